@@ -106,10 +106,7 @@ fn seeds(root: &Path, target: &str, choices: u8) -> Result<(), Problem> {
 fn collect(folder: &Path, files: &mut Vec<std::path::PathBuf>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
-        match path.is_dir() {
-            true => collect(&path, files)?,
-            false => files.push(path),
-        }
+        if path.is_dir() { collect(&path, files)? } else { files.push(path) }
     }
     Ok(())
 }

@@ -385,9 +385,10 @@ impl Drive {
         self.note(&json!({ "ended": id, "done": 0, "how": format!("no answer: {said}") }))?;
         self.schedule.ended(id, &UnitSet::new(), &BatchEnd::Ended, None, now);
         self.in_vain += 1;
-        match now.saturating_sub(self.answered) > PATIENCE {
-            true => Err(DriveError::InVain { batches: self.in_vain, said: said.to_owned() }),
-            false => Ok(()),
+        if now.saturating_sub(self.answered) > PATIENCE {
+            Err(DriveError::InVain { batches: self.in_vain, said: said.to_owned() })
+        } else {
+            Ok(())
         }
     }
 

@@ -368,9 +368,10 @@ mod tests {
         (schedule.unit_seconds, schedule.largest) = (Some(0.001), 1_000);
         let mut deaths = 0;
         while let Some(batch) = schedule.next(Duration::ZERO) {
-            let (done, end) = match batch.units.contains(17) {
-                true => (UnitSet::new(), BatchEnd::Died { under_way: None, how: "signal 9".into() }),
-                false => (batch.units.clone(), BatchEnd::Ended),
+            let (done, end) = if batch.units.contains(17) {
+                (UnitSet::new(), BatchEnd::Died { under_way: None, how: "signal 9".into() })
+            } else {
+                (batch.units.clone(), BatchEnd::Ended)
             };
             deaths += u32::from(batch.units.contains(17));
             schedule.ended(batch.id, &done, &end, None, Duration::ZERO);

@@ -182,12 +182,13 @@ impl<'c> Simulation<'c> {
                 done.insert(unit);
             }
             let is_dead = under_way.is_some();
-            let end = match is_dead {
-                false => BatchEnd::Ended,
-                true => BatchEnd::Died {
+            let end = if is_dead {
+                BatchEnd::Died {
                     under_way: under_way.filter(|_| self.cluster.is_shared),
                     how: "its machine died".into(),
-                },
+                }
+            } else {
+                BatchEnd::Ended
             };
             // What a dead machine has done is known only where others can read it.
             let done = if is_dead && !self.cluster.is_shared { UnitSet::new() } else { done };

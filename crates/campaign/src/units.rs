@@ -248,9 +248,10 @@ mod tests {
         fn ranges_are_the_set_they_stand_for(moves in proptest::collection::vec((any::<bool>(), 0u64..40), 0..80), n in 0u64..50) {
             let (mut set, mut plain) = (UnitSet::new(), BTreeSet::new());
             for (is_added, unit) in moves {
-                match is_added {
-                    true => prop_assert_eq!(set.insert(unit), plain.insert(unit)),
-                    false => prop_assert_eq!(set.remove(unit), plain.remove(&unit)),
+                if is_added {
+                    prop_assert_eq!(set.insert(unit), plain.insert(unit));
+                } else {
+                    prop_assert_eq!(set.remove(unit), plain.remove(&unit));
                 }
                 prop_assert_eq!(set.len(), plain.len() as u64);
             }

@@ -56,9 +56,10 @@ impl Tester for Deadline<'_> {
     }
 
     fn next(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) -> Move {
-        match self.has_passed() {
-            true => Move::Stop(Stop::GoalMet("the time is up".into())),
-            false => cx.within(&self.thinking(), |cx| self.inner.next(cx, after, history)),
+        if self.has_passed() {
+            Move::Stop(Stop::GoalMet("the time is up".into()))
+        } else {
+            cx.within(&self.thinking(), |cx| self.inner.next(cx, after, history))
         }
     }
 

@@ -124,9 +124,12 @@ pub fn a_priori(spec: &Model, wanted: &Wanted<'_>) -> Result<IndexVec<SwitchId, 
         let found = set.unreached.iter().find(|unreached| unreached.item == Item::Switch(id));
         found.map_or_else(
             || Reach::Open("it is on no purpose".into()),
-            |unreached| match unreached.why.is_proof() {
-                true => Reach::Never(unreached.why.to_string()),
-                false => Reach::Open(unreached.why.to_string()),
+            |unreached| {
+                if unreached.why.is_proof() {
+                    Reach::Never(unreached.why.to_string())
+                } else {
+                    Reach::Open(unreached.why.to_string())
+                }
             },
         )
     };

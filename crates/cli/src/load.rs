@@ -56,17 +56,19 @@ fn text(path: &str) -> Result<String, Unread> {
 /// All bytes, unless there is no end to them, as with `/dev/zero`.
 fn bounded(reader: impl Read) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    match reader.take(MAX_BYTES + 1).read_to_end(&mut bytes)? as u64 > MAX_BYTES {
-        true => Err(io::Error::other(format!("it has more than {} MB", MAX_BYTES >> 20))),
-        false => Ok(bytes),
+    if reader.take(MAX_BYTES + 1).read_to_end(&mut bytes)? as u64 > MAX_BYTES {
+        Err(io::Error::other(format!("it has more than {} MB", MAX_BYTES >> 20)))
+    } else {
+        Ok(bytes)
     }
 }
 
 /// The text of a file that a model names: a regular file, so that nobody waits for a pipe or a device.
 fn part(path: &str) -> Result<String, Unread> {
-    match fs::metadata(path).map_err(Unread::File)?.is_file() {
-        true => text(path),
-        false => Err(Unread::File(io::Error::other("it is no regular file"))),
+    if fs::metadata(path).map_err(Unread::File)?.is_file() {
+        text(path)
+    } else {
+        Err(Unread::File(io::Error::other("it is no regular file")))
     }
 }
 

@@ -175,11 +175,12 @@ fn asked(args: &PartArgs, plan: &Plan, open: &UnitSet, round: u64) -> Result<Uni
 fn of_round(units: UnitSet, plan: &Plan, open: &UnitSet, round: u64) -> Result<UnitSet, Stop> {
     let Some(wrong) = units.iter().find(|&unit| !open.contains(unit)) else { return Ok(units) };
     let (name, its) = (plan.units.name(wrong), plan.rounds.of(wrong, plan.units.count()) + 1);
-    Err(match its == round {
-        true => Stop::usage(format!("unit `{name}` is settled: what it would find was found before"))
-            .help("leave it out"),
-        false => Stop::usage(format!("unit `{name}` is of round {its}, not of round {round}"))
-            .help("`--feedback FILE` with what `ioxide merge` found says which round it is"),
+    Err(if its == round {
+        Stop::usage(format!("unit `{name}` is settled: what it would find was found before"))
+            .help("leave it out")
+    } else {
+        Stop::usage(format!("unit `{name}` is of round {its}, not of round {round}"))
+            .help("`--feedback FILE` with what `ioxide merge` found says which round it is")
     })
 }
 
@@ -242,9 +243,10 @@ pub fn no_rounds(args: &PartArgs, why: &str, help: &str) -> Result<(), Stop> {
 
 /// Refuses an option that says something about the whole, in a part of it.
 pub fn refuse(is_given: bool, option: &str) -> Result<(), Stop> {
-    match is_given {
-        true => Err(Stop::usage(format!("`{option}` is for the whole, not for a part of it"))
-            .help("leave it out: `ioxide merge` writes what the whole has to say")),
-        false => Ok(()),
+    if is_given {
+        Err(Stop::usage(format!("`{option}` is for the whole, not for a part of it"))
+            .help("leave it out: `ioxide merge` writes what the whole has to say"))
+    } else {
+        Ok(())
     }
 }

@@ -56,9 +56,10 @@ impl Progress {
         *last = Some(Instant::now());
         self.shown = *last;
         let seconds = self.started.elapsed().as_secs();
-        match self.terminal {
-            true => eprint!("\r\x1b[K{} ({seconds} s)", line()),
-            false => eprintln!("{} ({seconds} s)", line()),
+        if self.terminal {
+            eprint!("\r\x1b[K{} ({seconds} s)", line())
+        } else {
+            eprintln!("{} ({seconds} s)", line())
         }
         let _ = std::io::stderr().flush();
     }

@@ -315,12 +315,10 @@ fn way(table: &Table<'_>, kind: &str, more: &[&str], variables: &Variables) -> R
         "binary" => (at, Speech::Own(Box::new(speech::binary(table)?))),
         "http" => {
             let url: Url = at.parse().map_err(|error: BadUrl| table.wrong(place, &error.to_string()))?;
-            match url.is_encrypted {
-                true => tls = Some(tls.unwrap_or_default()),
-                false if tls.is_some() => {
-                    return Err(table.wrong("tls", "the url does not begin with `https`"));
-                }
-                false => (),
+            if url.is_encrypted {
+                tls = Some(tls.unwrap_or_default());
+            } else if tls.is_some() {
+                return Err(table.wrong("tls", "the url does not begin with `https`"));
             }
             (url.address.clone(), Speech::Http(Box::new(speech::http(table, url)?)))
         }
@@ -354,9 +352,10 @@ fn described(system: &Table<'_>, variables: &Variables, parts: &Instances) -> Re
     let environment = system.texts("environment")?;
     let environment: Vec<(String, String)> =
         environment.into_iter().map(|(key, value)| (key, variables.fill(&value))).collect();
-    let renewal = match connections.is_empty() {
-        true => renewal::read(system, variables, &spec, &speech)?,
-        false => renewal::of_several(system, variables, &connections)?,
+    let renewal = if connections.is_empty() {
+        renewal::read(system, variables, &spec, &speech)?
+    } else {
+        renewal::of_several(system, variables, &connections)?
     };
     Ok(Described {
         server: server(system, variables, &environment, &spec)?,

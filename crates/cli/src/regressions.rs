@@ -108,10 +108,8 @@ pub fn add(
     let WholeLines { lines, .. } = WholeLines::read(&path)?;
     let mut out = Aside::new(&path, Readers::Owner)?;
     out.write_all(&lines)?;
-    let mut writer = match lines.is_empty() {
-        true => SuiteWriter::open_ended(out, about(spec))?,
-        false => SuiteWriter::append(out),
-    };
+    let mut writer =
+        if lines.is_empty() { SuiteWriter::open_ended(out, about(spec))? } else { SuiteWriter::append(out) };
     for Regression { name, trace } in new {
         writer.add(&SuiteTest::Trace(TraceTest::new(&spec.pool, &spec.sts, name, &trace)))?;
     }

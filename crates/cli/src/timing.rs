@@ -22,10 +22,7 @@ const SHRINK_TIME: Duration = Duration::from_secs(120);
 
 /// What was typed, or what the project file says about the system `name`.
 pub fn tolerance(args: &TimeArgs, name: &str) -> Result<Tolerance, Stop> {
-    let stated = match name.contains(':') {
-        true => None,
-        false => project::find(name)?.latency,
-    };
+    let stated = if name.contains(':') { None } else { project::find(name)?.latency };
     let default = RunConfig::default().tolerance;
     let milliseconds = |ms: u64| seconds(Duration::from_millis(ms));
     Ok(Tolerance {

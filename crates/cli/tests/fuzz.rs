@@ -34,10 +34,10 @@ fn files(folder: &str) -> Vec<PathBuf> {
     let mut folders = vec![root().join(folder)];
     while let Some(folder) = folders.pop() {
         for path in fs::read_dir(folder).expect("a folder").flatten().map(|entry| entry.path()) {
-            match path.is_dir() {
-                true => folders.push(path),
-                false if path.metadata().is_ok_and(|it| it.len() < MAX_SEED) => found.push(path),
-                false => (),
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.metadata().is_ok_and(|it| it.len() < MAX_SEED) {
+                found.push(path);
             }
         }
     }

@@ -63,9 +63,10 @@ fn serve(answer: &'static str) -> u16 {
             if !text.ends_with(b"\r\n\r\n") {
                 continue;
             }
-            let said = match text.starts_with(b"GET /ask") {
-                true => format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{answer}", answer.len()),
-                false => "HTTP/1.1 204 No Content\r\n\r\n".to_owned(),
+            let said = if text.starts_with(b"GET /ask") {
+                format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{answer}", answer.len())
+            } else {
+                "HTTP/1.1 204 No Content\r\n\r\n".to_owned()
             };
             if stream.write_all(said.as_bytes()).is_err() {
                 return;

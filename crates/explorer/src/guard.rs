@@ -63,9 +63,10 @@ impl Guard {
             return Err(Response::refused(403, "requests of other pages are refused"));
         }
         let (token, path) = request.path[1..].split_once('/').unwrap_or((&request.path[1..], ""));
-        match self.token.is(token) {
-            true => Ok(path),
-            false => Err(Response::refused(403, "open the address that `ioxide explore` printed")),
+        if self.token.is(token) {
+            Ok(path)
+        } else {
+            Err(Response::refused(403, "open the address that `ioxide explore` printed"))
         }
     }
 

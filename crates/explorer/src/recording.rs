@@ -129,10 +129,7 @@ impl Recording {
 
     fn keep(&mut self, runs: impl IntoIterator<Item = Run>) {
         for run in runs {
-            match self.runs.len() < MAX_RUNS {
-                true => self.runs.push(Arc::new(run)),
-                false => self.is_cut = true,
-            }
+            if self.runs.len() < MAX_RUNS { self.runs.push(Arc::new(run)) } else { self.is_cut = true }
         }
     }
 }

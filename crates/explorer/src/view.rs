@@ -18,9 +18,10 @@ const MAX_TEXT: usize = 2_000;
 
 /// `text` as it is told: visible, and not too long.
 fn told(text: &str) -> String {
-    match text.len() > MAX_TEXT && text.chars().nth(MAX_TEXT).is_some() {
-        true => format!("{} ({} characters)", excerpt(text, MAX_TEXT), text.chars().count()),
-        false => excerpt(text, MAX_TEXT),
+    if text.len() > MAX_TEXT && text.chars().nth(MAX_TEXT).is_some() {
+        format!("{} ({} characters)", excerpt(text, MAX_TEXT), text.chars().count())
+    } else {
+        excerpt(text, MAX_TEXT)
     }
 }
 

@@ -52,9 +52,10 @@ fn written(listing: &Listing, spelling: Spelling) -> String {
     for row in &listing.rows {
         let label = quoted(&format!("{} / {}", row.input, row.output));
         let (from, to) = (name(&row.from), name(&row.to));
-        text += &match spelling.has(6) {
-            true => format!("{from}:n->{to}[color=red;label={label}] // end\n"),
-            false => format!("{{ edge [label={label}]; {from} -> {to} }}"),
+        text += &if spelling.has(6) {
+            format!("{from}:n->{to}[color=red;label={label}] // end\n")
+        } else {
+            format!("{{ edge [label={label}]; {from} -> {to} }}")
         };
     }
     text += if spelling.has(4) { "" } else { &start };

@@ -115,16 +115,17 @@ impl<'c> LspServer<'c> {
     fn run(mut self) -> Result<(), ServerError> {
         loop {
             let has_news = self.documents.values().any(|document| document.findings.is_none());
-            let message = match has_news {
-                true => match self.connection.receiver.recv_timeout(CALM) {
+            let message = if has_news {
+                match self.connection.receiver.recv_timeout(CALM) {
                     Ok(message) => message,
                     Err(error) if error.is_timeout() => {
                         self.check_one()?;
                         continue;
                     }
                     Err(_) => return Err(ServerError::Gone),
-                },
-                false => self.connection.receiver.recv().map_err(|_| ServerError::Gone)?,
+                }
+            } else {
+                self.connection.receiver.recv().map_err(|_| ServerError::Gone)?
             };
             match message {
                 Message::Request(request) => {

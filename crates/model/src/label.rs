@@ -36,9 +36,10 @@ impl Label {
             let gate = &sts.gates[*gate];
             let field = |(var, value)| format!("{}: {}", pool.var_info(var).name, pool.show_value(value));
             let fields: Vec<String> = gate.fields.iter().copied().zip(values).map(field).collect();
-            match fields.is_empty() {
-                true => format!("{mark}{}", gate.name),
-                false => format!("{mark}{}({})", gate.name, fields.join(", ")),
+            if fields.is_empty() {
+                format!("{mark}{}", gate.name)
+            } else {
+                format!("{mark}{}({})", gate.name, fields.join(", "))
             }
         };
         match self {

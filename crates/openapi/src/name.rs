@@ -59,10 +59,7 @@ pub(crate) fn pascal(text: &str) -> String {
         first.to_ascii_uppercase() + rest
     };
     let joined: String = words(text).into_iter().map(capital).collect();
-    match joined.starts_with(|c: char| c.is_ascii_alphabetic()) {
-        true => joined,
-        false => format!("X{joined}"),
-    }
+    if joined.starts_with(|c: char| c.is_ascii_alphabetic()) { joined } else { format!("X{joined}") }
 }
 
 /// The name itself, if it is one in a model; else one that is like it.

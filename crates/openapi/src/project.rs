@@ -45,9 +45,10 @@ fn url(document: &Document<'_>, options: &ServiceOptions) -> String {
     }
     let server = document.server().unwrap_or_default();
     let is_whole = server.starts_with("http://") || server.starts_with("https://");
-    let base = match is_whole {
-        true => server.splitn(4, '/').nth(3).map(|path| format!("/{path}")).unwrap_or_default(),
-        false => server.clone(),
+    let base = if is_whole {
+        server.splitn(4, '/').nth(3).map(|path| format!("/{path}")).unwrap_or_default()
+    } else {
+        server.clone()
     };
     let base = base.trim_end_matches('/');
     match (is_whole, &options.start) {

@@ -109,9 +109,10 @@ impl<'c> CaseView<'c> {
         let Some(gate) = arc.gate.map(|gate| &self.model.sts.gates[gate]) else { return "δ".into() };
         let mark = if gate.kind == GateKind::Output { '!' } else { '?' };
         let fields: Vec<&str> = arc.fields.iter().map(|&field| self.name(field)).collect();
-        match fields.is_empty() {
-            true => format!("{mark}{}", gate.name),
-            false => format!("{mark}{}({})", gate.name, fields.join(", ")),
+        if fields.is_empty() {
+            format!("{mark}{}", gate.name)
+        } else {
+            format!("{mark}{}({})", gate.name, fields.join(", "))
         }
     }
 

@@ -268,10 +268,7 @@ fn lanes(steps: &[Step], instead: &[Allowed]) -> Vec<String> {
     let has_room = names.len() * (gap(&names) + 1) <= MAX_LANES;
     // A label may have a dot in it: only messages say that there are parts.
     let are_parts = messages().next().is_some() && messages().all(|step| step.part.is_some());
-    match names.len() > 1 && has_room && are_parts {
-        true => names,
-        false => Vec::new(),
-    }
+    if names.len() > 1 && has_room && are_parts { names } else { Vec::new() }
 }
 
 /// The part that takes a switch of a system first.

@@ -122,9 +122,10 @@ fn message(model: &Model, switch: &Switch, pins: &[Pin]) -> String {
         }
     };
     let fields: Vec<String> = gate.fields.iter().map(field).collect();
-    match fields.is_empty() {
-        true => format!("{mark}{}", visible(&gate.name)),
-        false => format!("{mark}{}({})", visible(&gate.name), fields.join(", ")),
+    if fields.is_empty() {
+        format!("{mark}{}", visible(&gate.name))
+    } else {
+        format!("{mark}{}({})", visible(&gate.name), fields.join(", "))
     }
 }
 

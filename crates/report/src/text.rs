@@ -90,9 +90,8 @@ fn type_line(model: &Model, data: &Data) -> String {
             format!("record {name} {{ {} }}", fields.join(", "))
         }
         DataKind::Enum | DataKind::Option => {
-            let one = |(name, fields): (String, String)| match fields.is_empty() {
-                true => name,
-                false => format!("{name}({fields})"),
+            let one = |(name, fields): (String, String)| {
+                if fields.is_empty() { name } else { format!("{name}({fields})") }
             };
             format!("enum {name} {{ {} }}", ctors.map(one).collect::<Vec<_>>().join(", "))
         }
@@ -113,9 +112,10 @@ fn signature(model: &Model, gate: &Gate) -> String {
         format!("{}: {}", var_name(&model.pool, field), visible(&sort))
     };
     let fields: Vec<String> = gate.fields.iter().map(field).collect();
-    match fields.is_empty() {
-        true => visible(&gate.name),
-        false => format!("{}({})", visible(&gate.name), fields.join(", ")),
+    if fields.is_empty() {
+        visible(&gate.name)
+    } else {
+        format!("{}({})", visible(&gate.name), fields.join(", "))
     }
 }
 

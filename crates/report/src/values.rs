@@ -174,9 +174,10 @@ impl Field {
         let mut values: Vec<(&str, u64)> =
             self.seen.iter().map(|(value, sent)| (value.as_str(), sent.n)).collect();
         let are_numbers = matches!(self.range, Range::Within(..));
-        match are_numbers {
-            true => values.sort_by_cached_key(|(value, _)| value.parse::<Rational>().ok()),
-            false => values.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0))),
+        if are_numbers {
+            values.sort_by_cached_key(|(value, _)| value.parse::<Rational>().ok())
+        } else {
+            values.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)))
         }
         Counts { message, field, are_numbers, shape: self.shape.told(), values, beyond: self.beyond }
     }

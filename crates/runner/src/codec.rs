@@ -85,9 +85,10 @@ fn number_of(n: &Number) -> Result<Rational, CodecError> {
 
 /// Text of a number that is read in reasonable time.
 fn short(text: &str) -> Result<&str, CodecError> {
-    match text.len() <= max_digits() {
-        true => Ok(text),
-        false => Err(CodecError::new(Problem::Excess(Excess::digits()))),
+    if text.len() <= max_digits() {
+        Ok(text)
+    } else {
+        Err(CodecError::new(Problem::Excess(Excess::digits())))
     }
 }
 

@@ -168,16 +168,15 @@ fn offered(cx: &Ctx<'_>, offer: &Offer) -> String {
     let names: Vec<&str> = fields.iter().map(|&field| &*cx.pool.var_info(field).name).collect();
     let fields = if names.is_empty() { String::new() } else { format!("({})", names.join(", ")) };
     let gate = &cx.sts.gates[offer.gate].name;
-    match conjuncts.is_empty() {
-        true => format!("!{gate}{fields}"),
-        false => {
-            let shown = |&part: &Term| match cx.pool.node(part) {
-                Node::Or(_) => format!("({})", cx.pool.show(part)),
-                _ => cx.pool.show(part).to_string(),
-            };
-            let when: Vec<String> = conjuncts.iter().map(shown).collect();
-            format!("!{gate}{fields} when {}", when.join(" && "))
-        }
+    if conjuncts.is_empty() {
+        format!("!{gate}{fields}")
+    } else {
+        let shown = |&part: &Term| match cx.pool.node(part) {
+            Node::Or(_) => format!("({})", cx.pool.show(part)),
+            _ => cx.pool.show(part).to_string(),
+        };
+        let when: Vec<String> = conjuncts.iter().map(shown).collect();
+        format!("!{gate}{fields} when {}", when.join(" && "))
     }
 }
 

@@ -246,9 +246,10 @@ impl Reader<'_> {
         match (time, after) {
             (Some(time), None) => {
                 let wait = seconds_of("time", time)?.sub(&self.now);
-                match wait.is_negative() {
-                    true => Err(format!("time goes back: `time` is {time}, and it was {} before", self.now)),
-                    false => Ok(wait),
+                if wait.is_negative() {
+                    Err(format!("time goes back: `time` is {time}, and it was {} before", self.now))
+                } else {
+                    Ok(wait)
                 }
             }
             (None, Some(after)) => match seconds_of("after", after)? {

@@ -236,10 +236,7 @@ impl<W: Write> Talk<'_, W> {
         if self.phase == Phase::Broken {
             return Ok(());
         }
-        let next = match advance.foresee {
-            true => self.player.next_instant(),
-            false => Ok(None),
-        };
+        let next = if advance.foresee { self.player.next_instant() } else { Ok(None) };
         match next {
             Ok(next) => {
                 let (now_ns, next_ns) = (nanoseconds(self.player.now()), next.as_ref().map(nanoseconds));

@@ -64,9 +64,12 @@ fn text(seed: u64) -> String {
 fn conforming(text: &str, rng: &mut ChaCha8Rng) -> String {
     let mut system = text.replace("var u: D", &format!("var u: D = {}", rng.random_range(0..3)));
     if rng.random() {
-        let fixed = |line: &str| match line.contains("emit y") {
-            true => line.replace("p >= u", "p == u").replace("p <= x", "p == x"),
-            false => line.to_owned(),
+        let fixed = |line: &str| {
+            if line.contains("emit y") {
+                line.replace("p >= u", "p == u").replace("p <= x", "p == x")
+            } else {
+                line.to_owned()
+            }
         };
         system = system.lines().map(fixed).collect::<Vec<_>>().join("\n");
     }

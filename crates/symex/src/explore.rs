@@ -325,9 +325,10 @@ impl Search {
         let too_large = next.store.terms().iter().any(|&term| cx.pool.is_too_heavy(term));
         let node = self.graph.add(next, Some((from, switch)));
         self.stats.states += 1;
-        match too_large {
-            true => self.cut = Some(StopReason::TooLarge),
-            false => self.frontier.push(node, self.taken.get(&switch).copied().unwrap_or(0)),
+        if too_large {
+            self.cut = Some(StopReason::TooLarge)
+        } else {
+            self.frontier.push(node, self.taken.get(&switch).copied().unwrap_or(0))
         }
     }
 }

@@ -105,10 +105,7 @@ pub fn flatten(cx: &mut Ctx<'_>, limits: &Limits) -> Result<Flat, NotFinite> {
         let from = search.names[&state].clone();
         search.leave(cx, &from, &state)?;
     }
-    match search.flat.inputs.is_empty() {
-        true => Err(NotFinite::NoInput),
-        false => Ok(search.flat),
-    }
+    if search.flat.inputs.is_empty() { Err(NotFinite::NoInput) } else { Ok(search.flat) }
 }
 
 /// What can be told from the model as written.
@@ -226,8 +223,5 @@ fn state_name(cx: &Ctx<'_>, state: &State) -> String {
     let location = &cx.sts.locations[state.loc].name;
     let value = |(var, value)| format!("{} = {}", cx.pool.var_info(var).name, cx.pool.show_value(value));
     let values: Vec<String> = state.values.iter().map(value).collect();
-    match values.is_empty() {
-        true => location.to_string(),
-        false => format!("{location}({})", values.join(", ")),
-    }
+    if values.is_empty() { location.to_string() } else { format!("{location}({})", values.join(", ")) }
 }

@@ -211,12 +211,11 @@ fn here() -> String {
 fn asked(command: &mut Command) -> Result<String, EngineError> {
     let program = command.get_program().to_string_lossy().into_owned();
     let told = command.output().map_err(|error| EngineError::Start { program: program.clone(), error })?;
-    match told.status.success() {
-        true => Ok(String::from_utf8_lossy(&told.stdout).into_owned()),
-        false => {
-            let why = String::from_utf8_lossy(&told.stderr);
-            Err(EngineError::Refused(format!("`{program}`: {}", why.trim())))
-        }
+    if told.status.success() {
+        Ok(String::from_utf8_lossy(&told.stdout).into_owned())
+    } else {
+        let why = String::from_utf8_lossy(&told.stderr);
+        Err(EngineError::Refused(format!("`{program}`: {}", why.trim())))
     }
 }
 

@@ -39,9 +39,10 @@ pub struct Init {
 fn status(text: &str) -> Result<String, BadStatus> {
     let text = text.trim().to_ascii_lowercase();
     let rest = text.strip_prefix(|first| matches!(first, '1'..='5')).unwrap_or_default();
-    match rest == "xx" || rest.len() == 2 && rest.bytes().all(|byte| byte.is_ascii_digit()) {
-        true => Ok(text),
-        false => Err(BadStatus),
+    if rest == "xx" || rest.len() == 2 && rest.bytes().all(|byte| byte.is_ascii_digit()) {
+        Ok(text)
+    } else {
+        Err(BadStatus)
     }
 }
 

@@ -54,9 +54,10 @@ fn check(args: &AdapterCheck) -> Result<ExitStatus, Stop> {
     checks.iter_mut().for_each(|check| check.note = secrets.hide(&check.note));
     let last_words = secrets.hide(&last_words);
     let passed = checks.iter().all(|check| check.state != State::Failed);
-    let told = match args.json {
-        true => writeln!(io::stdout().lock(), "{}", as_json(&args.sut, passed, &checks, &last_words)),
-        false => tell(passed, &checks, &last_words),
+    let told = if args.json {
+        writeln!(io::stdout().lock(), "{}", as_json(&args.sut, passed, &checks, &last_words))
+    } else {
+        tell(passed, &checks, &last_words)
     };
     exit::shown(if passed { ExitStatus::Success } else { ExitStatus::Infrastructure }, told)
 }

@@ -111,19 +111,19 @@ fn printed(recipe: &Recipe, workers: usize, out: &str) -> Result<ExitStatus, Sto
 fn known(args: &CampaignArgs, out: &str, round: u64, of: usize) -> Result<Option<(Feedback, PathBuf)>, Stop> {
     let path = Path::new(out).join("rounds").join(format!("{round}.json"));
     let path = std::path::absolute(&path).unwrap_or(path);
-    let known = match path.exists() {
-        true => Feedback::read(&path).map_err(crate::planned::trouble)?,
-        false => {
-            let mut parts = Gathered::new(&[PathBuf::from(out)]).map_err(merge::refused)?;
-            let what = merge::command(&parts)?;
-            let known = rounds::feedback(&what, &mut parts, round, &args.solver)?;
-            known.write(&path).map_err(crate::planned::trouble)?;
-            known
-        }
+    let known = if path.exists() {
+        Feedback::read(&path).map_err(crate::planned::trouble)?
+    } else {
+        let mut parts = Gathered::new(&[PathBuf::from(out)]).map_err(merge::refused)?;
+        let what = merge::command(&parts)?;
+        let known = rounds::feedback(&what, &mut parts, round, &args.solver)?;
+        known.write(&path).map_err(crate::planned::trouble)?;
+        known
     };
-    match known.over {
-        true => eprintln!("round {round} of {of}: nothing is left to do"),
-        false => eprintln!("round {round} of {of}: {}", told(&known)),
+    if known.over {
+        eprintln!("round {round} of {of}: nothing is left to do")
+    } else {
+        eprintln!("round {round} of {of}: {}", told(&known))
     }
     Ok((!known.over).then_some((known, path)))
 }

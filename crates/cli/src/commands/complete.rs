@@ -36,9 +36,10 @@ pub fn run(args: &Complete) -> Result<ExitStatus, Stop> {
         written(path, args, &model, &suite)?;
     }
     let mut out = io::stdout().lock();
-    let told = match args.json {
-        true => writeln!(out, "{}", suite_json(&model, &suite)),
-        false => show(&mut out, args, &model, &suite),
+    let told = if args.json {
+        writeln!(out, "{}", suite_json(&model, &suite))
+    } else {
+        show(&mut out, args, &model, &suite)
     };
     let claim = &suite.claim;
     exit::shown(if claim.is_whole() { ExitStatus::Success } else { ExitStatus::Inconclusive }, told)

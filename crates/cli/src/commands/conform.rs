@@ -50,9 +50,10 @@ pub fn run(args: &Conform) -> Result<ExitStatus, Stop> {
     let status = status(&verdict.answer, &wanted);
     let mut solver = wanted.make()?;
     let mut out = io::stdout().lock();
-    let told = match args.json {
-        true => writeln!(out, "{}", verdict_json(&spec, &verdict, args)),
-        false => show(&mut out, &mut spec, &mut *solver, &verdict, args),
+    let told = if args.json {
+        writeln!(out, "{}", verdict_json(&spec, &verdict, args))
+    } else {
+        show(&mut out, &mut spec, &mut *solver, &verdict, args)
     };
     exit::shown(status, told)
 }
@@ -109,9 +110,10 @@ fn everywhere(
         (true, Some(_)) => limit::status(&wanted.halt, ExitStatus::Inconclusive),
     };
     let mut out = io::stdout().lock();
-    let told = match args.json {
-        true => writeln!(out, "{}", differences_json(spec, &found, args)),
-        false => show_all(&mut out, spec, &mut *solver, &found, args),
+    let told = if args.json {
+        writeln!(out, "{}", differences_json(spec, &found, args))
+    } else {
+        show_all(&mut out, spec, &mut *solver, &found, args)
     };
     exit::shown(status, told)
 }

@@ -53,9 +53,10 @@ pub fn run(args: &Judge) -> Result<ExitStatus, Stop> {
         Some(_) => ExitStatus::Failure,
     };
     let mut out = io::stdout().lock();
-    let told = match args.json {
-        true => writeln!(out, "{}", as_json(&judged)?),
-        false => show(&mut out, &model, &trace, &judged),
+    let told = if args.json {
+        writeln!(out, "{}", as_json(&judged)?)
+    } else {
+        show(&mut out, &model, &trace, &judged)
     };
     exit::shown(status, told)
 }
@@ -100,11 +101,10 @@ fn read(args: &Judge, model: &Model) -> Result<Read, Stop> {
 
 fn show(out: &mut impl Write, model: &Model, trace: &Trace, judged: &Judged) -> io::Result<()> {
     if let Some(told) = &judged.forbidden {
-        match judged.is_outside {
-            false => writeln!(out, "FAIL at step {}", judged.steps)?,
-            true => {
-                writeln!(out, "INCONCLUSIVE: forbidden at step {}, but outside the objective", judged.steps)?
-            }
+        if judged.is_outside {
+            writeln!(out, "INCONCLUSIVE: forbidden at step {}, but outside the objective", judged.steps)?
+        } else {
+            writeln!(out, "FAIL at step {}", judged.steps)?
         }
         let from = judged.steps.saturating_sub(LAST_STEPS);
         for (at, label) in trace.labels[..judged.steps].iter().enumerate().skip(from) {

@@ -110,17 +110,16 @@ pub fn told(
         page::save(path, &subject, decided, "", page::tests(model, &suite.tests), wanted)?;
     }
     let mut out = io::stdout().lock();
-    let told = match args.json {
-        true => {
-            let at = |mutant: &Mutant| mutant.edits.first().map(|edit| line(sources, model, edit));
-            let mut result = result_json(model, decided, &suite, &at, args);
-            if let Some(trees) = &trees {
-                result["trees"] = trees.json(decided);
-            }
-            writeln!(out, "{result}")
+    let told = if args.json {
+        let at = |mutant: &Mutant| mutant.edits.first().map(|edit| line(sources, model, edit));
+        let mut result = result_json(model, decided, &suite, &at, args);
+        if let Some(trees) = &trees {
+            result["trees"] = trees.json(decided);
         }
-        false => show(&mut out, model, decided, &suite, args)
-            .and_then(|()| trees.iter().try_for_each(|trees| trees.show(&mut out))),
+        writeln!(out, "{result}")
+    } else {
+        show(&mut out, model, decided, &suite, args)
+            .and_then(|()| trees.iter().try_for_each(|trees| trees.show(&mut out)))
     };
     let unknown = decided.outcomes.iter().flatten().any(|outcome| matches!(outcome, Outcome::Unknown(_)));
     let whole = !unknown && decided.halted.is_none() && suite.halted.is_none();

@@ -113,10 +113,7 @@ fn findings(parts: &Gathered, to_come: &UnitSet) {
 pub fn shown(units: &UnitSet) -> String {
     let text = units.to_string();
     let ranges: Vec<&str> = text.split(',').collect();
-    match ranges.len() > MAX_NAMED {
-        true => format!("{} and more", ranges[..MAX_NAMED].join(",")),
-        false => text,
-    }
+    if ranges.len() > MAX_NAMED { format!("{} and more", ranges[..MAX_NAMED].join(",")) } else { text }
 }
 
 /// What is said about parts that do not belong together.

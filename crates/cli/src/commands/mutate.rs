@@ -61,10 +61,11 @@ pub fn selected(model: &mut Model, args: &MutantArgs) -> Result<Vec<Mutant>, Sto
     let mutants = select(model, &selection).map_err(|many| {
         Stop::usage(many.to_string()).help("take some of them: `--sample N`, `--at NAME`, fewer `--ops`")
     })?;
-    match mutants.is_empty() {
-        true => Err(Stop::new(ExitStatus::Nothing, "these operators change nothing here")
-            .help("use more `--ops`, or fewer `--at`")),
-        false => Ok(mutants),
+    if mutants.is_empty() {
+        Err(Stop::new(ExitStatus::Nothing, "these operators change nothing here")
+            .help("use more `--ops`, or fewer `--at`"))
+    } else {
+        Ok(mutants)
     }
 }
 

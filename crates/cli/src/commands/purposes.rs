@@ -27,9 +27,10 @@ pub fn run(args: &Purposes) -> Result<ExitStatus, Stop> {
     let set = found(&mut model, args.cover.into(), &wanted, args.max_states)?;
     let goals = goals(&mut model, args, &wanted)?;
     let mut out = io::stdout().lock();
-    let told = match args.json {
-        true => writeln!(out, "{}", set_json(&model.sts, &set, &goals)),
-        false => show(&mut out, &model.sts, &set, &goals),
+    let told = if args.json {
+        writeln!(out, "{}", set_json(&model.sts, &set, &goals))
+    } else {
+        show(&mut out, &model.sts, &set, &goals)
     };
     exit::shown(if set.is_settled() { ExitStatus::Success } else { ExitStatus::Inconclusive }, told)
 }

@@ -129,9 +129,10 @@ fn told(
         page::save(path, &subject, decided, &name, kills.rows(), wanted)?;
     }
     let mut out = io::stdout().lock();
-    let told = match args.json {
-        true => writeln!(out, "{}", score_json(model, decided, &killable, kills, args)),
-        false => show(&mut out, model, decided, &killable, kills),
+    let told = if args.json {
+        writeln!(out, "{}", score_json(model, decided, &killable, kills, args))
+    } else {
+        show(&mut out, model, decided, &killable, kills)
     };
     let times = times(decided, kills);
     let killed = killable.iter().filter(|&&at| times[at] > 0).count();
@@ -212,9 +213,10 @@ fn read(path: &str, model: &Model) -> Result<Vec<Given>, Stop> {
         let test = test.map_err(|error| error.to_string()).and_then(|test| given(model, &test));
         tests.push(test.map_err(|error| wrong(format!("test {}: {error}", number + 1)))?);
     }
-    match tests.is_empty() {
-        true => Err(Stop::new(ExitStatus::Nothing, format!("nothing to run: `{path}` has no tests"))),
-        false => Ok(tests),
+    if tests.is_empty() {
+        Err(Stop::new(ExitStatus::Nothing, format!("nothing to run: `{path}` has no tests")))
+    } else {
+        Ok(tests)
     }
 }
 

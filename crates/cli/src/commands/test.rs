@@ -196,9 +196,10 @@ pub fn objective(spec: &Model, name: &str) -> Result<Objective, Stop> {
         },
         None => Stop::usage(format!("the model has no goal `{name}`")),
     };
-    Err(match names.is_empty() {
-        true => stop.help("write one: `purpose NAME { ... -> miss }`"),
-        false => stop.help(format!("there is {}", names.join(", "))),
+    Err(if names.is_empty() {
+        stop.help("write one: `purpose NAME { ... -> miss }`")
+    } else {
+        stop.help(format!("there is {}", names.join(", ")))
     })
 }
 

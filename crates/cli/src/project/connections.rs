@@ -67,9 +67,10 @@ impl Instances {
         };
         let fits: Vec<PartPlace> =
             all.iter().filter(|at| index.is_none() || **at == index).map(|at| place(*at)).collect();
-        match fits.is_empty() {
-            true => Err(wrong(&format!("the part `{name}` has no such instance"))),
-            false => Ok(fits),
+        if fits.is_empty() {
+            Err(wrong(&format!("the part `{name}` has no such instance")))
+        } else {
+            Ok(fits)
         }
     }
 }
@@ -100,9 +101,10 @@ pub(super) fn read(
             connections.push(connected);
         }
     }
-    match connections.is_empty() {
-        true => Err(system.wrong("connections", "there is no connection in it")),
-        false => Ok(connections),
+    if connections.is_empty() {
+        Err(system.wrong("connections", "there is no connection in it"))
+    } else {
+        Ok(connections)
     }
 }
 

@@ -44,9 +44,10 @@ pub(super) fn read(
 ) -> Result<Renewal, Stop> {
     let said = if system.is_text("reset") { system.text("reset")? } else { None };
     if let Some(command) = system.text("reset_command")? {
-        return match system.has("reset") {
-            true => Err(system.wrong("reset_command", "there is `reset` already")),
-            false => Ok(Renewal::Command(variables.fill(&command))),
+        return if system.has("reset") {
+            Err(system.wrong("reset_command", "there is `reset` already"))
+        } else {
+            Ok(Renewal::Command(variables.fill(&command)))
         };
     }
     match (speech, spec) {
@@ -69,9 +70,10 @@ pub(super) fn of_several(
     connections: &[Connected],
 ) -> Result<Renewal, Stop> {
     if let Some(command) = system.text("reset_command")? {
-        return match system.has("reset") {
-            true => Err(system.wrong("reset_command", "there is `reset` already")),
-            false => Ok(Renewal::Command(variables.fill(&command))),
+        return if system.has("reset") {
+            Err(system.wrong("reset_command", "there is `reset` already"))
+        } else {
+            Ok(Renewal::Command(variables.fill(&command)))
         };
     }
     let is_safe = |connection: &Connected| {
@@ -134,9 +136,10 @@ fn by_server(system: &Table<'_>, speech: &Speech, said: Option<&str>) -> Result<
 
 /// Only what was started here can be started again.
 fn restart(system: &Table<'_>) -> Result<Renewal, Stop> {
-    match system.has("start") {
-        true => Ok(Renewal::Restart),
-        false => Err(system.wrong("reset", "only a server with a `start` command can be restarted")),
+    if system.has("start") {
+        Ok(Renewal::Restart)
+    } else {
+        Err(system.wrong("reset", "only a server with a `start` command can be restarted"))
     }
 }
 

@@ -17,11 +17,10 @@ const MODEL: &str = "model Stream {
 
 /// A service that opens a stream for a ping; then `act` has it.
 fn stream(is_socket: bool, act: impl Fn(&mut TcpStream) + Send + Sync + Clone + 'static) -> Ended {
-    let head = match is_socket {
-        true => {
-            "101 Switching\r\nupgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo="
-        }
-        false => "200 OK\r\ncontent-type: text/event-stream",
+    let head = if is_socket {
+        "101 Switching\r\nupgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo="
+    } else {
+        "200 OK\r\ncontent-type: text/event-stream"
     };
     let address = serving(move |mut stream: TcpStream| {
         let mut lines = BufReader::new(stream.try_clone().expect("a stream")).lines().map_while(Result::ok);

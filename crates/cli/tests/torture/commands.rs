@@ -54,12 +54,11 @@ pub fn files(folder: &Path) -> Files {
     let mut folders = vec![folder.to_path_buf()];
     while let Some(next) = folders.pop() {
         for path in fs::read_dir(&next).expect("a folder").flatten().map(|entry| entry.path()) {
-            match path.is_dir() {
-                true => folders.push(path),
-                false => {
-                    let name = path.strip_prefix(folder).expect("it is below").display().to_string();
-                    found.insert(name, fs::read(&path).expect("a file"));
-                }
+            if path.is_dir() {
+                folders.push(path)
+            } else {
+                let name = path.strip_prefix(folder).expect("it is below").display().to_string();
+                found.insert(name, fs::read(&path).expect("a file"));
             }
         }
     }

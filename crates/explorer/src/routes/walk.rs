@@ -51,9 +51,8 @@ struct ValuesView {
 
 /// Where the path leads.
 pub fn walk(explorer: &Explorer, wish: PathWish) -> Response {
-    answered(explorer, wish.path, move |seat, path| match wish.symbolic {
-        true => json(&along(seat, path)),
-        false => json(&walked(seat, path)),
+    answered(explorer, wish.path, move |seat, path| {
+        if wish.symbolic { json(&along(seat, path)) } else { json(&walked(seat, path)) }
     })
 }
 

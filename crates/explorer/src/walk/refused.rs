@@ -79,8 +79,9 @@ fn told(cx: &Ctx<'_>, state: &SymState, conjunct: Term) -> String {
         .filter(|(var, _)| free.contains(var))
         .map(|(var, term)| format!("{} = {}", cx.pool.var_info(var).name, cx.pool.show(term)))
         .collect();
-    match values.is_empty() {
-        true => format!("`{}` does not hold", cx.pool.show(conjunct)),
-        false => format!("`{}` does not hold with {}", cx.pool.show(conjunct), values.join(", ")),
+    if values.is_empty() {
+        format!("`{}` does not hold", cx.pool.show(conjunct))
+    } else {
+        format!("`{}` does not hold with {}", cx.pool.show(conjunct), values.join(", "))
     }
 }

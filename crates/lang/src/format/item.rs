@@ -335,9 +335,10 @@ fn has_docs(parts: &[Part<'_>]) -> bool {
 
 fn variant(variant: &Variant) -> Part<'_> {
     let fields: Vec<String> = variant.fields.iter().map(field).collect();
-    let text = match fields.is_empty() {
-        true => variant.name.text.clone(),
-        false => format!("{}({})", variant.name.text, fields.join(", ")),
+    let text = if fields.is_empty() {
+        variant.name.text.clone()
+    } else {
+        format!("{}({})", variant.name.text, fields.join(", "))
     };
     Part { docs: &variant.docs, text }
 }

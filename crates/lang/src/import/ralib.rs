@@ -292,11 +292,10 @@ impl Reader<'_> {
         let (from, to) = (self.attribute(node, "from")?, self.attribute(node, "to")?);
         let gate = self.attribute(node, "symbol")?;
         let Some(direction) = self.direction(&gate, &from) else {
-            let told = match self.symbols.contains_key(&(gate.clone(), Direction::Input)) {
-                true => {
-                    format!("`{gate}` is an input and an output, and nothing says which one is meant here")
-                }
-                false => format!("symbol `{gate}` is not in the alphabet"),
+            let told = if self.symbols.contains_key(&(gate.clone(), Direction::Input)) {
+                format!("`{gate}` is an input and an output, and nothing says which one is meant here")
+            } else {
+                format!("symbol `{gate}` is not in the alphabet")
             };
             self.bad(node, told);
             return None;

@@ -334,10 +334,7 @@ impl<'a> Lowering<'a, '_> {
             let finding = Diagnostic::new(Code::AssignedTwice, name.span, message)
                 .label(first, "changed here already")
                 .note("all updates happen at once and read the old values");
-            match in_order {
-                true => finding.help("write `then` between the two to change it again"),
-                false => finding,
-            }
+            if in_order { finding.help("write `then` between the two to change it again") } else { finding }
         });
     }
 

@@ -71,9 +71,10 @@ fn source(found: &FoundDefinition, definition: &Definition, seen_from: &TextAnal
         format!(" of {} `{}`", owner.kind.word(), owner.name)
     });
     let line = found.analysis.text.position(definition.at.start).line + 1;
-    let file = match found.analysis.path == seen_from.path {
-        true => format!(", line {line}"),
-        false => format!(", `{}` line {line}", found.analysis.path),
+    let file = if found.analysis.path == seen_from.path {
+        format!(", line {line}")
+    } else {
+        format!(", `{}` line {line}", found.analysis.path)
     };
     format!("{}{file}", of.unwrap_or_default())
 }

@@ -66,9 +66,10 @@ pub fn lenses(analysis: &TextAnalysis, last: Option<&LastCampaign>) -> Vec<CodeL
         }
     }
     for goal in &index.goals {
-        let (title, tester) = match goal.is_test {
-            true => ("run this test", format!("test:{}", goal.name)),
-            false => ("run this purpose", format!("purpose:{}", goal.name)),
+        let (title, tester) = if goal.is_test {
+            ("run this test", format!("test:{}", goal.name))
+        } else {
+            ("run this purpose", format!("purpose:{}", goal.name))
         };
         let arguments = json!({ "file": analysis.path, "tester": tester });
         lenses.push(lens(analysis, goal.at, title, RUN, arguments));

@@ -22,15 +22,13 @@ pub fn signature(analysis: &TextAnalysis, offset: usize) -> Option<SignatureHelp
     let (_, called) = place.called(&call)?;
     let parameters = called.parts.iter().map(|part| parameter(analysis.index.get(*part))).collect();
     let by_position = called.kind == DefinitionKind::Function;
-    let active = match by_position {
-        true => call.n_before,
-        false => {
-            let name = call.given.get(call.n_before);
-            let at = name.and_then(|name| {
-                called.parts.iter().position(|part| analysis.index.get(*part).name == *name)
-            });
-            at.unwrap_or(call.n_before)
-        }
+    let active = if by_position {
+        call.n_before
+    } else {
+        let name = call.given.get(call.n_before);
+        let at = name
+            .and_then(|name| called.parts.iter().position(|part| analysis.index.get(*part).name == *name));
+        at.unwrap_or(call.n_before)
     };
     Some(help(heading(called), called.docs.clone(), parameters, active))
 }

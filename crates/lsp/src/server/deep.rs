@@ -27,10 +27,7 @@ struct Overtaken {
 
 impl Signal for Overtaken {
     fn halted(&self) -> Option<Halted> {
-        match self.changed.load(Ordering::Relaxed) {
-            true => Some(Halted::Interrupted),
-            false => self.deadline.halted(),
-        }
+        if self.changed.load(Ordering::Relaxed) { Some(Halted::Interrupted) } else { self.deadline.halted() }
     }
 
     fn left(&self) -> Option<Duration> {

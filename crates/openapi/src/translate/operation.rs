@@ -264,12 +264,11 @@ impl<'t> Translator<'t> {
         else {
             let kinds: Vec<&str> = contents.iter().map(|(kind, _)| kind.as_str()).collect();
             let problem = format!("bodies of {} are not written", kinds.join(", "));
-            return match is_required {
-                true => Err((place, LeftOut(problem))),
-                false => {
-                    self.note(&place, &format!("left out: {problem}"));
-                    Ok(None)
-                }
+            return if is_required {
+                Err((place, LeftOut(problem)))
+            } else {
+                self.note(&place, &format!("left out: {problem}"));
+                Ok(None)
             };
         };
         let place = format!("{place}/content{}", step(kind));

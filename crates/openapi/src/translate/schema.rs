@@ -33,12 +33,11 @@ impl<'t> Translator<'t> {
     /// The sort of a schema; `hint` names it if it needs a name.
     pub(super) fn sort(&mut self, schema: &'t SpecNode, place: &str, hint: &str) -> SortOf {
         self.depth += 1;
-        let sort = match self.depth > MAX_DEPTH {
-            true => {
-                self.note(place, "too deep; any JSON is allowed here");
-                self.any(AnyJson::Anything)
-            }
-            false => self.sort_here(schema, place, hint),
+        let sort = if self.depth > MAX_DEPTH {
+            self.note(place, "too deep; any JSON is allowed here");
+            self.any(AnyJson::Anything)
+        } else {
+            self.sort_here(schema, place, hint)
         };
         self.depth -= 1;
         sort
@@ -80,10 +79,7 @@ impl<'t> Translator<'t> {
         } else {
             self.typed(schema, place, hint)
         };
-        match schema.says("nullable") {
-            true => SortOf { is_nullable: true, ..sort },
-            false => sort,
-        }
+        if schema.says("nullable") { SortOf { is_nullable: true, ..sort } } else { sort }
     }
 
     /// The type that a reference names; it is made once.
@@ -368,9 +364,10 @@ impl<'t> Translator<'t> {
                     .iter()
                     .map(|one| self.of_type(one, schema, place, &format!("{name} {one}")))
                     .collect();
-                match sorts.iter().any(|sort| sort.sort == super::ANY) {
-                    true => self.any(AnyJson::Anything),
-                    false => self.sum(&name, sorts, place),
+                if sorts.iter().any(|sort| sort.sort == super::ANY) {
+                    self.any(AnyJson::Anything)
+                } else {
+                    self.sum(&name, sorts, place)
                 }
             }
         };
@@ -415,11 +412,10 @@ impl<'t> Translator<'t> {
         let mut made = SortOf::new(format!("list<{sort}>"), &[JsonKind::List]);
         made = made.checked(text::counted(schema, "minItems", "maxItems", "@.length()")).checked(each);
         if schema.says("uniqueItems") {
-            match text::is_key(&sort) {
-                true => made = made.checked(Check::Says("@.to_set().size() == @.length()".into())),
-                false => {
-                    self.note(&format!("{place}/uniqueItems"), "not translated: items that hold collections")
-                }
+            if text::is_key(&sort) {
+                made = made.checked(Check::Says("@.to_set().size() == @.length()".into()))
+            } else {
+                self.note(&format!("{place}/uniqueItems"), "not translated: items that hold collections")
             }
         }
         made

@@ -42,9 +42,10 @@ impl SortOf {
 
     /// The sort with `null` as a value if it is one, or in any case.
     pub(crate) fn written(&self, may_miss: bool) -> (String, Check) {
-        match self.is_nullable || may_miss {
-            true => (format!("{}?", self.sort), self.check.clone().inside()),
-            false => (self.sort.clone(), self.check.clone()),
+        if self.is_nullable || may_miss {
+            (format!("{}?", self.sort), self.check.clone().inside())
+        } else {
+            (self.sort.clone(), self.check.clone())
         }
     }
 

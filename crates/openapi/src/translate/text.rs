@@ -139,9 +139,10 @@ pub(super) fn string(schema: &SpecNode) -> (SortOf, Option<&'static str>) {
     let mut problem = None;
     if let Some(text) = schema.text_at("pattern") {
         let pattern = whole_pattern(text);
-        match is_pattern(&pattern) {
-            true => sort = sort.checked(Check::Matches(pattern.clone())),
-            false => problem = Some("not translated: patterns of models do not have all of this"),
+        if is_pattern(&pattern) {
+            sort = sort.checked(Check::Matches(pattern.clone()))
+        } else {
+            problem = Some("not translated: patterns of models do not have all of this")
         }
     }
     let format = schema.text_at("format").filter(|_| schema.get("pattern").is_none());

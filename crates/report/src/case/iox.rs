@@ -111,9 +111,10 @@ impl<'c> Writer<'c> {
             format!("{}: {}", model.pool.var_info(field).name, model.pool.show_sort(model.field_sort(field)))
         };
         let fields: Vec<String> = gate.fields.iter().map(field).collect();
-        match fields.is_empty() {
-            true => format!("{kind} {}", gate.name),
-            false => format!("{kind} {}({})", gate.name, fields.join(", ")),
+        if fields.is_empty() {
+            format!("{kind} {}", gate.name)
+        } else {
+            format!("{kind} {}({})", gate.name, fields.join(", "))
         }
     }
 

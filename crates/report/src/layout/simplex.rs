@@ -216,9 +216,12 @@ impl Simplex {
         let (first, end) = tree.span[leave.below];
         let below = |node: usize| (first..end).contains(&tree.span[node].0);
         // The new arc leads from the head's side to the tail's side.
-        let replaces = |arc: &Arc| match leave.below_is_tail {
-            true => !below(arc.tail) && below(arc.head),
-            false => below(arc.tail) && !below(arc.head),
+        let replaces = |arc: &Arc| {
+            if leave.below_is_tail {
+                !below(arc.tail) && below(arc.head)
+            } else {
+                below(arc.tail) && !below(arc.head)
+            }
         };
         let crossing = (0..self.arcs.len()).filter(|&arc| replaces(&self.arcs[arc]));
         let enter = crossing.min_by_key(|&arc| self.slack(arc))?;

@@ -79,9 +79,10 @@ fn switches(summary: &Summary) -> String {
     if maybe > 0 {
         line.push_str(&format!(", {maybe} possibly"));
     }
-    match never.is_empty() {
-        true => line.push_str(", every one at least possibly"),
-        false => line.push_str(&format!(", {} never: {}", never.len(), listed(&never))),
+    if never.is_empty() {
+        line.push_str(", every one at least possibly")
+    } else {
+        line.push_str(&format!(", {} never: {}", never.len(), listed(&never)))
     }
     line
 }

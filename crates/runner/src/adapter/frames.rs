@@ -270,9 +270,10 @@ impl Frames {
     /// What the end of the stream means: half a message is no message, whatever it looks like.
     fn end(&mut self) -> AdapterError {
         let half = self.half();
-        match half.is_empty() {
-            true => AdapterError::Closed,
-            false => odd(&half, &format!("{HALF}: {CLOSED} in the middle of it")),
+        if half.is_empty() {
+            AdapterError::Closed
+        } else {
+            odd(&half, &format!("{HALF}: {CLOSED} in the middle of it"))
         }
     }
 }

@@ -291,11 +291,10 @@ impl HttpAdapter {
     fn taken(&mut self, at: usize, response: Response) -> Option<Heard> {
         let asked = self.asked.remove(at);
         let (lane, others) = (asked.lane(), self.asked.len() + self.streams.len());
-        self.arrival = match self.streams.is_empty() {
-            true => Arrival::Answer { lane, others },
-            false => {
-                Arrival::Crossing(Crossing { connection: 0, lane, is_answer: true, others, is_end: false })
-            }
+        self.arrival = if self.streams.is_empty() {
+            Arrival::Answer { lane, others }
+        } else {
+            Arrival::Crossing(Crossing { connection: 0, lane, is_answer: true, others, is_end: false })
         };
         let to = asked.input().map(str::to_owned);
         self.note(format!("< {}", response.shown()));

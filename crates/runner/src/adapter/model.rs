@@ -73,12 +73,11 @@ impl Adapter for ModelAdapter<'_> {
     }
 
     fn observe(&mut self, patience: Duration) -> Result<Observation, AdapterError> {
-        let label = match self.has_virtual_time() {
-            false => self.player.react()?,
-            true => {
-                let until = self.player.now().add(&seconds(patience));
-                self.player.pass(&until)?
-            }
+        let label = if self.has_virtual_time() {
+            let until = self.player.now().add(&seconds(patience));
+            self.player.pass(&until)?
+        } else {
+            self.player.react()?
         };
         match label {
             None => Ok(Observation::Quiet),

@@ -306,9 +306,10 @@ impl<L: Link> Remote<L> {
         }
         let advanced = self.advanced(Advance { to_ns: Some(nanoseconds(now)), foresee: true })?;
         check_passage(now, Duration::from_nanos(advanced.now_ns), now, true)?;
-        match self.live()?.waiting.is_empty() {
-            true => Ok(advanced.next_ns.map(|next| Duration::from_nanos(next).max(now))),
-            false => Ok(Some(now)),
+        if self.live()?.waiting.is_empty() {
+            Ok(advanced.next_ns.map(|next| Duration::from_nanos(next).max(now)))
+        } else {
+            Ok(Some(now))
         }
     }
 

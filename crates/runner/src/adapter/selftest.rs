@@ -177,12 +177,11 @@ impl Talk<'_> {
         };
         let gates = model.sts.gates.iter().filter(|gate| !declared(&gate.name, gate.kind));
         let missing: Vec<String> = gates.map(|gate| format!("`{}`", gate.name)).collect();
-        match missing.is_empty() {
-            true => self.checks.add("labels", State::Ok, "every message of the model is declared".into()),
-            false => {
-                let note = format!("not declared, or in another direction: {}", missing.join(", "));
-                self.checks.add("labels", State::Failed, note);
-            }
+        if missing.is_empty() {
+            self.checks.add("labels", State::Ok, "every message of the model is declared".into())
+        } else {
+            let note = format!("not declared, or in another direction: {}", missing.join(", "));
+            self.checks.add("labels", State::Failed, note);
         }
     }
 

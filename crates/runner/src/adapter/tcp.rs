@@ -157,10 +157,8 @@ impl Socket {
         let reader = stream.try_clone().map_err(|error| self.cannot(&error))?;
         let writer = stream.try_clone().map_err(|error| self.cannot(&error))?;
         self.stream = Some(stream);
-        let source: Box<dyn Source> = match self.is_timed {
-            true => Box::new(Pipe::new(reader)),
-            false => Box::new(Stream::new(reader)),
-        };
+        let source: Box<dyn Source> =
+            if self.is_timed { Box::new(Pipe::new(reader)) } else { Box::new(Stream::new(reader)) };
         Ok((source, writer))
     }
 

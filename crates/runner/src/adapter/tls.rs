@@ -150,9 +150,10 @@ fn verifier(roots: &Roots, provider: Arc<CryptoProvider>) -> Result<Arc<dyn Serv
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
     let all = CertificateDer::pem_file_iter(path).map_err(|error| unreadable(path, &error))?;
     let all: Vec<_> = all.collect::<Result<_, _>>().map_err(|error| unreadable(path, &error))?;
-    match all.is_empty() {
-        true => Err(format!("`{}` holds no certificate in PEM form", path.display())),
-        false => Ok(all),
+    if all.is_empty() {
+        Err(format!("`{}` holds no certificate in PEM form", path.display()))
+    } else {
+        Ok(all)
     }
 }
 

@@ -106,9 +106,10 @@ fn parsed(line: &str) -> Result<Option<Message>, AdapterError> {
     }
     Message::from_line(line).map(Some).map_err(|bad| {
         let line = cut(line, 200);
-        match bad.is_excess {
-            true => AdapterError::TooLarge { line, reason: bad.reason },
-            false => AdapterError::Protocol { line, reason: bad.reason },
+        if bad.is_excess {
+            AdapterError::TooLarge { line, reason: bad.reason }
+        } else {
+            AdapterError::Protocol { line, reason: bad.reason }
         }
     })
 }

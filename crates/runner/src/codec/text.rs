@@ -221,10 +221,7 @@ impl TextCodec {
 
 /// `text`, which must not hold what ends a message.
 fn unbroken(text: String, is_allowed: impl Fn(&str) -> bool) -> Result<String, String> {
-    match is_allowed(&text) {
-        true => Ok(text),
-        false => Err(format!("the value {text:?} would break the framing")),
-    }
+    if is_allowed(&text) { Ok(text) } else { Err(format!("the value {text:?} would break the framing")) }
 }
 
 fn input(model: &Model, name: &str, text: &str, parts: &Parts) -> Result<Template, String> {

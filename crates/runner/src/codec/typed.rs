@@ -162,9 +162,10 @@ fn split_at_colon(text: &str) -> Option<(&str, &str)> {
 
 /// Text of a number that is read in reasonable time.
 fn short(text: &str) -> Result<&str, String> {
-    match text.len() <= max_digits() {
-        true => Ok(text),
-        false => Err(format!("a number of {} digits is too long", text.len())),
+    if text.len() <= max_digits() {
+        Ok(text)
+    } else {
+        Err(format!("a number of {} digits is too long", text.len()))
     }
 }
 

@@ -41,9 +41,10 @@ impl PathWatch {
         let mut cx = cx.over(&self.unrolled.sts);
         let waited = std::mem::replace(&mut self.pending, Rational::ZERO);
         if !waited.is_zero() {
-            match is_seen(cx.sts, label) {
-                true => self.after.pass(&mut cx, &waited),
-                false => self.has_left |= self.after.observe(&mut cx, &Label::Delay(waited)).is_err(),
+            if is_seen(cx.sts, label) {
+                self.after.pass(&mut cx, &waited)
+            } else {
+                self.has_left |= self.after.observe(&mut cx, &Label::Delay(waited)).is_err()
             }
         }
         // An input that no state on the path takes, and a label that none allows, end every run on it.
@@ -121,10 +122,11 @@ impl Unrolled {
         for (position, &next) in path.iter().enumerate() {
             let source = place(position);
             for (id, switch) in model.switches_from(model.switches[next].source) {
-                let target = match id == next {
-                    true if position + 1 == path.len() => end,
-                    true => place(position + 1),
-                    false => left,
+                let is_last = position + 1 == path.len();
+                let target = match () {
+                    () if id != next => left,
+                    () if is_last => end,
+                    () => place(position + 1),
                 };
                 sts.switches.push(Switch { source, target, ..switch.clone() });
             }

@@ -57,10 +57,7 @@ fn random_path(dice: &mut Dice, switches: &[(u64, u64)]) -> String {
     for _ in 0..dice.below(4) {
         let at = switches[path[path.len() - 1]].1;
         let next: Vec<usize> = (0..switches.len()).filter(|&n| switches[n].0 == at).collect();
-        match next.is_empty() {
-            true => break,
-            false => path.push(next[dice.below(next.len() as u64) as usize]),
-        }
+        if next.is_empty() { break } else { path.push(next[dice.below(next.len() as u64) as usize]) }
     }
     format!("purpose f: {}", path.iter().map(|n| format!("t{n}")).collect::<Vec<_>>().join(", "))
 }

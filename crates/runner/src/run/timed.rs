@@ -45,10 +45,7 @@ impl Walk<'_, '_, '_, '_> {
     fn silence(&mut self, now: Duration) -> io::Result<Step> {
         let waited = now.saturating_sub(self.at);
         self.at = self.at.max(now);
-        match waited.is_zero() {
-            true => Ok(Ok(())),
-            false => self.judge(&Label::Delay(seconds(waited))),
-        }
+        if waited.is_zero() { Ok(Ok(())) } else { self.judge(&Label::Delay(seconds(waited))) }
     }
 
     /// A message was seen, which came at this instant.

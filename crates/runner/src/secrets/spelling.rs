@@ -43,9 +43,10 @@ pub(super) fn base64(bytes: &[u8]) -> String {
         let padded = [group[0], group.get(1).copied().unwrap_or(0), group.get(2).copied().unwrap_or(0)];
         let bits = padded.iter().fold(0_usize, |bits, &byte| bits << 8 | usize::from(byte));
         for place in 0..4 {
-            match place <= group.len() {
-                true => text.push(DIGITS[bits >> (18 - 6 * place) & 63].into()),
-                false => text.push('='),
+            if place <= group.len() {
+                text.push(DIGITS[bits >> (18 - 6 * place) & 63].into())
+            } else {
+                text.push('=')
             }
         }
     }

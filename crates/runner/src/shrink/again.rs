@@ -49,13 +49,11 @@ pub fn repeat(bench: &mut Bench<'_, '_>, config: &RunConfig, trace: &Trace, sign
     for _ in 0..times {
         let Some(finished) = done(bench, config, &plan, Unmentioned::Stop) else { continue };
         again.is_steady &= finished.trace == *trace;
-        match Sign::of(&finished) == Some(sign) {
-            true => again.failed += 1,
-            false if again.instead.is_none() => {
-                let outcome = finished.end.outcome();
-                again.instead = Some(Instead { trace: finished.trace, outcome });
-            }
-            false => (),
+        if Sign::of(&finished) == Some(sign) {
+            again.failed += 1;
+        } else if again.instead.is_none() {
+            let outcome = finished.end.outcome();
+            again.instead = Some(Instead { trace: finished.trace, outcome });
         }
     }
     again

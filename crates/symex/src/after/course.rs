@@ -135,10 +135,7 @@ impl Course {
 
     /// Whether the specification mentions this input once everything under way was taken.
     pub(super) fn accepts(&self, cx: &mut Ctx<'_>, label: &Label, relation: Relation) -> bool {
-        match self.waiting.is_empty() {
-            true => self.single.accepts(cx, label, relation),
-            // The courses in which it was taken are believed too, and are asked.
-            false => true,
-        }
+        // Where something is under way, the courses in which it was taken are believed too, and are asked.
+        !self.waiting.is_empty() || self.single.accepts(cx, label, relation)
     }
 }

@@ -122,9 +122,10 @@ impl Time {
     /// The bounds of the true instant of a message observed now.
     fn bounds(&self, is_given: bool) -> (Rational, Rational) {
         let (lag, resolution) = (self.tolerance.lag(), &self.tolerance.resolution);
-        match is_given {
-            true => (self.now.sub(resolution), self.now.add(&lag)),
-            false => (self.now.sub(&lag), self.now.add(resolution)),
+        if is_given {
+            (self.now.sub(resolution), self.now.add(&lag))
+        } else {
+            (self.now.sub(&lag), self.now.add(resolution))
         }
     }
 }

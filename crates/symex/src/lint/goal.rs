@@ -72,9 +72,10 @@ fn violated(cx: &Ctx<'_>, exploration: &Exploration, goal: &Goal, node: NodeId) 
     let way: Vec<String> =
         exploration.graph.path_to(node).iter().map(|id| cx.sts.switches[*id].label.to_string()).collect();
     let location = &cx.sts.locations[exploration.graph.nodes[node].loc].name;
-    let note = match way.is_empty() {
-        true => format!("it does not hold at the start, in `{location}`"),
-        false => format!("it can be violated in `{location}`, after {}", way.join(", ")),
+    let note = if way.is_empty() {
+        format!("it does not hold at the start, in `{location}`")
+    } else {
+        format!("it can be violated in `{location}`, after {}", way.join(", "))
     };
     Diagnostic::new(Code::AlwaysViolated, goal.span, format!("`{}` does not always hold", goal.name))
         .note(note)

@@ -87,9 +87,10 @@ fn report(
     );
     let way: Vec<String> =
         exploration.graph.path_to(node).iter().map(|id| cx.sts.switches[*id].label.to_string()).collect();
-    let note = match way.is_empty() {
-        true => "it can happen in the initial state".to_owned(),
-        false => format!("it can happen after {}", way.join(", ")),
+    let note = if way.is_empty() {
+        "it can happen in the initial state".to_owned()
+    } else {
+        format!("it can happen after {}", way.join(", "))
     };
     let finding = Diagnostic::new(code, second.span, text)
         .label(first.span, format!("`{}` is enabled for the same values", first.label))

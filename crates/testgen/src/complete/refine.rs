@@ -43,13 +43,12 @@ pub(super) fn refined(
     let loose_order = loose.settle(cx, &start)?;
     let is_enough = loose.is_exact && !loose.is_conditional;
     let most = if loose.is_exact { (limits.strict, limits.strict) } else { (limits.states, limits.classes) };
-    let (mut refiner, mut order) = match is_enough {
-        true => (loose.clone(), loose_order.clone()),
-        false => {
-            let mut strict = Refiner::new(cx, boundary, limits, most);
-            let order = strict.settle(cx, &start)?;
-            (strict, order)
-        }
+    let (mut refiner, mut order) = if is_enough {
+        (loose.clone(), loose_order.clone())
+    } else {
+        let mut strict = Refiner::new(cx, boundary, limits, most);
+        let order = strict.settle(cx, &start)?;
+        (strict, order)
     };
     if refiner.is_exact {
         let mut absolute = Refiner::new(cx, boundary, limits, (limits.states, limits.classes));
@@ -66,10 +65,7 @@ pub(super) fn refined(
         order = refiner.settle(cx, &start)?;
     }
     let found = refiner.gathered(cx, &order, start, preamble);
-    match found.inputs.is_empty() {
-        true => Err(NoAbstraction::NoInput),
-        false => Ok(found),
-    }
+    if found.inputs.is_empty() { Err(NoAbstraction::NoInput) } else { Ok(found) }
 }
 
 /// What can be told from the model as written.
@@ -242,15 +238,19 @@ impl<'l> Refiner<'l> {
             Err(Cut::Nothing) => ClassStep::LeftOut(WhyLeftOut::Undecided),
             Err(Cut::Divide(gate, fact)) => {
                 let fact = self.absolute(cx, block, fact);
-                match self.divide(cx, gate, fact) {
-                    true => return Ok(true),
-                    false => ClassStep::LeftOut(WhyLeftOut::Bounded),
+                if self.divide(cx, gate, fact) {
+                    return Ok(true);
+                } else {
+                    ClassStep::LeftOut(WhyLeftOut::Bounded)
                 }
             }
-            Err(Cut::Split(block, fact)) => match self.split(cx, block, fact) {
-                true => return Ok(true),
-                false => ClassStep::LeftOut(WhyLeftOut::Bounded),
-            },
+            Err(Cut::Split(block, fact)) => {
+                if self.split(cx, block, fact) {
+                    return Ok(true);
+                } else {
+                    ClassStep::LeftOut(WhyLeftOut::Bounded)
+                }
+            }
         };
         if let ClassStep::LeftOut(_) = step {
             self.is_exact = false;

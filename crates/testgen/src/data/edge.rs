@@ -26,12 +26,11 @@ pub(super) fn moved(
     let mentioned: Vec<VarId> = pool.free_vars(atom).into_iter().filter(|var| open.contains(var)).collect();
     let field = *mentioned.choose(rng)?;
     let sort = pool.var_info(field).sort;
-    let value = match sort.is_numeric() {
-        true => {
-            let root = root(pool, (a, b), field, drawn, state)?;
-            number(sort, &root, rng.random_range(-1..=1))
-        }
-        false => same(pool, (a, b), field, drawn, state)?,
+    let value = if sort.is_numeric() {
+        let root = root(pool, (a, b), field, drawn, state)?;
+        number(sort, &root, rng.random_range(-1..=1))
+    } else {
+        same(pool, (a, b), field, drawn, state)?
     };
     if !pool.has_sort(&value, sort) {
         return None;

@@ -42,9 +42,8 @@ impl TextInside {
         let Some(whole) = drawn.get(self.field) else { return };
         let pattern = pool.pattern_info(self.pattern);
         let matches = |value: &Value| value.as_str().is_some_and(|text| pattern.matches(text));
-        let new = |old: &Value| match matches(old) {
-            true => None,
-            false => text::matching(rng, &pattern.text).map(|text| Value::str(&text)),
+        let new = |old: &Value| {
+            if matches(old) { None } else { text::matching(rng, &pattern.text).map(|text| Value::str(&text)) }
         };
         if let Some(mended) = replaced(whole, &self.path, new) {
             drawn.set(self.field, mended);

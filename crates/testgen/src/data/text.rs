@@ -75,9 +75,8 @@ pub(super) fn beside(rng: &mut ChaCha8Rng, base: &str, other: Option<&str>) -> S
 
 /// Capitals for small letters and the other way round.
 fn other_case(text: &str) -> String {
-    let swap = |letter: char| match letter.is_ascii_lowercase() {
-        true => letter.to_ascii_uppercase(),
-        false => letter.to_ascii_lowercase(),
+    let swap = |letter: char| {
+        if letter.is_ascii_lowercase() { letter.to_ascii_uppercase() } else { letter.to_ascii_lowercase() }
     };
     text.chars().map(swap).collect()
 }

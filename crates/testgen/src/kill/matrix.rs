@@ -99,10 +99,11 @@ impl<'m> Runner<'m> {
                 return true;
             }
             let Some(label) = label else { return false };
-            states = match alike {
-                // As long as nothing is touched, the mutant is the specification.
-                true => walk.beliefs[at + 1].clone(),
-                false => concrete_after(cx, self.imp, &states, label),
+            // As long as nothing is touched, the mutant is the specification.
+            states = if alike {
+                walk.beliefs[at + 1].clone()
+            } else {
+                concrete_after(cx, self.imp, &states, label)
             };
             if states.is_empty() {
                 return false;

@@ -20,9 +20,10 @@ pub fn show_switch(model: &Model, switch: &Switch) -> String {
         GateKind::Input | GateKind::Observed => format!("on {}", gate.name),
         GateKind::Output => format!("emit {}", gate.name),
     };
-    let guard = match model.pool.is_true(switch.guard) {
-        true => String::new(),
-        false => format!(" when {}", model.pool.show(switch.guard)),
+    let guard = if model.pool.is_true(switch.guard) {
+        String::new()
+    } else {
+        format!(" when {}", model.pool.show(switch.guard))
     };
     let assignment =
         |(var, term): &(_, _)| format!("{} = {}", model.pool.var_info(*var).name, model.pool.show(*term));

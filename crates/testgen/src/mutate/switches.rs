@@ -253,9 +253,8 @@ fn resets_added(model: &Model, id: SwitchId) -> Vec<Switch> {
 fn clocks_confused(model: &mut Model, id: SwitchId) -> Vec<Switch> {
     let clocks: Vec<VarId> = model.sts.clocks.iter().map(|clock| clock.var).collect();
     let is_clock = |pool: &TermPool, term: Term| pool.free_vars(term).iter().any(|var| clocks.contains(var));
-    let mut found = guards(model, id, |pool, guard| match is_clock(pool, guard) {
-        true => rewritten(pool, guard, Rule::Clock(&clocks)),
-        false => Vec::new(),
+    let mut found = guards(model, id, |pool, guard| {
+        if is_clock(pool, guard) { rewritten(pool, guard, Rule::Clock(&clocks)) } else { Vec::new() }
     });
     let switch = &model.sts.switches[id];
     for &clock in &switch.resets {

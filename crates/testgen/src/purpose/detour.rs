@@ -57,9 +57,10 @@ fn loops(cx: &Ctx<'_>) -> Loops {
     }
     let mut found = Loops::new();
     for (id, switch) in of_kind(GateKind::Input) {
-        let back = match switch.target == switch.source {
-            true => Some(vec![id]),
-            false => answers.get(&(switch.target, switch.source)).map(|&answer| vec![id, answer]),
+        let back = if switch.target == switch.source {
+            Some(vec![id])
+        } else {
+            answers.get(&(switch.target, switch.source)).map(|&answer| vec![id, answer])
         };
         found.entry(switch.source).or_default().extend(back);
     }

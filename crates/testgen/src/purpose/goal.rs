@@ -107,9 +107,10 @@ pub(super) fn found(
 /// the system tells apart are interchangeable, unless the rest of the path names some.
 fn search(cx: &mut Ctx<'_>, wanted: &Wanted<'_>, limits: Limits) -> Exploration {
     let ignore_dead = IgnoreDead::Except(cx.pool.free_vars(wanted.when));
-    let symmetry = match wanted.rest.is_empty() {
-        true => Symmetry::of(cx.pool, cx.sts, &[wanted.when]),
-        false => Symmetry::default(),
+    let symmetry = if wanted.rest.is_empty() {
+        Symmetry::of(cx.pool, cx.sts, &[wanted.when])
+    } else {
+        Symmetry::default()
     };
     let config = ExploreConfig { limits, ignore_dead, symmetry, ..ExploreConfig::default() };
     explore(cx, &config, &mut |_| ControlFlow::Continue(()))

@@ -61,10 +61,7 @@ impl Tester for InputFair<'_> {
     }
 
     fn next(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) -> Move {
-        match self.looks(cx.sts, after, history) {
-            true => Move::Observe,
-            false => self.inner.next(cx, after, history),
-        }
+        if self.looks(cx.sts, after, history) { Move::Observe } else { self.inner.next(cx, after, history) }
     }
 
     fn explained(&mut self, switches: &[SwitchId]) {

@@ -233,16 +233,16 @@ impl Hunt {
         let states = states.max(first).min(most);
         let limits = Limits { max_states: states, max_depth: u32::MAX };
         let max_terms = TERMS.1.max(TERMS.0 * states);
-        let set = coverage(cx, self.config.criterion, limits, &mut |stats| match stats.terms > max_terms {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+        let set = coverage(cx, self.config.criterion, limits, &mut |stats| {
+            if stats.terms > max_terms { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         let set = with_detours(cx, set);
         let (is_settled, covered) = (set.is_settled(), set.covered().len());
         let is_over = is_settled || states >= most || self.has_all(cx.sts);
-        self.search = match is_over || cx.halted().is_some() {
-            true => Search::Over,
-            false => Search::Pending { states: states * MORE_STATES, from: self.spent + STEPS_BETWEEN },
+        self.search = if is_over || cx.halted().is_some() {
+            Search::Over
+        } else {
+            Search::Pending { states: states * MORE_STATES, from: self.spent + STEPS_BETWEEN }
         };
         if self.set.as_ref().is_none_or(|known| known.covered().len() < covered) {
             self.adopt(set);
@@ -312,12 +312,11 @@ impl Hunt {
         }
         let is_first_round = cover.rounds_done() == 0;
         let is_turn = self.runs.is_multiple_of(PURPOSE_EVERY);
-        self.phase = match !cover.is_done() && (is_first_round || is_turn) {
-            true => {
-                cover.start(self.seed);
-                Phase::Purpose
-            }
-            false => Phase::Walk,
+        self.phase = if !cover.is_done() && (is_first_round || is_turn) {
+            cover.start(self.seed);
+            Phase::Purpose
+        } else {
+            Phase::Walk
         };
     }
 }

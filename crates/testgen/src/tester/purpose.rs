@@ -242,10 +242,7 @@ impl PurposeGuided {
 
     /// Gives the input of `id` (lines 5 to 24).
     fn stimulate(&mut self, cx: &mut Ctx<'_>, after: &After, id: SwitchId) -> Move {
-        let wait = match cx.sts.is_timed() {
-            true => self.choose_instant(cx, after),
-            false => None,
-        };
+        let wait = if cx.sts.is_timed() { self.choose_instant(cx, after) } else { None };
         let known = self.progress.known.clone();
         let (all, so_far) = (self.all_facts(), self.prefix(self.progress.at + 1));
         let values = match decided(cx, &all, &known) {
@@ -285,12 +282,13 @@ impl PurposeGuided {
         facts.push(within(cx, delay, &horizon));
         let mut at_once = facts.clone();
         at_once.push(cx.pool.eq(var, waited));
-        let wait = match self.round == 0 && cx.decide(&at_once) == Decision::Sat {
-            true => self.progress.waited.clone(),
-            false => match pick_symbolic(cx, &mut self.rng, &[delay], &facts) {
+        let wait = if self.round == 0 && cx.decide(&at_once) == Decision::Sat {
+            self.progress.waited.clone()
+        } else {
+            match pick_symbolic(cx, &mut self.rng, &[delay], &facts) {
                 Pick::Values(values) => values.first()?.as_real()?.clone(),
                 Pick::Impossible | Pick::Unknown(_) => self.progress.waited.clone(),
-            },
+            }
         };
         self.progress.known.set(delay, cx.pool.value(Value::Real(wait.clone())));
         Some(wait)

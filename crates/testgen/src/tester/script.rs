@@ -240,9 +240,10 @@ fn holds(cx: &Ctx<'_>, gate: GateId, when: Term, values: &[Value]) -> bool {
 fn text(cx: &Ctx<'_>, step: &TestStepKind) -> String {
     let with = |verb: &str, gate: GateId, when: Term| {
         let name = &cx.sts.gates[gate].name;
-        match cx.pool.conjuncts(when).is_empty() {
-            true => format!("{verb} {name}"),
-            false => format!("{verb} {name} when {}", cx.pool.show(when)),
+        if cx.pool.conjuncts(when).is_empty() {
+            format!("{verb} {name}")
+        } else {
+            format!("{verb} {name} when {}", cx.pool.show(when))
         }
     };
     match step {

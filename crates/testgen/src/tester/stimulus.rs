@@ -107,9 +107,10 @@ impl<'s> Stimulus<'s> {
         self.horizon = cx.sts.is_timed().then(|| after.horizon(cx));
         let values = self.values(cx, belief, id)?;
         let label = Label::message(cx.sts, cx.sts.switches[id].gate, values)?;
-        Some(match cx.sts.is_timed() {
-            true => Move::StimulateAfter(self.wait.clone(), label),
-            false => Move::Stimulate(label),
+        Some(if cx.sts.is_timed() {
+            Move::StimulateAfter(self.wait.clone(), label)
+        } else {
+            Move::Stimulate(label)
         })
     }
 

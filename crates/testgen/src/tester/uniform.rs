@@ -53,9 +53,10 @@ impl Uniform {
     }
 
     fn input(&mut self, cx: &mut Ctx<'_>, after: &After, belief: &States<'_>, id: SwitchId) -> Option<Move> {
-        let wait = match cx.sts.is_timed() {
-            true => Rational::new(Int::from(self.rng.random_range(0..2_000i64)), Int::from(1_000))?,
-            false => Rational::ZERO,
+        let wait = if cx.sts.is_timed() {
+            Rational::new(Int::from(self.rng.random_range(0..2_000i64)), Int::from(1_000))?
+        } else {
+            Rational::ZERO
         };
         let source = cx.sts.switches[id].source;
         if let States::Concrete(states) = belief {
@@ -63,9 +64,10 @@ impl Uniform {
             for _ in 0..DRAWS {
                 let Some(state) = here.choose(&mut self.rng) else { break };
                 if let Some(label) = self.drawn(cx, state, id, &wait) {
-                    return Some(match cx.sts.is_timed() {
-                        true => Move::StimulateAfter(wait, label),
-                        false => Move::Stimulate(label),
+                    return Some(if cx.sts.is_timed() {
+                        Move::StimulateAfter(wait, label)
+                    } else {
+                        Move::Stimulate(label)
                     });
                 }
             }
@@ -120,9 +122,10 @@ impl Tester for Uniform {
         {
             return stimulus;
         }
-        match is_quiet {
-            false => Move::Observe,
-            true => Move::Stop(Stop::GoalMet("the specification is at its end".into())),
+        if is_quiet {
+            Move::Stop(Stop::GoalMet("the specification is at its end".into()))
+        } else {
+            Move::Observe
         }
     }
 }

@@ -53,18 +53,12 @@ pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
     }
     drop(progress);
     let mut out = io::stdout().lock();
-    match args.json {
-        true => {
-            let row =
-                |(name, cluster, told): &(&str, Cluster, Simulated)| simulated_json(name, cluster, told);
-            let rows: Vec<Json> = clusters.iter().map(row).collect();
-            writeln!(
-                out,
-                "{}",
-                json!({ "version": 1, "driven": driven, "merged": merged, "simulated": rows })
-            )?;
-        }
-        false => show(&mut out, &driven, &merged, &clusters)?,
+    if args.json {
+        let row = |(name, cluster, told): &(&str, Cluster, Simulated)| simulated_json(name, cluster, told);
+        let rows: Vec<Json> = clusters.iter().map(row).collect();
+        writeln!(out, "{}", json!({ "version": 1, "driven": driven, "merged": merged, "simulated": rows }))?;
+    } else {
+        show(&mut out, &driven, &merged, &clusters)?
     }
     Ok(ExitStatus::Success)
 }

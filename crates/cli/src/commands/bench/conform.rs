@@ -40,9 +40,10 @@ pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
         }
     }
     let mut out = io::stdout().lock();
-    let told = match args.json {
-        true => writeln!(out, "{}", json!({ "version": 1, "families": families, "time": growth })),
-        false => show(&mut out, &families, &growth),
+    let told = if args.json {
+        writeln!(out, "{}", json!({ "version": 1, "families": families, "time": growth }))
+    } else {
+        show(&mut out, &families, &growth)
     };
     exit::shown(ExitStatus::Success, told)
 }

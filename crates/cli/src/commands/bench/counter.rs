@@ -103,9 +103,8 @@ fn decided(
     for (at, mutant) in mutants.iter().enumerate() {
         progress.tick(|| format!("{name}: {at} of {} mutants", mutants.len()));
         let start = Instant::now();
-        let verdict = analysis.decide(&mut cx, mutant, &mut |_| match start.elapsed() < PATIENCE {
-            true => ControlFlow::Continue(()),
-            false => ControlFlow::Break(()),
+        let verdict = analysis.decide(&mut cx, mutant, &mut |_| {
+            if start.elapsed() < PATIENCE { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
         row.seconds.push(start.elapsed().as_secs_f64());
         row.deepest = row.deepest.max(verdict.effort.depth);

@@ -148,10 +148,7 @@ fn modes(args: &Bench) -> Result<Vec<Mode>, Stop> {
         let unknown = || Stop::usage(format!("there is no tester `{name}` in this measurement"));
         Mode::ALL.into_iter().find(|mode| mode.name() == name).ok_or_else(unknown)
     };
-    match args.testers.is_empty() {
-        true => Ok(Mode::ALL.to_vec()),
-        false => args.testers.iter().map(named).collect(),
-    }
+    if args.testers.is_empty() { Ok(Mode::ALL.to_vec()) } else { args.testers.iter().map(named).collect() }
 }
 
 fn row(args: &Bench, fault: &Fault, mode: Mode) -> Result<Row, Stop> {

@@ -34,13 +34,11 @@ pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
     }
     times.sort_by(|a, b| b.1.total_cmp(&a.1));
     let mut out = io::stdout().lock();
-    match args.json {
-        true => {
-            let all: Map<String, Json> =
-                times.iter().map(|(name, time)| (name.clone(), json!(time))).collect();
-            writeln!(out, "{}", json!({ "version": 1, "bench": "first-step", "seconds": all }))?;
-        }
-        false => show(&mut out, &times)?,
+    if args.json {
+        let all: Map<String, Json> = times.iter().map(|(name, time)| (name.clone(), json!(time))).collect();
+        writeln!(out, "{}", json!({ "version": 1, "bench": "first-step", "seconds": all }))?;
+    } else {
+        show(&mut out, &times)?
     }
     let is_quick = times.iter().all(|(_, time)| *time < LIMIT);
     Ok(if is_quick { ExitStatus::Success } else { ExitStatus::Inconclusive })

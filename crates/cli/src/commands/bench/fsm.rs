@@ -57,10 +57,7 @@ pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
         for (extra, method) in EXTRA.iter().flat_map(|&extra| Method::ALL.map(|method| (extra, method))) {
             progress.tick(|| format!("{} {} with {extra} extra states", machine.name, method.name()));
             let cell = measure(&machine.spec, method, extra);
-            match args.json {
-                true => rows.push(cell_json(&machine, &cell)),
-                false => show(&mut out, &cell)?,
-            }
+            if args.json { rows.push(cell_json(&machine, &cell)) } else { show(&mut out, &cell)? }
         }
     }
     let pairs = pairs::measure(&mut progress)?;

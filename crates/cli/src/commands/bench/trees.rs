@@ -234,12 +234,11 @@ impl Player<'_> {
             let from = run.state.as_slice();
             shown.extend(self.moved(self.system, from, &label).into_iter().map(|next| (label.clone(), next)));
         }
-        let (seen, state) = match shown.is_empty() {
-            true => (Label::Quiescence, run.state.take()),
-            false => {
-                let (label, next) = self.one_of(shown);
-                (label, Some(next))
-            }
+        let (seen, state) = if shown.is_empty() {
+            (Label::Quiescence, run.state.take())
+        } else {
+            let (label, next) = self.one_of(shown);
+            (label, Some(next))
         };
         run.state = state;
         run.belief = match seen {

@@ -70,9 +70,10 @@ pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
     let faulty = faulty(runs, seed);
     lab.all(Load::Quiet, &faulty, |trial, outcome| figures.faulty(trial, &outcome))?;
     let mut out = io::stdout().lock();
-    match args.json {
-        true => writeln!(out, "{}", figures.json(seed))?,
-        false => figures.show(&mut out, seed)?,
+    if args.json {
+        writeln!(out, "{}", figures.json(seed))?
+    } else {
+        figures.show(&mut out, seed)?
     }
     Ok(if figures.false_fails.is_empty() { ExitStatus::Success } else { ExitStatus::Failure })
 }

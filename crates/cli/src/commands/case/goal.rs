@@ -40,9 +40,10 @@ pub fn run(
         write_all(folder, model, &set, goal, args.format)?;
     }
     let mut out = io::stdout().lock();
-    let told = match args.json {
-        true => writeln!(out, "{}", set_json(model, &set, goal, args.format)),
-        false => show(&mut out, model, &set, goal),
+    let told = if args.json {
+        writeln!(out, "{}", set_json(model, &set, goal, args.format))
+    } else {
+        show(&mut out, model, &set, goal)
     };
     let all = set.uncovered.iter().all(|(_, why, _)| why.is_proof());
     let status = if all { ExitStatus::Success } else { ExitStatus::Inconclusive };

@@ -98,8 +98,8 @@ fn told(
         Verdict::Unknown => ("unknown", ExitStatus::Inconclusive),
     };
     let mut out = io::stdout().lock();
-    let shown = match args.json {
-        true => writeln!(
+    let shown = if args.json {
+        writeln!(
             out,
             "{}",
             json!({
@@ -107,8 +107,9 @@ fn told(
                 "exact": found.is_exact, "left_out": found.n_left_out(), "failures": failures,
                 "tested": report.tested.len(), "repeat": args.repeat, "resets": live.resets, "inputs": live.inputs,
             })
-        ),
-        false => show(&mut out, args, found, live, (word, bound), report, &failures),
+        )
+    } else {
+        show(&mut out, args, found, live, (word, bound), report, &failures)
     };
     exit::shown(status, shown)
 }
@@ -215,16 +216,16 @@ impl Live for ClassLive<'_, '_> {
         self.resets += 1;
         self.lost = None;
         self.walk.restart();
-        let said = match self.found.preamble.is_empty() {
-            true => {
-                self.adapter.reset()?;
-                Vec::new()
-            }
-            false => LiveSystem::greeting(self.adapter, self.patience, self.halt)?,
+        let said = if self.found.preamble.is_empty() {
+            self.adapter.reset()?;
+            Vec::new()
+        } else {
+            LiveSystem::greeting(self.adapter, self.patience, self.halt)?
         };
-        match said == self.found.preamble {
-            true => Ok(()),
-            false => Err(Trouble::Preamble(answer_name(&self.model.pool, &self.model.sts, &said))),
+        if said == self.found.preamble {
+            Ok(())
+        } else {
+            Err(Trouble::Preamble(answer_name(&self.model.pool, &self.model.sts, &said)))
         }
     }
 

@@ -75,10 +75,11 @@ fn models(folder: &str) -> Result<Vec<String>, Stop> {
     let name = |path: PathBuf| path.file_name().map(|name| name.to_string_lossy().into_owned());
     let mut names: Vec<String> = entries.filter(is_model).filter_map(name).collect();
     names.sort();
-    match names.is_empty() {
-        true => Err(Stop::new(ExitStatus::Nothing, format!("nothing to compare: `{folder}` has no models"))
-            .help(format!("models end in .{}", ENDINGS.join(", .")))),
-        false => Ok(names),
+    if names.is_empty() {
+        Err(Stop::new(ExitStatus::Nothing, format!("nothing to compare: `{folder}` has no models"))
+            .help(format!("models end in .{}", ENDINGS.join(", ."))))
+    } else {
+        Ok(names)
     }
 }
 

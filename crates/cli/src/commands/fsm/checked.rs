@@ -28,9 +28,10 @@ pub fn run(args: &Fsm, path: &str) -> Result<ExitStatus, Stop> {
     let _stage = limit::stage("judging the suite");
     let judgement = limit::within(&wanted.halt, || judge(&spec, &suite, args.extra, args.max_steps));
     let mut out = io::stdout().lock();
-    let told = match args.json {
-        true => writeln!(out, "{}", as_json(args, &spec, &suite, &judgement)),
-        false => show(&mut out, args, &spec, &suite, &judgement),
+    let told = if args.json {
+        writeln!(out, "{}", as_json(args, &spec, &suite, &judgement))
+    } else {
+        show(&mut out, args, &spec, &suite, &judgement)
     };
     let status = match judgement {
         Judgement::Complete(_) => ExitStatus::Success,
@@ -42,12 +43,11 @@ pub fn run(args: &Fsm, path: &str) -> Result<ExitStatus, Stop> {
 /// The words of the suite: a file of ioxide, or lines of inputs.
 fn read(path: &str, machine: &Machine, spec: &Spec) -> Result<Vec<Word>, Stop> {
     let text = load::read(path)?;
-    let names: Vec<Vec<String>> = match text.trim_start().starts_with('{') {
-        true => of_ioxide(path, &text, machine)?,
-        false => {
-            let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default());
-            lines.map(|line| line.split_whitespace().map(str::to_owned).collect()).collect()
-        }
+    let names: Vec<Vec<String>> = if text.trim_start().starts_with('{') {
+        of_ioxide(path, &text, machine)?
+    } else {
+        let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default());
+        lines.map(|line| line.split_whitespace().map(str::to_owned).collect()).collect()
     };
     let input = |name: &String| {
         let help =
@@ -119,14 +119,15 @@ fn show_certificate(
     };
     let words: Vec<String> = certificate.access.iter().map(|word| shown(spec, word)).collect();
     writeln!(out, "  certificate: the tests tell apart all that follows the words {}", words.join(", "))?;
-    match certificate.is_k_a_complete {
-        true => writeln!(
+    if certificate.is_k_a_complete {
+        writeln!(
             out,
             "  also {}-A-complete: wrong machines of any size are found whose states are all at most {} symbols \
              away from these words",
             args.extra, args.extra
-        ),
-        false => Ok(()),
+        )
+    } else {
+        Ok(())
     }
 }
 
@@ -153,9 +154,10 @@ fn rows(spec: &Spec, machine: &Mealy) -> Vec<String> {
     for state in machine.states() {
         for input in machine.inputs() {
             let Some(edge) = machine.edge(state, input) else { continue };
-            let output = match edge.output.index() < names.outputs.len() {
-                true => names.outputs[edge.output].as_str(),
-                false => "something-else",
+            let output = if edge.output.index() < names.outputs.len() {
+                names.outputs[edge.output].as_str()
+            } else {
+                "something-else"
             };
             rows.push(format!("{} {} {output} {}", state.index(), names.inputs[input], edge.next.index()));
         }

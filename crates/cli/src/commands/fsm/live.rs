@@ -271,10 +271,7 @@ impl Live for LiveSystem<'_> {
         if !self.preamble.is_empty() {
             self.listen(&mut said, Wait::Quiescence)?;
         }
-        match said == self.preamble {
-            true => Ok(()),
-            false => Err(Trouble::Preamble(self.name(&said))),
-        }
+        if said == self.preamble { Ok(()) } else { Err(Trouble::Preamble(self.name(&said))) }
     }
 
     fn step(&mut self, input: InputId) -> Result<OutputId, Trouble> {

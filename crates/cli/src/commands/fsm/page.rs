@@ -20,10 +20,7 @@ pub fn save(path: &str, file: &str, listing: &Listing, told: SuiteTold) -> Resul
 
 /// Adds a test while there is room.
 pub fn add(told: &mut SuiteTold, word: impl FnOnce() -> String) {
-    match told.tests.len() < MAX_TESTS {
-        true => told.tests.push(word()),
-        false => told.unlisted += 1,
-    }
+    if told.tests.len() < MAX_TESTS { told.tests.push(word()) } else { told.unlisted += 1 }
 }
 
 /// The machine, its states in order of appearance.

@@ -46,9 +46,10 @@ pub fn run(args: &Fsm) -> Result<ExitStatus, Stop> {
     let plan = limit::within(&wanted.halt, || Plan::new(&model, bound));
     let plan = plan.map_err(|refusal| refused(&args.file, &refusal))?;
     let plan = Plan { max_words: args.max_words, ..plan };
-    match is_file(sut) {
-        true => against_machine(args, sut, &spec, &model, &plan, &wanted),
-        false => against_system(args, sut, &spec, &model, &plan, &wanted.halt),
+    if is_file(sut) {
+        against_machine(args, sut, &spec, &model, &plan, &wanted)
+    } else {
+        against_system(args, sut, &spec, &model, &plan, &wanted.halt)
     }
 }
 

@@ -235,9 +235,10 @@ fn add(tests: &mut Tests, spec: &Model, test: &SuiteTest) -> Result<(), String> 
         }
         SuiteTest::Trace(test) => {
             let trace = test.trace(spec).map_err(|error| error.to_string())?;
-            match trace.labels.iter().all(|label| matches!(label, Label::Input(..))) {
-                true => tests.push_word(trace.labels),
-                false => tests.push_plan(plan_of(&spec.sts, &trace)),
+            if trace.labels.iter().all(|label| matches!(label, Label::Input(..))) {
+                tests.push_word(trace.labels)
+            } else {
+                tests.push_plan(plan_of(&spec.sts, &trace))
             }
         }
     }

@@ -33,11 +33,10 @@ const STARTING: Duration = Duration::from_secs(60);
 pub(super) fn run(args: &Init, file: &str) -> Result<ExitStatus, Stop> {
     let folder = Path::new(&args.dir);
     super::refuse_to_overwrite(folder, &FILES.map(|(path, _)| path))?;
-    let text = match is_address(file) {
-        true => fetched(args, file)?,
-        false => {
-            fs::read_to_string(file).map_err(|error| Stop::usage(format!("cannot read `{file}`: {error}")))?
-        }
+    let text = if is_address(file) {
+        fetched(args, file)?
+    } else {
+        fs::read_to_string(file).map_err(|error| Stop::usage(format!("cannot read `{file}`: {error}")))?
     };
     let options = ServiceOptions {
         url: args.url.clone(),

@@ -70,10 +70,8 @@ impl MutantUnits<'_> {
         let known = |at: usize| (!units.contains(at as u64)).then(|| Outcome::Unknown(String::new()));
         let known: Vec<Option<Outcome>> = (0..self.mutants.len()).map(known).collect();
         let (config, jobs) = (workers::config(self.decide)?, workers::jobs(self.decide));
-        let mut told = |at: usize, outcome: &Outcome| match is_late(outcome) {
-            true => Ok(()),
-            false => tell(at, outcome),
-        };
+        let mut told =
+            |at: usize, outcome: &Outcome| if is_late(outcome) { Ok(()) } else { tell(at, outcome) };
         let outcomes =
             workers::decide(&self.model, &self.mutants, &config, jobs, &self.wanted, known, &mut told)?;
         let open = |(at, outcome): (usize, Option<Outcome>)| {

@@ -110,12 +110,9 @@ fn is_interrupt(event: &Event) -> bool {
 
 /// Whether colours are wanted: `NO_COLOR` with any text in it says no.
 fn theme() -> Theme {
-    match std::env::var_os("NO_COLOR").is_some_and(|it| !it.is_empty())
-        || std::env::var_os("TERM").is_some_and(|it| it == "dumb")
-    {
-        true => Theme::Plain,
-        false => Theme::Colour,
-    }
+    let has_none = std::env::var_os("NO_COLOR").is_some_and(|it| !it.is_empty());
+    let is_dumb = std::env::var_os("TERM").is_some_and(|it| it == "dumb");
+    if has_none || is_dumb { Theme::Plain } else { Theme::Colour }
 }
 
 /// In raw mode Ctrl-C is a key; a signal from elsewhere still ends the program, in good order.

@@ -62,16 +62,12 @@ fn sending(file: &str, outline: &Outline) -> Result<Sending, Stop> {
 /// The case made again must be the one in the file.
 fn check(file: &str, outline: &Outline, case: &Case) -> Result<(), Stop> {
     let (arcs, off_path) = (case.n_arcs(), case.n_off_path());
-    match (arcs, off_path) == (outline.arcs, outline.off_path) {
-        true => Ok(()),
-        false => Err(stale(
-            file,
-            &format!(
-                "it has {} and {} arcs, the model gives {arcs} and {off_path}",
-                outline.arcs, outline.off_path
-            ),
-        )),
+    if (arcs, off_path) == (outline.arcs, outline.off_path) {
+        return Ok(());
     }
+    let (their_arcs, theirs_off) = (outline.arcs, outline.off_path);
+    let why = format!("it has {their_arcs} and {theirs_off} arcs, the model gives {arcs} and {off_path}");
+    Err(stale(file, &why))
 }
 
 fn stale(file: &str, why: &str) -> Stop {

@@ -238,9 +238,10 @@ impl Chosen {
         };
         let time = limit.map(|limit| format!("{} s", limit.as_secs_f64()));
         let most: Vec<String> = steps.into_iter().chain(time).collect();
-        match most.is_empty() {
-            true => format!("{} tester", args.tester),
-            false => format!("{} tester, at most {}", args.tester, most.join(" or ")),
+        if most.is_empty() {
+            format!("{} tester", args.tester)
+        } else {
+            format!("{} tester, at most {}", args.tester, most.join(" or "))
         }
     }
 
@@ -399,13 +400,11 @@ fn complete_options(tester: &str) -> Option<&str> {
 /// Testers that know nothing of time cannot test a model that has clocks.
 fn refuse_timed(tester: &str, spec: &Model) -> Result<(), Stop> {
     let is_untimed = tester == "tour" || tester.starts_with("suite:") || complete_options(tester).is_some();
-    match spec.sts.is_timed() && is_untimed {
-        true => Err(Stop::usage(format!(
-            "`{}` has clocks, and the tester `{tester}` knows no time",
-            spec.sts.name
-        ))
-        .help("use `cover`, `purpose:NAME`, `case:FILE`, `tests`, `kill` or `random`")),
-        false => Ok(()),
+    if spec.sts.is_timed() && is_untimed {
+        Err(Stop::usage(format!("`{}` has clocks, and the tester `{tester}` knows no time", spec.sts.name))
+            .help("use `cover`, `purpose:NAME`, `case:FILE`, `tests`, `kill` or `random`"))
+    } else {
+        Ok(())
     }
 }
 

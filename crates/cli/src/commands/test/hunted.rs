@@ -28,9 +28,10 @@ pub fn show(
         writeln!(out, "not certainly taken: {}{more}", named.join(", "))?;
         unreached(out, sts, hunt)?;
     }
-    match was_late {
-        true => writeln!(out, "ended by the clock after {} steps; `--for` gives it longer", hunt.spent()),
-        false => Ok(()),
+    if was_late {
+        writeln!(out, "ended by the clock after {} steps; `--for` gives it longer", hunt.spent())
+    } else {
+        Ok(())
     }
 }
 

@@ -31,13 +31,14 @@ pub fn repeated(units: UnitNames, chosen: &Chosen, args: &Test) -> Result<UnitNa
         Chosen::Cover(..) => args.tester == "cover",
         _ => false,
     };
-    match is_shared && is_by_coverage {
-        true => Ok(UnitNames::InRounds { names: Box::new(units), rounds }),
-        false => Err(Stop::usage(format!(
+    if is_shared && is_by_coverage {
+        Ok(UnitNames::InRounds { names: Box::new(units), rounds })
+    } else {
+        Err(Stop::usage(format!(
             "no rounds: the tester `{}` does not look at what was covered, so every round would be the same again",
             args.tester
         ))
-        .help("rounds are for `hunt`, `cover` and `tour`; for the others, give more `--runs`")),
+        .help("rounds are for `hunt`, `cover` and `tour`; for the others, give more `--runs`"))
     }
 }
 

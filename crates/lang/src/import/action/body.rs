@@ -166,10 +166,7 @@ impl Reader<'_> {
         if name.is_some() {
             self.parser.bump();
         }
-        let when = match self.parser.eat(TokenKind::When) {
-            true => Some(self.condition()?),
-            false => None,
-        };
+        let when = if self.parser.eat(TokenKind::When) { Some(self.condition()?) } else { None };
         if !self.parser.at(TokenKind::OpenBrace) {
             let expected = if when.is_some() { "`{`" } else { "`{` or `when`" };
             return self.parser.unexpected_with(expected, |d| match name {
@@ -222,19 +219,17 @@ impl Reader<'_> {
             });
         }
         let name = self.parser.name("the name of a variable")?;
-        let ty = match self.parser.eat(TokenKind::Colon) {
-            true => Some(self.ty()?),
-            false => None,
-        };
+        let ty = if self.parser.eat(TokenKind::Colon) { Some(self.ty()?) } else { None };
         self.sign_of_local(is_variable)?;
         Ok(Local { name, ty, value: self.parser.expr()?, is_variable })
     }
 
     /// `:=` behind a variable, `=` behind a name; the other one is reported and read.
     fn sign_of_local(&mut self, is_variable: bool) -> Parse<()> {
-        let (sign, other) = match is_variable {
-            true => (TokenKind::ColonEq, TokenKind::Eq),
-            false => (TokenKind::Eq, TokenKind::ColonEq),
+        let (sign, other) = if is_variable {
+            (TokenKind::ColonEq, TokenKind::Eq)
+        } else {
+            (TokenKind::Eq, TokenKind::ColonEq)
         };
         if self.parser.at(other) {
             let (span, right) = (self.parser.span(), sign.describe());
@@ -261,9 +256,10 @@ impl Reader<'_> {
         let name = self.parser.name("a name for the item")?;
         self.parser.expect(TokenKind::In)?;
         let first = self.parser.expr()?;
-        let range = match self.parser.eat(TokenKind::DotDot) {
-            true => Range::Numbers(first, self.parser.expr()?),
-            false => Range::Items(first),
+        let range = if self.parser.eat(TokenKind::DotDot) {
+            Range::Numbers(first, self.parser.expr()?)
+        } else {
+            Range::Items(first)
         };
         Ok(StatementKind::For(name, range, self.block()?))
     }

@@ -184,9 +184,10 @@ impl BehaviourChecker<'_> {
             let Some(sorts) = found else { continue };
             if reach.insert(name.text.clone(), sorts).is_some() {
                 let is_in = |names: &[Name]| names.iter().any(|other| other.text == name.text);
-                match is_in(inputs) && is_in(outputs) {
-                    true => both_ways(self.sink, name),
-                    false => twice(self.sink, "channel", name),
+                if is_in(inputs) && is_in(outputs) {
+                    both_ways(self.sink, name)
+                } else {
+                    twice(self.sink, "channel", name)
                 }
             }
         }

@@ -193,9 +193,10 @@ impl<'w, 'a, 's> Walk<'w, 'a, 's> {
             Step::Assign(_, place) | Step::Choose(_, place) | Step::Each { place, .. } => *place,
             Step::Require(_) | Step::Fit(_) => self.action,
         };
-        let message = match n_paths > MAX_PATHS {
-            true => format!("action `{}` has more than {MAX_PATHS} paths", self.name),
-            false => format!("action `{}` takes more than {MAX_STEPS} steps on its paths", self.name),
+        let message = if n_paths > MAX_PATHS {
+            format!("action `{}` has more than {MAX_PATHS} paths", self.name)
+        } else {
+            format!("action `{}` takes more than {MAX_STEPS} steps on its paths", self.name)
         };
         let action = self.action;
         self.cx.sink.error(|| {

@@ -202,9 +202,8 @@ impl TermPool {
     fn made_of_entries(&mut self, sort: Sort, entries: Vec<Entry>) -> Term {
         let Sort::Collection(id) = sort else { unreachable!("entries make a collection") };
         let is_map = self.collection(id).kind == CollectionKind::Map;
-        let parts = |entry: Entry| match is_map {
-            true => vec![entry.there, entry.member, entry.item],
-            false => vec![entry.there, entry.member],
+        let parts = |entry: Entry| {
+            if is_map { vec![entry.there, entry.member, entry.item] } else { vec![entry.there, entry.member] }
         };
         let parts = entries.into_iter().flat_map(parts).collect();
         self.elements(id, parts)

@@ -213,10 +213,7 @@ impl Asked {
         {
             return Ok(Some(response));
         }
-        match self.since.is_some_and(|since| since.elapsed() >= limit) {
-            true => Err(self.half()),
-            false => Ok(None),
-        }
+        if self.since.is_some_and(|since| since.elapsed() >= limit) { Err(self.half()) } else { Ok(None) }
     }
 
     /// Whether it is so long that it need not be read again for the few bytes that have come since. Reading begins at the

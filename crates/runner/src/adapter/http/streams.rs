@@ -152,9 +152,10 @@ impl OpenStream {
             }
             StreamReading::WebSocket(assembly) => !self.buffer.is_empty() || assembly.has_begun(),
         };
-        match is_partial {
-            true => _ = self.since.get_or_insert_with(Instant::now),
-            false => self.since = None,
+        if is_partial {
+            _ = self.since.get_or_insert_with(Instant::now)
+        } else {
+            self.since = None
         }
         if ends && !self.is_over {
             self.close()?;

@@ -162,9 +162,10 @@ impl Answer {
                 None => return Ok(Fit::Other(other_header(header, value))),
             }
         }
-        let json = match self.json.is_empty() && self.fields.is_empty() {
-            true => None,
-            false => text.map_or(Ok(None), json_of)?,
+        let json = if self.json.is_empty() && self.fields.is_empty() {
+            None
+        } else {
+            text.map_or(Ok(None), json_of)?
         };
         if let Some((pointer, wanted)) = self.json.iter().find(|(at, wanted)| !has(json.as_ref(), at, wanted))
         {

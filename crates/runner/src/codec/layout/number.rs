@@ -79,10 +79,7 @@ impl Number {
     #[must_use]
     pub fn bounds(self) -> (i128, i128) {
         let bits = self.fixed().unwrap_or(8) * 8;
-        match self.is_signed {
-            true => (-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
-            false => (0, (1 << bits) - 1),
-        }
+        if self.is_signed { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) }
     }
 
     /// The bytes of `value`.

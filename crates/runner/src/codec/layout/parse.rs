@@ -178,9 +178,12 @@ fn check(word: &str, rest: &str, endian: Endian) -> Option<Result<Item, String>>
 /// What a number is: `= 3`, `len(name) + 2`, `name`, `name(a = 1, b = 2)`.
 fn what(text: &str, number: Number) -> Result<What, String> {
     let (least, greatest) = number.bounds();
-    let fits = |value: i128| match (least..=greatest).contains(&value) {
-        true => Ok(value),
-        false => Err(format!("{value} does not fit: it is not in {least}..{greatest}")),
+    let fits = |value: i128| {
+        if (least..=greatest).contains(&value) {
+            Ok(value)
+        } else {
+            Err(format!("{value} does not fit: it is not in {least}..{greatest}"))
+        }
     };
     if let Some(value) = text.strip_prefix('=') {
         return integer(value).and_then(fits).map(What::Const);

@@ -89,9 +89,12 @@ impl<'l> Reading<'_, 'l> {
     /// Takes a number of `width` bytes for what it is.
     fn what(&mut self, what: &'l What, value: i128, width: usize) -> Result<(), Misfit> {
         let (at, total, rest) = (self.at - width, self.bytes.len(), self.rest().len());
-        let must_be = |expected: i128| match value == expected {
-            true => Ok(()),
-            false => Err(Misfit { at, problem: format!("{} is {expected} here, not {value}", what.shown()) }),
+        let must_be = |expected: i128| {
+            if value == expected {
+                Ok(())
+            } else {
+                Err(Misfit { at, problem: format!("{} is {expected} here, not {value}", what.shown()) })
+            }
         };
         match what {
             What::Const(expected) => must_be(*expected),

@@ -151,9 +151,10 @@ impl ItemsCodec {
         let (name, found) = self.cases.iter().find_map(found)?;
         let ctor = case(pool, item, &name)?;
         let fields = fields_json(pool, &ctor.fields, &found)?;
-        let json = match ctor.fields.is_empty() {
-            true => Json::String(name),
-            false => Json::Object(Map::from_iter([(name, fields)])),
+        let json = if ctor.fields.is_empty() {
+            Json::String(name)
+        } else {
+            Json::Object(Map::from_iter([(name, fields)]))
         };
         Some((json, found.len()))
     }

@@ -54,9 +54,10 @@ impl<'a> Domain<'a> {
                 let Some(outcome) = self.abstraction.outcomes(state, input).first() else { continue };
                 let answers = &self.abstraction.answers[input];
                 let right = answers.groups[answers.number(&outcome.said).unwrap()];
-                let differs = match surely {
-                    true => answers.groups.get(answer) != Some(&right),
-                    false => self.differs[state][input].get(answer).copied().unwrap_or(true),
+                let differs = if surely {
+                    answers.groups.get(answer) != Some(&right)
+                } else {
+                    self.differs[state][input].get(answer).copied().unwrap_or(true)
                 };
                 if differs {
                     return true;
@@ -211,9 +212,10 @@ fn check_near(text: &str, config: &CompleteConfig, mutants: usize) -> (usize, us
             for _ in 0..rng.random_range(1..=2 + slack) {
                 let (state, input) =
                     (rng.random_range(0..system.len()), rng.random_range(0..domain.answers.len()));
-                let entry = match rng.random_ratio(3, 4) {
-                    true => (system[state][input].0, rng.random_range(0..system.len())),
-                    false => (rng.random_range(0..=domain.answers[input].len()), system[state][input].1),
+                let entry = if rng.random_ratio(3, 4) {
+                    (system[state][input].0, rng.random_range(0..system.len()))
+                } else {
+                    (rng.random_range(0..=domain.answers[input].len()), system[state][input].1)
                 };
                 system[state][input] = entry;
             }

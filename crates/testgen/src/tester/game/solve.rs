@@ -84,10 +84,7 @@ impl Solution {
             here.inputs.iter().map(|&(id, to)| (Choice::Send(id), chance(to))).collect();
         if !here.system.is_empty() {
             let sum: f64 = here.system.iter().map(|&(_, to)| self.worth[to]).sum();
-            let look = match self.is_forced() {
-                true => FORCED,
-                false => LATER * sum / here.system.len() as f64,
-            };
+            let look = if self.is_forced() { FORCED } else { LATER * sum / here.system.len() as f64 };
             choices.push((Choice::Look, look));
         }
         choices

@@ -77,10 +77,7 @@ impl Trap {
 /// The power of two of number `n`, from 0, of 1, 1, 2, 1, 1, 2, 4, ...
 fn luby(n: u32) -> u32 {
     let bits = u32::BITS - (n + 1).leading_zeros();
-    match n + 2 == 1 << bits {
-        true => bits - 1,
-        false => luby(n + 1 - (1 << (bits - 1))),
-    }
+    if n + 2 == 1 << bits { bits - 1 } else { luby(n + 1 - (1 << (bits - 1))) }
 }
 
 #[cfg(test)]

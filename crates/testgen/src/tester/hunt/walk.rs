@@ -141,22 +141,18 @@ impl Walk {
         {
             return stimulus;
         }
-        match is_quiet {
-            false => self.look(cx),
-            true => self.end(),
-        }
+        if is_quiet { self.end() } else { self.look(cx) }
     }
 
     /// Long and short walks in turn; the long ones grow, the short ones begin in a rare state.
     fn begin(&mut self, cx: &Ctx<'_>, left: usize) {
-        let length = match self.walks.is_multiple_of(2) {
-            true => (FIRST << (self.walks / 2).min(16)).min(MAX),
-            false => {
-                if !cx.sts.is_timed() {
-                    self.run.way = self.starts.rare(&mut self.rng).into();
-                }
-                self.run.way.len() + self.rng.random_range(SHORT / 2..=2 * SHORT)
+        let length = if self.walks.is_multiple_of(2) {
+            (FIRST << (self.walks / 2).min(16)).min(MAX)
+        } else {
+            if !cx.sts.is_timed() {
+                self.run.way = self.starts.rare(&mut self.rng).into();
             }
+            self.run.way.len() + self.rng.random_range(SHORT / 2..=2 * SHORT)
         };
         self.run.length = length.min(left).max(1);
         self.walks += 1;
@@ -191,18 +187,19 @@ impl Walk {
             Interaction::Fair => mood,
             Interaction::InputEager => mood.max(EAGER),
         };
-        let percent = match belief.may_speak(cx.pool, cx.sts) {
-            _ if is_quiet => 100,
-            true => eager,
-            false => 100 - IDLE_LOOK,
+        let percent = match () {
+            () if is_quiet => 100,
+            () if belief.may_speak(cx.pool, cx.sts) => eager,
+            () => 100 - IDLE_LOOK,
         };
         self.rng.random_range(0..100) < percent
     }
 
     fn look(&mut self, cx: &Ctx<'_>) -> Move {
-        match cx.sts.is_timed() && self.timing == Timing::Free && self.rng.random_ratio(1, LONG_LOOK) {
-            true => Move::ObserveFor(nanoseconds(&instant::long(&mut self.rng)).max(Duration::from_secs(1))),
-            false => Move::Observe,
+        if cx.sts.is_timed() && self.timing == Timing::Free && self.rng.random_ratio(1, LONG_LOOK) {
+            Move::ObserveFor(nanoseconds(&instant::long(&mut self.rng)).max(Duration::from_secs(1)))
+        } else {
+            Move::Observe
         }
     }
 
@@ -283,10 +280,10 @@ impl Walk {
             Way::Swarm(weights) => self.weighted(sts, candidates, &weights, about),
             Way::Pump { fill, drain, times } => {
                 let wanted = if left > times { fill } else { drain };
-                match candidates.contains(&wanted) {
-                    true => wanted,
-                    false => same_message(sts, candidates, wanted)
-                        .unwrap_or_else(|| self.newest(candidates, about)),
+                if candidates.contains(&wanted) {
+                    wanted
+                } else {
+                    same_message(sts, candidates, wanted).unwrap_or_else(|| self.newest(candidates, about))
                 }
             }
         }

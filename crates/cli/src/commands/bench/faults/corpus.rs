@@ -66,10 +66,7 @@ pub fn read(only: Option<&str>) -> Result<Vec<Fault>, Stop> {
             }
         }
     }
-    match faults.is_empty() {
-        true => Err(Stop::new(ExitStatus::Nothing, "there is no such fault")),
-        false => Ok(faults),
-    }
+    if faults.is_empty() { Err(Stop::new(ExitStatus::Nothing, "there is no such fault")) } else { Ok(faults) }
 }
 
 /// The folders below `folder` that hold a model.

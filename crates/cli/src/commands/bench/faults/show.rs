@@ -106,8 +106,5 @@ fn geomean(all: &[Rows], group: Group, mode: Mode) -> f64 {
 
 fn cell(row: &Row) -> String {
     let median = row.median().map_or_else(|| "-".to_owned(), |steps| steps.to_string());
-    match row.found() == row.steps.len() {
-        true => median,
-        false => format!("{median} ({})", row.found()),
-    }
+    if row.found() == row.steps.len() { median } else { format!("{median} ({})", row.found()) }
 }

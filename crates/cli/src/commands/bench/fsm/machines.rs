@@ -44,11 +44,10 @@ pub fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
         for path in fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
-            match path.is_dir() {
-                true => folders.push(path),
-                false => {
-                    found.extend(Some(path).filter(|path| path.extension().is_some_and(|e| e == extension)))
-                }
+            if path.is_dir() {
+                folders.push(path)
+            } else {
+                found.extend(Some(path).filter(|path| path.extension().is_some_and(|e| e == extension)))
             }
         }
     }

@@ -255,9 +255,10 @@ impl<'m> Engine<'m> {
         };
         let labels = choice.examples(&mut self.walk.cx, N_PROPOSALS, round);
         let labels: Vec<String> = labels.iter().map(|label| moves::label(&self.walk.cx, label)).collect();
-        match labels.is_empty() {
-            true => Reply::Problem("the solver found no values; type them with Enter".into()),
-            false => Reply::Show(Overlay::Proposals(Proposals { at, labels, chosen: 0, round })),
+        if labels.is_empty() {
+            Reply::Problem("the solver found no values; type them with Enter".into())
+        } else {
+            Reply::Show(Overlay::Proposals(Proposals { at, labels, chosen: 0, round }))
         }
     }
 

@@ -67,10 +67,7 @@ pub fn symbolic(cx: &mut Ctx<'_>, along: &Along) -> Vec<(Source, Move)> {
 
 /// Silence, and if it is not allowed, what can come instead.
 fn silence(walk: &mut Walk<'_>) -> Move {
-    let now = match walk.may_be_silent() {
-        true => Now::Possible,
-        false => Now::Refused(active(walk)),
-    };
+    let now = if walk.may_be_silent() { Now::Possible } else { Now::Refused(active(walk)) };
     Move {
         kind: Kind::Silence,
         name: " silence".into(),

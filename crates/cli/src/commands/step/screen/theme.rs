@@ -61,10 +61,7 @@ impl Theme {
 
     /// The frame of a panel.
     pub fn frame(self, has_focus: bool) -> Style {
-        match has_focus {
-            true => self.colour(Color::Cyan),
-            false => self.quiet(),
-        }
+        if has_focus { self.colour(Color::Cyan) } else { self.quiet() }
     }
 
     /// The title of a panel; the one with the focus is underlined too.

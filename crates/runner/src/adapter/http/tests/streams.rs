@@ -17,13 +17,14 @@ fn feed(websocket: bool, tells_end: bool, serve: impl Fn(TcpStream) + Send + 'st
     std::thread::spawn(move || listener.incoming().flatten().for_each(serve));
     let open =
         RequestConfig { method: "GET".into(), path: "/feed".into(), websocket, ..RequestConfig::default() };
-    let say = match websocket {
-        true => RequestConfig {
+    let say = if websocket {
+        RequestConfig {
             body: Some("{{\"n\": {n}}}".into()),
             over: Some("OPEN".into()),
             ..RequestConfig::default()
-        },
-        false => RequestConfig { method: "POST".into(), path: "/say/{n}".into(), ..RequestConfig::default() },
+        }
+    } else {
+        RequestConfig { method: "POST".into(), path: "/say/{n}".into(), ..RequestConfig::default() }
     };
     let opened = AnswerConfig {
         status: vec!["200".into(), "101".into()],

@@ -45,9 +45,12 @@ fn show(frame: &mut Frame<'_>, title: &str, lines: Vec<Line<'_>>, top: usize, th
 }
 
 fn help(frame: &mut Frame<'_>, top: usize, theme: Theme, area: Rect) {
-    let line = |(key, what): &(&'static str, &'static str)| match key.is_empty() {
-        true => Line::styled(*what, theme.title(false)),
-        false => Line::from(vec![Span::styled(format!("  {key:10}"), theme.key()), Span::raw(*what)]),
+    let line = |(key, what): &(&'static str, &'static str)| {
+        if key.is_empty() {
+            Line::styled(*what, theme.title(false))
+        } else {
+            Line::from(vec![Span::styled(format!("  {key:10}"), theme.key()), Span::raw(*what)])
+        }
     };
     show(frame, "help", HELP.iter().map(line).collect(), top, theme, area);
 }
