@@ -20,8 +20,10 @@ use super::{Answer, Doubt, Merging, Options, Proof, SearchEngine, Verdict};
 
 /// Symbolic product states of the first pass, before widening is tried.
 const FIRST_PASS: usize = 500;
+/// Symbolic product states of the second pass, before states are taken apart into concrete ones.
+const SECOND_PASS: usize = 4_000;
 /// Evaluations of guards that make one turn.
-const TURN: usize = 3_000;
+const TURN: usize = 1_000;
 /// Guards that are evaluated in about the time in which one symbolic product state is looked at, questions included.
 pub(super) const EVALUATIONS: usize = 400;
 /// Concrete states that are kept for one symbolic state of the bounds.
@@ -71,6 +73,14 @@ pub(crate) fn decide<'p>(
     let all = bounds.max_states.saturating_mul(EVALUATIONS);
     if let Some(found) = turn(cx, product, &mut race.concrete, all, watch) {
         return found;
+    }
+    let last = if !listed && goes_on(&last) {
+        symbolic.run(cx, bounds.max_states.min(SECOND_PASS), watch)
+    } else {
+        last
+    };
+    if is_final(&last.answer) {
+        return last;
     }
     if !listed && !matches!(last.answer, Answer::Unknown(Doubt::Depth(_))) {
         let apart = pass(Revisit::Concrete).run(cx, bounds.max_states, watch);

@@ -7,13 +7,13 @@ use ioxide_smt::tally::Tally;
 use ioxide_symex::Ctx;
 
 /// Looking at a product state.
-const STATE: usize = 50;
+const STATE: usize = 30;
 /// A new term.
 const TERM: usize = 20;
 /// A question, whoever answers it.
 const QUESTION: usize = 35;
 /// A question that reaches the back-end.
-const BACK_END: usize = 400;
+const BACK_END: usize = 800;
 
 /// The price of all that was done in `cx` until now, the looking at `states` product states included.
 pub(super) fn price(cx: &Ctx<'_>, states: usize) -> usize {
