@@ -15,6 +15,7 @@ mod grow;
 mod h;
 mod hsi;
 mod identify;
+mod offers;
 mod s;
 mod spy;
 mod spyh;

@@ -9,6 +9,7 @@
 use ioxide_model::index::{Idx, IndexVec};
 
 use super::fold::{Fold, NodeId};
+use super::offers::{Cut, Desk, Offers, Prices};
 use crate::distinguish::{
     SplittingTree, Way, Weights, harmonised_identifiers, identifying_words, singling_word,
 };
@@ -39,9 +40,11 @@ pub(super) struct Library<'s> {
     /// Words for each state, those of its harmonised identifier first.
     words: IndexVec<StateId, Vec<Word>>,
     n_harmonised: IndexVec<StateId, usize>,
-    /// For each word of each state after how many symbols it separates the
-    /// state from each other one, 0 if it does not.
-    ends: IndexVec<StateId, Vec<Vec<u16>>>,
+    /// Where the rows of each state begin, one row for each of its words.
+    first_row: IndexVec<StateId, usize>,
+    /// Rows: after how many symbols the word separates the state from each
+    /// other one, 0 if it does not.
+    ends: Vec<u16>,
 }
 
 impl<'s> Library<'s> {
@@ -49,28 +52,36 @@ impl<'s> Library<'s> {
         let splitting = SplittingTree::new(spec);
         let words = harmonised_identifiers(spec, &splitting, &weights);
         let n_harmonised = words.iter().map(Vec::len).collect();
-        Self { spec, splitting, weights, words, n_harmonised, ends: IndexVec::new() }
+        Self { spec, splitting, weights, words, n_harmonised, first_row: IndexVec::new(), ends: Vec::new() }
     }
 
     /// The same with words for each state that need not be harmonised.
     pub(super) fn with_more_words(mut self) -> Self {
-        for state in self.spec.states() {
-            let more = identifying_words(self.spec, &self.splitting, state);
-            self.words[state].extend(more);
-        }
         let (spec, mut way) = (self.spec, Way::default());
-        let mut ends = |state, word: &Word| {
-            way.follow(spec, state, word);
-            let end = |other| if other == state { 0 } else { narrow(way.end(spec, other)) };
-            spec.states().map(end).collect()
-        };
-        let of_state = |state| self.words[state].iter().map(|word| ends(state, word)).collect();
-        self.ends = spec.states().map(of_state).collect();
+        let mut n_rows = 0;
+        for state in spec.states() {
+            self.words[state].extend(identifying_words(spec, &self.splitting, state));
+            self.first_row.push(n_rows);
+            n_rows += self.words[state].len();
+        }
+        self.ends.reserve(n_rows * spec.n_states());
+        for (state, words) in self.words.iter_enumerated() {
+            for word in words {
+                way.follow(spec, state, word);
+                let end = |other| if other == state { 0 } else { narrow(way.end(spec, other)) };
+                self.ends.extend(spec.states().map(end));
+            }
+        }
         self
     }
 
     fn harmonised(&self, state: StateId) -> &[Word] {
         &self.words[state][..self.n_harmonised[state]]
+    }
+
+    /// Where the row of a word of `state` begins.
+    fn row(&self, state: StateId, word: usize) -> usize {
+        (self.first_row[state] + word) * self.spec.n_states()
     }
 }
 
@@ -78,54 +89,33 @@ impl<'s> Library<'s> {
 pub(super) struct Identify<'l, 's> {
     library: &'l Library<'s>,
     spec: &'s Spec,
-    /// The last choice for a bare node of each state, and how often it was used.
-    chosen: IndexVec<StateId, (Vec<Word>, usize)>,
+    /// The last choice for a bare node of each state.
+    chosen: IndexVec<StateId, Chosen>,
+    /// For each entry of the library's rows whether the root has that much of the word: words stay defined.
+    rooted: Vec<bool>,
     rule: Rule,
+    desk: Desk,
+    /// Scratch: the states whose roots a node is not apart from.
+    open: Vec<StateId>,
 }
 
-/// A word for a node and what it would cost, whatever else is chosen.
-#[derive(Clone, Copy)]
-struct Offer<'w> {
-    word: &'w [InputId],
-    /// How much of it is defined at the node, and what starting the rest costs.
-    defined: usize,
-    access: usize,
-}
-
-/// Words for a node with what they would do.
-struct Offers<'w> {
-    offers: Vec<Offer<'w>>,
-    /// The open roots each separates the node from, one offer after the other.
-    roots: Vec<Separation>,
-    /// Where the roots of each offer end.
-    ends: Vec<usize>,
-    /// What each offer does for its roots.
-    uses: Vec<Uses>,
-}
-
-/// A root that a word separates a node from.
-#[derive(Clone, Copy)]
-struct Separation {
-    /// Its place among the open roots.
-    open: u32,
-    /// After how many symbols.
-    end: u16,
-    /// What it costs to define that much of the word at the root.
-    owed: u16,
-}
-
-/// An offer taken: the word cut after its last use.
-struct Choice {
-    offer: usize,
-    end: usize,
-    roots: Vec<Separation>,
-    cost: f64,
+/// Words chosen for a state.
+#[derive(Clone, Default)]
+struct Chosen {
+    words: Vec<Cut>,
+    /// How often they were used.
+    uses: usize,
+    /// What starting a word cost when they were chosen, if they would be chosen again at that price.
+    settled: Option<usize>,
 }
 
 impl<'l, 's> Identify<'l, 's> {
     pub(super) fn new(library: &'l Library<'s>, rule: Rule) -> Self {
-        let chosen = IndexVec::filled((Vec::new(), 0), library.spec.n_states());
-        Self { library, spec: library.spec, chosen, rule }
+        let spec = library.spec;
+        let chosen =
+            IndexVec::filled(Chosen::default(), if rule == Rule::Fixed { 0 } else { spec.n_states() });
+        let rooted = vec![false; if rule == Rule::Fixed { 0 } else { library.ends.len() }];
+        Self { library, spec, chosen, rooted, rule, desk: Desk::default(), open: Vec::new() }
     }
 
     /// Makes `node` apart from all roots of other states.
@@ -140,11 +130,13 @@ impl<'l, 's> Identify<'l, 's> {
             Rule::OnTheFly => false,
         };
         if fixed {
-            add_all(fold, node, self.library.harmonised(state));
+            self.library.harmonised(state).iter().for_each(|word| {
+                fold.add(node, word);
+            });
         } else if fold.is_bare(node) && !fold.is_root(node) {
             self.identify_bare(fold, node);
         } else {
-            self.choose_all(fold, node);
+            self.choose(fold, node);
         }
     }
 
@@ -152,11 +144,14 @@ impl<'l, 's> Identify<'l, 's> {
     /// time the number of its uses has doubled.
     fn identify_bare(&mut self, fold: &mut Fold<'_>, node: NodeId) {
         let state = fold.state(node);
-        self.chosen[state].1 += 1;
-        if self.chosen[state].1.is_power_of_two() {
-            self.chosen[state].0 = self.choose_all(fold, node);
+        let chosen = &mut self.chosen[state];
+        chosen.uses += 1;
+        if chosen.uses.is_power_of_two() && chosen.settled.is_none_or(|price| price != fold.access(node)) {
+            self.choose_for_bare(fold, node);
         } else {
-            add_all(fold, node, &self.chosen[state].0);
+            for cut in &chosen.words {
+                fold.add(node, &self.library.words[state][cut.word][..cut.end]);
+            }
         }
     }
 
@@ -164,92 +159,109 @@ impl<'l, 's> Identify<'l, 's> {
     pub(super) fn separate(&self, fold: &mut Fold<'_>, a: NodeId, b: NodeId) {
         let (s, t) = (fold.state(a), fold.state(b));
         let known = self.library.words[s].iter().chain(&self.library.words[t]).map(Vec::as_slice);
-        let cut = |word: &'_ [InputId]| {
+        let cut = |word: &'l [InputId]| {
             let end = self.spec.separated_at(s, t, word)?;
             let cost = fold.cost(a, &word[..end]) + fold.cost(b, &word[..end]);
-            Some((cost, word[..end].to_vec()))
+            Some((cost, &word[..end]))
         };
         let candidates = known.chain([self.library.splitting.word(s, t)]).filter_map(cut);
         if let Some((_, word)) = candidates.min_by_key(|&(cost, _)| cost) {
-            fold.add(a, &word);
-            fold.add(b, &word);
+            fold.add(a, word);
+            fold.add(b, word);
         }
     }
 
-    /// Adds the cheapest plan of words and returns them.
-    fn choose_all(&self, fold: &mut Fold<'_>, node: NodeId) -> Vec<Word> {
+    /// Adds the cheapest plan of words to a node where some may be.
+    fn choose(&mut self, fold: &mut Fold<'_>, node: NodeId) {
         let state = fold.state(node);
         let bare = fold.is_bare(node);
         let is_open = |&other: &StateId| other != state && (bare || !fold.apart(node, fold.root(other)));
-        let mut open: Vec<StateId> = Vec::with_capacity(self.spec.n_states());
-        open.extend(self.spec.states().filter(is_open));
-        if open.is_empty() {
-            return Vec::new();
+        self.open.clear();
+        self.open.extend(self.spec.states().filter(is_open));
+        if self.open.is_empty() {
+            return;
         }
-        let continued = self.continued(fold, node, &open);
-        let offers = self.offers(fold, node, &open, &continued);
-        let n_harmonised = self.library.n_harmonised[state];
-        let access = self.library.weights.access;
-        let uses = self.library.weights.uses[state];
-        let total = |plan: &Vec<Choice>| {
-            let further = plan.len().saturating_sub(1) as f64 * access;
-            plan.iter().map(|choice| choice.cost).sum::<f64>() + further
-        };
-        let mut best = offers.plan(offers.offers.len(), open.len(), uses, access);
-        if best.len() > 1 {
-            let others = [
-                offers.plan(offers.offers.len(), open.len(), uses, 0.0),
-                offers.plan(n_harmonised, open.len(), uses, access),
-            ];
-            best = others
-                .into_iter()
-                .fold(best, |best, plan| if total(&plan) < total(&best) { plan } else { best });
+        let continued = self.continued(fold, node);
+        self.list(fold, node);
+        for word in &continued {
+            let end = |other| narrow(self.spec.separated_at(state, other, word).unwrap_or(0));
+            self.desk.offers.push(fold, node, word, &self.open, |other| {
+                let end = end(other);
+                (end, if end > 0 { fold.cost(fold.root(other), &word[..usize::from(end)]) } else { 0 })
+            });
         }
-        let mut added = Vec::new();
-        for choice in best {
-            let word = &offers.offers[choice.offer].word[..choice.end];
-            fold.add(node, word);
-            for separation in choice.roots.iter().filter(|separation| separation.owed > 0) {
-                fold.add(fold.root(open[separation.open as usize]), &word[..usize::from(separation.end)]);
-            }
-            added.push(word.to_vec());
-        }
-        added
+        self.desk.choose(&self.prices(state));
+        self.add_chosen(fold, node, &continued);
     }
 
-    /// What every word of the library for the state of `node`, and every one of `continued`, would do.
-    fn offers<'w>(
-        &'w self,
-        fold: &Fold<'_>,
-        node: NodeId,
-        open: &[StateId],
-        continued: &'w [Word],
-    ) -> Offers<'w> {
+    /// Adds the cheapest plan of words to a node without any, and notes it for the state.
+    ///
+    /// The words that end there, continued, are those of the library.
+    fn choose_for_bare(&mut self, fold: &mut Fold<'_>, node: NodeId) {
         let state = fold.state(node);
-        let words = &self.library.words[state];
-        let mut offers = Offers {
-            offers: Vec::with_capacity(words.len() + continued.len()),
-            roots: Vec::with_capacity((words.len() + continued.len()) * open.len()),
-            ends: Vec::with_capacity(words.len() + continued.len()),
-            uses: Vec::with_capacity(words.len() + continued.len()),
-        };
-        for (word, ends) in words.iter().zip(&self.library.ends[state]) {
-            offers.push(fold, node, open, word, |other| ends[other.index()]);
+        self.open.clear();
+        self.open.extend(self.spec.states().filter(|&other| other != state));
+        let price = fold.access(node);
+        self.list(fold, node);
+        self.desk.choose(&self.prices(state));
+        let chosen = &mut self.chosen[state];
+        chosen.settled = self.desk.offers.owe_nothing().then_some(price);
+        chosen.words.clear();
+        chosen.words.extend(self.desk.chosen().map(|(cut, _)| cut));
+        self.add_chosen(fold, node, &[]);
+    }
+
+    /// What the choice for a node of `state` goes by.
+    fn prices(&self, state: StateId) -> Prices {
+        Prices {
+            n_open: self.open.len(),
+            n_harmonised: self.library.n_harmonised[state],
+            uses: self.library.weights.uses[state],
+            access: self.library.weights.access,
         }
-        for word in continued {
-            let end = |other| narrow(self.spec.separated_at(state, other, word).unwrap_or(0));
-            offers.push(fold, node, open, word, end);
+    }
+
+    /// Adds what was chosen to the node, and to the roots that still owe it.
+    fn add_chosen(&self, fold: &mut Fold<'_>, node: NodeId, continued: &[Word]) {
+        let words = &self.library.words[fold.state(node)];
+        for (cut, roots) in self.desk.chosen() {
+            let word = words.get(cut.word).unwrap_or_else(|| &continued[cut.word - words.len()]);
+            fold.add(node, &word[..cut.end]);
+            for separation in roots.iter().filter(|separation| separation.owed > 0) {
+                let root = fold.root(self.open[separation.open as usize]);
+                fold.add(root, &word[..usize::from(separation.end)]);
+            }
         }
-        offers
+    }
+
+    /// Lists what every word of the library for the state of `node` would do.
+    fn list(&mut self, fold: &Fold<'_>, node: NodeId) {
+        let state = fold.state(node);
+        let offers: &mut Offers = &mut self.desk.offers;
+        offers.clear();
+        for (i, word) in self.library.words[state].iter().enumerate() {
+            let row = self.library.row(state, i);
+            let ends = &self.library.ends[row..row + self.spec.n_states()];
+            let rooted = &mut self.rooted[row..row + self.spec.n_states()];
+            offers.push(fold, node, word, &self.open, |other| {
+                let (end, rooted) = (ends[other.index()], &mut rooted[other.index()]);
+                if end == 0 || *rooted {
+                    return (end, 0);
+                }
+                let owed = fold.cost(fold.root(other), &word[..usize::from(end)]);
+                *rooted = owed == 0;
+                (end, owed)
+            });
+        }
     }
 
     /// The words at `node` that end a test, each continued to separate what is open.
-    fn continued(&self, fold: &Fold<'_>, node: NodeId, open: &[StateId]) -> Vec<Word> {
+    fn continued(&self, fold: &Fold<'_>, node: NodeId) -> Vec<Word> {
         let state = fold.state(node);
         let go_on = |mut word: Word| {
             let now = self.spec.after(state, &word);
             let undecided =
-                open.iter().filter(|&&other| self.spec.separated_at(state, other, &word).is_none());
+                self.open.iter().filter(|&&other| self.spec.separated_at(state, other, &word).is_none());
             let others: Vec<StateId> = undecided.map(|&other| self.spec.after(other, &word)).collect();
             word.extend(singling_word(self.spec, &self.library.splitting, now, &others));
             word
@@ -258,169 +270,7 @@ impl<'l, 's> Identify<'l, 's> {
     }
 }
 
-/// What an offer would do for some roots.
-#[derive(Clone, Copy, Default)]
-struct Use {
-    gain: u32,
-    end: u32,
-    owed: u32,
-}
-
-impl Use {
-    fn count(&mut self, root: Separation) {
-        self.gain += 1;
-        self.end = self.end.max(u32::from(root.end));
-        self.owed += u32::from(root.owed);
-    }
-}
-
-/// What an offer would do for the open roots, by its reach.
-#[derive(Clone, Copy, Default)]
-struct Uses {
-    free: Use,
-    all: Use,
-}
-
-impl Uses {
-    fn count(&mut self, root: Separation) {
-        self.all.count(root);
-        if root.owed == 0 {
-            self.free.count(root);
-        }
-    }
-}
-
-/// Which of the roots a word separates are to count.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Reach {
-    /// Those where the word is defined already.
-    Free,
-    /// All.
-    All,
-}
-
-impl<'w> Offers<'w> {
-    /// Adds `word`, which separates the node from another state after `end` symbols.
-    fn push(
-        &mut self,
-        fold: &Fold<'_>,
-        node: NodeId,
-        open: &[StateId],
-        word: &'w [InputId],
-        end: impl Fn(StateId) -> u16,
-    ) {
-        let (defined, at) = fold.walk(node, word);
-        self.offers.push(Offer { word, defined, access: fold.access(at) });
-        let mut uses = Uses::default();
-        for (place, &other) in (0..).zip(open) {
-            let end = end(other);
-            if end > 0 {
-                let owed = fold.cost(fold.root(other), &word[..usize::from(end)]);
-                let owed = u16::try_from(owed).unwrap_or(u16::MAX);
-                let root = Separation { open: place, end, owed };
-                self.roots.push(root);
-                uses.count(root);
-            }
-        }
-        self.ends.push(self.roots.len());
-        self.uses.push(uses);
-    }
-
-    /// Greedy among the first `n`: the offer of the best value for what is open, until nothing is.
-    ///
-    /// `overhead` is what each further word is taken to cost besides.
-    fn plan(&self, n: usize, n_open: usize, weight: f64, overhead: f64) -> Vec<Choice> {
-        let mut left = Left {
-            open: vec![true; n_open],
-            roots: self.roots[..n.checked_sub(1).map_or(0, |last| self.ends[last])].to_vec(),
-            ends: self.ends[..n].to_vec(),
-            uses: self.uses[..n].to_vec(),
-        };
-        let mut plan = Vec::new();
-        let mut n_open = n_open;
-        while let Some((i, reach)) = self.best(&left.uses, weight, overhead) {
-            let (whole, roots) = left.take(i, reach);
-            let cost = self.offers[i].cost(whole, weight);
-            n_open -= roots.len();
-            plan.push(Choice { offer: i, end: whole.end as usize, cost, roots });
-            if n_open == 0 {
-                break;
-            }
-            left.keep_open();
-        }
-        plan
-    }
-
-    /// The offer, and how far it reaches, that takes care of most open roots per cost.
-    fn best(&self, uses: &[Uses], weight: f64, overhead: f64) -> Option<(usize, Reach)> {
-        let mut best: Option<(f64, usize, Reach)> = None;
-        for (i, Uses { free, all }) in uses.iter().enumerate() {
-            for (used, reach) in [(free, Reach::Free), (all, Reach::All)] {
-                let value = f64::from(used.gain) / (self.offers[i].cost(*used, weight) + overhead);
-                if used.gain > 0 && best.is_none_or(|(best, _, _)| value > best) {
-                    best = Some((value, i, reach));
-                }
-            }
-        }
-        best.map(|(_, i, reach)| (i, reach))
-    }
-}
-
-/// What is left of the offers as roots are taken care of.
-struct Left {
-    open: Vec<bool>,
-    roots: Vec<Separation>,
-    ends: Vec<usize>,
-    uses: Vec<Uses>,
-}
-
-impl Left {
-    /// Closes the roots that offer `i` takes care of.
-    fn take(&mut self, i: usize, reach: Reach) -> (Use, Vec<Separation>) {
-        let start = i.checked_sub(1).map_or(0, |before| self.ends[before]);
-        let taken = |root: &&Separation| reach == Reach::All || root.owed == 0;
-        let taken: Vec<Separation> = self.roots[start..self.ends[i]].iter().filter(taken).copied().collect();
-        for root in &taken {
-            self.open[root.open as usize] = false;
-        }
-        (if reach == Reach::All { self.uses[i].all } else { self.uses[i].free }, taken)
-    }
-
-    /// Drops the roots that are no longer open.
-    fn keep_open(&mut self) {
-        let (mut kept, mut start) = (0, 0);
-        for (end, uses) in self.ends.iter_mut().zip(&mut self.uses) {
-            *uses = Uses::default();
-            for at in start..*end {
-                let root = self.roots[at];
-                if self.open[root.open as usize] {
-                    self.roots[kept] = root;
-                    kept += 1;
-                    uses.count(root);
-                }
-            }
-            start = std::mem::replace(end, kept);
-        }
-        self.roots.truncate(kept);
-    }
-}
-
-impl Offer<'_> {
-    /// What a use of the word costs, what roots still lack shared by `weight` nodes.
-    fn cost(&self, used: Use, weight: f64) -> f64 {
-        let end = used.end as usize;
-        let own = if end > self.defined { end - self.defined + self.access } else { 0 };
-        own as f64 + f64::from(used.owed) / weight + 0.01
-    }
-}
-
 /// Where a word separates two states; nowhere if that is too far along it.
 fn narrow(end: usize) -> u16 {
     u16::try_from(end).unwrap_or(0)
-}
-
-fn add_all(fold: &mut Fold<'_>, node: NodeId, words: &[Word]) {
-    for word in words {
-        fold.add(node, word);
-    }
 }

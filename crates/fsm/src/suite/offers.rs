@@ -1,0 +1,298 @@
+//! Choosing words for a node of the fold, greedily and in several ways.
+//!
+//! Each word on offer separates the node from some open roots, at a price: the
+//! symbols that the node still lacks, and those that the roots do. A plan takes
+//! the offer of the best value for what is open until nothing is; the cheapest
+//! of a few plans is chosen. The tables are used again from node to node.
+
+use super::fold::{Fold, NodeId};
+use crate::mealy::{InputId, StateId};
+
+/// A word for a node and what it would cost, whatever else is chosen.
+#[derive(Clone, Copy)]
+struct Offer {
+    /// How much of it is defined at the node, and what starting the rest costs.
+    defined: usize,
+    access: usize,
+}
+
+impl Offer {
+    /// What a use of the word costs, what roots still lack shared by `weight` nodes.
+    fn cost(&self, used: Use, weight: f64) -> f64 {
+        let end = used.end as usize;
+        let own = if end > self.defined { end - self.defined + self.access } else { 0 };
+        own as f64 + f64::from(used.owed) / weight + 0.01
+    }
+}
+
+/// A root that a word separates a node from.
+#[derive(Clone, Copy)]
+pub(super) struct Separation {
+    /// Its place among the open roots.
+    pub(super) open: u32,
+    /// After how many symbols.
+    pub(super) end: u16,
+    /// What it costs to define that much of the word at the root.
+    pub(super) owed: u16,
+}
+
+/// Words for a node with what they would do.
+#[derive(Default)]
+pub(super) struct Offers {
+    offers: Vec<Offer>,
+    left: Left,
+}
+
+/// A word, by its number among the offers, cut after its last use.
+#[derive(Clone, Copy)]
+pub(super) struct Cut {
+    pub(super) word: usize,
+    pub(super) end: usize,
+}
+
+/// An offer taken.
+#[derive(Clone, Copy)]
+struct Choice {
+    cut: Cut,
+    cost: f64,
+    /// Where its roots end among those of the plan.
+    roots_end: usize,
+}
+
+/// Offers to take.
+#[derive(Default)]
+struct Selection {
+    choices: Vec<Choice>,
+    roots: Vec<Separation>,
+}
+
+impl Selection {
+    /// What all of it costs, each further word by `access` more.
+    fn total(&self, access: f64) -> f64 {
+        let further = self.choices.len().saturating_sub(1) as f64 * access;
+        self.choices.iter().map(|choice| choice.cost).sum::<f64>() + further
+    }
+}
+
+/// What a choice goes by.
+pub(super) struct Prices {
+    /// How many roots are open.
+    pub(super) n_open: usize,
+    /// How many of the first offers are a harmonised identifier.
+    pub(super) n_harmonised: usize,
+    /// How many nodes share what roots lack.
+    pub(super) uses: f64,
+    /// What each further word costs besides.
+    pub(super) access: f64,
+}
+
+/// Where words are chosen: the offers, and tables to work with.
+#[derive(Default)]
+pub(super) struct Desk {
+    pub(super) offers: Offers,
+    left: Left,
+    best: Selection,
+    other: Selection,
+}
+
+impl Desk {
+    /// Chooses the cheapest of a few plans.
+    pub(super) fn choose(&mut self, prices: &Prices) {
+        let Prices { n_harmonised, access, .. } = *prices;
+        let n = self.offers.offers.len();
+        self.offers.plan(&mut self.left, &mut self.best, n, access, prices);
+        if self.best.choices.len() < 2 {
+            return;
+        }
+        for (n, overhead) in [(n, 0.0), (n_harmonised, access)] {
+            self.offers.plan(&mut self.left, &mut self.other, n, overhead, prices);
+            if self.other.total(access) < self.best.total(access) {
+                std::mem::swap(&mut self.best, &mut self.other);
+            }
+        }
+    }
+
+    /// The words chosen, each with the roots it separates the node from.
+    pub(super) fn chosen(&self) -> impl Iterator<Item = (Cut, &[Separation])> {
+        let mut start = 0;
+        self.best.choices.iter().map(move |choice| {
+            let roots = &self.best.roots[start..choice.roots_end];
+            start = choice.roots_end;
+            (choice.cut, roots)
+        })
+    }
+}
+
+/// What an offer would do for some roots.
+#[derive(Clone, Copy, Default)]
+struct Use {
+    gain: u32,
+    end: u32,
+    owed: u32,
+}
+
+impl Use {
+    fn count(&mut self, root: Separation) {
+        self.gain += 1;
+        self.end = self.end.max(u32::from(root.end));
+        self.owed += u32::from(root.owed);
+    }
+}
+
+/// What an offer would do for the open roots, by its reach.
+#[derive(Clone, Copy, Default)]
+struct Uses {
+    free: Use,
+    all: Use,
+}
+
+impl Uses {
+    fn count(&mut self, root: Separation) {
+        self.all.count(root);
+        if root.owed == 0 {
+            self.free.count(root);
+        }
+    }
+}
+
+/// Which of the roots a word separates are to count.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    /// Those where the word is defined already.
+    Free,
+    /// All.
+    All,
+}
+
+impl Offers {
+    pub(super) fn clear(&mut self) {
+        self.offers.clear();
+        self.left.roots.clear();
+        self.left.ends.clear();
+        self.left.uses.clear();
+    }
+
+    /// Adds `word`; `separation` says after how many symbols it separates the
+    /// node from another state, 0 for never, and what that costs at its root.
+    pub(super) fn push(
+        &mut self,
+        fold: &Fold<'_>,
+        node: NodeId,
+        word: &[InputId],
+        open: &[StateId],
+        mut separation: impl FnMut(StateId) -> (u16, usize),
+    ) {
+        let (defined, at) = fold.walk(node, word);
+        self.offers.push(Offer { defined, access: fold.access(at) });
+        let mut uses = Uses::default();
+        for (place, &other) in (0..).zip(open) {
+            let (end, owed) = separation(other);
+            if end > 0 {
+                let owed = u16::try_from(owed).unwrap_or(u16::MAX);
+                let root = Separation { open: place, end, owed };
+                self.left.roots.push(root);
+                uses.count(root);
+            }
+        }
+        self.left.ends.push(self.left.roots.len());
+        self.left.uses.push(uses);
+    }
+
+    /// Whether no root lacks any of the words.
+    pub(super) fn owe_nothing(&self) -> bool {
+        self.left.uses.iter().all(|uses| uses.all.owed == 0)
+    }
+
+    /// Greedy among the first `n`: the offer of the best value for what is open, until nothing is.
+    ///
+    /// `overhead` is what each further word is taken to cost besides.
+    fn plan(&self, left: &mut Left, plan: &mut Selection, n: usize, overhead: f64, prices: &Prices) {
+        left.restart(&self.left, n, prices.n_open);
+        plan.choices.clear();
+        plan.roots.clear();
+        while let Some((i, reach)) = self.best(&left.uses, prices.uses, overhead) {
+            let whole = left.take(i, reach, &mut plan.roots);
+            let cut = Cut { word: i, end: whole.end as usize };
+            let cost = self.offers[i].cost(whole, prices.uses);
+            plan.choices.push(Choice { cut, cost, roots_end: plan.roots.len() });
+            if plan.roots.len() == prices.n_open {
+                break;
+            }
+            left.keep_open();
+        }
+    }
+
+    /// The offer, and how far it reaches, that takes care of most open roots per cost.
+    fn best(&self, uses: &[Uses], weight: f64, overhead: f64) -> Option<(usize, Reach)> {
+        let mut best: Option<(f64, usize, Reach)> = None;
+        for (i, Uses { free, all }) in uses.iter().enumerate() {
+            for (used, reach) in [(free, Reach::Free), (all, Reach::All)] {
+                if used.gain == 0 || (reach == Reach::All && all.gain == free.gain) {
+                    continue;
+                }
+                let value = f64::from(used.gain) / (self.offers[i].cost(*used, weight) + overhead);
+                if best.is_none_or(|(best, _, _)| value > best) {
+                    best = Some((value, i, reach));
+                }
+            }
+        }
+        best.map(|(_, i, reach)| (i, reach))
+    }
+}
+
+/// What is left of the offers as roots are taken care of.
+#[derive(Default)]
+struct Left {
+    open: Vec<bool>,
+    /// The open roots each separates the node from, one offer after the other.
+    roots: Vec<Separation>,
+    /// Where the roots of each offer end.
+    ends: Vec<usize>,
+    /// What each offer does for its roots.
+    uses: Vec<Uses>,
+}
+
+impl Left {
+    /// All of the first `n` offers.
+    fn restart(&mut self, all: &Self, n: usize, n_open: usize) {
+        self.open.clear();
+        self.open.resize(n_open, true);
+        let n_roots = n.checked_sub(1).map_or(0, |last| all.ends[last]);
+        self.roots.clear();
+        self.roots.extend_from_slice(&all.roots[..n_roots]);
+        self.ends.clear();
+        self.ends.extend_from_slice(&all.ends[..n]);
+        self.uses.clear();
+        self.uses.extend_from_slice(&all.uses[..n]);
+    }
+
+    /// Closes the roots that offer `i` takes care of and adds them to `taken`.
+    fn take(&mut self, i: usize, reach: Reach, taken: &mut Vec<Separation>) -> Use {
+        let start = i.checked_sub(1).map_or(0, |before| self.ends[before]);
+        for root in &self.roots[start..self.ends[i]] {
+            if reach == Reach::All || root.owed == 0 {
+                self.open[root.open as usize] = false;
+                taken.push(*root);
+            }
+        }
+        if reach == Reach::All { self.uses[i].all } else { self.uses[i].free }
+    }
+
+    /// Drops the roots that are no longer open.
+    fn keep_open(&mut self) {
+        let (mut kept, mut start) = (0, 0);
+        for (end, uses) in self.ends.iter_mut().zip(&mut self.uses) {
+            *uses = Uses::default();
+            for at in start..*end {
+                let root = self.roots[at];
+                if self.open[root.open as usize] {
+                    self.roots[kept] = root;
+                    kept += 1;
+                    uses.count(root);
+                }
+            }
+            start = std::mem::replace(end, kept);
+        }
+        self.roots.truncate(kept);
+    }
+}
