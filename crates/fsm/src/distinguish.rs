@@ -33,11 +33,14 @@ use crate::cover::StateCover;
 use crate::mealy::{Spec, StateId};
 use crate::word::Word;
 
-/// The steps of a search for cheaper words, by the words of the suite: so that
-/// the search takes a part of the time that the suite takes.
-const STEPS_PER_WORD: f64 = 4.0;
-const MIN_EFFORT: f64 = 6_000.0;
-const MAX_EFFORT: f64 = 2_000_000.0;
+/// The steps of a search for cheaper words: some for each word of the suite, so that the search takes
+/// a part of the time that the suite takes; for a short suite enough to look at every pair of states
+/// a few times, if that is not too many for each word.
+const STEPS_PER_WORD: f64 = 2.4;
+const STEPS_PER_PAIR: f64 = 5.0;
+const MOST_STEPS_PER_WORD: f64 = 9.0;
+const MIN_EFFORT: f64 = 1_200.0;
+const MAX_EFFORT: f64 = 1_000_000.0;
 
 /// What words cost in a suite: the choices of this module are made by it.
 #[derive(Clone, Debug)]
@@ -46,6 +49,8 @@ pub struct Weights {
     pub access: f64,
     /// How many words of the suite reach each state, at least 1.
     pub uses: IndexVec<StateId, f64>,
+    /// How many shorter words reach each state, where any input may follow.
+    pub inner: IndexVec<StateId, f64>,
     /// How many steps a search for cheaper words may take.
     pub effort: usize,
 }
@@ -55,7 +60,9 @@ impl Weights {
     #[must_use]
     pub fn new(spec: &Spec, cover: &StateCover, extra: usize) -> Self {
         let mut counts = vec![1.0; spec.n_states()];
+        let mut inner: IndexVec<StateId, f64> = IndexVec::filled(0.0, spec.n_states());
         for _ in 0..=extra {
+            inner.iter_mut().zip(&counts).for_each(|(inner, count)| *inner += count);
             let mut next = vec![0.0; spec.n_states()];
             for state in spec.states() {
                 for input in spec.inputs() {
@@ -64,9 +71,9 @@ impl Weights {
             }
             counts = next;
         }
-        let effort = (STEPS_PER_WORD * counts.iter().sum::<f64>()).clamp(MIN_EFFORT, MAX_EFFORT) as usize;
+        let effort = effort(spec.n_states() as f64, counts.iter().sum());
         let uses = counts.into_iter().map(|count: f64| count.max(1.0)).collect();
-        Self { access: (cover.mean_depth() + extra + 2) as f64, uses, effort }
+        Self { access: (cover.mean_depth() + extra + 2) as f64, uses, inner, effort }
     }
 
     /// The same, but words are taken as they are found first.
@@ -86,4 +93,10 @@ impl Weights {
     pub fn cost_of_all(&self, identifiers: &IndexVec<StateId, Vec<Word>>) -> f64 {
         identifiers.iter_enumerated().map(|(state, words)| self.uses[state] * self.cost(words)).sum()
     }
+}
+
+/// How many steps a search may take for the identifiers of `states` states in a suite of so many words.
+fn effort(states: f64, words: f64) -> usize {
+    let few_times = (STEPS_PER_PAIR * states * states).min(MOST_STEPS_PER_WORD * words);
+    few_times.max(STEPS_PER_WORD * words).clamp(MIN_EFFORT, MAX_EFFORT) as usize
 }

@@ -93,7 +93,8 @@ fn path_identifiers(spec: &Spec, splitting: &SplittingTree, taste: Taste) -> Ind
             identifiers[state].push(path);
         }
     }
-    identifiers.iter().map(|words| without_prefixes(words.clone())).collect()
+    identifiers.iter_mut().for_each(|words| *words = without_prefixes(std::mem::take(words)));
+    identifiers
 }
 
 /// States of a tree node: where each started and where it is now.
@@ -128,7 +129,16 @@ struct Grower<'a> {
     /// Scratch: sizes of groups, and groups with places.
     sizes: Vec<u32>,
     pairs: Vec<(u32, u32)>,
+    /// Scratch: words to choose from, and where an input leads.
+    candidates: Vec<Candidate<'a>>,
+    images: Vec<StateId>,
+    /// Scratch: the stamp with which each group met each place.
+    met: Vec<u32>,
+    stamp: u32,
 }
+
+/// A table of groups and places may have this many entries.
+const MOST_ENTRIES: usize = 1 << 16;
 
 impl<'a> Grower<'a> {
     fn new(spec: &'a Spec, splitting: &'a SplittingTree, taste: Taste) -> Self {
@@ -141,6 +151,10 @@ impl<'a> Grower<'a> {
             weights: Vec::new(),
             sizes: Vec::new(),
             pairs: Vec::new(),
+            candidates: Vec::new(),
+            images: Vec::new(),
+            met: Vec::new(),
+            stamp: 0,
         }
     }
 
@@ -175,13 +189,19 @@ impl<'a> Grower<'a> {
         if here.len() < 2 {
             return None;
         }
+        if self.taste == Taste::Given {
+            return Some(Candidate { first: None, rest: self.splitting.word_for(&here) });
+        }
         let mut best: Option<(f64, f64, Candidate<'a>)> = None;
-        for candidate in self.candidates(&here) {
+        let mut candidates = std::mem::take(&mut self.candidates);
+        self.list_candidates(&here, &mut candidates);
+        for &candidate in &candidates {
             let Some((first, second)) = self.value(&here, candidate) else { continue };
             if best.as_ref().is_none_or(|best| (first, second) > (best.0, best.1)) {
                 best = Some((first, second, candidate));
             }
         }
+        self.candidates = candidates;
         best.map(|(_, _, candidate)| candidate)
     }
 
@@ -203,6 +223,24 @@ impl<'a> Grower<'a> {
 
     /// How many different pairs of a group and a place there are.
     fn distinct(&mut self) -> usize {
+        let entries = self.groups.count * self.spec.n_states();
+        if entries > MOST_ENTRIES {
+            return self.distinct_by_sorting();
+        }
+        if self.met.len() < entries {
+            self.met.resize(entries, 0);
+        }
+        self.stamp += 1;
+        let mut distinct = 0;
+        for (&group, at) in self.groups.of.iter().zip(&self.groups.at) {
+            let met = &mut self.met[group as usize * self.spec.n_states() + at.index()];
+            distinct += usize::from(*met != self.stamp);
+            *met = self.stamp;
+        }
+        distinct
+    }
+
+    fn distinct_by_sorting(&mut self) -> usize {
         self.pairs.clear();
         let place = |(&group, at): (&u32, &StateId)| (group, at.index() as u32);
         self.pairs.extend(self.groups.of.iter().zip(&self.groups.at).map(place));
@@ -223,25 +261,21 @@ impl<'a> Grower<'a> {
 
     /// The tree's word for the states, and each input alone or followed by the
     /// tree's word for the states it leads to.
-    fn candidates(&self, here: &[StateId]) -> Vec<Candidate<'a>> {
-        let whole = Candidate { first: None, rest: self.splitting.word_for(here) };
-        let mut words = vec![whole];
-        if self.taste == Taste::Given {
-            return words;
-        }
-        let mut images = Vec::with_capacity(here.len());
+    fn list_candidates(&mut self, here: &[StateId], words: &mut Vec<Candidate<'a>>) {
+        words.clear();
+        words.push(Candidate { first: None, rest: self.splitting.word_for(here) });
+        let images = &mut self.images;
         for x in self.spec.inputs() {
             if here.iter().any(|&state| self.spec.output(state, x) != self.spec.output(here[0], x)) {
                 words.push(Candidate { first: Some(x), rest: &[] });
             }
             images.clear();
             images.extend(here.iter().map(|&state| self.spec.next(state, x)));
-            let rest = self.splitting.word_for(&images);
+            let rest = self.splitting.word_for(images);
             if !rest.is_empty() {
                 words.push(Candidate { first: Some(x), rest });
             }
         }
-        words
     }
 
     /// What `candidate` makes of the node: tokens with the same answer, moved on.

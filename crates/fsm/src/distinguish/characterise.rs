@@ -25,14 +25,15 @@ const MANY_STATES: usize = 400;
 /// A set of words that separates every two states of `spec`.
 #[must_use]
 pub fn characterising_set(spec: &Spec, splitting: &SplittingTree, weights: &Weights) -> Vec<Word> {
-    let mut blocks = Blocks { spec, splitting, refiner: Refiner::new(spec), groups: Groups::default() };
+    let (refiner, groups) = (Refiner::new(spec), Groups::default());
+    let mut blocks = Blocks { spec, splitting, refiner, groups, sizes: Vec::new() };
     let start: Vec<StateId> = spec.states().collect();
     let mut classes = vec![0; start.len()];
     let mut words: Vec<Word> = Vec::new();
     let mut here = start.clone();
     while count(&classes) < start.len() {
         let appended = if words.is_empty() { None } else { blocks.best(&classes, &here, 0.0) };
-        let most = together(&classes, count(&classes)) as f64 / (weights.access + 1.0);
+        let most = together(&classes, count(&classes), &mut blocks.sizes) as f64 / (weights.access + 1.0);
         let fresh = match &appended {
             Some(appended) if appended.value >= most => None,
             _ => blocks.best(&classes, &start, weights.access),
@@ -137,6 +138,8 @@ struct Blocks<'a> {
     splitting: &'a SplittingTree,
     refiner: Refiner<'a>,
     groups: Groups,
+    /// Scratch: the sizes of classes.
+    sizes: Vec<usize>,
 }
 
 impl Blocks<'_> {
@@ -144,12 +147,12 @@ impl Blocks<'_> {
     /// equal class per cost.
     fn best(&mut self, classes: &[u32], here: &[StateId], overhead: f64) -> Option<Choice> {
         let n_classes = count(classes);
-        let pairs = together(classes, n_classes);
+        let pairs = together(classes, n_classes, &mut self.sizes);
         let mut best: Option<Choice> = None;
         for word in candidates(self.spec, self.splitting, classes, here) {
             self.groups.restart(classes, here, n_classes);
             self.refiner.apply(&mut self.groups, word.iter().copied());
-            let gain = pairs - together(&self.groups.of, self.groups.count);
+            let gain = pairs - together(&self.groups.of, self.groups.count, &mut self.sizes);
             let value = gain as f64 / (word.len() as f64 + overhead);
             if gain > 0 && best.as_ref().is_none_or(|best| value > best.value) {
                 best = Some(Choice { word: word.to_vec(), classes: self.groups.of.clone(), value });
@@ -185,9 +188,10 @@ fn candidates<'a>(
     words
 }
 
-/// How many pairs share a class, of `n_classes`.
-fn together(classes: &[u32], n_classes: usize) -> usize {
-    let mut sizes = vec![0_usize; n_classes];
+/// How many pairs share a class, of `n_classes`; `sizes` is scratch.
+fn together(classes: &[u32], n_classes: usize, sizes: &mut Vec<usize>) -> usize {
+    sizes.clear();
+    sizes.resize(n_classes, 0);
     for &class in classes {
         sizes[class as usize] += 1;
     }
@@ -231,24 +235,29 @@ fn without_redundant(spec: &Spec, words: Vec<Word>) -> Vec<Word> {
 /// The cheaper of two greedy covers: by separated states alone and by those per cost.
 fn identifier(spec: &Spec, state: StateId, words: &[Word], weights: &Weights) -> Vec<Word> {
     let mut way = Way::default();
-    let ends = |word: &Word| {
+    let mut ends = Vec::with_capacity(words.len() * spec.n_states());
+    for word in words {
         way.follow(spec, state, word);
-        spec.states().map(|other| if other == state { 0 } else { way.end(spec, other) }).collect()
-    };
-    cheapest_cover(spec.n_states(), state, words, words.iter().map(ends).collect(), weights)
+        ends.extend(spec.states().map(|other| if other == state { 0 } else { way.end(spec, other) }));
+    }
+    cheapest_cover(spec.n_states(), state, words, &ends, weights)
 }
 
 /// The cheaper of two greedy covers of the states other than `state` by prefixes of `words`; a word
-/// takes care of another state after as many symbols as `ends` says, or not at all if that is 0.
+/// takes care of another state after as many symbols as its row of `ends` says, or not at all if that is 0.
 pub(super) fn cheapest_cover(
     n: usize,
     state: StateId,
     words: &[Word],
-    ends: Vec<Vec<usize>>,
+    ends: &[usize],
     weights: &Weights,
 ) -> Vec<Word> {
     let table = Ends { n, state, words, ends };
     let by_count = table.greedy_cover(|gain, _| gain as f64);
+    let two_words_cost_more = |word: &Word| word.len() as f64 <= weights.access + 2.0;
+    if matches!(&by_count[..], [only] if two_words_cost_more(only)) {
+        return by_count;
+    }
     let by_cost = table.greedy_cover(|gain, end| gain as f64 / (end as f64 + weights.access));
     if weights.cost(&by_cost) < weights.cost(&by_count) { by_cost } else { by_count }
 }
@@ -258,7 +267,8 @@ struct Ends<'w> {
     n: usize,
     state: StateId,
     words: &'w [Word],
-    ends: Vec<Vec<usize>>,
+    /// A row of `n` for each word.
+    ends: &'w [usize],
 }
 
 impl Ends<'_> {
@@ -268,7 +278,7 @@ impl Ends<'_> {
         let mut chosen = Vec::new();
         while !open.is_empty() {
             let mut best: Option<(f64, usize, usize)> = None;
-            for (word, ends) in self.ends.iter().enumerate() {
+            for (word, ends) in self.ends.chunks_exact(self.n).enumerate() {
                 let (mut gain, mut end) = (0, 0);
                 for &other in &open {
                     gain += usize::from(ends[other] > 0);
@@ -281,9 +291,9 @@ impl Ends<'_> {
                 }
             }
             let Some((_, word, end)) = best else { break };
-            open.retain(|&other| self.ends[word][other] == 0);
+            open.retain(|&other| self.ends[word * self.n + other] == 0);
             chosen.push(self.words[word][..end].to_vec());
         }
-        without_prefixes(chosen)
+        if chosen.len() > 1 { without_prefixes(chosen) } else { chosen }
     }
 }

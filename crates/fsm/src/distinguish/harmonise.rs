@@ -17,6 +17,7 @@ use crate::mealy::{InputId, Spec, StateId};
 use crate::word::{Word, without_prefixes};
 
 /// One set of words per state, as tries in one arena; the root of a state has its number.
+#[derive(Default)]
 pub(super) struct Identifiers {
     nodes: Vec<TrieNode>,
     /// Nodes whose first child changed, and what it was.
@@ -42,8 +43,21 @@ const NO_NODE: u32 = u32::MAX;
 impl Identifiers {
     /// Empty sets.
     pub(super) fn new(spec: &Spec) -> Self {
+        Self::with_states(spec.n_states())
+    }
+
+    fn with_states(n: usize) -> Self {
         let root = TrieNode { input: InputId::new(0), first_kid: NO_NODE, next_sibling: NO_NODE };
-        Self { nodes: vec![root; spec.n_states()], changes: Vec::new() }
+        Self { nodes: vec![root; n], changes: Vec::new() }
+    }
+
+    /// Sets of these words.
+    pub(super) fn of(words: &IndexVec<StateId, Vec<Word>>) -> Self {
+        let mut identifiers = Self::with_states(words.len());
+        for (state, words) in words.iter_enumerated() {
+            words.iter().for_each(|word| identifiers.add(state, word));
+        }
+        identifiers
     }
 
     /// Where the identifiers are now.
@@ -210,7 +224,11 @@ impl<'a> PairGrower<'a> {
 
     /// Looks at the words that leave the identifiers here or go on in one of them.
     fn explore(&mut self, of: [StateId; 2], now: [StateId; 2], places: [Place; 2]) {
-        if now[0] == now[1] || self.at_least(of, places) >= self.best.total() {
+        if now[0] == now[1] {
+            return;
+        }
+        let length = self.word.len() + self.shortest.distance(now[0], now[1]);
+        if self.at_least(of, places, length) >= self.best.total() {
             return;
         }
         self.steps += 1;
@@ -256,13 +274,14 @@ impl<'a> PairGrower<'a> {
         }
     }
 
-    /// What any word that goes on from here adds to the cost at least.
-    fn at_least(&self, of: [StateId; 2], places: [Place; 2]) -> f64 {
-        let length = self.word.len() + 1;
+    /// What any word that goes on from here, `length` symbols or more in all, adds to the cost at least.
+    fn at_least(&self, of: [StateId; 2], places: [Place; 2], length: usize) -> f64 {
+        let reached = self.word.len();
         let growth = |place| match place {
-            Place::Inside(_) => 0.0,
+            Place::Inside(node) if !self.identifiers.is_leaf(node) => 0.0,
+            Place::Inside(_) if reached > 0 => (length - reached) as f64,
             Place::Beyond(end) => (length - end) as f64,
-            Place::Branched => length as f64 + self.weights.access,
+            Place::Inside(_) | Place::Branched => length as f64 + self.weights.access,
         };
         growth(places[0]) * self.weights.uses[of[0]] + growth(places[1]) * self.weights.uses[of[1]]
     }

@@ -1,13 +1,15 @@
 //! Cheaper harmonised identifiers, by search.
 //!
-//! Identifiers decide the size of a suite. The search starts from given ones,
-//! and again from others grown pair by pair in several orders; from each start
-//! it grows the identifiers of one state after the other anew, the others being
-//! as they are, and keeps what makes all of them together cheaper.
+//! Identifiers decide the size of a suite. The search grows some pair by pair
+//! in several orders, a few orders at a time, and goes on with those that came
+//! out cheapest: it grows the identifiers of one state after the other anew,
+//! the others being as they are, and keeps what makes all of them together
+//! cheaper. The identifiers given are improved in the same way.
 //!
 //! *Promises* identifiers that are harmonised and cost no more than those
-//! given, the same ones in every run: the effort is bounded by a number of
-//! steps, not by time.
+//! given, with the words that only inner words of the suite are followed by,
+//! and the same ones in every run: the effort is bounded by a number of steps,
+//! not by time.
 
 use ioxide_model::index::{Idx, IndexVec};
 
@@ -17,11 +19,13 @@ use crate::distinguish::{SeparatingWords, Weights};
 use crate::mealy::{Spec, StateId};
 use crate::word::Word;
 
-/// How often the search begins anew at most.
-const MAX_STARTS: u64 = 12;
+/// In how many orders identifiers are grown at a time, and how often.
+const ORDERS_AT_A_TIME: u64 = 3;
+const MAX_ROUNDS: u64 = 4;
 
-/// The start that is not grown.
-const GIVEN: u64 = 3;
+/// By what factor identifiers just grown may be dearer than the best; the cheapest of a round are
+/// improved in any case.
+const WORTH_IMPROVING: f64 = 2.0;
 
 /// By what factor all identifiers may be dearer than the best, each having been grown anew.
 const PROMISING: f64 = 1.06;
@@ -36,81 +40,118 @@ pub(super) fn improved_identifiers(
     given: IndexVec<StateId, Vec<Word>>,
     effort: usize,
 ) -> IndexVec<StateId, Vec<Word>> {
-    let n = spec.n_states();
-    if n.saturating_mul(n).saturating_mul(spec.n_inputs()) > effort {
+    if effort < least_effort(spec) {
         return given;
     }
     let shortest = SeparatingWords::new(spec);
-    let mut cost = weights.cost_of_all(&given);
-    let mut best = given;
-    let mut search = Search::new(PairGrower::new(spec, &shortest, weights), effort);
-    for start in 0..MAX_STARTS {
-        search.start(if start == GIVEN { None } else { Some(start) }, &best);
-        let left = search.improve(cost);
-        let found = search.total();
-        if found < cost {
-            (best, cost) = (search.grower.identifiers.all_words(spec), found);
-        }
-        if !left {
+    let mut search = Search::new(PairGrower::new(spec, &shortest, weights), effort, given);
+    for round in 0..MAX_ROUNDS {
+        if !search.round(round) {
             break;
         }
     }
-    best
+    search.best
+}
+
+/// The steps that a search takes at least: a word for every pair in some orders, and the tables.
+fn least_effort(spec: &Spec) -> usize {
+    let n = spec.n_states();
+    let pairs = n.saturating_mul(n);
+    pairs.saturating_mul(ORDERS_AT_A_TIME as usize).saturating_add(pairs.saturating_mul(spec.n_inputs()) / 8)
 }
 
 struct Search<'a> {
     grower: PairGrower<'a>,
+    /// The best so far and what they cost.
+    best: IndexVec<StateId, Vec<Word>>,
+    best_cost: f64,
     /// What the identifier of each state costs.
     costs: IndexVec<StateId, f64>,
     /// The other states of each state, those first that short words separate.
     by_distance: IndexVec<StateId, Vec<StateId>>,
+    /// What the identifier of each state costs at least: one word that separates it from all others.
+    floors: IndexVec<StateId, f64>,
     /// Scratch: identifiers that have grown, and by what.
     grown: Vec<(StateId, f64)>,
     effort: usize,
 }
 
 impl<'a> Search<'a> {
-    fn new(grower: PairGrower<'a>, effort: usize) -> Self {
+    fn new(grower: PairGrower<'a>, effort: usize, given: IndexVec<StateId, Vec<Word>>) -> Self {
         let by_distance = |state| {
             let mut others: Vec<StateId> = grower.spec.states().filter(|&other| other != state).collect();
             others.sort_by_key(|&other| grower.shortest.distance(state, other));
             others
         };
-        let by_distance = grower.spec.states().map(by_distance).collect();
-        Self { grower, costs: IndexVec::new(), by_distance, grown: Vec::new(), effort }
+        let by_distance: IndexVec<StateId, Vec<StateId>> = grower.spec.states().map(by_distance).collect();
+        let floor = |state: StateId| {
+            let hardest =
+                by_distance[state].last().map_or(0, |&other| grower.shortest.distance(state, other));
+            grower.weights.uses[state] * (grower.weights.access + hardest as f64)
+        };
+        let floors = grower.spec.states().map(floor).collect();
+        let best_cost = grower.weights.cost_of_all(&given) + loose_ends(&grower, &Identifiers::of(&given));
+        let (best, costs, grown) = (given, IndexVec::new(), Vec::new());
+        Self { grower, best, best_cost, costs, by_distance, floors, grown, effort }
     }
 
-    /// Begins with the identifiers given, or with others grown in an order of this number.
-    fn start(&mut self, order: Option<u64>, given: &IndexVec<StateId, Vec<Word>>) {
-        let spec = self.grower.spec;
-        self.grower.identifiers = Identifiers::new(spec);
-        match order {
-            None => {
-                for (state, words) in given.iter_enumerated() {
-                    words.iter().for_each(|word| self.grower.identifiers.add(state, word));
-                }
-            }
-            Some(number) => {
-                for (a, b) in self.pairs(number) {
-                    self.grower.separate(a, b);
-                }
+    /// Grows identifiers in some orders and improves those that are cheap; tells whether there is effort left.
+    fn round(&mut self, round: u64) -> bool {
+        let mut starts = Vec::new();
+        for number in round * ORDERS_AT_A_TIME..(round + 1) * ORDERS_AT_A_TIME {
+            self.grow_in_order(number);
+            starts.push((self.total(), std::mem::take(&mut self.grower.identifiers)));
+            if self.grower.steps > self.effort {
+                break;
             }
         }
-        let cost = |state| self.grower.identifiers.cost(state, self.grower.weights);
-        self.costs = spec.states().map(cost).collect();
+        starts.sort_by(|a, b| a.0.total_cmp(&b.0));
+        for (i, (grown, identifiers)) in starts.into_iter().enumerate() {
+            if i > 0 && grown > WORTH_IMPROVING * self.best_cost {
+                break;
+            }
+            self.grower.identifiers = identifiers;
+            if !self.improve() {
+                return false;
+            }
+        }
+        if round > 0 {
+            return true;
+        }
+        self.grower.identifiers = Identifiers::of(&self.best);
+        self.improve()
     }
 
-    /// All pairs of states: those that need long words first, then in mixed orders.
+    /// Grows identifiers pair by pair in an order of this number.
+    fn grow_in_order(&mut self, number: u64) {
+        self.grower.identifiers = Identifiers::new(self.grower.spec);
+        for (a, b) in self.pairs(number) {
+            self.grower.separate(a, b);
+        }
+        self.reckon();
+    }
+
+    /// Notes what the identifiers cost.
+    fn reckon(&mut self) {
+        let cost = |state| self.grower.identifiers.cost(state, self.grower.weights);
+        self.costs = self.grower.spec.states().map(cost).collect();
+    }
+
+    /// All pairs of states: those that need long words first, of these the ones that are seldom reached, then in
+    /// mixed orders.
     fn pairs(&self, number: u64) -> Vec<(StateId, StateId)> {
-        let spec = self.grower.spec;
+        let (spec, uses) = (self.grower.spec, &self.grower.weights.uses);
         let below = |a: StateId| spec.states().take(a.index()).map(move |b| (a, b));
         let mut pairs: Vec<(StateId, StateId)> = spec.states().flat_map(below).collect();
         if number == 0 {
-            pairs.sort_by_key(|&(a, b)| std::cmp::Reverse(self.grower.shortest.distance(a, b)));
-        } else {
-            pairs.sort_by_cached_key(|&(a, b)| {
-                mixed(number << 40 | (a.index() as u64) << 20 | b.index() as u64)
+            let key = |&(a, b): &(StateId, StateId)| (self.grower.shortest.distance(a, b), uses[a] + uses[b]);
+            pairs.sort_by(|one, other| {
+                let (one, other) = (key(one), key(other));
+                other.0.cmp(&one.0).then(one.1.total_cmp(&other.1))
             });
+        } else {
+            let seed = (4 * number + 5) << 40;
+            pairs.sort_by_cached_key(|&(a, b)| mixed(seed | (a.index() as u64) << 20 | b.index() as u64));
         }
         pairs
     }
@@ -119,17 +160,39 @@ impl<'a> Search<'a> {
         self.costs.iter().sum()
     }
 
-    /// Grows identifiers anew until that no longer helps, or will not lead below `best`; tells whether there is effort left.
-    fn improve(&mut self, best: f64) -> bool {
+    /// Improves the identifiers and keeps them if they become the best; tells whether there is effort left.
+    fn improve(&mut self) -> bool {
+        self.reckon();
+        let left = self.regrow_all();
+        let cost = self.total() + loose_ends(&self.grower, &self.grower.identifiers);
+        if cost < self.best_cost {
+            self.best_cost = cost;
+            self.best = self.grower.identifiers.all_words(self.grower.spec);
+        }
+        left
+    }
+
+    /// Grows identifiers anew until that no longer helps, or will not lead below the best; tells whether there is
+    /// effort left.
+    fn regrow_all(&mut self) -> bool {
         let mut states: Vec<StateId> = self.grower.spec.states().collect();
         states.sort_by(|&a, &b| self.costs[b].total_cmp(&self.costs[a]));
         let mut since_better = 0;
+        let mut before = f64::INFINITY;
         for i in 0.. {
             if self.grower.steps > self.effort {
                 return false;
             }
-            let hopeless = i % states.len() == 0 && i > 0 && self.total() > PROMISING * best;
-            if since_better >= states.len() || hopeless {
+            if i % states.len() == 0 {
+                let now = self.total();
+                let hopeless =
+                    i > 0 && 2.0 * now - before > self.best_cost && now > PROMISING * self.best_cost;
+                if hopeless {
+                    break;
+                }
+                before = now;
+            }
+            if since_better >= states.len() {
                 break;
             }
             let hardest_first = (i / states.len()).is_multiple_of(2);
@@ -141,6 +204,9 @@ impl<'a> Search<'a> {
 
     /// Grows the identifier of `state` anew and goes back unless that is cheaper; tells whether it is.
     fn regrow(&mut self, state: StateId, hardest_first: bool) -> bool {
+        if self.costs[state] - self.floors[state] < 1e-6 {
+            return false;
+        }
         let mark = self.grower.identifiers.mark();
         let Some((own, others)) = self.grow_anew(state, hardest_first) else {
             self.grower.identifiers.go_back(mark);
@@ -163,7 +229,7 @@ impl<'a> Search<'a> {
     fn grow_anew(&mut self, state: StateId, hardest_first: bool) -> Option<(f64, f64)> {
         let grower = &mut self.grower;
         let before = self.costs[state];
-        let room = before - grower.weights.uses[state] * (grower.weights.access + 1.0);
+        let room = before - self.floors[state];
         grower.identifiers.clear(state);
         self.grown.clear();
         let mut others = 0.0;
@@ -186,6 +252,19 @@ impl<'a> Search<'a> {
     }
 }
 
+/// What identifiers cost besides where any input may follow: the words that do not go on as a word of the state that
+/// their first input leads to, which is applied there in any case.
+fn loose_ends(grower: &PairGrower<'_>, identifiers: &Identifiers) -> f64 {
+    let PairGrower { spec, weights, .. } = grower;
+    let loose = |state: StateId| {
+        let words = identifiers.words(state);
+        let goes_on = |word: &&Word| identifiers.contains(spec.next(state, word[0]), &word[1..]);
+        let cost = |word: &Word| word.len() as f64 + weights.access;
+        weights.inner[state] * words.iter().filter(|word| !goes_on(word)).map(cost).sum::<f64>()
+    };
+    spec.states().map(loose).sum()
+}
+
 /// Drops and cuts words that other words of `state` make unnecessary.
 fn trim(grower: &mut PairGrower<'_>, state: StateId) {
     let (spec, identifiers) = (grower.spec, &grower.identifiers);
@@ -197,8 +276,10 @@ fn trim(grower: &mut PairGrower<'_>, state: StateId) {
         let end = if other == state { None } else { spec.separated_at(state, other, word) };
         end.filter(|&end| identifiers.contains(other, &word[..end])).unwrap_or(0)
     };
-    let ends = words.iter().map(|word| spec.states().map(|other| end(word, other)).collect()).collect();
-    let cover = cheapest_cover(spec.n_states(), state, &words, ends, grower.weights);
+    let ends: Vec<usize> =
+        words.iter().flat_map(|word| spec.states().map(move |other| end(word, other))).collect();
+    grower.steps += ends.len() / 8;
+    let cover = cheapest_cover(spec.n_states(), state, &words, &ends, grower.weights);
     grower.identifiers.clear(state);
     cover.iter().for_each(|word| grower.identifiers.add(state, word));
 }
@@ -239,6 +320,17 @@ mod tests {
         })
     }
 
+    /// What a suite with these identifiers costs, loose ends found by looking at all words.
+    fn whole_cost(spec: &Spec, weights: &Weights, identifiers: &IndexVec<StateId, Vec<Word>>) -> f64 {
+        let loose = |(state, word): (StateId, &Word)| {
+            let next = &identifiers[spec.next(state, word[0])];
+            let goes_on = word.len() == 1 || next.iter().any(|longer| longer.starts_with(&word[1..]));
+            if goes_on { 0.0 } else { weights.inner[state] * (word.len() as f64 + weights.access) }
+        };
+        let words = identifiers.iter_enumerated().flat_map(|(s, words)| words.iter().map(move |w| (s, w)));
+        weights.cost_of_all(identifiers) + words.map(loose).sum::<f64>()
+    }
+
     #[test]
     fn a_search_that_is_stopped_anywhere_keeps_identifiers_harmonised_and_no_dearer() {
         let mut rng = ChaCha8Rng::seed_from_u64(5);
@@ -252,15 +344,15 @@ mod tests {
             let weights = Weights::new(&spec, &state_cover(&spec), tried % 3);
             let given = nested_identifiers(&spec, &SplittingTree::new(&spec));
             assert!(harmonised(&spec, &given));
-            let mut last = weights.cost_of_all(&given);
+            let cost_of_given = whole_cost(&spec, &weights, &given);
+            let mut cost = cost_of_given;
             for effort in [0, 400, 450, 500, 600, 1_000, 3_000, 100_000] {
                 let found = improved_identifiers(&spec, &weights, given.clone(), effort);
                 assert!(harmonised(&spec, &found), "{states} states, {effort} steps");
-                let cost = weights.cost_of_all(&found);
-                assert!(cost <= last + 1e-6, "more effort, and dearer");
-                last = cost;
+                cost = whole_cost(&spec, &weights, &found);
+                assert!(cost <= cost_of_given + 1e-6, "dearer than those given, after {effort} steps");
             }
-            cheaper += usize::from(last < weights.cost_of_all(&given) - 1e-6);
+            cheaper += usize::from(cost < cost_of_given - 1e-6);
         }
         assert!(cheaper > 30, "the search finds something: {cheaper} of {tried}");
     }
@@ -276,12 +368,15 @@ mod tests {
             tried += 1;
             let weights = Weights::new(&spec, &state_cover(&spec), 0);
             let shortest = SeparatingWords::new(&spec);
-            let mut search = Search::new(PairGrower::new(&spec, &shortest, &weights), 100_000);
+            let given = nested_identifiers(&spec, &SplittingTree::new(&spec));
+            let mut search = Search::new(PairGrower::new(&spec, &shortest, &weights), 100_000, given.clone());
+            assert!((search.best_cost - whole_cost(&spec, &weights, &given)).abs() < 1e-6);
             for order in 0..4 {
-                search.start(Some(order), &IndexVec::new());
-                search.improve(f64::INFINITY);
+                search.grow_in_order(order);
+                search.improve();
                 let words = search.grower.identifiers.all_words(&spec);
                 assert!((search.total() - weights.cost_of_all(&words)).abs() < 1e-6);
+                assert!((search.best_cost - whole_cost(&spec, &weights, &search.best)).abs() < 1e-6);
             }
         }
     }

@@ -115,17 +115,21 @@ struct Predecessors {
 impl Predecessors {
     fn new(spec: &Spec) -> Self {
         let n = spec.n_states();
-        let mut buckets = vec![Vec::new(); n * spec.n_inputs()];
-        for s in spec.states() {
-            for x in spec.inputs() {
-                buckets[x.index() * n + spec.next(s, x).index()].push(s.index() as u32);
-            }
+        let slot = |s, x: InputId| x.index() * n + spec.next(s, x).index();
+        let edges = || spec.states().flat_map(|s| spec.inputs().map(move |x| (s, x)));
+        let mut start = vec![0; n * spec.n_inputs() + 1];
+        edges().for_each(|(s, x)| start[slot(s, x) + 1] += 1);
+        let mut sum = 0;
+        for entry in &mut start {
+            sum += *entry;
+            *entry = sum;
         }
-        let mut start = vec![0];
-        let mut states = Vec::with_capacity(n * spec.n_inputs());
-        for bucket in buckets {
-            states.extend(bucket);
-            start.push(states.len() as u32);
+        let mut free = start.clone();
+        let mut states = vec![0; n * spec.n_inputs()];
+        for (s, x) in edges() {
+            let place = &mut free[slot(s, x)];
+            states[*place as usize] = s.index() as u32;
+            *place += 1;
         }
         Self { n, start, states }
     }
