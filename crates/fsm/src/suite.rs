@@ -10,12 +10,14 @@
 //! test by what the suite holds already, so they keep a tree of it and yield
 //! its paths.
 
+mod arena;
 mod fold;
 mod grow;
 mod h;
 mod hsi;
 mod identify;
 mod offers;
+mod paths;
 mod s;
 mod spy;
 mod spyh;
@@ -36,7 +38,7 @@ use std::str::FromStr;
 
 use crate::mealy::{InputId, Spec};
 use crate::word::Word;
-use fold::Paths;
+use paths::Paths;
 use traverse::Traversal;
 
 /// How a suite is made.
@@ -125,10 +127,21 @@ impl Suite<'_> {
     pub fn measure(mut self) -> Size {
         let mut size = Size::default();
         while let Some(word) = self.advance() {
-            size.tests += 1;
-            size.symbols += word.len();
+            size.count(word);
         }
         size
+    }
+
+    /// What the rest of the suite costs, if that is below `limit`.
+    fn cost_below(mut self, limit: usize) -> Option<usize> {
+        let mut size = Size::default();
+        while let Some(word) = self.advance() {
+            size.count(word);
+            if size.cost() >= limit {
+                return None;
+            }
+        }
+        Some(size.cost())
     }
 }
 
@@ -150,6 +163,11 @@ pub struct Size {
 }
 
 impl Size {
+    fn count(&mut self, word: &[InputId]) {
+        self.tests += 1;
+        self.symbols += word.len();
+    }
+
     /// By what suites are compared: bringing a system back to its start takes longer than a step.
     fn cost(self) -> usize {
         self.symbols + RESET_COST * self.tests

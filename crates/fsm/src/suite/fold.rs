@@ -16,14 +16,14 @@ use ioxide_model::index;
 use ioxide_model::index::{Idx, IndexVec};
 
 use super::RESET_COST;
+use super::arena::{Arena, Maybe};
+use super::paths::{LeafId, Paths, Real};
 use crate::cover::StateCover;
 use crate::mealy::{InputId, Spec, StateId};
 use crate::word::Word;
 
 index! { /// A node of the fold: a class of convergent words.
 pub(super) struct NodeId; }
-index! { /// A node of the test tree: one word.
-pub(super) struct LeafId; }
 
 /// How many symbols a way to the end of a test may cost beyond an access word
 /// before a reset is cheaper.
@@ -48,26 +48,6 @@ enum Kids {
     Many(u32),
 }
 
-/// Maybe an id, in the space of one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Maybe(u32);
-
-impl Maybe {
-    const NONE: Self = Self(u32::MAX);
-
-    fn some<I: Idx>(id: I) -> Self {
-        Self(u32::try_from(id.index()).expect("fewer than 2^32 - 1 nodes"))
-    }
-
-    fn get<I: Idx>(self) -> Option<I> {
-        (self != Self::NONE).then(|| I::new(self.0 as usize))
-    }
-
-    fn is_some(self) -> bool {
-        self != Self::NONE
-    }
-}
-
 #[derive(Clone, Copy, Debug)]
 struct Node {
     state: StateId,
@@ -80,22 +60,27 @@ struct Node {
     ends: Maybe,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Real {
-    parent: Maybe,
-    input: InputId,
-    depth: u32,
-    /// The next end of a test in the same class.
-    next_end: Maybe,
-    extended: bool,
+/// Room for a fold, from one that is no longer needed.
+#[derive(Default)]
+pub(super) struct Spare {
+    nodes: Arena<NodeId, Node>,
+    blocks: Vec<Maybe>,
+    reals: Arena<LeafId, Real>,
+}
+
+impl Spare {
+    /// Takes the room of words that are not wanted.
+    pub(super) fn take_from(&mut self, paths: Paths) {
+        self.reals = paths.into_reals();
+    }
 }
 
 /// The folded tree.
 pub(super) struct Fold<'s> {
     pub(super) spec: &'s Spec,
-    nodes: IndexVec<NodeId, Node>,
+    nodes: Arena<NodeId, Node>,
     blocks: Vec<Maybe>,
-    reals: IndexVec<LeafId, Real>,
+    reals: Arena<LeafId, Real>,
     /// Proved transitions into each state, one for each state they leave.
     into: IndexVec<StateId, Vec<(StateId, InputId)>>,
     /// Whether every two roots are known to be apart.
@@ -109,13 +94,17 @@ pub(super) struct Fold<'s> {
 
 impl<'s> Fold<'s> {
     /// The fold of the state cover alone.
-    pub(super) fn new(spec: &'s Spec, cover: &StateCover, policy: Continue) -> Self {
+    pub(super) fn new(spec: &'s Spec, cover: &StateCover, policy: Continue, spare: Spare) -> Self {
         let n = spec.n_states();
+        let Spare { mut nodes, mut blocks, mut reals } = spare;
+        nodes.clear();
+        blocks.clear();
+        reals.clear();
         let mut fold = Self {
             spec,
-            nodes: IndexVec::new(),
-            blocks: Vec::new(),
-            reals: IndexVec::new(),
+            nodes,
+            blocks,
+            reals,
             into: IndexVec::filled(Vec::new(), n),
             roots_apart: false,
             policy,
@@ -184,13 +173,15 @@ impl<'s> Fold<'s> {
             if self.nodes[at].ends.is_some() {
                 words.push(word.clone());
             }
-            for (input, kid) in self.kids(at) {
+            let mut kids = self.first_kid(at);
+            while let Some((input, kid)) = kids {
                 if !self.is_root(kid) {
                     open.push(([word.as_slice(), &[input]].concat(), kid));
                 }
-            }
-            if words.len() + open.len() > FEW {
-                return Vec::new();
+                if words.len() + open.len() > FEW {
+                    return Vec::new();
+                }
+                kids = self.kid_after(at, input);
             }
         }
         words
@@ -371,7 +362,8 @@ impl<'s> Fold<'s> {
         let mut open = vec![(kid, self.root(target))];
         while let Some((from, into)) = open.pop() {
             self.merge_words(from, into);
-            for (input, kid) in self.kids(from) {
+            let mut kids = self.first_kid(from);
+            while let Some((input, kid)) = kids {
                 match self.child(into, input) {
                     Some(same) => open.push((kid, same)),
                     None => {
@@ -380,6 +372,7 @@ impl<'s> Fold<'s> {
                         self.set_child(into, input, kid);
                     }
                 }
+                kids = self.kid_after(from, input);
             }
         }
     }
@@ -396,12 +389,28 @@ impl<'s> Fold<'s> {
         }
     }
 
-    fn kids(&self, node: NodeId) -> Vec<(InputId, NodeId)> {
+    /// The child of `node` by the first input that has one.
+    fn first_kid(&self, node: NodeId) -> Option<(InputId, NodeId)> {
         match self.nodes[node].kids {
-            Kids::None => Vec::new(),
-            Kids::One(input, kid) => vec![(input, kid)],
-            Kids::Many(_) => self.spec.inputs().filter_map(|x| Some((x, self.child(node, x)?))).collect(),
+            Kids::None => None,
+            Kids::One(input, kid) => Some((input, kid)),
+            Kids::Many(_) => self.kid_from(node, 0),
         }
+    }
+
+    /// The next child of `node` after that by `input`.
+    fn kid_after(&self, node: NodeId, input: InputId) -> Option<(InputId, NodeId)> {
+        match self.nodes[node].kids {
+            Kids::None | Kids::One(..) => None,
+            Kids::Many(_) => self.kid_from(node, input.index() + 1),
+        }
+    }
+
+    fn kid_from(&self, node: NodeId, first: usize) -> Option<(InputId, NodeId)> {
+        (first..self.spec.n_inputs()).find_map(|x| {
+            let input = InputId::new(x);
+            Some((input, self.child(node, input)?))
+        })
     }
 
     fn note_proved(&mut self, from: StateId, input: InputId, to: StateId) {
@@ -449,9 +458,15 @@ impl<'s> Fold<'s> {
         Some(end)
     }
 
-    /// The tests: all paths of the tree to its ends.
-    pub(super) fn into_paths(self) -> Paths {
-        Paths { reals: self.reals, at: 0, word: Word::new() }
+    /// The tests: all paths of the tree to its ends. What room is left goes to `spare`.
+    pub(super) fn into_paths(self, spare: &mut Spare) -> Paths {
+        (spare.nodes, spare.blocks) = (self.nodes, self.blocks);
+        Paths::new(self.reals)
+    }
+
+    /// The room of a fold that is not wanted.
+    pub(super) fn into_spare(self) -> Spare {
+        Spare { nodes: self.nodes, blocks: self.blocks, reals: self.reals }
     }
 }
 
@@ -464,32 +479,4 @@ fn trail(queue: &[(StateId, InputId, usize, usize)]) -> Word {
         at = queue[at].3;
     }
     word
-}
-
-/// The words of a test tree, in the order they were finished.
-#[derive(Default)]
-pub(super) struct Paths {
-    reals: IndexVec<LeafId, Real>,
-    at: usize,
-    word: Word,
-}
-
-impl Paths {
-    pub(super) fn advance(&mut self) -> Option<&[InputId]> {
-        let ends = &self.reals.as_slice()[self.at..];
-        let skipped = ends.iter().position(|real| !real.extended && real.depth > 0)?;
-        let real = ends[skipped];
-        self.at += skipped + 1;
-        self.word.clear();
-        self.word.resize(real.depth as usize, real.input);
-        let mut at = real;
-        for place in self.word.iter_mut().rev() {
-            *place = at.input;
-            match at.parent.get::<LeafId>() {
-                Some(parent) => at = self.reals[parent],
-                None => break,
-            }
-        }
-        Some(&self.word)
-    }
 }

@@ -23,8 +23,9 @@
 //! for FSMs with extra states", Software Testing, Verification and
 //! Reliability 22(6), 2012.
 
-use super::fold::{Continue, Fold, NodeId, Paths};
+use super::fold::{Continue, Fold, NodeId, Spare};
 use super::identify::{Identify, Library, Rule};
+use super::paths::Paths;
 use super::visit::{Pending, Visit};
 use crate::cover::{StateCover, state_cover};
 use crate::distinguish::Weights;
@@ -38,6 +39,8 @@ pub(super) struct Recipe {
     pub(super) visits: &'static [Visit],
     /// How many of them to try where no extra state is asked for: such suites take little time, and so may the choice.
     pub(super) visits_without_extra: usize,
+    /// How many of them to try where besides the suite is small.
+    pub(super) visits_if_small: usize,
     /// Whether tests go on where words converge, and how; without it no convergence is used.
     pub(super) converge: Option<Continue>,
     /// Whether to look for cheaper identifiers if there are extra states.
@@ -45,8 +48,14 @@ pub(super) struct Recipe {
 }
 
 impl Recipe {
-    fn visits_for(&self, extra: usize) -> &'static [Visit] {
-        &self.visits[..if extra > 0 { self.visits.len() } else { self.visits_without_extra }]
+    fn visits_for(&self, spec: &Spec, extra: usize) -> &'static [Visit] {
+        const SMALL: usize = 250;
+        let n = match extra {
+            0 if spec.n_states() * spec.n_inputs() <= SMALL => self.visits_if_small,
+            0 => self.visits_without_extra,
+            _ => self.visits.len(),
+        };
+        &self.visits[..n]
     }
 }
 
@@ -64,14 +73,16 @@ pub(super) fn smallest(spec: &Spec, extra: usize, recipe: &Recipe) -> Paths {
     if rules != [Rule::Fixed] {
         library = library.with_more_words();
     }
-    let nursery = Nursery { spec, cover: &cover, library: &library };
+    let mut nursery = Nursery { spec, cover: &cover, library: &library, spare: Spare::default() };
     let trial = extra_for_trial(spec, extra);
     let plan = |rule, visit| Plan { extra: trial, rule, visit, converge: recipe.converge };
-    let Some((&first, others)) = recipe.visits_for(extra).split_first() else { return Paths::default() };
+    let Some((&first, others)) = recipe.visits_for(spec, extra).split_first() else {
+        return Paths::default();
+    };
     let mut best = Best { plan: plan(Rule::Fixed, first), cost: usize::MAX, paths: Paths::default() };
     if rules.len() > 1 || trial == extra || !others.is_empty() {
-        rules.iter().for_each(|&rule| best.try_out(&nursery, plan(rule, first)));
-        others.iter().for_each(|&visit| best.try_out(&nursery, plan(best.plan.rule, visit)));
+        rules.iter().for_each(|&rule| best.try_out(&mut nursery, plan(rule, first)));
+        others.iter().for_each(|&visit| best.try_out(&mut nursery, plan(best.plan.rule, visit)));
     }
     if trial == extra {
         return best.paths;
@@ -87,9 +98,10 @@ struct Best {
 }
 
 impl Best {
-    fn try_out(&mut self, nursery: &Nursery<'_, '_>, plan: Plan) {
+    fn try_out(&mut self, nursery: &mut Nursery<'_, '_>, plan: Plan) {
         if let Some((cost, paths)) = nursery.grow(&plan, self.cost) {
-            *self = Self { plan, cost, paths };
+            let before = std::mem::replace(self, Self { plan, cost, paths });
+            nursery.spare.take_from(before.paths);
         }
     }
 }
@@ -130,12 +142,15 @@ struct Nursery<'s, 'n> {
     spec: &'s Spec,
     cover: &'n StateCover,
     library: &'n Library<'s>,
+    /// Room from the last suite.
+    spare: Spare,
 }
 
 impl Nursery<'_, '_> {
     /// The paths of a complete suite and their cost, if that is below `limit`.
-    fn grow(&self, plan: &Plan, limit: usize) -> Option<(usize, Paths)> {
-        let fold = Fold::new(self.spec, self.cover, plan.converge.unwrap_or(Continue::InPlace));
+    fn grow(&mut self, plan: &Plan, limit: usize) -> Option<(usize, Paths)> {
+        let policy = plan.converge.unwrap_or(Continue::InPlace);
+        let fold = Fold::new(self.spec, self.cover, policy, std::mem::take(&mut self.spare));
         let identify = Identify::new(self.library, plan.rule);
         let mut grower = Grower { spec: self.spec, plan, fold, identify, path: Vec::new() };
         for &state in self.cover.order() {
@@ -144,13 +159,14 @@ impl Nursery<'_, '_> {
         }
         grower.fold.roots_apart = true;
         let mut pending = Pending::new(self.spec, self.cover, plan.visit);
-        while let Some((state, input)) = pending.next(&grower.fold) {
+        while grower.fold.cost < limit {
+            let Some((state, input)) = pending.next(&grower.fold) else {
+                return Some((grower.fold.cost, grower.fold.into_paths(&mut self.spare)));
+            };
             grower.transition(state, input);
-            if grower.fold.cost >= limit {
-                return None;
-            }
         }
-        (grower.fold.cost < limit).then(|| (grower.fold.cost, grower.fold.into_paths()))
+        self.spare = grower.fold.into_spare();
+        None
     }
 }
 
@@ -271,7 +287,7 @@ mod tests {
         let weights = Weights::new(spec, &cover, extra);
         for weights in [weights.clone().without_search(), weights] {
             let library = Library::new(spec, weights).with_more_words();
-            let nursery = Nursery { spec, cover: &cover, library: &library };
+            let mut nursery = Nursery { spec, cover: &cover, library: &library, spare: Spare::default() };
             for plan in every_plan(extra) {
                 let (cost, paths) = nursery.grow(&plan, usize::MAX).unwrap();
                 assert!(nursery.grow(&plan, cost).is_none(), "a suite that costs the limit is not below it");
@@ -295,7 +311,7 @@ mod tests {
     fn every_transition_comes_once_in_every_order() {
         for spec in random_specs(5, 6).take(5) {
             let cover = state_cover(&spec);
-            let fold = Fold::new(&spec, &cover, Continue::InPlace);
+            let fold = Fold::new(&spec, &cover, Continue::InPlace, Spare::default());
             for (states, inputs) in STATE_ORDERS.into_iter().flat_map(|s| INPUT_ORDERS.map(|i| (s, i))) {
                 let mut pending = Pending::new(&spec, &cover, Visit::new(states, inputs));
                 let mut met: Vec<_> = std::iter::from_fn(|| pending.next(&fold)).collect();

@@ -14,6 +14,7 @@ const RECIPE: Recipe = Recipe {
     rules: &Rule::ALL,
     visits: &[Visit::new(StateOrder::Shallowest, InputOrder::Listed)],
     visits_without_extra: 1,
+    visits_if_small: 1,
     converge: None,
     search: false,
 };

@@ -274,3 +274,50 @@ impl<'l, 's> Identify<'l, 's> {
 fn narrow(end: usize) -> u16 {
     u16::try_from(end).unwrap_or(0)
 }
+
+#[cfg(test)]
+mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::super::fold::{Continue, Spare};
+    use super::*;
+    use crate::cover::state_cover;
+    use crate::mealy::Mealy;
+
+    /// Why a bare node needs no continued words, and what the rows of the library say, by following every word.
+    #[test]
+    fn the_library_has_what_a_bare_node_can_be_continued_with() {
+        let mut rng = ChaCha8Rng::seed_from_u64(9);
+        let mut tried = 0;
+        while tried < 40 {
+            let entry = |_| Some((rng.random_range(0..8), rng.random_range(0..2)));
+            let table: Vec<_> = (0..24).map(entry).collect();
+            let Ok(spec) = Spec::check(&Mealy::from_table(8, 3, 2, &table).unwrap()) else { continue };
+            tried += 1;
+            let cover = state_cover(&spec);
+            let library = Library::new(&spec, Weights::new(&spec, &cover, 0)).with_more_words();
+            let mut identify = Identify::new(&library, Rule::OnTheFly);
+            let mut fold = Fold::new(&spec, &cover, Continue::InPlace, Spare::default());
+            for (state, input) in spec.states().flat_map(|s| spec.inputs().map(move |x| (s, x))) {
+                let node = fold.add(fold.root(state), &[input]);
+                let now = fold.state(node);
+                if fold.is_root(node) || !fold.is_bare(node) {
+                    continue;
+                }
+                identify.open = spec.states().filter(|&other| other != now).collect();
+                let continued = identify.continued(&fold, node);
+                assert!(continued.iter().all(|word| library.words[now].contains(word)));
+            }
+            for (state, words) in library.words.iter_enumerated() {
+                for (i, word) in words.iter().enumerate() {
+                    let row = library.row(state, i);
+                    for other in spec.states() {
+                        let end = spec.separated_at(state, other, word).unwrap_or(0);
+                        assert_eq!(usize::from(library.ends[row + other.index()]), end);
+                    }
+                }
+            }
+        }
+    }
+}

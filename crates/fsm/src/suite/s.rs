@@ -30,6 +30,7 @@ const RECIPE: Recipe = Recipe {
         Visit::new(StateOrder::MostOpen, InputOrder::DeepFirst),
     ],
     visits_without_extra: 4,
+    visits_if_small: 4,
     converge: Some(Continue::FromAnywhere),
     search: true,
 };

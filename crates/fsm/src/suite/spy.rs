@@ -19,6 +19,7 @@ const RECIPE: Recipe = Recipe {
         Visit::new(StateOrder::MostOpen, InputOrder::DeepFirst),
     ],
     visits_without_extra: 1,
+    visits_if_small: 1,
     converge: Some(Continue::FromPrefix),
     search: true,
 };

@@ -18,6 +18,7 @@ const RECIPE: Recipe = Recipe {
         Visit::new(StateOrder::MostOpen, InputOrder::Listed),
     ],
     visits_without_extra: 1,
+    visits_if_small: 2,
     converge: Some(Continue::FromPrefix),
     search: false,
 };

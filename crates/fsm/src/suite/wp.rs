@@ -33,13 +33,21 @@ pub fn wp_suite(spec: &Spec, extra: usize) -> Suite<'_> {
     let mut sets = candidates(spec, extra);
     let trial = (0..=extra).rev().find(|&extra| words_of_transitions(spec, extra) <= CHEAP);
     let best = match trial {
-        Some(trial) if sets.len() > 1 => {
-            let cost = |sets: &Sets| sets.suite(spec, trial).measure().cost();
-            (0..sets.len()).min_by_key(|&i| cost(&sets[i])).unwrap_or(0)
-        }
+        Some(trial) if sets.len() > 1 => cheapest(spec, trial, &sets),
         _ => 0,
     };
     sets.swap_remove(best).suite(spec, extra)
+}
+
+/// The first of the sets that lead to the cheapest suite.
+fn cheapest(spec: &Spec, extra: usize, sets: &[Sets]) -> usize {
+    let (mut best, mut limit) = (0, usize::MAX);
+    for (i, sets) in sets.iter().enumerate() {
+        if let Some(cost) = sets.suite(spec, extra).cost_below(limit) {
+            (best, limit) = (i, cost);
+        }
+    }
+    best
 }
 
 /// How many words `P · Σ^(extra+1)` has.
