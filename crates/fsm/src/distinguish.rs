@@ -36,7 +36,7 @@ use crate::word::Word;
 /// The steps of a search for cheaper words: some for each word of the suite, so that the search takes
 /// a part of the time that the suite takes; for a short suite enough to look at every pair of states
 /// a few times, if that is not too many for each word.
-const STEPS_PER_WORD: f64 = 2.4;
+const STEPS_PER_WORD: f64 = 2.0;
 const STEPS_PER_PAIR: f64 = 5.0;
 const MOST_STEPS_PER_WORD: f64 = 9.0;
 const MIN_EFFORT: f64 = 1_200.0;

@@ -17,6 +17,9 @@ use crate::distinguish::refine::{Groups, Refiner};
 use crate::mealy::{InputId, Spec, StateId};
 use crate::word::Word;
 
+/// The block of all states.
+const ROOT: usize = 0;
+
 #[derive(Clone, Debug)]
 struct Block {
     parent: Option<usize>,
@@ -77,9 +80,20 @@ impl SplittingTree {
     /// A word that splits `states`, empty if they are one state.
     #[must_use]
     pub fn word_for(&self, states: &[StateId]) -> &[InputId] {
-        let mut leaves = states.iter().map(|state| self.leaf[state.index()]);
-        let Some(first) = leaves.next() else { return &[] };
-        &self.blocks[leaves.fold(first, |block, leaf| self.common(block, leaf))].word
+        self.common_of(states.iter().copied()).map_or(&[], |block| &self.blocks[block].word)
+    }
+
+    /// The lowest block that holds all of `states`.
+    fn common_of(&self, states: impl Iterator<Item = StateId>) -> Option<usize> {
+        let mut leaves = states.map(|state| self.leaf[state.index()]);
+        let mut block = leaves.next()?;
+        for leaf in leaves {
+            if block == ROOT {
+                break;
+            }
+            block = self.common(block, leaf);
+        }
+        Some(block)
     }
 
     /// The words of the blocks above `state`, outermost first.
@@ -119,9 +133,7 @@ impl SplittingTree {
             return Some(vec![x]);
         }
         let through = |x: InputId| {
-            let mut images = states.iter().map(|&s| self.leaf[spec.next(s, x).index()]);
-            let first = images.next()?;
-            let common = images.fold(first, |a, b| self.common(a, b));
+            let common = self.common_of(states.iter().map(|&s| spec.next(s, x)))?;
             let word = &self.blocks[common].word;
             (!word.is_empty()).then(|| [&[x], word.as_slice()].concat())
         };
