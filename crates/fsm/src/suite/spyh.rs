@@ -14,8 +14,8 @@ use crate::mealy::Spec;
 const RECIPE: Recipe = Recipe {
     rules: &Rule::CHOOSING,
     visits: &[
-        Visit::new(StateOrder::Shallowest, InputOrder::DeepFirst),
         Visit::new(StateOrder::MostOpen, InputOrder::Listed),
+        Visit::new(StateOrder::Shallowest, InputOrder::DeepFirst),
     ],
     visits_without_extra: 1,
     visits_if_small: 2,
