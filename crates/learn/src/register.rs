@@ -23,3 +23,4 @@ pub mod oracle;
 pub mod place;
 mod refute;
 pub mod tree;
+pub mod unrolled;

@@ -13,7 +13,7 @@ use ioxide_learn::register::guards::guarded;
 use ioxide_learn::register::learner::{DataLearnError, DataLearner, DataObserver};
 use ioxide_learn::register::machine::{DataStep, DataSystem, Location, LocationId, RegisterMachine, Told};
 use ioxide_learn::register::oracle::{DataExamination, DataGuarantee, DataLearned, learn_data};
-use ioxide_learn::register::place::{DataAnswer, DataInput, Place, Point, Signature, Theory};
+use ioxide_learn::register::place::{DataAnswer, DataInput, Place, Point, Said, Signature, Theory};
 use ioxide_model::index::{Idx, IndexVec};
 use rand::seq::{IndexedRandom, SliceRandom};
 use rand::{RngExt, SeedableRng};
@@ -102,7 +102,7 @@ impl DataSystem for Login {
 }
 
 fn signature(theory: Theory, arity: &[usize]) -> Signature {
-    Signature { theory, constants: Vec::new(), arity: arity.to_vec() }
+    Signature { theory, constants: Vec::new(), arity: arity.to_vec(), made: vec![0; arity.len()] }
 }
 
 fn examination(seed: u64) -> DataExamination {
@@ -117,7 +117,7 @@ where
 {
     let mut observer = DataObserver::new(system, signature);
     let mut last = Effort::default();
-    let learned = learn_data(&mut observer, &examination(seed), &mut |stage, _, observer| {
+    let learned = learn_data(&mut observer, &examination(seed), &[], &mut |stage, _, observer| {
         if matches!(stage, ioxide_learn::register::oracle::DataStage::Hypothesis { .. }) {
             last = observer.effort;
         }
@@ -131,23 +131,34 @@ fn is_right<S: DataSystem>(system: &mut S, machine: &RegisterMachine, values: &[
 where
     S::Error: std::fmt::Debug,
 {
-    let inputs: Vec<DataInput> = machine
-        .signature
-        .gates()
-        .flat_map(|gate| {
-            let arity = machine.signature.arity[gate.index()];
-            let rows = ioxide_fsm::word::words_of(values.len(), arity);
-            rows.map(move |row| (gate, row)).collect::<Vec<_>>()
-        })
-        .map(|(gate, row)| DataInput { gate, values: row.iter().map(|at| values[at.index()]).collect() })
-        .collect();
-    let words = ioxide_fsm::word::words_of(inputs.len(), length);
+    let words = words(&machine.signature, values, length);
     words.into_iter().all(|word| {
-        let word: Vec<DataInput> = word.iter().map(|at| inputs[at.index()].clone()).collect();
         let mut played = machine;
         let Ok(said) = played.run(&word);
         system.run(&word).expect("a system answers") == said
     })
+}
+
+/// All words of this length over `values` and what was made up before.
+fn words(signature: &Signature, values: &[Point], length: usize) -> Vec<Vec<DataInput>> {
+    let mut words: Vec<(Vec<DataInput>, Vec<Point>)> = vec![(Vec::new(), values.to_vec())];
+    for _ in 0..length {
+        let mut longer = Vec::new();
+        for (word, known) in &words {
+            for gate in signature.gates() {
+                for row in ioxide_fsm::word::words_of(known.len(), signature.arity[gate.index()]) {
+                    let mut values: Vec<Point> = row.iter().map(|at| known[at.index()]).collect();
+                    let first = 1000 + Point::try_from(known.len()).expect("few");
+                    let made: Vec<Point> = (first..).take(signature.made[gate.index()]).collect();
+                    values.extend(&made);
+                    let word = [&word[..], &[DataInput { gate, values }]].concat();
+                    longer.push((word, [&known[..], &made].concat()));
+                }
+            }
+        }
+        words = longer;
+    }
+    words.into_iter().map(|(word, _)| word).collect()
 }
 
 #[test]
@@ -178,13 +189,62 @@ fn the_three_of_the_reference_take_fewer_resets() {
     assert!(mean(until_right[2]) < 876, "priority queue: {}", mean(until_right[2]));
 }
 
+/// `login` hands out a token, `use` and `logout` must give it back; two may be in at a time.
+struct Tokens;
+
+impl DataSystem for Tokens {
+    type Error = Infallible;
+
+    fn run(&mut self, word: &[DataInput]) -> Result<Vec<DataAnswer>, Infallible> {
+        let mut live: Vec<Point> = Vec::new();
+        let mut step = |input: &DataInput| {
+            let token = input.values[0];
+            let place = live.iter().position(|&it| it == token);
+            let (shape, values) = match (input.gate.index(), place) {
+                (0, _) if live.len() < 2 => {
+                    live.push(token);
+                    (1, vec![Said::Point(token)])
+                }
+                (1, Some(_)) => (2, Vec::new()),
+                (2, Some(at)) => {
+                    live.remove(at);
+                    (2, Vec::new())
+                }
+                _ => (0, Vec::new()),
+            };
+            DataAnswer { shape: OutputId::new(shape), values }
+        };
+        Ok(word.iter().map(&mut step).collect())
+    }
+}
+
+#[test]
+fn what_a_system_makes_up_is_stored_and_compared() {
+    let signature = Signature {
+        theory: Theory::Equality,
+        constants: Vec::new(),
+        arity: vec![0, 1, 1],
+        made: vec![1, 0, 0],
+    };
+    for seed in 1..=5 {
+        let (learned, effort, all) = learned(Tokens, signature.clone(), seed);
+        eprintln!("tokens: {effort:?}, {all:?}: {:?}", learned.guarantee);
+        assert!(is_right(&mut Tokens, &learned.machine, &[1, 2], 5), "seed {seed}");
+        assert_eq!((learned.machine.locations.len(), learned.machine.n_registers()), (3, 2), "seed {seed}");
+        let guarded = guarded(&learned.machine);
+        assert_eq!(separating(&signature, &learned.machine, &guarded), None);
+    }
+}
+
 /// A random automaton: every region of every location leads somewhere, with registers that the target can hold.
 fn machine(rng: &mut ChaCha8Rng) -> RegisterMachine {
     let theory = if rng.random_bool(0.5) { Theory::Equality } else { Theory::Order };
     let constants = if rng.random_bool(0.3) { vec![0] } else { Vec::new() };
     let n_gates = rng.random_range(1..=2);
     let arity: Vec<usize> = (0..n_gates).map(|gate| rng.random_range(usize::from(gate == 0)..=2)).collect();
-    let signature = Signature { theory, constants, arity };
+    let makes = theory == Theory::Equality && rng.random_bool(0.5);
+    let made = arity.iter().map(|_| usize::from(makes && rng.random_bool(0.6))).collect();
+    let signature = Signature { theory, constants, arity, made };
     let n_locations = rng.random_range(1..=5);
     // How the registers of each location compare with the constants and each other.
     let patterns: Vec<Vec<Place>> = (0..n_locations)
@@ -204,7 +264,7 @@ fn machine(rng: &mut ChaCha8Rng) -> RegisterMachine {
         signature.values(&mut known, &[], pattern);
         for gate in signature.gates() {
             for region in signature.regions(known.len(), gate) {
-                let step = random_step(rng, &signature, &patterns, &known, &region.1);
+                let step = random_step(rng, &signature, &patterns, &known, &region);
                 location.steps.insert(region, step);
             }
         }
@@ -218,11 +278,17 @@ fn random_step(
     signature: &Signature,
     patterns: &[Vec<Place>],
     known: &[Point],
-    places: &[Place],
+    (gate, places): &(InputId, Vec<Place>),
 ) -> DataStep {
     let mut known = known.to_vec();
     signature.values(&mut known, &[], places);
     let n_constants = signature.constants.len();
+    // The last values are made up, or not: then they are nowhere.
+    let n_made = signature.made[gate.index()];
+    let makes = n_made > 0 && rng.random_bool(0.6);
+    if !makes {
+        known.truncate(known.len() - n_made);
+    }
     let mut choices = Vec::new();
     for (target, pattern) in patterns.iter().enumerate() {
         let mut sources: Vec<usize> = (n_constants..known.len()).collect();
@@ -240,6 +306,7 @@ fn random_step(
     let other = choices[1..].choose(rng).or(choices.first());
     let (target, registers) = other.cloned().expect("the first location needs nothing");
     let told = match rng.random_range(0..4) {
+        _ if makes => (known.len() - n_made..known.len()).map(Told::Source).collect(),
         0 if !known.is_empty() => vec![Told::Source(rng.random_range(0..known.len()))],
         1 => vec![Told::Literal(rng.random_range(0..2))],
         _ => Vec::new(),
@@ -308,20 +375,26 @@ fn is_same_on_few(one: &RegisterMachine, other: &RegisterMachine, n_values: usiz
     if one.signature.theory == Theory::Order && !one.signature.constants.is_empty() {
         domain.extend((1..=n).map(|at| at * -10));
     }
-    let mut seen = vec![(one.start(), other.start())];
+    let mut seen = vec![(one.start(), other.start(), 0)];
     let mut at = 0;
     while at < seen.len() {
-        let (here, there) = seen[at].clone();
+        let (here, there, n_made) = seen[at].clone();
+        // What was made up can be given back; what will be is not known to anybody.
+        let known = [&domain[..], &(0..n_made).map(|made| 10_000 + made).collect::<Vec<Point>>()].concat();
         for gate in one.signature.gates() {
-            for row in ioxide_fsm::word::words_of(domain.len(), one.signature.arity[gate.index()]) {
-                let input = DataInput { gate, values: row.iter().map(|at| domain[at.index()]).collect() };
+            for row in ioxide_fsm::word::words_of(known.len(), one.signature.arity[gate.index()]) {
+                let mut values: Vec<Point> = row.iter().map(|at| known[at.index()]).collect();
+                let made = 10_000 + n_made;
+                values.extend((0..one.signature.made[gate.index()]).map(|_| made));
+                let input = DataInput { gate, values };
                 let (a, b) = (one.step(&here, &input), other.step(&there, &input));
                 let (Some((said, a)), Some((heard, b))) = (a, b) else { return false };
                 if said != heard {
                     return false;
                 }
-                if !seen.contains(&(a.clone(), b.clone())) {
-                    seen.push((a, b));
+                let next = (a, b, n_made + Point::from(said.values.contains(&Said::Point(made))));
+                if next.2 <= n && !seen.contains(&next) {
+                    seen.push(next);
                 }
             }
         }

@@ -44,7 +44,7 @@ pub struct Learn {
     pub inputs_file: Option<String>,
     /// Learns how fields are stored and compared: inputs have any values, and the model has variables and guards. Fields
     /// that are numbers or strings count as data; `--input NAME` picks messages.
-    #[arg(long, requires = "sut", conflicts_with_all = ["reference", "from", "closed"])]
+    #[arg(long, requires = "sut", conflicts_with_all = ["closed"])]
     pub data: bool,
     /// Learns time-outs: what comes without an input, and after how long. The model has clocks and bounds.
     #[arg(long, requires = "sut", conflicts_with_all = ["data", "reference", "from", "session", "one_answer"])]
@@ -61,6 +61,10 @@ pub struct Learn {
     /// A value that the system knows from the start: a number, or a text (`--data`).
     #[arg(long = "constant", value_name = "VALUE", requires = "data", allow_hyphen_values = true)]
     pub constants: Vec<String>,
+    /// A field of an output, `MESSAGE.FIELD`, whose values the system makes up: a session number, a token. Found without this
+    /// where the same inputs are answered with different ones (`--data`).
+    #[arg(long, value_name = "FIELD", requires = "data")]
+    pub made: Vec<String>,
     /// Different values, beside the constants, with which hypotheses are tested (`--data`).
     #[arg(long, default_value_t = 3, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=9))]
     pub values: u8,

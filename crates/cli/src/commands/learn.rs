@@ -20,6 +20,7 @@ use std::time::Duration;
 
 use ioxide_fsm::mealy::{InputId, Mealy, Names};
 use ioxide_fsm::suite::Method;
+use ioxide_fsm::word::Word;
 use ioxide_learn::oracle::Examination;
 use ioxide_model::sts::Model;
 use ioxide_testgen::tester::suite::Wait;
@@ -94,7 +95,7 @@ fn from_system(args: &Learn, sut: &str, mut model: Model) -> Result<ExitStatus, 
         messages.preamble = LiveSystem::greeting(adapter, patience, halt).map_err(stopped)?;
         let messages = &messages;
         let task = Task { opener: &opener, messages, wait, names: &names, patience, halt, seed };
-        let queue = Queue::default();
+        let queue: Queue<Word> = Queue::default();
         std::thread::scope(|scope| {
             let _home = Home(&queue);
             let copies = usize::from(args.jobs) - 1;

@@ -147,8 +147,7 @@ impl DataLearner {
         node: DataNode,
     ) -> Result<Progress<Belief>, DataLearnError<S::Error>> {
         let before = self.registers(&observer.tree) + observer.tree.memory(node).len();
-        let n_constants = observer.tree.signature.constants.len();
-        let values = observer.tree.history(node)[n_constants..].to_vec();
+        let values = observer.tree.came(node);
         for location in (0..self.basis.len()).map(LocationId::new) {
             let basis = self.basis[location];
             let most = observer.tree.memory(node).len();
@@ -204,9 +203,9 @@ impl DataLearner {
 /// The values that a register at `node` can hold: what was remembered, and what has just come.
 fn at_hand(tree: &DataTree, parent: DataNode, node: DataNode) -> Vec<Point> {
     let mut values = tree.memory(parent);
-    let came = tree.input(node).map_or(&[][..], |input| &input.values);
-    for &value in came {
-        if !values.contains(&value) && !tree.signature.constants.contains(&value) {
+    let (given, came) = (tree.input(node).map_or(&[][..], |input| &input.values), tree.came(node));
+    for &value in given {
+        if !values.contains(&value) && came.contains(&value) {
             values.push(value);
         }
     }
@@ -248,8 +247,8 @@ fn pairings(
         if at - registers.len() >= extra {
             continue;
         }
-        let history = &tree.history(basis)[tree.signature.constants.len()..];
-        for &value in history.iter().filter(|value| !pairing.theirs.contains(value)) {
+        let came = tree.came(basis);
+        for &value in came.iter().filter(|value| !pairing.theirs.contains(value)) {
             let mut longer = pairing.clone();
             longer.mine.push(missing);
             longer.theirs.push(value);

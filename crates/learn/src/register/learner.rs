@@ -30,6 +30,9 @@ pub enum DataLearnError<E> {
     /// A location would need more registers than are allowed.
     #[error("a location would need more than {0} registers")]
     TooMany(usize),
+    /// This word speaks against every machine, and shows neither a location nor a register that was not known.
+    #[error("what was answered fits no machine that stores and compares values")]
+    Stuck(DataWord),
 }
 
 /// Most registers of a location: what must be asked grows fast with them.
@@ -83,6 +86,42 @@ impl<S: DataSystem> DataObserver<S> {
         self.tree.note(word, &answers).map_err(DataLearnError::Disagrees)?;
         Ok(self.tree.answers(word))
     }
+
+    /// Has copies of the system answer `words` at the same time, so that they are known when they are asked; does nothing
+    /// if there are none. What is learned is the same as without: answers are in the memory until somebody asks.
+    ///
+    /// # Errors
+    /// If the system cannot be asked, or contradicts itself.
+    pub fn ahead(&mut self, words: &[DataWord]) -> Result<(), DataLearnError<S::Error>> {
+        if self.system.width() < 2 {
+            return Ok(());
+        }
+        let unknown = self.unknown(words);
+        let answers = self.system.run_all(&unknown).map_err(DataLearnError::System)?;
+        let signature = self.tree.signature.clone();
+        let memory = self.memory.get_or_insert_with(|| DataTree::new(signature));
+        for (word, answers) in unknown.iter().zip(&answers) {
+            self.effort.resets += 1;
+            self.effort.symbols += answers.len() as u64;
+            memory.note(word, answers).map_err(DataLearnError::Disagrees)?;
+        }
+        Ok(())
+    }
+
+    /// Those of `words` that must be asked: one of those that compare alike, none that is the beginning of another.
+    fn unknown(&self, words: &[DataWord]) -> Vec<DataWord> {
+        let is_known = |word: &DataWord| {
+            let recalled = self.memory.as_ref().is_some_and(|memory| memory.find(word).is_some());
+            recalled || self.tree.find(word).is_some()
+        };
+        let regions = |word: &DataWord| projected(&self.tree.signature, &[], word);
+        let wanted = words.iter().filter(|word| !is_known(word) && self.system.has_room(word));
+        let mut all: Vec<(Vec<Region>, &DataWord)> = wanted.map(|word| (regions(word), word)).collect();
+        all.sort_by(|a, b| a.0.cmp(&b.0));
+        all.dedup_by(|a, b| a.0 == b.0);
+        let is_more = |at: usize| all.get(at + 1).is_some_and(|(next, _)| next.starts_with(&all[at].0));
+        (0..all.len()).filter(|&at| !is_more(at)).map(|at| all[at].1.clone()).collect()
+    }
 }
 
 /// A node that is believed to be a location: which, and the values of its registers.
@@ -123,11 +162,18 @@ impl DataLearner {
     ) -> Result<RegisterMachine, DataLearnError<S::Error>> {
         loop {
             let Progress::Done(machine) = self.machine(observer)? else { continue };
-            match inconsistency(&machine, &observer.tree) {
-                Some(word) => self.refute(observer, &machine, &word)?,
-                None => return Ok(machine),
+            let Some(word) = inconsistency(&machine, &observer.tree) else { return Ok(machine) };
+            let known = self.known(&observer.tree);
+            self.refute(observer, &machine, &word)?;
+            if self.known(&observer.tree) == known {
+                return Err(DataLearnError::Stuck(word));
             }
         }
+    }
+
+    /// How much is known: words, locations, values that are memorable. The same again means the same machine again.
+    fn known(&self, tree: &DataTree) -> (usize, usize, usize) {
+        (tree.len(), self.basis.len(), tree.n_memorable())
     }
 
     /// The machine as it is believed.
@@ -144,7 +190,15 @@ impl DataLearner {
             }
             let n_known = signature.constants.len() + registers.len();
             let mut location = Location { n_registers: registers.len(), ..Location::default() };
-            for region in signature.gates().flat_map(|gate| signature.regions(n_known, gate)) {
+            let regions: Vec<Region> =
+                signature.gates().flat_map(|gate| signature.regions(n_known, gate)).collect();
+            let word = |region: &Region| {
+                let input = input_at(&observer.tree, node, &registers, region);
+                [observer.tree.word(node), vec![input]].concat()
+            };
+            let words: Vec<DataWord> = regions.iter().map(word).collect();
+            observer.ahead(&words)?;
+            for region in regions {
                 match self.explore(observer, node, &registers, &region)? {
                     Progress::Again => return Ok(Progress::Again),
                     Progress::Done(Some(step)) => {

@@ -10,7 +10,7 @@ use ioxide_model::index::{Idx, IndexVec};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 
-use super::place::{DataAnswer, DataInput, Point, Region, Said, Signature};
+use super::place::{DataAnswer, DataInput, DataWord, Point, Region, Said, Signature};
 
 index! { /// A location of a register automaton.
 pub struct LocationId; }
@@ -113,6 +113,19 @@ pub trait DataSystem {
     /// # Errors
     /// If it cannot be asked.
     fn run(&mut self, word: &[DataInput]) -> Result<Vec<DataAnswer>, Self::Error>;
+
+    /// How many words can be asked at the same time.
+    fn width(&self) -> usize {
+        1
+    }
+
+    /// The answers to each of `words`, as [`run`](Self::run), whoever gives them.
+    ///
+    /// # Errors
+    /// If it cannot be asked.
+    fn run_all(&mut self, words: &[DataWord]) -> Result<Vec<Vec<DataAnswer>>, Self::Error> {
+        words.iter().map(|word| self.run(word)).collect()
+    }
 
     /// Whether there are values that compare as those of `word` do.
     fn has_room(&self, _word: &[DataInput]) -> bool {

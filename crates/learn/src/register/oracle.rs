@@ -8,10 +8,9 @@
 //! *Promise.* [`DataGuarantee::Complete`] is only told of a hypothesis that has passed all of such a suite. It
 //! *assumes* that values are compared as the signature says, and with no other constants.
 
-use std::collections::{BTreeMap, VecDeque};
 use std::ops::ControlFlow;
 
-use ioxide_fsm::mealy::{InputId, Mealy, Spec};
+use ioxide_fsm::mealy::InputId;
 use ioxide_fsm::suite::Method;
 use ioxide_model::index::Idx;
 use rand::seq::{IndexedRandom, SliceRandom};
@@ -20,16 +19,14 @@ use rand_chacha::ChaCha8Rng;
 
 use super::learner::{DataLearnError, DataLearner, DataObserver};
 use super::machine::{DataSystem, RegisterMachine};
-use super::place::{DataAnswer, DataInput, DataWord, Place, Point, Signature, Theory};
+use super::place::{DataInput, DataWord, Place, Point, Said};
+pub use super::unrolled::Unrolled;
 
-/// States of an unrolled machine above which no suite is made of it.
-const MAX_STATES: usize = 5_000;
+/// Walks that are planned before the first of them is made.
+const WALKS_AT_ONCE: usize = 64;
 
-/// Inputs of an unrolled machine above which no suite is made of it.
-const MAX_INPUTS: usize = 400;
-
-/// Words after every state above which a suite is not made.
-const MAX_WORDS: usize = 1_000_000;
+/// Words that every copy of a system is given ahead.
+const AHEAD: usize = 4;
 
 /// How a hypothesis is tested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,6 +100,8 @@ pub struct DataLearned {
     pub guarantee: DataGuarantee,
     /// How many machines were made on the way.
     pub hypotheses: usize,
+    /// The words that spoke against those before it.
+    pub surprises: Vec<DataWord>,
     /// Whether somebody stopped it before everything was tested.
     pub is_stopped: bool,
 }
@@ -110,25 +109,27 @@ pub struct DataLearned {
 /// Who is told every stage and may break off.
 pub type DataWatch<'w, S> = dyn FnMut(DataStage, &RegisterMachine, &DataObserver<S>) -> ControlFlow<()> + 'w;
 
-/// Learns a register automaton and tests it, until nothing is found or `watch` breaks off.
+/// Learns a register automaton and tests it, until nothing is found or `watch` breaks off. What a hypothesis is tested
+/// with first is `first`: what spoke against hypotheses of an earlier version.
 ///
 /// # Errors
 /// If the system cannot be asked, or contradicts itself.
 pub fn learn_data<S: DataSystem>(
     observer: &mut DataObserver<S>,
     examination: &DataExamination,
+    first: &[DataWord],
     watch: &mut DataWatch<'_, S>,
 ) -> Result<DataLearned, DataLearnError<S::Error>> {
     let mut learner = DataLearner::new(&observer.tree);
     let mut rng = ChaCha8Rng::seed_from_u64(examination.seed);
-    let mut hypotheses = 0;
+    let (mut hypotheses, mut surprises) = (0, Vec::new());
     loop {
         let machine = learner.hypothesis(observer)?;
         hypotheses += 1;
         let stage =
             DataStage::Hypothesis { locations: machine.locations.len(), registers: machine.n_registers() };
         let mut exam =
-            Exam { observer, machine: &machine, examination, rng: &mut rng, watch, is_stopped: false };
+            Exam { observer, machine: &machine, examination, first, rng: &mut rng, watch, is_stopped: false };
         exam.tell(stage);
         let (found, guarantee) = match exam.is_stopped {
             true => (None, DataGuarantee::Consistent),
@@ -147,8 +148,11 @@ pub fn learn_data<S: DataSystem>(
         };
         let is_stopped = exam.is_stopped;
         match found {
-            Some(word) => learner.refute(observer, &machine, &word)?,
-            None => return Ok(DataLearned { machine, guarantee, hypotheses, is_stopped }),
+            Some(word) => {
+                learner.refute(observer, &machine, &word)?;
+                surprises.push(word);
+            }
+            None => return Ok(DataLearned { machine, guarantee, hypotheses, surprises, is_stopped }),
         }
     }
 }
@@ -157,6 +161,7 @@ struct Exam<'e, 'w, S> {
     observer: &'e mut DataObserver<S>,
     machine: &'e RegisterMachine,
     examination: &'e DataExamination,
+    first: &'e [DataWord],
     rng: &'e mut ChaCha8Rng,
     watch: &'e mut DataWatch<'w, S>,
     is_stopped: bool,
@@ -172,6 +177,12 @@ impl<S: DataSystem> Exam<'_, '_, S> {
     /// A word that is answered differently, or what is promised.
     fn take(&mut self) -> Result<Found, DataLearnError<S::Error>> {
         let mut guarantee = DataGuarantee::Consistent;
+        self.observer.ahead(self.first)?;
+        for word in self.first {
+            if self.is_wrong(word)? {
+                return Ok((Some(word.clone()), guarantee));
+            }
+        }
         if let Some(unrolled) = Unrolled::new(self.machine, self.examination.values) {
             for extra in 0..=self.examination.extra {
                 let Some(tests) = unrolled.suite(self.examination.method, extra) else { break };
@@ -181,7 +192,7 @@ impl<S: DataSystem> Exam<'_, '_, S> {
                 if self.is_stopped {
                     return Ok((None, guarantee));
                 }
-                let (values, states) = (unrolled.n_values, unrolled.spec.n_states());
+                let (values, states) = (unrolled.n_values(), unrolled.n_states());
                 guarantee = DataGuarantee::Complete { values, states, extra };
             }
         }
@@ -196,16 +207,21 @@ impl<S: DataSystem> Exam<'_, '_, S> {
     ) -> Result<Option<DataWord>, DataLearnError<S::Error>> {
         tests.shuffle(self.rng);
         let (of, locations) = (tests.len(), self.machine.locations.len());
-        for (done, test) in tests.iter().enumerate() {
-            let word: DataWord = test.iter().map(|input| unrolled.inputs[input.index()].clone()).collect();
-            if self.is_wrong(&word)? {
-                return Ok(Some(word));
-            }
-            if done % 64 == 0 {
-                self.tell(DataStage::Testing { locations, extra, done, of });
-            }
-            if self.is_stopped {
-                break;
+        let batch = AHEAD * self.observer.system.width();
+        for (number, tests) in tests.chunks(batch).enumerate() {
+            let words: Vec<DataWord> = tests.iter().map(|test| unrolled.word(self.machine, test)).collect();
+            self.observer.ahead(&words)?;
+            for (at, word) in words.into_iter().enumerate() {
+                if self.is_wrong(&word)? {
+                    return Ok(Some(word));
+                }
+                let done = number * batch + at;
+                if done.is_multiple_of(64) {
+                    self.tell(DataStage::Testing { locations, extra, done, of });
+                }
+                if self.is_stopped {
+                    return Ok(None);
+                }
             }
         }
         Ok(None)
@@ -227,16 +243,21 @@ impl<S: DataSystem> Exam<'_, '_, S> {
 
     fn walk(&mut self) -> Result<Option<DataWord>, DataLearnError<S::Error>> {
         let of = self.examination.walks;
-        for done in 0..of {
-            let word = self.random_word();
-            if self.is_wrong(&word)? {
-                return Ok(Some(word));
-            }
-            if done % 64 == 0 {
-                self.tell(DataStage::Walking { done, of });
-            }
-            if self.is_stopped {
-                break;
+        for done in (0..of).step_by(WALKS_AT_ONCE) {
+            self.tell(DataStage::Walking { done, of });
+            // As many at once with copies of the system as without: so the same ones.
+            let words: Vec<DataWord> =
+                (done..of.min(done + WALKS_AT_ONCE)).map(|_| self.random_word()).collect();
+            for words in words.chunks(AHEAD * self.observer.system.width()) {
+                if self.is_stopped {
+                    return Ok(None);
+                }
+                self.observer.ahead(words)?;
+                for word in words {
+                    if self.is_wrong(word)? {
+                        return Ok(Some(word.clone()));
+                    }
+                }
             }
         }
         Ok(None)
@@ -245,114 +266,37 @@ impl<S: DataSystem> Exam<'_, '_, S> {
     /// Inputs by chance, with values that came before as often as new ones.
     fn random_word(&mut self) -> DataWord {
         let signature = &self.machine.signature;
-        let mut known = signature.constants.clone();
+        let (mut known, mut hollow) = (signature.constants.clone(), Vec::new());
+        let mut at = Some(self.machine.start());
         let mut word = DataWord::new();
         for _ in 0..self.examination.walk_length {
             let gate = InputId::new(self.rng.random_range(0..signature.arity.len()));
             let mut values = Vec::new();
-            for _ in 0..signature.arity[gate.index()] {
+            for number in 0..signature.n_values(gate) {
+                let is_given = number < signature.arity[gate.index()];
                 let again = known.choose(self.rng).copied().filter(|_| self.rng.random_bool(0.5));
                 let gap = self.rng.random_range(0..=known.len());
-                let fresh = || signature.at(&known, &[], Place::New(u32::try_from(gap).unwrap_or(0)));
-                let value = again.unwrap_or_else(fresh);
+                let place = Place::New(u32::try_from(gap).unwrap_or(0));
+                let fresh = || signature.at(&known, &hollow, place);
+                let value = again.filter(|_| is_given).unwrap_or_else(fresh);
                 if !known.contains(&value) {
                     known.push(value);
                 }
                 values.push(value);
             }
-            word.push(DataInput { gate, values });
+            let input = DataInput { gate, values };
+            let step = at.and_then(|at| self.machine.step(&at, &input));
+            // What is thought not to be made up is not given back.
+            let is_said = |slot: &Point| {
+                step.as_ref().is_some_and(|(answer, _)| answer.values.contains(&Said::Point(*slot)))
+            };
+            let unsaid: Vec<Point> =
+                signature.slots(&input).iter().copied().filter(|slot| !is_said(slot)).collect();
+            known.retain(|value| !unsaid.contains(value));
+            hollow.extend(unsaid);
+            at = step.map(|(_, next)| next);
+            word.push(input);
         }
         word
     }
-}
-
-/// A machine on inputs with few values.
-pub struct Unrolled {
-    inputs: Vec<DataInput>,
-    spec: Spec,
-    n_values: usize,
-}
-
-impl Unrolled {
-    /// `machine` over its constants and `n_values` others; nothing if that is too large.
-    #[must_use]
-    pub fn new(machine: &RegisterMachine, n_values: usize) -> Option<Self> {
-        let inputs = inputs(&machine.signature, n_values);
-        if inputs.len() > MAX_INPUTS {
-            return None;
-        }
-        let mut numbers = BTreeMap::from([(machine.start(), 0)]);
-        let mut queue = VecDeque::from([machine.start()]);
-        let mut outputs: BTreeMap<Option<DataAnswer>, usize> = BTreeMap::new();
-        let mut table = Vec::new();
-        while let Some(at) = queue.pop_front() {
-            for input in &inputs {
-                let (said, next) = match machine.step(&at, input) {
-                    Some((said, next)) => (Some(said), next),
-                    // No such values: never asked, so anything will do.
-                    None => (None, at.clone()),
-                };
-                let n_states = numbers.len();
-                let state = *numbers.entry(next.clone()).or_insert(n_states);
-                if state == n_states {
-                    queue.push_back(next);
-                }
-                let n_outputs = outputs.len();
-                table.push(Some((state, *outputs.entry(said).or_insert(n_outputs))));
-            }
-            if numbers.len() > MAX_STATES {
-                return None;
-            }
-        }
-        let mealy = Mealy::from_table(numbers.len(), inputs.len(), outputs.len().max(1), &table)?;
-        let spec = Spec::reduced(&mealy).ok()?;
-        Some(Self { inputs, spec, n_values })
-    }
-
-    /// How many states there are.
-    #[must_use]
-    pub fn n_states(&self) -> usize {
-        self.spec.n_states()
-    }
-
-    /// The tests of a complete suite, unless it is out of proportion.
-    fn suite(&self, method: Method, extra: usize) -> Option<Vec<Vec<InputId>>> {
-        let words = self.inputs.len().checked_pow(u32::try_from(extra + 1).ok()?)?;
-        if words.checked_mul(self.spec.n_states())? > MAX_WORDS {
-            return None;
-        }
-        let mut suite = method.suite(&self.spec, extra);
-        let mut tests = Vec::new();
-        while let Some(word) = suite.advance() {
-            tests.push(word.to_vec());
-        }
-        Some(tests)
-    }
-}
-
-/// All inputs whose values are constants or one of `n_values` others.
-fn inputs(signature: &Signature, n_values: usize) -> Vec<DataInput> {
-    let mut domain = signature.constants.clone();
-    let gaps = if signature.theory == Theory::Equality { 1 } else { signature.constants.len() + 1 };
-    for gap in (0..gaps).rev() {
-        // Gaps among the constants, from above: those below keep their number.
-        for _ in 0..n_values {
-            let value: Point = signature.at(&domain, &[], Place::New(u32::try_from(gap).unwrap_or(0)));
-            domain.push(value);
-        }
-    }
-    domain.sort_unstable();
-    let mut all = Vec::new();
-    for gate in signature.gates() {
-        let mut rows: Vec<Vec<Point>> = vec![Vec::new()];
-        for _ in 0..signature.arity[gate.index()] {
-            let longer = |row: &Vec<Point>| {
-                let row = row.clone();
-                domain.iter().map(move |&value| [&row[..], &[value]].concat()).collect::<Vec<_>>()
-            };
-            rows = rows.iter().flat_map(longer).take(MAX_INPUTS + 1).collect();
-        }
-        all.extend(rows.into_iter().map(|values| DataInput { gate, values }));
-    }
-    all
 }

@@ -3,6 +3,11 @@
 //! A *point* stands for a value: only how points compare matters, never how large they are. The place of a value among
 //! known ones says which of them it is, or that it is new; with an order, also between which of them it lies. Words
 //! whose values have the same places, one after the other, are the same word as far as a system can tell.
+//!
+//! A value that the *system* makes up, such as the number of a session, is a value of the input to which it is the answer:
+//! a [slot](Signature::made) behind the fields. Nobody gives it; the point there is the name that the value has if one is
+//! made up, always new. So words say nothing about answers, and whether a later input gives the value back is a place
+//! like any other. A slot that the answer does not fill is *hollow*: a value that nobody has seen.
 
 use ioxide_fsm::mealy::{InputId, OutputId};
 
@@ -67,8 +72,10 @@ pub struct Signature {
     pub theory: Theory,
     /// Values that the system knows from the start, in order.
     pub constants: Vec<Point>,
-    /// How many values each input has.
+    /// How many fields each input has.
     pub arity: Vec<usize>,
+    /// How many values the system may make up in its answer to each input; only without an order.
+    pub made: Vec<usize>,
 }
 
 /// An input whose values are places.
@@ -79,6 +86,20 @@ impl Signature {
     pub fn gates(&self) -> impl Iterator<Item = InputId> + use<> {
         use ioxide_model::index::Idx;
         (0..self.arity.len()).map(InputId::new)
+    }
+
+    /// How many values an input has: its fields, then those that the answer to it may make up.
+    #[must_use]
+    pub fn n_values(&self, gate: InputId) -> usize {
+        use ioxide_model::index::Idx;
+        self.arity[gate.index()] + self.made[gate.index()]
+    }
+
+    /// The values of `input` that the answer to it may make up.
+    #[must_use]
+    pub fn slots<'i>(&self, input: &'i DataInput) -> &'i [Point] {
+        use ioxide_model::index::Idx;
+        input.values.get(self.arity[input.gate.index()]..).unwrap_or_default()
     }
 
     /// The place of `value` among `known`.
@@ -140,17 +161,20 @@ impl Signature {
         places.iter().map(value).collect()
     }
 
-    /// All ways in which the values of `gate` can compare with `n_known` values and with each other.
+    /// All ways in which the values of `gate` can compare with `n_known` values and with each other; what is made up is
+    /// new.
     #[must_use]
     pub fn regions(&self, n_known: usize, gate: InputId) -> Vec<Region> {
         use ioxide_model::index::Idx;
         let mut rows: Vec<(Vec<Place>, usize)> = vec![(Vec::new(), n_known)];
-        for _ in 0..self.arity[gate.index()] {
+        for at in 0..self.n_values(gate) {
+            let is_given = at < self.arity[gate.index()];
             let longer = |(row, known): &(Vec<Place>, usize)| {
                 let (row, known) = (row.clone(), *known);
                 let gaps = if self.theory == Theory::Equality { 1 } else { known + 1 };
                 let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-                let same = (0..known).map(move |at| (Place::Same(number(at)), known));
+                let same =
+                    (0..if is_given { known } else { 0 }).map(move |at| (Place::Same(number(at)), known));
                 let new = (0..gaps).map(move |gap| (Place::New(number(gap)), known + 1));
                 same.chain(new).map(move |(place, known)| {
                     let mut longer = row.clone();
@@ -176,7 +200,7 @@ mod tests {
     use ioxide_model::index::Idx;
 
     fn signature(theory: Theory) -> Signature {
-        Signature { theory, constants: vec![0], arity: vec![2] }
+        Signature { theory, constants: vec![0], arity: vec![2], made: vec![0] }
     }
 
     #[test]
@@ -204,5 +228,15 @@ mod tests {
         once.sort();
         once.dedup();
         assert_eq!(once.len(), of_order.len());
+    }
+
+    #[test]
+    fn what_is_made_up_is_new() {
+        let signature = Signature { made: vec![1], ..signature(Theory::Equality) };
+        let regions = signature.regions(1, InputId::new(0));
+        assert_eq!(regions.len(), 2 + 3);
+        assert!(regions.iter().all(|(_, places)| places.len() == 3 && places[2] == Place::New(0)));
+        let input = DataInput { gate: InputId::new(0), values: vec![1, 2, 9] };
+        assert_eq!(signature.slots(&input), [9]);
     }
 }

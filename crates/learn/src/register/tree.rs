@@ -31,6 +31,8 @@ struct Seen {
     answer: DataAnswer,
     /// All values on the way, constants first.
     history: Vec<Point>,
+    /// Those of them that are slots which no answer filled.
+    hollow: Vec<Point>,
     kids: BTreeMap<Region, DataNode>,
     /// Memorable values, by their number in the history.
     memory: BTreeMap<usize, Witness>,
@@ -62,6 +64,7 @@ impl DataTree {
             input: None,
             answer: DataAnswer { shape: OutputId::new(0), values: Vec::new() },
             history: signature.constants.clone(),
+            hollow: Vec::new(),
             kids: BTreeMap::new(),
             memory: BTreeMap::new(),
         };
@@ -92,6 +95,14 @@ impl DataTree {
         &self.nodes[node].history
     }
 
+    /// The values on the way to `node` that can matter: neither constants nor slots that no answer filled.
+    #[must_use]
+    pub fn came(&self, node: DataNode) -> Vec<Point> {
+        let Seen { history, hollow, .. } = &self.nodes[node];
+        let came = &history[self.signature.constants.len()..];
+        came.iter().copied().filter(|value| !hollow.contains(value)).collect()
+    }
+
     /// The last answer on the way to `node`.
     #[must_use]
     pub fn answer(&self, node: DataNode) -> &DataAnswer {
@@ -107,6 +118,12 @@ impl DataTree {
             values.sort_unstable();
         }
         values
+    }
+
+    /// How many values are known to be memorable, at all nodes together.
+    #[must_use]
+    pub fn n_memorable(&self) -> usize {
+        self.nodes.iter().map(|seen| seen.memory.len()).sum()
     }
 
     /// Why `value` is memorable at `node`.
@@ -233,8 +250,12 @@ impl DataTree {
         let values = self.signature.values(&mut history, &[], &region.1);
         let input = DataInput { gate: region.0, values };
         let answer = renamed(answer, known, &history);
+        let mut hollow = self.nodes[node].hollow.clone();
+        let slots = self.signature.slots(&input).iter().copied();
+        hollow.extend(slots.filter(|&slot| !answer.values.contains(&Said::Point(slot))));
         let (kids, memory) = (BTreeMap::new(), BTreeMap::new());
-        let seen = Seen { parent: node, input: Some(input), answer: answer.clone(), history, kids, memory };
+        let (input, answer_there) = (Some(input), answer.clone());
+        let seen = Seen { parent: node, input, answer: answer_there, history, hollow, kids, memory };
         let kid = self.nodes.push(seen);
         self.nodes[node].kids.insert(region, kid);
         for said in answer.values {
@@ -301,7 +322,7 @@ mod tests {
     use super::*;
 
     fn tree(theory: Theory) -> DataTree {
-        DataTree::new(Signature { theory, constants: Vec::new(), arity: vec![1, 0] })
+        DataTree::new(Signature { theory, constants: Vec::new(), arity: vec![1, 0], made: vec![0, 0] })
     }
 
     fn put(value: Point) -> DataInput {

@@ -1,6 +1,6 @@
 //! Copies of a system that answer at the same time.
 //!
-//! Words wait in one queue; every copy, and the one who waits for the answers, takes the next. So nobody is idle while
+//! Questions wait in one queue; every copy, and the one who waits for the answers, takes the next. So nobody is idle while
 //! there is something to ask, and what comes back does not depend on who asked it.
 
 use std::collections::VecDeque;
@@ -24,43 +24,72 @@ use crate::system::Opener;
 /// Every input with all that was said to it.
 pub type Heard = Vec<(InputId, Vec<Label>)>;
 
-/// What one of the crew found, and which word it was.
-pub type Found = (usize, Result<Heard, Trouble>);
+/// What can be asked of a copy.
+pub trait Question: Clone + Send {
+    /// What comes back.
+    type Answer: Clone + Send;
 
-/// Words that wait.
-#[derive(Default)]
-struct Waiting {
-    words: VecDeque<(usize, Word)>,
+    /// Asks it.
+    fn ask(&self, live: &mut LiveSystem<'_>) -> Result<Self::Answer, Trouble>;
+}
+
+impl Question for Word {
+    type Answer = Heard;
+
+    fn ask(&self, live: &mut LiveSystem<'_>) -> Result<Heard, Trouble> {
+        live.reset()?;
+        let mut heard = Heard::new();
+        for &input in self {
+            let output = live.step(input)?;
+            let said = live.answers().get(&output).cloned().unwrap_or_default();
+            heard.push((input, said));
+        }
+        Ok(heard)
+    }
+}
+
+/// What one of the crew found, and which question it was.
+pub type Found<A> = (usize, Result<A, Trouble>);
+
+/// Questions that wait.
+struct Waiting<Q> {
+    questions: VecDeque<(usize, Q)>,
     is_over: bool,
 }
 
-/// Where words wait.
-#[derive(Default)]
-pub struct Queue {
-    waiting: Mutex<Waiting>,
+/// Where questions wait.
+pub struct Queue<Q> {
+    waiting: Mutex<Waiting<Q>>,
     wake: Condvar,
 }
 
-impl Queue {
-    fn put(&self, words: &[Word]) {
+impl<Q> Default for Queue<Q> {
+    fn default() -> Self {
+        let waiting = Waiting { questions: VecDeque::new(), is_over: false };
+        Self { waiting: Mutex::new(waiting), wake: Condvar::new() }
+    }
+}
+
+impl<Q: Question> Queue<Q> {
+    fn put(&self, questions: &[Q]) {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        waiting.words.extend(words.iter().cloned().enumerate());
+        waiting.questions.extend(questions.iter().cloned().enumerate());
         self.wake.notify_all();
     }
 
-    /// The next word, if one waits.
-    fn next(&self) -> Option<(usize, Word)> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).words.pop_front()
+    /// The next question, if one waits.
+    fn next(&self) -> Option<(usize, Q)> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).questions.pop_front()
     }
 
-    /// The next word, once one waits; nothing when everybody goes home.
-    fn wait(&self) -> Option<(usize, Word)> {
+    /// The next question, once one waits; nothing when everybody goes home.
+    fn wait(&self) -> Option<(usize, Q)> {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             if waiting.is_over {
                 return None;
             }
-            if let Some(next) = waiting.words.pop_front() {
+            if let Some(next) = waiting.questions.pop_front() {
                 return Some(next);
             }
             waiting = self.wake.wait(waiting).unwrap_or_else(PoisonError::into_inner);
@@ -69,9 +98,11 @@ impl Queue {
 
     /// What waits is forgotten.
     fn clear(&self) {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).words.clear();
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).questions.clear();
     }
+}
 
+impl<Q> Queue<Q> {
     /// Sends everybody home.
     fn end(&self) {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner).is_over = true;
@@ -80,9 +111,9 @@ impl Queue {
 }
 
 /// Sends everybody home when it is dropped, however that comes.
-pub struct Home<'a>(pub &'a Queue);
+pub struct Home<'a, Q>(pub &'a Queue<Q>);
 
-impl Drop for Home<'_> {
+impl<Q> Drop for Home<'_, Q> {
     fn drop(&mut self) {
         self.0.end();
     }
@@ -107,22 +138,24 @@ pub struct Task<'a> {
 }
 
 /// Copies at work.
-pub struct Crew<'a> {
-    queue: &'a Queue,
-    found: Receiver<Found>,
+pub struct Crew<'a, Q: Question> {
+    queue: &'a Queue<Q>,
+    found: Receiver<Found<Q::Answer>>,
     size: usize,
 }
 
-impl<'a> Crew<'a> {
+impl<'a, Q: Question> Crew<'a, Q> {
     /// Starts `size` copies; they work until the queue is ended.
     pub fn start<'scope>(
         scope: &'scope Scope<'scope, '_>,
         task: &'a Task<'a>,
-        queue: &'a Queue,
+        queue: &'a Queue<Q>,
         size: usize,
     ) -> Self
     where
         'a: 'scope,
+        Q: 'scope,
+        Q::Answer: 'scope,
     {
         let (tell, found) = mpsc::channel();
         for number in 1..=size {
@@ -137,31 +170,31 @@ impl<'a> Crew<'a> {
         self.size
     }
 
-    /// The answers to `words`; `own` is asked too, and `keep` is told each run as it comes.
+    /// The answers to `questions`; `own` is asked too, and `keep` is told each as it comes.
     pub fn ask(
         &self,
-        words: &[Word],
+        questions: &[Q],
         own: &mut LiveSystem<'_>,
-        mut keep: impl FnMut(&mut LiveSystem<'_>, &Heard) -> Result<(), Trouble>,
-    ) -> Result<Vec<Heard>, Trouble> {
-        self.queue.put(words);
-        let mut heard: Vec<Option<Heard>> = vec![None; words.len()];
-        let mut missing = words.len();
+        mut keep: impl FnMut(&mut LiveSystem<'_>, &Q::Answer) -> Result<(), Trouble>,
+    ) -> Result<Vec<Q::Answer>, Trouble> {
+        self.queue.put(questions);
+        let mut heard: Vec<Option<Q::Answer>> = vec![None; questions.len()];
+        let mut missing = questions.len();
         let mut trouble = None;
         let mut note =
-            |own: &mut LiveSystem<'_>, (at, result): Found, trouble: &mut Option<Trouble>| match result
-                .and_then(|run| keep(own, &run).map(|()| run))
-            {
-                Ok(run) => heard[at] = Some(run),
-                Err(wrong) => {
-                    trouble.get_or_insert(wrong);
+            |own: &mut LiveSystem<'_>, (at, result): Found<Q::Answer>, trouble: &mut Option<Trouble>| {
+                match result.and_then(|run| keep(own, &run).map(|()| run)) {
+                    Ok(run) => heard[at] = Some(run),
+                    Err(wrong) => {
+                        trouble.get_or_insert(wrong);
+                    }
                 }
             };
         while missing > 0 && trouble.is_none() {
             let found = match self.found.try_recv() {
                 Ok(found) => found,
                 Err(_) => match self.queue.next() {
-                    Some((at, word)) => (at, exchange(own, &word)),
+                    Some((at, question)) => (at, question.ask(own)),
                     // The rest is under way.
                     None => match self.found.recv() {
                         Ok(found) => found,
@@ -180,7 +213,7 @@ impl<'a> Crew<'a> {
     }
 
     /// After trouble: what waits is not asked, what is under way is kept.
-    fn settle(&self, missing: usize, mut note: impl FnMut(Found)) {
+    fn settle(&self, missing: usize, mut note: impl FnMut(Found<Q::Answer>)) {
         if missing == 0 {
             return;
         }
@@ -192,13 +225,13 @@ impl<'a> Crew<'a> {
 }
 
 /// One copy at work.
-fn work(task: &Task<'_>, queue: &Queue, number: usize, tell: &Sender<Found>) {
+fn work<Q: Question>(task: &Task<'_>, queue: &Queue<Q>, number: usize, tell: &Sender<Found<Q::Answer>>) {
     let done = task.opener.open(number, task.seed, |adapter| {
         let mut live =
             LiveSystem::new(task.messages, task.wait, task.names, adapter, task.patience, task.halt)?
                 .ending();
-        while let Some((at, word)) = queue.wait() {
-            if tell.send((at, exchange(&mut live, &word))).is_err() {
+        while let Some((at, question)) = queue.wait() {
+            if tell.send((at, question.ask(&mut live))).is_err() {
                 break;
             }
         }
@@ -210,21 +243,9 @@ fn work(task: &Task<'_>, queue: &Queue, number: usize, tell: &Sender<Found>) {
 }
 
 /// A copy that could not be opened says so instead of its first answer.
-fn refuse(queue: &Queue, tell: &Sender<Found>, stop: Stop) {
+fn refuse<Q: Question>(queue: &Queue<Q>, tell: &Sender<Found<Q::Answer>>, stop: Stop) {
     if let Some((at, _)) = queue.wait() {
         // Nobody listens any more if this fails.
         let _ = tell.send((at, Err(Trouble::Stop(Box::new(stop)))));
     }
-}
-
-/// Asks one word.
-fn exchange(live: &mut LiveSystem<'_>, word: &[InputId]) -> Result<Heard, Trouble> {
-    live.reset()?;
-    let mut heard = Heard::new();
-    for &input in word {
-        let output = live.step(input)?;
-        let said = live.answers().get(&output).cloned().unwrap_or_default();
-        heard.push((input, said));
-    }
-    Ok(heard)
 }

@@ -3,39 +3,38 @@
 //! Numbers and texts are data, every other field is part of the message. Values are first taken to be equal or not; a
 //! system that answers words with equal values in two ways is learned again with order, with all that was seen.
 
+mod again;
+mod class;
+mod given_back;
 mod halving;
+mod made;
+mod reference;
 mod system;
 mod text;
 mod values;
 mod words;
 
-use std::cell::RefCell;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use ioxide_fsm::mealy::Names;
-use ioxide_learn::observer::Effort;
 use ioxide_learn::register::guards::guarded;
-use ioxide_learn::register::learner::{DataLearnError, DataObserver};
-use ioxide_learn::register::oracle::{DataExamination, DataLearned, learn_data};
+use ioxide_learn::register::oracle::DataExamination;
 use ioxide_learn::register::place::Theory;
-use ioxide_learn::register::tree::{DataDisagreement, DataTree};
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, Model};
 use ioxide_model::value::Value;
-use ioxide_smt::halt::Halt;
 use ioxide_testgen::tester::suite::Wait;
-use rand::SeedableRng;
-use rand_chacha::ChaCha8Rng;
 
+use self::again::Votes;
+use self::class::{Class, Start};
 use self::halving::Asked;
-use self::system::{DataGate, DataLive, Seen, word_of};
-use self::values::{Domain, Kind};
+use self::system::{DataGate, DataQuestion, Seen};
+use self::values::Kind;
+use super::crew::{Crew, Home, Queue, Task};
 use super::session::{SessionFile, data_runs};
-use super::told::Watching;
-use super::{LEARNING, alphabet, method, stopped};
+use super::{LEARNING, alphabet, method, recorded, stopped};
 use crate::args::{Compare, DraftFormat, Learn, Unstable};
-use crate::commands::fsm::live::{LiveSystem, Trouble};
+use crate::commands::fsm::live::LiveSystem;
 use crate::exit::{self, ExitStatus, Stop};
 use crate::machine::Messages;
 use crate::session::patience;
@@ -51,9 +50,6 @@ const WALK_LENGTH: usize = 12;
 
 /// Extra states where nobody says how many: with values, suites are large.
 const EXTRA: usize = 1;
-
-/// Constants that are looked for before a system is given up.
-const MAX_FOUND: usize = 6;
 
 /// Learns how the system stores and compares values.
 pub fn run(args: &Learn, sut: &str, model: Model) -> Result<ExitStatus, Stop> {
@@ -76,47 +72,65 @@ pub fn run(args: &Learn, sut: &str, model: Model) -> Result<ExitStatus, Stop> {
     };
     let wanted = Wanted::new(&args.solver, halt.clone());
     let mut messages = Messages { model, inputs: Default::default(), preamble: Vec::new() };
+    let votes = (args.unstable == Unstable::Majority)
+        .then(|| Votes { at_least: args.votes, confidence: f64::from(args.confidence) / 100.0 });
+    let made = made::named(&args.made, &messages.model)?;
+    let start = Start { theories, constants, made, words: Vec::new() };
+    let start = reference::learned(args, &messages, &gates, start, &examination, halt)?;
     let opener = Opener::new(&system, Arc::new(messages.model.clone()), wanted);
     opener.open(0, seed, |adapter| {
         messages.preamble = LiveSystem::greeting(adapter, patience, halt).map_err(stopped)?;
         let messages = &messages;
         let wait = if args.one_answer { Wait::Output } else { Wait::Quiescence };
-        let mut live = LiveSystem::new(messages, wait, &Names::default(), adapter, patience, halt)?.ending();
-        let names: Vec<String> = gates.iter().map(|gate| gate.name(&messages.model)).collect();
-        let (mut file, earlier) = SessionFile::begin(args, messages, &names.iter().collect::<Vec<_>>())?;
-        let runs = data_runs(&earlier, &messages.model);
-        let symbols = runs.iter().map(|run| run.len() as u64).sum();
-        let mut class = Class {
-            halt,
-            messages,
-            gates: &gates,
-            constants,
-            examination: &examination,
-            runs,
-            effort: Effort { resets: 0, symbols },
-        };
-        class.effort.resets = class.runs.len() as u64;
-        let mut seen = Seen::default();
-        let (learned, domain) = class.take(&theories, &mut live, &mut file, &mut seen)?;
-        let machine = guarded(&learned.machine);
-        let told = class.told(sut, &learned, &machine, seed, &domain);
-        let text = text::Text { machine: &machine, domain: &domain, gates: &gates, seen: &seen, messages };
-        let shown = super::put(args, &text.written(args, &told)?, &told)?;
-        let partial = || limit::status(halt, ExitStatus::Inconclusive);
-        exit::shown(if learned.is_stopped { partial() } else { ExitStatus::Success }, shown)
+        let names = Names::default();
+        let task = Task { opener: &opener, messages, wait, names: &names, patience, halt, seed };
+        let queue: Queue<DataQuestion> = Queue::default();
+        std::thread::scope(|scope| {
+            let _home = Home(&queue);
+            let copies = usize::from(args.jobs) - 1;
+            let crew = (copies > 0).then(|| Crew::start(scope, &task, &queue, copies));
+            let mut live = LiveSystem::new(messages, wait, &names, adapter, patience, halt)?.ending();
+            let shown: Vec<String> = gates.iter().map(|gate| gate.name(&messages.model)).collect();
+            let (mut file, earlier) = SessionFile::begin(args, messages, &shown.iter().collect::<Vec<_>>())?;
+            let mut class = Class::new(halt, messages, &gates, start, &examination);
+            class.resumed(data_runs(&earlier, &messages.model));
+            class.runs.extend(recorded::data_seeds(args, messages)?);
+            class.votes = votes;
+            let mut seen = Seen::default();
+            let mut asked = Asked { live: &mut live, file: &mut file, seen: &mut seen };
+            let (learned, plan) = class.take(&mut asked, crew.as_ref())?;
+            let machine = guarded(&learned.machine);
+            let told = class.told(sut, &learned, &machine, seed, &plan.domain);
+            let text =
+                text::Text { machine: &machine, domain: &plan.domain, gates: &gates, seen: &seen, messages };
+            let shown = super::put(args, &text.written(args, &told)?, &told)?;
+            let partial = || limit::status(halt, ExitStatus::Inconclusive);
+            exit::shown(if learned.is_stopped { partial() } else { ExitStatus::Success }, shown)
+        })
     })
 }
 
 /// What cannot be had with values.
 fn refuse(args: &Learn, model: &Model) -> Result<(), Stop> {
-    let not = |what: &str| Err(Stop::usage(format!("`--data` does not go with {what} yet")));
+    let not = |what: &str, why: &str| Err(Stop::usage(format!("`--data` does not go with {what}")).help(why));
     match () {
         () if model.sts.is_timed() => Err(Stop::usage("systems with time cannot be learned with `--data`")
             .help("give a model with the same messages and without clocks")),
-        () if args.unstable != Unstable::Stop => not("`--unstable`"),
-        () if args.jobs > 1 => not("`--jobs`"),
+        () if args.unstable == Unstable::Majority && args.jobs > 1 => not(
+            "`--unstable majority` and `--jobs` at once",
+            "every question is asked until two answers agree, by one copy: leave one of them out",
+        ),
+        () if args.unstable == Unstable::Draft => not(
+            "`--unstable draft`",
+            "whether an answer depends on values or on chance cannot be told from a few repetitions. `--unstable majority` \
+             believes the usual answer; without `--data`, with fixed values, a model with choices can be drafted",
+        ),
+        () if !args.made.is_empty() && args.compare == Compare::Order => not(
+            "`--made` and `--compare order` at once",
+            "where a value that nobody has seen yet stands among others cannot be chosen: leave one of them out",
+        ),
         () if args.format == DraftFormat::Dot => {
-            not("`--format dot`: a machine has no values").map_err(|stop| stop.help("leave `--format` out"))
+            not("`--format dot`", "a machine in DOT has no values: leave `--format` out")
         }
         () => Ok(()),
     }
@@ -209,102 +223,4 @@ fn kinds(model: &Model, gates: &[DataGate]) -> Vec<Vec<Kind>> {
         fields.iter().filter_map(|&field| Kind::of(model.pool.var_info(field).sort)).collect()
     };
     gates.iter().map(of_gate).collect()
-}
-
-/// A system that is learned with values.
-struct Class<'c> {
-    halt: &'c Halt,
-    messages: &'c Messages,
-    gates: &'c [DataGate],
-    constants: Vec<Value>,
-    examination: &'c DataExamination,
-    /// What was seen so far, in values.
-    runs: Vec<Vec<(Label, Vec<Label>)>>,
-    /// What that has cost.
-    effort: Effort,
-}
-
-impl Class<'_> {
-    fn take(
-        &mut self,
-        theories: &[Theory],
-        live: &mut LiveSystem<'_>,
-        file: &mut SessionFile,
-        seen: &mut Seen,
-    ) -> Result<(DataLearned, Domain), Stop> {
-        let mut theories = theories.iter().copied();
-        let mut theory = theories.next().unwrap_or(Theory::Equality);
-        let mut found_constants = 0;
-        loop {
-            let kinds = kinds(&self.messages.model, self.gates);
-            let domain = Domain::new(theory, self.constants.clone(), kinds);
-            let result = match self.noted(&domain, seen) {
-                Ok(tree) => self.learn(tree, &domain, live, file, seen),
-                Err(found) => Err(DataLearnError::Disagrees(found)),
-            };
-            let found = match result {
-                Ok(learned) => return Ok((learned, domain)),
-                Err(DataLearnError::Disagrees(found)) => found,
-                Err(error) => return Err(self.broken(error)),
-            };
-            if let Some(next) = theories.next() {
-                theory = next;
-                let ways = self.two_ways(&domain, seen, &found);
-                eprintln!(
-                    "note: values are not only equal or not; learned again with order, with all that was seen\n{ways}"
-                );
-                continue;
-            }
-            let constant = match theory {
-                Theory::Order if found_constants < MAX_FOUND => self
-                    .constant(&domain, found.now.len(), &mut Asked { live, file, seen })
-                    .map_err(stopped)?,
-                _ => None,
-            };
-            let Some(constant) = constant else { return Err(self.contradiction(&domain, seen, &found)) };
-            let ways = self.two_ways(&domain, seen, &found);
-            eprintln!(
-                "note: it compares with {constant}, found by halving between two runs; learned again with it\n{ways}"
-            );
-            self.constants.push(Value::int(constant));
-            found_constants += 1;
-        }
-    }
-
-    /// What earlier runs show; a run that contradicts others is put last.
-    fn noted(&mut self, domain: &Domain, seen: &mut Seen) -> Result<DataTree, Box<DataDisagreement>> {
-        let mut tree = DataTree::new(domain.signature.clone());
-        for at in 0..self.runs.len() {
-            let read = word_of(&self.messages.model, self.gates, domain, seen, &self.runs[at]);
-            let Some((word, answers)) = read else { continue };
-            if let Err(found) = tree.note(&word, &answers) {
-                let last = self.runs.remove(at);
-                self.runs.push(last);
-                return Err(found);
-            }
-        }
-        Ok(tree)
-    }
-
-    fn learn(
-        &mut self,
-        tree: DataTree,
-        domain: &Domain,
-        live: &mut LiveSystem<'_>,
-        file: &mut SessionFile,
-        seen: &mut Seen,
-    ) -> Result<DataLearned, DataLearnError<Trouble>> {
-        let rng = RefCell::new(ChaCha8Rng::seed_from_u64(self.examination.seed));
-        let system = DataLive { live, file, gates: self.gates, domain, seen, rng };
-        let mut observer = DataObserver::new(system, domain.signature.clone()).with_memory(tree);
-        let mut watching = Watching::new();
-        let halt = self.halt;
-        let result = learn_data(&mut observer, self.examination, &mut |stage, _, observer| {
-            watching.data(stage, observer.effort);
-            if halt.halted().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        });
-        self.effort = self.effort.plus(observer.effort);
-        self.runs.extend(observer.system.file.remembered());
-        result
-    }
 }

@@ -194,7 +194,7 @@ impl Owing {
         if let Some(name) = self.names.get(&key) {
             return name.clone();
         }
-        let message = said.split(" when ").next().unwrap_or(said);
+        let message = said.split(" when ").next().and_then(|it| it.split(" { ").next()).unwrap_or(said);
         let short = identifier(message).filter(|name| name.len() <= MAX_NAME);
         let wanted = match short {
             Some(short) => format!("owes_{short}_to_{after}"),

@@ -22,6 +22,7 @@ use serde_json::json;
 
 use super::draft::Draft;
 use super::finish;
+use super::session::DataRun;
 use super::told::{Told, counted};
 use crate::args::Learn;
 use crate::commands::fsm::live::LiveSystem;
@@ -75,7 +76,7 @@ pub fn seeds(args: &Learn, messages: &Messages, live: &mut LiveSystem<'_>) -> Re
     let mut runs = Vec::new();
     for path in &args.from {
         for trace in traces(&messages.model, path)? {
-            let run = certain(&trace, args.one_answer, messages, live);
+            let run = named(certain(&trace, args.one_answer, &messages.preamble), messages, live);
             tree.note(&run).map_err(|node| {
                 let before = tree.trace(node);
                 let now = run[..before.len()].to_vec();
@@ -87,31 +88,57 @@ pub fn seeds(args: &Learn, messages: &Messages, live: &mut LiveSystem<'_>) -> Re
     Ok(runs)
 }
 
-/// A trace as inputs and answers, up to the first input that is not ours or whose answer may not be complete: with
-/// silence behind it, or with one output where that is all there ever is.
-fn certain(trace: &Trace, one_answer: bool, messages: &Messages, live: &mut LiveSystem<'_>) -> IoWord {
+/// The recorded runs of `--from` with their values, each as far as its answers are certain.
+pub fn data_seeds(args: &Learn, messages: &Messages) -> Result<Vec<DataRun>, Stop> {
+    let mut runs = Vec::new();
+    for path in &args.from {
+        let traces = traces(&messages.model, path)?;
+        runs.extend(traces.iter().map(|trace| certain(trace, args.one_answer, &messages.preamble)));
+    }
+    runs.retain(|run| !run.is_empty());
+    if runs.is_empty() && !args.from.is_empty() {
+        eprintln!(
+            "note: no recorded run of `--from` begins with an input and a certain answer; nothing is known"
+        );
+    }
+    Ok(runs)
+}
+
+/// A certain run in the names of a machine, up to the first input that is not ours.
+fn named(run: DataRun, messages: &Messages, live: &mut LiveSystem<'_>) -> IoWord {
+    let mut word = IoWord::new();
+    for (input, said) in run {
+        let name = input_name(&messages.model.pool, &messages.model.sts, &input);
+        let Some(input) = messages.inputs.keys().position(|known| *known == name) else { break };
+        word.push((InputId::new(input), live.noted(said)));
+    }
+    word
+}
+
+/// A trace as inputs and answers, up to the first answer that may not be complete: with silence behind it, or with one
+/// output where that is all there ever is.
+fn certain(trace: &Trace, one_answer: bool, preamble: &[Label]) -> DataRun {
     let mut labels = &trace.labels[..];
-    let mut run = IoWord::new();
+    let mut run = DataRun::new();
     let is_said = |label: &&Label| matches!(label, Label::Output(..));
-    let preamble = labels.iter().take_while(is_said).count();
-    if labels[..preamble] != messages.preamble[..] {
+    let greeting = labels.iter().take_while(is_said).count();
+    if labels[..greeting] != *preamble {
         return run;
     }
-    labels = &labels[preamble..];
+    labels = &labels[greeting..];
     while let Some((first, rest)) = labels.split_first() {
         if matches!(first, Label::Quiescence | Label::Delay(_)) {
             labels = rest;
             continue;
         }
-        let name = input_name(&messages.model.pool, &messages.model.sts, first);
-        let Some(input) = messages.inputs.keys().position(|known| *known == name) else { break };
+        let Label::Input(..) = first else { break };
         let said: Vec<Label> = rest.iter().take_while(is_said).cloned().collect();
         let is_quiet = rest.get(said.len()) == Some(&Label::Quiescence);
         if !(is_quiet || one_answer && said.len() == 1) {
             break;
         }
         labels = &rest[said.len()..];
-        run.push((InputId::new(input), live.noted(said)));
+        run.push((first.clone(), said));
     }
     run
 }

@@ -86,7 +86,7 @@ impl SessionFile {
     /// Opens the session of these inputs; what it holds behind its first line.
     pub fn begin(args: &Learn, messages: &Messages, inputs: &[&String]) -> Result<(Self, String), Stop> {
         let Some(path) = args.session.clone() else {
-            return Ok((Self { out: None, path: String::new(), recent: Vec::new() }, String::new()));
+            return Ok((Self::none(), String::new()));
         };
         let header = json!({
             "format": FORMAT, "version": 1, "model": messages.model.sts.name.to_string(), "inputs": inputs,
@@ -127,6 +127,14 @@ impl SessionFile {
         std::mem::take(&mut self.recent)
     }
 
+    /// Of the last `n` runs with values only number `at` of them is to be remembered.
+    pub fn only(&mut self, n: usize, at: usize) {
+        let mut last = self.recent.split_off(self.recent.len().saturating_sub(n));
+        if at < last.len() {
+            self.recent.push(last.swap_remove(at));
+        }
+    }
+
     /// Adds a reset before inputs with values.
     pub fn reset(&mut self) -> Result<(), Trouble> {
         self.recent.push(DataRun::new());
@@ -143,6 +151,21 @@ impl SessionFile {
         }
         let model = live.model();
         self.add(&line(model, &input_name(&model.pool, &model.sts, input), said))
+    }
+
+    /// Adds a run with values that is over.
+    pub fn whole(&mut self, model: &Model, run: &DataRun) -> Result<(), Trouble> {
+        self.recent.push(run.clone());
+        let step = |(input, said): &(Label, Vec<Label>)| {
+            line(model, &input_name(&model.pool, &model.sts, input), said)
+        };
+        let lines: String = [RESET.to_owned()].into_iter().chain(run.iter().map(step)).collect();
+        self.add(&lines)
+    }
+
+    /// No file: what is answered is remembered all the same.
+    pub fn none() -> Self {
+        Self { out: None, path: String::new(), recent: Vec::new() }
     }
 
     /// Adds whole lines in one write: whoever looks between two writes sees whole lines.
@@ -235,7 +258,7 @@ pub struct Kept<'a> {
     /// Where answers go.
     pub file: SessionFile,
     /// Copies of the system.
-    pub crew: Option<Crew<'a>>,
+    pub crew: Option<Crew<'a, Word>>,
 }
 
 impl Live for Kept<'_> {

@@ -6,15 +6,14 @@
 
 use ioxide_fsm::reduce::Live;
 use ioxide_learn::observer::Effort;
-use ioxide_learn::register::place::{DataAnswer, DataInput, Point, Said};
+use ioxide_learn::register::place::{DataAnswer, Point, Said};
 use ioxide_model::label::Label;
 use ioxide_model::number::Int;
 use ioxide_model::value::Value;
 
 use super::super::session::{DataRun, SessionFile};
-use super::Class;
-use super::system::{Seen, word_of};
-use super::values::Domain;
+use super::class::Class;
+use super::system::{Plan, Seen};
 use crate::commands::fsm::live::{LiveSystem, Trouble};
 
 /// The system, for questions with given values.
@@ -38,33 +37,33 @@ impl Class<'_> {
     /// A constant that explains why the last run contradicts an earlier one of `length` inputs.
     pub fn constant(
         &mut self,
-        domain: &Domain,
+        plan: &Plan,
         length: usize,
         asked: &mut Asked<'_, '_>,
     ) -> Result<Option<i64>, Trouble> {
-        let Some(mut way) = self.way(domain, length, asked.seen) else { return Ok(None) };
-        let Some(first) = self.ask(domain, &way.inputs, &way.from, asked)? else { return Ok(None) };
-        let Some(last) = self.ask(domain, &way.inputs, &way.to, asked)? else { return Ok(None) };
+        let Some(mut way) = self.way(plan, length, asked.seen) else { return Ok(None) };
+        let Some(first) = self.ask(plan, &way.inputs, &way.from, asked)? else { return Ok(None) };
+        let Some(last) = self.ask(plan, &way.inputs, &way.to, asked)? else { return Ok(None) };
         if first == last {
             return Ok(None);
         }
         while way.from.iter().zip(&way.to).any(|(from, to)| from.abs_diff(*to) > 1) {
             let middle: Vec<i64> =
                 way.from.iter().zip(&way.to).map(|(from, to)| from.midpoint(*to)).collect();
-            let Some(said) = self.ask(domain, &way.inputs, &middle, asked)? else { return Ok(None) };
+            let Some(said) = self.ask(plan, &way.inputs, &middle, asked)? else { return Ok(None) };
             match said == first {
                 true if middle == way.from => break,
                 true => way.from = middle,
                 false => way.to = middle,
             }
         }
-        self.last_step(domain, &way, &first, asked)
+        self.last_step(plan, &way, &first, asked)
     }
 
     /// Which single number makes the difference, when all differ by at most one.
     fn last_step(
         &mut self,
-        domain: &Domain,
+        plan: &Plan,
         way: &Way,
         first: &DataAnswer,
         asked: &mut Asked<'_, '_>,
@@ -76,7 +75,7 @@ impl Class<'_> {
         for at in up.chain(down).collect::<Vec<usize>>() {
             let before = here[at];
             here[at] = way.to[at];
-            let Some(said) = self.ask(domain, &way.inputs, &here, asked)? else { return Ok(None) };
+            let Some(said) = self.ask(plan, &way.inputs, &here, asked)? else { return Ok(None) };
             if said != *first {
                 return Ok(Some(rounder(before, here[at])));
             }
@@ -85,36 +84,18 @@ impl Class<'_> {
     }
 
     /// The last run and an earlier one that is the same word up to its last answer.
-    fn way(&self, domain: &Domain, length: usize, seen: &mut Seen) -> Option<Way> {
-        let model = &self.messages.model;
-        let (last, earlier) = self.runs.split_last()?;
-        let now: DataRun = last.get(..length)?.to_vec();
-        let (word, answers) = word_of(model, self.gates, domain, seen, &now)?;
-        let shape = |word: &[DataInput]| {
-            let mut known = domain.signature.constants.clone();
-            let region = |it: &DataInput| (it.gate, domain.signature.places(&mut known, &it.values));
-            word.iter().map(region).collect::<Vec<_>>()
-        };
-        let wanted = shape(&word);
-        let is_it = |run: &&DataRun| {
-            let Some(prefix) = run.get(..length) else { return false };
-            let read = word_of(model, self.gates, domain, seen, prefix);
-            read.is_some_and(|(other, said)| {
-                shape(&other) == wanted && by_shape(said.last()) != by_shape(answers.last())
-            })
-        };
-        let before = earlier.iter().find(is_it)?;
-        let numbers = |run: &[(Label, Vec<Label>)]| self.numbers(domain, run);
-        let (from, to) = (numbers(before.get(..length)?), numbers(&now));
+    fn way(&self, plan: &Plan, length: usize, seen: &mut Seen) -> Option<Way> {
+        let (before, now) = self.contradicting(plan, length, seen)?;
+        let (from, to) = (self.numbers(plan, &before), self.numbers(plan, &now));
         let inputs = now.iter().map(|(input, _)| input.clone()).collect();
         (from.len() == to.len() && !from.is_empty()).then_some(Way { inputs, from, to })
     }
 
     /// The numbers that are data, in order, without constants.
-    fn numbers(&self, domain: &Domain, run: &[(Label, Vec<Label>)]) -> Vec<i64> {
+    fn numbers(&self, plan: &Plan, run: &[(Label, Vec<Label>)]) -> Vec<i64> {
         let mut all: Vec<i64> =
             run.iter().flat_map(|(input, _)| self.data_of(input)).filter_map(Int::to_i64).collect();
-        let constants = domain.constants();
+        let constants = plan.domain.constants();
         all.retain(|number| !constants.iter().any(|(_, value)| *value == Value::int(*number)));
         all.sort_unstable();
         all.dedup();
@@ -131,12 +112,12 @@ impl Class<'_> {
     /// The last answer to `inputs`, whose numbers are replaced by `numbers` in order.
     fn ask(
         &mut self,
-        domain: &Domain,
+        plan: &Plan,
         inputs: &[Label],
         numbers: &[i64],
         asked: &mut Asked<'_, '_>,
     ) -> Result<Option<DataAnswer>, Trouble> {
-        let old = self.numbers(domain, &inputs.iter().map(|it| (it.clone(), Vec::new())).collect::<Vec<_>>());
+        let old = self.numbers(plan, &inputs.iter().map(|it| (it.clone(), Vec::new())).collect::<Vec<_>>());
         asked.live.reset()?;
         asked.file.reset()?;
         let mut run = DataRun::new();
@@ -148,7 +129,7 @@ impl Class<'_> {
         }
         self.effort = self.effort.plus(Effort { resets: 1, symbols: run.len() as u64 });
         self.runs.extend(asked.file.remembered());
-        let read = word_of(&self.messages.model, self.gates, domain, asked.seen, &run);
+        let read = plan.word_of(&self.messages.model, asked.seen, &run);
         Ok(read.and_then(|(_, answers)| answers.last().map(|it| by_shape(Some(it)))).flatten())
     }
 

@@ -1,19 +1,23 @@
 //! A live system as a learner of register automata sees it: whole words, answers by shape and values.
 
 use std::cell::RefCell;
+use std::sync::Arc;
 
 use ioxide_fsm::mealy::{InputId, OutputId};
 use ioxide_fsm::reduce::Live;
+use ioxide_learn::observer::Effort;
 use ioxide_learn::register::machine::DataSystem;
-use ioxide_learn::register::place::{DataAnswer, DataInput, DataWord, Said};
+use ioxide_learn::register::place::{DataAnswer, DataInput, DataWord, Place, Point, Said};
 use ioxide_model::index::Idx;
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateId, Model};
 use ioxide_model::value::Value;
 use rand_chacha::ChaCha8Rng;
 
-use super::super::session::SessionFile;
-use super::values::{Domain, Kind, Pairs};
+use super::super::crew::{Crew, Question};
+use super::super::session::{DataRun, SessionFile};
+use super::made;
+use super::values::{Domain, Kind, Pairs, holds};
 use crate::commands::fsm::live::{LiveSystem, Trouble};
 
 /// An input message with values for the fields that are no data.
@@ -54,41 +58,130 @@ fn place<T: PartialEq>(all: &mut Vec<T>, one: T) -> usize {
     })
 }
 
-/// A live system, its values, and where answers are kept.
-pub struct DataLive<'s, 'a> {
-    /// The system.
-    pub live: &'s mut LiveSystem<'a>,
-    /// Where answers go.
-    pub file: &'s mut SessionFile,
-    /// The inputs.
-    pub gates: &'s [DataGate],
-    /// What values there are.
-    pub domain: &'s Domain,
-    /// What answers were seen.
-    pub seen: &'s mut Seen,
-    /// Chooses values.
-    pub rng: RefCell<ChaCha8Rng>,
+/// Which of `gates` an input is, by its message and what is no data.
+pub fn gate_of(gates: &[DataGate], input: &Label) -> Option<usize> {
+    let Label::Input(gate, values) = input else { return None };
+    let is_fixed = |(fixed, value): (&Option<Value>, &Value)| fixed.as_ref().is_none_or(|it| it == value);
+    gates.iter().position(|it| it.gate == *gate && it.fixed.iter().zip(values).all(is_fixed))
 }
 
-impl DataLive<'_, '_> {
-    /// The message of `input`.
-    fn label(&self, input: &DataInput, pairs: &Pairs) -> Option<Label> {
+/// What the points of a learner stand for.
+pub struct Plan {
+    /// The inputs.
+    pub gates: Vec<DataGate>,
+    /// What values there are.
+    pub domain: Domain,
+}
+
+/// Why a word has no answers.
+pub enum DataTrouble {
+    /// The system cannot be asked.
+    System(Trouble),
+    /// It makes up more values than there are slots for.
+    MoreMade,
+}
+
+impl From<Trouble> for DataTrouble {
+    fn from(trouble: Trouble) -> Self {
+        Self::System(trouble)
+    }
+}
+
+impl Plan {
+    /// The message of `input`; nothing if a value is not known, or not one of its field.
+    fn label(&self, input: &DataInput, made: &Pairs, chosen: &Pairs) -> Option<Label> {
         let DataGate { gate, fixed } = &self.gates[input.gate.index()];
-        let mut points = input.values.iter();
+        let mut points = input.values.iter().zip(&self.domain.kinds[input.gate.index()]);
         let value = |fixed: &Option<Value>| match fixed {
             Some(value) => Some(value.clone()),
             None => {
-                let point = points.next()?;
-                pairs.iter().find(|(it, _)| it == point).map(|(_, value)| value.clone())
+                let (point, kind) = points.next()?;
+                let found = made.iter().chain(chosen).find(|(it, _)| it == point);
+                found.map(|(_, value)| value.clone()).filter(|value| holds(*kind, value))
             }
         };
         let values = fixed.iter().map(value).collect::<Option<Vec<Value>>>()?;
         Some(Label::Input(*gate, values))
     }
+
+    /// Gives values that were made up to the slots of `input`; nothing if there are more than slots.
+    fn bind(&self, model: &Model, known: &mut Pairs, input: &DataInput, said: &[Label]) -> Option<()> {
+        let mut slots: Vec<(Point, Kind)> = self.domain.slots(input).collect();
+        for label in said {
+            let Label::Output(gate, values) = label else { continue };
+            for (at, value) in values.iter().enumerate() {
+                let is_made = self.domain.made.fields.contains(&(*gate, at));
+                if !is_made || known.iter().any(|(_, it)| it == value) {
+                    continue;
+                }
+                let is_text = made::kind(model, (*gate, at)) == Some(Kind::Text);
+                let slot = slots.iter().position(|(_, kind)| (*kind == Kind::Text) == is_text)?;
+                known.push((slots.remove(slot).0, value.clone()));
+            }
+        }
+        Some(())
+    }
+
+    /// The answers of `run`, read as one of `word`; nothing if more is made up than there are slots for.
+    fn read(
+        &self,
+        model: &Model,
+        seen: &mut Seen,
+        word: &[DataInput],
+        run: &[(Label, Vec<Label>)],
+    ) -> Option<Vec<DataAnswer>> {
+        let mut known = self.domain.constants();
+        let mut answers = Vec::new();
+        for (input, (label, said)) in word.iter().zip(run) {
+            let Label::Input(_, values) = label else { break };
+            let fixed = &self.gates[input.gate.index()].fixed;
+            let data = fixed.iter().zip(values).filter(|(fixed, _)| fixed.is_none()).map(|(_, value)| value);
+            for (point, value) in input.values.iter().zip(data) {
+                if !known.iter().any(|(it, _)| it == point) {
+                    known.push((*point, value.clone()));
+                }
+            }
+            self.bind(model, &mut known, input, said)?;
+            answers.push(answer(model, seen, &known, said));
+        }
+        Some(answers)
+    }
+
+    /// A run of any values as a word; nothing if an input is not one of ours, or more is made up than there are slots for.
+    pub fn word_of(
+        &self,
+        model: &Model,
+        seen: &mut Seen,
+        run: &[(Label, Vec<Label>)],
+    ) -> Option<(DataWord, Vec<DataAnswer>)> {
+        let signature = &self.domain.signature;
+        let (mut known, mut hollow) = (self.domain.constants(), Vec::new());
+        let mut word = DataWord::new();
+        for (label, said) in run {
+            let Label::Input(_, values) = label else { return None };
+            let number = gate_of(&self.gates, label)?;
+            let data = self.gates[number].fixed.iter().zip(values).filter(|(fixed, _)| fixed.is_none());
+            let mut values: Vec<Point> =
+                data.map(|(_, value)| self.domain.point(&mut known, &hollow, value)).collect();
+            let fields = values.len();
+            for _ in 0..signature.made[number] {
+                let used: Vec<Point> =
+                    known.iter().map(|(point, _)| *point).chain(values.iter().copied()).collect();
+                values.push(signature.at(&used, &hollow, Place::New(0)));
+            }
+            let input = DataInput { gate: InputId::new(number), values };
+            self.bind(model, &mut known, &input, said)?;
+            let slots = input.values[fields..].iter().copied();
+            hollow.extend(slots.filter(|slot| !known.iter().any(|(point, _)| point == slot)));
+            word.push(input);
+        }
+        let answers = self.read(model, seen, &word, run)?;
+        Some((word, answers))
+    }
 }
 
 /// An answer by shape; values by the points in `known`, all others are literals.
-pub fn answer(model: &Model, seen: &mut Seen, known: &Pairs, said: &[Label]) -> DataAnswer {
+fn answer(model: &Model, seen: &mut Seen, known: &Pairs, said: &[Label]) -> DataAnswer {
     let mut values = Vec::new();
     let mut shape = Shape::new();
     for label in said {
@@ -107,59 +200,155 @@ pub fn answer(model: &Model, seen: &mut Seen, known: &Pairs, said: &[Label]) -> 
     DataAnswer { shape: seen.shape(shape), values }
 }
 
-/// A run of an earlier session as a word; nothing if an input is not one of ours.
-pub fn word_of(
-    model: &Model,
-    gates: &[DataGate],
-    domain: &Domain,
-    seen: &mut Seen,
-    run: &[(Label, Vec<Label>)],
-) -> Option<(DataWord, Vec<DataAnswer>)> {
-    let mut known = domain.constants();
-    let (mut word, mut answers) = (DataWord::new(), Vec::new());
-    for (label, said) in run {
-        let Label::Input(gate, values) = label else { return None };
-        let fits = |it: &DataGate| {
-            it.gate == *gate
-                && it
-                    .fixed
-                    .iter()
-                    .zip(values)
-                    .all(|(fixed, value)| fixed.as_ref().is_none_or(|it| it == value))
-        };
-        let number = gates.iter().position(fits)?;
-        let data = gates[number].fixed.iter().zip(values).filter(|(fixed, _)| fixed.is_none());
-        let values = data.map(|(_, value)| domain.point(&mut known, value)).collect();
-        word.push(DataInput { gate: InputId::new(number), values });
-        answers.push(answer(model, seen, &known, said));
-    }
-    Some((word, answers))
+/// Whether the first difference of two answers is about values of the system's own alone.
+fn differ_in_own_values(one: &[DataAnswer], other: &[DataAnswer]) -> bool {
+    let Some((one, other)) = one.iter().zip(other).find(|(one, other)| one != other) else { return false };
+    let is_own = |(a, b): (&Said, &Said)| a == b || matches!((a, b), (Said::Literal(_), Said::Literal(_)));
+    one.shape == other.shape && one.values.iter().zip(&other.values).all(is_own)
 }
 
-impl DataSystem for DataLive<'_, '_> {
-    type Error = Trouble;
+/// A word with values for what it gives, for any copy of the system.
+#[derive(Clone)]
+pub struct DataQuestion {
+    plan: Arc<Plan>,
+    word: DataWord,
+    chosen: Pairs,
+}
 
-    fn run(&mut self, word: &[DataInput]) -> Result<Vec<DataAnswer>, Trouble> {
-        let pairs = self.domain.choose(word, &mut self.rng.borrow_mut()).unwrap_or_default();
-        self.live.reset()?;
-        self.file.reset()?;
-        let mut known = self.domain.constants();
-        let mut answers = Vec::new();
-        for input in word {
-            let Some(label) = self.label(input, &pairs) else { break };
-            let said = self.live.tell(&label)?;
-            self.file.message(self.live, &label, &said)?;
+impl DataQuestion {
+    /// Asks it, after a reset, and tells `keep` each step as it comes.
+    fn tell(
+        &self,
+        live: &mut LiveSystem<'_>,
+        mut keep: impl FnMut(&LiveSystem<'_>, &Label, &[Label]) -> Result<(), Trouble>,
+    ) -> Result<DataRun, Trouble> {
+        let (mut made, mut run) = (self.plan.domain.constants(), DataRun::new());
+        for input in &self.word {
+            let Some(label) = self.plan.label(input, &made, &self.chosen) else { break };
+            let said = live.tell(&label)?;
+            keep(live, &label, &said)?;
             for point in &input.values {
-                if !known.iter().any(|(it, _)| it == point) {
-                    known.extend(pairs.iter().find(|(it, _)| it == point).cloned());
+                if !made.iter().any(|(it, _)| it == point) {
+                    made.extend(
+                        self.chosen.iter().find(|(it, _)| it == point && !self.is_slot(input, it)).cloned(),
+                    );
                 }
             }
-            answers.push(answer(self.live.model(), self.seen, &known, &said));
+            let is_read = self.plan.bind(live.model(), &mut made, input, &said).is_some();
+            run.push((label, said));
+            if !is_read {
+                break;
+            }
         }
-        Ok(answers)
+        Ok(run)
+    }
+
+    fn is_slot(&self, input: &DataInput, point: &Point) -> bool {
+        self.plan.domain.signature.slots(input).contains(point)
+    }
+}
+
+impl Question for DataQuestion {
+    type Answer = DataRun;
+
+    fn ask(&self, live: &mut LiveSystem<'_>) -> Result<DataRun, Trouble> {
+        live.reset()?;
+        self.tell(live, |_, _, _| Ok(()))
+    }
+}
+
+/// A live system, its values, and where answers are kept.
+pub struct DataLive<'s, 'a, 'c> {
+    /// The system.
+    pub live: &'s mut LiveSystem<'a>,
+    /// Where answers go.
+    pub file: &'s mut SessionFile,
+    /// Copies of the system.
+    pub crew: Option<&'s Crew<'c, DataQuestion>>,
+    /// What points stand for.
+    pub plan: Arc<Plan>,
+    /// What answers were seen.
+    pub seen: &'s mut Seen,
+    /// Chooses values.
+    pub rng: RefCell<ChaCha8Rng>,
+    /// Whether an answer counts only if it came twice.
+    pub is_doubted: bool,
+    /// What it has cost to ask more than once.
+    pub doubts: Effort,
+    /// Questions that were answered in several ways.
+    pub n_doubtful: usize,
+}
+
+/// How often a question is asked until two answers agree.
+const MAX_TRIES: usize = 20;
+
+impl DataLive<'_, '_, '_> {
+    fn question(&self, word: &[DataInput]) -> DataQuestion {
+        let chosen = self.plan.domain.choose(word, &mut self.rng.borrow_mut()).unwrap_or_default();
+        DataQuestion { plan: Arc::clone(&self.plan), word: word.to_vec(), chosen }
+    }
+
+    /// Asks one question once.
+    fn once(&mut self, question: &DataQuestion) -> Result<Vec<DataAnswer>, DataTrouble> {
+        self.live.reset()?;
+        self.file.reset()?;
+        let file = &mut *self.file;
+        let run = question.tell(self.live, |live, input, said| file.message(live, input, said))?;
+        self.read(&question.word, &run)
+    }
+
+    fn read(&mut self, word: &[DataInput], run: &DataRun) -> Result<Vec<DataAnswer>, DataTrouble> {
+        self.plan.read(self.live.model(), self.seen, word, run).ok_or(DataTrouble::MoreMade)
+    }
+}
+
+impl DataSystem for DataLive<'_, '_, '_> {
+    type Error = DataTrouble;
+
+    fn run(&mut self, word: &[DataInput]) -> Result<Vec<DataAnswer>, DataTrouble> {
+        let question = self.question(word);
+        let first = self.once(&question)?;
+        if !self.is_doubted {
+            return Ok(first);
+        }
+        let mut tries = vec![first];
+        while tries.len() < MAX_TRIES {
+            let next = self.once(&question)?;
+            self.doubts = self.doubts.plus(Effort { resets: 1, symbols: next.len() as u64 });
+            if differ_in_own_values(&tries[0], &next) {
+                // What is made up never comes twice: that is for others to find out.
+                return Ok(tries.swap_remove(0));
+            }
+            let known = tries.iter().position(|it| *it == next);
+            self.n_doubtful += usize::from(tries.len() == 1 && known.is_none());
+            tries.push(next);
+            if let Some(at) = known {
+                self.file.only(tries.len(), at);
+                return Ok(tries.swap_remove(at));
+            }
+        }
+        self.file.only(tries.len(), 0);
+        Ok(tries.swap_remove(0))
+    }
+
+    fn width(&self) -> usize {
+        if self.is_doubted {
+            return 1;
+        }
+        1 + self.crew.map_or(0, Crew::size)
+    }
+
+    fn run_all(&mut self, words: &[DataWord]) -> Result<Vec<Vec<DataAnswer>>, DataTrouble> {
+        let Some(crew) = self.crew.filter(|_| !self.is_doubted) else {
+            return words.iter().map(|word| self.run(word)).collect();
+        };
+        let questions: Vec<DataQuestion> = words.iter().map(|word| self.question(word)).collect();
+        let (file, model) = (&mut *self.file, self.live.model());
+        let runs = crew.ask(&questions, self.live, |_, run| file.whole(model, run))?;
+        words.iter().zip(&runs).map(|(word, run)| self.read(word, run)).collect()
     }
 
     fn has_room(&self, word: &[DataInput]) -> bool {
-        self.domain.choose(word, &mut self.rng.borrow_mut()).is_some()
+        self.plan.domain.choose(word, &mut self.rng.borrow_mut()).is_some()
     }
 }

@@ -1,7 +1,9 @@
 //! A register automaton as a model: variables for registers, guards, and states that owe answers.
 //!
 //! A variable is named after the field whose values it keeps. Values of an answer that are no longer at hand when it is
-//! given are kept in variables of their own.
+//! given are kept in variables of their own ([`answer`]).
+
+mod answer;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,6 +16,7 @@ use ioxide_model::value::Value;
 
 use super::super::draft::{Owing, formatted, head, texts};
 use super::super::told::Told;
+use super::made::MadeField;
 use super::system::{DataGate, Seen};
 use super::values::{Domain, Kind};
 use crate::args::Learn;
@@ -42,8 +45,9 @@ impl Text<'_> {
     pub fn written(&self, args: &Learn, told: &Told) -> Result<String, Stop> {
         let model = &self.messages.model;
         let variables = self.variables();
-        let mut writer =
-            Writer { text: self, variables: &variables, owing: Owing::default(), said: BTreeMap::new() };
+        let given = self.given();
+        let (owing, said) = (Owing::default(), BTreeMap::new());
+        let mut writer = Writer { text: self, variables: &variables, given: &given, owing, said };
         let states = self.states();
         let mut body = String::new();
         if !self.messages.preamble.is_empty() {
@@ -99,7 +103,7 @@ impl Text<'_> {
             for (from, location) in self.machine.locations.iter().enumerate() {
                 for branch in &location.branches {
                     for (register, &operand) in branch.registers.iter().enumerate() {
-                        let source = self.source(&found[from], branch.gate, operand);
+                        let source = self.source(&found[from], branch, operand);
                         let place = &mut found[branch.target][register];
                         *place = place.take().or(source);
                     }
@@ -120,11 +124,59 @@ impl Text<'_> {
         found.into_iter().map(named).collect()
     }
 
-    fn source(&self, registers: &[Option<Variable>], gate: InputId, operand: Operand) -> Option<Variable> {
+    /// Which registers of each location may hold values that inputs gave, or constants.
+    fn given(&self) -> Vec<Vec<bool>> {
+        let mut given: Vec<Vec<bool>> =
+            self.machine.locations.iter().map(|location| vec![false; location.n_registers]).collect();
+        loop {
+            let before = given.clone();
+            for (from, location) in self.machine.locations.iter().enumerate() {
+                for branch in &location.branches {
+                    for (register, &operand) in branch.registers.iter().enumerate() {
+                        given[branch.target][register] |= match operand {
+                            Operand::Register(at) => before[from][at],
+                            Operand::Field(_) | Operand::Constant(_) => !self.is_made(branch.gate, operand),
+                        };
+                    }
+                }
+            }
+            if given == before {
+                return given;
+            }
+        }
+    }
+
+    /// Whether an operand is a value that the answer makes up.
+    fn is_made(&self, gate: InputId, operand: Operand) -> bool {
+        matches!(operand, Operand::Field(at) if at >= self.domain.signature.arity[gate.index()])
+    }
+
+    /// The field of the answer in which a value is first said.
+    fn said_in(&self, branch: &Branch, operand: Operand) -> Option<MadeField> {
+        let shape = self.seen.shapes.get(OutputId::index(branch.shape))?;
+        let fields = shape.iter().flat_map(|(gate, fixed)| {
+            let data = fixed.iter().enumerate().filter(|(_, value)| value.is_none());
+            data.map(move |(at, _)| (*gate, at))
+        });
+        let is_it = |told: &GuardedTold| *told == GuardedTold::Operand(operand);
+        fields.zip(&branch.told).find(|(_, told)| is_it(told)).map(|(field, _)| field)
+    }
+
+    fn source(&self, registers: &[Option<Variable>], branch: &Branch, operand: Operand) -> Option<Variable> {
+        let gate = branch.gate;
         let kept = |is_text: bool, name: &str| {
             (is_text, format!("kept_{}{name}", if is_text { "text_" } else { "" }))
         };
         match operand {
+            Operand::Field(_) if self.is_made(gate, operand) => {
+                let (output, at) = self.said_in(branch, operand)?;
+                let model = &self.messages.model;
+                let info = model.pool.var_info(*model.sts.gates[output].fields.get(at)?);
+                Some(kept(
+                    Kind::of(info.sort) == Some(Kind::Text),
+                    &identifier(&info.name).unwrap_or_default(),
+                ))
+            }
             Operand::Field(at) => {
                 let kind = self.domain.kinds[gate.index()][at];
                 Some(kept(kind == Kind::Text, &identifier(&self.fields(gate)[at]).unwrap_or_default()))
@@ -141,6 +193,8 @@ impl Text<'_> {
 struct Writer<'w, 't> {
     text: &'w Text<'t>,
     variables: &'w [Vec<Variable>],
+    /// Registers that may hold what somebody gave.
+    given: &'w [Vec<bool>],
     owing: Owing,
     /// Variables for values that are said, and whether they are texts.
     said: BTreeMap<String, bool>,
@@ -232,74 +286,20 @@ impl Writer<'_, '_> {
 
     fn written(&mut self, location: usize, branch: &Branch, states: &[String]) -> Written {
         let gate = branch.gate;
-        let mut updates = Vec::new();
+        let (mut updates, mut late) = (Vec::new(), Vec::new());
         for (register, &operand) in branch.registers.iter().enumerate() {
-            let (name, value) =
-                (&self.variables[branch.target][register].1, self.operand(location, gate, operand));
-            if *name != value {
-                updates.push((name.clone(), value));
+            let name = self.variables[branch.target][register].1.clone();
+            if self.text.is_made(gate, operand) {
+                late.push((name, operand));
+                continue;
+            }
+            let value = self.operand(location, gate, operand);
+            if name != value {
+                updates.push((name, value));
             }
         }
-        let answer = self.answer(location, branch, &mut updates);
+        let answer = self.answer(location, branch, &mut updates, &late);
         let target = self.owing.state(&answer, &states[branch.target]);
         Written { updates, target }
-    }
-
-    /// The messages of an answer; values that are not at hand any more are kept by `updates`.
-    fn answer(
-        &mut self,
-        location: usize,
-        branch: &Branch,
-        updates: &mut Vec<(String, String)>,
-    ) -> Vec<String> {
-        let model = &self.text.messages.model;
-        let changed: Vec<String> = updates.iter().map(|(name, _)| name.clone()).collect();
-        let mut told = branch.told.iter().copied();
-        let mut texts = Vec::new();
-        for (gate, fixed) in &self.text.seen.shapes[OutputId::index(branch.shape)] {
-            let mut fields = Vec::new();
-            for (&field, value) in model.sts.gates[*gate].fields.iter().zip(fixed) {
-                let info = model.pool.var_info(field);
-                let value = match (value, value.is_none().then(|| told.next()).flatten()) {
-                    (Some(value), _) => self.value(value),
-                    (None, Some(GuardedTold::Literal(at))) => self.literal(at),
-                    (None, Some(GuardedTold::Operand(operand))) => {
-                        let value = self.operand(location, branch.gate, operand);
-                        match operand {
-                            Operand::Constant(_) => value,
-                            Operand::Register(_) if !changed.contains(&value) => value,
-                            Operand::Register(_) | Operand::Field(_) => {
-                                let is_text = Kind::of(info.sort) == Some(Kind::Text);
-                                self.keep(updates, is_text, value)
-                            }
-                        }
-                    }
-                    (None, None) => continue,
-                };
-                fields.push(format!("{}: {value}", info.name));
-            }
-            let name = &model.sts.gates[*gate].name;
-            texts.push(if fields.is_empty() {
-                name.to_string()
-            } else {
-                format!("{name}({})", fields.join(", "))
-            });
-        }
-        texts
-    }
-
-    fn literal(&self, at: i64) -> String {
-        let value = usize::try_from(at).ok().and_then(|at| self.text.seen.literals.get(at));
-        value.map_or_else(|| "0".into(), |value| self.value(value))
-    }
-
-    /// A variable that has `value` when the answer is given.
-    fn keep(&mut self, updates: &mut Vec<(String, String)>, is_text: bool, value: String) -> String {
-        let base = if is_text { "said_text" } else { "said" };
-        let used = updates.iter().filter(|(name, _)| name.starts_with("said")).count();
-        let name = if used == 0 { base.to_owned() } else { format!("{base}_{}", used + 1) };
-        updates.push((name.clone(), value));
-        self.said.insert(name.clone(), is_text);
-        name
     }
 }

@@ -12,6 +12,8 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
+use super::made::Made;
+
 /// Where numbers begin that nobody else should use.
 const FIRST: i64 = 1000;
 
@@ -48,6 +50,8 @@ pub struct Domain {
     pub signature: Signature,
     /// What each field of each input holds.
     pub kinds: Vec<Vec<Kind>>,
+    /// What the system makes up.
+    pub made: Made,
     constants: Vec<Value>,
     /// Numbers that all fields can hold.
     least: Option<i64>,
@@ -58,8 +62,8 @@ pub struct Domain {
 pub type Pairs = Vec<(Point, Value)>;
 
 impl Domain {
-    /// Values of fields of these kinds, compared by `theory`.
-    pub fn new(theory: Theory, mut constants: Vec<Value>, kinds: Vec<Vec<Kind>>) -> Self {
+    /// Values of fields of these kinds, and those that are `made`, compared by `theory`.
+    pub fn new(theory: Theory, mut constants: Vec<Value>, kinds: Vec<Vec<Kind>>, made: Made) -> Self {
         constants.sort();
         constants.dedup();
         let points = (0..constants.len()).map(|at| Point::try_from(at).unwrap_or(0) * STRIDE).collect();
@@ -72,8 +76,10 @@ impl Domain {
         };
         let least = limits().filter_map(|it| it.0).max();
         let most = limits().filter_map(|it| it.1).min();
-        let signature = Signature { theory, constants: points, arity };
-        Self { signature, kinds, constants, least, most }
+        let n_slots = |gate: usize| made.slots.get(gate).map_or(0, Vec::len);
+        let signature =
+            Signature { theory, constants: points, arity, made: (0..kinds.len()).map(n_slots).collect() };
+        Self { signature, kinds, made, constants, least, most }
     }
 
     /// The constants.
@@ -81,14 +87,19 @@ impl Domain {
         self.signature.constants.iter().copied().zip(self.constants.iter().cloned()).collect()
     }
 
-    /// Values for all points of `word`, by chance; nothing if there are none that compare so.
+    /// Values for all points that `word` gives, by chance; nothing if there are none that compare so. Those of slots are
+    /// for want of something better: what the system makes up is not known yet.
     pub fn choose(&self, word: &[DataInput], rng: &mut ChaCha8Rng) -> Option<Pairs> {
         let mut pairs = self.constants();
         let mut numbers = Vec::new();
         let mut texts = Vec::new();
+        let mut made: Vec<(Point, Kind)> = Vec::new();
         for input in word {
             let kinds = &self.kinds[ioxide_model::index::Idx::index(input.gate)];
             for (&point, &kind) in input.values.iter().zip(kinds) {
+                if made.iter().any(|(slot, held)| *slot == point && !takes(kind, *held)) {
+                    return None;
+                }
                 let known = pairs.iter().find(|(it, _)| *it == point).map(|(_, value)| value);
                 match (known, kind) {
                     (Some(value), kind) if !holds(kind, value) => return None,
@@ -100,6 +111,7 @@ impl Domain {
                     (None, _) => (),
                 }
             }
+            made.extend(self.slots(input));
         }
         pairs.extend(self.texts(texts, rng));
         pairs.extend(self.numbers(numbers, rng)?);
@@ -145,8 +157,14 @@ impl Domain {
         Some(pairs)
     }
 
-    /// The point of `value` among those known; new values get one that compares as they do.
-    pub fn point(&self, known: &mut Pairs, value: &Value) -> Point {
+    /// The slots of `input`, and what each holds.
+    pub fn slots<'d>(&'d self, input: &'d DataInput) -> impl Iterator<Item = (Point, Kind)> + 'd {
+        let kinds = self.made.slots.get(ioxide_model::index::Idx::index(input.gate)).into_iter().flatten();
+        self.signature.slots(input).iter().copied().zip(kinds.copied())
+    }
+
+    /// The point of `value` among those known; new values get one that compares as they do, and that is not `hollow`.
+    pub fn point(&self, known: &mut Pairs, hollow: &[Point], value: &Value) -> Point {
         if let Some((point, _)) = known.iter().find(|(_, it)| it == value) {
             return *point;
         }
@@ -156,19 +174,31 @@ impl Domain {
             Theory::Order => Place::New(u32::try_from(smaller).unwrap_or(0)),
         };
         let points: Vec<Point> = known.iter().map(|(point, _)| *point).collect();
-        let point = self.signature.at(&points, &[], place);
+        let point = self.signature.at(&points, hollow, place);
         known.push((point, value.clone()));
         point
     }
 }
 
 /// Whether a field of this kind can hold `value`.
-fn holds(kind: Kind, value: &Value) -> bool {
+pub fn holds(kind: Kind, value: &Value) -> bool {
     match (kind, value) {
         (Kind::Text, Value::Str(_)) => true,
         (Kind::Number(least, most), Value::Int(value)) => value
             .to_i64()
             .is_some_and(|it| least.is_none_or(|least| it >= least) && most.is_none_or(|most| it <= most)),
+        _ => false,
+    }
+}
+
+/// Whether a field of this kind can hold whatever one of `other` does.
+fn takes(kind: Kind, other: Kind) -> bool {
+    match (kind, other) {
+        (Kind::Text, Kind::Text) => true,
+        (Kind::Number(least, most), Kind::Number(low, high)) => {
+            let above = least.is_none_or(|least| low.is_some_and(|low| low >= least));
+            above && most.is_none_or(|most| high.is_some_and(|high| high <= most))
+        }
         _ => false,
     }
 }
@@ -219,7 +249,12 @@ mod tests {
         let mut rng = ChaCha8Rng::seed_from_u64(1);
         for theory in [Theory::Equality, Theory::Order] {
             let constants = vec![Value::int(7), Value::int(0)];
-            let domain = Domain::new(theory, constants, vec![vec![Kind::Number(Some(-40), Some(60)); 2]]);
+            let domain = Domain::new(
+                theory,
+                constants,
+                vec![vec![Kind::Number(Some(-40), Some(60)); 2]],
+                Made::default(),
+            );
             for (gate, places) in domain.signature.regions(4, InputId::new(0)) {
                 let mut points = domain.signature.constants.clone();
                 points.extend(domain.signature.values(
@@ -239,7 +274,7 @@ mod tests {
                         .iter()
                         .map(|point| {
                             let value = &pairs.iter().find(|(it, _)| it == point).expect("a value").1;
-                            domain.point(known, value)
+                            domain.point(known, &[], value)
                         })
                         .collect(),
                 };
@@ -260,6 +295,7 @@ mod tests {
             Theory::Equality,
             Vec::new(),
             vec![vec![Kind::Number(Some(1), Some(2))], vec![Kind::Text]],
+            Made::default(),
         );
         let put = |gate: usize, value| DataInput { gate: InputId::new(gate), values: vec![value] };
         assert!(domain.choose(&[put(0, 1), put(0, 2)], &mut rng).is_some());

@@ -6,13 +6,17 @@ use ioxide_learn::register::learner::DataLearnError;
 use ioxide_learn::register::oracle::{DataGuarantee, DataLearned};
 use ioxide_learn::register::place::{DataAnswer, DataInput, Said, Theory};
 use ioxide_learn::register::tree::DataDisagreement;
+use ioxide_learn::votes::confidence;
 use ioxide_model::index::Idx;
+use ioxide_model::label::Label;
 use serde_json::json;
 
+use super::super::session::DataRun;
 use super::super::stopped;
 use super::super::told::{Told, counted, hypotheses};
-use super::Class;
-use super::system::Seen;
+use super::class::{Class, MAX_SLOTS};
+use super::made::{MadeField, shown};
+use super::system::{DataTrouble, Seen};
 use super::values::Domain;
 use crate::commands::fsm::live::Trouble;
 use crate::exit::{ExitStatus, Stop};
@@ -20,21 +24,37 @@ use crate::limit;
 
 impl Class<'_> {
     /// Why there is no machine.
-    pub fn broken(&self, error: DataLearnError<Trouble>) -> Stop {
+    pub fn broken(&self, error: DataLearnError<DataTrouble>) -> Stop {
         match error {
             DataLearnError::TooMany(most) => {
                 let message = format!("a state would have to remember more than {most} values");
                 Stop::new(ExitStatus::Inconclusive, message)
                     .help("does the system hold arbitrarily many? then it is no register automaton")
             }
-            DataLearnError::System(Trouble::Halted(halted)) => {
+            DataLearnError::System(DataTrouble::System(Trouble::Halted(halted))) => {
                 let status = limit::status(self.halt, ExitStatus::Inconclusive);
                 let message =
                     format!("no machine: {halted} before there was one that agrees with what was seen");
                 Stop::new(status, message)
                     .help("raise `--time-limit`; with `--session FILE` the same command goes on")
             }
-            DataLearnError::System(trouble) => stopped(trouble),
+            DataLearnError::System(DataTrouble::System(trouble)) => stopped(trouble),
+            DataLearnError::System(DataTrouble::MoreMade) => {
+                let message = format!("an answer makes up more than {MAX_SLOTS} values");
+                Stop::new(ExitStatus::Inconclusive, message)
+                    .help("does it answer with a list? Then fix the values of its inputs: leave `--data` out")
+            }
+            DataLearnError::Stuck(_) => {
+                let Effort { resets, symbols } = self.effort;
+                let message = format!(
+                    "what was answered fits no machine that stores and compares values, after {resets} resets and {symbols} \
+                     inputs"
+                );
+                Stop::new(ExitStatus::Inconclusive, message).help(
+                    "does the system always answer alike? `--unstable majority` asks again. Does it calculate with values? \
+                     Then fix the values of its inputs: leave `--data` out",
+                )
+            }
             DataLearnError::Disagrees(_) => Stop::new(ExitStatus::Inconclusive, error.to_string()),
         }
     }
@@ -52,7 +72,8 @@ impl Class<'_> {
         };
         let step = |(input, answer): &(DataInput, DataAnswer)| {
             let gate = &self.gates[input.gate.index()];
-            let values: Vec<String> = input.values.iter().map(|&point| value(point)).collect();
+            let fields = domain.signature.arity[input.gate.index()];
+            let values: Vec<String> = input.values[..fields].iter().map(|&point| value(point)).collect();
             let shape = &seen.shapes[answer.shape.index()];
             let said: Vec<&str> =
                 shape.iter().map(|(gate, _)| &*self.messages.model.sts.gates[*gate].name).collect();
@@ -92,9 +113,68 @@ impl Class<'_> {
             self.two_ways(domain, seen, found)
         );
         Stop::new(ExitStatus::Inconclusive, message).help(
-            "does it compare with a constant? name it with `--constant`. Does it calculate with values, or does a reset \
-             not bring it to its first state? Then fix the values of its inputs: leave `--data` out",
+            "does it compare with a constant? name it with `--constant`. Does it hand out values that inputs give back? name \
+             their field with `--made`. Does it calculate with values, or does a reset not bring it to its first state? \
+             Then fix the values of its inputs: leave `--data` out",
         )
+    }
+
+    /// Values are both made up and compared by order.
+    pub fn not_both(&self, fields: &[MadeField], ways: &str) -> Stop {
+        let names: Vec<String> =
+            fields.iter().map(|field| format!("`{}`", shown(&self.messages.model, *field))).collect();
+        let message = format!(
+            "the system makes up the values of {}, and values are compared by order: where a value that nobody has \
+             seen yet stands among others cannot be chosen\n{ways}",
+            names.join(", ")
+        );
+        Stop::new(ExitStatus::Inconclusive, message).help(
+            "leave messages whose values are ordered out with `--input`, or try `--compare equality`; or fix the values of \
+             its inputs: leave `--data` out",
+        )
+    }
+
+    /// The same inputs, with the same values, are answered in two ways.
+    pub fn unstable(&self, one: &DataRun, other: &DataRun) -> Stop {
+        let Effort { resets, symbols } = self.effort;
+        let message = format!(
+            "the system answers the same inputs, with the same values, in two ways, after {resets} resets and {symbols} \
+             inputs\n  earlier: {}\n  now:     {}",
+            self.concrete(one),
+            self.concrete(other)
+        );
+        Stop::new(ExitStatus::Inconclusive, message).help(
+            "does a reset bring it to its first state? are answers later than the quiescence time? `--unstable majority` \
+             believes the usual answer",
+        )
+    }
+
+    fn concrete(&self, run: &DataRun) -> String {
+        let model = &self.messages.model;
+        let show =
+            |label: &Label| label.show(&model.pool, &model.sts).trim_start_matches(['!', '?']).to_owned();
+        let step = |(input, said): &(Label, Vec<Label>)| {
+            let said: Vec<String> = said.iter().map(&show).collect();
+            let said = if said.is_empty() { "δ".to_owned() } else { said.join(", ") };
+            format!("{}/{said}", show(input))
+        };
+        run.iter().map(step).collect::<Vec<_>>().join(" ")
+    }
+
+    /// What was found out by repeating a run that was answered in several ways.
+    pub fn voted(&self, length: usize, count: u32, n: u32) {
+        self.note(&format!(
+            "after {length} inputs the system answers the same values in several ways; {count} of {n} times alike, which is \
+             believed (confidence {:.1}% that it is the usual one)",
+            confidence(count, n) * 100.0
+        ));
+    }
+
+    /// Says something on the way, unless this is about a reference.
+    pub fn note(&self, text: &str) {
+        if !self.is_quiet {
+            eprintln!("note: {text}");
+        }
     }
 
     /// What was learned, and how.
@@ -111,7 +191,7 @@ impl Class<'_> {
             Theory::Equality => "equality",
             Theory::Order => "order",
         };
-        let guarantee = in_words(learned.guarantee, theory);
+        let guarantee = in_words(learned.guarantee, theory, !domain.made.fields.is_empty());
         let mut facts = vec![
             format!(
                 "{} with {}: {}, {}, {}",
@@ -123,6 +203,17 @@ impl Class<'_> {
             ),
             guarantee.clone(),
         ];
+        let made: Vec<String> =
+            domain.made.fields.iter().map(|field| shown(&self.messages.model, *field)).collect();
+        if !made.is_empty() {
+            facts.push(format!("the system makes up {}", made.join(", ")));
+        }
+        if self.votes.is_some() {
+            facts.push(format!(
+                "every question was asked until two answers agreed; {} answered in several ways",
+                counted(self.n_doubtful as u64, "question")
+            ));
+        }
         if learned.is_stopped {
             facts.push("stopped before everything was tested".into());
         }
@@ -130,19 +221,20 @@ impl Class<'_> {
         let json = json!({
             "version": 1, "sut": sut, "seed": seed, "states": machine.locations.len(), "inputs": inputs,
             "constants": self.constants.iter().map(|value| self.messages.model.pool.show_value(value)).collect::<Vec<_>>(),
-            "variables": machine.n_registers(), "compare": theory,
+            "variables": machine.n_registers(), "compare": theory, "made": made, "doubtful": self.n_doubtful,
             "hypotheses": learned.hypotheses, "resets": resets, "symbols": symbols, "guarantee": guarantee,
             "stopped": learned.is_stopped,
         });
-        Told::with(sut, seed, facts, json)
+        Told::with(sut, seed, facts, json).voted(&self.votes_held)
     }
 }
 
-fn in_words(guarantee: DataGuarantee, theory: &str) -> String {
+fn in_words(guarantee: DataGuarantee, theory: &str, makes: bool) -> String {
     match guarantee {
         DataGuarantee::Complete { values, states, extra } => format!(
-            "if values are compared by {theory} and with no other constants: exact on any {values} values, if the system \
+            "if values are compared by {theory} and with no other constants: exact on any {values} values{}, if the system \
              has at most {} states on them ({states} + {extra})",
+            if makes { format!(" and the first {values} it makes up") } else { String::new() },
             states + extra
         ),
         DataGuarantee::Consistent => {

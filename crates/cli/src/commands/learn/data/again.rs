@@ -1,0 +1,273 @@
+//! Two runs that contradict each other: which of the reasons it is.
+//!
+//! Their values compare alike, and they are answered differently. Each is given once more with the *same* values. If it is
+//! answered as before, the values make the difference: they are compared in some other way, or with a constant. If only
+//! values of the system's own are others now, the system makes them up. If anything else is, the system contradicts
+//! itself, whatever the values: that is told, or put to the vote.
+
+use std::collections::BTreeMap;
+
+use ioxide_fsm::reduce::Live;
+use ioxide_learn::observer::Effort;
+use ioxide_learn::register::place::{DataAnswer, DataInput, Point, Said};
+use ioxide_learn::votes::confidence;
+use ioxide_model::index::Idx;
+use ioxide_model::label::Label;
+use ioxide_model::value::Value;
+
+use super::super::session::DataRun;
+use super::class::Class;
+use super::halving::Asked;
+use super::made::{MadeField, each_new};
+use super::system::{Plan, Seen};
+use crate::commands::fsm::live::Trouble;
+
+/// How much longer than wished a run is repeated while the vote is not sure.
+const RUNOFF: u32 = 10;
+
+/// Why two runs are answered differently.
+pub enum Reason {
+    /// Each always is: it is the values.
+    Values,
+    /// The system makes up what these fields carry.
+    Made(Vec<MadeField>),
+    /// The first run was now answered as in the second, with the same values.
+    Unstable(DataRun, DataRun),
+}
+
+/// How a vote was held.
+pub struct Votes {
+    /// How often a run is repeated.
+    pub at_least: u32,
+    /// How sure it must be.
+    pub confidence: f64,
+}
+
+impl Class<'_> {
+    /// Finds out why the last run contradicts an earlier one in its answer number `length`.
+    pub fn reason(
+        &mut self,
+        plan: &Plan,
+        length: usize,
+        asked: &mut Asked<'_, '_>,
+    ) -> Result<Reason, Trouble> {
+        let Some((before, now)) = self.contradicting(plan, length, asked.seen) else {
+            return Ok(Reason::Values);
+        };
+        let returned = [self.returned(&before), self.returned(&now)].concat();
+        if !returned.is_empty() {
+            return Ok(Reason::Made(returned));
+        }
+        for run in [now, before] {
+            let again = match self.recalled(&run) {
+                Some(again) => again,
+                None => self.again(plan, &run, asked)?,
+            };
+            let (Some(then), Some(now)) =
+                (self.numbered(plan, asked.seen, &run), self.numbered(plan, asked.seen, &again))
+            else {
+                continue;
+            };
+            let Some(at) = (0..then.len()).find(|&at| now.get(at) != Some(&then[at])) else { continue };
+            let fields = match now.get(at) {
+                Some(now) => self.own_values(asked.seen, &then[at], now),
+                None => Vec::new(),
+            };
+            return Ok(match fields.is_empty() {
+                true => Reason::Unstable(run[..=at].to_vec(), again[..again.len().min(at + 1)].to_vec()),
+                false => Reason::Made(fields),
+            });
+        }
+        Ok(Reason::Values)
+    }
+
+    /// Fields whose values, which nobody had given, are given back later in the run: in an earlier session it was known that
+    /// they are made up.
+    fn returned(&self, run: &DataRun) -> Vec<MadeField> {
+        let (mut own, mut found): (Vec<(MadeField, Value)>, Vec<MadeField>) = (Vec::new(), Vec::new());
+        each_new(&self.messages.model, &self.constants, run, |input, new| {
+            if let Label::Input(_, values) = input {
+                let back = own.iter().filter(|(_, value)| values.contains(value)).map(|(field, _)| *field);
+                found.extend(back);
+            }
+            own.extend(new.iter().filter(|(field, _)| !self.made.contains(field)).cloned());
+        });
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// The inputs of `run` with the same values at some other time, if they were ever given: rather where the answers were
+    /// others. So a session that goes on asks nothing again.
+    fn recalled(&self, run: &DataRun) -> Option<DataRun> {
+        let is_alike =
+            |other: &&[(Label, Vec<Label>)]| other.iter().zip(run).all(|(one, two)| one.0 == two.0);
+        let alike: Vec<&[(Label, Vec<Label>)]> =
+            self.runs.iter().filter_map(|other| other.get(..run.len())).filter(is_alike).collect();
+        let other = alike.iter().find(|other| ***other != run[..]).or_else(|| alike.get(1));
+        other.map(|other| other.to_vec())
+    }
+
+    /// An earlier run and the last, both up to the answer number `length` that is not the same.
+    pub fn contradicting(&self, plan: &Plan, length: usize, seen: &mut Seen) -> Option<(DataRun, DataRun)> {
+        let (last, earlier) = self.runs.split_last()?;
+        let now = last.get(..length)?;
+        let wanted = self.regions(plan, seen, now)?;
+        let said = self.numbered(plan, seen, now)?;
+        let is_it = |run: &&DataRun| {
+            let Some(run) = run.get(..length) else { return false };
+            self.regions(plan, seen, run).as_ref() == Some(&wanted)
+                && self.numbered(plan, seen, run).is_some_and(|it| it.last() != said.last())
+        };
+        let before = earlier.iter().find(is_it)?;
+        Some((before[..length].to_vec(), now.to_vec()))
+    }
+
+    /// A run by how its values compare.
+    fn regions(
+        &self,
+        plan: &Plan,
+        seen: &mut Seen,
+        run: &[(Label, Vec<Label>)],
+    ) -> Option<Vec<ioxide_learn::register::place::Region>> {
+        let (word, _) = plan.word_of(&self.messages.model, seen, run)?;
+        let signature = &plan.domain.signature;
+        let mut known = signature.constants.clone();
+        let region = |it: &DataInput| (it.gate, signature.places(&mut known, &it.values));
+        Some(word.iter().map(region).collect())
+    }
+
+    /// The answers of a run, values by their number among all that occurred.
+    fn numbered(&self, plan: &Plan, seen: &mut Seen, run: &[(Label, Vec<Label>)]) -> Option<Vec<DataAnswer>> {
+        let (word, answers) = plan.word_of(&self.messages.model, seen, run)?;
+        let mut known = plan.domain.signature.constants.clone();
+        let mut number = |(input, answer): (&DataInput, &DataAnswer)| {
+            plan.domain.signature.places(&mut known, &input.values);
+            let place = |said: &Said| match *said {
+                Said::Point(point) => {
+                    let at = known.iter().position(|&it| it == point);
+                    Said::Point(at.and_then(|at| Point::try_from(at).ok()).unwrap_or(-1))
+                }
+                Said::Literal(_) => *said,
+            };
+            DataAnswer { shape: answer.shape, values: answer.values.iter().map(place).collect() }
+        };
+        Some(word.iter().zip(&answers).map(&mut number).collect())
+    }
+
+    /// The fields in which two answers of one shape have different values of the system's own; none if they differ
+    /// otherwise.
+    fn own_values(&self, seen: &Seen, one: &DataAnswer, other: &DataAnswer) -> Vec<MadeField> {
+        if one.shape != other.shape {
+            return Vec::new();
+        }
+        let shape = &seen.shapes[one.shape.index()];
+        let fields = shape.iter().flat_map(|(gate, fixed)| {
+            let data = fixed.iter().enumerate().filter(|(_, value)| value.is_none());
+            data.map(move |(at, _)| (*gate, at))
+        });
+        let mut found = Vec::new();
+        for (field, pair) in fields.zip(one.values.iter().zip(&other.values)) {
+            match pair {
+                (one, other) if one == other => (),
+                (Said::Literal(_), Said::Literal(_)) => found.push(field),
+                _ => return Vec::new(),
+            }
+        }
+        found
+    }
+
+    /// Gives the inputs of `run` once more: the same values, but for those that the system made up, which are now others.
+    fn again(&mut self, plan: &Plan, run: &DataRun, asked: &mut Asked<'_, '_>) -> Result<DataRun, Trouble> {
+        asked.live.reset()?;
+        asked.file.reset()?;
+        let mut renamed: BTreeMap<Value, Value> = BTreeMap::new();
+        let mut again = DataRun::new();
+        for (input, said_then) in run {
+            let input = match input {
+                Label::Input(gate, values) => {
+                    let now = |value: &Value| renamed.get(value).unwrap_or(value).clone();
+                    Label::Input(*gate, values.iter().map(now).collect())
+                }
+                other => other.clone(),
+            };
+            let said = asked.live.tell(&input)?;
+            asked.file.message(asked.live, &input, &said)?;
+            for (then, now) in said_then.iter().zip(&said) {
+                rename(&mut renamed, &plan.domain.made.fields, then, now);
+            }
+            again.push((input, said));
+        }
+        self.effort = self.effort.plus(Effort { resets: 1, symbols: again.len() as u64 });
+        self.runs.extend(asked.file.remembered());
+        Ok(again)
+    }
+
+    /// Repeats a run that is answered in several ways, and believes what is answered most often: how often, of how many.
+    /// All runs that say otherwise end where they do.
+    pub fn vote(
+        &mut self,
+        plan: &Plan,
+        run: &DataRun,
+        votes: &Votes,
+        asked: &mut Asked<'_, '_>,
+    ) -> Result<(u32, u32), Trouble> {
+        let mut counts: BTreeMap<Vec<DataAnswer>, u32> = BTreeMap::new();
+        let mut n = 0;
+        let (usual, count) = loop {
+            let again = self.again(plan, run, asked)?;
+            n += 1;
+            if let Some(said) = self.numbered(plan, asked.seen, &again) {
+                *counts.entry(said).or_default() += 1;
+            }
+            let most = counts.iter().max_by_key(|(_, count)| **count);
+            let (usual, count) = most.map_or((Vec::new(), 0), |(said, count)| (said.clone(), *count));
+            let is_sure = n >= votes.at_least && confidence(count, n) >= votes.confidence;
+            if is_sure || n >= votes.at_least.saturating_mul(RUNOFF) {
+                break (usual, count);
+            }
+        };
+        self.believe(plan, asked.seen, run, &usual);
+        Ok((count, n))
+    }
+
+    /// Gives every run once more: what was answered wrongly once will contradict that.
+    pub fn review(&mut self, plan: &Plan, asked: &mut Asked<'_, '_>) -> Result<(), Trouble> {
+        for run in self.runs.clone() {
+            self.again(plan, &run, asked)?;
+        }
+        Ok(())
+    }
+
+    /// Cuts off whatever says otherwise than `usual` to the inputs of `run`.
+    fn believe(&mut self, plan: &Plan, seen: &mut Seen, run: &DataRun, usual: &[DataAnswer]) {
+        let Some(wanted) = self.regions(plan, seen, run) else { return };
+        let mut runs = std::mem::take(&mut self.runs);
+        for run in &mut runs {
+            let (Some(regions), Some(said)) = (self.regions(plan, seen, run), self.numbered(plan, seen, run))
+            else {
+                continue;
+            };
+            let alike = regions.iter().zip(&wanted).take_while(|(one, other)| one == other).count();
+            let differs = |at: &usize| usual.get(*at).is_some_and(|usual| said.get(*at) != Some(usual));
+            if let Some(at) = (0..alike).find(differs) {
+                run.truncate(at);
+            }
+        }
+        runs.retain(|run| !run.is_empty());
+        self.runs = runs;
+    }
+}
+
+/// Notes what stands now for what was made up then.
+fn rename(renamed: &mut BTreeMap<Value, Value>, made: &[MadeField], then: &Label, now: &Label) {
+    let (Label::Output(gate, then), Label::Output(other, now)) = (then, now) else { return };
+    if gate != other {
+        return;
+    }
+    for (at, (then, now)) in then.iter().zip(now).enumerate() {
+        if made.contains(&(*gate, at)) {
+            renamed.entry(then.clone()).or_insert_with(|| now.clone());
+        }
+    }
+}

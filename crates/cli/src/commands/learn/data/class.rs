@@ -1,0 +1,301 @@
+//! A system that is learned with values, from the first word to the last: what is believed of its values, and what is done
+//! when something speaks against it.
+
+use std::cell::RefCell;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use ioxide_learn::observer::Effort;
+use ioxide_learn::register::learner::{DataLearnError, DataObserver};
+use ioxide_learn::register::oracle::{DataExamination, DataLearned, learn_data};
+use ioxide_learn::register::place::{DataAnswer, DataWord, Theory};
+use ioxide_learn::register::tree::{DataDisagreement, DataTree};
+use ioxide_learn::votes::confidence;
+use ioxide_model::value::Value;
+use ioxide_smt::halt::Halt;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use super::super::crew::Crew;
+use super::super::session::DataRun;
+use super::super::stopped;
+use super::super::told::Watching;
+use super::again::{Reason, Votes};
+use super::halving::Asked;
+use super::kinds;
+use super::made::{self, Made, MadeField};
+use super::system::{DataGate, DataLive, DataQuestion, DataTrouble, Plan, Seen, gate_of};
+use super::values::Domain;
+use crate::exit::Stop;
+use crate::machine::Messages;
+
+/// Constants that are looked for before a system is given up.
+const MAX_FOUND: usize = 6;
+
+/// Contradictions that are put to the vote before a system is given up.
+const MAX_VOTES: usize = 1000;
+
+/// Values that one answer may make up.
+pub const MAX_SLOTS: usize = 4;
+
+/// How often everything is asked again, where what was answered once may be wrong.
+const MAX_REVIEWS: usize = 3;
+
+/// What is taken for granted until something speaks against it.
+#[derive(Clone)]
+pub struct Start {
+    /// How values are compared: what to try, one after the other.
+    pub theories: Vec<Theory>,
+    /// Values that the system knows from the start.
+    pub constants: Vec<Value>,
+    /// Fields that carry what the system makes up.
+    pub made: Vec<MadeField>,
+    /// What a hypothesis is tested with first, as long as nothing of this changes.
+    pub words: Vec<DataWord>,
+}
+
+/// A system that is learned with values.
+pub struct Class<'c> {
+    pub halt: &'c Halt,
+    pub messages: &'c Messages,
+    pub gates: &'c [DataGate],
+    /// How values are compared: the first is believed, the others are left to try.
+    pub theories: Vec<Theory>,
+    pub constants: Vec<Value>,
+    pub made: Vec<MadeField>,
+    pub words: Vec<DataWord>,
+    pub examination: &'c DataExamination,
+    /// What was seen so far, in values.
+    pub runs: Vec<DataRun>,
+    /// What that has cost.
+    pub effort: Effort,
+    /// How contradictions are put to the vote, if they are.
+    pub votes: Option<Votes>,
+    /// How sure each vote was.
+    pub votes_held: Vec<f64>,
+    /// Constants that were found.
+    pub n_found: usize,
+    /// Questions that were answered in several ways.
+    pub n_doubtful: usize,
+    /// How often everything was asked again.
+    pub n_reviews: usize,
+    /// Fields of which it is known whether inputs give their values back.
+    pub probed: Vec<MadeField>,
+    /// Whether nothing is said on the way.
+    pub is_quiet: bool,
+}
+
+impl<'c> Class<'c> {
+    pub fn new(
+        halt: &'c Halt,
+        messages: &'c Messages,
+        gates: &'c [DataGate],
+        start: Start,
+        examination: &'c DataExamination,
+    ) -> Self {
+        let Start { theories, constants, made, words } = start;
+        let (runs, effort, votes_held) = (Vec::new(), Effort::default(), Vec::new());
+        Self {
+            halt,
+            messages,
+            gates,
+            theories,
+            constants,
+            made,
+            words,
+            examination,
+            runs,
+            effort,
+            votes: None,
+            votes_held,
+            n_found: 0,
+            n_doubtful: 0,
+            n_reviews: 0,
+            probed: Vec::new(),
+            is_quiet: false,
+        }
+    }
+
+    /// Goes on from the runs of earlier sessions.
+    pub fn resumed(&mut self, runs: Vec<DataRun>) {
+        let symbols = runs.iter().map(|run| run.len() as u64).sum();
+        self.effort = Effort { resets: runs.len() as u64, symbols };
+        self.runs = runs;
+    }
+
+    pub fn theory(&self) -> Theory {
+        self.theories.first().copied().unwrap_or(Theory::Equality)
+    }
+
+    /// What points stand for, as far as is known.
+    fn plan(&self) -> Arc<Plan> {
+        let model = &self.messages.model;
+        let made = Made::seen(self.made.clone(), model, self.gates, &self.constants, &self.runs);
+        let kinds = kinds(model, self.gates);
+        let domain = Domain::new(self.theory(), self.constants.clone(), kinds, made);
+        Arc::new(Plan { gates: self.gates.to_vec(), domain })
+    }
+
+    /// Learns until nothing is found any more, whatever must be found out about values on the way.
+    pub fn take(
+        &mut self,
+        asked: &mut Asked<'_, '_>,
+        crew: Option<&Crew<'_, DataQuestion>>,
+    ) -> Result<(DataLearned, Arc<Plan>), Stop> {
+        loop {
+            let plan = self.plan();
+            if plan.domain.made.slots.iter().any(|slots| slots.len() > MAX_SLOTS) {
+                return Err(self.broken(DataLearnError::System(DataTrouble::MoreMade)));
+            }
+            let result = match self.noted(&plan, asked.seen) {
+                Ok(tree) => self.learn(tree, &plan, asked, crew),
+                Err(found) => Err(DataLearnError::Disagrees(found)),
+            };
+            match result {
+                Ok(learned) => match self.given_back(&plan, asked).map_err(stopped)? {
+                    false => return Ok((learned, plan)),
+                    true => self.words.clear(),
+                },
+                Err(DataLearnError::Stuck(_)) if self.votes.is_some() && self.n_reviews < MAX_REVIEWS => {
+                    self.n_reviews += 1;
+                    self.note(
+                        "what was answered fits no machine, so something was wrong: all of it is asked again",
+                    );
+                    self.review(&plan, asked).map_err(stopped)?;
+                }
+                // Now there are slots for it.
+                Err(DataLearnError::System(DataTrouble::MoreMade)) => self.words.clear(),
+                Err(DataLearnError::Disagrees(found)) => {
+                    // With copies, the run that contradicts an earlier one need not be the last.
+                    let found = self.noted(&plan, asked.seen).err().unwrap_or(found);
+                    self.think_again(&plan, &found, asked)?;
+                }
+                Err(error) => return Err(self.broken(error)),
+            }
+        }
+    }
+
+    /// Two runs contradict each other: finds out why, and goes on from there.
+    fn think_again(
+        &mut self,
+        plan: &Plan,
+        found: &DataDisagreement,
+        asked: &mut Asked<'_, '_>,
+    ) -> Result<(), Stop> {
+        let ways = self.two_ways(&plan.domain, asked.seen, found);
+        match self.reason(plan, found.now.len(), asked).map_err(stopped)? {
+            Reason::Made(fields) if self.theory() == Theory::Order => Err(self.not_both(&fields, &ways)),
+            Reason::Made(fields) => {
+                for field in fields {
+                    let name = made::shown(&self.messages.model, field);
+                    self.note(&format!("the system makes up `{name}`; learned again with that\n{ways}"));
+                    self.made.push(field);
+                }
+                self.words.clear();
+                Ok(())
+            }
+            Reason::Unstable(one, other) => self.settle(plan, &one, &other, asked),
+            Reason::Values => self.compare_otherwise(plan, found, &ways, asked),
+        }
+    }
+
+    /// The same values are answered in two ways: puts it to the vote, if that is wished.
+    fn settle(
+        &mut self,
+        plan: &Plan,
+        one: &DataRun,
+        other: &DataRun,
+        asked: &mut Asked<'_, '_>,
+    ) -> Result<(), Stop> {
+        let votes = self.votes.take().filter(|_| self.votes_held.len() < MAX_VOTES);
+        let Some(votes) = votes else { return Err(self.unstable(one, other)) };
+        let (count, n) = self.vote(plan, one, &votes, asked).map_err(stopped)?;
+        self.votes = Some(votes);
+        self.votes_held.push(confidence(count, n));
+        self.voted(one.len(), count, n);
+        Ok(())
+    }
+
+    /// Values matter in some other way: by order, or compared with a constant.
+    fn compare_otherwise(
+        &mut self,
+        plan: &Plan,
+        found: &DataDisagreement,
+        ways: &str,
+        asked: &mut Asked<'_, '_>,
+    ) -> Result<(), Stop> {
+        self.words.clear();
+        if self.theories.len() > 1 && self.made.is_empty() {
+            self.theories.remove(0);
+            self.note(&format!(
+                "values are not only equal or not; learned again with order, with all that was seen\n{ways}"
+            ));
+            return Ok(());
+        }
+        let has_room = self.n_found < MAX_FOUND;
+        let constant = match self.theory() {
+            Theory::Order if has_room => self.constant(plan, found.now.len(), asked).map_err(stopped)?,
+            _ => None,
+        };
+        let Some(constant) = constant else {
+            return Err(match self.theories.len() > 1 {
+                true => self.not_both(&self.made, ways),
+                false => self.contradiction(&plan.domain, asked.seen, found),
+            });
+        };
+        self.note(&format!(
+            "it compares with {constant}, found by halving between two runs; learned again with it\n{ways}"
+        ));
+        self.constants.push(Value::int(constant));
+        self.n_found += 1;
+        Ok(())
+    }
+
+    /// What earlier runs show; a run that contradicts others is put last.
+    fn noted(&mut self, plan: &Plan, seen: &mut Seen) -> Result<DataTree, Box<DataDisagreement>> {
+        let mut tree = DataTree::new(plan.domain.signature.clone());
+        for at in 0..self.runs.len() {
+            let Some((word, answers)) = self.read(plan, seen, at) else { continue };
+            if let Err(found) = tree.note(&word, &answers) {
+                let last = self.runs.remove(at);
+                self.runs.push(last);
+                return Err(found);
+            }
+        }
+        Ok(tree)
+    }
+
+    /// As much of a run as has inputs of ours.
+    fn read(&self, plan: &Plan, seen: &mut Seen, at: usize) -> Option<(DataWord, Vec<DataAnswer>)> {
+        let run = &self.runs[at];
+        let ours = run.iter().take_while(|(input, _)| gate_of(self.gates, input).is_some()).count();
+        plan.word_of(&self.messages.model, seen, &run[..ours])
+    }
+
+    fn learn(
+        &mut self,
+        tree: DataTree,
+        plan: &Arc<Plan>,
+        asked: &mut Asked<'_, '_>,
+        crew: Option<&Crew<'_, DataQuestion>>,
+    ) -> Result<DataLearned, DataLearnError<DataTrouble>> {
+        let rng = RefCell::new(ChaCha8Rng::seed_from_u64(self.examination.seed));
+        let Asked { live, file, seen } = asked;
+        let (is_doubted, doubts) = (self.votes.is_some(), Effort::default());
+        let plan_there = Arc::clone(plan);
+        let n_doubtful = 0;
+        let system =
+            DataLive { live, file, crew, plan: plan_there, seen, rng, is_doubted, doubts, n_doubtful };
+        let mut observer = DataObserver::new(system, plan.domain.signature.clone()).with_memory(tree);
+        let mut watching = Watching::new();
+        let halt = self.halt;
+        let result = learn_data(&mut observer, self.examination, &self.words, &mut |stage, _, observer| {
+            watching.data(stage, observer.effort);
+            if halt.halted().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        self.effort = self.effort.plus(observer.effort).plus(observer.system.doubts);
+        self.n_doubtful += observer.system.n_doubtful;
+        self.runs.extend(observer.system.file.remembered());
+        result
+    }
+}

@@ -1,0 +1,156 @@
+//! Whether a value that the system says of its own accord can be given back.
+//!
+//! A value that is always the same after the same inputs looks like a constant in an answer. But the number of a session
+//! that begins with 1 after every reset is one, too. So, when all else is learned, such a value is given to every field that
+//! can hold it, right after it was said, and so is another value: if that makes a difference, the field carries what the
+//! system makes up.
+
+use ioxide_fsm::reduce::Live;
+use ioxide_learn::observer::Effort;
+use ioxide_learn::register::place::Theory;
+use ioxide_model::label::Label;
+use ioxide_model::value::Value;
+
+use super::super::session::DataRun;
+use super::class::Class;
+use super::halving::Asked;
+use super::made::{self, MadeField};
+use super::system::Plan;
+use super::values::Kind;
+use crate::commands::fsm::live::Trouble;
+
+/// A field, a value that was said in it, and the run that led there.
+type Saying = (MadeField, Value, DataRun);
+
+impl Class<'_> {
+    /// Gives back what the system said of its own accord; whether that has shown a field whose values are made up.
+    pub fn given_back(&mut self, plan: &Plan, asked: &mut Asked<'_, '_>) -> Result<bool, Trouble> {
+        if self.theory() == Theory::Order {
+            return Ok(false);
+        }
+        let mut found = Vec::new();
+        for (field, value, run) in self.sayings() {
+            self.probed.push(field);
+            if self.matters(plan, (field, &value), &run, asked)? {
+                let model = &self.messages.model;
+                let (name, value) = (made::shown(model, field), model.pool.show_value(&value));
+                self.note(&format!(
+                    "the system makes up `{name}`: {value} makes a difference when it is given back; learned again with that"
+                ));
+                found.push(field);
+            }
+        }
+        self.made.extend(&found);
+        Ok(!found.is_empty())
+    }
+
+    /// For every field that was not tried yet, the first value that nobody had given when it was said.
+    fn sayings(&self) -> Vec<Saying> {
+        let mut found: Vec<Saying> = Vec::new();
+        for run in &self.runs {
+            let mut at = 0;
+            made::each_new(&self.messages.model, &self.constants, run, |_, new| {
+                at += 1;
+                for (field, value) in new {
+                    let is_known = self.made.contains(field)
+                        || self.probed.contains(field)
+                        || found.iter().any(|(it, ..)| it == field);
+                    if !is_known {
+                        found.push((*field, value.clone(), run[..at].to_vec()));
+                    }
+                }
+            });
+        }
+        found
+    }
+
+    /// Whether some input is answered otherwise with `value` than with another one, after `run`.
+    fn matters(
+        &mut self,
+        plan: &Plan,
+        (field, value): (MadeField, &Value),
+        run: &DataRun,
+        asked: &mut Asked<'_, '_>,
+    ) -> Result<bool, Trouble> {
+        let Some(kind) = made::kind(&self.messages.model, field) else { return Ok(false) };
+        for gate in 0..plan.gates.len() {
+            for at in 0..plan.domain.kinds[gate].len() {
+                let inputs = |value: &Value| input(plan, gate, at, value);
+                let (Some(same), Some(other)) = (inputs(value), inputs(&stranger(kind, value))) else {
+                    continue;
+                };
+                let with = self.after(run, same, asked)?;
+                let without = self.after(run, other, asked)?;
+                if with != without {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// The messages that `input` is answered with after the inputs of `run`.
+    fn after(
+        &mut self,
+        run: &DataRun,
+        input: Label,
+        asked: &mut Asked<'_, '_>,
+    ) -> Result<Vec<String>, Trouble> {
+        let inputs: Vec<Label> = run.iter().map(|(input, _)| input.clone()).chain([input]).collect();
+        let is_it = |run: &&DataRun| run.iter().map(|(input, _)| input).eq(&inputs);
+        let known = self.runs.iter().find(is_it).and_then(|run| run.last()).map(|(_, said)| said.clone());
+        let last = match known {
+            Some(said) => said,
+            None => self.last_answer(&inputs, asked)?,
+        };
+        let gate = |label: &Label| match label {
+            Label::Output(gate, _) => self.messages.model.sts.gates[*gate].name.to_string(),
+            _ => String::new(),
+        };
+        Ok(last.iter().map(gate).collect())
+    }
+
+    fn last_answer(&mut self, inputs: &[Label], asked: &mut Asked<'_, '_>) -> Result<Vec<Label>, Trouble> {
+        asked.live.reset()?;
+        asked.file.reset()?;
+        let mut last = Vec::new();
+        for input in inputs {
+            last = asked.live.tell(input)?;
+            asked.file.message(asked.live, input, &last)?;
+        }
+        self.effort = self.effort.plus(Effort { resets: 1, symbols: inputs.len() as u64 });
+        self.runs.extend(asked.file.remembered());
+        Ok(last)
+    }
+}
+
+/// An input with `value` in its data field number `at`, and values that nobody has seen in the others; nothing if it
+/// cannot hold that.
+fn input(plan: &Plan, gate: usize, at: usize, value: &Value) -> Option<Label> {
+    let kinds = &plan.domain.kinds[gate];
+    super::values::holds(*kinds.get(at)?, value).then_some(())?;
+    let mut number = 0;
+    let of = |fixed: &Option<Value>| {
+        fixed.clone().or_else(|| {
+            number += 1;
+            match number - 1 == at {
+                true => Some(value.clone()),
+                false => Some(stranger(kinds[number - 1], value)),
+            }
+        })
+    };
+    let values = plan.gates[gate].fixed.iter().map(of).collect::<Option<Vec<Value>>>()?;
+    Some(Label::Input(plan.gates[gate].gate, values))
+}
+
+/// A value of this kind that nobody uses, and that is not `value`.
+fn stranger(kind: Kind, value: &Value) -> Value {
+    let choices = match kind {
+        Kind::Text => [Value::str("nobody"), Value::str("no one")],
+        Kind::Number(least, most) => {
+            let first = least.or(most.map(|most| most.saturating_sub(1))).unwrap_or(777_777);
+            [Value::int(first), Value::int(first.saturating_add(1))]
+        }
+    };
+    choices.into_iter().find(|it| it != value).unwrap_or_else(|| value.clone())
+}

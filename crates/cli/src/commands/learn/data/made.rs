@@ -1,0 +1,122 @@
+//! Values that the system makes up: the number of a session, a token.
+//!
+//! A field of an output carries such values if somebody says so, if the same inputs, with the same values, are answered with
+//! different ones ([`super::again`]), or if giving one back makes a difference ([`super::given_back`]). A value there that did not occur before in the run fills a *slot* of the input that is
+//! answered; how many slots an input has is what was seen. Later inputs can give it back, and a model can store it.
+
+use ioxide_model::label::Label;
+use ioxide_model::sts::{GateId, GateKind, Model};
+use ioxide_model::value::Value;
+
+use super::super::session::DataRun;
+use super::system::{DataGate, gate_of};
+use super::values::Kind;
+use crate::exit::Stop;
+
+/// A field of an output: the message, and which of its fields.
+pub type MadeField = (GateId, usize);
+
+/// What the system makes up.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Made {
+    /// The fields that carry it.
+    pub fields: Vec<MadeField>,
+    /// What the answer to each input may make up.
+    pub slots: Vec<Vec<Kind>>,
+}
+
+/// The fields that were named: `MESSAGE.FIELD`.
+pub fn named(names: &[String], model: &Model) -> Result<Vec<MadeField>, Stop> {
+    names.iter().map(|name| field_named(name, model)).collect()
+}
+
+fn field_named(name: &str, model: &Model) -> Result<MadeField, Stop> {
+    let data: Vec<MadeField> = fields(model).collect();
+    let found = data.iter().find(|field| shown(model, **field) == name);
+    found.copied().ok_or_else(|| {
+        let known: Vec<String> = data.iter().map(|field| format!("`{}`", shown(model, *field))).collect();
+        let help = match known.is_empty() {
+            true => "no output has a field that is a number or a text".to_owned(),
+            false => format!("there is {}", known.join(", ")),
+        };
+        Stop::usage(format!("`--made {name}`: no field of an output that holds numbers or texts")).help(help)
+    })
+}
+
+/// All fields of outputs that are data.
+fn fields(model: &Model) -> impl Iterator<Item = MadeField> {
+    let outputs = model.sts.gates.iter_enumerated().filter(|(_, gate)| gate.kind == GateKind::Output);
+    outputs
+        .flat_map(|(id, gate)| (0..gate.fields.len()).map(move |at| (id, at)))
+        .filter(|&field| kind(model, field).is_some())
+}
+
+/// What a field holds, if that is data.
+pub fn kind(model: &Model, (gate, at): MadeField) -> Option<Kind> {
+    let field = model.sts.gates[gate].fields.get(at)?;
+    Kind::of(model.pool.var_info(*field).sort)
+}
+
+/// A field as people write it.
+pub fn shown(model: &Model, (gate, at): MadeField) -> String {
+    let gate = &model.sts.gates[gate];
+    format!("{}.{}", gate.name, model.pool.var_info(gate.fields[at]).name)
+}
+
+impl Made {
+    /// As much as `runs` show for `fields`.
+    pub fn seen(
+        fields: Vec<MadeField>,
+        model: &Model,
+        gates: &[DataGate],
+        constants: &[Value],
+        runs: &[DataRun],
+    ) -> Self {
+        let mut slots: Vec<Vec<Kind>> = vec![Vec::new(); gates.len()];
+        for run in runs.iter().filter(|_| !fields.is_empty()) {
+            each_new(model, constants, run, |input, new| {
+                let Some(at) = gate_of(gates, input) else { return };
+                let made = new.iter().filter(|(field, _)| fields.contains(field));
+                let kinds: Vec<Kind> = made.filter_map(|(field, _)| kind(model, *field)).collect();
+                widen(&mut slots[at], &kinds);
+            });
+        }
+        Self { fields, slots }
+    }
+}
+
+/// Adds what is missing for all of `kinds` to have a slot of their own.
+fn widen(slots: &mut Vec<Kind>, kinds: &[Kind]) {
+    for is_text in [false, true] {
+        let is_it = |kind: &&Kind| (**kind == Kind::Text) == is_text;
+        let have = slots.iter().filter(is_it).count();
+        let wanted: Vec<Kind> = kinds.iter().filter(is_it).skip(have).copied().collect();
+        slots.extend(wanted);
+    }
+}
+
+/// Goes through a run; for every answer, the values in it that did not occur before, each once, and in which field.
+pub fn each_new(
+    model: &Model,
+    constants: &[Value],
+    run: &DataRun,
+    mut tell: impl FnMut(&Label, &[(MadeField, Value)]),
+) {
+    let mut known: Vec<Value> = constants.to_vec();
+    for (input, said) in run {
+        if let Label::Input(_, values) = input {
+            known.extend(values.iter().cloned());
+        }
+        let mut new = Vec::new();
+        for label in said {
+            let Label::Output(gate, values) = label else { continue };
+            for (at, value) in values.iter().enumerate() {
+                if kind(model, (*gate, at)).is_some() && !known.contains(value) {
+                    known.push(value.clone());
+                    new.push(((*gate, at), value.clone()));
+                }
+            }
+        }
+        tell(input, &new);
+    }
+}

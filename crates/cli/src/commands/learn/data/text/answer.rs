@@ -1,0 +1,172 @@
+//! The messages of an answer: what is said, and what the system makes up.
+//!
+//! A value that is made up is in a field of which nothing is said but that it is none of those which were made up before
+//! and are still known. It is stored when the message comes, so what is stored then is at hand for later messages only.
+
+use ioxide_learn::register::guards::{Branch, GuardedTold, Operand};
+use ioxide_model::index::Idx;
+use ioxide_model::value::Value;
+
+use super::{Kind, Writer};
+
+/// Variables that are set to a value, by its text.
+type Updates = Vec<(String, String)>;
+
+/// A message on its way to a text.
+#[derive(Default)]
+struct Message {
+    /// Fields that are known.
+    fields: Vec<String>,
+    /// What must hold of the others.
+    guard: Vec<String>,
+    /// What is stored when it comes.
+    updates: Vec<String>,
+}
+
+/// What was made up in an answer so far: where each value is at hand.
+#[derive(Default)]
+struct MadeUp {
+    /// In a field of the message that is written.
+    here: Vec<(Operand, String)>,
+    /// In a variable, once an earlier message has come.
+    kept: Vec<(Operand, String)>,
+}
+
+impl Writer<'_, '_> {
+    /// The messages of an answer; values that are not at hand any more are kept by `updates`, those of `late` are stored
+    /// when they are made up.
+    pub(super) fn answer(
+        &mut self,
+        location: usize,
+        branch: &Branch,
+        updates: &mut Updates,
+        late: &[(String, Operand)],
+    ) -> Vec<String> {
+        let model = &self.text.messages.model;
+        let mut changed: Vec<String> = updates.iter().map(|(name, _)| name.clone()).collect();
+        let mut made = MadeUp::default();
+        let mut told = branch.told.iter().copied();
+        let mut texts = Vec::new();
+        for (gate, fixed) in &self.text.seen.shapes[branch.shape.index()] {
+            let mut message = Message::default();
+            for (&field, value) in model.sts.gates[*gate].fields.iter().zip(fixed) {
+                let info = model.pool.var_info(field);
+                let is_text = Kind::of(info.sort) == Some(Kind::Text);
+                let value = match (value, value.is_none().then(|| told.next()).flatten()) {
+                    (Some(value), _) => self.value(value),
+                    (None, Some(GuardedTold::Literal(at))) => self.literal(at),
+                    (None, Some(GuardedTold::Operand(operand)))
+                        if self.text.is_made(branch.gate, operand) =>
+                    {
+                        match self.made_up(
+                            branch,
+                            operand,
+                            (&info.name, is_text),
+                            late,
+                            &mut made,
+                            &mut message,
+                        ) {
+                            Some(value) => value,
+                            None => continue,
+                        }
+                    }
+                    (None, Some(GuardedTold::Operand(operand))) => {
+                        let value = self.operand(location, branch.gate, operand);
+                        match operand {
+                            Operand::Constant(_) => value,
+                            Operand::Register(_) if !changed.contains(&value) => value,
+                            Operand::Register(_) | Operand::Field(_) => self.keep(updates, is_text, value),
+                        }
+                    }
+                    (None, None) => continue,
+                };
+                message.fields.push(format!("{}: {value}", info.name));
+            }
+            // From the next message on, what was stored here has its new value.
+            changed.extend(late.iter().filter(|(_, it)| made.has_here(*it)).map(|(name, _)| name.clone()));
+            made.here.clear();
+            texts.push(message.text(&model.sts.gates[*gate].name));
+        }
+        texts
+    }
+
+    /// A value that is made up: nothing where it is first said, in a field of this message that is free; then where it is
+    /// at hand.
+    fn made_up(
+        &mut self,
+        branch: &Branch,
+        operand: Operand,
+        (field, is_text): (&str, bool),
+        late: &[(String, Operand)],
+        made: &mut MadeUp,
+        message: &mut Message,
+    ) -> Option<String> {
+        if let Some((_, first)) = made.here.iter().find(|(it, _)| *it == operand) {
+            message.guard.push(format!("{field} == {first}"));
+            return None;
+        }
+        if let Some((_, kept)) = made.kept.iter().find(|(it, _)| *it == operand) {
+            return Some(kept.clone());
+        }
+        made.here.push((operand, field.to_owned()));
+        let mut stored: Vec<String> =
+            late.iter().filter(|(_, it)| *it == operand).map(|(name, _)| name.clone()).collect();
+        let n_said = branch.told.iter().filter(|it| **it == GuardedTold::Operand(operand)).count();
+        if n_said > 1 && stored.is_empty() {
+            let name = format!("made_{}", if is_text { "text_" } else { "" });
+            stored.push(format!("{name}{}", made.kept.len() + 1));
+            self.said.insert(stored[0].clone(), is_text);
+        }
+        made.kept.extend(stored.first().map(|name| (operand, name.clone())));
+        let known = self.variables[branch.target].iter().zip(&branch.registers).enumerate();
+        for (register, ((kind, name), held)) in known {
+            let is_later =
+                self.text.is_made(branch.gate, *held) && !made.has_here(*held) && !made.has_kept(*held);
+            let is_like = *kind == is_text && !self.given[branch.target][register];
+            if *held != operand && is_like && !is_later {
+                let value = made.here.iter().find(|(it, _)| it == held).map_or(name, |(_, field)| field);
+                message.guard.push(format!("{field} != {value}"));
+            }
+        }
+        message.updates.extend(stored.iter().map(|name| format!("{name} = {field}")));
+        None
+    }
+
+    fn literal(&self, at: i64) -> String {
+        let value = usize::try_from(at).ok().and_then(|at| self.text.seen.literals.get(at));
+        value.map_or_else(|| "0".into(), |value: &Value| self.value(value))
+    }
+
+    /// A variable that has `value` when the answer is given.
+    fn keep(&mut self, updates: &mut Updates, is_text: bool, value: String) -> String {
+        let base = if is_text { "said_text" } else { "said" };
+        let used = updates.iter().filter(|(name, _)| name.starts_with("said")).count();
+        let name = if used == 0 { base.to_owned() } else { format!("{base}_{}", used + 1) };
+        updates.push((name.clone(), value));
+        self.said.insert(name.clone(), is_text);
+        name
+    }
+}
+
+impl MadeUp {
+    fn has_here(&self, operand: Operand) -> bool {
+        self.here.iter().any(|(it, _)| *it == operand)
+    }
+
+    fn has_kept(&self, operand: Operand) -> bool {
+        self.kept.iter().any(|(it, _)| *it == operand)
+    }
+}
+
+impl Message {
+    /// As it is written after `emit`.
+    fn text(&self, name: &str) -> String {
+        let part = |all: &[String], before: &str, between: &str, after: &str| match all.is_empty() {
+            true => String::new(),
+            false => format!("{before}{}{after}", all.join(between)),
+        };
+        let fields = part(&self.fields, "(", ", ", ")");
+        let guard = part(&self.guard, " when ", " && ", "");
+        format!("{name}{fields}{guard}{}", part(&self.updates, " { ", ", ", " }"))
+    }
+}
