@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""A server that hands out a token for a name; who gives it back may read and log out. One session at a time.
+"""A server that hands out a token for a name; who gives it back may read and log out.
 
-tokens.py PORT [--renew] [--number] [--flaky N]: with --renew, reading hands out a new token; with --number, tokens are
-numbers that begin again with every connection; with --flaky N, every Nth message is denied, whatever it is.
+tokens.py PORT [--many N] [--renew] [--number] [--flaky N]: N sessions at a time, one if not said; with --renew, reading
+hands out a new token; with --number, tokens are numbers that begin again with every connection; with --flaky N, every Nth
+message is denied, whatever it is.
 """
 import argparse
 import secrets
@@ -10,11 +11,11 @@ import socketserver
 
 
 class Session(socketserver.StreamRequestHandler):
-    """One connection: its own user, its own token."""
+    """One connection: its own users by their tokens."""
 
     def setup(self):
         super().setup()
-        self.user, self.token, self.made = None, None, 0
+        self.users, self.made = {}, 0
 
     def handle(self):
         for line in self.rfile:
@@ -25,20 +26,20 @@ class Session(socketserver.StreamRequestHandler):
             self.wfile.write(f"{answer}\n".encode())
 
     def answer(self, command, value):
-        if command == "LOGIN" and self.token is None:
-            self.user = value
-            return f"SESSION {self.new()}"
-        if command == "READ" and value == self.token:
-            return f"SESSION {self.new()}" if OPTIONS.renew else f"PAGE {self.user}"
-        if command == "LOGOUT" and value == self.token:
-            self.token = None
+        if command == "LOGIN" and len(self.users) < OPTIONS.many:
+            return self.new(value)
+        if command == "READ" and value in self.users:
+            return self.new(self.users.pop(value)) if OPTIONS.renew else f"PAGE {self.users[value]}"
+        if command == "LOGOUT" and value in self.users:
+            del self.users[value]
             return "BYE"
         return "DENIED"
 
-    def new(self):
+    def new(self, user):
         self.made += 1
-        self.token = f"s{self.made}" if OPTIONS.number else secrets.token_hex(8)
-        return self.token
+        token = f"s{self.made}" if OPTIONS.number else secrets.token_hex(8)
+        self.users[token] = user
+        return f"SESSION {token}"
 
 
 class Server(socketserver.ThreadingTCPServer):
@@ -52,6 +53,7 @@ class Server(socketserver.ThreadingTCPServer):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("port", type=int)
+    parser.add_argument("--many", type=int, default=1)
     parser.add_argument("--renew", action="store_true")
     parser.add_argument("--number", action="store_true")
     parser.add_argument("--flaky", type=int, default=0)

@@ -1,5 +1,7 @@
 //! Models with variables and guards from systems whose inputs carry values: what is learned is proven to be the system.
 
+mod need;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -125,7 +127,9 @@ fn what_is_no_register_automaton_is_refused() {
     );
     for (more, word) in [
         (&["--input", "soup"][..], "the name of an input message"),
-        (&["--jobs", "2"], "does not go with"),
+        (&["--unstable", "draft"], "depends on values or on chance"),
+        (&["--unstable", "majority", "--jobs", "2"], "by one copy"),
+        (&["--made", "even.n"], "no output has a field"),
         (&["--constant", "tea"], "no field can hold that"),
     ] {
         let told =
@@ -171,4 +175,123 @@ fn a_model_is_written_when_the_time_is_over() {
     let told = says(&[&args[..], &["--time-limit", "8s", "--out", &out]].concat(), 5);
     assert!(told.contains("stopped before everything was tested"), "{told}");
     says(&["check", &out], 0);
+}
+
+/// What was done, and the model without what is said about it.
+fn parts(told: &str) -> (serde_json::Value, Vec<String>) {
+    let json: serde_json::Value =
+        told.lines().find_map(|line| serde_json::from_str(line).ok()).expect("what was done");
+    let text = fs::read_to_string(json["out"].as_str().expect("a path")).expect("a model");
+    (json, text.lines().filter(|line| !line.starts_with("///")).map(str::to_owned).collect())
+}
+
+/// Copies, records and an earlier version: the same model, and no more to ask.
+#[test]
+fn copies_records_and_a_reference_give_the_same_model() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (out, again, runs) = (path(&folder, "a.iox"), path(&folder, "b.iox"), path(&folder, "runs"));
+    let sut = format!("model:{AUCTION}");
+    let learn = |out: &str, more: &[&str]| {
+        let args = ["learn", AUCTION, "--sut", &sut, "--data", "--values", "2", "--seed", "1", "--json"];
+        parts(&says(&[&args[..], &["--out", out], more].concat(), 0))
+    };
+    let (alone, model) = learn(&out, &[]);
+    assert_eq!(learn(&again, &["--jobs", "3"]).1, model, "copies");
+    let tester = ["--tester", "random", "--runs", "30", "--steps", "12", "--seed", "1", "--report", &runs];
+    says(&[&["test", AUCTION, "--sut", &sut][..], &tester].concat(), 0);
+    for (more, what) in [(["--from", &runs], "records"), (["--reference", &out], "a reference")] {
+        let (json, same) = learn(&again, &more);
+        assert_eq!(same, model, "{what}");
+        assert!(json["resets"].as_u64() < alone["resets"].as_u64(), "{what}: {json} and {alone}");
+    }
+}
+
+/// The server of the example, as somebody would write it who knows it.
+const KNOWN: &str = "model Known {\n input login(user: string)\n input read(token: string)\n input logout(token: string)\n \
+    output session(token: string)\n output page(user: string)\n output denied\n output bye\n var who: string = \"\"\n \
+    var live: string = \"\"\n state out {\n on login { who = user } -> granting\n on read -> no\n on logout -> no\n }\n \
+    state granting { emit session { live = token } -> inside }\n state no { emit denied -> out }\n state inside {\n \
+    on login -> still\n on read when token == live -> showing\n on read when token != live -> still\n \
+    on logout when token == live -> leaving\n on logout when token != live -> still\n }\n \
+    state showing { emit page(user: who) -> inside }\n state still { emit denied -> inside }\n \
+    state leaving { emit bye -> out }\n}\n";
+
+/// `ioxide learn` of the server with tokens.
+#[track_caller]
+fn tokens(flags: &str, more: &[&str], code: i32) -> String {
+    let learn = ["learn", "tokens.iox", "--sut", "tokens", "--one-answer", "--data", "--seed", "1"];
+    let mut command = ioxide(&[&learn[..], &["--values", "2", "--json"], more].concat());
+    command.current_dir(root().join("examples/learn")).env("TOKENS_FLAGS", flags);
+    let output = command.output().expect("the program runs");
+    let text =
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{flags} {more:?}\n{text}");
+    text
+}
+
+/// Tokens by chance, tokens that are numbers, a server that now and then is wrong: always the same model, and it is the one
+/// that somebody wrote who knows the server.
+#[test]
+fn what_a_server_makes_up_is_stored_and_compared() {
+    if !need::has("python3") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let (out, other, known) = (path(&folder, "a.iox"), path(&folder, "b.iox"), path(&folder, "known.iox"));
+    fs::write(&known, KNOWN).expect("written");
+    let told = tokens("", &["--out", &out], 0);
+    assert!(told.contains("the system makes up `session.token`"), "{told}");
+    for (one, other) in [(&*out, &*known), (&*known, &*out)] {
+        let proof = says(&["conform", one, other], 0);
+        assert!(proof.contains("CONFORMS") && proof.contains("every product state"), "{proof}");
+    }
+    let (_, model) = parts(&told);
+    assert_eq!(parts(&tokens("", &["--jobs", "3", "--out", &other], 0)).1, model, "copies");
+    let session = path(&folder, "session");
+    let numbers = ["--session", &session, "--out", &other];
+    let told = tokens("--number", &numbers, 0);
+    assert!(told.contains("makes a difference when it is given back"), "{told}");
+    assert_eq!(parts(&told).1, model, "numbers");
+    let before = fs::read(&session).expect("a session");
+    assert_eq!(parts(&tokens("--number", &numbers, 0)).1, model, "once more");
+    assert!(fs::read(&session).expect("a session") == before, "something was asked again");
+    let told = tokens("--renew", &["--out", &other], 0);
+    let text = fs::read_to_string(&other).expect("a model");
+    assert!(text.contains("on read when token == kept_text_token -> owes_session_to"), "{told}{text}");
+}
+
+#[test]
+fn a_server_that_is_wrong_now_and_then_is_noticed_or_asked_twice() {
+    if !need::has("python3") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let (out, other) = (path(&folder, "a.iox"), path(&folder, "b.iox"));
+    let told = tokens("--flaky 300", &["--out", &out], 5);
+    assert!(
+        told.contains("with the same values, in two ways") && told.contains("--unstable majority"),
+        "{told}"
+    );
+    let told = tokens("--flaky 300", &["--unstable", "majority", "--out", &out], 0);
+    let (json, model) = parts(&told);
+    assert!(json["doubtful"].as_u64() > Some(0), "{json}");
+    assert_eq!(parts(&tokens("", &["--out", &other], 0)).1, model);
+}
+
+/// Two tokens at a time: a new one is none of those that are still good.
+#[test]
+fn a_new_token_differs_from_those_that_are_known() {
+    if !need::has("python3") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = path(&folder, "learned.iox");
+    let told =
+        tokens("--many 2", &["--input", "login", "--input", "read", "--walks", "50", "--out", &out], 0);
+    let text = fs::read_to_string(&out).expect("a model");
+    assert!(text.contains("with 4 variables"), "{told}{text}");
+    let emit = text.lines().find(|line| line.contains("emit session when")).expect("a guard");
+    assert!(emit.contains("token != kept_text_token") && emit.contains("_token_2 = token"), "{text}");
+    let told = says(&["check", "--deep", &out], 0);
+    assert!(told.contains("ok"), "{told}");
 }

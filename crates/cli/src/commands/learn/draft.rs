@@ -196,10 +196,9 @@ impl Owing {
         }
         let message = said.split(" when ").next().and_then(|it| it.split(" { ").next()).unwrap_or(said);
         let short = identifier(message).filter(|name| name.len() <= MAX_NAME);
-        let wanted = match short {
-            Some(short) => format!("owes_{short}_to_{after}"),
-            None => format!("owes_{}", self.texts.len()),
-        };
+        let wanted = short.map(|short| format!("owes_{short}_to_{after}"));
+        let is_free = |name: &String| self.texts.iter().all(|(known, _)| known != name);
+        let wanted = wanted.filter(is_free).unwrap_or_else(|| format!("owes_{}", self.texts.len()));
         self.texts.push((wanted.clone(), format!("\nstate {wanted} {{\nemit {said} -> {after}\n}}\n")));
         self.names.insert(key, wanted.clone());
         wanted

@@ -1,7 +1,7 @@
 //! The messages of an answer: what is said, and what the system makes up.
 //!
 //! A value that is made up is in a field of which nothing is said but that it is none of those which were made up before
-//! and are still known. It is stored when the message comes, so what is stored then is at hand for later messages only.
+//! and are still known, or which it is compared with. It is stored when the message comes, so what is stored then is at hand for later messages only.
 
 use ioxide_learn::register::guards::{Branch, GuardedTold, Operand};
 use ioxide_model::index::Idx;
@@ -122,7 +122,8 @@ impl Writer<'_, '_> {
         for (register, ((kind, name), held)) in known {
             let is_later =
                 self.text.is_made(branch.gate, *held) && !made.has_here(*held) && !made.has_kept(*held);
-            let is_like = *kind == is_text && !self.given[branch.target][register];
+            let is_like = *kind == is_text
+                && (!self.given[branch.target][register] || self.is_compared(branch, operand, register));
             if *held != operand && is_like && !is_later {
                 let value = made.here.iter().find(|(it, _)| it == held).map_or(name, |(_, field)| field);
                 message.guard.push(format!("{field} != {value}"));
@@ -130,6 +131,18 @@ impl Writer<'_, '_> {
         }
         message.updates.extend(stored.iter().map(|name| format!("{name} = {field}")));
         None
+    }
+
+    /// Whether behind `branch` a register that holds `operand` is compared with this one: then they must differ.
+    fn is_compared(&self, branch: &Branch, operand: Operand, register: usize) -> bool {
+        let holds = |it: Operand| match it {
+            Operand::Register(at) => branch.registers.get(at) == Some(&operand),
+            Operand::Field(_) | Operand::Constant(_) => false,
+        };
+        let it = Operand::Register(register);
+        let there = &self.text.machine.locations[branch.target].branches;
+        let mut guards = there.iter().flat_map(|branch| &branch.guard);
+        guards.any(|guard| guard.left == it && holds(guard.right) || guard.right == it && holds(guard.left))
     }
 
     fn literal(&self, at: i64) -> String {
