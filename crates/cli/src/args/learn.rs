@@ -12,6 +12,7 @@ use super::{LimitArgs, ModelArgs, PartArgs, SolverArgs};
     ioxide learn shop.iox --sut shop --input 'add(item: 1)' --input 'pay' --extra 1 --out shop-learned.iox\n  \
     ioxide learn shop.iox --sut shop --reference shop-1.4.iox --jobs 4 --out shop-1.5.iox\n  \
     ioxide learn examples/learn/login.iox --sut model:examples/learn/login.iox --data --seed 1\n  \
+    ioxide learn shop.iox --sut shop --data --made basket.id --reference shop-1.4.iox --out shop-1.5.iox\n  \
     ioxide learn examples/learn/session.iox --sut model:examples/learn/session.iox --time --seed 1\n  \
     ioxide learn shop.iox --traces monday.jsonl --traces tuesday.jsonl --hold-out 20 --out shop-learned.iox"
 )]
@@ -29,7 +30,8 @@ pub struct Learn {
     /// Recorded runs, as for `--traces`, whose answers are taken as the system's: what they show is not asked.
     #[arg(long = "from", value_name = "FILE", requires = "sut")]
     pub from: Vec<String>,
-    /// An earlier version: a machine, or a model that is finite. What would show that nothing has changed is asked first.
+    /// An earlier version: a machine, or a model that is finite (any model with `--data`). What would show that nothing has
+    /// changed is asked first.
     #[arg(long, value_name = "FILE", requires = "sut")]
     pub reference: Option<String>,
     /// Keeps this share of the recorded runs back, in percent, and says how many of them the machine explains.
@@ -131,9 +133,9 @@ pub struct Learn {
 pub enum Unstable {
     /// Shows the two runs and ends.
     Stop,
-    /// Repeats the run and believes the most frequent answer.
+    /// Repeats the run and believes the most frequent answer; with `--data`, asks everything until two answers agree.
     Majority,
-    /// Drafts a model that answers in several ways, from questions that are repeated.
+    /// Drafts a model that answers in several ways, from questions that are repeated; not with `--data`.
     Draft,
 }
 
