@@ -220,7 +220,7 @@ const KNOWN: &str = "model Known {\n input login(user: string)\n input read(toke
 #[track_caller]
 fn tokens(flags: &str, more: &[&str], code: i32) -> String {
     let learn = ["learn", "tokens.iox", "--sut", "tokens", "--one-answer", "--data", "--seed", "1"];
-    let mut command = ioxide(&[&learn[..], &["--values", "2", "--json"], more].concat());
+    let mut command = ioxide(&[&learn[..], &["--values", "1", "--json"], more].concat());
     command.current_dir(root().join("examples/learn")).env("TOKENS_FLAGS", flags);
     let output = command.output().expect("the program runs");
     let text =
