@@ -73,9 +73,10 @@ impl Class<'_> {
                 Some(now) => self.own_values(asked.seen, &then[at], now),
                 None => Vec::new(),
             };
-            return Ok(match fields.is_empty() {
-                true => Reason::Unstable(run[..=at].to_vec(), again[..again.len().min(at + 1)].to_vec()),
-                false => Reason::Made(fields),
+            return Ok(if fields.is_empty() {
+                Reason::Unstable(run[..=at].to_vec(), again[..again.len().min(at + 1)].to_vec())
+            } else {
+                Reason::Made(fields)
             });
         }
         Ok(Reason::Values)

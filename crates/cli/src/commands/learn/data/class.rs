@@ -152,10 +152,12 @@ impl<'c> Class<'c> {
                 Err(found) => Err(DataLearnError::Disagrees(found)),
             };
             match result {
-                Ok(learned) => match self.given_back(&plan, asked).map_err(stopped)? {
-                    false => return Ok((learned, plan)),
-                    true => self.words.clear(),
-                },
+                Ok(learned) => {
+                    if !self.given_back(&plan, asked).map_err(stopped)? {
+                        return Ok((learned, plan));
+                    }
+                    self.words.clear();
+                }
                 Err(DataLearnError::Stuck(_)) if self.votes.is_some() && self.n_reviews < MAX_REVIEWS => {
                     self.n_reviews += 1;
                     self.note(
@@ -238,9 +240,10 @@ impl<'c> Class<'c> {
             _ => None,
         };
         let Some(constant) = constant else {
-            return Err(match self.theories.len() > 1 {
-                true => self.not_both(&self.made, ways),
-                false => self.contradiction(&plan.domain, asked.seen, found),
+            return Err(if self.theories.len() > 1 {
+                self.not_both(&self.made, ways)
+            } else {
+                self.contradiction(&plan.domain, asked.seen, found)
             });
         };
         self.note(&format!(

@@ -133,10 +133,8 @@ fn input(plan: &Plan, gate: usize, at: usize, value: &Value) -> Option<Label> {
     let of = |fixed: &Option<Value>| {
         fixed.clone().or_else(|| {
             number += 1;
-            match number - 1 == at {
-                true => Some(value.clone()),
-                false => Some(stranger(kinds[number - 1], value)),
-            }
+            let is_it = number - 1 == at;
+            Some(if is_it { value.clone() } else { stranger(kinds[number - 1], value) })
         })
     };
     let values = plan.gates[gate].fixed.iter().map(of).collect::<Option<Vec<Value>>>()?;

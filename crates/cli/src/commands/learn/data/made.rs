@@ -35,9 +35,10 @@ fn field_named(name: &str, model: &Model) -> Result<MadeField, Stop> {
     let found = data.iter().find(|field| shown(model, **field) == name);
     found.copied().ok_or_else(|| {
         let known: Vec<String> = data.iter().map(|field| format!("`{}`", shown(model, *field))).collect();
-        let help = match known.is_empty() {
-            true => "no output has a field that is a number or a text".to_owned(),
-            false => format!("there is {}", known.join(", ")),
+        let help = if known.is_empty() {
+            "no output has a field that is a number or a text".to_owned()
+        } else {
+            format!("there is {}", known.join(", "))
         };
         Stop::usage(format!("`--made {name}`: no field of an output that holds numbers or texts")).help(help)
     })

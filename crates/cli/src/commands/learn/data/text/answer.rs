@@ -174,9 +174,8 @@ impl MadeUp {
 impl Message {
     /// As it is written after `emit`.
     fn text(&self, name: &str) -> String {
-        let part = |all: &[String], before: &str, between: &str, after: &str| match all.is_empty() {
-            true => String::new(),
-            false => format!("{before}{}{after}", all.join(between)),
+        let part = |all: &[String], before: &str, between: &str, after: &str| {
+            if all.is_empty() { String::new() } else { format!("{before}{}{after}", all.join(between)) }
         };
         let fields = part(&self.fields, "(", ", ", ")");
         let guard = part(&self.guard, " when ", " && ", "");
