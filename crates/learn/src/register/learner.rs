@@ -160,18 +160,21 @@ impl DataLearner {
         &mut self,
         observer: &mut DataObserver<S>,
     ) -> Result<RegisterMachine, DataLearnError<S::Error>> {
+        let mut before = None;
         loop {
             let Progress::Done(machine) = self.machine(observer)? else { continue };
             let Some(word) = inconsistency(&machine, &observer.tree) else { return Ok(machine) };
-            let known = self.known(&observer.tree);
-            self.refute(observer, &machine, &word)?;
-            if self.known(&observer.tree) == known {
+            let now = Some((self.known(&observer.tree), machine.clone()));
+            if now == before {
                 return Err(DataLearnError::Stuck(word));
             }
+            self.refute(observer, &machine, &word)?;
+            before = now;
         }
     }
 
-    /// How much is known: words, locations, values that are memorable. The same again means the same machine again.
+    /// How much is known: words, locations, values that are memorable. Who knows no more and has the same machine again will
+    /// have it for ever.
     fn known(&self, tree: &DataTree) -> (usize, usize, usize) {
         (tree.len(), self.basis.len(), tree.n_memorable())
     }
