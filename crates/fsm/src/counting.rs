@@ -188,9 +188,10 @@ impl Growth<'_> {
     }
 
     fn add(&mut self, node: usize, input: InputId) -> Result<usize, SuiteTooLarge> {
-        match self.tree.symbols() > self.limit {
-            true => Err(SuiteTooLarge { limit: self.limit }),
-            false => Ok(self.tree.add(node, input)),
+        if self.tree.symbols() > self.limit {
+            Err(SuiteTooLarge { limit: self.limit })
+        } else {
+            Ok(self.tree.add(node, input))
         }
     }
 }

@@ -280,10 +280,7 @@ impl PairWords {
                 _ => break,
             }
         }
-        match word.is_empty() {
-            true => self.known.get(&(a.max(b), a.min(b))).cloned(),
-            false => Some(word),
-        }
+        if word.is_empty() { self.known.get(&(a.max(b), a.min(b))).cloned() } else { Some(word) }
     }
 
     /// Words that tell neighbours among `tokens` apart.

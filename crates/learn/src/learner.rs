@@ -175,9 +175,10 @@ impl Learner {
         let mut word = observer.tree.word(self.fold.basis[other]);
         word.extend(&rest);
         observer.ask(&word)?;
-        match observer.tree.are_apart(node, self.fold.basis[other]) {
-            true => Ok(()),
-            false => self.refute(observer, &word),
+        if observer.tree.are_apart(node, self.fold.basis[other]) {
+            Ok(())
+        } else {
+            self.refute(observer, &word)
         }
     }
 

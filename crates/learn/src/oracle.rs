@@ -210,10 +210,7 @@ impl<L: Live> Search<'_, L> {
         let machine = self.learner.hypothesis(self.observer)?;
         self.last = Some(machine.clone());
         self.told_hypothesis();
-        let guarantee = match self.is_stopped {
-            true => Some(Guarantee::Consistent),
-            false => self.examine(&machine)?,
-        };
+        let guarantee = if self.is_stopped { Some(Guarantee::Consistent) } else { self.examine(&machine)? };
         Ok(guarantee.map(|guarantee| (machine, guarantee)))
     }
 

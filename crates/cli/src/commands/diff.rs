@@ -24,9 +24,10 @@ pub fn run(args: &Diff) -> Result<ExitStatus, Stop> {
     let found = limit::within(&wanted.halt, || difference(&old, &new));
     let view = View { args, old: &old, new: &new, found: &found };
     let mut out = io::stdout().lock();
-    let told = match args.json {
-        true => writeln!(out, "{}", view.json()),
-        false => view.lines().iter().try_for_each(|line| writeln!(out, "{line}")),
+    let told = if args.json {
+        writeln!(out, "{}", view.json())
+    } else {
+        view.lines().iter().try_for_each(|line| writeln!(out, "{line}"))
     };
     exit::shown(if found.is_empty() { ExitStatus::Success } else { ExitStatus::Failure }, told)
 }

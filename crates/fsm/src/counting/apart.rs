@@ -50,10 +50,7 @@ impl Apart {
     /// How much longer a word has to be that begins with `input`, if one tells the states apart.
     fn after(&self, machine: &Mealy, a: StateId, b: StateId, input: InputId) -> Option<u32> {
         let (x, y) = (machine.edge(a, input)?, machine.edge(b, input)?);
-        match x.output == y.output {
-            false => Some(0),
-            true => self.level[x.next.index() * self.n + y.next.index()],
-        }
+        if x.output == y.output { self.level[x.next.index() * self.n + y.next.index()] } else { Some(0) }
     }
 
     /// Whether some word tells the states apart.

@@ -131,9 +131,10 @@ pub fn learn_data<S: DataSystem>(
         let mut exam =
             Exam { observer, machine: &machine, examination, first, rng: &mut rng, watch, is_stopped: false };
         exam.tell(stage);
-        let (found, guarantee) = match exam.is_stopped {
-            true => (None, DataGuarantee::Consistent),
-            false => match exam.take() {
+        let (found, guarantee) = if exam.is_stopped {
+            (None, DataGuarantee::Consistent)
+        } else {
+            match exam.take() {
                 Ok(found) => found,
                 // Nothing has spoken against the machine so far: if somebody wanted to stop anyway, it will do.
                 Err(DataLearnError::System(error)) => {
@@ -144,7 +145,7 @@ pub fn learn_data<S: DataSystem>(
                     (None, DataGuarantee::Consistent)
                 }
                 Err(error) => return Err(error),
-            },
+            }
         };
         let is_stopped = exam.is_stopped;
         match found {

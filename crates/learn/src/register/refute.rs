@@ -136,9 +136,10 @@ impl DataLearner {
         }
         while last - first > 1 {
             let middle = first.midpoint(last);
-            match self.said(observer, node, image, &steps[middle].1)? == start {
-                true => first = middle,
-                false => last = middle,
+            if self.said(observer, node, image, &steps[middle].1)? == start {
+                first = middle
+            } else {
+                last = middle
             }
         }
         let (value, other) = &steps[last];
@@ -222,12 +223,11 @@ fn ways(
 
 /// `value` becomes one that nobody has seen, if it is a forgotten one.
 fn apart(forgotten: &[Point], known: &[Point], moved: &[Point], value: Point) -> Vec<(Point, Point)> {
-    match forgotten.contains(&value) {
-        true => {
-            let all = forgotten.iter().chain(known).chain(moved);
-            vec![(value, all.copied().max().unwrap_or(0) + FAR)]
-        }
-        false => Vec::new(),
+    if forgotten.contains(&value) {
+        let all = forgotten.iter().chain(known).chain(moved);
+        vec![(value, all.copied().max().unwrap_or(0) + FAR)]
+    } else {
+        Vec::new()
     }
 }
 

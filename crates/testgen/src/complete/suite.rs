@@ -519,18 +519,17 @@ impl Claim {
     }
 
     fn found(&self) -> String {
-        match self.only.is_empty() {
-            true if self.is_exact && self.left_out == 0 => {
-                "Every system of the fault domain that answers wrongly fails a test.".into()
-            }
-            true => "Every system of the fault domain that answers wrongly where nothing is left out fails a test.".into(),
-            false => format!(
+        if !self.only.is_empty() {
+            return format!(
                 "Every system of the fault domain fails a test that gives one of the {} answers of {} where the \
                  model does not, or does not give it where the model does.",
                 self.critical.len(),
                 listed(&self.only)
-            ),
+            );
         }
+        let is_whole = self.is_exact && self.left_out == 0;
+        let place = if is_whole { "" } else { " where nothing is left out" };
+        format!("Every system of the fault domain that answers wrongly{place} fails a test.")
     }
 
     /// What is not claimed.

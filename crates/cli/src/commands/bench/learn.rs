@@ -59,17 +59,14 @@ pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
         let system = machine.spec.to_mealy();
         let row = Row::measure(&machine.name, &system, args.seeds)?;
         let peer = peers.as_mut().map(|peers| peers.learn(&machine.name, &system)).transpose()?;
-        match args.json {
-            true => {
-                flat.extend(row.flat());
-                flat.extend(peer);
-                rows.push(row.json());
-            }
-            false => {
-                writeln!(out, "{}", row.line())?;
-                if let Some(peer) = peer {
-                    writeln!(out, "  AALpy KV, perfect oracle: {} / {}", peer["resets"], peer["symbols"])?;
-                }
+        if args.json {
+            flat.extend(row.flat());
+            flat.extend(peer);
+            rows.push(row.json());
+        } else {
+            writeln!(out, "{}", row.line())?;
+            if let Some(peer) = peer {
+                writeln!(out, "  AALpy KV, perfect oracle: {} / {}", peer["resets"], peer["symbols"])?;
             }
         }
     }

@@ -27,9 +27,10 @@ pub fn chosen(args: &Learn, model: &Model) -> Result<BTreeMap<String, Label>, St
         let lines = text.lines().map(|line| line.split('#').next().unwrap_or(line).trim());
         texts.extend(lines.filter(|line| !line.is_empty()).map(str::to_owned));
     }
-    let labels = match texts.is_empty() {
-        true => every(model),
-        false => texts.iter().map(|text| given(model, text)).collect::<Result<_, _>>()?,
+    let labels = if texts.is_empty() {
+        every(model)
+    } else {
+        texts.iter().map(|text| given(model, text)).collect::<Result<_, _>>()?
     };
     if labels.is_empty() {
         return Err(Stop::new(ExitStatus::Nothing, "the model has no input to learn with"));

@@ -145,10 +145,7 @@ impl DataGate {
             value.as_ref().map(|value| format!("{name}: {}", model.pool.show_value(value)))
         };
         let fixed: Vec<String> = gate.fields.iter().zip(&self.fixed).filter_map(field).collect();
-        match fixed.is_empty() {
-            true => gate.name.to_string(),
-            false => format!("{}({})", gate.name, fixed.join(", ")),
-        }
+        if fixed.is_empty() { gate.name.to_string() } else { format!("{}({})", gate.name, fixed.join(", ")) }
     }
 }
 
@@ -181,9 +178,10 @@ fn gates(args: &Learn, model: &Model) -> Result<Vec<DataGate>, Stop> {
             gates.push(one);
         }
     }
-    match gates.is_empty() {
-        true => Err(Stop::new(ExitStatus::Nothing, "the model has no input to learn with")),
-        false => Ok(gates),
+    if gates.is_empty() {
+        Err(Stop::new(ExitStatus::Nothing, "the model has no input to learn with"))
+    } else {
+        Ok(gates)
     }
 }
 

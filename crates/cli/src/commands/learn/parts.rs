@@ -116,13 +116,12 @@ pub fn merged(args: &Learn, parts: &mut Gathered, to: &Merge) -> Result<ExitStat
     fs::create_dir_all(&to.out).map_err(|error| write::cannot(Path::new(&to.out), &error))?;
     write::named(&path.display().to_string(), |out| out.write_all(model.as_bytes()))?;
     let mut out = io::stdout().lock();
-    let shown = match to.json {
-        true => {
-            let mut told = text.result["json"].clone();
-            told["out"] = json!(path.display().to_string());
-            writeln!(out, "{told}")
-        }
-        false => said.iter().filter_map(Json::as_str).try_for_each(|line| writeln!(out, "{line}")),
+    let shown = if to.json {
+        let mut told = text.result["json"].clone();
+        told["out"] = json!(path.display().to_string());
+        writeln!(out, "{told}")
+    } else {
+        said.iter().filter_map(Json::as_str).try_for_each(|line| writeln!(out, "{line}"))
     };
     eprintln!("model: {}", path.display());
     let is_whole = text.result["exit"] == json!(ExitStatus::Success as i32);

@@ -169,12 +169,12 @@ fn traces(model: &Model, path: &str) -> Result<Vec<Trace>, Stop> {
     let misfit = |error: String| Stop::usage(format!("`{path}` does not fit the model: {error}"));
     let is_folder = Path::new(path).is_dir();
     let text = if is_folder { String::new() } else { load::read_data(path)? };
-    let recorded = match is_folder {
-        true => Some(record::read(path)?),
-        false if text.lines().next().is_some_and(|first| first.contains("\"ioxide-record\"")) => {
-            Some(Record::read(text.as_bytes()).map_err(|error| Stop::usage(error.to_string()))?)
-        }
-        false => None,
+    let recorded = if is_folder {
+        Some(record::read(path)?)
+    } else if text.lines().next().is_some_and(|first| first.contains("\"ioxide-record\"")) {
+        Some(Record::read(text.as_bytes()).map_err(|error| Stop::usage(error.to_string()))?)
+    } else {
+        None
     };
     let Some(recorded) = recorded else {
         let runs = text.split("\n\n").filter(|run| !run.trim().is_empty());

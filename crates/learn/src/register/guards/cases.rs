@@ -125,9 +125,10 @@ fn widened(cases: &[Case], mut branches: Vec<Branch>) -> Vec<Branch> {
             let mut wider = branch.clone();
             wider.guard.remove(literal);
             let mut covered = cases.iter().zip(&first).filter(|(case, _)| fits(&wider, case));
-            match covered.all(|(_, &own)| before.get(own).is_some_and(|own| same(own, &wider))) {
-                true => *branch = wider,
-                false => literal += 1,
+            if covered.all(|(_, &own)| before.get(own).is_some_and(|own| same(own, &wider))) {
+                *branch = wider
+            } else {
+                literal += 1
             }
         }
     }
@@ -135,11 +136,10 @@ fn widened(cases: &[Case], mut branches: Vec<Branch>) -> Vec<Branch> {
     while at < branches.len() {
         let others = || branches.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, it)| it);
         let is_spare = |case: &Case| !fits(&branches[at], case) || others().any(|other| fits(other, case));
-        match branches.len() > 1 && cases.iter().all(is_spare) {
-            true => {
-                branches.remove(at);
-            }
-            false => at += 1,
+        if branches.len() > 1 && cases.iter().all(is_spare) {
+            branches.remove(at);
+        } else {
+            at += 1
         }
     }
     branches

@@ -174,12 +174,11 @@ impl Live for TimedLive<'_> {
         if !self.messages.preamble.is_empty() {
             self.rest(&mut said)?;
         }
-        match said == self.messages.preamble {
-            true => Ok(()),
-            false => {
-                let model = &self.messages.model;
-                Err(Trouble::Preamble(answer_name(&model.pool, &model.sts, &said)))
-            }
+        if said == self.messages.preamble {
+            Ok(())
+        } else {
+            let model = &self.messages.model;
+            Err(Trouble::Preamble(answer_name(&model.pool, &model.sts, &said)))
         }
     }
 

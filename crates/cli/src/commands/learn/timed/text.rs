@@ -99,9 +99,10 @@ impl TimedText<'_> {
     }
 
     fn resets(&self, state: StateId, input: InputId) -> &'static str {
-        match self.starts[state.index() * self.machine.n_inputs() + input.index()] {
-            true => "{ reset since, reset timer }",
-            false => "{ reset since }",
+        if self.starts[state.index() * self.machine.n_inputs() + input.index()] {
+            "{ reset since, reset timer }"
+        } else {
+            "{ reset since }"
         }
     }
 }
