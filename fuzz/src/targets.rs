@@ -6,29 +6,29 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use ioxide_explorer::http::read_head;
-use ioxide_lang::{Loaded, Options, channel, format, gather, load, through};
+use ioxide_lang::{LoadOptions, LoadedText, channel, format, gather, load, through};
 use ioxide_model::source::{FileId, Sources};
 use ioxide_model::sts::Model;
 use ioxide_openapi::{BadDescription, ServiceOptions, translate};
-use ioxide_report::case::json::Outline;
-use ioxide_report::html::campaign::Campaign;
+use ioxide_report::case::json::CaseOutline;
+use ioxide_report::html::campaign::CampaignPage;
 use ioxide_runner::codec::binary::{BinaryCodec, BinaryConfig};
 use ioxide_runner::codec::http::answer::AnswerConfig;
 use ioxide_runner::codec::http::events::{BadStream, Dechunker, next_event};
-use ioxide_runner::codec::http::message::{AskedFor, Response};
+use ioxide_runner::codec::http::message::{AskedFor, HttpResponse};
 use ioxide_runner::codec::http::websocket::Assembly;
 use ioxide_runner::codec::http::{HttpCodec, HttpConfig};
-use ioxide_runner::codec::layout::{Endian, Layout};
+use ioxide_runner::codec::layout::{Endian, MessageLayout};
 use ioxide_runner::codec::text::{TextCodec, TextConfig};
-use ioxide_runner::codec::{Message as CodecMessage, label_from_json, label_to_json};
+use ioxide_runner::codec::{WireMessage, label_from_json, label_to_json};
 use ioxide_runner::json;
 use ioxide_runner::judge::plain_trace;
-use ioxide_runner::protocol::Message;
+use ioxide_runner::protocol::ProtocolMessage;
 use ioxide_runner::record;
 use ioxide_runner::reporter::Reporter;
 use ioxide_runner::suite::SuiteReader;
 
-use crate::project::{Instances, Source};
+use crate::project::{Instances, SystemSource};
 
 /// The forms of models, and systems with the files of their parts.
 pub const FORMS: [&str; 10] = ["iox", "as", "xml", "xlia", "dot", "kiss2", "txt", "fsm", "txs", "system"];
@@ -55,7 +55,7 @@ static RICH_MODEL: LazyLock<Model> = LazyLock::new(|| in_order(RICH));
 fn in_order(text: &str) -> Model {
     let mut sources = Sources::new();
     let file = sources.add("m.iox", text);
-    load(&sources, file, &Options::default()).model.expect("the model is in order")
+    load(&sources, file, &LoadOptions::default()).model.expect("the model is in order")
 }
 
 fn chosen(bytes: &[u8]) -> (usize, &[u8]) {
@@ -81,12 +81,12 @@ pub fn is_model(which: usize, text: &str) -> bool {
     loaded(&mut Sources::new(), which, text).model.is_some()
 }
 
-fn loaded(sources: &mut Sources, which: usize, text: &str) -> Loaded {
+fn loaded(sources: &mut Sources, which: usize, text: &str) -> LoadedText {
     let file = match FORMS[which % FORMS.len()] {
         "system" => parts(sources, text),
         form => sources.add(format!("m.{form}"), text),
     };
-    load(sources, file, &Options::default())
+    load(sources, file, &LoadOptions::default())
 }
 
 /// Adds a system and what it is made of: a line `//// NAME` begins another file.
@@ -109,7 +109,7 @@ pub fn through_channel(bytes: &[u8]) {
 pub fn project(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     for name in systems(text) {
-        let source = Source::File { content: text.to_owned(), name: name.to_owned() };
+        let source = SystemSource::File { content: text.to_owned(), name: name.to_owned() };
         let _ = source.warnings();
         let _ = source.described(0, &Instances::default());
     }
@@ -131,7 +131,7 @@ pub fn record(bytes: &[u8]) {
     let text = String::from_utf8_lossy(rest);
     match which % 4 {
         0 => {
-            let mut campaign = Campaign::default();
+            let mut campaign = CampaignPage::default();
             let _ = record::each::<record::RecordError>(rest, |event| Ok(campaign.event(&event)?));
             let _ = serde_json::to_string(&campaign);
         }
@@ -139,7 +139,7 @@ pub fn record(bytes: &[u8]) {
             let Ok(suite) = SuiteReader::new(rest) else { return };
             suite.take_while(Result::is_ok).for_each(drop);
         }
-        2 => drop(Outline::read(&text)),
+        2 => drop(CaseOutline::read(&text)),
         _ => drop(plain_trace(&MODEL, &text)),
     }
 }
@@ -147,8 +147,8 @@ pub fn record(bytes: &[u8]) {
 /// A line of the adapter protocol; what is read is written and read the same.
 pub fn protocol(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    if let Ok(message) = Message::from_line(text) {
-        assert_eq!(Message::from_line(&message.to_line()), Ok(message));
+    if let Ok(message) = ProtocolMessage::from_line(text) {
+        assert_eq!(ProtocolMessage::from_line(&message.to_line()), Ok(message));
     }
 }
 
@@ -159,21 +159,21 @@ pub fn codec(bytes: &[u8]) {
     match which % 4 {
         0 => drop(TEXT.decode(&MODEL, &text)),
         1 => drop(BINARY.decode(&MODEL, rest)),
-        2 => drop(Layout::parse(&text, Endian::Big)),
+        2 => drop(MessageLayout::parse(&text, Endian::Big)),
         _ => label(rest),
     }
 }
 
 /// Whether these bytes are a message in JSON.
 pub fn is_message(bytes: &[u8]) -> bool {
-    let message = json::read::<CodecMessage>(bytes);
+    let message = json::read::<WireMessage>(bytes);
     message.is_ok_and(|message| label_from_json(&RICH_MODEL, &message, |_| true).is_ok())
 }
 
 /// A message in JSON; the label that is read is written and read the same.
 fn label(bytes: &[u8]) {
     let model = &*RICH_MODEL;
-    let Ok(message) = json::read::<CodecMessage>(bytes) else { return };
+    let Ok(message) = json::read::<WireMessage>(bytes) else { return };
     let Ok(label) = label_from_json(model, &message, |_| true) else { return };
     let again = label_to_json(&model.pool, &model.sts, &label).expect("a message has JSON");
     assert_eq!(label_from_json(model, &again, |_| true), Ok(label));
@@ -192,7 +192,7 @@ static TEXT: LazyLock<TextCodec> = LazyLock::new(|| {
 });
 
 static BINARY: LazyLock<BinaryCodec> = LazyLock::new(|| {
-    let layout = |text: &str| Layout::parse(text, Endian::Big).expect("a layout");
+    let layout = |text: &str| MessageLayout::parse(text, Endian::Big).expect("a layout");
     let config = BinaryConfig {
         inputs: vec![("ask".into(), layout("0x01, i32 n, u8 len(s), text s"))],
         outputs: vec![
@@ -207,7 +207,7 @@ static BINARY: LazyLock<BinaryCodec> = LazyLock::new(|| {
 pub fn http_answer(bytes: &[u8]) {
     let (which, rest) = chosen(bytes);
     let asked = [AskedFor::Body, AskedFor::Head, AskedFor::WebSocket][(which >> 2) % 3];
-    let Ok(Some((response, used))) = Response::parse(rest, asked, which & 2 == 2) else { return };
+    let Ok(Some((response, used))) = HttpResponse::parse(rest, asked, which & 2 == 2) else { return };
     assert!(used <= rest.len(), "more was used than came");
     let _ = HTTP.decode(&MODEL, &response, None);
 }

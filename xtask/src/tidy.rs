@@ -1,7 +1,13 @@
-//! The house rules that a program can check: layers, effects at the rim, module docs, length.
+//! The house rules that a program can check: layers, effects at the rim, module docs, length, names.
+
+mod code;
+mod names;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+
+use self::code::shipped;
+use self::names::NameRegister;
 
 /// Who may use whom (ARCHITECTURE.md, "Crates"). A new edge is an architecture change.
 const LAYERS: &[(&str, &[&str])] = &[
@@ -87,14 +93,36 @@ pub fn check(root: &Path) -> Vec<String> {
         collect(&root.join(folder), &mut files);
     }
     files.sort();
+    let mut register = NameRegister::default();
     for file in files {
         let name = file.strip_prefix(root).unwrap_or(&file).display().to_string();
         match fs::read_to_string(&file) {
-            Ok(text) => complaints.extend(source(&name, &text).into_iter().map(|c| format!("{name}: {c}"))),
+            Ok(text) => {
+                complaints.extend(source(&name, &text).into_iter().map(|c| format!("{name}: {c}")));
+                if !is_test(&name) && !name.contains("/examples/") {
+                    register.read(&name, &text);
+                }
+            }
             Err(error) => complaints.push(format!("{name}: cannot be read: {error}")),
         }
     }
+    complaints.extend(names(root, &register));
     complaints
+}
+
+/// What is wrong with names: of types, of papers, of things.
+fn names(root: &Path, register: &NameRegister) -> Vec<String> {
+    let read = |file: &str| fs::read_to_string(root.join(file)).unwrap_or_default();
+    let mut complaints = register.doubles();
+    complaints.extend(register.uncited(&read("docs/book/src/references.md")));
+    complaints.extend(register.unknown_in_glossary(&read("ARCHITECTURE.md")));
+    complaints
+}
+
+/// Whether a file holds tests only.
+fn is_test(name: &str) -> bool {
+    let folder = ["/tests/", "/benches/"].iter().any(|folder| name.contains(folder));
+    folder || name.ends_with("tests.rs")
 }
 
 /// Dependencies among our crates that the table does not have.
@@ -130,7 +158,7 @@ fn edges(manifest: &str) -> Vec<String> {
 /// What is wrong with one file of source code.
 fn source(name: &str, text: &str) -> Vec<String> {
     let mut complaints = Vec::new();
-    let is_test = name.contains("/tests/") || name.ends_with("tests.rs") || name.contains("/benches/");
+    let is_test = is_test(name);
     if !is_test && !text.trim_start().starts_with("//!") {
         complaints
             .push("a module opens with `//!`: the thing, its definition, its source, its promise".into());
@@ -140,15 +168,14 @@ fn source(name: &str, text: &str) -> Vec<String> {
         complaints.push(format!("{lines} lines: split it by idea"));
     }
     if !is_test && !name.starts_with("xtask/") {
-        let code = text.split("#[cfg(test)]").next().unwrap_or(text);
-        let outside = code.lines().filter(|line| leaves_crate(name, line));
+        let outside = shipped(text).map(|(_, line)| line).filter(|line| leaves_crate(name, line));
         complaints.extend(outside.map(|line| {
             format!("`{}` is outside of the crate, so a package of it does not build", line.trim())
         }));
     }
     if !is_test && !name.starts_with("xtask/") && !RIM.iter().any(|rim| name.starts_with(rim)) {
-        let code = text.split("#[cfg(test)]").next().unwrap_or(text);
-        let code: Vec<&str> = code.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+        let code: Vec<&str> =
+            shipped(text).map(|(_, line)| line).filter(|line| !line.trim_start().starts_with("//")).collect();
         let found = EFFECTS.iter().filter(|effect| code.iter().any(|line| line.contains(**effect)));
         complaints.extend(
             found.map(|effect| format!("`{effect}` is for the rim only (cli, runner, solver processes)")),

@@ -21,12 +21,12 @@ use std::time::{Duration, Instant};
 use serde_json::{Value as Json, json};
 use thiserror::Error;
 
-use self::journal::{Tried, opened};
-use crate::engine::{Engine, EngineError, Order, WorkerEnd, last_words};
+use self::journal::{FailedTries, opened};
+use crate::engine::{CampaignEngine, EngineError, WorkOrder, WorkerEnd, last_words};
 use crate::leases::Leases;
 use crate::part::{EndOfPart, MANIFEST, Manifest, PartError, UNITS};
-use crate::scan::{Scanned, parts_in, scan};
-use crate::schedule::{Batch, BatchEnd, Schedule, ScheduleConfig, SetAside, Tally};
+use crate::scan::{ScannedPart, parts_in, scan};
+use crate::schedule::{BatchEnd, CampaignTally, Schedule, ScheduleConfig, SetAside, UnitBatch};
 use crate::units::UnitSet;
 
 /// How long one wait for a worker lasts at most.
@@ -88,7 +88,7 @@ pub enum DriveError {
 
 /// What whoever watches wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wish {
+pub enum WatcherWish {
     /// More.
     GoOn,
     /// No unit after this one.
@@ -98,19 +98,19 @@ pub enum Wish {
 }
 
 /// Whoever watches a campaign.
-pub trait Watch {
+pub trait CampaignObserver {
     /// How far it is.
-    fn progress(&mut self, tally: &Tally, elapsed: Duration) -> Wish;
+    fn progress(&mut self, tally: &CampaignTally, elapsed: Duration) -> WatcherWish;
 
     /// A part has come in.
-    fn part(&mut self, part: &Scanned) -> Wish;
+    fn part(&mut self, part: &ScannedPart) -> WatcherWish;
 
     /// The system at an address did not answer; it is left alone for so long.
     fn resting(&mut self, _address: &str, _rest: Duration, _said: &str) {}
 }
 
 /// A campaign in its directory.
-pub struct Drive {
+pub struct CampaignDrive {
     dir: PathBuf,
     args: Vec<String>,
     /// Addresses, if systems are shared.
@@ -119,14 +119,14 @@ pub struct Drive {
     answered: Duration,
     schedule: Schedule,
     /// What was tried in vain before this process began.
-    tried: Tried,
+    tried: FailedTries,
     /// What is known in this round.
     feedback: Option<PathBuf>,
     /// No unit after this one is wanted.
     last: Option<u64>,
     begun: Instant,
     journal: File,
-    out: BTreeMap<u64, Sent>,
+    out: BTreeMap<u64, SentBatch>,
     in_vain: u64,
     workers: u64,
     /// Units that came more than once.
@@ -134,7 +134,7 @@ pub struct Drive {
 }
 
 /// A batch that is out.
-struct Sent {
+struct SentBatch {
     part: PathBuf,
     log: PathBuf,
     worker: u64,
@@ -143,9 +143,9 @@ struct Sent {
 
 /// How a campaign ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Driven {
+pub struct CampaignEnd {
     /// How far it is.
-    pub tally: Tally,
+    pub tally: CampaignTally,
     /// What was set aside.
     pub aside: BTreeMap<u64, SetAside>,
     /// Somebody stopped it before its end.
@@ -156,7 +156,7 @@ pub struct Driven {
     pub elapsed: Duration,
 }
 
-impl Drive {
+impl CampaignDrive {
     /// Opens the campaign `manifest` in `dir`, a new one or one that goes on; no unit is wanted yet.
     ///
     /// # Errors
@@ -223,7 +223,7 @@ impl Drive {
     ///
     /// # Errors
     /// If one cannot be read.
-    pub fn recall(&mut self, watch: &mut dyn Watch) -> Result<(), DriveError> {
+    pub fn recall(&mut self, watch: &mut dyn CampaignObserver) -> Result<(), DriveError> {
         for part in parts_in(&self.dir)? {
             let part = scan(&part)?;
             self.wished(watch, &part);
@@ -232,14 +232,14 @@ impl Drive {
     }
 
     /// Does what whoever watches wants after a part has come in.
-    fn wished(&mut self, watch: &mut dyn Watch, part: &Scanned) {
+    fn wished(&mut self, watch: &mut dyn CampaignObserver, part: &ScannedPart) {
         match watch.part(part) {
-            Wish::StopAfter(unit) => self.stop_after(unit),
-            Wish::Stop => self.schedule.stop(),
-            Wish::GoOn if part.end == Some(EndOfPart::Failure) => {
+            WatcherWish::StopAfter(unit) => self.stop_after(unit),
+            WatcherWish::Stop => self.schedule.stop(),
+            WatcherWish::GoOn if part.end == Some(EndOfPart::Failure) => {
                 part.failed.into_iter().for_each(|unit| self.stop_after(unit));
             }
-            Wish::GoOn => (),
+            WatcherWish::GoOn => (),
         }
     }
 
@@ -252,12 +252,16 @@ impl Drive {
     ///
     /// # Errors
     /// If the engine or the directory is of no more use; what was done is in the parts.
-    pub fn run(&mut self, engine: &mut dyn Engine, watch: &mut dyn Watch) -> Result<Driven, DriveError> {
+    pub fn run(
+        &mut self,
+        engine: &mut dyn CampaignEngine,
+        watch: &mut dyn CampaignObserver,
+    ) -> Result<CampaignEnd, DriveError> {
         let begun = self.begun;
         let mut stopped: Option<Instant> = None;
         let ended = loop {
             let wish = watch.progress(&self.schedule.tally(), begun.elapsed());
-            if wish == Wish::Stop && stopped.is_none() {
+            if wish == WatcherWish::Stop && stopped.is_none() {
                 self.schedule.stop();
                 engine.stop();
                 stopped = Some(Instant::now());
@@ -285,7 +289,7 @@ impl Drive {
             }
         };
         ended?;
-        Ok(Driven {
+        Ok(CampaignEnd {
             tally: self.schedule.tally(),
             aside: self.schedule.aside().clone(),
             is_stopped: stopped.is_some(),
@@ -295,7 +299,7 @@ impl Drive {
     }
 
     /// Gives every free worker a batch.
-    fn fill(&mut self, engine: &mut dyn Engine, now: Duration) -> Result<(), DriveError> {
+    fn fill(&mut self, engine: &mut dyn CampaignEngine, now: Duration) -> Result<(), DriveError> {
         while self.leases.as_ref().is_none_or(|leases| leases.has_one(now)) {
             let Some(batch) = self.schedule.next(now) else { return Ok(()) };
             let lease = self.leases.as_mut().and_then(|leases| leases.take(now));
@@ -305,7 +309,7 @@ impl Drive {
         Ok(())
     }
 
-    fn order(&mut self, batch: &Batch, lease: Option<String>) -> Result<Order, DriveError> {
+    fn order(&mut self, batch: &UnitBatch, lease: Option<String>) -> Result<WorkOrder, DriveError> {
         let taken: Vec<u64> = self.out.values().map(|sent| sent.worker).collect();
         let worker = (1..).find(|worker| !taken.contains(worker)).unwrap_or_default();
         let units = batch.units.to_string();
@@ -318,8 +322,8 @@ impl Drive {
             args.extend(["--feedback".to_owned(), feedback.display().to_string()]);
         }
         let files = self.feedback.iter().cloned().collect();
-        let order = Order { id: batch.id, part: part.clone(), args, env, files };
-        self.out.insert(batch.id, Sent { part, log: order.log(), worker, lease });
+        let order = WorkOrder { id: batch.id, part: part.clone(), args, env, files };
+        self.out.insert(batch.id, SentBatch { part, log: order.log(), worker, lease });
         Ok(order)
     }
 
@@ -328,17 +332,17 @@ impl Drive {
         &mut self,
         id: u64,
         end: WorkerEnd,
-        watch: &mut dyn Watch,
+        watch: &mut dyn CampaignObserver,
         now: Duration,
     ) -> Result<(), DriveError> {
         let Some(sent) = self.out.remove(&id) else { return Ok(()) };
         // A worker that died before it began has left nothing.
         let part = sent.part.join(MANIFEST).exists().then(|| scan(&sent.part)).transpose()?;
-        let done = part.as_ref().map(Scanned::units).unwrap_or_default();
+        let done = part.as_ref().map(ScannedPart::units).unwrap_or_default();
         let said = || last_words(&sent.log).unwrap_or_else(|| "it said nothing".into());
         let is_over = part.as_ref().is_some_and(|part| part.end.is_some());
         let is_silent =
-            matches!(end, WorkerEnd::Exit(NO_SYSTEM)) && part.as_ref().is_none_or(Scanned::is_untouched);
+            matches!(end, WorkerEnd::Exit(NO_SYSTEM)) && part.as_ref().is_none_or(ScannedPart::is_untouched);
         if let (Some(leases), Some(lease)) = (&mut self.leases, sent.lease) {
             if is_silent {
                 let rest = leases.silent(lease.clone(), now);
@@ -415,6 +419,6 @@ fn settle(part: &Path) {
     }
 }
 
-fn died(part: Option<&Scanned>, how: String) -> BatchEnd {
+fn died(part: Option<&ScannedPart>, how: String) -> BatchEnd {
     BatchEnd::Died { under_way: part.and_then(|part| part.under_way), how }
 }

@@ -16,7 +16,7 @@ use thiserror::Error;
 
 /// What a worker is to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Order {
+pub struct WorkOrder {
     /// The batch.
     pub id: u64,
     /// The directory of its part.
@@ -29,7 +29,7 @@ pub struct Order {
     pub files: Vec<PathBuf>,
 }
 
-impl Order {
+impl WorkOrder {
     /// The command with its part.
     #[must_use]
     pub fn with_part(&self) -> Vec<String> {
@@ -87,12 +87,12 @@ impl EngineError {
 }
 
 /// Carries batches to workers.
-pub trait Engine {
+pub trait CampaignEngine {
     /// Starts a worker.
     ///
     /// # Errors
     /// If none can be started at all; a worker that dies at once is no error.
-    fn submit(&mut self, order: Order) -> Result<(), EngineError>;
+    fn submit(&mut self, order: WorkOrder) -> Result<(), EngineError>;
 
     /// The workers that have ended, after waiting for one for at most so long.
     ///

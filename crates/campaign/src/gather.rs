@@ -11,7 +11,7 @@ use serde_json::Value as Json;
 use thiserror::Error;
 
 use crate::part::{Manifest, PartError, UNITS};
-use crate::scan::{Scanned, Span, UnitText, parts_in, scan, unit_text};
+use crate::scan::{ScannedPart, UnitSpan, UnitText, parts_in, scan, unit_text};
 use crate::units::UnitSet;
 
 /// Files that are open at once.
@@ -55,11 +55,11 @@ pub enum GatherError {
 }
 
 /// All parts of a campaign.
-pub struct Gathered {
+pub struct GatheredParts {
     /// What they are of.
     pub manifest: Manifest,
     /// The parts, in the order they were named.
-    pub parts: Vec<Scanned>,
+    pub parts: Vec<ScannedPart>,
     /// Units that are in no part.
     pub missing: UnitSet,
     /// Units that are in no part, and that nobody needs to do.
@@ -71,7 +71,7 @@ pub struct Gathered {
     open: Vec<(usize, File)>,
 }
 
-impl Gathered {
+impl GatheredParts {
     /// Reads the parts in `dirs`.
     ///
     /// # Errors
@@ -97,7 +97,7 @@ impl Gathered {
             }
         }
         for part in &parts {
-            let alike = |other: &&Scanned| other.manifest.round == part.manifest.round;
+            let alike = |other: &&ScannedPart| other.manifest.round == part.manifest.round;
             let Some(first) = parts.iter().find(alike) else { continue };
             if first.manifest.feedback != part.manifest.feedback {
                 let (dir, first) = (part.dir.clone(), first.dir.clone());
@@ -121,7 +121,7 @@ impl Gathered {
 
     /// Finds the place of every unit.
     fn place(&mut self) -> Result<(), GatherError> {
-        let spans: Vec<(usize, usize, Span)> = self
+        let spans: Vec<(usize, usize, UnitSpan)> = self
             .parts
             .iter()
             .enumerate()

@@ -21,8 +21,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use thiserror::Error;
 
-use crate::plan::Plan;
-use crate::scan::{Scanned, scan};
+use crate::plan::CampaignPlan;
+use crate::scan::{ScannedPart, scan};
 use crate::units::UnitSet;
 
 /// The name of the format.
@@ -65,7 +65,7 @@ pub struct Manifest {
 impl Manifest {
     /// The part of `plan` with the units `asked`.
     #[must_use]
-    pub fn new(plan: &Plan, asked: &UnitSet) -> Self {
+    pub fn new(plan: &CampaignPlan, asked: &UnitSet) -> Self {
         Self {
             format: FORMAT.into(),
             version: VERSION,
@@ -262,7 +262,7 @@ impl PartWriter {
 }
 
 /// Where a part that is known goes on.
-fn resumed(dir: &Path, known: &Scanned, manifest: &Manifest) -> Result<u64, PartError> {
+fn resumed(dir: &Path, known: &ScannedPart, manifest: &Manifest) -> Result<u64, PartError> {
     let there = &known.manifest;
     match there.differs(manifest) {
         None if there.asked == manifest.asked && there.feedback == manifest.feedback => Ok(known.whole),

@@ -5,7 +5,7 @@
 
 use serde_json::{Value as Json, json};
 
-use crate::rounds::Rounds;
+use crate::rounds::UnitRounds;
 
 /// The name of the format.
 pub const FORMAT: &str = "ioxide-plan";
@@ -14,7 +14,7 @@ pub const VERSION: u32 = 1;
 
 /// The units of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plan {
+pub struct CampaignPlan {
     /// The command line after `ioxide`, without what says which part of it to do.
     pub args: Vec<String>,
     /// What the model is, in sixteen digits.
@@ -24,7 +24,7 @@ pub struct Plan {
     /// The units.
     pub units: UnitNames,
     /// Which of them know what others have found.
-    pub rounds: Rounds,
+    pub rounds: UnitRounds,
 }
 
 /// The names of units, in the order of the plan.
@@ -76,12 +76,12 @@ impl UnitNames {
     }
 
     /// All that makes them other names, in few words.
-    fn told(&self) -> Vec<String> {
+    fn identity_words(&self) -> Vec<String> {
         match self {
             Self::Numbered { word, count } => vec![format!("{word} {count}")],
             Self::Listed(names) => names.clone(),
             Self::InRounds { names, rounds } => {
-                names.told().into_iter().chain([format!("rounds {rounds}")]).collect()
+                names.identity_words().into_iter().chain([format!("rounds {rounds}")]).collect()
             }
         }
     }
@@ -104,11 +104,11 @@ impl UnitNames {
     }
 }
 
-impl Plan {
+impl CampaignPlan {
     /// The hash of all that the results depend on.
     #[must_use]
     pub fn hash(&self) -> String {
-        let names = self.units.told();
+        let names = self.units.identity_words();
         let fixed = [self.tool.clone(), self.model.clone(), self.args.len().to_string()];
         fingerprint(fixed.into_iter().chain(self.args.iter().cloned()).chain(names))
     }
@@ -152,19 +152,19 @@ mod tests {
 
     #[test]
     fn the_hash_knows_everything_results_depend_on() {
-        let plan = Plan {
+        let plan = CampaignPlan {
             args: vec!["test".into(), "a b".into()],
             model: "m".into(),
             tool: "1".into(),
             units: UnitNames::Numbered { word: "run", count: 3 },
-            rounds: Rounds::ONE,
+            rounds: UnitRounds::ONE,
         };
         let others = [
-            Plan { args: vec!["test".into(), "a".into(), "b".into()], ..plan.clone() },
-            Plan { model: "n".into(), ..plan.clone() },
-            Plan { tool: "2".into(), ..plan.clone() },
-            Plan { units: UnitNames::Numbered { word: "run", count: 4 }, ..plan.clone() },
-            Plan { units: UnitNames::Listed(vec!["run-1".into()]), ..plan.clone() },
+            CampaignPlan { args: vec!["test".into(), "a".into(), "b".into()], ..plan.clone() },
+            CampaignPlan { model: "n".into(), ..plan.clone() },
+            CampaignPlan { tool: "2".into(), ..plan.clone() },
+            CampaignPlan { units: UnitNames::Numbered { word: "run", count: 4 }, ..plan.clone() },
+            CampaignPlan { units: UnitNames::Listed(vec!["run-1".into()]), ..plan.clone() },
         ];
         assert_eq!(plan.hash(), plan.clone().hash());
         others.iter().for_each(|other| assert_ne!(plan.hash(), other.hash(), "{other:?}"));

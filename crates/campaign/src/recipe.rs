@@ -8,7 +8,7 @@ use thiserror::Error;
 /// A campaign as it is written down.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
-pub struct Recipe {
+pub struct CampaignRecipe {
     /// The command after `ioxide`, as a list.
     pub run: Vec<String>,
     /// Does it in so many rounds: what one has covered or killed is not done again in the next.
@@ -16,7 +16,7 @@ pub struct Recipe {
     pub rounds: Option<u64>,
     /// What it is to reach: there it ends.
     #[serde(default)]
-    pub until: Option<Until>,
+    pub until: Option<CampaignUntil>,
     /// Where results go.
     pub out: Option<String>,
     /// Batches that run at once.
@@ -33,19 +33,19 @@ pub struct Recipe {
     pub budget: Option<String>,
     /// The systems that workers share.
     #[serde(default)]
-    pub systems: Systems,
+    pub systems: RunningSystems,
     /// For Ray.
     #[serde(default)]
-    pub ray: Ray,
+    pub ray: RayRecipe,
     /// For Slurm.
     #[serde(default)]
-    pub slurm: Slurm,
+    pub slurm: SlurmRecipe,
 }
 
 /// What a campaign is to reach: `"switches"`, or a score in percent.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(untagged)]
-pub enum Until {
+pub enum CampaignUntil {
     /// As it is written on a command line.
     Word(String),
     /// A number.
@@ -55,7 +55,7 @@ pub enum Until {
 /// Systems that are there already.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
-pub struct Systems {
+pub struct RunningSystems {
     /// Their addresses; a batch has one of them in `IOXIDE_ADDRESS`.
     #[serde(default)]
     pub pool: Vec<String>,
@@ -67,7 +67,7 @@ pub struct Systems {
 /// Where the cluster is.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
-pub struct Ray {
+pub struct RayRecipe {
     /// The address of the head.
     #[serde(default)]
     pub address: Option<String>,
@@ -91,7 +91,7 @@ pub struct Ray {
 /// How jobs are sent.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
-pub struct Slurm {
+pub struct SlurmRecipe {
     /// Options of `sbatch`, such as `--partition=night`.
     #[serde(default)]
     pub options: Vec<String>,
@@ -115,7 +115,7 @@ pub enum RecipeError {
     Value(&'static str),
 }
 
-impl Recipe {
+impl CampaignRecipe {
     /// Reads a recipe.
     ///
     /// # Errors
@@ -161,8 +161,8 @@ impl Recipe {
     #[must_use]
     pub fn command(&self) -> Vec<String> {
         let until = self.until.as_ref().map(|until| match until {
-            Until::Word(word) => word.clone(),
-            Until::Number(number) => number.to_string(),
+            CampaignUntil::Word(word) => word.clone(),
+            CampaignUntil::Number(number) => number.to_string(),
         });
         let rounds = self.rounds.filter(|&rounds| rounds > 1).map(|rounds| rounds.to_string());
         let option = |name: &str, value: Option<String>| value.map(|value| [name.to_owned(), value]);
@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn a_recipe_says_what_is_wrong_with_it() {
-        let wrong = |text: &str| Recipe::read(text).map_err(|error| error.to_string()).unwrap_err();
+        let wrong = |text: &str| CampaignRecipe::read(text).map_err(|error| error.to_string()).unwrap_err();
         assert!(wrong("run = []").contains("`run` is empty"));
         assert!(wrong("out = 'x'").contains("missing field `run`"));
         assert!(wrong("run = ['test']\nworker = 3").contains("unknown field `worker`"));
@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn rounds_and_goals_are_said_once() {
-        let read = |text: &str| Recipe::read(text).map(|recipe| recipe.command().join(" "));
+        let read = |text: &str| CampaignRecipe::read(text).map(|recipe| recipe.command().join(" "));
         assert_eq!(
             read("run = ['test', 'm']\nrounds = 3\nuntil = 'pairs'").unwrap(),
             "test m --rounds 3 --until pairs"
@@ -224,9 +224,9 @@ mod tests {
     #[test]
     fn a_pool_limits_how_many_run_at_once() {
         let text = "run = ['test']\nworkers = 8\n[systems]\npool = ['a:1', 'b:2']\nlimit = 2";
-        let recipe = Recipe::read(text).unwrap();
+        let recipe = CampaignRecipe::read(text).unwrap();
         assert_eq!(recipe.leases(), ["a:1", "b:2", "a:1", "b:2"]);
         assert_eq!(recipe.workers(2), 4);
-        assert_eq!(Recipe::read("run = ['test']").unwrap().workers(2), 2);
+        assert_eq!(CampaignRecipe::read("run = ['test']").unwrap().workers(2), 2);
     }
 }

@@ -25,34 +25,34 @@ pub const VERSION: u32 = 1;
 
 /// Which units are of which round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rounds {
+pub struct UnitRounds {
     count: u64,
-    deal: Deal,
+    deal: DealOrder,
 }
 
 /// How units are dealt to rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Deal {
+enum DealOrder {
     /// Every round does the same again, with what is known by then: the units of a round follow each other.
     Repeated,
     /// Every unit is done in one round: the n-th in round n, then from the first round on again.
     Dealt,
 }
 
-impl Rounds {
+impl UnitRounds {
     /// All units at once.
-    pub const ONE: Self = Self { count: 1, deal: Deal::Repeated };
+    pub const ONE: Self = Self { count: 1, deal: DealOrder::Repeated };
 
     /// So many rounds that do the same again.
     #[must_use]
     pub fn repeated(count: u64) -> Self {
-        Self { count: count.max(1), deal: Deal::Repeated }
+        Self { count: count.max(1), deal: DealOrder::Repeated }
     }
 
     /// So many rounds that units are dealt to; those that are close in a plan are alike, and in different rounds.
     #[must_use]
     pub fn dealt(count: u64) -> Self {
-        Self { count: count.max(1), deal: Deal::Dealt }
+        Self { count: count.max(1), deal: DealOrder::Dealt }
     }
 
     /// How many there are.
@@ -65,8 +65,8 @@ impl Rounds {
     #[must_use]
     pub fn of(self, unit: u64, units: u64) -> u64 {
         match self.deal {
-            Deal::Repeated => unit / (units / self.count).max(1),
-            Deal::Dealt => unit % self.count,
+            DealOrder::Repeated => unit / (units / self.count).max(1),
+            DealOrder::Dealt => unit % self.count,
         }
     }
 
@@ -74,11 +74,11 @@ impl Rounds {
     #[must_use]
     pub fn units(self, round: u64, units: u64) -> UnitSet {
         match self.deal {
-            Deal::Repeated => {
+            DealOrder::Repeated => {
                 let each = units / self.count;
                 UnitSet::range(round * each, (round + 1) * each)
             }
-            Deal::Dealt => {
+            DealOrder::Dealt => {
                 let step = usize::try_from(self.count).unwrap_or(usize::MAX);
                 (round..units).step_by(step).collect()
             }
@@ -89,7 +89,7 @@ impl Rounds {
 /// What is known when a round begins.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Feedback {
+pub struct RoundFeedback {
     /// [`FORMAT`].
     pub format: String,
     /// [`VERSION`].
@@ -106,7 +106,7 @@ pub struct Feedback {
     pub known: Json,
 }
 
-impl Feedback {
+impl RoundFeedback {
     /// What is `known` when `round`, from 1, of the plan with the hash `plan` begins.
     #[must_use]
     pub fn new(plan: &str, round: u64, settled: &UnitSet, over: bool, known: Json) -> Self {
@@ -176,8 +176,8 @@ mod tests {
         #[test]
         fn every_unit_is_of_one_round(count in 1u64..9, each in 0u64..40, more in 0u64..9) {
             for (rounds, units) in [
-                (Rounds::repeated(count), each * count),
-                (Rounds::dealt(count), each * count + more),
+                (UnitRounds::repeated(count), each * count),
+                (UnitRounds::dealt(count), each * count + more),
             ] {
                 let mut all = UnitSet::new();
                 for round in 0..count {
@@ -195,16 +195,16 @@ mod tests {
     fn what_is_known_is_read_as_it_was_written() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("rounds/2.json");
-        let known = Feedback::new("p", 2, &UnitSet::range(3, 5), false, json!({ "covered": [1, 2] }));
+        let known = RoundFeedback::new("p", 2, &UnitSet::range(3, 5), false, json!({ "covered": [1, 2] }));
         known.write(&path).unwrap();
-        assert_eq!(Feedback::read(&path).unwrap(), known);
+        assert_eq!(RoundFeedback::read(&path).unwrap(), known);
         assert_eq!(known.settled(), UnitSet::range(3, 5));
         let others = [
-            Feedback { round: 3, ..known.clone() },
-            Feedback { over: true, ..known.clone() },
-            Feedback { settled: String::new(), ..known.clone() },
-            Feedback { known: json!({ "covered": [1] }), ..known.clone() },
-            Feedback { plan: "q".into(), ..known.clone() },
+            RoundFeedback { round: 3, ..known.clone() },
+            RoundFeedback { over: true, ..known.clone() },
+            RoundFeedback { settled: String::new(), ..known.clone() },
+            RoundFeedback { known: json!({ "covered": [1] }), ..known.clone() },
+            RoundFeedback { plan: "q".into(), ..known.clone() },
         ];
         others.iter().for_each(|other| assert_ne!(other.hash(), known.hash(), "{other:?}"));
     }
@@ -213,17 +213,17 @@ mod tests {
     fn what_is_no_feedback_is_refused() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("2.json");
-        let known = Feedback::new("p", 2, &UnitSet::new(), false, Json::Null);
+        let known = RoundFeedback::new("p", 2, &UnitSet::new(), false, Json::Null);
         for (wrong, why) in [
-            (Feedback { format: "ioxide-part".into(), ..known.clone() }, "it is of a `ioxide-part`"),
-            (Feedback { version: 9, ..known.clone() }, "it has version 9"),
-            (Feedback { round: 1, ..known.clone() }, "before the first round"),
+            (RoundFeedback { format: "ioxide-part".into(), ..known.clone() }, "it is of a `ioxide-part`"),
+            (RoundFeedback { version: 9, ..known.clone() }, "it has version 9"),
+            (RoundFeedback { round: 1, ..known.clone() }, "before the first round"),
         ] {
             wrong.write(&path).unwrap();
-            let error = Feedback::read(&path).unwrap_err().to_string();
+            let error = RoundFeedback::read(&path).unwrap_err().to_string();
             assert!(error.contains(why), "{error}");
         }
         fs::write(&path, "{").unwrap();
-        assert!(Feedback::read(&path).unwrap_err().to_string().contains("no feedback of a round"));
+        assert!(RoundFeedback::read(&path).unwrap_err().to_string().contains("no feedback of a round"));
     }
 }

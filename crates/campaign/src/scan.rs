@@ -18,13 +18,13 @@ const MAX_LINE: u64 = 256 << 20;
 
 /// A part that was read.
 #[derive(Clone, Debug)]
-pub struct Scanned {
+pub struct ScannedPart {
     /// Its directory.
     pub dir: PathBuf,
     /// What it is of.
     pub manifest: Manifest,
     /// Its units, in the order they were done.
-    pub spans: Vec<Span>,
+    pub spans: Vec<UnitSpan>,
     /// The unit that was under way when it broke off.
     pub under_way: Option<u64>,
     /// Units that could not be done, and why.
@@ -43,7 +43,7 @@ pub struct Scanned {
 
 /// Where the lines of a unit are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
+pub struct UnitSpan {
     /// The unit.
     pub unit: u64,
     /// The first byte of its first line.
@@ -52,7 +52,7 @@ pub struct Span {
     pub len: u64,
 }
 
-impl Scanned {
+impl ScannedPart {
     /// The units that are done.
     #[must_use]
     pub fn units(&self) -> UnitSet {
@@ -85,11 +85,11 @@ pub struct UnitText {
 ///
 /// # Errors
 /// If it is none, of another version, or damaged elsewhere than at its end.
-pub fn scan(dir: &Path) -> Result<Scanned, PartError> {
+pub fn scan(dir: &Path) -> Result<ScannedPart, PartError> {
     let manifest = manifest(dir)?;
     let path = dir.join(UNITS);
     let file = File::open(&path).map_err(PartError::io(&path))?;
-    let mut scanned = Scanned {
+    let mut scanned = ScannedPart {
         dir: dir.to_path_buf(),
         manifest,
         spans: Vec::new(),
@@ -114,30 +114,30 @@ pub fn scan(dir: &Path) -> Result<Scanned, PartError> {
             break;
         }
         let damaged = |why: &str| PartError::Damaged { path: path.clone(), line: number, why: why.into() };
-        match Line::of(&line) {
-            Line::Begin(unit) => {
+        match PartLine::of(&line) {
+            PartLine::Begin(unit) => {
                 begun = at;
                 scanned.under_way = Some(unit);
             }
-            Line::Done(unit, has_failed) => {
+            PartLine::Done(unit, has_failed) => {
                 if scanned.under_way.take() != Some(unit) {
                     return Err(damaged("a unit is done that had not begun"));
                 }
                 let end = at + line.len() as u64;
-                scanned.spans.push(Span { unit, start: begun, len: end - begun });
+                scanned.spans.push(UnitSpan { unit, start: begun, len: end - begun });
                 scanned.whole = end;
                 if has_failed {
                     scanned.failed.get_or_insert(unit);
                 }
             }
-            Line::Left(unit, why) => {
+            PartLine::Left(unit, why) => {
                 scanned.under_way = None;
                 scanned.left.push((unit, why));
             }
-            Line::End(why, worked) => (scanned.end, scanned.worked) = (Some(why), worked),
-            Line::Told if scanned.under_way.is_some() => (),
-            Line::Told => return Err(damaged("it belongs to no unit")),
-            Line::Wrong => return Err(damaged("it is no line of a part")),
+            PartLine::End(why, worked) => (scanned.end, scanned.worked) = (Some(why), worked),
+            PartLine::Told if scanned.under_way.is_some() => (),
+            PartLine::Told => return Err(damaged("it belongs to no unit")),
+            PartLine::Wrong => return Err(damaged("it is no line of a part")),
         }
         at += line.len() as u64;
     }
@@ -161,7 +161,7 @@ fn manifest(dir: &Path) -> Result<Manifest, PartError> {
 }
 
 /// What a line says, by its beginning.
-enum Line {
+enum PartLine {
     Begin(u64),
     Done(u64, bool),
     Left(u64, String),
@@ -170,7 +170,7 @@ enum Line {
     Wrong,
 }
 
-impl Line {
+impl PartLine {
     fn of(line: &[u8]) -> Self {
         if let Some((unit, _)) = numbered(line, b"{\"begin\":") {
             return Self::Begin(unit);
@@ -206,7 +206,7 @@ fn numbered<'l>(line: &'l [u8], head: &[u8]) -> Option<(u64, &'l [u8])> {
 ///
 /// # Errors
 /// If the file has changed or its lines are no JSON.
-pub fn unit_text(file: &mut File, dir: &Path, span: Span) -> Result<UnitText, PartError> {
+pub fn unit_text(file: &mut File, dir: &Path, span: UnitSpan) -> Result<UnitText, PartError> {
     let path = dir.join(UNITS);
     let damaged = |why: &str| PartError::Damaged {
         path: path.clone(),

@@ -39,7 +39,7 @@ impl Default for ScheduleConfig {
 
 /// Units that go out together.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Batch {
+pub struct UnitBatch {
     /// Its number, from 1.
     pub id: u64,
     /// Its units.
@@ -73,7 +73,7 @@ pub struct SetAside {
 
 /// How far a campaign is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct CampaignTally {
     /// Units that are done.
     pub done: u64,
     /// Units that are out.
@@ -95,7 +95,7 @@ pub struct Schedule {
     open: UnitSet,
     /// What a worker has died of, or may have; these go first.
     suspects: VecDeque<(UnitSet, u32)>,
-    running: BTreeMap<u64, (Batch, Duration)>,
+    running: BTreeMap<u64, (UnitBatch, Duration)>,
     done: UnitSet,
     aside: BTreeMap<u64, SetAside>,
     /// How often a unit was tried in vain.
@@ -154,7 +154,7 @@ impl Schedule {
     }
 
     /// The next batch, if a worker is free and something is left.
-    pub fn next(&mut self, now: Duration) -> Option<Batch> {
+    pub fn next(&mut self, now: Duration) -> Option<UnitBatch> {
         if self.running.len() >= self.config.workers {
             return None;
         }
@@ -166,7 +166,7 @@ impl Schedule {
         if tries > 0 {
             self.retried += units.len();
         }
-        let batch = Batch { id: self.next, units, tries };
+        let batch = UnitBatch { id: self.next, units, tries };
         self.next += 1;
         self.running.insert(batch.id, (batch.clone(), now));
         Some(batch)
@@ -290,9 +290,9 @@ impl Schedule {
 
     /// How far it is.
     #[must_use]
-    pub fn tally(&self) -> Tally {
+    pub fn tally(&self) -> CampaignTally {
         let suspects: u64 = self.suspects.iter().map(|(set, _)| set.len()).sum();
-        Tally {
+        CampaignTally {
             done: self.done.len(),
             running: self.running.values().map(|(batch, _)| batch.units.len()).sum(),
             open: self.open.len() + suspects,
@@ -333,7 +333,7 @@ mod tests {
         fn no_unit_is_lost_and_none_is_twice(count in 0u64..200, workers in 1usize..6, fates in proptest::collection::vec(0u8..255, 1..60)) {
             let config = ScheduleConfig { workers, ..ScheduleConfig::default() };
             let mut schedule = Schedule::new(config, count, UnitSet::new(), 1);
-            let mut out: Vec<Batch> = Vec::new();
+            let mut out: Vec<UnitBatch> = Vec::new();
             let mut step = 0usize;
             while !schedule.is_over() {
                 while let Some(batch) = schedule.next(Duration::from_secs(step as u64)) {

@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::time::Duration;
 
-use crate::schedule::{BatchEnd, Schedule, ScheduleConfig, Tally};
+use crate::schedule::{BatchEnd, CampaignTally, Schedule, ScheduleConfig};
 use crate::units::UnitSet;
 
 /// A cluster and what it is to do.
@@ -56,7 +56,7 @@ pub struct Simulated {
     /// Machines that died.
     pub deaths: u64,
     /// How far it came.
-    pub tally: Tally,
+    pub tally: CampaignTally,
     /// Units whose result came twice.
     pub twice: u64,
     /// Which units are not done.
@@ -64,11 +64,11 @@ pub struct Simulated {
 }
 
 /// Something that happens: a time in nanoseconds, the number of the event, the machine.
-type Happening = Reverse<(u64, u64, usize)>;
+type SimulatedEvent = Reverse<(u64, u64, usize)>;
 
 /// What a machine does.
 #[derive(Clone, Debug)]
-enum Machine {
+enum SimulatedMachine {
     Idle,
     /// A batch, what of it will be done, and how it will end.
     Busy {
@@ -89,10 +89,10 @@ pub fn simulate(cluster: &Cluster) -> Simulated {
 struct Simulation<'c> {
     cluster: &'c Cluster,
     schedule: Schedule,
-    machines: Vec<Machine>,
+    machines: Vec<SimulatedMachine>,
     idle: BTreeSet<usize>,
-    queue: BinaryHeap<Happening>,
-    chance: Chance,
+    queue: BinaryHeap<SimulatedEvent>,
+    chance: SeededChance,
     happened: u64,
     /// When the driver is free again, in seconds.
     driver_free: f64,
@@ -111,10 +111,10 @@ impl<'c> Simulation<'c> {
         Self {
             cluster,
             schedule: Schedule::new(config, cluster.units, UnitSet::new(), 1),
-            machines: vec![Machine::Idle; cluster.machines],
+            machines: vec![SimulatedMachine::Idle; cluster.machines],
             idle: (0..cluster.machines).collect(),
             queue: BinaryHeap::new(),
-            chance: Chance(cluster.seed),
+            chance: SeededChance(cluster.seed),
             happened: 0,
             driver_free: 0.0,
             driver_busy: 0.0,
@@ -130,12 +130,14 @@ impl<'c> Simulation<'c> {
         self.fill();
         while let Some(Reverse((at, _, machine))) = self.queue.pop() {
             self.now = at as f64 / 1e9;
-            match std::mem::replace(&mut self.machines[machine], Machine::Idle) {
-                Machine::Busy { batch, done, end, worked } => self.ended(machine, batch, &done, &end, worked),
-                Machine::Down => {
+            match std::mem::replace(&mut self.machines[machine], SimulatedMachine::Idle) {
+                SimulatedMachine::Busy { batch, done, end, worked } => {
+                    self.ended(machine, batch, &done, &end, worked)
+                }
+                SimulatedMachine::Down => {
                     self.idle.insert(machine);
                 }
-                Machine::Idle => (),
+                SimulatedMachine::Idle => (),
             }
             self.fill();
             if self.schedule.is_over() {
@@ -193,7 +195,7 @@ impl<'c> Simulation<'c> {
             // What a dead machine has done is known only where others can read it.
             let done = if is_dead && !self.cluster.is_shared { UnitSet::new() } else { done };
             let worked = Duration::from_secs_f64((seconds - self.cluster.start_seconds).max(0.0));
-            self.machines[machine] = Machine::Busy { batch: batch.id, done, end, worked };
+            self.machines[machine] = SimulatedMachine::Busy { batch: batch.id, done, end, worked };
             self.later(sent + seconds, machine);
         }
     }
@@ -209,7 +211,7 @@ impl<'c> Simulation<'c> {
             }
             BatchEnd::Died { .. } => {
                 self.deaths += 1;
-                self.machines[machine] = Machine::Down;
+                self.machines[machine] = SimulatedMachine::Down;
                 self.later(self.now + self.cluster.repair_seconds, machine);
             }
         }
@@ -223,14 +225,14 @@ impl<'c> Simulation<'c> {
 
 /// Seconds that `unit` takes, wherever it runs.
 fn cost(cluster: &Cluster, unit: u64) -> f64 {
-    let mut chance = Chance(cluster.seed ^ unit.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let mut chance = SeededChance(cluster.seed ^ unit.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     2.0 * chance.uniform() * cluster.unit_seconds
 }
 
 /// Chance that can be repeated (SplitMix64).
-struct Chance(u64);
+struct SeededChance(u64);
 
-impl Chance {
+impl SeededChance {
     fn uniform(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut bits = self.0;

@@ -20,23 +20,26 @@ use std::time::Duration;
 
 use clap::{Args as ClapArgs, Parser, Subcommand};
 
-pub use self::bench::{Bench, BenchName};
-pub use self::case::{Case, CaseFormat, CaseGoalArg, CasePruning, SendingArg};
-pub use self::complete::{Complete, CompleteArgs};
-pub use self::explore::Explore;
-pub use self::fsm::{Fsm, FsmVariant, Missing};
-pub use self::init::{Init, Stub};
-pub use self::learn::{Compare, Diff, DraftFormat, Learn, Unstable};
+pub use self::bench::{BenchArgs, BenchName};
+pub use self::case::{CaseArgs, CaseFormat, CaseGoalArg, CasePruning, SendingArg};
+pub use self::complete::{CompleteArgs, CompleteCommand};
+pub use self::explore::ExploreArgs;
+pub use self::fsm::{FsmArgs, FsmVariant, MissingArg};
+pub use self::init::{InitArgs, StubArg};
+pub use self::learn::{CompareArg, DiffArgs, DraftFormat, LearnArgs, UnstableArg};
 pub use self::live::{
-    Adapter, AdapterCheck, AdapterCommand, Demo, Judge, Purposes, Replay, Shrink, Sut, Test,
+    AdapterArgs, AdapterCheck, AdapterCommand, DemoArgs, JudgeArgs, PurposesArgs, ReplayArgs, ShrinkArgs,
+    SutArgs, TestArgs,
 };
-pub use self::lsp::Lsp;
-pub use self::model::{Check, Explain, Fmt, Format, Show, Step};
-pub use self::mutation::{Completing, Conform, DecideArgs, Kill, MutantArgs, Mutate, Score, TraceComparison};
-pub use self::part::{CampaignArgs, EngineName, Merge, PartArgs};
-pub use self::report::Report;
+pub use self::lsp::LspArgs;
+pub use self::model::{CheckArgs, ExplainArgs, FmtArgs, ShowArgs, ShowFormat, StepArgs};
+pub use self::mutation::{
+    CompletionArg, ConformArgs, DecideArgs, KillArgs, MutantArgs, MutateArgs, ScoreArgs, TraceComparison,
+};
+pub use self::part::{CampaignArgs, EngineName, MergeArgs, PartArgs};
+pub use self::report::ReportArgs;
 pub use self::time::{ClockArg, TimeArgs};
-pub use self::tools::{Completions, Doctor, ManPages, SchemaArgs, WatchArgs};
+pub use self::tools::{CompletionsArgs, DoctorArgs, ManPages, SchemaArgs, WatchArgs};
 
 /// Tests real systems against symbolic models.
 #[derive(Debug, Parser)]
@@ -49,87 +52,87 @@ pub use self::tools::{Completions, Doctor, ManPages, SchemaArgs, WatchArgs};
         4 nothing to run · 5 goals not met or only inconclusive · 6 adapter or system under test broke ·\n\
         70 bug in ioxide · 130 interrupted, partial results written."
 )]
-pub struct Args {
+pub struct CliArgs {
     /// What to do.
     #[command(subcommand)]
-    pub command: Command,
+    pub command: CliCommand,
 }
 
 /// What to do.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub enum CliCommand {
     /// Tests a correct system and a faulty one that ship with ioxide.
-    Demo(Demo),
+    Demo(DemoArgs),
     /// Begins a project: model, adapter, project file, workflow.
-    Init(Init),
+    Init(InitArgs),
     /// Checks models and says what is wrong with them.
-    Check(Check),
+    Check(CheckArgs),
     /// Lays out models canonically.
-    Fmt(Fmt),
+    Fmt(FmtArgs),
     /// Explains a diagnostic code.
-    Explain(Explain),
+    Explain(ExplainArgs),
     /// Shows a model as text or picture.
-    Show(Show),
+    Show(ShowArgs),
     /// Steps through a model by hand.
-    Step(Step),
+    Step(StepArgs),
     /// Explores a model, recorded runs and a live campaign in a browser.
-    Explore(Explore),
+    Explore(ExploreArgs),
     /// Plays a model as a system under test.
-    Sut(Sut),
+    Sut(SutArgs),
     /// Tests a system against a model, on the fly.
-    Test(Test),
+    Test(TestArgs),
     /// Repeats a recorded run.
-    Replay(Replay),
+    Replay(ReplayArgs),
     /// Makes a recorded failing run smaller, on the live system.
-    Shrink(Shrink),
+    Shrink(ShrinkArgs),
     /// Reports on a recorded campaign: for people, CI systems, pull requests, programs.
-    Report(Report),
+    Report(ReportArgs),
     /// Puts the parts of a command that was done on several machines together.
-    Merge(Merge),
+    Merge(MergeArgs),
     /// Does a command on many workers, here or on a cluster.
     Campaign(CampaignArgs),
     /// Judges a recorded trace.
-    Judge(Judge),
+    Judge(JudgeArgs),
     /// Finds test purposes that cover every switch of a model.
-    Purposes(Purposes),
+    Purposes(PurposesArgs),
     /// Makes a test case that follows one path of a model.
-    Case(Case),
+    Case(CaseArgs),
     /// Complete test suites of models with data, and what they prove.
-    Complete(Complete),
+    Complete(CompleteCommand),
     /// Complete test suites of finite state machines.
-    Fsm(Fsm),
+    Fsm(FsmArgs),
     /// Makes a model from a running system, or from recorded runs.
-    Learn(Learn),
+    Learn(LearnArgs),
     /// Says what changed between two machines.
-    Diff(Diff),
+    Diff(DiffArgs),
     /// Says whether one model does only what another allows.
-    Conform(Conform),
+    Conform(ConformArgs),
     /// Says whether every trace of one model is one of another.
     Refine(TraceComparison),
     /// Says whether two models have the same traces.
     Equiv(TraceComparison),
     /// Makes mutants of a model: small changes, each a fault a system might have.
-    Mutate(Mutate),
+    Mutate(MutateArgs),
     /// Decides all mutants and makes a small suite that kills them.
-    Kill(Kill),
+    Kill(KillArgs),
     /// Says how many mutants a suite or a tester kills.
-    Score(Score),
+    Score(ScoreArgs),
     /// Tries an adapter before any model is involved.
-    Adapter(Adapter),
+    Adapter(AdapterArgs),
     /// Serves an editor: the language server, over stdin and stdout.
-    Lsp(Lsp),
+    Lsp(LspArgs),
     /// Checks models again when they are saved, and tests again.
     Watch(WatchArgs),
     /// Says what is there and what is missing, with the command that mends it.
-    Doctor(Doctor),
+    Doctor(DoctorArgs),
     /// Prints the completions of a shell.
-    Completions(Completions),
+    Completions(CompletionsArgs),
     /// Prints the manual page, or writes those of all commands.
     Man(ManPages),
     /// Prints the JSON schema of a file that ioxide writes.
     Schema(SchemaArgs),
     /// Measures what the project claims.
-    Bench(Bench),
+    Bench(BenchArgs),
 }
 
 /// A model file and the constants to override.

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use ioxide_model::sts::SwitchId;
 use ioxide_model::trace::Trace;
 use ioxide_smt::halt::Halt;
-use ioxide_symex::{After, Ctx};
-use ioxide_testgen::tester::{Finding, Move, Stop, Tester};
+use ioxide_symex::{Ctx, Monitor};
+use ioxide_testgen::tester::{MethodFinding, Tester, TesterMove, TesterStop};
 
 use crate::limit::{self, TimeLimit};
 
@@ -17,14 +17,14 @@ use crate::limit::{self, TimeLimit};
 const SHARE: u32 = 2;
 
 /// Lets `inner` decide until the time is up.
-pub struct Deadline<'t> {
+pub struct TimedTester<'t> {
     inner: &'t mut (dyn Tester + Send),
     limit: Option<Duration>,
     thinking: TimeLimit,
     begun: Option<Instant>,
 }
 
-impl<'t> Deadline<'t> {
+impl<'t> TimedTester<'t> {
     /// `inner` for at most `limit`, if there is one, from when it begins to think; it thinks for at most `thinking`
     /// before a step.
     pub fn new(inner: &'t mut (dyn Tester + Send), limit: Option<Duration>, thinking: TimeLimit) -> Self {
@@ -49,15 +49,15 @@ impl<'t> Deadline<'t> {
     }
 }
 
-impl Tester for Deadline<'_> {
+impl Tester for TimedTester<'_> {
     fn start(&mut self, seed: u64) {
         self.begun.get_or_insert_with(Instant::now);
         self.inner.start(seed);
     }
 
-    fn next(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) -> Move {
+    fn next(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) -> TesterMove {
         if self.has_passed() {
-            Move::Stop(Stop::GoalMet("the time is up".into()))
+            TesterMove::Stop(TesterStop::GoalMet("the time is up".into()))
         } else {
             cx.within(&self.thinking(), |cx| self.inner.next(cx, after, history))
         }
@@ -75,7 +75,7 @@ impl Tester for Deadline<'_> {
         self.inner.share(worker, jobs);
     }
 
-    fn finding(&mut self, cx: &mut Ctx<'_>, history: &Trace) -> Option<Finding> {
+    fn finding(&mut self, cx: &mut Ctx<'_>, history: &Trace) -> Option<MethodFinding> {
         self.inner.finding(cx, history)
     }
 

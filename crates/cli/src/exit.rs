@@ -29,13 +29,13 @@ pub enum ExitStatus {
 
 /// Why a command stopped early: a status, what happened, and what to do next.
 #[derive(Debug)]
-pub struct Stop {
+pub struct EarlyStop {
     status: ExitStatus,
     message: String,
     help: Option<String>,
 }
 
-impl Stop {
+impl EarlyStop {
     /// Stops with `status` and says why.
     pub fn new(status: ExitStatus, message: impl Into<String>) -> Self {
         Self { status, message: message.into(), help: None }
@@ -76,7 +76,7 @@ impl Stop {
     }
 }
 
-impl From<io::Error> for Stop {
+impl From<io::Error> for EarlyStop {
     /// A reader that went away (as `head` does) is no trouble.
     fn from(error: io::Error) -> Self {
         match error.kind() {
@@ -87,7 +87,7 @@ impl From<io::Error> for Stop {
 }
 
 /// The exit code for what the command returned, its last word written to stderr.
-pub fn finish(outcome: Result<Result<ExitStatus, Stop>, Box<dyn Any + Send>>) -> ExitCode {
+pub fn finish(outcome: Result<Result<ExitStatus, EarlyStop>, Box<dyn Any + Send>>) -> ExitCode {
     let status = match outcome {
         Ok(Ok(status)) => status,
         Ok(Err(stop)) => {
@@ -110,7 +110,7 @@ pub fn unheard(error: &io::Error) {
 }
 
 /// The status of a verdict that was to be shown: it stays what it is, unless it was a success that cannot be told.
-pub fn shown(status: ExitStatus, told: io::Result<()>) -> Result<ExitStatus, Stop> {
+pub fn shown(status: ExitStatus, told: io::Result<()>) -> Result<ExitStatus, EarlyStop> {
     match told {
         Err(error) if status == ExitStatus::Success && error.kind() != io::ErrorKind::BrokenPipe => {
             Err(error.into())
@@ -125,7 +125,7 @@ pub fn shown(status: ExitStatus, told: io::Result<()>) -> Result<ExitStatus, Sto
 
 /// The status of a verdict of which something was to be kept: it stays what it is, unless it was a success that
 /// lacks what was asked for.
-pub fn kept(status: ExitStatus, saved: Result<(), Stop>) -> Result<ExitStatus, Stop> {
+pub fn kept(status: ExitStatus, saved: Result<(), EarlyStop>) -> Result<ExitStatus, EarlyStop> {
     match saved {
         Err(stop) if status == ExitStatus::Success => Err(stop),
         Err(stop) => {
@@ -137,7 +137,7 @@ pub fn kept(status: ExitStatus, saved: Result<(), Stop>) -> Result<ExitStatus, S
 }
 
 /// Writes why a command stopped to stderr.
-pub fn say(stop: &Stop) {
+pub fn say(stop: &EarlyStop) {
     if !stop.message.is_empty() {
         eprintln!("error: {}", stop.message);
     }

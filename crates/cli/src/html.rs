@@ -5,20 +5,20 @@ use std::time::Duration;
 use ioxide_model::index::IndexVec;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::{Model, SwitchId};
-use ioxide_report::html::Page;
-use ioxide_report::html::campaign::Campaign;
-use ioxide_report::html::model::{ModelPart, Reach};
+use ioxide_report::html::ReportPage;
+use ioxide_report::html::campaign::CampaignPage;
+use ioxide_report::html::model::{ModelPart, SwitchReach};
 use ioxide_runner::event::CampaignStarted;
 use ioxide_runner::reporter::Reporter;
 use ioxide_smt::halt::Halted;
-use ioxide_testgen::purpose::{Criterion, Item};
+use ioxide_testgen::purpose::{Criterion, PurposeItem};
 
 use crate::args::SolverArgs;
 use crate::commands::purposes;
-use crate::exit::Stop;
+use crate::exit::EarlyStop;
 use crate::record_folder::RecordFolder;
-use crate::solver::Wanted;
-use crate::write::{self, Readers};
+use crate::solver::SolverRequest;
+use crate::write::{self, FileReaders};
 use crate::{limit, load, record};
 
 /// The page beside a record.
@@ -29,8 +29,8 @@ const MAX_STATES: usize = 2_000;
 const A_PRIORI: Duration = Duration::from_secs(1);
 
 /// The page of `campaign`, which was read from `path`; without the model if that cannot be had.
-pub fn page(campaign: Campaign, path: &str, model: Option<&str>, wanted: &SolverArgs) -> Page {
-    let mut page = Page { record: path.to_owned(), ..Page::default() };
+pub fn page(campaign: CampaignPage, path: &str, model: Option<&str>, wanted: &SolverArgs) -> ReportPage {
+    let mut page = ReportPage { record: path.to_owned(), ..ReportPage::default() };
     match named(campaign.summary.started.as_ref(), model) {
         Ok((file, sources, spec)) => add_model(&mut page, &campaign, &file, &sources, &spec, wanted),
         Err(note) => page.notes.push(note),
@@ -52,20 +52,25 @@ fn written(
     sources: &Sources,
     spec: &Model,
     wanted: &SolverArgs,
-) -> Result<String, Stop> {
+) -> Result<String, EarlyStop> {
     let page = of_record(&folder.record().display().to_string(), sources, spec, wanted)?;
     let file = folder.path().join(NAME);
-    let written = write::whole(&file, Readers::Owner, |out| page.write(out));
+    let written = write::whole(&file, FileReaders::Owner, |out| page.write(out));
     written.map_err(|error| write::cannot(&file, &error))?;
     Ok(file.display().to_string())
 }
 
 /// The page of the record at `path`, made with `spec`.
-pub fn of_record(path: &str, sources: &Sources, spec: &Model, wanted: &SolverArgs) -> Result<Page, Stop> {
-    let mut campaign = Campaign::default();
+pub fn of_record(
+    path: &str,
+    sources: &Sources,
+    spec: &Model,
+    wanted: &SolverArgs,
+) -> Result<ReportPage, EarlyStop> {
+    let mut campaign = CampaignPage::default();
     record::each(path, |event| campaign.event(event))?;
     let file = campaign.summary.started.as_ref().map_or_else(String::new, |told| told.file.clone());
-    let mut page = Page { record: path.to_owned(), ..Page::default() };
+    let mut page = ReportPage { record: path.to_owned(), ..ReportPage::default() };
     add_model(&mut page, &campaign, &file, sources, spec, wanted);
     page.campaign = Some(campaign);
     Ok(page)
@@ -88,8 +93,8 @@ fn named(started: Option<&CampaignStarted>, typed: Option<&str>) -> Result<(Stri
 }
 
 fn add_model(
-    page: &mut Page,
-    campaign: &Campaign,
+    page: &mut ReportPage,
+    campaign: &CampaignPage,
     file: &str,
     sources: &Sources,
     spec: &Model,
@@ -102,7 +107,7 @@ fn add_model(
     }
     // The page must not keep people waiting for what they did not ask.
     let halt = limit::brief(A_PRIORI);
-    let reach = a_priori(spec, &Wanted::new(wanted, halt.clone()));
+    let reach = a_priori(spec, &SolverRequest::new(wanted, halt.clone()));
     if halt.halted() == Some(Halted::Time) {
         page.notes.push(format!(
             "which switches can be taken at all was looked for only for {} s, and is not known of all; `ioxide purposes {file}` looks longer",
@@ -117,22 +122,27 @@ fn add_model(
 }
 
 /// For every switch, whether some path takes it.
-pub fn a_priori(spec: &Model, wanted: &Wanted<'_>) -> Result<IndexVec<SwitchId, Reach>, Stop> {
+pub fn a_priori(
+    spec: &Model,
+    wanted: &SolverRequest<'_>,
+) -> Result<IndexVec<SwitchId, SwitchReach>, EarlyStop> {
     let set = purposes::found(&mut spec.clone(), Criterion::Switches, wanted, MAX_STATES)?;
     let covered = set.covered();
     let why = |id: SwitchId| {
-        let found = set.unreached.iter().find(|unreached| unreached.item == Item::Switch(id));
+        let found = set.unreached.iter().find(|unreached| unreached.item == PurposeItem::Switch(id));
         found.map_or_else(
-            || Reach::Open("it is on no purpose".into()),
+            || SwitchReach::Open("it is on no purpose".into()),
             |unreached| {
                 if unreached.why.is_proof() {
-                    Reach::Never(unreached.why.to_string())
+                    SwitchReach::Never(unreached.why.to_string())
                 } else {
-                    Reach::Open(unreached.why.to_string())
+                    SwitchReach::Open(unreached.why.to_string())
                 }
             },
         )
     };
-    let reach = |id: SwitchId| if covered.contains(&Item::Switch(id)) { Reach::Reached } else { why(id) };
+    let reach = |id: SwitchId| {
+        if covered.contains(&PurposeItem::Switch(id)) { SwitchReach::Reached } else { why(id) }
+    };
     Ok(spec.sts.switches.ids().map(reach).collect())
 }

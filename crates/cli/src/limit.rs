@@ -13,7 +13,7 @@ use ioxide_smt::halt::{Halt, Halted, Signal};
 
 use crate::args::{LimitArgs, duration};
 use crate::exit::ExitStatus;
-use crate::progress::Progress;
+use crate::progress::ProgressLine;
 use crate::session::{self, STOP};
 
 /// The limit where none is given.
@@ -29,7 +29,7 @@ const LOOK: Duration = Duration::from_millis(100);
 static START: OnceLock<Instant> = OnceLock::new();
 
 /// What is being done, for people who wait; empty where somebody else tells them.
-static STAGE: Mutex<(&str, Option<Progress>)> = Mutex::new(("", None));
+static STAGE: Mutex<(&str, Option<ProgressLine>)> = Mutex::new(("", None));
 
 /// Starts the clock of the command.
 pub fn start() {
@@ -67,7 +67,7 @@ pub fn halt_within(args: &LimitArgs, default: Duration) -> Halt {
     };
     let start = *START.get_or_init(Instant::now);
     // A limit beyond the clock's range is no limit.
-    Halt::new(Deadline { at: limit.and_then(|limit| start.checked_add(limit)) })
+    Halt::new(DeadlineSignal { at: limit.and_then(|limit| start.checked_add(limit)) })
 }
 
 /// The deadline of a command that goes on for as long as it is told to, unless `--time-limit` says when all of it ends.
@@ -82,7 +82,7 @@ pub fn whole(args: &LimitArgs) -> Halt {
             STOP.store(true, Ordering::Relaxed);
         });
     }
-    Halt::new(Deadline { at })
+    Halt::new(DeadlineSignal { at })
 }
 
 /// Whether the time of a command is over that [`whole`] gave one.
@@ -97,7 +97,7 @@ pub fn brief(time: Duration) -> Halt {
 
 /// The same, or none but Ctrl-C.
 pub fn from_now(time: Option<Duration>) -> Halt {
-    Halt::new(Deadline { at: time.and_then(|time| Instant::now().checked_add(time)) })
+    Halt::new(DeadlineSignal { at: time.and_then(|time| Instant::now().checked_add(time)) })
 }
 
 /// What `work` gives, if it ends in time.
@@ -121,16 +121,16 @@ pub fn within<T>(halt: &Halt, work: impl FnOnce() -> T) -> T {
 }
 
 /// Says on stderr that `what` is being done, once it takes longer than a second, until the guard is dropped.
-pub fn stage(what: &'static str) -> Stage {
-    *STAGE.lock().unwrap_or_else(PoisonError::into_inner) = (what, Some(Progress::patient()));
-    Stage
+pub fn stage(what: &'static str) -> WorkStage {
+    *STAGE.lock().unwrap_or_else(PoisonError::into_inner) = (what, Some(ProgressLine::patient()));
+    WorkStage
 }
 
 /// Something that is being done.
 #[must_use = "a stage ends when it is dropped"]
-pub struct Stage;
+pub struct WorkStage;
 
-impl Drop for Stage {
+impl Drop for WorkStage {
     fn drop(&mut self) {
         *STAGE.lock().unwrap_or_else(PoisonError::into_inner) = ("", None);
     }
@@ -155,11 +155,11 @@ pub fn partial(halted: Halted) -> String {
     }
 }
 
-struct Deadline {
+struct DeadlineSignal {
     at: Option<Instant>,
 }
 
-impl Signal for Deadline {
+impl Signal for DeadlineSignal {
     fn halted(&self) -> Option<Halted> {
         if let Ok(mut stage) = STAGE.try_lock()
             && let (what, Some(progress)) = &mut *stage

@@ -4,52 +4,52 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
 
-use ioxide_lang::{Loaded, Options};
+use ioxide_lang::{LoadOptions, LoadedText};
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::source::{FileId, Sources};
 use ioxide_model::sts::Model;
 
 use crate::args::THROUGH;
-use crate::exit::{ExitStatus, Stop};
+use crate::exit::{EarlyStop, ExitStatus};
 use crate::render;
 
 /// Bytes of a file above which it is not read: the front end refuses a model of this size.
 const MAX_BYTES: u64 = 1 << 29;
 
 /// The text of the model at `path` (`-` is stdin).
-pub fn read(path: &str) -> Result<String, Stop> {
+pub fn read(path: &str) -> Result<String, EarlyStop> {
     text(path).map_err(|wrong| match wrong {
-        Unread::File(error) => cannot_read(path, &error),
-        Unread::NotText(place) => {
-            Stop::new(ExitStatus::Model, format!("`{path}` is not UTF-8 text: {place}"))
+        UnreadableFile::File(error) => cannot_read(path, &error),
+        UnreadableFile::NotText(place) => {
+            EarlyStop::new(ExitStatus::Model, format!("`{path}` is not UTF-8 text: {place}"))
                 .help("save the file as UTF-8; models are plain text")
         }
     })
 }
 
 /// The text of the file at `path` (`-` is stdin) that is no model: a trace, a test case.
-pub fn read_data(path: &str) -> Result<String, Stop> {
+pub fn read_data(path: &str) -> Result<String, EarlyStop> {
     text(path).map_err(|wrong| match wrong {
-        Unread::File(error) => cannot_read(path, &error),
-        Unread::NotText(place) => Stop::usage(format!("`{path}` is not UTF-8 text: {place}"))
+        UnreadableFile::File(error) => cannot_read(path, &error),
+        UnreadableFile::NotText(place) => EarlyStop::usage(format!("`{path}` is not UTF-8 text: {place}"))
             .help("name a file that ioxide wrote, or save it as UTF-8"),
     })
 }
 
 /// Why a file gives no text.
-enum Unread {
+enum UnreadableFile {
     File(io::Error),
     /// Where its first bad byte is.
     NotText(String),
 }
 
-fn text(path: &str) -> Result<String, Unread> {
+fn text(path: &str) -> Result<String, UnreadableFile> {
     let bytes = if path == "-" { bounded(io::stdin().lock()) } else { File::open(path).and_then(bounded) };
-    String::from_utf8(bytes.map_err(Unread::File)?).map_err(|error| {
+    String::from_utf8(bytes.map_err(UnreadableFile::File)?).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         let line = error.as_bytes()[..at].iter().filter(|&&byte| byte == b'\n').count() + 1;
-        Unread::NotText(format!("bad byte at offset {at}, line {line}"))
+        UnreadableFile::NotText(format!("bad byte at offset {at}, line {line}"))
     })
 }
 
@@ -64,24 +64,24 @@ fn bounded(reader: impl Read) -> io::Result<Vec<u8>> {
 }
 
 /// The text of a file that a model names: a regular file, so that nobody waits for a pipe or a device.
-fn part(path: &str) -> Result<String, Unread> {
-    if fs::metadata(path).map_err(Unread::File)?.is_file() {
+fn part(path: &str) -> Result<String, UnreadableFile> {
+    if fs::metadata(path).map_err(UnreadableFile::File)?.is_file() {
         text(path)
     } else {
-        Err(Unread::File(io::Error::other("it is no regular file")))
+        Err(UnreadableFile::File(io::Error::other("it is no regular file")))
     }
 }
 
 /// The text of a file that somebody else names, if it is a regular file with an end.
 pub fn regular(path: &str) -> io::Result<String> {
     part(path).map_err(|wrong| match wrong {
-        Unread::File(error) => error,
-        Unread::NotText(place) => io::Error::other(format!("it is not UTF-8 text: {place}")),
+        UnreadableFile::File(error) => error,
+        UnreadableFile::NotText(place) => io::Error::other(format!("it is not UTF-8 text: {place}")),
     })
 }
 
-fn cannot_read(path: &str, error: &io::Error) -> Stop {
-    let stop = Stop::usage(format!("cannot read `{path}`: {error}"));
+fn cannot_read(path: &str, error: &io::Error) -> EarlyStop {
+    let stop = EarlyStop::usage(format!("cannot read `{path}`: {error}"));
     match nearby(path) {
         Some(name) => stop.help(format!("did you mean `{name}`?")),
         None if Path::new(path).is_dir() => stop.help("name a model file in it, such as a `*.iox` file"),
@@ -101,7 +101,7 @@ fn nearby(path: &str) -> Option<String> {
 }
 
 /// Loads the model at `path`; findings that are not errors are written to stderr.
-pub fn model(path: &str, set: &[String]) -> Result<(Sources, Model), Stop> {
+pub fn model(path: &str, set: &[String]) -> Result<(Sources, Model), EarlyStop> {
     let mut sources = Sources::new();
     let file = add(&mut sources, path)?;
     let loaded = load(&sources, file, set)?;
@@ -110,32 +110,32 @@ pub fn model(path: &str, set: &[String]) -> Result<(Sources, Model), Stop> {
 }
 
 /// Adds the text at `path`, and those it is made of.
-pub fn add(sources: &mut Sources, path: &str) -> Result<FileId, Stop> {
+pub fn add(sources: &mut Sources, path: &str) -> Result<FileId, EarlyStop> {
     let file = sources.add(path, read(path)?);
     ioxide_lang::gather(sources, file, &mut |path| regular(path).map_err(|error| error.to_string()));
     Ok(file)
 }
 
 /// Runs the front end with the overrides of `--set`.
-pub fn load(sources: &Sources, file: FileId, set: &[String]) -> Result<Loaded, Stop> {
-    let options = Options { overrides: overrides(set)? };
+pub fn load(sources: &Sources, file: FileId, set: &[String]) -> Result<LoadedText, EarlyStop> {
+    let options = LoadOptions { overrides: overrides(set)? };
     Ok(ioxide_lang::load(sources, file, &options))
 }
 
 /// The model behind the channels that the settings name.
-fn seen_through(model: Model, set: &[String]) -> Result<Model, Stop> {
+fn seen_through(model: Model, set: &[String]) -> Result<Model, EarlyStop> {
     let channels = set.iter().filter_map(|text| text.strip_prefix(THROUGH));
     channels.into_iter().try_fold(model, |model, text| {
         let channel = ioxide_lang::channel(text);
         let seen = channel.and_then(|channel| ioxide_lang::through(&model, &channel));
         seen.map_err(|wrong| {
-            Stop::usage(format!("`--through '{text}'` cannot be: {}", wrong.0))
+            EarlyStop::usage(format!("`--through '{text}'` cannot be: {}", wrong.0))
                 .help("a channel is such as `fifo(capacity: 4)` or `bag(capacity: 2, may_lose: true)`")
         })
     })
 }
 
-fn overrides(set: &[String]) -> Result<Vec<(String, String)>, Stop> {
+fn overrides(set: &[String]) -> Result<Vec<(String, String)>, EarlyStop> {
     let pair = |text: &String| {
         let (name, value) = text.split_once('=')?;
         Some((name.trim().to_owned(), value.trim().to_owned()))
@@ -144,13 +144,13 @@ fn overrides(set: &[String]) -> Result<Vec<(String, String)>, Stop> {
         .filter(|text| !text.starts_with(THROUGH))
         .map(|text| {
             pair(text).ok_or_else(|| {
-                Stop::usage(format!("`--set {text}` is not NAME=VALUE")).help("write `--set MAX_RN=3`")
+                EarlyStop::usage(format!("`--set {text}` is not NAME=VALUE")).help("write `--set MAX_RN=3`")
             })
         })
         .collect()
 }
 
-fn finish(sources: Sources, loaded: Loaded) -> Result<(Sources, Model), Stop> {
+fn finish(sources: Sources, loaded: LoadedText) -> Result<(Sources, Model), EarlyStop> {
     let errors: Vec<Diagnostic> =
         loaded.diagnostics.iter().filter(|diagnostic| diagnostic.is_error()).cloned().collect();
     match loaded.model {
@@ -160,13 +160,13 @@ fn finish(sources: Sources, loaded: Loaded) -> Result<(Sources, Model), Stop> {
 }
 
 /// Shows the errors that keep a text from being a model.
-pub fn refuse(sources: &Sources, errors: &[Diagnostic]) -> Stop {
+pub fn refuse(sources: &Sources, errors: &[Diagnostic]) -> EarlyStop {
     eprint!("{}", render::text(sources, errors));
     let count = errors.len();
     let plural = if count == 1 { "" } else { "s" };
     let is_setting = |error: &Diagnostic| matches!(error.code, Code::UnknownConstant | Code::BadOverride);
     if errors.iter().all(is_setting) {
-        return Stop::usage(format!("`--set` does not fit the model: {count} error{plural}"));
+        return EarlyStop::usage(format!("`--set` does not fit the model: {count} error{plural}"));
     }
-    Stop::new(ExitStatus::Model, format!("the model has {count} error{plural}"))
+    EarlyStop::new(ExitStatus::Model, format!("the model has {count} error{plural}"))
 }

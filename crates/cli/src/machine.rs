@@ -2,32 +2,32 @@
 
 use std::collections::BTreeMap;
 
-use ioxide_fsm::mealy::Listing;
-use ioxide_fsm::read::Form;
+use ioxide_fsm::mealy::MachineListing;
+use ioxide_fsm::read::MachineFormat;
 use ioxide_lang::machine_form;
 use ioxide_model::label::Label;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::{Gate, GateKind, Model};
 use ioxide_symex::Ctx;
-use ioxide_testgen::abstraction::{self, Limits, NotFinite, SILENCE};
-use ioxide_testgen::tester::suite::Wait;
+use ioxide_testgen::abstraction::{self, FlattenLimits, NotFinite, SILENCE};
+use ioxide_testgen::tester::suite::AnswerWait;
 
-use crate::exit::{ExitStatus, Stop};
-use crate::solver::Wanted;
-use crate::system::System;
+use crate::exit::{EarlyStop, ExitStatus};
+use crate::solver::SolverRequest;
+use crate::system::SystemUnderTest;
 use crate::{limit, load};
 
 /// A machine, and what its names stand for.
-pub struct Machine {
+pub struct NamedMachine {
     /// The machine in names.
-    pub listing: Listing,
+    pub listing: MachineListing,
     /// When an answer is complete.
-    pub wait: Wait,
-    source: Source,
+    pub wait: AnswerWait,
+    source: MachineSource,
 }
 
 /// Where a machine comes from.
-enum Source {
+enum MachineSource {
     /// A text of its own; inputs and outputs are messages without data.
     Text(String),
     /// A model that was flattened.
@@ -45,39 +45,47 @@ pub struct Messages {
     pub preamble: Vec<Label>,
 }
 
-impl Machine {
+impl NamedMachine {
     /// The machine at `path`; a model is flattened.
-    pub fn load(path: &str, set: &[String], wanted: &Wanted<'_>) -> Result<Self, Stop> {
+    pub fn load(path: &str, set: &[String], wanted: &SolverRequest<'_>) -> Result<Self, EarlyStop> {
         let Some(form) = machine_form(path) else { return Self::flatten(path, set, wanted) };
         if !set.is_empty() {
             // A machine has no constants; the front end says so.
             load::model(path, set)?;
         }
-        Ok(Self { listing: listing(path, form)?, wait: Wait::Output, source: Source::Text(path.to_owned()) })
+        Ok(Self {
+            listing: listing(path, form)?,
+            wait: AnswerWait::Output,
+            source: MachineSource::Text(path.to_owned()),
+        })
     }
 
-    fn flatten(path: &str, set: &[String], wanted: &Wanted<'_>) -> Result<Self, Stop> {
+    fn flatten(path: &str, set: &[String], wanted: &SolverRequest<'_>) -> Result<Self, EarlyStop> {
         let (_, mut model) = load::model(path, set)?;
         let mut solver = wanted.make()?;
         let _stage = limit::stage("flattening the model");
-        let flat = abstraction::flatten(&mut Ctx::new(&mut model, &mut *solver), &Limits::default())
+        let flat = abstraction::flatten(&mut Ctx::new(&mut model, &mut *solver), &FlattenLimits::default())
             .map_err(|reason| match reason {
-                NotFinite::Halted(_) => {
-                    let status = limit::status(&wanted.halt, ExitStatus::Inconclusive);
-                    Stop::new(status, format!("`{path}` is not flattened: {reason}")).help(reason.help())
-                }
-                _ => Stop::new(ExitStatus::Model, format!("`{path}` is no finite machine: {reason}"))
-                    .help(reason.help()),
-            })?;
+            NotFinite::Halted(_) => {
+                let status = limit::status(&wanted.halt, ExitStatus::Inconclusive);
+                EarlyStop::new(status, format!("`{path}` is not flattened: {reason}")).help(reason.help())
+            }
+            _ => EarlyStop::new(ExitStatus::Model, format!("`{path}` is no finite machine: {reason}"))
+                .help(reason.help()),
+        })?;
         let source = Messages { model, inputs: flat.inputs, preamble: flat.preamble };
-        Ok(Self { listing: flat.listing, wait: Wait::Quiescence, source: Source::Model(Box::new(source)) })
+        Ok(Self {
+            listing: flat.listing,
+            wait: AnswerWait::Quiescence,
+            source: MachineSource::Model(Box::new(source)),
+        })
     }
 
     /// What the names stand for; a large machine in a text is large as a model too, so that is made only here.
-    pub fn messages(&self) -> Result<Messages, Stop> {
+    pub fn messages(&self) -> Result<Messages, EarlyStop> {
         let path = match &self.source {
-            Source::Model(messages) => return Ok(Messages::clone(messages)),
-            Source::Text(path) => path,
+            MachineSource::Model(messages) => return Ok(Messages::clone(messages)),
+            MachineSource::Text(path) => path,
         };
         let (_, model) = load::model(path, &[])?;
         let gates = model.sts.gates.iter_enumerated().filter(|(_, gate)| gate.kind == GateKind::Input);
@@ -88,22 +96,22 @@ impl Machine {
     /// The messages of a flattened model; those of a text are its names.
     pub fn flat(&self) -> Option<&Messages> {
         match &self.source {
-            Source::Text(_) => None,
-            Source::Model(messages) => Some(messages),
+            MachineSource::Text(_) => None,
+            MachineSource::Model(messages) => Some(messages),
         }
     }
 
     /// How a partial machine answers an input it does not mention, if it ignores it.
     pub fn ignoring(&self) -> &'static str {
         match self.wait {
-            Wait::Output => "none",
-            Wait::Quiescence => SILENCE,
+            AnswerWait::Output => "none",
+            AnswerWait::Quiescence => SILENCE,
         }
     }
 }
 
 /// The machine at `path`.
-fn listing(path: &str, form: Form) -> Result<Listing, Stop> {
+fn listing(path: &str, form: MachineFormat) -> Result<MachineListing, EarlyStop> {
     let mut sources = Sources::new();
     let file = sources.add(path, load::read(path)?);
     ioxide_lang::load_machine(&sources, file, form).map_err(|wrong| load::refuse(&sources, &wrong))
@@ -111,8 +119,8 @@ fn listing(path: &str, form: Form) -> Result<Listing, Stop> {
 
 /// Teaches `spec` the outputs without data that only the played model `sut` has, so that they can be
 /// named when they come; no transition allows them.
-pub fn know_outputs(spec: &mut Model, sut: &System) {
-    let System::Model(played) = sut else { return };
+pub fn know_outputs(spec: &mut Model, sut: &SystemUnderTest) {
+    let SystemUnderTest::Model(played) = sut else { return };
     let is_plain = |gate: &&Gate| gate.kind == GateKind::Output && gate.fields.is_empty();
     for gate in played.sts.gates.iter().filter(is_plain) {
         let is_it = |known: &Gate| known.kind == GateKind::Output && known.name == gate.name;

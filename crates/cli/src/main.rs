@@ -25,7 +25,6 @@ mod html;
 mod limit;
 mod load;
 mod machine;
-mod planned;
 mod progress;
 mod project;
 mod record;
@@ -37,13 +36,14 @@ mod session;
 mod solver;
 mod system;
 mod timing;
+mod unit_command;
 mod write;
 
 use clap::Parser;
 
 fn main() -> std::process::ExitCode {
     limit::start();
-    let args = args::Args::parse();
+    let args = args::CliArgs::parse();
     let outcome = std::panic::catch_unwind(|| commands::run(args));
     exit::finish(outcome)
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 static LAST: Mutex<Option<Instant>> = Mutex::new(None);
 
 /// One line on stderr, rewritten in place on a terminal, repeated now and then elsewhere.
-pub struct Progress {
+pub struct ProgressLine {
     started: Instant,
     shown: Option<Instant>,
     terminal: bool,
@@ -18,7 +18,7 @@ pub struct Progress {
     off: bool,
 }
 
-impl Progress {
+impl ProgressLine {
     /// Starts the clock; nothing is shown in the first second.
     pub fn new() -> Self {
         let off = std::env::var_os("IOXIDE_PROGRESS").is_some_and(|said| said == "off");
@@ -65,7 +65,7 @@ impl Progress {
     }
 }
 
-impl Drop for Progress {
+impl Drop for ProgressLine {
     /// Leaves the terminal line clean.
     fn drop(&mut self) {
         if self.terminal && self.shown.is_some() {

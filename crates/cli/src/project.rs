@@ -19,9 +19,9 @@ mod tls;
 use std::time::Duration;
 use std::{fs, io};
 
-use ioxide_runner::adapter::managed::Renewal;
-use ioxide_runner::adapter::server::{Ready, ServerConfig};
-use ioxide_runner::adapter::text::Words;
+use ioxide_runner::adapter::managed::SystemRenewal;
+use ioxide_runner::adapter::server::{ServerConfig, ServerReadiness};
+use ioxide_runner::adapter::text::MessageFormat;
 use ioxide_runner::adapter::tls::{Roots, TlsConfig};
 use ioxide_runner::adapter::{BadSpec, SutSpec};
 use ioxide_runner::codec::BadSpeech;
@@ -29,11 +29,11 @@ use ioxide_runner::codec::http::{BadUrl, Url};
 use ioxide_runner::codec::overlap;
 use ioxide_runner::secrets::Secrets;
 
-pub use self::connections::{Connected, Instances};
-pub use self::quiescence::Quiescence;
-pub use self::speech::Speech;
-use self::table::{File, Table};
-use crate::exit::Stop;
+pub use self::connections::{ConnectedSystem, Instances};
+pub use self::quiescence::QuiescenceTimes;
+pub use self::speech::SpeechConfig;
+use self::table::{ProjectFile, ProjectTable};
+use crate::exit::EarlyStop;
 
 /// The name of the project file.
 pub const FILE: &str = "ioxide.toml";
@@ -46,7 +46,7 @@ const REACH_MS: u64 = 1_000;
 
 /// A system as typed, or as the project file describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Described {
+pub struct DescribedSystem {
     /// How it is reached.
     pub spec: SutSpec,
     /// The server that must run.
@@ -54,19 +54,19 @@ pub struct Described {
     /// Variables added to the environment of what is started.
     pub environment: Vec<(String, String)>,
     /// How it speaks.
-    pub speech: Speech,
+    pub speech: SpeechConfig,
     /// How connections to it are encrypted, if they are.
     pub tls: Option<TlsConfig>,
     /// Its connections where it has several; `spec` is the first with an address.
-    pub connections: Vec<Connected>,
+    pub connections: Vec<ConnectedSystem>,
     /// How it comes back to its initial state.
-    pub renewal: Renewal,
+    pub renewal: SystemRenewal,
     /// How long nobody may be listening at its address.
     pub reach: Duration,
     /// How long it may take to greet, to reset, to confirm an input.
     pub limit: Option<Duration>,
     /// How long silence must last to count as quiescence.
-    pub quiescence: Quiescence,
+    pub quiescence: QuiescenceTimes,
     /// The longest way of a message, for timed models.
     pub latency: Option<Duration>,
     /// What must not be shown.
@@ -75,7 +75,7 @@ pub struct Described {
     pub places: Vec<([String; 2], String)>,
 }
 
-impl Described {
+impl DescribedSystem {
     /// A system that was typed.
     fn typed(spec: SutSpec) -> Self {
         Self {
@@ -83,12 +83,12 @@ impl Described {
             spec,
             server: None,
             environment: Vec::new(),
-            speech: Speech::Protocol,
+            speech: SpeechConfig::Protocol,
             tls: None,
             connections: Vec::new(),
-            renewal: Renewal::Own,
+            renewal: SystemRenewal::Own,
             limit: None,
-            quiescence: Quiescence::default(),
+            quiescence: QuiescenceTimes::default(),
             latency: None,
             secrets: Secrets::none(),
             places: Vec::new(),
@@ -96,15 +96,15 @@ impl Described {
     }
 
     /// `bad` with its place in the project file.
-    pub fn located(&self, bad: &BadSpeech) -> Stop {
+    pub fn located(&self, bad: &BadSpeech) -> EarlyStop {
         let place = self.places.iter().find(|(key, _)| bad.key[..] == key[..]);
         let file = || FILE.to_owned();
-        Stop::usage(format!("{}: {bad}", place.map_or_else(file, |(_, place)| place.clone())))
+        EarlyStop::usage(format!("{}: {bad}", place.map_or_else(file, |(_, place)| place.clone())))
     }
 }
 
 /// Where the messages of a system stand.
-fn places(system: &Table<'_>) -> Result<Vec<([String; 2], String)>, Stop> {
+fn places(system: &ProjectTable<'_>) -> Result<Vec<([String; 2], String)>, EarlyStop> {
     let mut places = Vec::new();
     for key in ["inputs", "outputs"] {
         let Some(table) = system.table(key)? else { continue };
@@ -117,7 +117,7 @@ fn places(system: &Table<'_>) -> Result<Vec<([String; 2], String)>, Stop> {
 
 /// Where the description of a system is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum SystemSource {
     /// It was typed.
     Typed(SutSpec),
     /// In the project file.
@@ -129,28 +129,28 @@ pub enum Source {
     },
 }
 
-impl Source {
+impl SystemSource {
     /// The system that `text` is: `kind:...`, or a name from the project file, which is read once.
-    pub fn find(text: &str) -> Result<Self, Stop> {
+    pub fn find(text: &str) -> Result<Self, EarlyStop> {
         match text.parse() {
             Ok(spec) => Ok(Self::Typed(spec)),
             Err(error @ BadSpec::NoKind(_)) => match fs::read_to_string(FILE) {
                 Ok(content) => Ok(Self::File { content, name: text.to_owned() }),
                 Err(reason) if reason.kind() == io::ErrorKind::NotFound => {
-                    Err(Stop::usage(format!("--sut: {error}"))
+                    Err(EarlyStop::usage(format!("--sut: {error}"))
                         .help(format!("a system can also have a name in `{FILE}`; there is none here")))
                 }
-                Err(reason) => Err(Stop::usage(format!("cannot read `{FILE}`: {reason}"))),
+                Err(reason) => Err(EarlyStop::usage(format!("cannot read `{FILE}`: {reason}"))),
             },
-            Err(error) => Err(Stop::usage(format!("--sut: {error}"))),
+            Err(error) => Err(EarlyStop::usage(format!("--sut: {error}"))),
         }
     }
 
     /// The description for one of several instances, with a port that no other one was given; `parts` are those of
     /// the model, for connections of parts.
-    pub fn described(&self, instance: usize, parts: &Instances) -> Result<Described, Stop> {
+    pub fn described(&self, instance: usize, parts: &Instances) -> Result<DescribedSystem, EarlyStop> {
         match self {
-            Self::Typed(spec) => Ok(Described::typed(spec.clone())),
+            Self::Typed(spec) => Ok(DescribedSystem::typed(spec.clone())),
             Self::File { content, name } => {
                 named(content, name, &Variables { port: port::free()?, instance }, parts)
             }
@@ -158,7 +158,7 @@ impl Source {
     }
 
     /// What may be a mistake in the description, and is worth knowing if not.
-    pub fn warnings(&self) -> Result<Vec<String>, Stop> {
+    pub fn warnings(&self) -> Result<Vec<String>, EarlyStop> {
         match self {
             Self::Typed(_) => Ok(Vec::new()),
             Self::File { content, name } => {
@@ -169,12 +169,12 @@ impl Source {
 }
 
 /// The system that `text` names, if there is only one of it.
-pub fn find(text: &str) -> Result<Described, Stop> {
-    Source::find(text)?.described(0, &Instances::default())
+pub fn find(text: &str) -> Result<DescribedSystem, EarlyStop> {
+    SystemSource::find(text)?.described(0, &Instances::default())
 }
 
 /// The quiescence time for the system: what was typed, else what the project file says.
-pub fn quiescence(sut: &str, typed: Option<u64>) -> Result<Option<u64>, Stop> {
+pub fn quiescence(sut: &str, typed: Option<u64>) -> Result<Option<u64>, EarlyStop> {
     match typed {
         None if !sut.contains(':') => Ok(find(sut)?.quiescence.default),
         _ => Ok(typed),
@@ -195,7 +195,12 @@ impl Variables {
 }
 
 /// The system called `name` in a project file with this content.
-fn named(content: &str, name: &str, variables: &Variables, parts: &Instances) -> Result<Described, Stop> {
+fn named(
+    content: &str,
+    name: &str,
+    variables: &Variables,
+    parts: &Instances,
+) -> Result<DescribedSystem, EarlyStop> {
     with_system(content, name, |system| described(system, variables, parts))
 }
 
@@ -203,17 +208,17 @@ fn named(content: &str, name: &str, variables: &Variables, parts: &Instances) ->
 fn with_system<T>(
     content: &str,
     name: &str,
-    read: impl FnOnce(&Table<'_>) -> Result<T, Stop>,
-) -> Result<T, Stop> {
-    let file = File::new(FILE, content);
+    read: impl FnOnce(&ProjectTable<'_>) -> Result<T, EarlyStop>,
+) -> Result<T, EarlyStop> {
+    let file = ProjectFile::new(FILE, content);
     let document = file.parse()?;
-    let top = Table::new(&file, "", document.get_ref());
+    let top = ProjectTable::new(&file, "", document.get_ref());
     top.only(&["sut"])?;
     let systems = top.table("sut")?;
-    let names = systems.as_ref().map(Table::keys).unwrap_or_default();
+    let names = systems.as_ref().map(ProjectTable::keys).unwrap_or_default();
     let system = systems.as_ref().map_or(Ok(None), |systems| systems.table(name))?;
     let Some(system) = system else {
-        let stop = Stop::usage(format!("`{FILE}` has no system `{name}`"));
+        let stop = EarlyStop::usage(format!("`{FILE}` has no system `{name}`"));
         return Err(
             match (ioxide_lang::suggest::nearest_name(name, names.iter().copied()), names.is_empty()) {
                 (Some(near), _) => stop.help(format!("did you mean `{near}`?")),
@@ -226,8 +231,9 @@ fn with_system<T>(
 }
 
 /// What may be a mistake in the description of a system.
-fn warnings(system: &Table<'_>, variables: &Variables) -> Result<Vec<String>, Stop> {
-    let Described { speech, tls, connections, .. } = described(system, variables, &Instances::default())?;
+fn warnings(system: &ProjectTable<'_>, variables: &Variables) -> Result<Vec<String>, EarlyStop> {
+    let DescribedSystem { speech, tls, connections, .. } =
+        described(system, variables, &Instances::default())?;
     if connections.is_empty() {
         return warnings_of(system, &speech, tls.as_ref());
     }
@@ -244,13 +250,17 @@ fn warnings(system: &Table<'_>, variables: &Variables) -> Result<Vec<String>, St
 }
 
 /// Patterns that share messages, and certificates that nobody checks.
-fn warnings_of(system: &Table<'_>, speech: &Speech, tls: Option<&TlsConfig>) -> Result<Vec<String>, Stop> {
+fn warnings_of(
+    system: &ProjectTable<'_>,
+    speech: &SpeechConfig,
+    tls: Option<&TlsConfig>,
+) -> Result<Vec<String>, EarlyStop> {
     let overlaps = match speech {
-        Speech::Own(own) => match &own.words {
-            Words::Text(text) => overlap::of_texts(text),
-            Words::Binary(binary) => overlap::of_layouts(binary),
+        SpeechConfig::Own(own) => match &own.words {
+            MessageFormat::Text(text) => overlap::of_texts(text),
+            MessageFormat::Binary(binary) => overlap::of_layouts(binary),
         },
-        Speech::Protocol | Speech::Http(_) => Vec::new(),
+        SpeechConfig::Protocol | SpeechConfig::Http(_) => Vec::new(),
     };
     let outputs = system.table("outputs")?;
     let place = |name: &str| outputs.as_ref().map_or_else(|| FILE.to_owned(), |outputs| outputs.place(name));
@@ -283,14 +293,19 @@ const COMMON: [&str; 13] = [
 ];
 
 /// How a system, or one of its connections, is reached and spoken to.
-struct Way {
+struct ConnectionConfig {
     spec: SutSpec,
-    speech: Speech,
+    speech: SpeechConfig,
     tls: Option<TlsConfig>,
 }
 
 /// What `table` says of a system, or of one of its connections, of this kind; it has no keys but these and `more`.
-fn way(table: &Table<'_>, kind: &str, more: &[&str], variables: &Variables) -> Result<Way, Stop> {
+fn way(
+    table: &ProjectTable<'_>,
+    kind: &str,
+    more: &[&str],
+    variables: &Variables,
+) -> Result<ConnectionConfig, EarlyStop> {
     let (place, way, of_kind) = match kind {
         "stdio" => ("command", "stdio", &[][..]),
         "tcp" => ("address", "tcp", &["tls"][..]),
@@ -311,8 +326,8 @@ fn way(table: &Table<'_>, kind: &str, more: &[&str], variables: &Variables) -> R
     let at = table.needed(place, table.text(place)?.map(|text| variables.fill(&text)))?;
     let mut tls = tls::read(table)?;
     let (at, speech) = match kind {
-        "text" => (at, Speech::Own(Box::new(speech::text(table)?))),
-        "binary" => (at, Speech::Own(Box::new(speech::binary(table)?))),
+        "text" => (at, SpeechConfig::Own(Box::new(speech::text(table)?))),
+        "binary" => (at, SpeechConfig::Own(Box::new(speech::binary(table)?))),
         "http" => {
             let url: Url = at.parse().map_err(|error: BadUrl| table.wrong(place, &error.to_string()))?;
             if url.is_encrypted {
@@ -320,27 +335,34 @@ fn way(table: &Table<'_>, kind: &str, more: &[&str], variables: &Variables) -> R
             } else if tls.is_some() {
                 return Err(table.wrong("tls", "the url does not begin with `https`"));
             }
-            (url.address.clone(), Speech::Http(Box::new(speech::http(table, url)?)))
+            (url.address.clone(), SpeechConfig::Http(Box::new(speech::http(table, url)?)))
         }
-        _ => (at, Speech::Protocol),
+        _ => (at, SpeechConfig::Protocol),
     };
     if tls.is_some() && place == "command" {
         return Err(table.wrong("tls", "only a connection to an `address` is encrypted"));
     }
     let spec = format!("{way}:{at}").parse();
     let spec = spec.map_err(|error: BadSpec| table.wrong(place, &error.to_string()))?;
-    Ok(Way { spec, speech, tls })
+    Ok(ConnectionConfig { spec, speech, tls })
 }
 
-fn described(system: &Table<'_>, variables: &Variables, parts: &Instances) -> Result<Described, Stop> {
+fn described(
+    system: &ProjectTable<'_>,
+    variables: &Variables,
+    parts: &Instances,
+) -> Result<DescribedSystem, EarlyStop> {
     let kind = system.text("kind")?;
     let connections = connections::read(system, kind.as_deref(), variables, parts)?;
-    let is_address = |one: &&Connected| matches!(one.spec, SutSpec::Tcp(_));
-    let (Way { spec, speech, tls }, places) =
+    let is_address = |one: &&ConnectedSystem| matches!(one.spec, SutSpec::Tcp(_));
+    let (ConnectionConfig { spec, speech, tls }, places) =
         match connections.iter().find(is_address).or(connections.first()) {
             Some(first) => {
-                let way =
-                    Way { spec: first.spec.clone(), speech: first.speech.clone(), tls: first.tls.clone() };
+                let way = ConnectionConfig {
+                    spec: first.spec.clone(),
+                    speech: first.speech.clone(),
+                    tls: first.tls.clone(),
+                };
                 (way, connections.iter().flat_map(|connection| connection.places.clone()).collect())
             }
             None => {
@@ -357,12 +379,12 @@ fn described(system: &Table<'_>, variables: &Variables, parts: &Instances) -> Re
     } else {
         renewal::of_several(system, variables, &connections)?
     };
-    Ok(Described {
+    Ok(DescribedSystem {
         server: server(system, variables, &environment, &spec)?,
         renewal,
         reach: reach(&spec, system.number("ready_ms")?.or(system.has("start").then_some(READY_MS))),
         limit: system.number("limit_ms")?.map(|ms| Duration::from_millis(ms.max(1))),
-        quiescence: Quiescence::read(system)?,
+        quiescence: QuiescenceTimes::read(system)?,
         latency: system.number("latency_ms")?.map(Duration::from_millis),
         places,
         secrets: secrets::read(system, &speech, &environment)?,
@@ -384,12 +406,12 @@ fn reach(spec: &SutSpec, ready_ms: Option<u64>) -> Duration {
 
 /// The server that must run, if there is one.
 fn server(
-    system: &Table<'_>,
+    system: &ProjectTable<'_>,
     variables: &Variables,
     environment: &[(String, String)],
     spec: &SutSpec,
-) -> Result<Option<ServerConfig>, Stop> {
-    let text = |key| Ok::<_, Stop>(system.text(key)?.map(|text| variables.fill(&text)));
+) -> Result<Option<ServerConfig>, EarlyStop> {
+    let text = |key| Ok::<_, EarlyStop>(system.text(key)?.map(|text| variables.fill(&text)));
     let address = match spec {
         SutSpec::Tcp(address) => Some(address.clone()),
         SutSpec::Stdio(_) | SutSpec::Model(_) => None,
@@ -402,8 +424,8 @@ fn server(
     };
     let ready = match (text("ready")?, &address) {
         (Some(ready), _) => probe(system, &ready)?,
-        (None, Some(address)) => Ready::Port(address.clone()),
-        (None, None) => Ready::AtOnce,
+        (None, Some(address)) => ServerReadiness::Port(address.clone()),
+        (None, None) => ServerReadiness::AtOnce,
     };
     Ok(Some(ServerConfig {
         start,
@@ -416,12 +438,14 @@ fn server(
 }
 
 /// How a server says that it is ready: an address accepts, a URL is answered, or a line is written.
-fn probe(system: &Table<'_>, text: &str) -> Result<Ready, Stop> {
+fn probe(system: &ProjectTable<'_>, text: &str) -> Result<ServerReadiness, EarlyStop> {
     match text.split_once(':') {
-        Some(("tcp", address)) if address.contains(':') => Ok(Ready::Port(address.trim().to_owned())),
-        Some(("line", line)) if !line.trim().is_empty() => Ok(Ready::Line(line.trim().to_owned())),
+        Some(("tcp", address)) if address.contains(':') => {
+            Ok(ServerReadiness::Port(address.trim().to_owned()))
+        }
+        Some(("line", line)) if !line.trim().is_empty() => Ok(ServerReadiness::Line(line.trim().to_owned())),
         Some(("http" | "https", _)) => match text.parse::<Url>() {
-            Ok(_) => Ok(Ready::Http(text.to_owned())),
+            Ok(_) => Ok(ServerReadiness::Http(text.to_owned())),
             Err(error) => Err(system.wrong("ready", &error.to_string())),
         },
         _ => Err(system.wrong("ready", "write `tcp:HOST:PORT`, `http://HOST:PORT/PATH` or `line:TEXT`")),

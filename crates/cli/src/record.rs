@@ -10,7 +10,7 @@ use ioxide_runner::judge::Inputs;
 use ioxide_runner::record::{Record, RecordError};
 use ioxide_symex::Tolerance;
 
-use crate::exit::Stop;
+use crate::exit::EarlyStop;
 
 /// The record number `n` in `folder`: `campaign.jsonl`, `campaign-2.jsonl` and so on.
 fn numbered(folder: &str, n: u32) -> PathBuf {
@@ -31,7 +31,7 @@ pub fn newest(folder: &str) -> PathBuf {
 }
 
 /// The record at `path`, a file or the directory given to `--report`.
-pub fn read(path: &str) -> Result<Record, Stop> {
+pub fn read(path: &str) -> Result<Record, EarlyStop> {
     let mut events = Vec::new();
     let is_cut = each(path, |event| {
         events.push(event.clone());
@@ -41,20 +41,22 @@ pub fn read(path: &str) -> Result<Record, Stop> {
 }
 
 /// Tells the events of the record at `path` one by one; says whether its last line was cut off.
-pub fn each(path: &str, mut tell: impl FnMut(&Event) -> io::Result<()>) -> Result<bool, Stop> {
+pub fn each(path: &str, mut tell: impl FnMut(&Event) -> io::Result<()>) -> Result<bool, EarlyStop> {
     let mut file = Path::new(path).to_path_buf();
     if file.is_dir() {
         file = newest(path);
     }
     let cannot = |why: &dyn Display| {
-        Stop::usage(format!("cannot read the record `{}`: {why}", file.display()))
+        EarlyStop::usage(format!("cannot read the record `{}`: {why}", file.display()))
             .help("records are written by `ioxide test --report DIR`")
     };
     let open = File::open(&file).map_err(|error| cannot(&error))?;
-    let told = ioxide_runner::record::each(BufReader::new(open), |event| tell(&event).map_err(Trouble::Told));
+    let told = ioxide_runner::record::each(BufReader::new(open), |event| {
+        tell(&event).map_err(RecordReadError::Told)
+    });
     let is_cut = told.map_err(|trouble| match trouble {
-        Trouble::Record(error) => cannot(&error),
-        Trouble::Told(error) => error.into(),
+        RecordReadError::Record(error) => cannot(&error),
+        RecordReadError::Told(error) => error.into(),
     })?;
     if is_cut {
         eprintln!("note: the record breaks off in its last line; everything before it is used");
@@ -63,12 +65,12 @@ pub fn each(path: &str, mut tell: impl FnMut(&Event) -> io::Result<()>) -> Resul
 }
 
 /// Why the reading of a record ended.
-enum Trouble {
+enum RecordReadError {
     Record(RecordError),
     Told(io::Error),
 }
 
-impl From<RecordError> for Trouble {
+impl From<RecordError> for RecordReadError {
     fn from(error: RecordError) -> Self {
         Self::Record(error)
     }

@@ -11,15 +11,15 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use ioxide_report::junit::Junit;
-use ioxide_report::markdown::Markdown;
+use ioxide_report::junit::JunitReport;
+use ioxide_report::markdown::MarkdownReport;
 use ioxide_runner::event::{Event, EventKind};
 use ioxide_runner::record::Recorder;
 use ioxide_runner::reporter::Reporter;
 
-use crate::exit::{ExitStatus, Stop};
+use crate::exit::{EarlyStop, ExitStatus};
 use crate::record;
-use crate::write::{self, Aside, Readers};
+use crate::write::{self, AsideFile, FileReaders};
 
 /// The reports of the last campaign.
 const JUNIT: &str = "junit.xml";
@@ -37,7 +37,7 @@ pub struct RecordFolder {
 
 impl RecordFolder {
     /// Makes the folder if there is none, and keeps other processes out.
-    pub fn open(folder: &str) -> Result<Self, Stop> {
+    pub fn open(folder: &str) -> Result<Self, EarlyStop> {
         let path = Path::new(folder);
         fs::create_dir_all(path).map_err(|error| write::cannot(path, &error))?;
         let lock = File::open(path).map_err(|error| write::cannot(path, &error))?;
@@ -61,7 +61,7 @@ impl RecordFolder {
     }
 
     /// Begins the record, and what is made from it.
-    pub fn begin(&self) -> Result<Box<dyn Reporter>, Stop> {
+    pub fn begin(&self) -> Result<Box<dyn Reporter>, EarlyStop> {
         let cannot = |error: io::Error| write::cannot(&self.record, &error);
         let file = private(&self.record).map_err(cannot)?;
         let recorder = Recorder::new(BufWriter::new(file)).map_err(cannot)?;
@@ -70,13 +70,13 @@ impl RecordFolder {
             // A report that is there must not be taken for one of this campaign.
             match fs::remove_file(&path) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => Err(write::cannot(&path, &error)),
-                _ => Aside::new(&path, Readers::Owner).map_err(|error| write::cannot(&path, &error)),
+                _ => AsideFile::new(&path, FileReaders::Owner).map_err(|error| write::cannot(&path, &error)),
             }
         };
         Ok(Box::new(RecordReporter {
             recorder,
-            junit: Some(Junit::new(aside(JUNIT)?)),
-            markdown: Some(Markdown::new(aside(SUMMARY)?, self.record.display().to_string())),
+            junit: Some(JunitReport::new(aside(JUNIT)?)),
+            markdown: Some(MarkdownReport::new(aside(SUMMARY)?, self.record.display().to_string())),
             record: self.record.clone(),
             trouble: Arc::clone(&self.trouble),
         }))
@@ -96,9 +96,9 @@ impl RecordFolder {
     }
 
     /// How a campaign ends whose verdict is `status`: without its record it is no success.
-    pub fn end(&self, status: ExitStatus) -> Result<ExitStatus, Stop> {
+    pub fn end(&self, status: ExitStatus) -> Result<ExitStatus, EarlyStop> {
         match (self.trouble(), status) {
-            (Some(why), ExitStatus::Success) => Err(Stop::usage(format!(
+            (Some(why), ExitStatus::Success) => Err(EarlyStop::usage(format!(
                 "nothing failed, but the record `{}` is incomplete: {why}",
                 self.record.display()
             ))
@@ -130,8 +130,8 @@ fn lacks(trouble: &OnceLock<String>, record: &Path, why: &str) {
 /// Writes the record first, then what is made from it.
 struct RecordReporter<W: Write> {
     recorder: Recorder<W>,
-    junit: Option<Junit<Aside>>,
-    markdown: Option<Markdown<Aside>>,
+    junit: Option<JunitReport<AsideFile>>,
+    markdown: Option<MarkdownReport<AsideFile>>,
     record: PathBuf,
     trouble: Arc<OnceLock<String>>,
 }

@@ -9,13 +9,13 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use ioxide_model::sts::Model;
-use ioxide_runner::campaign::{Failure, Regression};
+use ioxide_runner::campaign::{FailureGroup, Regression};
 use ioxide_runner::secrets::Secrets;
 use ioxide_runner::suite::{FORMAT, SuiteLabel, SuiteReader, SuiteTest, SuiteWriter, TraceTest};
 use serde_json::{Map, Value as Json};
 
-use crate::exit::Stop;
-use crate::write::{Aside, Readers};
+use crate::exit::EarlyStop;
+use crate::write::{AsideFile, FileReaders};
 
 /// The name of the file.
 const NAME: &str = "regressions.jsonl";
@@ -27,10 +27,10 @@ fn file(folder: &Path) -> PathBuf {
 
 /// What failed before; tests the model no longer knows are told and left out, and so is a last line that was
 /// cut off.
-pub fn read(folder: &Path, spec: &Model) -> Result<Vec<Regression>, Stop> {
+pub fn read(folder: &Path, spec: &Model) -> Result<Vec<Regression>, EarlyStop> {
     let path = file(folder);
     let cannot = |why: String| {
-        Stop::usage(format!("cannot read `{}`: {why}", path.display()))
+        EarlyStop::usage(format!("cannot read `{}`: {why}", path.display()))
             .help("delete the file, or run with `--no-regressions`")
     };
     let WholeLines { lines, is_cut } = WholeLines::read(&path).map_err(|error| cannot(error.to_string()))?;
@@ -90,7 +90,7 @@ pub fn add(
     folder: &Path,
     spec: &Model,
     known: &[Regression],
-    failures: &[Failure],
+    failures: &[FailureGroup],
     secrets: &Secrets,
 ) -> io::Result<()> {
     let mut new: Vec<Regression> = Vec::new();
@@ -106,7 +106,7 @@ pub fn add(
     }
     let path = file(folder);
     let WholeLines { lines, .. } = WholeLines::read(&path)?;
-    let mut out = Aside::new(&path, Readers::Owner)?;
+    let mut out = AsideFile::new(&path, FileReaders::Owner)?;
     out.write_all(&lines)?;
     let mut writer =
         if lines.is_empty() { SuiteWriter::open_ended(out, about(spec))? } else { SuiteWriter::append(out) };
@@ -138,7 +138,7 @@ fn label_texts(test: &TraceTest) -> Vec<Json> {
 }
 
 /// The smallest run known that fails in this way.
-fn smallest(failure: &Failure) -> Regression {
+fn smallest(failure: &FailureGroup) -> Regression {
     match &failure.shrunk {
         Some(shrunk) if !shrunk.signature.is_empty() => {
             Regression { name: shrunk.signature.clone(), trace: shrunk.trace.clone() }

@@ -60,7 +60,7 @@ fn snippet<'a>(sources: &'a Sources, diagnostic: &'a Diagnostic) -> Snippet<'a, 
     let near = here.filter(|label| distance(sources, label.span, diagnostic.span) < 2000);
     let near: Vec<_> = near.collect();
     let spans: Vec<Span> = near.iter().map(|label| label.span).chain([diagnostic.span]).collect();
-    let window = Window::around(sources, file, &spans);
+    let window = LineWindow::around(sources, file, &spans);
     let mut primary = AnnotationKind::Primary.span(window.place(diagnostic.span));
     if !diagnostic.caret.is_empty() {
         primary = primary.label(&diagnostic.caret);
@@ -86,7 +86,7 @@ fn other_files(diagnostic: &Diagnostic) -> impl Iterator<Item = (Span, &str)> {
 }
 
 fn elsewhere<'a>(sources: &'a Sources, span: Span, text: &'a str) -> Snippet<'a, Annotation<'a>> {
-    let window = Window::around(sources, span.file, &[span]);
+    let window = LineWindow::around(sources, span.file, &[span]);
     Snippet::source(window.text)
         .line_start(window.first_line)
         .path(&sources.file(span.file).name)
@@ -96,7 +96,7 @@ fn elsewhere<'a>(sources: &'a Sources, span: Span, text: &'a str) -> Snippet<'a,
 /// The change that would mend the finding, shown as a patch.
 fn patch<'a>(sources: &'a Sources, diagnostic: &'a Diagnostic) -> Option<Group<'a>> {
     let fix = diagnostic.fix.as_ref()?;
-    let window = Window::around(sources, fix.span.file, &[fix.span]);
+    let window = LineWindow::around(sources, fix.span.file, &[fix.span]);
     let snippet = Snippet::source(window.text)
         .line_start(window.first_line)
         .path(&sources.file(fix.span.file).name)
@@ -105,13 +105,13 @@ fn patch<'a>(sources: &'a Sources, diagnostic: &'a Diagnostic) -> Option<Group<'
 }
 
 /// Some whole lines of a file. Rendering looks at these only, so that findings in huge files are cheap.
-struct Window<'a> {
+struct LineWindow<'a> {
     text: &'a str,
     start: usize,
     first_line: usize,
 }
 
-impl<'a> Window<'a> {
+impl<'a> LineWindow<'a> {
     fn around(sources: &'a Sources, file: FileId, spans: &[Span]) -> Self {
         let whole = &sources.file(file).text;
         let clamp = |at: u32| floor_boundary(whole, at as usize);

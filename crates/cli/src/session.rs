@@ -6,51 +6,51 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use ioxide_model::sts::Model;
-use ioxide_report::terminal::Terminal;
+use ioxide_report::terminal::TerminalReporter;
 use ioxide_runner::adapter::ClockKind;
-use ioxide_runner::campaign::{Campaign, CampaignConfig, CampaignOutcome, campaign};
+use ioxide_runner::campaign::{CampaignConfig, CampaignOutcome, CampaignState, campaign};
 use ioxide_runner::clock::patience::Patience;
-use ioxide_runner::clock::{Clock, Monotonic, Stopped};
+use ioxide_runner::clock::{MonotonicClock, RunClock, StoppedClock};
 use ioxide_runner::event::Event;
-use ioxide_runner::reporter::{Reporter, Teller};
-use ioxide_runner::run::Bench;
+use ioxide_runner::reporter::{EventSink, Reporter};
+use ioxide_runner::run::RunSetup;
 use ioxide_runner::secrets::discreet::Discreet;
 use ioxide_symex::Ctx;
 use ioxide_testgen::tester::Tester;
 
-use crate::exit::{self, ExitStatus, Stop};
-use crate::progress::Progress;
+use crate::exit::{self, EarlyStop, ExitStatus};
+use crate::progress::ProgressLine;
 use crate::project;
 use crate::record_folder::RecordFolder;
-use crate::solver::Wanted;
-use crate::system::{Opener, System};
+use crate::solver::SolverRequest;
+use crate::system::{SystemOpener, SystemUnderTest};
 
 /// Set by the first Ctrl-C; the run ends after its step and everything is written.
 pub static STOP: AtomicBool = AtomicBool::new(false);
 
 /// What a campaign needs besides its settings.
-pub struct Session<'a> {
+pub struct CampaignSession<'a> {
     /// The specification.
     pub spec: Model,
     /// The system under test.
-    pub sut: System,
+    pub sut: SystemUnderTest,
     /// Which clock counts in a timed model.
     pub clock: ClockKind,
     /// Decide the moves, one for every instance of the system that is tested at once.
     pub testers: Vec<&'a mut (dyn Tester + Send)>,
     /// How questions are decided, and how long.
-    pub solver: Wanted<'a>,
+    pub solver: SolverRequest<'a>,
     /// Where results for people go.
-    pub show: Show,
+    pub show: ShowResults,
     /// Where it is recorded.
     pub record: Option<&'a RecordFolder>,
     /// Whether it has times.
-    pub times: Times,
+    pub times: EventTimes,
 }
 
 /// Whether events have times.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Times {
+pub enum EventTimes {
     /// Those of this machine; a model played in this process takes none.
     Told,
     /// All are 0, so that the same runs make the same record.
@@ -59,69 +59,69 @@ pub enum Times {
 
 /// Whether results are shown as they come.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Show {
+pub enum ShowResults {
     /// On stdout.
     People,
     /// Not at all: the caller prints JSON.
     Nothing,
 }
 
-impl Session<'_> {
+impl CampaignSession<'_> {
     /// Runs the campaign.
-    pub fn run(mut self, config: &CampaignConfig) -> Result<CampaignOutcome, Stop> {
+    pub fn run(mut self, config: &CampaignConfig) -> Result<CampaignOutcome, EarlyStop> {
         catch_interrupts();
         match &mut self.testers[..] {
-            [] => Err(Stop::new(ExitStatus::Nothing, "nothing to run: there is no tester")),
+            [] => Err(EarlyStop::new(ExitStatus::Nothing, "nothing to run: there is no tester")),
             [_] => self.alone(config),
             [_, _, ..] => self.together(config),
         }
     }
 
     /// One instance of the system: the record begins once it can be reached.
-    fn alone(self, config: &CampaignConfig) -> Result<CampaignOutcome, Stop> {
+    fn alone(self, config: &CampaignConfig) -> Result<CampaignOutcome, EarlyStop> {
         let Self { mut spec, sut, clock: time, mut testers, solver: wanted, show, record, times } = self;
-        let opener = Opener::new(&sut, Arc::new(spec.clone()), wanted.clone()).on(time);
+        let opener = SystemOpener::new(&sut, Arc::new(spec.clone()), wanted.clone()).on(time);
         let mut solver = wanted.make()?;
         opener.open(0, config.seed, |adapter| {
             let mut reporters = reporters(show, record)?;
             let mut clock = clock(times, &sut);
             let mut discreet = Discreet::new(&mut reporters, sut.secrets()?);
-            let teller = Teller::new(&mut discreet, &mut *clock);
-            let mut bench = Bench { cx: &mut Ctx::new(&mut spec, &mut *solver), adapter, stop: &STOP };
+            let teller = EventSink::new(&mut discreet, &mut *clock);
+            let mut bench = RunSetup { cx: &mut Ctx::new(&mut spec, &mut *solver), adapter, stop: &STOP };
             prepare(&mut bench, testers[0]);
             Ok(campaign(&mut bench, testers[0], config, &teller)?)
         })
     }
 
     /// Several instances, each in a thread with a specification and a solver of its own.
-    fn together(self, config: &CampaignConfig) -> Result<CampaignOutcome, Stop> {
+    fn together(self, config: &CampaignConfig) -> Result<CampaignOutcome, EarlyStop> {
         let Self { spec, sut, clock: time, testers, solver: wanted, show, record, times } = self;
-        let opener = Opener::new(&sut, Arc::new(spec.clone()), wanted.clone()).on(time);
+        let opener = SystemOpener::new(&sut, Arc::new(spec.clone()), wanted.clone()).on(time);
         let mut reporters = reporters(show, record)?;
         let mut clock = clock(times, &sut);
         let mut discreet = Discreet::new(&mut reporters, sut.secrets()?);
-        let teller = Teller::new(&mut discreet, &mut *clock);
-        let shared = Campaign::start(&spec.sts, config, testers.len() as u64, &teller)?;
-        let work = |worker: usize, tester: &mut (dyn Tester + Send)| -> Result<(), Stop> {
+        let teller = EventSink::new(&mut discreet, &mut *clock);
+        let shared = CampaignState::start(&spec.sts, config, testers.len() as u64, &teller)?;
+        let work = |worker: usize, tester: &mut (dyn Tester + Send)| -> Result<(), EarlyStop> {
             let (mut spec, mut solver) = (spec.clone(), wanted.make()?);
             opener.open(worker, config.seed.wrapping_add(worker as u64), |adapter| {
-                let mut bench = Bench { cx: &mut Ctx::new(&mut spec, &mut *solver), adapter, stop: &STOP };
+                let mut bench = RunSetup { cx: &mut Ctx::new(&mut spec, &mut *solver), adapter, stop: &STOP };
                 prepare(&mut bench, tester);
                 Ok(shared.work(worker as u64, &mut bench, tester)?)
             })
         };
-        let ended: Vec<Result<(), Stop>> = std::thread::scope(|scope| {
+        let ended: Vec<Result<(), EarlyStop>> = std::thread::scope(|scope| {
             let start = |(worker, tester)| {
                 let (work, shared) = (&work, &shared);
                 // A worker that cannot go on lets the others finish their runs.
                 scope.spawn(move || work(worker, tester).inspect_err(|_| shared.stop()))
             };
             let workers: Vec<_> = testers.into_iter().enumerate().map(start).collect();
-            let broken = || Stop::new(ExitStatus::Internal, "a worker thread broke off");
+            let broken = || EarlyStop::new(ExitStatus::Internal, "a worker thread broke off");
             workers.into_iter().map(|worker| worker.join().unwrap_or_else(|_| Err(broken()))).collect()
         });
         let outcome = shared.finish(&spec.sts)?;
-        let trouble = ended.into_iter().collect::<Result<(), Stop>>();
+        let trouble = ended.into_iter().collect::<Result<(), EarlyStop>>();
         match trouble {
             // What one instance showed does not become undone when another breaks off.
             Err(stop) if outcome.counts.failed > 0 => exit::say(&stop),
@@ -132,7 +132,7 @@ impl Session<'_> {
 }
 
 /// Lets a tester do what it does before its first run.
-pub fn prepare(bench: &mut Bench<'_, '_>, tester: &mut dyn Tester) {
+pub fn prepare(bench: &mut RunSetup<'_, '_>, tester: &mut dyn Tester) {
     if bench.adapter.has_virtual_time() {
         tester.time_is_free();
     }
@@ -140,20 +140,24 @@ pub fn prepare(bench: &mut Bench<'_, '_>, tester: &mut dyn Tester) {
 }
 
 /// The clock of the events.
-pub fn clock(times: Times, sut: &System) -> Box<dyn Clock> {
+pub fn clock(times: EventTimes, sut: &SystemUnderTest) -> Box<dyn RunClock> {
     match (times, sut) {
-        (Times::LeftOut, _) | (_, System::Model(_)) => Box::new(Stopped),
-        (Times::Told, System::Outside(_)) => Box::new(Monotonic::start()),
+        (EventTimes::LeftOut, _) | (_, SystemUnderTest::Model(_)) => Box::new(StoppedClock),
+        (EventTimes::Told, SystemUnderTest::Outside(_)) => Box::new(MonotonicClock::start()),
     }
 }
 
 /// Who is told: the record first, with what is made from it, then people.
-pub fn reporters(show: Show, folder: Option<&RecordFolder>) -> Result<Vec<Box<dyn Reporter>>, Stop> {
-    let mut reporters = folder.map(RecordFolder::begin).into_iter().collect::<Result<Vec<_>, Stop>>()?;
-    if show == Show::People {
-        let mut progress = Progress::new();
+pub fn reporters(
+    show: ShowResults,
+    folder: Option<&RecordFolder>,
+) -> Result<Vec<Box<dyn Reporter>>, EarlyStop> {
+    let mut reporters = folder.map(RecordFolder::begin).into_iter().collect::<Result<Vec<_>, EarlyStop>>()?;
+    if show == ShowResults::People {
+        let mut progress = ProgressLine::new();
         let tick = move |line: &str| progress.show(line);
-        reporters.push(Box::new(Audience { terminal: Terminal::new(io::stdout(), tick), is_gone: false }));
+        reporters
+            .push(Box::new(Audience { terminal: TerminalReporter::new(io::stdout(), tick), is_gone: false }));
     }
     Ok(reporters)
 }
@@ -190,15 +194,17 @@ pub fn catch_interrupts() {
 
 /// How long silence of the system called `name` must last: what was typed, else what the project file
 /// says, else what its answers show. A system that is really out there needs some time to answer.
-pub fn patience(sut: &System, name: &str, typed: Option<u64>) -> Result<Patience, Stop> {
+pub fn patience(sut: &SystemUnderTest, name: &str, typed: Option<u64>) -> Result<Patience, EarlyStop> {
     match (sut, project::quiescence(name, typed)?) {
-        (System::Model(_), _) => Ok(Patience::new(Duration::ZERO)),
-        (System::Outside(_), Some(0)) => {
-            Err(Stop::usage("`--quiescence-ms 0` leaves the system no time to answer")
+        (SystemUnderTest::Model(_), _) => Ok(Patience::new(Duration::ZERO)),
+        (SystemUnderTest::Outside(_), Some(0)) => {
+            Err(EarlyStop::usage("`--quiescence-ms 0` leaves the system no time to answer")
                 .help("give it longer than its slowest answer takes, or nothing: then it is calibrated"))
         }
-        (System::Outside(_), Some(milliseconds)) => Ok(Patience::new(Duration::from_millis(milliseconds))),
-        (System::Outside(_), None) => Ok(Patience::calibrated()),
+        (SystemUnderTest::Outside(_), Some(milliseconds)) => {
+            Ok(Patience::new(Duration::from_millis(milliseconds)))
+        }
+        (SystemUnderTest::Outside(_), None) => Ok(Patience::calibrated()),
     }
 }
 

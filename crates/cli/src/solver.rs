@@ -3,22 +3,22 @@
 use std::time::Duration;
 
 use ioxide_smt::halt::Halt;
-use ioxide_smt::solver::Limits;
-use ioxide_smt::stack::{Backing, Choice, Config, Stack, stack};
+use ioxide_smt::solver::SolverLimits;
+use ioxide_smt::stack::{BackendChoice, Backing, SolverConfig, SolverStack, stack};
 
 use crate::args::SolverArgs;
-use crate::exit::Stop;
+use crate::exit::EarlyStop;
 
 /// A solver to be made, and how long it may take.
 #[derive(Clone)]
-pub struct Wanted<'a> {
+pub struct SolverRequest<'a> {
     /// Which solver.
     pub args: &'a SolverArgs,
     /// Says when to stop.
     pub halt: Halt,
 }
 
-impl<'a> Wanted<'a> {
+impl<'a> SolverRequest<'a> {
     /// The solver of a command that has to end.
     pub fn new(args: &'a SolverArgs, halt: Halt) -> Self {
         Self { args, halt }
@@ -30,30 +30,34 @@ impl<'a> Wanted<'a> {
     }
 
     /// Assembles it: no question is answered after the command has to end.
-    pub fn make(&self) -> Result<Box<Stack>, Stop> {
+    pub fn make(&self) -> Result<Box<SolverStack>, EarlyStop> {
         within(self.args, &self.halt)
     }
 }
 
 /// Assembles the solver of `--solver`; one that was named and is not there is an error.
-pub fn make(args: &SolverArgs) -> Result<Box<Stack>, Stop> {
+pub fn make(args: &SolverArgs) -> Result<Box<SolverStack>, EarlyStop> {
     within(args, &Halt::default())
 }
 
-fn within(args: &SolverArgs, halt: &Halt) -> Result<Box<Stack>, Stop> {
+fn within(args: &SolverArgs, halt: &Halt) -> Result<Box<SolverStack>, EarlyStop> {
     let backend = match args.solver.trim() {
-        "auto" => Choice::Auto,
-        "z3" => Choice::Z3,
-        "none" => Choice::None,
-        "" => return Err(Stop::usage("`--solver` is empty").help("write `auto`, `z3`, `none` or a command")),
-        command => Choice::Process(command.split_whitespace().map(str::to_owned).collect()),
+        "auto" => BackendChoice::Auto,
+        "z3" => BackendChoice::Z3,
+        "none" => BackendChoice::None,
+        "" => {
+            return Err(
+                EarlyStop::usage("`--solver` is empty").help("write `auto`, `z3`, `none` or a command")
+            );
+        }
+        command => BackendChoice::Process(command.split_whitespace().map(str::to_owned).collect()),
     };
     let wall = Duration::try_from_secs_f64(args.solver_timeout)
-        .map_err(|_| Stop::usage(format!("`--solver-timeout {}` is not a time", args.solver_timeout)))?;
-    let limits = Limits { wall, ..Limits::default() };
-    let solver = stack(&Config { backend, limits, halt: halt.clone(), ..Config::default() });
+        .map_err(|_| EarlyStop::usage(format!("`--solver-timeout {}` is not a time", args.solver_timeout)))?;
+    let limits = SolverLimits { wall, ..SolverLimits::default() };
+    let solver = stack(&SolverConfig { backend, limits, halt: halt.clone(), ..SolverConfig::default() });
     if let (Backing::None(reason), "z3") = (solver.backing(), args.solver.trim()) {
-        return Err(Stop::usage(format!("Z3 cannot be used: {reason}"))
+        return Err(EarlyStop::usage(format!("Z3 cannot be used: {reason}"))
             .help("install the package libz3-4, or set IOXIDE_Z3 to a libz3.so"));
     }
     if let Backing::Process(command) = solver.backing() {
@@ -63,7 +67,7 @@ fn within(args: &SolverArgs, halt: &Halt) -> Result<Box<Stack>, Stop> {
 }
 
 /// Whether a program can be found, as a path or on the search path.
-fn exists(program: &str) -> Result<(), Stop> {
+fn exists(program: &str) -> Result<(), EarlyStop> {
     let found = if program.contains('/') {
         std::path::Path::new(program).is_file()
     } else {
@@ -73,6 +77,6 @@ fn exists(program: &str) -> Result<(), Stop> {
     if found {
         return Ok(());
     }
-    Err(Stop::usage(format!("the solver `{program}` is not installed"))
+    Err(EarlyStop::usage(format!("the solver `{program}` is not installed"))
         .help("install it, give its path, or use `--solver auto`"))
 }

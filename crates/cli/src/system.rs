@@ -1,44 +1,46 @@
 //! Systems under test, opened as often as a campaign needs them.
 //!
 //! *Promises.* Every instance has its own process, server, port and solver. What an
-//! instance started is ended before [`Opener::open`] returns.
+//! instance started is ended before [`SystemOpener::open`] returns.
 
 use std::sync::Arc;
 
 use ioxide_model::sts::{Gate, GateKind, Model};
 use ioxide_runner::adapter::http::HttpAdapter;
-use ioxide_runner::adapter::managed::{Make, Managed};
+use ioxide_runner::adapter::managed::{MakeAdapter, ManagedAdapter};
 use ioxide_runner::adapter::model::ModelAdapter;
 use ioxide_runner::adapter::process::ProcessAdapter;
-use ioxide_runner::adapter::server::Server;
-use ioxide_runner::adapter::several::{Part, SeveralAdapter, closing, share, share_of_part};
+use ioxide_runner::adapter::server::SystemServer;
+use ioxide_runner::adapter::several::{ConnectionPart, SeveralAdapter, closing, share, share_of_part};
 use ioxide_runner::adapter::tcp::TcpAdapter;
 use ioxide_runner::adapter::text::TextAdapter;
 use ioxide_runner::adapter::tls::{Tls, TlsConfig};
-use ioxide_runner::adapter::{Adapter, AdapterError, ClockKind, Connection, Interrupt, PartPlace, SutSpec};
+use ioxide_runner::adapter::{
+    Adapter, AdapterError, ClockKind, Interrupt, PartPlace, RemoteConnection, SutSpec,
+};
 use ioxide_runner::clock::patience::Patience;
 use ioxide_runner::secrets::Secrets;
 use ioxide_symex::Ctx;
 
 use crate::commands::mutate;
-use crate::exit::{ExitStatus, Stop};
+use crate::exit::{EarlyStop, ExitStatus};
 use crate::project::connections::shown;
-use crate::project::{Connected, Described, FILE, Instances, Source, Speech};
+use crate::project::{ConnectedSystem, DescribedSystem, FILE, Instances, SpeechConfig, SystemSource};
 use crate::session::STOP;
-use crate::solver::Wanted;
+use crate::solver::SolverRequest;
 
 /// A system under test, ready to be opened.
-pub enum System {
+pub enum SystemUnderTest {
     /// A model played in this process.
     Model(Box<Model>),
     /// A system outside, as typed or as the project file describes it.
-    Outside(Source),
+    Outside(SystemSource),
 }
 
-impl System {
+impl SystemUnderTest {
     /// The system `text` names; a model is loaded, a description checked.
-    pub fn named(text: &str) -> Result<Self, Stop> {
-        let source = Source::find(text)?;
+    pub fn named(text: &str) -> Result<Self, EarlyStop> {
+        let source = SystemSource::find(text)?;
         warn(&source)?;
         match source.described(0, &Instances::default())?.spec {
             SutSpec::Model(path) => Ok(Self::Model(Box::new(mutate::played(&path)?))),
@@ -47,7 +49,7 @@ impl System {
     }
 
     /// What must not be shown.
-    pub fn secrets(&self) -> Result<Secrets, Stop> {
+    pub fn secrets(&self) -> Result<Secrets, EarlyStop> {
         match self {
             Self::Model(_) => Ok(Secrets::none()),
             Self::Outside(source) => Ok(source.described(0, &Instances::default())?.secrets),
@@ -56,7 +58,7 @@ impl System {
 
     /// How long silence must last at the messages and states of `spec`; `default` where the project file
     /// says nothing else.
-    pub fn times(&self, spec: &Model, default: Patience) -> Result<Patience, Stop> {
+    pub fn times(&self, spec: &Model, default: Patience) -> Result<Patience, EarlyStop> {
         match self {
             Self::Model(_) => Ok(default),
             Self::Outside(source) => {
@@ -67,21 +69,21 @@ impl System {
 }
 
 /// A field that is marked as secret must be one, or it would be shown for a slip of the pen.
-fn has_fields(spec: &Model, secrets: &Secrets) -> Result<(), Stop> {
+fn has_fields(spec: &Model, secrets: &Secrets) -> Result<(), EarlyStop> {
     let is_there = |(message, field): &(&str, &str)| {
         let mut gates = spec.sts.gates.iter().filter(|gate| *gate.name == **message);
         gates.any(|gate| gate.fields.iter().any(|&it| *spec.pool.var_info(it).name == **field))
     };
     match secrets.fields().find(|field| !is_there(field)) {
         Some((message, field)) => {
-            Err(Stop::usage(format!("`{FILE}`: secrets: the model has no field `{message}.{field}`")))
+            Err(EarlyStop::usage(format!("`{FILE}`: secrets: the model has no field `{message}.{field}`")))
         }
         None => Ok(()),
     }
 }
 
 /// Says what may be a mistake in the description of a system.
-pub fn warn(source: &Source) -> Result<(), Stop> {
+pub fn warn(source: &SystemSource) -> Result<(), EarlyStop> {
     for warning in source.warnings()? {
         eprintln!("warning: {warning}");
     }
@@ -92,17 +94,17 @@ pub fn warn(source: &Source) -> Result<(), Stop> {
 ///
 /// It can be shared by threads. An adapter of a played model borrows its solver and stays in its thread, so
 /// [`open`](Self::open) is called in the thread that uses the instance.
-pub struct Opener<'s> {
-    system: &'s System,
+pub struct SystemOpener<'s> {
+    system: &'s SystemUnderTest,
     /// The specification, whose messages are spoken.
     interface: Arc<Model>,
-    solver: Wanted<'s>,
+    solver: SolverRequest<'s>,
     clock: ClockKind,
 }
 
-impl<'s> Opener<'s> {
+impl<'s> SystemOpener<'s> {
     /// Opens `system` for a tester that knows the messages of `interface`.
-    pub fn new(system: &'s System, interface: Arc<Model>, solver: Wanted<'s>) -> Self {
+    pub fn new(system: &'s SystemUnderTest, interface: Arc<Model>, solver: SolverRequest<'s>) -> Self {
         Self { system, interface, solver, clock: ClockKind::default() }
     }
 
@@ -116,11 +118,11 @@ impl<'s> Opener<'s> {
         &self,
         instance: usize,
         seed: u64,
-        act: impl FnOnce(&mut dyn Adapter) -> Result<T, Stop>,
-    ) -> Result<T, Stop> {
+        act: impl FnOnce(&mut dyn Adapter) -> Result<T, EarlyStop>,
+    ) -> Result<T, EarlyStop> {
         match self.system {
-            System::Model(model) => self.play(model, seed, act),
-            System::Outside(source) => {
+            SystemUnderTest::Model(model) => self.play(model, seed, act),
+            SystemUnderTest::Outside(source) => {
                 self.reach(source.described(instance, &Instances::of(&self.interface))?, instance, seed, act)
             }
         }
@@ -130,24 +132,24 @@ impl<'s> Opener<'s> {
         &self,
         model: &Model,
         seed: u64,
-        act: impl FnOnce(&mut dyn Adapter) -> Result<T, Stop>,
-    ) -> Result<T, Stop> {
+        act: impl FnOnce(&mut dyn Adapter) -> Result<T, EarlyStop>,
+    ) -> Result<T, EarlyStop> {
         let (mut model, mut solver) = (model.clone(), self.solver.make()?);
         let adapter = ModelAdapter::new(&self.interface, Ctx::new(&mut model, &mut *solver), seed);
-        let cannot = |error| Stop::usage(format!("this model cannot be played: {error}"));
+        let cannot = |error| EarlyStop::usage(format!("this model cannot be played: {error}"));
         act(&mut adapter.map_err(cannot)?)
     }
 
     fn reach<T>(
         &self,
-        described: Described,
+        described: DescribedSystem,
         instance: usize,
         seed: u64,
-        act: impl FnOnce(&mut dyn Adapter) -> Result<T, Stop>,
-    ) -> Result<T, Stop> {
+        act: impl FnOnce(&mut dyn Adapter) -> Result<T, EarlyStop>,
+    ) -> Result<T, EarlyStop> {
         let instance = u32::try_from(instance).unwrap_or(u32::MAX);
         let clock = self.clock;
-        let connection = Connection { seed: Some(seed), instance, clock, ..connection(&described)? };
+        let connection = RemoteConnection { seed: Some(seed), instance, clock, ..connection(&described)? };
         let secrets = described.secrets.clone();
         let mut adapter = managed(described, Arc::clone(&self.interface), connection)?;
         let result = act(&mut adapter);
@@ -160,67 +162,76 @@ impl<'s> Opener<'s> {
 }
 
 /// How a connection is encrypted.
-fn encrypted(tls: Option<&TlsConfig>) -> Result<Option<Tls>, Stop> {
+fn encrypted(tls: Option<&TlsConfig>) -> Result<Option<Tls>, EarlyStop> {
     let tls = tls.map(Tls::new).transpose();
-    tls.map_err(|problem| Stop::usage(format!("`{FILE}`: tls: {problem}")))
+    tls.map_err(|problem| EarlyStop::usage(format!("`{FILE}`: tls: {problem}")))
 }
 
 /// How to talk to the system.
-pub fn connection(described: &Described) -> Result<Connection, Stop> {
+pub fn connection(described: &DescribedSystem) -> Result<RemoteConnection, EarlyStop> {
     let environment = described.environment.clone();
     let interrupt = Interrupt::by(&STOP);
     let tls = encrypted(described.tls.as_ref())?;
     let reach = described.reach;
-    let connection = Connection { environment, interrupt, reach, tls, ..Connection::default() };
+    let connection = RemoteConnection { environment, interrupt, reach, tls, ..RemoteConnection::default() };
     Ok(match described.limit {
-        Some(limit) => Connection { limit, ..connection },
+        Some(limit) => RemoteConnection { limit, ..connection },
         None => connection,
     })
 }
 
 /// The system with what it needs, started and reached.
-pub fn managed(described: Described, interface: Arc<Model>, connection: Connection) -> Result<Managed, Stop> {
+pub fn managed(
+    described: DescribedSystem,
+    interface: Arc<Model>,
+    connection: RemoteConnection,
+) -> Result<ManagedAdapter, EarlyStop> {
     // Mistakes in the description are told before anything is started.
     let ways = ways(&described, &interface, &connection)?;
     has_fields(&interface, &described.secrets)?;
-    let Described { server, renewal, secrets, .. } = described;
-    let server = server.map(|server| Server::start(server, connection.interrupt)).transpose();
+    let DescribedSystem { server, renewal, secrets, .. } = described;
+    let server = server.map(|server| SystemServer::start(server, connection.interrupt)).transpose();
     let interrupt = connection.interrupt;
-    let make: Make = match (<[Way; 1]>::try_from(ways), described.connections.is_empty()) {
+    let make: MakeAdapter = match (<[SystemConnection; 1]>::try_from(ways), described.connections.is_empty())
+    {
         (Ok([way]), true) => Box::new(move || way.make()),
         (Ok([way]), false) => several(vec![way], interface, interrupt),
         (Err(ways), _) => several(ways, interface, interrupt),
     };
-    let managed = server.and_then(|server| Managed::new(server, renewal, &connection, make));
+    let managed = server.and_then(|server| ManagedAdapter::new(server, renewal, &connection, make));
     managed.map_err(|error| trouble(&error, &secrets))
 }
 
 /// One way to the system.
-struct Way {
+struct SystemConnection {
     name: String,
     spec: SutSpec,
-    speech: Speech,
+    speech: SpeechConfig,
     /// The messages that travel by it, where there are several ways.
     messages: Vec<String>,
     interface: Arc<Model>,
-    connection: Connection,
+    connection: RemoteConnection,
 }
 
 /// Makes all connections of a system, as often as they are wanted.
-fn several(ways: Vec<Way>, interface: Arc<Model>, interrupt: Interrupt) -> Make {
+fn several(ways: Vec<SystemConnection>, interface: Arc<Model>, interrupt: Interrupt) -> MakeAdapter {
     Box::new(move || {
-        let part = |way: &Way| {
+        let part = |way: &SystemConnection| {
             let (name, messages) = (way.name.clone(), way.messages.clone());
-            Ok(Part { name, messages, place: way.connection.part.clone(), adapter: way.make()? })
+            Ok(ConnectionPart { name, messages, place: way.connection.part.clone(), adapter: way.make()? })
         };
-        let parts = ways.iter().map(part).collect::<Result<Vec<Part>, AdapterError>>()?;
+        let parts = ways.iter().map(part).collect::<Result<Vec<ConnectionPart>, AdapterError>>()?;
         Ok(Box::new(SeveralAdapter::new(parts, &interface, interrupt)) as Box<dyn Adapter>)
     })
 }
 
 /// The ways to the system: one, or one for every connection.
-fn ways(described: &Described, interface: &Arc<Model>, connection: &Connection) -> Result<Vec<Way>, Stop> {
-    let way = |name: &str, spec: &SutSpec, speech: &Speech, messages: &[String]| Way {
+fn ways(
+    described: &DescribedSystem,
+    interface: &Arc<Model>,
+    connection: &RemoteConnection,
+) -> Result<Vec<SystemConnection>, EarlyStop> {
+    let way = |name: &str, spec: &SutSpec, speech: &SpeechConfig, messages: &[String]| SystemConnection {
         name: name.to_owned(),
         spec: spec.clone(),
         speech: speech.clone(),
@@ -236,13 +247,13 @@ fn ways(described: &Described, interface: &Arc<Model>, connection: &Connection) 
     check_connections(described, interface)?;
     let mut ways = Vec::new();
     for connected in &described.connections {
-        let Connected { name, spec, speech, part, .. } = connected;
+        let ConnectedSystem { name, spec, speech, part, .. } = connected;
         let tls = encrypted(connected.tls.as_ref())?;
         let (messages, share) = shared(connected, interface);
         let mut way = way(name, spec, speech, &messages);
         way.interface = Arc::new(share);
         let clock = clock_of_several(connected, connection.clock, interface)?;
-        way.connection = Connection { tls, clock, part: part.clone(), ..connection.clone() };
+        way.connection = RemoteConnection { tls, clock, part: part.clone(), ..connection.clone() };
         way.check(described)?;
         ways.push(way);
     }
@@ -250,12 +261,16 @@ fn ways(described: &Described, interface: &Arc<Model>, connection: &Connection) 
 }
 
 /// The clock of one of several connections: that of this machine, unless virtual time is wanted.
-fn clock_of_several(connected: &Connected, wanted: ClockKind, interface: &Model) -> Result<ClockKind, Stop> {
+fn clock_of_several(
+    connected: &ConnectedSystem,
+    wanted: ClockKind,
+    interface: &Model,
+) -> Result<ClockKind, EarlyStop> {
     match (wanted, &connected.speech) {
-        (ClockKind::Virtual, Speech::Protocol) => Ok(ClockKind::Virtual),
-        (ClockKind::Virtual, Speech::Own(_) | Speech::Http(_)) if interface.sts.is_timed() => {
+        (ClockKind::Virtual, SpeechConfig::Protocol) => Ok(ClockKind::Virtual),
+        (ClockKind::Virtual, SpeechConfig::Own(_) | SpeechConfig::Http(_)) if interface.sts.is_timed() => {
             let name = &connected.name;
-            Err(Stop::usage(format!("`{FILE}`: the connection `{name}` has no virtual time"))
+            Err(EarlyStop::usage(format!("`{FILE}`: the connection `{name}` has no virtual time"))
                 .help("only adapters that speak the protocol can have it; leave `--clock virtual` out"))
         }
         _ => Ok(ClockKind::Wall),
@@ -263,7 +278,7 @@ fn clock_of_several(connected: &Connected, wanted: ClockKind, interface: &Model)
 }
 
 /// What travels by a connection: the names of the messages in the model, and the model as the connection speaks it.
-fn shared(connected: &Connected, interface: &Model) -> (Vec<String>, Model) {
+fn shared(connected: &ConnectedSystem, interface: &Model) -> (Vec<String>, Model) {
     match &connected.part {
         Some(place) => share_of_part(interface, place),
         None => (connected.messages.clone(), share(interface, &connected.messages)),
@@ -271,7 +286,7 @@ fn shared(connected: &Connected, interface: &Model) -> (Vec<String>, Model) {
 }
 
 /// Every message must have its connection, and every connection messages of the model.
-fn check_connections(described: &Described, interface: &Model) -> Result<(), Stop> {
+fn check_connections(described: &DescribedSystem, interface: &Model) -> Result<(), EarlyStop> {
     let all = &described.connections;
     let ways: Vec<Vec<String>> = all.iter().map(|one| shared(one, interface).0).collect();
     let has = |name: &str| ways.iter().flatten().any(|message| message == name);
@@ -281,56 +296,58 @@ fn check_connections(described: &Described, interface: &Model) -> Result<(), Sto
     };
     let mut gates = interface.sts.gates.iter().filter(|gate| gate.kind != GateKind::Internal);
     if let Some(gate) = gates.find(|gate| !has(&gate.name) && !is_end(gate)) {
-        return Err(Stop::usage(format!("`{FILE}`: no connection has the message `{}`", gate.name)));
+        return Err(EarlyStop::usage(format!("`{FILE}`: no connection has the message `{}`", gate.name)));
     }
     let unknown = ways.iter().flatten().find(|name| interface.sts.gate_named(name).is_none());
     if let Some(name) = unknown {
-        return Err(Stop::usage(format!("`{FILE}`: the model has no message `{name}`")));
+        return Err(EarlyStop::usage(format!("`{FILE}`: the model has no message `{name}`")));
     }
     check_instances(described, interface)
 }
 
 /// Where one instance of an array has a connection, each needs one.
-fn check_instances(described: &Described, interface: &Model) -> Result<(), Stop> {
+fn check_instances(described: &DescribedSystem, interface: &Model) -> Result<(), EarlyStop> {
     let own: Vec<&PartPlace> = described.connections.iter().filter_map(|one| one.part.as_ref()).collect();
     let parts = interface.sts.composition.iter().flat_map(|composition| composition.parts.iter());
     let places = parts.map(|part| PartPlace { name: part.family.to_string(), index: part.index });
     let is_forgotten =
         |place: &PartPlace| own.iter().any(|other| other.name == place.name) && !own.contains(&place);
     match places.into_iter().find(is_forgotten) {
-        Some(place) => Err(Stop::usage(format!("`{FILE}`: the part `{}` has no connection", shown(&place)))
-            .help(format!("`part = \"{}\"` gives each of its instances one", place.name))),
+        Some(place) => {
+            Err(EarlyStop::usage(format!("`{FILE}`: the part `{}` has no connection", shown(&place)))
+                .help(format!("`part = \"{}\"` gives each of its instances one", place.name)))
+        }
         None => Ok(()),
     }
 }
 
-impl Way {
+impl SystemConnection {
     /// Whether its words are those of the model, and an adapter that reaches the system later can be made at all.
-    fn check(&self, described: &Described) -> Result<(), Stop> {
+    fn check(&self, described: &DescribedSystem) -> Result<(), EarlyStop> {
         let checked = match &self.speech {
-            Speech::Own(own) => own.words.check(&self.interface),
-            Speech::Http(http) => http.check(&self.interface),
-            Speech::Protocol => return Ok(()),
+            SpeechConfig::Own(own) => own.words.check(&self.interface),
+            SpeechConfig::Http(http) => http.check(&self.interface),
+            SpeechConfig::Protocol => return Ok(()),
         };
         checked.map_err(|bad| described.located(&bad))?;
-        self.make().map(drop).map_err(|error| Stop::usage(error.to_string()))
+        self.make().map(drop).map_err(|error| EarlyStop::usage(error.to_string()))
     }
 
     /// Makes the adapter; one of an adapter that speaks for itself is reached at once.
     fn make(&self) -> Result<Box<dyn Adapter>, AdapterError> {
         let (interface, connection) = (Arc::clone(&self.interface), &self.connection);
         Ok(match (&self.spec, &self.speech) {
-            (spec, Speech::Own(text)) => {
+            (spec, SpeechConfig::Own(text)) => {
                 Box::new(TextAdapter::new(spec, (**text).clone(), interface, connection)?)
             }
-            (_, Speech::Http(http)) => Box::new(HttpAdapter::new(http, interface, connection)?),
-            (SutSpec::Stdio(command), Speech::Protocol) => {
+            (_, SpeechConfig::Http(http)) => Box::new(HttpAdapter::new(http, interface, connection)?),
+            (SutSpec::Stdio(command), SpeechConfig::Protocol) => {
                 Box::new(ProcessAdapter::start(command, interface, connection.clone())?)
             }
-            (SutSpec::Tcp(address), Speech::Protocol) => {
+            (SutSpec::Tcp(address), SpeechConfig::Protocol) => {
                 Box::new(TcpAdapter::connect(address, interface, connection.clone())?)
             }
-            (SutSpec::Model(file), Speech::Protocol) => {
+            (SutSpec::Model(file), SpeechConfig::Protocol) => {
                 let reason = "a model is played, not reached".into();
                 return Err(AdapterError::Start { what: file.clone(), reason });
             }
@@ -339,11 +356,11 @@ impl Way {
 }
 
 /// Trouble on the way to the system, or the wish of the user to stop waiting for it.
-pub fn trouble(error: &AdapterError, secrets: &Secrets) -> Stop {
+pub fn trouble(error: &AdapterError, secrets: &Secrets) -> EarlyStop {
     if *error == AdapterError::Interrupted {
-        return Stop::new(ExitStatus::Interrupted, "interrupted before the system was reached");
+        return EarlyStop::new(ExitStatus::Interrupted, "interrupted before the system was reached");
     }
-    Stop::new(ExitStatus::Infrastructure, secrets.hide(&error.to_string()))
+    EarlyStop::new(ExitStatus::Infrastructure, secrets.hide(&error.to_string()))
         .help("no verdict: check that the system starts and speaks the adapter protocol")
 }
 
@@ -354,6 +371,6 @@ mod tests {
     #[test]
     fn an_opener_is_shared_by_threads() {
         fn shared<T: Sync>() {}
-        shared::<Opener<'static>>();
+        shared::<SystemOpener<'static>>();
     }
 }

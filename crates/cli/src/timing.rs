@@ -10,9 +10,9 @@ use ioxide_runner::shrink::ShrinkConfig;
 use ioxide_symex::Tolerance;
 
 use crate::args::{ClockArg, TimeArgs};
-use crate::exit::Stop;
+use crate::exit::EarlyStop;
 use crate::project;
-use crate::system::System;
+use crate::system::SystemUnderTest;
 
 /// Runs to make a failing one smaller, if they take as long as they take.
 const MAX_TIMED_ATTEMPTS: u32 = 20;
@@ -21,7 +21,7 @@ const MAX_TIMED_ATTEMPTS: u32 = 20;
 const SHRINK_TIME: Duration = Duration::from_secs(120);
 
 /// What was typed, or what the project file says about the system `name`.
-pub fn tolerance(args: &TimeArgs, name: &str) -> Result<Tolerance, Stop> {
+pub fn tolerance(args: &TimeArgs, name: &str) -> Result<Tolerance, EarlyStop> {
     let stated = if name.contains(':') { None } else { project::find(name)?.latency };
     let default = RunConfig::default().tolerance;
     let milliseconds = |ms: u64| seconds(Duration::from_millis(ms));
@@ -43,24 +43,26 @@ pub fn stated_tolerance(args: &TimeArgs, recorded: Tolerance) -> Tolerance {
 }
 
 /// How much may be done to make a failing run smaller: little where every run takes its time.
-pub fn budget(spec: &Model, sut: &System) -> ShrinkConfig {
+pub fn budget(spec: &Model, sut: &SystemUnderTest) -> ShrinkConfig {
     match (spec.sts.is_timed(), sut) {
-        (true, System::Outside(_)) => {
+        (true, SystemUnderTest::Outside(_)) => {
             ShrinkConfig { attempts: MAX_TIMED_ATTEMPTS, time: Some(SHRINK_TIME), ..ShrinkConfig::default() }
         }
-        (false, System::Outside(_)) => ShrinkConfig { time: Some(SHRINK_TIME), ..ShrinkConfig::default() },
-        (_, System::Model(_)) => ShrinkConfig::default(),
+        (false, SystemUnderTest::Outside(_)) => {
+            ShrinkConfig { time: Some(SHRINK_TIME), ..ShrinkConfig::default() }
+        }
+        (_, SystemUnderTest::Model(_)) => ShrinkConfig::default(),
     }
 }
 
 /// The clock that was asked for, if `sut` can have it.
-pub fn clock(args: &TimeArgs, sut: &System) -> Result<ClockKind, Stop> {
+pub fn clock(args: &TimeArgs, sut: &SystemUnderTest) -> Result<ClockKind, EarlyStop> {
     match (args.clock, sut) {
-        (ClockArg::Wall, System::Model(_)) => {
-            Err(Stop::usage("a model played in this process has no time but its own")
+        (ClockArg::Wall, SystemUnderTest::Model(_)) => {
+            Err(EarlyStop::usage("a model played in this process has no time but its own")
                 .help("play it in one of its own: `--sut 'stdio:ioxide sut FILE'`"))
         }
-        (ClockArg::Wall, System::Outside(_)) => Ok(ClockKind::Wall),
+        (ClockArg::Wall, SystemUnderTest::Outside(_)) => Ok(ClockKind::Wall),
         (ClockArg::Virtual, _) => Ok(ClockKind::Virtual),
         (ClockArg::Offered, _) => Ok(ClockKind::Offered),
     }

@@ -14,11 +14,11 @@ use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, NamedTempFile};
 
-use crate::exit::Stop;
+use crate::exit::EarlyStop;
 
 /// Who may read a file that was not there before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Readers {
+pub enum FileReaders {
     /// Whoever the umask lets.
     Usual,
     /// Its owner alone: it may hold what a system said.
@@ -26,7 +26,7 @@ pub enum Readers {
 }
 
 /// A file being written aside.
-pub struct Aside {
+pub struct AsideFile {
     out: AsideOut,
     target: PathBuf,
 }
@@ -38,9 +38,9 @@ enum AsideOut {
     Stream(BufWriter<File>),
 }
 
-impl Aside {
+impl AsideFile {
     /// Begins what is to stand at `path`.
-    pub fn new(path: &Path, readers: Readers) -> io::Result<Self> {
+    pub fn new(path: &Path, readers: FileReaders) -> io::Result<Self> {
         let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
         // `/dev/stdout` is a stream even if it leads to a file.
         let is_stream = path.starts_with("/dev") || path.starts_with("/proc");
@@ -71,7 +71,7 @@ impl Aside {
     }
 }
 
-impl Write for Aside {
+impl Write for AsideFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.out {
             AsideOut::File(out) => out.write(bytes),
@@ -87,7 +87,7 @@ impl Write for Aside {
     }
 }
 
-impl Seek for Aside {
+impl Seek for AsideFile {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         match &mut self.out {
             AsideOut::File(out) => out.seek(to),
@@ -99,28 +99,28 @@ impl Seek for Aside {
 /// Puts what `fill` writes at `path`.
 pub fn whole(
     path: &Path,
-    readers: Readers,
+    readers: FileReaders,
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
-    let mut aside = Aside::new(path, readers)?;
+    let mut aside = AsideFile::new(path, readers)?;
     fill(&mut aside)?;
     aside.keep()
 }
 
 /// Puts `bytes` at `path`, where nothing may be yet.
 pub fn fresh(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut out = BufWriter::new(beside(path, Readers::Usual)?);
+    let mut out = BufWriter::new(beside(path, FileReaders::Usual)?);
     out.write_all(bytes)?;
     on_disk(out)?.persist_noclobber(path).map(drop).map_err(|error| error.error)
 }
 
 /// Puts what `fill` writes where somebody wanted it, a file or (`-`) stdout, and says so.
-pub fn named(file: &str, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Stop> {
+pub fn named(file: &str, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), EarlyStop> {
     if file == "-" {
         let mut out = BufWriter::new(io::stdout().lock());
         return Ok(fill(&mut out).and_then(|()| out.flush())?);
     }
-    whole(Path::new(file), Readers::Usual, fill).map_err(|error| cannot(file, &error))?;
+    whole(Path::new(file), FileReaders::Usual, fill).map_err(|error| cannot(file, &error))?;
     eprintln!("wrote {file}");
     Ok(())
 }
@@ -128,29 +128,31 @@ pub fn named(file: &str, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) ->
 /// Keeps other processes from writing to `file`, which is called `name`, until it is closed.
 ///
 /// On a file system without locks there is none to take.
-pub fn alone(file: &File, name: &str) -> Result<(), Stop> {
+pub fn alone(file: &File, name: &str) -> Result<(), EarlyStop> {
     match file.try_lock() {
-        Err(TryLockError::WouldBlock) => Err(Stop::usage(format!("another ioxide is writing to `{name}`"))
-            .help("wait until it has ended, or give each its own")),
+        Err(TryLockError::WouldBlock) => {
+            Err(EarlyStop::usage(format!("another ioxide is writing to `{name}`"))
+                .help("wait until it has ended, or give each its own"))
+        }
         Err(TryLockError::Error(_)) | Ok(()) => Ok(()),
     }
 }
 
 /// What is said about a file that cannot be written.
-pub fn cannot(path: impl AsRef<Path>, error: &io::Error) -> Stop {
-    Stop::usage(format!("cannot write `{}`: {error}", path.as_ref().display()))
+pub fn cannot(path: impl AsRef<Path>, error: &io::Error) -> EarlyStop {
+    EarlyStop::usage(format!("cannot write `{}`: {error}", path.as_ref().display()))
         .help("is the folder there, may it be written to, and is there room?")
 }
 
 /// A nameless file in the folder of `target`; it goes away unless it is kept.
-fn beside(target: &Path, readers: Readers) -> io::Result<NamedTempFile> {
+fn beside(target: &Path, readers: FileReaders) -> io::Result<NamedTempFile> {
     let folder = match target.parent() {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
     };
     let mut builder = Builder::new();
     builder.prefix(".ioxide-").suffix(".part");
-    if readers == Readers::Usual {
+    if readers == FileReaders::Usual {
         for_all(&mut builder);
     }
     builder.tempfile_in(folder)
@@ -177,7 +179,7 @@ mod tests {
     use super::*;
 
     fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
-        whole(path, Readers::Usual, |out| out.write_all(bytes))
+        whole(path, FileReaders::Usual, |out| out.write_all(bytes))
     }
 
     fn names(folder: &Path) -> Vec<String> {
@@ -190,7 +192,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("suite");
         put(&path, b"old").expect("written");
-        let mut aside = Aside::new(&path, Readers::Usual).expect("begun");
+        let mut aside = AsideFile::new(&path, FileReaders::Usual).expect("begun");
         aside.write_all(&[b'n'; 100_000]).expect("written");
         assert_eq!(fs::read(&path).expect("there"), b"old");
         drop(aside);
@@ -217,7 +219,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let (file, link) = (folder.path().join("file"), folder.path().join("link"));
         let mode = |path: &Path| fs::metadata(path).expect("there").permissions().mode() & 0o777;
-        Aside::new(&file, Readers::Owner).and_then(Aside::keep).expect("written");
+        AsideFile::new(&file, FileReaders::Owner).and_then(AsideFile::keep).expect("written");
         assert_eq!(mode(&file), 0o600);
         fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).expect("a mode");
         symlink(&file, &link).expect("a link");

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use ioxide_fsm::mealy::{Listing, Mealy, Spec};
+use ioxide_fsm::mealy::{MachineListing, Mealy, SuiteModel};
 use ioxide_fsm::nfsm::Nfsm;
 use ioxide_fsm::product::{aligned, reduction_witness};
 use ioxide_fsm::read;
@@ -222,13 +222,13 @@ fn suites_find_the_differences_of_public_versions() {
     }
 }
 
-fn listing(path: &str) -> Listing {
+fn listing(path: &str) -> MachineListing {
     read::dot(&fs::read_to_string(path).expect("a machine")).expect("a machine")
 }
 
 fn states(path: &str) -> usize {
     let machine = Mealy::from_listing(&listing(path)).expect("deterministic");
-    Spec::reduced(&machine).expect("complete").n_states()
+    SuiteModel::reduced(&machine).expect("complete").n_states()
 }
 
 /// Whether the new version has a trace that the old one has not.

@@ -17,7 +17,7 @@ const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; conn
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Method {
+pub enum HttpMethod {
     /// To be shown something.
     Get,
     /// To have something done.
@@ -26,9 +26,9 @@ pub enum Method {
 
 /// A request, complete.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Request {
+pub struct ExplorerRequest {
     /// What is asked for.
-    pub method: Method,
+    pub method: HttpMethod,
     /// The path, as it was sent: escapes are not decoded, since no path here has any.
     pub path: String,
     /// What stood behind the question mark.
@@ -38,7 +38,7 @@ pub struct Request {
     pub body: Vec<u8>,
 }
 
-impl Request {
+impl ExplorerRequest {
     /// The header `name` (in lower case).
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
@@ -55,19 +55,19 @@ impl Request {
 
 /// Why there is no request.
 #[derive(Debug)]
-pub enum Bad {
+pub enum BadRequest {
     /// The other side went away or took too long.
     Gone,
     /// It is refused with this response.
-    Refused(Response),
+    Refused(ExplorerResponse),
 }
 
 /// Refuses with a status, for a reason.
-fn refused(status: u16, why: &str) -> Bad {
-    Bad::Refused(Response::refused(status, why))
+fn refused(status: u16, why: &str) -> BadRequest {
+    BadRequest::Refused(ExplorerResponse::refused(status, why))
 }
 
-impl From<io::Error> for Bad {
+impl From<io::Error> for BadRequest {
     fn from(_: io::Error) -> Self {
         Self::Gone
     }
@@ -75,14 +75,14 @@ impl From<io::Error> for Bad {
 
 /// The head of a request, and what came of its body.
 pub struct RequestHead {
-    request: Request,
+    request: ExplorerRequest,
     begun: Vec<u8>,
 }
 
 impl RequestHead {
     /// The request without its body.
     #[must_use]
-    pub fn request(&self) -> &Request {
+    pub fn request(&self) -> &ExplorerRequest {
         &self.request
     }
 
@@ -90,7 +90,7 @@ impl RequestHead {
     ///
     /// # Errors
     /// If it is not complete, or too large.
-    pub fn with_body(self, reader: &mut impl Read) -> Result<Request, Bad> {
+    pub fn with_body(self, reader: &mut impl Read) -> Result<ExplorerRequest, BadRequest> {
         let Self { mut request, begun } = self;
         request.body = read_body(reader, &request, begun)?;
         Ok(request)
@@ -101,20 +101,20 @@ impl RequestHead {
 ///
 /// # Errors
 /// If it is not complete, too large, or not understood.
-pub fn read_head(reader: &mut impl Read) -> Result<RequestHead, Bad> {
+pub fn read_head(reader: &mut impl Read) -> Result<RequestHead, BadRequest> {
     let (head, begun) = split(reader)?;
     let head = std::str::from_utf8(&head).map_err(|_| refused(400, "the request is not text"))?;
     Ok(RequestHead { request: parsed(head)?, begun })
 }
 
 /// Everything before the empty line, and what was read of the body.
-fn split(reader: &mut impl Read) -> Result<(Vec<u8>, Vec<u8>), Bad> {
+fn split(reader: &mut impl Read) -> Result<(Vec<u8>, Vec<u8>), BadRequest> {
     let mut bytes = Vec::with_capacity(1024);
     let mut chunk = [0; 4096];
     loop {
         let n = reader.read(&mut chunk)?;
         if n == 0 {
-            return Err(Bad::Gone);
+            return Err(BadRequest::Gone);
         }
         let searched = bytes.len().saturating_sub(3);
         bytes.extend_from_slice(&chunk[..n]);
@@ -134,7 +134,7 @@ fn split(reader: &mut impl Read) -> Result<(Vec<u8>, Vec<u8>), Bad> {
     Err(refused(431, "the request has too long a head"))
 }
 
-fn parsed(head: &str) -> Result<Request, Bad> {
+fn parsed(head: &str) -> Result<ExplorerRequest, BadRequest> {
     let malformed = || refused(400, "the request is malformed");
     let mut lines = head.split("\r\n");
     let mut first = lines.next().unwrap_or_default().split(' ');
@@ -147,8 +147,8 @@ fn parsed(head: &str) -> Result<Request, Bad> {
         return Err(refused(505, "only HTTP/1.1 is spoken here"));
     }
     let method = match method {
-        "GET" => Method::Get,
-        "POST" => Method::Post,
+        "GET" => HttpMethod::Get,
+        "POST" => HttpMethod::Post,
         _ => return Err(refused(405, "only GET and POST are spoken here")),
     };
     if !target.starts_with('/') || target.bytes().any(|byte| !byte.is_ascii_graphic()) {
@@ -161,7 +161,7 @@ fn parsed(head: &str) -> Result<Request, Bad> {
             return Err(malformed());
         }
     }
-    Ok(Request { method, path: path.into(), query: query.into(), headers, body: Vec::new() })
+    Ok(ExplorerRequest { method, path: path.into(), query: query.into(), headers, body: Vec::new() })
 }
 
 /// `Name: value`; no folded lines, no control characters.
@@ -173,13 +173,17 @@ fn header(line: &str) -> Option<(String, String)> {
         .then(|| (name.to_ascii_lowercase(), value.trim().to_owned()))
 }
 
-fn read_body(reader: &mut impl Read, request: &Request, mut body: Vec<u8>) -> Result<Vec<u8>, Bad> {
+fn read_body(
+    reader: &mut impl Read,
+    request: &ExplorerRequest,
+    mut body: Vec<u8>,
+) -> Result<Vec<u8>, BadRequest> {
     if request.header("transfer-encoding").is_some() {
         return Err(refused(411, "a body needs a Content-Length"));
     }
     let length = match (request.header("content-length"), request.method) {
-        (None, Method::Get) => 0,
-        (None, Method::Post) => return Err(refused(411, "a body needs a Content-Length")),
+        (None, HttpMethod::Get) => 0,
+        (None, HttpMethod::Post) => return Err(refused(411, "a body needs a Content-Length")),
         (Some(length), _) => {
             let is_number = !length.is_empty() && length.bytes().all(|byte| byte.is_ascii_digit());
             let length = if is_number { length.parse().unwrap_or(usize::MAX) } else { usize::MAX };
@@ -197,12 +201,12 @@ fn read_body(reader: &mut impl Read, request: &Request, mut body: Vec<u8>) -> Re
     }
     let missing = (length - body.len()) as u64;
     reader.take(missing).read_to_end(&mut body)?;
-    if body.len() == length { Ok(body) } else { Err(Bad::Gone) }
+    if body.len() == length { Ok(body) } else { Err(BadRequest::Gone) }
 }
 
 /// A response, complete.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Response {
+pub struct ExplorerResponse {
     /// The status.
     pub status: u16,
     /// What the body is.
@@ -211,7 +215,7 @@ pub struct Response {
     pub body: Vec<u8>,
 }
 
-impl Response {
+impl ExplorerResponse {
     /// All is well.
     #[must_use]
     pub fn ok(content_type: &'static str, body: impl Into<Vec<u8>>) -> Self {
@@ -282,7 +286,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn read(mut bytes: &[u8]) -> Result<Request, Bad> {
+    fn read(mut bytes: &[u8]) -> Result<ExplorerRequest, BadRequest> {
         read_head(&mut bytes)?.with_body(&mut bytes)
     }
 
@@ -290,7 +294,7 @@ mod tests {
     fn a_request_is_read_with_its_body() {
         let text = b"POST /t/api?n=3&x=a HTTP/1.1\r\nHost: a:1\r\nContent-Length: 2\r\n\r\n{}";
         let request = read(&text[..]).expect("a request");
-        assert_eq!((request.method, request.path.as_str()), (Method::Post, "/t/api"));
+        assert_eq!((request.method, request.path.as_str()), (HttpMethod::Post, "/t/api"));
         assert_eq!((request.number("n"), request.number("x")), (Some(3), None));
         assert_eq!((request.header("host"), request.body.as_slice()), (Some("a:1"), &b"{}"[..]));
     }
@@ -318,7 +322,7 @@ mod tests {
     #[track_caller]
     fn check(text: &str, status: u16) {
         match read(text.as_bytes()) {
-            Err(Bad::Refused(found)) => assert_eq!(found.status, status, "{text:.60}"),
+            Err(BadRequest::Refused(found)) => assert_eq!(found.status, status, "{text:.60}"),
             other => panic!("{text:.60}: {other:?}"),
         }
     }

@@ -10,11 +10,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use ioxide_model::sts::Sts;
-use ioxide_report::visible::excerpt;
-use ioxide_runner::event::{Event, EventKind, LabelKind, Outcome, StepTold};
+use ioxide_report::control_characters::excerpt;
+use ioxide_runner::event::{Event, EventKind, LabelKind, RunOutcome, StepTold};
 use ioxide_runner::reporter::Reporter;
 
-use crate::recording::{Collector, Place, Records, Run};
+use crate::recording::{RecordPlace, RecordedRun, Records, RunCollector};
 use crate::view::live::LiveView;
 
 /// Steps kept to be shown.
@@ -39,7 +39,7 @@ pub trait Launcher: Send + Sync {
     ///
     /// # Errors
     /// Why it could not run, for people.
-    fn launch(&self, wish: &Wish, reporter: &mut dyn Reporter) -> Result<(), String>;
+    fn launch(&self, wish: &CampaignRequest, reporter: &mut dyn Reporter) -> Result<(), String>;
 
     /// Asks the campaign that is running to end after its step.
     fn stop(&self);
@@ -47,7 +47,7 @@ pub trait Launcher: Send + Sync {
 
 /// Who decides the moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tester {
+pub enum CampaignTester {
     /// Purposes that take every switch.
     Cover,
     /// The same in few long runs.
@@ -58,7 +58,7 @@ pub enum Tester {
     Tests,
 }
 
-impl Tester {
+impl CampaignTester {
     /// All testers a page can ask for.
     pub const ALL: [Self; 4] = [Self::Cover, Self::Tour, Self::Random, Self::Tests];
 
@@ -76,9 +76,9 @@ impl Tester {
 
 /// What is asked of a campaign.
 #[derive(Clone, Copy, Debug)]
-pub struct Wish {
+pub struct CampaignRequest {
     /// Who decides the moves.
-    pub tester: Tester,
+    pub tester: CampaignTester,
     /// How many runs; what the tester thinks right if `None`.
     pub runs: Option<u64>,
     /// The seed; a fresh one if `None`.
@@ -89,7 +89,7 @@ pub struct Wish {
 
 /// How far a campaign is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
+pub enum CampaignPhase {
     /// None was started.
     Idle,
     /// Steps are taken.
@@ -104,7 +104,7 @@ pub enum Phase {
 
 /// How a switch was taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Seen {
+pub enum SwitchSeen {
     /// Not at all.
     #[default]
     Never,
@@ -115,22 +115,22 @@ pub enum Seen {
 }
 
 /// A campaign, or the place for one.
-pub struct Live {
-    state: Mutex<State>,
+pub struct LiveCampaign {
+    state: Mutex<LiveState>,
     changed: Condvar,
     records: Arc<Records>,
     launcher: Option<Box<dyn Launcher>>,
 }
 
 /// What is known of the campaign.
-pub(crate) struct State {
+pub(crate) struct LiveState {
     /// Grows with every change.
     version: u64,
-    pub(crate) phase: Phase,
+    pub(crate) phase: CampaignPhase,
     pace: Duration,
     /// The switches by their labels, and how each was taken.
     names: Arc<BTreeMap<Arc<str>, usize>>,
-    pub(crate) seen: Vec<Seen>,
+    pub(crate) seen: Vec<SwitchSeen>,
     pub(crate) n_steps: u64,
     pub(crate) passed: u64,
     pub(crate) failed: u64,
@@ -139,16 +139,16 @@ pub(crate) struct State {
     pub(crate) seed: u64,
     pub(crate) goal: String,
     pub(crate) run: u64,
-    pub(crate) last: VecDeque<Last>,
-    pub(crate) failures: Vec<Failure>,
+    pub(crate) last: VecDeque<LastStep>,
+    pub(crate) failures: Vec<FailedRun>,
     pub(crate) message: String,
     record: Option<usize>,
-    collector: Collector,
+    collector: RunCollector,
 }
 
 /// A step to be shown; what the system says may be long, so only its beginning is kept.
 #[derive(Clone, Debug)]
-pub(crate) struct Last {
+pub(crate) struct LastStep {
     pub(crate) number: usize,
     pub(crate) kind: LabelKind,
     pub(crate) gate: String,
@@ -158,18 +158,18 @@ pub(crate) struct Last {
 
 /// A failing run.
 #[derive(Clone, Debug)]
-pub(crate) struct Failure {
-    pub(crate) place: Place,
+pub(crate) struct FailedRun {
+    pub(crate) place: RecordPlace,
     pub(crate) steps: usize,
     pub(crate) signature: String,
 }
 
-impl Live {
+impl LiveCampaign {
     /// No campaign yet.
     #[must_use]
     pub fn new(sts: &Sts, records: Arc<Records>, launcher: Option<Box<dyn Launcher>>) -> Arc<Self> {
         let names = sts.switches.iter().enumerate().map(|(at, switch)| (Arc::clone(&switch.label), at));
-        let state = State::new(Arc::new(names.collect()), sts.switches.len());
+        let state = LiveState::new(Arc::new(names.collect()), sts.switches.len());
         Arc::new(Self { state: Mutex::new(state), changed: Condvar::new(), records, launcher })
     }
 
@@ -183,20 +183,20 @@ impl Live {
     ///
     /// # Errors
     /// If one is running, or there is no system to test.
-    pub fn start(self: &Arc<Self>, wish: Wish) -> Result<(), &'static str> {
+    pub fn start(self: &Arc<Self>, wish: CampaignRequest) -> Result<(), &'static str> {
         if self.launcher.is_none() {
             return Err("there is no system under test; start `ioxide explore` with `--sut`");
         }
         let mut state = self.lock();
-        if !matches!(state.phase, Phase::Idle | Phase::Over) {
+        if !matches!(state.phase, CampaignPhase::Idle | CampaignPhase::Over) {
             return Err("a campaign is running already");
         }
         let (version, pace) = (state.version + 1, state.pace);
-        *state = State {
+        *state = LiveState {
             version,
             pace,
-            phase: Phase::Running,
-            ..State::new(Arc::clone(&state.names), state.seen.len())
+            phase: CampaignPhase::Running,
+            ..LiveState::new(Arc::clone(&state.names), state.seen.len())
         };
         drop(state);
         self.changed.notify_all();
@@ -205,18 +205,18 @@ impl Live {
         match thread::Builder::new().name("campaign".into()).spawn(work) {
             Ok(_) => Ok(()),
             Err(_) => {
-                self.lock().phase = Phase::Over;
+                self.lock().phase = CampaignPhase::Over;
                 Err("no thread could be started")
             }
         }
     }
 
-    fn work(self: Arc<Self>, wish: &Wish) {
+    fn work(self: Arc<Self>, wish: &CampaignRequest) {
         let Some(launcher) = &self.launcher else { return };
-        let mut reporter = Watcher { live: &self };
+        let mut reporter = LiveWatcher { live: &self };
         let ended = launcher.launch(wish, &mut reporter);
         let mut state = self.lock();
-        state.phase = Phase::Over;
+        state.phase = CampaignPhase::Over;
         if let Err(why) = ended {
             state.message = why;
         }
@@ -227,8 +227,8 @@ impl Live {
     pub fn pause(&self, wanted: bool) {
         let mut state = self.lock();
         state.phase = match (state.phase, wanted) {
-            (Phase::Running, true) => Phase::Paused,
-            (Phase::Paused, false) => Phase::Running,
+            (CampaignPhase::Running, true) => CampaignPhase::Paused,
+            (CampaignPhase::Paused, false) => CampaignPhase::Running,
             (phase, _) => phase,
         };
         self.tell(state);
@@ -244,10 +244,10 @@ impl Live {
     /// Asks the campaign to end after its step.
     pub fn stop(&self) {
         let mut state = self.lock();
-        if !matches!(state.phase, Phase::Running | Phase::Paused) {
+        if !matches!(state.phase, CampaignPhase::Running | CampaignPhase::Paused) {
             return;
         }
-        state.phase = Phase::Stopping;
+        state.phase = CampaignPhase::Stopping;
         self.tell(state);
         if let Some(launcher) = &self.launcher {
             launcher.stop();
@@ -256,7 +256,8 @@ impl Live {
 
     /// Waits until no campaign is running, at most so long.
     pub(crate) fn settle(&self, patience: Duration) {
-        let is_running = |state: &mut State| !matches!(state.phase, Phase::Idle | Phase::Over);
+        let is_running =
+            |state: &mut LiveState| !matches!(state.phase, CampaignPhase::Idle | CampaignPhase::Over);
         drop(self.changed.wait_timeout_while(self.lock(), patience, is_running));
     }
 
@@ -268,30 +269,30 @@ impl Live {
 
     /// How things are as soon as they differ from version `seen`; `None` if they still do not after `patience`.
     pub(crate) fn changed(&self, seen: Option<u64>, patience: Duration) -> Option<(u64, LiveView)> {
-        let same = |state: &mut State| Some(state.version) == seen;
+        let same = |state: &mut LiveState| Some(state.version) == seen;
         let waited = self.changed.wait_timeout_while(self.lock(), patience, same);
         let (state, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
         (!timeout.timed_out()).then(|| (state.version, LiveView::of(&state)))
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, LiveState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn tell(&self, mut state: MutexGuard<'_, State>) {
+    fn tell(&self, mut state: MutexGuard<'_, LiveState>) {
         state.version += 1;
         drop(state);
         self.changed.notify_all();
     }
 }
 
-impl State {
+impl LiveState {
     fn new(names: Arc<BTreeMap<Arc<str>, usize>>, n_switches: usize) -> Self {
         Self {
             version: 0,
-            phase: Phase::Idle,
+            phase: CampaignPhase::Idle,
             pace: Duration::ZERO,
-            seen: vec![Seen::Never; n_switches],
+            seen: vec![SwitchSeen::Never; n_switches],
             names,
             n_steps: 0,
             passed: 0,
@@ -305,7 +306,7 @@ impl State {
             failures: Vec::new(),
             message: String::new(),
             record: None,
-            collector: Collector::default(),
+            collector: RunCollector::default(),
         }
     }
 
@@ -315,7 +316,7 @@ impl State {
 
     fn step(&mut self, step: &StepTold) {
         self.n_steps += 1;
-        let how = if step.switches.len() == 1 { Seen::Taken } else { Seen::Maybe };
+        let how = if step.switches.len() == 1 { SwitchSeen::Taken } else { SwitchSeen::Maybe };
         for name in &step.switches {
             let at = self.names.get(name.as_str());
             if let Some(seen) = at.and_then(|&at| self.seen.get_mut(at)) {
@@ -325,7 +326,7 @@ impl State {
         if self.last.len() == MAX_LAST {
             self.last.pop_front();
         }
-        self.last.push_back(Last {
+        self.last.push_back(LastStep {
             number: step.step,
             kind: step.label.kind,
             gate: excerpt(&step.label.label, MAX_STEP),
@@ -334,23 +335,23 @@ impl State {
         });
     }
 
-    fn count(&mut self, outcome: Outcome) {
+    fn count(&mut self, outcome: RunOutcome) {
         match outcome {
-            Outcome::Pass => self.passed += 1,
-            Outcome::Fail => self.failed += 1,
-            Outcome::Inconclusive | Outcome::Error => self.other += 1,
-            Outcome::Interrupted => (),
+            RunOutcome::Pass => self.passed += 1,
+            RunOutcome::Fail => self.failed += 1,
+            RunOutcome::Inconclusive | RunOutcome::Error => self.other += 1,
+            RunOutcome::Interrupted => (),
         }
     }
 }
 
 /// Is told the events of a campaign.
-struct Watcher<'l> {
-    live: &'l Live,
+struct LiveWatcher<'l> {
+    live: &'l LiveCampaign,
 }
 
-impl Watcher<'_> {
-    fn note(&self, state: &mut State, event: &Event) {
+impl LiveWatcher<'_> {
+    fn note(&self, state: &mut LiveState, event: &Event) {
         match &event.event {
             EventKind::CampaignStarted(told) => {
                 (state.planned, state.seed) = (told.runs, told.seed);
@@ -377,8 +378,8 @@ impl Watcher<'_> {
     }
 
     /// Keeps a run that failed, so that it can be looked at.
-    fn keep(&self, state: &mut State, run: Run) {
-        if run.outcome != Some(Outcome::Fail) || state.failures.len() >= MAX_FAILURES {
+    fn keep(&self, state: &mut LiveState, run: RecordedRun) {
+        if run.outcome != Some(RunOutcome::Fail) || state.failures.len() >= MAX_FAILURES {
             return;
         }
         let signature =
@@ -386,7 +387,7 @@ impl Watcher<'_> {
         let steps = run.steps.len();
         let place = state.record.and_then(|record| self.live.records.add(record, run));
         if let Some(place) = place {
-            state.failures.push(Failure { place, steps, signature });
+            state.failures.push(FailedRun { place, steps, signature });
         }
     }
 
@@ -396,8 +397,8 @@ impl Watcher<'_> {
         loop {
             let left = until.map(|until| until.saturating_duration_since(Instant::now()));
             let rest = match (state.phase, left) {
-                (Phase::Paused, _) => Duration::from_secs(1),
-                (Phase::Running, Some(left)) if !left.is_zero() => left,
+                (CampaignPhase::Paused, _) => Duration::from_secs(1),
+                (CampaignPhase::Running, Some(left)) if !left.is_zero() => left,
                 _ => return,
             };
             let waited = self.live.changed.wait_timeout(state, rest);
@@ -406,14 +407,14 @@ impl Watcher<'_> {
     }
 }
 
-impl Reporter for Watcher<'_> {
+impl Reporter for LiveWatcher<'_> {
     fn event(&mut self, event: &Event) -> io::Result<()> {
         let mut state = self.live.lock();
         self.note(&mut state, event);
         let (pace, phase) = (state.pace, state.phase);
         self.live.tell(state);
         // Who asked for the end before the campaign could hear it is heard now.
-        if let (Phase::Stopping, Some(launcher)) = (phase, &self.live.launcher) {
+        if let (CampaignPhase::Stopping, Some(launcher)) = (phase, &self.live.launcher) {
             launcher.stop();
         }
         let is_step = matches!(event.event, EventKind::Stimulus(_) | EventKind::Observation(_));

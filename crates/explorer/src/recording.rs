@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
-use ioxide_runner::event::{Event, EventKind, Outcome, RunStarted, StepTold, VerdictTold};
+use ioxide_runner::event::{Event, EventKind, RunOutcome, RunStarted, StepTold, VerdictTold};
 
 /// Runs kept of one record.
 const MAX_RUNS: usize = 10_000;
@@ -13,7 +13,7 @@ const MAX_TEXT: usize = 256 << 20;
 
 /// Where a recorded run is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct RecordPlace {
     /// The record, in the order given.
     pub record: usize,
     /// The run, in the order recorded.
@@ -26,14 +26,14 @@ pub struct Recording {
     /// What it is called.
     pub name: String,
     /// Its runs.
-    pub runs: Vec<Arc<Run>>,
+    pub runs: Vec<Arc<RecordedRun>>,
     /// Some runs or steps were left out, for there were too many.
     pub is_cut: bool,
 }
 
 /// A recorded run.
 #[derive(Clone, Debug)]
-pub struct Run {
+pub struct RecordedRun {
     /// Its number, seed and goal.
     pub started: RunStarted,
     /// Its steps.
@@ -41,10 +41,10 @@ pub struct Run {
     /// Its verdict, if it has one.
     pub verdict: Option<VerdictTold>,
     /// How it ended, if it did.
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<RunOutcome>,
 }
 
-impl Run {
+impl RecordedRun {
     fn new(started: RunStarted) -> Self {
         Self { started, steps: Vec::new(), verdict: None, outcome: None }
     }
@@ -52,18 +52,18 @@ impl Run {
 
 /// Collects runs from events; several may go on at once.
 #[derive(Debug, Default)]
-pub struct Collector {
-    open: Vec<Run>,
+pub struct RunCollector {
+    open: Vec<RecordedRun>,
     n_steps: usize,
     n_text: usize,
     is_cut: bool,
 }
 
-impl Collector {
+impl RunCollector {
     /// Takes in an event; returns a run that is over with it.
-    pub fn event(&mut self, event: &Event) -> Option<Run> {
+    pub fn event(&mut self, event: &Event) -> Option<RecordedRun> {
         match &event.event {
-            EventKind::RunStarted(told) => self.open.push(Run::new(told.clone())),
+            EventKind::RunStarted(told) => self.open.push(RecordedRun::new(told.clone())),
             EventKind::Stimulus(step) | EventKind::Observation(step) => {
                 let is_full = self.n_steps >= MAX_STEPS || self.n_text >= MAX_TEXT;
                 self.is_cut |= is_full;
@@ -103,7 +103,7 @@ impl Collector {
         (self.n_steps, self.n_text) = (0, 0);
     }
 
-    fn current(&mut self, run: Option<u64>) -> Option<&mut Run> {
+    fn current(&mut self, run: Option<u64>) -> Option<&mut RecordedRun> {
         match run {
             Some(number) => self.open.iter_mut().find(|run| run.started.run == number),
             None => self.open.last_mut(),
@@ -114,7 +114,7 @@ impl Collector {
 impl Recording {
     /// The record called `name` with these events; a run that broke off is kept as far as it went.
     pub fn of<'e>(name: impl Into<String>, events: impl IntoIterator<Item = &'e Event>) -> Self {
-        let mut collector = Collector::default();
+        let mut collector = RunCollector::default();
         let mut recording = Self { name: name.into(), ..Self::default() };
         for event in events {
             let over = collector.event(event);
@@ -127,7 +127,7 @@ impl Recording {
         recording
     }
 
-    fn keep(&mut self, runs: impl IntoIterator<Item = Run>) {
+    fn keep(&mut self, runs: impl IntoIterator<Item = RecordedRun>) {
         for run in runs {
             if self.runs.len() < MAX_RUNS { self.runs.push(Arc::new(run)) } else { self.is_cut = true }
         }
@@ -155,7 +155,7 @@ impl Records {
 
     /// The run at `place`.
     #[must_use]
-    pub fn run(&self, place: Place) -> Option<Arc<Run>> {
+    pub fn run(&self, place: RecordPlace) -> Option<Arc<RecordedRun>> {
         let list = self.list.read().unwrap_or_else(PoisonError::into_inner);
         list.get(place.record)?.runs.get(place.run).cloned()
     }
@@ -168,12 +168,12 @@ impl Records {
     }
 
     /// Adds a run to record number `record` and returns its place, unless that has enough.
-    pub fn add(&self, record: usize, run: Run) -> Option<Place> {
+    pub fn add(&self, record: usize, run: RecordedRun) -> Option<RecordPlace> {
         let mut list = self.list.write().unwrap_or_else(PoisonError::into_inner);
         let recording = list.get_mut(record)?;
         let before = recording.runs.len();
         recording.keep([run]);
-        (recording.runs.len() > before).then_some(Place { record, run: before })
+        (recording.runs.len() > before).then_some(RecordPlace { record, run: before })
     }
 }
 

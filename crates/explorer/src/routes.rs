@@ -8,9 +8,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::Explorer;
-use crate::http::{Method, Request, Response};
-use crate::live::{Tester, Wish};
-use crate::recording::Place;
+use crate::http::{ExplorerRequest, ExplorerResponse, HttpMethod};
+use crate::live::{CampaignRequest, CampaignTester};
+use crate::recording::RecordPlace;
 use crate::view::run::{RecordsView, RunView};
 use crate::view::{ErrorView, VERSION};
 
@@ -23,35 +23,37 @@ const JSON: &str = "application/json";
 const MAX_RUNS: u64 = 1_000_000;
 
 /// How a request is answered.
-pub enum Reply {
+pub enum RouteReply {
     /// At once.
-    Whole(Response),
+    Whole(ExplorerResponse),
     /// With a stream of what the live campaign looks like.
     Events,
 }
 
 /// Answers a request for `path`, which stands behind the token.
-pub fn answer(explorer: &Explorer, path: &str, request: &Request) -> Reply {
+pub fn answer(explorer: &Explorer, path: &str, request: &ExplorerRequest) -> RouteReply {
     let segments: Vec<&str> = path.split('/').collect();
-    Reply::Whole(match (request.method, &segments[..]) {
-        (Method::Get, [""]) => Response::ok("text/html; charset=utf-8", PAGE),
-        (Method::Get, ["explorer.js"]) => Response::ok("text/javascript; charset=utf-8", SCRIPT),
-        (Method::Get, ["explorer.css"]) => Response::ok("text/css; charset=utf-8", STYLE),
-        (Method::Get, ["icon.svg"]) => Response::ok("image/svg+xml", ICON),
-        (Method::Get, ["api", "model"]) => json(&explorer.model),
-        (Method::Get, ["api", "records"]) => json(&RecordsView::of(&explorer.records.list())),
-        (Method::Get, ["api", "run", record, run]) => recorded(explorer, record, run, request),
-        (Method::Get, ["api", "live"]) => json(&explorer.live.view()),
-        (Method::Get, ["api", "live", "events"]) => return Reply::Events,
-        (Method::Get, ["api", "sut"]) => json(&SutView::of(explorer)),
-        (Method::Post, ["api", "walk"]) => with_body(request, |wanted| walk::walk(explorer, wanted)),
-        (Method::Post, ["api", "values"]) => with_body(request, |wanted| walk::values(explorer, wanted)),
-        (Method::Post, ["api", "witness"]) => with_body(request, |wanted| walk::witness(explorer, wanted)),
-        (Method::Post, ["api", "live", act]) => with_body(request, |wanted| live(explorer, act, &wanted)),
-        (Method::Get, ["api", "walk" | "values" | "witness"]) | (Method::Get, ["api", "live", _]) => {
-            Response::refused(405, "this is asked with POST")
+    RouteReply::Whole(match (request.method, &segments[..]) {
+        (HttpMethod::Get, [""]) => ExplorerResponse::ok("text/html; charset=utf-8", PAGE),
+        (HttpMethod::Get, ["explorer.js"]) => ExplorerResponse::ok("text/javascript; charset=utf-8", SCRIPT),
+        (HttpMethod::Get, ["explorer.css"]) => ExplorerResponse::ok("text/css; charset=utf-8", STYLE),
+        (HttpMethod::Get, ["icon.svg"]) => ExplorerResponse::ok("image/svg+xml", ICON),
+        (HttpMethod::Get, ["api", "model"]) => json(&explorer.model),
+        (HttpMethod::Get, ["api", "records"]) => json(&RecordsView::of(&explorer.records.list())),
+        (HttpMethod::Get, ["api", "run", record, run]) => recorded(explorer, record, run, request),
+        (HttpMethod::Get, ["api", "live"]) => json(&explorer.live.view()),
+        (HttpMethod::Get, ["api", "live", "events"]) => return RouteReply::Events,
+        (HttpMethod::Get, ["api", "sut"]) => json(&SutView::of(explorer)),
+        (HttpMethod::Post, ["api", "walk"]) => with_body(request, |wanted| walk::walk(explorer, wanted)),
+        (HttpMethod::Post, ["api", "values"]) => with_body(request, |wanted| walk::values(explorer, wanted)),
+        (HttpMethod::Post, ["api", "witness"]) => {
+            with_body(request, |wanted| walk::witness(explorer, wanted))
         }
-        _ => Response::refused(404, "there is nothing here"),
+        (HttpMethod::Post, ["api", "live", act]) => with_body(request, |wanted| live(explorer, act, &wanted)),
+        (HttpMethod::Get, ["api", "walk" | "values" | "witness"]) | (HttpMethod::Get, ["api", "live", _]) => {
+            ExplorerResponse::refused(405, "this is asked with POST")
+        }
+        _ => ExplorerResponse::refused(404, "there is nothing here"),
     })
 }
 
@@ -65,29 +67,32 @@ struct SutView {
 
 impl SutView {
     fn of(explorer: &Explorer) -> Self {
-        let testers = Tester::ALL.into_iter().map(Tester::name).collect();
+        let testers = CampaignTester::ALL.into_iter().map(CampaignTester::name).collect();
         Self { version: VERSION, sut: explorer.live.sut(), testers }
     }
 }
 
 /// `view` as a response.
-fn json(view: &impl Serialize) -> Response {
+fn json(view: &impl Serialize) -> ExplorerResponse {
     match serde_json::to_vec(view) {
-        Ok(body) => Response::ok(JSON, body),
-        Err(_) => Response::refused(500, "the answer cannot be written"),
+        Ok(body) => ExplorerResponse::ok(JSON, body),
+        Err(_) => ExplorerResponse::refused(500, "the answer cannot be written"),
     }
 }
 
 /// Something the page asked for cannot be; it is told why.
-fn problem(status: u16, why: &str) -> Response {
-    Response { status, ..json(&ErrorView::new(why)) }
+fn problem(status: u16, why: &str) -> ExplorerResponse {
+    ExplorerResponse { status, ..json(&ErrorView::new(why)) }
 }
 
 /// Answers with what `act` makes of the body, which only a page from here can send as JSON.
-fn with_body<T: DeserializeOwned>(request: &Request, act: impl FnOnce(T) -> Response) -> Response {
+fn with_body<T: DeserializeOwned>(
+    request: &ExplorerRequest,
+    act: impl FnOnce(T) -> ExplorerResponse,
+) -> ExplorerResponse {
     let kind = request.header("content-type").unwrap_or_default();
     if kind.split(';').next().map(str::trim) != Some(JSON) {
-        return Response::refused(415, "the body has to be JSON");
+        return ExplorerResponse::refused(415, "the body has to be JSON");
     }
     match ioxide_runner::json::read(&request.body) {
         Ok(wanted) => act(wanted),
@@ -95,9 +100,9 @@ fn with_body<T: DeserializeOwned>(request: &Request, act: impl FnOnce(T) -> Resp
     }
 }
 
-fn recorded(explorer: &Explorer, record: &str, run: &str, request: &Request) -> Response {
+fn recorded(explorer: &Explorer, record: &str, run: &str, request: &ExplorerRequest) -> ExplorerResponse {
     let place = match (record.parse(), run.parse()) {
-        (Ok(record), Ok(run)) => Place { record, run },
+        (Ok(record), Ok(run)) => RecordPlace { record, run },
         _ => return problem(404, "a record and a run are numbers"),
     };
     let (from, count) = (request.number("from").unwrap_or(0), request.number("count").unwrap_or(200));
@@ -118,7 +123,7 @@ struct LiveWish {
     pace_ms: Option<u64>,
 }
 
-fn live(explorer: &Explorer, act: &str, wanted: &LiveWish) -> Response {
+fn live(explorer: &Explorer, act: &str, wanted: &LiveWish) -> ExplorerResponse {
     let live = &explorer.live;
     if let Some(pace) = wanted.pace_ms {
         live.pace(Duration::from_millis(pace));
@@ -126,11 +131,11 @@ fn live(explorer: &Explorer, act: &str, wanted: &LiveWish) -> Response {
     match act {
         "start" => {
             let name = wanted.tester.as_deref().unwrap_or("cover");
-            let Some(tester) = Tester::ALL.into_iter().find(|tester| tester.name() == name) else {
+            let Some(tester) = CampaignTester::ALL.into_iter().find(|tester| tester.name() == name) else {
                 return problem(400, "there is no such tester");
             };
             let runs = wanted.runs.map(|runs| runs.clamp(1, MAX_RUNS));
-            let wish = Wish { tester, runs, seed: wanted.seed, keeps_going: wanted.keep_going };
+            let wish = CampaignRequest { tester, runs, seed: wanted.seed, keeps_going: wanted.keep_going };
             if let Err(why) = live.start(wish) {
                 return problem(409, why);
             }
@@ -139,7 +144,7 @@ fn live(explorer: &Explorer, act: &str, wanted: &LiveWish) -> Response {
         "resume" => live.pause(false),
         "stop" => live.stop(),
         "pace" => (),
-        _ => return Response::refused(404, "there is nothing here"),
+        _ => return ExplorerResponse::refused(404, "there is nothing here"),
     }
     json(&live.view())
 }

@@ -2,7 +2,7 @@
 //!
 //! A thread per connection, a bounded number of them, one request each. A client that sends or
 //! reads slowly loses its connection and holds up nobody else. The body of a request is read once its
-//! head has shown that it may come in; see [`lobby`](crate::lobby) for how many may wait and be served.
+//! head has shown that it may come in; see [`pending`](crate::pending) for how many may wait and be served.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -12,10 +12,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::Explorer;
-use crate::guard::{Guard, Token};
-use crate::http::{self, Bad, RequestHead, Response};
-use crate::lobby::{Lobby, LobbySeat};
-use crate::routes::{self, Reply};
+use crate::access::{AccessGuard, AccessToken};
+use crate::http::{self, BadRequest, ExplorerResponse, RequestHead};
+use crate::pending::{LobbySeat, PendingConnections};
+use crate::routes::{self, RouteReply};
 
 /// Time for a campaign to end after its step, and for what it started to be ended.
 const SETTLING: Duration = Duration::from_secs(20);
@@ -27,21 +27,21 @@ const DEPARTURE: Duration = Duration::from_secs(10);
 const FAREWELL: (Duration, usize) = (Duration::from_millis(300), 1 << 20);
 
 /// Serves an explorer.
-pub struct Server {
+pub struct ExplorerServer {
     listener: TcpListener,
     address: SocketAddr,
-    token: Token,
+    token: AccessToken,
     ended: Arc<AtomicBool>,
 }
 
 /// Ends a server from another thread.
 #[derive(Clone)]
-pub struct Ender {
+pub struct ServerEnder {
     address: SocketAddr,
     ended: Arc<AtomicBool>,
 }
 
-impl Ender {
+impl ServerEnder {
     /// Whether the server was ended already.
     #[must_use]
     pub fn is_ended(&self) -> bool {
@@ -62,12 +62,12 @@ impl Ender {
     }
 }
 
-impl Server {
+impl ExplorerServer {
     /// Listens at `address`; port 0 takes one that is free.
     ///
     /// # Errors
     /// If the address cannot be listened at.
-    pub fn bind(address: SocketAddr, token: Token) -> io::Result<Self> {
+    pub fn bind(address: SocketAddr, token: AccessToken) -> io::Result<Self> {
         let listener = TcpListener::bind(address)?;
         let address = listener.local_addr()?;
         Ok(Self { listener, address, token, ended: Arc::new(AtomicBool::new(false)) })
@@ -87,14 +87,14 @@ impl Server {
 
     /// What ends it.
     #[must_use]
-    pub fn ender(&self) -> Ender {
-        Ender { address: self.address, ended: Arc::clone(&self.ended) }
+    pub fn ender(&self) -> ServerEnder {
+        ServerEnder { address: self.address, ended: Arc::clone(&self.ended) }
     }
 
     /// Answers until it is ended.
     pub fn serve(self, explorer: &Arc<Explorer>) {
-        let guard = Arc::new(Guard::new(self.address, self.token));
-        let lobby = Arc::new(Lobby::default());
+        let guard = Arc::new(AccessGuard::new(self.address, self.token));
+        let lobby = Arc::new(PendingConnections::default());
         for stream in self.listener.incoming() {
             if self.ended.load(Ordering::SeqCst) {
                 break;
@@ -105,7 +105,7 @@ impl Server {
                 continue;
             };
             let Ok(seat) = lobby.enter(&stream) else { continue };
-            let desk = Reception {
+            let desk = ConnectionHandler {
                 guard: Arc::clone(&guard),
                 lobby: Arc::clone(&lobby),
                 explorer: Arc::clone(explorer),
@@ -120,55 +120,55 @@ impl Server {
 }
 
 /// Whoever answers a connection.
-struct Reception {
-    guard: Arc<Guard>,
-    lobby: Arc<Lobby>,
+struct ConnectionHandler {
+    guard: Arc<AccessGuard>,
+    lobby: Arc<PendingConnections>,
     explorer: Arc<Explorer>,
     ended: Arc<AtomicBool>,
 }
 
-impl Reception {
+impl ConnectionHandler {
     fn answer(&self, stream: &TcpStream, seat: LobbySeat) -> io::Result<()> {
         stream.set_nodelay(true)?;
         stream.set_write_timeout(Some(DEPARTURE))?;
-        let mut reader = Timed { stream, until: Instant::now() + ARRIVAL };
+        let mut reader = TimedReader { stream, until: Instant::now() + ARRIVAL };
         let response = match http::read_head(&mut reader) {
             Err(bad) => bad,
             Ok(head) => match self.guard.admit(head.request()) {
-                Err(refusal) => Bad::Refused(refusal),
+                Err(refusal) => BadRequest::Refused(refusal),
                 Ok(_) => return self.serve(stream, seat, head),
             },
         };
         match response {
-            Bad::Gone => Ok(()),
-            Bad::Refused(response) => finish(stream, &response),
+            BadRequest::Gone => Ok(()),
+            BadRequest::Refused(response) => finish(stream, &response),
         }
     }
 
     /// Serves a request that may come in.
     fn serve(&self, stream: &TcpStream, seat: LobbySeat, head: RequestHead) -> io::Result<()> {
         let Some(_guest) = self.lobby.guest() else {
-            return finish(stream, &Response::refused(503, "too many connections"));
+            return finish(stream, &ExplorerResponse::refused(503, "too many connections"));
         };
         drop(seat);
-        let request = match head.with_body(&mut Timed { stream, until: Instant::now() + ARRIVAL }) {
+        let request = match head.with_body(&mut TimedReader { stream, until: Instant::now() + ARRIVAL }) {
             Ok(request) => request,
-            Err(Bad::Gone) => return Ok(()),
-            Err(Bad::Refused(response)) => return finish(stream, &response),
+            Err(BadRequest::Gone) => return Ok(()),
+            Err(BadRequest::Refused(response)) => return finish(stream, &response),
         };
         let reply = match self.guard.admit(&request) {
             Ok(path) => routes::answer(&self.explorer, path, &request),
-            Err(refusal) => Reply::Whole(refusal),
+            Err(refusal) => RouteReply::Whole(refusal),
         };
         match reply {
-            Reply::Whole(response) => finish(stream, &response),
-            Reply::Events => stream_events(stream, &self.explorer, &self.ended),
+            RouteReply::Whole(response) => finish(stream, &response),
+            RouteReply::Events => stream_events(stream, &self.explorer, &self.ended),
         }
     }
 }
 
 /// Answers and closes.
-fn finish(stream: &TcpStream, response: &Response) -> io::Result<()> {
+fn finish(stream: &TcpStream, response: &ExplorerResponse) -> io::Result<()> {
     response.write(&mut &*stream)?;
     say_goodbye(stream)
 }
@@ -196,7 +196,7 @@ fn stream_events(mut stream: &TcpStream, explorer: &Explorer, ended: &AtomicBool
 /// Closes without cutting off a response that the client has not read because it is still speaking.
 fn say_goodbye(stream: &TcpStream) -> io::Result<()> {
     stream.shutdown(Shutdown::Write)?;
-    let mut rest = Timed { stream, until: Instant::now() + FAREWELL.0 };
+    let mut rest = TimedReader { stream, until: Instant::now() + FAREWELL.0 };
     let mut chunk = [0; 8192];
     let mut total = 0;
     while total < FAREWELL.1 {
@@ -209,12 +209,12 @@ fn say_goodbye(stream: &TcpStream) -> io::Result<()> {
 }
 
 /// Reads from a stream until a point in time.
-struct Timed<'s> {
+struct TimedReader<'s> {
     stream: &'s TcpStream,
     until: Instant,
 }
 
-impl Read for Timed<'_> {
+impl Read for TimedReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let left = self.until.saturating_duration_since(Instant::now());
         if left.is_zero() {

@@ -8,7 +8,7 @@ pub mod model;
 pub mod run;
 pub mod walk;
 
-use ioxide_report::visible::excerpt;
+use ioxide_report::control_characters::excerpt;
 use serde::Serialize;
 
 /// The version of everything that is told.
@@ -17,7 +17,7 @@ pub const VERSION: u32 = 1;
 const MAX_TEXT: usize = 2_000;
 
 /// `text` as it is told: visible, and not too long.
-fn told(text: &str) -> String {
+fn shown_text(text: &str) -> String {
     if text.len() > MAX_TEXT && text.chars().nth(MAX_TEXT).is_some() {
         format!("{} ({} characters)", excerpt(text, MAX_TEXT), text.chars().count())
     } else {
@@ -37,6 +37,6 @@ impl ErrorView {
     /// `error` as it is told.
     #[must_use]
     pub fn new(error: &str) -> Self {
-        Self { version: VERSION, error: told(error) }
+        Self { version: VERSION, error: shown_text(error) }
     }
 }

@@ -1,7 +1,7 @@
 //! A walk through a model by hand: the monitor, its history, and what can be done now.
 //!
-//! Whoever lets people step through a model, in a terminal or in a browser, shows a [`Walk`].
-//! The belief is the monitor's ([`After`]): after each label it holds every state the model may
+//! Whoever lets people step through a model, in a terminal or in a browser, shows a [`ModelWalk`].
+//! The belief is the monitor's ([`Monitor`]): after each label it holds every state the model may
 //! be in. [`choices`] says what can come next, [`read`] turns what was typed into a label, and
 //! [`symbolic`] walks along switches instead of labels.
 //!
@@ -17,33 +17,33 @@ use ioxide_model::label::Label;
 use ioxide_model::sts::SwitchId;
 use ioxide_runner::event::Explanation;
 use ioxide_runner::explain::explanation;
-use ioxide_symex::{After, Ctx, Observed, explaining};
+use ioxide_symex::{AllowedLabel, Ctx, Monitor, explaining};
 
-use self::choices::Choice;
-use self::refused::Refused;
+use self::choices::SwitchChoice;
+use self::refused::RefusedSwitch;
 
 /// The monitor over one model, with everything it observed.
-pub struct Walk<'m> {
+pub struct ModelWalk<'m> {
     /// The model, its pool and a solver.
     pub cx: Ctx<'m>,
-    after: After,
-    past: Vec<Taken>,
+    after: Monitor,
+    past: Vec<TakenStep>,
 }
 
 /// A step that was taken.
 #[derive(Clone, Debug)]
-pub struct Taken {
+pub struct TakenStep {
     /// What was observed.
     pub label: Label,
     /// The switches the model may have taken.
     pub switches: Vec<SwitchId>,
     /// The monitor before it.
-    before: After,
+    before: Monitor,
 }
 
 /// What the model says about a label.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Judged {
+pub enum LabelJudgement {
     /// It may come, and the belief has moved on.
     Allowed,
     /// The model does not mention this input: it says nothing any more.
@@ -52,40 +52,40 @@ pub enum Judged {
     Forbidden(Box<Explanation>),
 }
 
-impl<'m> Walk<'m> {
+impl<'m> ModelWalk<'m> {
     /// At the start of the model.
     #[must_use]
     pub fn new(mut cx: Ctx<'m>) -> Self {
-        let after = After::new(&mut cx);
+        let after = Monitor::new(&mut cx);
         Self { cx, after, past: Vec::new() }
     }
 
     /// The states the model may be in now.
     #[must_use]
-    pub fn after(&self) -> &After {
+    pub fn after(&self) -> &Monitor {
         &self.after
     }
 
     /// The steps taken so far.
     #[must_use]
-    pub fn past(&self) -> &[Taken] {
+    pub fn past(&self) -> &[TakenStep] {
         &self.past
     }
 
     /// Observes `label`.
-    pub fn observe(&mut self, label: Label) -> Judged {
+    pub fn observe(&mut self, label: Label) -> LabelJudgement {
         let switches = explaining(&self.cx, self.after.belief(), &label);
         let before = self.after.clone();
         let judged = match self.after.observe(&mut self.cx, &label) {
             Err(forbidden) => {
                 // Time that must not pass has not passed.
                 self.after = before;
-                return Judged::Forbidden(Box::new(explanation(&self.cx, &forbidden)));
+                return LabelJudgement::Forbidden(Box::new(explanation(&self.cx, &forbidden)));
             }
-            Ok(Observed::Unspecified | Observed::Unknown) => Judged::Unspecified,
-            Ok(Observed::Allowed) => Judged::Allowed,
+            Ok(AllowedLabel::Unspecified | AllowedLabel::Unknown) => LabelJudgement::Unspecified,
+            Ok(AllowedLabel::Allowed) => LabelJudgement::Allowed,
         };
-        self.past.push(Taken { label, switches, before });
+        self.past.push(TakenStep { label, switches, before });
         judged
     }
 
@@ -109,7 +109,7 @@ impl<'m> Walk<'m> {
         let common = self.past.iter().zip(labels).take_while(|(taken, label)| taken.label == **label).count();
         self.rewind(common);
         for (position, label) in labels.iter().enumerate().skip(common) {
-            if let Judged::Forbidden(why) = self.observe(label.clone()) {
+            if let LabelJudgement::Forbidden(why) = self.observe(label.clone()) {
                 return (position, Some(why));
             }
         }
@@ -117,12 +117,12 @@ impl<'m> Walk<'m> {
     }
 
     /// What can come now, inputs first.
-    pub fn choices(&mut self) -> Vec<Choice> {
+    pub fn choices(&mut self) -> Vec<SwitchChoice> {
         choices::choices(&mut self.cx, self.after.belief())
     }
 
     /// What cannot come now though a switch for it starts here, with the reason.
-    pub fn refused(&mut self) -> Vec<Refused> {
+    pub fn refused(&mut self) -> Vec<RefusedSwitch> {
         refused::refused(&mut self.cx, self.after.belief())
     }
 

@@ -5,9 +5,9 @@
 use std::fmt::Write as _;
 use std::time::Instant;
 
-use ioxide_fsm::mealy::{Mealy, Spec};
+use ioxide_fsm::mealy::{Mealy, SuiteModel};
 use ioxide_fsm::read;
-use ioxide_fsm::suite::Method;
+use ioxide_fsm::suite::SuiteMethod;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -30,14 +30,14 @@ fn main() {
         let machine = Mealy::from_listing(&read::numbers(&text).expect("a table")).expect("deterministic");
         let read = start.elapsed().as_secs_f64();
         let start = Instant::now();
-        let spec = Spec::reduced(&machine).expect("complete");
+        let spec = SuiteModel::reduced(&machine).expect("complete");
         let minimised = start.elapsed().as_secs_f64();
         println!(
             "{states} states, {inputs} inputs: read {read:.3} s, minimised {minimised:.3} s to {} states",
             spec.n_states()
         );
         for extra in 0..=max_extra {
-            for method in methods.split(' ').filter_map(|name| name.parse::<Method>().ok()) {
+            for method in methods.split(' ').filter_map(|name| name.parse::<SuiteMethod>().ok()) {
                 let start = Instant::now();
                 let size = method.suite(&spec, extra).measure();
                 let seconds = start.elapsed().as_secs_f64();

@@ -8,7 +8,9 @@ use std::time::Instant;
 use ioxide_fsm::nfsm::{Nfsm, Observable};
 use ioxide_fsm::product::aligned;
 use ioxide_fsm::read;
-use ioxide_fsm::reduce::{Machine, Plan, Report, Variant, on_demand_counting, state_counting};
+use ioxide_fsm::reduce::{
+    CountingPlan, CountingVariant, PlayedMachine, ReductionReport, on_demand_counting, state_counting,
+};
 
 /// A pair of machines, its bounds, and what the reference reports for them:
 /// verdict passes, sequences, symbols, seconds.
@@ -64,20 +66,21 @@ fn main() {
         let (Some(first), Some(second)) = (load(&data, model), load(&data, system)) else { continue };
         let second = aligned(first.names(), second.as_nfsm()).expect("the same inputs");
         let second = Observable::check(second).expect("observable");
-        let plan = Plan::new(&first, bound).expect("a complete model within the bound");
+        let plan = CountingPlan::new(&first, bound).expect("a complete model within the bound");
         let (verdict, sequences, symbols, seconds) = reference;
         println!("{system} {bound}: {verdict} {sequences} / {symbols} / {seconds:.3}");
-        let count =
-            |variant| state_counting(&first, &mut Machine(&second), &plan, variant).expect("no connection");
-        show("refined", verdict, || count(Variant::Refined));
-        show("per response", verdict, || count(Variant::PerResponse));
+        let count = |variant| {
+            state_counting(&first, &mut PlayedMachine(&second), &plan, variant).expect("no connection")
+        };
+        show("refined", verdict, || count(CountingVariant::Refined));
+        show("per response", verdict, || count(CountingVariant::PerResponse));
         show("on demand", verdict, || {
-            on_demand_counting(&first, &mut Machine(&second), &plan).expect("no connection")
+            on_demand_counting(&first, &mut PlayedMachine(&second), &plan).expect("no connection")
         });
     }
 }
 
-fn show(name: &str, expected: bool, run: impl Fn() -> Report) {
+fn show(name: &str, expected: bool, run: impl Fn() -> ReductionReport) {
     let start = Instant::now();
     let report = run();
     let seconds = start.elapsed().as_secs_f64();

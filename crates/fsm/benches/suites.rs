@@ -9,9 +9,9 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use ioxide_fsm::mealy::{Mealy, Spec};
+use ioxide_fsm::mealy::{Mealy, SuiteModel};
 use ioxide_fsm::read;
-use ioxide_fsm::suite::{Method, Size};
+use ioxide_fsm::suite::{SuiteMethod, SuiteSize};
 
 const MACHINES: [&str; 8] = [
     "bankcard/Volksbank_learnresult_MAESTRO_fix",
@@ -33,9 +33,9 @@ fn main() {
         return;
     };
     let max_extra: usize = args.get(1).and_then(|arg| arg.parse().ok()).unwrap_or(1);
-    let methods: Vec<Method> = match args.get(2) {
+    let methods: Vec<SuiteMethod> = match args.get(2) {
         Some(list) => list.split(',').filter_map(|name| name.parse().ok()).collect(),
-        None => Method::ALL.to_vec(),
+        None => SuiteMethod::ALL.to_vec(),
     };
     println!("| machine | extra | method | tests | symbols | seconds | tests × | symbols × | speed × |");
     println!("|---|---|---|---|---|---|---|---|---|");
@@ -47,7 +47,7 @@ fn main() {
             continue;
         };
         let machine = Mealy::from_listing(&read::dot(&text).expect("a machine")).expect("deterministic");
-        let spec = Spec::reduced(&machine).expect("complete");
+        let spec = SuiteModel::reduced(&machine).expect("complete");
         for extra in 0..=max_extra {
             for &method in &methods {
                 measure(name, &spec, extra, method);
@@ -56,7 +56,7 @@ fn main() {
     }
 }
 
-fn measure(name: &str, spec: &Spec, extra: usize, method: Method) {
+fn measure(name: &str, spec: &SuiteModel, extra: usize, method: SuiteMethod) {
     let (mut size, mut seconds) = mean(spec, extra, method);
     let start = Instant::now();
     for round in 1..9 {
@@ -75,15 +75,15 @@ fn measure(name: &str, spec: &Spec, extra: usize, method: Method) {
         ),
         None => "– | – | –".to_owned(),
     };
-    let (method, Size { tests, symbols }) = (method.name(), size);
+    let (method, SuiteSize { tests, symbols }) = (method.name(), size);
     println!("| {name} | {extra} | {method} | {tests} | {symbols} | {seconds:.5} | {ratios} |");
 }
 
 /// The size of a suite, and how long it takes in the mean of some runs.
-fn mean(spec: &Spec, extra: usize, method: Method) -> (Size, f64) {
+fn mean(spec: &SuiteModel, extra: usize, method: SuiteMethod) -> (SuiteSize, f64) {
     let (before, start) = (processor_seconds(), Instant::now());
     let (mut runs, mut total) = (0, 0.0);
-    let mut size = Size::default();
+    let mut size = SuiteSize::default();
     while runs < 200 && total < 0.04 {
         size = method.suite(spec, extra).measure();
         runs += 1;
@@ -95,13 +95,13 @@ fn mean(spec: &Spec, extra: usize, method: Method) -> (Size, f64) {
     (size, total / f64::from(runs))
 }
 
-fn reference(name: &str, extra: usize, method: Method) -> Option<(Size, f64)> {
+fn reference(name: &str, extra: usize, method: SuiteMethod) -> Option<(SuiteSize, f64)> {
     let key = format!("{name} {extra} {} ", method.name());
     let row = REFERENCE.lines().find_map(|line| line.strip_prefix(&key))?;
     let mut fields = row.split(' ');
     let tests = fields.next()?.parse().ok()?;
     let symbols = fields.next()?.parse().ok()?;
-    Some((Size { tests, symbols }, fields.next()?.parse().ok()?))
+    Some((SuiteSize { tests, symbols }, fields.next()?.parse().ok()?))
 }
 
 /// Time this process has spent on a processor.

@@ -8,7 +8,7 @@
 //! if it can be told from the specification, or if a transition that can be
 //! reached is still open and so may give any output.
 //!
-//! *Promises* an exact answer or [`Answer::Unknown`]; the search is exponential
+//! *Promises* an exact answer or [`CompletenessAnswer::Unknown`]; the search is exponential
 //! and meant for small machines.
 
 mod certify;
@@ -19,7 +19,7 @@ pub use self::near::nearest;
 
 use ioxide_model::index::Idx;
 
-use crate::mealy::{InputId, Mealy, OutputId, Spec, StateId};
+use crate::mealy::{InputId, Mealy, OutputId, StateId, SuiteModel};
 use crate::product;
 use crate::word::Word;
 
@@ -37,7 +37,7 @@ pub enum Judgement {
 
 /// Judges `suite` for machines with `extra` more states than `spec`: a certificate first, then machines near the
 /// specification, then all machines, the last two in at most `max_steps` steps each.
-pub fn judge(spec: &Spec, suite: &[Word], extra: usize, max_steps: usize) -> Judgement {
+pub fn judge(spec: &SuiteModel, suite: &[Word], extra: usize, max_steps: usize) -> Judgement {
     if let Some(certificate) = certify(spec, suite, extra) {
         return Judgement::Complete(Some(certificate));
     }
@@ -45,16 +45,16 @@ pub fn judge(spec: &Spec, suite: &[Word], extra: usize, max_steps: usize) -> Jud
         return Judgement::Incomplete(machine);
     }
     match check(spec, suite, spec.n_states() + extra, max_steps) {
-        Answer::Complete => Judgement::Complete(None),
-        Answer::Incomplete(machine) => Judgement::Incomplete(machine),
-        Answer::Unknown(steps) => Judgement::Unknown(steps),
+        CompletenessAnswer::Complete => Judgement::Complete(None),
+        CompletenessAnswer::Incomplete(machine) => Judgement::Incomplete(machine),
+        CompletenessAnswer::Unknown(steps) => Judgement::Unknown(steps),
     }
 }
 
 /// Whether a suite is complete.
 #[must_use = "an unanswered question proves nothing"]
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum CompletenessAnswer {
     /// No wrong machine of the fault domain passes.
     Complete,
     /// This machine passes and is not equivalent to the specification; its
@@ -67,41 +67,41 @@ pub enum Answer {
 /// Decides whether `suite` is complete for `spec` and machines with at most
 /// `bound` states, in at most `max_steps` steps of search.
 pub fn check<W: AsRef<[InputId]>>(
-    spec: &Spec,
+    spec: &SuiteModel,
     suite: impl IntoIterator<Item = W>,
     bound: usize,
     max_steps: usize,
-) -> Answer {
-    let mut search = Search::new(spec, bound, max_steps);
+) -> CompletenessAnswer {
+    let mut search = CompletenessSearch::new(spec, bound, max_steps);
     for word in suite {
         search.insert(word.as_ref());
     }
     match search.run(0) {
-        Outcome::Closed if search.steps > max_steps => Answer::Unknown(search.steps),
-        Outcome::Closed => Answer::Complete,
-        Outcome::Found(machine) => Answer::Incomplete(machine),
+        CompleteOutcome::Closed if search.steps > max_steps => CompletenessAnswer::Unknown(search.steps),
+        CompleteOutcome::Closed => CompletenessAnswer::Complete,
+        CompleteOutcome::Found(machine) => CompletenessAnswer::Incomplete(machine),
     }
 }
 
-enum Outcome {
+enum CompleteOutcome {
     Closed,
     Found(Mealy),
 }
 
 /// One symbol of a test: the node it leaves, its input and the output expected.
-struct Step {
+struct SuiteStep {
     from: usize,
     input: InputId,
     output: OutputId,
 }
 
-struct Search<'s> {
-    spec: &'s Spec,
+struct CompletenessSearch<'s> {
+    spec: &'s SuiteModel,
     bound: usize,
     max_steps: usize,
     steps: usize,
     /// The tree of tests; step `i` enters node `i + 1`.
-    tree: Vec<Step>,
+    tree: Vec<SuiteStep>,
     kids: Vec<Vec<(InputId, usize)>>,
     spec_state: Vec<StateId>,
     /// The state of the machine each node of the tree is in.
@@ -110,8 +110,8 @@ struct Search<'s> {
     used: usize,
 }
 
-impl<'s> Search<'s> {
-    fn new(spec: &'s Spec, bound: usize, max_steps: usize) -> Self {
+impl<'s> CompletenessSearch<'s> {
+    fn new(spec: &'s SuiteModel, bound: usize, max_steps: usize) -> Self {
         Self {
             spec,
             bound,
@@ -138,7 +138,7 @@ impl<'s> Search<'s> {
 
     fn push(&mut self, from: usize, input: InputId) -> usize {
         let state = self.spec_state[from];
-        self.tree.push(Step { from, input, output: self.spec.output(state, input) });
+        self.tree.push(SuiteStep { from, input, output: self.spec.output(state, input) });
         self.spec_state.push(self.spec.next(state, input));
         self.place.push(0);
         self.kids.push(Vec::new());
@@ -148,37 +148,37 @@ impl<'s> Search<'s> {
     }
 
     /// Runs the tests from step `first` on, branching at open transitions.
-    fn run(&mut self, first: usize) -> Outcome {
+    fn run(&mut self, first: usize) -> CompleteOutcome {
         for i in first..self.tree.len() {
             self.steps += 1;
             if self.steps > self.max_steps {
-                return Outcome::Closed;
+                return CompleteOutcome::Closed;
             }
-            let Step { from, input, output } = self.tree[i];
+            let SuiteStep { from, input, output } = self.tree[i];
             let slot = self.place[from] * self.spec.n_inputs() + input.index();
             match self.table[slot] {
                 Some((next, given)) if given == output => self.place[i + 1] = next,
-                Some(_) => return Outcome::Closed,
+                Some(_) => return CompleteOutcome::Closed,
                 None => return self.branch(i, slot, output),
             }
         }
-        self.wrong_machine().map_or(Outcome::Closed, Outcome::Found)
+        self.wrong_machine().map_or(CompleteOutcome::Closed, CompleteOutcome::Found)
     }
 
-    fn branch(&mut self, i: usize, slot: usize, output: OutputId) -> Outcome {
+    fn branch(&mut self, i: usize, slot: usize, output: OutputId) -> CompleteOutcome {
         let used = self.used;
         for next in 0..(used + 1).min(self.bound) {
             self.table[slot] = Some((next, output));
             self.used = used.max(next + 1);
             self.place[i + 1] = next;
             let outcome = self.run(i + 1);
-            if let Outcome::Found(_) = outcome {
+            if let CompleteOutcome::Found(_) = outcome {
                 return outcome;
             }
         }
         self.table[slot] = None;
         self.used = used;
-        Outcome::Closed
+        CompleteOutcome::Closed
     }
 
     /// The machine found, open transitions giving an output of their own, if
@@ -196,20 +196,20 @@ impl<'s> Search<'s> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::suite::Method;
+    use crate::suite::SuiteMethod;
     use crate::word::{Word, words_up_to};
 
-    fn toggle() -> Spec {
+    fn toggle() -> SuiteModel {
         let table = [(1, 0), (0, 0), (0, 1), (1, 0)].map(Some);
-        Spec::check(&Mealy::from_table(2, 2, 2, &table).unwrap()).unwrap()
+        SuiteModel::check(&Mealy::from_table(2, 2, 2, &table).unwrap()).unwrap()
     }
 
     #[test]
     fn a_method_is_complete_and_a_single_word_is_not() {
         let spec = toggle();
-        let suite: Vec<Word> = Method::W.suite(&spec, 0).collect();
-        assert_eq!(check(&spec, &suite, 2, 1_000_000), Answer::Complete);
-        let Answer::Incomplete(machine) = check(&spec, &suite[..1], 2, 1_000_000) else {
+        let suite: Vec<Word> = SuiteMethod::W.suite(&spec, 0).collect();
+        assert_eq!(check(&spec, &suite, 2, 1_000_000), CompletenessAnswer::Complete);
+        let CompletenessAnswer::Incomplete(machine) = check(&spec, &suite[..1], 2, 1_000_000) else {
             unreachable!("one word cannot check two states")
         };
         assert!(product::passes(&spec.to_mealy(), &machine, &suite[0]));
@@ -219,17 +219,17 @@ mod tests {
     #[test]
     fn the_bound_counts_extra_states() {
         let spec = toggle();
-        let suite: Vec<Word> = Method::W.suite(&spec, 0).collect();
-        assert!(matches!(check(&spec, &suite, 3, 1_000_000), Answer::Incomplete(_)));
-        let suite: Vec<Word> = Method::W.suite(&spec, 1).collect();
-        assert_eq!(check(&spec, &suite, 3, 1_000_000), Answer::Complete);
+        let suite: Vec<Word> = SuiteMethod::W.suite(&spec, 0).collect();
+        assert!(matches!(check(&spec, &suite, 3, 1_000_000), CompletenessAnswer::Incomplete(_)));
+        let suite: Vec<Word> = SuiteMethod::W.suite(&spec, 1).collect();
+        assert_eq!(check(&spec, &suite, 3, 1_000_000), CompletenessAnswer::Complete);
     }
 
     #[test]
     fn giving_up_is_no_proof() {
         let spec = toggle();
         let suite: Vec<Word> = words_up_to(2, 6).collect();
-        assert!(matches!(check(&spec, &suite, 4, 10), Answer::Unknown(_)));
+        assert!(matches!(check(&spec, &suite, 4, 10), CompletenessAnswer::Unknown(_)));
     }
 
     /// Every machine with two states and two inputs, by enumeration.
@@ -245,7 +245,7 @@ mod tests {
                 .filter(passing)
                 .all(|machine| product::difference(&spec.to_mealy(), &machine).is_none());
             let answer = check(&spec, suite, 2, 1_000_000);
-            assert_eq!(answer == Answer::Complete, complete, "{cut} words");
+            assert_eq!(answer == CompletenessAnswer::Complete, complete, "{cut} words");
         }
     }
 
@@ -284,11 +284,13 @@ mod tests {
     #[test]
     fn a_certificate_is_a_proof_and_holds_beyond_the_number_of_states() {
         let spec = toggle();
-        for (method, extra) in [(Method::W, 0), (Method::Hsi, 0), (Method::H, 0), (Method::W, 1)] {
+        for (method, extra) in
+            [(SuiteMethod::W, 0), (SuiteMethod::Hsi, 0), (SuiteMethod::H, 0), (SuiteMethod::W, 1)]
+        {
             let suite: Vec<Word> = method.suite(&spec, extra).collect();
             let certificate = certify(&spec, &suite, extra).expect("these methods meet the condition");
-            assert_eq!(check(&spec, &suite, 2 + extra, 1_000_000), Answer::Complete);
-            assert!(method != Method::W || certificate.is_k_a_complete);
+            assert_eq!(check(&spec, &suite, 2 + extra, 1_000_000), CompletenessAnswer::Complete);
+            assert!(method != SuiteMethod::W || certificate.is_k_a_complete);
             if !certificate.is_k_a_complete {
                 continue;
             }
@@ -309,14 +311,14 @@ mod tests {
     #[test]
     fn a_suite_without_one_of_its_words_is_never_certified_wrongly() {
         let spec = toggle();
-        let whole: Vec<Word> = Method::W.suite(&spec, 1).collect();
+        let whole: Vec<Word> = SuiteMethod::W.suite(&spec, 1).collect();
         let mut incomplete = 0;
         for cut in 0..whole.len() {
             let mut suite = whole.clone();
             suite.remove(cut);
             let exact = check(&spec, &suite, 3, 10_000_000);
             match judge(&spec, &suite, 1, 10_000_000) {
-                Judgement::Complete(_) => assert_eq!(exact, Answer::Complete),
+                Judgement::Complete(_) => assert_eq!(exact, CompletenessAnswer::Complete),
                 Judgement::Incomplete(machine) => {
                     incomplete += 1;
                     assert!(suite.iter().all(|word| product::passes(&spec.to_mealy(), &machine, word)));

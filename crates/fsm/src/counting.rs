@@ -13,18 +13,14 @@
 //! give it where the machine does.
 //!
 //! *Promises* words that the machine answers to their end, none a prefix of another.
-//!
-//! [PY05]: A. Petrenko, N. Yevtushenko, "Testing from Partial Deterministic FSM Specifications", IEEE Transactions
-//! on Computers 54(9), 2005.
-//! [HP18]: W. Huang, J. Peleska, "Safety-complete test suites", Software Quality Journal 26, 2018.
 
 mod apart;
 pub(crate) mod tree;
 
 use ioxide_model::index::Idx;
 
-pub use self::apart::Apart;
-use self::tree::Tree;
+pub use self::apart::ApartTable;
+use self::tree::WordTree;
 
 use crate::mealy::{InputId, Mealy, OutputId, StateId};
 use crate::word::Word;
@@ -55,7 +51,7 @@ pub fn counting_suite(
     critical: Option<&[OutputId]>,
     limit: usize,
 ) -> Result<Vec<Word>, SuiteTooLarge> {
-    let apart = Apart::new(machine);
+    let apart = ApartTable::new(machine);
     let mut growth = Growth {
         machine,
         bound,
@@ -63,7 +59,7 @@ pub fn counting_suite(
         cliques: apart.cliques(),
         classes: critical.map(|critical| apart::critical_classes(machine, critical)),
         apart,
-        tree: Tree::new(machine),
+        tree: WordTree::new(machine),
     };
     let access = growth.cover()?;
     growth.separate_access(&access)?;
@@ -78,11 +74,11 @@ struct Growth<'m> {
     machine: &'m Mealy,
     bound: usize,
     limit: usize,
-    apart: Apart,
+    apart: ApartTable,
     cliques: Vec<Vec<StateId>>,
     /// States of one class agree on when critical answers come.
     classes: Option<Vec<usize>>,
-    tree: Tree<'m>,
+    tree: WordTree<'m>,
 }
 
 impl Growth<'_> {

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use ioxide_model::index::IndexVec;
 
-use crate::mealy::{InputId, Spec, StateId};
+use crate::mealy::{InputId, StateId, SuiteModel};
 use crate::word::Word;
 
 /// A prefix-closed state cover of a machine.
@@ -21,7 +21,7 @@ pub struct StateCover {
 
 /// The breadth-first state cover of `spec`.
 #[must_use]
-pub fn state_cover(spec: &Spec) -> StateCover {
+pub fn state_cover(spec: &SuiteModel) -> StateCover {
     let n = spec.n_states();
     let mut cover = StateCover {
         parent: IndexVec::filled(None, n),
@@ -65,7 +65,7 @@ impl StateCover {
 
     /// Whether `input` in `state` is the last step of an access word.
     #[must_use]
-    pub fn has_edge(&self, spec: &Spec, state: StateId, input: InputId) -> bool {
+    pub fn has_edge(&self, spec: &SuiteModel, state: StateId, input: InputId) -> bool {
         self.parent[spec.next(state, input)] == Some((state, input))
     }
 
@@ -106,7 +106,7 @@ mod tests {
     fn access_words_reach_their_states() {
         let table = [(1, 0), (0, 1), (2, 0), (0, 0), (0, 1), (2, 1)];
         let machine = Mealy::from_table(3, 2, 2, &table.map(Some)).unwrap();
-        let spec = Spec::check(&machine).unwrap();
+        let spec = SuiteModel::check(&machine).unwrap();
         let cover = state_cover(&spec);
         assert_eq!(cover.words().map(|word| word.len()).collect::<Vec<_>>(), [0, 1, 2]);
         for state in spec.states() {
@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn the_cover_is_prefix_closed() {
         let table = [(1, 0), (0, 1), (2, 0), (0, 0), (0, 1), (2, 1)];
-        let spec = Spec::check(&Mealy::from_table(3, 2, 2, &table.map(Some)).unwrap()).unwrap();
+        let spec = SuiteModel::check(&Mealy::from_table(3, 2, 2, &table.map(Some)).unwrap()).unwrap();
         let cover = state_cover(&spec);
         let n_edges = spec.states().flat_map(|s| spec.inputs().map(move |x| (s, x)));
         assert_eq!(n_edges.filter(|&(s, x)| cover.has_edge(&spec, s, x)).count(), spec.n_states() - 1);

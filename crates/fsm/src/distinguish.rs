@@ -6,31 +6,26 @@
 //! [Chow78]. *Harmonised identifiers* are sets `H_s` such that every two states
 //! `s`, `t` are separated by a word that is a prefix of words in both `H_s` and
 //! `H_t` [LPB94].
-//!
-//! [Chow78]: T. S. Chow, "Testing Software Design Modeled by Finite-State
-//! Machines", IEEE Transactions on Software Engineering 4(3), 1978.
-//! [LPB94]: G. Luo, A. Petrenko, G. v. Bochmann, "Selecting test sequences for
-//! partially-specified nondeterministic finite state machines", IWPTS 1994.
 
 mod adaptive;
 mod characterise;
 mod harmonise;
 mod improve;
 mod pairs;
+mod passage;
 mod refine;
 mod splitting;
-mod way;
 
-pub use adaptive::{AdaptiveTree, Taste, adaptive_trees, harmonised_identifiers};
+pub use adaptive::{AdaptiveTree, WordPreference, adaptive_trees, harmonised_identifiers};
 pub use characterise::{characterising_set, identifying_words, singling_word, state_identifiers};
 pub use pairs::SeparatingWords;
+pub(crate) use passage::WordPassage;
 pub use splitting::SplittingTree;
-pub(crate) use way::Way;
 
 use ioxide_model::index::{Idx, IndexVec};
 
 use crate::cover::StateCover;
-use crate::mealy::{Spec, StateId};
+use crate::mealy::{StateId, SuiteModel};
 use crate::word::Word;
 
 /// The steps of a search for cheaper words: some for each word of the suite, so that the search takes
@@ -44,7 +39,7 @@ const MAX_EFFORT: f64 = 1_000_000.0;
 
 /// What words cost in a suite: the choices of this module are made by it.
 #[derive(Clone, Debug)]
-pub struct Weights {
+pub struct WordCosts {
     /// What a further word costs besides its symbols: a reset and an access word.
     pub access: f64,
     /// How many words of the suite reach each state, at least 1.
@@ -55,10 +50,10 @@ pub struct Weights {
     pub effort: usize,
 }
 
-impl Weights {
+impl WordCosts {
     /// The weights of a suite over `P · Σ^(extra+1)`.
     #[must_use]
-    pub fn new(spec: &Spec, cover: &StateCover, extra: usize) -> Self {
+    pub fn new(spec: &SuiteModel, cover: &StateCover, extra: usize) -> Self {
         let mut counts = vec![1.0; spec.n_states()];
         let mut inner: IndexVec<StateId, f64> = IndexVec::filled(0.0, spec.n_states());
         for _ in 0..=extra {

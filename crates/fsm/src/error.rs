@@ -68,7 +68,7 @@ impl std::error::Error for ReadError {}
 ///
 /// Each variant names a witness, so that the user can find the place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub enum MachineRefusal {
     /// The machine has no state.
     Empty,
     /// Two transitions of one state share their input.
@@ -120,7 +120,7 @@ pub enum Refusal {
     },
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for MachineRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Empty => write!(f, "the machine has no state"),
@@ -154,4 +154,4 @@ impl fmt::Display for Refusal {
     }
 }
 
-impl std::error::Error for Refusal {}
+impl std::error::Error for MachineRefusal {}

@@ -1,11 +1,11 @@
 //! Finite state machines and complete test suites.
 //!
-//! A text becomes a [`mealy::Listing`] ([`read`]), a listing becomes a
+//! A text becomes a [`mealy::MachineListing`] ([`read`]), a listing becomes a
 //! deterministic [`mealy::Mealy`] or a nondeterministic [`nfsm::Nfsm`]. Checked
-//! machines have their own types: [`mealy::Spec`] is complete, connected and
+//! machines have their own types: [`mealy::SuiteModel`] is complete, connected and
 //! minimal, [`nfsm::Observable`] has one successor per output.
 //!
-//! [`suite`] turns a [`mealy::Spec`] into words that every wrong machine of a
+//! [`suite`] turns a [`mealy::SuiteModel`] into words that every wrong machine of a
 //! fault domain fails, and [`complete`] checks that claim for a given suite
 //! without knowing how it was made. [`counting`] does the same for machines that do
 //! not answer every input. [`cover`] and [`distinguish`] hold what the
@@ -13,7 +13,7 @@
 //!
 //! [`reduce`] tests nondeterministic systems against an
 //! [`nfsm::Observable`] model by state counting, through the small trait
-//! [`reduce::System`] that machines and live systems implement.
+//! [`reduce::AdaptiveSystem`] that machines and live systems implement.
 //!
 //! # Example
 //!

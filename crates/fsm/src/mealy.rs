@@ -2,7 +2,7 @@
 //! input at most one output and next state.
 //!
 //! A [`Mealy`] may be partial and may have unreachable or equivalent states; a
-//! [`Spec`] is a machine for which all of that has been ruled out, and is what
+//! [`SuiteModel`] is a machine for which all of that has been ruled out, and is what
 //! the suite methods take.
 //!
 //! *Promise.* Ids are dense and follow the order of first appearance in the
@@ -15,7 +15,7 @@ use ioxide_model::index;
 use ioxide_model::index::{Idx, IndexVec};
 use rustc_hash::FxHashMap;
 
-use crate::error::Refusal;
+use crate::error::MachineRefusal;
 use crate::partition;
 
 index! { /// A state of a machine.
@@ -45,7 +45,7 @@ impl From<u32> for StateId {
 
 /// What the symbols and states of a machine are called.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Names {
+pub struct MachineNames {
     /// Names of the states.
     pub states: IndexVec<StateId, String>,
     /// Names of the inputs.
@@ -54,7 +54,7 @@ pub struct Names {
     pub outputs: IndexVec<OutputId, String>,
 }
 
-impl Names {
+impl MachineNames {
     /// Numbers as names: `0`, `1`, …
     #[must_use]
     pub fn numbered(states: usize, inputs: usize, outputs: usize) -> Self {
@@ -80,7 +80,7 @@ impl Names {
 
 /// One transition in the words of a text: state, input, output, next state.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct TransitionRow {
     /// The state it leaves.
     pub from: String,
     /// The input it answers.
@@ -93,19 +93,19 @@ pub struct Row {
 
 /// A machine as a text lists it: the initial state and the transitions in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Listing {
+pub struct MachineListing {
     /// The name of the initial state.
     pub initial: String,
     /// The states, in the order they were first named.
     pub states: Vec<String>,
     /// The transitions, in the order they were listed.
-    pub rows: Vec<Row>,
+    pub rows: Vec<TransitionRow>,
 }
 
-impl Listing {
+impl MachineListing {
     /// The names and the rows by id.
     #[must_use]
-    pub fn resolve(&self) -> Resolved {
+    pub fn resolve(&self) -> ResolvedListing {
         let mut states = Interner::default();
         let mut inputs = Interner::default();
         let mut outputs = Interner::default();
@@ -122,23 +122,23 @@ impl Listing {
                 states.intern(&row.to),
             ));
         }
-        let names = Names { states: states.names, inputs: inputs.names, outputs: outputs.names };
-        Resolved { names, initial, rows }
+        let names = MachineNames { states: states.names, inputs: inputs.names, outputs: outputs.names };
+        ResolvedListing { names, initial, rows }
     }
 }
 
 /// A transition by id: state, input, output, next state.
-pub type Transition = (StateId, InputId, OutputId, StateId);
+pub type MealyTransition = (StateId, InputId, OutputId, StateId);
 
 /// A listing with its names replaced by ids.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Resolved {
+pub struct ResolvedListing {
     /// What the ids are called.
-    pub names: Names,
+    pub names: MachineNames,
     /// The initial state.
     pub initial: StateId,
     /// The transitions, in the order they were listed.
-    pub rows: Vec<Transition>,
+    pub rows: Vec<MealyTransition>,
 }
 
 struct Interner<I: Idx> {
@@ -165,7 +165,7 @@ impl<I: Idx> Interner<I> {
 
 /// The answer of a state to an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Edge {
+pub struct MealyEdge {
     /// The output it gives.
     pub output: OutputId,
     /// The state it enters.
@@ -174,7 +174,7 @@ pub struct Edge {
 
 /// What a partial machine should do on an input it does not answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Completion {
+pub enum MachineCompletion {
     /// Stay in the state and give this output.
     SelfLoop(String),
     /// Give this output and stay in a new state that gives it for ever.
@@ -184,21 +184,21 @@ pub enum Completion {
 /// A deterministic machine, possibly partial, as one dense table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mealy {
-    names: Names,
+    names: MachineNames,
     initial: StateId,
-    table: Vec<Option<Edge>>,
+    table: Vec<Option<MealyEdge>>,
 }
 
 impl Mealy {
     /// The machine of a listing, or the first state with two answers to an input.
-    pub fn from_listing(listing: &Listing) -> Result<Self, Refusal> {
-        let Resolved { names, initial, rows } = listing.resolve();
+    pub fn from_listing(listing: &MachineListing) -> Result<Self, MachineRefusal> {
+        let ResolvedListing { names, initial, rows } = listing.resolve();
         let mut machine = Self::without_edges(names, initial);
         for (from, input, output, next) in rows {
-            let edge = Edge { output, next };
+            let edge = MealyEdge { output, next };
             let slot = machine.slot(from, input);
             if machine.table[slot].is_some_and(|old| old != edge) {
-                return Err(Refusal::NotDeterministic {
+                return Err(MachineRefusal::NotDeterministic {
                     state: machine.names.states[from].clone(),
                     input: machine.names.inputs[input].clone(),
                 });
@@ -224,22 +224,22 @@ impl Mealy {
         if states == 0 || table.len() != states * inputs || !table.iter().flatten().all(fits) {
             return None;
         }
-        let edge = |(next, output)| Edge { output: OutputId::new(output), next: StateId::new(next) };
+        let edge = |(next, output)| MealyEdge { output: OutputId::new(output), next: StateId::new(next) };
         Some(Self {
-            names: Names::numbered(states, inputs, outputs),
+            names: MachineNames::numbered(states, inputs, outputs),
             initial: StateId::new(0),
             table: table.iter().map(|entry| entry.map(edge)).collect(),
         })
     }
 
-    fn without_edges(names: Names, initial: StateId) -> Self {
+    fn without_edges(names: MachineNames, initial: StateId) -> Self {
         let size = names.states.len() * names.inputs.len();
         Self { names, initial, table: vec![None; size] }
     }
 
     /// The names of states, inputs and outputs.
     #[must_use]
-    pub fn names(&self) -> &Names {
+    pub fn names(&self) -> &MachineNames {
         &self.names
     }
 
@@ -279,7 +279,7 @@ impl Mealy {
 
     /// The answer of `state` to `input`, if it has one.
     #[must_use]
-    pub fn edge(&self, state: StateId, input: InputId) -> Option<Edge> {
+    pub fn edge(&self, state: StateId, input: InputId) -> Option<MealyEdge> {
         self.table[self.slot(state, input)]
     }
 
@@ -317,21 +317,21 @@ impl Mealy {
 
     /// The machine in which missing answers are filled as `completion` says.
     #[must_use]
-    pub fn completed(&self, completion: &Completion) -> Self {
+    pub fn completed(&self, completion: &MachineCompletion) -> Self {
         if self.table.iter().all(Option::is_some) {
             return self.clone();
         }
         let mut machine = self.clone();
-        let (Completion::SelfLoop(name) | Completion::ErrorState(name)) = completion;
+        let (MachineCompletion::SelfLoop(name) | MachineCompletion::ErrorState(name)) = completion;
         let output = machine.names.output(name).unwrap_or_else(|| machine.names.outputs.push(name.clone()));
         let target = match completion {
-            Completion::SelfLoop(_) => None,
-            Completion::ErrorState(_) => Some(machine.push_state("error")),
+            MachineCompletion::SelfLoop(_) => None,
+            MachineCompletion::ErrorState(_) => Some(machine.push_state("error")),
         };
         for state in machine.states() {
             for input in machine.inputs() {
                 let slot = machine.slot(state, input);
-                let missing = Edge { output, next: target.unwrap_or(state) };
+                let missing = MealyEdge { output, next: target.unwrap_or(state) };
                 machine.table[slot].get_or_insert(missing);
             }
         }
@@ -364,7 +364,7 @@ impl Mealy {
         for (i, &state) in order.iter().enumerate() {
             for input in self.inputs() {
                 let edge = self.edge(state, input);
-                let mapped = edge.and_then(|edge| Some(Edge { next: number(edge.next)?, ..edge }));
+                let mapped = edge.and_then(|edge| Some(MealyEdge { next: number(edge.next)?, ..edge }));
                 let slot = machine.slot(StateId::new(i), input);
                 machine.table[slot] = mapped;
             }
@@ -388,39 +388,42 @@ impl Mealy {
 
 /// A complete, initially connected, minimal machine: what suites are made for.
 #[derive(Clone, Debug)]
-pub struct Spec {
-    names: Names,
+pub struct SuiteModel {
+    names: MachineNames,
     initial: StateId,
     n_inputs: usize,
     next: Vec<StateId>,
     output: Vec<OutputId>,
 }
 
-impl Spec {
+impl SuiteModel {
     /// Checks `machine`, naming what is missing.
-    pub fn check(machine: &Mealy) -> Result<Self, Refusal> {
+    pub fn check(machine: &Mealy) -> Result<Self, MachineRefusal> {
         let states = &machine.names.states;
         for state in machine.states() {
             if let Some(input) = machine.inputs().find(|&input| machine.edge(state, input).is_none()) {
                 let input = machine.names.inputs[input].clone();
-                return Err(Refusal::NotComplete { state: states[state].clone(), input });
+                return Err(MachineRefusal::NotComplete { state: states[state].clone(), input });
             }
         }
         let connected = machine.connected();
         if connected.n_states() < machine.n_states() {
             let kept: rustc_hash::FxHashSet<&String> = connected.names.states.iter().collect();
             let lost = states.iter().find(|name| !kept.contains(name)).cloned().unwrap_or_default();
-            return Err(Refusal::NotConnected { state: lost });
+            return Err(MachineRefusal::NotConnected { state: lost });
         }
         if let Some((first, second)) = partition::equivalent_pair(machine) {
-            return Err(Refusal::NotMinimal { first: states[first].clone(), second: states[second].clone() });
+            return Err(MachineRefusal::NotMinimal {
+                first: states[first].clone(),
+                second: states[second].clone(),
+            });
         }
         Ok(Self::of_checked(machine))
     }
 
     /// The complete minimal machine made from `machine` by dropping unreachable
     /// states and merging equivalent ones, or the first missing answer.
-    pub fn reduced(machine: &Mealy) -> Result<Self, Refusal> {
+    pub fn reduced(machine: &Mealy) -> Result<Self, MachineRefusal> {
         Self::check(&machine.minimised())
     }
 
@@ -437,7 +440,7 @@ impl Spec {
 
     /// The names of states, inputs and outputs.
     #[must_use]
-    pub fn names(&self) -> &Names {
+    pub fn names(&self) -> &MachineNames {
         &self.names
     }
 
@@ -508,7 +511,7 @@ impl Spec {
     /// The same machine as a [`Mealy`].
     #[must_use]
     pub fn to_mealy(&self) -> Mealy {
-        let edge = |(&output, &next)| Some(Edge { output, next });
+        let edge = |(&output, &next)| Some(MealyEdge { output, next });
         Mealy {
             names: self.names.clone(),
             initial: self.initial,
@@ -529,24 +532,26 @@ mod tests {
     fn unreachable_states_are_dropped() {
         let m = machine(&[Some((1, 0)), Some((0, 1)), Some((0, 0))], 3);
         assert_eq!(m.connected().n_states(), 2);
-        assert!(matches!(Spec::check(&m), Err(Refusal::NotConnected { state }) if state == "2"));
+        assert!(matches!(SuiteModel::check(&m), Err(MachineRefusal::NotConnected { state }) if state == "2"));
     }
 
     #[test]
     fn equivalent_states_are_merged() {
         let m = machine(&[Some((1, 0)), Some((2, 0)), Some((1, 0))], 3);
         assert_eq!(m.minimised().n_states(), 1);
-        assert!(matches!(Spec::check(&m), Err(Refusal::NotMinimal { .. })));
-        assert_eq!(Spec::reduced(&m).unwrap().n_states(), 1);
+        assert!(matches!(SuiteModel::check(&m), Err(MachineRefusal::NotMinimal { .. })));
+        assert_eq!(SuiteModel::reduced(&m).unwrap().n_states(), 1);
     }
 
     #[test]
     fn missing_answers_are_refused_or_filled() {
         let m = machine(&[Some((1, 0)), None], 2);
-        assert!(matches!(Spec::check(&m), Err(Refusal::NotComplete { state, .. }) if state == "1"));
-        let looped = m.completed(&Completion::SelfLoop("quiet".into()));
+        assert!(
+            matches!(SuiteModel::check(&m), Err(MachineRefusal::NotComplete { state, .. }) if state == "1")
+        );
+        let looped = m.completed(&MachineCompletion::SelfLoop("quiet".into()));
         assert_eq!(looped.edge(StateId::new(1), InputId::new(0)).unwrap().next, StateId::new(1));
-        let failing = m.completed(&Completion::ErrorState("quiet".into()));
+        let failing = m.completed(&MachineCompletion::ErrorState("quiet".into()));
         assert_eq!(failing.n_states(), 3);
         assert_eq!(failing.run(&[InputId::new(0); 4]).len(), 4);
     }

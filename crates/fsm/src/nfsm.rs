@@ -4,20 +4,21 @@
 //! [`Observable`] one has at most one successor for each state, input and
 //! output; every machine has an observable one with the same language, by the
 //! power-set construction over the states a trace may lead to [Starke72].
-//!
-//! [Starke72]: P. H. Starke, "Abstract Automata", North-Holland, 1972.
 
 use ioxide_model::index::{Idx, IndexVec};
 use rustc_hash::FxHashMap;
 
-use crate::error::Refusal;
-use crate::mealy::{Completion, InputId, Listing, Mealy, Names, OutputId, Resolved, StateId, Transition};
+use crate::error::MachineRefusal;
+use crate::mealy::{
+    InputId, MachineCompletion, MachineListing, MachineNames, Mealy, MealyTransition, OutputId,
+    ResolvedListing, StateId,
+};
 use crate::partition;
 
 /// A nondeterministic machine, possibly partial, possibly not observable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Nfsm {
-    names: Names,
+    names: MachineNames,
     initial: StateId,
     /// The answers of each state and input, sorted, state by state.
     answers: Vec<Vec<(OutputId, StateId)>>,
@@ -26,13 +27,17 @@ pub struct Nfsm {
 impl Nfsm {
     /// The machine of a listing.
     #[must_use]
-    pub fn from_listing(listing: &Listing) -> Self {
-        let Resolved { names, initial, rows } = listing.resolve();
+    pub fn from_listing(listing: &MachineListing) -> Self {
+        let ResolvedListing { names, initial, rows } = listing.resolve();
         Self::new(names, initial, rows)
     }
 
     /// The machine with these transitions, each counted once.
-    pub fn new(names: Names, initial: StateId, transitions: impl IntoIterator<Item = Transition>) -> Self {
+    pub fn new(
+        names: MachineNames,
+        initial: StateId,
+        transitions: impl IntoIterator<Item = MealyTransition>,
+    ) -> Self {
         let n_inputs = names.inputs.len();
         let mut answers = vec![Vec::new(); names.states.len() * n_inputs];
         for (from, input, output, next) in transitions {
@@ -47,7 +52,7 @@ impl Nfsm {
 
     /// The names of states, inputs and outputs.
     #[must_use]
-    pub fn names(&self) -> &Names {
+    pub fn names(&self) -> &MachineNames {
         &self.names
     }
 
@@ -86,7 +91,7 @@ impl Nfsm {
     }
 
     /// All transitions, by state and input.
-    pub fn transitions(&self) -> impl Iterator<Item = Transition> {
+    pub fn transitions(&self) -> impl Iterator<Item = MealyTransition> {
         self.states().flat_map(move |state| {
             self.inputs().flat_map(move |input| {
                 self.answers(state, input).iter().map(move |&(output, next)| (state, input, output, next))
@@ -117,7 +122,7 @@ impl Nfsm {
 
     /// The machine in which missing answers are filled as `completion` says.
     #[must_use]
-    pub fn completed(&self, completion: &Completion) -> Self {
+    pub fn completed(&self, completion: &MachineCompletion) -> Self {
         let mut names = self.names.clone();
         let missing: Vec<(StateId, InputId)> = self
             .states()
@@ -127,14 +132,14 @@ impl Nfsm {
         if missing.is_empty() {
             return self.clone();
         }
-        let (Completion::SelfLoop(name) | Completion::ErrorState(name)) = completion;
+        let (MachineCompletion::SelfLoop(name) | MachineCompletion::ErrorState(name)) = completion;
         let output = names.output(name).unwrap_or_else(|| names.outputs.push(name.clone()));
-        let mut transitions: Vec<Transition> = self.transitions().collect();
+        let mut transitions: Vec<MealyTransition> = self.transitions().collect();
         match completion {
-            Completion::SelfLoop(_) => {
+            MachineCompletion::SelfLoop(_) => {
                 transitions.extend(missing.into_iter().map(|(s, x)| (s, x, output, s)))
             }
-            Completion::ErrorState(_) => {
+            MachineCompletion::ErrorState(_) => {
                 let error = names.states.push("error".to_owned());
                 transitions.extend(missing.into_iter().map(|(s, x)| (s, x, output, error)));
                 transitions.extend(self.inputs().map(|x| (error, x, output, error)));
@@ -167,7 +172,7 @@ impl Nfsm {
             let names: Vec<&str> = set.iter().map(|&state| self.names.states[state].as_str()).collect();
             if names.len() == 1 { names[0].to_owned() } else { format!("{{{}}}", names.join(",")) }
         };
-        let names = Names { states: sets.iter().map(name).collect(), ..self.names.clone() };
+        let names = MachineNames { states: sets.iter().map(name).collect(), ..self.names.clone() };
         Observable(Self::new(names, StateId::new(0), transitions))
     }
 
@@ -213,13 +218,13 @@ pub struct Observable(Nfsm);
 
 impl Observable {
     /// Checks `machine`, naming the first choice that cannot be seen.
-    pub fn check(machine: Nfsm) -> Result<Self, Refusal> {
+    pub fn check(machine: Nfsm) -> Result<Self, MachineRefusal> {
         for state in machine.states() {
             for input in machine.inputs() {
                 let twice = |pair: &[(OutputId, StateId)]| pair[0].0 == pair[1].0;
                 if let Some(pair) = machine.answers(state, input).windows(2).find(|pair| twice(pair)) {
-                    let Names { states, inputs, outputs } = &machine.names;
-                    return Err(Refusal::NotObservable {
+                    let MachineNames { states, inputs, outputs } = &machine.names;
+                    return Err(MachineRefusal::NotObservable {
                         state: states[state].clone(),
                         input: inputs[input].clone(),
                         output: outputs[pair[0].0].clone(),
@@ -238,7 +243,7 @@ impl Observable {
 
     /// The names of states, inputs and outputs.
     #[must_use]
-    pub fn names(&self) -> &Names {
+    pub fn names(&self) -> &MachineNames {
         &self.0.names
     }
 
@@ -278,10 +283,10 @@ impl Observable {
     }
 
     /// Whether every state answers every input, or the first that does not.
-    pub fn check_complete(&self) -> Result<(), Refusal> {
+    pub fn check_complete(&self) -> Result<(), MachineRefusal> {
         for state in self.states() {
             if let Some(input) = self.inputs().find(|&input| self.answers(state, input).is_empty()) {
-                return Err(Refusal::NotComplete {
+                return Err(MachineRefusal::NotComplete {
                     state: self.names().states[state].clone(),
                     input: self.names().inputs[input].clone(),
                 });
@@ -328,7 +333,7 @@ mod tests {
     fn a_choice_that_cannot_be_seen_is_refused_or_made_visible() {
         let machine = Nfsm::from_listing(&read::table("s a 0 s\ns a 0 t\nt a 1 s\n").unwrap());
         assert!(
-            matches!(Observable::check(machine.clone()), Err(Refusal::NotObservable { state, .. }) if state == "s")
+            matches!(Observable::check(machine.clone()), Err(MachineRefusal::NotObservable { state, .. }) if state == "s")
         );
         let seen = machine.determinised();
         assert_eq!(Observable::check(seen.as_nfsm().clone()).as_ref(), Ok(&seen));
@@ -344,7 +349,9 @@ mod tests {
     #[test]
     fn completion_adds_an_answer_to_every_input() {
         let machine = Nfsm::from_listing(&read::table("s a 0 s\ns b 1 t\nt a 0 s\n").unwrap());
-        for completion in [Completion::SelfLoop("0".into()), Completion::ErrorState("no".into())] {
+        for completion in
+            [MachineCompletion::SelfLoop("0".into()), MachineCompletion::ErrorState("no".into())]
+        {
             assert_eq!(machine.completed(&completion).determinised().check_complete(), Ok(()));
         }
     }

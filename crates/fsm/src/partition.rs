@@ -8,14 +8,11 @@
 //! group are defined on the same letters; both hold for Mealy machines by
 //! input and for observable machines by input/output pair.
 //! *Promises* class numbers in order of first appearance.
-//!
-//! [Hopcroft71]: J. Hopcroft, "An n log n algorithm for minimizing states in a
-//! finite automaton", Theory of Machines and Computations, 1971.
 
 use ioxide_model::index::Idx;
 use rustc_hash::FxHashMap;
 
-use crate::mealy::{Edge, Mealy, StateId};
+use crate::mealy::{Mealy, MealyEdge, StateId};
 
 /// The class of each state of `machine`, a missing answer being an answer of its own.
 #[must_use]
@@ -26,7 +23,7 @@ pub fn of_mealy(machine: &Mealy) -> Vec<usize> {
     };
     let groups = group_by(machine.n_states(), signature);
     let successor = |state: usize, letter: usize| {
-        let edge: Option<Edge> = machine.edge(StateId::new(state), crate::mealy::InputId::new(letter));
+        let edge: Option<MealyEdge> = machine.edge(StateId::new(state), crate::mealy::InputId::new(letter));
         edge.map(|edge| edge.next.index())
     };
     refined(groups, machine.n_inputs(), successor)
@@ -61,7 +58,7 @@ pub fn refined(
     n_letters: usize,
     successor: impl Fn(usize, usize) -> Option<usize>,
 ) -> Vec<usize> {
-    let mut blocks = Blocks::new(&groups);
+    let mut blocks = PartitionBlocks::new(&groups);
     let inverse = Inverse::new(groups.len(), n_letters, successor);
     let mut work: Vec<(usize, usize)> =
         (0..blocks.len()).flat_map(|block| (0..n_letters).map(move |letter| (block, letter))).collect();
@@ -121,7 +118,7 @@ impl Inverse {
 }
 
 /// A partition of `0..n` whose blocks are ranges of one permuted array.
-struct Blocks {
+struct PartitionBlocks {
     order: Vec<u32>,
     place: Vec<u32>,
     of: Vec<usize>,
@@ -130,7 +127,7 @@ struct Blocks {
     hit: Vec<usize>,
 }
 
-impl Blocks {
+impl PartitionBlocks {
     fn new(groups: &[usize]) -> Self {
         let n_groups = groups.iter().max().map_or(0, |&max| max + 1);
         let mut order: Vec<u32> = (0..groups.len() as u32).collect();

@@ -8,26 +8,23 @@
 //!
 //! *Assumes* that both machines have the same input and output names in the
 //! same order, which [`aligned`] arranges.
-//!
-//! [Sachtleben18]: R. Sachtleben, "A Refined State Counting Algorithm for
-//! Model-Based Testing", Master's thesis, University of Bremen, 2018.
 
 use ioxide_model::index::{Idx, IndexVec};
 use rustc_hash::FxHashMap;
 
-use crate::error::Refusal;
-use crate::mealy::{InputId, Mealy, Names, OutputId, StateId};
+use crate::error::MachineRefusal;
+use crate::mealy::{InputId, MachineNames, Mealy, OutputId, StateId};
 use crate::nfsm::{Nfsm, Observable};
 use crate::word::{IoWord, Word};
 
 /// `second` with inputs and outputs numbered as in `first`; outputs that only
 /// `second` has follow the others. Refuses machines with different inputs.
-pub fn aligned(first: &Names, second: &Nfsm) -> Result<Nfsm, Refusal> {
+pub fn aligned(first: &MachineNames, second: &Nfsm) -> Result<Nfsm, MachineRefusal> {
     let names = second.names();
     let mut outputs = first.outputs.clone();
     let odd = names.inputs.iter().find(|name| first.input(name).is_none());
     if let Some(input) = odd.or_else(|| first.inputs.iter().find(|name| names.input(name).is_none())) {
-        return Err(Refusal::DifferentInputs { input: input.clone() });
+        return Err(MachineRefusal::DifferentInputs { input: input.clone() });
     }
     let input = |id| first.input(&names.inputs[id]).unwrap_or(id);
     let map: IndexVec<OutputId, OutputId> = names
@@ -36,7 +33,7 @@ pub fn aligned(first: &Names, second: &Nfsm) -> Result<Nfsm, Refusal> {
         .map(|name| first.output(name).unwrap_or_else(|| outputs.push(name.clone())))
         .collect();
     let rows: Vec<_> = second.transitions().map(|(s, x, y, t)| (s, input(x), map[y], t)).collect();
-    let names = Names { states: names.states.clone(), inputs: first.inputs.clone(), outputs };
+    let names = MachineNames { states: names.states.clone(), inputs: first.inputs.clone(), outputs };
     Ok(Nfsm::new(names, second.initial(), rows))
 }
 
@@ -45,7 +42,7 @@ pub fn aligned(first: &Names, second: &Nfsm) -> Result<Nfsm, Refusal> {
 /// A missing answer differs from any answer. Ids must mean the same in both.
 #[must_use]
 pub fn difference(first: &Mealy, second: &Mealy) -> Option<Word> {
-    let mut search = Search::new((first.initial(), second.initial()));
+    let mut search = PairSearch::new((first.initial(), second.initial()));
     while let Some((at, (s, t))) = search.pop() {
         for input in first.inputs() {
             match (first.edge(s, input), second.edge(t, input)) {
@@ -62,7 +59,7 @@ pub fn difference(first: &Mealy, second: &Mealy) -> Option<Word> {
 /// is a reduction of `first`.
 #[must_use]
 pub fn reduction_witness(first: &Observable, second: &Observable) -> Option<IoWord> {
-    let mut search = Search::new((first.initial(), second.initial()));
+    let mut search = PairSearch::new((first.initial(), second.initial()));
     while let Some((at, (s, t))) = search.pop() {
         for input in second.inputs() {
             for &(output, next) in second.answers(t, input) {
@@ -106,7 +103,7 @@ pub fn product(first: &Observable, second: &Observable) -> Observable {
     }
     let name =
         |&(s, t): &(StateId, StateId)| format!("({},{})", first.names().states[s], second.names().states[t]);
-    let mut names = Names { states: pairs.iter().map(name).collect(), ..second.names().clone() };
+    let mut names = MachineNames { states: pairs.iter().map(name).collect(), ..second.names().clone() };
     if !failing.is_empty() {
         let fail = names.states.push("Fail".to_owned());
         let output = names.outputs.push("fail".to_owned());
@@ -117,13 +114,13 @@ pub fn product(first: &Observable, second: &Observable) -> Observable {
 }
 
 /// Breadth-first search over pairs of states that remembers how it got there.
-struct Search<L> {
+struct PairSearch<L> {
     seen: rustc_hash::FxHashSet<(StateId, StateId)>,
     visits: Vec<(usize, Option<L>, (StateId, StateId))>,
     done: usize,
 }
 
-impl<L: Copy> Search<L> {
+impl<L: Copy> PairSearch<L> {
     fn new(start: (StateId, StateId)) -> Self {
         Self { seen: [start].into_iter().collect(), visits: vec![(0, None, start)], done: 0 }
     }

@@ -1,4 +1,4 @@
-//! Readers: text to [`Listing`], never a panic, an error with its place otherwise.
+//! Readers: text to [`MachineListing`], never a panic, an error with its place otherwise.
 //!
 //! Four forms are known: the DOT dialects of the public benchmark collections,
 //! KISS2, and tables of four columns (`state input output next`) with names or
@@ -15,27 +15,27 @@ pub use table::{numbers, table};
 use std::ops::Range;
 
 use crate::error::ReadError;
-use crate::mealy::Listing;
+use crate::mealy::MachineListing;
 
 /// Bytes of a text.
-pub type Place = Range<usize>;
+pub type TextPlace = Range<usize>;
 
 /// A machine, and where its parts stand in the text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Reading {
+pub struct MachineText {
     /// What the text calls the machine.
     pub name: Option<String>,
     /// The machine.
-    pub listing: Listing,
+    pub listing: MachineListing,
     /// Where each of its listed states is named first.
-    pub states: Vec<Place>,
+    pub states: Vec<TextPlace>,
     /// Where each of its rows stands.
-    pub rows: Vec<Place>,
+    pub rows: Vec<TextPlace>,
 }
 
 /// A text form of machines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum MachineFormat {
     /// Graphviz, edges labelled `input/output`.
     Dot,
     /// Berkeley KISS2.
@@ -46,7 +46,7 @@ pub enum Form {
     Numbers,
 }
 
-impl Form {
+impl MachineFormat {
     /// The form that files with this extension have.
     #[must_use]
     pub fn of_extension(extension: &str) -> Option<Self> {
@@ -61,7 +61,7 @@ impl Form {
 }
 
 /// Reads `text` as `form`.
-pub fn read(form: Form, text: &str) -> Result<Listing, ReadError> {
+pub fn read(form: MachineFormat, text: &str) -> Result<MachineListing, ReadError> {
     match read_placed(form, text) {
         Ok(reading) => Ok(reading.listing),
         Err(mut wrong) => Err(wrong.swap_remove(0)),
@@ -72,34 +72,34 @@ pub fn read(form: Form, text: &str) -> Result<Listing, ReadError> {
 ///
 /// # Errors
 /// If it is not of the form: what is wrong, at least one thing, in the order of the text.
-pub fn read_placed(form: Form, text: &str) -> Result<Reading, Vec<ReadError>> {
+pub fn read_placed(form: MachineFormat, text: &str) -> Result<MachineText, Vec<ReadError>> {
     match form {
-        Form::Dot => return dot::placed(text),
-        Form::Kiss2 => kiss::placed(text),
-        Form::Table => table::named(text),
-        Form::Numbers => table::numbered(text),
+        MachineFormat::Dot => return dot::placed(text),
+        MachineFormat::Kiss2 => kiss::placed(text),
+        MachineFormat::Table => table::named(text),
+        MachineFormat::Numbers => table::numbered(text),
     }
     .map_err(|error| vec![error])
 }
 
 /// A line of columns, up to a `#`.
-struct Columns<'t> {
+struct ColumnLine<'t> {
     fields: Vec<&'t str>,
     /// From the first column to the last.
-    place: Place,
+    place: TextPlace,
 }
 
 /// The lines of `text` that are not empty.
-fn lines(text: &str) -> impl Iterator<Item = Columns<'_>> {
+fn lines(text: &str) -> impl Iterator<Item = ColumnLine<'_>> {
     text.split('\n').filter_map(|line| {
         let content = line.split('#').next().unwrap_or("").trim();
         let fields: Vec<&str> = content.split_whitespace().collect();
-        (!fields.is_empty()).then(|| Columns { fields, place: place_of(text, content) })
+        (!fields.is_empty()).then(|| ColumnLine { fields, place: place_of(text, content) })
     })
 }
 
 /// Where `part`, a slice of `text`, stands in it.
-fn place_of(text: &str, part: &str) -> Place {
+fn place_of(text: &str, part: &str) -> TextPlace {
     let start = part.as_ptr() as usize - text.as_ptr() as usize;
     start..start + part.len()
 }
@@ -108,7 +108,8 @@ fn place_of(text: &str, part: &str) -> Place {
 mod tests {
     use super::*;
 
-    const FORMS: [Form; 4] = [Form::Dot, Form::Kiss2, Form::Table, Form::Numbers];
+    const FORMS: [MachineFormat; 4] =
+        [MachineFormat::Dot, MachineFormat::Kiss2, MachineFormat::Table, MachineFormat::Numbers];
 
     proptest::proptest! {
         #[test]

@@ -10,12 +10,7 @@
 //!
 //! *Assumes* an observable, completely specified model, a system that behaves
 //! like such a machine with at most `bound` states, a reliable reset, and that
-//! applying a test as often as the [`System`] does shows all its answers.
-//!
-//! [Hierons04]: R. M. Hierons, "Testing from a nondeterministic finite state
-//! machine using adaptive state counting", IEEE Trans. Computers 53(10), 2004.
-//! [Sachtleben18]: R. Sachtleben, "A Refined State Counting Algorithm for
-//! Model-Based Testing", Master's thesis, University of Bremen, 2018.
+//! applying a test as often as the [`AdaptiveSystem`] does shows all its answers.
 
 mod adaptive;
 mod bound;
@@ -28,20 +23,20 @@ mod system;
 mod tree;
 
 pub use adaptive::state_counting;
-pub use case::Case;
+pub use case::AdaptiveCase;
 pub use cover::deterministic_cover;
 pub use distinguish::{RDistinguish, characterising_cases};
 pub use nonadaptive::nonadaptive_words;
 pub use on_demand::on_demand_counting;
-pub use system::{Live, Machine, Repeated, System};
+pub use system::{AdaptiveSystem, LiveMachine, PlayedMachine, Repeated};
 
-use crate::error::Refusal;
+use crate::error::MachineRefusal;
 use crate::nfsm::Observable;
 use crate::word::{IoWord, Word};
 
 /// Which words are extended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Variant {
+pub enum CountingVariant {
     /// As published first [Hierons04]: may miss failures.
     Original,
     /// Only responses to the cover that agree with the word are counted [Sachtleben18, Alg. 7.1].
@@ -52,11 +47,11 @@ pub enum Variant {
 
 /// What state counting starts from.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct CountingPlan {
     /// A deterministic state cover, with the empty word.
     pub cover: Vec<Word>,
     /// An adaptive characterising set.
-    pub cases: Vec<Case>,
+    pub cases: Vec<AdaptiveCase>,
     /// The greatest number of states the system may have.
     pub bound: usize,
     /// Give up when more words than this have been tested: words grow
@@ -64,12 +59,12 @@ pub struct Plan {
     pub max_words: usize,
 }
 
-impl Plan {
+impl CountingPlan {
     /// The plan for `model` and `bound`, or why there is none.
-    pub fn new(model: &Observable, bound: usize) -> Result<Self, Refusal> {
+    pub fn new(model: &Observable, bound: usize) -> Result<Self, MachineRefusal> {
         model.check_complete()?;
         if bound < model.n_states() {
-            return Err(Refusal::BoundTooSmall { bound, states: model.n_states() });
+            return Err(MachineRefusal::BoundTooSmall { bound, states: model.n_states() });
         }
         let cover = deterministic_cover(model).into_iter().map(|(_, word)| word).collect();
         Ok(Self { cover, cases: characterising_cases(model), bound, max_words: usize::MAX })
@@ -79,7 +74,7 @@ impl Plan {
 /// What tests say about a system.
 #[must_use = "a test that was given up proves nothing"]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum ReductionVerdict {
     /// The system is a reduction of the model, under the assumptions above.
     Pass,
     /// The system gave an answer the model does not allow.
@@ -90,7 +85,7 @@ pub enum Verdict {
 
 /// What came out of testing a system.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Report {
+pub struct ReductionReport {
     /// Answers the model does not allow; the system is a reduction if there are none.
     pub failures: Vec<IoWord>,
     /// Whether testing was given up, so that having seen no failure proves nothing.
@@ -105,13 +100,13 @@ pub struct Report {
     pub symbols: usize,
 }
 
-impl Report {
+impl ReductionReport {
     /// What the tests say.
-    pub fn verdict(&self) -> Verdict {
+    pub fn verdict(&self) -> ReductionVerdict {
         match (self.failures.is_empty(), self.gave_up) {
-            (false, _) => Verdict::Fail,
-            (true, false) => Verdict::Pass,
-            (true, true) => Verdict::Unknown,
+            (false, _) => ReductionVerdict::Fail,
+            (true, false) => ReductionVerdict::Pass,
+            (true, true) => ReductionVerdict::Unknown,
         }
     }
 }

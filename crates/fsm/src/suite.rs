@@ -5,7 +5,7 @@
 //! not equivalent to it fails a word. Every suite here is complete, has no
 //! word that is a prefix of another, and comes in a fixed order.
 //!
-//! [`W`](Method::W), [`Wp`](Method::Wp) and [`Hsi`](Method::Hsi) are walked
+//! [`W`](SuiteMethod::W), [`Wp`](SuiteMethod::Wp) and [`Hsi`](SuiteMethod::Hsi) are walked
 //! lazily, in memory that does not grow with the suite. The others decide on a
 //! test by what the suite holds already, so they keep a tree of it and yield
 //! its paths.
@@ -36,14 +36,14 @@ pub use wp::wp_suite;
 
 use std::str::FromStr;
 
-use crate::mealy::{InputId, Spec};
+use crate::mealy::{InputId, SuiteModel};
 use crate::word::Word;
-use paths::Paths;
+use paths::WordPaths;
 use traverse::Traversal;
 
 /// How a suite is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Method {
+pub enum SuiteMethod {
     /// The W-method: a characterising set after every transition.
     W,
     /// The partial W-method: state identifiers after the last transitions.
@@ -60,7 +60,7 @@ pub enum Method {
     S,
 }
 
-impl Method {
+impl SuiteMethod {
     /// All methods, oldest first.
     pub const ALL: [Self; 7] = [Self::W, Self::Wp, Self::Hsi, Self::H, Self::Spy, Self::Spyh, Self::S];
 
@@ -79,7 +79,7 @@ impl Method {
     }
 
     /// The suite of this method for `spec` and `extra` more states.
-    pub fn suite(self, spec: &Spec, extra: usize) -> Suite<'_> {
+    pub fn suite(self, spec: &SuiteModel, extra: usize) -> WordSuite<'_> {
         match self {
             Self::W => w_suite(spec, extra),
             Self::Wp => wp_suite(spec, extra),
@@ -96,7 +96,7 @@ impl Method {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnknownMethod;
 
-impl FromStr for Method {
+impl FromStr for SuiteMethod {
     type Err = UnknownMethod;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -106,26 +106,26 @@ impl FromStr for Method {
 
 /// The words of a suite, one after another.
 #[must_use = "a suite is lazy: its words come by iteration"]
-pub struct Suite<'s>(Source<'s>);
+pub struct WordSuite<'s>(SuiteSource<'s>);
 
-enum Source<'s> {
+enum SuiteSource<'s> {
     Walked(Box<Traversal<'s>>),
-    Kept(Paths),
+    Kept(WordPaths),
 }
 
-impl Suite<'_> {
+impl WordSuite<'_> {
     /// The next word, in a buffer that the following call reuses.
     pub fn advance(&mut self) -> Option<&[InputId]> {
         match &mut self.0 {
-            Source::Walked(traversal) => traversal.advance(),
-            Source::Kept(paths) => paths.advance(),
+            SuiteSource::Walked(traversal) => traversal.advance(),
+            SuiteSource::Kept(paths) => paths.advance(),
         }
     }
 
     /// How many words and symbols the rest of the suite has.
     #[must_use]
-    pub fn measure(mut self) -> Size {
-        let mut size = Size::default();
+    pub fn measure(mut self) -> SuiteSize {
+        let mut size = SuiteSize::default();
         while let Some(word) = self.advance() {
             size.count(word);
         }
@@ -134,7 +134,7 @@ impl Suite<'_> {
 
     /// What the rest of the suite costs, if that is below `limit`.
     fn cost_below(mut self, limit: usize) -> Option<usize> {
-        let mut size = Size::default();
+        let mut size = SuiteSize::default();
         while let Some(word) = self.advance() {
             size.count(word);
             if size.cost() >= limit {
@@ -145,7 +145,7 @@ impl Suite<'_> {
     }
 }
 
-impl Iterator for Suite<'_> {
+impl Iterator for WordSuite<'_> {
     type Item = Word;
 
     fn next(&mut self) -> Option<Word> {
@@ -155,14 +155,14 @@ impl Iterator for Suite<'_> {
 
 /// The size of a suite.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Size {
+pub struct SuiteSize {
     /// How many words: each needs a reset.
     pub tests: usize,
     /// The sum of their lengths.
     pub symbols: usize,
 }
 
-impl Size {
+impl SuiteSize {
     fn count(&mut self, word: &[InputId]) {
         self.tests += 1;
         self.symbols += word.len();

@@ -8,9 +8,6 @@
 //! For nondeterministic machines: a state is *deterministically reached* if a word leads there whatever the answers. Such
 //! states that are pairwise r-distinguishable need different states of every reduction, so their number is a *lower bound*
 //! on the states of a system that passes [Hierons04].
-//!
-//! [LeeYannakakis94]: see [`crate::distinguish::SplittingTree`].
-//! [Hierons04]: see [`crate::reduce`].
 
 use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -18,8 +15,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use ioxide_model::index::{Idx, IndexVec};
 
 use crate::cover::state_cover;
-use crate::distinguish::{SplittingTree, Weights, characterising_set, harmonised_identifiers};
-use crate::mealy::{InputId, Spec, StateId};
+use crate::distinguish::{SplittingTree, WordCosts, characterising_set, harmonised_identifiers};
+use crate::mealy::{InputId, StateId, SuiteModel};
 use crate::nfsm::Observable;
 use crate::reduce::{RDistinguish, deterministic_cover};
 use crate::word::Word;
@@ -31,7 +28,7 @@ const MAX_SETS: usize = 200_000;
 
 /// Whether something exists.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Existence<T> {
+pub enum KnownExistence<T> {
     /// It does.
     Found(T),
     /// It does not, proved.
@@ -50,7 +47,7 @@ pub struct DeterministicTheory {
     /// For each state words that identify it, harmonised.
     pub identifiers: IndexVec<StateId, Vec<Word>>,
     /// A word that tells all states apart by itself.
-    pub preset: Existence<Word>,
+    pub preset: KnownExistence<Word>,
     /// Whether inputs chosen by the answers tell all states apart.
     pub is_adaptively_distinguishable: bool,
     /// Inputs that every complete suite needs at least: each transition is taken by some test.
@@ -60,10 +57,10 @@ pub struct DeterministicTheory {
 impl DeterministicTheory {
     /// The sets of `spec`.
     #[must_use]
-    pub fn of(spec: &Spec) -> Self {
+    pub fn of(spec: &SuiteModel) -> Self {
         let cover = state_cover(spec);
         let splitting = SplittingTree::new(spec);
-        let weights = Weights::new(spec, &cover, 0);
+        let weights = WordCosts::new(spec, &cover, 0);
         Self {
             cover: spec.states().map(|state| (state, cover.access(state))).collect(),
             characterising: characterising_set(spec, &splitting, &weights),
@@ -79,17 +76,17 @@ impl DeterministicTheory {
 type Uncertainty = BTreeSet<BTreeSet<StateId>>;
 
 /// A shortest word that no two states answer alike.
-fn preset(spec: &Spec) -> Existence<Word> {
+fn preset(spec: &SuiteModel) -> KnownExistence<Word> {
     let start: Uncertainty = [spec.states().collect()].into();
     let mut seen: FxHashSet<Uncertainty> = [start.clone()].into_iter().collect();
     let mut open: VecDeque<(Uncertainty, Word)> = [(start, Word::new())].into();
     let mut kept = 0;
     while let Some((here, word)) = open.pop_front() {
         if here.iter().all(|block| block.len() < 2) {
-            return Existence::Found(word);
+            return KnownExistence::Found(word);
         }
         if kept > MAX_KEPT {
-            return Existence::Unknown;
+            return KnownExistence::Unknown;
         }
         for input in spec.inputs() {
             let Some(next) = after(spec, &here, input) else { continue };
@@ -101,11 +98,11 @@ fn preset(spec: &Spec) -> Existence<Word> {
             }
         }
     }
-    Existence::Nowhere
+    KnownExistence::Nowhere
 }
 
 /// The uncertainty after `input`; `None` if states that answered alike meet, and can never be told apart any more.
-fn after(spec: &Spec, here: &Uncertainty, input: InputId) -> Option<Uncertainty> {
+fn after(spec: &SuiteModel, here: &Uncertainty, input: InputId) -> Option<Uncertainty> {
     let mut next = Uncertainty::new();
     for block in here.iter().filter(|block| block.len() > 1) {
         let mut by_output: BTreeMap<_, BTreeSet<StateId>> = BTreeMap::new();
@@ -121,7 +118,7 @@ fn after(spec: &Spec, here: &Uncertainty, input: InputId) -> Option<Uncertainty>
 }
 
 /// Whether an adaptive distinguishing word exists.
-fn has_adaptive(spec: &Spec) -> bool {
+fn has_adaptive(spec: &SuiteModel) -> bool {
     let mut blocks: Vec<Vec<StateId>> = vec![spec.states().collect()];
     let mut block_of: Vec<usize> = vec![0; spec.n_states()];
     let mut at = 0;
@@ -145,7 +142,7 @@ fn has_adaptive(spec: &Spec) -> bool {
 }
 
 /// The parts of a block by an input that lets no two of its states meet, if there is one that makes several.
-fn split(spec: &Spec, block_of: &[usize], block: &[StateId]) -> Option<Vec<Vec<StateId>>> {
+fn split(spec: &SuiteModel, block_of: &[usize], block: &[StateId]) -> Option<Vec<Vec<StateId>>> {
     if block.len() < 2 {
         return None;
     }
@@ -231,7 +228,7 @@ mod tests {
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
-    fn random(rng: &mut ChaCha8Rng) -> Option<Spec> {
+    fn random(rng: &mut ChaCha8Rng) -> Option<SuiteModel> {
         let (n, inputs) = (rng.random_range(2..5), rng.random_range(1..4));
         let mut text = String::new();
         for state in 0..n {
@@ -240,10 +237,10 @@ mod tests {
                 text.push_str(&format!("s{state} i{input} o{output} s{to}\n"));
             }
         }
-        Spec::reduced(&Mealy::from_listing(&read::table(&text).unwrap()).unwrap()).ok()
+        SuiteModel::reduced(&Mealy::from_listing(&read::table(&text).unwrap()).unwrap()).ok()
     }
 
-    fn answers(spec: &Spec, mut state: StateId, word: &[InputId]) -> Vec<usize> {
+    fn answers(spec: &SuiteModel, mut state: StateId, word: &[InputId]) -> Vec<usize> {
         let mut told = Vec::new();
         for &input in word {
             told.push(spec.output(state, input).index());
@@ -253,7 +250,7 @@ mod tests {
     }
 
     /// Whether inputs chosen by the answers tell `blocks` of current states apart, by trying everything up to a depth.
-    fn adaptively(spec: &Spec, block: &BTreeSet<StateId>, depth: usize) -> bool {
+    fn adaptively(spec: &SuiteModel, block: &BTreeSet<StateId>, depth: usize) -> bool {
         if block.len() < 2 {
             return true;
         }
@@ -278,16 +275,16 @@ mod tests {
             };
             let shortest = words.into_iter().find(tells);
             match &theory.preset {
-                Existence::Found(word) => {
+                KnownExistence::Found(word) => {
                     with += 1;
                     assert!(tells(word));
                     assert!(shortest.is_none_or(|shortest| shortest.len() == word.len()));
                 }
-                Existence::Nowhere => {
+                KnownExistence::Nowhere => {
                     without += 1;
                     assert_eq!(shortest, None);
                 }
-                Existence::Unknown => panic!("small machines are decided"),
+                KnownExistence::Unknown => panic!("small machines are decided"),
             }
             let all = spec.states().collect();
             assert_eq!(theory.is_adaptively_distinguishable, adaptively(&spec, &all, 10));

@@ -5,7 +5,7 @@
 
 use std::cmp::Ordering;
 
-use crate::mealy::{InputId, Names, OutputId};
+use crate::mealy::{InputId, MachineNames, OutputId};
 
 /// A finite sequence of inputs.
 pub type Word = Vec<InputId>;
@@ -46,7 +46,7 @@ pub fn without_prefixes(mut words: Vec<Word>) -> Vec<Word> {
 
 /// `word` in the names of the machine, `ε` if it is empty.
 #[must_use]
-pub fn show(names: &Names, word: &[InputId]) -> String {
+pub fn show(names: &MachineNames, word: &[InputId]) -> String {
     if word.is_empty() {
         return "ε".to_owned();
     }
@@ -55,7 +55,7 @@ pub fn show(names: &Names, word: &[InputId]) -> String {
 
 /// `trace` in the names of the machine, as `a/0 b/1`, `ε` if it is empty.
 #[must_use]
-pub fn show_io(names: &Names, trace: &[(InputId, OutputId)]) -> String {
+pub fn show_io(names: &MachineNames, trace: &[(InputId, OutputId)]) -> String {
     if trace.is_empty() {
         return "ε".to_owned();
     }

@@ -6,12 +6,14 @@
 
 use std::path::{Path, PathBuf};
 
-use ioxide_fsm::mealy::{Mealy, Names, Spec};
+use ioxide_fsm::mealy::{MachineNames, Mealy, SuiteModel};
 use ioxide_fsm::nfsm::{Nfsm, Observable};
 use ioxide_fsm::product::{self, aligned};
-use ioxide_fsm::read::{self, Form};
-use ioxide_fsm::reduce::{Machine, Plan, Variant, Verdict, on_demand_counting, state_counting};
-use ioxide_fsm::suite::Method;
+use ioxide_fsm::read::{self, MachineFormat};
+use ioxide_fsm::reduce::{
+    CountingPlan, CountingVariant, PlayedMachine, ReductionVerdict, on_demand_counting, state_counting,
+};
+use ioxide_fsm::suite::SuiteMethod;
 use ioxide_fsm::word::Word;
 use ioxide_model::index::Idx;
 use rand::{RngExt, SeedableRng};
@@ -34,15 +36,15 @@ fn files(folder: &Path) -> Vec<(PathBuf, String)> {
     found
 }
 
-fn form(path: &Path) -> Option<Form> {
-    Form::of_extension(path.extension()?.to_str()?)
+fn form(path: &Path) -> Option<MachineFormat> {
+    MachineFormat::of_extension(path.extension()?.to_str()?)
 }
 
-fn specs() -> Vec<(String, Spec)> {
+fn specs() -> Vec<(String, SuiteModel)> {
     let Some(folder) = folder("mealy") else { return Vec::new() };
     let spec = |(path, text): (PathBuf, String)| {
         let machine = Mealy::from_listing(&read::read(form(&path)?, &text).unwrap()).unwrap();
-        Some((path.display().to_string(), Spec::reduced(&machine).unwrap()))
+        Some((path.display().to_string(), SuiteModel::reduced(&machine).unwrap()))
     };
     files(&folder).into_iter().filter_map(spec).collect()
 }
@@ -56,7 +58,7 @@ fn every_public_machine_is_read_and_minimised() {
 }
 
 /// `spec` with one transition led elsewhere or one output changed.
-fn mutant(rng: &mut ChaCha8Rng, spec: &Spec) -> Mealy {
+fn mutant(rng: &mut ChaCha8Rng, spec: &SuiteModel) -> Mealy {
     let (n, k, outputs) = (spec.n_states(), spec.n_inputs(), spec.names().outputs.len());
     let entry = |state, input| (spec.next(state, input).index(), spec.output(state, input).index());
     let mut table: Vec<_> =
@@ -72,16 +74,16 @@ fn mutant(rng: &mut ChaCha8Rng, spec: &Spec) -> Mealy {
 #[test]
 fn suites_of_public_machines_kill_their_mutants() {
     let mut rng = ChaCha8Rng::seed_from_u64(4);
-    let small = |spec: &Spec| spec.n_states() * spec.n_inputs() <= 900;
+    let small = |spec: &SuiteModel| spec.n_states() * spec.n_inputs() <= 900;
     for (name, spec) in specs().into_iter().filter(|(_, spec)| small(spec)) {
         let initial_is_first = spec.initial().index() == 0;
         assert!(initial_is_first, "minimised machines start in their first state");
         let model = spec.to_mealy();
-        let suites = Method::ALL.map(|method| method.suite(&spec, 0).collect::<Vec<Word>>());
+        let suites = SuiteMethod::ALL.map(|method| method.suite(&spec, 0).collect::<Vec<Word>>());
         for _ in 0..20 {
             let mutant = mutant(&mut rng, &spec);
             let wrong = product::difference(&model, &mutant).is_some();
-            for (method, suite) in Method::ALL.iter().zip(&suites) {
+            for (method, suite) in SuiteMethod::ALL.iter().zip(&suites) {
                 let killed = suite.iter().any(|word| !product::passes(&model, &mutant, word));
                 assert_eq!(killed, wrong, "{} on {name}", method.name());
             }
@@ -105,7 +107,7 @@ fn the_three_forms_of_a_machine_agree() {
         assert_eq!(product::reduction_witness(&table, &dot), None);
         assert_eq!(product::reduction_witness(&dot, &table), None);
         let numbers = observable(&folder, &format!("{name}.fsm"));
-        let sizes = |names: &Names| (names.states.len(), names.inputs.len());
+        let sizes = |names: &MachineNames| (names.states.len(), names.inputs.len());
         assert_eq!(sizes(numbers.names()), sizes(table.names()));
     }
 }
@@ -119,18 +121,18 @@ fn reductions_pass_and_mutants_fail() {
         .collect();
     for name in names {
         let model = observable(&folder, &format!("{name}_spec.fsm"));
-        for (kind, expected) in [("red", Verdict::Pass), ("mut", Verdict::Fail)] {
+        for (kind, expected) in [("red", ReductionVerdict::Pass), ("mut", ReductionVerdict::Fail)] {
             let system = observable(&folder, &format!("{name}_{kind}.fsm"));
             let system = Observable::check(aligned(model.names(), system.as_nfsm()).unwrap()).unwrap();
             let witness = product::reduction_witness(&model, &system);
-            assert_eq!(witness.is_none(), expected == Verdict::Pass);
+            assert_eq!(witness.is_none(), expected == ReductionVerdict::Pass);
             for bound in [model.n_states(), model.n_states() + 1] {
-                let plan = Plan::new(&model, bound).unwrap();
-                for variant in [Variant::Refined, Variant::PerResponse] {
-                    let report = state_counting(&model, &mut Machine(&system), &plan, variant).unwrap();
+                let plan = CountingPlan::new(&model, bound).unwrap();
+                for variant in [CountingVariant::Refined, CountingVariant::PerResponse] {
+                    let report = state_counting(&model, &mut PlayedMachine(&system), &plan, variant).unwrap();
                     assert_eq!(report.verdict(), expected, "{name} {kind} {bound}");
                 }
-                let report = on_demand_counting(&model, &mut Machine(&system), &plan).unwrap();
+                let report = on_demand_counting(&model, &mut PlayedMachine(&system), &plan).unwrap();
                 assert_eq!(report.verdict(), expected, "{name} {kind} {bound} on demand");
             }
         }

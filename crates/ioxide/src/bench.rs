@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, Model};
-use ioxide_runner::adapter::{Adapter, AdapterError, Observation, Passed, Sent};
-use ioxide_runner::codec::{Message, label_from_json};
+use ioxide_runner::adapter::{Adapter, AdapterError, Observation, SentInput, VirtualDelay};
+use ioxide_runner::codec::{WireMessage, label_from_json};
 use serde_json::{Map, Value as Json};
 
 use crate::system::{GivenInput, InProcess, Outputs};
 
 /// A system that is made anew for every run.
-pub(crate) struct Here<S, F> {
+pub(crate) struct LocalFactory<S, F> {
     model: Model,
     make: F,
     /// The system, or how it broke down.
@@ -22,7 +22,7 @@ pub(crate) struct Here<S, F> {
     said: VecDeque<Label>,
 }
 
-impl<S: InProcess, F: FnMut() -> S> Here<S, F> {
+impl<S: InProcess, F: FnMut() -> S> LocalFactory<S, F> {
     pub(crate) fn new(model: Model, make: F) -> Self {
         Self { model, make, system: Err("it was never made".into()), said: VecDeque::new() }
     }
@@ -63,11 +63,11 @@ fn label_of(model: &Model, name: String, fields: Json) -> Result<Label, AdapterE
         _ => return Err(unreadable("the fields of an output are an object, or `()`".into())),
     };
     let is_said = |kind| matches!(kind, GateKind::Output | GateKind::Observed);
-    let label = label_from_json(model, &Message { label: name, args }, is_said);
+    let label = label_from_json(model, &WireMessage { label: name, args }, is_said);
     label.map_err(|error| unreadable(error.to_string()))
 }
 
-impl<S: InProcess, F: FnMut() -> S> Adapter for Here<S, F> {
+impl<S: InProcess, F: FnMut() -> S> Adapter for LocalFactory<S, F> {
     fn reset(&mut self) -> Result<(), AdapterError> {
         self.said.clear();
         let made = catch_unwind(AssertUnwindSafe(&mut self.make));
@@ -79,13 +79,13 @@ impl<S: InProcess, F: FnMut() -> S> Adapter for Here<S, F> {
         Ok(())
     }
 
-    fn send(&mut self, input: &Label) -> Result<Sent, AdapterError> {
+    fn send(&mut self, input: &Label) -> Result<SentInput, AdapterError> {
         // What was said before the input was taken came before it.
         let earlier: Vec<Label> = self.said.drain(..).collect();
         let taken = self.with(|system, model, outputs| system.take(&GivenInput::new(model, input), outputs));
         match taken {
             // It has the input; that it broke down is seen when somebody listens.
-            Err(AdapterError::Ended { .. }) | Ok(()) => Ok(Sent { earlier, ..Sent::default() }),
+            Err(AdapterError::Ended { .. }) | Ok(()) => Ok(SentInput { earlier, ..SentInput::default() }),
             Err(other) => Err(other),
         }
     }
@@ -113,11 +113,11 @@ impl<S: InProcess, F: FnMut() -> S> Adapter for Here<S, F> {
         true
     }
 
-    fn advance(&mut self, until: Duration) -> Result<Passed, AdapterError> {
+    fn advance(&mut self, until: Duration) -> Result<VirtualDelay, AdapterError> {
         let mut now = until;
         if self.said.is_empty() {
             now = self.with(|system, _, outputs| system.pass(until, outputs))?.min(until);
         }
-        Ok(Passed { now, message: self.said.pop_front() })
+        Ok(VirtualDelay { now, message: self.said.pop_front() })
     }
 }

@@ -6,24 +6,24 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use ioxide_model::goal::{Goal, GoalKind};
-use ioxide_model::relation::Relation;
+use ioxide_model::relation::ConformanceRelation;
 use ioxide_model::sts::Model;
-use ioxide_report::terminal::Terminal;
+use ioxide_report::terminal::TerminalReporter;
 use ioxide_runner::campaign::{CampaignConfig, CampaignOutcome, campaign};
-use ioxide_runner::clock::Monotonic;
+use ioxide_runner::clock::MonotonicClock;
 use ioxide_runner::event::Event;
-use ioxide_runner::reporter::{Reporter, Teller};
-use ioxide_runner::run::{Bench, RunConfig};
-use ioxide_smt::stack::{Config, stack};
-use ioxide_symex::{Ctx, Limits};
+use ioxide_runner::reporter::{EventSink, Reporter};
+use ioxide_runner::run::{RunConfig, RunSetup};
+use ioxide_smt::stack::{SolverConfig, stack};
+use ioxide_symex::{Ctx, ExploreLimits};
 use ioxide_testgen::purpose::{PurposeSet, of_goal};
 use ioxide_testgen::tester::Tester;
-use ioxide_testgen::tester::cover::{Cover, Order, Rounds};
-use ioxide_testgen::tester::hunt::{Hunt, HuntConfig};
-use ioxide_testgen::tester::random::{Random, RandomConfig};
-use ioxide_testgen::tester::script::Scripted;
+use ioxide_testgen::tester::cover::{CoverRounds, CoverTester, PurposeOrder};
+use ioxide_testgen::tester::hunt::{HuntConfig, HuntTester};
+use ioxide_testgen::tester::random::{RandomConfig, RandomTester};
+use ioxide_testgen::tester::script::ScriptTester;
 
-use crate::bench::Here;
+use crate::bench::LocalFactory;
 use crate::failure::CheckFailure;
 use crate::model::ModelFile;
 use crate::system::InProcess;
@@ -158,23 +158,23 @@ impl<S: InProcess, F: FnMut() -> S> ModelCheck<'_, F> {
             chosen(&self.tester, &mut model, steps, self.runs, seed).map_err(|NoTester(why)| trouble(why))?;
         let stop = Arc::new(AtomicBool::new(false));
         let ends = self.time.map(|time| Instant::now() + time);
-        let story = Story::new(ends, Arc::clone(&stop));
+        let story = CampaignStory::new(ends, Arc::clone(&stop));
         let told = Arc::clone(&story.told);
         let config = CampaignConfig {
             runs: self.runs.unwrap_or_else(|| runs(&self.tester)),
             seed,
-            run: RunConfig { relation: Relation::usual(&model.sts), ..RunConfig::default() },
+            run: RunConfig { relation: ConformanceRelation::usual(&model.sts), ..RunConfig::default() },
             tester: format!("{:?}", self.tester).to_ascii_lowercase(),
             sut: "the system in this process".into(),
             file: self.model.name.clone(),
             ..CampaignConfig::default()
         };
-        let mut adapter = Here::new(model.clone(), self.make);
-        let mut solver = stack(&Config::default());
+        let mut adapter = LocalFactory::new(model.clone(), self.make);
+        let mut solver = stack(&SolverConfig::default());
         let mut cx = Ctx::new(&mut model, &mut solver);
-        let mut bench = Bench { cx: &mut cx, adapter: &mut adapter, stop: &stop };
-        let (mut story, mut clock) = (story, Monotonic::start());
-        let outcome = campaign(&mut bench, &mut *tester, &config, &Teller::new(&mut story, &mut clock));
+        let mut bench = RunSetup { cx: &mut cx, adapter: &mut adapter, stop: &stop };
+        let (mut story, mut clock) = (story, MonotonicClock::start());
+        let outcome = campaign(&mut bench, &mut *tester, &config, &EventSink::new(&mut story, &mut clock));
         let outcome = outcome.map_err(|error| trouble(error.to_string()))?;
         let told = told.lock().unwrap_or_else(PoisonError::into_inner);
         let text = String::from_utf8_lossy(&told).into_owned();
@@ -227,20 +227,24 @@ fn chosen(
         TesterChoice::Hunt => {
             let usual = if runs.is_some() { usize::MAX } else { HuntConfig::default().steps };
             let config = HuntConfig { steps: steps.unwrap_or(usual), ..HuntConfig::default() };
-            Box::new(Hunt::new(config))
+            Box::new(HuntTester::new(config))
         }
         TesterChoice::Random => {
             let config = RandomConfig { steps: steps.unwrap_or(RANDOM_STEPS), ..RandomConfig::default() };
-            Box::new(Random::new(config, seed))
+            Box::new(RandomTester::new(config, seed))
         }
         TesterChoice::Purpose(name) => {
             let goal = goal(model, |goal| *goal.name == **name)
                 .ok_or_else(|| NoTester(format!("the model has no purpose `{name}`")))?;
-            let mut solver = stack(&Config::default());
-            let limits = Limits { max_states: MAX_STATES, max_depth: u32::MAX };
+            let mut solver = stack(&SolverConfig::default());
+            let limits = ExploreLimits { max_states: MAX_STATES, max_depth: u32::MAX };
             let found = of_goal(&mut Ctx::new(model, &mut solver), &goal, limits);
             let found = found.map_err(|why| NoTester(format!("no path meets `{name}`: {why}")))?;
-            Box::new(Cover::new(&PurposeSet::of(&model.sts, vec![found]), Rounds::Endless, Order::default()))
+            Box::new(CoverTester::new(
+                &PurposeSet::of(&model.sts, vec![found]),
+                CoverRounds::Endless,
+                PurposeOrder::default(),
+            ))
         }
         TesterChoice::Tests | TesterChoice::Test(_) => {
             let is_wanted = |goal: &Goal| {
@@ -251,7 +255,7 @@ fn chosen(
             if goals.is_empty() {
                 return Err(NoTester("the model has no such test".into()));
             }
-            Box::new(Scripted::new(&goals, 1))
+            Box::new(ScriptTester::new(&goals, 1))
         }
     })
 }
@@ -261,17 +265,17 @@ fn goal(model: &Model, is_it: impl Fn(&Goal) -> bool) -> Option<Goal> {
 }
 
 /// Keeps what is told of a campaign, and ends it when its time is over.
-struct Story {
-    terminal: Terminal<Kept, fn(&str)>,
+struct CampaignStory {
+    terminal: TerminalReporter<KeptText, fn(&str)>,
     told: Arc<Mutex<Vec<u8>>>,
     ends: Option<Instant>,
     stop: Arc<AtomicBool>,
 }
 
 /// A text that is written here and read there.
-struct Kept(Arc<Mutex<Vec<u8>>>);
+struct KeptText(Arc<Mutex<Vec<u8>>>);
 
-impl io::Write for Kept {
+impl io::Write for KeptText {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
         Ok(bytes.len())
@@ -282,14 +286,14 @@ impl io::Write for Kept {
     }
 }
 
-impl Story {
+impl CampaignStory {
     fn new(ends: Option<Instant>, stop: Arc<AtomicBool>) -> Self {
         let told = Arc::new(Mutex::new(Vec::new()));
-        Self { terminal: Terminal::new(Kept(Arc::clone(&told)), |_| ()), told, ends, stop }
+        Self { terminal: TerminalReporter::new(KeptText(Arc::clone(&told)), |_| ()), told, ends, stop }
     }
 }
 
-impl Reporter for Story {
+impl Reporter for CampaignStory {
     fn event(&mut self, event: &Event) -> io::Result<()> {
         if self.ends.is_some_and(|ends| Instant::now() >= ends) {
             self.stop.store(true, Ordering::Relaxed);

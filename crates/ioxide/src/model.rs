@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use ioxide_lang::{Options, gather, load};
+use ioxide_lang::{LoadOptions, gather, load};
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
@@ -72,7 +72,7 @@ impl ModelFile {
         let mut sources = Sources::new();
         let file = sources.add(name, text);
         gather(&mut sources, file, &mut |path| fs::read_to_string(path).map_err(|error| error.to_string()));
-        let loaded = load(&sources, file, &Options::default());
+        let loaded = load(&sources, file, &LoadOptions::default());
         match loaded.model {
             Some(model) => Ok(Self { name: name.to_owned(), model }),
             None => {

@@ -9,11 +9,11 @@ use ioxide_model::source::Span;
 
 /// A whole file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct File {
+pub struct SyntaxFile {
     /// The model, if its heading could be read and the file has no system.
-    pub model: Option<Model>,
+    pub model: Option<ModelDecl>,
     /// The system, with the models that stand beside it in the file.
-    pub system: Option<System>,
+    pub system: Option<SystemDecl>,
     /// All comments that do not document anything, in order.
     pub comments: Vec<Comment>,
 }
@@ -31,13 +31,13 @@ pub struct Comment {
 
 /// `model Name { ... }`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Model {
+pub struct ModelDecl {
     /// Doc comment and attributes.
-    pub meta: Meta,
+    pub meta: DeclMeta,
     /// The name.
     pub name: Name,
     /// The declarations, in order.
-    pub items: Vec<Item>,
+    pub items: Vec<ModelItem>,
     /// Names whose declarations could not be read, so that nobody misses them.
     pub broken: Vec<String>,
     /// From the first doc comment to the closing brace.
@@ -46,13 +46,13 @@ pub struct Model {
 
 /// `system Name { ... }`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct System {
+pub struct SystemDecl {
     /// Doc comment and attributes.
-    pub meta: Meta,
+    pub meta: DeclMeta,
     /// The name.
     pub name: Name,
     /// The models of the same file.
-    pub models: Vec<Model>,
+    pub models: Vec<ModelDecl>,
     /// The declarations, in order.
     pub items: Vec<SystemItem>,
     /// From the first doc comment to the closing brace.
@@ -63,7 +63,7 @@ pub struct System {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SystemItem {
     /// Doc comment and attributes.
-    pub meta: Meta,
+    pub meta: DeclMeta,
     /// What is declared.
     pub kind: SystemItemKind,
     /// From the first doc comment to the end.
@@ -80,15 +80,15 @@ pub enum SystemItemKind {
     /// `client[i in 1..3]: Client(ID: i)`.
     Part(PartDecl),
     /// `client[i].say -> server.post(from: i)`.
-    Connect(Connection),
+    Connect(ConnectionDecl),
     /// `net: fifo(capacity: 8) between client and server`.
     Channel(ChannelDecl),
     /// `hide client.say`.
-    Hide(Port),
+    Hide(PortDecl),
     /// `expose client.say as say`.
-    Expose(Port, Name),
+    Expose(PortDecl, Name),
     /// A purpose, a property or a test, as a model has them.
-    Goal(Box<Item>),
+    Goal(Box<ModelItem>),
 }
 
 /// A model from another file.
@@ -112,21 +112,21 @@ pub struct PartDecl {
     /// The model.
     pub model: Name,
     /// Its constants.
-    pub constants: Vec<Pin>,
+    pub constants: Vec<PinDecl>,
 }
 
 /// An output of one part that is an input of others.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Connection {
+pub struct ConnectionDecl {
     /// Who sends.
-    pub from: Port,
+    pub from: PortDecl,
     /// Who receives.
-    pub to: Port,
+    pub to: PortDecl,
 }
 
 /// A message of a part.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Port {
+pub struct PortDecl {
     /// The part.
     pub part: Name,
     /// Which instance; all if left out.
@@ -134,7 +134,7 @@ pub struct Port {
     /// The message.
     pub message: Name,
     /// What fields are equal to.
-    pub pins: Vec<Pin>,
+    pub pins: Vec<PinDecl>,
     /// Its place.
     pub span: Span,
 }
@@ -147,7 +147,7 @@ pub struct ChannelDecl {
     /// `fifo` or `bag`.
     pub kind: Name,
     /// Its settings.
-    pub settings: Vec<Pin>,
+    pub settings: Vec<PinDecl>,
     /// The two parts.
     pub between: (Name, Name),
 }
@@ -163,7 +163,7 @@ pub struct Name {
 
 /// What may stand before a declaration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Meta {
+pub struct DeclMeta {
     /// The lines of the doc comment, without `///` and one space.
     pub docs: Vec<String>,
     /// The attributes, in order.
@@ -190,9 +190,9 @@ pub enum AttrKind {
 
 /// A declaration of the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Item {
+pub struct ModelItem {
     /// Doc comment and attributes.
-    pub meta: Meta,
+    pub meta: DeclMeta,
     /// What is declared.
     pub kind: ItemKind,
     /// From the first doc comment to the end.
@@ -203,7 +203,7 @@ pub struct Item {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ItemKind {
     /// `input name(field: type)`.
-    Message(Message),
+    Message(MessageDecl),
     /// `var name: type = value`.
     Var(VarDecl),
     /// `clock name`.
@@ -219,22 +219,22 @@ pub enum ItemKind {
     /// `fn name(parameter: type) -> type = value`.
     Fn(FnDecl),
     /// `state name { ... }`.
-    State(State),
+    State(StateDecl),
     /// `any { ... }`.
-    Any(Vec<Transition>),
+    Any(Vec<TransitionDecl>),
     /// A transition of the implicit state.
-    Transition(Transition),
+    Transition(TransitionDecl),
     /// `purpose name: ...`.
-    Purpose(Purpose),
+    Purpose(PurposeDecl),
     /// `always ...` or `sometimes ...`.
     Property(Property),
     /// `test "name" { ... }`.
-    Test(Test),
+    Test(TestDecl),
 }
 
 /// Who sends a message, and who controls it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Direction {
+pub enum DirectionDecl {
     /// The tester sends it.
     Input,
     /// Somebody else sends it to the system; the tester sees it.
@@ -245,18 +245,18 @@ pub enum Direction {
 
 /// A message of the interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Message {
+pub struct MessageDecl {
     /// Who sends it.
-    pub direction: Direction,
+    pub direction: DirectionDecl,
     /// Its name.
     pub name: Name,
     /// Its fields.
-    pub fields: Vec<Field>,
+    pub fields: Vec<FieldDecl>,
 }
 
 /// A named, typed part of a message, record or function heading.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Field {
+pub struct FieldDecl {
     /// The lines of its doc comment; of messages and records only.
     pub docs: Vec<String>,
     /// Its name.
@@ -302,18 +302,18 @@ pub struct EnumDecl {
     /// Its name.
     pub name: Name,
     /// Its values.
-    pub variants: Vec<Variant>,
+    pub variants: Vec<VariantDecl>,
 }
 
 /// A value of an enum: a name, or a case with fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Variant {
+pub struct VariantDecl {
     /// The lines of its doc comment.
     pub docs: Vec<String>,
     /// Its name.
     pub name: Name,
     /// Its fields.
-    pub fields: Vec<Field>,
+    pub fields: Vec<FieldDecl>,
 }
 
 /// A type with named parts.
@@ -322,7 +322,7 @@ pub struct RecordDecl {
     /// Its name.
     pub name: Name,
     /// Its parts.
-    pub fields: Vec<Field>,
+    pub fields: Vec<FieldDecl>,
 }
 
 /// A function.
@@ -331,7 +331,7 @@ pub struct FnDecl {
     /// Its name.
     pub name: Name,
     /// Its parameters.
-    pub params: Vec<Field>,
+    pub params: Vec<FieldDecl>,
     /// The type of its value.
     pub result: Type,
     /// Its value.
@@ -340,13 +340,13 @@ pub struct FnDecl {
 
 /// A state of the model or of an observer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct State {
-    /// Doc comment and attributes; empty if the state is an [`Item`], which has them.
-    pub meta: Meta,
+pub struct StateDecl {
+    /// Doc comment and attributes; empty if the state is an [`ModelItem`], which has them.
+    pub meta: DeclMeta,
     /// Its name.
     pub name: Name,
     /// Its transitions.
-    pub transitions: Vec<Transition>,
+    pub transitions: Vec<TransitionDecl>,
     /// Its place.
     pub span: Span,
 }
@@ -383,9 +383,9 @@ impl Verb {
 
 /// `label: verb gate(pins) when guard { updates } -> target`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Transition {
-    /// Doc comment and attributes; empty if the transition is an [`Item`], which has them.
-    pub meta: Meta,
+pub struct TransitionDecl {
+    /// Doc comment and attributes; empty if the transition is an [`ModelItem`], which has them.
+    pub meta: DeclMeta,
     /// Its label.
     pub label: Option<Name>,
     /// What it does.
@@ -395,9 +395,9 @@ pub struct Transition {
     /// The message; none for internal transitions and for silence.
     pub gate: Option<Name>,
     /// What fields are equal to.
-    pub pins: Vec<Pin>,
+    pub pins: Vec<PinDecl>,
     /// `let some(x) = e` in front of the guard: it is enabled only if these fit, and what they name is known.
-    pub lets: Vec<Let>,
+    pub lets: Vec<LetExpr>,
     /// When it is enabled.
     pub guard: Option<Expr>,
     /// What changes.
@@ -412,16 +412,16 @@ pub struct Transition {
 
 /// `let pattern = value`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Let {
+pub struct LetExpr {
     /// Which values fit.
-    pub pattern: Pattern,
+    pub pattern: PatternExpr,
     /// The value.
     pub value: Expr,
 }
 
 /// `field: term`: the field equals the term.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pin {
+pub struct PinDecl {
     /// The field.
     pub field: Name,
     /// The term.
@@ -450,7 +450,7 @@ pub enum UpdateKind {
 
 /// Something worth reaching.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Purpose {
+pub struct PurposeDecl {
     /// Its name.
     pub name: Name,
     /// What to reach.
@@ -470,16 +470,16 @@ pub enum PurposeGoal {
         when: Option<Expr>,
     },
     /// `{ state ... }`: an observer that reaches `hit` or `miss`.
-    Observer(Observer),
+    Observer(ObserverDecl),
 }
 
 /// An automaton that watches what is seen.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Observer {
+pub struct ObserverDecl {
     /// Its variables and clocks: [`ItemKind::Var`] and [`ItemKind::Clock`] only.
-    pub items: Vec<Item>,
+    pub items: Vec<ModelItem>,
     /// Its states; the first is the initial one.
-    pub states: Vec<State>,
+    pub states: Vec<StateDecl>,
 }
 
 /// Which states a property speaks about.
@@ -504,18 +504,18 @@ pub struct Property {
 
 /// A test written by hand.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Test {
+pub struct TestDecl {
     /// Its name.
     pub name: String,
     /// The place of its name.
     pub name_span: Span,
     /// Its steps, in order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<StepDecl>,
 }
 
 /// A step of a test.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct StepDecl {
     /// What happens.
     pub kind: StepKind,
     /// Its place.
@@ -539,7 +539,7 @@ pub struct MessagePattern {
     /// The message.
     pub gate: Name,
     /// What fields are equal to.
-    pub pins: Vec<Pin>,
+    pub pins: Vec<PinDecl>,
     /// A further condition on the fields.
     pub guard: Option<Expr>,
 }
@@ -684,7 +684,7 @@ pub enum ExprKind {
     /// `if c then a else if d then b else e`.
     If(Vec<(Expr, Expr)>, Box<Expr>),
     /// `match e { pattern => value, ... }`.
-    Match(Box<Expr>, Vec<Arm>),
+    Match(Box<Expr>, Vec<MatchArm>),
     /// `exists i in lo..hi: body`.
     Quantified {
         /// Which one.
@@ -731,7 +731,7 @@ pub enum ExprKind {
     /// `xs[i]` or `m[k]`.
     Index(Box<Expr>, Box<Expr>),
     /// `f(a, b)` or `Point(x: 1, y: 2)`.
-    Call(Name, Vec<Arg>),
+    Call(Name, Vec<ArgExpr>),
     /// `s.length()`.
     Method(Box<Expr>, Name, Vec<Expr>),
     /// `p.x`.
@@ -740,7 +740,7 @@ pub enum ExprKind {
 
 /// An argument, named if it is a field of a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Arg {
+pub struct ArgExpr {
     /// The field.
     pub name: Option<Name>,
     /// The value.
@@ -749,23 +749,23 @@ pub struct Arg {
 
 /// A case of a `match`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Arm {
+pub struct MatchArm {
     /// Which values.
-    pub pattern: Pattern,
+    pub pattern: PatternExpr,
     /// The value then.
     pub value: Expr,
 }
 
 /// Which values an arm is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pattern {
+pub struct PatternExpr {
     /// Which values.
     pub kind: PatternKind,
     /// Its place.
     pub span: Span,
 }
 
-impl Pattern {
+impl PatternExpr {
     /// The names it gives to parts of the value, in order.
     pub fn names(&self) -> impl Iterator<Item = &Name> {
         let (list, last): (&[Name], Option<&Name>) = match &self.kind {

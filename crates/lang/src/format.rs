@@ -16,8 +16,8 @@ use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::source::{FileId, Sources, Span};
 
-use crate::ast::{Comment, File, Meta};
-use crate::sink::Sink;
+use crate::ast::{Comment, DeclMeta, SyntaxFile};
+use crate::sink::FindingSink;
 use crate::{extension, parser};
 
 /// Lines are kept within this many columns where they can be broken.
@@ -36,7 +36,7 @@ pub fn format(sources: &Sources, file: FileId) -> Result<String, Vec<Diagnostic>
         let message = "only `.iox` files have a canonical layout";
         return Err(vec![Diagnostic::new(Code::UnknownFormat, Span::new(file, 0, 0), message)]);
     }
-    let mut sink = Sink::default();
+    let mut sink = FindingSink::default();
     let tree = parser::parse(&source.text, file, &mut sink);
     if sink.has_errors() {
         return Err(sink.finish());
@@ -45,7 +45,7 @@ pub fn format(sources: &Sources, file: FileId) -> Result<String, Vec<Diagnostic>
 }
 
 /// `tree`, parsed from `text` without errors, in canonical layout.
-pub(crate) fn print(tree: &File, text: &str) -> String {
+pub(crate) fn print(tree: &SyntaxFile, text: &str) -> String {
     let mut printer = Printer { text, comments: &tree.comments, out: String::new(), level: 0, last: None };
     if let Some(model) = &tree.model {
         printer.model(model);
@@ -140,7 +140,7 @@ impl<'a> Printer<'a> {
 
     /// Writes a part of a block that has no blocks inside: comments before and within it,
     /// doc comment and attributes, then `write`, then the comment behind it.
-    fn unit(&mut self, span: Span, meta: &Meta, write: impl FnOnce(&mut Self)) {
+    fn unit(&mut self, span: Span, meta: &DeclMeta, write: impl FnOnce(&mut Self)) {
         self.comments_before(span.end);
         self.blank_line_before(span.start);
         self.meta(meta);
@@ -153,7 +153,7 @@ impl<'a> Printer<'a> {
     fn block(
         &mut self,
         span: Span,
-        meta: &Meta,
+        meta: &DeclMeta,
         heading: &str,
         first: Option<Span>,
         parts: impl FnOnce(&mut Self),
@@ -206,7 +206,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    fn meta(&mut self, meta: &Meta) {
+    fn meta(&mut self, meta: &DeclMeta) {
         self.docs(&meta.docs);
         for attr in &meta.attrs {
             self.line(&item::attribute(attr));

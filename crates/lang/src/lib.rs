@@ -1,6 +1,6 @@
 //! Text becomes a resolved, typed transition system, or diagnostics.
 //!
-//! [`load`] is the front door. It is total: any text gives a [`Loaded`], never a panic,
+//! [`load`] is the front door. It is total: any text gives a [`LoadedText`], never a panic,
 //! and a model exists only if there is no error. [`format()`] gives a text its canonical
 //! layout, [`parse`] stops at the syntax tree.
 //!
@@ -56,14 +56,14 @@ mod system;
 mod typeck;
 pub mod words;
 
-use ioxide_fsm::mealy::Listing;
-use ioxide_fsm::read::Form;
+use ioxide_fsm::mealy::MachineListing;
+use ioxide_fsm::read::MachineFormat;
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::source::{FileId, Sources, Span};
 use ioxide_model::sts::Model;
 
-use crate::sink::Sink;
+use crate::sink::FindingSink;
 
 pub use crate::format::format;
 pub use crate::system::files::gather;
@@ -74,21 +74,21 @@ const MAX_BYTES: usize = 256 << 20;
 
 /// What a caller may choose.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+pub struct LoadOptions {
     /// Constants to replace: name and value as text, as in `--set MAX=3`; the last one counts.
     pub overrides: Vec<(String, String)>,
 }
 
 /// What became of a text.
 #[derive(Clone, Debug)]
-pub struct Loaded {
+pub struct LoadedText {
     /// The model; none if there is an error.
     pub model: Option<Model>,
     /// The findings, in the order of the text.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-impl Loaded {
+impl LoadedText {
     /// Whether there is an error.
     #[must_use]
     pub fn has_errors(&self) -> bool {
@@ -98,16 +98,16 @@ impl Loaded {
 
 /// Whether findings that are not errors are looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Lints {
+pub(crate) enum LintLevel {
     On,
     Off,
 }
 
 /// Reads the text `file` as the kind of model its name's extension says.
 #[must_use]
-pub fn load(sources: &Sources, file: FileId, options: &Options) -> Loaded {
+pub fn load(sources: &Sources, file: FileId, options: &LoadOptions) -> LoadedText {
     let source = sources.file(file);
-    let mut sink = Sink::default();
+    let mut sink = FindingSink::default();
     let model = if source.text.len() > MAX_BYTES {
         let message = format!("the file has more than {} MB", MAX_BYTES >> 20);
         sink.push(Diagnostic::new(Code::FileTooLarge, Span::new(file, 0, 0), message));
@@ -119,7 +119,7 @@ pub fn load(sources: &Sources, file: FileId, options: &Options) -> Loaded {
             Some("xml") => import::ralib::load(&source.text, file, options, &mut sink),
             Some("xlia") => import::xlia::load(&source.text, file, options, &mut sink),
             Some("txs") => import::txs::load(&source.text, file, options, &mut sink),
-            other => match other.and_then(Form::of_extension) {
+            other => match other.and_then(MachineFormat::of_extension) {
                 Some(form) => {
                     let name = stem(&source.name);
                     import::machine::load(&source.text, file, form, name, options, &mut sink)
@@ -132,7 +132,7 @@ pub fn load(sources: &Sources, file: FileId, options: &Options) -> Loaded {
         }
     };
     let model = model.filter(|_| !sink.has_errors());
-    Loaded { model, diagnostics: sink.finish() }
+    LoadedText { model, diagnostics: sink.finish() }
 }
 
 /// Whether files called `name` are models: [`load`] reads their kind.
@@ -143,32 +143,36 @@ pub fn is_model(name: &str) -> bool {
 
 /// The form of the finite state machine that files called `name` hold; other models have none.
 #[must_use]
-pub fn machine_form(name: &str) -> Option<Form> {
-    extension(name).and_then(Form::of_extension)
+pub fn machine_form(name: &str) -> Option<MachineFormat> {
+    extension(name).and_then(MachineFormat::of_extension)
 }
 
 /// The finite state machine in the text `file`, read as [`load`] reads it.
 ///
 /// # Errors
 /// If it is none: what is wrong, at least one thing.
-pub fn load_machine(sources: &Sources, file: FileId, form: Form) -> Result<Listing, Vec<Diagnostic>> {
+pub fn load_machine(
+    sources: &Sources,
+    file: FileId,
+    form: MachineFormat,
+) -> Result<MachineListing, Vec<Diagnostic>> {
     Ok(import::machine::read(&sources.file(file).text, file, form)?.listing)
 }
 
 /// The syntax tree of the `.iox` text `file`, with what is wrong with its syntax.
 #[must_use]
-pub fn parse(sources: &Sources, file: FileId) -> (ast::File, Vec<Diagnostic>) {
-    let mut sink = Sink::default();
+pub fn parse(sources: &Sources, file: FileId) -> (ast::SyntaxFile, Vec<Diagnostic>) {
+    let mut sink = FindingSink::default();
     let tree = parser::parse(&sources.file(file).text, file, &mut sink);
     (tree, sink.finish())
 }
 
-fn load_iox(sources: &Sources, file: FileId, options: &Options, sink: &mut Sink) -> Option<Model> {
+fn load_iox(sources: &Sources, file: FileId, options: &LoadOptions, sink: &mut FindingSink) -> Option<Model> {
     let tree = parser::parse(&sources.file(file).text, file, sink);
     if let Some(system) = &tree.system {
         return system::load(sources, file, system, options, sink);
     }
-    Some(lower::lower(tree.model.as_ref()?, options, Lints::On, sink))
+    Some(lower::lower(tree.model.as_ref()?, options, LintLevel::On, sink))
 }
 
 /// What follows the last point of the last part of a path.

@@ -8,15 +8,15 @@ use ioxide_model::diag::{Diagnostic, Severity};
 use ioxide_model::index::IndexVec;
 use ioxide_model::source::Span;
 use ioxide_model::sts::{GateKind, LocId, Sts};
-use ioxide_model::term::{Node, Term};
+use ioxide_model::term::{Term, TermNode};
 use rustc_hash::FxHashSet;
 
-use crate::ast::{ExprKind, Field, Item, ItemKind, Model, Transition, UpdateKind};
-use crate::resolve::Table;
+use crate::ast::{ExprKind, FieldDecl, ItemKind, ModelDecl, ModelItem, TransitionDecl, UpdateKind};
+use crate::resolve::NameTable;
 use crate::typeck::{Checker, GateItem, ValueItem};
 
 /// What looks wrong in `decl` though it has a meaning.
-pub(crate) fn check(decl: &Model, sts: &Sts, cx: &Checker<'_, '_>) -> Vec<Diagnostic> {
+pub(crate) fn check(decl: &ModelDecl, sts: &Sts, cx: &Checker<'_, '_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     unused_values(cx, &mut found);
     unused_messages(&cx.gates, &mut found);
@@ -47,7 +47,7 @@ fn unused_values(cx: &Checker<'_, '_>, found: &mut Vec<Diagnostic>) {
     }
 }
 
-fn unused<T>(table: &Table<'_, T>, code: Code, what: &str, how: &str, found: &mut Vec<Diagnostic>) {
+fn unused<T>(table: &NameTable<'_, T>, code: Code, what: &str, how: &str, found: &mut Vec<Diagnostic>) {
     for (name, entry) in table.iter().filter(|(_, entry)| !entry.used) {
         let message = format!("{what} `{name}` {how}");
         found
@@ -56,7 +56,7 @@ fn unused<T>(table: &Table<'_, T>, code: Code, what: &str, how: &str, found: &mu
 }
 
 /// Inputs that no transition takes look forgotten; an output that none emits says that it must never come.
-fn unused_messages(gates: &Table<'_, Rc<GateItem>>, found: &mut Vec<Diagnostic>) {
+fn unused_messages(gates: &NameTable<'_, Rc<GateItem>>, found: &mut Vec<Diagnostic>) {
     for (name, entry) in gates.iter().filter(|(_, entry)| !entry.used) {
         found.push(match entry.item.kind {
             GateKind::Output => Diagnostic {
@@ -123,7 +123,7 @@ fn nonlinear(sts: &Sts, cx: &Checker<'_, '_>, found: &mut Vec<Diagnostic>) {
 
 /// The start of `term` as text; shared parts could make the whole of it very long.
 fn shown(cx: &Checker<'_, '_>, term: Term) -> String {
-    let mut start = Start { text: String::new(), room: 60 };
+    let mut start = TextHead { text: String::new(), room: 60 };
     if write!(start, "{}", cx.pool.show(term)).is_err() {
         start.text.push_str("...");
     }
@@ -131,12 +131,12 @@ fn shown(cx: &Checker<'_, '_>, term: Term) -> String {
 }
 
 /// Takes text until there is no more room.
-struct Start {
+struct TextHead {
     text: String,
     room: usize,
 }
 
-impl Write for Start {
+impl Write for TextHead {
     fn write_str(&mut self, piece: &str) -> fmt::Result {
         let n_chars = piece.chars().count();
         self.text.extend(piece.chars().take(self.room));
@@ -145,16 +145,16 @@ impl Write for Start {
     }
 }
 
-fn is_nonlinear(node: &Node, cx: &Checker<'_, '_>) -> bool {
+fn is_nonlinear(node: &TermNode, cx: &Checker<'_, '_>) -> bool {
     let is_unknown = |term: &&Term| !cx.pool.is_ground(**term);
     match node {
-        Node::Mul(list) => list.iter().filter(is_unknown).count() > 1,
-        Node::Div(_, by) | Node::Rem(_, by) | Node::RealDiv(_, by) => is_unknown(&by),
+        TermNode::Mul(list) => list.iter().filter(is_unknown).count() > 1,
+        TermNode::Div(_, by) | TermNode::Rem(_, by) | TermNode::RealDiv(_, by) => is_unknown(&by),
         _ => false,
     }
 }
 
-fn check_item(item: &Item, cx: &Checker<'_, '_>, found: &mut Vec<Diagnostic>) {
+fn check_item(item: &ModelItem, cx: &Checker<'_, '_>, found: &mut Vec<Diagnostic>) {
     match &item.kind {
         ItemKind::Any(transitions) if transitions.is_empty() => {
             let message = "this `any` has no transitions";
@@ -171,7 +171,7 @@ fn check_item(item: &Item, cx: &Checker<'_, '_>, found: &mut Vec<Diagnostic>) {
 }
 
 fn hidden(
-    fields: &[Field],
+    fields: &[FieldDecl],
     what: &str,
     cx: &Checker<'_, '_>,
     misleads: impl Fn(ValueItem) -> bool,
@@ -195,7 +195,7 @@ fn hidden(
     }
 }
 
-fn transitions(item: &Item) -> &[Transition] {
+fn transitions(item: &ModelItem) -> &[TransitionDecl] {
     match &item.kind {
         ItemKind::State(state) => &state.transitions,
         ItemKind::Any(transitions) => transitions,
@@ -205,7 +205,7 @@ fn transitions(item: &Item) -> &[Transition] {
 }
 
 fn check_transition(
-    transition: &Transition,
+    transition: &TransitionDecl,
     cx: &Checker<'_, '_>,
     has_labels: bool,
     found: &mut Vec<Diagnostic>,

@@ -12,14 +12,14 @@ const MAX_DIGITS: usize = 1000;
 
 /// The value of a number as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Number {
+pub(crate) enum NumberLiteral {
     Int(Int),
     Real(Rational),
 }
 
 /// Why a text is not a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum NotANumber {
+pub(crate) enum BadNumber {
     TooLong,
     Suffix,
     Unit(&'static [&'static str]),
@@ -30,29 +30,33 @@ const UNITS: [(&str, i64, i64); 4] = [("ms", 1, 1000), ("s", 1, 1), ("min", 60, 
 const UNIT_NAMES: &[&str] = &["ms", "s", "min", "h"];
 
 /// Reads `12`, `1_000`, `0.5`, `250ms`, `1.5s`, `2min` or `1h`; durations are seconds.
-pub(crate) fn number(text: &str) -> Result<Number, NotANumber> {
+pub(crate) fn number(text: &str) -> Result<NumberLiteral, BadNumber> {
     let digits_end = text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_')).unwrap_or(text.len());
     let (digits, suffix) = text.split_at(digits_end);
     if digits.len() > MAX_DIGITS {
-        return Err(NotANumber::TooLong);
+        return Err(BadNumber::TooLong);
     }
     let digits = digits.replace('_', "");
-    let value: Rational = digits.parse().map_err(|_| NotANumber::Suffix)?;
+    let value: Rational = digits.parse().map_err(|_| BadNumber::Suffix)?;
     if suffix.is_empty() {
         let is_decimal = digits.contains('.');
-        return Ok(if is_decimal { Number::Real(value) } else { Number::Int(value.numer().clone()) });
+        return Ok(if is_decimal {
+            NumberLiteral::Real(value)
+        } else {
+            NumberLiteral::Int(value.numer().clone())
+        });
     }
     let unit = UNITS.iter().find(|(name, ..)| *name == suffix);
     let Some(&(_, numer, denom)) = unit else {
         let looks_like_unit =
             suffix.chars().all(|c| c.is_ascii_alphabetic()) && !suffix.starts_with(['e', 'x']);
-        return Err(if looks_like_unit { NotANumber::Unit(UNIT_NAMES) } else { NotANumber::Suffix });
+        return Err(if looks_like_unit { BadNumber::Unit(UNIT_NAMES) } else { BadNumber::Suffix });
     };
     let scale = Rational::new(Int::from(numer), Int::from(denom)).unwrap_or(Rational::ONE);
-    Ok(Number::Real(value.mul(&scale)))
+    Ok(NumberLiteral::Real(value.mul(&scale)))
 }
 
-impl NotANumber {
+impl BadNumber {
     pub(crate) fn diagnostic(self, text: &str, span: Span) -> Diagnostic {
         let shown: String = text.chars().take(24).collect();
         match self {
@@ -146,8 +150,8 @@ mod tests {
     #[track_caller]
     fn check(text: &str, expected: &str) {
         let shown = match number(text) {
-            Ok(Number::Int(n)) => format!("int {n}"),
-            Ok(Number::Real(r)) => format!("real {r}"),
+            Ok(NumberLiteral::Int(n)) => format!("int {n}"),
+            Ok(NumberLiteral::Real(r)) => format!("real {r}"),
             Err(wrong) => format!("{wrong:?}"),
         };
         assert_eq!(shown, expected, "{text}");

@@ -24,23 +24,28 @@ use ioxide_model::source::Span;
 use ioxide_model::sts::{LocId, Location, Model, Sts, SwitchId};
 use ioxide_model::term::VarId;
 
-use crate::ast::{AttrKind, Item, ItemKind, Meta, Model as ModelDecl, Name};
+use crate::ast::{AttrKind, DeclMeta, ItemKind, ModelDecl, ModelItem, Name};
 use crate::lint;
-use crate::sink::Sink;
+use crate::sink::FindingSink;
 use crate::typeck::{Checker, GateItem, PartNames, ValueItem};
-use crate::{Lints, Options};
+use crate::{LintLevel, LoadOptions};
 
 /// Copies of `any` transitions included.
 const MAX_SWITCHES: usize = 1_000_000;
 
 /// The model that `decl` describes; meaningful only if `sink` has no errors.
-pub(crate) fn lower(decl: &ModelDecl, options: &Options, lints: Lints, sink: &mut Sink) -> Model {
+pub(crate) fn lower(
+    decl: &ModelDecl,
+    options: &LoadOptions,
+    lints: LintLevel,
+    sink: &mut FindingSink,
+) -> Model {
     let mut lowering = defined(decl, options, sink);
     lowering.states(&decl.items);
     lowering.transitions(&decl.items);
     lowering.goals(&decl.items);
     lowering.check_overrides(&decl.items, decl.name.span);
-    if lints == Lints::On && !lowering.cx.sink.has_errors() {
+    if lints == LintLevel::On && !lowering.cx.sink.has_errors() {
         let findings = lint::check(decl, &lowering.sts, &lowering.cx);
         findings.into_iter().for_each(|finding| lowering.cx.sink.push(finding));
     }
@@ -49,7 +54,11 @@ pub(crate) fn lower(decl: &ModelDecl, options: &Options, lints: Lints, sink: &mu
 }
 
 /// What `decl` declares, before there are states and transitions.
-fn defined<'a, 's>(decl: &'a ModelDecl, options: &'a Options, sink: &'s mut Sink) -> Lowering<'a, 's> {
+fn defined<'a, 's>(
+    decl: &'a ModelDecl,
+    options: &'a LoadOptions,
+    sink: &'s mut FindingSink,
+) -> Lowering<'a, 's> {
     let sts = Sts::new(&decl.name.text, &decl.name.text, decl.name.span);
     let mut lowering = Lowering::new(sts, Checker::new(sink), options);
     lowering.sts.doc = doc(&decl.meta);
@@ -71,10 +80,10 @@ pub(crate) struct GoalNames<'a> {
 pub(crate) fn with_goals<'a>(
     model: Model,
     names: GoalNames<'a>,
-    items: &'a [Item],
-    sink: &mut Sink,
+    items: &'a [ModelItem],
+    sink: &mut FindingSink,
 ) -> Model {
-    let options = Options::default();
+    let options = LoadOptions::default();
     let mut lowering = Lowering::new(model.sts, Checker::new(sink), &options);
     let Lowering { cx, labels, .. } = &mut lowering;
     (cx.pool, cx.parts) = (model.pool, names.parts);
@@ -98,9 +107,9 @@ struct LocalName {
 pub(crate) struct Lowering<'a, 's> {
     pub(crate) sts: Sts,
     pub(crate) cx: Checker<'a, 's>,
-    options: &'a Options,
+    options: &'a LoadOptions,
     /// Labels as written, with the switch they name.
-    labels: crate::resolve::Table<'a, SwitchId>,
+    labels: crate::resolve::NameTable<'a, SwitchId>,
     /// The copies of labelled `any` transitions: the first switch of each.
     any_labels: rustc_hash::FxHashMap<&'a str, Vec<SwitchId>>,
     /// The names that the body of an action gives, the innermost last.
@@ -110,13 +119,14 @@ pub(crate) struct Lowering<'a, 's> {
 }
 
 impl<'a, 's> Lowering<'a, 's> {
-    fn new(sts: Sts, cx: Checker<'a, 's>, options: &'a Options) -> Self {
-        let (labels, any_labels) = (crate::resolve::Table::new("label"), rustc_hash::FxHashMap::default());
+    fn new(sts: Sts, cx: Checker<'a, 's>, options: &'a LoadOptions) -> Self {
+        let (labels, any_labels) =
+            (crate::resolve::NameTable::new("label"), rustc_hash::FxHashMap::default());
         Self { sts, cx, options, labels, any_labels, locals: Vec::new(), is_action_system: false }
     }
 
     /// Declares the states; a model without states keeps its implicit one.
-    fn states(&mut self, items: &'a [Item]) {
+    fn states(&mut self, items: &'a [ModelItem]) {
         let mut locations: IndexVec<LocId, Location> = IndexVec::new();
         for item in items {
             let ItemKind::State(state) = &item.kind else { continue };
@@ -138,7 +148,7 @@ impl<'a, 's> Lowering<'a, 's> {
     }
 
     /// Reports overrides of constants that the model does not have.
-    fn check_overrides(&mut self, items: &'a [Item], span: Span) {
+    fn check_overrides(&mut self, items: &'a [ModelItem], span: Span) {
         let constants = || {
             items.iter().filter_map(|item| match &item.kind {
                 ItemKind::Const(decl) => Some(decl.name.text.as_str()),
@@ -183,12 +193,12 @@ pub(crate) fn unknown_constant<'n>(
 }
 
 /// The doc comment of `meta` as one text.
-fn doc(meta: &Meta) -> String {
+fn doc(meta: &DeclMeta) -> String {
     meta.docs.join("\n")
 }
 
 /// The requirements of `meta`.
-fn reqs(meta: &Meta) -> Vec<Arc<str>> {
+fn reqs(meta: &DeclMeta) -> Vec<Arc<str>> {
     let texts = meta.attrs.iter().filter_map(|attr| match &attr.kind {
         AttrKind::Req(text) => Some(text.as_str().into()),
         AttrKind::Weight(_) => None,

@@ -1,6 +1,6 @@
 //! Tokens to syntax tree, by recursive descent that survives errors.
 //!
-//! A function that cannot go on reports why and returns [`Abort`]; the nearest block
+//! A function that cannot go on reports why and returns [`ParseAbort`]; the nearest block
 //! then skips to the next place where one of its parts can start ([`Parser::recover`])
 //! and continues. So one run reports many errors, and always ends: every loop either
 //! consumes a token or leaves.
@@ -17,9 +17,9 @@ use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::source::{FileId, Span};
 
-use crate::ast::{Attr, AttrKind, Expr, ExprKind, File, ItemKind, Meta, Name};
+use crate::ast::{Attr, AttrKind, DeclMeta, Expr, ExprKind, ItemKind, Name, SyntaxFile};
 use crate::lexer::{Lexed, Token, TokenKind, lex};
-use crate::sink::Sink;
+use crate::sink::FindingSink;
 use crate::suggest;
 use crate::words::is_beginning;
 
@@ -27,18 +27,18 @@ use crate::words::is_beginning;
 pub(crate) const MAX_NESTING: usize = 128;
 
 /// The syntax tree of `text`, with findings in `sink`.
-pub(crate) fn parse(text: &str, file: FileId, sink: &mut Sink) -> File {
+pub(crate) fn parse(text: &str, file: FileId, sink: &mut FindingSink) -> SyntaxFile {
     let lexed = lex(text);
     let mut parser = Parser::new(text, file, &lexed, sink);
     let (model, system) = parser.file();
-    File { model, system, comments: lexed.comments }
+    SyntaxFile { model, system, comments: lexed.comments }
 }
 
 /// The parser cannot go on here and has said why.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Abort;
+pub(crate) struct ParseAbort;
 
-pub(crate) type Parse<T> = Result<T, Abort>;
+pub(crate) type ParseResult<T> = Result<T, ParseAbort>;
 
 /// Position in the tokens of one text.
 pub(crate) struct Parser<'a> {
@@ -51,7 +51,7 @@ pub(crate) struct Parser<'a> {
     nesting: usize,
     /// Greatest number of `.part` above each other in the expression at hand.
     parts: usize,
-    sink: &'a mut Sink,
+    sink: &'a mut FindingSink,
     /// Where the last error was reported, so that one place has one error.
     last_error: Option<usize>,
     /// What text that does not follow the grammar is called.
@@ -63,7 +63,7 @@ pub(crate) struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    pub(crate) fn new(text: &'a str, file: FileId, lexed: &'a Lexed, sink: &'a mut Sink) -> Self {
+    pub(crate) fn new(text: &'a str, file: FileId, lexed: &'a Lexed, sink: &'a mut FindingSink) -> Self {
         let tokens = &lexed.tokens;
         Self {
             text,
@@ -183,12 +183,12 @@ impl<'a> Parser<'a> {
         found
     }
 
-    pub(crate) fn expect(&mut self, kind: TokenKind) -> Parse<Token> {
+    pub(crate) fn expect(&mut self, kind: TokenKind) -> ParseResult<Token> {
         if self.at(kind) { Ok(self.bump()) } else { self.unexpected(kind.describe()) }
     }
 
     /// The closing partner of the bracket at `open`.
-    pub(crate) fn close(&mut self, kind: TokenKind, open: Span) -> Parse<()> {
+    pub(crate) fn close(&mut self, kind: TokenKind, open: Span) -> ParseResult<()> {
         if self.eat(kind) {
             return Ok(());
         }
@@ -214,10 +214,10 @@ impl<'a> Parser<'a> {
                 .help(format!("close it with {}", kind.describe()))
                 .fix(fix, kind.describe().trim_matches('`')),
         );
-        Err(Abort)
+        Err(ParseAbort)
     }
 
-    pub(crate) fn name(&mut self, what: &str) -> Parse<Name> {
+    pub(crate) fn name(&mut self, what: &str) -> ParseResult<Name> {
         if self.at(TokenKind::Name) {
             let name = Name { text: self.slice().to_owned(), span: self.span() };
             self.bump();
@@ -225,7 +225,7 @@ impl<'a> Parser<'a> {
         }
         if self.kind().is_reserved() {
             self.report(self.reserved(what));
-            return Err(Abort);
+            return Err(ParseAbort);
         }
         self.unexpected(what)
     }
@@ -271,7 +271,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    pub(crate) fn unexpected<T>(&mut self, expected: &str) -> Parse<T> {
+    pub(crate) fn unexpected<T>(&mut self, expected: &str) -> ParseResult<T> {
         self.unexpected_with(expected, |diagnostic| diagnostic)
     }
 
@@ -279,10 +279,10 @@ impl<'a> Parser<'a> {
         &mut self,
         expected: &str,
         more: impl FnOnce(Diagnostic) -> Diagnostic,
-    ) -> Parse<T> {
+    ) -> ParseResult<T> {
         let diagnostic = self.unexpected_diagnostic(expected);
         self.report(more(diagnostic));
-        Err(Abort)
+        Err(ParseAbort)
     }
 
     fn unexpected_diagnostic(&self, expected: &str) -> Diagnostic {
@@ -406,8 +406,8 @@ impl<'a> Parser<'a> {
     // Parts that many declarations share.
 
     /// Doc comments and attributes.
-    pub(crate) fn meta(&mut self) -> Parse<Meta> {
-        let mut meta = Meta::default();
+    pub(crate) fn meta(&mut self) -> ParseResult<DeclMeta> {
+        let mut meta = DeclMeta::default();
         loop {
             match self.kind() {
                 TokenKind::Doc => meta.docs.push(self.doc_line()),
@@ -421,7 +421,7 @@ impl<'a> Parser<'a> {
     }
 
     /// The doc comment of a part of a declaration.
-    pub(crate) fn docs(&mut self) -> Parse<Vec<String>> {
+    pub(crate) fn docs(&mut self) -> ParseResult<Vec<String>> {
         let mut docs = Vec::new();
         while self.at(TokenKind::Doc) {
             docs.push(self.doc_line());
@@ -440,7 +440,7 @@ impl<'a> Parser<'a> {
         line
     }
 
-    fn doc_for_nothing<T>(&mut self) -> Parse<T> {
+    fn doc_for_nothing<T>(&mut self) -> ParseResult<T> {
         let last = self.tokens[..self.position].iter().rposition(|token| token.kind == TokenKind::Doc);
         let span = last.map_or_else(|| self.span(), |last| self.span_of(self.tokens[last]));
         let slashes = Span { end: (span.start + 3).min(span.end), ..span };
@@ -449,11 +449,11 @@ impl<'a> Parser<'a> {
                 .help("use `//` for a remark")
                 .fix(slashes, "//"),
         );
-        Err(Abort)
+        Err(ParseAbort)
     }
 
     /// `@req("R-12")` or `@weight(5)`; an unknown one is reported and skipped.
-    fn attribute(&mut self) -> Parse<Option<Attr>> {
+    fn attribute(&mut self) -> ParseResult<Option<Attr>> {
         let start = self.span();
         self.bump();
         let name = self.name("the name of an attribute")?;
@@ -499,10 +499,10 @@ impl<'a> Parser<'a> {
     }
 
     /// Keeps the `half` of a declaration that was read up to its value, which cannot be read.
-    pub(crate) fn keep_half<T>(&mut self, half: impl FnOnce(Expr) -> ItemKind) -> Parse<T> {
+    pub(crate) fn keep_half<T>(&mut self, half: impl FnOnce(Expr) -> ItemKind) -> ParseResult<T> {
         let value = Expr { kind: ExprKind::Error, span: self.behind() };
         self.half = Some(half(value));
-        Err(Abort)
+        Err(ParseAbort)
     }
 
     /// Items separated by commas up to `end`; a comma may close the list.
@@ -510,8 +510,8 @@ impl<'a> Parser<'a> {
         &mut self,
         end: TokenKind,
         open: Span,
-        mut item: impl FnMut(&mut Self) -> Parse<T>,
-    ) -> Parse<Vec<T>> {
+        mut item: impl FnMut(&mut Self) -> ParseResult<T>,
+    ) -> ParseResult<Vec<T>> {
         let mut items = Vec::new();
         while !self.at(end) {
             items.push(item(self)?);

@@ -11,38 +11,45 @@ use ioxide_model::diag::Diagnostic;
 use ioxide_model::source::Span;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
-use crate::ast::{Expr, ExprKind, Item, ItemKind, Name, PatternKind, Type, TypeKind};
-use crate::sink::Sink;
+use crate::ast::{Expr, ExprKind, ItemKind, ModelItem, Name, PatternKind, Type, TypeKind};
+use crate::sink::FindingSink;
 use crate::suggest;
 
 /// Things of one kind, by name, in order of declaration.
 #[derive(Debug)]
-pub(crate) struct Table<'a, T> {
+pub(crate) struct NameTable<'a, T> {
     what: &'static str,
-    entries: IndexMap<&'a str, Entry<T>, FxBuildHasher>,
+    entries: IndexMap<&'a str, NameEntry<T>, FxBuildHasher>,
 }
 
 /// A named thing.
 #[derive(Debug)]
-pub(crate) struct Entry<T> {
+pub(crate) struct NameEntry<T> {
     pub(crate) item: T,
     pub(crate) span: Span,
     /// Whether something that counts uses it.
     pub(crate) used: bool,
 }
 
-impl<'a, T> Table<'a, T> {
+impl<'a, T> NameTable<'a, T> {
     /// An empty table of things called `what`.
     pub(crate) fn new(what: &'static str) -> Self {
         Self { what, entries: IndexMap::default() }
     }
 
     /// Adds `item`, or reports that its name is taken.
-    pub(crate) fn declare(&mut self, sink: &mut Sink, name: &'a Name, item: T) {
+    pub(crate) fn declare(&mut self, sink: &mut FindingSink, name: &'a Name, item: T) {
         self.declare_as(sink, Code::DuplicateName, &name.text, name.span, item);
     }
 
-    pub(crate) fn declare_as(&mut self, sink: &mut Sink, code: Code, name: &'a str, span: Span, item: T) {
+    pub(crate) fn declare_as(
+        &mut self,
+        sink: &mut FindingSink,
+        code: Code,
+        name: &'a str,
+        span: Span,
+        item: T,
+    ) {
         if let Some(first) = self.entries.get(name) {
             let first = first.span;
             sink.error(|| {
@@ -53,19 +60,19 @@ impl<'a, T> Table<'a, T> {
             });
             return;
         }
-        self.entries.insert(name, Entry { item, span, used: false });
+        self.entries.insert(name, NameEntry { item, span, used: false });
     }
 
-    pub(crate) fn get(&self, name: &str) -> Option<&Entry<T>> {
+    pub(crate) fn get(&self, name: &str) -> Option<&NameEntry<T>> {
         self.entries.get(name)
     }
 
-    pub(crate) fn get_mut(&mut self, name: &str) -> Option<&mut Entry<T>> {
+    pub(crate) fn get_mut(&mut self, name: &str) -> Option<&mut NameEntry<T>> {
         self.entries.get_mut(name)
     }
 
     /// The entry, marked as used.
-    pub(crate) fn use_name(&mut self, name: &str) -> Option<&mut Entry<T>> {
+    pub(crate) fn use_name(&mut self, name: &str) -> Option<&mut NameEntry<T>> {
         let entry = self.entries.get_mut(name)?;
         entry.used = true;
         Some(entry)
@@ -75,12 +82,12 @@ impl<'a, T> Table<'a, T> {
         self.entries.keys().copied()
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&'a str, &Entry<T>)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&'a str, &NameEntry<T>)> {
         self.entries.iter().map(|(name, entry)| (*name, entry))
     }
 
     /// Reports that `name` is in no table, with the nearest name of this one.
-    pub(crate) fn unknown(&self, sink: &mut Sink, code: Code, name: &Name) {
+    pub(crate) fn unknown(&self, sink: &mut FindingSink, code: Code, name: &Name) {
         sink.missing(&name.text, || {
             let diagnostic =
                 Diagnostic::new(code, name.span, format!("there is no {} `{}`", self.what, name.text));
@@ -92,13 +99,13 @@ impl<'a, T> Table<'a, T> {
 /// Indices of `items` that define constants, types and functions, each behind those it
 /// uses. Circles are reported and left out, but an enum or record may hold itself, and a function may
 /// call itself.
-pub(crate) fn definition_order(items: &[Item], sink: &mut Sink) -> Vec<usize> {
+pub(crate) fn definition_order(items: &[ModelItem], sink: &mut FindingSink) -> Vec<usize> {
     let names = Definitions::collect(items);
-    let mut states = vec![Visit::New; items.len()];
+    let mut states = vec![VisitMark::New; items.len()];
     let mut order = Vec::new();
     // Types first: a constant may use a type through another name for it.
     let is_type =
-        |item: &Item| matches!(item.kind, ItemKind::Type(_) | ItemKind::Enum(_) | ItemKind::Record(_));
+        |item: &ModelItem| matches!(item.kind, ItemKind::Type(_) | ItemKind::Enum(_) | ItemKind::Record(_));
     let (types, others): (Vec<usize>, Vec<usize>) = (0..items.len()).partition(|&at| is_type(&items[at]));
     for root in types.into_iter().chain(others) {
         names.visit(items, root, &mut states, &mut order, sink);
@@ -107,7 +114,7 @@ pub(crate) fn definition_order(items: &[Item], sink: &mut Sink) -> Vec<usize> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Visit {
+enum VisitMark {
     New,
     Open,
     Done,
@@ -126,7 +133,7 @@ struct Definitions<'a> {
 }
 
 impl<'a> Definitions<'a> {
-    fn collect(items: &'a [Item]) -> Self {
+    fn collect(items: &'a [ModelItem]) -> Self {
         let mut names = Self {
             constants: FxHashMap::default(),
             types: FxHashMap::default(),
@@ -159,22 +166,22 @@ impl<'a> Definitions<'a> {
     /// Depth-first from `root`, with an explicit stack of (item, its uses, next use).
     fn visit(
         &self,
-        items: &[Item],
+        items: &[ModelItem],
         root: usize,
-        states: &mut [Visit],
+        states: &mut [VisitMark],
         order: &mut Vec<usize>,
-        sink: &mut Sink,
+        sink: &mut FindingSink,
     ) {
-        if states[root] != Visit::New || defined_name(&items[root]).is_none() {
+        if states[root] != VisitMark::New || defined_name(&items[root]).is_none() {
             return;
         }
-        states[root] = Visit::Open;
+        states[root] = VisitMark::Open;
         let mut stack = vec![(root, self.uses(&items[root]), 0)];
         while let Some((index, uses, next)) = stack.last_mut() {
             let index = *index;
             let Some(&used) = uses.get(*next) else {
-                if states[index] == Visit::Open {
-                    states[index] = Visit::Done;
+                if states[index] == VisitMark::Open {
+                    states[index] = VisitMark::Done;
                     order.push(index);
                 }
                 stack.pop();
@@ -182,27 +189,31 @@ impl<'a> Definitions<'a> {
             };
             *next += 1;
             match states[used] {
-                Visit::New => {
-                    states[used] = Visit::Open;
+                VisitMark::New => {
+                    states[used] = VisitMark::Open;
                     stack.push((used, self.uses(&items[used]), 0));
                 }
-                Visit::Open => {
+                VisitMark::Open => {
                     let from = stack.iter().position(|(open, ..)| *open == used).unwrap_or(0);
                     let circle: Vec<usize> = stack[from..].iter().map(|(open, ..)| *open).collect();
                     report_circle(items, &circle, sink);
                     for index in circle {
-                        states[index] = Visit::Circular;
+                        states[index] = VisitMark::Circular;
                     }
                 }
-                Visit::Done | Visit::Circular => {}
+                VisitMark::Done | VisitMark::Circular => {}
             }
         }
     }
 
     /// The definitions that `item` uses.
-    fn uses<'i>(&'i self, item: &'i Item) -> Vec<usize> {
-        let mut uses =
-            Uses { names: self, params: FxHashSet::default(), bound: Vec::new(), found: Vec::new() };
+    fn uses<'i>(&'i self, item: &'i ModelItem) -> Vec<usize> {
+        let mut uses = DefinitionUses {
+            names: self,
+            params: FxHashSet::default(),
+            bound: Vec::new(),
+            found: Vec::new(),
+        };
         let mut is_type = true;
         match &item.kind {
             ItemKind::Const(decl) => {
@@ -238,7 +249,7 @@ impl<'a> Definitions<'a> {
 }
 
 /// The name that a constant, type or function gets.
-fn defined_name(item: &Item) -> Option<&Name> {
+fn defined_name(item: &ModelItem) -> Option<&Name> {
     match &item.kind {
         ItemKind::Const(decl) => Some(&decl.name),
         ItemKind::Type(decl) => Some(&decl.name),
@@ -249,7 +260,7 @@ fn defined_name(item: &Item) -> Option<&Name> {
     }
 }
 
-fn report_circle(items: &[Item], circle: &[usize], sink: &mut Sink) {
+fn report_circle(items: &[ModelItem], circle: &[usize], sink: &mut FindingSink) {
     let names: Vec<&Name> = circle.iter().filter_map(|&index| defined_name(&items[index])).collect();
     let Some((first, others)) = names.split_first() else { return };
     sink.error(|| {
@@ -270,14 +281,14 @@ fn report_circle(items: &[Item], circle: &[usize], sink: &mut Sink) {
 }
 
 /// Collects the definitions that a piece of syntax mentions.
-struct Uses<'a> {
+struct DefinitionUses<'a> {
     names: &'a Definitions<'a>,
     params: FxHashSet<&'a str>,
     bound: Vec<String>,
     found: Vec<usize>,
 }
 
-impl Uses<'_> {
+impl DefinitionUses<'_> {
     fn ty(&mut self, ty: &Type) {
         match &ty.kind {
             TypeKind::Error => {}

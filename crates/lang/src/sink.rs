@@ -9,13 +9,13 @@ const MAX_ERRORS: usize = 100;
 
 /// The findings of one run.
 #[derive(Debug, Default)]
-pub(crate) struct Sink {
+pub(crate) struct FindingSink {
     diagnostics: Vec<Diagnostic>,
     n_errors: usize,
     broken: FxHashSet<String>,
 }
 
-impl Sink {
+impl FindingSink {
     /// Adds a finding; errors beyond the limit are only counted.
     pub(crate) fn push(&mut self, diagnostic: Diagnostic) {
         if diagnostic.is_error() {

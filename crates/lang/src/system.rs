@@ -20,10 +20,10 @@ use ioxide_model::source::{FileId, Sources, Span};
 use ioxide_model::sts::Model;
 
 use self::constant::Constants;
-use self::parts::{Instance, Parts};
-use crate::Options;
-use crate::ast::{System, SystemItemKind};
-use crate::sink::Sink;
+use self::parts::{Instance, SystemParts};
+use crate::LoadOptions;
+use crate::ast::{SystemDecl, SystemItemKind};
+use crate::sink::FindingSink;
 
 pub use self::through::{NotAChannel, channel, through};
 
@@ -31,12 +31,12 @@ pub use self::through::{NotAChannel, channel, through};
 pub(crate) fn load(
     sources: &Sources,
     file: FileId,
-    system: &System,
-    options: &Options,
-    sink: &mut Sink,
+    system: &SystemDecl,
+    options: &LoadOptions,
+    sink: &mut FindingSink,
 ) -> Option<Model> {
     let constants = constants(system, options, sink);
-    let mut parts = Parts::new(sources, file, system, options, &constants);
+    let mut parts = SystemParts::new(sources, file, system, options, &constants);
     let instances = parts.instances(sink);
     parts.check_overrides(sink);
     if sink.has_errors() {
@@ -54,7 +54,7 @@ pub(crate) fn load(
 }
 
 /// The constants of the system, as overridden.
-fn constants(system: &System, options: &Options, sink: &mut Sink) -> Constants {
+fn constants(system: &SystemDecl, options: &LoadOptions, sink: &mut FindingSink) -> Constants {
     let mut constants = Constants::default();
     for item in &system.items {
         let SystemItemKind::Const(decl) = &item.kind else { continue };
@@ -77,7 +77,7 @@ fn constants(system: &System, options: &Options, sink: &mut Sink) -> Constants {
 }
 
 /// Adds the instances to the composition.
-fn place(composer: &mut Composer, instances: Vec<Instance>, sink: &mut Sink) -> Option<Vec<Instance>> {
+fn place(composer: &mut Composer, instances: Vec<Instance>, sink: &mut FindingSink) -> Option<Vec<Instance>> {
     let mut placed = Vec::with_capacity(instances.len());
     for mut instance in instances {
         match composer.part(&instance.family, instance.index, &instance.model) {

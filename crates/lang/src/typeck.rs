@@ -25,18 +25,18 @@ use std::rc::Rc;
 use indexmap::IndexMap;
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
-use ioxide_model::sort::{Ctor, Data, DataField, DataId, DataKind, Sort};
+use ioxide_model::sort::{Constructor, DataField, DataId, DataKind, DataSort, Sort};
 use ioxide_model::source::Span;
 use ioxide_model::sts::{GateId, GateKind, LocId};
-use ioxide_model::term::{FnId, Node, Term, TermPool, VarId};
+use ioxide_model::term::{FnId, Term, TermNode, TermPool, VarId};
 use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 pub(crate) use self::part::PartNames;
 use crate::ast::{Expr, Name, Type, TypeKind};
-use crate::resolve::Table;
-use crate::sink::Sink;
+use crate::resolve::NameTable;
+use crate::sink::FindingSink;
 
 /// Types may be nested this deep, and have this many parts in all.
 const MAX_TYPE_DEPTH: usize = 32;
@@ -73,7 +73,7 @@ pub(crate) struct BoundName {
 
 /// A function while its body is checked.
 #[derive(Clone, Debug)]
-pub(crate) struct Defining {
+pub(crate) struct FunctionInProgress {
     pub(crate) id: FnId,
     /// The parameters that every call so far descends on.
     pub(crate) descends: Vec<usize>,
@@ -107,7 +107,7 @@ pub(crate) struct FieldItem {
 
 /// Where an expression stands: what it may read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum ExprContext {
     /// Known before the model runs.
     Constant,
     /// The value of a function.
@@ -126,7 +126,7 @@ pub(crate) enum Place {
     Message,
 }
 
-impl Place {
+impl ExprContext {
     fn reads_variables(self) -> bool {
         matches!(self, Self::Guard | Self::Pin | Self::Update | Self::Property | Self::Reach)
     }
@@ -151,7 +151,7 @@ impl Place {
 
 /// What a sort is needed for.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Role<'x> {
+pub(crate) enum SortRole<'x> {
     Guard,
     Condition,
     Variable(&'x str),
@@ -169,7 +169,7 @@ pub(crate) enum Role<'x> {
     Operand(&'x str),
 }
 
-impl Role<'_> {
+impl SortRole<'_> {
     fn describe(self) -> String {
         match self {
             Self::Guard => "a guard".into(),
@@ -194,14 +194,14 @@ impl Role<'_> {
 /// The state of checking one model.
 pub(crate) struct Checker<'a, 's> {
     pub(crate) pool: TermPool,
-    pub(crate) sink: &'s mut Sink,
-    pub(crate) values: Table<'a, ValueItem>,
-    pub(crate) types: Table<'a, Option<Sort>>,
-    pub(crate) functions: Table<'a, Option<Rc<FnItem>>>,
-    pub(crate) gates: Table<'a, Rc<GateItem>>,
-    pub(crate) states: Table<'a, LocId>,
+    pub(crate) sink: &'s mut FindingSink,
+    pub(crate) values: NameTable<'a, ValueItem>,
+    pub(crate) types: NameTable<'a, Option<Sort>>,
+    pub(crate) functions: NameTable<'a, Option<Rc<FnItem>>>,
+    pub(crate) gates: NameTable<'a, Rc<GateItem>>,
+    pub(crate) states: NameTable<'a, LocId>,
     /// Where the expression at hand stands.
-    pub(crate) place: Place,
+    pub(crate) place: ExprContext,
     /// The message whose fields are in scope.
     pub(crate) message: Option<Rc<GateItem>>,
     /// The parameters of the function being defined, in order.
@@ -211,7 +211,7 @@ pub(crate) struct Checker<'a, 's> {
     /// Names bound by `exists`, `forall` and `match`, innermost last.
     pub(crate) bound: Vec<BoundName>,
     /// The function that is being defined, if it may call itself.
-    pub(crate) defining: Option<Defining>,
+    pub(crate) defining: Option<FunctionInProgress>,
     /// What must hold so that values fit their ranges.
     pub(crate) obligations: Vec<Term>,
     /// Enums and records that are declared and not defined yet.
@@ -225,16 +225,16 @@ pub(crate) struct Checker<'a, 's> {
 }
 
 impl<'a, 's> Checker<'a, 's> {
-    pub(crate) fn new(sink: &'s mut Sink) -> Self {
+    pub(crate) fn new(sink: &'s mut FindingSink) -> Self {
         Self {
             pool: TermPool::new(),
             sink,
-            values: Table::new("name"),
-            types: Table::new("type"),
-            functions: Table::new("function"),
-            gates: Table::new("message"),
-            states: Table::new("state"),
-            place: Place::Constant,
+            values: NameTable::new("name"),
+            types: NameTable::new("type"),
+            functions: NameTable::new("function"),
+            gates: NameTable::new("message"),
+            states: NameTable::new("state"),
+            place: ExprContext::Constant,
             message: None,
             param_order: Vec::new(),
             params: FxHashMap::default(),
@@ -252,7 +252,7 @@ impl<'a, 's> Checker<'a, 's> {
     /// returns the obligations that arose.
     pub(crate) fn at<T>(
         &mut self,
-        place: Place,
+        place: ExprContext,
         message: Option<Rc<GateItem>>,
         f: impl FnOnce(&mut Self) -> T,
     ) -> (T, Vec<Term>) {
@@ -287,10 +287,10 @@ impl<'a, 's> Checker<'a, 's> {
         let Self { options, pool, .. } = self;
         *options.entry(sort).or_insert_with(|| {
             let value = DataField { name: "value".into(), sort };
-            let none = Ctor { name: "none".into(), fields: Vec::new() };
-            let some = Ctor { name: "some".into(), fields: vec![value] };
+            let none = Constructor { name: "none".into(), fields: Vec::new() };
+            let some = Constructor { name: "some".into(), fields: vec![value] };
             let name = format!("{}?", pool.show_sort(sort)).into();
-            pool.declare_data(Data { name, kind: DataKind::Option, ctors: vec![none, some] })
+            pool.declare_data(DataSort { name, kind: DataKind::Option, ctors: vec![none, some] })
         })
     }
 
@@ -331,7 +331,7 @@ impl<'a, 's> Checker<'a, 's> {
     }
 
     fn range_sort(&mut self, lo: &Expr, hi: &Expr, span: Span) -> Option<Sort> {
-        let (bounds, _) = self.at(Place::Constant, None, |cx| (cx.bound_value(lo), cx.bound_value(hi)));
+        let (bounds, _) = self.at(ExprContext::Constant, None, |cx| (cx.bound_value(lo), cx.bound_value(hi)));
         let (lo, hi) = (bounds.0?, bounds.1?);
         if lo <= hi {
             return Some(Sort::Range { lo, hi });
@@ -345,7 +345,7 @@ impl<'a, 's> Checker<'a, 's> {
 
     /// A constant that can bound a range.
     pub(crate) fn bound_value(&mut self, expr: &Expr) -> Option<i64> {
-        let value = self.constant(expr, Sort::Int, Role::Bound)?;
+        let value = self.constant(expr, Sort::Int, SortRole::Bound)?;
         let bound = value.as_int().and_then(ioxide_model::number::Int::to_i64);
         if bound.is_none() {
             self.sink.error(|| {
@@ -393,13 +393,13 @@ impl<'a, 's> Checker<'a, 's> {
     // Sorts of expressions.
 
     /// The term of `expr`, which must have `sort` because of `role`.
-    pub(crate) fn check(&mut self, expr: &Expr, sort: Sort, role: Role<'_>) -> Option<Term> {
+    pub(crate) fn check(&mut self, expr: &Expr, sort: Sort, role: SortRole<'_>) -> Option<Term> {
         let term = self.infer(expr, Some(sort))?;
         self.coerce(term, expr.span, sort, role)
     }
 
     /// `term` as a value of `sort`.
-    pub(crate) fn coerce(&mut self, term: Term, span: Span, sort: Sort, role: Role<'_>) -> Option<Term> {
+    pub(crate) fn coerce(&mut self, term: Term, span: Span, sort: Sort, role: SortRole<'_>) -> Option<Term> {
         let found = self.pool.sort(term);
         match (sort, found.base()) {
             (Sort::Range { lo, hi }, Sort::Int) => self.fit(term, span, lo, hi, role),
@@ -412,7 +412,7 @@ impl<'a, 's> Checker<'a, 's> {
         }
     }
 
-    fn fit(&mut self, term: Term, span: Span, lo: i64, hi: i64, role: Role<'_>) -> Option<Term> {
+    fn fit(&mut self, term: Term, span: Span, lo: i64, hi: i64, role: SortRole<'_>) -> Option<Term> {
         self.check_constant_range(term, span, Sort::Range { lo, hi }, role)?;
         let within = matches!(self.pool.sort(term), Sort::Range { lo: l, hi: h } if lo <= l && h <= hi);
         if !within {
@@ -430,7 +430,7 @@ impl<'a, 's> Checker<'a, 's> {
         term: Term,
         span: Span,
         sort: Sort,
-        role: Role<'_>,
+        role: SortRole<'_>,
     ) -> Option<()> {
         let Sort::Range { lo, hi } = sort else { return Some(()) };
         let Some(Value::Int(n)) = self.pool.as_value(term) else { return Some(()) };
@@ -451,7 +451,7 @@ impl<'a, 's> Checker<'a, 's> {
         }
     }
 
-    pub(crate) fn mismatch(&mut self, span: Span, wanted: Sort, found: Sort, role: Role<'_>) {
+    pub(crate) fn mismatch(&mut self, span: Span, wanted: Sort, found: Sort, role: SortRole<'_>) {
         let (wanted_text, found_text) = (self.pool.show_sort(wanted), self.pool.show_sort(found.base()));
         let help = self.mismatch_help(wanted, found);
         self.sink.error(|| {
@@ -490,8 +490,8 @@ impl<'a, 's> Checker<'a, 's> {
     // Constants.
 
     /// The value of `expr`, which must be constant and of `sort`.
-    pub(crate) fn constant(&mut self, expr: &Expr, sort: Sort, role: Role<'_>) -> Option<Value> {
-        let (term, obligations) = self.at(Place::Constant, None, |cx| cx.check(expr, sort, role));
+    pub(crate) fn constant(&mut self, expr: &Expr, sort: Sort, role: SortRole<'_>) -> Option<Value> {
+        let (term, obligations) = self.at(ExprContext::Constant, None, |cx| cx.check(expr, sort, role));
         self.ground_value(term?, &obligations, expr.span)
     }
 
@@ -547,7 +547,7 @@ pub(crate) fn n_parts(pool: &TermPool, term: Term) -> Option<usize> {
     let mut n_parts = 0;
     while let Some(term) = open.pop() {
         let node = pool.node(term);
-        if let Node::Value(value) = node {
+        if let TermNode::Value(value) = node {
             if !is_sane_value(value) {
                 return None;
             }
@@ -559,7 +559,8 @@ pub(crate) fn n_parts(pool: &TermPool, term: Term) -> Option<usize> {
                 open.push(child);
             }
         }
-        let is_wide = matches!(node, Node::Mul(list) | Node::Concat(list) if list.len() > MAX_OPERANDS);
+        let is_wide =
+            matches!(node, TermNode::Mul(list) | TermNode::Concat(list) if list.len() > MAX_OPERANDS);
         if n_parts > MAX_TERM_PARTS || is_wide {
             return None;
         }
@@ -579,7 +580,7 @@ fn is_sane_value(value: &Value) -> bool {
 }
 
 /// The sort inside an option type.
-pub(crate) fn option_payload(data: &Data) -> Option<Sort> {
+pub(crate) fn option_payload(data: &DataSort) -> Option<Sort> {
     let is_option = data.kind == DataKind::Option;
     is_option.then(|| data.ctors.get(1)?.fields.first().map(|field| field.sort)).flatten()
 }

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 
 use common::{load_text, render};
 use ioxide_model::code::Code;
-use ioxide_model::concrete::{State, initial_state, is_enabled, successor};
+use ioxide_model::concrete::{ConcreteState, initial_state, is_enabled, successor};
 use ioxide_model::sort::Sort;
 use ioxide_model::sts::Model;
 use ioxide_model::value::Value;
@@ -21,7 +21,7 @@ use program::{Dice, MOST, Program, Store};
 const LOOKS: usize = 30;
 
 /// The concrete state that `store` is.
-fn state(model: &mut Model, store: &Store) -> State {
+fn state(model: &mut Model, store: &Store) -> ConcreteState {
     let mut state = initial_state(&model.pool, &model.sts).expect("initial values");
     for at in 0..model.sts.vars.len() {
         let var = model.sts.vars[at].var;
@@ -43,7 +43,7 @@ fn state(model: &mut Model, store: &Store) -> State {
 }
 
 /// The states that the switches of the model lead to.
-fn reached(model: &Model, state: &State, p: i64) -> BTreeSet<State> {
+fn reached(model: &Model, state: &ConcreteState, p: i64) -> BTreeSet<ConcreteState> {
     let Model { pool, sts } = model;
     let values = [Value::int(p)];
     let enabled = |it: &&ioxide_model::sts::Switch| is_enabled(pool, sts, state, it, &values).expect("known");
@@ -86,7 +86,7 @@ fn random_bodies_do_what_their_statements_do_one_after_the_other() {
             let ends = program.ends(&store, p);
             n_enabled += usize::from(!ends.is_empty());
             n_choices += usize::from(ends.len() > 1);
-            let wanted: BTreeSet<State> = ends.iter().map(|store| state(&mut model, store)).collect();
+            let wanted: BTreeSet<ConcreteState> = ends.iter().map(|store| state(&mut model, store)).collect();
             assert_eq!(reached(&model, &before, p), wanted, "{text}\nfrom {store:?} with p = {p}");
         }
     }

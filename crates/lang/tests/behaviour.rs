@@ -5,7 +5,7 @@ mod common;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use common::{load_file, render, root};
-use ioxide_model::concrete::{State, initial_state, is_enabled, successor};
+use ioxide_model::concrete::{ConcreteState, initial_state, is_enabled, successor};
 use ioxide_model::sts::{GateId, Model, Sts, SwitchId};
 use ioxide_model::value::Value;
 
@@ -23,7 +23,7 @@ fn messages(sts: &Sts, gate: GateId, domain: &[i64]) -> Vec<Vec<Value>> {
 }
 
 /// The steps from `state`: message as text, switch, state after it.
-fn steps(model: &Model, state: &State, domain: &[i64]) -> Vec<(String, SwitchId, State)> {
+fn steps(model: &Model, state: &ConcreteState, domain: &[i64]) -> Vec<(String, SwitchId, ConcreteState)> {
     let Model { pool, sts } = model;
     let mut found = Vec::new();
     for (id, switch) in sts.switches_from(state.loc) {
@@ -39,7 +39,7 @@ fn steps(model: &Model, state: &State, domain: &[i64]) -> Vec<(String, SwitchId,
 }
 
 /// Reachable states with the length of a shortest way to them.
-fn reachable(model: &Model, domain: &[i64]) -> BTreeMap<State, usize> {
+fn reachable(model: &Model, domain: &[i64]) -> BTreeMap<ConcreteState, usize> {
     let start = initial_state(&model.pool, &model.sts).expect("initial values");
     let mut depths = BTreeMap::from([(start.clone(), 0)]);
     let mut open = VecDeque::from([start]);
@@ -73,7 +73,7 @@ fn both_styles_of_the_car_alarm_have_the_same_traces() {
         if !seen.insert(pair.clone()) {
             continue;
         }
-        let next = |model: &Model, state: &State| -> BTreeMap<String, State> {
+        let next = |model: &Model, state: &ConcreteState| -> BTreeMap<String, ConcreteState> {
             steps(model, state, &DELAYS).into_iter().map(|(message, _, after)| (message, after)).collect()
         };
         let (left, right) = (next(&a, &pair.0), next(&b, &pair.1));
@@ -97,7 +97,7 @@ fn the_scaled_protocol_has_the_known_number_of_states() {
 }
 
 /// The third variable, the chunk, is 0.
-fn message_is_zero(state: &State) -> bool {
+fn message_is_zero(state: &ConcreteState) -> bool {
     state.values.iter().nth(2).is_some_and(|(_, value)| *value == Value::int(0))
 }
 

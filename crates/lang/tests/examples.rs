@@ -5,7 +5,7 @@ mod common;
 use std::collections::BTreeSet;
 
 use common::{files, load_file, load_with, render, root};
-use ioxide_lang::Options;
+use ioxide_lang::LoadOptions;
 use ioxide_model::code::Code;
 use ioxide_model::diag::{Diagnostic, Severity};
 use ioxide_model::sts::{GateKind, Model};
@@ -76,14 +76,14 @@ fn the_atm_has_clocks_unknowns_and_an_observed_input() {
 #[test]
 fn constants_can_be_overridden() {
     let text = std::fs::read_to_string(root().join("examples/brp/scaled.iox")).expect("the example");
-    let set = |name: &str, value: &str| Options { overrides: vec![(name.into(), value.into())] };
-    let guard_of_r7 = |options: &Options| {
+    let set = |name: &str, value: &str| LoadOptions { overrides: vec![(name.into(), value.into())] };
+    let guard_of_r7 = |options: &LoadOptions| {
         let (sources, loaded) = load_with("scaled.iox", &text, options);
         let model = loaded.model.unwrap_or_else(|| panic!("{}", render(&sources, &loaded.diagnostics)));
         let r7 = model.sts.switch_named("r7").expect("the switch");
         model.pool.show(model.sts.switches[r7].guard).to_string()
     };
-    assert_eq!(guard_of_r7(&Options::default()), "rn <= 5");
+    assert_eq!(guard_of_r7(&LoadOptions::default()), "rn <= 5");
     assert_eq!(guard_of_r7(&set("MAX_RN", "20")), "rn <= 20");
     assert_eq!(guard_of_r7(&set("MAX_RN", "2 * 10 + N")), "rn <= 23");
 }
@@ -93,7 +93,7 @@ fn wrong_overrides_are_explained() {
     let text = "model M { const MAX = 3 const NAME = \"a\" enum E { on_, off } const MODE = off const PORT: 0..9 = 1
         input i(p: int) output o(s: string, e: E) state s { on i when p < MAX + PORT emit o(s: NAME, e: MODE) } }";
     let codes = |name: &str, value: &str| {
-        let options = Options { overrides: vec![(name.into(), value.into())] };
+        let options = LoadOptions { overrides: vec![(name.into(), value.into())] };
         let (sources, loaded) = load_with("m.iox", text, &options);
         let codes: Vec<Code> = loaded.diagnostics.iter().map(|diagnostic| diagnostic.code).collect();
         (codes, render(&sources, &loaded.diagnostics))

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{load_text, render};
-use ioxide_model::goal::{GoalKind, ObserverTarget, Seen, TestStepKind};
+use ioxide_model::goal::{GoalKind, ObservedEvent, ObserverTarget, TestStepKind};
 use ioxide_model::sts::{GateKind, Model};
 
 fn model(name: &str, text: &str) -> Model {
@@ -213,8 +213,8 @@ fn goals_keep_their_meaning() {
                             ObserverTarget::Miss => "MISS".into(),
                         };
                         let on = match rule.on {
-                            Seen::Message(gate) => sts.gates[gate].name.to_string(),
-                            Seen::Quiet => "QUIET".into(),
+                            ObservedEvent::Message(gate) => sts.gates[gate].name.to_string(),
+                            ObservedEvent::Quiet => "QUIET".into(),
                         };
                         let name = |var| pool.var_info(var).name.to_string();
                         let update = rule

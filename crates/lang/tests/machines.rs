@@ -7,8 +7,8 @@ mod common;
 use std::collections::BTreeSet;
 
 use common::{files_under, public_data};
-use ioxide_fsm::mealy::{Listing, Row};
-use ioxide_lang::{Options, load, load_machine, machine_form};
+use ioxide_fsm::mealy::{MachineListing, TransitionRow};
+use ioxide_lang::{LoadOptions, load, load_machine, machine_form};
 use ioxide_model::source::Sources;
 use ioxide_model::sts::{GateKind, Model};
 use proptest::prelude::*;
@@ -37,7 +37,7 @@ fn name(spelling: Spelling, text: &str) -> String {
     if is_plain && spelling.has(0) { text.to_owned() } else { quoted(text) }
 }
 
-fn written(listing: &Listing, spelling: Spelling) -> String {
+fn written(listing: &MachineListing, spelling: Spelling) -> String {
     let name = |text: &str| name(spelling, text);
     let start = format!("__start0 -> {}{}\n", name(&listing.initial), if spelling.has(1) { ";" } else { "" });
     let mut text = String::from(if spelling.has(2) { "strict DiGraph m\n{\n" } else { "digraph m {" });
@@ -62,16 +62,16 @@ fn written(listing: &Listing, spelling: Spelling) -> String {
     text + "}\n"
 }
 
-fn machine() -> impl Strategy<Value = Listing> {
+fn machine() -> impl Strategy<Value = MachineListing> {
     let row = (0..STATES.len(), 0..INPUTS.len(), 0..OUTPUTS.len(), 0..STATES.len());
     (0..STATES.len(), prop::collection::vec(row, 1..12)).prop_map(|(initial, rows)| {
-        let row = |(from, input, output, to): (usize, usize, usize, usize)| Row {
+        let row = |(from, input, output, to): (usize, usize, usize, usize)| TransitionRow {
             from: STATES[from].into(),
             input: INPUTS[input].into(),
             output: OUTPUTS[output].trim().into(),
             to: STATES[to].into(),
         };
-        Listing {
+        MachineListing {
             initial: STATES[initial].into(),
             states: STATES.map(str::to_owned).to_vec(),
             rows: rows.into_iter().map(row).collect(),
@@ -88,7 +88,7 @@ fn sources(file: &str, text: &str) -> (Sources, ioxide_model::source::FileId) {
 #[track_caller]
 fn model(file: &str, text: &str) -> Model {
     let (sources, id) = sources(file, text);
-    let loaded = load(&sources, id, &Options::default());
+    let loaded = load(&sources, id, &LoadOptions::default());
     loaded.model.unwrap_or_else(|| panic!("{file}: {:?}\n{text}", loaded.diagnostics))
 }
 
@@ -153,7 +153,7 @@ fn every_form_of_machine_is_a_model() {
 fn a_wrong_machine_is_shown_with_its_place() {
     let place = |file: &str, text: &str| {
         let (sources, id) = sources(file, text);
-        let loaded = load(&sources, id, &Options::default());
+        let loaded = load(&sources, id, &LoadOptions::default());
         assert!(loaded.model.is_none());
         let finding = loaded.diagnostics.first().unwrap();
         (finding.code.id(), sources.slice(finding.span).to_owned())

@@ -11,7 +11,7 @@ use std::fmt::Write;
 
 use common::{load_text, render};
 use ioxide_model::code::Code;
-use ioxide_model::concrete::{self, State};
+use ioxide_model::concrete::{self, ConcreteState};
 use ioxide_model::sts::Model;
 use messages::{Action, label};
 
@@ -778,7 +778,7 @@ fn labels() -> Vec<(Action, bool)> {
 }
 
 /// The states after `action`; there is no message for channels that are never used at once.
-fn after(model: &Model, state: &State, action: &Action) -> Vec<State> {
+fn after(model: &Model, state: &ConcreteState, action: &Action) -> Vec<ConcreteState> {
     if model.sts.gate_named(&action.0).is_none() {
         return Vec::new();
     }
@@ -786,13 +786,13 @@ fn after(model: &Model, state: &State, action: &Action) -> Vec<State> {
     found.expect("evaluates").into_iter().map(|successor| successor.state).collect()
 }
 
-fn model_closure(model: &Model, states: Vec<State>) -> Option<BTreeSet<State>> {
+fn model_closure(model: &Model, states: Vec<ConcreteState>) -> Option<BTreeSet<ConcreteState>> {
     let closure = concrete::tau_closure(&model.pool, &model.sts, states, MAX_STATES).expect("evaluates");
     (!closure.truncated).then_some(closure.states)
 }
 
 /// Whether nothing can be sent or done internally.
-fn is_quiet(model: &Model, state: &State, all: &[(Action, bool)]) -> bool {
+fn is_quiet(model: &Model, state: &ConcreteState, all: &[(Action, bool)]) -> bool {
     let moves = concrete::internal_successors(&model.pool, &model.sts, state).expect("evaluates");
     let outputs = all.iter().filter(|(_, is_input)| !is_input);
     moves.is_empty() && outputs.into_iter().all(|(action, _)| after(model, state, action).is_empty())
@@ -819,7 +819,8 @@ fn walk(procs: &[Proc], start: &Beh, model: &Model, dice: &mut Dice, text: &str)
         let steps: Vec<(Action, Beh)> = terms.iter().flat_map(|term| interpreter.steps(term)).collect();
         let mut enabled = Vec::new();
         for (action, _) in &all {
-            let next: Vec<State> = closed.iter().flat_map(|state| after(model, state, action)).collect();
+            let next: Vec<ConcreteState> =
+                closed.iter().flat_map(|state| after(model, state, action)).collect();
             let possible = steps.iter().any(|(other, _)| other == action);
             assert_eq!(!next.is_empty(), possible, "{action:?} after {trace:?} of\n{text}");
             compared += 1;

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{load_file, public_data, render};
-use ioxide_lang::{Loaded, Options, load};
+use ioxide_lang::{LoadOptions, LoadedText, load};
 use ioxide_model::source::Sources;
 
 const MACHINE: &str = "@xlia< system , 1.0 >:
@@ -36,10 +36,10 @@ timed system S {
 }
 // a comment at the end";
 
-fn loaded(text: &str) -> (Sources, Loaded) {
+fn loaded(text: &str) -> (Sources, LoadedText) {
     let mut sources = Sources::new();
     let file = sources.add("m.xlia", text);
-    let loaded = load(&sources, file, &Options::default());
+    let loaded = load(&sources, file, &LoadOptions::default());
     (sources, loaded)
 }
 

@@ -4,16 +4,13 @@
 //! for its cost, where states that would meet without having been told apart count as another run. Decisions are
 //! made when they are needed and kept until beliefs have changed. This is the greedy construction of adaptive
 //! distinguishing sequences [LeeYannakakis94] on a machine with gaps.
-//!
-//! [LeeYannakakis94]: D. Lee, M. Yannakakis, "Testing Finite-State Machines: State Identification and Verification",
-//! IEEE Transactions on Computers 43(3), 1994.
 
 use ioxide_fsm::mealy::{InputId, OutputId, StateId};
 use ioxide_fsm::word::Word;
 use ioxide_model::index::Idx;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::fold::Fold;
+use crate::fold::LearnerFold;
 use crate::tree::ObservationTree;
 
 /// What another run costs beside the symbols of a word.
@@ -21,14 +18,14 @@ const RUN_COST: f64 = 6.0;
 
 /// A state that is still possible: how likely it is, and where it would be now.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Token {
+struct StateToken {
     weight: f64,
     now: StateId,
 }
 
 #[derive(Debug)]
-struct Decision {
-    tokens: Vec<Token>,
+struct AdaptiveDecision {
+    tokens: Vec<StateToken>,
     /// Inputs that are decided on already.
     plan: Word,
     /// What follows each answer; nothing until the decision was used.
@@ -38,34 +35,34 @@ struct Decision {
 /// Decisions that tell all states apart, made on demand.
 #[derive(Debug, Default)]
 pub(crate) struct Decisions {
-    arena: Vec<Decision>,
-    machine: Believed,
+    arena: Vec<AdaptiveDecision>,
+    machine: BelievedMachine,
     pairs: PairWords,
-    groups: Groups,
+    groups: TokenGroups,
 }
 
 /// A place in the decisions.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Question(usize);
+pub(crate) struct DecisionPlace(usize);
 
 impl Decisions {
     /// Begins anew: beliefs have changed.
-    pub fn renew(&mut self, fold: &Fold, tree: &ObservationTree) {
-        self.machine = Believed::new(fold, tree);
+    pub fn renew(&mut self, fold: &LearnerFold, tree: &ObservationTree) {
+        self.machine = BelievedMachine::new(fold, tree);
         self.pairs = PairWords::new(&self.machine, fold, tree);
-        let token = |now: StateId| Token { weight: self.machine.weights[now.index()], now };
+        let token = |now: StateId| StateToken { weight: self.machine.weights[now.index()], now };
         let tokens = fold.states().map(token).collect();
         self.arena.clear();
-        self.arena.push(Decision { tokens, plan: Word::new(), after: None });
+        self.arena.push(AdaptiveDecision { tokens, plan: Word::new(), after: None });
     }
 
     /// The first question.
-    pub fn begin(&self) -> Question {
-        Question(0)
+    pub fn begin(&self) -> DecisionPlace {
+        DecisionPlace(0)
     }
 
     /// The next input, unless nothing is left to tell apart.
-    pub fn input(&mut self, at: Question) -> Option<InputId> {
+    pub fn input(&mut self, at: DecisionPlace) -> Option<InputId> {
         let decision = self.arena.get(at.0).filter(|decision| decision.tokens.len() > 1)?;
         if decision.plan.is_empty() {
             let word = self.choose(at)?;
@@ -75,21 +72,21 @@ impl Decisions {
     }
 
     /// Where `output` to the input leads, unless no state was expected to give it.
-    pub fn after(&mut self, at: Question, output: OutputId) -> Option<Question> {
+    pub fn after(&mut self, at: DecisionPlace, output: OutputId) -> Option<DecisionPlace> {
         if self.arena[at.0].after.is_none() {
             self.expand(at);
         }
         let after = self.arena[at.0].after.as_ref()?;
-        after.iter().find(|(expected, _)| *expected == output).map(|&(_, next)| Question(next))
+        after.iter().find(|(expected, _)| *expected == output).map(|&(_, next)| DecisionPlace(next))
     }
 
-    fn expand(&mut self, at: Question) {
+    fn expand(&mut self, at: DecisionPlace) {
         let decision = &self.arena[at.0];
         let (input, rest) = (decision.plan[0], decision.plan[1..].to_vec());
-        let mut groups: Vec<(OutputId, Vec<Token>)> = Vec::new();
+        let mut groups: Vec<(OutputId, Vec<StateToken>)> = Vec::new();
         for &token in &decision.tokens {
             let Some((output, now)) = self.machine.step(token.now, input) else { continue };
-            let token = Token { now, ..token };
+            let token = StateToken { now, ..token };
             match groups.iter_mut().find(|(known, _)| *known == output) {
                 Some((_, tokens)) => tokens.push(token),
                 None => groups.push((output, vec![token])),
@@ -101,13 +98,13 @@ impl Decisions {
         for (output, tokens) in groups {
             let plan = if is_split { Word::new() } else { rest.clone() };
             after.push((output, self.arena.len()));
-            self.arena.push(Decision { tokens, plan, after: None });
+            self.arena.push(AdaptiveDecision { tokens, plan, after: None });
         }
         self.arena[at.0].after = Some(after);
     }
 
     /// The word that says most for its cost.
-    fn choose(&mut self, at: Question) -> Option<Word> {
+    fn choose(&mut self, at: DecisionPlace) -> Option<Word> {
         let tokens = &self.arena[at.0].tokens;
         let mut best: Option<(f64, Word)> = None;
         let singles = (0..self.machine.n_inputs).map(|input| vec![InputId::new(input)]);
@@ -123,7 +120,7 @@ impl Decisions {
 
 /// The machine that is believed, with gaps, as it was when decisions began.
 #[derive(Debug, Default)]
-struct Believed {
+struct BelievedMachine {
     n_states: usize,
     n_inputs: usize,
     n_outputs: usize,
@@ -132,8 +129,8 @@ struct Believed {
     weights: Vec<f64>,
 }
 
-impl Believed {
-    fn new(fold: &Fold, tree: &ObservationTree) -> Self {
+impl BelievedMachine {
+    fn new(fold: &LearnerFold, tree: &ObservationTree) -> Self {
         let steps = || (0..).map_while(|number| fold.step_number(number));
         let edge = |step| {
             let entry = fold.at(step);
@@ -161,16 +158,16 @@ impl Believed {
 
 /// Scratch for groups of tokens that have given the same answers.
 #[derive(Debug, Default)]
-struct Groups {
+struct TokenGroups {
     now: Vec<(u32, StateId, f64)>,
     /// The group of tokens of an earlier group that give an output, and when that was noted.
     places: Vec<(u32, u32)>,
     clock: u32,
 }
 
-impl Groups {
+impl TokenGroups {
     /// How many bits `word` says about `tokens` for each symbol it is expected to cost.
-    fn value(&mut self, machine: &Believed, tokens: &[Token], word: &[InputId]) -> f64 {
+    fn value(&mut self, machine: &BelievedMachine, tokens: &[StateToken], word: &[InputId]) -> f64 {
         self.now.clear();
         self.now.extend(tokens.iter().map(|token| (0, token.now, token.weight)));
         let mut n_groups = 1;
@@ -194,7 +191,7 @@ impl Groups {
     }
 
     /// Moves all tokens on; those whose answer is not known are in no group. How many groups there are then.
-    fn step(&mut self, machine: &Believed, input: InputId, n_groups: u32) -> u32 {
+    fn step(&mut self, machine: &BelievedMachine, input: InputId, n_groups: u32) -> u32 {
         self.clock += 1;
         let size = n_groups as usize * machine.n_outputs;
         if self.places.len() < size {
@@ -227,7 +224,7 @@ struct PairWords {
 }
 
 impl PairWords {
-    fn new(machine: &Believed, fold: &Fold, tree: &ObservationTree) -> Self {
+    fn new(machine: &BelievedMachine, fold: &LearnerFold, tree: &ObservationTree) -> Self {
         let n_states = machine.n_states;
         let mut pairs =
             Self { n_states, first: vec![None; n_states * n_states], known: FxHashMap::default() };
@@ -254,7 +251,7 @@ impl PairWords {
     }
 
     /// An input that tells `a` and `b` apart, or leads to two states that are told apart.
-    fn separating(&self, machine: &Believed, a: StateId, b: StateId) -> Option<InputId> {
+    fn separating(&self, machine: &BelievedMachine, a: StateId, b: StateId) -> Option<InputId> {
         let mut way = None;
         for input in machine.inputs() {
             let (Some(from_a), Some(from_b)) = (machine.step(a, input), machine.step(b, input)) else {
@@ -270,7 +267,7 @@ impl PairWords {
         way
     }
 
-    fn word(&self, machine: &Believed, a: StateId, b: StateId) -> Option<Word> {
+    fn word(&self, machine: &BelievedMachine, a: StateId, b: StateId) -> Option<Word> {
         let (mut x, mut y) = (a, b);
         let mut word = Word::new();
         while let Some(input) = self.first[x.index() * self.n_states + y.index()] {
@@ -284,7 +281,7 @@ impl PairWords {
     }
 
     /// Words that tell neighbours among `tokens` apart.
-    fn words(&self, machine: &Believed, tokens: &[Token]) -> Vec<Word> {
+    fn words(&self, machine: &BelievedMachine, tokens: &[StateToken]) -> Vec<Word> {
         let mut states: Vec<StateId> = tokens.iter().map(|token| token.now).collect();
         states.sort_unstable();
         states.dedup();

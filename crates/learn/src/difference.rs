@@ -15,7 +15,7 @@ use rustc_hash::FxHashSet;
 
 /// An answer that is not what it was.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Changed {
+pub struct ChangedAnswer {
     /// A shortest word from the start to the two states, and the input that tells them apart.
     pub word: Word,
     /// The old state.
@@ -28,7 +28,7 @@ pub struct Changed {
     pub new: Option<OutputId>,
 }
 
-impl Changed {
+impl ChangedAnswer {
     /// The input that is answered differently.
     #[must_use]
     pub fn input(&self) -> Option<InputId> {
@@ -40,7 +40,7 @@ impl Changed {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MachineDifference {
     /// Answers that differ, shortest words first.
-    pub changed: Vec<Changed>,
+    pub changed: Vec<ChangedAnswer>,
     /// States of the new machine that no state of the old one became.
     pub added: Vec<StateId>,
     /// States of the old machine that became no state of the new one.
@@ -58,7 +58,7 @@ impl MachineDifference {
 /// The differences between `old` and `new`; ids of inputs and outputs must mean the same in both.
 #[must_use]
 pub fn difference(old: &Mealy, new: &Mealy) -> MachineDifference {
-    let mut pairs = Pairs::new((old.initial(), new.initial()));
+    let mut pairs = StatePairs::new((old.initial(), new.initial()));
     let mut result = MachineDifference::default();
     while let Some((pair, word)) = pairs.queue.pop_front() {
         for input in old.inputs() {
@@ -66,7 +66,7 @@ pub fn difference(old: &Mealy, new: &Mealy) -> MachineDifference {
             let mut longer = word.clone();
             longer.push(input);
             if before.map(|edge| edge.output) != after.map(|edge| edge.output) {
-                result.changed.push(Changed {
+                result.changed.push(ChangedAnswer {
                     word: longer,
                     old_state: pair.0,
                     new_state: pair.1,
@@ -84,23 +84,23 @@ pub fn difference(old: &Mealy, new: &Mealy) -> MachineDifference {
     result
 }
 
-type Pair = (StateId, StateId);
+type StatePair = (StateId, StateId);
 
 /// Pairs of states that a common trace leads to.
-struct Pairs {
-    seen: FxHashSet<Pair>,
-    order: Vec<Pair>,
-    queue: VecDeque<(Pair, Word)>,
+struct StatePairs {
+    seen: FxHashSet<StatePair>,
+    order: Vec<StatePair>,
+    queue: VecDeque<(StatePair, Word)>,
 }
 
-impl Pairs {
-    fn new(start: Pair) -> Self {
+impl StatePairs {
+    fn new(start: StatePair) -> Self {
         let mut pairs = Self { seen: FxHashSet::default(), order: Vec::new(), queue: VecDeque::new() };
         pairs.meet(start, Word::new());
         pairs
     }
 
-    fn meet(&mut self, pair: Pair, word: Word) {
+    fn meet(&mut self, pair: StatePair, word: Word) {
         if self.seen.insert(pair) {
             self.order.push(pair);
             self.queue.push_back((pair, word));
@@ -108,8 +108,8 @@ impl Pairs {
     }
 
     /// One counterpart for every state: the first it meets that has none yet.
-    fn matched(&self) -> Vec<Pair> {
-        let mut matched: Vec<Pair> = Vec::new();
+    fn matched(&self) -> Vec<StatePair> {
+        let mut matched: Vec<StatePair> = Vec::new();
         for &pair in &self.order {
             if !matched.iter().any(|known| known.0 == pair.0 || known.1 == pair.1) {
                 matched.push(pair);

@@ -4,20 +4,18 @@
 //! it. A transition of a basis state leads to a node of the tree (the *frontier*, or the basis again); once that
 //! node is believed to be a basis state, words are predicted on from there. Predictions choose what to ask; that two
 //! states differ is only ever concluded from the tree itself [VGRW22].
-//!
-//! [VGRW22]: see [`crate::tree`].
 
 use ioxide_fsm::mealy::{InputId, OutputId, StateId};
 use ioxide_fsm::word::Word;
 use ioxide_model::index::{Idx, IndexVec};
 
-use crate::tree::{ObservationTree, TreeNode};
+use crate::tree::{LearnTreeNode, ObservationTree};
 
 /// Where a basis state goes on an input.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Move {
+pub(crate) struct FoldMove {
     /// The node of the tree, if it was asked.
-    pub node: Option<TreeNode>,
+    pub node: Option<LearnTreeNode>,
     /// The state it is believed to be.
     pub to: Option<StateId>,
     /// The basis states it is known to be apart from.
@@ -26,15 +24,15 @@ pub(crate) struct Move {
 
 /// Basis, moves and beliefs.
 #[derive(Clone, Debug)]
-pub(crate) struct Fold {
+pub(crate) struct LearnerFold {
     n_inputs: usize,
-    pub basis: IndexVec<StateId, TreeNode>,
-    moves: Vec<Move>,
+    pub basis: IndexVec<StateId, LearnTreeNode>,
+    moves: Vec<FoldMove>,
     /// The state of each node of the basis.
     state_of: Vec<Option<StateId>>,
 }
 
-impl Fold {
+impl LearnerFold {
     /// The root alone.
     pub fn new(tree: &ObservationTree) -> Self {
         let (basis, moves, state_of) = (IndexVec::new(), Vec::new(), Vec::new());
@@ -59,11 +57,11 @@ impl Fold {
         (0..self.n_inputs).map(InputId::new)
     }
 
-    pub fn at(&self, (state, input): (StateId, InputId)) -> &Move {
+    pub fn at(&self, (state, input): (StateId, InputId)) -> &FoldMove {
         &self.moves[state.index() * self.n_inputs + input.index()]
     }
 
-    pub fn at_mut(&mut self, (state, input): (StateId, InputId)) -> &mut Move {
+    pub fn at_mut(&mut self, (state, input): (StateId, InputId)) -> &mut FoldMove {
         &mut self.moves[state.index() * self.n_inputs + input.index()]
     }
 
@@ -75,12 +73,12 @@ impl Fold {
 
     /// The state whose basis node this is.
     #[inline]
-    pub fn state_of(&self, node: TreeNode) -> Option<StateId> {
+    pub fn state_of(&self, node: LearnTreeNode) -> Option<StateId> {
         self.state_of.get(node.index()).copied().flatten()
     }
 
     /// Makes `node` a basis state; what the tree knows of its moves is taken over.
-    pub fn push_state(&mut self, tree: &ObservationTree, node: TreeNode) -> StateId {
+    pub fn push_state(&mut self, tree: &ObservationTree, node: LearnTreeNode) -> StateId {
         let state = self.basis.push(node);
         if self.state_of.len() <= node.index() {
             self.state_of.resize(node.index() + 1, None);
@@ -90,7 +88,7 @@ impl Fold {
             let kid = tree.child(node, input);
             // A sink goes to itself.
             let to = (kid == Some(node)).then_some(state);
-            self.moves.push(Move { node: kid, to, ..Move::default() });
+            self.moves.push(FoldMove { node: kid, to, ..FoldMove::default() });
         }
         state
     }
@@ -101,9 +99,9 @@ impl Fold {
     pub fn step(
         &self,
         tree: &ObservationTree,
-        token: TreeNode,
+        token: LearnTreeNode,
         input: InputId,
-    ) -> Option<(OutputId, TreeNode)> {
+    ) -> Option<(OutputId, LearnTreeNode)> {
         let (kid, to) = match self.state_of(token) {
             Some(state) => {
                 let entry = self.at((state, input));
@@ -120,7 +118,7 @@ impl Fold {
     }
 
     /// Whether an answer below `node` is not what is predicted for `state`.
-    pub fn conflicts(&self, tree: &ObservationTree, node: TreeNode, state: StateId) -> bool {
+    pub fn conflicts(&self, tree: &ObservationTree, node: LearnTreeNode, state: StateId) -> bool {
         let mut open = vec![(node, self.basis[state])];
         while let Some((node, token)) = open.pop() {
             for (input, kid) in tree.branches(node) {
@@ -135,7 +133,7 @@ impl Fold {
     }
 
     /// A shortest word below `node` whose answer is not what is predicted for `state`.
-    pub fn conflict(&self, tree: &ObservationTree, node: TreeNode, state: StateId) -> Option<Word> {
+    pub fn conflict(&self, tree: &ObservationTree, node: LearnTreeNode, state: StateId) -> Option<Word> {
         let mut queue = vec![(node, self.basis[state])];
         let mut at = 0;
         while at < queue.len() {

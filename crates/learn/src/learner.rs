@@ -9,17 +9,15 @@
 //! *Promises.* Basis states are pairwise apart, so a hypothesis never has more states than the system. A hypothesis
 //! agrees with everything in the tree. Every counterexample makes progress: a new state, or one candidate less for
 //! a move.
-//!
-//! [VGRW22]: see [`crate::tree`].
 
 use ioxide_fsm::mealy::{InputId, Mealy, StateId};
-use ioxide_fsm::reduce::Live;
+use ioxide_fsm::reduce::LiveMachine;
 use ioxide_fsm::word::Word;
 use ioxide_model::index::Idx;
 
 use crate::adaptive::Decisions;
-use crate::fold::Fold;
-use crate::observer::{LearnError, Observer};
+use crate::fold::LearnerFold;
+use crate::observer::{LearnError, SystemObserver};
 use crate::tree::ObservationTree;
 
 /// Decisions are made anew after this share of the moves was identified.
@@ -29,12 +27,12 @@ const REFRESH: usize = 10;
 const STAYS: usize = 3;
 
 /// A move: a basis state and an input.
-type Step = (StateId, InputId);
+type BasisMove = (StateId, InputId);
 
 /// A learner on an observation tree.
 #[derive(Debug)]
 pub struct Learner {
-    fold: Fold,
+    fold: LearnerFold,
     decisions: Decisions,
     /// Moves asked since decisions were made; `None` if they have to be made.
     asked: Option<usize>,
@@ -46,7 +44,7 @@ impl Learner {
     /// A learner that knows what `tree` knows.
     #[must_use]
     pub fn new(tree: &ObservationTree) -> Self {
-        let (fold, decisions) = (Fold::new(tree), Decisions::default());
+        let (fold, decisions) = (LearnerFold::new(tree), Decisions::default());
         Self { fold, decisions, asked: None, popular: vec![0] }
     }
 
@@ -60,7 +58,10 @@ impl Learner {
     ///
     /// # Errors
     /// If the system cannot be asked, or contradicts itself.
-    pub fn hypothesis<L: Live>(&mut self, observer: &mut Observer<L>) -> Result<Mealy, LearnError<L::Error>> {
+    pub fn hypothesis<L: LiveMachine>(
+        &mut self,
+        observer: &mut SystemObserver<L>,
+    ) -> Result<Mealy, LearnError<L::Error>> {
         loop {
             self.complete(observer)?;
             match self.inconsistency(&observer.tree) {
@@ -74,7 +75,10 @@ impl Learner {
     ///
     /// # Errors
     /// If the system cannot be asked, or contradicts itself.
-    pub fn complete<L: Live>(&mut self, observer: &mut Observer<L>) -> Result<(), LearnError<L::Error>> {
+    pub fn complete<L: LiveMachine>(
+        &mut self,
+        observer: &mut SystemObserver<L>,
+    ) -> Result<(), LearnError<L::Error>> {
         let mut at = 0;
         while let Some(step) = self.fold.step_number(at) {
             let entry = self.fold.at(step);
@@ -98,7 +102,7 @@ impl Learner {
         Ok(())
     }
 
-    fn believe(&mut self, step: Step, to: Option<StateId>) {
+    fn believe(&mut self, step: BasisMove, to: Option<StateId>) {
         let before = std::mem::replace(&mut self.fold.at_mut(step).to, to);
         if let Some(before) = before {
             self.popular[before.index()] -= 1;
@@ -109,13 +113,13 @@ impl Learner {
     }
 
     /// The suspect that most moves lead to.
-    fn likeliest(&self, (from, _): Step, suspects: &[StateId]) -> Option<StateId> {
+    fn likeliest(&self, (from, _): BasisMove, suspects: &[StateId]) -> Option<StateId> {
         let likely = |state: StateId| self.popular[state.index()] + if state == from { STAYS } else { 0 };
         suspects.iter().copied().max_by_key(|&state| likely(state))
     }
 
     /// The states that the move may lead to by all that is known and predicted.
-    fn suspects(&mut self, tree: &ObservationTree, step: Step) -> Vec<StateId> {
+    fn suspects(&mut self, tree: &ObservationTree, step: BasisMove) -> Vec<StateId> {
         let Some(node) = self.fold.at(step).node else { return Vec::new() };
         let mut apart = std::mem::take(&mut self.fold.at_mut(step).apart);
         apart.resize(self.fold.n_states(), false);
@@ -132,10 +136,10 @@ impl Learner {
     }
 
     /// Asks a move that was never asked, with a word behind it that tells states apart.
-    fn explore<L: Live>(
+    fn explore<L: LiveMachine>(
         &mut self,
-        observer: &mut Observer<L>,
-        step: Step,
+        observer: &mut SystemObserver<L>,
+        step: BasisMove,
     ) -> Result<(), LearnError<L::Error>> {
         if self.asked.is_none_or(|asked| asked * REFRESH >= self.fold.n_moves()) {
             self.decisions.renew(&self.fold, &observer.tree);
@@ -157,10 +161,10 @@ impl Learner {
     }
 
     /// The move is predicted to lead to no state of the basis: it leads to a new one, or some prediction is wrong.
-    fn resolve<L: Live>(
+    fn resolve<L: LiveMachine>(
         &mut self,
-        observer: &mut Observer<L>,
-        step: Step,
+        observer: &mut SystemObserver<L>,
+        step: BasisMove,
     ) -> Result<(), LearnError<L::Error>> {
         let entry = self.fold.at(step);
         let Some(node) = entry.node else { return Ok(()) };
@@ -219,9 +223,9 @@ impl Learner {
     ///
     /// # Errors
     /// If the system cannot be asked, or contradicts itself.
-    pub fn test<L: Live>(
+    pub fn test<L: LiveMachine>(
         &self,
-        observer: &mut Observer<L>,
+        observer: &mut SystemObserver<L>,
         word: &[InputId],
     ) -> Result<Option<usize>, LearnError<L::Error>> {
         let mut state = StateId::new(0);
@@ -243,9 +247,9 @@ impl Learner {
     ///
     /// # Errors
     /// If the system cannot be asked, or contradicts itself.
-    pub fn refute<L: Live>(
+    pub fn refute<L: LiveMachine>(
         &mut self,
-        observer: &mut Observer<L>,
+        observer: &mut SystemObserver<L>,
         word: &[InputId],
     ) -> Result<(), LearnError<L::Error>> {
         let Some(length) = self.believed_part(&observer.tree, word) else { return Ok(()) };
@@ -263,9 +267,9 @@ impl Learner {
     }
 
     /// A shorter word that leads to a node which is apart from the state it is believed to be, as `word` does.
-    fn halve<L: Live>(
+    fn halve<L: LiveMachine>(
         &self,
-        observer: &mut Observer<L>,
+        observer: &mut SystemObserver<L>,
         word: &[InputId],
         half: usize,
     ) -> Result<Option<Word>, LearnError<L::Error>> {
@@ -294,7 +298,7 @@ impl Learner {
     }
 
     /// Where `word` leaves the basis: how many inputs that takes, and by which move.
-    fn border(&self, word: &[InputId]) -> (usize, Step) {
+    fn border(&self, word: &[InputId]) -> (usize, BasisMove) {
         let mut last = (StateId::new(0), InputId::new(0));
         let mut state = last.0;
         for (i, &input) in word.iter().enumerate() {

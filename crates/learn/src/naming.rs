@@ -7,11 +7,11 @@ use ioxide_fsm::mealy::{Mealy, OutputId, StateId};
 use ioxide_model::index::Idx;
 
 /// A move as names need it: from where, with which output, to where.
-pub type Arrow = (usize, OutputId, usize);
+pub type NamedMove = (usize, OutputId, usize);
 
 /// The moves of a machine.
 #[must_use]
-pub fn arrows(machine: &Mealy) -> Vec<Arrow> {
+pub fn arrows(machine: &Mealy) -> Vec<NamedMove> {
     let moves = machine.states().flat_map(|from| machine.inputs().map(move |input| (from, input)));
     let arrow = |(from, input): (StateId, _)| {
         let edge = machine.edge(from, input)?;
@@ -23,7 +23,7 @@ pub fn arrows(machine: &Mealy) -> Vec<Arrow> {
 /// A name for each of `n_states` states, each an identifier and different from the others; the first is where it
 /// starts.
 #[must_use]
-pub fn state_names(n_states: usize, arrows: &[Arrow], output_names: &[String]) -> Vec<String> {
+pub fn state_names(n_states: usize, arrows: &[NamedMove], output_names: &[String]) -> Vec<String> {
     let entered: Vec<Option<OutputId>> = (0..n_states).map(|state| entered_with(arrows, state)).collect();
     let name = |state: usize| {
         if state == 0 {
@@ -44,7 +44,7 @@ pub fn state_names(n_states: usize, arrows: &[Arrow], output_names: &[String]) -
 }
 
 /// The one output with which `state` is entered from others.
-fn entered_with(arrows: &[Arrow], state: usize) -> Option<OutputId> {
+fn entered_with(arrows: &[NamedMove], state: usize) -> Option<OutputId> {
     let mut outputs =
         arrows.iter().filter(|(from, _, to)| *to == state && *from != state).map(|(_, output, _)| *output);
     let first = outputs.next()?;

@@ -7,22 +7,22 @@
 //! with it: a system that answers one word in two ways is a [`Disagreement`], with both runs.
 
 use ioxide_fsm::mealy::{InputId, OutputId};
-use ioxide_fsm::reduce::Live;
+use ioxide_fsm::reduce::LiveMachine;
 use ioxide_fsm::word::{IoWord, Word};
 use thiserror::Error;
 
-use crate::tree::{ObservationTree, TreeNode};
+use crate::tree::{LearnTreeNode, ObservationTree};
 
 /// What asking has cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Effort {
+pub struct LearningEffort {
     /// How often the system was reset.
     pub resets: u64,
     /// How many inputs it was given.
     pub symbols: u64,
 }
 
-impl Effort {
+impl LearningEffort {
     /// The sum of two.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
@@ -47,7 +47,7 @@ pub struct Disagreement {
 
 impl Disagreement {
     /// The system has answered `output` where `node` of `tree` says otherwise.
-    fn at(tree: &ObservationTree, node: TreeNode, output: OutputId) -> Self {
+    fn at(tree: &ObservationTree, node: LearnTreeNode, output: OutputId) -> Self {
         let before = tree.trace(node);
         let mut now = before.clone();
         if let Some(last) = now.last_mut() {
@@ -70,23 +70,29 @@ pub enum LearnError<E> {
 
 /// A system and all that is known of it.
 #[derive(Clone, Debug)]
-pub struct Observer<L> {
+pub struct SystemObserver<L> {
     /// The system.
     pub live: L,
     /// What it has answered.
     pub tree: ObservationTree,
     /// What that has cost.
-    pub effort: Effort,
+    pub effort: LearningEffort,
     /// Outputs after which nothing else will ever come.
     closed: Vec<OutputId>,
     /// What it answered in earlier sessions: given without the system, as if it had been asked.
     memory: Option<ObservationTree>,
 }
 
-impl<L: Live> Observer<L> {
+impl<L: LiveMachine> SystemObserver<L> {
     /// Of `live` nothing is known yet; `closed` are the outputs behind which it is over.
     pub fn new(live: L, n_inputs: usize, closed: Vec<OutputId>) -> Self {
-        Self { live, tree: ObservationTree::new(n_inputs), effort: Effort::default(), closed, memory: None }
+        Self {
+            live,
+            tree: ObservationTree::new(n_inputs),
+            effort: LearningEffort::default(),
+            closed,
+            memory: None,
+        }
     }
 
     /// Forgets what was asked, but for `memory`, which answers from now on in the place of the system.
@@ -112,7 +118,7 @@ impl<L: Live> Observer<L> {
         let unknown: Vec<Word> = words.filter(|word| !self.is_known(word)).map(<[InputId]>::to_vec).collect();
         let runs = self.live.ask_all(&unknown).map_err(LearnError::System)?;
         for run in runs {
-            self.effort = self.effort.plus(Effort { resets: 1, symbols: run.len() as u64 });
+            self.effort = self.effort.plus(LearningEffort { resets: 1, symbols: run.len() as u64 });
             self.remember(&run).map_err(LearnError::Disagrees)?;
         }
         Ok(())
@@ -164,7 +170,7 @@ impl<L: Live> Observer<L> {
     }
 
     /// What is remembered of `input` after `node`.
-    fn recall(&self, node: TreeNode, input: InputId) -> Option<OutputId> {
+    fn recall(&self, node: LearnTreeNode, input: InputId) -> Option<OutputId> {
         let memory = self.memory.as_ref()?;
         let there = memory.after(memory.root(), &self.tree.word(node))?;
         memory.child(there, input).map(|kid| memory.output(kid))
@@ -172,10 +178,10 @@ impl<L: Live> Observer<L> {
 
     fn noted(
         &mut self,
-        node: TreeNode,
+        node: LearnTreeNode,
         input: InputId,
         output: OutputId,
-    ) -> Result<TreeNode, Box<Disagreement>> {
+    ) -> Result<LearnTreeNode, Box<Disagreement>> {
         match self.tree.child(node, input) {
             Some(kid) if self.tree.output(kid) == output => Ok(kid),
             Some(kid) => Err(Box::new(Disagreement::at(&self.tree, kid, output))),
@@ -184,16 +190,16 @@ impl<L: Live> Observer<L> {
     }
 
     /// Begins a run at the empty word; the system is not touched before it must be.
-    pub fn start(&mut self) -> Run<'_, L> {
+    pub fn start(&mut self) -> ObservedRun<'_, L> {
         let at = self.tree.root();
-        Run { observer: self, at, reached: None }
+        ObservedRun { observer: self, at, reached: None }
     }
 
     /// Asks all of `word` and says where it leads.
     ///
     /// # Errors
     /// If the system cannot be asked, or contradicts itself.
-    pub fn ask(&mut self, word: &[InputId]) -> Result<TreeNode, LearnError<L::Error>> {
+    pub fn ask(&mut self, word: &[InputId]) -> Result<LearnTreeNode, LearnError<L::Error>> {
         let mut run = self.start();
         for &input in word {
             run.step(input)?;
@@ -204,16 +210,16 @@ impl<L: Live> Observer<L> {
 
 /// One run: a position in the tree, and how far the system has followed.
 #[derive(Debug)]
-pub struct Run<'o, L> {
-    observer: &'o mut Observer<L>,
-    at: TreeNode,
-    reached: Option<TreeNode>,
+pub struct ObservedRun<'o, L> {
+    observer: &'o mut SystemObserver<L>,
+    at: LearnTreeNode,
+    reached: Option<LearnTreeNode>,
 }
 
-impl<L: Live> Run<'_, L> {
+impl<L: LiveMachine> ObservedRun<'_, L> {
     /// Where the run is.
     #[must_use]
-    pub fn at(&self) -> TreeNode {
+    pub fn at(&self) -> LearnTreeNode {
         self.at
     }
 
@@ -271,7 +277,7 @@ impl<L: Live> Run<'_, L> {
         Ok(())
     }
 
-    fn give(&mut self, node: TreeNode, input: InputId) -> Result<TreeNode, LearnError<L::Error>> {
+    fn give(&mut self, node: LearnTreeNode, input: InputId) -> Result<LearnTreeNode, LearnError<L::Error>> {
         self.observer.effort.symbols += 1;
         let output = self.observer.live.step(input).map_err(LearnError::System)?;
         self.observer.noted(node, input, output).map_err(LearnError::Disagrees)

@@ -7,20 +7,20 @@
 //! A wrong belief about a single move is put right and the suite goes on, since it was made for the same states; with
 //! a new state a new suite is made. Nothing is promised before a whole suite for the final hypothesis was passed.
 //!
-//! *Promise.* [`Guarantee::Complete`] is only ever told of a hypothesis that has passed all of such a suite.
+//! *Promise.* [`LearnedGuarantee::Complete`] is only ever told of a hypothesis that has passed all of such a suite.
 
 use std::ops::ControlFlow;
 
-use ioxide_fsm::mealy::{InputId, Mealy, Spec};
-use ioxide_fsm::reduce::Live;
-use ioxide_fsm::suite::Method;
+use ioxide_fsm::mealy::{InputId, Mealy, SuiteModel};
+use ioxide_fsm::reduce::LiveMachine;
+use ioxide_fsm::suite::SuiteMethod;
 use ioxide_model::index::Idx;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::learner::Learner;
-use crate::observer::{LearnError, Observer};
+use crate::observer::{LearnError, SystemObserver};
 
 /// Tests that each copy of the system is given at a time.
 const AHEAD: usize = 8;
@@ -30,9 +30,9 @@ const MAX_WORDS: usize = 4_000_000;
 
 /// How a hypothesis is tested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Examination {
+pub struct HypothesisTest {
     /// How the suites are made.
-    pub method: Method,
+    pub method: SuiteMethod,
     /// Suites for 0, 1, … up to this many extra states; none at all without.
     pub extra: Option<usize>,
     /// Random walks after the suites.
@@ -45,7 +45,7 @@ pub struct Examination {
 
 /// What is known of the machine when nothing was found any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Guarantee {
+pub enum LearnedGuarantee {
     /// It is the system, if the system has at most this many states.
     Complete {
         /// States of the machine.
@@ -57,7 +57,7 @@ pub enum Guarantee {
     Consistent,
 }
 
-impl Guarantee {
+impl LearnedGuarantee {
     /// The guarantee in words.
     #[must_use]
     pub fn in_words(self) -> String {
@@ -72,7 +72,7 @@ impl Guarantee {
 
 /// What is told while learning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
+pub enum LearningStage {
     /// A machine was made.
     Hypothesis {
         /// Its states.
@@ -102,11 +102,11 @@ pub enum Stage {
 
 /// A machine that was learned.
 #[derive(Clone, Debug)]
-pub struct Learned {
+pub struct LearnedMachine {
     /// The machine; its ids are those of the system.
     pub machine: Mealy,
     /// What is known of it.
-    pub guarantee: Guarantee,
+    pub guarantee: LearnedGuarantee,
     /// How many machines were made on the way.
     pub hypotheses: usize,
     /// Whether somebody stopped it before everything was tested.
@@ -114,7 +114,8 @@ pub struct Learned {
 }
 
 /// Who is told every stage, with the learner and what is known so far, and may break off.
-pub type Watch<'w, L> = dyn FnMut(Stage, &Learner, &Observer<L>) -> ControlFlow<()> + 'w;
+pub type LearningWatch<'w, L> =
+    dyn FnMut(LearningStage, &Learner, &SystemObserver<L>) -> ControlFlow<()> + 'w;
 
 /// Asks what would show that the system is `reference`, such as an earlier version of it: where it is, most of what
 /// there is to learn is known then, and where it is not, little is lost, since the tests of a hypothesis ask much of
@@ -123,15 +124,12 @@ pub type Watch<'w, L> = dyn FnMut(Stage, &Learner, &Observer<L>) -> ControlFlow<
 ///
 /// # Errors
 /// If the system cannot be asked, or contradicts itself.
-///
-/// [KJR24]: L. Kruger, S. Junges, J. Rot, "State Matching and Multiple References in Adaptive Active Automata
-/// Learning", FM 2024.
-pub fn revisit<L: Live>(
-    observer: &mut Observer<L>,
-    reference: &Spec,
+pub fn revisit<L: LiveMachine>(
+    observer: &mut SystemObserver<L>,
+    reference: &SuiteModel,
     inputs: &[Option<InputId>],
 ) -> Result<(), LearnError<L::Error>> {
-    let mut suite = Method::S.suite(reference, 0);
+    let mut suite = SuiteMethod::S.suite(reference, 0);
     let mut words = Vec::new();
     while let Some(word) = suite.advance() {
         let word: Vec<InputId> = word.iter().map_while(|input| inputs[input.index()]).collect();
@@ -151,33 +149,41 @@ pub fn revisit<L: Live>(
 ///
 /// # Errors
 /// If the system cannot be asked, or contradicts itself.
-pub fn learn<L: Live>(
-    observer: &mut Observer<L>,
-    examination: &Examination,
-    watch: &mut Watch<'_, L>,
-) -> Result<Learned, LearnError<L::Error>> {
+pub fn learn<L: LiveMachine>(
+    observer: &mut SystemObserver<L>,
+    examination: &HypothesisTest,
+    watch: &mut LearningWatch<'_, L>,
+) -> Result<LearnedMachine, LearnError<L::Error>> {
     let learner = Learner::new(&observer.tree);
     let rng = ChaCha8Rng::seed_from_u64(examination.seed);
-    let mut search =
-        Search { learner, observer, examination, rng, watch, last: None, hypotheses: 0, is_stopped: false };
+    let mut search = OracleSearch {
+        learner,
+        observer,
+        examination,
+        rng,
+        watch,
+        last: None,
+        hypotheses: 0,
+        is_stopped: false,
+    };
     loop {
         let (machine, guarantee) = match search.round() {
             Ok(Some(found)) => found,
             Ok(None) => continue,
-            Err(LearnError::System(error)) => (search.cut(error)?, Guarantee::Consistent),
+            Err(LearnError::System(error)) => (search.cut(error)?, LearnedGuarantee::Consistent),
             Err(error) => return Err(error),
         };
-        let Search { hypotheses, is_stopped, .. } = search;
-        return Ok(Learned { machine, guarantee, hypotheses, is_stopped });
+        let OracleSearch { hypotheses, is_stopped, .. } = search;
+        return Ok(LearnedMachine { machine, guarantee, hypotheses, is_stopped });
     }
 }
 
-struct Search<'s, L> {
+struct OracleSearch<'s, L> {
     learner: Learner,
-    observer: &'s mut Observer<L>,
-    examination: &'s Examination,
+    observer: &'s mut SystemObserver<L>,
+    examination: &'s HypothesisTest,
     rng: ChaCha8Rng,
-    watch: &'s mut Watch<'s, L>,
+    watch: &'s mut LearningWatch<'s, L>,
     /// The last machine, as long as nothing was seen that speaks against it.
     last: Option<Mealy>,
     hypotheses: usize,
@@ -186,7 +192,7 @@ struct Search<'s, L> {
 
 /// How a round of tests ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Round {
+enum TestRound {
     /// Nothing was found.
     Passed,
     /// The hypothesis has changed.
@@ -195,65 +201,66 @@ enum Round {
     Stopped,
 }
 
-impl<L: Live> Search<'_, L> {
-    fn tell(&mut self, stage: Stage) {
+impl<L: LiveMachine> OracleSearch<'_, L> {
+    fn tell(&mut self, stage: LearningStage) {
         self.is_stopped |= (self.watch)(stage, &self.learner, self.observer).is_break();
     }
 
     fn told_hypothesis(&mut self) {
         self.hypotheses += 1;
-        self.tell(Stage::Hypothesis { states: self.learner.n_states() });
+        self.tell(LearningStage::Hypothesis { states: self.learner.n_states() });
     }
 
     /// Makes a machine and tests it; with its guarantee if nothing was found or somebody stopped it.
-    fn round(&mut self) -> Result<Option<(Mealy, Guarantee)>, LearnError<L::Error>> {
+    fn round(&mut self) -> Result<Option<(Mealy, LearnedGuarantee)>, LearnError<L::Error>> {
         let machine = self.learner.hypothesis(self.observer)?;
         self.last = Some(machine.clone());
         self.told_hypothesis();
-        let guarantee = if self.is_stopped { Some(Guarantee::Consistent) } else { self.examine(&machine)? };
+        let guarantee =
+            if self.is_stopped { Some(LearnedGuarantee::Consistent) } else { self.examine(&machine)? };
         Ok(guarantee.map(|guarantee| (machine, guarantee)))
     }
 
     /// The system cannot be asked any more: if somebody wanted to stop anyway, the last machine will do.
     fn cut(&mut self, error: L::Error) -> Result<Mealy, LearnError<L::Error>> {
-        self.tell(Stage::Hypothesis { states: self.learner.n_states() });
+        self.tell(LearningStage::Hypothesis { states: self.learner.n_states() });
         self.last.take().filter(|_| self.is_stopped).ok_or(LearnError::System(error))
     }
 
     /// Tests `machine`; the guarantee if it has passed everything.
-    fn examine(&mut self, machine: &Mealy) -> Result<Option<Guarantee>, LearnError<L::Error>> {
+    fn examine(&mut self, machine: &Mealy) -> Result<Option<LearnedGuarantee>, LearnError<L::Error>> {
         let states = machine.n_states();
-        let mut guarantee = Guarantee::Consistent;
+        let mut guarantee = LearnedGuarantee::Consistent;
         let extras = self.examination.extra.map_or(0, |extra| extra + 1);
         for extra in 0..extras {
             let Some(tests) = self.suite(machine, extra) else { break };
             match self.apply(&tests, states, extra)? {
-                Round::Passed => guarantee = Guarantee::Complete { states, extra },
-                Round::Changed => return Ok(None),
-                Round::Stopped => return Ok(Some(guarantee)),
+                TestRound::Passed => guarantee = LearnedGuarantee::Complete { states, extra },
+                TestRound::Changed => return Ok(None),
+                TestRound::Stopped => return Ok(Some(guarantee)),
             }
         }
         match self.walk(states)? {
-            Round::Changed => Ok(None),
-            Round::Passed | Round::Stopped => Ok(Some(guarantee)),
+            TestRound::Changed => Ok(None),
+            TestRound::Passed | TestRound::Stopped => Ok(Some(guarantee)),
         }
     }
 
     /// The suite for `extra` more states, unless it is out of proportion.
-    fn suite(&mut self, machine: &Mealy, extra: usize) -> Option<Tests> {
+    fn suite(&mut self, machine: &Mealy, extra: usize) -> Option<OracleTests> {
         let words = machine.n_inputs().saturating_pow(u32::try_from(extra + 1).ok()?);
         if words.saturating_mul(machine.n_states()) > MAX_WORDS {
             return None;
         }
-        let spec = Spec::check(machine).ok()?;
+        let spec = SuiteModel::check(machine).ok()?;
         let mut suite = self.examination.method.suite(&spec, extra);
-        let mut tests = Tests::default();
+        let mut tests = OracleTests::default();
         let states = machine.n_states();
         while let Some(word) = suite.advance() {
             tests.push(word);
             let of = tests.ends.len();
             if of.is_multiple_of(4096) {
-                self.tell(Stage::Testing { states, extra, done: 0, of });
+                self.tell(LearningStage::Testing { states, extra, done: 0, of });
             }
             if self.is_stopped {
                 return None;
@@ -263,7 +270,12 @@ impl<L: Live> Search<'_, L> {
     }
 
     /// Applies all tests in random order, until there is a new state.
-    fn apply(&mut self, tests: &Tests, states: usize, extra: usize) -> Result<Round, LearnError<L::Error>> {
+    fn apply(
+        &mut self,
+        tests: &OracleTests,
+        states: usize,
+        extra: usize,
+    ) -> Result<TestRound, LearnError<L::Error>> {
         let of = tests.ends.len();
         let mut order: Vec<usize> = (0..of).collect();
         order.shuffle(&mut self.rng);
@@ -278,16 +290,16 @@ impl<L: Live> Search<'_, L> {
                 has_changed = true;
             }
             if self.learner.n_states() > states {
-                return Ok(Round::Changed);
+                return Ok(TestRound::Changed);
             }
             if done % 64 == 0 {
-                self.tell(Stage::Testing { states, extra, done, of });
+                self.tell(LearningStage::Testing { states, extra, done, of });
             }
             if self.is_stopped {
-                return Ok(if has_changed { Round::Changed } else { Round::Stopped });
+                return Ok(if has_changed { TestRound::Changed } else { TestRound::Stopped });
             }
         }
-        Ok(if has_changed { Round::Changed } else { Round::Passed })
+        Ok(if has_changed { TestRound::Changed } else { TestRound::Passed })
     }
 
     /// Whether `word` was answered otherwise than believed; then beliefs have changed.
@@ -300,7 +312,7 @@ impl<L: Live> Search<'_, L> {
         Ok(true)
     }
 
-    fn walk(&mut self, states: usize) -> Result<Round, LearnError<L::Error>> {
+    fn walk(&mut self, states: usize) -> Result<TestRound, LearnError<L::Error>> {
         let of = self.examination.walks;
         for done in 0..of {
             let n_inputs = self.observer.tree.n_inputs();
@@ -308,27 +320,27 @@ impl<L: Live> Search<'_, L> {
                 .map(|_| InputId::new(self.rng.random_range(0..n_inputs)))
                 .collect();
             if self.failed(&word)? {
-                return Ok(Round::Changed);
+                return Ok(TestRound::Changed);
             }
             if done % 64 == 0 {
-                self.tell(Stage::Walking { states, done, of });
+                self.tell(LearningStage::Walking { states, done, of });
             }
             if self.is_stopped {
-                return Ok(Round::Stopped);
+                return Ok(TestRound::Stopped);
             }
         }
-        Ok(Round::Passed)
+        Ok(TestRound::Passed)
     }
 }
 
 /// Words, one behind the other.
 #[derive(Default)]
-struct Tests {
+struct OracleTests {
     symbols: Vec<InputId>,
     ends: Vec<usize>,
 }
 
-impl Tests {
+impl OracleTests {
     fn push(&mut self, word: &[InputId]) {
         self.symbols.extend(word);
         self.ends.push(self.symbols.len());

@@ -7,9 +7,6 @@
 //!
 //! *Promises.* The machine agrees with every run, or the runs contradict each other. Every answer has the number of
 //! runs that showed it.
-//!
-//! [LPP98]: K. Lang, B. Pearlmutter, R. Price, "Results of the Abbadingo One DFA Learning Competition and a New
-//! Evidence-Driven State Merging Algorithm", ICGI 1998.
 
 use ioxide_fsm::mealy::{InputId, Mealy, OutputId};
 use ioxide_fsm::word::IoWord;
@@ -19,14 +16,14 @@ use crate::observer::Disagreement;
 
 /// A machine and how often each of its answers was seen.
 #[derive(Clone, Debug)]
-pub struct Merged {
+pub struct MergedMachine {
     /// The machine; it has no answer where none was seen.
     pub machine: Mealy,
     /// How many runs took each move, state by state and input by input.
     pub support: Vec<u64>,
 }
 
-impl Merged {
+impl MergedMachine {
     /// How many of `runs` the machine answers wholly as they were seen.
     #[must_use]
     pub fn agreeing(&self, runs: &[IoWord]) -> usize {
@@ -40,26 +37,26 @@ impl Merged {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Arc {
+struct MergeArc {
     output: OutputId,
     to: usize,
     seen: u64,
 }
 
 /// The tree of runs, folded further and further.
-struct Folding {
+struct RunFolding {
     n_inputs: usize,
-    arcs: Vec<Option<Arc>>,
+    arcs: Vec<Option<MergeArc>>,
     /// What a merge that is only tried has changed.
-    changes: Vec<(usize, Option<Arc>)>,
+    changes: Vec<(usize, Option<MergeArc>)>,
 }
 
 /// Makes a machine with `n_inputs` inputs from `runs`.
 ///
 /// # Errors
 /// If two runs contradict each other.
-pub fn merged(n_inputs: usize, runs: &[IoWord]) -> Result<Merged, Box<Disagreement>> {
-    let mut folding = Folding { n_inputs, arcs: vec![None; n_inputs], changes: Vec::new() };
+pub fn merged(n_inputs: usize, runs: &[IoWord]) -> Result<MergedMachine, Box<Disagreement>> {
+    let mut folding = RunFolding { n_inputs, arcs: vec![None; n_inputs], changes: Vec::new() };
     for run in runs {
         folding.add(run)?;
     }
@@ -78,7 +75,7 @@ pub fn merged(n_inputs: usize, runs: &[IoWord]) -> Result<Merged, Box<Disagreeme
     Ok(folding.machine(&red))
 }
 
-impl Folding {
+impl RunFolding {
     fn add(&mut self, run: &IoWord) -> Result<(), Box<Disagreement>> {
         let mut at = 0;
         for (i, &(input, output)) in run.iter().enumerate() {
@@ -96,7 +93,7 @@ impl Folding {
                 }
                 None => {
                     let to = self.arcs.len() / self.n_inputs;
-                    self.arcs[slot] = Some(Arc { output, to, seen: 1 });
+                    self.arcs[slot] = Some(MergeArc { output, to, seen: 1 });
                     self.arcs.resize(self.arcs.len() + self.n_inputs, None);
                     to
                 }
@@ -117,7 +114,7 @@ impl Folding {
     }
 
     /// The red state with most evidence that it is the same.
-    fn best(&mut self, red: &[usize], slot: usize, arc: Arc) -> Option<usize> {
+    fn best(&mut self, red: &[usize], slot: usize, arc: MergeArc) -> Option<usize> {
         let mut best: Option<(u64, usize)> = None;
         for &state in red {
             let evidence = self.try_merge(slot, arc, state);
@@ -130,8 +127,8 @@ impl Folding {
     }
 
     /// Leads the move to `state` and folds what was behind it; how many answers agreed, or that one did not.
-    fn try_merge(&mut self, slot: usize, arc: Arc, state: usize) -> Option<u64> {
-        self.set(slot, Some(Arc { to: state, ..arc }));
+    fn try_merge(&mut self, slot: usize, arc: MergeArc, state: usize) -> Option<u64> {
+        self.set(slot, Some(MergeArc { to: state, ..arc }));
         let mut open = vec![(state, arc.to)];
         let mut evidence = 0;
         while let Some((into, from)) = open.pop() {
@@ -142,7 +139,7 @@ impl Folding {
                     (None, moved) => self.set(slot, moved),
                     (Some(mine), Some(theirs)) if mine.output == theirs.output => {
                         evidence += 1;
-                        self.set(slot, Some(Arc { seen: mine.seen + theirs.seen, ..mine }));
+                        self.set(slot, Some(MergeArc { seen: mine.seen + theirs.seen, ..mine }));
                         open.push((mine.to, theirs.to));
                     }
                     (Some(_), Some(_)) => return None,
@@ -152,7 +149,7 @@ impl Folding {
         Some(evidence)
     }
 
-    fn set(&mut self, slot: usize, arc: Option<Arc>) {
+    fn set(&mut self, slot: usize, arc: Option<MergeArc>) {
         self.changes.push((slot, self.arcs[slot]));
         self.arcs[slot] = arc;
     }
@@ -163,7 +160,7 @@ impl Folding {
         }
     }
 
-    fn machine(&self, red: &[usize]) -> Merged {
+    fn machine(&self, red: &[usize]) -> MergedMachine {
         let number = |state: usize| red.iter().position(|&known| known == state).unwrap_or(0);
         let mut table = Vec::new();
         let mut support = Vec::new();
@@ -177,7 +174,7 @@ impl Folding {
         let n_outputs = table.iter().flatten().map(|&(_, output)| output + 1).max().unwrap_or(1);
         let machine = Mealy::from_table(red.len(), self.n_inputs, n_outputs, &table)
             .expect("moves of red states lead to red states");
-        Merged { machine, support }
+        MergedMachine { machine, support }
     }
 }
 

@@ -3,17 +3,17 @@
 use std::convert::Infallible;
 
 use ioxide_fsm::mealy::{InputId, Mealy, OutputId, StateId};
-use ioxide_fsm::reduce::Live;
+use ioxide_fsm::reduce::LiveMachine;
 use ioxide_model::index::Idx;
 
 /// A machine and the state it is in.
 #[derive(Clone, Debug)]
-pub struct Played<'m> {
+pub struct PlayedMealy<'m> {
     machine: &'m Mealy,
     at: StateId,
 }
 
-impl<'m> Played<'m> {
+impl<'m> PlayedMealy<'m> {
     /// `machine`, which should answer every input.
     #[must_use]
     pub fn new(machine: &'m Mealy) -> Self {
@@ -21,7 +21,7 @@ impl<'m> Played<'m> {
     }
 }
 
-impl Live for Played<'_> {
+impl LiveMachine for PlayedMealy<'_> {
     type Error = Infallible;
 
     fn reset(&mut self) -> Result<(), Infallible> {

@@ -10,9 +10,6 @@
 //!
 //! The idea of locations with memorable values follows [CHJS16]; observations are kept in one tree, and states are only
 //! told apart by what was seen, as in [`crate::tree`].
-//!
-//! [CHJS16]: S. Cassel, F. Howar, B. Jonsson, B. Steffen, "Active Learning for Extended Finite State Machines", Formal
-//! Aspects of Computing 28(2), 2016.
 
 pub mod compare;
 pub mod guards;

@@ -7,21 +7,18 @@
 //!
 //! *Promises.* The draft has every run that was seen, unless somebody stopped it. Nothing is promised beyond: a rare
 //! answer may have been missed.
-//!
-//! [Angluin87]: D. Angluin, "Learning Regular Sets from Queries and Counterexamples", Information and Computation
-//! 75(2), 1987.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use ioxide_fsm::mealy::{InputId, OutputId};
-use ioxide_fsm::reduce::Live;
+use ioxide_fsm::reduce::LiveMachine;
 use ioxide_fsm::word::{IoWord, Word};
 use ioxide_model::index::Idx;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::observer::Effort;
+use crate::observer::LearningEffort;
 
 /// Runs for one question, in multiples of the repetitions: a rare way to a state is not waited for longer.
 const PATIENCE: u32 = 8;
@@ -41,7 +38,7 @@ pub struct Drafting {
 
 /// One way in which an input is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Way {
+pub struct AnswerWay {
     /// The state.
     pub from: usize,
     /// The input.
@@ -60,7 +57,7 @@ pub struct SeveralDraft {
     /// How many states there are.
     pub n_states: usize,
     /// All answers.
-    pub ways: Vec<Way>,
+    pub ways: Vec<AnswerWay>,
     /// Whether somebody stopped it before all walks were made.
     pub is_stopped: bool,
 }
@@ -83,7 +80,7 @@ impl SeveralDraft {
 }
 
 #[derive(Clone, Debug, Default)]
-struct Counted {
+struct CountedAnswer {
     kids: BTreeMap<(InputId, OutputId), (usize, u64)>,
 }
 
@@ -91,23 +88,23 @@ struct Counted {
 ///
 /// # Errors
 /// If the system cannot be asked.
-pub fn draft<L: Live>(
+pub fn draft<L: LiveMachine>(
     live: &mut L,
     n_inputs: usize,
     earlier: &[IoWord],
     drafting: &Drafting,
-    watch: &mut dyn FnMut(usize, Effort) -> ControlFlow<()>,
-) -> Result<(SeveralDraft, Effort), L::Error> {
+    watch: &mut dyn FnMut(usize, LearningEffort) -> ControlFlow<()>,
+) -> Result<(SeveralDraft, LearningEffort), L::Error> {
     let rng = ChaCha8Rng::seed_from_u64(drafting.seed);
     let words = (0..n_inputs).map(|input| vec![InputId::new(input)]).collect();
-    let mut table = Table {
+    let mut table = AnswerTable {
         live,
         n_inputs,
         drafting,
         rng,
-        nodes: vec![Counted::default()],
+        nodes: vec![CountedAnswer::default()],
         words,
-        effort: Effort::default(),
+        effort: LearningEffort::default(),
     };
     for run in earlier {
         table.note(run);
@@ -121,22 +118,22 @@ pub fn draft<L: Live>(
     }
 }
 
-struct Table<'t, L> {
+struct AnswerTable<'t, L> {
     live: &'t mut L,
     n_inputs: usize,
     drafting: &'t Drafting,
     rng: ChaCha8Rng,
     /// Everything that was seen, counted.
-    nodes: Vec<Counted>,
+    nodes: Vec<CountedAnswer>,
     /// Words whose answers tell states apart.
     words: Vec<Word>,
-    effort: Effort,
+    effort: LearningEffort,
 }
 
 /// The answers to every word.
-type Signs = Vec<BTreeSet<Vec<OutputId>>>;
+type WordAnswers = Vec<BTreeSet<Vec<OutputId>>>;
 
-impl<L: Live> Table<'_, L> {
+impl<L: LiveMachine> AnswerTable<'_, L> {
     fn note(&mut self, run: &[(InputId, OutputId)]) {
         let mut at = 0;
         for &step in run {
@@ -145,7 +142,7 @@ impl<L: Live> Table<'_, L> {
             *seen += 1;
             at = *kid;
             if at == fresh {
-                self.nodes.push(Counted::default());
+                self.nodes.push(CountedAnswer::default());
             }
         }
     }
@@ -187,8 +184,8 @@ impl<L: Live> Table<'_, L> {
     }
 
     /// The answers to all words behind `trace`, asked until they are known or patience is over.
-    fn signs(&mut self, trace: &[(InputId, OutputId)]) -> Result<Signs, L::Error> {
-        let mut signs = Signs::new();
+    fn signs(&mut self, trace: &[(InputId, OutputId)]) -> Result<WordAnswers, L::Error> {
+        let mut signs = WordAnswers::new();
         for at in 0..self.words.len() {
             let word = self.words[at].clone();
             let mut left = self.drafting.repetitions.saturating_mul(PATIENCE);
@@ -203,7 +200,7 @@ impl<L: Live> Table<'_, L> {
 
     /// The machine: one state for every set of answers, found from the first one on.
     fn close(&mut self) -> Result<SeveralDraft, L::Error> {
-        let mut states: Vec<(IoWord, Signs)> = vec![(IoWord::new(), self.signs(&[])?)];
+        let mut states: Vec<(IoWord, WordAnswers)> = vec![(IoWord::new(), self.signs(&[])?)];
         let mut ways = Vec::new();
         let mut from = 0;
         while from < states.len() {
@@ -217,7 +214,7 @@ impl<L: Live> Table<'_, L> {
                 if known.is_none() {
                     states.push((longer, signs));
                 }
-                ways.push(Way { from, input, output, to, seen });
+                ways.push(AnswerWay { from, input, output, to, seen });
             }
             from += 1;
         }
@@ -228,7 +225,7 @@ impl<L: Live> Table<'_, L> {
     fn walk(
         &mut self,
         draft: &mut SeveralDraft,
-        watch: &mut dyn FnMut(usize, Effort) -> ControlFlow<()>,
+        watch: &mut dyn FnMut(usize, LearningEffort) -> ControlFlow<()>,
     ) -> Result<bool, L::Error> {
         for _ in 0..self.drafting.walks {
             let length = self.drafting.walk_length;

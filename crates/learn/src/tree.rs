@@ -9,9 +9,6 @@
 //!
 //! *Promise.* Knowledge only grows: a node keeps its output, and an answer that contradicts it is an error of the
 //! caller, never an overwrite.
-//!
-//! [VGRW22]: F. Vaandrager, B. Garhewal, J. Rot, T. Wißmann, "A New Approach for Active Automata Learning Based on
-//! Apartness", TACAS 2022.
 
 use ioxide_fsm::mealy::{InputId, OutputId};
 use ioxide_fsm::word::{IoWord, Word};
@@ -19,19 +16,19 @@ use ioxide_model::index;
 use ioxide_model::index::{Idx, IndexVec};
 
 index! { /// A node of an observation tree: the word that leads to it.
-pub struct TreeNode; }
+pub struct LearnTreeNode; }
 
 #[derive(Clone, Copy, Debug)]
 enum Branches {
     None,
-    One(InputId, TreeNode),
+    One(InputId, LearnTreeNode),
     /// Where the row of all inputs begins in the arena of rows.
     Many(u32),
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Observed {
-    parent: TreeNode,
+struct ObservedAnswer {
+    parent: LearnTreeNode,
     via: InputId,
     output: OutputId,
     depth: u32,
@@ -43,16 +40,16 @@ struct Observed {
 #[derive(Clone, Debug)]
 pub struct ObservationTree {
     n_inputs: usize,
-    nodes: IndexVec<TreeNode, Observed>,
-    rows: Vec<Option<TreeNode>>,
+    nodes: IndexVec<LearnTreeNode, ObservedAnswer>,
+    rows: Vec<Option<LearnTreeNode>>,
 }
 
 impl ObservationTree {
     /// Nothing is known yet of a system with this many inputs.
     #[must_use]
     pub fn new(n_inputs: usize) -> Self {
-        let root = Observed {
-            parent: TreeNode::new(0),
+        let root = ObservedAnswer {
+            parent: LearnTreeNode::new(0),
             via: InputId::new(0),
             output: OutputId::new(0),
             depth: 0,
@@ -64,8 +61,8 @@ impl ObservationTree {
 
     /// The empty word.
     #[must_use]
-    pub fn root(&self) -> TreeNode {
-        TreeNode::new(0)
+    pub fn root(&self) -> LearnTreeNode {
+        LearnTreeNode::new(0)
     }
 
     /// How many words are known.
@@ -89,20 +86,20 @@ impl ObservationTree {
     /// The last output on the way to `node`; that of the root means nothing.
     #[inline]
     #[must_use]
-    pub fn output(&self, node: TreeNode) -> OutputId {
+    pub fn output(&self, node: LearnTreeNode) -> OutputId {
         self.nodes[node].output
     }
 
     /// How many inputs lead to `node`.
     #[must_use]
-    pub fn depth(&self, node: TreeNode) -> usize {
+    pub fn depth(&self, node: LearnTreeNode) -> usize {
         self.nodes[node].depth as usize
     }
 
     /// The node after `input`, if that was asked.
     #[inline]
     #[must_use]
-    pub fn child(&self, node: TreeNode, input: InputId) -> Option<TreeNode> {
+    pub fn child(&self, node: LearnTreeNode, input: InputId) -> Option<LearnTreeNode> {
         let observed = &self.nodes[node];
         if observed.is_sink {
             return Some(node);
@@ -116,17 +113,24 @@ impl ObservationTree {
 
     /// The node after `word`, if all of it was asked.
     #[must_use]
-    pub fn after(&self, node: TreeNode, word: &[InputId]) -> Option<TreeNode> {
+    pub fn after(&self, node: LearnTreeNode, word: &[InputId]) -> Option<LearnTreeNode> {
         word.iter().try_fold(node, |node, &input| self.child(node, input))
     }
 
     /// Notes that `node` answers `input` with `output`; `is_sink` if nothing else will ever come.
     ///
     /// The answer must be new: see [`child`](Self::child).
-    pub fn grow(&mut self, node: TreeNode, input: InputId, output: OutputId, is_sink: bool) -> TreeNode {
+    pub fn grow(
+        &mut self,
+        node: LearnTreeNode,
+        input: InputId,
+        output: OutputId,
+        is_sink: bool,
+    ) -> LearnTreeNode {
         let depth = self.nodes[node].depth + 1;
         let branches = Branches::None;
-        let kid = self.nodes.push(Observed { parent: node, via: input, output, depth, is_sink, branches });
+        let kid =
+            self.nodes.push(ObservedAnswer { parent: node, via: input, output, depth, is_sink, branches });
         match self.nodes[node].branches {
             Branches::None => self.nodes[node].branches = Branches::One(input, kid),
             Branches::One(only, other) => {
@@ -146,7 +150,7 @@ impl ObservationTree {
     ///
     /// # Errors
     /// If an answer is not what is known.
-    pub fn note(&mut self, trace: &[(InputId, OutputId)]) -> Result<TreeNode, TreeNode> {
+    pub fn note(&mut self, trace: &[(InputId, OutputId)]) -> Result<LearnTreeNode, LearnTreeNode> {
         let mut node = self.root();
         for &(input, output) in trace {
             node = match self.child(node, input) {
@@ -189,12 +193,12 @@ impl ObservationTree {
     /// The longest runs that are known.
     #[must_use]
     pub fn runs(&self) -> Vec<IoWord> {
-        let nodes = (1..self.nodes.len()).map(TreeNode::new);
+        let nodes = (1..self.nodes.len()).map(LearnTreeNode::new);
         nodes.filter(|&node| self.branches(node).next().is_none()).map(|node| self.trace(node)).collect()
     }
 
     /// The inputs asked after `node`, with the nodes they lead to.
-    pub fn branches(&self, node: TreeNode) -> impl Iterator<Item = (InputId, TreeNode)> + '_ {
+    pub fn branches(&self, node: LearnTreeNode) -> impl Iterator<Item = (InputId, LearnTreeNode)> + '_ {
         let (one, row) = match self.nodes[node].branches {
             Branches::None => (None, &[][..]),
             Branches::One(input, kid) => (Some((input, kid)), &[][..]),
@@ -206,19 +210,19 @@ impl ObservationTree {
 
     /// The word that leads to `node`.
     #[must_use]
-    pub fn word(&self, node: TreeNode) -> Word {
+    pub fn word(&self, node: LearnTreeNode) -> Word {
         self.trace(node).into_iter().map(|(input, _)| input).collect()
     }
 
     /// The word that leads to `node`, with its answers.
     #[must_use]
-    pub fn trace(&self, node: TreeNode) -> IoWord {
+    pub fn trace(&self, node: LearnTreeNode) -> IoWord {
         self.trace_between(self.root(), node)
     }
 
     /// The inputs and answers from `above` down to `node`.
     #[must_use]
-    pub fn trace_between(&self, above: TreeNode, node: TreeNode) -> IoWord {
+    pub fn trace_between(&self, above: LearnTreeNode, node: LearnTreeNode) -> IoWord {
         let mut trace = IoWord::new();
         let mut at = node;
         while at != above {
@@ -230,13 +234,13 @@ impl ObservationTree {
         trace
     }
 
-    fn is_sink(&self, node: TreeNode) -> bool {
+    fn is_sink(&self, node: LearnTreeNode) -> bool {
         self.nodes[node].is_sink
     }
 
     /// A shortest word that was asked after both nodes and answered differently.
     #[must_use]
-    pub fn witness(&self, first: TreeNode, second: TreeNode) -> Option<Word> {
+    pub fn witness(&self, first: LearnTreeNode, second: LearnTreeNode) -> Option<Word> {
         let mut queue = vec![(first, second, InputId::new(0), 0)];
         let mut at = 0;
         while at < queue.len() {
@@ -256,7 +260,7 @@ impl ObservationTree {
 
     /// Whether some word was asked after both nodes and answered differently.
     #[must_use]
-    pub fn are_apart(&self, first: TreeNode, second: TreeNode) -> bool {
+    pub fn are_apart(&self, first: LearnTreeNode, second: LearnTreeNode) -> bool {
         let mut open = vec![(first, second)];
         while let Some((a, b)) = open.pop() {
             let (walked, other) = if self.is_sink(a) { (b, a) } else { (a, b) };
@@ -273,7 +277,7 @@ impl ObservationTree {
 }
 
 /// The inputs that led to entry `at` of a breadth-first search, and one more.
-fn path(queue: &[(TreeNode, TreeNode, InputId, usize)], at: usize, last: InputId) -> Word {
+fn path(queue: &[(LearnTreeNode, LearnTreeNode, InputId, usize)], at: usize, last: InputId) -> Word {
     let mut word = vec![last];
     let mut at = at;
     while at != 0 {

@@ -4,15 +4,15 @@
 
 use std::ops::ControlFlow;
 
-use ioxide_fsm::mealy::{InputId, Mealy, OutputId, Spec};
+use ioxide_fsm::mealy::{InputId, Mealy, OutputId, SuiteModel};
 use ioxide_fsm::product::difference;
-use ioxide_fsm::reduce::Live;
-use ioxide_fsm::suite::Method;
+use ioxide_fsm::reduce::LiveMachine;
+use ioxide_fsm::suite::SuiteMethod;
 use ioxide_fsm::word::IoWord;
 use ioxide_learn::learner::Learner;
-use ioxide_learn::observer::{LearnError, Observer};
-use ioxide_learn::oracle::{Examination, Guarantee, Learned, Stage, learn, revisit};
-use ioxide_learn::played::Played;
+use ioxide_learn::observer::{LearnError, SystemObserver};
+use ioxide_learn::oracle::{HypothesisTest, LearnedGuarantee, LearnedMachine, LearningStage, learn, revisit};
+use ioxide_learn::played::PlayedMealy;
 use ioxide_learn::several::{Drafting, draft};
 use ioxide_learn::tree::ObservationTree;
 use ioxide_model::index::Idx;
@@ -36,12 +36,12 @@ fn machine(rng: &mut ChaCha8Rng, most: usize) -> Mealy {
         }
     }
     let machine = Mealy::from_table(states, inputs, outputs, &table).expect("a machine");
-    Spec::reduced(&machine).expect("complete").to_mealy()
+    SuiteModel::reduced(&machine).expect("complete").to_mealy()
 }
 
 /// Learns `system` with an oracle that knows it.
 fn with_perfect_oracle(system: &Mealy) -> Mealy {
-    let mut observer = Observer::new(Played::new(system), system.n_inputs(), Vec::new());
+    let mut observer = SystemObserver::new(PlayedMealy::new(system), system.n_inputs(), Vec::new());
     let mut learner = Learner::new(&observer.tree);
     loop {
         let machine = learner.hypothesis(&mut observer).expect("a machine answers");
@@ -51,12 +51,12 @@ fn with_perfect_oracle(system: &Mealy) -> Mealy {
     }
 }
 
-fn examination(method: Method, extra: usize, seed: u64) -> Examination {
-    Examination { method, extra: Some(extra), walks: 0, walk_length: 0, seed }
+fn examination(method: SuiteMethod, extra: usize, seed: u64) -> HypothesisTest {
+    HypothesisTest { method, extra: Some(extra), walks: 0, walk_length: 0, seed }
 }
 
-fn with_suites(system: &Mealy, examination: &Examination) -> Learned {
-    let mut observer = Observer::new(Played::new(system), system.n_inputs(), Vec::new());
+fn with_suites(system: &Mealy, examination: &HypothesisTest) -> LearnedMachine {
+    let mut observer = SystemObserver::new(PlayedMealy::new(system), system.n_inputs(), Vec::new());
     learn(&mut observer, examination, &mut |_, _, _| ControlFlow::Continue(())).expect("a machine answers")
 }
 
@@ -73,7 +73,7 @@ fn a_perfect_oracle_leads_to_the_system() {
 
 #[test]
 fn a_guarantee_is_kept() {
-    let methods = [Method::S, Method::Spyh, Method::H, Method::Hsi, Method::Wp];
+    let methods = [SuiteMethod::S, SuiteMethod::Spyh, SuiteMethod::H, SuiteMethod::Hsi, SuiteMethod::Wp];
     let mut wrong = 0;
     for seed in 0..how_many() {
         let mut rng = ChaCha8Rng::seed_from_u64(1_000_000 + seed);
@@ -81,7 +81,10 @@ fn a_guarantee_is_kept() {
         let method = methods[usize::try_from(seed).unwrap_or(0) % methods.len()];
         let extra = rng.random_range(0..3);
         let learned = with_suites(&system, &examination(method, extra, seed));
-        assert_eq!(learned.guarantee, Guarantee::Complete { states: learned.machine.n_states(), extra });
+        assert_eq!(
+            learned.guarantee,
+            LearnedGuarantee::Complete { states: learned.machine.n_states(), extra }
+        );
         let differs = difference(&learned.machine, &system).is_some();
         assert!(!differs || system.n_states() > learned.machine.n_states() + extra, "seed {seed}");
         wrong += u64::from(differs);
@@ -95,8 +98,8 @@ fn sinks_are_not_asked_and_the_machine_is_the_same() {
     let table = [Some((1, 0)), Some((2, 2)), Some((0, 1)), Some((2, 2)), Some((2, 2)), Some((2, 2))];
     let system = Mealy::from_table(3, 2, 3, &table).expect("a machine");
     let cost = |closed: Vec<OutputId>| {
-        let mut observer = Observer::new(Played::new(&system), 2, closed);
-        let plan = examination(Method::S, 2, 1);
+        let mut observer = SystemObserver::new(PlayedMealy::new(&system), 2, closed);
+        let plan = examination(SuiteMethod::S, 2, 1);
         let learned =
             learn(&mut observer, &plan, &mut |_, _, _| ControlFlow::Continue(())).expect("a machine answers");
         assert_eq!(difference(&learned.machine, &system), None);
@@ -110,23 +113,23 @@ fn sinks_are_not_asked_and_the_machine_is_the_same() {
 fn a_session_is_resumed_anywhere() {
     let mut rng = ChaCha8Rng::seed_from_u64(5);
     let system = machine(&mut rng, 12);
-    let plan = examination(Method::S, 1, 9);
+    let plan = examination(SuiteMethod::S, 1, 9);
     let whole = with_suites(&system, &plan);
     for cut in [1, 7, 40, 200] {
-        let mut first = Observer::new(
-            Breaking { played: Played::new(&system), left: cut },
+        let mut first = SystemObserver::new(
+            Breaking { played: PlayedMealy::new(&system), left: cut },
             system.n_inputs(),
             Vec::new(),
         );
         let broken = learn(&mut first, &plan, &mut |_, _, _| ControlFlow::Continue(()));
         let is_cut = broken.is_err();
         let asked = first.effort.resets;
-        let mut second = Observer::new(Played::new(&system), system.n_inputs(), Vec::new());
+        let mut second = SystemObserver::new(PlayedMealy::new(&system), system.n_inputs(), Vec::new());
         second.restart(first.tree);
         let resumed =
             learn(&mut second, &plan, &mut |_, _, _| ControlFlow::Continue(())).expect("a machine answers");
         assert_eq!(resumed.machine, whole.machine, "cut after {cut}");
-        let mut alone = Observer::new(Played::new(&system), system.n_inputs(), Vec::new());
+        let mut alone = SystemObserver::new(PlayedMealy::new(&system), system.n_inputs(), Vec::new());
         learn(&mut alone, &plan, &mut |_, _, _| ControlFlow::Continue(())).expect("a machine answers");
         // The run that was cut is the only one that is made again.
         assert!(asked + second.effort.resets <= alone.effort.resets + u64::from(is_cut), "cut after {cut}");
@@ -135,11 +138,11 @@ fn a_session_is_resumed_anywhere() {
 
 /// A system that breaks after so many inputs.
 struct Breaking<'m> {
-    played: Played<'m>,
+    played: PlayedMealy<'m>,
     left: u64,
 }
 
-impl Live for Breaking<'_> {
+impl LiveMachine for Breaking<'_> {
     type Error = &'static str;
 
     fn reset(&mut self) -> Result<(), Self::Error> {
@@ -156,11 +159,11 @@ impl Live for Breaking<'_> {
 
 /// A system whose answer to one input changes after a while.
 struct Turning<'m> {
-    played: Played<'m>,
+    played: PlayedMealy<'m>,
     left: u64,
 }
 
-impl Live for Turning<'_> {
+impl LiveMachine for Turning<'_> {
     type Error = std::convert::Infallible;
 
     fn reset(&mut self) -> Result<(), Self::Error> {
@@ -178,9 +181,10 @@ impl Live for Turning<'_> {
 fn a_system_that_changes_its_mind_is_noticed() {
     let mut rng = ChaCha8Rng::seed_from_u64(11);
     let system = machine(&mut rng, 20);
-    let live = Turning { played: Played::new(&system), left: 200 };
-    let mut observer = Observer::new(live, system.n_inputs(), Vec::new());
-    let ended = learn(&mut observer, &examination(Method::S, 2, 1), &mut |_, _, _| ControlFlow::Continue(()));
+    let live = Turning { played: PlayedMealy::new(&system), left: 200 };
+    let mut observer = SystemObserver::new(live, system.n_inputs(), Vec::new());
+    let ended =
+        learn(&mut observer, &examination(SuiteMethod::S, 2, 1), &mut |_, _, _| ControlFlow::Continue(()));
     let Err(LearnError::Disagrees(found)) = ended else { panic!("not noticed") };
     let inputs = |run: &[(InputId, OutputId)]| run.iter().map(|step| step.0).collect::<Vec<_>>();
     assert_eq!(inputs(&found.before), inputs(&found.now));
@@ -201,11 +205,11 @@ fn a_tree_without_a_word_keeps_the_rest() {
 
 /// A system of which there are copies, answered in turn; counts what each is asked.
 struct Copied<'m> {
-    played: Played<'m>,
+    played: PlayedMealy<'m>,
     asked_ahead: usize,
 }
 
-impl Live for Copied<'_> {
+impl LiveMachine for Copied<'_> {
     type Error = std::convert::Infallible;
 
     fn reset(&mut self) -> Result<(), Self::Error> {
@@ -231,10 +235,10 @@ fn copies_of_a_system_lead_to_the_same_machine() {
     let (mut ahead, mut resets) = (0, 0);
     for seed in 0..20 {
         let system = machine(&mut ChaCha8Rng::seed_from_u64(3_000_000 + seed), 10);
-        let plan = examination(Method::S, 1, seed);
+        let plan = examination(SuiteMethod::S, 1, seed);
         let alone = with_suites(&system, &plan);
-        let live = Copied { played: Played::new(&system), asked_ahead: 0 };
-        let mut observer = Observer::new(live, system.n_inputs(), Vec::new());
+        let live = Copied { played: PlayedMealy::new(&system), asked_ahead: 0 };
+        let mut observer = SystemObserver::new(live, system.n_inputs(), Vec::new());
         let together =
             learn(&mut observer, &plan, &mut |_, _, _| ControlFlow::Continue(())).expect("a machine answers");
         assert_eq!(together.machine, alone.machine, "seed {seed}");
@@ -259,17 +263,17 @@ fn a_reference_helps() {
         let changed = rng.random_range(0..table.len());
         table[changed] = table[changed].map(|(next, output)| (next, (output + 1) % 3));
         let new = Mealy::from_table(old.n_states(), old.n_inputs(), 3, &table).expect("a machine");
-        let new = Spec::reduced(&new).expect("complete").to_mealy();
-        let reference = Spec::reduced(&old).expect("complete");
+        let new = SuiteModel::reduced(&new).expect("complete").to_mealy();
+        let reference = SuiteModel::reduced(&old).expect("complete");
         for is_given in [false, true] {
-            let mut observer = Observer::new(Played::new(&new), new.n_inputs(), Vec::new());
+            let mut observer = SystemObserver::new(PlayedMealy::new(&new), new.n_inputs(), Vec::new());
             if is_given {
                 let inputs: Vec<Option<InputId>> = new.inputs().map(Some).collect();
                 revisit(&mut observer, &reference, &inputs).expect("a machine answers");
             }
             let mut found = None;
-            learn(&mut observer, &examination(Method::S, 2, seed), &mut |stage, learner, observer| {
-                let is_new = matches!(stage, Stage::Hypothesis { .. });
+            learn(&mut observer, &examination(SuiteMethod::S, 2, seed), &mut |stage, learner, observer| {
+                let is_new = matches!(stage, LearningStage::Hypothesis { .. });
                 if is_new && difference(&learner.machine(&observer.tree), &new).is_none() {
                     found = Some(observer.effort.total());
                     return ControlFlow::Break(());
@@ -293,7 +297,7 @@ fn a_system_that_answers_in_several_ways_is_drafted() {
         at: usize,
         rng: ChaCha8Rng,
     }
-    impl Live for Dice {
+    impl LiveMachine for Dice {
         type Error = std::convert::Infallible;
         fn reset(&mut self) -> Result<(), Self::Error> {
             self.at = 0;

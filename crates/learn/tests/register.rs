@@ -6,14 +6,18 @@ use std::convert::Infallible;
 use std::ops::ControlFlow;
 
 use ioxide_fsm::mealy::{InputId, OutputId};
-use ioxide_fsm::suite::Method;
-use ioxide_learn::observer::Effort;
+use ioxide_fsm::suite::SuiteMethod;
+use ioxide_learn::observer::LearningEffort;
 use ioxide_learn::register::compare::separating;
 use ioxide_learn::register::guards::guarded;
 use ioxide_learn::register::learner::{DataLearnError, DataLearner, DataObserver};
-use ioxide_learn::register::machine::{DataStep, DataSystem, Location, LocationId, RegisterMachine, Told};
+use ioxide_learn::register::machine::{
+    DataStep, DataSystem, LocationId, RegisterLocation, RegisterMachine, ToldValue,
+};
 use ioxide_learn::register::oracle::{DataExamination, DataGuarantee, DataLearned, learn_data};
-use ioxide_learn::register::place::{DataAnswer, DataInput, Place, Point, Said, Signature, Theory};
+use ioxide_learn::register::place::{
+    AnswerValue, DataAnswer, DataInput, InputSignature, Theory, ValuePlace, ValuePoint,
+};
 use ioxide_model::index::{Idx, IndexVec};
 use rand::seq::{IndexedRandom, SliceRandom};
 use rand::{RngExt, SeedableRng};
@@ -25,8 +29,8 @@ fn how_many() -> u64 {
 
 /// A system written by hand: it holds values, and says yes or no.
 struct Holder {
-    held: Vec<Point>,
-    accept: fn(&mut Vec<Point>, &DataInput) -> bool,
+    held: Vec<ValuePoint>,
+    accept: fn(&mut Vec<ValuePoint>, &DataInput) -> bool,
 }
 
 impl DataSystem for Holder {
@@ -45,7 +49,7 @@ impl DataSystem for Holder {
 }
 
 /// `push` and `pop` of a value: a pop is right if it names the last value; at most two are held.
-fn stack(held: &mut Vec<Point>, input: &DataInput) -> bool {
+fn stack(held: &mut Vec<ValuePoint>, input: &DataInput) -> bool {
     let value = input.values[0];
     match input.gate.index() {
         0 if held.len() < 2 => {
@@ -58,7 +62,7 @@ fn stack(held: &mut Vec<Point>, input: &DataInput) -> bool {
 }
 
 /// `offer` and `poll` of a value: a poll is right if it names the smallest value; at most three are held.
-fn priority_queue(held: &mut Vec<Point>, input: &DataInput) -> bool {
+fn priority_queue(held: &mut Vec<ValuePoint>, input: &DataInput) -> bool {
     let value = input.values[0];
     match input.gate.index() {
         0 if held.len() < 3 => {
@@ -101,22 +105,26 @@ impl DataSystem for Login {
     }
 }
 
-fn signature(theory: Theory, arity: &[usize]) -> Signature {
-    Signature { theory, constants: Vec::new(), arity: arity.to_vec(), made: vec![0; arity.len()] }
+fn signature(theory: Theory, arity: &[usize]) -> InputSignature {
+    InputSignature { theory, constants: Vec::new(), arity: arity.to_vec(), made: vec![0; arity.len()] }
 }
 
 fn examination(seed: u64) -> DataExamination {
-    DataExamination { method: Method::S, extra: 1, values: 3, walks: 0, walk_length: 0, seed }
+    DataExamination { method: SuiteMethod::S, extra: 1, values: 3, walks: 0, walk_length: 0, seed }
 }
 
 /// Learns until nothing is found; what it cost until the last hypothesis, and in all.
-fn learned<S>(system: S, signature: Signature, seed: u64) -> (DataLearned, Effort, Effort)
+fn learned<S>(
+    system: S,
+    signature: InputSignature,
+    seed: u64,
+) -> (DataLearned, LearningEffort, LearningEffort)
 where
     S: DataSystem,
     S::Error: std::fmt::Debug,
 {
     let mut observer = DataObserver::new(system, signature);
-    let mut last = Effort::default();
+    let mut last = LearningEffort::default();
     let learned = learn_data(&mut observer, &examination(seed), &[], &mut |stage, _, observer| {
         if matches!(stage, ioxide_learn::register::oracle::DataStage::Hypothesis { .. }) {
             last = observer.effort;
@@ -127,7 +135,12 @@ where
 }
 
 /// Whether all words up to this length over these values are answered as the system does.
-fn is_right<S: DataSystem>(system: &mut S, machine: &RegisterMachine, values: &[Point], length: usize) -> bool
+fn is_right<S: DataSystem>(
+    system: &mut S,
+    machine: &RegisterMachine,
+    values: &[ValuePoint],
+    length: usize,
+) -> bool
 where
     S::Error: std::fmt::Debug,
 {
@@ -140,16 +153,16 @@ where
 }
 
 /// All words of this length over `values` and what was made up before.
-fn words(signature: &Signature, values: &[Point], length: usize) -> Vec<Vec<DataInput>> {
-    let mut words: Vec<(Vec<DataInput>, Vec<Point>)> = vec![(Vec::new(), values.to_vec())];
+fn words(signature: &InputSignature, values: &[ValuePoint], length: usize) -> Vec<Vec<DataInput>> {
+    let mut words: Vec<(Vec<DataInput>, Vec<ValuePoint>)> = vec![(Vec::new(), values.to_vec())];
     for _ in 0..length {
         let mut longer = Vec::new();
         for (word, known) in &words {
             for gate in signature.gates() {
                 for row in ioxide_fsm::word::words_of(known.len(), signature.arity[gate.index()]) {
-                    let mut values: Vec<Point> = row.iter().map(|at| known[at.index()]).collect();
-                    let first = 1000 + Point::try_from(known.len()).expect("few");
-                    let made: Vec<Point> = (first..).take(signature.made[gate.index()]).collect();
+                    let mut values: Vec<ValuePoint> = row.iter().map(|at| known[at.index()]).collect();
+                    let first = 1000 + ValuePoint::try_from(known.len()).expect("few");
+                    let made: Vec<ValuePoint> = (first..).take(signature.made[gate.index()]).collect();
                     values.extend(&made);
                     let word = [&word[..], &[DataInput { gate, values }]].concat();
                     longer.push((word, [&known[..], &made].concat()));
@@ -196,14 +209,14 @@ impl DataSystem for Tokens {
     type Error = Infallible;
 
     fn run(&mut self, word: &[DataInput]) -> Result<Vec<DataAnswer>, Infallible> {
-        let mut live: Vec<Point> = Vec::new();
+        let mut live: Vec<ValuePoint> = Vec::new();
         let mut step = |input: &DataInput| {
             let token = input.values[0];
             let place = live.iter().position(|&it| it == token);
             let (shape, values) = match (input.gate.index(), place) {
                 (0, _) if live.len() < 2 => {
                     live.push(token);
-                    (1, vec![Said::Point(token)])
+                    (1, vec![AnswerValue::Point(token)])
                 }
                 (1, Some(_)) => (2, Vec::new()),
                 (2, Some(at)) => {
@@ -220,7 +233,7 @@ impl DataSystem for Tokens {
 
 #[test]
 fn what_a_system_makes_up_is_stored_and_compared() {
-    let signature = Signature {
+    let signature = InputSignature {
         theory: Theory::Equality,
         constants: Vec::new(),
         arity: vec![0, 1, 1],
@@ -244,13 +257,13 @@ fn machine(rng: &mut ChaCha8Rng) -> RegisterMachine {
     let arity: Vec<usize> = (0..n_gates).map(|gate| rng.random_range(usize::from(gate == 0)..=2)).collect();
     let makes = theory == Theory::Equality && rng.random_bool(0.5);
     let made = arity.iter().map(|_| usize::from(makes && rng.random_bool(0.6))).collect();
-    let signature = Signature { theory, constants, arity, made };
+    let signature = InputSignature { theory, constants, arity, made };
     let n_locations = rng.random_range(1..=5);
     // How the registers of each location compare with the constants and each other.
-    let patterns: Vec<Vec<Place>> = (0..n_locations)
+    let patterns: Vec<Vec<ValuePlace>> = (0..n_locations)
         .map(|at| {
             let n = if at == 0 { 0 } else { rng.random_range(1..=2) };
-            let mut values: Vec<Point> =
+            let mut values: Vec<ValuePoint> =
                 (0..n).map(|_| rng.random_range(-1000..1000)).filter(|&v| v != 0).collect();
             values.sort_unstable();
             values.dedup();
@@ -259,7 +272,7 @@ fn machine(rng: &mut ChaCha8Rng) -> RegisterMachine {
         .collect();
     let mut locations = IndexVec::new();
     for pattern in &patterns {
-        let mut location = Location { n_registers: pattern.len(), ..Location::default() };
+        let mut location = RegisterLocation { n_registers: pattern.len(), ..RegisterLocation::default() };
         let mut known = signature.constants.clone();
         signature.values(&mut known, &[], pattern);
         for gate in signature.gates() {
@@ -275,10 +288,10 @@ fn machine(rng: &mut ChaCha8Rng) -> RegisterMachine {
 
 fn random_step(
     rng: &mut ChaCha8Rng,
-    signature: &Signature,
-    patterns: &[Vec<Place>],
-    known: &[Point],
-    (gate, places): &(InputId, Vec<Place>),
+    signature: &InputSignature,
+    patterns: &[Vec<ValuePlace>],
+    known: &[ValuePoint],
+    (gate, places): &(InputId, Vec<ValuePlace>),
 ) -> DataStep {
     let mut known = known.to_vec();
     signature.values(&mut known, &[], places);
@@ -295,7 +308,7 @@ fn random_step(
         for _ in 0..4 {
             sources.shuffle(rng);
             let registers: Vec<usize> = sources.iter().copied().take(pattern.len()).collect();
-            let values: Vec<Point> = registers.iter().map(|&source| known[source]).collect();
+            let values: Vec<ValuePoint> = registers.iter().map(|&source| known[source]).collect();
             if registers.len() == pattern.len() && signature.pattern(&values) == *pattern {
                 choices.push((LocationId::new(target), registers));
                 break;
@@ -306,9 +319,9 @@ fn random_step(
     let other = choices[1..].choose(rng).or(choices.first());
     let (target, registers) = other.cloned().expect("the first location needs nothing");
     let told = match rng.random_range(0..4) {
-        _ if makes => (known.len() - n_made..known.len()).map(Told::Source).collect(),
-        0 if !known.is_empty() => vec![Told::Source(rng.random_range(0..known.len()))],
-        1 => vec![Told::Literal(rng.random_range(0..2))],
+        _ if makes => (known.len() - n_made..known.len()).map(ToldValue::Source).collect(),
+        0 if !known.is_empty() => vec![ToldValue::Source(rng.random_range(0..known.len()))],
+        1 => vec![ToldValue::Literal(rng.random_range(0..2))],
         _ => Vec::new(),
     };
     DataStep {
@@ -354,9 +367,9 @@ fn a_guarantee_over_few_values_is_kept() {
         let system = machine(&mut rng);
         let (learned, ..) = learned(&system, system.signature.clone(), seed);
         let DataGuarantee::Complete { values, states, extra } = learned.guarantee else { continue };
-        let of_system = ioxide_learn::register::oracle::Unrolled::new(&system, values).expect("small");
+        let of_system = ioxide_learn::register::oracle::UnrolledMachine::new(&system, values).expect("small");
         let of_learned =
-            ioxide_learn::register::oracle::Unrolled::new(&learned.machine, values).expect("small");
+            ioxide_learn::register::oracle::UnrolledMachine::new(&learned.machine, values).expect("small");
         assert_eq!(of_learned.n_states(), states);
         let is_within = of_system.n_states() <= states + extra;
         assert!(!is_within || is_same_on_few(&system, &learned.machine, values), "seed {seed}");
@@ -369,7 +382,7 @@ fn a_guarantee_over_few_values_is_kept() {
 /// Whether two machines are the same on inputs with values from a few: all pairs of configurations are looked at.
 fn is_same_on_few(one: &RegisterMachine, other: &RegisterMachine, n_values: usize) -> bool {
     let mut domain = one.signature.constants.clone();
-    let n = Point::try_from(n_values).expect("few");
+    let n = ValuePoint::try_from(n_values).expect("few");
     // With an order, as many on each side of the constant; without, so many in all.
     domain.extend((1..=n).map(|at| at * 10));
     if one.signature.theory == Theory::Order && !one.signature.constants.is_empty() {
@@ -380,10 +393,11 @@ fn is_same_on_few(one: &RegisterMachine, other: &RegisterMachine, n_values: usiz
     while at < seen.len() {
         let (here, there, n_made) = seen[at].clone();
         // What was made up can be given back; what will be is not known to anybody.
-        let known = [&domain[..], &(0..n_made).map(|made| 10_000 + made).collect::<Vec<Point>>()].concat();
+        let known =
+            [&domain[..], &(0..n_made).map(|made| 10_000 + made).collect::<Vec<ValuePoint>>()].concat();
         for gate in one.signature.gates() {
             for row in ioxide_fsm::word::words_of(known.len(), one.signature.arity[gate.index()]) {
-                let mut values: Vec<Point> = row.iter().map(|at| known[at.index()]).collect();
+                let mut values: Vec<ValuePoint> = row.iter().map(|at| known[at.index()]).collect();
                 let made = 10_000 + n_made;
                 values.extend((0..one.signature.made[gate.index()]).map(|_| made));
                 let input = DataInput { gate, values };
@@ -392,7 +406,7 @@ fn is_same_on_few(one: &RegisterMachine, other: &RegisterMachine, n_values: usiz
                 if said != heard {
                     return false;
                 }
-                let next = (a, b, n_made + Point::from(said.values.contains(&Said::Point(made))));
+                let next = (a, b, n_made + ValuePoint::from(said.values.contains(&AnswerValue::Point(made))));
                 if next.2 <= n && !seen.contains(&next) {
                     seen.push(next);
                 }

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use ioxide_lang::ast::File;
+use ioxide_lang::ast::SyntaxFile;
 use ioxide_lang::lexeme::{LexemeKind, TextLexeme, lexemes};
-use ioxide_lang::{Loaded, Options, gather, load, parse};
+use ioxide_lang::{LoadOptions, LoadedText, gather, load, parse};
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::source::{FileId, Sources};
 
@@ -21,7 +21,7 @@ pub struct TextAnalysis {
     /// Its pieces.
     pub lexemes: Vec<TextLexeme>,
     /// Its tree, as far as it could be read.
-    pub tree: File,
+    pub tree: SyntaxFile,
     /// What its names mean.
     pub index: SourceIndex,
 }
@@ -125,25 +125,29 @@ pub fn normal(path: &str) -> String {
 }
 
 /// A text and those it is made of, with what is wrong with them.
-pub struct Checkup {
+pub struct TextCheckup {
     /// The texts.
     pub sources: Sources,
     /// The text that was looked at.
     pub file: FileId,
     /// What became of it.
-    pub loaded: Loaded,
+    pub loaded: LoadedText,
 }
 
 /// Looks at `text` as `ioxide check` does; `read` gives the texts of other files.
-pub fn check_up(path: &str, text: &str, read: &mut dyn FnMut(&str) -> std::io::Result<String>) -> Checkup {
+pub fn check_up(
+    path: &str,
+    text: &str,
+    read: &mut dyn FnMut(&str) -> std::io::Result<String>,
+) -> TextCheckup {
     let mut sources = Sources::new();
     let file = sources.add(path, text);
     gather(&mut sources, file, &mut |path| read(path).map_err(|error| error.to_string()));
-    let loaded = load(&sources, file, &Options::default());
-    Checkup { sources, file, loaded }
+    let loaded = load(&sources, file, &LoadOptions::default());
+    TextCheckup { sources, file, loaded }
 }
 
-impl Checkup {
+impl TextCheckup {
     /// The findings about the text itself, and those about texts it uses.
     #[must_use]
     pub fn split(&self) -> (Vec<&Diagnostic>, Vec<&Diagnostic>) {

@@ -8,7 +8,7 @@ pub mod expr;
 mod kind;
 mod system;
 
-use ioxide_lang::ast::File;
+use ioxide_lang::ast::SyntaxFile;
 use rustc_hash::FxHashMap;
 
 pub use self::kind::DefinitionKind;
@@ -172,7 +172,7 @@ pub struct GoalPlace {
 impl SourceIndex {
     /// The index of `tree`, which was read from `text`.
     #[must_use]
-    pub fn new(text: &str, tree: &File) -> Self {
+    pub fn new(text: &str, tree: &SyntaxFile) -> Self {
         build::index(text, tree)
     }
 

@@ -6,7 +6,7 @@
 //! - [`answers`]: pure functions from an analysis and a place to an answer;
 //! - [`server`]: the protocol (Language Server Protocol 3.17), documents, and checks in the background.
 //!
-//! Files, records and the clock belong to whoever runs the server: it gives them as [`server::Surroundings`].
+//! Files, records and the clock belong to whoever runs the server: it gives them as [`server::ServerSurroundings`].
 //!
 //! *Promises.* Every text has an analysis and every place an answer, never a panic. What is said about a text is
 //! what `ioxide check` says about it. A deep check that was overtaken by an edit says nothing.

@@ -25,7 +25,7 @@ use serde_json::json;
 use self::deep::DeepCheck;
 use self::document::OpenDocument;
 use self::uri::{path_of, uri_of};
-use crate::analysis::{Checkup, TextAnalysis, TextLibrary, check_up, normal};
+use crate::analysis::{TextAnalysis, TextCheckup, TextLibrary, check_up, normal};
 use crate::answers::diagnostic::FindingsView;
 use crate::answers::lens::LastCampaign;
 use crate::text::DocumentText;
@@ -34,7 +34,7 @@ use crate::text::DocumentText;
 const CALM: Duration = Duration::from_millis(30);
 
 /// The world around the server.
-pub trait Surroundings: Send + Sync {
+pub trait ServerSurroundings: Send + Sync {
     /// The text of a file.
     ///
     /// # Errors
@@ -84,7 +84,7 @@ impl From<ProtocolError> for ServerError {
 ///
 /// # Errors
 /// If the editor breaks the protocol or goes away.
-pub fn serve(connection: &Connection, around: Arc<dyn Surroundings>) -> Result<(), ServerError> {
+pub fn serve(connection: &Connection, around: Arc<dyn ServerSurroundings>) -> Result<(), ServerError> {
     let greeting = json!({ "capabilities": requests::capabilities(), "serverInfo": { "name": "ioxide", "version": env!("CARGO_PKG_VERSION") } });
     let (id, params) = connection.initialize_start()?;
     connection.initialize_finish(id, greeting)?;
@@ -95,7 +95,7 @@ pub fn serve(connection: &Connection, around: Arc<dyn Surroundings>) -> Result<(
 /// A server and what it knows.
 pub(crate) struct LspServer<'c> {
     connection: &'c Connection,
-    around: Arc<dyn Surroundings>,
+    around: Arc<dyn ServerSurroundings>,
     documents: BTreeMap<String, OpenDocument>,
     /// The folders of the workspace.
     roots: Vec<String>,
@@ -104,7 +104,11 @@ pub(crate) struct LspServer<'c> {
 }
 
 impl<'c> LspServer<'c> {
-    fn new(connection: &'c Connection, around: Arc<dyn Surroundings>, params: &InitializeParams) -> Self {
+    fn new(
+        connection: &'c Connection,
+        around: Arc<dyn ServerSurroundings>,
+        params: &InitializeParams,
+    ) -> Self {
         let folders = params.workspace_folders.iter().flatten();
         let roots = folders.map(|folder| path_of(&folder.uri)).collect();
         let wanted =
@@ -202,7 +206,7 @@ impl<'c> LspServer<'c> {
         let uri = params.text_document.uri.clone();
         self.documents.remove(uri.as_str());
         let params = PublishDiagnosticsParams { uri, diagnostics: Vec::new(), version: None };
-        let _ = self.send(told(&params));
+        let _ = self.send(publish_message(&params));
     }
 
     /// Systems that use a file see what was saved.
@@ -228,12 +232,12 @@ impl<'c> LspServer<'c> {
         document.model = Some(checkup.loaded.model.clone().map(Arc::new));
         let uses = uses(document.analysis());
         let first = published(&checkup, &uses, &uri, version, &[]);
-        self.send(told(&first))?;
+        self.send(publish_message(&first))?;
         if self.deep && checkup.loaded.model.is_some() {
             let sender = self.connection.sender.clone();
             let check = DeepCheck::begin(checkup, &self.around, move |checkup, found| {
                 // Somebody who has gone away is told nothing.
-                let _ = sender.send(told(&published(checkup, &uses, &uri, version, found)));
+                let _ = sender.send(publish_message(&published(checkup, &uses, &uri, version, found)));
             });
             if let Some(document) = self.documents.get_mut(&key) {
                 document.deep = Some(check);
@@ -243,7 +247,7 @@ impl<'c> LspServer<'c> {
     }
 
     /// What is wrong with a document; `None` if the check itself broke.
-    fn checkup(&self, key: &str) -> Option<Checkup> {
+    fn checkup(&self, key: &str) -> Option<TextCheckup> {
         let document = self.documents.get(key)?;
         let mut read = |path: &str| self.read(path);
         let look = || check_up(&document.path, document.text().as_str(), &mut read);
@@ -292,7 +296,7 @@ fn uses(analysis: &TextAnalysis) -> Vec<(String, lsp_types::Range)> {
 
 /// The findings of a checkup and of a deep check as they are told.
 fn published(
-    checkup: &Checkup,
+    checkup: &TextCheckup,
     uses: &[(String, lsp_types::Range)],
     uri: &Uri,
     version: i32,
@@ -314,6 +318,6 @@ fn published(
     PublishDiagnosticsParams { uri: uri.clone(), diagnostics: diagnostics.collect(), version: Some(version) }
 }
 
-fn told(params: &PublishDiagnosticsParams) -> Message {
+fn publish_message(params: &PublishDiagnosticsParams) -> Message {
     Message::Notification(Notification::new("textDocument/publishDiagnostics".to_owned(), params))
 }

@@ -19,21 +19,21 @@
 //! the labels of the switches that meet, each behind the name of its part.
 
 mod channel;
-mod meeting;
+mod synchronise;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-pub use channel::{Carried, Channel, ChannelDelay, Discipline};
-pub use meeting::{Meeting, Member, OpenField, Source};
+pub use channel::{CarriedMessage, Channel, ChannelDelay, Discipline};
+pub use synchronise::{OpenField, SyncFieldSource, SyncMember, Synchronisation};
 
 use crate::index::{Idx, IndexVec};
-use crate::sort::{Ctor, Data, DataId, DataKind, Sort};
+use crate::sort::{Constructor, DataId, DataKind, DataSort, Sort};
 use crate::source::Span;
 use crate::sts::{Clock, Gate, GateId, GateKind, LocId, Model, StateVar, Sts};
-use crate::term::{DataClash, Import};
+use crate::term::{DataClash, TermImport};
 use crate::term::{Term, TermPool, VarId};
 use crate::value::{DataValue, Value};
 
@@ -44,9 +44,9 @@ pub struct PartId; }
 #[derive(Clone, Debug, Default)]
 pub struct Composition {
     /// The parts.
-    pub parts: IndexVec<PartId, Part>,
+    pub parts: IndexVec<PartId, PartSystem>,
     /// The steps of the parts behind every switch, by the label of the switch.
-    pub moves: BTreeMap<Arc<str>, Vec<Move>>,
+    pub moves: BTreeMap<Arc<str>, Vec<PartMove>>,
     /// Where everything may follow, if there is such a place: a part and the name of its location. What leads
     /// there, or starts there, is nothing to aim at.
     pub open: Option<(PartId, Arc<str>)>,
@@ -78,7 +78,7 @@ pub enum MessageOwner {
 
 /// A part.
 #[derive(Clone, Debug)]
-pub struct Part {
+pub struct PartSystem {
     /// Its name, such as `client[2]`.
     pub name: Arc<str>,
     /// The name it shares with the other instances of its array, such as `client`.
@@ -97,7 +97,7 @@ pub struct Part {
 
 /// One part's share of a switch.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Move {
+pub struct PartMove {
     /// The part.
     pub part: PartId,
     /// Its own switch, by label.
@@ -133,7 +133,7 @@ impl Composition {
     /// Where the parts are, as people read it: `server: idle, client[1]: waiting`.
     #[must_use]
     pub fn place(&self, value: impl Fn(VarId) -> Option<Value>) -> String {
-        let here = |part: &Part| match value(part.control?) {
+        let here = |part: &PartSystem| match value(part.control?) {
             Some(Value::Data(value)) => {
                 Some(format!("{}: {}", part.name, part.places.get(value.ctor as usize)?))
             }
@@ -149,11 +149,11 @@ pub struct Composer {
     pool: TermPool,
     sts: Sts,
     composition: Composition,
-    imported: IndexVec<PartId, Imported>,
+    imported: IndexVec<PartId, ImportedPart>,
 }
 
 /// A part in the terms of the system.
-struct Imported {
+struct ImportedPart {
     /// The fields of each of its messages.
     gates: Vec<Vec<VarId>>,
     switches: Vec<PartSwitch>,
@@ -193,7 +193,7 @@ impl Composer {
         let Model { pool, sts } = model;
         let name = &index.map_or_else(|| family.to_owned(), |at| format!("{family}[{at}]"));
         let control = self.control(name, family, sts);
-        let mut import = Import::new(&mut self.pool, pool)?;
+        let mut import = TermImport::new(&mut self.pool, pool)?;
         let mut vars = Vec::with_capacity(sts.vars.len());
         for var in &sts.vars {
             let image = rename(&mut import, pool, name, var.var);
@@ -243,7 +243,7 @@ impl Composer {
         let own = control.map(|(var, _)| var).into_iter().chain(own).collect();
         self.sts.vars.extend(vars);
         self.sts.clocks.extend(clocks);
-        self.composition.parts.push(Part {
+        self.composition.parts.push(PartSystem {
             name: name.as_str().into(),
             family: family.into(),
             index,
@@ -252,7 +252,7 @@ impl Composer {
             switches: sts.switches.iter().map(|switch| switch.label.clone()).collect(),
             vars: own,
         });
-        Ok(self.imported.push(Imported { gates, switches }))
+        Ok(self.imported.push(ImportedPart { gates, switches }))
     }
 
     /// The variable that says where the part `name` is, and its type; none if there is one place only.
@@ -260,9 +260,9 @@ impl Composer {
         if sts.locations.len() < 2 {
             return None;
         }
-        let ctor = |name: &Arc<str>| Ctor { name: name.clone(), fields: Vec::new() };
+        let ctor = |name: &Arc<str>| Constructor { name: name.clone(), fields: Vec::new() };
         let ctors = sts.locations.iter().map(|location| ctor(&location.name)).collect();
-        let data = Data { name: format!("{family}.state").into(), kind: DataKind::Enum, ctors };
+        let data = DataSort { name: format!("{family}.state").into(), kind: DataKind::Enum, ctors };
         // The instances of an array have one type for their places.
         let known = self.pool.data_types().find(|(_, other)| **other == data).map(|(id, _)| id);
         let data = known.unwrap_or_else(|| self.pool.declare_data(data));
@@ -316,7 +316,7 @@ impl Composer {
 }
 
 /// Declares the image of `var` behind the name of its part.
-fn rename(import: &mut Import<'_>, from: &TermPool, part: &str, var: VarId) -> VarId {
+fn rename(import: &mut TermImport<'_>, from: &TermPool, part: &str, var: VarId) -> VarId {
     let info = from.var_info(var);
     let sort = import.sort(info.sort);
     let image = import.pool().declare(&format!("{part}.{}", info.name), sort);

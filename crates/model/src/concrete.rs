@@ -1,7 +1,7 @@
 //! Concrete semantics: states with values, and the steps between them.
 //!
-//! The interpretation of a transition system as a labelled one (002 Def. 11, 000 Def. 8,
-//! 003 Def. 2.2): a state is a location with a value for every variable and clock; a switch
+//! The interpretation of a transition system as a labelled one ([FTW05] Def. 11, [BT19] Def. 8,
+//! [AT15] Def. 2.2): a state is a location with a value for every variable and clock; a switch
 //! is enabled for field values that make its guard true, and leads to the updated state.
 //! Internal switches have no fields, so their closure needs evaluation only. Whether *some*
 //! output value makes a guard true is a question for a solver and is asked in `symex`.
@@ -17,14 +17,14 @@ use crate::value::Value;
 
 /// A location with a value for every variable and clock.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct State {
+pub struct ConcreteState {
     /// Where control is.
     pub loc: LocId,
     /// The values of variables and clocks.
     pub values: Valuation,
 }
 
-impl State {
+impl ConcreteState {
     /// Where it is, as people read it.
     #[must_use]
     pub fn place(&self, sts: &Sts) -> String {
@@ -34,25 +34,25 @@ impl State {
 
 /// A state reached, and the switch that led there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Successor {
+pub struct ConcreteSuccessor {
     /// The switch taken.
     pub switch: SwitchId,
     /// The state after it.
-    pub state: State,
+    pub state: ConcreteState,
 }
 
 /// The states reached by internal steps, and whether they can go on for ever.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TauClosure {
     /// The states, the starting ones included.
-    pub states: BTreeSet<State>,
+    pub states: BTreeSet<ConcreteState>,
     /// The closure was cut at the limit: there may be more states.
     pub truncated: bool,
 }
 
 /// The initial state, if every variable has an initial value.
 #[must_use]
-pub fn initial_state(pool: &TermPool, sts: &Sts) -> Option<State> {
+pub fn initial_state(pool: &TermPool, sts: &Sts) -> Option<ConcreteState> {
     let mut values = Valuation::new();
     for var in &sts.vars {
         let value = pool.eval(var.init?, &Valuation::new()).ok()?;
@@ -61,7 +61,7 @@ pub fn initial_state(pool: &TermPool, sts: &Sts) -> Option<State> {
     for clock in &sts.clocks {
         values.set(clock.var, Value::Real(Rational::ZERO));
     }
-    Some(State { loc: sts.initial, values })
+    Some(ConcreteState { loc: sts.initial, values })
 }
 
 /// The values of the fields of a switch's gate as an assignment.
@@ -79,7 +79,7 @@ pub fn field_values(sts: &Sts, switch: &Switch, values: &[Value]) -> Valuation {
 pub fn is_enabled(
     pool: &TermPool,
     sts: &Sts,
-    state: &State,
+    state: &ConcreteState,
     switch: &Switch,
     values: &[Value],
 ) -> Result<bool, EvalError> {
@@ -99,10 +99,10 @@ pub fn is_enabled(
 pub fn successor(
     pool: &TermPool,
     sts: &Sts,
-    state: &State,
+    state: &ConcreteState,
     switch: &Switch,
     values: &[Value],
-) -> Result<State, EvalError> {
+) -> Result<ConcreteState, EvalError> {
     let fields = field_values(sts, switch, values);
     let mut after = state.values.clone();
     for &(var, term) in &switch.update {
@@ -111,7 +111,7 @@ pub fn successor(
     for &clock in &switch.resets {
         after.set(clock, Value::Real(Rational::ZERO));
     }
-    Ok(State { loc: switch.target, values: after })
+    Ok(ConcreteState { loc: switch.target, values: after })
 }
 
 /// Every state reached from `state` by one switch with the message `label`.
@@ -121,9 +121,9 @@ pub fn successor(
 pub fn successors(
     pool: &TermPool,
     sts: &Sts,
-    state: &State,
+    state: &ConcreteState,
     label: &Label,
-) -> Result<Vec<Successor>, EvalError> {
+) -> Result<Vec<ConcreteSuccessor>, EvalError> {
     let (gate, values) = match label {
         Label::Input(gate, values) | Label::Output(gate, values) => (*gate, values),
         Label::Quiescence | Label::Delay(_) => return Ok(Vec::new()),
@@ -131,7 +131,7 @@ pub fn successors(
     let mut found = Vec::new();
     for (id, switch) in sts.switches_from(state.loc) {
         if switch.gate == gate && is_enabled(pool, sts, state, switch, values)? {
-            found.push(Successor { switch: id, state: successor(pool, sts, state, switch, values)? });
+            found.push(ConcreteSuccessor { switch: id, state: successor(pool, sts, state, switch, values)? });
         }
     }
     Ok(found)
@@ -141,11 +141,15 @@ pub fn successors(
 ///
 /// # Errors
 /// As [`is_enabled`].
-pub fn internal_successors(pool: &TermPool, sts: &Sts, state: &State) -> Result<Vec<Successor>, EvalError> {
+pub fn internal_successors(
+    pool: &TermPool,
+    sts: &Sts,
+    state: &ConcreteState,
+) -> Result<Vec<ConcreteSuccessor>, EvalError> {
     let mut found = Vec::new();
     for (id, switch) in sts.switches_from(state.loc) {
         if sts.kind_of(switch) == GateKind::Internal && is_enabled(pool, sts, state, switch, &[])? {
-            found.push(Successor { switch: id, state: successor(pool, sts, state, switch, &[])? });
+            found.push(ConcreteSuccessor { switch: id, state: successor(pool, sts, state, switch, &[])? });
         }
     }
     Ok(found)
@@ -158,13 +162,13 @@ pub fn internal_successors(pool: &TermPool, sts: &Sts, state: &State) -> Result<
 pub fn tau_closure(
     pool: &TermPool,
     sts: &Sts,
-    states: impl IntoIterator<Item = State>,
+    states: impl IntoIterator<Item = ConcreteState>,
     limit: usize,
 ) -> Result<TauClosure, EvalError> {
-    let mut closure: BTreeSet<State> = states.into_iter().collect();
-    let mut todo: Vec<State> = closure.iter().cloned().collect();
+    let mut closure: BTreeSet<ConcreteState> = states.into_iter().collect();
+    let mut todo: Vec<ConcreteState> = closure.iter().cloned().collect();
     while let Some(state) = todo.pop() {
-        for Successor { state, .. } in internal_successors(pool, sts, &state)? {
+        for ConcreteSuccessor { state, .. } in internal_successors(pool, sts, &state)? {
             if closure.contains(&state) {
                 continue;
             }
@@ -180,7 +184,7 @@ pub fn tau_closure(
 
 /// `state` after `time` seconds: every clock has advanced.
 #[must_use]
-pub fn delayed(sts: &Sts, state: &State, time: &Rational) -> State {
+pub fn delayed(sts: &Sts, state: &ConcreteState, time: &Rational) -> ConcreteState {
     let mut after = state.clone();
     for clock in &sts.clocks {
         if let Some(Value::Real(now)) = state.values.get(clock.var) {

@@ -25,7 +25,7 @@ pub struct SpanLabel {
 
 /// A change that would mend the finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fix {
+pub struct SuggestedFix {
     /// The text to replace.
     pub span: Span,
     /// What to write instead.
@@ -52,7 +52,7 @@ pub struct Diagnostic {
     /// What to do next.
     pub helps: Vec<String>,
     /// A change that would mend it.
-    pub fix: Option<Fix>,
+    pub fix: Option<SuggestedFix>,
 }
 
 impl Diagnostic {
@@ -103,7 +103,7 @@ impl Diagnostic {
     /// Proposes a change.
     #[must_use]
     pub fn fix(mut self, span: Span, replacement: impl Into<String>) -> Self {
-        self.fix = Some(Fix { span, replacement: replacement.into() });
+        self.fix = Some(SuggestedFix { span, replacement: replacement.into() });
         self
     }
 

@@ -65,7 +65,7 @@ pub struct ObserverRule {
     /// The stage it starts from.
     pub from: usize,
     /// What it waits for.
-    pub on: Seen,
+    pub on: ObservedEvent,
     /// A formula over the fields of the message, the variables and the clocks of the observer.
     pub when: Term,
     /// What its variables become, all at once.
@@ -80,7 +80,7 @@ pub struct ObserverRule {
 
 /// What an [`Observer`] reacts to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Seen {
+pub enum ObservedEvent {
     /// A message.
     Message(GateId),
     /// Nothing: quiescence, or in a timed model some time without a message.

@@ -174,11 +174,11 @@ mod tests {
     use super::*;
 
     index! { /// A seat.
-    struct Seat; }
+    struct IndexSeat; }
 
     #[test]
     fn push_returns_the_id_that_finds_the_item() {
-        let mut seats: IndexVec<Seat, &str> = IndexVec::new();
+        let mut seats: IndexVec<IndexSeat, &str> = IndexVec::new();
         let a = seats.push("a");
         let b = seats.push("b");
         assert_eq!((seats[a], seats[b]), ("a", "b"));

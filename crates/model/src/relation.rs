@@ -1,6 +1,6 @@
 //! Conformance relations: which behaviour of a system counts against it.
 //!
-//! Both look at outputs and silences after suspension traces of the specification (002 Def. 10).
+//! Both look at outputs and silences after suspension traces of the specification ([FTW05] Def. 10).
 //! They differ where a specification may be in several states and only some of them mention an
 //! input: ioco goes on with those that do, uioco (van der Bijl, Rensink, Tretmans 2004) leaves all that
 //! follows open. A state that an internal step can leave does not count: it refuses nothing yet. On deterministic specifications, and on those that accept every input in every
@@ -13,7 +13,7 @@ use crate::sts::Sts;
 
 /// What conformance means.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Relation {
+pub enum ConformanceRelation {
     /// An input is specified if some state the specification may be in accepts it.
     #[default]
     Ioco,
@@ -22,7 +22,7 @@ pub enum Relation {
     Uioco,
 }
 
-impl Relation {
+impl ConformanceRelation {
     /// All of them, the default first.
     pub const ALL: [Self; 2] = [Self::Ioco, Self::Uioco];
 
@@ -43,13 +43,13 @@ impl Relation {
     }
 }
 
-impl fmt::Display for Relation {
+impl fmt::Display for ConformanceRelation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.word())
     }
 }
 
-impl FromStr for Relation {
+impl FromStr for ConformanceRelation {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -66,13 +66,13 @@ mod tests {
 
     #[test]
     fn relations_are_read_by_their_words() {
-        for relation in Relation::ALL {
+        for relation in ConformanceRelation::ALL {
             assert_eq!(relation.word().parse(), Ok(relation));
         }
         assert_eq!(
-            "tioco".parse::<Relation>(),
+            "tioco".parse::<ConformanceRelation>(),
             Err("unknown relation `tioco`; there are ioco, uioco".into())
         );
-        assert_eq!(Relation::default(), Relation::Ioco);
+        assert_eq!(ConformanceRelation::default(), ConformanceRelation::Ioco);
     }
 }

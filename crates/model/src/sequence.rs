@@ -22,22 +22,22 @@ use std::sync::atomic::{AtomicU64, Ordering as Access};
 
 use rustc_hash::FxHasher;
 
-use self::block::{BLOCK, Block, BlockItems};
+use self::block::{BLOCK, BlockItems, RowBlock};
 
 /// An odd number, so that no item is lost in the sum.
 const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
 /// A sequence that shares its parts with the sequences it was made from.
-pub struct Sequence<T>(Option<Arc<Tree<T>>>);
+pub struct Sequence<T>(Option<Arc<SequenceTree<T>>>);
 
-enum Tree<T> {
+enum SequenceTree<T> {
     /// One item at least, [`BLOCK`] at most.
-    Block(Block<T>),
+    Block(RowBlock<T>),
     /// More items than that.
-    Branch(Branch<T>),
+    Branch(SequenceBranch<T>),
 }
 
 /// Neither side is empty.
-struct Branch<T> {
+struct SequenceBranch<T> {
     left: Sequence<T>,
     item: T,
     right: Sequence<T>,
@@ -71,8 +71,8 @@ impl<T> Sequence<T> {
     pub fn len(&self) -> usize {
         match self.0.as_deref() {
             None => 0,
-            Some(Tree::Block(block)) => block.len(),
-            Some(Tree::Branch(branch)) => branch.len,
+            Some(SequenceTree::Block(block)) => block.len(),
+            Some(SequenceTree::Branch(branch)) => branch.len,
         }
     }
 
@@ -85,8 +85,8 @@ impl<T> Sequence<T> {
     fn height(&self) -> u8 {
         match self.0.as_deref() {
             None => 0,
-            Some(Tree::Block(_)) => 1,
-            Some(Tree::Branch(branch)) => branch.height,
+            Some(SequenceTree::Block(_)) => 1,
+            Some(SequenceTree::Branch(branch)) => branch.height,
         }
     }
 
@@ -101,8 +101,8 @@ impl<T> Sequence<T> {
         let mut tree = self;
         loop {
             let branch = match tree.0.as_deref()? {
-                Tree::Block(block) => return block.get(at),
-                Tree::Branch(branch) => branch,
+                SequenceTree::Block(block) => return block.get(at),
+                SequenceTree::Branch(branch) => branch,
             };
             let before = branch.left.len();
             match at.cmp(&before) {
@@ -125,10 +125,10 @@ impl<T> Sequence<T> {
         loop {
             let branch = match tree.0.as_deref() {
                 None => return Err(before),
-                Some(Tree::Block(block)) => {
+                Some(SequenceTree::Block(block)) => {
                     return block.search(order).map(|at| before + at).map_err(|at| before + at);
                 }
-                Some(Tree::Branch(branch)) => branch,
+                Some(SequenceTree::Branch(branch)) => branch,
             };
             match order(&branch.item) {
                 Ordering::Greater => tree = &branch.left,
@@ -143,8 +143,8 @@ impl<T> Sequence<T> {
 
     /// The items in order.
     #[must_use]
-    pub fn iter(&self) -> Iter<'_, T> {
-        let mut iter = Iter { open: Vec::new(), block: None, left: self.len() };
+    pub fn iter(&self) -> SequenceIter<'_, T> {
+        let mut iter = SequenceIter { open: Vec::new(), block: None, left: self.len() };
         iter.descend(self);
         iter
     }
@@ -154,13 +154,13 @@ impl<T: Hash> Sequence<T> {
     fn hash_of_items(&self) -> u64 {
         match self.0.as_deref() {
             None => 0,
-            Some(Tree::Block(block)) => block.items().fold(0, |before, item| one_more(before, item)),
-            Some(Tree::Branch(branch)) => branch.hash_of_items(),
+            Some(SequenceTree::Block(block)) => block.items().fold(0, |before, item| one_more(before, item)),
+            Some(SequenceTree::Branch(branch)) => branch.hash_of_items(),
         }
     }
 }
 
-impl<T: Hash> Branch<T> {
+impl<T: Hash> SequenceBranch<T> {
     /// Whoever asks first computes it; two who do so at once find the same.
     fn hash_of_items(&self) -> u64 {
         let known = self.hash.load(Access::Relaxed);
@@ -181,24 +181,24 @@ fn one_more<T: Hash>(before: u64, item: &T) -> u64 {
 }
 
 impl<T: Clone> Sequence<T> {
-    fn block(block: Block<T>) -> Self {
-        if block.len() == 0 { Self::new() } else { Self(Some(Arc::new(Tree::Block(block)))) }
+    fn block(block: RowBlock<T>) -> Self {
+        if block.len() == 0 { Self::new() } else { Self(Some(Arc::new(SequenceTree::Block(block)))) }
     }
 
     /// `len` items, of which there are at most two blocks: as one if they fit, else cut in the middle.
     fn few(mut items: impl Iterator<Item = T>, len: usize) -> Self {
         if len <= BLOCK {
-            return Self::block(Block::new(items, 0));
+            return Self::block(RowBlock::new(items, 0));
         }
-        let left = Self::block(Block::new(items.by_ref().take(len / 2), 0));
+        let left = Self::block(RowBlock::new(items.by_ref().take(len / 2), 0));
         match items.next() {
-            Some(item) => Self::node(left, item, Self::block(Block::new(items, 0))),
+            Some(item) => Self::node(left, item, Self::block(RowBlock::new(items, 0))),
             None => left,
         }
     }
 
     fn node(left: Self, item: T, right: Self) -> Self {
-        let branch = Branch {
+        let branch = SequenceBranch {
             len: left.len() + 1 + right.len(),
             height: left.height().max(right.height()) + 1,
             hash: AtomicU64::new(0),
@@ -206,7 +206,7 @@ impl<T: Clone> Sequence<T> {
             item,
             right,
         };
-        Self(Some(Arc::new(Tree::Branch(branch))))
+        Self(Some(Arc::new(SequenceTree::Branch(branch))))
     }
 
     /// `left`, then `item`, then `right`, whose heights differ by one at most.
@@ -224,8 +224,10 @@ impl<T: Clone> Sequence<T> {
     /// The root of a branch and what lies on both sides of it.
     fn expose(&self) -> Option<(Self, T, Self)> {
         match self.0.as_deref()? {
-            Tree::Block(_) => None,
-            Tree::Branch(branch) => Some((branch.left.clone(), branch.item.clone(), branch.right.clone())),
+            SequenceTree::Block(_) => None,
+            SequenceTree::Branch(branch) => {
+                Some((branch.left.clone(), branch.item.clone(), branch.right.clone()))
+            }
         }
     }
 
@@ -279,8 +281,8 @@ impl<T: Clone> Sequence<T> {
         }
         match self.0.as_deref() {
             None => Self::new(),
-            Some(Tree::Block(block)) => Self::block(block.part(0, at)),
-            Some(Tree::Branch(branch)) => match at.checked_sub(branch.left.len() + 1) {
+            Some(SequenceTree::Block(block)) => Self::block(block.part(0, at)),
+            Some(SequenceTree::Branch(branch)) => match at.checked_sub(branch.left.len() + 1) {
                 None => branch.left.first(at),
                 Some(at) => Self::join(branch.left.clone(), branch.item.clone(), branch.right.first(at)),
             },
@@ -295,8 +297,8 @@ impl<T: Clone> Sequence<T> {
         }
         match self.0.as_deref() {
             None => Self::new(),
-            Some(Tree::Block(block)) => Self::block(block.part(at.min(block.len()), block.len())),
-            Some(Tree::Branch(branch)) => match at.checked_sub(branch.left.len() + 1) {
+            Some(SequenceTree::Block(block)) => Self::block(block.part(at.min(block.len()), block.len())),
+            Some(SequenceTree::Branch(branch)) => match at.checked_sub(branch.left.len() + 1) {
                 None => Self::join(branch.left.after(at), branch.item.clone(), branch.right.clone()),
                 Some(at) => branch.right.after(at),
             },
@@ -323,16 +325,16 @@ impl<T: Clone> Sequence<T> {
     #[must_use]
     pub fn with_inserted(&self, at: usize, item: T) -> Self {
         match self.0.as_deref() {
-            None => Self::block(Block::new(once(item), 0)),
-            Some(Tree::Block(block)) if at >= block.len() && block.len() < BLOCK => {
+            None => Self::block(RowBlock::new(once(item), 0)),
+            Some(SequenceTree::Block(block)) if at >= block.len() && block.len() < BLOCK => {
                 Self::block(block.with_last(item))
             }
-            Some(Tree::Block(block)) => {
+            Some(SequenceTree::Block(block)) => {
                 let (before, behind) =
                     (block.part(0, at.min(block.len())), block.part(at.min(block.len()), block.len()));
                 Self::few(spliced(&before, Some(item), &behind), block.len() + 1)
             }
-            Some(Tree::Branch(branch)) => {
+            Some(SequenceTree::Branch(branch)) => {
                 let (left, old, right) = (&branch.left, branch.item.clone(), &branch.right);
                 match at.checked_sub(left.len() + 1) {
                     None => Self::join(left.with_inserted(at, item), old, right.clone()),
@@ -350,13 +352,13 @@ impl<T: Clone> Sequence<T> {
         }
         match self.0.as_deref() {
             None => Self::new(),
-            Some(Tree::Block(_)) if at == 0 => self.after(1),
-            Some(Tree::Block(block)) if at + 1 == block.len() => self.first(at),
-            Some(Tree::Block(block)) => {
+            Some(SequenceTree::Block(_)) if at == 0 => self.after(1),
+            Some(SequenceTree::Block(block)) if at + 1 == block.len() => self.first(at),
+            Some(SequenceTree::Block(block)) => {
                 let (before, behind) = (block.part(0, at), block.part(at + 1, block.len()));
                 Self::few(spliced(&before, None, &behind), block.len() - 1)
             }
-            Some(Tree::Branch(branch)) => {
+            Some(SequenceTree::Branch(branch)) => {
                 let (left, old, right) = (&branch.left, &branch.item, &branch.right);
                 match at.cmp(&left.len()) {
                     Ordering::Less => Self::join(left.with_removed(at), old.clone(), right.clone()),
@@ -377,11 +379,11 @@ impl<T: Clone> Sequence<T> {
         }
         match self.0.as_deref() {
             None => Self::new(),
-            Some(Tree::Block(block)) => {
+            Some(SequenceTree::Block(block)) => {
                 let (before, behind) = (block.part(0, at), block.part(at + 1, block.len()));
                 Self::few(spliced(&before, Some(item), &behind), block.len())
             }
-            Some(Tree::Branch(branch)) => {
+            Some(SequenceTree::Branch(branch)) => {
                 let (left, old, right) = (&branch.left, &branch.item, &branch.right);
                 match at.cmp(&left.len()) {
                     Ordering::Less => Self::node(left.with_replaced(at, item), old.clone(), right.clone()),
@@ -397,7 +399,7 @@ impl<T: Clone> Sequence<T> {
 
     fn of_slice(items: &[T]) -> Self {
         if items.len() <= BLOCK {
-            return Self::block(Block::new(items.iter().cloned(), 0));
+            return Self::block(RowBlock::new(items.iter().cloned(), 0));
         }
         let (left, right) = items.split_at(items.len() / 2);
         Self::node(Self::of_slice(left), right[0].clone(), Self::of_slice(&right[1..]))
@@ -405,7 +407,7 @@ impl<T: Clone> Sequence<T> {
 }
 
 /// `before`, then perhaps an item, then `behind`.
-fn spliced<T: Clone>(before: &Block<T>, item: Option<T>, behind: &Block<T>) -> impl Iterator<Item = T> {
+fn spliced<T: Clone>(before: &RowBlock<T>, item: Option<T>, behind: &RowBlock<T>) -> impl Iterator<Item = T> {
     before.items().cloned().chain(item).chain(behind.items().cloned())
 }
 
@@ -423,27 +425,27 @@ impl<T: Clone> FromIterator<T> for Sequence<T> {
 }
 
 /// The items of a [`Sequence`] in order.
-pub struct Iter<'s, T> {
+pub struct SequenceIter<'s, T> {
     /// Branches whose item comes after the block, the next one last.
-    open: Vec<&'s Branch<T>>,
+    open: Vec<&'s SequenceBranch<T>>,
     block: Option<BlockItems<'s, T>>,
     left: usize,
 }
 
-impl<'s, T> Iter<'s, T> {
+impl<'s, T> SequenceIter<'s, T> {
     fn descend(&mut self, mut tree: &'s Sequence<T>) {
-        while let Some(Tree::Branch(branch)) = tree.0.as_deref() {
+        while let Some(SequenceTree::Branch(branch)) = tree.0.as_deref() {
             self.open.push(branch);
             tree = &branch.left;
         }
         self.block = match tree.0.as_deref() {
-            Some(Tree::Block(block)) => Some(block.items()),
+            Some(SequenceTree::Block(block)) => Some(block.items()),
             _ => None,
         };
     }
 }
 
-impl<'s, T> Iterator for Iter<'s, T> {
+impl<'s, T> Iterator for SequenceIter<'s, T> {
     type Item = &'s T;
 
     fn next(&mut self) -> Option<&'s T> {
@@ -462,13 +464,13 @@ impl<'s, T> Iterator for Iter<'s, T> {
     }
 }
 
-impl<T> ExactSizeIterator for Iter<'_, T> {}
+impl<T> ExactSizeIterator for SequenceIter<'_, T> {}
 
 impl<'s, T> IntoIterator for &'s Sequence<T> {
     type Item = &'s T;
-    type IntoIter = Iter<'s, T>;
+    type IntoIter = SequenceIter<'s, T>;
 
-    fn into_iter(self) -> Iter<'s, T> {
+    fn into_iter(self) -> SequenceIter<'s, T> {
         self.iter()
     }
 }

@@ -1,6 +1,6 @@
 //! Sorts: what kind of value a term has.
 //!
-//! Enums, records and options are one idea, [`Data`]: a choice of constructors with
+//! Enums, records and options are one idea, [`DataSort`]: a choice of constructors with
 //! named fields. A record is one constructor, an option is `none | some(value)`, the cases of
 //! an enum may have fields and may hold the enum itself. Lists, sets and maps are another,
 //! [`CollectionSort`]: items, by position, by themselves or by a key.
@@ -87,7 +87,7 @@ pub enum CollectionKind {
 }
 
 impl CollectionKind {
-    /// How many parts an entry of [`Node::Elements`](crate::term::Node::Elements) has.
+    /// How many parts an entry of [`TermNode::Elements`](crate::term::TermNode::Elements) has.
     #[must_use]
     pub fn entry_size(self) -> usize {
         match self {
@@ -111,18 +111,18 @@ impl CollectionSort {
 /// A data type: a choice of constructors. *Invariant:* there is at least one, and some value of
 /// the type is finite; a constructor may hold its own type.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Data {
+pub struct DataSort {
     /// The name people know it by.
     pub name: Arc<str>,
     /// How it was written.
     pub kind: DataKind,
     /// The constructors; a value is one of them with its fields.
-    pub ctors: Vec<Ctor>,
+    pub ctors: Vec<Constructor>,
 }
 
-/// One way to make a value of a [`Data`] type.
+/// One way to make a value of a [`DataSort`] type.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ctor {
+pub struct Constructor {
     /// Its name.
     pub name: Arc<str>,
     /// Its fields, in order.
@@ -138,7 +138,7 @@ pub struct DataField {
     pub sort: Sort,
 }
 
-impl Data {
+impl DataSort {
     /// Whether no constructor has a field, so that a value is just a name.
     #[must_use]
     pub fn is_enumeration(&self) -> bool {

@@ -2,9 +2,9 @@
 //!
 //! Locations joined by switches; a switch has a gate with typed fields, a guard over
 //! variables, fields and clocks, a simultaneous update, clock resets. The definitions of
-//! the sources are restrictions of this one: 002 Def. 10 (no clocks), 000 Def. 5 (no
-//! internal switches either), 001 (clocks, unknown initial values, observed inputs), 003
-//! Def. 2.1 (one location), 004 (no data).
+//! the sources are restrictions of this one: [FTW05] Def. 10 (no clocks), [BT19] Def. 5 (no
+//! internal switches either), 001 (clocks, unknown initial values, observed inputs), [AT15]
+//! Def. 2.1 (one location), [Sachtleben18] (no data).
 //!
 //! *Invariants.* Gate 0 is the internal gate (tau) and has no fields. The fields of a
 //! gate are variables shared by all its switches. A guard mentions variables, clocks and
@@ -91,7 +91,7 @@ pub enum GateKind {
     Internal,
     /// The tester sends it.
     Input,
-    /// Somebody else sends it; the tester only sees it (001's uncontrollable channels).
+    /// Somebody else sends it; the tester only sees it ([BLLN23]'s uncontrollable channels).
     Observed,
     /// The system sends it.
     Output,

@@ -38,17 +38,17 @@ use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 pub use self::build::WHOLE_NUMBER;
 pub use self::eval::EvalError;
-pub use self::function::{FnId, Function};
-pub use self::import::{DataClash, Import};
-pub use self::op::{MAX_ITEMS, Op};
-pub use self::print::Shown;
+pub use self::function::{FnId, RecursiveFunction};
+pub use self::import::{DataClash, TermImport};
+pub use self::op::{MAX_ITEMS, TermOp};
+pub use self::print::ShownTerm;
 pub use self::subst::Substitution;
 pub use self::weight::MAX_WEIGHT;
 
 use crate::collection::{CollectionValue, Items};
 use crate::index::{Idx, IndexVec};
 use crate::sort::{
-    CollectionId, CollectionKind, CollectionSort, Ctor, Data, DataField, DataId, DataKind, Sort,
+    CollectionId, CollectionKind, CollectionSort, Constructor, DataField, DataId, DataKind, DataSort, Sort,
 };
 use crate::value::{DataValue, Value};
 
@@ -66,7 +66,7 @@ pub struct RegexId; }
 /// `Eq` has the smaller id first. There is no `>`, `!=`, `-`, `=>`, `forall`: they are
 /// written with these.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Node {
+pub enum TermNode {
     /// A constant.
     Value(Value),
     /// A variable.
@@ -132,14 +132,14 @@ pub enum Node {
     /// equal; in a map the last entry of a key counts.
     Elements(CollectionId, Box<[Term]>),
     /// An operation on collections or texts whose result is not known yet.
-    Apply(Op, Box<[Term]>),
-    /// The body as a function of the bound variable; only as an argument of [`Op::Any`] and [`Op::Collect`].
+    Apply(TermOp, Box<[Term]>),
+    /// The body as a function of the bound variable; only as an argument of [`TermOp::Any`] and [`TermOp::Collect`].
     Lambda(VarId, Term),
     /// A function that calls itself, applied to arguments whose shape is not known yet.
     Call(FnId, Box<[Term]>),
 }
 
-impl Node {
+impl TermNode {
     /// The direct subterms, the body of a quantifier included.
     pub fn children(&self) -> impl Iterator<Item = Term> + '_ {
         let (fixed, list): ([Option<Term>; 3], &[Term]) = match self {
@@ -206,7 +206,7 @@ pub struct BadPattern(pub String);
 
 /// What is known of a term without looking inside.
 #[derive(Clone, Copy, Debug)]
-struct Facts {
+struct TermFacts {
     sort: Sort,
     /// No variable occurs free.
     ground: bool,
@@ -250,18 +250,18 @@ impl Clone for PoolId {
 #[derive(Clone, Debug, Default)]
 pub struct TermPool {
     id: PoolId,
-    nodes: IndexSet<Node, FxBuildHasher>,
-    facts: Vec<Facts>,
+    nodes: IndexSet<TermNode, FxBuildHasher>,
+    facts: Vec<TermFacts>,
     vars: IndexVec<VarId, Var>,
     /// The variables of engines, by name.
     reserved: Vec<(&'static str, VarId)>,
     indexed: FxHashMap<(VarId, u32), VarId>,
     bound: FxHashMap<(Sort, u32), VarId>,
-    data: IndexVec<DataId, Data>,
+    data: IndexVec<DataId, DataSort>,
     /// Of every type the constructor of its plain value; computed when first asked for.
     finite: OnceLock<Vec<Option<usize>>>,
     collections: IndexSet<CollectionSort, FxBuildHasher>,
-    functions: IndexVec<FnId, Function>,
+    functions: IndexVec<FnId, RecursiveFunction>,
     patterns: IndexVec<RegexId, Pattern>,
 }
 
@@ -280,7 +280,7 @@ impl TermPool {
 
     /// What `term` is made of.
     #[must_use]
-    pub fn node(&self, term: Term) -> &Node {
+    pub fn node(&self, term: Term) -> &TermNode {
         self.nodes.get_index(term.index()).expect("a term of this pool")
     }
 
@@ -311,7 +311,7 @@ impl TermPool {
     /// The constant `term` is, if it is one.
     #[must_use]
     pub fn as_value(&self, term: Term) -> Option<&Value> {
-        if let Node::Value(value) = self.node(term) { Some(value) } else { None }
+        if let TermNode::Value(value) = self.node(term) { Some(value) } else { None }
     }
 
     /// Whether `term` is the constant true.
@@ -354,7 +354,7 @@ impl TermPool {
     }
 
     /// The variable that stands for `base` at step `n` of a path: the papers' indexed or
-    /// primed parameters (003 sec. 2.3, 000 Def. 10). The same pair gives the same variable.
+    /// primed parameters ([AT15] sec. 2.3, [BT19] Def. 10). The same pair gives the same variable.
     pub fn indexed(&mut self, base: VarId, n: u32) -> VarId {
         if let Some(&var) = self.indexed.get(&(base, n)) {
             return var;
@@ -391,7 +391,7 @@ impl TermPool {
     ///
     /// # Panics
     /// If it has no constructor.
-    pub fn declare_data(&mut self, data: Data) -> DataId {
+    pub fn declare_data(&mut self, data: DataSort) -> DataId {
         assert!(!data.ctors.is_empty(), "a data type has a constructor");
         self.finite = OnceLock::new();
         self.data.push(data)
@@ -399,30 +399,30 @@ impl TermPool {
 
     /// The option type over `sort`: `none` is constructor 0, `some` is constructor 1.
     pub fn option_of(&mut self, sort: Sort) -> DataId {
-        let is_it = |data: &Data| data.kind == DataKind::Option && data.ctors[1].fields[0].sort == sort;
+        let is_it = |data: &DataSort| data.kind == DataKind::Option && data.ctors[1].fields[0].sort == sort;
         if let Some((id, _)) = self.data.iter_enumerated().find(|(_, data)| is_it(data)) {
             return id;
         }
         let value = DataField { name: "value".into(), sort };
-        let none = Ctor { name: "none".into(), fields: Vec::new() };
-        let some = Ctor { name: "some".into(), fields: vec![value] };
+        let none = Constructor { name: "none".into(), fields: Vec::new() };
+        let some = Constructor { name: "some".into(), fields: vec![value] };
         let name = format!("{}?", self.show_sort(sort)).into();
-        self.declare_data(Data { name, kind: DataKind::Option, ctors: vec![none, some] })
+        self.declare_data(DataSort { name, kind: DataKind::Option, ctors: vec![none, some] })
     }
 
     /// A declared data type.
     #[must_use]
-    pub fn data(&self, id: DataId) -> &Data {
+    pub fn data(&self, id: DataId) -> &DataSort {
         &self.data[id]
     }
 
     /// The declared data types, in order.
-    pub fn data_types(&self) -> impl Iterator<Item = (DataId, &Data)> {
+    pub fn data_types(&self) -> impl Iterator<Item = (DataId, &DataSort)> {
         self.data.iter_enumerated()
     }
 
     /// Gives a declared data type its constructors: a type that holds itself is declared first.
-    pub fn define_data(&mut self, id: DataId, ctors: Vec<Ctor>) {
+    pub fn define_data(&mut self, id: DataId, ctors: Vec<Constructor>) {
         assert!(!ctors.is_empty(), "a data type has a constructor");
         self.finite = OnceLock::new();
         self.data[id].ctors = ctors;
@@ -671,7 +671,7 @@ impl TermPool {
     }
 
     /// Returns the one [`Term`] for `node`, adding it if it is new.
-    fn intern(&mut self, node: Node) -> Term {
+    fn intern(&mut self, node: TermNode) -> Term {
         if let Some(index) = self.nodes.get_index_of(&node) {
             return Term::new(index);
         }
@@ -682,48 +682,53 @@ impl TermPool {
         Term::new(index)
     }
 
-    fn facts_of(&self, node: &Node) -> Facts {
+    fn facts_of(&self, node: &TermNode) -> TermFacts {
         let ground = match node {
-            Node::Var(_) => false,
-            Node::Exists(_, body) | Node::Lambda(_, body) => {
+            TermNode::Var(_) => false,
+            TermNode::Exists(_, body) | TermNode::Lambda(_, body) => {
                 self.free_vars(*body).iter().all(|var| node.binds().contains(var))
             }
             _ => node.children().all(|child| self.is_ground(child)),
         };
         let inside = node.children().map(|child| self.facts[child.index()].binders).max().unwrap_or(0);
         let binders = inside + node.binds().len() as u32;
-        let calls =
-            matches!(node, Node::Call(..)) || node.children().any(|child| self.facts[child.index()].calls);
-        Facts { sort: self.sort_of(node), ground, binders, weight: self.weight_of(node), calls }
+        let calls = matches!(node, TermNode::Call(..))
+            || node.children().any(|child| self.facts[child.index()].calls);
+        TermFacts { sort: self.sort_of(node), ground, binders, weight: self.weight_of(node), calls }
     }
 
-    fn sort_of(&self, node: &Node) -> Sort {
+    fn sort_of(&self, node: &TermNode) -> Sort {
         match node {
-            Node::Value(value) => value.base_sort(),
-            Node::Var(var) => self.vars[*var].sort,
-            Node::Not(_) | Node::And(_) | Node::Or(_) | Node::Eq(..) | Node::Lt(..) | Node::Le(..) => {
+            TermNode::Value(value) => value.base_sort(),
+            TermNode::Var(var) => self.vars[*var].sort,
+            TermNode::Not(_)
+            | TermNode::And(_)
+            | TermNode::Or(_)
+            | TermNode::Eq(..)
+            | TermNode::Lt(..)
+            | TermNode::Le(..) => Sort::Bool,
+            TermNode::Contains(..) | TermNode::Prefix(..) | TermNode::Suffix(..) | TermNode::Matches(..) => {
                 Sort::Bool
             }
-            Node::Contains(..) | Node::Prefix(..) | Node::Suffix(..) | Node::Matches(..) => Sort::Bool,
-            Node::Is(..) | Node::Exists(..) => Sort::Bool,
-            Node::Ite(_, a, b) if self.sort(*a) == self.sort(*b) => self.sort(*a),
-            Node::Ite(_, a, _) => self.sort(*a).base(),
-            Node::Add(list) | Node::Mul(list) => self.sort(list[0]).base(),
-            Node::Div(..) | Node::Rem(..) | Node::Floor(_) | Node::Length(_) => Sort::Int,
-            Node::RealDiv(..) | Node::ToReal(_) => Sort::Real,
-            Node::Concat(_) => Sort::Str,
-            Node::Construct(data, ..) => Sort::Data(*data),
-            Node::Select { ctor, field, arg } => match self.sort(*arg) {
+            TermNode::Is(..) | TermNode::Exists(..) => Sort::Bool,
+            TermNode::Ite(_, a, b) if self.sort(*a) == self.sort(*b) => self.sort(*a),
+            TermNode::Ite(_, a, _) => self.sort(*a).base(),
+            TermNode::Add(list) | TermNode::Mul(list) => self.sort(list[0]).base(),
+            TermNode::Div(..) | TermNode::Rem(..) | TermNode::Floor(_) | TermNode::Length(_) => Sort::Int,
+            TermNode::RealDiv(..) | TermNode::ToReal(_) => Sort::Real,
+            TermNode::Concat(_) => Sort::Str,
+            TermNode::Construct(data, ..) => Sort::Data(*data),
+            TermNode::Select { ctor, field, arg } => match self.sort(*arg) {
                 Sort::Data(data) => self.data[data].ctors[*ctor as usize].fields[*field as usize].sort,
                 _ => unreachable!("select is built on data terms only"),
             },
-            Node::Elements(sort, _) => Sort::Collection(*sort),
-            Node::Apply(op, args) => {
+            TermNode::Elements(sort, _) => Sort::Collection(*sort),
+            TermNode::Apply(op, args) => {
                 let sorts: Vec<Sort> = args.iter().map(|&arg| self.sort(arg)).collect();
                 self.op_sort(*op, &sorts)
             }
-            Node::Lambda(_, body) => self.sort(*body),
-            Node::Call(function, _) => self.functions[*function].result.base(),
+            TermNode::Lambda(_, body) => self.sort(*body),
+            TermNode::Call(function, _) => self.functions[*function].result.base(),
         }
     }
 }

@@ -10,7 +10,7 @@ const MAX_HOPS: usize = 50;
 
 /// A description of version 3.0 or 3.1.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Document<'t> {
+pub(crate) struct OpenApiDocument<'t> {
     pub(crate) root: &'t SpecNode,
 }
 
@@ -25,7 +25,7 @@ pub(crate) struct Operation<'t> {
     pub(crate) parameters: Vec<(&'t SpecNode, String)>,
 }
 
-impl<'t> Document<'t> {
+impl<'t> OpenApiDocument<'t> {
     /// The description that `root` is.
     pub(crate) fn new(root: &'t SpecNode) -> Result<Self, BadDescription> {
         let version = root.get("openapi").map(SpecNode::json).unwrap_or_default();

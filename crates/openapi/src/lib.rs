@@ -21,11 +21,11 @@ mod yaml;
 use std::collections::BTreeSet;
 
 use ioxide_lang::format;
-use ioxide_lang::{Options, load};
+use ioxide_lang::{LoadOptions, load};
 use ioxide_model::source::Sources;
 use thiserror::Error;
 
-use self::document::Document;
+use self::document::OpenApiDocument;
 pub use self::note::Note;
 use self::translate::Translator;
 
@@ -81,7 +81,7 @@ const MAX_LOOSE: usize = 100;
 /// If it is no OpenAPI description, or has nothing to be tested.
 pub fn translate(text: &str, options: &ServiceOptions) -> Result<Translation, BadDescription> {
     let tree = yaml::read(text).map_err(|bad| BadDescription::Unreadable(bad.to_string()))?;
-    let document = Document::new(&tree)?;
+    let document = OpenApiDocument::new(&tree)?;
     let mut loose = BTreeSet::new();
     loop {
         let mut translator = Translator::new(&document, &options.allow).loose(loose.clone());
@@ -115,7 +115,7 @@ fn laid_out(draft: &str) -> Result<String, BadDescription> {
     let text = format(&sources, file).map_err(|errors| {
         bad(errors.first().map_or_else(String::new, |error| format!("{}\n{draft}", error.message)))
     })?;
-    let loaded = load(&sources, file, &Options::default());
+    let loaded = load(&sources, file, &LoadOptions::default());
     match loaded.model {
         Some(_) => Ok(text),
         None => {

@@ -8,9 +8,9 @@ const RESERVED: [&str; 12] =
 
 /// Names that are taken already.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Taken(BTreeSet<String>);
+pub(crate) struct TakenNames(BTreeSet<String>);
 
-impl Taken {
+impl TakenNames {
     /// `name`, or the first of `name_2`, `name_3`, … that is not taken.
     pub(crate) fn fresh(&mut self, name: &str) -> String {
         let mut found = name.to_owned();
@@ -87,7 +87,7 @@ mod tests {
             (field("photoUrls"), field("x-rate"), field("match")),
             ("photoUrls".into(), "x_rate".into(), "match_".into())
         );
-        let mut taken = Taken::default();
+        let mut taken = TakenNames::default();
         assert_eq!([taken.fresh("a"), taken.fresh("a"), taken.fresh("a")], ["a", "a_2", "a_3"]);
     }
 }

@@ -1,10 +1,10 @@
 //! The project file: how the messages of the model are requests and answers.
 
 use crate::ServiceOptions;
-use crate::document::Document;
+use crate::document::OpenApiDocument;
 use crate::node::SpecNode;
-use crate::translate::{Answered, Asked, JsonWords, Translator};
-use crate::translate::{BodyKind, Where};
+use crate::translate::{BodyKind, FieldLocation};
+use crate::translate::{DocumentedResponse, JsonWords, RequestOperation, Translator};
 
 /// A pattern for JSON of any kind.
 const JSON_TYPE: &str = "(?i)application/([a-z0-9.+-]+\\\\+)?json.*";
@@ -14,7 +14,7 @@ const READY_MS: u32 = 60_000;
 
 /// The text of the project file.
 pub(crate) fn write(
-    document: &Document<'_>,
+    document: &OpenApiDocument<'_>,
     translator: &Translator<'_>,
     options: &ServiceOptions,
 ) -> String {
@@ -39,7 +39,7 @@ pub(crate) fn write(
 }
 
 /// Where the service is: what was typed, or a port of this machine if it is started, or what the description says.
-fn url(document: &Document<'_>, options: &ServiceOptions) -> String {
+fn url(document: &OpenApiDocument<'_>, options: &ServiceOptions) -> String {
     if let Some(url) = &options.url {
         return url.clone();
     }
@@ -65,7 +65,7 @@ fn origin(source: &str) -> Option<String> {
 }
 
 /// Headers that the description wants, to be filled in.
-fn security(document: &Document<'_>) -> String {
+fn security(document: &OpenApiDocument<'_>) -> String {
     let schemes = document.root.at("/components/securitySchemes").map(SpecNode::members).unwrap_or_default();
     let mut text = String::new();
     for (_, scheme) in schemes {
@@ -109,35 +109,35 @@ fn json_words(words: &JsonWords) -> String {
     text
 }
 
-fn request(asked: &Asked) -> String {
+fn request(asked: &RequestOperation) -> String {
     let mut parts =
         vec![format!("method = {}", quoted(&asked.method)), format!("path = {}", quoted(&asked.path))];
-    let pairs_at = |at: Where| -> Vec<String> {
+    let pairs_at = |at: FieldLocation| -> Vec<String> {
         let of = asked.fields.iter().filter(|field| field.place == at);
         of.map(|field| format!("{} = {}", quoted(&field.wire), quoted(&format!("{{{}}}", field.name))))
             .collect()
     };
-    let table = |at: Where, key: &str| {
+    let table = |at: FieldLocation, key: &str| {
         let pairs = pairs_at(at);
         (!pairs.is_empty()).then(|| format!("{key} = {{ {} }}", pairs.join(", ")))
     };
-    parts.extend(table(Where::Query, "query"));
+    parts.extend(table(FieldLocation::Query, "query"));
     let fixed = [
         asked.content.as_ref().map(|kind| format!("content-type = {}", quoted(kind))),
         asked.accepts_json.then(|| "accept = \"application/json\"".to_owned()),
     ];
-    let headers = fixed.into_iter().flatten().chain(pairs_at(Where::Header)).collect::<Vec<_>>();
+    let headers = fixed.into_iter().flatten().chain(pairs_at(FieldLocation::Header)).collect::<Vec<_>>();
     if !headers.is_empty() {
         parts.push(format!("headers = {{ {} }}", headers.join(", ")));
     }
-    parts.extend(table(Where::Cookie, "cookies"));
-    if let Some(body) = asked.fields.iter().find(|field| field.place == Where::Body) {
+    parts.extend(table(FieldLocation::Cookie, "cookies"));
+    if let Some(body) = asked.fields.iter().find(|field| field.place == FieldLocation::Body) {
         parts.push(format!("body = {}", quoted(&format!("{{{}}}", body.name))));
     }
     format!("{} = {{ {} }}\n", asked.name, parts.join(", "))
 }
 
-fn response(asked: &Asked, answer: &Answered) -> String {
+fn response(asked: &RequestOperation, answer: &DocumentedResponse) -> String {
     let mut parts = vec![format!("to = {}", quoted(&asked.name))];
     parts.extend(statuses(asked, answer));
     match &answer.kind {
@@ -162,7 +162,7 @@ fn response(asked: &Asked, answer: &Answered) -> String {
 }
 
 /// Which statuses a response has: those that are documented on their own are not in a wider one.
-fn statuses(asked: &Asked, answer: &Answered) -> Vec<String> {
+fn statuses(asked: &RequestOperation, answer: &DocumentedResponse) -> Vec<String> {
     let own = answer.status.to_ascii_lowercase();
     let is_wide = |status: &str| status.ends_with('x');
     let others = asked.answers.iter().map(|other| other.status.to_ascii_lowercase());

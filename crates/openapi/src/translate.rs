@@ -8,11 +8,11 @@ mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use self::check::{Checks, Direction};
-pub(crate) use self::operation::{Answered, Asked, BodyKind, Where};
+use self::check::{TypeConditions, ValueWriter};
+pub(crate) use self::operation::{BodyKind, DocumentedResponse, FieldLocation, RequestOperation};
 use self::shape::SortOf;
-use crate::document::Document;
-use crate::name::{self, Taken};
+use crate::document::OpenApiDocument;
+use crate::name::{self, TakenNames};
 use crate::node::SpecNode;
 use crate::note::Note;
 
@@ -40,17 +40,17 @@ pub(crate) struct JsonWords {
 }
 
 /// A schema by its place, and by who writes it where that makes a difference.
-type SchemaKey = (String, Option<Direction>);
+type SchemaKey = (String, Option<ValueWriter>);
 
 /// A model in the making.
 pub(crate) struct Translator<'t> {
-    document: &'t Document<'t>,
+    document: &'t OpenApiDocument<'t>,
     /// Who writes the values of the schemas at hand.
-    direction: Direction,
+    direction: ValueWriter,
     /// Names of types, of cases, and of messages.
-    types: Taken,
-    cases: Taken,
-    messages: Taken,
+    types: TakenNames,
+    cases: TakenNames,
+    messages: TakenNames,
     known: BTreeMap<SchemaKey, SortOf>,
     /// References that are being followed, and the names of their types.
     making: Vec<(SchemaKey, String)>,
@@ -66,26 +66,26 @@ pub(crate) struct Translator<'t> {
     loose: BTreeSet<String>,
     needs_any: bool,
     declarations: Vec<String>,
-    checks: Checks,
+    checks: TypeConditions,
     pub(crate) form: JsonWords,
-    pub(crate) asked: Vec<Asked>,
+    pub(crate) asked: Vec<RequestOperation>,
     /// Statuses that are allowed though they are not documented.
     allow: Vec<String>,
     notes: Vec<Note>,
 }
 
 impl<'t> Translator<'t> {
-    pub(crate) fn new(document: &'t Document<'t>, allow: &[String]) -> Self {
-        let mut types = Taken::default();
+    pub(crate) fn new(document: &'t OpenApiDocument<'t>, allow: &[String]) -> Self {
+        let mut types = TakenNames::default();
         for name in [ANY, "Owed", "Api"] {
             types.fresh(name);
         }
         Self {
             document,
-            direction: Direction::Told,
+            direction: ValueWriter::Told,
             types,
-            cases: Taken::default(),
-            messages: Taken::default(),
+            cases: TakenNames::default(),
+            messages: TakenNames::default(),
             known: BTreeMap::new(),
             making: Vec::new(),
             recursive: BTreeSet::new(),
@@ -96,7 +96,7 @@ impl<'t> Translator<'t> {
             loose: BTreeSet::new(),
             needs_any: false,
             declarations: Vec::new(),
-            checks: Checks::default(),
+            checks: TypeConditions::default(),
             form: JsonWords::default(),
             asked: Vec::new(),
             allow: allow.iter().map(|status| status.to_ascii_lowercase()).collect(),

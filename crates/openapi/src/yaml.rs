@@ -37,7 +37,7 @@ pub(crate) fn read(text: &str) -> Result<SpecNode, BadTree> {
     if text.trim_start().starts_with('{') {
         return serde_json::from_str(text).map_err(|error| BadTree::Json(error.to_string()));
     }
-    let mut builder = Builder::default();
+    let mut builder = YamlBuilder::default();
     let mut parser = Parser::new_from_str(text);
     // One event after the other: whoever asks for all of them at once goes as deep as the text does.
     while builder.problem.is_none() {
@@ -54,7 +54,7 @@ pub(crate) fn read(text: &str) -> Result<SpecNode, BadTree> {
 }
 
 /// A list or a map that is not at its end.
-struct Unfinished {
+struct UnfinishedNode {
     node: SpecNode,
     key: Option<String>,
     anchor: usize,
@@ -62,21 +62,21 @@ struct Unfinished {
 
 /// Builds a tree from events.
 #[derive(Default)]
-struct Builder {
-    open: Vec<Unfinished>,
+struct YamlBuilder {
+    open: Vec<UnfinishedNode>,
     anchors: BTreeMap<usize, (SpecNode, usize)>,
     root: Option<SpecNode>,
     size: usize,
     problem: Option<BadTree>,
 }
 
-impl Builder {
+impl YamlBuilder {
     fn on_event(&mut self, event: Event, mark: Marker) {
         match event {
             Event::SequenceStart(anchor, _) => self.begin(SpecNode::List(Vec::new()), anchor, mark),
             Event::MappingStart(anchor, _) => self.begin(SpecNode::Map(Vec::new()), anchor, mark),
             Event::SequenceEnd | Event::MappingEnd => {
-                if let Some(Unfinished { node, anchor, .. }) = self.open.pop() {
+                if let Some(UnfinishedNode { node, anchor, .. }) = self.open.pop() {
                     self.add(node, anchor, mark);
                 }
             }
@@ -98,7 +98,7 @@ impl Builder {
         if self.open.len() >= MAX_DEPTH {
             self.problem = Some(BadTree::TooLarge(mark.line()));
         }
-        self.open.push(Unfinished { node, key: None, anchor });
+        self.open.push(UnfinishedNode { node, key: None, anchor });
     }
 
     /// Adds a whole node to what it is in.

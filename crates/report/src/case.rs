@@ -19,13 +19,13 @@ use std::fmt;
 
 use ioxide_model::sts::{GateKind, Model};
 use ioxide_model::term::{Term, VarId};
-use ioxide_testgen::case::{Arc, Case, Target};
+use ioxide_testgen::case::{ArcTarget, CaseArc, TestCase};
 
 /// A case with the model it is about.
 #[derive(Clone, Copy)]
 pub struct CaseView<'c> {
     /// The case.
-    pub case: &'c Case,
+    pub case: &'c TestCase,
     /// The model; its pool has the terms of the case.
     pub model: &'c Model,
 }
@@ -53,7 +53,7 @@ impl fmt::Display for Unwritable {
 
 /// Who acts along an arc.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Action {
+pub enum ArcActor {
     /// The tester sends.
     Send,
     /// The tester receives.
@@ -62,7 +62,7 @@ pub enum Action {
     Silence,
 }
 
-impl Action {
+impl ArcActor {
     /// The word files use.
     #[must_use]
     pub fn word(self) -> &'static str {
@@ -95,17 +95,17 @@ impl<'c> CaseView<'c> {
 
     /// Who acts along `arc`.
     #[must_use]
-    pub fn action(&self, arc: &Arc) -> Action {
+    pub fn action(&self, arc: &CaseArc) -> ArcActor {
         match arc.gate.map(|gate| self.model.sts.gates[gate].kind) {
-            Some(GateKind::Input) => Action::Send,
-            Some(_) => Action::Receive,
-            None => Action::Silence,
+            Some(GateKind::Input) => ArcActor::Send,
+            Some(_) => ArcActor::Receive,
+            None => ArcActor::Silence,
         }
     }
 
     /// The message of `arc` with its fields as the guards call them: `!Debit(rid@2, amount@2)`, `δ`.
     #[must_use]
-    pub fn message(&self, arc: &Arc) -> String {
+    pub fn message(&self, arc: &CaseArc) -> String {
         let Some(gate) = arc.gate.map(|gate| &self.model.sts.gates[gate]) else { return "δ".into() };
         let mark = if gate.kind == GateKind::Output { '!' } else { '?' };
         let fields: Vec<&str> = arc.fields.iter().map(|&field| self.name(field)).collect();
@@ -130,15 +130,15 @@ impl<'c> CaseView<'c> {
 
     /// Where `arc` leads.
     #[must_use]
-    pub fn target(&self, arc: &Arc) -> String {
+    pub fn target(&self, arc: &CaseArc) -> String {
         match arc.target {
-            Target::State(n) => Case::state_name(n),
-            Target::Verdict(verdict) => verdict.word().into(),
+            ArcTarget::State(n) => TestCase::state_name(n),
+            ArcTarget::Verdict(verdict) => verdict.word().into(),
         }
     }
 
     /// The fields of `arc`: name in the message, name in the guards.
-    pub fn fields(&self, arc: &'c Arc) -> impl Iterator<Item = (&'c str, VarId)> {
+    pub fn fields(&self, arc: &'c CaseArc) -> impl Iterator<Item = (&'c str, VarId)> {
         let bases = arc.gate.map_or(&[][..], |gate| &self.model.sts.gates[gate].fields);
         bases.iter().map(|&base| self.name(base)).zip(arc.fields.iter().copied())
     }

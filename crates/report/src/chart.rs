@@ -5,14 +5,14 @@
 //! as such. Under a forbidden last step stands what was expected in its place.
 //!
 //! *Promises.* No line is wider than asked for (as terminals count columns), nor does any text
-//! break out of its lane: it is cut, wrapped and made [`visible`](crate::visible::visible), whatever it holds.
+//! break out of its lane: it is cut, wrapped and made [`control_characters`](crate::visible::control_characters), whatever it holds.
 
 use std::collections::BTreeSet;
 
 use ioxide_runner::event::{Allowed, LabelKind, LabelTold};
 use unicode_width::UnicodeWidthChar;
 
-use crate::visible::excerpt;
+use crate::control_characters::excerpt;
 
 /// Columns of a chart where nobody asks for another width.
 pub const WIDTH: usize = 100;
@@ -37,7 +37,7 @@ const ARROW: usize = 7;
 
 /// One step as it is drawn.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct ChartStep {
     /// Who moved.
     pub kind: LabelKind,
     /// What is written on the arrow.
@@ -46,7 +46,7 @@ pub struct Step {
     pub part: Option<String>,
 }
 
-impl Step {
+impl ChartStep {
     /// `label` as it is drawn; of a very long one, the beginning.
     #[must_use]
     pub fn new(label: &LabelTold) -> Self {
@@ -57,7 +57,7 @@ impl Step {
 
 /// What there is to say of the last step.
 #[derive(Clone, Copy, Debug)]
-pub enum Last<'a> {
+pub enum LastStepNote<'a> {
     /// Nothing.
     Fine,
     /// It is forbidden.
@@ -68,21 +68,21 @@ pub enum Last<'a> {
 
 /// What is drawn.
 #[derive(Clone, Debug)]
-pub struct Chart<'a> {
+pub struct SequenceChart<'a> {
     /// The steps, in order.
-    pub steps: &'a [Step],
+    pub steps: &'a [ChartStep],
     /// How many came before them.
     pub before: usize,
     /// What to say of the last step.
-    pub last: Last<'a>,
+    pub last: LastStepNote<'a>,
     /// The columns it may take.
     pub width: usize,
 }
 
 /// The lines of the chart.
 #[must_use]
-pub fn draw(chart: &Chart<'_>) -> Vec<String> {
-    let sheet = Sheet::of(chart);
+pub fn draw(chart: &SequenceChart<'_>) -> Vec<String> {
+    let sheet = ChartSheet::of(chart);
     let mut lines = vec![sheet.head()];
     if chart.before > 0 {
         let what = if chart.before == 1 { "step" } else { "steps" };
@@ -90,13 +90,13 @@ pub fn draw(chart: &Chart<'_>) -> Vec<String> {
     }
     for (at, step) in chart.steps.iter().enumerate() {
         let is_last = at + 1 == chart.steps.len();
-        let is_bad = is_last && !matches!(chart.last, Last::Fine);
+        let is_bad = is_last && !matches!(chart.last, LastStepNote::Fine);
         let mark = if is_bad { "✗" } else { " " };
         let lead = format!("  {mark} {:>4}", chart.before + at + 1);
-        let note = if is_last && matches!(chart.last, Last::Instead(_)) { "got" } else { "" };
-        lines.extend(sheet.step(&lead, step, Stroke::Solid, note));
+        let note = if is_last && matches!(chart.last, LastStepNote::Instead(_)) { "got" } else { "" };
+        lines.extend(sheet.step(&lead, step, ChartStroke::Solid, note));
     }
-    if let Last::Instead(instead) = chart.last {
+    if let LastStepNote::Instead(instead) = chart.last {
         lines.extend(sheet.expected(instead));
     }
     lines
@@ -104,14 +104,14 @@ pub fn draw(chart: &Chart<'_>) -> Vec<String> {
 
 /// How an arrow is drawn.
 #[derive(Clone, Copy)]
-enum Stroke {
+enum ChartStroke {
     /// It happened.
     Solid,
     /// It was expected.
     Dashed,
 }
 
-impl Stroke {
+impl ChartStroke {
     fn ink(self) -> char {
         match self {
             Self::Solid => '─',
@@ -121,17 +121,17 @@ impl Stroke {
 }
 
 /// The paper: how many columns there are between the lanes.
-struct Sheet {
+struct ChartSheet {
     inner: usize,
     /// The parts with lanes of their own; the last lane of the system alone if there are none.
     lanes: Vec<String>,
 }
 
-impl Sheet {
-    fn of(chart: &Chart<'_>) -> Self {
+impl ChartSheet {
+    fn of(chart: &SequenceChart<'_>) -> Self {
         let instead = match chart.last {
-            Last::Instead(instead) => &instead[..instead.len().min(MAX_EXPECTED)],
-            Last::Fine | Last::Forbidden => &[],
+            LastStepNote::Instead(instead) => &instead[..instead.len().min(MAX_EXPECTED)],
+            LastStepNote::Fine | LastStepNote::Forbidden => &[],
         };
         let lanes = lanes(chart.steps, instead);
         let room = lanes.len().saturating_sub(1) * (gap(&lanes) + 1);
@@ -176,12 +176,12 @@ impl Sheet {
     }
 
     /// The lane of a step.
-    fn lane(&self, step: &Step) -> usize {
+    fn lane(&self, step: &ChartStep) -> usize {
         let of = |name: &String| step.part.as_ref() == Some(name);
         self.lanes.iter().position(of).unwrap_or(0)
     }
 
-    fn step(&self, lead: &str, step: &Step, stroke: Stroke, note: &str) -> Vec<String> {
+    fn step(&self, lead: &str, step: &ChartStep, stroke: ChartStroke, note: &str) -> Vec<String> {
         let is_seen = step.kind == LabelKind::Observed && note.is_empty();
         let note = if is_seen { "from outside" } else { note };
         let mut parts = wrapped(&step.text, self.inner - ARROW);
@@ -216,13 +216,13 @@ impl Sheet {
         lines
     }
 
-    fn to_system(&self, text: &str, stroke: Stroke, head: char) -> String {
+    fn to_system(&self, text: &str, stroke: ChartStroke, head: char) -> String {
         let rest = (self.inner - 5).saturating_sub(columns(text));
         let ink = stroke.ink();
         format!("{ink}{ink} {text} {}{head}", ink.to_string().repeat(rest))
     }
 
-    fn to_tester(&self, text: &str, stroke: Stroke) -> String {
+    fn to_tester(&self, text: &str, stroke: ChartStroke) -> String {
         let rest = (self.inner - 5).saturating_sub(columns(text));
         let ink = stroke.ink();
         format!("◀{} {text} {ink}{ink}", ink.to_string().repeat(rest))
@@ -247,8 +247,8 @@ impl Sheet {
             };
             let kind = if allowed.switch.is_some() { LabelKind::Output } else { LabelKind::Quiescence };
             let part = allowed.switch.as_deref().and_then(part_of);
-            let step = Step { kind, text: excerpt(&allowed.label, MAX_TEXT), part };
-            lines.extend(self.step("", &step, Stroke::Dashed, &note));
+            let step = ChartStep { kind, text: excerpt(&allowed.label, MAX_TEXT), part };
+            lines.extend(self.step("", &step, ChartStroke::Dashed, &note));
         }
         if instead.len() > MAX_EXPECTED {
             let more = format!("or one of {} more", instead.len() - MAX_EXPECTED);
@@ -260,7 +260,7 @@ impl Sheet {
 
 /// The parts that messages belong to, in the order of their names; none if there are fewer than two, not enough room for
 /// them, or messages that belong to none.
-fn lanes(steps: &[Step], instead: &[Allowed]) -> Vec<String> {
+fn lanes(steps: &[ChartStep], instead: &[Allowed]) -> Vec<String> {
     let messages = || steps.iter().filter(|step| matches!(step.kind, LabelKind::Input | LabelKind::Output));
     let expected = instead.iter().filter_map(|allowed| part_of(allowed.switch.as_deref()?));
     let names: BTreeSet<String> = messages().filter_map(|step| step.part.clone()).chain(expected).collect();

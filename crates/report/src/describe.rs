@@ -8,9 +8,9 @@
 //! conjunct is in exactly one of the three.
 
 use ioxide_model::sts::{GateKind, Model, Switch};
-use ioxide_model::term::{Node, Term, TermPool, VarId};
+use ioxide_model::term::{Term, TermNode, TermPool, VarId};
 
-use crate::visible::visible;
+use crate::control_characters::show_control_characters;
 
 /// A switch in words; every text is on one line and has no hidden characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub fn describe(model: &Model, switch: &Switch) -> SwitchText {
         pool.conjuncts(switch.guard).into_iter().partition(|conjunct| range_check.contains(conjunct));
     let (pins, guard) = split_pins(pool, &model.sts.gates[switch.gate].fields, rest);
     SwitchText {
-        label: visible(&switch.label),
+        label: show_control_characters(&switch.label),
         message: message(model, switch, &pins),
         guard: guard.iter().map(|&conjunct| show_conjunct(pool, conjunct, guard.len())).collect(),
         range: range.iter().map(|&conjunct| show_conjunct(pool, conjunct, range.len())).collect(),
@@ -50,13 +50,13 @@ pub fn describe(model: &Model, switch: &Switch) -> SwitchText {
 /// The name of a variable, safe to show.
 #[must_use]
 pub fn var_name(pool: &TermPool, var: VarId) -> String {
-    visible(&pool.var_info(var).name)
+    show_control_characters(&pool.var_info(var).name)
 }
 
 /// A term as people write it, safe to show.
 #[must_use]
 pub fn show(pool: &TermPool, term: Term) -> String {
-    visible(&pool.show(term).to_string())
+    show_control_characters(&pool.show(term).to_string())
 }
 
 /// The word of the modelling language for who moves at a gate.
@@ -71,14 +71,14 @@ pub fn kind_word(kind: GateKind) -> &'static str {
 }
 
 /// A field and the term it must equal.
-struct Pin {
+struct FieldPin {
     field: VarId,
     value: String,
 }
 
 /// The pins among `conjuncts`, at most one per field, and the other conjuncts.
-fn split_pins(pool: &TermPool, fields: &[VarId], conjuncts: Vec<Term>) -> (Vec<Pin>, Vec<Term>) {
-    let mut pins: Vec<Pin> = Vec::new();
+fn split_pins(pool: &TermPool, fields: &[VarId], conjuncts: Vec<Term>) -> (Vec<FieldPin>, Vec<Term>) {
+    let mut pins: Vec<FieldPin> = Vec::new();
     let mut rest = Vec::new();
     for conjunct in conjuncts {
         match as_pin(pool, fields, conjunct) {
@@ -90,24 +90,24 @@ fn split_pins(pool: &TermPool, fields: &[VarId], conjuncts: Vec<Term>) -> (Vec<P
 }
 
 /// `conjunct` as `field == term` where the term mentions no field, or as a Boolean field.
-fn as_pin(pool: &TermPool, fields: &[VarId], conjunct: Term) -> Option<Pin> {
+fn as_pin(pool: &TermPool, fields: &[VarId], conjunct: Term) -> Option<FieldPin> {
     let field = |term: Term| match pool.node(term) {
-        Node::Var(var) if fields.contains(var) => Some(*var),
+        TermNode::Var(var) if fields.contains(var) => Some(*var),
         _ => None,
     };
     let free = |term: Term| pool.free_vars(term).iter().all(|var| !fields.contains(var));
     match pool.node(conjunct) {
-        Node::Eq(a, b) => [(*a, *b), (*b, *a)]
+        TermNode::Eq(a, b) => [(*a, *b), (*b, *a)]
             .into_iter()
             .filter(|&(_, value)| free(value))
-            .find_map(|(side, value)| Some(Pin { field: field(side)?, value: show(pool, value) })),
-        Node::Not(inner) => Some(Pin { field: field(*inner)?, value: "false".into() }),
-        Node::Var(_) => Some(Pin { field: field(conjunct)?, value: "true".into() }),
+            .find_map(|(side, value)| Some(FieldPin { field: field(side)?, value: show(pool, value) })),
+        TermNode::Not(inner) => Some(FieldPin { field: field(*inner)?, value: "false".into() }),
+        TermNode::Var(_) => Some(FieldPin { field: field(conjunct)?, value: "true".into() }),
         _ => None,
     }
 }
 
-fn message(model: &Model, switch: &Switch, pins: &[Pin]) -> String {
+fn message(model: &Model, switch: &Switch, pins: &[FieldPin]) -> String {
     let gate = &model.sts.gates[switch.gate];
     let mark = match gate.kind {
         GateKind::Internal => return "τ".into(),
@@ -123,9 +123,9 @@ fn message(model: &Model, switch: &Switch, pins: &[Pin]) -> String {
     };
     let fields: Vec<String> = gate.fields.iter().map(field).collect();
     if fields.is_empty() {
-        format!("{mark}{}", visible(&gate.name))
+        format!("{mark}{}", show_control_characters(&gate.name))
     } else {
-        format!("{mark}{}({})", visible(&gate.name), fields.join(", "))
+        format!("{mark}{}({})", show_control_characters(&gate.name), fields.join(", "))
     }
 }
 
@@ -133,8 +133,10 @@ fn message(model: &Model, switch: &Switch, pins: &[Pin]) -> String {
 fn show_conjunct(pool: &TermPool, conjunct: Term, n: usize) -> String {
     let text = show(pool, conjunct);
     match pool.node(conjunct) {
-        Node::Or(_) | Node::Ite(..) | Node::Exists(..) if n > 1 => format!("({text})"),
-        Node::Not(inner) if n > 1 && matches!(pool.node(*inner), Node::Exists(..)) => format!("({text})"),
+        TermNode::Or(_) | TermNode::Ite(..) | TermNode::Exists(..) if n > 1 => format!("({text})"),
+        TermNode::Not(inner) if n > 1 && matches!(pool.node(*inner), TermNode::Exists(..)) => {
+            format!("({text})")
+        }
         _ => text,
     }
 }
@@ -145,7 +147,7 @@ mod tests {
     use ioxide_model::sts::GateKind;
 
     use super::*;
-    use crate::samples::Builder;
+    use crate::samples::SampleModelBuilder;
 
     #[test]
     fn an_equality_on_a_field_is_a_pin_and_the_rest_a_guard() {
@@ -187,7 +189,7 @@ mod tests {
 
     #[test]
     fn a_boolean_field_is_pinned_by_itself_or_its_negation() {
-        let mut b = Builder::new("m", "s");
+        let mut b = SampleModelBuilder::new("m", "s");
         let ok = b.gate("out", GateKind::Output, &[("ok", Sort::Bool)]);
         let field = b.field(ok, 0);
         let not = b.pool().not(field);
@@ -223,7 +225,7 @@ mod tests {
 
     #[test]
     fn range_obligations_stand_apart() {
-        let mut b = Builder::new("m", "s");
+        let mut b = SampleModelBuilder::new("m", "s");
         let gate = b.gate("go", GateKind::Input, &[]);
         let x = b.var("x", Sort::Range { lo: 0, hi: 3 }, Some(0));
         let (one, three) = (b.pool().int(1), b.pool().int(3));
@@ -239,8 +241,8 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(guard: impl FnOnce(&mut Builder, Term, Term) -> Term, message: &str, rest: &[&str]) {
-        let mut b = Builder::new("m", "s");
+    fn check(guard: impl FnOnce(&mut SampleModelBuilder, Term, Term) -> Term, message: &str, rest: &[&str]) {
+        let mut b = SampleModelBuilder::new("m", "s");
         let gate = b.gate("out", GateKind::Output, &[("p", Sort::Int), ("q", Sort::Int)]);
         let (p, x) = (b.field(gate, 0), b.var("x", Sort::Int, Some(0)));
         let guard = guard(&mut b, p, x);

@@ -8,11 +8,11 @@ use std::fmt::Write as _;
 
 use ioxide_model::index::Idx;
 
-use crate::graph::{Edge, EdgeKind, Graph, Node};
+use crate::graph::{EdgeKind, GraphEdge, GraphNode, PictureGraph};
 
 /// `graph` as a DOT digraph.
 #[must_use]
-pub fn dot(graph: &Graph) -> String {
+pub fn dot(graph: &PictureGraph) -> String {
     let mut out = String::new();
     let title = quoted(graph.title());
     out.push_str(&format!("digraph {title} {{\n"));
@@ -29,7 +29,7 @@ pub fn dot(graph: &Graph) -> String {
     out
 }
 
-fn write_node(out: &mut String, n: usize, node: &Node) {
+fn write_node(out: &mut String, n: usize, node: &GraphNode) {
     let mut attributes = vec![format!("label={}", quoted(&node.name))];
     if !node.doc.is_empty() {
         attributes.push(format!("tooltip={}", quoted(&node.doc)));
@@ -43,7 +43,7 @@ fn write_node(out: &mut String, n: usize, node: &Node) {
     }
 }
 
-fn write_edge(out: &mut String, edge: &Edge) {
+fn write_edge(out: &mut String, edge: &GraphEdge) {
     let lines: Vec<String> = edge.lines.iter().map(|line| escaped(&line.text)).collect();
     let mut attributes = vec![format!("label=\"{}\"", lines.join("\\n"))];
     attributes.extend(style(edge.kind).map(str::to_owned));
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn the_adder_in_dot() {
-        insta::assert_snapshot!(dot(&Graph::of(&samples::adder())), @r##"
+        insta::assert_snapshot!(dot(&PictureGraph::of(&samples::adder())), @r##"
         digraph "Adder" {
           graph [label="Adder", labelloc=t, rankdir=LR, fontname="sans-serif"];
           node [shape=box, style=rounded, fontname="sans-serif"];
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn the_door_in_dot() {
-        insta::assert_snapshot!(dot(&Graph::of(&samples::door())), @r##"
+        insta::assert_snapshot!(dot(&PictureGraph::of(&samples::door())), @r##"
         digraph "Door" {
           graph [label="Door", labelloc=t, rankdir=LR, fontname="sans-serif"];
           node [shape=box, style=rounded, fontname="sans-serif"];
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn nothing_is_a_graph_too() {
-        let graph = Graph::new("", [], []).unwrap();
+        let graph = PictureGraph::new("", [], []).unwrap();
         assert!(dot(&graph).starts_with("digraph \"\" {\n") && dot(&graph).ends_with("}\n"));
     }
 }

@@ -1,6 +1,6 @@
 //! What is drawn: nodes and edges with lines of text, made from a model or from plain lists.
 //!
-//! A [`Graph`] knows nothing of coordinates and nothing of the format it is written in.
+//! A [`PictureGraph`] knows nothing of coordinates and nothing of the format it is written in.
 //! Each node and edge has a `class`, a free word that the writers hand on (to CSS in a
 //! picture), so that a reader of events can colour what was covered.
 //!
@@ -15,25 +15,25 @@ use std::fmt;
 use ioxide_model::index::{Idx, IndexVec};
 use ioxide_model::sts::{GateKind, Model, Switch, SwitchId};
 
+use crate::control_characters::show_control_characters;
 use crate::describe::{SwitchText, describe};
-use crate::visible::visible;
 
 ioxide_model::index! { /// A node of a [`Graph`].
-pub struct NodeId; }
+pub struct GraphNodeId; }
 ioxide_model::index! { /// An edge of a [`Graph`].
 pub struct EdgeId; }
 
 /// Nodes and edges to be drawn.
 #[derive(Clone, Debug)]
-pub struct Graph {
+pub struct PictureGraph {
     title: String,
-    nodes: IndexVec<NodeId, Node>,
-    edges: IndexVec<EdgeId, Edge>,
+    nodes: IndexVec<GraphNodeId, GraphNode>,
+    edges: IndexVec<EdgeId, GraphEdge>,
 }
 
 /// A location, a state of a machine, a node of an execution tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Node {
+pub struct GraphNode {
     /// A stable name for programs; the location of a model by its name.
     pub id: String,
     /// What is written in the box.
@@ -48,13 +48,13 @@ pub struct Node {
 
 /// A switch, a transition of a machine, a branch of an execution tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Edge {
+pub struct GraphEdge {
     /// Where it starts.
-    pub from: NodeId,
+    pub from: GraphNodeId,
     /// Where it leads.
-    pub to: NodeId,
+    pub to: GraphNodeId,
     /// Its text, line by line.
-    pub lines: Vec<Line>,
+    pub lines: Vec<EdgeLine>,
     /// Who moves.
     pub kind: EdgeKind,
     /// The switch it stands for.
@@ -69,16 +69,16 @@ pub struct Edge {
 
 /// One line of the text of an edge.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct EdgeLine {
     /// What it says.
-    pub part: Part,
+    pub part: LinePart,
     /// The text.
     pub text: String,
 }
 
 /// What a line of an edge says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Part {
+pub enum LinePart {
     /// Label and message.
     Message,
     /// A condition.
@@ -144,7 +144,7 @@ impl fmt::Display for DanglingEdge {
 
 impl std::error::Error for DanglingEdge {}
 
-impl Graph {
+impl PictureGraph {
     /// The locations and switches of `model`; of a system made of parts those of its parts, side by side.
     #[must_use]
     pub fn of(model: &Model) -> Self {
@@ -152,15 +152,15 @@ impl Graph {
         if let Some(composition) = &sts.composition {
             return Self::of_parts(model, composition);
         }
-        let nodes = sts.locations.iter_enumerated().map(|(loc, location)| Node {
+        let nodes = sts.locations.iter_enumerated().map(|(loc, location)| GraphNode {
             id: location.name.to_string(),
-            name: visible(&location.name),
+            name: show_control_characters(&location.name),
             doc: location.doc.clone(),
             initial: loc == sts.initial,
             class: String::new(),
         });
         let edges = sts.switches.iter_enumerated().map(|(id, switch)| switch_edge(model, id, switch));
-        Self { title: visible(&sts.name), nodes: nodes.collect(), edges: edges.collect() }
+        Self { title: show_control_characters(&sts.name), nodes: nodes.collect(), edges: edges.collect() }
     }
 
     /// A graph of nodes and edges given one by one.
@@ -169,17 +169,17 @@ impl Graph {
     /// If an edge starts or ends at a node that does not exist.
     pub fn new(
         title: &str,
-        nodes: impl IntoIterator<Item = Node>,
-        edges: impl IntoIterator<Item = Edge>,
+        nodes: impl IntoIterator<Item = GraphNode>,
+        edges: impl IntoIterator<Item = GraphEdge>,
     ) -> Result<Self, DanglingEdge> {
-        let nodes: IndexVec<NodeId, Node> = nodes.into_iter().collect();
-        let edges: IndexVec<EdgeId, Edge> = edges.into_iter().collect();
-        let exists = |node: NodeId| node.index() < nodes.len();
-        let joins = |edge: &Edge| exists(edge.from) && exists(edge.to);
+        let nodes: IndexVec<GraphNodeId, GraphNode> = nodes.into_iter().collect();
+        let edges: IndexVec<EdgeId, GraphEdge> = edges.into_iter().collect();
+        let exists = |node: GraphNodeId| node.index() < nodes.len();
+        let joins = |edge: &GraphEdge| exists(edge.from) && exists(edge.to);
         let dangling = edges.ids().find(|&id| !joins(&edges[id]));
         match dangling {
             Some(id) => Err(DanglingEdge(id)),
-            None => Ok(Self { title: visible(title), nodes, edges }),
+            None => Ok(Self { title: show_control_characters(title), nodes, edges }),
         }
     }
 
@@ -187,8 +187,8 @@ impl Graph {
     #[must_use]
     pub fn with_classes(
         mut self,
-        node_class: impl Fn(NodeId, &Node) -> String,
-        edge_class: impl Fn(EdgeId, &Edge) -> String,
+        node_class: impl Fn(GraphNodeId, &GraphNode) -> String,
+        edge_class: impl Fn(EdgeId, &GraphEdge) -> String,
     ) -> Self {
         for id in self.nodes.ids() {
             self.nodes[id].class = node_class(id, &self.nodes[id]);
@@ -219,8 +219,8 @@ impl Graph {
     /// An edge made of several stands for no single switch.
     #[must_use]
     pub fn bundled(self) -> Self {
-        let mut edges: IndexVec<EdgeId, Edge> = IndexVec::new();
-        let mut bundles: BTreeMap<(NodeId, NodeId, EdgeKind, String), EdgeId> = BTreeMap::new();
+        let mut edges: IndexVec<EdgeId, GraphEdge> = IndexVec::new();
+        let mut bundles: BTreeMap<(GraphNodeId, GraphNodeId, EdgeKind, String), EdgeId> = BTreeMap::new();
         for edge in &self.edges {
             match bundles.entry((edge.from, edge.to, edge.kind, edge.class.clone())) {
                 Entry::Vacant(entry) => {
@@ -240,30 +240,30 @@ impl Graph {
 
     /// The nodes.
     #[must_use]
-    pub fn nodes(&self) -> &IndexVec<NodeId, Node> {
+    pub fn nodes(&self) -> &IndexVec<GraphNodeId, GraphNode> {
         &self.nodes
     }
 
     /// The edges.
     #[must_use]
-    pub fn edges(&self) -> &IndexVec<EdgeId, Edge> {
+    pub fn edges(&self) -> &IndexVec<EdgeId, GraphEdge> {
         &self.edges
     }
 }
 
-impl Node {
+impl GraphNode {
     /// A node named `name` without more to say.
     #[must_use]
     pub fn named(name: &str) -> Self {
-        Self { id: name.to_owned(), name: visible(name), ..Self::default() }
+        Self { id: name.to_owned(), name: show_control_characters(name), ..Self::default() }
     }
 }
 
-impl Edge {
+impl GraphEdge {
     /// An edge with one line of text; without any if `text` is empty.
     #[must_use]
-    pub fn plain(from: NodeId, to: NodeId, text: &str) -> Self {
-        let line = Line { part: Part::Message, text: visible(text) };
+    pub fn plain(from: GraphNodeId, to: GraphNodeId, text: &str) -> Self {
+        let line = EdgeLine { part: LinePart::Message, text: show_control_characters(text) };
         let lines = if text.is_empty() { Vec::new() } else { vec![line] };
         Self {
             from,
@@ -295,10 +295,10 @@ impl Edge {
     }
 }
 
-fn switch_edge(model: &Model, id: SwitchId, switch: &Switch) -> Edge {
-    Edge {
-        from: NodeId::new(switch.source.index()),
-        to: NodeId::new(switch.target.index()),
+fn switch_edge(model: &Model, id: SwitchId, switch: &Switch) -> GraphEdge {
+    GraphEdge {
+        from: GraphNodeId::new(switch.source.index()),
+        to: GraphNodeId::new(switch.target.index()),
         lines: switch_lines(&describe(model, switch)),
         kind: model.sts.kind_of(switch).into(),
         switch: Some(id),
@@ -310,18 +310,19 @@ fn switch_edge(model: &Model, id: SwitchId, switch: &Switch) -> Edge {
 
 /// `r0: ?inX(p)`, `[1 <= p && p <= 10]`, `x := x + p`, `reset w`; range obligations are left
 /// out, since a reader of a picture looks for what the author wrote.
-fn switch_lines(text: &SwitchText) -> Vec<Line> {
-    let mut lines = vec![Line { part: Part::Message, text: format!("{}: {}", text.label, text.message) }];
+fn switch_lines(text: &SwitchText) -> Vec<EdgeLine> {
+    let mut lines =
+        vec![EdgeLine { part: LinePart::Message, text: format!("{}: {}", text.label, text.message) }];
     if !text.guard.is_empty() {
-        lines.push(Line { part: Part::Guard, text: format!("[{}]", text.guard.join(" && ")) });
+        lines.push(EdgeLine { part: LinePart::Guard, text: format!("[{}]", text.guard.join(" && ")) });
     }
     if !text.updates.is_empty() {
         let updates: Vec<String> =
             text.updates.iter().map(|(var, value)| format!("{var} := {value}")).collect();
-        lines.push(Line { part: Part::Update, text: updates.join(", ") });
+        lines.push(EdgeLine { part: LinePart::Update, text: updates.join(", ") });
     }
     if !text.resets.is_empty() {
-        lines.push(Line { part: Part::Reset, text: format!("reset {}", text.resets.join(", ")) });
+        lines.push(EdgeLine { part: LinePart::Reset, text: format!("reset {}", text.resets.join(", ")) });
     }
     lines
 }
@@ -333,8 +334,8 @@ mod tests {
 
     #[test]
     fn a_switch_becomes_lines() {
-        let graph = Graph::of(&samples::adder());
-        let texts: Vec<String> = graph.edges().iter().map(Edge::text).collect();
+        let graph = PictureGraph::of(&samples::adder());
+        let texts: Vec<String> = graph.edges().iter().map(GraphEdge::text).collect();
         assert_eq!(
             texts,
             ["r0: ?inX(p) [p >= 1 && p <= 10] x := x + p", "r2: !done [x > 15]", "r1: !outX(p: x)"]
@@ -344,8 +345,8 @@ mod tests {
 
     #[test]
     fn clocks_and_kinds_are_told() {
-        let graph = Graph::of(&samples::door());
-        let texts: Vec<String> = graph.edges().iter().map(Edge::text).collect();
+        let graph = PictureGraph::of(&samples::door());
+        let texts: Vec<String> = graph.edges().iter().map(GraphEdge::text).collect();
         assert!(texts.contains(&"d1: ?open(code: secret) reset w".to_owned()), "{texts:?}");
         let kinds: Vec<EdgeKind> = graph.edges().iter().map(|edge| edge.kind).collect();
         assert!(kinds.contains(&EdgeKind::Observed) && kinds.contains(&EdgeKind::Internal));
@@ -353,31 +354,35 @@ mod tests {
 
     #[test]
     fn an_edge_to_nowhere_is_refused() {
-        let edge = Edge::plain(NodeId::new(0), NodeId::new(1), "x");
-        assert_eq!(Graph::new("t", [Node::named("a")], [edge]).unwrap_err(), DanglingEdge(EdgeId::new(0)));
+        let edge = GraphEdge::plain(GraphNodeId::new(0), GraphNodeId::new(1), "x");
+        assert_eq!(
+            PictureGraph::new("t", [GraphNode::named("a")], [edge]).unwrap_err(),
+            DanglingEdge(EdgeId::new(0))
+        );
     }
 
     #[test]
     fn edges_of_one_kind_between_the_same_nodes_are_bundled() {
-        let (a, b) = (NodeId::new(0), NodeId::new(1));
-        let edges = [Edge::plain(a, b, "x/1"), Edge::plain(b, a, "x/2"), Edge::plain(a, b, "y/1")];
-        let internal = Edge { kind: EdgeKind::Internal, ..Edge::plain(a, b, "τ") };
-        let nodes = [Node::named("a"), Node::named("b")];
-        let graph = Graph::new("t", nodes, edges.into_iter().chain([internal])).unwrap().bundled();
-        let texts: Vec<String> = graph.edges().iter().map(Edge::text).collect();
+        let (a, b) = (GraphNodeId::new(0), GraphNodeId::new(1));
+        let edges =
+            [GraphEdge::plain(a, b, "x/1"), GraphEdge::plain(b, a, "x/2"), GraphEdge::plain(a, b, "y/1")];
+        let internal = GraphEdge { kind: EdgeKind::Internal, ..GraphEdge::plain(a, b, "τ") };
+        let nodes = [GraphNode::named("a"), GraphNode::named("b")];
+        let graph = PictureGraph::new("t", nodes, edges.into_iter().chain([internal])).unwrap().bundled();
+        let texts: Vec<String> = graph.edges().iter().map(GraphEdge::text).collect();
         assert_eq!(texts, ["x/1 y/1", "x/2", "τ"]);
     }
 
     #[test]
     fn a_bundle_stands_for_a_switch_only_if_it_is_one() {
-        let graph = Graph::of(&samples::brp()).bundled();
+        let graph = PictureGraph::of(&samples::brp()).bundled();
         let switches = graph.edges().iter().filter(|edge| edge.switch.is_some()).count();
         assert_eq!((graph.edges().len(), switches), (9, 4));
     }
 
     #[test]
     fn classes_come_from_outside() {
-        let graph = Graph::of(&samples::adder())
+        let graph = PictureGraph::of(&samples::adder())
             .with_classes(|_, node| format!("loc-{}", node.name), |id, _| format!("e{}", id.index()));
         assert_eq!(graph.nodes().iter().next().unwrap().class, "loc-idle");
         assert_eq!(graph.edges().iter().last().unwrap().class, "e2");

@@ -1,53 +1,53 @@
 //! What is known, as one HTML page that opens from disk: no network, no server, nothing beside it.
 //!
-//! The page holds one JSON document, the [`Page`] itself, and one picture; the script and the style sheet that show them come
+//! The page holds one JSON document, the [`ReportPage`] itself, and one picture; the script and the style sheet that show them come
 //! from `web/` and are embedded as built. Every part is optional: a campaign, the model it tested, an analysis
 //! of mutants, a suite.
 //!
 //! *Promises.* What a model or a system says cannot become markup: the document is data in which every `<` is
 //! escaped, the page makes text nodes of it, and its content security policy allows nothing but the
-//! embedded script and style sheet, by their hashes. Size is bounded: see [`tape`] and [`campaign`].
+//! embedded script and style sheet, by their hashes. Size is bounded: see [`run_tape`] and [`campaign`].
 
 pub mod campaign;
 mod latency;
 pub mod model;
 pub mod mutation;
 mod page;
+pub mod run_tape;
 mod runs;
 pub mod suite;
-mod taken;
-pub mod tape;
+mod switch_totals;
 
 use std::io::{self, Write};
 
 use serde::ser::{Serialize, SerializeStruct as _, Serializer};
 
-use self::campaign::Campaign;
+use self::campaign::CampaignPage;
 use self::model::ModelPart;
-use self::mutation::Mutation;
-use self::suite::Suite;
+use self::mutation::MutationPage;
+use self::suite::SuitePage;
 
 /// The version of the document; it changes when a field changes its meaning or goes away.
 pub const VERSION: u32 = 1;
 
 /// What is shown.
 #[derive(Default)]
-pub struct Page {
+pub struct ReportPage {
     /// A campaign.
-    pub campaign: Option<Campaign>,
+    pub campaign: Option<CampaignPage>,
     /// The model it tested.
     pub model: Option<ModelPart>,
     /// An analysis of mutants.
-    pub mutation: Option<Mutation>,
+    pub mutation: Option<MutationPage>,
     /// A suite of tests, and what it found.
-    pub suite: Option<Suite>,
+    pub suite: Option<SuitePage>,
     /// What the reader should know about what is missing.
     pub notes: Vec<String>,
     /// What `ioxide replay` is to be given.
     pub record: String,
 }
 
-impl Page {
+impl ReportPage {
     /// Writes the page, piece by piece.
     ///
     /// # Errors
@@ -65,7 +65,7 @@ impl Page {
             return mutation.headline();
         }
         let name = self.model.as_ref().map_or("", |model| model.name.as_str());
-        self.suite.as_ref().map_or_else(|| (name.to_owned(), String::new()), Suite::headline)
+        self.suite.as_ref().map_or_else(|| (name.to_owned(), String::new()), SuitePage::headline)
     }
 
     /// The picture of the model or the machine.
@@ -76,7 +76,7 @@ impl Page {
 }
 
 /// The document the page shows.
-impl Serialize for Page {
+impl Serialize for ReportPage {
     fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
         let mut document = out.serialize_struct("Page", 8)?;
         document.serialize_field("format", "ioxide-report")?;

@@ -4,7 +4,7 @@
 //! version; a field that changes its meaning or goes away makes a new one.
 
 use ioxide_model::goal::{Goal, GoalKind};
-use ioxide_model::sort::{Data, DataKind};
+use ioxide_model::sort::{DataKind, DataSort};
 use ioxide_model::sts::{Gate, GateKind, Location, Model, StateVar, Switch};
 use ioxide_model::term::Term;
 use serde::Serialize;
@@ -16,22 +16,22 @@ pub const VERSION: u32 = 1;
 #[must_use]
 pub fn json(model: &Model) -> String {
     // A view of strings and numbers has nothing that serialisation could refuse.
-    let text = serde_json::to_string_pretty(&ModelView::of(model)).unwrap_or_default();
+    let text = serde_json::to_string_pretty(&ModelJson::of(model)).unwrap_or_default();
     text + "\n"
 }
 
 #[derive(Serialize)]
-struct ModelView {
+struct ModelJson {
     version: u32,
     name: String,
     doc: String,
     types: Vec<TypeView>,
-    gates: Vec<GateView>,
-    variables: Vec<VariableView>,
+    gates: Vec<GateJson>,
+    variables: Vec<VariableJson>,
     clocks: Vec<String>,
     initial: String,
-    locations: Vec<LocationView>,
-    switches: Vec<SwitchView>,
+    locations: Vec<LocationJson>,
+    switches: Vec<SwitchJson>,
     goals: Vec<GoalView>,
 }
 
@@ -67,25 +67,25 @@ struct TypeView {
 #[derive(Serialize)]
 struct ConstructorView {
     name: String,
-    fields: Vec<FieldView>,
+    fields: Vec<FieldJson>,
 }
 
 #[derive(Serialize)]
-struct GateView {
+struct GateJson {
     name: String,
     kind: &'static str,
-    fields: Vec<FieldView>,
+    fields: Vec<FieldJson>,
     doc: String,
 }
 
 #[derive(Serialize)]
-struct FieldView {
+struct FieldJson {
     name: String,
     sort: String,
 }
 
 #[derive(Serialize)]
-struct VariableView {
+struct VariableJson {
     name: String,
     sort: String,
     /// Null if the value at start is unknown.
@@ -93,13 +93,13 @@ struct VariableView {
 }
 
 #[derive(Serialize)]
-struct LocationView {
+struct LocationJson {
     name: String,
     doc: String,
 }
 
 #[derive(Serialize)]
-struct SwitchView {
+struct SwitchJson {
     label: String,
     from: String,
     to: String,
@@ -119,7 +119,7 @@ struct UpdateView {
     value: String,
 }
 
-impl ModelView {
+impl ModelJson {
     fn of(model: &Model) -> Self {
         let sts = &model.sts;
         let initial = sts.locations.get(sts.initial).map(|location| location.name.to_string());
@@ -128,25 +128,25 @@ impl ModelView {
             name: sts.name.to_string(),
             doc: sts.doc.clone(),
             types: model.pool.data_types().map(|(_, data)| TypeView::of(model, data)).collect(),
-            gates: sts.gates.iter().skip(1).map(|gate| GateView::of(model, gate)).collect(),
-            variables: sts.vars.iter().map(|var| VariableView::of(model, var)).collect(),
+            gates: sts.gates.iter().skip(1).map(|gate| GateJson::of(model, gate)).collect(),
+            variables: sts.vars.iter().map(|var| VariableJson::of(model, var)).collect(),
             clocks: sts.clocks.iter().map(|clock| model.pool.var_info(clock.var).name.to_string()).collect(),
             initial: initial.unwrap_or_default(),
-            locations: sts.locations.iter().map(LocationView::of).collect(),
-            switches: sts.switches.iter().map(|switch| SwitchView::of(model, switch)).collect(),
+            locations: sts.locations.iter().map(LocationJson::of).collect(),
+            switches: sts.switches.iter().map(|switch| SwitchJson::of(model, switch)).collect(),
             goals: sts.goals.iter().map(GoalView::of).collect(),
         }
     }
 }
 
 impl TypeView {
-    fn of(model: &Model, data: &Data) -> Self {
+    fn of(model: &Model, data: &DataSort) -> Self {
         let kind = match data.kind {
             DataKind::Enum => "enum",
             DataKind::Record => "record",
             DataKind::Option => "option",
         };
-        let field = |name: &str, sort| FieldView { name: name.to_owned(), sort: model.pool.show_sort(sort) };
+        let field = |name: &str, sort| FieldJson { name: name.to_owned(), sort: model.pool.show_sort(sort) };
         let constructors = data.ctors.iter().map(|ctor| ConstructorView {
             name: ctor.name.to_string(),
             fields: ctor.fields.iter().map(|it| field(&it.name, it.sort)).collect(),
@@ -155,7 +155,7 @@ impl TypeView {
     }
 }
 
-impl GateView {
+impl GateJson {
     fn of(model: &Model, gate: &Gate) -> Self {
         let kind = match gate.kind {
             GateKind::Internal => "internal",
@@ -163,7 +163,7 @@ impl GateView {
             GateKind::Observed => "observed",
             GateKind::Output => "output",
         };
-        let field = |&var| FieldView {
+        let field = |&var| FieldJson {
             name: model.pool.var_info(var).name.to_string(),
             sort: model.pool.show_sort(model.pool.var_info(var).sort),
         };
@@ -172,7 +172,7 @@ impl GateView {
     }
 }
 
-impl VariableView {
+impl VariableJson {
     fn of(model: &Model, var: &StateVar) -> Self {
         let info = model.pool.var_info(var.var);
         let init = var.init.map(|init| show(model, init));
@@ -180,13 +180,13 @@ impl VariableView {
     }
 }
 
-impl LocationView {
+impl LocationJson {
     fn of(location: &Location) -> Self {
         Self { name: location.name.to_string(), doc: location.doc.clone() }
     }
 }
 
-impl SwitchView {
+impl SwitchJson {
     fn of(model: &Model, switch: &Switch) -> Self {
         let sts = &model.sts;
         let gate = &sts.gates[switch.gate];

@@ -22,19 +22,19 @@ mod xml;
 
 use std::io::{self, Seek, SeekFrom, Write};
 
-use ioxide_runner::event::{Event, EventKind, Outcome};
+use ioxide_runner::event::{Event, EventKind, RunOutcome};
 use ioxide_runner::reporter::Reporter;
 
-use self::case::{Case, Problem, Totals};
+use self::case::{JunitCase, JunitProblem, Totals};
 use self::xml::attribute;
 use crate::summary::story::{self, plural};
-use crate::summary::{ENDLESS, Ended, Novelty, Summary};
+use crate::summary::{ENDLESS, EndedRun, Novelty, Summary};
 
 /// Runs of one outcome listed one by one unless said otherwise.
 pub const LISTED: u64 = 10_000;
 
 /// Writes a campaign as JUnit XML.
-pub struct Junit<W: Write + Seek> {
+pub struct JunitReport<W: Write + Seek> {
     out: W,
     summary: Summary,
     /// Runs of one outcome listed one by one.
@@ -49,7 +49,7 @@ pub struct Junit<W: Write + Seek> {
     is_closed: bool,
 }
 
-impl<W: Write + Seek> Junit<W> {
+impl<W: Write + Seek> JunitReport<W> {
     /// Writes to `out`, from where it stands.
     pub fn new(out: W) -> Self {
         Self {
@@ -89,7 +89,7 @@ impl<W: Write + Seek> Junit<W> {
         self.sums()?;
         if self.summary.finished.is_none() {
             let (name, why) = ("the campaign", "it was not told to its end");
-            self.write(&Case { name, time_ns: 0, problem: Problem::Error(why), text: &[] })?;
+            self.write(&JunitCase { name, time_ns: 0, problem: JunitProblem::Error(why), text: &[] })?;
         }
         self.out.write_all(b"</testsuite>\n</testsuites>\n")?;
         self.rewrite_head()?;
@@ -149,14 +149,14 @@ impl<W: Write + Seek> Junit<W> {
         self.summary.started.as_ref().map_or("campaign", |told| &told.model)
     }
 
-    fn write(&mut self, case: &Case<'_>) -> io::Result<()> {
+    fn write(&mut self, case: &JunitCase<'_>) -> io::Result<()> {
         self.totals.add(&case.problem);
         let text = case.xml(self.model(), self.summary.started.as_ref().map_or("", |told| &told.file));
         self.out.write_all(text.as_bytes())
     }
 
     /// Lists a run, or counts it if there are enough; failures of a new kind wait for the end.
-    fn ended(&mut self, ended: &Ended) -> io::Result<()> {
+    fn ended(&mut self, ended: &EndedRun) -> io::Result<()> {
         if matches!(ended.novelty, Novelty::New(_)) {
             return Ok(());
         }
@@ -167,30 +167,30 @@ impl<W: Write + Seek> Junit<W> {
         }
         self.listed[at] += 1;
         let name = case::name(&ended.run);
-        let (message, text) = self.told(ended);
+        let (message, text) = self.run_text(ended);
         let problem = match ended.outcome {
-            Outcome::Pass => Problem::None,
-            Outcome::Fail => Problem::Failure(&message),
-            Outcome::Error => Problem::Error(&message),
-            Outcome::Inconclusive | Outcome::Interrupted => Problem::Skipped(&message),
+            RunOutcome::Pass => JunitProblem::None,
+            RunOutcome::Fail => JunitProblem::Failure(&message),
+            RunOutcome::Error => JunitProblem::Error(&message),
+            RunOutcome::Inconclusive | RunOutcome::Interrupted => JunitProblem::Skipped(&message),
         };
-        self.write(&Case { name: &name, time_ns: ended.time_ns, problem, text: &text })
+        self.write(&JunitCase { name: &name, time_ns: ended.time_ns, problem, text: &text })
     }
 
     /// What there is to say about a run, in a line and in full.
-    fn told(&self, ended: &Ended) -> (String, Vec<String>) {
+    fn run_text(&self, ended: &EndedRun) -> (String, Vec<String>) {
         match (ended.outcome, ended.novelty) {
-            (Outcome::Fail, Novelty::Known(at)) => {
+            (RunOutcome::Fail, Novelty::Known(at)) => {
                 let kind = &self.summary.kinds[at];
                 (format!("as in run {}: {}", kind.run.number + 1, kind.signature), Vec::new())
             }
-            (Outcome::Fail, _) => (ended.run.signature().to_owned(), story::ending(&ended.run)),
-            (Outcome::Error, _) => (
+            (RunOutcome::Fail, _) => (ended.run.signature().to_owned(), story::ending(&ended.run)),
+            (RunOutcome::Error, _) => (
                 ended.run.reason().to_owned(),
                 ended.run.trouble.as_ref().map(story::trouble).unwrap_or_default(),
             ),
-            (Outcome::Interrupted, _) => ("interrupted".to_owned(), Vec::new()),
-            (Outcome::Pass | Outcome::Inconclusive, _) => (ended.run.reason().to_owned(), Vec::new()),
+            (RunOutcome::Interrupted, _) => ("interrupted".to_owned(), Vec::new()),
+            (RunOutcome::Pass | RunOutcome::Inconclusive, _) => (ended.run.reason().to_owned(), Vec::new()),
         }
     }
 
@@ -201,8 +201,8 @@ impl<W: Write + Seek> Junit<W> {
             if kind.runs > 1 {
                 text.push(format!("    {} failed like this", plural(kind.runs, "run")));
             }
-            let (name, problem) = (case::name(&kind.run), Problem::Failure(&kind.signature));
-            self.write(&Case { name: &name, time_ns: kind.time_ns, problem, text: &text })?;
+            let (name, problem) = (case::name(&kind.run), JunitProblem::Failure(&kind.signature));
+            self.write(&JunitCase { name: &name, time_ns: kind.time_ns, problem, text: &text })?;
         }
         Ok(())
     }
@@ -211,15 +211,19 @@ impl<W: Write + Seek> Junit<W> {
     fn sums(&mut self) -> io::Result<()> {
         let [passed, failed, errors, skipped] = self.beyond;
         let told = [
-            (passed, "that passed", Problem::None),
-            (failed, "that failed", Problem::Failure("of kinds listed above, or too many to list")),
-            (errors, "without verdict", Problem::Error("too many to list")),
-            (skipped, "without result", Problem::Skipped("inconclusive or interrupted, too many to list")),
+            (passed, "that passed", JunitProblem::None),
+            (failed, "that failed", JunitProblem::Failure("of kinds listed above, or too many to list")),
+            (errors, "without verdict", JunitProblem::Error("too many to list")),
+            (
+                skipped,
+                "without result",
+                JunitProblem::Skipped("inconclusive or interrupted, too many to list"),
+            ),
         ];
         for (n, what, problem) in told {
             if n > 0 {
                 let name = format!("{} {what}", plural(n, "more run"));
-                self.write(&Case { name: &name, time_ns: 0, problem, text: &[] })?;
+                self.write(&JunitCase { name: &name, time_ns: 0, problem, text: &[] })?;
             }
         }
         Ok(())
@@ -227,16 +231,16 @@ impl<W: Write + Seek> Junit<W> {
 }
 
 /// The place of an outcome among the sums.
-fn position(outcome: Outcome) -> usize {
+fn position(outcome: RunOutcome) -> usize {
     match outcome {
-        Outcome::Pass => 0,
-        Outcome::Fail => 1,
-        Outcome::Error => 2,
-        Outcome::Inconclusive | Outcome::Interrupted => 3,
+        RunOutcome::Pass => 0,
+        RunOutcome::Fail => 1,
+        RunOutcome::Error => 2,
+        RunOutcome::Inconclusive | RunOutcome::Interrupted => 3,
     }
 }
 
-impl<W: Write + Seek + Send> Reporter for Junit<W> {
+impl<W: Write + Seek + Send> Reporter for JunitReport<W> {
     fn event(&mut self, event: &Event) -> io::Result<()> {
         if self.is_closed {
             return Ok(());

@@ -9,9 +9,6 @@
 //! *Promises*, for any input: no two nodes overlap, no label overlaps a node or another
 //! label, every edge has a line that starts and ends at its nodes, nothing lies outside the
 //! drawing, the same input gives the same drawing, and no recursion follows the input.
-//!
-//! [Sugiyama81]: see `order`.
-//! [Gansner93]: see `rank`.
 
 mod geometry;
 mod layers;
@@ -28,12 +25,12 @@ mod tests;
 
 use ioxide_model::index::{Idx, IndexVec};
 
-pub use self::geometry::{Direction, Point, Rect, Route, Size, Step};
+pub use self::geometry::{BoxSize, EdgeRoute, LayerDirection, Point, Rect, RouteStep};
 
-use self::layers::{Layered, layered};
-use self::part::{Axes, Body, ItemId, Link, LinkId, Part};
-use self::route::{Place, Routed, Stroke};
-use crate::graph::{EdgeId, NodeId};
+use self::layers::{LayeredGraph, layered};
+use self::part::{Axes, ConnectedPart, ItemBody, ItemId, LayoutLink, LinkId};
+use self::route::{AxisPoint, RouteStroke, Routed};
+use crate::graph::{EdgeId, GraphNodeId};
 
 /// Between connected parts.
 const PART_GAP: f64 = 36.0;
@@ -44,50 +41,51 @@ const MAX_SIDE: f64 = 100_000.0;
 #[derive(Clone, Debug, Default)]
 pub struct Boxes {
     /// The size each node needs; it may get more, for the ends of its edges.
-    pub nodes: IndexVec<NodeId, Size>,
+    pub nodes: IndexVec<GraphNodeId, BoxSize>,
     /// Edges; one that ends at no node gets an empty line.
     pub edges: IndexVec<EdgeId, EdgeBox>,
     /// Nodes the drawing should begin with.
-    pub roots: Vec<NodeId>,
+    pub roots: Vec<GraphNodeId>,
 }
 
 /// An edge to be laid out.
 #[derive(Clone, Copy, Debug)]
 pub struct EdgeBox {
     /// Where it starts.
-    pub from: NodeId,
+    pub from: GraphNodeId,
     /// Where it leads.
-    pub to: NodeId,
+    pub to: GraphNodeId,
     /// The size its label needs, if it has one.
-    pub label: Option<Size>,
+    pub label: Option<BoxSize>,
 }
 
 /// A finished drawing; its left upper corner is at the origin.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Layout {
+pub struct GraphLayout {
     /// The whole drawing.
-    pub size: Size,
+    pub size: BoxSize,
     /// The box of each node.
-    pub nodes: IndexVec<NodeId, Rect>,
+    pub nodes: IndexVec<GraphNodeId, Rect>,
     /// The box of each label.
     pub labels: IndexVec<EdgeId, Option<Rect>>,
     /// The line of each edge.
-    pub routes: IndexVec<EdgeId, Route>,
+    pub routes: IndexVec<EdgeId, EdgeRoute>,
 }
 
 /// Lays out `boxes` in `direction`.
 #[must_use]
-pub fn layout(boxes: &Boxes, direction: Direction) -> Layout {
-    let mut drawing = Layout {
-        size: Size::default(),
+pub fn layout(boxes: &Boxes, direction: LayerDirection) -> GraphLayout {
+    let mut drawing = GraphLayout {
+        size: BoxSize::default(),
         nodes: IndexVec::filled(Rect::default(), boxes.nodes.len()),
         labels: IndexVec::filled(None, boxes.edges.len()),
-        routes: IndexVec::filled(Route::default(), boxes.edges.len()),
+        routes: IndexVec::filled(EdgeRoute::default(), boxes.edges.len()),
     };
     let components = components(boxes);
     let item_of = item_numbers(boxes, &components);
-    let mut draw = |component| draw_part(Task::new(boxes, direction, component, &item_of), &mut drawing);
-    let sizes: Vec<Size> = components.iter().map(&mut draw).collect();
+    let mut draw =
+        |component| draw_part(LayoutTask::new(boxes, direction, component, &item_of), &mut drawing);
+    let sizes: Vec<BoxSize> = components.iter().map(&mut draw).collect();
     let (corners, size) = packed(&sizes);
     drawing.size = size;
     for (component, corner) in components.iter().zip(corners) {
@@ -99,7 +97,7 @@ pub fn layout(boxes: &Boxes, direction: Direction) -> Layout {
 /// The nodes and edges of one connected part.
 #[derive(Debug, Default)]
 struct Component {
-    nodes: Vec<NodeId>,
+    nodes: Vec<GraphNodeId>,
     edges: Vec<EdgeId>,
 }
 
@@ -122,15 +120,15 @@ fn components(boxes: &Boxes) -> Vec<Component> {
     components
 }
 
-fn part_numbers(boxes: &Boxes) -> IndexVec<NodeId, Option<usize>> {
+fn part_numbers(boxes: &Boxes) -> IndexVec<GraphNodeId, Option<usize>> {
     let n_nodes = boxes.nodes.len();
-    let exists = |node: NodeId| node.index() < n_nodes;
-    let mut neighbours: IndexVec<NodeId, Vec<NodeId>> = IndexVec::filled(Vec::new(), n_nodes);
+    let exists = |node: GraphNodeId| node.index() < n_nodes;
+    let mut neighbours: IndexVec<GraphNodeId, Vec<GraphNodeId>> = IndexVec::filled(Vec::new(), n_nodes);
     for edge in boxes.edges.iter().filter(|edge| exists(edge.from) && exists(edge.to)) {
         neighbours[edge.from].push(edge.to);
         neighbours[edge.to].push(edge.from);
     }
-    let mut part_of: IndexVec<NodeId, Option<usize>> = IndexVec::filled(None, n_nodes);
+    let mut part_of: IndexVec<GraphNodeId, Option<usize>> = IndexVec::filled(None, n_nodes);
     let mut n_parts = 0;
     let roots = boxes.roots.iter().copied().filter(|&root| exists(root));
     for start in roots.chain(boxes.nodes.ids()) {
@@ -150,8 +148,8 @@ fn part_numbers(boxes: &Boxes) -> IndexVec<NodeId, Option<usize>> {
 }
 
 /// The number each node has within its part.
-fn item_numbers(boxes: &Boxes, components: &[Component]) -> IndexVec<NodeId, ItemId> {
-    let mut item_of: IndexVec<NodeId, ItemId> = IndexVec::filled(ItemId::new(0), boxes.nodes.len());
+fn item_numbers(boxes: &Boxes, components: &[Component]) -> IndexVec<GraphNodeId, ItemId> {
+    let mut item_of: IndexVec<GraphNodeId, ItemId> = IndexVec::filled(ItemId::new(0), boxes.nodes.len());
     for component in components {
         for (item, &node) in component.nodes.iter().enumerate() {
             item_of[node] = ItemId::new(item);
@@ -161,12 +159,12 @@ fn item_numbers(boxes: &Boxes, components: &[Component]) -> IndexVec<NodeId, Ite
 }
 
 /// One connected part in the axes of the method, and where its pieces come from.
-struct Task<'b> {
+struct LayoutTask<'b> {
     boxes: &'b Boxes,
-    direction: Direction,
-    part: Part,
+    direction: LayerDirection,
+    part: ConnectedPart,
     /// The node behind each item.
-    nodes: Vec<NodeId>,
+    nodes: Vec<GraphNodeId>,
     /// The edge behind each link.
     links: Vec<EdgeId>,
     /// The self loops of each node.
@@ -174,7 +172,7 @@ struct Task<'b> {
 }
 
 /// Draws one part with its corner at the origin, and returns its size.
-fn draw_part(task: Task<'_>, drawing: &mut Layout) -> Size {
+fn draw_part(task: LayoutTask<'_>, drawing: &mut GraphLayout) -> BoxSize {
     let ranking = rank::ranking(&task.part);
     let mut layered = layered(&task.part, &ranking);
     order::order(&mut layered);
@@ -185,17 +183,17 @@ fn draw_part(task: Task<'_>, drawing: &mut Layout) -> Size {
     oriented(task.direction, Axes { across: width, along: routed.length })
 }
 
-impl<'b> Task<'b> {
+impl<'b> LayoutTask<'b> {
     fn new(
         boxes: &'b Boxes,
-        direction: Direction,
+        direction: LayerDirection,
         component: &Component,
-        item_of: &IndexVec<NodeId, ItemId>,
+        item_of: &IndexVec<GraphNodeId, ItemId>,
     ) -> Self {
-        let mut task = Task {
+        let mut task = LayoutTask {
             boxes,
             direction,
-            part: Part::default(),
+            part: ConnectedPart::default(),
             nodes: component.nodes.clone(),
             links: Vec::new(),
             loops: IndexVec::filled(Vec::new(), component.nodes.len()),
@@ -209,14 +207,14 @@ impl<'b> Task<'b> {
         task
     }
 
-    fn add_edge(&mut self, id: EdgeId, item_of: &IndexVec<NodeId, ItemId>) {
+    fn add_edge(&mut self, id: EdgeId, item_of: &IndexVec<GraphNodeId, ItemId>) {
         let edge = &self.boxes.edges[id];
         let (from, to) = (item_of[edge.from], item_of[edge.to]);
         if from == to {
             return self.loops[from].push(id);
         }
         let label = edge.label.map(|size| self.body(size));
-        self.part.links.push(Link { from, to, label });
+        self.part.links.push(LayoutLink { from, to, label });
         self.links.push(id);
     }
 
@@ -228,21 +226,21 @@ impl<'b> Task<'b> {
         }
     }
 
-    fn loop_labels(&self, item: ItemId) -> Vec<Option<Size>> {
+    fn loop_labels(&self, item: ItemId) -> Vec<Option<BoxSize>> {
         self.loops[item].iter().map(|&edge| self.boxes.edges[edge].label.map(sane)).collect()
     }
 
-    fn body(&self, size: Size) -> Body {
-        let Size { width, height } = sane(size);
+    fn body(&self, size: BoxSize) -> ItemBody {
+        let BoxSize { width, height } = sane(size);
         let half = match self.direction {
-            Direction::Down => Axes { across: width / 2.0, along: height / 2.0 },
-            Direction::Right => Axes { across: height / 2.0, along: width / 2.0 },
+            LayerDirection::Down => Axes { across: width / 2.0, along: height / 2.0 },
+            LayerDirection::Right => Axes { across: height / 2.0, along: width / 2.0 },
         };
-        Body { half, ..Body::default() }
+        ItemBody { half, ..ItemBody::default() }
     }
 
     /// Writes boxes and lines into the drawing.
-    fn write(&self, layered: &Layered, routed: &Routed, drawing: &mut Layout) {
+    fn write(&self, layered: &LayeredGraph, routed: &Routed, drawing: &mut GraphLayout) {
         for (item, &node) in self.nodes.iter().enumerate() {
             let item = ItemId::new(item);
             let rect = self.rect(layered, routed, item);
@@ -261,49 +259,49 @@ impl<'b> Task<'b> {
         }
     }
 
-    fn rect(&self, layered: &Layered, routed: &Routed, item: ItemId) -> Rect {
+    fn rect(&self, layered: &LayeredGraph, routed: &Routed, item: ItemId) -> Rect {
         let half = oriented(self.direction, layered.body[item].half);
         Rect::around(self.point(routed.anchor[item]), half)
     }
 
-    fn line(&self, line: &route::Line) -> Route {
-        let step = |stroke: &Stroke| match *stroke {
-            Stroke::Line(to) => Step::Line(self.point(to)),
-            Stroke::Curve(a, b, to) => Step::Curve(self.point(a), self.point(b), self.point(to)),
+    fn line(&self, line: &route::RoutedLine) -> EdgeRoute {
+        let step = |stroke: &RouteStroke| match *stroke {
+            RouteStroke::Line(to) => RouteStep::Line(self.point(to)),
+            RouteStroke::Curve(a, b, to) => RouteStep::Curve(self.point(a), self.point(b), self.point(to)),
         };
-        Route { start: self.point(line.start), steps: line.strokes.iter().map(step).collect() }
+        EdgeRoute { start: self.point(line.start), steps: line.strokes.iter().map(step).collect() }
     }
 
-    fn point(&self, place: Place) -> Point {
-        let Size { width, height } =
+    fn point(&self, place: AxisPoint) -> Point {
+        let BoxSize { width, height } =
             oriented(self.direction, Axes { across: place.across, along: place.along });
         Point { x: width, y: height }
     }
 }
 
 /// Lengths of the method's axes as width and height.
-fn oriented(direction: Direction, axes: Axes) -> Size {
+fn oriented(direction: LayerDirection, axes: Axes) -> BoxSize {
     match direction {
-        Direction::Down => Size { width: axes.across, height: axes.along },
-        Direction::Right => Size { width: axes.along, height: axes.across },
+        LayerDirection::Down => BoxSize { width: axes.across, height: axes.along },
+        LayerDirection::Right => BoxSize { width: axes.along, height: axes.across },
     }
 }
 
 /// A size that can be drawn: finite, not negative, not absurd.
-fn sane(size: Size) -> Size {
+fn sane(size: BoxSize) -> BoxSize {
     let side = |side: f64| if side.is_finite() { side.clamp(0.0, MAX_SIDE) } else { 0.0 };
-    Size { width: side(size.width), height: side(size.height) }
+    BoxSize { width: side(size.width), height: side(size.height) }
 }
 
 /// Corners of parts set side by side in rows, and the size of the whole.
 ///
 /// A row is about as long as makes the whole half as wide again as it is high.
-fn packed(sizes: &[Size]) -> (Vec<Point>, Size) {
+fn packed(sizes: &[BoxSize]) -> (Vec<Point>, BoxSize) {
     let area: f64 = sizes.iter().map(|size| (size.width + PART_GAP) * (size.height + PART_GAP)).sum();
     let widest = sizes.iter().map(|size| size.width).fold(0.0, f64::max);
     let row_width = widest.max((area * 1.5).sqrt());
     let mut corners = Vec::with_capacity(sizes.len());
-    let mut whole = Size::default();
+    let mut whole = BoxSize::default();
     let mut at = Point::default();
     for size in sizes {
         if at.x > 0.0 && at.x + size.width > row_width {
@@ -317,7 +315,7 @@ fn packed(sizes: &[Size]) -> (Vec<Point>, Size) {
     (corners, whole)
 }
 
-fn shift(drawing: &mut Layout, component: &Component, by: Point) {
+fn shift(drawing: &mut GraphLayout, component: &Component, by: Point) {
     let moved = |rect: Rect| Rect { x: rect.x + by.x, y: rect.y + by.y, ..rect };
     for &node in &component.nodes {
         drawing.nodes[node] = moved(drawing.nodes[node]);

@@ -1,6 +1,6 @@
 //! Models and test campaigns as texts and pictures for people.
 //!
-//! A model is first made a [`graph::Graph`]: nodes and edges with lines of text and a
+//! A model is first made a [`graph::PictureGraph`]: nodes and edges with lines of text and a
 //! class each. [`svg`] draws it, with coordinates from [`layout`]; [`dot`] and [`mermaid`]
 //! write it for other tools. [`text`] and [`json`] show the model itself: as a listing, and
 //! as data for programs.
@@ -18,6 +18,7 @@
 
 pub mod case;
 pub mod chart;
+pub mod control_characters;
 pub mod describe;
 pub mod dot;
 pub mod graph;
@@ -32,7 +33,6 @@ pub mod svg;
 pub mod terminal;
 pub mod text;
 pub mod values;
-pub mod visible;
 
 #[cfg(test)]
 mod samples;

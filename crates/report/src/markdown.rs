@@ -16,14 +16,14 @@ use ioxide_runner::reporter::Reporter;
 use crate::summary::Summary;
 
 /// Writes a campaign as Markdown.
-pub struct Markdown<W: Write> {
+pub struct MarkdownReport<W: Write> {
     out: W,
     summary: Summary,
     record: String,
     is_closed: bool,
 }
 
-impl<W: Write> Markdown<W> {
+impl<W: Write> MarkdownReport<W> {
     /// Writes to `out`; `record` is what `ioxide replay` is to be given.
     pub fn new(out: W, record: impl Into<String>) -> Self {
         Self { out, summary: Summary::default(), record: record.into(), is_closed: false }
@@ -64,7 +64,7 @@ pub fn text(summary: &Summary, record: &str) -> String {
     sections.into_iter().filter(|section| !section.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
-impl<W: Write + Send> Reporter for Markdown<W> {
+impl<W: Write + Send> Reporter for MarkdownReport<W> {
     fn event(&mut self, event: &Event) -> io::Result<()> {
         self.summary.add(event);
         match &event.event {

@@ -8,11 +8,11 @@ use std::fmt::Write as _;
 
 use ioxide_model::index::Idx;
 
-use crate::graph::{Edge, EdgeKind, Graph};
+use crate::graph::{EdgeKind, GraphEdge, PictureGraph};
 
 /// `graph` as the text of a Mermaid flowchart.
 #[must_use]
-pub fn mermaid(graph: &Graph) -> String {
+pub fn mermaid(graph: &PictureGraph) -> String {
     let mut out = format!("---\ntitle: \"{}\"\n---\nflowchart TB\n", yaml_escaped(graph.title()));
     for (id, node) in graph.nodes().iter_enumerated() {
         let n = id.index();
@@ -32,7 +32,7 @@ pub fn mermaid(graph: &Graph) -> String {
     out
 }
 
-fn write_edge(out: &mut String, edge: &Edge) {
+fn write_edge(out: &mut String, edge: &GraphEdge) {
     let arrow = match edge.kind {
         EdgeKind::Input | EdgeKind::Plain => "-->",
         EdgeKind::Observed => "--o",
@@ -45,7 +45,7 @@ fn write_edge(out: &mut String, edge: &Edge) {
 }
 
 /// One `linkStyle` line for all edges of `kind`, if there are any.
-fn write_style(out: &mut String, graph: &Graph, kind: EdgeKind, n_starts: usize) {
+fn write_style(out: &mut String, graph: &PictureGraph, kind: EdgeKind, n_starts: usize) {
     let style = match kind {
         EdgeKind::Input | EdgeKind::Observed => "stroke:#1f5fbf",
         EdgeKind::Output => "stroke:#b34700",
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn the_adder_in_mermaid() {
-        insta::assert_snapshot!(mermaid(&Graph::of(&samples::adder())), @r#"
+        insta::assert_snapshot!(mermaid(&PictureGraph::of(&samples::adder())), @r#"
         ---
         title: "Adder"
         ---
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn the_door_in_mermaid() {
-        insta::assert_snapshot!(mermaid(&Graph::of(&samples::door())), @r#"
+        insta::assert_snapshot!(mermaid(&PictureGraph::of(&samples::door())), @r#"
         ---
         title: "Door"
         ---
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn a_title_cannot_end_the_front_matter() {
-        let graph = Graph::new("a\"\n---\nb\\", [], []).unwrap();
+        let graph = PictureGraph::new("a\"\n---\nb\\", [], []).unwrap();
         assert_eq!(mermaid(&graph), "---\ntitle: \"a\\\" --- b\\\\\"\n---\nflowchart TB\n");
     }
 }

@@ -3,22 +3,22 @@
 use std::sync::Arc;
 
 use ioxide_model::index::Idx;
-use ioxide_model::sort::{Ctor, Data, DataKind, Sort};
+use ioxide_model::sort::{Constructor, DataKind, DataSort, Sort};
 use ioxide_model::source::{FileId, Span};
 use ioxide_model::sts::{Clock, Gate, GateId, GateKind, LocId, Location, Model, StateVar, Sts, Switch};
 use ioxide_model::term::{Term, TermPool, VarId};
 
 /// Makes a [`Model`] piece by piece; locations are made when first named.
-pub struct Builder {
+pub struct SampleModelBuilder {
     model: Model,
 }
 
 /// The switch last added, to say more about it.
-pub struct Added<'b> {
-    builder: &'b mut Builder,
+pub struct AddedSwitch<'b> {
+    builder: &'b mut SampleModelBuilder,
 }
 
-impl Builder {
+impl SampleModelBuilder {
     pub fn new(name: &str, initial: &str) -> Self {
         Self { model: Model { pool: TermPool::new(), sts: Sts::new(name, initial, span()) } }
     }
@@ -62,7 +62,14 @@ impl Builder {
         }
     }
 
-    pub fn switch(&mut self, label: &str, from: &str, gate: GateId, guard: Term, to: &str) -> Added<'_> {
+    pub fn switch(
+        &mut self,
+        label: &str,
+        from: &str,
+        gate: GateId,
+        guard: Term,
+        to: &str,
+    ) -> AddedSwitch<'_> {
         let (source, target) = (self.loc(from), self.loc(to));
         self.model.sts.switches.push(Switch {
             label: label.into(),
@@ -78,7 +85,7 @@ impl Builder {
             weight: 1,
             range_check: None,
         });
-        Added { builder: self }
+        AddedSwitch { builder: self }
     }
 
     pub fn build(self) -> Model {
@@ -93,7 +100,7 @@ impl Builder {
     }
 }
 
-impl Added<'_> {
+impl AddedSwitch<'_> {
     pub fn set(self, var: &str, value: Term) -> Self {
         let var = self.builder.state_var(var);
         self.change(|switch| switch.update.push((var, value)))
@@ -121,9 +128,9 @@ impl Added<'_> {
     }
 }
 
-/// The adder of paper 000, example 4.
+/// The adder of paper [BT19], example 4.
 pub fn adder() -> Model {
-    let mut b = Builder::new("Adder", "idle");
+    let mut b = SampleModelBuilder::new("Adder", "idle");
     b.sts().doc = "Adds what it is given, and tells the sum.".into();
     let input = b.gate("inX", GateKind::Input, &[("p", Sort::Int)]);
     let output = b.gate("outX", GateKind::Output, &[("p", Sort::Int)]);
@@ -143,10 +150,10 @@ pub fn adder() -> Model {
 
 /// A door with a clock, an unknown secret, an enum, an observed input and an internal switch.
 pub fn door() -> Model {
-    let mut b = Builder::new("Door", "closed");
-    let enumeration = |name: &str| Ctor { name: name.into(), fields: Vec::new() };
+    let mut b = SampleModelBuilder::new("Door", "closed");
+    let enumeration = |name: &str| Constructor { name: name.into(), fields: Vec::new() };
     let ctors = vec![enumeration("Red"), enumeration("Green")];
-    let colour = b.pool().declare_data(Data { name: "Colour".into(), kind: DataKind::Enum, ctors });
+    let colour = b.pool().declare_data(DataSort { name: "Colour".into(), kind: DataKind::Enum, ctors });
     let open = b.gate("open", GateKind::Input, &[("code", Sort::Range { lo: 0, hi: 9999 })]);
     let wind = b.gate("wind", GateKind::Observed, &[]);
     let lamp = b.gate("lamp", GateKind::Output, &[("colour", Sort::Data(colour)), ("on", Sort::Bool)]);
@@ -172,7 +179,7 @@ pub fn door() -> Model {
 
 /// The bounded retransmission protocol: 6 locations, 16 switches.
 pub fn brp() -> Model {
-    let mut b = Builder::new("BRP", "INIT");
+    let mut b = SampleModelBuilder::new("BRP", "INIT");
     let int = Sort::Int;
     let ireq = b.gate("IREQ", GateKind::Input, &[("d1", int), ("d2", int), ("d3", int)]);
     let iack = b.gate("IACK", GateKind::Input, &[]);
@@ -249,7 +256,7 @@ pub fn car_alarm() -> Model {
         ("SilentAndOpen", "?close", "== 0", "", "", "Rearm"),
         ("Rearm", "!armedOn", "== 0", "", "", "Armed"),
     ];
-    let mut b = Builder::new("Car alarm", "OpenUnlocked");
+    let mut b = SampleModelBuilder::new("Car alarm", "OpenUnlocked");
     let flags: Vec<(&str, Term)> =
         ["flash", "sound", "el"].into_iter().map(|name| (name, b.var(name, Sort::Int, Some(0)))).collect();
     for (n, (from, message, wait, needs, sets, to)) in ROWS.into_iter().enumerate() {

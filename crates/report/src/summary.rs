@@ -10,7 +10,7 @@
 pub(crate) mod json;
 pub mod parts;
 mod runs;
-mod smaller;
+mod shrunk;
 pub mod story;
 mod tally;
 
@@ -18,17 +18,17 @@ use std::collections::BTreeSet;
 use std::io;
 
 use ioxide_runner::event::{
-    CampaignFinished, CampaignStarted, Event, EventKind, Outcome, PatienceTold, Replayed, RunFinished,
+    CampaignFinished, CampaignStarted, Event, EventKind, PatienceTold, Replayed, RunFinished, RunOutcome,
     StepTold,
 };
 use ioxide_runner::reporter::Reporter;
 
-pub use self::runs::Run;
-use self::runs::Runs;
-pub use self::smaller::Smaller;
-pub use self::tally::{Counts, Reasons};
-use crate::values::Values;
-use crate::visible::excerpt;
+use self::runs::OpenRuns;
+pub use self::runs::RunSummary;
+pub use self::shrunk::ShrunkSummary;
+pub use self::tally::{OutcomeCounts, Reasons};
+use crate::control_characters::excerpt;
+use crate::values::SentValues;
 
 /// So many planned runs are no plan: something else ends the campaign.
 pub const ENDLESS: u64 = 1 << 53;
@@ -43,13 +43,13 @@ const MAX_SIGNATURE: usize = 200;
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
     /// Messages that came after silence had been called.
-    pub late: Late,
+    pub late: LateMessages,
     /// How it began.
     pub started: Option<CampaignStarted>,
     /// How it ended; absent while it goes on, and where its record breaks off.
     pub finished: Option<CampaignFinished>,
     /// The runs that ended, by outcome.
-    pub counts: Counts,
+    pub counts: OutcomeCounts,
     /// Labels seen.
     pub steps: u64,
     /// Answers the solver owed.
@@ -57,7 +57,7 @@ pub struct Summary {
     /// The time of the last event, in nanoseconds since the first.
     pub time_ns: u64,
     /// Failures by kind, in the order they were met.
-    pub kinds: Vec<Kind>,
+    pub kinds: Vec<FailureSummary>,
     /// Failing runs of further kinds.
     pub unlisted: u64,
     /// Why runs were inconclusive.
@@ -69,19 +69,19 @@ pub struct Summary {
     /// Switches possibly taken, those above included.
     pub possible: BTreeSet<String>,
     /// The values sent.
-    pub values: Values,
-    runs: Runs,
+    pub values: SentValues,
+    runs: OpenRuns,
 }
 
 /// Failures of one kind, told by the run that showed it first.
 #[derive(Clone, Debug)]
-pub struct Kind {
+pub struct FailureSummary {
     /// What they have in common.
     pub signature: String,
     /// How many runs had one.
     pub runs: u64,
     /// The first of these.
-    pub run: Run,
+    pub run: RunSummary,
     /// How many steps it had.
     pub steps: usize,
     /// How long it took, in nanoseconds.
@@ -89,18 +89,18 @@ pub struct Kind {
     /// The run that was done again, and how often it failed.
     pub replayed: Option<Replayed>,
     /// A smaller run that fails.
-    pub smaller: Option<Smaller>,
+    pub smaller: Option<ShrunkSummary>,
     /// The first runs that had one.
     first: Vec<u64>,
 }
 
 /// A run that has just ended.
 #[derive(Clone, Debug)]
-pub struct Ended {
+pub struct EndedRun {
     /// What was kept of it.
-    pub run: Run,
+    pub run: RunSummary,
     /// How it ended.
-    pub outcome: Outcome,
+    pub outcome: RunOutcome,
     /// How many labels were seen.
     pub steps: usize,
     /// How long it took, in nanoseconds.
@@ -111,14 +111,14 @@ pub struct Ended {
 
 /// Messages that came after silence had been called.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Late {
+pub struct LateMessages {
     /// How many.
     pub n: u64,
     /// The one that took longest.
     pub longest: Option<PatienceTold>,
 }
 
-impl Late {
+impl LateMessages {
     fn add(&mut self, told: &PatienceTold) {
         self.n += 1;
         if self.longest.as_ref().is_none_or(|longest| longest.took_ms < told.took_ms) {
@@ -142,7 +142,7 @@ pub enum Novelty {
 
 impl Summary {
     /// Adds an event; says if it ended a run.
-    pub fn add(&mut self, event: &Event) -> Option<Ended> {
+    pub fn add(&mut self, event: &Event) -> Option<EndedRun> {
         self.time_ns = self.time_ns.max(event.time_ns);
         match &event.event {
             EventKind::CampaignStarted(told) => self.started = Some(told.clone()),
@@ -159,7 +159,7 @@ impl Summary {
             }
             EventKind::Shrunk(told) => {
                 if let Some(kind) = self.kind_of(told.run) {
-                    kind.smaller = Some(Smaller::new(told));
+                    kind.smaller = Some(ShrunkSummary::new(told));
                 }
             }
             EventKind::CampaignFinished(told) => self.finished = Some(told.clone()),
@@ -216,25 +216,25 @@ impl Summary {
         self.runs.of(event).step(told);
     }
 
-    fn end(&mut self, told: &RunFinished, time_ns: u64) -> Ended {
+    fn end(&mut self, told: &RunFinished, time_ns: u64) -> EndedRun {
         let run = self.runs.end(told.run);
         self.counts.add(told.outcome);
         self.doubts += told.doubts as u64;
         match told.outcome {
-            Outcome::Inconclusive => self.inconclusive.add(run.reason()),
-            Outcome::Error => self.errors.add(run.reason()),
-            Outcome::Pass | Outcome::Fail | Outcome::Interrupted => (),
+            RunOutcome::Inconclusive => self.inconclusive.add(run.reason()),
+            RunOutcome::Error => self.errors.add(run.reason()),
+            RunOutcome::Pass | RunOutcome::Fail | RunOutcome::Interrupted => (),
         }
         let time_ns = time_ns.saturating_sub(run.began_ns);
         let mut ended =
-            Ended { run, outcome: told.outcome, steps: told.steps, time_ns, novelty: Novelty::None };
-        if told.outcome == Outcome::Fail {
+            EndedRun { run, outcome: told.outcome, steps: told.steps, time_ns, novelty: Novelty::None };
+        if told.outcome == RunOutcome::Fail {
             ended.novelty = self.failed(&ended);
         }
         ended
     }
 
-    fn failed(&mut self, ended: &Ended) -> Novelty {
+    fn failed(&mut self, ended: &EndedRun) -> Novelty {
         let run = &ended.run;
         let signature = excerpt(run.signature(), MAX_SIGNATURE);
         if let Some(at) = self.kinds.iter().position(|kind| kind.signature == signature) {
@@ -249,7 +249,7 @@ impl Summary {
             self.unlisted += 1;
             return Novelty::Unlisted;
         }
-        self.kinds.push(Kind {
+        self.kinds.push(FailureSummary {
             signature,
             runs: 1,
             run: run.clone(),
@@ -263,7 +263,7 @@ impl Summary {
     }
 
     /// The kind that run `run` was among the first of.
-    fn kind_of(&mut self, run: u64) -> Option<&mut Kind> {
+    fn kind_of(&mut self, run: u64) -> Option<&mut FailureSummary> {
         self.kinds.iter_mut().find(|kind| kind.first.contains(&run))
     }
 }

@@ -11,10 +11,12 @@ use std::fmt::Write as _;
 
 use ioxide_model::index::{Idx, IndexVec};
 
-use self::measure::{INDENT, LABEL_LINE, LABEL_PADDING, NODE_FONT, NODE_LINE, NODE_PADDING, Row};
-use crate::graph::{Edge, EdgeId, EdgeKind, Graph, Node, NodeId, Part};
-use crate::layout::{Boxes, Direction, EdgeBox, Layout, Point, Rect, Route, Size, Step, layout};
-use crate::visible::visible;
+use self::measure::{INDENT, LABEL_LINE, LABEL_PADDING, NODE_FONT, NODE_LINE, NODE_PADDING, TextRow};
+use crate::control_characters::show_control_characters;
+use crate::graph::{EdgeId, EdgeKind, GraphEdge, GraphNode, GraphNodeId, LinePart, PictureGraph};
+use crate::layout::{
+    BoxSize, Boxes, EdgeBox, EdgeRoute, GraphLayout, LayerDirection, Point, Rect, RouteStep, layout,
+};
 
 /// The style sheet of every picture; its rules are confined to `.ioxide-graph`.
 pub const STYLE: &str = include_str!("assets/graph.css");
@@ -34,14 +36,14 @@ const MAX_TRIED: usize = 2_500;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct SvgConfig {
     /// Which way it runs; by default whichever fits a screen better.
-    pub direction: Option<Direction>,
+    pub direction: Option<LayerDirection>,
     /// Where it is used.
-    pub form: Form,
+    pub form: PictureUse,
 }
 
 /// Where a picture is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Form {
+pub enum PictureUse {
     /// As a file of its own, with its style sheet.
     #[default]
     File,
@@ -51,7 +53,7 @@ pub enum Form {
 
 /// `graph` as SVG.
 #[must_use]
-pub fn svg(graph: &Graph, config: SvgConfig) -> String {
+pub fn svg(graph: &PictureGraph, config: SvgConfig) -> String {
     let texts = Texts::of(graph);
     let layout = texts.layout(graph, config.direction);
     let kinds: Vec<EdgeKind> = EdgeKind::ALL
@@ -62,7 +64,7 @@ pub fn svg(graph: &Graph, config: SvgConfig) -> String {
     let title_width = measure::name_width(graph.title()) * 15.0 / NODE_FONT;
     let width = layout.size.width.max(title_width).max(if with_legend { legend_width(&kinds) } else { 0.0 });
     let height = TITLE + layout.size.height + if with_legend { LEGEND } else { 0.0 };
-    let size = Size { width: width + 2.0 * MARGIN, height: height + 2.0 * MARGIN };
+    let size = BoxSize { width: width + 2.0 * MARGIN, height: height + 2.0 * MARGIN };
     let mut out = String::new();
     open(&mut out, graph, config.form, size);
     let left = MARGIN + (width - layout.size.width) / 2.0;
@@ -79,13 +81,13 @@ pub fn svg(graph: &Graph, config: SvgConfig) -> String {
 
 /// The texts of a graph, broken into rows.
 struct Texts {
-    nodes: IndexVec<NodeId, Vec<Row>>,
-    edges: IndexVec<EdgeId, Vec<(Part, Row)>>,
+    nodes: IndexVec<GraphNodeId, Vec<TextRow>>,
+    edges: IndexVec<EdgeId, Vec<(LinePart, TextRow)>>,
 }
 
 impl Texts {
-    fn of(graph: &Graph) -> Self {
-        let rows = |edge: &Edge| {
+    fn of(graph: &PictureGraph) -> Self {
+        let rows = |edge: &GraphEdge| {
             let lines = edge.lines.iter();
             lines
                 .flat_map(|line| measure::label_rows(&line.text).into_iter().map(|row| (line.part, row)))
@@ -98,20 +100,21 @@ impl Texts {
     }
 
     /// The graph laid out, with a small box before each initial node.
-    fn layout(&self, graph: &Graph, direction: Option<Direction>) -> Layout {
+    fn layout(&self, graph: &PictureGraph, direction: Option<LayerDirection>) -> GraphLayout {
         let boxes = self.boxes(graph);
         match direction {
             Some(direction) => layout(&boxes, direction),
-            None if graph.edges().len() > MAX_TRIED => layout(&boxes, Direction::Right),
+            None if graph.edges().len() > MAX_TRIED => layout(&boxes, LayerDirection::Right),
             None => {
-                let [down, right] = [Direction::Down, Direction::Right].map(|it| layout(&boxes, it));
+                let [down, right] =
+                    [LayerDirection::Down, LayerDirection::Right].map(|it| layout(&boxes, it));
                 if on_screen(down.size) <= on_screen(right.size) { down } else { right }
             }
         }
     }
 
-    fn boxes(&self, graph: &Graph) -> Boxes {
-        let edge = |(id, edge): (EdgeId, &Edge)| {
+    fn boxes(&self, graph: &PictureGraph) -> Boxes {
+        let edge = |(id, edge): (EdgeId, &GraphEdge)| {
             let rows = &self.edges[id];
             EdgeBox { from: edge.from, to: edge.to, label: (!rows.is_empty()).then(|| label_size(rows)) }
         };
@@ -121,7 +124,7 @@ impl Texts {
             roots: Vec::new(),
         };
         for node in initial_nodes(graph) {
-            let start = boxes.nodes.push(Size { width: START, height: START });
+            let start = boxes.nodes.push(BoxSize { width: START, height: START });
             boxes.edges.push(EdgeBox { from: start, to: node, label: None });
             boxes.roots.push(start);
         }
@@ -129,35 +132,38 @@ impl Texts {
     }
 }
 
-fn initial_nodes(graph: &Graph) -> impl Iterator<Item = NodeId> {
+fn initial_nodes(graph: &PictureGraph) -> impl Iterator<Item = GraphNodeId> {
     graph.nodes().iter_enumerated().filter(|(_, node)| node.initial).map(|(id, _)| id)
 }
 
 /// How large a screen of the usual shape must be to show a drawing whole.
-fn on_screen(size: Size) -> f64 {
+fn on_screen(size: BoxSize) -> f64 {
     (size.width / 1.5).max(size.height)
 }
 
-fn node_size(rows: &[Row]) -> Size {
+fn node_size(rows: &[TextRow]) -> BoxSize {
     let width = rows.iter().map(|row| measure::name_width(&row.text)).fold(22.0, f64::max);
     let n_rows = rows.len().max(1) as f64;
-    Size { width: width + 2.0 * NODE_PADDING.width, height: n_rows * NODE_LINE + 2.0 * NODE_PADDING.height }
+    BoxSize {
+        width: width + 2.0 * NODE_PADDING.width,
+        height: n_rows * NODE_LINE + 2.0 * NODE_PADDING.height,
+    }
 }
 
-fn label_size(rows: &[(Part, Row)]) -> Size {
+fn label_size(rows: &[(LinePart, TextRow)]) -> BoxSize {
     let width = rows.iter().map(|(_, row)| indent(row) + measure::mono_width(&row.text)).fold(0.0, f64::max);
-    Size {
+    BoxSize {
         width: width + 2.0 * LABEL_PADDING.width,
         height: rows.len() as f64 * LABEL_LINE + 2.0 * LABEL_PADDING.height,
     }
 }
 
 /// How far a row is set to the right.
-fn indent(row: &Row) -> f64 {
+fn indent(row: &TextRow) -> f64 {
     if row.continues { measure::mono_width(&" ".repeat(INDENT)) } else { 0.0 }
 }
 
-fn open(out: &mut String, graph: &Graph, form: Form, size: Size) {
+fn open(out: &mut String, graph: &PictureGraph, form: PictureUse, size: BoxSize) {
     let (width, height) = (number(size.width), number(size.height));
     let title = escaped(graph.title());
     let _ = writeln!(
@@ -165,7 +171,7 @@ fn open(out: &mut String, graph: &Graph, form: Form, size: Size) {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"ioxide-graph\" width=\"{width}\" height=\"{height}\" \
          viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{title}\">"
     );
-    if form == Form::File {
+    if form == PictureUse::File {
         let _ = writeln!(out, "<style>\n{}</style>", escaped(STYLE));
     }
     let _ = writeln!(out, "<rect class=\"page\" width=\"{width}\" height=\"{height}\"/>");
@@ -173,7 +179,7 @@ fn open(out: &mut String, graph: &Graph, form: Form, size: Size) {
         writeln!(out, "<text class=\"title\" x=\"{MARGIN}\" y=\"{}\">{title}</text>", number(MARGIN + 12.0));
 }
 
-fn draw_edges(out: &mut String, graph: &Graph, texts: &Texts, layout: &Layout) {
+fn draw_edges(out: &mut String, graph: &PictureGraph, texts: &Texts, layout: &GraphLayout) {
     for (id, edge) in graph.edges().iter_enumerated() {
         let class = escaped(&format!("edge {} {}", edge.kind.word(), edge.class));
         let _ = write!(out, "<g class=\"{}\" data-edge=\"{}\"", class.trim_end(), id.index());
@@ -191,7 +197,7 @@ fn draw_edges(out: &mut String, graph: &Graph, texts: &Texts, layout: &Layout) {
     }
     let n_edges = graph.edges().len();
     for (start, _) in initial_nodes(graph).enumerate() {
-        let (node, edge) = (NodeId::new(graph.nodes().len() + start), EdgeId::new(n_edges + start));
+        let (node, edge) = (GraphNodeId::new(graph.nodes().len() + start), EdgeId::new(n_edges + start));
         let centre = layout.nodes[node].centre();
         out.push_str("<g class=\"start\">");
         let _ = write!(
@@ -207,11 +213,11 @@ fn draw_edges(out: &mut String, graph: &Graph, texts: &Texts, layout: &Layout) {
 }
 
 /// The line with its arrow head, and a wide invisible one to point at.
-fn draw_line(out: &mut String, route: &Route, kind: EdgeKind) {
+fn draw_line(out: &mut String, route: &EdgeRoute, kind: EdgeKind) {
     if route.steps.is_empty() {
         return;
     }
-    let tip = Arrow::at_end_of(route);
+    let tip = ArrowHead::at_end_of(route);
     let line = path(&shortened(route, tip, neck(kind)));
     let _ = write!(out, "<path class=\"hit\" d=\"{line}\"/><path class=\"line\" d=\"{line}\"/>");
     let _ = writeln!(out, "<path class=\"head\" d=\"{}\"/>", tip.head(kind));
@@ -227,18 +233,18 @@ fn neck(kind: EdgeKind) -> f64 {
 
 /// Where an arrow ends and the direction in which it arrives.
 #[derive(Clone, Copy)]
-struct Arrow {
+struct ArrowHead {
     tip: Point,
     towards: Point,
 }
 
-impl Arrow {
-    fn at_end_of(route: &Route) -> Self {
+impl ArrowHead {
+    fn at_end_of(route: &EdgeRoute) -> Self {
         let tip = route.end();
         // The last point of the line that is not the tip itself says where it comes from.
         let points = route.steps.iter().rev().flat_map(|step| match *step {
-            Step::Line(to) => vec![to],
-            Step::Curve(first, second, to) => vec![to, second, first],
+            RouteStep::Line(to) => vec![to],
+            RouteStep::Curve(first, second, to) => vec![to, second, first],
         });
         let mut before = points.chain([route.start]);
         let away = |point: &Point| (tip.x - point.x).hypot(tip.y - point.y) > 0.5;
@@ -268,23 +274,23 @@ impl Arrow {
 }
 
 /// The same line, ending `by` before its tip.
-fn shortened(route: &Route, arrow: Arrow, by: f64) -> Route {
+fn shortened(route: &EdgeRoute, arrow: ArrowHead, by: f64) -> EdgeRoute {
     let mut route = route.clone();
     let end = arrow.point(by, 0.0);
     match route.steps.last_mut() {
-        Some(Step::Line(to)) => *to = end,
-        Some(Step::Curve(_, _, to)) => *to = end,
+        Some(RouteStep::Line(to)) => *to = end,
+        Some(RouteStep::Curve(_, _, to)) => *to = end,
         None => (),
     }
     route
 }
 
-fn path(route: &Route) -> String {
+fn path(route: &EdgeRoute) -> String {
     let mut out = format!("M{}", coordinates(route.start));
     for step in &route.steps {
         let _ = match *step {
-            Step::Line(to) => write!(out, " L{}", coordinates(to)),
-            Step::Curve(a, b, to) => {
+            RouteStep::Line(to) => write!(out, " L{}", coordinates(to)),
+            RouteStep::Curve(a, b, to) => {
                 write!(out, " C{} {} {}", coordinates(a), coordinates(b), coordinates(to))
             }
         };
@@ -292,15 +298,15 @@ fn path(route: &Route) -> String {
     out
 }
 
-fn draw_label(out: &mut String, rect: Rect, rows: &[(Part, Row)]) {
+fn draw_label(out: &mut String, rect: Rect, rows: &[(LinePart, TextRow)]) {
     out.push_str("<g class=\"label\">");
     draw_rect(out, rect, 4.0);
     for (n, (part, row)) in rows.iter().enumerate() {
         let class = match part {
-            Part::Message => "message",
-            Part::Guard => "guard",
-            Part::Update => "update",
-            Part::Reset => "reset",
+            LinePart::Message => "message",
+            LinePart::Guard => "guard",
+            LinePart::Update => "update",
+            LinePart::Reset => "reset",
         };
         let x = rect.x + LABEL_PADDING.width + indent(row);
         let y = rect.y + LABEL_PADDING.height + LABEL_LINE * (n as f64 + 0.75);
@@ -310,7 +316,7 @@ fn draw_label(out: &mut String, rect: Rect, rows: &[(Part, Row)]) {
     out.push_str("</g>\n");
 }
 
-fn draw_nodes(out: &mut String, graph: &Graph, texts: &Texts, layout: &Layout) {
+fn draw_nodes(out: &mut String, graph: &PictureGraph, texts: &Texts, layout: &GraphLayout) {
     for (id, node) in graph.nodes().iter_enumerated() {
         let initial = if node.initial { " initial" } else { "" };
         let class = escaped(&format!("node{initial} {}", node.class));
@@ -334,12 +340,12 @@ fn draw_rect(out: &mut String, rect: Rect, radius: f64) {
     let _ = write!(out, "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" rx=\"{radius}\"/>");
 }
 
-fn node_tooltip(node: &Node) -> String {
+fn node_tooltip(node: &GraphNode) -> String {
     let initial = if node.initial { " (initial)" } else { "" };
     with_doc(format!("{}{initial}", node.name), &node.doc)
 }
 
-fn edge_tooltip(graph: &Graph, edge: &Edge) -> String {
+fn edge_tooltip(graph: &PictureGraph, edge: &GraphEdge) -> String {
     let mut lines: Vec<&str> = edge.lines.iter().map(|line| line.text.as_str()).collect();
     let ends = format!("{} → {}", graph.nodes()[edge.from].name, graph.nodes()[edge.to].name);
     lines.push(&ends);
@@ -347,7 +353,7 @@ fn edge_tooltip(graph: &Graph, edge: &Edge) -> String {
 }
 
 fn with_doc(text: String, doc: &str) -> String {
-    let doc: Vec<String> = doc.lines().map(visible).collect();
+    let doc: Vec<String> = doc.lines().map(show_control_characters).collect();
     if doc.is_empty() { text } else { format!("{text}\n\n{}", doc.join("\n")) }
 }
 
@@ -358,7 +364,11 @@ fn legend(out: &mut String, kinds: &[EdgeKind], corner: Point) {
     for &kind in kinds {
         let _ = write!(out, "<g class=\"edge {}\">", kind.word());
         let end = Point { x: x + 34.0, y: corner.y };
-        draw_line(out, &Route { start: Point { x, y: corner.y }, steps: vec![Step::Line(end)] }, kind);
+        draw_line(
+            out,
+            &EdgeRoute { start: Point { x, y: corner.y }, steps: vec![RouteStep::Line(end)] },
+            kind,
+        );
         let (text_x, text_y) = (number(x + 41.0), number(corner.y + 4.0));
         let _ = writeln!(out, "<text x=\"{text_x}\" y=\"{text_y}\">{}</text></g>", legend_word(kind));
         x += legend_entry(kind);

@@ -13,14 +13,14 @@ mod meter;
 use std::io::{self, Write};
 
 use ioxide_runner::event::{
-    CampaignStarted, Event, EventKind, Explanation, Outcome, Replayed, ShrinkingTold,
+    CampaignStarted, Event, EventKind, Explanation, Replayed, RunOutcome, ShrinkingTold,
 };
 use ioxide_runner::reporter::Reporter;
 
-use self::meter::Meter;
+use self::meter::SpeedMeter;
+use crate::control_characters::excerpt;
 use crate::summary::story::{self, plural};
-use crate::summary::{ENDLESS, Ended, Novelty, Run, Summary};
-use crate::visible::excerpt;
+use crate::summary::{ENDLESS, EndedRun, Novelty, RunSummary, Summary};
 
 /// Lines about failures of one kind, or about inconclusive runs for one reason.
 pub const MAX_REPEATS: u64 = 20;
@@ -28,19 +28,19 @@ pub const MAX_REPEATS: u64 = 20;
 const MAX_TEXT: usize = 300;
 
 /// Writes what happened for people.
-pub struct Terminal<W: Write, P: FnMut(&str)> {
+pub struct TerminalReporter<W: Write, P: FnMut(&str)> {
     out: W,
     /// Shows one line of progress, and takes it away when given an empty one.
     progress: P,
-    meter: Meter,
+    meter: SpeedMeter,
     summary: Summary,
     is_closed: bool,
 }
 
-impl<W: Write, P: FnMut(&str)> Terminal<W, P> {
+impl<W: Write, P: FnMut(&str)> TerminalReporter<W, P> {
     /// Results go to `out`, progress to `progress`, some ten times a second.
     pub fn new(out: W, progress: P) -> Self {
-        Self { out, progress, meter: Meter::default(), summary: Summary::default(), is_closed: false }
+        Self { out, progress, meter: SpeedMeter::default(), summary: Summary::default(), is_closed: false }
     }
 
     /// Ends the report of a campaign that was not told to its end; of another one, does nothing.
@@ -76,7 +76,7 @@ impl<W: Write, P: FnMut(&str)> Terminal<W, P> {
         )])
     }
 
-    fn ended(&mut self, ended: &Ended) -> io::Result<()> {
+    fn ended(&mut self, ended: &EndedRun) -> io::Result<()> {
         let lines = ended_lines(ended, &self.summary);
         self.lines(&lines)
     }
@@ -93,7 +93,7 @@ impl<W: Write, P: FnMut(&str)> Terminal<W, P> {
             let smaller = kind.smaller.as_ref().filter(|smaller| smaller.run == run)?;
             let is_told = kind.run.number == run && event.run.is_none();
             // The steps of another run, or of one told long ago, are not above.
-            let above = if is_told { kind.run.clone() } else { Run::default() };
+            let above = if is_told { kind.run.clone() } else { RunSummary::default() };
             Some(story::smaller(smaller, &above))
         });
         let mut lines = found.unwrap_or_default();
@@ -110,7 +110,7 @@ impl<W: Write, P: FnMut(&str)> Terminal<W, P> {
     }
 }
 
-impl<W: Write + Send, P: FnMut(&str) + Send> Reporter for Terminal<W, P> {
+impl<W: Write + Send, P: FnMut(&str) + Send> Reporter for TerminalReporter<W, P> {
     fn event(&mut self, event: &Event) -> io::Result<()> {
         self.tell(event)
     }
@@ -120,7 +120,7 @@ impl<W: Write + Send, P: FnMut(&str) + Send> Reporter for Terminal<W, P> {
     }
 }
 
-impl<W: Write, P: FnMut(&str)> Terminal<W, P> {
+impl<W: Write, P: FnMut(&str)> TerminalReporter<W, P> {
     /// Something happened; for writers that cannot go from thread to thread.
     ///
     /// # Errors
@@ -153,23 +153,23 @@ fn lead(event: &Event, run: u64) -> String {
     if event.run.is_some() { format!("run {}: ", run + 1) } else { "    ".to_owned() }
 }
 
-fn ended_lines(ended: &Ended, summary: &Summary) -> Vec<String> {
+fn ended_lines(ended: &EndedRun, summary: &Summary) -> Vec<String> {
     let lead = format!("run {}:", ended.run.number + 1);
     let steps = plural(ended.steps as u64, "step");
     match ended.outcome {
-        Outcome::Pass => Vec::new(),
-        Outcome::Inconclusive => {
+        RunOutcome::Pass => Vec::new(),
+        RunOutcome::Inconclusive => {
             let reason = excerpt(ended.run.reason(), MAX_TEXT);
             let n = summary.inconclusive.of(ended.run.reason());
             repeated(format!("{lead} inconclusive after {steps} ({reason})"), n)
         }
-        Outcome::Fail => failure(&lead, ended, summary),
-        Outcome::Error => error(&lead, &ended.run, summary),
-        Outcome::Interrupted => vec![format!("{lead} interrupted after {steps}")],
+        RunOutcome::Fail => failure(&lead, ended, summary),
+        RunOutcome::Error => error(&lead, &ended.run, summary),
+        RunOutcome::Interrupted => vec![format!("{lead} interrupted after {steps}")],
     }
 }
 
-fn failure(lead: &str, ended: &Ended, summary: &Summary) -> Vec<String> {
+fn failure(lead: &str, ended: &EndedRun, summary: &Summary) -> Vec<String> {
     match ended.novelty {
         Novelty::New(at) => {
             let goal = match &*ended.run.goal {
@@ -192,7 +192,7 @@ fn failure(lead: &str, ended: &Ended, summary: &Summary) -> Vec<String> {
     }
 }
 
-fn error(lead: &str, run: &Run, summary: &Summary) -> Vec<String> {
+fn error(lead: &str, run: &RunSummary, summary: &Summary) -> Vec<String> {
     let Some(trouble) = &run.trouble else {
         return vec![format!("{lead} ERROR, no verdict: the system could not be reached")];
     };

@@ -6,12 +6,12 @@
 use std::fmt::Write as _;
 
 use ioxide_model::goal::{Goal, GoalKind};
-use ioxide_model::sort::{Data, DataKind};
+use ioxide_model::sort::{DataKind, DataSort};
 use ioxide_model::sts::{Gate, LocId, Model, Switch};
 
+use crate::control_characters::show_control_characters;
 use crate::describe::{describe, kind_word, show, var_name};
-use crate::graph::Graph;
-use crate::visible::visible;
+use crate::graph::PictureGraph;
 
 /// Columns wider than this are not waited for by the rows above and below.
 const MAX_COLUMN: usize = 44;
@@ -19,7 +19,7 @@ const MAX_COLUMN: usize = 44;
 /// `model` as a listing.
 #[must_use]
 pub fn text(model: &Model) -> String {
-    let mut out = format!("model {}\n", visible(&model.sts.name));
+    let mut out = format!("model {}\n", show_control_characters(&model.sts.name));
     write_doc(&mut out, "  ", &model.sts.doc);
     section(&mut out, "types", type_lines(model));
     section(&mut out, "interface", interface(model));
@@ -42,7 +42,7 @@ pub fn text(model: &Model) -> String {
 
 /// The parts of a system, place by place.
 fn parts(out: &mut String, model: &Model) {
-    let graph = Graph::of(model);
+    let graph = PictureGraph::of(model);
     for (id, node) in graph.nodes().iter_enumerated() {
         let initial = if node.initial { " (initial)" } else { "" };
         let _ = writeln!(out, "\n{}{initial}", node.name);
@@ -65,25 +65,31 @@ fn section(out: &mut String, title: &str, lines: Vec<String>) {
 /// Each line of `doc` after `indent`.
 fn write_doc(out: &mut String, indent: &str, doc: &str) {
     for line in doc.lines() {
-        let _ = writeln!(out, "{indent}{}", visible(line).trim_end());
+        let _ = writeln!(out, "{indent}{}", show_control_characters(line).trim_end());
     }
 }
 
 /// The types of a model, each as the line that declares it.
 pub(crate) fn type_lines(model: &Model) -> Vec<String> {
     // Types with a point in their name are those of places and packets, which the parts show.
-    let is_written = |data: &Data| data.kind != DataKind::Option && !data.name.contains('.');
+    let is_written = |data: &DataSort| data.kind != DataKind::Option && !data.name.contains('.');
     let written = model.pool.data_types().filter(|(_, data)| is_written(data));
     written.map(|(_, data)| type_line(model, data)).collect()
 }
 
-fn type_line(model: &Model, data: &Data) -> String {
+fn type_line(model: &Model, data: &DataSort) -> String {
     let ctors = data.ctors.iter().map(|ctor| {
-        let field = |(name, sort)| format!("{}: {}", visible(name), visible(&model.pool.show_sort(sort)));
+        let field = |(name, sort)| {
+            format!(
+                "{}: {}",
+                show_control_characters(name),
+                show_control_characters(&model.pool.show_sort(sort))
+            )
+        };
         let fields: Vec<String> = ctor.fields.iter().map(|f| field((&f.name, f.sort))).collect();
-        (visible(&ctor.name), fields.join(", "))
+        (show_control_characters(&ctor.name), fields.join(", "))
     });
-    let name = visible(&data.name);
+    let name = show_control_characters(&data.name);
     match data.kind {
         DataKind::Record => {
             let fields: Vec<String> = ctors.map(|(_, fields)| fields).collect();
@@ -109,19 +115,19 @@ fn interface(model: &Model) -> Vec<String> {
 fn signature(model: &Model, gate: &Gate) -> String {
     let field = |&field| {
         let sort = model.pool.show_sort(model.field_sort(field));
-        format!("{}: {}", var_name(&model.pool, field), visible(&sort))
+        format!("{}: {}", var_name(&model.pool, field), show_control_characters(&sort))
     };
     let fields: Vec<String> = gate.fields.iter().map(field).collect();
     if fields.is_empty() {
-        visible(&gate.name)
+        show_control_characters(&gate.name)
     } else {
-        format!("{}({})", visible(&gate.name), fields.join(", "))
+        format!("{}({})", show_control_characters(&gate.name), fields.join(", "))
     }
 }
 
 /// The first line of a doc comment, as a comment.
 fn comment(doc: &str) -> String {
-    doc.lines().next().map(|line| format!("// {}", visible(line))).unwrap_or_default()
+    doc.lines().next().map(|line| format!("// {}", show_control_characters(line))).unwrap_or_default()
 }
 
 fn variables(model: &Model) -> Vec<String> {
@@ -131,7 +137,7 @@ fn variables(model: &Model) -> Vec<String> {
         let init = var
             .init
             .map_or_else(|| "unknown at start".into(), |init| format!("= {}", show(&model.pool, init)));
-        vec![format!("{}: {}", var_name(&model.pool, var.var), visible(&sort)), init]
+        vec![format!("{}: {}", var_name(&model.pool, var.var), show_control_characters(&sort)), init]
     });
     aligned(rows.collect())
 }
@@ -139,7 +145,7 @@ fn variables(model: &Model) -> Vec<String> {
 fn location(out: &mut String, model: &Model, loc: LocId) {
     let location = &model.sts.locations[loc];
     let mark = if loc == model.sts.initial { " (initial)" } else { "" };
-    let _ = writeln!(out, "\nstate {}{mark}", visible(&location.name));
+    let _ = writeln!(out, "\nstate {}{mark}", show_control_characters(&location.name));
     write_doc(out, "  // ", &location.doc);
     let rows: Vec<Vec<String>> =
         model.sts.switches_from(loc).map(|(_, switch)| switch_row(model, switch)).collect();
@@ -155,12 +161,12 @@ fn switch_row(model: &Model, switch: &Switch) -> Vec<String> {
     let updates = text.updates.iter().map(|(var, value)| format!("{var} = {value}"));
     let resets = text.resets.iter().map(|clock| format!("reset {clock}"));
     let effects: Vec<String> = updates.chain(resets).collect();
-    let reqs: Vec<String> = switch.reqs.iter().map(|req| visible(req)).collect();
+    let reqs: Vec<String> = switch.reqs.iter().map(|req| show_control_characters(req)).collect();
     let unless_empty = |is_empty: bool, text: String| if is_empty { String::new() } else { text };
     vec![
         text.label,
         text.message,
-        format!("-> {}", visible(&model.sts.locations[switch.target].name)),
+        format!("-> {}", show_control_characters(&model.sts.locations[switch.target].name)),
         unless_empty(guard.is_empty(), format!("when {}", guard.join(" && "))),
         unless_empty(effects.is_empty(), format!("{{ {} }}", effects.join("; "))),
         unless_empty(reqs.is_empty(), format!("@req({})", reqs.join(", "))),
@@ -168,15 +174,18 @@ fn switch_row(model: &Model, switch: &Switch) -> Vec<String> {
 }
 
 fn goal_line(model: &Model, goal: &Goal) -> String {
-    let name = visible(&goal.name);
+    let name = show_control_characters(&goal.name);
     match &goal.kind {
         GoalKind::Path(switches) => {
-            let labels: Vec<String> =
-                switches.iter().map(|&switch| visible(&model.sts.switches[switch].label)).collect();
+            let labels: Vec<String> = switches
+                .iter()
+                .map(|&switch| show_control_characters(&model.sts.switches[switch].label))
+                .collect();
             format!("purpose {name}: {}", labels.join(", "))
         }
         GoalKind::Reach { location, when } => {
-            let place = location.map_or("any state".into(), |loc| visible(&model.sts.locations[loc].name));
+            let place = location
+                .map_or("any state".into(), |loc| show_control_characters(&model.sts.locations[loc].name));
             let when = if model.pool.is_true(*when) {
                 String::new()
             } else {
@@ -294,7 +303,7 @@ mod tests {
 
     #[test]
     fn a_name_cannot_drive_the_terminal() {
-        let mut b = samples::Builder::new("m\u{1b}[2J", "s");
+        let mut b = samples::SampleModelBuilder::new("m\u{1b}[2J", "s");
         b.gate("g\u{202e}", GateKind::Input, &[("p\n", Sort::Int)]);
         let listing = text(&b.build());
         assert_eq!(

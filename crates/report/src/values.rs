@@ -13,8 +13,8 @@ use ioxide_model::number::Rational;
 use ioxide_runner::event::{LabelKind, LabelTold};
 use serde_json::Value as Json;
 
-use crate::values::shape::{Shape, folded};
-use crate::visible::excerpt;
+use crate::control_characters::excerpt;
+use crate::values::shape::{ValueShape, folded};
 
 mod shape;
 
@@ -33,33 +33,33 @@ const MAX_DIGITS: usize = 60;
 
 /// The values sent so far.
 #[derive(Clone, Debug, Default)]
-pub struct Values {
-    messages: BTreeMap<String, Message>,
+pub struct SentValues {
+    messages: BTreeMap<String, MessageSummary>,
     n_fields: usize,
     /// Whether some field or message was not kept.
     is_full: bool,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Message {
+struct MessageSummary {
     sent: u64,
-    fields: BTreeMap<String, Field>,
+    fields: BTreeMap<String, FieldSummary>,
 }
 
 /// What one field was.
 #[derive(Clone, Debug, Default)]
-struct Field {
+struct FieldSummary {
     sent: u64,
-    seen: BTreeMap<String, Sent>,
+    seen: BTreeMap<String, SentValue>,
     /// Sent with a value that is not in `seen`.
     beyond: u64,
-    range: Range,
-    shape: Shape,
+    range: ValueRange,
+    shape: ValueShape,
 }
 
 /// A value that was sent.
 #[derive(Clone, Debug)]
-struct Sent {
+struct SentValue {
     n: u64,
     /// How it is shown.
     shown: String,
@@ -67,7 +67,7 @@ struct Sent {
 
 /// The smallest and the largest, as long as all values are numbers.
 #[derive(Clone, Debug, Default)]
-enum Range {
+enum ValueRange {
     #[default]
     Empty,
     Within(Rational, Rational),
@@ -76,7 +76,7 @@ enum Range {
 
 /// What is told of one field, or of a message without fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct ValueRow {
     /// The message.
     pub message: String,
     /// Its field; absent for a message without fields.
@@ -97,7 +97,7 @@ pub struct Row {
 
 /// How often each value of a field was sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Counts<'v> {
+pub struct ValueCounts<'v> {
     /// The message.
     pub message: &'v str,
     /// Its field.
@@ -112,7 +112,7 @@ pub struct Counts<'v> {
     pub beyond: u64,
 }
 
-impl Values {
+impl SentValues {
     /// Counts a label; only inputs count.
     pub fn count(&mut self, label: &LabelTold) {
         if label.kind != LabelKind::Input {
@@ -150,11 +150,11 @@ impl Values {
 
     /// What there is to tell, by message and field.
     #[must_use]
-    pub fn rows(&self) -> Vec<Row> {
+    pub fn rows(&self) -> Vec<ValueRow> {
         let mut rows = Vec::new();
         for (name, message) in &self.messages {
             if message.fields.is_empty() {
-                rows.push(Row::bare(name, message.sent));
+                rows.push(ValueRow::bare(name, message.sent));
             }
             rows.extend(message.fields.iter().map(|(field, told)| told.row(name, field)));
         }
@@ -162,24 +162,31 @@ impl Values {
     }
 
     /// How often each value was sent, by message and field.
-    pub fn counts(&self) -> impl Iterator<Item = Counts<'_>> {
+    pub fn counts(&self) -> impl Iterator<Item = ValueCounts<'_>> {
         self.messages.iter().flat_map(|(name, message)| {
             message.fields.iter().map(move |(field, told)| told.counts(name, field))
         })
     }
 }
 
-impl Field {
-    fn counts<'v>(&'v self, message: &'v str, field: &'v str) -> Counts<'v> {
+impl FieldSummary {
+    fn counts<'v>(&'v self, message: &'v str, field: &'v str) -> ValueCounts<'v> {
         let mut values: Vec<(&str, u64)> =
             self.seen.iter().map(|(value, sent)| (value.as_str(), sent.n)).collect();
-        let are_numbers = matches!(self.range, Range::Within(..));
+        let are_numbers = matches!(self.range, ValueRange::Within(..));
         if are_numbers {
             values.sort_by_cached_key(|(value, _)| value.parse::<Rational>().ok())
         } else {
             values.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)))
         }
-        Counts { message, field, are_numbers, shape: self.shape.told(), values, beyond: self.beyond }
+        ValueCounts {
+            message,
+            field,
+            are_numbers,
+            shape: self.shape.description(),
+            values,
+            beyond: self.beyond,
+        }
     }
 
     fn count(&mut self, value: &Json) {
@@ -192,28 +199,28 @@ impl Field {
         match self.seen.get_mut(&key) {
             Some(sent) => sent.n += 1,
             None if is_room => {
-                self.seen.insert(key, Sent { n: 1, shown: folded(value, &text, MAX_TEXT) });
+                self.seen.insert(key, SentValue { n: 1, shown: folded(value, &text, MAX_TEXT) });
             }
             None => self.beyond += 1,
         }
     }
 
-    fn row(&self, message: &str, field: &str) -> Row {
+    fn row(&self, message: &str, field: &str) -> ValueRow {
         /// Values named one by one.
         const SHOWN: usize = 3;
-        let mut frequent: Vec<(&String, &Sent)> = self.seen.iter().collect();
+        let mut frequent: Vec<(&String, &SentValue)> = self.seen.iter().collect();
         frequent.sort_by(|a, b| b.1.n.cmp(&a.1.n).then(a.0.cmp(b.0)));
-        Row {
+        ValueRow {
             message: message.to_owned(),
             field: Some(field.to_owned()),
             sent: self.sent,
             distinct: self.seen.len(),
             is_more: self.beyond > 0,
             range: match &self.range {
-                Range::Within(least, most) => Some((written(least), written(most))),
-                Range::Empty | Range::NotNumbers => None,
+                ValueRange::Within(least, most) => Some((written(least), written(most))),
+                ValueRange::Empty | ValueRange::NotNumbers => None,
             },
-            shape: self.shape.told(),
+            shape: self.shape.description(),
             frequent: frequent
                 .into_iter()
                 .take(SHOWN)
@@ -223,7 +230,7 @@ impl Field {
     }
 }
 
-impl Range {
+impl ValueRange {
     fn add(&mut self, value: &Json) {
         let Some(number) = number(value) else {
             *self = Self::NotNumbers;
@@ -238,7 +245,7 @@ impl Range {
     }
 }
 
-impl Row {
+impl ValueRow {
     fn bare(message: &str, sent: u64) -> Self {
         let (message, frequent) = (message.to_owned(), Vec::new());
         Self { message, field: None, sent, distinct: 0, is_more: false, range: None, shape: None, frequent }

@@ -8,19 +8,19 @@ use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use ioxide_lang::{Options, load};
+use ioxide_lang::{LoadOptions, load};
 use ioxide_model::label::Label;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::{GateKind, Model};
-use ioxide_runner::adapter::{Adapter, AdapterError, Observation, Sent};
+use ioxide_runner::adapter::{Adapter, AdapterError, Observation, SentInput};
 use ioxide_runner::campaign::{CampaignConfig, campaign};
-use ioxide_runner::clock::Monotonic;
-use ioxide_runner::codec::{Message, label_from_json, label_to_json};
-use ioxide_runner::reporter::{Silent, Teller};
-use ioxide_runner::run::Bench;
-use ioxide_smt::stack::{Config, stack};
+use ioxide_runner::clock::MonotonicClock;
+use ioxide_runner::codec::{WireMessage, label_from_json, label_to_json};
+use ioxide_runner::reporter::{EventSink, SilentReporter};
+use ioxide_runner::run::RunSetup;
+use ioxide_smt::stack::{SolverConfig, stack};
 use ioxide_symex::Ctx;
-use ioxide_testgen::tester::random::{Random, RandomConfig};
+use ioxide_testgen::tester::random::{RandomConfig, RandomTester};
 use serde_json::{Value as Json, json};
 
 /// What the queue should do.
@@ -85,7 +85,7 @@ impl QueueAdapter {
     /// Says an output; names and values are those of the model.
     fn say(&mut self, label: &str, args: Json) -> Result<(), AdapterError> {
         let args = args.as_object().cloned().unwrap_or_default();
-        let message = Message { label: label.to_owned(), args };
+        let message = WireMessage { label: label.to_owned(), args };
         let label = label_from_json(&self.model, &message, |kind| kind == GateKind::Output);
         self.said.push_back(label.map_err(|error| AdapterError::Broken(error.to_string()))?);
         Ok(())
@@ -99,7 +99,7 @@ impl Adapter for QueueAdapter {
         Ok(())
     }
 
-    fn send(&mut self, input: &Label) -> Result<Sent, AdapterError> {
+    fn send(&mut self, input: &Label) -> Result<SentInput, AdapterError> {
         let refused = || AdapterError::Refused("no such input".into());
         let message = label_to_json(&self.model.pool, &self.model.sts, input).ok_or_else(refused)?;
         match message.label.as_str() {
@@ -114,7 +114,7 @@ impl Adapter for QueueAdapter {
             },
             _ => return Err(refused()),
         }
-        Ok(Sent::default())
+        Ok(SentInput::default())
     }
 
     fn poll(&mut self) -> Result<Option<Label>, AdapterError> {
@@ -130,18 +130,18 @@ impl Adapter for QueueAdapter {
 fn main() -> ExitCode {
     let mut sources = Sources::new();
     let file = sources.add("queue.iox", MODEL);
-    let mut model = load(&sources, file, &Options::default()).model.expect("the model is correct");
+    let mut model = load(&sources, file, &LoadOptions::default()).model.expect("the model is correct");
     let queue = Queue { items: Vec::new(), fault: std::env::args().any(|arg| arg == "--fault") };
     let mut adapter = QueueAdapter { model: model.clone(), queue, said: VecDeque::new() };
 
-    let mut solver = stack(&Config::default());
+    let mut solver = stack(&SolverConfig::default());
     let mut cx = Ctx::new(&mut model, &mut solver);
     let stop = AtomicBool::new(false);
-    let mut bench = Bench { cx: &mut cx, adapter: &mut adapter, stop: &stop };
-    let mut tester = Random::new(RandomConfig::default(), 1);
+    let mut bench = RunSetup { cx: &mut cx, adapter: &mut adapter, stop: &stop };
+    let mut tester = RandomTester::new(RandomConfig::default(), 1);
     let config = CampaignConfig { runs: 20, seed: 1, ..CampaignConfig::default() };
-    let (mut reporter, mut clock) = (Silent, Monotonic::start());
-    let teller = Teller::new(&mut reporter, &mut clock);
+    let (mut reporter, mut clock) = (SilentReporter, MonotonicClock::start());
+    let teller = EventSink::new(&mut reporter, &mut clock);
     let outcome = campaign(&mut bench, &mut tester, &config, &teller).expect("nothing is written");
 
     println!("{} runs passed, {} failed", outcome.counts.passed, outcome.counts.failed);

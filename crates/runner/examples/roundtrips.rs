@@ -10,13 +10,13 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ioxide_lang::{Options, load};
+use ioxide_lang::{LoadOptions, load};
 use ioxide_model::label::Label;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
 use ioxide_model::value::Value;
 use ioxide_runner::adapter::tcp::TcpAdapter;
-use ioxide_runner::adapter::{Adapter, Connection, Observation};
+use ioxide_runner::adapter::{Adapter, Observation, RemoteConnection};
 
 const MODEL: &str = "model Echo {
     input ping(n: int)
@@ -31,7 +31,7 @@ fn main() {
     let n: usize = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(50_000);
     let mut sources = Sources::new();
     let file = sources.add("echo.iox", MODEL);
-    let model = Arc::new(load(&sources, file, &Options::default()).model.expect("the model is correct"));
+    let model = Arc::new(load(&sources, file, &LoadOptions::default()).model.expect("the model is correct"));
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address").to_string();
     std::thread::spawn(move || {
@@ -41,7 +41,7 @@ fn main() {
     });
     let mut bare = Bare::connect(&address);
     let mut adapter =
-        TcpAdapter::connect(&address, Arc::clone(&model), Connection::default()).expect("it greets");
+        TcpAdapter::connect(&address, Arc::clone(&model), RemoteConnection::default()).expect("it greets");
     adapter.reset().expect("it resets");
     let (mut ours, mut theirs) = (Duration::ZERO, Duration::ZERO);
     for _ in 0..TURNS {

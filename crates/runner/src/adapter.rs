@@ -34,14 +34,14 @@ use thiserror::Error;
 
 use ioxide_model::label::Label;
 use ioxide_model::trace::Breakdown;
-use ioxide_symex::{Arrival, Wiring};
+use ioxide_symex::{Arrival, ConnectionWiring};
 
 use crate::event::ConnectionTold;
 use crate::player::PlayError;
 
-pub use self::frames::{Counts, Framing, LengthField};
+pub use self::frames::{Framing, LengthField, LengthUnit};
 pub use self::interrupt::Interrupt;
-pub use self::remote::{ClockKind, Connection};
+pub use self::remote::{ClockKind, RemoteConnection};
 pub use self::spec::{BadSpec, SutSpec};
 pub use crate::protocol::PartPlace;
 
@@ -58,7 +58,7 @@ pub trait Adapter {
     ///
     /// # Errors
     /// If the input was not, or maybe not, taken.
-    fn send(&mut self, input: &Label) -> Result<Sent, AdapterError>;
+    fn send(&mut self, input: &Label) -> Result<SentInput, AdapterError>;
 
     /// A message that has arrived already; never waits.
     ///
@@ -73,8 +73,8 @@ pub trait Adapter {
     fn observe(&mut self, patience: Duration) -> Result<Observation, AdapterError>;
 
     /// What is known of an input that was given.
-    fn receipt(&self) -> Receipt {
-        Receipt::Confirmed
+    fn receipt(&self) -> InputReceipt {
+        InputReceipt::Confirmed
     }
 
     /// How the message given last by [`poll`](Self::poll) or [`observe`](Self::observe) came.
@@ -83,7 +83,7 @@ pub trait Adapter {
     }
 
     /// Which connection every message comes by, where the system has several.
-    fn wiring(&self) -> Option<Arc<Wiring>> {
+    fn wiring(&self) -> Option<Arc<ConnectionWiring>> {
         None
     }
 
@@ -136,7 +136,7 @@ pub trait Adapter {
     ///
     /// # Errors
     /// If the system has no virtual time, or the connection is of no more use.
-    fn advance(&mut self, _until: Duration) -> Result<Passed, AdapterError> {
+    fn advance(&mut self, _until: Duration) -> Result<VirtualDelay, AdapterError> {
         Err(AdapterError::Refused("the system has no virtual time".into()))
     }
 
@@ -168,7 +168,7 @@ pub trait Adapter {
 
 /// What is known of an input that was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Receipt {
+pub enum InputReceipt {
     /// The system says that it has it.
     Confirmed,
     /// It is written; when the system takes it nobody says.
@@ -177,7 +177,7 @@ pub enum Receipt {
 
 /// An input that was given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Sent {
+pub struct SentInput {
     /// What the system said before it confirmed the input, in order; it may have taken the input earlier.
     pub earlier: Vec<Label>,
     /// When each of these arrived, where that is known.
@@ -190,7 +190,7 @@ pub struct Sent {
 
 /// Virtual time that has passed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Passed {
+pub struct VirtualDelay {
     /// How late it is now, since the reset.
     pub now: Duration,
     /// What the system said just now; nothing if the time is over.

@@ -23,15 +23,15 @@ use rand_chacha::ChaCha8Rng;
 use ioxide_model::sts::Sts;
 use ioxide_model::trace::Trace;
 use ioxide_testgen::tester::Tester;
-use ioxide_testgen::tester::replay::{Planned, Replay, Unmentioned, plan_of};
+use ioxide_testgen::tester::replay::{PlannedMove, ReplayTester, Unmentioned, plan_of};
 
 use crate::clock::latency::Latencies;
 use crate::coverage::item::Measure;
-use crate::coverage::{Coverage, CoverageSurvey, Enough};
-use crate::event::{EventKind, Outcome, ShrinkingTold};
-use crate::reporter::Teller;
-use crate::run::{Bench, End, Finished, RunConfig, RunId, run};
-use crate::shrink::{Again, Progress as ShrinkProgress, ShrinkConfig, Shrunk, Sign, repeat, shrink};
+use crate::coverage::{Coverage, CoverageSurvey, EnoughCoverage};
+use crate::event::{EventKind, RunOutcome, ShrinkingTold};
+use crate::reporter::EventSink;
+use crate::run::{RunConfig, RunEnd, RunId, RunResult, RunSetup, run};
+use crate::shrink::{FailureSign, RerunResult, ShrinkConfig, ShrinkProgress, ShrunkRun, repeat, shrink};
 
 /// Errors in a row after which a campaign gives up.
 const MAX_ERRORS: u32 = 3;
@@ -110,11 +110,11 @@ pub struct Regression {
 #[derive(Clone, Debug)]
 pub struct CampaignOutcome {
     /// How many runs there were, by outcome.
-    pub counts: Counts,
+    pub counts: RunCounts,
     /// Somebody stopped it.
     pub interrupted: bool,
     /// One run for every kind of failure.
-    pub failures: Vec<Failure>,
+    pub failures: Vec<FailureGroup>,
     /// The last trouble, if any.
     pub error: Option<crate::adapter::AdapterError>,
     /// What was covered.
@@ -135,7 +135,7 @@ impl CampaignOutcome {
     /// Nothing was found yet.
     fn nothing(sts: &Sts) -> Self {
         Self {
-            counts: Counts::default(),
+            counts: RunCounts::default(),
             interrupted: false,
             failures: Vec::new(),
             error: None,
@@ -151,7 +151,7 @@ impl CampaignOutcome {
 
 /// Runs by outcome; an interrupted run is in none of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct RunCounts {
     /// Verdict pass.
     pub passed: u64,
     /// Verdict inconclusive.
@@ -162,27 +162,27 @@ pub struct Counts {
     pub errors: u64,
 }
 
-impl Counts {
+impl RunCounts {
     /// All runs that came to an end.
     #[must_use]
     pub fn total(self) -> u64 {
         self.passed + self.inconclusive + self.failed + self.errors
     }
 
-    fn add(&mut self, outcome: Outcome) {
+    fn add(&mut self, outcome: RunOutcome) {
         match outcome {
-            Outcome::Pass => self.passed += 1,
-            Outcome::Inconclusive => self.inconclusive += 1,
-            Outcome::Fail => self.failed += 1,
-            Outcome::Error => self.errors += 1,
-            Outcome::Interrupted => (),
+            RunOutcome::Pass => self.passed += 1,
+            RunOutcome::Inconclusive => self.inconclusive += 1,
+            RunOutcome::Fail => self.failed += 1,
+            RunOutcome::Error => self.errors += 1,
+            RunOutcome::Interrupted => (),
         }
     }
 }
 
 /// Failures of one kind, and the run looked into.
 #[derive(Clone, Debug)]
-pub struct Failure {
+pub struct FailureGroup {
     /// What they have in common.
     pub signature: String,
     /// How many runs had one.
@@ -196,10 +196,10 @@ pub struct Failure {
     /// How often it was done again.
     pub of: u32,
     /// A smaller run that fails, if it was asked for and the failure came back.
-    pub shrunk: Option<Shrunk>,
+    pub shrunk: Option<ShrunkRun>,
 }
 
-impl Failure {
+impl FailureGroup {
     /// Whether the last of these failures is looked into though others were before: none of those came back.
     fn is_worth_a_look(&self) -> bool {
         self.of > 0 && self.reproduced == 0 && self.runs <= MAX_LOOKS
@@ -222,24 +222,24 @@ pub fn run_seed(seed: u64, n: u64) -> u64 {
 /// # Errors
 /// As [`run`].
 pub fn campaign(
-    bench: &mut Bench<'_, '_>,
+    bench: &mut RunSetup<'_, '_>,
     tester: &mut dyn Tester,
     config: &CampaignConfig,
-    teller: &Teller<'_>,
+    teller: &EventSink<'_>,
 ) -> io::Result<CampaignOutcome> {
-    let campaign = Campaign::start(bench.cx.sts, config, 1, teller)?;
+    let campaign = CampaignState::start(bench.cx.sts, config, 1, teller)?;
     campaign.work(0, bench, tester)?;
     campaign.finish(bench.cx.sts)
 }
 
 /// A campaign under way, shared by its workers.
-pub struct Campaign<'c, 'r> {
+pub struct CampaignState<'c, 'r> {
     config: &'c CampaignConfig,
     jobs: u64,
-    teller: &'c Teller<'r>,
-    progress: Mutex<Progress>,
+    teller: &'c EventSink<'r>,
+    progress: Mutex<CampaignProgress>,
     /// What is waited for, known once a worker has a specification.
-    enough: OnceLock<Arc<Enough>>,
+    enough: OnceLock<Arc<EnoughCoverage>>,
 }
 
 /// What a worker keeps from run to run.
@@ -251,14 +251,14 @@ struct WorkerShare {
 }
 
 /// How far a campaign has come.
-struct Progress {
+struct CampaignProgress {
     found: CampaignOutcome,
     errors_in_a_row: u32,
     /// No new run begins.
     is_over: bool,
 }
 
-impl<'c, 'r> Campaign<'c, 'r> {
+impl<'c, 'r> CampaignState<'c, 'r> {
     /// Begins a campaign of `jobs` workers.
     ///
     /// # Errors
@@ -267,11 +267,11 @@ impl<'c, 'r> Campaign<'c, 'r> {
         sts: &Sts,
         config: &'c CampaignConfig,
         jobs: u64,
-        teller: &'c Teller<'r>,
+        teller: &'c EventSink<'r>,
     ) -> io::Result<Self> {
         teller.tell(EventKind::CampaignStarted(tell::started(sts, config, jobs)))?;
         let found = CampaignOutcome::nothing(sts);
-        let progress = Mutex::new(Progress { found, errors_in_a_row: 0, is_over: false });
+        let progress = Mutex::new(CampaignProgress { found, errors_in_a_row: 0, is_over: false });
         Ok(Self { config, jobs: jobs.max(1), teller, progress, enough: OnceLock::new() })
     }
 
@@ -279,7 +279,7 @@ impl<'c, 'r> Campaign<'c, 'r> {
     ///
     /// # Errors
     /// As [`run`].
-    pub fn work(&self, worker: u64, bench: &mut Bench<'_, '_>, tester: &mut dyn Tester) -> io::Result<()> {
+    pub fn work(&self, worker: u64, bench: &mut RunSetup<'_, '_>, tester: &mut dyn Tester) -> io::Result<()> {
         self.runs_of(worker, bench, tester)?;
         if worker == 0 {
             let mut coverage = self.progress().found.coverage.clone();
@@ -290,7 +290,7 @@ impl<'c, 'r> Campaign<'c, 'r> {
     }
 
     /// Does the runs of a worker.
-    fn runs_of(&self, worker: u64, bench: &mut Bench<'_, '_>, tester: &mut dyn Tester) -> io::Result<()> {
+    fn runs_of(&self, worker: u64, bench: &mut RunSetup<'_, '_>, tester: &mut dyn Tester) -> io::Result<()> {
         let before = self.config.regressions.len() as u64;
         let total = before.saturating_add(self.config.runs);
         let mut number = worker;
@@ -300,8 +300,8 @@ impl<'c, 'r> Campaign<'c, 'r> {
                 Some(regression) => {
                     let mut plan = plan_of(bench.cx.sts, &regression.trace);
                     // It may have broken the system down, which only whoever looks can see.
-                    plan.push(Planned::Look);
-                    let mut again = Replay::new(plan, Unmentioned::Skip)
+                    plan.push(PlannedMove::Look);
+                    let mut again = ReplayTester::new(plan, Unmentioned::Skip)
                         .named(format!("failed before: {}", regression.name));
                     self.one(bench, &mut again, RunId { run: number, seed: self.config.seed }, &mut share)?;
                 }
@@ -317,19 +317,18 @@ impl<'c, 'r> Campaign<'c, 'r> {
     }
 
     /// What a worker begins with.
-    fn share_of(&self, bench: &mut Bench<'_, '_>) -> WorkerShare {
+    fn share_of(&self, bench: &mut RunSetup<'_, '_>) -> WorkerShare {
         let coverage = Coverage::new(bench.cx.sts);
-        let enough = self
-            .config
-            .until
-            .map(|measure| self.enough.get_or_init(|| Arc::new(Enough::new(bench.cx, measure))).clone());
+        let enough = self.config.until.map(|measure| {
+            self.enough.get_or_init(|| Arc::new(EnoughCoverage::new(bench.cx, measure))).clone()
+        });
         WorkerShare { config: RunConfig { enough, ..self.config.run.clone() }, coverage }
     }
 
     /// Does one run and counts it.
     fn one(
         &self,
-        bench: &mut Bench<'_, '_>,
+        bench: &mut RunSetup<'_, '_>,
         tester: &mut dyn Tester,
         id: RunId,
         share: &mut WorkerShare,
@@ -345,7 +344,7 @@ impl<'c, 'r> Campaign<'c, 'r> {
         }
     }
 
-    fn count(&self, finished: &Finished, coverage: &Coverage, interrupted: bool) {
+    fn count(&self, finished: &RunResult, coverage: &Coverage, interrupted: bool) {
         let outcome = finished.end.outcome();
         let mut progress = self.progress();
         progress.found.counts.add(outcome);
@@ -354,11 +353,12 @@ impl<'c, 'r> Campaign<'c, 'r> {
         progress.found.coverage.add(coverage);
         progress.found.latencies.merge(&finished.latencies);
         progress.found.interrupted |= interrupted;
-        progress.errors_in_a_row = if outcome == Outcome::Error { progress.errors_in_a_row + 1 } else { 0 };
-        if let End::Error(error) = &finished.end {
+        progress.errors_in_a_row =
+            if outcome == RunOutcome::Error { progress.errors_in_a_row + 1 } else { 0 };
+        if let RunEnd::Error(error) = &finished.end {
             progress.found.error = Some(error.clone());
         }
-        let is_bad = matches!(outcome, Outcome::Fail | Outcome::Error);
+        let is_bad = matches!(outcome, RunOutcome::Fail | RunOutcome::Error);
         progress.is_over |= is_bad && self.config.on_failure == OnFailure::Stop
             || progress.errors_in_a_row >= MAX_ERRORS
             || interrupted
@@ -368,11 +368,11 @@ impl<'c, 'r> Campaign<'c, 'r> {
     /// Looks into a failing run, unless one of its kind has been understood.
     fn failed(
         &self,
-        bench: &mut Bench<'_, '_>,
+        bench: &mut RunSetup<'_, '_>,
         id: RunId,
-        finished: &Finished,
+        finished: &RunResult,
         signature: &str,
-        teller: &Teller<'_>,
+        teller: &EventSink<'_>,
     ) -> io::Result<()> {
         let Some(at) = self.new_kind(id, &finished.trace, signature) else { return Ok(()) };
         let (reproduced, shrunk) = examine(bench, self.config, id, finished, teller)?;
@@ -394,7 +394,15 @@ impl<'c, 'r> Campaign<'c, 'r> {
             }
             None => {
                 let (signature, trace) = (signature.to_owned(), trace.clone());
-                failures.push(Failure { signature, runs: 1, id, trace, reproduced: 0, of: 0, shrunk: None });
+                failures.push(FailureGroup {
+                    signature,
+                    runs: 1,
+                    id,
+                    trace,
+                    reproduced: 0,
+                    of: 0,
+                    shrunk: None,
+                });
                 Some(failures.len() - 1)
             }
         }
@@ -422,20 +430,20 @@ impl<'c, 'r> Campaign<'c, 'r> {
     }
 
     /// A worker that panicked leaves what it had counted.
-    fn progress(&self) -> MutexGuard<'_, Progress> {
+    fn progress(&self) -> MutexGuard<'_, CampaignProgress> {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Does a failing run again, and makes it smaller if it comes back.
 fn examine(
-    bench: &mut Bench<'_, '_>,
+    bench: &mut RunSetup<'_, '_>,
     config: &CampaignConfig,
     id: RunId,
-    finished: &Finished,
-    teller: &Teller<'_>,
-) -> io::Result<(u32, Option<Shrunk>)> {
-    let Some(sign) = Sign::of(finished) else { return Ok((0, None)) };
+    finished: &RunResult,
+    teller: &EventSink<'_>,
+) -> io::Result<(u32, Option<ShrunkRun>)> {
+    let Some(sign) = FailureSign::of(finished) else { return Ok((0, None)) };
     let again = repeat(bench, &config.run, &finished.trace, sign, config.replays);
     if config.replays > 0 {
         teller.tell(EventKind::Replayed(tell::replayed(bench, id, &again)))?;
@@ -451,12 +459,12 @@ fn examine(
 
 /// A smaller run than `finished`, if that is wanted and it failed again.
 fn smaller(
-    bench: &mut Bench<'_, '_>,
+    bench: &mut RunSetup<'_, '_>,
     config: &CampaignConfig,
-    finished: &Finished,
-    again: &Again,
+    finished: &RunResult,
+    again: &RerunResult,
     progress: ShrinkProgress<'_>,
-) -> Option<Shrunk> {
+) -> Option<ShrunkRun> {
     let confirmed = again.confirmed(&finished.trace)?;
     let budget = config.shrink.as_ref()?;
     let is_wanted = budget.only.is_none_or(|only| only == confirmed.sign());

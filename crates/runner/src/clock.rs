@@ -30,16 +30,16 @@ pub fn duration(time: &Rational) -> Duration {
 }
 
 /// Tells how long a run has lasted.
-pub trait Clock: Send {
+pub trait RunClock: Send {
     /// Nanoseconds since it was made; never goes back.
     fn now_ns(&mut self) -> u64;
 }
 
 /// The clock of this machine.
 #[derive(Clone, Copy, Debug)]
-pub struct Monotonic(Instant);
+pub struct MonotonicClock(Instant);
 
-impl Monotonic {
+impl MonotonicClock {
     /// A clock that starts now.
     #[must_use]
     pub fn start() -> Self {
@@ -47,7 +47,7 @@ impl Monotonic {
     }
 }
 
-impl Clock for Monotonic {
+impl RunClock for MonotonicClock {
     fn now_ns(&mut self) -> u64 {
         u64::try_from(self.0.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
@@ -55,9 +55,9 @@ impl Clock for Monotonic {
 
 /// A clock that stands still: for records that must be equal byte by byte.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Stopped;
+pub struct StoppedClock;
 
-impl Clock for Stopped {
+impl RunClock for StoppedClock {
     fn now_ns(&mut self) -> u64 {
         0
     }

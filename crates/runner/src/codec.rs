@@ -29,15 +29,15 @@ pub mod text;
 pub mod typed;
 
 use ioxide_model::number::{Int, Rational};
-use ioxide_model::sort::{Ctor, DataField, DataId, DataKind, Sort};
+use ioxide_model::sort::{Constructor, DataField, DataId, DataKind, Sort};
 use ioxide_model::term::TermPool;
 use ioxide_model::value::{DataValue, Value};
 use serde_json::{Map, Number, Value as Json};
 
 use crate::limits::{Excess, max_digits};
 
-pub use self::error::{BadSpeech, CodecError, Problem, Undecodable};
-pub use self::label::{Message, args_to_json, label_from_json, label_to_json};
+pub use self::error::{BadSpeech, CodecError, JsonProblem, Undecodable};
+pub use self::label::{WireMessage, args_to_json, label_from_json, label_to_json};
 
 /// `value` in JSON.
 #[must_use]
@@ -57,7 +57,8 @@ pub fn value_to_json(pool: &TermPool, value: &Value) -> Json {
 /// # Errors
 /// If `json` has another shape; the error names the place inside.
 pub fn value_from_json(pool: &TermPool, sort: Sort, json: &Json) -> Result<Value, CodecError> {
-    let expected = || CodecError::new(Problem::Shape { expected: pool.show_sort(sort), found: shown(json) });
+    let expected =
+        || CodecError::new(JsonProblem::Shape { expected: pool.show_sort(sort), found: shown(json) });
     match (sort, json) {
         (Sort::Bool, Json::Bool(b)) => Ok(Value::Bool(*b)),
         (Sort::Int | Sort::Range { .. }, Json::Number(n)) => {
@@ -79,7 +80,7 @@ fn number(text: &str) -> Json {
 
 /// The number that JSON writes. If it is none for us, it is too long.
 fn number_of(n: &Number) -> Result<Rational, CodecError> {
-    let too_long = |_| CodecError::new(Problem::Excess(Excess::digits()));
+    let too_long = |_| CodecError::new(JsonProblem::Excess(Excess::digits()));
     short(&n.to_string())?.parse().map_err(too_long)
 }
 
@@ -88,7 +89,7 @@ fn short(text: &str) -> Result<&str, CodecError> {
     if text.len() <= max_digits() {
         Ok(text)
     } else {
-        Err(CodecError::new(Problem::Excess(Excess::digits())))
+        Err(CodecError::new(JsonProblem::Excess(Excess::digits())))
     }
 }
 
@@ -110,12 +111,12 @@ fn data_to_json(pool: &TermPool, value: &DataValue) -> Json {
     }
 }
 
-fn fields_to_json(pool: &TermPool, ctor: &Ctor, value: &DataValue) -> Json {
+fn fields_to_json(pool: &TermPool, ctor: &Constructor, value: &DataValue) -> Json {
     let field = |(field, arg): (&DataField, &Value)| (field.name.to_string(), value_to_json(pool, arg));
     Json::Object(ctor.fields.iter().zip(&*value.args).map(field).collect())
 }
 
-fn some_to_json(pool: &TermPool, ctor: &Ctor, inner: &Value) -> Json {
+fn some_to_json(pool: &TermPool, ctor: &Constructor, inner: &Value) -> Json {
     let json = value_to_json(pool, inner);
     match ctor.fields.first() {
         Some(field) if is_option(pool, field.sort) => wrapped(&ctor.name, json),
@@ -164,7 +165,7 @@ fn enum_from_json(pool: &TermPool, data: DataId, json: &Json) -> Result<Value, C
     let ctors = &pool.data(data).ctors;
     let Some(ctor) = ctors.iter().position(|ctor| *ctor.name == **name) else {
         let names = ctors.iter().map(|ctor| ctor.name.to_string()).collect();
-        return Err(CodecError::new(Problem::NoSuchName { found: name.clone(), names }));
+        return Err(CodecError::new(JsonProblem::NoSuchName { found: name.clone(), names }));
     };
     let nothing = Json::Object(Map::new());
     construct(pool, data, ctor, fields.unwrap_or(&nothing)).map_err(|error| error.inside_if(fields, name))
@@ -189,18 +190,19 @@ fn named_values<'a>(
     let mut values = Vec::new();
     let mut names = Vec::new();
     for (name, sort) in fields {
-        let json = object.get(name).ok_or_else(|| CodecError::new(Problem::MissingField(name.to_owned())))?;
+        let json =
+            object.get(name).ok_or_else(|| CodecError::new(JsonProblem::MissingField(name.to_owned())))?;
         values.push(value_from_json(pool, sort, json).map_err(|error| error.inside(name))?);
         names.push(name);
     }
     match object.keys().find(|key| !names.contains(&key.as_str())) {
-        Some(extra) => Err(CodecError::new(Problem::UnknownField(extra.clone()))),
+        Some(extra) => Err(CodecError::new(JsonProblem::UnknownField(extra.clone()))),
         None => Ok(values),
     }
 }
 
 fn mismatch(pool: &TermPool, data: DataId, json: &Json) -> CodecError {
-    CodecError::new(Problem::Shape { expected: pool.show_sort(Sort::Data(data)), found: shown(json) })
+    CodecError::new(JsonProblem::Shape { expected: pool.show_sort(Sort::Data(data)), found: shown(json) })
 }
 
 /// `json` as text, cut where it gets long.

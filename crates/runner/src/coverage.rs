@@ -2,7 +2,7 @@
 //!
 //! The specification may be in several states, so a label may have taken one of several
 //! switches. A switch counts as *certain* if it is the only one that explains a label, and
-//! as *possible* if it is one of several (000's conservative and liberal measure, by label).
+//! as *possible* if it is one of several ([BT19]'s conservative and liberal measure, by label).
 //! Internal switches are not seen; they are not counted here. What else is covered is said in [`item`].
 //!
 //! *Promises.* Only what is certain is covered: a pair if both switches are, values of an input where it
@@ -29,7 +29,7 @@ use ioxide_model::value::Value;
 use ioxide_symex::{Belief, Ctx};
 
 use self::comparisons::Comparisons;
-pub use self::enough::Enough;
+pub use self::enough::EnoughCoverage;
 use self::item::CoverageItem;
 pub use self::survey::{CoverageSurvey, MeasureCount};
 pub use self::told::CoverageTold;
@@ -41,7 +41,7 @@ const MIN_SAMPLE: u64 = 100;
 
 /// How often a switch was taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Taken {
+pub struct SwitchCount {
     /// As the only explanation of a label.
     pub certain: u64,
     /// As one of the explanations of a label.
@@ -51,13 +51,13 @@ pub struct Taken {
 /// What was covered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Coverage {
-    taken: IndexVec<SwitchId, Taken>,
+    taken: IndexVec<SwitchId, SwitchCount>,
     /// Whether a switch is internal, so that nobody sees it taken, or nothing to aim at: nothing is said about it.
     internal: IndexVec<SwitchId, bool>,
     /// How often everything but switches was seen.
     seen: BTreeMap<CoverageItem, u64>,
     /// How far variables went, by position: numbers, or sizes of collections.
-    extents: BTreeMap<usize, Extent>,
+    extents: BTreeMap<usize, ValueExtent>,
     /// Labels of the longest run.
     longest: usize,
     run: RunSoFar,
@@ -66,7 +66,7 @@ pub struct Coverage {
 
 /// The least and the greatest value of a variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Extent {
+pub struct ValueExtent {
     /// The least.
     pub least: Int,
     /// The greatest.
@@ -89,7 +89,7 @@ impl Coverage {
     pub fn new(sts: &Sts) -> Self {
         let internal = sts.switches.iter().map(|switch| !sts.is_seen(switch)).collect();
         Self {
-            taken: IndexVec::filled(Taken::default(), sts.switches.len()),
+            taken: IndexVec::filled(SwitchCount::default(), sts.switches.len()),
             internal,
             seen: BTreeMap::new(),
             extents: BTreeMap::new(),
@@ -101,7 +101,7 @@ impl Coverage {
 
     /// How often `switch` was taken.
     #[must_use]
-    pub fn of(&self, switch: SwitchId) -> Taken {
+    pub fn of(&self, switch: SwitchId) -> SwitchCount {
         self.taken[switch]
     }
 
@@ -267,7 +267,8 @@ impl Coverage {
     }
 
     fn reach(&mut self, var: usize, n: &Int) {
-        let extent = self.extents.entry(var).or_insert_with(|| Extent { least: n.clone(), most: n.clone() });
+        let extent =
+            self.extents.entry(var).or_insert_with(|| ValueExtent { least: n.clone(), most: n.clone() });
         if *n < extent.least {
             extent.least = n.clone();
         }

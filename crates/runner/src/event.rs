@@ -19,7 +19,7 @@ use ioxide_model::sts::{GateKind, Sts};
 use ioxide_model::term::TermPool;
 use ioxide_model::trace::Breakdown;
 use ioxide_model::verdict::Verdict;
-use ioxide_testgen::tester::Finding;
+use ioxide_testgen::tester::MethodFinding;
 
 use crate::clock::duration;
 use crate::codec::label_to_json;
@@ -59,7 +59,7 @@ pub enum EventKind {
     /// The run has a verdict.
     Verdict(VerdictTold),
     /// The run broke off for a reason that is not the system's behaviour.
-    Trouble(Trouble),
+    Trouble(SystemTrouble),
     /// The run is over.
     RunFinished(RunFinished),
     /// A failing run was done again.
@@ -85,7 +85,7 @@ pub struct CampaignStarted {
     pub switches: Vec<String>,
     /// Its parts, if it is made of parts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub parts: Vec<PartTold>,
+    pub parts: Vec<PartNote>,
     /// Who decides the moves.
     pub tester: String,
     /// The system under test.
@@ -106,7 +106,7 @@ pub struct CampaignStarted {
 
 /// A part of a system, as far as it can be seen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PartTold {
+pub struct PartNote {
     /// Its name, such as `client[2]`.
     pub name: String,
     /// The name of its array, such as `client`; its own name if it is alone.
@@ -297,7 +297,7 @@ impl VerdictTold {
     }
 }
 
-/// The end of a timed run in the words of its method (001).
+/// The end of a timed run in the words of its method ([BLLN23]).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FindingTold {
     /// `PASS`, `FAIL_out`, `FAIL_dur`, `INC_out`, `INC_dur`, `INC_ucIn_spec`, `INC_ucIn_uspec` or `INC_off_path`.
@@ -314,8 +314,8 @@ pub struct FindingTold {
     pub because: Option<String>,
 }
 
-impl From<&Finding> for FindingTold {
-    fn from(finding: &Finding) -> Self {
+impl From<&MethodFinding> for FindingTold {
+    fn from(finding: &MethodFinding) -> Self {
         Self {
             word: finding.word.clone(),
             rule: finding.rule.clone(),
@@ -391,7 +391,7 @@ pub struct WhyNot {
 
 /// Trouble with the system or the way to it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Trouble {
+pub struct SystemTrouble {
     /// What went wrong.
     pub error: String,
     /// The last words of the system outside the protocol.
@@ -405,7 +405,7 @@ pub struct RunFinished {
     /// Its number.
     pub run: u64,
     /// How it ended.
-    pub outcome: Outcome,
+    pub outcome: RunOutcome,
     /// How many labels were seen.
     pub steps: usize,
     /// How many answers the solver owed.
@@ -415,7 +415,7 @@ pub struct RunFinished {
 /// How a run can end: a verdict, or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
+pub enum RunOutcome {
     /// Verdict pass.
     Pass,
     /// Verdict inconclusive.
@@ -446,7 +446,7 @@ pub struct Replayed {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InsteadTold {
     /// How it ended.
-    pub outcome: Outcome,
+    pub outcome: RunOutcome,
     /// What was seen.
     pub trace: Vec<LabelTold>,
 }
@@ -505,7 +505,7 @@ pub struct CampaignFinished {
     pub never: Vec<String>,
     /// The failures by kind, in the order of their first runs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub failures: Vec<FailureKind>,
+    pub failures: Vec<FailureSignature>,
     /// How long the system took to answer, by message.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub latencies: Vec<LatencyTold>,
@@ -531,7 +531,7 @@ pub struct CampaignFinished {
 
 /// Failures of one kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FailureKind {
+pub struct FailureSignature {
     /// What they have in common.
     pub signature: String,
     /// The first run with one.
@@ -565,7 +565,7 @@ impl From<Verdict> for VerdictWord {
     }
 }
 
-impl From<Verdict> for Outcome {
+impl From<Verdict> for RunOutcome {
     fn from(verdict: Verdict) -> Self {
         match verdict {
             Verdict::Pass => Self::Pass,

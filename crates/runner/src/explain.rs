@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use ioxide_model::label::{Label, readable};
 use ioxide_model::number::Rational;
 use ioxide_model::sts::{LocId, Sts, SwitchId};
-use ioxide_model::term::{Node, Term, VarId};
+use ioxide_model::term::{Term, TermNode, VarId};
 use ioxide_model::trace::{Breakdown, Trace};
 use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
-use ioxide_symex::{Belief, Blocked, Ctx, Forbidden, Offer, Refusal, SymState};
+use ioxide_symex::{Belief, Ctx, Forbidden, SwitchBlock, SwitchOffer, SwitchRefusal, SymState};
 
 use crate::event::{Allowed, Explanation, FindingTold, StateTold, WhyNot};
 
@@ -70,7 +70,7 @@ pub fn breakdown_signature(
     format!("{how}{} in {locations}", last.unwrap_or_default())
 }
 
-/// The verdict of timed testing (001) on what is forbidden in a timed model: where the specification was, what came
+/// The verdict of timed testing ([BLLN23]) on what is forbidden in a timed model: where the specification was, what came
 /// and when, and the first part of a guard that stood against it.
 #[must_use]
 pub fn timed_finding(cx: &Ctx<'_>, forbidden: &Forbidden, trace: &Trace) -> Option<FindingTold> {
@@ -94,9 +94,9 @@ pub fn timed_finding(cx: &Ctx<'_>, forbidden: &Forbidden, trace: &Trace) -> Opti
         Label::Delay(_) | Label::Quiescence => ("FAIL_dur", format!("silence for {} s", readable(&waited))),
         label => ("FAIL_out", format!("after {} s {}", readable(&waited), label.show(cx.pool, cx.sts))),
     };
-    let guard = |refusal: &Refusal| match &refusal.blocked {
-        Blocked::Guard { conjunct } => Some(*conjunct),
-        Blocked::Overdue => deadline(cx, refusal.switch),
+    let guard = |refusal: &SwitchRefusal| match &refusal.blocked {
+        SwitchBlock::Guard { conjunct } => Some(*conjunct),
+        SwitchBlock::Overdue => deadline(cx, refusal.switch),
         _ => None,
     };
     Some(FindingTold {
@@ -113,7 +113,7 @@ fn deadline(cx: &Ctx<'_>, switch: SwitchId) -> Option<Term> {
     let is_clock = |var: &VarId| cx.sts.clocks.iter().any(|clock| clock.var == *var);
     let parts = cx.pool.conjuncts(cx.sts.switches[switch].guard);
     parts.into_iter().find(|&part| match cx.pool.node(part) {
-        Node::Lt(low, _) | Node::Le(low, _) => cx.pool.free_vars(*low).iter().any(is_clock),
+        TermNode::Lt(low, _) | TermNode::Le(low, _) => cx.pool.free_vars(*low).iter().any(is_clock),
         _ => false,
     })
 }
@@ -129,12 +129,14 @@ fn locations(cx: &Ctx<'_>, belief: &Belief) -> Vec<String> {
 }
 
 /// A refusal without its values.
-fn against(cx: &Ctx<'_>, refusal: &Refusal) -> String {
+fn against(cx: &Ctx<'_>, refusal: &SwitchRefusal) -> String {
     let switch = &cx.sts.switches[refusal.switch].label;
     match &refusal.blocked {
-        Blocked::Guard { conjunct } => format!("{switch} `{}`", cx.pool.show(*conjunct)),
-        Blocked::Sort { field, .. } => format!("{switch} `{}`", cx.pool.var_info(*field).name),
-        Blocked::Path | Blocked::Arity | Blocked::Enabled | Blocked::Overdue => switch.to_string(),
+        SwitchBlock::Guard { conjunct } => format!("{switch} `{}`", cx.pool.show(*conjunct)),
+        SwitchBlock::Sort { field, .. } => format!("{switch} `{}`", cx.pool.var_info(*field).name),
+        SwitchBlock::Path | SwitchBlock::Arity | SwitchBlock::Enabled | SwitchBlock::Overdue => {
+            switch.to_string()
+        }
     }
 }
 
@@ -154,7 +156,7 @@ fn allowed(cx: &Ctx<'_>, forbidden: &Forbidden) -> Vec<Allowed> {
 }
 
 /// The message of an offer: with values where they are fixed, else with its condition.
-fn offered(cx: &Ctx<'_>, offer: &Offer) -> String {
+fn offered(cx: &Ctx<'_>, offer: &SwitchOffer) -> String {
     let fields = &cx.sts.gates[offer.gate].fields;
     let conjuncts: Vec<Term> =
         cx.pool.conjuncts(offer.when).into_iter().filter(|&part| !is_forward(cx, part)).collect();
@@ -172,7 +174,7 @@ fn offered(cx: &Ctx<'_>, offer: &Offer) -> String {
         format!("!{gate}{fields}")
     } else {
         let shown = |&part: &Term| match cx.pool.node(part) {
-            Node::Or(_) => format!("({})", cx.pool.show(part)),
+            TermNode::Or(_) => format!("({})", cx.pool.show(part)),
             _ => cx.pool.show(part).to_string(),
         };
         let when: Vec<String> = conjuncts.iter().map(shown).collect();
@@ -182,14 +184,14 @@ fn offered(cx: &Ctx<'_>, offer: &Offer) -> String {
 
 /// Whether `part` says nothing but that the delay is not negative.
 fn is_forward(cx: &Ctx<'_>, part: Term) -> bool {
-    let Node::Le(zero, delay) = *cx.pool.node(part) else { return false };
-    *cx.pool.node(delay) == Node::Var(cx.delay) && cx.pool.as_value(zero).is_some()
+    let TermNode::Le(zero, delay) = *cx.pool.node(part) else { return false };
+    *cx.pool.node(delay) == TermNode::Var(cx.delay) && cx.pool.as_value(zero).is_some()
 }
 
 fn states(cx: &Ctx<'_>, belief: &Belief) -> Vec<StateTold> {
     match belief {
         Belief::Concrete(states) => {
-            let told = |state: &ioxide_model::concrete::State| StateTold {
+            let told = |state: &ioxide_model::concrete::ConcreteState| StateTold {
                 location: state.place(cx.sts),
                 values: shown_values(cx, &state.values, |var| cx.sts.is_data(var)),
                 path: Vec::new(),
@@ -215,23 +217,23 @@ fn shown_values(cx: &Ctx<'_>, values: &Valuation, wanted: impl Fn(VarId) -> bool
     values.iter().filter(|(var, _)| wanted(*var)).map(shown).collect()
 }
 
-fn why_not(cx: &Ctx<'_>, forbidden: &Forbidden, refusal: &Refusal) -> WhyNot {
+fn why_not(cx: &Ctx<'_>, forbidden: &Forbidden, refusal: &SwitchRefusal) -> WhyNot {
     let reason = match &refusal.blocked {
-        Blocked::Guard { conjunct } => {
+        SwitchBlock::Guard { conjunct } => {
             let free = cx.pool.free_vars(*conjunct);
             let mut values = shown_values(cx, &fields(cx.sts, &forbidden.label), |var| free.contains(&var));
             values.extend(state_values(cx, forbidden, refusal.state, &free));
             format!("`{}` does not hold with {}", cx.pool.show(*conjunct), values.join(", "))
         }
-        Blocked::Path => "its guard cannot hold with what is known".into(),
-        Blocked::Sort { field, value } => {
+        SwitchBlock::Path => "its guard cannot hold with what is known".into(),
+        SwitchBlock::Sort { field, value } => {
             let info = cx.pool.var_info(*field);
             let (value, sort) = (cx.pool.show_value(value), cx.pool.show_sort(info.sort));
             format!("`{}` is {value}, which is not of sort {sort}", info.name)
         }
-        Blocked::Arity => "the message has another number of fields".into(),
-        Blocked::Enabled => "it can be taken without any input, so the system must not be silent".into(),
-        Blocked::Overdue => "it had to be taken before so much time had passed".into(),
+        SwitchBlock::Arity => "the message has another number of fields".into(),
+        SwitchBlock::Enabled => "it can be taken without any input, so the system must not be silent".into(),
+        SwitchBlock::Overdue => "it had to be taken before so much time had passed".into(),
     };
     WhyNot { state: refusal.state, switch: cx.sts.switches[refusal.switch].label.to_string(), reason }
 }

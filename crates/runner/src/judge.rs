@@ -14,23 +14,23 @@ use thiserror::Error;
 
 use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
-use ioxide_model::relation::Relation;
+use ioxide_model::relation::ConformanceRelation;
 use ioxide_model::sts::{GateKind, Model, Sts};
 use ioxide_model::trace::Trace;
-use ioxide_symex::{After, Ctx, Forbidden, Observed, Tolerance};
+use ioxide_symex::{AllowedLabel, Ctx, Forbidden, Monitor, Tolerance};
 
 use crate::adapter::several::wiring;
-use crate::codec::{Message, label_from_json};
+use crate::codec::{WireMessage, label_from_json};
 use crate::event::{ConnectionTold, Explanation, FindingTold, WayTold};
 use crate::explain::{explanation, timed_finding};
 use crate::json;
 use crate::line::cut;
-use crate::objective::orders::{self, Happened};
-use crate::objective::{Objective, Watch};
+use crate::objective::orders::{self, LabelOrigin};
+use crate::objective::{Objective, ObjectiveWatch};
 
 /// What the monitor says about a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Judged {
+pub struct JudgedTrace {
     /// Labels judged; the last one is the forbidden one if there is one.
     pub steps: usize,
     /// Why the last label is forbidden.
@@ -57,7 +57,7 @@ pub struct JudgeConfig<'o> {
     /// How far its instants may be from the true ones.
     pub tolerance: Tolerance,
     /// What conformance means.
-    pub relation: Relation,
+    pub relation: ConformanceRelation,
     /// When the system took an input is not known: it was only sent where the trace has it.
     pub inputs: Inputs,
     /// How each label travelled, where the trace says so.
@@ -77,13 +77,13 @@ pub enum Inputs {
 }
 
 /// Judges `trace` up to its first forbidden label.
-pub fn judge(cx: &mut Ctx<'_>, trace: &Trace, config: &JudgeConfig<'_>) -> Judged {
-    let mut after = After::with_tolerance(cx, config.tolerance.clone()).judging(config.relation);
+pub fn judge(cx: &mut Ctx<'_>, trace: &Trace, config: &JudgeConfig<'_>) -> JudgedTrace {
+    let mut after = Monitor::with_tolerance(cx, config.tolerance.clone()).judging(config.relation);
     if !config.connections.is_empty() {
         after = after.wired(Some(Arc::new(wiring(cx.pool, cx.sts, &config.connections))));
     }
-    let mut watch = Watch::with_tolerance(config.tolerance.clone());
-    let mut judged = Judged { steps: trace.len(), ..Judged::default() };
+    let mut watch = ObjectiveWatch::with_tolerance(config.tolerance.clone());
+    let mut judged = JudgedTrace { steps: trace.len(), ..JudgedTrace::default() };
     for (at, label) in trace.labels.iter().enumerate() {
         if let Some(halted) = cx.halted() {
             judged.unknown.get_or_insert((at + 1, halted.to_string()));
@@ -103,9 +103,9 @@ pub fn judge(cx: &mut Ctx<'_>, trace: &Trace, config: &JudgeConfig<'_>) -> Judge
         }
         let way = config.ways.get(at).copied().flatten();
         match observed(cx, &mut after, label, config.inputs, way) {
-            Ok(Observed::Allowed) => (),
-            Ok(Observed::Unspecified) => judged.unspecified = judged.unspecified.or(Some(at + 1)),
-            Ok(Observed::Unknown) => {
+            Ok(AllowedLabel::Allowed) => (),
+            Ok(AllowedLabel::Unspecified) => judged.unspecified = judged.unspecified.or(Some(at + 1)),
+            Ok(AllowedLabel::Unknown) => {
                 let why = after.lost().map(|lost| lost.to_string()).unwrap_or_default();
                 judged.unknown.get_or_insert((at + 1, why));
             }
@@ -144,29 +144,29 @@ fn is_inside(
         let way = config.ways.get(at).copied().flatten();
         let happened = match (is_seen(cx.sts, label), config.inputs, way, label) {
             (false, Inputs::Sent, way, Label::Input(..)) => {
-                Happened::Sent { lane: way.map_or(0, |way| way.lane), confirmed: None }
+                LabelOrigin::Sent { lane: way.map_or(0, |way| way.lane), confirmed: None }
             }
-            (true, _, Some(way), _) => Happened::Came(way.arrival()),
-            _ => Happened::Now,
+            (true, _, Some(way), _) => LabelOrigin::Came(way.arrival()),
+            _ => LabelOrigin::Now,
         };
         (label.clone(), happened)
     };
-    let labels: Vec<(Label, Happened)> = trace.labels[..n].iter().enumerate().map(how).collect();
+    let labels: Vec<(Label, LabelOrigin)> = trace.labels[..n].iter().enumerate().map(how).collect();
     orders::is_inside(cx, objective, &labels, config.relation)
 }
 
 /// Moves the monitor on.
 fn observed(
     cx: &mut Ctx<'_>,
-    after: &mut After,
+    after: &mut Monitor,
     label: &Label,
     inputs: Inputs,
     way: Option<WayTold>,
-) -> Result<Observed, Box<Forbidden>> {
+) -> Result<AllowedLabel, Box<Forbidden>> {
     match (label, inputs, way) {
         (Label::Input(..), Inputs::Sent, way) if !is_seen(cx.sts, label) => {
             after.send(cx, label, way.map_or(0, |way| way.lane));
-            Ok(if after.is_open() { Observed::Unspecified } else { Observed::Allowed })
+            Ok(if after.is_open() { AllowedLabel::Unspecified } else { AllowedLabel::Allowed })
         }
         (_, _, Some(way)) if is_seen(cx.sts, label) => after.see(cx, label, way.arrival()),
         (Label::Output(gate, _), ..) if cx.sts.gates[*gate].tells_the_end() => {
@@ -191,7 +191,7 @@ fn is_seen(sts: &Sts, label: &Label) -> bool {
 /// A line of a trace that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("line {line}: {reason}")]
-pub struct BadLine {
+pub struct UnreadableLine {
     /// Its number, from 1.
     pub line: usize,
     /// What is wrong.
@@ -210,14 +210,14 @@ struct PlainLine {
 }
 
 /// Reads plain lines one after the other.
-struct Reader<'m> {
+struct TraceLineReader<'m> {
     model: &'m Model,
     /// Seconds since the start.
     now: Rational,
     labels: Vec<Label>,
 }
 
-impl Reader<'_> {
+impl TraceLineReader<'_> {
     fn line(&mut self, line: PlainLine) -> Result<(), String> {
         let is_timed = self.model.sts.is_timed();
         let has_time = is_timed && (line.time.is_some() || line.after.is_some());
@@ -231,7 +231,7 @@ impl Reader<'_> {
         self.labels.push(match (line.label, line.quiescence) {
             (None, true) => Label::Quiescence,
             (Some(label), false) => {
-                let message = Message { label, args: line.args };
+                let message = WireMessage { label, args: line.args };
                 label_from_json(self.model, &message, |_| true).map_err(|error| error.to_string())?
             }
             (Some(_), true) => return Err("a message and silence in one line".into()),
@@ -277,10 +277,10 @@ fn seconds_of(name: &str, json: &Json) -> Result<Rational, String> {
 ///
 /// # Errors
 /// If a line is no label, or the model does not know it.
-pub fn plain_trace(model: &Model, text: &str) -> Result<Trace, BadLine> {
-    let mut reader = Reader { model, now: Rational::ZERO, labels: Vec::new() };
+pub fn plain_trace(model: &Model, text: &str) -> Result<Trace, UnreadableLine> {
+    let mut reader = TraceLineReader { model, now: Rational::ZERO, labels: Vec::new() };
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let bad = |reason: String| BadLine { line: at + 1, reason };
+        let bad = |reason: String| UnreadableLine { line: at + 1, reason };
         let line: PlainLine = json::read(line).map_err(|error| bad(error.to_string()))?;
         reader.line(line).map_err(bad)?;
     }
@@ -292,7 +292,7 @@ mod tests {
     use super::*;
     use crate::samples::{VENDING, model, with_cx};
 
-    fn judged(text: &str) -> Judged {
+    fn judged(text: &str) -> JudgedTrace {
         let trace = plain_trace(&model(VENDING), text).unwrap();
         with_cx(model(VENDING), |mut cx| judge(&mut cx, &trace, &JudgeConfig::default()))
     }

@@ -8,7 +8,7 @@ pub const MAX_LINE: usize = 1 << 20;
 
 /// What one line was.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Line {
+pub enum LineRead {
     /// A line without its end mark.
     Text(String),
     /// A line longer than [`MAX_LINE`]; this is its beginning, the rest is lost.
@@ -21,7 +21,7 @@ pub enum Line {
 ///
 /// # Errors
 /// If the stream cannot be read.
-pub fn next_line(reader: &mut impl BufRead) -> io::Result<Option<Line>> {
+pub fn next_line(reader: &mut impl BufRead) -> io::Result<Option<LineRead>> {
     next_line_within(reader, MAX_LINE)
 }
 
@@ -29,7 +29,7 @@ pub fn next_line(reader: &mut impl BufRead) -> io::Result<Option<Line>> {
 ///
 /// # Errors
 /// If the stream cannot be read.
-pub fn next_line_within(reader: &mut impl BufRead, max: usize) -> io::Result<Option<Line>> {
+pub fn next_line_within(reader: &mut impl BufRead, max: usize) -> io::Result<Option<LineRead>> {
     let mut bytes = Vec::new();
     let limit = u64::try_from(max).unwrap_or(u64::MAX).saturating_add(1);
     reader.by_ref().take(limit).read_until(b'\n', &mut bytes)?;
@@ -38,21 +38,27 @@ pub fn next_line_within(reader: &mut impl BufRead, max: usize) -> io::Result<Opt
     }
     if bytes.last() != Some(&b'\n') && bytes.len() > max {
         skip_line(reader)?;
-        return Ok(Some(Line::TooLong(cut(&String::from_utf8_lossy(&bytes[..bytes.len().min(256)]), 80))));
+        return Ok(Some(LineRead::TooLong(cut(
+            &String::from_utf8_lossy(&bytes[..bytes.len().min(256)]),
+            80,
+        ))));
     }
     while matches!(bytes.last(), Some(b'\n' | b'\r')) {
         bytes.pop();
     }
     Ok(Some(match String::from_utf8(bytes) {
-        Ok(text) => Line::Text(text),
-        Err(error) => Line::NotText(cut(&String::from_utf8_lossy(error.as_bytes()), 80)),
+        Ok(text) => LineRead::Text(text),
+        Err(error) => LineRead::NotText(cut(&String::from_utf8_lossy(error.as_bytes()), 80)),
     }))
 }
 
 /// Reads lines in a thread of its own, at most `n` of them ahead of whoever takes them.
 ///
 /// A stream that floods us has to wait, so it cannot fill our memory.
-pub(crate) fn read_ahead(mut reader: impl BufRead + Send + 'static, n: usize) -> Receiver<io::Result<Line>> {
+pub(crate) fn read_ahead(
+    mut reader: impl BufRead + Send + 'static,
+    n: usize,
+) -> Receiver<io::Result<LineRead>> {
     let (sender, receiver) = sync_channel(n);
     std::thread::spawn(move || {
         while let Some(line) = next_line(&mut reader).transpose() {
@@ -98,7 +104,7 @@ mod tests {
     fn lines_end_at_marks_and_the_last_may_lack_one() {
         let mut reader = &b"one\r\n\ntwo"[..];
         for expected in ["one", "", "two"] {
-            assert_eq!(next_line(&mut reader).unwrap(), Some(Line::Text(expected.into())));
+            assert_eq!(next_line(&mut reader).unwrap(), Some(LineRead::Text(expected.into())));
         }
         assert_eq!(next_line(&mut reader).unwrap(), None);
     }
@@ -108,13 +114,13 @@ mod tests {
         let mut text = "x".repeat(3 * MAX_LINE);
         text.push_str("\nnext\n");
         let mut reader = text.as_bytes();
-        assert!(matches!(next_line(&mut reader).unwrap(), Some(Line::TooLong(_))));
-        assert_eq!(next_line(&mut reader).unwrap(), Some(Line::Text("next".into())));
+        assert!(matches!(next_line(&mut reader).unwrap(), Some(LineRead::TooLong(_))));
+        assert_eq!(next_line(&mut reader).unwrap(), Some(LineRead::Text("next".into())));
     }
 
     #[test]
     fn bytes_that_are_no_text_are_shown_not_trusted() {
         let mut reader = &b"a\xffb\n"[..];
-        assert_eq!(next_line(&mut reader).unwrap(), Some(Line::NotText("a\u{fffd}b".into())));
+        assert_eq!(next_line(&mut reader).unwrap(), Some(LineRead::NotText("a\u{fffd}b".into())));
     }
 }

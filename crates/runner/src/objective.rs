@@ -1,6 +1,6 @@
 //! Observation objectives: the traces after which an observation is judged.
 //!
-//! 002's ioco_F asks of a set F of suspension traces that, after each of them, the system does
+//! [FTW05]'s ioco_F asks of a set F of suspension traces that, after each of them, the system does
 //! only what the specification allows. F is all traces unless a goal of the model narrows it:
 //!
 //! | goal | a trace is in F while |
@@ -18,7 +18,7 @@
 //! model an input counts as taken where it was sent.)
 //!
 //! *Promises.* Outside F nothing is a failure. Where it cannot be decided whether a trace is in F,
-//! it is not, and that is [counted](Watch::doubts).
+//! it is not, and that is [counted](ObjectiveWatch::doubts).
 
 pub mod orders;
 mod path;
@@ -27,14 +27,14 @@ mod second_opinion;
 
 use std::sync::Arc;
 
-use ioxide_model::goal::{Goal, GoalKind, Observer, ObserverRule, ObserverTarget, Seen};
+use ioxide_model::goal::{Goal, GoalKind, ObservedEvent, Observer, ObserverRule, ObserverTarget};
 use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
 use ioxide_model::sts::{LocId, SwitchId};
 use ioxide_model::term::{Term, VarId};
 use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
-use ioxide_smt::solver::Decision;
+use ioxide_smt::solver::SolverDecision;
 use ioxide_symex::{Belief, Ctx, SymState, Tolerance};
 
 use self::path::PathWatch;
@@ -44,11 +44,11 @@ use self::path::PathWatch;
 pub struct Objective {
     /// Its name in the model.
     pub name: Arc<str>,
-    kind: Kind,
+    kind: ObjectiveKind,
 }
 
 #[derive(Clone, Debug)]
-enum Kind {
+enum ObjectiveKind {
     Observer(Observer),
     Path(Vec<SwitchId>),
     Reach { location: Option<LocId>, when: Term },
@@ -59,9 +59,9 @@ impl Objective {
     #[must_use]
     pub fn of(goal: &Goal) -> Option<Self> {
         let kind = match &goal.kind {
-            GoalKind::Observer(observer) => Kind::Observer(observer.clone()),
-            GoalKind::Path(path) => Kind::Path(path.clone()),
-            GoalKind::Reach { location, when } => Kind::Reach { location: *location, when: *when },
+            GoalKind::Observer(observer) => ObjectiveKind::Observer(observer.clone()),
+            GoalKind::Path(path) => ObjectiveKind::Path(path.clone()),
+            GoalKind::Reach { location, when } => ObjectiveKind::Reach { location: *location, when: *when },
             GoalKind::Always(_) | GoalKind::Sometimes(_) | GoalKind::Test(_) => return None,
         };
         Some(Self { name: Arc::clone(&goal.name), kind })
@@ -70,7 +70,7 @@ impl Objective {
 
 /// Watches a trace grow.
 #[derive(Clone, Debug, Default)]
-pub struct Watch {
+pub struct ObjectiveWatch {
     tolerance: Tolerance,
     /// The stage of an observer.
     stage: usize,
@@ -78,20 +78,20 @@ pub struct Watch {
     values: Option<Valuation>,
     /// Where a path may be, once something was seen.
     path: Option<Box<PathWatch>>,
-    end: Option<End>,
+    end: Option<ObjectiveEnd>,
     doubts: usize,
 }
 
 /// An observation that is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
+enum ObjectiveEnd {
     /// Whatever comes is inside.
     Inside,
     /// Whatever comes is outside.
     Outside,
 }
 
-impl Watch {
+impl ObjectiveWatch {
     /// A watch over traces whose instants are observed within `tolerance`.
     #[must_use]
     pub fn with_tolerance(tolerance: Tolerance) -> Self {
@@ -113,12 +113,12 @@ impl Watch {
     #[must_use]
     pub fn is_inside(&mut self, cx: &mut Ctx<'_>, objective: &Objective, belief: &Belief) -> bool {
         if let Some(end) = self.end {
-            return end == End::Inside;
+            return end == ObjectiveEnd::Inside;
         }
         let inside = match &objective.kind {
-            Kind::Observer(_) => Some(true),
-            Kind::Path(_) => self.path.as_ref().map_or(Some(true), |path| path.is_on(cx)),
-            Kind::Reach { location, when } => is_there(cx, *location, *when, belief),
+            ObjectiveKind::Observer(_) => Some(true),
+            ObjectiveKind::Path(_) => self.path.as_ref().map_or(Some(true), |path| path.is_on(cx)),
+            ObjectiveKind::Reach { location, when } => is_there(cx, *location, *when, belief),
         };
         self.doubts += usize::from(inside.is_none());
         inside.unwrap_or(false)
@@ -130,9 +130,9 @@ impl Watch {
             return;
         }
         match &objective.kind {
-            Kind::Observer(observer) => self.observe(cx, observer, label),
-            Kind::Path(path) => self.follow(cx, path, label),
-            Kind::Reach { .. } => (),
+            ObjectiveKind::Observer(observer) => self.observe(cx, observer, label),
+            ObjectiveKind::Path(path) => self.follow(cx, path, label),
+            ObjectiveKind::Reach { .. } => (),
         }
     }
 
@@ -177,15 +177,15 @@ impl Watch {
         self.values = Some(values);
         match rule.to {
             ObserverTarget::Stage(stage) => self.stage = stage,
-            ObserverTarget::Hit => self.end = Some(End::Inside),
-            ObserverTarget::Miss => self.end = Some(End::Outside),
+            ObserverTarget::Hit => self.end = Some(ObjectiveEnd::Inside),
+            ObserverTarget::Miss => self.end = Some(ObjectiveEnd::Outside),
         }
     }
 
     /// What the observer says cannot be computed.
     fn give_up(&mut self) {
         self.doubts += 1;
-        self.end = Some(End::Outside);
+        self.end = Some(ObjectiveEnd::Outside);
     }
 
     fn follow(&mut self, cx: &mut Ctx<'_>, path: &[SwitchId], label: &Label) {
@@ -195,9 +195,9 @@ impl Watch {
             watch.advance(cx, label);
         }
         if watch.has_left() {
-            self.end = Some(End::Outside);
+            self.end = Some(ObjectiveEnd::Outside);
         } else if watch.is_at_end(cx) {
-            self.end = Some(End::Inside);
+            self.end = Some(ObjectiveEnd::Inside);
         }
     }
 }
@@ -218,13 +218,13 @@ fn advance_clocks(values: &mut Valuation, clocks: &[VarId], time: &Rational) {
 }
 
 /// What an observer sees of `label`, with the fields of a message.
-fn seen(cx: &Ctx<'_>, label: &Label) -> (Seen, Vec<(VarId, Value)>) {
+fn seen(cx: &Ctx<'_>, label: &Label) -> (ObservedEvent, Vec<(VarId, Value)>) {
     match label {
         Label::Input(gate, values) | Label::Output(gate, values) => {
             let fields = cx.sts.gates[*gate].fields.iter().copied();
-            (Seen::Message(*gate), fields.zip(values.iter().cloned()).collect())
+            (ObservedEvent::Message(*gate), fields.zip(values.iter().cloned()).collect())
         }
-        Label::Quiescence | Label::Delay(_) => (Seen::Quiet, Vec::new()),
+        Label::Quiescence | Label::Delay(_) => (ObservedEvent::Quiet, Vec::new()),
     }
 }
 
@@ -245,7 +245,7 @@ fn is_there(cx: &mut Ctx<'_>, location: Option<LocId>, when: Term, belief: &Beli
 }
 
 /// Whether `when` may hold in `state`.
-fn may_hold(cx: &mut Ctx<'_>, state: &SymState, when: Term) -> Decision {
+fn may_hold(cx: &mut Ctx<'_>, state: &SymState, when: Term) -> SolverDecision {
     let store = state.store.substitution(cx.sts);
     let mut facts = state.path.facts().to_vec();
     facts.push(cx.pool.substitute(when, &store));
@@ -253,13 +253,13 @@ fn may_hold(cx: &mut Ctx<'_>, state: &SymState, when: Term) -> Decision {
 }
 
 /// Whether one of the questions has the answer yes; `None` if that is not known.
-fn any(answers: impl Iterator<Item = Decision>) -> Option<bool> {
+fn any(answers: impl Iterator<Item = SolverDecision>) -> Option<bool> {
     let mut found = Some(false);
     for answer in answers {
         match answer {
-            Decision::Sat => return Some(true),
-            Decision::Unsat => (),
-            Decision::Unknown(_) => found = None,
+            SolverDecision::Sat => return Some(true),
+            SolverDecision::Unsat => (),
+            SolverDecision::Unknown(_) => found = None,
         }
     }
     found
@@ -268,7 +268,7 @@ fn any(answers: impl Iterator<Item = Decision>) -> Option<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::campaign::{CampaignConfig, Counts, OnFailure};
+    use crate::campaign::{CampaignConfig, OnFailure, RunCounts};
     use crate::judge::{Inputs, JudgeConfig, judge};
     use crate::run::RunConfig;
     use crate::samples::{VENDING, model, test};
@@ -280,7 +280,7 @@ mod tests {
         state idle {";
 
     /// The runs by outcome, judged within the objective `name`, of a system that gives too much change.
-    fn counts(name: Option<&str>, sut: &str) -> Counts {
+    fn counts(name: Option<&str>, sut: &str) -> RunCounts {
         let spec = model(&VENDING.replace("state idle {", GOALS));
         let goal = name.map(|name| spec.sts.goals.iter().find(|goal| *goal.name == *name).unwrap());
         let objective = goal.map(|goal| Arc::new(Objective::of(goal).unwrap()));
@@ -349,7 +349,7 @@ mod tests {
         let trace = crate::judge::plain_trace(&spec, trace).unwrap();
         let goal = spec.sts.goals.iter().find(|goal| *goal.name == *name).unwrap();
         let objective = Objective::of(goal).unwrap();
-        let mut solver = ioxide_smt::brute::Brute::new();
+        let mut solver = ioxide_smt::brute::BruteSolver::new();
         let mut cx = Ctx::new(&mut spec, &mut solver);
         let config = JudgeConfig { objective: Some(&objective), inputs, ..JudgeConfig::default() };
         let judged = judge(&mut cx, &trace, &config);

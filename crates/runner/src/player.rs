@@ -1,9 +1,9 @@
 //! A model played as a system under test.
 //!
-//! The concrete semantics (002 Def. 11) with every choice made by a seeded generator: which
+//! The concrete semantics ([FTW05] Def. 11) with every choice made by a seeded generator: which
 //! enabled output or internal step comes next, the values of loose outputs, the values
-//! unknown at start. Inputs are completed angelically (003 sec. 3): an input nothing accepts
-//! is ignored. As in 003's care about internal steps, an input counts as accepted if it is
+//! unknown at start. Inputs are completed angelically ([AT15] sec. 3): an input nothing accepts
+//! is ignored. As in [AT15]'s care about internal steps, an input counts as accepted if it is
 //! accepted after internal steps; it is ignored only where no such steps lead to it, in a state
 //! that no internal step can leave. A model that takes internal steps for ever instead ignores
 //! nothing and is never quiescent: that is told. The comparison of models reads it the same way.
@@ -20,16 +20,16 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use thiserror::Error;
 
-use ioxide_model::concrete::{self, State, Successor, TauClosure};
+use ioxide_model::concrete::{self, ConcreteState, ConcreteSuccessor, TauClosure};
 use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
 use ioxide_model::sts::{GateKind, SwitchId};
 use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
 use ioxide_smt::halt::Halted;
-use ioxide_smt::solver::Why;
+use ioxide_smt::solver::UnknownReason;
 use ioxide_symex::Ctx;
-use ioxide_testgen::data::{Pick, Wish, any_value, pick};
+use ioxide_testgen::data::{PickedValues, ValueRequest, any_value, pick};
 
 /// Internal steps in a row after which a model counts as diverging.
 const MAX_INTERNAL: usize = 100_000;
@@ -37,22 +37,22 @@ const MAX_INTERNAL: usize = 100_000;
 const MAX_CLOSURE: usize = 10_000;
 
 /// Plays one model.
-pub struct Player<'m> {
+pub struct ModelPlayer<'m> {
     cx: Ctx<'m>,
     seed: u64,
     /// How often it was reset: each life has random choices of its own.
     life: u64,
     rng: ChaCha8Rng,
-    state: State,
+    state: ConcreteState,
     /// Seconds since the start of this life; only timed models use it.
     now: Rational,
     /// What a timed model does next.
-    plan: timed::Plan,
+    plan: timed::TimedPlan,
 }
 
 /// What became of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Taken {
+pub enum InputFate {
     /// A switch accepted it.
     Accepted(SwitchId),
     /// No switch accepts it here.
@@ -90,7 +90,7 @@ pub enum PlayError {
         /// The switch.
         switch: String,
         /// What the solver said.
-        why: Why,
+        why: UnknownReason,
     },
     /// An initial value or an update has no value.
     #[error("`{what}` has no value, or one that grows beyond what is computed")]
@@ -100,15 +100,15 @@ pub enum PlayError {
     },
 }
 
-impl<'m> Player<'m> {
+impl<'m> ModelPlayer<'m> {
     /// A player of the model of `cx`, in its initial state.
     ///
     /// # Errors
     /// If an initial value cannot be computed.
     pub fn new(cx: Ctx<'m>, seed: u64) -> Result<Self, PlayError> {
-        let state = State { loc: cx.sts.initial, values: Valuation::new() };
+        let state = ConcreteState { loc: cx.sts.initial, values: Valuation::new() };
         let rng = ChaCha8Rng::seed_from_u64(seed);
-        let plan = timed::Plan::Open;
+        let plan = timed::TimedPlan::Open;
         let mut player = Self { cx, seed, life: 0, rng, state, now: Rational::ZERO, plan };
         player.start()?;
         Ok(player)
@@ -140,7 +140,7 @@ impl<'m> Player<'m> {
 
     /// The state it is in.
     #[must_use]
-    pub fn state(&self) -> &State {
+    pub fn state(&self) -> &ConcreteState {
         &self.state
     }
 
@@ -159,24 +159,24 @@ impl<'m> Player<'m> {
     ///
     /// # Errors
     /// If a guard cannot be evaluated.
-    pub fn input(&mut self, label: &Label) -> Result<Taken, PlayError> {
+    pub fn input(&mut self, label: &Label) -> Result<InputFate, PlayError> {
         let mut ways = self.ways_to_take(label)?;
         if ways.is_empty() {
             return self.ignore(label);
         }
-        let Successor { switch, state } = ways.swap_remove(self.rng.random_range(0..ways.len()));
+        let ConcreteSuccessor { switch, state } = ways.swap_remove(self.rng.random_range(0..ways.len()));
         self.state = state;
-        self.plan = timed::Plan::Open;
-        Ok(Taken::Accepted(switch))
+        self.plan = timed::TimedPlan::Open;
+        Ok(InputFate::Accepted(switch))
     }
 
     /// Ignores an input nothing accepts, in a state that no internal step can leave. Internal steps of a
     /// timed model have their time: it ignores where it is.
-    fn ignore(&mut self, label: &Label) -> Result<Taken, PlayError> {
+    fn ignore(&mut self, label: &Label) -> Result<InputFate, PlayError> {
         if self.is_timed() {
-            return Ok(Taken::Ignored);
+            return Ok(InputFate::Ignored);
         }
-        let mut stable: Vec<State> = Vec::new();
+        let mut stable: Vec<ConcreteState> = Vec::new();
         for state in self.closure(label)?.states {
             if concrete::internal_successors(self.cx.pool, self.cx.sts, &state).is_ok_and(|it| it.is_empty())
             {
@@ -190,7 +190,7 @@ impl<'m> Player<'m> {
         if !stable.contains(&self.state) {
             self.state = stable.swap_remove(self.rng.random_range(0..stable.len()));
         }
-        Ok(Taken::Ignored)
+        Ok(InputFate::Ignored)
     }
 
     /// Lets it go on by itself up to its next output; `None` if there is none: it is quiescent.
@@ -237,15 +237,16 @@ impl<'m> Player<'m> {
         for clock in &self.cx.sts.clocks {
             values.set(clock.var, Value::Real(Rational::ZERO));
         }
-        self.state = State { loc: self.cx.sts.initial, values };
-        (self.now, self.plan) = (Rational::ZERO, timed::Plan::Open);
+        self.state = ConcreteState { loc: self.cx.sts.initial, values };
+        (self.now, self.plan) = (Rational::ZERO, timed::TimedPlan::Open);
         Ok(())
     }
 
     /// Where `label` can lead, after any number of internal steps.
-    fn ways_to_take(&self, label: &Label) -> Result<Vec<Successor>, PlayError> {
+    fn ways_to_take(&self, label: &Label) -> Result<Vec<ConcreteSuccessor>, PlayError> {
         let (pool, sts) = (&*self.cx.pool, self.cx.sts);
-        let undecided = |_| PlayError::Undecided { switch: label.show(pool, sts), why: Why::Incomplete };
+        let undecided =
+            |_| PlayError::Undecided { switch: label.show(pool, sts), why: UnknownReason::Incomplete };
         let mut ways = Vec::new();
         for state in &self.closure(label)?.states {
             ways.extend(concrete::successors(pool, sts, state, label).map_err(undecided)?);
@@ -256,7 +257,8 @@ impl<'m> Player<'m> {
     /// The states internal steps lead to; `label` is what could not be given if that is not known.
     fn closure(&self, label: &Label) -> Result<TauClosure, PlayError> {
         let (pool, sts) = (&*self.cx.pool, self.cx.sts);
-        let undecided = |_| PlayError::Undecided { switch: label.show(pool, sts), why: Why::Incomplete };
+        let undecided =
+            |_| PlayError::Undecided { switch: label.show(pool, sts), why: UnknownReason::Incomplete };
         concrete::tau_closure(pool, sts, [self.state.clone()], MAX_CLOSURE).map_err(undecided)
     }
 
@@ -273,11 +275,11 @@ impl<'m> Player<'m> {
             if self.cx.pool.is_refuted_at_once(switch.guard, |var| self.state.values.get(var)) {
                 continue;
             }
-            let wish = Wish { gate: switch.gate, guard: switch.guard, state: &self.state.values };
+            let wish = ValueRequest { gate: switch.gate, guard: switch.guard, state: &self.state.values };
             match pick(&mut self.cx, &mut self.rng, &wish) {
-                Pick::Values(values) => return Ok(Some((id, values))),
-                Pick::Impossible => (),
-                Pick::Unknown(why) => open = Some((id, why)),
+                PickedValues::Values(values) => return Ok(Some((id, values))),
+                PickedValues::Impossible => (),
+                PickedValues::Unknown(why) => open = Some((id, why)),
             }
         }
         match open {

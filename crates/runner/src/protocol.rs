@@ -29,36 +29,36 @@ pub const VERSION: u32 = 1;
 /// One line of the protocol.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum Message {
+pub enum ProtocolMessage {
     /// Who the system is and what it can do.
-    Hello(Hello),
+    Hello(HelloMessage),
     /// How the tool wants it.
-    Configure(Configure),
+    Configure(ConfigureMessage),
     /// The system is in its initial state.
-    Ready(Ready),
+    Ready(ReadyMessage),
     /// The system shall take this message.
-    Input(Input),
+    Input(InputMessage),
     /// The system has taken it.
-    Sent(Sent),
+    Sent(SentMessage),
     /// The system said this.
-    Output(Output),
+    Output(OutputMessage),
     /// The system shall go back to its initial state.
-    Reset(Reset),
+    Reset(ResetMessage),
     /// Virtual time shall pass.
-    Advance(Advance),
+    Advance(AdvanceMessage),
     /// Virtual time has passed.
-    Advanced(Advanced),
+    Advanced(AdvancedMessage),
     /// A text for people.
-    Log(Log),
+    Log(LogMessage),
     /// Something went wrong.
-    Error(Failure),
+    Error(SystemFailure),
     /// Orderly end.
-    Bye(Bye),
+    Bye(ByeMessage),
 }
 
 /// The first message of the system.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Hello {
+pub struct HelloMessage {
     /// The version of the protocol it speaks.
     pub protocol: u32,
     /// What it calls itself.
@@ -87,7 +87,7 @@ pub struct LabelInfo {
     /// Its name.
     pub label: String,
     /// Who sends it.
-    pub direction: Direction,
+    pub direction: MessageDirection,
     /// Its fields.
     #[serde(default)]
     pub fields: Vec<FieldInfo>,
@@ -96,7 +96,7 @@ pub struct LabelInfo {
 /// Who sends a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Direction {
+pub enum MessageDirection {
     /// The tool.
     Input,
     /// Somebody else; the tool only sees it.
@@ -129,7 +129,7 @@ pub enum ResetKind {
 
 /// How the tool wants the system.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Configure {
+pub struct ConfigureMessage {
     /// Settings by name.
     #[serde(default)]
     pub settings: Map<String, Json>,
@@ -162,11 +162,11 @@ pub struct PartPlace {
 
 /// The system is in its initial state.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ready {}
+pub struct ReadyMessage {}
 
 /// A message to the system.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Input {
+pub struct InputMessage {
     /// Its number, echoed by `sent`.
     pub id: u64,
     /// The name of the message.
@@ -178,7 +178,7 @@ pub struct Input {
 
 /// The system has taken an input.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sent {
+pub struct SentMessage {
     /// The number of the input.
     pub id: u64,
     /// When, in nanoseconds of a clock that never goes back.
@@ -191,7 +191,7 @@ pub struct Sent {
 
 /// A message from the system.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Output {
+pub struct OutputMessage {
     /// The name of the message.
     pub label: String,
     /// Its fields.
@@ -207,11 +207,11 @@ pub struct Output {
 
 /// The system shall go back to its initial state.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reset {}
+pub struct ResetMessage {}
 
 /// Virtual time shall pass.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Advance {
+pub struct AdvanceMessage {
     /// Up to this time in nanoseconds since `ready`; to the next thing that happens if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_ns: Option<u64>,
@@ -222,7 +222,7 @@ pub struct Advance {
 
 /// Virtual time has passed: up to where it was wanted, or to the instant of the outputs just written.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Advanced {
+pub struct AdvancedMessage {
     /// How late it is, in nanoseconds since `ready`.
     pub now_ns: u64,
     /// When something is due next, if anything is: nothing happens before unless an input comes.
@@ -232,10 +232,10 @@ pub struct Advanced {
 
 /// A text for people.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Log {
+pub struct LogMessage {
     /// How much it matters.
     #[serde(default)]
-    pub level: Level,
+    pub level: LogLevel,
     /// The text.
     pub text: String,
 }
@@ -243,7 +243,7 @@ pub struct Log {
 /// How much a text matters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Level {
+pub enum LogLevel {
     /// For those who look for a cause.
     Debug,
     /// Worth knowing.
@@ -257,7 +257,7 @@ pub enum Level {
 
 /// Something went wrong at the system's side.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Failure {
+pub struct SystemFailure {
     /// What it means for the input.
     pub kind: FailureKind,
     /// The reason, for people.
@@ -282,29 +282,29 @@ pub enum FailureKind {
 
 /// Orderly end.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Bye {}
+pub struct ByeMessage {}
 
 /// A line that is no message of the protocol.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
-pub struct BadLine {
+pub struct ProtocolViolation {
     /// What is wrong with it.
     pub reason: String,
     /// It is not wrong: it is more than is read.
     pub is_excess: bool,
 }
 
-impl Message {
+impl ProtocolMessage {
     /// Reads one line.
     ///
     /// # Errors
     /// If it is not a JSON object, or of no known type, or a field is missing or wrong.
-    pub fn from_line(line: &str) -> Result<Self, BadLine> {
-        let bad = |reason: String| BadLine { reason, is_excess: false };
+    pub fn from_line(line: &str) -> Result<Self, ProtocolViolation> {
+        let bad = |reason: String| ProtocolViolation { reason, is_excess: false };
         let json: Json = json::read(line).map_err(|error| match error {
             JsonError::Wrong(error) => bad(format!("not JSON: {error}")),
             JsonError::Twice(_) => bad(error.to_string()),
-            JsonError::Excess(excess) => BadLine { reason: excess.to_string(), is_excess: true },
+            JsonError::Excess(excess) => ProtocolViolation { reason: excess.to_string(), is_excess: true },
         })?;
         let Some(kind) = json.get("type").and_then(Json::as_str).map(str::to_owned) else {
             return Err(bad("not a message: expected a JSON object with a `type`".into()));
@@ -334,8 +334,8 @@ impl Message {
     }
 }
 
-impl From<codec::Message> for Output {
-    fn from(message: codec::Message) -> Self {
+impl From<codec::WireMessage> for OutputMessage {
+    fn from(message: codec::WireMessage) -> Self {
         Self { label: message.label, args: message.args, time_ns: None, raw: None }
     }
 }

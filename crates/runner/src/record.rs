@@ -15,10 +15,10 @@ use ioxide_model::sts::Model;
 use ioxide_model::trace::Trace;
 
 use crate::clock::seconds;
-use crate::codec::{CodecError, Message, label_from_json};
+use crate::codec::{CodecError, WireMessage, label_from_json};
 use crate::event::{Event, EventKind, LabelKind, LabelTold, WayTold};
 use crate::json;
-use crate::line::{Line, cut, next_line, next_line_within};
+use crate::line::{LineRead, cut, next_line, next_line_within};
 use crate::reporter::Reporter;
 
 /// The version written here.
@@ -31,7 +31,7 @@ const MAX_LINE: usize = 64 << 20;
 
 /// The first line of a record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Header {
+struct RecordHeader {
     format: String,
     version: u32,
 }
@@ -48,7 +48,7 @@ impl<W: Write> Recorder<W> {
     /// If the first line cannot be written.
     pub fn new(writer: W) -> io::Result<Self> {
         let mut recorder = Self { writer };
-        recorder.line(&Header { format: FORMAT.into(), version: VERSION })?;
+        recorder.line(&RecordHeader { format: FORMAT.into(), version: VERSION })?;
         Ok(recorder)
     }
 
@@ -187,15 +187,17 @@ pub fn each<E: From<RecordError>>(
 
 fn header(reader: &mut impl BufRead) -> Result<(), RecordError> {
     let first = match next_line(reader)? {
-        Some(Line::Text(text)) => text,
-        Some(Line::TooLong(shown) | Line::NotText(shown)) => return Err(RecordError::NotARecord(shown)),
+        Some(LineRead::Text(text)) => text,
+        Some(LineRead::TooLong(shown) | LineRead::NotText(shown)) => {
+            return Err(RecordError::NotARecord(shown));
+        }
         None => String::new(),
     };
-    let header: Header = json::read(&first).map_err(|_| RecordError::NotARecord(cut(&first, 60)))?;
+    let header: RecordHeader = json::read(&first).map_err(|_| RecordError::NotARecord(cut(&first, 60)))?;
     match header {
-        Header { format, .. } if format != FORMAT => Err(RecordError::NotARecord(cut(&first, 60))),
-        Header { version, .. } if version != VERSION => Err(RecordError::Version(version)),
-        Header { .. } => Ok(()),
+        RecordHeader { format, .. } if format != FORMAT => Err(RecordError::NotARecord(cut(&first, 60))),
+        RecordHeader { version, .. } if version != VERSION => Err(RecordError::Version(version)),
+        RecordHeader { .. } => Ok(()),
     }
 }
 
@@ -205,7 +207,7 @@ fn header(reader: &mut impl BufRead) -> Result<(), RecordError> {
 /// # Errors
 /// If the model does not know it.
 pub fn label(model: &Model, told: &LabelTold) -> Result<Option<Label>, CodecError> {
-    let message = || Message { label: told.label.clone(), args: told.args.clone() };
+    let message = || WireMessage { label: told.label.clone(), args: told.args.clone() };
     match told.kind {
         LabelKind::Quiescence => Ok(Some(Label::Quiescence)),
         LabelKind::Delay => Ok(told.delay_ns.map(|ns| Label::Delay(seconds(Duration::from_nanos(ns))))),
@@ -217,12 +219,12 @@ pub fn label(model: &Model, told: &LabelTold) -> Result<Option<Label>, CodecErro
     }
 }
 
-fn parsed(line: Line, number: usize) -> Result<Event, RecordError> {
+fn parsed(line: LineRead, number: usize) -> Result<Event, RecordError> {
     let bad = |reason: String| RecordError::BadLine { line: number, reason };
     match line {
-        Line::Text(text) => json::read(&text).map_err(|error| bad(error.to_string())),
-        Line::TooLong(_) => Err(bad(format!("it is longer than {} MB", MAX_LINE >> 20))),
-        Line::NotText(shown) => Err(bad(format!("it is no text: {shown}"))),
+        LineRead::Text(text) => json::read(&text).map_err(|error| bad(error.to_string())),
+        LineRead::TooLong(_) => Err(bad(format!("it is longer than {} MB", MAX_LINE >> 20))),
+        LineRead::NotText(shown) => Err(bad(format!("it is no text: {shown}"))),
     }
 }
 

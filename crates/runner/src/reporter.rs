@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::clock::Clock;
+use crate::clock::RunClock;
 use crate::event::{Event, EventKind, ShrinkingTold};
 
 /// Is told every event, in order; runs that go on at once tell from their own threads.
@@ -20,9 +20,9 @@ pub trait Reporter: Send {
 
 /// Tells nobody.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Silent;
+pub struct SilentReporter;
 
-impl Reporter for Silent {
+impl Reporter for SilentReporter {
     fn event(&mut self, _event: &Event) -> io::Result<()> {
         Ok(())
     }
@@ -51,22 +51,22 @@ impl Reporter for Vec<Box<dyn Reporter + '_>> {
 ///
 /// A clone tells the same reporter, so that several runs can go on at once.
 #[derive(Clone)]
-pub struct Teller<'r> {
-    hub: Arc<Mutex<Hub<'r>>>,
+pub struct EventSink<'r> {
+    hub: Arc<Mutex<EventHub<'r>>>,
     run: Option<u64>,
 }
 
 /// Where all events come together.
-struct Hub<'r> {
+struct EventHub<'r> {
     reporter: &'r mut dyn Reporter,
-    clock: &'r mut dyn Clock,
+    clock: &'r mut dyn RunClock,
     next: u64,
 }
 
-impl<'r> Teller<'r> {
+impl<'r> EventSink<'r> {
     /// Tells `reporter`, by the time of `clock`.
-    pub fn new(reporter: &'r mut dyn Reporter, clock: &'r mut dyn Clock) -> Self {
-        Self { hub: Arc::new(Mutex::new(Hub { reporter, clock, next: 0 })), run: None }
+    pub fn new(reporter: &'r mut dyn Reporter, clock: &'r mut dyn RunClock) -> Self {
+        Self { hub: Arc::new(Mutex::new(EventHub { reporter, clock, next: 0 })), run: None }
     }
 
     /// The same teller for the events of run `run`, which is not the only one.

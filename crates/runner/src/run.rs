@@ -1,6 +1,6 @@
 //! One test run: the tester moves, the adapter acts, the monitor judges, events are told.
 //!
-//! 002's on-the-fly algorithm. There is one loop for every kind of test; they differ in
+//! [FTW05]'s on-the-fly algorithm. There is one loop for every kind of test; they differ in
 //! the tester. An output that is already there comes before an input that is only meant to
 //! be sent. An input is under way until the system confirms it, or all is silent: outputs that come meanwhile may
 //! have been sent before it was taken, and only if the specification allows no order of them is it a failure.
@@ -9,7 +9,7 @@
 //! (`silence`). A system that ends, hangs up, hangs or talks nonsense has broken down: that is a failure of its
 //! own kind unless the model allows it (`breakdown`).
 //!
-//! In a timed model (001) time is part of what is seen: a message comes with the delay before it, and silence is a
+//! In a timed model ([BLLN23]) time is part of what is seen: a message comes with the delay before it, and silence is a
 //! delay. Time is that of the system, if it lets itself be told how late it is, or of this machine, with a stated
 //! tolerance. An input whose instant has passed before it was sent is not sent: the tester is too late.
 //!
@@ -32,30 +32,30 @@ use std::time::{Duration, Instant};
 
 use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
-use ioxide_model::relation::Relation;
+use ioxide_model::relation::ConformanceRelation;
 use ioxide_model::sts::{GateId, GateKind, SwitchId};
 use ioxide_model::trace::Trace;
 use ioxide_model::verdict::Verdict;
-use ioxide_symex::{After, Arrival, Belief, Ctx, Forbidden, Observed, Tolerance, explaining};
-use ioxide_testgen::tester::{Finding, Move, Stop, Tester};
+use ioxide_symex::{AllowedLabel, Arrival, Belief, Ctx, Forbidden, Monitor, Tolerance, explaining};
+use ioxide_testgen::tester::{MethodFinding, Tester, TesterMove, TesterStop};
 
-use self::breakdown::Broken;
-use self::pace::Pace;
+use self::breakdown::ForbiddenBreakdown;
+use self::pace::RunPace;
 use self::silence::Silences;
-use crate::adapter::{Adapter, AdapterError, Receipt};
+use crate::adapter::{Adapter, AdapterError, InputReceipt};
 use crate::clock::latency::Latencies;
 use crate::clock::patience::Patience;
 use crate::clock::{duration, seconds};
-use crate::coverage::{Coverage, Enough};
+use crate::coverage::{Coverage, EnoughCoverage};
 use crate::event::{
-    EventKind, FindingTold, LabelTold, Outcome, RunFinished, RunStarted, StepTold, ToleranceTold, Trouble,
-    VerdictTold, WayTold,
+    EventKind, FindingTold, LabelTold, RunFinished, RunOutcome, RunStarted, StepTold, SystemTrouble,
+    ToleranceTold, VerdictTold, WayTold,
 };
 use crate::explain::{explanation, signature, timed_finding};
 use crate::line::cut;
-use crate::objective::orders::{self, Happened};
-use crate::objective::{Objective, Watch};
-use crate::reporter::Teller;
+use crate::objective::orders::{self, LabelOrigin};
+use crate::objective::{Objective, ObjectiveWatch};
+use crate::reporter::EventSink;
 
 /// Characters told of a message as it was on the wire.
 const MAX_RAW: usize = 2_000;
@@ -64,7 +64,7 @@ const MAX_RAW: usize = 2_000;
 const MAX_LEFT: usize = 64;
 
 /// What a run needs besides a tester.
-pub struct Bench<'b, 'm> {
+pub struct RunSetup<'b, 'm> {
     /// The specification and a solver.
     pub cx: &'b mut Ctx<'m>,
     /// The system under test.
@@ -79,7 +79,7 @@ pub struct RunConfig {
     /// How long silence must last to count as quiescence.
     pub patience: Patience,
     /// What conformance means.
-    pub relation: Relation,
+    pub relation: ConformanceRelation,
     /// How many times as long the run listens on before silence is a failure.
     pub confirm: u32,
     /// Inputs that may be under way at once.
@@ -91,7 +91,7 @@ pub struct RunConfig {
     /// Labels after which the run ends whatever the tester wants.
     pub max_steps: usize,
     /// What ends the run as soon as it was seen.
-    pub enough: Option<Arc<Enough>>,
+    pub enough: Option<Arc<EnoughCoverage>>,
 }
 
 impl Default for RunConfig {
@@ -101,7 +101,7 @@ impl Default for RunConfig {
         let patience = Patience::new(Duration::from_millis(200));
         let latency = seconds(Duration::from_millis(100));
         let tolerance = Tolerance { latency, ..Tolerance::default() };
-        let relation = Relation::default();
+        let relation = ConformanceRelation::default();
         let (confirm, max_under_way, max_steps) = (10, 8, 1_000_000);
         Self {
             patience,
@@ -127,11 +127,11 @@ pub struct RunId {
 
 /// A run that is over.
 #[derive(Clone, Debug)]
-pub struct Finished {
+pub struct RunResult {
     /// What was seen.
     pub trace: Trace,
     /// How it ended.
-    pub end: End,
+    pub end: RunEnd,
     /// How many answers the solver owed.
     pub doubts: usize,
     /// The step from which on nothing is known, if there is one.
@@ -144,7 +144,7 @@ pub struct Finished {
 
 /// How a run ended.
 #[derive(Clone, Debug)]
-pub enum End {
+pub enum RunEnd {
     /// With this verdict, for this reason.
     Verdict(Verdict, String),
     /// Trouble with the system or the way to it.
@@ -153,14 +153,14 @@ pub enum End {
     Interrupted,
 }
 
-impl End {
+impl RunEnd {
     /// The kind of end.
     #[must_use]
-    pub fn outcome(&self) -> Outcome {
+    pub fn outcome(&self) -> RunOutcome {
         match self {
             Self::Verdict(verdict, _) => (*verdict).into(),
-            Self::Error(_) => Outcome::Error,
-            Self::Interrupted => Outcome::Interrupted,
+            Self::Error(_) => RunOutcome::Error,
+            Self::Interrupted => RunOutcome::Interrupted,
         }
     }
 }
@@ -170,33 +170,33 @@ impl End {
 /// # Errors
 /// If an event cannot be told.
 pub fn run(
-    bench: &mut Bench<'_, '_>,
+    bench: &mut RunSetup<'_, '_>,
     tester: &mut dyn Tester,
     config: &RunConfig,
     id: RunId,
     coverage: &mut Coverage,
-    teller: &Teller<'_>,
-) -> io::Result<Finished> {
+    teller: &EventSink<'_>,
+) -> io::Result<RunResult> {
     tester.start(id.seed);
     coverage.begin_run();
     let goal = tester.goal().unwrap_or_default();
     let asked = Instant::now();
     let trouble = bench.adapter.reset().err();
-    let pace = Pace::start(bench.cx.sts.is_timed(), bench.adapter);
+    let pace = RunPace::start(bench.cx.sts.is_timed(), bench.adapter);
     let tolerance = match &pace {
         // The system has started after it was asked to, however late that was heard.
-        Pace::Wall(wall) => Tolerance { start: seconds(wall.since(asked)), ..config.tolerance.clone() },
-        Pace::Untimed | Pace::Virtual(_) => Tolerance::default(),
+        RunPace::Wall(wall) => Tolerance { start: seconds(wall.since(asked)), ..config.tolerance.clone() },
+        RunPace::Untimed | RunPace::Virtual(_) => Tolerance::default(),
     };
     let told = (!tolerance.is_exact()).then(|| ToleranceTold::from(&tolerance));
     let (run, seed) = (id.run, id.seed);
-    let unconfirmed = bench.adapter.receipt() == Receipt::Written;
+    let unconfirmed = bench.adapter.receipt() == InputReceipt::Written;
     let connections = bench.adapter.connections();
     let started = RunStarted { run, seed, goal, tolerance: told, unconfirmed, connections };
     let has_times = teller.tell(EventKind::RunStarted(started))? > 0;
-    let after = After::with_tolerance(bench.cx, tolerance).judging(config.relation);
+    let after = Monitor::with_tolerance(bench.cx, tolerance).judging(config.relation);
     let after = after.wired(bench.adapter.wiring());
-    let mut walk = Walk {
+    let mut walk = RunLoop {
         bench,
         config,
         pace,
@@ -210,7 +210,7 @@ pub fn run(
         history: Trace::default(),
         told: 0,
         happened: Vec::new(),
-        watch: Watch::with_tolerance(config.tolerance.clone()),
+        watch: ObjectiveWatch::with_tolerance(config.tolerance.clone()),
         signature: None,
         unknown: None,
         silences: Silences::default(),
@@ -224,31 +224,31 @@ pub fn run(
         teller,
     };
     let ended = match trouble {
-        Some(error) => Ended::Trouble(error),
-        None => walk.go(tester)?,
+        Some(error) => LoopEnd::Trouble(error),
+        None => walk.run(tester)?,
     };
     let finding = tester.finding(walk.bench.cx, &walk.trace);
     let end = match ended {
-        Ended::Stopped(Stop::GoalMet(reason)) => walk.passed(reason),
-        Ended::Stopped(Stop::GoalMissed(reason)) => End::Verdict(Verdict::Inconclusive, reason),
-        Ended::Forbidden(forbidden) => walk.fail(&forbidden, finding.as_ref())?,
-        Ended::Broken(broken) => walk.break_down(&broken)?,
-        Ended::Trouble(AdapterError::Interrupted) => End::Interrupted,
-        Ended::Outside(seen) => End::Verdict(Verdict::Inconclusive, walk.outside(&seen)),
-        Ended::Trouble(error) => End::Error(error),
-        Ended::Interrupted => End::Interrupted,
+        LoopEnd::Stopped(TesterStop::GoalMet(reason)) => walk.passed(reason),
+        LoopEnd::Stopped(TesterStop::GoalMissed(reason)) => RunEnd::Verdict(Verdict::Inconclusive, reason),
+        LoopEnd::Forbidden(forbidden) => walk.fail(&forbidden, finding.as_ref())?,
+        LoopEnd::Broken(broken) => walk.break_down(&broken)?,
+        LoopEnd::Trouble(AdapterError::Interrupted) => RunEnd::Interrupted,
+        LoopEnd::Outside(seen) => RunEnd::Verdict(Verdict::Inconclusive, walk.outside(&seen)),
+        LoopEnd::Trouble(error) => RunEnd::Error(error),
+        LoopEnd::Interrupted => RunEnd::Interrupted,
     };
     walk.finish(end, finding.as_ref(), id)
 }
 
 /// A run under way.
-struct Walk<'w, 'b, 'm, 'r> {
-    bench: &'w mut Bench<'b, 'm>,
+struct RunLoop<'w, 'b, 'm, 'r> {
+    bench: &'w mut RunSetup<'b, 'm>,
     config: &'w RunConfig,
-    pace: Pace,
+    pace: RunPace,
     /// The instant up to which time was told.
     at: Duration,
-    after: After,
+    after: Monitor,
     /// The next message to tell, as it was on the wire.
     raw: Option<String>,
     /// How it travelled, where there are several lanes.
@@ -263,8 +263,8 @@ struct Walk<'w, 'b, 'm, 'r> {
     /// How many steps were told, those included that were taken back.
     told: usize,
     /// How each label of the trace came about, for the objective.
-    happened: Vec<Happened>,
-    watch: Watch,
+    happened: Vec<LabelOrigin>,
+    watch: ObjectiveWatch,
     signature: Option<String>,
     /// The step from which on nothing is known, and why.
     unknown: Option<(usize, String)>,
@@ -281,15 +281,15 @@ struct Walk<'w, 'b, 'm, 'r> {
     coverage: &'w mut Coverage,
     /// The switches that explain the messages since the last move.
     explained: Vec<Vec<SwitchId>>,
-    teller: &'w Teller<'r>,
+    teller: &'w EventSink<'r>,
 }
 
 /// Why the loop was left.
-enum Ended {
-    Stopped(Stop),
+enum LoopEnd {
+    Stopped(TesterStop),
     Forbidden(Box<Forbidden>),
     /// The system broke down, and the specification does not allow it.
-    Broken(Box<Broken>),
+    Broken(Box<ForbiddenBreakdown>),
     /// Something the specification forbids, after a trace that is not to be judged.
     Outside(String),
     Trouble(AdapterError),
@@ -297,35 +297,35 @@ enum Ended {
 }
 
 /// Why a step is the last one, if it is.
-type Step = Result<(), Ended>;
+type LoopStep = Result<(), LoopEnd>;
 
-impl Walk<'_, '_, '_, '_> {
-    fn go(&mut self, tester: &mut dyn Tester) -> io::Result<Ended> {
+impl RunLoop<'_, '_, '_, '_> {
+    fn run(&mut self, tester: &mut dyn Tester) -> io::Result<LoopEnd> {
         loop {
             if self.bench.stop.load(Ordering::Relaxed) {
-                return Ok(Ended::Interrupted);
+                return Ok(LoopEnd::Interrupted);
             }
             if self.trace.len() >= self.config.max_steps {
                 let reason = format!("the limit of {} steps was reached", self.config.max_steps);
-                return Ok(Ended::Stopped(Stop::GoalMissed(reason)));
+                return Ok(LoopEnd::Stopped(TesterStop::GoalMissed(reason)));
             }
             if self.config.enough.as_ref().is_some_and(|enough| enough.is_met()) {
-                return self.stop(Stop::GoalMet("what was waited for was seen".into()));
+                return self.stop(TesterStop::GoalMet("what was waited for was seen".into()));
             }
             self.explained.drain(..).for_each(|switches| tester.explained(&switches));
-            let is_untimed = matches!(self.pace, Pace::Untimed);
+            let is_untimed = matches!(self.pace, RunPace::Untimed);
             let step = match tester.next(self.bench.cx, &self.after, &self.history) {
-                Move::Stimulate(label) if is_untimed => self.stimulate(&label)?,
-                Move::Stimulate(label) => self.stimulate_after(&Rational::ZERO, &label)?,
-                Move::StimulateAfter(wait, label) => self.stimulate_after(&wait, &label)?,
-                Move::Observe if is_untimed => self.observe(Duration::ZERO)?,
-                Move::Observe => {
+                TesterMove::Stimulate(label) if is_untimed => self.stimulate(&label)?,
+                TesterMove::Stimulate(label) => self.stimulate_after(&Rational::ZERO, &label)?,
+                TesterMove::StimulateAfter(wait, label) => self.stimulate_after(&wait, &label)?,
+                TesterMove::Observe if is_untimed => self.observe(Duration::ZERO)?,
+                TesterMove::Observe => {
                     let horizon = self.after.horizon(self.bench.cx).add(&self.lag());
-                    self.look(duration(&horizon))?
+                    self.observe_timed(duration(&horizon))?
                 }
-                Move::ObserveFor(time) if is_untimed => self.observe(time)?,
-                Move::ObserveFor(time) => self.look(time)?,
-                Move::Stop(stop) => return self.stop(stop),
+                TesterMove::ObserveFor(time) if is_untimed => self.observe(time)?,
+                TesterMove::ObserveFor(time) => self.observe_timed(time)?,
+                TesterMove::Stop(stop) => return self.stop(stop),
             };
             if let Err(ended) = step {
                 return Ok(ended);
@@ -334,8 +334,8 @@ impl Walk<'_, '_, '_, '_> {
     }
 
     /// Ends the run, after a look at what has arrived already: it is not lost because nobody asked for it.
-    fn stop(&mut self, stop: Stop) -> io::Result<Ended> {
-        let is_untimed = matches!(self.pace, Pace::Untimed);
+    fn stop(&mut self, stop: TesterStop) -> io::Result<LoopEnd> {
+        let is_untimed = matches!(self.pace, RunPace::Untimed);
         for _ in 0..MAX_LEFT {
             if !is_untimed || self.is_gone {
                 break;
@@ -350,11 +350,11 @@ impl Walk<'_, '_, '_, '_> {
             }
         }
         let explained = if is_untimed { self.explain_held()? } else { self.explain_in_time()? };
-        Ok(explained.err().unwrap_or(Ended::Stopped(stop)))
+        Ok(explained.err().unwrap_or(LoopEnd::Stopped(stop)))
     }
 
     /// A message was seen.
-    fn seen(&mut self, label: &Label) -> io::Result<Step> {
+    fn seen(&mut self, label: &Label) -> io::Result<LoopStep> {
         self.raw = self.bench.adapter.raw().map(str::to_owned);
         self.count_latency(label);
         let arrival = self.bench.adapter.arrival();
@@ -392,15 +392,15 @@ impl Walk<'_, '_, '_, '_> {
     }
 
     /// Moves the monitor on by one label that just happened, and tells the step.
-    fn judge(&mut self, label: &Label) -> io::Result<Step> {
+    fn judge(&mut self, label: &Label) -> io::Result<LoopStep> {
         self.judge_by(label, |after, cx| after.observe(cx, label))
     }
 
     /// The same, for a message that came in this way.
-    fn judge_arrived(&mut self, label: &Label, arrival: Arrival) -> io::Result<Step> {
+    fn judge_arrived(&mut self, label: &Label, arrival: Arrival) -> io::Result<LoopStep> {
         let step = self.judge_by(label, |after, cx| after.see(cx, label, arrival))?;
         match step {
-            Err(Ended::Forbidden(forbidden)) => {
+            Err(LoopEnd::Forbidden(forbidden)) => {
                 let arrived = self.bench.adapter.arrived().unwrap_or_else(Instant::now);
                 self.unless_late(label, arrival, arrived, forbidden)
             }
@@ -415,8 +415,8 @@ impl Walk<'_, '_, '_, '_> {
     fn judge_by(
         &mut self,
         label: &Label,
-        observe: impl FnOnce(&mut After, &mut Ctx<'_>) -> Result<Observed, Box<Forbidden>>,
-    ) -> io::Result<Step> {
+        observe: impl FnOnce(&mut Monitor, &mut Ctx<'_>) -> Result<AllowedLabel, Box<Forbidden>>,
+    ) -> io::Result<LoopStep> {
         let switches = explaining(self.bench.cx, self.after.belief(), label);
         let is_inside = self.is_inside_in_time();
         self.advance_watch(label);
@@ -431,21 +431,21 @@ impl Walk<'_, '_, '_, '_> {
         }
         self.note_unknown(judged.as_ref().ok());
         Ok(match judged {
-            Ok(Observed::Allowed | Observed::Unspecified | Observed::Unknown) => Ok(()),
+            Ok(AllowedLabel::Allowed | AllowedLabel::Unspecified | AllowedLabel::Unknown) => Ok(()),
             Err(forbidden) if is_inside && self.is_inside(self.trace.len() - 1) => {
-                Err(Ended::Forbidden(forbidden))
+                Err(LoopEnd::Forbidden(forbidden))
             }
-            Err(_) => Err(Ended::Outside(label.show(self.bench.cx.pool, self.bench.cx.sts))),
+            Err(_) => Err(LoopEnd::Outside(label.show(self.bench.cx.pool, self.bench.cx.sts))),
         })
     }
 
     /// Remembers from which step on nothing is known.
-    fn note_unknown(&mut self, observed: Option<&Observed>) {
+    fn note_unknown(&mut self, observed: Option<&AllowedLabel>) {
         if self.unknown.is_some() {
             return;
         }
         let why = match (observed, self.after.lost(), self.after.doubts()) {
-            (Some(Observed::Unknown), Some(lost), _) => lost.to_string(),
+            (Some(AllowedLabel::Unknown), Some(lost), _) => lost.to_string(),
             (Some(_), _, 1..) => "the solver left a question open".into(),
             _ => return,
         };
@@ -483,26 +483,26 @@ impl Walk<'_, '_, '_, '_> {
     }
 
     /// How `label`, which is told now, came about.
-    fn how(&self, label: &Label) -> Happened {
+    fn how(&self, label: &Label) -> LabelOrigin {
         let is_given =
             matches!(label, Label::Input(gate, _) if self.bench.cx.sts.gates[*gate].kind == GateKind::Input);
         match (is_given, self.way) {
             (true, way) if self.is_under_way => {
-                Happened::Sent { lane: way.map_or(0, |way| way.lane), confirmed: None }
+                LabelOrigin::Sent { lane: way.map_or(0, |way| way.lane), confirmed: None }
             }
-            (false, Some(way)) => Happened::Came(way.arrival()),
-            (_, _) => Happened::Now,
+            (false, Some(way)) => LabelOrigin::Came(way.arrival()),
+            (_, _) => LabelOrigin::Now,
         }
     }
 
     /// Whether what comes after the first `n` labels is judged, whichever way they crossed.
     fn is_inside(&mut self, n: usize) -> bool {
         let Some(objective) = self.config.objective.clone() else { return true };
-        if !matches!(self.pace, Pace::Untimed) {
+        if !matches!(self.pace, RunPace::Untimed) {
             return true;
         }
         let labels = self.trace.labels.iter().cloned().zip(self.happened.iter().copied());
-        let labels: Vec<(Label, Happened)> = labels.take(n).collect();
+        let labels: Vec<(Label, LabelOrigin)> = labels.take(n).collect();
         let inside = orders::is_inside(self.bench.cx, &objective, &labels, self.config.relation);
         self.watch.doubt(usize::from(inside.is_none()));
         inside.unwrap_or(false)
@@ -511,7 +511,7 @@ impl Walk<'_, '_, '_, '_> {
     /// The same in a timed model.
     fn is_inside_in_time(&mut self) -> bool {
         match &self.config.objective {
-            Some(objective) if !matches!(self.pace, Pace::Untimed) => {
+            Some(objective) if !matches!(self.pace, RunPace::Untimed) => {
                 self.watch.is_inside(self.bench.cx, objective, self.after.belief())
             }
             _ => true,
@@ -519,7 +519,7 @@ impl Walk<'_, '_, '_, '_> {
     }
 
     fn advance_watch(&mut self, label: &Label) {
-        if let (Some(objective), false) = (&self.config.objective, matches!(self.pace, Pace::Untimed)) {
+        if let (Some(objective), false) = (&self.config.objective, matches!(self.pace, RunPace::Untimed)) {
             self.watch.advance(self.bench.cx, objective, label);
         }
     }
@@ -530,18 +530,18 @@ impl Walk<'_, '_, '_, '_> {
     }
 
     /// The goal was met; that is a pass if everything is known.
-    fn passed(&self, reason: String) -> End {
+    fn passed(&self, reason: String) -> RunEnd {
         match &self.unknown {
-            None => End::Verdict(Verdict::Pass, reason),
+            None => RunEnd::Verdict(Verdict::Pass, reason),
             Some((step, why)) => {
-                End::Verdict(Verdict::Inconclusive, format!("unknown from step {step} on, because {why}"))
+                RunEnd::Verdict(Verdict::Inconclusive, format!("unknown from step {step} on, because {why}"))
             }
         }
     }
 
-    fn fail(&mut self, forbidden: &Forbidden, finding: Option<&Finding>) -> io::Result<End> {
+    fn fail(&mut self, forbidden: &Forbidden, finding: Option<&MethodFinding>) -> io::Result<RunEnd> {
         if let Some(reason) = self.pace.starved(&self.config.tolerance) {
-            return Ok(End::Verdict(Verdict::Inconclusive, reason));
+            return Ok(RunEnd::Verdict(Verdict::Inconclusive, reason));
         }
         let explanation = explanation(self.bench.cx, forbidden);
         let judged = timed_finding(self.bench.cx, forbidden, &self.trace);
@@ -566,14 +566,14 @@ impl Walk<'_, '_, '_, '_> {
             ..VerdictTold::new(Verdict::Fail, reason.clone())
         };
         self.teller.tell(EventKind::Verdict(told))?;
-        Ok(End::Verdict(Verdict::Fail, reason))
+        Ok(RunEnd::Verdict(Verdict::Fail, reason))
     }
 
-    fn finish(self, end: End, finding: Option<&Finding>, id: RunId) -> io::Result<Finished> {
+    fn finish(self, end: RunEnd, finding: Option<&MethodFinding>, id: RunId) -> io::Result<RunResult> {
         let unknown_from = self.unknown.as_ref().map(|(step, _)| *step);
         match &end {
-            End::Verdict(Verdict::Fail, _) | End::Interrupted => (),
-            End::Verdict(verdict, reason) => {
+            RunEnd::Verdict(Verdict::Fail, _) | RunEnd::Interrupted => (),
+            RunEnd::Verdict(verdict, reason) => {
                 let told = VerdictTold {
                     unknown_from,
                     finding: finding.map(FindingTold::from),
@@ -581,16 +581,17 @@ impl Walk<'_, '_, '_, '_> {
                 };
                 self.teller.tell(EventKind::Verdict(told))?;
             }
-            End::Error(error) => {
+            RunEnd::Error(error) => {
                 let last_words = self.bench.adapter.last_words();
-                self.teller.tell(EventKind::Trouble(Trouble { error: error.to_string(), last_words }))?;
+                self.teller
+                    .tell(EventKind::Trouble(SystemTrouble { error: error.to_string(), last_words }))?;
             }
         }
         let (outcome, steps, doubts) =
             (end.outcome(), self.trace.n_steps(), self.after.doubts() + self.watch.doubts());
         self.teller.tell(EventKind::RunFinished(RunFinished { run: id.run, outcome, steps, doubts }))?;
         let Self { trace, signature, latencies, .. } = self;
-        Ok(Finished { trace, end, doubts, unknown_from, signature, latencies })
+        Ok(RunResult { trace, end, doubts, unknown_from, signature, latencies })
     }
 }
 

@@ -4,33 +4,33 @@ use std::io;
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
-use ioxide_lang::{Options, load};
+use ioxide_lang::{LoadOptions, load};
 use ioxide_model::label::Label;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
 use ioxide_model::value::Value;
-use ioxide_smt::brute::Brute;
+use ioxide_smt::brute::BruteSolver;
 use ioxide_smt::solver::Solver;
-use ioxide_symex::{Ctx, Limits};
+use ioxide_symex::{Ctx, ExploreLimits};
 use ioxide_testgen::purpose::{Criterion, PurposeSet, coverage};
 use ioxide_testgen::tester::Tester;
-use ioxide_testgen::tester::cover::{Cover, Order, Rounds};
-use ioxide_testgen::tester::random::{Random, RandomConfig};
-use ioxide_testgen::tester::tour::Tour;
+use ioxide_testgen::tester::cover::{CoverRounds, CoverTester, PurposeOrder};
+use ioxide_testgen::tester::random::{RandomConfig, RandomTester};
+use ioxide_testgen::tester::tour::TourTester;
 
 use crate::adapter::model::ModelAdapter;
 use crate::campaign::{CampaignConfig, CampaignOutcome, campaign};
-use crate::clock::Stopped;
+use crate::clock::StoppedClock;
 use crate::event::Event;
-use crate::reporter::{Reporter, Teller};
-use crate::run::Bench;
+use crate::reporter::{EventSink, Reporter};
+use crate::run::RunSetup;
 
 /// The model `text` writes.
 #[track_caller]
 pub(crate) fn model(text: &str) -> Model {
     let mut sources = Sources::default();
     let file = sources.add("test.iox", text);
-    let loaded = load(&sources, file, &Options::default());
+    let loaded = load(&sources, file, &LoadOptions::default());
     loaded.model.unwrap_or_else(|| panic!("{:#?}", loaded.diagnostics))
 }
 
@@ -74,13 +74,13 @@ pub(crate) fn message(model: &Model, gate: &str, values: &[i64]) -> Label {
 
 /// Calls `body` with a context over `model`.
 pub(crate) fn with_cx<T>(mut model: Model, body: impl FnOnce(Ctx<'_>) -> T) -> T {
-    let mut solver = Brute::new();
+    let mut solver = BruteSolver::new();
     body(Ctx::new(&mut model, &mut solver))
 }
 
 /// The solver of tests.
 pub(crate) fn new_solver() -> Box<dyn Solver> {
-    Box::new(Brute::new())
+    Box::new(BruteSolver::new())
 }
 
 /// The events and the outcome of a campaign of the random tester against a model.
@@ -103,7 +103,7 @@ pub(crate) fn test_into(
     config: &CampaignConfig,
     reporter: &mut dyn Reporter,
 ) -> io::Result<CampaignOutcome> {
-    let mut tester = Random::new(RandomConfig { steps, ..RandomConfig::default() }, config.seed);
+    let mut tester = RandomTester::new(RandomConfig { steps, ..RandomConfig::default() }, config.seed);
     test_by(spec, sut, &mut tester, config, reporter)
 }
 
@@ -115,8 +115,8 @@ pub(crate) fn test_by(
     config: &CampaignConfig,
     reporter: &mut dyn Reporter,
 ) -> io::Result<CampaignOutcome> {
-    let mut clock = Stopped;
-    let teller = Teller::new(reporter, &mut clock);
+    let mut clock = StoppedClock;
+    let teller = EventSink::new(reporter, &mut clock);
     on_bench(spec, sut, config.seed, |bench| campaign(bench, tester, config, &teller))
 }
 
@@ -125,36 +125,36 @@ pub(crate) fn on_bench<T>(
     spec: &Model,
     sut: &Model,
     seed: u64,
-    body: impl FnOnce(&mut Bench<'_, '_>) -> T,
+    body: impl FnOnce(&mut RunSetup<'_, '_>) -> T,
 ) -> T {
     let (mut spec_own, mut sut_own) = (spec.clone(), sut.clone());
-    let (mut spec_solver, mut sut_solver) = (Brute::new(), Brute::new());
+    let (mut spec_solver, mut sut_solver) = (BruteSolver::new(), BruteSolver::new());
     let mut cx = Ctx::new(&mut spec_own, &mut spec_solver);
     let sut_cx = Ctx::new(&mut sut_own, &mut sut_solver);
     let mut adapter = ModelAdapter::new(spec, sut_cx, seed).unwrap();
     let stop = AtomicBool::new(false);
-    body(&mut Bench { cx: &mut cx, adapter: &mut adapter, stop: &stop })
+    body(&mut RunSetup { cx: &mut cx, adapter: &mut adapter, stop: &stop })
 }
 
 /// The tester of switch coverage over `spec`, and `spec` with the terms it needs.
-pub(crate) fn cover(spec: &Model, rounds: Rounds) -> (Cover, Model) {
+pub(crate) fn cover(spec: &Model, rounds: CoverRounds) -> (CoverTester, Model) {
     let (set, spec) = purposes(spec, Criterion::Switches);
-    (Cover::new(&set, rounds, Order::LongestFirst), spec)
+    (CoverTester::new(&set, rounds, PurposeOrder::LongestFirst), spec)
 }
 
 /// As [`cover`], in few long runs.
-pub(crate) fn tour(spec: &Model, rounds: Rounds) -> (Tour, Model) {
+pub(crate) fn tour(spec: &Model, rounds: CoverRounds) -> (TourTester, Model) {
     let (set, spec) = purposes(spec, Criterion::Switches);
-    (Tour::new(&set, rounds, LIMITS), spec)
+    (TourTester::new(&set, rounds, LIMITS), spec)
 }
 
 /// Symbolic states looked at.
-pub(crate) const LIMITS: Limits = Limits { max_states: 2_000, max_depth: u32::MAX };
+pub(crate) const LIMITS: ExploreLimits = ExploreLimits { max_states: 2_000, max_depth: u32::MAX };
 
 /// The purposes of `criterion`, and `spec` with the terms they need.
 pub(crate) fn purposes(spec: &Model, criterion: Criterion) -> (PurposeSet, Model) {
     let mut own = spec.clone();
-    let mut solver = Brute::new();
+    let mut solver = BruteSolver::new();
     let mut cx = Ctx::new(&mut own, &mut solver);
     let set = coverage(&mut cx, criterion, LIMITS, &mut |_| ControlFlow::Continue(()));
     (set, own)

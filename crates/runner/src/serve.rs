@@ -30,14 +30,15 @@ use ioxide_symex::Ctx;
 
 use crate::clock::{duration, seconds};
 use crate::codec::{self, label_from_json, label_to_json};
-use crate::line::{Line, read_ahead};
-use crate::player::{PlayError, Player};
+use crate::line::{LineRead, read_ahead};
+use crate::player::{ModelPlayer, PlayError};
 use crate::protocol::{
-    Advance, Advanced, Bye, Configure, Direction, Failure, FailureKind, FieldInfo, Hello, Input, LabelInfo,
-    Level, Log, Message, Ready, ResetKind, Sent, VERSION,
+    AdvanceMessage, AdvancedMessage, ByeMessage, ConfigureMessage, FailureKind, FieldInfo, HelloMessage,
+    InputMessage, LabelInfo, LogLevel, LogMessage, MessageDirection, ProtocolMessage, ReadyMessage,
+    ResetKind, SentMessage, SystemFailure, VERSION,
 };
 
-pub use self::tcp::{Happening, serve_tcp};
+pub use self::tcp::{ListenerEvent, serve_tcp};
 
 /// Lines read ahead of the player.
 const READ_AHEAD: usize = 64;
@@ -51,7 +52,7 @@ pub type NewSolver = dyn Fn() -> Box<dyn Solver> + Send + Sync;
 
 /// How a conversation ended in good order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
+pub enum ServeEnd {
     /// The tool said goodbye.
     Bye,
     /// The tool closed the stream.
@@ -71,24 +72,25 @@ pub fn serve(
     seed: u64,
     reader: impl BufRead + Send + 'static,
     writer: impl Write,
-) -> io::Result<Ended> {
+) -> io::Result<ServeEnd> {
     let mut own = model.clone();
     let mut solver = new_solver();
     let cx = Ctx::new(&mut own, &mut *solver);
-    let player = Player::new(cx, seed).map_err(|error| io::Error::new(io::ErrorKind::Unsupported, error))?;
+    let player =
+        ModelPlayer::new(cx, seed).map_err(|error| io::Error::new(io::ErrorKind::Unsupported, error))?;
     let lines = read_ahead(reader, READ_AHEAD);
-    let mut talk = Talk {
+    let mut talk = Conversation {
         model,
         player,
         writer,
         coin: ChaCha8Rng::seed_from_u64(seed),
         since: Instant::now(),
-        time: Time::None,
-        phase: Phase::Unconfigured,
+        time: PlayerTime::None,
+        phase: PlayerPhase::Unconfigured,
         spoken: 0,
     };
     match talk.run(&lines) {
-        Err(error) if is_closed(&error) => Ok(Ended::Closed),
+        Err(error) if is_closed(&error) => Ok(ServeEnd::Closed),
         ended => ended,
     }
 }
@@ -99,21 +101,21 @@ fn is_closed(error: &io::Error) -> bool {
 }
 
 /// One conversation.
-struct Talk<'m, W> {
+struct Conversation<'m, W> {
     model: &'m Model,
-    player: Player<'m>,
+    player: ModelPlayer<'m>,
     writer: W,
     coin: ChaCha8Rng,
     since: Instant,
-    time: Time,
-    phase: Phase,
+    time: PlayerTime,
+    phase: PlayerPhase,
     /// Outputs written since a line was last heard.
     spoken: u32,
 }
 
 /// Which time a timed model has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Time {
+enum PlayerTime {
     /// It has no clocks.
     None,
     /// The clock of this machine, from this instant.
@@ -124,7 +126,7 @@ enum Time {
 
 /// What the player does while no line comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
+enum PlayerPhase {
     /// Waits to be configured.
     Unconfigured,
     /// May have something to say.
@@ -135,9 +137,9 @@ enum Phase {
     Broken,
 }
 
-impl<W: Write> Talk<'_, W> {
-    fn run(&mut self, lines: &Receiver<io::Result<Line>>) -> io::Result<Ended> {
-        self.write(&Message::Hello(hello(&self.model.pool, &self.model.sts)))?;
+impl<W: Write> Conversation<'_, W> {
+    fn run(&mut self, lines: &Receiver<io::Result<LineRead>>) -> io::Result<ServeEnd> {
+        self.write(&ProtocolMessage::Hello(hello(&self.model.pool, &self.model.sts)))?;
         loop {
             let line = match self.listen(lines) {
                 Ok(line) => line?,
@@ -145,7 +147,7 @@ impl<W: Write> Talk<'_, W> {
                     self.speak()?;
                     continue;
                 }
-                Err(RecvTimeoutError::Disconnected) => return Ok(Ended::Closed),
+                Err(RecvTimeoutError::Disconnected) => return Ok(ServeEnd::Closed),
             };
             self.spoken = 0;
             if let Some(ended) = self.hear(line)? {
@@ -155,11 +157,14 @@ impl<W: Write> Talk<'_, W> {
     }
 
     /// The next line; [`RecvTimeoutError::Timeout`] if it is the player's turn to speak.
-    fn listen(&mut self, lines: &Receiver<io::Result<Line>>) -> Result<io::Result<Line>, RecvTimeoutError> {
-        if self.phase != Phase::Active || self.time == Time::Virtual {
+    fn listen(
+        &mut self,
+        lines: &Receiver<io::Result<LineRead>>,
+    ) -> Result<io::Result<LineRead>, RecvTimeoutError> {
+        if self.phase != PlayerPhase::Active || self.time == PlayerTime::Virtual {
             return lines.recv().map_err(|_| RecvTimeoutError::Disconnected);
         }
-        if let Time::Wall(start) = self.time {
+        if let PlayerTime::Wall(start) = self.time {
             return self.listen_in_time(lines, start);
         }
         if self.player.may_take_input() && self.coin.random() {
@@ -175,9 +180,9 @@ impl<W: Write> Talk<'_, W> {
     /// The next line before the player's next instant.
     fn listen_in_time(
         &mut self,
-        lines: &Receiver<io::Result<Line>>,
+        lines: &Receiver<io::Result<LineRead>>,
         start: Instant,
-    ) -> Result<io::Result<Line>, RecvTimeoutError> {
+    ) -> Result<io::Result<LineRead>, RecvTimeoutError> {
         match self.player.next_instant() {
             Ok(None) => lines.recv().map_err(|_| RecvTimeoutError::Disconnected),
             Ok(Some(at)) => {
@@ -191,7 +196,7 @@ impl<W: Write> Talk<'_, W> {
 
     /// Brings the player to the instant it is; writes what it says on the way.
     fn catch_up(&mut self) -> io::Result<()> {
-        let Time::Wall(start) = self.time else { return Ok(()) };
+        let PlayerTime::Wall(start) = self.time else { return Ok(()) };
         let until = seconds(start.elapsed());
         self.pass(&until).map(drop)
     }
@@ -204,7 +209,7 @@ impl<W: Write> Talk<'_, W> {
                 Ok(None) => return Ok(()),
                 Ok(Some(label)) => {
                     self.write_output(&label)?;
-                    if self.time == Time::Virtual {
+                    if self.time == PlayerTime::Virtual {
                         return Ok(());
                     }
                 }
@@ -214,13 +219,13 @@ impl<W: Write> Talk<'_, W> {
     }
 
     /// Lets virtual time pass.
-    fn advance(&mut self, advance: &Advance) -> io::Result<()> {
+    fn advance(&mut self, advance: &AdvanceMessage) -> io::Result<()> {
         match (self.time, self.phase) {
-            (Time::Virtual, Phase::Active | Phase::Quiet) => (),
-            (Time::Virtual, Phase::Unconfigured | Phase::Broken) => {
+            (PlayerTime::Virtual, PlayerPhase::Active | PlayerPhase::Quiet) => (),
+            (PlayerTime::Virtual, PlayerPhase::Unconfigured | PlayerPhase::Broken) => {
                 return self.refuse(None, "the model is stuck; reset it".into());
             }
-            (Time::None | Time::Wall(_), _) => {
+            (PlayerTime::None | PlayerTime::Wall(_), _) => {
                 return self.refuse(None, "this system has no virtual time".into());
             }
         }
@@ -233,14 +238,14 @@ impl<W: Write> Talk<'_, W> {
             Ok(None) => (),
             Err(error) => return self.break_down(&error),
         }
-        if self.phase == Phase::Broken {
+        if self.phase == PlayerPhase::Broken {
             return Ok(());
         }
         let next = if advance.foresee { self.player.next_instant() } else { Ok(None) };
         match next {
             Ok(next) => {
                 let (now_ns, next_ns) = (nanoseconds(self.player.now()), next.as_ref().map(nanoseconds));
-                self.write(&Message::Advanced(Advanced { now_ns, next_ns }))
+                self.write(&ProtocolMessage::Advanced(AdvancedMessage { now_ns, next_ns }))
             }
             Err(error) => self.break_down(&error),
         }
@@ -248,7 +253,7 @@ impl<W: Write> Talk<'_, W> {
 
     /// Writes the next output of the player, if there is one.
     fn speak(&mut self) -> io::Result<()> {
-        if let Time::Wall(_) = self.time {
+        if let PlayerTime::Wall(_) = self.time {
             return self.catch_up();
         }
         match self.player.react() {
@@ -257,7 +262,7 @@ impl<W: Write> Talk<'_, W> {
                 self.write_output(&label)
             }
             Ok(None) => {
-                self.phase = Phase::Quiet;
+                self.phase = PlayerPhase::Quiet;
                 Ok(())
             }
             Err(error) => self.break_down(&error),
@@ -265,14 +270,14 @@ impl<W: Write> Talk<'_, W> {
     }
 
     /// Acts on one line.
-    fn hear(&mut self, line: Line) -> io::Result<Option<Ended>> {
+    fn hear(&mut self, line: LineRead) -> io::Result<Option<ServeEnd>> {
         let text = match line {
-            Line::Text(text) => text,
-            Line::TooLong(start) => {
+            LineRead::Text(text) => text,
+            LineRead::TooLong(start) => {
                 self.refuse(None, format!("the line is too long: {start}"))?;
                 return Ok(None);
             }
-            Line::NotText(shown) => {
+            LineRead::NotText(shown) => {
                 self.refuse(None, format!("the line is not UTF-8: {shown}"))?;
                 return Ok(None);
             }
@@ -280,55 +285,55 @@ impl<W: Write> Talk<'_, W> {
         if text.trim().is_empty() {
             return Ok(None);
         }
-        match Message::from_line(&text) {
+        match ProtocolMessage::from_line(&text) {
             Ok(message) => self.obey(message),
             Err(bad) => self.refuse(None, bad.to_string()).map(|()| None),
         }
     }
 
-    fn obey(&mut self, message: Message) -> io::Result<Option<Ended>> {
+    fn obey(&mut self, message: ProtocolMessage) -> io::Result<Option<ServeEnd>> {
         match message {
-            Message::Configure(configure) => self.configure(&configure)?,
-            Message::Reset(_) if self.phase != Phase::Unconfigured => {
+            ProtocolMessage::Configure(configure) => self.configure(&configure)?,
+            ProtocolMessage::Reset(_) if self.phase != PlayerPhase::Unconfigured => {
                 let started = self.player.reset();
                 self.begin(started)?;
             }
-            Message::Input(input) => self.input(input)?,
-            Message::Advance(advance) => self.advance(&advance)?,
-            Message::Log(_) => (),
-            Message::Bye(_) => {
-                self.write(&Message::Bye(Bye {}))?;
-                return Ok(Some(Ended::Bye));
+            ProtocolMessage::Input(input) => self.input(input)?,
+            ProtocolMessage::Advance(advance) => self.advance(&advance)?,
+            ProtocolMessage::Log(_) => (),
+            ProtocolMessage::Bye(_) => {
+                self.write(&ProtocolMessage::Bye(ByeMessage {}))?;
+                return Ok(Some(ServeEnd::Bye));
             }
-            Message::Reset(_) => self.refuse(None, "`configure` must come first".into())?,
-            Message::Hello(_)
-            | Message::Ready(_)
-            | Message::Sent(_)
-            | Message::Output(_)
-            | Message::Advanced(_)
-            | Message::Error(_) => {
+            ProtocolMessage::Reset(_) => self.refuse(None, "`configure` must come first".into())?,
+            ProtocolMessage::Hello(_)
+            | ProtocolMessage::Ready(_)
+            | ProtocolMessage::Sent(_)
+            | ProtocolMessage::Output(_)
+            | ProtocolMessage::Advanced(_)
+            | ProtocolMessage::Error(_) => {
                 self.refuse(None, "this message is the system's, not the tool's".into())?;
             }
         }
         Ok(None)
     }
 
-    fn configure(&mut self, configure: &Configure) -> io::Result<()> {
+    fn configure(&mut self, configure: &ConfigureMessage) -> io::Result<()> {
         if let Some(name) = configure.settings.keys().next() {
             let text = format!("there is no setting `{}`", crate::line::cut(name, 40));
-            self.write(&Message::Log(Log { level: Level::Warn, text }))?;
+            self.write(&ProtocolMessage::Log(LogMessage { level: LogLevel::Warn, text }))?;
         }
         self.time = match (self.player.is_timed(), configure.virtual_time) {
-            (false, _) => Time::None,
-            (true, true) => Time::Virtual,
-            (true, false) => Time::Wall(Instant::now()),
+            (false, _) => PlayerTime::None,
+            (true, true) => PlayerTime::Virtual,
+            (true, false) => PlayerTime::Wall(Instant::now()),
         };
         let started = match configure.seed {
             Some(seed) => {
                 self.coin = ChaCha8Rng::seed_from_u64(seed);
                 self.player.reseed(seed)
             }
-            None if self.phase == Phase::Unconfigured => Ok(()),
+            None if self.phase == PlayerPhase::Unconfigured => Ok(()),
             None => self.player.reset(),
         };
         self.begin(started)
@@ -337,22 +342,22 @@ impl<W: Write> Talk<'_, W> {
     fn begin(&mut self, started: Result<(), PlayError>) -> io::Result<()> {
         match started {
             Ok(()) => {
-                self.phase = Phase::Active;
-                if let Time::Wall(start) = &mut self.time {
+                self.phase = PlayerPhase::Active;
+                if let PlayerTime::Wall(start) = &mut self.time {
                     *start = Instant::now();
                 }
-                self.write(&Message::Ready(Ready {}))
+                self.write(&ProtocolMessage::Ready(ReadyMessage {}))
             }
             Err(error) => self.break_down(&error),
         }
     }
 
-    fn input(&mut self, input: Input) -> io::Result<()> {
+    fn input(&mut self, input: InputMessage) -> io::Result<()> {
         let id = input.id;
         match self.phase {
-            Phase::Unconfigured => return self.refuse(Some(id), "`configure` must come first".into()),
-            Phase::Broken => return self.refuse(Some(id), "the model is stuck; reset it".into()),
-            Phase::Active | Phase::Quiet => (),
+            PlayerPhase::Unconfigured => return self.refuse(Some(id), "`configure` must come first".into()),
+            PlayerPhase::Broken => return self.refuse(Some(id), "the model is stuck; reset it".into()),
+            PlayerPhase::Active | PlayerPhase::Quiet => (),
         }
         let label = match self.decode(input) {
             Ok(label) => label,
@@ -361,16 +366,16 @@ impl<W: Write> Talk<'_, W> {
         self.catch_up()?;
         match self.player.input(&label) {
             Ok(_) => {
-                self.phase = Phase::Active;
+                self.phase = PlayerPhase::Active;
                 let time_ns = self.time_ns();
-                self.write(&Message::Sent(Sent { id, time_ns, raw: None }))
+                self.write(&ProtocolMessage::Sent(SentMessage { id, time_ns, raw: None }))
             }
             Err(error) => self.break_down(&error),
         }
     }
 
-    fn decode(&self, input: Input) -> Result<Label, String> {
-        let message = codec::Message { label: input.label, args: input.args };
+    fn decode(&self, input: InputMessage) -> Result<Label, String> {
+        let message = codec::WireMessage { label: input.label, args: input.args };
         let label =
             label_from_json(self.model, &message, GateKind::is_input).map_err(|error| error.to_string())?;
         match out_of_range(self.model, &label) {
@@ -381,19 +386,19 @@ impl<W: Write> Talk<'_, W> {
 
     fn write_output(&mut self, label: &Label) -> io::Result<()> {
         let Some(message) = label_to_json(&self.model.pool, &self.model.sts, label) else { return Ok(()) };
-        let mut output = crate::protocol::Output::from(message);
+        let mut output = crate::protocol::OutputMessage::from(message);
         output.time_ns = self.time_ns();
-        self.write(&Message::Output(output))
+        self.write(&ProtocolMessage::Output(output))
     }
 
     fn break_down(&mut self, error: &PlayError) -> io::Result<()> {
-        self.phase = Phase::Broken;
-        let failure = Failure { kind: FailureKind::Broken, text: error.to_string(), id: None };
-        self.write(&Message::Error(failure))
+        self.phase = PlayerPhase::Broken;
+        let failure = SystemFailure { kind: FailureKind::Broken, text: error.to_string(), id: None };
+        self.write(&ProtocolMessage::Error(failure))
     }
 
     fn refuse(&mut self, id: Option<u64>, text: String) -> io::Result<()> {
-        self.write(&Message::Error(Failure { kind: FailureKind::Refused, text, id }))
+        self.write(&ProtocolMessage::Error(SystemFailure { kind: FailureKind::Refused, text, id }))
     }
 
     fn time_ns(&self) -> Option<u64> {
@@ -401,7 +406,7 @@ impl<W: Write> Talk<'_, W> {
     }
 
     /// One line, in one write, flushed.
-    fn write(&mut self, message: &Message) -> io::Result<()> {
+    fn write(&mut self, message: &ProtocolMessage) -> io::Result<()> {
         let mut line = message.to_line();
         line.push('\n');
         self.writer.write_all(line.as_bytes())?;
@@ -424,12 +429,12 @@ fn out_of_range(model: &Model, label: &Label) -> Option<String> {
 
 /// What a played model says of itself.
 #[must_use]
-pub fn hello(pool: &TermPool, sts: &Sts) -> Hello {
+pub fn hello(pool: &TermPool, sts: &Sts) -> HelloMessage {
     let direction = |kind| match kind {
         GateKind::Internal => None,
-        GateKind::Input => Some(Direction::Input),
-        GateKind::Observed => Some(Direction::Observed),
-        GateKind::Output => Some(Direction::Output),
+        GateKind::Input => Some(MessageDirection::Input),
+        GateKind::Observed => Some(MessageDirection::Observed),
+        GateKind::Output => Some(MessageDirection::Output),
     };
     let field = |&field| {
         let info = pool.var_info(field);
@@ -439,13 +444,13 @@ pub fn hello(pool: &TermPool, sts: &Sts) -> Hello {
         let fields = gate.fields.iter().map(field).collect();
         Some(LabelInfo { label: gate.name.to_string(), direction: direction(gate.kind)?, fields })
     });
-    Hello {
+    HelloMessage {
         protocol: VERSION,
         name: sts.name.to_string(),
         labels: labels.collect(),
         reset: ResetKind::Message,
         virtual_time: sts.is_timed(),
         foresight: sts.is_timed(),
-        ..Hello::default()
+        ..HelloMessage::default()
     }
 }

@@ -8,17 +8,17 @@
 //!
 //! *Contract of a pass.* It offers candidates that depend on the best plan and nothing else, each smaller than that
 //! plan; one that fails in the same way becomes the best, and the pass goes on from there. It returns when it has
-//! nothing more to offer, or [`Spent`] if it may not go on.
+//! nothing more to offer, or [`BudgetSpent`] if it may not go on.
 //!
-//! *Promises.* The trace returned was seen, and fails in the same way ([`Sign`]) as the first one. Only a failure
-//! that happened again is made smaller: [`shrink`] takes a [`Confirmed`] one, which nothing but [`repeat`] makes.
-//! [`Shrunk::minimal`] says that the run is 1-minimal: every single move was left out, and every single value was
+//! *Promises.* The trace returned was seen, and fails in the same way ([`FailureSign`]) as the first one. Only a failure
+//! that happened again is made smaller: [`shrink`] takes a [`ConfirmedFailure`] one, which nothing but [`repeat`] makes.
+//! [`ShrunkRun::minimal`] says that the run is 1-minimal: every single move was left out, and every single value was
 //! replaced by each of its [simpler](simpler) ones, in the run that is returned, and no smaller run failed. One try each
 //! shows that of a system that does the same every time; where the repeated runs differed each has [`TRIES`].
 
-mod again;
+mod failure_sign;
 mod order;
-mod sign;
+mod rerun;
 mod simpler;
 mod steps;
 #[cfg(test)]
@@ -32,15 +32,15 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use ioxide_model::trace::Trace;
-use ioxide_testgen::tester::replay::{Planned, Unmentioned, plan_of};
+use ioxide_testgen::tester::replay::{PlannedMove, Unmentioned, plan_of};
 
 use crate::adapter::AdapterError;
-use crate::run::{Bench, End, RunConfig};
+use crate::run::{RunConfig, RunEnd, RunSetup};
 
-pub use self::again::{Again, Confirmed, Instead, repeat};
-pub use self::sign::Sign;
+pub use self::failure_sign::FailureSign;
+pub use self::rerun::{ConfirmedFailure, RerunResult, UnexpectedRerun, repeat};
 
-use self::again::done;
+use self::rerun::run_again;
 
 /// How often a candidate is tried on a system that does not do the same every time.
 pub const TRIES: u32 = 8;
@@ -57,7 +57,7 @@ pub struct ShrinkConfig {
     /// How often the smallest run is done again in the end.
     pub replays: u32,
     /// The failure that is to be made smaller; any if `None`.
-    pub only: Option<Sign>,
+    pub only: Option<FailureSign>,
 }
 
 impl Default for ShrinkConfig {
@@ -69,7 +69,7 @@ impl Default for ShrinkConfig {
 
 /// A smaller failing run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shrunk {
+pub struct ShrunkRun {
     /// What was seen; the last label is the forbidden one.
     pub trace: Trace,
     /// What it has in common with other failures of its kind; empty if no smaller run was found.
@@ -79,7 +79,7 @@ pub struct Shrunk {
     /// No single move can be left out and no single value be simpler, as far as the tries show.
     pub minimal: bool,
     /// Why the search ended before it was at its end.
-    pub early: Option<Early>,
+    pub early: Option<ShrinkCutOff>,
     /// How often it failed again, in the same way.
     pub reproduced: u32,
     /// How often it was done again.
@@ -88,7 +88,7 @@ pub struct Shrunk {
 
 /// Why a search for a smaller run ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Early {
+pub enum ShrinkCutOff {
     /// It has had its runs.
     Attempts,
     /// It has had its time.
@@ -99,7 +99,7 @@ pub enum Early {
     Unreached,
 }
 
-impl fmt::Display for Early {
+impl fmt::Display for ShrinkCutOff {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Attempts => "it has had its runs",
@@ -111,17 +111,17 @@ impl fmt::Display for Early {
 }
 
 /// Told how far a search is: runs tried, and the moves of the smallest failing run so far.
-pub type Progress<'p> = &'p mut dyn FnMut(u32, usize);
+pub type ShrinkProgress<'p> = &'p mut dyn FnMut(u32, usize);
 
 /// Makes a failing run smaller that failed again.
 pub fn shrink(
-    bench: &mut Bench<'_, '_>,
+    bench: &mut RunSetup<'_, '_>,
     config: &RunConfig,
-    failure: &Confirmed<'_>,
+    failure: &ConfirmedFailure<'_>,
     budget: &ShrinkConfig,
-    progress: Progress<'_>,
-) -> Shrunk {
-    let mut search = Search::new(bench, config, failure, budget, progress);
+    progress: ShrinkProgress<'_>,
+) -> ShrunkRun {
+    let mut search = ShrinkSearch::new(bench, config, failure, budget, progress);
     let mut minimal = search.rounds();
     let mut again = search.again(budget.replays);
     if search.tries < TRIES && !again.is_steady() {
@@ -130,19 +130,19 @@ pub fn shrink(
         again = search.again(budget.replays);
     }
     let early = search.early();
-    let Search { left, best, signature, .. } = search;
+    let ShrinkSearch { left, best, signature, .. } = search;
     let attempts = budget.attempts - left;
     let (reproduced, of) = (again.failed, again.of);
-    Shrunk { trace: best, signature, attempts, minimal, early, reproduced, of }
+    ShrunkRun { trace: best, signature, attempts, minimal, early, reproduced, of }
 }
 
 /// The search may not go on: its budget is used up, somebody stopped it, or the system is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Spent;
+struct BudgetSpent;
 
 /// What became of a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Offered {
+enum CandidateFate {
     /// It failed in the same way, and is the best now.
     Taken,
     /// It is no smaller failing run.
@@ -150,41 +150,41 @@ enum Offered {
 }
 
 /// A pass; the module says what it must keep to.
-type Pass = fn(&mut Search<'_, '_, '_, '_>) -> Result<(), Spent>;
+type ShrinkPass = fn(&mut ShrinkSearch<'_, '_, '_, '_>) -> Result<(), BudgetSpent>;
 
 /// Those after which, if they change nothing, the run is 1-minimal.
-const ESSENTIAL: [Pass; 3] = [steps::singles, values::alone, values::sooner];
+const ESSENTIAL: [ShrinkPass; 3] = [steps::singles, values::alone, values::sooner];
 /// Those that find what no single change finds: they come when single changes are at their end.
-const FURTHER: [Pass; 4] = [values::together, steps::blocks, steps::pairs, steps::fewer_for_less];
+const FURTHER: [ShrinkPass; 4] = [values::together, steps::blocks, steps::pairs, steps::fewer_for_less];
 
 /// The search for a smaller run.
-struct Search<'s, 'b, 'm, 'p> {
-    bench: &'s mut Bench<'b, 'm>,
+struct ShrinkSearch<'s, 'b, 'm, 'p> {
+    bench: &'s mut RunSetup<'b, 'm>,
     config: RunConfig,
-    progress: Progress<'p>,
+    progress: ShrinkProgress<'p>,
     attempts: u32,
     left: u32,
     deadline: Option<Instant>,
-    sign: Sign,
+    sign: FailureSign,
     tries: u32,
     /// The smallest failing run so far, its plan, and what it has in common with others.
     best: Trace,
-    plan: Vec<Planned>,
+    plan: Vec<PlannedMove>,
     signature: String,
     /// How often there was a new best one.
     changes: u32,
     /// How often each candidate was tried.
-    tried: HashMap<Vec<Planned>, u32>,
+    tried: HashMap<Vec<PlannedMove>, u32>,
     unreached: u32,
 }
 
-impl<'s, 'b, 'm, 'p> Search<'s, 'b, 'm, 'p> {
+impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
     fn new(
-        bench: &'s mut Bench<'b, 'm>,
+        bench: &'s mut RunSetup<'b, 'm>,
         config: &RunConfig,
-        failure: &Confirmed<'_>,
+        failure: &ConfirmedFailure<'_>,
         budget: &ShrinkConfig,
-        progress: Progress<'p>,
+        progress: ShrinkProgress<'p>,
     ) -> Self {
         Self {
             config: config.clone(),
@@ -228,59 +228,59 @@ impl<'s, 'b, 'm, 'p> Search<'s, 'b, 'm, 'p> {
     }
 
     /// Does the best run again.
-    fn again(&mut self, times: u32) -> Again {
+    fn again(&mut self, times: u32) -> RerunResult {
         repeat(self.bench, &self.config, &self.best, self.sign, times)
     }
 
-    fn all(&mut self, passes: &[Pass]) -> Result<(), Spent> {
+    fn all(&mut self, passes: &[ShrinkPass]) -> Result<(), BudgetSpent> {
         passes.iter().try_for_each(|pass| pass(self))
     }
 
     /// Why no other run may be done, if none may.
-    fn early(&self) -> Option<Early> {
+    fn early(&self) -> Option<ShrinkCutOff> {
         let is_late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
         match () {
-            () if self.bench.stop.load(Ordering::Relaxed) => Some(Early::Stopped),
-            () if self.unreached >= MAX_UNREACHED => Some(Early::Unreached),
-            () if self.left == 0 => Some(Early::Attempts),
-            () if is_late => Some(Early::Time),
+            () if self.bench.stop.load(Ordering::Relaxed) => Some(ShrinkCutOff::Stopped),
+            () if self.unreached >= MAX_UNREACHED => Some(ShrinkCutOff::Unreached),
+            () if self.left == 0 => Some(ShrinkCutOff::Attempts),
+            () if is_late => Some(ShrinkCutOff::Time),
             () => None,
         }
     }
 
     /// Tries `plan`, unless it was tried; keeps it if it gives a smaller run that fails in the same way.
-    fn offer(&mut self, plan: Vec<Planned>) -> Result<Offered, Spent> {
+    fn offer(&mut self, plan: Vec<PlannedMove>) -> Result<CandidateFate, BudgetSpent> {
         if order::compare(&plan, &self.plan) != Order::Less {
-            return Ok(Offered::Refused);
+            return Ok(CandidateFate::Refused);
         }
         for _ in self.tried.get(&plan).copied().unwrap_or(0)..self.tries {
             if self.early().is_some() {
-                return Err(Spent);
+                return Err(BudgetSpent);
             }
             self.left -= 1;
             (self.progress)(self.attempts - self.left, self.plan.len());
             *self.tried.entry(plan.clone()).or_default() += 1;
-            if self.attempt(&plan) == Offered::Taken {
-                return Ok(Offered::Taken);
+            if self.attempt(&plan) == CandidateFate::Taken {
+                return Ok(CandidateFate::Taken);
             }
         }
-        Ok(Offered::Refused)
+        Ok(CandidateFate::Refused)
     }
 
-    fn attempt(&mut self, plan: &[Planned]) -> Offered {
-        let Some(finished) = done(self.bench, &self.config, plan, Unmentioned::Skip) else {
-            return Offered::Refused;
+    fn attempt(&mut self, plan: &[PlannedMove]) -> CandidateFate {
+        let Some(finished) = run_again(self.bench, &self.config, plan, Unmentioned::Skip) else {
+            return CandidateFate::Refused;
         };
-        let is_unreached = matches!(finished.end, End::Error(AdapterError::Start { .. }));
+        let is_unreached = matches!(finished.end, RunEnd::Error(AdapterError::Start { .. }));
         self.unreached = if is_unreached { self.unreached + 1 } else { 0 };
         let plan = plan_of(self.bench.cx.sts, &finished.trace);
         let is_smaller = order::compare(&plan, &self.plan) == Order::Less;
-        if Sign::of(&finished) != Some(self.sign) || !is_smaller {
-            return Offered::Refused;
+        if FailureSign::of(&finished) != Some(self.sign) || !is_smaller {
+            return CandidateFate::Refused;
         }
         (self.plan, self.best) = (plan, finished.trace);
         self.signature = finished.signature.unwrap_or_default();
         self.changes += 1;
-        Offered::Taken
+        CandidateFate::Taken
     }
 }

@@ -22,9 +22,9 @@ use ioxide_model::term::TermPool;
 use ioxide_model::trace::Trace;
 use ioxide_model::value::Value;
 
-use crate::codec::{CodecError, Message, label_from_json, label_to_json, value_from_json, value_to_json};
+use crate::codec::{CodecError, WireMessage, label_from_json, label_to_json, value_from_json, value_to_json};
 use crate::json::{self, JsonError};
-use crate::line::{Line, cut, next_line};
+use crate::line::{LineRead, cut, next_line};
 
 /// The version written here.
 pub const VERSION: u32 = 1;
@@ -33,7 +33,7 @@ pub const FORMAT: &str = "ioxide-suite";
 
 /// The first line of a suite.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Header {
+pub struct SuiteHeader {
     /// Always [`FORMAT`].
     pub format: String,
     /// Always [`VERSION`].
@@ -155,7 +155,7 @@ impl SuiteLabel {
                 Ok(wait.as_real().filter(|wait| !wait.is_negative()).cloned().map(Label::Delay))
             }
             (Some(label), _) => {
-                let message = Message { label: label.clone(), args: self.args.clone() };
+                let message = WireMessage { label: label.clone(), args: self.args.clone() };
                 label_from_json(model, &message, |_| true).map(Some)
             }
         }
@@ -205,7 +205,7 @@ impl<W: Write> SuiteWriter<W> {
     }
 
     fn begin(mut out: W, about: Map<String, Json>, closed: bool) -> io::Result<Self> {
-        let header = Header { format: FORMAT.into(), version: VERSION, closed, about };
+        let header = SuiteHeader { format: FORMAT.into(), version: VERSION, closed, about };
         writeln!(out, "{}", serde_json::to_string(&header)?)?;
         Ok(Self { out, tests: closed.then_some(0) })
     }
@@ -241,7 +241,7 @@ impl<W: Write> SuiteWriter<W> {
 
 /// Reads a suite, test by test.
 pub struct SuiteReader<R: BufRead> {
-    header: Header,
+    header: SuiteHeader,
     reader: R,
     line: usize,
     /// Tests so far.
@@ -257,12 +257,14 @@ impl<R: BufRead> SuiteReader<R> {
     /// If it is no suite, or one of another version.
     pub fn new(mut reader: R) -> Result<Self, SuiteError> {
         let first = match next_line(&mut reader)? {
-            Some(Line::Text(text)) => text,
-            Some(Line::TooLong(shown) | Line::NotText(shown)) => return Err(SuiteError::NotASuite(shown)),
+            Some(LineRead::Text(text)) => text,
+            Some(LineRead::TooLong(shown) | LineRead::NotText(shown)) => {
+                return Err(SuiteError::NotASuite(shown));
+            }
             None => return Err(SuiteError::NotASuite("nothing".into())),
         };
         let not_a_suite = || SuiteError::NotASuite(cut(&first, 60));
-        let header: Header = json::read(&first).map_err(|_| not_a_suite())?;
+        let header: SuiteHeader = json::read(&first).map_err(|_| not_a_suite())?;
         match (header.format.as_str(), header.version) {
             (FORMAT, VERSION) => Ok(Self { header, reader, line: 1, tests: 0, is_over: false }),
             (FORMAT, other) => Err(SuiteError::Version(other)),
@@ -271,7 +273,7 @@ impl<R: BufRead> SuiteReader<R> {
     }
 
     /// The first line.
-    pub fn header(&self) -> &Header {
+    pub fn header(&self) -> &SuiteHeader {
         &self.header
     }
 
@@ -280,9 +282,9 @@ impl<R: BufRead> SuiteReader<R> {
         loop {
             self.line += 1;
             match next_line(&mut self.reader)? {
-                Some(Line::Text(text)) if text.trim().is_empty() => (),
-                Some(Line::Text(text)) => return Ok(Some(text)),
-                Some(Line::TooLong(shown) | Line::NotText(shown)) => return Err(self.bad(shown)),
+                Some(LineRead::Text(text)) if text.trim().is_empty() => (),
+                Some(LineRead::Text(text)) => return Ok(Some(text)),
+                Some(LineRead::TooLong(shown) | LineRead::NotText(shown)) => return Err(self.bad(shown)),
                 None => return Ok(None),
             }
         }

@@ -4,30 +4,30 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use ioxide_lang::{Options, load};
+use ioxide_lang::{LoadOptions, load};
 use ioxide_model::label::Label;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
 use ioxide_model::trace::Trace;
 use ioxide_runner::adapter::model::ModelAdapter;
 use ioxide_runner::campaign::run_seed;
-use ioxide_runner::clock::Stopped;
+use ioxide_runner::clock::StoppedClock;
 use ioxide_runner::coverage::Coverage;
-use ioxide_runner::event::Outcome;
-use ioxide_runner::reporter::{Silent, Teller};
-use ioxide_runner::run::{Bench, RunConfig, RunId, run};
-use ioxide_smt::stack::{Config, stack};
-use ioxide_symex::{Ctx, Limits};
+use ioxide_runner::event::RunOutcome;
+use ioxide_runner::reporter::{EventSink, SilentReporter};
+use ioxide_runner::run::{RunConfig, RunId, RunSetup, run};
+use ioxide_smt::stack::{SolverConfig, stack};
+use ioxide_symex::{Ctx, ExploreLimits};
 use ioxide_testgen::purpose::of_goal;
 use ioxide_testgen::tester::Tester;
-use ioxide_testgen::tester::game::{Game, GameTally};
+use ioxide_testgen::tester::game::{GameTally, GameTester};
 use ioxide_testgen::tester::purpose::PurposeGuided;
 use ioxide_testgen::tester::random::Interaction;
 
 fn model(text: &str) -> Model {
     let mut sources = Sources::default();
     let file = sources.add("m.iox", text.to_owned());
-    let loaded = load(&sources, file, &Options::default());
+    let loaded = load(&sources, file, &LoadOptions::default());
     loaded.model.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics))
 }
 
@@ -44,22 +44,22 @@ fn runs<T: Tester>(
     n: u64,
 ) -> (T, Vec<Trace>, usize) {
     let (mut own, mut sut) = (spec.clone(), spec.clone());
-    let (mut solver, mut sut_solver) = (stack(&Config::default()), stack(&Config::default()));
+    let (mut solver, mut sut_solver) = (stack(&SolverConfig::default()), stack(&SolverConfig::default()));
     let mut cx = Ctx::new(&mut own, &mut solver);
     let mut adapter = ModelAdapter::new(spec, Ctx::new(&mut sut, &mut sut_solver), seed).expect("it plays");
     let mut tester = make(&mut cx);
     let stop = AtomicBool::new(false);
-    let mut bench = Bench { cx: &mut cx, adapter: &mut adapter, stop: &stop };
+    let mut bench = RunSetup { cx: &mut cx, adapter: &mut adapter, stop: &stop };
     let mut coverage = Coverage::new(&spec.sts);
-    let (mut silent, mut clock) = (Silent, Stopped);
-    let teller = Teller::new(&mut silent, &mut clock);
+    let (mut silent, mut clock) = (SilentReporter, StoppedClock);
+    let teller = EventSink::new(&mut silent, &mut clock);
     let mut traces = Vec::new();
     let mut met = 0;
     for number in 0..n {
         let id = RunId { run: number, seed: run_seed(seed, number) };
         let finished = run(&mut bench, &mut tester, &RunConfig::default(), id, &mut coverage, &teller)
             .expect("nothing is written");
-        met += usize::from(finished.end.outcome() == Outcome::Pass);
+        met += usize::from(finished.end.outcome() == RunOutcome::Pass);
         traces.push(finished.trace);
     }
     (tester, traces, met)
@@ -69,7 +69,8 @@ fn runs<T: Tester>(
 fn played(text: &str, name: &str, seed: u64, n: u64) -> (GameTally, Vec<Trace>) {
     let spec = model(text);
     let goal = spec.sts.goals.iter().find(|goal| &*goal.name == name).expect("the goal").clone();
-    let make = |cx: &mut Ctx<'_>| Game::new(cx, &goal, Interaction::Fair).expect("it can be played for");
+    let make =
+        |cx: &mut Ctx<'_>| GameTester::new(cx, &goal, Interaction::Fair).expect("it can be played for");
     let (game, traces, _) = runs(&spec, make, seed, n);
     (game.tally(), traces)
 }
@@ -84,7 +85,7 @@ fn a_goal_is_forced_where_a_strategy_exists() {
     let spec = model(&maze());
     let goal = spec.sts.goals[0].clone();
     let make = |cx: &mut Ctx<'_>| {
-        let limits = Limits { max_states: 1_000, max_depth: u32::MAX };
+        let limits = ExploreLimits { max_states: 1_000, max_depth: u32::MAX };
         PurposeGuided::new(of_goal(cx, &goal, limits).expect("there is a path"), 0)
     };
     let (_, _, met) = runs(&spec, make, 1, 200);

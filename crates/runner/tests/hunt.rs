@@ -4,53 +4,53 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use ioxide_lang::{Options, load};
+use ioxide_lang::{LoadOptions, load};
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
 use ioxide_model::trace::Trace;
 use ioxide_runner::adapter::Adapter as _;
 use ioxide_runner::adapter::model::ModelAdapter;
 use ioxide_runner::campaign::run_seed;
-use ioxide_runner::clock::Stopped;
+use ioxide_runner::clock::StoppedClock;
 use ioxide_runner::coverage::Coverage;
-use ioxide_runner::event::Outcome;
-use ioxide_runner::reporter::{Silent, Teller};
-use ioxide_runner::run::{Bench, RunConfig, RunId, run};
-use ioxide_smt::stack::{Config, stack};
+use ioxide_runner::event::RunOutcome;
+use ioxide_runner::reporter::{EventSink, SilentReporter};
+use ioxide_runner::run::{RunConfig, RunId, RunSetup, run};
+use ioxide_smt::stack::{SolverConfig, stack};
 use ioxide_symex::Ctx;
 use ioxide_testgen::tester::Tester;
-use ioxide_testgen::tester::hunt::{Hunt, HuntConfig};
+use ioxide_testgen::tester::hunt::{HuntConfig, HuntTester};
 
 fn model(path: &str) -> Model {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(path);
     let mut sources = Sources::default();
     let file = sources.add("m.iox", fs::read_to_string(path).expect("the example is there"));
-    load(&sources, file, &Options::default()).model.expect("it is a model")
+    load(&sources, file, &LoadOptions::default()).model.expect("it is a model")
 }
 
 /// A hunt with `config` and what it saw: whether something failed, all traces, and what they cover.
-fn hunted(spec: &str, sut: &str, config: HuntConfig, seed: u64) -> (Hunt, bool, Vec<Trace>, Coverage) {
+fn hunted(spec: &str, sut: &str, config: HuntConfig, seed: u64) -> (HuntTester, bool, Vec<Trace>, Coverage) {
     let (spec, mut sut) = (model(spec), model(sut));
     let mut own = spec.clone();
-    let (mut solver, mut sut_solver) = (stack(&Config::default()), stack(&Config::default()));
+    let (mut solver, mut sut_solver) = (stack(&SolverConfig::default()), stack(&SolverConfig::default()));
     let mut cx = Ctx::new(&mut own, &mut solver);
     let mut adapter = ModelAdapter::new(&spec, Ctx::new(&mut sut, &mut sut_solver), seed).expect("it plays");
-    let mut hunt = Hunt::new(config);
+    let mut hunt = HuntTester::new(config);
     if adapter.has_virtual_time() {
         hunt.time_is_free();
     }
     hunt.prepare(&mut cx);
     let stop = AtomicBool::new(false);
-    let mut bench = Bench { cx: &mut cx, adapter: &mut adapter, stop: &stop };
+    let mut bench = RunSetup { cx: &mut cx, adapter: &mut adapter, stop: &stop };
     let mut coverage = Coverage::new(&spec.sts);
-    let (mut silent, mut clock) = (Silent, Stopped);
-    let teller = Teller::new(&mut silent, &mut clock);
+    let (mut silent, mut clock) = (SilentReporter, StoppedClock);
+    let teller = EventSink::new(&mut silent, &mut clock);
     let (mut traces, mut n) = (Vec::new(), 0);
     while !hunt.is_done() {
         let id = RunId { run: n, seed: run_seed(seed, n) };
         let finished = run(&mut bench, &mut hunt, &RunConfig::default(), id, &mut coverage, &teller)
             .expect("nothing is written");
-        let is_fail = finished.end.outcome() == Outcome::Fail;
+        let is_fail = finished.end.outcome() == RunOutcome::Fail;
         traces.push(finished.trace);
         if is_fail {
             return (hunt, true, traces, coverage);

@@ -5,66 +5,66 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use ioxide_lang::{Options, load};
+use ioxide_lang::{LoadOptions, load};
 use ioxide_model::source::Sources;
 use ioxide_model::sts::{Model, Sts};
 use ioxide_model::trace::Trace;
 use ioxide_runner::adapter::model::ModelAdapter;
 use ioxide_runner::campaign::run_seed;
-use ioxide_runner::clock::Stopped;
+use ioxide_runner::clock::StoppedClock;
 use ioxide_runner::coverage::Coverage;
-use ioxide_runner::event::Outcome;
-use ioxide_runner::reporter::{Silent, Teller};
-use ioxide_runner::run::{Bench, RunConfig, RunId, run};
-use ioxide_smt::stack::{Config as SolverConfig, stack};
+use ioxide_runner::event::RunOutcome;
+use ioxide_runner::reporter::{EventSink, SilentReporter};
+use ioxide_runner::run::{RunConfig, RunId, RunSetup, run};
+use ioxide_smt::stack::{SolverConfig, stack};
 use ioxide_symex::Ctx;
-use ioxide_testgen::conform::Answer;
-use ioxide_testgen::kill::lab::{Lab, Specimen};
+use ioxide_testgen::conform::ConformAnswer;
+use ioxide_testgen::kill::mutant_runner::{MutantRunner, MutantSystem};
 use ioxide_testgen::kill::suspects::Suspects;
-use ioxide_testgen::kill::tester::Killer;
-use ioxide_testgen::kill::{Analysis, Config};
-use ioxide_testgen::mutate::{Mutant, Operator, mutants};
+use ioxide_testgen::kill::tester::KillTester;
+use ioxide_testgen::kill::{KillConfig, MutationAnalysis};
+use ioxide_testgen::mutate::{Mutant, MutationOperator, mutants};
 use ioxide_testgen::tester::Tester;
 
 /// The maze, and those of its mutants that leave out a switch or lead it elsewhere and can be killed, with a suite.
-fn decided() -> (Model, Vec<Mutant>, Killer) {
+fn decided() -> (Model, Vec<Mutant>, KillTester) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/maze.iox");
     let mut sources = Sources::default();
     let file = sources.add("m.iox", fs::read_to_string(path).expect("the example is there"));
-    let mut model = load(&sources, file, &Options::default()).model.expect("a model");
-    let all = mutants(&mut model, &[Operator::GuardConstant, Operator::Target]);
+    let mut model = load(&sources, file, &LoadOptions::default()).model.expect("a model");
+    let all = mutants(&mut model, &[MutationOperator::GuardConstant, MutationOperator::Target]);
     let spec = model.sts.clone();
     let mut solver = stack(&SolverConfig::default());
     let mut cx = Ctx::new(&mut model, &mut solver);
-    let analysis = Analysis::new(&mut cx, &Config::default());
+    let analysis = MutationAnalysis::new(&mut cx, &KillConfig::default());
     let mut go_on = |_: &_| ControlFlow::Continue(());
     let mut decide = |mutant: Mutant| match analysis.decide(&mut cx, &mutant, &mut go_on).answer {
-        Answer::Fails(witness) => Some((mutant, witness.trace)),
-        Answer::Conforms(_) | Answer::Unknown(_) => None,
+        ConformAnswer::Fails(witness) => Some((mutant, witness.trace)),
+        ConformAnswer::Conforms(_) | ConformAnswer::Unknown(_) => None,
     };
     let (killed, traces): (Vec<Mutant>, Vec<Trace>) = all.into_iter().filter_map(&mut decide).unzip();
     let systems: Vec<Sts> = killed.iter().map(|mutant| mutant.apply(&spec)).collect();
-    let specimens: Vec<Specimen<'_>> = killed
+    let specimens: Vec<MutantSystem<'_>> = killed
         .iter()
         .zip(&systems)
-        .map(|(mutant, system)| Specimen { mutant, system: Some(system) })
+        .map(|(mutant, system)| MutantSystem { mutant, system: Some(system) })
         .collect();
     let witnesses: Vec<Option<&Trace>> = traces.iter().map(Some).collect();
-    let suite = Lab::new(&mut cx, &spec, &specimens).suite(&mut cx, &witnesses);
-    (model, killed, Killer::new(suite))
+    let suite = MutantRunner::new(&mut cx, &spec, &specimens).suite(&mut cx, &witnesses);
+    (model, killed, KillTester::new(suite))
 }
 
 /// Whether `tester` finds `sut` faulty, and what it knows in the end.
-fn tested(spec: &Model, sut: &Sts, mut tester: Killer, seed: u64) -> (bool, Killer) {
+fn tested(spec: &Model, sut: &Sts, mut tester: KillTester, seed: u64) -> (bool, KillTester) {
     let (mut own, mut sut) = (spec.clone(), Model { sts: sut.clone(), pool: spec.pool.clone() });
     let (mut solver, mut sut_solver) = (stack(&SolverConfig::default()), stack(&SolverConfig::default()));
     let mut cx = Ctx::new(&mut own, &mut solver);
     let mut adapter = ModelAdapter::new(spec, Ctx::new(&mut sut, &mut sut_solver), seed).expect("it plays");
     let stop = AtomicBool::new(false);
-    let mut bench = Bench { cx: &mut cx, adapter: &mut adapter, stop: &stop };
+    let mut bench = RunSetup { cx: &mut cx, adapter: &mut adapter, stop: &stop };
     let mut coverage = Coverage::new(&spec.sts);
-    let (mut silent, mut clock) = (Silent, Stopped);
-    let teller = Teller::new(&mut silent, &mut clock);
+    let (mut silent, mut clock) = (SilentReporter, StoppedClock);
+    let teller = EventSink::new(&mut silent, &mut clock);
     for number in 0..tester.max_runs() as u64 {
         if tester.is_done() {
             break;
@@ -72,7 +72,7 @@ fn tested(spec: &Model, sut: &Sts, mut tester: Killer, seed: u64) -> (bool, Kill
         let id = RunId { run: number, seed: run_seed(seed, number) };
         let finished = run(&mut bench, &mut tester, &RunConfig::default(), id, &mut coverage, &teller)
             .expect("nothing is written");
-        if finished.end.outcome() == Outcome::Fail {
+        if finished.end.outcome() == RunOutcome::Fail {
             return (true, tester);
         }
     }
@@ -84,7 +84,7 @@ fn experiments_find_what_traces_miss() {
     let (spec, killed, linear) = decided();
     let adaptive = linear.clone().suspecting(Suspects::new(&spec.sts, killed.iter().enumerate()));
     // How a system that may choose goes is chance: over some seeds, not with each.
-    let found = |tester: &Killer, seed: u64| {
+    let found = |tester: &KillTester, seed: u64| {
         let systems = killed.iter().map(|mutant| mutant.apply(&spec.sts));
         let is_found = systems.map(|system| tested(&spec, &system, tester.clone(), seed).0);
         is_found.filter(|found| *found).count()

@@ -23,30 +23,30 @@ use std::time::Duration;
 
 use common::{named, solver};
 use enumerated::{Enumerated, all_messages};
-use ioxide_model::concrete::State;
+use ioxide_model::concrete::ConcreteState;
 use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
 use ioxide_model::sts::{GateKind, Model};
-use ioxide_runner::adapter::{Adapter, AdapterError, Observation, Passed, Sent};
+use ioxide_runner::adapter::{Adapter, AdapterError, Observation, SentInput, VirtualDelay};
 use ioxide_runner::campaign::{CampaignConfig, CampaignOutcome, OnFailure, campaign};
-use ioxide_runner::clock::{Stopped, duration, seconds};
+use ioxide_runner::clock::{StoppedClock, duration, seconds};
 use ioxide_runner::event::{Event, EventKind};
-use ioxide_runner::player::{Player, Taken};
-use ioxide_runner::reporter::Teller;
-use ioxide_runner::run::Bench;
-use ioxide_symex::{Ctx, Limits};
+use ioxide_runner::player::{InputFate, ModelPlayer};
+use ioxide_runner::reporter::EventSink;
+use ioxide_runner::run::RunSetup;
+use ioxide_symex::{Ctx, ExploreLimits};
 use ioxide_testgen::case::{CaseConfig, generate};
 use ioxide_testgen::purpose::{Criterion, coverage};
 use ioxide_testgen::tester::Tester;
 use ioxide_testgen::tester::case::CaseGuided;
-use ioxide_testgen::tester::cover::{Cover, Order, Rounds};
-use ioxide_testgen::tester::random::{Random, RandomConfig};
+use ioxide_testgen::tester::cover::{CoverRounds, CoverTester, PurposeOrder};
+use ioxide_testgen::tester::random::{RandomConfig, RandomTester};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 /// Runs of one tester on one system.
 const RUNS: u64 = 5;
-const LIMITS: Limits = Limits { max_states: 200, max_depth: 12 };
+const LIMITS: ExploreLimits = ExploreLimits { max_states: 200, max_depth: 12 };
 
 fn n_runs() -> u64 {
     std::env::var("IOXIDE_RUNS").ok().and_then(|text| text.parse().ok()).unwrap_or(1_500)
@@ -80,12 +80,12 @@ fn conforming(text: &str, rng: &mut ChaCha8Rng) -> String {
 fn testers(spec: &mut Model, seed: u64) -> Vec<(&'static str, Box<dyn Tester>)> {
     let mut testers: Vec<(&'static str, Box<dyn Tester>)> = Vec::new();
     let config = RandomConfig { steps: 12, ..RandomConfig::default() };
-    testers.push(("random", Box::new(Random::new(config, seed))));
+    testers.push(("random", Box::new(RandomTester::new(config, seed))));
     let mut solver = solver();
     let path = random::path(&mut ChaCha8Rng::seed_from_u64(seed), spec);
     let mut cx = Ctx::new(spec, &mut solver);
     let set = coverage(&mut cx, Criterion::Switches, LIMITS, &mut |_| ControlFlow::Continue(()));
-    testers.push(("cover", Box::new(Cover::new(&set, Rounds::Endless, Order::default()))));
+    testers.push(("cover", Box::new(CoverTester::new(&set, CoverRounds::Endless, PurposeOrder::default()))));
     // Not every path can be followed, and not every one is trace-deterministic.
     if let Some(path) = path
         && let Ok(case) = generate(&mut cx, &path, &CaseConfig::default())
@@ -97,17 +97,17 @@ fn testers(spec: &mut Model, seed: u64) -> Vec<(&'static str, Box<dyn Tester>)> 
 
 /// A played model that refuses an input it does not accept: one that ignored it would not conform where the
 /// model accepts it in another state it may be in.
-struct Strict<'m>(Player<'m>);
+struct Strict<'m>(ModelPlayer<'m>);
 
 impl Adapter for Strict<'_> {
     fn reset(&mut self) -> Result<(), AdapterError> {
         Ok(self.0.reset()?)
     }
 
-    fn send(&mut self, input: &Label) -> Result<Sent, AdapterError> {
+    fn send(&mut self, input: &Label) -> Result<SentInput, AdapterError> {
         match self.0.input(input)? {
-            Taken::Accepted(_) => Ok(Sent::default()),
-            Taken::Ignored => Err(AdapterError::Refused("not in this state".into())),
+            InputFate::Accepted(_) => Ok(SentInput::default()),
+            InputFate::Ignored => Err(AdapterError::Refused("not in this state".into())),
         }
     }
 
@@ -124,9 +124,9 @@ impl Adapter for Strict<'_> {
         true
     }
 
-    fn advance(&mut self, until: Duration) -> Result<Passed, AdapterError> {
+    fn advance(&mut self, until: Duration) -> Result<VirtualDelay, AdapterError> {
         let message = self.0.pass(&seconds(until))?;
-        Ok(Passed { now: duration(self.0.now()), message })
+        Ok(VirtualDelay { now: duration(self.0.now()), message })
     }
 }
 
@@ -139,14 +139,14 @@ fn tested(
 ) -> (Vec<Event>, CampaignOutcome) {
     let mut sut = sut.clone();
     let (mut spec_solver, mut sut_solver) = (solver(), solver());
-    let player = Player::new(Ctx::new(&mut sut, &mut sut_solver), config.seed).unwrap();
+    let player = ModelPlayer::new(Ctx::new(&mut sut, &mut sut_solver), config.seed).unwrap();
     let mut adapter = Strict(player);
     let mut cx = Ctx::new(spec, &mut spec_solver);
     let stop = AtomicBool::new(false);
     let mut events: Vec<Event> = Vec::new();
-    let mut clock = Stopped;
-    let teller = Teller::new(&mut events, &mut clock);
-    let mut bench = Bench { cx: &mut cx, adapter: &mut adapter, stop: &stop };
+    let mut clock = StoppedClock;
+    let teller = EventSink::new(&mut events, &mut clock);
+    let mut bench = RunSetup { cx: &mut cx, adapter: &mut adapter, stop: &stop };
     let outcome = campaign(&mut bench, tester, config, &teller).unwrap();
     (events, outcome)
 }
@@ -209,8 +209,8 @@ const INSTANTS: [i64; 8] = [0, 5, 10, 15, 20, 25, 30, 35];
 
 /// Whether some trace of `system` is none of `spec`, by enumeration of the first pairs.
 fn is_wrong(spec: &Model, system: &Model) -> bool {
-    let first: Vec<State> = Enumerated::new(system).entry.into_iter().collect();
-    let mut seen: BTreeSet<(BTreeSet<State>, State)> = BTreeSet::new();
+    let first: Vec<ConcreteState> = Enumerated::new(system).entry.into_iter().collect();
+    let mut seen: BTreeSet<(BTreeSet<ConcreteState>, ConcreteState)> = BTreeSet::new();
     let mut todo: VecDeque<_> = first.into_iter().map(|state| (Enumerated::new(spec).entry, state)).collect();
     while let Some((belief, state)) = todo.pop_front() {
         if seen.len() >= MAX_PAIRS || !seen.insert((belief.clone(), state.clone())) {

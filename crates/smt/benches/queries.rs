@@ -10,15 +10,15 @@ use std::time::{Duration, Instant};
 use ioxide_model::sort::Sort;
 use ioxide_model::term::{Term, TermPool, VarId};
 use ioxide_model::valuation::Valuation;
-use ioxide_smt::diverse::{Diverse, Policy};
-use ioxide_smt::layers::forall::Forall;
-use ioxide_smt::layers::interval::Intervals;
-use ioxide_smt::layers::validate::Validate;
-use ioxide_smt::layers::witness::Witness;
+use ioxide_smt::diverse::{DiversePolicy, DiverseValuations};
+use ioxide_smt::layers::forall::ForallLayer;
+use ioxide_smt::layers::interval::IntervalLayer;
+use ioxide_smt::layers::validate::ValidateLayer;
+use ioxide_smt::layers::witness::WitnessLayer;
 use ioxide_smt::smtlib::process;
-use ioxide_smt::solver::{Answer, Decision, Limits, NoSolver, Solver};
-use ioxide_smt::stack::{Choice, Config, stack};
-use ioxide_smt::tally::Tally;
+use ioxide_smt::solver::{NoSolver, Solver, SolverAnswer, SolverDecision, SolverLimits};
+use ioxide_smt::stack::{BackendChoice, SolverConfig, stack};
+use ioxide_smt::tally::SolverTally;
 use ioxide_smt::z3;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -48,8 +48,8 @@ enum Ask {
     Decide,
 }
 
-fn limits() -> Limits {
-    Limits { wall: Duration::from_secs(2), steps: None }
+fn limits() -> SolverLimits {
+    SolverLimits { wall: Duration::from_secs(2), steps: None }
 }
 
 fn search(n: usize) {
@@ -65,25 +65,25 @@ fn search(n: usize) {
         contestants.push(("z3, all facts again", Box::new(Forgetful { solver: bare_z3() }), Ask::Check));
         contestants.push(("z3, incremental", bare_z3(), Ask::Check));
         contestants.push(("z3, incremental, no values", bare_z3(), Ask::Decide));
-        contestants.push(("intervals, z3", Box::new(Intervals::new(bare_z3())), Ask::Check));
+        contestants.push(("intervals, z3", Box::new(IntervalLayer::new(bare_z3())), Ask::Check));
         contestants.push((
             "witness and intervals, z3",
-            Box::new(Witness::new(Validate::new(bare_z3()))),
+            Box::new(WitnessLayer::new(ValidateLayer::new(bare_z3()))),
             Ask::Check,
         ));
     }
     if installed("z3") {
         contestants.push(("z3 process", process(&["z3", "-in"]), Ask::Check));
     }
-    contestants.push(("witness and intervals alone", Box::new(Witness::new(NoSolver)), Ask::Check));
+    contestants.push(("witness and intervals alone", Box::new(WitnessLayer::new(NoSolver)), Ask::Check));
     contestants.push((
         "whole stack",
-        Box::new(stack(&Config { limits: limits(), ..Config::default() })),
+        Box::new(stack(&SolverConfig { limits: limits(), ..SolverConfig::default() })),
         Ask::Check,
     ));
     contestants.push((
         "whole stack, no values",
-        Box::new(stack(&Config { limits: limits(), ..Config::default() })),
+        Box::new(stack(&SolverConfig { limits: limits(), ..SolverConfig::default() })),
         Ask::Decide,
     ));
     compare(&workload, contestants);
@@ -96,7 +96,7 @@ fn search(n: usize) {
         &twice,
         vec![(
             "whole stack, twice",
-            Box::new(stack(&Config { limits: limits(), ..Config::default() })),
+            Box::new(stack(&SolverConfig { limits: limits(), ..SolverConfig::default() })),
             Ask::Check,
         )],
     );
@@ -108,14 +108,14 @@ fn quiescence(n: usize) {
     let mut contestants: Vec<Contestant> = Vec::new();
     if z3::load().is_ok() {
         contestants.push(("z3", bare_z3(), Ask::Decide));
-        contestants.push(("elimination, z3", Box::new(Forall::new(bare_z3())), Ask::Decide));
+        contestants.push(("elimination, z3", Box::new(ForallLayer::new(bare_z3())), Ask::Decide));
     }
     contestants.push((
         "whole stack",
-        Box::new(stack(&Config { limits: limits(), ..Config::default() })),
+        Box::new(stack(&SolverConfig { limits: limits(), ..SolverConfig::default() })),
         Ask::Decide,
     ));
-    let none = Config { backend: Choice::None, limits: limits(), ..Config::default() };
+    let none = SolverConfig { backend: BackendChoice::None, limits: limits(), ..SolverConfig::default() };
     contestants.push(("whole stack, no solver", Box::new(stack(&none)), Ask::Decide));
     compare(&workload, contestants);
 }
@@ -129,8 +129,8 @@ fn diversity(n: usize) {
     let (sum, total) = (pool.add([x[0], x[1], x[2]]), pool.int(1500));
     let (a, b) = (pool.lt(x[4], x[5]), pool.lt(x[5], x[0]));
     let facts = [pool.eq(sum, total), pool.ne(x[3], x[4]), pool.or2(a, b)];
-    let mut solver = stack(&Config { limits: limits(), ..Config::default() });
-    let mut source = Diverse::new(&pool, &facts, &vars, Policy::Random, 1);
+    let mut solver = stack(&SolverConfig { limits: limits(), ..SolverConfig::default() });
+    let mut source = DiverseValuations::new(&pool, &facts, &vars, DiversePolicy::Random, 1);
     let cpu = cpu_seconds();
     let found: Vec<Valuation> = (0..n).map_while(|_| source.next(&mut pool, &mut solver)).collect();
     let seconds = (cpu_seconds() - cpu).max(0.01);
@@ -166,7 +166,7 @@ struct Forgetful {
 }
 
 impl Solver for Forgetful {
-    fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> Answer {
+    fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverAnswer {
         let (_, mark) = pool.fresh("mark", Sort::Bool);
         self.solver.check(pool, &[&[mark][..], facts].concat())
     }
@@ -179,36 +179,39 @@ fn compare(workload: &Workload, contestants: Vec<Contestant>) {
     );
     println!("| --- | --- | --- | --- | --- | --- | --- | --- |");
     let mut unit = None;
-    let mut truth: Vec<Decision> = Vec::new();
+    let mut truth: Vec<SolverDecision> = Vec::new();
     for (name, mut solver, ask) in contestants {
         let mut pool = workload.pool.clone();
         let (wall, cpu) = (Instant::now(), cpu_seconds());
-        let decisions: Vec<Decision> =
+        let decisions: Vec<SolverDecision> =
             workload.questions.iter().map(|facts| answer(&mut *solver, &mut pool, facts, ask)).collect();
         let wall = wall.elapsed().as_secs_f64();
         let inside = without_backend(&*solver, decisions.len());
         drop(solver);
         let rate = decisions.len() as f64 / (cpu_seconds() - cpu).max(1e-9);
         let ratio = rate / *unit.get_or_insert(rate);
-        let count = |wanted: fn(&Decision) -> bool| decisions.iter().filter(|it| wanted(it)).count();
+        let count = |wanted: fn(&SolverDecision) -> bool| decisions.iter().filter(|it| wanted(it)).count();
         println!(
             "| {name} | {rate:.0} | {ratio:.2} | {wall:.2} | {} | {} | {} | {inside} |",
-            count(|it| *it == Decision::Sat),
-            count(|it| *it == Decision::Unsat),
-            count(|it| matches!(it, Decision::Unknown(_))),
+            count(|it| *it == SolverDecision::Sat),
+            count(|it| *it == SolverDecision::Unsat),
+            count(|it| matches!(it, SolverDecision::Unknown(_))),
         );
         if truth.is_empty() {
             truth.clone_from(&decisions);
         }
-        let contradicts = |(a, b): &(&Decision, &Decision)| {
-            matches!((a, b), (Decision::Sat, Decision::Unsat) | (Decision::Unsat, Decision::Sat))
+        let contradicts = |(a, b): &(&SolverDecision, &SolverDecision)| {
+            matches!(
+                (a, b),
+                (SolverDecision::Sat, SolverDecision::Unsat) | (SolverDecision::Unsat, SolverDecision::Sat)
+            )
         };
         let n_wrong = decisions.iter().zip(&truth).filter(contradicts).count();
         assert_eq!(n_wrong, 0, "{name} contradicts the first solver");
     }
 }
 
-fn answer(solver: &mut dyn Solver, pool: &mut TermPool, facts: &[Term], ask: Ask) -> Decision {
+fn answer(solver: &mut dyn Solver, pool: &mut TermPool, facts: &[Term], ask: Ask) -> SolverDecision {
     match ask {
         Ask::Check => solver.check(pool, facts).decision(),
         Ask::Decide => solver.decide(pool, facts),
@@ -216,7 +219,7 @@ fn answer(solver: &mut dyn Solver, pool: &mut TermPool, facts: &[Term], ask: Ask
 }
 
 fn without_backend(solver: &dyn Solver, n: usize) -> String {
-    let mut tally = Tally::default();
+    let mut tally = SolverTally::default();
     solver.tally(&mut tally);
     let behind = tally.answers_of("z3").total() + tally.answers_of("process").total();
     if tally.lines.len() < 2 {
@@ -245,7 +248,7 @@ fn depth_first(n: usize) -> Workload {
     }
     let flags = [pool.fresh("b", Sort::Bool).1, pool.fresh("c", Sort::Bool).1];
     let mut questions = Vec::with_capacity(n);
-    let mut guide = Witness::new(bare_z3());
+    let mut guide = WitnessLayer::new(bare_z3());
     let mut path: Vec<Term> = Vec::new();
     while questions.len() < n {
         while path.len() < 4 {
@@ -260,7 +263,7 @@ fn depth_first(n: usize) -> Workload {
         path.push(guard);
         questions.push(path.clone());
         // A refuted branch is left; at depth 40, or now and then, the search goes back.
-        if guide.decide(&mut pool, &path) == Decision::Unsat {
+        if guide.decide(&mut pool, &path) == SolverDecision::Unsat {
             path.pop();
         } else if path.len() >= 40 || rng.random_range(0..40) == 0 {
             let keep = rng.random_range(4..=path.len());

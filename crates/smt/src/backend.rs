@@ -1,6 +1,6 @@
 //! Incremental back-ends, and the adapter that makes one a [`Solver`].
 //!
-//! A [`Backend`] has a stack of levels. [`Incremental`] keeps one level per fact and
+//! A [`Backend`] has a stack of levels. [`IncrementalSolver`] keeps one level per fact and
 //! turns a list of facts into pops and pushes by the longest prefix it shares with what
 //! is asserted already. It talks to the back-end only when a question is really asked,
 //! and never checks at level 0, where solvers run their slow one-shot pipeline.
@@ -15,8 +15,8 @@ use ioxide_model::valuation::Valuation;
 use rustc_hash::FxHashSet;
 
 use crate::halt::Halt;
-use crate::solver::{Answer, Decision, Limits, Solver, Why};
-use crate::tally::{Answers, Tally};
+use crate::solver::{Solver, SolverAnswer, SolverDecision, SolverLimits, UnknownReason};
+use crate::tally::{AnswerCounts, SolverTally};
 
 /// Stops a running [`Backend::check`] from another thread.
 pub type Stopper = Box<dyn Fn() + Send + Sync>;
@@ -30,34 +30,34 @@ pub trait Backend: Send {
     ///
     /// # Errors
     /// If the solver fails; the caller then [renews](Self::renew) it.
-    fn push(&mut self) -> Result<(), Why>;
+    fn push(&mut self) -> Result<(), UnknownReason>;
 
     /// Closes `n` levels with everything declared and asserted there.
     ///
     /// # Errors
     /// As [`push`](Self::push).
-    fn pop(&mut self, n: usize) -> Result<(), Why>;
+    fn pop(&mut self, n: usize) -> Result<(), UnknownReason>;
 
     /// Makes `var` known on the top level, and that its value lies in its sort.
     ///
     /// # Errors
     /// If the solver fails or has no such sort.
-    fn declare(&mut self, pool: &TermPool, var: VarId) -> Result<(), Why>;
+    fn declare(&mut self, pool: &TermPool, var: VarId) -> Result<(), UnknownReason>;
 
     /// Asserts `fact`, whose free variables are declared, on the top level.
     ///
     /// # Errors
     /// If the solver fails, or `fact` uses something the solver cannot express.
-    fn assert(&mut self, pool: &TermPool, fact: Term) -> Result<(), Why>;
+    fn assert(&mut self, pool: &TermPool, fact: Term) -> Result<(), UnknownReason>;
 
     /// Decides the conjunction of all levels.
-    fn check(&mut self, limits: Limits) -> Decision;
+    fn check(&mut self, limits: SolverLimits) -> SolverDecision;
 
-    /// The values of `vars` after a check that said [`Decision::Sat`].
+    /// The values of `vars` after a check that said [`SolverDecision::Sat`].
     ///
     /// # Errors
     /// If a value cannot be read: then the check has no usable answer.
-    fn values(&mut self, pool: &TermPool, vars: &[VarId]) -> Result<Valuation, Why>;
+    fn values(&mut self, pool: &TermPool, vars: &[VarId]) -> Result<Valuation, UnknownReason>;
 
     /// What stops a running check; stopping an idle back-end does nothing.
     fn stopper(&self) -> Stopper;
@@ -73,36 +73,36 @@ const FRACTION: u32 = 32;
 
 /// A [`Backend`] as a [`Solver`].
 #[derive(Debug)]
-pub struct Incremental<B> {
+pub struct IncrementalSolver<B> {
     backend: B,
-    limits: Limits,
+    limits: SolverLimits,
     /// The facts asserted, one per level above the first.
-    asserted: Vec<Level>,
+    asserted: Vec<FactLevel>,
     declared: FxHashSet<VarId>,
     /// Whether the level below all facts is open.
     open: bool,
-    answers: Answers,
+    answers: AnswerCounts,
     halt: Halt,
     /// Questions that ran into their time limit.
     timeouts: u32,
 }
 
 #[derive(Debug)]
-struct Level {
+struct FactLevel {
     fact: Term,
     declared: Vec<VarId>,
 }
 
-impl<B: Backend> Incremental<B> {
+impl<B: Backend> IncrementalSolver<B> {
     /// Asks `backend`, each question within `limits`.
-    pub fn new(backend: B, limits: Limits) -> Self {
+    pub fn new(backend: B, limits: SolverLimits) -> Self {
         Self {
             backend,
             limits,
             asserted: Vec::new(),
             declared: FxHashSet::default(),
             open: false,
-            answers: Answers::default(),
+            answers: AnswerCounts::default(),
             halt: Halt::default(),
             timeouts: 0,
         }
@@ -119,17 +119,17 @@ impl<B: Backend> Incremental<B> {
         &self.backend
     }
 
-    fn ask(&mut self, pool: &TermPool, facts: &[Term]) -> Decision {
+    fn ask(&mut self, pool: &TermPool, facts: &[Term]) -> SolverDecision {
         let granted = self.granted();
         let decision = match self.sync(pool, facts) {
             Ok(()) => self.backend.check(granted),
-            Err(why) => Decision::Unknown(why),
+            Err(why) => SolverDecision::Unknown(why),
         };
         // One that the end of the command cut short says nothing about the others.
         let had_all = granted.wall >= self.share();
-        self.timeouts += u32::from(had_all && decision == Decision::Unknown(Why::Time));
-        if let Decision::Unknown(why) = &decision
-            && *why != Why::Incomplete
+        self.timeouts += u32::from(had_all && decision == SolverDecision::Unknown(UnknownReason::Time));
+        if let SolverDecision::Unknown(why) = &decision
+            && *why != UnknownReason::Incomplete
         {
             self.renew();
         }
@@ -137,8 +137,8 @@ impl<B: Backend> Incremental<B> {
     }
 
     /// What the next question may cost.
-    fn granted(&self) -> Limits {
-        Limits { wall: self.halt.at_most(self.share()), ..self.limits }
+    fn granted(&self) -> SolverLimits {
+        SolverLimits { wall: self.halt.at_most(self.share()), ..self.limits }
     }
 
     /// The time of one question.
@@ -147,7 +147,7 @@ impl<B: Backend> Incremental<B> {
     }
 
     /// Brings the stack of the back-end to `facts`.
-    fn sync(&mut self, pool: &TermPool, facts: &[Term]) -> Result<(), Why> {
+    fn sync(&mut self, pool: &TermPool, facts: &[Term]) -> Result<(), UnknownReason> {
         if !self.open {
             self.backend.push()?;
             self.open = true;
@@ -157,7 +157,7 @@ impl<B: Backend> Incremental<B> {
         facts[shared..].iter().try_for_each(|&fact| self.push_fact(pool, fact))
     }
 
-    fn pop_to(&mut self, n_levels: usize) -> Result<(), Why> {
+    fn pop_to(&mut self, n_levels: usize) -> Result<(), UnknownReason> {
         let n_gone = self.asserted.len() - n_levels;
         if n_gone == 0 {
             return Ok(());
@@ -170,7 +170,7 @@ impl<B: Backend> Incremental<B> {
         self.backend.pop(n_gone)
     }
 
-    fn push_fact(&mut self, pool: &TermPool, fact: Term) -> Result<(), Why> {
+    fn push_fact(&mut self, pool: &TermPool, fact: Term) -> Result<(), UnknownReason> {
         self.backend.push()?;
         let mut declared = pool.free_vars(fact);
         declared.retain(|&var| self.declared.insert(var));
@@ -178,7 +178,7 @@ impl<B: Backend> Incremental<B> {
             self.backend.declare(pool, var)?;
         }
         self.backend.assert(pool, fact)?;
-        self.asserted.push(Level { fact, declared });
+        self.asserted.push(FactLevel { fact, declared });
         Ok(())
     }
 
@@ -190,33 +190,33 @@ impl<B: Backend> Incremental<B> {
         self.open = false;
     }
 
-    fn read(&mut self, pool: &TermPool, facts: &[Term]) -> Answer {
+    fn read(&mut self, pool: &TermPool, facts: &[Term]) -> SolverAnswer {
         match self.backend.values(pool, &pool.free_vars_of(facts)) {
-            Ok(valuation) => Answer::Sat(valuation),
+            Ok(valuation) => SolverAnswer::Sat(valuation),
             Err(why) => {
                 self.renew();
-                Answer::Unknown(why)
+                SolverAnswer::Unknown(why)
             }
         }
     }
 }
 
-impl<B: Backend> Solver for Incremental<B> {
-    fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> Answer {
+impl<B: Backend> Solver for IncrementalSolver<B> {
+    fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverAnswer {
         let answer = match self.ask(pool, facts) {
-            Decision::Sat => self.read(pool, facts),
-            Decision::Unsat => Answer::Unsat,
-            Decision::Unknown(why) => Answer::Unknown(why),
+            SolverDecision::Sat => self.read(pool, facts),
+            SolverDecision::Unsat => SolverAnswer::Unsat,
+            SolverDecision::Unknown(why) => SolverAnswer::Unknown(why),
         };
         self.answers.note(answer)
     }
 
-    fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> Decision {
+    fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverDecision {
         let decision = self.ask(pool, facts);
         self.answers.note_decision(decision)
     }
 
-    fn tally(&self, tally: &mut Tally) {
+    fn tally(&self, tally: &mut SolverTally) {
         tally.add(self.backend.name(), self.answers);
     }
 }
@@ -236,29 +236,29 @@ mod tests {
             "slow"
         }
 
-        fn push(&mut self) -> Result<(), Why> {
+        fn push(&mut self) -> Result<(), UnknownReason> {
             Ok(())
         }
 
-        fn pop(&mut self, _n: usize) -> Result<(), Why> {
+        fn pop(&mut self, _n: usize) -> Result<(), UnknownReason> {
             Ok(())
         }
 
-        fn declare(&mut self, _pool: &TermPool, _var: VarId) -> Result<(), Why> {
+        fn declare(&mut self, _pool: &TermPool, _var: VarId) -> Result<(), UnknownReason> {
             Ok(())
         }
 
-        fn assert(&mut self, _pool: &TermPool, _fact: Term) -> Result<(), Why> {
+        fn assert(&mut self, _pool: &TermPool, _fact: Term) -> Result<(), UnknownReason> {
             Ok(())
         }
 
-        fn check(&mut self, limits: Limits) -> Decision {
+        fn check(&mut self, limits: SolverLimits) -> SolverDecision {
             self.0.lock().expect("one thread").push(limits.wall);
-            Decision::Unknown(Why::Time)
+            SolverDecision::Unknown(UnknownReason::Time)
         }
 
-        fn values(&mut self, _pool: &TermPool, _vars: &[VarId]) -> Result<Valuation, Why> {
-            Err(Why::Time)
+        fn values(&mut self, _pool: &TermPool, _vars: &[VarId]) -> Result<Valuation, UnknownReason> {
+            Err(UnknownReason::Time)
         }
 
         fn stopper(&self) -> Stopper {
@@ -274,10 +274,10 @@ mod tests {
         let mut pool = TermPool::new();
         let (_, fact) = pool.fresh("a", Sort::Bool);
         let granted = Arc::new(Mutex::new(Vec::new()));
-        let limits = Limits { wall: Duration::from_secs(32), steps: None };
-        let mut solver = Incremental::new(Slow(Arc::clone(&granted)), limits);
+        let limits = SolverLimits { wall: Duration::from_secs(32), steps: None };
+        let mut solver = IncrementalSolver::new(Slow(Arc::clone(&granted)), limits);
         for _ in 0..100 {
-            assert_eq!(solver.decide(&mut pool, &[fact]), Decision::Unknown(Why::Time));
+            assert_eq!(solver.decide(&mut pool, &[fact]), SolverDecision::Unknown(UnknownReason::Time));
         }
         let granted = granted.lock().expect("one thread");
         assert!(granted[..8].iter().all(|wall| *wall == Duration::from_secs(32)));

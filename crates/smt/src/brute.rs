@@ -1,6 +1,6 @@
 //! Enumeration: tries every combination of values, for small domains and second opinions.
 //!
-//! *Promises* [`Answer::Unsat`] only if the domain of every free variable is finite and
+//! *Promises* [`SolverAnswer::Unsat`] only if the domain of every free variable is finite and
 //! all combinations were tried. Over other domains it tries a few plain values, so it
 //! may find a valuation there but never refutes.
 
@@ -10,17 +10,17 @@ use ioxide_model::term::{EvalError, Term, TermPool, VarId};
 use ioxide_model::valuation::Valuation;
 use ioxide_model::value::{DataValue, Value};
 
-use crate::solver::{Answer, Solver, Why};
-use crate::tally::{Answers, Tally};
+use crate::solver::{Solver, SolverAnswer, UnknownReason};
+use crate::tally::{AnswerCounts, SolverTally};
 
 /// The enumerating solver.
 #[derive(Clone, Debug)]
-pub struct Brute {
+pub struct BruteSolver {
     max_steps: u64,
-    answers: Answers,
+    answers: AnswerCounts,
 }
 
-impl Brute {
+impl BruteSolver {
     /// Gives up after a million assignments of one variable.
     #[must_use]
     pub fn new() -> Self {
@@ -30,29 +30,29 @@ impl Brute {
     /// Gives up after `max_steps` assignments of one variable.
     #[must_use]
     pub fn with_max_steps(max_steps: u64) -> Self {
-        Self { max_steps, answers: Answers::default() }
+        Self { max_steps, answers: AnswerCounts::default() }
     }
 }
 
-impl Default for Brute {
+impl Default for BruteSolver {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Solver for Brute {
-    fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> Answer {
-        let answer = Search::new(pool, facts).run(self.max_steps);
+impl Solver for BruteSolver {
+    fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverAnswer {
+        let answer = BruteSearch::new(pool, facts).run(self.max_steps);
         self.answers.note(answer)
     }
 
-    fn tally(&self, tally: &mut Tally) {
+    fn tally(&self, tally: &mut SolverTally) {
         tally.add("brute", self.answers);
     }
 }
 
 /// A depth-first search over the variables; a fact is looked at once its last variable has a value.
-struct Search<'p> {
+struct BruteSearch<'p> {
     pool: &'p TermPool,
     vars: Vec<VarId>,
     domains: Vec<Vec<Value>>,
@@ -62,7 +62,7 @@ struct Search<'p> {
     exhaustive: bool,
 }
 
-impl<'p> Search<'p> {
+impl<'p> BruteSearch<'p> {
     fn new(pool: &'p TermPool, facts: &[Term]) -> Self {
         let vars = pool.free_vars_of(facts);
         let mut exhaustive = true;
@@ -78,7 +78,7 @@ impl<'p> Search<'p> {
     }
 
     /// Counts through the domains like an odometer, skipping what a fact refutes early.
-    fn run(mut self, max_steps: u64) -> Answer {
+    fn run(mut self, max_steps: u64) -> SolverAnswer {
         let mut valuation = Valuation::new();
         let mut next = vec![0; self.vars.len()];
         let mut depth = 0;
@@ -87,7 +87,7 @@ impl<'p> Search<'p> {
         }
         for _ in 0..max_steps {
             if depth == self.vars.len() {
-                return Answer::Sat(valuation);
+                return SolverAnswer::Sat(valuation);
             }
             let Some(value) = self.domains[depth].get(next[depth]) else {
                 if depth == 0 {
@@ -103,7 +103,7 @@ impl<'p> Search<'p> {
                 depth += 1;
             }
         }
-        Answer::Unknown(Why::Incomplete)
+        SolverAnswer::Unknown(UnknownReason::Incomplete)
     }
 
     /// Whether the facts due at `depth` hold; one that cannot be evaluated does not, and spoils refutation.
@@ -117,8 +117,8 @@ impl<'p> Search<'p> {
         })
     }
 
-    fn refuted(&self) -> Answer {
-        if self.exhaustive { Answer::Unsat } else { Answer::Unknown(Why::Incomplete) }
+    fn refuted(&self) -> SolverAnswer {
+        if self.exhaustive { SolverAnswer::Unsat } else { SolverAnswer::Unknown(UnknownReason::Incomplete) }
     }
 }
 
@@ -169,10 +169,10 @@ mod tests {
         let (_, y) = pool.fresh("y", Sort::Range { lo: 0, hi: 9 });
         let (sum, most) = (pool.add2(x_term, y), pool.int(18));
         let full = pool.eq(sum, most);
-        let valuation = Brute::new().check(&mut pool, &[full]).valuation().expect("9 + 9 = 18");
+        let valuation = BruteSolver::new().check(&mut pool, &[full]).valuation().expect("9 + 9 = 18");
         assert_eq!(valuation.get(x), Some(&Value::int(9)));
         let more = pool.lt(most, sum);
-        assert_eq!(Brute::new().check(&mut pool, &[more]), Answer::Unsat);
+        assert_eq!(BruteSolver::new().check(&mut pool, &[more]), SolverAnswer::Unsat);
     }
 
     #[test]
@@ -181,15 +181,18 @@ mod tests {
         let (_, x) = pool.fresh("x", Sort::Int);
         let (low, high) = (pool.int(3), pool.int(1000));
         let (small, large) = (pool.eq(x, low), pool.lt(high, x));
-        assert!(matches!(Brute::new().check(&mut pool, &[small]), Answer::Sat(_)));
-        assert_eq!(Brute::new().check(&mut pool, &[large]), Answer::Unknown(Why::Incomplete));
+        assert!(matches!(BruteSolver::new().check(&mut pool, &[small]), SolverAnswer::Sat(_)));
+        assert_eq!(
+            BruteSolver::new().check(&mut pool, &[large]),
+            SolverAnswer::Unknown(UnknownReason::Incomplete)
+        );
     }
 
     #[test]
     fn no_fact_is_satisfiable_and_false_is_not() {
         let mut pool = TermPool::new();
-        assert_eq!(Brute::new().check(&mut pool, &[]), Answer::Sat(Valuation::new()));
+        assert_eq!(BruteSolver::new().check(&mut pool, &[]), SolverAnswer::Sat(Valuation::new()));
         let ff = pool.ff();
-        assert_eq!(Brute::new().check(&mut pool, &[ff]), Answer::Unsat);
+        assert_eq!(BruteSolver::new().check(&mut pool, &[ff]), SolverAnswer::Unsat);
     }
 }

@@ -15,7 +15,7 @@ mod patterns;
 mod walk;
 
 use ioxide_model::sort::Sort;
-use ioxide_model::term::{Node, Term, TermPool, VarId};
+use ioxide_model::term::{Term, TermNode, TermPool, VarId};
 use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
 use rand::seq::SliceRandom as _;
@@ -25,11 +25,11 @@ use rustc_hash::FxHashSet;
 
 use self::patterns::Patterns;
 use crate::layers::interval::bounds_of;
-use crate::solver::{Answer, Solver};
+use crate::solver::{Solver, SolverAnswer};
 
 /// Which valuations are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Policy {
+pub enum DiversePolicy {
     /// Spread over all that is possible.
     Random,
     /// At the edges: least and greatest values, and those around constants of the facts.
@@ -51,10 +51,10 @@ const SPREADS: [i64; 5] = [10, 100, 1_000, 10_000, 1_000_000];
 
 /// A source of different valuations.
 #[derive(Debug)]
-pub struct Diverse {
+pub struct DiverseValuations {
     facts: Vec<Term>,
     vars: Vec<VarId>,
-    policy: Policy,
+    policy: DiversePolicy,
     rng: ChaCha8Rng,
     /// What the wanted variables had in valuations given out.
     given: FxHashSet<Vec<Value>>,
@@ -62,21 +62,22 @@ pub struct Diverse {
     at: Option<Valuation>,
     other: Option<Valuation>,
     /// Questions still to be asked, for the policies that have a list.
-    plan: Option<Plan>,
+    plan: Option<DiversePlan>,
 }
 
 #[derive(Debug)]
-enum Plan {
+enum DiversePlan {
     /// Facts to add, one valuation each.
     Goals(Vec<Term>),
     Patterns(Patterns),
 }
 
-impl Diverse {
+impl DiverseValuations {
     /// Valuations of `facts` that differ on `vars`.
     #[must_use]
-    pub fn new(pool: &TermPool, facts: &[Term], vars: &[VarId], policy: Policy, seed: u64) -> Self {
-        let plan = (policy == Policy::Patterns).then(|| Plan::Patterns(Patterns::new(pool, vars)));
+    pub fn new(pool: &TermPool, facts: &[Term], vars: &[VarId], policy: DiversePolicy, seed: u64) -> Self {
+        let plan =
+            (policy == DiversePolicy::Patterns).then(|| DiversePlan::Patterns(Patterns::new(pool, vars)));
         Self {
             facts: facts.to_vec(),
             vars: vars.to_vec(),
@@ -93,9 +94,9 @@ impl Diverse {
     /// None if there is no further one, or none was found: then there may be others.
     pub fn next(&mut self, pool: &mut TermPool, solver: &mut dyn Solver) -> Option<Valuation> {
         let found = match self.policy {
-            Policy::Random => self.next_random(pool, solver),
-            Policy::Boundary => self.next_boundary(pool, solver),
-            Policy::Patterns => self.next_pattern(pool, solver),
+            DiversePolicy::Random => self.next_random(pool, solver),
+            DiversePolicy::Boundary => self.next_boundary(pool, solver),
+            DiversePolicy::Patterns => self.next_pattern(pool, solver),
         }?;
         self.given.insert(self.key(&found));
         Some(found)
@@ -112,7 +113,7 @@ impl Diverse {
     /// Asks for a valuation of the facts and `more`, plain values for variables nobody mentions.
     fn ask(&self, pool: &mut TermPool, solver: &mut dyn Solver, more: &[Term]) -> Option<Valuation> {
         let facts = [&self.facts[..], more].concat();
-        let Answer::Sat(mut valuation) = solver.check(pool, &facts) else { return None };
+        let SolverAnswer::Sat(mut valuation) = solver.check(pool, &facts) else { return None };
         for &var in &self.vars {
             if valuation.get(var).is_none() {
                 valuation.set(var, pool.default_value(pool.var_info(var).sort));
@@ -218,9 +219,9 @@ impl Diverse {
         if self.plan.is_none() {
             let mut goals = boundary_goals(pool, &self.facts, &self.vars);
             goals.shuffle(&mut self.rng);
-            self.plan = Some(Plan::Goals(goals));
+            self.plan = Some(DiversePlan::Goals(goals));
         }
-        while let Some(Plan::Goals(goals)) = &mut self.plan
+        while let Some(DiversePlan::Goals(goals)) = &mut self.plan
             && let Some(goal) = goals.pop()
         {
             if let Some(found) = self.ask(pool, solver, &[goal]).filter(|found| self.is_new(found)) {
@@ -231,7 +232,7 @@ impl Diverse {
     }
 
     fn next_pattern(&mut self, pool: &mut TermPool, solver: &mut dyn Solver) -> Option<Valuation> {
-        while let Some(Plan::Patterns(patterns)) = &mut self.plan
+        while let Some(DiversePlan::Patterns(patterns)) = &mut self.plan
             && let Some(facts) = patterns.next(pool)
         {
             if let Some(found) = self.ask(pool, solver, &facts).filter(|found| self.is_new(found)) {
@@ -278,7 +279,7 @@ fn boundary_goals(pool: &mut TermPool, facts: &[Term], vars: &[VarId]) -> Vec<Te
 fn whole_constants(pool: &TermPool, facts: &[Term]) -> Vec<i64> {
     let mut found: Vec<i64> = Vec::new();
     for sub in pool.subterms(facts, |_| true) {
-        if let Node::Value(value) = pool.node(sub)
+        if let TermNode::Value(value) = pool.node(sub)
             && let Some(n) = value.to_rational()
         {
             found.extend(n.floor().to_i64());

@@ -6,11 +6,11 @@
 use std::sync::Arc;
 
 use ioxide_model::sort::Sort;
-use ioxide_model::term::{Node, Term, TermPool, VarId};
+use ioxide_model::term::{Term, TermNode, TermPool, VarId};
 use ioxide_model::value::Value;
 use rustc_hash::FxHashMap;
 
-use crate::small::Small;
+use crate::small_fraction::SmallFraction;
 
 /// Deeper facts are opaque.
 const MAX_DEPTH: u32 = 24;
@@ -19,18 +19,18 @@ const MAX_PARTS: u32 = 512;
 
 /// What a fact says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum LinearForm {
     /// A linear relation.
-    Atom(Atom),
+    Atom(LinearAtom),
     /// All of these; of none it is true.
-    All(Vec<Form>),
+    All(Vec<LinearForm>),
     /// Any of these; of none it is false.
-    Any(Vec<Form>),
+    Any(Vec<LinearForm>),
     /// The term, or its negation, has to be evaluated.
     Opaque(Term, bool),
 }
 
-impl Form {
+impl LinearForm {
     /// Adds the slots of its atoms. Recursion is as deep as forms are, which is bounded.
     fn slots(&self, slots: &mut Vec<usize>) {
         match self {
@@ -43,15 +43,15 @@ impl Form {
 
 /// `Σ coefficient · slot + constant` related to zero.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Atom {
-    pub(crate) terms: Vec<(usize, Small)>,
-    pub(crate) constant: Small,
-    pub(crate) relation: Relation,
+pub(crate) struct LinearAtom {
+    pub(crate) terms: Vec<(usize, SmallFraction)>,
+    pub(crate) constant: SmallFraction,
+    pub(crate) relation: SumRelation,
 }
 
 /// How a sum is related to zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Relation {
+pub(crate) enum SumRelation {
     /// At most.
     Le,
     /// Below; only over reals.
@@ -71,7 +71,7 @@ pub(crate) enum SlotKind {
 
 /// What a slot stands for.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Slot {
+pub(crate) struct FormSlot {
     pub(crate) kind: SlotKind,
     pub(crate) sort: Sort,
     /// Whether only whole numbers are possible.
@@ -80,38 +80,38 @@ pub(crate) struct Slot {
 
 /// A fact that was read.
 #[derive(Debug)]
-pub(crate) struct Fact {
+pub(crate) struct LinearFact {
     pub(crate) term: Term,
-    pub(crate) form: Form,
+    pub(crate) form: LinearForm,
     /// The slots it mentions, each once: its free variables, and the terms its atoms are about.
     pub(crate) slots: Vec<usize>,
 }
 
 /// The slots of a layer, and the facts it has read.
 #[derive(Debug, Default)]
-pub(crate) struct Forms {
-    pub(crate) slots: Vec<Slot>,
+pub(crate) struct LinearForms {
+    pub(crate) slots: Vec<FormSlot>,
     by_term: FxHashMap<Term, usize>,
     by_var: FxHashMap<VarId, usize>,
-    facts: FxHashMap<Term, Arc<Fact>>,
+    facts: FxHashMap<Term, Arc<LinearFact>>,
     /// How many parts the fact being read may still have.
     budget: u32,
 }
 
-impl Forms {
+impl LinearForms {
     /// What `term` says; read once.
-    pub(crate) fn fact(&mut self, pool: &TermPool, term: Term) -> Arc<Fact> {
+    pub(crate) fn fact(&mut self, pool: &TermPool, term: Term) -> Arc<LinearFact> {
         if let Some(fact) = self.facts.get(&term) {
             return Arc::clone(fact);
         }
         self.budget = MAX_PARTS;
-        let form = self.read(pool, term, true, MAX_DEPTH).unwrap_or(Form::Opaque(term, true));
+        let form = self.read(pool, term, true, MAX_DEPTH).unwrap_or(LinearForm::Opaque(term, true));
         let mut slots: Vec<usize> =
             pool.free_vars(term).iter().map(|&var| self.var_slot(pool, var)).collect();
         form.slots(&mut slots);
         slots.sort_unstable();
         slots.dedup();
-        let fact = Arc::new(Fact { term, form, slots });
+        let fact = Arc::new(LinearFact { term, form, slots });
         self.facts.insert(term, Arc::clone(&fact));
         fact
     }
@@ -132,7 +132,7 @@ impl Forms {
     }
 
     fn term_slot(&mut self, pool: &TermPool, term: Term) -> usize {
-        if let Node::Var(var) = pool.node(term) {
+        if let TermNode::Var(var) = pool.node(term) {
             return self.var_slot(pool, *var);
         }
         if let Some(&slot) = self.by_term.get(&term) {
@@ -144,54 +144,56 @@ impl Forms {
     }
 
     fn add_slot(&mut self, kind: SlotKind, sort: Sort) -> usize {
-        self.slots.push(Slot { kind, sort, whole: sort != Sort::Real });
+        self.slots.push(FormSlot { kind, sort, whole: sort != Sort::Real });
         self.slots.len() - 1
     }
 
     /// `fact`, or its negation if not `positive`; none if it is too deep or too wide.
-    fn read(&mut self, pool: &TermPool, fact: Term, positive: bool, depth: u32) -> Option<Form> {
+    fn read(&mut self, pool: &TermPool, fact: Term, positive: bool, depth: u32) -> Option<LinearForm> {
         let depth = depth.checked_sub(1)?;
         self.budget = self.budget.checked_sub(1)?;
         Some(match pool.node(fact) {
-            Node::Value(value) => constant(value.as_bool()? == positive),
-            Node::Var(var) => {
+            TermNode::Value(value) => constant(value.as_bool()? == positive),
+            TermNode::Var(var) => {
                 let slot = self.var_slot(pool, *var);
-                Form::Atom(truth(slot, positive))
+                LinearForm::Atom(truth(slot, positive))
             }
-            Node::Not(a) => self.read(pool, *a, !positive, depth)?,
-            Node::And(list) => self.junction(pool, list, positive, positive, depth)?,
-            Node::Or(list) => self.junction(pool, list, !positive, positive, depth)?,
-            Node::Eq(a, b) if pool.sort(*a) == Sort::Bool => {
+            TermNode::Not(a) => self.read(pool, *a, !positive, depth)?,
+            TermNode::And(list) => self.junction(pool, list, positive, positive, depth)?,
+            TermNode::Or(list) => self.junction(pool, list, !positive, positive, depth)?,
+            TermNode::Eq(a, b) if pool.sort(*a) == Sort::Bool => {
                 let both = |this: &mut Self, left, right| {
-                    Some(Form::All(vec![
+                    Some(LinearForm::All(vec![
                         this.read(pool, *a, left, depth)?,
                         this.read(pool, *b, right, depth)?,
                     ]))
                 };
-                Form::Any(vec![both(self, true, positive)?, both(self, false, !positive)?])
+                LinearForm::Any(vec![both(self, true, positive)?, both(self, false, !positive)?])
             }
-            Node::Eq(a, b) if pool.sort(*a).is_numeric() => {
-                let relation = if positive { Relation::Eq } else { Relation::Ne };
-                self.relation(pool, *a, *b, relation).unwrap_or(Form::Opaque(fact, positive))
+            TermNode::Eq(a, b) if pool.sort(*a).is_numeric() => {
+                let relation = if positive { SumRelation::Eq } else { SumRelation::Ne };
+                self.relation(pool, *a, *b, relation).unwrap_or(LinearForm::Opaque(fact, positive))
             }
-            Node::Lt(a, b) => {
-                let (a, b, relation) = if positive { (a, b, Relation::Lt) } else { (b, a, Relation::Le) };
-                self.relation(pool, *a, *b, relation).unwrap_or(Form::Opaque(fact, positive))
+            TermNode::Lt(a, b) => {
+                let (a, b, relation) =
+                    if positive { (a, b, SumRelation::Lt) } else { (b, a, SumRelation::Le) };
+                self.relation(pool, *a, *b, relation).unwrap_or(LinearForm::Opaque(fact, positive))
             }
-            Node::Le(a, b) => {
-                let (a, b, relation) = if positive { (a, b, Relation::Le) } else { (b, a, Relation::Lt) };
-                self.relation(pool, *a, *b, relation).unwrap_or(Form::Opaque(fact, positive))
+            TermNode::Le(a, b) => {
+                let (a, b, relation) =
+                    if positive { (a, b, SumRelation::Le) } else { (b, a, SumRelation::Lt) };
+                self.relation(pool, *a, *b, relation).unwrap_or(LinearForm::Opaque(fact, positive))
             }
-            Node::Ite(cond, a, b) => {
+            TermNode::Ite(cond, a, b) => {
                 let arm = |this: &mut Self, test, branch| {
-                    Some(Form::All(vec![
+                    Some(LinearForm::All(vec![
                         this.read(pool, *cond, test, depth)?,
                         this.read(pool, branch, positive, depth)?,
                     ]))
                 };
-                Form::Any(vec![arm(self, true, *a)?, arm(self, false, *b)?])
+                LinearForm::Any(vec![arm(self, true, *a)?, arm(self, false, *b)?])
             }
-            _ => Form::Opaque(fact, positive),
+            _ => LinearForm::Opaque(fact, positive),
         })
     }
 
@@ -202,59 +204,72 @@ impl Forms {
         all: bool,
         positive: bool,
         depth: u32,
-    ) -> Option<Form> {
+    ) -> Option<LinearForm> {
         let parts = list.iter().map(|&part| self.read(pool, part, positive, depth)).collect::<Option<_>>()?;
-        Some(if all { Form::All(parts) } else { Form::Any(parts) })
+        Some(if all { LinearForm::All(parts) } else { LinearForm::Any(parts) })
     }
 
     /// `a - b` related to zero; none if a number does not fit.
-    fn relation(&mut self, pool: &TermPool, a: Term, b: Term, relation: Relation) -> Option<Form> {
-        let mut atom = Atom { terms: Vec::new(), constant: Small::ZERO, relation };
-        self.sum(pool, a, Small::ONE, &mut atom)?;
-        self.sum(pool, b, Small::ONE.neg(), &mut atom)?;
+    fn relation(&mut self, pool: &TermPool, a: Term, b: Term, relation: SumRelation) -> Option<LinearForm> {
+        let mut atom = LinearAtom { terms: Vec::new(), constant: SmallFraction::ZERO, relation };
+        self.sum(pool, a, SmallFraction::ONE, &mut atom)?;
+        self.sum(pool, b, SmallFraction::ONE.neg(), &mut atom)?;
         atom.collect()?;
         let whole = atom.terms.iter().all(|&(slot, _)| self.slots[slot].whole);
         Some(match atom.tightened(whole)? {
-            Tight::Atom(atom) => Form::Atom(atom),
-            Tight::Constant(holds) => constant(holds),
+            TightenedSum::Atom(atom) => LinearForm::Atom(atom),
+            TightenedSum::Constant(holds) => constant(holds),
         })
     }
 
     /// Adds `factor · term`. Terms that [`TermPool`] built are sums of monomials of atoms.
-    fn sum(&mut self, pool: &TermPool, term: Term, factor: Small, atom: &mut Atom) -> Option<()> {
-        let parts = if let Node::Add(list) = pool.node(term) { list } else { std::slice::from_ref(&term) };
+    fn sum(
+        &mut self,
+        pool: &TermPool,
+        term: Term,
+        factor: SmallFraction,
+        atom: &mut LinearAtom,
+    ) -> Option<()> {
+        let parts =
+            if let TermNode::Add(list) = pool.node(term) { list } else { std::slice::from_ref(&term) };
         parts.iter().try_for_each(|&part| self.monomial(pool, part, factor, atom))
     }
 
-    fn monomial(&mut self, pool: &TermPool, term: Term, factor: Small, atom: &mut Atom) -> Option<()> {
+    fn monomial(
+        &mut self,
+        pool: &TermPool,
+        term: Term,
+        factor: SmallFraction,
+        atom: &mut LinearAtom,
+    ) -> Option<()> {
         if let Some(value) = pool.as_value(term) {
             atom.constant = atom.constant.add(number(value)?.mul(factor)?)?;
             return Some(());
         }
         let (factor, inner) = match pool.node(term) {
-            Node::Mul(list) if list.len() == 2 && pool.as_value(list[0]).is_some() => {
+            TermNode::Mul(list) if list.len() == 2 && pool.as_value(list[0]).is_some() => {
                 (factor.mul(number(pool.as_value(list[0])?)?)?, list[1])
             }
             _ => (factor, term),
         };
         // An integer as a real is the same number.
-        let inner = if let Node::ToReal(whole) = pool.node(inner) { *whole } else { inner };
+        let inner = if let TermNode::ToReal(whole) = pool.node(inner) { *whole } else { inner };
         let slot = self.term_slot(pool, inner);
         atom.terms.push((slot, factor));
         Some(())
     }
 }
 
-enum Tight {
-    Atom(Atom),
+enum TightenedSum {
+    Atom(LinearAtom),
     Constant(bool),
 }
 
-impl Atom {
+impl LinearAtom {
     /// Each slot once, in order.
     fn collect(&mut self) -> Option<()> {
         self.terms.sort_by_key(|term| term.0);
-        let mut terms: Vec<(usize, Small)> = Vec::with_capacity(self.terms.len());
+        let mut terms: Vec<(usize, SmallFraction)> = Vec::with_capacity(self.terms.len());
         for &(slot, factor) in &self.terms {
             match terms.last_mut() {
                 Some(last) if last.0 == slot => last.1 = last.1.add(factor)?,
@@ -267,32 +282,35 @@ impl Atom {
     }
 
     /// The sharpest form over whole numbers: coefficients without common divisor, no `<`.
-    fn tightened(mut self, whole: bool) -> Option<Tight> {
+    fn tightened(mut self, whole: bool) -> Option<TightenedSum> {
         if self.terms.is_empty() {
-            return Some(Tight::Constant(self.relation.holds(self.constant)));
+            return Some(TightenedSum::Constant(self.relation.holds(self.constant)));
         }
         if !whole {
-            return Some(Tight::Atom(self));
+            return Some(TightenedSum::Atom(self));
         }
         self.scale_to_whole()?;
-        if self.relation == Relation::Lt {
-            self.relation = Relation::Le;
+        if self.relation == SumRelation::Lt {
+            self.relation = SumRelation::Le;
             // A whole sum below zero is at most -1; beside a fraction, rounding up says so.
-            self.constant =
-                if self.constant.is_whole() { self.constant.add(Small::ONE)? } else { self.constant.ceil() };
+            self.constant = if self.constant.is_whole() {
+                self.constant.add(SmallFraction::ONE)?
+            } else {
+                self.constant.ceil()
+            };
         }
         match self.relation {
-            Relation::Le | Relation::Lt => self.constant = self.constant.ceil(),
-            Relation::Eq if !self.constant.is_whole() => return Some(Tight::Constant(false)),
-            Relation::Ne if !self.constant.is_whole() => return Some(Tight::Constant(true)),
-            Relation::Eq | Relation::Ne => (),
+            SumRelation::Le | SumRelation::Lt => self.constant = self.constant.ceil(),
+            SumRelation::Eq if !self.constant.is_whole() => return Some(TightenedSum::Constant(false)),
+            SumRelation::Ne if !self.constant.is_whole() => return Some(TightenedSum::Constant(true)),
+            SumRelation::Eq | SumRelation::Ne => (),
         }
-        Some(Tight::Atom(self))
+        Some(TightenedSum::Atom(self))
     }
 
     /// Scales so that the coefficients are whole and have no common divisor.
     fn scale_to_whole(&mut self) -> Option<()> {
-        let mut scale = Small::ZERO;
+        let mut scale = SmallFraction::ZERO;
         for &(_, factor) in &self.terms {
             scale = common(scale, factor)?;
         }
@@ -305,7 +323,7 @@ impl Atom {
 }
 
 /// The greatest fraction of which both are multiples; above zero.
-fn common(a: Small, b: Small) -> Option<Small> {
+fn common(a: SmallFraction, b: SmallFraction) -> Option<SmallFraction> {
     let (mut a, mut b) = (a, b);
     while !b.is_zero() {
         let quotient = a.div(b)?.floor();
@@ -314,12 +332,12 @@ fn common(a: Small, b: Small) -> Option<Small> {
     Some(if a.is_negative() { a.neg() } else { a })
 }
 
-impl Relation {
+impl SumRelation {
     /// Whether `sum` is so related to zero.
-    pub(crate) fn holds(self, sum: Small) -> bool {
+    pub(crate) fn holds(self, sum: SmallFraction) -> bool {
         match self {
-            Self::Le => sum <= Small::ZERO,
-            Self::Lt => sum < Small::ZERO,
+            Self::Le => sum <= SmallFraction::ZERO,
+            Self::Lt => sum < SmallFraction::ZERO,
             Self::Eq => sum.is_zero(),
             Self::Ne => !sum.is_zero(),
         }
@@ -327,28 +345,28 @@ impl Relation {
 }
 
 /// True or false.
-fn constant(holds: bool) -> Form {
-    if holds { Form::All(Vec::new()) } else { Form::Any(Vec::new()) }
+fn constant(holds: bool) -> LinearForm {
+    if holds { LinearForm::All(Vec::new()) } else { LinearForm::Any(Vec::new()) }
 }
 
 /// A truth value is 0 or 1.
-fn truth(slot: usize, positive: bool) -> Atom {
-    let constant = if positive { Small::ONE.neg() } else { Small::ZERO };
-    Atom { terms: vec![(slot, Small::ONE)], constant, relation: Relation::Eq }
+fn truth(slot: usize, positive: bool) -> LinearAtom {
+    let constant = if positive { SmallFraction::ONE.neg() } else { SmallFraction::ZERO };
+    LinearAtom { terms: vec![(slot, SmallFraction::ONE)], constant, relation: SumRelation::Eq }
 }
 
 /// The number `value` is, or stands for; none if it is none or too big.
-pub(crate) fn number(value: &Value) -> Option<Small> {
+pub(crate) fn number(value: &Value) -> Option<SmallFraction> {
     match value {
-        Value::Bool(b) => Some(if *b { Small::ONE } else { Small::ZERO }),
-        Value::Int(n) => Small::int(n.to_i64()?),
-        Value::Real(n) => Small::from_rational(n),
+        Value::Bool(b) => Some(if *b { SmallFraction::ONE } else { SmallFraction::ZERO }),
+        Value::Int(n) => SmallFraction::int(n.to_i64()?),
+        Value::Real(n) => SmallFraction::from_rational(n),
         Value::Str(_) | Value::Data(_) | Value::Collection(_) => None,
     }
 }
 
 /// The value of `sort` that `n` stands for.
-pub(crate) fn value(n: Small, sort: Sort) -> Option<Value> {
+pub(crate) fn value(n: SmallFraction, sort: Sort) -> Option<Value> {
     match sort {
         Sort::Bool => Some(Value::Bool(!n.is_zero())),
         Sort::Int | Sort::Range { .. } => n.to_i64().map(Value::int),

@@ -11,7 +11,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::solver::Why;
+use crate::solver::UnknownReason;
 
 /// Knows whether it is time to stop.
 pub trait Signal: Send + Sync {
@@ -31,7 +31,7 @@ pub enum Halted {
     Interrupted,
 }
 
-impl From<Halted> for Why {
+impl From<Halted> for UnknownReason {
     fn from(halted: Halted) -> Self {
         match halted {
             Halted::Time => Self::Limit,
@@ -65,7 +65,7 @@ impl Halt {
         match (&self.0, &other.0) {
             (None, _) => other.clone(),
             (_, None) => self.clone(),
-            (Some(_), Some(_)) => Self::new(Either(self.clone(), other.clone())),
+            (Some(_), Some(_)) => Self::new(EitherSignal(self.clone(), other.clone())),
         }
     }
 
@@ -89,9 +89,9 @@ impl Halt {
 }
 
 /// Says stop as soon as one of two does.
-struct Either(Halt, Halt);
+struct EitherSignal(Halt, Halt);
 
-impl Signal for Either {
+impl Signal for EitherSignal {
     fn halted(&self) -> Option<Halted> {
         self.0.halted().or_else(|| self.1.halted())
     }
@@ -182,8 +182,8 @@ impl Signal for AfterAsks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::solver::{Answer, Decision, Solver};
-    use crate::stack::{Choice, Config, stack};
+    use crate::solver::{Solver, SolverAnswer, SolverDecision};
+    use crate::stack::{BackendChoice, SolverConfig, stack};
     use ioxide_model::term::TermPool;
 
     #[test]
@@ -202,10 +202,11 @@ mod tests {
         let mut pool = TermPool::new();
         let tt = pool.tt();
         let halt = Halt::new(AfterAsks::new(1));
-        let mut solver = stack(&Config { backend: Choice::None, halt, ..Config::default() });
-        assert_eq!(solver.decide(&mut pool, &[tt]), Decision::Sat);
-        assert_eq!(solver.decide(&mut pool, &[tt]), Decision::Unknown(Why::Limit));
-        assert_eq!(solver.check(&mut pool, &[tt]), Answer::Unknown(Why::Limit));
+        let mut solver =
+            stack(&SolverConfig { backend: BackendChoice::None, halt, ..SolverConfig::default() });
+        assert_eq!(solver.decide(&mut pool, &[tt]), SolverDecision::Sat);
+        assert_eq!(solver.decide(&mut pool, &[tt]), SolverDecision::Unknown(UnknownReason::Limit));
+        assert_eq!(solver.check(&mut pool, &[tt]), SolverAnswer::Unknown(UnknownReason::Limit));
         assert_eq!(solver.halt().halted(), Some(Halted::Time));
     }
 
@@ -213,10 +214,10 @@ mod tests {
     fn a_signal_counts_only_as_long_as_it_is_given() {
         let mut pool = TermPool::new();
         let tt = pool.tt();
-        let mut solver = stack(&Config { backend: Choice::None, ..Config::default() });
+        let mut solver = stack(&SolverConfig { backend: BackendChoice::None, ..SolverConfig::default() });
         let before = solver.restrict(Halt::new(AfterAsks::new(0)));
-        assert_eq!(solver.decide(&mut pool, &[tt]), Decision::Unknown(Why::Limit));
+        assert_eq!(solver.decide(&mut pool, &[tt]), SolverDecision::Unknown(UnknownReason::Limit));
         solver.restrict(before);
-        assert_eq!(solver.decide(&mut pool, &[tt]), Decision::Sat);
+        assert_eq!(solver.decide(&mut pool, &[tt]), SolverDecision::Sat);
     }
 }

@@ -5,7 +5,7 @@
 //! answer, a valuation of a neighbour that still holds, an empty interval. The rest goes
 //! to Z3 in this process or to any SMT-LIB solver as a child process. Every valuation is
 //! re-evaluated before it is handed out, and what is not decided is
-//! [`Unknown`](solver::Answer::Unknown), which is never a proof.
+//! [`Unknown`](solver::SolverAnswer::Unknown), which is never a proof.
 
 pub mod backend;
 pub mod brute;
@@ -15,7 +15,7 @@ pub mod halt;
 pub mod layers;
 mod regex;
 pub mod scripted;
-mod small;
+mod small_fraction;
 pub mod smtlib;
 pub mod solver;
 pub mod stack;

@@ -11,21 +11,21 @@ pub(crate) const MAX_CHAR: char = '\u{2FFFF}';
 
 /// A regular expression over characters; whole strings match.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Re {
+pub(crate) enum RegexTree {
     /// Matches this text only.
     Text(String),
     /// Matches one character of these ranges; of none, nothing.
     Chars(Vec<(char, char)>),
     /// One after the other.
-    Concat(Vec<Re>),
+    Concat(Vec<RegexTree>),
     /// Any of these.
-    Union(Vec<Re>),
+    Union(Vec<RegexTree>),
     /// `min` to `max` times.
-    Repeat { inner: Box<Re>, min: u32, max: Option<u32> },
+    Repeat { inner: Box<RegexTree>, min: u32, max: Option<u32> },
 }
 
 /// Reads `pattern` with the flags a [`Pattern`](ioxide_model::term::Pattern) has.
-pub(crate) fn read(pattern: &str) -> Result<Re, String> {
+pub(crate) fn read(pattern: &str) -> Result<RegexTree, String> {
     let hir = regex_syntax::parse(&format!("(?s:{pattern})")).map_err(|error| error.to_string())?;
     convert(strip_anchors(&hir)?.as_ref().unwrap_or(&hir)).map_err(|what| unsupported(pattern, what))
 }
@@ -54,23 +54,23 @@ fn open_groups(hir: &Hir) -> &Hir {
 }
 
 /// Recursion is bounded: the parser refuses deep patterns.
-fn convert(hir: &Hir) -> Result<Re, &'static str> {
+fn convert(hir: &Hir) -> Result<RegexTree, &'static str> {
     let all = |list: &[Hir]| list.iter().map(convert).collect::<Result<Vec<_>, _>>();
     Ok(match hir.kind() {
-        HirKind::Empty => Re::Text(String::new()),
-        HirKind::Literal(literal) => {
-            Re::Text(std::str::from_utf8(&literal.0).map_err(|_| "bytes that are not text")?.to_owned())
-        }
-        HirKind::Class(class) => Re::Chars(ranges(class)?),
+        HirKind::Empty => RegexTree::Text(String::new()),
+        HirKind::Literal(literal) => RegexTree::Text(
+            std::str::from_utf8(&literal.0).map_err(|_| "bytes that are not text")?.to_owned(),
+        ),
+        HirKind::Class(class) => RegexTree::Chars(ranges(class)?),
         HirKind::Look(_) => return Err("an anchor or a word boundary"),
-        HirKind::Repetition(repetition) => Re::Repeat {
+        HirKind::Repetition(repetition) => RegexTree::Repeat {
             inner: Box::new(convert(&repetition.sub)?),
             min: repetition.min,
             max: repetition.max,
         },
         HirKind::Capture(group) => convert(&group.sub)?,
-        HirKind::Concat(list) => Re::Concat(all(list)?),
-        HirKind::Alternation(list) => Re::Union(all(list)?),
+        HirKind::Concat(list) => RegexTree::Concat(all(list)?),
+        HirKind::Alternation(list) => RegexTree::Union(all(list)?),
     })
 }
 
@@ -97,11 +97,11 @@ mod tests {
 
     #[test]
     fn classes_and_repetitions_are_read() {
-        let digits = Re::Chars(vec![('0', '9')]);
-        let expected = Re::Repeat { inner: Box::new(digits), min: 2, max: Some(3) };
+        let digits = RegexTree::Chars(vec![('0', '9')]);
+        let expected = RegexTree::Repeat { inner: Box::new(digits), min: 2, max: Some(3) };
         assert_eq!(read("[0-9]{2,3}"), Ok(expected.clone()));
         assert_eq!(read("^[0-9]{2,3}$"), Ok(expected));
-        assert_eq!(read("ab"), Ok(Re::Text("ab".into())));
+        assert_eq!(read("ab"), Ok(RegexTree::Text("ab".into())));
     }
 
     #[test]

@@ -4,19 +4,19 @@ use std::collections::VecDeque;
 
 use ioxide_model::term::{Term, TermPool};
 
-use crate::solver::{Answer, Solver, Why};
+use crate::solver::{Solver, SolverAnswer, UnknownReason};
 
-/// Gives its answers in order, then [`Why::NoSolver`]; remembers what it was asked.
+/// Gives its answers in order, then [`UnknownReason::NoSolver`]; remembers what it was asked.
 #[derive(Clone, Debug, Default)]
-pub struct Scripted {
-    answers: VecDeque<Answer>,
+pub struct ScriptedSolver {
+    answers: VecDeque<SolverAnswer>,
     asked: Vec<Vec<Term>>,
 }
 
-impl Scripted {
+impl ScriptedSolver {
     /// Will give `answers`.
     #[must_use]
-    pub fn new(answers: impl IntoIterator<Item = Answer>) -> Self {
+    pub fn new(answers: impl IntoIterator<Item = SolverAnswer>) -> Self {
         Self { answers: answers.into_iter().collect(), asked: Vec::new() }
     }
 
@@ -27,9 +27,9 @@ impl Scripted {
     }
 }
 
-impl Solver for Scripted {
-    fn check(&mut self, _: &mut TermPool, facts: &[Term]) -> Answer {
+impl Solver for ScriptedSolver {
+    fn check(&mut self, _: &mut TermPool, facts: &[Term]) -> SolverAnswer {
         self.asked.push(facts.to_vec());
-        self.answers.pop_front().unwrap_or(Answer::Unknown(Why::NoSolver))
+        self.answers.pop_front().unwrap_or(SolverAnswer::Unknown(UnknownReason::NoSolver))
     }
 }

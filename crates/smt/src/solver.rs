@@ -5,8 +5,8 @@
 //! range without a fact that says so). Push and pop stay inside: a caller that extends
 //! the previous list is served incrementally, whatever it asks.
 //!
-//! *Promises.* [`Answer::Unsat`] is a proof. [`Answer::Sat`] comes with a valuation that
-//! assigns every free variable of the facts a value of its sort. [`Answer::Unknown`]
+//! *Promises.* [`SolverAnswer::Unsat`] is a proof. [`SolverAnswer::Sat`] comes with a valuation that
+//! assigns every free variable of the facts a value of its sort. [`SolverAnswer::Unknown`]
 //! proves nothing.
 //! *Assumes* that one solver is always given the same pool: answers are remembered by
 //! term, and terms of another pool mean something else.
@@ -18,16 +18,16 @@ use ioxide_model::term::{Term, TermPool};
 use ioxide_model::valuation::Valuation;
 
 use crate::halt::Halt;
-use crate::tally::Tally;
+use crate::tally::SolverTally;
 
 /// Decides conjunctions of facts. Layers and back-ends alike implement it.
 pub trait Solver: Send {
     /// Whether `facts` can hold together, with a valuation of all their free variables.
-    fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> Answer;
+    fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverAnswer;
 
     /// Whether `facts` can hold together. Cheaper than [`check`](Self::check): reading a
     /// valuation costs a back-end about as much as deciding.
-    fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> Decision {
+    fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverDecision {
         self.check(pool, facts).decision()
     }
 
@@ -43,7 +43,7 @@ pub trait Solver: Send {
     }
 
     /// Adds to `tally` what this solver, and those behind it, have answered so far.
-    fn tally(&self, tally: &mut Tally) {
+    fn tally(&self, tally: &mut SolverTally) {
         let _ = tally;
     }
 }
@@ -51,22 +51,22 @@ pub trait Solver: Send {
 /// What is known about a list of facts, with a witness.
 #[must_use = "an unanswered question proves nothing"]
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum SolverAnswer {
     /// All facts hold under this valuation.
     Sat(Valuation),
     /// No valuation makes all facts hold.
     Unsat,
     /// Not decided. Never a proof of anything.
-    Unknown(Why),
+    Unknown(UnknownReason),
 }
 
-impl Answer {
+impl SolverAnswer {
     /// The answer without its valuation.
-    pub fn decision(self) -> Decision {
+    pub fn decision(self) -> SolverDecision {
         match self {
-            Self::Sat(_) => Decision::Sat,
-            Self::Unsat => Decision::Unsat,
-            Self::Unknown(why) => Decision::Unknown(why),
+            Self::Sat(_) => SolverDecision::Sat,
+            Self::Unsat => SolverDecision::Unsat,
+            Self::Unknown(why) => SolverDecision::Unknown(why),
         }
     }
 
@@ -80,18 +80,18 @@ impl Answer {
 /// What is known about a list of facts, without a witness.
 #[must_use = "an unanswered question proves nothing"]
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Decision {
+pub enum SolverDecision {
     /// Some valuation makes all facts hold.
     Sat,
     /// No valuation makes all facts hold.
     Unsat,
     /// Not decided. Never a proof of anything.
-    Unknown(Why),
+    Unknown(UnknownReason),
 }
 
 /// Why a question has no answer.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Why {
+pub enum UnknownReason {
     /// The time limit of the question passed.
     Time,
     /// The solver ran out of memory.
@@ -112,7 +112,7 @@ pub enum Why {
     Error(String),
 }
 
-impl Why {
+impl UnknownReason {
     /// Why two questions together have no answer: what both have looked at is all that is known.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
@@ -124,7 +124,7 @@ impl Why {
     }
 }
 
-impl fmt::Display for Why {
+impl fmt::Display for UnknownReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Time => f.write_str("the solver ran out of time"),
@@ -143,14 +143,14 @@ impl fmt::Display for Why {
 
 /// How much one question may cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct SolverLimits {
     /// Wall-clock time.
     pub wall: Duration,
     /// Solver steps, where the back-end counts them: unlike time, the same on every machine.
     pub steps: Option<u64>,
 }
 
-impl Default for Limits {
+impl Default for SolverLimits {
     /// Ten seconds, steps without limit.
     fn default() -> Self {
         Self { wall: Duration::from_secs(10), steps: None }
@@ -158,11 +158,11 @@ impl Default for Limits {
 }
 
 impl<S: Solver + ?Sized> Solver for Box<S> {
-    fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> Answer {
+    fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverAnswer {
         (**self).check(pool, facts)
     }
 
-    fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> Decision {
+    fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverDecision {
         (**self).decide(pool, facts)
     }
 
@@ -174,17 +174,17 @@ impl<S: Solver + ?Sized> Solver for Box<S> {
         (**self).restrict(halt)
     }
 
-    fn tally(&self, tally: &mut Tally) {
+    fn tally(&self, tally: &mut SolverTally) {
         (**self).tally(tally);
     }
 }
 
 impl<S: Solver + ?Sized> Solver for &mut S {
-    fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> Answer {
+    fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverAnswer {
         (**self).check(pool, facts)
     }
 
-    fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> Decision {
+    fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverDecision {
         (**self).decide(pool, facts)
     }
 
@@ -196,7 +196,7 @@ impl<S: Solver + ?Sized> Solver for &mut S {
         (**self).restrict(halt)
     }
 
-    fn tally(&self, tally: &mut Tally) {
+    fn tally(&self, tally: &mut SolverTally) {
         (**self).tally(tally);
     }
 }
@@ -206,13 +206,13 @@ impl<S: Solver + ?Sized> Solver for &mut S {
 pub struct NoSolver;
 
 impl Solver for NoSolver {
-    fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> Answer {
+    fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverAnswer {
         if facts.iter().any(|&fact| pool.is_false(fact)) {
-            return Answer::Unsat;
+            return SolverAnswer::Unsat;
         }
         if facts.iter().all(|&fact| pool.is_true(fact)) {
-            return Answer::Sat(Valuation::new());
+            return SolverAnswer::Sat(Valuation::new());
         }
-        Answer::Unknown(Why::NoSolver)
+        SolverAnswer::Unknown(UnknownReason::NoSolver)
     }
 }

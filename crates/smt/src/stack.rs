@@ -12,22 +12,22 @@
 use ioxide_model::term::{Term, TermPool};
 
 use crate::halt::{Halt, HaltCell};
-use crate::layers::cache::Cache;
-use crate::layers::count::Count;
-use crate::layers::forall::Forall;
-use crate::layers::normalise::Normalise;
-use crate::layers::scalar::Scalar;
-use crate::layers::shape::Shape;
-use crate::layers::validate::Validate;
-use crate::layers::witness::Witness;
+use crate::layers::cache::CacheLayer;
+use crate::layers::count::CountLayer;
+use crate::layers::forall::ForallLayer;
+use crate::layers::normalise::NormaliseLayer;
+use crate::layers::scalar::ScalarLayer;
+use crate::layers::shape::ShapeLayer;
+use crate::layers::validate::ValidateLayer;
+use crate::layers::witness::WitnessLayer;
 use crate::smtlib::process;
-use crate::solver::{Answer, Decision, Limits, NoSolver, Solver};
-use crate::tally::Tally;
+use crate::solver::{NoSolver, Solver, SolverAnswer, SolverDecision, SolverLimits};
+use crate::tally::SolverTally;
 use crate::z3;
 
 /// Which back-end to use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Choice {
+pub enum BackendChoice {
     /// Z3 if a library is found, else none.
     #[default]
     Auto,
@@ -41,27 +41,32 @@ pub enum Choice {
 
 /// How to assemble a solver.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Config {
+pub struct SolverConfig {
     /// The back-end.
-    pub backend: Choice,
+    pub backend: BackendChoice,
     /// What one question may cost there.
-    pub limits: Limits,
+    pub limits: SolverLimits,
     /// How many answers to remember.
     pub cache: usize,
     /// Says when to stop.
     pub halt: Halt,
 }
 
-impl Default for Config {
+impl Default for SolverConfig {
     fn default() -> Self {
-        Self { backend: Choice::Auto, limits: Limits::default(), cache: 1 << 16, halt: Halt::default() }
+        Self {
+            backend: BackendChoice::Auto,
+            limits: SolverLimits::default(),
+            cache: 1 << 16,
+            halt: Halt::default(),
+        }
     }
 }
 
 /// All layers with a back-end. One per worker thread, best used with one pool only: a question
 /// from another pool makes it start afresh.
-pub struct Stack {
-    config: Config,
+pub struct SolverStack {
+    config: SolverConfig,
     /// What says when to stop, for the back-end too.
     halt: HaltCell,
     solver: Box<dyn Solver>,
@@ -69,10 +74,10 @@ pub struct Stack {
     /// The pool of the questions so far.
     pool: Option<u64>,
     /// The counts from before the last change of pool.
-    before: Tally,
+    before: SolverTally,
 }
 
-/// The back-end a [`Stack`] ended up with.
+/// The back-end a [`SolverStack`] ended up with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Backing {
     /// Z3 in this process, of this version.
@@ -83,7 +88,7 @@ pub enum Backing {
     None(String),
 }
 
-impl Stack {
+impl SolverStack {
     /// The back-end in use.
     #[must_use]
     pub fn backing(&self) -> &Backing {
@@ -107,42 +112,42 @@ impl Stack {
 /// Assembles the layers over the back-end `config` asks for; if there is no such
 /// back-end, the layers alone, which leave open what they cannot decide.
 #[must_use]
-pub fn stack(config: &Config) -> Stack {
+pub fn stack(config: &SolverConfig) -> SolverStack {
     let halt = HaltCell::new(config.halt.clone());
     let (backend, solver) = assemble(config, &halt);
-    Stack { config: config.clone(), halt, solver, backend, pool: None, before: Tally::default() }
+    SolverStack { config: config.clone(), halt, solver, backend, pool: None, before: SolverTally::default() }
 }
 
-fn assemble(config: &Config, halt: &HaltCell) -> (Backing, Box<dyn Solver>) {
+fn assemble(config: &SolverConfig, halt: &HaltCell) -> (Backing, Box<dyn Solver>) {
     let halt = Halt::new(halt.clone());
     let (backing, backend): (Backing, Box<dyn Solver>) = match &config.backend {
-        Choice::Auto | Choice::Z3 => match z3::solver(config.limits) {
+        BackendChoice::Auto | BackendChoice::Z3 => match z3::solver(config.limits) {
             Ok(solver) => (Backing::Z3(solver.backend().version()), Box::new(solver.until(halt))),
             Err(reason) => (Backing::None(reason), Box::new(NoSolver)),
         },
-        Choice::Process(command) => {
+        BackendChoice::Process(command) => {
             let solver = process::solver(command, config.limits).until(halt);
             (Backing::Process(command.clone()), Box::new(solver))
         }
-        Choice::None => (Backing::None("not wanted".into()), Box::new(NoSolver)),
+        BackendChoice::None => (Backing::None("not wanted".into()), Box::new(NoSolver)),
     };
-    let near = Witness::new(Validate::new(backend));
-    let plain = Normalise::new(Cache::new(near, config.cache));
-    (backing, Box::new(Count::new(Shape::new(Scalar::new(Forall::new(plain))))))
+    let near = WitnessLayer::new(ValidateLayer::new(backend));
+    let plain = NormaliseLayer::new(CacheLayer::new(near, config.cache));
+    (backing, Box::new(CountLayer::new(ShapeLayer::new(ScalarLayer::new(ForallLayer::new(plain))))))
 }
 
-impl Solver for Stack {
-    fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> Answer {
+impl Solver for SolverStack {
+    fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverAnswer {
         if let Some(halted) = self.halt.get().halted() {
-            return Answer::Unknown(halted.into());
+            return SolverAnswer::Unknown(halted.into());
         }
         self.turn_to(pool);
         self.solver.check(pool, facts)
     }
 
-    fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> Decision {
+    fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverDecision {
         if let Some(halted) = self.halt.get().halted() {
-            return Decision::Unknown(halted.into());
+            return SolverDecision::Unknown(halted.into());
         }
         self.turn_to(pool);
         self.solver.decide(pool, facts)
@@ -156,7 +161,7 @@ impl Solver for Stack {
         self.halt.replace(halt)
     }
 
-    fn tally(&self, tally: &mut Tally) {
+    fn tally(&self, tally: &mut SolverTally) {
         self.solver.tally(tally);
         tally.absorb(&self.before);
     }

@@ -2,31 +2,31 @@
 
 use std::time::Duration;
 
-use crate::solver::{Answer, Decision};
+use crate::solver::{SolverAnswer, SolverDecision};
 
 /// How many questions were asked, and where they ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct SolverTally {
     /// Questions put to the outermost solver.
     pub questions: u64,
     /// The longest any of them took, if anyone took the time.
     pub slowest: Duration,
     /// One line per layer or back-end, outermost first.
-    pub lines: Vec<Line>,
+    pub lines: Vec<LayerTally>,
 }
 
 /// What one layer or back-end answered itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Line {
+pub struct LayerTally {
     /// Who answered.
     pub who: &'static str,
     /// Its answers.
-    pub answers: Answers,
+    pub answers: AnswerCounts,
 }
 
 /// Answers, by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Answers {
+pub struct AnswerCounts {
     /// Satisfiable.
     pub sat: u64,
     /// Unsatisfiable.
@@ -35,7 +35,7 @@ pub struct Answers {
     pub unknown: u64,
 }
 
-impl Answers {
+impl AnswerCounts {
     /// All answers.
     #[must_use]
     pub fn total(self) -> u64 {
@@ -43,36 +43,36 @@ impl Answers {
     }
 
     /// Counts `answer` and hands it on.
-    pub fn note(&mut self, answer: Answer) -> Answer {
+    pub fn note(&mut self, answer: SolverAnswer) -> SolverAnswer {
         match answer {
-            Answer::Sat(_) => self.sat += 1,
-            Answer::Unsat => self.unsat += 1,
-            Answer::Unknown(_) => self.unknown += 1,
+            SolverAnswer::Sat(_) => self.sat += 1,
+            SolverAnswer::Unsat => self.unsat += 1,
+            SolverAnswer::Unknown(_) => self.unknown += 1,
         }
         answer
     }
 
     /// Counts `decision` and hands it on.
-    pub fn note_decision(&mut self, decision: Decision) -> Decision {
+    pub fn note_decision(&mut self, decision: SolverDecision) -> SolverDecision {
         match decision {
-            Decision::Sat => self.sat += 1,
-            Decision::Unsat => self.unsat += 1,
-            Decision::Unknown(_) => self.unknown += 1,
+            SolverDecision::Sat => self.sat += 1,
+            SolverDecision::Unsat => self.unsat += 1,
+            SolverDecision::Unknown(_) => self.unknown += 1,
         }
         decision
     }
 }
 
-impl Tally {
+impl SolverTally {
     /// Adds the line of one layer.
-    pub fn add(&mut self, who: &'static str, answers: Answers) {
-        self.lines.push(Line { who, answers });
+    pub fn add(&mut self, who: &'static str, answers: AnswerCounts) {
+        self.lines.push(LayerTally { who, answers });
     }
 
     /// What `who` answered, over all its lines.
     #[must_use]
-    pub fn answers_of(&self, who: &str) -> Answers {
-        let mut sum = Answers::default();
+    pub fn answers_of(&self, who: &str) -> AnswerCounts {
+        let mut sum = AnswerCounts::default();
         for line in self.lines.iter().filter(|line| line.who == who) {
             sum.sat += line.answers.sat;
             sum.unsat += line.answers.unsat;

@@ -8,7 +8,7 @@
 //! *Promises.* The error code is read after every call. A question ends at its deadline:
 //! a watchdog interrupts Z3, and only while it is deciding, because an interrupt that
 //! comes later would spoil the values. A value that cannot be read is
-//! [`Unknown`](crate::solver::Answer::Unknown).
+//! [`Unknown`](crate::solver::SolverAnswer::Unknown).
 //! *Assumes* facts without data terms: the [`scalar`](crate::layers::scalar) layer
 //! removes them.
 
@@ -22,14 +22,14 @@ use ioxide_model::sort::Sort;
 use ioxide_model::term::{Term, TermPool, VarId};
 use ioxide_model::valuation::Valuation;
 
-pub use self::api::Library;
+pub use self::api::Z3Library;
 pub use self::locate::{candidates, load};
 
-use self::context::{Context, SolverHandle};
-use self::translate::Memo;
+use self::context::{SolverHandle, Z3Context};
+use self::translate::TranslationMemo;
 use self::watchdog::Watchdog;
-use crate::backend::{Backend, Incremental, Stopper};
-use crate::solver::{Decision, Limits, Why};
+use crate::backend::{Backend, IncrementalSolver, Stopper};
+use crate::solver::{SolverDecision, SolverLimits, UnknownReason};
 
 /// Contexts with more terms than this start afresh, so that memory stays bounded.
 const MAX_TERMS: usize = 1_000_000;
@@ -37,25 +37,25 @@ const MAX_TERMS: usize = 1_000_000;
 /// A Z3 context with its solvers.
 #[derive(Debug)]
 pub struct Z3 {
-    library: Library,
-    engine: Result<Engine, Why>,
-    levels: Vec<Level>,
+    library: Z3Library,
+    engine: Result<Z3Engine, UnknownReason>,
+    levels: Vec<AssertionLevel>,
     next_serial: u64,
     watchdog: Watchdog,
 }
 
 /// What lives and dies with one context.
 #[derive(Debug)]
-struct Engine {
-    memo: Memo,
-    linear: Lane,
-    general: Lane,
-    context: Context,
+struct Z3Engine {
+    memo: TranslationMemo,
+    linear: Z3Lane,
+    general: Z3Lane,
+    context: Z3Context,
 }
 
 /// One Z3 solver and the levels it has seen; synchronised only when it is asked.
 #[derive(Debug)]
-struct Lane {
+struct Z3Lane {
     solver: SolverHandle,
     synced: Vec<u64>,
     /// The limit set last: setting one costs more than a check.
@@ -64,10 +64,10 @@ struct Lane {
 
 /// One level of the stack: formulas asserted there.
 #[derive(Debug)]
-struct Level {
+struct AssertionLevel {
     /// Different for levels with different content.
     serial: u64,
-    formulas: Vec<context::Ast>,
+    formulas: Vec<context::Z3Ast>,
     /// Whether all formulas are linear integer arithmetic.
     linear: bool,
 }
@@ -76,15 +76,15 @@ struct Level {
 ///
 /// # Errors
 /// If no `libz3` can be loaded; the text says where it was looked for.
-pub fn solver(limits: Limits) -> Result<Incremental<Z3>, String> {
-    Ok(Incremental::new(Z3::new(load()?), limits))
+pub fn solver(limits: SolverLimits) -> Result<IncrementalSolver<Z3>, String> {
+    Ok(IncrementalSolver::new(Z3::new(load()?), limits))
 }
 
 impl Z3 {
     /// A fresh context of `library`.
     #[must_use]
-    pub fn new(library: Library) -> Self {
-        let engine = Engine::new(&library);
+    pub fn new(library: Z3Library) -> Self {
+        let engine = Z3Engine::new(&library);
         let watchdog = Watchdog::new(engine.as_ref().ok().map(|engine| engine.context.interrupter()));
         Self { library, engine, levels: Vec::new(), next_serial: 0, watchdog }
     }
@@ -104,16 +104,16 @@ impl Z3 {
         self.levels.iter().all(|level| level.linear)
     }
 
-    fn add(&mut self, formula: context::Ast, linear: bool) -> Result<(), Why> {
+    fn add(&mut self, formula: context::Z3Ast, linear: bool) -> Result<(), UnknownReason> {
         let serial = self.serial();
-        let level = self.levels.last_mut().ok_or_else(|| Why::Error("no level is open".into()))?;
+        let level = self.levels.last_mut().ok_or_else(|| UnknownReason::Error("no level is open".into()))?;
         level.formulas.push(formula);
         level.serial = serial;
         level.linear &= linear;
         Ok(())
     }
 
-    fn try_check(&mut self, limits: Limits) -> Result<Decision, Why> {
+    fn try_check(&mut self, limits: SolverLimits) -> Result<SolverDecision, UnknownReason> {
         let linear = self.is_linear();
         let engine = self.engine.as_mut().map_err(|why| why.clone())?;
         let lane = if linear { &mut engine.linear } else { &mut engine.general };
@@ -122,24 +122,24 @@ impl Z3 {
         let guard = self.watchdog.arm(limits.wall);
         let decision = engine.context.check(lane.solver);
         match (guard.disarm(), decision) {
-            (_, decided @ Ok(Decision::Sat | Decision::Unsat)) => decided,
+            (_, decided @ Ok(SolverDecision::Sat | SolverDecision::Unsat)) => decided,
             (Some(why), _) => Err(why),
             (None, open) => open,
         }
     }
 }
 
-impl Engine {
-    fn new(library: &Library) -> Result<Self, Why> {
-        let mut context = Context::new(library)?;
-        let linear = Lane { solver: context.solver_for("QF_LIA")?, synced: Vec::new(), steps: None };
-        let general = Lane { solver: context.solver()?, synced: Vec::new(), steps: None };
-        Ok(Self { memo: Memo::default(), linear, general, context })
+impl Z3Engine {
+    fn new(library: &Z3Library) -> Result<Self, UnknownReason> {
+        let mut context = Z3Context::new(library)?;
+        let linear = Z3Lane { solver: context.solver_for("QF_LIA")?, synced: Vec::new(), steps: None };
+        let general = Z3Lane { solver: context.solver()?, synced: Vec::new(), steps: None };
+        Ok(Self { memo: TranslationMemo::default(), linear, general, context })
     }
 }
 
-impl Lane {
-    fn limit_steps(&mut self, context: &Context, steps: Option<u64>) -> Result<(), Why> {
+impl Z3Lane {
+    fn limit_steps(&mut self, context: &Z3Context, steps: Option<u64>) -> Result<(), UnknownReason> {
         if self.steps != steps {
             // Zero is no limit.
             context.limit_steps(self.solver, steps.unwrap_or(0))?;
@@ -149,7 +149,7 @@ impl Lane {
     }
 
     /// Pops what is not wanted and pushes what is missing.
-    fn sync(&mut self, context: &Context, levels: &[Level]) -> Result<(), Why> {
+    fn sync(&mut self, context: &Z3Context, levels: &[AssertionLevel]) -> Result<(), UnknownReason> {
         let shared =
             self.synced.iter().zip(levels).take_while(|(seen, level)| **seen == level.serial).count();
         context.pop(self.solver, self.synced.len() - shared)?;
@@ -170,38 +170,38 @@ impl Backend for Z3 {
         "z3"
     }
 
-    fn push(&mut self) -> Result<(), Why> {
+    fn push(&mut self) -> Result<(), UnknownReason> {
         let serial = self.serial();
-        self.levels.push(Level { serial, formulas: Vec::new(), linear: true });
+        self.levels.push(AssertionLevel { serial, formulas: Vec::new(), linear: true });
         Ok(())
     }
 
-    fn pop(&mut self, n: usize) -> Result<(), Why> {
+    fn pop(&mut self, n: usize) -> Result<(), UnknownReason> {
         self.levels.truncate(self.levels.len().saturating_sub(n));
         Ok(())
     }
 
-    fn declare(&mut self, pool: &TermPool, var: VarId) -> Result<(), Why> {
+    fn declare(&mut self, pool: &TermPool, var: VarId) -> Result<(), UnknownReason> {
         let sort = pool.var_info(var).sort;
         let engine = self.engine.as_mut().map_err(|why| why.clone())?;
         let Some(fact) = engine.memo.domain(&engine.context, var, sort)? else { return Ok(()) };
         self.add(fact, true)
     }
 
-    fn assert(&mut self, pool: &TermPool, fact: Term) -> Result<(), Why> {
+    fn assert(&mut self, pool: &TermPool, fact: Term) -> Result<(), UnknownReason> {
         let engine = self.engine.as_mut().map_err(|why| why.clone())?;
         if engine.memo.len() > MAX_TERMS {
-            return Err(Why::Memory);
+            return Err(UnknownReason::Memory);
         }
         let (formula, linear) = engine.memo.translate(&engine.context, pool, fact)?;
         self.add(formula, linear)
     }
 
-    fn check(&mut self, limits: Limits) -> Decision {
-        self.try_check(limits).unwrap_or_else(Decision::Unknown)
+    fn check(&mut self, limits: SolverLimits) -> SolverDecision {
+        self.try_check(limits).unwrap_or_else(SolverDecision::Unknown)
     }
 
-    fn values(&mut self, pool: &TermPool, vars: &[VarId]) -> Result<Valuation, Why> {
+    fn values(&mut self, pool: &TermPool, vars: &[VarId]) -> Result<Valuation, UnknownReason> {
         let linear = self.is_linear();
         let engine = self.engine.as_mut().map_err(|why| why.clone())?;
         let lane = if linear { &engine.linear } else { &engine.general };
@@ -223,8 +223,8 @@ impl Backend for Z3 {
         self.levels.clear();
         // The watchdog must not reach the old context once it is gone.
         self.watchdog.watch(None);
-        self.engine = Err(Why::Error("the context is being renewed".into()));
-        self.engine = Engine::new(&self.library);
+        self.engine = Err(UnknownReason::Error("the context is being renewed".into()));
+        self.engine = Z3Engine::new(&self.library);
         self.watchdog.watch(self.engine.as_ref().ok().map(|engine| engine.context.interrupter()));
     }
 }

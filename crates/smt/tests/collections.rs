@@ -7,11 +7,11 @@
 
 use ioxide_model::collection::CollectionValue;
 use ioxide_model::sort::{CollectionId, Sort};
-use ioxide_model::term::{Op, Term, TermPool, VarId};
+use ioxide_model::term::{Term, TermOp, TermPool, VarId};
 use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
-use ioxide_smt::solver::{Answer, Solver, Why};
-use ioxide_smt::stack::{Config, stack};
+use ioxide_smt::solver::{Solver, SolverAnswer, UnknownReason};
+use ioxide_smt::stack::{SolverConfig, stack};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -60,12 +60,12 @@ impl Facts {
                 let constant = i64::from(self.roll(5));
                 return self.pool.int(constant);
             }
-            2 => (Op::Size, vec![self.list(depth - 1)]),
-            3 => (Op::Sum, vec![self.list(depth - 1)]),
-            4 => (Op::IndexOf, vec![self.list(depth - 1), self.item()]),
-            5 => (Op::Size, vec![self.set(depth - 1)]),
-            6 => (Op::At, vec![self.list(depth - 1), self.number(0)]),
-            _ => (Op::At, vec![self.map(depth - 1), self.item()]),
+            2 => (TermOp::Size, vec![self.list(depth - 1)]),
+            3 => (TermOp::Sum, vec![self.list(depth - 1)]),
+            4 => (TermOp::IndexOf, vec![self.list(depth - 1), self.item()]),
+            5 => (TermOp::Size, vec![self.set(depth - 1)]),
+            6 => (TermOp::At, vec![self.list(depth - 1), self.number(0)]),
+            _ => (TermOp::At, vec![self.map(depth - 1), self.item()]),
         };
         self.pool.operate(args.0, args.1)
     }
@@ -73,12 +73,12 @@ impl Facts {
     fn list(&mut self, depth: u32) -> Term {
         let (op, args) = match self.roll(if depth == 0 { 1 } else { 8 }) {
             0 | 1 => return self.list.1,
-            2 => (Op::Append, vec![self.list(depth - 1), self.list(depth - 1)]),
-            3 => (Op::Slice, vec![self.list(depth - 1), self.number(0), self.number(0)]),
-            4 => (Op::Reverse, vec![self.list(depth - 1)]),
-            5 => (Op::Sorted, vec![self.list(depth - 1)]),
-            6 => (Op::Without, vec![self.list(depth - 1), self.item()]),
-            _ => (Op::Keys, vec![self.set(depth - 1)]),
+            2 => (TermOp::Append, vec![self.list(depth - 1), self.list(depth - 1)]),
+            3 => (TermOp::Slice, vec![self.list(depth - 1), self.number(0), self.number(0)]),
+            4 => (TermOp::Reverse, vec![self.list(depth - 1)]),
+            5 => (TermOp::Sorted, vec![self.list(depth - 1)]),
+            6 => (TermOp::Without, vec![self.list(depth - 1), self.item()]),
+            _ => (TermOp::Keys, vec![self.set(depth - 1)]),
         };
         self.pool.operate(op, args)
     }
@@ -86,10 +86,10 @@ impl Facts {
     fn set(&mut self, depth: u32) -> Term {
         let (op, args) = match self.roll(if depth == 0 { 1 } else { 6 }) {
             0 | 1 => return self.set.1,
-            2 => (Op::Union, vec![self.set(depth - 1), self.set(depth - 1)]),
-            3 => (Op::Minus, vec![self.set(depth - 1), self.set(depth - 1)]),
-            4 => (Op::Without, vec![self.set(depth - 1), self.item()]),
-            _ => (Op::ToSet, vec![self.list(depth - 1)]),
+            2 => (TermOp::Union, vec![self.set(depth - 1), self.set(depth - 1)]),
+            3 => (TermOp::Minus, vec![self.set(depth - 1), self.set(depth - 1)]),
+            4 => (TermOp::Without, vec![self.set(depth - 1), self.item()]),
+            _ => (TermOp::ToSet, vec![self.list(depth - 1)]),
         };
         self.pool.operate(op, args)
     }
@@ -97,8 +97,8 @@ impl Facts {
     fn map(&mut self, depth: u32) -> Term {
         let (op, args) = match self.roll(if depth == 0 { 1 } else { 3 }) {
             0 => return self.map.1,
-            1 => (Op::Put, vec![self.map(depth - 1), self.item(), self.item()]),
-            _ => (Op::Without, vec![self.map(depth - 1), self.item()]),
+            1 => (TermOp::Put, vec![self.map(depth - 1), self.item(), self.item()]),
+            _ => (TermOp::Without, vec![self.map(depth - 1), self.item()]),
         };
         self.pool.operate(op, args)
     }
@@ -116,15 +116,15 @@ impl Facts {
             }
             3 => {
                 let (of, item) = (self.list(2), self.item());
-                self.pool.operate(Op::Has, vec![of, item])
+                self.pool.operate(TermOp::Has, vec![of, item])
             }
             4 => {
                 let (of, item) = (self.map(2), self.item());
-                self.pool.operate(Op::Has, vec![of, item])
+                self.pool.operate(TermOp::Has, vec![of, item])
             }
             5 => {
                 let sets = vec![self.set(1), self.set(2)];
-                self.pool.operate(Op::Within, sets)
+                self.pool.operate(TermOp::Within, sets)
             }
             6 => {
                 let (a, b) = (self.list(2), self.list(1));
@@ -218,11 +218,11 @@ fn answers_about_collections_agree_with_enumeration() {
     for seed in 0..n {
         let mut facts = Facts::new(seed);
         let asked: Vec<Term> = (0..1 + facts.roll(3)).map(|_| facts.fact()).collect();
-        let answer = stack(&Config::default()).check(&mut facts.pool, &asked);
+        let answer = stack(&SolverConfig::default()).check(&mut facts.pool, &asked);
         let shown = || asked.iter().map(|&fact| facts.pool.show(fact).to_string()).collect::<Vec<_>>();
         let shortest = shortest(&facts, &asked);
         match answer {
-            Answer::Sat(values) => {
+            SolverAnswer::Sat(values) => {
                 found += 1;
                 let values: Valuation = facts
                     .pool
@@ -236,16 +236,16 @@ fn answers_about_collections_agree_with_enumeration() {
                 let holds = asked.iter().all(|&fact| facts.pool.holds(fact, &values) == Ok(true));
                 assert!(holds, "seed {seed}: {values:?} for {:?}", shown());
             }
-            Answer::Unsat => {
+            SolverAnswer::Unsat => {
                 refuted += 1;
                 assert_eq!(shortest, None, "seed {seed}: refuted {:?}", shown());
             }
-            Answer::Unknown(Why::Beyond(length)) => {
+            SolverAnswer::Unknown(UnknownReason::Beyond(length)) => {
                 beyond += 1;
                 let is_beyond = shortest.is_none_or(|shortest| shortest > length);
                 assert!(is_beyond, "seed {seed}: {shortest:?} within {length} for {:?}", shown());
             }
-            Answer::Unknown(_) => open += 1,
+            SolverAnswer::Unknown(_) => open += 1,
         }
     }
     println!("{found} satisfied, {refuted} refuted, {beyond} known up to a length, {open} open");

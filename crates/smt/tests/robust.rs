@@ -7,20 +7,20 @@ use std::time::{Duration, Instant};
 use ioxide_model::sort::Sort;
 use ioxide_model::term::{Term, TermPool};
 use ioxide_model::value::Value;
-use ioxide_smt::backend::{Backend as _, Incremental};
-use ioxide_smt::brute::Brute;
-use ioxide_smt::layers::scalar::Scalar;
-use ioxide_smt::layers::validate::Validate;
-use ioxide_smt::smtlib::process::{self, Process};
+use ioxide_smt::backend::{Backend as _, IncrementalSolver};
+use ioxide_smt::brute::BruteSolver;
+use ioxide_smt::layers::scalar::ScalarLayer;
+use ioxide_smt::layers::validate::ValidateLayer;
+use ioxide_smt::smtlib::process::{self, SolverProcess};
 use ioxide_smt::smtlib::write;
-use ioxide_smt::solver::{Answer, Decision, Limits, Solver, Why};
-use ioxide_smt::stack::{Choice, Config, stack};
+use ioxide_smt::solver::{Solver, SolverAnswer, SolverDecision, SolverLimits, UnknownReason};
+use ioxide_smt::stack::{BackendChoice, SolverConfig, stack};
 use ioxide_smt::z3;
 
 const DEEP: usize = 100_000;
 
-fn quick(millis: u64) -> Limits {
-    Limits { wall: Duration::from_millis(millis), steps: None }
+fn quick(millis: u64) -> SolverLimits {
+    SolverLimits { wall: Duration::from_millis(millis), steps: None }
 }
 
 fn installed(program: &str) -> bool {
@@ -82,16 +82,16 @@ fn deep_terms_are_written_and_read_without_recursion() {
 
 #[test]
 fn deep_terms_pass_all_layers() {
-    for backend in [Choice::None, Choice::Z3] {
+    for backend in [BackendChoice::None, BackendChoice::Z3] {
         let mut pool = TermPool::new();
         let deep = deep_bool(&mut pool, DEEP);
         let mut solver =
-            stack(&Config { backend: backend.clone(), limits: quick(2000), ..Config::default() });
-        assert_ne!(solver.decide(&mut pool, &[deep]), Decision::Unsat, "{backend:?}");
+            stack(&SolverConfig { backend: backend.clone(), limits: quick(2000), ..SolverConfig::default() });
+        assert_ne!(solver.decide(&mut pool, &[deep]), SolverDecision::Unsat, "{backend:?}");
         let (number, zero) = (deep_int(&mut pool, DEEP), pool.int(0));
         let above = pool.lt(zero, number);
-        assert_ne!(solver.decide(&mut pool, &[above]), Decision::Unsat, "{backend:?}");
-        assert_ne!(solver.decide(&mut pool, &[deep, above]), Decision::Unsat, "{backend:?}");
+        assert_ne!(solver.decide(&mut pool, &[above]), SolverDecision::Unsat, "{backend:?}");
+        assert_ne!(solver.decide(&mut pool, &[deep, above]), SolverDecision::Unsat, "{backend:?}");
     }
 }
 
@@ -100,17 +100,17 @@ fn z3_alone_survives_deep_terms() {
     let Ok(mut solver) = z3::solver(quick(5000)) else { return };
     let mut pool = TermPool::new();
     let easy = deep_bool(&mut pool, 4_900);
-    assert_eq!(solver.decide(&mut pool, &[easy]), Decision::Sat);
+    assert_eq!(solver.decide(&mut pool, &[easy]), SolverDecision::Sat);
     let (number, zero) = (deep_int(&mut pool, 4_900), pool.int(0));
     let above = pool.lt(zero, number);
-    assert_ne!(solver.decide(&mut pool, &[easy, above]), Decision::Unsat);
+    assert_ne!(solver.decide(&mut pool, &[easy, above]), SolverDecision::Unsat);
     let deep = deep_bool(&mut pool, DEEP);
     let answer = solver.decide(&mut pool, &[deep]);
     assert!(
-        matches!(&answer, Decision::Unknown(Why::Error(text)) if text.contains("too deep")),
+        matches!(&answer, SolverDecision::Unknown(UnknownReason::Error(text)) if text.contains("too deep")),
         "{answer:?}"
     );
-    assert_eq!(solver.decide(&mut pool, &[easy]), Decision::Sat);
+    assert_eq!(solver.decide(&mut pool, &[easy]), SolverDecision::Sat);
 }
 
 #[test]
@@ -120,16 +120,16 @@ fn a_hung_z3_is_interrupted_and_usable_afterwards() {
     let hard = hard(&mut pool);
     for _ in 0..3 {
         let start = Instant::now();
-        assert_eq!(solver.decide(&mut pool, &[hard]), Decision::Unknown(Why::Time));
+        assert_eq!(solver.decide(&mut pool, &[hard]), SolverDecision::Unknown(UnknownReason::Time));
         assert!(start.elapsed() < Duration::from_secs(5));
-        assert!(matches!(solver.check(&mut pool, &[easy]), Answer::Sat(_)));
+        assert!(matches!(solver.check(&mut pool, &[easy]), SolverAnswer::Sat(_)));
     }
 }
 
 #[test]
 fn a_stopped_z3_says_so() {
     let Ok(library) = z3::load() else { return };
-    let mut solver = Incremental::new(z3::Z3::new(library), quick(20_000));
+    let mut solver = IncrementalSolver::new(z3::Z3::new(library), quick(20_000));
     let stop = solver.backend().stopper();
     let stopper = std::thread::spawn(move || {
         for _ in 0..50 {
@@ -139,14 +139,14 @@ fn a_stopped_z3_says_so() {
     });
     let (mut pool, easy) = small_fact();
     let hard = hard(&mut pool);
-    assert_eq!(solver.decide(&mut pool, &[hard]), Decision::Unknown(Why::Interrupted));
+    assert_eq!(solver.decide(&mut pool, &[hard]), SolverDecision::Unknown(UnknownReason::Interrupted));
     stopper.join().expect("no panic");
-    assert!(matches!(solver.check(&mut pool, &[easy]), Answer::Sat(_)));
+    assert!(matches!(solver.check(&mut pool, &[easy]), SolverAnswer::Sat(_)));
 }
 
 #[test]
 fn strings_of_all_kinds_come_back_from_z3() {
-    let Ok(mut solver) = z3::solver(Limits::default()) else { return };
+    let Ok(mut solver) = z3::solver(SolverLimits::default()) else { return };
     let mut pool = TermPool::new();
     for text in ["", "plain", "a\"b\\c", "é€𝄞\u{0}\n", "(;|)"] {
         let (s, s_term) = pool.fresh("s", Sort::Str);
@@ -160,30 +160,30 @@ fn strings_of_all_kinds_come_back_from_z3() {
 #[test]
 fn patterns_mean_the_same_to_z3() {
     for pattern in ["[a-c]{2,3}x?", "(ab|cd)+", "^[0-9]+-[^a-z]$", ".*é.*", "a{3}", "(a*b){2,}"] {
-        let Ok(solver) = z3::solver(Limits::default()) else { return };
+        let Ok(solver) = z3::solver(SolverLimits::default()) else { return };
         let mut pool = TermPool::new();
         let regex = pool.pattern(pattern).expect("a pattern");
         let (_, s) = pool.fresh("s", Sort::Str);
         let (matches, length, three) = (pool.matches(s, regex), pool.length(s), pool.int(3));
         let long = pool.le(three, length);
-        let answer = Validate::new(solver).check(&mut pool, &[matches, long]);
-        assert!(matches!(answer, Answer::Sat(_)), "{pattern}: {answer:?}");
+        let answer = ValidateLayer::new(solver).check(&mut pool, &[matches, long]);
+        assert!(matches!(answer, SolverAnswer::Sat(_)), "{pattern}: {answer:?}");
     }
 }
 
 #[test]
 fn what_no_solver_can_say_is_an_error_and_harmless() {
-    let Ok(mut solver) = z3::solver(Limits::default()) else { return };
+    let Ok(mut solver) = z3::solver(SolverLimits::default()) else { return };
     let (mut pool, easy) = small_fact();
     let regex = pool.pattern(r"a\bb").expect("a pattern");
     let (_, s) = pool.fresh("s", Sort::Str);
     let odd = pool.matches(s, regex);
     let answer = solver.check(&mut pool, &[easy, odd]);
     assert!(
-        matches!(&answer, Answer::Unknown(Why::Error(text)) if text.contains("word boundary")),
+        matches!(&answer, SolverAnswer::Unknown(UnknownReason::Error(text)) if text.contains("word boundary")),
         "{answer:?}"
     );
-    assert!(matches!(solver.check(&mut pool, &[easy]), Answer::Sat(_)));
+    assert!(matches!(solver.check(&mut pool, &[easy]), SolverAnswer::Sat(_)));
 }
 
 /// An executable shell script that lives as long as the returned guard.
@@ -205,12 +205,12 @@ fn a_missing_solver_is_an_error_with_its_name() {
     for _ in 0..2 {
         let answer = solver.check(&mut pool, &[fact]);
         assert!(
-            matches!(&answer, Answer::Unknown(Why::Error(text)) if text.contains("no-such-solver")),
+            matches!(&answer, SolverAnswer::Unknown(UnknownReason::Error(text)) if text.contains("no-such-solver")),
             "{answer:?}"
         );
     }
     let mut nothing = process::solver(&[], quick(1000));
-    assert!(matches!(nothing.check(&mut pool, &[fact]), Answer::Unknown(Why::Error(_))));
+    assert!(matches!(nothing.check(&mut pool, &[fact]), SolverAnswer::Unknown(UnknownReason::Error(_))));
 }
 
 #[test]
@@ -227,8 +227,11 @@ fn a_solver_that_dies_is_started_again() {
     let (mut pool, fact) = small_fact();
     let mut solver = process::solver(&command, quick(5000));
     let answer = solver.check(&mut pool, &[fact]);
-    assert!(matches!(&answer, Answer::Unknown(Why::Error(text)) if text.contains("ended")), "{answer:?}");
-    assert_eq!(solver.check(&mut pool, &[fact]), Answer::Unsat);
+    assert!(
+        matches!(&answer, SolverAnswer::Unknown(UnknownReason::Error(text)) if text.contains("ended")),
+        "{answer:?}"
+    );
+    assert_eq!(solver.check(&mut pool, &[fact]), SolverAnswer::Unsat);
 }
 
 #[test]
@@ -245,7 +248,7 @@ fn a_hung_solver_is_killed_at_the_deadline() {
     }
     for _ in 0..2 {
         let start = Instant::now();
-        assert_eq!(solver.check(&mut pool, &facts), Answer::Unknown(Why::Time));
+        assert_eq!(solver.check(&mut pool, &facts), SolverAnswer::Unknown(UnknownReason::Time));
         assert!(start.elapsed() < Duration::from_secs(5));
     }
 }
@@ -259,7 +262,7 @@ fn nonsense_answers_are_errors() {
         let (mut pool, fact) = small_fact();
         let mut solver = process::solver(&command, quick(300));
         let got = solver.check(&mut pool, &[fact]);
-        assert!(matches!(got, Answer::Unknown(_)), "{answer}: {got:?}");
+        assert!(matches!(got, SolverAnswer::Unknown(_)), "{answer}: {got:?}");
     }
 }
 
@@ -269,7 +272,7 @@ fn a_stopped_process_says_so_and_the_next_question_works() {
         return;
     }
     let command = ["z3", "-in"].map(str::to_owned);
-    let mut solver = Incremental::new(Process::new(&command), quick(20_000));
+    let mut solver = IncrementalSolver::new(SolverProcess::new(&command), quick(20_000));
     let stop = solver.backend().stopper();
     let stopper = std::thread::spawn(move || {
         std::thread::sleep(Duration::from_millis(300));
@@ -277,49 +280,49 @@ fn a_stopped_process_says_so_and_the_next_question_works() {
     });
     let (mut pool, easy) = small_fact();
     let hard = hard(&mut pool);
-    assert_eq!(solver.decide(&mut pool, &[hard]), Decision::Unknown(Why::Interrupted));
+    assert_eq!(solver.decide(&mut pool, &[hard]), SolverDecision::Unknown(UnknownReason::Interrupted));
     stopper.join().expect("no panic");
-    assert!(matches!(solver.check(&mut pool, &[easy]), Answer::Sat(_)));
+    assert!(matches!(solver.check(&mut pool, &[easy]), SolverAnswer::Sat(_)));
 }
 
 #[test]
 fn without_any_solver_the_layers_still_answer() {
-    let config = Config { backend: Choice::None, ..Config::default() };
+    let config = SolverConfig { backend: BackendChoice::None, ..SolverConfig::default() };
     let mut solver = stack(&config);
     let (mut pool, fact) = small_fact();
     let not = pool.not(fact);
-    assert!(matches!(solver.check(&mut pool, &[fact]), Answer::Sat(_)));
-    assert_eq!(solver.check(&mut pool, &[fact, not]), Answer::Unsat);
+    assert!(matches!(solver.check(&mut pool, &[fact]), SolverAnswer::Sat(_)));
+    assert_eq!(solver.check(&mut pool, &[fact, not]), SolverAnswer::Unsat);
     let hard = hard(&mut pool);
-    assert_eq!(solver.decide(&mut pool, &[hard]), Decision::Unknown(Why::NoSolver));
+    assert_eq!(solver.decide(&mut pool, &[hard]), SolverDecision::Unknown(UnknownReason::NoSolver));
 }
 
 #[test]
 fn solvers_can_move_to_another_thread() {
     fn is_send<T: Send>(_: &T) {}
-    is_send(&stack(&Config::default()));
-    is_send(&Scalar::new(Brute::new()));
+    is_send(&stack(&SolverConfig::default()));
+    is_send(&ScalarLayer::new(BruteSolver::new()));
 }
 
 #[test]
 fn a_question_from_another_pool_is_not_answered_from_memory() {
-    let mut solver = stack(&Config::default());
+    let mut solver = stack(&SolverConfig::default());
     let mut first = TermPool::new();
     let (_, x) = first.fresh("x", Sort::Int);
     let one = first.int(1);
     let below = first.lt(x, one);
-    assert_eq!(solver.decide(&mut first, &[below]), Decision::Sat);
+    assert_eq!(solver.decide(&mut first, &[below]), SolverDecision::Sat);
     // The same ids, another meaning: this x is never below 1.
     let mut second = TermPool::new();
     let (_, x) = second.fresh("x", Sort::Range { lo: 5, hi: 9 });
     let one = second.int(1);
     assert_eq!(second.lt(x, one), below);
-    assert_eq!(solver.decide(&mut second, &[below]), Decision::Unsat);
+    assert_eq!(solver.decide(&mut second, &[below]), SolverDecision::Unsat);
     let mut clone = first.clone();
     let two = clone.int(2);
     let above = clone.lt(two, x);
-    assert_eq!(solver.decide(&mut clone, &[below, above]), Decision::Unsat);
-    let mut tally = ioxide_smt::tally::Tally::default();
+    assert_eq!(solver.decide(&mut clone, &[below, above]), SolverDecision::Unsat);
+    let mut tally = ioxide_smt::tally::SolverTally::default();
     solver.tally(&mut tally);
     assert_eq!(tally.questions, 3);
 }

@@ -1,6 +1,6 @@
 //! The monitor: the states a specification may be in after what was observed.
 //!
-//! 002 Def. 16's set C, 000 Alg. 1's C, 001's execution relation, for testers that do not share an instant with the
+//! [FTW05] Def. 16's set C, [BT19] Alg. 1's C, [BLLN23]'s execution relation, for testers that do not share an instant with the
 //! system. An input that was written is *under way* until the system takes it; nobody sees when that is. So
 //! the monitor believes **courses** of events: each is one order in which the labels may have happened, with the
 //! belief after it and the inputs it has not taken yet (ioco in a queue context: Huo and Petrenko,
@@ -18,7 +18,7 @@
 //! | silence | every input was taken and every held message came, and then there is nothing to come |
 //!
 //! *Promises.* An observation is [`Forbidden`] only if every course forbids it. What may be missing from a belief
-//! (internal steps cut at the limit, too many courses) is said by [`After::lost`], and nothing is forbidden from
+//! (internal steps cut at the limit, too many courses) is said by [`Monitor::lost`], and nothing is forbidden from
 //! there on. After an input the specification does not mention a course says nothing more: everything is allowed.
 
 mod concrete;
@@ -34,23 +34,23 @@ use std::sync::Arc;
 
 use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
-use ioxide_model::relation::Relation;
+use ioxide_model::relation::ConformanceRelation;
 
-use self::course::{Course, Waiting};
-use self::single::Single;
+use self::course::{EventCourse, WaitingLabel};
+use self::single::CourseBelief;
 use crate::cx::Ctx;
 
-pub use self::explain::{Blocked, Forbidden, Refusal};
+pub use self::explain::{Forbidden, SwitchBlock, SwitchRefusal};
 pub use self::single::Belief;
 pub use self::timed::{Tolerance, may_wait};
-pub use self::wiring::{MessageRoute, Wiring};
+pub use self::wiring::{ConnectionWiring, MessageRoute};
 
 /// At most this many courses are followed; more is reported, never silently cut.
 const MAX_COURSES: usize = 256;
 
 /// A label the specification allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Observed {
+pub enum AllowedLabel {
     /// The belief has moved on.
     Allowed,
     /// The specification does not mention this input: nothing after it can be wrong.
@@ -61,7 +61,7 @@ pub enum Observed {
 
 /// Why a belief may lack states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lost {
+pub enum LostStates {
     /// There are more states than are kept.
     States(usize),
     /// An update could not be computed.
@@ -72,7 +72,7 @@ pub enum Lost {
     Overdue,
 }
 
-impl fmt::Display for Lost {
+impl fmt::Display for LostStates {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::States(n) => write!(f, "the specification may be in more than {n} states"),
@@ -121,18 +121,18 @@ pub struct SentId(u64);
 
 /// The monitor over one model.
 #[derive(Clone, Debug, PartialEq)]
-pub struct After {
+pub struct Monitor {
     /// What may have happened, those with the fewest inputs under way first; never empty.
-    courses: Vec<Course>,
-    relation: Relation,
+    courses: Vec<EventCourse>,
+    relation: ConformanceRelation,
     sent: u64,
     /// Why courses, or states of courses that were given up, are missing.
-    lost: Option<Lost>,
+    lost: Option<LostStates>,
     /// Which connection messages come by, where there are several.
-    wiring: Option<Arc<Wiring>>,
+    wiring: Option<Arc<ConnectionWiring>>,
 }
 
-impl After {
+impl Monitor {
     /// The belief before anything was observed; instants are observed exactly.
     pub fn new(cx: &mut Ctx<'_>) -> Self {
         Self::with_tolerance(cx, Tolerance::default())
@@ -140,19 +140,19 @@ impl After {
 
     /// The same, but instants are observed within `tolerance`.
     pub fn with_tolerance(cx: &mut Ctx<'_>, tolerance: Tolerance) -> Self {
-        let courses = vec![Course::new(Single::new(cx, tolerance))];
-        Self { courses, relation: Relation::default(), sent: 0, lost: None, wiring: None }
+        let courses = vec![EventCourse::new(CourseBelief::new(cx, tolerance))];
+        Self { courses, relation: ConformanceRelation::default(), sent: 0, lost: None, wiring: None }
     }
 
     /// The same, judging by `relation`.
     #[must_use]
-    pub fn judging(self, relation: Relation) -> Self {
+    pub fn judging(self, relation: ConformanceRelation) -> Self {
         Self { relation, ..self }
     }
 
     /// The same, with messages that come by these connections.
     #[must_use]
-    pub fn wired(self, wiring: Option<Arc<Wiring>>) -> Self {
+    pub fn wired(self, wiring: Option<Arc<ConnectionWiring>>) -> Self {
         Self { wiring, ..self }
     }
 
@@ -171,7 +171,7 @@ impl After {
     /// How many inputs may not have been taken yet.
     #[must_use]
     pub fn under_way(&self) -> usize {
-        self.courses.iter().map(Course::inputs).max().unwrap_or(0)
+        self.courses.iter().map(EventCourse::inputs).max().unwrap_or(0)
     }
 
     /// How many orders of what is under way are believed.
@@ -183,7 +183,7 @@ impl After {
     /// Whether in every order some message is held: only what is still to come can explain what was seen.
     #[must_use]
     pub fn is_unexplained(&self) -> bool {
-        self.courses.iter().all(Course::holds)
+        self.courses.iter().all(EventCourse::holds)
     }
 
     /// The number of the label given or held last.
@@ -200,7 +200,7 @@ impl After {
 
     /// Why the belief may lack states, if it may.
     #[must_use]
-    pub fn lost(&self) -> Option<Lost> {
+    pub fn lost(&self) -> Option<LostStates> {
         self.lost.or_else(|| self.courses.iter().find_map(|course| course.single.lost()))
     }
 
@@ -228,7 +228,7 @@ impl After {
     /// # Errors
     /// If the specification forbids the label, with the reason for every state it may be in.
     /// The belief stays as it was.
-    pub fn observe(&mut self, cx: &mut Ctx<'_>, label: &Label) -> Result<Observed, Box<Forbidden>> {
+    pub fn observe(&mut self, cx: &mut Ctx<'_>, label: &Label) -> Result<AllowedLabel, Box<Forbidden>> {
         let is_certain = self.courses.len() == 1 && self.courses[0].is_settled() && self.front().is_exact();
         match label {
             Label::Input(..) if timed::is_given(cx, label) && !is_certain => {
@@ -236,10 +236,10 @@ impl After {
                 if self.front().is_exact() {
                     self.confirm(id);
                 }
-                Ok(self.told())
+                Ok(self.allowed_label())
             }
             Label::Input(..) | Label::Output(..) => self.see(cx, label, Arrival::Direct),
-            Label::Quiescence => self.step(cx, label, Course::is_settled),
+            Label::Quiescence => self.step(cx, label, EventCourse::is_settled),
             Label::Delay(by) => self.step(cx, label, |course| !course.has_expired(by)),
         }
     }
@@ -257,7 +257,7 @@ impl After {
     pub fn confirm(&mut self, id: SentId) {
         if self.courses.iter().all(|course| course.waits_for(id.0)) {
             // Nothing explains how it can have been taken: its instant does not allow it.
-            self.lost = self.lost.or(Some(Lost::Overdue));
+            self.lost = self.lost.or(Some(LostStates::Overdue));
             self.forget();
         }
         self.courses.retain(|course| !course.waits_for(id.0));
@@ -267,10 +267,10 @@ impl After {
     ///
     /// # Errors
     /// If no order explains it.
-    pub fn expire(&mut self, cx: &mut Ctx<'_>, mark: u64) -> Result<Observed, Box<Forbidden>> {
+    pub fn expire(&mut self, cx: &mut Ctx<'_>, mark: u64) -> Result<AllowedLabel, Box<Forbidden>> {
         if !self.courses.iter().all(|course| course.holds_since(mark)) {
             self.courses.retain(|course| !course.holds_since(mark));
-            return Ok(Observed::Allowed);
+            return Ok(AllowedLabel::Allowed);
         }
         let courses = self.courses.len();
         let refused = self.courses.iter().find_map(|course| course.refusal(cx, self.relation));
@@ -279,7 +279,7 @@ impl After {
 
     /// The lanes that are `gone` take nothing any more: what is under way on them was taken, or is lost.
     pub fn lose(&mut self, cx: &mut Ctx<'_>, gone: impl Fn(u32) -> bool) {
-        let lossy: Vec<Course> = self.courses.iter().map(|course| course.losing(&gone)).collect();
+        let lossy: Vec<EventCourse> = self.courses.iter().map(|course| course.losing(&gone)).collect();
         self.courses.extend(lossy);
         self.close(cx);
     }
@@ -299,13 +299,13 @@ impl After {
         cx: &mut Ctx<'_>,
         label: &Label,
         arrival: Arrival,
-    ) -> Result<Observed, Box<Forbidden>> {
+    ) -> Result<AllowedLabel, Box<Forbidden>> {
         match arrival {
-            Arrival::Direct => self.step(cx, label, Course::is_timely),
+            Arrival::Direct => self.step(cx, label, EventCourse::is_timely),
             Arrival::Answer { lane, others } => {
                 let held = if others > 0 { self.holding(label, lane) } else { Vec::new() };
                 let before = self.courses.clone();
-                let may = |course: &Course| course.is_timely() && !course.waits_on(lane);
+                let may = |course: &EventCourse| course.is_timely() && !course.waits_on(lane);
                 let observed = self.step(cx, label, may);
                 match (observed, held.is_empty()) {
                     (observed, true) => observed.and_then(|observed| self.explained(cx, before, observed)),
@@ -315,7 +315,7 @@ impl After {
                         }
                         self.courses.extend(held);
                         self.close(cx);
-                        Ok(observed.unwrap_or(Observed::Allowed))
+                        Ok(observed.unwrap_or(AllowedLabel::Allowed))
                     }
                 }
             }
@@ -330,13 +330,13 @@ impl After {
         cx: &mut Ctx<'_>,
         label: &Label,
         crossing: Crossing,
-    ) -> Result<Observed, Box<Forbidden>> {
+    ) -> Result<AllowedLabel, Box<Forbidden>> {
         let Crossing { connection, lane, is_answer, others, is_end } = crossing;
         let wiring = self.wiring.clone();
         let mut held = self.waiting(label, lane);
         held.is_held = true;
         let mut holding = Vec::new();
-        let is_next = |course: &&Course| course.is_timely() && !(is_answer && course.waits_on(lane));
+        let is_next = |course: &&EventCourse| course.is_timely() && !(is_answer && course.waits_on(lane));
         for course in self.courses.iter().filter(is_next) {
             if others > 0 || wiring.as_ref().is_none_or(|wiring| wiring.owes(cx, course, connection)) {
                 let mut course = course.clone();
@@ -357,7 +357,7 @@ impl After {
             (true, None) => self.lose(cx, |other| other == lane),
             (false, _) => self.close(cx),
         }
-        Ok(observed.unwrap_or(Observed::Allowed))
+        Ok(observed.unwrap_or(AllowedLabel::Allowed))
     }
 
     /// Nothing else is under way: what was held came before the last message, or has come now. If neither can be
@@ -365,10 +365,10 @@ impl After {
     fn explained(
         &mut self,
         cx: &mut Ctx<'_>,
-        before: Vec<Course>,
-        observed: Observed,
-    ) -> Result<Observed, Box<Forbidden>> {
-        if !self.courses.iter().all(Course::holds) {
+        before: Vec<EventCourse>,
+        observed: AllowedLabel,
+    ) -> Result<AllowedLabel, Box<Forbidden>> {
+        if !self.courses.iter().all(EventCourse::holds) {
             self.courses.retain(|course| !course.holds());
             return Ok(observed);
         }
@@ -378,11 +378,11 @@ impl After {
     }
 
     /// No course goes on; that is unknown if nothing says why.
-    fn refuse(&mut self, refused: Option<Box<Forbidden>>) -> Result<Observed, Box<Forbidden>> {
+    fn refuse(&mut self, refused: Option<Box<Forbidden>>) -> Result<AllowedLabel, Box<Forbidden>> {
         if refused.is_none() {
-            self.lost = self.lost.or(Some(Lost::Overdue));
+            self.lost = self.lost.or(Some(LostStates::Overdue));
         }
-        self.or_unknown(refused.map_or(Ok(Observed::Unknown), Err))
+        self.or_unknown(refused.map_or(Ok(AllowedLabel::Unknown), Err))
     }
 
     /// The states the specification may be in, and what they allow; nothing stands against anything.
@@ -398,22 +398,22 @@ impl After {
     }
 
     /// The course that people are told of.
-    fn front(&self) -> &Single {
+    fn front(&self) -> &CourseBelief {
         &self.courses[0].single
     }
 
     /// A label that has still to happen.
-    fn waiting(&mut self, label: &Label, lane: u32) -> Waiting {
+    fn waiting(&mut self, label: &Label, lane: u32) -> WaitingLabel {
         self.sent += 1;
         let given = self.front().now().cloned();
-        Waiting { id: self.sent, lane, label: label.clone(), is_held: false, given }
+        WaitingLabel { id: self.sent, lane, label: label.clone(), is_held: false, given }
     }
 
     /// What is told of a label that some course allows.
-    fn told(&self) -> Observed {
+    fn allowed_label(&self) -> AllowedLabel {
         match self.belief() {
-            Belief::Unspecified => Observed::Unspecified,
-            Belief::Concrete(_) | Belief::Symbolic(_) => Observed::Allowed,
+            Belief::Unspecified => AllowedLabel::Unspecified,
+            Belief::Concrete(_) | Belief::Symbolic(_) => AllowedLabel::Allowed,
         }
     }
 
@@ -422,8 +422,8 @@ impl After {
         &mut self,
         cx: &mut Ctx<'_>,
         label: &Label,
-        may: impl Fn(&Course) -> bool,
-    ) -> Result<Observed, Box<Forbidden>> {
+        may: impl Fn(&EventCourse) -> bool,
+    ) -> Result<AllowedLabel, Box<Forbidden>> {
         if let [course] = &mut self.courses[..]
             && course.is_settled()
         {
@@ -446,7 +446,7 @@ impl After {
         if !survivors.is_empty() {
             self.courses = survivors;
             self.close(cx);
-            return Ok(self.told());
+            return Ok(self.allowed_label());
         }
         let refused = refused.or_else(|| self.courses[0].refusal(cx, self.relation));
         let courses = self.courses.len();
@@ -454,13 +454,16 @@ impl After {
     }
 
     /// Nothing is forbidden where states or courses are missing.
-    fn or_unknown(&mut self, observed: Result<Observed, Box<Forbidden>>) -> Result<Observed, Box<Forbidden>> {
+    fn or_unknown(
+        &mut self,
+        observed: Result<AllowedLabel, Box<Forbidden>>,
+    ) -> Result<AllowedLabel, Box<Forbidden>> {
         match (&observed, self.lost()) {
-            (Ok(Observed::Allowed), _) | (_, None) => observed,
+            (Ok(AllowedLabel::Allowed), _) | (_, None) => observed,
             (_, lost) => {
                 self.lost = lost;
                 self.forget();
-                Ok(Observed::Unknown)
+                Ok(AllowedLabel::Unknown)
             }
         }
     }
@@ -468,36 +471,36 @@ impl After {
     /// Nothing is known any more.
     fn forget(&mut self) {
         self.courses.truncate(1);
-        self.courses.iter_mut().for_each(Course::forget);
+        self.courses.iter_mut().for_each(EventCourse::forget);
     }
 
     /// The courses in which an answer came although another one, still out, was sent before it.
-    fn holding(&mut self, label: &Label, lane: u32) -> Vec<Course> {
+    fn holding(&mut self, label: &Label, lane: u32) -> Vec<EventCourse> {
         let mut held = self.waiting(label, lane);
         held.is_held = true;
-        let is_next = |course: &&Course| course.is_timely() && !course.waits_on(lane);
-        let mut courses: Vec<Course> = self.courses.iter().filter(is_next).cloned().collect();
+        let is_next = |course: &&EventCourse| course.is_timely() && !course.waits_on(lane);
+        let mut courses: Vec<EventCourse> = self.courses.iter().filter(is_next).cloned().collect();
         courses.iter_mut().for_each(|course| course.push(held.clone()));
         courses
     }
 
     /// Adds every course in which more of what is under way has happened.
     fn close(&mut self, cx: &mut Ctx<'_>) {
-        let mut done: Vec<Course> = Vec::new();
+        let mut done: Vec<EventCourse> = Vec::new();
         let mut todo = std::mem::take(&mut self.courses);
         while let Some(course) = todo.pop() {
             if done.contains(&course) {
                 continue;
             }
             if done.len() >= MAX_COURSES {
-                self.lost = self.lost.or(Some(Lost::Courses(MAX_COURSES)));
+                self.lost = self.lost.or(Some(LostStates::Courses(MAX_COURSES)));
                 break;
             }
             let relation = self.relation;
             todo.extend(course.heads().into_iter().filter_map(|at| course.taking(cx, at, relation)));
             done.push(course);
         }
-        done.sort_by_key(Course::waiting);
+        done.sort_by_key(EventCourse::waiting);
         self.courses = done;
     }
 }

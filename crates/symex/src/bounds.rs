@@ -2,7 +2,7 @@
 
 use ioxide_model::number::Rational;
 use ioxide_model::sort::Sort;
-use ioxide_model::term::{Node, Term};
+use ioxide_model::term::{Term, TermNode};
 use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
 
@@ -10,7 +10,7 @@ use crate::cx::Ctx;
 
 /// `facts` with only the tightest of several bounds on the same difference of real numbers.
 pub fn tightest(cx: &mut Ctx<'_>, facts: &[Term]) -> Vec<Term> {
-    let mut bounds: Vec<(Term, Bound)> = Vec::new();
+    let mut bounds: Vec<(Term, BoundTightness)> = Vec::new();
     let mut others = Vec::new();
     for &fact in facts {
         let Some((difference, bound)) = bound(cx, fact) else {
@@ -28,7 +28,7 @@ pub fn tightest(cx: &mut Ctx<'_>, facts: &[Term]) -> Vec<Term> {
 
 /// How tight a bound is: the higher, the tighter.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Bound {
+struct BoundTightness {
     /// The constant `c` of `difference + c <= 0`.
     offset: Rational,
     is_strict: bool,
@@ -36,10 +36,10 @@ struct Bound {
 }
 
 /// `fact` as a bound on a difference without constant part.
-fn bound(cx: &mut Ctx<'_>, fact: Term) -> Option<(Term, Bound)> {
+fn bound(cx: &mut Ctx<'_>, fact: Term) -> Option<(Term, BoundTightness)> {
     let (a, b, is_strict) = match *cx.pool.node(fact) {
-        Node::Le(a, b) => (a, b, false),
-        Node::Lt(a, b) => (a, b, true),
+        TermNode::Le(a, b) => (a, b, false),
+        TermNode::Lt(a, b) => (a, b, true),
         _ => return None,
     };
     if cx.pool.sort(a) != Sort::Real {
@@ -57,5 +57,5 @@ fn bound(cx: &mut Ctx<'_>, fact: Term) -> Option<(Term, Bound)> {
     let offset = cx.pool.eval(sum, &zeros).ok()?.as_real()?.clone();
     let constant = cx.pool.value(Value::Real(offset.clone()));
     let difference = cx.pool.sub(sum, constant);
-    Some((difference, Bound { offset, is_strict, fact }))
+    Some((difference, BoundTightness { offset, is_strict, fact }))
 }

@@ -6,7 +6,7 @@ use ioxide_model::sort::Sort;
 use ioxide_model::sts::{Model, Sts};
 use ioxide_model::term::{Term, TermPool, VarId};
 use ioxide_smt::halt::{Halt, Halted};
-use ioxide_smt::solver::{Answer, Decision, Solver};
+use ioxide_smt::solver::{Solver, SolverAnswer, SolverDecision};
 
 /// The context of symbolic execution over one model.
 ///
@@ -63,18 +63,18 @@ impl<'a> Ctx<'a> {
     }
 
     /// Whether `facts` can hold together. Constant facts decide without the solver.
-    pub fn decide(&mut self, facts: &[Term]) -> Decision {
+    pub fn decide(&mut self, facts: &[Term]) -> SolverDecision {
         match self.trivial(facts) {
-            Some(true) => Decision::Sat,
-            Some(false) => Decision::Unsat,
+            Some(true) => SolverDecision::Sat,
+            Some(false) => SolverDecision::Unsat,
             None => self.solver.decide(self.pool, facts),
         }
     }
 
     /// Whether `facts` can hold together, with values for their free variables.
-    pub fn check(&mut self, facts: &[Term]) -> Answer {
+    pub fn check(&mut self, facts: &[Term]) -> SolverAnswer {
         if self.trivial(facts) == Some(false) {
-            return Answer::Unsat;
+            return SolverAnswer::Unsat;
         }
         self.solver.check(self.pool, facts)
     }

@@ -7,21 +7,21 @@ use std::ops::ControlFlow;
 use ioxide_model::sts::SwitchId;
 use ioxide_model::term::VarId;
 use ioxide_smt::halt::Halted;
-use ioxide_smt::solver::Why;
+use ioxide_smt::solver::UnknownReason;
 
 use crate::cx::Ctx;
 use crate::frontier::Frontier;
-use crate::graph::{Edge, ExecGraph, NodeId};
+use crate::graph::{ExecGraph, ExploredEdge, ExploredId};
 use crate::live::LiveVars;
-use crate::merge::{Match, Revisit, Seen};
-use crate::split::{Split, split};
+use crate::merge::{RegionMatch, RegionRevisit, SeenRegions};
+use crate::split::{StateCase, split};
 use crate::state::SymState;
-use crate::step::{Step, step};
+use crate::step::{SwitchStep, step};
 use crate::symmetry::Symmetry;
 
 /// Which state is looked at next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub enum ExploreOrder {
     /// The one found first: paths are shortest.
     BreadthFirst,
     /// The same until so many states in a row had no new switch; from then on, in turn, also the one found last and
@@ -37,7 +37,7 @@ pub enum Order {
 
 /// How far to go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct ExploreLimits {
     /// At most this many states.
     pub max_states: usize,
     /// At most this many steps from the initial state.
@@ -48,13 +48,13 @@ pub struct Limits {
 #[derive(Clone, Debug)]
 pub struct ExploreConfig {
     /// Which state is looked at next.
-    pub order: Order,
+    pub order: ExploreOrder,
     /// What to do with states seen before.
-    pub revisit: Revisit,
+    pub revisit: RegionRevisit,
     /// Whether variables that cannot matter any more are ignored when states are compared.
     pub ignore_dead: IgnoreDead,
     /// How far to go.
-    pub limits: Limits,
+    pub limits: ExploreLimits,
     /// Parts that are swapped when states are compared: of states that differ by that, one is kept.
     pub symmetry: Symmetry,
     /// The switches that are tried; all if none are said. A search without some finds paths, but shows nothing unreachable.
@@ -64,7 +64,7 @@ pub struct ExploreConfig {
 /// Which variables are compared when states are merged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IgnoreDead {
-    /// All of them (003 Def. 2.5 to the letter).
+    /// All of them ([AT15] Def. 2.5 to the letter).
     No,
     /// Those that can still matter, and these.
     Except(Vec<VarId>),
@@ -74,10 +74,10 @@ impl Default for ExploreConfig {
     /// Breadth-first, merging as much as is sound, up to 100,000 states.
     fn default() -> Self {
         Self {
-            order: Order::BreadthFirst,
-            revisit: Revisit::MergeSubsumed,
+            order: ExploreOrder::BreadthFirst,
+            revisit: RegionRevisit::MergeSubsumed,
             ignore_dead: IgnoreDead::Except(Vec::new()),
-            limits: Limits { max_states: 100_000, max_depth: u32::MAX },
+            limits: ExploreLimits { max_states: 100_000, max_depth: u32::MAX },
             symmetry: Symmetry::default(),
             only: None,
         }
@@ -116,7 +116,7 @@ impl fmt::Display for StopReason {
 
 /// What a search did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Stats {
+pub struct ExploreStats {
     /// States in the graph.
     pub states: usize,
     /// States whose switches have been tried.
@@ -145,9 +145,9 @@ pub struct Exploration {
     /// Why it ended.
     pub stop: StopReason,
     /// What it did.
-    pub stats: Stats,
+    pub stats: ExploreStats,
     /// Why switches were taken in doubt, if some were.
-    pub doubt: Option<Why>,
+    pub doubt: Option<UnknownReason>,
 }
 
 impl Exploration {
@@ -168,10 +168,10 @@ impl Exploration {
 pub fn explore(
     cx: &mut Ctx<'_>,
     config: &ExploreConfig,
-    watch: &mut dyn FnMut(&Stats) -> ControlFlow<()>,
+    watch: &mut dyn FnMut(&ExploreStats) -> ControlFlow<()>,
 ) -> Exploration {
     let initial = SymState::initial(cx);
-    let mut search = Search::new(cx, config, initial);
+    let mut search = ExploreSearch::new(cx, config, initial);
     let stop = search.run(cx, config, watch, &mut |_, _| false);
     Exploration { graph: search.graph, stop, stats: search.stats, doubt: search.doubt }
 }
@@ -184,37 +184,37 @@ pub fn explore_until(
     start: SymState,
     is_wanted: &mut dyn FnMut(SwitchId, bool) -> bool,
 ) -> Exploration {
-    let mut search = Search::new(cx, config, start);
+    let mut search = ExploreSearch::new(cx, config, start);
     let stop = search.run(cx, config, &mut |_| ControlFlow::Continue(()), is_wanted);
     Exploration { graph: search.graph, stop, stats: search.stats, doubt: search.doubt }
 }
 
-struct Search {
+struct ExploreSearch {
     graph: ExecGraph,
-    seen: Seen,
+    seen: SeenRegions,
     frontier: Frontier,
-    stats: Stats,
+    stats: ExploreStats,
     taken: BTreeMap<SwitchId, usize>,
     /// Why states were left out, if some were.
     cut: Option<StopReason>,
     /// Why switches were taken in doubt, if some were.
-    doubt: Option<Why>,
+    doubt: Option<UnknownReason>,
 }
 
-impl Search {
+impl ExploreSearch {
     fn new(cx: &mut Ctx<'_>, config: &ExploreConfig, initial: SymState) -> Self {
         let live = match &config.ignore_dead {
             IgnoreDead::No => LiveVars::all(cx.sts),
             IgnoreDead::Except(vars) => LiveVars::of(cx.pool, cx.sts, vars),
         };
-        let mut seen = Seen::new(config.revisit, live, config.symmetry.clone());
+        let mut seen = SeenRegions::new(config.revisit, live, config.symmetry.clone());
         let mut graph = ExecGraph::default();
         let initial = match seen.visit(cx, initial.clone(), graph.nodes.next_id()) {
-            Match::New(summary) => summary,
-            Match::Equivalent(_) | Match::Subsumed(_) => initial,
+            RegionMatch::New(summary) => summary,
+            RegionMatch::Equivalent(_) | RegionMatch::Subsumed(_) => initial,
         };
         let root = graph.add(initial, None);
-        let stats = Stats { states: 1, ..Stats::default() };
+        let stats = ExploreStats { states: 1, ..ExploreStats::default() };
         let frontier = Frontier::new(config.order, root);
         Self { graph, seen, frontier, stats, taken: BTreeMap::new(), cut: None, doubt: None }
     }
@@ -223,7 +223,7 @@ impl Search {
         &mut self,
         cx: &mut Ctx<'_>,
         config: &ExploreConfig,
-        watch: &mut dyn FnMut(&Stats) -> ControlFlow<()>,
+        watch: &mut dyn FnMut(&ExploreStats) -> ControlFlow<()>,
         is_wanted: &mut dyn FnMut(SwitchId, bool) -> bool,
     ) -> StopReason {
         let n_terms = cx.pool.len();
@@ -247,7 +247,7 @@ impl Search {
     fn expand(
         &mut self,
         cx: &mut Ctx<'_>,
-        node: NodeId,
+        node: ExploredId,
         config: &ExploreConfig,
         is_wanted: &mut dyn FnMut(SwitchId, bool) -> bool,
     ) -> ControlFlow<StopReason> {
@@ -261,23 +261,23 @@ impl Search {
                 return ControlFlow::Break(StopReason::Halted(halted));
             }
             let next = step(cx, &state, switch);
-            if !matches!(next, Step::Refuted) && self.graph.nodes.len() >= config.limits.max_states {
+            if !matches!(next, SwitchStep::Refuted) && self.graph.nodes.len() >= config.limits.max_states {
                 return ControlFlow::Break(StopReason::MaxStates);
             }
             match next {
-                Step::Refuted => self.stats.refuted += 1,
-                Step::Taken(next) => {
+                SwitchStep::Refuted => self.stats.refuted += 1,
+                SwitchStep::Taken(next) => {
                     for next in split(cx, next) {
                         match next {
-                            Split::State(next) => self.reach(cx, node, switch, next),
-                            Split::Doubtful(next) => self.doubt(cx, node, switch, next),
+                            StateCase::State(next) => self.reach(cx, node, switch, next),
+                            StateCase::Doubtful(next) => self.doubt(cx, node, switch, next),
                         }
                     }
                     if is_wanted(switch, true) {
                         return ControlFlow::Break(StopReason::Stopped);
                     }
                 }
-                Step::Doubtful(next, why) => {
+                SwitchStep::Doubtful(next, why) => {
                     self.stats.doubtful += 1;
                     self.doubt = Some(self.doubt.take().map_or(why.clone(), |known| known.and(why)));
                     self.doubt(cx, node, switch, next);
@@ -290,37 +290,37 @@ impl Search {
         ControlFlow::Continue(())
     }
 
-    fn reach(&mut self, cx: &mut Ctx<'_>, from: NodeId, switch: SwitchId, next: SymState) {
+    fn reach(&mut self, cx: &mut Ctx<'_>, from: ExploredId, switch: SwitchId, next: SymState) {
         *self.taken.entry(switch).or_default() += 1;
         if self.taken.len() > self.stats.switches {
             self.stats.switches = self.taken.len();
             self.frontier.is_fruitful();
         }
         match self.seen.visit(cx, next, self.graph.nodes.next_id()) {
-            Match::New(next) => self.push(cx, from, switch, next),
-            Match::Equivalent(to) => {
+            RegionMatch::New(next) => self.push(cx, from, switch, next),
+            RegionMatch::Equivalent(to) => {
                 self.stats.merged += 1;
-                self.graph.edges.push(Edge { from, switch, to });
+                self.graph.edges.push(ExploredEdge { from, switch, to });
             }
-            Match::Subsumed(to) => {
+            RegionMatch::Subsumed(to) => {
                 self.stats.subsumed += 1;
-                self.graph.edges.push(Edge { from, switch, to });
+                self.graph.edges.push(ExploredEdge { from, switch, to });
             }
         }
     }
 
     /// A state that may not exist must not stand for others, but an explored one may stand for it.
-    fn doubt(&mut self, cx: &mut Ctx<'_>, from: NodeId, switch: SwitchId, next: SymState) {
+    fn doubt(&mut self, cx: &mut Ctx<'_>, from: ExploredId, switch: SwitchId, next: SymState) {
         match self.seen.covering(cx, &next) {
             Some(to) => {
                 self.stats.subsumed += 1;
-                self.graph.edges.push(Edge { from, switch, to });
+                self.graph.edges.push(ExploredEdge { from, switch, to });
             }
             None => self.push(cx, from, switch, next),
         }
     }
 
-    fn push(&mut self, cx: &Ctx<'_>, from: NodeId, switch: SwitchId, next: SymState) {
+    fn push(&mut self, cx: &Ctx<'_>, from: ExploredId, switch: SwitchId, next: SymState) {
         self.stats.depth = self.stats.depth.max(next.depth);
         let too_large = next.store.terms().iter().any(|&term| cx.pool.is_too_heavy(term));
         let node = self.graph.add(next, Some((from, switch)));

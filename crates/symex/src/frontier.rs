@@ -5,16 +5,16 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use ioxide_model::index::Idx;
 
-use crate::explore::Order;
-use crate::graph::NodeId;
+use crate::explore::ExploreOrder;
+use crate::graph::ExploredId;
 
 /// States to look into.
 pub(crate) struct Frontier {
-    order: Order,
+    order: ExploreOrder,
     /// In the order they were found.
-    found: VecDeque<NodeId>,
+    found: VecDeque<ExploredId>,
     /// By how often the switch that led to them was taken before; used where the search is restless.
-    rare: BinaryHeap<Reverse<(usize, NodeId)>>,
+    rare: BinaryHeap<Reverse<(usize, ExploredId)>>,
     /// States that were given out already, though one of the orders still has them.
     gone: Vec<bool>,
     /// States given out since a new switch was taken.
@@ -24,7 +24,7 @@ pub(crate) struct Frontier {
 }
 
 impl Frontier {
-    pub(crate) fn new(order: Order, root: NodeId) -> Self {
+    pub(crate) fn new(order: ExploreOrder, root: ExploredId) -> Self {
         let mut frontier = Self {
             order,
             found: VecDeque::new(),
@@ -38,9 +38,9 @@ impl Frontier {
     }
 
     /// Adds `node`, reached by a switch that was taken so many times.
-    pub(crate) fn push(&mut self, node: NodeId, taken: usize) {
+    pub(crate) fn push(&mut self, node: ExploredId, taken: usize) {
         self.found.push_back(node);
-        if let Order::Restless { .. } = self.order {
+        if let ExploreOrder::Restless { .. } = self.order {
             self.rare.push(Reverse((taken, node)));
             self.gone.resize(self.gone.len().max(node.index() + 1), false);
         }
@@ -52,15 +52,15 @@ impl Frontier {
     }
 
     /// The next state.
-    pub(crate) fn next(&mut self) -> Option<NodeId> {
+    pub(crate) fn next(&mut self) -> Option<ExploredId> {
         match self.order {
-            Order::BreadthFirst => self.found.pop_front(),
-            Order::DepthFirst => self.found.pop_back(),
-            Order::Restless { patience } => self.restless(patience),
+            ExploreOrder::BreadthFirst => self.found.pop_front(),
+            ExploreOrder::DepthFirst => self.found.pop_back(),
+            ExploreOrder::Restless { patience } => self.restless(patience),
         }
     }
 
-    fn restless(&mut self, patience: usize) -> Option<NodeId> {
+    fn restless(&mut self, patience: usize) -> Option<ExploredId> {
         self.since += 1;
         self.is_restless |= self.since > patience;
         let turn = if self.is_restless { self.since % 3 } else { 0 };

@@ -6,38 +6,38 @@ use ioxide_model::sts::SwitchId;
 use crate::state::SymState;
 
 ioxide_model::index! { /// A state of an [`ExecGraph`].
-pub struct NodeId; }
+pub struct ExploredId; }
 
 /// A switch taken from one explored state to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Edge {
+pub struct ExploredEdge {
     /// Where it was taken.
-    pub from: NodeId,
+    pub from: ExploredId,
     /// What was taken.
     pub switch: SwitchId,
     /// What it leads to, or the state that stands for what it leads to.
-    pub to: NodeId,
+    pub to: ExploredId,
 }
 
-/// The symbolic execution graph (000 Def. 14), states merged where exploration says so.
+/// The symbolic execution graph ([BT19] Def. 14), states merged where exploration says so.
 ///
 /// Where states are merged, the store and the path of a node are a summary of what it stands
 /// for, not the history of one way to it; [`along`](crate::along) gives that.
 #[derive(Clone, Debug, Default)]
 pub struct ExecGraph {
     /// The states, in order of discovery; the first is the initial one.
-    pub nodes: IndexVec<NodeId, SymState>,
+    pub nodes: IndexVec<ExploredId, SymState>,
     /// Every switch that can be taken between them.
-    pub edges: Vec<Edge>,
+    pub edges: Vec<ExploredEdge>,
     /// The edge that discovered each state; none for the initial one.
-    pub found_by: IndexVec<NodeId, Option<Edge>>,
+    pub found_by: IndexVec<ExploredId, Option<ExploredEdge>>,
 }
 
 impl ExecGraph {
     /// Adds a state and the edge that found it.
-    pub(crate) fn add(&mut self, state: SymState, from: Option<(NodeId, SwitchId)>) -> NodeId {
+    pub(crate) fn add(&mut self, state: SymState, from: Option<(ExploredId, SwitchId)>) -> ExploredId {
         let to = self.nodes.push(state);
-        let edge = from.map(|(from, switch)| Edge { from, switch, to });
+        let edge = from.map(|(from, switch)| ExploredEdge { from, switch, to });
         self.edges.extend(edge);
         self.found_by.push(edge);
         to
@@ -45,7 +45,7 @@ impl ExecGraph {
 
     /// The switches on the way from the initial state to `node`.
     #[must_use]
-    pub fn path_to(&self, node: NodeId) -> Vec<SwitchId> {
+    pub fn path_to(&self, node: ExploredId) -> Vec<SwitchId> {
         let mut switches = Vec::new();
         let mut at = node;
         while let Some(edge) = self.found_by[at] {

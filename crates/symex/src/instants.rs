@@ -5,10 +5,10 @@
 //! last stand for all instants; boundaries, where timing faults sit, are among them.
 
 use ioxide_model::number::Rational;
-use ioxide_model::term::{Node, Term, VarId};
+use ioxide_model::term::{Term, TermNode, VarId};
 use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
-use ioxide_smt::solver::Decision;
+use ioxide_smt::solver::SolverDecision;
 
 use crate::cx::Ctx;
 
@@ -49,7 +49,9 @@ fn middle(a: &Rational, b: &Rational) -> Rational {
 
 /// Where the comparison `atom` changes, if it is linear in `delay` and mentions nothing else.
 fn corner(cx: &mut Ctx<'_>, delay: VarId, atom: Term) -> Option<Rational> {
-    let (Node::Le(a, b) | Node::Lt(a, b) | Node::Eq(a, b)) = *cx.pool.node(atom) else { return None };
+    let (TermNode::Le(a, b) | TermNode::Lt(a, b) | TermNode::Eq(a, b)) = *cx.pool.node(atom) else {
+        return None;
+    };
     if cx.pool.free_vars(atom) != [delay] || !cx.pool.sort(a).is_numeric() {
         return None;
     }
@@ -75,5 +77,5 @@ pub fn holds_at(cx: &mut Ctx<'_>, delay: VarId, condition: Term, at: &Rational) 
     }
     let at = cx.pool.value(Value::Real(at.clone()));
     let here = cx.pool.substitute(condition, &[(delay, at)].into_iter().collect());
-    cx.decide(&[here]) == Decision::Sat
+    cx.decide(&[here]) == SolverDecision::Sat
 }

@@ -6,7 +6,7 @@
 //! compared leaf by leaf, and the solver sees scalars only.
 
 use ioxide_model::sort::{CollectionKind, Sort};
-use ioxide_model::term::{Node, Term, TermPool};
+use ioxide_model::term::{Term, TermNode, TermPool};
 use ioxide_model::value::Value;
 
 /// Longer constant collections are one leaf.
@@ -159,8 +159,8 @@ fn with_leaf(pool: &mut TermPool, term: Term, sort: Sort, leaves: &mut impl Iter
     let parts = with_leaves(pool, inside, leaves);
     match (sort, pool.node(term).clone()) {
         (Sort::Collection(id), _) => pool.elements(id, parts),
-        (_, Node::Construct(data, ctor, _)) => pool.construct(data, ctor, parts),
-        (Sort::Data(data), Node::Value(Value::Data(value))) => pool.construct(data, value.ctor, parts),
+        (_, TermNode::Construct(data, ctor, _)) => pool.construct(data, ctor, parts),
+        (Sort::Data(data), TermNode::Value(Value::Data(value))) => pool.construct(data, value.ctor, parts),
         _ => term,
     }
 }
@@ -172,11 +172,11 @@ fn parts(pool: &mut TermPool, term: Term, sort: Sort) -> Option<(u32, Vec<(Term,
         return None;
     }
     match (sort, pool.node(term).clone()) {
-        (Sort::Collection(id), Node::Elements(_, parts)) => {
+        (Sort::Collection(id), TermNode::Elements(_, parts)) => {
             let sorts = entry_sorts(pool, id);
             Some((length(parts.len()), parts.iter().copied().zip(sorts.into_iter().cycle()).collect()))
         }
-        (Sort::Collection(id), Node::Value(Value::Collection(value))) if value.len() <= MAX_ITEMS => {
+        (Sort::Collection(id), TermNode::Value(Value::Collection(value))) if value.len() <= MAX_ITEMS => {
             let sorts = entry_sorts(pool, id);
             let (width, there) = (sorts.len() - 1, pool.tt());
             let mut terms = Vec::new();
@@ -188,11 +188,11 @@ fn parts(pool: &mut TermPool, term: Term, sort: Sort) -> Option<(u32, Vec<(Term,
             }
             Some((length(terms.len()), terms.into_iter().zip(sorts.into_iter().cycle()).collect()))
         }
-        (Sort::Data(data), Node::Construct(_, ctor, args)) => {
+        (Sort::Data(data), TermNode::Construct(_, ctor, args)) => {
             let fields = &pool.data(data).ctors[ctor as usize].fields;
             Some((ctor + 1, args.iter().copied().zip(fields.iter().map(|it| it.sort)).collect()))
         }
-        (Sort::Data(data), Node::Value(Value::Data(value))) => {
+        (Sort::Data(data), TermNode::Value(Value::Data(value))) => {
             let sorts: Vec<Sort> =
                 pool.data(data).ctors[value.ctor as usize].fields.iter().map(|it| it.sort).collect();
             let terms: Vec<Term> = value.args.iter().map(|arg| pool.value(arg.clone())).collect();

@@ -28,23 +28,24 @@ mod symmetry;
 mod tests;
 
 pub use crate::after::{
-    After, Arrival, Belief, Blocked, Crossing, Forbidden, Lost, MessageRoute, Observed, Refusal, SentId,
-    Tolerance, Wiring, may_wait,
+    AllowedLabel, Arrival, Belief, ConnectionWiring, Crossing, Forbidden, LostStates, MessageRoute, Monitor,
+    SentId, SwitchBlock, SwitchRefusal, Tolerance, may_wait,
 };
 pub use crate::bounds::tightest;
 pub use crate::cx::Ctx;
 pub use crate::explaining::explaining;
 pub use crate::explore::{
-    Exploration, ExploreConfig, IgnoreDead, Limits, Order, Stats, StopReason, explore, explore_until,
+    Exploration, ExploreConfig, ExploreLimits, ExploreOrder, ExploreStats, IgnoreDead, StopReason, explore,
+    explore_until,
 };
-pub use crate::graph::{Edge, ExecGraph, NodeId};
+pub use crate::graph::{ExecGraph, ExploredEdge, ExploredId};
 pub use crate::instants::{corners, holds_at, instants};
-pub use crate::lint::{Lint, lint};
+pub use crate::lint::{LintResult, lint};
 pub use crate::live::LiveVars;
-pub use crate::merge::{Revisit, relevant};
-pub use crate::outputs::{Offer, offers, symbolic_offers};
+pub use crate::merge::{RegionRevisit, relevant};
+pub use crate::outputs::{SwitchOffer, offers, symbolic_offers};
 pub use crate::quiescence::{Quiescence, after_waiting, can_react, is_quiescent, quiescence};
 pub use crate::relevance::relevant_switches;
-pub use crate::state::{Path, Store, SymState};
-pub use crate::step::{Step, along, step, successor};
+pub use crate::state::{PathCondition, Store, SymState};
+pub use crate::step::{SwitchStep, along, step, successor};
 pub use crate::symmetry::Symmetry;

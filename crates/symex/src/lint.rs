@@ -15,15 +15,15 @@ use std::ops::ControlFlow;
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::term::Term;
 use ioxide_smt::halt::Halted;
-use ioxide_smt::solver::{Decision, Why};
+use ioxide_smt::solver::{SolverDecision, UnknownReason};
 
 use crate::cx::Ctx;
-use crate::explore::{Exploration, ExploreConfig, IgnoreDead, Stats, explore};
+use crate::explore::{Exploration, ExploreConfig, ExploreStats, IgnoreDead, explore};
 use crate::symmetry::Symmetry;
 
 /// What the lints found.
 #[derive(Clone, Debug)]
-pub struct Lint {
+pub struct LintResult {
     /// The findings, in source order.
     pub findings: Vec<Diagnostic>,
     /// The exploration they rest on.
@@ -31,7 +31,7 @@ pub struct Lint {
     /// Questions the solver left open.
     pub open: usize,
     /// Why it left them open.
-    pub doubt: Option<Why>,
+    pub doubt: Option<UnknownReason>,
     /// Why the lints ended early, if they did.
     pub halted: Option<Halted>,
 }
@@ -40,8 +40,8 @@ pub struct Lint {
 pub fn lint(
     cx: &mut Ctx<'_>,
     config: &ExploreConfig,
-    watch: &mut dyn FnMut(&Stats) -> ControlFlow<()>,
-) -> Lint {
+    watch: &mut dyn FnMut(&ExploreStats) -> ControlFlow<()>,
+) -> LintResult {
     let mut config = config.clone();
     if let IgnoreDead::Except(kept) = &mut config.ignore_dead {
         kept.extend(goal::mentioned(cx));
@@ -59,7 +59,7 @@ pub fn lint(
     goal::settled(cx, &exploration, &mut findings);
     findings.list.sort_by_key(|finding| (finding.span, finding.code));
     let halted = findings.halted.or_else(|| cx.halted());
-    Lint { findings: findings.list, exploration, open: findings.open, doubt: findings.doubt, halted }
+    LintResult { findings: findings.list, exploration, open: findings.open, doubt: findings.doubt, halted }
 }
 
 /// The findings so far.
@@ -67,7 +67,7 @@ struct Findings {
     list: Vec<Diagnostic>,
     open: usize,
     /// Why questions are open.
-    doubt: Option<Why>,
+    doubt: Option<UnknownReason>,
     /// Why nothing more is asked.
     halted: Option<Halted>,
 }
@@ -89,9 +89,9 @@ impl Findings {
             return false;
         }
         match cx.decide(facts) {
-            Decision::Sat => true,
-            Decision::Unsat => false,
-            Decision::Unknown(why) => {
+            SolverDecision::Sat => true,
+            SolverDecision::Unsat => false,
+            SolverDecision::Unknown(why) => {
                 self.leave_open(why);
                 false
             }
@@ -99,7 +99,7 @@ impl Findings {
     }
 
     /// Remembers a question without an answer.
-    fn leave_open(&mut self, why: Why) {
+    fn leave_open(&mut self, why: UnknownReason) {
         self.open += 1;
         self.doubt = Some(self.doubt.take().map_or(why.clone(), |known| known.and(why)));
     }

@@ -14,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use ioxide_model::index::IndexVec;
 use ioxide_model::sts::{LocId, Sts, Switch};
-use ioxide_model::term::{Node, Term, TermPool, VarId};
+use ioxide_model::term::{Term, TermNode, TermPool, VarId};
 use ioxide_model::value::Value;
 
 use crate::cx::Ctx;
@@ -122,7 +122,7 @@ impl LiveVars {
 impl LiveParts {
     fn of(pool: &TermPool, sts: &Sts, always: &[VarId]) -> Option<Self> {
         let composition = sts.composition.as_ref()?;
-        let vars = |(at, part): (usize, &ioxide_model::compose::Part)| {
+        let vars = |(at, part): (usize, &ioxide_model::compose::PartSystem)| {
             part.vars.iter().map(move |&var| (var, at)).collect::<Vec<_>>()
         };
         let mut found = Self {
@@ -169,9 +169,9 @@ impl LiveParts {
 
     /// The part and the place that a fact of a guard is about.
     fn is_at(&self, pool: &TermPool, fact: Term) -> Option<(usize, usize)> {
-        let Node::Eq(a, b) = *pool.node(fact) else { return None };
+        let TermNode::Eq(a, b) = *pool.node(fact) else { return None };
         [(a, b), (b, a)].into_iter().find_map(|(var, value)| {
-            let Node::Var(var) = *pool.node(var) else { return None };
+            let TermNode::Var(var) = *pool.node(var) else { return None };
             let part = *self.owner.get(&var)?;
             let at = pool.as_value(value).and_then(place)?;
             (self.controls[part] == Some(var)).then_some((part, at))

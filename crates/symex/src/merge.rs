@@ -1,8 +1,8 @@
 //! Deciding that a symbolic state was seen before.
 //!
-//! Two states are equivalent if they stand for the same concrete states (003 Def. 2.5);
-//! one subsumes another if it stands for all of the other's (the inclusion of 003 sec. 2.3,
-//! the merging of 000 sec. 7). Three steps, cheapest first:
+//! Two states are equivalent if they stand for the same concrete states ([AT15] Def. 2.5);
+//! one subsumes another if it stands for all of the other's (the inclusion of [AT15] sec. 2.3,
+//! the merging of [BT19] sec. 7). Three steps, cheapest first:
 //!
 //! 1. *Projection.* Dead variables are dropped from the store, and facts that share no
 //!    variable with it are dropped from the path: the path is satisfiable, so they say
@@ -20,20 +20,20 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use ioxide_model::sort::Sort;
 use ioxide_model::sts::LocId;
-use ioxide_model::term::{Node, Substitution, Term, VarId};
+use ioxide_model::term::{Substitution, Term, TermNode, VarId};
 use ioxide_smt::layers::forall::eliminate;
-use ioxide_smt::solver::Decision;
+use ioxide_smt::solver::SolverDecision;
 
 use crate::cx::Ctx;
-use crate::graph::NodeId;
+use crate::graph::ExploredId;
 use crate::leaves::{Leaves, with_leaves};
 use crate::live::LiveVars;
-use crate::state::{Path, Store, SymState};
+use crate::state::{PathCondition, Store, SymState};
 use crate::symmetry::Symmetry;
 
 /// What to do with a state that is covered by an explored one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Revisit {
+pub enum RegionRevisit {
     /// Explore it all the same: the graph is a tree.
     Explore,
     /// Merge it with an equivalent state.
@@ -48,7 +48,7 @@ const MAX_CANDIDATES: usize = 32;
 /// The set of concrete states a symbolic state stands for: the values of the live variables,
 /// constants or names given by position, under a condition on the names.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Region {
+struct StateRegion {
     loc: LocId,
     /// The shape of collections; states of different shapes are never compared.
     shape: Vec<u32>,
@@ -57,34 +57,34 @@ struct Region {
 }
 
 /// The explored regions, ready to answer "seen before?".
-pub(crate) struct Seen {
-    revisit: Revisit,
+pub(crate) struct SeenRegions {
+    revisit: RegionRevisit,
     live: LiveVars,
     symmetry: Symmetry,
-    by_region: FxHashMap<Region, NodeId>,
-    by_loc: FxHashMap<LocId, Vec<(Region, NodeId)>>,
+    by_region: FxHashMap<StateRegion, ExploredId>,
+    by_loc: FxHashMap<LocId, Vec<(StateRegion, ExploredId)>>,
 }
 
 /// How a state was recognised.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Match {
+pub(crate) enum RegionMatch {
     /// It is new; this is the state to go on from.
     New(SymState),
     /// An explored state stands for the same.
-    Equivalent(NodeId),
+    Equivalent(ExploredId),
     /// An explored state stands for more.
-    Subsumed(NodeId),
+    Subsumed(ExploredId),
 }
 
-impl Seen {
-    pub fn new(revisit: Revisit, live: LiveVars, symmetry: Symmetry) -> Self {
+impl SeenRegions {
+    pub fn new(revisit: RegionRevisit, live: LiveVars, symmetry: Symmetry) -> Self {
         Self { revisit, live, symmetry, by_region: FxHashMap::default(), by_loc: FxHashMap::default() }
     }
 
     /// Looks for a state that covers `state`; remembers it as `node` if there is none.
-    pub fn visit(&mut self, cx: &mut Ctx<'_>, state: SymState, node: NodeId) -> Match {
-        if self.revisit == Revisit::Explore {
-            return Match::New(state);
+    pub fn visit(&mut self, cx: &mut Ctx<'_>, state: SymState, node: ExploredId) -> RegionMatch {
+        if self.revisit == RegionRevisit::Explore {
+            return RegionMatch::New(state);
         }
         let own = self.region(cx, &state);
         let region = self.canonical_region(cx, &state, &own);
@@ -94,32 +94,32 @@ impl Seen {
         let summary = self.summary(cx, state, &own);
         self.by_region.insert(region.clone(), node);
         self.by_loc.entry(region.loc).or_default().push((region, node));
-        Match::New(summary)
+        RegionMatch::New(summary)
     }
 
     /// The explored state that covers `state`, which may not exist and so is not remembered.
-    pub fn covering(&self, cx: &mut Ctx<'_>, state: &SymState) -> Option<NodeId> {
-        if self.revisit == Revisit::Explore {
+    pub fn covering(&self, cx: &mut Ctx<'_>, state: &SymState) -> Option<ExploredId> {
+        if self.revisit == RegionRevisit::Explore {
             return None;
         }
         let own = self.region(cx, state);
         let region = self.canonical_region(cx, state, &own);
         match self.known(cx, &region)? {
-            Match::Equivalent(node) | Match::Subsumed(node) => Some(node),
-            Match::New(_) => None,
+            RegionMatch::Equivalent(node) | RegionMatch::Subsumed(node) => Some(node),
+            RegionMatch::New(_) => None,
         }
     }
 
-    fn known(&self, cx: &mut Ctx<'_>, region: &Region) -> Option<Match> {
+    fn known(&self, cx: &mut Ctx<'_>, region: &StateRegion) -> Option<RegionMatch> {
         if let Some(&known) = self.by_region.get(region) {
-            return Some(Match::Equivalent(known));
+            return Some(RegionMatch::Equivalent(known));
         }
-        let subsumes = self.revisit == Revisit::MergeSubsumed;
-        subsumes.then(|| self.subsuming(cx, region)).flatten().map(Match::Subsumed)
+        let subsumes = self.revisit == RegionRevisit::MergeSubsumed;
+        subsumes.then(|| self.subsuming(cx, region)).flatten().map(RegionMatch::Subsumed)
     }
 
     /// The region of `state` with interchangeable parts in one order.
-    fn canonical_region(&self, cx: &mut Ctx<'_>, state: &SymState, own: &Region) -> Region {
+    fn canonical_region(&self, cx: &mut Ctx<'_>, state: &SymState, own: &StateRegion) -> StateRegion {
         if self.symmetry.is_empty() {
             return own.clone();
         }
@@ -129,7 +129,7 @@ impl Seen {
 
     /// The state that stands for `region` with as few facts as it takes: going on from it keeps
     /// questions small however long the path is. Dead variables hold plain values.
-    fn summary(&self, cx: &mut Ctx<'_>, state: SymState, region: &Region) -> SymState {
+    fn summary(&self, cx: &mut Ctx<'_>, state: SymState, region: &StateRegion) -> SymState {
         if region.facts.iter().any(|&fact| cx.pool.has_quantifier(fact)) {
             return state;
         }
@@ -148,7 +148,7 @@ impl Seen {
             let n = Leaves::of(cx.pool, [(stored, sort)]).terms.len();
             let mut leaves = Vec::with_capacity(n);
             for &term in regional.by_ref().take(n) {
-                let Node::Var(position) = *cx.pool.node(term) else {
+                let TermNode::Var(position) = *cx.pool.node(term) else {
                     leaves.push(term);
                     continue;
                 };
@@ -167,19 +167,19 @@ impl Seen {
         }
         let facts: Vec<Term> = region.facts.iter().map(|&fact| cx.pool.substitute(fact, &names)).collect();
         let facts = cx.pool.and(facts);
-        SymState { store: Store::new(terms), path: Path::default().with(cx, facts), ..state }
+        SymState { store: Store::new(terms), path: PathCondition::default().with(cx, facts), ..state }
     }
 
     /// The most recent explored region that stands for all of `region`.
-    fn subsuming(&self, cx: &mut Ctx<'_>, region: &Region) -> Option<NodeId> {
+    fn subsuming(&self, cx: &mut Ctx<'_>, region: &StateRegion) -> Option<ExploredId> {
         let candidates = self.by_loc.get(&region.loc)?;
         let plausible = candidates.iter().rev().filter(|(other, _)| may_include(cx, other, region));
-        let few: Vec<&(Region, NodeId)> = plausible.take(MAX_CANDIDATES).collect();
+        let few: Vec<&(StateRegion, ExploredId)> = plausible.take(MAX_CANDIDATES).collect();
         few.into_iter().find(|(other, _)| includes(cx, other, region)).map(|(_, node)| *node)
     }
 
     /// What `state` stands for.
-    fn region(&self, cx: &mut Ctx<'_>, state: &SymState) -> Region {
+    fn region(&self, cx: &mut Ctx<'_>, state: &SymState) -> StateRegion {
         let places = self.live.places(cx, state);
         let is_live = |(var, _): &(VarId, Term)| self.live.is_live_in(&places, state.loc, *var);
         let live: Vec<(VarId, Term)> = state.store.iter(cx.sts).filter(is_live).collect();
@@ -204,7 +204,7 @@ impl Seen {
         let all = cx.pool.and(facts);
         let some = cx.pool.exists(&hidden, all);
         let some = eliminate(cx.pool, some);
-        Region { loc: state.loc, shape: leaves.shape, terms, facts: cx.pool.conjuncts(some) }
+        StateRegion { loc: state.loc, shape: leaves.shape, terms, facts: cx.pool.conjuncts(some) }
     }
 }
 
@@ -231,16 +231,16 @@ pub fn relevant(cx: &Ctx<'_>, terms: &[Term], facts: &[Term]) -> Vec<Term> {
 }
 
 /// A cheap necessary condition for [`includes`]: a constant covers only itself.
-fn may_include(cx: &Ctx<'_>, big: &Region, small: &Region) -> bool {
+fn may_include(cx: &Ctx<'_>, big: &StateRegion, small: &StateRegion) -> bool {
     big.shape == small.shape
         && big.terms.iter().zip(&small.terms).all(|(&b, &s)| b == s || !cx.pool.is_ground(b))
 }
 
 /// Whether every concrete state of `small` is one of `big`: no values satisfy the condition of
 /// `small` and not that of `big`. Not asked where a quantifier is left.
-fn includes(cx: &mut Ctx<'_>, big: &Region, small: &Region) -> bool {
+fn includes(cx: &mut Ctx<'_>, big: &StateRegion, small: &StateRegion) -> bool {
     let names = big.terms.iter().zip(&small.terms).filter_map(|(&name, &value)| match cx.pool.node(name) {
-        Node::Var(name) => Some((*name, value)),
+        TermNode::Var(name) => Some((*name, value)),
         _ => None,
     });
     let names: Substitution = names.collect();
@@ -251,5 +251,5 @@ fn includes(cx: &mut Ctx<'_>, big: &Region, small: &Region) -> bool {
     }
     let mut question = small.facts.clone();
     question.push(cx.pool.not(condition));
-    cx.decide(&question) == Decision::Unsat
+    cx.decide(&question) == SolverDecision::Unsat
 }

@@ -1,10 +1,10 @@
 //! What a state offers: the switches that can be taken, and for which field values.
 
-use ioxide_model::concrete::State;
+use ioxide_model::concrete::ConcreteState;
 use ioxide_model::sts::{GateId, GateKind, LocId, SwitchId};
 use ioxide_model::term::{Substitution, Term};
 use ioxide_model::value::Value;
-use ioxide_smt::solver::{Answer, Decision, Why};
+use ioxide_smt::solver::{SolverAnswer, SolverDecision, UnknownReason};
 
 use crate::cx::Ctx;
 use crate::quiescence::after_waiting;
@@ -12,7 +12,7 @@ use crate::state::SymState;
 
 /// A switch that can be taken, and the field values it can be taken with.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Offer {
+pub struct SwitchOffer {
     /// The switch.
     pub switch: SwitchId,
     /// Its gate.
@@ -21,26 +21,34 @@ pub struct Offer {
     /// later, also over the delay before it.
     pub when: Term,
     /// Nothing shows that there are such values, and nothing refutes it.
-    pub doubt: Option<Why>,
+    pub doubt: Option<UnknownReason>,
 }
 
 /// The switches of `state` whose gate is of a kind that `want` accepts.
-pub fn offers(cx: &mut Ctx<'_>, state: &State, want: impl Fn(GateKind) -> bool) -> Vec<Offer> {
+pub fn offers(cx: &mut Ctx<'_>, state: &ConcreteState, want: impl Fn(GateKind) -> bool) -> Vec<SwitchOffer> {
     let known = constants(cx, state);
-    offers_at(cx, state.loc, (&known, &[]), want, When::Now)
+    offers_at(cx, state.loc, (&known, &[]), want, WantedInstants::Now)
 }
 
 /// The switches of the symbolic `state` whose gate is of a kind that `want` accepts; the condition of
 /// an offer may mention unknown values, about which the path of the state says more.
-pub fn symbolic_offers(cx: &mut Ctx<'_>, state: &SymState, want: impl Fn(GateKind) -> bool) -> Vec<Offer> {
+pub fn symbolic_offers(
+    cx: &mut Ctx<'_>,
+    state: &SymState,
+    want: impl Fn(GateKind) -> bool,
+) -> Vec<SwitchOffer> {
     let known = state.store.substitution(cx.sts);
-    offers_at(cx, state.loc, (&known, state.path.facts()), want, When::Now)
+    offers_at(cx, state.loc, (&known, state.path.facts()), want, WantedInstants::Now)
 }
 
 /// The switches of `state` that can be taken now or, in a timed system, after some delay.
-pub(crate) fn offers_in_time(cx: &mut Ctx<'_>, state: &State, want: impl Fn(GateKind) -> bool) -> Vec<Offer> {
+pub(crate) fn offers_in_time(
+    cx: &mut Ctx<'_>,
+    state: &ConcreteState,
+    want: impl Fn(GateKind) -> bool,
+) -> Vec<SwitchOffer> {
     let known = constants(cx, state);
-    offers_at(cx, state.loc, (&known, &[]), want, When::NowOrLater)
+    offers_at(cx, state.loc, (&known, &[]), want, WantedInstants::NowOrLater)
 }
 
 /// The same for a symbolic state.
@@ -48,14 +56,14 @@ pub(crate) fn symbolic_offers_in_time(
     cx: &mut Ctx<'_>,
     state: &SymState,
     want: impl Fn(GateKind) -> bool,
-) -> Vec<Offer> {
+) -> Vec<SwitchOffer> {
     let known = state.store.substitution(cx.sts);
-    offers_at(cx, state.loc, (&known, state.path.facts()), want, When::NowOrLater)
+    offers_at(cx, state.loc, (&known, state.path.facts()), want, WantedInstants::NowOrLater)
 }
 
 /// At which instants a switch is wanted.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum When {
+enum WantedInstants {
     Now,
     NowOrLater,
 }
@@ -65,8 +73,8 @@ fn offers_at(
     loc: LocId,
     (known, path): (&Substitution, &[Term]),
     want: impl Fn(GateKind) -> bool,
-    instants: When,
-) -> Vec<Offer> {
+    instants: WantedInstants,
+) -> Vec<SwitchOffer> {
     let sts = cx.sts;
     let mut found = Vec::new();
     for (id, switch) in sts.switches_from(loc) {
@@ -74,17 +82,17 @@ fn offers_at(
             continue;
         }
         let when = match instants {
-            When::Now => switch.guard,
-            When::NowOrLater => after_waiting(cx, switch.guard),
+            WantedInstants::Now => switch.guard,
+            WantedInstants::NowOrLater => after_waiting(cx, switch.guard),
         };
         let when = cx.pool.substitute(when, known);
         let facts: Vec<Term> = path.iter().copied().chain([when]).collect();
         let doubt = match cx.decide(&facts) {
-            Decision::Unsat => continue,
-            Decision::Sat => None,
-            Decision::Unknown(why) => Some(why),
+            SolverDecision::Unsat => continue,
+            SolverDecision::Sat => None,
+            SolverDecision::Unknown(why) => Some(why),
         };
-        found.push(Offer { switch: id, gate: switch.gate, when, doubt });
+        found.push(SwitchOffer { switch: id, gate: switch.gate, when, doubt });
     }
     found
 }
@@ -96,16 +104,16 @@ fn is_refuted(cx: &Ctx<'_>, guard: Term, known: &Substitution) -> bool {
     cx.pool.is_refuted_at_once(guard, value)
 }
 
-impl Offer {
+impl SwitchOffer {
     /// Field values that enable the switch: whatever the solver finds first.
     ///
     /// # Errors
     /// If the solver cannot say.
-    pub fn any_values(&self, cx: &mut Ctx<'_>) -> Result<Vec<Value>, Why> {
+    pub fn any_values(&self, cx: &mut Ctx<'_>) -> Result<Vec<Value>, UnknownReason> {
         let valuation = match cx.check(&[self.when]) {
-            Answer::Sat(valuation) => valuation,
-            Answer::Unsat => return Err(Why::Incomplete),
-            Answer::Unknown(why) => return Err(why),
+            SolverAnswer::Sat(valuation) => valuation,
+            SolverAnswer::Unsat => return Err(UnknownReason::Incomplete),
+            SolverAnswer::Unknown(why) => return Err(why),
         };
         let value = |field| match valuation.get(field) {
             Some(value) => value.clone(),
@@ -116,6 +124,6 @@ impl Offer {
 }
 
 /// The values of `state` as constant terms.
-pub(crate) fn constants(cx: &mut Ctx<'_>, state: &State) -> Substitution {
+pub(crate) fn constants(cx: &mut Ctx<'_>, state: &ConcreteState) -> Substitution {
     state.values.iter().map(|(var, value)| (var, cx.pool.value(value.clone()))).collect()
 }

@@ -1,16 +1,16 @@
 //! When a system can say nothing more: quiescence as a quantified condition.
 //!
 //! A state is quiescent if no output and no internal switch is enabled, whatever the field
-//! values (002 Def. 15, 003's Δ), now or after any delay (001 Def. 3). The condition is
+//! values ([FTW05] Def. 15, [AT15]'s Δ), now or after any delay ([BLLN23] Def. 3). The condition is
 //! built with the quantifier eliminated where the builders can do so.
 
-use ioxide_model::concrete::State;
+use ioxide_model::concrete::ConcreteState;
 use ioxide_model::number::Rational;
 use ioxide_model::sts::{GateKind, LocId, Sts, Switch};
 use ioxide_model::term::{Substitution, Term, VarId};
 use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
-use ioxide_smt::solver::{Decision, Why};
+use ioxide_smt::solver::{SolverDecision, UnknownReason};
 
 use crate::cx::Ctx;
 use crate::outputs::constants;
@@ -23,7 +23,7 @@ pub enum Quiescence {
     /// Something can come.
     Active,
     /// Not decided.
-    Unknown(Why),
+    Unknown(UnknownReason),
 }
 
 /// The formula over variables and clocks that says a state at `loc` is quiescent.
@@ -65,7 +65,7 @@ pub fn after_waiting(cx: &mut Ctx<'_>, guard: Term) -> Term {
 }
 
 /// Whether the concrete `state` is quiescent; evaluation decides where it can.
-pub fn is_quiescent(cx: &mut Ctx<'_>, state: &State) -> Quiescence {
+pub fn is_quiescent(cx: &mut Ctx<'_>, state: &ConcreteState) -> Quiescence {
     let sts = cx.sts;
     let mut doubt = None;
     for (_, switch) in sts.switches_from(state.loc) {
@@ -73,31 +73,31 @@ pub fn is_quiescent(cx: &mut Ctx<'_>, state: &State) -> Quiescence {
             continue;
         }
         match can_react_in(cx, switch, state) {
-            Decision::Sat => return Quiescence::Active,
-            Decision::Unsat => (),
-            Decision::Unknown(why) => doubt = Some(why),
+            SolverDecision::Sat => return Quiescence::Active,
+            SolverDecision::Unsat => (),
+            SolverDecision::Unknown(why) => doubt = Some(why),
         }
     }
     doubt.map_or(Quiescence::Quiet, Quiescence::Unknown)
 }
 
 /// Whether `switch` can be taken from `state` with some field values, now or after waiting.
-pub(crate) fn can_react_in(cx: &mut Ctx<'_>, switch: &Switch, state: &State) -> Decision {
+pub(crate) fn can_react_in(cx: &mut Ctx<'_>, switch: &Switch, state: &ConcreteState) -> SolverDecision {
     if cx.pool.is_refuted_at_once(switch.guard, |var| known(cx.sts, state, var)) {
-        return Decision::Unsat;
+        return SolverDecision::Unsat;
     }
     let possible = can_react(cx, switch);
     let values = constants(cx, state);
     let possible = cx.pool.substitute(possible, &values);
     match cx.pool.holds(possible, &Valuation::new()) {
-        Ok(true) => Decision::Sat,
-        Ok(false) => Decision::Unsat,
+        Ok(true) => SolverDecision::Sat,
+        Ok(false) => SolverDecision::Unsat,
         Err(_) => cx.decide(&[possible]),
     }
 }
 
 /// The value of a variable; clocks go on, so nothing is known of them.
-fn known<'s>(sts: &Sts, state: &'s State, var: VarId) -> Option<&'s Value> {
+fn known<'s>(sts: &Sts, state: &'s ConcreteState, var: VarId) -> Option<&'s Value> {
     let is_clock = sts.clocks.iter().any(|clock| clock.var == var);
     if is_clock { None } else { state.values.get(var) }
 }

@@ -12,7 +12,7 @@ use ioxide_model::term::{Term, TermPool, VarId};
 /// The switches that can matter for taking `wanted`, itself included.
 #[must_use]
 pub fn relevant_switches(pool: &TermPool, sts: &Sts, wanted: SwitchId) -> BTreeSet<SwitchId> {
-    let mut slice = Slice { pool, read: BTreeSet::new(), kept: BTreeSet::new() };
+    let mut slice = RelevantSlice { pool, read: BTreeSet::new(), kept: BTreeSet::new() };
     slice.read_by(sts.switches[wanted].guard);
     slice.kept.insert(wanted);
     loop {
@@ -26,13 +26,13 @@ pub fn relevant_switches(pool: &TermPool, sts: &Sts, wanted: SwitchId) -> BTreeS
     }
 }
 
-struct Slice<'p> {
+struct RelevantSlice<'p> {
     pool: &'p TermPool,
     read: BTreeSet<VarId>,
     kept: BTreeSet<SwitchId>,
 }
 
-impl Slice<'_> {
+impl RelevantSlice<'_> {
     fn read_by(&mut self, term: Term) {
         self.read.extend(self.pool.free_vars(term));
     }

@@ -6,7 +6,7 @@
 
 use ioxide_model::sort::Sort;
 use ioxide_model::term::Term;
-use ioxide_smt::solver::Decision;
+use ioxide_smt::solver::SolverDecision;
 
 use crate::cx::Ctx;
 use crate::leaves::{decided, undecided};
@@ -16,7 +16,7 @@ use crate::state::{Store, SymState};
 const MAX_CASES: usize = 64;
 
 /// A case of a state.
-pub(crate) enum Split {
+pub(crate) enum StateCase {
     /// It exists.
     State(SymState),
     /// Nothing refutes it, and nothing shows that it exists.
@@ -24,11 +24,11 @@ pub(crate) enum Split {
 }
 
 /// The cases of `state`, which exists.
-pub(crate) fn split(cx: &mut Ctx<'_>, state: SymState) -> Vec<Split> {
+pub(crate) fn split(cx: &mut Ctx<'_>, state: SymState) -> Vec<StateCase> {
     let mut done = Vec::new();
-    let mut open = vec![Split::State(state)];
+    let mut open = vec![StateCase::State(state)];
     while let Some(case) = open.pop() {
-        let (Split::State(state) | Split::Doubtful(state)) = &case;
+        let (StateCase::State(state) | StateCase::Doubtful(state)) = &case;
         let stored = sorted_store(cx, state);
         let full = done.len() + open.len() >= MAX_CASES;
         let question = undecided(cx.pool, stored.iter().copied(), state.path.facts());
@@ -36,19 +36,19 @@ pub(crate) fn split(cx: &mut Ctx<'_>, state: SymState) -> Vec<Split> {
             done.push(case);
             continue;
         };
-        let doubt = matches!(case, Split::Doubtful(_));
+        let doubt = matches!(case, StateCase::Doubtful(_));
         for truth in [false, true] {
             let fact = if truth { question.condition } else { cx.pool.not(question.condition) };
             let path = state.path.with(cx, fact);
             let decision = cx.decide(path.facts());
-            if decision == Decision::Unsat {
+            if decision == SolverDecision::Unsat {
                 continue;
             }
             let store = Store::new(decided(cx.pool, stored.iter().copied(), question, truth));
             let next = SymState { store, path, ..state.clone() };
             open.push(match decision {
-                Decision::Sat if !doubt => Split::State(next),
-                _ => Split::Doubtful(next),
+                SolverDecision::Sat if !doubt => StateCase::State(next),
+                _ => StateCase::Doubtful(next),
             });
         }
     }

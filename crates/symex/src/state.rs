@@ -1,10 +1,10 @@
 //! Symbolic states: a location, terms for the variables, and what was assumed on the way.
 //!
-//! 000 Def. 11, 003 Def. 2.3, and for clocks 001 Def. 2: the value of a variable is a term
+//! [BT19] Def. 11, [AT15] Def. 2.3, and for clocks [BLLN23] Def. 2: the value of a variable is a term
 //! over what was received, sent, waited and unknown at start. A symbolic state stands for
 //! the set of concrete states its store takes under the valuations that satisfy its path.
 
-use ioxide_model::concrete::State;
+use ioxide_model::concrete::ConcreteState;
 use ioxide_model::number::Rational;
 use ioxide_model::sts::{LocId, Sts};
 use ioxide_model::term::{Substitution, Term, VarId};
@@ -20,7 +20,7 @@ pub struct SymState {
     /// The values of variables and clocks.
     pub store: Store,
     /// What was assumed on the way.
-    pub path: Path,
+    pub path: PathCondition,
     /// How many steps were taken; numbers the fields of the next message.
     pub depth: u32,
 }
@@ -34,7 +34,7 @@ pub struct Store {
 
 /// A conjunction of facts, in the order they were met.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Path {
+pub struct PathCondition {
     facts: Vec<Term>,
 }
 
@@ -54,7 +54,7 @@ impl SymState {
         for _ in &cx.sts.clocks {
             terms.push(cx.pool.value(Value::Real(Rational::ZERO)));
         }
-        Self { loc: cx.sts.initial, store: Store { terms }, path: Path::default(), depth: 0 }
+        Self { loc: cx.sts.initial, store: Store { terms }, path: PathCondition::default(), depth: 0 }
     }
 
     /// Where it is, as people read it.
@@ -67,12 +67,12 @@ impl SymState {
     /// The symbolic state that stands for `state` alone; nothing was assumed on the way.
     ///
     /// `None` if `state` lacks the value of a variable or clock.
-    pub fn at(cx: &mut Ctx<'_>, state: &State) -> Option<Self> {
+    pub fn at(cx: &mut Ctx<'_>, state: &ConcreteState) -> Option<Self> {
         let sts = cx.sts;
         let vars = sts.vars.iter().map(|var| var.var).chain(sts.clocks.iter().map(|clock| clock.var));
         let value = |var| state.values.get(var).map(|value| cx.pool.value(value.clone()));
         let terms = vars.map(value).collect::<Option<Vec<_>>>()?;
-        Some(Self { loc: state.loc, store: Store { terms }, path: Path::default(), depth: 0 })
+        Some(Self { loc: state.loc, store: Store { terms }, path: PathCondition::default(), depth: 0 })
     }
 }
 
@@ -108,7 +108,7 @@ impl Store {
     }
 }
 
-impl Path {
+impl PathCondition {
     /// The facts, oldest first.
     #[must_use]
     pub fn facts(&self) -> &[Term] {
@@ -128,7 +128,7 @@ impl Path {
     }
 }
 
-impl FromIterator<Term> for Path {
+impl FromIterator<Term> for PathCondition {
     fn from_iter<I: IntoIterator<Item = Term>>(facts: I) -> Self {
         Self { facts: facts.into_iter().collect() }
     }

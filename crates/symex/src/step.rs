@@ -1,30 +1,30 @@
 //! One switch taken symbolically.
 //!
-//! 000 Def. 12, 003 Def. 2.6: the guard, with the store for the variables and fresh
+//! [BT19] Def. 12, [AT15] Def. 2.6: the guard, with the store for the variables and fresh
 //! variables for the fields, joins the path; the update is applied to the store. In a timed
-//! system a fresh delay passes first (001 Def. 2).
+//! system a fresh delay passes first ([BLLN23] Def. 2).
 
 use ioxide_model::number::Rational;
 use ioxide_model::sts::{Switch, SwitchId};
 use ioxide_model::term::{Substitution, Term};
 use ioxide_model::value::Value;
-use ioxide_smt::solver::{Decision, Why};
+use ioxide_smt::solver::{SolverDecision, UnknownReason};
 
 use crate::cx::Ctx;
 use crate::state::{Store, SymState};
 
 /// What became of an attempt to take a switch.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum SwitchStep {
     /// The switch can be taken and leads here.
     Taken(SymState),
     /// Nothing refutes the switch, but nothing shows that it can be taken: pruning needs a proof.
-    Doubtful(SymState, Why),
+    Doubtful(SymState, UnknownReason),
     /// The switch cannot be taken.
     Refuted,
 }
 
-impl Step {
+impl SwitchStep {
     /// The state reached, in doubt or not.
     #[must_use]
     pub fn state(self) -> Option<SymState> {
@@ -36,21 +36,21 @@ impl Step {
 }
 
 /// Takes `id` from `state`.
-pub fn step(cx: &mut Ctx<'_>, state: &SymState, id: SwitchId) -> Step {
+pub fn step(cx: &mut Ctx<'_>, state: &SymState, id: SwitchId) -> SwitchStep {
     let switch = &cx.sts.switches[id];
     if switch.source != state.loc {
-        return Step::Refuted;
+        return SwitchStep::Refuted;
     }
     let is_clock = |var| cx.sts.clocks.iter().any(|clock| clock.var == var);
     let value = |var| state.store.get(cx.sts, var).filter(|_| !is_clock(var));
     if cx.pool.is_refuted_at_once(switch.guard, |var| value(var).and_then(|term| cx.pool.as_value(term))) {
-        return Step::Refuted;
+        return SwitchStep::Refuted;
     }
     let next = successor(cx, state, switch);
     match cx.decide(next.path.facts()) {
-        Decision::Sat => Step::Taken(next),
-        Decision::Unsat => Step::Refuted,
-        Decision::Unknown(why) => Step::Doubtful(next, why),
+        SolverDecision::Sat => SwitchStep::Taken(next),
+        SolverDecision::Unsat => SwitchStep::Refuted,
+        SolverDecision::Unknown(why) => SwitchStep::Doubtful(next, why),
     }
 }
 

@@ -13,9 +13,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 
-use ioxide_model::compose::{Composition, MessageOwner, Part, PartId};
+use ioxide_model::compose::{Composition, MessageOwner, PartId, PartSystem};
 use ioxide_model::sts::{GateId, LocId, Sts, Switch, SwitchId};
-use ioxide_model::term::{Node, Substitution, Term, TermPool, VarId};
+use ioxide_model::term::{Substitution, Term, TermNode, TermPool, VarId};
 use ioxide_model::value::Value;
 
 use crate::cx::Ctx;
@@ -57,7 +57,7 @@ impl Symmetry {
                 let mut group = vec![first];
                 instances.retain(|&other| {
                     let pair = (&composition.parts[first], &composition.parts[other]);
-                    let swap = Swap::new(pool, sts, composition, pair);
+                    let swap = InstanceSwap::new(pool, sts, composition, pair);
                     let images = swap.and_then(|swap| swap.images(pool, sts, shapes, terms));
                     let is_alike = images.is_some();
                     found.swaps.extend(images);
@@ -144,20 +144,20 @@ impl SwitchShape {
 }
 
 /// Two instances swapped.
-struct Swap<'a> {
+struct InstanceSwap<'a> {
     composition: &'a Composition,
     family: &'a str,
     indices: (i64, i64),
     vars: BTreeMap<VarId, VarId>,
 }
 
-impl<'a> Swap<'a> {
+impl<'a> InstanceSwap<'a> {
     /// `None` if the instances differ in their variables already.
     fn new(
         pool: &TermPool,
         sts: &Sts,
         composition: &'a Composition,
-        (one, other): (&'a Part, &'a Part),
+        (one, other): (&'a PartSystem, &'a PartSystem),
     ) -> Option<Self> {
         let start = |var: VarId| sts.vars.iter().find(|known| known.var == var).map(|known| known.init);
         let is_alike = |(&a, &b): (&VarId, &VarId)| {
@@ -255,9 +255,9 @@ impl<'a> Swap<'a> {
 
     /// A fact about the index with the other one, if it is such a fact.
     fn with_index(&self, pool: &mut TermPool, index: Option<VarId>, fact: Term) -> Term {
-        let (Some(index), Node::Eq(a, b)) = (index, pool.node(fact).clone()) else { return fact };
+        let (Some(index), TermNode::Eq(a, b)) = (index, pool.node(fact).clone()) else { return fact };
         let pinned = |var: Term, value: Term| match (pool.node(var), pool.node(value)) {
-            (Node::Var(var), Node::Value(Value::Int(value))) if *var == index => value.to_i64(),
+            (TermNode::Var(var), TermNode::Value(Value::Int(value))) if *var == index => value.to_i64(),
             _ => None,
         };
         match pinned(a, b).or_else(|| pinned(b, a)) {
@@ -278,7 +278,7 @@ mod tests {
         let mut sources = ioxide_model::source::Sources::new();
         let file = sources.add("s.iox", text);
         let mut model =
-            ioxide_lang::load(&sources, file, &ioxide_lang::Options::default()).model.expect("loads");
+            ioxide_lang::load(&sources, file, &ioxide_lang::LoadOptions::default()).model.expect("loads");
         Symmetry::of(&mut model.pool, &model.sts, &[])
     }
 

@@ -9,24 +9,24 @@ use std::ops::ControlFlow;
 
 use proptest::prelude::*;
 
-use ioxide_model::concrete::{State, initial_state};
+use ioxide_model::concrete::{ConcreteState, initial_state};
 use ioxide_model::label::Label;
 use ioxide_model::sts::{Model, SwitchId};
 use ioxide_model::term::Term;
 use ioxide_model::valuation::Valuation;
-use ioxide_smt::brute::Brute;
-use ioxide_smt::solver::Decision;
+use ioxide_smt::brute::BruteSolver;
+use ioxide_smt::solver::SolverDecision;
 
-use crate::explore::{ExploreConfig, IgnoreDead, Limits, Order, StopReason, explore};
-use crate::merge::Revisit;
-use crate::{After, Belief, Ctx, Observed, Quiescence, SymState, is_quiescent, offers};
+use crate::explore::{ExploreConfig, ExploreLimits, ExploreOrder, IgnoreDead, StopReason, explore};
+use crate::merge::RegionRevisit;
+use crate::{AllowedLabel, Belief, Ctx, Monitor, Quiescence, SymState, is_quiescent, offers};
 
 use self::explicit::Explicit;
 use self::queues::Queues;
 use self::random::{Recipe, build, recipe};
 
 /// The concrete states `state` stands for, by enumerating the values of its variables.
-fn interpretations(cx: &mut Ctx<'_>, state: &SymState) -> BTreeSet<State> {
+fn interpretations(cx: &mut Ctx<'_>, state: &SymState) -> BTreeSet<ConcreteState> {
     let mut terms: Vec<Term> = state.store.terms().to_vec();
     terms.extend(state.path.facts());
     let vars = cx.pool.free_vars_of(&terms);
@@ -41,14 +41,14 @@ fn interpretations(cx: &mut Ctx<'_>, state: &SymState) -> BTreeSet<State> {
             let value =
                 |(var, term)| (var, cx.pool.eval(term, &valuation).expect("all variables have values"));
             let values: Valuation = state.store.iter(cx.sts).map(value).collect();
-            found.insert(State { loc: state.loc, values });
+            found.insert(ConcreteState { loc: state.loc, values });
         }
     }
     found
 }
 
 fn configs() -> [ExploreConfig; 3] {
-    let limits = Limits { max_states: 400, max_depth: 6 };
+    let limits = ExploreLimits { max_states: 400, max_depth: 6 };
     let with = |revisit, ignore_dead, order| ExploreConfig {
         order,
         revisit,
@@ -58,9 +58,9 @@ fn configs() -> [ExploreConfig; 3] {
         only: None,
     };
     [
-        with(Revisit::MergeEquivalent, IgnoreDead::No, Order::BreadthFirst),
-        with(Revisit::MergeSubsumed, IgnoreDead::No, Order::BreadthFirst),
-        with(Revisit::MergeSubsumed, IgnoreDead::Except(Vec::new()), Order::DepthFirst),
+        with(RegionRevisit::MergeEquivalent, IgnoreDead::No, ExploreOrder::BreadthFirst),
+        with(RegionRevisit::MergeSubsumed, IgnoreDead::No, ExploreOrder::BreadthFirst),
+        with(RegionRevisit::MergeSubsumed, IgnoreDead::Except(Vec::new()), ExploreOrder::DepthFirst),
     ]
 }
 
@@ -72,7 +72,7 @@ proptest! {
     fn symbolic_execution_agrees_with_concrete(recipe in recipe()) {
         let mut model = build(&recipe);
         let explicit = Explicit::explore(&model);
-        let mut solver = Brute::new();
+        let mut solver = BruteSolver::new();
         let mut cx = Ctx::new(&mut model, &mut solver);
         let result = explore(&mut cx, &configs()[0], &mut |_| ControlFlow::Continue(()));
         let mut covered = BTreeSet::new();
@@ -93,7 +93,7 @@ proptest! {
         let mut model = build(&recipe);
         let explicit = Explicit::explore(&model);
         for config in configs() {
-            let mut solver = Brute::new();
+            let mut solver = BruteSolver::new();
             let mut cx = Ctx::new(&mut model, &mut solver);
             let result = explore(&mut cx, &config, &mut |_| ControlFlow::Continue(()));
             prop_assert_eq!(result.stats.doubtful, 0);
@@ -108,7 +108,7 @@ proptest! {
     fn quiescence_agrees_with_enumeration(recipe in recipe()) {
         let mut model = build(&recipe);
         let explicit = Explicit::explore(&model);
-        let mut solver = Brute::new();
+        let mut solver = BruteSolver::new();
         let mut cx = Ctx::new(&mut model, &mut solver);
         for state in &explicit.states {
             let quiet = explicit.is_quiescent(state);
@@ -118,7 +118,7 @@ proptest! {
             let known = state.values.iter().map(|(var, value)| (var, value.clone())).collect::<Vec<_>>();
             let known = known.into_iter().map(|(var, value)| (var, cx.pool.value(value))).collect();
             let condition = cx.pool.substitute(condition, &known);
-            prop_assert_eq!(cx.decide(&[condition]), if quiet { Decision::Sat } else { Decision::Unsat });
+            prop_assert_eq!(cx.decide(&[condition]), if quiet { SolverDecision::Sat } else { SolverDecision::Unsat });
         }
     }
 
@@ -128,23 +128,23 @@ proptest! {
         let mut model = build(&recipe);
         let explicit = Explicit::explore(&model);
         let labels = explicit.labels.clone();
-        let mut solver = Brute::new();
+        let mut solver = BruteSolver::new();
         let mut cx = Ctx::new(&mut model, &mut solver);
-        let mut after = After::new(&mut cx);
+        let mut after = Monitor::new(&mut cx);
         let mut belief = explicit.initial_belief();
         for choice in choices {
             let label = &labels[usize::from(choice) % labels.len()];
             let next = explicit.after(&belief, label);
             match after.observe(&mut cx, label) {
-                Ok(Observed::Allowed) => {
+                Ok(AllowedLabel::Allowed) => {
                     prop_assert_eq!(after.belief(), &Belief::Concrete(next.clone()));
                     belief = next;
                 }
-                Ok(Observed::Unspecified) => {
+                Ok(AllowedLabel::Unspecified) => {
                     prop_assert!(next.is_empty() && matches!(label, Label::Input(..)));
                     break;
                 }
-                Ok(Observed::Unknown) => prop_assert!(false, "nothing was lost"),
+                Ok(AllowedLabel::Unknown) => prop_assert!(false, "nothing was lost"),
                 Err(forbidden) => {
                     prop_assert!(next.is_empty() && !matches!(label, Label::Input(..)));
                     prop_assert_eq!(&forbidden.before, after.belief());
@@ -163,22 +163,22 @@ proptest! {
         }
         let starts = explicit::all_starts(&known);
         let worlds: Vec<Explicit> = starts.iter().map(|start| Explicit::explore_from(&known, start.clone())).collect();
-        let mut beliefs: Vec<BTreeSet<State>> = worlds.iter().map(Explicit::initial_belief).collect();
+        let mut beliefs: Vec<BTreeSet<ConcreteState>> = worlds.iter().map(Explicit::initial_belief).collect();
         let labels = worlds[0].labels.clone();
-        let mut solver = Brute::new();
+        let mut solver = BruteSolver::new();
         let mut cx = Ctx::new(&mut unknown, &mut solver);
-        let mut after = After::new(&mut cx);
+        let mut after = Monitor::new(&mut cx);
         for choice in choices {
             let label = &labels[usize::from(choice) % labels.len()];
             beliefs = worlds.iter().zip(&beliefs).map(|(world, belief)| world.after(belief, label)).collect();
             let possible = beliefs.iter().any(|belief| !belief.is_empty());
             match after.observe(&mut cx, label) {
-                Ok(Observed::Allowed) => prop_assert!(possible),
-                Ok(Observed::Unspecified) => {
+                Ok(AllowedLabel::Allowed) => prop_assert!(possible),
+                Ok(AllowedLabel::Unspecified) => {
                     prop_assert!(!possible);
                     break;
                 }
-                Ok(Observed::Unknown) => prop_assert!(false, "nothing was lost"),
+                Ok(AllowedLabel::Unknown) => prop_assert!(false, "nothing was lost"),
                 Err(_) => {
                     prop_assert!(!possible);
                     break;
@@ -196,9 +196,9 @@ proptest! {
         let mut model = build(&recipe);
         let explicit = Explicit::explore(&model);
         let labels = explicit.labels.clone();
-        let mut solver = Brute::new();
+        let mut solver = BruteSolver::new();
         let mut cx = Ctx::new(&mut model, &mut solver);
-        let mut after = After::new(&mut cx);
+        let mut after = Monitor::new(&mut cx);
         let mut queues = Queues::new(&explicit);
         for (choice, how) in choices {
             let label = &labels[usize::from(choice) % labels.len()];
@@ -215,7 +215,7 @@ proptest! {
                 let expected = queues.see(label);
                 let observed = after.observe(&mut cx, label);
                 prop_assert_eq!(observed.is_ok(), expected, "{:?}", label);
-                prop_assert_ne!(observed.as_ref().ok(), Some(&Observed::Unknown));
+                prop_assert_ne!(observed.as_ref().ok(), Some(&AllowedLabel::Unknown));
                 if observed.is_err() {
                     break;
                 }
@@ -230,7 +230,7 @@ proptest! {
     fn offers_agree_with_enumeration(recipe in recipe()) {
         let mut model = build(&recipe);
         let explicit = Explicit::explore(&model);
-        let mut solver = Brute::new();
+        let mut solver = BruteSolver::new();
         let mut cx = Ctx::new(&mut model, &mut solver);
         for state in &explicit.states {
             let offered: BTreeSet<SwitchId> = offers(&mut cx, state, |_| true).iter().map(|offer| offer.switch).collect();
@@ -242,7 +242,7 @@ proptest! {
 #[test]
 fn the_empty_model_is_quiescent_and_explored_at_once() {
     let mut model = build(&Recipe::empty());
-    let mut solver = Brute::new();
+    let mut solver = BruteSolver::new();
     let mut cx = Ctx::new(&mut model, &mut solver);
     let result = explore(&mut cx, &ExploreConfig::default(), &mut |_| ControlFlow::Continue(()));
     assert_eq!((result.stop, result.stats.states), (StopReason::Exhausted, 1));
@@ -254,11 +254,14 @@ fn the_empty_model_is_quiescent_and_explored_at_once() {
 fn an_unspecified_input_ends_what_the_specification_says() {
     let mut model: Model = build(&Recipe::empty());
     let input = random::input();
-    let mut solver = Brute::new();
+    let mut solver = BruteSolver::new();
     let mut cx = Ctx::new(&mut model, &mut solver);
-    let mut after = After::new(&mut cx);
+    let mut after = Monitor::new(&mut cx);
     let label = Label::Input(input, vec![ioxide_model::value::Value::int(0)]);
     assert!(!after.accepts(&mut cx, &label));
-    assert_eq!(after.observe(&mut cx, &label).expect("inputs are never forbidden"), Observed::Unspecified);
+    assert_eq!(
+        after.observe(&mut cx, &label).expect("inputs are never forbidden"),
+        AllowedLabel::Unspecified
+    );
     assert_eq!(after.belief(), &Belief::Unspecified);
 }

@@ -4,16 +4,17 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use ioxide_lang::{Options, load};
+use ioxide_lang::{LoadOptions, load};
 use ioxide_model::label::Label;
 use ioxide_model::number::Int;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
 use ioxide_model::value::Value;
 use ioxide_smt::halt::{AfterAsks, Halt, Halted};
-use ioxide_smt::stack::{Config, Stack, stack};
+use ioxide_smt::stack::{SolverConfig, SolverStack, stack};
 use ioxide_symex::{
-    After, Arrival, Ctx, Exploration, ExploreConfig, IgnoreDead, Limits, Revisit, StopReason, explore, lint,
+    Arrival, Ctx, Exploration, ExploreConfig, ExploreLimits, IgnoreDead, Monitor, RegionRevisit, StopReason,
+    explore, lint,
 };
 
 fn example(name: &str, set: &[(&str, &str)]) -> Model {
@@ -21,12 +22,12 @@ fn example(name: &str, set: &[(&str, &str)]) -> Model {
     let mut sources = Sources::new();
     let file = sources.add(name, std::fs::read_to_string(path).expect("the example is there"));
     let overrides = set.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
-    let loaded = load(&sources, file, &Options { overrides });
+    let loaded = load(&sources, file, &LoadOptions { overrides });
     loaded.model.unwrap_or_else(|| panic!("{name}: {:?}", loaded.diagnostics))
 }
 
-fn solver() -> Stack {
-    stack(&Config::default())
+fn solver() -> SolverStack {
+    stack(&SolverConfig::default())
 }
 
 fn explored(model: &mut Model, config: &ExploreConfig) -> Exploration {
@@ -53,7 +54,7 @@ fn brp_has_as_many_frames_as_the_table_says() {
         let set = [("N", n.to_string()), ("MAX_RN", max_rn.to_string())];
         let mut model =
             example("brp/scaled.iox", &set.each_ref().map(|(name, value)| (*name, value.as_str())));
-        let within = Limits { max_states: usize::MAX, max_depth: 2 * n + 2 * max_rn + 2 };
+        let within = ExploreLimits { max_states: usize::MAX, max_depth: 2 * n + 2 * max_rn + 2 };
         let config = ExploreConfig { ignore_dead: IgnoreDead::No, ..ExploreConfig::default() };
         let bounded = explored(&mut model, &ExploreConfig { limits: within, ..config.clone() });
         assert_eq!(frames(&model, &bounded), expected, "N = {n}, MAX_RN = {max_rn}, {:?}", bounded.stats);
@@ -64,7 +65,7 @@ fn brp_has_as_many_frames_as_the_table_says() {
 
 #[test]
 fn every_switch_of_brp_is_reached_whatever_is_merged() {
-    for revisit in [Revisit::MergeEquivalent, Revisit::MergeSubsumed] {
+    for revisit in [RegionRevisit::MergeEquivalent, RegionRevisit::MergeSubsumed] {
         let mut model = example("brp/spec.iox", &[]);
         let config = ExploreConfig { revisit, ..ExploreConfig::default() };
         let result = explored(&mut model, &config);
@@ -94,11 +95,11 @@ fn the_shortest_paths_to_the_switches_of_brp_are_those_of_the_paper() {
 #[test]
 fn the_adder_has_no_fixed_point_and_says_so() {
     let mut model = example("adder.iox", &[]);
-    let limits = Limits { max_states: 60, max_depth: u32::MAX };
+    let limits = ExploreLimits { max_states: 60, max_depth: u32::MAX };
     let result = explored(&mut model, &ExploreConfig { limits, ..ExploreConfig::default() });
     assert_eq!(result.stop, StopReason::MaxStates);
     assert_eq!(result.taken().len(), 3);
-    let limits = Limits { max_states: 10_000, max_depth: 4 };
+    let limits = ExploreLimits { max_states: 10_000, max_depth: 4 };
     let result = explored(&mut model, &ExploreConfig { limits, ..ExploreConfig::default() });
     assert_eq!(result.stop, StopReason::MaxDepth);
 }
@@ -132,7 +133,7 @@ fn redis_has_no_deep_findings() {
 fn check_findings(name: &str, max_states: usize, codes: &[&str]) {
     let mut model = example(name, &[]);
     let mut solver = solver();
-    let limits = Limits { max_states, max_depth: u32::MAX };
+    let limits = ExploreLimits { max_states, max_depth: u32::MAX };
     let config = ExploreConfig { limits, ..ExploreConfig::default() };
     let found = lint(&mut Ctx::new(&mut model, &mut solver), &config, &mut |_| ControlFlow::Continue(()));
     let ids: Vec<&str> = found.findings.iter().map(|finding| finding.code.id()).collect();
@@ -147,7 +148,7 @@ fn a_mistyped_guard_of_a_public_model_shows_as_an_overlap() {
     let Ok(text) = std::fs::read_to_string(Path::new(&data).join("ralib/keygen.xml")) else { return };
     let mut sources = Sources::new();
     let file = sources.add("keygen.xml", text);
-    let mut model = load(&sources, file, &Options::default()).model.expect("keygen loads");
+    let mut model = load(&sources, file, &LoadOptions::default()).model.expect("keygen loads");
     let mut solver = solver();
     let found = lint(&mut Ctx::new(&mut model, &mut solver), &ExploreConfig::default(), &mut |_| {
         ControlFlow::Continue(())
@@ -167,10 +168,10 @@ fn redis_has_a_fixed_point() {
 fn findings(text: &str) -> Vec<(&'static str, Vec<String>)> {
     let mut sources = Sources::new();
     let file = sources.add("m.iox", text);
-    let loaded = load(&sources, file, &Options::default());
+    let loaded = load(&sources, file, &LoadOptions::default());
     let mut model = loaded.model.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
     let mut solver = solver();
-    let limits = Limits { max_states: 200, max_depth: u32::MAX };
+    let limits = ExploreLimits { max_states: 200, max_depth: u32::MAX };
     let config = ExploreConfig { limits, ..ExploreConfig::default() };
     let found = lint(&mut Ctx::new(&mut model, &mut solver), &config, &mut |_| ControlFlow::Continue(()));
     found.findings.into_iter().map(|finding| (finding.code.id(), finding.notes)).collect()
@@ -239,13 +240,13 @@ model Two {
 fn an_answer_held_back_that_nothing_explains_is_forbidden() {
     let mut sources = Sources::new();
     let file = sources.add("two.iox", TWO_QUESTIONS);
-    let mut model = load(&sources, file, &Options::default()).model.expect("it is right");
+    let mut model = load(&sources, file, &LoadOptions::default()).model.expect("it is right");
     let gate = |name: &str| model.sts.gate_named(name).expect("declared");
     let (ask, answer) = (gate("ASK"), gate("ANSWER"));
     let mut solver = solver();
     let mut cx = Ctx::new(&mut model, &mut solver);
     for (answers, is_allowed) in [([4, 7], true), ([7, 4], true), ([4, 4], false), ([7, 7], false)] {
-        let mut after = After::new(&mut cx);
+        let mut after = Monitor::new(&mut cx);
         for (lane, n) in [(0, 4), (1, 7)] {
             after.send(&mut cx, &Label::Input(ask, vec![Value::int(n)]), lane);
         }
@@ -260,7 +261,7 @@ fn an_answer_held_back_that_nothing_explains_is_forbidden() {
 fn written(text: &str) -> Model {
     let mut sources = Sources::new();
     let file = sources.add("written.iox", text.to_owned());
-    load(&sources, file, &Options::default()).model.expect("the model is right")
+    load(&sources, file, &LoadOptions::default()).model.expect("the model is right")
 }
 
 /// A value with twice the digits after every step used to fill the memory.
@@ -284,7 +285,7 @@ fn a_search_that_has_to_end_says_so_and_lints_prove_nothing() {
             a: sometimes (v > 5000) }",
     );
     let halt = Halt::new(AfterAsks::new(60));
-    let mut solver = stack(&Config { halt, ..Config::default() });
+    let mut solver = stack(&SolverConfig { halt, ..SolverConfig::default() });
     let mut cx = Ctx::new(&mut model, &mut solver);
     let found = lint(&mut cx, &ExploreConfig::default(), &mut |_| ControlFlow::Continue(()));
     assert_eq!(found.exploration.stop, StopReason::Halted(Halted::Time));

@@ -1,13 +1,13 @@
 //! Finite models as machines.
 //!
-//! 004's machines answer an input with an output; a transition system has both as labels of
+//! [Sachtleben18]'s machines answer an input with an output; a transition system has both as labels of
 //! their own. [`flatten`] reads an input, and all the system says until it is quiescent, as
 //! one transition `x/y₁…yₙ`; saying nothing is the output `δ`. States of the machine are the
 //! quiescent states of the model, so the machine describes what a tester sees that waits for
 //! silence before every input. The front end goes the other way when it reads a machine as a model.
 //!
 //! *Promises.* A trace that waits for silence is one of the model exactly if it is one of the
-//! machine, and every name of the machine stands for the labels in [`Flat`]. A model that is
+//! machine, and every name of the machine stands for the labels in [`FlatModel`]. A model that is
 //! not finite in this sense is refused with the reason; a question the solver leaves open is
 //! such a reason, never an answer.
 
@@ -19,15 +19,15 @@ mod values;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use ioxide_fsm::mealy::{Listing, Row};
-use ioxide_model::concrete::{self, State, initial_state};
+use ioxide_fsm::mealy::{MachineListing, TransitionRow};
+use ioxide_model::concrete::{self, ConcreteState, initial_state};
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, Sts};
 use ioxide_model::term::TermPool;
 use ioxide_symex::{Ctx, offers};
 
 pub use self::error::NotFinite;
-use self::reactions::{Answer, Answers};
+use self::reactions::{QuiescentReply, StateReplies};
 use self::values::values;
 
 /// The name of the answer that is no output.
@@ -35,7 +35,7 @@ pub const SILENCE: &str = "δ";
 
 /// What flattening may cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct FlattenLimits {
     /// Quiescent states.
     pub states: usize,
     /// Transitions of the machine.
@@ -46,7 +46,7 @@ pub struct Limits {
     pub reactions: usize,
 }
 
-impl Default for Limits {
+impl Default for FlattenLimits {
     /// A hundred thousand states, two million transitions, a thousand values, 500 reactions.
     fn default() -> Self {
         Self { states: 100_000, transitions: 2_000_000, values: 1_000, reactions: 500 }
@@ -55,9 +55,9 @@ impl Default for Limits {
 
 /// A model as a machine.
 #[derive(Clone, Debug)]
-pub struct Flat {
+pub struct FlatModel {
     /// The machine in names.
-    pub listing: Listing,
+    pub listing: MachineListing,
     /// What an input of the machine is in the model.
     pub inputs: BTreeMap<String, Label>,
     /// What an output of the machine is in the model: the messages, in order.
@@ -85,16 +85,16 @@ pub fn answer_name(pool: &TermPool, sts: &Sts, answer: &[Label]) -> String {
 ///
 /// # Errors
 /// If the model has no finite machine, or none within `limits`.
-pub fn flatten(cx: &mut Ctx<'_>, limits: &Limits) -> Result<Flat, NotFinite> {
+pub fn flatten(cx: &mut Ctx<'_>, limits: &FlattenLimits) -> Result<FlatModel, NotFinite> {
     refuse(cx)?;
     let start = initial_state(cx.pool, cx.sts).ok_or(NotFinite::NoValue { what: "the start".into() })?;
-    let mut search = Search {
+    let mut search = FlattenSearch {
         limits,
-        answers: Answers::new(limits),
+        answers: StateReplies::new(limits),
         names: BTreeMap::new(),
         todo: VecDeque::new(),
-        flat: Flat {
-            listing: Listing::default(),
+        flat: FlatModel {
+            listing: MachineListing::default(),
             inputs: BTreeMap::new(),
             outputs: BTreeMap::new(),
             preamble: Vec::new(),
@@ -123,19 +123,19 @@ fn refuse(cx: &Ctx<'_>) -> Result<(), NotFinite> {
 }
 
 /// A breadth-first search over quiescent states.
-struct Search<'l> {
-    limits: &'l Limits,
-    answers: Answers<'l>,
-    names: BTreeMap<State, String>,
-    todo: VecDeque<State>,
-    flat: Flat,
+struct FlattenSearch<'l> {
+    limits: &'l FlattenLimits,
+    answers: StateReplies<'l>,
+    names: BTreeMap<ConcreteState, String>,
+    todo: VecDeque<ConcreteState>,
+    flat: FlatModel,
 }
 
-impl Search<'_> {
+impl FlattenSearch<'_> {
     /// Where the model is quiescent for the first time.
     ///
     /// Several such states that look alike become one more state with the inputs of all.
-    fn begin(&mut self, cx: &mut Ctx<'_>, start: &State) -> Result<(), NotFinite> {
+    fn begin(&mut self, cx: &mut Ctx<'_>, start: &ConcreteState) -> Result<(), NotFinite> {
         let first = self.answers.of(cx, start)?;
         let mut said = first.iter().map(|answer| answer.said.clone());
         self.flat.preamble = said.next().unwrap_or_default();
@@ -156,7 +156,7 @@ impl Search<'_> {
     }
 
     /// The transitions that leave `state`, as those of the machine's state `from`.
-    fn leave(&mut self, cx: &mut Ctx<'_>, from: &str, state: &State) -> Result<(), NotFinite> {
+    fn leave(&mut self, cx: &mut Ctx<'_>, from: &str, state: &ConcreteState) -> Result<(), NotFinite> {
         for label in self.inputs(cx, state)? {
             if let Some(halted) = cx.halted() {
                 return Err(NotFinite::Halted(halted));
@@ -173,7 +173,7 @@ impl Search<'_> {
     }
 
     /// The inputs that the model mentions in `state`, by gate and value.
-    fn inputs(&self, cx: &mut Ctx<'_>, state: &State) -> Result<BTreeSet<Label>, NotFinite> {
+    fn inputs(&self, cx: &mut Ctx<'_>, state: &ConcreteState) -> Result<BTreeSet<Label>, NotFinite> {
         let mut labels = BTreeSet::new();
         for offer in offers(cx, state, |kind| kind == GateKind::Input) {
             for values in values(cx, &offer, self.limits.values)? {
@@ -188,7 +188,7 @@ impl Search<'_> {
         cx: &Ctx<'_>,
         from: &str,
         label: &Label,
-        answer: &Answer,
+        answer: &QuiescentReply,
     ) -> Result<(), NotFinite> {
         let input = input_name(cx.pool, cx.sts, label);
         let output = answer_name(cx.pool, cx.sts, &answer.said);
@@ -198,12 +198,12 @@ impl Search<'_> {
         }
         self.flat.inputs.entry(input.clone()).or_insert_with(|| label.clone());
         self.flat.outputs.entry(output.clone()).or_insert_with(|| answer.said.clone());
-        self.flat.listing.rows.push(Row { from: from.to_owned(), input, output, to });
+        self.flat.listing.rows.push(TransitionRow { from: from.to_owned(), input, output, to });
         Ok(())
     }
 
     /// The name of a quiescent state; a new one is looked at later.
-    fn state(&mut self, cx: &Ctx<'_>, state: &State) -> Result<String, NotFinite> {
+    fn state(&mut self, cx: &Ctx<'_>, state: &ConcreteState) -> Result<String, NotFinite> {
         if let Some(name) = self.names.get(state) {
             return Ok(name.clone());
         }
@@ -219,7 +219,7 @@ impl Search<'_> {
 }
 
 /// `idle(n = 3)`: location and values tell states apart.
-fn state_name(cx: &Ctx<'_>, state: &State) -> String {
+fn state_name(cx: &Ctx<'_>, state: &ConcreteState) -> String {
     let location = &cx.sts.locations[state.loc].name;
     let value = |(var, value)| format!("{} = {}", cx.pool.var_info(var).name, cx.pool.show_value(value));
     let values: Vec<String> = state.values.iter().map(value).collect();

@@ -1,7 +1,7 @@
 //! Path-guided test cases: a tree that follows one path of a model and says what every
 //! deviation from it means.
 //!
-//! 001 Def. 6, corrected. A state of the case is a step of the path; its arcs are what can
+//! [BLLN23] Def. 6, corrected. A state of the case is a step of the path; its arcs are what can
 //! happen next, by rule:
 //!
 //! | rule | what happens | leads to |
@@ -22,16 +22,16 @@
 //!
 //! *Promises* guards over the fields and delays of the steps so far, free of unknown initial values;
 //! an arc is left out only if its guard was refuted together with what is known at its state; a model
-//! without internal steps and a path that is trace-deterministic (001 Def. 5), or an error that says why not.
+//! without internal steps and a path that is trace-deterministic ([BLLN23] Def. 5), or an error that says why not.
 //! The work grows linearly with the path where quantifiers can be eliminated: what is known at a state is
 //! projected to the values that still matter.
 
-mod ask;
 mod build;
 mod corner;
 mod cover;
 mod error;
 mod front;
+mod guard_solver;
 pub mod naive;
 mod path;
 mod rest;
@@ -45,14 +45,14 @@ use ioxide_model::number::Rational;
 use ioxide_model::sts::{GateId, LocId, SwitchId};
 use ioxide_model::term::{Term, VarId};
 use ioxide_model::value::Value;
-use ioxide_smt::solver::Why;
+use ioxide_smt::solver::UnknownReason;
 
 pub use self::build::generate;
 pub use self::corner::corners;
 pub use self::cover::{CaseGoal, CaseItem, CaseSet, CoveringCase, WhyNoCase, covering};
-pub use self::error::{CaseError, Lint};
+pub use self::error::{CaseError, CaseLint};
 pub use self::path::{PathError, Waypoint, complete, waypoints};
-pub use self::run::{Event, Execution, Moved};
+pub use self::run::{CaseEvent, CaseExecution, CaseMoved};
 pub use self::tree::of_adaptive_test;
 
 /// How a case is made.
@@ -123,7 +123,7 @@ pub enum Pruning {
 
 /// A test case.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Case {
+pub struct TestCase {
     /// The path, from the initial location; none for an adaptive test.
     pub path: Vec<SwitchId>,
     /// One state per step of the path.
@@ -137,7 +137,7 @@ pub struct Case {
     /// Whether the model speaks of time: else there are no delays and no time-out in the guards.
     pub is_timed: bool,
     /// What the reader should know.
-    pub lints: Vec<Lint>,
+    pub lints: Vec<CaseLint>,
 }
 
 /// A state of a case: before step `n` of the path, counted from 0.
@@ -148,14 +148,14 @@ pub struct CaseState {
     /// The time since the state was entered, as the guards call it.
     pub delay: VarId,
     /// What can happen.
-    pub arcs: Vec<Arc>,
+    pub arcs: Vec<CaseArc>,
 }
 
 /// Something that can happen at a state of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Arc {
+pub struct CaseArc {
     /// Why it is there.
-    pub rule: Rule,
+    pub rule: CaseRule,
     /// The message; `None` for silence.
     pub gate: Option<GateId>,
     /// The fields of the message, as the guards call them.
@@ -165,16 +165,16 @@ pub struct Arc {
     /// When it counts: over the fields and delays of the steps so far, and `TM`.
     pub guard: Term,
     /// Where it leads.
-    pub target: Target,
+    pub target: ArcTarget,
     /// For R1: what to send, and when.
-    pub witness: Option<Stimulus>,
+    pub witness: Option<CaseStimulus>,
     /// The solver did not show that it can happen.
-    pub doubt: Option<Why>,
+    pub doubt: Option<UnknownReason>,
 }
 
 /// What to send, and when.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stimulus {
+pub struct CaseStimulus {
     /// How long to wait before it, in seconds.
     pub delay: Rational,
     /// The values of the fields.
@@ -185,7 +185,7 @@ pub struct Stimulus {
 
 /// Where an arc leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target {
+pub enum ArcTarget {
     /// To the state before this step.
     State(usize),
     /// To the end.
@@ -236,9 +236,9 @@ impl CaseVerdict {
     }
 }
 
-/// A rule of 001 Def. 6; the last one is new.
+/// A rule of [BLLN23] Def. 6; the last one is new.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Rule {
+pub enum CaseRule {
     /// Sends the input of the path.
     R1,
     /// Sees the output of the path.
@@ -263,7 +263,7 @@ pub enum Rule {
     R11,
 }
 
-impl Rule {
+impl CaseRule {
     /// Its number.
     #[must_use]
     pub fn word(self) -> &'static str {
@@ -283,25 +283,25 @@ impl Rule {
     }
 }
 
-impl Case {
+impl TestCase {
     /// How many arcs there are by the rules of the paper: those of R11 are counted apart.
     #[must_use]
     pub fn n_arcs(&self) -> usize {
-        self.arcs().filter(|arc| arc.rule != Rule::R11).count()
+        self.arcs().filter(|arc| arc.rule != CaseRule::R11).count()
     }
 
     /// How many arcs leave the path by an observation of the path.
     #[must_use]
     pub fn n_off_path(&self) -> usize {
-        self.arcs().filter(|arc| arc.rule == Rule::R11).count()
+        self.arcs().filter(|arc| arc.rule == CaseRule::R11).count()
     }
 
     /// Every arc, state by state.
-    pub fn arcs(&self) -> impl Iterator<Item = &Arc> {
+    pub fn arcs(&self) -> impl Iterator<Item = &CaseArc> {
         self.states.iter().flat_map(|state| &state.arcs)
     }
 
-    /// The name of the state before step `n`, as 001 has it.
+    /// The name of the state before step `n`, as [BLLN23] has it.
     #[must_use]
     pub fn state_name(n: usize) -> String {
         format!("ec{n}")

@@ -21,11 +21,6 @@
 //!
 //! *Promises.* Unless the abstraction says otherwise every word of the machine can be executed, and a system that follows the model gives the answers of the
 //! machine. What a question left open would decide is left out, and told.
-//!
-//! [HP13]: W. Huang, J. Peleska, "Exhaustive Model-Based Equivalence Class Testing", ICTSS 2013.
-//! [KP21]: N. Krafczyk, J. Peleska, "Exhaustive Property Oriented Model-Based Testing With Symbolic Finite State
-//! Machines", SEFM 2021.
-//! [LY92]: D. Lee, M. Yannakakis, "Online Minimization of Transition Systems", STOC 1992.
 
 mod boundary;
 pub mod concretise;
@@ -40,8 +35,8 @@ pub mod suite;
 mod tests;
 mod updates;
 
-use ioxide_fsm::mealy::{Listing, Row};
-use ioxide_model::concrete::State;
+use ioxide_fsm::mealy::{MachineListing, TransitionRow};
+use ioxide_model::concrete::ConcreteState;
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateId, LocId, SwitchId};
 use ioxide_model::term::{Term, VarId};
@@ -142,7 +137,7 @@ pub struct Abstraction {
     /// The condition class at start.
     pub initial: usize,
     /// The state at start, after the preamble.
-    pub start: State,
+    pub start: ConcreteState,
     /// What the model says before the first input.
     pub preamble: Vec<Label>,
     /// Whether splitting came to its end: then the abstraction is exact.
@@ -181,14 +176,14 @@ pub fn abstraction(
 impl Abstraction {
     /// The machine in names; what is not specified, impossible or left out has no row.
     #[must_use]
-    pub fn listing(&self, cx: &Ctx<'_>, which: AnswerNames) -> Listing {
+    pub fn listing(&self, cx: &Ctx<'_>, which: AnswerNames) -> MachineListing {
         let name = |state: usize| self.states[state].name.clone();
-        let mut rows: Vec<Row> = Vec::new();
+        let mut rows: Vec<TransitionRow> = Vec::new();
         for (from, steps) in self.steps.iter().enumerate() {
             for (input, step) in steps.iter().enumerate() {
                 let ClassStep::Taken(outcomes) = step else { continue };
                 for outcome in outcomes {
-                    let row = Row {
+                    let row = TransitionRow {
                         from: name(from),
                         input: self.inputs[input].name.clone(),
                         output: self.answer(cx, input, &outcome.said, which),
@@ -201,7 +196,7 @@ impl Abstraction {
             }
         }
         let states = self.states.iter().map(|state| state.name.clone()).collect();
-        Listing { initial: name(self.initial), states, rows }
+        MachineListing { initial: name(self.initial), states, rows }
     }
 
     /// The name of the answer `said` to `input`.

@@ -1,6 +1,6 @@
 //! Conformance of two models: is everything one does allowed by the other?
 //!
-//! sioco (003 sec. 3, after 002): an implementation conforms if, after every suspension trace
+//! sioco ([AT15] sec. 3, after [FTW05]): an implementation conforms if, after every suspension trace
 //! of the specification, each output it gives and each silence it keeps is one the
 //! specification has. The symbolic product of the two is searched breadth first, so the
 //! first unsafe state gives a shortest witness; product states that an earlier one stands for
@@ -10,7 +10,7 @@
 //! *Promises.* "Conforms" only if every product state was looked at, symbolic or concrete, or a widened search found
 //! nothing unsafe. A witness has been replayed on both models. Everything else is *unknown*,
 //! with the reason and the depth up to which nothing was found.
-//! Under uioco (see [`Relation`]) an input counts as specified only where no state the specification
+//! Under uioco (see [`ConformanceRelation`]) an input counts as specified only where no state the specification
 //! may stay in refuses it; what follows other inputs is not looked at.
 //! *Differs* from the paper in splitting product states by cases (see `product`), in merging by
 //! inclusion and widening, and in searching breadth first.
@@ -21,7 +21,7 @@ mod differences;
 mod elapse;
 pub mod explicit;
 mod graph;
-pub mod join;
+pub mod import;
 mod portfolio;
 mod ports;
 mod price;
@@ -35,36 +35,38 @@ mod witness;
 use std::fmt;
 use std::ops::ControlFlow;
 
-use ioxide_model::relation::Relation;
+use ioxide_model::relation::ConformanceRelation;
 use ioxide_model::sts::Sts;
 use ioxide_smt::halt::Halted;
 use ioxide_symex::Ctx;
 
-pub use self::differences::{Differences, differences};
+pub use self::differences::{ModelDifferences, differences};
 pub use self::graph::SpecGraph;
-pub use self::ports::Mismatch;
-pub use self::product::Completion;
-pub use self::search::{Bounds, Effort};
-pub use self::witness::Witness;
+pub use self::ports::PortMismatch;
+pub use self::product::InputCompletion;
+pub use self::search::{SearchBounds, SearchEffort};
+pub use self::witness::ConformWitness;
 
 pub(crate) use self::beyond::ClockLimits;
 pub(crate) use self::portfolio::decide;
 pub(crate) use self::ports::ports;
-pub(crate) use self::product::{Next, Pair, Product, Step};
-pub(crate) use self::region::Names;
+pub(crate) use self::product::{ModelProduct, ProductNext, ProductState, ProductStep};
+pub(crate) use self::region::CanonicalNames;
 pub(crate) use self::search::Shortcut;
-pub(crate) use self::side::{Index, Liveness, Member, Side, joined, liveness, stored, within};
+pub(crate) use self::side::{
+    Liveness, SideMember, SideSystem, SystemIndex, joined, liveness, stored, within,
+};
 pub(crate) use self::witness::{concrete_after, concrete_start, concretely};
 
 /// How to compare two models.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
+pub struct ConformOptions {
     /// What conformance means.
-    pub relation: Relation,
+    pub relation: ConformanceRelation,
     /// What the implementation does with inputs it does not mention.
-    pub completion: Completion,
+    pub completion: InputCompletion,
     /// How far to look.
-    pub bounds: Bounds,
+    pub bounds: SearchBounds,
     /// What to do with product states seen before.
     pub merging: Merging,
     /// Who searches.
@@ -73,13 +75,13 @@ pub struct Options {
     pub inputs: InputRule,
 }
 
-impl Default for Options {
+impl Default for ConformOptions {
     /// ioco, angelic completion, merging, both searches.
     fn default() -> Self {
         Self {
-            relation: Relation::Ioco,
-            completion: Completion::Angelic,
-            bounds: Bounds::default(),
+            relation: ConformanceRelation::Ioco,
+            completion: InputCompletion::Angelic,
+            bounds: SearchBounds::default(),
             merging: Merging::Covered,
             engine: SearchEngine::InTurns,
             inputs: InputRule::Free,
@@ -106,7 +108,7 @@ pub enum SearchEngine {
     Symbolic,
 }
 
-/// What to do with product states seen before (003 sec. 4.2).
+/// What to do with product states seen before ([AT15] sec. 4.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Merging {
     /// Look into them again: every search is cut at its depth.
@@ -117,18 +119,18 @@ pub enum Merging {
 
 /// The answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum ConformAnswer {
     /// Everything the implementation does is allowed.
-    Conforms(Proof),
+    Conforms(ConformProof),
     /// It does something that is not.
-    Fails(Box<Witness>),
+    Fails(Box<ConformWitness>),
     /// Neither was shown.
-    Unknown(Doubt),
+    Unknown(ConformDoubt),
 }
 
 /// Why an implementation conforms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Proof {
+pub enum ConformProof {
     /// Every product state was looked at.
     Exhausted,
     /// Every concrete state of the product was looked at.
@@ -137,7 +139,7 @@ pub enum Proof {
     Widened,
     /// The changed switches do the same as before.
     SameSwitches,
-    /// The guard of an input was weakened where the specification leaves it open (003 sec. 4.5).
+    /// The guard of an input was weakened where the specification leaves it open ([AT15] sec. 4.5).
     InputWeakened,
     /// The change can be seen nowhere: what was assigned is never read.
     DeadAssignment,
@@ -145,7 +147,7 @@ pub enum Proof {
 
 /// Why nothing was shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Doubt {
+pub enum ConformDoubt {
     /// Nothing was found in this many steps; what lies deeper was not looked at.
     Depth(u32),
     /// There are more product states than the bound; nothing was found up to this depth.
@@ -166,7 +168,7 @@ pub enum Doubt {
     Halted(Halted, u32),
 }
 
-impl fmt::Display for Proof {
+impl fmt::Display for ConformProof {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Exhausted => "every product state was looked at",
@@ -179,7 +181,7 @@ impl fmt::Display for Proof {
     }
 }
 
-impl fmt::Display for Doubt {
+impl fmt::Display for ConformDoubt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Depth(depth) => write!(f, "no difference up to depth {depth}"),
@@ -207,46 +209,50 @@ impl fmt::Display for Doubt {
 
 /// An answer and what it took.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Verdict {
+pub struct Conformance {
     /// The answer.
-    pub answer: Answer,
+    pub answer: ConformAnswer,
     /// What the search did.
-    pub effort: Effort,
+    pub effort: SearchEffort,
 }
 
 /// Whether `imp` conforms to the system of `cx`. The terms of both live in the pool of `cx`, and
-/// the specification has every visible gate of the implementation; [`join`] sees to both.
+/// the specification has every visible gate of the implementation; [`import`] sees to both.
 ///
 /// # Errors
 /// If their messages differ.
 pub fn conform(
     cx: &mut Ctx<'_>,
     imp: &Sts,
-    options: &Options,
-    watch: &mut dyn FnMut(&Effort) -> ControlFlow<()>,
-) -> Result<Verdict, Mismatch> {
+    options: &ConformOptions,
+    watch: &mut dyn FnMut(&SearchEffort) -> ControlFlow<()>,
+) -> Result<Conformance, PortMismatch> {
     let product = product(cx, imp, options)?;
     if let Some(doubt) = unsupported(&product) {
-        return Ok(Verdict { answer: Answer::Unknown(doubt), effort: Effort::default() });
+        return Ok(Conformance { answer: ConformAnswer::Unknown(doubt), effort: SearchEffort::default() });
     }
-    let names = Names::new(cx, product.imp.sts, product.spec.sts);
+    let names = CanonicalNames::new(cx, product.imp.sts, product.spec.sts);
     Ok(decide(cx, &product, options, &mut || None, &names, watch))
 }
 
 /// Why two models are not compared, if they are not.
-fn unsupported(product: &Product<'_>) -> Option<Doubt> {
+fn unsupported(product: &ModelProduct<'_>) -> Option<ConformDoubt> {
     let traces = product.inputs == InputRule::Compared;
     let text = "traces of models with clocks are compared by `conform` only";
-    (traces && product.is_timed()).then(|| Doubt::Unsupported(text.into()))
+    (traces && product.is_timed()).then(|| ConformDoubt::Unsupported(text.into()))
 }
 
 /// The product of `imp` and the system of `cx`.
-fn product<'s, 'c: 's>(cx: &mut Ctx<'c>, imp: &'s Sts, options: &Options) -> Result<Product<'s>, Mismatch> {
+fn product<'s, 'c: 's>(
+    cx: &mut Ctx<'c>,
+    imp: &'s Sts,
+    options: &ConformOptions,
+) -> Result<ModelProduct<'s>, PortMismatch> {
     let spec = cx.sts;
     let ports = ports(cx, imp, spec)?;
     let (live_imp, live_spec) = (liveness(cx, imp), liveness(cx, spec));
-    let (imp, spec) = (Side::new(cx, imp, live_imp), Side::new(cx, spec, live_spec));
+    let (imp, spec) = (SideSystem::new(cx, imp, live_imp), SideSystem::new(cx, spec, live_spec));
     let limits = ClockLimits::new(cx, imp.sts, spec.sts);
-    let Options { completion, relation, inputs, .. } = *options;
-    Ok(Product { imp, spec, ports, completion, relation, inputs, limits })
+    let ConformOptions { completion, relation, inputs, .. } = *options;
+    Ok(ModelProduct { imp, spec, ports, completion, relation, inputs, limits })
 }

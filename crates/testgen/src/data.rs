@@ -1,6 +1,6 @@
 //! Values for the fields of a message, varied and reproducible by seed.
 //!
-//! 002's algorithm and 000's `getValues` leave the choice open; a solver's first answer is a
+//! [FTW05]'s algorithm and [BT19]'s `getValues` leave the choice open; a solver's first answer is a
 //! dull one. Values are chosen as late as possible, so what was observed before counts.
 //!
 //! *Distribution.* Now and then the values come from one equivalence class: one side of a
@@ -15,7 +15,7 @@
 //! fits, and mostly where the guard ties fields to each other, the solver is asked for diverse valuations: spread most
 //! of the time, at the bounds, or by patterns of equality.
 //!
-//! *Promises.* [`Pick::Impossible`] is a proof; [`Pick::Unknown`] is neither yes nor no.
+//! *Promises.* [`PickedValues::Impossible`] is a proof; [`PickedValues::Unknown`] is neither yes nor no.
 
 mod class;
 mod collection;
@@ -38,12 +38,12 @@ use ioxide_model::sts::GateId;
 use ioxide_model::term::{Substitution, Term, VarId};
 use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
-use ioxide_smt::diverse::{Diverse, Policy};
-use ioxide_smt::solver::{Answer, Decision, Why};
+use ioxide_smt::diverse::{DiversePolicy, DiverseValuations};
+use ioxide_smt::solver::{SolverAnswer, SolverDecision, UnknownReason};
 use ioxide_symex::Ctx;
 
-pub use self::hints::{Hints, Lexicon, Seen, Taste, comparisons_of, is_comparison};
-use self::random::Draft;
+pub use self::hints::{Hints, ModelLexicon, SeenValues, ValueWeights, comparisons_of, is_comparison};
+use self::random::ValueDraw;
 pub use self::random::any_value;
 
 /// With at most this many combinations, all are tried.
@@ -58,7 +58,7 @@ const VARIED: usize = 5;
 
 /// What is asked for: field values of `gate` that satisfy `guard` in a state.
 #[derive(Clone, Copy, Debug)]
-pub struct Wish<'w> {
+pub struct ValueRequest<'w> {
     /// The gate whose fields get values.
     pub gate: GateId,
     /// A formula over the fields and the variables of the state.
@@ -70,64 +70,74 @@ pub struct Wish<'w> {
 /// What became of a wish.
 #[must_use = "an unanswered wish proves nothing"]
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Pick {
+pub enum PickedValues {
     /// One value per field, in order; the guard holds with them.
     Values(Vec<Value>),
     /// No values satisfy the guard.
     Impossible,
     /// None were found, and nothing shows that there are none.
-    Unknown(Why),
+    Unknown(UnknownReason),
 }
 
 /// Chooses values for `wish`, knowing nothing but the guard and the state.
-pub fn pick(cx: &mut Ctx<'_>, rng: &mut ChaCha8Rng, wish: &Wish<'_>) -> Pick {
+pub fn pick(cx: &mut Ctx<'_>, rng: &mut ChaCha8Rng, wish: &ValueRequest<'_>) -> PickedValues {
     pick_hinted(cx, rng, wish, &Hints::default())
 }
 
 /// Chooses values for `wish` with `hints` in mind; now and then from one equivalence class, if that is possible.
-pub fn pick_hinted(cx: &mut Ctx<'_>, rng: &mut ChaCha8Rng, wish: &Wish<'_>, hints: &Hints<'_>) -> Pick {
+pub fn pick_hinted(
+    cx: &mut Ctx<'_>,
+    rng: &mut ChaCha8Rng,
+    wish: &ValueRequest<'_>,
+    hints: &Hints<'_>,
+) -> PickedValues {
     if rng.random_ratio(1, 6)
         && let Some(guard) = class::narrowed(cx, rng, wish)
-        && let Pick::Values(values) = pick_any(cx, rng, &Wish { guard, ..*wish }, hints)
+        && let PickedValues::Values(values) = pick_any(cx, rng, &ValueRequest { guard, ..*wish }, hints)
     {
-        return Pick::Values(values);
+        return PickedValues::Values(values);
     }
     pick_any(cx, rng, wish, hints)
 }
 
 /// Chooses values for `wish`, whatever their class.
-fn pick_any(cx: &mut Ctx<'_>, rng: &mut ChaCha8Rng, wish: &Wish<'_>, hints: &Hints<'_>) -> Pick {
+fn pick_any(
+    cx: &mut Ctx<'_>,
+    rng: &mut ChaCha8Rng,
+    wish: &ValueRequest<'_>,
+    hints: &Hints<'_>,
+) -> PickedValues {
     let fields = &cx.sts.gates[wish.gate].fields;
-    let Some(fixed) = fix::fixed_fields(cx.pool, fields, wish) else { return Pick::Impossible };
+    let Some(fixed) = fix::fixed_fields(cx.pool, fields, wish) else { return PickedValues::Impossible };
     let open: Vec<VarId> = fields.iter().copied().filter(|&field| fixed.get(field).is_none()).collect();
     if fix::is_refuted(cx.pool, &open, &fixed, wish) {
-        return Pick::Impossible;
+        return PickedValues::Impossible;
     }
     if open.is_empty() && fix::fits(cx.pool, fields, &fixed, wish) == Some(true) {
-        return Pick::Values(in_order(fields, &fixed));
+        return PickedValues::Values(in_order(fields, &fixed));
     }
-    let draft = Draft::new(cx.pool, &open, wish, hints);
+    let draft = ValueDraw::new(cx.pool, &open, wish, hints);
     // Draws crowd where few values fit; the solver spreads them.
     if draft.is_tied()
         && rng.random_ratio(5, 6)
-        && let Pick::Values(values) = ask_solver(cx, rng, fields, &open, &fixed, wish)
+        && let PickedValues::Values(values) = ask_solver(cx, rng, fields, &open, &fixed, wish)
     {
-        return Pick::Values(values);
+        return PickedValues::Values(values);
     }
     let draws = if rng.random_ratio(1, 2) { FEW_DRAWS } else { 0 };
     if let Some(values) = drawn(cx, rng, &open, &fixed, &draft, draws) {
-        return Pick::Values(values);
+        return PickedValues::Values(values);
     }
     match fix::all_combinations(cx.pool, &open, &fixed, wish, MAX_COMBINATIONS) {
-        Some(all) if all.is_empty() => return Pick::Impossible,
+        Some(all) if all.is_empty() => return PickedValues::Impossible,
         Some(mut all) => {
             let chosen = rng.random_range(0..all.len());
-            return Pick::Values(in_order(fields, &all.swap_remove(chosen)));
+            return PickedValues::Values(in_order(fields, &all.swap_remove(chosen)));
         }
         None => (),
     }
     if let Some(values) = drawn(cx, rng, &open, &fixed, &draft, DRAWS) {
-        return Pick::Values(values);
+        return PickedValues::Values(values);
     }
     ask_solver(cx, rng, fields, &open, &fixed, wish)
 }
@@ -138,7 +148,7 @@ fn drawn(
     rng: &mut ChaCha8Rng,
     open: &[VarId],
     fixed: &Valuation,
-    draft: &Draft<'_>,
+    draft: &ValueDraw<'_>,
     draws: usize,
 ) -> Option<Vec<Value>> {
     let wish = draft.wish;
@@ -152,14 +162,19 @@ fn drawn(
 /// Chooses values for `fields` such that `facts` hold for some values of all other variables.
 ///
 /// For beliefs that are not concrete: the facts may mention unknowns.
-pub fn pick_symbolic(cx: &mut Ctx<'_>, rng: &mut ChaCha8Rng, fields: &[VarId], facts: &[Term]) -> Pick {
+pub fn pick_symbolic(
+    cx: &mut Ctx<'_>,
+    rng: &mut ChaCha8Rng,
+    fields: &[VarId],
+    facts: &[Term],
+) -> PickedValues {
     if let Some(found) = varied(cx, rng, fields, facts) {
-        return Pick::Values(completed(cx, rng, fields, &found));
+        return PickedValues::Values(completed(cx, rng, fields, &found));
     }
     match cx.check(facts) {
-        Answer::Sat(found) => Pick::Values(completed(cx, rng, fields, &found)),
-        Answer::Unsat => Pick::Impossible,
-        Answer::Unknown(why) => Pick::Unknown(why),
+        SolverAnswer::Sat(found) => PickedValues::Values(completed(cx, rng, fields, &found)),
+        SolverAnswer::Unsat => PickedValues::Impossible,
+        SolverAnswer::Unknown(why) => PickedValues::Unknown(why),
     }
 }
 
@@ -170,7 +185,7 @@ pub fn pick_uniform(
     fields: &[VarId],
     facts: &[Term],
     n: i64,
-) -> Pick {
+) -> PickedValues {
     for _ in 0..DRAWS {
         let mut values = Vec::with_capacity(fields.len());
         for &field in fields {
@@ -183,8 +198,8 @@ pub fn pick_uniform(
         let known: Substitution =
             fields.iter().zip(&values).map(|(&field, v)| (field, cx.pool.value(v.clone()))).collect();
         let facts: Vec<Term> = facts.iter().map(|&fact| cx.pool.substitute(fact, &known)).collect();
-        if cx.decide(&facts) == Decision::Sat {
-            return Pick::Values(values);
+        if cx.decide(&facts) == SolverDecision::Sat {
+            return PickedValues::Values(values);
         }
     }
     pick_symbolic(cx, rng, fields, facts)
@@ -196,11 +211,11 @@ fn varied(cx: &mut Ctx<'_>, rng: &mut ChaCha8Rng, fields: &[VarId], facts: &[Ter
         return None;
     }
     let policy = match rng.random_range(0..20u32) {
-        0 => Policy::Boundary,
-        1 => Policy::Patterns,
-        _ => Policy::Random,
+        0 => DiversePolicy::Boundary,
+        1 => DiversePolicy::Patterns,
+        _ => DiversePolicy::Random,
     };
-    let mut source = Diverse::new(cx.pool, facts, fields, policy, rng.random());
+    let mut source = DiverseValuations::new(cx.pool, facts, fields, policy, rng.random());
     let mut found = None;
     // The first valuation is the solver's own, always the same.
     for _ in 0..rng.random_range(2..=VARIED) {
@@ -218,16 +233,16 @@ fn ask_solver(
     fields: &[VarId],
     open: &[VarId],
     fixed: &Valuation,
-    wish: &Wish<'_>,
-) -> Pick {
+    wish: &ValueRequest<'_>,
+) -> PickedValues {
     let known: Substitution =
         wish.state.iter().chain(fixed.iter()).map(|(var, v)| (var, cx.pool.value(v.clone()))).collect();
     let when = cx.pool.substitute(wish.guard, &known);
     match pick_symbolic(cx, rng, open, &[when]) {
-        Pick::Values(found) => {
+        PickedValues::Values(found) => {
             let mut all = fixed.clone();
             open.iter().zip(found).for_each(|(&field, value)| all.set(field, value));
-            Pick::Values(in_order(fields, &all))
+            PickedValues::Values(in_order(fields, &all))
         }
         other => other,
     }

@@ -1,16 +1,16 @@
 //! Deciding mutants: killed with a trace, equivalent with a proof, or unknown with the reason.
 //!
 //! Every mutant is compared with the model it comes from (see [`conform`](crate::conform)), with
-//! the optimisations of 003 sec. 4 that change no answer, each of which can be switched off to measure it. Before
+//! the optimisations of [AT15] sec. 4 that change no answer, each of which can be switched off to measure it. Before
 //! the product is searched, cheap filters look for changes that cannot be seen.
 //!
 //! *Promises.* "Equivalent" comes with a proof, "killed" with a trace that was replayed. An analysis
 //! may be cloned together with the model it was made of: workers share what was computed once.
 
-pub mod again;
 mod cheap;
-pub mod lab;
+pub mod known_witnesses;
 pub mod matrix;
+pub mod mutant_runner;
 pub mod suite;
 pub mod suspects;
 pub mod tester;
@@ -20,15 +20,16 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::str::FromStr;
 
-use ioxide_model::relation::Relation;
+use ioxide_model::relation::ConformanceRelation;
 use ioxide_model::sts::{GateId, GateKind, LocId, StateVar, Sts, Switch};
 use ioxide_model::term::{Term, TermPool};
 use ioxide_symex::Ctx;
 
 use crate::conform::{
-    Answer, Bounds, ClockLimits, Completion, Doubt, Effort, Index, InputRule, Liveness, Merging, Names,
-    Options, Pair, Product, Proof, SearchEngine, Shortcut, Side, SpecGraph, Step, Verdict, decide, joined,
-    liveness, ports, within,
+    CanonicalNames, ClockLimits, ConformAnswer, ConformDoubt, ConformOptions, ConformProof, Conformance,
+    InputCompletion, InputRule, Liveness, Merging, ModelProduct, ProductState, ProductStep, SearchBounds,
+    SearchEffort, SearchEngine, Shortcut, SideSystem, SpecGraph, SystemIndex, decide, joined, liveness,
+    ports, within,
 };
 use crate::mutate::Mutant;
 
@@ -40,7 +41,7 @@ const MAX_GRAPH: usize = 10_000;
 /// The same where some variable has no end of values: most of those have no end of states either.
 const MAX_OPEN_GRAPH: usize = 1_000;
 
-/// A step of 003 sec. 4 that makes deciding faster.
+/// A step of [AT15] sec. 4 that makes deciding faster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Optimisation {
     /// The specification is explored once for all mutants (sec. 4.1).
@@ -92,17 +93,17 @@ impl FromStr for Optimisation {
 
 /// How to decide mutants.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct Config {
+pub struct KillConfig {
     /// How far to look for one mutant.
-    pub bounds: Bounds,
+    pub bounds: SearchBounds,
     /// What is switched off.
     pub off: BTreeSet<Optimisation>,
-    /// What a mutant does with inputs it does not mention. The restricted completion of 003 sec. 4.3 makes a
+    /// What a mutant does with inputs it does not mention. The restricted completion of [AT15] sec. 4.3 makes a
     /// search shorter, but it changes answers: models that do not conform to themselves seem to.
-    pub completion: Completion,
+    pub completion: InputCompletion,
 }
 
-impl Config {
+impl KillConfig {
     fn uses(&self, optimisation: Optimisation) -> bool {
         !self.off.contains(&optimisation)
     }
@@ -110,32 +111,32 @@ impl Config {
 
 /// What was computed once for all mutants of a model.
 #[derive(Clone, Debug)]
-pub struct Analysis {
-    config: Config,
+pub struct MutationAnalysis {
+    config: KillConfig,
     graph: Option<SpecGraph>,
     live: Liveness,
-    index: Index,
+    index: SystemIndex,
     /// No two switches of a message overlap, and nothing is internal: one state after every trace.
     deterministic: bool,
 }
 
-impl Analysis {
+impl MutationAnalysis {
     /// Prepares to decide mutants of the system of `cx`.
-    pub fn new(cx: &mut Ctx<'_>, config: &Config) -> Self {
+    pub fn new(cx: &mut Ctx<'_>, config: &KillConfig) -> Self {
         Self::watched(cx, config, &mut |_| ControlFlow::Continue(()))
     }
 
     /// The same, told of the exploration of the specification, which may be ended: mutants are decided without it then.
     pub fn watched(
         cx: &mut Ctx<'_>,
-        config: &Config,
-        watch: &mut dyn FnMut(&Effort) -> ControlFlow<()>,
+        config: &KillConfig,
+        watch: &mut dyn FnMut(&SearchEffort) -> ControlFlow<()>,
     ) -> Self {
         let is_finite =
             |pool: &TermPool, var: &StateVar| pool.finite_domain(pool.var_info(var.var).sort).is_some();
         let is_open = cx.sts.is_timed() || !cx.sts.vars.iter().all(|var| is_finite(cx.pool, var));
         let most = if is_open { MAX_OPEN_GRAPH } else { MAX_GRAPH };
-        let bounds = Bounds { max_states: config.bounds.max_states.min(most), max_depth: u32::MAX };
+        let bounds = SearchBounds { max_states: config.bounds.max_states.min(most), max_depth: u32::MAX };
         let graph =
             config.uses(Optimisation::Precompute).then(|| SpecGraph::new(cx, bounds, watch)).flatten();
         let deterministic = match &graph {
@@ -143,7 +144,7 @@ impl Analysis {
             None => cheap::is_deterministic(cx),
         };
         let sts = cx.sts;
-        let (live, index) = (liveness(cx, sts), Index::new(cx, sts));
+        let (live, index) = (liveness(cx, sts), SystemIndex::new(cx, sts));
         Self { config: config.clone(), graph, live, index, deterministic }
     }
 
@@ -154,7 +155,7 @@ impl Analysis {
     }
 
     /// What an unmentioned input means for a mutant.
-    pub(crate) fn completion(&self) -> Completion {
+    pub(crate) fn completion(&self) -> InputCompletion {
         self.config.completion
     }
 
@@ -163,46 +164,56 @@ impl Analysis {
         &self,
         cx: &mut Ctx<'_>,
         mutant: &Mutant,
-        watch: &mut dyn FnMut(&Effort) -> ControlFlow<()>,
-    ) -> Verdict {
-        let without_search = |answer| Verdict { answer, effort: Effort::default() };
+        watch: &mut dyn FnMut(&SearchEffort) -> ControlFlow<()>,
+    ) -> Conformance {
+        let without_search = |answer| Conformance { answer, effort: SearchEffort::default() };
         let imp = mutant.apply(cx.sts);
         if let Some(proof) = self.without_search(cx, mutant, &imp) {
-            return without_search(Answer::Conforms(proof));
+            return without_search(ConformAnswer::Conforms(proof));
         }
         let spec = cx.sts;
         let Ok(ports) = ports(cx, &imp, spec) else {
-            return without_search(Answer::Unknown(Doubt::Unsupported("the messages differ".into())));
+            return without_search(ConformAnswer::Unknown(ConformDoubt::Unsupported(
+                "the messages differ".into(),
+            )));
         };
-        let touched = Touched::new(&imp, spec, mutant);
+        let touched = TouchedParts::new(&imp, spec, mutant);
         let live = if reads_no_more(cx, mutant) { self.live.clone() } else { liveness(cx, &imp) };
         let limits = ClockLimits::new(cx, &imp, spec);
         let may_follow = !mutant.starts_otherwise() && self.may_follow(&live, &touched);
         let graph = self.graph.as_ref().filter(|graph| may_follow && graph.limits == limits);
         let live = joined(live, &self.live);
-        let names = graph.map_or_else(|| Names::new(cx, &imp, spec), |graph| graph.names.clone());
-        let left = Side::changed(cx, &imp, live.clone(), &self.index, touched.locations.iter().copied());
-        let right = Side::changed(cx, spec, live, &self.index, []);
-        let (completion, relation) = (self.completion(), Relation::Ioco);
-        let product =
-            Product { imp: left, spec: right, ports, completion, relation, inputs: InputRule::Free, limits };
+        let names = graph.map_or_else(|| CanonicalNames::new(cx, &imp, spec), |graph| graph.names.clone());
+        let left =
+            SideSystem::changed(cx, &imp, live.clone(), &self.index, touched.locations.iter().copied());
+        let right = SideSystem::changed(cx, spec, live, &self.index, []);
+        let (completion, relation) = (self.completion(), ConformanceRelation::Ioco);
+        let product = ModelProduct {
+            imp: left,
+            spec: right,
+            ports,
+            completion,
+            relation,
+            inputs: InputRule::Free,
+            limits,
+        };
         let analysed = self.config.uses(Optimisation::MutationAnalysis);
         let mut shortcut = || graph.map(|graph| touched.shortcut(graph, &product, analysed));
         let verdict = decide(cx, &product, &self.options(), &mut shortcut, &names, watch);
         match verdict.answer {
             // A state of the graph may stand for more than the mutant reaches: what looked unsafe there is
             // looked at again without it.
-            Answer::Unknown(Doubt::Undecided(_) | Doubt::Length(_) | Doubt::Cases) if graph.is_some() => {
-                decide(cx, &product, &self.options(), &mut || None, &names, watch)
-            }
+            ConformAnswer::Unknown(
+                ConformDoubt::Undecided(_) | ConformDoubt::Length(_) | ConformDoubt::Cases,
+            ) if graph.is_some() => decide(cx, &product, &self.options(), &mut || None, &names, watch),
             _ => verdict,
         }
     }
 
-    fn without_search(&self, cx: &mut Ctx<'_>, mutant: &Mutant, imp: &Sts) -> Option<Proof> {
+    fn without_search(&self, cx: &mut Ctx<'_>, mutant: &Mutant, imp: &Sts) -> Option<ConformProof> {
         let [edit] = &mutant.edits[..] else { return None };
         // A nondeterministic specification, completed, need not conform to itself.
-        let itself = self.deterministic || self.completion() == Completion::Restricted;
+        let itself = self.deterministic || self.completion() == InputCompletion::Restricted;
         if itself
             && self.config.uses(Optimisation::CheapFilters)
             && let Some(proof) = cheap::unseen(cx, edit, imp)
@@ -210,24 +221,24 @@ impl Analysis {
             return Some(proof);
         }
         (self.config.uses(Optimisation::InputWeakening) && self.deterministic && cheap::weakened(cx, edit))
-            .then_some(Proof::InputWeakened)
+            .then_some(ConformProof::InputWeakened)
     }
 
     /// Whether mutant and specification can walk through the precomputed graph together: it has the values
     /// the mutant reads, and internal switches are as they were.
-    fn may_follow(&self, live: &Liveness, touched: &Touched) -> bool {
+    fn may_follow(&self, live: &Liveness, touched: &TouchedParts) -> bool {
         within(live, &self.live)
             && !touched.internal
-            && (self.deterministic || self.completion() == Completion::Restricted)
+            && (self.deterministic || self.completion() == InputCompletion::Restricted)
     }
 
-    fn options(&self) -> Options {
+    fn options(&self) -> ConformOptions {
         let uses = |optimisation| self.config.uses(optimisation);
         let merging = if uses(Optimisation::EarlyStop) { Merging::Covered } else { Merging::Never };
         let engine =
             if uses(Optimisation::Enumeration) { SearchEngine::InTurns } else { SearchEngine::Symbolic };
         let (completion, bounds) = (self.completion(), self.config.bounds);
-        Options { completion, bounds, merging, engine, ..Options::default() }
+        ConformOptions { completion, bounds, merging, engine, ..ConformOptions::default() }
     }
 }
 
@@ -251,7 +262,7 @@ fn reads_no_more(cx: &Ctx<'_>, mutant: &Mutant) -> bool {
 }
 
 /// Where a mutation can matter.
-pub(crate) struct Touched {
+pub(crate) struct TouchedParts {
     pub locations: BTreeSet<LocId>,
     gates: BTreeSet<GateId>,
     observable: bool,
@@ -263,7 +274,7 @@ pub(crate) struct Touched {
     unseen: bool,
 }
 
-impl Touched {
+impl TouchedParts {
     pub fn new(imp: &Sts, spec: &Sts, mutant: &Mutant) -> Self {
         let (locations, gates) = (BTreeSet::new(), BTreeSet::new());
         let is_internal = |switch: &Switch| spec.kind_of(switch) == GateKind::Internal;
@@ -286,17 +297,17 @@ impl Touched {
     fn shortcut<'g>(
         &'g self,
         graph: &'g SpecGraph,
-        product: &'g Product<'_>,
+        product: &'g ModelProduct<'_>,
         analysed: bool,
     ) -> Shortcut<'g> {
-        let touches = move |pair: &Pair| {
+        let touches = move |pair: &ProductState| {
             !analysed || self.unseen || pair.spec.iter().any(|member| self.locations.contains(&member.loc))
         };
-        let concerns = move |step: Step| match step {
+        let concerns = move |step: ProductStep| match step {
             _ if !analysed => true,
-            Step::Delta => self.observable,
-            Step::Wait => self.excuses,
-            Step::Port(at) => self.gates.contains(&product.ports[at].spec),
+            ProductStep::Delta => self.observable,
+            ProductStep::Wait => self.excuses,
+            ProductStep::Port(at) => self.gates.contains(&product.ports[at].spec),
         };
         Shortcut { graph, touches: Box::new(touches), concerns: Box::new(concerns) }
     }

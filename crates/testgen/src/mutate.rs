@@ -1,6 +1,6 @@
 //! Model mutation: small changes of a model, each a fault a system might have.
 //!
-//! 003 sec. 1: a mutant is the model with one fault injected; a test that tells the mutant from
+//! [AT15] sec. 1: a mutant is the model with one fault injected; a test that tells the mutant from
 //! the model finds systems with that fault. The operators work on the core model, so every
 //! front end profits: guards (made true, negated, relations, constants, variables, and/or,
 //! conditions left out, other arithmetic), assignments (left out, added, changed), collections (the wrong end, one off,
@@ -25,12 +25,12 @@ use rustc_hash::FxHashSet;
 use ioxide_model::sts::{GateId, LocId, Model, Sts, Switch, SwitchId};
 use ioxide_model::term::{Term, VarId};
 
-pub use self::select::{MAX_MUTANTS, Sample, Selection, TooManyMutants, select};
+pub use self::select::{MAX_MUTANTS, MutantSelection, Sample, TooManyMutants, select};
 pub use self::show::{show_initial, show_switch};
 
 /// A kind of change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Operator {
+pub enum MutationOperator {
     /// The guard is always true.
     GuardTrue,
     /// The guard is negated.
@@ -74,7 +74,7 @@ pub enum Operator {
     Initial,
 }
 
-impl Operator {
+impl MutationOperator {
     /// Every operator, in the order mutants are made.
     pub const ALL: [Self; 20] = [
         Self::GuardTrue,
@@ -154,7 +154,7 @@ impl Operator {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownOperator(pub String);
 
-impl FromStr for Operator {
+impl FromStr for MutationOperator {
     type Err = UnknownOperator;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -175,14 +175,14 @@ pub struct Mutant {
 #[derive(Clone, Debug)]
 pub struct Edit {
     /// What was done.
-    pub operator: Operator,
+    pub operator: MutationOperator,
     /// Where, and what is there now.
-    pub change: Change,
+    pub change: MutationChange,
 }
 
 /// What is changed, and what it is now.
 #[derive(Clone, Debug)]
-pub enum Change {
+pub enum MutationChange {
     /// A switch; one that is left out has the guard false.
     Switch(SwitchId, Box<Switch>),
     /// The value of a variable at start.
@@ -194,16 +194,16 @@ impl Edit {
     #[must_use]
     pub fn switch(&self) -> Option<(SwitchId, &Switch)> {
         match &self.change {
-            Change::Switch(id, after) => Some((*id, after)),
-            Change::Initial(..) => None,
+            MutationChange::Switch(id, after) => Some((*id, after)),
+            MutationChange::Initial(..) => None,
         }
     }
 
     /// Where it is: the switch, or the variable.
     fn place(&self) -> (Option<SwitchId>, Option<VarId>) {
         match self.change {
-            Change::Switch(id, _) => (Some(id), None),
-            Change::Initial(var, _) => (None, Some(var)),
+            MutationChange::Switch(id, _) => (Some(id), None),
+            MutationChange::Initial(var, _) => (None, Some(var)),
         }
     }
 }
@@ -217,7 +217,7 @@ impl Mutant {
     /// Whether it starts with other values.
     #[must_use]
     pub fn starts_otherwise(&self) -> bool {
-        self.edits.iter().any(|edit| matches!(edit.change, Change::Initial(..)))
+        self.edits.iter().any(|edit| matches!(edit.change, MutationChange::Initial(..)))
     }
 
     /// The mutated system.
@@ -226,8 +226,8 @@ impl Mutant {
         let mut mutated = sts.clone();
         for edit in &self.edits {
             match &edit.change {
-                Change::Switch(id, after) => mutated.switches[*id] = (**after).clone(),
-                Change::Initial(var, value) => {
+                MutationChange::Switch(id, after) => mutated.switches[*id] = (**after).clone(),
+                MutationChange::Initial(var, value) => {
                     let changed = mutated.vars.iter_mut().filter(|it| it.var == *var);
                     changed.for_each(|it| it.init = Some(*value));
                 }
@@ -238,26 +238,26 @@ impl Mutant {
 }
 
 /// Every first-order mutant of `model` by `operators`, in the order of switches and operators.
-pub fn mutants(model: &mut Model, operators: &[Operator]) -> Vec<Mutant> {
+pub fn mutants(model: &mut Model, operators: &[MutationOperator]) -> Vec<Mutant> {
     let ids: Vec<SwitchId> = model.sts.switches.ids().collect();
     let mut found: Vec<Mutant> = ids.into_iter().flat_map(|id| mutants_of(model, operators, id)).collect();
-    if operators.contains(&Operator::Initial) {
+    if operators.contains(&MutationOperator::Initial) {
         found.extend(initial::other_starts(model, |_| true));
     }
     found
 }
 
 /// The mutants of one switch, in the order of operators.
-fn mutants_of(model: &mut Model, operators: &[Operator], id: SwitchId) -> Vec<Mutant> {
+fn mutants_of(model: &mut Model, operators: &[MutationOperator], id: SwitchId) -> Vec<Mutant> {
     let mut found = Vec::new();
-    let mut known: FxHashSet<Form> = [form(&model.sts.switches[id])].into_iter().collect();
-    for operator in Operator::ALL.into_iter().filter(|it| operators.contains(it)) {
+    let mut known: FxHashSet<SwitchForm> = [form(&model.sts.switches[id])].into_iter().collect();
+    for operator in MutationOperator::ALL.into_iter().filter(|it| operators.contains(it)) {
         let label = model.sts.switches[id].label.clone();
         let mut number = 0;
         for after in switches::changed(model, id, operator) {
             number += 1;
             if known.insert(form(&after)) {
-                let edits = vec![Edit { operator, change: Change::Switch(id, Box::new(after)) }];
+                let edits = vec![Edit { operator, change: MutationChange::Switch(id, Box::new(after)) }];
                 found.push(Mutant { id: format!("{label}-{}-{number}", operator.name()), edits });
             }
         }
@@ -266,9 +266,9 @@ fn mutants_of(model: &mut Model, operators: &[Operator], id: SwitchId) -> Vec<Mu
 }
 
 /// What makes a switch what it is.
-type Form = (LocId, GateId, Term, Vec<(VarId, Term)>, Vec<VarId>, LocId);
+type SwitchForm = (LocId, GateId, Term, Vec<(VarId, Term)>, Vec<VarId>, LocId);
 
-fn form(switch: &Switch) -> Form {
+fn form(switch: &Switch) -> SwitchForm {
     let mut update = switch.update.clone();
     update.sort_unstable();
     let mut resets = switch.resets.clone();

@@ -1,10 +1,10 @@
 //! Test purposes: paths of the symbolic execution graph worth executing.
 //!
-//! 000 Def. 16: a trace of switches with its path condition. They come from a coverage
+//! [BT19] Def. 16: a trace of switches with its path condition. They come from a coverage
 //! criterion ([`coverage`]) or from a goal somebody wrote ([`of_goal`]).
 //!
-//! *Promises.* A path the solver could not decide keeps the benefit of the doubt (000
-//! Def. 12) and says so in [`Purpose::doubt`].
+//! *Promises.* A path the solver could not decide keeps the benefit of the doubt ([BT19]
+//! Def. 12) and says so in [`TestPurpose::doubt`].
 
 mod coverage;
 mod detour;
@@ -14,16 +14,16 @@ mod sliced;
 
 use ioxide_model::sts::{GateKind, Sts, SwitchId};
 use ioxide_model::term::Term;
-use ioxide_smt::solver::Why;
-use ioxide_symex::{Ctx, Step, SymState, step};
+use ioxide_smt::solver::UnknownReason;
+use ioxide_symex::{Ctx, SwitchStep, SymState, step};
 
-pub use self::coverage::{Criterion, Item, PurposeSet, Unreached, WhyUnreached, coverage};
+pub use self::coverage::{Criterion, PurposeItem, PurposeSet, Unreached, WhyUnreached, coverage};
 pub use self::detour::with_detours;
 pub use self::goal::{NoPurpose, of_goal};
 
 /// A path to follow, with what must hold on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Purpose {
+pub struct TestPurpose {
     /// What it is for: the switch at its end, or the name of a goal.
     pub name: String,
     /// Its steps, first to last.
@@ -31,7 +31,7 @@ pub struct Purpose {
     /// What must hold in the end besides, over the fields of the steps.
     pub end: Vec<Term>,
     /// The solver did not show that the path can be taken.
-    pub doubt: Option<Why>,
+    pub doubt: Option<UnknownReason>,
 }
 
 /// One step of a purpose.
@@ -43,7 +43,7 @@ pub struct PurposeStep {
     pub facts: Vec<Term>,
 }
 
-impl Purpose {
+impl TestPurpose {
     /// The switches of its path.
     pub fn path(&self) -> impl Iterator<Item = SwitchId> + '_ {
         self.steps.iter().map(|step| step.switch)
@@ -76,9 +76,9 @@ impl Purpose {
         let mut purpose = Self { name, steps: Vec::with_capacity(path.len()), end: Vec::new(), doubt: None };
         for (position, &switch) in path.iter().enumerate() {
             let (next, doubt) = match step(cx, &state, switch) {
-                Step::Taken(next) => (next, None),
-                Step::Doubtful(next, why) => (next, Some(why)),
-                Step::Refuted => return Err(position),
+                SwitchStep::Taken(next) => (next, None),
+                SwitchStep::Doubtful(next, why) => (next, Some(why)),
+                SwitchStep::Refuted => return Err(position),
             };
             let facts = next.path.facts()[state.path.facts().len()..].to_vec();
             purpose.steps.push(PurposeStep { switch, facts });

@@ -1,6 +1,6 @@
 //! Testers: given what the specification allows and what was seen, say what to do next.
 //!
-//! 002's algorithm chooses freely among stopping, giving an input and observing; a tester is
+//! [FTW05]'s algorithm chooses freely among stopping, giving an input and observing; a tester is
 //! one way to choose. A tester cannot say Fail: only the monitor can, so every tester is
 //! sound by construction.
 
@@ -27,7 +27,7 @@ use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
 use ioxide_model::sts::SwitchId;
 use ioxide_model::trace::Trace;
-use ioxide_symex::{After, Ctx};
+use ioxide_symex::{Ctx, Monitor};
 
 /// Decides the next move of a test run.
 pub trait Tester {
@@ -35,7 +35,7 @@ pub trait Tester {
     fn start(&mut self, seed: u64);
 
     /// The next move, given the states the specification may be in and what was seen so far.
-    fn next(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) -> Move;
+    fn next(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) -> TesterMove;
 
     /// A message of the run that is explained by `switches`, one only if that is certain; told before the next move.
     fn explained(&mut self, _switches: &[SwitchId]) {}
@@ -51,7 +51,7 @@ pub trait Tester {
     fn share(&mut self, _worker: usize, _jobs: usize) {}
 
     /// What the tester itself makes of the end of a run, the last label included, in the words of its method.
-    fn finding(&mut self, _cx: &mut Ctx<'_>, _history: &Trace) -> Option<Finding> {
+    fn finding(&mut self, _cx: &mut Ctx<'_>, _history: &Trace) -> Option<MethodFinding> {
         None
     }
 
@@ -70,7 +70,7 @@ pub trait Tester {
 
 /// What a tester wants to be done.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Move {
+pub enum TesterMove {
     /// Give the system this input, now.
     Stimulate(Label),
     /// Give the system this input so many seconds after the last label, unless something comes before; only in
@@ -81,12 +81,12 @@ pub enum Move {
     /// The same, but silence must last at least this long to count; in a timed model just so long.
     ObserveFor(Duration),
     /// End the run.
-    Stop(Stop),
+    Stop(TesterStop),
 }
 
 /// The end of a run in the words of a method, beside the verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
+pub struct MethodFinding {
     /// The word: `PASS`, `FAIL_out`, `INC_dur` and so on.
     pub word: String,
     /// The rule that says so.
@@ -101,7 +101,7 @@ pub struct Finding {
 
 /// Why a tester ends a run; the text is for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Stop {
+pub enum TesterStop {
     /// It did what it set out to do.
     GoalMet(String),
     /// What it set out to do is out of reach.

@@ -6,14 +6,14 @@ mod pairs;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ioxide_model::concrete::{self, State};
+use ioxide_model::concrete::{self, ConcreteState};
 use ioxide_model::label::Label;
-use ioxide_model::relation::Relation;
+use ioxide_model::relation::ConformanceRelation;
 use ioxide_model::sts::{GateKind, Sts};
 use ioxide_model::term::TermPool;
 use ioxide_model::value::Value;
-use ioxide_testgen::conform::Completion;
-use ioxide_testgen::conform::explicit::{Budget, Found, adaptive_test, ioco};
+use ioxide_testgen::conform::InputCompletion;
+use ioxide_testgen::conform::explicit::{EnumerationBudget, EnumerationResult, adaptive_test, ioco};
 
 use self::pairs::Pairs;
 
@@ -54,7 +54,7 @@ impl<'g> Game<'g> {
         Self { pool, imp, spec, inputs, outputs, known: BTreeMap::new() }
     }
 
-    fn closed(&self, sts: &Sts, states: Vec<State>) -> Vec<State> {
+    fn closed(&self, sts: &Sts, states: Vec<ConcreteState>) -> Vec<ConcreteState> {
         let mut all = states;
         let mut at = 0;
         while at < all.len() {
@@ -69,7 +69,7 @@ impl<'g> Game<'g> {
         all
     }
 
-    fn after(&self, sts: &Sts, states: &[State], label: &Label) -> Vec<State> {
+    fn after(&self, sts: &Sts, states: &[ConcreteState], label: &Label) -> Vec<ConcreteState> {
         let mut found = Vec::new();
         for state in states {
             for next in concrete::successors(self.pool, sts, state, label).expect("values") {
@@ -81,12 +81,12 @@ impl<'g> Game<'g> {
         self.closed(sts, found)
     }
 
-    fn is_stable(&self, sts: &Sts, state: &State) -> bool {
+    fn is_stable(&self, sts: &Sts, state: &ConcreteState) -> bool {
         concrete::internal_successors(self.pool, sts, state).expect("values").is_empty()
     }
 
-    fn quiet(&self, sts: &Sts, states: &[State]) -> Vec<State> {
-        let silent = |state: &&State| {
+    fn quiet(&self, sts: &Sts, states: &[ConcreteState]) -> Vec<ConcreteState> {
+        let silent = |state: &&ConcreteState| {
             let says =
                 |label| !concrete::successors(self.pool, sts, state, label).expect("values").is_empty();
             self.is_stable(sts, state) && !self.outputs.iter().any(says)
@@ -95,14 +95,14 @@ impl<'g> Game<'g> {
     }
 
     /// What may be seen, silence last, with the states after it.
-    fn seen(&self, sts: &Sts, states: &[State]) -> Vec<(Label, Vec<State>)> {
+    fn seen(&self, sts: &Sts, states: &[ConcreteState]) -> Vec<(Label, Vec<ConcreteState>)> {
         let outputs = self.outputs.iter().map(|label| (label.clone(), self.after(sts, states, label)));
         let quiet = (Label::Quiescence, self.quiet(sts, states));
         outputs.chain([quiet]).filter(|(_, to)| !to.is_empty()).collect()
     }
 
     /// Where a state that does not mention an input ignores it.
-    fn given(&self, states: &[State], label: &Label) -> Vec<State> {
+    fn given(&self, states: &[ConcreteState], label: &Label) -> Vec<ConcreteState> {
         let mut found = Vec::new();
         for state in states {
             let next = concrete::successors(self.pool, self.imp, state, label).expect("values");
@@ -114,12 +114,12 @@ impl<'g> Game<'g> {
         self.closed(self.imp, found)
     }
 
-    fn names(states: &[State]) -> Vec<String> {
+    fn names(states: &[ConcreteState]) -> Vec<String> {
         states.iter().map(|state| format!("{state:?}")).collect::<BTreeSet<_>>().into_iter().collect()
     }
 
     /// Whether the tester can force a difference within `depth` steps.
-    fn forces(&mut self, left: &[State], right: &[State], depth: usize) -> bool {
+    fn forces(&mut self, left: &[ConcreteState], right: &[ConcreteState], depth: usize) -> bool {
         if depth == 0 {
             return false;
         }
@@ -153,13 +153,16 @@ impl<'g> Game<'g> {
 
 #[test]
 fn adaptive_tests_force_what_can_be_forced_and_fail_nobody_else() {
-    let meaning = (Relation::Ioco, Completion::Angelic);
+    let meaning = (ConformanceRelation::Ioco, InputCompletion::Angelic);
     let (mut forced, mut hoped, mut none) = (0, 0, 0);
     for seed in 0..n_pairs() {
         let pair = Pairs::new(seed).pair();
         let (pool, imp, spec) = (&pair.pool, &pair.one, &pair.other);
-        let differs = matches!(ioco(pool, imp, spec, meaning.1, Budget::default()), Found::Fails(_));
-        let test = adaptive_test(pool, imp, spec, meaning, Budget::default());
+        let differs = matches!(
+            ioco(pool, imp, spec, meaning.1, EnumerationBudget::default()),
+            EnumerationResult::Fails(_)
+        );
+        let test = adaptive_test(pool, imp, spec, meaning, EnumerationBudget::default());
         assert_eq!(test.is_some(), differs, "pair {seed}");
         let mut game = Game::new(pool, imp, spec);
         let start = |sts: &Sts| vec![concrete::initial_state(pool, sts).expect("known values")];
@@ -171,8 +174,9 @@ fn adaptive_tests_force_what_can_be_forced_and_fail_nobody_else() {
             continue;
         };
         assert_eq!(test.is_forced, can_force, "pair {seed}");
-        let effect =
-            |sts: &Sts, completion| test.effect_on(pool, sts, completion, Budget::default()).expect("small");
+        let effect = |sts: &Sts, completion| {
+            test.effect_on(pool, sts, completion, EnumerationBudget::default()).expect("small")
+        };
         let (is_sure, chance) = effect(imp, meaning.1);
         assert_eq!(is_sure, test.is_forced, "pair {seed}");
         assert!(
@@ -182,7 +186,11 @@ fn adaptive_tests_force_what_can_be_forced_and_fail_nobody_else() {
         );
         assert!(chance > 0.0, "pair {seed}");
         // What a specification refuses, it does not do: with completion it may differ from itself.
-        assert_eq!(effect(spec, Completion::None), (false, 0.0), "pair {seed}: a conforming system fails");
+        assert_eq!(
+            effect(spec, InputCompletion::None),
+            (false, 0.0),
+            "pair {seed}: a conforming system fails"
+        );
         if test.is_forced { forced += 1 } else { hoped += 1 }
     }
     println!("{forced} forced, {hoped} hoped for, {none} alike");

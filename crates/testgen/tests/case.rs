@@ -1,4 +1,4 @@
-//! Path-guided test cases of models with known answers: the facts of 001, its counts, its faults.
+//! Path-guided test cases of models with known answers: the facts of [BLLN23], its counts, its faults.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -17,22 +17,22 @@ use common::{atm_guarded, example, integers, named, path, seconds, solver};
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateId, Model};
 use ioxide_model::value::Value;
-use ioxide_smt::solver::{Decision, NoSolver};
+use ioxide_smt::solver::{NoSolver, SolverDecision};
 use ioxide_symex::{Ctx, SymState, quiescence, successor};
 use ioxide_testgen::case::{
-    Case, CaseConfig, CaseError, CaseState, CaseVerdict, Event, Execution, Lint, Moved, PathError, Pruning,
-    Rule, Sending, Target, Timeout, complete, generate, naive, waypoints,
+    ArcTarget, CaseConfig, CaseError, CaseEvent, CaseExecution, CaseLint, CaseMoved, CaseRule, CaseState,
+    CaseVerdict, PathError, Pruning, Sending, TestCase, Timeout, complete, generate, naive, waypoints,
 };
 
 const TOOL: CaseConfig =
     CaseConfig { timeout: Timeout::Free, pruning: Pruning::Tool, sending: Sending::Soonest };
 const ATM_ID: i64 = 7;
 
-fn case(model: &mut Model, labels: &str, config: &CaseConfig) -> Case {
+fn case(model: &mut Model, labels: &str, config: &CaseConfig) -> TestCase {
     made(model, labels, config).unwrap()
 }
 
-fn made(model: &mut Model, labels: &str, config: &CaseConfig) -> Result<Case, CaseError> {
+fn made(model: &mut Model, labels: &str, config: &CaseConfig) -> Result<TestCase, CaseError> {
     let path = path(&model.sts, labels);
     let mut solver = solver();
     generate(&mut Ctx::new(model, &mut solver), &path, config)
@@ -44,29 +44,29 @@ fn cash(size: usize) -> String {
 }
 
 /// Arcs per state, those off the path apart.
-fn per_state(case: &Case) -> Vec<usize> {
-    let count = |state: &CaseState| state.arcs.iter().filter(|arc| arc.rule != Rule::R11).count();
+fn per_state(case: &TestCase) -> Vec<usize> {
+    let count = |state: &CaseState| state.arcs.iter().filter(|arc| arc.rule != CaseRule::R11).count();
     case.states.iter().map(count).collect()
 }
 
 /// Where the last of `events` leads: gate (silence is empty), values, delay in tenths of a second.
-fn follow(model: &mut Model, case: &Case, events: &[(&str, Vec<Value>, i64)]) -> Moved {
+fn follow(model: &mut Model, case: &TestCase, events: &[(&str, Vec<Value>, i64)]) -> CaseMoved {
     let gate = |name: &str| model.sts.gate_named(name);
     let events: Vec<(Option<GateId>, Vec<Value>, i64)> =
         events.iter().map(|(name, values, tenths)| (gate(name), values.clone(), *tenths)).collect();
     let mut solver = solver();
     let mut cx = Ctx::new(model, &mut solver);
-    let mut execution = Execution::new(case, &seconds(10));
-    let mut moved = Moved::Nowhere;
+    let mut execution = CaseExecution::new(case, &seconds(10));
+    let mut moved = CaseMoved::Nowhere;
     for (gate, values, tenths) in events {
-        let event = gate.map_or(Event::Silence, |gate| Event::Message(gate, values));
+        let event = gate.map_or(CaseEvent::Silence, |gate| CaseEvent::Message(gate, values));
         moved = execution.observe(&mut cx, &seconds(tenths), &event);
     }
     moved
 }
 
-fn verdict(moved: &Moved) -> Option<CaseVerdict> {
-    if let Moved::Ended(verdict, _) = moved { Some(*verdict) } else { None }
+fn verdict(moved: &CaseMoved) -> Option<CaseVerdict> {
+    if let CaseMoved::Ended(verdict, _) = moved { Some(*verdict) } else { None }
 }
 
 fn transc(amount: i64, bound: i64) -> (&'static str, Vec<Value>, i64) {
@@ -149,7 +149,7 @@ fn three_outputs_may_answer_a_request_and_only_waiting_is_quiescent() {
     let outputs: BTreeSet<&str> = case.states[1]
         .arcs
         .iter()
-        .filter(|arc| matches!(arc.rule, Rule::R2 | Rule::R4))
+        .filter(|arc| matches!(arc.rule, CaseRule::R2 | CaseRule::R4))
         .filter_map(|arc| Some(&*model.sts.switches[arc.switch?].label))
         .collect();
     assert_eq!(outputs, BTreeSet::from(["tr2", "tr10", "tr11"]));
@@ -168,7 +168,10 @@ fn three_outputs_may_answer_a_request_and_only_waiting_is_quiescent() {
         let sts = cx.sts;
         state = successor(&mut cx, &state, &sts.switches[id]);
     }
-    assert_eq!(quiet, [Decision::Sat, Decision::Unsat, Decision::Unsat, Decision::Unsat]);
+    assert_eq!(
+        quiet,
+        [SolverDecision::Sat, SolverDecision::Unsat, SolverDecision::Unsat, SolverDecision::Unsat]
+    );
 }
 
 #[test]
@@ -176,7 +179,7 @@ fn debits_are_judged_as_the_paper_says() {
     let mut model = example("atm/atm.iox");
     let case = case(&mut model, &cash(4), &CaseConfig::default());
     let mut after = |debit| follow(&mut model, &case, &[transc(50, 4), debit]);
-    assert_eq!(after(debit(1, 51, 0)), Moved::To(2));
+    assert_eq!(after(debit(1, 51, 0)), CaseMoved::To(2));
     assert_eq!(verdict(&after(debit(1, 0, 0))), Some(CaseVerdict::FailOut));
     assert_eq!(verdict(&after(debit(1, 51, 20))), Some(CaseVerdict::FailOut));
     assert_eq!(verdict(&after(debit(1, 50, 0))), Some(CaseVerdict::IncOut));
@@ -199,7 +202,7 @@ fn what_an_output_showed_is_known_from_then_on() {
         let events: Vec<_> = round.iter().cloned().chain([debit]).collect();
         follow(&mut model, &case, &events)
     };
-    assert_eq!(then(debit(42, 32, 0)), Moved::To(6));
+    assert_eq!(then(debit(42, 32, 0)), CaseMoved::To(6));
     assert_eq!(verdict(&then(debit(41, 32, 0))), Some(CaseVerdict::FailOut));
     assert_eq!(verdict(&then(debit(42, 33, 0))), Some(CaseVerdict::FailOut));
 }
@@ -217,7 +220,7 @@ fn silence_is_not_judged_too_early() {
     let silent = |tenths| [("In", vec![], 0), ("", vec![], tenths)];
     assert_eq!(verdict(&follow(&mut model, &hasty, &silent(50))), Some(CaseVerdict::IncDur));
     assert_eq!(verdict(&follow(&mut model, &hasty, &silent(201))), Some(CaseVerdict::FailDur));
-    assert_eq!(hasty.lints, [Lint::TimeoutTooShort { state: 1, timeout: seconds(50) }]);
+    assert_eq!(hasty.lints, [CaseLint::TimeoutTooShort { state: 1, timeout: seconds(50) }]);
 
     let patient = case(&mut model, "i,o", &CaseConfig::default());
     assert_eq!(patient.timeout, Some(seconds(500)));
@@ -239,7 +242,7 @@ fn guards_of_silence_mention_no_payload() {
                 assert!(now.clone().all(|var| var == state.delay), "{}", model.pool.show(arc.guard));
             }
         }
-        let missed = case.states.last().unwrap().arcs.iter().any(|arc| arc.rule == Rule::R10);
+        let missed = case.states.last().unwrap().arcs.iter().any(|arc| arc.rule == CaseRule::R10);
         assert!(missed, "an output that must come and does not is a failure: {text}");
     }
 }
@@ -267,10 +270,10 @@ fn the_path_ends_with_pass_and_the_first_event_is_remembered() {
     assert_eq!(case.states.len(), 4);
     let passes: Vec<_> = case
         .arcs()
-        .filter(|arc| arc.target == Target::Verdict(CaseVerdict::Pass))
+        .filter(|arc| arc.target == ArcTarget::Verdict(CaseVerdict::Pass))
         .map(|arc| arc.rule)
         .collect();
-    assert_eq!(passes, [Rule::R3]);
+    assert_eq!(passes, [CaseRule::R3]);
     let granted = ("Auth", integers(&[1, 1, ATM_ID]), 0);
     let paid = |amount| ("Cash", integers(&[amount]), 0);
     let events = |amount| [transc(50, 4), debit(1, 51, 0), granted.clone(), paid(amount)];
@@ -285,7 +288,7 @@ fn stimuli_are_chosen_ahead_and_fit() {
     let case = case(&mut model, &cash(8), &CaseConfig::default());
     let stimuli: Vec<_> =
         case.arcs().filter_map(|arc| Some((arc.rule, arc.witness.clone()?.always))).collect();
-    assert_eq!(stimuli, [(Rule::R1, true), (Rule::R1, true)]);
+    assert_eq!(stimuli, [(CaseRule::R1, true), (CaseRule::R1, true)]);
 }
 
 #[test]
@@ -302,7 +305,7 @@ fn the_whole_path_condition_gives_the_same_arcs() {
             naive::arcs(&mut cx, &path, fast.timeout.as_ref().unwrap()).into_iter().collect();
         let mut arcs = BTreeSet::new();
         for (n, state) in fast.states.iter().enumerate() {
-            let known = state.arcs.iter().filter(|arc| arc.rule != Rule::R11);
+            let known = state.arcs.iter().filter(|arc| arc.rule != CaseRule::R11);
             arcs.extend(known.map(|arc| (n, arc.rule, arc.gate, arc.switch)));
         }
         assert_eq!(arcs, slow, "{labels}");
@@ -433,9 +436,9 @@ fn an_unknown_answer_prunes_nothing() {
     let all = generate(&mut Ctx::new(&mut model, &mut nobody), &path, &config).unwrap();
     let known = case(&mut model, &cash(4), &config);
     let rules =
-        |case: &Case| case.arcs().map(|arc| (arc.rule, arc.switch, arc.gate)).collect::<BTreeSet<_>>();
+        |case: &TestCase| case.arcs().map(|arc| (arc.rule, arc.switch, arc.gate)).collect::<BTreeSet<_>>();
     assert!(rules(&all).is_superset(&rules(&known)) && all.arcs().count() > known.arcs().count());
-    assert!(all.arcs().filter(|arc| arc.rule == Rule::R8).any(|arc| arc.doubt.is_some()));
-    let unproved = all.lints.iter().filter(|lint| matches!(lint, Lint::Unproved { .. })).count();
+    assert!(all.arcs().filter(|arc| arc.rule == CaseRule::R8).any(|arc| arc.doubt.is_some()));
+    let unproved = all.lints.iter().filter(|lint| matches!(lint, CaseLint::Unproved { .. })).count();
     assert!(unproved > 0, "{:?}", all.lints);
 }

@@ -6,22 +6,22 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{ControlFlow, Range};
 
-use ioxide_lang::{Options, load};
-use ioxide_model::concrete::{self, State};
+use ioxide_lang::{LoadOptions, load};
+use ioxide_model::concrete::{self, ConcreteState};
 use ioxide_model::label::Label;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::{GateKind, Model, SwitchId};
 use ioxide_model::value::Value;
-use ioxide_smt::stack::{Config, stack};
-use ioxide_symex::{After, Belief, Ctx, Limits, Observed};
-use ioxide_testgen::conform::explicit::{Budget, Found, ioco};
-use ioxide_testgen::conform::{self, Answer, Completion, conform};
-use ioxide_testgen::purpose::{Criterion, Item, coverage};
+use ioxide_smt::stack::{SolverConfig, stack};
+use ioxide_symex::{AllowedLabel, Belief, Ctx, ExploreLimits, Monitor};
+use ioxide_testgen::conform::explicit::{EnumerationBudget, EnumerationResult, ioco};
+use ioxide_testgen::conform::{self, ConformAnswer, InputCompletion, conform};
+use ioxide_testgen::purpose::{Criterion, PurposeItem, coverage};
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-const LIMITS: Limits = Limits { max_states: 20_000, max_depth: u32::MAX };
+const LIMITS: ExploreLimits = ExploreLimits { max_states: 20_000, max_depth: u32::MAX };
 const GATES: &str = "input a(x: 0..1) input b output c(x: 0..1) output d";
 
 fn wanted() -> Range<u64> {
@@ -37,7 +37,7 @@ fn n_models() -> u64 {
 fn model(text: &str) -> Model {
     let mut sources = Sources::new();
     let file = sources.add("random.iox", text);
-    let loaded = load(&sources, file, &Options::default());
+    let loaded = load(&sources, file, &LoadOptions::default());
     loaded.model.unwrap_or_else(|| panic!("{:?}\n{text}", loaded.diagnostics))
 }
 
@@ -138,7 +138,8 @@ fn random_model(seed: u64, change: Option<u64>) -> String {
 /// The length of a shortest path to every switch, found state by state.
 fn explicit(model: &Model) -> BTreeMap<SwitchId, usize> {
     let start = concrete::initial_state(&model.pool, &model.sts).expect("all values are known");
-    let (mut seen, mut level): (BTreeSet<State>, Vec<State>) = ([start.clone()].into(), vec![start]);
+    let (mut seen, mut level): (BTreeSet<ConcreteState>, Vec<ConcreteState>) =
+        ([start.clone()].into(), vec![start]);
     let mut found = BTreeMap::new();
     for depth in 1.. {
         let mut next = Vec::new();
@@ -180,11 +181,11 @@ fn purposes_agree_with_an_explicit_search() {
         let text = random_model(seed, None);
         let mut model = model(&text);
         let expected = explicit(&model);
-        let mut solver = stack(&Config::default());
+        let mut solver = stack(&SolverConfig::default());
         let cx = &mut Ctx::new(&mut model, &mut solver);
         let set = coverage(cx, Criterion::Switches, LIMITS, &mut |_| ControlFlow::Continue(()));
-        let covered: BTreeSet<Item> = set.covered();
-        let all: BTreeSet<Item> = expected.keys().map(|&id| Item::Switch(id)).collect();
+        let covered: BTreeSet<PurposeItem> = set.covered();
+        let all: BTreeSet<PurposeItem> = expected.keys().map(|&id| PurposeItem::Switch(id)).collect();
         assert_eq!(covered, all, "{text}");
         assert!(set.is_settled(), "{text}");
         n_reached += covered.len();
@@ -195,8 +196,8 @@ fn purposes_agree_with_an_explicit_search() {
 }
 
 /// The states of a belief, closed under internal steps.
-fn closed(model: &Model, mut todo: Vec<State>) -> BTreeSet<State> {
-    let mut all: BTreeSet<State> = todo.iter().cloned().collect();
+fn closed(model: &Model, mut todo: Vec<ConcreteState>) -> BTreeSet<ConcreteState> {
+    let mut all: BTreeSet<ConcreteState> = todo.iter().cloned().collect();
     while let Some(state) = todo.pop() {
         let next = concrete::internal_successors(&model.pool, &model.sts, &state).expect("evaluates");
         for next in next.into_iter().map(|successor| successor.state) {
@@ -208,7 +209,7 @@ fn closed(model: &Model, mut todo: Vec<State>) -> BTreeSet<State> {
     all
 }
 
-fn reached(model: &Model, states: &BTreeSet<State>, label: &Label) -> BTreeSet<State> {
+fn reached(model: &Model, states: &BTreeSet<ConcreteState>, label: &Label) -> BTreeSet<ConcreteState> {
     let step =
         |state| concrete::successors(&model.pool, &model.sts, state, label).expect("evaluates").into_iter();
     closed(model, states.iter().flat_map(step).map(|successor| successor.state).collect())
@@ -230,9 +231,9 @@ fn labels(model: &Model) -> Vec<Label> {
 }
 
 /// The states that can do nothing of their own.
-fn quiet(model: &Model, states: &BTreeSet<State>, labels: &[Label]) -> BTreeSet<State> {
+fn quiet(model: &Model, states: &BTreeSet<ConcreteState>, labels: &[Label]) -> BTreeSet<ConcreteState> {
     let outputs = || labels.iter().filter(|label| matches!(label, Label::Output(..)));
-    let is_quiet = |state: &State| {
+    let is_quiet = |state: &ConcreteState| {
         let found = |label| concrete::successors(&model.pool, &model.sts, state, label).expect("evaluates");
         concrete::internal_successors(&model.pool, &model.sts, state).expect("evaluates").is_empty()
             && outputs().all(|label| found(label).is_empty())
@@ -244,9 +245,9 @@ fn quiet(model: &Model, states: &BTreeSet<State>, labels: &[Label]) -> BTreeSet<
 fn walk(model: &Model, rng: &mut ChaCha8Rng, text: &str, counted: &mut (usize, usize)) {
     let labels = labels(model);
     let mut copy = model.clone();
-    let mut solver = stack(&Config::default());
+    let mut solver = stack(&SolverConfig::default());
     let mut cx = Ctx::new(&mut copy, &mut solver);
-    let mut after = After::new(&mut cx);
+    let mut after = Monitor::new(&mut cx);
     let start = concrete::initial_state(&model.pool, &model.sts).expect("all values are known");
     let mut states = closed(model, vec![start]);
     for step in 0..12 {
@@ -264,8 +265,8 @@ fn walk(model: &Model, rng: &mut ChaCha8Rng, text: &str, counted: &mut (usize, u
             _ => reached(model, &states, &label),
         };
         match after.observe(&mut cx, &label) {
-            Ok(Observed::Allowed) => assert!(!next.is_empty(), "{label:?} allowed at {step} of\n{text}"),
-            Ok(Observed::Unspecified) if matches!(label, Label::Input(..)) => {
+            Ok(AllowedLabel::Allowed) => assert!(!next.is_empty(), "{label:?} allowed at {step} of\n{text}"),
+            Ok(AllowedLabel::Unspecified) if matches!(label, Label::Input(..)) => {
                 assert!(next.is_empty(), "{label:?} unspecified at {step} of\n{text}");
                 return;
             }
@@ -302,29 +303,30 @@ fn conform_agrees_with_enumeration() {
     for seed in wanted() {
         let (spec_text, imp_text) = (random_model(seed, None), random_model(seed, Some(seed + 1_000)));
         let (mut spec, imp) = (model(&spec_text), model(&imp_text));
-        let joined = conform::join::join(&mut spec, &imp).expect("the same types");
-        let expected = ioco(&spec.pool, &joined, &spec.sts, Completion::Angelic, Budget::default());
-        let mut solver = stack(&Config::default());
+        let joined = conform::import::join(&mut spec, &imp).expect("the same types");
+        let expected =
+            ioco(&spec.pool, &joined, &spec.sts, InputCompletion::Angelic, EnumerationBudget::default());
+        let mut solver = stack(&SolverConfig::default());
         let mut cx = Ctx::new(&mut spec, &mut solver);
         let engine = conform::SearchEngine::Symbolic;
-        let options = conform::Options { engine, ..conform::Options::default() };
+        let options = conform::ConformOptions { engine, ..conform::ConformOptions::default() };
         let verdict =
             conform(&mut cx, &joined, &options, &mut |_| ControlFlow::Continue(())).expect("same messages");
         match (&expected, &verdict.answer) {
-            (Found::Conforms, Answer::Conforms(_)) => conforming += 1,
-            (Found::Fails(trace), Answer::Fails(witness)) => {
+            (EnumerationResult::Conforms, ConformAnswer::Conforms(_)) => conforming += 1,
+            (EnumerationResult::Fails(trace), ConformAnswer::Fails(witness)) => {
                 failing += 1;
                 assert_eq!(trace.len(), witness.trace.len(), "{spec_text}\n{imp_text}");
                 let (last, before) = witness.trace.labels.split_last().expect("a witness has a label");
-                let mut after = After::new(&mut cx);
+                let mut after = Monitor::new(&mut cx);
                 for label in before {
-                    assert_eq!(after.observe(&mut cx, label).expect("allowed"), Observed::Allowed);
+                    assert_eq!(after.observe(&mut cx, label).expect("allowed"), AllowedLabel::Allowed);
                 }
                 assert!(matches!(last, Label::Output(..) | Label::Quiescence));
                 assert!(after.observe(&mut cx, last).is_err());
             }
             // Too many cases, and it says so.
-            (_, Answer::Unknown(_)) => open += 1,
+            (_, ConformAnswer::Unknown(_)) => open += 1,
             _ => panic!("seed {seed}: {expected:?} but {:?}\n{spec_text}\n{imp_text}", verdict.answer),
         }
     }

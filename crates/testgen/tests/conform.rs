@@ -3,16 +3,19 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use ioxide_lang::{Options as LoadOptions, load};
+use ioxide_lang::{LoadOptions, load};
 use ioxide_model::label::Label;
-use ioxide_model::relation::Relation;
+use ioxide_model::relation::ConformanceRelation;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
 use ioxide_smt::halt::{AfterAsks, Halt, Halted};
-use ioxide_smt::stack::{Config, stack};
+use ioxide_smt::stack::{SolverConfig, stack};
 use ioxide_symex::Ctx;
-use ioxide_testgen::conform::join::join;
-use ioxide_testgen::conform::{Answer, Completion, Doubt, Options, Proof, SearchEngine, Verdict, conform};
+use ioxide_testgen::conform::import::join;
+use ioxide_testgen::conform::{
+    ConformAnswer, ConformDoubt, ConformOptions, ConformProof, Conformance, InputCompletion, SearchEngine,
+    conform,
+};
 
 fn model(name: &str, text: &str) -> Model {
     let mut sources = Sources::new();
@@ -26,14 +29,14 @@ fn example(name: &str) -> Model {
     model(name, &std::fs::read_to_string(path).expect("the example is there"))
 }
 
-fn compared(imp: &Model, mut spec: Model, options: &Options) -> (Verdict, Vec<String>) {
+fn compared(imp: &Model, mut spec: Model, options: &ConformOptions) -> (Conformance, Vec<String>) {
     let imp = join(&mut spec, imp).expect("the messages agree");
-    let mut solver = stack(&Config::default());
+    let mut solver = stack(&SolverConfig::default());
     let mut cx = Ctx::new(&mut spec, &mut solver);
     let verdict =
         conform(&mut cx, &imp, options, &mut |_| ControlFlow::Continue(())).expect("the messages agree");
     let shown = match &verdict.answer {
-        Answer::Fails(witness) => {
+        ConformAnswer::Fails(witness) => {
             witness.trace.labels.iter().map(|label| label.show(cx.pool, cx.sts)).collect()
         }
         _ => Vec::new(),
@@ -44,8 +47,11 @@ fn compared(imp: &Model, mut spec: Model, options: &Options) -> (Verdict, Vec<St
 #[test]
 fn the_six_brp_mutants_have_witnesses_of_the_known_lengths() {
     for (mutant, length) in [("m1", 4), ("m2", 12), ("m3", 4), ("m4", 6), ("m5", 18), ("m6", 6)] {
-        let (_, witness) =
-            compared(&example(&format!("brp/{mutant}.iox")), example("brp/spec.iox"), &Options::default());
+        let (_, witness) = compared(
+            &example(&format!("brp/{mutant}.iox")),
+            example("brp/spec.iox"),
+            &ConformOptions::default(),
+        );
         assert_eq!(witness.len(), length, "{mutant}: {witness:?}");
     }
 }
@@ -53,29 +59,33 @@ fn the_six_brp_mutants_have_witnesses_of_the_known_lengths() {
 #[test]
 fn specifications_conform_to_themselves() {
     for name in ["brp/spec.iox", "cas/cas.iox", "cas/cas.as", "adder.iox"] {
-        let (verdict, witness) = compared(&example(name), example(name), &Options::default());
-        assert!(matches!(verdict.answer, Answer::Conforms(_)), "{name}: {:?} {witness:?}", verdict);
+        let (verdict, witness) = compared(&example(name), example(name), &ConformOptions::default());
+        assert!(matches!(verdict.answer, ConformAnswer::Conforms(_)), "{name}: {:?} {witness:?}", verdict);
     }
 }
 
 /// Where the specification may be in several states, one of them may ignore an input another one
-/// takes: completed, the model does more than the specification says (003 sec. 4.3).
+/// takes: completed, the model does more than the specification says ([AT15] sec. 4.3).
 #[test]
 fn a_nondeterministic_model_conforms_to_itself_as_long_as_it_is_not_completed() {
     let with = |completion| {
-        let options = Options { completion, ..Options::default() };
+        let options = ConformOptions { completion, ..ConformOptions::default() };
         compared(&example("slot-machine.iox"), example("slot-machine.iox"), &options).0.answer
     };
-    assert!(matches!(with(Completion::Angelic), Answer::Fails(_)));
-    assert!(matches!(with(Completion::Restricted), Answer::Conforms(_)));
-    assert!(matches!(with(Completion::None), Answer::Conforms(_)));
+    assert!(matches!(with(InputCompletion::Angelic), ConformAnswer::Fails(_)));
+    assert!(matches!(with(InputCompletion::Restricted), ConformAnswer::Conforms(_)));
+    assert!(matches!(with(InputCompletion::None), ConformAnswer::Conforms(_)));
 }
 
 #[test]
 fn the_two_car_alarms_conform_to_each_other_but_for_their_data() {
     for (imp, spec) in [("cas/cas.iox", "cas/cas.as"), ("cas/cas.as", "cas/cas.iox")] {
-        let (verdict, witness) = compared(&example(imp), example(spec), &Options::default());
-        assert_eq!(verdict.answer, Answer::Conforms(Proof::Exhausted), "{imp}, {spec}: {witness:?}");
+        let (verdict, witness) = compared(&example(imp), example(spec), &ConformOptions::default());
+        assert_eq!(
+            verdict.answer,
+            ConformAnswer::Conforms(ConformProof::Exhausted),
+            "{imp}, {spec}: {witness:?}"
+        );
     }
 }
 
@@ -83,10 +93,15 @@ fn the_two_car_alarms_conform_to_each_other_but_for_their_data() {
 #[test]
 fn an_action_system_holds_a_list_as_other_models_do() {
     for (imp, spec) in [("data/fifo.as", "data/fifo.iox"), ("data/fifo.iox", "data/fifo.as")] {
-        let (verdict, witness) = compared(&example(imp), example(spec), &Options::default());
-        assert_eq!(verdict.answer, Answer::Conforms(Proof::Exhausted), "{imp}, {spec}: {witness:?}");
+        let (verdict, witness) = compared(&example(imp), example(spec), &ConformOptions::default());
+        assert_eq!(
+            verdict.answer,
+            ConformAnswer::Conforms(ConformProof::Exhausted),
+            "{imp}, {spec}: {witness:?}"
+        );
     }
-    let (_, witness) = compared(&example("data/lifo.iox"), example("data/fifo.as"), &Options::default());
+    let (_, witness) =
+        compared(&example("data/lifo.iox"), example("data/fifo.as"), &ConformOptions::default());
     assert_eq!(witness, ["?put(x: 1)", "?put(x: 2)", "?get", "!got(x: 2)"]);
 }
 
@@ -97,35 +112,40 @@ const COUNTER: &str = "model Counter { input up(by: int) output at(n: int) var x
 #[test]
 fn an_endless_model_is_proven_by_widening() {
     let bounded = COUNTER.replace("by > 0", "1 <= by <= 10");
-    let (verdict, _) = compared(&model("a.iox", &bounded), model("b.iox", &bounded), &Options::default());
-    assert_eq!(verdict.answer, Answer::Conforms(Proof::Widened));
+    let (verdict, _) =
+        compared(&model("a.iox", &bounded), model("b.iox", &bounded), &ConformOptions::default());
+    assert_eq!(verdict.answer, ConformAnswer::Conforms(ConformProof::Widened));
     // Without bounds on the input, one state stands for all: nothing is widened.
-    let (verdict, _) = compared(&model("a.iox", COUNTER), model("b.iox", COUNTER), &Options::default());
-    assert_eq!(verdict.answer, Answer::Conforms(Proof::Exhausted));
+    let (verdict, _) =
+        compared(&model("a.iox", COUNTER), model("b.iox", COUNTER), &ConformOptions::default());
+    assert_eq!(verdict.answer, ConformAnswer::Conforms(ConformProof::Exhausted));
 }
 
 #[test]
 fn a_fault_deep_in_an_endless_model_is_found_and_a_depth_bound_is_no_proof() {
     let faulty = COUNTER.replace("emit at(n: x)", "emit at(n: if x == 3 then 4 else x)");
-    let (verdict, witness) = compared(&model("a.iox", &faulty), model("b.iox", COUNTER), &Options::default());
-    assert!(matches!(verdict.answer, Answer::Fails(_)));
+    let (verdict, witness) =
+        compared(&model("a.iox", &faulty), model("b.iox", COUNTER), &ConformOptions::default());
+    assert!(matches!(verdict.answer, ConformAnswer::Fails(_)));
     assert_eq!(witness, ["?up(by: 3)", "!at(n: 4)"]);
-    let mut options = Options::default();
+    let mut options = ConformOptions::default();
     options.bounds.max_depth = 1;
     let (verdict, _) = compared(&model("a.iox", &faulty), model("b.iox", COUNTER), &options);
-    assert_eq!(verdict.answer, Answer::Unknown(Doubt::Depth(1)));
+    assert_eq!(verdict.answer, ConformAnswer::Unknown(ConformDoubt::Depth(1)));
 }
 
 #[test]
 fn silence_and_foreign_messages_are_witnesses_too() {
     let silent = COUNTER.replace("emit at(n: x)", "emit at(n: x) when x < 10");
-    let (verdict, witness) = compared(&model("a.iox", &silent), model("b.iox", COUNTER), &Options::default());
-    let Answer::Fails(found) = &verdict.answer else { panic!("{verdict:?}") };
+    let (verdict, witness) =
+        compared(&model("a.iox", &silent), model("b.iox", COUNTER), &ConformOptions::default());
+    let ConformAnswer::Fails(found) = &verdict.answer else { panic!("{verdict:?}") };
     assert_eq!(found.trace.labels.last(), Some(&Label::Quiescence), "{witness:?}");
     let chatty = COUNTER
         .replace("output at", "output hello output at")
         .replace("state busy {", "state busy { emit hello -> idle ");
-    let (_, witness) = compared(&model("a.iox", &chatty), model("b.iox", COUNTER), &Options::default());
+    let (_, witness) =
+        compared(&model("a.iox", &chatty), model("b.iox", COUNTER), &ConformOptions::default());
     assert_eq!(witness, ["?up(by: 1)", "!hello"]);
 }
 
@@ -134,25 +154,26 @@ fn completion_decides_what_an_ignored_input_means() {
     let spec = "model M { input a output b state s { on a -> t } state t { emit b -> s } }";
     let deaf = "model M { input a output b state s { } state t { emit b -> s } }";
     let with = |completion| {
-        let options = Options { completion, ..Options::default() };
+        let options = ConformOptions { completion, ..ConformOptions::default() };
         compared(&model("a.iox", deaf), model("b.iox", spec), &options).0.answer
     };
-    assert!(matches!(with(Completion::Angelic), Answer::Fails(_)));
-    assert!(matches!(with(Completion::Restricted), Answer::Fails(_)));
-    assert_eq!(with(Completion::None), Answer::Conforms(Proof::Exhausted));
+    assert!(matches!(with(InputCompletion::Angelic), ConformAnswer::Fails(_)));
+    assert!(matches!(with(InputCompletion::Restricted), ConformAnswer::Fails(_)));
+    assert_eq!(with(InputCompletion::None), ConformAnswer::Conforms(ConformProof::Exhausted));
 }
 
 #[test]
 fn messages_are_matched_by_name_and_direction() {
     let echo = "digraph g { __start0 [label=\"\"]; s0; s0 -> s0 [label=\"ack / ack\"]; __start0 -> s0; }";
-    let (verdict, witness) = compared(&model("a.dot", echo), model("b.dot", echo), &Options::default());
-    assert_eq!(verdict.answer, Answer::Conforms(Proof::Exhausted), "{witness:?}");
+    let (verdict, witness) =
+        compared(&model("a.dot", echo), model("b.dot", echo), &ConformOptions::default());
+    assert_eq!(verdict.answer, ConformAnswer::Conforms(ConformProof::Exhausted), "{witness:?}");
     let mut spec = model("b.iox", "model M { input a state s { on a } }");
     let imp = model("a.iox", "model M { output a state s { emit a } }");
     let imp = join(&mut spec, &imp).expect("the types agree");
-    let mut solver = stack(&Config::default());
+    let mut solver = stack(&SolverConfig::default());
     let mut cx = Ctx::new(&mut spec, &mut solver);
-    let wrong = conform(&mut cx, &imp, &Options::default(), &mut |_| ControlFlow::Continue(()));
+    let wrong = conform(&mut cx, &imp, &ConformOptions::default(), &mut |_| ControlFlow::Continue(()));
     assert!(wrong.expect_err("another direction").0.contains("input of one model"));
 }
 
@@ -162,11 +183,12 @@ fn a_value_that_squares_itself_is_unknown_and_said() {
     let text = "model M { input go output n(x: int) var v: int = 3
         state s { on go { v = v * v } -> t }
         state t { emit n(x: v) -> s } }";
-    let (verdict, _) = compared(&model("squares.iox", text), model("squares.iox", text), &Options::default());
+    let (verdict, _) =
+        compared(&model("squares.iox", text), model("squares.iox", text), &ConformOptions::default());
     match verdict.answer {
-        Answer::Unknown(doubt) => assert!(doubt.to_string().contains("grow beyond"), "{doubt}"),
-        Answer::Conforms(proof) => assert_eq!(proof, Proof::Widened),
-        Answer::Fails(_) => panic!("it conforms to itself"),
+        ConformAnswer::Unknown(doubt) => assert!(doubt.to_string().contains("grow beyond"), "{doubt}"),
+        ConformAnswer::Conforms(proof) => assert_eq!(proof, ConformProof::Widened),
+        ConformAnswer::Fails(_) => panic!("it conforms to itself"),
     }
 }
 
@@ -181,8 +203,9 @@ fn an_enumeration_of_65_values_is_compared_like_one_of_64() {
                 state t {{ emit is(e: last) -> s }} }}",
             values.join(", ")
         );
-        let (verdict, _) = compared(&model("enum.iox", &text), model("enum.iox", &text), &Options::default());
-        assert!(matches!(verdict.answer, Answer::Conforms(_)), "{n}: {:?}", verdict.answer);
+        let (verdict, _) =
+            compared(&model("enum.iox", &text), model("enum.iox", &text), &ConformOptions::default());
+        assert!(matches!(verdict.answer, ConformAnswer::Conforms(_)), "{n}: {:?}", verdict.answer);
         verdict.effort.states
     };
     assert_eq!(of(64), of(65));
@@ -201,13 +224,13 @@ fn uioco_leaves_open_what_ioco_forbids() {
         state q { on a -> r }
         state r { emit z -> s } }";
     let under = |relation| {
-        let options = Options { relation, ..Options::default() };
+        let options = ConformOptions { relation, ..ConformOptions::default() };
         compared(&model("imp.iox", imp), model("spec.iox", spec), &options)
     };
-    let (_, witness) = under(Relation::Ioco);
+    let (_, witness) = under(ConformanceRelation::Ioco);
     assert_eq!(witness, ["?x", "?a", "!z"]);
-    let (verdict, _) = under(Relation::Uioco);
-    assert!(matches!(verdict.answer, Answer::Conforms(_)), "{:?}", verdict.answer);
+    let (verdict, _) = under(ConformanceRelation::Uioco);
+    assert!(matches!(verdict.answer, ConformAnswer::Conforms(_)), "{:?}", verdict.answer);
 }
 
 #[test]
@@ -215,12 +238,12 @@ fn a_comparison_that_has_to_end_says_how_far_it_came() {
     let (imp, mut spec) = (example("brp/spec.iox"), example("brp/spec.iox"));
     let imp = join(&mut spec, &imp).expect("the messages agree");
     let halt = Halt::new(AfterAsks::new(500));
-    let mut solver = stack(&Config { halt, ..Config::default() });
+    let mut solver = stack(&SolverConfig { halt, ..SolverConfig::default() });
     let mut cx = Ctx::new(&mut spec, &mut solver);
-    let verdict = conform(&mut cx, &imp, &Options::default(), &mut |_| ControlFlow::Continue(()));
+    let verdict = conform(&mut cx, &imp, &ConformOptions::default(), &mut |_| ControlFlow::Continue(()));
     let verdict = verdict.expect("the messages agree");
     assert!(
-        matches!(verdict.answer, Answer::Unknown(Doubt::Halted(Halted::Time, _))),
+        matches!(verdict.answer, ConformAnswer::Unknown(ConformDoubt::Halted(Halted::Time, _))),
         "{:?}",
         verdict.answer
     );
@@ -241,12 +264,15 @@ fn joint_counters(n: usize, top: u32, output: &str) -> Model {
 #[test]
 fn many_values_and_few_states_are_looked_at_one_by_one() {
     let (spec, imp) = (|| joint_counters(3, 9, "done"), joint_counters(3, 9, "oops"));
-    let (verdict, witness) = compared(&imp, spec(), &Options::default());
+    let (verdict, witness) = compared(&imp, spec(), &ConformOptions::default());
     assert_eq!(witness.len(), 28, "{:?}", verdict.answer);
     assert_eq!(witness.last().map(String::as_str), Some("!oops"));
-    assert_eq!(compared(&spec(), spec(), &Options::default()).0.answer, Answer::Conforms(Proof::Enumerated));
+    assert_eq!(
+        compared(&spec(), spec(), &ConformOptions::default()).0.answer,
+        ConformAnswer::Conforms(ConformProof::Enumerated)
+    );
     let engine = SearchEngine::Symbolic;
-    let (alone, same) = compared(&imp, spec(), &Options { engine, ..Options::default() });
+    let (alone, same) = compared(&imp, spec(), &ConformOptions { engine, ..ConformOptions::default() });
     assert_eq!(same.len(), 28, "{:?}", alone.answer);
 }
 
@@ -260,8 +286,8 @@ fn messages_with_values_beyond_counting_are_listed_where_they_are_computed() {
         )
     };
     let (spec, imp) = (model("spec.iox", &text("s * s")), model("imp.iox", &text("s * s + s / 299")));
-    let (verdict, witness) = compared(&imp, spec.clone(), &Options::default());
+    let (verdict, witness) = compared(&imp, spec.clone(), &ConformOptions::default());
     assert_eq!(witness.len(), 300, "{:?}", verdict.answer);
-    let (verdict, _) = compared(&spec, spec.clone(), &Options::default());
-    assert!(matches!(verdict.answer, Answer::Conforms(_)), "{:?}", verdict.answer);
+    let (verdict, _) = compared(&spec, spec.clone(), &ConformOptions::default());
+    assert!(matches!(verdict.answer, ConformAnswer::Conforms(_)), "{:?}", verdict.answer);
 }

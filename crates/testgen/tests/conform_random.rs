@@ -7,26 +7,28 @@ mod pairs;
 use std::ops::ControlFlow;
 
 use ioxide_model::label::Label;
-use ioxide_model::relation::Relation;
+use ioxide_model::relation::ConformanceRelation;
 use ioxide_model::sts::{Model, Sts};
-use ioxide_smt::brute::Brute;
+use ioxide_smt::brute::BruteSolver;
 use ioxide_smt::solver::Solver;
-use ioxide_smt::stack::{Config, stack};
-use ioxide_symex::{After, Ctx, Observed};
-use ioxide_testgen::conform::explicit::{Budget, Found, conforms, includes, ioco};
+use ioxide_smt::stack::{SolverConfig, stack};
+use ioxide_symex::{AllowedLabel, Ctx, Monitor};
+use ioxide_testgen::conform::explicit::{EnumerationBudget, EnumerationResult, conforms, includes, ioco};
 use ioxide_testgen::conform::{
-    Answer, Completion, InputRule, Options, SearchEngine, Witness, conform, differences,
+    ConformAnswer, ConformOptions, ConformWitness, InputCompletion, InputRule, SearchEngine, conform,
+    differences,
 };
 
 use self::pairs::Pairs;
 
 /// What is compared with enumeration.
-const MEANINGS: [(Relation, Completion); 3] = [
-    (Relation::Ioco, Completion::Angelic),
-    (Relation::Ioco, Completion::None),
-    (Relation::Uioco, Completion::Angelic),
+const MEANINGS: [(ConformanceRelation, InputCompletion); 3] = [
+    (ConformanceRelation::Ioco, InputCompletion::Angelic),
+    (ConformanceRelation::Ioco, InputCompletion::None),
+    (ConformanceRelation::Uioco, InputCompletion::Angelic),
 ];
-const RESTRICTED: (Relation, Completion) = (Relation::Ioco, Completion::Restricted);
+const RESTRICTED: (ConformanceRelation, InputCompletion) =
+    (ConformanceRelation::Ioco, InputCompletion::Restricted);
 
 fn n_pairs() -> u64 {
     std::env::var("IOXIDE_PAIRS").ok().and_then(|text| text.parse().ok()).unwrap_or(600)
@@ -36,24 +38,25 @@ fn n_pairs() -> u64 {
 fn symbolic(
     spec: &Model,
     imp: &Sts,
-    (relation, completion): (Relation, Completion),
+    (relation, completion): (ConformanceRelation, InputCompletion),
     solver: &mut dyn Solver,
-) -> Answer {
+) -> ConformAnswer {
     let mut spec = spec.clone();
-    let options = Options { relation, completion, engine: SearchEngine::Symbolic, ..Options::default() };
+    let options =
+        ConformOptions { relation, completion, engine: SearchEngine::Symbolic, ..ConformOptions::default() };
     let mut cx = Ctx::new(&mut spec, solver);
     let verdict = conform(&mut cx, imp, &options, &mut |_| ControlFlow::Continue(())).expect("same messages");
-    if let Answer::Fails(witness) = &verdict.answer {
+    if let ConformAnswer::Fails(witness) = &verdict.answer {
         assert_forbidden(&mut cx, witness);
     }
     verdict.answer
 }
 
-fn assert_forbidden(cx: &mut Ctx<'_>, witness: &Witness) {
+fn assert_forbidden(cx: &mut Ctx<'_>, witness: &ConformWitness) {
     let (last, before) = witness.trace.labels.split_last().expect("a witness has a label");
-    let mut after = After::new(cx);
+    let mut after = Monitor::new(cx);
     for label in before {
-        assert_eq!(after.observe(cx, label).expect("allowed"), Observed::Allowed);
+        assert_eq!(after.observe(cx, label).expect("allowed"), AllowedLabel::Allowed);
     }
     assert!(matches!(last, Label::Output(..) | Label::Quiescence));
     assert!(after.observe(cx, last).is_err());
@@ -68,18 +71,19 @@ fn conform_agrees_with_enumeration_on_random_pairs() {
             println!("pair {seed}");
         }
         let pair = Pairs::new(seed).pair();
-        let mut brute = Brute::new();
-        let mut layers = stack(&Config::default());
+        let mut brute = BruteSolver::new();
+        let mut layers = stack(&SolverConfig::default());
         for (imp, spec) in [(&pair.one, &pair.other), (&pair.other, &pair.one)] {
             for meaning in MEANINGS {
                 let (relation, completion) = meaning;
                 let model = Model { pool: pair.pool.clone(), sts: spec.clone() };
-                let expected = conforms(&pair.pool, imp, spec, relation, completion, Budget::default());
+                let expected =
+                    conforms(&pair.pool, imp, spec, relation, completion, EnumerationBudget::default());
                 let solver: &mut dyn Solver = if seed % 8 == 0 { &mut layers } else { &mut brute };
                 let answer = symbolic(&model, imp, meaning, solver);
                 match (&expected, &answer) {
-                    (Found::Conforms, Answer::Conforms(_)) => conforming += 1,
-                    (Found::Fails(trace), Answer::Fails(witness)) => {
+                    (EnumerationResult::Conforms, ConformAnswer::Conforms(_)) => conforming += 1,
+                    (EnumerationResult::Fails(trace), ConformAnswer::Fails(witness)) => {
                         failing += 1;
                         assert_eq!(trace.len(), witness.trace.len(), "seed {seed}: {trace:?} {witness:?}");
                     }
@@ -99,21 +103,21 @@ fn inclusion_of_traces_agrees_with_enumeration_on_random_pairs() {
     let (mut included, mut different) = (0, 0);
     for seed in 0..n_pairs() / 2 {
         let pair = Pairs::new(seed).pair();
-        let mut brute = Brute::new();
+        let mut brute = BruteSolver::new();
         for (imp, spec) in [(&pair.one, &pair.other), (&pair.other, &pair.one), (&pair.one, &pair.one)] {
-            let expected = includes(&pair.pool, imp, spec, Budget::default());
+            let expected = includes(&pair.pool, imp, spec, EnumerationBudget::default());
             let mut model = Model { pool: pair.pool.clone(), sts: spec.clone() };
-            let options = Options {
-                completion: Completion::None,
+            let options = ConformOptions {
+                completion: InputCompletion::None,
                 inputs: InputRule::Compared,
                 engine: SearchEngine::Symbolic,
-                ..Options::default()
+                ..ConformOptions::default()
             };
             let mut cx = Ctx::new(&mut model, &mut brute);
             let verdict = conform(&mut cx, imp, &options, &mut |_| ControlFlow::Continue(()));
             match (&expected, &verdict.expect("same messages").answer) {
-                (Found::Conforms, Answer::Conforms(_)) => included += 1,
-                (Found::Fails(trace), Answer::Fails(witness)) => {
+                (EnumerationResult::Conforms, ConformAnswer::Conforms(_)) => included += 1,
+                (EnumerationResult::Fails(trace), ConformAnswer::Fails(witness)) => {
                     different += 1;
                     assert_eq!(trace.len(), witness.trace.len(), "seed {seed}: {trace:?} {witness:?}");
                 }
@@ -130,17 +134,23 @@ fn every_difference_is_one_and_the_first_is_the_shortest() {
     let mut several = 0;
     for seed in 0..n_pairs() / 2 {
         let pair = Pairs::new(seed).pair();
-        let expected = ioco(&pair.pool, &pair.one, &pair.other, Completion::Angelic, Budget::default());
+        let expected =
+            ioco(&pair.pool, &pair.one, &pair.other, InputCompletion::Angelic, EnumerationBudget::default());
         let mut model = Model { pool: pair.pool.clone(), sts: pair.other.clone() };
-        let mut brute = Brute::new();
+        let mut brute = BruteSolver::new();
         let mut cx = Ctx::new(&mut model, &mut brute);
         let watch = &mut |_: &_| ControlFlow::Continue(());
-        let found = differences(&mut cx, &pair.one, &Options::default(), 50, watch).expect("same messages");
+        let found =
+            differences(&mut cx, &pair.one, &ConformOptions::default(), 50, watch).expect("same messages");
         found.witnesses.iter().for_each(|witness| assert_forbidden(&mut cx, witness));
         match expected {
-            Found::Conforms => assert!(found.witnesses.is_empty() && found.rest.is_none(), "seed {seed}"),
-            Found::Fails(trace) => assert_eq!(found.witnesses[0].trace.len(), trace.len(), "seed {seed}"),
-            Found::GaveUp => panic!("seed {seed}"),
+            EnumerationResult::Conforms => {
+                assert!(found.witnesses.is_empty() && found.rest.is_none(), "seed {seed}")
+            }
+            EnumerationResult::Fails(trace) => {
+                assert_eq!(found.witnesses[0].trace.len(), trace.len(), "seed {seed}")
+            }
+            EnumerationResult::GaveUp => panic!("seed {seed}"),
         }
         several += u64::from(found.witnesses.len() > 1);
     }
@@ -152,12 +162,18 @@ fn a_restricted_completion_finds_nothing_that_the_full_one_does_not() {
     for seed in 0..n_pairs() / 4 {
         let pair = Pairs::new(seed).pair();
         let model = Model { pool: pair.pool.clone(), sts: pair.other.clone() };
-        let mut brute = Brute::new();
+        let mut brute = BruteSolver::new();
         let same = symbolic(&model, &pair.other, RESTRICTED, &mut brute);
-        assert!(matches!(same, Answer::Conforms(_)), "seed {seed}: {same:?}");
-        if matches!(symbolic(&model, &pair.one, RESTRICTED, &mut brute), Answer::Fails(_)) {
-            let full = ioco(&pair.pool, &pair.one, &pair.other, Completion::Angelic, Budget::default());
-            assert!(matches!(full, Found::Fails(_)), "seed {seed}");
+        assert!(matches!(same, ConformAnswer::Conforms(_)), "seed {seed}: {same:?}");
+        if matches!(symbolic(&model, &pair.one, RESTRICTED, &mut brute), ConformAnswer::Fails(_)) {
+            let full = ioco(
+                &pair.pool,
+                &pair.one,
+                &pair.other,
+                InputCompletion::Angelic,
+                EnumerationBudget::default(),
+            );
+            assert!(matches!(full, EnumerationResult::Fails(_)), "seed {seed}");
         }
     }
 }
@@ -169,12 +185,23 @@ fn uioco_refutes_nothing_that_ioco_allows() {
     for seed in 0..n_pairs() {
         let pair = Pairs::new(seed).pair();
         let under = |relation| {
-            conforms(&pair.pool, &pair.one, &pair.other, relation, Completion::Angelic, Budget::default())
+            conforms(
+                &pair.pool,
+                &pair.one,
+                &pair.other,
+                relation,
+                InputCompletion::Angelic,
+                EnumerationBudget::default(),
+            )
         };
-        match (under(Relation::Ioco), under(Relation::Uioco)) {
-            (Found::Conforms, uioco) => assert_eq!(uioco, Found::Conforms, "seed {seed}"),
-            (Found::Fails(_), Found::Conforms) => differ += 1,
-            (Found::Fails(ioco), Found::Fails(uioco)) => assert!(ioco.len() <= uioco.len(), "seed {seed}"),
+        match (under(ConformanceRelation::Ioco), under(ConformanceRelation::Uioco)) {
+            (EnumerationResult::Conforms, uioco) => {
+                assert_eq!(uioco, EnumerationResult::Conforms, "seed {seed}")
+            }
+            (EnumerationResult::Fails(_), EnumerationResult::Conforms) => differ += 1,
+            (EnumerationResult::Fails(ioco), EnumerationResult::Fails(uioco)) => {
+                assert!(ioco.len() <= uioco.len(), "seed {seed}")
+            }
             other => panic!("seed {seed}: {other:?}"),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ioxide_lang::{Options, load};
+use ioxide_lang::{LoadOptions, load};
 use ioxide_model::concrete::initial_state;
 use ioxide_model::index::Idx as _;
 use ioxide_model::label::Label;
@@ -10,37 +10,39 @@ use ioxide_model::source::Sources;
 use ioxide_model::sts::{Model, SwitchId};
 use ioxide_model::trace::Trace;
 use ioxide_model::value::Value;
-use ioxide_smt::stack::{Config, Stack, stack};
+use ioxide_smt::stack::{SolverConfig, SolverStack, stack};
 use ioxide_symex::Ctx;
-use ioxide_testgen::data::patterned::{Patterned, pick_patterned};
-use ioxide_testgen::data::{Hints, Lexicon, Pick, Seen, Taste, Wish, pick_hinted};
+use ioxide_testgen::data::patterned::{PatternedRequest, pick_patterned};
+use ioxide_testgen::data::{
+    Hints, ModelLexicon, PickedValues, SeenValues, ValueRequest, ValueWeights, pick_hinted,
+};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 fn model(text: &str) -> Model {
     let mut sources = Sources::default();
     let file = sources.add("test.iox", text.to_owned());
-    load(&sources, file, &Options::default()).model.expect("a model")
+    load(&sources, file, &LoadOptions::default()).model.expect("a model")
 }
 
-fn solver() -> Stack {
-    stack(&Config::default())
+fn solver() -> SolverStack {
+    stack(&SolverConfig::default())
 }
 
 /// Values drawn `n` times for the first switch of `text` in the initial state, after `seen`.
 fn drawn(text: &str, seen: &[Value], n: u64) -> Vec<Vec<Value>> {
     let (mut model, mut solver) = (model(text), solver());
     let mut cx = Ctx::new(&mut model, &mut solver);
-    let mut lexicon = Lexicon::of(&mut cx);
+    let mut lexicon = ModelLexicon::of(&mut cx);
     let id = SwitchId::new(0);
     let switch = &cx.sts.switches[id];
     let state = initial_state(cx.pool, cx.sts).expect("all values are known");
     let atoms = lexicon.atoms(&mut cx, id).to_vec();
     let hints =
-        Hints { recent: seen, constants: lexicon.constants(), atoms: &atoms, taste: Taste::default() };
-    let wish = Wish { gate: switch.gate, guard: switch.guard, state: &state.values };
+        Hints { recent: seen, constants: lexicon.constants(), atoms: &atoms, taste: ValueWeights::default() };
+    let wish = ValueRequest { gate: switch.gate, guard: switch.guard, state: &state.values };
     let pick = |seed| match pick_hinted(&mut cx, &mut ChaCha8Rng::seed_from_u64(seed), &wish, &hints) {
-        Pick::Values(values) => values,
+        PickedValues::Values(values) => values,
         other => panic!("{other:?}"),
     };
     (0..n).map(pick).collect()
@@ -54,7 +56,7 @@ fn the_comparisons_of_a_crowded_place_are_found_when_they_are_asked_for() {
     let mut model = model(&format!("model M {{ input ask(n: int) state s {{ {} }} }}", switches.join("\n")));
     let mut solver = solver();
     let mut cx = Ctx::new(&mut model, &mut solver);
-    let mut lexicon = Lexicon::of(&mut cx);
+    let mut lexicon = ModelLexicon::of(&mut cx);
     let before = lexicon.n_atoms();
     let last = SwitchId::new(1199);
     let own = cx.sts.switches[last].guard;
@@ -140,8 +142,8 @@ fn any_two_of_eight_fields_are_equal_now_and_then() {
     let mut equal = BTreeSet::new();
     for seed in 0..60 {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let wish = Patterned { fields: &fields, facts: &facts, beside: &[], first: 0 };
-        let Pick::Values(values) = pick_patterned(&mut cx, &mut rng, &wish) else {
+        let wish = PatternedRequest { fields: &fields, facts: &facts, beside: &[], first: 0 };
+        let PickedValues::Values(values) = pick_patterned(&mut cx, &mut rng, &wish) else {
             panic!("there are values")
         };
         equal.extend(
@@ -181,7 +183,7 @@ fn what_was_seen_is_remembered_the_latest_last() {
     let (input, output) = (model.sts.gate_named("i").expect("i"), model.sts.gate_named("o").expect("o"));
     let number = |n| Label::Input(input, vec![Value::int(n), Value::Bool(true)]);
     let mut history: Trace = [number(1), number(2), Label::Quiescence].into_iter().collect();
-    let mut seen = Seen::default();
+    let mut seen = SeenValues::default();
     seen.catch_up(&history);
     history.labels.extend([Label::Output(output, vec![Value::str("x")]), number(1)]);
     seen.catch_up(&history);

@@ -7,29 +7,30 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Instant;
 
-use ioxide_lang::{Options, load};
+use ioxide_lang::{LoadOptions, load};
 use ioxide_model::label::Label;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::{Model, Sts};
 use ioxide_model::trace::Trace;
-use ioxide_smt::stack::{Config as SolverConfig, stack};
-use ioxide_symex::{After, Ctx};
-use ioxide_testgen::conform::explicit::{Budget, Found, ioco};
-use ioxide_testgen::conform::{Answer, Completion, Witness};
-use ioxide_testgen::kill::lab::{Lab, Specimen};
-use ioxide_testgen::kill::suite::Test;
-use ioxide_testgen::kill::tester::Killer;
-use ioxide_testgen::kill::{Analysis, Config, Optimisation};
+use ioxide_smt::stack::{SolverConfig, stack};
+use ioxide_symex::{Ctx, Monitor};
+use ioxide_testgen::conform::explicit::{EnumerationBudget, EnumerationResult, ioco};
+use ioxide_testgen::conform::{ConformAnswer, ConformWitness, InputCompletion};
+use ioxide_testgen::kill::mutant_runner::{MutantRunner, MutantSystem};
+use ioxide_testgen::kill::suite::KillTest;
+use ioxide_testgen::kill::tester::KillTester;
+use ioxide_testgen::kill::{KillConfig, MutationAnalysis, Optimisation};
 use ioxide_testgen::mutate::{
-    MAX_MUTANTS, Mutant, Operator, Sample, Selection, TooManyMutants, mutants, select, show_switch,
+    MAX_MUTANTS, Mutant, MutantSelection, MutationOperator, Sample, TooManyMutants, mutants, select,
+    show_switch,
 };
-use ioxide_testgen::tester::{Move, Stop, Tester};
+use ioxide_testgen::tester::{Tester, TesterMove, TesterStop};
 
 fn model(name: &str, change: impl Fn(String) -> String) -> Model {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
     let mut sources = Sources::new();
     let file = sources.add(name, change(std::fs::read_to_string(path).expect("the example is there")));
-    let loaded = load(&sources, file, &Options::default());
+    let loaded = load(&sources, file, &LoadOptions::default());
     loaded.model.unwrap_or_else(|| panic!("{name}: {:?}", loaded.diagnostics))
 }
 
@@ -45,22 +46,22 @@ fn small_brp() -> Model {
 
 struct Decided {
     mutants: Vec<Mutant>,
-    answers: Vec<Answer>,
+    answers: Vec<ConformAnswer>,
 }
 
-fn decided(model: &mut Model, operators: &[Operator]) -> Decided {
+fn decided(model: &mut Model, operators: &[MutationOperator]) -> Decided {
     let mutants = mutants(model, operators);
     let mut solver = stack(&SolverConfig::default());
     let mut cx = Ctx::new(model, &mut solver);
     let off = BTreeSet::from([Optimisation::Enumeration]);
-    let analysis = Analysis::new(&mut cx, &Config { off, ..Config::default() });
+    let analysis = MutationAnalysis::new(&mut cx, &KillConfig { off, ..KillConfig::default() });
     let mut watch = |_: &_| ControlFlow::Continue(());
     let answers = mutants.iter().map(|mutant| analysis.decide(&mut cx, mutant, &mut watch).answer).collect();
     Decided { mutants, answers }
 }
 
-fn witness(answer: &Answer) -> Option<&Witness> {
-    if let Answer::Fails(witness) = answer { Some(witness) } else { None }
+fn witness(answer: &ConformAnswer) -> Option<&ConformWitness> {
+    if let ConformAnswer::Fails(witness) = answer { Some(witness) } else { None }
 }
 
 /// Every `stride`-th mutant gets the same answer from enumeration, with a trace of the same length.
@@ -70,13 +71,13 @@ fn assert_enumeration_agrees(model: &Model, decided: &Decided, stride: usize) {
     let (mut compared, mut endless) = (0, 0);
     for (mutant, answer) in decided.mutants.iter().zip(&decided.answers).step_by(stride) {
         let imp = mutant.apply(&model.sts);
-        let budget = Budget { states: 20_000, steps: 2_000_000 };
-        let found = ioco(&model.pool, &imp, &model.sts, Completion::Angelic, budget);
+        let budget = EnumerationBudget { states: 20_000, steps: 2_000_000 };
+        let found = ioco(&model.pool, &imp, &model.sts, InputCompletion::Angelic, budget);
         match (&found, answer) {
-            (Found::Conforms, Answer::Conforms(_)) => compared += 1,
+            (EnumerationResult::Conforms, ConformAnswer::Conforms(_)) => compared += 1,
             // A counter that grows for ever cannot be enumerated.
-            (Found::GaveUp, Answer::Conforms(_)) => endless += 1,
-            (Found::Fails(trace), Answer::Fails(witness)) => {
+            (EnumerationResult::GaveUp, ConformAnswer::Conforms(_)) => endless += 1,
+            (EnumerationResult::Fails(trace), ConformAnswer::Fails(witness)) => {
                 assert_eq!(trace.len(), witness.trace.len(), "{}", mutant.id);
                 compared += 1;
             }
@@ -88,31 +89,32 @@ fn assert_enumeration_agrees(model: &Model, decided: &Decided, stride: usize) {
 }
 
 /// A suite for the killed mutants; it kills all of them.
-fn suite(model: &mut Model, decided: &Decided) -> Vec<Test> {
+fn suite(model: &mut Model, decided: &Decided) -> Vec<KillTest> {
     let spec = model.sts.clone();
     let systems: Vec<Sts> = decided.mutants.iter().map(|mutant| mutant.apply(&spec)).collect();
-    let specimens: Vec<Specimen<'_>> = decided
+    let specimens: Vec<MutantSystem<'_>> = decided
         .mutants
         .iter()
         .zip(&systems)
-        .map(|(mutant, system)| Specimen { mutant, system: Some(system) })
+        .map(|(mutant, system)| MutantSystem { mutant, system: Some(system) })
         .collect();
     let witnesses: Vec<_> =
         decided.answers.iter().map(|answer| witness(answer).map(|it| &it.trace)).collect();
     let mut solver = stack(&SolverConfig::default());
     let mut cx = Ctx::new(model, &mut solver);
-    let suite = Lab::new(&mut cx, &spec, &specimens).suite(&mut cx, &witnesses);
+    let suite = MutantRunner::new(&mut cx, &spec, &specimens).suite(&mut cx, &witnesses);
     let killed: BTreeSet<usize> = suite.iter().flat_map(|test| test.kills.iter().copied()).collect();
     let killable: BTreeSet<usize> = (0..witnesses.len()).filter(|&at| witnesses[at].is_some()).collect();
     assert_eq!(killed, killable);
     suite
 }
 
-fn report(name: &str, decided: &Decided, suite: &[Test], seconds: f64) -> (usize, usize, usize) {
+fn report(name: &str, decided: &Decided, suite: &[KillTest], seconds: f64) -> (usize, usize, usize) {
     let killed = decided.answers.iter().filter(|answer| witness(answer).is_some()).count();
-    let equivalent = decided.answers.iter().filter(|answer| matches!(answer, Answer::Conforms(_))).count();
+    let equivalent =
+        decided.answers.iter().filter(|answer| matches!(answer, ConformAnswer::Conforms(_))).count();
     let unknown = decided.answers.len() - killed - equivalent;
-    let ios: usize = suite.iter().map(Test::n_ios).sum();
+    let ios: usize = suite.iter().map(KillTest::n_ios).sum();
     let deepest = decided.answers.iter().filter_map(witness).map(|it| it.trace.len()).max();
     println!(
         "{name}: {} mutants, {killed} killed, {equivalent} equivalent, {unknown} unknown, deepest {deepest:?}, {} tests, {ios} IOs, {seconds:.2} s",
@@ -126,12 +128,12 @@ fn report(name: &str, decided: &Decided, suite: &[Test], seconds: f64) -> (usize
 fn every_brp_mutant_is_decided_as_enumeration_decides_it() {
     let mut model = small_brp();
     let start = Instant::now();
-    let decided = decided(&mut model, &Operator::ALL);
+    let decided = decided(&mut model, &MutationOperator::ALL);
     let seconds = start.elapsed().as_secs_f64();
     let suite = suite(&mut model, &decided);
     let (_, _, unknown) = report("BRP", &decided, &suite, seconds);
     assert_eq!(unknown, 0);
-    assert!(suite.len() <= 18 && suite.iter().map(Test::n_ios).sum::<usize>() <= 204);
+    assert!(suite.len() <= 18 && suite.iter().map(KillTest::n_ios).sum::<usize>() <= 204);
     assert_enumeration_agrees(&model, &decided, 149);
 }
 
@@ -140,7 +142,7 @@ fn every_car_alarm_mutant_is_decided_as_enumeration_decides_it() {
     for name in ["cas/cas.iox", "cas/cas.as"] {
         let mut model = model(name, |text| text);
         let start = Instant::now();
-        let decided = decided(&mut model, &Operator::ALL);
+        let decided = decided(&mut model, &MutationOperator::ALL);
         let seconds = start.elapsed().as_secs_f64();
         let suite = suite(&mut model, &decided);
         let (_, _, unknown) = report(name, &decided, &suite, seconds);
@@ -160,7 +162,7 @@ fn free() -> Model {
 fn compiled(text: &str) -> Model {
     let mut sources = Sources::new();
     let file = sources.add("free.iox", text);
-    load(&sources, file, &Options::default()).model.expect("it compiles")
+    load(&sources, file, &LoadOptions::default()).model.expect("it compiles")
 }
 
 /// A run goes on with another test where the system takes another way, and is inconclusive where none fits.
@@ -174,21 +176,21 @@ fn the_killing_tester_adapts_to_what_the_system_does() {
     let trace = |labels: &[&Label]| labels.iter().copied().cloned().collect::<Trace>();
     let mut solver = stack(&SolverConfig::default());
     let mut cx = Ctx::new(&mut model, &mut solver);
-    let after = After::new(&mut cx);
-    let test = |trace| Test { trace, look: None, kills: Vec::new() };
-    let mut tester = Killer::new([trace(&[&a, &x, &a]), trace(&[&a, &y])].map(test));
+    let after = Monitor::new(&mut cx);
+    let test = |trace| KillTest { trace, look: None, kills: Vec::new() };
+    let mut tester = KillTester::new([trace(&[&a, &x, &a]), trace(&[&a, &y])].map(test));
     tester.start(0);
-    assert_eq!(tester.next(&mut cx, &after, &trace(&[])), Move::Stimulate(a.clone()));
-    assert_eq!(tester.next(&mut cx, &after, &trace(&[&a])), Move::Observe);
+    assert_eq!(tester.next(&mut cx, &after, &trace(&[])), TesterMove::Stimulate(a.clone()));
+    assert_eq!(tester.next(&mut cx, &after, &trace(&[&a])), TesterMove::Observe);
     // The first test wants `x`; the second goes on after `y`, and looks once more.
-    assert_eq!(tester.next(&mut cx, &after, &trace(&[&a, &y])), Move::Observe);
+    assert_eq!(tester.next(&mut cx, &after, &trace(&[&a, &y])), TesterMove::Observe);
     let end = tester.next(&mut cx, &after, &trace(&[&a, &y, &Label::Quiescence]));
-    assert!(matches!(end, Move::Stop(Stop::GoalMet(_))), "{end:?}");
+    assert!(matches!(end, TesterMove::Stop(TesterStop::GoalMet(_))), "{end:?}");
     assert_eq!((tester.n_done(), tester.is_done()), (1, false));
     tester.start(1);
-    assert_eq!(tester.next(&mut cx, &after, &trace(&[])), Move::Stimulate(a.clone()));
+    assert_eq!(tester.next(&mut cx, &after, &trace(&[])), TesterMove::Stimulate(a.clone()));
     let end = tester.next(&mut cx, &after, &trace(&[&a, &y]));
-    assert!(matches!(end, Move::Stop(Stop::GoalMissed(_))), "{end:?}");
+    assert!(matches!(end, TesterMove::Stop(TesterStop::GoalMissed(_))), "{end:?}");
     (2..10).for_each(|seed| tester.start(seed));
     assert!(tester.is_done(), "a test that never comes to its end is given up");
 }
@@ -196,26 +198,27 @@ fn the_killing_tester_adapts_to_what_the_system_does() {
 #[test]
 fn mutants_have_stable_names_and_can_be_chosen() {
     let mut model = free();
-    let all = mutants(&mut model, &Operator::ALL);
+    let all = mutants(&mut model, &MutationOperator::ALL);
     let ids: Vec<&str> = all.iter().map(|mutant| mutant.id.as_str()).collect();
     assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len(), "every name once");
     for id in ["ra-guard-neg-1", "ra-target-1", "rx-source-2", "rx-gate-1"] {
         assert!(ids.contains(&id), "{id} in {ids:?}");
     }
-    let at = Selection { places: vec!["t".into()], ..Selection::default() };
+    let at = MutantSelection { places: vec!["t".into()], ..MutantSelection::default() };
     assert!(
         select(&mut model, &at)
             .expect("few")
             .iter()
             .all(|mutant| mutant.id.starts_with('r') && !mutant.id.starts_with("ra"))
     );
-    let few = Selection { sample: Some(Sample { count: 3, seed: 7 }), ..Selection::default() };
+    let few = MutantSelection { sample: Some(Sample { count: 3, seed: 7 }), ..MutantSelection::default() };
     let names = |model: &mut Model, selection| {
         select(model, selection).expect("few").into_iter().map(|it| it.id).collect::<Vec<_>>()
     };
     assert_eq!(names(&mut model, &few).len(), 3);
     assert_eq!(names(&mut model, &few), names(&mut model, &few));
-    let two = Selection { second_order: Some(Sample { count: 5, seed: 7 }), ..Selection::default() };
+    let two =
+        MutantSelection { second_order: Some(Sample { count: 5, seed: 7 }), ..MutantSelection::default() };
     let pairs = select(&mut model, &two).expect("few");
     assert!(
         pairs.len() == 5
@@ -233,16 +236,16 @@ fn of_too_many_mutants_there_is_a_sample_and_no_list() {
     let text = format!("model M {{ input go {} }}", places.join("\n"));
     let mut model = compiled(&text);
     const { assert!(601 * 600 > MAX_MUTANTS) };
-    let operators = vec![Operator::Target];
-    let all = Selection { operators, ..Selection::default() };
+    let operators = vec![MutationOperator::Target];
+    let all = MutantSelection { operators, ..MutantSelection::default() };
     assert_eq!(select(&mut model, &all).map(|found| found.len()), Err(TooManyMutants));
-    let few = Selection { sample: Some(Sample { count: 7, seed: 7 }), ..all.clone() };
+    let few = MutantSelection { sample: Some(Sample { count: 7, seed: 7 }), ..all.clone() };
     let drawn = select(&mut model, &few).expect("a sample");
     assert_eq!(drawn.len(), 7);
     assert!(drawn.is_sorted_by_key(|mutant| mutant.edits[0].switch().map(|(id, _)| id)));
     let again = select(&mut model, &few).expect("a sample");
     assert_eq!(ids(&drawn), ids(&again));
-    let one = Selection { places: vec!["s600".into()], ..all };
+    let one = MutantSelection { places: vec!["s600".into()], ..all };
     assert_eq!(select(&mut model, &one).map(|found| found.len()), Ok(600));
 }
 
@@ -257,13 +260,13 @@ fn initial_values_and_literal_collections_are_mutated() {
         "model M { input a output y(n: int, l: list<int>) var k: 0..5 = 0 var on: bool = true var dead: int = 1
             state s { ra: on a -> t } state t { ry: emit y(n: k, l: [4, 5]) when on { dead = 2 } -> s } }",
     );
-    let starts = mutants(&mut model, &[Operator::Initial]);
+    let starts = mutants(&mut model, &[MutationOperator::Initial]);
     let ids: Vec<&str> = starts.iter().map(|it| it.id.as_str()).collect();
     assert_eq!(ids, ["k-initial-1", "on-initial-1", "dead-initial-1", "dead-initial-2"]);
-    let decided = decided(&mut model, &[Operator::Initial]);
+    let decided = decided(&mut model, &[MutationOperator::Initial]);
     let killed: Vec<bool> = decided.answers.iter().map(|it| witness(it).is_some()).collect();
     assert_eq!(killed, [true, true, false, false]);
-    let constants = mutants(&mut model, &[Operator::GuardConstant]);
+    let constants = mutants(&mut model, &[MutationOperator::GuardConstant]);
     let shown = |mutant: &Mutant| show_switch(&model, mutant.switches().next().expect("a switch").1);
     let shown: Vec<String> = constants.iter().map(shown).collect();
     assert!(shown.iter().any(|switch| switch.contains("[4] ")), "{shown:?}");

@@ -9,14 +9,14 @@ use std::ops::ControlFlow;
 
 use ioxide_model::sts::{Model, Sts};
 use ioxide_model::trace::Trace;
-use ioxide_smt::brute::Brute;
+use ioxide_smt::brute::BruteSolver;
 use ioxide_symex::Ctx;
-use ioxide_testgen::conform::explicit::{Budget, Found, ioco};
-use ioxide_testgen::conform::{Answer, Completion};
-use ioxide_testgen::kill::again::Witnesses;
-use ioxide_testgen::kill::lab::{Lab, Specimen};
-use ioxide_testgen::kill::{Analysis, Config, Optimisation};
-use ioxide_testgen::mutate::{Mutant, Operator, mutants};
+use ioxide_testgen::conform::explicit::{EnumerationBudget, EnumerationResult, ioco};
+use ioxide_testgen::conform::{ConformAnswer, InputCompletion};
+use ioxide_testgen::kill::known_witnesses::KnownWitnesses;
+use ioxide_testgen::kill::mutant_runner::{MutantRunner, MutantSystem};
+use ioxide_testgen::kill::{KillConfig, MutationAnalysis, Optimisation};
+use ioxide_testgen::mutate::{Mutant, MutationOperator, mutants};
 
 use self::pairs::Pairs;
 
@@ -29,25 +29,25 @@ fn sampled(seed: u64) -> (Model, Vec<Mutant>) {
     let pair = Pairs::new(seed).pair();
     let sts = if seed.is_multiple_of(2) { pair.one } else { pair.other };
     let mut model = Model { pool: pair.pool, sts };
-    let all = mutants(&mut model, &Operator::ALL);
+    let all = mutants(&mut model, &MutationOperator::ALL);
     (model, all.into_iter().skip(usize::try_from(seed % 7).unwrap_or(0)).step_by(7).collect())
 }
 
-fn answers(model: &mut Model, mutants: &[Mutant], off: BTreeSet<Optimisation>) -> Vec<Answer> {
-    let mut solver = Brute::new();
+fn answers(model: &mut Model, mutants: &[Mutant], off: BTreeSet<Optimisation>) -> Vec<ConformAnswer> {
+    let mut solver = BruteSolver::new();
     let mut cx = Ctx::new(model, &mut solver);
-    let analysis = Analysis::new(&mut cx, &Config { off, ..Config::default() });
+    let analysis = MutationAnalysis::new(&mut cx, &KillConfig { off, ..KillConfig::default() });
     let mut watch = |_: &_| ControlFlow::Continue(());
     mutants.iter().map(|mutant| analysis.decide(&mut cx, mutant, &mut watch).answer).collect()
 }
 
-fn trace(answer: &Answer) -> Option<&Trace> {
-    if let Answer::Fails(witness) = answer { Some(&witness.trace) } else { None }
+fn trace(answer: &ConformAnswer) -> Option<&Trace> {
+    if let ConformAnswer::Fails(witness) = answer { Some(&witness.trace) } else { None }
 }
 
-fn enumerated(model: &Model, mutant: &Mutant) -> Found {
+fn enumerated(model: &Model, mutant: &Mutant) -> EnumerationResult {
     let imp = mutant.apply(&model.sts);
-    ioco(&model.pool, &imp, &model.sts, Completion::Angelic, Budget::default())
+    ioco(&model.pool, &imp, &model.sts, InputCompletion::Angelic, EnumerationBudget::default())
 }
 
 #[test]
@@ -58,13 +58,13 @@ fn mutants_of_random_models_are_decided_as_enumeration_decides_them() {
         let answers = answers(&mut model, &mutants, BTreeSet::new());
         for (mutant, answer) in mutants.iter().zip(&answers) {
             match (enumerated(&model, mutant), answer) {
-                (Found::Conforms, Answer::Conforms(_)) => equivalent += 1,
-                (Found::Fails(trace), Answer::Fails(witness)) => {
+                (EnumerationResult::Conforms, ConformAnswer::Conforms(_)) => equivalent += 1,
+                (EnumerationResult::Fails(trace), ConformAnswer::Fails(witness)) => {
                     killed += 1;
                     assert_eq!(trace.len(), witness.trace.len(), "seed {seed}, {}", mutant.id);
                 }
                 // Too many cases in one step: said, and rare.
-                (_, Answer::Unknown(_)) => open += 1,
+                (_, ConformAnswer::Unknown(_)) => open += 1,
                 (found, answer) => panic!("seed {seed}, {}: {found:?} but {answer:?}", mutant.id),
             }
         }
@@ -78,10 +78,10 @@ fn no_optimisation_changes_an_answer() {
     for seed in 0..n_models() / 4 {
         let (mut model, mutants) = sampled(seed);
         let all = answers(&mut model, &mutants, BTreeSet::new());
-        let kind = |answer: &Answer| match answer {
-            Answer::Fails(witness) => Some(witness.trace.len()),
-            Answer::Conforms(_) => None,
-            Answer::Unknown(doubt) => panic!("seed {seed}: {doubt}"),
+        let kind = |answer: &ConformAnswer| match answer {
+            ConformAnswer::Fails(witness) => Some(witness.trace.len()),
+            ConformAnswer::Conforms(_) => None,
+            ConformAnswer::Unknown(doubt) => panic!("seed {seed}: {doubt}"),
         };
         for off in [
             Optimisation::Precompute,
@@ -106,22 +106,26 @@ fn traces_of_others_kill_only_what_enumeration_kills() {
         let (mut model, mutants) = sampled(seed);
         let answers = answers(&mut model, &mutants, BTreeSet::new());
         let spec = model.clone();
-        let mut solver = Brute::new();
+        let mut solver = BruteSolver::new();
         let mut cx = Ctx::new(&mut model, &mut solver);
         for (at, mutant) in mutants.iter().enumerate() {
-            let mine = Witnesses::new(trace(&answers[at]));
+            let mine = KnownWitnesses::new(trace(&answers[at]));
             assert_eq!(
-                mine.killing(&mut cx, mutant, Completion::Angelic),
+                mine.killing(&mut cx, mutant, InputCompletion::Angelic),
                 trace(&answers[at]),
                 "seed {seed}"
             );
             own += usize::from(trace(&answers[at]).is_some());
             let but_mine = (0..mutants.len()).filter(|&it| it != at).filter_map(|it| trace(&answers[it]));
-            match Witnesses::new(but_mine).killing(&mut cx, mutant, Completion::Angelic) {
+            match KnownWitnesses::new(but_mine).killing(&mut cx, mutant, InputCompletion::Angelic) {
                 Some(_) => {
                     others += 1;
                     let found = enumerated(&spec, mutant);
-                    assert!(matches!(found, Found::Fails(_)), "seed {seed}, {}: {found:?}", mutant.id);
+                    assert!(
+                        matches!(found, EnumerationResult::Fails(_)),
+                        "seed {seed}, {}: {found:?}",
+                        mutant.id
+                    );
                 }
                 None => left += 1,
             }
@@ -138,19 +142,19 @@ fn suites_kill_every_mutant_with_a_trace() {
         let answers = answers(&mut model, &mutants, BTreeSet::new());
         let spec = model.sts.clone();
         let systems: Vec<Sts> = mutants.iter().map(|mutant| mutant.apply(&spec)).collect();
-        let specimens: Vec<Specimen<'_>> = mutants
+        let specimens: Vec<MutantSystem<'_>> = mutants
             .iter()
             .zip(&systems)
-            .map(|(mutant, system)| Specimen { mutant, system: Some(system) })
+            .map(|(mutant, system)| MutantSystem { mutant, system: Some(system) })
             .collect();
         let witnesses: Vec<_> = answers.iter().map(trace).collect();
         for (mutant, witness) in mutants.iter().zip(&witnesses) {
-            let fails = matches!(enumerated(&model, mutant), Found::Fails(_));
+            let fails = matches!(enumerated(&model, mutant), EnumerationResult::Fails(_));
             assert!(witness.is_none() || fails, "seed {seed}, {}", mutant.id);
         }
-        let mut solver = Brute::new();
+        let mut solver = BruteSolver::new();
         let mut cx = Ctx::new(&mut model, &mut solver);
-        let suite = Lab::new(&mut cx, &spec, &specimens).suite(&mut cx, &witnesses);
+        let suite = MutantRunner::new(&mut cx, &spec, &specimens).suite(&mut cx, &witnesses);
         let killed: BTreeSet<usize> = suite.iter().flat_map(|test| test.kills.iter().copied()).collect();
         let killable: BTreeSet<usize> = (0..witnesses.len()).filter(|&at| witnesses[at].is_some()).collect();
         assert_eq!(killed, killable, "seed {seed}");

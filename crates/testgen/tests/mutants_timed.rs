@@ -14,14 +14,14 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use common::{named, seconds, solver, text_of};
-use ioxide_model::concrete::{self, State as ModelState};
+use ioxide_model::concrete::{self, ConcreteState as ModelState};
 use ioxide_model::sts::{GateId, GateKind, LocId, Model, Sts, SwitchId};
 use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
 use ioxide_symex::Ctx;
-use ioxide_testgen::conform::Answer;
-use ioxide_testgen::kill::{Analysis, Config};
-use ioxide_testgen::mutate::{Mutant, Operator, mutants};
+use ioxide_testgen::conform::ConformAnswer;
+use ioxide_testgen::kill::{KillConfig, MutationAnalysis};
+use ioxide_testgen::mutate::{Mutant, MutationOperator, mutants};
 use ticks::{Found, InTicks, Side, compare};
 
 /// Half seconds that are told apart; all constants are below.
@@ -117,17 +117,17 @@ fn alarm() -> Model {
 fn every_mutant_of_a_timed_car_alarm_is_decided_as_enumeration_decides_it() {
     let every: usize = std::env::var("IOXIDE_MUTANTS").ok().and_then(|text| text.parse().ok()).unwrap_or(97);
     let mut model = alarm();
-    let all = mutants(&mut model, &Operator::DEFAULT);
+    let all = mutants(&mut model, &MutationOperator::DEFAULT);
     assert!(all.len() >= 1000, "{}", all.len());
     let mut solver = solver();
     let copy = model.clone();
     let mut cx = Ctx::new(&mut model, &mut solver);
-    let analysis = Analysis::new(&mut cx, &Config::default());
+    let analysis = MutationAnalysis::new(&mut cx, &KillConfig::default());
     let spec = Played::new(&copy, copy.sts.clone());
     let (mut killed, mut equivalent, mut unknown) = (0, 0, Vec::new());
     // Clocks that are set back too often are mostly equivalent: some of both kinds are looked at.
     let is_looked_at = |(at, mutant): &(usize, &Mutant)| {
-        let is_mostly_equivalent = mutant.edits[0].operator == Operator::ResetAdd;
+        let is_mostly_equivalent = mutant.edits[0].operator == MutationOperator::ResetAdd;
         at % every == 0 || is_mostly_equivalent && at % 5 == 0
     };
     for (_, mutant) in all.iter().enumerate().filter(is_looked_at) {
@@ -135,9 +135,9 @@ fn every_mutant_of_a_timed_car_alarm_is_decided_as_enumeration_decides_it() {
         let imp = Played::new(&copy, mutant.apply(&copy.sts));
         let found = compare(&imp, &spec, usize::MAX, 5_000);
         match (&verdict.answer, found) {
-            (Answer::Fails(_), Found::Difference(_)) => killed += 1,
-            (Answer::Conforms(_), Found::NoneAtAll) => equivalent += 1,
-            (Answer::Unknown(_), _) => unknown.push(&mutant.id),
+            (ConformAnswer::Fails(_), Found::Difference(_)) => killed += 1,
+            (ConformAnswer::Conforms(_), Found::NoneAtAll) => equivalent += 1,
+            (ConformAnswer::Unknown(_), _) => unknown.push(&mutant.id),
             (answer, found) => panic!("{}: {answer:?}, but {found:?}", mutant.id),
         }
     }

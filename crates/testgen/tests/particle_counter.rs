@@ -8,15 +8,15 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use ioxide_lang::{Options, load};
+use ioxide_lang::{LoadOptions, load};
 use ioxide_model::source::Sources;
 use ioxide_model::sts::{GateKind, Model};
-use ioxide_smt::stack::{Config as SolverConfig, stack};
+use ioxide_smt::stack::{SolverConfig, stack};
 use ioxide_symex::Ctx;
-use ioxide_testgen::conform::explicit::{Budget, Found, ioco};
-use ioxide_testgen::conform::{Answer, Bounds, Completion};
-use ioxide_testgen::kill::{Analysis, Config, Optimisation};
-use ioxide_testgen::mutate::{Sample, Selection, select};
+use ioxide_testgen::conform::explicit::{EnumerationBudget, EnumerationResult, ioco};
+use ioxide_testgen::conform::{ConformAnswer, InputCompletion, SearchBounds};
+use ioxide_testgen::kill::{KillConfig, MutationAnalysis, Optimisation};
+use ioxide_testgen::mutate::{MutantSelection, Sample, select};
 
 fn counter(constants: &[(&str, &str)]) -> Model {
     let path =
@@ -25,7 +25,7 @@ fn counter(constants: &[(&str, &str)]) -> Model {
     let file =
         sources.add("particle-counter.as", std::fs::read_to_string(path).expect("the example is there"));
     let overrides = constants.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-    let loaded = load(&sources, file, &Options { overrides });
+    let loaded = load(&sources, file, &LoadOptions { overrides });
     loaded.model.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics))
 }
 
@@ -60,28 +60,33 @@ fn its_mutants_are_decided_as_enumeration_decides_them() {
     let count = std::env::var("IOXIDE_MUTANTS").ok().and_then(|n| n.parse().ok()).unwrap_or(4);
     let mut model = counter(&SMALL);
     let (sample, places) = (Some(Sample { count, seed: 7 }), NEAR.map(str::to_owned).to_vec());
-    let mutants =
-        select(&mut model, &Selection { sample, places, ..Selection::default() }).expect("few enough");
+    let mutants = select(&mut model, &MutantSelection { sample, places, ..MutantSelection::default() })
+        .expect("few enough");
     let spec = model.clone();
     let mut solver = stack(&SolverConfig::default());
     let mut cx = Ctx::new(&mut model, &mut solver);
     let off = BTreeSet::from([Optimisation::Enumeration, Optimisation::Precompute]);
-    let bounds = Bounds { max_depth: DEPTH, ..Bounds::default() };
-    let analysis = Analysis::new(&mut cx, &Config { off, bounds, ..Config::default() });
+    let bounds = SearchBounds { max_depth: DEPTH, ..SearchBounds::default() };
+    let analysis = MutationAnalysis::new(&mut cx, &KillConfig { off, bounds, ..KillConfig::default() });
     let (mut killed, mut other) = (0, 0);
     for mutant in &mutants {
         let answer = analysis.decide(&mut cx, mutant, &mut |_| ControlFlow::Continue(())).answer;
         let imp = mutant.apply(&spec.sts);
-        let budget = Budget { states: 1_500, steps: 1_000_000 };
-        let found = ioco(&spec.pool, &imp, &spec.sts, Completion::Angelic, budget);
+        let budget = EnumerationBudget { states: 1_500, steps: 1_000_000 };
+        let found = ioco(&spec.pool, &imp, &spec.sts, InputCompletion::Angelic, budget);
         match (&found, &answer) {
-            (Found::Fails(trace), Answer::Fails(witness)) => {
+            (EnumerationResult::Fails(trace), ConformAnswer::Fails(witness)) => {
                 assert_eq!(trace.len(), witness.trace.len(), "{}", mutant.id);
                 killed += 1;
             }
             // What lies deeper was not looked at, or not by enumeration.
-            (Found::Fails(trace), Answer::Unknown(_)) if trace.len() > DEPTH as usize => other += 1,
-            (Found::Conforms | Found::GaveUp, Answer::Conforms(_) | Answer::Unknown(_)) => other += 1,
+            (EnumerationResult::Fails(trace), ConformAnswer::Unknown(_)) if trace.len() > DEPTH as usize => {
+                other += 1
+            }
+            (
+                EnumerationResult::Conforms | EnumerationResult::GaveUp,
+                ConformAnswer::Conforms(_) | ConformAnswer::Unknown(_),
+            ) => other += 1,
             _ => panic!("{}: {found:?} but {answer:?}", mutant.id),
         }
     }
@@ -96,20 +101,24 @@ fn optimisations_side_by_side() {
     let Some(count) = std::env::var("IOXIDE_COUNTER").ok().and_then(|n| n.parse().ok()) else { return };
     let mut model = counter(&[]);
     let sample = Some(Sample { count, seed: 1 });
-    let mutants = select(&mut model, &Selection { sample, ..Selection::default() }).expect("few enough");
-    let paper = Config { completion: Completion::Restricted, ..Config::default() };
+    let mutants =
+        select(&mut model, &MutantSelection { sample, ..MutantSelection::default() }).expect("few enough");
+    let paper = KillConfig { completion: InputCompletion::Restricted, ..KillConfig::default() };
     let mut ways = vec![("everything".to_owned(), paper.clone())];
     for it in Optimisation::ALL {
-        ways.push((format!("without {}", it.name()), Config { off: BTreeSet::from([it]), ..paper.clone() }));
+        ways.push((
+            format!("without {}", it.name()),
+            KillConfig { off: BTreeSet::from([it]), ..paper.clone() },
+        ));
     }
-    ways.push(("without restricted completion".into(), Config::default()));
-    ways.push(("without any".into(), Config { off: BTreeSet::from(Optimisation::ALL), ..paper }));
+    ways.push(("without restricted completion".into(), KillConfig::default()));
+    ways.push(("without any".into(), KillConfig { off: BTreeSet::from(Optimisation::ALL), ..paper }));
     for (name, config) in ways {
         let mut model = model.clone();
         let mut solver = stack(&SolverConfig::default());
         let mut cx = Ctx::new(&mut model, &mut solver);
         let start = Instant::now();
-        let analysis = Analysis::new(&mut cx, &config);
+        let analysis = MutationAnalysis::new(&mut cx, &config);
         let first = start.elapsed();
         let (mut killed, mut equivalent, mut open, mut depth, mut longest) = (0, 0, 0, 0, 0);
         let mut times = Vec::new();
@@ -122,9 +131,11 @@ fn optimisations_side_by_side() {
             times.push(start.elapsed());
             depth = depth.max(verdict.effort.depth);
             match verdict.answer {
-                Answer::Fails(witness) => (killed, longest) = (killed + 1, longest.max(witness.trace.len())),
-                Answer::Conforms(_) => equivalent += 1,
-                Answer::Unknown(_) => open += 1,
+                ConformAnswer::Fails(witness) => {
+                    (killed, longest) = (killed + 1, longest.max(witness.trace.len()))
+                }
+                ConformAnswer::Conforms(_) => equivalent += 1,
+                ConformAnswer::Unknown(_) => open += 1,
             }
         }
         times.sort();

@@ -6,23 +6,25 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use ioxide_lang::{Options, load};
-use ioxide_model::concrete::{self, State};
+use ioxide_lang::{LoadOptions, load};
+use ioxide_model::concrete::{self, ConcreteState};
 use ioxide_model::source::Sources;
 use ioxide_model::sts::{Model, SwitchId};
 use ioxide_model::value::Value;
-use ioxide_smt::brute::Brute;
+use ioxide_smt::brute::BruteSolver;
 use ioxide_smt::halt::{AfterAsks, Halt, Halted};
 use ioxide_smt::solver::NoSolver;
-use ioxide_smt::stack::{Config, stack};
-use ioxide_symex::{Ctx, Limits, StopReason};
-use ioxide_testgen::purpose::{Criterion, Item, NoPurpose, PurposeSet, WhyUnreached, coverage, of_goal};
+use ioxide_smt::stack::{SolverConfig, stack};
+use ioxide_symex::{Ctx, ExploreLimits, StopReason};
+use ioxide_testgen::purpose::{
+    Criterion, NoPurpose, PurposeItem, PurposeSet, WhyUnreached, coverage, of_goal,
+};
 use ioxide_testgen::tester::Tester;
-use ioxide_testgen::tester::cover::{Cover, Order, Rounds};
+use ioxide_testgen::tester::cover::{CoverRounds, CoverTester, PurposeOrder};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-const LIMITS: Limits = Limits { max_states: 100_000, max_depth: u32::MAX };
+const LIMITS: ExploreLimits = ExploreLimits { max_states: 100_000, max_depth: u32::MAX };
 
 fn read(path: &Path, set: &[(&str, &str)]) -> Model {
     let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
@@ -33,7 +35,7 @@ fn named(name: &str, text: &str, set: &[(&str, &str)]) -> Model {
     let mut sources = Sources::new();
     let file = sources.add(name, text);
     let overrides = set.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
-    let loaded = load(&sources, file, &Options { overrides });
+    let loaded = load(&sources, file, &LoadOptions { overrides });
     loaded.model.unwrap_or_else(|| panic!("{name}: {:?}\n{text}", loaded.diagnostics))
 }
 
@@ -41,8 +43,8 @@ fn example(name: &str, set: &[(&str, &str)]) -> Model {
     read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name), set)
 }
 
-fn covered(model: &mut Model, limits: Limits) -> PurposeSet {
-    let mut solver = stack(&Config::default());
+fn covered(model: &mut Model, limits: ExploreLimits) -> PurposeSet {
+    let mut solver = stack(&SolverConfig::default());
     coverage(&mut Ctx::new(model, &mut solver), Criterion::Switches, limits, &mut |_| {
         ControlFlow::Continue(())
     })
@@ -147,7 +149,8 @@ fn random_model(seed: u64) -> String {
 /// The length of a shortest path to every switch, found state by state.
 fn explicit(model: &Model) -> BTreeMap<SwitchId, usize> {
     let start = concrete::initial_state(&model.pool, &model.sts).expect("all values are known");
-    let (mut seen, mut level): (BTreeSet<State>, Vec<State>) = ([start.clone()].into(), vec![start]);
+    let (mut seen, mut level): (BTreeSet<ConcreteState>, Vec<ConcreteState>) =
+        ([start.clone()].into(), vec![start]);
     let mut found = BTreeMap::new();
     for depth in 1.. {
         let mut next = Vec::new();
@@ -180,7 +183,7 @@ fn by_item(
     model: &Model,
     criterion: Criterion,
     switches: &BTreeMap<SwitchId, usize>,
-) -> BTreeMap<Item, usize> {
+) -> BTreeMap<PurposeItem, usize> {
     let mut found = BTreeMap::new();
     for (&switch, &length) in switches {
         let item = criterion.covered_by(&model.sts, switch);
@@ -189,7 +192,7 @@ fn by_item(
     }
     found.retain(|item, _| criterion.items(&model.sts).contains(item));
     if criterion == Criterion::Locations {
-        found.entry(Item::Location(model.sts.initial)).or_insert(0);
+        found.entry(PurposeItem::Location(model.sts.initial)).or_insert(0);
     }
     found
 }
@@ -203,7 +206,7 @@ fn random_models_agree_with_an_explicit_search() {
         let switches = explicit(&model);
         for criterion in [Criterion::Switches, Criterion::Locations, Criterion::Gates] {
             let expected = by_item(&model, criterion, &switches);
-            let mut solver = Brute::new();
+            let mut solver = BruteSolver::new();
             let cx = &mut Ctx::new(&mut model, &mut solver);
             let set = coverage(cx, criterion, LIMITS, &mut |_| ControlFlow::Continue(()));
             assert_eq!(set.covered(), expected.keys().copied().collect(), "{criterion}: {text}");
@@ -222,7 +225,7 @@ fn random_models_agree_with_an_explicit_search() {
 #[test]
 fn the_protocol_has_few_purposes_for_locations_and_gates() {
     let mut model = example("brp/spec.iox", &[]);
-    let mut solver = Brute::new();
+    let mut solver = BruteSolver::new();
     let mut found = |criterion| {
         let cx = &mut Ctx::new(&mut model, &mut solver);
         let set = coverage(cx, criterion, LIMITS, &mut |_| ControlFlow::Continue(()));
@@ -240,24 +243,24 @@ fn purposes_with_much_that_is_new_for_their_length_come_early() {
     let mut model = example("brp/spec.iox", &[]);
     let set = covered(&mut model, LIMITS);
     let order = |order| {
-        let mut tester = Cover::new(&set, Rounds::Bounded(1), order);
+        let mut tester = CoverTester::new(&set, CoverRounds::Bounded(1), order);
         let runs = (0..set.purposes.len()).map(|seed| {
             tester.start(seed as u64);
             tester.goal().unwrap_or_default()
         });
         runs.collect::<Vec<_>>().join(", ").replace("purpose ", "")
     };
-    assert_eq!(order(Order::LongestFirst), "r12, r11, r13, r10, r16, r15");
+    assert_eq!(order(PurposeOrder::LongestFirst), "r12, r11, r13, r10, r16, r15");
     // New switches per message: 2 of 2, 1 of 1, 2 of 4, 2 of 8, 1 of 14.
-    assert_eq!(order(Order::LongestThenNew), "r12, r16, r15, r10, r13, r11");
+    assert_eq!(order(PurposeOrder::LongestThenNew), "r12, r16, r15, r10, r13, r11");
 }
 
 #[test]
 fn a_limit_is_no_proof() {
     let mut model = example("brp/spec.iox", &[]);
-    let set = covered(&mut model, Limits { max_states: 5, max_depth: u32::MAX });
+    let set = covered(&mut model, ExploreLimits { max_states: 5, max_depth: u32::MAX });
     let r12 = model.sts.switch_named("r12").unwrap();
-    let found = set.unreached.iter().find(|unreached| unreached.item == Item::Switch(r12)).unwrap();
+    let found = set.unreached.iter().find(|unreached| unreached.item == PurposeItem::Switch(r12)).unwrap();
     assert_eq!(found.why, WhyUnreached::Cut(StopReason::MaxStates));
     assert!(!set.is_settled());
 }
@@ -269,7 +272,7 @@ fn without_a_solver_paths_are_taken_in_doubt() {
         state u { v: emit b -> s } }";
     let mut model = named("doubt.iox", text, &[]);
     let mut solver = NoSolver;
-    let limits = Limits { max_states: 6, max_depth: u32::MAX };
+    let limits = ExploreLimits { max_states: 6, max_depth: u32::MAX };
     let cx = &mut Ctx::new(&mut model, &mut solver);
     let set = coverage(cx, Criterion::Switches, limits, &mut |_| ControlFlow::Continue(()));
     assert_eq!((set.covered().len(), set.aims().len()), (0, 2), "what is in doubt is not covered");
@@ -282,7 +285,7 @@ fn without_a_solver_paths_are_taken_in_doubt() {
 fn a_search_that_has_to_end_proves_nothing() {
     let mut model = example("brp/spec.iox", &[]);
     let halt = Halt::new(AfterAsks::new(40));
-    let mut solver = stack(&Config { halt, ..Config::default() });
+    let mut solver = stack(&SolverConfig { halt, ..SolverConfig::default() });
     let cx = &mut Ctx::new(&mut model, &mut solver);
     let set = coverage(cx, Criterion::Switches, LIMITS, &mut |_| ControlFlow::Continue(()));
     assert!(!set.is_settled() && set.covered().len() < set.total);
@@ -311,7 +314,7 @@ fn what_is_on_the_way_is_not_walked_again() {
 #[test]
 fn paths_are_made_only_as_long_as_there_is_time() {
     let mut model = chain(400);
-    let mut solver = stack(&Config::default());
+    let mut solver = stack(&SolverConfig::default());
     let mut cx = Ctx::new(&mut model, &mut solver);
     // The search asks before every switch, and ends before the paths are made.
     let asks = 2 * 400 + 10;
@@ -343,7 +346,7 @@ const GOALS: &str = "model M { input add(x: 1..3) output sum(n: int) input stop
 fn goals_become_shortest_purposes() {
     let mut model = named("goals.iox", GOALS, &[]);
     let goals = model.sts.goals.clone();
-    let mut solver = stack(&Config::default());
+    let mut solver = stack(&SolverConfig::default());
     let mut cx = Ctx::new(&mut model, &mut solver);
     let found = |cx: &mut Ctx<'_>, name: &str| {
         let goal = goals.iter().find(|goal| &*goal.name == name).expect("written above");
@@ -372,9 +375,9 @@ fn what_only_one_of_many_counters_enables_is_found_among_what_can_matter() {
     });
     let text = format!("model M {{ {declared} state s {{ {switches} }} }}");
     let mut model = named("counters.iox", &text, &[]);
-    let mut solver = stack(&Config::default());
+    let mut solver = stack(&SolverConfig::default());
     let mut cx = Ctx::new(&mut model, &mut solver);
-    let limits = Limits { max_states: 20_000, max_depth: u32::MAX };
+    let limits = ExploreLimits { max_states: 20_000, max_depth: u32::MAX };
     let set = coverage(&mut cx, Criterion::Switches, limits, &mut |_| ControlFlow::Continue(()));
     assert_eq!((set.covered().len(), set.total), (24, 24), "{:?}", set.unreached);
     assert!(set.stats.states < 10_000, "the search went on to its end: {:?}", set.stats);

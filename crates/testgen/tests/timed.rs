@@ -17,7 +17,7 @@ use common::{named, seconds, solver};
 use ioxide_model::sts::{GateKind, Model, SwitchId};
 use ioxide_symex::{Ctx, along};
 use ioxide_testgen::case::{
-    Case, CaseConfig, CaseError, CaseVerdict, Event, Execution, Moved, Timeout, generate,
+    CaseConfig, CaseError, CaseEvent, CaseExecution, CaseMoved, CaseVerdict, TestCase, Timeout, generate,
 };
 use oracle::{Expected, Oracle};
 use rand::{RngExt, SeedableRng};
@@ -32,7 +32,7 @@ fn n_models() -> u64 {
 
 /// What became of a random model.
 enum Made {
-    Case(Model, Vec<SwitchId>, Box<Case>),
+    Case(Model, Vec<SwitchId>, Box<TestCase>),
     Ambiguous(Model, Vec<SwitchId>, usize, SwitchId),
 }
 
@@ -81,13 +81,13 @@ fn every_event_takes_the_arc_that_enumeration_expects() {
 }
 
 /// Walks along the path and compares every possible event on the way; how many.
-fn compare(seed: u64, model: &mut Model, path: &[SwitchId], case: &Case, seen: &mut [usize; 9]) -> u64 {
+fn compare(seed: u64, model: &mut Model, path: &[SwitchId], case: &TestCase, seen: &mut [usize; 9]) -> u64 {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let copy = model.clone();
     let mut oracle = Oracle::new(&copy, path, TIMEOUT);
     let mut solver = solver();
     let mut cx = Ctx::new(model, &mut solver);
-    let mut execution = Execution::new(case, &seconds(TIMEOUT));
+    let mut execution = CaseExecution::new(case, &seconds(TIMEOUT));
     let mut events = 0;
     loop {
         let mut onwards = Vec::new();
@@ -112,11 +112,11 @@ fn compare(seed: u64, model: &mut Model, path: &[SwitchId], case: &Case, seen: &
     }
 }
 
-fn outcome(moved: &Moved) -> Expected {
+fn outcome(moved: &CaseMoved) -> Expected {
     match moved {
-        Moved::To(_) => Expected::Onwards,
-        Moved::Nowhere => Expected::Nowhere,
-        Moved::Ended(verdict, _) => match verdict {
+        CaseMoved::To(_) => Expected::Onwards,
+        CaseMoved::Nowhere => Expected::Nowhere,
+        CaseMoved::Ended(verdict, _) => match verdict {
             CaseVerdict::Pass => Expected::Pass,
             CaseVerdict::IncOffPath => Expected::OffPath,
             CaseVerdict::FailOut => Expected::FailOut,
@@ -128,7 +128,7 @@ fn outcome(moved: &Moved) -> Expected {
     }
 }
 
-/// Theorem 1 of 001, for the corrected rules: a system that does what the model allows never fails.
+/// Theorem 1 of [BLLN23], for the corrected rules: a system that does what the model allows never fails.
 #[test]
 fn conforming_systems_never_fail() {
     let (mut runs, mut passed) = (0, 0);
@@ -153,27 +153,29 @@ fn run_on(
     played: &Model,
     cx: &mut Ctx<'_>,
     path: &[SwitchId],
-    case: &Case,
+    case: &TestCase,
 ) -> Option<CaseVerdict> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut system = oracle::System::new(played, rng.random_range(0..3));
-    let mut execution = Execution::new(case, &seconds(TIMEOUT));
+    let mut execution = CaseExecution::new(case, &seconds(TIMEOUT));
     for (n, &id) in path.iter().enumerate() {
         let kind = played.sts.kind_of(&played.sts.switches[id]);
         let stimulus = case.states[n].arcs.iter().find_map(|arc| arc.witness.clone());
         // Now and then the tester dawdles, and the system may come first.
         let sends = kind == GateKind::Input && rng.random_range(0..4) > 0;
         let (delay, event) = match stimulus.filter(|_| sends) {
-            Some(stimulus) => (stimulus.delay, Event::Message(played.sts.switches[id].gate, stimulus.values)),
+            Some(stimulus) => {
+                (stimulus.delay, CaseEvent::Message(played.sts.switches[id].gate, stimulus.values))
+            }
             None => {
                 let (tenths, event) = system.spontaneous(&mut rng, TIMEOUT);
                 (seconds(tenths), event)
             }
         };
         match execution.observe(cx, &delay, &event) {
-            Moved::Ended(verdict, _) => return Some(verdict),
-            Moved::Nowhere => return None,
-            Moved::To(_) => system.take(&delay, &event)?,
+            CaseMoved::Ended(verdict, _) => return Some(verdict),
+            CaseMoved::Nowhere => return None,
+            CaseMoved::To(_) => system.take(&delay, &event)?,
         }
     }
     None

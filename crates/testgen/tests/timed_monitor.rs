@@ -18,11 +18,11 @@ mod random;
 
 use common::{named, seconds, solver};
 use enumerated::{Enumerated, TICK, all_messages, may_wait};
-use ioxide_model::concrete::{State, delayed};
+use ioxide_model::concrete::{ConcreteState, delayed};
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, Model};
 use ioxide_model::value::Value;
-use ioxide_symex::{After, Ctx, Observed, Tolerance};
+use ioxide_symex::{AllowedLabel, Ctx, Monitor, Tolerance};
 use oracle::{initial, messages, taken};
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
@@ -54,7 +54,7 @@ fn the_monitor_agrees_with_enumeration() {
         let mut cx = Ctx::new(&mut model, &mut solver);
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let mut oracle = Enumerated::new(&copy);
-        let mut after = After::new(&mut cx);
+        let mut after = Monitor::new(&mut cx);
         for _ in 0..STEPS {
             let mut onwards = Vec::new();
             for tenths in (0..=35).step_by(TICK) {
@@ -69,7 +69,7 @@ fn the_monitor_agrees_with_enumeration() {
                     let mut then = there.clone();
                     let observed = then.observe(&mut cx, &label);
                     let expected = oracle.after(tenths, &label);
-                    let is_allowed = matches!(observed, Ok(Observed::Allowed));
+                    let is_allowed = matches!(observed, Ok(AllowedLabel::Allowed));
                     assert_eq!(is_allowed, !expected.is_empty(), "seed {seed}: {tenths} {label:?}");
                     assert_eq!(observed.is_err(), expected.is_empty() && matches!(label, Label::Output(..)));
                     (compared, forbidden) = (compared + 1, forbidden + u64::from(!is_allowed));
@@ -87,7 +87,7 @@ fn the_monitor_agrees_with_enumeration() {
 }
 
 /// Silence for so long, in one piece or in two.
-fn wait(after: &mut After, cx: &mut Ctx<'_>, tenths: i64, rng: &mut ChaCha8Rng) -> bool {
+fn wait(after: &mut Monitor, cx: &mut Ctx<'_>, tenths: i64, rng: &mut ChaCha8Rng) -> bool {
     let first = rng.random_range(0..=tenths / 5) * 5;
     [first, tenths - first].iter().all(|&part| after.observe(cx, &Label::Delay(seconds(part))).is_ok())
 }
@@ -119,7 +119,7 @@ fn seen_late(model: &Model, rng: &mut ChaCha8Rng, latency: i64) -> Vec<Seen> {
         now += at;
         let label = Label::message(&model.sts, gate, values.clone()).unwrap();
         let switches = model.sts.switches_from(state.loc).filter(|(_, switch)| switch.gate == gate);
-        let next: Vec<State> =
+        let next: Vec<ConcreteState> =
             switches.filter_map(|(_, switch)| taken(model, &state, switch, at, &values)).collect();
         state = next.choose(rng).unwrap().clone();
         let on_its_way = rng.random_range(0..=latency);
@@ -167,7 +167,7 @@ fn what_a_conforming_system_does_is_never_forbidden_however_late_it_is_seen() {
 
 /// The position of the first label that is forbidden.
 fn blamed(cx: &mut Ctx<'_>, seen: &[Seen], tolerance: Tolerance) -> Option<usize> {
-    let mut after = After::with_tolerance(cx, tolerance);
+    let mut after = Monitor::with_tolerance(cx, tolerance);
     let mut now = seen.first().map_or(0, |first| first.at.min(0));
     for (n, seen) in seen.iter().enumerate() {
         let wait = seconds(seen.at - now);
@@ -195,19 +195,19 @@ fn silence_in_a_place_with_a_deadline_is_forbidden_only_beyond_the_tolerance() {
     let mut cx = Ctx::new(&mut model, &mut solver);
     let tolerance = Tolerance { latency: seconds(3), resolution: seconds(1), ..Tolerance::default() };
     let silent = |cx: &mut Ctx<'_>, tenths| {
-        let mut after = After::with_tolerance(cx, tolerance.clone());
+        let mut after = Monitor::with_tolerance(cx, tolerance.clone());
         after.observe(cx, &Label::Delay(seconds(tenths))).is_ok()
     };
     assert!(silent(&mut cx, 25));
     assert!(!silent(&mut cx, 26));
     // What is forbidden changes nothing.
-    let mut after = After::with_tolerance(&mut cx, tolerance.clone());
+    let mut after = Monitor::with_tolerance(&mut cx, tolerance.clone());
     assert!(after.observe(&mut cx, &Label::Delay(seconds(30))).is_err());
     assert_eq!(after.now(), Some(&seconds(0)));
     assert!(after.observe(&mut cx, &Label::Delay(seconds(10))).is_ok());
     // A long run keeps its instants few: the last ones are all that counts.
     let y = cx.sts.gate_named("y").unwrap();
-    let mut after = After::with_tolerance(&mut cx, tolerance.clone());
+    let mut after = Monitor::with_tolerance(&mut cx, tolerance.clone());
     for _ in 0..50 {
         after.pass(&mut cx, &seconds(20));
         assert!(after.observe(&mut cx, &Label::Output(y, Vec::<Value>::new())).is_ok());
@@ -215,7 +215,8 @@ fn silence_in_a_place_with_a_deadline_is_forbidden_only_beyond_the_tolerance() {
     let ioxide_symex::Belief::Symbolic(states) = after.belief() else { panic!("instants are known") };
     assert_eq!(states.len(), 1);
     assert!(states[0].path.facts().len() <= 4, "{}", states[0].path.facts().len());
-    let later = delayed(cx.sts, &State { loc: cx.sts.initial, values: Default::default() }, &seconds(1));
+    let later =
+        delayed(cx.sts, &ConcreteState { loc: cx.sts.initial, values: Default::default() }, &seconds(1));
     assert_eq!(later.loc, cx.sts.initial);
 }
 
@@ -227,7 +228,7 @@ fn a_system_that_was_heard_to_start_late_is_not_called_too_early() {
     let y = cx.sts.gate_named("y").unwrap();
     let mut is_allowed = |start: i64| {
         let tolerance = Tolerance { latency: seconds(1), start: seconds(start), ..Tolerance::default() };
-        let mut after = After::with_tolerance(&mut cx, tolerance);
+        let mut after = Monitor::with_tolerance(&mut cx, tolerance);
         after.pass(&mut cx, &seconds(17));
         after.observe(&mut cx, &Label::Output(y, Vec::<Value>::new())).is_ok()
     };

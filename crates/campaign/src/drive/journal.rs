@@ -18,10 +18,10 @@ const FORMAT: &str = "ioxide-campaign";
 const VERSION: u32 = 1;
 
 /// What was tried in vain, how often, and why.
-pub(super) type Tried = BTreeMap<u64, (u32, String)>;
+pub(super) type FailedTries = BTreeMap<u64, (u32, String)>;
 
 /// Opens the journal in `dir`; it must be of the plan of `manifest`.
-pub(super) fn opened(dir: &Path, manifest: &Manifest) -> Result<(File, Tried), DriveError> {
+pub(super) fn opened(dir: &Path, manifest: &Manifest) -> Result<(File, FailedTries), DriveError> {
     let io = |path: &Path| {
         let path = path.to_path_buf();
         move |error| DriveError::Io { path, error }
@@ -59,8 +59,8 @@ pub(super) fn opened(dir: &Path, manifest: &Manifest) -> Result<(File, Tried), D
     Ok((journal, tried_in(&text)))
 }
 
-fn tried_in(journal: &str) -> Tried {
-    let mut tried = Tried::new();
+fn tried_in(journal: &str) -> FailedTries {
+    let mut tried = FailedTries::new();
     for line in journal.lines() {
         let Ok(told) = serde_json::from_str::<Json>(line) else { continue };
         let number = |name: &str| told.get(name).and_then(Json::as_u64);

@@ -11,18 +11,18 @@ use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{Engine, EngineError, Order, WorkerEnd};
+use super::{CampaignEngine, EngineError, WorkOrder, WorkerEnd};
 
 /// How long it sleeps between two looks.
 const LOOK: Duration = Duration::from_millis(5);
 
 /// Processes on this machine.
-pub struct Local {
+pub struct LocalEngine {
     program: PathBuf,
     running: BTreeMap<u64, (Child, Option<ChildStdin>)>,
 }
 
-impl Local {
+impl LocalEngine {
     /// Starts `program` for every batch.
     #[must_use]
     pub fn new(program: PathBuf) -> Self {
@@ -30,8 +30,8 @@ impl Local {
     }
 }
 
-impl Engine for Local {
-    fn submit(&mut self, order: Order) -> Result<(), EngineError> {
+impl CampaignEngine for LocalEngine {
+    fn submit(&mut self, order: WorkOrder) -> Result<(), EngineError> {
         let log = order.log();
         let log = File::create(&log).map_err(EngineError::file(&log))?;
         let mut command = Command::new(&self.program);

@@ -13,14 +13,14 @@ use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 
-use super::{Engine, EngineError, Order, WorkerEnd};
+use super::{CampaignEngine, EngineError, WorkOrder, WorkerEnd};
 use crate::recipe;
 
 /// How long a cluster may take to answer at first.
 const GREETING: Duration = Duration::from_secs(120);
 
 /// Tasks of a cluster.
-pub struct Ray {
+pub struct RayEngine {
     child: Child,
     orders: Option<ChildStdin>,
     told: Receiver<Json>,
@@ -29,12 +29,12 @@ pub struct Ray {
     pub cluster: String,
 }
 
-impl Ray {
+impl RayEngine {
     /// Joins the cluster of `settings`, or starts one of `workers` on this machine.
     ///
     /// # Errors
     /// If there is no Python with Ray, or no cluster.
-    pub fn join(settings: &recipe::Ray, program: PathBuf, workers: usize) -> Result<Self, EngineError> {
+    pub fn join(settings: &recipe::RayRecipe, program: PathBuf, workers: usize) -> Result<Self, EngineError> {
         if settings.address.is_none() && !settings.start {
             return Err(EngineError::Unsaid(
                 "Ray: no cluster is named: give the `address` of its head under [ray]; `start = true` starts one here, which \
@@ -98,8 +98,8 @@ impl Ray {
     }
 }
 
-impl Engine for Ray {
-    fn submit(&mut self, order: Order) -> Result<(), EngineError> {
+impl CampaignEngine for RayEngine {
+    fn submit(&mut self, order: WorkOrder) -> Result<(), EngineError> {
         let env: serde_json::Map<String, Json> =
             order.env.iter().map(|(name, value)| (name.clone(), Json::from(value.as_str()))).collect();
         let mut files = serde_json::Map::new();
@@ -141,7 +141,7 @@ impl Engine for Ray {
     }
 }
 
-impl Drop for Ray {
+impl Drop for RayEngine {
     /// The end of its input tells it to go.
     fn drop(&mut self) {
         self.orders = None;

@@ -12,7 +12,7 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{Engine, EngineError, Order, WorkerEnd, command_line, quoted};
+use super::{CampaignEngine, EngineError, WorkOrder, WorkerEnd, command_line, quoted};
 
 /// How often the queue is asked.
 const ASK: Duration = Duration::from_secs(2);
@@ -20,22 +20,22 @@ const ASK: Duration = Duration::from_secs(2);
 const SURE: u32 = 3;
 
 /// What is done with the first script before it is sent: whoever is asked says whether to go on.
-pub type Shown = Box<dyn FnMut(&str) -> bool>;
+pub type ScriptApproval = Box<dyn FnMut(&str) -> bool>;
 
 /// Tasks of job arrays.
-pub struct Slurm {
+pub struct SlurmEngine {
     program: String,
     options: Vec<String>,
     /// Where scripts and logs go.
     jobs: PathBuf,
-    shown: Option<Shown>,
-    waiting: Vec<Order>,
-    running: BTreeMap<u64, Task>,
+    shown: Option<ScriptApproval>,
+    waiting: Vec<WorkOrder>,
+    running: BTreeMap<u64, SlurmTask>,
     asked: Option<Instant>,
 }
 
 /// A task of an array.
-struct Task {
+struct SlurmTask {
     job: String,
     index: usize,
     code: PathBuf,
@@ -43,10 +43,10 @@ struct Task {
     unknown: u32,
 }
 
-impl Slurm {
+impl SlurmEngine {
     /// Sends arrays with `options`; scripts go to `jobs`, and `shown` sees the first one.
     #[must_use]
-    pub fn new(program: String, options: Vec<String>, jobs: PathBuf, shown: Shown) -> Self {
+    pub fn new(program: String, options: Vec<String>, jobs: PathBuf, shown: ScriptApproval) -> Self {
         let shown = Some(shown);
         Self { program, options, jobs, shown, waiting: Vec::new(), running: BTreeMap::new(), asked: None }
     }
@@ -69,7 +69,7 @@ impl Slurm {
         let job = job.trim().split(';').next().unwrap_or_default().to_owned();
         for (at, order) in orders.iter().enumerate() {
             let code = folder.join(format!("{}.code", at + 1));
-            self.running.insert(order.id, Task { job: job.clone(), index: at + 1, code, unknown: 0 });
+            self.running.insert(order.id, SlurmTask { job: job.clone(), index: at + 1, code, unknown: 0 });
         }
         Ok(())
     }
@@ -105,7 +105,7 @@ impl Slurm {
 
     /// The tasks whose exit code is there.
     fn ended(&mut self) -> Vec<(u64, WorkerEnd)> {
-        let code = |(&id, task): (&u64, &Task)| {
+        let code = |(&id, task): (&u64, &SlurmTask)| {
             let text = fs::read_to_string(&task.code).ok()?;
             let code: i32 = text.trim().parse().ok()?;
             // A shell tells a signal as 128 and its number; 130 is how an interrupted program ends in good order.
@@ -147,8 +147,8 @@ impl Slurm {
     }
 }
 
-impl Engine for Slurm {
-    fn submit(&mut self, order: Order) -> Result<(), EngineError> {
+impl CampaignEngine for SlurmEngine {
+    fn submit(&mut self, order: WorkOrder) -> Result<(), EngineError> {
         self.waiting.push(order);
         Ok(())
     }
@@ -179,7 +179,7 @@ impl Engine for Slurm {
 }
 
 /// The script of an array.
-fn script(program: &str, options: &[String], orders: &[Order], folder: &Path) -> String {
+fn script(program: &str, options: &[String], orders: &[WorkOrder], folder: &Path) -> String {
     let place = quoted(&folder.display().to_string());
     let mut text = String::from("#!/bin/sh\n#SBATCH --job-name=ioxide\n");
     let _ = writeln!(text, "#SBATCH --array=1-{}", orders.len());
@@ -225,7 +225,7 @@ mod tests {
 
     #[test]
     fn the_script_of_an_array_has_a_branch_per_task() {
-        let order = |id: u64| Order {
+        let order = |id: u64| WorkOrder {
             id,
             part: format!("/s/parts/{id:06}").into(),
             args: vec!["test".into(), "it's.iox".into()],

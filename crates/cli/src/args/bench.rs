@@ -9,7 +9,7 @@ use super::{PartArgs, SolverArgs};
 #[command(
     after_help = "Examples:\n  ioxide bench scale --json\n  ioxide bench faults --seeds 5 --partition 1/4 --part rows/1"
 )]
-pub struct Bench {
+pub struct BenchArgs {
     /// What to measure.
     #[arg(value_enum)]
     pub name: BenchName,

@@ -13,7 +13,7 @@ use super::{LimitArgs, ModelArgs, SolverArgs};
     ioxide case examples/atm/atm.iox --goal switches\n  \
     ioxide case examples/atm/atm.iox --goal deadlines --format pytest --out tests/"
 )]
-pub struct Case {
+pub struct CaseArgs {
     #[command(flatten)]
     pub model: ModelArgs,
     /// The switches to take, by label, from the start; or some states, messages and switches in order, the way

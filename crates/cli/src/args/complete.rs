@@ -13,7 +13,7 @@ use super::{LimitArgs, ModelArgs, SolverArgs};
     ioxide test examples/brp/spec.iox --tester complete:extra=1 --sut SUT\n\n\
     Exit codes: 0 the claim holds for the whole model · 5 parts are left out, the claim says which ·\n\
     3 the model has no complete suite, with the reason.")]
-pub struct Complete {
+pub struct CompleteCommand {
     #[command(flatten)]
     pub model: ModelArgs,
     #[command(flatten)]

@@ -11,7 +11,7 @@ use super::{ModelArgs, SolverArgs, TimeArgs};
     ioxide explore examples/brp/spec.iox --run runs\n\n\
     The address it prints has a secret token; whoever has it can explore, and start runs against the system of\n\
     `--sut`. Ctrl-C ends it.")]
-pub struct Explore {
+pub struct ExploreArgs {
     #[command(flatten)]
     pub model: ModelArgs,
     /// A record to look at, or the directory given to `test --report`; may be given several times.

@@ -15,7 +15,7 @@ use super::{LimitArgs, SolverArgs};
     ioxide fsm examples/fsm/ma.dot --reduction --sut examples/fsm/ma-impl.dot --bound 3\n  \
     ioxide fsm examples/fsm/ma.dot --reduction --sut model:examples/fsm/ma-impl.dot --bound 3 --repeat 20"
 )]
-pub struct Fsm {
+pub struct FsmArgs {
     /// The machine: `.dot`, `.kiss2`, `.txt` (state input output next) or `.fsm` (the same by number), or a
     /// model that is finite.
     pub file: String,
@@ -71,7 +71,7 @@ pub struct Fsm {
     pub minimise: bool,
     /// Completes a partial machine first.
     #[arg(long, value_enum)]
-    pub missing: Option<Missing>,
+    pub missing: Option<MissingArg>,
     /// How often a test is applied to a live system, so that all its choices show [default: 1 in a suite, 10
     /// for a reduction].
     #[arg(long, value_name = "K")]
@@ -106,7 +106,7 @@ pub enum FsmVariant {
 
 /// What a partial machine does on an input it does not answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Missing {
+pub enum MissingArg {
     /// Stays, and answers `none`.
     Loop,
     /// Goes to a state that answers `error` for ever.

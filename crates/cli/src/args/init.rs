@@ -11,13 +11,13 @@ use clap::{Args as ClapArgs, ValueEnum};
     ioxide init --adapter rust login\n  \
     ioxide init --openapi openapi.yaml --url http://127.0.0.1:8000 && ioxide test api.iox --sut api\n\n\
     No file is overwritten: if one is there already, nothing is written and the exit code is 2.")]
-pub struct Init {
+pub struct InitArgs {
     /// Where the project begins; made if it is not there.
     #[arg(default_value = ".")]
     pub dir: String,
     /// In what the connection to the system is written.
     #[arg(long, value_enum, default_value_t, conflicts_with = "openapi")]
-    pub adapter: Stub,
+    pub adapter: StubArg,
     /// Make model and project from this OpenAPI description (3.0 or 3.1, YAML or JSON): a file, or the address where
     /// the service has it.
     ///
@@ -60,7 +60,7 @@ impl Error for BadStatus {}
 
 /// In what the first adapter is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Stub {
+pub enum StubArg {
     /// Python 3, its standard library only.
     #[default]
     Python,

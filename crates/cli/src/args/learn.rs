@@ -16,7 +16,7 @@ use super::{LimitArgs, ModelArgs, PartArgs, SolverArgs};
     ioxide learn examples/learn/session.iox --sut model:examples/learn/session.iox --time --seed 1\n  \
     ioxide learn shop.iox --traces monday.jsonl --traces tuesday.jsonl --hold-out 20 --out shop-learned.iox"
 )]
-pub struct Learn {
+pub struct LearnArgs {
     #[command(flatten)]
     pub model: ModelArgs,
     /// The system: `model:FILE`, `stdio:COMMAND`, `tcp:ADDR`, or a name from `ioxide.toml`. Only the messages of the
@@ -58,8 +58,8 @@ pub struct Learn {
     #[arg(long, default_value_t = 200, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
     pub tolerance_ms: u64,
     /// How values are compared with each other (`--data`).
-    #[arg(long, value_enum, default_value_t = Compare::Auto, requires = "data")]
-    pub compare: Compare,
+    #[arg(long, value_enum, default_value_t = CompareArg::Auto, requires = "data")]
+    pub compare: CompareArg,
     /// A value that the system knows from the start: a number, or a text (`--data`).
     #[arg(long = "constant", value_name = "VALUE", requires = "data", allow_hyphen_values = true)]
     pub constants: Vec<String>,
@@ -89,8 +89,8 @@ pub struct Learn {
     #[arg(long)]
     pub one_answer: bool,
     /// What to do with a system that answers the same inputs in two ways.
-    #[arg(long, value_enum, default_value_t = Unstable::Stop)]
-    pub unstable: Unstable,
+    #[arg(long, value_enum, default_value_t = UnstableArg::Stop)]
+    pub unstable: UnstableArg,
     /// How often a run is repeated to find its usual answer (`--unstable majority`), or all its answers (`--unstable
     /// draft`).
     #[arg(long, default_value_t = 9, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
@@ -130,7 +130,7 @@ pub struct Learn {
 
 /// What to do with a system that is not deterministic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Unstable {
+pub enum UnstableArg {
     /// Shows the two runs and ends.
     Stop,
     /// Repeats the run and believes the most frequent answer; with `--data`, asks everything until two answers agree.
@@ -141,7 +141,7 @@ pub enum Unstable {
 
 /// How values are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Compare {
+pub enum CompareArg {
     /// Equality first; order too, if numbers that are equal or not in the same way are answered in two ways.
     Auto,
     /// Equal or not.
@@ -162,7 +162,7 @@ pub enum DraftFormat {
 /// Arguments of `diff`.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Example:\n  ioxide diff examples/fsm/handshake-v1.dot examples/fsm/handshake-v2.dot")]
-pub struct Diff {
+pub struct DiffArgs {
     /// The machine as it was: a machine, or a model that is finite.
     pub old: String,
     /// The machine as it is.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ioxide_model::relation::Relation;
+use ioxide_model::relation::ConformanceRelation;
 
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 use ioxide_runner::coverage::item::Measure;
@@ -14,7 +14,7 @@ use super::{LimitArgs, ModelArgs, PartArgs, SolverArgs, TimeArgs, duration};
 /// Arguments of `demo`.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Example:\n  ioxide demo --seed 7")]
-pub struct Demo {
+pub struct DemoArgs {
     /// Seed of all random choices.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
@@ -31,7 +31,7 @@ pub struct Demo {
 #[command(
     after_help = "Examples:\n  ioxide sut examples/brp/m1.iox --stdio\n  ioxide sut examples/brp/spec.iox --listen 127.0.0.1:7000 --seed 3"
 )]
-pub struct Sut {
+pub struct SutArgs {
     #[command(flatten)]
     pub model: ModelArgs,
     /// Speaks the adapter protocol on stdin and stdout (the default).
@@ -54,7 +54,7 @@ pub struct Sut {
     ioxide test examples/brp/spec.iox --sut model:examples/brp/spec.iox --for 10s --until pairs\n  \
     ioxide test examples/brp/spec.iox --sut model:examples/brp/m5.iox --tester tour --report runs\n  \
     ioxide test examples/atm/atm.iox --sut 'stdio:python3 examples/atm/atm.py' --tester purpose:cash --runs 3")]
-pub struct Test {
+pub struct TestArgs {
     #[command(flatten)]
     pub model: ModelArgs,
     /// The system: `model:FILE`, `stdio:COMMAND`, `tcp:ADDR`, or a name from `ioxide.toml`.
@@ -71,7 +71,7 @@ pub struct Test {
     pub tester: String,
     /// What `hunt`, `cover` and `tour` cover.
     #[arg(long, value_enum, default_value_t)]
-    pub cover: Cover,
+    pub cover: CoverArg,
     /// How many runs; if not given, `hunt` goes on until its steps or its time are spent, `cover` executes every
     /// purpose five times, each time with other data, and the other testers do ten runs.
     #[arg(long, value_name = "N")]
@@ -86,7 +86,7 @@ pub struct Test {
     pub time_limit: Option<Duration>,
     /// Ends the campaign as soon as everything of a kind was seen; exit code 5 if it was not.
     #[arg(long, value_enum, value_name = "GOAL")]
-    pub until: Option<Until>,
+    pub until: Option<UntilArg>,
     /// Seed of all random choices.
     #[arg(long)]
     pub seed: Option<u64>,
@@ -97,7 +97,7 @@ pub struct Test {
     /// How eager the tester is to send where the system could speak as well [default: `fair` for `random`, `hunt` and
     /// `force:NAME`, whose choice it is; the others always send].
     #[arg(long, value_enum)]
-    pub interaction: Option<Interaction>,
+    pub interaction: Option<InteractionArg>,
     /// Judges only what is seen within this goal of the model (an observer that has not said miss, a path, a
     /// place to reach).
     #[arg(long, value_name = "GOAL")]
@@ -105,7 +105,7 @@ pub struct Test {
     /// What conformance means: `ioco`, or `uioco`, which leaves open what follows an input that only some of the
     /// states the model may be in accept [default: ioco; uioco for systems made of parts].
     #[arg(long, value_name = "RELATION")]
-    pub relation: Option<Relation>,
+    pub relation: Option<ConformanceRelation>,
     /// How many times the quiescence time the run listens on before silence is a failure.
     #[arg(long, default_value_t = 10, value_name = "N")]
     pub confirm_silence: u32,
@@ -149,7 +149,7 @@ pub struct Test {
 /// Arguments of `replay`.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Example:\n  ioxide replay runs --sut model:examples/brp/m3.iox")]
-pub struct Replay {
+pub struct ReplayArgs {
     /// The record, or the directory given to `test --report`.
     pub run: String,
     /// Which run of the record, from 1; the first that failed if not given.
@@ -177,9 +177,9 @@ pub struct Replay {
 /// Arguments of `shrink`.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Example:\n  ioxide shrink runs --sut model:examples/brp/m5.iox --report smaller")]
-pub struct Shrink {
+pub struct ShrinkArgs {
     #[command(flatten)]
-    pub replay: Replay,
+    pub replay: ReplayArgs,
     /// Runs it may take.
     #[arg(long, default_value_t = 500, value_name = "N")]
     pub attempts: u32,
@@ -198,7 +198,7 @@ pub struct Shrink {
     A trace is a record of `test --report`, or JSON lines: {\"label\": \"coin\", \"args\": {\"n\": 3}} for a\n\
     message and {\"quiescence\": true} for silence; for a timed model with \"time\": SECONDS since the start or\n\
     \"after\": SECONDS since the line before, alone if nothing came. Exit code 0 if it is allowed, 1 if not.")]
-pub struct Judge {
+pub struct JudgeArgs {
     /// The model: `.iox`, `.as`, `.dot` or RALib `.xml`.
     pub file: String,
     /// The trace: a file, the directory given to `test --report`, or `-` for stdin.
@@ -212,7 +212,7 @@ pub struct Judge {
     /// What conformance means: `ioco`, or `uioco`, which leaves open what follows an input that only some of the
     /// states the model may be in accept [default: ioco; uioco for systems made of parts].
     #[arg(long, value_name = "RELATION")]
-    pub relation: Option<Relation>,
+    pub relation: Option<ConformanceRelation>,
     /// Judges through this channel between tester and system, as `test --through` does.
     #[arg(long, value_name = "CHANNEL")]
     pub through: Option<String>,
@@ -238,12 +238,12 @@ pub struct Judge {
 #[command(after_help = "Examples:\n  ioxide purposes examples/brp/spec.iox\n  \
     ioxide purposes examples/brp/scaled.iox --set N=16 --set MAX_RN=20 --json\n\n\
     Exit code 5 if something is neither covered nor proved unreachable.")]
-pub struct Purposes {
+pub struct PurposesArgs {
     #[command(flatten)]
     pub model: ModelArgs,
     /// What the purposes cover.
     #[arg(long, value_enum, default_value_t)]
-    pub cover: Cover,
+    pub cover: CoverArg,
     /// Looks at no more than this many symbolic states.
     #[arg(long, default_value_t = 20_000, value_name = "N")]
     pub max_states: usize,
@@ -258,7 +258,7 @@ pub struct Purposes {
 
 /// What `--until` waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Until {
+pub enum UntilArg {
     /// Every switch was taken.
     Switches,
     /// Every pair of switches that can follow each other in the graph was taken.
@@ -271,21 +271,21 @@ pub enum Until {
     Equalities,
 }
 
-impl From<Until> for Measure {
-    fn from(until: Until) -> Self {
+impl From<UntilArg> for Measure {
+    fn from(until: UntilArg) -> Self {
         match until {
-            Until::Switches => Self::Switches,
-            Until::Pairs => Self::Pairs,
-            Until::Comparisons => Self::Comparisons,
-            Until::Values => Self::Values,
-            Until::Equalities => Self::Equalities,
+            UntilArg::Switches => Self::Switches,
+            UntilArg::Pairs => Self::Pairs,
+            UntilArg::Comparisons => Self::Comparisons,
+            UntilArg::Values => Self::Values,
+            UntilArg::Equalities => Self::Equalities,
         }
     }
 }
 
 /// How eager a tester is to give an input where it could also look.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Interaction {
+pub enum InteractionArg {
     /// One time in two.
     #[default]
     Fair,
@@ -293,18 +293,18 @@ pub enum Interaction {
     Eager,
 }
 
-impl From<Interaction> for random::Interaction {
-    fn from(interaction: Interaction) -> Self {
+impl From<InteractionArg> for random::Interaction {
+    fn from(interaction: InteractionArg) -> Self {
         match interaction {
-            Interaction::Fair => Self::Fair,
-            Interaction::Eager => Self::InputEager,
+            InteractionArg::Fair => Self::Fair,
+            InteractionArg::Eager => Self::InputEager,
         }
     }
 }
 
 /// What is to be covered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Cover {
+pub enum CoverArg {
     /// Every switch is taken.
     #[default]
     Switches,
@@ -314,19 +314,19 @@ pub enum Cover {
     Gates,
 }
 
-impl From<Cover> for Criterion {
-    fn from(cover: Cover) -> Self {
+impl From<CoverArg> for Criterion {
+    fn from(cover: CoverArg) -> Self {
         match cover {
-            Cover::Switches => Self::Switches,
-            Cover::Locations => Self::Locations,
-            Cover::Gates => Self::Gates,
+            CoverArg::Switches => Self::Switches,
+            CoverArg::Locations => Self::Locations,
+            CoverArg::Gates => Self::Gates,
         }
     }
 }
 
 /// Arguments of `adapter`.
 #[derive(Debug, ClapArgs)]
-pub struct Adapter {
+pub struct AdapterArgs {
     /// What to do with it.
     #[command(subcommand)]
     pub command: AdapterCommand,

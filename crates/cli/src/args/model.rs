@@ -9,7 +9,7 @@ use super::{LimitArgs, ModelArgs, SolverArgs};
 #[command(
     after_help = "Examples:\n  ioxide check examples/adder.iox\n  ioxide check --deep examples/brp/*.iox"
 )]
-pub struct Check {
+pub struct CheckArgs {
     /// The models.
     #[arg(required = true)]
     pub files: Vec<String>,
@@ -37,7 +37,7 @@ pub struct Check {
 /// Arguments of `fmt`.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:\n  ioxide fmt examples/adder.iox\n  ioxide fmt --check examples/brp/*.iox")]
-pub struct Fmt {
+pub struct FmtArgs {
     /// The models (`.iox`); `-` reads stdin and writes stdout.
     #[arg(required = true)]
     pub files: Vec<String>,
@@ -49,7 +49,7 @@ pub struct Fmt {
 /// Arguments of `explain`.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:\n  ioxide explain E0201\n  ioxide explain --list")]
-pub struct Explain {
+pub struct ExplainArgs {
     /// The code, such as E0201.
     #[arg(required_unless_present = "list")]
     pub code: Option<String>,
@@ -63,19 +63,19 @@ pub struct Explain {
 #[command(
     after_help = "Examples:\n  ioxide show examples/adder.iox\n  ioxide show examples/brp/spec.iox --format svg > brp.svg"
 )]
-pub struct Show {
+pub struct ShowArgs {
     #[command(flatten)]
     pub model: ModelArgs,
     /// How to show it.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
+    #[arg(long, value_enum, default_value_t = ShowFormat::Text)]
+    pub format: ShowFormat,
     #[command(flatten)]
     pub limit: LimitArgs,
 }
 
 /// How a model is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub enum ShowFormat {
     /// A listing for people.
     Text,
     /// Graphviz.
@@ -96,7 +96,7 @@ pub enum Format {
     On a terminal the keys are on the screen, `?` shows them all. In a pipe, or with `--plain`, it reads one\n\
     command per line; `help` lists them."
 )]
-pub struct Step {
+pub struct StepArgs {
     #[command(flatten)]
     pub model: ModelArgs,
     /// Opens a recorded run (a record, or the directory given to `test --report`) after its step N: `RUN@N`.

@@ -1,7 +1,7 @@
 //! Comparing models: `conform`, `refine`, `equiv`, `mutate`, `kill`, `score`.
 
 use clap::{Args as ClapArgs, ValueEnum};
-use ioxide_model::relation::Relation;
+use ioxide_model::relation::ConformanceRelation;
 
 use super::{CaseFormat, LimitArgs, ModelArgs, PartArgs, SolverArgs};
 
@@ -12,7 +12,7 @@ use super::{CaseFormat, LimitArgs, ModelArgs, PartArgs, SolverArgs};
     ioxide conform examples/cas/cas.iox examples/cas/cas.as --json\n  \
     ioxide conform examples/brp examples/brp/spec.iox\n\n\
     Exit codes: 0 conforms, proven · 1 does not, with a trace · 5 neither was shown.")]
-pub struct Conform {
+pub struct ConformArgs {
     /// The model that must conform, or a folder: then every model in it must.
     #[arg(value_name = "IMPL")]
     pub implementation: String,
@@ -29,12 +29,12 @@ pub struct Conform {
     #[arg(long, default_value_t = 20_000, value_name = "N")]
     pub max_states: usize,
     /// What the implementation does with inputs it does not mention.
-    #[arg(long, value_enum, default_value_t = Completing::Angelic)]
-    pub completion: Completing,
+    #[arg(long, value_enum, default_value_t = CompletionArg::Angelic)]
+    pub completion: CompletionArg,
     /// What conformance means: `ioco`, or `uioco`, which leaves open what follows an input that only some of the
     /// states take in which the specification may be [default: ioco; uioco for systems made of parts].
     #[arg(long, value_name = "RELATION")]
-    pub relation: Option<Relation>,
+    pub relation: Option<ConformanceRelation>,
     /// Lists every place where the models differ, at most this many, not only the first.
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "100")]
     pub all: Option<usize>,
@@ -83,7 +83,7 @@ pub struct TraceComparison {
 
 /// What an implementation does with inputs it does not mention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Completing {
+pub enum CompletionArg {
     /// It ignores them.
     Angelic,
     /// It ignores them once it has left the specification.
@@ -92,7 +92,7 @@ pub enum Completing {
     None,
 }
 
-impl Completing {
+impl CompletionArg {
     /// The word people and files use.
     pub fn word(self) -> &'static str {
         match self {
@@ -136,7 +136,7 @@ impl Default for MutantArgs {
     ioxide mutate examples/brp/spec.iox --ops guard-rel,target --out mutants\n\n\
     Operators: guard-true, guard-neg, guard-rel, guard-const, guard-var, guard-and-or, guard-drop,\n\
     assign-del, assign-add, assign-mut, collection, target, source, gate, delete.")]
-pub struct Mutate {
+pub struct MutateArgs {
     #[command(flatten)]
     pub model: ModelArgs,
     #[command(flatten)]
@@ -164,8 +164,8 @@ pub struct DecideArgs {
     #[arg(long, value_name = "N")]
     pub jobs: Option<usize>,
     /// What a mutant does with inputs it does not mention; the same as in `conform`.
-    #[arg(long, value_enum, default_value_t = Completing::Angelic)]
-    pub completion: Completing,
+    #[arg(long, value_enum, default_value_t = CompletionArg::Angelic)]
+    pub completion: CompletionArg,
     /// Switches an optimisation off, to measure it: `precompute`, `early-stop`, `mutation-analysis`,
     /// `input-weakening`, `cheap-filters`, `enumeration`.
     #[arg(long = "without", value_name = "NAME")]
@@ -179,7 +179,7 @@ impl Default for DecideArgs {
             depth: None,
             max_states: 20_000,
             jobs: None,
-            completion: Completing::Angelic,
+            completion: CompletionArg::Angelic,
             without: Vec::new(),
         }
     }
@@ -190,7 +190,7 @@ impl Default for DecideArgs {
 #[command(after_help = "Examples:\n  ioxide kill examples/brp/spec.iox --out brp.suite --html brp.html\n  \
     ioxide kill examples/cas/cas.iox --ops all --record cas.kill --json\n\n\
     Exit codes: 0 every mutant is decided · 5 some are not · 130 interrupted; `--record` resumes.")]
-pub struct Kill {
+pub struct KillArgs {
     #[command(flatten)]
     pub model: ModelArgs,
     #[command(flatten)]
@@ -232,7 +232,7 @@ pub struct Kill {
     ioxide score examples/brp/spec.iox random --runs 1 --steps 500\n  \
     ioxide score examples/brp/spec.iox cover --until 90\n\n\
     Exit codes: 0 scored · 4 no mutant can be killed · 5 not all mutants were looked at, or `--until` was not reached.")]
-pub struct Score {
+pub struct ScoreArgs {
     /// The model: `.iox`, `.as`, `.dot` or RALib `.xml`.
     pub file: String,
     /// A suite file, a tester (`random`, `cover`), or cases that cover a goal: `cases:switches`, `cases:pairs`, `cases:deadlines`.

@@ -54,7 +54,7 @@ impl PartArgs {
     ioxide kill examples/brp/spec.iox --rounds 3 --feedback whole/feedback.json --part parts/round-2\n\n\
     Exit codes: that of the campaign (0 passed · 1 a failure was found · 5 goals not met) · 5 units are missing, and nothing\n\
     that is there failed · 2 parts are damaged, of different campaigns, or contradict each other.")]
-pub struct Merge {
+pub struct MergeArgs {
     /// Directories of parts, or directories with such directories in them.
     #[arg(required = true, value_name = "DIR")]
     pub dirs: Vec<String>,

@@ -11,7 +11,7 @@ use super::SolverArgs;
     ioxide report runs --junit junit.xml --markdown summary.md\n  \
     ioxide report runs/campaign-2.jsonl --markdown - >> \"$GITHUB_STEP_SUMMARY\"\n\n\
     Exit code 0 if the report was written, whatever it says; 2 if the record cannot be read.")]
-pub struct Report {
+pub struct ReportArgs {
     /// A record, or the directory given to `test --report`: then its newest record; or that of a `campaign` or a `--part`,
     /// finished or not.
     pub run: String,

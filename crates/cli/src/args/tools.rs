@@ -7,7 +7,7 @@ use clap_complete::Shell;
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:\n  ioxide doctor\n  ioxide doctor --json\n\n\
     Exit code 2 if something keeps ioxide from doing its work; what only some commands want is told and no more.")]
-pub struct Doctor {
+pub struct DoctorArgs {
     /// The folder that campaigns are to be recorded in.
     #[arg(long, default_value = "runs", value_name = "DIR")]
     pub report: String,
@@ -51,7 +51,7 @@ pub struct WatchArgs {
     ioxide completions zsh > ~/.zfunc/_ioxide\n  \
     ioxide completions fish > ~/.config/fish/completions/ioxide.fish"
 )]
-pub struct Completions {
+pub struct CompletionsArgs {
     /// The shell.
     #[arg(value_enum)]
     pub shell: Shell,

@@ -5,55 +5,54 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ioxide_model::sts::Model;
-use ioxide_runner::adapter::selftest::{AllowedInputs, Check, State, selftest, selftest_plain};
-use ioxide_runner::adapter::server::Server;
-use ioxide_runner::adapter::{Adapter as _, Connection, SutSpec};
-use ioxide_smt::stack::{Config, stack};
+use ioxide_runner::adapter::selftest::{AllowedInputs, CheckState, SelfTestCheck, selftest, selftest_plain};
+use ioxide_runner::adapter::server::SystemServer;
+use ioxide_runner::adapter::{Adapter as _, RemoteConnection, SutSpec};
+use ioxide_smt::stack::{SolverConfig, stack};
 use serde_json::{Value as Json, json};
 
-use crate::args::{Adapter, AdapterCheck, AdapterCommand};
-use crate::exit::{self, ExitStatus, Stop};
+use crate::args::{AdapterArgs, AdapterCheck, AdapterCommand};
+use crate::exit::{self, EarlyStop, ExitStatus};
 use crate::load;
-use crate::project::{Described, Instances, Source, Speech};
+use crate::project::{DescribedSystem, Instances, SpeechConfig, SystemSource};
 use crate::system::{connection, managed, trouble, warn};
 
 /// Milliseconds that outputs are listened for where the project file has no quiescence time.
 const LISTEN_MS: u64 = 100;
 
 /// Does what was asked with the adapter.
-pub fn run(args: &Adapter) -> Result<ExitStatus, Stop> {
+pub fn run(args: &AdapterArgs) -> Result<ExitStatus, EarlyStop> {
     match &args.command {
         AdapterCommand::Check(args) => check(args),
     }
 }
 
-fn check(args: &AdapterCheck) -> Result<ExitStatus, Stop> {
-    let source = Source::find(&args.sut)?;
+fn check(args: &AdapterCheck) -> Result<ExitStatus, EarlyStop> {
+    let source = SystemSource::find(&args.sut)?;
     warn(&source)?;
     let model = args.model.as_ref().map(|file| load::model(file, &[])).transpose()?.map(|(_, model)| model);
     let described = source.described(0, &model.as_ref().map(Instances::of).unwrap_or_default())?;
     if matches!(described.spec, SutSpec::Model(_)) {
         return Err(
-            Stop::usage("a model as system has no adapter").help("name `stdio:COMMAND` or `tcp:ADDR`")
+            EarlyStop::usage("a model as system has no adapter").help("name `stdio:COMMAND` or `tcp:ADDR`")
         );
     }
     let limit = Duration::from_millis(args.limit_ms.max(1));
-    let connection = Connection { seed: Some(1), limit, ..connection(&described)? };
+    let connection = RemoteConnection { seed: Some(1), limit, ..connection(&described)? };
     let secrets = described.secrets.clone();
     let (mut checks, last_words) = match (&described.speech, model) {
-        (Speech::Protocol, model) if described.connections.is_empty() => {
+        (SpeechConfig::Protocol, model) if described.connections.is_empty() => {
             by_the_book(described, model.as_ref(), &connection)?
         }
         (_, Some(model)) => by_the_codec(described, model, connection)?,
         (_, None) => {
-            return Err(
-                Stop::usage("only a model says which messages this system has").help("add `--model FILE`")
-            );
+            return Err(EarlyStop::usage("only a model says which messages this system has")
+                .help("add `--model FILE`"));
         }
     };
     checks.iter_mut().for_each(|check| check.note = secrets.hide(&check.note));
     let last_words = secrets.hide(&last_words);
-    let passed = checks.iter().all(|check| check.state != State::Failed);
+    let passed = checks.iter().all(|check| check.state != CheckState::Failed);
     let told = if args.json {
         writeln!(io::stdout().lock(), "{}", as_json(&args.sut, passed, &checks, &last_words))
     } else {
@@ -64,12 +63,12 @@ fn check(args: &AdapterCheck) -> Result<ExitStatus, Stop> {
 
 /// The self-test of an adapter.
 fn by_the_book(
-    described: Described,
+    described: DescribedSystem,
     model: Option<&Model>,
-    connection: &Connection,
-) -> Result<(Vec<Check>, String), Stop> {
-    let Described { spec, server, secrets, .. } = described;
-    let server = server.map(|server| Server::start(server, connection.interrupt)).transpose();
+    connection: &RemoteConnection,
+) -> Result<(Vec<SelfTestCheck>, String), EarlyStop> {
+    let DescribedSystem { spec, server, secrets, .. } = described;
+    let server = server.map(|server| SystemServer::start(server, connection.interrupt)).transpose();
     let _server = server.map_err(|error| trouble(&error, &secrets))?;
     let allowed = model.map(allowed_by).unwrap_or_default();
     Ok(selftest(&spec, model, &allowed, connection))
@@ -77,10 +76,10 @@ fn by_the_book(
 
 /// The self-test of templates and patterns.
 fn by_the_codec(
-    described: Described,
+    described: DescribedSystem,
     model: Model,
-    connection: Connection,
-) -> Result<(Vec<Check>, String), Stop> {
+    connection: RemoteConnection,
+) -> Result<(Vec<SelfTestCheck>, String), EarlyStop> {
     let patience = Duration::from_millis(described.quiescence.default.unwrap_or(LISTEN_MS));
     let interface = Arc::new(model);
     let mut adapter = managed(described, Arc::clone(&interface), connection)?;
@@ -90,19 +89,19 @@ fn by_the_codec(
 
 /// Inputs whose guards hold.
 fn allowed_by(model: &Model) -> AllowedInputs {
-    AllowedInputs::of(model, &mut stack(&Config::default()))
+    AllowedInputs::of(model, &mut stack(&SolverConfig::default()))
 }
 
-fn word(state: State) -> &'static str {
+fn word(state: CheckState) -> &'static str {
     match state {
-        State::Ok => "ok",
-        State::Failed => "failed",
-        State::Skipped => "skipped",
-        State::Odd => "look",
+        CheckState::Ok => "ok",
+        CheckState::Failed => "failed",
+        CheckState::Skipped => "skipped",
+        CheckState::Odd => "look",
     }
 }
 
-fn tell(passed: bool, checks: &[Check], last_words: &str) -> io::Result<()> {
+fn tell(passed: bool, checks: &[SelfTestCheck], last_words: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     let width = checks.iter().map(|check| check.name.chars().count()).max().unwrap_or(0);
     for check in checks {
@@ -116,8 +115,9 @@ fn tell(passed: bool, checks: &[Check], last_words: &str) -> io::Result<()> {
     writeln!(out, "the adapter is not in order")
 }
 
-fn as_json(sut: &str, passed: bool, checks: &[Check], last_words: &str) -> Json {
-    let check = |check: &Check| json!({ "name": check.name, "state": word(check.state), "note": check.note });
+fn as_json(sut: &str, passed: bool, checks: &[SelfTestCheck], last_words: &str) -> Json {
+    let check =
+        |check: &SelfTestCheck| json!({ "name": check.name, "state": word(check.state), "note": check.note });
     json!({
         "version": 1,
         "sut": sut,

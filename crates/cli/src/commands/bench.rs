@@ -21,36 +21,36 @@ mod trees;
 mod truth;
 
 use clap::ValueEnum as _;
-use ioxide_campaign::gather::Gathered;
+use ioxide_campaign::gather::GatheredParts;
 
-use crate::args::{Bench, BenchName, Merge};
-use crate::exit::{ExitStatus, Stop};
-use crate::planned;
+use crate::args::{BenchArgs, BenchName, MergeArgs};
+use crate::exit::{EarlyStop, ExitStatus};
+use crate::unit_command;
 
 /// Runs the wanted measurement, or shows its plan, or does a part of it.
-pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
+pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
     match (args.part.is_planned(), args.name) {
         (true, BenchName::Faults) => faults::parts::run(args),
         (true, name) => {
             let name = name.to_possible_value().map(|name| name.get_name().to_owned()).unwrap_or_default();
-            Err(Stop::usage(format!(
+            Err(EarlyStop::usage(format!(
                 "`bench {name}` has no parts: its rows are times, or are compared with each other, so one machine takes them all"
             ))
             .help("`bench faults`, which counts steps, has a unit for every fault; for this one, begin `ioxide bench` anywhere"))
         }
         (false, _) => {
-            planned::whole(&args.part)?;
+            unit_command::whole(&args.part)?;
             whole(args)
         }
     }
 }
 
 /// Puts the rows of a measurement together.
-pub fn merged(args: &Bench, parts: &mut Gathered, to: &Merge) -> Result<ExitStatus, Stop> {
+pub fn merged(args: &BenchArgs, parts: &mut GatheredParts, to: &MergeArgs) -> Result<ExitStatus, EarlyStop> {
     faults::parts::merged(args, parts, to)
 }
 
-fn whole(args: &Bench) -> Result<ExitStatus, Stop> {
+fn whole(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
     match args.name {
         BenchName::Atm => atm::run(args),
         BenchName::Brp => brp::run(args),

@@ -11,58 +11,59 @@ use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use ioxide_campaign::drive::{Drive, DriveError, Driven};
-use ioxide_campaign::engine::local::Local;
-use ioxide_campaign::engine::ray::Ray;
-use ioxide_campaign::engine::slurm::{Shown, Slurm};
-use ioxide_campaign::engine::{Engine, EngineError, print};
-use ioxide_campaign::gather::Gathered;
-use ioxide_campaign::recipe::{BATCH, Recipe};
-use ioxide_campaign::rounds::Feedback;
+use ioxide_campaign::drive::{CampaignDrive, CampaignEnd, DriveError};
+use ioxide_campaign::engine::local::LocalEngine;
+use ioxide_campaign::engine::ray::RayEngine;
+use ioxide_campaign::engine::slurm::{ScriptApproval, SlurmEngine};
+use ioxide_campaign::engine::{CampaignEngine, EngineError, print};
+use ioxide_campaign::gather::GatheredParts;
+use ioxide_campaign::recipe::{BATCH, CampaignRecipe};
+use ioxide_campaign::rounds::RoundFeedback;
 use ioxide_campaign::schedule::ScheduleConfig;
 use serde_json::Value as Json;
 
-use self::goal::Goal;
+use self::goal::CampaignGoal;
 use self::planned::PlannedUnits;
-use self::watched::Watched;
+use self::watched::WatchedCampaign;
 use super::{merge, rounds};
-use crate::args::{CampaignArgs, EngineName, Merge, duration};
-use crate::exit::{ExitStatus, Stop};
+use crate::args::{CampaignArgs, EngineName, MergeArgs, duration};
+use crate::exit::{EarlyStop, ExitStatus};
 use crate::{load, session};
 
 /// Where results go if nobody says.
 const OUT: &str = "campaign";
 
 /// Does the campaign and shows what came of it.
-pub fn run(args: &CampaignArgs) -> Result<ExitStatus, Stop> {
+pub fn run(args: &CampaignArgs) -> Result<ExitStatus, EarlyStop> {
     let text = load::read_data(&args.recipe)?;
-    let mut recipe = Recipe::read(&text).map_err(|error| {
-        Stop::usage(format!("`{}`: {error}", args.recipe)).help("`ioxide campaign --help` shows a plan")
+    let mut recipe = CampaignRecipe::read(&text).map_err(|error| {
+        EarlyStop::usage(format!("`{}`: {error}", args.recipe)).help("`ioxide campaign --help` shows a plan")
     })?;
     recipe.workers = args.workers.or(recipe.workers);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let out = args.out.clone().or_else(|| recipe.out.clone()).unwrap_or_else(|| OUT.to_owned());
-    let program = std::env::current_exe().map_err(|error| Stop::usage(format!("who am I? {error}")))?;
+    let program = std::env::current_exe().map_err(|error| EarlyStop::usage(format!("who am I? {error}")))?;
     let workers = recipe.workers(cores);
     if args.on == EngineName::Print {
         return printed(&recipe, workers, &out);
     }
     let time = |text: &Option<String>, name: &str| {
         let read = text.as_deref().map(duration).transpose();
-        read.map_err(|why| Stop::usage(format!("`{}`: `{name}`: {why}", args.recipe)))
+        read.map_err(|why| EarlyStop::usage(format!("`{}`: `{name}`: {why}", args.recipe)))
     };
     let (batch, budget) = (time(&recipe.batch, "batch")?.unwrap_or(BATCH), time(&recipe.budget, "budget")?);
     let PlannedUnits { manifest, names, rounds: all_rounds } = PlannedUnits::of(&program, &recipe.command())?;
     session::catch_interrupts();
     let config = ScheduleConfig { workers, batch, tries: recipe.tries };
-    let mut drive = Drive::open(Path::new(&out), &manifest, config, recipe.leases()).map_err(stopped)?;
+    let mut drive =
+        CampaignDrive::open(Path::new(&out), &manifest, config, recipe.leases()).map_err(stopped)?;
     let before = drive.done().len();
     if before > 0 {
         eprintln!("going on: {before} of {} units are done", manifest.count);
     }
     let mut engine = engine(args, &recipe, program, workers, Path::new(&out))?;
-    let goal = Goal::of(&manifest, &args.solver)?;
-    let mut watched = Watched::new(before, manifest.count, budget, goal);
+    let goal = CampaignGoal::of(&manifest, &args.solver)?;
+    let mut watched = WatchedCampaign::new(before, manifest.count, budget, goal);
     drive.recall(&mut watched).map_err(stopped)?;
     let mut driven = None;
     for (at, units) in all_rounds.iter().enumerate() {
@@ -87,14 +88,14 @@ pub fn run(args: &CampaignArgs) -> Result<ExitStatus, Stop> {
     }
     drop(watched);
     drop(engine);
-    let driven = driven.ok_or_else(|| Stop::new(ExitStatus::Nothing, "nothing to run: no round"))?;
+    let driven = driven.ok_or_else(|| EarlyStop::new(ExitStatus::Nothing, "nothing to run: no round"))?;
     finished(args, &out, &driven, &names)
 }
 
 /// Prints the commands of the parts.
-fn printed(recipe: &Recipe, workers: usize, out: &str) -> Result<ExitStatus, Stop> {
+fn printed(recipe: &CampaignRecipe, workers: usize, out: &str) -> Result<ExitStatus, EarlyStop> {
     if recipe.has_rounds() {
-        return Err(Stop::usage(
+        return Err(EarlyStop::usage(
             "rounds cannot be printed: what a round does depends on what the last one found",
         )
         .help(
@@ -108,28 +109,33 @@ fn printed(recipe: &Recipe, workers: usize, out: &str) -> Result<ExitStatus, Sto
 /// What is known when `round`, from 1, begins, and where that is written; nothing if nothing is left to do.
 ///
 /// It is made once: a round that has begun goes on with what it began with.
-fn known(args: &CampaignArgs, out: &str, round: u64, of: usize) -> Result<Option<(Feedback, PathBuf)>, Stop> {
+fn known(
+    args: &CampaignArgs,
+    out: &str,
+    round: u64,
+    of: usize,
+) -> Result<Option<(RoundFeedback, PathBuf)>, EarlyStop> {
     let path = Path::new(out).join("rounds").join(format!("{round}.json"));
     let path = std::path::absolute(&path).unwrap_or(path);
     let known = if path.exists() {
-        Feedback::read(&path).map_err(crate::planned::trouble)?
+        RoundFeedback::read(&path).map_err(crate::unit_command::trouble)?
     } else {
-        let mut parts = Gathered::new(&[PathBuf::from(out)]).map_err(merge::refused)?;
+        let mut parts = GatheredParts::new(&[PathBuf::from(out)]).map_err(merge::refused)?;
         let what = merge::command(&parts)?;
         let known = rounds::feedback(&what, &mut parts, round, &args.solver)?;
-        known.write(&path).map_err(crate::planned::trouble)?;
+        known.write(&path).map_err(crate::unit_command::trouble)?;
         known
     };
     if known.over {
         eprintln!("round {round} of {of}: nothing is left to do")
     } else {
-        eprintln!("round {round} of {of}: {}", told(&known))
+        eprintln!("round {round} of {of}: {}", round_text(&known))
     }
     Ok((!known.over).then_some((known, path)))
 }
 
 /// What a round begins with, for people.
-fn told(known: &Feedback) -> String {
+fn round_text(known: &RoundFeedback) -> String {
     let count = |name: &str| known.known.get(name).and_then(Json::as_u64);
     let covered = known.known.get("covered").and_then(Json::as_array);
     match (covered, count("killed").unwrap_or_default(), count("survive")) {
@@ -145,28 +151,34 @@ fn told(known: &Feedback) -> String {
 
 fn engine(
     args: &CampaignArgs,
-    recipe: &Recipe,
+    recipe: &CampaignRecipe,
     program: PathBuf,
     workers: usize,
     out: &Path,
-) -> Result<Box<dyn Engine>, Stop> {
+) -> Result<Box<dyn CampaignEngine>, EarlyStop> {
     match args.on {
-        EngineName::Local | EngineName::Print => Ok(Box::new(Local::new(program))),
+        EngineName::Local | EngineName::Print => Ok(Box::new(LocalEngine::new(program))),
         EngineName::Ray => {
-            let ray = Ray::join(&recipe.ray, program, workers).map_err(|error| stopped(error.into()))?;
+            let ray =
+                RayEngine::join(&recipe.ray, program, workers).map_err(|error| stopped(error.into()))?;
             eprintln!("Ray: {}", ray.cluster);
             Ok(Box::new(ray))
         }
         EngineName::Slurm => {
             let program = recipe.slurm.program.clone().unwrap_or_else(|| program.display().to_string());
             let jobs = std::path::absolute(out).unwrap_or_else(|_| out.to_path_buf()).join("jobs");
-            Ok(Box::new(Slurm::new(program, recipe.slurm.options.clone(), jobs, asked_before(args.yes))))
+            Ok(Box::new(SlurmEngine::new(
+                program,
+                recipe.slurm.options.clone(),
+                jobs,
+                asked_before(args.yes),
+            )))
         }
     }
 }
 
 /// Shows the first script and asks, unless the answer is known.
-fn asked_before(yes: bool) -> Shown {
+fn asked_before(yes: bool) -> ScriptApproval {
     Box::new(move |script| {
         eprintln!("{script}");
         if yes {
@@ -183,7 +195,12 @@ fn asked_before(yes: bool) -> Shown {
 }
 
 /// Merges what was done and says what was not.
-fn finished(args: &CampaignArgs, out: &str, driven: &Driven, names: &[String]) -> Result<ExitStatus, Stop> {
+fn finished(
+    args: &CampaignArgs,
+    out: &str,
+    driven: &CampaignEnd,
+    names: &[String],
+) -> Result<ExitStatus, EarlyStop> {
     let tally = driven.tally;
     eprintln!("{}", summary(driven));
     for (&unit, aside) in &driven.aside {
@@ -192,19 +209,19 @@ fn finished(args: &CampaignArgs, out: &str, driven: &Driven, names: &[String]) -
     }
     if session::STOP.load(std::sync::atomic::Ordering::Relaxed) {
         let done = format!("interrupted: {} of {} units are done", tally.done, names.len());
-        return Err(Stop::new(ExitStatus::Interrupted, done).help("the same command goes on"));
+        return Err(EarlyStop::new(ExitStatus::Interrupted, done).help("the same command goes on"));
     }
     if tally.done == 0 {
-        return Err(Stop::new(ExitStatus::Infrastructure, "no unit was done"));
+        return Err(EarlyStop::new(ExitStatus::Infrastructure, "no unit was done"));
     }
     let merged = Path::new(out).join("merged");
-    let to = Merge {
+    let to = MergeArgs {
         dirs: vec![out.to_owned()],
         out: merged.display().to_string(),
         json: args.json,
         solver: args.solver.clone(),
     };
-    let mut parts = Gathered::new(&[PathBuf::from(out)]).map_err(merge::refused)?;
+    let mut parts = GatheredParts::new(&[PathBuf::from(out)]).map_err(merge::refused)?;
     let what = merge::command(&parts)?;
     rounds::settle(&what, &mut parts, &args.solver)?;
     let status = merge::merged(&what, &mut parts, &to)?;
@@ -215,7 +232,7 @@ fn finished(args: &CampaignArgs, out: &str, driven: &Driven, names: &[String]) -
     })
 }
 
-fn summary(driven: &Driven) -> String {
+fn summary(driven: &CampaignEnd) -> String {
     let (tally, seconds) = (driven.tally, driven.elapsed.max(Duration::from_millis(1)).as_secs_f64());
     format!(
         "campaign: {} units done, {} set aside, {} retried, {} workers died; {seconds:.1} s",
@@ -224,20 +241,24 @@ fn summary(driven: &Driven) -> String {
 }
 
 /// What is said about a campaign that cannot go on.
-fn stopped(error: DriveError) -> Stop {
+fn stopped(error: DriveError) -> EarlyStop {
     let message = error.to_string();
     match error {
         DriveError::Engine(EngineError::Start { .. }) => {
-            Stop::usage(message).help("is it installed, and in the search path?")
+            EarlyStop::usage(message).help("is it installed, and in the search path?")
         }
-        DriveError::Engine(EngineError::Unsaid(_)) => Stop::usage(message)
+        DriveError::Engine(EngineError::Unsaid(_)) => EarlyStop::usage(message)
             .help("`ioxide campaign --help` shows a plan; the book has one for every engine"),
-        DriveError::Engine(_) | DriveError::InVain { .. } => Stop::new(ExitStatus::Infrastructure, message)
-            .help("mend it; the same command goes on with what is left"),
-        DriveError::Worker { .. } => Stop::usage(message).help("the logs of workers are beside their parts"),
-        DriveError::Part(error) => crate::planned::trouble(error),
-        DriveError::Io { .. } => Stop::usage(message).help("may it be written to, and is there room?"),
-        DriveError::Other { .. } => Stop::usage(message).help("name another directory with `--out`"),
-        DriveError::Busy(_) => Stop::usage(message).help("wait until it has ended"),
+        DriveError::Engine(_) | DriveError::InVain { .. } => {
+            EarlyStop::new(ExitStatus::Infrastructure, message)
+                .help("mend it; the same command goes on with what is left")
+        }
+        DriveError::Worker { .. } => {
+            EarlyStop::usage(message).help("the logs of workers are beside their parts")
+        }
+        DriveError::Part(error) => crate::unit_command::trouble(error),
+        DriveError::Io { .. } => EarlyStop::usage(message).help("may it be written to, and is there room?"),
+        DriveError::Other { .. } => EarlyStop::usage(message).help("name another directory with `--out`"),
+        DriveError::Busy(_) => EarlyStop::usage(message).help("wait until it has ended"),
     }
 }

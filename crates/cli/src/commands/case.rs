@@ -12,24 +12,24 @@ use ioxide_report::case::{CaseView, Unwritable, iox, json, picture, plantuml, py
 use ioxide_report::dot::dot;
 use ioxide_symex::Ctx;
 use ioxide_testgen::case::{
-    Case, CaseConfig, CaseError, PathError, Pruning, Sending, Timeout, complete, generate, waypoints,
+    CaseConfig, CaseError, PathError, Pruning, Sending, TestCase, Timeout, complete, generate, waypoints,
 };
 
 use crate::args::{self, CaseFormat, CasePruning, SendingArg};
-use crate::exit::{ExitStatus, Stop};
-use crate::solver::Wanted;
+use crate::exit::{EarlyStop, ExitStatus};
+use crate::solver::SolverRequest;
 use crate::{limit, load};
 
 /// Makes the case and writes it in the wanted format.
-pub fn run(args: &args::Case) -> Result<ExitStatus, Stop> {
+pub fn run(args: &args::CaseArgs) -> Result<ExitStatus, EarlyStop> {
     let (_, mut model) = load::model(&args.model.file, &args.model.settings())?;
     let config = CaseConfig { timeout: timeout(args)?, pruning: pruning(args), sending: sending(args) };
-    let wanted = Wanted::new(&args.solver, limit::halt(&args.limit));
+    let wanted = SolverRequest::new(&args.solver, limit::halt(&args.limit));
     if let Some(goal) = args.goal {
         return goal::run(&mut model, args, goal, &config, &wanted);
     }
     if args.json && args.format != CaseFormat::Json {
-        return Err(Stop::usage("`--json` and another `--format` exclude each other"));
+        return Err(EarlyStop::usage("`--json` and another `--format` exclude each other"));
     }
     let _stage = limit::stage("making the test case");
     let path = path(&mut model, args, &wanted)?;
@@ -46,28 +46,28 @@ pub fn run(args: &args::Case) -> Result<ExitStatus, Stop> {
 }
 
 /// A case of which not every arc was decided is none: there are no partial ones.
-fn halted(wanted: &Wanted<'_>) -> Result<(), Stop> {
+fn halted(wanted: &SolverRequest<'_>) -> Result<(), EarlyStop> {
     let Some(halted) = wanted.halt.halted() else { return Ok(()) };
     let status = limit::status(&wanted.halt, ExitStatus::Inconclusive);
-    Err(Stop::new(status, format!("no test case: {halted} before every arc was decided"))
+    Err(EarlyStop::new(status, format!("no test case: {halted} before every arc was decided"))
         .help("raise `--time-limit`, or name more waypoints"))
 }
 
-fn pruning(args: &args::Case) -> Pruning {
+fn pruning(args: &args::CaseArgs) -> Pruning {
     match args.pruning {
         CasePruning::Sound => Pruning::Refuted,
         CasePruning::Tool => Pruning::Tool,
     }
 }
 
-fn sending(args: &args::Case) -> Sending {
+fn sending(args: &args::CaseArgs) -> Sending {
     match args.sending {
         SendingArg::Soonest => Sending::Soonest,
         SendingArg::Latest => Sending::Latest,
     }
 }
 
-fn timeout(args: &args::Case) -> Result<Timeout, Stop> {
+fn timeout(args: &args::CaseArgs) -> Result<Timeout, EarlyStop> {
     let text = match (&args.timeout, args.pruning) {
         (Some(text), _) => text.trim().trim_end_matches('s').trim(),
         (None, CasePruning::Sound) => "above",
@@ -78,14 +78,18 @@ fn timeout(args: &args::Case) -> Result<Timeout, Stop> {
         "free" => Ok(Timeout::Free),
         _ => match text.parse::<Rational>() {
             Ok(seconds) if !seconds.is_negative() && !seconds.is_zero() => Ok(Timeout::Fixed(seconds)),
-            _ => Err(Stop::usage(format!("`--timeout {text}` is not a time above 0"))
+            _ => Err(EarlyStop::usage(format!("`--timeout {text}` is not a time above 0"))
                 .help("write seconds, as in `--timeout 2.5`, or `above` or `free`")),
         },
     }
 }
 
 /// The switches to take.
-fn path(model: &mut Model, args: &args::Case, wanted: &Wanted<'_>) -> Result<Vec<SwitchId>, Stop> {
+fn path(
+    model: &mut Model,
+    args: &args::CaseArgs,
+    wanted: &SolverRequest<'_>,
+) -> Result<Vec<SwitchId>, EarlyStop> {
     if let Some(name) = &args.purpose {
         let purpose = super::purposes::named(model, wanted, name, args.max_states)?;
         return Ok(purpose.path().collect());
@@ -99,31 +103,31 @@ fn path(model: &mut Model, args: &args::Case, wanted: &Wanted<'_>) -> Result<Vec
     path.map_err(|error| no_path(&model.sts, &error))
 }
 
-fn no_path(sts: &Sts, error: &PathError) -> Stop {
+fn no_path(sts: &Sts, error: &PathError) -> EarlyStop {
     let labels: Vec<String> = sts.switches.iter().map(|switch| switch.label.to_string()).take(20).collect();
     match error {
         PathError::Unknown { near: Some(near), .. } => {
-            Stop::usage(error.to_string()).help(format!("did you mean `{near}`?"))
+            EarlyStop::usage(error.to_string()).help(format!("did you mean `{near}`?"))
         }
         PathError::Unknown { near: None, .. } | PathError::Empty => {
-            Stop::usage(error.to_string()).help(format!("its switches are {}", labels.join(", ")))
+            EarlyStop::usage(error.to_string()).help(format!("its switches are {}", labels.join(", ")))
         }
-        PathError::NoWay { .. } => Stop::usage(error.to_string())
+        PathError::NoWay { .. } => EarlyStop::usage(error.to_string())
             .help("look at the order of the waypoints; `ioxide show` has the model"),
-        PathError::NotFound { .. } => Stop::new(ExitStatus::Inconclusive, error.to_string())
+        PathError::NotFound { .. } => EarlyStop::new(ExitStatus::Inconclusive, error.to_string())
             .help("name more waypoints, or every switch of the path"),
     }
 }
 
-fn refused(model: &Model, path: &[SwitchId], error: &CaseError) -> Stop {
-    Stop::usage(error.show(&model.sts, path)).help(error.help(&model.pool, &model.sts))
+fn refused(model: &Model, path: &[SwitchId], error: &CaseError) -> EarlyStop {
+    EarlyStop::usage(error.show(&model.sts, path)).help(error.help(&model.pool, &model.sts))
 }
 
 /// The text of a case in a format.
-pub fn written(model: &Model, case: &Case, format: CaseFormat) -> Result<String, Stop> {
+pub fn written(model: &Model, case: &TestCase, format: CaseFormat) -> Result<String, EarlyStop> {
     let view = CaseView { case, model };
     let unwritable = |error: Unwritable| {
-        Stop::usage(error.to_string()).help("`--format json` and `--format smt2` can say every guard")
+        EarlyStop::usage(error.to_string()).help("`--format json` and `--format smt2` can say every guard")
     };
     Ok(match format {
         CaseFormat::Json => json::json(&view, &smt::guards(model, case)?),
@@ -143,12 +147,12 @@ pub fn written(model: &Model, case: &Case, format: CaseFormat) -> Result<String,
 }
 
 /// The text of a model as `fmt` would write it.
-fn laid_out(text: &str) -> Result<String, Stop> {
+fn laid_out(text: &str) -> Result<String, EarlyStop> {
     let mut drafts = Sources::new();
     let file = drafts.add("case.iox", text);
     ioxide_lang::format(&drafts, file).map_err(|wrong| {
         let why = wrong.first().map_or_else(String::new, |first| format!(": {}", first.message));
-        Stop::usage(format!("the case cannot be written as a model{why}"))
+        EarlyStop::usage(format!("the case cannot be written as a model{why}"))
             .help("`--format json` and `--format smt2` can say every guard")
     })
 }

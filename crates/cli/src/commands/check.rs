@@ -7,23 +7,23 @@ use ioxide_model::diag::{Diagnostic, Severity};
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
 use ioxide_smt::halt::{Halt, Halted};
-use ioxide_symex::{Ctx, ExploreConfig, Limits, Lint, StopReason, lint};
+use ioxide_symex::{Ctx, ExploreConfig, ExploreLimits, LintResult, StopReason, lint};
 use serde_json::json;
 
-use crate::args::Check;
-use crate::exit::{self, ExitStatus, Stop};
-use crate::progress::Progress;
+use crate::args::CheckArgs;
+use crate::exit::{self, EarlyStop, ExitStatus};
+use crate::progress::ProgressLine;
 use crate::{limit, load, render, solver};
 
 /// What was found in one file.
-struct Checked {
+struct CheckedFile {
     file: String,
     diagnostics: Vec<Diagnostic>,
-    deep: Option<Deep>,
+    deep: Option<DeepFindings>,
 }
 
 /// What the deep lints rest on.
-struct Deep {
+struct DeepFindings {
     states: usize,
     stop: StopReason,
     open: usize,
@@ -34,7 +34,7 @@ struct Deep {
 }
 
 /// Checks every file; all are checked even if one is wrong.
-pub fn run(args: &Check) -> Result<ExitStatus, Stop> {
+pub fn run(args: &CheckArgs) -> Result<ExitStatus, EarlyStop> {
     let halt = limit::halt(&args.limit);
     let mut sources = Sources::new();
     let mut results = Vec::new();
@@ -54,7 +54,7 @@ pub fn run(args: &Check) -> Result<ExitStatus, Stop> {
 }
 
 /// The exit status of what was found in all files.
-fn status(args: &Check, halt: &Halt, results: &[Checked], trouble: Option<Stop>) -> ExitStatus {
+fn status(args: &CheckArgs, halt: &Halt, results: &[CheckedFile], trouble: Option<EarlyStop>) -> ExitStatus {
     if let Some(stop) = trouble {
         return stop.status();
     }
@@ -68,14 +68,14 @@ fn status(args: &Check, halt: &Halt, results: &[Checked], trouble: Option<Stop>)
     if halted { limit::status(halt, status) } else { status }
 }
 
-fn check(args: &Check, halt: &Halt, sources: &mut Sources, path: &str) -> Result<Checked, Stop> {
+fn check(args: &CheckArgs, halt: &Halt, sources: &mut Sources, path: &str) -> Result<CheckedFile, EarlyStop> {
     let file = load::add(sources, path)?;
     let loaded = load::load(sources, file, &args.set)?;
     let mut diagnostics = loaded.diagnostics;
     let mut deep = None;
     if let (true, Some(mut model)) = (args.deep, loaded.model) {
         let found = look_deep(args, halt, &mut model)?;
-        deep = Some(Deep {
+        deep = Some(DeepFindings {
             states: found.exploration.stats.states,
             stop: found.exploration.stop,
             open: found.open,
@@ -84,15 +84,15 @@ fn check(args: &Check, halt: &Halt, sources: &mut Sources, path: &str) -> Result
         });
         diagnostics.extend(found.findings);
     }
-    Ok(Checked { file: path.to_owned(), diagnostics, deep })
+    Ok(CheckedFile { file: path.to_owned(), diagnostics, deep })
 }
 
-fn look_deep(args: &Check, halt: &Halt, model: &mut Model) -> Result<Lint, Stop> {
-    let mut solver = solver::Wanted::new(&args.solver, halt.clone()).make()?;
+fn look_deep(args: &CheckArgs, halt: &Halt, model: &mut Model) -> Result<LintResult, EarlyStop> {
+    let mut solver = solver::SolverRequest::new(&args.solver, halt.clone()).make()?;
     let _stage = limit::stage("looking for faults in the states found");
-    let limits = Limits { max_states: args.max_states, max_depth: u32::MAX };
+    let limits = ExploreLimits { max_states: args.max_states, max_depth: u32::MAX };
     let config = ExploreConfig { limits, ..ExploreConfig::default() };
-    let mut progress = Progress::new();
+    let mut progress = ProgressLine::new();
     let mut cx = Ctx::new(model, &mut *solver);
     Ok(lint(&mut cx, &config, &mut |stats| {
         progress.tick(|| format!("exploring: {} states, {} looked into", stats.states, stats.expanded));
@@ -100,7 +100,7 @@ fn look_deep(args: &Check, halt: &Halt, model: &mut Model) -> Result<Lint, Stop>
     }))
 }
 
-fn show(sources: &Sources, results: &[Checked]) -> io::Result<()> {
+fn show(sources: &Sources, results: &[CheckedFile]) -> io::Result<()> {
     let mut out = io::stdout().lock();
     for checked in results {
         eprint!("{}", render::text(sources, &checked.diagnostics));
@@ -123,7 +123,7 @@ fn show(sources: &Sources, results: &[Checked]) -> io::Result<()> {
     Ok(())
 }
 
-fn deep_text(deep: &Deep) -> String {
+fn deep_text(deep: &DeepFindings) -> String {
     let states = plural(deep.states, "symbolic state");
     let how = match deep.halted.map_or(deep.stop, StopReason::Halted) {
         StopReason::Exhausted => "all explored".to_owned(),
@@ -148,7 +148,7 @@ fn plural(n: usize, word: &str) -> String {
     format!("{n} {word}{}", if n == 1 { "" } else { "s" })
 }
 
-fn show_json(sources: &Sources, results: &[Checked]) -> io::Result<()> {
+fn show_json(sources: &Sources, results: &[CheckedFile]) -> io::Result<()> {
     let files: Vec<_> = results
         .iter()
         .map(|checked| {

@@ -6,7 +6,7 @@ pub mod guarantee;
 use std::io::{self, Write};
 use std::path::Path;
 
-use ioxide_fsm::suite::Method;
+use ioxide_fsm::suite::SuiteMethod;
 use ioxide_model::label::Label;
 use ioxide_model::sts::Model;
 use ioxide_runner::suite::{SuiteLabel, SuiteTest, SuiteWriter, TraceTest};
@@ -17,16 +17,16 @@ use ioxide_testgen::complete::suite::{
 use ioxide_testgen::complete::{ClassLimits, NoAbstraction};
 use serde_json::{Map, Value as Json, json};
 
-use crate::args::{Complete, CompleteArgs};
-use crate::exit::{self, ExitStatus, Stop};
-use crate::solver::Wanted;
-use crate::write::{self, Aside, Readers};
+use crate::args::{CompleteArgs, CompleteCommand};
+use crate::exit::{self, EarlyStop, ExitStatus};
+use crate::solver::SolverRequest;
+use crate::write::{self, AsideFile, FileReaders};
 use crate::{limit, load};
 
 /// Makes the suite, writes it if wanted, and says what it proves.
-pub fn run(args: &Complete) -> Result<ExitStatus, Stop> {
+pub fn run(args: &CompleteCommand) -> Result<ExitStatus, EarlyStop> {
     let (_, mut model) = load::model(&args.model.file, &args.model.settings())?;
-    let wanted = Wanted::new(&args.solver, limit::halt(&args.limit));
+    let wanted = SolverRequest::new(&args.solver, limit::halt(&args.limit));
     if let Some(sut) = &args.sut {
         return choices::run(args, sut, model, &wanted);
     }
@@ -46,10 +46,10 @@ pub fn run(args: &Complete) -> Result<ExitStatus, Stop> {
 }
 
 /// What was typed, checked.
-pub fn config(args: &CompleteArgs, seed: u64) -> Result<CompleteConfig, Stop> {
-    let method: Method = args.method.parse().map_err(|_| {
-        let names: Vec<&str> = Method::ALL.iter().map(|method| method.name()).collect();
-        Stop::usage(format!("there is no method `{}`", args.method))
+pub fn config(args: &CompleteArgs, seed: u64) -> Result<CompleteConfig, EarlyStop> {
+    let method: SuiteMethod = args.method.parse().map_err(|_| {
+        let names: Vec<&str> = SuiteMethod::ALL.iter().map(|method| method.name()).collect();
+        EarlyStop::usage(format!("there is no method `{}`", args.method))
             .help(format!("there is {}", names.join(", ")))
     })?;
     let limits = ClassLimits { states: args.max_states, bounded: args.bounded, ..ClassLimits::default() };
@@ -69,16 +69,16 @@ pub fn config(args: &CompleteArgs, seed: u64) -> Result<CompleteConfig, Stop> {
 pub fn made(
     model: &mut Model,
     config: &CompleteConfig,
-    wanted: &Wanted<'_>,
+    wanted: &SolverRequest<'_>,
     path: &str,
-) -> Result<CompleteSuite, Stop> {
+) -> Result<CompleteSuite, EarlyStop> {
     let mut solver = wanted.make()?;
     let _stage = limit::stage("making the classes and the suite");
     complete_suite(&mut Ctx::new(model, &mut *solver), config).map_err(|reason| stop(path, wanted, &reason))
 }
 
 /// The end of the command where there is no suite.
-fn stop(path: &str, wanted: &Wanted<'_>, reason: &NoCompleteSuite) -> Stop {
+fn stop(path: &str, wanted: &SolverRequest<'_>, reason: &NoCompleteSuite) -> EarlyStop {
     let status = match reason {
         NoCompleteSuite::Abstraction(NoAbstraction::Halted(_)) => {
             limit::status(&wanted.halt, ExitStatus::Inconclusive)
@@ -89,10 +89,15 @@ fn stop(path: &str, wanted: &Wanted<'_>, reason: &NoCompleteSuite) -> Stop {
         NoCompleteSuite::UnknownRequirement(_) => ExitStatus::Usage,
         _ => ExitStatus::Model,
     };
-    Stop::new(status, format!("`{path}` has no complete suite: {reason}")).help(reason.help())
+    EarlyStop::new(status, format!("`{path}` has no complete suite: {reason}")).help(reason.help())
 }
 
-fn show(out: &mut impl Write, args: &Complete, model: &Model, suite: &CompleteSuite) -> io::Result<()> {
+fn show(
+    out: &mut impl Write,
+    args: &CompleteCommand,
+    model: &Model,
+    suite: &CompleteSuite,
+) -> io::Result<()> {
     let claim = &suite.claim;
     writeln!(
         out,
@@ -169,18 +174,23 @@ fn suite_json(model: &Model, suite: &CompleteSuite) -> Json {
 }
 
 /// Writes the suite with its claim.
-fn written(path: &str, args: &Complete, model: &Model, suite: &CompleteSuite) -> Result<(), Stop> {
+fn written(
+    path: &str,
+    args: &CompleteCommand,
+    model: &Model,
+    suite: &CompleteSuite,
+) -> Result<(), EarlyStop> {
     let cannot = |error: io::Error| write::cannot(path, &error);
-    let aside = Aside::new(Path::new(path), Readers::Usual).map_err(cannot)?;
+    let aside = AsideFile::new(Path::new(path), FileReaders::Usual).map_err(cannot)?;
     let mut out = SuiteWriter::new(aside, about(args, suite)).map_err(cannot)?;
     for test in &suite.tests {
         out.add(&as_test(model, test)).map_err(cannot)?;
     }
-    out.finish().and_then(Aside::keep).map_err(cannot)
+    out.finish().and_then(AsideFile::keep).map_err(cannot)
 }
 
 /// What the first line says about the suite.
-fn about(args: &Complete, suite: &CompleteSuite) -> Map<String, Json> {
+fn about(args: &CompleteCommand, suite: &CompleteSuite) -> Map<String, Json> {
     let about = json!({
         "method": suite.claim.method, "extra": args.suite.extra, "states": suite.claim.states,
         "model": args.model.file, guarantee::CLAIM: claim_json(&suite.claim),

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use ioxide_model::label::Label;
-use ioxide_model::relation::Relation;
+use ioxide_model::relation::ConformanceRelation;
 use ioxide_model::sts::{Model, Sts};
 use ioxide_model::term::TermPool;
 use ioxide_model::trace::Trace;
@@ -17,23 +17,23 @@ use ioxide_runner::codec::{label_to_json, value_to_json};
 use ioxide_runner::judge::{JudgeConfig, judge};
 use ioxide_smt::solver::Solver;
 use ioxide_symex::Ctx;
-use ioxide_testgen::conform::join::join;
+use ioxide_testgen::conform::import::join;
 use ioxide_testgen::conform::{
-    Answer, Bounds, Completion, Differences, Doubt, Effort, Mismatch, Options, Verdict, Witness, conform,
-    differences,
+    ConformAnswer, ConformDoubt, ConformOptions, ConformWitness, Conformance, InputCompletion,
+    ModelDifferences, PortMismatch, SearchBounds, SearchEffort, conform, differences,
 };
 use serde_json::{Value as Json, json};
 
-use crate::args::{Completing, Conform};
-use crate::exit::{self, ExitStatus, Stop};
-use crate::progress::Progress;
-use crate::solver::Wanted;
+use crate::args::{CompletionArg, ConformArgs};
+use crate::exit::{self, EarlyStop, ExitStatus};
+use crate::progress::ProgressLine;
+use crate::solver::SolverRequest;
 use crate::{limit, load};
 
 /// Compares the models and shows the answer.
-pub fn run(args: &Conform) -> Result<ExitStatus, Stop> {
+pub fn run(args: &ConformArgs) -> Result<ExitStatus, EarlyStop> {
     if !args.part.is_planned() {
-        crate::planned::whole(&args.part)?;
+        crate::unit_command::whole(&args.part)?;
     }
     if args.part.is_planned() || Path::new(&args.implementation).is_dir() {
         return set::run(args);
@@ -42,7 +42,7 @@ pub fn run(args: &Conform) -> Result<ExitStatus, Stop> {
     let (_, mut spec) = load::model(&args.specification, &args.set)?;
     let imp = join(&mut spec, &imp).map_err(mismatch)?;
     let options = options(&spec, args);
-    let wanted = Wanted::new(&args.solver, limit::halt(&args.limit));
+    let wanted = SolverRequest::new(&args.solver, limit::halt(&args.limit));
     if let Some(most) = args.all {
         return everywhere(&mut spec, &imp, &options, most, (&wanted, args));
     }
@@ -59,18 +59,18 @@ pub fn run(args: &Conform) -> Result<ExitStatus, Stop> {
 }
 
 /// What the arguments ask for.
-fn options(spec: &Model, args: &Conform) -> Options {
-    let bounds = Bounds { max_states: args.max_states, max_depth: args.depth.unwrap_or(u32::MAX) };
+fn options(spec: &Model, args: &ConformArgs) -> ConformOptions {
+    let bounds = SearchBounds { max_states: args.max_states, max_depth: args.depth.unwrap_or(u32::MAX) };
     let (relation, completion) = (relation(spec, args), args.completion.into());
-    Options { relation, completion, bounds, ..Options::default() }
+    ConformOptions { relation, completion, bounds, ..ConformOptions::default() }
 }
 
 /// The exit status of an answer.
-pub fn status(answer: &Answer, wanted: &Wanted<'_>) -> ExitStatus {
+pub fn status(answer: &ConformAnswer, wanted: &SolverRequest<'_>) -> ExitStatus {
     match answer {
-        Answer::Conforms(_) => ExitStatus::Success,
-        Answer::Fails(_) => ExitStatus::Failure,
-        Answer::Unknown(_) => limit::status(&wanted.halt, ExitStatus::Inconclusive),
+        ConformAnswer::Conforms(_) => ExitStatus::Success,
+        ConformAnswer::Fails(_) => ExitStatus::Failure,
+        ConformAnswer::Unknown(_) => limit::status(&wanted.halt, ExitStatus::Inconclusive),
     }
 }
 
@@ -78,15 +78,15 @@ pub fn status(answer: &Answer, wanted: &Wanted<'_>) -> ExitStatus {
 pub fn compared(
     spec: &mut Model,
     imp: &Sts,
-    options: &Options,
-    wanted: &Wanted<'_>,
-) -> Result<Verdict, Stop> {
+    options: &ConformOptions,
+    wanted: &SolverRequest<'_>,
+) -> Result<Conformance, EarlyStop> {
     let mut solver = wanted.make()?;
     conform(&mut Ctx::new(spec, &mut *solver), imp, options, &mut progress()).map_err(mismatch)
 }
 
-fn progress() -> impl FnMut(&Effort) -> ControlFlow<()> {
-    let mut progress = Progress::new();
+fn progress() -> impl FnMut(&SearchEffort) -> ControlFlow<()> {
+    let mut progress = ProgressLine::new();
     move |effort| {
         progress.tick(|| format!("comparing: {} product states, depth {}", effort.states, effort.depth));
         ControlFlow::Continue(())
@@ -97,10 +97,10 @@ fn progress() -> impl FnMut(&Effort) -> ControlFlow<()> {
 fn everywhere(
     spec: &mut Model,
     imp: &Sts,
-    options: &Options,
+    options: &ConformOptions,
     most: usize,
-    (wanted, args): (&Wanted<'_>, &Conform),
-) -> Result<ExitStatus, Stop> {
+    (wanted, args): (&SolverRequest<'_>, &ConformArgs),
+) -> Result<ExitStatus, EarlyStop> {
     let mut solver = wanted.make()?;
     let found = differences(&mut Ctx::new(spec, &mut *solver), imp, options, most.max(1), &mut progress());
     let found = found.map_err(mismatch)?;
@@ -122,8 +122,8 @@ fn show_all(
     out: &mut impl Write,
     spec: &mut Model,
     solver: &mut dyn Solver,
-    found: &Differences,
-    args: &Conform,
+    found: &ModelDifferences,
+    args: &ConformArgs,
 ) -> io::Result<()> {
     let (imp, name) = (&args.implementation, &args.specification);
     let total = found.witnesses.len();
@@ -141,7 +141,7 @@ fn show_all(
         None if total > 0 => writeln!(out, "these are all")?,
         _ => (),
     }
-    let Effort { states, depth, .. } = found.effort;
+    let SearchEffort { states, depth, .. } = found.effort;
     writeln!(out, "{states} product states, depth {depth}{}", under(spec, args))
 }
 
@@ -149,13 +149,13 @@ fn places(n: usize) -> String {
     if n == 1 { "1 place".into() } else { format!("{n} places") }
 }
 
-fn differences_json(spec: &Model, found: &Differences, args: &Conform) -> Json {
+fn differences_json(spec: &Model, found: &ModelDifferences, args: &ConformArgs) -> Json {
     let conforms = match (found.witnesses.is_empty(), &found.rest) {
         (false, _) => json!(false),
         (true, None) => json!(true),
         (true, Some(_)) => json!("unknown"),
     };
-    let one = |witness: &Witness| {
+    let one = |witness: &ConformWitness| {
         json!({
             "witness": shown(spec, &witness.trace),
             "trace": wire(&spec.pool, &spec.sts, &witness.trace),
@@ -176,8 +176,8 @@ fn differences_json(spec: &Model, found: &Differences, args: &Conform) -> Json {
 }
 
 /// The error of two models that have nothing in common to compare.
-pub fn mismatch(why: Mismatch) -> Stop {
-    Stop::usage(format!("the models cannot be compared: {}", why.0))
+pub fn mismatch(why: PortMismatch) -> EarlyStop {
+    EarlyStop::usage(format!("the models cannot be compared: {}", why.0))
         .help("messages are matched by name; give both models the same interface")
 }
 
@@ -185,34 +185,34 @@ fn show(
     out: &mut impl Write,
     spec: &mut Model,
     solver: &mut dyn Solver,
-    verdict: &Verdict,
-    args: &Conform,
+    verdict: &Conformance,
+    args: &ConformArgs,
 ) -> io::Result<()> {
     let (imp, name) = (&args.implementation, &args.specification);
     match &verdict.answer {
-        Answer::Conforms(proof) => {
+        ConformAnswer::Conforms(proof) => {
             writeln!(out, "CONFORMS: `{imp}` does only what `{name}` allows: {proof}")?
         }
-        Answer::Unknown(doubt) => writeln!(out, "UNKNOWN: {doubt}")?,
-        Answer::Fails(witness) => {
+        ConformAnswer::Unknown(doubt) => writeln!(out, "UNKNOWN: {doubt}")?,
+        ConformAnswer::Fails(witness) => {
             writeln!(out, "FAILS: `{imp}` does something `{name}` forbids")?;
             show_witness(out, spec, solver, witness)?;
         }
     }
-    let Effort { states, depth, .. } = verdict.effort;
+    let SearchEffort { states, depth, .. } = verdict.effort;
     writeln!(out, "{states} product states, depth {depth}{}", under(spec, args))
 }
 
-fn relation(spec: &Model, args: &Conform) -> Relation {
-    args.relation.unwrap_or_else(|| Relation::usual(&spec.sts))
+fn relation(spec: &Model, args: &ConformArgs) -> ConformanceRelation {
+    args.relation.unwrap_or_else(|| ConformanceRelation::usual(&spec.sts))
 }
 
 /// What was asked for that changes what the answer means.
-fn under(spec: &Model, args: &Conform) -> String {
+fn under(spec: &Model, args: &ConformArgs) -> String {
     let relation = relation(spec, args);
-    let relation = (relation != Relation::default()).then(|| format!(", under {relation}"));
+    let relation = (relation != ConformanceRelation::default()).then(|| format!(", under {relation}"));
     let completion = match args.completion {
-        Completing::Angelic => None,
+        CompletionArg::Angelic => None,
         other => Some(format!(", under completion {}", other.word())),
     };
     relation.into_iter().chain(completion).collect()
@@ -223,7 +223,7 @@ pub fn show_witness(
     out: &mut impl Write,
     spec: &mut Model,
     solver: &mut dyn Solver,
-    witness: &Witness,
+    witness: &ConformWitness,
 ) -> io::Result<()> {
     for (at, label) in witness.trace.labels.iter().enumerate() {
         let mark = if at + 1 == witness.trace.len() { "✗" } else { " " };
@@ -233,13 +233,13 @@ pub fn show_witness(
     judged.forbidden.as_ref().map_or(Ok(()), |told| explanation(told, out))
 }
 
-fn verdict_json(spec: &Model, verdict: &Verdict, args: &Conform) -> Json {
+fn verdict_json(spec: &Model, verdict: &Conformance, args: &ConformArgs) -> Json {
     let (conforms, reason, witness) = match &verdict.answer {
-        Answer::Conforms(proof) => (json!(true), Some(proof.to_string()), None),
-        Answer::Fails(witness) => (json!(false), None, Some(witness)),
-        Answer::Unknown(doubt) => (json!("unknown"), Some(doubt.to_string()), None),
+        ConformAnswer::Conforms(proof) => (json!(true), Some(proof.to_string()), None),
+        ConformAnswer::Fails(witness) => (json!(false), None, Some(witness)),
+        ConformAnswer::Unknown(doubt) => (json!("unknown"), Some(doubt.to_string()), None),
     };
-    let shown = |witness: &Witness| shown(spec, &witness.trace);
+    let shown = |witness: &ConformWitness| shown(spec, &witness.trace);
     json!({
         "version": 1,
         "conforms": conforms,
@@ -256,8 +256,8 @@ fn verdict_json(spec: &Model, verdict: &Verdict, args: &Conform) -> Json {
 }
 
 /// Where the answer holds only for collections that are not too long: how long they may be.
-fn up_to_items(answer: &Answer) -> Option<usize> {
-    if let Answer::Unknown(Doubt::Length(items)) = answer { Some(*items) } else { None }
+fn up_to_items(answer: &ConformAnswer) -> Option<usize> {
+    if let ConformAnswer::Unknown(ConformDoubt::Length(items)) = answer { Some(*items) } else { None }
 }
 
 /// The labels of a trace as people write them.
@@ -275,12 +275,12 @@ pub fn wire(pool: &TermPool, sts: &Sts, trace: &Trace) -> Vec<Json> {
     trace.labels.iter().map(line).collect()
 }
 
-impl From<Completing> for Completion {
-    fn from(typed: Completing) -> Self {
+impl From<CompletionArg> for InputCompletion {
+    fn from(typed: CompletionArg) -> Self {
         match typed {
-            Completing::Angelic => Self::Angelic,
-            Completing::Restricted => Self::Restricted,
-            Completing::None => Self::None,
+            CompletionArg::Angelic => Self::Angelic,
+            CompletionArg::Restricted => Self::Restricted,
+            CompletionArg::None => Self::None,
         }
     }
 }

@@ -6,29 +6,29 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use ioxide_lang::{Options, load};
+use ioxide_lang::{LoadOptions, load};
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
 use ioxide_runner::adapter::ClockKind;
 use ioxide_runner::campaign::{CampaignConfig, CampaignOutcome};
-use ioxide_testgen::tester::random::{Random, RandomConfig};
+use ioxide_testgen::tester::random::{RandomConfig, RandomTester};
 use serde_json::json;
 
 use super::test::outcome_json;
-use crate::args::{Demo, SolverArgs};
-use crate::exit::{ExitStatus, Stop};
+use crate::args::{DemoArgs, SolverArgs};
+use crate::exit::{EarlyStop, ExitStatus};
 use crate::html;
 use crate::record_folder::RecordFolder;
-use crate::session::{Session, Show, Times};
-use crate::solver::Wanted;
-use crate::system::System;
-use crate::write::{self, Readers};
+use crate::session::{CampaignSession, EventTimes, ShowResults};
+use crate::solver::SolverRequest;
+use crate::system::SystemUnderTest;
+use crate::write::{self, FileReaders};
 
 const SPEC: &str = include_str!("../../models/brp/spec.iox");
 const FAULTY: &str = include_str!("../../models/brp/m3.iox");
 
 /// Tests both systems; succeeds if the correct one passes and the faulty one is caught.
-pub fn run(args: &Demo) -> Result<ExitStatus, Stop> {
+pub fn run(args: &DemoArgs) -> Result<ExitStatus, EarlyStop> {
     let mut out = io::stdout().lock();
     if !args.json {
         writeln!(
@@ -70,7 +70,7 @@ pub fn run(args: &Demo) -> Result<ExitStatus, Stop> {
         writeln!(out, "or `ioxide test examples/brp/spec.iox --sut model:examples/brp/m5.iox`.")?;
     }
     if !good {
-        return Err(Stop::new(
+        return Err(EarlyStop::new(
             ExitStatus::Inconclusive,
             "the demo did not show what it should; try another --seed",
         ));
@@ -79,22 +79,22 @@ pub fn run(args: &Demo) -> Result<ExitStatus, Stop> {
 }
 
 /// Writes the page of the campaign recorded in `folder`; the record itself is not kept.
-fn report(folder: &RecordFolder, file: &str) -> Result<(), Stop> {
+fn report(folder: &RecordFolder, file: &str) -> Result<(), EarlyStop> {
     let (sources, model) = load_model(SPEC)?;
     let path = folder.record().display().to_string();
     let mut page = html::of_record(&path, &sources, &model, &SolverArgs::default())?;
     page.record.clear();
-    write::whole(Path::new(file), Readers::Usual, |out| page.write(out))
+    write::whole(Path::new(file), FileReaders::Usual, |out| page.write(out))
         .map_err(|error| write::cannot(file, &error))
 }
 
 fn test(
-    args: &Demo,
+    args: &DemoArgs,
     sut: &str,
     name: &str,
     record: Option<&RecordFolder>,
-) -> Result<(CampaignConfig, CampaignOutcome), Stop> {
-    let mut tester = Random::new(RandomConfig::default(), args.seed);
+) -> Result<(CampaignConfig, CampaignOutcome), EarlyStop> {
+    let mut tester = RandomTester::new(RandomConfig::default(), args.seed);
     let config = CampaignConfig {
         runs: 20,
         seed: args.seed,
@@ -104,28 +104,28 @@ fn test(
         ..CampaignConfig::default()
     };
     let solver = SolverArgs::default();
-    let session = Session {
+    let session = CampaignSession {
         spec: model(SPEC)?,
-        sut: System::Model(Box::new(model(sut)?)),
+        sut: SystemUnderTest::Model(Box::new(model(sut)?)),
         clock: ClockKind::default(),
         testers: vec![&mut tester],
-        solver: Wanted::endless(&solver),
-        show: if args.json { Show::Nothing } else { Show::People },
+        solver: SolverRequest::endless(&solver),
+        show: if args.json { ShowResults::Nothing } else { ShowResults::People },
         record,
-        times: Times::Told,
+        times: EventTimes::Told,
     };
     let outcome = session.run(&config)?;
     Ok((config, outcome))
 }
 
-fn model(text: &str) -> Result<Model, Stop> {
+fn model(text: &str) -> Result<Model, EarlyStop> {
     Ok(load_model(text)?.1)
 }
 
-fn load_model(text: &str) -> Result<(Sources, Model), Stop> {
+fn load_model(text: &str) -> Result<(Sources, Model), EarlyStop> {
     let mut sources = Sources::new();
     let file = sources.add("examples/brp/spec.iox", text);
-    let loaded = load(&sources, file, &Options::default());
-    let broken = || Stop::new(ExitStatus::Internal, "a model of the demo does not load");
+    let loaded = load(&sources, file, &LoadOptions::default());
+    let broken = || EarlyStop::new(ExitStatus::Internal, "a model of the demo does not load");
     Ok((sources, loaded.model.ok_or_else(broken)?))
 }

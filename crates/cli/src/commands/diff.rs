@@ -2,27 +2,27 @@
 
 use std::io::{self, Write};
 
-use ioxide_fsm::error::Refusal;
-use ioxide_fsm::mealy::{Listing, Mealy, Names, OutputId, Row};
+use ioxide_fsm::error::MachineRefusal;
+use ioxide_fsm::mealy::{MachineListing, MachineNames, Mealy, OutputId, TransitionRow};
 use ioxide_fsm::word::Word;
-use ioxide_learn::difference::{Changed, MachineDifference, difference};
+use ioxide_learn::difference::{ChangedAnswer, MachineDifference, difference};
 use serde_json::{Value as Json, json};
 
-use crate::args::Diff;
-use crate::exit::{self, ExitStatus, Stop};
+use crate::args::DiffArgs;
+use crate::exit::{self, EarlyStop, ExitStatus};
 use crate::limit;
-use crate::machine::Machine;
-use crate::solver::Wanted;
+use crate::machine::NamedMachine;
+use crate::solver::SolverRequest;
 
 /// Says how the machines differ; exit status 1 if they do.
-pub fn run(args: &Diff) -> Result<ExitStatus, Stop> {
-    let wanted = Wanted::new(&args.solver, limit::halt(&args.limit));
+pub fn run(args: &DiffArgs) -> Result<ExitStatus, EarlyStop> {
+    let wanted = SolverRequest::new(&args.solver, limit::halt(&args.limit));
     let _stage = limit::stage("comparing the machines");
-    let old = Machine::load(&args.old, &[], &wanted)?.listing;
-    let new = Machine::load(&args.new, &[], &wanted)?.listing;
+    let old = NamedMachine::load(&args.old, &[], &wanted)?.listing;
+    let new = NamedMachine::load(&args.new, &[], &wanted)?.listing;
     let (old, new) = (machine(&args.old, &old, &new)?, machine(&args.new, &new, &old)?);
     let found = limit::within(&wanted.halt, || difference(&old, &new));
-    let view = View { args, old: &old, new: &new, found: &found };
+    let view = DiffView { args, old: &old, new: &new, found: &found };
     let mut out = io::stdout().lock();
     let told = if args.json {
         writeln!(out, "{}", view.json())
@@ -33,8 +33,8 @@ pub fn run(args: &Diff) -> Result<ExitStatus, Stop> {
 }
 
 /// The machine, with ids of inputs and outputs that both machines share: those of all names in order.
-fn machine(path: &str, listing: &Listing, other: &Listing) -> Result<Mealy, Stop> {
-    let sorted = |name: fn(&Row) -> &String| {
+fn machine(path: &str, listing: &MachineListing, other: &MachineListing) -> Result<Mealy, EarlyStop> {
+    let sorted = |name: fn(&TransitionRow) -> &String| {
         let mut names: Vec<&String> = listing.rows.iter().chain(&other.rows).map(name).collect();
         names.sort();
         names.dedup();
@@ -49,25 +49,25 @@ fn machine(path: &str, listing: &Listing, other: &Listing) -> Result<Mealy, Stop
         let from = format!("{nowhere}{i}");
         let (input, output) =
             (inputs[i.min(inputs.len() - 1)].clone(), outputs[i.min(outputs.len() - 1)].clone());
-        rows.push(Row { from: from.clone(), input, output, to: from });
+        rows.push(TransitionRow { from: from.clone(), input, output, to: from });
     }
     rows.extend(listing.rows.iter().cloned());
-    let all = Listing { rows, ..listing.clone() };
-    let refused = |refusal: Refusal| {
-        Stop::new(ExitStatus::Model, format!("`{path}`: {refusal}"))
+    let all = MachineListing { rows, ..listing.clone() };
+    let refused = |refusal: MachineRefusal| {
+        EarlyStop::new(ExitStatus::Model, format!("`{path}`: {refusal}"))
             .help("only deterministic machines are compared")
     };
     Mealy::from_listing(&all).map(|machine| machine.connected()).map_err(refused)
 }
 
-struct View<'a> {
-    args: &'a Diff,
+struct DiffView<'a> {
+    args: &'a DiffArgs,
     old: &'a Mealy,
     new: &'a Mealy,
     found: &'a MachineDifference,
 }
 
-impl View<'_> {
+impl DiffView<'_> {
     fn lines(&self) -> Vec<String> {
         let MachineDifference { changed, added, removed } = self.found;
         if self.found.is_empty() {
@@ -101,7 +101,7 @@ impl View<'_> {
         lines
     }
 
-    fn change(&self, change: &Changed) -> [String; 3] {
+    fn change(&self, change: &ChangedAnswer) -> [String; 3] {
         let states = (&self.old.names().states[change.old_state], &self.new.names().states[change.new_state]);
         [
             format!("after {}", self.word(&change.word)),
@@ -115,13 +115,13 @@ impl View<'_> {
     }
 
     /// The inputs of a separating word.
-    fn labels(&self, change: &Changed) -> Vec<&String> {
+    fn labels(&self, change: &ChangedAnswer) -> Vec<&String> {
         change.word.iter().map(|&input| &self.old.names().inputs[input]).collect()
     }
 
     fn json(&self) -> Json {
         let state = |machine: &Mealy, id| machine.names().states[id].clone();
-        let change = |change: &Changed| {
+        let change = |change: &ChangedAnswer| {
             json!({
                 "inputs": self.labels(change),
                 "before": change.old.map(|id| &self.old.names().outputs[id]),
@@ -140,6 +140,6 @@ impl View<'_> {
     }
 }
 
-fn answer(names: &Names, output: Option<OutputId>) -> String {
+fn answer(names: &MachineNames, output: Option<OutputId>) -> String {
     output.map_or_else(|| "no answer".into(), |id| names.outputs[id].clone())
 }

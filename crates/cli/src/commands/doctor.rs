@@ -6,11 +6,11 @@ use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
 
-use ioxide_smt::stack::{Backing, Choice, Config, stack};
+use ioxide_smt::stack::{BackendChoice, Backing, SolverConfig, stack};
 use serde_json::{Value as Json, json};
 
-use crate::args::Doctor;
-use crate::exit::{ExitStatus, Stop};
+use crate::args::DoctorArgs;
+use crate::exit::{EarlyStop, ExitStatus};
 use crate::project;
 
 /// How something fares.
@@ -47,7 +47,7 @@ struct DoctorFinding {
 }
 
 /// Looks at everything and shows what was found.
-pub fn run(args: &Doctor) -> Result<ExitStatus, Stop> {
+pub fn run(args: &DoctorArgs) -> Result<ExitStatus, EarlyStop> {
     let findings = vec![
         solver(),
         program(
@@ -110,7 +110,7 @@ fn finding_json(finding: &DoctorFinding) -> Json {
 /// libz3, as every command looks for it.
 fn solver() -> DoctorFinding {
     let purpose = "guards that need reasoning; without it many answers are `unknown`";
-    let solver = stack(&Config { backend: Choice::Auto, ..Config::default() });
+    let solver = stack(&SolverConfig { backend: BackendChoice::Auto, ..SolverConfig::default() });
     let (health, found) = match solver.backing() {
         Backing::Z3(version) => (DoctorHealth::Good, format!("libz3 {version}")),
         Backing::Process(command) => (DoctorHealth::Good, command.join(" ")),

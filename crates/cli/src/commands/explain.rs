@@ -4,11 +4,11 @@ use std::io::{self, Write};
 
 use ioxide_model::code::Code;
 
-use crate::args::Explain;
-use crate::exit::{ExitStatus, Stop};
+use crate::args::ExplainArgs;
+use crate::exit::{EarlyStop, ExitStatus};
 
 /// Writes the page of a code, or the list of codes.
-pub fn run(args: &Explain) -> Result<ExitStatus, Stop> {
+pub fn run(args: &ExplainArgs) -> Result<ExitStatus, EarlyStop> {
     let mut out = io::stdout().lock();
     if args.list {
         for code in Code::ALL {
@@ -18,7 +18,8 @@ pub fn run(args: &Explain) -> Result<ExitStatus, Stop> {
     }
     let wanted = args.code.as_deref().unwrap_or_default();
     let code = Code::by_id(wanted).ok_or_else(|| {
-        Stop::usage(format!("there is no code `{wanted}`")).help("`ioxide explain --list` lists them all")
+        EarlyStop::usage(format!("there is no code `{wanted}`"))
+            .help("`ioxide explain --list` lists them all")
     })?;
     write!(out, "{}", code.explanation())?;
     Ok(ExitStatus::Success)

@@ -9,28 +9,28 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use ioxide_explorer::Explorer;
-use ioxide_explorer::guard::Token;
+use ioxide_explorer::access::AccessToken;
 use ioxide_explorer::live::Launcher;
 use ioxide_explorer::recording::Recording;
-use ioxide_explorer::server::{Ender, Server};
+use ioxide_explorer::server::{ExplorerServer, ServerEnder};
 
-use self::launch::Launch;
-use crate::args::Explore;
-use crate::exit::{ExitStatus, Stop};
+use self::launch::SystemLauncher;
+use crate::args::ExploreArgs;
+use crate::exit::{EarlyStop, ExitStatus};
 use crate::session::STOP;
-use crate::system::System;
+use crate::system::SystemUnderTest;
 use crate::{load, machine, record, solver};
 
 /// Serves until Ctrl-C.
-pub fn run(args: &Explore) -> Result<ExitStatus, Stop> {
+pub fn run(args: &ExploreArgs) -> Result<ExitStatus, EarlyStop> {
     let (sources, mut model) = load::model(&args.model.file, &args.model.settings())?;
-    let sut = args.sut.as_deref().map(System::named).transpose()?;
+    let sut = args.sut.as_deref().map(SystemUnderTest::named).transpose()?;
     if let Some(sut) = &sut {
         machine::know_outputs(&mut model, sut);
     }
     let recordings = args.records.iter().map(|path| recording(path)).collect::<Result<Vec<_>, _>>()?;
     let solver = solver::make(&args.solver)?;
-    let launcher = sut.map(|sut| Launch::new(args, model.clone(), sut)).transpose()?;
+    let launcher = sut.map(|sut| SystemLauncher::new(args, model.clone(), sut)).transpose()?;
     let launcher = launcher.map(|launch| Box::new(launch) as Box<dyn Launcher>);
     let server = bind(&args.listen)?;
     let explorer = Arc::new(Explorer::new(model, &sources, solver, recordings, launcher));
@@ -41,15 +41,17 @@ pub fn run(args: &Explore) -> Result<ExitStatus, Stop> {
 }
 
 /// A recorded campaign, called by the path it was given as.
-fn recording(path: &str) -> Result<Recording, Stop> {
+fn recording(path: &str) -> Result<Recording, EarlyStop> {
     Ok(Recording::of(path, &record::read(path)?.events))
 }
 
-fn bind(listen: &str) -> Result<Server, Stop> {
+fn bind(listen: &str) -> Result<ExplorerServer, EarlyStop> {
     let cannot = |why: &dyn std::fmt::Display| {
-        Stop::usage(format!("cannot listen on `{listen}`: {why}")).help("pick another port: `--listen 8080`")
+        EarlyStop::usage(format!("cannot listen on `{listen}`: {why}"))
+            .help("pick another port: `--listen 8080`")
     };
-    let server = Server::bind(address(listen).map_err(|why| cannot(&why))?, Token::new(rand::random()));
+    let server =
+        ExplorerServer::bind(address(listen).map_err(|why| cannot(&why))?, AccessToken::new(rand::random()));
     server.map_err(|error| cannot(&error))
 }
 
@@ -61,7 +63,7 @@ fn address(listen: &str) -> io::Result<SocketAddr> {
 }
 
 /// The address alone on stdout, the rest on stderr.
-fn announce(args: &Explore, server: &Server) -> Result<(), Stop> {
+fn announce(args: &ExploreArgs, server: &ExplorerServer) -> Result<(), EarlyStop> {
     let url = server.url();
     if !server.address().ip().is_loopback() {
         eprintln!(
@@ -90,7 +92,7 @@ fn opened(url: &str) -> bool {
 }
 
 /// The first Ctrl-C ends the campaign and the server, the second the program.
-fn end_on_interrupt(ender: Ender) {
+fn end_on_interrupt(ender: ServerEnder) {
     // An error means that a handler is set already: nothing is lost.
     let _ = ctrlc::set_handler(move || {
         if STOP.swap(true, Ordering::Relaxed) && ender.is_ended() {

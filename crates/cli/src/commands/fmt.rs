@@ -5,13 +5,13 @@ use std::path::Path;
 
 use ioxide_model::source::Sources;
 
-use crate::args::Fmt;
-use crate::exit::{ExitStatus, Stop};
-use crate::write::{self, Readers};
+use crate::args::FmtArgs;
+use crate::exit::{EarlyStop, ExitStatus};
+use crate::write::{self, FileReaders};
 use crate::{load, render};
 
 /// Lays out every file; with `--check` only says which are not.
-pub fn run(args: &Fmt) -> Result<ExitStatus, Stop> {
+pub fn run(args: &FmtArgs) -> Result<ExitStatus, EarlyStop> {
     let mut status = ExitStatus::Success;
     for path in &args.files {
         let before = load::read(path)?;
@@ -26,7 +26,7 @@ pub fn run(args: &Fmt) -> Result<ExitStatus, Stop> {
                 eprintln!("{path}: not laid out canonically; run `ioxide fmt {path}`");
                 status = ExitStatus::Failure;
             }
-            _ => write::whole(Path::new(path), Readers::Usual, |out| out.write_all(after.as_bytes()))
+            _ => write::whole(Path::new(path), FileReaders::Usual, |out| out.write_all(after.as_bytes()))
                 .map_err(|error| write::cannot(path, &error))?,
         }
     }
@@ -34,9 +34,9 @@ pub fn run(args: &Fmt) -> Result<ExitStatus, Stop> {
 }
 
 /// The canonical text; `None` if there is none, and the reason is on stderr.
-fn formatted(path: &str, text: &str) -> Result<Option<String>, Stop> {
+fn formatted(path: &str, text: &str) -> Result<Option<String>, EarlyStop> {
     if path != "-" && !path.ends_with(".iox") {
-        return Err(Stop::usage(format!("`{path}` is not an `.iox` file"))
+        return Err(EarlyStop::usage(format!("`{path}` is not an `.iox` file"))
             .help("only `.iox` models have a canonical layout"));
     }
     let name = if path == "-" { "stdin.iox" } else { path };

@@ -8,15 +8,15 @@ mod reduction;
 pub mod suite;
 mod theory;
 
-use ioxide_fsm::error::Refusal;
-use ioxide_fsm::mealy::Completion;
+use ioxide_fsm::error::MachineRefusal;
+use ioxide_fsm::mealy::MachineCompletion;
 
-use crate::args::{Fsm, Missing};
-use crate::exit::{ExitStatus, Stop};
-use crate::machine::Machine;
+use crate::args::{FsmArgs, MissingArg};
+use crate::exit::{EarlyStop, ExitStatus};
+use crate::machine::NamedMachine;
 
 /// Makes a suite, or tests another machine or a system for reduction.
-pub fn run(args: &Fsm) -> Result<ExitStatus, Stop> {
+pub fn run(args: &FsmArgs) -> Result<ExitStatus, EarlyStop> {
     if let Some(path) = &args.check_suite {
         return checked::run(args, path);
     }
@@ -28,35 +28,37 @@ pub fn run(args: &Fsm) -> Result<ExitStatus, Stop> {
         _ if args.reduced => theory::reduced(args),
         (Some(method), false) => suite::make(args, method),
         (None, true) => reduction::run(args),
-        _ => Err(Stop::usage("say what to do: `--suite METHOD`, `--check-suite FILE`, `--reduction`, `--theory`, `--product OTHER` or `--reduced`")
+        _ => Err(EarlyStop::usage("say what to do: `--suite METHOD`, `--check-suite FILE`, `--reduction`, `--theory`, `--product OTHER` or `--reduced`")
             .help("`ioxide fsm --help` has examples")),
     }
 }
 
 /// What is done about inputs `machine` does not answer.
-fn completion(machine: &Machine, missing: Missing) -> Completion {
+fn completion(machine: &NamedMachine, missing: MissingArg) -> MachineCompletion {
     match missing {
-        Missing::Loop => Completion::SelfLoop(machine.ignoring().into()),
-        Missing::Error => Completion::ErrorState("error".into()),
+        MissingArg::Loop => MachineCompletion::SelfLoop(machine.ignoring().into()),
+        MissingArg::Error => MachineCompletion::ErrorState("error".into()),
     }
 }
 
 /// A machine that is not what an algorithm needs, and what can be done about it.
-fn refused(path: &str, refusal: &Refusal) -> Stop {
+fn refused(path: &str, refusal: &MachineRefusal) -> EarlyStop {
     let help = match refusal {
-        Refusal::NotDeterministic { .. } => {
+        MachineRefusal::NotDeterministic { .. } => {
             "suites are for deterministic machines; `--reduction` tests against nondeterministic ones"
         }
-        Refusal::NotComplete { .. } => {
+        MachineRefusal::NotComplete { .. } => {
             "`--missing loop` ignores such inputs, `--missing error` answers them with `error` for ever"
         }
-        Refusal::NotObservable { .. } => "`--minimise` makes the machine observable, connected and minimal",
-        Refusal::NotConnected { .. } | Refusal::NotMinimal { .. } => {
+        MachineRefusal::NotObservable { .. } => {
+            "`--minimise` makes the machine observable, connected and minimal"
+        }
+        MachineRefusal::NotConnected { .. } | MachineRefusal::NotMinimal { .. } => {
             "`--minimise` makes the machine connected and minimal"
         }
-        Refusal::BoundTooSmall { .. } => "raise `--bound`",
-        Refusal::DifferentInputs { .. } => "both machines need the same inputs",
-        Refusal::Empty => "add a transition",
+        MachineRefusal::BoundTooSmall { .. } => "raise `--bound`",
+        MachineRefusal::DifferentInputs { .. } => "both machines need the same inputs",
+        MachineRefusal::Empty => "add a transition",
     };
-    Stop::new(ExitStatus::Model, format!("`{path}`: {refusal}")).help(help)
+    EarlyStop::new(ExitStatus::Model, format!("`{path}`: {refusal}")).help(help)
 }

@@ -12,12 +12,12 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::args::{Init, Stub};
-use crate::exit::{ExitStatus, Stop};
+use crate::args::{InitArgs, StubArg};
+use crate::exit::{EarlyStop, ExitStatus};
 use crate::write;
 
 /// A file of a new project.
-struct Template {
+struct ProjectTemplate {
     /// Where it goes.
     path: &'static str,
     /// What it is, in a few words.
@@ -26,61 +26,61 @@ struct Template {
     text: &'static str,
 }
 
-const MODEL: Template = Template {
+const MODEL: ProjectTemplate = ProjectTemplate {
     path: "login.iox",
     about: "the model: a login that locks after three wrong PINs",
     text: include_str!("../../templates/login.iox"),
 };
 
-const WORKFLOW: Template = Template {
+const WORKFLOW: ProjectTemplate = ProjectTemplate {
     path: ".github/workflows/ioxide.yml",
     about: "tests on every push",
     text: include_str!("../../templates/ci.yml"),
 };
 
-const PYTHON: &[Template] = &[
-    Template {
+const PYTHON: &[ProjectTemplate] = &[
+    ProjectTemplate {
         path: "adapter.py",
         about: "a small login, and its connection to ioxide",
         text: include_str!("../../templates/python/adapter.py"),
     },
-    Template {
+    ProjectTemplate {
         path: "ioxide.toml",
         about: "the systems by name: `login`, and `buggy` with a planted bug",
         text: include_str!("../../templates/python/ioxide.toml"),
     },
 ];
 
-const RUST: &[Template] = &[
-    Template {
+const RUST: &[ProjectTemplate] = &[
+    ProjectTemplate {
         path: "adapter/Cargo.toml",
         about: "a package without dependencies",
         text: include_str!("../../templates/rust/Cargo.toml.in"),
     },
-    Template {
+    ProjectTemplate {
         path: "adapter/src/main.rs",
         about: "a small login, and its connection to ioxide",
         text: include_str!("../../templates/rust/main.rs"),
     },
-    Template {
+    ProjectTemplate {
         path: "adapter/.gitignore",
         about: "what is built is not kept",
         text: include_str!("../../templates/rust/gitignore"),
     },
-    Template {
+    ProjectTemplate {
         path: "ioxide.toml",
         about: "the systems by name: `login`, and `buggy` with a planted bug",
         text: include_str!("../../templates/rust/ioxide.toml"),
     },
 ];
 
-const NONE: &[Template] = &[
-    Template {
+const NONE: &[ProjectTemplate] = &[
+    ProjectTemplate {
         path: "buggy.iox",
         about: "a login with a planted bug",
         text: include_str!("../../templates/none/buggy.iox"),
     },
-    Template {
+    ProjectTemplate {
         path: "ioxide.toml",
         about: "the systems by name: `login` and `buggy`, both played",
         text: include_str!("../../templates/none/ioxide.toml"),
@@ -88,7 +88,7 @@ const NONE: &[Template] = &[
 ];
 
 /// Writes the files and says what to do next.
-pub fn run(args: &Init) -> Result<ExitStatus, Stop> {
+pub fn run(args: &InitArgs) -> Result<ExitStatus, EarlyStop> {
     if let Some(file) = &args.openapi {
         return openapi::run(args, file);
     }
@@ -104,17 +104,17 @@ pub fn run(args: &Init) -> Result<ExitStatus, Stop> {
 }
 
 /// All files of a project with this adapter.
-fn files(adapter: Stub) -> Vec<&'static Template> {
+fn files(adapter: StubArg) -> Vec<&'static ProjectTemplate> {
     let rest = match adapter {
-        Stub::Python => PYTHON,
-        Stub::Rust => RUST,
-        Stub::None => NONE,
+        StubArg::Python => PYTHON,
+        StubArg::Rust => RUST,
+        StubArg::None => NONE,
     };
     [&MODEL].into_iter().chain(rest).chain([&WORKFLOW]).collect()
 }
 
 /// An error that names the files that are there already.
-fn refuse_to_overwrite(folder: &Path, files: &[&str]) -> Result<(), Stop> {
+fn refuse_to_overwrite(folder: &Path, files: &[&str]) -> Result<(), EarlyStop> {
     let there: Vec<String> = files
         .iter()
         .map(|file| folder.join(file))
@@ -125,16 +125,16 @@ fn refuse_to_overwrite(folder: &Path, files: &[&str]) -> Result<(), Stop> {
         return Ok(());
     }
     let verb = if there.len() == 1 { "is" } else { "are" };
-    Err(Stop::usage(format!("{} {verb} there already; nothing was written", there.join(", ")))
+    Err(EarlyStop::usage(format!("{} {verb} there already; nothing was written", there.join(", ")))
         .help("name another directory, as in `ioxide init my-tests`"))
 }
 
-fn cannot(path: &Path, error: &io::Error) -> Stop {
-    Stop::usage(format!("cannot write `{}`: {error}", path.display()))
+fn cannot(path: &Path, error: &io::Error) -> EarlyStop {
+    EarlyStop::usage(format!("cannot write `{}`: {error}", path.display()))
         .help("name a directory that you may write to")
 }
 
-fn write(folder: &Path, file: &Template) -> Result<(), Stop> {
+fn write(folder: &Path, file: &ProjectTemplate) -> Result<(), EarlyStop> {
     let path = folder.join(file.path);
     let parent: PathBuf = path.parent().map(Path::to_path_buf).unwrap_or_default();
     fs::create_dir_all(&parent).map_err(|error| cannot(&parent, &error))?;
@@ -143,7 +143,7 @@ fn write(folder: &Path, file: &Template) -> Result<(), Stop> {
     write::fresh(&path, text.as_bytes()).map_err(|error| cannot(&path, &error))
 }
 
-fn tell(args: &Init, files: &[&Template], out: &mut impl Write) -> io::Result<()> {
+fn tell(args: &InitArgs, files: &[&ProjectTemplate], out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "written to `{}`:", args.dir)?;
     let width = files.iter().map(|file| file.path.len()).max().unwrap_or(0);
     for file in files {
@@ -154,9 +154,9 @@ fn tell(args: &Init, files: &[&Template], out: &mut impl Write) -> io::Result<()
         writeln!(out, "  cd {}", args.dir)?;
     }
     let (place, thing) = match args.adapter {
-        Stub::Python => ("`adapter.py`", "the class `Login`"),
-        Stub::Rust => ("`adapter/src/main.rs`", "the struct `Login`"),
-        Stub::None => ("`ioxide.toml`", "the played model"),
+        StubArg::Python => ("`adapter.py`", "the class `Login`"),
+        StubArg::Rust => ("`adapter/src/main.rs`", "the struct `Login`"),
+        StubArg::None => ("`ioxide.toml`", "the played model"),
     };
     writeln!(out, "  ioxide step login.iox                through the model by hand")?;
     writeln!(out, "  ioxide test login.iox --sut login    passes")?;

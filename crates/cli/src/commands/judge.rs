@@ -3,38 +3,38 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use ioxide_model::relation::Relation;
+use ioxide_model::relation::ConformanceRelation;
 use ioxide_model::sts::Model;
 use ioxide_model::trace::Trace;
 use ioxide_report::summary::story;
 use ioxide_report::terminal::explanation;
-use ioxide_runner::judge::{Inputs, JudgeConfig, Judged, judge, plain_trace};
+use ioxide_runner::judge::{Inputs, JudgeConfig, JudgedTrace, judge, plain_trace};
 use ioxide_runner::record::Record;
 use ioxide_symex::Ctx;
 use serde_json::{Value as Json, json};
 
 use super::replay::{first_failing, numbered};
 use super::test::objective;
-use crate::args::{Judge, settings};
-use crate::exit::{self, ExitStatus, Stop};
-use crate::solver::Wanted;
+use crate::args::{JudgeArgs, settings};
+use crate::exit::{self, EarlyStop, ExitStatus};
+use crate::solver::SolverRequest;
 use crate::{limit, load, record, timing};
 
 /// Steps shown before the forbidden one.
 const LAST_STEPS: usize = 20;
 
 /// Judges the trace and says why.
-pub fn run(args: &Judge) -> Result<ExitStatus, Stop> {
+pub fn run(args: &JudgeArgs) -> Result<ExitStatus, EarlyStop> {
     let (_, mut model) = load::model(&args.file, &settings(&args.set, args.through.as_deref()))?;
-    let Read { trace, config } = read(args, &model)?;
+    let ReadTrace { trace, config } = read(args, &model)?;
     if trace.is_empty() {
-        return Err(Stop::new(ExitStatus::Nothing, format!("`{}` has no steps", args.trace)));
+        return Err(EarlyStop::new(ExitStatus::Nothing, format!("`{}` has no steps", args.trace)));
     }
-    let wanted = Wanted::new(&args.solver, limit::halt(&args.limit));
+    let wanted = SolverRequest::new(&args.solver, limit::halt(&args.limit));
     let mut solver = wanted.make()?;
     let _stage = limit::stage("judging the trace");
     let objective = args.objective.as_deref().map(|name| objective(&model, name)).transpose()?;
-    let relation = args.relation.unwrap_or_else(|| Relation::usual(&model.sts));
+    let relation = args.relation.unwrap_or_else(|| ConformanceRelation::usual(&model.sts));
     let judged = judge(
         &mut Ctx::new(&mut model, &mut *solver),
         &trace,
@@ -62,15 +62,15 @@ pub fn run(args: &Judge) -> Result<ExitStatus, Stop> {
 }
 
 /// A trace, and how it came about.
-struct Read {
+struct ReadTrace {
     trace: Trace,
     config: JudgeConfig<'static>,
 }
 
 /// The trace, from a record or from plain lines, and what a record says of its inputs, instants and ways.
-fn read(args: &Judge, model: &Model) -> Result<Read, Stop> {
+fn read(args: &JudgeArgs, model: &Model) -> Result<ReadTrace, EarlyStop> {
     let misfit = |error: String| {
-        Stop::usage(format!("`{}` does not fit the model: {error}", args.trace))
+        EarlyStop::usage(format!("`{}` does not fit the model: {error}", args.trace))
             .help("a line is {\"label\": \"...\", \"args\": {...}} or {\"quiescence\": true}, in timed models with \"time\" or \"after\"")
     };
     let is_folder = Path::new(&args.trace).is_dir();
@@ -78,7 +78,7 @@ fn read(args: &Judge, model: &Model) -> Result<Read, Stop> {
     let recorded = if is_folder {
         Some(record::read(&args.trace)?)
     } else if text.lines().next().is_some_and(|first| first.contains("\"ioxide-record\"")) {
-        Some(Record::read(text.as_bytes()).map_err(|error| Stop::usage(error.to_string()))?)
+        Some(Record::read(text.as_bytes()).map_err(|error| EarlyStop::usage(error.to_string()))?)
     } else {
         None
     };
@@ -93,13 +93,13 @@ fn read(args: &Judge, model: &Model) -> Result<Read, Stop> {
             connections: record::connections(&recorded, run),
             ..JudgeConfig::default()
         };
-        return Ok(Read { trace, config });
+        return Ok(ReadTrace { trace, config });
     }
     let trace = plain_trace(model, &text).map_err(|error| misfit(error.to_string()))?;
-    Ok(Read { trace, config: JudgeConfig::default() })
+    Ok(ReadTrace { trace, config: JudgeConfig::default() })
 }
 
-fn show(out: &mut impl Write, model: &Model, trace: &Trace, judged: &Judged) -> io::Result<()> {
+fn show(out: &mut impl Write, model: &Model, trace: &Trace, judged: &JudgedTrace) -> io::Result<()> {
     if let Some(told) = &judged.forbidden {
         if judged.is_outside {
             writeln!(out, "INCONCLUSIVE: forbidden at step {}, but outside the objective", judged.steps)?
@@ -131,7 +131,7 @@ fn show(out: &mut impl Write, model: &Model, trace: &Trace, judged: &Judged) -> 
     Ok(())
 }
 
-fn as_json(judged: &Judged) -> Result<Json, Stop> {
+fn as_json(judged: &JudgedTrace) -> Result<Json, EarlyStop> {
     let verdict = match judged.forbidden {
         None if judged.unknown.is_some() => "inconclusive",
         None => "pass",
@@ -139,9 +139,9 @@ fn as_json(judged: &Judged) -> Result<Json, Stop> {
         Some(_) => "fail",
     };
     let told = judged.forbidden.as_ref().map(serde_json::to_value).transpose();
-    let told = told.map_err(|error| Stop::new(ExitStatus::Internal, error.to_string()))?;
+    let told = told.map_err(|error| EarlyStop::new(ExitStatus::Internal, error.to_string()))?;
     let finding = judged.finding.as_ref().map(serde_json::to_value).transpose();
-    let finding = finding.map_err(|error| Stop::new(ExitStatus::Internal, error.to_string()))?;
+    let finding = finding.map_err(|error| EarlyStop::new(ExitStatus::Internal, error.to_string()))?;
     Ok(json!({
         "version": 1,
         "verdict": verdict,

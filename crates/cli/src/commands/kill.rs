@@ -17,36 +17,36 @@ use ioxide_model::trace::Trace;
 use ioxide_runner::suite::{SuiteTest, SuiteWriter, TraceTest};
 use ioxide_smt::halt::Halted;
 use ioxide_symex::Ctx;
-use ioxide_testgen::kill::lab::{Lab, Specimen};
-use ioxide_testgen::kill::suite::Test;
+use ioxide_testgen::kill::mutant_runner::{MutantRunner, MutantSystem};
+use ioxide_testgen::kill::suite::KillTest;
 use ioxide_testgen::kill::suspects::Suspects;
-use ioxide_testgen::kill::tester::Killer;
+use ioxide_testgen::kill::tester::KillTester;
 use ioxide_testgen::mutate::Mutant;
 use serde_json::{Map, Value as Json, json};
 
 use self::journal::Journal;
-use self::page::Subject;
-use self::workers::Outcome;
+use self::page::MutatedModel;
+use self::workers::MutantOutcome;
 use super::conform::{shown, wire};
 use super::mutate::{diff, line, selected};
-use crate::args::{Completing, DecideArgs, Kill, MutantArgs};
-use crate::exit::{self, ExitStatus, Stop};
-use crate::progress::Progress;
-use crate::solver::Wanted;
-use crate::write::{self, Aside, Readers};
-use crate::{limit, load, planned};
+use crate::args::{CompletionArg, DecideArgs, KillArgs, MutantArgs};
+use crate::exit::{self, EarlyStop, ExitStatus};
+use crate::progress::ProgressLine;
+use crate::solver::SolverRequest;
+use crate::write::{self, AsideFile, FileReaders};
+use crate::{limit, load, unit_command};
 
 /// The mutants of a model and what became of them.
-pub struct Decided {
+pub struct DecidedMutants {
     /// The mutants.
     pub mutants: Vec<Mutant>,
     /// One outcome each; none where the analysis was interrupted.
-    pub outcomes: Vec<Option<Outcome>>,
+    pub outcomes: Vec<Option<MutantOutcome>>,
     /// Why some were not looked at, if some were not.
     pub halted: Option<Halted>,
 }
 
-impl Decided {
+impl DecidedMutants {
     /// Whether somebody wanted it to end before all were decided.
     pub fn is_interrupted(&self) -> bool {
         self.outcomes.contains(&None)
@@ -54,33 +54,33 @@ impl Decided {
 
     /// The systems of those that are killed; nobody runs the others, and a large model has no room for all.
     pub fn systems(&self, spec: &Sts) -> Vec<Option<Sts>> {
-        let system = |(mutant, outcome): (&Mutant, &Option<Outcome>)| {
-            outcome.as_ref().and_then(Outcome::trace).map(|_| mutant.apply(spec))
+        let system = |(mutant, outcome): (&Mutant, &Option<MutantOutcome>)| {
+            outcome.as_ref().and_then(MutantOutcome::trace).map(|_| mutant.apply(spec))
         };
         self.mutants.iter().zip(&self.outcomes).map(system).collect()
     }
 }
 
 /// A suite that kills mutants.
-pub struct Suite {
+pub struct KillSuite {
     /// Its tests.
-    pub tests: Vec<Test>,
+    pub tests: Vec<KillTest>,
     /// Why it is not as good as it could be, if it is not.
     pub halted: Option<Halted>,
 }
 
 /// Decides the mutants, makes the suite and shows both.
-pub fn run(args: &Kill) -> Result<ExitStatus, Stop> {
+pub fn run(args: &KillArgs) -> Result<ExitStatus, EarlyStop> {
     if args.part.is_planned() {
         return parts::run(args);
     }
-    planned::whole(&args.part)?;
+    unit_command::whole(&args.part)?;
     let (sources, mut model) = load::model(&args.model.file, &args.model.settings())?;
-    let wanted = Wanted::new(&args.solver, limit::halt(&args.limit));
+    let wanted = SolverRequest::new(&args.solver, limit::halt(&args.limit));
     let decided = decided(&mut model, &args.mutants, &args.decide, &wanted, args.record.as_deref())?;
     if decided.is_interrupted() {
         let done = decided.outcomes.iter().flatten().count();
-        let stop = Stop::new(
+        let stop = EarlyStop::new(
             ExitStatus::Interrupted,
             format!("{done} of {} mutants decided", decided.mutants.len()),
         );
@@ -89,24 +89,24 @@ pub fn run(args: &Kill) -> Result<ExitStatus, Stop> {
             None => stop.help("with `--record FILE` it can go on later"),
         });
     }
-    told(args, &sources, &mut model, &decided, &wanted)
+    show_suite(args, &sources, &mut model, &decided, &wanted)
 }
 
 /// Makes the suite of mutants that are decided, and shows both.
-pub fn told(
-    args: &Kill,
+pub fn show_suite(
+    args: &KillArgs,
     sources: &Sources,
     model: &mut Model,
-    decided: &Decided,
-    wanted: &Wanted<'_>,
-) -> Result<ExitStatus, Stop> {
+    decided: &DecidedMutants,
+    wanted: &SolverRequest<'_>,
+) -> Result<ExitStatus, EarlyStop> {
     let suite = suite(model, decided, wanted)?;
     if let Some(path) = &args.out {
         write(path, model, args, &suite)?;
     }
     let trees = trees::made(model, decided, args, wanted)?;
     if let Some(path) = &args.html {
-        let subject = Subject { model, sources, file: &args.model.file };
+        let subject = MutatedModel { model, sources, file: &args.model.file };
         page::save(path, &subject, decided, "", page::tests(model, &suite.tests), wanted)?;
     }
     let mut out = io::stdout().lock();
@@ -121,7 +121,8 @@ pub fn told(
         show(&mut out, model, decided, &suite, args)
             .and_then(|()| trees.iter().try_for_each(|trees| trees.show(&mut out)))
     };
-    let unknown = decided.outcomes.iter().flatten().any(|outcome| matches!(outcome, Outcome::Unknown(_)));
+    let unknown =
+        decided.outcomes.iter().flatten().any(|outcome| matches!(outcome, MutantOutcome::Unknown(_)));
     let whole = !unknown && decided.halted.is_none() && suite.halted.is_none();
     let partial = || limit::status(&wanted.halt, ExitStatus::Inconclusive);
     exit::shown(if whole { ExitStatus::Success } else { partial() }, told)
@@ -132,9 +133,9 @@ pub fn decided(
     model: &mut Model,
     which: &MutantArgs,
     decide: &DecideArgs,
-    wanted: &Wanted<'_>,
+    wanted: &SolverRequest<'_>,
     record: Option<&str>,
-) -> Result<Decided, Stop> {
+) -> Result<DecidedMutants, EarlyStop> {
     let mutants = limit::within(&wanted.halt, || selected(model, which))?;
     let config = workers::config(decide)?;
     let settings = format!("{:?} {:?} {:?}", config.bounds, config.off, config.completion);
@@ -145,10 +146,10 @@ pub fn decided(
         }
         None => (None, vec![None; mutants.len()]),
     };
-    let mut progress = Progress::new();
+    let mut progress = ProgressLine::new();
     let (mut done, before) = (0, known.iter().flatten().count());
     let left = mutants.len() - before;
-    let mut told = |at: usize, outcome: &Outcome| {
+    let mut told = |at: usize, outcome: &MutantOutcome| {
         done += 1;
         let seconds = progress.elapsed().as_secs_f64().max(0.001);
         progress.tick(|| {
@@ -164,30 +165,34 @@ pub fn decided(
     };
     let outcomes =
         workers::decide(model, &mutants, &config, workers::jobs(decide), wanted, known, &mut told)?;
-    let is_cut = |outcome: &Option<Outcome>| matches!(outcome, Some(Outcome::Unknown(_)) | None);
+    let is_cut = |outcome: &Option<MutantOutcome>| matches!(outcome, Some(MutantOutcome::Unknown(_)) | None);
     let halted = wanted.halt.halted().filter(|_| outcomes.iter().any(is_cut));
-    Ok(Decided { mutants, outcomes, halted })
+    Ok(DecidedMutants { mutants, outcomes, halted })
 }
 
 /// A small suite that kills every killed mutant.
-pub fn suite(model: &mut Model, decided: &Decided, wanted: &Wanted<'_>) -> Result<Suite, Stop> {
+pub fn suite(
+    model: &mut Model,
+    decided: &DecidedMutants,
+    wanted: &SolverRequest<'_>,
+) -> Result<KillSuite, EarlyStop> {
     let spec = model.sts.clone();
     let systems = decided.systems(&spec);
     let specimens = specimens(&decided.mutants, &systems);
     let witnesses: Vec<Option<&Trace>> =
-        decided.outcomes.iter().map(|outcome| outcome.as_ref().and_then(Outcome::trace)).collect();
+        decided.outcomes.iter().map(|outcome| outcome.as_ref().and_then(MutantOutcome::trace)).collect();
     let mut solver = wanted.make()?;
     let _stage = limit::stage("making a small suite");
     let mut cx = Ctx::new(model, &mut *solver);
-    let tests = Lab::new(&mut cx, &spec, &specimens).suite(&mut cx, &witnesses);
-    Ok(Suite { tests, halted: cx.halted() })
+    let tests = MutantRunner::new(&mut cx, &spec, &specimens).suite(&mut cx, &witnesses);
+    Ok(KillSuite { tests, halted: cx.halted() })
 }
 
 /// The tester that runs a suite killing the mutants of `model` by the default operators, and suspects them.
-pub fn tester(model: &mut Model, wanted: &Wanted<'_>) -> Result<(Killer, bool), Stop> {
+pub fn tester(model: &mut Model, wanted: &SolverRequest<'_>) -> Result<(KillTester, bool), EarlyStop> {
     let decided = decided(model, &MutantArgs::default(), &DecideArgs::default(), wanted, None)?;
     if decided.is_interrupted() {
-        return Err(Stop::new(ExitStatus::Interrupted, "interrupted before all mutants were decided"));
+        return Err(EarlyStop::new(ExitStatus::Interrupted, "interrupted before all mutants were decided"));
     }
     let suite = suite(model, &decided, wanted)?;
     let suite_halted = suite.halted;
@@ -195,19 +200,19 @@ pub fn tester(model: &mut Model, wanted: &Wanted<'_>) -> Result<(Killer, bool), 
         eprintln!("warning: the suite is {}", limit::partial(halted));
     }
     match (suite.tests.is_empty(), decided.halted) {
-        (true, Some(halted)) => Err(Stop::new(
+        (true, Some(halted)) => Err(EarlyStop::new(
             ExitStatus::Inconclusive,
             format!("nothing to run: no mutant was killed before {halted}"),
         )
         .help("raise `--time-limit`")),
         (true, None) => {
-            Err(Stop::new(ExitStatus::Nothing, "nothing to run: no mutant of the model can be killed"))
+            Err(EarlyStop::new(ExitStatus::Nothing, "nothing to run: no mutant of the model can be killed"))
         }
         (false, _) => {
-            let is_killed = |at: &usize| matches!(decided.outcomes[*at], Some(Outcome::Killed(_)));
+            let is_killed = |at: &usize| matches!(decided.outcomes[*at], Some(MutantOutcome::Killed(_)));
             let killed = (0..decided.mutants.len()).filter(is_killed).map(|at| (at, &decided.mutants[at]));
             let suspects = Suspects::new(&model.sts, killed);
-            let killer = Killer::new(suite.tests);
+            let killer = KillTester::new(suite.tests);
             // What a suspect would do at which instant is not followed: time leaves too many open.
             let killer = if model.sts.is_timed() { killer } else { killer.suspecting(suspects) };
             Ok((killer, decided.halted.or(suite_halted).is_some()))
@@ -216,17 +221,17 @@ pub fn tester(model: &mut Model, wanted: &Wanted<'_>) -> Result<(Killer, bool), 
 }
 
 /// The mutants with their systems.
-pub fn specimens<'m>(mutants: &'m [Mutant], systems: &'m [Option<Sts>]) -> Vec<Specimen<'m>> {
+pub fn specimens<'m>(mutants: &'m [Mutant], systems: &'m [Option<Sts>]) -> Vec<MutantSystem<'m>> {
     let specimen =
-        |(mutant, system): (&'m Mutant, &'m Option<Sts>)| Specimen { mutant, system: system.as_ref() };
+        |(mutant, system): (&'m Mutant, &'m Option<Sts>)| MutantSystem { mutant, system: system.as_ref() };
     mutants.iter().zip(systems).map(specimen).collect()
 }
 
-fn write(path: &str, model: &Model, args: &Kill, suite: &Suite) -> Result<(), Stop> {
+fn write(path: &str, model: &Model, args: &KillArgs, suite: &KillSuite) -> Result<(), EarlyStop> {
     let cannot = |error: io::Error| write::cannot(path, &error);
     let about = json!({ "method": "kill", "model": args.model.file, "operators": args.mutants.ops });
     let about = if let Json::Object(about) = about { about } else { Map::new() };
-    let aside = Aside::new(Path::new(path), Readers::Usual).map_err(cannot)?;
+    let aside = AsideFile::new(Path::new(path), FileReaders::Usual).map_err(cannot)?;
     let mut out = SuiteWriter::new(aside, about).map_err(cannot)?;
     for test in &suite.tests {
         let name = format!("kills {} mutants", test.kills.len());
@@ -234,11 +239,11 @@ fn write(path: &str, model: &Model, args: &Kill, suite: &Suite) -> Result<(), St
         let test = TraceTest::new(&model.pool, &model.sts, name, &test.shown());
         out.add(&SuiteTest::Trace(test)).map_err(cannot)?;
     }
-    out.finish().and_then(Aside::keep).map_err(cannot)
+    out.finish().and_then(AsideFile::keep).map_err(cannot)
 }
 
 /// How often each mutant is killed.
-fn times_killed(decided: &Decided, suite: &Suite) -> Vec<usize> {
+fn times_killed(decided: &DecidedMutants, suite: &KillSuite) -> Vec<usize> {
     let mut times = vec![0; decided.mutants.len()];
     suite.tests.iter().flat_map(|test| &test.kills).for_each(|&at| times[at] += 1);
     times
@@ -247,16 +252,18 @@ fn times_killed(decided: &Decided, suite: &Suite) -> Vec<usize> {
 fn show(
     out: &mut impl Write,
     model: &Model,
-    decided: &Decided,
-    suite: &Suite,
-    args: &Kill,
+    decided: &DecidedMutants,
+    suite: &KillSuite,
+    args: &KillArgs,
 ) -> io::Result<()> {
     for (mutant, outcome) in decided.mutants.iter().zip(decided.outcomes.iter().flatten()) {
         let text = match outcome {
-            Outcome::Killed(trace) if args.all => format!("killed by {}", shown(model, trace).join(" ")),
-            Outcome::Equivalent(reason) if args.all => format!("equivalent: {reason}"),
-            Outcome::Unknown(reason) => format!("unknown: {reason}"),
-            Outcome::Killed(_) | Outcome::Equivalent(_) => continue,
+            MutantOutcome::Killed(trace) if args.all => {
+                format!("killed by {}", shown(model, trace).join(" "))
+            }
+            MutantOutcome::Equivalent(reason) if args.all => format!("equivalent: {reason}"),
+            MutantOutcome::Unknown(reason) => format!("unknown: {reason}"),
+            MutantOutcome::Killed(_) | MutantOutcome::Equivalent(_) => continue,
         };
         writeln!(out, "{}    {text}", diff(model, mutant))?;
     }
@@ -273,9 +280,9 @@ fn show(
         )?;
         writeln!(out, "    {}", shown(model, &test.trace).join(" "))?;
     }
-    let ios: usize = suite.tests.iter().map(Test::n_ios).sum();
+    let ios: usize = suite.tests.iter().map(KillTest::n_ios).sum();
     writeln!(out, "suite: {} tests, {ios} inputs and outputs", suite.tests.len())?;
-    if args.decide.completion == Completing::Restricted {
+    if args.decide.completion == CompletionArg::Restricted {
         writeln!(out, "under restricted completion: an input is ignored only where the model would take it")?;
     }
     match decided.halted.or(suite.halted) {
@@ -285,14 +292,14 @@ fn show(
 }
 
 /// Killed, equivalent and unknown mutants of each operator, and of all.
-fn by_operator(out: &mut impl Write, decided: &Decided) -> io::Result<()> {
+fn by_operator(out: &mut impl Write, decided: &DecidedMutants) -> io::Result<()> {
     let mut rows: BTreeMap<String, [usize; 3]> = BTreeMap::new();
     let mut all = [0; 3];
     for (mutant, outcome) in decided.mutants.iter().zip(decided.outcomes.iter().flatten()) {
         let column = match outcome {
-            Outcome::Killed(_) => 0,
-            Outcome::Equivalent(_) => 1,
-            Outcome::Unknown(_) => 2,
+            MutantOutcome::Killed(_) => 0,
+            MutantOutcome::Equivalent(_) => 1,
+            MutantOutcome::Unknown(_) => 2,
         };
         let names: Vec<&str> = mutant.edits.iter().map(|edit| edit.operator.name()).collect();
         rows.entry(names.join("+")).or_default()[column] += 1;
@@ -316,17 +323,17 @@ fn by_operator(out: &mut impl Write, decided: &Decided) -> io::Result<()> {
 
 fn result_json(
     model: &Model,
-    decided: &Decided,
-    suite: &Suite,
+    decided: &DecidedMutants,
+    suite: &KillSuite,
     line: &dyn Fn(&Mutant) -> Option<usize>,
-    args: &Kill,
+    args: &KillArgs,
 ) -> Json {
     let times = times_killed(decided, suite);
-    let result = |(at, (mutant, outcome)): (usize, (&Mutant, &Option<Outcome>))| {
+    let result = |(at, (mutant, outcome)): (usize, (&Mutant, &Option<MutantOutcome>))| {
         let (word, reason, trace) = match outcome {
-            Some(Outcome::Killed(trace)) => ("killed", None, Some(shown(model, trace))),
-            Some(Outcome::Equivalent(reason)) => ("equivalent", Some(reason), None),
-            Some(Outcome::Unknown(reason)) => ("unknown", Some(reason), None),
+            Some(MutantOutcome::Killed(trace)) => ("killed", None, Some(shown(model, trace))),
+            Some(MutantOutcome::Equivalent(reason)) => ("equivalent", Some(reason), None),
+            Some(MutantOutcome::Unknown(reason)) => ("unknown", Some(reason), None),
             None => ("open", None, None),
         };
         let operators: Vec<&str> = mutant.edits.iter().map(|edit| edit.operator.name()).collect();
@@ -337,7 +344,7 @@ fn result_json(
     };
     let results: Vec<Json> = decided.mutants.iter().zip(&decided.outcomes).enumerate().map(result).collect();
     let count = |word: &str| results.iter().filter(|it| it["outcome"] == word).count();
-    let test = |test: &Test| {
+    let test = |test: &KillTest| {
         let kills: Vec<&str> = test.kills.iter().map(|&at| decided.mutants[at].id.as_str()).collect();
         json!({ "trace": wire(&model.pool, &model.sts, &test.trace), "ios": test.n_ios(), "kills": kills })
     };
@@ -349,7 +356,7 @@ fn result_json(
         "unknown": count("unknown"),
         "completion": args.decide.completion.word(),
         "partial": decided.halted.or(suite.halted).map(|halted| halted.to_string()),
-        "suite": { "tests": suite.tests.len(), "ios": suite.tests.iter().map(Test::n_ios).sum::<usize>() },
+        "suite": { "tests": suite.tests.len(), "ios": suite.tests.iter().map(KillTest::n_ios).sum::<usize>() },
         "tests": suite.tests.iter().map(test).collect::<Vec<_>>(),
         "results": results,
     })

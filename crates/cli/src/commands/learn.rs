@@ -4,40 +4,40 @@
 //! session file as it comes, so that an interrupted session goes on where it was.
 
 mod alphabet;
-mod crew;
+mod copies;
 mod data;
 mod draft;
-mod lessons;
+mod origin;
 pub mod parts;
 mod recorded;
 mod session;
+mod setup;
 mod timed;
-mod told;
 
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
-use ioxide_fsm::mealy::{InputId, Mealy, Names};
-use ioxide_fsm::suite::Method;
+use ioxide_fsm::mealy::{InputId, MachineNames, Mealy};
+use ioxide_fsm::suite::SuiteMethod;
 use ioxide_fsm::word::Word;
-use ioxide_learn::oracle::Examination;
+use ioxide_learn::oracle::HypothesisTest;
 use ioxide_model::sts::Model;
-use ioxide_testgen::tester::suite::Wait;
+use ioxide_testgen::tester::suite::AnswerWait;
 
-use self::crew::{Crew, Home, Queue, Task};
-use self::draft::Draft;
-use self::lessons::{Lesson, Lessons, Reference, Taken};
-use self::session::{Earlier, Kept, SessionFile};
-use self::told::Told;
-use super::fsm::live::{LiveSystem, Trouble};
-use crate::args::Learn;
-use crate::exit::{self, ExitStatus, Stop};
-use crate::machine::{Machine, Messages};
+use self::copies::{CrewDismissal, CrewTask, QuestionQueue, SystemCrew};
+use self::draft::LearnedDraft;
+use self::origin::MachineOrigin;
+use self::session::{EarlierSessions, KeptAnswers, SessionFile};
+use self::setup::{LearnedLesson, LearnedModel, LearningSetup, Reference};
+use super::fsm::live::{LiveSystem, LiveTestError};
+use crate::args::LearnArgs;
+use crate::exit::{self, EarlyStop, ExitStatus};
+use crate::machine::{Messages, NamedMachine};
 use crate::session::patience;
-use crate::solver::Wanted;
-use crate::system::{Opener, System};
-use crate::{limit, load, machine, planned, seed, write};
+use crate::solver::SolverRequest;
+use crate::system::{SystemOpener, SystemUnderTest};
+use crate::{limit, load, machine, seed, unit_command, write};
 
 /// Extra states where nobody says how many.
 const EXTRA: usize = 2;
@@ -46,16 +46,16 @@ const EXTRA: usize = 2;
 const LEARNING: Duration = Duration::from_secs(3600);
 
 /// Learns from the system, or from what was recorded.
-pub fn run(args: &Learn) -> Result<ExitStatus, Stop> {
+pub fn run(args: &LearnArgs) -> Result<ExitStatus, EarlyStop> {
     if args.part.is_planned() {
         return parts::run(args);
     }
-    planned::whole(&args.part)?;
+    unit_command::whole(&args.part)?;
     session(args)
 }
 
 /// Does the whole session.
-fn session(args: &Learn) -> Result<ExitStatus, Stop> {
+fn session(args: &LearnArgs) -> Result<ExitStatus, EarlyStop> {
     let (_, model) = load::model(&args.model.file, &args.model.settings())?;
     match &args.sut {
         None => recorded::run(args, model),
@@ -65,52 +65,53 @@ fn session(args: &Learn) -> Result<ExitStatus, Stop> {
     }
 }
 
-fn from_system(args: &Learn, sut: &str, mut model: Model) -> Result<ExitStatus, Stop> {
+fn from_system(args: &LearnArgs, sut: &str, mut model: Model) -> Result<ExitStatus, EarlyStop> {
     let method = method(&args.suite)?;
     if model.sts.is_timed() {
-        return Err(Stop::usage("this model has clocks: `--time` learns time-outs").help(
+        return Err(EarlyStop::usage("this model has clocks: `--time` learns time-outs").help(
             "to learn what does not depend on time, give a model with the same messages and without clocks",
         ));
     }
     let halt = &limit::halt_within(&args.limit, LEARNING);
     let inputs = alphabet::chosen(args, &model)?;
-    let system = System::named(sut)?;
+    let system = SystemUnderTest::named(sut)?;
     machine::know_outputs(&mut model, &system);
     let patience = patience(&system, sut, args.quiescence_ms)?.default_time();
-    let names = Names { inputs: inputs.keys().cloned().collect(), ..Names::default() };
+    let names = MachineNames { inputs: inputs.keys().cloned().collect(), ..MachineNames::default() };
     let seed = args.seed.unwrap_or_else(seed::fresh);
-    let examination = Examination {
+    let examination = HypothesisTest {
         method,
         extra: Some(args.extra.unwrap_or(EXTRA)),
         walks: args.walks,
         walk_length: args.walk_length,
         seed,
     };
-    let wanted = Wanted::new(&args.solver, halt.clone());
+    let wanted = SolverRequest::new(&args.solver, halt.clone());
     let reference = reference(args, &names, &wanted)?;
     let mut messages = Messages { model, inputs, preamble: Vec::new() };
-    let opener = Opener::new(&system, Arc::new(messages.model.clone()), wanted);
+    let opener = SystemOpener::new(&system, Arc::new(messages.model.clone()), wanted);
     opener.open(0, seed, |adapter| {
-        let wait = if args.one_answer { Wait::Output } else { Wait::Quiescence };
+        let wait = if args.one_answer { AnswerWait::Output } else { AnswerWait::Quiescence };
         messages.preamble = LiveSystem::greeting(adapter, patience, halt).map_err(stopped)?;
         let messages = &messages;
-        let task = Task { opener: &opener, messages, wait, names: &names, patience, halt, seed };
-        let queue: Queue<Word> = Queue::default();
+        let task = CrewTask { opener: &opener, messages, wait, names: &names, patience, halt, seed };
+        let queue: QuestionQueue<Word> = QuestionQueue::default();
         std::thread::scope(|scope| {
-            let _home = Home(&queue);
+            let _home = CrewDismissal(&queue);
             let copies = usize::from(args.jobs) - 1;
-            let crew = (copies > 0).then(|| Crew::start(scope, &task, &queue, copies));
+            let crew = (copies > 0).then(|| SystemCrew::start(scope, &task, &queue, copies));
             let mut live = LiveSystem::new(messages, wait, &names, adapter, patience, halt)?.ending();
             let closed = args.closed.iter().map(|answer| live.named(answer)).collect();
             let (file, mut earlier) = SessionFile::open(args, messages, &mut live)?;
             earlier.add_recorded(recorded::seeds(args, messages, &mut live)?);
             let n_inputs = names.inputs.len();
-            let lessons = Lessons { args, halt, examination: &examination, closed, n_inputs, reference };
-            let taken = lessons.take(Kept { live, file, crew }, &earlier)?;
+            let lessons =
+                LearningSetup { args, halt, examination: &examination, closed, n_inputs, reference };
+            let taken = lessons.take(KeptAnswers { live, file, crew }, &earlier)?;
             let shown = show(args, sut, &taken, &earlier, seed, messages)?;
             let is_stopped = match &taken.lesson {
-                Lesson::Machine(learned) => learned.is_stopped,
-                Lesson::Several(draft) => draft.is_stopped,
+                LearnedModel::Machine(learned) => learned.is_stopped,
+                LearnedModel::Several(draft) => draft.is_stopped,
             };
             let partial = || limit::status(halt, ExitStatus::Inconclusive);
             exit::shown(if is_stopped { partial() } else { ExitStatus::Success }, shown)
@@ -120,38 +121,46 @@ fn from_system(args: &Learn, sut: &str, mut model: Model) -> Result<ExitStatus, 
 
 /// Writes what was learned, and says how.
 fn show(
-    args: &Learn,
+    args: &LearnArgs,
     sut: &str,
-    taken: &Taken<'_>,
-    earlier: &Earlier,
+    taken: &LearnedLesson<'_>,
+    earlier: &EarlierSessions,
     seed: u64,
     messages: &Messages,
-) -> Result<io::Result<()>, Stop> {
+) -> Result<io::Result<()>, EarlyStop> {
     let effort = earlier.effort(taken.observer.effort);
     let live = &taken.observer.live.live;
     let (names, answers) = (live.names(), live.answers());
     match &taken.lesson {
-        Lesson::Machine(learned) => {
-            let draft = Draft::new(&learned.machine, names, answers, messages, None);
-            finish(args, &draft, &Told::of(sut, args, learned, effort, seed, messages).voted(&taken.votes))
+        LearnedModel::Machine(learned) => {
+            let draft = LearnedDraft::new(&learned.machine, names, answers, messages, None);
+            finish(
+                args,
+                &draft,
+                &MachineOrigin::of(sut, args, learned, effort, seed, messages).voted(&taken.votes),
+            )
         }
-        Lesson::Several(several) => {
-            let draft = Draft::several(several, names, answers, messages);
-            finish(args, &draft, &Told::of_several(sut, args, several, effort, seed, messages))
+        LearnedModel::Several(several) => {
+            let draft = LearnedDraft::several(several, names, answers, messages);
+            finish(args, &draft, &MachineOrigin::of_several(sut, args, several, effort, seed, messages))
         }
     }
 }
 
 /// The earlier version that was named, and which input each of its inputs is.
-fn reference(args: &Learn, names: &Names, wanted: &Wanted<'_>) -> Result<Option<Reference>, Stop> {
+fn reference(
+    args: &LearnArgs,
+    names: &MachineNames,
+    wanted: &SolverRequest<'_>,
+) -> Result<Option<Reference>, EarlyStop> {
     let Some(path) = &args.reference else { return Ok(None) };
-    let machine = Machine::load(path, &[], wanted)?;
+    let machine = NamedMachine::load(path, &[], wanted)?;
     let refused = |why: String| {
-        Stop::new(ExitStatus::Model, format!("`{path}`: {why}"))
+        EarlyStop::new(ExitStatus::Model, format!("`{path}`: {why}"))
             .help("a reference is a deterministic machine; a draft from records will do")
     };
     let mealy = Mealy::from_listing(&machine.listing).map_err(|refusal| refused(refusal.to_string()))?;
-    let spec = lessons::reference(&mealy, machine.ignoring())
+    let spec = setup::reference(&mealy, machine.ignoring())
         .ok_or_else(|| refused("it is no machine to compare with".into()))?;
     let inputs: Vec<Option<InputId>> = spec.names().inputs.iter().map(|name| names.input(name)).collect();
     if inputs.iter().all(Option::is_none) {
@@ -161,12 +170,16 @@ fn reference(args: &Learn, names: &Names, wanted: &Wanted<'_>) -> Result<Option<
 }
 
 /// Writes the model and says how it was made; whether that could be shown.
-fn finish(args: &Learn, draft: &Draft<'_>, told: &Told) -> Result<io::Result<()>, Stop> {
+fn finish(
+    args: &LearnArgs,
+    draft: &LearnedDraft<'_>,
+    told: &MachineOrigin,
+) -> Result<io::Result<()>, EarlyStop> {
     put(args, &draft.text(args, told)?, told)
 }
 
 /// Puts the model where it was asked for; whether what there is to say could be shown.
-fn put(args: &Learn, text: &str, told: &Told) -> Result<io::Result<()>, Stop> {
+fn put(args: &LearnArgs, text: &str, told: &MachineOrigin) -> Result<io::Result<()>, EarlyStop> {
     if args.part.part.is_some() {
         return parts::keep(args, text, told).map(Ok);
     }
@@ -182,19 +195,19 @@ fn put(args: &Learn, text: &str, told: &Told) -> Result<io::Result<()>, Stop> {
     Ok(told.lines().iter().try_for_each(|line| writeln!(out, "{line}")))
 }
 
-fn method(name: &str) -> Result<Method, Stop> {
+fn method(name: &str) -> Result<SuiteMethod, EarlyStop> {
     name.parse().map_err(|_| {
-        let names: Vec<&str> = Method::ALL.iter().map(|method| method.name()).collect();
-        Stop::usage(format!("there is no suite method `{name}`"))
+        let names: Vec<&str> = SuiteMethod::ALL.iter().map(|method| method.name()).collect();
+        EarlyStop::usage(format!("there is no suite method `{name}`"))
             .help(format!("there is {}", names.join(", ")))
     })
 }
 
 /// Trouble with the system, for the one who started this.
-fn stopped(trouble: Trouble) -> Stop {
+fn stopped(trouble: LiveTestError) -> EarlyStop {
     trouble.into_stop(|said| {
         let message =
             format!("the system does not always greet alike: now it says {said} before the first input");
-        Stop::new(ExitStatus::Inconclusive, message)
+        EarlyStop::new(ExitStatus::Inconclusive, message)
     })
 }

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ioxide_lsp::answers::lens::LastCampaign;
-use ioxide_lsp::server::{ServerError, Surroundings, serve};
+use ioxide_lsp::server::{ServerError, ServerSurroundings, serve};
 use ioxide_smt::halt::Halt;
 use lsp_server::Connection;
 
-use crate::exit::{ExitStatus, Stop};
+use crate::exit::{EarlyStop, ExitStatus};
 use crate::{limit, load};
 
 /// How deep folders are looked into, and how many models are looked at.
@@ -20,7 +20,7 @@ const MAX_DEPTH: usize = 6;
 const MAX_MODELS: usize = 1_000;
 
 /// Serves an editor until it says goodbye.
-pub fn run() -> Result<ExitStatus, Stop> {
+pub fn run() -> Result<ExitStatus, EarlyStop> {
     let (connection, threads) = Connection::stdio();
     let served = serve(&connection, Arc::new(Disk));
     drop(connection);
@@ -29,7 +29,9 @@ pub fn run() -> Result<ExitStatus, Stop> {
         (Ok(()), Ok(())) => Ok(ExitStatus::Success),
         // An editor that goes away without a word is no trouble of this program.
         (Err(ServerError::Gone), _) => Ok(ExitStatus::Success),
-        (Err(error), _) => Err(Stop::usage(format!("{error}")).help("`ioxide lsp` is started by an editor")),
+        (Err(error), _) => {
+            Err(EarlyStop::usage(format!("{error}")).help("`ioxide lsp` is started by an editor"))
+        }
         (Ok(()), Err(error)) => Err(error.into()),
     }
 }
@@ -37,7 +39,7 @@ pub fn run() -> Result<ExitStatus, Stop> {
 /// Files, records and the clock of this machine.
 pub struct Disk;
 
-impl Surroundings for Disk {
+impl ServerSurroundings for Disk {
     fn read(&self, path: &str) -> std::io::Result<String> {
         load::regular(path)
     }

@@ -7,21 +7,21 @@ use std::path::Path;
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
 
-use crate::args::{Args, Completions, ManPages};
-use crate::exit::{ExitStatus, Stop};
-use crate::write::{self, Readers};
+use crate::args::{CliArgs, CompletionsArgs, ManPages};
+use crate::exit::{EarlyStop, ExitStatus};
+use crate::write::{self, FileReaders};
 
 /// Writes the completions of a shell.
-pub fn completions(args: &Completions) -> Result<ExitStatus, Stop> {
+pub fn completions(args: &CompletionsArgs) -> Result<ExitStatus, EarlyStop> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Args::command(), "ioxide", &mut script);
+    clap_complete::generate(args.shell, &mut CliArgs::command(), "ioxide", &mut script);
     io::stdout().lock().write_all(&script)?;
     Ok(ExitStatus::Success)
 }
 
 /// Writes the page of the program, or with `--out` the pages of all commands.
-pub fn man(args: &ManPages) -> Result<ExitStatus, Stop> {
-    let mut program = Args::command();
+pub fn man(args: &ManPages) -> Result<ExitStatus, EarlyStop> {
+    let mut program = CliArgs::command();
     program.build();
     let Some(folder) = &args.out else {
         io::stdout().lock().write_all(&page(program)?)?;
@@ -35,13 +35,13 @@ pub fn man(args: &ManPages) -> Result<ExitStatus, Stop> {
 }
 
 /// The page of `command` and those of the commands below it; how many.
-fn pages(folder: &Path, command: Command) -> Result<usize, Stop> {
+fn pages(folder: &Path, command: Command) -> Result<usize, EarlyStop> {
     let inner: Vec<Command> =
         command.get_subcommands().filter(|inner| !inner.is_hide_set()).cloned().collect();
     let name = command.get_display_name().unwrap_or_else(|| command.get_name()).to_owned();
     let path = folder.join(format!("{name}.1"));
     let text = page(command)?;
-    write::whole(&path, Readers::Usual, |out| out.write_all(&text))
+    write::whole(&path, FileReaders::Usual, |out| out.write_all(&text))
         .map_err(|error| write::cannot(&path, &error))?;
     inner
         .into_iter()

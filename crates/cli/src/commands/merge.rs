@@ -7,21 +7,21 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::Parser as _;
-use ioxide_campaign::gather::{GatherError, Gathered};
+use ioxide_campaign::gather::{GatherError, GatheredParts};
 use ioxide_campaign::units::UnitSet;
 
 use super::{bench, conform, kill, learn, rounds, score, test};
-use crate::args::{Args, Command, Merge};
-use crate::exit::{ExitStatus, Stop};
-use crate::planned;
+use crate::args::{CliArgs, CliCommand, MergeArgs};
+use crate::exit::{EarlyStop, ExitStatus};
+use crate::unit_command;
 
 /// Units that are named where some are missing.
 const MAX_NAMED: usize = 5;
 
 /// Reads the parts, says what is wrong with them, and shows the whole.
-pub fn run(args: &Merge) -> Result<ExitStatus, Stop> {
+pub fn run(args: &MergeArgs) -> Result<ExitStatus, EarlyStop> {
     let dirs: Vec<PathBuf> = args.dirs.iter().map(PathBuf::from).collect();
-    let mut parts = Gathered::new(&dirs).map_err(refused)?;
+    let mut parts = GatheredParts::new(&dirs).map_err(refused)?;
     let what = command(&parts)?;
     rounds::settle(&what, &mut parts, &args.solver)?;
     findings(&parts, &to_come(&what, &parts));
@@ -32,7 +32,7 @@ pub fn run(args: &Merge) -> Result<ExitStatus, Stop> {
 }
 
 /// Where there is another round to do, writes what it has to know.
-fn next_round(what: &Command, parts: &mut Gathered, args: &Merge) -> Result<(), Stop> {
+fn next_round(what: &CliCommand, parts: &mut GatheredParts, args: &MergeArgs) -> Result<(), EarlyStop> {
     let (round, all) = (parts.last_round() + 1, rounds::of(what).count());
     if round > all {
         return Ok(());
@@ -43,44 +43,48 @@ fn next_round(what: &Command, parts: &mut Gathered, args: &Merge) -> Result<(), 
         return Ok(());
     }
     let path = Path::new(&args.out).join("feedback.json");
-    known.write(&path).map_err(planned::trouble)?;
+    known.write(&path).map_err(unit_command::trouble)?;
     eprintln!("round {round} of {all} begins with `--feedback {}`", path.display());
     Ok(())
 }
 
 /// Puts the parts of `what` together.
-pub fn merged(what: &Command, parts: &mut Gathered, args: &Merge) -> Result<ExitStatus, Stop> {
+pub fn merged(
+    what: &CliCommand,
+    parts: &mut GatheredParts,
+    args: &MergeArgs,
+) -> Result<ExitStatus, EarlyStop> {
     match what {
-        Command::Test(test) => test::parts::merged(test, parts, args),
-        Command::Kill(kill) => kill::parts::merged(kill, parts, args),
-        Command::Score(score) => score::parts::merged(score, parts, args),
-        Command::Conform(_) => conform::set::merged(parts, args),
-        Command::Learn(learn) => learn::parts::merged(learn, parts, args),
-        Command::Bench(bench) => bench::merged(bench, parts, args),
-        _ => Err(Stop::usage("these parts are of a command that is not done in parts")),
+        CliCommand::Test(test) => test::parts::merged(test, parts, args),
+        CliCommand::Kill(kill) => kill::parts::merged(kill, parts, args),
+        CliCommand::Score(score) => score::parts::merged(score, parts, args),
+        CliCommand::Conform(_) => conform::set::merged(parts, args),
+        CliCommand::Learn(learn) => learn::parts::merged(learn, parts, args),
+        CliCommand::Bench(bench) => bench::merged(bench, parts, args),
+        _ => Err(EarlyStop::usage("these parts are of a command that is not done in parts")),
     }
 }
 
 /// The command that the parts are of.
-pub fn command(parts: &Gathered) -> Result<Command, Stop> {
+pub fn command(parts: &GatheredParts) -> Result<CliCommand, EarlyStop> {
     let words = std::iter::once("ioxide".to_owned()).chain(parts.manifest.args.iter().cloned());
-    let read = Args::try_parse_from(words);
+    let read = CliArgs::try_parse_from(words);
     let line = parts.manifest.args.join(" ");
     read.map(|args| args.command).map_err(|error| {
         let why = error.to_string().lines().next().unwrap_or_default().to_owned();
-        Stop::usage(format!("the parts are of `ioxide {line}`, which cannot be read: {why}"))
+        EarlyStop::usage(format!("the parts are of `ioxide {line}`, which cannot be read: {why}"))
     })
 }
 
 /// Units of rounds that have not begun.
-fn to_come(what: &Command, parts: &Gathered) -> UnitSet {
+fn to_come(what: &CliCommand, parts: &GatheredParts) -> UnitSet {
     let (rounds, count, begun) = (rounds::of(what), parts.manifest.count, parts.last_round());
     let is_later = |&unit: &u64| rounds.of(unit, count) >= begun;
     parts.missing.iter().filter(is_later).collect()
 }
 
 /// Says what is missing, torn, twice, was left, or is still to come.
-fn findings(parts: &Gathered, to_come: &UnitSet) {
+fn findings(parts: &GatheredParts, to_come: &UnitSet) {
     for (dir, unit) in parts.torn() {
         eprintln!("torn: `{}` broke off in unit {}", dir.display(), unit + 1);
     }
@@ -117,10 +121,10 @@ pub fn shown(units: &UnitSet) -> String {
 }
 
 /// What is said about parts that do not belong together.
-pub fn refused(error: GatherError) -> Stop {
-    let stop = Stop::usage(error.to_string());
+pub fn refused(error: GatherError) -> EarlyStop {
+    let stop = EarlyStop::usage(error.to_string());
     match error {
-        GatherError::Part(error) => planned::trouble(error),
+        GatherError::Part(error) => unit_command::trouble(error),
         GatherError::Nothing(_) => stop.help("parts are written by `--part DIR`"),
         GatherError::Foreign { .. } => {
             stop.help("merge the parts of one campaign, made by one version of ioxide")

@@ -7,18 +7,19 @@ use std::path::Path;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
 use ioxide_testgen::mutate::{
-    Change, Edit, Mutant, Operator, Sample, Selection, select, show_initial, show_switch,
+    Edit, Mutant, MutantSelection, MutationChange, MutationOperator, Sample, select, show_initial,
+    show_switch,
 };
 use serde_json::{Value as Json, json};
 
-use crate::args::{MutantArgs, Mutate};
-use crate::exit::{ExitStatus, Stop};
+use crate::args::{MutantArgs, MutateArgs};
+use crate::exit::{EarlyStop, ExitStatus};
 use crate::limit;
 use crate::load;
-use crate::write::{self, Readers};
+use crate::write::{self, FileReaders};
 
 /// Makes the mutants and shows them.
-pub fn run(args: &Mutate) -> Result<ExitStatus, Stop> {
+pub fn run(args: &MutateArgs) -> Result<ExitStatus, EarlyStop> {
     let (sources, mut model) = load::model(&args.model.file, &args.model.settings())?;
     let halt = limit::halt(&args.limit);
     let _stage = limit::stage("making mutants");
@@ -26,7 +27,7 @@ pub fn run(args: &Mutate) -> Result<ExitStatus, Stop> {
     let catalogue = || catalogue(&sources, &model, &mutants);
     if let Some(folder) = &args.out {
         write(folder, &catalogue(), &model, &mutants)
-            .map_err(|error| Stop::usage(format!("cannot write to `{folder}`: {error}")))?;
+            .map_err(|error| EarlyStop::usage(format!("cannot write to `{folder}`: {error}")))?;
     }
     let mut out = io::stdout().lock();
     if args.json {
@@ -44,9 +45,9 @@ pub fn run(args: &Mutate) -> Result<ExitStatus, Stop> {
 }
 
 /// The mutants the arguments ask for; none at all is an error.
-pub fn selected(model: &mut Model, args: &MutantArgs) -> Result<Vec<Mutant>, Stop> {
+pub fn selected(model: &mut Model, args: &MutantArgs) -> Result<Vec<Mutant>, EarlyStop> {
     let sample = |count| Sample { count, seed: args.seed };
-    let selection = Selection {
+    let selection = MutantSelection {
         operators: operators(&args.ops)?,
         places: args.places.clone(),
         sample: args.sample.map(sample),
@@ -54,15 +55,15 @@ pub fn selected(model: &mut Model, args: &MutantArgs) -> Result<Vec<Mutant>, Sto
     };
     for place in &args.places {
         if model.sts.switch_named(place).is_none() && model.sts.location_named(place).is_none() {
-            return Err(Stop::usage(format!("the model has no switch and no state `{place}`"))
+            return Err(EarlyStop::usage(format!("the model has no switch and no state `{place}`"))
                 .help("`ioxide show FILE` lists them"));
         }
     }
     let mutants = select(model, &selection).map_err(|many| {
-        Stop::usage(many.to_string()).help("take some of them: `--sample N`, `--at NAME`, fewer `--ops`")
+        EarlyStop::usage(many.to_string()).help("take some of them: `--sample N`, `--at NAME`, fewer `--ops`")
     })?;
     if mutants.is_empty() {
-        Err(Stop::new(ExitStatus::Nothing, "these operators change nothing here")
+        Err(EarlyStop::new(ExitStatus::Nothing, "these operators change nothing here")
             .help("use more `--ops`, or fewer `--at`"))
     } else {
         Ok(mutants)
@@ -70,14 +71,14 @@ pub fn selected(model: &mut Model, args: &MutantArgs) -> Result<Vec<Mutant>, Sto
 }
 
 /// The model `FILE`, or the mutant of it that `FILE#ID` names.
-pub fn played(path: &str) -> Result<Model, Stop> {
+pub fn played(path: &str) -> Result<Model, EarlyStop> {
     let Some((file, id)) = file_and_id(path).filter(|_| !Path::new(path).exists()) else {
         return Ok(load::model(path, &[])?.1);
     };
     let (_, mut model) = load::model(file, &[])?;
     let edits: Option<Vec<Edit>> = id.split('+').map(|id| edit_named(&mut model, id)).collect();
     let edits = edits.ok_or_else(|| {
-        Stop::usage(format!("`{file}` has no mutant `{id}`"))
+        EarlyStop::usage(format!("`{file}` has no mutant `{id}`"))
             .help("`ioxide mutate FILE --ops all` lists them")
     })?;
     let mutant = Mutant { id: id.to_owned(), edits };
@@ -92,28 +93,28 @@ fn file_and_id(path: &str) -> Option<(&str, &str)> {
 
 /// The change that `id` names, whatever other operators there are.
 fn edit_named(model: &mut Model, id: &str) -> Option<Edit> {
-    let place = |operator: Operator| {
+    let place = |operator: MutationOperator| {
         let (rest, number) = id.rsplit_once('-')?;
         number.parse::<usize>().ok()?;
         Some((operator, rest.strip_suffix(&format!("-{}", operator.name()))?))
     };
-    Operator::ALL.into_iter().filter_map(place).find_map(|(operator, place)| {
+    MutationOperator::ALL.into_iter().filter_map(place).find_map(|(operator, place)| {
         let (operators, places) = (vec![operator], vec![place.to_owned()]);
-        let all = select(model, &Selection { operators, places, ..Selection::default() }).ok()?;
+        let all = select(model, &MutantSelection { operators, places, ..MutantSelection::default() }).ok()?;
         all.into_iter().find(|mutant| mutant.id == id)?.edits.into_iter().next()
     })
 }
 
-fn operators(text: &str) -> Result<Vec<Operator>, Stop> {
+fn operators(text: &str) -> Result<Vec<MutationOperator>, EarlyStop> {
     match text {
-        "all" => return Ok(Operator::ALL.to_vec()),
-        "default" => return Ok(Operator::DEFAULT.to_vec()),
+        "all" => return Ok(MutationOperator::ALL.to_vec()),
+        "default" => return Ok(MutationOperator::DEFAULT.to_vec()),
         _ => (),
     }
     let parse = |name: &str| {
         name.trim().parse().map_err(|_| {
-            let names: Vec<&str> = Operator::ALL.iter().map(|it| it.name()).collect();
-            Stop::usage(format!("there is no operator `{name}`"))
+            let names: Vec<&str> = MutationOperator::ALL.iter().map(|it| it.name()).collect();
+            EarlyStop::usage(format!("there is no operator `{name}`"))
                 .help(format!("there is {}", names.join(", ")))
         })
     };
@@ -126,7 +127,7 @@ pub fn diff(model: &Model, mutant: &Mutant) -> String {
     for edit in &mutant.edits {
         text.push_str(&format!("  - {}\n", before(model, edit)));
         match edit.operator {
-            Operator::Delete => text.push_str("  + (left out)\n"),
+            MutationOperator::Delete => text.push_str("  + (left out)\n"),
             _ => text.push_str(&format!("  + {}\n", after(model, edit))),
         }
     }
@@ -137,8 +138,8 @@ fn catalogue(sources: &Sources, model: &Model, mutants: &[Mutant]) -> Json {
     let edit = |edit: &Edit| {
         let switch = edit.switch().map(|(id, _)| model.sts.switches[id].label.to_string());
         let variable = match edit.change {
-            Change::Initial(var, _) => Some(model.pool.var_info(var).name.to_string()),
-            Change::Switch(..) => None,
+            MutationChange::Initial(var, _) => Some(model.pool.var_info(var).name.to_string()),
+            MutationChange::Switch(..) => None,
         };
         json!({
             "switch": switch,
@@ -146,7 +147,7 @@ fn catalogue(sources: &Sources, model: &Model, mutants: &[Mutant]) -> Json {
             "operator": edit.operator.name(),
             "line": line(sources, model, edit),
             "before": before(model, edit),
-            "after": (edit.operator != Operator::Delete).then(|| after(model, edit)),
+            "after": (edit.operator != MutationOperator::Delete).then(|| after(model, edit)),
         })
     };
     let mutant = |mutant: &Mutant| json!({ "id": mutant.id, "edits": mutant.edits.iter().map(edit).collect::<Vec<_>>() });
@@ -156,8 +157,8 @@ fn catalogue(sources: &Sources, model: &Model, mutants: &[Mutant]) -> Json {
 /// What an edit changes, as it was.
 fn before(model: &Model, edit: &Edit) -> String {
     match &edit.change {
-        Change::Switch(id, _) => show_switch(model, &model.sts.switches[*id]),
-        Change::Initial(var, _) => {
+        MutationChange::Switch(id, _) => show_switch(model, &model.sts.switches[*id]),
+        MutationChange::Initial(var, _) => {
             let declared = model.sts.vars.iter().find(|it| it.var == *var);
             show_initial(model, *var, declared.and_then(|it| it.init))
         }
@@ -167,16 +168,16 @@ fn before(model: &Model, edit: &Edit) -> String {
 /// What an edit changes, as it is now.
 pub fn after(model: &Model, edit: &Edit) -> String {
     match &edit.change {
-        Change::Switch(_, after) => show_switch(model, after),
-        Change::Initial(var, value) => show_initial(model, *var, Some(*value)),
+        MutationChange::Switch(_, after) => show_switch(model, after),
+        MutationChange::Initial(var, value) => show_initial(model, *var, Some(*value)),
     }
 }
 
 /// The line of the source where the changed switch or variable stands, 0 if it stands nowhere.
 pub fn line(sources: &Sources, model: &Model, edit: &Edit) -> usize {
     let span = match edit.change {
-        Change::Switch(id, _) => Some(model.sts.switches[id].span),
-        Change::Initial(var, _) => model.sts.vars.iter().find(|it| it.var == var).map(|it| it.span),
+        MutationChange::Switch(id, _) => Some(model.sts.switches[id].span),
+        MutationChange::Initial(var, _) => model.sts.vars.iter().find(|it| it.var == var).map(|it| it.span),
     };
     let Some(span) = span else { return 0 };
     if sources.slice(span).is_empty() { 0 } else { sources.line_column(span).line }
@@ -185,7 +186,7 @@ pub fn line(sources: &Sources, model: &Model, edit: &Edit) -> usize {
 fn write(folder: &str, catalogue: &Json, model: &Model, mutants: &[Mutant]) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     let folder = Path::new(folder);
-    write::whole(&folder.join("mutants.json"), Readers::Usual, |out| writeln!(out, "{catalogue}"))?;
+    write::whole(&folder.join("mutants.json"), FileReaders::Usual, |out| writeln!(out, "{catalogue}"))?;
     let diffs: String = mutants.iter().map(|mutant| diff(model, mutant)).collect();
-    write::whole(&folder.join("mutants.diff"), Readers::Usual, |out| out.write_all(diffs.as_bytes()))
+    write::whole(&folder.join("mutants.diff"), FileReaders::Usual, |out| out.write_all(diffs.as_bytes()))
 }

@@ -5,25 +5,25 @@ use std::ops::ControlFlow;
 
 use ioxide_model::goal::Goal;
 use ioxide_model::sts::{GateKind, Model, Sts, SwitchId};
-use ioxide_symex::{Ctx, Limits};
-use ioxide_testgen::purpose::{Criterion, NoPurpose, Purpose, PurposeSet, Unreached, coverage, of_goal};
-use ioxide_testgen::tester::game::Game;
+use ioxide_symex::{Ctx, ExploreLimits};
+use ioxide_testgen::purpose::{Criterion, NoPurpose, PurposeSet, TestPurpose, Unreached, coverage, of_goal};
+use ioxide_testgen::tester::game::GameTester;
 use ioxide_testgen::tester::random::Interaction;
 use serde_json::{Value as Json, json};
 
-use crate::args::Purposes;
-use crate::exit::{self, ExitStatus, Stop};
-use crate::progress::Progress;
-use crate::solver::Wanted;
+use crate::args::PurposesArgs;
+use crate::exit::{self, EarlyStop, ExitStatus};
+use crate::progress::ProgressLine;
+use crate::solver::SolverRequest;
 use crate::{limit, load};
 
 /// A goal of the model by name, and the purpose that meets it.
-type GoalFound = (String, Result<Purpose, NoPurpose>);
+type GoalFound = (String, Result<TestPurpose, NoPurpose>);
 
 /// Finds the purposes and shows them.
-pub fn run(args: &Purposes) -> Result<ExitStatus, Stop> {
+pub fn run(args: &PurposesArgs) -> Result<ExitStatus, EarlyStop> {
     let (_, mut model) = load::model(&args.model.file, &args.model.settings())?;
-    let wanted = Wanted::new(&args.solver, limit::halt(&args.limit));
+    let wanted = SolverRequest::new(&args.solver, limit::halt(&args.limit));
     let set = found(&mut model, args.cover.into(), &wanted, args.max_states)?;
     let goals = goals(&mut model, args, &wanted)?;
     let mut out = io::stdout().lock();
@@ -39,12 +39,12 @@ pub fn run(args: &Purposes) -> Result<ExitStatus, Stop> {
 pub fn found(
     model: &mut Model,
     criterion: Criterion,
-    wanted: &Wanted<'_>,
+    wanted: &SolverRequest<'_>,
     max_states: usize,
-) -> Result<PurposeSet, Stop> {
+) -> Result<PurposeSet, EarlyStop> {
     let mut solver = wanted.make()?;
-    let mut progress = Progress::new();
-    let limits = Limits { max_states, max_depth: u32::MAX };
+    let mut progress = ProgressLine::new();
+    let limits = ExploreLimits { max_states, max_depth: u32::MAX };
     let mut cx = Ctx::new(model, &mut *solver);
     Ok(coverage(&mut cx, criterion, limits, &mut |stats| {
         progress
@@ -54,17 +54,22 @@ pub fn found(
 }
 
 /// The purpose that meets the goal called `name`.
-pub fn named(model: &mut Model, wanted: &Wanted<'_>, name: &str, max_states: usize) -> Result<Purpose, Stop> {
+pub fn named(
+    model: &mut Model,
+    wanted: &SolverRequest<'_>,
+    name: &str,
+    max_states: usize,
+) -> Result<TestPurpose, EarlyStop> {
     let goal = goal(model, name)?;
     let mut solver = wanted.make()?;
     let _stage = limit::stage("looking for a path that meets the goal");
-    let limits = Limits { max_states, max_depth: u32::MAX };
+    let limits = ExploreLimits { max_states, max_depth: u32::MAX };
     of_goal(&mut Ctx::new(model, &mut *solver), &goal, limits).map_err(|why| match why {
         NoPurpose::NoPurpose | NoPurpose::Silence => {
-            Stop::usage(format!("`{name}` cannot guide a test: {why}"))
+            EarlyStop::usage(format!("`{name}` cannot guide a test: {why}"))
         }
         NoPurpose::Unreachable | NoPurpose::Cut(_) => {
-            Stop::new(ExitStatus::Inconclusive, format!("no path meets `{name}`: {why}"))
+            EarlyStop::new(ExitStatus::Inconclusive, format!("no path meets `{name}`: {why}"))
         }
     })
 }
@@ -72,22 +77,22 @@ pub fn named(model: &mut Model, wanted: &Wanted<'_>, name: &str, max_states: usi
 /// The tester that plays for the goal called `name`.
 pub fn game(
     model: &mut Model,
-    wanted: &Wanted<'_>,
+    wanted: &SolverRequest<'_>,
     name: &str,
     interaction: Interaction,
-) -> Result<Game, Stop> {
+) -> Result<GameTester, EarlyStop> {
     let goal = goal(model, name)?;
     let mut solver = wanted.make()?;
-    let game = Game::new(&mut Ctx::new(model, &mut *solver), &goal, interaction);
+    let game = GameTester::new(&mut Ctx::new(model, &mut *solver), &goal, interaction);
     game.ok_or_else(|| {
-        Stop::usage(format!("`{name}` cannot be played for")).help(
+        EarlyStop::usage(format!("`{name}` cannot be played for")).help(
             "a game needs a place to reach or an observer, in a model without clocks and unknown values",
         )
     })
 }
 
 /// The goal of `model` called `name`.
-fn goal(model: &Model, name: &str) -> Result<Goal, Stop> {
+fn goal(model: &Model, name: &str) -> Result<Goal, EarlyStop> {
     let goal = model.sts.goals.iter().find(|goal| &*goal.name == name).cloned();
     goal.ok_or_else(|| {
         let names: Vec<String> = model.sts.goals.iter().map(|goal| format!("`{}`", goal.name)).collect();
@@ -96,14 +101,18 @@ fn goal(model: &Model, name: &str) -> Result<Goal, Stop> {
         } else {
             format!("there is {}", names.join(", "))
         };
-        Stop::usage(format!("the model has no purpose `{name}`")).help(there)
+        EarlyStop::usage(format!("the model has no purpose `{name}`")).help(there)
     })
 }
 
-fn goals(model: &mut Model, args: &Purposes, wanted: &Wanted<'_>) -> Result<Vec<GoalFound>, Stop> {
+fn goals(
+    model: &mut Model,
+    args: &PurposesArgs,
+    wanted: &SolverRequest<'_>,
+) -> Result<Vec<GoalFound>, EarlyStop> {
     let mut solver = wanted.make()?;
     let _stage = limit::stage("looking for paths that meet the goals");
-    let limits = Limits { max_states: args.max_states, max_depth: u32::MAX };
+    let limits = ExploreLimits { max_states: args.max_states, max_depth: u32::MAX };
     let goals = model.sts.goals.clone();
     let mut cx = Ctx::new(model, &mut *solver);
     let found = goals.iter().map(|goal| (goal.name.to_string(), of_goal(&mut cx, goal, limits)));
@@ -134,7 +143,7 @@ fn show(out: &mut impl Write, sts: &Sts, set: &PurposeSet, goals: &[GoalFound]) 
 }
 
 /// The length and the switches of a purpose.
-fn text(sts: &Sts, purpose: &Purpose) -> String {
+fn text(sts: &Sts, purpose: &TestPurpose) -> String {
     let switches: Vec<String> = purpose.path().map(|id| label(sts, id)).collect();
     let doubt = purpose.doubt.as_ref().map_or_else(String::new, |why| format!(" (in doubt: {why})"));
     format!("[{}] {}{doubt}", purpose.n_messages(sts), switches.join(" "))
@@ -170,7 +179,7 @@ fn set_json(sts: &Sts, set: &PurposeSet, goals: &[GoalFound]) -> Json {
     })
 }
 
-fn purpose_json(sts: &Sts, purpose: &Purpose) -> Json {
+fn purpose_json(sts: &Sts, purpose: &TestPurpose) -> Json {
     let message = |id: SwitchId| {
         let gate = &sts.gates[sts.switches[id].gate];
         let mark = match gate.kind {

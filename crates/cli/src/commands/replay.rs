@@ -3,32 +3,32 @@
 use ioxide_model::sts::Model;
 use ioxide_model::trace::Trace;
 use ioxide_runner::campaign::{CampaignConfig, CampaignOutcome};
-use ioxide_runner::event::{EventKind, Outcome};
+use ioxide_runner::event::{EventKind, RunOutcome};
 use ioxide_runner::record::Record;
 use ioxide_runner::run::RunConfig;
-use ioxide_runner::shrink::{ShrinkConfig, Sign};
-use ioxide_symex::{After, Ctx};
-use ioxide_testgen::tester::replay::{Replay as Replayer, Unmentioned, plan_of};
-use ioxide_testgen::tester::{Finding, Move, Tester};
+use ioxide_runner::shrink::{FailureSign, ShrinkConfig};
+use ioxide_symex::{Ctx, Monitor};
+use ioxide_testgen::tester::replay::{ReplayTester as Replayer, Unmentioned, plan_of};
+use ioxide_testgen::tester::{MethodFinding, Tester, TesterMove};
 
-use crate::args::{Replay, Shrink};
-use crate::exit::{ExitStatus, Stop};
+use crate::args::{ReplayArgs, ShrinkArgs};
+use crate::exit::{EarlyStop, ExitStatus};
 use crate::record_folder::RecordFolder;
-use crate::session::{Session, Show, Times, patience, status};
-use crate::solver::Wanted;
-use crate::system::System;
+use crate::session::{CampaignSession, EventTimes, ShowResults, patience, status};
+use crate::solver::SolverRequest;
+use crate::system::SystemUnderTest;
 use crate::{load, machine, record, timing};
 
 /// How often a run that is to be made smaller is done until it fails.
 const ATTEMPTS: u64 = 3;
 
 /// Replays the run that failed first, or the first run if none did.
-pub fn run(args: &Replay) -> Result<ExitStatus, Stop> {
+pub fn run(args: &ReplayArgs) -> Result<ExitStatus, EarlyStop> {
     Ok(status(&again(args, None, None)?.outcome))
 }
 
 /// Replays the run and makes it smaller if it fails in the same way.
-pub fn shrink(args: &Shrink) -> Result<ExitStatus, Stop> {
+pub fn shrink(args: &ShrinkArgs) -> Result<ExitStatus, EarlyStop> {
     let budget = ShrinkConfig { attempts: args.attempts, time: Some(args.time), ..ShrinkConfig::default() };
     let folder = args.report.as_deref().map(RecordFolder::open).transpose()?;
     let done = again(&args.replay, Some(budget), folder.as_ref())?;
@@ -44,18 +44,18 @@ pub fn shrink(args: &Shrink) -> Result<ExitStatus, Stop> {
 }
 
 /// A recorded run that was done again.
-struct Done {
+struct ReplayedRun {
     outcome: CampaignOutcome,
     /// What was recorded, in words, and in which way it failed.
     recorded: Vec<String>,
-    sign: Option<Sign>,
+    sign: Option<FailureSign>,
     /// What was seen the last time.
     seen: Vec<String>,
 }
 
-impl Done {
+impl ReplayedRun {
     /// Why nothing was made smaller, with both runs.
-    fn not_again(&self) -> Stop {
+    fn not_again(&self) -> EarlyStop {
         let what = match self.sign {
             Some(_) if self.outcome.counts.failed > 0 => {
                 "nothing was shrunk: the failure of the record did not happen again reliably, or another one did"
@@ -64,41 +64,49 @@ impl Done {
             None => "there is nothing to shrink: the run did not fail",
         };
         let (recorded, seen) = (self.recorded.join(" "), self.seen.join(" "));
-        Stop::new(ExitStatus::Inconclusive, format!("{what}\n  recorded:  {recorded}\n  this time: {seen}"))
-            .help("was it recorded with another system? `--number` names another run")
+        EarlyStop::new(
+            ExitStatus::Inconclusive,
+            format!("{what}\n  recorded:  {recorded}\n  this time: {seen}"),
+        )
+        .help("was it recorded with another system? `--number` names another run")
     }
 }
 
 /// Makes the moves of a plan and remembers what was seen.
-struct Witness {
+struct ReplayWitness {
     plan: Replayer,
     seen: Trace,
 }
 
-impl Tester for Witness {
+impl Tester for ReplayWitness {
     fn start(&mut self, seed: u64) {
         self.plan.start(seed);
     }
 
-    fn next(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) -> Move {
+    fn next(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) -> TesterMove {
         self.plan.next(cx, after, history)
     }
 
-    fn finding(&mut self, _cx: &mut Ctx<'_>, history: &Trace) -> Option<Finding> {
+    fn finding(&mut self, _cx: &mut Ctx<'_>, history: &Trace) -> Option<MethodFinding> {
         self.seen = history.clone();
         None
     }
 }
 
 /// Does the recorded run again; up to three times if it is to be made smaller and does not fail.
-fn again(args: &Replay, shrink: Option<ShrinkConfig>, report: Option<&RecordFolder>) -> Result<Done, Stop> {
+fn again(
+    args: &ReplayArgs,
+    shrink: Option<ShrinkConfig>,
+    report: Option<&RecordFolder>,
+) -> Result<ReplayedRun, EarlyStop> {
     let recorded = record::read(&args.run)?;
     let file = args.model.clone().or_else(|| record::model_file(&recorded)).ok_or_else(|| {
-        Stop::usage(format!("`{}` does not name its model", args.run)).help("name it with `--model FILE`")
+        EarlyStop::usage(format!("`{}` does not name its model", args.run))
+            .help("name it with `--model FILE`")
     })?;
     let set = if args.set.is_empty() { record::settings(&recorded) } else { args.set.clone() };
     let (_, mut spec) = load::model(&file, &set)?;
-    let sut = System::named(&args.sut)?;
+    let sut = SystemUnderTest::named(&args.sut)?;
     let clock = timing::clock(&args.time, &sut)?;
     machine::know_outputs(&mut spec, &sut);
     let run = match args.number {
@@ -106,18 +114,18 @@ fn again(args: &Replay, shrink: Option<ShrinkConfig>, report: Option<&RecordFold
         None => first_failing(&recorded),
     };
     let trace = recorded.trace(&spec, run).map_err(|error| {
-        Stop::usage(format!("`{}` does not fit the model: {error}", args.run))
+        EarlyStop::usage(format!("`{}` does not fit the model: {error}", args.run))
             .help("was the model changed since?")
     })?;
     if trace.is_empty() {
-        return Err(Stop::new(
+        return Err(EarlyStop::new(
             ExitStatus::Nothing,
             format!("run {} of `{}` has no steps", run + 1, args.run),
         ));
     }
-    let sign = failed(&recorded, run).then(|| Sign::of_failing(&trace)).flatten();
+    let sign = failed(&recorded, run).then(|| FailureSign::of_failing(&trace)).flatten();
     let plan = Replayer::new(plan_of(&spec.sts, &trace), Unmentioned::Stop);
-    let mut tester = Witness { plan, seen: Trace::default() };
+    let mut tester = ReplayWitness { plan, seen: Trace::default() };
     let shown = |spec: &Model, trace: &Trace| -> Vec<String> {
         trace.labels.iter().map(|label| label.show(&spec.pool, &spec.sts)).collect()
     };
@@ -137,36 +145,34 @@ fn again(args: &Replay, shrink: Option<ShrinkConfig>, report: Option<&RecordFold
         set,
         ..CampaignConfig::default()
     };
-    let session = Session {
+    let session = CampaignSession {
         spec,
         sut,
         clock,
         testers: vec![&mut tester],
-        solver: Wanted::endless(&args.solver),
-        show: Show::People,
+        solver: SolverRequest::endless(&args.solver),
+        show: ShowResults::People,
         record: report,
-        times: Times::Told,
+        times: EventTimes::Told,
     };
     let outcome = session.run(&config)?;
-    Ok(Done { outcome, recorded: shown(&model, &trace), sign, seen: shown(&model, &tester.seen) })
+    Ok(ReplayedRun { outcome, recorded: shown(&model, &trace), sign, seen: shown(&model, &tester.seen) })
 }
 
 /// Whether this run failed when it was recorded.
 fn failed(recorded: &Record, run: u64) -> bool {
     recorded.events.iter().any(|event| match &event.event {
-        EventKind::RunFinished(told) => told.run == run && told.outcome == Outcome::Fail,
+        EventKind::RunFinished(told) => told.run == run && told.outcome == RunOutcome::Fail,
         _ => false,
     })
 }
 
 /// The run that people call `number`.
-pub fn numbered(recorded: &Record, number: u64) -> Result<u64, Stop> {
+pub fn numbered(recorded: &Record, number: u64) -> Result<u64, EarlyStop> {
     match record::n_runs(recorded) {
         n if (1..=n).contains(&number) => Ok(number - 1),
-        n => {
-            Err(Stop::usage(format!("there is no run {number}: the record has {n}"))
-                .help("runs count from 1"))
-        }
+        n => Err(EarlyStop::usage(format!("there is no run {number}: the record has {n}"))
+            .help("runs count from 1")),
     }
 }
 
@@ -177,7 +183,7 @@ pub fn first_failing(recorded: &Record) -> u64 {
         _ => None,
     });
     let first = finished.clone().next();
-    let failing = finished.find(|told| told.outcome == Outcome::Fail).or(first);
+    let failing = finished.find(|told| told.outcome == RunOutcome::Fail).or(first);
     // A run that was cut off has no end; it is still there.
     failing.map_or(0, |told| told.run)
 }

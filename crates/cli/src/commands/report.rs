@@ -7,67 +7,69 @@ use std::fs::File;
 use std::io::{self, BufWriter, Cursor, Write};
 use std::path::Path;
 
-use ioxide_campaign::gather::Gathered;
+use ioxide_campaign::gather::GatheredParts;
 
-use ioxide_report::html::campaign::Campaign;
-use ioxide_report::junit::Junit;
+use ioxide_report::html::campaign::CampaignPage;
+use ioxide_report::junit::JunitReport;
 use ioxide_report::markdown;
 use ioxide_report::summary::Summary;
-use ioxide_report::terminal::Terminal;
+use ioxide_report::terminal::TerminalReporter;
 use ioxide_runner::event::Event;
 use ioxide_runner::record::Recorder;
 use ioxide_runner::reporter::Reporter;
 use tempfile::TempDir;
 
-use super::test::parts::Whole;
+use super::test::parts::WholeCampaign;
 use super::{merge, rounds};
-use crate::args::{Command, Report};
-use crate::exit::{ExitStatus, Stop};
-use crate::progress::Progress;
+use crate::args::{CliCommand, ReportArgs};
+use crate::exit::{EarlyStop, ExitStatus};
+use crate::progress::ProgressLine;
 use crate::{html, record, write};
 
 /// Writes the reports asked for, or the one of the terminal if none is.
-pub fn run(args: &Report) -> Result<ExitStatus, Stop> {
+pub fn run(args: &ReportArgs) -> Result<ExitStatus, EarlyStop> {
     if let Some(so_far) = so_far(args)? {
         let run = so_far.path().display().to_string();
-        return reported(&Report { run, ..args.clone() });
+        return reported(&ReportArgs { run, ..args.clone() });
     }
     reported(args)
 }
 
 /// The record of a campaign in parts, as far as it has come, in a folder of its own.
-fn so_far(args: &Report) -> Result<Option<TempDir>, Stop> {
+fn so_far(args: &ReportArgs) -> Result<Option<TempDir>, EarlyStop> {
     let dir = Path::new(&args.run);
     if !dir.join("part.json").exists() && !dir.join("campaign.json").exists() {
         return Ok(None);
     }
-    let mut parts = Gathered::new(&[dir.to_path_buf()]).map_err(merge::refused)?;
+    let mut parts = GatheredParts::new(&[dir.to_path_buf()]).map_err(merge::refused)?;
     let what = merge::command(&parts)?;
     rounds::settle(&what, &mut parts, &args.solver)?;
-    let Command::Test(test) = what else {
-        return Err(Stop::usage(format!("`{}` has no runs to report on", args.run))
+    let CliCommand::Test(test) = what else {
+        return Err(EarlyStop::usage(format!("`{}` has no runs to report on", args.run))
             .help("`ioxide merge` shows what it has"));
     };
     eprintln!("{} of {} units are done", parts.n_done(), parts.manifest.count);
     let folder = tempfile::tempdir()?;
     let file = File::create(folder.path().join("campaign.jsonl"))?;
     let mut recorder = Recorder::new(BufWriter::new(file))?;
-    Whole::of(&test, &mut parts, &mut recorder, &args.solver)?;
+    WholeCampaign::of(&test, &mut parts, &mut recorder, &args.solver)?;
     Ok(Some(folder))
 }
 
-fn reported(args: &Report) -> Result<ExitStatus, Stop> {
+fn reported(args: &ReportArgs) -> Result<ExitStatus, EarlyStop> {
     let is_stdout = |file: &Option<String>| file.as_deref() == Some("-");
     let to_stdout = [is_stdout(&args.junit), is_stdout(&args.markdown), is_stdout(&args.html), args.json];
     if to_stdout.iter().filter(|&&is_there| is_there).count() > 1 {
-        return Err(Stop::usage("two reports cannot both go to stdout").help("name a file for one of them"));
+        return Err(
+            EarlyStop::usage("two reports cannot both go to stdout").help("name a file for one of them")
+        );
     }
     let files = [&args.junit, &args.markdown, &args.html];
     if files.iter().all(|file| file.is_none()) && !args.json {
         return shown(args);
     }
-    let mut junit = args.junit.as_ref().map(|_| Junit::new(Cursor::new(Vec::new())));
-    let mut campaign = args.html.as_ref().map(|_| Campaign::default());
+    let mut junit = args.junit.as_ref().map(|_| JunitReport::new(Cursor::new(Vec::new())));
+    let mut campaign = args.html.as_ref().map(|_| CampaignPage::default());
     let mut summary = Summary::default();
     record::each(&args.run, |event: &Event| {
         junit.iter_mut().try_for_each(|junit| junit.event(event))?;
@@ -92,9 +94,9 @@ fn reported(args: &Report) -> Result<ExitStatus, Stop> {
 }
 
 /// The report of the terminal, as if the campaign went on now.
-fn shown(args: &Report) -> Result<ExitStatus, Stop> {
-    let mut progress = Progress::new();
-    let mut terminal = Terminal::new(io::stdout().lock(), |line: &str| progress.show(line));
+fn shown(args: &ReportArgs) -> Result<ExitStatus, EarlyStop> {
+    let mut progress = ProgressLine::new();
+    let mut terminal = TerminalReporter::new(io::stdout().lock(), |line: &str| progress.show(line));
     record::each(&args.run, |event: &Event| terminal.tell(event))?;
     terminal.finish()?;
     Ok(ExitStatus::Success)

@@ -2,45 +2,45 @@
 //!
 //! Both come from the results of the rounds before alone, in the order of the plan, so they are the same wherever units ran.
 
-use ioxide_campaign::gather::Gathered;
-use ioxide_campaign::rounds::{Feedback, Rounds};
+use ioxide_campaign::gather::GatheredParts;
+use ioxide_campaign::rounds::{RoundFeedback, UnitRounds};
 use ioxide_campaign::units::UnitSet;
 
 use super::{kill, score, test};
-use crate::args::{Command, PartArgs, SolverArgs};
-use crate::exit::Stop;
+use crate::args::{CliCommand, PartArgs, SolverArgs};
+use crate::exit::EarlyStop;
 
 /// The rounds of a command; one, if it has none.
-pub fn of(what: &Command) -> Rounds {
+pub fn of(what: &CliCommand) -> UnitRounds {
     let n = |part: &PartArgs| part.n_rounds();
     match what {
-        Command::Test(args) => Rounds::repeated(n(&args.part)),
-        Command::Kill(args) => Rounds::dealt(n(&args.part)),
-        Command::Score(args) => Rounds::repeated(n(&args.part)),
-        _ => Rounds::ONE,
+        CliCommand::Test(args) => UnitRounds::repeated(n(&args.part)),
+        CliCommand::Kill(args) => UnitRounds::dealt(n(&args.part)),
+        CliCommand::Score(args) => UnitRounds::repeated(n(&args.part)),
+        _ => UnitRounds::ONE,
     }
 }
 
 /// What is known when `round`, from 1, begins.
 pub fn feedback(
-    what: &Command,
-    parts: &mut Gathered,
+    what: &CliCommand,
+    parts: &mut GatheredParts,
     round: u64,
     solver: &SolverArgs,
-) -> Result<Feedback, Stop> {
+) -> Result<RoundFeedback, EarlyStop> {
     match what {
-        Command::Test(args) => test::rounds::feedback(args, parts, round, solver),
-        Command::Kill(args) => kill::rounds::feedback(args, parts, round, solver),
-        Command::Score(args) => score::rounds::feedback(args, parts, round),
-        _ => Err(Stop::usage("this command has no rounds")),
+        CliCommand::Test(args) => test::rounds::feedback(args, parts, round, solver),
+        CliCommand::Kill(args) => kill::rounds::feedback(args, parts, round, solver),
+        CliCommand::Score(args) => score::rounds::feedback(args, parts, round),
+        _ => Err(EarlyStop::usage("this command has no rounds")),
     }
 }
 
 /// Takes out of the missing units what nobody needs to do: what a round before has covered or killed, and
 /// what comes after a goal that was reached.
-pub fn settle(what: &Command, parts: &mut Gathered, solver: &SolverArgs) -> Result<(), Stop> {
+pub fn settle(what: &CliCommand, parts: &mut GatheredParts, solver: &SolverArgs) -> Result<(), EarlyStop> {
     let (rounds, count) = (of(what), parts.manifest.count);
-    if let Command::Score(args) = what
+    if let CliCommand::Score(args) = what
         && let Some(end) = score::rounds::so_far(args, parts)?.1
     {
         parts.settle(&UnitSet::range(end + 1, count));

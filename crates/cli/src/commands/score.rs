@@ -12,34 +12,34 @@ use ioxide_model::source::Sources;
 use ioxide_model::sts::{GateKind, Model};
 use ioxide_model::trace::Trace;
 use ioxide_report::html::mutation::TestRow;
-use ioxide_runner::codec::{Message, label_from_json};
+use ioxide_runner::codec::{WireMessage, label_from_json};
 use ioxide_runner::suite::{SuiteReader, SuiteTest};
 use ioxide_smt::halt::Halted;
 use ioxide_symex::Ctx;
-use ioxide_testgen::kill::lab::Lab;
+use ioxide_testgen::kill::mutant_runner::MutantRunner;
 use ioxide_testgen::purpose::Criterion;
 use ioxide_testgen::tester::Tester;
-use ioxide_testgen::tester::cover::{Cover, Order, Rounds};
-use ioxide_testgen::tester::random::{Random, RandomConfig};
+use ioxide_testgen::tester::cover::{CoverRounds, CoverTester, PurposeOrder};
+use ioxide_testgen::tester::random::{RandomConfig, RandomTester};
 use serde_json::{Map, Value as Json, json};
 
-use self::play::Stage;
+use self::play::MutantStage;
 use super::conform::shown;
-use super::kill::page::{self, Subject};
-use super::kill::{Decided, decided, specimens, workers};
+use super::kill::page::{self, MutatedModel};
+use super::kill::{DecidedMutants, decided, specimens, workers};
 use super::mutate::diff;
 use super::purposes;
-use crate::args::Score;
-use crate::exit::{self, ExitStatus, Stop};
-use crate::progress::Progress;
-use crate::solver::Wanted;
-use crate::{limit, load, planned};
+use crate::args::ScoreArgs;
+use crate::exit::{self, EarlyStop, ExitStatus};
+use crate::progress::ProgressLine;
+use crate::solver::SolverRequest;
+use crate::{limit, load, unit_command};
 
 /// Symbolic states looked at for purposes.
 const MAX_STATES: usize = 20_000;
 
 /// Which killable mutants each test kills; a tester is one test.
-struct Kills {
+struct KillTable {
     tests: Vec<Vec<usize>>,
     ios: Option<usize>,
     /// Mutants and after how many inputs and outputs they were found, where that was counted.
@@ -48,7 +48,7 @@ struct Kills {
     halted: Option<Halted>,
 }
 
-impl Kills {
+impl KillTable {
     /// After how many inputs and outputs mutants were found, the first found first.
     fn found_after(&self) -> Vec<u64> {
         let mut after: Vec<u64> = self.after.iter().map(|&(_, after)| after).collect();
@@ -63,44 +63,44 @@ impl Kills {
 }
 
 /// Scores and shows what was missed.
-pub fn run(args: &Score) -> Result<ExitStatus, Stop> {
+pub fn run(args: &ScoreArgs) -> Result<ExitStatus, EarlyStop> {
     if args.part.is_planned() {
         return parts::run(args);
     }
-    planned::whole(&args.part)?;
+    unit_command::whole(&args.part)?;
     let (sources, mut model) = load::model(&args.file, &args.set)?;
-    let wanted = Wanted::new(&args.solver, limit::halt(&args.limit));
+    let wanted = SolverRequest::new(&args.solver, limit::halt(&args.limit));
     let decided = decided(&mut model, &args.mutants, &args.decide, &wanted, args.record.as_deref())?;
     if decided.is_interrupted() {
-        return Err(Stop::new(ExitStatus::Interrupted, "interrupted before all mutants were decided"));
+        return Err(EarlyStop::new(ExitStatus::Interrupted, "interrupted before all mutants were decided"));
     }
     let killable = killable(&decided)?;
     let kills = killed(args, &wanted, &mut model, &decided, &killable)?;
-    told(args, &sources, &model, &decided, &kills, &wanted)
+    show_score(args, &sources, &model, &decided, &kills, &wanted)
 }
 
 /// The mutants that something tells from the model; none is an error.
-fn killable(decided: &Decided) -> Result<Vec<usize>, Stop> {
+fn killable(decided: &DecidedMutants) -> Result<Vec<usize>, EarlyStop> {
     let killable: Vec<usize> =
         (0..decided.mutants.len()).filter(|&at| trace(decided, at).is_some()).collect();
     if let (true, Some(halted)) = (killable.is_empty(), decided.halted) {
-        let stop = Stop::new(ExitStatus::Inconclusive, format!("no mutant was killed before {halted}"));
+        let stop = EarlyStop::new(ExitStatus::Inconclusive, format!("no mutant was killed before {halted}"));
         return Err(stop.help("raise `--time-limit`"));
     }
     if killable.is_empty() {
-        return Err(Stop::new(ExitStatus::Nothing, "no mutant can be killed"));
+        return Err(EarlyStop::new(ExitStatus::Nothing, "no mutant can be killed"));
     }
     Ok(killable)
 }
 
 /// Who kills which of `killable`.
 fn killed(
-    args: &Score,
-    wanted: &Wanted<'_>,
+    args: &ScoreArgs,
+    wanted: &SolverRequest<'_>,
     model: &mut Model,
-    decided: &Decided,
+    decided: &DecidedMutants,
     killable: &[usize],
-) -> Result<Kills, Stop> {
+) -> Result<KillTable, EarlyStop> {
     match args.suite.as_str() {
         "random" | "cover" => by_tester(args, wanted, model, decided, killable),
         word => match play::case_goal(word) {
@@ -111,17 +111,17 @@ fn killed(
 }
 
 /// Shows the score.
-fn told(
-    args: &Score,
+fn show_score(
+    args: &ScoreArgs,
     sources: &Sources,
     model: &Model,
-    decided: &Decided,
-    kills: &Kills,
-    wanted: &Wanted<'_>,
-) -> Result<ExitStatus, Stop> {
+    decided: &DecidedMutants,
+    kills: &KillTable,
+    wanted: &SolverRequest<'_>,
+) -> Result<ExitStatus, EarlyStop> {
     let killable = killable(decided)?;
     if let Some(path) = &args.html {
-        let subject = Subject { model, sources, file: &args.file };
+        let subject = MutatedModel { model, sources, file: &args.file };
         let name = match args.suite.as_str() {
             tester @ ("random" | "cover") => format!("the {tester} tester"),
             file => file.to_owned(),
@@ -145,20 +145,20 @@ fn told(
     exit::shown(if whole { ExitStatus::Success } else { partial() }, told)
 }
 
-fn trace(decided: &Decided, at: usize) -> Option<&Trace> {
-    decided.outcomes[at].as_ref().and_then(workers::Outcome::trace)
+fn trace(decided: &DecidedMutants, at: usize) -> Option<&Trace> {
+    decided.outcomes[at].as_ref().and_then(workers::MutantOutcome::trace)
 }
 
 /// Runs the tests of the file on every killable mutant.
 fn by_suite(
-    wanted: &Wanted<'_>,
+    wanted: &SolverRequest<'_>,
     path: &str,
     model: &mut Model,
-    decided: &Decided,
+    decided: &DecidedMutants,
     killable: &[usize],
-) -> Result<Kills, Stop> {
+) -> Result<KillTable, EarlyStop> {
     if model.sts.vars.iter().any(|var| var.init.is_none()) {
-        return Err(Stop::new(
+        return Err(EarlyStop::new(
             ExitStatus::Inconclusive,
             "not known: what a suite kills depends on values that the model leaves open at start",
         )
@@ -169,10 +169,10 @@ fn by_suite(
     let systems = decided.systems(&spec);
     let mut solver = wanted.make()?;
     let mut cx = Ctx::new(model, &mut *solver);
-    let lab = Lab::new(&mut cx, &spec, &specimens(&decided.mutants, &systems));
-    let mut progress = Progress::new();
+    let lab = MutantRunner::new(&mut cx, &spec, &specimens(&decided.mutants, &systems));
+    let mut progress = ProgressLine::new();
     let mut kills =
-        Kills { tests: Vec::with_capacity(tests.len()), ios: Some(0), after: Vec::new(), halted: None };
+        KillTable { tests: Vec::with_capacity(tests.len()), ios: Some(0), after: Vec::new(), halted: None };
     let mut found = vec![false; decided.mutants.len()];
     for (at, test) in tests.iter().enumerate() {
         progress.tick(|| format!("test {} of {}", at + 1, tests.len()));
@@ -181,8 +181,8 @@ fn by_suite(
             break;
         }
         let trace = match test {
-            Given::Inputs(inputs) => Lab::followed(&mut cx, inputs),
-            Given::Trace(trace) => trace.clone(),
+            GivenTest::Inputs(inputs) => MutantRunner::followed(&mut cx, inputs),
+            GivenTest::Trace(trace) => trace.clone(),
         };
         kills.ios = kills.ios.map(|ios| ios + trace.len() + 1);
         let killed = lab.killed(&mut cx, &trace, killable);
@@ -195,16 +195,17 @@ fn by_suite(
 }
 
 /// A test of a file.
-enum Given {
+enum GivenTest {
     /// Inputs to give; the system is looked at after each.
     Inputs(Vec<Label>),
     /// What to follow; the system is looked at where the trace has an observation and at its end.
     Trace(Trace),
 }
 
-fn read(path: &str, model: &Model) -> Result<Vec<Given>, Stop> {
+fn read(path: &str, model: &Model) -> Result<Vec<GivenTest>, EarlyStop> {
     let wrong = |error: String| {
-        Stop::usage(format!("`{path}`: {error}")).help("give a suite file of this model, `random` or `cover`")
+        EarlyStop::usage(format!("`{path}`: {error}"))
+            .help("give a suite file of this model, `random` or `cover`")
     };
     let file = File::open(path).map_err(|error| wrong(error.to_string()))?;
     let reader = SuiteReader::new(BufReader::new(file)).map_err(|error| wrong(error.to_string()))?;
@@ -214,48 +215,48 @@ fn read(path: &str, model: &Model) -> Result<Vec<Given>, Stop> {
         tests.push(test.map_err(|error| wrong(format!("test {}: {error}", number + 1)))?);
     }
     if tests.is_empty() {
-        Err(Stop::new(ExitStatus::Nothing, format!("nothing to run: `{path}` has no tests")))
+        Err(EarlyStop::new(ExitStatus::Nothing, format!("nothing to run: `{path}` has no tests")))
     } else {
         Ok(tests)
     }
 }
 
-fn given(model: &Model, test: &SuiteTest) -> Result<Given, String> {
+fn given(model: &Model, test: &SuiteTest) -> Result<GivenTest, String> {
     match test {
         SuiteTest::Word(names) => {
-            let message = |name: &String| Message { label: name.clone(), args: Map::new() };
+            let message = |name: &String| WireMessage { label: name.clone(), args: Map::new() };
             let label = |name| label_from_json(model, &message(name), |kind| kind == GateKind::Input);
             let inputs: Result<Vec<Label>, _> = names.iter().map(label).collect();
-            inputs.map(Given::Inputs).map_err(|error| error.to_string())
+            inputs.map(GivenTest::Inputs).map_err(|error| error.to_string())
         }
         SuiteTest::Trace(test) => {
             let mut trace = test.trace(model).map_err(|error| error.to_string())?;
             if trace.labels.iter().all(|label| matches!(label, Label::Input(..))) {
-                return Ok(Given::Inputs(trace.labels));
+                return Ok(GivenTest::Inputs(trace.labels));
             }
             // The last observation is the last look, whatever it shows.
             if matches!(trace.labels.last(), Some(Label::Output(..) | Label::Quiescence)) {
                 trace.labels.pop();
             }
-            Ok(Given::Trace(trace))
+            Ok(GivenTest::Trace(trace))
         }
     }
 }
 
 /// Plays every killable mutant as the system under test.
 fn by_tester(
-    args: &Score,
-    wanted: &Wanted<'_>,
+    args: &ScoreArgs,
+    wanted: &SolverRequest<'_>,
     model: &Model,
-    decided: &Decided,
+    decided: &DecidedMutants,
     killable: &[usize],
-) -> Result<Kills, Stop> {
+) -> Result<KillTable, EarlyStop> {
     let mut spec = model.clone();
     let purposes = match args.suite.as_str() {
         "cover" => Some(purposes::found(&mut spec, Criterion::default(), wanted, MAX_STATES)?),
         _ => None,
     };
-    let mut progress = Progress::new();
+    let mut progress = ProgressLine::new();
     let (mut killed, mut after, mut halted) = (Vec::new(), Vec::new(), None);
     for (done, &at) in killable.iter().enumerate() {
         progress.tick(|| format!("playing mutants: {done} of {}", killable.len()));
@@ -267,26 +268,26 @@ fn by_tester(
         let (mut tester, runs): (Box<dyn Tester + Send>, u64) = match &purposes {
             Some(set) => {
                 let rounds = usize::try_from(args.runs).unwrap_or(usize::MAX);
-                let cover = Cover::new(set, Rounds::Bounded(rounds), Order::default());
+                let cover = CoverTester::new(set, CoverRounds::Bounded(rounds), PurposeOrder::default());
                 let runs = cover.max_runs(rounds) as u64;
                 (Box::new(cover), runs)
             }
             None => {
                 let config = RandomConfig { steps: args.steps as usize, ..RandomConfig::default() };
-                (Box::new(Random::new(config, seed)), args.runs)
+                (Box::new(RandomTester::new(config, seed)), args.runs)
             }
         };
-        let stage = Stage { args, wanted, spec: &spec, decided };
+        let stage = MutantStage { args, wanted, spec: &spec, decided };
         if let Some(messages) = stage.found_after(at, &mut *tester, runs)? {
             killed.push(at);
             after.push((at, messages));
         }
     }
-    Ok(Kills { tests: vec![killed], ios: None, after, halted })
+    Ok(KillTable { tests: vec![killed], ios: None, after, halted })
 }
 
 /// How often each mutant is killed.
-fn times(decided: &Decided, kills: &Kills) -> Vec<usize> {
+fn times(decided: &DecidedMutants, kills: &KillTable) -> Vec<usize> {
     let mut times = vec![0; decided.mutants.len()];
     kills.tests.iter().flatten().for_each(|&at| times[at] += 1);
     times
@@ -295,9 +296,9 @@ fn times(decided: &Decided, kills: &Kills) -> Vec<usize> {
 fn show(
     out: &mut impl Write,
     model: &Model,
-    decided: &Decided,
+    decided: &DecidedMutants,
     killable: &[usize],
-    kills: &Kills,
+    kills: &KillTable,
 ) -> io::Result<()> {
     let times = times(decided, kills);
     for &at in killable.iter().filter(|&&at| times[at] == 0) {
@@ -332,7 +333,13 @@ fn show(
     Ok(())
 }
 
-fn score_json(model: &Model, decided: &Decided, killable: &[usize], kills: &Kills, args: &Score) -> Json {
+fn score_json(
+    model: &Model,
+    decided: &DecidedMutants,
+    killable: &[usize],
+    kills: &KillTable,
+    args: &ScoreArgs,
+) -> Json {
     let times = times(decided, kills);
     let killed = killable.iter().filter(|&&at| times[at] > 0).count();
     let survivor = |&&at: &&usize| {

@@ -11,18 +11,18 @@ mod view;
 
 use std::io::{self, IsTerminal};
 
-use ioxide_explorer::walk::Walk;
+use ioxide_explorer::walk::ModelWalk;
 use ioxide_model::label::Label;
 use ioxide_model::sts::Model;
 use ioxide_symex::Ctx;
 
 use super::replay::{first_failing, numbered};
-use crate::args::Step;
-use crate::exit::{ExitStatus, Stop};
+use crate::args::StepArgs;
+use crate::exit::{EarlyStop, ExitStatus};
 use crate::{load, record, solver};
 
 /// A recorded run and where it is opened.
-pub struct Opened {
+pub struct OpenedRecord {
     /// What it is called.
     pub name: String,
     /// All its labels.
@@ -32,20 +32,20 @@ pub struct Opened {
 }
 
 /// Steps until the end of input, or until told to quit.
-pub fn run(args: &Step) -> Result<ExitStatus, Stop> {
+pub fn run(args: &StepArgs) -> Result<ExitStatus, EarlyStop> {
     let (_, mut model) = load::model(&args.model.file, &args.model.settings())?;
     let mut solver = solver::make(&args.solver)?;
     let opened = args.from.as_ref().map(|from| recorded(from, args.number, &model)).transpose()?;
     let route =
         args.at.as_deref().map(|state| route::labels_to(&mut model, &mut *solver, state)).transpose()?;
-    let mut walk = Walk::new(Ctx::new(&mut model, &mut *solver));
+    let mut walk = ModelWalk::new(Ctx::new(&mut model, &mut *solver));
     if let Some(opened) = &opened {
         go_to(&mut walk, opened)?;
     }
     if let (Some(route), Some(state)) = (&route, &args.at) {
         let (n, forbidden) = walk.follow(route);
         if forbidden.is_some() {
-            return Err(Stop::usage(format!("step {} of the way to `{state}` is forbidden", n + 1)));
+            return Err(EarlyStop::usage(format!("step {} of the way to `{state}` is forbidden", n + 1)));
         }
     }
     if !args.plain && io::stdin().is_terminal() && io::stdout().is_terminal() {
@@ -56,25 +56,25 @@ pub fn run(args: &Step) -> Result<ExitStatus, Stop> {
 }
 
 /// A run of a record and a step in it: `RUN@N`.
-fn recorded(from: &str, number: Option<u64>, model: &Model) -> Result<Opened, Stop> {
-    let bad = |why: &str| Stop::usage(format!("`--from {from}`: {why}")).help("write `--from runs@17`");
+fn recorded(from: &str, number: Option<u64>, model: &Model) -> Result<OpenedRecord, EarlyStop> {
+    let bad = |why: &str| EarlyStop::usage(format!("`--from {from}`: {why}")).help("write `--from runs@17`");
     let (path, step) = from.rsplit_once('@').ok_or_else(|| bad("should be RUN@N"))?;
     let step: usize = step.parse().map_err(|_| bad("N is not a number"))?;
     let recorded = record::read(path)?;
     let run = number.map_or_else(|| Ok(first_failing(&recorded)), |number| numbered(&recorded, number))?;
-    let misfit = |error| Stop::usage(format!("`{path}` does not fit the model: {error}"));
+    let misfit = |error| EarlyStop::usage(format!("`{path}` does not fit the model: {error}"));
     let labels = recorded.trace(model, run).map_err(misfit)?.labels;
     if step > labels.len() {
         return Err(bad(&format!("the run has {} steps", labels.len())));
     }
-    Ok(Opened { name: format!("run {} of {path}", run + 1), labels, step })
+    Ok(OpenedRecord { name: format!("run {} of {path}", run + 1), labels, step })
 }
 
 /// Observes what lies before the step.
-fn go_to(walk: &mut Walk<'_>, opened: &Opened) -> Result<(), Stop> {
+fn go_to(walk: &mut ModelWalk<'_>, opened: &OpenedRecord) -> Result<(), EarlyStop> {
     match walk.follow(&opened.labels[..opened.step]) {
         (_, None) => Ok(()),
-        (n, Some(_)) => Err(Stop::usage(format!("the model forbids step {} of the run", n + 1))
+        (n, Some(_)) => Err(EarlyStop::usage(format!("the model forbids step {} of the run", n + 1))
             .help(format!("write `@{n}` to see why it does"))),
     }
 }

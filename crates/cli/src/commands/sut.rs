@@ -5,15 +5,15 @@ use std::net::TcpListener;
 use std::sync::Arc;
 
 use ioxide_model::sts::Model;
-use ioxide_runner::serve::{Happening, NewSolver, serve, serve_tcp};
+use ioxide_runner::serve::{ListenerEvent, NewSolver, serve, serve_tcp};
 use ioxide_smt::solver::Solver;
 
-use crate::args::Sut;
-use crate::exit::{ExitStatus, Stop};
+use crate::args::SutArgs;
+use crate::exit::{EarlyStop, ExitStatus};
 use crate::{load, solver};
 
 /// Speaks the adapter protocol until the other side goes away.
-pub fn run(args: &Sut) -> Result<ExitStatus, Stop> {
+pub fn run(args: &SutArgs) -> Result<ExitStatus, EarlyStop> {
     let (_, model) = load::model(&args.model.file, &args.model.settings())?;
     let new_solver = factory(args)?;
     let seed = args.seed.unwrap_or_else(crate::seed::fresh);
@@ -24,7 +24,7 @@ pub fn run(args: &Sut) -> Result<ExitStatus, Stop> {
 }
 
 /// Makes one solver per connection; whether it can be made is known before the first.
-fn factory(args: &Sut) -> Result<Arc<NewSolver>, Stop> {
+fn factory(args: &SutArgs) -> Result<Arc<NewSolver>, EarlyStop> {
     solver::make(&args.solver)?;
     let wanted = args.solver.clone();
     Ok(Arc::new(move || match solver::make(&wanted) {
@@ -33,18 +33,23 @@ fn factory(args: &Sut) -> Result<Arc<NewSolver>, Stop> {
     }))
 }
 
-fn stdio(model: &Model, new_solver: &NewSolver, seed: u64) -> Result<ExitStatus, Stop> {
+fn stdio(model: &Model, new_solver: &NewSolver, seed: u64) -> Result<ExitStatus, EarlyStop> {
     eprintln!("playing `{}`, seed {seed}", model.sts.name);
     let reader = BufReader::new(io::stdin());
     serve(model, new_solver, seed, reader, io::stdout().lock()).map_err(|error| trouble(&error))?;
     Ok(ExitStatus::Success)
 }
 
-fn listen(model: Model, new_solver: &Arc<NewSolver>, seed: u64, address: &str) -> Result<ExitStatus, Stop> {
+fn listen(
+    model: Model,
+    new_solver: &Arc<NewSolver>,
+    seed: u64,
+    address: &str,
+) -> Result<ExitStatus, EarlyStop> {
     // A port alone means this machine only.
     let address = if address.contains(':') { address.to_owned() } else { format!("127.0.0.1:{address}") };
     let listener = TcpListener::bind(&address).map_err(|error| {
-        Stop::usage(format!("cannot listen on `{address}`: {error}")).help("pick another port")
+        EarlyStop::usage(format!("cannot listen on `{address}`: {error}")).help("pick another port")
     })?;
     let place = listener.local_addr().map_or(address, |place| place.to_string());
     eprintln!("playing `{}` on {place}, seed {seed}", model.sts.name);
@@ -52,18 +57,18 @@ fn listen(model: Model, new_solver: &Arc<NewSolver>, seed: u64, address: &str) -
     Ok(ExitStatus::Success)
 }
 
-fn tell(happening: Happening) {
+fn tell(happening: ListenerEvent) {
     match happening {
-        Happening::Connected(peer) => eprintln!("{peer} connected"),
-        Happening::Left(peer, Ok(_)) => eprintln!("{peer} left"),
-        Happening::Left(peer, Err(error)) => eprintln!("{peer} left: {error}"),
-        Happening::NotAccepted(error) => eprintln!("a connection was not accepted: {error}"),
+        ListenerEvent::Connected(peer) => eprintln!("{peer} connected"),
+        ListenerEvent::Left(peer, Ok(_)) => eprintln!("{peer} left"),
+        ListenerEvent::Left(peer, Err(error)) => eprintln!("{peer} left: {error}"),
+        ListenerEvent::NotAccepted(error) => eprintln!("a connection was not accepted: {error}"),
     }
 }
 
-fn trouble(error: &io::Error) -> Stop {
+fn trouble(error: &io::Error) -> EarlyStop {
     match error.kind() {
-        io::ErrorKind::Unsupported => Stop::usage(format!("this model cannot be played: {error}")),
-        _ => Stop::new(ExitStatus::Infrastructure, format!("the connection broke: {error}")),
+        io::ErrorKind::Unsupported => EarlyStop::usage(format!("this model cannot be played: {error}")),
+        _ => EarlyStop::new(ExitStatus::Infrastructure, format!("the connection broke: {error}")),
     }
 }

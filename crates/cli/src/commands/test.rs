@@ -1,15 +1,15 @@
 //! `ioxide test`: a live system against a model, on the fly.
 
 mod case;
-pub mod chosen;
 mod hunted;
 pub mod parts;
 pub mod rounds;
+pub mod tester_choice;
 
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use ioxide_model::relation::Relation;
+use ioxide_model::relation::ConformanceRelation;
 use ioxide_model::sts::Model;
 use ioxide_runner::campaign::{CampaignConfig, CampaignOutcome, OnFailure};
 use ioxide_runner::event::MeasureTold;
@@ -20,33 +20,35 @@ use ioxide_testgen::tester::Tester;
 use ioxide_testgen::tester::fair::InputFair;
 use serde_json::{Value as Json, json};
 
-use self::chosen::Chosen;
-use crate::args::Test;
-use crate::deadline::Deadline;
-use crate::exit::{self, ExitStatus, Stop};
+use self::tester_choice::ChosenTester;
+use crate::args::TestArgs;
+use crate::deadline::TimedTester;
+use crate::exit::{self, EarlyStop, ExitStatus};
 use crate::record_folder::RecordFolder;
-use crate::session::{Session, Show, Times, patience, status};
-use crate::solver::Wanted;
-use crate::system::System;
-use crate::{html, limit, load, machine, planned, regressions, seed, timing};
+use crate::session::{CampaignSession, EventTimes, ShowResults, patience, status};
+use crate::solver::SolverRequest;
+use crate::system::SystemUnderTest;
+use crate::{html, limit, load, machine, regressions, seed, timing, unit_command};
 
 /// Tests the system and says what was found.
-pub fn run(args: &Test) -> Result<ExitStatus, Stop> {
+pub fn run(args: &TestArgs) -> Result<ExitStatus, EarlyStop> {
     if args.part.is_planned() {
         return parts::run(args);
     }
-    planned::whole(&args.part)?;
+    unit_command::whole(&args.part)?;
     if args.shares.is_some() {
-        return Err(Stop::usage("`--shares` is for a campaign in parts").help("add `--plan` or `--part DIR`"));
+        return Err(
+            EarlyStop::usage("`--shares` is for a campaign in parts").help("add `--plan` or `--part DIR`")
+        );
     }
     let (sources, mut spec) = load::model(&args.model.file, &args.model.settings())?;
     something_to_run(args, &spec)?;
-    let sut = System::named(&args.sut)?;
+    let sut = SystemUnderTest::named(&args.sut)?;
     let secrets = sut.secrets()?;
     let clock = timing::clock(&args.time, &sut)?;
     machine::know_outputs(&mut spec, &sut);
     let seed = args.seed.unwrap_or_else(seed::fresh);
-    let chosen = Chosen::named(args, &mut spec, seed)?;
+    let chosen = ChosenTester::named(args, &mut spec, seed)?;
     let limit = chosen.time_limit(args, &sut);
     let folder = args.report.as_deref().map(RecordFolder::open).transpose()?;
     let known = match &folder {
@@ -60,27 +62,27 @@ pub fn run(args: &Test) -> Result<ExitStatus, Stop> {
         ..campaign_config(args, &spec, &sut, seed)?
     };
     let shown = spec.clone();
-    let thinking = chosen::thinking(args);
+    let thinking = tester_choice::thinking(args);
     let whole = limit::whole(&args.limit);
     let limit = limit.into_iter().chain(whole.left()).min();
     let mut workers = chosen.shared(args.jobs.max(1));
     let interaction = chosen.interaction(args);
     let mut fair: Vec<InputFair<'_>> =
         workers.iter_mut().map(|worker| InputFair::new(worker.tester(), interaction)).collect();
-    let mut limited: Vec<Deadline<'_>> =
-        fair.iter_mut().map(|worker| Deadline::new(worker, limit, thinking)).collect();
-    let session = Session {
+    let mut limited: Vec<TimedTester<'_>> =
+        fair.iter_mut().map(|worker| TimedTester::new(worker, limit, thinking)).collect();
+    let session = CampaignSession {
         spec,
         sut,
         clock,
         testers: limited.iter_mut().map(|worker| worker as &mut (dyn Tester + Send)).collect(),
-        solver: Wanted::new(&args.solver, whole.clone()),
-        show: if args.json { Show::Nothing } else { Show::People },
+        solver: SolverRequest::new(&args.solver, whole.clone()),
+        show: if args.json { ShowResults::Nothing } else { ShowResults::People },
         record: folder.as_ref(),
-        times: if args.no_times { Times::LeftOut } else { Times::Told },
+        times: if args.no_times { EventTimes::LeftOut } else { EventTimes::Told },
     };
     let outcome = session.run(&config)?;
-    let was_late = limited.iter().any(Deadline::has_passed);
+    let was_late = limited.iter().any(TimedTester::has_passed);
     let is_cut = limit::is_over(&whole);
     if is_cut {
         eprintln!("{}", limit::partial(Halted::Time));
@@ -92,7 +94,7 @@ pub fn run(args: &Test) -> Result<ExitStatus, Stop> {
         let added = regressions::add(folder.path(), &shown, &config.regressions, &outcome.failures, &secrets);
         added.unwrap_or_else(|error| folder.lacks(&format!("the failing runs could not be kept: {error}")));
     }
-    let chosen = Chosen::joined(workers).unwrap_or(chosen);
+    let chosen = ChosenTester::joined(workers).unwrap_or(chosen);
     let told = if args.json {
         let mut result = outcome_json(&shown, &config, &outcome);
         result["cover"] = chosen.json(&shown.sts);
@@ -121,21 +123,26 @@ pub fn run(args: &Test) -> Result<ExitStatus, Stop> {
 }
 
 /// Refuses a campaign in which nothing would happen.
-fn something_to_run(args: &Test, spec: &Model) -> Result<(), Stop> {
+fn something_to_run(args: &TestArgs, spec: &Model) -> Result<(), EarlyStop> {
     if args.runs == Some(0) || args.steps == Some(0) || args.jobs == 0 {
-        return Err(Stop::new(
+        return Err(EarlyStop::new(
             ExitStatus::Nothing,
             "nothing to run: `--runs`, `--steps` and `--jobs` must be above 0",
         ));
     }
     if spec.sts.switches.is_empty() {
-        return Err(Stop::new(ExitStatus::Nothing, "nothing to run: the model has no transitions"));
+        return Err(EarlyStop::new(ExitStatus::Nothing, "nothing to run: the model has no transitions"));
     }
     Ok(())
 }
 
 /// What the arguments say of a campaign, its tester aside.
-fn campaign_config(args: &Test, spec: &Model, sut: &System, seed: u64) -> Result<CampaignConfig, Stop> {
+fn campaign_config(
+    args: &TestArgs,
+    spec: &Model,
+    sut: &SystemUnderTest,
+    seed: u64,
+) -> Result<CampaignConfig, EarlyStop> {
     Ok(CampaignConfig {
         seed,
         until: args.until.map(Into::into),
@@ -151,7 +158,7 @@ fn campaign_config(args: &Test, spec: &Model, sut: &System, seed: u64) -> Result
 }
 
 /// The exit status of what was found and what was wanted.
-fn verdict(chosen: &Chosen, outcome: &CampaignOutcome) -> ExitStatus {
+fn verdict(chosen: &ChosenTester, outcome: &CampaignOutcome) -> ExitStatus {
     match status(outcome) {
         ExitStatus::Success if !outcome.is_enough => ExitStatus::Inconclusive,
         // What nobody knows how to reach is a goal not met.
@@ -171,12 +178,12 @@ fn cut_short(outcome: &CampaignOutcome) -> ExitStatus {
 }
 
 /// The settings of every run.
-pub fn run_config(args: &Test, spec: &Model, sut: &System) -> Result<RunConfig, Stop> {
+pub fn run_config(args: &TestArgs, spec: &Model, sut: &SystemUnderTest) -> Result<RunConfig, EarlyStop> {
     let default = patience(sut, &args.sut, args.quiescence_ms)?;
     let objective = args.objective.as_deref().map(|name| objective(spec, name)).transpose()?;
     Ok(RunConfig {
         patience: sut.times(spec, default)?,
-        relation: args.relation.unwrap_or_else(|| Relation::usual(&spec.sts)),
+        relation: args.relation.unwrap_or_else(|| ConformanceRelation::usual(&spec.sts)),
         confirm: args.confirm_silence.max(1),
         objective: objective.map(Arc::new),
         tolerance: timing::tolerance(&args.time, &args.sut)?,
@@ -185,16 +192,16 @@ pub fn run_config(args: &Test, spec: &Model, sut: &System) -> Result<RunConfig, 
 }
 
 /// The goal `name` of the model as an observation objective.
-pub fn objective(spec: &Model, name: &str) -> Result<Objective, Stop> {
+pub fn objective(spec: &Model, name: &str) -> Result<Objective, EarlyStop> {
     let named = spec.sts.goals.iter().find(|goal| *goal.name == *name);
     let usable = spec.sts.goals.iter().filter(|goal| Objective::of(goal).is_some());
     let names: Vec<String> = usable.map(|goal| format!("`{}`", goal.name)).collect();
     let stop = match named {
         Some(goal) => match Objective::of(goal) {
             Some(objective) => return Ok(objective),
-            None => Stop::usage(format!("`{name}` is an invariant or a test, not an objective")),
+            None => EarlyStop::usage(format!("`{name}` is an invariant or a test, not an objective")),
         },
-        None => Stop::usage(format!("the model has no goal `{name}`")),
+        None => EarlyStop::usage(format!("the model has no goal `{name}`")),
     };
     Err(if names.is_empty() {
         stop.help("write one: `purpose NAME { ... -> miss }`")

@@ -5,27 +5,29 @@ use std::io::{self, Write};
 use ioxide_model::label::Label;
 use ioxide_model::sts::Model;
 use ioxide_smt::solver::Solver;
-use ioxide_testgen::conform::join::join;
-use ioxide_testgen::conform::{Answer, Bounds, Completion, InputRule, Options, Verdict};
+use ioxide_testgen::conform::import::join;
+use ioxide_testgen::conform::{
+    ConformAnswer, ConformOptions, Conformance, InputCompletion, InputRule, SearchBounds,
+};
 use serde_json::{Value as Json, json};
 
 use super::conform::{compared, mismatch, show_witness, shown, status, wire};
 use crate::args::TraceComparison;
-use crate::exit::{self, ExitStatus, Stop};
-use crate::solver::Wanted;
+use crate::exit::{self, EarlyStop, ExitStatus};
+use crate::solver::SolverRequest;
 use crate::{limit, load};
 
 /// One model against another: the verdict, in the words of the model whose traces are the larger set.
-struct Inclusion<'a> {
+struct TraceInclusion<'a> {
     one: &'a str,
     other: &'a str,
     model: Model,
-    verdict: Verdict,
+    verdict: Conformance,
 }
 
 /// Says whether every trace of the first model is one of the second.
-pub fn refine(args: &TraceComparison) -> Result<ExitStatus, Stop> {
-    let wanted = Wanted::new(&args.solver, limit::halt(&args.limit));
+pub fn refine(args: &TraceComparison) -> Result<ExitStatus, EarlyStop> {
+    let wanted = SolverRequest::new(&args.solver, limit::halt(&args.limit));
     let mut found = included(&args.one, &args.other, args, &wanted)?;
     let status = status(&found.verdict.answer, &wanted);
     let mut solver = wanted.make()?;
@@ -37,11 +39,11 @@ pub fn refine(args: &TraceComparison) -> Result<ExitStatus, Stop> {
     } else {
         let (one, other) = (&args.one, &args.other);
         let head = match &found.verdict.answer {
-            Answer::Conforms(proof) => {
+            ConformAnswer::Conforms(proof) => {
                 format!("REFINES: every trace of `{one}` is one of `{other}`: {proof}")
             }
-            Answer::Fails(_) => format!("DIFFERS: `{one}` has a trace that `{other}` has not"),
-            Answer::Unknown(doubt) => format!("UNKNOWN: {doubt}"),
+            ConformAnswer::Fails(_) => format!("DIFFERS: `{one}` has a trace that `{other}` has not"),
+            ConformAnswer::Unknown(doubt) => format!("UNKNOWN: {doubt}"),
         };
         writeln!(out, "{head}").and_then(|()| show(&mut out, &mut found, &mut *solver))
     };
@@ -49,13 +51,13 @@ pub fn refine(args: &TraceComparison) -> Result<ExitStatus, Stop> {
 }
 
 /// Says whether two models have the same traces.
-pub fn equiv(args: &TraceComparison) -> Result<ExitStatus, Stop> {
-    let wanted = Wanted::new(&args.solver, limit::halt(&args.limit));
+pub fn equiv(args: &TraceComparison) -> Result<ExitStatus, EarlyStop> {
+    let wanted = SolverRequest::new(&args.solver, limit::halt(&args.limit));
     let mut there = included(&args.one, &args.other, args, &wanted)?;
     let mut back = included(&args.other, &args.one, args, &wanted)?;
     let both = [&there.verdict.answer, &back.verdict.answer];
-    let differs = both.iter().any(|answer| matches!(answer, Answer::Fails(_)));
-    let worst = both.into_iter().find(|answer| !matches!(answer, Answer::Conforms(_)));
+    let differs = both.iter().any(|answer| matches!(answer, ConformAnswer::Fails(_)));
+    let worst = both.into_iter().find(|answer| !matches!(answer, ConformAnswer::Conforms(_)));
     let ended = match worst {
         _ if differs => ExitStatus::Failure,
         None => ExitStatus::Success,
@@ -85,36 +87,46 @@ fn included<'a>(
     one: &'a str,
     other: &'a str,
     args: &TraceComparison,
-    wanted: &Wanted<'_>,
-) -> Result<Inclusion<'a>, Stop> {
+    wanted: &SolverRequest<'_>,
+) -> Result<TraceInclusion<'a>, EarlyStop> {
     let (_, imp) = load::model(one, &args.set)?;
     let (_, mut model) = load::model(other, &args.set)?;
     let imp = join(&mut model, &imp).map_err(mismatch)?;
-    let bounds = Bounds { max_states: args.max_states, max_depth: args.depth.unwrap_or(u32::MAX) };
-    let (completion, inputs) = (Completion::None, InputRule::Compared);
-    let options = Options { completion, inputs, bounds, ..Options::default() };
+    let bounds = SearchBounds { max_states: args.max_states, max_depth: args.depth.unwrap_or(u32::MAX) };
+    let (completion, inputs) = (InputCompletion::None, InputRule::Compared);
+    let options = ConformOptions { completion, inputs, bounds, ..ConformOptions::default() };
     let verdict = compared(&mut model, &imp, &options, wanted)?;
-    Ok(Inclusion { one, other, model, verdict })
+    Ok(TraceInclusion { one, other, model, verdict })
 }
 
-fn show_both(out: &mut impl Write, both: [&mut Inclusion<'_>; 2], solver: &mut dyn Solver) -> io::Result<()> {
+fn show_both(
+    out: &mut impl Write,
+    both: [&mut TraceInclusion<'_>; 2],
+    solver: &mut dyn Solver,
+) -> io::Result<()> {
     let [there, back] = &both;
     let (one, other) = (there.one, there.other);
     match (&there.verdict.answer, &back.verdict.answer) {
-        (Answer::Conforms(_), Answer::Conforms(_)) => {
+        (ConformAnswer::Conforms(_), ConformAnswer::Conforms(_)) => {
             writeln!(out, "EQUAL: `{one}` and `{other}` have the same traces")?;
         }
-        (Answer::Fails(_), _) | (_, Answer::Fails(_)) => {
+        (ConformAnswer::Fails(_), _) | (_, ConformAnswer::Fails(_)) => {
             writeln!(out, "DIFFERENT: `{one}` and `{other}` do not have the same traces")?;
         }
-        (Answer::Unknown(doubt), _) | (_, Answer::Unknown(doubt)) => writeln!(out, "UNKNOWN: {doubt}")?,
+        (ConformAnswer::Unknown(doubt), _) | (_, ConformAnswer::Unknown(doubt)) => {
+            writeln!(out, "UNKNOWN: {doubt}")?
+        }
     }
     for found in both {
         let (one, other) = (found.one, found.other);
         match &found.verdict.answer {
-            Answer::Conforms(proof) => writeln!(out, "every trace of `{one}` is one of `{other}`: {proof}")?,
-            Answer::Fails(_) => writeln!(out, "only `{one}`:")?,
-            Answer::Unknown(doubt) => writeln!(out, "whether `{other}` has all traces of `{one}`: {doubt}")?,
+            ConformAnswer::Conforms(proof) => {
+                writeln!(out, "every trace of `{one}` is one of `{other}`: {proof}")?
+            }
+            ConformAnswer::Fails(_) => writeln!(out, "only `{one}`:")?,
+            ConformAnswer::Unknown(doubt) => {
+                writeln!(out, "whether `{other}` has all traces of `{one}`: {doubt}")?
+            }
         }
         show(out, found, solver)?;
     }
@@ -122,8 +134,8 @@ fn show_both(out: &mut impl Write, both: [&mut Inclusion<'_>; 2], solver: &mut d
 }
 
 /// The trace, if there is one, and what the search did.
-fn show(out: &mut impl Write, found: &mut Inclusion<'_>, solver: &mut dyn Solver) -> io::Result<()> {
-    if let Answer::Fails(witness) = &found.verdict.answer {
+fn show(out: &mut impl Write, found: &mut TraceInclusion<'_>, solver: &mut dyn Solver) -> io::Result<()> {
+    if let ConformAnswer::Fails(witness) = &found.verdict.answer {
         show_witness(out, &mut found.model, solver, witness)?;
         if let Some(Label::Input(..)) = witness.trace.labels.last() {
             writeln!(out, "    `{}` does not take this input there", found.other)?;
@@ -133,19 +145,19 @@ fn show(out: &mut impl Write, found: &mut Inclusion<'_>, solver: &mut dyn Solver
     writeln!(out, "{} product states, depth {}", effort.states, effort.depth)
 }
 
-fn word(answer: &Answer) -> Json {
+fn word(answer: &ConformAnswer) -> Json {
     match answer {
-        Answer::Conforms(_) => json!(true),
-        Answer::Fails(_) => json!(false),
-        Answer::Unknown(_) => json!("unknown"),
+        ConformAnswer::Conforms(_) => json!(true),
+        ConformAnswer::Fails(_) => json!(false),
+        ConformAnswer::Unknown(_) => json!("unknown"),
     }
 }
 
-fn inclusion_json(found: &Inclusion<'_>) -> Json {
+fn inclusion_json(found: &TraceInclusion<'_>) -> Json {
     let (reason, witness) = match &found.verdict.answer {
-        Answer::Conforms(proof) => (Some(proof.to_string()), None),
-        Answer::Fails(witness) => (None, Some(witness)),
-        Answer::Unknown(doubt) => (Some(doubt.to_string()), None),
+        ConformAnswer::Conforms(proof) => (Some(proof.to_string()), None),
+        ConformAnswer::Fails(witness) => (None, Some(witness)),
+        ConformAnswer::Unknown(doubt) => (Some(doubt.to_string()), None),
     };
     let model = &found.model;
     json!({

@@ -16,7 +16,7 @@ use std::time::{Duration, SystemTime};
 use ioxide_model::source::Sources;
 
 use crate::args::WatchArgs;
-use crate::exit::{ExitStatus, Stop};
+use crate::exit::{EarlyStop, ExitStatus};
 use crate::session::{self, STOP};
 use crate::{load, project};
 
@@ -24,18 +24,18 @@ use crate::{load, project};
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// What is known of a file without reading it.
-type Looks = Option<(SystemTime, u64)>;
+type FileStamp = Option<(SystemTime, u64)>;
 
 /// Checks and tests until Ctrl-C, or for so many rounds.
-pub fn run(args: &WatchArgs) -> Result<ExitStatus, Stop> {
+pub fn run(args: &WatchArgs) -> Result<ExitStatus, EarlyStop> {
     if args.rounds == Some(0) {
-        return Err(Stop::new(ExitStatus::Nothing, "nothing to run: `--rounds` must be above 0"));
+        return Err(EarlyStop::new(ExitStatus::Nothing, "nothing to run: `--rounds` must be above 0"));
     }
     session::catch_interrupts();
     // A file that cannot be read now is a mistake; one that goes away later may come back.
     args.files.iter().try_for_each(|file| load::read(file).map(drop))?;
-    let program =
-        std::env::current_exe().map_err(|error| Stop::usage(format!("cannot find this program: {error}")))?;
+    let program = std::env::current_exe()
+        .map_err(|error| EarlyStop::usage(format!("cannot find this program: {error}")))?;
     let mut watcher = FileWatcher { args, program, seen: BTreeMap::new() };
     watcher.seen = watcher.looks();
     let mut status = ExitStatus::Success;
@@ -81,12 +81,12 @@ fn plural(n: usize, word: &str) -> String {
 struct FileWatcher<'a> {
     args: &'a WatchArgs,
     program: PathBuf,
-    seen: BTreeMap<PathBuf, Looks>,
+    seen: BTreeMap<PathBuf, FileStamp>,
 }
 
 impl FileWatcher<'_> {
     /// One round: checks, then tests if the models are good; `None` if a change overtook it.
-    fn round(&mut self) -> Result<Option<ExitStatus>, Stop> {
+    fn round(&mut self) -> Result<Option<ExitStatus>, EarlyStop> {
         let deep = self.args.deep.then_some("--deep");
         let check = ["check"].into_iter().chain(deep).chain(self.args.files.iter().map(String::as_str));
         let mut status = self.step(check)?;
@@ -107,11 +107,11 @@ impl FileWatcher<'_> {
     }
 
     /// Runs this program with `args`; `None` if a change overtook it.
-    fn step<'s>(&self, args: impl Iterator<Item = &'s str>) -> Result<Option<ExitStatus>, Stop> {
+    fn step<'s>(&self, args: impl Iterator<Item = &'s str>) -> Result<Option<ExitStatus>, EarlyStop> {
         let args: Vec<&str> = args.collect();
         say(&format!("ioxide {}", args.join(" ")))?;
         let started = Command::new(&self.program).args(&args).spawn();
-        let mut child = started.map_err(|error| Stop::usage(format!("cannot start ioxide: {error}")))?;
+        let mut child = started.map_err(|error| EarlyStop::usage(format!("cannot start ioxide: {error}")))?;
         loop {
             if let Some(ended) = child.try_wait()? {
                 return Ok(Some(status_of(ended.code())));
@@ -146,11 +146,11 @@ impl FileWatcher<'_> {
     }
 
     /// What everything that is watched looks like now.
-    fn looks(&self) -> BTreeMap<PathBuf, Looks> {
+    fn looks(&self) -> BTreeMap<PathBuf, FileStamp> {
         let mut found = BTreeMap::new();
         for file in &self.args.files {
             for path in made_of(file) {
-                found.insert(path.clone(), look(&path));
+                found.insert(path.clone(), file_stamp(&path));
             }
         }
         for path in self.args.also.iter().map(PathBuf::from).chain([PathBuf::from(project::FILE)]) {
@@ -172,16 +172,16 @@ fn made_of(file: &str) -> Vec<PathBuf> {
     paths
 }
 
-fn look(path: &Path) -> Looks {
+fn file_stamp(path: &Path) -> FileStamp {
     let about = fs::metadata(path).ok()?;
     Some((about.modified().ok()?, about.len()))
 }
 
 /// A file, or all files below a folder; hidden ones are left out.
-fn collect(path: &Path, found: &mut BTreeMap<PathBuf, Looks>) {
+fn collect(path: &Path, found: &mut BTreeMap<PathBuf, FileStamp>) {
     if !path.is_dir() {
         if path.exists() {
-            found.insert(path.to_path_buf(), look(path));
+            found.insert(path.to_path_buf(), file_stamp(path));
         }
         return;
     }

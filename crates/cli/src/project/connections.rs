@@ -10,14 +10,14 @@ use ioxide_model::sts::Model;
 use ioxide_runner::adapter::tls::TlsConfig;
 use ioxide_runner::adapter::{PartPlace, SutSpec};
 
-use super::speech::Speech;
-use super::table::Table;
-use super::{COMMON, Variables, Way, places, renewal, way};
-use crate::exit::Stop;
+use super::speech::SpeechConfig;
+use super::table::ProjectTable;
+use super::{COMMON, ConnectionConfig, Variables, places, renewal, way};
+use crate::exit::EarlyStop;
 
 /// One of several connections of a system.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Connected {
+pub struct ConnectedSystem {
     /// Its name.
     pub name: String,
     /// The table of the project file that describes it.
@@ -25,7 +25,7 @@ pub struct Connected {
     /// How it is reached.
     pub spec: SutSpec,
     /// How it speaks.
-    pub speech: Speech,
+    pub speech: SpeechConfig,
     /// How it is encrypted, if it is.
     pub tls: Option<TlsConfig>,
     /// The part of the model that it is the connection of, if it is that of one.
@@ -53,7 +53,7 @@ impl Instances {
     }
 
     /// The instances that `text` means, `client` or `client[2]`, as `wrong` says if there are none.
-    fn meant(&self, text: &str, wrong: impl Fn(&str) -> Stop) -> Result<Vec<PartPlace>, Stop> {
+    fn meant(&self, text: &str, wrong: impl Fn(&str) -> EarlyStop) -> Result<Vec<PartPlace>, EarlyStop> {
         let (name, index) = written(text).ok_or_else(|| wrong("write `client` or `client[2]`"))?;
         let place = |index: Option<i64>| PartPlace { name: name.to_owned(), index };
         if self.0.is_empty() {
@@ -85,14 +85,14 @@ fn written(text: &str) -> Option<(&str, Option<i64>)> {
 
 /// The connections of a system, none if it has only one, which is the system itself.
 pub(super) fn read(
-    system: &Table<'_>,
+    system: &ProjectTable<'_>,
     kind: Option<&str>,
     variables: &Variables,
     instances: &Instances,
-) -> Result<Vec<Connected>, Stop> {
+) -> Result<Vec<ConnectedSystem>, EarlyStop> {
     let Some(tables) = system.table("connections")? else { return Ok(Vec::new()) };
     system.only(&[&COMMON[..], &["connections"]].concat())?;
-    let mut connections: Vec<Connected> = Vec::new();
+    let mut connections: Vec<ConnectedSystem> = Vec::new();
     for name in tables.keys() {
         for connected in connected_at(&tables, name, kind, variables, instances)? {
             if let Some(problem) = taken(&connections, &connected) {
@@ -109,7 +109,7 @@ pub(super) fn read(
 }
 
 /// What of `connected` has a connection already.
-fn taken(connections: &[Connected], connected: &Connected) -> Option<String> {
+fn taken(connections: &[ConnectedSystem], connected: &ConnectedSystem) -> Option<String> {
     let message = |message: &&String| connections.iter().any(|other| other.messages.contains(message));
     if let Some(twice) = connected.messages.iter().find(message) {
         return Some(format!("`{twice}` travels by another connection already"));
@@ -126,13 +126,13 @@ pub fn shown(part: &PartPlace) -> String {
 
 /// The connections that the table `name` describes: one, or one for each instance of its part.
 fn connected_at(
-    tables: &Table<'_>,
+    tables: &ProjectTable<'_>,
     name: &str,
     kind: Option<&str>,
     variables: &Variables,
     instances: &Instances,
-) -> Result<Vec<Connected>, Stop> {
-    let table = |index| Ok::<_, Stop>(tables.table(name)?.map(|table| table.of_instance(index)));
+) -> Result<Vec<ConnectedSystem>, EarlyStop> {
+    let table = |index| Ok::<_, EarlyStop>(tables.table(name)?.map(|table| table.of_instance(index)));
     let Some(plain) = table(None)? else { return Ok(Vec::new()) };
     let Some(part) = plain.text("part")? else {
         return Ok(vec![connected(name, &plain, kind, variables, None)?]);
@@ -148,7 +148,7 @@ fn connected_at(
 }
 
 /// The instances of `part` that have tables of their own.
-fn singled_out(tables: &Table<'_>, part: &str) -> Result<Vec<String>, Stop> {
+fn singled_out(tables: &ProjectTable<'_>, part: &str) -> Result<Vec<String>, EarlyStop> {
     let mut found = Vec::new();
     for name in tables.keys() {
         let other = tables.table(name)?.map_or(Ok(None), |table| table.text("part"))?;
@@ -159,11 +159,11 @@ fn singled_out(tables: &Table<'_>, part: &str) -> Result<Vec<String>, Stop> {
 
 fn connected(
     name: &str,
-    table: &Table<'_>,
+    table: &ProjectTable<'_>,
     kind: Option<&str>,
     variables: &Variables,
     part: Option<PartPlace>,
-) -> Result<Connected, Stop> {
+) -> Result<ConnectedSystem, EarlyStop> {
     let kind = table.text("kind")?.or(kind.map(str::to_owned));
     let kind = kind.ok_or_else(|| table.wrong("kind", "nothing says of what kind it is"))?;
     if kind == "model" {
@@ -176,7 +176,7 @@ fn connected(
         (false, None) => &["kind", "reset"][..],
         (false, Some(_)) => &["kind", "part", "reset"][..],
     };
-    let Way { spec, speech, tls } = way(table, &kind, own, variables)?;
+    let ConnectionConfig { spec, speech, tls } = way(table, &kind, own, variables)?;
     if renewal::is_of_system(table)? {
         let problem =
             "this concerns the whole system: write it there; here stands what is said after connecting";
@@ -194,5 +194,5 @@ fn connected(
     let index = part.as_ref().and_then(|part| part.index);
     let table = name.to_owned();
     let name = index.map_or_else(|| name.to_owned(), |at| format!("{name}[{at}]"));
-    Ok(Connected { name, table, spec, speech, tls, part, messages, places })
+    Ok(ConnectedSystem { name, table, spec, speech, tls, part, messages, places })
 }

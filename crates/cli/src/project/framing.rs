@@ -1,13 +1,13 @@
 //! Where the messages of a stream end.
 
-use ioxide_runner::adapter::{Counts, Framing, LengthField};
-use ioxide_runner::codec::layout::{Endian, Number};
+use ioxide_runner::adapter::{Framing, LengthField, LengthUnit};
+use ioxide_runner::codec::layout::{Endian, NumberLayout};
 
-use super::table::Table;
-use crate::exit::Stop;
+use super::table::ProjectTable;
+use crate::exit::EarlyStop;
 
 /// The framing of a text.
-pub(super) fn of_text(system: &Table<'_>) -> Result<Framing, Stop> {
+pub(super) fn of_text(system: &ProjectTable<'_>) -> Result<Framing, EarlyStop> {
     match words(system)?.as_ref().map(|(kind, rest)| (kind.as_str(), rest.as_str())) {
         None | Some(("line", "")) => Ok(Framing::Line),
         Some(("delimiter", mark)) if !mark.is_empty() => Ok(Framing::Delimiter(mark.to_owned())),
@@ -17,7 +17,7 @@ pub(super) fn of_text(system: &Table<'_>) -> Result<Framing, Stop> {
 }
 
 /// The framing of binary messages.
-pub(super) fn of_binary(system: &Table<'_>, endian: Endian) -> Result<Framing, Stop> {
+pub(super) fn of_binary(system: &ProjectTable<'_>, endian: Endian) -> Result<Framing, EarlyStop> {
     let ways =
         "`fixed:BYTES`, `length:BYTES` (1 to 8) or a table { length = \"u16\", at = 2, counts = \"rest\" }";
     if system.is_table("framing") {
@@ -35,14 +35,14 @@ pub(super) fn of_binary(system: &Table<'_>, endian: Endian) -> Result<Framing, S
     }
 }
 
-fn words(system: &Table<'_>) -> Result<Option<(String, String)>, Stop> {
+fn words(system: &ProjectTable<'_>) -> Result<Option<(String, String)>, EarlyStop> {
     let framing = system.text("framing")?;
     Ok(framing.map(|text| {
         text.split_once(':').map_or((text.clone(), String::new()), |(a, b)| (a.into(), b.into()))
     }))
 }
 
-fn length(system: &Table<'_>, width: &str) -> Result<Framing, Stop> {
+fn length(system: &ProjectTable<'_>, width: &str) -> Result<Framing, EarlyStop> {
     match width.parse() {
         Ok(width @ 1..=8) => Ok(Framing::Length(width)),
         _ => Err(system.wrong("framing", "write `length:BYTES`, 1 to 8")),
@@ -50,10 +50,10 @@ fn length(system: &Table<'_>, width: &str) -> Result<Framing, Stop> {
 }
 
 /// A length that is a part of the message.
-fn counted(table: &Table<'_>, endian: Endian) -> Result<Framing, Stop> {
+fn counted(table: &ProjectTable<'_>, endian: Endian) -> Result<Framing, EarlyStop> {
     table.only(&["length", "at", "counts", "head"])?;
     let word = table.needed("length", table.text("length")?)?;
-    let number = Number::named(&word, endian).filter(|number| !number.is_signed);
+    let number = NumberLayout::named(&word, endian).filter(|number| !number.is_signed);
     let number =
         number.ok_or_else(|| table.wrong("length", "write `u8`, `u16le`, `u32be`, ... or `varint`"))?;
     let size = |key| {
@@ -62,9 +62,9 @@ fn counted(table: &Table<'_>, endian: Endian) -> Result<Framing, Stop> {
     };
     let at = size("at")?;
     let counts = match (table.text("counts")?.as_deref(), table.has("head")) {
-        (None | Some("rest"), false) => Counts::Rest,
-        (Some("message"), false) => Counts::Message,
-        (None, true) if size("head")? >= at + number.fixed().unwrap_or(1) => Counts::After(size("head")?),
+        (None | Some("rest"), false) => LengthUnit::Rest,
+        (Some("message"), false) => LengthUnit::Message,
+        (None, true) if size("head")? >= at + number.fixed().unwrap_or(1) => LengthUnit::After(size("head")?),
         (None, true) => return Err(table.wrong("head", "the head ends before its length does")),
         (Some("rest" | "message"), true) => return Err(table.wrong("head", "there is `counts` already")),
         (Some(_), _) => return Err(table.wrong("counts", "write \"rest\" or \"message\"")),

@@ -3,7 +3,7 @@
 use std::net::TcpListener;
 use std::sync::{Mutex, PoisonError};
 
-use crate::exit::Stop;
+use crate::exit::EarlyStop;
 
 /// The ports given away. A port is free again as soon as it was looked for, so the next look could find it.
 static GIVEN: Mutex<Vec<u16>> = Mutex::new(Vec::new());
@@ -12,22 +12,24 @@ static GIVEN: Mutex<Vec<u16>> = Mutex::new(Vec::new());
 const LOOKS: usize = 100;
 
 /// A port that nobody listens on.
-pub fn free() -> Result<u16, Stop> {
+pub fn free() -> Result<u16, EarlyStop> {
     let mut given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut port = look()?;
+    let mut port = find_free_port()?;
     for _ in 0..LOOKS {
         if !given.contains(&port) {
             break;
         }
-        port = look()?;
+        port = find_free_port()?;
     }
     given.push(port);
     Ok(port)
 }
 
-fn look() -> Result<u16, Stop> {
+fn find_free_port() -> Result<u16, EarlyStop> {
     let bound = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
-    bound.map(|place| place.port()).map_err(|error| Stop::usage(format!("there is no free port: {error}")))
+    bound
+        .map(|place| place.port())
+        .map_err(|error| EarlyStop::usage(format!("there is no free port: {error}")))
 }
 
 #[cfg(test)]

@@ -6,12 +6,12 @@ use ioxide_lang::suggest::nearest_name;
 use ioxide_model::sts::Model;
 use ioxide_runner::clock::patience::Patience;
 
-use super::table::Table;
-use crate::exit::Stop;
+use super::table::ProjectTable;
+use crate::exit::EarlyStop;
 
 /// Milliseconds, as they are written down; the names are not checked yet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Quiescence {
+pub struct QuiescenceTimes {
     /// Where nothing else is said.
     pub default: Option<u64>,
     /// After these messages.
@@ -20,9 +20,9 @@ pub struct Quiescence {
     within: Vec<(String, u64)>,
 }
 
-impl Quiescence {
+impl QuiescenceTimes {
     /// The times of a system.
-    pub(super) fn read(system: &Table<'_>) -> Result<Self, Stop> {
+    pub(super) fn read(system: &ProjectTable<'_>) -> Result<Self, EarlyStop> {
         let Some(table) = system.table("quiescence")? else {
             return Ok(Self { default: system.number("quiescence_ms")?, ..Self::default() });
         };
@@ -38,7 +38,7 @@ impl Quiescence {
     }
 
     /// The times for the messages and states of `spec`; `default` where nothing is said.
-    pub fn resolved(&self, spec: &Model, default: Patience) -> Result<Patience, Stop> {
+    pub fn resolved(&self, spec: &Model, default: Patience) -> Result<Patience, EarlyStop> {
         let mut patience = default;
         for (name, ms) in &self.after {
             let gate = spec.sts.gates.iter_enumerated().find(|(_, gate)| *gate.name == **name);
@@ -56,8 +56,9 @@ impl Quiescence {
     }
 }
 
-fn unknown<'a>(key: &str, what: &str, name: &str, names: impl Iterator<Item = &'a str>) -> Stop {
-    let stop = Stop::usage(format!("`{}`: quiescence.{key}: the model has no {what} `{name}`", super::FILE));
+fn unknown<'a>(key: &str, what: &str, name: &str, names: impl Iterator<Item = &'a str>) -> EarlyStop {
+    let stop =
+        EarlyStop::usage(format!("`{}`: quiescence.{key}: the model has no {what} `{name}`", super::FILE));
     let names: Vec<&str> = names.collect();
     match nearest_name(name, names.iter().copied()) {
         Some(near) => stop.help(format!("did you mean `{near}`?")),

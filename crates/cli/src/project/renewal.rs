@@ -10,19 +10,19 @@
 //! *Promises.* The state of one run never leaks into the next unless somebody wrote that it may.
 
 use ioxide_runner::adapter::SutSpec;
-use ioxide_runner::adapter::managed::Renewal;
+use ioxide_runner::adapter::managed::SystemRenewal;
 
 use super::Variables;
-use super::connections::Connected;
-use super::speech::Speech;
-use super::table::Table;
-use crate::exit::Stop;
+use super::connections::ConnectedSystem;
+use super::speech::SpeechConfig;
+use super::table::ProjectTable;
+use crate::exit::EarlyStop;
 
 /// Words for `reset` that are not said to a system that speaks text.
 const WORDS: [&str; 3] = ["restart", "reconnect", "none"];
 
 /// What is said to a system that has words of its own, to reset it.
-pub(super) fn said(system: &Table<'_>) -> Result<Vec<String>, Stop> {
+pub(super) fn said(system: &ProjectTable<'_>) -> Result<Vec<String>, EarlyStop> {
     let said = system.words("reset")?;
     let is_word = |reset: &String| WORDS.contains(&reset.as_str());
     match &said[..] {
@@ -37,55 +37,57 @@ pub(super) fn said(system: &Table<'_>) -> Result<Vec<String>, Stop> {
 
 /// How the system comes back to its initial state, where its adapter does not do it alone.
 pub(super) fn read(
-    system: &Table<'_>,
+    system: &ProjectTable<'_>,
     variables: &Variables,
     spec: &SutSpec,
-    speech: &Speech,
-) -> Result<Renewal, Stop> {
+    speech: &SpeechConfig,
+) -> Result<SystemRenewal, EarlyStop> {
     let said = if system.is_text("reset") { system.text("reset")? } else { None };
     if let Some(command) = system.text("reset_command")? {
         return if system.has("reset") {
             Err(system.wrong("reset_command", "there is `reset` already"))
         } else {
-            Ok(Renewal::Command(variables.fill(&command)))
+            Ok(SystemRenewal::Command(variables.fill(&command)))
         };
     }
     match (speech, spec) {
-        (Speech::Protocol, _) => by_adapter(system, spec, said.as_deref()),
-        (Speech::Own(_) | Speech::Http(_), SutSpec::Tcp(_)) => by_server(system, speech, said.as_deref()),
-        (Speech::Own(_) | Speech::Http(_), _) => by_process(system, said.as_deref()),
+        (SpeechConfig::Protocol, _) => by_adapter(system, spec, said.as_deref()),
+        (SpeechConfig::Own(_) | SpeechConfig::Http(_), SutSpec::Tcp(_)) => {
+            by_server(system, speech, said.as_deref())
+        }
+        (SpeechConfig::Own(_) | SpeechConfig::Http(_), _) => by_process(system, said.as_deref()),
     }
 }
 
 /// Whether `reset` is a word for what is done with the whole system, not one that is said on a connection.
-pub(super) fn is_of_system(connection: &Table<'_>) -> Result<bool, Stop> {
+pub(super) fn is_of_system(connection: &ProjectTable<'_>) -> Result<bool, EarlyStop> {
     let said = if connection.is_text("reset") { connection.text("reset")? } else { None };
     Ok(said.is_some_and(|reset| WORDS.contains(&reset.as_str())))
 }
 
 /// How a system with several connections comes back: its connections are made anew whatever else is done.
 pub(super) fn of_several(
-    system: &Table<'_>,
+    system: &ProjectTable<'_>,
     variables: &Variables,
-    connections: &[Connected],
-) -> Result<Renewal, Stop> {
+    connections: &[ConnectedSystem],
+) -> Result<SystemRenewal, EarlyStop> {
     if let Some(command) = system.text("reset_command")? {
         return if system.has("reset") {
             Err(system.wrong("reset_command", "there is `reset` already"))
         } else {
-            Ok(Renewal::Command(variables.fill(&command)))
+            Ok(SystemRenewal::Command(variables.fill(&command)))
         };
     }
-    let is_safe = |connection: &Connected| {
-        connection.speech == Speech::Protocol || matches!(connection.spec, SutSpec::Stdio(_))
+    let is_safe = |connection: &ConnectedSystem| {
+        connection.speech == SpeechConfig::Protocol || matches!(connection.spec, SutSpec::Stdio(_))
     };
     match system.text("reset")?.as_deref() {
         Some("restart") => restart(system),
-        Some("reconnect" | "none") => Ok(Renewal::Own),
+        Some("reconnect" | "none") => Ok(SystemRenewal::Own),
         Some(_) => Err(system
             .wrong("reset", "write \"restart\", \"reconnect\" or \"none\"; words stand at a connection")),
-        None if connections.iter().all(is_safe) => Ok(Renewal::Own),
-        None if system.has("start") => Ok(Renewal::Restart),
+        None if connections.iter().all(is_safe) => Ok(SystemRenewal::Own),
+        None if system.has("start") => Ok(SystemRenewal::Restart),
         None => Err(system
             .wrong("connections", "nothing says how it comes back to its initial state before every run")
             .help(
@@ -97,37 +99,45 @@ pub(super) fn of_several(
 }
 
 /// A system with an adapter says itself how it is reset.
-fn by_adapter(system: &Table<'_>, spec: &SutSpec, said: Option<&str>) -> Result<Renewal, Stop> {
+fn by_adapter(
+    system: &ProjectTable<'_>,
+    spec: &SutSpec,
+    said: Option<&str>,
+) -> Result<SystemRenewal, EarlyStop> {
     match said {
         Some("restart") if matches!(spec, SutSpec::Tcp(_)) => restart(system),
-        Some("restart") => Ok(Renewal::Restart),
-        None if !system.has("reset") => Ok(Renewal::Own),
+        Some("restart") => Ok(SystemRenewal::Restart),
+        None if !system.has("reset") => Ok(SystemRenewal::Own),
         _ => Err(system.wrong("reset", "write \"restart\"; a reset by message is what the adapter offers")),
     }
 }
 
 /// A process is started afresh for every run, whatever else is done.
-fn by_process(system: &Table<'_>, said: Option<&str>) -> Result<Renewal, Stop> {
+fn by_process(system: &ProjectTable<'_>, said: Option<&str>) -> Result<SystemRenewal, EarlyStop> {
     match said {
         Some("reconnect" | "none") => {
             Err(system.wrong("reset", "a `command` is started afresh for every run; leave it out"))
         }
-        Some("restart") => Ok(Renewal::Restart),
-        _ => Ok(Renewal::Own),
+        Some("restart") => Ok(SystemRenewal::Restart),
+        _ => Ok(SystemRenewal::Own),
     }
 }
 
 /// The state of a server outlives a connection, unless somebody knows better.
-fn by_server(system: &Table<'_>, speech: &Speech, said: Option<&str>) -> Result<Renewal, Stop> {
+fn by_server(
+    system: &ProjectTable<'_>,
+    speech: &SpeechConfig,
+    said: Option<&str>,
+) -> Result<SystemRenewal, EarlyStop> {
     match said {
         Some("restart") => restart(system),
-        Some("reconnect" | "none") => Ok(Renewal::Own),
-        Some(_) if matches!(speech, Speech::Http(_)) => {
+        Some("reconnect" | "none") => Ok(SystemRenewal::Own),
+        Some(_) if matches!(speech, SpeechConfig::Http(_)) => {
             Err(system.wrong("reset", "it is none of the ways back to the initial state").help(ways(speech)))
         }
-        Some(_) => Ok(Renewal::Own),
-        None if system.has("reset") => Ok(Renewal::Own),
-        None if system.has("start") => Ok(Renewal::Restart),
+        Some(_) => Ok(SystemRenewal::Own),
+        None if system.has("reset") => Ok(SystemRenewal::Own),
+        None if system.has("start") => Ok(SystemRenewal::Restart),
         None => Err(system
             .wrong("kind", "nothing says how it comes back to its initial state before every run")
             .help(ways(speech))),
@@ -135,17 +145,17 @@ fn by_server(system: &Table<'_>, speech: &Speech, said: Option<&str>) -> Result<
 }
 
 /// Only what was started here can be started again.
-fn restart(system: &Table<'_>) -> Result<Renewal, Stop> {
+fn restart(system: &ProjectTable<'_>) -> Result<SystemRenewal, EarlyStop> {
     if system.has("start") {
-        Ok(Renewal::Restart)
+        Ok(SystemRenewal::Restart)
     } else {
         Err(system.wrong("reset", "only a server with a `start` command can be restarted"))
     }
 }
 
-fn ways(speech: &Speech) -> String {
+fn ways(speech: &SpeechConfig) -> String {
     let asked = match speech {
-        Speech::Http(_) => "a request `reset = { method = \"DELETE\", path = \"/all\" }`",
+        SpeechConfig::Http(_) => "a request `reset = { method = \"DELETE\", path = \"/all\" }`",
         _ => "words it answers by one message, `reset = \"CLEAR\"`",
     };
     format!(

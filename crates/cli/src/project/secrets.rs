@@ -6,19 +6,19 @@
 use ioxide_runner::codec::http::is_secret;
 use ioxide_runner::secrets::Secrets;
 
-use super::speech::Speech;
-use super::table::Table;
-use crate::exit::Stop;
+use super::speech::SpeechConfig;
+use super::table::ProjectTable;
+use crate::exit::EarlyStop;
 
 /// The key that names them.
 const KEY: &str = "secrets";
 
 /// The secrets of a system.
 pub(super) fn read(
-    system: &Table<'_>,
-    speech: &Speech,
+    system: &ProjectTable<'_>,
+    speech: &SpeechConfig,
     environment: &[(String, String)],
-) -> Result<Secrets, Stop> {
+) -> Result<Secrets, EarlyStop> {
     let named = system.words(KEY)?;
     let headers = headers(speech);
     let mut secrets = Secrets::none();
@@ -40,8 +40,8 @@ pub(super) fn read(
 }
 
 /// All headers that are sent.
-fn headers(speech: &Speech) -> Vec<(String, String)> {
-    let Speech::Http(speech) = speech else { return Vec::new() };
+fn headers(speech: &SpeechConfig) -> Vec<(String, String)> {
+    let SpeechConfig::Http(speech) = speech else { return Vec::new() };
     let requests = speech.http.inputs.iter().map(|(_, request)| request).chain(&speech.reset);
     speech.http.headers.iter().chain(requests.flat_map(|request| &request.headers)).cloned().collect()
 }

@@ -2,23 +2,23 @@
 
 use ioxide_runner::adapter::Framing;
 use ioxide_runner::adapter::http::HttpSpeech;
-use ioxide_runner::adapter::text::{Speech as OwnSpeech, Words};
+use ioxide_runner::adapter::text::{MessageFormat, TextSpeech as OwnSpeech};
 use ioxide_runner::codec::binary::BinaryConfig;
 use ioxide_runner::codec::form::JsonFormConfig;
 use ioxide_runner::codec::http::answer::AnswerConfig;
 use ioxide_runner::codec::http::capture::{CaptureConfig, CaptureFrom};
 use ioxide_runner::codec::http::{HttpConfig, RequestConfig, Url};
-use ioxide_runner::codec::layout::{Endian, Layout, unhex};
-use ioxide_runner::codec::text::{CountedConfig, ItemWords, ItemsConfig, TextConfig, Then};
+use ioxide_runner::codec::layout::{Endian, MessageLayout, unhex};
+use ioxide_runner::codec::text::{AnnouncedFrame, CountedConfig, ItemWords, ItemsConfig, TextConfig};
 
 use super::framing;
 use super::renewal;
-use super::table::Table;
-use crate::exit::Stop;
+use super::table::ProjectTable;
+use crate::exit::EarlyStop;
 
 /// How a system speaks.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Speech {
+pub enum SpeechConfig {
     /// The adapter protocol.
     Protocol,
     /// Messages of its own, by templates and patterns or by layouts.
@@ -38,7 +38,7 @@ pub(super) const BINARY: [&str; 5] = ["inputs", "outputs", "endian", "framing", 
 pub(super) const HTTP: [&str; 7] = ["inputs", "outputs", "headers", "tls", "json", "captures", "cookies"];
 
 /// The text of a system.
-pub(super) fn text(system: &Table<'_>) -> Result<OwnSpeech, Stop> {
+pub(super) fn text(system: &ProjectTable<'_>) -> Result<OwnSpeech, EarlyStop> {
     let text = TextConfig {
         parts: system.texts("parts")?,
         inputs: system.texts("inputs")?,
@@ -55,11 +55,11 @@ pub(super) fn text(system: &Table<'_>) -> Result<OwnSpeech, Stop> {
     if input_end.is_some() && matches!(framing, Framing::Length(_)) {
         return Err(system.wrong("input_end", "a message with a length before it needs no end"));
     }
-    Ok(OwnSpeech { words: Words::Text(text), framing, input_end, reset: renewal::said(system)? })
+    Ok(OwnSpeech { words: MessageFormat::Text(text), framing, input_end, reset: renewal::said(system)? })
 }
 
 /// How the items of fields are written, by field.
-fn items(system: &Table<'_>) -> Result<Vec<(String, ItemsConfig)>, Stop> {
+fn items(system: &ProjectTable<'_>) -> Result<Vec<(String, ItemsConfig)>, EarlyStop> {
     let Some(table) = system.table("items")? else { return Ok(Vec::new()) };
     let mut found = Vec::new();
     for field in table.keys() {
@@ -72,12 +72,12 @@ fn items(system: &Table<'_>) -> Result<Vec<(String, ItemsConfig)>, Stop> {
     Ok(found)
 }
 
-fn item(described: &Table<'_>) -> Result<ItemWords, Stop> {
+fn item(described: &ProjectTable<'_>) -> Result<ItemWords, EarlyStop> {
     Ok(ItemWords { each: described.text("each")?, pattern: described.text("pattern")? })
 }
 
 /// How items are written that are cases of an enum, by case.
-fn cases(described: &Table<'_>) -> Result<Vec<(String, ItemWords)>, Stop> {
+fn cases(described: &ProjectTable<'_>) -> Result<Vec<(String, ItemWords)>, EarlyStop> {
     let Some(table) = described.table("cases")? else { return Ok(Vec::new()) };
     if let Some(key) = ["each", "pattern"].into_iter().find(|key| described.has(key)) {
         return Err(described.wrong(key, "it stands at every case where there are `cases`"));
@@ -93,13 +93,13 @@ fn cases(described: &Table<'_>) -> Result<Vec<(String, ItemWords)>, Stop> {
 }
 
 /// A frame that announces how much follows it.
-fn counted(table: &Table<'_>) -> Result<CountedConfig, Stop> {
+fn counted(table: &ProjectTable<'_>) -> Result<CountedConfig, EarlyStop> {
     table.only(&["frame", "then", "end", "more"])?;
     let then = table.needed("then", table.text("then")?)?;
     let then = match (then.as_str(), table.text("end")?) {
-        ("bytes", end) => Then::Bytes { end: end.unwrap_or_default() },
-        ("frames", None) => Then::Frames,
-        ("pairs", None) => Then::Pairs,
+        ("bytes", end) => AnnouncedFrame::Bytes { end: end.unwrap_or_default() },
+        ("frames", None) => AnnouncedFrame::Frames,
+        ("pairs", None) => AnnouncedFrame::Pairs,
         ("frames" | "pairs", Some(_)) => {
             return Err(table.wrong("end", "only bytes have an end mark of their own"));
         }
@@ -110,7 +110,7 @@ fn counted(table: &Table<'_>) -> Result<CountedConfig, Stop> {
 }
 
 /// The binary messages of a system.
-pub(super) fn binary(system: &Table<'_>) -> Result<OwnSpeech, Stop> {
+pub(super) fn binary(system: &ProjectTable<'_>) -> Result<OwnSpeech, EarlyStop> {
     let endian = match system.text("endian")?.map(|text| text.parse()) {
         None => Endian::Big,
         Some(Ok(endian)) => endian,
@@ -130,12 +130,16 @@ pub(super) fn binary(system: &Table<'_>) -> Result<OwnSpeech, Stop> {
     };
     let reset = reset.into_iter().map(digits).collect::<Result<_, _>>()?;
     let framing = framing::of_binary(system, endian)?;
-    Ok(OwnSpeech { words: Words::Binary(binary), framing, input_end: None, reset })
+    Ok(OwnSpeech { words: MessageFormat::Binary(binary), framing, input_end: None, reset })
 }
 
-fn layouts(system: &Table<'_>, key: &str, endian: Endian) -> Result<Vec<(String, Layout)>, Stop> {
+fn layouts(
+    system: &ProjectTable<'_>,
+    key: &str,
+    endian: Endian,
+) -> Result<Vec<(String, MessageLayout)>, EarlyStop> {
     let Some(table) = system.table(key)? else { return Ok(Vec::new()) };
-    let layout = |(name, text): (String, String)| match Layout::parse(&text, endian) {
+    let layout = |(name, text): (String, String)| match MessageLayout::parse(&text, endian) {
         Ok(layout) => Ok((name, layout)),
         Err(bad) => Err(table.wrong(&name, &bad.to_string())),
     };
@@ -143,7 +147,7 @@ fn layouts(system: &Table<'_>, key: &str, endian: Endian) -> Result<Vec<(String,
 }
 
 /// The requests and answers of a system.
-pub(super) fn http(system: &Table<'_>, url: Url) -> Result<HttpSpeech, Stop> {
+pub(super) fn http(system: &ProjectTable<'_>, url: Url) -> Result<HttpSpeech, EarlyStop> {
     let mut http = HttpConfig {
         headers: from_environment(system, system.texts("headers")?)?,
         json: json_form(system)?,
@@ -170,7 +174,7 @@ pub(super) fn http(system: &Table<'_>, url: Url) -> Result<HttpSpeech, Stop> {
     Ok(HttpSpeech { url, http, reset })
 }
 
-fn request(table: &Table<'_>) -> Result<RequestConfig, Stop> {
+fn request(table: &ProjectTable<'_>) -> Result<RequestConfig, EarlyStop> {
     let over = table.text("over")?;
     if over.is_some() {
         table.only(&["over", "body"])?;
@@ -193,9 +197,9 @@ fn request(table: &Table<'_>) -> Result<RequestConfig, Stop> {
 
 /// Headers with `${NAME}` replaced by that variable of the environment: secrets need not stand in the file.
 fn from_environment(
-    table: &Table<'_>,
+    table: &ProjectTable<'_>,
     headers: Vec<(String, String)>,
-) -> Result<Vec<(String, String)>, Stop> {
+) -> Result<Vec<(String, String)>, EarlyStop> {
     let filled = |(name, text): (String, String)| {
         let Some((before, rest)) = text.split_once("${") else { return Ok((name, text)) };
         let (variable, after) = rest.split_once('}').unwrap_or((rest, ""));
@@ -212,7 +216,7 @@ fn from_environment(
 }
 
 /// What is taken from answers for later requests, by name.
-fn captures(system: &Table<'_>) -> Result<Vec<(String, CaptureConfig)>, Stop> {
+fn captures(system: &ProjectTable<'_>) -> Result<Vec<(String, CaptureConfig)>, EarlyStop> {
     let Some(table) = system.table("captures")? else { return Ok(Vec::new()) };
     let mut found = Vec::new();
     for name in table.keys() {
@@ -237,7 +241,7 @@ fn captures(system: &Table<'_>) -> Result<Vec<(String, CaptureConfig)>, Stop> {
 }
 
 /// How values are written in JSON.
-fn json_form(system: &Table<'_>) -> Result<JsonFormConfig, Stop> {
+fn json_form(system: &ProjectTable<'_>) -> Result<JsonFormConfig, EarlyStop> {
     let Some(table) = system.table("json")? else { return Ok(JsonFormConfig::default()) };
     table.only(&["open", "closed", "untagged", "text", "absent", "null", "names", "cases"])?;
     Ok(JsonFormConfig {
@@ -252,7 +256,7 @@ fn json_form(system: &Table<'_>) -> Result<JsonFormConfig, Stop> {
     })
 }
 
-fn answer(table: &Table<'_>) -> Result<AnswerConfig, Stop> {
+fn answer(table: &ProjectTable<'_>) -> Result<AnswerConfig, EarlyStop> {
     table.only(&["status", "except", "body", "headers", "json", "fields", "to", "event", "closed"])?;
     Ok(AnswerConfig {
         status: table.words("status")?,

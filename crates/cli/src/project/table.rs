@@ -3,29 +3,29 @@
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::exit::Stop;
+use crate::exit::EarlyStop;
 
 /// The text of a project file and what it is called.
-pub struct File<'t> {
+pub struct ProjectFile<'t> {
     name: &'t str,
     text: &'t str,
 }
 
-impl<'t> File<'t> {
+impl<'t> ProjectFile<'t> {
     pub fn new(name: &'t str, text: &'t str) -> Self {
         Self { name, text }
     }
 
     /// The outermost table.
-    pub fn parse(&self) -> Result<Spanned<DeTable<'t>>, Stop> {
+    pub fn parse(&self) -> Result<Spanned<DeTable<'t>>, EarlyStop> {
         DeTable::parse(self.text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
             self.problem(at, error.message())
         })
     }
 
-    fn problem(&self, at: usize, problem: &str) -> Stop {
-        Stop::usage(format!("{}: {problem}", self.place(at)))
+    fn problem(&self, at: usize, problem: &str) -> EarlyStop {
+        EarlyStop::usage(format!("{}: {problem}", self.place(at)))
     }
 
     /// The file and the line of a byte.
@@ -36,16 +36,16 @@ impl<'t> File<'t> {
 }
 
 /// A table and the keys that lead to it.
-pub struct Table<'f> {
-    file: &'f File<'f>,
+pub struct ProjectTable<'f> {
+    file: &'f ProjectFile<'f>,
     path: String,
     table: &'f DeTable<'f>,
     /// What `{index}` stands for in its texts, if it stands for something.
     index: Option<i64>,
 }
 
-impl<'f> Table<'f> {
-    pub fn new(file: &'f File<'f>, path: &str, table: &'f DeTable<'f>) -> Self {
+impl<'f> ProjectTable<'f> {
+    pub fn new(file: &'f ProjectFile<'f>, path: &str, table: &'f DeTable<'f>) -> Self {
         Self { file, path: path.to_owned(), table, index: None }
     }
 
@@ -75,7 +75,7 @@ impl<'f> Table<'f> {
     }
 
     /// An error if there is a key that is not `known`.
-    pub fn only(&self, known: &[&str]) -> Result<(), Stop> {
+    pub fn only(&self, known: &[&str]) -> Result<(), EarlyStop> {
         let Some(key) = self.table.keys().find(|key| !known.contains(&&**key.get_ref())) else {
             return Ok(());
         };
@@ -88,7 +88,7 @@ impl<'f> Table<'f> {
     }
 
     /// The table at `key`.
-    pub fn table(&self, key: &str) -> Result<Option<Self>, Stop> {
+    pub fn table(&self, key: &str) -> Result<Option<Self>, EarlyStop> {
         let Some((_, value)) = self.entry(key) else { return Ok(None) };
         match value.get_ref() {
             DeValue::Table(table) => Ok(Some(self.inner(key, table))),
@@ -101,7 +101,7 @@ impl<'f> Table<'f> {
     }
 
     /// The table at `key`, or all of a list of them.
-    pub fn tables(&self, key: &str) -> Result<Vec<Self>, Stop> {
+    pub fn tables(&self, key: &str) -> Result<Vec<Self>, EarlyStop> {
         let Some((_, value)) = self.entry(key) else { return Ok(Vec::new()) };
         let DeValue::Array(items) = value.get_ref() else {
             return Ok(self.table(key)?.into_iter().collect());
@@ -119,7 +119,7 @@ impl<'f> Table<'f> {
     }
 
     /// The truth at `key`.
-    pub fn truth(&self, key: &str) -> Result<Option<bool>, Stop> {
+    pub fn truth(&self, key: &str) -> Result<Option<bool>, EarlyStop> {
         let Some((_, value)) = self.entry(key) else { return Ok(None) };
         match value.get_ref().as_bool() {
             Some(truth) => Ok(Some(truth)),
@@ -128,7 +128,7 @@ impl<'f> Table<'f> {
     }
 
     /// The string at `key`.
-    pub fn text(&self, key: &str) -> Result<Option<String>, Stop> {
+    pub fn text(&self, key: &str) -> Result<Option<String>, EarlyStop> {
         let Some((_, value)) = self.entry(key) else { return Ok(None) };
         match value.get_ref().as_str() {
             Some(text) => Ok(Some(self.filled(text))),
@@ -137,7 +137,7 @@ impl<'f> Table<'f> {
     }
 
     /// The strings of the table at `key`, by name.
-    pub fn texts(&self, key: &str) -> Result<Vec<(String, String)>, Stop> {
+    pub fn texts(&self, key: &str) -> Result<Vec<(String, String)>, EarlyStop> {
         let Some(inner) = self.table(key)? else { return Ok(Vec::new()) };
         let mut found = Vec::new();
         for name in inner.keys() {
@@ -147,7 +147,7 @@ impl<'f> Table<'f> {
     }
 
     /// The whole numbers of the table at `key`, by name.
-    pub fn numbers(&self, key: &str) -> Result<Vec<(String, u64)>, Stop> {
+    pub fn numbers(&self, key: &str) -> Result<Vec<(String, u64)>, EarlyStop> {
         let Some(inner) = self.table(key)? else { return Ok(Vec::new()) };
         let mut found = Vec::new();
         for name in inner.keys() {
@@ -157,7 +157,7 @@ impl<'f> Table<'f> {
     }
 
     /// The string or number at `key`, or a list of them.
-    pub fn words(&self, key: &str) -> Result<Vec<String>, Stop> {
+    pub fn words(&self, key: &str) -> Result<Vec<String>, EarlyStop> {
         let Some((_, value)) = self.entry(key) else { return Ok(Vec::new()) };
         let word = |value: &DeValue<'_>| match value {
             DeValue::String(text) => Ok(self.filled(text)),
@@ -171,7 +171,7 @@ impl<'f> Table<'f> {
     }
 
     /// The whole number at `key`.
-    pub fn number(&self, key: &str) -> Result<Option<u64>, Stop> {
+    pub fn number(&self, key: &str) -> Result<Option<u64>, EarlyStop> {
         let Some((_, value)) = self.entry(key) else { return Ok(None) };
         let number = value.get_ref().as_integer();
         let number = number.and_then(|number| u64::from_str_radix(number.as_str(), number.radix()).ok());
@@ -179,7 +179,7 @@ impl<'f> Table<'f> {
     }
 
     /// `value`, which must be there.
-    pub fn needed(&self, key: &str, value: Option<String>) -> Result<String, Stop> {
+    pub fn needed(&self, key: &str, value: Option<String>) -> Result<String, EarlyStop> {
         value.ok_or_else(|| {
             let at = self.table.keys().next().map_or(0, |first| first.span().start);
             self.file.problem(at, &format!("`{}` is missing", self.full(key)))
@@ -187,7 +187,7 @@ impl<'f> Table<'f> {
     }
 
     /// Something is wrong with the value at `key`.
-    pub fn wrong(&self, key: &str, problem: &str) -> Stop {
+    pub fn wrong(&self, key: &str, problem: &str) -> EarlyStop {
         let at = self.entry(key).map_or(0, |(key, _)| key.span().start);
         self.file.problem(at, &format!("`{}`: {problem}", self.full(key)))
     }

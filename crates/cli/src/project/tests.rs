@@ -1,6 +1,6 @@
-use ioxide_runner::adapter::{Counts, Framing};
-use ioxide_runner::codec::layout::{Endian, Number};
-use ioxide_runner::codec::text::Then;
+use ioxide_runner::adapter::{Framing, LengthUnit};
+use ioxide_runner::codec::layout::{Endian, NumberLayout};
+use ioxide_runner::codec::text::AnnouncedFrame;
 
 use super::*;
 
@@ -8,7 +8,7 @@ use super::*;
 const FIRST: Variables = Variables { port: 7, instance: 0 };
 
 /// The system `name` where nothing is known of a model.
-fn named(content: &str, name: &str, variables: &Variables) -> Result<Described, Stop> {
+fn named(content: &str, name: &str, variables: &Variables) -> Result<DescribedSystem, EarlyStop> {
     super::named(content, name, variables, &Instances::default())
 }
 
@@ -52,13 +52,13 @@ fn systems_are_described() {
     assert_eq!(server.spec, SutSpec::Tcp("127.0.0.1:7".into()));
     let config = server.server.expect("it is started");
     assert_eq!((config.start.as_str(), config.stop.as_deref()), ("serve 7", Some("unserve")));
-    assert_eq!((config.ready, config.limit.as_millis()), (Ready::Port("127.0.0.1:7".into()), 500));
+    assert_eq!((config.ready, config.limit.as_millis()), (ServerReadiness::Port("127.0.0.1:7".into()), 500));
 }
 
 #[test]
 fn every_instance_has_its_own_port_and_number() {
     let content = "[sut.x]\nkind = \"stdio\"\ncommand = \"serve {port} {instance}\"\nenvironment = { N = \"{instance}\" }";
-    let source = Source::File { content: content.into(), name: "x".into() };
+    let source = SystemSource::File { content: content.into(), name: "x".into() };
     let both = [0, 1].map(|n| source.described(n, &Instances::default()).expect("it is there"));
     assert_ne!(both[0].spec, both[1].spec);
     assert!(matches!(&both[1].spec, SutSpec::Stdio(command) if command.ends_with(" 1")));
@@ -91,7 +91,7 @@ fn speech_is_described() {
         format!("[sut.x]\nkind = \"text\"\naddress = \"h:1\"\nreset = \"none\"\nframing = \"{framing}\"\n")
     };
     let framing = |text: &str| match named(text, "x", &FIRST).map(|x| x.speech) {
-        Ok(Speech::Own(speech)) => speech.framing,
+        Ok(SpeechConfig::Own(speech)) => speech.framing,
         other => panic!("{other:?}"),
     };
     assert_eq!(framing(&text("length:2")), Framing::Length(2));
@@ -109,7 +109,7 @@ fn layouts_and_their_framing_are_described() {
         let reset = if lines.contains("reset") { "" } else { "\nreset = \"reconnect\"" };
         let content = format!("[sut.x]\n{BINARY}{lines}{reset}");
         match named(&content, "x", &FIRST).map(|x| x.speech) {
-            Ok(Speech::Own(own)) => own,
+            Ok(SpeechConfig::Own(own)) => own,
             other => panic!("{other:?}"),
         }
     };
@@ -117,10 +117,10 @@ fn layouts_and_their_framing_are_described() {
     assert_eq!(own("framing = \"length:2\"").framing, Framing::Length(2));
     let length = "framing = { length = \"u16\", at = 3, head = 6 }\nendian = \"little\"";
     let Framing::Counted(field) = own(length).framing else { panic!("it is counted") };
-    assert_eq!((field.at, field.counts), (3, Counts::After(6)));
-    assert_eq!(field.number, Number::named("u16le", Endian::Big).expect("a number"));
+    assert_eq!((field.at, field.counts), (3, LengthUnit::After(6)));
+    assert_eq!(field.number, NumberLayout::named("u16le", Endian::Big).expect("a number"));
     let layouts = own("framing = \"fixed:2\"\ninputs = { A = \"u16 n\" }\noutputs = { B = \"u8 n, 0x00\" }");
-    let Words::Binary(binary) = layouts.words else { panic!("it is binary") };
+    let MessageFormat::Binary(binary) = layouts.words else { panic!("it is binary") };
     assert_eq!((binary.inputs.len(), binary.outputs[0].0.as_str()), (1, "B"));
     for (lines, says) in [
         ("", "nothing says where a message ends"),
@@ -148,10 +148,12 @@ fn texts_of_many_frames_are_described() {
     let content = format!(
         "[sut.x]\n{text}reset = \"none\"\n{counted}\nparts = {{ a = \"1\" }}\ninputs = {{ I = \"{{len(a)}}{{a}}\" }}"
     );
-    let Speech::Own(own) = named(&content, "x", &FIRST).expect("it is there").speech else { panic!("text") };
-    let Words::Text(config) = own.words else { panic!("text") };
-    assert_eq!(config.counted[0].then, Then::Bytes { end: ";".into() });
-    assert_eq!((config.counted[1].then.clone(), config.parts.len()), (Then::Frames, 1));
+    let SpeechConfig::Own(own) = named(&content, "x", &FIRST).expect("it is there").speech else {
+        panic!("text")
+    };
+    let MessageFormat::Text(config) = own.words else { panic!("text") };
+    assert_eq!(config.counted[0].then, AnnouncedFrame::Bytes { end: ";".into() });
+    assert_eq!((config.counted[1].then.clone(), config.parts.len()), (AnnouncedFrame::Frames, 1));
     for (lines, says) in [
         ("counted = { frame = '(?P<n>.)' }", "`sut.x.counted.then` is missing"),
         ("counted = { frame = '(?P<n>.)', then = \"lines\" }", "write \\\"bytes\\\", "),
@@ -179,8 +181,11 @@ fn texts_of_many_frames_are_described() {
 fn a_reset_may_take_several_messages() {
     let content = "[sut.x]\nkind = \"text\"\naddress = \"h:1\"\nreset = [\"LOGIN\", \"CLEAR\"]";
     let found = named(content, "x", &FIRST).expect("it is there");
-    let Speech::Own(own) = found.speech else { panic!("text") };
-    assert_eq!((own.reset, found.renewal), (vec!["LOGIN".to_owned(), "CLEAR".to_owned()], Renewal::Own));
+    let SpeechConfig::Own(own) = found.speech else { panic!("text") };
+    assert_eq!(
+        (own.reset, found.renewal),
+        (vec!["LOGIN".to_owned(), "CLEAR".to_owned()], SystemRenewal::Own)
+    );
 }
 
 #[test]
@@ -221,7 +226,7 @@ fn encryption_is_described() {
 #[test]
 fn what_may_be_a_mistake_is_told_with_its_line() {
     let told = |lines: &str| {
-        let source = Source::File { content: format!("[sut.x]\n{lines}"), name: "x".into() };
+        let source = SystemSource::File { content: format!("[sut.x]\n{lines}"), name: "x".into() };
         source.warnings().expect(lines).join("\n")
     };
     let text = "kind = \"text\"\ncommand = \"x\"\n";
@@ -271,7 +276,7 @@ OK = { status = ["204", 201] }
 fn requests_and_answers_are_described() {
     let x = named(HTTP, "x", &FIRST).expect("it is there");
     assert_eq!((&x.spec, x.limit), (&SutSpec::Tcp("127.0.0.1:7".into()), Some(Duration::from_millis(700))));
-    let Speech::Http(speech) = x.speech else { panic!("it speaks HTTP") };
+    let SpeechConfig::Http(speech) = x.speech else { panic!("it speaks HTTP") };
     assert_eq!(speech.url.base, "/v1");
     let methods: Vec<&str> = speech.http.inputs.iter().map(|(_, request)| request.method.as_str()).collect();
     assert_eq!(methods, ["PUT", "GET"]);
@@ -292,9 +297,9 @@ fn requests_and_answers_are_described() {
 fn resets_are_described() {
     let stdio = "[sut.x]\nkind = \"stdio\"\ncommand = \"x\"\n";
     let renewal = |line: &str| named(&format!("{stdio}{line}"), "x", &FIRST).map(|x| x.renewal).expect(line);
-    assert_eq!(renewal(""), Renewal::Own);
-    assert_eq!(renewal("reset = \"restart\""), Renewal::Restart);
-    assert_eq!(renewal("reset_command = \"wipe {port}\""), Renewal::Command("wipe 7".into()));
+    assert_eq!(renewal(""), SystemRenewal::Own);
+    assert_eq!(renewal("reset = \"restart\""), SystemRenewal::Restart);
+    assert_eq!(renewal("reset_command = \"wipe {port}\""), SystemRenewal::Command("wipe 7".into()));
     let stdio = "kind = \"stdio\"\ncommand = \"x\"\n";
     check(&format!("{stdio}reset = \"x\""), &["ioxide.toml:4", "restart"]);
     check(&format!("{stdio}reset = \"restart\"\nreset_command = \"x\""), &["ioxide.toml:5", "already"]);
@@ -307,11 +312,11 @@ fn a_server_never_keeps_its_state_unasked() {
         let content = format!("[sut.x]\nkind = \"text\"\naddress = \"127.0.0.1:{{port}}\"\n{lines}");
         named(&content, "x", &FIRST).map(|x| x.renewal).expect(lines)
     };
-    assert_eq!(renewal("start = \"serve\""), Renewal::Restart);
-    assert_eq!(renewal("start = \"serve\"\nreset = \"CLEAR\""), Renewal::Own);
-    assert_eq!(renewal("reset = \"none\""), Renewal::Own);
-    assert_eq!(renewal("reset = \"reconnect\""), Renewal::Own);
-    assert_eq!(renewal("reset_command = \"wipe\""), Renewal::Command("wipe".into()));
+    assert_eq!(renewal("start = \"serve\""), SystemRenewal::Restart);
+    assert_eq!(renewal("start = \"serve\"\nreset = \"CLEAR\""), SystemRenewal::Own);
+    assert_eq!(renewal("reset = \"none\""), SystemRenewal::Own);
+    assert_eq!(renewal("reset = \"reconnect\""), SystemRenewal::Own);
+    assert_eq!(renewal("reset_command = \"wipe\""), SystemRenewal::Command("wipe".into()));
     let server = "kind = \"text\"\naddress = \"h:1\"\n";
     check(
         server,
@@ -319,9 +324,9 @@ fn a_server_never_keeps_its_state_unasked() {
     );
     check(&format!("{server}reset = \"restart\""), &["ioxide.toml:4", "`start`"]);
     let http = named("[sut.x]\nkind = \"http\"\nurl = \"http://h:1\"\nstart = \"serve\"", "x", &FIRST);
-    assert_eq!(http.expect("it is restarted").renewal, Renewal::Restart);
+    assert_eq!(http.expect("it is restarted").renewal, SystemRenewal::Restart);
     let child = "[sut.x]\nkind = \"text\"\ncommand = \"serve\"";
-    assert_eq!(named(child, "x", &FIRST).expect("it is started").renewal, Renewal::Own);
+    assert_eq!(named(child, "x", &FIRST).expect("it is started").renewal, SystemRenewal::Own);
     check("kind = \"text\"\ncommand = \"x\"\nreset = \"none\"", &["ioxide.toml:4", "afresh"]);
     check("kind = \"tcp\"\naddress = \"h:1\"\nreset = \"restart\"", &["ioxide.toml:4", "`start`"]);
 }
@@ -336,7 +341,7 @@ fn a_server_has_time_to_listen() {
     let started = x("start = \"serve\"");
     assert_eq!(started.reach, Duration::from_millis(READY_MS));
     let server = started.server.expect("it is started");
-    assert_eq!((server.ready, server.address.as_deref()), (Ready::Port("h:1".into()), Some("h:1")));
+    assert_eq!((server.ready, server.address.as_deref()), (ServerReadiness::Port("h:1".into()), Some("h:1")));
     check("kind = \"tcp\"\naddress = \"h:1\"\nready = \"line:up\"", &["ioxide.toml:4", "`start`"]);
     check("kind = \"stdio\"\ncommand = \"x\"\nready_ms = 1", &["ioxide.toml:4", "`start`"]);
 }
@@ -346,7 +351,8 @@ fn quiescence_has_times_by_message_and_state() {
     let text = "model M { input ping output pong state WAITING { on ping emit pong } }";
     let mut sources = ioxide_model::source::Sources::new();
     let file = sources.add("m.iox", text);
-    let model = ioxide_lang::load(&sources, file, &ioxide_lang::Options::default()).model.expect("a model");
+    let model =
+        ioxide_lang::load(&sources, file, &ioxide_lang::LoadOptions::default()).model.expect("a model");
     let times = |lines: &str| {
         let content = format!("[sut.x]\nkind = \"stdio\"\ncommand = \"x\"\n{lines}");
         named(&content, "x", &FIRST).expect(lines).quiescence
@@ -396,8 +402,8 @@ fn a_system_may_have_several_connections() {
             ("bob", &SutSpec::Tcp("127.0.0.1:9".into()), &["NOTE".to_owned()][..]),
         ]
     );
-    assert_eq!(board.connections[1].speech, Speech::Protocol);
-    assert_eq!(board.renewal, Renewal::Own);
+    assert_eq!(board.connections[1].speech, SpeechConfig::Protocol);
+    assert_eq!(board.renewal, SystemRenewal::Own);
 }
 
 #[test]

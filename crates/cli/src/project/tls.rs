@@ -4,17 +4,17 @@ use std::path::PathBuf;
 
 use ioxide_runner::adapter::tls::{Roots, TlsConfig};
 
-use super::table::Table;
-use crate::exit::Stop;
+use super::table::ProjectTable;
+use crate::exit::EarlyStop;
 
 /// How connections of a system are encrypted, if they are.
-pub(super) fn read(system: &Table<'_>) -> Result<Option<TlsConfig>, Stop> {
+pub(super) fn read(system: &ProjectTable<'_>) -> Result<Option<TlsConfig>, EarlyStop> {
     if !system.is_table("tls") {
         return Ok(system.truth("tls")?.and_then(|is_wanted| is_wanted.then(TlsConfig::default)));
     }
     let Some(table) = system.table("tls")? else { return Ok(None) };
     table.only(&["ca", "name", "insecure", "certificate", "key"])?;
-    let path = |key| Ok::<_, Stop>(table.text(key)?.map(PathBuf::from));
+    let path = |key| Ok::<_, EarlyStop>(table.text(key)?.map(PathBuf::from));
     let roots = match (path("ca")?, table.truth("insecure")?.unwrap_or(false)) {
         (Some(_), true) => {
             return Err(table.wrong("insecure", "there is `ca` already; leave out one of them"));

@@ -59,7 +59,7 @@ fn commands_end_by_their_limit() {
         for command in [
             &["check", "--deep", &file][..],
             &["purposes", &file],
-            // Under ioco a model with choices that refuses inputs may honestly fail itself (003, sec. 4.3).
+            // Under ioco a model with choices that refuses inputs may honestly fail itself ([AT15], sec. 4.3).
             &["conform", &file, &file, "--relation", "uioco"],
             &["kill", &file, "--sample", "4", "--jobs", "1"],
             &["fsm", &file, "--suite", "h"],

@@ -1,6 +1,6 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use ioxide_lang::{Options, load};
+use ioxide_lang::{LoadOptions, load};
 use ioxide_model::source::Sources;
 use ioxide_runner::event::{LabelKind, LabelTold, RunFinished, RunStarted};
 
@@ -22,7 +22,7 @@ impl Launcher for Arc<Steps> {
         self.may_hold
     }
 
-    fn launch(&self, _: &Wish, reporter: &mut dyn Reporter) -> Result<(), String> {
+    fn launch(&self, _: &CampaignRequest, reporter: &mut dyn Reporter) -> Result<(), String> {
         let mut tell = |seq: usize, event: EventKind| {
             reporter
                 .event(&Event { seq: seq as u64, time_ns: 0, run: None, event })
@@ -60,7 +60,7 @@ impl Launcher for Arc<Steps> {
             0,
             EventKind::RunFinished(RunFinished {
                 run: 0,
-                outcome: Outcome::Pass,
+                outcome: RunOutcome::Pass,
                 steps: self.most,
                 doubts: 0,
             }),
@@ -72,23 +72,24 @@ impl Launcher for Arc<Steps> {
     }
 }
 
-fn live(most: usize) -> Arc<Live> {
+fn live(most: usize) -> Arc<LiveCampaign> {
     live_with(most, true)
 }
 
-fn live_with(most: usize, may_hold: bool) -> Arc<Live> {
+fn live_with(most: usize, may_hold: bool) -> Arc<LiveCampaign> {
     let text = "model M { input go state s { a: on go -> t } state t { b: on go -> s c: on go -> t } }";
     let mut sources = Sources::new();
     let file = sources.add("m.iox", text);
-    let model = load(&sources, file, &Options::default()).model.expect("a model");
+    let model = load(&sources, file, &LoadOptions::default()).model.expect("a model");
     let launcher = Arc::new(Steps { stopped: AtomicBool::new(false), most, may_hold });
-    Live::new(&model.sts, Arc::new(Records::new(Vec::new())), Some(Box::new(launcher)))
+    LiveCampaign::new(&model.sts, Arc::new(Records::new(Vec::new())), Some(Box::new(launcher)))
 }
 
-const WISH: Wish = Wish { tester: Tester::Cover, runs: None, seed: None, keeps_going: false };
+const WISH: CampaignRequest =
+    CampaignRequest { tester: CampaignTester::Cover, runs: None, seed: None, keeps_going: false };
 
 /// Waits until the state is as wanted; what never comes shows as a test that hangs.
-fn wait(live: &Live, wanted: impl Fn(&State) -> bool) {
+fn wait(live: &LiveCampaign, wanted: impl Fn(&LiveState) -> bool) {
     let guard = live.changed.wait_while(live.lock(), |state| !wanted(state));
     drop(guard.expect("no thread panicked"));
 }
@@ -97,9 +98,9 @@ fn wait(live: &Live, wanted: impl Fn(&State) -> bool) {
 fn a_campaign_fills_in_what_was_taken() {
     let live = live(3);
     live.start(WISH).expect("starts");
-    wait(&live, |state| state.phase == Phase::Over);
+    wait(&live, |state| state.phase == CampaignPhase::Over);
     let state = live.lock();
-    assert_eq!(state.seen, [Seen::Taken, Seen::Taken, Seen::Never]);
+    assert_eq!(state.seen, [SwitchSeen::Taken, SwitchSeen::Taken, SwitchSeen::Never]);
     assert_eq!((state.n_steps, state.passed), (3, 1));
 }
 
@@ -120,7 +121,7 @@ fn a_paused_campaign_takes_no_step_until_it_goes_on() {
     wait(&live, |state| state.n_steps > before);
     live.pause(true);
     live.stop();
-    wait(&live, |state| state.phase == Phase::Over);
+    wait(&live, |state| state.phase == CampaignPhase::Over);
     live.settle(Duration::ZERO);
 }
 
@@ -144,5 +145,5 @@ fn where_time_is_judged_no_step_is_held_up() {
     live.pause(true);
     wait(&live, |state| state.n_steps == 3);
     live.pause(false);
-    wait(&live, |state| state.phase == Phase::Over);
+    wait(&live, |state| state.phase == CampaignPhase::Over);
 }

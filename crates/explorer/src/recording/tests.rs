@@ -31,7 +31,7 @@ fn step(text: &str) -> EventKind {
     EventKind::Observation(StepTold { step: 1, label, belief: Some(1), switches: Vec::new() })
 }
 
-fn finished(run: u64, outcome: Outcome) -> EventKind {
+fn finished(run: u64, outcome: RunOutcome) -> EventKind {
     EventKind::RunFinished(RunFinished { run, outcome, steps: 1, doubts: 0 })
 }
 
@@ -42,13 +42,13 @@ fn runs_that_go_on_at_once_are_told_apart() {
         event(Some(1), started(1)),
         event(Some(1), step("b")),
         event(Some(0), step("a")),
-        event(Some(1), finished(1, Outcome::Fail)),
-        event(Some(0), finished(0, Outcome::Pass)),
+        event(Some(1), finished(1, RunOutcome::Fail)),
+        event(Some(0), finished(0, RunOutcome::Pass)),
     ];
     let recording = Recording::of("r", &events);
     let texts: Vec<_> =
         recording.runs.iter().map(|run| (run.steps[0].label.text.as_str(), run.outcome)).collect();
-    assert_eq!(texts, [("a", Some(Outcome::Pass)), ("b", Some(Outcome::Fail))]);
+    assert_eq!(texts, [("a", Some(RunOutcome::Pass)), ("b", Some(RunOutcome::Fail))]);
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn a_record_that_talks_too_much_is_cut_and_says_so() {
 fn live_runs_join_at_the_end() {
     let records = Records::new(vec![Recording::default()]);
     let record = records.begin("live".into());
-    let run = Run::new(RunStarted {
+    let run = RecordedRun::new(RunStarted {
         run: 5,
         seed: 1,
         goal: String::new(),
@@ -81,10 +81,10 @@ fn live_runs_join_at_the_end() {
         unconfirmed: false,
         connections: Vec::new(),
     });
-    assert_eq!(records.add(record, run), Some(Place { record: 1, run: 0 }));
-    assert_eq!(records.run(Place { record: 1, run: 0 }).map(|run| run.started.run), Some(5));
+    assert_eq!(records.add(record, run), Some(RecordPlace { record: 1, run: 0 }));
+    assert_eq!(records.run(RecordPlace { record: 1, run: 0 }).map(|run| run.started.run), Some(5));
     assert!(
-        records.run(Place { record: 1, run: 1 }).is_none()
-            && records.run(Place { record: 2, run: 0 }).is_none()
+        records.run(RecordPlace { record: 1, run: 1 }).is_none()
+            && records.run(RecordPlace { record: 2, run: 0 }).is_none()
     );
 }

@@ -9,13 +9,13 @@ use ioxide_model::label::Label;
 
 use super::{json, problem};
 use crate::Explorer;
-use crate::desk::Seat;
-use crate::http::Response;
-use crate::recording::Place;
+use crate::http::ExplorerResponse;
+use crate::recording::RecordPlace;
 use crate::view::VERSION;
 use crate::view::walk::{BaseView, ExplanationView, ForbiddenView, ProblemView, WalkView};
-use crate::walk::symbolic::Along;
-use crate::walk::{Judged, read};
+use crate::walk::symbolic::SwitchPath;
+use crate::walk::{LabelJudgement, read};
+use crate::worker::WorkerState;
 
 /// Longer paths are not followed.
 const MAX_STEPS: usize = 20_000;
@@ -50,14 +50,14 @@ struct ValuesView {
 }
 
 /// Where the path leads.
-pub fn walk(explorer: &Explorer, wish: PathWish) -> Response {
+pub fn walk(explorer: &Explorer, wish: PathWish) -> ExplorerResponse {
     answered(explorer, wish.path, move |seat, path| {
         if wish.symbolic { json(&along(seat, path)) } else { json(&walked(seat, path)) }
     })
 }
 
 /// Different values for a choice at the end of the path.
-pub fn values(explorer: &Explorer, wish: ValuesWish) -> Response {
+pub fn values(explorer: &Explorer, wish: ValuesWish) -> ExplorerResponse {
     let ValuesWish { path, choice, seed } = wish;
     answered(explorer, path, move |seat, path| {
         let end = follow(seat, path);
@@ -74,7 +74,7 @@ pub fn values(explorer: &Explorer, wish: ValuesWish) -> Response {
 }
 
 /// Labels that take the switches of a symbolic path.
-pub fn witness(explorer: &Explorer, wish: PathWish) -> Response {
+pub fn witness(explorer: &Explorer, wish: PathWish) -> ExplorerResponse {
     answered(explorer, wish.path, |seat, path| {
         let cx = &mut seat.walk.cx;
         let (along, stopped) = taken_along(cx, path);
@@ -94,8 +94,8 @@ pub fn witness(explorer: &Explorer, wish: PathWish) -> Response {
 fn answered(
     explorer: &Explorer,
     path: Vec<String>,
-    act: impl FnOnce(&mut Seat<'_>, &[String]) -> Response + Send + 'static,
-) -> Response {
+    act: impl FnOnce(&mut WorkerState<'_>, &[String]) -> ExplorerResponse + Send + 'static,
+) -> ExplorerResponse {
     if path.len() > MAX_STEPS {
         return problem(400, &format!("a path of {} steps is too long", path.len()));
     }
@@ -104,39 +104,39 @@ fn answered(
 }
 
 /// Where a path of labels ended.
-struct End {
+struct PathEnd {
     base: Option<BaseView>,
     /// Steps taken after those of the recorded run.
     path: Vec<String>,
-    stopped: Option<Stopped>,
+    stopped: Option<PathStop>,
 }
 
 /// Why a path was not followed to its end.
-enum Stopped {
+enum PathStop {
     Problem(ProblemView),
     Forbidden(ForbiddenView),
 }
 
-fn walked(seat: &mut Seat<'_>, path: &[String]) -> WalkView {
-    let End { base, path, stopped } = follow(seat, path);
+fn walked(seat: &mut WorkerState<'_>, path: &[String]) -> WalkView {
+    let PathEnd { base, path, stopped } = follow(seat, path);
     let mut view = WalkView { base, path, ..WalkView::of(&mut seat.walk) };
     match stopped {
-        Some(Stopped::Problem(problem)) => view.problem = Some(problem),
-        Some(Stopped::Forbidden(forbidden)) => view.forbidden = Some(forbidden),
+        Some(PathStop::Problem(problem)) => view.problem = Some(problem),
+        Some(PathStop::Forbidden(forbidden)) => view.forbidden = Some(forbidden),
         None => (),
     }
     view
 }
 
 /// Walks along `path`; the walk ends where the path stops to make sense.
-fn follow(seat: &mut Seat<'_>, path: &[String]) -> End {
-    let mut end = End { base: None, path: Vec::new(), stopped: None };
+fn follow(seat: &mut WorkerState<'_>, path: &[String]) -> PathEnd {
+    let mut end = PathEnd { base: None, path: Vec::new(), stopped: None };
     let mut first = 0;
     if let Some(text) = path.first().filter(|first| first.starts_with('@')) {
         first = 1;
         match begin(seat, text) {
             Ok((base, stopped)) => (end.base, end.stopped) = (Some(base), stopped),
-            Err(problem) => end.stopped = Some(Stopped::Problem(problem)),
+            Err(problem) => end.stopped = Some(PathStop::Problem(problem)),
         }
         if end.stopped.is_some() {
             seat.walk.rewind(end.base.as_ref().map_or(0, |base| base.steps));
@@ -159,10 +159,10 @@ fn follow(seat: &mut Seat<'_>, path: &[String]) -> End {
 }
 
 /// Takes the step `text` after `position` steps, or finds that it has been taken already.
-fn take(seat: &mut Seat<'_>, position: usize, at: usize, text: &str) -> Result<String, Stopped> {
+fn take(seat: &mut WorkerState<'_>, position: usize, at: usize, text: &str) -> Result<String, PathStop> {
     let walk = &mut seat.walk;
     let problem =
-        |why| Stopped::Problem(ProblemView { position: at, text: text.chars().take(200).collect(), why });
+        |why| PathStop::Problem(ProblemView { position: at, text: text.chars().take(200).collect(), why });
     let written = read::complete(walk.cx.pool, walk.cx.sts, text);
     if let (Some(label), Some(taken)) = (&written, walk.past().get(position))
         && taken.label == *label
@@ -176,22 +176,22 @@ fn take(seat: &mut Seat<'_>, position: usize, at: usize, text: &str) -> Result<S
     };
     let step = read::text(walk.cx.pool, walk.cx.sts, &label);
     match walk.observe(label) {
-        Judged::Allowed | Judged::Unspecified => Ok(step),
-        Judged::Forbidden(why) => {
+        LabelJudgement::Allowed | LabelJudgement::Unspecified => Ok(step),
+        LabelJudgement::Forbidden(why) => {
             let explanation = ExplanationView::of(&why);
-            Err(Stopped::Forbidden(ForbiddenView { position: at, step, explanation }))
+            Err(PathStop::Forbidden(ForbiddenView { position: at, step, explanation }))
         }
     }
 }
 
 /// Walks along the recorded steps that `text` (`@R.N.K`) names, to the first that is forbidden.
-fn begin(seat: &mut Seat<'_>, text: &str) -> Result<(BaseView, Option<Stopped>), ProblemView> {
+fn begin(seat: &mut WorkerState<'_>, text: &str) -> Result<(BaseView, Option<PathStop>), ProblemView> {
     let problem = |why: String| ProblemView { position: 0, text: text.chars().take(60).collect(), why };
     let numbers: Option<Vec<usize>> = text[1..].split('.').map(|number| number.parse().ok()).collect();
     let Some([record, run, steps]) = numbers.as_deref() else {
         return Err(problem("a recorded run is written `@RECORD.RUN.STEPS`".into()));
     };
-    let labels = match seat.labels(Place { record: *record, run: *run }) {
+    let labels = match seat.labels(RecordPlace { record: *record, run: *run }) {
         Ok(Some(labels)) => labels,
         Ok(None) => return Err(problem("there is no such recorded run".into())),
         Err(error) => return Err(problem(format!("the run does not fit the model: {error}"))),
@@ -203,20 +203,20 @@ fn begin(seat: &mut Seat<'_>, text: &str) -> Result<(BaseView, Option<Stopped>),
         let cx = &seat.walk.cx;
         let step = wanted.get(taken).map(|label: &Label| read::text(cx.pool, cx.sts, label));
         let explanation = ExplanationView::of(&why);
-        Stopped::Forbidden(ForbiddenView { position: taken, step: step.unwrap_or_default(), explanation })
+        PathStop::Forbidden(ForbiddenView { position: taken, step: step.unwrap_or_default(), explanation })
     });
     Ok((base, stopped))
 }
 
-fn along(seat: &mut Seat<'_>, path: &[String]) -> WalkView {
+fn along(seat: &mut WorkerState<'_>, path: &[String]) -> WalkView {
     let cx = &mut seat.walk.cx;
     let (along, stopped) = taken_along(cx, path);
     WalkView { problem: stopped, ..WalkView::along(cx, &along) }
 }
 
 /// Takes the switches `path` names, as far as they can be taken.
-fn taken_along(cx: &mut ioxide_symex::Ctx<'_>, path: &[String]) -> (Along, Option<ProblemView>) {
-    let mut along = Along::new(cx);
+fn taken_along(cx: &mut ioxide_symex::Ctx<'_>, path: &[String]) -> (SwitchPath, Option<ProblemView>) {
+    let mut along = SwitchPath::new(cx);
     for (position, text) in path.iter().enumerate() {
         let problem =
             |why: &str| ProblemView { position, text: text.chars().take(200).collect(), why: why.into() };

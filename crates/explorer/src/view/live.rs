@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::run::kind_word;
-use super::{VERSION, told};
-use crate::live::{Last, Phase, Seen, State};
+use super::{VERSION, shown_text};
+use crate::live::{CampaignPhase, LastStep, LiveState, SwitchSeen};
 
 /// A campaign.
 #[derive(Debug, Serialize)]
@@ -48,24 +48,24 @@ struct FailureView {
 
 impl LiveView {
     /// `state` as it is told.
-    pub(crate) fn of(state: &State) -> Self {
-        let seen = |seen: &Seen| match seen {
-            Seen::Never => '.',
-            Seen::Maybe => 'm',
-            Seen::Taken => 't',
+    pub(crate) fn of(state: &LiveState) -> Self {
+        let seen = |seen: &SwitchSeen| match seen {
+            SwitchSeen::Never => '.',
+            SwitchSeen::Maybe => 'm',
+            SwitchSeen::Taken => 't',
         };
-        let last = |step: &Last| LastView {
+        let last = |step: &LastStep| LastView {
             number: step.number,
             kind: kind_word(step.kind),
             gate: step.gate.clone(),
             text: step.text.clone(),
-            switches: step.switches.iter().map(|switch| told(switch)).collect(),
+            switches: step.switches.iter().map(|switch| shown_text(switch)).collect(),
         };
-        let failure = |failure: &crate::live::Failure| FailureView {
+        let failure = |failure: &crate::live::FailedRun| FailureView {
             record: failure.place.record,
             run: failure.place.run,
             steps: failure.steps,
-            signature: told(&failure.signature),
+            signature: shown_text(&failure.signature),
         };
         Self {
             version: VERSION,
@@ -79,20 +79,20 @@ impl LiveView {
             planned: state.planned,
             seed: state.seed,
             run: state.run + 1,
-            goal: told(&state.goal),
+            goal: shown_text(&state.goal),
             last: state.last.iter().map(last).collect(),
             failures: state.failures.iter().map(failure).collect(),
-            message: told(&state.message),
+            message: shown_text(&state.message),
         }
     }
 }
 
-fn phase(phase: Phase) -> &'static str {
+fn phase(phase: CampaignPhase) -> &'static str {
     match phase {
-        Phase::Idle => "idle",
-        Phase::Running => "running",
-        Phase::Paused => "paused",
-        Phase::Stopping => "stopping",
-        Phase::Over => "over",
+        CampaignPhase::Idle => "idle",
+        CampaignPhase::Running => "running",
+        CampaignPhase::Paused => "paused",
+        CampaignPhase::Stopping => "stopping",
+        CampaignPhase::Over => "over",
     }
 }

@@ -6,11 +6,11 @@ use ioxide_model::source::Sources;
 use ioxide_model::sts::{GateId, Model, Switch};
 use ioxide_model::term::{TermPool, VarId};
 use ioxide_report::describe::{describe, kind_word};
-use ioxide_report::graph::Graph;
-use ioxide_report::svg::{Form, SvgConfig, svg};
+use ioxide_report::graph::PictureGraph;
+use ioxide_report::svg::{PictureUse, SvgConfig, svg};
 use serde::Serialize;
 
-use super::{VERSION, told};
+use super::{VERSION, shown_text};
 
 /// A model with more switches is not drawn: a picture nobody can read takes a minute to make.
 const MAX_DRAWN: usize = 3_000;
@@ -86,20 +86,20 @@ impl ModelView {
     #[must_use]
     pub fn of(model: &Model, sources: &Sources) -> Self {
         let sts = &model.sts;
-        let config = SvgConfig { form: Form::Inline, ..SvgConfig::default() };
+        let config = SvgConfig { form: PictureUse::Inline, ..SvgConfig::default() };
         let is_drawn = sts.switches.len() <= MAX_DRAWN;
         let location = |location: &ioxide_model::sts::Location| LocationView {
             // The page finds a location in the picture by its name as it is.
             name: location.name.to_string(),
-            doc: told(&location.doc),
+            doc: shown_text(&location.doc),
         };
         let file = sts.switches.iter().next().map(|switch| sources.file(switch.span.file).name.clone());
         Self {
             version: VERSION,
-            name: told(&sts.name),
-            file: told(&file.unwrap_or_default()),
-            doc: told(&sts.doc),
-            svg: if is_drawn { svg(&Graph::of(model), config) } else { String::new() },
+            name: shown_text(&sts.name),
+            file: shown_text(&file.unwrap_or_default()),
+            doc: shown_text(&sts.doc),
+            svg: if is_drawn { svg(&PictureGraph::of(model), config) } else { String::new() },
             timed: sts.is_timed(),
             locations: sts.locations.iter().map(location).collect(),
             switches: sts.switches.iter().map(|switch| switch_view(model, sources, switch)).collect(),
@@ -113,24 +113,24 @@ fn switch_view(model: &Model, sources: &Sources, switch: &Switch) -> SwitchView 
     let updates = text.updates.iter().map(|(var, value)| format!("{var} := {value}"));
     let resets = text.resets.iter().map(|clock| format!("reset {clock}"));
     SwitchView {
-        label: told(&text.label),
+        label: shown_text(&text.label),
         from: switch.source.index(),
         to: switch.target.index(),
         kind: kind_word(model.sts.kind_of(switch)),
-        message: told(&text.message),
-        guard: text.guard.iter().map(|part| told(part)).collect(),
-        updates: updates.chain(resets).map(|part| told(&part)).collect(),
-        doc: told(&switch.doc),
-        reqs: switch.reqs.iter().map(|req| told(req)).collect(),
+        message: shown_text(&text.message),
+        guard: text.guard.iter().map(|part| shown_text(part)).collect(),
+        updates: updates.chain(resets).map(|part| shown_text(&part)).collect(),
+        doc: shown_text(&switch.doc),
+        reqs: switch.reqs.iter().map(|req| shown_text(req)).collect(),
         line: sources.line_column(switch.span).line,
-        source: told(sources.slice(switch.span)),
+        source: shown_text(sources.slice(switch.span)),
     }
 }
 
 fn gate_view(model: &Model, id: GateId) -> GateView {
     let gate = &model.sts.gates[id];
     GateView {
-        name: told(&gate.name),
+        name: shown_text(&gate.name),
         kind: kind_word(gate.kind),
         fields: gate.fields.iter().map(|&field| FieldView::of(&model.pool, field)).collect(),
     }
@@ -142,7 +142,7 @@ impl FieldView {
     pub fn of(pool: &TermPool, field: VarId) -> Self {
         let info = pool.var_info(field);
         let (form, options) = form(pool, info.sort);
-        Self { name: told(&info.name), sort: told(&pool.show_sort(info.sort)), form, options }
+        Self { name: shown_text(&info.name), sort: shown_text(&pool.show_sort(info.sort)), form, options }
     }
 }
 

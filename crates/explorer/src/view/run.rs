@@ -1,11 +1,11 @@
 //! Recorded runs as the page sees them: a list of records, and a run piece by piece.
 
-use ioxide_runner::event::{LabelKind, Outcome, StepTold};
+use ioxide_runner::event::{LabelKind, RunOutcome, StepTold};
 use serde::Serialize;
 
 use super::walk::ExplanationView;
-use super::{VERSION, told};
-use crate::recording::{Recording, Run};
+use super::{VERSION, shown_text};
+use crate::recording::{RecordedRun, Recording};
 
 /// Steps that are told at once.
 const MAX_STEPS: usize = 1_000;
@@ -64,7 +64,7 @@ impl RecordsView {
     #[must_use]
     pub fn of(list: &[Recording]) -> Self {
         let record = |recording: &Recording| RecordView {
-            name: told(&recording.name),
+            name: shown_text(&recording.name),
             n_runs: recording.runs.len(),
             cut: recording.is_cut || recording.runs.len() > MAX_RUNS,
             runs: recording.runs.iter().take(MAX_RUNS).map(|run| brief(run)).collect(),
@@ -76,7 +76,7 @@ impl RecordsView {
 impl RunView {
     /// Up to `count` steps of `run`, beginning with number `from`.
     #[must_use]
-    pub fn of(run: &Run, from: usize, count: usize) -> Self {
+    pub fn of(run: &RecordedRun, from: usize, count: usize) -> Self {
         let list = run.steps.iter().skip(from).take(count.min(MAX_STEPS)).map(step).collect();
         let verdict = run.verdict.as_ref();
         let explanation = verdict.and_then(|verdict| verdict.explanation.as_ref());
@@ -85,30 +85,30 @@ impl RunView {
             brief: brief(run),
             from,
             list,
-            reason: verdict.map(|verdict| told(&verdict.reason)).unwrap_or_default(),
+            reason: verdict.map(|verdict| shown_text(&verdict.reason)).unwrap_or_default(),
             explanation: explanation.map(ExplanationView::of),
         }
     }
 }
 
-fn brief(run: &Run) -> BriefView {
+fn brief(run: &RecordedRun) -> BriefView {
     BriefView {
         number: run.started.run + 1,
         seed: run.started.seed,
-        goal: told(&run.started.goal),
+        goal: shown_text(&run.started.goal),
         outcome: outcome_word(run.outcome),
         steps: run.steps.len(),
     }
 }
 
 /// How a run ended, as a word.
-pub(super) fn outcome_word(outcome: Option<Outcome>) -> &'static str {
+pub(super) fn outcome_word(outcome: Option<RunOutcome>) -> &'static str {
     match outcome {
-        Some(Outcome::Pass) => "pass",
-        Some(Outcome::Inconclusive) => "inconclusive",
-        Some(Outcome::Fail) => "fail",
-        Some(Outcome::Error) => "error",
-        Some(Outcome::Interrupted) | None => "interrupted",
+        Some(RunOutcome::Pass) => "pass",
+        Some(RunOutcome::Inconclusive) => "inconclusive",
+        Some(RunOutcome::Fail) => "fail",
+        Some(RunOutcome::Error) => "error",
+        Some(RunOutcome::Interrupted) | None => "interrupted",
     }
 }
 
@@ -127,8 +127,8 @@ pub(super) fn kind_word(kind: LabelKind) -> &'static str {
 fn step(step: &StepTold) -> RecordedStepView {
     RecordedStepView {
         kind: kind_word(step.label.kind),
-        gate: told(&step.label.label),
-        text: told(&step.label.text),
-        switches: step.switches.iter().map(|switch| told(switch)).collect(),
+        gate: shown_text(&step.label.label),
+        text: shown_text(&step.label.text),
+        switches: step.switches.iter().map(|switch| shown_text(switch)).collect(),
     }
 }

@@ -1,7 +1,7 @@
 //! A walk as the page sees it: the steps, the belief, what can come next, and why something cannot.
 
-use ioxide_model::compose::Part;
-use ioxide_model::concrete::State;
+use ioxide_model::compose::PartSystem;
+use ioxide_model::concrete::ConcreteState;
 use ioxide_model::index::Idx;
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, LocId};
@@ -12,11 +12,11 @@ use ioxide_symex::{Belief, Ctx, SymState};
 use serde::Serialize;
 
 use super::model::FieldView;
-use super::{VERSION, told};
-use crate::walk::choices::Choice;
-use crate::walk::refused::{Refused, against};
-use crate::walk::symbolic::{Along, Possible};
-use crate::walk::{Taken, Walk, read};
+use super::{VERSION, shown_text};
+use crate::walk::choices::SwitchChoice;
+use crate::walk::refused::{RefusedSwitch, against};
+use crate::walk::symbolic::{SwitchPath, SwitchPossibility};
+use crate::walk::{ModelWalk, TakenStep, read};
 
 /// States of a belief that are told one by one.
 const MAX_STATES: usize = 50;
@@ -172,14 +172,14 @@ pub struct RefusedView {
 }
 
 impl RefusedView {
-    fn of(refused: &Refused) -> Self {
-        Self { switch: refused.switch.index(), why: told(&refused.why) }
+    fn of(refused: &RefusedSwitch) -> Self {
+        Self { switch: refused.switch.index(), why: shown_text(&refused.why) }
     }
 }
 
 impl WalkView {
     /// Where `walk` is.
-    pub fn of(walk: &mut Walk<'_>) -> Self {
+    pub fn of(walk: &mut ModelWalk<'_>) -> Self {
         let belief = belief(&walk.cx, walk.after().belief());
         let choices = walk.choices();
         let choices = choices.iter().map(|choice| choice_view(&walk.cx, choice)).collect();
@@ -206,11 +206,11 @@ impl WalkView {
     }
 
     /// Where `along` is.
-    pub fn along(cx: &mut Ctx<'_>, along: &Along) -> Self {
+    pub fn along(cx: &mut Ctx<'_>, along: &SwitchPath) -> Self {
         let first = along.switches.len().saturating_sub(MAX_STEPS);
         let told_step = |(at, &switch): (usize, &ioxide_model::sts::SwitchId)| StepView {
             number: at + 1,
-            text: told(&cx.sts.switches[switch].label),
+            text: shown_text(&cx.sts.switches[switch].label),
             kind: kind_word(cx.sts.kind_of(&cx.sts.switches[switch])),
             switches: vec![switch.index()],
         };
@@ -218,9 +218,9 @@ impl WalkView {
         let states = vec![symbolic(cx, along.state())];
         let open = along.open(cx);
         let mut refused = Vec::new();
-        for (switch, _) in open.iter().filter(|(_, possible)| *possible == Possible::No) {
+        for (switch, _) in open.iter().filter(|(_, possible)| *possible == SwitchPossibility::No) {
             let why = against(cx, along.state(), *switch);
-            refused.extend(why.map(|why| RefusedView { switch: switch.index(), why: told(&why) }));
+            refused.extend(why.map(|why| RefusedView { switch: switch.index(), why: shown_text(&why) }));
         }
         let choices = open.iter().map(|(switch, possible)| switch_choice(cx, *switch, possible)).collect();
         Self {
@@ -246,20 +246,20 @@ impl ExplanationView {
     #[must_use]
     pub fn of(explanation: &Explanation) -> Self {
         let state = |at: usize| match explanation.states.get(at) {
-            Some(state) => told(&state.location),
+            Some(state) => shown_text(&state.location),
             None => String::new(),
         };
         let allowed = |allowed: &ioxide_runner::event::Allowed| AllowedView {
-            label: told(&allowed.label),
-            switch: allowed.switch.as_deref().map(told),
+            label: shown_text(&allowed.label),
+            switch: allowed.switch.as_deref().map(shown_text),
         };
         let why_not = |why: &ioxide_runner::event::WhyNot| WhyNotView {
             state: state(why.state),
-            switch: told(&why.switch),
-            reason: told(&why.reason),
+            switch: shown_text(&why.switch),
+            reason: shown_text(&why.reason),
         };
         Self {
-            observed: told(&explanation.observed),
+            observed: shown_text(&explanation.observed),
             allowed: explanation.allowed.iter().map(allowed).collect(),
             n_states: explanation.n_states,
             why_not: explanation.why_not.iter().map(why_not).collect(),
@@ -267,7 +267,7 @@ impl ExplanationView {
     }
 }
 
-fn step(cx: &Ctx<'_>, at: usize, taken: &Taken) -> StepView {
+fn step(cx: &Ctx<'_>, at: usize, taken: &TakenStep) -> StepView {
     let kind = match &taken.label {
         Label::Input(gate, _) | Label::Output(gate, _) => kind_word(cx.sts.gates[*gate].kind),
         Label::Quiescence => "quiescence",
@@ -275,7 +275,7 @@ fn step(cx: &Ctx<'_>, at: usize, taken: &Taken) -> StepView {
     };
     StepView {
         number: at + 1,
-        text: told(&read::text(cx.pool, cx.sts, &taken.label)),
+        text: shown_text(&read::text(cx.pool, cx.sts, &taken.label)),
         kind,
         switches: taken.switches.iter().map(|id| id.index()).collect(),
     }
@@ -296,7 +296,7 @@ fn belief(cx: &Ctx<'_>, belief: &Belief) -> BeliefView {
     }
 }
 
-fn concrete(cx: &Ctx<'_>, state: &State) -> StateView {
+fn concrete(cx: &Ctx<'_>, state: &ConcreteState) -> StateView {
     let values = state.values.iter().map(|(var, value)| (var, cx.pool.show_value(value))).collect();
     state_view(cx, state.loc, values, Vec::new())
 }
@@ -305,19 +305,20 @@ fn concrete(cx: &Ctx<'_>, state: &State) -> StateView {
 fn state_view(cx: &Ctx<'_>, loc: LocId, values: Vec<(VarId, String)>, path: Vec<String>) -> StateView {
     let name = |var: VarId| cx.pool.var_info(var).name.to_string();
     let Some(composition) = &cx.sts.composition else {
-        let values = values.iter().map(|(var, value)| (told(&name(*var)), told(value))).collect();
+        let values = values.iter().map(|(var, value)| (shown_text(&name(*var)), shown_text(value))).collect();
         return StateView { location: loc.index(), values, path, parts: Vec::new() };
     };
-    let part = |part: &Part| {
+    let part = |part: &PartSystem| {
         let own = |(var, _): &&(VarId, String)| part.vars.contains(var);
         let is_control = |var: VarId| part.control == Some(var);
-        let place = values.iter().find(|(var, _)| is_control(*var)).map(|(_, place)| told(place));
+        let place = values.iter().find(|(var, _)| is_control(*var)).map(|(_, place)| shown_text(place));
         let short = |var: VarId| name(var).trim_start_matches(&format!("{}.", part.name)).to_owned();
         let values = values.iter().filter(own).filter(|(var, _)| !is_control(*var));
         PartStateView {
-            name: told(&part.name),
-            place: place.unwrap_or_else(|| part.places.first().map_or_else(String::new, |place| told(place))),
-            values: values.map(|(var, value)| (told(&short(*var)), told(value))).collect(),
+            name: shown_text(&part.name),
+            place: place
+                .unwrap_or_else(|| part.places.first().map_or_else(String::new, |place| shown_text(place))),
+            values: values.map(|(var, value)| (shown_text(&short(*var)), shown_text(value))).collect(),
         }
     };
     let parts = composition.parts.iter().map(part).collect();
@@ -326,11 +327,11 @@ fn state_view(cx: &Ctx<'_>, loc: LocId, values: Vec<(VarId, String)>, path: Vec<
 
 fn symbolic(cx: &Ctx<'_>, state: &SymState) -> StateView {
     let values = state.store.iter(cx.sts).map(|(var, term)| (var, show(cx.pool, term))).collect();
-    let path = state.path.facts().iter().map(|&fact| told(&show(cx.pool, fact))).collect();
+    let path = state.path.facts().iter().map(|&fact| shown_text(&show(cx.pool, fact))).collect();
     state_view(cx, state.loc, values, path)
 }
 
-fn choice_view(cx: &Ctx<'_>, choice: &Choice) -> ChoiceView {
+fn choice_view(cx: &Ctx<'_>, choice: &SwitchChoice) -> ChoiceView {
     let gate = &cx.sts.gates[choice.gate];
     let fixed = choice.fixed(cx);
     let message = match &fixed {
@@ -346,28 +347,32 @@ fn choice_view(cx: &Ctx<'_>, choice: &Choice) -> ChoiceView {
         switch: choice.switch.index(),
         gate: choice.gate.index() - 1,
         kind: kind_word(gate.kind),
-        message: told(&message),
-        when: when.map(|when| told(&show(cx.pool, when))).unwrap_or_default(),
+        message: shown_text(&message),
+        when: when.map(|when| shown_text(&show(cx.pool, when))).unwrap_or_default(),
         fields: gate.fields.iter().map(|&field| FieldView::of(cx.pool, field)).collect(),
         step: fixed.map(|label| read::text(cx.pool, cx.sts, &label)),
         possible: if choice.is_doubtful { "unknown" } else { "yes" },
     }
 }
 
-fn switch_choice(cx: &Ctx<'_>, id: ioxide_model::sts::SwitchId, possible: &Possible) -> ChoiceView {
+fn switch_choice(cx: &Ctx<'_>, id: ioxide_model::sts::SwitchId, possible: &SwitchPossibility) -> ChoiceView {
     let switch = &cx.sts.switches[id];
     ChoiceView {
         switch: id.index(),
         gate: switch.gate.index().saturating_sub(1),
         kind: kind_word(cx.sts.kind_of(switch)),
-        message: told(&switch.label),
-        when: if cx.pool.is_true(switch.guard) { String::new() } else { told(&show(cx.pool, switch.guard)) },
+        message: shown_text(&switch.label),
+        when: if cx.pool.is_true(switch.guard) {
+            String::new()
+        } else {
+            shown_text(&show(cx.pool, switch.guard))
+        },
         fields: Vec::new(),
         step: Some(switch.label.to_string()),
         possible: match possible {
-            Possible::Yes => "yes",
-            Possible::Unknown(_) => "unknown",
-            Possible::No => "no",
+            SwitchPossibility::Yes => "yes",
+            SwitchPossibility::Unknown(_) => "unknown",
+            SwitchPossibility::No => "no",
         },
     }
 }

@@ -5,8 +5,8 @@ use ioxide_model::sts::{GateId, GateKind, SwitchId};
 use ioxide_model::term::{Term, VarId};
 use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
-use ioxide_smt::diverse::{Diverse, Policy};
-use ioxide_smt::solver::Answer;
+use ioxide_smt::diverse::{DiversePolicy, DiverseValuations};
+use ioxide_smt::solver::SolverAnswer;
 use ioxide_symex::{Belief, Ctx, offers, symbolic_offers};
 
 /// States whose offers are collected; a belief of more states offers what these offer.
@@ -14,7 +14,7 @@ pub const MAX_STATES: usize = 64;
 
 /// A switch that can be taken now.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Choice {
+pub struct SwitchChoice {
     /// The switch.
     pub switch: SwitchId,
     /// Its gate.
@@ -25,7 +25,7 @@ pub struct Choice {
     pub is_doubtful: bool,
 }
 
-impl Choice {
+impl SwitchChoice {
     /// The condition on the fields.
     #[must_use]
     pub fn when(&self) -> Option<Term> {
@@ -56,9 +56,9 @@ impl Choice {
             facts.push(cx.pool.eq(field, value));
         }
         let valuation = match cx.check(&facts) {
-            Answer::Sat(valuation) => valuation,
-            Answer::Unsat => return Err("no values make this possible".into()),
-            Answer::Unknown(why) => return Err(format!("{why}; write the values yourself")),
+            SolverAnswer::Sat(valuation) => valuation,
+            SolverAnswer::Unsat => return Err("no values make this possible".into()),
+            SolverAnswer::Unknown(why) => return Err(format!("{why}; write the values yourself")),
         };
         self.with(cx, &valuation).ok_or_else(|| "an internal step is not observed".into())
     }
@@ -71,8 +71,8 @@ impl Choice {
             return Label::message(cx.sts, self.gate, Vec::new()).into_iter().collect();
         }
         let mut found: Vec<Label> = Vec::new();
-        for (policy, up_to) in [(Policy::Boundary, n.div_ceil(2)), (Policy::Random, n)] {
-            let mut source = Diverse::new(cx.pool, &self.facts, &fields, policy, seed);
+        for (policy, up_to) in [(DiversePolicy::Boundary, n.div_ceil(2)), (DiversePolicy::Random, n)] {
+            let mut source = DiverseValuations::new(cx.pool, &self.facts, &fields, policy, seed);
             for _ in 0..2 * n {
                 if found.len() >= up_to {
                     break;
@@ -97,10 +97,10 @@ impl Choice {
 }
 
 /// The messages that can come now, inputs first, each switch and condition once.
-pub fn choices(cx: &mut Ctx<'_>, belief: &Belief) -> Vec<Choice> {
+pub fn choices(cx: &mut Ctx<'_>, belief: &Belief) -> Vec<SwitchChoice> {
     let visible = |kind| kind != GateKind::Internal;
-    let mut found: Vec<Choice> = Vec::new();
-    let mut add = |choice: Choice| {
+    let mut found: Vec<SwitchChoice> = Vec::new();
+    let mut add = |choice: SwitchChoice| {
         if !found.contains(&choice) {
             found.push(choice);
         }
@@ -110,7 +110,7 @@ pub fn choices(cx: &mut Ctx<'_>, belief: &Belief) -> Vec<Choice> {
             for state in states.iter().take(MAX_STATES) {
                 for offer in offers(cx, state, visible) {
                     let (switch, gate, is_doubtful) = (offer.switch, offer.gate, offer.doubt.is_some());
-                    add(Choice { switch, gate, facts: vec![offer.when], is_doubtful });
+                    add(SwitchChoice { switch, gate, facts: vec![offer.when], is_doubtful });
                 }
             }
         }
@@ -119,7 +119,7 @@ pub fn choices(cx: &mut Ctx<'_>, belief: &Belief) -> Vec<Choice> {
                 for offer in symbolic_offers(cx, state, visible) {
                     let facts = state.path.facts().iter().copied().chain([offer.when]).collect();
                     let (switch, gate, is_doubtful) = (offer.switch, offer.gate, offer.doubt.is_some());
-                    add(Choice { switch, gate, facts, is_doubtful });
+                    add(SwitchChoice { switch, gate, facts, is_doubtful });
                 }
             }
         }

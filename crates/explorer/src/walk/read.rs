@@ -8,7 +8,7 @@ use ioxide_model::sts::Sts;
 use ioxide_model::term::TermPool;
 use ioxide_runner::codec::typed;
 
-use super::Walk;
+use super::ModelWalk;
 
 /// Longer steps are not read.
 const MAX_TEXT: usize = 4 << 20;
@@ -34,7 +34,7 @@ pub fn complete(pool: &TermPool, sts: &Sts, text: &str) -> Option<Label> {
 }
 
 /// The label that `text` asks for.
-pub(super) fn label(walk: &mut Walk<'_>, text: &str) -> Result<Label, String> {
+pub(super) fn label(walk: &mut ModelWalk<'_>, text: &str) -> Result<Label, String> {
     let text = text.trim();
     if text.len() > MAX_TEXT {
         return Err(format!("a step of {} bytes is too long", text.len()));

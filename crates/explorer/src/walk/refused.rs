@@ -2,14 +2,14 @@
 
 use ioxide_model::sts::{GateKind, SwitchId};
 use ioxide_model::term::Term;
-use ioxide_smt::solver::Decision;
+use ioxide_smt::solver::SolverDecision;
 use ioxide_symex::{Belief, Ctx, SymState};
 
 use super::choices::MAX_STATES;
 
 /// A switch that starts where the model may be, and cannot be taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refused {
+pub struct RefusedSwitch {
     /// The switch.
     pub switch: SwitchId,
     /// Why not, for people.
@@ -18,8 +18,8 @@ pub struct Refused {
 
 /// The visible switches of the states in `belief` that none of these states can take, each with the
 /// reason in the first of them.
-pub fn refused(cx: &mut Ctx<'_>, belief: &Belief) -> Vec<Refused> {
-    let mut found: Vec<Refused> = Vec::new();
+pub fn refused(cx: &mut Ctx<'_>, belief: &Belief) -> Vec<RefusedSwitch> {
+    let mut found: Vec<RefusedSwitch> = Vec::new();
     let mut possible: Vec<SwitchId> = Vec::new();
     for state in states(cx, belief) {
         let sts = cx.sts;
@@ -29,7 +29,7 @@ pub fn refused(cx: &mut Ctx<'_>, belief: &Belief) -> Vec<Refused> {
             match against(cx, &state, switch) {
                 None => possible.push(switch),
                 Some(why) if found.iter().all(|other| other.switch != switch) => {
-                    found.push(Refused { switch, why });
+                    found.push(RefusedSwitch { switch, why });
                 }
                 Some(_) => (),
             }
@@ -56,7 +56,7 @@ pub fn against(cx: &mut Ctx<'_>, state: &SymState, switch: SwitchId) -> Option<S
     let path = state.path.facts();
     let impossible = |cx: &mut Ctx<'_>, term: Term| {
         let here = cx.pool.substitute(term, &known);
-        cx.decide(&[path, &[here]].concat()) == Decision::Unsat
+        cx.decide(&[path, &[here]].concat()) == SolverDecision::Unsat
     };
     let guard = cx.sts.switches[switch].guard;
     if !impossible(cx, guard) {
@@ -65,13 +65,13 @@ pub fn against(cx: &mut Ctx<'_>, state: &SymState, switch: SwitchId) -> Option<S
     let conjuncts = cx.pool.conjuncts(guard);
     let conjunct = conjuncts.into_iter().find(|&conjunct| impossible(cx, conjunct));
     Some(match conjunct {
-        Some(conjunct) => told(cx, state, conjunct),
+        Some(conjunct) => conjunct_text(cx, state, conjunct),
         None => format!("no values satisfy all of `{}`", cx.pool.show(guard)),
     })
 }
 
 /// `x > 15` does not hold with x = 7.
-fn told(cx: &Ctx<'_>, state: &SymState, conjunct: Term) -> String {
+fn conjunct_text(cx: &Ctx<'_>, state: &SymState, conjunct: Term) -> String {
     let free = cx.pool.free_vars(conjunct);
     let values: Vec<String> = state
         .store

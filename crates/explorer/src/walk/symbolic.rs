@@ -5,12 +5,12 @@ use ioxide_model::label::Label;
 use ioxide_model::sts::SwitchId;
 use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
-use ioxide_smt::solver::{Answer, Why};
-use ioxide_symex::{Ctx, Step, SymState, step};
+use ioxide_smt::solver::{SolverAnswer, UnknownReason};
+use ioxide_symex::{Ctx, SwitchStep, SymState, step};
 
 /// Where a sequence of switches leads.
 #[derive(Clone, Debug)]
-pub struct Along {
+pub struct SwitchPath {
     /// The state at the start and after each switch taken.
     pub states: Vec<SymState>,
     /// The switches taken.
@@ -21,16 +21,16 @@ pub struct Along {
 
 /// Whether a switch can be taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Possible {
+pub enum SwitchPossibility {
     /// Some values make it possible.
     Yes,
     /// Nothing is known.
-    Unknown(Why),
+    Unknown(UnknownReason),
     /// None do: a proof.
     No,
 }
 
-impl Along {
+impl SwitchPath {
     /// At the start.
     pub fn new(cx: &mut Ctx<'_>) -> Self {
         Self { states: vec![SymState::initial(cx)], switches: Vec::new(), is_doubtful: false }
@@ -45,9 +45,9 @@ impl Along {
     /// Takes `switch`; `false` if it cannot be taken here.
     pub fn take(&mut self, cx: &mut Ctx<'_>, switch: SwitchId) -> bool {
         match step(cx, self.state(), switch) {
-            Step::Refuted => return false,
-            Step::Taken(state) => self.states.push(state),
-            Step::Doubtful(state, _) => {
+            SwitchStep::Refuted => return false,
+            SwitchStep::Taken(state) => self.states.push(state),
+            SwitchStep::Doubtful(state, _) => {
                 self.is_doubtful = true;
                 self.states.push(state);
             }
@@ -64,12 +64,12 @@ impl Along {
     }
 
     /// The switches of the location, and whether each can be taken.
-    pub fn open(&self, cx: &mut Ctx<'_>) -> Vec<(SwitchId, Possible)> {
+    pub fn open(&self, cx: &mut Ctx<'_>) -> Vec<(SwitchId, SwitchPossibility)> {
         let here: Vec<SwitchId> = cx.sts.switches_from(self.state().loc).map(|(id, _)| id).collect();
         let possible = |id| match step(cx, self.state(), id) {
-            Step::Taken(_) => (id, Possible::Yes),
-            Step::Doubtful(_, why) => (id, Possible::Unknown(why)),
-            Step::Refuted => (id, Possible::No),
+            SwitchStep::Taken(_) => (id, SwitchPossibility::Yes),
+            SwitchStep::Doubtful(_, why) => (id, SwitchPossibility::Unknown(why)),
+            SwitchStep::Refuted => (id, SwitchPossibility::No),
         };
         here.into_iter().map(possible).collect()
     }
@@ -80,9 +80,9 @@ impl Along {
     /// If there are none, or the solver does not say; for people.
     pub fn witness(&self, cx: &mut Ctx<'_>) -> Result<Vec<Label>, String> {
         let valuation = match cx.check(self.state().path.facts()) {
-            Answer::Sat(valuation) => valuation,
-            Answer::Unsat => return Err("no values satisfy the path condition".into()),
-            Answer::Unknown(why) => return Err(format!("the solver does not say: {why}")),
+            SolverAnswer::Sat(valuation) => valuation,
+            SolverAnswer::Unsat => return Err("no values satisfy the path condition".into()),
+            SolverAnswer::Unknown(why) => return Err(format!("the solver does not say: {why}")),
         };
         let mut labels = Vec::new();
         for (depth, &switch) in (1..).zip(&self.switches) {

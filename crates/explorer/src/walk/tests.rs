@@ -1,13 +1,13 @@
-use ioxide_lang::{Options, load};
+use ioxide_lang::{LoadOptions, load};
 use ioxide_model::label::Label;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
-use ioxide_smt::stack::{Config, stack};
-use ioxide_symex::{After, Ctx};
+use ioxide_smt::stack::{SolverConfig, stack};
+use ioxide_symex::{Ctx, Monitor};
 use proptest::prelude::*;
 
-use super::symbolic::{Along, Possible};
-use super::{Judged, Walk, read};
+use super::symbolic::{SwitchPath, SwitchPossibility};
+use super::{LabelJudgement, ModelWalk, read};
 
 const MACHINE: &str = "model M { enum Cup { small, large } record P { x: int, y: real }
     input coin(n: 1..9) input pick(cup: Cup, note: string, at: P, tip: int?)
@@ -25,14 +25,14 @@ const MACHINE: &str = "model M { enum Cup { small, large } record P { x: int, y:
 fn model(text: &str) -> Model {
     let mut sources = Sources::new();
     let file = sources.add("m.iox", text);
-    let loaded = load(&sources, file, &Options::default());
+    let loaded = load(&sources, file, &LoadOptions::default());
     loaded.model.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics))
 }
 
-fn walking<T>(text: &str, act: impl FnOnce(&mut Walk<'_>) -> T) -> T {
+fn walking<T>(text: &str, act: impl FnOnce(&mut ModelWalk<'_>) -> T) -> T {
     let mut model = model(text);
-    let mut solver = stack(&Config::default());
-    act(&mut Walk::new(Ctx::new(&mut model, &mut solver)))
+    let mut solver = stack(&SolverConfig::default());
+    act(&mut ModelWalk::new(Ctx::new(&mut model, &mut solver)))
 }
 
 #[test]
@@ -41,16 +41,16 @@ fn a_path_of_choices_can_be_written_down_and_followed_again() {
         for _ in 0..9 {
             let choice = walk.choices().into_iter().last().expect("something can always come");
             let label = choice.label(&mut walk.cx, &[]).expect("an offer has values");
-            assert_eq!(walk.observe(label), Judged::Allowed);
+            assert_eq!(walk.observe(label), LabelJudgement::Allowed);
         }
-        let show = |taken: &super::Taken| read::text(walk.cx.pool, walk.cx.sts, &taken.label);
+        let show = |taken: &super::TakenStep| read::text(walk.cx.pool, walk.cx.sts, &taken.label);
         walk.past().iter().map(show).collect::<Vec<_>>()
     });
     walking(MACHINE, |walk| {
         for text in &texts {
             let label = walk.label(text).expect(text);
             assert_eq!(&read::text(walk.cx.pool, walk.cx.sts, &label), text);
-            assert_eq!(walk.observe(label), Judged::Allowed, "{text}");
+            assert_eq!(walk.observe(label), LabelJudgement::Allowed, "{text}");
         }
     });
 }
@@ -66,12 +66,12 @@ fn the_belief_is_that_of_the_monitor_and_a_common_prefix_is_kept() {
         let (taken, why) = walk.follow(&forbidden);
         assert_eq!((taken, why.expect("no hello now").observed.as_str()), (1, "!hello"));
         assert_eq!(walk.past().len(), 1);
-        let mut after = After::new(&mut walk.cx);
+        let mut after = Monitor::new(&mut walk.cx);
         after.observe(&mut walk.cx, &labels[0]).expect("allowed");
         assert_eq!(walk.after().belief(), after.belief());
         assert_eq!(walk.undo(), Some(labels[0].clone()));
         assert_eq!(walk.undo(), None);
-        let start = After::new(&mut walk.cx);
+        let start = Monitor::new(&mut walk.cx);
         assert_eq!(walk.after().belief(), start.belief());
     });
 }
@@ -80,7 +80,7 @@ fn the_belief_is_that_of_the_monitor_and_a_common_prefix_is_kept() {
 fn fields_left_out_get_values_that_fit_and_examples_differ() {
     walking(MACHINE, |walk| {
         let coin = walk.label("coin").expect("values are found");
-        assert_eq!(walk.observe(coin), Judged::Allowed);
+        assert_eq!(walk.observe(coin), LabelJudgement::Allowed);
         let pick = walk.label("pick(cup: small)").expect("values are found");
         assert!(read::text(walk.cx.pool, walk.cx.sts, &pick).starts_with("?pick(cup: small, note: "));
         let choice = walk.choices().into_iter().find(|choice| choice.facts.len() == 1).expect("a choice");
@@ -97,14 +97,14 @@ fn fields_left_out_get_values_that_fit_and_examples_differ() {
 #[test]
 fn switches_are_followed_symbolically_and_have_a_concrete_trace() {
     walking(MACHINE, |walk| {
-        let mut along = Along::new(&mut walk.cx);
+        let mut along = SwitchPath::new(&mut walk.cx);
         for name in ["a", "c", "b", "d", "e"] {
             let switch = walk.cx.sts.switch_named(name).expect(name);
             assert!(along.take(&mut walk.cx, switch), "{name}");
         }
         assert!(along.state().path.facts().len() > 1);
         let open = along.open(&mut walk.cx);
-        assert!(open.iter().all(|(_, possible)| *possible == Possible::Yes));
+        assert!(open.iter().all(|(_, possible)| *possible == SwitchPossibility::Yes));
         let unreachable = walk.cx.sts.switch_named("b").expect("b");
         assert!(!along.take(&mut walk.cx, unreachable));
         let witness = along.witness(&mut walk.cx).expect("the path is possible");
@@ -119,10 +119,10 @@ fn time_is_read_as_models_write_it() {
     walking(clock, |walk| {
         for text in ["go", "+1.5s", "wait 500ms", "done"] {
             let label = walk.label(text).expect(text);
-            assert_eq!(walk.observe(label), Judged::Allowed, "{text}");
+            assert_eq!(walk.observe(label), LabelJudgement::Allowed, "{text}");
         }
         assert!(walk.label("wait -1").is_err() && walk.label("+soon").is_err());
-        let mut along = Along::new(&mut walk.cx);
+        let mut along = SwitchPath::new(&mut walk.cx);
         for name in ["a", "b"] {
             let switch = walk.cx.sts.switch_named(name).expect(name);
             assert!(along.take(&mut walk.cx, switch));
@@ -174,11 +174,11 @@ fn a_number_of_many_digits_is_refused() {
 fn what_cannot_come_is_told_with_the_conjunct_that_fails() {
     walking(MACHINE, |walk| {
         let label = walk.label("coin(n: 3)").expect("a message");
-        assert_eq!(walk.observe(label), Judged::Allowed);
+        assert_eq!(walk.observe(label), LabelJudgement::Allowed);
         assert_eq!(walk.refused(), [], "a coin and a small cup are possible");
         for text in ["pick(cup: small, note: \"\", at: P(x: 0, y: 0.0), tip: none)", "tea(cup: small)"] {
             let label = walk.label(text).expect("a message");
-            assert_eq!(walk.observe(label), Judged::Allowed);
+            assert_eq!(walk.observe(label), LabelJudgement::Allowed);
         }
         assert_eq!(walk.refused(), [], "the change can come");
     });
@@ -195,7 +195,7 @@ fn every_switch_of_a_known_state_is_either_offered_or_refused() {
     walking(MACHINE, |walk| {
         for text in ["coin(n: 9)", "coin(n: 9)", "coin(n: 9)"] {
             let label = walk.label(text).expect("a message");
-            assert_eq!(walk.observe(label), Judged::Allowed);
+            assert_eq!(walk.observe(label), LabelJudgement::Allowed);
             let offered: Vec<_> = walk.choices().into_iter().map(|it| it.switch).collect();
             let refused: Vec<_> = walk.refused().into_iter().map(|it| it.switch).collect();
             assert!(refused.iter().all(|it| !offered.contains(it)));

@@ -12,14 +12,11 @@
 //!
 //! *Promises.* A certificate is a proof. That none was found proves nothing: methods that rely on words known to
 //! converge have smaller suites than the condition asks for.
-//!
-//! [DEY05]: R. Dorofeeva, K. El-Fakih, N. Yevtushenko, "An Improved Conformance Testing Method", FORTE 2005.
-//! [VFM24]: F. Vaandrager, P. Fiterău-Broştean, I. Melse, "Completeness of FSM Test Suites Reconsidered", 2024.
 
 use ioxide_model::index::Idx;
 
-use crate::counting::tree::Tree;
-use crate::mealy::{InputId, Mealy, Spec};
+use crate::counting::tree::WordTree;
+use crate::mealy::{InputId, Mealy, SuiteModel};
 use crate::word::Word;
 
 /// Access words tried for one state.
@@ -40,9 +37,9 @@ pub struct Certificate {
 
 /// A certificate that `suite` is complete for `spec` and `extra` more states, if one is found.
 #[must_use]
-pub fn certify(spec: &Spec, suite: &[Word], extra: usize) -> Option<Certificate> {
+pub fn certify(spec: &SuiteModel, suite: &[Word], extra: usize) -> Option<Certificate> {
     let machine = spec.to_mealy();
-    let mut tree = Tree::new(&machine);
+    let mut tree = WordTree::new(&machine);
     for word in suite {
         word.iter().fold(0, |node, &input| tree.add(node, input));
     }
@@ -50,7 +47,7 @@ pub fn certify(spec: &Spec, suite: &[Word], extra: usize) -> Option<Certificate>
     if per_access.checked_mul(spec.n_states())? > MAX_WORDS {
         return None;
     }
-    let mut proof = Proof { machine: &machine, tree: &tree, extra, choices: 0 };
+    let mut proof = SuiteProof { machine: &machine, tree: &tree, extra, choices: 0 };
     let candidates = proof.candidates();
     let mut chosen = Vec::new();
     if !proof.choose(&candidates, &mut chosen) {
@@ -63,24 +60,24 @@ pub fn certify(spec: &Spec, suite: &[Word], extra: usize) -> Option<Certificate>
 
 /// An access word, and the words behind it.
 #[derive(Clone, Debug)]
-struct Basis {
+struct CertifiedBasis {
     access: Word,
     node: usize,
     /// Nodes behind the access word, at most `extra + 1` symbols away.
     behind: Vec<usize>,
 }
 
-struct Proof<'t> {
+struct SuiteProof<'t> {
     machine: &'t Mealy,
-    tree: &'t Tree<'t>,
+    tree: &'t WordTree<'t>,
     extra: usize,
     choices: usize,
 }
 
-impl Proof<'_> {
+impl SuiteProof<'_> {
     /// For every state the access words that go on far enough and are in order by themselves, shortest first.
-    fn candidates(&self) -> Vec<Vec<Basis>> {
-        let mut found: Vec<Vec<Basis>> = vec![Vec::new(); self.machine.n_states()];
+    fn candidates(&self) -> Vec<Vec<CertifiedBasis>> {
+        let mut found: Vec<Vec<CertifiedBasis>> = vec![Vec::new(); self.machine.n_states()];
         let mut level = vec![(0, Word::new())];
         while !level.is_empty() {
             let mut next = Vec::new();
@@ -89,7 +86,7 @@ impl Proof<'_> {
                 if room.len() < CANDIDATES
                     && let Some(behind) = self.behind(node)
                 {
-                    room.push(Basis { access: access.clone(), node, behind });
+                    room.push(CertifiedBasis { access: access.clone(), node, behind });
                 }
                 for &(input, kid) in self.tree.kids(node) {
                     next.push((kid, [access.as_slice(), &[input]].concat()));
@@ -132,7 +129,7 @@ impl Proof<'_> {
     }
 
     /// Chooses an access word for every state from `chosen.len()` on such that all fit together.
-    fn choose(&mut self, candidates: &[Vec<Basis>], chosen: &mut Vec<Basis>) -> bool {
+    fn choose(&mut self, candidates: &[Vec<CertifiedBasis>], chosen: &mut Vec<CertifiedBasis>) -> bool {
         let Some(options) = candidates.get(chosen.len()) else { return true };
         for basis in options {
             self.choices += 1;
@@ -150,11 +147,11 @@ impl Proof<'_> {
         false
     }
 
-    fn fits_itself(&self, basis: &Basis) -> bool {
+    fn fits_itself(&self, basis: &CertifiedBasis) -> bool {
         basis.behind.iter().all(|&node| self.are_settled(basis.node, node))
     }
 
-    fn fit(&self, a: &Basis, b: &Basis) -> bool {
+    fn fit(&self, a: &CertifiedBasis, b: &CertifiedBasis) -> bool {
         self.are_settled(a.node, b.node)
             && b.behind.iter().all(|&node| self.are_settled(a.node, node))
             && a.behind.iter().all(|&node| self.are_settled(b.node, node))
@@ -167,7 +164,7 @@ impl Proof<'_> {
     }
 
     /// Whether every two words behind access words that lead to different states are told apart.
-    fn tells_all_apart(&self, chosen: &[Basis]) -> bool {
+    fn tells_all_apart(&self, chosen: &[CertifiedBasis]) -> bool {
         let all: Vec<usize> = chosen.iter().flat_map(|basis| basis.behind.iter().copied()).collect();
         all.iter().enumerate().all(|(i, &a)| all[..i].iter().all(|&b| self.are_settled(a, b)))
     }

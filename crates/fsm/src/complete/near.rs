@@ -6,28 +6,28 @@
 
 use ioxide_model::index::Idx;
 
-use crate::mealy::{InputId, Mealy, Spec, StateId};
+use crate::mealy::{InputId, Mealy, StateId, SuiteModel};
 use crate::product;
 use crate::word::Word;
 
 /// A machine with at most `extra` more states than `spec` that passes `suite` and is not equivalent to it, if one
 /// near `spec` does; after `max_steps` symbols the search ends.
 #[must_use]
-pub fn nearest(spec: &Spec, suite: &[Word], extra: usize, max_steps: usize) -> Option<Mealy> {
-    let mut search = Near { spec, suite, steps: 0, max_steps };
+pub fn nearest(spec: &SuiteModel, suite: &[Word], extra: usize, max_steps: usize) -> Option<Mealy> {
+    let mut search = NearMachines { spec, suite, steps: 0, max_steps };
     search.single().or_else(|| (extra > 0).then(|| search.doubled()).flatten())
 }
 
-type Table = Vec<Option<(usize, usize)>>;
+type NearTable = Vec<Option<(usize, usize)>>;
 
-struct Near<'s> {
-    spec: &'s Spec,
+struct NearMachines<'s> {
+    spec: &'s SuiteModel,
     suite: &'s [Word],
     steps: usize,
     max_steps: usize,
 }
 
-impl Near<'_> {
+impl NearMachines<'_> {
     /// One transition changed.
     fn single(&mut self) -> Option<Mealy> {
         let table = self.table();
@@ -54,7 +54,7 @@ impl Near<'_> {
     }
 
     /// The first wrong machine that passes, with another answer or target at `slot`.
-    fn changed(&mut self, table: &Table, states: usize, slot: usize) -> Option<Mealy> {
+    fn changed(&mut self, table: &NearTable, states: usize, slot: usize) -> Option<Mealy> {
         let (target, output) = table[slot]?;
         let outputs = self.spec.names().outputs.len();
         let targets = (0..states).filter(|&other| other != target).map(|other| (other, output));
@@ -65,7 +65,7 @@ impl Near<'_> {
         })
     }
 
-    fn passing(&mut self, states: usize, outputs: usize, table: &Table) -> Option<Mealy> {
+    fn passing(&mut self, states: usize, outputs: usize, table: &NearTable) -> Option<Mealy> {
         if self.steps > self.max_steps || !self.suite.iter().all(|word| self.passes(table, word)) {
             return None;
         }
@@ -73,7 +73,7 @@ impl Near<'_> {
         product::difference(&self.spec.to_mealy(), &machine).map(|_| machine)
     }
 
-    fn passes(&mut self, table: &Table, word: &Word) -> bool {
+    fn passes(&mut self, table: &NearTable, word: &Word) -> bool {
         let k = self.spec.n_inputs();
         let (mut state, mut at) = (self.spec.initial(), 0);
         for &input in word {
@@ -88,7 +88,7 @@ impl Near<'_> {
     }
 
     /// The specification as a table that begins with its initial state.
-    fn table(&self) -> Table {
+    fn table(&self) -> NearTable {
         let n = self.spec.n_states();
         let first = self.spec.initial().index();
         // States 0 and `first` change places.

@@ -8,12 +8,12 @@ use crate::word::Word;
 
 /// For every two states the length of a shortest word both answer, and differently.
 #[derive(Clone, Debug)]
-pub struct Apart {
+pub struct ApartTable {
     n: usize,
     level: Vec<Option<u32>>,
 }
 
-impl Apart {
+impl ApartTable {
     /// The pairs of `machine` that are apart.
     #[must_use]
     pub fn new(machine: &Mealy) -> Self {

@@ -5,21 +5,21 @@ use crate::word::Word;
 
 /// A tree of words that `machine` answers.
 #[derive(Debug)]
-pub struct Tree<'m> {
+pub struct WordTree<'m> {
     machine: &'m Mealy,
-    nodes: Vec<TreeNode>,
+    nodes: Vec<WordTreeNode>,
 }
 
 #[derive(Debug)]
-struct TreeNode {
+struct WordTreeNode {
     state: StateId,
     kids: Vec<(InputId, usize)>,
 }
 
-impl<'m> Tree<'m> {
+impl<'m> WordTree<'m> {
     /// The tree of the empty word: node 0.
     pub fn new(machine: &'m Mealy) -> Self {
-        Self { machine, nodes: vec![TreeNode { state: machine.initial(), kids: Vec::new() }] }
+        Self { machine, nodes: vec![WordTreeNode { state: machine.initial(), kids: Vec::new() }] }
     }
 
     /// The state of the machine at `node`.
@@ -48,7 +48,7 @@ impl<'m> Tree<'m> {
             return kid;
         }
         let Some(edge) = self.machine.edge(self.nodes[node].state, input) else { return node };
-        self.nodes.push(TreeNode { state: edge.next, kids: Vec::new() });
+        self.nodes.push(WordTreeNode { state: edge.next, kids: Vec::new() });
         let kid = self.nodes.len() - 1;
         self.nodes[node].kids.push((input, kid));
         kid

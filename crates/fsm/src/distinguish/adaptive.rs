@@ -10,15 +10,13 @@
 //! The path of a state through each tree it takes part in is a word; these
 //! words form harmonised identifiers, since two states share the path up to
 //! the answer that separates them.
-//!
-//! [LeeYannakakis94]: see [`super::SplittingTree`].
 
 use ioxide_model::index::{Idx, IndexVec};
 
 use crate::distinguish::improve::improved_identifiers;
-use crate::distinguish::refine::{Groups, Refiner};
-use crate::distinguish::{SplittingTree, Weights};
-use crate::mealy::{InputId, Spec, StateId};
+use crate::distinguish::refine::{GroupRefiner, StateGroups};
+use crate::distinguish::{SplittingTree, WordCosts};
+use crate::mealy::{InputId, StateId, SuiteModel};
 use crate::word::{Word, without_prefixes};
 
 /// A tree of words that separates the states it is grown for as far as it can.
@@ -32,7 +30,7 @@ pub struct AdaptiveTree {
 
 /// Which word a tree applies next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Taste {
+pub enum WordPreference {
     /// The one that lets the fewest states meet.
     KeepApart,
     /// The one that separates most pairs per symbol.
@@ -44,10 +42,14 @@ pub enum Taste {
 /// Trees that together separate all states of `spec`: the first for all
 /// states, each further one for a set an earlier tree left together.
 #[must_use]
-pub fn adaptive_trees(spec: &Spec, splitting: &SplittingTree, taste: Taste) -> Vec<AdaptiveTree> {
+pub fn adaptive_trees(
+    spec: &SuiteModel,
+    splitting: &SplittingTree,
+    taste: WordPreference,
+) -> Vec<AdaptiveTree> {
     let mut trees = Vec::new();
     let mut open: Vec<Vec<StateId>> = vec![spec.states().collect()];
-    let mut grower = Grower::new(spec, splitting, taste);
+    let mut grower = AdaptiveTreeGrower::new(spec, splitting, taste);
     while let Some(states) = open.pop() {
         if states.len() < 2 {
             continue;
@@ -63,13 +65,13 @@ pub fn adaptive_trees(spec: &Spec, splitting: &SplittingTree, taste: Taste) -> V
 /// families of trees, improved by a search.
 #[must_use]
 pub fn harmonised_identifiers(
-    spec: &Spec,
+    spec: &SuiteModel,
     splitting: &SplittingTree,
-    weights: &Weights,
+    weights: &WordCosts,
 ) -> IndexVec<StateId, Vec<Word>> {
     let mut best = nested_identifiers(spec, splitting);
     let mut cost = weights.cost_of_all(&best);
-    for taste in [Taste::KeepApart, Taste::SplitMost, Taste::Given] {
+    for taste in [WordPreference::KeepApart, WordPreference::SplitMost, WordPreference::Given] {
         let family = path_identifiers(spec, splitting, taste);
         let its_cost = weights.cost_of_all(&family);
         if its_cost < cost {
@@ -80,13 +82,20 @@ pub fn harmonised_identifiers(
 }
 
 /// The words of all blocks of the splitting tree a state is in.
-pub(super) fn nested_identifiers(spec: &Spec, splitting: &SplittingTree) -> IndexVec<StateId, Vec<Word>> {
+pub(super) fn nested_identifiers(
+    spec: &SuiteModel,
+    splitting: &SplittingTree,
+) -> IndexVec<StateId, Vec<Word>> {
     let words = |state| splitting.words_of(state).into_iter().map(<[InputId]>::to_vec).collect();
     spec.states().map(|state| without_prefixes(words(state))).collect()
 }
 
 /// The paths of each state through the trees it takes part in.
-fn path_identifiers(spec: &Spec, splitting: &SplittingTree, taste: Taste) -> IndexVec<StateId, Vec<Word>> {
+fn path_identifiers(
+    spec: &SuiteModel,
+    splitting: &SplittingTree,
+    taste: WordPreference,
+) -> IndexVec<StateId, Vec<Word>> {
     let mut identifiers: IndexVec<StateId, Vec<Word>> = IndexVec::filled(Vec::new(), spec.n_states());
     for tree in adaptive_trees(spec, splitting, taste) {
         for (state, path) in tree.paths {
@@ -98,16 +107,16 @@ fn path_identifiers(spec: &Spec, splitting: &SplittingTree, taste: Taste) -> Ind
 }
 
 /// States of a tree node: where each started and where it is now.
-type Tokens = Vec<(StateId, StateId)>;
+type NodeTokens = Vec<(StateId, StateId)>;
 
 /// An input, or none, and a word of the splitting tree after it.
 #[derive(Clone, Copy)]
-struct Candidate<'a> {
+struct WordCandidate<'a> {
     first: Option<InputId>,
     rest: &'a [InputId],
 }
 
-impl Candidate<'_> {
+impl WordCandidate<'_> {
     fn inputs(&self) -> impl Iterator<Item = InputId> {
         self.first.into_iter().chain(self.rest.iter().copied())
     }
@@ -117,20 +126,20 @@ impl Candidate<'_> {
     }
 }
 
-struct Grower<'a> {
-    spec: &'a Spec,
+struct AdaptiveTreeGrower<'a> {
+    spec: &'a SuiteModel,
     splitting: &'a SplittingTree,
-    taste: Taste,
-    refiner: Refiner<'a>,
+    taste: WordPreference,
+    refiner: GroupRefiner<'a>,
     /// The groups of the candidate under consideration, and of a whole node.
-    groups: Groups,
+    groups: StateGroups,
     /// How many tokens are in each state of the node.
     weights: Vec<u32>,
     /// Scratch: sizes of groups, and groups with places.
     sizes: Vec<u32>,
     pairs: Vec<(u32, u32)>,
     /// Scratch: words to choose from, and where an input leads.
-    candidates: Vec<Candidate<'a>>,
+    candidates: Vec<WordCandidate<'a>>,
     images: Vec<StateId>,
     /// Scratch: the stamp with which each group met each place.
     met: Vec<u32>,
@@ -140,14 +149,14 @@ struct Grower<'a> {
 /// A table of groups and places may have this many entries.
 const MOST_ENTRIES: usize = 1 << 16;
 
-impl<'a> Grower<'a> {
-    fn new(spec: &'a Spec, splitting: &'a SplittingTree, taste: Taste) -> Self {
+impl<'a> AdaptiveTreeGrower<'a> {
+    fn new(spec: &'a SuiteModel, splitting: &'a SplittingTree, taste: WordPreference) -> Self {
         Self {
             spec,
             splitting,
             taste,
-            refiner: Refiner::new(spec),
-            groups: Groups::default(),
+            refiner: GroupRefiner::new(spec),
+            groups: StateGroups::default(),
             weights: Vec::new(),
             sizes: Vec::new(),
             pairs: Vec::new(),
@@ -160,7 +169,7 @@ impl<'a> Grower<'a> {
 
     fn tree(&mut self, states: &[StateId]) -> AdaptiveTree {
         let mut tree = AdaptiveTree { paths: Vec::new(), together: Vec::new() };
-        let start: Tokens = states.iter().map(|&state| (state, state)).collect();
+        let start: NodeTokens = states.iter().map(|&state| (state, state)).collect();
         let mut open = vec![(Word::new(), start)];
         while let Some((path, tokens)) = open.pop() {
             let Some(best) = self.best_split(&tokens) else {
@@ -180,7 +189,7 @@ impl<'a> Grower<'a> {
     }
 
     /// The word to the grower's taste; `None` if all tokens are in one state.
-    fn best_split(&mut self, tokens: &Tokens) -> Option<Candidate<'a>> {
+    fn best_split(&mut self, tokens: &NodeTokens) -> Option<WordCandidate<'a>> {
         let mut here: Vec<StateId> = tokens.iter().map(|&(_, now)| now).collect();
         here.sort_unstable();
         self.weights.clear();
@@ -189,10 +198,10 @@ impl<'a> Grower<'a> {
         if here.len() < 2 {
             return None;
         }
-        if self.taste == Taste::Given {
-            return Some(Candidate { first: None, rest: self.splitting.word_for(&here) });
+        if self.taste == WordPreference::Given {
+            return Some(WordCandidate { first: None, rest: self.splitting.word_for(&here) });
         }
-        let mut best: Option<(f64, f64, Candidate<'a>)> = None;
+        let mut best: Option<(f64, f64, WordCandidate<'a>)> = None;
         let mut candidates = std::mem::take(&mut self.candidates);
         self.list_candidates(&here, &mut candidates);
         for &candidate in &candidates {
@@ -206,7 +215,7 @@ impl<'a> Grower<'a> {
     }
 
     /// How good it is to apply `candidate` to the states `here`; `None` if they all answer alike.
-    fn value(&mut self, here: &[StateId], candidate: Candidate<'a>) -> Option<(f64, f64)> {
+    fn value(&mut self, here: &[StateId], candidate: WordCandidate<'a>) -> Option<(f64, f64)> {
         self.groups.restart_together(here);
         self.refiner.apply(&mut self.groups, candidate.inputs());
         if self.groups.count < 2 {
@@ -216,8 +225,8 @@ impl<'a> Grower<'a> {
         let parts = self.groups.count as f64 / length;
         let lost = here.len() - self.distinct();
         Some(match self.taste {
-            Taste::SplitMost => (-((self.together() + lost) as f64) * length.sqrt(), parts),
-            Taste::KeepApart | Taste::Given => (-(lost as f64), parts),
+            WordPreference::SplitMost => (-((self.together() + lost) as f64) * length.sqrt(), parts),
+            WordPreference::KeepApart | WordPreference::Given => (-(lost as f64), parts),
         })
     }
 
@@ -261,29 +270,29 @@ impl<'a> Grower<'a> {
 
     /// The tree's word for the states, and each input alone or followed by the
     /// tree's word for the states it leads to.
-    fn list_candidates(&mut self, here: &[StateId], words: &mut Vec<Candidate<'a>>) {
+    fn list_candidates(&mut self, here: &[StateId], words: &mut Vec<WordCandidate<'a>>) {
         words.clear();
-        words.push(Candidate { first: None, rest: self.splitting.word_for(here) });
+        words.push(WordCandidate { first: None, rest: self.splitting.word_for(here) });
         let images = &mut self.images;
         for x in self.spec.inputs() {
             if here.iter().any(|&state| self.spec.output(state, x) != self.spec.output(here[0], x)) {
-                words.push(Candidate { first: Some(x), rest: &[] });
+                words.push(WordCandidate { first: Some(x), rest: &[] });
             }
             images.clear();
             images.extend(here.iter().map(|&state| self.spec.next(state, x)));
             let rest = self.splitting.word_for(images);
             if !rest.is_empty() {
-                words.push(Candidate { first: Some(x), rest });
+                words.push(WordCandidate { first: Some(x), rest });
             }
         }
     }
 
     /// What `candidate` makes of the node: tokens with the same answer, moved on.
-    fn parts(&mut self, tokens: &Tokens, candidate: Candidate<'_>) -> Vec<Tokens> {
+    fn parts(&mut self, tokens: &NodeTokens, candidate: WordCandidate<'_>) -> Vec<NodeTokens> {
         let here: Vec<StateId> = tokens.iter().map(|&(_, now)| now).collect();
         self.groups.restart_together(&here);
         self.refiner.apply(&mut self.groups, candidate.inputs());
-        let mut parts = vec![Tokens::new(); self.groups.count];
+        let mut parts = vec![NodeTokens::new(); self.groups.count];
         for (i, &(start, _)) in tokens.iter().enumerate() {
             parts[self.groups.of[i] as usize].push((start, self.groups.at[i]));
         }

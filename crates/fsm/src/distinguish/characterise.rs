@@ -5,18 +5,15 @@
 //! symbols it costs in a suite, where a new word costs an access word as well.
 //! State identifiers are subsets of its prefixes, smallest first, as the
 //! partial W-method uses them [FBKAG91].
-//!
-//! [FBKAG91]: S. Fujiwara et al., "Test Selection Based on Finite State
-//! Models", IEEE Transactions on Software Engineering 17(6), 1991.
 
 use std::borrow::Cow;
 
 use ioxide_model::index::{Idx, IndexVec};
 
-use crate::distinguish::refine::{Groups, Refiner};
-use crate::distinguish::way::{Meeting, Way};
-use crate::distinguish::{SplittingTree, Weights};
-use crate::mealy::{InputId, Spec, StateId};
+use crate::distinguish::passage::{PairFate, WordPassage};
+use crate::distinguish::refine::{GroupRefiner, StateGroups};
+use crate::distinguish::{SplittingTree, WordCosts};
+use crate::mealy::{InputId, StateId, SuiteModel};
 use crate::word::{Word, without_prefixes};
 
 /// Above this many states only the words of a splitting tree are tried.
@@ -24,9 +21,9 @@ const MANY_STATES: usize = 400;
 
 /// A set of words that separates every two states of `spec`.
 #[must_use]
-pub fn characterising_set(spec: &Spec, splitting: &SplittingTree, weights: &Weights) -> Vec<Word> {
-    let (refiner, groups) = (Refiner::new(spec), Groups::default());
-    let mut blocks = Blocks { spec, splitting, refiner, groups, sizes: Vec::new() };
+pub fn characterising_set(spec: &SuiteModel, splitting: &SplittingTree, weights: &WordCosts) -> Vec<Word> {
+    let (refiner, groups) = (GroupRefiner::new(spec), StateGroups::default());
+    let mut blocks = BlockSearch { spec, splitting, refiner, groups, sizes: Vec::new() };
     let start: Vec<StateId> = spec.states().collect();
     let mut classes = vec![0; start.len()];
     let mut words: Vec<Word> = Vec::new();
@@ -57,19 +54,23 @@ pub fn characterising_set(spec: &Spec, splitting: &SplittingTree, weights: &Weig
 
 /// For each state prefixes of `words` that separate it from all others.
 #[must_use]
-pub fn state_identifiers(spec: &Spec, words: &[Word], weights: &Weights) -> IndexVec<StateId, Vec<Word>> {
+pub fn state_identifiers(
+    spec: &SuiteModel,
+    words: &[Word],
+    weights: &WordCosts,
+) -> IndexVec<StateId, Vec<Word>> {
     spec.states().map(|state| identifier(spec, state, words, weights)).collect()
 }
 
 /// Words that separate `state` from many others each, best first: what an
 /// on-the-fly method chooses from besides its identifiers.
 #[must_use]
-pub fn identifying_words(spec: &Spec, splitting: &SplittingTree, state: StateId) -> Vec<Word> {
+pub fn identifying_words(spec: &SuiteModel, splitting: &SplittingTree, state: StateId) -> Vec<Word> {
     if spec.n_states() > MANY_STATES {
         return Vec::new();
     }
     let mut words = Vec::new();
-    let mut way = Way::default();
+    let mut way = WordPassage::default();
     let mut open: Vec<StateId> = spec.states().filter(|&other| other != state).collect();
     while !open.is_empty() {
         let word = singling_word(spec, splitting, state, &open);
@@ -86,11 +87,16 @@ pub fn identifying_words(spec: &Spec, splitting: &SplittingTree, state: StateId)
 
 /// A word grown greedily to separate `state` from as many of `others` as it can.
 #[must_use]
-pub fn singling_word(spec: &Spec, splitting: &SplittingTree, state: StateId, others: &[StateId]) -> Word {
+pub fn singling_word(
+    spec: &SuiteModel,
+    splitting: &SplittingTree,
+    state: StateId,
+    others: &[StateId],
+) -> Word {
     let mut word = Word::new();
     let mut at = state;
     let mut open: Vec<StateId> = others.to_vec();
-    let mut way = Way::default();
+    let mut way = WordPassage::default();
     loop {
         open.sort_unstable();
         open.dedup();
@@ -100,9 +106,9 @@ pub fn singling_word(spec: &Spec, splitting: &SplittingTree, state: StateId, oth
             way.follow(spec, at, block);
             for &other in &open {
                 match way.meeting(spec, other) {
-                    Meeting::Separated(_) => gone += 1,
-                    Meeting::Met => met += 1,
-                    Meeting::Open => (),
+                    PairFate::Separated(_) => gone += 1,
+                    PairFate::Met => met += 1,
+                    PairFate::Open => (),
                 }
             }
             (f64::from(gone - 2 * met), f64::from(gone) / block.len().max(1) as f64, gone)
@@ -126,36 +132,36 @@ fn best_block<'b>(
     useful.max_by(|(a, _), (b, _)| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1))).map(|(_, block)| block)
 }
 
-struct Choice {
+struct BlockChoice {
     word: Word,
     classes: Vec<u32>,
     value: f64,
 }
 
 /// Looks for blocks of symbols to apply next.
-struct Blocks<'a> {
-    spec: &'a Spec,
+struct BlockSearch<'a> {
+    spec: &'a SuiteModel,
     splitting: &'a SplittingTree,
-    refiner: Refiner<'a>,
-    groups: Groups,
+    refiner: GroupRefiner<'a>,
+    groups: StateGroups,
     /// Scratch: the sizes of classes.
     sizes: Vec<usize>,
 }
 
-impl Blocks<'_> {
+impl BlockSearch<'_> {
     /// The block of symbols that, applied in `here`, separates most pairs of
     /// equal class per cost.
-    fn best(&mut self, classes: &[u32], here: &[StateId], overhead: f64) -> Option<Choice> {
+    fn best(&mut self, classes: &[u32], here: &[StateId], overhead: f64) -> Option<BlockChoice> {
         let n_classes = count(classes);
         let pairs = together(classes, n_classes, &mut self.sizes);
-        let mut best: Option<Choice> = None;
+        let mut best: Option<BlockChoice> = None;
         for word in candidates(self.spec, self.splitting, classes, here) {
             self.groups.restart(classes, here, n_classes);
             self.refiner.apply(&mut self.groups, word.iter().copied());
             let gain = pairs - together(&self.groups.of, self.groups.count, &mut self.sizes);
             let value = gain as f64 / (word.len() as f64 + overhead);
             if gain > 0 && best.as_ref().is_none_or(|best| value > best.value) {
-                best = Some(Choice { word: word.to_vec(), classes: self.groups.of.clone(), value });
+                best = Some(BlockChoice { word: word.to_vec(), classes: self.groups.of.clone(), value });
             }
         }
         best
@@ -164,7 +170,7 @@ impl Blocks<'_> {
 
 /// Words of the splitting tree for states of one class, and each input.
 fn candidates<'a>(
-    spec: &Spec,
+    spec: &SuiteModel,
     splitting: &'a SplittingTree,
     classes: &[u32],
     here: &[StateId],
@@ -202,16 +208,16 @@ fn count(classes: &[u32]) -> usize {
     classes.iter().max().map_or(0, |&max| max as usize + 1)
 }
 
-fn moved(spec: &Spec, here: &[StateId], word: &[InputId]) -> Vec<StateId> {
+fn moved(spec: &SuiteModel, here: &[StateId], word: &[InputId]) -> Vec<StateId> {
     here.iter().map(|&state| spec.after(state, word)).collect()
 }
 
 /// `words` without those the others can do without, longest tried first.
-fn without_redundant(spec: &Spec, words: Vec<Word>) -> Vec<Word> {
+fn without_redundant(spec: &SuiteModel, words: Vec<Word>) -> Vec<Word> {
     let mut words = without_prefixes(words);
     words.sort_by_key(|word| std::cmp::Reverse(word.len()));
     let start: Vec<StateId> = spec.states().collect();
-    let (mut refiner, mut groups) = (Refiner::new(spec), Groups::default());
+    let (mut refiner, mut groups) = (GroupRefiner::new(spec), StateGroups::default());
     let mut classes_without = |words: &[Word], skip: usize| {
         groups.restart_together(&start);
         for (_, word) in words.iter().enumerate().filter(|&(i, _)| i != skip) {
@@ -233,8 +239,8 @@ fn without_redundant(spec: &Spec, words: Vec<Word>) -> Vec<Word> {
 }
 
 /// The cheaper of two greedy covers: by separated states alone and by those per cost.
-fn identifier(spec: &Spec, state: StateId, words: &[Word], weights: &Weights) -> Vec<Word> {
-    let mut way = Way::default();
+fn identifier(spec: &SuiteModel, state: StateId, words: &[Word], weights: &WordCosts) -> Vec<Word> {
+    let mut way = WordPassage::default();
     let mut ends = Vec::with_capacity(words.len() * spec.n_states());
     for word in words {
         way.follow(spec, state, word);
@@ -250,9 +256,9 @@ pub(super) fn cheapest_cover(
     state: StateId,
     words: &[Word],
     ends: &[usize],
-    weights: &Weights,
+    weights: &WordCosts,
 ) -> Vec<Word> {
-    let table = Ends { n, state, words, ends };
+    let table = SeparationEnds { n, state, words, ends };
     let by_count = table.greedy_cover(|gain, _| gain as f64);
     let two_words_cost_more = |word: &Word| word.len() as f64 <= weights.access + 2.0;
     if matches!(&by_count[..], [only] if two_words_cost_more(only)) {
@@ -263,7 +269,7 @@ pub(super) fn cheapest_cover(
 }
 
 /// After how many symbols each word separates a state from each other one, 0 if it does not.
-struct Ends<'w> {
+struct SeparationEnds<'w> {
     n: usize,
     state: StateId,
     words: &'w [Word],
@@ -271,7 +277,7 @@ struct Ends<'w> {
     ends: &'w [usize],
 }
 
-impl Ends<'_> {
+impl SeparationEnds<'_> {
     /// Words one after another, each of the highest value, cut after its last use.
     fn greedy_cover(&self, value: impl Fn(usize, usize) -> f64) -> Vec<Word> {
         let mut open: Vec<usize> = (0..self.n).filter(|&other| other != self.state.index()).collect();

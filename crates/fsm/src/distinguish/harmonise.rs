@@ -7,13 +7,11 @@
 //!
 //! *Promises* that identifiers are harmonised [LPB94] once every pair was
 //! separated, in whatever order: words are only added.
-//!
-//! [LPB94]: see [`super`].
 
 use ioxide_model::index::{Idx, IndexVec};
 
-use crate::distinguish::{SeparatingWords, Weights};
-use crate::mealy::{InputId, Spec, StateId};
+use crate::distinguish::{SeparatingWords, WordCosts};
+use crate::mealy::{InputId, StateId, SuiteModel};
 use crate::word::{Word, without_prefixes};
 
 /// One set of words per state, as tries in one arena; the root of a state has its number.
@@ -26,7 +24,7 @@ pub(super) struct Identifiers {
 
 /// A point in the history of identifiers to go back to.
 #[derive(Clone, Copy)]
-pub(super) struct Mark {
+pub(super) struct IdentifierMark {
     nodes: usize,
     changes: usize,
 }
@@ -42,7 +40,7 @@ const NO_NODE: u32 = u32::MAX;
 
 impl Identifiers {
     /// Empty sets.
-    pub(super) fn new(spec: &Spec) -> Self {
+    pub(super) fn new(spec: &SuiteModel) -> Self {
         Self::with_states(spec.n_states())
     }
 
@@ -61,12 +59,12 @@ impl Identifiers {
     }
 
     /// Where the identifiers are now.
-    pub(super) fn mark(&self) -> Mark {
-        Mark { nodes: self.nodes.len(), changes: self.changes.len() }
+    pub(super) fn mark(&self) -> IdentifierMark {
+        IdentifierMark { nodes: self.nodes.len(), changes: self.changes.len() }
     }
 
     /// Goes back to where they were.
-    pub(super) fn go_back(&mut self, mark: Mark) {
+    pub(super) fn go_back(&mut self, mark: IdentifierMark) {
         for (node, first_kid) in self.changes.drain(mark.changes..).rev() {
             self.nodes[node as usize].first_kid = first_kid;
         }
@@ -122,7 +120,7 @@ impl Identifiers {
     }
 
     /// What the words of `state` cost.
-    pub(super) fn cost(&self, state: StateId, weights: &Weights) -> f64 {
+    pub(super) fn cost(&self, state: StateId, weights: &WordCosts) -> f64 {
         weights.uses[state] * self.cost_below(root_of(state), 0, weights.access)
     }
 
@@ -147,7 +145,7 @@ impl Identifiers {
     }
 
     /// The words of all states.
-    pub(super) fn all_words(&self, spec: &Spec) -> IndexVec<StateId, Vec<Word>> {
+    pub(super) fn all_words(&self, spec: &SuiteModel) -> IndexVec<StateId, Vec<Word>> {
         spec.states().map(|state| self.words(state)).collect()
     }
 }
@@ -158,7 +156,7 @@ fn root_of(state: StateId) -> u32 {
 
 /// Where a word has come to in the identifier of a state.
 #[derive(Clone, Copy)]
-enum Place {
+enum IdentifierPlace {
     /// To this node.
     Inside(u32),
     /// Beyond an end that was this long.
@@ -168,14 +166,14 @@ enum Place {
 }
 
 /// The best word for a pair so far, to be followed by a shortest one from where it leads.
-struct Found {
+struct PairWord {
     /// What it adds to the cost of the two identifiers.
     growth: [f64; 2],
     word: Word,
     now: [StateId; 2],
 }
 
-impl Found {
+impl PairWord {
     fn total(&self) -> f64 {
         self.growth[0] + self.growth[1]
     }
@@ -183,20 +181,20 @@ impl Found {
 
 /// Grows identifiers.
 pub(super) struct PairGrower<'a> {
-    pub(super) spec: &'a Spec,
+    pub(super) spec: &'a SuiteModel,
     pub(super) shortest: &'a SeparatingWords,
-    pub(super) weights: &'a Weights,
+    pub(super) weights: &'a WordCosts,
     pub(super) identifiers: Identifiers,
     /// How many places were looked at.
     pub(super) steps: usize,
     word: Word,
-    best: Found,
+    best: PairWord,
 }
 
 impl<'a> PairGrower<'a> {
     /// Starts with empty sets.
-    pub(super) fn new(spec: &'a Spec, shortest: &'a SeparatingWords, weights: &'a Weights) -> Self {
-        let best = Found { growth: [0.0; 2], word: Word::new(), now: [spec.initial(); 2] };
+    pub(super) fn new(spec: &'a SuiteModel, shortest: &'a SeparatingWords, weights: &'a WordCosts) -> Self {
+        let best = PairWord { growth: [0.0; 2], word: Word::new(), now: [spec.initial(); 2] };
         Self {
             spec,
             shortest,
@@ -212,8 +210,12 @@ impl<'a> PairGrower<'a> {
     pub(super) fn separate(&mut self, a: StateId, b: StateId) -> [f64; 2] {
         self.best.growth = [f64::INFINITY; 2];
         self.word.clear();
-        self.explore([a, b], [a, b], [Place::Inside(root_of(a)), Place::Inside(root_of(b))]);
-        let Found { growth, ref mut word, now } = self.best;
+        self.explore(
+            [a, b],
+            [a, b],
+            [IdentifierPlace::Inside(root_of(a)), IdentifierPlace::Inside(root_of(b))],
+        );
+        let PairWord { growth, ref mut word, now } = self.best;
         if growth != [0.0; 2] {
             self.shortest.extend(self.spec, now, word);
             self.identifiers.add(a, word);
@@ -223,7 +225,7 @@ impl<'a> PairGrower<'a> {
     }
 
     /// Looks at the words that leave the identifiers here or go on in one of them.
-    fn explore(&mut self, of: [StateId; 2], now: [StateId; 2], places: [Place; 2]) {
+    fn explore(&mut self, of: [StateId; 2], now: [StateId; 2], places: [IdentifierPlace; 2]) {
         if now[0] == now[1] {
             return;
         }
@@ -233,28 +235,28 @@ impl<'a> PairGrower<'a> {
         }
         self.steps += 1;
         self.consider(of, now, places);
-        if let Place::Inside(node) = places[0] {
+        if let IdentifierPlace::Inside(node) = places[0] {
             let mut at = self.identifiers.nodes[node as usize].first_kid;
             while at != NO_NODE {
                 let TrieNode { input, next_sibling, .. } = self.identifiers.nodes[at as usize];
-                self.step(of, now, [Place::Inside(at), self.moved(places[1], input)], input);
+                self.step(of, now, [IdentifierPlace::Inside(at), self.moved(places[1], input)], input);
                 at = next_sibling;
             }
         }
-        if let Place::Inside(node) = places[1] {
+        if let IdentifierPlace::Inside(node) = places[1] {
             let mut at = self.identifiers.nodes[node as usize].first_kid;
             while at != NO_NODE {
                 let TrieNode { input, next_sibling, .. } = self.identifiers.nodes[at as usize];
                 let other = self.moved(places[0], input);
-                if !matches!(other, Place::Inside(_)) {
-                    self.step(of, now, [other, Place::Inside(at)], input);
+                if !matches!(other, IdentifierPlace::Inside(_)) {
+                    self.step(of, now, [other, IdentifierPlace::Inside(at)], input);
                 }
                 at = next_sibling;
             }
         }
     }
 
-    fn step(&mut self, of: [StateId; 2], now: [StateId; 2], places: [Place; 2], input: InputId) {
+    fn step(&mut self, of: [StateId; 2], now: [StateId; 2], places: [IdentifierPlace; 2], input: InputId) {
         let [a, b] = now;
         self.word.push(input);
         if self.spec.output(a, input) == self.spec.output(b, input) {
@@ -265,36 +267,40 @@ impl<'a> PairGrower<'a> {
         self.word.pop();
     }
 
-    fn moved(&self, place: Place, input: InputId) -> Place {
-        let Place::Inside(node) = place else { return place };
+    fn moved(&self, place: IdentifierPlace, input: InputId) -> IdentifierPlace {
+        let IdentifierPlace::Inside(node) = place else { return place };
         match self.identifiers.kid(node, input) {
-            Some(kid) => Place::Inside(kid),
-            None if self.identifiers.is_leaf(node) && !self.word.is_empty() => Place::Beyond(self.word.len()),
-            None => Place::Branched,
+            Some(kid) => IdentifierPlace::Inside(kid),
+            None if self.identifiers.is_leaf(node) && !self.word.is_empty() => {
+                IdentifierPlace::Beyond(self.word.len())
+            }
+            None => IdentifierPlace::Branched,
         }
     }
 
     /// What any word that goes on from here, `length` symbols or more in all, adds to the cost at least.
-    fn at_least(&self, of: [StateId; 2], places: [Place; 2], length: usize) -> f64 {
+    fn at_least(&self, of: [StateId; 2], places: [IdentifierPlace; 2], length: usize) -> f64 {
         let reached = self.word.len();
         let growth = |place| match place {
-            Place::Inside(node) if !self.identifiers.is_leaf(node) => 0.0,
-            Place::Inside(_) if reached > 0 => (length - reached) as f64,
-            Place::Beyond(end) => (length - end) as f64,
-            Place::Inside(_) | Place::Branched => length as f64 + self.weights.access,
+            IdentifierPlace::Inside(node) if !self.identifiers.is_leaf(node) => 0.0,
+            IdentifierPlace::Inside(_) if reached > 0 => (length - reached) as f64,
+            IdentifierPlace::Beyond(end) => (length - end) as f64,
+            IdentifierPlace::Inside(_) | IdentifierPlace::Branched => length as f64 + self.weights.access,
         };
         growth(places[0]) * self.weights.uses[of[0]] + growth(places[1]) * self.weights.uses[of[1]]
     }
 
     /// Keeps the word, with a shortest one from `now`, if it costs less than the best so far.
-    fn consider(&mut self, of: [StateId; 2], now: [StateId; 2], places: [Place; 2]) {
+    fn consider(&mut self, of: [StateId; 2], now: [StateId; 2], places: [IdentifierPlace; 2]) {
         let reached = self.word.len();
         let length = reached + self.shortest.distance(now[0], now[1]);
         let growth = |place| match place {
-            Place::Inside(_) if reached == length => 0.0,
-            Place::Inside(node) if self.identifiers.is_leaf(node) && reached > 0 => (length - reached) as f64,
-            Place::Beyond(end) => (length - end) as f64,
-            Place::Inside(_) | Place::Branched => length as f64 + self.weights.access,
+            IdentifierPlace::Inside(_) if reached == length => 0.0,
+            IdentifierPlace::Inside(node) if self.identifiers.is_leaf(node) && reached > 0 => {
+                (length - reached) as f64
+            }
+            IdentifierPlace::Beyond(end) => (length - end) as f64,
+            IdentifierPlace::Inside(_) | IdentifierPlace::Branched => length as f64 + self.weights.access,
         };
         let uses = &self.weights.uses;
         let growth = [growth(places[0]) * uses[of[0]], growth(places[1]) * uses[of[1]]];

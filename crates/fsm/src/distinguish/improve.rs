@@ -15,8 +15,8 @@ use ioxide_model::index::{Idx, IndexVec};
 
 use crate::distinguish::characterise::cheapest_cover;
 use crate::distinguish::harmonise::{Identifiers, PairGrower};
-use crate::distinguish::{SeparatingWords, Weights};
-use crate::mealy::{Spec, StateId};
+use crate::distinguish::{SeparatingWords, WordCosts};
+use crate::mealy::{StateId, SuiteModel};
 use crate::word::Word;
 
 /// In how many orders identifiers are grown at a time, and how often.
@@ -35,8 +35,8 @@ const HOPE: f64 = 1.4;
 
 /// Identifiers that cost no more than `given`, found in about `effort` steps.
 pub(super) fn improved_identifiers(
-    spec: &Spec,
-    weights: &Weights,
+    spec: &SuiteModel,
+    weights: &WordCosts,
     given: IndexVec<StateId, Vec<Word>>,
     effort: usize,
 ) -> IndexVec<StateId, Vec<Word>> {
@@ -44,7 +44,7 @@ pub(super) fn improved_identifiers(
         return given;
     }
     let shortest = SeparatingWords::new(spec);
-    let mut search = Search::new(PairGrower::new(spec, &shortest, weights), effort, given);
+    let mut search = ImproveSearch::new(PairGrower::new(spec, &shortest, weights), effort, given);
     for round in 0..MAX_ROUNDS {
         if !search.round(round) {
             break;
@@ -54,13 +54,13 @@ pub(super) fn improved_identifiers(
 }
 
 /// The steps that a search takes at least: a word for every pair in some orders, and the tables.
-fn least_effort(spec: &Spec) -> usize {
+fn least_effort(spec: &SuiteModel) -> usize {
     let n = spec.n_states();
     let pairs = n.saturating_mul(n);
     pairs.saturating_mul(ORDERS_AT_A_TIME as usize).saturating_add(pairs.saturating_mul(spec.n_inputs()) / 8)
 }
 
-struct Search<'a> {
+struct ImproveSearch<'a> {
     grower: PairGrower<'a>,
     /// The best so far and what they cost.
     best: IndexVec<StateId, Vec<Word>>,
@@ -76,7 +76,7 @@ struct Search<'a> {
     effort: usize,
 }
 
-impl<'a> Search<'a> {
+impl<'a> ImproveSearch<'a> {
     fn new(grower: PairGrower<'a>, effort: usize, given: IndexVec<StateId, Vec<Word>>) -> Self {
         let by_distance = |state| {
             let mut others: Vec<StateId> = grower.spec.states().filter(|&other| other != state).collect();
@@ -303,7 +303,7 @@ mod tests {
     use crate::mealy::Mealy;
 
     /// Whether a common prefix of two identifiers separates every two states, by looking at all of them.
-    fn harmonised(spec: &Spec, identifiers: &IndexVec<StateId, Vec<Word>>) -> bool {
+    fn harmonised(spec: &SuiteModel, identifiers: &IndexVec<StateId, Vec<Word>>) -> bool {
         let prefixes = |state: StateId| {
             identifiers[state]
                 .iter()
@@ -321,7 +321,7 @@ mod tests {
     }
 
     /// What a suite with these identifiers costs, loose ends found by looking at all words.
-    fn whole_cost(spec: &Spec, weights: &Weights, identifiers: &IndexVec<StateId, Vec<Word>>) -> f64 {
+    fn whole_cost(spec: &SuiteModel, weights: &WordCosts, identifiers: &IndexVec<StateId, Vec<Word>>) -> f64 {
         let loose = |(state, word): (StateId, &Word)| {
             let next = &identifiers[spec.next(state, word[0])];
             let goes_on = word.len() == 1 || next.iter().any(|longer| longer.starts_with(&word[1..]));
@@ -339,9 +339,11 @@ mod tests {
             let states = rng.random_range(2..12);
             let entry = |_| Some((rng.random_range(0..states), rng.random_range(0..2)));
             let table: Vec<_> = (0..states * 3).map(entry).collect();
-            let Ok(spec) = Spec::check(&Mealy::from_table(states, 3, 2, &table).unwrap()) else { continue };
+            let Ok(spec) = SuiteModel::check(&Mealy::from_table(states, 3, 2, &table).unwrap()) else {
+                continue;
+            };
             tried += 1;
-            let weights = Weights::new(&spec, &state_cover(&spec), tried % 3);
+            let weights = WordCosts::new(&spec, &state_cover(&spec), tried % 3);
             let given = nested_identifiers(&spec, &SplittingTree::new(&spec));
             assert!(harmonised(&spec, &given));
             let cost_of_given = whole_cost(&spec, &weights, &given);
@@ -364,12 +366,13 @@ mod tests {
         while tried < 40 {
             let entry = |_| Some((rng.random_range(0..7), rng.random_range(0..2)));
             let table: Vec<_> = (0..14).map(entry).collect();
-            let Ok(spec) = Spec::check(&Mealy::from_table(7, 2, 2, &table).unwrap()) else { continue };
+            let Ok(spec) = SuiteModel::check(&Mealy::from_table(7, 2, 2, &table).unwrap()) else { continue };
             tried += 1;
-            let weights = Weights::new(&spec, &state_cover(&spec), 0);
+            let weights = WordCosts::new(&spec, &state_cover(&spec), 0);
             let shortest = SeparatingWords::new(&spec);
             let given = nested_identifiers(&spec, &SplittingTree::new(&spec));
-            let mut search = Search::new(PairGrower::new(&spec, &shortest, &weights), 100_000, given.clone());
+            let mut search =
+                ImproveSearch::new(PairGrower::new(&spec, &shortest, &weights), 100_000, given.clone());
             assert!((search.best_cost - whole_cost(&spec, &weights, &given)).abs() < 1e-6);
             for order in 0..4 {
                 search.grow_in_order(order);

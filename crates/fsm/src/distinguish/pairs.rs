@@ -3,13 +3,10 @@
 //! Pairs separated by one input come first; a pair that an input leads to a
 //! separated pair is separated by one symbol more. Walking this backwards over
 //! predecessors visits each pair and input once: `O(k · n²)` [Gill62].
-//!
-//! [Gill62]: A. Gill, "Introduction to the Theory of Finite-State Machines",
-//! McGraw-Hill, 1962.
 
 use ioxide_model::index::Idx;
 
-use crate::mealy::{InputId, Spec, StateId};
+use crate::mealy::{InputId, StateId, SuiteModel};
 use crate::word::Word;
 
 const OPEN: u32 = u32::MAX;
@@ -26,7 +23,7 @@ pub struct SeparatingWords {
 impl SeparatingWords {
     /// Computes the words of all pairs.
     #[must_use]
-    pub fn new(spec: &Spec) -> Self {
+    pub fn new(spec: &SuiteModel) -> Self {
         let n = spec.n_states();
         let mut words = Self { n, first: vec![OPEN; n * n], length: vec![0; n * n] };
         let mut level = words.separated_at_once(spec);
@@ -51,7 +48,7 @@ impl SeparatingWords {
         words
     }
 
-    fn separated_at_once(&mut self, spec: &Spec) -> Vec<(u32, u32)> {
+    fn separated_at_once(&mut self, spec: &SuiteModel) -> Vec<(u32, u32)> {
         let mut level = Vec::new();
         for a in spec.states() {
             for b in spec.states().take(a.index()) {
@@ -86,14 +83,14 @@ impl SeparatingWords {
 
     /// A shortest word that separates `a` and `b`; empty if they are the same state.
     #[must_use]
-    pub fn word(&self, spec: &Spec, a: StateId, b: StateId) -> Word {
+    pub fn word(&self, spec: &SuiteModel, a: StateId, b: StateId) -> Word {
         let mut word = Word::new();
         self.extend(spec, [a, b], &mut word);
         word
     }
 
     /// Appends to `word` a shortest one that separates a pair.
-    pub(crate) fn extend(&self, spec: &Spec, pair: [StateId; 2], word: &mut Word) {
+    pub(crate) fn extend(&self, spec: &SuiteModel, pair: [StateId; 2], word: &mut Word) {
         let [mut a, mut b] = pair;
         while a != b {
             let input = InputId::from(self.first[a.index() * self.n + b.index()]);
@@ -113,7 +110,7 @@ struct Predecessors {
 }
 
 impl Predecessors {
-    fn new(spec: &Spec) -> Self {
+    fn new(spec: &SuiteModel) -> Self {
         let n = spec.n_states();
         let slot = |s, x: InputId| x.index() * n + spec.next(s, x).index();
         let edges = || spec.states().flat_map(|s| spec.inputs().map(move |x| (s, x)));

@@ -6,11 +6,11 @@
 
 use ioxide_model::index::Idx;
 
-use crate::mealy::{InputId, Spec, StateId};
+use crate::mealy::{InputId, StateId, SuiteModel};
 
 /// States under way: the group of each, and where it is.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Groups {
+pub(crate) struct StateGroups {
     /// The group of each state, numbered in order of first appearance.
     pub(crate) of: Vec<u32>,
     /// Where each state is.
@@ -19,7 +19,7 @@ pub(crate) struct Groups {
     pub(crate) count: usize,
 }
 
-impl Groups {
+impl StateGroups {
     /// Starts anew with these groups and places.
     pub(crate) fn restart(&mut self, of: &[u32], at: &[StateId], count: usize) {
         self.of.clear();
@@ -40,21 +40,21 @@ impl Groups {
 }
 
 /// Applies words to groups.
-pub(crate) struct Refiner<'s> {
-    spec: &'s Spec,
+pub(crate) struct GroupRefiner<'s> {
+    spec: &'s SuiteModel,
     n_outputs: usize,
     /// Stamp and new group of each old group and output.
     table: Vec<(u32, u32)>,
     stamp: u32,
 }
 
-impl<'s> Refiner<'s> {
-    pub(crate) fn new(spec: &'s Spec) -> Self {
+impl<'s> GroupRefiner<'s> {
+    pub(crate) fn new(spec: &'s SuiteModel) -> Self {
         Self { spec, n_outputs: spec.names().outputs.len(), table: Vec::new(), stamp: 0 }
     }
 
     /// Splits `groups` by their answers to `word` and moves them on.
-    pub(crate) fn apply(&mut self, groups: &mut Groups, word: impl IntoIterator<Item = InputId>) {
+    pub(crate) fn apply(&mut self, groups: &mut StateGroups, word: impl IntoIterator<Item = InputId>) {
         for input in word {
             if groups.count < groups.of.len() {
                 self.split(groups, input);
@@ -65,7 +65,7 @@ impl<'s> Refiner<'s> {
         }
     }
 
-    fn split(&mut self, groups: &mut Groups, input: InputId) {
+    fn split(&mut self, groups: &mut StateGroups, input: InputId) {
         self.stamp += 1;
         let needed = groups.count * self.n_outputs;
         if self.table.len() < needed {
@@ -100,11 +100,11 @@ mod tests {
         while tried < 200 {
             let entry = |_| Some((rng.random_range(0..7), rng.random_range(0..2)));
             let table: Vec<_> = (0..14).map(entry).collect();
-            let Ok(spec) = Spec::check(&Mealy::from_table(7, 2, 2, &table).unwrap()) else { continue };
+            let Ok(spec) = SuiteModel::check(&Mealy::from_table(7, 2, 2, &table).unwrap()) else { continue };
             tried += 1;
-            let mut refiner = Refiner::new(&spec);
+            let mut refiner = GroupRefiner::new(&spec);
             let states: Vec<StateId> = spec.states().collect();
-            let mut groups = Groups::default();
+            let mut groups = StateGroups::default();
             groups.restart_together(&states);
             let mut word = Vec::new();
             for _ in 0..3 {

@@ -7,21 +7,18 @@
 //!
 //! *Promises* a word for every two states of a minimal machine, in less space
 //! than all pairs: one word per inner block. The words need not be shortest.
-//!
-//! [LeeYannakakis94]: D. Lee, M. Yannakakis, "Testing Finite-State Machines:
-//! State Identification and Verification", IEEE Trans. Computers 43(3), 1994.
 
 use ioxide_model::index::Idx;
 
-use crate::distinguish::refine::{Groups, Refiner};
-use crate::mealy::{InputId, Spec, StateId};
+use crate::distinguish::refine::{GroupRefiner, StateGroups};
+use crate::mealy::{InputId, StateId, SuiteModel};
 use crate::word::Word;
 
 /// The block of all states.
 const ROOT: usize = 0;
 
 #[derive(Clone, Debug)]
-struct Block {
+struct SplittingBlock {
     parent: Option<usize>,
     depth: usize,
     states: Vec<StateId>,
@@ -32,7 +29,7 @@ struct Block {
 /// A splitting tree of a minimal machine.
 #[derive(Clone, Debug)]
 pub struct SplittingTree {
-    blocks: Vec<Block>,
+    blocks: Vec<SplittingBlock>,
     /// The leaf of each state.
     leaf: Vec<usize>,
 }
@@ -40,10 +37,11 @@ pub struct SplittingTree {
 impl SplittingTree {
     /// Builds the tree, splitting until every leaf is one state.
     #[must_use]
-    pub fn new(spec: &Spec) -> Self {
-        let root = Block { parent: None, depth: 0, states: spec.states().collect(), word: Word::new() };
+    pub fn new(spec: &SuiteModel) -> Self {
+        let root =
+            SplittingBlock { parent: None, depth: 0, states: spec.states().collect(), word: Word::new() };
         let mut tree = Self { blocks: vec![root], leaf: vec![0; spec.n_states()] };
-        let mut refiner = Refiner::new(spec);
+        let mut refiner = GroupRefiner::new(spec);
         let mut open = vec![0];
         while !open.is_empty() {
             let mut later = Vec::new();
@@ -123,7 +121,7 @@ impl SplittingTree {
     }
 
     /// The shortest word the tree so far knows for `block`.
-    fn splitting_word(&self, spec: &Spec, block: usize) -> Option<Word> {
+    fn splitting_word(&self, spec: &SuiteModel, block: usize) -> Option<Word> {
         let states = &self.blocks[block].states;
         if states.len() < 2 {
             return None;
@@ -141,13 +139,13 @@ impl SplittingTree {
     }
 
     /// Splits `block` by `word` and returns its children.
-    fn split(&mut self, refiner: &mut Refiner<'_>, block: usize, word: Word) -> std::ops::Range<usize> {
+    fn split(&mut self, refiner: &mut GroupRefiner<'_>, block: usize, word: Word) -> std::ops::Range<usize> {
         let first = self.blocks.len();
-        let mut groups = Groups::default();
+        let mut groups = StateGroups::default();
         groups.restart_together(&self.blocks[block].states);
         refiner.apply(&mut groups, word.iter().copied());
         let depth = self.blocks[block].depth + 1;
-        let child = Block { parent: Some(block), depth, states: Vec::new(), word: Word::new() };
+        let child = SplittingBlock { parent: Some(block), depth, states: Vec::new(), word: Word::new() };
         self.blocks.resize(first + groups.count, child);
         for (i, &group) in groups.of.iter().enumerate() {
             let (state, child) = (self.blocks[block].states[i], first + group as usize);

@@ -18,24 +18,24 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-use self::lex::{Token, tokens};
-use super::{Place, Reading};
+use self::lex::{DotToken, tokens};
+use super::{MachineText, TextPlace};
 use crate::error::{ReadError, ReadErrorKind};
-use crate::mealy::{Listing, Row};
+use crate::mealy::{MachineListing, TransitionRow};
 
 const EXAMPLE: &str = "write edges like `s0 -> s1 [label=\"in / out\"];`";
 const DIGRAPH: &str = "a machine starts with `digraph g {`";
 
 /// Reads the machine of a DOT graph.
-pub fn dot(text: &str) -> Result<Listing, ReadError> {
-    super::read(super::Form::Dot, text)
+pub fn dot(text: &str) -> Result<MachineListing, ReadError> {
+    super::read(super::MachineFormat::Dot, text)
 }
 
 /// As [`dot`], with the places, or with every label that is wrong.
-pub(super) fn placed(text: &str) -> Result<Reading, Vec<ReadError>> {
+pub(super) fn placed(text: &str) -> Result<MachineText, Vec<ReadError>> {
     let tokens = tokens(text);
-    let (graph, labels) = (Graph::default(), vec![None]);
-    let mut reader = Reader { text, tokens: &tokens, at: 0, graph, labels };
+    let (graph, labels) = (DotGraph::default(), vec![None]);
+    let mut reader = DotReader { text, tokens: &tokens, at: 0, graph, labels };
     let end = reader.graph();
     let mut wrong = std::mem::take(&mut reader.graph.wrong);
     wrong.extend(end.err());
@@ -44,27 +44,27 @@ pub(super) fn placed(text: &str) -> Result<Reading, Vec<ReadError>> {
 
 /// What a DOT text says so far.
 #[derive(Default)]
-struct Graph {
+struct DotGraph {
     name: Option<String>,
     /// States in the order in which they are named, with that place.
-    states: Vec<(String, Place)>,
+    states: Vec<(String, TextPlace)>,
     known: BTreeMap<String, usize>,
-    start: Option<(String, Place)>,
+    start: Option<(String, TextPlace)>,
     red: Option<String>,
-    rows: Vec<(Row, Place)>,
+    rows: Vec<(TransitionRow, TextPlace)>,
     /// Edges whose label is wrong.
     wrong: Vec<ReadError>,
 }
 
-impl Graph {
-    fn state(&mut self, name: &str, place: &Place) {
+impl DotGraph {
+    fn state(&mut self, name: &str, place: &TextPlace) {
         if !self.known.contains_key(name) {
             self.known.insert(name.to_owned(), self.states.len());
             self.states.push((name.to_owned(), place.clone()));
         }
     }
 
-    fn reading(self, text: &str) -> Result<Reading, ReadError> {
+    fn reading(self, text: &str) -> Result<MachineText, ReadError> {
         let Some((first, _)) = self.states.first() else {
             return Err(ReadError::new(text, 0..0, "the graph has no state")
                 .kind(ReadErrorKind::Empty)
@@ -81,35 +81,35 @@ impl Graph {
         let initial = self.start.map(|(state, _)| state).or(self.red).unwrap_or_else(|| first.clone());
         let (states, state_places) = self.states.into_iter().unzip();
         let (rows, row_places) = self.rows.into_iter().unzip();
-        let listing = Listing { initial, states, rows };
-        Ok(Reading { name: self.name, listing, states: state_places, rows: row_places })
+        let listing = MachineListing { initial, states, rows };
+        Ok(MachineText { name: self.name, listing, states: state_places, rows: row_places })
     }
 }
 
 /// A node that a statement names, with its place.
-type Named = (String, Place);
+type NamedNode = (String, TextPlace);
 
 #[derive(Default)]
 struct Attributes {
-    label: Option<(String, Place)>,
+    label: Option<(String, TextPlace)>,
     is_red: bool,
 }
 
-struct Reader<'t> {
+struct DotReader<'t> {
     text: &'t str,
-    tokens: &'t [(Token, Place)],
+    tokens: &'t [(DotToken, TextPlace)],
     at: usize,
-    graph: Graph,
+    graph: DotGraph,
     /// The labels that `edge [label=…]` gave, one for each open brace.
-    labels: Vec<Option<(String, Place)>>,
+    labels: Vec<Option<(String, TextPlace)>>,
 }
 
-impl Reader<'_> {
-    fn token(&self) -> &Token {
+impl DotReader<'_> {
+    fn token(&self) -> &DotToken {
         &self.tokens[self.at].0
     }
 
-    fn place(&self) -> Place {
+    fn place(&self) -> TextPlace {
         self.tokens[self.at].1.clone()
     }
 
@@ -117,7 +117,7 @@ impl Reader<'_> {
         self.at = (self.at + 1).min(self.tokens.len() - 1);
     }
 
-    fn take(&mut self, token: &Token) -> bool {
+    fn take(&mut self, token: &DotToken) -> bool {
         let found = self.token() == token;
         if found {
             self.bump();
@@ -126,7 +126,7 @@ impl Reader<'_> {
     }
 
     fn at_word(&self, word: &str) -> bool {
-        matches!(self.token(), Token::Bare(text) if text.eq_ignore_ascii_case(word))
+        matches!(self.token(), DotToken::Bare(text) if text.eq_ignore_ascii_case(word))
     }
 
     /// `strict digraph name { statements }` and nothing after it.
@@ -138,18 +138,18 @@ impl Reader<'_> {
             return Err(self.unexpected("`digraph`").hint(DIGRAPH));
         }
         self.bump();
-        if let Token::Bare(name) | Token::Quoted(name) = self.token() {
+        if let DotToken::Bare(name) | DotToken::Quoted(name) = self.token() {
             self.graph.name = Some(name.clone()).filter(|name| !name.is_empty());
             self.bump();
         }
-        if !self.take(&Token::Mark('{')) {
+        if !self.take(&DotToken::Mark('{')) {
             return Err(self.unexpected("`{`").hint(DIGRAPH));
         }
         while !self.labels.is_empty() {
             self.statement()?;
         }
         match self.token() {
-            Token::End => Ok(()),
+            DotToken::End => Ok(()),
             _ => Err(self.unexpected("the end of the text").hint("a file holds one graph")),
         }
     }
@@ -157,22 +157,22 @@ impl Reader<'_> {
     /// A node, an edge, an attribute, or a brace of a subgraph.
     fn statement(&mut self) -> Result<(), ReadError> {
         match self.token() {
-            Token::Mark(';' | ',') => self.bump(),
-            Token::Mark('{') => {
+            DotToken::Mark(';' | ',') => self.bump(),
+            DotToken::Mark('{') => {
                 self.labels.push(self.labels.last().cloned().flatten());
                 self.bump();
             }
-            Token::Mark('}') => {
+            DotToken::Mark('}') => {
                 self.labels.pop();
                 self.bump();
             }
-            Token::Bare(word) if word.eq_ignore_ascii_case("subgraph") => {
+            DotToken::Bare(word) if word.eq_ignore_ascii_case("subgraph") => {
                 self.bump();
-                if matches!(self.token(), Token::Bare(_) | Token::Quoted(_)) {
+                if matches!(self.token(), DotToken::Bare(_) | DotToken::Quoted(_)) {
                     self.bump();
                 }
             }
-            Token::Bare(word) if is_default(word) && self.tokens[self.at + 1].0 == Token::Mark('[') => {
+            DotToken::Bare(word) if is_default(word) && self.tokens[self.at + 1].0 == DotToken::Mark('[') => {
                 let is_edge = word.eq_ignore_ascii_case("edge");
                 self.bump();
                 let given = self.attributes()?.label;
@@ -189,17 +189,17 @@ impl Reader<'_> {
     fn named(&mut self) -> Result<(), ReadError> {
         let start = self.place();
         let first = self.id("a node, an edge or `}`")?;
-        if self.take(&Token::Mark('=')) {
+        if self.take(&DotToken::Mark('=')) {
             return self.id("a value").map(|_| ());
         }
         self.port()?;
         let mut nodes = vec![(first, start.clone())];
-        while self.take(&Token::Arrow) {
+        while self.take(&DotToken::Arrow) {
             let place = self.place();
             nodes.push((self.id("a node")?, place));
             self.port()?;
         }
-        if self.token() == &Token::Line {
+        if self.token() == &DotToken::Line {
             return Err(self.unexpected("`->`").hint("transitions have a direction: write `s0 -> s1`"));
         }
         let attributes = self.attributes()?;
@@ -213,7 +213,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn node(&mut self, name: &str, place: &Place, attributes: &Attributes) {
+    fn node(&mut self, name: &str, place: &TextPlace, attributes: &Attributes) {
         if is_start(name) {
             return;
         }
@@ -223,7 +223,12 @@ impl Reader<'_> {
         }
     }
 
-    fn edges(&mut self, nodes: &[Named], attributes: &Attributes, place: &Place) -> Result<(), ReadError> {
+    fn edges(
+        &mut self,
+        nodes: &[NamedNode],
+        attributes: &Attributes,
+        place: &TextPlace,
+    ) -> Result<(), ReadError> {
         for pair in nodes.windows(2) {
             let [from, to] = pair else { continue };
             if is_start(&from.0) {
@@ -234,7 +239,7 @@ impl Reader<'_> {
             self.graph.state(&to.0, &to.1);
             match self.label(attributes, place) {
                 Ok((input, output)) => {
-                    let row = Row { from: from.0.clone(), input, output, to: to.0.clone() };
+                    let row = TransitionRow { from: from.0.clone(), input, output, to: to.0.clone() };
                     self.graph.rows.push((row, place.clone()));
                 }
                 Err(error) => self.graph.wrong.push(error),
@@ -243,7 +248,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn start(&mut self, to: &Named) -> Result<(), ReadError> {
+    fn start(&mut self, to: &NamedNode) -> Result<(), ReadError> {
         match &self.graph.start {
             Some((known, _)) if *known != to.0 => {
                 let message = format!("a second initial state, `{}`; the first is `{known}`", to.0);
@@ -259,9 +264,9 @@ impl Reader<'_> {
     }
 
     /// Input and output of an edge.
-    fn label(&self, attributes: &Attributes, edge: &Place) -> Result<(String, String), ReadError> {
+    fn label(&self, attributes: &Attributes, edge: &TextPlace) -> Result<(String, String), ReadError> {
         let default = self.labels.last().and_then(Option::as_ref);
-        let wrong = |place: &Place, message: String| {
+        let wrong = |place: &TextPlace, message: String| {
             Err(ReadError::new(self.text, place.clone(), message)
                 .kind(ReadErrorKind::Label)
                 .hint("write `label=\"input / output\"`"))
@@ -277,7 +282,7 @@ impl Reader<'_> {
 
     /// `node:port`, ignored.
     fn port(&mut self) -> Result<(), ReadError> {
-        while self.take(&Token::Mark(':')) {
+        while self.take(&DotToken::Mark(':')) {
             self.id("a port")?;
         }
         Ok(())
@@ -286,13 +291,13 @@ impl Reader<'_> {
     /// The `[key=value …]` lists that follow, if any.
     fn attributes(&mut self) -> Result<Attributes, ReadError> {
         let mut attributes = Attributes::default();
-        while self.take(&Token::Mark('[')) {
-            while !self.take(&Token::Mark(']')) {
-                if self.take(&Token::Mark(',')) || self.take(&Token::Mark(';')) {
+        while self.take(&DotToken::Mark('[')) {
+            while !self.take(&DotToken::Mark(']')) {
+                if self.take(&DotToken::Mark(',')) || self.take(&DotToken::Mark(';')) {
                     continue;
                 }
                 let key = self.id("`]` or an attribute")?;
-                if self.take(&Token::Mark('=')) {
+                if self.take(&DotToken::Mark('=')) {
                     let place = self.place();
                     let value = self.id("a value")?;
                     match key.as_str() {
@@ -307,7 +312,7 @@ impl Reader<'_> {
     }
 
     fn id(&mut self, expected: &str) -> Result<String, ReadError> {
-        let (Token::Bare(text) | Token::Quoted(text)) = self.token() else {
+        let (DotToken::Bare(text) | DotToken::Quoted(text)) = self.token() else {
             return Err(self.unexpected(expected));
         };
         let text = text.clone();
@@ -317,14 +322,14 @@ impl Reader<'_> {
 
     fn unexpected(&self, expected: &str) -> ReadError {
         let found = match self.token() {
-            Token::Bare(text) | Token::Quoted(text) => {
+            DotToken::Bare(text) | DotToken::Quoted(text) => {
                 format!("`{}`", text.chars().take(24).collect::<String>())
             }
-            Token::Arrow => "`->`".into(),
-            Token::Line => "`--`".into(),
-            Token::Mark(mark) => format!("`{mark}`"),
-            Token::Open(what) => format!("a {what} that does not end"),
-            Token::End => "the end of the text".into(),
+            DotToken::Arrow => "`->`".into(),
+            DotToken::Line => "`--`".into(),
+            DotToken::Mark(mark) => format!("`{mark}`"),
+            DotToken::Open(what) => format!("a {what} that does not end"),
+            DotToken::End => "the end of the text".into(),
         };
         ReadError::new(self.text, self.place(), format!("expected {expected}, found {found}"))
     }

@@ -4,9 +4,9 @@
 //! for each input it covers. A next state `*` or `-` leaves the answer open.
 //! Without `.r` the state of the first row is initial.
 
-use super::{Columns, Place, Reading, lines, place_of};
+use super::{ColumnLine, MachineText, TextPlace, lines, place_of};
 use crate::error::{ReadError, ReadErrorKind};
-use crate::mealy::{Listing, Row};
+use crate::mealy::{MachineListing, TransitionRow};
 
 /// Rows with more open input bits than this are refused: they would stand for
 /// more than 65,536 inputs each.
@@ -16,15 +16,15 @@ const MAX_OPEN_BITS: usize = 16;
 const MAX_ROWS: usize = 1 << 22;
 
 /// Reads a KISS2 machine.
-pub fn kiss2(text: &str) -> Result<Listing, ReadError> {
+pub fn kiss2(text: &str) -> Result<MachineListing, ReadError> {
     Ok(placed(text)?.listing)
 }
 
 /// As [`kiss2`], with the places.
-pub(super) fn placed(text: &str) -> Result<Reading, ReadError> {
-    let mut reading = Reading::default();
+pub(super) fn placed(text: &str) -> Result<MachineText, ReadError> {
+    let mut reading = MachineText::default();
     let mut reset = None;
-    for Columns { fields, place } in lines(text) {
+    for ColumnLine { fields, place } in lines(text) {
         match fields[..] {
             [".e" | ".end", ..] => break,
             [".r", state] => reset = Some((place_of(text, state), state.to_owned())),
@@ -56,9 +56,9 @@ pub(super) fn placed(text: &str) -> Result<Reading, ReadError> {
 }
 
 fn push_rows(
-    reading: &mut Reading,
+    reading: &mut MachineText,
     text: &str,
-    place: Place,
+    place: TextPlace,
     [input, from, to, output]: [&str; 4],
 ) -> Result<(), ReadError> {
     let wrong = |message: String| ReadError::new(text, place_of(text, input), message);
@@ -79,8 +79,12 @@ fn push_rows(
         return Ok(());
     }
     for choice in 0..1_usize << open {
-        let row =
-            Row { from: from.into(), input: expand(input, choice), output: output.into(), to: to.into() };
+        let row = TransitionRow {
+            from: from.into(),
+            input: expand(input, choice),
+            output: output.into(),
+            to: to.into(),
+        };
         reading.listing.rows.push(row);
         reading.rows.push(place.clone());
     }

@@ -1,16 +1,16 @@
 //! Tables: one transition per line, `state input output next`; `#` starts a comment.
 
-use super::{Columns, Place, Reading, lines, place_of};
+use super::{ColumnLine, MachineText, TextPlace, lines, place_of};
 use crate::error::{ReadError, ReadErrorKind};
-use crate::mealy::{Listing, Row};
+use crate::mealy::{MachineListing, TransitionRow};
 
 /// Reads a table of names; the state of the first row is initial.
-pub fn table(text: &str) -> Result<Listing, ReadError> {
+pub fn table(text: &str) -> Result<MachineListing, ReadError> {
     Ok(named(text)?.listing)
 }
 
 /// As [`table`], with the places.
-pub(super) fn named(text: &str) -> Result<Reading, ReadError> {
+pub(super) fn named(text: &str) -> Result<MachineText, ReadError> {
     let mut reading = rows(text)?;
     let Some(first) = reading.listing.rows.first() else {
         return Err(ReadError::new(text, 0..0, "no transition found")
@@ -22,13 +22,13 @@ pub(super) fn named(text: &str) -> Result<Reading, ReadError> {
 }
 
 /// Reads a table of numbers; state 0 is initial.
-pub fn numbers(text: &str) -> Result<Listing, ReadError> {
+pub fn numbers(text: &str) -> Result<MachineListing, ReadError> {
     Ok(numbered(text)?.listing)
 }
 
 /// As [`numbers`], with the places.
-pub(super) fn numbered(text: &str) -> Result<Reading, ReadError> {
-    for Columns { fields, .. } in lines(text) {
+pub(super) fn numbered(text: &str) -> Result<MachineText, ReadError> {
+    for ColumnLine { fields, .. } in lines(text) {
         if let Some(field) = fields.iter().find(|field| field.parse::<u32>().is_err()) {
             let message = format!("`{field}` is not a number");
             return Err(ReadError::new(text, place_of(text, field), message)
@@ -46,15 +46,15 @@ pub(super) fn numbered(text: &str) -> Result<Reading, ReadError> {
 }
 
 /// Rows in numeric order, so that ids follow the numbers wherever they are dense.
-fn sort_symbols(reading: &mut Reading) {
+fn sort_symbols(reading: &mut MachineText) {
     let number = |field: &String| field.parse::<u32>().unwrap_or(u32::MAX);
     let listing = &mut reading.listing;
-    let mut rows: Vec<(Row, Place)> =
+    let mut rows: Vec<(TransitionRow, TextPlace)> =
         std::mem::take(&mut listing.rows).into_iter().zip(std::mem::take(&mut reading.rows)).collect();
     rows.sort_by_key(|(row, _)| {
         (number(&row.from), number(&row.input), number(&row.output), number(&row.to))
     });
-    let mut states: Vec<(String, Place)> = rows
+    let mut states: Vec<(String, TextPlace)> = rows
         .iter()
         .flat_map(|(row, place)| [(row.from.clone(), place.clone()), (row.to.clone(), place.clone())])
         .collect();
@@ -64,14 +64,15 @@ fn sort_symbols(reading: &mut Reading) {
     (listing.rows, reading.rows) = rows.into_iter().unzip();
 }
 
-fn rows(text: &str) -> Result<Reading, ReadError> {
-    let mut reading = Reading::default();
-    for Columns { fields, place } in lines(text) {
+fn rows(text: &str) -> Result<MachineText, ReadError> {
+    let mut reading = MachineText::default();
+    for ColumnLine { fields, place } in lines(text) {
         let [from, input, output, to] = fields[..] else {
             let message = format!("expected 4 columns, found {}", fields.len());
             return Err(ReadError::new(text, place, message).hint("a row is `state input output next-state`"));
         };
-        let row = Row { from: from.into(), input: input.into(), output: output.into(), to: to.into() };
+        let row =
+            TransitionRow { from: from.into(), input: input.into(), output: output.into(), to: to.into() };
         reading.listing.rows.push(row);
         reading.rows.push(place);
     }

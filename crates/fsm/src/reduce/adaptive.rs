@@ -10,9 +10,9 @@
 
 use rustc_hash::FxHashSet;
 
-use super::bound::{Group, exceeds};
-use super::tree::{ClassId, NodeId, Tree};
-use super::{Case, Plan, Report, System, Variant};
+use super::bound::{ReachGroup, exceeds};
+use super::tree::{ClassId, ObservationId, ResponseTree};
+use super::{AdaptiveCase, AdaptiveSystem, CountingPlan, CountingVariant, ReductionReport};
 use crate::mealy::{InputId, StateId};
 use crate::nfsm::Observable;
 use crate::word::Word;
@@ -20,16 +20,16 @@ use crate::word::Word;
 /// Tests whether `system` is a reduction of `model`.
 ///
 /// Stops after the first test with a failure.
-pub fn state_counting<S: System>(
+pub fn state_counting<S: AdaptiveSystem>(
     model: &Observable,
     system: &mut S,
-    plan: &Plan,
-    variant: Variant,
-) -> Result<Report, S::Error> {
-    let mut counting = Counting::new(model, system, plan, variant);
+    plan: &CountingPlan,
+    variant: CountingVariant,
+) -> Result<ReductionReport, S::Error> {
+    let mut counting = AdaptiveCounting::new(model, system, plan, variant);
     let mut current = Vec::new();
     for word in &plan.cover {
-        current.push(Item { word: word.clone(), nodes: Vec::new() });
+        current.push(TestedWord { word: word.clone(), nodes: Vec::new() });
     }
     while !current.is_empty() {
         counting.test(&mut current)?;
@@ -43,58 +43,66 @@ pub fn state_counting<S: System>(
 }
 
 /// A word that was tested, and the responses to it that are to be extended.
-pub(super) struct Item {
+pub(super) struct TestedWord {
     pub(super) word: Word,
-    pub(super) nodes: Vec<NodeId>,
+    pub(super) nodes: Vec<ObservationId>,
 }
 
-pub(super) struct Counting<'a, 'm, S> {
+pub(super) struct AdaptiveCounting<'a, 'm, S> {
     pub(super) model: &'m Observable,
     system: &'a mut S,
-    plan: &'a Plan,
-    variant: Variant,
-    tree: Tree<'m>,
+    plan: &'a CountingPlan,
+    variant: CountingVariant,
+    tree: ResponseTree<'m>,
     tested: FxHashSet<Word>,
     /// The class of each node that was followed by the characterising set.
     classes: Vec<Option<ClassId>>,
     /// All classes seen: `D`.
     seen: FxHashSet<ClassId>,
     /// The responses to each word of the cover.
-    cover: Vec<Vec<NodeId>>,
-    report: Report,
+    cover: Vec<Vec<ObservationId>>,
+    report: ReductionReport,
 }
 
-impl<'a, 'm, S: System> Counting<'a, 'm, S> {
-    pub(super) fn new(model: &'m Observable, system: &'a mut S, plan: &'a Plan, variant: Variant) -> Self {
+impl<'a, 'm, S: AdaptiveSystem> AdaptiveCounting<'a, 'm, S> {
+    pub(super) fn new(
+        model: &'m Observable,
+        system: &'a mut S,
+        plan: &'a CountingPlan,
+        variant: CountingVariant,
+    ) -> Self {
         Self {
             model,
             system,
             plan,
             variant,
-            tree: Tree::new(model),
+            tree: ResponseTree::new(model),
             tested: FxHashSet::default(),
             classes: Vec::new(),
             seen: FxHashSet::default(),
             cover: Vec::new(),
-            report: Report::default(),
+            report: ReductionReport::default(),
         }
     }
 
     /// Applies each word, or each trace, followed by the characterising set,
     /// up to the first test with a failure.
-    pub(super) fn test(&mut self, items: &mut [Item]) -> Result<(), S::Error> {
+    pub(super) fn test(&mut self, items: &mut [TestedWord]) -> Result<(), S::Error> {
         for item in items.iter() {
             if self.tested.insert(item.word.clone()) {
                 self.report.tested.push(item.word.clone());
             }
-            let cases = if self.plan.cases.is_empty() { &[Case::Stop][..] } else { &self.plan.cases };
+            let cases = if self.plan.cases.is_empty() { &[AdaptiveCase::Stop][..] } else { &self.plan.cases };
             for case in cases {
                 let test = match item.nodes[..] {
-                    [before] if self.variant == Variant::PerResponse => {
+                    [before] if self.variant == CountingVariant::PerResponse => {
                         let last = &item.word[item.word.len() - 1..];
-                        Case::along(&self.tree.trace(before), Case::word_then(last, case.clone()))
+                        AdaptiveCase::along(
+                            &self.tree.trace(before),
+                            AdaptiveCase::word_then(last, case.clone()),
+                        )
                     }
-                    _ => Case::word_then(&item.word, case.clone()),
+                    _ => AdaptiveCase::word_then(&item.word, case.clone()),
                 };
                 for trace in self.system.observe(&test)? {
                     if !self.tree.insert(&trace) {
@@ -111,11 +119,11 @@ impl<'a, 'm, S: System> Counting<'a, 'm, S> {
     }
 
     /// Looks up the responses to the items and classifies them.
-    fn reach(&mut self, items: &mut [Item]) {
+    fn reach(&mut self, items: &mut [TestedWord]) {
         let first = self.cover.is_empty();
         for item in items {
             item.nodes = match item.nodes[..] {
-                [before] if self.variant == Variant::PerResponse => {
+                [before] if self.variant == CountingVariant::PerResponse => {
                     let last = item.word[item.word.len() - 1];
                     self.tree.after(before, last).collect()
                 }
@@ -134,19 +142,19 @@ impl<'a, 'm, S: System> Counting<'a, 'm, S> {
         }
     }
 
-    fn responses(&self, word: &[InputId]) -> Vec<NodeId> {
+    fn responses(&self, word: &[InputId]) -> Vec<ObservationId> {
         word.iter().fold(vec![self.tree.root()], |nodes, &input| {
             nodes.iter().flat_map(|&node| self.tree.after(node, input)).collect()
         })
     }
 
     /// The extensions of the items that are not removed.
-    pub(super) fn extended(&self, items: Vec<Item>) -> Vec<Item> {
+    pub(super) fn extended(&self, items: Vec<TestedWord>) -> Vec<TestedWord> {
         let mut next = Vec::new();
         for item in items {
-            let open = |&node: &NodeId| !self.is_counted_out(&item.word, node);
-            let parts: Vec<Vec<NodeId>> = match self.variant {
-                Variant::PerResponse => {
+            let open = |&node: &ObservationId| !self.is_counted_out(&item.word, node);
+            let parts: Vec<Vec<ObservationId>> = match self.variant {
+                CountingVariant::PerResponse => {
                     item.nodes.iter().copied().filter(open).map(|node| vec![node]).collect()
                 }
                 _ if item.nodes.iter().any(open) => vec![item.nodes.clone()],
@@ -156,11 +164,11 @@ impl<'a, 'm, S: System> Counting<'a, 'm, S> {
                 for input in self.model.inputs() {
                     let word = [item.word.as_slice(), &[input]].concat();
                     let known = match self.variant {
-                        Variant::PerResponse => self.plan.cover.contains(&word),
-                        Variant::Original | Variant::Refined => self.tested.contains(&word),
+                        CountingVariant::PerResponse => self.plan.cover.contains(&word),
+                        CountingVariant::Original | CountingVariant::Refined => self.tested.contains(&word),
                     };
                     if !known {
-                        next.push(Item { word, nodes: nodes.clone() });
+                        next.push(TestedWord { word, nodes: nodes.clone() });
                     }
                 }
             }
@@ -170,10 +178,10 @@ impl<'a, 'm, S: System> Counting<'a, 'm, S> {
 
     /// Whether the lower bound of the trace of `node` exceeds the states the
     /// system may have.
-    fn is_counted_out(&self, word: &[InputId], node: NodeId) -> bool {
+    fn is_counted_out(&self, word: &[InputId], node: ObservationId) -> bool {
         let prefixes: Vec<usize> = self.cover_prefixes(word);
         let longest = &prefixes[prefixes.len().saturating_sub(1)..];
-        let starts = if self.variant == Variant::Original { &prefixes[..] } else { longest };
+        let starts = if self.variant == CountingVariant::Original { &prefixes[..] } else { longest };
         starts.iter().any(|&start| {
             self.groups(word, node, start)
                 .is_some_and(|groups| exceeds(self.plan.bound, self.seen.len(), &groups))
@@ -190,10 +198,10 @@ impl<'a, 'm, S: System> Counting<'a, 'm, S> {
 
     /// The `R⁺` of all states, for the split of the trace after cover word
     /// `start`; `None` if no choice of responses makes that the longest.
-    fn groups(&self, word: &[InputId], node: NodeId, start: usize) -> Option<Vec<Group>> {
+    fn groups(&self, word: &[InputId], node: ObservationId, start: usize) -> Option<Vec<ReachGroup>> {
         let begin = self.plan.cover[start].len();
         let path = self.path(node, word.len());
-        let mut groups = vec![Group::default(); self.model.n_states()];
+        let mut groups = vec![ReachGroup::default(); self.model.n_states()];
         let group_of = |state: StateId| ioxide_model::index::Idx::index(state);
         for &visited in &path[begin + 1..] {
             let group = &mut groups[group_of(self.tree.state(visited)?)];
@@ -206,12 +214,13 @@ impl<'a, 'm, S: System> Counting<'a, 'm, S> {
         for (i, responses) in self.cover.iter().enumerate() {
             let length = self.plan.cover[i].len();
             let own = word.starts_with(&self.plan.cover[i]).then(|| path[length]);
-            let fits = |response: NodeId| match own {
+            let fits = |response: ObservationId| match own {
                 Some(own) if i == start => response == own,
                 Some(own) if length > begin => response != own,
                 _ => true,
             };
-            let chosen: Vec<NodeId> = responses.iter().copied().filter(|&response| fits(response)).collect();
+            let chosen: Vec<ObservationId> =
+                responses.iter().copied().filter(|&response| fits(response)).collect();
             let state = self.tree.state(*chosen.first()?)?;
             let mut classes: Vec<ClassId> = chosen.into_iter().filter_map(|node| self.class(node)).collect();
             classes.sort_unstable();
@@ -223,7 +232,7 @@ impl<'a, 'm, S: System> Counting<'a, 'm, S> {
     }
 
     /// The nodes from the root to `node`.
-    fn path(&self, node: NodeId, length: usize) -> Vec<NodeId> {
+    fn path(&self, node: ObservationId, length: usize) -> Vec<ObservationId> {
         let mut path = vec![node];
         let mut at = node;
         for _ in 0..length {
@@ -234,7 +243,7 @@ impl<'a, 'm, S: System> Counting<'a, 'm, S> {
         path
     }
 
-    fn class(&self, node: NodeId) -> Option<ClassId> {
+    fn class(&self, node: ObservationId) -> Option<ClassId> {
         self.classes.get(ioxide_model::index::Idx::index(node)).copied().flatten()
     }
 
@@ -244,7 +253,7 @@ impl<'a, 'm, S: System> Counting<'a, 'm, S> {
         self.report.gave_up || !self.report.failures.is_empty()
     }
 
-    pub(super) fn finish(mut self) -> Report {
+    pub(super) fn finish(mut self) -> ReductionReport {
         (self.report.sequences, self.report.symbols) = self.tree.measure();
         self.report.failures.sort_unstable();
         self.report.failures.dedup();

@@ -16,7 +16,7 @@ use super::tree::ClassId;
 
 /// `R⁺(s)` of one state of the model.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Group {
+pub(super) struct ReachGroup {
     /// How many prefixes lead there, without the cover's word.
     pub(super) visits: usize,
     /// Their different sets of answers.
@@ -26,7 +26,7 @@ pub(super) struct Group {
     pub(super) cover: Vec<ClassId>,
 }
 
-impl Group {
+impl ReachGroup {
     /// Each way to choose a response: what it adds to the bound, and the
     /// answers it takes.
     fn options(&self) -> Vec<(usize, Vec<ClassId>)> {
@@ -42,7 +42,7 @@ impl Group {
 }
 
 /// Whether the bound can exceed `limit` with `seen` different sets of answers.
-pub(super) fn exceeds(limit: usize, seen: usize, groups: &[Group]) -> bool {
+pub(super) fn exceeds(limit: usize, seen: usize, groups: &[ReachGroup]) -> bool {
     let mut options: Vec<Vec<(usize, Vec<ClassId>)>> = groups
         .iter()
         .map(|group| group.options().into_iter().filter(|&(gain, _)| gain > 0).collect::<Vec<_>>())
@@ -55,7 +55,7 @@ pub(super) fn exceeds(limit: usize, seen: usize, groups: &[Group]) -> bool {
 
 /// The greatest bound, for a look at single words.
 #[cfg(test)]
-pub(super) fn lower_bound(seen: usize, groups: &[Group]) -> usize {
+pub(super) fn lower_bound(seen: usize, groups: &[ReachGroup]) -> usize {
     (seen..).find(|&limit| !exceeds(limit, seen, groups)).unwrap_or(seen)
 }
 

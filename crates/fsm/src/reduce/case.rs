@@ -10,7 +10,7 @@ use crate::word::IoWord;
 
 /// An adaptive test case.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Case {
+pub enum AdaptiveCase {
     /// Nothing more is applied.
     Stop,
     /// An input, and what follows each output.
@@ -18,13 +18,13 @@ pub enum Case {
         /// The input to apply.
         input: InputId,
         /// The cases of single outputs, by output.
-        then: Vec<(OutputId, Case)>,
+        then: Vec<(OutputId, AdaptiveCase)>,
         /// The case of all other outputs.
-        otherwise: Box<Case>,
+        otherwise: Box<AdaptiveCase>,
     },
 }
 
-impl Case {
+impl AdaptiveCase {
     /// The case that applies `word` whatever the outputs.
     #[must_use]
     pub fn word(word: &[InputId]) -> Self {

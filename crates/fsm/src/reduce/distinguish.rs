@@ -11,7 +11,7 @@
 
 use ioxide_model::index::Idx;
 
-use super::Case;
+use super::AdaptiveCase;
 use crate::mealy::{InputId, OutputId, StateId};
 use crate::nfsm::Observable;
 
@@ -79,11 +79,11 @@ impl<'m> RDistinguish<'m> {
 
     /// A case that tells `lead` apart, and as many of `others` as it happens to.
     #[must_use]
-    pub fn case(&self, lead: (StateId, StateId), others: &[(StateId, StateId)]) -> Case {
+    pub fn case(&self, lead: (StateId, StateId), others: &[(StateId, StateId)]) -> AdaptiveCase {
         let serves = |x: &InputId| others.iter().filter(|&&(a, b)| self.leads_down(a, b, *x)).count();
         let inputs = self.machine.inputs().filter(|&x| self.leads_down(lead.0, lead.1, x));
         let Some(input) = inputs.max_by_key(|x| (serves(x), std::cmp::Reverse(*x))) else {
-            return Case::Stop;
+            return AdaptiveCase::Stop;
         };
         let served: Vec<_> = others.iter().copied().filter(|&(a, b)| self.leads_down(a, b, input)).collect();
         let mut pairs: Vec<(OutputId, (StateId, StateId))> = self.common(lead.0, lead.1, input).collect();
@@ -98,13 +98,13 @@ impl<'m> RDistinguish<'m> {
             (output, self.case(leads.unwrap_or(here[0]), &here))
         };
         let then = outputs.into_iter().map(below).collect();
-        Case::Apply { input, then, otherwise: Box::new(Case::Stop) }
+        AdaptiveCase::Apply { input, then, otherwise: Box::new(AdaptiveCase::Stop) }
     }
 }
 
 /// An adaptive characterising set of `machine`.
 #[must_use]
-pub fn characterising_cases(machine: &Observable) -> Vec<Case> {
+pub fn characterising_cases(machine: &Observable) -> Vec<AdaptiveCase> {
     let distinguish = RDistinguish::new(machine);
     let mut open: Vec<(StateId, StateId)> =
         distinguish.pairs().filter(|&(a, b)| distinguish.level(a, b).is_some()).collect();

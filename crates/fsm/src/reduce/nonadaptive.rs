@@ -5,21 +5,18 @@
 //! must repeat: the visits beyond the cover plus the states of the set that
 //! the cover reaches exceed the bound [Hierons04], [PetrenkoYevtushenko11].
 //! Each word is to be followed by a characterising set.
-//!
-//! [PetrenkoYevtushenko11]: A. Petrenko, N. Yevtushenko, "Adaptive testing of
-//! deterministic implementations specified by nondeterministic FSMs", ICTSS 2011.
 
 use ioxide_model::index::{Idx, IndexVec};
 
-use super::{Plan, RDistinguish};
+use super::{CountingPlan, RDistinguish};
 use crate::mealy::{InputId, StateId};
 use crate::nfsm::Observable;
 use crate::word::Word;
 
 /// The words to test, each to be followed by `plan.cases`, lazily: the words
 /// of the cover in order, each with its extensions.
-pub fn nonadaptive_words(model: &Observable, plan: &Plan) -> impl Iterator<Item = Word> {
-    let counter = Counter::new(model, plan);
+pub fn nonadaptive_words(model: &Observable, plan: &CountingPlan) -> impl Iterator<Item = Word> {
+    let counter = NonadaptiveCounting::new(model, plan);
     let mut open: Vec<(Word, Vec<Vec<StateId>>)> = plan
         .cover
         .iter()
@@ -61,15 +58,15 @@ fn continued(model: &Observable, trails: &[Vec<StateId>], input: InputId) -> Vec
     next
 }
 
-struct Counter<'m, 'p> {
+struct NonadaptiveCounting<'m, 'p> {
     model: &'m Observable,
-    plan: &'p Plan,
+    plan: &'p CountingPlan,
     distinguish: RDistinguish<'m>,
     covered: IndexVec<StateId, bool>,
 }
 
-impl<'m, 'p> Counter<'m, 'p> {
-    fn new(model: &'m Observable, plan: &'p Plan) -> Self {
+impl<'m, 'p> NonadaptiveCounting<'m, 'p> {
+    fn new(model: &'m Observable, plan: &'p CountingPlan) -> Self {
         let mut covered = IndexVec::filled(false, model.n_states());
         for state in plan.cover.iter().filter_map(|word| after(model, word)) {
             covered[state] = true;

@@ -14,9 +14,9 @@
 use ioxide_model::index::Idx;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::bound::{Group, exceeds};
-use super::tree::{ClassId, NodeId, Tree};
-use super::{Case, Plan, RDistinguish, Report, System};
+use super::bound::{ReachGroup, exceeds};
+use super::tree::{ClassId, ObservationId, ResponseTree};
+use super::{AdaptiveCase, AdaptiveSystem, CountingPlan, RDistinguish, ReductionReport};
 use crate::mealy::{InputId, StateId};
 use crate::nfsm::Observable;
 use crate::word::Word;
@@ -24,13 +24,13 @@ use crate::word::Word;
 /// Tests whether `system` is a reduction of `model`, with as few cases as needed.
 ///
 /// Stops at the first failure.
-pub fn on_demand_counting<S: System>(
+pub fn on_demand_counting<S: AdaptiveSystem>(
     model: &Observable,
     system: &mut S,
-    plan: &Plan,
-) -> Result<Report, S::Error> {
-    let mut counting = Counting::new(model, system, plan);
-    let mut current: Vec<(Word, NodeId)> = Vec::new();
+    plan: &CountingPlan,
+) -> Result<ReductionReport, S::Error> {
+    let mut counting = OnDemandCounting::new(model, system, plan);
+    let mut current: Vec<(Word, ObservationId)> = Vec::new();
     for word in &plan.cover {
         let nodes = counting.test_word(word)?;
         counting.cover.push(nodes.clone());
@@ -50,37 +50,37 @@ pub fn on_demand_counting<S: System>(
 }
 
 /// `R⁺` of one state of the model.
-struct Visits {
+struct ReachVisits {
     state: StateId,
     /// The prefixes beyond the cover, then the response chosen for the cover's word.
-    nodes: Vec<NodeId>,
+    nodes: Vec<ObservationId>,
     covered: bool,
 }
 
-struct Counting<'a, 'm, S> {
+struct OnDemandCounting<'a, 'm, S> {
     model: &'m Observable,
     system: &'a mut S,
-    plan: &'a Plan,
+    plan: &'a CountingPlan,
     distinguish: RDistinguish<'m>,
     /// For each pair of states the cases that tell it apart.
     serving: FxHashMap<(StateId, StateId), Vec<usize>>,
-    tree: Tree<'m>,
+    tree: ResponseTree<'m>,
     /// What each case has shown after each node it was applied to.
-    shown: FxHashMap<NodeId, Vec<Option<ClassId>>>,
+    shown: FxHashMap<ObservationId, Vec<Option<ClassId>>>,
     /// Nodes with different things shown, in the order they were met.
-    known: Vec<NodeId>,
+    known: Vec<ObservationId>,
     signatures: FxHashSet<Vec<Option<ClassId>>>,
     /// The first trace that led to each state of the model.
-    first: Vec<Option<NodeId>>,
+    first: Vec<Option<ObservationId>>,
     /// The sets of answers to all cases seen so far.
     full: FxHashSet<ClassId>,
-    cover: Vec<Vec<NodeId>>,
+    cover: Vec<Vec<ObservationId>>,
     tested: FxHashSet<Word>,
-    report: Report,
+    report: ReductionReport,
 }
 
-impl<'a, 'm, S: System> Counting<'a, 'm, S> {
-    fn new(model: &'m Observable, system: &'a mut S, plan: &'a Plan) -> Self {
+impl<'a, 'm, S: AdaptiveSystem> OnDemandCounting<'a, 'm, S> {
+    fn new(model: &'m Observable, system: &'a mut S, plan: &'a CountingPlan) -> Self {
         let distinguish = RDistinguish::new(model);
         let mut serving = FxHashMap::default();
         for (a, b) in distinguish.pairs() {
@@ -95,7 +95,7 @@ impl<'a, 'm, S: System> Counting<'a, 'm, S> {
             plan,
             distinguish,
             serving,
-            tree: Tree::new(model),
+            tree: ResponseTree::new(model),
             shown: FxHashMap::default(),
             known: Vec::new(),
             signatures: FxHashSet::default(),
@@ -103,11 +103,11 @@ impl<'a, 'm, S: System> Counting<'a, 'm, S> {
             full: FxHashSet::default(),
             cover: Vec::new(),
             tested: FxHashSet::default(),
-            report: Report::default(),
+            report: ReductionReport::default(),
         }
     }
 
-    fn observe(&mut self, case: &Case) -> Result<(), S::Error> {
+    fn observe(&mut self, case: &AdaptiveCase) -> Result<(), S::Error> {
         for trace in self.system.observe(case)? {
             if !self.tree.insert(&trace) {
                 self.report.failures.push(trace);
@@ -117,9 +117,9 @@ impl<'a, 'm, S: System> Counting<'a, 'm, S> {
     }
 
     /// Applies `word` alone and returns its responses.
-    fn test_word(&mut self, word: &[InputId]) -> Result<Vec<NodeId>, S::Error> {
+    fn test_word(&mut self, word: &[InputId]) -> Result<Vec<ObservationId>, S::Error> {
         self.note(word);
-        self.observe(&Case::word(word))?;
+        self.observe(&AdaptiveCase::word(word))?;
         Ok(word.iter().fold(vec![self.tree.root()], |nodes, &input| {
             nodes.iter().flat_map(|&node| self.tree.after(node, input)).collect()
         }))
@@ -132,7 +132,11 @@ impl<'a, 'm, S: System> Counting<'a, 'm, S> {
     }
 
     /// Applies every input after the trace of `node`.
-    fn extensions(&mut self, word: &[InputId], node: NodeId) -> Result<Vec<(Word, NodeId)>, S::Error> {
+    fn extensions(
+        &mut self,
+        word: &[InputId],
+        node: ObservationId,
+    ) -> Result<Vec<(Word, ObservationId)>, S::Error> {
         let mut next = Vec::new();
         for input in self.model.inputs() {
             let longer = [word, &[input]].concat();
@@ -140,20 +144,20 @@ impl<'a, 'm, S: System> Counting<'a, 'm, S> {
                 continue;
             }
             self.note(&longer);
-            self.observe(&Case::along(&self.tree.trace(node), Case::word(&[input])))?;
-            let reached: Vec<NodeId> = self.tree.after(node, input).collect();
+            self.observe(&AdaptiveCase::along(&self.tree.trace(node), AdaptiveCase::word(&[input])))?;
+            let reached: Vec<ObservationId> = self.tree.after(node, input).collect();
             next.extend(reached.into_iter().map(|node| (longer.clone(), node)));
         }
         Ok(next)
     }
 
     /// Applies a case after `node` unless that was done before.
-    fn apply(&mut self, node: NodeId, case: usize) -> Result<(), S::Error> {
+    fn apply(&mut self, node: ObservationId, case: usize) -> Result<(), S::Error> {
         let n_cases = self.plan.cases.len();
         if self.shown.get(&node).is_some_and(|shown| shown[case].is_some()) {
             return Ok(());
         }
-        self.observe(&Case::along(&self.tree.trace(node), self.plan.cases[case].clone()))?;
+        self.observe(&AdaptiveCase::along(&self.tree.trace(node), self.plan.cases[case].clone()))?;
         let class = self.tree.class(node, std::slice::from_ref(&self.plan.cases[case]));
         let shown = self.shown.entry(node).or_insert_with(|| vec![None; n_cases]);
         shown[case] = Some(class);
@@ -164,19 +168,20 @@ impl<'a, 'm, S: System> Counting<'a, 'm, S> {
     }
 
     /// Whether a case was applied to both nodes and showed different things.
-    fn told_apart(&self, a: NodeId, b: NodeId) -> bool {
+    fn told_apart(&self, a: ObservationId, b: ObservationId) -> bool {
         let (Some(a), Some(b)) = (self.shown.get(&a), self.shown.get(&b)) else { return false };
         a.iter().zip(b).any(|(a, b)| a.is_some() && b.is_some() && a != b)
     }
 
     /// Whether the trace of `node` need not be extended; applies what that takes.
-    fn is_counted_out(&mut self, word: &[InputId], node: NodeId) -> Result<bool, S::Error> {
+    fn is_counted_out(&mut self, word: &[InputId], node: ObservationId) -> Result<bool, S::Error> {
         if let Some(state) = self.tree.state(node) {
             self.first[state.index()].get_or_insert(node);
         }
         let Some(visits) = self.visits(word, node) else { return Ok(true) };
         let counted = self.heaviest(&visits);
-        let nodes: Vec<NodeId> = counted.iter().flat_map(|&i| visits[i].nodes.iter().copied()).collect();
+        let nodes: Vec<ObservationId> =
+            counted.iter().flat_map(|&i| visits[i].nodes.iter().copied()).collect();
         if nodes.len() + self.further(&nodes) <= self.plan.bound {
             return self.is_counted_out_by_all_cases(&visits);
         }
@@ -191,13 +196,14 @@ impl<'a, 'm, S: System> Counting<'a, 'm, S> {
     /// Applies all cases to all prefixes and counts, if that may well end the
     /// trace: if states of the model met twice are answered alike, and
     /// different ones are not.
-    fn is_counted_out_by_all_cases(&mut self, visits: &[Visits]) -> Result<bool, S::Error> {
-        let met: Vec<NodeId> = self.first.iter().copied().flatten().collect();
+    fn is_counted_out_by_all_cases(&mut self, visits: &[ReachVisits]) -> Result<bool, S::Error> {
+        let met: Vec<ObservationId> = self.first.iter().copied().flatten().collect();
         let again: usize = visits.iter().map(|visits| visits.nodes.len() - 1).sum();
         if met.len().max(self.full.len()) + again <= self.plan.bound {
             return Ok(false);
         }
-        let nodes: Vec<NodeId> = visits.iter().flat_map(|visits| visits.nodes.iter().copied()).collect();
+        let nodes: Vec<ObservationId> =
+            visits.iter().flat_map(|visits| visits.nodes.iter().copied()).collect();
         for node in nodes.into_iter().chain(met) {
             for case in 0..self.plan.cases.len() {
                 self.apply(node, case)?;
@@ -205,26 +211,26 @@ impl<'a, 'm, S: System> Counting<'a, 'm, S> {
             let class = self.tree.class(node, &self.plan.cases);
             self.full.insert(class);
         }
-        let groups: Vec<Group> = visits.iter().map(|visits| self.group(visits)).collect();
+        let groups: Vec<ReachGroup> = visits.iter().map(|visits| self.group(visits)).collect();
         Ok(exceeds(self.plan.bound, self.full.len(), &groups))
     }
 
-    fn group(&mut self, visits: &Visits) -> Group {
+    fn group(&mut self, visits: &ReachVisits) -> ReachGroup {
         let mut classes: Vec<ClassId> =
             visits.nodes.iter().map(|&node| self.tree.class(node, &self.plan.cases)).collect();
         let cover = if visits.covered { classes.split_off(classes.len() - 1) } else { Vec::new() };
         let visits = classes.len();
         classes.sort_unstable();
         classes.dedup();
-        Group { visits, classes, cover }
+        ReachGroup { visits, classes, cover }
     }
 
     /// Makes sure that a case that serves the states was applied to all their nodes.
-    fn separate(&mut self, a: &Visits, b: &Visits) -> Result<(), S::Error> {
+    fn separate(&mut self, a: &ReachVisits, b: &ReachVisits) -> Result<(), S::Error> {
         let serving = self.serving[&(a.state, b.state)].clone();
         for &first in &a.nodes {
             for &second in &b.nodes {
-                let done = |node: NodeId, case: usize| {
+                let done = |node: ObservationId, case: usize| {
                     usize::from(self.shown.get(&node).is_some_and(|shown| shown[case].is_some()))
                 };
                 let best = serving.iter().copied().max_by_key(|&case| done(first, case) + done(second, case));
@@ -238,8 +244,8 @@ impl<'a, 'm, S: System> Counting<'a, 'm, S> {
     }
 
     /// How many known nodes are told from all of `visits` and from each other.
-    fn further(&self, visits: &[NodeId]) -> usize {
-        let mut chosen: Vec<NodeId> = Vec::new();
+    fn further(&self, visits: &[ObservationId]) -> usize {
+        let mut chosen: Vec<ObservationId> = Vec::new();
         for &node in &self.known {
             if visits.iter().chain(&chosen).all(|&other| self.told_apart(node, other)) {
                 chosen.push(node);
@@ -250,7 +256,7 @@ impl<'a, 'm, S: System> Counting<'a, 'm, S> {
 
     /// `R⁺` of each state that has one, the first response chosen for words of
     /// the cover that are no prefix of `word`.
-    fn visits(&self, word: &[InputId], node: NodeId) -> Option<Vec<Visits>> {
+    fn visits(&self, word: &[InputId], node: ObservationId) -> Option<Vec<ReachVisits>> {
         let mut path = vec![node];
         for i in 0..word.len() {
             path.push(self.tree.parent(path[i]));
@@ -258,8 +264,8 @@ impl<'a, 'm, S: System> Counting<'a, 'm, S> {
         path.reverse();
         let prefixes = self.plan.cover.iter().filter(|access| word.starts_with(access));
         let begin = prefixes.map(Vec::len).max().unwrap_or(0);
-        let fresh = |state| Visits { state, nodes: Vec::new(), covered: false };
-        let mut visits: Vec<Visits> = self.model.states().map(fresh).collect();
+        let fresh = |state| ReachVisits { state, nodes: Vec::new(), covered: false };
+        let mut visits: Vec<ReachVisits> = self.model.states().map(fresh).collect();
         for &visited in &path[begin + 1..] {
             visits[self.tree.state(visited)?.index()].nodes.push(visited);
         }
@@ -275,7 +281,7 @@ impl<'a, 'm, S: System> Counting<'a, 'm, S> {
     }
 
     /// Pairwise r-distinguishable states with the most nodes, by branch and bound.
-    fn heaviest(&self, visits: &[Visits]) -> Vec<usize> {
+    fn heaviest(&self, visits: &[ReachVisits]) -> Vec<usize> {
         let mut best = (0, Vec::new());
         self.grow(visits, 0, &mut Vec::new(), 0, &mut best);
         best.1
@@ -283,7 +289,7 @@ impl<'a, 'm, S: System> Counting<'a, 'm, S> {
 
     fn grow(
         &self,
-        visits: &[Visits],
+        visits: &[ReachVisits],
         next: usize,
         taken: &mut Vec<usize>,
         sum: usize,
@@ -296,7 +302,7 @@ impl<'a, 'm, S: System> Counting<'a, 'm, S> {
         if next == visits.len() || sum + left <= best.0 {
             return;
         }
-        let Visits { state, nodes, .. } = &visits[next];
+        let ReachVisits { state, nodes, .. } = &visits[next];
         if taken.iter().all(|&i| self.distinguish.level(*state, visits[i].state).is_some()) {
             taken.push(next);
             self.grow(visits, next + 1, taken, sum + nodes.len(), best);
@@ -311,7 +317,7 @@ impl<'a, 'm, S: System> Counting<'a, 'm, S> {
         self.report.gave_up || !self.report.failures.is_empty()
     }
 
-    fn finish(mut self) -> Report {
+    fn finish(mut self) -> ReductionReport {
         (self.report.sequences, self.report.symbols) = self.tree.measure();
         self.report.failures.sort_unstable();
         self.report.failures.dedup();

@@ -3,34 +3,34 @@
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 
-use super::Case;
+use super::AdaptiveCase;
 use crate::mealy::{InputId, OutputId};
 use crate::nfsm::Observable;
 use crate::word::{IoWord, Word};
 
 /// Something that can be reset and given adaptive test cases.
-pub trait System {
+pub trait AdaptiveSystem {
     /// What can go wrong with the connection.
     type Error;
 
     /// All answers to `case` from reset, applied as often as it takes to see them all.
-    fn observe(&mut self, case: &Case) -> Result<Vec<IoWord>, Self::Error>;
+    fn observe(&mut self, case: &AdaptiveCase) -> Result<Vec<IoWord>, Self::Error>;
 }
 
 /// A machine as system: all its answers are known at once.
 #[derive(Clone, Copy, Debug)]
-pub struct Machine<'m>(pub &'m Observable);
+pub struct PlayedMachine<'m>(pub &'m Observable);
 
-impl System for Machine<'_> {
+impl AdaptiveSystem for PlayedMachine<'_> {
     type Error = Infallible;
 
-    fn observe(&mut self, case: &Case) -> Result<Vec<IoWord>, Infallible> {
+    fn observe(&mut self, case: &AdaptiveCase) -> Result<Vec<IoWord>, Infallible> {
         Ok(case.responses(self.0, self.0.initial()))
     }
 }
 
 /// A running system, one step at a time.
-pub trait Live {
+pub trait LiveMachine {
     /// What can go wrong with the connection.
     type Error;
 
@@ -69,7 +69,7 @@ pub struct Repeated<L> {
     runs: RunTree,
 }
 
-impl<L: Live> Repeated<L> {
+impl<L: LiveMachine> Repeated<L> {
     /// `live`, with every case applied so often.
     #[must_use]
     pub fn new(live: L, repetitions: usize) -> Self {
@@ -81,7 +81,7 @@ impl<L: Live> Repeated<L> {
         &self.live
     }
 
-    fn once(&mut self, case: &Case) -> Result<(), L::Error> {
+    fn once(&mut self, case: &AdaptiveCase) -> Result<(), L::Error> {
         self.live.reset()?;
         let mut trace = IoWord::new();
         let mut case = case;
@@ -95,10 +95,10 @@ impl<L: Live> Repeated<L> {
     }
 }
 
-impl<L: Live> System for Repeated<L> {
+impl<L: LiveMachine> AdaptiveSystem for Repeated<L> {
     type Error = L::Error;
 
-    fn observe(&mut self, case: &Case) -> Result<Vec<IoWord>, L::Error> {
+    fn observe(&mut self, case: &AdaptiveCase) -> Result<Vec<IoWord>, L::Error> {
         while self.runs.n_runs(0, case) < self.repetitions {
             self.once(case)?;
         }
@@ -137,13 +137,13 @@ impl RunTree {
     }
 
     /// How many runs from `node` on did all that `case` asks for.
-    fn n_runs(&self, node: usize, case: &Case) -> usize {
+    fn n_runs(&self, node: usize, case: &AdaptiveCase) -> usize {
         let Some(input) = case.input() else { return self.through.get(node).copied().unwrap_or(0) };
         self.after(node, input).map(|(output, next)| self.n_runs(next, case.after(output))).sum()
     }
 
     /// What they showed, in order.
-    fn answers(&self, node: usize, case: &Case, trace: &mut IoWord, all: &mut Vec<IoWord>) {
+    fn answers(&self, node: usize, case: &AdaptiveCase, trace: &mut IoWord, all: &mut Vec<IoWord>) {
         let Some(input) = case.input() else { return all.push(trace.clone()) };
         for (output, next) in self.after(node, input) {
             trace.push((input, output));
@@ -170,7 +170,7 @@ mod tests {
         inputs: usize,
     }
 
-    impl Live for InTurns {
+    impl LiveMachine for InTurns {
         type Error = Infallible;
 
         fn reset(&mut self) -> Result<(), Infallible> {
@@ -186,8 +186,9 @@ mod tests {
 
     #[test]
     fn what_a_longer_case_has_shown_is_not_asked_again() {
-        let word =
-            |inputs: &[usize]| Case::word(&inputs.iter().map(|&at| InputId::new(at)).collect::<Vec<_>>());
+        let word = |inputs: &[usize]| {
+            AdaptiveCase::word(&inputs.iter().map(|&at| InputId::new(at)).collect::<Vec<_>>())
+        };
         let mut system = Repeated::new(InTurns::default(), 4);
         let long = system.observe(&word(&[0, 1, 2])).expect("it answers");
         assert_eq!((system.live().resets, long.len()), (4, 2));

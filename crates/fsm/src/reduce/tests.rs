@@ -4,9 +4,9 @@ use ioxide_model::index::Idx;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::adaptive::{Counting, Item};
+use super::adaptive::{AdaptiveCounting, TestedWord};
 use super::*;
-use crate::mealy::{InputId, Names, OutputId, StateId};
+use crate::mealy::{InputId, MachineNames, OutputId, StateId};
 use crate::nfsm::Nfsm;
 use crate::product::{aligned, reduction_witness};
 use crate::read;
@@ -50,9 +50,14 @@ fn word(machine: &Observable, text: &str) -> Word {
 }
 
 /// Each single input as a case, as the thesis has it.
-fn plan(model: &Observable, cover: &[&str], bound: usize) -> Plan {
-    let cases = model.inputs().map(|input| Case::word(&[input])).collect();
-    Plan { cover: cover.iter().map(|text| word(model, text)).collect(), cases, bound, max_words: usize::MAX }
+fn plan(model: &Observable, cover: &[&str], bound: usize) -> CountingPlan {
+    let cases = model.inputs().map(|input| AdaptiveCase::word(&[input])).collect();
+    CountingPlan {
+        cover: cover.iter().map(|text| word(model, text)).collect(),
+        cases,
+        bound,
+        max_words: usize::MAX,
+    }
 }
 
 fn compact(machine: &Observable, words: &[Word]) -> String {
@@ -85,7 +90,7 @@ fn the_responses_of_table_2_1() {
     ];
     for (state, input, expected) in rows {
         let state = m.states().find(|&s| m.names().states[s] == state).unwrap();
-        assert_eq!(io(&m, &Case::word(&word(&m, input)).responses(&m, state)), expected);
+        assert_eq!(io(&m, &AdaptiveCase::word(&word(&m, input)).responses(&m, state)), expected);
     }
 }
 
@@ -106,7 +111,7 @@ fn the_covers_of_the_examples() {
 #[test]
 fn bb_tells_all_states_of_the_first_example_apart() {
     let m = m_e();
-    let bb = Case::word(&word(&m, "bb"));
+    let bb = AdaptiveCase::word(&word(&m, "bb"));
     let distinguish = RDistinguish::new(&m);
     for (a, b) in distinguish.pairs() {
         assert!(bb.r_distinguishes(&m, a, b));
@@ -122,10 +127,10 @@ fn the_answers_to_adaptive_cases() {
     let (m, _) = m_a();
     let input = |name: &str| m.names().input(name).unwrap();
     let output = |name: &str| m.names().output(name).unwrap();
-    let apply = |name: &str, then: Vec<(OutputId, Case)>| Case::Apply {
+    let apply = |name: &str, then: Vec<(OutputId, AdaptiveCase)>| AdaptiveCase::Apply {
         input: input(name),
         then,
-        otherwise: Box::new(Case::Stop),
+        otherwise: Box::new(AdaptiveCase::Stop),
     };
     let sigma = apply(
         "a",
@@ -136,7 +141,7 @@ fn the_answers_to_adaptive_cases() {
     );
     let state = |i: usize| StateId::new([0, 2, 1][i]);
     assert_eq!(m.names().states[state(1)], "s2");
-    let answers = |i: usize, case: &Case| {
+    let answers = |i: usize, case: &AdaptiveCase| {
         let mut traces: Vec<String> =
             case.responses(&m, state(i)).iter().map(|t| io(&m, std::slice::from_ref(t))).collect();
         traces.sort();
@@ -155,9 +160,9 @@ fn the_answers_to_adaptive_cases() {
 fn the_running_example_is_tested_as_in_the_thesis() {
     let (model, system) = m_a();
     let plan = plan(&model, &["", "b"], 3);
-    for variant in [Variant::Original, Variant::Refined] {
-        let report = state_counting(&model, &mut Machine(&system), &plan, variant).unwrap();
-        assert_eq!(report.verdict(), Verdict::Pass);
+    for variant in [CountingVariant::Original, CountingVariant::Refined] {
+        let report = state_counting(&model, &mut PlayedMachine(&system), &plan, variant).unwrap();
+        assert_eq!(report.verdict(), ReductionVerdict::Pass);
         assert_eq!(report.iterations, 3);
         assert_eq!(compact(&model, &report.tested), "ε b a ba bb baa bab");
     }
@@ -171,12 +176,12 @@ fn the_running_example_is_tested_as_in_the_thesis() {
 fn the_lower_bounds_of_table_5_1() {
     let (model, system) = m_a();
     let plan = plan(&model, &["", "b"], 3);
-    let mut sut = Machine(&system);
-    let mut counting = Counting::new(&model, &mut sut, &plan, Variant::Refined);
+    let mut sut = PlayedMachine(&system);
+    let mut counting = AdaptiveCounting::new(&model, &mut sut, &plan, CountingVariant::Refined);
     let expected =
         ["ε:2 b/0:2", "a/1:4 ba/00:3 ba/02:4 bb/01:4", "baa/001:4 baa/020:4 baa/022:5 bab/002:4 bab/021:5"];
-    let mut current: Vec<Item> =
-        plan.cover.iter().map(|word| Item { word: word.clone(), nodes: Vec::new() }).collect();
+    let mut current: Vec<TestedWord> =
+        plan.cover.iter().map(|word| TestedWord { word: word.clone(), nodes: Vec::new() }).collect();
     for row in expected {
         counting.test(&mut current).unwrap();
         let mut bounds: Vec<String> = Vec::new();
@@ -200,10 +205,12 @@ fn the_lower_bounds_of_table_5_1() {
 fn the_original_algorithm_misses_what_the_refined_one_finds() {
     let (model, system) = m_f();
     let plan = plan(&model, &["", "a"], 2);
-    let original = state_counting(&model, &mut Machine(&system), &plan, Variant::Original).unwrap();
-    assert_eq!(original.verdict(), Verdict::Pass, "the published algorithm is wrong here");
+    let original =
+        state_counting(&model, &mut PlayedMachine(&system), &plan, CountingVariant::Original).unwrap();
+    assert_eq!(original.verdict(), ReductionVerdict::Pass, "the published algorithm is wrong here");
     assert_eq!(compact(&model, &original.tested), "ε a");
-    let refined = state_counting(&model, &mut Machine(&system), &plan, Variant::Refined).unwrap();
+    let refined =
+        state_counting(&model, &mut PlayedMachine(&system), &plan, CountingVariant::Refined).unwrap();
     assert_eq!(compact(&model, &refined.tested), "ε a aa");
     assert_eq!(io(&model, &refined.failures), "aaa/020 aaa/021 aaa/120 aaa/121");
     let witness = reduction_witness(&model, &system).unwrap();
@@ -213,9 +220,12 @@ fn the_original_algorithm_misses_what_the_refined_one_finds() {
 #[test]
 fn a_bound_below_the_model_is_refused() {
     let (model, _) = m_a();
-    assert!(matches!(Plan::new(&model, 2), Err(Refusal::BoundTooSmall { bound: 2, states: 3 })));
+    assert!(matches!(
+        CountingPlan::new(&model, 2),
+        Err(MachineRefusal::BoundTooSmall { bound: 2, states: 3 })
+    ));
     let partial = machine("s a 0 t,t b 0 s");
-    assert!(matches!(Plan::new(&partial, 5), Err(Refusal::NotComplete { .. })));
+    assert!(matches!(CountingPlan::new(&partial, 5), Err(MachineRefusal::NotComplete { .. })));
 }
 
 /// A complete observable machine with random answers.
@@ -230,7 +240,7 @@ fn random_model(rng: &mut ChaCha8Rng, states: usize, inputs: usize, outputs: usi
             }
         }
     }
-    let names = Names::numbered(states, inputs, outputs);
+    let names = MachineNames::numbered(states, inputs, outputs);
     Observable::check(Nfsm::new(names, StateId::new(0), rows)).unwrap()
 }
 
@@ -262,7 +272,7 @@ fn random_system(rng: &mut ChaCha8Rng, model: &Observable, states: usize) -> Obs
             }
         }
     }
-    let names = Names { states: Names::numbered(states, 0, 0).states, ..model.names().clone() };
+    let names = MachineNames { states: MachineNames::numbered(states, 0, 0).states, ..model.names().clone() };
     Observable::check(Nfsm::new(names, StateId::new(0), rows)).unwrap()
 }
 
@@ -277,34 +287,34 @@ fn only_the_original_algorithm_misses_failures() {
         let model = random_model(&mut rng, states, 1 + round % 2, 3, 0.3);
         let bound = states + round % 3 % 2;
         let system = random_system(&mut rng, &model, bound);
-        let mut plan = Plan::new(&model, bound).unwrap();
+        let mut plan = CountingPlan::new(&model, bound).unwrap();
         plan.max_words = 4 * FEW_WORDS;
         let fixed: Vec<Word> = nonadaptive_words(&model, &plan).take(FEW_WORDS).collect();
         if fixed.len() == FEW_WORDS {
             continue;
         }
         let conforms = reduction_witness(&model, &system).is_none();
-        let expected = if conforms { Verdict::Pass } else { Verdict::Fail };
+        let expected = if conforms { ReductionVerdict::Pass } else { ReductionVerdict::Fail };
         let verdict =
-            |variant| state_counting(&model, &mut Machine(&system), &plan, variant).unwrap().verdict();
-        assert_eq!(verdict(Variant::Refined), expected, "refined, round {round}");
-        assert_eq!(verdict(Variant::PerResponse), expected, "per response, round {round}");
-        let on_demand = on_demand_counting(&model, &mut Machine(&system), &plan).unwrap();
+            |variant| state_counting(&model, &mut PlayedMachine(&system), &plan, variant).unwrap().verdict();
+        assert_eq!(verdict(CountingVariant::Refined), expected, "refined, round {round}");
+        assert_eq!(verdict(CountingVariant::PerResponse), expected, "per response, round {round}");
+        let on_demand = on_demand_counting(&model, &mut PlayedMachine(&system), &plan).unwrap();
         assert!(on_demand.gave_up || on_demand.verdict() == expected, "on demand, round {round}");
         assert_eq!(passes_fixed(&model, &system, &plan, &fixed), conforms, "non-adaptive, round {round}");
         tried += 1;
         wrong += usize::from(!conforms);
-        missed += usize::from(verdict(Variant::Original) != expected);
+        missed += usize::from(verdict(CountingVariant::Original) != expected);
     }
     assert!(wrong > tried / 5, "{wrong} of {tried} systems are wrong");
     assert!(missed > 0, "the original algorithm missed none of {wrong}");
 }
 
-fn passes_fixed(model: &Observable, system: &Observable, plan: &Plan, words: &[Word]) -> bool {
-    let cases = if plan.cases.is_empty() { vec![Case::Stop] } else { plan.cases.clone() };
+fn passes_fixed(model: &Observable, system: &Observable, plan: &CountingPlan, words: &[Word]) -> bool {
+    let cases = if plan.cases.is_empty() { vec![AdaptiveCase::Stop] } else { plan.cases.clone() };
     words.iter().all(|word| {
         cases.iter().all(|case| {
-            let test = Case::word_then(word, case.clone());
+            let test = AdaptiveCase::word_then(word, case.clone());
             let allowed = |answer: &IoWord| {
                 answer.iter().try_fold(model.initial(), |state, &(x, y)| model.after(state, x, y)).is_some()
             };
@@ -320,7 +330,7 @@ struct Rolling<'m> {
     rng: ChaCha8Rng,
 }
 
-impl Live for Rolling<'_> {
+impl LiveMachine for Rolling<'_> {
     type Error = std::convert::Infallible;
 
     fn reset(&mut self) -> Result<(), Self::Error> {
@@ -341,7 +351,8 @@ fn a_live_system_is_tested_by_repetition() {
     let (model, system) = m_a();
     let live = Rolling { machine: &system, state: system.initial(), rng: ChaCha8Rng::seed_from_u64(3) };
     let plan = plan(&model, &["", "b"], 3);
-    let report = state_counting(&model, &mut Repeated::new(live, 60), &plan, Variant::Refined).unwrap();
-    let known = state_counting(&model, &mut Machine(&system), &plan, Variant::Refined).unwrap();
+    let report =
+        state_counting(&model, &mut Repeated::new(live, 60), &plan, CountingVariant::Refined).unwrap();
+    let known = state_counting(&model, &mut PlayedMachine(&system), &plan, CountingVariant::Refined).unwrap();
     assert_eq!(report, known);
 }

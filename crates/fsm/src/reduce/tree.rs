@@ -8,44 +8,50 @@ use ioxide_model::index;
 use ioxide_model::index::{Idx, IndexVec};
 use rustc_hash::FxHashMap;
 
-use super::Case;
+use super::AdaptiveCase;
 use crate::mealy::{InputId, OutputId, StateId};
 use crate::nfsm::Observable;
 use crate::word::IoWord;
 
 index! { /// A trace that was seen.
-pub(super) struct NodeId; }
+pub(super) struct ObservationId; }
 index! { /// A set of answers to the characterising set.
 pub(super) struct ClassId; }
 
-struct Node {
-    parent: NodeId,
+struct ObservationNode {
+    parent: ObservationId,
     step: Option<(InputId, OutputId)>,
     /// The state of the model, if it allows the trace.
     state: Option<StateId>,
     /// Steps seen here, sorted.
-    kids: Vec<(InputId, OutputId, NodeId)>,
+    kids: Vec<(InputId, OutputId, ObservationId)>,
     /// Whether a test ended here.
     end: bool,
 }
 
 /// The tree of observations.
-pub(super) struct Tree<'m> {
+pub(super) struct ResponseTree<'m> {
     model: &'m Observable,
-    nodes: IndexVec<NodeId, Node>,
+    nodes: IndexVec<ObservationId, ObservationNode>,
     classes: FxHashMap<Vec<u32>, ClassId>,
 }
 
-impl<'m> Tree<'m> {
+impl<'m> ResponseTree<'m> {
     pub(super) fn new(model: &'m Observable) -> Self {
         let state = Some(model.initial());
-        let root = Node { parent: NodeId::new(0), step: None, state, kids: Vec::new(), end: false };
+        let root = ObservationNode {
+            parent: ObservationId::new(0),
+            step: None,
+            state,
+            kids: Vec::new(),
+            end: false,
+        };
         let nodes = [root].into_iter().collect();
         Self { model, nodes, classes: FxHashMap::default() }
     }
 
-    pub(super) fn root(&self) -> NodeId {
-        NodeId::new(0)
+    pub(super) fn root(&self) -> ObservationId {
+        ObservationId::new(0)
     }
 
     /// Adds a trace; tells whether the model allows it.
@@ -57,8 +63,13 @@ impl<'m> Tree<'m> {
                 Err(place) => {
                     let state = self.nodes[at].state.and_then(|state| self.model.after(state, input, output));
                     let step = Some((input, output));
-                    let fresh =
-                        self.nodes.push(Node { parent: at, step, state, kids: Vec::new(), end: false });
+                    let fresh = self.nodes.push(ObservationNode {
+                        parent: at,
+                        step,
+                        state,
+                        kids: Vec::new(),
+                        end: false,
+                    });
                     self.nodes[at].kids.insert(place, (input, output, fresh));
                     fresh
                 }
@@ -68,27 +79,27 @@ impl<'m> Tree<'m> {
         self.nodes[at].state.is_some()
     }
 
-    fn find(&self, at: NodeId, input: InputId, output: OutputId) -> Result<usize, usize> {
+    fn find(&self, at: ObservationId, input: InputId, output: OutputId) -> Result<usize, usize> {
         self.nodes[at].kids.binary_search_by_key(&(input, output), |&(x, y, _)| (x, y))
     }
 
     /// The nodes one `input` after `at`, by output.
-    pub(super) fn after(&self, at: NodeId, input: InputId) -> impl Iterator<Item = NodeId> {
+    pub(super) fn after(&self, at: ObservationId, input: InputId) -> impl Iterator<Item = ObservationId> {
         self.nodes[at].kids.iter().filter(move |&&(x, _, _)| x == input).map(|&(_, _, node)| node)
     }
 
     /// The state of the model after the trace of `at`, if it allows it.
-    pub(super) fn state(&self, at: NodeId) -> Option<StateId> {
+    pub(super) fn state(&self, at: ObservationId) -> Option<StateId> {
         self.nodes[at].state
     }
 
     /// The node before `at`; the root is before itself.
-    pub(super) fn parent(&self, at: NodeId) -> NodeId {
+    pub(super) fn parent(&self, at: ObservationId) -> ObservationId {
         self.nodes[at].parent
     }
 
     /// The trace of `at`.
-    pub(super) fn trace(&self, at: NodeId) -> IoWord {
+    pub(super) fn trace(&self, at: ObservationId) -> IoWord {
         let mut trace = IoWord::new();
         let mut at = at;
         while let Some(step) = self.nodes[at].step {
@@ -100,7 +111,7 @@ impl<'m> Tree<'m> {
     }
 
     /// `B`: the class of the answers to `cases` seen after `at`.
-    pub(super) fn class(&mut self, at: NodeId, cases: &[Case]) -> ClassId {
+    pub(super) fn class(&mut self, at: ObservationId, cases: &[AdaptiveCase]) -> ClassId {
         let mut key = Vec::new();
         for case in cases {
             self.write(at, case, &mut key);
@@ -111,7 +122,7 @@ impl<'m> Tree<'m> {
     }
 
     /// The answers to `case` below `at`, depth first, as numbers.
-    fn write(&self, at: NodeId, case: &Case, key: &mut Vec<u32>) {
+    fn write(&self, at: ObservationId, case: &AdaptiveCase, key: &mut Vec<u32>) {
         let Some(input) = case.input() else { return };
         for &(x, output, kid) in &self.nodes[at].kids {
             if x == input {

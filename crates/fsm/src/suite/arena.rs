@@ -10,18 +10,18 @@ use std::ops::{Index, IndexMut};
 use ioxide_model::index::Idx;
 
 /// Items by their ids.
-pub(super) struct Arena<I, T> {
+pub(super) struct IdArena<I, T> {
     items: Vec<T>,
     ids: PhantomData<fn(I)>,
 }
 
-impl<I, T> Default for Arena<I, T> {
+impl<I, T> Default for IdArena<I, T> {
     fn default() -> Self {
         Self { items: Vec::new(), ids: PhantomData }
     }
 }
 
-impl<I: Idx, T> Arena<I, T> {
+impl<I: Idx, T> IdArena<I, T> {
     /// Adds an item and returns its id.
     #[inline]
     pub(super) fn push(&mut self, item: T) -> I {
@@ -41,7 +41,7 @@ impl<I: Idx, T> Arena<I, T> {
     }
 }
 
-impl<I: Idx, T> Index<I> for Arena<I, T> {
+impl<I: Idx, T> Index<I> for IdArena<I, T> {
     type Output = T;
 
     #[inline]
@@ -50,7 +50,7 @@ impl<I: Idx, T> Index<I> for Arena<I, T> {
     }
 }
 
-impl<I: Idx, T> IndexMut<I> for Arena<I, T> {
+impl<I: Idx, T> IndexMut<I> for IdArena<I, T> {
     #[inline]
     fn index_mut(&mut self, id: I) -> &mut T {
         &mut self.items[id.index()]
@@ -59,9 +59,9 @@ impl<I: Idx, T> IndexMut<I> for Arena<I, T> {
 
 /// Maybe an id, in the space of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Maybe(u32);
+pub(super) struct OptionalId(u32);
 
-impl Maybe {
+impl OptionalId {
     pub(super) const NONE: Self = Self(u32::MAX);
 
     pub(super) fn some<I: Idx>(id: I) -> Self {

@@ -16,14 +16,14 @@ use ioxide_model::index;
 use ioxide_model::index::{Idx, IndexVec};
 
 use super::RESET_COST;
-use super::arena::{Arena, Maybe};
-use super::paths::{LeafId, Paths, Real};
+use super::arena::{IdArena, OptionalId};
+use super::paths::{LeafId, TreeWord, WordPaths};
 use crate::cover::StateCover;
-use crate::mealy::{InputId, Spec, StateId};
+use crate::mealy::{InputId, StateId, SuiteModel};
 use crate::word::Word;
 
 index! { /// A node of the fold: a class of convergent words.
-pub(super) struct NodeId; }
+pub(super) struct FoldId; }
 
 /// How many symbols a way to the end of a test may cost beyond an access word
 /// before a reset is cheaper.
@@ -31,7 +31,7 @@ const RESET: usize = 1;
 
 /// Where a new word may start besides the shallowest word of its class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Continue {
+pub(super) enum FoldContinuation {
     /// Only at the end of a test in the same class.
     InPlace,
     /// At the end of a test in the class of a prefix.
@@ -41,62 +41,67 @@ pub(super) enum Continue {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Kids {
+enum FoldChildren {
     None,
-    One(InputId, NodeId),
+    One(InputId, FoldId),
     /// A block of one optional child per input.
     Many(u32),
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Node {
+struct FoldNode {
     state: StateId,
-    parent: NodeId,
+    parent: FoldId,
     via: InputId,
-    kids: Kids,
+    kids: FoldChildren,
     /// A shallowest word of the class.
     real: LeafId,
     /// The words of the class that end a test, as a linked list.
-    ends: Maybe,
+    ends: OptionalId,
 }
 
 /// Room for a fold, from one that is no longer needed.
 #[derive(Default)]
-pub(super) struct Spare {
-    nodes: Arena<NodeId, Node>,
-    blocks: Vec<Maybe>,
-    reals: Arena<LeafId, Real>,
+pub(super) struct SpareFold {
+    nodes: IdArena<FoldId, FoldNode>,
+    blocks: Vec<OptionalId>,
+    reals: IdArena<LeafId, TreeWord>,
 }
 
-impl Spare {
+impl SpareFold {
     /// Takes the room of words that are not wanted.
-    pub(super) fn take_from(&mut self, paths: Paths) {
+    pub(super) fn take_from(&mut self, paths: WordPaths) {
         self.reals = paths.into_reals();
     }
 }
 
 /// The folded tree.
-pub(super) struct Fold<'s> {
-    pub(super) spec: &'s Spec,
-    nodes: Arena<NodeId, Node>,
-    blocks: Vec<Maybe>,
-    reals: Arena<LeafId, Real>,
+pub(super) struct SuiteFold<'s> {
+    pub(super) spec: &'s SuiteModel,
+    nodes: IdArena<FoldId, FoldNode>,
+    blocks: Vec<OptionalId>,
+    reals: IdArena<LeafId, TreeWord>,
     /// Proved transitions into each state, one for each state they leave.
     into: IndexVec<StateId, Vec<(StateId, InputId)>>,
     /// Whether every two roots are known to be apart.
     pub(super) roots_apart: bool,
-    pub(super) policy: Continue,
+    pub(super) policy: FoldContinuation,
     /// What the tests so far cost; it never falls.
     pub(super) cost: usize,
     visited: IndexVec<StateId, u32>,
     epoch: u32,
 }
 
-impl<'s> Fold<'s> {
+impl<'s> SuiteFold<'s> {
     /// The fold of the state cover alone.
-    pub(super) fn new(spec: &'s Spec, cover: &StateCover, policy: Continue, spare: Spare) -> Self {
+    pub(super) fn new(
+        spec: &'s SuiteModel,
+        cover: &StateCover,
+        policy: FoldContinuation,
+        spare: SpareFold,
+    ) -> Self {
         let n = spec.n_states();
-        let Spare { mut nodes, mut blocks, mut reals } = spare;
+        let SpareFold { mut nodes, mut blocks, mut reals } = spare;
         nodes.clear();
         blocks.clear();
         reals.clear();
@@ -114,14 +119,14 @@ impl<'s> Fold<'s> {
         };
         for state in spec.states() {
             let real = LeafId::new(0);
-            let parent = NodeId::new(state.index());
-            fold.nodes.push(Node {
+            let parent = FoldId::new(state.index());
+            fold.nodes.push(FoldNode {
                 state,
                 parent,
                 via: InputId::new(0),
-                kids: Kids::None,
+                kids: FoldChildren::None,
                 real,
-                ends: Maybe::NONE,
+                ends: OptionalId::NONE,
             });
         }
         for &state in cover.order() {
@@ -141,31 +146,31 @@ impl<'s> Fold<'s> {
             let root = fold.root(state);
             let real = fold.nodes[root].real;
             if !fold.reals[real].extended {
-                fold.nodes[root].ends = Maybe::some(real);
+                fold.nodes[root].ends = OptionalId::some(real);
             }
         }
         fold
     }
 
-    pub(super) fn root(&self, state: StateId) -> NodeId {
-        NodeId::new(state.index())
+    pub(super) fn root(&self, state: StateId) -> FoldId {
+        FoldId::new(state.index())
     }
 
-    pub(super) fn is_root(&self, node: NodeId) -> bool {
+    pub(super) fn is_root(&self, node: FoldId) -> bool {
         node.index() < self.spec.n_states()
     }
 
-    pub(super) fn state(&self, node: NodeId) -> StateId {
+    pub(super) fn state(&self, node: FoldId) -> StateId {
         self.nodes[node].state
     }
 
     /// Whether no word is defined at `node`.
-    pub(super) fn is_bare(&self, node: NodeId) -> bool {
-        matches!(self.nodes[node].kids, Kids::None)
+    pub(super) fn is_bare(&self, node: FoldId) -> bool {
+        matches!(self.nodes[node].kids, FoldChildren::None)
     }
 
     /// The words at `node` that end a test, if they are few.
-    pub(super) fn ends_below(&self, node: NodeId) -> Vec<Word> {
+    pub(super) fn ends_below(&self, node: FoldId) -> Vec<Word> {
         const FEW: usize = 4;
         let mut words = Vec::new();
         let mut open = vec![(Word::new(), node)];
@@ -192,16 +197,16 @@ impl<'s> Fold<'s> {
         self.nodes[self.root(state)].ends.is_some()
     }
 
-    pub(super) fn child(&self, node: NodeId, input: InputId) -> Option<NodeId> {
+    pub(super) fn child(&self, node: FoldId, input: InputId) -> Option<FoldId> {
         match self.nodes[node].kids {
-            Kids::None => None,
-            Kids::One(only, kid) => (only == input).then_some(kid),
-            Kids::Many(block) => self.blocks[block as usize + input.index()].get(),
+            FoldChildren::None => None,
+            FoldChildren::One(only, kid) => (only == input).then_some(kid),
+            FoldChildren::Many(block) => self.blocks[block as usize + input.index()].get(),
         }
     }
 
     /// How far `word` is defined at `node`, and the node it leads to.
-    pub(super) fn walk(&self, node: NodeId, word: &[InputId]) -> (usize, NodeId) {
+    pub(super) fn walk(&self, node: FoldId, word: &[InputId]) -> (usize, FoldId) {
         let mut at = node;
         for (i, &input) in word.iter().enumerate() {
             match self.child(at, input) {
@@ -213,7 +218,7 @@ impl<'s> Fold<'s> {
     }
 
     /// Whether a word defined at both nodes separates them.
-    pub(super) fn apart(&self, a: NodeId, b: NodeId) -> bool {
+    pub(super) fn apart(&self, a: FoldId, b: FoldId) -> bool {
         let (s, t) = (self.state(a), self.state(b));
         if s == t {
             return false;
@@ -222,20 +227,22 @@ impl<'s> Fold<'s> {
             return true;
         }
         match (self.nodes[a].kids, self.nodes[b].kids) {
-            (Kids::None, _) | (_, Kids::None) => false,
-            (Kids::One(input, _), _) | (_, Kids::One(input, _)) => self.apart_after(a, b, input),
+            (FoldChildren::None, _) | (_, FoldChildren::None) => false,
+            (FoldChildren::One(input, _), _) | (_, FoldChildren::One(input, _)) => {
+                self.apart_after(a, b, input)
+            }
             _ => self.spec.inputs().any(|input| self.apart_after(a, b, input)),
         }
     }
 
-    fn apart_after(&self, a: NodeId, b: NodeId, input: InputId) -> bool {
+    fn apart_after(&self, a: FoldId, b: FoldId, input: InputId) -> bool {
         let (Some(next_a), Some(next_b)) = (self.child(a, input), self.child(b, input)) else { return false };
         self.spec.output(self.state(a), input) != self.spec.output(self.state(b), input)
             || self.apart(next_a, next_b)
     }
 
     /// Makes `word` defined at `node`, by as few new symbols as it can.
-    pub(super) fn add(&mut self, node: NodeId, word: &[InputId]) -> NodeId {
+    pub(super) fn add(&mut self, node: FoldId, word: &[InputId]) -> FoldId {
         let (defined, mut at) = self.walk(node, word);
         if defined == word.len() {
             return at;
@@ -244,13 +251,13 @@ impl<'s> Fold<'s> {
         for &input in &word[defined..] {
             real = self.push_real(Some(real), input);
             let state = self.spec.next(self.state(at), input);
-            let fresh = self.nodes.push(Node {
+            let fresh = self.nodes.push(FoldNode {
                 state,
                 parent: at,
                 via: input,
-                kids: Kids::None,
+                kids: FoldChildren::None,
                 real,
-                ends: Maybe::NONE,
+                ends: OptionalId::NONE,
             });
             self.set_child(at, input, fresh);
             at = fresh;
@@ -260,7 +267,7 @@ impl<'s> Fold<'s> {
     }
 
     /// What `add` would cost: new symbols, counting a new test by its access word.
-    pub(super) fn cost(&self, node: NodeId, word: &[InputId]) -> usize {
+    pub(super) fn cost(&self, node: FoldId, word: &[InputId]) -> usize {
         let (defined, at) = self.walk(node, word);
         if defined == word.len() {
             return 0;
@@ -269,7 +276,7 @@ impl<'s> Fold<'s> {
     }
 
     /// What starting a new word at `node` costs: nothing where a test ends.
-    pub(super) fn access(&self, node: NodeId) -> usize {
+    pub(super) fn access(&self, node: FoldId) -> usize {
         let node = &self.nodes[node];
         if node.ends.is_some() { 0 } else { self.reals[node.real].depth as usize + 1 }
     }
@@ -277,7 +284,7 @@ impl<'s> Fold<'s> {
     /// A word of the class of `at` to go on from: the end of a test, or, if
     /// that is cheaper, a longer way from the end of another test, or else a
     /// shallowest word, where a new test branches off.
-    fn start(&mut self, at: NodeId) -> LeafId {
+    fn start(&mut self, at: FoldId) -> LeafId {
         if let Some(end) = self.pop_end(at) {
             return end;
         }
@@ -293,8 +300,8 @@ impl<'s> Fold<'s> {
     }
 
     /// A class where a test ends and the shortest way from there, if below `limit`.
-    fn way_to(&mut self, at: NodeId, limit: usize) -> Option<(NodeId, Word)> {
-        if self.policy == Continue::InPlace {
+    fn way_to(&mut self, at: FoldId, limit: usize) -> Option<(FoldId, Word)> {
+        if self.policy == FoldContinuation::InPlace {
             return None;
         }
         let mut way = Word::new();
@@ -311,7 +318,7 @@ impl<'s> Fold<'s> {
             }
         }
         way.reverse();
-        if self.policy == Continue::FromPrefix {
+        if self.policy == FoldContinuation::FromPrefix {
             return None;
         }
         let (from, mut transfer) = self.transfer_to(self.state(node), limit - way.len())?;
@@ -377,8 +384,8 @@ impl<'s> Fold<'s> {
         }
     }
 
-    fn merge_words(&mut self, from: NodeId, into: NodeId) {
-        let Node { real, ends, .. } = self.nodes[from];
+    fn merge_words(&mut self, from: FoldId, into: FoldId) {
+        let FoldNode { real, ends, .. } = self.nodes[from];
         if self.reals[real].depth < self.reals[self.nodes[into].real].depth {
             self.nodes[into].real = real;
         }
@@ -390,23 +397,23 @@ impl<'s> Fold<'s> {
     }
 
     /// The child of `node` by the first input that has one.
-    fn first_kid(&self, node: NodeId) -> Option<(InputId, NodeId)> {
+    fn first_kid(&self, node: FoldId) -> Option<(InputId, FoldId)> {
         match self.nodes[node].kids {
-            Kids::None => None,
-            Kids::One(input, kid) => Some((input, kid)),
-            Kids::Many(_) => self.kid_from(node, 0),
+            FoldChildren::None => None,
+            FoldChildren::One(input, kid) => Some((input, kid)),
+            FoldChildren::Many(_) => self.kid_from(node, 0),
         }
     }
 
     /// The next child of `node` after that by `input`.
-    fn kid_after(&self, node: NodeId, input: InputId) -> Option<(InputId, NodeId)> {
+    fn kid_after(&self, node: FoldId, input: InputId) -> Option<(InputId, FoldId)> {
         match self.nodes[node].kids {
-            Kids::None | Kids::One(..) => None,
-            Kids::Many(_) => self.kid_from(node, input.index() + 1),
+            FoldChildren::None | FoldChildren::One(..) => None,
+            FoldChildren::Many(_) => self.kid_from(node, input.index() + 1),
         }
     }
 
-    fn kid_from(&self, node: NodeId, first: usize) -> Option<(InputId, NodeId)> {
+    fn kid_from(&self, node: FoldId, first: usize) -> Option<(InputId, FoldId)> {
         (first..self.spec.n_inputs()).find_map(|x| {
             let input = InputId::new(x);
             Some((input, self.child(node, input)?))
@@ -420,18 +427,21 @@ impl<'s> Fold<'s> {
         }
     }
 
-    fn set_child(&mut self, node: NodeId, input: InputId, kid: NodeId) {
+    fn set_child(&mut self, node: FoldId, input: InputId, kid: FoldId) {
         match self.nodes[node].kids {
-            Kids::None => self.nodes[node].kids = Kids::One(input, kid),
-            Kids::One(only, _) if only == input => self.nodes[node].kids = Kids::One(input, kid),
-            Kids::One(only, other) => {
-                let block = self.blocks.len();
-                self.blocks.extend(std::iter::repeat_n(Maybe::NONE, self.spec.n_inputs()));
-                self.blocks[block + only.index()] = Maybe::some(other);
-                self.blocks[block + input.index()] = Maybe::some(kid);
-                self.nodes[node].kids = Kids::Many(u32::try_from(block).expect("fewer than 2^32 children"));
+            FoldChildren::None => self.nodes[node].kids = FoldChildren::One(input, kid),
+            FoldChildren::One(only, _) if only == input => {
+                self.nodes[node].kids = FoldChildren::One(input, kid)
             }
-            Kids::Many(block) => self.blocks[block as usize + input.index()] = Maybe::some(kid),
+            FoldChildren::One(only, other) => {
+                let block = self.blocks.len();
+                self.blocks.extend(std::iter::repeat_n(OptionalId::NONE, self.spec.n_inputs()));
+                self.blocks[block + only.index()] = OptionalId::some(other);
+                self.blocks[block + input.index()] = OptionalId::some(kid);
+                self.nodes[node].kids =
+                    FoldChildren::Many(u32::try_from(block).expect("fewer than 2^32 children"));
+            }
+            FoldChildren::Many(block) => self.blocks[block as usize + input.index()] = OptionalId::some(kid),
         }
     }
 
@@ -443,30 +453,30 @@ impl<'s> Fold<'s> {
             depth = self.reals[parent].depth + 1;
         }
         self.cost += if branches { depth as usize + RESET_COST } else { 1 };
-        let parent = parent.map_or(Maybe::NONE, Maybe::some);
-        self.reals.push(Real { parent, input, depth, next_end: Maybe::NONE, extended: false })
+        let parent = parent.map_or(OptionalId::NONE, OptionalId::some);
+        self.reals.push(TreeWord { parent, input, depth, next_end: OptionalId::NONE, extended: false })
     }
 
-    fn push_end(&mut self, node: NodeId, real: LeafId) {
+    fn push_end(&mut self, node: FoldId, real: LeafId) {
         self.reals[real].next_end = self.nodes[node].ends;
-        self.nodes[node].ends = Maybe::some(real);
+        self.nodes[node].ends = OptionalId::some(real);
     }
 
-    fn pop_end(&mut self, node: NodeId) -> Option<LeafId> {
+    fn pop_end(&mut self, node: FoldId) -> Option<LeafId> {
         let end: LeafId = self.nodes[node].ends.get()?;
         self.nodes[node].ends = self.reals[end].next_end;
         Some(end)
     }
 
     /// The tests: all paths of the tree to its ends. What room is left goes to `spare`.
-    pub(super) fn into_paths(self, spare: &mut Spare) -> Paths {
+    pub(super) fn into_paths(self, spare: &mut SpareFold) -> WordPaths {
         (spare.nodes, spare.blocks) = (self.nodes, self.blocks);
-        Paths::new(self.reals)
+        WordPaths::new(self.reals)
     }
 
     /// The room of a fold that is not wanted.
-    pub(super) fn into_spare(self) -> Spare {
-        Spare { nodes: self.nodes, blocks: self.blocks, reals: self.reals }
+    pub(super) fn into_spare(self) -> SpareFold {
+        SpareFold { nodes: self.nodes, blocks: self.blocks, reals: self.reals }
     }
 }
 

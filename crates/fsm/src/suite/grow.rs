@@ -16,39 +16,33 @@
 //! with the `n` classes the cover is in, and there would be more states than
 //! the domain allows. When all transitions are proved the machine is the
 //! specification.
-//!
-//! [DEY05]: R. Dorofeeva, K. El-Fakih, N. Yevtushenko, "An Improved
-//! Conformance Testing Method", FORTE 2005.
-//! [SPY12]: A. Simão, A. Petrenko, N. Yevtushenko, "On reducing test length
-//! for FSMs with extra states", Software Testing, Verification and
-//! Reliability 22(6), 2012.
 
-use super::fold::{Continue, Fold, NodeId, Spare};
-use super::identify::{Identify, Library, Rule};
-use super::paths::Paths;
-use super::visit::{Pending, Visit};
+use super::fold::{FoldContinuation, FoldId, SpareFold, SuiteFold};
+use super::identify::{Identification, IdentifyRule, WordLibrary};
+use super::paths::WordPaths;
+use super::visit::{PendingTransitions, TransitionOrder};
 use crate::cover::{StateCover, state_cover};
-use crate::distinguish::Weights;
-use crate::mealy::{InputId, Spec, StateId};
+use crate::distinguish::WordCosts;
+use crate::mealy::{InputId, StateId, SuiteModel};
 
 /// How a method grows its suites.
-pub(super) struct Recipe {
+pub(super) struct GrowthRecipe {
     /// The rules to try.
-    pub(super) rules: &'static [Rule],
+    pub(super) rules: &'static [IdentifyRule],
     /// The orders to try, the first with every rule, the others with the best.
-    pub(super) visits: &'static [Visit],
+    pub(super) visits: &'static [TransitionOrder],
     /// How many of them to try where no extra state is asked for: such suites take little time, and so may the choice.
     pub(super) visits_without_extra: usize,
     /// How many of them to try where besides the suite is small.
     pub(super) visits_if_small: usize,
     /// Whether tests go on where words converge, and how; without it no convergence is used.
-    pub(super) converge: Option<Continue>,
+    pub(super) converge: Option<FoldContinuation>,
     /// Whether to look for cheaper identifiers if there are extra states.
     pub(super) search: bool,
 }
 
-impl Recipe {
-    fn visits_for(&self, spec: &Spec, extra: usize) -> &'static [Visit] {
+impl GrowthRecipe {
+    fn visits_for(&self, spec: &SuiteModel, extra: usize) -> &'static [TransitionOrder] {
         const SMALL: usize = 250;
         let n = match extra {
             0 if spec.n_states() * spec.n_inputs() <= SMALL => self.visits_if_small,
@@ -61,25 +55,27 @@ impl Recipe {
 
 /// The smallest of the suites that a recipe leads to, or the one that the
 /// smallest for fewer extra states suggests.
-pub(super) fn smallest(spec: &Spec, extra: usize, recipe: &Recipe) -> Paths {
-    let mut rules: Vec<Rule> = recipe.rules.iter().copied().filter(|&rule| pays(spec, rule)).collect();
+pub(super) fn smallest(spec: &SuiteModel, extra: usize, recipe: &GrowthRecipe) -> WordPaths {
+    let mut rules: Vec<IdentifyRule> =
+        recipe.rules.iter().copied().filter(|&rule| pays(spec, rule)).collect();
     if rules.is_empty() {
-        rules.push(Rule::Fixed);
+        rules.push(IdentifyRule::Fixed);
     }
     let cover = state_cover(spec);
-    let weights = Weights::new(spec, &cover, extra);
+    let weights = WordCosts::new(spec, &cover, extra);
     let mut library =
-        Library::new(spec, if recipe.search && extra > 0 { weights } else { weights.without_search() });
-    if rules != [Rule::Fixed] {
+        WordLibrary::new(spec, if recipe.search && extra > 0 { weights } else { weights.without_search() });
+    if rules != [IdentifyRule::Fixed] {
         library = library.with_more_words();
     }
-    let mut nursery = Nursery { spec, cover: &cover, library: &library, spare: Spare::default() };
+    let mut nursery = SuiteMaterial { spec, cover: &cover, library: &library, spare: SpareFold::default() };
     let trial = extra_for_trial(spec, extra);
-    let plan = |rule, visit| Plan { extra: trial, rule, visit, converge: recipe.converge };
+    let plan = |rule, visit| GrowthPlan { extra: trial, rule, visit, converge: recipe.converge };
     let Some((&first, others)) = recipe.visits_for(spec, extra).split_first() else {
-        return Paths::default();
+        return WordPaths::default();
     };
-    let mut best = Best { plan: plan(Rule::Fixed, first), cost: usize::MAX, paths: Paths::default() };
+    let mut best =
+        BestPlan { plan: plan(IdentifyRule::Fixed, first), cost: usize::MAX, paths: WordPaths::default() };
     if rules.len() > 1 || trial == extra || !others.is_empty() {
         rules.iter().for_each(|&rule| best.try_out(&mut nursery, plan(rule, first)));
         others.iter().for_each(|&visit| best.try_out(&mut nursery, plan(best.plan.rule, visit)));
@@ -87,18 +83,20 @@ pub(super) fn smallest(spec: &Spec, extra: usize, recipe: &Recipe) -> Paths {
     if trial == extra {
         return best.paths;
     }
-    nursery.grow(&Plan { extra, ..best.plan }, usize::MAX).map_or_else(Paths::default, |(_, paths)| paths)
+    nursery
+        .grow(&GrowthPlan { extra, ..best.plan }, usize::MAX)
+        .map_or_else(WordPaths::default, |(_, paths)| paths)
 }
 
 /// The best of the plans tried.
-struct Best {
-    plan: Plan,
+struct BestPlan {
+    plan: GrowthPlan,
     cost: usize,
-    paths: Paths,
+    paths: WordPaths,
 }
 
-impl Best {
-    fn try_out(&mut self, nursery: &mut Nursery<'_, '_>, plan: Plan) {
+impl BestPlan {
+    fn try_out(&mut self, nursery: &mut SuiteMaterial<'_, '_>, plan: GrowthPlan) {
         if let Some((cost, paths)) = nursery.grow(&plan, self.cost) {
             let before = std::mem::replace(self, Self { plan, cost, paths });
             nursery.spare.take_from(before.paths);
@@ -108,18 +106,18 @@ impl Best {
 
 /// Whether a rule is worth its time: on large machines choosing word by word
 /// was seen to take long and to save little.
-fn pays(spec: &Spec, rule: Rule) -> bool {
+fn pays(spec: &SuiteModel, rule: IdentifyRule) -> bool {
     let most = match rule {
-        Rule::Fixed => usize::MAX,
-        Rule::FixedCover => 150,
-        Rule::OnTheFly => 30,
+        IdentifyRule::Fixed => usize::MAX,
+        IdentifyRule::FixedCover => 150,
+        IdentifyRule::OnTheFly => 30,
     };
     spec.n_states() <= most
 }
 
 /// The greatest number of extra states, at most `extra`, for which trying
 /// several plans is cheap.
-fn extra_for_trial(spec: &Spec, extra: usize) -> usize {
+fn extra_for_trial(spec: &SuiteModel, extra: usize) -> usize {
     const CHEAP: usize = 20_000;
     let words = |e: &usize| {
         let power = u32::try_from(e + 1).unwrap_or(u32::MAX);
@@ -130,35 +128,35 @@ fn extra_for_trial(spec: &Spec, extra: usize) -> usize {
 
 /// What kind of suite to grow.
 #[derive(Clone, Copy)]
-struct Plan {
+struct GrowthPlan {
     extra: usize,
-    rule: Rule,
-    visit: Visit,
-    converge: Option<Continue>,
+    rule: IdentifyRule,
+    visit: TransitionOrder,
+    converge: Option<FoldContinuation>,
 }
 
 /// What all suites for a machine grow from.
-struct Nursery<'s, 'n> {
-    spec: &'s Spec,
+struct SuiteMaterial<'s, 'n> {
+    spec: &'s SuiteModel,
     cover: &'n StateCover,
-    library: &'n Library<'s>,
+    library: &'n WordLibrary<'s>,
     /// Room from the last suite.
-    spare: Spare,
+    spare: SpareFold,
 }
 
-impl Nursery<'_, '_> {
+impl SuiteMaterial<'_, '_> {
     /// The paths of a complete suite and their cost, if that is below `limit`.
-    fn grow(&mut self, plan: &Plan, limit: usize) -> Option<(usize, Paths)> {
-        let policy = plan.converge.unwrap_or(Continue::InPlace);
-        let fold = Fold::new(self.spec, self.cover, policy, std::mem::take(&mut self.spare));
-        let identify = Identify::new(self.library, plan.rule);
-        let mut grower = Grower { spec: self.spec, plan, fold, identify, path: Vec::new() };
+    fn grow(&mut self, plan: &GrowthPlan, limit: usize) -> Option<(usize, WordPaths)> {
+        let policy = plan.converge.unwrap_or(FoldContinuation::InPlace);
+        let fold = SuiteFold::new(self.spec, self.cover, policy, std::mem::take(&mut self.spare));
+        let identify = Identification::new(self.library, plan.rule);
+        let mut grower = SuiteGrower { spec: self.spec, plan, fold, identify, path: Vec::new() };
         for &state in self.cover.order() {
             let root = grower.fold.root(state);
             grower.identify.identify(&mut grower.fold, root);
         }
         grower.fold.roots_apart = true;
-        let mut pending = Pending::new(self.spec, self.cover, plan.visit);
+        let mut pending = PendingTransitions::new(self.spec, self.cover, plan.visit);
         while grower.fold.cost < limit {
             let Some((state, input)) = pending.next(&grower.fold) else {
                 return Some((grower.fold.cost, grower.fold.into_paths(&mut self.spare)));
@@ -170,16 +168,16 @@ impl Nursery<'_, '_> {
     }
 }
 
-struct Grower<'s, 'p, 'l> {
-    spec: &'s Spec,
-    plan: &'p Plan,
-    fold: Fold<'s>,
-    identify: Identify<'l, 's>,
+struct SuiteGrower<'s, 'p, 'l> {
+    spec: &'s SuiteModel,
+    plan: &'p GrowthPlan,
+    fold: SuiteFold<'s>,
+    identify: Identification<'l, 's>,
     /// The nodes along the current word beyond the cover.
-    path: Vec<NodeId>,
+    path: Vec<FoldId>,
 }
 
-impl Grower<'_, '_, '_> {
+impl SuiteGrower<'_, '_, '_> {
     fn transition(&mut self, state: StateId, input: InputId) {
         let node = self.fold.add(self.fold.root(state), &[input]);
         self.below(node, self.plan.extra);
@@ -191,7 +189,7 @@ impl Grower<'_, '_, '_> {
     }
 
     /// Every word of `left` symbols at `node`, identified at each prefix, longest first.
-    fn below(&mut self, node: NodeId, left: usize) {
+    fn below(&mut self, node: FoldId, left: usize) {
         if left > 0 {
             for input in self.spec.inputs() {
                 let kid = self.fold.add(node, &[input]);
@@ -203,7 +201,7 @@ impl Grower<'_, '_, '_> {
 
     /// Makes the nodes along every word of `left` symbols at `node`, and at
     /// its `twin` if there is one, apart where their states differ.
-    fn apart_along(&mut self, node: NodeId, twin: Option<NodeId>, left: usize) {
+    fn apart_along(&mut self, node: FoldId, twin: Option<FoldId>, left: usize) {
         if self.plan.extra == 0 {
             return;
         }
@@ -226,7 +224,7 @@ impl Grower<'_, '_, '_> {
         self.path.truncate(depth);
     }
 
-    fn apart_from_path(&mut self, node: NodeId) {
+    fn apart_from_path(&mut self, node: FoldId) {
         for i in 0..self.path.len() {
             let other = self.path[i];
             if self.fold.state(node) == self.fold.state(other)
@@ -249,9 +247,9 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
 
     use super::super::visit::{InputOrder, StateOrder};
-    use super::super::{RESET_COST, Source, Suite};
+    use super::super::{RESET_COST, SuiteSource, WordSuite};
     use super::*;
-    use crate::complete::{Answer, check};
+    use crate::complete::{CompletenessAnswer, check};
     use crate::mealy::Mealy;
     use crate::word::Word;
 
@@ -260,41 +258,44 @@ mod tests {
     const INPUT_ORDERS: [InputOrder; 3] =
         [InputOrder::Listed, InputOrder::DeepFirst, InputOrder::ShallowFirst];
 
-    fn random_specs(seed: u64, states: usize) -> impl Iterator<Item = Spec> {
+    fn random_specs(seed: u64, states: usize) -> impl Iterator<Item = SuiteModel> {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         std::iter::repeat_with(move || {
             let entry = |_| Some((rng.random_range(0..states), rng.random_range(0..2)));
             let table: Vec<_> = (0..states * 2).map(entry).collect();
-            Spec::check(&Mealy::from_table(states, 2, 2, &table)?).ok()
+            SuiteModel::check(&Mealy::from_table(states, 2, 2, &table)?).ok()
         })
         .flatten()
     }
 
-    fn every_plan(extra: usize) -> Vec<Plan> {
-        let policies = [None, Some(Continue::FromPrefix), Some(Continue::FromAnywhere)];
+    fn every_plan(extra: usize) -> Vec<GrowthPlan> {
+        let policies = [None, Some(FoldContinuation::FromPrefix), Some(FoldContinuation::FromAnywhere)];
         let mut plans = Vec::new();
-        for (rule, converge) in Rule::ALL.into_iter().flat_map(|rule| policies.map(|policy| (rule, policy))) {
+        for (rule, converge) in
+            IdentifyRule::ALL.into_iter().flat_map(|rule| policies.map(|policy| (rule, policy)))
+        {
             for (states, inputs) in STATE_ORDERS.into_iter().flat_map(|s| INPUT_ORDERS.map(|i| (s, i))) {
-                plans.push(Plan { extra, rule, visit: Visit::new(states, inputs), converge });
+                plans.push(GrowthPlan { extra, rule, visit: TransitionOrder::new(states, inputs), converge });
             }
         }
         plans
     }
 
     /// Every rule in every order, with and without a search for identifiers, against the checker.
-    fn check_every_plan(spec: &Spec, extra: usize) {
+    fn check_every_plan(spec: &SuiteModel, extra: usize) {
         let cover = state_cover(spec);
-        let weights = Weights::new(spec, &cover, extra);
+        let weights = WordCosts::new(spec, &cover, extra);
         for weights in [weights.clone().without_search(), weights] {
-            let library = Library::new(spec, weights).with_more_words();
-            let mut nursery = Nursery { spec, cover: &cover, library: &library, spare: Spare::default() };
+            let library = WordLibrary::new(spec, weights).with_more_words();
+            let mut nursery =
+                SuiteMaterial { spec, cover: &cover, library: &library, spare: SpareFold::default() };
             for plan in every_plan(extra) {
                 let (cost, paths) = nursery.grow(&plan, usize::MAX).unwrap();
                 assert!(nursery.grow(&plan, cost).is_none(), "a suite that costs the limit is not below it");
-                let suite: Vec<Word> = Suite(Source::Kept(paths)).collect();
+                let suite: Vec<Word> = WordSuite(SuiteSource::Kept(paths)).collect();
                 assert_eq!(suite.iter().map(|word| word.len() + RESET_COST).sum::<usize>(), cost);
                 let answer = check(spec, &suite, spec.n_states() + extra, 20_000_000);
-                assert_eq!(answer, Answer::Complete, "{:?} {:?}", plan.rule, plan.visit);
+                assert_eq!(answer, CompletenessAnswer::Complete, "{:?} {:?}", plan.rule, plan.visit);
             }
         }
     }
@@ -311,9 +312,10 @@ mod tests {
     fn every_transition_comes_once_in_every_order() {
         for spec in random_specs(5, 6).take(5) {
             let cover = state_cover(&spec);
-            let fold = Fold::new(&spec, &cover, Continue::InPlace, Spare::default());
+            let fold = SuiteFold::new(&spec, &cover, FoldContinuation::InPlace, SpareFold::default());
             for (states, inputs) in STATE_ORDERS.into_iter().flat_map(|s| INPUT_ORDERS.map(|i| (s, i))) {
-                let mut pending = Pending::new(&spec, &cover, Visit::new(states, inputs));
+                let mut pending =
+                    PendingTransitions::new(&spec, &cover, TransitionOrder::new(states, inputs));
                 let mut met: Vec<_> = std::iter::from_fn(|| pending.next(&fold)).collect();
                 met.sort_unstable();
                 let all = spec.states().flat_map(|s| spec.inputs().map(move |x| (s, x)));

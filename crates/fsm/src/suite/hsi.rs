@@ -3,23 +3,20 @@
 //! With harmonised identifiers `H_s` every two states are separated by a
 //! common prefix of their identifiers, so no state needs a whole
 //! characterising set [LPB94].
-//!
-//! [LPB94]: G. Luo, A. Petrenko, G. v. Bochmann, "Selecting test sequences for
-//! partially-specified nondeterministic finite state machines", IWPTS 1994.
 
 use super::traverse::{Suffixes, Traversal, Tries};
-use super::{Source, Suite};
+use super::{SuiteSource, WordSuite};
 use crate::cover::state_cover;
-use crate::distinguish::{SplittingTree, Weights, harmonised_identifiers};
-use crate::mealy::{Spec, StateId};
+use crate::distinguish::{SplittingTree, WordCosts, harmonised_identifiers};
+use crate::mealy::{StateId, SuiteModel};
 
 /// The suite of the HSI-method.
-pub fn hsi_suite(spec: &Spec, extra: usize) -> Suite<'_> {
-    let weights = Weights::new(spec, &state_cover(spec), extra);
+pub fn hsi_suite(spec: &SuiteModel, extra: usize) -> WordSuite<'_> {
+    let weights = WordCosts::new(spec, &state_cover(spec), extra);
     let identifiers = harmonised_identifiers(spec, &SplittingTree::new(spec), &weights);
     let mut tries = Tries::default();
     let roots: ioxide_model::index::IndexVec<StateId, usize> =
         identifiers.iter().map(|words| tries.insert(words)).collect();
     let suffixes = Suffixes { inner: roots.clone(), last: roots, tries };
-    Suite(Source::Walked(Box::new(Traversal::new(spec, extra, suffixes))))
+    WordSuite(SuiteSource::Walked(Box::new(Traversal::new(spec, extra, suffixes))))
 }

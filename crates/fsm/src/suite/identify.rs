@@ -8,17 +8,17 @@
 
 use ioxide_model::index::{Idx, IndexVec};
 
-use super::fold::{Fold, NodeId};
-use super::offers::{Cut, Desk, Offers, Prices};
+use super::fold::{FoldId, SuiteFold};
+use super::offers::{CutWord, OfferPrices, Offers, WordChooser};
 use crate::distinguish::{
-    SplittingTree, Way, Weights, harmonised_identifiers, identifying_words, singling_word,
+    SplittingTree, WordCosts, WordPassage, harmonised_identifiers, identifying_words, singling_word,
 };
-use crate::mealy::{InputId, Spec, StateId};
+use crate::mealy::{InputId, StateId, SuiteModel};
 use crate::word::Word;
 
 /// How nodes are identified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Rule {
+pub(super) enum IdentifyRule {
     /// By the harmonised identifier of the state.
     Fixed,
     /// The cover by harmonised identifiers, all else as the tests suggest.
@@ -27,16 +27,16 @@ pub(super) enum Rule {
     OnTheFly,
 }
 
-impl Rule {
+impl IdentifyRule {
     pub(super) const ALL: [Self; 3] = [Self::Fixed, Self::FixedCover, Self::OnTheFly];
     pub(super) const CHOOSING: [Self; 2] = [Self::FixedCover, Self::OnTheFly];
 }
 
 /// The words to choose from.
-pub(super) struct Library<'s> {
-    spec: &'s Spec,
+pub(super) struct WordLibrary<'s> {
+    spec: &'s SuiteModel,
     splitting: SplittingTree,
-    weights: Weights,
+    weights: WordCosts,
     /// Words for each state, those of its harmonised identifier first.
     words: IndexVec<StateId, Vec<Word>>,
     n_harmonised: IndexVec<StateId, usize>,
@@ -47,8 +47,8 @@ pub(super) struct Library<'s> {
     ends: Vec<u16>,
 }
 
-impl<'s> Library<'s> {
-    pub(super) fn new(spec: &'s Spec, weights: Weights) -> Self {
+impl<'s> WordLibrary<'s> {
+    pub(super) fn new(spec: &'s SuiteModel, weights: WordCosts) -> Self {
         let splitting = SplittingTree::new(spec);
         let words = harmonised_identifiers(spec, &splitting, &weights);
         let n_harmonised = words.iter().map(Vec::len).collect();
@@ -57,7 +57,7 @@ impl<'s> Library<'s> {
 
     /// The same with words for each state that need not be harmonised.
     pub(super) fn with_more_words(mut self) -> Self {
-        let (spec, mut way) = (self.spec, Way::default());
+        let (spec, mut way) = (self.spec, WordPassage::default());
         let mut n_rows = 0;
         for state in spec.states() {
             self.words[state].extend(identifying_words(spec, &self.splitting, state));
@@ -86,48 +86,50 @@ impl<'s> Library<'s> {
 }
 
 /// The choices made.
-pub(super) struct Identify<'l, 's> {
-    library: &'l Library<'s>,
-    spec: &'s Spec,
+pub(super) struct Identification<'l, 's> {
+    library: &'l WordLibrary<'s>,
+    spec: &'s SuiteModel,
     /// The last choice for a bare node of each state.
-    chosen: IndexVec<StateId, Chosen>,
+    chosen: IndexVec<StateId, ChosenWords>,
     /// For each entry of the library's rows whether the root has that much of the word: words stay defined.
     rooted: Vec<bool>,
-    rule: Rule,
-    desk: Desk,
+    rule: IdentifyRule,
+    desk: WordChooser,
     /// Scratch: the states whose roots a node is not apart from.
     open: Vec<StateId>,
 }
 
 /// Words chosen for a state.
 #[derive(Clone, Default)]
-struct Chosen {
-    words: Vec<Cut>,
+struct ChosenWords {
+    words: Vec<CutWord>,
     /// How often they were used.
     uses: usize,
     /// What starting a word cost when they were chosen, if they would be chosen again at that price.
     settled: Option<usize>,
 }
 
-impl<'l, 's> Identify<'l, 's> {
-    pub(super) fn new(library: &'l Library<'s>, rule: Rule) -> Self {
+impl<'l, 's> Identification<'l, 's> {
+    pub(super) fn new(library: &'l WordLibrary<'s>, rule: IdentifyRule) -> Self {
         let spec = library.spec;
-        let chosen =
-            IndexVec::filled(Chosen::default(), if rule == Rule::Fixed { 0 } else { spec.n_states() });
-        let rooted = vec![false; if rule == Rule::Fixed { 0 } else { library.ends.len() }];
-        Self { library, spec, chosen, rooted, rule, desk: Desk::default(), open: Vec::new() }
+        let chosen = IndexVec::filled(
+            ChosenWords::default(),
+            if rule == IdentifyRule::Fixed { 0 } else { spec.n_states() },
+        );
+        let rooted = vec![false; if rule == IdentifyRule::Fixed { 0 } else { library.ends.len() }];
+        Self { library, spec, chosen, rooted, rule, desk: WordChooser::default(), open: Vec::new() }
     }
 
     /// Makes `node` apart from all roots of other states.
-    pub(super) fn identify(&mut self, fold: &mut Fold<'_>, node: NodeId) {
+    pub(super) fn identify(&mut self, fold: &mut SuiteFold<'_>, node: FoldId) {
         if fold.roots_apart && fold.is_root(node) {
             return;
         }
         let state = fold.state(node);
         let fixed = match self.rule {
-            Rule::Fixed => true,
-            Rule::FixedCover => fold.is_root(node),
-            Rule::OnTheFly => false,
+            IdentifyRule::Fixed => true,
+            IdentifyRule::FixedCover => fold.is_root(node),
+            IdentifyRule::OnTheFly => false,
         };
         if fixed {
             self.library.harmonised(state).iter().for_each(|word| {
@@ -142,7 +144,7 @@ impl<'l, 's> Identify<'l, 's> {
 
     /// Reuses the last choice for the state, looking for a better one each
     /// time the number of its uses has doubled.
-    fn identify_bare(&mut self, fold: &mut Fold<'_>, node: NodeId) {
+    fn identify_bare(&mut self, fold: &mut SuiteFold<'_>, node: FoldId) {
         let state = fold.state(node);
         let chosen = &mut self.chosen[state];
         chosen.uses += 1;
@@ -156,7 +158,7 @@ impl<'l, 's> Identify<'l, 's> {
     }
 
     /// Makes two nodes of different states apart.
-    pub(super) fn separate(&self, fold: &mut Fold<'_>, a: NodeId, b: NodeId) {
+    pub(super) fn separate(&self, fold: &mut SuiteFold<'_>, a: FoldId, b: FoldId) {
         let (s, t) = (fold.state(a), fold.state(b));
         let known = self.library.words[s].iter().chain(&self.library.words[t]).map(Vec::as_slice);
         let cut = |word: &'l [InputId]| {
@@ -172,7 +174,7 @@ impl<'l, 's> Identify<'l, 's> {
     }
 
     /// Adds the cheapest plan of words to a node where some may be.
-    fn choose(&mut self, fold: &mut Fold<'_>, node: NodeId) {
+    fn choose(&mut self, fold: &mut SuiteFold<'_>, node: FoldId) {
         let state = fold.state(node);
         let bare = fold.is_bare(node);
         let is_open = |&other: &StateId| other != state && (bare || !fold.apart(node, fold.root(other)));
@@ -197,7 +199,7 @@ impl<'l, 's> Identify<'l, 's> {
     /// Adds the cheapest plan of words to a node without any, and notes it for the state.
     ///
     /// The words that end there, continued, are those of the library.
-    fn choose_for_bare(&mut self, fold: &mut Fold<'_>, node: NodeId) {
+    fn choose_for_bare(&mut self, fold: &mut SuiteFold<'_>, node: FoldId) {
         let state = fold.state(node);
         self.open.clear();
         self.open.extend(self.spec.states().filter(|&other| other != state));
@@ -212,8 +214,8 @@ impl<'l, 's> Identify<'l, 's> {
     }
 
     /// What the choice for a node of `state` goes by.
-    fn prices(&self, state: StateId) -> Prices {
-        Prices {
+    fn prices(&self, state: StateId) -> OfferPrices {
+        OfferPrices {
             n_open: self.open.len(),
             n_harmonised: self.library.n_harmonised[state],
             uses: self.library.weights.uses[state],
@@ -222,7 +224,7 @@ impl<'l, 's> Identify<'l, 's> {
     }
 
     /// Adds what was chosen to the node, and to the roots that still owe it.
-    fn add_chosen(&self, fold: &mut Fold<'_>, node: NodeId, continued: &[Word]) {
+    fn add_chosen(&self, fold: &mut SuiteFold<'_>, node: FoldId, continued: &[Word]) {
         let words = &self.library.words[fold.state(node)];
         for (cut, roots) in self.desk.chosen() {
             let word = words.get(cut.word).unwrap_or_else(|| &continued[cut.word - words.len()]);
@@ -235,7 +237,7 @@ impl<'l, 's> Identify<'l, 's> {
     }
 
     /// Lists what every word of the library for the state of `node` would do.
-    fn list(&mut self, fold: &Fold<'_>, node: NodeId) {
+    fn list(&mut self, fold: &SuiteFold<'_>, node: FoldId) {
         let state = fold.state(node);
         let offers: &mut Offers = &mut self.desk.offers;
         offers.clear();
@@ -256,7 +258,7 @@ impl<'l, 's> Identify<'l, 's> {
     }
 
     /// The words at `node` that end a test, each continued to separate what is open.
-    fn continued(&self, fold: &Fold<'_>, node: NodeId) -> Vec<Word> {
+    fn continued(&self, fold: &SuiteFold<'_>, node: FoldId) -> Vec<Word> {
         let state = fold.state(node);
         let go_on = |mut word: Word| {
             let now = self.spec.after(state, &word);
@@ -280,7 +282,7 @@ mod tests {
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
-    use super::super::fold::{Continue, Spare};
+    use super::super::fold::{FoldContinuation, SpareFold};
     use super::*;
     use crate::cover::state_cover;
     use crate::mealy::Mealy;
@@ -293,12 +295,12 @@ mod tests {
         while tried < 40 {
             let entry = |_| Some((rng.random_range(0..8), rng.random_range(0..2)));
             let table: Vec<_> = (0..24).map(entry).collect();
-            let Ok(spec) = Spec::check(&Mealy::from_table(8, 3, 2, &table).unwrap()) else { continue };
+            let Ok(spec) = SuiteModel::check(&Mealy::from_table(8, 3, 2, &table).unwrap()) else { continue };
             tried += 1;
             let cover = state_cover(&spec);
-            let library = Library::new(&spec, Weights::new(&spec, &cover, 0)).with_more_words();
-            let mut identify = Identify::new(&library, Rule::OnTheFly);
-            let mut fold = Fold::new(&spec, &cover, Continue::InPlace, Spare::default());
+            let library = WordLibrary::new(&spec, WordCosts::new(&spec, &cover, 0)).with_more_words();
+            let mut identify = Identification::new(&library, IdentifyRule::OnTheFly);
+            let mut fold = SuiteFold::new(&spec, &cover, FoldContinuation::InPlace, SpareFold::default());
             for (state, input) in spec.states().flat_map(|s| spec.inputs().map(move |x| (s, x))) {
                 let node = fold.add(fold.root(state), &[input]);
                 let now = fold.state(node);

@@ -5,20 +5,20 @@
 //! the offer of the best value for what is open until nothing is; the cheapest
 //! of a few plans is chosen. The tables are used again from node to node.
 
-use super::fold::{Fold, NodeId};
+use super::fold::{FoldId, SuiteFold};
 use crate::mealy::{InputId, StateId};
 
 /// A word for a node and what it would cost, whatever else is chosen.
 #[derive(Clone, Copy)]
-struct Offer {
+struct WordOffer {
     /// How much of it is defined at the node, and what starting the rest costs.
     defined: usize,
     access: usize,
 }
 
-impl Offer {
+impl WordOffer {
     /// What a use of the word costs, what roots still lack shared by `weight` nodes.
-    fn cost(&self, used: Use, weight: f64) -> f64 {
+    fn cost(&self, used: OfferUse, weight: f64) -> f64 {
         let end = used.end as usize;
         let own = if end > self.defined { end - self.defined + self.access } else { 0 };
         own as f64 + f64::from(used.owed) / weight + 0.01
@@ -27,7 +27,7 @@ impl Offer {
 
 /// A root that a word separates a node from.
 #[derive(Clone, Copy)]
-pub(super) struct Separation {
+pub(super) struct RootSeparation {
     /// Its place among the open roots.
     pub(super) open: u32,
     /// After how many symbols.
@@ -39,21 +39,21 @@ pub(super) struct Separation {
 /// Words for a node with what they would do.
 #[derive(Default)]
 pub(super) struct Offers {
-    offers: Vec<Offer>,
-    left: Left,
+    offers: Vec<WordOffer>,
+    left: OffersLeft,
 }
 
 /// A word, by its number among the offers, cut after its last use.
 #[derive(Clone, Copy)]
-pub(super) struct Cut {
+pub(super) struct CutWord {
     pub(super) word: usize,
     pub(super) end: usize,
 }
 
 /// An offer taken.
 #[derive(Clone, Copy)]
-struct Choice {
-    cut: Cut,
+struct OfferChoice {
+    cut: CutWord,
     cost: f64,
     /// Where its roots end among those of the plan.
     roots_end: usize,
@@ -61,12 +61,12 @@ struct Choice {
 
 /// Offers to take.
 #[derive(Default)]
-struct Selection {
-    choices: Vec<Choice>,
-    roots: Vec<Separation>,
+struct OfferSelection {
+    choices: Vec<OfferChoice>,
+    roots: Vec<RootSeparation>,
 }
 
-impl Selection {
+impl OfferSelection {
     /// What all of it costs, each further word by `access` more.
     fn total(&self, access: f64) -> f64 {
         let further = self.choices.len().saturating_sub(1) as f64 * access;
@@ -75,7 +75,7 @@ impl Selection {
 }
 
 /// What a choice goes by.
-pub(super) struct Prices {
+pub(super) struct OfferPrices {
     /// How many roots are open.
     pub(super) n_open: usize,
     /// How many of the first offers are a harmonised identifier.
@@ -88,17 +88,17 @@ pub(super) struct Prices {
 
 /// Where words are chosen: the offers, and tables to work with.
 #[derive(Default)]
-pub(super) struct Desk {
+pub(super) struct WordChooser {
     pub(super) offers: Offers,
-    left: Left,
-    best: Selection,
-    other: Selection,
+    left: OffersLeft,
+    best: OfferSelection,
+    other: OfferSelection,
 }
 
-impl Desk {
+impl WordChooser {
     /// Chooses the cheapest of a few plans.
-    pub(super) fn choose(&mut self, prices: &Prices) {
-        let Prices { n_harmonised, access, .. } = *prices;
+    pub(super) fn choose(&mut self, prices: &OfferPrices) {
+        let OfferPrices { n_harmonised, access, .. } = *prices;
         let n = self.offers.offers.len();
         self.offers.plan(&mut self.left, &mut self.best, n, access, prices);
         if self.best.choices.len() < 2 {
@@ -113,7 +113,7 @@ impl Desk {
     }
 
     /// The words chosen, each with the roots it separates the node from.
-    pub(super) fn chosen(&self) -> impl Iterator<Item = (Cut, &[Separation])> {
+    pub(super) fn chosen(&self) -> impl Iterator<Item = (CutWord, &[RootSeparation])> {
         let mut start = 0;
         self.best.choices.iter().map(move |choice| {
             let roots = &self.best.roots[start..choice.roots_end];
@@ -125,14 +125,14 @@ impl Desk {
 
 /// What an offer would do for some roots.
 #[derive(Clone, Copy, Default)]
-struct Use {
+struct OfferUse {
     gain: u32,
     end: u32,
     owed: u32,
 }
 
-impl Use {
-    fn count(&mut self, root: Separation) {
+impl OfferUse {
+    fn count(&mut self, root: RootSeparation) {
         self.gain += 1;
         self.end = self.end.max(u32::from(root.end));
         self.owed += u32::from(root.owed);
@@ -141,13 +141,13 @@ impl Use {
 
 /// What an offer would do for the open roots, by its reach.
 #[derive(Clone, Copy, Default)]
-struct Uses {
-    free: Use,
-    all: Use,
+struct OfferUses {
+    free: OfferUse,
+    all: OfferUse,
 }
 
-impl Uses {
-    fn count(&mut self, root: Separation) {
+impl OfferUses {
+    fn count(&mut self, root: RootSeparation) {
         self.all.count(root);
         if root.owed == 0 {
             self.free.count(root);
@@ -157,7 +157,7 @@ impl Uses {
 
 /// Which of the roots a word separates are to count.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Reach {
+enum RootReach {
     /// Those where the word is defined already.
     Free,
     /// All.
@@ -176,20 +176,20 @@ impl Offers {
     /// node from another state, 0 for never, and what that costs at its root.
     pub(super) fn push(
         &mut self,
-        fold: &Fold<'_>,
-        node: NodeId,
+        fold: &SuiteFold<'_>,
+        node: FoldId,
         word: &[InputId],
         open: &[StateId],
         mut separation: impl FnMut(StateId) -> (u16, usize),
     ) {
         let (defined, at) = fold.walk(node, word);
-        self.offers.push(Offer { defined, access: fold.access(at) });
-        let mut uses = Uses::default();
+        self.offers.push(WordOffer { defined, access: fold.access(at) });
+        let mut uses = OfferUses::default();
         for (place, &other) in (0..).zip(open) {
             let (end, owed) = separation(other);
             if end > 0 {
                 let owed = u16::try_from(owed).unwrap_or(u16::MAX);
-                let root = Separation { open: place, end, owed };
+                let root = RootSeparation { open: place, end, owed };
                 self.left.roots.push(root);
                 uses.count(root);
             }
@@ -206,15 +206,22 @@ impl Offers {
     /// Greedy among the first `n`: the offer of the best value for what is open, until nothing is.
     ///
     /// `overhead` is what each further word is taken to cost besides.
-    fn plan(&self, left: &mut Left, plan: &mut Selection, n: usize, overhead: f64, prices: &Prices) {
+    fn plan(
+        &self,
+        left: &mut OffersLeft,
+        plan: &mut OfferSelection,
+        n: usize,
+        overhead: f64,
+        prices: &OfferPrices,
+    ) {
         left.restart(&self.left, n, prices.n_open);
         plan.choices.clear();
         plan.roots.clear();
         while let Some((i, reach)) = self.best(&left.uses, prices.uses, overhead) {
             let whole = left.take(i, reach, &mut plan.roots);
-            let cut = Cut { word: i, end: whole.end as usize };
+            let cut = CutWord { word: i, end: whole.end as usize };
             let cost = self.offers[i].cost(whole, prices.uses);
-            plan.choices.push(Choice { cut, cost, roots_end: plan.roots.len() });
+            plan.choices.push(OfferChoice { cut, cost, roots_end: plan.roots.len() });
             if plan.roots.len() == prices.n_open {
                 break;
             }
@@ -223,11 +230,11 @@ impl Offers {
     }
 
     /// The offer, and how far it reaches, that takes care of most open roots per cost.
-    fn best(&self, uses: &[Uses], weight: f64, overhead: f64) -> Option<(usize, Reach)> {
-        let mut best: Option<(f64, usize, Reach)> = None;
-        for (i, Uses { free, all }) in uses.iter().enumerate() {
-            for (used, reach) in [(free, Reach::Free), (all, Reach::All)] {
-                if used.gain == 0 || (reach == Reach::All && all.gain == free.gain) {
+    fn best(&self, uses: &[OfferUses], weight: f64, overhead: f64) -> Option<(usize, RootReach)> {
+        let mut best: Option<(f64, usize, RootReach)> = None;
+        for (i, OfferUses { free, all }) in uses.iter().enumerate() {
+            for (used, reach) in [(free, RootReach::Free), (all, RootReach::All)] {
+                if used.gain == 0 || (reach == RootReach::All && all.gain == free.gain) {
                     continue;
                 }
                 let value = f64::from(used.gain) / (self.offers[i].cost(*used, weight) + overhead);
@@ -242,17 +249,17 @@ impl Offers {
 
 /// What is left of the offers as roots are taken care of.
 #[derive(Default)]
-struct Left {
+struct OffersLeft {
     open: Vec<bool>,
     /// The open roots each separates the node from, one offer after the other.
-    roots: Vec<Separation>,
+    roots: Vec<RootSeparation>,
     /// Where the roots of each offer end.
     ends: Vec<usize>,
     /// What each offer does for its roots.
-    uses: Vec<Uses>,
+    uses: Vec<OfferUses>,
 }
 
-impl Left {
+impl OffersLeft {
     /// All of the first `n` offers.
     fn restart(&mut self, all: &Self, n: usize, n_open: usize) {
         self.open.clear();
@@ -267,22 +274,22 @@ impl Left {
     }
 
     /// Closes the roots that offer `i` takes care of and adds them to `taken`.
-    fn take(&mut self, i: usize, reach: Reach, taken: &mut Vec<Separation>) -> Use {
+    fn take(&mut self, i: usize, reach: RootReach, taken: &mut Vec<RootSeparation>) -> OfferUse {
         let start = i.checked_sub(1).map_or(0, |before| self.ends[before]);
         for root in &self.roots[start..self.ends[i]] {
-            if reach == Reach::All || root.owed == 0 {
+            if reach == RootReach::All || root.owed == 0 {
                 self.open[root.open as usize] = false;
                 taken.push(*root);
             }
         }
-        if reach == Reach::All { self.uses[i].all } else { self.uses[i].free }
+        if reach == RootReach::All { self.uses[i].all } else { self.uses[i].free }
     }
 
     /// Drops the roots that are no longer open.
     fn keep_open(&mut self) {
         let (mut kept, mut start) = (0, 0);
         for (end, uses) in self.ends.iter_mut().zip(&mut self.uses) {
-            *uses = Uses::default();
+            *uses = OfferUses::default();
             for at in start..*end {
                 let root = self.roots[at];
                 if self.open[root.open as usize] {

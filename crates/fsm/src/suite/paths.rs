@@ -5,7 +5,7 @@
 
 use ioxide_model::index;
 
-use super::arena::{Arena, Maybe};
+use super::arena::{IdArena, OptionalId};
 use crate::mealy::InputId;
 use crate::word::Word;
 
@@ -14,30 +14,30 @@ pub(super) struct LeafId; }
 
 /// A word of the tree: another one and its last input.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Real {
-    pub(super) parent: Maybe,
+pub(super) struct TreeWord {
+    pub(super) parent: OptionalId,
     pub(super) input: InputId,
     pub(super) depth: u32,
     /// The next end of a test in the same class.
-    pub(super) next_end: Maybe,
+    pub(super) next_end: OptionalId,
     pub(super) extended: bool,
 }
 
 /// The words of a test tree, in the order they were finished.
 #[derive(Default)]
-pub(super) struct Paths {
-    reals: Arena<LeafId, Real>,
+pub(super) struct WordPaths {
+    reals: IdArena<LeafId, TreeWord>,
     at: usize,
     word: Word,
 }
 
-impl Paths {
-    pub(super) fn new(reals: Arena<LeafId, Real>) -> Self {
+impl WordPaths {
+    pub(super) fn new(reals: IdArena<LeafId, TreeWord>) -> Self {
         Self { reals, at: 0, word: Word::new() }
     }
 
     /// The tree they are of.
-    pub(super) fn into_reals(self) -> Arena<LeafId, Real> {
+    pub(super) fn into_reals(self) -> IdArena<LeafId, TreeWord> {
         self.reals
     }
 

@@ -7,35 +7,32 @@
 //! idea of state identification on convergent prefixes is that of [SB20]; the
 //! proof obligations are those of the SPY-method, and the fold that keeps them
 //! is our own.
-//!
-//! [SB20]: M. Soucha, K. Bogdanov, "Observation Tree Approach: Active Learning
-//! Relying on Testing", The Computer Journal 63(9), 2020.
 
-use super::fold::Continue;
-use super::grow::{Recipe, smallest};
-use super::identify::Rule;
-use super::visit::{InputOrder, StateOrder, Visit};
-use super::{Source, Suite};
-use crate::mealy::Spec;
+use super::fold::FoldContinuation;
+use super::grow::{GrowthRecipe, smallest};
+use super::identify::IdentifyRule;
+use super::visit::{InputOrder, StateOrder, TransitionOrder};
+use super::{SuiteSource, WordSuite};
+use crate::mealy::SuiteModel;
 
-const RECIPE: Recipe = Recipe {
-    rules: &Rule::CHOOSING,
+const RECIPE: GrowthRecipe = GrowthRecipe {
+    rules: &IdentifyRule::CHOOSING,
     visits: &[
-        Visit::new(StateOrder::Shallowest, InputOrder::Listed),
-        Visit::new(StateOrder::Shallowest, InputOrder::DeepFirst),
-        Visit::new(StateOrder::MostOpen, InputOrder::Listed),
-        Visit::new(StateOrder::Deepest, InputOrder::Listed),
-        Visit::new(StateOrder::FewestOpen, InputOrder::DeepFirst),
-        Visit::new(StateOrder::Shallowest, InputOrder::ShallowFirst),
-        Visit::new(StateOrder::MostOpen, InputOrder::DeepFirst),
+        TransitionOrder::new(StateOrder::Shallowest, InputOrder::Listed),
+        TransitionOrder::new(StateOrder::Shallowest, InputOrder::DeepFirst),
+        TransitionOrder::new(StateOrder::MostOpen, InputOrder::Listed),
+        TransitionOrder::new(StateOrder::Deepest, InputOrder::Listed),
+        TransitionOrder::new(StateOrder::FewestOpen, InputOrder::DeepFirst),
+        TransitionOrder::new(StateOrder::Shallowest, InputOrder::ShallowFirst),
+        TransitionOrder::new(StateOrder::MostOpen, InputOrder::DeepFirst),
     ],
     visits_without_extra: 4,
     visits_if_small: 4,
-    converge: Some(Continue::FromAnywhere),
+    converge: Some(FoldContinuation::FromAnywhere),
     search: true,
 };
 
 /// The suite of the S-method.
-pub fn s_suite(spec: &Spec, extra: usize) -> Suite<'_> {
-    Suite(Source::Kept(smallest(spec, extra, &RECIPE)))
+pub fn s_suite(spec: &SuiteModel, extra: usize) -> WordSuite<'_> {
+    WordSuite(SuiteSource::Kept(smallest(spec, extra, &RECIPE)))
 }

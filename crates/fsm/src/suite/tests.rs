@@ -5,7 +5,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::*;
-use crate::complete::{Answer, check};
+use crate::complete::{CompletenessAnswer, check};
 use crate::mealy::{Mealy, StateId};
 use crate::product;
 use crate::word::without_prefixes;
@@ -21,14 +21,14 @@ fn random_machine(rng: &mut ChaCha8Rng, states: usize, inputs: usize, outputs: u
 }
 
 /// Random minimal machines with exactly `states` states.
-fn random_specs(seed: u64, states: usize, inputs: usize, outputs: usize) -> impl Iterator<Item = Spec> {
+fn random_specs(seed: u64, states: usize, inputs: usize, outputs: usize) -> impl Iterator<Item = SuiteModel> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     std::iter::repeat_with(move || random_machine(&mut rng, states, inputs, outputs))
-        .filter_map(|machine| Spec::check(&machine).ok())
+        .filter_map(|machine| SuiteModel::check(&machine).ok())
 }
 
 /// A machine near `spec`: a few transitions changed, up to `extra` states added.
-fn mutant(rng: &mut ChaCha8Rng, spec: &Spec, extra: usize) -> Mealy {
+fn mutant(rng: &mut ChaCha8Rng, spec: &SuiteModel, extra: usize) -> Mealy {
     let (n, k, outputs) = (spec.n_states(), spec.n_inputs(), spec.names().outputs.len());
     let total = n + rng.random_range(0..=extra);
     let entry = |state: usize, input: usize| {
@@ -50,17 +50,17 @@ fn mutant(rng: &mut ChaCha8Rng, spec: &Spec, extra: usize) -> Mealy {
 }
 
 #[track_caller]
-fn check_complete(spec: &Spec, extra: usize) {
-    for method in Method::ALL {
+fn check_complete(spec: &SuiteModel, extra: usize) {
+    for method in SuiteMethod::ALL {
         let suite: Vec<Word> = method.suite(spec, extra).collect();
         let answer = check(spec, &suite, spec.n_states() + extra, 20_000_000);
-        assert_eq!(answer, Answer::Complete, "{} with {extra} extra states", method.name());
+        assert_eq!(answer, CompletenessAnswer::Complete, "{} with {extra} extra states", method.name());
         assert_eq!(without_prefixes(suite.clone()).len(), suite.len(), "{} has a prefix", method.name());
     }
 }
 
 /// All machines with `states` states, two inputs and two outputs, each `step`th.
-fn enumerated(states: usize, step: usize) -> impl Iterator<Item = Spec> {
+fn enumerated(states: usize, step: usize) -> impl Iterator<Item = SuiteModel> {
     let answers = states * 2;
     let count = answers.pow(u32::try_from(states * 2).unwrap());
     (0..count).step_by(step).filter_map(move |mut code| {
@@ -70,7 +70,7 @@ fn enumerated(states: usize, step: usize) -> impl Iterator<Item = Spec> {
             Some((answer % states, answer / states))
         };
         let table: Vec<_> = (0..states * 2).map(|_| entry()).collect();
-        Spec::check(&Mealy::from_table(states, 2, 2, &table)?).ok()
+        SuiteModel::check(&Mealy::from_table(states, 2, 2, &table)?).ok()
     })
 }
 
@@ -112,11 +112,11 @@ fn every_suite_kills_every_mutant() {
     for (seed, (states, inputs, outputs, extra)) in shapes.into_iter().enumerate() {
         for spec in random_specs(seed as u64, states, inputs, outputs).take(5) {
             let model = spec.to_mealy();
-            let suites = Method::ALL.map(|method| method.suite(&spec, extra).collect::<Vec<Word>>());
+            let suites = SuiteMethod::ALL.map(|method| method.suite(&spec, extra).collect::<Vec<Word>>());
             for _ in 0..per_shape {
                 let mutant = mutant(&mut rng, &spec, extra);
                 let wrong = product::difference(&model, &mutant).is_some();
-                for (method, suite) in Method::ALL.iter().zip(&suites) {
+                for (method, suite) in SuiteMethod::ALL.iter().zip(&suites) {
                     let killed = suite.iter().any(|word| !product::passes(&model, &mutant, word));
                     assert_eq!(killed, wrong, "{} misjudges a mutant", method.name());
                 }
@@ -128,12 +128,12 @@ fn every_suite_kills_every_mutant() {
 #[test]
 fn a_lazy_suite_is_its_formula() {
     use crate::cover::state_cover;
-    use crate::distinguish::{SplittingTree, Weights, characterising_set, harmonised_identifiers};
+    use crate::distinguish::{SplittingTree, WordCosts, characterising_set, harmonised_identifiers};
     use crate::word::words_up_to;
     for spec in random_specs(11, 6, 3, 2).take(10) {
         for extra in 0..2 {
             let cover = state_cover(&spec);
-            let weights = Weights::new(&spec, &cover, extra);
+            let weights = WordCosts::new(&spec, &cover, extra);
             let splitting = SplittingTree::new(&spec);
             let words = characterising_set(&spec, &splitting, &weights);
             let identifiers = harmonised_identifiers(&spec, &splitting, &weights);
@@ -146,7 +146,7 @@ fn a_lazy_suite_is_its_formula() {
                     hsi.extend(identifiers[state].iter().map(|suffix| [word.as_slice(), suffix].concat()));
                 }
             }
-            let sorted = |suite: Suite<'_>| without_prefixes(suite.collect());
+            let sorted = |suite: WordSuite<'_>| without_prefixes(suite.collect());
             assert_eq!(sorted(w_suite(&spec, extra)), without_prefixes(w));
             assert_eq!(sorted(hsi_suite(&spec, extra)), without_prefixes(hsi));
         }
@@ -157,10 +157,10 @@ fn a_lazy_suite_is_its_formula() {
 fn identifiers_and_trees_separate_all_states() {
     use crate::cover::state_cover;
     use crate::distinguish::{
-        SeparatingWords, SplittingTree, Weights, characterising_set, harmonised_identifiers,
+        SeparatingWords, SplittingTree, WordCosts, characterising_set, harmonised_identifiers,
     };
     for spec in random_specs(12, 9, 2, 2).take(30) {
-        let weights = Weights::new(&spec, &state_cover(&spec), 0);
+        let weights = WordCosts::new(&spec, &state_cover(&spec), 0);
         let splitting = SplittingTree::new(&spec);
         let shortest = SeparatingWords::new(&spec);
         let set = characterising_set(&spec, &splitting, &weights);
@@ -181,9 +181,9 @@ fn identifiers_and_trees_separate_all_states() {
 
 #[test]
 fn machines_without_choice_get_small_suites() {
-    let silent = Spec::check(&Mealy::from_table(1, 0, 1, &[]).unwrap()).unwrap();
-    let single = Spec::check(&Mealy::from_table(1, 2, 1, &[Some((0, 0)); 2]).unwrap()).unwrap();
-    for method in Method::ALL {
+    let silent = SuiteModel::check(&Mealy::from_table(1, 0, 1, &[]).unwrap()).unwrap();
+    let single = SuiteModel::check(&Mealy::from_table(1, 2, 1, &[Some((0, 0)); 2]).unwrap()).unwrap();
+    for method in SuiteMethod::ALL {
         assert_eq!(method.suite(&silent, 2).count(), 0, "{}", method.name());
         assert_eq!(method.suite(&single, 0).measure().symbols, 2, "{}", method.name());
     }
@@ -191,8 +191,8 @@ fn machines_without_choice_get_small_suites() {
 
 #[test]
 fn names_and_methods_go_both_ways() {
-    for method in Method::ALL {
+    for method in SuiteMethod::ALL {
         assert_eq!(method.name().parse(), Ok(method));
     }
-    assert_eq!("x".parse::<Method>(), Err(UnknownMethod));
+    assert_eq!("x".parse::<SuiteMethod>(), Err(UnknownMethod));
 }

@@ -8,7 +8,7 @@
 use ioxide_model::index::{Idx, IndexVec};
 
 use crate::cover::{StateCover, state_cover};
-use crate::mealy::{InputId, Spec, StateId};
+use crate::mealy::{InputId, StateId, SuiteModel};
 use crate::word::Word;
 
 /// The suffixes a walk appends, by the state reached.
@@ -68,7 +68,7 @@ impl Tries {
 }
 
 /// One node of the path the walk is at.
-struct Frame {
+struct TraversalFrame {
     state: StateId,
     /// Symbols that may still follow freely, counting from -1 when none may
     /// and no suffix may start.
@@ -83,20 +83,26 @@ struct Frame {
 
 /// The walk: a cursor over the words.
 pub(super) struct Traversal<'s> {
-    spec: &'s Spec,
+    spec: &'s SuiteModel,
     cover: StateCover,
     free: i64,
     suffixes: Suffixes,
-    frames: Vec<Frame>,
+    frames: Vec<TraversalFrame>,
     places: Vec<usize>,
     word: Word,
 }
 
 impl<'s> Traversal<'s> {
-    pub(super) fn new(spec: &'s Spec, extra: usize, suffixes: Suffixes) -> Self {
+    pub(super) fn new(spec: &'s SuiteModel, extra: usize, suffixes: Suffixes) -> Self {
         let free = extra as i64 + 1;
-        let start =
-            Frame { state: spec.initial(), left: free, in_cover: true, places: 0, cursor: 0, leaf: true };
+        let start = TraversalFrame {
+            state: spec.initial(),
+            left: free,
+            in_cover: true,
+            places: 0,
+            cursor: 0,
+            leaf: true,
+        };
         let places = vec![suffixes.inner[spec.initial()]];
         let cover = state_cover(spec);
         Self { spec, cover, free, suffixes, frames: vec![start], places, word: Word::new() }
@@ -120,7 +126,7 @@ impl<'s> Traversal<'s> {
         }
     }
 
-    fn next_input(&self, frame: &Frame) -> Option<usize> {
+    fn next_input(&self, frame: &TraversalFrame) -> Option<usize> {
         if frame.left > 0 {
             return (frame.cursor < self.spec.n_inputs()).then_some(frame.cursor);
         }
@@ -146,7 +152,7 @@ impl<'s> Traversal<'s> {
             0 => self.places.push(self.suffixes.last[state]),
             _ => self.places.push(self.suffixes.inner[state]),
         }
-        self.frames.push(Frame { state, left, in_cover, places: end, cursor: 0, leaf: true });
+        self.frames.push(TraversalFrame { state, left, in_cover, places: end, cursor: 0, leaf: true });
         self.word.push(input);
     }
 

@@ -5,13 +5,13 @@
 //! test, so such states come first in every order; the orders differ in what
 //! comes when there is none, and in the order of the inputs.
 
-use super::fold::Fold;
+use super::fold::SuiteFold;
 use crate::cover::StateCover;
-use crate::mealy::{InputId, Spec, StateId};
+use crate::mealy::{InputId, StateId, SuiteModel};
 
 /// An order of transitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Visit {
+pub(super) struct TransitionOrder {
     /// The state to start a new test for.
     pub(super) states: StateOrder,
     /// The inputs of a state.
@@ -42,13 +42,13 @@ pub(super) enum InputOrder {
     ShallowFirst,
 }
 
-impl Visit {
+impl TransitionOrder {
     pub(super) const fn new(states: StateOrder, inputs: InputOrder) -> Self {
         Self { states, inputs }
     }
 
     /// The inputs of `state` that are no step of the cover, last first.
-    fn open(self, spec: &Spec, cover: &StateCover, state: StateId) -> Vec<InputId> {
+    fn open(self, spec: &SuiteModel, cover: &StateCover, state: StateId) -> Vec<InputId> {
         let mut open: Vec<InputId> =
             spec.inputs().rev().filter(|&x| !cover.has_edge(spec, state, x)).collect();
         let depth = |x: &InputId| cover.depth(spec.next(state, *x));
@@ -62,20 +62,20 @@ impl Visit {
 }
 
 /// Transitions still to be looked at.
-pub(super) struct Pending {
+pub(super) struct PendingTransitions {
     states: Vec<(StateId, Vec<InputId>)>,
     at: usize,
     order: StateOrder,
 }
 
-impl Pending {
-    pub(super) fn new(spec: &Spec, cover: &StateCover, visit: Visit) -> Self {
+impl PendingTransitions {
+    pub(super) fn new(spec: &SuiteModel, cover: &StateCover, visit: TransitionOrder) -> Self {
         let states = cover.order().iter().map(|&state| (state, visit.open(spec, cover, state)));
         Self { states: states.filter(|(_, open)| !open.is_empty()).collect(), at: 0, order: visit.states }
     }
 
     /// The next transition: of a state where a test ends, or as the order says.
-    pub(super) fn next(&mut self, fold: &Fold<'_>) -> Option<(StateId, InputId)> {
+    pub(super) fn next(&mut self, fold: &SuiteFold<'_>) -> Option<(StateId, InputId)> {
         let n = self.states.len();
         let ready = (self.at..n).chain(0..self.at.min(n)).find(|&i| fold.has_end(self.states[i].0));
         self.at = match ready {

@@ -2,7 +2,7 @@
 
 use super::Printer;
 use crate::ast::{
-    AddOp, Arm, CmpOp, Expr, ExprKind, MulOp, Name, Pattern, PatternKind, Quantifier, Type, TypeKind,
+    AddOp, CmpOp, Expr, ExprKind, MatchArm, MulOp, Name, PatternExpr, PatternKind, Quantifier, Type, TypeKind,
 };
 use crate::literal::quote;
 
@@ -71,11 +71,11 @@ impl Printer<'_> {
     }
 }
 
-fn arm_text(arm: &Arm) -> String {
+fn arm_text(arm: &MatchArm) -> String {
     format!("{} => {}", pattern(&arm.pattern), expr(&arm.value))
 }
 
-pub(super) fn pattern(pattern: &Pattern) -> String {
+pub(super) fn pattern(pattern: &PatternExpr) -> String {
     match &pattern.kind {
         PatternKind::Any => "_".into(),
         PatternKind::Name(name) => name.clone(),

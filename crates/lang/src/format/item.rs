@@ -3,14 +3,14 @@
 use super::Printer;
 use super::expr::{expr, pattern, ty};
 use crate::ast::{
-    Attr, AttrKind, ConstDecl, Direction, Expr, Field, Item, ItemKind, Message, MessagePattern, Model, Name,
-    Pin, Property, PropertyKind, Purpose, PurposeGoal, State, Step, StepKind, Test, Transition, Update,
-    UpdateKind, Variant,
+    Attr, AttrKind, ConstDecl, DirectionDecl, Expr, FieldDecl, ItemKind, MessageDecl, MessagePattern,
+    ModelDecl, ModelItem, Name, PinDecl, Property, PropertyKind, PurposeDecl, PurposeGoal, StateDecl,
+    StepDecl, StepKind, TestDecl, TransitionDecl, Update, UpdateKind, VariantDecl,
 };
 use crate::literal::quote;
 
 impl Printer<'_> {
-    pub(super) fn model(&mut self, model: &Model) {
+    pub(super) fn model(&mut self, model: &ModelDecl) {
         let heading = format!("model {}", model.name.text);
         let first = model.items.first().map(|item| item.span);
         self.block(model.span, &model.meta, &heading, first, |printer| {
@@ -18,7 +18,7 @@ impl Printer<'_> {
         });
     }
 
-    pub(super) fn item(&mut self, item: &Item) {
+    pub(super) fn item(&mut self, item: &ModelItem) {
         let (span, meta) = (item.span, &item.meta);
         match &item.kind {
             ItemKind::State(state) => {
@@ -31,7 +31,7 @@ impl Printer<'_> {
                 self.block(span, meta, "any", first, |printer| printer.transitions(transitions));
             }
             ItemKind::Test(test) => self.test(test, item),
-            ItemKind::Purpose(Purpose { name, goal: PurposeGoal::Observer(observer) }) => {
+            ItemKind::Purpose(PurposeDecl { name, goal: PurposeGoal::Observer(observer) }) => {
                 let items = observer.items.iter().map(|item| item.span);
                 let first = items.chain(observer.states.iter().map(|state| state.span)).next();
                 let heading = format!("purpose {}", name.text);
@@ -44,7 +44,7 @@ impl Printer<'_> {
         }
     }
 
-    fn plain_item(&mut self, item: &Item) {
+    fn plain_item(&mut self, item: &ModelItem) {
         match &item.kind {
             ItemKind::Message(message) => self.message(message),
             ItemKind::Var(decl) => {
@@ -55,11 +55,11 @@ impl Printer<'_> {
             ItemKind::Const(decl) => self.constant(decl),
             ItemKind::Type(decl) => self.line(&format!("type {} = {}", decl.name.text, ty(&decl.ty))),
             ItemKind::Enum(decl) => {
-                let names: Vec<Part<'_>> = decl.variants.iter().map(variant).collect();
+                let names: Vec<BracketPart<'_>> = decl.variants.iter().map(variant).collect();
                 self.braced(&format!("enum {} ", decl.name.text), &names);
             }
             ItemKind::Record(decl) => {
-                let fields: Vec<Part<'_>> = decl.fields.iter().map(documented).collect();
+                let fields: Vec<BracketPart<'_>> = decl.fields.iter().map(documented).collect();
                 self.braced(&format!("record {} ", decl.name.text), &fields);
             }
             ItemKind::Fn(decl) => {
@@ -79,19 +79,19 @@ impl Printer<'_> {
         self.defined(&format!("const {}{annotation}", decl.name.text), Some(&decl.value));
     }
 
-    fn message(&mut self, message: &Message) {
+    fn message(&mut self, message: &MessageDecl) {
         let direction = match message.direction {
-            Direction::Input => "input",
-            Direction::Observed => "observed input",
-            Direction::Output => "output",
+            DirectionDecl::Input => "input",
+            DirectionDecl::Observed => "observed input",
+            DirectionDecl::Output => "output",
         };
         let heading = format!("{direction} {}", message.name.text);
-        let fields: Vec<Part<'_>> = message.fields.iter().map(documented).collect();
+        let fields: Vec<BracketPart<'_>> = message.fields.iter().map(documented).collect();
         self.called(&heading, &fields);
     }
 
     /// `heading(parts)`, or one part per line; nothing in brackets if there are none.
-    fn called(&mut self, heading: &str, parts: &[Part<'_>]) {
+    fn called(&mut self, heading: &str, parts: &[BracketPart<'_>]) {
         if parts.is_empty() {
             return self.line(heading);
         }
@@ -105,7 +105,7 @@ impl Printer<'_> {
     }
 
     /// `heading{ parts }`, or one part per line.
-    fn braced(&mut self, heading: &str, parts: &[Part<'_>]) {
+    fn braced(&mut self, heading: &str, parts: &[BracketPart<'_>]) {
         if parts.is_empty() {
             return self.line(&format!("{heading}{{}}"));
         }
@@ -118,7 +118,7 @@ impl Printer<'_> {
         self.line("}");
     }
 
-    fn listed(&mut self, parts: &[Part<'_>]) {
+    fn listed(&mut self, parts: &[BracketPart<'_>]) {
         self.level += 1;
         for part in parts {
             self.docs(part.docs);
@@ -142,13 +142,13 @@ impl Printer<'_> {
 
     // States and transitions.
 
-    fn transitions(&mut self, transitions: &[Transition]) {
+    fn transitions(&mut self, transitions: &[TransitionDecl]) {
         for transition in transitions {
             self.unit(transition.span, &transition.meta, |printer| printer.transition(transition));
         }
     }
 
-    fn transition(&mut self, transition: &Transition) {
+    fn transition(&mut self, transition: &TransitionDecl) {
         let label = transition.label.as_ref().map_or(String::new(), |label| format!("{}: ", label.text));
         let gate = transition.gate.as_ref().map_or(String::new(), |gate| format!(" {}", gate.text));
         let head = format!("{label}{}{gate}", transition.verb.word());
@@ -191,7 +191,7 @@ impl Printer<'_> {
 
     // Goals.
 
-    fn purpose(&mut self, purpose: &Purpose) {
+    fn purpose(&mut self, purpose: &PurposeDecl) {
         let heading = format!("purpose {}: ", purpose.name.text);
         match &purpose.goal {
             PurposeGoal::Path(labels) => self.path(&heading, labels),
@@ -235,7 +235,7 @@ impl Printer<'_> {
         self.level -= usize::from(!is_first_line);
     }
 
-    fn observer_state(&mut self, state: &State) {
+    fn observer_state(&mut self, state: &StateDecl) {
         let heading = format!("state {}", state.name.text);
         let first = state.transitions.first().map(|first| first.span);
         self.block(state.span, &state.meta, &heading, first, |printer| {
@@ -259,17 +259,17 @@ impl Printer<'_> {
         self.level -= 1;
     }
 
-    fn test(&mut self, test: &Test, item: &Item) {
+    fn test(&mut self, test: &TestDecl, item: &ModelItem) {
         let heading = format!("test {}", quote(&test.name));
         let first = test.steps.first().map(|first| first.span);
         self.block(item.span, &item.meta, &heading, first, |printer| {
             for step in &test.steps {
-                printer.unit(step.span, &crate::ast::Meta::default(), |printer| printer.step(step));
+                printer.unit(step.span, &crate::ast::DeclMeta::default(), |printer| printer.step(step));
             }
         });
     }
 
-    fn step(&mut self, step: &Step) {
+    fn step(&mut self, step: &StepDecl) {
         match &step.kind {
             StepKind::Send(pattern) => self.pattern("send", pattern),
             StepKind::Expect(pattern) => self.pattern("expect", pattern),
@@ -301,63 +301,63 @@ pub(super) fn attribute(attr: &Attr) -> String {
     }
 }
 
-fn lets(transition: &Transition) -> Vec<String> {
+fn lets(transition: &TransitionDecl) -> Vec<String> {
     let each = transition.lets.iter();
     each.map(|it| format!("let {} = {}", pattern(&it.pattern), expr(&it.value))).collect()
 }
 
 /// What stands behind `when`.
-fn condition(transition: &Transition) -> String {
+fn condition(transition: &TransitionDecl) -> String {
     let mut parts = lets(transition);
     parts.extend(transition.guard.as_ref().map(expr));
     parts.join(" && ")
 }
 
 /// One of several parts in brackets.
-struct Part<'p> {
+struct BracketPart<'p> {
     docs: &'p [String],
     text: String,
 }
 
 /// Parts that nobody documents.
-fn plain(texts: &[String]) -> Vec<Part<'static>> {
-    texts.iter().map(|text| Part { docs: &[], text: text.clone() }).collect()
+fn plain(texts: &[String]) -> Vec<BracketPart<'static>> {
+    texts.iter().map(|text| BracketPart { docs: &[], text: text.clone() }).collect()
 }
 
-fn joined(parts: &[Part<'_>]) -> String {
+fn joined(parts: &[BracketPart<'_>]) -> String {
     parts.iter().map(|part| part.text.as_str()).collect::<Vec<_>>().join(", ")
 }
 
 /// A doc comment needs a line of its own.
-fn has_docs(parts: &[Part<'_>]) -> bool {
+fn has_docs(parts: &[BracketPart<'_>]) -> bool {
     parts.iter().any(|part| !part.docs.is_empty())
 }
 
-fn variant(variant: &Variant) -> Part<'_> {
+fn variant(variant: &VariantDecl) -> BracketPart<'_> {
     let fields: Vec<String> = variant.fields.iter().map(field).collect();
     let text = if fields.is_empty() {
         variant.name.text.clone()
     } else {
         format!("{}({})", variant.name.text, fields.join(", "))
     };
-    Part { docs: &variant.docs, text }
+    BracketPart { docs: &variant.docs, text }
 }
 
-fn documented(one: &Field) -> Part<'_> {
-    Part { docs: &one.docs, text: field(one) }
+fn documented(one: &FieldDecl) -> BracketPart<'_> {
+    BracketPart { docs: &one.docs, text: field(one) }
 }
 
-fn field(field: &Field) -> String {
+fn field(field: &FieldDecl) -> String {
     format!("{}: {}", field.name.text, ty(&field.ty))
 }
 
 /// `(field: value, ...)`; nothing if there are none.
-pub(super) fn pins(pins: &[Pin]) -> String {
+pub(super) fn pins(pins: &[PinDecl]) -> String {
     let all: Vec<String> = pins.iter().map(pin).collect();
     if all.is_empty() { String::new() } else { format!("({})", all.join(", ")) }
 }
 
-fn pin(pin: &Pin) -> String {
+fn pin(pin: &PinDecl) -> String {
     format!("{}: {}", pin.field.text, expr(&pin.value))
 }
 

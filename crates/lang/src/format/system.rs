@@ -3,11 +3,11 @@
 use super::Printer;
 use super::expr::expr;
 use super::item::pins;
-use crate::ast::{ChannelDecl, PartDecl, Port, System, SystemItem, SystemItemKind};
+use crate::ast::{ChannelDecl, PartDecl, PortDecl, SystemDecl, SystemItem, SystemItemKind};
 use crate::literal::quote;
 
 impl Printer<'_> {
-    pub(super) fn system(&mut self, system: &System) {
+    pub(super) fn system(&mut self, system: &SystemDecl) {
         system.models.iter().for_each(|model| self.model(model));
         let heading = format!("system {}", system.name.text);
         let first = system.items.first().map(|item| item.span);
@@ -55,7 +55,7 @@ fn channel(decl: &ChannelDecl) -> String {
     format!("{}: {}{settings} between {} and {}", decl.name.text, decl.kind.text, one.text, other.text)
 }
 
-fn port(port: &Port) -> String {
+fn port(port: &PortDecl) -> String {
     let index = port.index.as_ref().map_or(String::new(), |index| format!("[{}]", expr(index)));
     format!("{}{index}.{}{}", port.part.text, port.message.text, pins(&port.pins))
 }

@@ -28,9 +28,6 @@
 //!
 //! *Does* the checks of [AT15] Def. 2.1 and builds the same tree as the parser of `*.iox`
 //! files, so names, types and everything behind them are handled once.
-//!
-//! [AT15]: B. K. Aichernig, M. Tappler, "Symbolic Input-Output Conformance Checking for
-//! Model-Based Mutation Testing", USE 2015.
 
 mod body;
 mod order;
@@ -43,22 +40,22 @@ use ioxide_model::source::{FileId, Span};
 use ioxide_model::sts::Model;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use self::order::Doubt;
-use self::tree::{Action, Block, StatementKind};
+use self::order::OrderDoubt;
+use self::tree::{ActionDecl, StatementBlock, StatementKind};
 use crate::ast::{
-    ConstDecl, Direction, Expr, ExprKind, Field, Item, ItemKind, Message, Meta, Model as ModelDecl, Name,
-    Transition, Type, Update, VarDecl, Verb,
+    ConstDecl, DeclMeta, DirectionDecl, Expr, ExprKind, FieldDecl, ItemKind, MessageDecl, ModelDecl,
+    ModelItem, Name, TransitionDecl, Type, Update, VarDecl, Verb,
 };
 use crate::lexer::{TokenKind, lex};
-use crate::parser::{Abort, Parse, Parser};
-use crate::sink::Sink;
-use crate::{Options, lower};
+use crate::parser::{ParseAbort, ParseResult, Parser};
+use crate::sink::FindingSink;
+use crate::{LoadOptions, lower};
 
 /// The model of an action system.
-pub(crate) fn load(text: &str, file: FileId, options: &Options, sink: &mut Sink) -> Option<Model> {
+pub(crate) fn load(text: &str, file: FileId, options: &LoadOptions, sink: &mut FindingSink) -> Option<Model> {
     let lexed = lex(text);
     let parser = Parser::new(text, file, &lexed, sink).with_syntax(Code::ActionSyntax);
-    let (mut system, mut actions) = Reader::new(parser).system().ok()?;
+    let (mut system, mut actions) = ActionReader::new(parser).system().ok()?;
     check_definitions(&mut system.items, &mut actions, sink);
     Some(lower::action::lower(&system, &actions, options, sink))
 }
@@ -67,30 +64,30 @@ pub(crate) fn load(text: &str, file: FileId, options: &Options, sink: &mut Sink)
 struct Declared {
     name: Name,
     ty: Type,
-    meta: Meta,
+    meta: DeclMeta,
     span: Span,
 }
 
-struct Reader<'a> {
+struct ActionReader<'a> {
     parser: Parser<'a>,
-    items: Vec<Item>,
-    actions: Vec<Action>,
+    items: Vec<ModelItem>,
+    actions: Vec<ActionDecl>,
     /// Names whose declarations could not be read.
     broken: Vec<String>,
     /// Blocks that are open.
     blocks: usize,
     /// What the assignments of the action at hand may not mean.
-    doubts: Vec<Doubt>,
+    doubts: Vec<OrderDoubt>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> ActionReader<'a> {
     fn new(parser: Parser<'a>) -> Self {
         let (items, actions, broken) = (Vec::new(), Vec::new(), Vec::new());
         Self { parser, items, actions, broken, blocks: 0, doubts: Vec::new() }
     }
 
     /// `def Name { types {...} state {...} init {...} actions {...} }`
-    fn system(mut self) -> Parse<(ModelDecl, Vec<Action>)> {
+    fn system(mut self) -> ParseResult<(ModelDecl, Vec<ActionDecl>)> {
         let start = self.parser.span();
         let meta = self.parser.meta()?;
         if !self.parser.eat_word("def") {
@@ -129,16 +126,16 @@ impl<'a> Reader<'a> {
         for (text, value) in [("True", true), ("False", false)] {
             let name = Name { text: text.into(), span };
             let value = Expr { kind: ExprKind::Bool(value), span };
-            self.push(Meta::default(), ItemKind::Const(ConstDecl { name, ty: None, value }), span);
+            self.push(DeclMeta::default(), ItemKind::Const(ConstDecl { name, ty: None, value }), span);
         }
     }
 
-    fn push(&mut self, meta: Meta, kind: ItemKind, span: Span) {
-        self.items.push(Item { meta, kind, span });
+    fn push(&mut self, meta: DeclMeta, kind: ItemKind, span: Span) {
+        self.items.push(ModelItem { meta, kind, span });
     }
 
     /// `word { part part ... }`; a part that cannot be read is skipped.
-    fn section(&mut self, word: &str, mut part: impl FnMut(&mut Self) -> Parse<()>) -> Parse<()> {
+    fn section(&mut self, word: &str, mut part: impl FnMut(&mut Self) -> ParseResult<()>) -> ParseResult<()> {
         if !self.parser.eat_word(word) {
             return self.parser.unexpected_with(&format!("`{word} {{`"), |d| {
                 d.help("the sections are `types`, `state`, `init` and `actions`, in this order")
@@ -150,7 +147,7 @@ impl<'a> Reader<'a> {
         let level = self.parser.braces();
         while !matches!(self.parser.kind(), TokenKind::CloseBrace | TokenKind::End) {
             let before = self.parser.position();
-            if let Err(Abort) = part(self) {
+            if let Err(ParseAbort) = part(self) {
                 self.broken.extend(self.parser.name_declared_at(before));
                 self.skip(level, before);
             }
@@ -181,7 +178,7 @@ impl<'a> Reader<'a> {
     }
 
     /// `NAME = value` or `NAME: Type = value`.
-    fn constant(&mut self) -> Parse<()> {
+    fn constant(&mut self) -> ParseResult<()> {
         let start = self.parser.span();
         let meta = self.parser.meta()?;
         let name = self.parser.name("the name of a constant")?;
@@ -194,7 +191,7 @@ impl<'a> Reader<'a> {
     }
 
     /// `fn name(parameter: Type) -> Type = value`.
-    fn function(&mut self) -> Parse<()> {
+    fn function(&mut self) -> ParseResult<()> {
         let start = self.parser.span();
         let meta = self.parser.meta()?;
         if !self.parser.at_word("fn") {
@@ -210,15 +207,15 @@ impl<'a> Reader<'a> {
     }
 
     /// `name: Type`.
-    fn variable(&mut self) -> Parse<Declared> {
+    fn variable(&mut self) -> ParseResult<Declared> {
         let start = self.parser.span();
         let meta = self.parser.meta()?;
-        let Field { name, ty, .. } = self.field()?;
+        let FieldDecl { name, ty, .. } = self.field()?;
         Ok(Declared { name, ty, meta, span: self.parser.since(start) })
     }
 
     /// `name := value`.
-    fn assignment(&mut self) -> Parse<(Name, Expr)> {
+    fn assignment(&mut self) -> ParseResult<(Name, Expr)> {
         let name = self.parser.name("the name of a variable")?;
         self.parser.expect(TokenKind::ColonEq)?;
         Ok((name, self.parser.expr()?))
@@ -260,14 +257,14 @@ impl<'a> Reader<'a> {
     }
 
     /// `?name(parameters) if guard then { statements }`; before the guard may stand `let pattern = value &&`.
-    fn action(&mut self) -> Parse<()> {
+    fn action(&mut self) -> ParseResult<()> {
         self.doubts.clear();
         let start = self.parser.span();
         let meta = self.parser.meta()?;
         let verb_span = self.parser.span();
         let direction = match self.parser.kind() {
-            TokenKind::Question => Some(Direction::Input),
-            TokenKind::Not => Some(Direction::Output),
+            TokenKind::Question => Some(DirectionDecl::Input),
+            TokenKind::Not => Some(DirectionDecl::Output),
             _ => None,
         };
         if direction.is_some() {
@@ -282,20 +279,20 @@ impl<'a> Reader<'a> {
         let (updates, body) = self.body()?;
         let span = self.parser.since(start);
         let (verb, gate) = match direction {
-            Some(Direction::Output) => (Verb::Emit, Some(name.clone())),
+            Some(DirectionDecl::Output) => (Verb::Emit, Some(name.clone())),
             Some(_) => (Verb::On, Some(name.clone())),
             None => (Verb::Internal, None),
         };
         match direction {
             Some(direction) => {
-                let message = Message { direction, name: name.clone(), fields };
-                let documented = Meta { docs: meta.docs.clone(), ..Meta::default() };
+                let message = MessageDecl { direction, name: name.clone(), fields };
+                let documented = DeclMeta { docs: meta.docs.clone(), ..DeclMeta::default() };
                 self.push(documented, ItemKind::Message(message), span);
             }
             None => self.check_internal(&fields, &name),
         }
-        let head = Transition {
-            meta: Meta::default(),
+        let head = TransitionDecl {
+            meta: DeclMeta::default(),
             label: Some(name),
             verb,
             verb_span,
@@ -308,12 +305,12 @@ impl<'a> Reader<'a> {
             span,
             is_whole: true,
         };
-        self.actions.push(Action { meta, head, body });
+        self.actions.push(ActionDecl { meta, head, body });
         Ok(())
     }
 
     /// A body: one simultaneous assignment, or more than that.
-    fn body(&mut self) -> Parse<(Vec<Update>, Option<Block>)> {
+    fn body(&mut self) -> ParseResult<(Vec<Update>, Option<StatementBlock>)> {
         let mut body = self.block()?;
         if matches!(self.parser.kind(), TokenKind::OpenBracket | TokenKind::Then) {
             let expected = "the next action or `}`";
@@ -338,7 +335,7 @@ impl<'a> Reader<'a> {
         Ok((if let Some(StatementKind::Assign(updates)) = only { updates } else { Vec::new() }, None))
     }
 
-    fn check_internal(&mut self, fields: &[Field], name: &Name) {
+    fn check_internal(&mut self, fields: &[FieldDecl], name: &Name) {
         if let Some(field) = fields.first() {
             let message = format!("internal action `{}` has parameters", name.text);
             self.broken.extend(fields.iter().map(|field| field.name.text.clone()));
@@ -351,10 +348,10 @@ impl<'a> Reader<'a> {
 }
 
 /// Visible actions are defined once; further definitions are reported and removed.
-fn check_definitions(items: &mut Vec<Item>, actions: &mut Vec<Action>, sink: &mut Sink) {
+fn check_definitions(items: &mut Vec<ModelItem>, actions: &mut Vec<ActionDecl>, sink: &mut FindingSink) {
     let mut first: FxHashMap<String, Span> = FxHashMap::default();
     items.retain(|item| {
-        let ItemKind::Message(Message { name, .. }) = &item.kind else { return true };
+        let ItemKind::Message(MessageDecl { name, .. }) = &item.kind else { return true };
         let earlier = *first.entry(name.text.clone()).or_insert(name.span);
         if earlier != name.span {
             let message = format!("action `{}` is defined twice", name.text);

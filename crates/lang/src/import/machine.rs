@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
 use ioxide_fsm::error::{ReadError, ReadErrorKind};
-use ioxide_fsm::mealy::Row;
-use ioxide_fsm::read::{Form, Place, Reading, read_placed};
+use ioxide_fsm::mealy::TransitionRow;
+use ioxide_fsm::read::{MachineFormat, MachineText, TextPlace, read_placed};
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::index::IndexVec;
@@ -19,17 +19,17 @@ use ioxide_model::sts::{Gate, GateId, GateKind, LocId, Location, Model, Sts, Swi
 use ioxide_model::term::{Term, TermPool};
 use rustc_hash::FxBuildHasher;
 
-use crate::sink::Sink;
-use crate::{Options, lower};
+use crate::sink::FindingSink;
+use crate::{LoadOptions, lower};
 
 /// The model of the machine in `text`, which is called `name` unless it says its name.
 pub(crate) fn load(
     text: &str,
     file: FileId,
-    form: Form,
+    form: MachineFormat,
     name: &str,
-    options: &Options,
-    sink: &mut Sink,
+    options: &LoadOptions,
+    sink: &mut FindingSink,
 ) -> Option<Model> {
     let reading = match read(text, file, form) {
         Ok(reading) => reading,
@@ -46,11 +46,11 @@ pub(crate) fn load(
 }
 
 /// The machine in `text`, or what is wrong with it.
-pub(crate) fn read(text: &str, file: FileId, form: Form) -> Result<Reading, Vec<Diagnostic>> {
+pub(crate) fn read(text: &str, file: FileId, form: MachineFormat) -> Result<MachineText, Vec<Diagnostic>> {
     let said = |error| match form {
-        Form::Table => diagnostic(error, file)
+        MachineFormat::Table => diagnostic(error, file)
             .note("`.txt` is read as a table of a machine; models in the language of ioxide end in `.iox`"),
-        Form::Dot | Form::Kiss2 | Form::Numbers => diagnostic(error, file),
+        MachineFormat::Dot | MachineFormat::Kiss2 | MachineFormat::Numbers => diagnostic(error, file),
     };
     read_placed(form, text).map_err(|wrong| wrong.into_iter().map(said).collect())
 }
@@ -68,17 +68,17 @@ fn diagnostic(error: ReadError, file: FileId) -> Diagnostic {
     }
 }
 
-fn span(file: FileId, place: &Place) -> Span {
+fn span(file: FileId, place: &TextPlace) -> Span {
     Span::new(file, place.start, place.end)
 }
 
-fn model(reading: &Reading, name: &str, start: Span) -> Model {
+fn model(reading: &MachineText, name: &str, start: Span) -> Model {
     let listing = &reading.listing;
     let mut pool = TermPool::new();
     let guard = pool.tt();
     let mut sts = Sts::new(reading.name.as_deref().unwrap_or(name), &listing.initial, start);
     sts.locations = IndexVec::new();
-    let mut builder = Builder {
+    let mut builder = MachineTextBuilder {
         sts,
         guard,
         states: IndexMap::default(),
@@ -96,7 +96,7 @@ fn model(reading: &Reading, name: &str, start: Span) -> Model {
     Model { pool, sts: builder.sts }
 }
 
-struct Builder<'l> {
+struct MachineTextBuilder<'l> {
     sts: Sts,
     guard: Term,
     states: IndexMap<&'l str, LocId, FxBuildHasher>,
@@ -106,7 +106,7 @@ struct Builder<'l> {
     seen: IndexSet<(LocId, GateId, LocId), FxBuildHasher>,
 }
 
-impl<'l> Builder<'l> {
+impl<'l> MachineTextBuilder<'l> {
     fn state(&mut self, name: &'l str, span: Span) -> LocId {
         if let Some(&state) = self.states.get(name) {
             return state;
@@ -120,7 +120,7 @@ impl<'l> Builder<'l> {
         self.sts.locations.push(Location { name: name.into(), span, doc: String::new() })
     }
 
-    fn transition(&mut self, row: &'l Row, span: Span) {
+    fn transition(&mut self, row: &'l TransitionRow, span: Span) {
         let (from, to) = (self.state(&row.from, span), self.state(&row.to, span));
         let input = self.gate(&row.input, GateKind::Input, span);
         let output = self.gate(&row.output, GateKind::Output, span);

@@ -24,13 +24,13 @@ use roxmltree::{Document, Node, ParsingOptions};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ast::{
-    CmpOp, ConstDecl, Direction, Expr, ExprKind, Field, Item, ItemKind, Message, Meta, Model as ModelDecl,
-    Name, Pin, State, Transition, Type, TypeKind, Update, UpdateKind, VarDecl, Verb,
+    CmpOp, ConstDecl, DeclMeta, DirectionDecl, Expr, ExprKind, FieldDecl, ItemKind, MessageDecl, ModelDecl,
+    ModelItem, Name, PinDecl, StateDecl, TransitionDecl, Type, TypeKind, Update, UpdateKind, VarDecl, Verb,
 };
 use crate::lexer::{TokenKind, lex};
 use crate::parser::Parser;
-use crate::sink::Sink;
-use crate::{Lints, Options, lower};
+use crate::sink::FindingSink;
+use crate::{LintLevel, LoadOptions, lower};
 
 /// At the end of the name of an output that is an input too.
 const OUTPUT_MARK: &str = "__output";
@@ -39,7 +39,7 @@ const OUTPUT_MARK: &str = "__output";
 const MAX_NODES: u32 = 10_000_000;
 
 /// The model of a register automaton.
-pub(crate) fn load(text: &str, file: FileId, options: &Options, sink: &mut Sink) -> Option<Model> {
+pub(crate) fn load(text: &str, file: FileId, options: &LoadOptions, sink: &mut FindingSink) -> Option<Model> {
     // Entities are expanded a few levels deep only, and files of a sensible size have fewer nodes.
     let options_of_xml =
         ParsingOptions { allow_dtd: true, nodes_limit: MAX_NODES, ..ParsingOptions::default() };
@@ -50,7 +50,7 @@ pub(crate) fn load(text: &str, file: FileId, options: &Options, sink: &mut Sink)
             return None;
         }
     };
-    let mut reader = Reader {
+    let mut reader = RalibReader {
         file,
         sink,
         items: Vec::new(),
@@ -59,7 +59,7 @@ pub(crate) fn load(text: &str, file: FileId, options: &Options, sink: &mut Sink)
         turns: FxHashMap::default(),
     };
     let (tree, initial) = reader.automaton(document.root_element())?;
-    let mut model = lower::lower(&tree, options, Lints::Off, sink);
+    let mut model = lower::lower(&tree, options, LintLevel::Off, sink);
     sink.drop_fixes();
     for gate in model.sts.gates.iter_mut() {
         let symbol = gate.name.strip_suffix(OUTPUT_MARK).map(Into::into);
@@ -87,24 +87,24 @@ struct Stored {
 
 /// A symbol of the alphabet.
 struct Symbol {
-    direction: Direction,
+    direction: DirectionDecl,
     /// Name in the alphabet, name of the field, type.
     params: Vec<(String, String, &'static str)>,
 }
 
-struct Reader<'s> {
+struct RalibReader<'s> {
     file: FileId,
-    sink: &'s mut Sink,
-    items: Vec<Item>,
+    sink: &'s mut FindingSink,
+    items: Vec<ModelItem>,
     registers: Vec<Stored>,
-    symbols: FxHashMap<(String, Direction), Symbol>,
+    symbols: FxHashMap<(String, DirectionDecl), Symbol>,
     /// Locations in which the environment has its turn, as far as that is known.
-    turns: FxHashMap<String, Direction>,
+    turns: FxHashMap<String, DirectionDecl>,
 }
 
 type Xml<'x> = Node<'x, 'x>;
 
-impl Reader<'_> {
+impl RalibReader<'_> {
     /// The tree, and the name of the initial location.
     fn automaton(&mut self, root: Xml<'_>) -> Option<(ModelDecl, String)> {
         let span = self.span(root);
@@ -119,7 +119,7 @@ impl Reader<'_> {
             }
         }
         let alphabet = child(root, "alphabet");
-        for (section, direction) in [("inputs", Direction::Input), ("outputs", Direction::Output)] {
+        for (section, direction) in [("inputs", DirectionDecl::Input), ("outputs", DirectionDecl::Output)] {
             for node in alphabet.into_iter().flat_map(|alphabet| elements(alphabet, section, "symbol")) {
                 self.symbol(node, direction);
             }
@@ -134,7 +134,7 @@ impl Reader<'_> {
         }
         let name = Name { text: "RegisterAutomaton".into(), span: Span { end: span.start, ..span } };
         let items = std::mem::take(&mut self.items);
-        Some((ModelDecl { meta: Meta::default(), name, items, broken: Vec::new(), span }, initial))
+        Some((ModelDecl { meta: DeclMeta::default(), name, items, broken: Vec::new(), span }, initial))
     }
 
     fn span(&self, node: Xml<'_>) -> Span {
@@ -148,7 +148,7 @@ impl Reader<'_> {
     }
 
     fn push(&mut self, kind: ItemKind, span: Span) {
-        self.items.push(Item { meta: Meta::default(), kind, span });
+        self.items.push(ModelItem { meta: DeclMeta::default(), kind, span });
     }
 
     fn attribute(&mut self, node: Xml<'_>, name: &str) -> Option<String> {
@@ -177,7 +177,7 @@ impl Reader<'_> {
         self.push(kind, span);
     }
 
-    fn symbol(&mut self, node: Xml<'_>, direction: Direction) {
+    fn symbol(&mut self, node: Xml<'_>, direction: DirectionDecl) {
         let span = self.span(node);
         let Some(text) = self.attribute(node, "name") else { return };
         let mut params: Vec<(String, String, &'static str)> = Vec::new();
@@ -192,29 +192,32 @@ impl Reader<'_> {
             }
             params.push((name, field, type_name(param)));
         }
-        let fields = params.iter().map(|(_, field, ty)| Field {
+        let fields = params.iter().map(|(_, field, ty)| FieldDecl {
             docs: Vec::new(),
             name: Name { text: field.clone(), span },
             ty: named_type(ty, span),
         });
         let name = Name { text: self.message_name(&text, direction), span };
-        let message = Message { direction, name, fields: fields.collect() };
+        let message = MessageDecl { direction, name, fields: fields.collect() };
         self.push(ItemKind::Message(message), span);
         self.symbols.insert((text, direction), Symbol { direction, params });
     }
 
     /// The name of a message in the tree, in which names are unique: that of an output that is an input too has a mark, which
     /// is taken off at the end.
-    fn message_name(&self, symbol: &str, direction: Direction) -> String {
-        let is_both = self.symbols.contains_key(&(symbol.to_owned(), Direction::Input));
-        let mark = if direction == Direction::Output && is_both { OUTPUT_MARK } else { "" };
+    fn message_name(&self, symbol: &str, direction: DirectionDecl) -> String {
+        let is_both = self.symbols.contains_key(&(symbol.to_owned(), DirectionDecl::Input));
+        let mark = if direction == DirectionDecl::Output && is_both { OUTPUT_MARK } else { "" };
         format!("{symbol}{mark}")
     }
 
     // Locations and transitions.
 
     #[expect(clippy::type_complexity, reason = "states in order by name, with their places")]
-    fn locations(&mut self, root: Xml<'_>) -> Option<(indexmap::IndexMap<String, (State, Span)>, String)> {
+    fn locations(
+        &mut self,
+        root: Xml<'_>,
+    ) -> Option<(indexmap::IndexMap<String, (StateDecl, Span)>, String)> {
         let mut states = indexmap::IndexMap::new();
         let mut initial = None;
         for node in elements(root, "locations", "location") {
@@ -228,7 +231,10 @@ impl Reader<'_> {
                 continue;
             }
             let name = Name { text: text.clone(), span };
-            states.insert(text, (State { meta: Meta::default(), name, transitions: Vec::new(), span }, span));
+            states.insert(
+                text,
+                (StateDecl { meta: DeclMeta::default(), name, transitions: Vec::new(), span }, span),
+            );
         }
         if initial.is_none() {
             let span = self.span(root);
@@ -242,12 +248,12 @@ impl Reader<'_> {
     }
 
     /// What a symbol is in a location: what the alphabet says, or whose turn it is there.
-    fn direction(&self, symbol: &str, from: &str) -> Option<Direction> {
+    fn direction(&self, symbol: &str, from: &str) -> Option<DirectionDecl> {
         let has = |direction| self.symbols.contains_key(&(symbol.to_owned(), direction));
-        match (has(Direction::Input), has(Direction::Output)) {
+        match (has(DirectionDecl::Input), has(DirectionDecl::Output)) {
             (true, true) => self.turns.get(from).copied(),
-            (true, false) => Some(Direction::Input),
-            (false, true) => Some(Direction::Output),
+            (true, false) => Some(DirectionDecl::Input),
+            (false, true) => Some(DirectionDecl::Output),
             (false, false) => None,
         }
     }
@@ -266,13 +272,13 @@ impl Reader<'_> {
                 self.turns.entry(from.clone()).or_insert(direction);
             }
         }
-        self.turns.entry(initial.to_owned()).or_insert(Direction::Input);
+        self.turns.entry(initial.to_owned()).or_insert(DirectionDecl::Input);
         for _ in 0..moves.len() {
             let known = self.turns.len();
             for (from, _, to) in &moves {
                 let other = match self.turns.get(from) {
-                    Some(Direction::Input) => Direction::Output,
-                    Some(_) => Direction::Input,
+                    Some(DirectionDecl::Input) => DirectionDecl::Output,
+                    Some(_) => DirectionDecl::Input,
                     None => continue,
                 };
                 self.turns.entry(to.clone()).or_insert(other);
@@ -286,13 +292,13 @@ impl Reader<'_> {
     fn transition(
         &mut self,
         node: Xml<'_>,
-        states: &mut indexmap::IndexMap<String, (State, Span)>,
+        states: &mut indexmap::IndexMap<String, (StateDecl, Span)>,
     ) -> Option<()> {
         let span = self.span(node);
         let (from, to) = (self.attribute(node, "from")?, self.attribute(node, "to")?);
         let gate = self.attribute(node, "symbol")?;
         let Some(direction) = self.direction(&gate, &from) else {
-            let told = if self.symbols.contains_key(&(gate.clone(), Direction::Input)) {
+            let told = if self.symbols.contains_key(&(gate.clone(), DirectionDecl::Input)) {
                 format!("`{gate}` is an input and an output, and nothing says which one is meant here")
             } else {
                 format!("symbol `{gate}` is not in the alphabet")
@@ -302,15 +308,15 @@ impl Reader<'_> {
         };
         let symbol = self.symbols.remove(&(gate.clone(), direction))?;
         let built = match symbol.direction {
-            Direction::Output => self.output(node, span, &symbol),
+            DirectionDecl::Output => self.output(node, span, &symbol),
             _ => self.input(node, span, &symbol),
         };
-        let verb = if symbol.direction == Direction::Output { Verb::Emit } else { Verb::On };
+        let verb = if symbol.direction == DirectionDecl::Output { Verb::Emit } else { Verb::On };
         self.symbols.insert((gate.clone(), direction), symbol);
         let (pins, guard, updates) = built?;
         let name = |text: String| Some(Name { text, span });
-        let transition = Transition {
-            meta: Meta::default(),
+        let transition = TransitionDecl {
+            meta: DeclMeta::default(),
             label: None,
             verb,
             verb_span: span,
@@ -330,7 +336,7 @@ impl Reader<'_> {
         Some(())
     }
 
-    fn input(&mut self, node: Xml<'_>, span: Span, symbol: &Symbol) -> Option<Parts> {
+    fn input(&mut self, node: Xml<'_>, span: Span, symbol: &Symbol) -> Option<RalibParts> {
         let names = self.param_names(node, symbol)?;
         let fields: FxHashMap<String, String> =
             names.into_iter().zip(symbol.params.iter().map(|(_, field, _)| field.clone())).collect();
@@ -343,7 +349,7 @@ impl Reader<'_> {
         Some((Vec::new(), guard, updates))
     }
 
-    fn output(&mut self, node: Xml<'_>, span: Span, symbol: &Symbol) -> Option<Parts> {
+    fn output(&mut self, node: Xml<'_>, span: Span, symbol: &Symbol) -> Option<RalibParts> {
         let names = self.param_names(node, symbol)?;
         let assignments = self.assignments(node)?;
         let is_stored = |reader: &Self, name: &String| {
@@ -368,7 +374,7 @@ impl Reader<'_> {
             }
             let assigned = assignments.iter().find(|(to, _)| to == name).map(|(_, value)| value.clone());
             let value = self.expression(&assigned.unwrap_or_else(|| name.clone()), span, &fields)?;
-            pins.push(Pin { field: Name { text: field.clone(), span }, value });
+            pins.push(PinDecl { field: Name { text: field.clone(), span }, value });
         }
         conditions.extend(self.guard(node, &fields)?);
         let mut updates = Vec::new();
@@ -442,7 +448,7 @@ impl Reader<'_> {
     fn expression(&mut self, text: &str, span: Span, names: &FxHashMap<String, String>) -> Option<Expr> {
         let renamed = rename(text, names);
         let lexed = lex(&renamed);
-        let mut findings = Sink::default();
+        let mut findings = FindingSink::default();
         let mut parser = Parser::new(&renamed, self.file, &lexed, &mut findings).placed_at(span);
         let parsed = parser.expr();
         let complete = parser.at(TokenKind::End);
@@ -464,7 +470,7 @@ impl Reader<'_> {
     }
 }
 
-type Parts = (Vec<Pin>, Option<Expr>, Vec<Update>);
+type RalibParts = (Vec<PinDecl>, Option<Expr>, Vec<Update>);
 
 /// `text` with the names that `names` has replaced.
 fn rename(text: &str, names: &FxHashMap<String, String>) -> String {

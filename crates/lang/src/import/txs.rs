@@ -37,16 +37,16 @@ use ioxide_model::diag::Diagnostic;
 use ioxide_model::source::{FileId, Span};
 use ioxide_model::sts::Model;
 
-use self::system::Meant;
+use self::system::TxsMeaning;
 use self::tree::{ModelDef, Specification};
-use crate::Options;
-use crate::sink::Sink;
+use crate::LoadOptions;
+use crate::sink::FindingSink;
 
 /// The name under which `--set` chooses one of several models.
 const MODEL: &str = "MODEL";
 
 /// The model of a TorXakis text.
-pub(crate) fn load(text: &str, file: FileId, options: &Options, sink: &mut Sink) -> Option<Model> {
+pub(crate) fn load(text: &str, file: FileId, options: &LoadOptions, sink: &mut FindingSink) -> Option<Model> {
     let spec = parse::parse(text, file, sink);
     if sink.has_errors() {
         return None;
@@ -64,7 +64,7 @@ pub(crate) fn load(text: &str, file: FileId, options: &Options, sink: &mut Sink)
     if sink.has_errors() {
         return None;
     }
-    let meant = Meant { spec: &spec, words: &words, interface: &interface, pool: &pool };
+    let meant = TxsMeaning { spec: &spec, words: &words, interface: &interface, pool: &pool };
     let mut model = system::system(&meant, chosen?, sink)?;
     for purpose in &spec.purposes {
         goal::add_goals(&meant, purpose, &mut model, sink);
@@ -76,8 +76,8 @@ pub(crate) fn load(text: &str, file: FileId, options: &Options, sink: &mut Sink)
 fn chosen<'s>(
     spec: &'s Specification,
     file: FileId,
-    options: &Options,
-    sink: &mut Sink,
+    options: &LoadOptions,
+    sink: &mut FindingSink,
 ) -> Option<&'s ModelDef> {
     let wanted =
         options.overrides.iter().rev().find(|(name, _)| name == MODEL).map(|(_, value)| value.as_str());

@@ -33,21 +33,21 @@ use ioxide_model::source::{FileId, Span};
 use ioxide_model::sts::Model;
 
 use crate::ast::{
-    ConstDecl, Direction, Expr, Field, Item, ItemKind, Message, Meta, Model as ModelDecl, Name, State, Type,
-    TypeKind, VarDecl,
+    ConstDecl, DeclMeta, DirectionDecl, Expr, FieldDecl, ItemKind, MessageDecl, ModelDecl, ModelItem, Name,
+    StateDecl, Type, TypeKind, VarDecl,
 };
 use crate::lexer::{TokenKind, lex};
-use crate::parser::{Parse, Parser};
-use crate::sink::Sink;
-use crate::{Lints, Options, lower};
+use crate::parser::{ParseResult, Parser};
+use crate::sink::FindingSink;
+use crate::{LintLevel, LoadOptions, lower};
 
 /// The model of an XLIA system.
-pub(crate) fn load(text: &str, file: FileId, options: &Options, sink: &mut Sink) -> Option<Model> {
+pub(crate) fn load(text: &str, file: FileId, options: &LoadOptions, sink: &mut FindingSink) -> Option<Model> {
     let text = &without_block_comments(text);
     let lexed = lex(text);
     let parser = Parser::new(text, file, &lexed, sink).with_syntax(Code::XliaSyntax);
-    let system = Reader { parser, machine: Machine::default() }.system().ok()?;
-    Some(lower::lower(&system, options, Lints::Off, sink))
+    let system = XliaReader { parser, machine: XliaMachine::default() }.system().ok()?;
+    Some(lower::lower(&system, options, LintLevel::Off, sink))
 }
 
 /// `text` with blanks in the place of comments between `/*` and `*/`, so that all places stay what they are.
@@ -81,12 +81,12 @@ fn next_comment(text: &str) -> Option<usize> {
 
 /// What was declared so far.
 #[derive(Default)]
-struct Machine {
-    items: Vec<Item>,
-    ports: Vec<Port>,
-    vars: Vec<Var>,
+struct XliaMachine {
+    items: Vec<ModelItem>,
+    ports: Vec<XliaPort>,
+    vars: Vec<XliaVar>,
     clocks: Vec<String>,
-    states: Vec<(bool, State)>,
+    states: Vec<(bool, StateDecl)>,
     /// Labels of transitions.
     labels: BTreeSet<String>,
     /// Initial values, by variable.
@@ -94,10 +94,10 @@ struct Machine {
 }
 
 /// A port: a message whose fields have no names.
-struct Port {
+struct XliaPort {
     name: Name,
-    direction: Direction,
-    types: Vec<Typed>,
+    direction: DirectionDecl,
+    types: Vec<XliaType>,
     /// Their names, where they have some.
     names: Vec<Option<String>>,
     span: Span,
@@ -105,26 +105,26 @@ struct Port {
 
 /// A type, and whether its values are not negative.
 #[derive(Clone)]
-struct Typed {
+struct XliaType {
     ty: Type,
     unsigned: bool,
 }
 
-struct Var {
+struct XliaVar {
     name: Name,
     ty: Type,
     init: Option<Expr>,
     span: Span,
 }
 
-struct Reader<'a> {
+struct XliaReader<'a> {
     parser: Parser<'a>,
-    machine: Machine,
+    machine: XliaMachine,
 }
 
-impl Reader<'_> {
+impl XliaReader<'_> {
     /// `@xlia< … >: timed system Name { @composite: statemachine Name { … } }`
-    fn system(mut self) -> Parse<ModelDecl> {
+    fn system(mut self) -> ParseResult<ModelDecl> {
         let start = self.parser.span();
         self.heading()?;
         self.parser.eat_word("timed");
@@ -152,11 +152,11 @@ impl Reader<'_> {
         }
         let span = self.parser.since(start);
         let items = self.finished();
-        Ok(ModelDecl { meta: Meta::default(), name, items, broken: Vec::new(), span })
+        Ok(ModelDecl { meta: DeclMeta::default(), name, items, broken: Vec::new(), span })
     }
 
     /// `@xlia< system , 1.0 >:`
-    fn heading(&mut self) -> Parse<()> {
+    fn heading(&mut self) -> ParseResult<()> {
         if !(self.parser.at(TokenKind::At) && self.parser.kind_after(1) == TokenKind::Name) {
             return self.parser.unexpected_with("`@xlia< system , 1.0 >:`", |d| {
                 d.help("an XLIA file starts with this line")
@@ -173,19 +173,19 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn word(&mut self, word: &str) -> Parse<()> {
+    fn word(&mut self, word: &str) -> ParseResult<()> {
         if self.parser.eat_word(word) { Ok(()) } else { self.parser.unexpected(&format!("`{word}`")) }
     }
 
     /// `@name:`
-    fn section_name(&mut self) -> Parse<String> {
+    fn section_name(&mut self) -> ParseResult<String> {
         self.parser.expect(TokenKind::At)?;
         let name = self.parser.name("the name of a section")?;
         self.parser.expect(TokenKind::Colon)?;
         Ok(name.text)
     }
 
-    fn section(&mut self, name: &str) -> Parse<()> {
+    fn section(&mut self, name: &str) -> ParseResult<()> {
         match name {
             "public" | "private" | "property" => {
                 while self.parser.at(TokenKind::Name) {
@@ -207,7 +207,7 @@ impl Reader<'_> {
     }
 
     /// A port, a variable, a clock or a constant.
-    fn declaration(&mut self) -> Parse<()> {
+    fn declaration(&mut self) -> ParseResult<()> {
         let start = self.parser.span();
         if self.parser.eat_word("port") {
             self.port(start)?;
@@ -223,11 +223,11 @@ impl Reader<'_> {
     }
 
     /// `const int MAX = 3`; one without a value is unknown, as a variable is that nobody assigns.
-    fn constant(&mut self, start: Span) -> Parse<()> {
+    fn constant(&mut self, start: Span) -> ParseResult<()> {
         let ty = self.ty()?.ty;
         let name = self.parser.name("the name of a constant")?;
         if self.parser.at(TokenKind::Semicolon) {
-            self.machine.vars.push(Var { name, ty, init: None, span: self.parser.since(start) });
+            self.machine.vars.push(XliaVar { name, ty, init: None, span: self.parser.since(start) });
             return Ok(());
         }
         self.assign_sign()?;
@@ -238,12 +238,12 @@ impl Reader<'_> {
     }
 
     /// `port input Name( type , type name )`
-    fn port(&mut self, start: Span) -> Parse<()> {
+    fn port(&mut self, start: Span) -> ParseResult<()> {
         let direction = if self.parser.eat_word("input") {
-            Direction::Input
+            DirectionDecl::Input
         } else {
             self.word("output")?;
-            Direction::Output
+            DirectionDecl::Output
         };
         let name = self.parser.name("the name of a port")?;
         let (mut types, mut names) = (Vec::new(), Vec::new());
@@ -258,12 +258,12 @@ impl Reader<'_> {
             }
             self.parser.expect(TokenKind::CloseParen)?;
         }
-        self.machine.ports.push(Port { name, direction, types, names, span: self.parser.since(start) });
+        self.machine.ports.push(XliaPort { name, direction, types, names, span: self.parser.since(start) });
         Ok(())
     }
 
     /// `var int x`, `var clock urational cl`
-    fn var(&mut self, start: Span) -> Parse<()> {
+    fn var(&mut self, start: Span) -> ParseResult<()> {
         let is_clock = self.parser.eat_word("clock");
         // A point in time that is kept is a number like others.
         if self.parser.at_word("time") && self.parser.kind_after(1) == TokenKind::Name {
@@ -284,11 +284,11 @@ impl Reader<'_> {
             }
             _ => None,
         };
-        self.machine.vars.push(Var { name, ty, init, span: self.parser.since(start) });
+        self.machine.vars.push(XliaVar { name, ty, init, span: self.parser.since(start) });
         Ok(())
     }
 
-    fn assign_sign(&mut self) -> Parse<()> {
+    fn assign_sign(&mut self) -> ParseResult<()> {
         if self.parser.eat(TokenKind::ColonEq) || self.parser.eat(TokenKind::Eq) {
             return Ok(());
         }
@@ -296,7 +296,7 @@ impl Reader<'_> {
     }
 
     /// A type of XLIA as one of ours.
-    fn ty(&mut self) -> Parse<Typed> {
+    fn ty(&mut self) -> ParseResult<XliaType> {
         let name = self.parser.name("a type")?;
         let (ours, unsigned) = match name.text.as_str() {
             "bool" | "boolean" => ("bool", false),
@@ -314,11 +314,11 @@ impl Reader<'_> {
                 ("int", false)
             }
         };
-        Ok(Typed { ty: Type { kind: TypeKind::Named(ours.into()), span: name.span }, unsigned })
+        Ok(XliaType { ty: Type { kind: TypeKind::Named(ours.into()), span: name.span }, unsigned })
     }
 
     /// `connect< env >{ input In; output Out; }`: who is connected does not matter to one machine.
-    fn connections(&mut self) -> Parse<()> {
+    fn connections(&mut self) -> ParseResult<()> {
         while self.parser.eat_word("connect") {
             if self.parser.eat(TokenKind::Lt) {
                 self.parser.name("`env`")?;
@@ -334,24 +334,24 @@ impl Reader<'_> {
     }
 
     fn push(&mut self, kind: ItemKind, span: Span) {
-        self.machine.items.push(Item { meta: Meta::default(), kind, span });
+        self.machine.items.push(ModelItem { meta: DeclMeta::default(), kind, span });
     }
 
     /// The declarations in our order: the starting state first.
-    fn finished(mut self) -> Vec<Item> {
+    fn finished(mut self) -> Vec<ModelItem> {
         let ports = std::mem::take(&mut self.machine.ports);
         for port in &ports {
-            let fields = (1..).zip(&port.types).map(|(n, typed)| Field {
+            let fields = (1..).zip(&port.types).map(|(n, typed)| FieldDecl {
                 docs: Vec::new(),
                 name: Name { text: self.field_name(&port.name.text, n, &ports), span: typed.ty.span },
                 ty: typed.ty.clone(),
             });
             let message =
-                Message { direction: port.direction, name: port.name.clone(), fields: fields.collect() };
+                MessageDecl { direction: port.direction, name: port.name.clone(), fields: fields.collect() };
             self.push(ItemKind::Message(message), port.span);
         }
         let initial = std::mem::take(&mut self.machine.init);
-        for Var { name, ty, init, span } in std::mem::take(&mut self.machine.vars) {
+        for XliaVar { name, ty, init, span } in std::mem::take(&mut self.machine.vars) {
             let given =
                 initial.iter().rev().find(|(var, _)| var.text == name.text).map(|(_, value)| value.clone());
             self.push(ItemKind::Var(VarDecl { name, ty, init: given.or(init) }), span);
@@ -366,7 +366,7 @@ impl Reader<'_> {
     }
 
     /// The name of field number `n` of a port: its own, or `pn`, with a mark if a variable has that.
-    fn field_name(&self, port: &str, n: usize, ports: &[Port]) -> String {
+    fn field_name(&self, port: &str, n: usize, ports: &[XliaPort]) -> String {
         let declared = ports.iter().find(|known| known.name.text == port);
         let own = declared.and_then(|port| port.names.get(n - 1).cloned().flatten());
         let mut name = own.unwrap_or_else(|| format!("p{n}"));

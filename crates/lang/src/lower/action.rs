@@ -27,21 +27,26 @@ use ioxide_model::sts::{GateId, LocId, Model, Sts};
 use ioxide_model::term::{Term, VarId};
 use rustc_hash::FxHashMap;
 
-use self::path::{Path, Walk};
+use self::path::{ActionPath, PathWalk};
 use self::refute::tightened;
-use super::switch::Checked;
+use super::switch::CheckedSwitch;
 use super::{Lowering, defined};
-use crate::Options;
-use crate::ast::Model as ModelDecl;
-use crate::import::action::tree::{Action, Block};
-use crate::sink::Sink;
-use crate::typeck::Place;
+use crate::LoadOptions;
+use crate::ast::ModelDecl;
+use crate::import::action::tree::{ActionDecl, StatementBlock};
+use crate::sink::FindingSink;
+use crate::typeck::ExprContext;
 
 /// A path of an action, checked, with its name.
-type Named = (String, Checked);
+type NamedPath = (String, CheckedSwitch);
 
 /// The model of an action system; meaningful only if `sink` has no errors.
-pub(crate) fn lower(decl: &ModelDecl, actions: &[Action], options: &Options, sink: &mut Sink) -> Model {
+pub(crate) fn lower(
+    decl: &ModelDecl,
+    actions: &[ActionDecl],
+    options: &LoadOptions,
+    sink: &mut FindingSink,
+) -> Model {
     let mut lowering = defined(decl, options, sink);
     lowering.is_action_system = true;
     lowering.states(&decl.items);
@@ -65,7 +70,7 @@ pub(crate) fn lower(decl: &ModelDecl, actions: &[Action], options: &Options, sin
 
 impl<'a> Lowering<'a, '_> {
     /// The paths of `action`; none if it has errors.
-    fn paths(&mut self, action: &'a Action) -> Vec<Named> {
+    fn paths(&mut self, action: &'a ActionDecl) -> Vec<NamedPath> {
         let name = action.head.label.as_ref().map_or_else(String::new, |label| label.text.clone());
         match &action.body {
             None => self.transition(&action.head).map(|checked| (name, checked)).into_iter().collect(),
@@ -73,25 +78,31 @@ impl<'a> Lowering<'a, '_> {
         }
     }
 
-    fn structured(&mut self, action: &'a Action, body: &'a Block, name: &str) -> Option<Vec<Named>> {
+    fn structured(
+        &mut self,
+        action: &'a ActionDecl,
+        body: &'a StatementBlock,
+        name: &str,
+    ) -> Option<Vec<NamedPath>> {
         let head = &action.head;
         let message = match &head.gate {
             Some(gate) => Some(self.gate(gate, head.verb, head.verb_span)?),
             None => None,
         };
-        let condition = self.condition(message.clone(), head, Place::Guard);
+        let condition = self.condition(message.clone(), head, ExprContext::Guard);
         let named = self.keep_names(0);
         let steps = self.block(body, message.as_ref());
         self.cx.bound.clear();
         self.locals.clear();
         let (condition, steps) = (condition?, steps?);
-        let walk = Walk::new(&mut self.cx, name, head.label.as_ref().map_or(head.span, |label| label.span));
+        let walk =
+            PathWalk::new(&mut self.cx, name, head.label.as_ref().map_or(head.span, |label| label.span));
         let paths = walk.all(condition, named, &steps)?;
         let gate = message.map_or(Sts::TAU, |message| message.gate);
         Some(distinct(paths.into_iter().map(|path| self.switch_of(path, gate)).collect()))
     }
 
-    fn switch_of(&mut self, path: Path, gate: GateId) -> Named {
+    fn switch_of(&mut self, path: ActionPath, gate: GateId) -> NamedPath {
         let pool = &mut self.cx.pool;
         let mut update: Vec<(VarId, Term)> = Vec::new();
         for state in &self.sts.vars {
@@ -102,12 +113,12 @@ impl<'a> Lowering<'a, '_> {
         let fits = tightened(pool, &path.fits, &path.guard);
         let (condition, fits) = (pool.and(guard), pool.and(fits));
         let (guard, range_check) = self.guarded(condition, Some(fits));
-        (path.name, Checked { gate, guard, update, resets: Vec::new(), target: None, range_check })
+        (path.name, CheckedSwitch { gate, guard, update, resets: Vec::new(), target: None, range_check })
     }
 }
 
 /// Paths that differ; of those that do the same, the first.
-fn distinct(paths: Vec<Named>) -> Vec<Named> {
+fn distinct(paths: Vec<NamedPath>) -> Vec<NamedPath> {
     let mut seen = rustc_hash::FxHashSet::default();
     paths.into_iter().filter(|(_, path)| seen.insert((path.guard, path.update.clone()))).collect()
 }

@@ -5,25 +5,25 @@ use std::rc::Rc;
 use indexmap::IndexMap;
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
-use ioxide_model::sort::{Ctor, Data, DataField, DataId, DataKind, Sort};
+use ioxide_model::sort::{Constructor, DataField, DataId, DataKind, DataSort, Sort};
 use ioxide_model::sts::{Clock, Gate, GateKind, StateVar};
-use ioxide_model::term::{FnId, Function, Term, VarId};
+use ioxide_model::term::{FnId, RecursiveFunction, Term, VarId};
 use ioxide_model::value::Value;
 
 use super::{Lowering, doc};
 use crate::ast::{
-    AttrKind, ConstDecl, Direction, EnumDecl, ExprKind, Field, FnDecl, Item, ItemKind, Message, Name,
-    RecordDecl, VarDecl,
+    AttrKind, ConstDecl, DirectionDecl, EnumDecl, ExprKind, FieldDecl, FnDecl, ItemKind, MessageDecl,
+    ModelItem, Name, RecordDecl, VarDecl,
 };
 use crate::lexer::{TokenKind, lex};
 use crate::parser::Parser;
-use crate::resolve::{Table, definition_order, each_child};
-use crate::sink::Sink;
-use crate::typeck::{Defining, FieldItem, FnItem, GateItem, Place, Role, ValueItem};
+use crate::resolve::{NameTable, definition_order, each_child};
+use crate::sink::FindingSink;
+use crate::typeck::{ExprContext, FieldItem, FnItem, FunctionInProgress, GateItem, SortRole, ValueItem};
 
 impl<'a> Lowering<'a, '_> {
     /// Everything that transitions can mention.
-    pub(super) fn define_all(&mut self, items: &'a [Item]) {
+    pub(super) fn define_all(&mut self, items: &'a [ModelItem]) {
         self.declare_names(items);
         for index in definition_order(items, self.cx.sink) {
             match &items[index].kind {
@@ -51,7 +51,7 @@ impl<'a> Lowering<'a, '_> {
     }
 
     /// Puts every name into its table, in the order of the text.
-    fn declare_names(&mut self, items: &'a [Item]) {
+    fn declare_names(&mut self, items: &'a [ModelItem]) {
         for item in items {
             let cx = &mut self.cx;
             match &item.kind {
@@ -78,15 +78,15 @@ impl<'a> Lowering<'a, '_> {
 
     /// Makes an enum or record known before it is defined, so that it can hold itself.
     fn declare_data(&mut self, name: &Name, kind: DataKind) {
-        let unknown = Ctor { name: "?".into(), fields: Vec::new() };
-        let data = Data { name: name.text.as_str().into(), kind, ctors: vec![unknown] };
+        let unknown = Constructor { name: "?".into(), fields: Vec::new() };
+        let data = DataSort { name: name.text.as_str().into(), kind, ctors: vec![unknown] };
         let id = self.cx.pool.declare_data(data);
         self.cx.undefined.insert(id);
         self.set_type(name, Some(Sort::Data(id)));
     }
 
     /// Gives a declared enum or record its constructors.
-    fn define_data(&mut self, name: &Name, ctors: Vec<Ctor>) -> Option<DataId> {
+    fn define_data(&mut self, name: &Name, ctors: Vec<Constructor>) -> Option<DataId> {
         let entry = self.cx.types.get(&name.text).filter(|entry| entry.span == name.span)?;
         let Some(Sort::Data(id)) = entry.item else { return None };
         self.cx.pool.define_data(id, ctors);
@@ -95,7 +95,7 @@ impl<'a> Lowering<'a, '_> {
     }
 
     /// Every type has a finite value, and not too many parts.
-    fn check_types(&mut self, items: &'a [Item]) {
+    fn check_types(&mut self, items: &'a [ModelItem]) {
         for item in items {
             let name = match &item.kind {
                 ItemKind::Enum(decl) => &decl.name,
@@ -143,7 +143,7 @@ impl<'a> Lowering<'a, '_> {
         let mut ctors = Vec::with_capacity(decl.variants.len());
         for variant in &decl.variants {
             let fields = self.fields(&variant.fields, "field");
-            ctors.push(fields.map(|fields| Ctor { name: variant.name.text.as_str().into(), fields }));
+            ctors.push(fields.map(|fields| Constructor { name: variant.name.text.as_str().into(), fields }));
         }
         let Some(ctors) = ctors.into_iter().collect::<Option<Vec<_>>>() else {
             return self.set_type(&decl.name, None);
@@ -158,13 +158,13 @@ impl<'a> Lowering<'a, '_> {
         let Some(fields) = self.fields(&decl.fields, "field") else {
             return self.set_type(&decl.name, None);
         };
-        let ctor = Ctor { name: decl.name.text.as_str().into(), fields };
+        let ctor = Constructor { name: decl.name.text.as_str().into(), fields };
         self.define_data(&decl.name, vec![ctor]);
     }
 
     /// The fields of a record, all with their sorts.
-    fn fields(&mut self, fields: &[Field], what: &'static str) -> Option<Vec<DataField>> {
-        let mut names: Table<'_, ()> = Table::new(what);
+    fn fields(&mut self, fields: &[FieldDecl], what: &'static str) -> Option<Vec<DataField>> {
+        let mut names: NameTable<'_, ()> = NameTable::new(what);
         let mut found = Vec::with_capacity(fields.len());
         for field in fields {
             names.declare(self.cx.sink, &field.name, ());
@@ -181,11 +181,12 @@ impl<'a> Lowering<'a, '_> {
             Some(ty) => {
                 let Some(sort) = self.cx.sort(ty) else { return };
                 self.cx
-                    .constant(&decl.value, sort, Role::Constant(&decl.name.text))
+                    .constant(&decl.value, sort, SortRole::Constant(&decl.name.text))
                     .map(|value| (value, sort))
             }
             None => {
-                let (term, obligations) = self.cx.at(Place::Constant, None, |cx| cx.infer(&decl.value, None));
+                let (term, obligations) =
+                    self.cx.at(ExprContext::Constant, None, |cx| cx.infer(&decl.value, None));
                 term.and_then(|term| {
                     let value = self.cx.ground_value(term, &obligations, decl.value.span)?;
                     Some((value, self.cx.pool.sort(term).base()))
@@ -217,7 +218,7 @@ impl<'a> Lowering<'a, '_> {
         if sort == Sort::Str && !text.trim_start().starts_with('"') {
             return Ok(Value::str(text));
         }
-        let mut findings = Sink::default();
+        let mut findings = FindingSink::default();
         let file = self.sts.gates[ioxide_model::sts::Sts::TAU].span.file;
         let lexed = lex(text);
         let mut parser = Parser::new(text, file, &lexed, &mut findings);
@@ -226,7 +227,7 @@ impl<'a> Lowering<'a, '_> {
         let value = match expr {
             Ok(expr) if complete && !findings.has_errors() => {
                 std::mem::swap(self.cx.sink, &mut findings);
-                let value = self.cx.constant(&expr, sort, Role::Constant("it"));
+                let value = self.cx.constant(&expr, sort, SortRole::Constant("it"));
                 std::mem::swap(self.cx.sink, &mut findings);
                 value
             }
@@ -248,9 +249,9 @@ impl<'a> Lowering<'a, '_> {
         self.cx.params = params.iter().cloned().collect();
         self.cx.param_order = params.iter().map(|(name, _)| name.clone()).collect();
         let recursive = calls_itself(decl).then(|| self.open_function(decl, &params, result));
-        let (body, obligations) = self
-            .cx
-            .at(Place::Function, None, |cx| cx.check(&decl.body, result, Role::Result(&decl.name.text)));
+        let (body, obligations) = self.cx.at(ExprContext::Function, None, |cx| {
+            cx.check(&decl.body, result, SortRole::Result(&decl.name.text))
+        });
         self.cx.params.clear();
         self.cx.param_order.clear();
         if let (Some(id), Some(body)) = (recursive, body) {
@@ -268,10 +269,11 @@ impl<'a> Lowering<'a, '_> {
     fn open_function(&mut self, decl: &FnDecl, params: &[(String, VarId)], result: Sort) -> FnId {
         let name = &decl.name.text;
         let vars: Vec<VarId> = params.iter().map(|(_, var)| *var).collect();
-        let declared = Function { name: name.as_str().into(), params: vars, result, body: None, descends: 0 };
+        let declared =
+            RecursiveFunction { name: name.as_str().into(), params: vars, result, body: None, descends: 0 };
         let id = self.cx.pool.declare_function(declared);
         let descends = (0..params.len()).collect();
-        self.cx.defining = Some(Defining { id, descends });
+        self.cx.defining = Some(FunctionInProgress { id, descends });
         let body = self.cx.pool.tt();
         let item = FnItem { recursive: Some(id), params: params.to_vec(), body, obligations: Vec::new() };
         if let Some(entry) = self.cx.functions.get_mut(name)
@@ -303,7 +305,7 @@ impl<'a> Lowering<'a, '_> {
         let init: Option<Option<Term>> = match (&decl.init, sort) {
             (None, _) => Some(None),
             (Some(init), Some(sort)) => {
-                let value = self.cx.constant(init, sort, Role::Variable(&name.text));
+                let value = self.cx.constant(init, sort, SortRole::Variable(&name.text));
                 value.map(|value| Some(self.cx.pool.value(value)))
             }
             (Some(_), None) => None,
@@ -320,13 +322,13 @@ impl<'a> Lowering<'a, '_> {
         self.sts.clocks.push(Clock { var, span: name.span });
     }
 
-    fn define_message(&mut self, message: &'a Message, item: &Item) {
+    fn define_message(&mut self, message: &'a MessageDecl, item: &ModelItem) {
         let kind = match message.direction {
-            Direction::Input => GateKind::Input,
-            Direction::Observed => GateKind::Observed,
-            Direction::Output => GateKind::Output,
+            DirectionDecl::Input => GateKind::Input,
+            DirectionDecl::Observed => GateKind::Observed,
+            DirectionDecl::Output => GateKind::Output,
         };
-        let mut names: Table<'_, ()> = Table::new("field");
+        let mut names: NameTable<'_, ()> = NameTable::new("field");
         let mut fields: IndexMap<String, FieldItem, rustc_hash::FxBuildHasher> = IndexMap::default();
         let mut vars = Vec::with_capacity(message.fields.len());
         for field in &message.fields {
@@ -343,7 +345,7 @@ impl<'a> Lowering<'a, '_> {
     }
 
     /// `@weight` belongs to transitions only; messages, variables and types have no `@req` either.
-    fn check_weights(&mut self, item: &Item) {
+    fn check_weights(&mut self, item: &ModelItem) {
         let is_transition = matches!(item.kind, ItemKind::Transition(_));
         let takes_req = matches!(
             item.kind,

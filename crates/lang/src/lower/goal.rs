@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::goal::{
-    Goal, GoalKind, Observer, ObserverRule, ObserverTarget, Seen, TestStep, TestStepKind,
+    Goal, GoalKind, ObservedEvent, Observer, ObserverRule, ObserverTarget, TestStep, TestStepKind,
 };
 use ioxide_model::index::Idx;
 use ioxide_model::number::Rational;
@@ -19,20 +19,20 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::{Lowering, doc, reqs};
 use crate::ast::{
-    self, Expr, Item, ItemKind, MessagePattern, Name, Property, PropertyKind, Purpose, PurposeGoal, State,
-    Step, StepKind, Test, Transition, Update, UpdateKind, VarDecl, Verb,
+    self, Expr, ItemKind, MessagePattern, ModelItem, Name, Property, PropertyKind, PurposeDecl, PurposeGoal,
+    StateDecl, StepDecl, StepKind, TestDecl, TransitionDecl, Update, UpdateKind, VarDecl, Verb,
 };
-use crate::resolve::Table;
-use crate::typeck::{GateItem, Place, Role};
+use crate::resolve::NameTable;
+use crate::typeck::{ExprContext, GateItem, SortRole};
 
 /// What an observer remembers, by name.
 #[derive(Default)]
-struct Memory<'a> {
+struct ObserverMemory<'a> {
     vars: IndexMap<&'a str, (VarId, Term), FxBuildHasher>,
     clocks: IndexMap<&'a str, VarId, FxBuildHasher>,
 }
 
-impl Memory<'_> {
+impl ObserverMemory<'_> {
     /// The names that expressions of the observer may read.
     fn names(&self) -> FxHashMap<String, VarId> {
         let vars = self.vars.iter().map(|(name, &(var, _))| ((*name).to_owned(), var));
@@ -42,9 +42,9 @@ impl Memory<'_> {
 
 impl<'a> Lowering<'a, '_> {
     /// All goals, in the order of the text.
-    pub(super) fn goals(&mut self, items: &'a [Item]) {
-        let mut names: Table<'a, ()> = Table::new("purpose");
-        let mut tests: Table<'a, ()> = Table::new("test");
+    pub(super) fn goals(&mut self, items: &'a [ModelItem]) {
+        let mut names: NameTable<'a, ()> = NameTable::new("purpose");
+        let mut tests: NameTable<'a, ()> = NameTable::new("test");
         let mut n_properties = 0;
         for item in items {
             let (name, kind): (Arc<str>, _) = match &item.kind {
@@ -77,12 +77,12 @@ impl<'a> Lowering<'a, '_> {
         }
     }
 
-    fn purpose(&mut self, purpose: &'a Purpose) -> Option<GoalKind> {
+    fn purpose(&mut self, purpose: &'a PurposeDecl) -> Option<GoalKind> {
         match &purpose.goal {
             PurposeGoal::Path(labels) => self.path(labels).map(GoalKind::Path),
             PurposeGoal::Reach { state, when } => {
                 let location = state.as_ref().map(|name| self.reached_state(name));
-                let when = self.formula(when.as_ref(), Place::Reach)?;
+                let when = self.formula(when.as_ref(), ExprContext::Reach)?;
                 match location {
                     Some(None) => None,
                     found => Some(GoalKind::Reach { location: found.flatten(), when }),
@@ -100,10 +100,10 @@ impl<'a> Lowering<'a, '_> {
         found
     }
 
-    fn formula(&mut self, condition: Option<&'a Expr>, place: Place) -> Option<Term> {
+    fn formula(&mut self, condition: Option<&'a Expr>, place: ExprContext) -> Option<Term> {
         let Some(condition) = condition else { return Some(self.cx.pool.tt()) };
         let (term, obligations) =
-            self.cx.at(place, None, |cx| cx.check(condition, Sort::Bool, Role::Condition));
+            self.cx.at(place, None, |cx| cx.check(condition, Sort::Bool, SortRole::Condition));
         let term = term?;
         Some(self.cx.pool.and(obligations.into_iter().chain([term])))
     }
@@ -161,9 +161,9 @@ impl<'a> Lowering<'a, '_> {
 
     // Observers.
 
-    fn observer(&mut self, purpose: &'a Name, written: &'a ast::Observer) -> Option<Observer> {
+    fn observer(&mut self, purpose: &'a Name, written: &'a ast::ObserverDecl) -> Option<Observer> {
         let states = &written.states;
-        let mut stages: Table<'a, usize> = Table::new("observer state");
+        let mut stages: NameTable<'a, usize> = NameTable::new("observer state");
         for (index, state) in states.iter().enumerate() {
             stages.declare(self.cx.sink, &state.name, index);
         }
@@ -190,9 +190,9 @@ impl<'a> Lowering<'a, '_> {
 
     fn observer_rules(
         &mut self,
-        states: &'a [State],
-        stages: &Table<'a, usize>,
-        memory: &Memory<'a>,
+        states: &'a [StateDecl],
+        stages: &NameTable<'a, usize>,
+        memory: &ObserverMemory<'a>,
     ) -> Option<Vec<ObserverRule>> {
         let rules: Vec<Option<ObserverRule>> = states
             .iter()
@@ -205,8 +205,8 @@ impl<'a> Lowering<'a, '_> {
     }
 
     /// The variables and clocks of an observer.
-    fn memory(&mut self, items: &'a [Item]) -> Option<Memory<'a>> {
-        let mut memory = Memory::default();
+    fn memory(&mut self, items: &'a [ModelItem]) -> Option<ObserverMemory<'a>> {
+        let mut memory = ObserverMemory::default();
         let mut complete = true;
         for item in items {
             let name = match &item.kind {
@@ -242,7 +242,7 @@ impl<'a> Lowering<'a, '_> {
     }
 
     /// Whether nothing an observer can read has this name yet; reports it if something has.
-    fn is_new(&mut self, name: &Name, memory: &Memory<'a>) -> bool {
+    fn is_new(&mut self, name: &Name, memory: &ObserverMemory<'a>) -> bool {
         let text = name.text.as_str();
         let value = self.cx.values.get(text).map(|entry| entry.span);
         let field =
@@ -269,16 +269,16 @@ impl<'a> Lowering<'a, '_> {
             });
             return None;
         };
-        let value = self.cx.constant(init, sort, Role::Variable(&name.text))?;
+        let value = self.cx.constant(init, sort, SortRole::Variable(&name.text))?;
         Some((self.cx.pool.declare(&name.text, sort), self.cx.pool.value(value)))
     }
 
     fn observer_rule(
         &mut self,
-        transition: &'a Transition,
+        transition: &'a TransitionDecl,
         from: usize,
-        stages: &Table<'a, usize>,
-        memory: &Memory<'a>,
+        stages: &NameTable<'a, usize>,
+        memory: &ObserverMemory<'a>,
     ) -> Option<ObserverRule> {
         let to = self.observer_target(transition, from, stages);
         let message = match (&transition.gate, transition.verb) {
@@ -297,12 +297,12 @@ impl<'a> Lowering<'a, '_> {
             }
         };
         let bound = self.cx.bound.len();
-        let when = self.condition(message.clone(), transition, Place::Message);
+        let when = self.condition(message.clone(), transition, ExprContext::Message);
         let changes = self.observer_updates(&transition.updates, message.as_ref(), memory);
         self.cx.bound.truncate(bound);
         let (when, (update, resets, checks)) = (when?, changes?);
         let when = self.cx.pool.and(checks.into_iter().chain([when]));
-        let on = message.map_or(Seen::Quiet, |message| Seen::Message(message.gate));
+        let on = message.map_or(ObservedEvent::Quiet, |message| ObservedEvent::Message(message.gate));
         Some(ObserverRule { from, on, when, update, resets, to: to?, span: transition.span })
     }
 
@@ -312,7 +312,7 @@ impl<'a> Lowering<'a, '_> {
         &mut self,
         updates: &'a [Update],
         message: Option<&Rc<GateItem>>,
-        memory: &Memory<'a>,
+        memory: &ObserverMemory<'a>,
     ) -> Option<(Vec<(VarId, Term)>, Vec<VarId>, Vec<Term>)> {
         let (mut assigned, mut resets, mut checks) = (Vec::new(), Vec::new(), Vec::new());
         let mut seen: FxHashMap<VarId, Span> = FxHashMap::default();
@@ -328,9 +328,9 @@ impl<'a> Lowering<'a, '_> {
                     };
                     let before = assigned.iter().position(|(other, _)| *other == var);
                     let before = before.map(|at| assigned.remove(at).1);
-                    let (term, more) = self
-                        .cx
-                        .at(Place::Message, message.cloned(), |cx| cx.put(var, before, name, (key, value)));
+                    let (term, more) = self.cx.at(ExprContext::Message, message.cloned(), |cx| {
+                        cx.put(var, before, name, (key, value))
+                    });
                     assigned.push((var, term?));
                     checks.extend(more);
                 }
@@ -343,8 +343,8 @@ impl<'a> Lowering<'a, '_> {
                         return None;
                     }
                     let sort = self.cx.pool.var_info(var).sort;
-                    let (term, more) = self.cx.at(Place::Message, message.cloned(), |cx| {
-                        cx.check(value, sort, Role::Variable(&name.text))
+                    let (term, more) = self.cx.at(ExprContext::Message, message.cloned(), |cx| {
+                        cx.check(value, sort, SortRole::Variable(&name.text))
                     });
                     assigned.push((var, term?));
                     checks.extend(more);
@@ -373,9 +373,9 @@ impl<'a> Lowering<'a, '_> {
 
     fn observer_target(
         &mut self,
-        transition: &'a Transition,
+        transition: &'a TransitionDecl,
         from: usize,
-        stages: &Table<'a, usize>,
+        stages: &NameTable<'a, usize>,
     ) -> Option<ObserverTarget> {
         let Some(name) = &transition.target else { return Some(ObserverTarget::Stage(from)) };
         if let Some(entry) = stages.get(&name.text) {
@@ -409,19 +409,19 @@ impl<'a> Lowering<'a, '_> {
     // Properties and tests.
 
     fn property(&mut self, property: &'a Property) -> Option<GoalKind> {
-        let condition = self.formula(Some(&property.condition), Place::Property)?;
+        let condition = self.formula(Some(&property.condition), ExprContext::Property)?;
         Some(match property.kind {
             PropertyKind::Always => GoalKind::Always(condition),
             PropertyKind::Sometimes => GoalKind::Sometimes(condition),
         })
     }
 
-    fn test(&mut self, test: &'a Test) -> Option<GoalKind> {
+    fn test(&mut self, test: &'a TestDecl) -> Option<GoalKind> {
         let steps: Vec<Option<TestStep>> = test.steps.iter().map(|step| self.step(step)).collect();
         steps.into_iter().collect::<Option<Vec<_>>>().map(GoalKind::Test)
     }
 
-    fn step(&mut self, step: &'a Step) -> Option<TestStep> {
+    fn step(&mut self, step: &'a StepDecl) -> Option<TestStep> {
         let kind = match &step.kind {
             StepKind::Send(pattern) => {
                 let (message, when) = self.pattern(pattern, "send", |kind| kind == GateKind::Input)?;
@@ -438,7 +438,7 @@ impl<'a> Lowering<'a, '_> {
     }
 
     fn duration(&mut self, expr: &Expr) -> Option<Rational> {
-        let value = self.cx.constant(expr, Sort::Real, Role::Duration)?;
+        let value = self.cx.constant(expr, Sort::Real, SortRole::Duration)?;
         let seconds = value.to_rational()?;
         if seconds.is_negative() {
             self.cx.sink.error(|| {
@@ -479,7 +479,7 @@ impl<'a> Lowering<'a, '_> {
             Some(message.clone()),
             &pattern.pins,
             pattern.guard.as_ref(),
-            Place::Message,
+            ExprContext::Message,
         )?;
         Some((message, when))
     }

@@ -13,11 +13,13 @@ use ioxide_model::term::{Term, VarId};
 use rustc_hash::FxHashMap;
 
 use super::{Lowering, doc, reqs};
-use crate::ast::{AttrKind, Expr, Item, ItemKind, Meta, Name, Pin, Transition, Update, UpdateKind, Verb};
-use crate::typeck::{GateItem, Place, Role, ValueItem};
+use crate::ast::{
+    AttrKind, DeclMeta, Expr, ItemKind, ModelItem, Name, PinDecl, TransitionDecl, Update, UpdateKind, Verb,
+};
+use crate::typeck::{ExprContext, GateItem, SortRole, ValueItem};
 
 /// A transition, checked, before it is put at its source.
-pub(super) struct Checked {
+pub(super) struct CheckedSwitch {
     pub(super) gate: GateId,
     pub(super) guard: Term,
     pub(super) update: Vec<(VarId, Term)>,
@@ -28,7 +30,7 @@ pub(super) struct Checked {
 
 impl<'a> Lowering<'a, '_> {
     /// The switches of all states, in the order of the text; then copies of `any`.
-    pub(super) fn transitions(&mut self, items: &'a [Item]) {
+    pub(super) fn transitions(&mut self, items: &'a [ModelItem]) {
         let first_state = items.iter().find_map(|item| match &item.kind {
             ItemKind::State(state) => Some(state.name.span),
             _ => None,
@@ -57,7 +59,7 @@ impl<'a> Lowering<'a, '_> {
         }
     }
 
-    fn loose_transition(&mut self, transition: &Transition, state: Span) {
+    fn loose_transition(&mut self, transition: &TransitionDecl, state: Span) {
         self.cx.sink.error(|| {
             Diagnostic::new(Code::MisplacedItem, transition.span, "this transition belongs to no state")
                 .label(state, "the model has states")
@@ -65,7 +67,7 @@ impl<'a> Lowering<'a, '_> {
         });
     }
 
-    fn state_transitions(&mut self, name: &'a Name, transitions: &'a [Transition]) {
+    fn state_transitions(&mut self, name: &'a Name, transitions: &'a [TransitionDecl]) {
         let Some(entry) = self.cx.states.get(&name.text) else { return };
         if entry.span != name.span {
             return;
@@ -77,7 +79,7 @@ impl<'a> Lowering<'a, '_> {
     }
 
     /// A transition of one state: the `number`th.
-    fn own(&mut self, transition: &'a Transition, meta: &Meta, source: LocId, number: usize) {
+    fn own(&mut self, transition: &'a TransitionDecl, meta: &DeclMeta, source: LocId, number: usize) {
         let label: Arc<str> = match &transition.label {
             Some(label) => label.text.as_str().into(),
             None => format!("{}#{number}", self.sts.locations[source].name).into(),
@@ -91,7 +93,7 @@ impl<'a> Lowering<'a, '_> {
     }
 
     /// Copies of an `any` transition: the `number`th.
-    fn everywhere(&mut self, transition: &'a Transition, number: usize) {
+    fn everywhere(&mut self, transition: &'a TransitionDecl, number: usize) {
         self.declare_label(transition);
         let Some(checked) = self.transition(transition) else { return };
         let n_states = self.sts.locations.len();
@@ -114,7 +116,7 @@ impl<'a> Lowering<'a, '_> {
         }
     }
 
-    fn declare_label(&mut self, transition: &'a Transition) {
+    fn declare_label(&mut self, transition: &'a TransitionDecl) {
         if let Some(label) = &transition.label {
             let switch = self.sts.switches.next_id();
             self.labels.declare_as(self.cx.sink, Code::DuplicateLabel, &label.text, label.span, switch);
@@ -123,9 +125,9 @@ impl<'a> Lowering<'a, '_> {
 
     pub(super) fn push(
         &mut self,
-        checked: &Checked,
-        transition: &Transition,
-        meta: &Meta,
+        checked: &CheckedSwitch,
+        transition: &TransitionDecl,
+        meta: &DeclMeta,
         source: LocId,
         label: Arc<str>,
     ) -> SwitchId {
@@ -150,7 +152,7 @@ impl<'a> Lowering<'a, '_> {
     }
 
     /// Checks every part of `transition`, so that all its errors are reported.
-    pub(super) fn transition(&mut self, transition: &'a Transition) -> Option<Checked> {
+    pub(super) fn transition(&mut self, transition: &'a TransitionDecl) -> Option<CheckedSwitch> {
         if !transition.is_whole {
             return None;
         }
@@ -174,12 +176,12 @@ impl<'a> Lowering<'a, '_> {
         let message = message?;
         let gate = message.as_ref().map_or(Sts::TAU, |message| message.gate);
         let bound = self.cx.bound.len();
-        let condition = self.condition(message.clone(), transition, Place::Guard);
+        let condition = self.condition(message.clone(), transition, ExprContext::Guard);
         let changes = self.updates(&transition.updates, message);
         self.cx.bound.truncate(bound);
         let (condition, (update, resets, range_check)) = (condition?, changes?);
         let (guard, range_check) = self.guarded(condition, range_check);
-        Some(Checked { gate, guard, update, resets, target: target?, range_check })
+        Some(CheckedSwitch { gate, guard, update, resets, target: target?, range_check })
     }
 
     /// The guard of a switch with this condition whose values fit if `check` holds, and what the ranges demand of it.
@@ -235,8 +237,8 @@ impl<'a> Lowering<'a, '_> {
     pub(super) fn condition(
         &mut self,
         message: Option<Rc<GateItem>>,
-        transition: &'a Transition,
-        place: Place,
+        transition: &'a TransitionDecl,
+        place: ExprContext,
     ) -> Option<Term> {
         let (lets, obligations) = self.cx.at(place, message.clone(), |cx| cx.lets(&transition.lets));
         let rest = self.pattern_condition(message, &transition.pins, transition.guard.as_ref(), place);
@@ -249,15 +251,15 @@ impl<'a> Lowering<'a, '_> {
     pub(super) fn pattern_condition(
         &mut self,
         message: Option<Rc<GateItem>>,
-        pins: &'a [Pin],
+        pins: &'a [PinDecl],
         guard: Option<&'a Expr>,
-        place: Place,
+        place: ExprContext,
     ) -> Option<Term> {
-        let pin_place = if place == Place::Guard { Place::Pin } else { place };
+        let pin_place = if place == ExprContext::Guard { ExprContext::Pin } else { place };
         let (equations, mut obligations) =
             self.cx.at(pin_place, message.clone(), |cx| pins_of(cx, message.as_deref(), pins));
         let (guard, more) = self.cx.at(place, message, |cx| match guard {
-            Some(guard) => cx.check(guard, Sort::Bool, Role::Guard),
+            Some(guard) => cx.check(guard, Sort::Bool, SortRole::Guard),
             None => Some(cx.pool.tt()),
         });
         obligations.extend(more);
@@ -293,7 +295,7 @@ impl<'a> Lowering<'a, '_> {
                 },
                 UpdateKind::Put(name, key, value) => {
                     let var = self.assignable(name, message.as_deref());
-                    let (term, obligations) = self.cx.at(Place::Update, message.clone(), |cx| {
+                    let (term, obligations) = self.cx.at(ExprContext::Update, message.clone(), |cx| {
                         let before = assigned.iter().position(|(other, _)| Some(*other) == var);
                         cx.put(var?, before.map(|at| assigned[at].1), name, (key, value))
                     });
@@ -310,10 +312,11 @@ impl<'a> Lowering<'a, '_> {
                     let var = self.assignable(name, message.as_deref());
                     let sort = var.map_or(Sort::Int, |var| self.cx.pool.var_info(var).sort);
                     self.cx.assigned = Some(name.text.clone());
-                    let (term, obligations) = self.cx.at(Place::Update, message.clone(), |cx| match var {
-                        Some(_) => cx.check(value, sort, Role::Variable(&name.text)),
-                        None => cx.infer(value, None),
-                    });
+                    let (term, obligations) =
+                        self.cx.at(ExprContext::Update, message.clone(), |cx| match var {
+                            Some(_) => cx.check(value, sort, SortRole::Variable(&name.text)),
+                            None => cx.infer(value, None),
+                        });
                     self.cx.assigned = None;
                     checks.extend(obligations);
                     match var.zip(term) {
@@ -418,7 +421,7 @@ impl<'a> Lowering<'a, '_> {
 fn pins_of(
     cx: &mut crate::typeck::Checker<'_, '_>,
     message: Option<&GateItem>,
-    pins: &[Pin],
+    pins: &[PinDecl],
 ) -> Option<Vec<Term>> {
     let message = message.filter(|_| !pins.is_empty());
     let Some(message) = message else { return Some(Vec::new()) };
@@ -441,7 +444,7 @@ fn pins_of(
     complete.then_some(equations)
 }
 
-fn pin_equation(cx: &mut crate::typeck::Checker<'_, '_>, message: &GateItem, pin: &Pin) -> Option<Term> {
+fn pin_equation(cx: &mut crate::typeck::Checker<'_, '_>, message: &GateItem, pin: &PinDecl) -> Option<Term> {
     let Some(field) = message.fields.get(&pin.field.text) else {
         let names: Vec<&str> = message.fields.keys().map(String::as_str).collect();
         cx.unknown_field(&pin.field, "the message", &names, None);
@@ -450,8 +453,8 @@ fn pin_equation(cx: &mut crate::typeck::Checker<'_, '_>, message: &GateItem, pin
     let var = field.var?;
     let sort = cx.pool.var_info(var).sort;
     // The field lies in its range anyway, so a pinned term has no obligation; a constant must fit.
-    let value = cx.check(&pin.value, sort.base(), Role::Field(&pin.field.text))?;
-    cx.check_constant_range(value, pin.value.span, sort, Role::Field(&pin.field.text))?;
+    let value = cx.check(&pin.value, sort.base(), SortRole::Field(&pin.field.text))?;
+    cx.check_constant_range(value, pin.value.span, sort, SortRole::Field(&pin.field.text))?;
     let field = cx.pool.var(var);
     Some(cx.pool.eq(field, value))
 }

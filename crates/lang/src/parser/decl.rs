@@ -4,21 +4,21 @@ use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::source::Span;
 
-use super::{Parse, Parser};
+use super::{ParseResult, Parser};
 use crate::ast::{
-    ConstDecl, Direction, EnumDecl, FnDecl, Item, ItemKind, Message, Meta, Model, Name, RecordDecl, System,
-    TypeDecl, VarDecl, Variant,
+    ConstDecl, DeclMeta, DirectionDecl, EnumDecl, FnDecl, ItemKind, MessageDecl, ModelDecl, ModelItem, Name,
+    RecordDecl, SystemDecl, TypeDecl, VarDecl, VariantDecl,
 };
 use crate::lexer::TokenKind;
-use crate::parser::Abort;
+use crate::parser::ParseAbort;
 use crate::suggest;
 use crate::words::beginnings;
 
 impl Parser<'_> {
     /// A whole file: one model, or a system and the models it is made of; nothing behind it.
-    pub(crate) fn file(&mut self) -> (Option<Model>, Option<System>) {
+    pub(crate) fn file(&mut self) -> (Option<ModelDecl>, Option<SystemDecl>) {
         let mut models = Vec::new();
-        let mut system: Option<System> = None;
+        let mut system: Option<SystemDecl> = None;
         while system.is_none() {
             if self.at_system() {
                 system = self.system().ok();
@@ -30,14 +30,14 @@ impl Parser<'_> {
             }
             match self.model() {
                 Ok(model) => models.push(model),
-                Err(Abort) if models.is_empty() && self.skip_to_heading() => {}
-                Err(Abort) => break,
+                Err(ParseAbort) if models.is_empty() && self.skip_to_heading() => {}
+                Err(ParseAbort) => break,
             }
         }
         match system {
             Some(system) => {
                 self.end_of_file(&system.name, "the system of this file");
-                (None, Some(System { models, ..system }))
+                (None, Some(SystemDecl { models, ..system }))
             }
             None => {
                 let first = models.into_iter().next();
@@ -65,10 +65,10 @@ impl Parser<'_> {
     }
 
     /// The name of a block; where it is missing before `{`, the block is read all the same.
-    pub(super) fn heading_name(&mut self, what: &str) -> Parse<Name> {
+    pub(super) fn heading_name(&mut self, what: &str) -> ParseResult<Name> {
         let place = self.span();
         match self.name(what) {
-            Err(Abort) if self.at(TokenKind::OpenBrace) => {
+            Err(ParseAbort) if self.at(TokenKind::OpenBrace) => {
                 Ok(Name { text: String::new(), span: Span { end: place.start, ..place } })
             }
             name => name,
@@ -90,7 +90,7 @@ impl Parser<'_> {
         self.report(diagnostic);
     }
 
-    pub(super) fn model(&mut self) -> Parse<Model> {
+    pub(super) fn model(&mut self) -> ParseResult<ModelDecl> {
         let start = self.span();
         let meta = self.meta()?;
         if !self.eat_word("model") {
@@ -105,7 +105,7 @@ impl Parser<'_> {
             let (start, place) = (self.position, self.span());
             match self.item() {
                 Ok(item) => items.push(item),
-                Err(Abort) => {
+                Err(ParseAbort) => {
                     broken.extend(self.name_declared_at(start));
                     items.extend(self.half_item(place));
                     self.recover_here(level);
@@ -114,7 +114,7 @@ impl Parser<'_> {
         }
         // A missing brace is reported; the model is complete all the same.
         let _ = self.close(TokenKind::CloseBrace, open);
-        Ok(Model { meta, name, items, broken, span: self.since(start) })
+        Ok(ModelDecl { meta, name, items, broken, span: self.since(start) })
     }
 
     /// Like [`recover`](Self::recover), but moves at least past a token that starts
@@ -129,16 +129,16 @@ impl Parser<'_> {
     }
 
     /// The declaration whose beginning, at `start`, could be read.
-    fn half_item(&mut self, start: Span) -> Option<Item> {
+    fn half_item(&mut self, start: Span) -> Option<ModelItem> {
         let kind = self.half.take()?;
         let span = match &kind {
             ItemKind::Transition(transition) => transition.span,
             _ => self.since(start),
         };
-        Some(Item { meta: Meta::default(), span, kind })
+        Some(ModelItem { meta: DeclMeta::default(), span, kind })
     }
 
-    fn missing_model<T>(&mut self) -> Parse<T> {
+    fn missing_model<T>(&mut self) -> ParseResult<T> {
         let place = self.span();
         let diagnostic = match self.kind() {
             TokenKind::Unknown | TokenKind::OpenStr => self.unexpected_diagnostic("`model`"),
@@ -149,18 +149,18 @@ impl Parser<'_> {
             ),
         };
         self.report(diagnostic.help("a file holds one model: `model Name { ... }`"));
-        Err(Abort)
+        Err(ParseAbort)
     }
 
-    fn item(&mut self) -> Parse<Item> {
+    fn item(&mut self) -> ParseResult<ModelItem> {
         let start = self.span();
         let mut meta = self.meta()?;
         let kind = self.item_kind(&mut meta)?;
         let span = self.since(start);
-        Ok(Item { meta, kind, span })
+        Ok(ModelItem { meta, kind, span })
     }
 
-    fn item_kind(&mut self, meta: &mut Meta) -> Parse<ItemKind> {
+    fn item_kind(&mut self, meta: &mut DeclMeta) -> ParseResult<ItemKind> {
         if self.at(TokenKind::Name) && self.kind_after(1) == TokenKind::Colon {
             return self.labelled();
         }
@@ -179,9 +179,9 @@ impl Parser<'_> {
             "enum" => self.enum_decl().map(ItemKind::Enum),
             "record" => self.record().map(ItemKind::Record),
             "fn" => self.function().map(ItemKind::Fn),
-            "state" => self.state(Meta::default()).map(ItemKind::State),
+            "state" => self.state(DeclMeta::default()).map(ItemKind::State),
             "any" => self.any().map(ItemKind::Any),
-            "on" | "emit" | "internal" => self.transition(Meta::default()).map(ItemKind::Transition),
+            "on" | "emit" | "internal" => self.transition(DeclMeta::default()).map(ItemKind::Transition),
             "purpose" => self.purpose().map(ItemKind::Purpose),
             "always" | "sometimes" => self.property(None).map(ItemKind::Property),
             "test" => self.test().map(ItemKind::Test),
@@ -193,16 +193,16 @@ impl Parser<'_> {
     }
 
     /// `label: on ...` or `label: always ...`.
-    fn labelled(&mut self) -> Parse<ItemKind> {
+    fn labelled(&mut self) -> ParseResult<ItemKind> {
         if matches!(self.slice_at(2), "always" | "sometimes") {
             let label = self.name("a label")?;
             self.expect(TokenKind::Colon)?;
             return self.property(Some(label)).map(ItemKind::Property);
         }
-        self.transition(Meta::default()).map(ItemKind::Transition)
+        self.transition(DeclMeta::default()).map(ItemKind::Transition)
     }
 
-    fn unknown_declaration<T>(&mut self) -> Parse<T> {
+    fn unknown_declaration<T>(&mut self) -> ParseResult<T> {
         let name = Name { text: self.slice().to_owned(), span: self.span() };
         let message = format!("expected a declaration, found `{}`", name.text);
         let diagnostic = Diagnostic::new(Code::UnexpectedToken, name.span, message);
@@ -215,20 +215,20 @@ impl Parser<'_> {
             _ => suggest::nearest(diagnostic, &name, beginnings()),
         };
         self.report(diagnostic);
-        Err(Abort)
+        Err(ParseAbort)
     }
 
-    fn message(&mut self) -> Parse<Message> {
+    fn message(&mut self) -> ParseResult<MessageDecl> {
         let direction = if self.eat_word("output") {
-            Direction::Output
+            DirectionDecl::Output
         } else if self.eat_word("observed") {
             if !self.eat_word("input") {
                 return self.unexpected("`input`, as in `observed input name`");
             }
-            Direction::Observed
+            DirectionDecl::Observed
         } else {
             self.bump();
-            Direction::Input
+            DirectionDecl::Input
         };
         let name = self.name("the name of a message")?;
         let open = self.span();
@@ -237,10 +237,10 @@ impl Parser<'_> {
         } else {
             Vec::new()
         };
-        Ok(Message { direction, name, fields })
+        Ok(MessageDecl { direction, name, fields })
     }
 
-    pub(crate) fn var(&mut self) -> Parse<VarDecl> {
+    pub(crate) fn var(&mut self) -> ParseResult<VarDecl> {
         self.bump();
         let name = self.name("the name of a variable")?;
         if !self.at(TokenKind::Colon) {
@@ -254,29 +254,29 @@ impl Parser<'_> {
         }
         match self.expr() {
             Ok(value) => Ok(VarDecl { name, ty, init: Some(value) }),
-            Err(Abort) => self.keep_half(|value| ItemKind::Var(VarDecl { name, ty, init: Some(value) })),
+            Err(ParseAbort) => self.keep_half(|value| ItemKind::Var(VarDecl { name, ty, init: Some(value) })),
         }
     }
 
-    pub(super) fn constant(&mut self) -> Parse<ConstDecl> {
+    pub(super) fn constant(&mut self) -> ParseResult<ConstDecl> {
         self.bump();
         let name = self.name("the name of a constant")?;
         let ty = if self.eat(TokenKind::Colon) { Some(self.ty()?) } else { None };
         self.expect(TokenKind::Eq)?;
         match self.expr() {
             Ok(value) => Ok(ConstDecl { name, ty, value }),
-            Err(Abort) => self.keep_half(|value| ItemKind::Const(ConstDecl { name, ty, value })),
+            Err(ParseAbort) => self.keep_half(|value| ItemKind::Const(ConstDecl { name, ty, value })),
         }
     }
 
-    fn type_decl(&mut self) -> Parse<TypeDecl> {
+    fn type_decl(&mut self) -> ParseResult<TypeDecl> {
         self.bump();
         let name = self.name("the name of a type")?;
         self.expect(TokenKind::Eq)?;
         Ok(TypeDecl { name, ty: self.ty()? })
     }
 
-    fn enum_decl(&mut self) -> Parse<EnumDecl> {
+    fn enum_decl(&mut self) -> ParseResult<EnumDecl> {
         self.bump();
         let name = self.name("the name of an enum")?;
         let open = self.open_body()?;
@@ -286,12 +286,12 @@ impl Parser<'_> {
             self.report(
                 Diagnostic::new(Code::UnexpectedToken, name.span, message).help("name at least one value"),
             );
-            return Err(Abort);
+            return Err(ParseAbort);
         }
         Ok(EnumDecl { name, variants })
     }
 
-    fn variant(&mut self) -> Parse<Variant> {
+    fn variant(&mut self) -> ParseResult<VariantDecl> {
         let docs = self.docs()?;
         let name = self.name("the name of a value")?;
         let open = self.span();
@@ -300,23 +300,23 @@ impl Parser<'_> {
         } else {
             Vec::new()
         };
-        Ok(Variant { docs, name, fields })
+        Ok(VariantDecl { docs, name, fields })
     }
 
-    fn record(&mut self) -> Parse<RecordDecl> {
+    fn record(&mut self) -> ParseResult<RecordDecl> {
         self.bump();
         let name = self.name("the name of a record")?;
         let open = self.open_body()?;
         Ok(RecordDecl { name, fields: self.list(TokenKind::CloseBrace, open, Self::documented_field)? })
     }
 
-    fn open_body(&mut self) -> Parse<Span> {
+    fn open_body(&mut self) -> ParseResult<Span> {
         let open = self.span();
         self.expect(TokenKind::OpenBrace)?;
         Ok(open)
     }
 
-    pub(crate) fn function(&mut self) -> Parse<FnDecl> {
+    pub(crate) fn function(&mut self) -> ParseResult<FnDecl> {
         self.bump();
         let name = self.name("the name of a function")?;
         let open = self.span();
@@ -332,7 +332,7 @@ impl Parser<'_> {
         self.expect(TokenKind::Eq)?;
         match self.expr() {
             Ok(body) => Ok(FnDecl { name, params, result, body }),
-            Err(Abort) => self.keep_half(|body| ItemKind::Fn(FnDecl { name, params, result, body })),
+            Err(ParseAbort) => self.keep_half(|body| ItemKind::Fn(FnDecl { name, params, result, body })),
         }
     }
 }

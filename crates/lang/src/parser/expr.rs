@@ -8,19 +8,19 @@ use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::source::Span;
 
-use super::{MAX_NESTING, Parse, Parser};
+use super::{MAX_NESTING, ParseResult, Parser};
 use crate::ast::{
-    AddOp, Arg, Arm, CmpOp, Expr, ExprKind, MulOp, Name, OverWord, Pattern, PatternKind, Quantifier, Type,
-    TypeKind,
+    AddOp, ArgExpr, CmpOp, Expr, ExprKind, MatchArm, MulOp, Name, OverWord, PatternExpr, PatternKind,
+    Quantifier, Type, TypeKind,
 };
 use crate::lexer::TokenKind;
 use crate::literal;
-use crate::parser::Abort;
+use crate::parser::ParseAbort;
 use crate::words::is_beginning;
 
 impl Parser<'_> {
     /// An expression.
-    pub(crate) fn expr(&mut self) -> Parse<Expr> {
+    pub(crate) fn expr(&mut self) -> ParseResult<Expr> {
         if self.nesting == 0 {
             self.parts = 0;
         }
@@ -28,7 +28,7 @@ impl Parser<'_> {
     }
 
     /// Runs `parse` one level deeper, or reports that the text is too deep.
-    fn deeper<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
+    fn deeper<T>(&mut self, parse: impl FnOnce(&mut Self) -> ParseResult<T>) -> ParseResult<T> {
         if self.nesting >= MAX_NESTING {
             return self.too_deep();
         }
@@ -38,7 +38,7 @@ impl Parser<'_> {
         result
     }
 
-    fn too_deep<T>(&mut self) -> Parse<T> {
+    fn too_deep<T>(&mut self) -> ParseResult<T> {
         let span = self.span();
         self.report(
             Diagnostic::new(
@@ -48,18 +48,18 @@ impl Parser<'_> {
             )
             .help("name the inner part with `fn`"),
         );
-        Err(Abort)
+        Err(ParseAbort)
     }
 
-    fn implication(&mut self) -> Parse<Expr> {
+    fn implication(&mut self) -> ParseResult<Expr> {
         self.chain(TokenKind::FatArrow, Self::disjunction, ExprKind::Implies)
     }
 
-    fn disjunction(&mut self) -> Parse<Expr> {
+    fn disjunction(&mut self) -> ParseResult<Expr> {
         self.chain(TokenKind::OrOr, Self::conjunction, ExprKind::Or)
     }
 
-    fn conjunction(&mut self) -> Parse<Expr> {
+    fn conjunction(&mut self) -> ParseResult<Expr> {
         self.chain(TokenKind::AndAnd, Self::comparison, ExprKind::And)
     }
 
@@ -67,9 +67,9 @@ impl Parser<'_> {
     fn chain(
         &mut self,
         sign: TokenKind,
-        operand: impl Fn(&mut Self) -> Parse<Expr>,
+        operand: impl Fn(&mut Self) -> ParseResult<Expr>,
         node: impl FnOnce(Vec<Expr>) -> ExprKind,
-    ) -> Parse<Expr> {
+    ) -> ParseResult<Expr> {
         let start = self.span();
         let first = operand(self)?;
         if !self.at(sign) {
@@ -82,7 +82,7 @@ impl Parser<'_> {
         Ok(Expr { kind: node(operands), span: self.since(start) })
     }
 
-    pub(crate) fn comparison(&mut self) -> Parse<Expr> {
+    pub(crate) fn comparison(&mut self) -> ParseResult<Expr> {
         let start = self.span();
         let first = self.sum()?;
         let mut rest = Vec::new();
@@ -103,7 +103,7 @@ impl Parser<'_> {
     }
 
     /// `x in xs`, which other languages write: told how it is written here, and read over.
-    fn membership(&mut self, start: Span) -> Parse<Expr> {
+    fn membership(&mut self, start: Span) -> ParseResult<Expr> {
         let item = self.since(start);
         self.bump();
         let from = self.span();
@@ -170,7 +170,7 @@ impl Parser<'_> {
         }
     }
 
-    fn sum(&mut self) -> Parse<Expr> {
+    fn sum(&mut self) -> ParseResult<Expr> {
         let start = self.span();
         let first = self.product()?;
         let mut rest = Vec::new();
@@ -189,7 +189,7 @@ impl Parser<'_> {
         Ok(Expr { kind: ExprKind::Sum(Box::new(first), rest), span: self.since(start) })
     }
 
-    fn product(&mut self) -> Parse<Expr> {
+    fn product(&mut self) -> ParseResult<Expr> {
         let start = self.span();
         let first = self.prefix()?;
         let mut rest = Vec::new();
@@ -209,7 +209,7 @@ impl Parser<'_> {
         Ok(Expr { kind: ExprKind::Product(Box::new(first), rest), span: self.since(start) })
     }
 
-    fn prefix(&mut self) -> Parse<Expr> {
+    fn prefix(&mut self) -> ParseResult<Expr> {
         let start = self.span();
         let node: fn(Box<Expr>) -> ExprKind = match self.kind() {
             TokenKind::Not => ExprKind::Not,
@@ -221,7 +221,7 @@ impl Parser<'_> {
         Ok(Expr { kind: node(Box::new(operand)), span: self.since(start) })
     }
 
-    fn postfix(&mut self) -> Parse<Expr> {
+    fn postfix(&mut self) -> ParseResult<Expr> {
         let start = self.span();
         let outside = std::mem::take(&mut self.parts);
         let mut expr = self.primary()?;
@@ -254,7 +254,7 @@ impl Parser<'_> {
         self.at(TokenKind::OpenBracket) && !self.token(0).first_on_line
     }
 
-    fn index(&mut self, receiver: Expr, start: Span) -> Parse<Expr> {
+    fn index(&mut self, receiver: Expr, start: Span) -> ParseResult<Expr> {
         let open = self.span();
         self.bump();
         let key = self.expr()?;
@@ -262,7 +262,7 @@ impl Parser<'_> {
         Ok(Expr { kind: ExprKind::Index(Box::new(receiver), Box::new(key)), span: self.since(start) })
     }
 
-    fn primary(&mut self) -> Parse<Expr> {
+    fn primary(&mut self) -> ParseResult<Expr> {
         let start = self.span();
         let kind = match self.kind() {
             TokenKind::True | TokenKind::False => ExprKind::Bool(self.bump().kind == TokenKind::True),
@@ -305,7 +305,7 @@ impl Parser<'_> {
     }
 
     /// `[a, b]` or `[e for x in xs if p]`.
-    fn list_value(&mut self) -> Parse<ExprKind> {
+    fn list_value(&mut self) -> ParseResult<ExprKind> {
         let open = self.span();
         self.bump();
         if self.at(TokenKind::CloseBracket) {
@@ -326,7 +326,7 @@ impl Parser<'_> {
     }
 
     /// `{}`, `{a, b}`, `{e for x in xs if p}` or `{k: v}`.
-    fn set_or_map(&mut self) -> Parse<ExprKind> {
+    fn set_or_map(&mut self) -> ParseResult<ExprKind> {
         let open = self.span();
         self.bump();
         if self.at(TokenKind::CloseBrace) {
@@ -360,7 +360,7 @@ impl Parser<'_> {
     }
 
     /// `for x in xs if p` and what closes it, behind the value.
-    fn comprehension(&mut self, set: bool, item: Expr, open: Span, end: TokenKind) -> Parse<ExprKind> {
+    fn comprehension(&mut self, set: bool, item: Expr, open: Span, end: TokenKind) -> ParseResult<ExprKind> {
         self.bump();
         let var = self.name("a name for the items")?;
         self.expect(TokenKind::In)?;
@@ -370,7 +370,7 @@ impl Parser<'_> {
         Ok(ExprKind::Comprehension { set, item: Box::new(item), var, of, keep })
     }
 
-    fn name_or_call(&mut self) -> Parse<ExprKind> {
+    fn name_or_call(&mut self) -> ParseResult<ExprKind> {
         let name = self.name("an expression")?;
         let open = self.span();
         if !self.eat(TokenKind::OpenParen) {
@@ -380,16 +380,16 @@ impl Parser<'_> {
         Ok(ExprKind::Call(name, args))
     }
 
-    fn argument(&mut self) -> Parse<Arg> {
+    fn argument(&mut self) -> ParseResult<ArgExpr> {
         let is_named = self.at(TokenKind::Name) && self.kind_after(1) == TokenKind::Colon;
         let name = if is_named { Some(self.name("a field")?) } else { None };
         if is_named {
             self.expect(TokenKind::Colon)?;
         }
-        Ok(Arg { name, value: self.expr()? })
+        Ok(ArgExpr { name, value: self.expr()? })
     }
 
-    fn some(&mut self) -> Parse<ExprKind> {
+    fn some(&mut self) -> ParseResult<ExprKind> {
         self.bump();
         let open = self.span();
         self.expect(TokenKind::OpenParen)?;
@@ -398,7 +398,7 @@ impl Parser<'_> {
         Ok(ExprKind::Some(Box::new(inner)))
     }
 
-    fn conditional(&mut self) -> Parse<ExprKind> {
+    fn conditional(&mut self) -> ParseResult<ExprKind> {
         let mut arms = Vec::new();
         while self.eat(TokenKind::If) {
             let condition = self.expr()?;
@@ -412,7 +412,7 @@ impl Parser<'_> {
         Ok(ExprKind::If(arms, Box::new(self.expr()?)))
     }
 
-    fn match_expr(&mut self) -> Parse<ExprKind> {
+    fn match_expr(&mut self) -> ParseResult<ExprKind> {
         self.bump();
         let scrutinee = self.expr()?;
         let open = self.span();
@@ -421,14 +421,14 @@ impl Parser<'_> {
         Ok(ExprKind::Match(Box::new(scrutinee), arms))
     }
 
-    fn arm(&mut self) -> Parse<Arm> {
+    fn arm(&mut self) -> ParseResult<MatchArm> {
         let pattern = self.pattern()?;
         self.expect(TokenKind::FatArrow)?;
-        Ok(Arm { pattern, value: self.expr()? })
+        Ok(MatchArm { pattern, value: self.expr()? })
     }
 
     /// `[]`, `[a, b]` or `[first, ..rest]`.
-    fn list_pattern(&mut self) -> Parse<PatternKind> {
+    fn list_pattern(&mut self) -> ParseResult<PatternKind> {
         let open = self.span();
         self.bump();
         let (mut items, mut rest) = (Vec::new(), None);
@@ -446,7 +446,7 @@ impl Parser<'_> {
         Ok(PatternKind::List(items, rest))
     }
 
-    pub(crate) fn pattern(&mut self) -> Parse<Pattern> {
+    pub(crate) fn pattern(&mut self) -> ParseResult<PatternExpr> {
         let start = self.span();
         let kind = match self.kind() {
             TokenKind::Name => {
@@ -479,10 +479,10 @@ impl Parser<'_> {
             TokenKind::OpenBracket => self.list_pattern()?,
             _ => return self.unexpected("a pattern: a value, `none`, `some(x)`, `[first, ..rest]` or `_`"),
         };
-        Ok(Pattern { kind, span: self.since(start) })
+        Ok(PatternExpr { kind, span: self.since(start) })
     }
 
-    fn quantified(&mut self) -> Parse<ExprKind> {
+    fn quantified(&mut self) -> ParseResult<ExprKind> {
         let word = match self.bump().kind {
             TokenKind::Exists => OverWord::Exists,
             TokenKind::Forall => OverWord::Forall,
@@ -507,7 +507,7 @@ impl Parser<'_> {
     }
 
     /// `: body` behind `exists x in xs`.
-    fn over(&mut self, word: OverWord, var: Name, of: Box<Expr>) -> Parse<ExprKind> {
+    fn over(&mut self, word: OverWord, var: Name, of: Box<Expr>) -> ParseResult<ExprKind> {
         if !self.at(TokenKind::Colon) {
             let (expected, help) = match word {
                 OverWord::Exists | OverWord::Forall => (
@@ -528,7 +528,7 @@ impl Parser<'_> {
     }
 
     /// `..`; Rust's `..=` is reported and read the same.
-    fn range_sign(&mut self) -> Parse<()> {
+    fn range_sign(&mut self) -> ParseResult<()> {
         if self.at(TokenKind::DotDotEq) {
             let span = self.span();
             self.report(
@@ -559,7 +559,7 @@ impl Parser<'_> {
     }
 
     /// The string literal that comes next, its escapes resolved.
-    pub(crate) fn string(&mut self) -> Parse<String> {
+    pub(crate) fn string(&mut self) -> ParseResult<String> {
         if !self.at(TokenKind::Str) {
             return self.unexpected("a string");
         }
@@ -582,11 +582,11 @@ impl Parser<'_> {
     // Types.
 
     /// A type.
-    pub(crate) fn ty(&mut self) -> Parse<Type> {
+    pub(crate) fn ty(&mut self) -> ParseResult<Type> {
         self.deeper(Self::ty_inside)
     }
 
-    fn ty_inside(&mut self) -> Parse<Type> {
+    fn ty_inside(&mut self) -> ParseResult<Type> {
         let start = self.span();
         let named = self.at(TokenKind::Name) && !self.kind_after(1).continues_bound();
         let collection = named && self.kind_after(1) == TokenKind::Lt;
@@ -626,16 +626,16 @@ impl Parser<'_> {
     }
 
     /// A name followed by `:` and a type.
-    pub(crate) fn field(&mut self) -> Parse<crate::ast::Field> {
+    pub(crate) fn field(&mut self) -> ParseResult<crate::ast::FieldDecl> {
         let name: Name = self.name("the name of a field")?;
         self.expect(TokenKind::Colon)?;
-        Ok(crate::ast::Field { docs: Vec::new(), name, ty: self.ty()? })
+        Ok(crate::ast::FieldDecl { docs: Vec::new(), name, ty: self.ty()? })
     }
 
     /// A field that may have a doc comment.
-    pub(crate) fn documented_field(&mut self) -> Parse<crate::ast::Field> {
+    pub(crate) fn documented_field(&mut self) -> ParseResult<crate::ast::FieldDecl> {
         let docs = self.docs()?;
-        Ok(crate::ast::Field { docs, ..self.field()? })
+        Ok(crate::ast::FieldDecl { docs, ..self.field()? })
     }
 }
 

@@ -4,34 +4,35 @@ use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::source::Span;
 
-use super::{Parse, Parser};
+use super::{ParseResult, Parser};
 use crate::ast::{
-    Expr, Item, ItemKind, Let, MessagePattern, Meta, Name, Observer, Pin, Property, PropertyKind, Purpose,
-    PurposeGoal, State, Step, StepKind, Test, Transition, Update, UpdateKind, Verb,
+    DeclMeta, Expr, ItemKind, LetExpr, MessagePattern, ModelItem, Name, ObserverDecl, PinDecl, Property,
+    PropertyKind, PurposeDecl, PurposeGoal, StateDecl, StepDecl, StepKind, TestDecl, TransitionDecl, Update,
+    UpdateKind, Verb,
 };
 use crate::lexer::TokenKind;
-use crate::parser::Abort;
+use crate::parser::ParseAbort;
 use crate::parser::habit;
 use crate::suggest;
 use crate::words::DECLARATION_WORDS;
 
 impl Parser<'_> {
     /// `state name { transitions }`.
-    pub(crate) fn state(&mut self, meta: Meta) -> Parse<State> {
+    pub(crate) fn state(&mut self, meta: DeclMeta) -> ParseResult<StateDecl> {
         let start = self.span();
         self.bump();
         let name = self.heading_name("the name of a state")?;
         let transitions = self.transitions()?;
-        Ok(State { meta, name, transitions, span: self.since(start) })
+        Ok(StateDecl { meta, name, transitions, span: self.since(start) })
     }
 
     /// `any { transitions }`.
-    pub(crate) fn any(&mut self) -> Parse<Vec<Transition>> {
+    pub(crate) fn any(&mut self) -> ParseResult<Vec<TransitionDecl>> {
         self.bump();
         self.transitions()
     }
 
-    fn transitions(&mut self) -> Parse<Vec<Transition>> {
+    fn transitions(&mut self) -> ParseResult<Vec<TransitionDecl>> {
         let open = self.span();
         self.expect(TokenKind::OpenBrace)?;
         let level = self.braces;
@@ -44,7 +45,7 @@ impl Parser<'_> {
             let parsed = self.meta().and_then(|meta| self.transition(meta));
             match parsed {
                 Ok(transition) => transitions.push(transition),
-                Err(Abort) => {
+                Err(ParseAbort) => {
                     if let Some(ItemKind::Transition(half)) = self.half.take() {
                         transitions.push(half);
                     }
@@ -78,7 +79,7 @@ impl Parser<'_> {
     }
 
     /// `label: verb gate(pins) when guard { updates } -> target`.
-    pub(crate) fn transition(&mut self, meta: Meta) -> Parse<Transition> {
+    pub(crate) fn transition(&mut self, meta: DeclMeta) -> ParseResult<TransitionDecl> {
         let start = self.span();
         let label = if self.at(TokenKind::Name) && self.kind_after(1) == TokenKind::Colon {
             let label = self.name("a label")?;
@@ -95,7 +96,7 @@ impl Parser<'_> {
         };
         let (pins, lets, updates) = (Vec::new(), Vec::new(), Vec::new());
         let (guard, target, span, is_whole) = (None, None, start, true);
-        let mut transition = Transition {
+        let mut transition = TransitionDecl {
             meta,
             label,
             verb,
@@ -113,21 +114,21 @@ impl Parser<'_> {
         transition.span = self.since(start);
         match read {
             Ok(()) => Ok(transition),
-            Err(Abort) => {
-                self.half = Some(ItemKind::Transition(Transition { is_whole: false, ..transition }));
-                Err(Abort)
+            Err(ParseAbort) => {
+                self.half = Some(ItemKind::Transition(TransitionDecl { is_whole: false, ..transition }));
+                Err(ParseAbort)
             }
         }
     }
 
     /// What follows the message; what was read before an error is kept.
-    fn clauses(&mut self, transition: &mut Transition) -> Parse<()> {
+    fn clauses(&mut self, transition: &mut TransitionDecl) -> ParseResult<()> {
         let mut pins = Ok(());
         if transition.gate.is_some() {
             match self.pins() {
                 Ok(read) => transition.pins = read,
-                Err(Abort) if self.skip_pins() => pins = Err(Abort),
-                Err(Abort) => return Err(Abort),
+                Err(ParseAbort) if self.skip_pins() => pins = Err(ParseAbort),
+                Err(ParseAbort) => return Err(ParseAbort),
             }
         }
         self.condition(transition)?;
@@ -154,7 +155,7 @@ impl Parser<'_> {
         false
     }
 
-    fn verb(&mut self) -> Parse<Verb> {
+    fn verb(&mut self) -> ParseResult<Verb> {
         let found = Verb::ALL.into_iter().find(|(_, word)| self.at_word(word));
         if let Some((verb, _)) = found {
             self.bump();
@@ -181,11 +182,11 @@ impl Parser<'_> {
         self.report(
             diagnostic.help("a transition reads `label: on message when condition { updates } -> state`"),
         );
-        Err(Abort)
+        Err(ParseAbort)
     }
 
     /// What follows a complete transition must start a new part; clauses out of order are named.
-    fn check_order(&mut self) -> Parse<()> {
+    fn check_order(&mut self) -> ParseResult<()> {
         let clause = match self.kind() {
             TokenKind::When => "`when`",
             TokenKind::OpenBrace => "the updates",
@@ -203,7 +204,7 @@ impl Parser<'_> {
         })
     }
 
-    pub(super) fn pins(&mut self) -> Parse<Vec<Pin>> {
+    pub(super) fn pins(&mut self) -> ParseResult<Vec<PinDecl>> {
         let open = self.span();
         if !self.eat(TokenKind::OpenParen) {
             return Ok(Vec::new());
@@ -211,7 +212,7 @@ impl Parser<'_> {
         self.list(TokenKind::CloseParen, open, Self::pin)
     }
 
-    fn pin(&mut self) -> Parse<Pin> {
+    fn pin(&mut self) -> ParseResult<PinDecl> {
         if !(self.at(TokenKind::Name) && self.kind_after(1) == TokenKind::Colon) {
             return self.unexpected_with("a pin such as `field: value`", |d| {
                 d.help(
@@ -221,15 +222,15 @@ impl Parser<'_> {
         }
         let field = self.name("a field")?;
         self.bump();
-        Ok(Pin { field, value: self.expr()? })
+        Ok(PinDecl { field, value: self.expr()? })
     }
 
-    fn guard(&mut self) -> Parse<Option<Expr>> {
+    fn guard(&mut self) -> ParseResult<Option<Expr>> {
         if self.eat(TokenKind::When) { self.expr().map(Some) } else { Ok(None) }
     }
 
     /// `when let pattern = value && condition`; either may be missing.
-    fn condition(&mut self, transition: &mut Transition) -> Parse<()> {
+    fn condition(&mut self, transition: &mut TransitionDecl) -> ParseResult<()> {
         if self.eat(TokenKind::When) {
             transition.guard = self.lets_and_guard(&mut transition.lets)?;
         }
@@ -237,13 +238,13 @@ impl Parser<'_> {
     }
 
     /// `let pattern = value && condition`; either may be missing. What fits is added to `lets`, up to an error.
-    pub(crate) fn lets_and_guard(&mut self, lets: &mut Vec<Let>) -> Parse<Option<Expr>> {
+    pub(crate) fn lets_and_guard(&mut self, lets: &mut Vec<LetExpr>) -> ParseResult<Option<Expr>> {
         while self.at_word("let") {
             self.bump();
             let pattern = self.pattern()?;
             self.expect(TokenKind::Eq)?;
             let value = self.comparison()?;
-            lets.push(Let { pattern, value });
+            lets.push(LetExpr { pattern, value });
             if !self.eat(TokenKind::AndAnd) {
                 return Ok(None);
             }
@@ -251,7 +252,7 @@ impl Parser<'_> {
         self.expr().map(Some)
     }
 
-    fn updates(&mut self) -> Parse<Vec<Update>> {
+    fn updates(&mut self) -> ParseResult<Vec<Update>> {
         let open = self.span();
         self.bump();
         let mut updates = Vec::new();
@@ -275,7 +276,7 @@ impl Parser<'_> {
     }
 
     /// `[key]` behind the variable of an update.
-    pub(crate) fn update_key(&mut self) -> Parse<Option<Expr>> {
+    pub(crate) fn update_key(&mut self) -> ParseResult<Option<Expr>> {
         let open = self.span();
         if !self.eat(TokenKind::OpenBracket) {
             return Ok(None);
@@ -285,7 +286,7 @@ impl Parser<'_> {
         Ok(Some(key))
     }
 
-    fn update(&mut self) -> Parse<Update> {
+    fn update(&mut self) -> ParseResult<Update> {
         let start = self.span();
         if self.at_word("reset") && self.kind_after(1) == TokenKind::Name {
             self.bump();
@@ -326,12 +327,12 @@ impl Parser<'_> {
 
     /// `purpose name: r1, r2`, `purpose name: reach state when condition` or
     /// `purpose name { state ... }`.
-    pub(crate) fn purpose(&mut self) -> Parse<Purpose> {
+    pub(crate) fn purpose(&mut self) -> ParseResult<PurposeDecl> {
         self.bump();
         let name = self.name("the name of a purpose")?;
         if self.at(TokenKind::OpenBrace) {
             let observer = self.observer()?;
-            return Ok(Purpose { name, goal: PurposeGoal::Observer(observer) });
+            return Ok(PurposeDecl { name, goal: PurposeGoal::Observer(observer) });
         }
         if !self.eat(TokenKind::Colon) {
             return self.unexpected("`:` or `{`");
@@ -343,19 +344,19 @@ impl Parser<'_> {
             while self.eat(TokenKind::Comma) {
                 path.push(self.label_name()?);
             }
-            return Ok(Purpose { name, goal: PurposeGoal::Path(path) });
+            return Ok(PurposeDecl { name, goal: PurposeGoal::Path(path) });
         }
         self.bump();
         let state = if self.at(TokenKind::Name) { Some(self.name("the name of a state")?) } else { None };
-        Ok(Purpose { name, goal: PurposeGoal::Reach { state, when: self.guard()? } })
+        Ok(PurposeDecl { name, goal: PurposeGoal::Reach { state, when: self.guard()? } })
     }
 
     /// `{ var ... clock ... state ... }`; declarations come before the states.
-    fn observer(&mut self) -> Parse<Observer> {
+    fn observer(&mut self) -> ParseResult<ObserverDecl> {
         let open = self.span();
         self.bump();
         let level = self.braces;
-        let mut observer = Observer { items: Vec::new(), states: Vec::new() };
+        let mut observer = ObserverDecl { items: Vec::new(), states: Vec::new() };
         while !matches!(self.kind(), TokenKind::CloseBrace | TokenKind::End) {
             if self.observer_part(&mut observer).is_err() {
                 self.recover_here(level);
@@ -365,12 +366,12 @@ impl Parser<'_> {
         Ok(observer)
     }
 
-    fn observer_part(&mut self, observer: &mut Observer) -> Parse<()> {
+    fn observer_part(&mut self, observer: &mut ObserverDecl) -> ParseResult<()> {
         let start = self.span();
         let meta = self.meta()?;
         if self.at_word("state") {
             let state = self.state(meta)?;
-            observer.states.push(State { span: start.to(state.span), ..state });
+            observer.states.push(StateDecl { span: start.to(state.span), ..state });
             return Ok(());
         }
         if !observer.states.is_empty() {
@@ -386,19 +387,19 @@ impl Parser<'_> {
         } else {
             return self.unexpected("`state`, `var` or `clock`");
         };
-        observer.items.push(Item { meta, kind, span: self.since(start) });
+        observer.items.push(ModelItem { meta, kind, span: self.since(start) });
         Ok(())
     }
 
     /// `always condition` or `sometimes condition`.
-    pub(crate) fn property(&mut self, label: Option<Name>) -> Parse<Property> {
+    pub(crate) fn property(&mut self, label: Option<Name>) -> ParseResult<Property> {
         let kind = if self.slice() == "always" { PropertyKind::Always } else { PropertyKind::Sometimes };
         self.bump();
         Ok(Property { label, kind, condition: self.expr()? })
     }
 
     /// `test "name" { steps }`.
-    pub(crate) fn test(&mut self) -> Parse<Test> {
+    pub(crate) fn test(&mut self) -> ParseResult<TestDecl> {
         self.bump();
         let name_span = self.span();
         if !self.at(TokenKind::Str) {
@@ -414,19 +415,19 @@ impl Parser<'_> {
         while !matches!(self.kind(), TokenKind::CloseBrace | TokenKind::End) {
             if self.leaves_block(open) {
                 self.braces = level.saturating_sub(1);
-                return Ok(Test { name, name_span, steps });
+                return Ok(TestDecl { name, name_span, steps });
             }
             match self.step() {
                 Ok(step) => steps.push(step),
-                Err(Abort) => self.recover_here(level),
+                Err(ParseAbort) => self.recover_here(level),
             }
             while self.eat(TokenKind::Semicolon) {}
         }
         let _ = self.close(TokenKind::CloseBrace, open);
-        Ok(Test { name, name_span, steps })
+        Ok(TestDecl { name, name_span, steps })
     }
 
-    fn step(&mut self) -> Parse<Step> {
+    fn step(&mut self) -> ParseResult<StepDecl> {
         let start = self.span();
         let kind = if self.eat_word("send") {
             StepKind::Send(self.message_pattern()?)
@@ -441,7 +442,7 @@ impl Parser<'_> {
                 )
             });
         };
-        Ok(Step { kind, span: self.since(start) })
+        Ok(StepDecl { kind, span: self.since(start) })
     }
 
     fn starts_duration(&self) -> bool {
@@ -453,7 +454,7 @@ impl Parser<'_> {
         }
     }
 
-    fn message_pattern(&mut self) -> Parse<MessagePattern> {
+    fn message_pattern(&mut self) -> ParseResult<MessagePattern> {
         let gate = self.message_name()?;
         Ok(MessagePattern { gate, pins: self.pins()?, guard: self.guard()? })
     }

@@ -1,9 +1,9 @@
 //! Systems made of parts.
 
-use super::{Abort, Parse, Parser};
+use super::{ParseAbort, ParseResult, Parser};
 use crate::ast::{
-    ChannelDecl, Connection, Item, ItemKind, Name, PartDecl, Pin, Port, System, SystemItem, SystemItemKind,
-    UseDecl,
+    ChannelDecl, ConnectionDecl, ItemKind, ModelItem, Name, PartDecl, PinDecl, PortDecl, SystemDecl,
+    SystemItem, SystemItemKind, UseDecl,
 };
 use crate::lexer::TokenKind;
 
@@ -28,7 +28,7 @@ impl Parser<'_> {
             && self.kind_after(ahead + 2) == TokenKind::OpenBrace
     }
 
-    pub(super) fn system(&mut self) -> Parse<System> {
+    pub(super) fn system(&mut self) -> ParseResult<SystemDecl> {
         let start = self.span();
         let meta = self.meta()?;
         self.bump();
@@ -40,12 +40,12 @@ impl Parser<'_> {
         while !matches!(self.kind(), TokenKind::CloseBrace | TokenKind::End) {
             match self.system_item() {
                 Ok(item) => items.push(item),
-                Err(Abort) => self.recover_line(level),
+                Err(ParseAbort) => self.recover_line(level),
             }
         }
         // A missing brace is reported; the system is complete all the same.
         let _ = self.close(TokenKind::CloseBrace, open);
-        Ok(System { meta, name, models: Vec::new(), items, span: self.since(start) })
+        Ok(SystemDecl { meta, name, models: Vec::new(), items, span: self.since(start) })
     }
 
     /// Skips to the next line, at least past one token.
@@ -57,13 +57,13 @@ impl Parser<'_> {
         }
     }
 
-    fn system_item(&mut self) -> Parse<SystemItem> {
+    fn system_item(&mut self) -> ParseResult<SystemItem> {
         let start = self.span();
         let meta = self.meta()?;
         let kind = match self.goal()? {
             Some(kind) => {
                 let span = self.since(start);
-                SystemItemKind::Goal(Box::new(Item { meta: meta.clone(), kind, span }))
+                SystemItemKind::Goal(Box::new(ModelItem { meta: meta.clone(), kind, span }))
             }
             None => self.system_item_kind()?,
         };
@@ -71,7 +71,7 @@ impl Parser<'_> {
     }
 
     /// A purpose, a property or a test, if one starts here.
-    fn goal(&mut self) -> Parse<Option<ItemKind>> {
+    fn goal(&mut self) -> ParseResult<Option<ItemKind>> {
         let next = self.kind_after(1);
         let is_property = |text: &str| matches!(text, "always" | "sometimes");
         if self.at(TokenKind::Name) && next == TokenKind::Colon && is_property(self.slice_at(2)) {
@@ -89,7 +89,7 @@ impl Parser<'_> {
     }
 
     /// The name of a message: `say`, or in a system `client.say`.
-    pub(super) fn message_name(&mut self) -> Parse<Name> {
+    pub(super) fn message_name(&mut self) -> ParseResult<Name> {
         let mut name = self.name("the name of a message")?;
         while self.at(TokenKind::Dot) && self.kind_after(1) == TokenKind::Name {
             self.bump();
@@ -100,7 +100,7 @@ impl Parser<'_> {
     }
 
     /// The label of a transition: `take`, or in a system `client[2].send+server.take`.
-    pub(super) fn label_name(&mut self) -> Parse<Name> {
+    pub(super) fn label_name(&mut self) -> ParseResult<Name> {
         let mut name = self.name("the label of a transition")?;
         while matches!(self.kind(), TokenKind::Dot | TokenKind::OpenBracket | TokenKind::Plus) {
             let open = self.span();
@@ -119,7 +119,7 @@ impl Parser<'_> {
         Ok(name)
     }
 
-    fn system_item_kind(&mut self) -> Parse<SystemItemKind> {
+    fn system_item_kind(&mut self) -> ParseResult<SystemItemKind> {
         let is_word = self.kind_after(1) == TokenKind::Name;
         match self.slice() {
             "use" if is_word => self.use_decl().map(SystemItemKind::Use),
@@ -141,7 +141,7 @@ impl Parser<'_> {
     }
 
     /// `use Server from "server.iox"`.
-    fn use_decl(&mut self) -> Parse<UseDecl> {
+    fn use_decl(&mut self) -> ParseResult<UseDecl> {
         self.bump();
         let model = self.name("the name of a model")?;
         if !self.eat_word("from") {
@@ -152,7 +152,7 @@ impl Parser<'_> {
     }
 
     /// `name: ...`, `name[i in 1..3]: ...` or `part.message -> part.message`.
-    fn part_or_connection(&mut self) -> Parse<SystemItemKind> {
+    fn part_or_connection(&mut self) -> ParseResult<SystemItemKind> {
         if self.at(TokenKind::Name) && self.kind_after(1) == TokenKind::Colon {
             return self.part_or_channel();
         }
@@ -168,10 +168,10 @@ impl Parser<'_> {
         let from = self.port()?;
         self.expect(TokenKind::Arrow)?;
         let to = self.port()?;
-        Ok(SystemItemKind::Connect(Connection { from, to }))
+        Ok(SystemItemKind::Connect(ConnectionDecl { from, to }))
     }
 
-    fn part_or_channel(&mut self) -> Parse<SystemItemKind> {
+    fn part_or_channel(&mut self) -> ParseResult<SystemItemKind> {
         let name = self.name("the name of a part")?;
         self.bump();
         let kind = self.name("a model or a channel")?;
@@ -189,7 +189,7 @@ impl Parser<'_> {
     }
 
     /// A channel alone: `fifo(capacity: 4)`.
-    pub(crate) fn channel(&mut self) -> Option<(Name, Vec<Pin>)> {
+    pub(crate) fn channel(&mut self) -> Option<(Name, Vec<PinDecl>)> {
         let kind = self.name("a channel such as `fifo(capacity: 4)`").ok()?;
         let settings = self.pins().ok()?;
         if !self.at(TokenKind::End) {
@@ -199,7 +199,7 @@ impl Parser<'_> {
     }
 
     /// `client[i in 1..3]: Client(ID: i)`.
-    fn array(&mut self) -> Parse<PartDecl> {
+    fn array(&mut self) -> ParseResult<PartDecl> {
         let name = self.name("the name of a part")?;
         let open = self.span();
         self.bump();
@@ -216,7 +216,7 @@ impl Parser<'_> {
     }
 
     /// `part.message(pins)` or `part[index].message(pins)`.
-    fn port(&mut self) -> Parse<Port> {
+    fn port(&mut self) -> ParseResult<PortDecl> {
         let start = self.span();
         let part = self.name("a part")?;
         let open = self.span();
@@ -230,6 +230,6 @@ impl Parser<'_> {
         self.expect(TokenKind::Dot)?;
         let message = self.name("a message of the part")?;
         let pins = self.pins()?;
-        Ok(Port { part, index, message, pins, span: self.since(start) })
+        Ok(PortDecl { part, index, message, pins, span: self.since(start) })
     }
 }

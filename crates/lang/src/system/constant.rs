@@ -10,7 +10,7 @@ use ioxide_model::value::{DataValue, Value};
 use crate::ast::{AddOp, Expr, ExprKind, MulOp};
 
 /// A constant, or why it is none.
-pub(super) type Known<T> = Result<T, Box<Diagnostic>>;
+pub(super) type KnownConstant<T> = Result<T, Box<Diagnostic>>;
 
 /// Names with values.
 #[derive(Clone, Debug, Default)]
@@ -34,7 +34,7 @@ impl Constants {
     }
 
     /// The value of `expr`, if it is constant.
-    pub(super) fn value(&self, expr: &Expr) -> Known<Value> {
+    pub(super) fn value(&self, expr: &Expr) -> KnownConstant<Value> {
         let no = || {
             let diagnostic = Diagnostic::new(Code::NotConstant, expr.span, "a constant is needed here");
             Box::new(diagnostic.help(
@@ -55,7 +55,7 @@ impl Constants {
     }
 
     /// The whole number that `expr` is.
-    pub(super) fn int(&self, expr: &Expr) -> Known<i128> {
+    pub(super) fn int(&self, expr: &Expr) -> KnownConstant<i128> {
         let message = "a constant whole number is needed here";
         let no = || Box::new(Diagnostic::new(Code::NotConstant, expr.span, message));
         match &expr.kind {
@@ -86,7 +86,7 @@ impl Constants {
     }
 
     /// The value of `expr` as one of `sort`.
-    pub(super) fn of_sort(&self, pool: &TermPool, expr: &Expr, sort: Sort) -> Known<Value> {
+    pub(super) fn of_sort(&self, pool: &TermPool, expr: &Expr, sort: Sort) -> KnownConstant<Value> {
         if let (Sort::Data(data), ExprKind::Name(name)) = (sort, &expr.kind)
             && let Some(ctor) = pool.data(data).ctors.iter().position(|ctor| *ctor.name == **name)
         {

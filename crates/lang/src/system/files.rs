@@ -3,7 +3,7 @@
 use ioxide_model::source::{FileId, Sources};
 
 use crate::ast::SystemItemKind;
-use crate::sink::Sink;
+use crate::sink::FindingSink;
 use crate::{extension, parser};
 
 /// More files than this are not read.
@@ -34,7 +34,7 @@ fn named(sources: &Sources, file: FileId) -> Vec<String> {
     if extension(&source.name) != Some("iox") {
         return Vec::new();
     }
-    let tree = parser::parse(&source.text, file, &mut Sink::default());
+    let tree = parser::parse(&source.text, file, &mut FindingSink::default());
     let items = tree.system.into_iter().flat_map(|system| system.items);
     let paths = items.filter_map(|item| match item.kind {
         SystemItemKind::Use(decl) => Some(beside(&source.name, &decl.path)),

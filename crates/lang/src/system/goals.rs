@@ -6,21 +6,26 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use ioxide_model::compose::Part;
+use ioxide_model::compose::PartSystem;
 use ioxide_model::sort::{DataKind, Sort};
 use ioxide_model::source::Span;
 use ioxide_model::sts::{Gate, Model, SwitchId};
 use ioxide_model::term::VarId;
 
 use super::constant::Constants;
-use crate::ast::{Item, Name, System, SystemItemKind};
+use crate::ast::{ModelItem, Name, SystemDecl, SystemItemKind};
 use crate::lower::{GoalNames, with_goals};
-use crate::sink::Sink;
+use crate::sink::FindingSink;
 use crate::typeck::{FieldItem, GateItem, PartNames, ValueItem};
 
 /// `model` with the goals of `system`.
-pub(super) fn add(mut model: Model, system: &System, constants: &Constants, sink: &mut Sink) -> Model {
-    let items: Vec<Item> = system.items.iter().filter_map(goal).collect();
+pub(super) fn add(
+    mut model: Model,
+    system: &SystemDecl,
+    constants: &Constants,
+    sink: &mut FindingSink,
+) -> Model {
+    let items: Vec<ModelItem> = system.items.iter().filter_map(goal).collect();
     if items.is_empty() {
         return model;
     }
@@ -37,7 +42,7 @@ pub(super) fn add(mut model: Model, system: &System, constants: &Constants, sink
     with_goals(model, names, &items, sink)
 }
 
-fn goal(item: &crate::ast::SystemItem) -> Option<Item> {
+fn goal(item: &crate::ast::SystemItem) -> Option<ModelItem> {
     match &item.kind {
         SystemItemKind::Goal(goal) => Some((**goal).clone()),
         _ => None,
@@ -49,7 +54,12 @@ fn named(text: &str, span: Span) -> Name {
 }
 
 /// The constants of the system, and the values of the enums of its parts that no other enum has.
-fn values(model: &mut Model, system: &System, constants: &Constants, place: Span) -> Vec<(Name, ValueItem)> {
+fn values(
+    model: &mut Model,
+    system: &SystemDecl,
+    constants: &Constants,
+    place: Span,
+) -> Vec<(Name, ValueItem)> {
     let mut found: BTreeMap<String, Option<(Name, ValueItem)>> = BTreeMap::new();
     for (id, data) in model.pool.data_types().filter(|(_, data)| is_written(data)) {
         if data.kind != DataKind::Enum {
@@ -71,7 +81,7 @@ fn values(model: &mut Model, system: &System, constants: &Constants, place: Span
 }
 
 /// Whether somebody wrote this type, not the composition.
-fn is_written(data: &ioxide_model::sort::Data) -> bool {
+fn is_written(data: &ioxide_model::sort::DataSort) -> bool {
     !data.name.contains('.') && data.kind != DataKind::Option
 }
 
@@ -108,7 +118,7 @@ fn parts(model: &Model) -> Rc<[PartNames]> {
     parts.map(|part| part_names(model, part)).collect()
 }
 
-fn part_names(model: &Model, part: &Part) -> PartNames {
+fn part_names(model: &Model, part: &PartSystem) -> PartNames {
     let prefix = format!("{}.", part.name);
     let own = |var: VarId| {
         let name = model.pool.var_info(var).name.strip_prefix(&prefix)?.to_owned();

@@ -10,10 +10,10 @@ use ioxide_model::sts::Model;
 
 use super::constant::{Constants, as_text};
 use super::files::beside;
-use crate::ast::{Name, PartDecl, System, SystemItemKind, UseDecl};
-use crate::resolve::Table;
-use crate::sink::Sink;
-use crate::{Lints, Options, lower, suggest};
+use crate::ast::{Name, PartDecl, SystemDecl, SystemItemKind, UseDecl};
+use crate::resolve::NameTable;
+use crate::sink::FindingSink;
+use crate::{LintLevel, LoadOptions, lower, suggest};
 
 /// Instances of all parts together.
 const MAX_INSTANCES: usize = 10_000;
@@ -38,11 +38,11 @@ pub(super) struct Instance {
 }
 
 /// The models and parts that a system declares.
-pub(super) struct Parts<'a> {
+pub(super) struct SystemParts<'a> {
     sources: &'a Sources,
     file: FileId,
-    system: &'a System,
-    options: &'a Options,
+    system: &'a SystemDecl,
+    options: &'a LoadOptions,
     constants: &'a Constants,
     /// Models by name and constants.
     loaded: BTreeMap<Configured, Option<Model>>,
@@ -51,20 +51,20 @@ pub(super) struct Parts<'a> {
     switches: usize,
 }
 
-impl<'a> Parts<'a> {
+impl<'a> SystemParts<'a> {
     pub(super) fn new(
         sources: &'a Sources,
         file: FileId,
-        system: &'a System,
-        options: &'a Options,
+        system: &'a SystemDecl,
+        options: &'a LoadOptions,
         constants: &'a Constants,
     ) -> Self {
         Self { sources, file, system, options, constants, loaded: BTreeMap::new(), messages: 0, switches: 0 }
     }
 
     /// Every instance of every part.
-    pub(super) fn instances(&mut self, sink: &mut Sink) -> Vec<Instance> {
-        let mut names: Table<'_, ()> = Table::new("part");
+    pub(super) fn instances(&mut self, sink: &mut FindingSink) -> Vec<Instance> {
+        let mut names: NameTable<'_, ()> = NameTable::new("part");
         let mut all = Vec::new();
         let system = self.system;
         for item in &system.items {
@@ -83,7 +83,7 @@ impl<'a> Parts<'a> {
         all
     }
 
-    fn instances_of(&mut self, decl: &PartDecl, sink: &mut Sink, all: &mut Vec<Instance>) {
+    fn instances_of(&mut self, decl: &PartDecl, sink: &mut FindingSink, all: &mut Vec<Instance>) {
         let indices: Vec<Option<i64>> = match &decl.index {
             None => vec![None],
             Some((_, lo, hi)) => match (self.constants.int(lo), self.constants.int(hi)) {
@@ -142,7 +142,7 @@ impl<'a> Parts<'a> {
         decl: &PartDecl,
         name: &str,
         constants: &Constants,
-        sink: &mut Sink,
+        sink: &mut FindingSink,
     ) -> Option<Vec<(String, String)>> {
         let mut overrides = Vec::new();
         for pin in &decl.constants {
@@ -168,7 +168,7 @@ impl<'a> Parts<'a> {
     }
 
     /// Reports overrides that name no constant of the system and no part.
-    pub(super) fn check_overrides(&self, sink: &mut Sink) {
+    pub(super) fn check_overrides(&self, sink: &mut FindingSink) {
         for (name, _) in &self.options.overrides {
             let fits = match name.rsplit_once('.') {
                 Some((part, _)) => self.part_decls().any(|decl| {
@@ -202,14 +202,19 @@ impl<'a> Parts<'a> {
     }
 
     /// The model called `name` with these constants; its findings are reported the first time.
-    fn model(&mut self, name: &Name, overrides: Vec<(String, String)>, sink: &mut Sink) -> Option<Model> {
+    fn model(
+        &mut self,
+        name: &Name,
+        overrides: Vec<(String, String)>,
+        sink: &mut FindingSink,
+    ) -> Option<Model> {
         let key = (name.text.clone(), overrides);
         if let Some(known) = self.loaded.get(&key) {
             return known.clone();
         }
         let is_first = !self.loaded.keys().any(|(known, _)| *known == name.text);
-        let mut found = Sink::default();
-        let options = Options { overrides: key.1.clone() };
+        let mut found = FindingSink::default();
+        let options = LoadOptions { overrides: key.1.clone() };
         let model = self.load(name, &options, &mut found);
         let has_errors = found.has_errors();
         for finding in found.finish() {
@@ -223,9 +228,9 @@ impl<'a> Parts<'a> {
         model
     }
 
-    fn load(&self, name: &Name, options: &Options, sink: &mut Sink) -> Option<Model> {
+    fn load(&self, name: &Name, options: &LoadOptions, sink: &mut FindingSink) -> Option<Model> {
         if let Some(local) = self.system.models.iter().find(|model| model.name.text == name.text) {
-            return Some(lower::lower(local, options, Lints::On, sink));
+            return Some(lower::lower(local, options, LintLevel::On, sink));
         }
         let Some(decl) = self.uses().find(|decl| decl.model.text == name.text) else {
             let here = self.system.models.iter().map(|model| model.name.text.as_str());
@@ -240,7 +245,7 @@ impl<'a> Parts<'a> {
         self.imported(decl, options, sink)
     }
 
-    fn imported(&self, decl: &UseDecl, options: &Options, sink: &mut Sink) -> Option<Model> {
+    fn imported(&self, decl: &UseDecl, options: &LoadOptions, sink: &mut FindingSink) -> Option<Model> {
         let own = &self.sources.file(self.file).name;
         let path = beside(own, &decl.path);
         let file = match self.sources.find(&path) {
@@ -283,7 +288,7 @@ fn depth_of(sources: &Sources, file: FileId) -> usize {
             return depth;
         }
         let source = sources.file(file);
-        let tree = crate::parser::parse(&source.text, file, &mut Sink::default());
+        let tree = crate::parser::parse(&source.text, file, &mut FindingSink::default());
         let items = tree.system.into_iter().flat_map(|system| system.items);
         let deepest = items.filter_map(|item| match item.kind {
             SystemItemKind::Use(decl) => sources.find(&beside(&source.name, &decl.path)).ok(),

@@ -9,7 +9,9 @@
 //! with a place where all outputs may come, which lie beyond the channel, and one where none comes.
 
 use ioxide_model::code::Code;
-use ioxide_model::compose::{Carried, Channel, ChannelDelay, Composer, Discipline, Meeting, Member, Source};
+use ioxide_model::compose::{
+    CarriedMessage, Channel, ChannelDelay, Composer, Discipline, SyncFieldSource, SyncMember, Synchronisation,
+};
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::index::Idx;
 use ioxide_model::number::Rational;
@@ -17,12 +19,12 @@ use ioxide_model::source::{FileId, Sources};
 use ioxide_model::sts::{GateId, GateKind, LocId, Location, Model, Sts, Switch};
 use ioxide_model::term::{Term, VarId};
 
-use super::constant::{Constants, Known};
-use crate::ast::{ExprKind, Name, Pin};
+use super::constant::{Constants, KnownConstant};
+use crate::ast::{ExprKind, Name, PinDecl};
 use crate::lexer::lex;
-use crate::literal::{self, Number};
+use crate::literal::{self, NumberLiteral};
 use crate::parser::Parser;
-use crate::sink::Sink;
+use crate::sink::FindingSink;
 use crate::suggest;
 
 /// Why a text is no channel.
@@ -36,7 +38,7 @@ pub struct NotAChannel(pub String);
 pub fn channel(text: &str) -> Result<Channel, NotAChannel> {
     let mut sources = Sources::new();
     let file = sources.add("<channel>", text);
-    let mut sink = Sink::default();
+    let mut sink = FindingSink::default();
     let found = read(text, file, &mut sink);
     let wrong = sink.finish().into_iter().next();
     match (found, wrong) {
@@ -46,7 +48,7 @@ pub fn channel(text: &str) -> Result<Channel, NotAChannel> {
     }
 }
 
-fn read(text: &str, file: FileId, sink: &mut Sink) -> Option<Channel> {
+fn read(text: &str, file: FileId, sink: &mut FindingSink) -> Option<Channel> {
     let lexed = lex(text);
     let (kind, settings) = Parser::new(text, file, &lexed, sink).channel()?;
     match channel_of(&kind, &settings, &Constants::default()) {
@@ -59,7 +61,7 @@ fn read(text: &str, file: FileId, sink: &mut Sink) -> Option<Channel> {
 }
 
 /// The channel of the library called `kind` with these settings.
-pub(super) fn channel_of(kind: &Name, settings: &[Pin], constants: &Constants) -> Known<Channel> {
+pub(super) fn channel_of(kind: &Name, settings: &[PinDecl], constants: &Constants) -> KnownConstant<Channel> {
     let discipline = match kind.text.as_str() {
         "fifo" => Discipline::Fifo,
         "bag" => Discipline::Bag,
@@ -107,11 +109,11 @@ fn delay_of(channel: &mut Channel) -> &mut ChannelDelay {
 }
 
 /// Seconds, such as `250ms` or `2s`.
-fn duration(pin: &Pin, constants: &Constants) -> Known<Rational> {
+fn duration(pin: &PinDecl, constants: &Constants) -> KnownConstant<Rational> {
     let written = match &pin.value.kind {
         ExprKind::Number(text) => match literal::number(text) {
-            Ok(Number::Real(seconds)) => Some(seconds),
-            Ok(Number::Int(seconds)) => Some(Rational::from(seconds)),
+            Ok(NumberLiteral::Real(seconds)) => Some(seconds),
+            Ok(NumberLiteral::Int(seconds)) => Some(Rational::from(seconds)),
             Err(_) => None,
         },
         _ => constants.int(&pin.value).ok().and_then(|n| i64::try_from(n).ok()).map(Rational::from),
@@ -122,7 +124,7 @@ fn duration(pin: &Pin, constants: &Constants) -> Known<Rational> {
     })
 }
 
-fn capacity(pin: &Pin, constants: &Constants) -> Known<usize> {
+fn capacity(pin: &PinDecl, constants: &Constants) -> KnownConstant<usize> {
     let n = constants.int(&pin.value)?;
     let max = Channel::MAX_CAPACITY;
     usize::try_from(n).ok().filter(|n| (1..=max).contains(n)).ok_or_else(|| {
@@ -131,7 +133,7 @@ fn capacity(pin: &Pin, constants: &Constants) -> Known<usize> {
     })
 }
 
-fn yes_or_no(pin: &Pin) -> Known<bool> {
+fn yes_or_no(pin: &PinDecl) -> KnownConstant<bool> {
     match pin.value.kind {
         ExprKind::Bool(yes) => Ok(yes),
         _ => {
@@ -159,7 +161,7 @@ pub fn through(model: &Model, channel: &Channel) -> Result<Model, NotAChannel> {
     let part = composer.part("model", None, &completed).map_err(|clash| no(&clash.0))?;
     let ways = [GateKind::Input, GateKind::Output].map(|kind| {
         let gates: Vec<GateId> = passing(sts, kind).collect();
-        let messages: Vec<Carried> =
+        let messages: Vec<CarriedMessage> =
             gates.iter().map(|&gate| carried(&composer, &completed, part, gate)).collect();
         (gates, messages)
     });
@@ -171,19 +173,19 @@ pub fn through(model: &Model, channel: &Channel) -> Result<Model, NotAChannel> {
         let fields = face(&mut composer, &sent[at]);
         let seen = &sts.gates[gate];
         let visible = composer.gate(&seen.name, seen.kind, fields.clone(), seen.span, &seen.doc);
-        composer.meet(&meeting(visible, &fields, &[(to, Carried::accepted(at))])).map_err(open)?;
+        composer.meet(&meeting(visible, &fields, &[(to, CarriedMessage::accepted(at))])).map_err(open)?;
         let hidden = face(&mut composer, &sent[at]);
-        let both = [(to, Carried::delivered(at)), (part, gate)];
+        let both = [(to, CarriedMessage::delivered(at)), (part, gate)];
         composer.meet(&meeting(Sts::TAU, &hidden, &both)).map_err(open)?;
     }
     for (at, &gate) in outputs.iter().enumerate() {
         let hidden = face(&mut composer, &received[at]);
-        let both = [(part, gate), (from, Carried::accepted(at))];
+        let both = [(part, gate), (from, CarriedMessage::accepted(at))];
         composer.meet(&meeting(Sts::TAU, &hidden, &both)).map_err(open)?;
         let fields = face(&mut composer, &received[at]);
         let seen = &sts.gates[gate];
         let visible = composer.gate(&seen.name, seen.kind, fields.clone(), seen.span, &seen.doc);
-        composer.meet(&meeting(visible, &fields, &[(from, Carried::delivered(at))])).map_err(open)?;
+        composer.meet(&meeting(visible, &fields, &[(from, CarriedMessage::delivered(at))])).map_err(open)?;
         // Where everything may follow, so may this, at once.
         composer.meet(&meeting(visible, &fields, &[(part, chaos[at])])).map_err(open)?;
     }
@@ -204,23 +206,37 @@ fn passing(sts: &Sts, kind: GateKind) -> impl Iterator<Item = GateId> + '_ {
     sts.gates.iter_enumerated().map(|(gate, _)| gate).filter(fits)
 }
 
-fn carried(composer: &Composer, model: &Model, part: ioxide_model::compose::PartId, gate: GateId) -> Carried {
+fn carried(
+    composer: &Composer,
+    model: &Model,
+    part: ioxide_model::compose::PartId,
+    gate: GateId,
+) -> CarriedMessage {
     let names = model.sts.gates[gate].fields.iter().map(|&field| model.pool.var_info(field).name.to_string());
     let fields = names.enumerate().map(|(at, name)| (name, composer.field_sort(part, gate, at))).collect();
-    Carried { name: model.sts.gates[gate].name.to_string(), fields }
+    CarriedMessage { name: model.sts.gates[gate].name.to_string(), fields }
 }
 
-fn face(composer: &mut Composer, message: &Carried) -> Vec<VarId> {
+fn face(composer: &mut Composer, message: &CarriedMessage) -> Vec<VarId> {
     message.fields.iter().map(|(name, sort)| composer.field(name, *sort)).collect()
 }
 
-fn meeting(gate: GateId, fields: &[VarId], who: &[(ioxide_model::compose::PartId, GateId)]) -> Meeting {
-    let member = |&(part, gate): &(ioxide_model::compose::PartId, GateId)| Member {
+fn meeting(
+    gate: GateId,
+    fields: &[VarId],
+    who: &[(ioxide_model::compose::PartId, GateId)],
+) -> Synchronisation {
+    let member = |&(part, gate): &(ioxide_model::compose::PartId, GateId)| SyncMember {
         part,
         gate,
-        fields: fields.iter().map(|&field| Source::Shared(field)).collect(),
+        fields: fields.iter().map(|&field| SyncFieldSource::Shared(field)).collect(),
     };
-    Meeting { gate, fields: fields.to_vec(), members: who.iter().map(member).collect(), ..Meeting::default() }
+    Synchronisation {
+        gate,
+        fields: fields.to_vec(),
+        members: who.iter().map(member).collect(),
+        ..Synchronisation::default()
+    }
 }
 
 /// `model` with a place where everything may follow, reached by inputs it does not speak of; and for each of its

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ioxide_model::code::Code;
 use ioxide_model::compose::{
-    Carried, Channel, Composer, Meeting, Member, MessageOwner, PartId, PartMessage, Source,
+    CarriedMessage, Channel, Composer, MessageOwner, PartId, PartMessage, SyncFieldSource, SyncMember,
+    Synchronisation,
 };
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::sort::Sort;
@@ -17,18 +18,18 @@ use super::constant::Constants;
 use super::open_field;
 use super::parts::Instance;
 use super::through::channel_of;
-use crate::ast::{ChannelDecl, Connection, ExprKind, Pin, Port, System, SystemItemKind};
-use crate::sink::Sink;
+use crate::ast::{ChannelDecl, ConnectionDecl, ExprKind, PinDecl, PortDecl, SystemDecl, SystemItemKind};
+use crate::sink::FindingSink;
 use crate::suggest;
 
 /// A message of an instance.
-type End = (usize, GateId);
+type WireEnd = (usize, GateId);
 
 /// A connection of one instance with one other.
 #[derive(Clone)]
-struct Wire {
-    from: End,
-    to: End,
+struct PartWire {
+    from: WireEnd,
+    to: WireEnd,
     /// What the sender's fields must be.
     given: Vec<(usize, Value)>,
     /// What the receiver's fields are.
@@ -39,7 +40,7 @@ struct Wire {
 }
 
 /// A message of the system.
-struct Face {
+struct SystemMessage {
     gate: GateId,
     kind: GateKind,
     /// The field for the index, then those of the part's message.
@@ -50,13 +51,20 @@ struct Face {
 /// Lets the parts meet as `system` says.
 pub(super) fn connect(
     composer: &mut Composer,
-    system: &System,
+    system: &SystemDecl,
     instances: &[Instance],
     constants: &Constants,
-    sink: &mut Sink,
+    sink: &mut FindingSink,
 ) {
-    let mut wiring =
-        Wiring { composer, system, instances, constants, sink, wires: Vec::new(), faces: BTreeMap::new() };
+    let mut wiring = SystemWiring {
+        composer,
+        system,
+        instances,
+        constants,
+        sink,
+        wires: Vec::new(),
+        faces: BTreeMap::new(),
+    };
     wiring.resolve();
     wiring.channels();
     if !wiring.sink.has_errors() {
@@ -64,20 +72,20 @@ pub(super) fn connect(
     }
 }
 
-struct Wiring<'a> {
+struct SystemWiring<'a> {
     composer: &'a mut Composer,
-    system: &'a System,
+    system: &'a SystemDecl,
     instances: &'a [Instance],
     constants: &'a Constants,
-    sink: &'a mut Sink,
-    wires: Vec<Wire>,
-    faces: BTreeMap<String, Face>,
+    sink: &'a mut FindingSink,
+    wires: Vec<PartWire>,
+    faces: BTreeMap<String, SystemMessage>,
 }
 
-impl<'a> Wiring<'a> {
+impl<'a> SystemWiring<'a> {
     // Names.
 
-    fn connections(&self) -> impl Iterator<Item = &'a Connection> + use<'a> {
+    fn connections(&self) -> impl Iterator<Item = &'a ConnectionDecl> + use<'a> {
         self.system.items.iter().filter_map(|item| match &item.kind {
             SystemItemKind::Connect(connection) => Some(connection),
             _ => None,
@@ -85,7 +93,7 @@ impl<'a> Wiring<'a> {
     }
 
     /// The instances of the part that `port` names, or an error.
-    fn family(&mut self, port: &Port) -> Vec<usize> {
+    fn family(&mut self, port: &PortDecl) -> Vec<usize> {
         let all: Vec<usize> =
             (0..self.instances.len()).filter(|&at| self.instances[at].family == port.part.text).collect();
         if all.is_empty() {
@@ -99,7 +107,7 @@ impl<'a> Wiring<'a> {
     }
 
     /// The message that `port` names in an instance, or an error.
-    fn gate(&mut self, port: &Port, instance: usize) -> Option<GateId> {
+    fn gate(&mut self, port: &PortDecl, instance: usize) -> Option<GateId> {
         let sts = &self.instances[instance].model.sts;
         if let Some(gate) = sts.gate_named(&port.message.text).filter(|&gate| gate != Sts::TAU) {
             return Some(gate);
@@ -111,7 +119,7 @@ impl<'a> Wiring<'a> {
         None
     }
 
-    fn field(&mut self, end: End, pin: &Pin) -> Option<usize> {
+    fn field(&mut self, end: WireEnd, pin: &PinDecl) -> Option<usize> {
         let model = &self.instances[end.0].model;
         let fields = &model.sts.gates[end.1].fields;
         let names: Vec<&str> = fields.iter().map(|&field| &*model.pool.var_info(field).name).collect();
@@ -126,7 +134,7 @@ impl<'a> Wiring<'a> {
     }
 
     /// The fields of `end` that `port` pins, with their values.
-    fn pins(&mut self, end: End, port: &Port, constants: &Constants) -> Option<Vec<(usize, Value)>> {
+    fn pins(&mut self, end: WireEnd, port: &PortDecl, constants: &Constants) -> Option<Vec<(usize, Value)>> {
         let mut found = Vec::with_capacity(port.pins.len());
         for pin in &port.pins {
             let at = self.field(end, pin)?;
@@ -146,7 +154,7 @@ impl<'a> Wiring<'a> {
         self.instances[instance].part.expect("instances are placed before they are connected")
     }
 
-    fn field_names(&self, end: End) -> Vec<String> {
+    fn field_names(&self, end: WireEnd) -> Vec<String> {
         let model = &self.instances[end.0].model;
         let fields = &model.sts.gates[end.1].fields;
         fields.iter().map(|&field| model.pool.var_info(field).name.to_string()).collect()
@@ -160,7 +168,7 @@ impl<'a> Wiring<'a> {
         }
     }
 
-    fn resolve_connection(&mut self, connection: &Connection) {
+    fn resolve_connection(&mut self, connection: &ConnectionDecl) {
         let (from, to) = (&connection.from, &connection.to);
         let before = self.sink.n_errors();
         for sender in self.family(from) {
@@ -199,8 +207,8 @@ impl<'a> Wiring<'a> {
     /// The instances that receive, each with what the sender's fields must be for it.
     fn receivers(
         &mut self,
-        from: End,
-        to: &Port,
+        from: WireEnd,
+        to: &PortDecl,
         constants: &Constants,
     ) -> Vec<(usize, Option<(usize, Value)>)> {
         let all = self.family(to);
@@ -244,9 +252,9 @@ impl<'a> Wiring<'a> {
 
     fn wire(
         &mut self,
-        from: End,
+        from: WireEnd,
         receiver: usize,
-        connection: &Connection,
+        connection: &ConnectionDecl,
         given: Vec<(usize, Value)>,
         constants: &Constants,
     ) {
@@ -264,11 +272,11 @@ impl<'a> Wiring<'a> {
         }
         let span = connection.from.span.to(connection.to.span);
         self.check_fields(from, to, &pinned, span);
-        self.wires.push(Wire { from, to, given, pinned, channel: None, span });
+        self.wires.push(PartWire { from, to, given, pinned, channel: None, span });
     }
 
     /// Every field of the receiver has a field of the sender of its name and sort, or is pinned.
-    fn check_fields(&mut self, from: End, to: End, pinned: &BTreeMap<usize, Value>, span: Span) {
+    fn check_fields(&mut self, from: WireEnd, to: WireEnd, pinned: &BTreeMap<usize, Value>, span: Span) {
         let senders = self.field_names(from);
         for (at, name) in self.field_names(to).iter().enumerate() {
             if pinned.contains_key(&at) {
@@ -290,12 +298,12 @@ impl<'a> Wiring<'a> {
         }
     }
 
-    fn not_an_array(&mut self, port: &Port) {
+    fn not_an_array(&mut self, port: &PortDecl) {
         let message = format!("`{}` is one part, not an array", port.part.text);
         self.sink.push(Diagnostic::new(Code::BadConnection, port.span, message).help("leave out the index"));
     }
 
-    fn wrong_way(&mut self, port: &Port, verb: &str) {
+    fn wrong_way(&mut self, port: &PortDecl, verb: &str) {
         let message = format!("`{}` is not a message that `{}` {verb}", port.message.text, port.part.text);
         let help = "a connection leads from an output of one part to an input of another";
         self.sink.push(Diagnostic::new(Code::BadConnection, port.message.span, message).help(help));
@@ -341,7 +349,7 @@ impl<'a> Wiring<'a> {
         for ((from, to), wires) in ways {
             let name =
                 format!("{}({}>{})", decl.name.text, self.instances[from].name, self.instances[to].name);
-            let messages: Vec<Carried> = wires.iter().map(|&at| self.carried(at)).collect();
+            let messages: Vec<CarriedMessage> = wires.iter().map(|&at| self.carried(at)).collect();
             let part = self.composer.channel(&name, channel, &messages, decl.name.span);
             for (number, at) in wires.into_iter().enumerate() {
                 self.wires[at].channel = Some((part, number));
@@ -350,8 +358,8 @@ impl<'a> Wiring<'a> {
     }
 
     /// What of a message the receiver needs.
-    fn carried(&self, wire: usize) -> Carried {
-        let Wire { from, to, pinned, .. } = &self.wires[wire];
+    fn carried(&self, wire: usize) -> CarriedMessage {
+        let PartWire { from, to, pinned, .. } = &self.wires[wire];
         let senders = self.field_names(*from);
         let mut fields = Vec::new();
         for (at, name) in self.field_names(*to).into_iter().enumerate() {
@@ -361,14 +369,14 @@ impl<'a> Wiring<'a> {
             }
         }
         let name = self.instances[to.0].model.sts.gates[to.1].name.to_string();
-        Carried { name: format!("{name}{wire}"), fields }
+        CarriedMessage { name: format!("{name}{wire}"), fields }
     }
 
     // Meetings.
 
     fn meetings(&mut self) {
         let wires = std::mem::take(&mut self.wires);
-        let mut senders: BTreeMap<End, Vec<Wire>> = BTreeMap::new();
+        let mut senders: BTreeMap<WireEnd, Vec<PartWire>> = BTreeMap::new();
         for wire in &wires {
             senders.entry(wire.from).or_default().push(wire.clone());
         }
@@ -378,7 +386,7 @@ impl<'a> Wiring<'a> {
         for wire in wires.iter().filter(|wire| wire.channel.is_some()) {
             self.delivering(wire);
         }
-        let receivers: BTreeSet<End> = wires.iter().map(|wire| wire.to).collect();
+        let receivers: BTreeSet<WireEnd> = wires.iter().map(|wire| wire.to).collect();
         for instance in 0..self.instances.len() {
             for (gate, _) in self.instances[instance].model.sts.gates.iter_enumerated().skip(1) {
                 let end = (instance, gate);
@@ -392,7 +400,7 @@ impl<'a> Wiring<'a> {
     }
 
     /// The meetings at a message that `wires` lead away from: one for each set of receivers.
-    fn sending(&mut self, from: End, wires: &[Wire]) {
+    fn sending(&mut self, from: WireEnd, wires: &[PartWire]) {
         let mut values: BTreeMap<usize, BTreeSet<Value>> = BTreeMap::new();
         for (field, value) in wires.iter().flat_map(|wire| &wire.given) {
             values.entry(*field).or_default().insert(value.clone());
@@ -411,9 +419,10 @@ impl<'a> Wiring<'a> {
                 .collect();
         }
         for case in cases {
-            let fits =
-                |wire: &&Wire| wire.given.iter().all(|(field, value)| case[field].as_ref() == Some(value));
-            let receivers: Vec<&Wire> = wires.iter().filter(fits).collect();
+            let fits = |wire: &&PartWire| {
+                wire.given.iter().all(|(field, value)| case[field].as_ref() == Some(value))
+            };
+            let receivers: Vec<&PartWire> = wires.iter().filter(fits).collect();
             if !receivers.is_empty() {
                 self.sending_case(from, &receivers, &case, &values);
             }
@@ -422,8 +431,8 @@ impl<'a> Wiring<'a> {
 
     fn sending_case(
         &mut self,
-        from: End,
-        receivers: &[&Wire],
+        from: WireEnd,
+        receivers: &[&PartWire],
         case: &BTreeMap<usize, Option<Value>>,
         values: &BTreeMap<usize, BTreeSet<Value>>,
     ) {
@@ -450,28 +459,30 @@ impl<'a> Wiring<'a> {
             let sources = self.sources(wire, &by_name);
             meeting.members.push(match wire.channel {
                 Some((part, number)) => {
-                    let carried =
-                        sources.into_iter().filter(|source| matches!(source, Source::Shared(_))).collect();
-                    Member { part, gate: Carried::accepted(number), fields: carried }
+                    let carried = sources
+                        .into_iter()
+                        .filter(|source| matches!(source, SyncFieldSource::Shared(_)))
+                        .collect();
+                    SyncMember { part, gate: CarriedMessage::accepted(number), fields: carried }
                 }
-                None => Member { part: self.part(wire.to.0), gate: wire.to.1, fields: sources },
+                None => SyncMember { part: self.part(wire.to.0), gate: wire.to.1, fields: sources },
             });
         }
         self.meet(&meeting, hidden.unwrap_or(receivers[0].span));
     }
 
     /// Where the values of the receiver's fields come from.
-    fn sources(&self, wire: &Wire, by_name: &dyn Fn(&str) -> Option<VarId>) -> Vec<Source> {
+    fn sources(&self, wire: &PartWire, by_name: &dyn Fn(&str) -> Option<VarId>) -> Vec<SyncFieldSource> {
         let source = |(at, name): (usize, String)| match (wire.pinned.get(&at), by_name(&name)) {
-            (Some(value), _) => Source::Value(value.clone()),
-            (None, Some(shared)) => Source::Shared(shared),
+            (Some(value), _) => SyncFieldSource::Value(value.clone()),
+            (None, Some(shared)) => SyncFieldSource::Shared(shared),
             (None, None) => unreachable!("fields were checked"),
         };
         self.field_names(wire.to).into_iter().enumerate().map(source).collect()
     }
 
     /// A channel hands a message over.
-    fn delivering(&mut self, wire: &Wire) {
+    fn delivering(&mut self, wire: &PartWire) {
         let Some((part, number)) = wire.channel else { return };
         let hidden = self.hidden(wire.to);
         let mut meeting = self.meeting(wire.to, GateKind::Output, hidden.is_some());
@@ -482,16 +493,18 @@ impl<'a> Wiring<'a> {
             let field = meeting.fields[offset + at];
             match wire.pinned.get(&at) {
                 Some(value) => meeting.given.push((field, value.clone())),
-                None => carried.push(Source::Shared(field)),
+                None => carried.push(SyncFieldSource::Shared(field)),
             }
         }
         // The channel comes first: it is who sends.
-        meeting.members.insert(0, Member { part, gate: Carried::delivered(number), fields: carried });
+        meeting
+            .members
+            .insert(0, SyncMember { part, gate: CarriedMessage::delivered(number), fields: carried });
         self.meet(&meeting, hidden.unwrap_or(wire.span));
     }
 
     /// A message that nobody is connected to.
-    fn alone(&mut self, end: End) {
+    fn alone(&mut self, end: WireEnd) {
         let kind = self.instances[end.0].model.sts.gates[end.1].kind;
         match self.hidden(end) {
             Some(span) if kind.is_input() => {
@@ -509,9 +522,9 @@ impl<'a> Wiring<'a> {
     }
 
     /// The meeting of the part at `end` with nobody yet.
-    fn meeting(&mut self, end: End, kind: GateKind, hidden: bool) -> Meeting {
+    fn meeting(&mut self, end: WireEnd, kind: GateKind, hidden: bool) -> Synchronisation {
         let (part, names) = (self.part(end.0), self.field_names(end));
-        let mut meeting = Meeting::default();
+        let mut meeting = Synchronisation::default();
         if hidden {
             for (at, name) in names.iter().enumerate() {
                 let sort = self.composer.field_sort(part, end.1, at);
@@ -526,19 +539,19 @@ impl<'a> Wiring<'a> {
                 face.index.zip(index).map(|(field, at)| (field, Value::int(at))).into_iter().collect();
         }
         let own = meeting.fields[meeting.fields.len() - names.len()..].iter();
-        let fields = own.map(|&field| Source::Shared(field)).collect();
-        meeting.members.push(Member { part, gate: end.1, fields });
+        let fields = own.map(|&field| SyncFieldSource::Shared(field)).collect();
+        meeting.members.push(SyncMember { part, gate: end.1, fields });
         meeting
     }
 
-    fn meet(&mut self, meeting: &Meeting, place: Span) {
+    fn meet(&mut self, meeting: &Synchronisation, place: Span) {
         if let Err(open) = self.composer.meet(meeting) {
             self.sink.push(open_field(open, place));
         }
     }
 
     /// The message of the system that stands for a message of a part, made at first use.
-    fn face(&mut self, end: End, kind: GateKind) -> &Face {
+    fn face(&mut self, end: WireEnd, kind: GateKind) -> &SystemMessage {
         let instance = &self.instances[end.0];
         let gate = &instance.model.sts.gates[end.1];
         let name = self.exposed(end).unwrap_or_else(|| format!("{}.{}", instance.family, gate.name));
@@ -558,7 +571,7 @@ impl<'a> Wiring<'a> {
         &self.faces[&name]
     }
 
-    fn new_face(&mut self, end: End, kind: GateKind, name: &str) -> Face {
+    fn new_face(&mut self, end: WireEnd, kind: GateKind, name: &str) -> SystemMessage {
         let instance = &self.instances[end.0];
         let gate = &instance.model.sts.gates[end.1];
         let (span, doc) = (gate.span, gate.doc.clone());
@@ -575,11 +588,11 @@ impl<'a> Wiring<'a> {
         let all = index.into_iter().chain(fields.iter().copied()).collect();
         let gate = self.composer.gate(name, kind, all, span, &doc);
         self.composer.belongs(gate, self.message_of(end, index.is_some()));
-        Face { gate, kind, index, fields }
+        SystemMessage { gate, kind, index, fields }
     }
 
     /// Whose message it is.
-    fn message_of(&self, end: End, has_index: bool) -> PartMessage {
+    fn message_of(&self, end: WireEnd, has_index: bool) -> PartMessage {
         let instance = &self.instances[end.0];
         let owner = match (instance.index, has_index) {
             (None, _) => MessageOwner::Only,
@@ -605,7 +618,7 @@ impl<'a> Wiring<'a> {
     }
 
     /// Whether `port` speaks of `end`.
-    fn is_meant(&self, port: &Port, end: End) -> bool {
+    fn is_meant(&self, port: &PortDecl, end: WireEnd) -> bool {
         let instance = &self.instances[end.0];
         let is_index = match (&port.index, instance.index) {
             (Some(expr), Some(at)) => self.constants.int(expr).is_ok_and(|n| n == i128::from(at)),
@@ -617,21 +630,21 @@ impl<'a> Wiring<'a> {
     }
 
     /// Where the message is hidden, if it is.
-    fn hidden(&self, end: End) -> Option<Span> {
+    fn hidden(&self, end: WireEnd) -> Option<Span> {
         self.system.items.iter().find_map(|item| match &item.kind {
             SystemItemKind::Hide(port) if self.is_meant(port, end) => Some(port.span),
             _ => None,
         })
     }
 
-    fn exposed(&self, end: End) -> Option<String> {
+    fn exposed(&self, end: WireEnd) -> Option<String> {
         self.system.items.iter().find_map(|item| match &item.kind {
             SystemItemKind::Expose(port, name) if self.is_meant(port, end) => Some(name.text.clone()),
             _ => None,
         })
     }
 
-    fn is_exposed_alone(&self, end: End) -> bool {
+    fn is_exposed_alone(&self, end: WireEnd) -> bool {
         self.system.items.iter().any(|item| match &item.kind {
             SystemItemKind::Expose(port, _) => port.index.is_some() && self.is_meant(port, end),
             _ => false,
@@ -640,7 +653,7 @@ impl<'a> Wiring<'a> {
 
     /// Reports `hide` and `expose` of what no part has.
     fn unused_names(&mut self) {
-        let ports: Vec<&Port> = self
+        let ports: Vec<&PortDecl> = self
             .system
             .items
             .iter()

@@ -4,17 +4,17 @@ use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::sort::{DataField, DataId, DataKind, Sort};
 use ioxide_model::source::Span;
-use ioxide_model::term::{FnId, Op, Substitution, Term, WHOLE_NUMBER};
+use ioxide_model::term::{FnId, Substitution, Term, TermOp, WHOLE_NUMBER};
 use rustc_hash::FxHashMap;
 
-use super::{Checker, Role};
-use crate::ast::{Arg, Expr, ExprKind, Name};
+use super::{Checker, SortRole};
+use crate::ast::{ArgExpr, Expr, ExprKind, Name};
 use crate::builtin::{STRING_FUNCTIONS, names};
 use crate::suggest;
 
 impl Checker<'_, '_> {
     /// `f(a, b)`, or `Point(x: 1, y: 2)`.
-    pub(super) fn call(&mut self, name: &Name, args: &[Arg], span: Span) -> Option<Term> {
+    pub(super) fn call(&mut self, name: &Name, args: &[ArgExpr], span: Span) -> Option<Term> {
         if let Some(entry) = self.functions.use_name(&name.text) {
             let function = entry.item.clone();
             let declared = entry.span;
@@ -58,7 +58,7 @@ impl Checker<'_, '_> {
         function: std::rc::Rc<super::FnItem>,
         declared: Span,
         name: &Name,
-        args: &[Arg],
+        args: &[ArgExpr],
         span: Span,
     ) -> Option<Term> {
         if let Some(named) = args.iter().find_map(|arg| arg.name.as_ref()) {
@@ -77,7 +77,7 @@ impl Checker<'_, '_> {
         let mut complete = true;
         for ((param, var), arg) in function.params.iter().zip(args) {
             let sort = self.pool.var_info(*var).sort;
-            match self.check(&arg.value, sort, Role::Parameter(param)) {
+            match self.check(&arg.value, sort, SortRole::Parameter(param)) {
                 Some(term) => substitution.set(*var, term),
                 None => complete = false,
             }
@@ -101,7 +101,7 @@ impl Checker<'_, '_> {
     }
 
     /// Remembers on which parameters a call of the function being defined descends; reports it if on none.
-    fn note_descent(&mut self, id: FnId, name: &Name, args: &[Arg]) {
+    fn note_descent(&mut self, id: FnId, name: &Name, args: &[ArgExpr]) {
         let Some(defining) = self.defining.clone().filter(|defining| defining.id == id) else { return };
         let descends =
             |at: &usize| args.get(*at).is_some_and(|arg| self.proper_part(&arg.value) == Some(*at));
@@ -158,7 +158,7 @@ impl Checker<'_, '_> {
         (data, ctor): (DataId, u32),
         declared: Span,
         name: &Name,
-        args: &[Arg],
+        args: &[ArgExpr],
     ) -> Option<Term> {
         let fields = self.pool.data(data).ctors[ctor as usize].fields.clone();
         let positions: FxHashMap<&str, usize> =
@@ -179,7 +179,7 @@ impl Checker<'_, '_> {
                 self.given_twice(arg);
             }
             given[at] = true;
-            values[at] = self.check(&arg.value, fields[at].sort, Role::Field(&fields[at].name));
+            values[at] = self.check(&arg.value, fields[at].sort, SortRole::Field(&fields[at].name));
         }
         let ctor_is_case = self.pool.data(data).kind == DataKind::Enum;
         let missing: Vec<&str> =
@@ -198,7 +198,7 @@ impl Checker<'_, '_> {
     }
 
     /// Reports a value without the name of its field, once for all of them.
-    fn unnamed_field(&mut self, arg: &Arg, record: &Name, fields: &[DataField], declared: Span) {
+    fn unnamed_field(&mut self, arg: &ArgExpr, record: &Name, fields: &[DataField], declared: Span) {
         self.sink.error(|| {
             let named: Vec<String> = fields.iter().map(|field| format!("{}: ...", field.name)).collect();
             let message = "the fields of a record are given by name";
@@ -211,7 +211,7 @@ impl Checker<'_, '_> {
     /// The position of the field that `arg` names.
     fn record_field(
         &mut self,
-        arg: &Arg,
+        arg: &ArgExpr,
         positions: &FxHashMap<&str, usize>,
         record: &Name,
         declared: Span,
@@ -226,7 +226,7 @@ impl Checker<'_, '_> {
         position
     }
 
-    fn given_twice(&mut self, arg: &Arg) {
+    fn given_twice(&mut self, arg: &ArgExpr) {
         let span = arg.name.as_ref().map_or(arg.value.span, |name| name.span);
         self.sink.error(|| Diagnostic::new(Code::PinnedTwice, span, "this field is given twice"));
     }
@@ -306,7 +306,7 @@ impl Checker<'_, '_> {
                 self.argument_count(name, span, 0, args.len(), None);
                 return None;
             }
-            return Some(self.pool.operate(Op::FromInt, vec![term]));
+            return Some(self.pool.operate(TermOp::FromInt, vec![term]));
         }
         let known = names(STRING_FUNCTIONS);
         if !known.contains(&name.text.as_str()) {
@@ -325,7 +325,7 @@ impl Checker<'_, '_> {
             });
             return None;
         }
-        let text = self.coerce(term, receiver.span, Sort::Str, Role::Operand(&format!(".{}", name.text)));
+        let text = self.coerce(term, receiver.span, Sort::Str, SortRole::Operand(&format!(".{}", name.text)));
         let wanted: &[Sort] = match name.text.as_str() {
             "length" | "to_int" | "upper" | "lower" => &[],
             "substring" => &[Sort::Int, Sort::Int],
@@ -342,7 +342,7 @@ impl Checker<'_, '_> {
         let args: Vec<Option<Term>> = args
             .iter()
             .zip(wanted)
-            .map(|(arg, sort)| self.check(arg, *sort, Role::Argument(&name.text)))
+            .map(|(arg, sort)| self.check(arg, *sort, SortRole::Argument(&name.text)))
             .collect();
         let (text, args) = (text?, args.into_iter().collect::<Option<Vec<Term>>>()?);
         Some(self.string_term(text, &name.text, &args))
@@ -355,21 +355,21 @@ impl Checker<'_, '_> {
             "starts_with" => return self.pool.prefix(args[0], text),
             "ends_with" => return self.pool.suffix(args[0], text),
             "index_of" => {
-                let at = self.pool.operate(Op::Find, vec![text, args[0]]);
+                let at = self.pool.operate(TermOp::Find, vec![text, args[0]]);
                 let there = self.pool.contains(text, args[0]);
                 return self.option_if(there, at, Sort::Int);
             }
             "to_int" => {
-                let number = self.pool.operate(Op::ToInt, vec![text]);
+                let number = self.pool.operate(TermOp::ToInt, vec![text]);
                 let digits = self.pool.pattern(WHOLE_NUMBER).expect("a regular expression");
                 let is_number = self.pool.matches(text, digits);
                 return self.option_if(is_number, number, Sort::Int);
             }
-            "substring" => Op::Substring,
-            "upper" => Op::Upper,
-            "lower" => Op::Lower,
-            "pad_left" => Op::PadLeft,
-            _ => Op::Split,
+            "substring" => TermOp::Substring,
+            "upper" => TermOp::Upper,
+            "lower" => TermOp::Lower,
+            "pad_left" => TermOp::PadLeft,
+            _ => TermOp::Split,
         };
         self.pool.operate(op, [&[text], args].concat())
     }

@@ -8,9 +8,9 @@ use ioxide_model::term::Term;
 use ioxide_model::value::Value;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::pattern::Case;
-use super::{BoundName, Checker, Role};
-use crate::ast::{Arm, Expr, Name, Quantifier};
+use super::pattern::PatternCase;
+use super::{BoundName, Checker, SortRole};
+use crate::ast::{Expr, MatchArm, Name, Quantifier};
 
 impl Checker<'_, '_> {
     /// `if c then a else if d then b else e`, the cases tried in order.
@@ -20,8 +20,10 @@ impl Checker<'_, '_> {
         otherwise: &Expr,
         hint: Option<Sort>,
     ) -> Option<Term> {
-        let conditions: Vec<Option<Term>> =
-            arms.iter().map(|(condition, _)| self.check(condition, Sort::Bool, Role::Condition)).collect();
+        let conditions: Vec<Option<Term>> = arms
+            .iter()
+            .map(|(condition, _)| self.check(condition, Sort::Bool, SortRole::Condition))
+            .collect();
         let exprs: Vec<&Expr> = arms.iter().map(|(_, value)| value).chain([otherwise]).collect();
         let reached = conditions.iter().copied().chain([None]).collect::<Vec<_>>();
         let values = self.cases(&exprs, &reached, hint)?;
@@ -69,15 +71,15 @@ impl Checker<'_, '_> {
     pub(super) fn match_expr(
         &mut self,
         scrutinee: &Expr,
-        arms: &[Arm],
+        arms: &[MatchArm],
         span: Span,
         hint: Option<Sort>,
     ) -> Option<Term> {
         let value = self.infer(scrutinee, None)?;
         let sort = self.pool.sort(value);
-        let cases: Vec<Option<Case>> =
+        let cases: Vec<Option<PatternCase>> =
             arms.iter().map(|arm| self.case(&arm.pattern, sort, scrutinee.span)).collect();
-        let cases: Vec<Case> = cases.into_iter().collect::<Option<_>>()?;
+        let cases: Vec<PatternCase> = cases.into_iter().collect::<Option<_>>()?;
         self.check_reachable(arms, &cases)?;
         self.check_complete(&cases, sort, span)?;
         let conditions: Vec<Term> = cases.iter().map(|case| self.case_condition(case, value)).collect();
@@ -89,8 +91,8 @@ impl Checker<'_, '_> {
     /// The values of the arms. Names bound by patterns are bound while their arm is read.
     fn arm_values(
         &mut self,
-        arms: &[Arm],
-        cases: &[Case],
+        arms: &[MatchArm],
+        cases: &[PatternCase],
         conditions: &[Term],
         (value, scrutinee): (Term, &Expr),
         hint: Option<Sort>,
@@ -119,12 +121,12 @@ impl Checker<'_, '_> {
         let is_real = values.iter().any(|(term, _)| self.pool.sort(*term) == Sort::Real);
         let sort = if is_real { Sort::Real } else { self.pool.sort(values[0].0).base() };
         let terms: Vec<Option<Term>> =
-            values.iter().map(|(term, span)| self.coerce(*term, *span, sort, Role::Arm)).collect();
+            values.iter().map(|(term, span)| self.coerce(*term, *span, sort, SortRole::Arm)).collect();
         terms.into_iter().collect()
     }
 
-    fn check_reachable(&mut self, arms: &[Arm], cases: &[Case]) -> Option<()> {
-        let mut seen: FxHashMap<&Case, Span> = FxHashMap::default();
+    fn check_reachable(&mut self, arms: &[MatchArm], cases: &[PatternCase]) -> Option<()> {
+        let mut seen: FxHashMap<&PatternCase, Span> = FxHashMap::default();
         let mut any: Option<Span> = None;
         for (arm, case) in arms.iter().zip(cases) {
             let span = arm.pattern.span;
@@ -136,10 +138,10 @@ impl Checker<'_, '_> {
                 });
                 return None;
             }
-            if *case == Case::Any {
+            if *case == PatternCase::Any {
                 any = Some(span);
             }
-            if *case == Case::AtLeast(0) {
+            if *case == PatternCase::AtLeast(0) {
                 any = Some(span);
             }
             seen.insert(case, span);
@@ -147,24 +149,25 @@ impl Checker<'_, '_> {
         Some(())
     }
 
-    fn check_complete(&mut self, cases: &[Case], sort: Sort, span: Span) -> Option<()> {
-        if cases.contains(&Case::Any) {
+    fn check_complete(&mut self, cases: &[PatternCase], sort: Sort, span: Span) -> Option<()> {
+        if cases.contains(&PatternCase::Any) {
             return Some(());
         }
         let missing: Vec<String> = match sort {
             Sort::Data(data) => {
                 let ctors = self.pool.data(data).ctors.iter().enumerate();
-                let named: FxHashSet<&Case> = cases.iter().collect();
-                let is_missing = |at: usize| !named.contains(&Case::Ctor(u32::try_from(at).unwrap_or(0)));
+                let named: FxHashSet<&PatternCase> = cases.iter().collect();
+                let is_missing =
+                    |at: usize| !named.contains(&PatternCase::Ctor(u32::try_from(at).unwrap_or(0)));
                 ctors.filter(|(at, _)| is_missing(*at)).map(|(_, ctor)| ctor.name.to_string()).collect()
             }
             Sort::Bool => {
-                let is_missing = |b: &bool| !cases.contains(&Case::Value(Value::Bool(*b)));
+                let is_missing = |b: &bool| !cases.contains(&PatternCase::Value(Value::Bool(*b)));
                 [true, false].into_iter().filter(is_missing).map(|b| b.to_string()).collect()
             }
             Sort::Range { lo, hi } => {
                 let n_values = i128::from(hi) - i128::from(lo) + 1;
-                let in_range = |case: &&Case| matches!(case, Case::Value(Value::Int(n)) if n.to_i64().is_some_and(|n| lo <= n && n <= hi));
+                let in_range = |case: &&PatternCase| matches!(case, PatternCase::Value(Value::Int(n)) if n.to_i64().is_some_and(|n| lo <= n && n <= hi));
                 if cases.iter().filter(in_range).count() as i128 == n_values {
                     vec![]
                 } else {
@@ -209,7 +212,7 @@ impl Checker<'_, '_> {
         let (bound, term) = self.pool.fresh(&var.text, sort);
         self.bound.push(BoundName { name: var.text.clone(), term, part_of: None });
         let mark = self.obligations.len();
-        let condition = self.check(body, Sort::Bool, Role::Condition);
+        let condition = self.check(body, Sort::Bool, SortRole::Condition);
         self.bound.pop();
         for index in mark..self.obligations.len() {
             self.obligations[index] = self.pool.forall(&[bound], self.obligations[index]);
@@ -238,10 +241,12 @@ impl Checker<'_, '_> {
 }
 
 /// The lists that no case takes: each length up to the least one that some `[.., ..rest]` takes.
-fn missing_lists(cases: &[Case]) -> Vec<String> {
-    let open =
-        cases.iter().filter_map(|case| if let Case::AtLeast(n) = case { Some(*n) } else { None }).min();
+fn missing_lists(cases: &[PatternCase]) -> Vec<String> {
+    let open = cases
+        .iter()
+        .filter_map(|case| if let PatternCase::AtLeast(n) = case { Some(*n) } else { None })
+        .min();
     let Some(open) = open else { return vec!["_".into()] };
-    let lengths = (0..open).filter(|n| !cases.contains(&Case::Exactly(*n)));
+    let lengths = (0..open).filter(|n| !cases.contains(&PatternCase::Exactly(*n)));
     lengths.map(|n| format!("[{}]", vec!["_"; n].join(", "))).collect()
 }

@@ -8,9 +8,9 @@ use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::sort::{CollectionId, CollectionKind, CollectionSort, Sort};
 use ioxide_model::source::Span;
-use ioxide_model::term::{Op, Term, VarId};
+use ioxide_model::term::{Term, TermOp, VarId};
 
-use super::{BoundName, Checker, Role};
+use super::{BoundName, Checker, SortRole};
 use crate::ast::{AddOp, Expr, Name, OverWord, Type};
 use crate::builtin::{LIST_FUNCTIONS, MAP_FUNCTIONS, SET_FUNCTIONS, names};
 use crate::suggest;
@@ -87,7 +87,7 @@ impl Checker<'_, '_> {
     pub(super) fn list_literal(&mut self, items: &[Expr], span: Span, hint: Option<Sort>) -> Option<Term> {
         if let Some((id, of)) = self.hinted(hint, CollectionKind::List) {
             let items: Vec<Option<Term>> =
-                items.iter().map(|item| self.check(item, of.item, Role::Item)).collect();
+                items.iter().map(|item| self.check(item, of.item, SortRole::Item)).collect();
             let items: Vec<Term> = items.into_iter().collect::<Option<_>>()?;
             return Some(self.pool.list(id, items));
         }
@@ -110,7 +110,7 @@ impl Checker<'_, '_> {
         }
         if let Some((id, of)) = self.hinted(hint, CollectionKind::Set) {
             let items: Vec<Option<Term>> =
-                items.iter().map(|item| self.check(item, of.item, Role::Item)).collect();
+                items.iter().map(|item| self.check(item, of.item, SortRole::Item)).collect();
             let items: Vec<Term> = items.into_iter().collect::<Option<_>>()?;
             return Some(self.pool.set(id, items));
         }
@@ -135,9 +135,9 @@ impl Checker<'_, '_> {
         let (id, keys, values) = match self.hinted(hint, CollectionKind::Map) {
             Some((id, of)) => {
                 let keys: Vec<Option<Term>> =
-                    keys.into_iter().map(|key| self.check(key, of.key, Role::Key)).collect();
+                    keys.into_iter().map(|key| self.check(key, of.key, SortRole::Key)).collect();
                 let values: Vec<Option<Term>> =
-                    values.into_iter().map(|value| self.check(value, of.item, Role::Item)).collect();
+                    values.into_iter().map(|value| self.check(value, of.item, SortRole::Item)).collect();
                 (
                     id,
                     keys.into_iter().collect::<Option<Vec<_>>>()?,
@@ -172,18 +172,18 @@ impl Checker<'_, '_> {
             });
             return None;
         };
-        let key = self.check(key, of.key, Role::Key)?;
+        let key = self.check(key, of.key, SortRole::Key)?;
         let there = self.is_there(of.kind, collection, key);
         self.oblige(there);
-        Some(self.pool.operate(Op::At, vec![collection, key]))
+        Some(self.pool.operate(TermOp::At, vec![collection, key]))
     }
 
     /// Whether a list has the position, or a map the key.
     pub(crate) fn is_there(&mut self, kind: CollectionKind, collection: Term, key: Term) -> Term {
         if kind == CollectionKind::Map {
-            return self.pool.operate(Op::Has, vec![collection, key]);
+            return self.pool.operate(TermOp::Has, vec![collection, key]);
         }
-        let (zero, size) = (self.pool.int(0), self.pool.operate(Op::Size, vec![collection]));
+        let (zero, size) = (self.pool.int(0), self.pool.operate(TermOp::Size, vec![collection]));
         let (above, below) = (self.pool.le(zero, key), self.pool.lt(key, size));
         self.pool.and([above, below])
     }
@@ -199,11 +199,12 @@ impl Checker<'_, '_> {
         let kind = self.pool.collection_of(sort)?.kind;
         let mut sum = Some(first);
         for (sign, operand) in rest {
-            let term = self.check(operand, sort, Role::Operand(if *sign == AddOp::Add { "+" } else { "-" }));
+            let term =
+                self.check(operand, sort, SortRole::Operand(if *sign == AddOp::Add { "+" } else { "-" }));
             let op = match (kind, sign) {
-                (CollectionKind::List, AddOp::Add) => Op::Append,
-                (CollectionKind::Set, AddOp::Add) => Op::Union,
-                (CollectionKind::Set, AddOp::Sub) => Op::Minus,
+                (CollectionKind::List, AddOp::Add) => TermOp::Append,
+                (CollectionKind::Set, AddOp::Add) => TermOp::Union,
+                (CollectionKind::Set, AddOp::Sub) => TermOp::Minus,
                 (CollectionKind::List, AddOp::Sub) | (CollectionKind::Map, _) => {
                     let shown = self.pool.show_sort(sort);
                     self.sink.error(|| {
@@ -253,7 +254,7 @@ impl Checker<'_, '_> {
     pub(super) fn over(&mut self, word: OverWord, name: &Name, of: &Expr, body: &Expr) -> Option<Term> {
         let (collection, over, var) = self.members(name, of)?;
         let mark = self.obligations.len();
-        let condition = self.check(body, Sort::Bool, Role::Condition);
+        let condition = self.check(body, Sort::Bool, SortRole::Condition);
         self.bound.pop();
         self.oblige_for_all(mark, var, collection);
         let condition = condition?;
@@ -267,7 +268,7 @@ impl Checker<'_, '_> {
                 };
                 let item = self.pool.var(var);
                 let kept = self.pool.collect_from(into, var, collection, condition, item);
-                self.pool.operate(Op::Size, vec![kept])
+                self.pool.operate(TermOp::Size, vec![kept])
             }
         })
     }
@@ -283,12 +284,12 @@ impl Checker<'_, '_> {
     ) -> Option<Term> {
         let (mut collection, over, var) = self.members(name, of)?;
         let mark = self.obligations.len();
-        let keep = keep.map(|keep| self.check(keep, Sort::Bool, Role::Condition));
+        let keep = keep.map(|keep| self.check(keep, Sort::Bool, SortRole::Condition));
         let inner = self.obligations.len();
         let kind = if set { CollectionKind::Set } else { CollectionKind::List };
         let wanted = self.hinted(hint, kind).map(|(_, of)| of.item);
         let value = match wanted {
-            Some(sort) => self.check(item, sort, Role::Item),
+            Some(sort) => self.check(item, sort, SortRole::Item),
             None => self.infer(item, None),
         };
         self.bound.pop();
@@ -307,7 +308,7 @@ impl Checker<'_, '_> {
         }
         let into = if set { self.pool.set_of(sort) } else { self.pool.list_of(sort) };
         if !set && over.kind != CollectionKind::List {
-            collection = self.pool.operate(Op::Keys, vec![collection]);
+            collection = self.pool.operate(TermOp::Keys, vec![collection]);
         }
         Some(self.pool.collect_from(into, var, collection, keep, value))
     }
@@ -333,14 +334,15 @@ impl Checker<'_, '_> {
             });
             return None;
         };
-        let (key, value) = (self.check(key, of.key, Role::Key), self.check(value, of.item, Role::Item));
+        let (key, value) =
+            (self.check(key, of.key, SortRole::Key), self.check(value, of.item, SortRole::Item));
         let (key, value) = (key?, value?);
         let old = self.pool.var(var);
         if of.kind == CollectionKind::List {
             let there = self.is_there(of.kind, old, key);
             self.oblige(there);
         }
-        Some(self.pool.operate(Op::Put, vec![before.unwrap_or(old), key, value]))
+        Some(self.pool.operate(TermOp::Put, vec![before.unwrap_or(old), key, value]))
     }
 
     /// `some(value)` if `there`, else `none`.
@@ -423,7 +425,7 @@ impl Checker<'_, '_> {
         let args: Vec<Option<Term>> = args
             .iter()
             .zip(wanted)
-            .map(|(arg, sort)| self.check(arg, sort, Role::Argument(&name.text)))
+            .map(|(arg, sort)| self.check(arg, sort, SortRole::Argument(&name.text)))
             .collect();
         let args: Vec<Term> = args.into_iter().collect::<Option<_>>()?;
         self.numbers_only(of, name)?;
@@ -450,10 +452,10 @@ impl Checker<'_, '_> {
     }
 
     fn method_term(&mut self, receiver: Term, of: CollectionSort, name: &str, args: &[Term]) -> Term {
-        let size = self.pool.operate(Op::Size, vec![receiver]);
+        let size = self.pool.operate(TermOp::Size, vec![receiver]);
         let (zero, one) = (self.pool.int(0), self.pool.int(1));
         let last = self.pool.sub(size, one);
-        let one_arg = |op: Op| (op, [&[receiver], args].concat());
+        let one_arg = |op: TermOp| (op, [&[receiver], args].concat());
         let (op, all) = match name {
             "length" | "size" => return size,
             "is_empty" => return self.pool.eq(size, zero),
@@ -464,32 +466,32 @@ impl Checker<'_, '_> {
                     _ => args[0],
                 };
                 let there = self.is_there(of.kind, receiver, key);
-                let item = self.pool.operate(Op::At, vec![receiver, key]);
+                let item = self.pool.operate(TermOp::At, vec![receiver, key]);
                 return self.option_if(there, item, of.item);
             }
-            "take" => (Op::Slice, vec![receiver, zero, args[0]]),
-            "drop" => (Op::Slice, vec![receiver, args[0], size]),
-            "slice" => one_arg(Op::Slice),
+            "take" => (TermOp::Slice, vec![receiver, zero, args[0]]),
+            "drop" => (TermOp::Slice, vec![receiver, args[0], size]),
+            "slice" => one_arg(TermOp::Slice),
             "insert" => {
-                let before = self.pool.operate(Op::Slice, vec![receiver, zero, args[0]]);
-                let behind = self.pool.operate(Op::Slice, vec![receiver, args[0], size]);
+                let before = self.pool.operate(TermOp::Slice, vec![receiver, zero, args[0]]);
+                let behind = self.pool.operate(TermOp::Slice, vec![receiver, args[0], size]);
                 let Sort::Collection(id) = self.pool.sort(receiver) else { return receiver };
                 let item = self.pool.list(id, [args[1]]);
-                (Op::Append, vec![before, item, behind])
+                (TermOp::Append, vec![before, item, behind])
             }
             "remove_at" => {
-                let before = self.pool.operate(Op::Slice, vec![receiver, zero, args[0]]);
+                let before = self.pool.operate(TermOp::Slice, vec![receiver, zero, args[0]]);
                 let next = self.pool.add([args[0], one]);
-                let behind = self.pool.operate(Op::Slice, vec![receiver, next, size]);
-                (Op::Append, vec![before, behind])
+                let behind = self.pool.operate(TermOp::Slice, vec![receiver, next, size]);
+                (TermOp::Append, vec![before, behind])
             }
             "index_of" => {
-                let at = self.pool.operate(Op::IndexOf, vec![receiver, args[0]]);
+                let at = self.pool.operate(TermOp::IndexOf, vec![receiver, args[0]]);
                 let there = self.pool.le(zero, at);
                 return self.option_if(there, at, Sort::Int);
             }
             "min" | "max" => {
-                let op = if name == "min" { Op::Min } else { Op::Max };
+                let op = if name == "min" { TermOp::Min } else { TermOp::Max };
                 let item = self.pool.operate(op, vec![receiver]);
                 let some = self.pool.lt(zero, size);
                 return self.option_if(some, item, of.item.base());
@@ -497,23 +499,23 @@ impl Checker<'_, '_> {
             "with" if of.kind == CollectionKind::Set => {
                 let Sort::Collection(id) = self.pool.sort(receiver) else { return receiver };
                 let item = self.pool.set(id, [args[0]]);
-                (Op::Union, vec![receiver, item])
+                (TermOp::Union, vec![receiver, item])
             }
-            "sorted" if of.kind == CollectionKind::Set => one_arg(Op::Keys),
-            "with" => one_arg(Op::Put),
-            "contains" | "has" => one_arg(Op::Has),
-            "without" => one_arg(Op::Without),
-            "reverse" => one_arg(Op::Reverse),
-            "sorted" => one_arg(Op::Sorted),
-            "sum" => one_arg(Op::Sum),
-            "to_set" => one_arg(Op::ToSet),
-            "union" => one_arg(Op::Union),
-            "intersection" => one_arg(Op::Common),
-            "difference" => one_arg(Op::Minus),
-            "subset_of" => one_arg(Op::Within),
-            "keys" => one_arg(Op::Keys),
-            "values" => one_arg(Op::Values),
-            _ => one_arg(Op::JoinTexts),
+            "sorted" if of.kind == CollectionKind::Set => one_arg(TermOp::Keys),
+            "with" => one_arg(TermOp::Put),
+            "contains" | "has" => one_arg(TermOp::Has),
+            "without" => one_arg(TermOp::Without),
+            "reverse" => one_arg(TermOp::Reverse),
+            "sorted" => one_arg(TermOp::Sorted),
+            "sum" => one_arg(TermOp::Sum),
+            "to_set" => one_arg(TermOp::ToSet),
+            "union" => one_arg(TermOp::Union),
+            "intersection" => one_arg(TermOp::Common),
+            "difference" => one_arg(TermOp::Minus),
+            "subset_of" => one_arg(TermOp::Within),
+            "keys" => one_arg(TermOp::Keys),
+            "values" => one_arg(TermOp::Values),
+            _ => one_arg(TermOp::JoinTexts),
         };
         self.pool.operate(op, all)
     }

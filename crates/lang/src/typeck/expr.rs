@@ -7,9 +7,9 @@ use ioxide_model::source::Span;
 use ioxide_model::term::{Term, TermPool};
 use ioxide_model::value::Value;
 
-use super::{Checker, Place, Role, ValueItem, option_payload};
+use super::{Checker, ExprContext, SortRole, ValueItem, option_payload};
 use crate::ast::{AddOp, CmpOp, Expr, ExprKind, MulOp, Name};
-use crate::literal::{self, Number};
+use crate::literal::{self, NumberLiteral};
 use crate::suggest;
 
 /// After so many factors a product of constants is looked at.
@@ -29,7 +29,7 @@ impl Checker<'_, '_> {
             ExprKind::Name(name) => self.name(name, expr.span),
             ExprKind::Paren(inner) => self.infer(inner, hint),
             ExprKind::Not(inner) => {
-                let inner = self.check(inner, Sort::Bool, Role::Operand("!"))?;
+                let inner = self.check(inner, Sort::Bool, SortRole::Operand("!"))?;
                 Some(self.pool.not(inner))
             }
             ExprKind::Neg(inner) => {
@@ -63,8 +63,8 @@ impl Checker<'_, '_> {
 
     fn number(&mut self, text: &str) -> Option<Term> {
         match literal::number(text).ok()? {
-            Number::Int(n) => Some(self.pool.value(Value::Int(n))),
-            Number::Real(r) => Some(self.pool.value(Value::Real(r))),
+            NumberLiteral::Int(n) => Some(self.pool.value(Value::Int(n))),
+            NumberLiteral::Real(r) => Some(self.pool.value(Value::Real(r))),
         }
     }
 
@@ -92,7 +92,7 @@ impl Checker<'_, '_> {
             _ => None,
         };
         let (term, sort) = match payload {
-            Some(sort) => (self.check(inner, sort, Role::Payload)?, sort),
+            Some(sort) => (self.check(inner, sort, SortRole::Payload)?, sort),
             None => {
                 let term = self.infer(inner, None)?;
                 (term, self.pool.sort(term).base())
@@ -147,14 +147,14 @@ impl Checker<'_, '_> {
     fn not_in_scope(&mut self, name: &str, span: Span, declared: Span) {
         let place = self.place;
         self.sink.error(|| {
-            let code = if place == Place::Constant { Code::NotConstant } else { Code::NotInScope };
+            let code = if place == ExprContext::Constant { Code::NotConstant } else { Code::NotInScope };
             let message = format!("variable `{name}` cannot be read in {}", place.describe());
             let diagnostic = Diagnostic::new(code, span, message).label(declared, "a variable");
             match place {
-                Place::Function => {
+                ExprContext::Function => {
                     diagnostic.help(format!("pass it as an argument: add a parameter for `{name}`"))
                 }
-                Place::Message => diagnostic.help(
+                ExprContext::Message => diagnostic.help(
                     "only fields of the message, constants and an observer's own variables are known there",
                 ),
                 _ => diagnostic.help("use a `const`"),
@@ -169,7 +169,7 @@ impl Checker<'_, '_> {
             let name = Name { text: name.to_owned(), span };
             let owner = gates.iter().find(|(_, gate)| gate.item.fields.contains_key(&name.text));
             if let Some((gate, entry)) = owner
-                && place == Place::Constant
+                && place == ExprContext::Constant
             {
                 let text = format!("field `{}` of message `{gate}` is not constant", name.text);
                 return Diagnostic::new(Code::NotConstant, span, text)
@@ -277,7 +277,7 @@ impl Checker<'_, '_> {
     fn concatenation(&mut self, first: Option<Term>, rest: &[(AddOp, Expr)], span: Span) -> Option<Term> {
         let mut terms = vec![first];
         for (op, operand) in rest {
-            let term = self.check(operand, Sort::Str, Role::Operand("+"));
+            let term = self.check(operand, Sort::Str, SortRole::Operand("+"));
             if *op == AddOp::Sub {
                 self.not_a_number(span, Sort::Str, "-");
                 return None;
@@ -345,7 +345,7 @@ impl Checker<'_, '_> {
             }
             MulOp::Div => Some(self.pool.div(left, right)),
             MulOp::Rem if is_real => {
-                self.mismatch(span, Sort::Int, Sort::Real, Role::Operand("%"));
+                self.mismatch(span, Sort::Int, Sort::Real, SortRole::Operand("%"));
                 None
             }
             MulOp::Rem => Some(self.pool.rem(left, right)),
@@ -476,7 +476,7 @@ impl Checker<'_, '_> {
         let mut obligations = Vec::with_capacity(list.len());
         for expr in list {
             let mark = self.obligations.len();
-            terms.push(self.check(expr, Sort::Bool, Role::Operand(sign)));
+            terms.push(self.check(expr, Sort::Bool, SortRole::Operand(sign)));
             obligations.push(self.obligations.split_off(mark));
         }
         let terms: Vec<Term> = terms.into_iter().collect::<Option<_>>()?;

@@ -12,7 +12,7 @@ use ioxide_model::source::Span;
 use ioxide_model::term::{Term, VarId};
 use ioxide_model::value::{DataValue, Value};
 
-use super::{BoundName, Checker, Role};
+use super::{BoundName, Checker, SortRole};
 use crate::ast::{Expr, ExprKind, Name, Quantifier};
 use crate::suggest;
 
@@ -32,7 +32,7 @@ pub(crate) struct PartNames {
 }
 
 /// A part as it is written, and what of it.
-struct Path<'e> {
+struct PartPath<'e> {
     family: &'e str,
     span: Span,
     index: Option<&'e Expr>,
@@ -42,22 +42,22 @@ struct Path<'e> {
 
 impl Checker<'_, '_> {
     /// The part that `expr` names; none if it names none.
-    fn part_path<'e>(&self, expr: &'e Expr) -> Option<Path<'e>> {
+    fn part_path<'e>(&self, expr: &'e Expr) -> Option<PartPath<'e>> {
         match &expr.kind {
             ExprKind::Name(name) => {
                 let is_part = self.parts.iter().any(|part| part.family == *name);
                 let is_other = self.bound.iter().any(|bound| bound.name == *name)
                     || self.params.contains_key(name)
                     || self.message.as_ref().is_some_and(|message| message.fields.contains_key(name));
-                let path = Path { family: name, span: expr.span, index: None, inner: String::new() };
+                let path = PartPath { family: name, span: expr.span, index: None, inner: String::new() };
                 (is_part && !is_other).then_some(path)
             }
             ExprKind::Index(receiver, key) => {
                 let path = self.part_path(receiver)?;
                 match (&key.kind, path.inner.is_empty()) {
-                    (_, true) if path.index.is_none() => Some(Path { index: Some(key), ..path }),
+                    (_, true) if path.index.is_none() => Some(PartPath { index: Some(key), ..path }),
                     (ExprKind::Number(at), false) => {
-                        Some(Path { inner: format!("{}[{at}]", path.inner), ..path })
+                        Some(PartPath { inner: format!("{}[{at}]", path.inner), ..path })
                     }
                     _ => None,
                 }
@@ -65,7 +65,7 @@ impl Checker<'_, '_> {
             ExprKind::Field(receiver, name) => {
                 let path = self.part_path(receiver)?;
                 let dot = if path.inner.is_empty() { "" } else { "." };
-                Some(Path { inner: format!("{}{dot}{}", path.inner, name.text), ..path })
+                Some(PartPath { inner: format!("{}{dot}{}", path.inner, name.text), ..path })
             }
             _ => None,
         }
@@ -170,7 +170,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    fn no_place(&mut self, path: &Path<'_>, state: &str, span: Span, places: &[String]) {
+    fn no_place(&mut self, path: &PartPath<'_>, state: &str, span: Span, places: &[String]) {
         self.sink.error(|| {
             let message = format!("the part `{}` has no state `{state}`", path.family);
             let diagnostic = Diagnostic::new(Code::UnknownState, span, message);
@@ -183,7 +183,7 @@ impl Checker<'_, '_> {
     /// the index is.
     fn of_instances(
         &mut self,
-        path: &Path<'_>,
+        path: &PartPath<'_>,
         mut of: impl FnMut(&mut Self, &PartNames) -> Option<Term>,
     ) -> Option<Term> {
         let parts = Rc::clone(&self.parts);
@@ -197,7 +197,7 @@ impl Checker<'_, '_> {
         if family.iter().any(|part| part.index.is_none()) {
             return self.needs_index(path, "one part, not an array");
         }
-        let index = self.check(index, Sort::Int, Role::Key)?;
+        let index = self.check(index, Sort::Int, SortRole::Key)?;
         let mut chosen: Option<Term> = None;
         let mut is_one = Vec::with_capacity(family.len());
         for part in family.into_iter().rev() {
@@ -221,7 +221,7 @@ impl Checker<'_, '_> {
         chosen
     }
 
-    fn needs_index(&mut self, path: &Path<'_>, what: &str) -> Option<Term> {
+    fn needs_index(&mut self, path: &PartPath<'_>, what: &str) -> Option<Term> {
         self.sink
             .error(|| Diagnostic::new(Code::UnknownPart, path.span, format!("`{}` is {what}", path.family)));
         None
@@ -242,7 +242,7 @@ impl Checker<'_, '_> {
         for at in lo..=hi {
             let term = self.pool.int(at);
             self.bound.push(BoundName { name: var.text.clone(), term, part_of: None });
-            let case = self.check(body, Sort::Bool, Role::Condition);
+            let case = self.check(body, Sort::Bool, SortRole::Condition);
             self.bound.pop();
             match case {
                 Some(case) => cases.push(case),

@@ -7,16 +7,16 @@ use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::sort::{CollectionKind, DataId, DataKind, Sort};
 use ioxide_model::source::Span;
-use ioxide_model::term::{Op, Term};
+use ioxide_model::term::{Term, TermOp};
 use ioxide_model::value::Value;
 
-use super::{BoundName, Checker, Role, ValueItem};
-use crate::ast::{Expr, ExprKind, Let, Name, Pattern, PatternKind};
+use super::{BoundName, Checker, SortRole, ValueItem};
+use crate::ast::{Expr, ExprKind, LetExpr, Name, PatternExpr, PatternKind};
 use crate::suggest;
 
 /// What a pattern asks of the value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Case {
+pub(super) enum PatternCase {
     Any,
     Ctor(u32),
     Value(Value),
@@ -28,27 +28,27 @@ pub(super) enum Case {
 
 impl Checker<'_, '_> {
     /// What `pattern` asks of a value of `sort`.
-    pub(super) fn case(&mut self, pattern: &Pattern, sort: Sort, scrutinee: Span) -> Option<Case> {
+    pub(super) fn case(&mut self, pattern: &PatternExpr, sort: Sort, scrutinee: Span) -> Option<PatternCase> {
         let data = match sort {
             Sort::Data(data) => Some((data, self.pool.data(data).kind)),
             _ => None,
         };
         let is_list = self.pool.collection_of(sort).is_some_and(|of| of.kind == CollectionKind::List);
         match (&pattern.kind, data) {
-            (PatternKind::Any, _) => Some(Case::Any),
-            (PatternKind::None, Some((_, DataKind::Option))) => Some(Case::Ctor(0)),
-            (PatternKind::Some(_), Some((_, DataKind::Option))) => Some(Case::Ctor(1)),
+            (PatternKind::Any, _) => Some(PatternCase::Any),
+            (PatternKind::None, Some((_, DataKind::Option))) => Some(PatternCase::Ctor(0)),
+            (PatternKind::Some(_), Some((_, DataKind::Option))) => Some(PatternCase::Ctor(1)),
             (PatternKind::Name(name), Some((data, DataKind::Enum))) => {
                 self.variant_case(name, pattern.span, data, None)
             }
             (PatternKind::Case(name, parts), Some((data, DataKind::Enum))) => {
                 self.variant_case(name, pattern.span, data, Some(parts.len()))
             }
-            (PatternKind::List(items, None), _) if is_list => Some(Case::Exactly(items.len())),
-            (PatternKind::List(items, Some(_)), _) if is_list => Some(Case::AtLeast(items.len())),
+            (PatternKind::List(items, None), _) if is_list => Some(PatternCase::Exactly(items.len())),
+            (PatternKind::List(items, Some(_)), _) if is_list => Some(PatternCase::AtLeast(items.len())),
             (PatternKind::Name(name), None) => self.constant_case(name, pattern.span, sort, scrutinee),
             (PatternKind::Literal(literal), _) => {
-                self.constant(literal, sort.base(), Role::Arm).map(Case::Value)
+                self.constant(literal, sort.base(), SortRole::Arm).map(PatternCase::Value)
             }
             _ => {
                 self.wrong_pattern(pattern.span, sort, scrutinee);
@@ -65,7 +65,13 @@ impl Checker<'_, '_> {
         });
     }
 
-    fn variant_case(&mut self, name: &str, span: Span, data: DataId, parts: Option<usize>) -> Option<Case> {
+    fn variant_case(
+        &mut self,
+        name: &str,
+        span: Span,
+        data: DataId,
+        parts: Option<usize>,
+    ) -> Option<PatternCase> {
         let found = match self.values.use_name(name).map(|entry| entry.item) {
             Some(ValueItem::Variant(owner, ctor)) if owner == data => Some(ctor),
             _ => None,
@@ -76,7 +82,7 @@ impl Checker<'_, '_> {
         };
         let fields = &self.pool.data(data).ctors[ctor as usize].fields;
         if parts.unwrap_or(0) == fields.len() || (parts.is_none() && fields.is_empty()) {
-            return Some(Case::Ctor(ctor));
+            return Some(PatternCase::Ctor(ctor));
         }
         let names: Vec<String> = fields.iter().map(|field| field.name.to_string()).collect();
         let wanted = if names.is_empty() { name.to_owned() } else { format!("{name}({})", names.join(", ")) };
@@ -101,11 +107,11 @@ impl Checker<'_, '_> {
     }
 
     /// A constant as a pattern; a plain name does not bind.
-    fn constant_case(&mut self, name: &str, span: Span, sort: Sort, scrutinee: Span) -> Option<Case> {
+    fn constant_case(&mut self, name: &str, span: Span, sort: Sort, scrutinee: Span) -> Option<PatternCase> {
         match self.values.use_name(name).map(|entry| entry.item) {
             Some(ValueItem::Const(term)) => {
-                let term = self.coerce(term, span, sort.base(), Role::Arm)?;
-                self.pool.as_value(term).cloned().map(Case::Value)
+                let term = self.coerce(term, span, sort.base(), SortRole::Arm)?;
+                self.pool.as_value(term).cloned().map(PatternCase::Value)
             }
             Some(ValueItem::Broken) => None,
             _ => {
@@ -121,18 +127,22 @@ impl Checker<'_, '_> {
     }
 
     /// Whether `value` fits `case`.
-    pub(super) fn case_condition(&mut self, case: &Case, value: Term) -> Term {
+    pub(super) fn case_condition(&mut self, case: &PatternCase, value: Term) -> Term {
         match case {
-            Case::Any => self.pool.tt(),
-            Case::Ctor(ctor) => self.made_by(*ctor, value),
-            Case::Value(constant) => {
+            PatternCase::Any => self.pool.tt(),
+            PatternCase::Ctor(ctor) => self.made_by(*ctor, value),
+            PatternCase::Value(constant) => {
                 let constant = self.pool.value(constant.clone());
                 self.pool.eq(value, constant)
             }
-            Case::Exactly(n) | Case::AtLeast(n) => {
-                let size = self.pool.operate(Op::Size, vec![value]);
+            PatternCase::Exactly(n) | PatternCase::AtLeast(n) => {
+                let size = self.pool.operate(TermOp::Size, vec![value]);
                 let n = self.pool.int(i64::try_from(*n).unwrap_or(i64::MAX));
-                if matches!(case, Case::Exactly(_)) { self.pool.eq(size, n) } else { self.pool.le(n, size) }
+                if matches!(case, PatternCase::Exactly(_)) {
+                    self.pool.eq(size, n)
+                } else {
+                    self.pool.le(n, size)
+                }
             }
         }
     }
@@ -163,12 +173,18 @@ impl Checker<'_, '_> {
 
     /// Binds the names of `pattern` to parts of `value`, which is what `of` says; returns how many names
     /// were bound before.
-    pub(super) fn bind_pattern(&mut self, pattern: &Pattern, case: &Case, value: Term, of: &Expr) -> usize {
+    pub(super) fn bind_pattern(
+        &mut self,
+        pattern: &PatternExpr,
+        case: &PatternCase,
+        value: Term,
+        of: &Expr,
+    ) -> usize {
         let before = self.bound.len();
         let part_of = self.part_inside(of);
         let parts: Vec<(&Name, Term)> = match (&pattern.kind, case) {
             (PatternKind::Some(name), _) => vec![(name, self.pool.select(1, 0, value))],
-            (PatternKind::Case(_, names), Case::Ctor(ctor)) => {
+            (PatternKind::Case(_, names), PatternCase::Ctor(ctor)) => {
                 (0..).zip(names).map(|(field, name)| (name, self.pool.select(*ctor, field, value))).collect()
             }
             (PatternKind::List(names, rest), _) => self.list_parts(names, rest.as_ref(), value),
@@ -192,12 +208,12 @@ impl Checker<'_, '_> {
         let mut parts = Vec::with_capacity(names.len() + 1);
         for (at, name) in (0..).zip(names) {
             let at = self.pool.int(at);
-            parts.push((name, self.pool.operate(Op::At, vec![value, at])));
+            parts.push((name, self.pool.operate(TermOp::At, vec![value, at])));
         }
         if let Some(rest) = rest {
             let from = self.pool.int(i64::try_from(names.len()).unwrap_or(i64::MAX));
-            let size = self.pool.operate(Op::Size, vec![value]);
-            parts.push((rest, self.pool.operate(Op::Slice, vec![value, from, size])));
+            let size = self.pool.operate(TermOp::Size, vec![value]);
+            parts.push((rest, self.pool.operate(TermOp::Slice, vec![value, from, size])));
         }
         parts
     }
@@ -232,7 +248,7 @@ impl Checker<'_, '_> {
     }
 
     /// The conditions of `let`s in front of a guard. The names stay bound; the caller forgets them.
-    pub(crate) fn lets(&mut self, lets: &[Let]) -> Option<Vec<Term>> {
+    pub(crate) fn lets(&mut self, lets: &[LetExpr]) -> Option<Vec<Term>> {
         let mut conditions = Vec::with_capacity(lets.len());
         let mut complete = true;
         for it in lets {
@@ -249,7 +265,7 @@ impl Checker<'_, '_> {
         complete.then_some(conditions)
     }
 
-    fn one_let(&mut self, it: &Let) -> Option<Term> {
+    fn one_let(&mut self, it: &LetExpr) -> Option<Term> {
         let value = self.infer(&it.value, None)?;
         let sort = self.pool.sort(value);
         let case = self.case(&it.pattern, sort, it.value.span)?;

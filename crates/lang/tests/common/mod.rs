@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ioxide_lang::{Loaded, Options, gather, load};
+use ioxide_lang::{LoadOptions, LoadedText, gather, load};
 use ioxide_model::diag::{Diagnostic, Severity};
 use ioxide_model::source::{Sources, Span};
 
@@ -40,7 +40,7 @@ pub fn public_data() -> Option<PathBuf> {
 }
 
 /// Loads the file at `path`.
-pub fn load_file(path: &Path) -> (Sources, Loaded) {
+pub fn load_file(path: &Path) -> (Sources, LoadedText) {
     let text = fs::read_to_string(path).expect("a readable text file");
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let mut sources = Sources::new();
@@ -48,17 +48,17 @@ pub fn load_file(path: &Path) -> (Sources, Loaded) {
     gather(&mut sources, file, &mut |part| {
         fs::read_to_string(path.with_file_name(part)).map_err(|_| "it is not there".to_owned())
     });
-    let loaded = load(&sources, file, &Options::default());
+    let loaded = load(&sources, file, &LoadOptions::default());
     (sources, loaded)
 }
 
 /// Loads `text` as a file called `name`.
-pub fn load_text(name: &str, text: &str) -> (Sources, Loaded) {
-    load_with(name, text, &Options::default())
+pub fn load_text(name: &str, text: &str) -> (Sources, LoadedText) {
+    load_with(name, text, &LoadOptions::default())
 }
 
 /// Loads `text` as a file called `name` with `options`.
-pub fn load_with(name: &str, text: &str, options: &Options) -> (Sources, Loaded) {
+pub fn load_with(name: &str, text: &str, options: &LoadOptions) -> (Sources, LoadedText) {
     let mut sources = Sources::new();
     let file = sources.add(name, text);
     let loaded = load(&sources, file, options);

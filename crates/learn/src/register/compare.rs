@@ -7,7 +7,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use super::machine::{Configuration, RegisterMachine};
-use super::place::{DataAnswer, DataInput, DataWord, Place, Point, Signature};
+use super::place::{DataAnswer, DataInput, DataWord, InputSignature, ValuePlace, ValuePoint};
 
 /// A machine with values, whatever its form.
 pub trait DataMachine {
@@ -21,10 +21,10 @@ pub trait DataMachine {
     fn step(&self, at: &Self::At, input: &DataInput) -> Option<(DataAnswer, Self::At)>;
 
     /// The values that are remembered.
-    fn values<'a>(&self, at: &'a Self::At) -> &'a [Point];
+    fn values<'a>(&self, at: &'a Self::At) -> &'a [ValuePoint];
 
     /// The same place with each remembered value replaced.
-    fn renamed(&self, at: &Self::At, by: &dyn Fn(Point) -> Point) -> Self::At;
+    fn renamed(&self, at: &Self::At, by: &dyn Fn(ValuePoint) -> ValuePoint) -> Self::At;
 }
 
 impl DataMachine for RegisterMachine {
@@ -38,18 +38,22 @@ impl DataMachine for RegisterMachine {
         Self::step(self, at, input)
     }
 
-    fn values<'a>(&self, at: &'a Configuration) -> &'a [Point] {
+    fn values<'a>(&self, at: &'a Configuration) -> &'a [ValuePoint] {
         &at.registers
     }
 
-    fn renamed(&self, at: &Configuration, by: &dyn Fn(Point) -> Point) -> Configuration {
+    fn renamed(&self, at: &Configuration, by: &dyn Fn(ValuePoint) -> ValuePoint) -> Configuration {
         let registers = at.registers.iter().map(|&value| by(value)).collect();
         Configuration { location: at.location, registers }
     }
 }
 
 /// A shortest word that is answered differently, if there is one.
-pub fn separating<A: DataMachine, B: DataMachine>(signature: &Signature, a: &A, b: &B) -> Option<DataWord> {
+pub fn separating<A: DataMachine, B: DataMachine>(
+    signature: &InputSignature,
+    a: &A,
+    b: &B,
+) -> Option<DataWord> {
     let first = (a.start(), b.start());
     let mut seen = BTreeSet::from([normal(signature, a, b, &first)]);
     let mut queue = VecDeque::from([(first, DataWord::new())]);
@@ -72,7 +76,12 @@ pub fn separating<A: DataMachine, B: DataMachine>(signature: &Signature, a: &A, 
 }
 
 /// One input for every way in which its values can compare with what is remembered.
-fn inputs(signature: &Signature, a: &[Point], b: &[Point], word: &[DataInput]) -> Vec<DataInput> {
+fn inputs(
+    signature: &InputSignature,
+    a: &[ValuePoint],
+    b: &[ValuePoint],
+    word: &[DataInput],
+) -> Vec<DataInput> {
     let mut known = signature.constants.clone();
     for &value in a.iter().chain(b) {
         if !known.contains(&value) {
@@ -80,9 +89,9 @@ fn inputs(signature: &Signature, a: &[Point], b: &[Point], word: &[DataInput]) -
         }
     }
     // Values that are forgotten are not taken again, so that a word shows only what matters.
-    let others: Vec<Point> = word.iter().flat_map(|input| input.values.iter().copied()).collect();
+    let others: Vec<ValuePoint> = word.iter().flat_map(|input| input.values.iter().copied()).collect();
     let regions = signature.gates().flat_map(|gate| signature.regions(known.len(), gate));
-    let input = |(gate, places): (_, Vec<Place>)| DataInput {
+    let input = |(gate, places): (_, Vec<ValuePlace>)| DataInput {
         gate,
         values: signature.values(&mut known.clone(), &others, &places),
     };
@@ -91,19 +100,19 @@ fn inputs(signature: &Signature, a: &[Point], b: &[Point], word: &[DataInput]) -
 
 /// The pair with each value replaced by its rank, or by its number where there is no order.
 fn normal<A: DataMachine, B: DataMachine>(
-    signature: &Signature,
+    signature: &InputSignature,
     a: &A,
     b: &B,
     pair: &(A::At, B::At),
 ) -> (A::At, B::At) {
-    let mut known: Vec<Point> = a.values(&pair.0).iter().chain(b.values(&pair.1)).copied().collect();
+    let mut known: Vec<ValuePoint> = a.values(&pair.0).iter().chain(b.values(&pair.1)).copied().collect();
     let mut once = BTreeSet::new();
     known.retain(|&value| once.insert(value) && !signature.constants.contains(&value));
     let mut between = signature.constants.clone();
-    let fresh: Vec<Point> = {
+    let fresh: Vec<ValuePoint> = {
         let places = signature.places(&mut between.clone(), &known);
         signature.values(&mut between, &[], &places)
     };
-    let by = |value: Point| known.iter().position(|&it| it == value).map_or(value, |at| fresh[at]);
+    let by = |value: ValuePoint| known.iter().position(|&it| it == value).map_or(value, |at| fresh[at]);
     (a.renamed(&pair.0, &by), b.renamed(&pair.1, &by))
 }

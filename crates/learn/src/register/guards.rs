@@ -13,7 +13,7 @@ mod families;
 use ioxide_fsm::mealy::{InputId, OutputId};
 
 use super::compare::DataMachine;
-use super::place::{DataAnswer, DataInput, Point, Said, Signature};
+use super::place::{AnswerValue, DataAnswer, DataInput, InputSignature, ValuePoint};
 
 pub use self::families::guarded;
 
@@ -30,7 +30,7 @@ pub enum Operand {
 
 /// How two values may compare: any of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Relation {
+pub struct ValueRelation {
     /// The first may be smaller.
     pub less: bool,
     /// They may be equal.
@@ -39,7 +39,7 @@ pub struct Relation {
     pub greater: bool,
 }
 
-impl Relation {
+impl ValueRelation {
     /// Anything.
     pub const ANY: Self = Self { less: true, equal: true, greater: true };
     /// Equal.
@@ -51,7 +51,7 @@ impl Relation {
 
     /// Whether `a` and `b` compare so.
     #[must_use]
-    pub fn holds(self, a: Point, b: Point) -> bool {
+    pub fn holds(self, a: ValuePoint, b: ValuePoint) -> bool {
         match a.cmp(&b) {
             std::cmp::Ordering::Less => self.less,
             std::cmp::Ordering::Equal => self.equal,
@@ -88,11 +88,11 @@ impl Relation {
 
 /// A comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Comparison {
+pub struct GuardComparison {
     /// What is compared.
     pub left: Operand,
     /// How it must compare.
-    pub relation: Relation,
+    pub relation: ValueRelation,
     /// With what.
     pub right: Operand,
 }
@@ -108,11 +108,11 @@ pub enum GuardedTold {
 
 /// A transition with a guard.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Branch {
+pub struct GuardedBranch {
     /// The input.
     pub gate: InputId,
     /// All of these must hold.
-    pub guard: Vec<Comparison>,
+    pub guard: Vec<GuardComparison>,
     /// What is said.
     pub shape: OutputId,
     /// The values that are said.
@@ -129,14 +129,14 @@ pub struct GuardedLocation {
     /// How many registers it has.
     pub n_registers: usize,
     /// What happens: at most one of these fits.
-    pub branches: Vec<Branch>,
+    pub branches: Vec<GuardedBranch>,
 }
 
 /// A register automaton with guards; it starts in its first location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GuardedMachine {
     /// Inputs and constants.
-    pub signature: Signature,
+    pub signature: InputSignature,
     /// Its locations.
     pub locations: Vec<GuardedLocation>,
 }
@@ -156,7 +156,7 @@ impl GuardedMachine {
 }
 
 impl DataMachine for GuardedMachine {
-    type At = (usize, Vec<Point>);
+    type At = (usize, Vec<ValuePoint>);
 
     fn start(&self) -> Self::At {
         (0, Vec::new())
@@ -168,22 +168,22 @@ impl DataMachine for GuardedMachine {
             Operand::Register(number) => at.1[number],
             Operand::Constant(number) => self.signature.constants[number],
         };
-        let holds = |it: &Comparison| it.relation.holds(value(it.left), value(it.right));
-        let fits = |branch: &&Branch| branch.gate == input.gate && branch.guard.iter().all(holds);
+        let holds = |it: &GuardComparison| it.relation.holds(value(it.left), value(it.right));
+        let fits = |branch: &&GuardedBranch| branch.gate == input.gate && branch.guard.iter().all(holds);
         let branch = self.locations[at.0].branches.iter().find(fits)?;
         let tell = |told: &GuardedTold| match *told {
-            GuardedTold::Operand(operand) => Said::Point(value(operand)),
-            GuardedTold::Literal(literal) => Said::Literal(literal),
+            GuardedTold::Operand(operand) => AnswerValue::Point(value(operand)),
+            GuardedTold::Literal(literal) => AnswerValue::Literal(literal),
         };
         let answer = DataAnswer { shape: branch.shape, values: branch.told.iter().map(tell).collect() };
         Some((answer, (branch.target, branch.registers.iter().map(|&operand| value(operand)).collect())))
     }
 
-    fn values<'a>(&self, at: &'a Self::At) -> &'a [Point] {
+    fn values<'a>(&self, at: &'a Self::At) -> &'a [ValuePoint] {
         &at.1
     }
 
-    fn renamed(&self, at: &Self::At, by: &dyn Fn(Point) -> Point) -> Self::At {
+    fn renamed(&self, at: &Self::At, by: &dyn Fn(ValuePoint) -> ValuePoint) -> Self::At {
         (at.0, at.1.iter().map(|&value| by(value)).collect())
     }
 }

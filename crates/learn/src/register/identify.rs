@@ -8,10 +8,10 @@
 use ioxide_model::index::Idx;
 
 use super::learner::{
-    Belief, DataLearnError, DataLearner, DataObserver, Progress, instance, projected, told,
+    DataLearnError, DataLearner, DataObserver, LearningRound, NodeBelief, answer_values, instance, projected,
 };
 use super::machine::{DataSystem, LocationId};
-use super::place::{DataAnswer, DataInput, DataWord, Point, Said, Theory};
+use super::place::{AnswerValue, DataAnswer, DataInput, DataWord, Theory, ValuePoint};
 use super::tree::{DataNode, DataTree};
 
 /// Words behind a location that are looked at to tell pairings apart.
@@ -21,8 +21,8 @@ const MAX_LOOKED_AT: usize = 600;
 #[derive(Clone, Debug)]
 struct Pairing {
     location: LocationId,
-    theirs: Vec<Point>,
-    mine: Vec<Point>,
+    theirs: Vec<ValuePoint>,
+    mine: Vec<ValuePoint>,
 }
 
 impl DataLearner {
@@ -32,10 +32,10 @@ impl DataLearner {
         observer: &mut DataObserver<S>,
         parent: DataNode,
         node: DataNode,
-    ) -> Result<Progress<Belief>, DataLearnError<S::Error>> {
+    ) -> Result<LearningRound<NodeBelief>, DataLearnError<S::Error>> {
         if let Some(at) = self.basis.iter().position(|&known| known == node) {
             let image = observer.tree.memory(node);
-            return Ok(Progress::Done(Belief { location: LocationId::new(at), image }));
+            return Ok(LearningRound::Done(NodeBelief { location: LocationId::new(at), image }));
         }
         loop {
             let fitting = self.fitting(&observer.tree, parent, node);
@@ -45,8 +45,8 @@ impl DataLearner {
                     observer.ask(&word)?;
                 }
                 None => {
-                    let belief = Belief { location: first.location, image: first.mine.clone() };
-                    return Ok(Progress::Done(belief));
+                    let belief = NodeBelief { location: first.location, image: first.mine.clone() };
+                    return Ok(LearningRound::Done(belief));
                 }
             }
         }
@@ -68,7 +68,7 @@ impl DataLearner {
     /// A word that was asked behind both nodes and answered differently.
     fn conflict(&self, tree: &DataTree, node: DataNode, pairing: &Pairing) -> Option<DataWord> {
         let basis = self.basis[pairing.location];
-        let start = |values: &[Point]| [&tree.signature.constants[..], values].concat();
+        let start = |values: &[ValuePoint]| [&tree.signature.constants[..], values].concat();
         let mut open =
             vec![(node, basis, start(&pairing.mine), start(&pairing.theirs), tree.history(basis).to_vec())];
         while let Some((mine, theirs, known, known_there, came)) = open.pop() {
@@ -114,7 +114,7 @@ impl DataLearner {
             }
             let regions = projected(&tree.signature, &first.theirs, &suffix);
             let behind = instance(tree, node, &first.mine, &regions);
-            let expected = told(&tree.signature, &first.theirs, &suffix, tree.answer(here));
+            let expected = answer_values(&tree.signature, &first.theirs, &suffix, tree.answer(here));
             let expected = in_values(&expected, &numbered(tree, &first.mine, &behind));
             let differs = |other: &Pairing| {
                 self.predicted(tree, other, &behind).is_some_and(|predicted| predicted != expected)
@@ -135,7 +135,7 @@ impl DataLearner {
         let regions = projected(&tree.signature, &pairing.mine, behind);
         let there = instance(tree, basis, &pairing.theirs, &regions);
         let answers = tree.answers(&[tree.word(basis), there.clone()].concat())?;
-        let said = told(&tree.signature, &pairing.theirs, &there, answers.last()?);
+        let said = answer_values(&tree.signature, &pairing.theirs, &there, answers.last()?);
         Some(in_values(&said, &numbered(tree, &pairing.mine, behind)))
     }
 
@@ -145,7 +145,7 @@ impl DataLearner {
         observer: &mut DataObserver<S>,
         parent: DataNode,
         node: DataNode,
-    ) -> Result<Progress<Belief>, DataLearnError<S::Error>> {
+    ) -> Result<LearningRound<NodeBelief>, DataLearnError<S::Error>> {
         let before = self.registers(&observer.tree) + observer.tree.memory(node).len();
         let values = observer.tree.came(node);
         for location in (0..self.basis.len()).map(LocationId::new) {
@@ -159,12 +159,12 @@ impl DataLearner {
                 }
                 let now = self.registers(&observer.tree) + observer.tree.memory(node).len();
                 if now != before || !self.fitting(&observer.tree, parent, node).is_empty() {
-                    return Ok(Progress::Again);
+                    return Ok(LearningRound::Again);
                 }
             }
         }
         self.basis.push(node);
-        Ok(Progress::Again)
+        Ok(LearningRound::Again)
     }
 
     fn registers(&self, tree: &DataTree) -> usize {
@@ -187,7 +187,7 @@ impl DataLearner {
                 _ => continue,
             };
             let ((source, values), (target, image, value)) = (from, to);
-            let rest: Vec<Point> = image.iter().copied().filter(|&it| it != value).collect();
+            let rest: Vec<ValuePoint> = image.iter().copied().filter(|&it| it != value).collect();
             for word in [Some(&witness.one), witness.other.as_ref()].into_iter().flatten() {
                 // What it says must not depend on a value that is in no pair.
                 self.cross(observer, source, values, word)?;
@@ -201,7 +201,7 @@ impl DataLearner {
 }
 
 /// The values that a register at `node` can hold: what was remembered, and what has just come.
-fn at_hand(tree: &DataTree, parent: DataNode, node: DataNode) -> Vec<Point> {
+fn at_hand(tree: &DataTree, parent: DataNode, node: DataNode) -> Vec<ValuePoint> {
     let mut values = tree.memory(parent);
     let (given, came) = (tree.input(node).map_or(&[][..], |input| &input.values), tree.came(node));
     for &value in given {
@@ -219,7 +219,7 @@ fn pairings(
     location: LocationId,
     basis: DataNode,
     node: DataNode,
-    from: &[Point],
+    from: &[ValuePoint],
     extra: usize,
 ) -> Vec<Pairing> {
     let (registers, memory) = (tree.memory(basis), tree.memory(node));
@@ -271,7 +271,7 @@ fn suffix(tree: &DataTree, above: DataNode, node: DataNode) -> DataWord {
 }
 
 /// The constants, `image` and the new values of `behind`.
-fn numbered(tree: &DataTree, image: &[Point], behind: &[DataInput]) -> Vec<Point> {
+fn numbered(tree: &DataTree, image: &[ValuePoint], behind: &[DataInput]) -> Vec<ValuePoint> {
     let mut known = [&tree.signature.constants[..], image].concat();
     for input in behind {
         tree.signature.places(&mut known, &input.values);
@@ -280,25 +280,25 @@ fn numbered(tree: &DataTree, image: &[Point], behind: &[DataInput]) -> Vec<Point
 }
 
 /// `answer` with values by their number among `known`.
-fn by_number(answer: &DataAnswer, known: &[Point]) -> DataAnswer {
-    let number = |said: &Said| match *said {
-        Said::Point(value) => {
+fn by_number(answer: &DataAnswer, known: &[ValuePoint]) -> DataAnswer {
+    let number = |said: &AnswerValue| match *said {
+        AnswerValue::Point(value) => {
             let at = known.iter().position(|&it| it == value);
-            Said::Point(at.and_then(|at| Point::try_from(at).ok()).unwrap_or(-1))
+            AnswerValue::Point(at.and_then(|at| ValuePoint::try_from(at).ok()).unwrap_or(-1))
         }
-        Said::Literal(_) => *said,
+        AnswerValue::Literal(_) => *said,
     };
     DataAnswer { shape: answer.shape, values: answer.values.iter().map(number).collect() }
 }
 
 /// `answer` with numbers replaced by the values of `known`.
-fn in_values(answer: &DataAnswer, known: &[Point]) -> DataAnswer {
-    let value = |said: &Said| match *said {
-        Said::Point(number) => {
+fn in_values(answer: &DataAnswer, known: &[ValuePoint]) -> DataAnswer {
+    let value = |said: &AnswerValue| match *said {
+        AnswerValue::Point(number) => {
             let value = usize::try_from(number).ok().and_then(|number| known.get(number));
-            value.map_or(*said, |&value| Said::Point(value))
+            value.map_or(*said, |&value| AnswerValue::Point(value))
         }
-        Said::Literal(_) => *said,
+        AnswerValue::Literal(_) => *said,
     };
     DataAnswer { shape: answer.shape, values: answer.values.iter().map(value).collect() }
 }

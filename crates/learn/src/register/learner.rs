@@ -12,10 +12,10 @@
 use ioxide_model::index::IndexVec;
 use thiserror::Error;
 
-use crate::observer::Effort;
+use crate::observer::LearningEffort;
 
-use super::machine::{DataStep, DataSystem, Location, LocationId, RegisterMachine, Told};
-use super::place::{DataAnswer, DataInput, DataWord, Point, Region, Said, Signature};
+use super::machine::{DataStep, DataSystem, LocationId, RegisterLocation, RegisterMachine, ToldValue};
+use super::place::{AnswerValue, DataAnswer, DataInput, DataWord, InputSignature, ValuePoint, ValueRegion};
 use super::tree::{DataDisagreement, DataNode, DataTree};
 
 /// Why learning cannot go on.
@@ -46,15 +46,15 @@ pub struct DataObserver<S> {
     /// What it has answered.
     pub tree: DataTree,
     /// What that has cost.
-    pub effort: Effort,
+    pub effort: LearningEffort,
     /// What it answered in earlier sessions: given without the system, as if it had been asked.
     memory: Option<DataTree>,
 }
 
 impl<S: DataSystem> DataObserver<S> {
     /// Of `system` nothing is known yet.
-    pub fn new(system: S, signature: Signature) -> Self {
-        Self { system, tree: DataTree::new(signature), effort: Effort::default(), memory: None }
+    pub fn new(system: S, signature: InputSignature) -> Self {
+        Self { system, tree: DataTree::new(signature), effort: LearningEffort::default(), memory: None }
     }
 
     /// The same; `memory` answers in the place of the system. Whoever asks the same questions again goes on where it
@@ -116,7 +116,7 @@ impl<S: DataSystem> DataObserver<S> {
         };
         let regions = |word: &DataWord| projected(&self.tree.signature, &[], word);
         let wanted = words.iter().filter(|word| !is_known(word) && self.system.has_room(word));
-        let mut all: Vec<(Vec<Region>, &DataWord)> = wanted.map(|word| (regions(word), word)).collect();
+        let mut all: Vec<(Vec<ValueRegion>, &DataWord)> = wanted.map(|word| (regions(word), word)).collect();
         all.sort_by(|a, b| a.0.cmp(&b.0));
         all.dedup_by(|a, b| a.0 == b.0);
         let is_more = |at: usize| all.get(at + 1).is_some_and(|(next, _)| next.starts_with(&all[at].0));
@@ -126,9 +126,9 @@ impl<S: DataSystem> DataObserver<S> {
 
 /// A node that is believed to be a location: which, and the values of its registers.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Belief {
+pub(crate) struct NodeBelief {
     pub location: LocationId,
-    pub image: Vec<Point>,
+    pub image: Vec<ValuePoint>,
 }
 
 /// A learner of register automata.
@@ -138,7 +138,7 @@ pub struct DataLearner {
 }
 
 /// What a round of learning has come to.
-pub(crate) enum Progress<T> {
+pub(crate) enum LearningRound<T> {
     /// A result.
     Done(T),
     /// Something new was found out: begin again.
@@ -162,7 +162,7 @@ impl DataLearner {
     ) -> Result<RegisterMachine, DataLearnError<S::Error>> {
         let mut before = None;
         loop {
-            let Progress::Done(machine) = self.machine(observer)? else { continue };
+            let LearningRound::Done(machine) = self.machine(observer)? else { continue };
             let Some(word) = inconsistency(&machine, &observer.tree) else { return Ok(machine) };
             let now = Some((self.known(&observer.tree), machine.clone()));
             if now == before {
@@ -183,7 +183,7 @@ impl DataLearner {
     fn machine<S: DataSystem>(
         &mut self,
         observer: &mut DataObserver<S>,
-    ) -> Result<Progress<RegisterMachine>, DataLearnError<S::Error>> {
+    ) -> Result<LearningRound<RegisterMachine>, DataLearnError<S::Error>> {
         let signature = observer.tree.signature.clone();
         let mut machine = RegisterMachine { signature: signature.clone(), locations: IndexVec::new() };
         for &node in &self.basis.iter().copied().collect::<Vec<_>>() {
@@ -192,10 +192,11 @@ impl DataLearner {
                 return Err(DataLearnError::TooMany(MAX_REGISTERS));
             }
             let n_known = signature.constants.len() + registers.len();
-            let mut location = Location { n_registers: registers.len(), ..Location::default() };
-            let regions: Vec<Region> =
+            let mut location =
+                RegisterLocation { n_registers: registers.len(), ..RegisterLocation::default() };
+            let regions: Vec<ValueRegion> =
                 signature.gates().flat_map(|gate| signature.regions(n_known, gate)).collect();
-            let word = |region: &Region| {
+            let word = |region: &ValueRegion| {
                 let input = input_at(&observer.tree, node, &registers, region);
                 [observer.tree.word(node), vec![input]].concat()
             };
@@ -203,16 +204,16 @@ impl DataLearner {
             observer.ahead(&words)?;
             for region in regions {
                 match self.explore(observer, node, &registers, &region)? {
-                    Progress::Again => return Ok(Progress::Again),
-                    Progress::Done(Some(step)) => {
+                    LearningRound::Again => return Ok(LearningRound::Again),
+                    LearningRound::Done(Some(step)) => {
                         location.steps.insert(region, step);
                     }
-                    Progress::Done(None) => (),
+                    LearningRound::Done(None) => (),
                 }
             }
             machine.locations.push(location);
         }
-        Ok(Progress::Done(machine))
+        Ok(LearningRound::Done(machine))
     }
 
     /// What happens at `node` in `region`; nothing where there are no such values.
@@ -220,25 +221,32 @@ impl DataLearner {
         &mut self,
         observer: &mut DataObserver<S>,
         node: DataNode,
-        registers: &[Point],
-        region: &Region,
-    ) -> Result<Progress<Option<DataStep>>, DataLearnError<S::Error>> {
+        registers: &[ValuePoint],
+        region: &ValueRegion,
+    ) -> Result<LearningRound<Option<DataStep>>, DataLearnError<S::Error>> {
         let mut word = observer.tree.word(node);
         word.push(input_at(&observer.tree, node, registers, region));
         if observer.ask(&word)?.is_none() {
-            return Ok(Progress::Done(None));
+            return Ok(LearningRound::Done(None));
         }
-        let Some(kid) = observer.tree.find(&word) else { return Ok(Progress::Done(None)) };
-        let Progress::Done(belief) = self.identify(observer, node, kid)? else { return Ok(Progress::Again) };
+        let Some(kid) = observer.tree.find(&word) else { return Ok(LearningRound::Done(None)) };
+        let LearningRound::Done(belief) = self.identify(observer, node, kid)? else {
+            return Ok(LearningRound::Again);
+        };
         if observer.tree.memory(node).len() != registers.len() {
-            return Ok(Progress::Again);
+            return Ok(LearningRound::Again);
         }
-        Ok(Progress::Done(step(&observer.tree, registers, kid, &belief)))
+        Ok(LearningRound::Done(step(&observer.tree, registers, kid, &belief)))
     }
 }
 
 /// An input in `region` relative to `registers` at `node`: new values are none that came before.
-pub(crate) fn input_at(tree: &DataTree, node: DataNode, registers: &[Point], region: &Region) -> DataInput {
+pub(crate) fn input_at(
+    tree: &DataTree,
+    node: DataNode,
+    registers: &[ValuePoint],
+    region: &ValueRegion,
+) -> DataInput {
     let mut known = tree.signature.constants.clone();
     known.extend(registers);
     let values = tree.signature.values(&mut known, tree.history(node), &region.1);
@@ -246,15 +254,15 @@ pub(crate) fn input_at(tree: &DataTree, node: DataNode, registers: &[Point], reg
 }
 
 /// The transition to `kid`, in terms of `registers` and the new values of its input.
-fn step(tree: &DataTree, registers: &[Point], kid: DataNode, belief: &Belief) -> Option<DataStep> {
+fn step(tree: &DataTree, registers: &[ValuePoint], kid: DataNode, belief: &NodeBelief) -> Option<DataStep> {
     let input = tree.input(kid)?;
     let mut known = tree.signature.constants.clone();
     known.extend(registers);
     tree.signature.places(&mut known, &input.values);
-    let source = |value: Point| known.iter().position(|&it| it == value);
-    let tell = |said: &Said| match *said {
-        Said::Point(value) => source(value).map(Told::Source),
-        Said::Literal(value) => Some(Told::Literal(value)),
+    let source = |value: ValuePoint| known.iter().position(|&it| it == value);
+    let tell = |said: &AnswerValue| match *said {
+        AnswerValue::Point(value) => source(value).map(ToldValue::Source),
+        AnswerValue::Literal(value) => Some(ToldValue::Literal(value)),
     };
     let answer = tree.answer(kid);
     Some(DataStep {
@@ -286,18 +294,27 @@ fn inconsistency(machine: &RegisterMachine, tree: &DataTree) -> Option<DataWord>
 }
 
 /// `suffix` behind a node, by how its values compare with `image`, the constants and each other.
-pub(crate) fn projected(signature: &Signature, image: &[Point], suffix: &[DataInput]) -> Vec<Region> {
+pub(crate) fn projected(
+    signature: &InputSignature,
+    image: &[ValuePoint],
+    suffix: &[DataInput],
+) -> Vec<ValueRegion> {
     let mut known = signature.constants.clone();
     known.extend(image);
     suffix.iter().map(|input| (input.gate, signature.places(&mut known, &input.values))).collect()
 }
 
 /// `regions` behind `node`, where `image` are the values they compare with: new values are none that came before.
-pub(crate) fn instance(tree: &DataTree, node: DataNode, image: &[Point], regions: &[Region]) -> DataWord {
+pub(crate) fn instance(
+    tree: &DataTree,
+    node: DataNode,
+    image: &[ValuePoint],
+    regions: &[ValueRegion],
+) -> DataWord {
     let mut known = tree.signature.constants.clone();
     known.extend(image);
     let others = tree.history(node);
-    let input = |(gate, places): &Region| DataInput {
+    let input = |(gate, places): &ValueRegion| DataInput {
         gate: *gate,
         values: tree.signature.values(&mut known, others, places),
     };
@@ -306,9 +323,9 @@ pub(crate) fn instance(tree: &DataTree, node: DataNode, image: &[Point], regions
 
 /// `answer` to the last input of `suffix`, its values by number among the constants, `image` and the new ones of
 /// `suffix`; a value that is none of these is kept as it is.
-pub(crate) fn told(
-    signature: &Signature,
-    image: &[Point],
+pub(crate) fn answer_values(
+    signature: &InputSignature,
+    image: &[ValuePoint],
     suffix: &[DataInput],
     answer: &DataAnswer,
 ) -> DataAnswer {
@@ -317,12 +334,12 @@ pub(crate) fn told(
     for input in suffix {
         signature.places(&mut known, &input.values);
     }
-    let number = |said: &Said| match *said {
-        Said::Point(value) => match known.iter().position(|&it| it == value) {
-            Some(at) => Said::Point(Point::try_from(at).unwrap_or(Point::MAX)),
-            None => Said::Point(-1),
+    let number = |said: &AnswerValue| match *said {
+        AnswerValue::Point(value) => match known.iter().position(|&it| it == value) {
+            Some(at) => AnswerValue::Point(ValuePoint::try_from(at).unwrap_or(ValuePoint::MAX)),
+            None => AnswerValue::Point(-1),
         },
-        Said::Literal(_) => *said,
+        AnswerValue::Literal(_) => *said,
     };
     DataAnswer { shape: answer.shape, values: answer.values.iter().map(number).collect() }
 }

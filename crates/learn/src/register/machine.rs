@@ -10,19 +10,19 @@ use ioxide_model::index::{Idx, IndexVec};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 
-use super::place::{DataAnswer, DataInput, DataWord, Point, Region, Said, Signature};
+use super::place::{AnswerValue, DataAnswer, DataInput, DataWord, InputSignature, ValuePoint, ValueRegion};
 
 index! { /// A location of a register automaton.
 pub struct LocationId; }
 
 /// Where a value comes from: its number among the constants, the registers and the new values of the input.
-pub type Source = usize;
+pub type ValueSource = usize;
 
 /// A value in the answer of a transition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Told {
+pub enum ToldValue {
     /// A value at hand.
-    Source(Source),
+    Source(ValueSource),
     /// Always this one.
     Literal(i64),
 }
@@ -33,29 +33,29 @@ pub struct DataStep {
     /// What is said.
     pub shape: OutputId,
     /// The values that are said.
-    pub told: Vec<Told>,
+    pub told: Vec<ToldValue>,
     /// Where it leads.
     pub target: LocationId,
     /// What the registers there hold.
-    pub registers: Vec<Source>,
+    pub registers: Vec<ValueSource>,
 }
 
 /// A location.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Location {
+pub struct RegisterLocation {
     /// How many registers it has.
     pub n_registers: usize,
     /// What happens, by how values compare.
-    pub steps: BTreeMap<Region, DataStep>,
+    pub steps: BTreeMap<ValueRegion, DataStep>,
 }
 
 /// A register automaton; the first location is where it starts, and has no registers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegisterMachine {
     /// Inputs and constants.
-    pub signature: Signature,
+    pub signature: InputSignature,
     /// Its locations.
-    pub locations: IndexVec<LocationId, Location>,
+    pub locations: IndexVec<LocationId, RegisterLocation>,
 }
 
 /// A location and what its registers hold.
@@ -64,7 +64,7 @@ pub struct Configuration {
     /// The location.
     pub location: LocationId,
     /// The values of its registers.
-    pub registers: Vec<Point>,
+    pub registers: Vec<ValuePoint>,
 }
 
 impl RegisterMachine {
@@ -81,9 +81,9 @@ impl RegisterMachine {
         known.extend(&at.registers);
         let region = (input.gate, self.signature.places(&mut known, &input.values));
         let step = self.locations[at.location].steps.get(&region)?;
-        let tell = |&told: &Told| match told {
-            Told::Source(source) => Said::Point(known[source]),
-            Told::Literal(value) => Said::Literal(value),
+        let tell = |&told: &ToldValue| match told {
+            ToldValue::Source(source) => AnswerValue::Point(known[source]),
+            ToldValue::Literal(value) => AnswerValue::Literal(value),
         };
         let answer = DataAnswer { shape: step.shape, values: step.told.iter().map(tell).collect() };
         let registers = step.registers.iter().map(|&source| known[source]).collect();

@@ -11,7 +11,7 @@
 use std::ops::ControlFlow;
 
 use ioxide_fsm::mealy::InputId;
-use ioxide_fsm::suite::Method;
+use ioxide_fsm::suite::SuiteMethod;
 use ioxide_model::index::Idx;
 use rand::seq::{IndexedRandom, SliceRandom};
 use rand::{RngExt, SeedableRng};
@@ -19,8 +19,8 @@ use rand_chacha::ChaCha8Rng;
 
 use super::learner::{DataLearnError, DataLearner, DataObserver};
 use super::machine::{DataSystem, RegisterMachine};
-use super::place::{DataInput, DataWord, Place, Point, Said};
-pub use super::unrolled::Unrolled;
+use super::place::{AnswerValue, DataInput, DataWord, ValuePlace, ValuePoint};
+pub use super::unrolled::UnrolledMachine;
 
 /// Walks that are planned before the first of them is made.
 const WALKS_AT_ONCE: usize = 64;
@@ -32,7 +32,7 @@ const AHEAD: usize = 4;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DataExamination {
     /// How the suites are made.
-    pub method: Method,
+    pub method: SuiteMethod,
     /// Suites for 0, 1, … up to this many extra states.
     pub extra: usize,
     /// Values, beside the constants, over which the hypothesis is unrolled; with an order, between any two constants.
@@ -128,8 +128,15 @@ pub fn learn_data<S: DataSystem>(
         hypotheses += 1;
         let stage =
             DataStage::Hypothesis { locations: machine.locations.len(), registers: machine.n_registers() };
-        let mut exam =
-            Exam { observer, machine: &machine, examination, first, rng: &mut rng, watch, is_stopped: false };
+        let mut exam = RegisterExam {
+            observer,
+            machine: &machine,
+            examination,
+            first,
+            rng: &mut rng,
+            watch,
+            is_stopped: false,
+        };
         exam.tell(stage);
         let (found, guarantee) = if exam.is_stopped {
             (None, DataGuarantee::Consistent)
@@ -158,7 +165,7 @@ pub fn learn_data<S: DataSystem>(
     }
 }
 
-struct Exam<'e, 'w, S> {
+struct RegisterExam<'e, 'w, S> {
     observer: &'e mut DataObserver<S>,
     machine: &'e RegisterMachine,
     examination: &'e DataExamination,
@@ -168,15 +175,15 @@ struct Exam<'e, 'w, S> {
     is_stopped: bool,
 }
 
-type Found = (Option<DataWord>, DataGuarantee);
+type FoundWord = (Option<DataWord>, DataGuarantee);
 
-impl<S: DataSystem> Exam<'_, '_, S> {
+impl<S: DataSystem> RegisterExam<'_, '_, S> {
     fn tell(&mut self, stage: DataStage) {
         self.is_stopped |= (self.watch)(stage, self.machine, self.observer).is_break();
     }
 
     /// A word that is answered differently, or what is promised.
-    fn take(&mut self) -> Result<Found, DataLearnError<S::Error>> {
+    fn take(&mut self) -> Result<FoundWord, DataLearnError<S::Error>> {
         let mut guarantee = DataGuarantee::Consistent;
         self.observer.ahead(self.first)?;
         for word in self.first {
@@ -184,7 +191,7 @@ impl<S: DataSystem> Exam<'_, '_, S> {
                 return Ok((Some(word.clone()), guarantee));
             }
         }
-        if let Some(unrolled) = Unrolled::new(self.machine, self.examination.values) {
+        if let Some(unrolled) = UnrolledMachine::new(self.machine, self.examination.values) {
             for extra in 0..=self.examination.extra {
                 let Some(tests) = unrolled.suite(self.examination.method, extra) else { break };
                 if let Some(word) = self.apply(&unrolled, tests, extra)? {
@@ -202,7 +209,7 @@ impl<S: DataSystem> Exam<'_, '_, S> {
 
     fn apply(
         &mut self,
-        unrolled: &Unrolled,
+        unrolled: &UnrolledMachine,
         mut tests: Vec<Vec<InputId>>,
         extra: usize,
     ) -> Result<Option<DataWord>, DataLearnError<S::Error>> {
@@ -277,7 +284,7 @@ impl<S: DataSystem> Exam<'_, '_, S> {
                 let is_given = number < signature.arity[gate.index()];
                 let again = known.choose(self.rng).copied().filter(|_| self.rng.random_bool(0.5));
                 let gap = self.rng.random_range(0..=known.len());
-                let place = Place::New(u32::try_from(gap).unwrap_or(0));
+                let place = ValuePlace::New(u32::try_from(gap).unwrap_or(0));
                 let fresh = || signature.at(&known, &hollow, place);
                 let value = again.filter(|_| is_given).unwrap_or_else(fresh);
                 if !known.contains(&value) {
@@ -288,10 +295,10 @@ impl<S: DataSystem> Exam<'_, '_, S> {
             let input = DataInput { gate, values };
             let step = at.and_then(|at| self.machine.step(&at, &input));
             // What is thought not to be made up is not given back.
-            let is_said = |slot: &Point| {
-                step.as_ref().is_some_and(|(answer, _)| answer.values.contains(&Said::Point(*slot)))
+            let is_said = |slot: &ValuePoint| {
+                step.as_ref().is_some_and(|(answer, _)| answer.values.contains(&AnswerValue::Point(*slot)))
             };
-            let unsaid: Vec<Point> =
+            let unsaid: Vec<ValuePoint> =
                 signature.slots(&input).iter().copied().filter(|slot| !is_said(slot)).collect();
             known.retain(|value| !unsaid.contains(value));
             hollow.extend(unsaid);

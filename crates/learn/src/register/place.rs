@@ -5,17 +5,17 @@
 //! whose values have the same places, one after the other, are the same word as far as a system can tell.
 //!
 //! A value that the *system* makes up, such as the number of a session, is a value of the input to which it is the answer:
-//! a [slot](Signature::made) behind the fields. Nobody gives it; the point there is the name that the value has if one is
+//! a [slot](InputSignature::made) behind the fields. Nobody gives it; the point there is the name that the value has if one is
 //! made up, always new. So words say nothing about answers, and whether a later input gives the value back is a place
 //! like any other. A slot that the answer does not fill is *hollow*: a value that nobody has seen.
 
 use ioxide_fsm::mealy::{InputId, OutputId};
 
 /// A value, known by how it compares with others.
-pub type Point = i64;
+pub type ValuePoint = i64;
 
 /// How far a point beyond all others is from them.
-const STRIDE: Point = 1 << 32;
+const STRIDE: ValuePoint = 1 << 32;
 
 /// How values are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub enum Theory {
 
 /// The place of a value among known ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Place {
+pub enum ValuePlace {
     /// It is the known value with this number.
     Same(u32),
     /// It is new; with an order, this many known values are smaller.
@@ -41,7 +41,7 @@ pub struct DataInput {
     /// Which input.
     pub gate: InputId,
     /// The values of its fields.
-    pub values: Vec<Point>,
+    pub values: Vec<ValuePoint>,
 }
 
 /// A finite sequence of inputs with values.
@@ -49,9 +49,9 @@ pub type DataWord = Vec<DataInput>;
 
 /// A value in an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Said {
+pub enum AnswerValue {
     /// A value that occurred before, or a constant.
-    Point(Point),
+    Point(ValuePoint),
     /// A value of the system's own, always this one.
     Literal(i64),
 }
@@ -62,16 +62,16 @@ pub struct DataAnswer {
     /// Which answer.
     pub shape: OutputId,
     /// The values of its fields.
-    pub values: Vec<Said>,
+    pub values: Vec<AnswerValue>,
 }
 
 /// The inputs of a system and how their values are compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Signature {
+pub struct InputSignature {
     /// How values are compared.
     pub theory: Theory,
     /// Values that the system knows from the start, in order.
-    pub constants: Vec<Point>,
+    pub constants: Vec<ValuePoint>,
     /// How many fields each input has.
     pub arity: Vec<usize>,
     /// How many values the system may make up in its answer to each input; only without an order.
@@ -79,9 +79,9 @@ pub struct Signature {
 }
 
 /// An input whose values are places.
-pub type Region = (InputId, Vec<Place>);
+pub type ValueRegion = (InputId, Vec<ValuePlace>);
 
-impl Signature {
+impl InputSignature {
     /// All inputs.
     pub fn gates(&self) -> impl Iterator<Item = InputId> + use<> {
         use ioxide_model::index::Idx;
@@ -97,27 +97,27 @@ impl Signature {
 
     /// The values of `input` that the answer to it may make up.
     #[must_use]
-    pub fn slots<'i>(&self, input: &'i DataInput) -> &'i [Point] {
+    pub fn slots<'i>(&self, input: &'i DataInput) -> &'i [ValuePoint] {
         use ioxide_model::index::Idx;
         input.values.get(self.arity[input.gate.index()]..).unwrap_or_default()
     }
 
     /// The place of `value` among `known`.
     #[must_use]
-    pub fn place(&self, known: &[Point], value: Point) -> Place {
+    pub fn place(&self, known: &[ValuePoint], value: ValuePoint) -> ValuePlace {
         let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         match known.iter().position(|&it| it == value) {
-            Some(at) => Place::Same(number(at)),
-            None if self.theory == Theory::Equality => Place::New(0),
-            None => Place::New(number(known.iter().filter(|&&it| it < value).count())),
+            Some(at) => ValuePlace::Same(number(at)),
+            None if self.theory == Theory::Equality => ValuePlace::New(0),
+            None => ValuePlace::New(number(known.iter().filter(|&&it| it < value).count())),
         }
     }
 
     /// The places of `values`, each among `known` and those before it; new ones are added to `known`.
-    pub fn places(&self, known: &mut Vec<Point>, values: &[Point]) -> Vec<Place> {
-        let place = |&value: &Point| {
+    pub fn places(&self, known: &mut Vec<ValuePoint>, values: &[ValuePoint]) -> Vec<ValuePlace> {
+        let place = |&value: &ValuePoint| {
             let place = self.place(known, value);
-            if matches!(place, Place::New(_)) {
+            if matches!(place, ValuePlace::New(_)) {
                 known.push(value);
             }
             place
@@ -128,10 +128,10 @@ impl Signature {
     /// A value at `place` among `known` that is none of `others`, and greater than those of them it could be confused
     /// with.
     #[must_use]
-    pub fn at(&self, known: &[Point], others: &[Point], place: Place) -> Point {
+    pub fn at(&self, known: &[ValuePoint], others: &[ValuePoint], place: ValuePlace) -> ValuePoint {
         let rank = match place {
-            Place::Same(number) => return known[number as usize],
-            Place::New(rank) => rank as usize,
+            ValuePlace::Same(number) => return known[number as usize],
+            ValuePlace::New(rank) => rank as usize,
         };
         let mut sorted = known.to_vec();
         sorted.sort_unstable();
@@ -139,7 +139,7 @@ impl Signature {
             Theory::Equality => None,
             Theory::Order => sorted.get(rank).copied(),
         };
-        let is_below = |point: Point| above.is_none_or(|above| point < above);
+        let is_below = |point: ValuePoint| above.is_none_or(|above| point < above);
         let below = known.iter().chain(others).copied().filter(|&point| is_below(point)).max();
         match (below, above) {
             (Some(below), Some(above)) => below + (above - below) / 2,
@@ -150,10 +150,15 @@ impl Signature {
     }
 
     /// Values at `places`, as [`at`](Self::at); new ones are added to `known`.
-    pub fn values(&self, known: &mut Vec<Point>, others: &[Point], places: &[Place]) -> Vec<Point> {
-        let value = |&place: &Place| {
+    pub fn values(
+        &self,
+        known: &mut Vec<ValuePoint>,
+        others: &[ValuePoint],
+        places: &[ValuePlace],
+    ) -> Vec<ValuePoint> {
+        let value = |&place: &ValuePlace| {
             let value = self.at(known, others, place);
-            if matches!(place, Place::New(_)) {
+            if matches!(place, ValuePlace::New(_)) {
                 known.push(value);
             }
             value
@@ -164,18 +169,18 @@ impl Signature {
     /// All ways in which the values of `gate` can compare with `n_known` values and with each other; what is made up is
     /// new.
     #[must_use]
-    pub fn regions(&self, n_known: usize, gate: InputId) -> Vec<Region> {
+    pub fn regions(&self, n_known: usize, gate: InputId) -> Vec<ValueRegion> {
         use ioxide_model::index::Idx;
-        let mut rows: Vec<(Vec<Place>, usize)> = vec![(Vec::new(), n_known)];
+        let mut rows: Vec<(Vec<ValuePlace>, usize)> = vec![(Vec::new(), n_known)];
         for at in 0..self.n_values(gate) {
             let is_given = at < self.arity[gate.index()];
-            let longer = |(row, known): &(Vec<Place>, usize)| {
+            let longer = |(row, known): &(Vec<ValuePlace>, usize)| {
                 let (row, known) = (row.clone(), *known);
                 let gaps = if self.theory == Theory::Equality { 1 } else { known + 1 };
                 let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-                let same =
-                    (0..if is_given { known } else { 0 }).map(move |at| (Place::Same(number(at)), known));
-                let new = (0..gaps).map(move |gap| (Place::New(number(gap)), known + 1));
+                let same = (0..if is_given { known } else { 0 })
+                    .map(move |at| (ValuePlace::Same(number(at)), known));
+                let new = (0..gaps).map(move |gap| (ValuePlace::New(number(gap)), known + 1));
                 same.chain(new).map(move |(place, known)| {
                     let mut longer = row.clone();
                     longer.push(place);
@@ -189,7 +194,7 @@ impl Signature {
 
     /// How `values` compare with the constants and with each other.
     #[must_use]
-    pub fn pattern(&self, values: &[Point]) -> Vec<Place> {
+    pub fn pattern(&self, values: &[ValuePoint]) -> Vec<ValuePlace> {
         self.places(&mut self.constants.clone(), values)
     }
 }
@@ -199,8 +204,8 @@ mod tests {
     use super::*;
     use ioxide_model::index::Idx;
 
-    fn signature(theory: Theory) -> Signature {
-        Signature { theory, constants: vec![0], arity: vec![2], made: vec![0] }
+    fn signature(theory: Theory) -> InputSignature {
+        InputSignature { theory, constants: vec![0], arity: vec![2], made: vec![0] }
     }
 
     #[test]
@@ -211,7 +216,7 @@ mod tests {
                 let (known, others) = (vec![0, 100, 50], vec![70, 120, -7]);
                 let values = signature.values(&mut known.clone(), &others, &places);
                 assert_eq!(signature.places(&mut known.clone(), &values), places, "{gate:?} {values:?}");
-                let is_new = |place: &Place| matches!(place, Place::New(_));
+                let is_new = |place: &ValuePlace| matches!(place, ValuePlace::New(_));
                 assert!(!places.iter().zip(&values).any(|(p, v)| is_new(p) && others.contains(v)));
             }
         }
@@ -232,10 +237,10 @@ mod tests {
 
     #[test]
     fn what_is_made_up_is_new() {
-        let signature = Signature { made: vec![1], ..signature(Theory::Equality) };
+        let signature = InputSignature { made: vec![1], ..signature(Theory::Equality) };
         let regions = signature.regions(1, InputId::new(0));
         assert_eq!(regions.len(), 2 + 3);
-        assert!(regions.iter().all(|(_, places)| places.len() == 3 && places[2] == Place::New(0)));
+        assert!(regions.iter().all(|(_, places)| places.len() == 3 && places[2] == ValuePlace::New(0)));
         let input = DataInput { gate: InputId::new(0), values: vec![1, 2, 9] };
         assert_eq!(signature.slots(&input), [9]);
     }

@@ -5,17 +5,14 @@
 //! not: there one transition is believed wrongly. Either what follows compares with a value that was thought forgotten,
 //! which then is memorable, or the node behind the transition is not the location it is taken for. Compare
 //! [RivestSchapire93], for words without values.
-//!
-//! [RivestSchapire93]: R. Rivest, R. Schapire, "Inference of Finite Automata Using Homing Sequences", Information and
-//! Computation 103(2), 1993.
 
-use super::learner::{DataLearnError, DataLearner, DataObserver, instance, projected, told};
+use super::learner::{DataLearnError, DataLearner, DataObserver, answer_values, instance, projected};
 use super::machine::{Configuration, DataSystem, RegisterMachine};
-use super::place::{DataAnswer, DataInput, DataWord, Point, Theory};
-use super::tree::{DataNode, DataTree, Witness};
+use super::place::{DataAnswer, DataInput, DataWord, Theory, ValuePoint};
+use super::tree::{DataNode, DataTree, MemoryWitness};
 
 /// How far a value that is nowhere else is from all others.
-const FAR: Point = 1 << 33;
+const FAR: ValuePoint = 1 << 33;
 
 impl DataLearner {
     /// Learns from `word`: afterwards some register is known that was not, or some node is known not to be what it was
@@ -30,7 +27,7 @@ impl DataLearner {
         word: &[DataInput],
     ) -> Result<(), DataLearnError<S::Error>> {
         let Some(actual) = observer.ask(word)? else { return Ok(()) };
-        let Some(surprise) = Surprise::find(machine, word, &actual) else { return Ok(()) };
+        let Some(surprise) = RefutingWord::find(machine, word, &actual) else { return Ok(()) };
         let (mut wrong, mut right) = (0, surprise.word.len() - 1);
         while right - wrong > 1 {
             let middle = wrong.midpoint(right);
@@ -45,7 +42,7 @@ impl DataLearner {
 
     /// The word of the location after `at` inputs, and what follows, read there; nothing if it is known by now that the
     /// location has more registers.
-    fn moved(&self, tree: &DataTree, surprise: &Surprise, at: usize) -> Option<(DataNode, DataWord)> {
+    fn moved(&self, tree: &DataTree, surprise: &RefutingWord, at: usize) -> Option<(DataNode, DataWord)> {
         self.behind(tree, &surprise.places[at], &surprise.word[at..])
     }
 
@@ -67,7 +64,7 @@ impl DataLearner {
     fn is_as_predicted<S: DataSystem>(
         &self,
         observer: &mut DataObserver<S>,
-        surprise: &Surprise,
+        surprise: &RefutingWord,
         at: usize,
     ) -> Result<Option<bool>, DataLearnError<S::Error>> {
         let Some((basis, behind)) = self.moved(&observer.tree, surprise, at) else { return Ok(None) };
@@ -76,9 +73,15 @@ impl DataLearner {
             return Ok(Some(false));
         };
         let signature = &observer.tree.signature;
-        let predicted =
-            told(signature, &surprise.places[at].registers, &surprise.word[at..], &surprise.predicted);
-        Ok(Some(answers.last().map(|said| told(signature, &memory, &behind, said)) == Some(predicted)))
+        let predicted = answer_values(
+            signature,
+            &surprise.places[at].registers,
+            &surprise.word[at..],
+            &surprise.predicted,
+        );
+        Ok(Some(
+            answers.last().map(|said| answer_values(signature, &memory, &behind, said)) == Some(predicted),
+        ))
     }
 
     /// The transition taken after `at` inputs is believed wrongly: finds out why.
@@ -86,7 +89,7 @@ impl DataLearner {
         &self,
         observer: &mut DataObserver<S>,
         machine: &RegisterMachine,
-        surprise: &Surprise,
+        surprise: &RefutingWord,
         at: usize,
     ) -> Result<(), DataLearnError<S::Error>> {
         let Some((basis, behind)) = self.moved(&observer.tree, surprise, at) else { return Ok(()) };
@@ -120,7 +123,7 @@ impl DataLearner {
         &self,
         observer: &mut DataObserver<S>,
         node: DataNode,
-        image: &[Point],
+        image: &[ValuePoint],
         behind: &[DataInput],
     ) -> Result<(), DataLearnError<S::Error>> {
         let word = observer.tree.word(node);
@@ -143,7 +146,7 @@ impl DataLearner {
             }
         }
         let (value, other) = &steps[last];
-        let witness = Witness { one: steps[first].1.clone(), other: Some(other.clone()) };
+        let witness = MemoryWitness { one: steps[first].1.clone(), other: Some(other.clone()) };
         if let Some(value) = value {
             observer.tree.remember(node, *value, witness);
         }
@@ -155,24 +158,24 @@ impl DataLearner {
         &self,
         observer: &mut DataObserver<S>,
         node: DataNode,
-        image: &[Point],
+        image: &[ValuePoint],
         behind: &[DataInput],
     ) -> Result<Option<DataAnswer>, DataLearnError<S::Error>> {
         let answers = observer.ask(&[observer.tree.word(node), behind.to_vec()].concat())?;
         let last = answers.and_then(|mut answers| answers.pop());
-        Ok(last.map(|said| told(&observer.tree.signature, image, behind, &said)))
+        Ok(last.map(|said| answer_values(&observer.tree.signature, image, behind, &said)))
     }
 }
 
 /// A word that is not answered as predicted at its end.
-struct Surprise {
+struct RefutingWord {
     word: DataWord,
     /// Where the machine is before each input.
     places: Vec<Configuration>,
     predicted: DataAnswer,
 }
 
-impl Surprise {
+impl RefutingWord {
     fn find(machine: &RegisterMachine, word: &[DataInput], actual: &[DataAnswer]) -> Option<Self> {
         let mut places = vec![machine.start()];
         for (at, (input, answer)) in word.iter().zip(actual).enumerate() {
@@ -191,12 +194,12 @@ impl Surprise {
 fn ways(
     tree: &DataTree,
     node: DataNode,
-    image: &[Point],
+    image: &[ValuePoint],
     behind: &[DataInput],
-) -> Vec<(Option<Point>, DataWord)> {
+) -> Vec<(Option<ValuePoint>, DataWord)> {
     let mut known = [&tree.signature.constants[..], image].concat();
     let n_known = known.len();
-    let forgotten: Vec<Point> =
+    let forgotten: Vec<ValuePoint> =
         tree.history(node).iter().copied().filter(|value| !known.contains(value)).collect();
     for input in behind {
         tree.signature.places(&mut known, &input.values);
@@ -204,7 +207,7 @@ fn ways(
     let mut new = known.split_off(n_known);
     new.sort_unstable_by(|a, b| b.cmp(a));
     let mut steps = vec![(None, behind.to_vec())];
-    let mut moved: Vec<Point> = Vec::new();
+    let mut moved: Vec<ValuePoint> = Vec::new();
     for value in new {
         let stops = match tree.signature.theory {
             Theory::Equality => apart(&forgotten, &known, &moved, value),
@@ -222,7 +225,12 @@ fn ways(
 }
 
 /// `value` becomes one that nobody has seen, if it is a forgotten one.
-fn apart(forgotten: &[Point], known: &[Point], moved: &[Point], value: Point) -> Vec<(Point, Point)> {
+fn apart(
+    forgotten: &[ValuePoint],
+    known: &[ValuePoint],
+    moved: &[ValuePoint],
+    value: ValuePoint,
+) -> Vec<(ValuePoint, ValuePoint)> {
     if forgotten.contains(&value) {
         let all = forgotten.iter().chain(known).chain(moved);
         vec![(value, all.copied().max().unwrap_or(0) + FAR)]
@@ -232,10 +240,15 @@ fn apart(forgotten: &[Point], known: &[Point], moved: &[Point], value: Point) ->
 }
 
 /// `value` is moved up past all forgotten values that are not beyond a known one, or one that was moved before.
-fn upwards(forgotten: &[Point], known: &[Point], moved: &[Point], value: Point) -> Vec<(Point, Point)> {
+fn upwards(
+    forgotten: &[ValuePoint],
+    known: &[ValuePoint],
+    moved: &[ValuePoint],
+    value: ValuePoint,
+) -> Vec<(ValuePoint, ValuePoint)> {
     let limit = known.iter().chain(moved).copied().filter(|&it| it > value).min();
-    let is_before = |it: Point| limit.is_none_or(|limit| it < limit);
-    let mut ahead: Vec<Point> =
+    let is_before = |it: ValuePoint| limit.is_none_or(|limit| it < limit);
+    let mut ahead: Vec<ValuePoint> =
         forgotten.iter().copied().filter(|&it| it >= value && is_before(it)).collect();
     ahead.sort_unstable();
     let mut stops = Vec::new();
@@ -252,8 +265,8 @@ fn upwards(forgotten: &[Point], known: &[Point], moved: &[Point], value: Point) 
     stops
 }
 
-fn replaced(word: &[DataInput], value: Point, by: Point) -> DataWord {
-    let replace = |&it: &Point| if it == value { by } else { it };
+fn replaced(word: &[DataInput], value: ValuePoint, by: ValuePoint) -> DataWord {
+    let replace = |&it: &ValuePoint| if it == value { by } else { it };
     let input = |input: &DataInput| DataInput {
         gate: input.gate,
         values: input.values.iter().map(replace).collect(),

@@ -2,7 +2,7 @@
 //!
 //! A node is a word up to its places ([`super::place`]). A value that led to a node is *memorable* there if what
 //! follows depends on it. That is only ever concluded from answers: one that says the value, or two runs that differ
-//! in nothing but how they compare with it and are answered differently. Either is a [`Witness`].
+//! in nothing but how they compare with it and are answered differently. Either is a [`MemoryWitness`].
 
 use std::collections::BTreeMap;
 
@@ -10,14 +10,14 @@ use ioxide_fsm::mealy::OutputId;
 use ioxide_model::index;
 use ioxide_model::index::{Idx, IndexVec};
 
-use super::place::{DataAnswer, DataInput, DataWord, Point, Region, Said, Signature};
+use super::place::{AnswerValue, DataAnswer, DataInput, DataWord, InputSignature, ValuePoint, ValueRegion};
 
 index! { /// A node of a tree of words with values.
 pub struct DataNode; }
 
 /// What shows that a value is memorable: words behind the node.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Witness {
+pub struct MemoryWitness {
     /// A word that is answered with the value, or one that compares with it.
     pub one: DataWord,
     /// A word that compares otherwise with it and with nothing else, and is answered differently.
@@ -25,25 +25,25 @@ pub struct Witness {
 }
 
 #[derive(Clone, Debug)]
-struct Seen {
+struct SeenWord {
     parent: DataNode,
     input: Option<DataInput>,
     answer: DataAnswer,
     /// All values on the way, constants first.
-    history: Vec<Point>,
+    history: Vec<ValuePoint>,
     /// Those of them that are slots which no answer filled.
-    hollow: Vec<Point>,
-    kids: BTreeMap<Region, DataNode>,
+    hollow: Vec<ValuePoint>,
+    kids: BTreeMap<ValueRegion, DataNode>,
     /// Memorable values, by their number in the history.
-    memory: BTreeMap<usize, Witness>,
+    memory: BTreeMap<usize, MemoryWitness>,
 }
 
 /// What is known of a system with values.
 #[derive(Clone, Debug)]
 pub struct DataTree {
     /// The inputs, and how values are compared.
-    pub signature: Signature,
-    nodes: IndexVec<DataNode, Seen>,
+    pub signature: InputSignature,
+    nodes: IndexVec<DataNode, SeenWord>,
 }
 
 /// An answer where something else was answered before.
@@ -58,8 +58,8 @@ pub struct DataDisagreement {
 impl DataTree {
     /// Nothing is known yet.
     #[must_use]
-    pub fn new(signature: Signature) -> Self {
-        let root = Seen {
+    pub fn new(signature: InputSignature) -> Self {
+        let root = SeenWord {
             parent: DataNode::new(0),
             input: None,
             answer: DataAnswer { shape: OutputId::new(0), values: Vec::new() },
@@ -91,14 +91,14 @@ impl DataTree {
 
     /// The values on the way to `node`, constants first.
     #[must_use]
-    pub fn history(&self, node: DataNode) -> &[Point] {
+    pub fn history(&self, node: DataNode) -> &[ValuePoint] {
         &self.nodes[node].history
     }
 
     /// The values on the way to `node` that can matter: neither constants nor slots that no answer filled.
     #[must_use]
-    pub fn came(&self, node: DataNode) -> Vec<Point> {
-        let Seen { history, hollow, .. } = &self.nodes[node];
+    pub fn came(&self, node: DataNode) -> Vec<ValuePoint> {
+        let SeenWord { history, hollow, .. } = &self.nodes[node];
         let came = &history[self.signature.constants.len()..];
         came.iter().copied().filter(|value| !hollow.contains(value)).collect()
     }
@@ -111,9 +111,9 @@ impl DataTree {
 
     /// The values that are known to be memorable at `node`: sorted where there is an order.
     #[must_use]
-    pub fn memory(&self, node: DataNode) -> Vec<Point> {
+    pub fn memory(&self, node: DataNode) -> Vec<ValuePoint> {
         let seen = &self.nodes[node];
-        let mut values: Vec<Point> = seen.memory.keys().map(|&number| seen.history[number]).collect();
+        let mut values: Vec<ValuePoint> = seen.memory.keys().map(|&number| seen.history[number]).collect();
         if self.signature.theory == super::place::Theory::Order {
             values.sort_unstable();
         }
@@ -128,12 +128,12 @@ impl DataTree {
 
     /// Why `value` is memorable at `node`.
     #[must_use]
-    pub fn witness(&self, node: DataNode, value: Point) -> Option<&Witness> {
+    pub fn witness(&self, node: DataNode, value: ValuePoint) -> Option<&MemoryWitness> {
         let number = self.number(node, value)?;
         self.nodes[node].memory.get(&number)
     }
 
-    fn number(&self, node: DataNode, value: Point) -> Option<usize> {
+    fn number(&self, node: DataNode, value: ValuePoint) -> Option<usize> {
         self.nodes[node].history.iter().position(|&it| it == value)
     }
 
@@ -189,13 +189,13 @@ impl DataTree {
 
     /// The node after an input in `region` of all values that came before.
     #[must_use]
-    pub fn kid(&self, node: DataNode, region: &Region) -> Option<DataNode> {
+    pub fn kid(&self, node: DataNode, region: &ValueRegion) -> Option<DataNode> {
         self.nodes[node].kids.get(region).copied()
     }
 
     /// The last answer on the way to `node`, with the values of its history replaced by `values`.
     #[must_use]
-    pub fn answer_in(&self, node: DataNode, values: &[Point]) -> DataAnswer {
+    pub fn answer_in(&self, node: DataNode, values: &[ValuePoint]) -> DataAnswer {
         renamed(self.answer(node), self.history(node), values)
     }
 
@@ -244,7 +244,13 @@ impl DataTree {
         Ok(node)
     }
 
-    fn grow(&mut self, node: DataNode, region: Region, answer: &DataAnswer, known: &[Point]) -> DataNode {
+    fn grow(
+        &mut self,
+        node: DataNode,
+        region: ValueRegion,
+        answer: &DataAnswer,
+        known: &[ValuePoint],
+    ) -> DataNode {
         let mut history = self.nodes[node].history.clone();
         // New values stand between those of this tree, whatever they were in the run.
         let values = self.signature.values(&mut history, &[], &region.1);
@@ -252,14 +258,14 @@ impl DataTree {
         let answer = renamed(answer, known, &history);
         let mut hollow = self.nodes[node].hollow.clone();
         let slots = self.signature.slots(&input).iter().copied();
-        hollow.extend(slots.filter(|&slot| !answer.values.contains(&Said::Point(slot))));
+        hollow.extend(slots.filter(|&slot| !answer.values.contains(&AnswerValue::Point(slot))));
         let (kids, memory) = (BTreeMap::new(), BTreeMap::new());
         let (input, answer_there) = (Some(input), answer.clone());
-        let seen = Seen { parent: node, input, answer: answer_there, history, hollow, kids, memory };
+        let seen = SeenWord { parent: node, input, answer: answer_there, history, hollow, kids, memory };
         let kid = self.nodes.push(seen);
         self.nodes[node].kids.insert(region, kid);
         for said in answer.values {
-            if let Said::Point(value) = said {
+            if let AnswerValue::Point(value) = said {
                 self.said(kid, value);
             }
         }
@@ -268,7 +274,7 @@ impl DataTree {
 
     /// The last answer on the way to `node` says `value`: it was memorable wherever it had come before and has not come
     /// again since.
-    fn said(&mut self, node: DataNode, value: Point) {
+    fn said(&mut self, node: DataNode, value: ValuePoint) {
         let mut suffix = Vec::new();
         let mut at = node;
         while let Some(input) = self.nodes[at].input.clone() {
@@ -279,12 +285,12 @@ impl DataTree {
             if has_come || number < self.signature.constants.len() {
                 return;
             }
-            self.nodes[at].memory.entry(number).or_insert(Witness { one: suffix.clone(), other: None });
+            self.nodes[at].memory.entry(number).or_insert(MemoryWitness { one: suffix.clone(), other: None });
         }
     }
 
     /// Notes that `value` is memorable at `node` and wherever it was known on the way to it.
-    pub fn remember(&mut self, node: DataNode, value: Point, witness: Witness) {
+    pub fn remember(&mut self, node: DataNode, value: ValuePoint, witness: MemoryWitness) {
         let (mut node, mut witness) = (node, witness);
         while let Some(number) = self.number(node, value).filter(|&it| it >= self.signature.constants.len()) {
             self.nodes[node].memory.entry(number).or_insert_with(|| witness.clone());
@@ -303,13 +309,13 @@ impl DataTree {
 }
 
 /// `answer` with each value of `from` replaced by the one of `to` at the same position.
-fn renamed(answer: &DataAnswer, from: &[Point], to: &[Point]) -> DataAnswer {
-    let rename = |&said: &Said| match said {
-        Said::Point(value) => {
+fn renamed(answer: &DataAnswer, from: &[ValuePoint], to: &[ValuePoint]) -> DataAnswer {
+    let rename = |&said: &AnswerValue| match said {
+        AnswerValue::Point(value) => {
             let at = from.iter().position(|&it| it == value);
-            at.and_then(|at| to.get(at)).map_or(said, |&value| Said::Point(value))
+            at.and_then(|at| to.get(at)).map_or(said, |&value| AnswerValue::Point(value))
         }
-        Said::Literal(_) => said,
+        AnswerValue::Literal(_) => said,
     };
     DataAnswer { shape: answer.shape, values: answer.values.iter().map(rename).collect() }
 }
@@ -322,10 +328,10 @@ mod tests {
     use super::*;
 
     fn tree(theory: Theory) -> DataTree {
-        DataTree::new(Signature { theory, constants: Vec::new(), arity: vec![1, 0], made: vec![0, 0] })
+        DataTree::new(InputSignature { theory, constants: Vec::new(), arity: vec![1, 0], made: vec![0, 0] })
     }
 
-    fn put(value: Point) -> DataInput {
+    fn put(value: ValuePoint) -> DataInput {
         DataInput { gate: InputId::new(0), values: vec![value] }
     }
 
@@ -333,10 +339,10 @@ mod tests {
         DataInput { gate: InputId::new(1), values: Vec::new() }
     }
 
-    fn says(values: &[Point]) -> DataAnswer {
+    fn says(values: &[ValuePoint]) -> DataAnswer {
         DataAnswer {
             shape: OutputId::new(values.len()),
-            values: values.iter().map(|&v| Said::Point(v)).collect(),
+            values: values.iter().map(|&v| AnswerValue::Point(v)).collect(),
         }
     }
 

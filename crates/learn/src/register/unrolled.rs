@@ -8,12 +8,14 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use ioxide_fsm::mealy::{InputId, Mealy, Spec};
-use ioxide_fsm::suite::Method;
+use ioxide_fsm::mealy::{InputId, Mealy, SuiteModel};
+use ioxide_fsm::suite::SuiteMethod;
 use ioxide_model::index::Idx;
 
 use super::machine::{Configuration, RegisterMachine};
-use super::place::{DataAnswer, DataInput, DataWord, Place, Point, Said, Signature, Theory};
+use super::place::{
+    AnswerValue, DataAnswer, DataInput, DataWord, InputSignature, Theory, ValuePlace, ValuePoint,
+};
 
 /// States of an unrolled machine above which no suite is made of it.
 const MAX_STATES: usize = 5_000;
@@ -25,44 +27,45 @@ const MAX_INPUTS: usize = 400;
 const MAX_WORDS: usize = 1_000_000;
 
 /// A machine on inputs with few values.
-pub struct Unrolled {
+pub struct UnrolledMachine {
     /// The inputs, without what is made up.
     inputs: Vec<DataInput>,
     /// Names of what is made up, one after the other, and some more.
-    names: Names,
-    spec: Spec,
+    names: MadeUpNames,
+    spec: SuiteModel,
     n_values: usize,
 }
 
 /// Names of the values that a run makes up.
-struct Names {
-    points: Vec<Point>,
+struct MadeUpNames {
+    points: Vec<ValuePoint>,
     /// So many of them are given back.
     n_given: usize,
 }
 
 /// Where an unrolled machine is: how many values were made up to get there; nothing once there were too many.
-type Reached = Option<(Configuration, usize)>;
+type UnrolledState = Option<(Configuration, usize)>;
 
 /// What an input does.
-enum Taken {
+enum UnrolledStep {
     /// It is answered.
-    Step(DataAnswer, Reached),
+    Step(DataAnswer, UnrolledState),
     /// It cannot be given.
     Nothing,
     /// There are no such values, as far as is known.
     NoRoom,
 }
 
-impl Names {
-    fn new(signature: &Signature, inputs: &[DataInput], n_values: usize) -> Self {
+impl MadeUpNames {
+    fn new(signature: &InputSignature, inputs: &[DataInput], n_values: usize) -> Self {
         let most = signature.made.iter().copied().max().unwrap_or(0);
         let n_given = if most == 0 { 0 } else { n_values };
-        let mut used: Vec<Point> = inputs.iter().flat_map(|input| input.values.iter().copied()).collect();
+        let mut used: Vec<ValuePoint> =
+            inputs.iter().flat_map(|input| input.values.iter().copied()).collect();
         used.extend(&signature.constants);
         let mut points = Vec::new();
         for _ in 0..n_given + most {
-            let name = signature.at(&used, &[], Place::New(0));
+            let name = signature.at(&used, &[], ValuePlace::New(0));
             used.push(name);
             points.push(name);
         }
@@ -70,7 +73,7 @@ impl Names {
     }
 
     /// `input` after `n_made` values were made up; nothing if it gives back one that was not.
-    fn filled(&self, signature: &Signature, input: &DataInput, n_made: usize) -> Option<DataInput> {
+    fn filled(&self, signature: &InputSignature, input: &DataInput, n_made: usize) -> Option<DataInput> {
         let unmade = &self.points[n_made.min(self.points.len())..];
         if input.values.iter().any(|value| unmade.contains(value)) {
             return None;
@@ -81,44 +84,55 @@ impl Names {
     }
 
     /// How many values were made up after an answer to `input`.
-    fn n_made(&self, signature: &Signature, input: &DataInput, answer: &DataAnswer, before: usize) -> usize {
+    fn n_made(
+        &self,
+        signature: &InputSignature,
+        input: &DataInput,
+        answer: &DataAnswer,
+        before: usize,
+    ) -> usize {
         let mut slots = signature.slots(input).iter();
-        let last = slots.rposition(|&slot| answer.values.contains(&Said::Point(slot)));
+        let last = slots.rposition(|&slot| answer.values.contains(&AnswerValue::Point(slot)));
         last.map_or(before, |last| before + last + 1)
     }
 
-    fn step(&self, machine: &RegisterMachine, at: &(Configuration, usize), input: &DataInput) -> Taken {
-        let Some(input) = self.filled(&machine.signature, input, at.1) else { return Taken::Nothing };
-        let Some((answer, next)) = machine.step(&at.0, &input) else { return Taken::NoRoom };
+    fn step(
+        &self,
+        machine: &RegisterMachine,
+        at: &(Configuration, usize),
+        input: &DataInput,
+    ) -> UnrolledStep {
+        let Some(input) = self.filled(&machine.signature, input, at.1) else { return UnrolledStep::Nothing };
+        let Some((answer, next)) = machine.step(&at.0, &input) else { return UnrolledStep::NoRoom };
         let n_made = self.n_made(&machine.signature, &input, &answer, at.1);
-        Taken::Step(answer, (n_made <= self.n_given).then_some((next, n_made)))
+        UnrolledStep::Step(answer, (n_made <= self.n_given).then_some((next, n_made)))
     }
 }
 
-impl Unrolled {
+impl UnrolledMachine {
     /// `machine` over its constants and `n_values` others; nothing if that is too large.
     #[must_use]
     pub fn new(machine: &RegisterMachine, n_values: usize) -> Option<Self> {
         let mut inputs = inputs(&machine.signature, n_values, &[]);
-        let names = Names::new(&machine.signature, &inputs, n_values);
+        let names = MadeUpNames::new(&machine.signature, &inputs, n_values);
         if names.n_given > 0 {
             inputs = self::inputs(&machine.signature, n_values, &names.points[..names.n_given]);
         }
         if inputs.len() > MAX_INPUTS {
             return None;
         }
-        let start: Reached = Some((machine.start(), 0));
+        let start: UnrolledState = Some((machine.start(), 0));
         let mut numbers = BTreeMap::from([(start.clone(), 0)]);
         let mut queue = VecDeque::from([start]);
         let mut outputs: BTreeMap<Option<DataAnswer>, usize> = BTreeMap::new();
         let mut table = Vec::new();
         while let Some(at) = queue.pop_front() {
             for input in &inputs {
-                let taken = at.as_ref().map_or(Taken::Nothing, |at| names.step(machine, at, input));
+                let taken = at.as_ref().map_or(UnrolledStep::Nothing, |at| names.step(machine, at, input));
                 let (said, next) = match taken {
-                    Taken::Step(said, next) => (Some(said), next),
+                    UnrolledStep::Step(said, next) => (Some(said), next),
                     // Never asked, so anything will do.
-                    Taken::Nothing | Taken::NoRoom => (None, at.clone()),
+                    UnrolledStep::Nothing | UnrolledStep::NoRoom => (None, at.clone()),
                 };
                 let n_states = numbers.len();
                 let state = *numbers.entry(next.clone()).or_insert(n_states);
@@ -133,7 +147,7 @@ impl Unrolled {
             }
         }
         let mealy = Mealy::from_table(numbers.len(), inputs.len(), outputs.len().max(1), &table)?;
-        let spec = Spec::reduced(&mealy).ok()?;
+        let spec = SuiteModel::reduced(&mealy).ok()?;
         Some(Self { inputs, names, spec, n_values })
     }
 
@@ -151,7 +165,7 @@ impl Unrolled {
 
     /// The tests of a complete suite, unless it is out of proportion.
     #[must_use]
-    pub fn suite(&self, method: Method, extra: usize) -> Option<Vec<Vec<InputId>>> {
+    pub fn suite(&self, method: SuiteMethod, extra: usize) -> Option<Vec<Vec<InputId>>> {
         let words = self.inputs.len().checked_pow(u32::try_from(extra + 1).ok()?)?;
         if words.checked_mul(self.spec.n_states())? > MAX_WORDS {
             return None;
@@ -169,7 +183,7 @@ impl Unrolled {
     #[must_use]
     pub fn word(&self, machine: &RegisterMachine, test: &[InputId]) -> DataWord {
         let signature = &machine.signature;
-        let mut at: Reached = Some((machine.start(), 0));
+        let mut at: UnrolledState = Some((machine.start(), 0));
         let mut spare = self.names.points.clone();
         let mut word = DataWord::new();
         for input in test {
@@ -180,16 +194,18 @@ impl Unrolled {
             let step = machine.step(&here.0, &filled);
             let answer = step.as_ref().map(|(answer, _)| answer);
             for slot in signature.arity[filled.gate.index()]..filled.values.len() {
-                let is_said = |answer: &DataAnswer| answer.values.contains(&Said::Point(filled.values[slot]));
+                let is_said =
+                    |answer: &DataAnswer| answer.values.contains(&AnswerValue::Point(filled.values[slot]));
                 if !answer.is_some_and(is_said) {
-                    let name = signature.at(&spare, &[], Place::New(0));
+                    let name = signature.at(&spare, &[], ValuePlace::New(0));
                     spare.push(name);
                     filled.values[slot] = name;
                 }
             }
             word.push(filled);
             // Without room the word is not asked at all.
-            let Taken::Step(_, next) = self.names.step(machine, &here, &self.inputs[input.index()]) else {
+            let UnrolledStep::Step(_, next) = self.names.step(machine, &here, &self.inputs[input.index()])
+            else {
                 continue;
             };
             at = next;
@@ -199,13 +215,14 @@ impl Unrolled {
 }
 
 /// All inputs whose values are constants, one of `n_values` others, or one of `given`; without what is made up.
-fn inputs(signature: &Signature, n_values: usize, given: &[Point]) -> Vec<DataInput> {
+fn inputs(signature: &InputSignature, n_values: usize, given: &[ValuePoint]) -> Vec<DataInput> {
     let mut domain = signature.constants.clone();
     let gaps = if signature.theory == Theory::Equality { 1 } else { signature.constants.len() + 1 };
     for gap in (0..gaps).rev() {
         // Gaps among the constants, from above: those below keep their number.
         for _ in 0..n_values {
-            let value: Point = signature.at(&domain, &[], Place::New(u32::try_from(gap).unwrap_or(0)));
+            let value: ValuePoint =
+                signature.at(&domain, &[], ValuePlace::New(u32::try_from(gap).unwrap_or(0)));
             domain.push(value);
         }
     }
@@ -213,9 +230,9 @@ fn inputs(signature: &Signature, n_values: usize, given: &[Point]) -> Vec<DataIn
     domain.sort_unstable();
     let mut all = Vec::new();
     for gate in signature.gates() {
-        let mut rows: Vec<Vec<Point>> = vec![Vec::new()];
+        let mut rows: Vec<Vec<ValuePoint>> = vec![Vec::new()];
         for _ in 0..signature.arity[gate.index()] {
-            let longer = |row: &Vec<Point>| {
+            let longer = |row: &Vec<ValuePoint>| {
                 let row = row.clone();
                 domain.iter().map(move |&value| [&row[..], &[value]].concat()).collect::<Vec<_>>()
             };

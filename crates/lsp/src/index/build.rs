@@ -1,8 +1,9 @@
 //! Syntax tree to index: first what is declared, then what is named.
 
 use ioxide_lang::ast::{
-    Field, File, Item, ItemKind, MessagePattern, Meta, Model, Name, Observer, Pin, Purpose, PurposeGoal,
-    State, StepKind, Test, Transition, Type, TypeKind, UpdateKind,
+    DeclMeta, FieldDecl, ItemKind, MessagePattern, ModelDecl, ModelItem, Name, ObserverDecl, PinDecl,
+    PurposeDecl, PurposeGoal, StateDecl, StepKind, SyntaxFile, TestDecl, TransitionDecl, Type, TypeKind,
+    UpdateKind,
 };
 use ioxide_model::source::Span;
 use rustc_hash::FxHashMap;
@@ -16,7 +17,7 @@ use super::{
 const MAX_DETAIL: usize = 200;
 
 /// The index of `tree`, which was read from `text`.
-pub(super) fn index(text: &str, tree: &File) -> SourceIndex {
+pub(super) fn index(text: &str, tree: &SyntaxFile) -> SourceIndex {
     let mut indexer = Indexer::new(text);
     if let Some(model) = &tree.model {
         indexer.model(model);
@@ -116,7 +117,7 @@ impl<'t> Indexer<'t> {
     }
 
     /// A whole model; its names are those at hand from now on.
-    pub(super) fn model(&mut self, model: &Model) -> DefinitionId {
+    pub(super) fn model(&mut self, model: &ModelDecl) -> DefinitionId {
         let id = self.define(&model.name, DefinitionKind::Model, model.span);
         self.of(id).docs = docs(&model.meta);
         self.of(id).detail = format!("model {}", model.name.text);
@@ -135,7 +136,7 @@ impl<'t> Indexer<'t> {
 
     // What is declared.
 
-    fn declare(&mut self, item: &Item) {
+    fn declare(&mut self, item: &ModelItem) {
         use DefinitionKind as Kind;
         let id = match &item.kind {
             ItemKind::Message(message) => {
@@ -220,7 +221,7 @@ impl<'t> Indexer<'t> {
         id
     }
 
-    fn fields(&mut self, of: DefinitionId, fields: &[Field], kind: DefinitionKind) {
+    fn fields(&mut self, of: DefinitionId, fields: &[FieldDecl], kind: DefinitionKind) {
         let outer = self.owner.replace(of);
         for field in fields {
             let whole = field.name.span.to(field.ty.span);
@@ -237,14 +238,14 @@ impl<'t> Indexer<'t> {
         self.owner = outer;
     }
 
-    fn state(&mut self, state: &State, whole: Span) -> DefinitionId {
+    fn state(&mut self, state: &StateDecl, whole: Span) -> DefinitionId {
         let id = self.define(&state.name, DefinitionKind::State, whole);
         self.of(id).detail = format!("state {}", state.name.text);
         self.of(id).docs = docs(&state.meta);
         id
     }
 
-    fn labels(&mut self, transitions: &[Transition], owner: Option<DefinitionId>) {
+    fn labels(&mut self, transitions: &[TransitionDecl], owner: Option<DefinitionId>) {
         let outer = self.owner;
         self.owner = owner.or(outer);
         for transition in transitions {
@@ -258,7 +259,7 @@ impl<'t> Indexer<'t> {
 
     // What is named.
 
-    fn resolve(&mut self, item: &Item) {
+    fn resolve(&mut self, item: &ModelItem) {
         match &item.kind {
             ItemKind::Message(message) => message.fields.iter().for_each(|field| self.ty(&field.ty)),
             ItemKind::Var(decl) => {
@@ -312,7 +313,7 @@ impl<'t> Indexer<'t> {
     }
 
     /// A transition of the model or of an observer; states are those at hand.
-    fn transition(&mut self, transition: &Transition) {
+    fn transition(&mut self, transition: &TransitionDecl) {
         let gate = transition.gate.as_ref().and_then(|gate| self.mention_in(gate, |names| &names.messages));
         self.within(gate, |this| {
             // What `let` names is known in the pins too, which stand before it.
@@ -354,7 +355,7 @@ impl<'t> Indexer<'t> {
         }
     }
 
-    pub(super) fn pins(&mut self, pins: &[Pin], of: Option<DefinitionId>) {
+    pub(super) fn pins(&mut self, pins: &[PinDecl], of: Option<DefinitionId>) {
         for pin in pins {
             self.part_named(&pin.field, of);
             self.expr(&pin.value);
@@ -369,7 +370,7 @@ impl<'t> Indexer<'t> {
         Some(part)
     }
 
-    fn purpose(&mut self, purpose: &Purpose) {
+    fn purpose(&mut self, purpose: &PurposeDecl) {
         match &purpose.goal {
             PurposeGoal::Path(path) => {
                 for label in path {
@@ -388,7 +389,7 @@ impl<'t> Indexer<'t> {
     }
 
     /// An observer has variables, clocks and states of its own.
-    fn observer(&mut self, purpose: &Purpose, observer: &Observer) {
+    fn observer(&mut self, purpose: &PurposeDecl, observer: &ObserverDecl) {
         let owner = self.index.all().find(|(_, found)| found.at == purpose.name.span.into());
         let outer = (self.owner, std::mem::take(&mut self.names.states), self.locals.len());
         self.owner = owner.map(|(id, _)| id);
@@ -418,7 +419,7 @@ impl<'t> Indexer<'t> {
         self.locals.truncate(outer.2);
     }
 
-    fn test(&mut self, test: &Test) {
+    fn test(&mut self, test: &TestDecl) {
         for step in &test.steps {
             match &step.kind {
                 StepKind::Send(message) | StepKind::Expect(message) => self.message(message),
@@ -460,7 +461,7 @@ impl<'t> Indexer<'t> {
 
     // Transitions by the names they have in reports.
 
-    fn switches(&mut self, model: &Model) {
+    fn switches(&mut self, model: &ModelDecl) {
         let states: Vec<&str> = model.items.iter().filter_map(state_name).collect();
         let (mut n_loose, mut n_any) = (0, 0);
         for item in &model.items {
@@ -492,7 +493,7 @@ impl<'t> Indexer<'t> {
         }
     }
 
-    fn switch(&mut self, transition: &Transition, labels: Vec<String>) {
+    fn switch(&mut self, transition: &TransitionDecl, labels: Vec<String>) {
         let pins =
             transition.pins.iter().map(|pin| format!("{} == {}", pin.field.text, self.line(pin.value.span)));
         let lets = transition
@@ -512,26 +513,26 @@ impl<'t> Indexer<'t> {
     }
 }
 
-fn state_name(item: &Item) -> Option<&str> {
+fn state_name(item: &ModelItem) -> Option<&str> {
     match &item.kind {
         ItemKind::State(state) => Some(&state.name.text),
         _ => None,
     }
 }
 
-fn own_label(transition: &Transition, place: &str, number: usize) -> String {
+fn own_label(transition: &TransitionDecl, place: &str, number: usize) -> String {
     transition.label.as_ref().map_or_else(|| format!("{place}#{number}"), |label| label.text.clone())
 }
 
-fn message_kind(direction: ioxide_lang::ast::Direction) -> DefinitionKind {
+fn message_kind(direction: ioxide_lang::ast::DirectionDecl) -> DefinitionKind {
     match direction {
-        ioxide_lang::ast::Direction::Input => DefinitionKind::Input,
-        ioxide_lang::ast::Direction::Observed => DefinitionKind::Observed,
-        ioxide_lang::ast::Direction::Output => DefinitionKind::Output,
+        ioxide_lang::ast::DirectionDecl::Input => DefinitionKind::Input,
+        ioxide_lang::ast::DirectionDecl::Observed => DefinitionKind::Observed,
+        ioxide_lang::ast::DirectionDecl::Output => DefinitionKind::Output,
     }
 }
 
-pub(super) fn docs(meta: &Meta) -> String {
+pub(super) fn docs(meta: &DeclMeta) -> String {
     meta.docs.join("\n")
 }
 

@@ -1,6 +1,6 @@
 //! Names in expressions, and the types of expressions as far as the text tells them.
 
-use ioxide_lang::ast::{Arg, Arm, Expr, ExprKind, Name, Pattern, PatternKind};
+use ioxide_lang::ast::{ArgExpr, Expr, ExprKind, MatchArm, Name, PatternExpr, PatternKind};
 use ioxide_lang::builtin::{
     BuiltIn, INT_FUNCTIONS, LIST_FUNCTIONS, MAP_FUNCTIONS, SET_FUNCTIONS, STRING_FUNCTIONS,
 };
@@ -124,7 +124,7 @@ impl Indexer<'_> {
         ty.map(|(key, value)| ValueType::Map(Box::new(key), Box::new(value)))
     }
 
-    fn call(&mut self, name: &Name, args: &[Arg]) -> Option<ValueType> {
+    fn call(&mut self, name: &Name, args: &[ArgExpr]) -> Option<ValueType> {
         let names = &self.names;
         let function = names.functions.get(&name.text).copied();
         let record = || names.types.get(&name.text).copied();
@@ -145,7 +145,7 @@ impl Indexer<'_> {
         }
     }
 
-    fn match_expr(&mut self, of: &Expr, arms: &[Arm]) -> Option<ValueType> {
+    fn match_expr(&mut self, of: &Expr, arms: &[MatchArm]) -> Option<ValueType> {
         let scrutinee = self.expr(of);
         let mut ty = None;
         for arm in arms {
@@ -160,7 +160,7 @@ impl Indexer<'_> {
 
     /// Defines the names of `pattern`, which a value of type `ty` is held against; they stay until who called
     /// forgets them.
-    pub(super) fn pattern(&mut self, pattern: &Pattern, ty: Option<&ValueType>) {
+    pub(super) fn pattern(&mut self, pattern: &PatternExpr, ty: Option<&ValueType>) {
         let ty = ty.map(|ty| self.index.resolved(ty));
         match &pattern.kind {
             PatternKind::Any | PatternKind::None => {}

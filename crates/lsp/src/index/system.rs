@@ -1,6 +1,8 @@
 //! Names in systems made of parts: they lead into models of this text, or of other files.
 
-use ioxide_lang::ast::{ItemKind, Name, PartDecl, Pin, Port, Property, System, SystemItem, SystemItemKind};
+use ioxide_lang::ast::{
+    ItemKind, Name, PartDecl, PinDecl, PortDecl, Property, SystemDecl, SystemItem, SystemItemKind,
+};
 use ioxide_model::source::Span;
 use rustc_hash::FxHashMap;
 
@@ -25,7 +27,7 @@ struct SystemNames {
 
 impl Indexer<'_> {
     /// A system and the models that stand beside it.
-    pub(super) fn system(&mut self, system: &System) {
+    pub(super) fn system(&mut self, system: &SystemDecl) {
         let mut names = SystemNames::default();
         for model in &system.models {
             let id = self.model(model);
@@ -125,7 +127,7 @@ impl Indexer<'_> {
         }
     }
 
-    fn constants(&mut self, constants: &[Pin], model: Option<&PartModel>) {
+    fn constants(&mut self, constants: &[PinDecl], model: Option<&PartModel>) {
         for constant in constants {
             match model {
                 Some(PartModel::Here(names)) => {
@@ -150,7 +152,7 @@ impl Indexer<'_> {
     }
 
     /// `part[i].message(pins)`; an index that is only a name binds it for the rest of the connection.
-    fn port(&mut self, port: &Port, names: &SystemNames) {
+    fn port(&mut self, port: &PortDecl, names: &SystemNames) {
         let model = self.part_name(&port.part, names);
         if let Some(index) = &port.index {
             self.index_name(index);

@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use ioxide_model::diag::Diagnostic;
 use ioxide_smt::halt::{Halt, Halted, Signal};
-use ioxide_smt::stack::{Choice, Config, stack};
-use ioxide_symex::{Ctx, ExploreConfig, Limits, lint};
+use ioxide_smt::stack::{BackendChoice, SolverConfig, stack};
+use ioxide_symex::{Ctx, ExploreConfig, ExploreLimits, lint};
 
-use super::Surroundings;
-use crate::analysis::Checkup;
+use super::ServerSurroundings;
+use crate::analysis::TextCheckup;
 
 /// How long a deep check may take.
 const TIME: Duration = Duration::from_secs(20);
@@ -20,12 +20,12 @@ const TIME: Duration = Duration::from_secs(20);
 const MAX_STATES: usize = 2_000;
 
 /// Stops when the text has changed, or when the time is up.
-struct Overtaken {
+struct OvertakenSignal {
     changed: Arc<AtomicBool>,
     deadline: Halt,
 }
 
-impl Signal for Overtaken {
+impl Signal for OvertakenSignal {
     fn halted(&self) -> Option<Halted> {
         if self.changed.load(Ordering::Relaxed) { Some(Halted::Interrupted) } else { self.deadline.halted() }
     }
@@ -45,9 +45,9 @@ impl DeepCheck {
     /// Begins one; `tell` is given what was found, unless the text has changed by then. Nothing can change
     /// between that question and the telling.
     pub fn begin(
-        checkup: Checkup,
-        around: &Arc<dyn Surroundings>,
-        tell: impl FnOnce(&Checkup, &[Diagnostic]) + Send + 'static,
+        checkup: TextCheckup,
+        around: &Arc<dyn ServerSurroundings>,
+        tell: impl FnOnce(&TextCheckup, &[Diagnostic]) + Send + 'static,
     ) -> Self {
         let changed = Arc::new(AtomicBool::new(false));
         let found = Arc::new(Mutex::new(Vec::new()));
@@ -55,7 +55,7 @@ impl DeepCheck {
         let deadline = around.deadline(TIME);
         let work = move || {
             let mut checkup = checkup;
-            let findings = look(&mut checkup, Arc::clone(&changed), deadline);
+            let findings = deep_findings(&mut checkup, Arc::clone(&changed), deadline);
             let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
             if !changed.load(Ordering::Relaxed) {
                 tell(&checkup, &findings);
@@ -81,11 +81,12 @@ impl Drop for DeepCheck {
     }
 }
 
-fn look(checkup: &mut Checkup, changed: Arc<AtomicBool>, deadline: Halt) -> Vec<Diagnostic> {
+fn deep_findings(checkup: &mut TextCheckup, changed: Arc<AtomicBool>, deadline: Halt) -> Vec<Diagnostic> {
     let Some(model) = &mut checkup.loaded.model else { return Vec::new() };
-    let halt = Halt::new(Overtaken { changed, deadline });
-    let mut solver = stack(&Config { backend: Choice::Auto, halt: halt.clone(), ..Config::default() });
-    let limits = Limits { max_states: MAX_STATES, max_depth: u32::MAX };
+    let halt = Halt::new(OvertakenSignal { changed, deadline });
+    let mut solver =
+        stack(&SolverConfig { backend: BackendChoice::Auto, halt: halt.clone(), ..SolverConfig::default() });
+    let limits = ExploreLimits { max_states: MAX_STATES, max_depth: u32::MAX };
     let config = ExploreConfig { limits, ..ExploreConfig::default() };
     let mut cx = Ctx::new(model, &mut solver);
     let mut go_on = |_: &_| match halt.halted() {

@@ -12,13 +12,13 @@ mod delay;
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Composer, Imported, Part, PartId, PartSwitch};
+use super::{Composer, ImportedPart, PartId, PartSwitch, PartSystem};
 use crate::index::Idx;
 use crate::number::Rational;
-use crate::sort::{CollectionId, Ctor, Data, DataField, DataId, DataKind, Sort};
+use crate::sort::{CollectionId, Constructor, DataField, DataId, DataKind, DataSort, Sort};
 use crate::source::Span;
 use crate::sts::{GateId, StateVar};
-use crate::term::{Op, Term, VarId};
+use crate::term::{Term, TermOp, VarId};
 
 /// In which order a channel delivers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,14 +83,14 @@ impl fmt::Display for Channel {
 
 /// A message that a channel carries: its name and fields.
 #[derive(Clone, Debug)]
-pub struct Carried {
+pub struct CarriedMessage {
     /// The name, for labels.
     pub name: String,
     /// Its fields, with sorts of the composed system.
     pub fields: Vec<(String, Sort)>,
 }
 
-impl Carried {
+impl CarriedMessage {
     /// The gate at which a channel accepts the message at position `at` of those it carries.
     #[must_use]
     pub fn accepted(at: usize) -> GateId {
@@ -105,9 +105,15 @@ impl Carried {
 }
 
 impl Composer {
-    /// Adds a channel as the part `name`. It carries `messages`, each [accepted](Carried::accepted) and
-    /// [delivered](Carried::delivered) at gates of its own.
-    pub fn channel(&mut self, name: &str, channel: &Channel, messages: &[Carried], span: Span) -> PartId {
+    /// Adds a channel as the part `name`. It carries `messages`, each [accepted](CarriedMessage::accepted) and
+    /// [delivered](CarriedMessage::delivered) at gates of its own.
+    pub fn channel(
+        &mut self,
+        name: &str,
+        channel: &Channel,
+        messages: &[CarriedMessage],
+        span: Span,
+    ) -> PartId {
         if let Some(delay) = &channel.delay {
             return self.delayed_channel(name, channel, delay, messages, span);
         }
@@ -119,7 +125,7 @@ impl Composer {
         let mut gates = vec![Vec::new()];
         let mut switches = Vec::new();
         for (at, message) in messages.iter().enumerate() {
-            let build = Build { channel, message, queue, list, packet, at, span };
+            let build = ChannelBuild { channel, message, queue, list, packet, at, span };
             let (fields, accepting) = build.accepting(self);
             gates.push(fields);
             switches.extend(accepting);
@@ -137,7 +143,7 @@ impl Composer {
         switches: Vec<PartSwitch>,
         vars: Vec<VarId>,
     ) -> PartId {
-        self.composition.parts.push(Part {
+        self.composition.parts.push(PartSystem {
             name: name.into(),
             family: name.split(['[', '(']).next().unwrap_or(name).into(),
             index: None,
@@ -146,25 +152,29 @@ impl Composer {
             switches: switches.iter().map(|switch| switch.label.clone()).collect(),
             vars,
         });
-        self.imported.push(Imported { gates, switches })
+        self.imported.push(ImportedPart { gates, switches })
     }
 
     /// The type of what the channel holds: one case for each message.
-    fn packets(&mut self, name: &str, messages: &[Carried]) -> DataId {
+    fn packets(&mut self, name: &str, messages: &[CarriedMessage]) -> DataId {
         let field = |(name, sort): &(String, Sort)| DataField { name: name.as_str().into(), sort: *sort };
-        let ctor = |message: &Carried| Ctor {
+        let ctor = |message: &CarriedMessage| Constructor {
             name: message.name.as_str().into(),
             fields: message.fields.iter().map(field).collect(),
         };
         let ctors = messages.iter().map(ctor).collect();
-        self.pool.declare_data(Data { name: format!("{name}.packet").into(), kind: DataKind::Enum, ctors })
+        self.pool.declare_data(DataSort {
+            name: format!("{name}.packet").into(),
+            kind: DataKind::Enum,
+            ctors,
+        })
     }
 }
 
 /// What the switches of one message are built from.
-struct Build<'a> {
+struct ChannelBuild<'a> {
     channel: &'a Channel,
-    message: &'a Carried,
+    message: &'a CarriedMessage,
     queue: VarId,
     list: CollectionId,
     packet: DataId,
@@ -172,7 +182,7 @@ struct Build<'a> {
     span: Span,
 }
 
-impl Build<'_> {
+impl ChannelBuild<'_> {
     fn ctor(&self) -> u32 {
         u32::try_from(self.at).unwrap_or(u32::MAX)
     }
@@ -188,11 +198,11 @@ impl Build<'_> {
         let packet = pool.construct(self.packet, self.ctor(), args);
         let queue = pool.var(self.queue);
         let more = pool.list(self.list, [packet]);
-        let longer = pool.operate(Op::Append, vec![queue, more]);
-        let size = pool.operate(Op::Size, vec![queue]);
+        let longer = pool.operate(TermOp::Append, vec![queue, more]);
+        let size = pool.operate(TermOp::Size, vec![queue]);
         let capacity = pool.int(i64::try_from(self.channel.capacity).unwrap_or(i64::MAX));
         let has_room = pool.lt(size, capacity);
-        let gate = Carried::accepted(self.at);
+        let gate = CarriedMessage::accepted(self.at);
         let mut switches = vec![self.switch("accept", gate, has_room, Some(longer))];
         if self.channel.may_lose {
             let always = pool.tt();
@@ -210,7 +220,7 @@ impl Build<'_> {
         let mut switches = Vec::new();
         for position in 0..positions {
             let (guard, rest) = self.taking(composer, &fields, position);
-            let gate = Carried::delivered(self.at);
+            let gate = CarriedMessage::delivered(self.at);
             let which = if positions > 1 { format!("{}", position + 1) } else { String::new() };
             switches.push(self.switch(&format!("deliver{which}"), gate, guard, Some(rest)));
             if self.channel.may_duplicate {
@@ -226,21 +236,21 @@ impl Build<'_> {
         let queue = pool.var(self.queue);
         let at = pool.int(i64::try_from(position).unwrap_or(i64::MAX));
         let next = pool.int(i64::try_from(position + 1).unwrap_or(i64::MAX));
-        let size = pool.operate(Op::Size, vec![queue]);
-        let packet = pool.operate(Op::At, vec![queue, at]);
+        let size = pool.operate(TermOp::Size, vec![queue]);
+        let packet = pool.operate(TermOp::At, vec![queue, at]);
         let mut facts = vec![pool.lt(at, size), pool.is(self.ctor(), packet)];
         for (index, &field) in (0..).zip(fields) {
             let held = pool.select(self.ctor(), index, packet);
             let field = pool.var(field);
             facts.push(pool.eq(field, held));
         }
-        let behind = pool.operate(Op::Slice, vec![queue, next, size]);
+        let behind = pool.operate(TermOp::Slice, vec![queue, next, size]);
         let rest = if position == 0 {
             behind
         } else {
             let zero = pool.int(0);
-            let before = pool.operate(Op::Slice, vec![queue, zero, at]);
-            pool.operate(Op::Append, vec![before, behind])
+            let before = pool.operate(TermOp::Slice, vec![queue, zero, at]);
+            pool.operate(TermOp::Append, vec![before, behind])
         };
         (pool.and(facts), rest)
     }

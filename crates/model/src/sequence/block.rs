@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 pub(super) const BLOCK: usize = 16;
 
 /// Part of a row; every slot in it has its item.
-pub(super) struct Block<T> {
+pub(super) struct RowBlock<T> {
     row: Arc<[OnceLock<T>]>,
     from: usize,
     to: usize,
@@ -21,7 +21,7 @@ pub(super) struct Block<T> {
 /// The items of a block in order.
 pub(super) type BlockItems<'b, T> = Map<slice::Iter<'b, OnceLock<T>>, fn(&OnceLock<T>) -> &T>;
 
-impl<T> Block<T> {
+impl<T> RowBlock<T> {
     /// A block of `items`, of which there are no more than fit, and room for so many more.
     pub fn new(items: impl Iterator<Item = T>, room: usize) -> Self {
         let row: Arc<[OnceLock<T>]> =
@@ -54,7 +54,7 @@ impl<T> Block<T> {
     }
 }
 
-impl<T: Clone> Block<T> {
+impl<T: Clone> RowBlock<T> {
     /// The items and `last` behind them; there are fewer than fit.
     pub fn with_last(&self, last: T) -> Self {
         let last = match self.row.get(self.to) {

@@ -8,8 +8,8 @@ use super::*;
 fn is_balanced(tree: &Sequence<u8>) -> bool {
     let branch = match tree.0.as_deref() {
         None => return true,
-        Some(Tree::Block(block)) => return (1..=BLOCK).contains(&block.len()),
-        Some(Tree::Branch(branch)) => branch,
+        Some(SequenceTree::Block(block)) => return (1..=BLOCK).contains(&block.len()),
+        Some(SequenceTree::Branch(branch)) => branch,
     };
     branch.left.height().abs_diff(branch.right.height()) <= 1
         && !branch.left.is_empty()

@@ -5,46 +5,46 @@ use proptest::prelude::*;
 
 use super::{Term, TermPool, VarId};
 use crate::number::Rational;
-use crate::sort::{Ctor, Data, DataField, DataId, DataKind, Sort};
+use crate::sort::{Constructor, DataField, DataId, DataKind, DataSort, Sort};
 use crate::value::{DataValue, Value};
 
 /// A recipe for an integer term over the variables of a [`World`].
 #[derive(Clone, Debug)]
-pub(crate) enum Num {
+pub(crate) enum NumberRecipe {
     Const(i64),
     Var(usize),
-    Add(Box<Num>, Box<Num>),
-    Sub(Box<Num>, Box<Num>),
-    Mul(Box<Num>, Box<Num>),
-    Div(Box<Num>, Box<Num>),
-    Rem(Box<Num>, Box<Num>),
-    Ite(Box<Formula>, Box<Num>, Box<Num>),
-    FloorHalf(Box<Num>),
-    OrZero(Opt),
+    Add(Box<NumberRecipe>, Box<NumberRecipe>),
+    Sub(Box<NumberRecipe>, Box<NumberRecipe>),
+    Mul(Box<NumberRecipe>, Box<NumberRecipe>),
+    Div(Box<NumberRecipe>, Box<NumberRecipe>),
+    Rem(Box<NumberRecipe>, Box<NumberRecipe>),
+    Ite(Box<FormulaRecipe>, Box<NumberRecipe>, Box<NumberRecipe>),
+    FloorHalf(Box<NumberRecipe>),
+    OrZero(OptionRecipe),
 }
 
 /// A recipe for an option term.
 #[derive(Clone, Debug)]
-pub(crate) enum Opt {
+pub(crate) enum OptionRecipe {
     Var,
     None,
-    Some(Box<Num>),
+    Some(Box<NumberRecipe>),
 }
 
 /// A recipe for a formula.
 #[derive(Clone, Debug)]
-pub(crate) enum Formula {
+pub(crate) enum FormulaRecipe {
     Const(bool),
     Var(usize),
-    Not(Box<Formula>),
-    And(Vec<Formula>),
-    Or(Vec<Formula>),
-    Eq(Num, Num),
-    Lt(Num, Num),
-    Le(Num, Num),
-    EqOpt(Opt, Opt),
-    IsSome(Opt),
-    Exists(Box<Formula>),
+    Not(Box<FormulaRecipe>),
+    And(Vec<FormulaRecipe>),
+    Or(Vec<FormulaRecipe>),
+    Eq(NumberRecipe, NumberRecipe),
+    Lt(NumberRecipe, NumberRecipe),
+    Le(NumberRecipe, NumberRecipe),
+    EqOpt(OptionRecipe, OptionRecipe),
+    IsSome(OptionRecipe),
+    Exists(Box<FormulaRecipe>),
 }
 
 /// Two ints, two bools, an option, and a small range to quantify over.
@@ -68,47 +68,47 @@ impl World {
         Self { pool, ints, bools, option, range, option_data }
     }
 
-    pub fn num(&mut self, recipe: &Num) -> Term {
-        let mut two = |a: &Num, b: &Num| (self.num(a), self.num(b));
+    pub fn num(&mut self, recipe: &NumberRecipe) -> Term {
+        let mut two = |a: &NumberRecipe, b: &NumberRecipe| (self.num(a), self.num(b));
         match recipe {
-            Num::Const(n) => self.pool.int(*n),
-            Num::Var(i) => {
+            NumberRecipe::Const(n) => self.pool.int(*n),
+            NumberRecipe::Var(i) => {
                 let var = self.ints.iter().chain([&self.range]).nth(*i).copied().expect("three numbers");
                 self.pool.var(var)
             }
-            Num::Add(a, b) => {
+            NumberRecipe::Add(a, b) => {
                 let (a, b) = two(a, b);
                 self.pool.add([a, b])
             }
-            Num::Sub(a, b) => {
+            NumberRecipe::Sub(a, b) => {
                 let (a, b) = two(a, b);
                 self.pool.sub(a, b)
             }
-            Num::Mul(a, b) => {
+            NumberRecipe::Mul(a, b) => {
                 let (a, b) = two(a, b);
                 self.pool.mul([a, b])
             }
-            Num::Div(a, b) => {
+            NumberRecipe::Div(a, b) => {
                 let (a, b) = two(a, b);
                 self.pool.div(a, b)
             }
-            Num::Rem(a, b) => {
+            NumberRecipe::Rem(a, b) => {
                 let (a, b) = two(a, b);
                 self.pool.rem(a, b)
             }
-            Num::Ite(c, a, b) => {
+            NumberRecipe::Ite(c, a, b) => {
                 let (a, b) = two(a, b);
                 let c = self.formula(c);
                 self.pool.ite(c, a, b)
             }
-            Num::FloorHalf(a) => {
+            NumberRecipe::FloorHalf(a) => {
                 let a = self.num(a);
                 let real = self.pool.to_real(a);
                 let two = self.pool.value(Value::Real(2.into()));
                 let half = self.pool.real_div(real, two);
                 self.pool.floor(half)
             }
-            Num::OrZero(o) => {
+            NumberRecipe::OrZero(o) => {
                 let o = self.opt(o);
                 let (is, value, zero) = (self.pool.is(1, o), self.pool.select(1, 0, o), self.pool.int(0));
                 self.pool.ite(is, value, zero)
@@ -116,54 +116,54 @@ impl World {
         }
     }
 
-    fn opt(&mut self, recipe: &Opt) -> Term {
+    fn opt(&mut self, recipe: &OptionRecipe) -> Term {
         match recipe {
-            Opt::Var => self.pool.var(self.option),
-            Opt::None => self.pool.construct(self.option_data, 0, []),
-            Opt::Some(n) => {
+            OptionRecipe::Var => self.pool.var(self.option),
+            OptionRecipe::None => self.pool.construct(self.option_data, 0, []),
+            OptionRecipe::Some(n) => {
                 let n = self.num(n);
                 self.pool.construct(self.option_data, 1, [n])
             }
         }
     }
 
-    pub fn formula(&mut self, recipe: &Formula) -> Term {
+    pub fn formula(&mut self, recipe: &FormulaRecipe) -> Term {
         match recipe {
-            Formula::Const(b) => self.pool.bool(*b),
-            Formula::Var(i) => self.pool.var(self.bools[*i]),
-            Formula::Not(a) => {
+            FormulaRecipe::Const(b) => self.pool.bool(*b),
+            FormulaRecipe::Var(i) => self.pool.var(self.bools[*i]),
+            FormulaRecipe::Not(a) => {
                 let a = self.formula(a);
                 self.pool.not(a)
             }
-            Formula::And(list) => {
+            FormulaRecipe::And(list) => {
                 let list: Vec<Term> = list.iter().map(|part| self.formula(part)).collect();
                 self.pool.and(list)
             }
-            Formula::Or(list) => {
+            FormulaRecipe::Or(list) => {
                 let list: Vec<Term> = list.iter().map(|part| self.formula(part)).collect();
                 self.pool.or(list)
             }
-            Formula::Eq(a, b) => {
+            FormulaRecipe::Eq(a, b) => {
                 let (a, b) = (self.num(a), self.num(b));
                 self.pool.eq(a, b)
             }
-            Formula::Lt(a, b) => {
+            FormulaRecipe::Lt(a, b) => {
                 let (a, b) = (self.num(a), self.num(b));
                 self.pool.lt(a, b)
             }
-            Formula::Le(a, b) => {
+            FormulaRecipe::Le(a, b) => {
                 let (a, b) = (self.num(a), self.num(b));
                 self.pool.le(a, b)
             }
-            Formula::EqOpt(a, b) => {
+            FormulaRecipe::EqOpt(a, b) => {
                 let (a, b) = (self.opt(a), self.opt(b));
                 self.pool.eq(a, b)
             }
-            Formula::IsSome(o) => {
+            FormulaRecipe::IsSome(o) => {
                 let o = self.opt(o);
                 self.pool.is(1, o)
             }
-            Formula::Exists(body) => {
+            FormulaRecipe::Exists(body) => {
                 let body = self.formula(body);
                 self.pool.exists(&[self.range], body)
             }
@@ -173,14 +173,14 @@ impl World {
 
 /// Values for the variables of a [`World`], in order of declaration.
 #[derive(Clone, Debug)]
-pub(crate) struct Values {
+pub(crate) struct WorldValues {
     pub ints: [i64; 2],
     pub bools: [bool; 2],
     pub option: Option<i64>,
     pub range: i64,
 }
 
-impl Values {
+impl WorldValues {
     /// The same values as an assignment.
     pub fn valuation(&self, world: &World) -> crate::valuation::Valuation {
         let option = DataValue {
@@ -201,95 +201,103 @@ impl Values {
     }
 
     /// The meaning of a recipe, computed without any term.
-    pub fn num(&self, recipe: &Num) -> i128 {
+    pub fn num(&self, recipe: &NumberRecipe) -> i128 {
         match recipe {
-            Num::Const(n) => i128::from(*n),
-            Num::Var(i) => i128::from([self.ints[0], self.ints[1], self.range][*i]),
-            Num::Add(a, b) => self.num(a) + self.num(b),
-            Num::Sub(a, b) => self.num(a) - self.num(b),
-            Num::Mul(a, b) => self.num(a) * self.num(b),
-            Num::Div(a, b) => self.num(a).checked_div_euclid(self.num(b)).unwrap_or(0),
-            Num::Rem(a, b) => {
+            NumberRecipe::Const(n) => i128::from(*n),
+            NumberRecipe::Var(i) => i128::from([self.ints[0], self.ints[1], self.range][*i]),
+            NumberRecipe::Add(a, b) => self.num(a) + self.num(b),
+            NumberRecipe::Sub(a, b) => self.num(a) - self.num(b),
+            NumberRecipe::Mul(a, b) => self.num(a) * self.num(b),
+            NumberRecipe::Div(a, b) => self.num(a).checked_div_euclid(self.num(b)).unwrap_or(0),
+            NumberRecipe::Rem(a, b) => {
                 let a = self.num(a);
                 a.checked_rem_euclid(self.num(b)).unwrap_or(a)
             }
-            Num::Ite(c, a, b) => self.num(if self.formula(c) { a } else { b }),
-            Num::FloorHalf(a) => self.num(a).div_euclid(2),
-            Num::OrZero(o) => self.opt(o).unwrap_or(0),
+            NumberRecipe::Ite(c, a, b) => self.num(if self.formula(c) { a } else { b }),
+            NumberRecipe::FloorHalf(a) => self.num(a).div_euclid(2),
+            NumberRecipe::OrZero(o) => self.opt(o).unwrap_or(0),
         }
     }
 
-    fn opt(&self, recipe: &Opt) -> Option<i128> {
+    fn opt(&self, recipe: &OptionRecipe) -> Option<i128> {
         match recipe {
-            Opt::Var => self.option.map(i128::from),
-            Opt::None => None,
-            Opt::Some(n) => Some(self.num(n)),
+            OptionRecipe::Var => self.option.map(i128::from),
+            OptionRecipe::None => None,
+            OptionRecipe::Some(n) => Some(self.num(n)),
         }
     }
 
-    pub fn formula(&self, recipe: &Formula) -> bool {
+    pub fn formula(&self, recipe: &FormulaRecipe) -> bool {
         match recipe {
-            Formula::Const(b) => *b,
-            Formula::Var(i) => self.bools[*i],
-            Formula::Not(a) => !self.formula(a),
-            Formula::And(list) => list.iter().all(|part| self.formula(part)),
-            Formula::Or(list) => list.iter().any(|part| self.formula(part)),
-            Formula::Eq(a, b) => self.num(a) == self.num(b),
-            Formula::Lt(a, b) => self.num(a) < self.num(b),
-            Formula::Le(a, b) => self.num(a) <= self.num(b),
-            Formula::EqOpt(a, b) => self.opt(a) == self.opt(b),
-            Formula::IsSome(o) => self.opt(o).is_some(),
-            Formula::Exists(body) => (-1..=2).any(|range| Self { range, ..self.clone() }.formula(body)),
+            FormulaRecipe::Const(b) => *b,
+            FormulaRecipe::Var(i) => self.bools[*i],
+            FormulaRecipe::Not(a) => !self.formula(a),
+            FormulaRecipe::And(list) => list.iter().all(|part| self.formula(part)),
+            FormulaRecipe::Or(list) => list.iter().any(|part| self.formula(part)),
+            FormulaRecipe::Eq(a, b) => self.num(a) == self.num(b),
+            FormulaRecipe::Lt(a, b) => self.num(a) < self.num(b),
+            FormulaRecipe::Le(a, b) => self.num(a) <= self.num(b),
+            FormulaRecipe::EqOpt(a, b) => self.opt(a) == self.opt(b),
+            FormulaRecipe::IsSome(o) => self.opt(o).is_some(),
+            FormulaRecipe::Exists(body) => (-1..=2).any(|range| Self { range, ..self.clone() }.formula(body)),
         }
     }
 }
 
-pub(crate) fn values() -> impl Strategy<Value = Values> {
+pub(crate) fn values() -> impl Strategy<Value = WorldValues> {
     let n = || -4i64..5;
     (n(), n(), any::<bool>(), any::<bool>(), proptest::option::of(n()), -1i64..3)
-        .prop_map(|(x, y, a, b, option, range)| Values { ints: [x, y], bools: [a, b], option, range })
+        .prop_map(|(x, y, a, b, option, range)| WorldValues { ints: [x, y], bools: [a, b], option, range })
 }
 
-pub(crate) fn formula() -> impl Strategy<Value = Formula> {
+pub(crate) fn formula() -> impl Strategy<Value = FormulaRecipe> {
     let leaf = prop_oneof![
-        any::<bool>().prop_map(Formula::Const),
-        (0usize..2).prop_map(Formula::Var),
-        (num(), num()).prop_map(|(a, b)| Formula::Eq(a, b)),
-        (num(), num()).prop_map(|(a, b)| Formula::Lt(a, b)),
-        (num(), num()).prop_map(|(a, b)| Formula::Le(a, b)),
-        (opt(), opt()).prop_map(|(a, b)| Formula::EqOpt(a, b)),
-        opt().prop_map(Formula::IsSome),
+        any::<bool>().prop_map(FormulaRecipe::Const),
+        (0usize..2).prop_map(FormulaRecipe::Var),
+        (num(), num()).prop_map(|(a, b)| FormulaRecipe::Eq(a, b)),
+        (num(), num()).prop_map(|(a, b)| FormulaRecipe::Lt(a, b)),
+        (num(), num()).prop_map(|(a, b)| FormulaRecipe::Le(a, b)),
+        (opt(), opt()).prop_map(|(a, b)| FormulaRecipe::EqOpt(a, b)),
+        opt().prop_map(FormulaRecipe::IsSome),
     ];
     leaf.prop_recursive(4, 24, 3, |inner| {
         prop_oneof![
-            inner.clone().prop_map(|a| Formula::Not(Box::new(a))),
-            proptest::collection::vec(inner.clone(), 0..4).prop_map(Formula::And),
-            proptest::collection::vec(inner.clone(), 0..4).prop_map(Formula::Or),
-            inner.prop_map(|a| Formula::Exists(Box::new(a))),
+            inner.clone().prop_map(|a| FormulaRecipe::Not(Box::new(a))),
+            proptest::collection::vec(inner.clone(), 0..4).prop_map(FormulaRecipe::And),
+            proptest::collection::vec(inner.clone(), 0..4).prop_map(FormulaRecipe::Or),
+            inner.prop_map(|a| FormulaRecipe::Exists(Box::new(a))),
         ]
     })
 }
 
-fn opt() -> impl Strategy<Value = Opt> {
-    prop_oneof![Just(Opt::Var), Just(Opt::None), num().prop_map(|n| Opt::Some(Box::new(n)))]
+fn opt() -> impl Strategy<Value = OptionRecipe> {
+    prop_oneof![
+        Just(OptionRecipe::Var),
+        Just(OptionRecipe::None),
+        num().prop_map(|n| OptionRecipe::Some(Box::new(n)))
+    ]
 }
 
-pub(crate) fn num() -> BoxedStrategy<Num> {
+pub(crate) fn num() -> BoxedStrategy<NumberRecipe> {
     let leaf = prop_oneof![
-        (-3i64..4).prop_map(Num::Const),
-        (0usize..3).prop_map(Num::Var),
-        Just(Num::OrZero(Opt::Var))
+        (-3i64..4).prop_map(NumberRecipe::Const),
+        (0usize..3).prop_map(NumberRecipe::Var),
+        Just(NumberRecipe::OrZero(OptionRecipe::Var))
     ];
     leaf.prop_recursive(3, 12, 2, |inner| {
         let pair = (inner.clone(), inner.clone()).prop_map(|(a, b)| (Box::new(a), Box::new(b)));
         prop_oneof![
-            pair.clone().prop_map(|(a, b)| Num::Add(a, b)),
-            pair.clone().prop_map(|(a, b)| Num::Sub(a, b)),
-            pair.clone().prop_map(|(a, b)| Num::Mul(a, b)),
-            pair.clone().prop_map(|(a, b)| Num::Div(a, b)),
-            pair.clone().prop_map(|(a, b)| Num::Rem(a, b)),
-            (any::<bool>(), pair).prop_map(|(c, (a, b))| Num::Ite(Box::new(Formula::Var(c.into())), a, b)),
-            inner.prop_map(|a| Num::FloorHalf(Box::new(a))),
+            pair.clone().prop_map(|(a, b)| NumberRecipe::Add(a, b)),
+            pair.clone().prop_map(|(a, b)| NumberRecipe::Sub(a, b)),
+            pair.clone().prop_map(|(a, b)| NumberRecipe::Mul(a, b)),
+            pair.clone().prop_map(|(a, b)| NumberRecipe::Div(a, b)),
+            pair.clone().prop_map(|(a, b)| NumberRecipe::Rem(a, b)),
+            (any::<bool>(), pair).prop_map(|(c, (a, b))| NumberRecipe::Ite(
+                Box::new(FormulaRecipe::Var(c.into())),
+                a,
+                b
+            )),
+            inner.prop_map(|a| NumberRecipe::FloorHalf(Box::new(a))),
         ]
     })
     .boxed()
@@ -298,8 +306,8 @@ pub(crate) fn num() -> BoxedStrategy<Num> {
 /// A record of two ints, for tests of data terms.
 pub(crate) fn point(pool: &mut TermPool) -> DataId {
     let field = |name: &str| DataField { name: name.into(), sort: Sort::Int };
-    let ctor = Ctor { name: "Point".into(), fields: vec![field("x"), field("y")] };
-    pool.declare_data(Data { name: "Point".into(), kind: DataKind::Record, ctors: vec![ctor] })
+    let ctor = Constructor { name: "Point".into(), fields: vec![field("x"), field("y")] };
+    pool.declare_data(DataSort { name: "Point".into(), kind: DataKind::Record, ctors: vec![ctor] })
 }
 
 /// Half of `n` as a real value.

@@ -15,18 +15,18 @@ mod string;
 
 pub use self::string::WHOLE_NUMBER;
 
-use super::{Node, Term, TermPool, VarId};
+use super::{Term, TermNode, TermPool, VarId};
 use crate::value::Value;
 
 impl TermPool {
     /// The constant `value`.
     pub fn value(&mut self, value: Value) -> Term {
-        self.intern(Node::Value(value))
+        self.intern(TermNode::Value(value))
     }
 
     /// The variable `var` as a term.
     pub fn var(&mut self, var: VarId) -> Term {
-        self.intern(Node::Var(var))
+        self.intern(TermNode::Var(var))
     }
 
     /// The integer constant `n`.

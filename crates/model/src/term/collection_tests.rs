@@ -3,9 +3,9 @@
 
 use proptest::prelude::*;
 
-use super::{Function, Op, Substitution, Term, TermPool, VarId, WHOLE_NUMBER};
+use super::{RecursiveFunction, Substitution, Term, TermOp, TermPool, VarId, WHOLE_NUMBER};
 use crate::collection::CollectionValue;
-use crate::sort::{CollectionId, Ctor, Data, DataField, DataKind, Sort};
+use crate::sort::{CollectionId, Constructor, DataField, DataKind, DataSort, Sort};
 use crate::valuation::Valuation;
 use crate::value::{DataValue, Value};
 
@@ -106,27 +106,27 @@ impl World {
             }
             List::Append(a, b) => {
                 let args = vec![self.list(a), self.list(b)];
-                self.pool.operate(Op::Append, args)
+                self.pool.operate(TermOp::Append, args)
             }
             List::Slice(a, from, to) => {
                 let args = vec![self.list(a), self.num(from), self.num(to)];
-                self.pool.operate(Op::Slice, args)
+                self.pool.operate(TermOp::Slice, args)
             }
             List::Reverse(a) => {
                 let args = vec![self.list(a)];
-                self.pool.operate(Op::Reverse, args)
+                self.pool.operate(TermOp::Reverse, args)
             }
             List::Sorted(a) => {
                 let args = vec![self.list(a)];
-                self.pool.operate(Op::Sorted, args)
+                self.pool.operate(TermOp::Sorted, args)
             }
             List::Put(a, at, item) => {
                 let args = vec![self.list(a), self.num(at), self.num(item)];
-                self.pool.operate(Op::Put, args)
+                self.pool.operate(TermOp::Put, args)
             }
             List::Without(a, item) => {
                 let args = vec![self.list(a), self.num(item)];
-                self.pool.operate(Op::Without, args)
+                self.pool.operate(TermOp::Without, args)
             }
             List::Filter(a, bound) => {
                 let (of, bound) = (self.list(a), self.num(bound));
@@ -137,15 +137,15 @@ impl World {
             }
             List::Keys(a) => {
                 let args = vec![self.set(a)];
-                self.pool.operate(Op::Keys, args)
+                self.pool.operate(TermOp::Keys, args)
             }
             List::MapKeys(a) => {
                 let args = vec![self.map(a)];
-                self.pool.operate(Op::Keys, args)
+                self.pool.operate(TermOp::Keys, args)
             }
             List::MapValues(a) => {
                 let args = vec![self.map(a)];
-                self.pool.operate(Op::Values, args)
+                self.pool.operate(TermOp::Values, args)
             }
             List::Choice(test, a, b) => {
                 let (test, a, b) = (self.test(test), self.list(a), self.list(b));
@@ -165,16 +165,16 @@ impl World {
                 let items: Vec<Term> = items.iter().map(|item| self.num(item)).collect();
                 self.pool.set(self.set, items)
             }
-            Set::Union(a, b) => two(Op::Union, a, b),
-            Set::Common(a, b) => two(Op::Common, a, b),
-            Set::Minus(a, b) => two(Op::Minus, a, b),
+            Set::Union(a, b) => two(TermOp::Union, a, b),
+            Set::Common(a, b) => two(TermOp::Common, a, b),
+            Set::Minus(a, b) => two(TermOp::Minus, a, b),
             Set::Without(a, item) => {
                 let args = vec![self.set(a), self.num(item)];
-                self.pool.operate(Op::Without, args)
+                self.pool.operate(TermOp::Without, args)
             }
             Set::FromList(a) => {
                 let args = vec![self.list(a)];
-                self.pool.operate(Op::ToSet, args)
+                self.pool.operate(TermOp::ToSet, args)
             }
         }
     }
@@ -184,11 +184,11 @@ impl World {
             Map::Var => self.pool.var(self.m),
             Map::Put(a, key, value) => {
                 let args = vec![self.map(a), self.num(key), self.num(value)];
-                self.pool.operate(Op::Put, args)
+                self.pool.operate(TermOp::Put, args)
             }
             Map::Without(a, key) => {
                 let args = vec![self.map(a), self.num(key)];
-                self.pool.operate(Op::Without, args)
+                self.pool.operate(TermOp::Without, args)
             }
             Map::Choice(test, a, b) => {
                 let (test, a, b) = (self.test(test), self.map(a), self.map(b));
@@ -203,39 +203,39 @@ impl World {
             Num::Var(at) => self.pool.var(self.nums[*at]),
             Num::Size(a) => {
                 let args = vec![self.list(a)];
-                self.pool.operate(Op::Size, args)
+                self.pool.operate(TermOp::Size, args)
             }
             Num::SetSize(a) => {
                 let args = vec![self.set(a)];
-                self.pool.operate(Op::Size, args)
+                self.pool.operate(TermOp::Size, args)
             }
             Num::MapSize(a) => {
                 let args = vec![self.map(a)];
-                self.pool.operate(Op::Size, args)
+                self.pool.operate(TermOp::Size, args)
             }
             Num::At(a, at) => {
                 let args = vec![self.list(a), self.num(at)];
-                self.pool.operate(Op::At, args)
+                self.pool.operate(TermOp::At, args)
             }
             Num::Value(a, key) => {
                 let args = vec![self.map(a), self.num(key)];
-                self.pool.operate(Op::At, args)
+                self.pool.operate(TermOp::At, args)
             }
             Num::Sum(a) => {
                 let args = vec![self.list(a)];
-                self.pool.operate(Op::Sum, args)
+                self.pool.operate(TermOp::Sum, args)
             }
             Num::Min(a) => {
                 let args = vec![self.list(a)];
-                self.pool.operate(Op::Min, args)
+                self.pool.operate(TermOp::Min, args)
             }
             Num::Max(a) => {
                 let args = vec![self.list(a)];
-                self.pool.operate(Op::Max, args)
+                self.pool.operate(TermOp::Max, args)
             }
             Num::IndexOf(a, item) => {
                 let args = vec![self.list(a), self.num(item)];
-                self.pool.operate(Op::IndexOf, args)
+                self.pool.operate(TermOp::IndexOf, args)
             }
         }
     }
@@ -248,15 +248,15 @@ impl World {
             }
             Test::Has(a, item) => {
                 let args = vec![self.list(a), self.num(item)];
-                self.pool.operate(Op::Has, args)
+                self.pool.operate(TermOp::Has, args)
             }
             Test::InSet(a, item) => {
                 let args = vec![self.set(a), self.num(item)];
-                self.pool.operate(Op::Has, args)
+                self.pool.operate(TermOp::Has, args)
             }
             Test::HasKey(a, key) => {
                 let args = vec![self.map(a), self.num(key)];
-                self.pool.operate(Op::Has, args)
+                self.pool.operate(TermOp::Has, args)
             }
             Test::SameList(a, b) => {
                 let (a, b) = (self.list(a), self.list(b));
@@ -272,7 +272,7 @@ impl World {
             }
             Test::Within(a, b) => {
                 let args = vec![self.set(a), self.set(b)];
-                self.pool.operate(Op::Within, args)
+                self.pool.operate(TermOp::Within, args)
             }
             Test::Any(a, bound) => {
                 let (of, bound) = (self.list(a), self.num(bound));
@@ -431,27 +431,27 @@ proptest! {
         prop_assert!(expected.is_ok());
         prop_assert_eq!(world.pool.holds(shaped, &known), expected, "{}", world.pool.show(term));
         let left = world.pool.subterms(&[shaped], |_| true);
-        let unknown = left.iter().filter(|&&sub| matches!(world.pool.node(sub), super::Node::Apply(..))).count();
+        let unknown = left.iter().filter(|&&sub| matches!(world.pool.node(sub), super::TermNode::Apply(..))).count();
         prop_assert_eq!(unknown, 0, "an operation on a known shape stayed: {}", world.pool.show(shaped));
     }
 }
 
 /// `enum Tree { leaf, node(left: Tree, key: int, right: Tree) }`.
 fn tree(pool: &mut TermPool) -> crate::sort::DataId {
-    let leaf = Ctor { name: "leaf".into(), fields: Vec::new() };
+    let leaf = Constructor { name: "leaf".into(), fields: Vec::new() };
     let data =
-        pool.declare_data(Data { name: "Tree".into(), kind: DataKind::Enum, ctors: vec![leaf.clone()] });
+        pool.declare_data(DataSort { name: "Tree".into(), kind: DataKind::Enum, ctors: vec![leaf.clone()] });
     let field = |name: &str, sort| DataField { name: name.into(), sort };
     let own = Sort::Data(data);
     let fields = vec![field("left", own), field("key", Sort::Int), field("right", own)];
-    pool.define_data(data, vec![Ctor { name: "node".into(), fields }, leaf]);
+    pool.define_data(data, vec![Constructor { name: "node".into(), fields }, leaf]);
     data
 }
 
 /// `fn total(t) = match t { leaf => 0, node(l, k, r) => total(l) + k + total(r) }`.
 fn total(pool: &mut TermPool, data: crate::sort::DataId) -> super::FnId {
     let (param, t) = pool.fresh("t", Sort::Data(data));
-    let id = pool.declare_function(Function {
+    let id = pool.declare_function(RecursiveFunction {
         name: "total".into(),
         params: vec![param],
         result: Sort::Int,
@@ -471,8 +471,8 @@ fn what_is_written_and_read_again_is_the_number() {
     let mut pool = TermPool::new();
     let (n_var, n) = pool.fresh("n", Sort::Int);
     let (m_var, m) = pool.fresh("m", Sort::Int);
-    let (text, other) = (pool.operate(Op::FromInt, vec![n]), pool.operate(Op::FromInt, vec![m]));
-    assert_eq!(pool.operate(Op::ToInt, vec![text]), n);
+    let (text, other) = (pool.operate(TermOp::FromInt, vec![n]), pool.operate(TermOp::FromInt, vec![m]));
+    assert_eq!(pool.operate(TermOp::ToInt, vec![text]), n);
     let digits = pool.pattern(WHOLE_NUMBER).expect("a pattern");
     let is_number = pool.matches(text, digits);
     assert!(pool.is_true(is_number));
@@ -494,10 +494,10 @@ fn what_is_written_and_read_again_is_the_number() {
 fn a_number_is_read_from_a_choice_of_texts() {
     let mut pool = TermPool::new();
     let ((c_var, c), (n_var, n)) = (pool.fresh("c", Sort::Bool), pool.fresh("n", Sort::Int));
-    let (text, none) = (pool.operate(Op::FromInt, vec![n]), pool.value(Value::str("")));
+    let (text, none) = (pool.operate(TermOp::FromInt, vec![n]), pool.value(Value::str("")));
     let text = pool.ite(c, text, none);
-    let number = pool.operate(Op::ToInt, vec![text]);
-    let again = pool.operate(Op::FromInt, vec![number]);
+    let number = pool.operate(TermOp::ToInt, vec![text]);
+    let again = pool.operate(TermOp::FromInt, vec![number]);
     let digits = pool.pattern(WHOLE_NUMBER).expect("a pattern");
     let (is_number, is_plain) = (pool.matches(text, digits), pool.eq(text, again));
     assert_eq!((is_number, is_plain), (c, c));
@@ -565,7 +565,13 @@ fn a_truth_value_ends_where_a_plain_part_decides() {
     let (k_var, k) = pool.fresh("k", Sort::Int);
     let params = vec![t_var, k_var];
     let name = "has".into();
-    let id = pool.declare_function(Function { name, params, result: Sort::Bool, body: None, descends: 0 });
+    let id = pool.declare_function(RecursiveFunction {
+        name,
+        params,
+        result: Sort::Bool,
+        body: None,
+        descends: 0,
+    });
     let (left, key, is_node) = (pool.select(0, 0, t), pool.select(0, 1, t), pool.is(0, t));
     let (deeper, same) = (pool.call(id, vec![left, k]), pool.eq(k, key));
     let (found, no) = (pool.or([same, deeper]), pool.ff());

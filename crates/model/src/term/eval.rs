@@ -6,9 +6,9 @@ use std::borrow::Cow;
 
 use rustc_hash::FxHashMap;
 
-use self::quick::{BUDGET, Slow};
+use self::quick::{BUDGET, QuickGivenUp};
 use super::weight::MAX_WEIGHT;
-use super::{Node, Op, Term, TermPool, VarId};
+use super::{Term, TermNode, TermOp, TermPool, VarId};
 use crate::collection::CollectionValue;
 use crate::sort::{CollectionId, CollectionKind, Sort};
 use crate::valuation::{Assignment, Valuation};
@@ -51,7 +51,7 @@ impl TermPool {
     }
 
     fn eval_dyn(&self, term: Term, assignment: &dyn Assignment) -> Result<Value, EvalError> {
-        if let Node::Value(value) = self.node(term) {
+        if let TermNode::Value(value) = self.node(term) {
             return Ok(value.clone());
         }
         if self.calls(term) {
@@ -59,8 +59,8 @@ impl TermPool {
         }
         match self.quick(term, assignment, &mut BUDGET.clone()) {
             Ok(value) => return Ok(value.into_owned()),
-            Err(Slow::Failed(error)) => return Err(error),
-            Err(Slow::General) => {}
+            Err(QuickGivenUp::Failed(error)) => return Err(error),
+            Err(QuickGivenUp::General) => {}
         }
         let order = self.subterms(&[term], |sub| self.node(sub).binds().is_empty());
         let mut values: FxHashMap<Term, Value> = FxHashMap::default();
@@ -83,44 +83,44 @@ impl TermPool {
         let str = |t: &Term| values[t].as_str().expect("sort string");
         let int = |t: &Term| values[t].as_int().expect("sort int");
         Ok(match self.node(term) {
-            Node::Value(value) => value.clone(),
-            Node::Var(var) => assignment.value_of(*var).ok_or(EvalError::Unassigned(*var))?.clone(),
-            Node::Not(a) => Value::Bool(!bool(a)),
-            Node::And(list) => Value::Bool(list.iter().all(bool)),
-            Node::Or(list) => Value::Bool(list.iter().any(bool)),
-            Node::Eq(a, b) => Value::Bool(values[a] == values[b]),
+            TermNode::Value(value) => value.clone(),
+            TermNode::Var(var) => assignment.value_of(*var).ok_or(EvalError::Unassigned(*var))?.clone(),
+            TermNode::Not(a) => Value::Bool(!bool(a)),
+            TermNode::And(list) => Value::Bool(list.iter().all(bool)),
+            TermNode::Or(list) => Value::Bool(list.iter().any(bool)),
+            TermNode::Eq(a, b) => Value::Bool(values[a] == values[b]),
             // Both sides have one sort, and the order of values is that of their numbers.
-            Node::Lt(a, b) => Value::Bool(values[a] < values[b]),
-            Node::Le(a, b) => Value::Bool(values[a] <= values[b]),
-            Node::Ite(c, a, b) => values[if bool(c) { a } else { b }].clone(),
-            Node::Add(list) => {
+            TermNode::Lt(a, b) => Value::Bool(values[a] < values[b]),
+            TermNode::Le(a, b) => Value::Bool(values[a] <= values[b]),
+            TermNode::Ite(c, a, b) => values[if bool(c) { a } else { b }].clone(),
+            TermNode::Add(list) => {
                 let sum = |sum: Value, t| bearable(plus(&sum, &values[t]));
                 list[1..].iter().try_fold(values[&list[0]].clone(), sum)?
             }
-            Node::Mul(list) => {
+            TermNode::Mul(list) => {
                 let product = |product: Value, t| bearable(times(&product, &values[t]));
                 list[1..].iter().try_fold(values[&list[0]].clone(), product)?
             }
-            Node::Div(a, b) => Value::Int(int(a).div(int(b))),
-            Node::Rem(a, b) => Value::Int(int(a).rem(int(b))),
-            Node::RealDiv(a, b) => {
+            TermNode::Div(a, b) => Value::Int(int(a).div(int(b))),
+            TermNode::Rem(a, b) => Value::Int(int(a).rem(int(b))),
+            TermNode::RealDiv(a, b) => {
                 let real = |t: &Term| values[t].as_real().expect("sort real");
                 bearable(Value::Real(real(a).div(real(b))))?
             }
-            Node::ToReal(a) => Value::Real(int(a).clone().into()),
-            Node::Floor(a) => Value::Int(values[a].as_real().expect("sort real").floor()),
-            Node::Concat(list) => bearable(Value::Str(list.iter().map(str).collect::<String>().into()))?,
-            Node::Length(a) => Value::int(i64::try_from(str(a).chars().count()).expect("fits in memory")),
-            Node::Contains(a, b) => Value::Bool(str(a).contains(str(b))),
-            Node::Prefix(a, b) => Value::Bool(str(b).starts_with(str(a))),
-            Node::Suffix(a, b) => Value::Bool(str(b).ends_with(str(a))),
-            Node::Matches(a, pattern) => Value::Bool(self.pattern_info(*pattern).matches(str(a))),
-            Node::Construct(data, ctor, args) => {
+            TermNode::ToReal(a) => Value::Real(int(a).clone().into()),
+            TermNode::Floor(a) => Value::Int(values[a].as_real().expect("sort real").floor()),
+            TermNode::Concat(list) => bearable(Value::Str(list.iter().map(str).collect::<String>().into()))?,
+            TermNode::Length(a) => Value::int(i64::try_from(str(a).chars().count()).expect("fits in memory")),
+            TermNode::Contains(a, b) => Value::Bool(str(a).contains(str(b))),
+            TermNode::Prefix(a, b) => Value::Bool(str(b).starts_with(str(a))),
+            TermNode::Suffix(a, b) => Value::Bool(str(b).ends_with(str(a))),
+            TermNode::Matches(a, pattern) => Value::Bool(self.pattern_info(*pattern).matches(str(a))),
+            TermNode::Construct(data, ctor, args) => {
                 let args = args.iter().map(|arg| values[arg].clone()).collect();
                 Value::Data(DataValue { data: *data, ctor: *ctor, args })
             }
-            Node::Is(ctor, a) => Value::Bool(values[a].as_data().expect("sort data").ctor == *ctor),
-            Node::Select { ctor, field, arg } => {
+            TermNode::Is(ctor, a) => Value::Bool(values[a].as_data().expect("sort data").ctor == *ctor),
+            TermNode::Select { ctor, field, arg } => {
                 let value = values[arg].as_data().expect("sort data");
                 if value.ctor == *ctor {
                     value.args[*field as usize].clone()
@@ -128,23 +128,23 @@ impl TermPool {
                     self.default_value(self.sort(term))
                 }
             }
-            Node::Exists(vars, body) => Value::Bool(self.eval_exists(vars, *body, assignment)?),
-            Node::Elements(sort, parts) => {
+            TermNode::Exists(vars, body) => Value::Bool(self.eval_exists(vars, *body, assignment)?),
+            TermNode::Elements(sort, parts) => {
                 let parts: Vec<Cow<'_, Value>> =
                     parts.iter().map(|part| Cow::Borrowed(&values[part])).collect();
                 self.made_of(*sort, &parts)
             }
-            Node::Apply(Op::Any, args) => self.eval_any(args, &values[&args[0]], assignment)?,
-            Node::Apply(Op::Collect(into), args) => {
+            TermNode::Apply(TermOp::Any, args) => self.eval_any(args, &values[&args[0]], assignment)?,
+            TermNode::Apply(TermOp::Collect(into), args) => {
                 self.eval_collect(*into, args, &values[&args[0]], assignment)?
             }
-            Node::Apply(op, args) => {
+            TermNode::Apply(op, args) => {
                 let args: Vec<&Value> = args.iter().map(|arg| &values[arg]).collect();
                 self.apply_op(*op, &args, self.sort(term))?
             }
             // Evaluated by whom it is an argument of, once per item.
-            Node::Lambda(..) => Value::Bool(false),
-            Node::Call(function, args) => {
+            TermNode::Lambda(..) => Value::Bool(false),
+            TermNode::Call(function, args) => {
                 let args: Vec<Value> = args.iter().map(|arg| values[arg].clone()).collect();
                 self.eval_call(*function, args)?
             }
@@ -162,28 +162,30 @@ impl TermPool {
                 continue;
             }
             let missing = match self.node(top) {
-                Node::Ite(cond, a, b) => match values.get(cond).map(|value| value.as_bool() == Some(true)) {
-                    None => Some(*cond),
-                    Some(taken) => {
-                        let branch = if taken { *a } else { *b };
-                        match values.get(&branch).cloned() {
-                            Some(value) => {
-                                values.insert(top, value);
-                                continue;
+                TermNode::Ite(cond, a, b) => {
+                    match values.get(cond).map(|value| value.as_bool() == Some(true)) {
+                        None => Some(*cond),
+                        Some(taken) => {
+                            let branch = if taken { *a } else { *b };
+                            match values.get(&branch).cloned() {
+                                Some(value) => {
+                                    values.insert(top, value);
+                                    continue;
+                                }
+                                None => Some(branch),
                             }
-                            None => Some(branch),
                         }
                     }
-                },
-                Node::And(list) | Node::Or(list) => {
-                    let absorbing = Value::Bool(matches!(self.node(top), Node::Or(_)));
+                }
+                TermNode::And(list) | TermNode::Or(list) => {
+                    let absorbing = Value::Bool(matches!(self.node(top), TermNode::Or(_)));
                     if list.iter().any(|part| values.get(part) == Some(&absorbing)) {
                         values.insert(top, absorbing);
                         continue;
                     }
                     self.plain_first(list).find(|part| !values.contains_key(part))
                 }
-                Node::Exists(..) | Node::Lambda(..) => None,
+                TermNode::Exists(..) | TermNode::Lambda(..) => None,
                 node => node.children().find(|child| !values.contains_key(child)),
             };
             match missing {
@@ -214,7 +216,7 @@ impl TermPool {
     /// The variable and the body of a function of one variable.
     pub(super) fn lambda_parts(&self, lambda: Term) -> (VarId, Term) {
         match self.node(lambda) {
-            Node::Lambda(var, body) => (*var, *body),
+            TermNode::Lambda(var, body) => (*var, *body),
             _ => unreachable!("operations that bind a name have functions as arguments"),
         }
     }

@@ -11,7 +11,7 @@ use std::cell::Cell;
 
 use rustc_hash::FxHashMap;
 
-use super::{EvalError, Node, Substitution, Term, TermPool, VarId};
+use super::{EvalError, Substitution, Term, TermNode, TermPool, VarId};
 use crate::sort::Sort;
 use crate::valuation::Valuation;
 use crate::value::Value;
@@ -24,7 +24,7 @@ const MAX_CALLS: u32 = 200;
 
 /// A function that calls itself.
 #[derive(Clone, Debug)]
-pub struct Function {
+pub struct RecursiveFunction {
     /// The name people know it by.
     pub name: std::sync::Arc<str>,
     /// One variable per parameter.
@@ -44,7 +44,7 @@ thread_local! {
 
 impl TermPool {
     /// Declares a function; its body is given by [`define_function`](Self::define_function).
-    pub fn declare_function(&mut self, function: Function) -> FnId {
+    pub fn declare_function(&mut self, function: RecursiveFunction) -> FnId {
         self.functions.push(function)
     }
 
@@ -57,7 +57,7 @@ impl TermPool {
 
     /// A function that calls itself.
     #[must_use]
-    pub fn function(&self, id: FnId) -> &Function {
+    pub fn function(&self, id: FnId) -> &RecursiveFunction {
         &self.functions[id]
     }
 
@@ -69,7 +69,7 @@ impl TermPool {
                 return self.value(value);
             }
         }
-        self.unfolded(id, &args, MAX_CALLS).unwrap_or_else(|| self.intern(Node::Call(id, args.into())))
+        self.unfolded(id, &args, MAX_CALLS).unwrap_or_else(|| self.intern(TermNode::Call(id, args.into())))
     }
 
     fn unfolded(&mut self, id: FnId, args: &[Term], fuel: u32) -> Option<Term> {
@@ -87,8 +87,8 @@ impl TermPool {
     /// Whether the outermost constructor, or the length, can be seen.
     fn is_shape_known(&self, term: Term) -> bool {
         match self.node(term) {
-            Node::Value(_) | Node::Construct(..) => true,
-            Node::Elements(_, parts) => {
+            TermNode::Value(_) | TermNode::Construct(..) => true,
+            TermNode::Elements(_, parts) => {
                 let size = self.collection_of(self.sort(term)).map_or(1, |sort| sort.kind.entry_size());
                 parts.chunks(size).all(|entry| self.is_true(entry[0]))
             }
@@ -110,7 +110,7 @@ impl TermPool {
                 images.insert(top, image);
                 continue;
             }
-            if let Node::Ite(cond, a, b) = *self.node(top)
+            if let TermNode::Ite(cond, a, b) = *self.node(top)
                 && let Some(&decided) = images.get(&cond)
                 && let Some(taken) = self.as_value(decided).and_then(Value::as_bool)
             {
@@ -121,8 +121,8 @@ impl TermPool {
                 }
                 continue;
             }
-            if let Node::And(list) | Node::Or(list) = self.node(top) {
-                let absorbing = Value::Bool(matches!(self.node(top), Node::Or(_)));
+            if let TermNode::And(list) | TermNode::Or(list) = self.node(top) {
+                let absorbing = Value::Bool(matches!(self.node(top), TermNode::Or(_)));
                 let decided = list.iter().filter_map(|part| images.get(part)).copied();
                 let decided = decided.into_iter().find(|&image| self.as_value(image) == Some(&absorbing));
                 if let Some(image) = decided {
@@ -132,7 +132,7 @@ impl TermPool {
             }
             // The condition of a choice is its first child, so it is decided before the branches.
             let missing = match self.node(top) {
-                Node::And(list) | Node::Or(list) => {
+                TermNode::And(list) | TermNode::Or(list) => {
                     self.plain_first(list).find(|child| !images.contains_key(child))
                 }
                 node => node.children().find(|child| !images.contains_key(child)),
@@ -154,11 +154,11 @@ impl TermPool {
     }
 
     fn specialised_node(&mut self, term: Term, images: &FxHashMap<Term, Term>, fuel: u32) -> Term {
-        if let Node::Call(id, args) = self.node(term).clone() {
+        if let TermNode::Call(id, args) = self.node(term).clone() {
             let args: Vec<Term> = args.iter().map(|arg| images[arg]).collect();
             return self
                 .unfolded(id, &args, fuel)
-                .unwrap_or_else(|| self.intern(Node::Call(id, args.into())));
+                .unwrap_or_else(|| self.intern(TermNode::Call(id, args.into())));
         }
         self.with_children(term, |child| images[&child])
     }

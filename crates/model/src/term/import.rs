@@ -6,13 +6,13 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{FnId, Function, Node, Op, Term, TermPool, VarId};
+use super::{FnId, RecursiveFunction, Term, TermNode, TermOp, TermPool, VarId};
 use crate::collection::{CollectionValue, Items};
-use crate::sort::{CollectionSort, Ctor, Data, DataField, DataId, Sort};
+use crate::sort::{CollectionSort, Constructor, DataField, DataId, DataSort, Sort};
 use crate::value::{DataValue, Value};
 
 /// Builds terms of one pool in another.
-pub struct Import<'p> {
+pub struct TermImport<'p> {
     pool: &'p mut TermPool,
     from: &'p TermPool,
     data: FxHashMap<DataId, DataId>,
@@ -25,7 +25,7 @@ pub struct Import<'p> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DataClash(pub String);
 
-impl<'p> Import<'p> {
+impl<'p> TermImport<'p> {
     /// Terms of `from` are built in `pool`.
     ///
     /// # Errors
@@ -68,14 +68,17 @@ impl<'p> Import<'p> {
         Ok(())
     }
 
-    fn data_type(&mut self, data: &Data) -> Data {
+    fn data_type(&mut self, data: &DataSort) -> DataSort {
         let mut ctors = Vec::with_capacity(data.ctors.len());
         for ctor in &data.ctors {
             let field =
                 |field: &DataField| DataField { name: field.name.clone(), sort: self.sort(field.sort) };
-            ctors.push(Ctor { name: ctor.name.clone(), fields: ctor.fields.iter().map(field).collect() });
+            ctors.push(Constructor {
+                name: ctor.name.clone(),
+                fields: ctor.fields.iter().map(field).collect(),
+            });
         }
-        Data { name: data.name.clone(), kind: data.kind, ctors }
+        DataSort { name: data.name.clone(), kind: data.kind, ctors }
     }
 
     /// The image of a sort.
@@ -153,10 +156,11 @@ impl<'p> Import<'p> {
         if let Some(&known) = self.functions.get(&id) {
             return known;
         }
-        let Function { name, params, result, body, descends } = self.from.function(id).clone();
+        let RecursiveFunction { name, params, result, body, descends } = self.from.function(id).clone();
         let params = params.into_iter().map(|var| self.var(var)).collect();
         let result = self.sort(result);
-        let image = self.pool.declare_function(Function { name, params, result, body: None, descends });
+        let image =
+            self.pool.declare_function(RecursiveFunction { name, params, result, body: None, descends });
         self.functions.insert(id, image);
         if let Some(body) = body {
             let body = self.term(body);
@@ -177,82 +181,82 @@ impl<'p> Import<'p> {
     }
 
     /// The image of `node`, whose children have theirs.
-    fn node(&mut self, node: &Node) -> Term {
+    fn node(&mut self, node: &TermNode) -> Term {
         let one = |child: &Term| self.terms[child];
         let all = |list: &[Term]| list.iter().map(one).collect::<Vec<_>>();
         match node {
-            Node::Value(value) => {
+            TermNode::Value(value) => {
                 let value = self.value(value);
                 self.pool.value(value)
             }
-            Node::Var(var) => {
+            TermNode::Var(var) => {
                 let var = self.var(*var);
                 self.pool.var(var)
             }
-            Node::Exists(vars, body) => {
+            TermNode::Exists(vars, body) => {
                 let body = self.terms[body];
                 let vars: Vec<VarId> = vars.iter().map(|&var| self.var(var)).collect();
                 self.pool.exists(&vars, body)
             }
-            Node::Lambda(var, body) => {
+            TermNode::Lambda(var, body) => {
                 let body = self.terms[body];
                 let var = self.var(*var);
                 self.pool.lambda(var, body)
             }
-            Node::Matches(a, pattern) => {
+            TermNode::Matches(a, pattern) => {
                 let text = self.from.pattern_info(*pattern).text.clone();
                 let pattern = self.pool.pattern(&text).expect("the pattern was built before");
                 let a = self.terms[a];
                 self.pool.matches(a, pattern)
             }
-            Node::Construct(data, ctor, list) => {
+            TermNode::Construct(data, ctor, list) => {
                 let (data, args) = (self.data.get(data).copied().unwrap_or(*data), all(list));
                 self.pool.construct(data, *ctor, args)
             }
-            Node::Elements(sort, parts) => {
+            TermNode::Elements(sort, parts) => {
                 let parts = all(parts);
                 let Sort::Collection(sort) = self.sort(Sort::Collection(*sort)) else {
                     unreachable!("the image of a collection sort is one")
                 };
                 self.pool.elements(sort, parts)
             }
-            Node::Apply(op, args) => {
+            TermNode::Apply(op, args) => {
                 let args = all(args);
                 let op = match op {
-                    Op::Collect(into) => match self.sort(Sort::Collection(*into)) {
-                        Sort::Collection(into) => Op::Collect(into),
+                    TermOp::Collect(into) => match self.sort(Sort::Collection(*into)) {
+                        Sort::Collection(into) => TermOp::Collect(into),
                         _ => *op,
                     },
                     _ => *op,
                 };
                 self.pool.operate(op, args)
             }
-            Node::Call(function, args) => {
+            TermNode::Call(function, args) => {
                 let args = all(args);
                 let function = self.function(*function);
                 self.pool.call(function, args)
             }
-            Node::And(list) => self.pool.and(all(list)),
-            Node::Or(list) => self.pool.or(all(list)),
-            Node::Add(list) => self.pool.add(all(list)),
-            Node::Mul(list) => self.pool.mul(all(list)),
-            Node::Concat(list) => self.pool.concat(all(list)),
-            Node::Not(a) => self.pool.not(self.terms[a]),
-            Node::ToReal(a) => self.pool.to_real(self.terms[a]),
-            Node::Floor(a) => self.pool.floor(self.terms[a]),
-            Node::Length(a) => self.pool.length(self.terms[a]),
-            Node::Is(ctor, a) => self.pool.is(*ctor, self.terms[a]),
-            Node::Select { ctor, field, arg } => self.pool.select(*ctor, *field, self.terms[arg]),
-            Node::Eq(a, b) => self.pool.eq(self.terms[a], self.terms[b]),
-            Node::Lt(a, b) => self.pool.lt(self.terms[a], self.terms[b]),
-            Node::Le(a, b) => self.pool.le(self.terms[a], self.terms[b]),
-            Node::Div(a, b) => self.pool.div(self.terms[a], self.terms[b]),
-            Node::Rem(a, b) => self.pool.rem(self.terms[a], self.terms[b]),
-            Node::RealDiv(a, b) => self.pool.real_div(self.terms[a], self.terms[b]),
-            Node::Contains(a, b) => self.pool.contains(self.terms[a], self.terms[b]),
-            Node::Prefix(a, b) => self.pool.prefix(self.terms[a], self.terms[b]),
-            Node::Suffix(a, b) => self.pool.suffix(self.terms[a], self.terms[b]),
-            Node::Ite(c, a, b) => self.pool.ite(self.terms[c], self.terms[a], self.terms[b]),
+            TermNode::And(list) => self.pool.and(all(list)),
+            TermNode::Or(list) => self.pool.or(all(list)),
+            TermNode::Add(list) => self.pool.add(all(list)),
+            TermNode::Mul(list) => self.pool.mul(all(list)),
+            TermNode::Concat(list) => self.pool.concat(all(list)),
+            TermNode::Not(a) => self.pool.not(self.terms[a]),
+            TermNode::ToReal(a) => self.pool.to_real(self.terms[a]),
+            TermNode::Floor(a) => self.pool.floor(self.terms[a]),
+            TermNode::Length(a) => self.pool.length(self.terms[a]),
+            TermNode::Is(ctor, a) => self.pool.is(*ctor, self.terms[a]),
+            TermNode::Select { ctor, field, arg } => self.pool.select(*ctor, *field, self.terms[arg]),
+            TermNode::Eq(a, b) => self.pool.eq(self.terms[a], self.terms[b]),
+            TermNode::Lt(a, b) => self.pool.lt(self.terms[a], self.terms[b]),
+            TermNode::Le(a, b) => self.pool.le(self.terms[a], self.terms[b]),
+            TermNode::Div(a, b) => self.pool.div(self.terms[a], self.terms[b]),
+            TermNode::Rem(a, b) => self.pool.rem(self.terms[a], self.terms[b]),
+            TermNode::RealDiv(a, b) => self.pool.real_div(self.terms[a], self.terms[b]),
+            TermNode::Contains(a, b) => self.pool.contains(self.terms[a], self.terms[b]),
+            TermNode::Prefix(a, b) => self.pool.prefix(self.terms[a], self.terms[b]),
+            TermNode::Suffix(a, b) => self.pool.suffix(self.terms[a], self.terms[b]),
+            TermNode::Ite(c, a, b) => self.pool.ite(self.terms[c], self.terms[a], self.terms[b]),
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::value::Value;
 
 /// An operation that stays in the term until the shape of its first argument is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Op {
+pub enum TermOp {
     /// Number of items.
     Size,
     /// Whether an item, or a key, is there.
@@ -77,7 +77,7 @@ pub enum Op {
     JoinTexts,
 }
 
-impl Op {
+impl TermOp {
     /// The word for it in the modelling language.
     #[must_use]
     pub fn word(self) -> &'static str {
@@ -122,31 +122,41 @@ pub const MAX_ITEMS: usize = 1_000_000;
 
 impl TermPool {
     /// The sort of `op` applied to arguments of `sorts`; collection sorts it needs exist already.
-    pub(super) fn op_sort(&self, op: Op, sorts: &[Sort]) -> Sort {
+    pub(super) fn op_sort(&self, op: TermOp, sorts: &[Sort]) -> Sort {
         let of = |at: usize| self.collection_of(sorts[at]).expect("an argument is a collection");
         match op {
-            Op::Size | Op::IndexOf | Op::Find | Op::ToInt => Sort::Int,
-            Op::Has | Op::Within | Op::Any => Sort::Bool,
-            Op::At | Op::Sum | Op::Min | Op::Max => of(0).item.base(),
-            Op::Put | Op::Without | Op::Append | Op::Slice | Op::Reverse | Op::Sorted => sorts[0],
-            Op::Union | Op::Common | Op::Minus => sorts[0],
-            Op::Keys => self.known_list(of(0).member()),
-            Op::Values => self.known_list(of(0).item),
-            Op::ToSet => self.known_set(of(0).item),
-            Op::Collect(into) => Sort::Collection(into),
-            Op::Substring | Op::FromInt | Op::Upper | Op::Lower | Op::PadLeft | Op::JoinTexts => Sort::Str,
-            Op::Split => self.known_list(Sort::Str),
+            TermOp::Size | TermOp::IndexOf | TermOp::Find | TermOp::ToInt => Sort::Int,
+            TermOp::Has | TermOp::Within | TermOp::Any => Sort::Bool,
+            TermOp::At | TermOp::Sum | TermOp::Min | TermOp::Max => of(0).item.base(),
+            TermOp::Put
+            | TermOp::Without
+            | TermOp::Append
+            | TermOp::Slice
+            | TermOp::Reverse
+            | TermOp::Sorted => sorts[0],
+            TermOp::Union | TermOp::Common | TermOp::Minus => sorts[0],
+            TermOp::Keys => self.known_list(of(0).member()),
+            TermOp::Values => self.known_list(of(0).item),
+            TermOp::ToSet => self.known_set(of(0).item),
+            TermOp::Collect(into) => Sort::Collection(into),
+            TermOp::Substring
+            | TermOp::FromInt
+            | TermOp::Upper
+            | TermOp::Lower
+            | TermOp::PadLeft
+            | TermOp::JoinTexts => Sort::Str,
+            TermOp::Split => self.known_list(Sort::Str),
         }
     }
 
     /// Declares the collection sort that `op` gives, if it is another than those of its arguments.
-    pub(super) fn prepare_op(&mut self, op: Op, sorts: &[Sort]) {
+    pub(super) fn prepare_op(&mut self, op: TermOp, sorts: &[Sort]) {
         let of = |pool: &Self| pool.collection_of(sorts[0]);
         match (op, of(self)) {
-            (Op::Keys, Some(of)) => drop(self.list_of(of.member())),
-            (Op::Values, Some(of)) => drop(self.list_of(of.item)),
-            (Op::ToSet, Some(of)) => drop(self.set_of(of.item)),
-            (Op::Split, _) => drop(self.list_of(Sort::Str)),
+            (TermOp::Keys, Some(of)) => drop(self.list_of(of.member())),
+            (TermOp::Values, Some(of)) => drop(self.list_of(of.item)),
+            (TermOp::ToSet, Some(of)) => drop(self.set_of(of.item)),
+            (TermOp::Split, _) => drop(self.list_of(Sort::Str)),
             _ => {}
         }
     }
@@ -162,7 +172,7 @@ impl TermPool {
     }
 
     /// The value of `op` on `args`; the operations that bind a name are elsewhere.
-    pub(super) fn apply_op(&self, op: Op, args: &[&Value], sort: Sort) -> Result<Value, EvalError> {
+    pub(super) fn apply_op(&self, op: TermOp, args: &[&Value], sort: Sort) -> Result<Value, EvalError> {
         let first = || args[0].as_collection().expect("a collection");
         let text = |at: usize| args[at].as_str().expect("a text");
         let int = |at: usize| args[at].as_int().expect("a number");
@@ -171,71 +181,71 @@ impl TermPool {
             _ => unreachable!("the operation gives a collection"),
         };
         Ok(match op {
-            Op::Size => whole(first().len()),
-            Op::Has => Value::Bool(first().has(args[1])),
-            Op::At => first()
+            TermOp::Size => whole(first().len()),
+            TermOp::Has => Value::Bool(first().has(args[1])),
+            TermOp::At => first()
                 .at(args[1])
                 .cloned()
                 .unwrap_or_else(|| self.default_value(sort_of_items(self, first()))),
-            Op::Put => made(first().with(args[1], args[2].clone()).items)?,
-            Op::Without => made(first().without(args[1]).items)?,
-            Op::Append => {
+            TermOp::Put => made(first().with(args[1], args[2].clone()).items)?,
+            TermOp::Without => made(first().without(args[1]).items)?,
+            TermOp::Append => {
                 made(Items::List(args.iter().fold(Sequence::new(), |all, arg| all.followed_by(list(arg)))))?
             }
-            Op::Slice => made(Items::List(slice(list(args[0]), int(1), int(2))))?,
-            Op::Reverse => {
+            TermOp::Slice => made(Items::List(slice(list(args[0]), int(1), int(2))))?,
+            TermOp::Reverse => {
                 let mut items: Vec<Value> = list(args[0]).iter().cloned().collect();
                 items.reverse();
                 made(Items::List(items.into_iter().collect()))?
             }
-            Op::Sorted => {
+            TermOp::Sorted => {
                 let mut items: Vec<Value> = list(args[0]).iter().cloned().collect();
                 items.sort();
                 made(Items::List(items.into_iter().collect()))?
             }
-            Op::IndexOf => {
+            TermOp::IndexOf => {
                 list(args[0]).iter().position(|item| item == args[1]).map_or(Value::int(-1), whole)
             }
-            Op::Sum => {
+            TermOp::Sum => {
                 let zero = self.default_value(sort.base());
                 list(args[0]).iter().try_fold(zero, |sum, item| super::eval::sum_of(&sum, item))?
             }
-            Op::Min => list(args[0]).iter().min().cloned().unwrap_or_else(|| self.default_value(sort)),
-            Op::Max => list(args[0]).iter().max().cloned().unwrap_or_else(|| self.default_value(sort)),
-            Op::Union => made(first().union(second(args)).items)?,
-            Op::Common => made(kept(first(), |item| second(args).has(item)))?,
-            Op::Minus => made(kept(first(), |item| !second(args).has(item)))?,
-            Op::Within => Value::Bool(first().members().all(|item| second(args).has(item))),
-            Op::Keys => made(Items::List(first().members().cloned().collect()))?,
-            Op::Values => match &first().items {
+            TermOp::Min => list(args[0]).iter().min().cloned().unwrap_or_else(|| self.default_value(sort)),
+            TermOp::Max => list(args[0]).iter().max().cloned().unwrap_or_else(|| self.default_value(sort)),
+            TermOp::Union => made(first().union(second(args)).items)?,
+            TermOp::Common => made(kept(first(), |item| second(args).has(item)))?,
+            TermOp::Minus => made(kept(first(), |item| !second(args).has(item)))?,
+            TermOp::Within => Value::Bool(first().members().all(|item| second(args).has(item))),
+            TermOp::Keys => made(Items::List(first().members().cloned().collect()))?,
+            TermOp::Values => match &first().items {
                 Items::Map(entries) => {
                     made(Items::List(entries.iter().map(|(_, value)| value.clone()).collect()))?
                 }
                 Items::List(items) | Items::Set(items) => made(Items::List(items.clone()))?,
             },
-            Op::ToSet => match sort {
+            TermOp::ToSet => match sort {
                 Sort::Collection(id) => {
                     Value::Collection(CollectionValue::set(id, list(args[0]).iter().cloned()))
                 }
                 _ => unreachable!("a set has a collection sort"),
             },
-            Op::Substring => Value::Str(substring(text(0), int(1), int(2)).into()),
-            Op::Find => find(text(0), text(1)),
-            Op::ToInt => Value::Int(text(0).parse().unwrap_or_else(|_| Int::from(0))),
-            Op::FromInt => Value::str(&int(0).to_string()),
-            Op::Upper => Value::str(&text(0).to_uppercase()),
-            Op::Lower => Value::str(&text(0).to_lowercase()),
-            Op::PadLeft => Value::str(&padded(text(0), int(1), text(2))?),
-            Op::Split => {
+            TermOp::Substring => Value::Str(substring(text(0), int(1), int(2)).into()),
+            TermOp::Find => find(text(0), text(1)),
+            TermOp::ToInt => Value::Int(text(0).parse().unwrap_or_else(|_| Int::from(0))),
+            TermOp::FromInt => Value::str(&int(0).to_string()),
+            TermOp::Upper => Value::str(&text(0).to_uppercase()),
+            TermOp::Lower => Value::str(&text(0).to_lowercase()),
+            TermOp::PadLeft => Value::str(&padded(text(0), int(1), text(2))?),
+            TermOp::Split => {
                 let parts = split(text(0), text(1)).into_iter().map(|part| Value::str(&part));
                 made(Items::List(parts.collect()))?
             }
-            Op::JoinTexts => {
+            TermOp::JoinTexts => {
                 let parts: Vec<&str> =
                     list(args[0]).iter().map(|item| item.as_str().expect("a text")).collect();
                 super::eval::bearable(Value::str(&parts.join(text(1))))?
             }
-            Op::Any | Op::Collect(_) => {
+            TermOp::Any | TermOp::Collect(_) => {
                 unreachable!("operations that bind a name are evaluated item by item")
             }
         })

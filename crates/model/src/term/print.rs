@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use super::{Node, Op, Term, TermPool, VarId};
+use super::{Term, TermNode, TermOp, TermPool, VarId};
 use crate::collection::{CollectionValue, Items};
 use crate::sort::{CollectionId, CollectionKind, CollectionSort, DataKind, Sort};
 use crate::value::Value;
@@ -19,7 +19,7 @@ const MAX_SHOWN: usize = 40;
 
 /// How tightly an operator binds; a looser one inside a tighter one needs parentheses.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Binding {
+enum BindingStrength {
     Loose,
     Or,
     And,
@@ -31,20 +31,20 @@ enum Binding {
 }
 
 /// What is still to be written.
-enum Piece {
+enum PrintPiece {
     Text(String),
-    Term(Term, Binding),
+    Term(Term, BindingStrength),
 }
 
 /// A term together with its pool, to be shown.
-pub struct Shown<'p> {
+pub struct ShownTerm<'p> {
     pool: &'p TermPool,
     term: Term,
 }
 
-impl fmt::Display for Shown<'_> {
+impl fmt::Display for ShownTerm<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut todo = vec![Piece::Term(self.term, Binding::Loose)];
+        let mut todo = vec![PrintPiece::Term(self.term, BindingStrength::Loose)];
         let mut written = 0;
         while let Some(piece) = todo.pop() {
             written += 1;
@@ -52,8 +52,8 @@ impl fmt::Display for Shown<'_> {
                 return f.write_str(" …");
             }
             match piece {
-                Piece::Text(text) => f.write_str(&text)?,
-                Piece::Term(term, outer) => {
+                PrintPiece::Text(text) => f.write_str(&text)?,
+                PrintPiece::Term(term, outer) => {
                     let pieces = self.pool.pieces(term, outer);
                     todo.extend(pieces.into_iter().rev());
                 }
@@ -66,8 +66,8 @@ impl fmt::Display for Shown<'_> {
 impl TermPool {
     /// `term` as people write it.
     #[must_use]
-    pub fn show(&self, term: Term) -> Shown<'_> {
-        Shown { pool: self, term }
+    pub fn show(&self, term: Term) -> ShownTerm<'_> {
+        ShownTerm { pool: self, term }
     }
 
     /// `value` as people write it.
@@ -135,7 +135,7 @@ impl TermPool {
     }
 
     /// `term` one level down, in parentheses where `outer` binds tighter.
-    fn pieces(&self, term: Term, outer: Binding) -> Vec<Piece> {
+    fn pieces(&self, term: Term, outer: BindingStrength) -> Vec<PrintPiece> {
         let (binding, mut pieces) = self.pieces_alone(term);
         if binding < outer {
             pieces.insert(0, text("("));
@@ -144,53 +144,69 @@ impl TermPool {
         pieces
     }
 
-    fn pieces_alone(&self, term: Term) -> (Binding, Vec<Piece>) {
-        let one = |t: &Term, binding| Piece::Term(*t, binding);
+    fn pieces_alone(&self, term: Term) -> (BindingStrength, Vec<PrintPiece>) {
+        let one = |t: &Term, binding| PrintPiece::Term(*t, binding);
         let infix = |a: &Term, op: &str, b: &Term| {
-            (Binding::Compare, vec![one(a, Binding::Sum), text(op), one(b, Binding::Sum)])
+            (
+                BindingStrength::Compare,
+                vec![one(a, BindingStrength::Sum), text(op), one(b, BindingStrength::Sum)],
+            )
         };
         match self.node(term) {
-            Node::Value(value) => (self.value_binding(value), vec![Piece::Text(self.show_value(value))]),
-            Node::Var(var) => (Binding::Atom, vec![Piece::Text(self.var_info(*var).name.to_string())]),
-            Node::Not(a) => self.negation(*a),
-            Node::And(list) => (Binding::And, joined(list, " && ", Binding::Compare)),
-            Node::Or(list) => (Binding::Or, joined(list, " || ", Binding::And)),
-            Node::Eq(a, b) => {
+            TermNode::Value(value) => {
+                (self.value_binding(value), vec![PrintPiece::Text(self.show_value(value))])
+            }
+            TermNode::Var(var) => {
+                (BindingStrength::Atom, vec![PrintPiece::Text(self.var_info(*var).name.to_string())])
+            }
+            TermNode::Not(a) => self.negation(*a),
+            TermNode::And(list) => (BindingStrength::And, joined(list, " && ", BindingStrength::Compare)),
+            TermNode::Or(list) => (BindingStrength::Or, joined(list, " || ", BindingStrength::And)),
+            TermNode::Eq(a, b) => {
                 let (a, b) = self.constant_last(*a, *b);
                 infix(&a, " == ", &b)
             }
-            Node::Lt(a, b) => self.show_order(*a, *b, " < ", " > "),
-            Node::Le(a, b) => self.show_order(*a, *b, " <= ", " >= "),
-            Node::Ite(c, a, b) => {
+            TermNode::Lt(a, b) => self.show_order(*a, *b, " < ", " > "),
+            TermNode::Le(a, b) => self.show_order(*a, *b, " <= ", " >= "),
+            TermNode::Ite(c, a, b) => {
                 let parts = [("if ", c), (" then ", a), (" else ", b)];
                 (
-                    Binding::Loose,
-                    parts.iter().flat_map(|(word, t)| [text(word), one(t, Binding::Or)]).collect(),
+                    BindingStrength::Loose,
+                    parts.iter().flat_map(|(word, t)| [text(word), one(t, BindingStrength::Or)]).collect(),
                 )
             }
-            Node::Add(list) => (Binding::Sum, self.sum(list)),
-            Node::Mul(list) => match self.negated(term) {
-                Some(positive) => (Binding::Product, std::iter::once(text("-")).chain(positive).collect()),
-                None => (Binding::Product, joined(list, " * ", Binding::Unary)),
+            TermNode::Add(list) => (BindingStrength::Sum, self.sum(list)),
+            TermNode::Mul(list) => match self.negated(term) {
+                Some(positive) => {
+                    (BindingStrength::Product, std::iter::once(text("-")).chain(positive).collect())
+                }
+                None => (BindingStrength::Product, joined(list, " * ", BindingStrength::Unary)),
             },
-            Node::Div(a, b) | Node::RealDiv(a, b) => {
-                (Binding::Product, vec![one(a, Binding::Product), text(" / "), one(b, Binding::Unary)])
+            TermNode::Div(a, b) | TermNode::RealDiv(a, b) => (
+                BindingStrength::Product,
+                vec![one(a, BindingStrength::Product), text(" / "), one(b, BindingStrength::Unary)],
+            ),
+            TermNode::Rem(a, b) => (
+                BindingStrength::Product,
+                vec![one(a, BindingStrength::Product), text(" % "), one(b, BindingStrength::Unary)],
+            ),
+            TermNode::ToReal(a) => call("real", &[*a]),
+            TermNode::Floor(a) => call("floor", &[*a]),
+            TermNode::Concat(list) => (BindingStrength::Sum, joined(list, " + ", BindingStrength::Product)),
+            TermNode::Length(a) => {
+                (BindingStrength::Atom, vec![one(a, BindingStrength::Atom), text(".length()")])
             }
-            Node::Rem(a, b) => {
-                (Binding::Product, vec![one(a, Binding::Product), text(" % "), one(b, Binding::Unary)])
-            }
-            Node::ToReal(a) => call("real", &[*a]),
-            Node::Floor(a) => call("floor", &[*a]),
-            Node::Concat(list) => (Binding::Sum, joined(list, " + ", Binding::Product)),
-            Node::Length(a) => (Binding::Atom, vec![one(a, Binding::Atom), text(".length()")]),
-            Node::Contains(a, b) => method(*a, "contains", *b),
-            Node::Prefix(a, b) => method(*b, "starts_with", *a),
-            Node::Suffix(a, b) => method(*b, "ends_with", *a),
-            Node::Matches(a, pattern) => {
+            TermNode::Contains(a, b) => method(*a, "contains", *b),
+            TermNode::Prefix(a, b) => method(*b, "starts_with", *a),
+            TermNode::Suffix(a, b) => method(*b, "ends_with", *a),
+            TermNode::Matches(a, pattern) => {
                 let pattern = quoted(&self.pattern_info(*pattern).text);
-                (Binding::Atom, vec![one(a, Binding::Atom), text(&format!(".matches({pattern})"))])
+                (
+                    BindingStrength::Atom,
+                    vec![one(a, BindingStrength::Atom), text(&format!(".matches({pattern})"))],
+                )
             }
-            Node::Construct(data, ctor, args) => {
+            TermNode::Construct(data, ctor, args) => {
                 let ctor = &self.data(*data).ctors[*ctor as usize];
                 match self.data(*data).kind {
                     DataKind::Record | DataKind::Enum if !args.is_empty() => {
@@ -199,120 +215,131 @@ impl TermPool {
                             let comma = if i > 0 { ", " } else { "" };
                             pieces.extend([
                                 text(&format!("{comma}{}: ", field.name)),
-                                one(arg, Binding::Loose),
+                                one(arg, BindingStrength::Loose),
                             ]);
                         }
                         pieces.push(text(")"));
-                        (Binding::Atom, pieces)
+                        (BindingStrength::Atom, pieces)
                     }
-                    _ if args.is_empty() => (Binding::Atom, vec![text(&ctor.name)]),
+                    _ if args.is_empty() => (BindingStrength::Atom, vec![text(&ctor.name)]),
                     _ => call(&ctor.name, args),
                 }
             }
-            Node::Is(ctor, a) => {
+            TermNode::Is(ctor, a) => {
                 let name = self.ctor_name(*a, *ctor);
-                (Binding::Compare, vec![one(a, Binding::Sum), text(&format!(" is {name}"))])
+                (BindingStrength::Compare, vec![one(a, BindingStrength::Sum), text(&format!(" is {name}"))])
             }
-            Node::Select { ctor, field, arg } => {
+            TermNode::Select { ctor, field, arg } => {
                 let Sort::Data(data) = self.sort(*arg) else { unreachable!("select is built on data terms") };
                 let name = &self.data(data).ctors[*ctor as usize].fields[*field as usize].name;
-                (Binding::Atom, vec![one(arg, Binding::Atom), text(&format!(".{name}"))])
+                (BindingStrength::Atom, vec![one(arg, BindingStrength::Atom), text(&format!(".{name}"))])
             }
-            Node::Exists(vars, body) => self.quantified("exists", vars, *body),
-            Node::Elements(sort, parts) => (Binding::Atom, self.row(self.collection(*sort).kind, parts)),
-            Node::Apply(op, args) => self.operation(*op, args),
-            Node::Lambda(var, body) => {
+            TermNode::Exists(vars, body) => self.quantified("exists", vars, *body),
+            TermNode::Elements(sort, parts) => {
+                (BindingStrength::Atom, self.row(self.collection(*sort).kind, parts))
+            }
+            TermNode::Apply(op, args) => self.operation(*op, args),
+            TermNode::Lambda(var, body) => {
                 let name = format!("{} => ", self.var_info(*var).name);
-                (Binding::Loose, vec![Piece::Text(name), one(body, Binding::Loose)])
+                (BindingStrength::Loose, vec![PrintPiece::Text(name), one(body, BindingStrength::Loose)])
             }
-            Node::Call(function, args) => call(&self.function(*function).name, args),
+            TermNode::Call(function, args) => call(&self.function(*function).name, args),
         }
     }
 
     /// `[a, b if c]`, `{a, b}`, `{k: v}`.
-    fn row(&self, kind: CollectionKind, parts: &[Term]) -> Vec<Piece> {
+    fn row(&self, kind: CollectionKind, parts: &[Term]) -> Vec<PrintPiece> {
         let (open, close) = brackets(kind);
         let mut pieces = vec![text(open)];
         for (at, entry) in parts.chunks(kind.entry_size()).enumerate() {
             if at > 0 {
                 pieces.push(text(", "));
             }
-            pieces.push(Piece::Term(entry[1], Binding::Loose));
+            pieces.push(PrintPiece::Term(entry[1], BindingStrength::Loose));
             if let Some(&value) = entry.get(2) {
-                pieces.extend([text(": "), Piece::Term(value, Binding::Loose)]);
+                pieces.extend([text(": "), PrintPiece::Term(value, BindingStrength::Loose)]);
             }
             if !self.is_true(entry[0]) {
-                pieces.extend([text(" if "), Piece::Term(entry[0], Binding::Or)]);
+                pieces.extend([text(" if "), PrintPiece::Term(entry[0], BindingStrength::Or)]);
             }
         }
         pieces.push(text(close));
         pieces
     }
 
-    fn operation(&self, op: Op, args: &[Term]) -> (Binding, Vec<Piece>) {
-        let piece = |term: Term, binding| Piece::Term(term, binding);
+    fn operation(&self, op: TermOp, args: &[Term]) -> (BindingStrength, Vec<PrintPiece>) {
+        let piece = |term: Term, binding| PrintPiece::Term(term, binding);
         match op {
-            Op::Append => (Binding::Sum, joined(args, " + ", Binding::Product)),
-            Op::At => {
-                let pieces =
-                    vec![piece(args[0], Binding::Atom), text("["), piece(args[1], Binding::Loose), text("]")];
-                (Binding::Atom, pieces)
+            TermOp::Append => (BindingStrength::Sum, joined(args, " + ", BindingStrength::Product)),
+            TermOp::At => {
+                let pieces = vec![
+                    piece(args[0], BindingStrength::Atom),
+                    text("["),
+                    piece(args[1], BindingStrength::Loose),
+                    text("]"),
+                ];
+                (BindingStrength::Atom, pieces)
             }
-            Op::Any => {
+            TermOp::Any => {
                 let (var, body) = self.lambda_parts(args[1]);
                 let name = format!("exists {} in ", self.var_info(var).name);
                 let pieces = vec![
-                    Piece::Text(name),
-                    piece(args[0], Binding::Atom),
+                    PrintPiece::Text(name),
+                    piece(args[0], BindingStrength::Atom),
                     text(": "),
-                    piece(body, Binding::Loose),
+                    piece(body, BindingStrength::Loose),
                 ];
-                (Binding::Loose, pieces)
+                (BindingStrength::Loose, pieces)
             }
-            Op::Collect(into) => (Binding::Atom, self.comprehension(into, args)),
+            TermOp::Collect(into) => (BindingStrength::Atom, self.comprehension(into, args)),
             _ => {
-                let mut pieces = vec![piece(args[0], Binding::Atom), text(&format!(".{}(", op.word()))];
-                pieces.extend(joined(&args[1..], ", ", Binding::Loose));
+                let mut pieces =
+                    vec![piece(args[0], BindingStrength::Atom), text(&format!(".{}(", op.word()))];
+                pieces.extend(joined(&args[1..], ", ", BindingStrength::Loose));
                 pieces.push(text(")"));
-                (Binding::Atom, pieces)
+                (BindingStrength::Atom, pieces)
             }
         }
     }
 
     /// `[e for x in xs if p]`.
-    fn comprehension(&self, into: CollectionId, args: &[Term]) -> Vec<Piece> {
+    fn comprehension(&self, into: CollectionId, args: &[Term]) -> Vec<PrintPiece> {
         let (open, close) = brackets(self.collection(into).kind);
         let ((_, keep), (var, item)) = (self.lambda_parts(args[1]), self.lambda_parts(args[2]));
         let name = format!(" for {} in ", self.var_info(var).name);
         let mut pieces = vec![
             text(open),
-            Piece::Term(item, Binding::Or),
-            Piece::Text(name),
-            Piece::Term(args[0], Binding::Atom),
+            PrintPiece::Term(item, BindingStrength::Or),
+            PrintPiece::Text(name),
+            PrintPiece::Term(args[0], BindingStrength::Atom),
         ];
         if !self.is_true(keep) {
-            pieces.extend([text(" if "), Piece::Term(keep, Binding::Or)]);
+            pieces.extend([text(" if "), PrintPiece::Term(keep, BindingStrength::Or)]);
         }
         pieces.push(text(close));
         pieces
     }
 
-    fn negation(&self, a: Term) -> (Binding, Vec<Piece>) {
+    fn negation(&self, a: Term) -> (BindingStrength, Vec<PrintPiece>) {
         match self.node(a) {
-            Node::Eq(x, y) => {
+            TermNode::Eq(x, y) => {
                 let (x, y) = self.constant_last(*x, *y);
-                let sides = vec![Piece::Term(x, Binding::Sum), text(" != "), Piece::Term(y, Binding::Sum)];
-                (Binding::Compare, sides)
+                let sides = vec![
+                    PrintPiece::Term(x, BindingStrength::Sum),
+                    text(" != "),
+                    PrintPiece::Term(y, BindingStrength::Sum),
+                ];
+                (BindingStrength::Compare, sides)
             }
-            Node::Exists(vars, body) => match self.node(*body) {
-                Node::Not(inner) => self.quantified("forall", vars, *inner),
-                _ => (Binding::Unary, vec![text("!"), Piece::Term(a, Binding::Unary)]),
+            TermNode::Exists(vars, body) => match self.node(*body) {
+                TermNode::Not(inner) => self.quantified("forall", vars, *inner),
+                _ => (BindingStrength::Unary, vec![text("!"), PrintPiece::Term(a, BindingStrength::Unary)]),
             },
-            _ => (Binding::Unary, vec![text("!"), Piece::Term(a, Binding::Unary)]),
+            _ => (BindingStrength::Unary, vec![text("!"), PrintPiece::Term(a, BindingStrength::Unary)]),
         }
     }
 
-    fn quantified(&self, word: &str, vars: &[VarId], body: Term) -> (Binding, Vec<Piece>) {
+    fn quantified(&self, word: &str, vars: &[VarId], body: Term) -> (BindingStrength, Vec<PrintPiece>) {
         let bound = |var: &VarId| {
             let info = self.var_info(*var);
             match info.sort {
@@ -321,13 +348,23 @@ impl TermPool {
             }
         };
         let names = vars.iter().map(bound).collect::<Vec<_>>().join(", ");
-        (Binding::Loose, vec![text(&format!("{word} {names}: ")), Piece::Term(body, Binding::Loose)])
+        (
+            BindingStrength::Loose,
+            vec![text(&format!("{word} {names}: ")), PrintPiece::Term(body, BindingStrength::Loose)],
+        )
     }
 
     /// `0 < x` reads better as `x > 0`.
-    fn show_order(&self, a: Term, b: Term, op: &str, swapped: &str) -> (Binding, Vec<Piece>) {
+    fn show_order(&self, a: Term, b: Term, op: &str, swapped: &str) -> (BindingStrength, Vec<PrintPiece>) {
         let (left, op, right) = if self.as_value(a).is_some() { (b, swapped, a) } else { (a, op, b) };
-        (Binding::Compare, vec![Piece::Term(left, Binding::Sum), text(op), Piece::Term(right, Binding::Sum)])
+        (
+            BindingStrength::Compare,
+            vec![
+                PrintPiece::Term(left, BindingStrength::Sum),
+                text(op),
+                PrintPiece::Term(right, BindingStrength::Sum),
+            ],
+        )
     }
 
     fn constant_last(&self, a: Term, b: Term) -> (Term, Term) {
@@ -335,7 +372,7 @@ impl TermPool {
     }
 
     /// Monomials with a minus sign are subtracted; the constant comes last unless all others are.
-    fn sum(&self, list: &[Term]) -> Vec<Piece> {
+    fn sum(&self, list: &[Term]) -> Vec<PrintPiece> {
         let (constants, rest): (Vec<Term>, Vec<Term>) =
             list.iter().partition(|&&t| self.as_value(t).is_some());
         let (minus, plus): (Vec<Term>, Vec<Term>) =
@@ -345,7 +382,7 @@ impl TermPool {
         for part in order.into_iter().flatten() {
             let (sign, shown) = match self.negated(part) {
                 Some(positive) => ("-", positive),
-                None => ("+", vec![Piece::Term(part, Binding::Product)]),
+                None => ("+", vec![PrintPiece::Term(part, BindingStrength::Product)]),
             };
             match (pieces.is_empty(), sign) {
                 (true, "+") => (),
@@ -358,17 +395,17 @@ impl TermPool {
     }
 
     /// The text of `-term`, if `term` is a negative constant or has a negative factor.
-    fn negated(&self, term: Term) -> Option<Vec<Piece>> {
+    fn negated(&self, term: Term) -> Option<Vec<PrintPiece>> {
         let flipped = |value: &Value| match value {
             Value::Int(n) if n.is_negative() => Some(Value::Int(n.neg())),
             Value::Real(r) if r.is_negative() => Some(Value::Real(r.neg())),
             _ => None,
         };
         match self.node(term) {
-            Node::Value(value) => Some(vec![Piece::Text(self.show_value(&flipped(value)?))]),
-            Node::Mul(list) => {
+            TermNode::Value(value) => Some(vec![PrintPiece::Text(self.show_value(&flipped(value)?))]),
+            TermNode::Mul(list) => {
                 let factor = flipped(self.as_value(list[0])?)?;
-                let rest = joined(&list[1..], " * ", Binding::Unary);
+                let rest = joined(&list[1..], " * ", BindingStrength::Unary);
                 if factor == Value::int(1) || factor == Value::Real(1.into()) {
                     return Some(rest);
                 }
@@ -379,11 +416,11 @@ impl TermPool {
         }
     }
 
-    fn value_binding(&self, value: &Value) -> Binding {
+    fn value_binding(&self, value: &Value) -> BindingStrength {
         match value {
-            Value::Int(n) if n.is_negative() => Binding::Unary,
-            Value::Real(r) if r.is_negative() => Binding::Unary,
-            _ => Binding::Atom,
+            Value::Int(n) if n.is_negative() => BindingStrength::Unary,
+            Value::Real(r) if r.is_negative() => BindingStrength::Unary,
+            _ => BindingStrength::Atom,
         }
     }
 
@@ -401,36 +438,36 @@ fn brackets(kind: CollectionKind) -> (&'static str, &'static str) {
     }
 }
 
-fn text(text: &str) -> Piece {
-    Piece::Text(text.to_owned())
+fn text(text: &str) -> PrintPiece {
+    PrintPiece::Text(text.to_owned())
 }
 
-fn joined(list: &[Term], separator: &str, binding: Binding) -> Vec<Piece> {
+fn joined(list: &[Term], separator: &str, binding: BindingStrength) -> Vec<PrintPiece> {
     let mut pieces = Vec::with_capacity(list.len() * 2);
     for (i, &term) in list.iter().enumerate() {
         if i > 0 {
             pieces.push(text(separator));
         }
-        pieces.push(Piece::Term(term, binding));
+        pieces.push(PrintPiece::Term(term, binding));
     }
     pieces
 }
 
-fn call(name: &str, args: &[Term]) -> (Binding, Vec<Piece>) {
+fn call(name: &str, args: &[Term]) -> (BindingStrength, Vec<PrintPiece>) {
     let mut pieces = vec![text(&format!("{name}("))];
-    pieces.extend(joined(args, ", ", Binding::Loose));
+    pieces.extend(joined(args, ", ", BindingStrength::Loose));
     pieces.push(text(")"));
-    (Binding::Atom, pieces)
+    (BindingStrength::Atom, pieces)
 }
 
-fn method(on: Term, name: &str, arg: Term) -> (Binding, Vec<Piece>) {
+fn method(on: Term, name: &str, arg: Term) -> (BindingStrength, Vec<PrintPiece>) {
     let pieces = vec![
-        Piece::Term(on, Binding::Atom),
+        PrintPiece::Term(on, BindingStrength::Atom),
         text(&format!(".{name}(")),
-        Piece::Term(arg, Binding::Loose),
+        PrintPiece::Term(arg, BindingStrength::Loose),
         text(")"),
     ];
-    (Binding::Atom, pieces)
+    (BindingStrength::Atom, pieces)
 }
 
 /// A string literal of the modelling language.

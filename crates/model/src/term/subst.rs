@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{Node, Term, TermPool, VarId};
+use super::{Term, TermNode, TermPool, VarId};
 
 /// A finite map from variables to the terms that replace them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -67,7 +67,7 @@ impl TermPool {
 
     /// The image of `sub`, whose children have theirs in `images`.
     fn image(&mut self, sub: Term, subst: &Substitution, images: &FxHashMap<Term, Term>) -> Term {
-        if let Node::Var(var) = self.node(sub) {
+        if let TermNode::Var(var) = self.node(sub) {
             return subst.get(*var).unwrap_or(sub);
         }
         if self.binds_any(sub, subst) {
@@ -89,38 +89,38 @@ impl TermPool {
     }
 
     /// Builds `node` again with other children.
-    fn rebuild(&mut self, node: &Node, image: impl Fn(Term) -> Term) -> Term {
+    fn rebuild(&mut self, node: &TermNode, image: impl Fn(Term) -> Term) -> Term {
         let all = |list: &[Term]| list.iter().map(|&child| image(child)).collect::<Vec<_>>();
         match node {
-            Node::Value(_) | Node::Var(_) => self.intern(node.clone()),
-            Node::Not(a) => self.not(image(*a)),
-            Node::And(list) => self.and(all(list)),
-            Node::Or(list) => self.or(all(list)),
-            Node::Eq(a, b) => self.eq(image(*a), image(*b)),
-            Node::Lt(a, b) => self.lt(image(*a), image(*b)),
-            Node::Le(a, b) => self.le(image(*a), image(*b)),
-            Node::Ite(c, a, b) => self.ite(image(*c), image(*a), image(*b)),
-            Node::Add(list) => self.add(all(list)),
-            Node::Mul(list) => self.mul(all(list)),
-            Node::Div(a, b) => self.div(image(*a), image(*b)),
-            Node::Rem(a, b) => self.rem(image(*a), image(*b)),
-            Node::RealDiv(a, b) => self.real_div(image(*a), image(*b)),
-            Node::ToReal(a) => self.to_real(image(*a)),
-            Node::Floor(a) => self.floor(image(*a)),
-            Node::Concat(list) => self.concat(all(list)),
-            Node::Length(a) => self.length(image(*a)),
-            Node::Contains(a, b) => self.contains(image(*a), image(*b)),
-            Node::Prefix(a, b) => self.prefix(image(*a), image(*b)),
-            Node::Suffix(a, b) => self.suffix(image(*a), image(*b)),
-            Node::Matches(a, pattern) => self.matches(image(*a), *pattern),
-            Node::Construct(data, ctor, list) => self.construct(*data, *ctor, all(list)),
-            Node::Is(ctor, a) => self.is(*ctor, image(*a)),
-            Node::Select { ctor, field, arg } => self.select(*ctor, *field, image(*arg)),
-            Node::Exists(vars, body) => self.exists(vars, image(*body)),
-            Node::Elements(sort, parts) => self.elements(*sort, all(parts)),
-            Node::Apply(op, args) => self.operate(*op, all(args)),
-            Node::Lambda(var, body) => self.lambda(*var, image(*body)),
-            Node::Call(function, args) => self.call(*function, all(args)),
+            TermNode::Value(_) | TermNode::Var(_) => self.intern(node.clone()),
+            TermNode::Not(a) => self.not(image(*a)),
+            TermNode::And(list) => self.and(all(list)),
+            TermNode::Or(list) => self.or(all(list)),
+            TermNode::Eq(a, b) => self.eq(image(*a), image(*b)),
+            TermNode::Lt(a, b) => self.lt(image(*a), image(*b)),
+            TermNode::Le(a, b) => self.le(image(*a), image(*b)),
+            TermNode::Ite(c, a, b) => self.ite(image(*c), image(*a), image(*b)),
+            TermNode::Add(list) => self.add(all(list)),
+            TermNode::Mul(list) => self.mul(all(list)),
+            TermNode::Div(a, b) => self.div(image(*a), image(*b)),
+            TermNode::Rem(a, b) => self.rem(image(*a), image(*b)),
+            TermNode::RealDiv(a, b) => self.real_div(image(*a), image(*b)),
+            TermNode::ToReal(a) => self.to_real(image(*a)),
+            TermNode::Floor(a) => self.floor(image(*a)),
+            TermNode::Concat(list) => self.concat(all(list)),
+            TermNode::Length(a) => self.length(image(*a)),
+            TermNode::Contains(a, b) => self.contains(image(*a), image(*b)),
+            TermNode::Prefix(a, b) => self.prefix(image(*a), image(*b)),
+            TermNode::Suffix(a, b) => self.suffix(image(*a), image(*b)),
+            TermNode::Matches(a, pattern) => self.matches(image(*a), *pattern),
+            TermNode::Construct(data, ctor, list) => self.construct(*data, *ctor, all(list)),
+            TermNode::Is(ctor, a) => self.is(*ctor, image(*a)),
+            TermNode::Select { ctor, field, arg } => self.select(*ctor, *field, image(*arg)),
+            TermNode::Exists(vars, body) => self.exists(vars, image(*body)),
+            TermNode::Elements(sort, parts) => self.elements(*sort, all(parts)),
+            TermNode::Apply(op, args) => self.operate(*op, all(args)),
+            TermNode::Lambda(var, body) => self.lambda(*var, image(*body)),
+            TermNode::Call(function, args) => self.call(*function, all(args)),
         }
     }
 }

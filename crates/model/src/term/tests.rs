@@ -148,7 +148,7 @@ fn a_choice_among_constants_compared_with_one_is_its_condition() {
     assert!(d.pool.is_false(is_four));
     let open = d.pool.ite(d.a, one, d.x);
     let kept = d.pool.eq(open, one);
-    assert!(matches!(d.pool.node(kept), Node::Eq(..)));
+    assert!(matches!(d.pool.node(kept), TermNode::Eq(..)));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
-use super::{Node, Term, TermPool, VarId};
+use super::{Term, TermNode, TermPool, VarId};
 use crate::value::Value;
 
 impl TermPool {
@@ -37,7 +37,7 @@ impl TermPool {
     pub fn free_vars_of(&self, terms: &[Term]) -> Vec<VarId> {
         let mut vars: Vec<VarId> = Vec::new();
         for sub in self.subterms(terms, |term| !self.is_ground(term)) {
-            if let Node::Var(var) = self.node(sub) {
+            if let TermNode::Var(var) = self.node(sub) {
                 vars.push(*var);
             }
         }
@@ -61,7 +61,7 @@ impl TermPool {
         let mut open = vec![term];
         while let Some(term) = open.pop() {
             match self.node(term) {
-                Node::Var(other) if *other == var => return true,
+                TermNode::Var(other) if *other == var => return true,
                 node if node.binds().contains(&var) => (),
                 _ if self.is_ground(term) => (),
                 node => open.extend(node.children().filter(|&child| seen.insert(child))),
@@ -74,18 +74,18 @@ impl TermPool {
     fn occurs_free(&self, terms: &[Term], var: VarId) -> bool {
         let binds = |term| self.node(term).binds().contains(&var);
         let outside = self.subterms(terms, |term| !binds(term));
-        outside.iter().any(|&sub| *self.node(sub) == Node::Var(var))
+        outside.iter().any(|&sub| *self.node(sub) == TermNode::Var(var))
     }
 
     /// The value `fact` gives `var`, if it says that and nothing else.
     #[must_use]
     pub fn value_given(&self, fact: Term, var: VarId) -> Option<Value> {
-        let is_var = |term: Term| *self.node(term) == Node::Var(var);
+        let is_var = |term: Term| *self.node(term) == TermNode::Var(var);
         match *self.node(fact) {
-            Node::Var(other) if other == var => Some(Value::Bool(true)),
-            Node::Not(inner) if is_var(inner) => Some(Value::Bool(false)),
-            Node::Eq(a, b) if is_var(a) => self.as_value(b).cloned(),
-            Node::Eq(a, b) if is_var(b) => self.as_value(a).cloned(),
+            TermNode::Var(other) if other == var => Some(Value::Bool(true)),
+            TermNode::Not(inner) if is_var(inner) => Some(Value::Bool(false)),
+            TermNode::Eq(a, b) if is_var(a) => self.as_value(b).cloned(),
+            TermNode::Eq(a, b) if is_var(b) => self.as_value(a).cloned(),
             _ => None,
         }
     }

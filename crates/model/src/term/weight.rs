@@ -6,7 +6,7 @@
 //! a term is about that of its heaviest value, with one for a variable. Evaluation gives up above
 //! [`MAX_WEIGHT`], and searches do not go on from such states; both say so.
 
-use super::{Node, Op, Term, TermPool};
+use super::{Term, TermNode, TermOp, TermPool};
 use crate::index::Idx;
 use crate::number::{Int, Rational};
 use crate::value::Value;
@@ -56,11 +56,14 @@ impl TermPool {
         self.weight(term) > MAX_WEIGHT
     }
 
-    pub(super) fn weight_of(&self, node: &Node) -> u32 {
+    pub(super) fn weight_of(&self, node: &TermNode) -> u32 {
         let children = node.children().map(|child| self.facts[child.index()].weight);
         match node {
-            Node::Value(value) => value.weight(),
-            Node::Mul(_) | Node::Concat(_) | Node::RealDiv(..) | Node::Apply(Op::Append, _) => {
+            TermNode::Value(value) => value.weight(),
+            TermNode::Mul(_)
+            | TermNode::Concat(_)
+            | TermNode::RealDiv(..)
+            | TermNode::Apply(TermOp::Append, _) => {
                 children.fold(0, |sum: u32, weight| sum.saturating_add(weight))
             }
             _ => children.max().unwrap_or(1),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 /// Who wrote the value that a condition is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Direction {
+pub(crate) enum ValueWriter {
     /// The tester, in a request.
     Sent,
     /// The service, in an answer.
@@ -13,7 +13,7 @@ pub(crate) enum Direction {
 
 /// A condition on a value.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) enum Check {
+pub(crate) enum ValueCondition {
     /// Anything will do.
     #[default]
     Anything,
@@ -24,7 +24,7 @@ pub(crate) enum Check {
     /// All of it matches this pattern.
     Matches(String),
     /// It holds where this side wrote the value.
-    Only(Direction, Box<Self>),
+    Only(ValueWriter, Box<Self>),
     /// It holds of every item of a list, or every value of a map (`@.values()`).
     Each(&'static str, Box<Self>),
     /// It holds of what is inside an option.
@@ -37,7 +37,7 @@ pub(crate) enum Check {
     Cases(Vec<(String, Option<Self>)>),
 }
 
-impl Check {
+impl ValueCondition {
     /// Both.
     pub(crate) fn and(self, other: Self) -> Self {
         match (self, other) {
@@ -65,22 +65,27 @@ impl Check {
 
 /// The conditions of types, by name, and the functions that they become.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Checks {
-    types: BTreeMap<String, Check>,
+pub(crate) struct TypeConditions {
+    types: BTreeMap<String, ValueCondition>,
     /// Functions that are needed, in the order they were asked for.
-    wanted: Vec<(String, Direction)>,
+    wanted: Vec<(String, ValueWriter)>,
     /// Types in a circle of more than one, whose conditions are left out at the place that closes it.
     pub(crate) cut: Vec<String>,
 }
 
-impl Checks {
+impl TypeConditions {
     /// Says what holds of every value of a type.
-    pub(crate) fn define(&mut self, name: &str, check: Check) {
+    pub(crate) fn define(&mut self, name: &str, check: ValueCondition) {
         self.types.insert(name.to_owned(), check);
     }
 
     /// The condition on `value` as an expression, if there is anything to say.
-    pub(crate) fn shown(&mut self, check: &Check, value: &str, direction: Direction) -> Option<String> {
+    pub(crate) fn shown(
+        &mut self,
+        check: &ValueCondition,
+        value: &str,
+        direction: ValueWriter,
+    ) -> Option<String> {
         self.render(check, value, direction, &mut Vec::new(), 0)
     }
 
@@ -99,21 +104,21 @@ impl Checks {
     }
 
     /// Whether anything is said of the values of a type.
-    fn is_said(&self, check: &Check, direction: Direction, seen: &mut Vec<String>) -> bool {
+    fn is_said(&self, check: &ValueCondition, direction: ValueWriter, seen: &mut Vec<String>) -> bool {
         match check {
-            Check::Anything => false,
-            Check::Says(_) | Check::Matches(_) => true,
-            Check::Only(side, inner) => direction == *side && self.is_said(inner, direction, seen),
-            Check::All(all) => all.iter().any(|check| self.is_said(check, direction, seen)),
-            Check::Each(_, inner) | Check::Inside(inner) | Check::Field(_, inner) => {
-                self.is_said(inner, direction, seen)
-            }
-            Check::Named(name) if seen.contains(name) => false,
-            Check::Named(name) => {
+            ValueCondition::Anything => false,
+            ValueCondition::Says(_) | ValueCondition::Matches(_) => true,
+            ValueCondition::Only(side, inner) => direction == *side && self.is_said(inner, direction, seen),
+            ValueCondition::All(all) => all.iter().any(|check| self.is_said(check, direction, seen)),
+            ValueCondition::Each(_, inner)
+            | ValueCondition::Inside(inner)
+            | ValueCondition::Field(_, inner) => self.is_said(inner, direction, seen),
+            ValueCondition::Named(name) if seen.contains(name) => false,
+            ValueCondition::Named(name) => {
                 seen.push(name.clone());
                 self.types.get(name).is_some_and(|check| self.is_said(check, direction, seen))
             }
-            Check::Cases(cases) => cases
+            ValueCondition::Cases(cases) => cases
                 .iter()
                 .filter_map(|(_, check)| check.as_ref())
                 .any(|check| self.is_said(check, direction, seen)),
@@ -137,9 +142,9 @@ impl Checks {
     /// `within` are the types whose functions this is a part of.
     fn render(
         &mut self,
-        check: &Check,
+        check: &ValueCondition,
         value: &str,
-        direction: Direction,
+        direction: ValueWriter,
         within: &mut Vec<String>,
         depth: usize,
     ) -> Option<String> {
@@ -150,29 +155,31 @@ impl Checks {
             .get(depth)
             .map_or_else(|| format!("y{depth}"), |name| (*name).to_owned());
         match check {
-            Check::Anything => None,
-            Check::Says(text) => Some(text.replace('@', value)),
-            Check::Matches(pattern) => Some(format!("{value}.matches({})", super::text::quoted(pattern))),
-            Check::Only(_, inner) => self.render(inner, value, direction, within, depth),
-            Check::All(all) => {
+            ValueCondition::Anything => None,
+            ValueCondition::Says(text) => Some(text.replace('@', value)),
+            ValueCondition::Matches(pattern) => {
+                Some(format!("{value}.matches({})", super::text::quoted(pattern)))
+            }
+            ValueCondition::Only(_, inner) => self.render(inner, value, direction, within, depth),
+            ValueCondition::All(all) => {
                 let parts: Vec<String> = all
                     .iter()
                     .filter_map(|check| self.render(check, value, direction, within, depth))
                     .collect();
                 (!parts.is_empty()).then(|| parts.join(" && "))
             }
-            Check::Each(of, inner) => {
+            ValueCondition::Each(of, inner) => {
                 let inner = self.render(inner, &bound, direction, within, depth + 1)?;
                 Some(format!("(forall {bound} in {}: {inner})", of.replace('@', value)))
             }
-            Check::Inside(inner) => {
+            ValueCondition::Inside(inner) => {
                 let inner = self.render(inner, &bound, direction, within, depth + 1)?;
                 Some(format!("(match {value} {{ none => true, some({bound}) => {inner} }})"))
             }
-            Check::Field(name, inner) => {
+            ValueCondition::Field(name, inner) => {
                 self.render(inner, &format!("{value}.{name}"), direction, within, depth)
             }
-            Check::Named(name) => {
+            ValueCondition::Named(name) => {
                 let is_self = within.last() == Some(name);
                 let closes = within
                     .last()
@@ -187,8 +194,8 @@ impl Checks {
                 }
                 Some(format!("{}({value})", function(name, direction)))
             }
-            Check::Cases(cases) => {
-                let case = |(name, check): &(String, Option<Check>)| {
+            ValueCondition::Cases(cases) => {
+                let case = |(name, check): &(String, Option<ValueCondition>)| {
                     let Some(check) = check else { return format!("{name} => true") };
                     match self.render(check, &bound, direction, within, depth + 1) {
                         Some(text) => format!("{name}({bound}) => {text}"),
@@ -203,24 +210,27 @@ impl Checks {
 }
 
 /// The types that a condition speaks of.
-fn named(check: &Check, names: &mut Vec<String>) {
+fn named(check: &ValueCondition, names: &mut Vec<String>) {
     match check {
-        Check::Anything | Check::Says(_) | Check::Matches(_) => (),
-        Check::Named(name) => names.push(name.clone()),
-        Check::All(all) => all.iter().for_each(|check| named(check, names)),
-        Check::Only(_, inner) | Check::Each(_, inner) | Check::Inside(inner) | Check::Field(_, inner) => {
+        ValueCondition::Anything | ValueCondition::Says(_) | ValueCondition::Matches(_) => (),
+        ValueCondition::Named(name) => names.push(name.clone()),
+        ValueCondition::All(all) => all.iter().for_each(|check| named(check, names)),
+        ValueCondition::Only(_, inner)
+        | ValueCondition::Each(_, inner)
+        | ValueCondition::Inside(inner)
+        | ValueCondition::Field(_, inner) => {
             named(inner, names);
         }
-        Check::Cases(cases) => {
+        ValueCondition::Cases(cases) => {
             cases.iter().filter_map(|(_, check)| check.as_ref()).for_each(|check| named(check, names))
         }
     }
 }
 
-fn function(name: &str, direction: Direction) -> String {
+fn function(name: &str, direction: ValueWriter) -> String {
     let name = crate::name::snake(name);
     match direction {
-        Direction::Sent => format!("may_send_{name}"),
-        Direction::Told => format!("is_{name}"),
+        ValueWriter::Sent => format!("may_send_{name}"),
+        ValueWriter::Told => format!("is_{name}"),
     }
 }

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use super::check::{Check, Direction};
+use super::check::{ValueCondition, ValueWriter};
 use super::shape::{JsonKind, SortOf};
 use super::{Translator, doc};
 use crate::document::Operation;
-use crate::name::{self, Taken};
+use crate::name::{self, TakenNames};
 use crate::node::{SpecNode, step};
 
 /// Where a field of a request stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Where {
+pub(crate) enum FieldLocation {
     Path,
     Query,
     Header,
@@ -43,14 +43,14 @@ pub(crate) struct FieldOf {
     pub(crate) name: String,
     /// Its name in the description.
     pub(crate) wire: String,
-    pub(crate) place: Where,
+    pub(crate) place: FieldLocation,
     sort: String,
-    check: Check,
+    check: ValueCondition,
 }
 
 /// An operation.
 #[derive(Clone, Debug)]
-pub(crate) struct Asked {
+pub(crate) struct RequestOperation {
     pub(crate) name: String,
     pub(crate) method: String,
     /// The path with `{field}` where values stand.
@@ -60,7 +60,7 @@ pub(crate) struct Asked {
     pub(crate) content: Option<String>,
     /// Whether answers come in several kinds, of which JSON is one: then that is asked for.
     pub(crate) accepts_json: bool,
-    pub(crate) answers: Vec<Answered>,
+    pub(crate) answers: Vec<DocumentedResponse>,
     about: String,
 }
 
@@ -78,23 +78,23 @@ pub(crate) enum BodyKind {
 }
 
 /// A way in which a response may be written.
-struct Written {
+struct WrittenResponse {
     kind: BodyKind,
-    body: Option<(String, Check)>,
+    body: Option<(String, ValueCondition)>,
 }
 
-impl Written {
+impl WrittenResponse {
     const UNCHECKED: Self = Self { kind: BodyKind::Unchecked, body: None };
 }
 
 /// A documented response.
 #[derive(Clone, Debug)]
-pub(crate) struct Answered {
+pub(crate) struct DocumentedResponse {
     pub(crate) name: String,
     /// `200`, `4XX` or `default`.
     pub(crate) status: String,
     pub(crate) kind: BodyKind,
-    body: Option<(String, Check)>,
+    body: Option<(String, ValueCondition)>,
     about: String,
 }
 
@@ -108,12 +108,12 @@ impl<'t> Translator<'t> {
         }
     }
 
-    fn operation(&mut self, operation: &Operation<'t>) -> Option<Asked> {
+    fn operation(&mut self, operation: &Operation<'t>) -> Option<RequestOperation> {
         let own = operation.node.text_at("operationId").map(name::snake);
         let made = || name::snake(&format!("{} {}", operation.method, operation.path));
         let name = self.messages.fresh(&own.unwrap_or_else(made));
-        self.direction = Direction::Sent;
-        let mut taken = Taken::default();
+        self.direction = ValueWriter::Sent;
+        let mut taken = TakenNames::default();
         let mut fields = Vec::new();
         for (node, place) in &operation.parameters {
             let is_required = node.says("required") || node.text_at("in") == Some("path");
@@ -148,13 +148,13 @@ impl<'t> Translator<'t> {
         let about = about + &doc(&format!("{} {}", operation.method, operation.path));
         let accepts_json = answers.iter().any(|answer| matches!(answer.kind, BodyKind::JsonAs(_)));
         let method = operation.method.clone();
-        Some(Asked { name, method, path, fields, content, accepts_json, answers, about })
+        Some(RequestOperation { name, method, path, fields, content, accepts_json, answers, about })
     }
 
     /// The path with the names of fields.
     fn path(&mut self, operation: &Operation<'t>, fields: &[FieldOf]) -> Option<String> {
         let mut path = operation.path.to_owned();
-        for field in fields.iter().filter(|field| field.place == Where::Path) {
+        for field in fields.iter().filter(|field| field.place == FieldLocation::Path) {
             path = path.replace(&format!("{{{}}}", field.wire), &format!("\u{1}{}\u{2}", field.name));
         }
         if path.contains(['{', '}']) {
@@ -173,15 +173,15 @@ impl<'t> Translator<'t> {
         node: &'t SpecNode,
         place: &str,
         of: &str,
-        taken: &mut Taken,
+        taken: &mut TakenNames,
     ) -> Result<Option<FieldOf>, LeftOut> {
         let wire = node.text_at("name").unwrap_or_default().to_owned();
         let at = match node.text_at("in") {
-            Some("path") => Where::Path,
-            Some("query") => Where::Query,
+            Some("path") => FieldLocation::Path,
+            Some("query") => FieldLocation::Query,
             Some("header") if is_set_by_others(&wire) => return Ok(None),
-            Some("header") => Where::Header,
-            Some("cookie") => Where::Cookie,
+            Some("header") => FieldLocation::Header,
+            Some("cookie") => FieldLocation::Cookie,
             _ => return Err(LeftOut("`in` is not `path`, `query`, `header` or `cookie`".into())),
         };
         let Some(schema) = node.get("schema") else {
@@ -206,13 +206,15 @@ impl<'t> Translator<'t> {
         let is_plain = matches!(item.as_str(), "int" | "real" | "string" | "bool") || item.contains("..");
         let is_enum =
             self.form.cases.iter().any(|(case, _)| case.starts_with(&format!("{}_", name::snake(&item))));
-        if !(is_plain || is_enum) || is_list && at != Where::Query {
+        if !(is_plain || is_enum) || is_list && at != FieldLocation::Query {
             return Err(LeftOut("a value that is no plain text is not written here".into()));
         }
-        let sort = sort.checked(if sort_is_text(&item, is_list) { safe(at) } else { Check::Anything });
-        let may_miss = !node.says("required") && at != Where::Path && !is_list;
+        let sort =
+            sort.checked(if sort_is_text(&item, is_list) { safe(at) } else { ValueCondition::Anything });
+        let may_miss = !node.says("required") && at != FieldLocation::Path && !is_list;
         let is_needed_list = is_list && node.says("required");
-        let sort = if is_needed_list { sort.checked(Check::Says("@.length() > 0".into())) } else { sort };
+        let sort =
+            if is_needed_list { sort.checked(ValueCondition::Says("@.length() > 0".into())) } else { sort };
         let sort = SortOf { is_nullable: false, ..sort };
         let (written, check) = sort.written(may_miss);
         Ok(Some(FieldOf { name: taken.fresh(&name::field(&wire)), wire, place: at, sort: written, check }))
@@ -224,8 +226,8 @@ impl<'t> Translator<'t> {
         node: &'t SpecNode,
         place: &str,
         of: &str,
-        (wire, at): (String, Where),
-        taken: &mut Taken,
+        (wire, at): (String, FieldLocation),
+        taken: &mut TakenNames,
     ) -> Result<FieldOf, LeftOut> {
         let contents = node.get("content").map(SpecNode::members).unwrap_or_default();
         let json = contents.iter().find(|(kind, _)| is_json(kind));
@@ -235,7 +237,7 @@ impl<'t> Translator<'t> {
         let place = format!("{place}/content{}/schema", step(kind));
         let sort = self.sort(schema, &place, &format!("{of} {wire}"));
         let is_object = sort.kinds.iter().eq([&JsonKind::Object]) && !sort.sort.contains('<');
-        if !is_object || at != Where::Query {
+        if !is_object || at != FieldLocation::Query {
             return Err(LeftOut("JSON that is no object is not written here".into()));
         }
         let (written, check) = SortOf { is_nullable: false, ..sort }.written(!node.says("required"));
@@ -247,7 +249,7 @@ impl<'t> Translator<'t> {
         &mut self,
         operation: &Operation<'t>,
         of: &str,
-        taken: &mut Taken,
+        taken: &mut TakenNames,
     ) -> Result<Option<BodyField>, (String, LeftOut)> {
         let Some(body) = operation.node.get("requestBody") else { return Ok(None) };
         let place = format!("{}/requestBody", operation.place);
@@ -282,13 +284,18 @@ impl<'t> Translator<'t> {
         let (sort, check) = sort.written(!is_required);
         // Not as it stands: in a header of a project file `${NAME}` is a variable of the environment.
         let content = (!is_json(kind)).then(|| if is_text(kind) { TEXT } else { FORM }.to_owned());
-        let field =
-            FieldOf { name: taken.fresh("body"), wire: "body".into(), place: Where::Body, sort, check };
+        let field = FieldOf {
+            name: taken.fresh("body"),
+            wire: "body".into(),
+            place: FieldLocation::Body,
+            sort,
+            check,
+        };
         Ok(Some((field, content)))
     }
 
-    fn answers(&mut self, operation: &Operation<'t>, of: &str) -> Vec<Answered> {
-        self.direction = Direction::Told;
+    fn answers(&mut self, operation: &Operation<'t>, of: &str) -> Vec<DocumentedResponse> {
+        self.direction = ValueWriter::Told;
         let mut found = Vec::new();
         for (status, node) in operation.node.get("responses").map(SpecNode::members).unwrap_or_default() {
             let place = format!("{}/responses{}", operation.place, step(status));
@@ -302,20 +309,26 @@ impl<'t> Translator<'t> {
             }
             let name = self.messages.fresh(&format!("{of}_{}", status.to_ascii_lowercase()));
             let about = node.text_at("description").map(doc).unwrap_or_default();
-            for (at, Written { kind, body }) in
+            for (at, WrittenResponse { kind, body }) in
                 self.response_body(node, &place, &name, operation).into_iter().enumerate()
             {
                 let name = match at {
                     0 => name.clone(),
                     _ => self.messages.fresh(&format!("{name}_other")),
                 };
-                found.push(Answered { name, status: status.clone(), kind, body, about: about.clone() });
+                found.push(DocumentedResponse {
+                    name,
+                    status: status.clone(),
+                    kind,
+                    body,
+                    about: about.clone(),
+                });
             }
         }
         let more = self.allowed(&found, operation, of);
         found.extend(more);
         // What is more special is looked for first.
-        let rank = |answer: &Answered| match answer.status.as_str() {
+        let rank = |answer: &DocumentedResponse| match answer.status.as_str() {
             "default" => 2,
             status if status.ends_with(['X', 'x']) => 1,
             _ => 0,
@@ -326,7 +339,12 @@ impl<'t> Translator<'t> {
 
     /// Answers that are not documented, but allowed all the same: those that somebody named, and those to whoever has no
     /// credentials where some are needed.
-    fn allowed(&mut self, documented: &[Answered], operation: &Operation<'t>, of: &str) -> Vec<Answered> {
+    fn allowed(
+        &mut self,
+        documented: &[DocumentedResponse],
+        operation: &Operation<'t>,
+        of: &str,
+    ) -> Vec<DocumentedResponse> {
         let knows = |status: &str| {
             documented.iter().any(|answer| {
                 let known = answer.status.to_ascii_lowercase();
@@ -337,7 +355,7 @@ impl<'t> Translator<'t> {
         let named = self.allow.iter().map(String::as_str);
         let all: BTreeSet<&str> = named.chain(locked.copied()).filter(|status| !knows(status)).collect();
         let more: Vec<String> = all.into_iter().map(str::to_owned).collect();
-        let answer = |status: String| Answered {
+        let answer = |status: String| DocumentedResponse {
             name: self.messages.fresh(&format!("{of}_{status}")),
             status,
             kind: BodyKind::Unchecked,
@@ -354,25 +372,28 @@ impl<'t> Translator<'t> {
         place: &str,
         of: &str,
         operation: &Operation<'t>,
-    ) -> Vec<Written> {
+    ) -> Vec<WrittenResponse> {
         if node.get("headers").is_some_and(|headers| !headers.members().is_empty()) {
             self.note(&format!("{place}/headers"), "headers of answers are not checked");
         }
         let contents = node.get("content").map(SpecNode::members).unwrap_or_default();
         if operation.method == "HEAD" || contents.is_empty() {
-            return vec![Written::UNCHECKED];
+            return vec![WrittenResponse::UNCHECKED];
         }
         if let [(kind, _)] = contents
             && kind.starts_with("text/")
             && !kind.contains("event-stream")
         {
-            return vec![Written { kind: BodyKind::Text, body: Some(("string".into(), Check::Anything)) }];
+            return vec![WrittenResponse {
+                kind: BodyKind::Text,
+                body: Some(("string".into(), ValueCondition::Anything)),
+            }];
         }
         match contents.iter().find(|(kind, media)| is_json(kind) && media.get("schema").is_some()) {
             Some((kind, media)) => self.json_body(contents, (kind, media), place, of),
             None => {
                 self.not_checked(contents.iter().map(|(kind, _)| kind.as_str()).collect(), place);
-                vec![Written::UNCHECKED]
+                vec![WrittenResponse::UNCHECKED]
             }
         }
     }
@@ -384,23 +405,23 @@ impl<'t> Translator<'t> {
         (kind, media): (&'t str, &'t SpecNode),
         place: &str,
         of: &str,
-    ) -> Vec<Written> {
-        let Some(schema) = media.get("schema") else { return vec![Written::UNCHECKED] };
+    ) -> Vec<WrittenResponse> {
+        let Some(schema) = media.get("schema") else { return vec![WrittenResponse::UNCHECKED] };
         let at = format!("{place}/content{}/schema", step(kind));
         let body = Some(self.sort(schema, &at, &format!("{of} body")).written(false));
         let others = contents.iter().map(|(other, _)| other.as_str()).filter(|other| *other != kind);
         let others: Vec<&str> = others.collect();
         if kind == "*/*" {
             // Whatever says that it is JSON must be as the schema says.
-            return vec![Written { kind: BodyKind::Json, body }, Written::UNCHECKED];
+            return vec![WrittenResponse { kind: BodyKind::Json, body }, WrittenResponse::UNCHECKED];
         }
         if others.is_empty() {
-            return vec![Written { kind: BodyKind::Json, body }];
+            return vec![WrittenResponse { kind: BodyKind::Json, body }];
         }
         self.not_checked(others.clone(), place);
         let others = BodyKind::Kinds(others.into_iter().map(str::to_owned).collect());
-        let json = Written { kind: BodyKind::JsonAs(kind.to_owned()), body };
-        vec![json, Written { kind: others, body: None }]
+        let json = WrittenResponse { kind: BodyKind::JsonAs(kind.to_owned()), body };
+        vec![json, WrittenResponse { kind: others, body: None }]
     }
 
     fn not_checked(&mut self, kinds: Vec<&str>, place: &str) {
@@ -440,7 +461,7 @@ impl<'t> Translator<'t> {
             let checks = one
                 .fields
                 .iter()
-                .filter_map(|field| self.checks.shown(&field.check, &field.name, Direction::Sent));
+                .filter_map(|field| self.checks.shown(&field.check, &field.name, ValueWriter::Sent));
             let guard: Vec<String> = std::iter::once("owed == nothing".to_owned()).chain(checks).collect();
             let (name, guard) = (&one.name, guard.join(" && "));
             text.push_str(&format!("ask_{name}: on {name} when {guard} {{ owed = owes_{name} }}\n"));
@@ -448,7 +469,7 @@ impl<'t> Translator<'t> {
                 let check = answer
                     .body
                     .as_ref()
-                    .and_then(|(_, check)| self.checks.shown(check, "body", Direction::Told));
+                    .and_then(|(_, check)| self.checks.shown(check, "body", ValueWriter::Told));
                 let check = check.map(|check| format!(" && {check}")).unwrap_or_default();
                 let said = &answer.name;
                 text.push_str(&format!(
@@ -485,12 +506,14 @@ fn sort_is_text(item: &str, is_list: bool) -> bool {
 }
 
 /// What a text may be where it stands, so that it arrives as it was sent.
-fn safe(at: Where) -> Check {
+fn safe(at: FieldLocation) -> ValueCondition {
     match at {
         // A path is split at slashes before it is decoded by some and after that by others; dots are taken away.
-        Where::Path => Check::Says("@ != \"\" && @ != \".\" && @ != \"..\" && !@.contains(\"/\")".into()),
-        Where::Header => Check::Matches("[!-~]*".into()),
-        Where::Cookie => Check::Matches("[0-9A-Za-z_-]*".into()),
-        Where::Query | Where::Body => Check::Anything,
+        FieldLocation::Path => {
+            ValueCondition::Says("@ != \"\" && @ != \".\" && @ != \"..\" && !@.contains(\"/\")".into())
+        }
+        FieldLocation::Header => ValueCondition::Matches("[!-~]*".into()),
+        FieldLocation::Cookie => ValueCondition::Matches("[0-9A-Za-z_-]*".into()),
+        FieldLocation::Query | FieldLocation::Body => ValueCondition::Anything,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::check::{Check, Direction};
+use super::check::{ValueCondition, ValueWriter};
 use super::shape::{JsonKind, SortOf};
 use super::text::{self, quoted};
 use super::{AnyJson, Translator};
@@ -113,10 +113,10 @@ impl<'t> Translator<'t> {
         {
             // It holds itself: its sort is not known yet, but its name is.
             self.recursive.insert(name.clone());
-            return SortOf::new(name.clone(), &[JsonKind::Object]).checked(Check::Named(name));
+            return SortOf::new(name.clone(), &[JsonKind::Object]).checked(ValueCondition::Named(name));
         }
         let last = pointer.rsplit('/').next().unwrap_or("Type");
-        let suffix = if differs && self.direction == Direction::Sent { " sent" } else { "" };
+        let suffix = if differs && self.direction == ValueWriter::Sent { " sent" } else { "" };
         let name = self.types.fresh(&name::pascal(&format!("{last}{suffix}")));
         self.making.push((key.clone(), name.clone()));
         self.own_name = Some(name.clone());
@@ -267,7 +267,7 @@ impl<'t> Translator<'t> {
         for sort in sorts {
             match distinct.iter_mut().find(|other| other.sort == sort.sort) {
                 // One of the two conditions would do; neither is asked for where they differ.
-                Some(other) if other.check != sort.check => other.check = Check::Anything,
+                Some(other) if other.check != sort.check => other.check = ValueCondition::Anything,
                 Some(_) => (),
                 None => distinct.push(sort),
             }
@@ -277,7 +277,7 @@ impl<'t> Translator<'t> {
         }
         for at in 0..distinct.len() {
             let (one, rest) = (distinct[at].clone(), &distinct[at + 1..]);
-            if one.check != Check::Anything && rest.iter().any(|other| !one.is_apart_from(other)) {
+            if one.check != ValueCondition::Anything && rest.iter().any(|other| !one.is_apart_from(other)) {
                 self.note(
                     place,
                     &format!(
@@ -285,7 +285,7 @@ impl<'t> Translator<'t> {
                         one.sort
                     ),
                 );
-                distinct[at].check = Check::Anything;
+                distinct[at].check = ValueCondition::Anything;
             }
         }
         let mut cases = Vec::new();
@@ -300,8 +300,13 @@ impl<'t> Translator<'t> {
         self.places.insert(name.to_owned(), place.to_owned());
         self.declarations.push(format!("enum {name} {{ {} }}\n", cases.join(", ")));
         self.form.untagged.push(name.to_owned());
-        self.checks.define(name, Check::Cases(checks));
-        SortOf { sort: name.to_owned(), kinds, check: Check::Named(name.to_owned()), ..SortOf::default() }
+        self.checks.define(name, ValueCondition::Cases(checks));
+        SortOf {
+            sort: name.to_owned(),
+            kinds,
+            check: ValueCondition::Named(name.to_owned()),
+            ..SortOf::default()
+        }
     }
 
     /// One of these values.
@@ -408,12 +413,16 @@ impl<'t> Translator<'t> {
             _ => self.any(AnyJson::Anything),
         };
         let (sort, check) = item.written(false);
-        let each = if check == Check::Anything { Check::Anything } else { Check::Each("@", Box::new(check)) };
+        let each = if check == ValueCondition::Anything {
+            ValueCondition::Anything
+        } else {
+            ValueCondition::Each("@", Box::new(check))
+        };
         let mut made = SortOf::new(format!("list<{sort}>"), &[JsonKind::List]);
         made = made.checked(text::counted(schema, "minItems", "maxItems", "@.length()")).checked(each);
         if schema.says("uniqueItems") {
             if text::is_key(&sort) {
-                made = made.checked(Check::Says("@.to_set().size() == @.length()".into()))
+                made = made.checked(ValueCondition::Says("@.to_set().size() == @.length()".into()))
             } else {
                 self.note(&format!("{place}/uniqueItems"), "not translated: items that hold collections")
             }
@@ -432,8 +441,11 @@ impl<'t> Translator<'t> {
                 let value =
                     self.sort(values, &format!("{place}/additionalProperties"), &format!("{hint} value"));
                 let (sort, check) = value.written(false);
-                let each =
-                    if check == Check::Anything { check } else { Check::Each("@.values()", Box::new(check)) };
+                let each = if check == ValueCondition::Anything {
+                    check
+                } else {
+                    ValueCondition::Each("@.values()", Box::new(check))
+                };
                 let made = SortOf::new(format!("map<string, {sort}>"), &[JsonKind::Object]);
                 made.checked(text::counted(schema, "minProperties", "maxProperties", "@.size()"))
                     .checked(each)
@@ -457,10 +469,10 @@ impl<'t> Translator<'t> {
             .iter()
             .filter_map(SpecNode::text)
             .collect();
-        let mut taken = name::Taken::default();
-        let (mut fields, mut check, mut marks) = (Vec::new(), Check::Anything, Vec::new());
+        let mut taken = name::TakenNames::default();
+        let (mut fields, mut check, mut marks) = (Vec::new(), ValueCondition::Anything, Vec::new());
         for (key, property) in properties {
-            let hidden = if self.direction == Direction::Sent { "readOnly" } else { "writeOnly" };
+            let hidden = if self.direction == ValueWriter::Sent { "readOnly" } else { "writeOnly" };
             if property.says(hidden) {
                 continue;
             }
@@ -469,8 +481,8 @@ impl<'t> Translator<'t> {
             let sort = self.sort(property, &place, &format!("{name} {key}"));
             let is_required = required.contains(&key.as_str());
             let (written, inner) = sort.written(!is_required);
-            if inner != Check::Anything {
-                check = check.and(Check::Field(field.clone(), Box::new(inner)));
+            if inner != ValueCondition::Anything {
+                check = check.and(ValueCondition::Field(field.clone(), Box::new(inner)));
             }
             if is_required && !sort.is_nullable && !sort.values.is_empty() {
                 marks.push((key.clone(), sort.values.clone()));
@@ -506,7 +518,7 @@ impl<'t> Translator<'t> {
         self.places.insert(name.clone(), place.to_owned());
         self.declarations.push(format!("{about}record {name} {{ {} }}\n", fields.join(", ")));
         self.checks.define(&name, check);
-        let made = SortOf::new(name.clone(), &[JsonKind::Object]).checked(Check::Named(name));
+        let made = SortOf::new(name.clone(), &[JsonKind::Object]).checked(ValueCondition::Named(name));
         SortOf { marks, ..made }
     }
 
@@ -516,16 +528,21 @@ impl<'t> Translator<'t> {
         self.needs_any = true;
         let all = [JsonKind::Truth, JsonKind::Number, JsonKind::Text, JsonKind::List, JsonKind::Object];
         let sent = |text: &str| {
-            Check::Only(Direction::Sent, Box::new(Check::Says(format!("@.text == {}", quoted(text)))))
+            ValueCondition::Only(
+                ValueWriter::Sent,
+                Box::new(ValueCondition::Says(format!("@.text == {}", quoted(text)))),
+            )
         };
         match what {
             AnyJson::Anything => {
                 SortOf { is_nullable: true, ..SortOf::new(super::ANY, &all).checked(sent("{}")) }
             }
-            AnyJson::Null => SortOf::new(super::ANY, &all).checked(Check::Says("@.text == \"null\"".into())),
+            AnyJson::Null => {
+                SortOf::new(super::ANY, &all).checked(ValueCondition::Says("@.text == \"null\"".into()))
+            }
             AnyJson::Object => {
                 let sort = SortOf::new(super::ANY, &[JsonKind::Object]).checked(sent("{}"));
-                sort.checked(Check::Says("@.text.starts_with(\"{\")".into()))
+                sort.checked(ValueCondition::Says("@.text.starts_with(\"{\")".into()))
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::check::Check;
+use super::check::ValueCondition;
 
 /// The kinds of JSON values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,7 +22,7 @@ pub(crate) struct SortOf {
     /// Whether `null` is a value too.
     pub(crate) is_nullable: bool,
     /// What else holds.
-    pub(crate) check: Check,
+    pub(crate) check: ValueCondition,
     /// The kinds its values may have.
     pub(crate) kinds: BTreeSet<JsonKind>,
     /// Of an object: members that are always there, and the values they may have, as JSON.
@@ -36,12 +36,12 @@ impl SortOf {
         Self { sort: sort.into(), kinds: kinds.iter().copied().collect(), ..Self::default() }
     }
 
-    pub(crate) fn checked(self, check: Check) -> Self {
+    pub(crate) fn checked(self, check: ValueCondition) -> Self {
         Self { check: self.check.and(check), ..self }
     }
 
     /// The sort with `null` as a value if it is one, or in any case.
-    pub(crate) fn written(&self, may_miss: bool) -> (String, Check) {
+    pub(crate) fn written(&self, may_miss: bool) -> (String, ValueCondition) {
         if self.is_nullable || may_miss {
             (format!("{}?", self.sort), self.check.clone().inside())
         } else {

@@ -1,9 +1,9 @@
 //! Numbers and strings of schemas.
 
-use ioxide_lang::{Options, load};
+use ioxide_lang::{LoadOptions, load};
 use ioxide_model::source::Sources;
 
-use super::check::{Check, Direction};
+use super::check::{ValueCondition, ValueWriter};
 use super::shape::{JsonKind, SortOf};
 use crate::node::SpecNode;
 
@@ -94,7 +94,8 @@ pub(super) fn integer(schema: &SpecNode) -> SortOf {
     let lo = whole(&least, 1).or(of_format.map(|(lo, _)| lo).filter(|_| least.is_none()));
     let hi = whole(&greatest, -1).or(of_format.map(|(_, hi)| hi).filter(|_| greatest.is_none()));
     let divides = schema.decimal_at("multipleOf").and_then(|n| n.parse::<u64>().ok()).filter(|n| *n > 1);
-    let multiple = divides.map_or(Check::Anything, |n| Check::Says(format!("@ % {n} == 0")));
+    let multiple =
+        divides.map_or(ValueCondition::Anything, |n| ValueCondition::Says(format!("@ % {n} == 0")));
     match (lo, hi) {
         (Some(lo), Some(hi)) if lo <= hi => {
             SortOf::new(format!("{lo}..{hi}"), &[JsonKind::Number]).checked(multiple)
@@ -108,26 +109,26 @@ pub(super) fn number(schema: &SpecNode) -> SortOf {
     SortOf::new("real", &[JsonKind::Number]).checked(within(schema))
 }
 
-fn within(schema: &SpecNode) -> Check {
+fn within(schema: &SpecNode) -> ValueCondition {
     let [least, greatest] = bounds(schema);
-    let mut check = Check::Anything;
+    let mut check = ValueCondition::Anything;
     if let Some((value, is_out)) = least {
-        check = check.and(Check::Says(format!("@ {} {value}", if is_out { ">" } else { ">=" })));
+        check = check.and(ValueCondition::Says(format!("@ {} {value}", if is_out { ">" } else { ">=" })));
     }
     if let Some((value, is_out)) = greatest {
-        check = check.and(Check::Says(format!("@ {} {value}", if is_out { "<" } else { "<=" })));
+        check = check.and(ValueCondition::Says(format!("@ {} {value}", if is_out { "<" } else { "<=" })));
     }
     check
 }
 
 /// At least and at most so many of what `of` counts.
-pub(super) fn counted(schema: &SpecNode, least: &str, most: &str, of: &str) -> Check {
-    let mut check = Check::Anything;
+pub(super) fn counted(schema: &SpecNode, least: &str, most: &str, of: &str) -> ValueCondition {
+    let mut check = ValueCondition::Anything;
     if let Some(n) = schema.count_at(least).filter(|n| *n > 0) {
-        check = check.and(Check::Says(format!("{of} >= {n}")));
+        check = check.and(ValueCondition::Says(format!("{of} >= {n}")));
     }
     if let Some(n) = schema.count_at(most) {
-        check = check.and(Check::Says(format!("{of} <= {n}")));
+        check = check.and(ValueCondition::Says(format!("{of} <= {n}")));
     }
     check
 }
@@ -140,7 +141,7 @@ pub(super) fn string(schema: &SpecNode) -> (SortOf, Option<&'static str>) {
     if let Some(text) = schema.text_at("pattern") {
         let pattern = whole_pattern(text);
         if is_pattern(&pattern) {
-            sort = sort.checked(Check::Matches(pattern.clone()))
+            sort = sort.checked(ValueCondition::Matches(pattern.clone()))
         } else {
             problem = Some("not translated: patterns of models do not have all of this")
         }
@@ -149,12 +150,12 @@ pub(super) fn string(schema: &SpecNode) -> (SortOf, Option<&'static str>) {
     let of = |all: &[(&str, &str)]| {
         all.iter().find(|(name, _)| Some(*name) == format).map(|(_, text)| (*text).to_owned())
     };
-    let only = |side, pattern| Check::Only(side, Box::new(Check::Matches(pattern)));
+    let only = |side, pattern| ValueCondition::Only(side, Box::new(ValueCondition::Matches(pattern)));
     match (of(&FORMATS), of(&SENT_FORMATS)) {
         (Some(told), Some(sent)) => {
-            sort = sort.checked(only(Direction::Told, told)).checked(only(Direction::Sent, sent));
+            sort = sort.checked(only(ValueWriter::Told, told)).checked(only(ValueWriter::Sent, sent));
         }
-        (Some(both), None) => sort = sort.checked(Check::Matches(both)),
+        (Some(both), None) => sort = sort.checked(ValueCondition::Matches(both)),
         (None, _) => (),
     }
     (sort, problem)
@@ -187,7 +188,7 @@ fn is_pattern(pattern: &str) -> bool {
     );
     let mut sources = Sources::new();
     let file = sources.add("try.iox", &text);
-    !load(&sources, file, &Options::default()).has_errors()
+    !load(&sources, file, &LoadOptions::default()).has_errors()
 }
 
 /// Whether values of this sort can be members of a set.

@@ -1,18 +1,18 @@
 //! Guards as expressions of programming languages.
 //!
-//! A [`Dialect`] says how a language writes what terms are made of; what it cannot say (quantifiers,
+//! A [`ExprDialect`] says how a language writes what terms are made of; what it cannot say (quantifiers,
 //! records, patterns) is refused by name rather than written wrongly. Integers stay exact in Python and up to
 //! 128 bits in Rust; reals are fractions in Python and floating-point numbers in Rust and TTCN-3.
 
 use ioxide_model::sort::{DataKind, Sort};
-use ioxide_model::term::{Node, Term, TermPool, VarId};
+use ioxide_model::term::{Term, TermNode, TermPool, VarId};
 use ioxide_model::value::Value;
 
 /// Terms nested deeper than this are refused.
 const MAX_DEPTH: usize = 200;
 
 /// How a language writes expressions.
-pub trait Dialect {
+pub trait ExprDialect {
     /// A variable.
     fn var(&self, pool: &TermPool, var: VarId) -> Result<String, &'static str>;
     /// A constant.
@@ -24,12 +24,12 @@ pub trait Dialect {
     /// Choice.
     fn ite(&self, cond: &str, then: &str, other: &str) -> Result<String, &'static str>;
     /// A function of the language or of the test's own runtime.
-    fn call(&self, function: Function, args: &[String]) -> Result<String, &'static str>;
+    fn call(&self, function: CallName, args: &[String]) -> Result<String, &'static str>;
 }
 
 /// What is written as a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Function {
+pub enum CallName {
     /// Euclidean quotient.
     Div,
     /// Euclidean remainder.
@@ -56,16 +56,16 @@ pub enum Function {
 ///
 /// # Errors
 /// If the language cannot say it: what it lacks.
-pub fn expression(pool: &TermPool, dialect: &dyn Dialect, term: Term) -> Result<String, &'static str> {
-    Writer { pool, dialect }.write(term, 0)
+pub fn expression(pool: &TermPool, dialect: &dyn ExprDialect, term: Term) -> Result<String, &'static str> {
+    ExprWriter { pool, dialect }.write(term, 0)
 }
 
-struct Writer<'a> {
+struct ExprWriter<'a> {
     pool: &'a TermPool,
-    dialect: &'a dyn Dialect,
+    dialect: &'a dyn ExprDialect,
 }
 
-impl Writer<'_> {
+impl ExprWriter<'_> {
     /// An expression that binds as tightly as an atom.
     fn write(&self, term: Term, depth: usize) -> Result<String, &'static str> {
         if depth > MAX_DEPTH {
@@ -75,37 +75,37 @@ impl Writer<'_> {
         let (and, or) = self.dialect.connective();
         let infix = |a: &Term, op: &str, b: &Term| Ok(format!("({} {op} {})", one(a)?, one(b)?));
         match self.pool.node(term) {
-            Node::Value(value) => self.value(value),
-            Node::Var(var) => self.dialect.var(self.pool, *var),
-            Node::Not(a) => Ok(self.dialect.not(&one(a)?)),
-            Node::And(list) => self.joined(list, and, depth),
-            Node::Or(list) => self.joined(list, or, depth),
-            Node::Eq(a, b) => infix(a, "==", b),
-            Node::Lt(a, b) => infix(a, "<", b),
-            Node::Le(a, b) => infix(a, "<=", b),
-            Node::Add(list) => self.joined(list, "+", depth),
-            Node::Mul(list) => self.joined(list, "*", depth),
-            Node::Ite(c, a, b) => self.dialect.ite(&one(c)?, &one(a)?, &one(b)?),
-            Node::Div(a, b) => self.call(Function::Div, &[*a, *b], depth),
-            Node::Rem(a, b) => self.call(Function::Rem, &[*a, *b], depth),
-            Node::RealDiv(a, b) => self.call(Function::Quotient, &[*a, *b], depth),
-            Node::ToReal(a) => self.call(Function::ToReal, &[*a], depth),
-            Node::Floor(a) => self.call(Function::Floor, &[*a], depth),
-            Node::Concat(list) => self.call(Function::Concat, list, depth),
-            Node::Length(a) => self.call(Function::Length, &[*a], depth),
-            Node::Contains(a, b) => self.call(Function::Contains, &[*a, *b], depth),
-            Node::Prefix(a, b) => self.call(Function::Prefix, &[*a, *b], depth),
-            Node::Suffix(a, b) => self.call(Function::Suffix, &[*a, *b], depth),
-            Node::Is(ctor, a) => self.is(*ctor, *a, depth),
-            Node::Construct(data, ctor, args) if args.is_empty() => {
+            TermNode::Value(value) => self.value(value),
+            TermNode::Var(var) => self.dialect.var(self.pool, *var),
+            TermNode::Not(a) => Ok(self.dialect.not(&one(a)?)),
+            TermNode::And(list) => self.joined(list, and, depth),
+            TermNode::Or(list) => self.joined(list, or, depth),
+            TermNode::Eq(a, b) => infix(a, "==", b),
+            TermNode::Lt(a, b) => infix(a, "<", b),
+            TermNode::Le(a, b) => infix(a, "<=", b),
+            TermNode::Add(list) => self.joined(list, "+", depth),
+            TermNode::Mul(list) => self.joined(list, "*", depth),
+            TermNode::Ite(c, a, b) => self.dialect.ite(&one(c)?, &one(a)?, &one(b)?),
+            TermNode::Div(a, b) => self.call(CallName::Div, &[*a, *b], depth),
+            TermNode::Rem(a, b) => self.call(CallName::Rem, &[*a, *b], depth),
+            TermNode::RealDiv(a, b) => self.call(CallName::Quotient, &[*a, *b], depth),
+            TermNode::ToReal(a) => self.call(CallName::ToReal, &[*a], depth),
+            TermNode::Floor(a) => self.call(CallName::Floor, &[*a], depth),
+            TermNode::Concat(list) => self.call(CallName::Concat, list, depth),
+            TermNode::Length(a) => self.call(CallName::Length, &[*a], depth),
+            TermNode::Contains(a, b) => self.call(CallName::Contains, &[*a, *b], depth),
+            TermNode::Prefix(a, b) => self.call(CallName::Prefix, &[*a, *b], depth),
+            TermNode::Suffix(a, b) => self.call(CallName::Suffix, &[*a, *b], depth),
+            TermNode::Is(ctor, a) => self.is(*ctor, *a, depth),
+            TermNode::Construct(data, ctor, args) if args.is_empty() => {
                 let name = self.pool.data(*data).ctors[*ctor as usize].name.clone();
                 self.dialect.value(&Value::Str(name))
             }
-            Node::Matches(..) => Err("regular expressions"),
-            Node::Construct(..) | Node::Select { .. } => Err("records and options"),
-            Node::Exists(..) | Node::Lambda(..) => Err("quantifiers"),
-            Node::Elements(..) | Node::Apply(..) => Err("collections"),
-            Node::Call(..) => Err("functions that call themselves"),
+            TermNode::Matches(..) => Err("regular expressions"),
+            TermNode::Construct(..) | TermNode::Select { .. } => Err("records and options"),
+            TermNode::Exists(..) | TermNode::Lambda(..) => Err("quantifiers"),
+            TermNode::Elements(..) | TermNode::Apply(..) => Err("collections"),
+            TermNode::Call(..) => Err("functions that call themselves"),
         }
     }
 
@@ -137,7 +137,7 @@ impl Writer<'_> {
         Ok(format!("({})", parts.join(&format!(" {op} "))))
     }
 
-    fn call(&self, function: Function, args: &[Term], depth: usize) -> Result<String, &'static str> {
+    fn call(&self, function: CallName, args: &[Term], depth: usize) -> Result<String, &'static str> {
         let args: Vec<String> =
             args.iter().map(|&arg| self.write(arg, depth + 1)).collect::<Result<_, _>>()?;
         self.dialect.call(function, &args)

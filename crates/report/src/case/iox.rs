@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use ioxide_model::sort::Sort;
 use ioxide_model::sts::{Gate, GateKind};
 use ioxide_model::term::{Substitution, Term, TermPool, VarId};
-use ioxide_testgen::case::{Arc, Case, CaseState, Target};
+use ioxide_testgen::case::{ArcTarget, CaseArc, CaseState, TestCase};
 
 use super::CaseView;
 use super::python::{ascii, identifier};
@@ -19,7 +19,7 @@ use crate::text::type_lines;
 /// The model, not yet laid out.
 #[must_use]
 pub fn iox(view: &CaseView<'_>) -> String {
-    let mut writer = Writer::new(view);
+    let mut writer = IoxCaseWriter::new(view);
     let mut states = String::new();
     for (n, state) in view.case.states.iter().enumerate() {
         writer.state(&mut states, n, state);
@@ -37,11 +37,11 @@ pub fn iox(view: &CaseView<'_>) -> String {
     out
 }
 
-fn verdict(arc: &Arc) -> Option<&'static str> {
-    if let Target::Verdict(verdict) = arc.target { Some(verdict.word()) } else { None }
+fn verdict(arc: &CaseArc) -> Option<&'static str> {
+    if let ArcTarget::Verdict(verdict) = arc.target { Some(verdict.word()) } else { None }
 }
 
-struct Writer<'c> {
+struct IoxCaseWriter<'c> {
     view: &'c CaseView<'c>,
     pool: TermPool,
     /// What later guards read.
@@ -51,7 +51,7 @@ struct Writer<'c> {
     silence: String,
 }
 
-impl<'c> Writer<'c> {
+impl<'c> IoxCaseWriter<'c> {
     fn new(view: &'c CaseView<'c>) -> Self {
         let mut pool = view.model.pool.clone();
         let clocks =
@@ -119,7 +119,7 @@ impl<'c> Writer<'c> {
     }
 
     fn state(&mut self, out: &mut String, n: usize, state: &CaseState) {
-        let _ = writeln!(out, "state {} {{", Case::state_name(n));
+        let _ = writeln!(out, "state {} {{", TestCase::state_name(n));
         for (at, arc) in state.arcs.iter().enumerate() {
             let sts = &self.view.model.sts;
             let message =
@@ -138,8 +138,8 @@ impl<'c> Writer<'c> {
                 let _ = write!(out, " {{ {} }}", updates.join(", "));
             }
             let target = match arc.target {
-                Target::State(next) => Case::state_name(next),
-                Target::Verdict(verdict) => verdict.word().to_owned(),
+                ArcTarget::State(next) => TestCase::state_name(next),
+                ArcTarget::Verdict(verdict) => verdict.word().to_owned(),
             };
             let _ = writeln!(out, " -> {target}");
         }
@@ -147,7 +147,7 @@ impl<'c> Writer<'c> {
     }
 
     /// The guard in the names of the model: own fields, what was remembered, clocks.
-    fn guard(&mut self, n: usize, state: &CaseState, arc: &Arc) -> String {
+    fn guard(&mut self, n: usize, state: &CaseState, arc: &CaseArc) -> String {
         let mut names = Substitution::new();
         for (name, var) in self.view.fields(arc) {
             let term = self.named(name, var);
@@ -173,8 +173,8 @@ impl<'c> Writer<'c> {
         self.pool.var(var)
     }
 
-    fn updates(&self, arc: &Arc) -> Vec<String> {
-        let Target::State(next) = arc.target else { return Vec::new() };
+    fn updates(&self, arc: &CaseArc) -> Vec<String> {
+        let ArcTarget::State(next) = arc.target else { return Vec::new() };
         let kept = self.view.fields(arc).filter(|(_, var)| self.remembered.contains(var));
         let mut updates: Vec<String> =
             kept.map(|(name, var)| format!("{} = {name}", memory(self.view.name(var)))).collect();

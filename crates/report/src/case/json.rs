@@ -5,7 +5,7 @@
 
 use ioxide_model::term::VarId;
 use ioxide_runner::codec::value_to_json;
-use ioxide_testgen::case::{Arc, Case, CaseState};
+use ioxide_testgen::case::{CaseArc, CaseState, TestCase};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
@@ -16,7 +16,7 @@ pub const VERSION: u32 = 1;
 
 /// The guards of a case in SMT-LIB.
 #[derive(Clone, Debug, Default)]
-pub struct Smt {
+pub struct CaseSmt {
     /// What every guard needs first: data types and variables, each once.
     pub declarations: Vec<String>,
     /// How each variable is called there.
@@ -48,14 +48,14 @@ impl SmtName {
 
 /// `view` as indented JSON with a line break at its end.
 #[must_use]
-pub fn json(view: &CaseView<'_>, smt: &Smt) -> String {
+pub fn json(view: &CaseView<'_>, smt: &CaseSmt) -> String {
     // A view of strings and numbers has nothing that serialisation could refuse.
-    serde_json::to_string_pretty(&Document::of(view, smt)).unwrap_or_default() + "\n"
+    serde_json::to_string_pretty(&CaseDocument::of(view, smt)).unwrap_or_default() + "\n"
 }
 
 /// What says which case a file holds: enough to make it again and to see that it is the same.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub struct Outline {
+pub struct CaseOutline {
     /// The version of the format.
     pub version: u32,
     /// The name of the model.
@@ -72,7 +72,7 @@ pub struct Outline {
     pub off_path: usize,
 }
 
-impl Outline {
+impl CaseOutline {
     /// Reads what [`json`] wrote.
     ///
     /// # Errors
@@ -87,7 +87,7 @@ impl Outline {
 }
 
 #[derive(Serialize)]
-struct Document {
+struct CaseDocument {
     version: u32,
     model: String,
     path: Vec<String>,
@@ -98,7 +98,7 @@ struct Document {
     arcs: usize,
     off_path: usize,
     smt: SmtView,
-    states: Vec<StateView>,
+    states: Vec<CaseStateJson>,
     lints: Vec<String>,
 }
 
@@ -106,18 +106,18 @@ struct Document {
 struct SmtView {
     logic: &'static str,
     declarations: Vec<String>,
-    variables: Vec<VariableView>,
+    variables: Vec<CaseVariableJson>,
 }
 
 #[derive(Serialize)]
-struct VariableView {
+struct CaseVariableJson {
     name: String,
     symbol: String,
     sort: String,
 }
 
 #[derive(Serialize)]
-struct StateView {
+struct CaseStateJson {
     name: String,
     location: Option<String>,
     delay: Option<String>,
@@ -129,7 +129,7 @@ struct ArcView {
     rule: &'static str,
     action: &'static str,
     message: Option<String>,
-    fields: Vec<FieldView>,
+    fields: Vec<CaseFieldJson>,
     switch: Option<String>,
     guard: String,
     smt: String,
@@ -141,7 +141,7 @@ struct ArcView {
 }
 
 #[derive(Serialize)]
-struct FieldView {
+struct CaseFieldJson {
     name: String,
     variable: String,
 }
@@ -155,10 +155,10 @@ struct WitnessView {
     always: bool,
 }
 
-impl Document {
-    fn of(view: &CaseView<'_>, smt: &Smt) -> Self {
+impl CaseDocument {
+    fn of(view: &CaseView<'_>, smt: &CaseSmt) -> Self {
         let case = view.case;
-        let variable = |named: &SmtName| VariableView {
+        let variable = |named: &SmtName| CaseVariableJson {
             name: view.name(named.var).into(),
             symbol: named.symbol.clone(),
             sort: view.model.pool.show_sort(view.model.pool.var_info(named.var).sort),
@@ -183,18 +183,18 @@ impl Document {
                 .states
                 .iter()
                 .enumerate()
-                .map(|(n, s)| StateView::of(view, n, s, guards(n)))
+                .map(|(n, s)| CaseStateJson::of(view, n, s, guards(n)))
                 .collect(),
             lints: case.lints.iter().map(|lint| lint.show(&view.model.pool)).collect(),
         }
     }
 }
 
-impl StateView {
+impl CaseStateJson {
     fn of(view: &CaseView<'_>, n: usize, state: &CaseState, guards: &[String]) -> Self {
         let guard = |at: usize| guards.get(at).cloned().unwrap_or_default();
         Self {
-            name: Case::state_name(n),
+            name: TestCase::state_name(n),
             location: state.loc.map(|loc| view.model.sts.locations[loc].name.to_string()),
             delay: view.case.is_timed.then(|| view.name(state.delay).to_owned()),
             transitions: state
@@ -208,10 +208,10 @@ impl StateView {
 }
 
 impl ArcView {
-    fn of(view: &CaseView<'_>, arc: &Arc, smt: String) -> Self {
+    fn of(view: &CaseView<'_>, arc: &CaseArc, smt: String) -> Self {
         let sts = &view.model.sts;
         let field =
-            |(name, var): (&str, VarId)| FieldView { name: name.into(), variable: view.name(var).into() };
+            |(name, var): (&str, VarId)| CaseFieldJson { name: name.into(), variable: view.name(var).into() };
         let witness = arc.witness.as_ref().map(|stimulus| WitnessView {
             delay: stimulus.delay.to_string(),
             values: (view.fields(arc).zip(&stimulus.values))

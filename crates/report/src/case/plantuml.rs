@@ -5,26 +5,26 @@
 
 use std::fmt::Write as _;
 
-use ioxide_testgen::case::{Case, Target};
+use ioxide_testgen::case::{ArcTarget, TestCase};
 
 use super::CaseView;
-use crate::visible::visible;
+use crate::control_characters::show_control_characters;
 
 /// The diagram.
 #[must_use]
 pub fn plantuml(view: &CaseView<'_>) -> String {
     let mut out = String::from("@startuml\nhide empty description\n");
     let _ = writeln!(out, "title {}", escaped(&view.title()));
-    let _ = writeln!(out, "[*] --> {}", Case::state_name(0));
+    let _ = writeln!(out, "[*] --> {}", TestCase::state_name(0));
     for (n, state) in view.case.states.iter().enumerate() {
-        let name = Case::state_name(n);
+        let name = TestCase::state_name(n);
         if let Some(loc) = state.loc {
             let _ = writeln!(out, "{name} : {}", escaped(&view.model.sts.locations[loc].name));
         }
         for arc in &state.arcs {
             let target = match arc.target {
-                Target::State(next) => Case::state_name(next),
-                Target::Verdict(verdict) => format!("{name}_{}", verdict.word()),
+                ArcTarget::State(next) => TestCase::state_name(next),
+                ArcTarget::Verdict(verdict) => format!("{name}_{}", verdict.word()),
             };
             let text = format!("{} {} [{}]", arc.rule.word(), view.message(arc), view.guard(arc.guard));
             let _ = writeln!(out, "{name} --> {target} : {}", escaped(&text));
@@ -48,7 +48,7 @@ pub fn plantuml(view: &CaseView<'_>) -> String {
 fn verdicts(state: &ioxide_testgen::case::CaseState) -> Vec<&'static str> {
     let mut words = Vec::new();
     for arc in &state.arcs {
-        if let Target::Verdict(verdict) = arc.target
+        if let ArcTarget::Verdict(verdict) = arc.target
             && !words.contains(&verdict.word())
         {
             words.push(verdict.word());
@@ -59,7 +59,7 @@ fn verdicts(state: &ioxide_testgen::case::CaseState) -> Vec<&'static str> {
 
 fn escaped(text: &str) -> String {
     let mut out = String::new();
-    for c in visible(text).chars() {
+    for c in show_control_characters(text).chars() {
         match c {
             '\\' => out.push_str("<U+005C>"),
             '~' => out.push_str("<U+007E>"),

@@ -9,25 +9,25 @@ use std::fmt::Write as _;
 use ioxide_model::number::Rational;
 use ioxide_model::term::{Term, TermPool, VarId};
 use ioxide_model::value::Value;
-use ioxide_testgen::case::{Arc, Case, CaseState, corners};
+use ioxide_testgen::case::{CaseArc, CaseState, TestCase, corners};
 
 use super::choice::choices;
-use super::expr::{Dialect, Function, expression, quoted};
-use super::json::Smt;
+use super::expr::{CallName, ExprDialect, expression, quoted};
+use super::json::CaseSmt;
 use super::{CaseView, Unwritable};
 
 /// The test file.
 ///
 /// # Errors
 /// If a guard can be written neither in Python nor for a solver.
-pub fn python(view: &CaseView<'_>, smt: &Smt) -> Result<String, Unwritable> {
+pub fn python(view: &CaseView<'_>, smt: &CaseSmt) -> Result<String, Unwritable> {
     let name = identifier(&view.model.sts.name);
     let mut out = format!("\"\"\"A test case made by ioxide from the model {name}.\n\n");
     let _ = writeln!(out, "Path: {}.", ascii(&view.way()));
     out.push_str("Run: IOXIDE_SUT='stdio:COMMAND' (or 'tcp:HOST:PORT') python3 -m pytest FILE, or python3 FILE.\n\"\"\"\n\n");
     out.push_str("import unittest\nfrom fractions import Fraction as F\n\n");
     out.push_str("from ioxide_adapter.case import Arc, State, Stimulus, div, floor, follow, quotient, rem\n");
-    let mut writer = Writer { view, smt, pool: view.model.pool.clone(), asks: false };
+    let mut writer = PythonCaseWriter { view, smt, pool: view.model.pool.clone(), asks: false };
     let mut states = String::new();
     for (n, state) in view.case.states.iter().enumerate() {
         writer.state(&mut states, n, state)?;
@@ -51,18 +51,18 @@ pub fn python(view: &CaseView<'_>, smt: &Smt) -> Result<String, Unwritable> {
 const ASKED: &str = "QUESTIONS.holds(";
 
 /// Writes the states.
-struct Writer<'c> {
+struct PythonCaseWriter<'c> {
     view: &'c CaseView<'c>,
-    smt: &'c Smt,
+    smt: &'c CaseSmt,
     pool: TermPool,
     /// Whether a solver is needed at run time.
     asks: bool,
 }
 
-impl Writer<'_> {
+impl PythonCaseWriter<'_> {
     fn state(&mut self, out: &mut String, n: usize, state: &CaseState) -> Result<(), Unwritable> {
         let delay = string(self.view.name(state.delay));
-        let _ = writeln!(out, "    State({}, {delay}, [", string(&Case::state_name(n)));
+        let _ = writeln!(out, "    State({}, {delay}, [", string(&TestCase::state_name(n)));
         for (at, arc) in state.arcs.iter().enumerate() {
             let guard = match self.written(arc.guard) {
                 Ok(guard) => guard,
@@ -81,18 +81,18 @@ impl Writer<'_> {
     }
 
     fn written(&self, term: Term) -> Result<String, &'static str> {
-        expression(&self.pool, &Python { tm: self.view.case.tm }, term)
+        expression(&self.pool, &PythonCase { tm: self.view.case.tm }, term)
     }
 
     /// The guard for a solver, if every value in it can be given to one.
-    fn question(&mut self, n: usize, at: usize, arc: &Arc) -> Option<String> {
+    fn question(&mut self, n: usize, at: usize, arc: &CaseArc) -> Option<String> {
         let text = self.smt.guards.get(n)?.get(at)?;
         let plain = |var: VarId| self.smt.names.iter().any(|named| named.var == var && named.is_plain());
         let vars = self.pool.free_vars_of(&[arc.guard]);
         vars.into_iter().all(plain).then(|| string(text)).inspect(|_| self.asks = true)
     }
 
-    fn arc(&self, out: &mut String, arc: &Arc, guard: &str) {
+    fn arc(&self, out: &mut String, arc: &CaseArc, guard: &str) {
         let view = self.view;
         let message = arc.gate.map_or("None".to_owned(), |gate| string(&view.model.sts.gates[gate].name));
         let pool = &view.model.pool;
@@ -108,7 +108,7 @@ impl Writer<'_> {
     }
 
     /// What to send: the values that fit in general, and how to choose others where they do not.
-    fn stimulus(&mut self, out: &mut String, (n, at): (usize, usize), arc: &Arc, is_asked: bool) {
+    fn stimulus(&mut self, out: &mut String, (n, at): (usize, usize), arc: &CaseArc, is_asked: bool) {
         let Some(stimulus) = &arc.witness else { return };
         let view = self.view;
         let values: Vec<String> = view
@@ -141,7 +141,7 @@ impl Writer<'_> {
         (!list.is_empty()).then(|| format!("{}: [{}]", string(self.view.name(field)), list.join(", ")))
     }
 
-    fn corners(&mut self, out: &mut String, state: &CaseState, arc: &Arc) {
+    fn corners(&mut self, out: &mut String, state: &CaseState, arc: &CaseArc) {
         let corners = corners(&mut self.pool, state.delay, arc.guard);
         let corners: Vec<String> = corners.into_iter().filter_map(|term| self.written(term).ok()).collect();
         if !corners.is_empty() {
@@ -176,15 +176,15 @@ impl Writer<'_> {
     }
 }
 
-pub(super) fn unwritable(n: usize, arc: &Arc, lacks: &'static str) -> Unwritable {
-    Unwritable { state: Case::state_name(n), rule: arc.rule.word(), lacks }
+pub(super) fn unwritable(n: usize, arc: &CaseArc, lacks: &'static str) -> Unwritable {
+    Unwritable { state: TestCase::state_name(n), rule: arc.rule.word(), lacks }
 }
 
-struct Python {
+struct PythonCase {
     tm: VarId,
 }
 
-impl Dialect for Python {
+impl ExprDialect for PythonCase {
     fn var(&self, pool: &TermPool, var: VarId) -> Result<String, &'static str> {
         if var == self.tm {
             return Ok("TM".into());
@@ -215,19 +215,19 @@ impl Dialect for Python {
         Ok(format!("({then} if {cond} else {other})"))
     }
 
-    fn call(&self, function: Function, args: &[String]) -> Result<String, &'static str> {
+    fn call(&self, function: CallName, args: &[String]) -> Result<String, &'static str> {
         let all = args.join(", ");
         Ok(match function {
-            Function::Div => format!("div({all})"),
-            Function::Rem => format!("rem({all})"),
-            Function::Quotient => format!("quotient({all})"),
-            Function::ToReal => format!("F({all})"),
-            Function::Floor => format!("floor({all})"),
-            Function::Concat => format!("({})", args.join(" + ")),
-            Function::Length => format!("len({all})"),
-            Function::Contains => format!("({} in {})", args[1], args[0]),
-            Function::Prefix => format!("{}.startswith({})", args[1], args[0]),
-            Function::Suffix => format!("{}.endswith({})", args[1], args[0]),
+            CallName::Div => format!("div({all})"),
+            CallName::Rem => format!("rem({all})"),
+            CallName::Quotient => format!("quotient({all})"),
+            CallName::ToReal => format!("F({all})"),
+            CallName::Floor => format!("floor({all})"),
+            CallName::Concat => format!("({})", args.join(" + ")),
+            CallName::Length => format!("len({all})"),
+            CallName::Contains => format!("({} in {})", args[1], args[0]),
+            CallName::Prefix => format!("{}.startswith({})", args[1], args[0]),
+            CallName::Suffix => format!("{}.endswith({})", args[1], args[0]),
         })
     }
 }

@@ -9,12 +9,12 @@ use ioxide_model::number::Rational;
 use ioxide_model::sort::Sort;
 use ioxide_model::term::{Term, TermPool, VarId};
 use ioxide_model::value::Value;
-use ioxide_testgen::case::{Arc, Case, corners};
+use ioxide_testgen::case::{CaseArc, TestCase, corners};
 
 use super::choice::choices;
-use super::expr::{Dialect, Function, expression, quoted};
+use super::expr::{CallName, ExprDialect, expression, quoted};
 use super::python::{ascii, unwritable};
-use super::{Action, CaseView, Unwritable};
+use super::{ArcActor, CaseView, Unwritable};
 
 /// What every module starts with: values, the system's interface, the run.
 const RUNTIME: &str = include_str!("rust/runtime.rs.txt");
@@ -33,9 +33,9 @@ pub fn rust(view: &CaseView<'_>) -> Result<String, Unwritable> {
         "/// The tree: one state per step of the path.\npub fn states() -> Vec<State> {\n    vec![\n",
     );
     let mut pool = view.model.pool.clone();
-    let dialect = Rust { tm: view.case.tm };
+    let dialect = RustCase { tm: view.case.tm };
     for (n, state) in view.case.states.iter().enumerate() {
-        let (name, delay) = (string(&Case::state_name(n)), string(view.name(state.delay)));
+        let (name, delay) = (string(&TestCase::state_name(n)), string(view.name(state.delay)));
         let _ = writeln!(out, "        State {{ name: {name}, delay: {delay}, arcs: vec![");
         for arc in &state.arcs {
             let corners = corners(&mut pool, state.delay, arc.guard);
@@ -43,7 +43,7 @@ pub fn rust(view: &CaseView<'_>) -> Result<String, Unwritable> {
                 arc.fields.iter().map(|&field| choices(&mut pool, field, arc.guard)).collect();
             let write = |term| expression(&pool, &dialect, term);
             let guard = write(arc.guard).map_err(|lacks| unwritable(n, arc, lacks))?;
-            let mut written = Written { guard, ..Written::default() };
+            let mut written = WrittenArc { guard, ..WrittenArc::default() };
             written.corners = corners.into_iter().filter_map(|term| write(term).ok()).collect();
             if arc.witness.as_ref().is_some_and(|stimulus| !stimulus.always) {
                 written.choices = arc
@@ -69,7 +69,7 @@ pub fn rust(view: &CaseView<'_>) -> Result<String, Unwritable> {
 
 /// The expressions of an arc.
 #[derive(Default)]
-struct Written {
+struct WrittenArc {
     guard: String,
     corners: Vec<String>,
     /// Values to try, by field.
@@ -79,13 +79,13 @@ struct Written {
 fn write_arc(
     out: &mut String,
     view: &CaseView<'_>,
-    arc: &Arc,
-    written: &Written,
+    arc: &CaseArc,
+    written: &WrittenArc,
 ) -> Result<(), &'static str> {
     let action = match view.action(arc) {
-        Action::Send => "Action::Send",
-        Action::Receive => "Action::Receive",
-        Action::Silence => "Action::Silence",
+        ArcActor::Send => "Action::Send",
+        ArcActor::Receive => "Action::Receive",
+        ArcActor::Silence => "Action::Silence",
     };
     let message = arc.gate.map_or("", |gate| &view.model.sts.gates[gate].name);
     let fields: Vec<String> = arc.fields.iter().map(|&field| string(view.name(field))).collect();
@@ -124,11 +124,11 @@ fn maker(sort: Sort) -> &'static str {
     }
 }
 
-struct Rust {
+struct RustCase {
     tm: VarId,
 }
 
-impl Dialect for Rust {
+impl ExprDialect for RustCase {
     fn var(&self, pool: &TermPool, var: VarId) -> Result<String, &'static str> {
         if var == self.tm {
             return Ok("TM".into());
@@ -166,19 +166,19 @@ impl Dialect for Rust {
         Ok(format!("(if {cond} {{ {then} }} else {{ {other} }})"))
     }
 
-    fn call(&self, function: Function, args: &[String]) -> Result<String, &'static str> {
+    fn call(&self, function: CallName, args: &[String]) -> Result<String, &'static str> {
         let all = args.join(", ");
         Ok(match function {
-            Function::Div => format!("div({all})"),
-            Function::Rem => format!("rem({all})"),
-            Function::Quotient => format!("quotient({all})"),
-            Function::ToReal => format!("({all} as f64)"),
-            Function::Floor => format!("({all}.floor() as i128)"),
-            Function::Concat => format!("[{all}].concat()"),
-            Function::Length => format!("({all}.chars().count() as i128)"),
-            Function::Contains => format!("{}.contains(&{})", args[0], args[1]),
-            Function::Prefix => format!("{}.starts_with(&{})", args[1], args[0]),
-            Function::Suffix => format!("{}.ends_with(&{})", args[1], args[0]),
+            CallName::Div => format!("div({all})"),
+            CallName::Rem => format!("rem({all})"),
+            CallName::Quotient => format!("quotient({all})"),
+            CallName::ToReal => format!("({all} as f64)"),
+            CallName::Floor => format!("({all}.floor() as i128)"),
+            CallName::Concat => format!("[{all}].concat()"),
+            CallName::Length => format!("({all}.chars().count() as i128)"),
+            CallName::Contains => format!("{}.contains(&{})", args[0], args[1]),
+            CallName::Prefix => format!("{}.starts_with(&{})", args[1], args[0]),
+            CallName::Suffix => format!("{}.ends_with(&{})", args[1], args[0]),
         })
     }
 }

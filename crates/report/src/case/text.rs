@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use ioxide_testgen::case::Case;
+use ioxide_testgen::case::TestCase;
 
 use super::CaseView;
 
@@ -16,8 +16,8 @@ pub fn text(view: &CaseView<'_>) -> String {
     }
     for (n, state) in case.states.iter().enumerate() {
         let _ = match state.loc {
-            Some(loc) => writeln!(out, "\n{} at {}", Case::state_name(n), sts.locations[loc].name),
-            None => writeln!(out, "\n{}", Case::state_name(n)),
+            Some(loc) => writeln!(out, "\n{} at {}", TestCase::state_name(n), sts.locations[loc].name),
+            None => writeln!(out, "\n{}", TestCase::state_name(n)),
         };
         for arc in &state.arcs {
             let _ = write!(out, "  {:<4} {:<14} {}", arc.rule.word(), view.target(arc), view.message(arc));

@@ -10,13 +10,13 @@ use std::fmt::Write as _;
 use ioxide_model::number::Rational;
 use ioxide_model::sort::Sort;
 use ioxide_model::sts::{Gate, GateId, GateKind};
-use ioxide_model::term::{Node, Term, TermPool, VarId};
+use ioxide_model::term::{Term, TermNode, TermPool, VarId};
 use ioxide_model::value::Value;
-use ioxide_testgen::case::{Arc, Case, CaseState, Target, corners};
+use ioxide_testgen::case::{ArcTarget, CaseArc, CaseState, TestCase, corners};
 
-use super::expr::{Dialect, Function, expression, quoted};
+use super::expr::{CallName, ExprDialect, expression, quoted};
 use super::python::{ascii, identifier, unwritable};
-use super::{Action, CaseView, Unwritable};
+use super::{ArcActor, CaseView, Unwritable};
 
 /// The module.
 ///
@@ -44,7 +44,7 @@ pub fn ttcn3(view: &CaseView<'_>) -> Result<String, Unwritable> {
 /// A module goes from state to state as they stand.
 fn refuse_branches(view: &CaseView<'_>) -> Result<(), Unwritable> {
     for (n, state) in view.case.states.iter().enumerate() {
-        let is_jump = |arc: &&Arc| matches!(arc.target, Target::State(next) if next != n + 1);
+        let is_jump = |arc: &&CaseArc| matches!(arc.target, ArcTarget::State(next) if next != n + 1);
         if let Some(arc) = state.arcs.iter().find(is_jump) {
             return Err(unwritable(n, arc, "jumps between states"));
         }
@@ -105,10 +105,10 @@ fn write_variables(out: &mut String, view: &CaseView<'_>) -> Result<(), Unwritab
 }
 
 fn write_state(out: &mut String, view: &CaseView<'_>, n: usize, state: &CaseState) -> Result<(), Unwritable> {
-    let _ = writeln!(out, "\n    // {}", Case::state_name(n));
+    let _ = writeln!(out, "\n    // {}", TestCase::state_name(n));
     let delay = variable(view.name(state.delay));
     out.push_str("    silence.start(TM + LATENCY);\n");
-    let stimulus = state.arcs.iter().find(|arc| view.action(arc) == Action::Send);
+    let stimulus = state.arcs.iter().find(|arc| view.action(arc) == ArcActor::Send);
     if let Some(wait) = stimulus.and_then(|arc| arc.witness.as_ref()) {
         let _ = writeln!(out, "    wait.start({});", float(&wait.delay));
     }
@@ -163,15 +163,15 @@ fn write_choice(
     state: &CaseState,
     gate: Option<GateId>,
 ) -> Result<(), Unwritable> {
-    let dialect = Ttcn3 { tm: view.case.tm };
+    let dialect = Ttcn3Case { tm: view.case.tm };
     let mut pool = view.model.pool.clone();
-    let arcs: Vec<&Arc> = state.arcs.iter().filter(|arc| arc.gate == gate).collect();
-    let (failing, others): (Vec<&Arc>, Vec<&Arc>) = arcs.iter().partition(|arc| is_failure(arc));
+    let arcs: Vec<&CaseArc> = state.arcs.iter().filter(|arc| arc.gate == gate).collect();
+    let (failing, others): (Vec<&CaseArc>, Vec<&CaseArc>) = arcs.iter().partition(|arc| is_failure(arc));
     let instants = match gate {
         Some(_) => instants(&mut pool, state.delay, &arcs),
         None => Vec::new(),
     };
-    let choice = |pool: &TermPool, arc: &Arc, guard: Term| -> Result<String, Unwritable> {
+    let choice = |pool: &TermPool, arc: &CaseArc, guard: Term| -> Result<String, Unwritable> {
         let guard = expression(pool, &dialect, guard).map_err(|lacks| unwritable(n, arc, lacks))?;
         Ok(format!("if ({guard}) {{ {} }}\n        else ", outcome(n, arc)))
     };
@@ -198,7 +198,7 @@ fn write_choice(
     let _ = writeln!(
         out,
         "{{ setverdict(inconc, \"{}: nothing is said about this\"); stop; }}",
-        Case::state_name(n)
+        TestCase::state_name(n)
     );
     Ok(())
 }
@@ -207,7 +207,7 @@ fn write_stimulus(
     out: &mut String,
     view: &CaseView<'_>,
     n: usize,
-    arc: &Arc,
+    arc: &CaseArc,
     delay: &str,
 ) -> Result<(), Unwritable> {
     let Some((stimulus, gate)) = arc.witness.as_ref().zip(arc.gate) else { return Ok(()) };
@@ -223,10 +223,10 @@ fn write_stimulus(
         values.push(format!("{} := {}", field_name(name), variable(view.name(var))));
     }
     if !stimulus.always {
-        let dialect = Ttcn3 { tm: view.case.tm };
+        let dialect = Ttcn3Case { tm: view.case.tm };
         let guard = expression(&view.model.pool, &dialect, arc.guard);
         let guard = guard.map_err(|lacks| unwritable(n, arc, lacks))?;
-        let verdict = format!("setverdict(inconc, \"{}: no input fits\"); stop;", Case::state_name(n));
+        let verdict = format!("setverdict(inconc, \"{}: no input fits\"); stop;", TestCase::state_name(n));
         let _ = writeln!(out, "        if (not {guard}) {{ {verdict} }}");
     }
     let _ = writeln!(out, "        p.send({}:{{ {} }});", type_of(gate), values.join(", "));
@@ -235,35 +235,35 @@ fn write_stimulus(
 }
 
 /// The value that the guard asks of a field, by what was seen, if it says one.
-fn required(view: &CaseView<'_>, arc: &Arc, field: VarId) -> Option<String> {
+fn required(view: &CaseView<'_>, arc: &CaseArc, field: VarId) -> Option<String> {
     let pool = &view.model.pool;
     let asked = pool.conjuncts(arc.guard).into_iter().find_map(|fact| {
-        let Node::Eq(a, b) = *pool.node(fact) else { return None };
-        let is_field = |term: Term| matches!(pool.node(term), Node::Var(var) if *var == field);
+        let TermNode::Eq(a, b) = *pool.node(fact) else { return None };
+        let is_field = |term: Term| matches!(pool.node(term), TermNode::Var(var) if *var == field);
         if is_field(a) { Some(b) } else { is_field(b).then_some(a) }
     })?;
     let is_known = arc.fields.iter().all(|&own| !pool.mentions(asked, own));
-    is_known.then(|| expression(pool, &Ttcn3 { tm: view.case.tm }, asked).ok()).flatten()
+    is_known.then(|| expression(pool, &Ttcn3Case { tm: view.case.tm }, asked).ok()).flatten()
 }
 
 /// What an arc does: on to the next state, or the verdict.
-fn outcome(n: usize, arc: &Arc) -> String {
+fn outcome(n: usize, arc: &CaseArc) -> String {
     match arc.target {
-        Target::State(_) => "silence.stop;".into(),
-        Target::Verdict(verdict) => {
+        ArcTarget::State(_) => "silence.stop;".into(),
+        ArcTarget::Verdict(verdict) => {
             let word = match verdict.word() {
                 "PASS" => "pass",
                 fail if fail.starts_with("FAIL") => "fail",
                 _ => "inconc",
             };
-            let state = Case::state_name(n);
+            let state = TestCase::state_name(n);
             format!("setverdict({word}, \"{} by {} at {state}\"); stop;", verdict.word(), arc.rule.word())
         }
     }
 }
 
-fn is_failure(arc: &Arc) -> bool {
-    matches!(arc.target, Target::Verdict(verdict) if verdict.word().starts_with("FAIL"))
+fn is_failure(arc: &CaseArc) -> bool {
+    matches!(arc.target, ArcTarget::Verdict(verdict) if verdict.word().starts_with("FAIL"))
 }
 
 /// Where an instant comes from.
@@ -276,7 +276,7 @@ enum Offset {
 }
 
 /// The instants that may have been the true one of a message; the seen one aside.
-fn instants(pool: &mut TermPool, delay: VarId, arcs: &[&Arc]) -> Vec<(Term, Offset)> {
+fn instants(pool: &mut TermPool, delay: VarId, arcs: &[&CaseArc]) -> Vec<(Term, Offset)> {
     let seen = pool.var(delay);
     if !arcs.iter().any(|arc| pool.mentions(arc.guard, delay)) {
         return Vec::new();
@@ -306,11 +306,11 @@ fn at_instant(pool: &mut TermPool, delay: VarId, guard: Term, instant: Term) -> 
     pool.substitute(guard, &[(delay, instant)].into_iter().collect())
 }
 
-struct Ttcn3 {
+struct Ttcn3Case {
     tm: VarId,
 }
 
-impl Dialect for Ttcn3 {
+impl ExprDialect for Ttcn3Case {
     fn var(&self, pool: &TermPool, var: VarId) -> Result<String, &'static str> {
         let name = &pool.var_info(var).name;
         Ok(match &**name {
@@ -336,22 +336,22 @@ impl Dialect for Ttcn3 {
         Err("conditional expressions")
     }
 
-    fn call(&self, function: Function, args: &[String]) -> Result<String, &'static str> {
+    fn call(&self, function: CallName, args: &[String]) -> Result<String, &'static str> {
         let all = args.join(", ");
         match function {
-            Function::ToReal => Ok(format!("int2float({all})")),
-            Function::Concat => Ok(format!("({})", args.join(" & "))),
-            Function::Length => Ok(format!("lengthof({all})")),
+            CallName::ToReal => Ok(format!("int2float({all})")),
+            CallName::Concat => Ok(format!("({})", args.join(" & "))),
+            CallName::Length => Ok(format!("lengthof({all})")),
             // `mod` by a positive number is never negative there either.
-            Function::Rem if is_positive(&args[1]) => Ok(format!("({} mod {})", args[0], args[1])),
-            Function::Div if is_positive(&args[1]) => {
+            CallName::Rem if is_positive(&args[1]) => Ok(format!("({} mod {})", args[0], args[1])),
+            CallName::Div if is_positive(&args[1]) => {
                 let (a, b) = (&args[0], &args[1]);
                 Ok(format!("(({a} - ({a} mod {b})) / {b})"))
             }
-            Function::Div | Function::Rem | Function::Quotient | Function::Floor => {
+            CallName::Div | CallName::Rem | CallName::Quotient | CallName::Floor => {
                 Err("Euclidean and total division")
             }
-            Function::Contains | Function::Prefix | Function::Suffix => Err("search in strings"),
+            CallName::Contains | CallName::Prefix | CallName::Suffix => Err("search in strings"),
         }
     }
 }

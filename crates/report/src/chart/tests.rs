@@ -2,16 +2,22 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn step(kind: LabelKind, text: &str) -> Step {
-    Step { kind, text: excerpt(text, MAX_TEXT), part: None }
+fn step(kind: LabelKind, text: &str) -> ChartStep {
+    ChartStep { kind, text: excerpt(text, MAX_TEXT), part: None }
 }
 
 fn allowed(label: &str, switch: Option<&str>) -> Allowed {
     Allowed { label: label.into(), switch: switch.map(Into::into) }
 }
 
-fn drawn(steps: &[Step], before: usize, instead: Option<&[Allowed]>, width: usize) -> String {
-    draw(&Chart { steps, before, last: instead.map_or(Last::Fine, Last::Instead), width }).join("\n")
+fn drawn(steps: &[ChartStep], before: usize, instead: Option<&[Allowed]>, width: usize) -> String {
+    draw(&SequenceChart {
+        steps,
+        before,
+        last: instead.map_or(LastStepNote::Fine, LastStepNote::Instead),
+        width,
+    })
+    .join("\n")
 }
 
 #[test]
@@ -75,7 +81,7 @@ fn many_alternatives_are_counted() {
     ");
 }
 
-fn any_step() -> impl Strategy<Value = Step> {
+fn any_step() -> impl Strategy<Value = ChartStep> {
     let kind = prop_oneof![
         Just(LabelKind::Input),
         Just(LabelKind::Observed),
@@ -95,8 +101,8 @@ proptest! {
     ) {
         let instead: Option<Vec<Allowed>> =
             labels.map(|all| all.into_iter().map(|(label, switch)| Allowed { label, switch }).collect());
-        let lines = draw(&Chart {
-            steps: &steps, before: 3, last: instead.as_deref().map_or(Last::Forbidden, Last::Instead), width,
+        let lines = draw(&SequenceChart {
+            steps: &steps, before: 3, last: instead.as_deref().map_or(LastStepNote::Forbidden, LastStepNote::Instead), width,
         });
         let lanes = |line: &str| {
             let bars: Vec<usize> =
@@ -118,7 +124,7 @@ proptest! {
     #[test]
     fn a_hostile_value_of_a_megabyte_takes_three_lines(c in any::<char>()) {
         let steps = [step(LabelKind::Output, &c.to_string().repeat(200_000))];
-        let lines = draw(&Chart { steps: &steps, before: 0, last: Last::Fine, width: WIDTH });
+        let lines = draw(&SequenceChart { steps: &steps, before: 0, last: LastStepNote::Fine, width: WIDTH });
         prop_assert!(lines.len() <= 4);
     }
 }
@@ -136,14 +142,15 @@ fn what_somebody_else_sends_is_no_arrow_of_the_tester() {
 /// A part has a lane of its own; what goes further passes the lanes before it.
 #[test]
 fn parts_have_lanes() {
-    let of = |kind, text: &str, part: &str| Step { part: Some(part.into()), ..step(kind, text) };
+    let of = |kind, text: &str, part: &str| ChartStep { part: Some(part.into()), ..step(kind, text) };
     let steps = [
         of(LabelKind::Input, "?client.say(i: 2)", "client[2]"),
         of(LabelKind::Output, "!client.show(i: 1)", "client[1]"),
         step(LabelKind::Quiescence, "silence"),
         of(LabelKind::Output, "!server.done", "server"),
     ];
-    let lines = draw(&Chart { steps: &steps, before: 0, last: Last::Forbidden, width: WIDTH });
+    let lines =
+        draw(&SequenceChart { steps: &steps, before: 0, last: LastStepNote::Forbidden, width: WIDTH });
     insta::assert_snapshot!(lines.join("\n"), @r"
             tester                    client[1]  client[2]  server
          1  │── ?client.say(i: 2) ────┼─────────▶│          │
@@ -151,6 +158,7 @@ fn parts_have_lanes() {
          3  │········ silence ········│          │          │
     ✗    4  │◀──────── !server.done ──┼──────────┼──────────│
     ");
-    let alone = draw(&Chart { steps: &steps[..1], before: 0, last: Last::Fine, width: WIDTH });
+    let alone =
+        draw(&SequenceChart { steps: &steps[..1], before: 0, last: LastStepNote::Fine, width: WIDTH });
     assert!(alone[0].ends_with("system"), "{alone:?}");
 }

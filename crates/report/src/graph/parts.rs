@@ -6,17 +6,17 @@
 
 use std::collections::BTreeMap;
 
-use ioxide_model::compose::{Composition, Part as SystemPart, PartId};
+use ioxide_model::compose::{Composition, PartId, PartSystem as SystemPart};
 use ioxide_model::index::Idx;
 use ioxide_model::sts::{Model, Switch, SwitchId};
-use ioxide_model::term::{Node as TermNode, Term, VarId};
+use ioxide_model::term::{Term, TermNode, VarId};
 use ioxide_model::value::Value;
 
-use super::{Edge, Graph, Line, Node, NodeId, Part, switch_lines};
+use super::{EdgeLine, GraphEdge, GraphNode, GraphNodeId, LinePart, PictureGraph, switch_lines};
+use crate::control_characters::show_control_characters;
 use crate::describe::describe;
-use crate::visible::visible;
 
-impl Graph {
+impl PictureGraph {
     /// The parts of `model`, which is `composition`.
     pub(super) fn of_parts(model: &Model, composition: &Composition) -> Self {
         // Terms are put together anew, in a pool of their own.
@@ -31,23 +31,23 @@ impl Graph {
         for (id, part) in composition.parts.iter_enumerated() {
             edges.extend(steps(&mut model, composition, (id, part), firsts[id.index()]));
         }
-        let title = visible(&model.sts.name);
+        let title = show_control_characters(&model.sts.name);
         Self { title, nodes: nodes.into_iter().collect(), edges: edges.into_iter().collect() }
     }
 }
 
 /// Where a part can be.
-fn places(model: &Model, part: &SystemPart) -> Vec<Node> {
+fn places(model: &Model, part: &SystemPart) -> Vec<GraphNode> {
     if part.places.is_empty() {
-        return vec![Node { initial: true, ..Node::named(&part.name) }];
+        return vec![GraphNode { initial: true, ..GraphNode::named(&part.name) }];
     }
     let start = part.control.and_then(|control| {
         let var = model.sts.vars.iter().find(|var| var.var == control)?;
         place(model.pool.as_value(var.init?)?)
     });
-    let node = |(at, name): (usize, &std::sync::Arc<str>)| Node {
+    let node = |(at, name): (usize, &std::sync::Arc<str>)| GraphNode {
         initial: at == start.unwrap_or(0),
-        ..Node::named(&format!("{}: {name}", part.name))
+        ..GraphNode::named(&format!("{}: {name}", part.name))
     };
     part.places.iter().enumerate().map(node).collect()
 }
@@ -65,8 +65,8 @@ fn steps(
     composition: &Composition,
     (id, part): (PartId, &SystemPart),
     first: usize,
-) -> Vec<Edge> {
-    let mut found: BTreeMap<(usize, usize, usize, String), Edge> = BTreeMap::new();
+) -> Vec<GraphEdge> {
+    let mut found: BTreeMap<(usize, usize, usize, String), GraphEdge> = BTreeMap::new();
     let switches: Vec<(SwitchId, Switch)> =
         model.sts.switches.iter_enumerated().map(|(id, switch)| (id, switch.clone())).collect();
     for (switch_id, switch) in switches {
@@ -85,16 +85,16 @@ fn steps(
             // What a channel does with its packets needs no telling.
             lines.truncate(1);
         }
-        let edge = Edge {
-            from: NodeId::new(first + from),
-            to: NodeId::new(first + to),
+        let edge = GraphEdge {
+            from: GraphNodeId::new(first + from),
+            to: GraphNodeId::new(first + to),
             kind: model.sts.kind_of(&switch).into(),
             switch: Some(switch_id),
             doc: switch.doc.clone(),
-            ..Edge::plain(NodeId::new(first), NodeId::new(first), "")
+            ..GraphEdge::plain(GraphNodeId::new(first), GraphNodeId::new(first), "")
         };
         let key = (order, from, to, own.switch.to_string());
-        let edge = found.entry(key).or_insert(Edge { lines: lines.clone(), ..edge });
+        let edge = found.entry(key).or_insert(GraphEdge { lines: lines.clone(), ..edge });
         if edge.switch != Some(switch_id) {
             edge.more.push(switch_id);
             edge.lines.retain(|line| is_meeting(line) || lines.contains(line));
@@ -107,15 +107,15 @@ fn steps(
 }
 
 /// Tells with whom a step is taken.
-fn meets(edge: &mut Edge, others: &str) {
+fn meets(edge: &mut GraphEdge, others: &str) {
     const MAX_TOLD: usize = 3;
     match edge.lines.iter_mut().find(|line| is_meeting(line)) {
         None => edge.lines.insert(
             edge.lines.len().min(1),
-            Line { part: Part::Message, text: visible(&format!("with {others}")) },
+            EdgeLine { part: LinePart::Message, text: show_control_characters(&format!("with {others}")) },
         ),
         Some(line) if line.text.split(" or ").count() < MAX_TOLD => {
-            line.text.push_str(&visible(&format!(" or {others}")));
+            line.text.push_str(&show_control_characters(&format!(" or {others}")));
         }
         Some(line) if !line.text.ends_with(" …") => line.text.push_str(" …"),
         Some(_) => {}
@@ -123,8 +123,8 @@ fn meets(edge: &mut Edge, others: &str) {
 }
 
 /// Whether a line tells with whom a step is taken.
-fn is_meeting(line: &Line) -> bool {
-    line.part == Part::Message && line.text.starts_with("with ")
+fn is_meeting(line: &EdgeLine) -> bool {
+    line.part == LinePart::Message && line.text.starts_with("with ")
 }
 
 /// Where a part is before and after a switch.

@@ -10,22 +10,22 @@ use ioxide_runner::reporter::Reporter;
 use serde::ser::{Serialize, SerializeStruct as _, Serializer};
 use serde_json::{Value as Json, json};
 
-use super::runs::Runs;
-use super::tape::Tape;
+use super::run_tape::RunTape;
+use super::runs::RunsPage;
 use crate::summary::Summary;
 use crate::summary::story::plural;
 
 /// What is known of a campaign so far.
 #[derive(Default)]
-pub struct Campaign {
+pub struct CampaignPage {
     /// Its figures.
     pub summary: Summary,
-    runs: Runs,
+    runs: RunsPage,
     /// The smaller runs: the number of the run each was made from, from 1, and its steps.
     smaller: Vec<(u64, Json)>,
 }
 
-impl Campaign {
+impl CampaignPage {
     /// The model, and how it went.
     #[must_use]
     pub fn headline(&self) -> (String, String) {
@@ -42,8 +42,8 @@ impl Campaign {
 
     /// What was taken of each part of a system.
     fn parts(&self) -> Json {
-        let part = |family: crate::summary::parts::Family| {
-            let crate::summary::parts::Family { name, instances, total, some, each } = family;
+        let part = |family: crate::summary::parts::PartFamily| {
+            let crate::summary::parts::PartFamily { name, instances, total, some, each } = family;
             json!({ "name": name, "instances": instances, "total": total, "some": some, "each": each })
         };
         self.summary.families().into_iter().map(part).collect()
@@ -51,7 +51,7 @@ impl Campaign {
 
     /// How often each value was sent, by field.
     fn values(&self) -> Json {
-        let field = |told: crate::values::Counts<'_>| {
+        let field = |told: crate::values::ValueCounts<'_>| {
             let values: Vec<Json> = told.values.iter().map(|(value, n)| json!([value, n])).collect();
             json!({
                 "message": told.message, "field": told.field, "are_numbers": told.are_numbers,
@@ -64,7 +64,7 @@ impl Campaign {
 }
 
 /// The document's part on it.
-impl Serialize for Campaign {
+impl Serialize for CampaignPage {
     fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
         let mut campaign = out.serialize_struct("Campaign", 7)?;
         campaign.serialize_field("figures", &self.summary.to_json())?;
@@ -78,14 +78,14 @@ impl Serialize for Campaign {
     }
 }
 
-impl Reporter for Campaign {
+impl Reporter for CampaignPage {
     fn event(&mut self, event: &Event) -> io::Result<()> {
         match &event.event {
             EventKind::RunStarted(told) => self.runs.start(told, event.time_ns),
             EventKind::Stimulus(told) | EventKind::Observation(told) => self.runs.step(event, told),
             EventKind::Shrunk(told) => {
                 let steps = json!({
-                    "tape": Tape::of(&told.trace), "from": told.from, "attempts": told.attempts,
+                    "tape": RunTape::of(&told.trace), "from": told.from, "attempts": told.attempts,
                     "minimal": told.minimal, "reproduced": told.reproduced, "of": told.of,
                 });
                 self.smaller.push((told.run + 1, steps));

@@ -14,11 +14,11 @@ const MAX_GATES: usize = 100;
 
 /// Answers by message and class.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Latency {
+pub(super) struct LatencyPage {
     gates: BTreeMap<String, BTreeMap<u32, u64>>,
 }
 
-impl Latency {
+impl LatencyPage {
     /// Counts an answer that took `ns`; nothing is counted where no time passes.
     pub(super) fn add(&mut self, label: &LabelTold, ns: u64) {
         if label.kind != LabelKind::Output || ns == 0 {

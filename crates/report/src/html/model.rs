@@ -5,10 +5,10 @@ use ioxide_model::source::Sources;
 use ioxide_model::sts::{GateKind, Model, Switch, SwitchId};
 use serde_json::{Value as Json, json};
 
+use crate::control_characters::{excerpt, show_control_characters};
 use crate::describe::{describe, kind_word};
-use crate::graph::Graph;
-use crate::svg::{Form, SvgConfig, svg};
-use crate::visible::{excerpt, visible};
+use crate::graph::PictureGraph;
+use crate::svg::{PictureUse, SvgConfig, svg};
 
 /// Characters of a source text.
 const MAX_SOURCE: usize = 2_000;
@@ -17,7 +17,7 @@ const MAX_DRAWN_IN_FULL: usize = 400;
 
 /// Whether a switch can be taken at all: a priori coverage.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reach {
+pub enum SwitchReach {
     /// A purpose takes it.
     Reached,
     /// It was proved that nothing takes it, for this reason.
@@ -43,7 +43,7 @@ impl ModelPart {
         model: &Model,
         sources: &Sources,
         file: &str,
-        reach: Option<&IndexVec<SwitchId, Reach>>,
+        reach: Option<&IndexVec<SwitchId, SwitchReach>>,
     ) -> Self {
         let sts = &model.sts;
         let switch = |(id, switch): (SwitchId, &Switch)| {
@@ -61,27 +61,27 @@ impl ModelPart {
             "locations": sts.locations.iter().map(location).collect::<Vec<_>>(),
             "gates": gates.map(gate).collect::<Vec<_>>(),
         });
-        Self { name: visible(&sts.name), picture: picture(model), json }
+        Self { name: show_control_characters(&sts.name), picture: picture(model), json }
     }
 }
 
 /// The picture of a model; of a large one, with the names of switches instead of their texts.
 #[must_use]
 pub fn picture(model: &Model) -> String {
-    let graph = Graph::of(model);
+    let graph = PictureGraph::of(model);
     let graph = if graph.edges().len() > MAX_DRAWN_IN_FULL { graph.with_short_lines() } else { graph };
-    svg(&graph, SvgConfig { direction: None, form: Form::Inline })
+    svg(&graph, SvgConfig { direction: None, form: PictureUse::Inline })
 }
 
-fn switch_json(model: &Model, sources: &Sources, switch: &Switch, reach: Option<&Reach>) -> Json {
+fn switch_json(model: &Model, sources: &Sources, switch: &Switch, reach: Option<&SwitchReach>) -> Json {
     let sts = &model.sts;
     let text = describe(model, switch);
     let source = sources.slice(switch.span);
     let place = (!source.is_empty()).then(|| sources.line_column(switch.span));
     let (word, why) = match reach {
-        Some(Reach::Reached) => (Some("reached"), None),
-        Some(Reach::Never(why)) => (Some("never"), Some(why)),
-        Some(Reach::Open(why)) => (Some("open"), Some(why)),
+        Some(SwitchReach::Reached) => (Some("reached"), None),
+        Some(SwitchReach::Never(why)) => (Some("never"), Some(why)),
+        Some(SwitchReach::Open(why)) => (Some("open"), Some(why)),
         None => (None, None),
     };
     let updates: Vec<String> = text.updates.iter().map(|(var, value)| format!("{var} := {value}")).collect();

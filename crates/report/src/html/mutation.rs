@@ -4,7 +4,7 @@ use serde::Serialize;
 
 /// What became of the mutants of a model.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Mutation {
+pub struct MutationPage {
     /// The model.
     pub model: String,
     /// The suite or tester that was measured; empty if the suite was made from the mutants themselves.
@@ -45,7 +45,7 @@ pub struct TestRow {
     pub kills: Vec<usize>,
 }
 
-impl Mutation {
+impl MutationPage {
     /// Mutants that are told apart by some trace, and those of them that were killed.
     #[must_use]
     pub fn score(&self) -> (usize, usize) {

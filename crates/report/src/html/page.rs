@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use super::Page;
-use crate::visible::excerpt;
+use super::ReportPage;
+use crate::control_characters::excerpt;
 
 /// The script, as built from `web/src/report`.
 const SCRIPT: &str = include_str!("../../assets/report.js");
@@ -19,7 +19,7 @@ const MAX_TITLE: usize = 120;
 ///
 /// The first words are there before the data, so a reader sees them while the rest is read, and
 /// without any script.
-pub(super) fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(page: &ReportPage, out: &mut dyn Write) -> io::Result<()> {
     let (about, verdict) = page.headline();
     let title = escaped(&excerpt(&about, MAX_TITLE));
     let verdict = escaped(&excerpt(&verdict, MAX_TITLE));

@@ -5,15 +5,15 @@
 
 use std::collections::BTreeMap;
 
-use ioxide_runner::event::{Event, Outcome, RunStarted, StepTold};
+use ioxide_runner::event::{Event, RunOutcome, RunStarted, StepTold};
 use ioxide_runner::line::cut;
 use serde::ser::{Serialize, SerializeStruct as _, Serializer};
 use serde_json::{Value as Json, json};
 
-use super::latency::Latency;
-use super::taken::{self, InRun, Taken};
-use super::tape::Tape;
-use crate::summary::{Ended, Novelty};
+use super::latency::LatencyPage;
+use super::run_tape::RunTape;
+use super::switch_totals::{self, InRun, SwitchTotals};
+use crate::summary::{EndedRun, Novelty};
 
 /// Runs listed.
 const MAX_LISTED: usize = 50_000;
@@ -30,30 +30,30 @@ const MAX_REASON: usize = 200;
 
 /// The runs so far.
 #[derive(Default)]
-pub(super) struct Runs {
-    open: BTreeMap<u64, Open>,
+pub(super) struct RunsPage {
+    open: BTreeMap<u64, OpenRun>,
     begun_last: u64,
     listed: Vec<Json>,
     unlisted: u64,
-    tapes: BTreeMap<u64, Tape>,
+    tapes: BTreeMap<u64, RunTape>,
     room_used: [usize; 2],
     details: BTreeMap<u64, Json>,
-    pub(super) taken: Taken,
-    pub(super) latency: Latency,
+    pub(super) taken: SwitchTotals,
+    pub(super) latency: LatencyPage,
 }
 
 /// A run under way.
 #[derive(Default)]
-struct Open {
-    tape: Tape,
+struct OpenRun {
+    tape: RunTape,
     in_run: InRun,
     last_ns: u64,
 }
 
-impl Runs {
+impl RunsPage {
     pub(super) fn start(&mut self, told: &RunStarted, time_ns: u64) {
         self.begun_last = told.run;
-        let open = Open { tape: Tape::new(time_ns), in_run: InRun::new(), last_ns: time_ns };
+        let open = OpenRun { tape: RunTape::new(time_ns), in_run: InRun::new(), last_ns: time_ns };
         self.open.insert(told.run, open);
         if self.open.len() > MAX_OPEN {
             self.open.pop_first();
@@ -63,16 +63,16 @@ impl Runs {
     pub(super) fn step(&mut self, event: &Event, told: &StepTold) {
         let open = self.open.entry(event.run.unwrap_or(self.begun_last)).or_default();
         open.tape.add(told, event.time_ns);
-        taken::count(&mut open.in_run, told);
+        switch_totals::count(&mut open.in_run, told);
         self.latency.add(&told.label, event.time_ns.saturating_sub(open.last_ns));
         open.last_ns = event.time_ns;
     }
 
-    pub(super) fn end(&mut self, ended: &Ended) {
+    pub(super) fn end(&mut self, ended: &EndedRun) {
         let number = ended.run.number;
         let open = self.open.remove(&number).unwrap_or_default();
         self.taken.settle(open.in_run, number, ended.outcome);
-        let is_trouble = matches!(ended.outcome, Outcome::Fail | Outcome::Error);
+        let is_trouble = matches!(ended.outcome, RunOutcome::Fail | RunOutcome::Error);
         if is_trouble && self.details.len() < MAX_DETAILS {
             self.details.insert(number, details(ended));
         }
@@ -99,8 +99,8 @@ impl Runs {
     }
 
     /// Keeps a tape if there is room for it; says whether it did.
-    fn keep(&mut self, number: u64, tape: Tape, ended: &Ended) -> bool {
-        let is_new = matches!(ended.novelty, Novelty::New(_)) || ended.outcome == Outcome::Error;
+    fn keep(&mut self, number: u64, tape: RunTape, ended: &EndedRun) -> bool {
+        let is_new = matches!(ended.novelty, Novelty::New(_)) || ended.outcome == RunOutcome::Error;
         let (purse, room) = if is_new { (1, ROOM_FOR_TROUBLE) } else { (0, ROOM) };
         // The first of all is kept however large it is: somebody will want to see it.
         let is_room = self.room_used[purse] == 0 || self.room_used[purse] + tape.weight() <= room;
@@ -118,7 +118,7 @@ const COLUMNS: [&str; 9] =
     ["number", "outcome", "steps", "time_ns", "goal", "reason", "kind", "has_tape", "seed"];
 
 /// The runs for the page; runs count from 1 there.
-impl Serialize for Runs {
+impl Serialize for RunsPage {
     fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
         let tapes = self.tapes.iter().chain(self.open.iter().map(|(number, open)| (number, &open.tape)));
         let mut runs = out.serialize_struct("Runs", 6)?;
@@ -142,7 +142,7 @@ impl<T: Serialize> Serialize for RunsByNumber<'_, T> {
 }
 
 /// Why a run failed or had trouble.
-fn details(ended: &Ended) -> Json {
+fn details(ended: &EndedRun) -> Json {
     json!({
         "reason": ended.run.reason(),
         "explanation": ended.run.explanation(),

@@ -2,14 +2,14 @@
 
 use serde::Serialize;
 
-use crate::graph::Graph;
-use crate::svg::{Form, SvgConfig, svg};
+use crate::graph::PictureGraph;
+use crate::svg::{PictureUse, SvgConfig, svg};
 
 /// Tests listed.
 pub const MAX_TESTS: usize = 20_000;
 
 /// A suite and its machine.
-pub struct Suite {
+pub struct SuitePage {
     /// What is told.
     pub told: SuiteTold,
     /// The machine, as SVG.
@@ -37,11 +37,11 @@ pub struct SuiteTold {
     pub failures: Vec<String>,
 }
 
-impl Suite {
+impl SuitePage {
     /// A suite of the machine that `graph` draws.
     #[must_use]
-    pub fn new(graph: Graph, told: SuiteTold) -> Self {
-        let picture = svg(&graph.bundled(), SvgConfig { direction: None, form: Form::Inline });
+    pub fn new(graph: PictureGraph, told: SuiteTold) -> Self {
+        let picture = svg(&graph.bundled(), SvgConfig { direction: None, form: PictureUse::Inline });
         Self { told, picture }
     }
 

@@ -2,8 +2,8 @@
 
 use serde_json::Value as Json;
 
-use super::model::{ModelPart, Reach};
-use super::mutation::{MutantRow, Mutation};
+use super::model::{ModelPart, SwitchReach};
+use super::mutation::{MutantRow, MutationPage};
 use super::*;
 use crate::samples;
 use crate::summary::samples as told;
@@ -19,15 +19,15 @@ fn document(page: &str) -> Json {
     serde_json::from_str(data).expect("JSON")
 }
 
-fn campaign(events: &[Event]) -> Campaign {
-    let mut campaign = Campaign::default();
+fn campaign(events: &[Event]) -> CampaignPage {
+    let mut campaign = CampaignPage::default();
     for event in events {
         campaign.event(event).expect("a fold takes every event");
     }
     campaign
 }
 
-fn text(page: &Page) -> String {
+fn text(page: &ReportPage) -> String {
     let mut bytes = Vec::new();
     page.write(&mut bytes).unwrap();
     String::from_utf8(bytes).unwrap()
@@ -35,7 +35,7 @@ fn text(page: &Page) -> String {
 
 #[test]
 fn the_page_has_the_figures_of_the_campaign() {
-    let page = Page { campaign: Some(campaign(&told::failing())), ..Page::default() };
+    let page = ReportPage { campaign: Some(campaign(&told::failing())), ..ReportPage::default() };
     let json = document(&text(&page));
     assert_eq!((&json["format"], &json["version"]), (&"ioxide-report".into(), &VERSION.into()));
     let figures = page.campaign.as_ref().expect("it is there").summary.to_json();
@@ -60,7 +60,8 @@ fn hostile_words_stay_data() {
             _ => (),
         }
     }
-    let page = Page { campaign: Some(campaign(&events)), record: hostile.into(), ..Page::default() };
+    let page =
+        ReportPage { campaign: Some(campaign(&events)), record: hostile.into(), ..ReportPage::default() };
     let text = text(&page);
     assert_eq!(text.matches("<script").count(), 2, "only ours");
     assert_eq!(text.matches("</script>").count(), 2);
@@ -73,7 +74,8 @@ fn hostile_words_stay_data() {
 #[test]
 fn every_switch_has_its_place_and_what_is_known_of_it() {
     let model = samples::adder();
-    let reach = [Reach::Reached, Reach::Never("no way".into()), Reach::Open("too far".into())];
+    let reach =
+        [SwitchReach::Reached, SwitchReach::Never("no way".into()), SwitchReach::Open("too far".into())];
     let part = ModelPart::new(&model, &Sources::new(), "adder.iox", Some(&reach.into_iter().collect()));
     let switches = part.json["switches"].as_array().expect("switches");
     assert_eq!(switches.len(), 3);
@@ -88,16 +90,16 @@ fn every_switch_has_its_place_and_what_is_known_of_it() {
 fn survivors_count_against_the_score() {
     let mutant = |outcome| MutantRow { outcome, ..MutantRow::default() };
     let mutants = ["killed", "survived", "equivalent", "killed"].map(mutant).to_vec();
-    let mutation = Mutation { model: "M".into(), mutants, ..Mutation::default() };
+    let mutation = MutationPage { model: "M".into(), mutants, ..MutationPage::default() };
     assert_eq!(mutation.score(), (3, 2));
-    let page = text(&Page { mutation: Some(mutation), ..Page::default() });
+    let page = text(&ReportPage { mutation: Some(mutation), ..ReportPage::default() });
     assert!(page.contains("<h1>Mutants of M</h1><p>2 of 3 killable mutants killed</p>"));
     assert_eq!(document(&page)["mutation"]["mutants"][1]["outcome"], "survived");
 }
 
 #[test]
 fn the_policy_allows_nothing_from_elsewhere() {
-    let page = text(&Page::default());
+    let page = text(&ReportPage::default());
     assert!(page.contains("default-src 'none'; script-src 'sha256-"));
     for word in ["unsafe-inline", "unsafe-eval", "http:", "https://cdn", " src=", "href=\"http", "@import"] {
         let head = page.split_once("<body>").expect("a body").0;
@@ -107,7 +109,7 @@ fn the_policy_allows_nothing_from_elsewhere() {
 
 #[test]
 fn numbers_are_counted_in_their_order_and_words_by_how_often() {
-    let mut values = crate::values::Values::default();
+    let mut values = crate::values::SentValues::default();
     for (number, word) in [(10, "tea"), (9, "tea"), (9, "milk"), (-1, "cake")] {
         let mut label = told::label("m");
         label.kind = ioxide_runner::event::LabelKind::Input;
@@ -123,7 +125,7 @@ fn numbers_are_counted_in_their_order_and_words_by_how_often() {
 
 #[test]
 fn a_large_graph_has_the_names_of_its_switches_only() {
-    let graph = crate::graph::Graph::of(&samples::brp()).with_short_lines();
+    let graph = crate::graph::PictureGraph::of(&samples::brp()).with_short_lines();
     assert!(graph.edges().iter().all(|edge| edge.lines.len() == 1 && !edge.text().contains([':', ' '])));
 }
 

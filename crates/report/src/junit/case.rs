@@ -1,36 +1,36 @@
 //! One `testcase`, and the totals over all of them.
 
 use super::xml::{attribute, line};
-use crate::summary::Run;
+use crate::summary::RunSummary;
 
 /// One `testcase`.
-pub(super) struct Case<'a> {
+pub(super) struct JunitCase<'a> {
     pub(super) name: &'a str,
     pub(super) time_ns: u64,
-    pub(super) problem: Problem<'a>,
+    pub(super) problem: JunitProblem<'a>,
     /// The lines inside the element of the problem.
     pub(super) text: &'a [String],
 }
 
 /// What is wrong, in a line.
 #[derive(Clone, Copy)]
-pub(super) enum Problem<'a> {
+pub(super) enum JunitProblem<'a> {
     None,
     Failure(&'a str),
     Error(&'a str),
     Skipped(&'a str),
 }
 
-impl Case<'_> {
+impl JunitCase<'_> {
     pub(super) fn xml(&self, class: &str, file: &str) -> String {
         let file = if file.is_empty() { String::new() } else { format!(" file=\"{}\"", attribute(file)) };
         let (name, class, time) = (attribute(self.name), attribute(class), seconds(self.time_ns));
         let open = format!("<testcase name=\"{name}\" classname=\"{class}\"{file} time=\"{time}\"");
         let (tag, message, kind) = match self.problem {
-            Problem::None => return format!("{open}/>\n"),
-            Problem::Failure(message) => ("failure", message, " type=\"nonconformance\""),
-            Problem::Error(message) => ("error", message, " type=\"trouble\""),
-            Problem::Skipped(message) => ("skipped", message, ""),
+            JunitProblem::None => return format!("{open}/>\n"),
+            JunitProblem::Failure(message) => ("failure", message, " type=\"nonconformance\""),
+            JunitProblem::Error(message) => ("error", message, " type=\"trouble\""),
+            JunitProblem::Skipped(message) => ("skipped", message, ""),
         };
         let text: Vec<String> = self.text.iter().map(|text| line(text)).collect();
         let text = if text.is_empty() { String::new() } else { format!("\n{}\n", text.join("\n")) };
@@ -39,7 +39,7 @@ impl Case<'_> {
 }
 
 /// What a run is called: what it was for, and its number, which keeps names apart.
-pub(super) fn name(run: &Run) -> String {
+pub(super) fn name(run: &RunSummary) -> String {
     match &*run.goal {
         "" => format!("run {}", run.number + 1),
         goal => format!("{goal} (run {})", run.number + 1),
@@ -60,13 +60,13 @@ impl Totals {
     pub(super) const WIDEST: Self =
         Self { tests: u64::MAX, failures: u64::MAX, errors: u64::MAX, skipped: u64::MAX };
 
-    pub(super) fn add(&mut self, problem: &Problem<'_>) {
+    pub(super) fn add(&mut self, problem: &JunitProblem<'_>) {
         self.tests += 1;
         match problem {
-            Problem::None => (),
-            Problem::Failure(_) => self.failures += 1,
-            Problem::Error(_) => self.errors += 1,
-            Problem::Skipped(_) => self.skipped += 1,
+            JunitProblem::None => (),
+            JunitProblem::Failure(_) => self.failures += 1,
+            JunitProblem::Error(_) => self.errors += 1,
+            JunitProblem::Skipped(_) => self.skipped += 1,
         }
     }
 

@@ -5,11 +5,13 @@ use proptest::prelude::*;
 use roxmltree::{Document, Node};
 
 use super::*;
-use crate::summary::samples::{Told, any_campaign, failing, label, run_finished, run_started, seen, started};
+use crate::summary::samples::{
+    SampleEvents, any_campaign, failing, label, run_finished, run_started, seen, started,
+};
 
 fn written(events: &[Event], limit: u64) -> String {
     let mut out = Cursor::new(Vec::new());
-    let mut junit = Junit::new(&mut out).listing(limit);
+    let mut junit = JunitReport::new(&mut out).listing(limit);
     events.iter().for_each(|event| junit.event(event).unwrap());
     junit.finish().unwrap();
     String::from_utf8(out.into_inner()).unwrap()
@@ -105,12 +107,12 @@ fn a_failing_campaign_has_a_case_for_every_run() {
 
 #[test]
 fn runs_beyond_the_limit_are_summed_up() {
-    let mut told = Told::default();
+    let mut told = SampleEvents::default();
     told.say(started(2000));
     for run in 0..2000 {
-        let outcome = if run % 100 == 7 { Outcome::Inconclusive } else { Outcome::Pass };
+        let outcome = if run % 100 == 7 { RunOutcome::Inconclusive } else { RunOutcome::Pass };
         told.say(run_started(run))
-            .say(Told::verdict(VerdictWord::Pass, ""))
+            .say(SampleEvents::verdict(VerdictWord::Pass, ""))
             .say(run_finished(run, outcome, 1));
     }
     let text = written(&told.events, 5);
@@ -133,7 +135,7 @@ fn a_campaign_that_goes_on_is_no_document_yet() {
     let mut events = failing();
     events.pop();
     let mut out = Cursor::new(Vec::new());
-    let mut junit = Junit::new(&mut out);
+    let mut junit = JunitReport::new(&mut out);
     events.iter().for_each(|event| junit.event(event).unwrap());
     drop(junit);
     Document::parse(&String::from_utf8(out.into_inner()).unwrap()).unwrap_err();
@@ -143,7 +145,7 @@ fn a_campaign_that_goes_on_is_no_document_yet() {
 fn it_begins_where_the_writer_stands() {
     let mut out = Cursor::new(b"before".to_vec());
     out.set_position(6);
-    let mut junit = Junit::new(&mut out);
+    let mut junit = JunitReport::new(&mut out);
     failing().iter().for_each(|event| junit.event(event).unwrap());
     let text = String::from_utf8(out.into_inner()).unwrap();
     check(text.strip_prefix("before").unwrap());
@@ -152,27 +154,27 @@ fn it_begins_where_the_writer_stands() {
 proptest! {
     #[test]
     fn whatever_is_said_the_document_is_well_formed(evil in any::<String>(), goal in any::<String>()) {
-        let mut told = Told::default();
+        let mut told = SampleEvents::default();
         let EventKind::CampaignStarted(mut begin) = started(2) else { unreachable!("the beginning") };
         (begin.model, begin.sut, begin.file) = (evil.clone(), evil.clone(), evil.clone());
         told.say(EventKind::CampaignStarted(begin));
         let goal = ioxide_runner::event::RunStarted { run: 0, seed: 1, goal, tolerance: None, unconfirmed: false, connections: Vec::new() };
-        told.say(EventKind::RunStarted(goal)).say(seen(1, label(&evil))).say(Told::fail(&evil));
-        told.say(run_finished(0, Outcome::Fail, 1)).say(run_started(1));
-        told.say(EventKind::Trouble(ioxide_runner::event::Trouble { error: evil.clone(), last_words: evil }));
-        told.say(run_finished(1, Outcome::Error, 0));
+        told.say(EventKind::RunStarted(goal)).say(seen(1, label(&evil))).say(SampleEvents::fail(&evil));
+        told.say(run_finished(0, RunOutcome::Fail, 1)).say(run_started(1));
+        told.say(EventKind::Trouble(ioxide_runner::event::SystemTrouble { error: evil.clone(), last_words: evil }));
+        told.say(run_finished(1, RunOutcome::Error, 0));
         prop_assert_eq!(check(&written(&told.events, LISTED)), [3, 1, 2, 0]);
     }
 
     /// The outcomes of the events, counted by hand, are the totals.
     #[test]
     fn totals_are_those_of_the_events((events, outcomes) in any_campaign()) {
-        let n = |wanted: &[Outcome]| outcomes.iter().filter(|outcome| wanted.contains(outcome)).count();
+        let n = |wanted: &[RunOutcome]| outcomes.iter().filter(|outcome| wanted.contains(outcome)).count();
         let expected = [
             outcomes.len(),
-            n(&[Outcome::Fail]),
-            n(&[Outcome::Error]),
-            n(&[Outcome::Inconclusive, Outcome::Interrupted]),
+            n(&[RunOutcome::Fail]),
+            n(&[RunOutcome::Error]),
+            n(&[RunOutcome::Inconclusive, RunOutcome::Interrupted]),
         ];
         prop_assert_eq!(check(&written(&events, LISTED)), expected);
     }

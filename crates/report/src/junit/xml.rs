@@ -1,6 +1,6 @@
 //! Text inside XML 1.0.
 
-use crate::visible::{excerpt, visible};
+use crate::control_characters::{excerpt, show_control_characters};
 
 /// Characters of an attribute.
 const MAX_ATTRIBUTE: usize = 500;
@@ -12,7 +12,7 @@ pub(super) fn attribute(text: &str) -> String {
 
 /// One line of text between tags.
 pub(super) fn line(text: &str) -> String {
-    escaped(&visible(text))
+    escaped(&show_control_characters(text))
 }
 
 fn escaped(text: &str) -> String {

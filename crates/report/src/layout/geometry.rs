@@ -2,7 +2,7 @@
 
 /// Where the first layer leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
+pub enum LayerDirection {
     /// From top to bottom.
     Down,
     /// From left to right.
@@ -11,7 +11,7 @@ pub enum Direction {
 
 /// Width and height.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Size {
+pub struct BoxSize {
     /// Width.
     pub width: f64,
     /// Height.
@@ -60,36 +60,36 @@ impl Rect {
     }
 
     /// A box of twice the size `half` around `centre`.
-    pub(super) fn around(centre: Point, half: Size) -> Self {
-        let Size { width, height } = half;
+    pub(super) fn around(centre: Point, half: BoxSize) -> Self {
+        let BoxSize { width, height } = half;
         Self { x: centre.x - width, y: centre.y - height, width: 2.0 * width, height: 2.0 * height }
     }
 }
 
 /// A line from the source of an edge to its target.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Route {
+pub struct EdgeRoute {
     /// Where it starts.
     pub start: Point,
     /// How it goes on.
-    pub steps: Vec<Step>,
+    pub steps: Vec<RouteStep>,
 }
 
-/// A piece of a [`Route`] that begins where the one before ends.
+/// A piece of a [`EdgeRoute`] that begins where the one before ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Step {
+pub enum RouteStep {
     /// A straight line to a point.
     Line(Point),
     /// A cubic with two control points, to the last point.
     Curve(Point, Point, Point),
 }
 
-impl Route {
+impl EdgeRoute {
     /// Where it ends.
     #[must_use]
     pub fn end(&self) -> Point {
         match self.steps.last() {
-            Some(Step::Line(to) | Step::Curve(_, _, to)) => *to,
+            Some(RouteStep::Line(to) | RouteStep::Curve(_, _, to)) => *to,
             None => self.start,
         }
     }
@@ -97,8 +97,8 @@ impl Route {
     /// Every point that makes up the line.
     pub(super) fn points_mut(&mut self) -> impl Iterator<Item = &mut Point> {
         let steps = self.steps.iter_mut().flat_map(|step| match step {
-            Step::Line(to) => vec![to],
-            Step::Curve(a, b, to) => vec![a, b, to],
+            RouteStep::Line(to) => vec![to],
+            RouteStep::Curve(a, b, to) => vec![a, b, to],
         });
         std::iter::once(&mut self.start).chain(steps)
     }

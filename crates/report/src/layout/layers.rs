@@ -6,12 +6,10 @@
 //!
 //! *Promises* at most [`MAX_ITEMS`] bends: beyond that the longest links run free, with no
 //! room reserved for them behind their label.
-//!
-//! [Gansner93]: see `rank`.
 
 use ioxide_model::index::IndexVec;
 
-use super::part::{Body, ItemId, LinkId, Part};
+use super::part::{ConnectedPart, ItemBody, ItemId, LinkId};
 use super::rank::Ranking;
 
 /// Bends of all links together.
@@ -25,7 +23,7 @@ const HALF_LINE: f64 = 3.0;
 
 /// What an item is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum LayerItemKind {
     /// A node of the part.
     Node,
     /// The label of a link.
@@ -36,11 +34,11 @@ pub enum Kind {
 
 /// Items on layers.
 #[derive(Debug)]
-pub struct Layered {
+pub struct LayeredGraph {
     /// What each item is.
-    pub kind: IndexVec<ItemId, Kind>,
+    pub kind: IndexVec<ItemId, LayerItemKind>,
     /// The room each item needs.
-    pub body: IndexVec<ItemId, Body>,
+    pub body: IndexVec<ItemId, ItemBody>,
     /// The layer of each item.
     pub layer: IndexVec<ItemId, usize>,
     /// Neighbours on the layer before, one per chain.
@@ -50,12 +48,12 @@ pub struct Layered {
     /// The items of each layer, in order.
     pub layers: Vec<Vec<ItemId>>,
     /// How each link runs.
-    pub chains: IndexVec<LinkId, Chain>,
+    pub chains: IndexVec<LinkId, LinkChain>,
 }
 
 /// The items of a link, from the smaller layer to the greater one.
 #[derive(Debug)]
-pub struct Chain {
+pub struct LinkChain {
     /// Both nodes and what lies between them; a free link lacks bends.
     pub items: Vec<ItemId>,
     /// The label among them.
@@ -65,7 +63,7 @@ pub struct Chain {
 }
 
 /// The items and layers of `part` under `ranking`.
-pub fn layered(part: &Part, ranking: &Ranking) -> Layered {
+pub fn layered(part: &ConnectedPart, ranking: &Ranking) -> LayeredGraph {
     let step = if part.links.iter().any(|link| link.label.is_some()) { 2 } else { 1 };
     let mut layered = nodes_only(part, ranking, step);
     let longest = longest_bent(&layered, part);
@@ -87,7 +85,7 @@ fn side_for(n_ends: usize) -> f64 {
     (n_first + 1) as f64 * PORT.0 + (n_ends - n_first) as f64 * PORT.1
 }
 
-fn nodes_only(part: &Part, ranking: &Ranking, step: usize) -> Layered {
+fn nodes_only(part: &ConnectedPart, ranking: &Ranking, step: usize) -> LayeredGraph {
     let n_nodes = part.nodes.len();
     let layer: IndexVec<ItemId, usize> = ranking.rank.iter().map(|rank| rank * step).collect();
     let n_layers = layer.iter().max().map_or(0, |&last| last + 1);
@@ -95,8 +93,8 @@ fn nodes_only(part: &Part, ranking: &Ranking, step: usize) -> Layered {
     for (node, &at) in layer.iter_enumerated() {
         layers[at].push(node);
     }
-    Layered {
-        kind: IndexVec::filled(Kind::Node, n_nodes),
+    LayeredGraph {
+        kind: IndexVec::filled(LayerItemKind::Node, n_nodes),
         body: part.nodes.iter().copied().collect(),
         layer,
         before: IndexVec::filled(Vec::new(), n_nodes),
@@ -107,7 +105,7 @@ fn nodes_only(part: &Part, ranking: &Ranking, step: usize) -> Layered {
 }
 
 /// The greatest length of a link that still gets bends.
-fn longest_bent(layered: &Layered, part: &Part) -> usize {
+fn longest_bent(layered: &LayeredGraph, part: &ConnectedPart) -> usize {
     let length = |from: ItemId, to: ItemId| layered.layer[from].abs_diff(layered.layer[to]);
     let mut lengths: Vec<usize> = part.links.iter().map(|link| length(link.from, link.to)).collect();
     lengths.sort_unstable();
@@ -123,15 +121,22 @@ fn longest_bent(layered: &Layered, part: &Part) -> usize {
     longest
 }
 
-impl Layered {
-    fn add_chain(&mut self, part: &Part, ranking: &Ranking, id: LinkId, longest: usize, fill: &mut [f64]) {
+impl LayeredGraph {
+    fn add_chain(
+        &mut self,
+        part: &ConnectedPart,
+        ranking: &Ranking,
+        id: LinkId,
+        longest: usize,
+        fill: &mut [f64],
+    ) {
         let link = &part.links[id];
         let reversed = ranking.reversed[id];
         let (first, last) = if reversed { (link.to, link.from) } else { (link.from, link.to) };
         let (top, bottom) = (self.layer[first], self.layer[last]);
         let is_free = bottom - top > longest;
         let label_layer = link.label.map(|body| label_layer(top, bottom, is_free, &body, fill));
-        let mut chain = Chain { items: vec![first], label: None, reversed };
+        let mut chain = LinkChain { items: vec![first], label: None, reversed };
         let mut previous = first;
         for layer in top + 1..bottom {
             let is_label = label_layer == Some(layer);
@@ -139,8 +144,8 @@ impl Layered {
                 continue;
             }
             let item = match link.label.filter(|_| is_label) {
-                Some(body) => self.add(Kind::Label, body, layer),
-                None => self.add(Kind::Bend, bend(), layer),
+                Some(body) => self.add(LayerItemKind::Label, body, layer),
+                None => self.add(LayerItemKind::Bend, bend(), layer),
             };
             chain.label = if is_label { Some(item) } else { chain.label };
             self.join(previous, item);
@@ -154,7 +159,7 @@ impl Layered {
         self.chains.push(chain);
     }
 
-    fn add(&mut self, kind: Kind, body: Body, layer: usize) -> ItemId {
+    fn add(&mut self, kind: LayerItemKind, body: ItemBody, layer: usize) -> ItemId {
         self.kind.push(kind);
         self.body.push(body);
         self.before.push(Vec::new());
@@ -170,14 +175,14 @@ impl Layered {
     }
 }
 
-fn bend() -> Body {
-    let mut body = Body::default();
+fn bend() -> ItemBody {
+    let mut body = ItemBody::default();
     body.half.across = HALF_LINE;
     body
 }
 
 /// The layer for a label, which is then fuller by the room it needs.
-fn label_layer(top: usize, bottom: usize, is_free: bool, body: &Body, fill: &mut [f64]) -> usize {
+fn label_layer(top: usize, bottom: usize, is_free: bool, body: &ItemBody, fill: &mut [f64]) -> usize {
     let last = if is_free { top + 1 } else { bottom - 1 };
     let candidates = (top + 1..=last).step_by(2);
     let middle = (top + bottom) as f64 / 2.0;

@@ -4,8 +4,8 @@
 //! reaches out to its label and back, several of them in lanes that do not cross. In one that runs to the right they are stacked below
 //! the node, and the loops hang down along the left edge of the stack.
 
-use super::part::Body;
-use super::{Direction, Point, Rect, Route, Size, Step};
+use super::part::ItemBody;
+use super::{BoxSize, EdgeRoute, LayerDirection, Point, Rect, RouteStep};
 
 /// From a node to the labels of its loops.
 const REACH: f64 = 26.0;
@@ -25,14 +25,14 @@ const PITCH: f64 = 9.0;
 const BARE: f64 = 14.0;
 
 /// Makes room in `body` for loops with these labels, and makes the node long enough for their ends.
-pub fn make_room(body: &mut Body, labels: &[Option<Size>], direction: Direction) {
+pub fn make_room(body: &mut ItemBody, labels: &[Option<BoxSize>], direction: LayerDirection) {
     if labels.is_empty() {
         return;
     }
     let stack = stack(labels);
     let n_loops = labels.len() as f64;
     match direction {
-        Direction::Down => {
+        LayerDirection::Down => {
             let lane = if labels.len() == 1 { PITCH } else { LANE };
             body.half.along = body.half.along.max(lane * n_loops / 2.0 + 4.0);
             body.margin_after.across = reach(labels) + stack.width;
@@ -40,7 +40,7 @@ pub fn make_room(body: &mut Body, labels: &[Option<Size>], direction: Direction)
             body.margin_after.along = beyond;
             body.margin_before.along = beyond;
         }
-        Direction::Right => {
+        LayerDirection::Right => {
             body.half.along = body.half.along.max(PITCH * (n_loops + 0.5));
             body.margin_after.across = REACH + stack.height;
             let right = stack_left(Rect::default(), labels.len()) + stack.width;
@@ -50,11 +50,17 @@ pub fn make_room(body: &mut Body, labels: &[Option<Size>], direction: Direction)
 }
 
 /// Label boxes and lines of the loops of a node drawn at `node`.
-pub fn draw(node: Rect, labels: &[Option<Size>], direction: Direction) -> Vec<(Option<Rect>, Route)> {
+pub fn draw(
+    node: Rect,
+    labels: &[Option<BoxSize>],
+    direction: LayerDirection,
+) -> Vec<(Option<Rect>, EdgeRoute)> {
     let stack = stack(labels);
     let corner = match direction {
-        Direction::Down => Point { x: node.right() + reach(labels), y: node.centre().y - stack.height / 2.0 },
-        Direction::Right => Point { x: stack_left(node, labels.len()), y: node.bottom() + REACH },
+        LayerDirection::Down => {
+            Point { x: node.right() + reach(labels), y: node.centre().y - stack.height / 2.0 }
+        }
+        LayerDirection::Right => Point { x: stack_left(node, labels.len()), y: node.bottom() + REACH },
     };
     let mut y = corner.y;
     let mut rects = Vec::new();
@@ -64,21 +70,23 @@ pub fn draw(node: Rect, labels: &[Option<Size>], direction: Direction) -> Vec<(O
         y += size.height + GAP;
     }
     let routes = match (direction, &rects[..]) {
-        (Direction::Down, [rect]) => vec![petal(node, *rect)],
-        (Direction::Down, _) => ribbons(node, &rects),
-        (Direction::Right, _) => (0..rects.len()).map(|n| hanging(node, rects[n], n, rects.len())).collect(),
+        (LayerDirection::Down, [rect]) => vec![petal(node, *rect)],
+        (LayerDirection::Down, _) => ribbons(node, &rects),
+        (LayerDirection::Right, _) => {
+            (0..rects.len()).map(|n| hanging(node, rects[n], n, rects.len())).collect()
+        }
     };
     labels.iter().zip(rects).map(|(label, rect)| label.map(|_| rect)).zip(routes).collect()
 }
 
-fn shown(label: Option<Size>) -> Size {
-    label.unwrap_or(Size { width: 0.0, height: BARE })
+fn shown(label: Option<BoxSize>) -> BoxSize {
+    label.unwrap_or(BoxSize { width: 0.0, height: BARE })
 }
 
 /// The size of all labels, one below the other.
-fn stack(labels: &[Option<Size>]) -> Size {
+fn stack(labels: &[Option<BoxSize>]) -> BoxSize {
     let sizes = || labels.iter().map(|&label| shown(label));
-    Size {
+    BoxSize {
         width: sizes().map(|size| size.width).fold(0.0, f64::max),
         height: sizes().map(|size| size.height + GAP).sum::<f64>() - GAP,
     }
@@ -90,7 +98,7 @@ fn stack_left(node: Rect, n_loops: usize) -> f64 {
 }
 
 /// How far the labels beside a node are.
-fn reach(labels: &[Option<Size>]) -> f64 {
+fn reach(labels: &[Option<BoxSize>]) -> f64 {
     match labels.len() {
         1 => REACH,
         n_loops => 2.0 * HEADS + 2.0 * PITCH * n_loops.div_ceil(2) as f64,
@@ -98,7 +106,7 @@ fn reach(labels: &[Option<Size>]) -> f64 {
 }
 
 /// From the right side of `node` to the left edge of `label` and back: the only loop.
-fn petal(node: Rect, label: Rect) -> Route {
+fn petal(node: Rect, label: Rect) -> EdgeRoute {
     let middle = node.centre().y;
     let spread = ((node.height - 8.0) / 2.0 - 1.0).clamp(1.0, 8.0);
     let tip = Point { x: label.x, y: label.centre().y };
@@ -106,15 +114,15 @@ fn petal(node: Rect, label: Rect) -> Route {
         (Point { x: node.right(), y: middle - spread }, Point { x: node.right(), y: middle + spread });
     let pull = (tip.x - node.right()) * 0.55;
     let opening = 9.0_f64.min(label.height / 2.0);
-    Route {
+    EdgeRoute {
         start,
         steps: vec![
-            Step::Curve(
+            RouteStep::Curve(
                 Point { x: start.x + pull, y: start.y - 2.0 },
                 Point { x: tip.x, y: tip.y - opening },
                 tip,
             ),
-            Step::Curve(
+            RouteStep::Curve(
                 Point { x: tip.x, y: tip.y + opening },
                 Point { x: end.x + pull, y: end.y + 2.0 },
                 end,
@@ -127,7 +135,7 @@ fn petal(node: Rect, label: Rect) -> Route {
 ///
 /// The labels are spread wider than the ends at the node, so lines run up or down on their way. Of those
 /// that run up the first does so nearest to the node, of those that run down the last: none crosses another.
-fn ribbons(node: Rect, labels: &[Rect]) -> Vec<Route> {
+fn ribbons(node: Rect, labels: &[Rect]) -> Vec<EdgeRoute> {
     let room = (node.height - 8.0).max(0.0) / labels.len() as f64;
     let heights: Vec<f64> = (0..labels.len()).map(|n| node.y + 4.0 + room * (n as f64 + 0.5)).collect();
     let goes_up: Vec<bool> = labels.iter().zip(&heights).map(|(it, here)| it.centre().y < *here).collect();
@@ -149,7 +157,7 @@ fn ribbons(node: Rect, labels: &[Rect]) -> Vec<Route> {
 }
 
 /// One of several loops: out at height `here`, up or down at the given places, into `label` and back.
-fn ribbon(node: Rect, label: Rect, here: f64, half: f64, (out, back): (f64, f64)) -> Route {
+fn ribbon(node: Rect, label: Rect, here: f64, half: f64, (out, back): (f64, f64)) -> EdgeRoute {
     let there = label.centre().y;
     let at = |x: f64, y: f64| Point { x, y };
     let corners = [
@@ -165,18 +173,18 @@ fn ribbon(node: Rect, label: Rect, here: f64, half: f64, (out, back): (f64, f64)
 }
 
 /// The line through `corners`, each but the last made round.
-fn rounded(start: Point, corners: &[Point]) -> Route {
+fn rounded(start: Point, corners: &[Point]) -> EdgeRoute {
     let mut steps = Vec::new();
     let mut before = start;
     for pair in corners.windows(2) {
         let (corner, after) = (pair[0], pair[1]);
         let radius = RADIUS.min(length(before, corner) / 2.0).min(length(corner, after) / 2.0);
         let (from, to) = (towards(corner, before, radius), towards(corner, after, radius));
-        steps.extend([Step::Line(from), Step::Curve(corner, corner, to)]);
+        steps.extend([RouteStep::Line(from), RouteStep::Curve(corner, corner, to)]);
         before = corner;
     }
-    steps.extend(corners.last().map(|&end| Step::Line(end)));
-    Route { start, steps }
+    steps.extend(corners.last().map(|&end| RouteStep::Line(end)));
+    EdgeRoute { start, steps }
 }
 
 fn length(a: Point, b: Point) -> f64 {
@@ -194,27 +202,27 @@ fn towards(from: Point, to: Point, by: f64) -> Point {
 }
 
 /// From the bottom of `node` down to the left edge of `label` and back; later loops hang outside.
-fn hanging(node: Rect, label: Rect, n: usize, n_loops: usize) -> Route {
+fn hanging(node: Rect, label: Rect, n: usize, n_loops: usize) -> EdgeRoute {
     let outer = node.x + PITCH * (2 * (n_loops - 1 - n)) as f64 + PITCH;
     let (start, end) = (Point { x: outer, y: node.bottom() }, Point { x: outer + PITCH, y: node.bottom() });
     let tip = Point { x: label.x, y: label.centre().y };
     let half = 4.0_f64.min(label.height / 2.0);
-    Route {
+    EdgeRoute {
         start,
         steps: vec![
-            Step::Line(Point { x: start.x, y: tip.y - half - 4.0 }),
-            Step::Curve(
+            RouteStep::Line(Point { x: start.x, y: tip.y - half - 4.0 }),
+            RouteStep::Curve(
                 Point { x: start.x, y: tip.y + half },
                 Point { x: start.x + PITCH / 2.0, y: tip.y + half },
                 Point { x: tip.x, y: tip.y + half },
             ),
-            Step::Line(Point { x: tip.x, y: tip.y - half }),
-            Step::Curve(
+            RouteStep::Line(Point { x: tip.x, y: tip.y - half }),
+            RouteStep::Curve(
                 Point { x: end.x + PITCH / 2.0, y: tip.y - half },
                 Point { x: end.x, y: tip.y - half },
                 Point { x: end.x, y: tip.y - 2.0 * half - 6.0 },
             ),
-            Step::Line(end),
+            RouteStep::Line(end),
         ],
     }
 }

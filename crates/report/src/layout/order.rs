@@ -6,16 +6,10 @@
 //! Crossings are counted with a tree of partial sums [Barth02].
 //!
 //! *Promises* the same order for the same layers; less effort is spent on larger ones.
-//!
-//! [Sugiyama81]: K. Sugiyama, S. Tagawa, M. Toda, "Methods for Visual Understanding of
-//! Hierarchical System Structures", IEEE Transactions on Systems, Man, and Cybernetics 11(2), 1981.
-//! [Gansner93]: see `rank`.
-//! [Barth02]: W. Barth, M. Juenger, P. Mutzel, "Simple and Efficient Bilayer Cross Counting",
-//! Graph Drawing 2002.
 
 use ioxide_model::index::IndexVec;
 
-use super::layers::Layered;
+use super::layers::LayeredGraph;
 use super::part::ItemId;
 
 /// Items visited by all sweeps together, roughly.
@@ -26,13 +20,13 @@ const SWEEPS: (usize, usize) = (24, 4);
 const PATIENCE: usize = 6;
 
 /// Orders the items of every layer.
-pub fn order(layered: &mut Layered) {
+pub fn order(layered: &mut LayeredGraph) {
     let n_items = layered.layer.len().max(1);
     let n_sweeps = (WORK / (8 * n_items)).clamp(SWEEPS.1, SWEEPS.0);
     let mut best: Option<(usize, Vec<Vec<ItemId>>)> = None;
-    for side in [Side::Before, Side::After] {
+    for side in [NeighbourSide::Before, NeighbourSide::After] {
         layered.layers = first_order(layered, side);
-        let mut work = Order::new(layered);
+        let mut work = LayerOrder::new(layered);
         work.improve(n_sweeps);
         if best.as_ref().is_none_or(|(n_crossings, _)| work.best.0 < *n_crossings) {
             best = Some(work.best);
@@ -45,7 +39,7 @@ pub fn order(layered: &mut Layered) {
 
 /// How many pairs of links cross between neighbouring layers.
 #[cfg(test)]
-pub fn n_crossings(layered: &Layered) -> usize {
+pub fn n_crossings(layered: &LayeredGraph) -> usize {
     let at = positions(layered, &layered.layers);
     let pairs = layered.layers.windows(2);
     pairs.map(|pair| crossings_between(layered, &at, &pair[0], pair[1].len())).sum()
@@ -53,13 +47,13 @@ pub fn n_crossings(layered: &Layered) -> usize {
 
 /// The neighbours an item looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Side {
+enum NeighbourSide {
     Before,
     After,
 }
 
-impl Side {
-    fn neighbours(self, layered: &Layered, item: ItemId) -> &[ItemId] {
+impl NeighbourSide {
+    fn neighbours(self, layered: &LayeredGraph, item: ItemId) -> &[ItemId] {
         match self {
             Self::Before => &layered.before[item],
             Self::After => &layered.after[item],
@@ -70,12 +64,12 @@ impl Side {
 /// The order in which a depth-first search meets the items, begun at the first or last layer.
 ///
 /// A tree drawn in this order has no crossing.
-fn first_order(layered: &Layered, side: Side) -> Vec<Vec<ItemId>> {
-    let forward = if side == Side::Before { Side::After } else { Side::Before };
+fn first_order(layered: &LayeredGraph, side: NeighbourSide) -> Vec<Vec<ItemId>> {
+    let forward = if side == NeighbourSide::Before { NeighbourSide::After } else { NeighbourSide::Before };
     let mut met: IndexVec<ItemId, bool> = IndexVec::filled(false, layered.layer.len());
     let mut layers = vec![Vec::new(); layered.layers.len()];
     let mut starts: Vec<ItemId> = layered.layers.iter().flatten().copied().collect();
-    if side == Side::After {
+    if side == NeighbourSide::After {
         starts = layered.layers.iter().rev().flatten().copied().collect();
     }
     let mut stack = Vec::new();
@@ -94,16 +88,16 @@ fn first_order(layered: &Layered, side: Side) -> Vec<Vec<ItemId>> {
 }
 
 /// An order being improved.
-struct Order<'l> {
-    layered: &'l Layered,
+struct LayerOrder<'l> {
+    layered: &'l LayeredGraph,
     layers: Vec<Vec<ItemId>>,
     /// The position of each item within its layer.
     at: IndexVec<ItemId, usize>,
     best: (usize, Vec<Vec<ItemId>>),
 }
 
-impl<'l> Order<'l> {
-    fn new(layered: &'l Layered) -> Self {
+impl<'l> LayerOrder<'l> {
+    fn new(layered: &'l LayeredGraph) -> Self {
         let layers = layered.layers.clone();
         let at = positions(layered, &layers);
         let best = (usize::MAX, layers.clone());
@@ -118,7 +112,7 @@ impl<'l> Order<'l> {
             if self.best.0 == 0 || sweep - last_gain > PATIENCE {
                 return;
             }
-            let side = if sweep % 2 == 0 { Side::Before } else { Side::After };
+            let side = if sweep % 2 == 0 { NeighbourSide::Before } else { NeighbourSide::After };
             let target = if sweep / 2 % 2 == 0 { median } else { barycentre };
             self.sweep(side, target);
             self.transpose();
@@ -129,16 +123,16 @@ impl<'l> Order<'l> {
     }
 
     /// Sorts every layer by the targets its items have on `side`.
-    fn sweep(&mut self, side: Side, target: fn(&mut [usize]) -> Option<f64>) {
+    fn sweep(&mut self, side: NeighbourSide, target: fn(&mut [usize]) -> Option<f64>) {
         let n_layers = self.layers.len();
         for step in 0..n_layers {
-            let layer = if side == Side::Before { step } else { n_layers - 1 - step };
+            let layer = if side == NeighbourSide::Before { step } else { n_layers - 1 - step };
             self.sort_layer(layer, side, target);
         }
     }
 
     /// Sorts one layer; items without neighbours on `side` keep their place.
-    fn sort_layer(&mut self, layer: usize, side: Side, target: fn(&mut [usize]) -> Option<f64>) {
+    fn sort_layer(&mut self, layer: usize, side: NeighbourSide, target: fn(&mut [usize]) -> Option<f64>) {
         let mut moving = Vec::new();
         let mut staying = Vec::new();
         let mut scratch = Vec::new();
@@ -186,7 +180,7 @@ impl<'l> Order<'l> {
     fn swap_if_better(&mut self, layer: usize, place: usize) -> bool {
         let (left, right) = (self.layers[layer][place - 1], self.layers[layer][place]);
         let (mut now, mut swapped) = (0, 0);
-        for side in [Side::Before, Side::After] {
+        for side in [NeighbourSide::Before, NeighbourSide::After] {
             let places = |item| -> Vec<usize> {
                 let mut places: Vec<usize> =
                     side.neighbours(self.layered, item).iter().map(|&other| self.at[other]).collect();
@@ -232,7 +226,7 @@ fn inversions(left: &[usize], right: &[usize]) -> usize {
     total
 }
 
-fn positions(layered: &Layered, layers: &[Vec<ItemId>]) -> IndexVec<ItemId, usize> {
+fn positions(layered: &LayeredGraph, layers: &[Vec<ItemId>]) -> IndexVec<ItemId, usize> {
     let mut at = IndexVec::filled(0, layered.layer.len());
     for layer in layers {
         for (place, &item) in layer.iter().enumerate() {
@@ -268,7 +262,7 @@ fn barycentre(places: &mut [usize]) -> Option<f64> {
 
 /// Crossings of the links from `upper` to the next layer, which has `n_lower` items.
 fn crossings_between(
-    layered: &Layered,
+    layered: &LayeredGraph,
     at: &IndexVec<ItemId, usize>,
     upper: &[ItemId],
     n_lower: usize,

@@ -12,29 +12,29 @@ pub struct LinkId; }
 
 /// A connected graph without self loops.
 #[derive(Debug, Default)]
-pub struct Part {
+pub struct ConnectedPart {
     /// Nodes with the room they need.
-    pub nodes: IndexVec<ItemId, Body>,
+    pub nodes: IndexVec<ItemId, ItemBody>,
     /// Edges with the room their labels need.
-    pub links: IndexVec<LinkId, Link>,
+    pub links: IndexVec<LinkId, LayoutLink>,
     /// Where the drawing begins if it can.
     pub roots: Vec<ItemId>,
 }
 
 /// An edge between two different nodes.
 #[derive(Clone, Copy, Debug)]
-pub struct Link {
+pub struct LayoutLink {
     /// Where it starts.
     pub from: ItemId,
     /// Where it leads.
     pub to: ItemId,
     /// The room its label needs, if it has one.
-    pub label: Option<Body>,
+    pub label: Option<ItemBody>,
 }
 
 /// The room an item needs: a core around its anchor, and margins for its self loops.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Body {
+pub struct ItemBody {
     /// Half the size of the core.
     pub half: Axes,
     /// Room beyond the core towards the end of each axis.
@@ -52,7 +52,7 @@ pub struct Axes {
     pub along: f64,
 }
 
-impl Body {
+impl ItemBody {
     /// From the anchor towards the start and the end of the layer.
     pub fn across(&self) -> (f64, f64) {
         (self.half.across + self.margin_before.across, self.half.across + self.margin_after.across)

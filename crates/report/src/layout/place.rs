@@ -8,41 +8,36 @@
 //! *Differs* from the paper in how blocks are pushed together: by longest paths in the graph
 //! of blocks, which avoids the errors found in the original compaction [BrandesWalterZink20],
 //! and in that an item's room may be uneven on its two sides.
-//!
-//! [BrandesKoepf01]: U. Brandes, B. Koepf, "Fast and Simple Horizontal Coordinate Assignment",
-//! Graph Drawing 2001.
-//! [BrandesWalterZink20]: U. Brandes, J. Walter, J. Zink, "Erratum: Fast and Simple Horizontal
-//! Coordinate Assignment", arXiv:2008.01252, 2020.
 
 use std::collections::BTreeSet;
 
 use ioxide_model::index::IndexVec;
 
-use super::layers::{Kind, Layered};
+use super::layers::{LayerItemKind, LayeredGraph};
 use super::part::ItemId;
 
 /// The least room between two items of a layer.
-fn gap(a: Kind, b: Kind) -> f64 {
+fn gap(a: LayerItemKind, b: LayerItemKind) -> f64 {
     match (a, b) {
-        (Kind::Node, Kind::Node) => 28.0,
-        (Kind::Bend, Kind::Bend) => 8.0,
-        (Kind::Label, Kind::Label) => 12.0,
+        (LayerItemKind::Node, LayerItemKind::Node) => 28.0,
+        (LayerItemKind::Bend, LayerItemKind::Bend) => 8.0,
+        (LayerItemKind::Label, LayerItemKind::Label) => 12.0,
         _ => 14.0,
     }
 }
 
 /// The coordinate of each item's anchor along its layer.
-pub fn place(layered: &Layered) -> IndexVec<ItemId, f64> {
+pub fn place(layered: &LayeredGraph) -> IndexVec<ItemId, f64> {
     let conflicts = conflicts(layered);
     let layouts: Vec<IndexVec<ItemId, f64>> = [(false, false), (false, true), (true, false), (true, true)]
         .into_iter()
-        .map(|(from_end, mirrored)| View::new(layered, &conflicts, from_end, mirrored).coordinates())
+        .map(|(from_end, mirrored)| CornerView::new(layered, &conflicts, from_end, mirrored).coordinates())
         .collect();
     separated(layered, balanced(layered, layouts))
 }
 
 /// Moves all items so that the first body begins at 0, and returns the whole width.
-pub fn to_origin(layered: &Layered, across: &mut IndexVec<ItemId, f64>) -> f64 {
+pub fn to_origin(layered: &LayeredGraph, across: &mut IndexVec<ItemId, f64>) -> f64 {
     let (low, high) = extent(layered, across);
     across.iter_mut().for_each(|across| *across -= low);
     high - low
@@ -54,9 +49,9 @@ type Conflicts = BTreeSet<(ItemId, ItemId)>;
 /// The links that cross an inner segment, one between a bend or label and another.
 ///
 /// Where two cross, the inner segment has the right to be straight ([BrandesKoepf01], type 1).
-fn conflicts(layered: &Layered) -> Conflicts {
+fn conflicts(layered: &LayeredGraph) -> Conflicts {
     let at = positions(layered);
-    let is_inner_end = |item: ItemId| layered.kind[item] != Kind::Node;
+    let is_inner_end = |item: ItemId| layered.kind[item] != LayerItemKind::Node;
     let mut found = BTreeSet::new();
     for pair in layered.layers.windows(2) {
         let (upper, lower) = (&pair[0], &pair[1]);
@@ -83,7 +78,7 @@ fn conflicts(layered: &Layered) -> Conflicts {
     found
 }
 
-fn positions(layered: &Layered) -> IndexVec<ItemId, usize> {
+fn positions(layered: &LayeredGraph) -> IndexVec<ItemId, usize> {
     let mut at = IndexVec::filled(0, layered.layer.len());
     for layer in &layered.layers {
         for (place, &item) in layer.iter().enumerate() {
@@ -94,8 +89,8 @@ fn positions(layered: &Layered) -> IndexVec<ItemId, usize> {
 }
 
 /// The layers seen from one of four corners.
-struct View<'l> {
-    layered: &'l Layered,
+struct CornerView<'l> {
+    layered: &'l LayeredGraph,
     conflicts: &'l Conflicts,
     from_end: bool,
     mirrored: bool,
@@ -103,8 +98,8 @@ struct View<'l> {
     at: IndexVec<ItemId, usize>,
 }
 
-impl<'l> View<'l> {
-    fn new(layered: &'l Layered, conflicts: &'l Conflicts, from_end: bool, mirrored: bool) -> Self {
+impl<'l> CornerView<'l> {
+    fn new(layered: &'l LayeredGraph, conflicts: &'l Conflicts, from_end: bool, mirrored: bool) -> Self {
         let mut layers = layered.layers.clone();
         if from_end {
             layers.reverse();
@@ -203,7 +198,7 @@ impl<'l> View<'l> {
 }
 
 /// The least distance of the anchors of neighbours in a layer.
-fn distance(layered: &Layered, left: ItemId, right: ItemId) -> f64 {
+fn distance(layered: &LayeredGraph, left: ItemId, right: ItemId) -> f64 {
     let gap = gap(layered.kind[left], layered.kind[right]);
     layered.body[left].across().1 + gap + layered.body[right].across().0
 }
@@ -229,7 +224,7 @@ fn topological(graph: &IndexVec<ItemId, Vec<(ItemId, f64)>>) -> Vec<ItemId> {
 }
 
 /// The mean of the two middle layouts, once all four are aligned with the narrowest.
-fn balanced(layered: &Layered, mut layouts: Vec<IndexVec<ItemId, f64>>) -> IndexVec<ItemId, f64> {
+fn balanced(layered: &LayeredGraph, mut layouts: Vec<IndexVec<ItemId, f64>>) -> IndexVec<ItemId, f64> {
     let extents: Vec<(f64, f64)> = layouts.iter().map(|layout| extent(layered, layout)).collect();
     let width = |&(low, high): &(f64, f64)| high - low;
     let narrowest =
@@ -248,7 +243,7 @@ fn balanced(layered: &Layered, mut layouts: Vec<IndexVec<ItemId, f64>>) -> Index
 }
 
 /// The least and greatest coordinate that any body touches.
-fn extent(layered: &Layered, across: &IndexVec<ItemId, f64>) -> (f64, f64) {
+fn extent(layered: &LayeredGraph, across: &IndexVec<ItemId, f64>) -> (f64, f64) {
     let edges = across.iter_enumerated().map(|(item, &at)| {
         let (before, after) = layered.body[item].across();
         (at - before, at + after)
@@ -257,7 +252,7 @@ fn extent(layered: &Layered, across: &IndexVec<ItemId, f64>) -> (f64, f64) {
 }
 
 /// The same coordinates with distances kept to the last digit, so that rounding cannot make boxes touch.
-fn separated(layered: &Layered, mut across: IndexVec<ItemId, f64>) -> IndexVec<ItemId, f64> {
+fn separated(layered: &LayeredGraph, mut across: IndexVec<ItemId, f64>) -> IndexVec<ItemId, f64> {
     for layer in &layered.layers {
         for pair in layer.windows(2) {
             let least = across[pair[0]] + distance(layered, pair[0], pair[1]);

@@ -8,16 +8,13 @@
 //!
 //! *Promises* that every link, once its reversal is taken into account, leads to a greater
 //! rank, and that the least rank is 0.
-//!
-//! [Gansner93]: E. Gansner, E. Koutsofios, S. North, K.-P. Vo, "A Technique for Drawing
-//! Directed Graphs", IEEE Transactions on Software Engineering 19(3), 1993.
 
 use std::collections::VecDeque;
 
 use ioxide_model::index::{Idx, IndexVec};
 
-use super::part::{ItemId, LinkId, Part};
-use super::simplex::{Arc, Simplex};
+use super::part::{ConnectedPart, ItemId, LinkId};
+use super::simplex::{RankArc, Simplex};
 
 /// Ranks of nodes, and which links run against them.
 #[derive(Debug)]
@@ -29,50 +26,50 @@ pub struct Ranking {
 }
 
 /// A ranking of the nodes of `part`.
-pub fn ranking(part: &Part) -> Ranking {
+pub fn ranking(part: &ConnectedPart) -> Ranking {
     let candidates = [depth_first(part), breadth_first(part)].map(|reversed| ranked(part, reversed));
     let [deep, broad] = candidates;
     if cost(part, &broad) < cost(part, &deep) { broad } else { deep }
 }
 
 /// The total length of links, reversed ones counted longer by one.
-fn cost(part: &Part, ranking: &Ranking) -> usize {
+fn cost(part: &ConnectedPart, ranking: &Ranking) -> usize {
     let length = |link: ItemId, other: ItemId| ranking.rank[link].abs_diff(ranking.rank[other]);
     let lengths = part.links.iter().map(|link| length(link.from, link.to));
     lengths.sum::<usize>() + ranking.reversed.iter().filter(|&&reversed| reversed).count()
 }
 
 /// The links that close a cycle in a depth-first search from the roots.
-fn depth_first(part: &Part) -> IndexVec<LinkId, bool> {
+fn depth_first(part: &ConnectedPart) -> IndexVec<LinkId, bool> {
     #[derive(Clone, Copy, PartialEq)]
-    enum Mark {
+    enum RankMark {
         New,
         Open,
         Done,
     }
     let out = outgoing(part);
-    let mut mark: IndexVec<ItemId, Mark> = IndexVec::filled(Mark::New, part.nodes.len());
+    let mut mark: IndexVec<ItemId, RankMark> = IndexVec::filled(RankMark::New, part.nodes.len());
     let mut reversed = IndexVec::filled(false, part.links.len());
     for root in starts(part) {
-        if mark[root] != Mark::New {
+        if mark[root] != RankMark::New {
             continue;
         }
-        mark[root] = Mark::Open;
+        mark[root] = RankMark::Open;
         let mut stack = vec![(root, 0)];
         while let Some((node, next)) = stack.pop() {
             let Some(&link) = out[node].get(next) else {
-                mark[node] = Mark::Done;
+                mark[node] = RankMark::Done;
                 continue;
             };
             stack.push((node, next + 1));
             let target = part.links[link].to;
             match mark[target] {
-                Mark::New => {
-                    mark[target] = Mark::Open;
+                RankMark::New => {
+                    mark[target] = RankMark::Open;
                     stack.push((target, 0));
                 }
-                Mark::Open => reversed[link] = true,
-                Mark::Done => (),
+                RankMark::Open => reversed[link] = true,
+                RankMark::Done => (),
             }
         }
     }
@@ -80,7 +77,7 @@ fn depth_first(part: &Part) -> IndexVec<LinkId, bool> {
 }
 
 /// The links that lead to a node met earlier in a breadth-first search from the roots.
-fn breadth_first(part: &Part) -> IndexVec<LinkId, bool> {
+fn breadth_first(part: &ConnectedPart) -> IndexVec<LinkId, bool> {
     let out = outgoing(part);
     let mut met: IndexVec<ItemId, usize> = IndexVec::filled(usize::MAX, part.nodes.len());
     let mut n_met = 0;
@@ -100,7 +97,7 @@ fn breadth_first(part: &Part) -> IndexVec<LinkId, bool> {
 }
 
 /// The roots, then nodes nothing leads to, then all others.
-fn starts(part: &Part) -> impl Iterator<Item = ItemId> {
+fn starts(part: &ConnectedPart) -> impl Iterator<Item = ItemId> {
     let mut has_incoming: IndexVec<ItemId, bool> = IndexVec::filled(false, part.nodes.len());
     for link in &part.links {
         has_incoming[link.to] = true;
@@ -109,7 +106,7 @@ fn starts(part: &Part) -> impl Iterator<Item = ItemId> {
     part.roots.iter().copied().chain(sources).chain(part.nodes.ids())
 }
 
-fn outgoing(part: &Part) -> IndexVec<ItemId, Vec<LinkId>> {
+fn outgoing(part: &ConnectedPart) -> IndexVec<ItemId, Vec<LinkId>> {
     let mut out: IndexVec<ItemId, Vec<LinkId>> = IndexVec::filled(Vec::new(), part.nodes.len());
     for (id, link) in part.links.iter_enumerated() {
         out[link.from].push(id);
@@ -118,12 +115,12 @@ fn outgoing(part: &Part) -> IndexVec<ItemId, Vec<LinkId>> {
 }
 
 /// The shortest ranking of the acyclic graph that `reversed` makes of `part`.
-fn ranked(part: &Part, reversed: IndexVec<LinkId, bool>) -> Ranking {
+fn ranked(part: &ConnectedPart, reversed: IndexVec<LinkId, bool>) -> Ranking {
     let ends = |(id, back): (LinkId, &bool)| {
         let (from, to) = (part.links[id].from.index(), part.links[id].to.index());
-        if *back { Arc { tail: to, head: from } } else { Arc { tail: from, head: to } }
+        if *back { RankArc { tail: to, head: from } } else { RankArc { tail: from, head: to } }
     };
-    let arcs: Vec<Arc> = reversed.iter_enumerated().map(ends).collect();
+    let arcs: Vec<RankArc> = reversed.iter_enumerated().map(ends).collect();
     let mut simplex = Simplex::new(part.nodes.len(), arcs);
     simplex.longest_paths();
     simplex.shorten();
@@ -136,13 +133,16 @@ mod tests {
     use proptest::prelude::{Just, Strategy, prop, prop_assert, prop_assert_eq, proptest};
 
     use super::*;
-    use crate::layout::part::{Body, Link};
+    use crate::layout::part::{ItemBody, LayoutLink};
 
-    fn part(n_nodes: usize, ends: &[(usize, usize)]) -> Part {
-        let link =
-            |&(from, to): &(usize, usize)| Link { from: ItemId::new(from), to: ItemId::new(to), label: None };
-        Part {
-            nodes: (0..n_nodes).map(|_| Body::default()).collect(),
+    fn part(n_nodes: usize, ends: &[(usize, usize)]) -> ConnectedPart {
+        let link = |&(from, to): &(usize, usize)| LayoutLink {
+            from: ItemId::new(from),
+            to: ItemId::new(to),
+            label: None,
+        };
+        ConnectedPart {
+            nodes: (0..n_nodes).map(|_| ItemBody::default()).collect(),
             links: ends.iter().map(link).collect(),
             roots: vec![ItemId::new(0)],
         }

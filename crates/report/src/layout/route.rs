@@ -7,7 +7,7 @@
 
 use ioxide_model::index::IndexVec;
 
-use super::layers::{Chain, Layered};
+use super::layers::{LayeredGraph, LinkChain};
 use super::part::{ItemId, LinkId};
 
 /// The least gap between two layers; arrow heads need it.
@@ -22,7 +22,7 @@ const SHORTEST: f64 = 0.05;
 
 /// A point in the axes of the method.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Place {
+pub struct AxisPoint {
     /// Along the layer.
     pub across: f64,
     /// From layer to layer.
@@ -31,40 +31,40 @@ pub struct Place {
 
 /// A piece of a line that begins where the one before ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Stroke {
+pub enum RouteStroke {
     /// A straight line.
-    Line(Place),
+    Line(AxisPoint),
     /// A cubic with two control points.
-    Curve(Place, Place, Place),
+    Curve(AxisPoint, AxisPoint, AxisPoint),
 }
 
 /// A line from the source of a link to its target.
 #[derive(Clone, Debug)]
-pub struct Line {
+pub struct RoutedLine {
     /// Where it starts.
-    pub start: Place,
+    pub start: AxisPoint,
     /// How it goes on.
-    pub strokes: Vec<Stroke>,
+    pub strokes: Vec<RouteStroke>,
 }
 
 /// Where everything is.
 #[derive(Debug)]
 pub struct Routed {
     /// The anchor of each item.
-    pub anchor: IndexVec<ItemId, Place>,
+    pub anchor: IndexVec<ItemId, AxisPoint>,
     /// The line of each link.
-    pub lines: IndexVec<LinkId, Line>,
+    pub lines: IndexVec<LinkId, RoutedLine>,
     /// The whole length from the first layer to the last.
     pub length: f64,
 }
 
 /// Lines for all links, given the coordinates across.
-pub fn route(layered: &Layered, across: &IndexVec<ItemId, f64>) -> Routed {
+pub fn route(layered: &LayeredGraph, across: &IndexVec<ItemId, f64>) -> Routed {
     let ports = ports(layered, across);
     let bands = bands(layered, across, &ports);
-    let anchor: IndexVec<ItemId, Place> = across
+    let anchor: IndexVec<ItemId, AxisPoint> = across
         .iter_enumerated()
-        .map(|(item, &across)| Place { across, along: bands[layered.layer[item]].anchor })
+        .map(|(item, &across)| AxisPoint { across, along: bands[layered.layer[item]].anchor })
         .collect();
     let chains = layered.chains.iter_enumerated();
     let lines = chains.map(|(link, chain)| line(layered, &anchor, &bands, chain, ports[link])).collect();
@@ -73,7 +73,7 @@ pub fn route(layered: &Layered, across: &IndexVec<ItemId, f64>) -> Routed {
 
 /// The part of the along axis that a layer fills.
 #[derive(Clone, Copy, Debug, Default)]
-struct Band {
+struct LayerBand {
     start: f64,
     anchor: f64,
     end: f64,
@@ -88,12 +88,12 @@ struct Ports {
 
 /// Which end of a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
+enum ChainEnd {
     First,
     Last,
 }
 
-fn ports(layered: &Layered, across: &IndexVec<ItemId, f64>) -> IndexVec<LinkId, Ports> {
+fn ports(layered: &LayeredGraph, across: &IndexVec<ItemId, f64>) -> IndexVec<LinkId, Ports> {
     let mut ports = IndexVec::filled(Ports::default(), layered.chains.len());
     let mut ends: IndexVec<ItemId, [Vec<(f64, LinkId)>; 2]> =
         across.iter().map(|_| [Vec::new(), Vec::new()]).collect();
@@ -104,11 +104,11 @@ fn ports(layered: &Layered, across: &IndexVec<ItemId, f64>) -> IndexVec<LinkId, 
         ends[last][1].push((across[last_but_one], link));
     }
     for (node, sides) in ends.iter_enumerated() {
-        for (side, end) in sides.iter().zip([End::First, End::Last]) {
+        for (side, end) in sides.iter().zip([ChainEnd::First, ChainEnd::Last]) {
             for (port, link) in spread(side, across[node], layered.body[node].half.across) {
                 match end {
-                    End::First => ports[link].first = port,
-                    End::Last => ports[link].last = port,
+                    ChainEnd::First => ports[link].first = port,
+                    ChainEnd::Last => ports[link].last = port,
                 }
             }
         }
@@ -134,14 +134,18 @@ fn spread(ends: &[(f64, LinkId)], centre: f64, half: f64) -> Vec<(f64, LinkId)> 
 }
 
 /// The bands of all layers, with gaps that hold the curves between them.
-fn bands(layered: &Layered, across: &IndexVec<ItemId, f64>, ports: &IndexVec<LinkId, Ports>) -> Vec<Band> {
+fn bands(
+    layered: &LayeredGraph,
+    across: &IndexVec<ItemId, f64>,
+    ports: &IndexVec<LinkId, Ports>,
+) -> Vec<LayerBand> {
     let moves = farthest_moves(layered, across, ports);
-    let mut bands: Vec<Band> = Vec::with_capacity(layered.layers.len());
+    let mut bands: Vec<LayerBand> = Vec::with_capacity(layered.layers.len());
     let mut start = 0.0;
     for (layer, items) in layered.layers.iter().enumerate() {
         let reach = items.iter().map(|&item| layered.body[item].along());
         let (before, after) = reach.fold((0.0, 0.0), |a: (f64, f64), b| (a.0.max(b.0), a.1.max(b.1)));
-        bands.push(Band { start, anchor: start + before, end: start + before + after });
+        bands.push(LayerBand { start, anchor: start + before, end: start + before + after });
         let growth = (moves[layer].sqrt() * GAP_GROWTH.0).min(GAP_GROWTH.1);
         start += before + after + GAP + growth;
     }
@@ -150,7 +154,7 @@ fn bands(layered: &Layered, across: &IndexVec<ItemId, f64>, ports: &IndexVec<Lin
 
 /// For each layer how far a link moves sideways before the next one.
 fn farthest_moves(
-    layered: &Layered,
+    layered: &LayeredGraph,
     across: &IndexVec<ItemId, f64>,
     ports: &IndexVec<LinkId, Ports>,
 ) -> Vec<f64> {
@@ -166,7 +170,7 @@ fn farthest_moves(
 }
 
 /// Where a chain passes its items, the ports at its ends included.
-fn places(across: &IndexVec<ItemId, f64>, chain: &Chain, ports: Ports) -> Vec<f64> {
+fn places(across: &IndexVec<ItemId, f64>, chain: &LinkChain, ports: Ports) -> Vec<f64> {
     let last = chain.items.len() - 1;
     let place = |(n, &item): (usize, &ItemId)| match n {
         0 => ports.first,
@@ -177,12 +181,12 @@ fn places(across: &IndexVec<ItemId, f64>, chain: &Chain, ports: Ports) -> Vec<f6
 }
 
 fn line(
-    layered: &Layered,
-    anchor: &IndexVec<ItemId, Place>,
-    bands: &[Band],
-    chain: &Chain,
+    layered: &LayeredGraph,
+    anchor: &IndexVec<ItemId, AxisPoint>,
+    bands: &[LayerBand],
+    chain: &LinkChain,
     ports: Ports,
-) -> Line {
+) -> RoutedLine {
     let last = chain.items.len() - 1;
     let passes = chain.items.iter().enumerate().map(|(n, &item)| {
         let band = bands[layered.layer[item]];
@@ -198,18 +202,18 @@ fn line(
 }
 
 /// A line that runs straight from `start` to `end` at each place, and bends in between.
-fn through(passes: impl Iterator<Item = (f64, f64, f64)>) -> Line {
-    let mut line = Line { start: Place { across: 0.0, along: 0.0 }, strokes: Vec::new() };
-    let mut here: Option<Place> = None;
+fn through(passes: impl Iterator<Item = (f64, f64, f64)>) -> RoutedLine {
+    let mut line = RoutedLine { start: AxisPoint { across: 0.0, along: 0.0 }, strokes: Vec::new() };
+    let mut here: Option<AxisPoint> = None;
     for (across, start, end) in passes {
-        let (start, end) = (Place { across, along: start }, Place { across, along: end });
+        let (start, end) = (AxisPoint { across, along: start }, AxisPoint { across, along: end });
         let is_long = end.along - start.along > SHORTEST;
         match here {
             None => line.start = start,
             Some(from) => line.strokes.push(bend(from, if is_long { start } else { end })),
         }
         if is_long {
-            line.strokes.push(Stroke::Line(end));
+            line.strokes.push(RouteStroke::Line(end));
         }
         here = Some(end);
     }
@@ -217,28 +221,28 @@ fn through(passes: impl Iterator<Item = (f64, f64, f64)>) -> Line {
 }
 
 /// From `from` to `to`, leaving and arriving along the axis.
-fn bend(from: Place, to: Place) -> Stroke {
+fn bend(from: AxisPoint, to: AxisPoint) -> RouteStroke {
     if from.across == to.across {
-        return Stroke::Line(to);
+        return RouteStroke::Line(to);
     }
     let middle = (from.along + to.along) / 2.0;
-    Stroke::Curve(
-        Place { across: from.across, along: middle },
-        Place { across: to.across, along: middle },
+    RouteStroke::Curve(
+        AxisPoint { across: from.across, along: middle },
+        AxisPoint { across: to.across, along: middle },
         to,
     )
 }
 
 /// The same line from its end to its start.
-fn turned(line: Line) -> Line {
+fn turned(line: RoutedLine) -> RoutedLine {
     let ends = line.strokes.iter().map(|stroke| match *stroke {
-        Stroke::Line(to) | Stroke::Curve(_, _, to) => to,
+        RouteStroke::Line(to) | RouteStroke::Curve(_, _, to) => to,
     });
-    let mut places: Vec<Place> = std::iter::once(line.start).chain(ends).collect();
+    let mut places: Vec<AxisPoint> = std::iter::once(line.start).chain(ends).collect();
     let start = places.pop().unwrap_or(line.start);
     let strokes = line.strokes.iter().rev().zip(places.into_iter().rev()).map(|(stroke, to)| match *stroke {
-        Stroke::Line(_) => Stroke::Line(to),
-        Stroke::Curve(first, second, _) => Stroke::Curve(second, first, to),
+        RouteStroke::Line(_) => RouteStroke::Line(to),
+        RouteStroke::Curve(first, second, _) => RouteStroke::Curve(second, first, to),
     });
-    Line { start, strokes: strokes.collect() }
+    RoutedLine { start, strokes: strokes.collect() }
 }

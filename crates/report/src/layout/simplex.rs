@@ -9,8 +9,6 @@
 //! *Differs* from the paper in recomputing all cut values after a pivot: a cut value is a
 //! sum of (out-degree minus in-degree) over a subtree, which is cheap. Large graphs stop at
 //! a fixed amount of work with a ranking that is valid but perhaps not the shortest.
-//!
-//! [Gansner93]: see `rank`.
 
 use std::collections::VecDeque;
 
@@ -19,7 +17,7 @@ const WORK: usize = 30_000_000;
 
 /// A link in the direction of growing rank, by positions of nodes.
 #[derive(Clone, Copy, Debug)]
-pub struct Arc {
+pub struct RankArc {
     /// The smaller rank.
     pub tail: usize,
     /// The greater rank.
@@ -28,14 +26,14 @@ pub struct Arc {
 
 /// The network simplex method; every arc has length at least one and weight one.
 pub struct Simplex {
-    arcs: Vec<Arc>,
+    arcs: Vec<RankArc>,
     /// The arcs at each node, in either direction.
     at: Vec<Vec<usize>>,
     rank: Vec<i64>,
 }
 
 /// A spanning tree of tight arcs, hung from node 0.
-struct Tree {
+struct SpanningTree {
     /// The tree arcs at each node.
     at: Vec<Vec<usize>>,
     /// The arc to the parent; the root has none.
@@ -48,7 +46,7 @@ struct Tree {
 
 impl Simplex {
     /// The graph of `arcs`, all nodes at rank 0.
-    pub fn new(n_nodes: usize, arcs: Vec<Arc>) -> Self {
+    pub fn new(n_nodes: usize, arcs: Vec<RankArc>) -> Self {
         let mut at = vec![Vec::new(); n_nodes];
         for (id, arc) in arcs.iter().enumerate() {
             at[arc.tail].push(id);
@@ -58,7 +56,7 @@ impl Simplex {
     }
 
     fn slack(&self, arc: usize) -> i64 {
-        let Arc { tail, head } = self.arcs[arc];
+        let RankArc { tail, head } = self.arcs[arc];
         self.rank[head] - self.rank[tail] - 1
     }
 
@@ -71,7 +69,7 @@ impl Simplex {
         let mut ready: VecDeque<usize> = (0..self.rank.len()).filter(|&node| waiting[node] == 0).collect();
         while let Some(node) = ready.pop_front() {
             let arcs = self.at[node].iter().map(|&arc| self.arcs[arc]);
-            for Arc { head, .. } in arcs.filter(|arc| arc.tail == node) {
+            for RankArc { head, .. } in arcs.filter(|arc| arc.tail == node) {
                 self.rank[head] = self.rank[head].max(self.rank[node] + 1);
                 waiting[head] -= 1;
                 if waiting[head] == 0 {
@@ -141,7 +139,7 @@ impl Simplex {
             }
             let leads_out = |&arc: &usize| inside[self.arcs[arc].tail] != inside[self.arcs[arc].head];
             let nearest = (0..self.arcs.len()).filter(leads_out).min_by_key(|&arc| self.slack(arc))?;
-            let Arc { tail, head } = self.arcs[nearest];
+            let RankArc { tail, head } = self.arcs[nearest];
             let shift = if inside[tail] { self.slack(nearest) } else { -self.slack(nearest) };
             for &node in &members {
                 self.rank[node] += shift;
@@ -154,14 +152,14 @@ impl Simplex {
     }
 
     /// The tree of `tree_arcs`, hung from node 0.
-    fn hang(&self, tree_arcs: &[usize]) -> Tree {
+    fn hang(&self, tree_arcs: &[usize]) -> SpanningTree {
         let n_nodes = self.rank.len();
         let mut at = vec![Vec::new(); n_nodes];
         for &arc in tree_arcs {
             at[self.arcs[arc].tail].push(arc);
             at[self.arcs[arc].head].push(arc);
         }
-        let mut tree = Tree {
+        let mut tree = SpanningTree {
             at,
             up: vec![None; n_nodes],
             order: Vec::with_capacity(n_nodes),
@@ -191,20 +189,20 @@ impl Simplex {
     }
 
     /// The tree arc with the least cut value, if that is negative.
-    fn leaving(&self, tree: &Tree) -> Option<Leaving> {
+    fn leaving(&self, tree: &SpanningTree) -> Option<LeavingArc> {
         let mut balance: Vec<i64> = (0..self.rank.len())
             .map(|node| {
                 let (n_in, n_out) = self.degrees(node);
                 n_out as i64 - n_in as i64
             })
             .collect();
-        let mut best: Option<(i64, Leaving)> = None;
+        let mut best: Option<(i64, LeavingArc)> = None;
         for &node in tree.order.iter().rev() {
             let Some(arc) = tree.up[node] else { continue };
             let is_tail = self.arcs[arc].tail == node;
             let cut = if is_tail { balance[node] } else { -balance[node] };
             if cut < best.as_ref().map_or(0, |(least, _)| *least) {
-                best = Some((cut, Leaving { arc, below: node, below_is_tail: is_tail }));
+                best = Some((cut, LeavingArc { arc, below: node, below_is_tail: is_tail }));
             }
             balance[self.other_end(arc, node)] += balance[node];
         }
@@ -212,11 +210,11 @@ impl Simplex {
     }
 
     /// Makes the arc that replaces `leave` tight, and returns it.
-    fn pivot(&mut self, tree: &Tree, leave: Leaving) -> Option<usize> {
+    fn pivot(&mut self, tree: &SpanningTree, leave: LeavingArc) -> Option<usize> {
         let (first, end) = tree.span[leave.below];
         let below = |node: usize| (first..end).contains(&tree.span[node].0);
         // The new arc leads from the head's side to the tail's side.
-        let replaces = |arc: &Arc| {
+        let replaces = |arc: &RankArc| {
             if leave.below_is_tail {
                 !below(arc.tail) && below(arc.head)
             } else {
@@ -271,7 +269,7 @@ impl Simplex {
     }
 
     fn other_end(&self, arc: usize, node: usize) -> usize {
-        let Arc { tail, head } = self.arcs[arc];
+        let RankArc { tail, head } = self.arcs[arc];
         if tail == node { head } else { tail }
     }
 
@@ -284,7 +282,7 @@ impl Simplex {
 
 /// A tree arc to be replaced.
 #[derive(Clone, Copy, Debug)]
-struct Leaving {
+struct LeavingArc {
     arc: usize,
     /// The end farther from the root.
     below: usize,

@@ -14,16 +14,16 @@ const SLACK: f64 = 0.01;
 type Ends = (usize, usize, Option<(f64, f64)>);
 
 fn boxes(sizes: &[(f64, f64)], edges: &[Ends]) -> Boxes {
-    let size = |(width, height): (f64, f64)| Size { width, height };
+    let size = |(width, height): (f64, f64)| BoxSize { width, height };
     let edge = |&(from, to, label): &Ends| EdgeBox {
-        from: NodeId::new(from),
-        to: NodeId::new(to),
+        from: GraphNodeId::new(from),
+        to: GraphNodeId::new(to),
         label: label.map(size),
     };
     Boxes {
         nodes: sizes.iter().map(|&it| size(it)).collect(),
         edges: edges.iter().map(edge).collect(),
-        roots: vec![NodeId::new(0)],
+        roots: vec![GraphNodeId::new(0)],
     }
 }
 
@@ -38,8 +38,8 @@ fn arb_boxes() -> impl Strategy<Value = Boxes> {
     })
 }
 
-fn arb_direction() -> impl Strategy<Value = Direction> {
-    prop_oneof![Just(Direction::Down), Just(Direction::Right)]
+fn arb_direction() -> impl Strategy<Value = LayerDirection> {
+    prop_oneof![Just(LayerDirection::Down), Just(LayerDirection::Right)]
 }
 
 fn overlap(a: &Rect, b: &Rect) -> bool {
@@ -54,13 +54,13 @@ fn is_inside(point: Point, rect: &Rect, margin: f64) -> bool {
 }
 
 /// Points all along a route.
-fn samples(route: &Route) -> Vec<Point> {
+fn samples(route: &EdgeRoute) -> Vec<Point> {
     let mut points = vec![route.start];
     let mut here = route.start;
     for step in &route.steps {
         let (a, b, to) = match *step {
-            Step::Line(to) => (here, to, to),
-            Step::Curve(a, b, to) => (a, b, to),
+            RouteStep::Line(to) => (here, to, to),
+            RouteStep::Curve(a, b, to) => (a, b, to),
         };
         points.extend((1..=20).map(|n| cubic(here, a, b, to, f64::from(n) / 20.0)));
         here = to;
@@ -87,7 +87,7 @@ fn touches(point: Point, rect: &Rect) -> bool {
     is_inside(point, &grown, -SLACK) && !is_inside(point, rect, SLACK)
 }
 
-fn keeps_its_promises(boxes: &Boxes, layout: &Layout) -> Result<(), TestCaseError> {
+fn keeps_its_promises(boxes: &Boxes, layout: &GraphLayout) -> Result<(), TestCaseError> {
     let page = Rect { x: 0.0, y: 0.0, width: layout.size.width, height: layout.size.height };
     let labels = layout.labels.iter().flatten();
     let all: Vec<Rect> = layout.nodes.iter().chain(labels).copied().collect();
@@ -110,7 +110,7 @@ fn keeps_its_promises(boxes: &Boxes, layout: &Layout) -> Result<(), TestCaseErro
     Ok(())
 }
 
-fn passes_no_foreign_box(layout: &Layout, id: EdgeId, route: &Route) -> Result<(), TestCaseError> {
+fn passes_no_foreign_box(layout: &GraphLayout, id: EdgeId, route: &EdgeRoute) -> Result<(), TestCaseError> {
     let foreign_labels = layout.labels.iter_enumerated().filter(|&(other, _)| other != id);
     let foreign: Vec<Rect> =
         layout.nodes.iter().copied().chain(foreign_labels.filter_map(|(_, label)| *label)).collect();
@@ -154,12 +154,13 @@ proptest! {
 
 #[test]
 fn nothing_is_drawn_as_nothing() {
-    assert_eq!(layout(&Boxes::default(), Direction::Down), Layout::default());
+    assert_eq!(layout(&Boxes::default(), LayerDirection::Down), GraphLayout::default());
 }
 
 #[test]
 fn an_edge_to_nowhere_has_an_empty_line() {
-    let drawing = layout(&boxes(&[(10.0, 10.0)], &[(0, 7, None), (7, 0, Some((5.0, 5.0)))]), Direction::Down);
+    let drawing =
+        layout(&boxes(&[(10.0, 10.0)], &[(0, 7, None), (7, 0, Some((5.0, 5.0)))]), LayerDirection::Down);
     assert!(drawing.routes.iter().all(|route| route.steps.is_empty()));
     assert_eq!(drawing.nodes.len(), 1);
 }
@@ -168,15 +169,15 @@ fn an_edge_to_nowhere_has_an_empty_line() {
 fn the_root_comes_first_in_either_direction() {
     let ring: Vec<_> = (0..5).map(|n| (n, (n + 1) % 5, Some((30.0, 10.0)))).collect();
     let boxes = boxes(&[(20.0, 10.0); 5], &ring);
-    let down = layout(&boxes, Direction::Down);
-    assert!(down.nodes.iter().all(|rect| rect.y >= down.nodes[NodeId::new(0)].y));
-    let right = layout(&boxes, Direction::Right);
-    assert!(right.nodes.iter().all(|rect| rect.x >= right.nodes[NodeId::new(0)].x));
+    let down = layout(&boxes, LayerDirection::Down);
+    assert!(down.nodes.iter().all(|rect| rect.y >= down.nodes[GraphNodeId::new(0)].y));
+    let right = layout(&boxes, LayerDirection::Right);
+    assert!(right.nodes.iter().all(|rect| rect.x >= right.nodes[GraphNodeId::new(0)].x));
 }
 
 #[test]
 fn parts_stand_side_by_side() {
-    let drawing = layout(&boxes(&[(40.0, 20.0); 4], &[(0, 1, None), (2, 3, None)]), Direction::Down);
+    let drawing = layout(&boxes(&[(40.0, 20.0); 4], &[(0, 1, None), (2, 3, None)]), LayerDirection::Down);
     let [first, _, second, _] = drawing.nodes.as_slice() else { panic!("four nodes") };
     assert_eq!(first.y, second.y);
     assert!(second.x > first.right());
@@ -184,9 +185,12 @@ fn parts_stand_side_by_side() {
 
 #[test]
 fn the_ends_of_several_loops_keep_apart() {
-    for (direction, n_loops) in
-        [(Direction::Down, 2), (Direction::Down, 7), (Direction::Right, 2), (Direction::Right, 7)]
-    {
+    for (direction, n_loops) in [
+        (LayerDirection::Down, 2),
+        (LayerDirection::Down, 7),
+        (LayerDirection::Right, 2),
+        (LayerDirection::Right, 7),
+    ] {
         let loops: Vec<_> = (0..n_loops).map(|_| (0, 0, Some((40.0, 30.0)))).collect();
         let drawing = layout(&boxes(&[(30.0, 20.0)], &loops), direction);
         let ends: Vec<Point> = drawing.routes.iter().flat_map(|route| [route.start, route.end()]).collect();
@@ -204,7 +208,7 @@ fn several_loops_do_not_cross() {
         [&[30.0, 30.0][..], &[20.0, 200.0, 20.0, 20.0], &[90.0, 60.0, 90.0, 150.0, 50.0, 40.0, 60.0, 60.0]]
     {
         let loops: Vec<_> = heights.iter().map(|&height| (0, 0, Some((40.0, height)))).collect();
-        let drawing = layout(&boxes(&[(30.0, 20.0)], &loops), Direction::Down);
+        let drawing = layout(&boxes(&[(30.0, 20.0)], &loops), LayerDirection::Down);
         let lines: Vec<Vec<Point>> = drawing.routes.iter().map(samples).collect();
         for (i, a) in lines.iter().enumerate() {
             let meets = |b: &&Vec<Point>| a.windows(2).any(|p| b.windows(2).any(|q| is_crossing(p, q)));
@@ -236,7 +240,8 @@ fn two_crossing_links_are_untangled() {
 fn crossings(n_nodes: usize, edges: &[Ends]) -> usize {
     let boxes = boxes(&vec![(20.0, 10.0); n_nodes], edges);
     let components = components(&boxes);
-    let task = Task::new(&boxes, Direction::Down, &components[0], &item_numbers(&boxes, &components));
+    let task =
+        LayoutTask::new(&boxes, LayerDirection::Down, &components[0], &item_numbers(&boxes, &components));
     let mut layered = layered(&task.part, &rank::ranking(&task.part));
     order::order(&mut layered);
     order::n_crossings(&layered)
@@ -251,7 +256,7 @@ fn large_graphs_need_neither_stack_nor_patience() {
     let tangle = |n: usize| [(n, (n + 1) % 3_000, label), (n, (n * 7 + 13) % 3_000, label)];
     let tangle: Vec<_> = (0..3_000).flat_map(tangle).filter(|(a, b, _)| a != b).collect();
     for (n_nodes, edges) in [(10_000, chain), (10_000, star), (3_000, tangle), (10_000, Vec::new())] {
-        let drawing = layout(&boxes(&vec![(20.0, 10.0); n_nodes], &edges), Direction::Right);
+        let drawing = layout(&boxes(&vec![(20.0, 10.0); n_nodes], &edges), LayerDirection::Right);
         assert!(drawing.size.width.is_finite());
         assert!(drawing.routes.iter().all(|route| !route.steps.is_empty()));
     }

@@ -1,6 +1,6 @@
 //! Text of strangers inside Markdown.
 
-use crate::visible::excerpt;
+use crate::control_characters::excerpt;
 
 /// Characters of a code span.
 const MAX_SPAN: usize = 200;

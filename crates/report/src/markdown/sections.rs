@@ -3,10 +3,10 @@
 use ioxide_runner::event::MeasureTold;
 
 use super::escape::{block, cell, code, word};
-use crate::summary::parts::Family;
+use crate::control_characters::show_control_characters;
+use crate::summary::parts::PartFamily;
 use crate::summary::story::{self, plural};
-use crate::summary::{Kind, Reasons, Summary};
-use crate::visible::visible;
+use crate::summary::{FailureSummary, Reasons, Summary};
 
 /// Kinds of failures told in full.
 const MAX_KINDS: usize = 10;
@@ -81,7 +81,7 @@ pub(super) fn failures(summary: &Summary, record: &str) -> String {
     text
 }
 
-fn heading(kind: &Kind) -> String {
+fn heading(kind: &FailureSummary) -> String {
     let goal = if kind.run.goal.is_empty() { String::new() } else { format!(" ({})", code(&kind.run.goal)) };
     format!(
         "**{}**: {}, first run {}{goal}.",
@@ -91,7 +91,7 @@ fn heading(kind: &Kind) -> String {
     )
 }
 
-fn failure(summary: &Summary, kind: &Kind, record: &str) -> String {
+fn failure(summary: &Summary, kind: &FailureSummary, record: &str) -> String {
     let again = match &kind.replayed {
         Some(told) => format!(" Repeated, it failed again {} of {} times.", told.reproduced, told.of),
         None => String::new(),
@@ -102,9 +102,12 @@ fn failure(summary: &Summary, kind: &Kind, record: &str) -> String {
         None => String::new(),
     };
     let sut = summary.started.as_ref().map_or("SUT", |started| &started.sut);
-    let sut = word(&visible(sut));
-    let command =
-        format!("ioxide replay {} --number {} --sut {sut}", word(&visible(record)), kind.run.number + 1);
+    let sut = word(&show_control_characters(sut));
+    let command = format!(
+        "ioxide replay {} --number {} --sut {sut}",
+        word(&show_control_characters(record)),
+        kind.run.number + 1
+    );
     format!(
         "\n{}{again}\n\n<details><summary>Failing run: {}{smaller}</summary>\n\n{}\n</details>\n\n{}",
         heading(kind),
@@ -164,8 +167,8 @@ fn measures(summary: &Summary) -> String {
 
 /// What was taken of each part of a system.
 fn parts(summary: &Summary) -> String {
-    let row = |family: Family| {
-        let Family { name, instances, total, some, each } = family;
+    let row = |family: PartFamily| {
+        let PartFamily { name, instances, total, some, each } = family;
         format!("| {} | {instances} | {total} | {some} | {each} |", code(&name))
     };
     let rows: Vec<String> = summary.families().into_iter().map(row).collect();

@@ -1,12 +1,14 @@
-use ioxide_runner::event::Outcome;
+use ioxide_runner::event::RunOutcome;
 use proptest::prelude::*;
 
 use super::*;
-use crate::summary::samples::{Told, any_campaign, failing, label, run_finished, run_started, seen, started};
+use crate::summary::samples::{
+    SampleEvents, any_campaign, failing, label, run_finished, run_started, seen, started,
+};
 
 fn written(events: &[Event]) -> String {
     let mut out = Vec::new();
-    let mut markdown = Markdown::new(&mut out, "runs");
+    let mut markdown = MarkdownReport::new(&mut out, "runs");
     events.iter().for_each(|event| markdown.event(event).unwrap());
     markdown.finish().unwrap();
     String::from_utf8(out).unwrap()
@@ -123,8 +125,8 @@ fn a_failing_campaign_on_one_page() {
 
 #[test]
 fn a_campaign_that_died_says_so() {
-    let mut told = Told::default();
-    told.say(started(3)).say(run_started(0)).say(run_finished(0, Outcome::Pass, 0)).say(run_started(1));
+    let mut told = SampleEvents::default();
+    told.say(started(3)).say(run_started(0)).say(run_finished(0, RunOutcome::Pass, 0)).say(run_started(1));
     let text = written(&told.events);
     assert!(text.contains("broken off") && text.contains("| not ended | 1 |"), "{text}");
 }
@@ -132,9 +134,9 @@ fn a_campaign_that_died_says_so() {
 #[test]
 fn nothing_said_breaks_out_of_its_place() {
     let evil = "</details><script>`|` ```\n# heading\n| a | b |";
-    let mut told = Told::default();
-    told.say(started(1)).say(run_started(0)).say(seen(1, label(evil))).say(Told::fail(evil));
-    told.say(run_finished(0, Outcome::Fail, 1));
+    let mut told = SampleEvents::default();
+    told.say(started(1)).say(run_started(0)).say(seen(1, label(evil))).say(SampleEvents::fail(evil));
+    told.say(run_finished(0, RunOutcome::Fail, 1));
     let text = written(&told.events);
     let code_spans_and_blocks_away: String = outside_of_code(&text);
     assert!(!code_spans_and_blocks_away.contains("script"), "{text}");
@@ -189,9 +191,9 @@ proptest! {
     #[test]
     fn no_text_is_taken_for_markup(noise in "[`|\\\\<a \n]{0,12}") {
         let evil = format!("{noise}MARK{noise}");
-        let mut told = Told::default();
-        told.say(started(1)).say(run_started(0)).say(seen(1, label(&evil))).say(Told::fail(&evil));
-        told.say(run_finished(0, Outcome::Fail, 1));
+        let mut told = SampleEvents::default();
+        told.say(started(1)).say(run_started(0)).say(seen(1, label(&evil))).say(SampleEvents::fail(&evil));
+        told.say(run_finished(0, RunOutcome::Fail, 1));
         let text = written(&told.events);
         prop_assert!(text.contains("MARK"));
         prop_assert!(!outside_of_code(&text).contains("MARK"), "{}", text);
@@ -202,11 +204,11 @@ proptest! {
     fn the_table_counts_the_events((events, outcomes) in any_campaign()) {
         let text = written(&events);
         let words = [
-            (Outcome::Pass, "passed"),
-            (Outcome::Fail, "failed"),
-            (Outcome::Inconclusive, "inconclusive"),
-            (Outcome::Error, "without verdict"),
-            (Outcome::Interrupted, "interrupted"),
+            (RunOutcome::Pass, "passed"),
+            (RunOutcome::Fail, "failed"),
+            (RunOutcome::Inconclusive, "inconclusive"),
+            (RunOutcome::Error, "without verdict"),
+            (RunOutcome::Interrupted, "interrupted"),
         ];
         for (outcome, word) in words {
             let n = outcomes.iter().filter(|&&other| other == outcome).count();

@@ -3,9 +3,9 @@
 use ioxide_runner::event::{LatencyTold, MeasureTold, Replayed};
 use serde_json::{Value as Json, json};
 
-use super::{Kind, Reasons, Summary};
-use crate::chart::Step;
-use crate::values::{Row, ShapeTold};
+use super::{FailureSummary, Reasons, Summary};
+use crate::chart::ChartStep;
+use crate::values::{ShapeTold, ValueRow};
 
 /// The version of this form; it changes when a field changes its meaning or goes away.
 const VERSION: u32 = 1;
@@ -72,8 +72,8 @@ impl Summary {
 }
 
 /// Runs count from 1 here, as they do for people and for `replay --number`.
-fn kind_json(kind: &Kind) -> Json {
-    let texts = |steps: &[Step]| steps.iter().map(|step| step.text.clone()).collect::<Vec<_>>();
+fn kind_json(kind: &FailureSummary) -> Json {
+    let texts = |steps: &[ChartStep]| steps.iter().map(|step| step.text.clone()).collect::<Vec<_>>();
     json!({
         "signature": kind.signature,
         "runs": kind.runs,
@@ -107,7 +107,7 @@ fn reasons_json(reasons: &Reasons) -> Json {
     json!({ "reasons": told, "others": reasons.beyond() })
 }
 
-fn row_json(row: &Row) -> Json {
+fn row_json(row: &ValueRow) -> Json {
     let frequent: Vec<Json> =
         row.frequent.iter().map(|(value, n)| json!({"value": value, "sent": n})).collect();
     let mut told = json!({

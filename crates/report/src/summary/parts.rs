@@ -6,7 +6,7 @@ use super::Summary;
 
 /// The instances of one part.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Family {
+pub struct PartFamily {
     /// The name of the part.
     pub name: String,
     /// How many instances there are.
@@ -22,7 +22,7 @@ pub struct Family {
 impl Summary {
     /// The parts of the system, in order; none if it is not made of parts.
     #[must_use]
-    pub fn families(&self) -> Vec<Family> {
+    pub fn families(&self) -> Vec<PartFamily> {
         let Some(started) = &self.started else { return Vec::new() };
         let mut names: Vec<&str> = Vec::new();
         for part in &started.parts {
@@ -33,7 +33,7 @@ impl Summary {
         names.into_iter().map(|name| self.family(name)).collect()
     }
 
-    fn family(&self, name: &str) -> Family {
+    fn family(&self, name: &str) -> PartFamily {
         let parts =
             || self.started.iter().flat_map(|started| &started.parts).filter(|part| part.family == name);
         let all: BTreeSet<&String> = parts().flat_map(|part| part.switches.keys()).collect();
@@ -42,7 +42,7 @@ impl Summary {
         };
         let some = |own: &&&String| parts().any(|part| is_taken(part.switches.get(**own)));
         let each = |own: &&&String| parts().all(|part| is_taken(part.switches.get(**own)));
-        Family {
+        PartFamily {
             name: name.to_owned(),
             instances: parts().count(),
             total: all.len(),

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use ioxide_runner::event::{Event, Explanation, RunStarted, StepTold, Trouble, VerdictTold};
+use ioxide_runner::event::{Event, Explanation, RunStarted, StepTold, SystemTrouble, VerdictTold};
 use ioxide_runner::line::cut;
 
-use crate::chart::Step;
+use crate::chart::ChartStep;
 
 /// Steps kept of a run.
 pub const LAST_STEPS: usize = 12;
@@ -20,7 +20,7 @@ const MAX_ITEMS: usize = 20;
 
 /// What is kept of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Run {
+pub struct RunSummary {
     /// Its number, from 0.
     pub number: u64,
     /// Its seed.
@@ -32,16 +32,16 @@ pub struct Run {
     /// How many steps it has had.
     pub steps: usize,
     /// The last of them.
-    pub last: VecDeque<Step>,
+    pub last: VecDeque<ChartStep>,
     /// States the specification may be in now; absent where it says nothing any more.
     pub belief: Option<usize>,
     /// Its verdict.
     pub verdict: Option<VerdictTold>,
     /// Its trouble.
-    pub trouble: Option<Trouble>,
+    pub trouble: Option<SystemTrouble>,
 }
 
-impl Run {
+impl RunSummary {
     /// Why it ended as it did; empty if nobody said.
     #[must_use]
     pub fn reason(&self) -> &str {
@@ -71,7 +71,7 @@ impl Run {
         if self.last.len() == LAST_STEPS {
             self.last.pop_front();
         }
-        self.last.push_back(Step::new(&told.label));
+        self.last.push_back(ChartStep::new(&told.label));
     }
 
     pub(super) fn verdict(&mut self, told: &VerdictTold) {
@@ -87,9 +87,9 @@ impl Run {
         });
     }
 
-    pub(super) fn trouble(&mut self, told: &Trouble) {
+    pub(super) fn trouble(&mut self, told: &SystemTrouble) {
         let last_words = last_of(&told.last_words);
-        self.trouble = Some(Trouble { error: cut(&told.error, MAX_TEXT), last_words });
+        self.trouble = Some(SystemTrouble { error: cut(&told.error, MAX_TEXT), last_words });
     }
 
     /// The last words of the system, if it failed or had trouble.
@@ -139,12 +139,12 @@ fn trimmed(told: &Explanation) -> Explanation {
 
 /// The runs under way.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Runs {
-    open: BTreeMap<u64, Run>,
+pub(super) struct OpenRuns {
+    open: BTreeMap<u64, RunSummary>,
     begun_last: u64,
 }
 
-impl Runs {
+impl OpenRuns {
     pub(super) fn n_open(&self) -> usize {
         self.open.len()
     }
@@ -152,12 +152,12 @@ impl Runs {
     /// A run begins; says how many were given up for it.
     pub(super) fn start(&mut self, told: &RunStarted, time_ns: u64) -> u64 {
         self.begun_last = told.run;
-        let run = Run {
+        let run = RunSummary {
             number: told.run,
             seed: told.seed,
             goal: cut(&told.goal, MAX_TEXT),
             began_ns: time_ns,
-            ..Run::default()
+            ..RunSummary::default()
         };
         // A run of this number that has not ended never will.
         let mut given_up = u64::from(self.open.insert(told.run, run).is_some());
@@ -169,16 +169,16 @@ impl Runs {
     }
 
     /// The run an event belongs to.
-    pub(super) fn of(&mut self, event: &Event) -> &mut Run {
+    pub(super) fn of(&mut self, event: &Event) -> &mut RunSummary {
         self.named(event.run.unwrap_or(self.begun_last))
     }
 
     /// The run `number` ends.
-    pub(super) fn end(&mut self, number: u64) -> Run {
-        self.open.remove(&number).unwrap_or(Run { number, ..Run::default() })
+    pub(super) fn end(&mut self, number: u64) -> RunSummary {
+        self.open.remove(&number).unwrap_or(RunSummary { number, ..RunSummary::default() })
     }
 
-    fn named(&mut self, number: u64) -> &mut Run {
-        self.open.entry(number).or_insert_with(|| Run { number, ..Run::default() })
+    fn named(&mut self, number: u64) -> &mut RunSummary {
+        self.open.entry(number).or_insert_with(|| RunSummary { number, ..RunSummary::default() })
     }
 }

@@ -1,21 +1,21 @@
 //! Campaigns made by hand, for the tests of all reports.
 
 use ioxide_runner::event::{
-    Allowed, CampaignFinished, CampaignStarted, Event, EventKind, Explanation, ExtentTold, FailureKind,
-    HistoryTold, LabelKind, LabelTold, LatencyTold, MeasureTold, Outcome, Replayed, RunFinished, RunStarted,
-    ShrunkTold, StateTold, StepTold, VerdictTold, VerdictWord, WhyNot,
+    Allowed, CampaignFinished, CampaignStarted, Event, EventKind, Explanation, ExtentTold, FailureSignature,
+    HistoryTold, LabelKind, LabelTold, LatencyTold, MeasureTold, Replayed, RunFinished, RunOutcome,
+    RunStarted, ShrunkTold, StateTold, StepTold, VerdictTold, VerdictWord, WhyNot,
 };
 use proptest::prelude::*;
 use serde_json::json;
 
 /// Events in the making.
 #[derive(Default)]
-pub struct Told {
+pub struct SampleEvents {
     pub events: Vec<Event>,
     pub time_ns: u64,
 }
 
-impl Told {
+impl SampleEvents {
     pub fn say(&mut self, event: EventKind) -> &mut Self {
         self.push(None, event)
     }
@@ -99,20 +99,20 @@ pub fn run_started(run: u64) -> EventKind {
     })
 }
 
-pub fn run_finished(run: u64, outcome: Outcome, steps: usize) -> EventKind {
+pub fn run_finished(run: u64, outcome: RunOutcome, steps: usize) -> EventKind {
     EventKind::RunFinished(RunFinished { run, outcome, steps, doubts: 0 })
 }
 
 /// An input with a field.
 pub fn sent(step: usize, name: &str) -> EventKind {
-    EventKind::Stimulus(told(step, input(step, name)))
+    EventKind::Stimulus(step_told(step, input(step, name)))
 }
 
 pub fn seen(step: usize, label: LabelTold) -> EventKind {
-    EventKind::Observation(told(step, label))
+    EventKind::Observation(step_told(step, label))
 }
 
-fn told(step: usize, label: LabelTold) -> StepTold {
+fn step_told(step: usize, label: LabelTold) -> StepTold {
     let switches = if step == 1 { vec!["r1".into()] } else { vec!["r1".into(), "r2".into()] };
     StepTold { step, label, belief: Some(step), switches }
 }
@@ -169,7 +169,7 @@ pub fn finished(passed: u64, failed: u64) -> EventKind {
         interrupted: false,
         covered: vec!["r1".into()],
         never: vec!["r3".into()],
-        failures: vec![FailureKind { signature: "!X in S".into(), first: 1, runs: failed }],
+        failures: vec![FailureSignature { signature: "!X in S".into(), first: 1, runs: failed }],
         latencies: vec![LatencyTold { label: "!X".into(), n: 3, p50_us: 1200, p99_us: 9000, max_us: 12_345 }],
         suggested_patience_ms: Some(40),
         patience_ms: Some(100),
@@ -190,15 +190,19 @@ pub fn finished(passed: u64, failed: u64) -> EventKind {
 
 /// A campaign with everything: passed, failed twice in one way and once in another, broken, inconclusive.
 pub fn failing() -> Vec<Event> {
-    let mut told = Told::default();
+    let mut told = SampleEvents::default();
     told.say(started(6)).say(run_started(0)).say(sent(1, "A")).say(seen(2, out("Y")));
-    told.say(Told::verdict(VerdictWord::Pass, "done")).say(run_finished(0, Outcome::Pass, 2));
+    told.say(SampleEvents::verdict(VerdictWord::Pass, "done")).say(run_finished(0, RunOutcome::Pass, 2));
     told.time_ns = 1_500_000_000;
     told.say(run_started(1));
     for step in 1..20 {
         told.say(sent(step, "A"));
     }
-    told.say(seen(20, out("X"))).say(Told::fail("!X in S")).say(run_finished(1, Outcome::Fail, 20));
+    told.say(seen(20, out("X"))).say(SampleEvents::fail("!X in S")).say(run_finished(
+        1,
+        RunOutcome::Fail,
+        20,
+    ));
     told.say(EventKind::Replayed(Replayed { run: 1, reproduced: 3, of: 3, instead: None }));
     told.say(EventKind::Shrunk(ShrunkTold {
         run: 1,
@@ -210,19 +214,19 @@ pub fn failing() -> Vec<Event> {
         reproduced: 3,
         of: 3,
     }));
-    told.say(run_started(2)).say(seen(1, out("X"))).say(Told::fail("!X in S")).say(run_finished(
+    told.say(run_started(2)).say(seen(1, out("X"))).say(SampleEvents::fail("!X in S")).say(run_finished(
         2,
-        Outcome::Fail,
+        RunOutcome::Fail,
         1,
     ));
     told.time_ns = 7_250_000_000;
-    told.say(run_started(3)).say(seen(1, out("X"))).say(Told::fail("!X in <T> & \"U\" | `n > 1`"));
-    told.say(run_finished(3, Outcome::Fail, 1));
+    told.say(run_started(3)).say(seen(1, out("X"))).say(SampleEvents::fail("!X in <T> & \"U\" | `n > 1`"));
+    told.say(run_finished(3, RunOutcome::Fail, 1));
     let trouble =
-        ioxide_runner::event::Trouble { error: "the system ended".into(), last_words: "bye\n".into() };
-    told.say(run_started(4)).say(EventKind::Trouble(trouble)).say(run_finished(4, Outcome::Error, 0));
-    told.say(run_started(5)).say(Told::verdict(VerdictWord::Inconclusive, "out of reach"));
-    told.say(run_finished(5, Outcome::Inconclusive, 0));
+        ioxide_runner::event::SystemTrouble { error: "the system ended".into(), last_words: "bye\n".into() };
+    told.say(run_started(4)).say(EventKind::Trouble(trouble)).say(run_finished(4, RunOutcome::Error, 0));
+    told.say(run_started(5)).say(SampleEvents::verdict(VerdictWord::Inconclusive, "out of reach"));
+    told.say(run_finished(5, RunOutcome::Inconclusive, 0));
     let EventKind::CampaignFinished(mut end) = finished(1, 3) else { unreachable!("the end") };
     (end.runs, end.errors, end.inconclusive) = (6, 1, 1);
     told.say(EventKind::CampaignFinished(end));
@@ -230,28 +234,28 @@ pub fn failing() -> Vec<Event> {
 }
 
 /// A campaign of runs with any outcomes; run `n` sends only `Rn`.
-pub fn any_campaign() -> impl Strategy<Value = (Vec<Event>, Vec<Outcome>)> {
+pub fn any_campaign() -> impl Strategy<Value = (Vec<Event>, Vec<RunOutcome>)> {
     let outcome = prop_oneof![
-        Just(Outcome::Pass),
-        Just(Outcome::Fail),
-        Just(Outcome::Inconclusive),
-        Just(Outcome::Error),
-        Just(Outcome::Interrupted)
+        Just(RunOutcome::Pass),
+        Just(RunOutcome::Fail),
+        Just(RunOutcome::Inconclusive),
+        Just(RunOutcome::Error),
+        Just(RunOutcome::Interrupted)
     ];
     prop::collection::vec((outcome, 0_usize..5, 0_u8..3), 0..30).prop_map(|runs| {
-        let mut told = Told::default();
+        let mut told = SampleEvents::default();
         told.say(started(runs.len() as u64));
         for (run, &(outcome, steps, kind)) in (0..).zip(&runs) {
             told.say(run_started(run));
             for step in 1..=steps {
                 told.say(sent(step, &format!("R{run}")));
             }
-            if outcome == Outcome::Fail {
-                told.say(Told::fail(&format!("kind {kind}")));
+            if outcome == RunOutcome::Fail {
+                told.say(SampleEvents::fail(&format!("kind {kind}")));
             }
             told.say(run_finished(run, outcome, steps));
         }
-        let failed = runs.iter().filter(|(outcome, ..)| *outcome == Outcome::Fail).count() as u64;
+        let failed = runs.iter().filter(|(outcome, ..)| *outcome == RunOutcome::Fail).count() as u64;
         told.say(finished(0, failed));
         (told.events, runs.iter().map(|(outcome, ..)| *outcome).collect())
     })

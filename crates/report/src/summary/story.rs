@@ -1,12 +1,12 @@
 //! The story of a failure, in lines: what happened last, what was expected, why not, how it can be had again.
 
 use ioxide_runner::event::{
-    Allowed, Explanation, FindingTold, Outcome, Replayed, ShrinkingTold, Trouble, VerdictTold,
+    Allowed, Explanation, FindingTold, Replayed, RunOutcome, ShrinkingTold, SystemTrouble, VerdictTold,
 };
 
-use super::{Kind, Run, Smaller, Summary};
-use crate::chart::{Chart, Last, Step, WIDTH, draw};
-use crate::visible::{excerpt, visible};
+use super::{FailureSummary, RunSummary, ShrunkSummary, Summary};
+use crate::chart::{ChartStep, LastStepNote, SequenceChart, WIDTH, draw};
+use crate::control_characters::{excerpt, show_control_characters};
 
 /// States, reasons and last words shown.
 const MAX_LINES: usize = 8;
@@ -17,7 +17,7 @@ const MAX_TEXT: usize = 300;
 
 /// All that is known of a kind of failure.
 #[must_use]
-pub fn whole(kind: &Kind) -> Vec<String> {
+pub fn whole(kind: &FailureSummary) -> Vec<String> {
     let mut lines = ending(&kind.run);
     lines.extend(kind.replayed.iter().map(|told| format!("    {}", replayed(told))));
     lines.extend(kind.replayed.iter().flat_map(instead));
@@ -27,9 +27,9 @@ pub fn whole(kind: &Kind) -> Vec<String> {
 
 /// The end of a failing run, and what was wrong with it.
 #[must_use]
-pub fn ending(run: &Run) -> Vec<String> {
-    let steps: Vec<Step> = run.last.iter().cloned().collect();
-    let last = run.explanation().map_or(Last::Forbidden, |told| Last::Instead(&told.allowed));
+pub fn ending(run: &RunSummary) -> Vec<String> {
+    let steps: Vec<ChartStep> = run.last.iter().cloned().collect();
+    let last = run.explanation().map_or(LastStepNote::Forbidden, |told| LastStepNote::Instead(&told.allowed));
     let before = run.steps - steps.len();
     let mut lines = if steps.is_empty() { Vec::new() } else { chart(&steps, before, last) };
     lines.extend(run.verdict.iter().filter_map(|told| told.finding.as_ref()).map(finding));
@@ -128,7 +128,7 @@ pub fn reasons(told: &Explanation) -> Vec<String> {
 pub fn observed(told: &Explanation) -> Vec<String> {
     let named = |allowed: &Allowed| match &allowed.switch {
         Some(switch) => format!("{} [{}]", excerpt(&allowed.label, MAX_TEXT), excerpt(switch, MAX_TEXT)),
-        None => visible(&allowed.label),
+        None => show_control_characters(&allowed.label),
     };
     let mut allowed: Vec<String> = told.allowed.iter().take(MAX_LINES).map(named).collect();
     if told.allowed.len() > MAX_LINES {
@@ -154,17 +154,17 @@ pub fn replayed(told: &Replayed) -> String {
 pub fn instead(told: &Replayed) -> Vec<String> {
     let Some(seen) = &told.instead else { return Vec::new() };
     let how = match seen.outcome {
-        Outcome::Pass => "passed",
-        Outcome::Inconclusive => "was inconclusive",
-        Outcome::Fail => "failed in another way",
-        Outcome::Error => "broke off",
-        Outcome::Interrupted => "was interrupted",
+        RunOutcome::Pass => "passed",
+        RunOutcome::Inconclusive => "was inconclusive",
+        RunOutcome::Fail => "failed in another way",
+        RunOutcome::Error => "broke off",
+        RunOutcome::Interrupted => "was interrupted",
     };
-    let steps: Vec<Step> = seen.trace.iter().map(Step::new).collect();
+    let steps: Vec<ChartStep> = seen.trace.iter().map(ChartStep::new).collect();
     let hidden = steps.len().saturating_sub(MAX_STEPS);
     let mut lines =
         vec![format!("    instead   the same moves again: {}, it {how}", plural(steps.len() as u64, "step"))];
-    lines.extend(chart(&steps[hidden..], hidden, Last::Fine));
+    lines.extend(chart(&steps[hidden..], hidden, LastStepNote::Fine));
     lines
 }
 
@@ -179,7 +179,7 @@ pub fn shrinking(told: &ShrinkingTold) -> String {
 ///
 /// What the specification allows at its end is not known here: the way there is another one.
 #[must_use]
-pub fn smaller(told: &Smaller, run: &Run) -> Vec<String> {
+pub fn smaller(told: &ShrunkSummary, run: &RunSummary) -> Vec<String> {
     let kind = if told.minimal { "minimal" } else { "smaller" };
     let (size, tried) = (plural(told.size() as u64, "step"), plural(u64::from(told.attempts), "run"));
     let mut lines = vec![format!("    {kind} failing run: {size} (of {}), {tried} tried", told.from)];
@@ -189,14 +189,14 @@ pub fn smaller(told: &Smaller, run: &Run) -> Vec<String> {
     let is_shown = told.size() == run.steps && run.last.iter().eq(&told.steps);
     if !is_shown {
         let hidden = told.steps.len().saturating_sub(MAX_STEPS);
-        lines.extend(chart(&told.steps[hidden..], told.before + hidden, Last::Forbidden));
+        lines.extend(chart(&told.steps[hidden..], told.before + hidden, LastStepNote::Forbidden));
     }
     lines
 }
 
 /// What went wrong, and what the system said last.
 #[must_use]
-pub fn trouble(told: &Trouble) -> Vec<String> {
+pub fn trouble(told: &SystemTrouble) -> Vec<String> {
     said(&told.last_words).collect()
 }
 
@@ -214,6 +214,6 @@ pub fn listed(names: &[String]) -> String {
     if names.len() > SHOWN { format!("{shown} and {} more", names.len() - SHOWN) } else { shown }
 }
 
-fn chart(steps: &[Step], before: usize, last: Last<'_>) -> Vec<String> {
-    draw(&Chart { steps, before, last, width: WIDTH })
+fn chart(steps: &[ChartStep], before: usize, last: LastStepNote<'_>) -> Vec<String> {
+    draw(&SequenceChart { steps, before, last, width: WIDTH })
 }

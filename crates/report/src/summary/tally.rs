@@ -1,8 +1,8 @@
 //! Runs by outcome, and the reasons behind them.
 
-use ioxide_runner::event::Outcome;
+use ioxide_runner::event::RunOutcome;
 
-use crate::visible::excerpt;
+use crate::control_characters::excerpt;
 
 /// Reasons kept.
 const MAX_REASONS: usize = 20;
@@ -11,7 +11,7 @@ const MAX_TEXT: usize = 300;
 
 /// Runs by outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct OutcomeCounts {
     /// Verdict pass.
     pub passed: u64,
     /// Verdict fail.
@@ -26,7 +26,7 @@ pub struct Counts {
     pub cut: u64,
 }
 
-impl Counts {
+impl OutcomeCounts {
     /// The runs that ended by themselves.
     #[must_use]
     pub fn total(&self) -> u64 {
@@ -46,13 +46,13 @@ impl Counts {
         all.into_iter().filter(|(n, _)| *n > 0)
     }
 
-    pub(super) fn add(&mut self, outcome: Outcome) {
+    pub(super) fn add(&mut self, outcome: RunOutcome) {
         match outcome {
-            Outcome::Pass => self.passed += 1,
-            Outcome::Fail => self.failed += 1,
-            Outcome::Inconclusive => self.inconclusive += 1,
-            Outcome::Error => self.errors += 1,
-            Outcome::Interrupted => self.interrupted += 1,
+            RunOutcome::Pass => self.passed += 1,
+            RunOutcome::Fail => self.failed += 1,
+            RunOutcome::Inconclusive => self.inconclusive += 1,
+            RunOutcome::Error => self.errors += 1,
+            RunOutcome::Interrupted => self.interrupted += 1,
         }
     }
 }

@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use super::samples::{Told, any_campaign, failing, run_finished, run_started, sent, started};
+use super::samples::{SampleEvents, any_campaign, failing, run_finished, run_started, sent, started};
 use super::*;
 
 fn folded(events: &[Event]) -> Summary {
@@ -251,12 +251,12 @@ fn the_figures_for_programs() {
 
 #[test]
 fn a_run_of_many_steps_keeps_its_last_ones() {
-    let mut told = Told::default();
+    let mut told = SampleEvents::default();
     told.say(started(1)).say(run_started(0));
     for step in 1..=10_000 {
         told.say(sent(step, "A"));
     }
-    told.say(Told::fail("!X")).say(run_finished(0, Outcome::Fail, 10_000));
+    told.say(SampleEvents::fail("!X")).say(run_finished(0, RunOutcome::Fail, 10_000));
     let summary = folded(&told.events);
     let run = &summary.kinds[0].run;
     assert_eq!((run.steps, run.last.len(), summary.steps), (10_000, runs::LAST_STEPS, 10_000));
@@ -265,11 +265,11 @@ fn a_run_of_many_steps_keeps_its_last_ones() {
 
 #[test]
 fn kinds_beyond_the_limit_are_counted() {
-    let mut told = Told::default();
+    let mut told = SampleEvents::default();
     for run in 0..2 * MAX_KINDS as u64 {
-        told.say(run_started(run)).say(Told::fail(&format!("kind {run}"))).say(run_finished(
+        told.say(run_started(run)).say(SampleEvents::fail(&format!("kind {run}"))).say(run_finished(
             run,
-            Outcome::Fail,
+            RunOutcome::Fail,
             0,
         ));
     }
@@ -279,7 +279,7 @@ fn kinds_beyond_the_limit_are_counted() {
 
 #[test]
 fn runs_that_never_end_are_given_up() {
-    let mut told = Told::default();
+    let mut told = SampleEvents::default();
     (0..5000).for_each(|run| {
         told.say(run_started(run));
     });

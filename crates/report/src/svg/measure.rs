@@ -5,7 +5,7 @@
 //! common design (bold DejaVu Sans, Verdana). Characters outside ASCII may come from any
 //! fallback font and are taken as full squares, so boxes are sooner too wide than too narrow.
 
-use crate::layout::Size;
+use crate::layout::BoxSize;
 
 /// Characters in a line of a label, where it can be broken.
 const LABEL_COLUMNS: usize = 36;
@@ -27,9 +27,9 @@ pub const NODE_FONT: f64 = 13.0;
 /// From one line of a node to the next.
 pub const NODE_LINE: f64 = 17.0;
 /// Room around the text of a label.
-pub const LABEL_PADDING: Size = Size { width: 6.0, height: 3.5 };
+pub const LABEL_PADDING: BoxSize = BoxSize { width: 6.0, height: 3.5 };
 /// Room around the text of a node.
-pub const NODE_PADDING: Size = Size { width: 14.0, height: 9.0 };
+pub const NODE_PADDING: BoxSize = BoxSize { width: 14.0, height: 9.0 };
 
 /// The width of `text` in a monospaced font.
 pub fn mono_width(text: &str) -> f64 {
@@ -62,7 +62,7 @@ fn square(c: char) -> f64 {
 
 /// A line of text and whether it continues the one before.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct TextRow {
     /// The text.
     pub text: String,
     /// Whether it continues a broken line.
@@ -70,18 +70,18 @@ pub struct Row {
 }
 
 /// `text` broken into rows of a label.
-pub fn label_rows(text: &str) -> Vec<Row> {
+pub fn label_rows(text: &str) -> Vec<TextRow> {
     wrapped(text, LABEL_COLUMNS, LABEL_LINES)
 }
 
 /// `text` broken into rows of a node.
-pub fn node_rows(text: &str) -> Vec<Row> {
+pub fn node_rows(text: &str) -> Vec<TextRow> {
     wrapped(text, NODE_COLUMNS, NODE_LINES)
 }
 
 /// Breaks after commas and before connectives, at other spaces only where that is not enough,
 /// and inside a word only if it does not fit a row of its own.
-fn wrapped(text: &str, columns: usize, max_rows: usize) -> Vec<Row> {
+fn wrapped(text: &str, columns: usize, max_rows: usize) -> Vec<TextRow> {
     let mut rows: Vec<String> = Vec::new();
     let mut row = String::new();
     for phrase in phrases(text) {
@@ -109,7 +109,7 @@ fn wrapped(text: &str, columns: usize, max_rows: usize) -> Vec<Row> {
         rows.truncate(max_rows);
         rows.iter_mut().last().into_iter().for_each(|last| last.push_str(" …"));
     }
-    rows.into_iter().enumerate().map(|(n, text)| Row { text, continues: n > 0 }).collect()
+    rows.into_iter().enumerate().map(|(n, text)| TextRow { text, continues: n > 0 }).collect()
 }
 
 /// `text` in pieces that read well alone: up to a comma, from a connective on.

@@ -3,7 +3,7 @@
 use proptest::prelude::{any, prop, prop_assert, prop_assert_eq, proptest};
 
 use super::*;
-use crate::graph::{Edge, Line};
+use crate::graph::{EdgeLine, GraphEdge};
 use crate::samples;
 
 /// The picture as a tree, which fails if it is not well-formed.
@@ -27,7 +27,7 @@ fn texts(document: &roxmltree::Document<'_>) -> Vec<String> {
 #[test]
 fn every_location_and_switch_can_be_found() {
     let model = samples::brp();
-    check(&svg(&Graph::of(&model), SvgConfig::default()), |document| {
+    check(&svg(&PictureGraph::of(&model), SvgConfig::default()), |document| {
         let switches: Vec<&str> =
             groups(document, "edge").iter().filter_map(|group| group.attribute("data-switch")).collect();
         assert_eq!(switches.len(), model.sts.switches.len());
@@ -42,7 +42,7 @@ fn every_location_and_switch_can_be_found() {
 
 #[test]
 fn the_car_alarm_is_whole() {
-    check(&svg(&Graph::of(&samples::car_alarm()), SvgConfig::default()), |document| {
+    check(&svg(&PictureGraph::of(&samples::car_alarm()), SvgConfig::default()), |document| {
         assert_eq!(groups(document, "node").len(), 13);
         assert_eq!(groups(document, "label").len(), 26);
     });
@@ -50,7 +50,7 @@ fn the_car_alarm_is_whole() {
 
 #[test]
 fn tooltips_tell_the_whole_text_and_the_comment() {
-    check(&svg(&Graph::of(&samples::door()), SvgConfig::default()), |document| {
+    check(&svg(&PictureGraph::of(&samples::door()), SvgConfig::default()), |document| {
         let titles: Vec<&str> = document
             .descendants()
             .filter(|node| node.has_tag_name("title"))
@@ -64,7 +64,7 @@ fn tooltips_tell_the_whole_text_and_the_comment() {
 
 #[test]
 fn the_legend_names_the_kinds_that_occur() {
-    check(&svg(&Graph::of(&samples::adder()), SvgConfig::default()), |document| {
+    check(&svg(&PictureGraph::of(&samples::adder()), SvgConfig::default()), |document| {
         let texts = texts(document);
         assert!(texts.contains(&"?input".to_owned()) && texts.contains(&"!output".to_owned()));
         assert!(!texts.contains(&"τ internal".to_owned()));
@@ -73,7 +73,8 @@ fn the_legend_names_the_kinds_that_occur() {
 
 #[test]
 fn classes_reach_the_picture() {
-    let graph = Graph::of(&samples::adder()).with_classes(|_, _| "seen".into(), |_, _| "covered \"x".into());
+    let graph =
+        PictureGraph::of(&samples::adder()).with_classes(|_, _| "seen".into(), |_, _| "covered \"x".into());
     check(&svg(&graph, SvgConfig::default()), |document| {
         assert_eq!(groups(document, "seen").len(), 3);
         assert_eq!(groups(document, "covered").len(), 3);
@@ -82,8 +83,8 @@ fn classes_reach_the_picture() {
 
 #[test]
 fn an_inline_picture_has_no_style_sheet() {
-    let graph = Graph::of(&samples::adder());
-    let config = SvgConfig { form: Form::Inline, ..SvgConfig::default() };
+    let graph = PictureGraph::of(&samples::adder());
+    let config = SvgConfig { form: PictureUse::Inline, ..SvgConfig::default() };
     assert!(!svg(&graph, config).contains("<style>"));
     assert!(svg(&graph, SvgConfig::default()).contains("<style>"));
 }
@@ -91,11 +92,11 @@ fn an_inline_picture_has_no_style_sheet() {
 #[test]
 fn hostile_names_stay_text() {
     let hostile = "<script>alert('x')</script>\u{202e}&amp;]]>\"";
-    let mut b = samples::Builder::new(hostile, hostile);
+    let mut b = samples::SampleModelBuilder::new(hostile, hostile);
     let gate = b.gate(hostile, ioxide_model::sts::GateKind::Output, &[]);
     let tt = b.pool().tt();
     b.switch(hostile, hostile, gate, tt, "\u{0}\u{ffff}").doc(hostile, hostile);
-    let picture = svg(&Graph::of(&b.build()), SvgConfig::default());
+    let picture = svg(&PictureGraph::of(&b.build()), SvgConfig::default());
     assert!(!picture.contains("<script"));
     check(&picture, |document| {
         let names: Vec<&str> = document.descendants().map(|node| node.tag_name().name()).collect();
@@ -106,7 +107,7 @@ fn hostile_names_stay_text() {
 
 #[test]
 fn nothing_is_a_picture_too() {
-    check(&svg(&Graph::new("", [], []).unwrap(), SvgConfig::default()), |document| {
+    check(&svg(&PictureGraph::new("", [], []).unwrap(), SvgConfig::default()), |document| {
         assert_eq!(document.root_element().attribute("width"), Some("40"));
     });
 }
@@ -114,9 +115,10 @@ fn nothing_is_a_picture_too() {
 #[test]
 fn long_texts_are_broken_and_cut_in_the_picture_but_whole_in_the_tooltip() {
     let long = "x".repeat(5_000);
-    let mut edge = Edge::plain(NodeId::new(0), NodeId::new(0), "");
-    edge.lines = vec![Line { part: Part::Guard, text: format!("[{long}]") }];
-    let picture = svg(&Graph::new("t", [Node::named(&long)], [edge]).unwrap(), SvgConfig::default());
+    let mut edge = GraphEdge::plain(GraphNodeId::new(0), GraphNodeId::new(0), "");
+    edge.lines = vec![EdgeLine { part: LinePart::Guard, text: format!("[{long}]") }];
+    let picture =
+        svg(&PictureGraph::new("t", [GraphNode::named(&long)], [edge]).unwrap(), SvgConfig::default());
     check(&picture, |document| {
         assert!(texts(document).iter().all(|text| text.chars().count() < 50));
         assert!(document.descendants().any(|node| node.text().is_some_and(|text| text.contains(&long))));
@@ -127,9 +129,9 @@ proptest! {
     #[test]
     fn any_text_gives_well_formed_xml(names in prop::collection::vec(any::<String>(), 1..4), text in any::<String>()) {
         let n_nodes = names.len();
-        let nodes = names.iter().map(|name| Node { doc: text.clone(), class: text.clone(), ..Node::named(name) });
-        let edges = (0..n_nodes).map(|n| Edge::plain(NodeId::new(n), NodeId::new((n + 1) % n_nodes), &text));
-        let picture = svg(&Graph::new(&text, nodes, edges).unwrap(), SvgConfig::default());
+        let nodes = names.iter().map(|name| GraphNode { doc: text.clone(), class: text.clone(), ..GraphNode::named(name) });
+        let edges = (0..n_nodes).map(|n| GraphEdge::plain(GraphNodeId::new(n), GraphNodeId::new((n + 1) % n_nodes), &text));
+        let picture = svg(&PictureGraph::new(&text, nodes, edges).unwrap(), SvgConfig::default());
         let document = roxmltree::Document::parse(&picture);
         prop_assert!(document.is_ok(), "{:?}", document.err());
         let n_groups = document.map(|document| groups(&document, "node").len() + groups(&document, "edge").len());

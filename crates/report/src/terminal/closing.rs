@@ -3,11 +3,11 @@
 use ioxide_runner::event::{LatencyTold, MeasureTold};
 
 use super::meter::{duration, seconds};
+use crate::control_characters::excerpt;
 use crate::summary::Summary;
-use crate::summary::parts::Family;
+use crate::summary::parts::PartFamily;
 use crate::summary::story::{self, listed, plural};
-use crate::values::Row;
-use crate::visible::excerpt;
+use crate::values::ValueRow;
 
 /// Campaigns that took less tell no speed: it would say little, and differ every time.
 const TOLD_FROM_NS: u64 = 5_000_000_000;
@@ -91,8 +91,8 @@ fn switches(summary: &Summary) -> String {
 fn parts(summary: &Summary) -> Vec<String> {
     let families = summary.families();
     let width = families.iter().map(|family| family.name.chars().count()).max().unwrap_or(0);
-    let line = |family: &Family| {
-        let Family { name, instances, total, some, each } = family;
+    let line = |family: &PartFamily| {
+        let PartFamily { name, instances, total, some, each } = family;
         let some = format!("  {name:width$}  {some} of {total} switches");
         if *instances == 1 {
             some
@@ -107,7 +107,7 @@ fn parts(summary: &Summary) -> Vec<String> {
 fn values(summary: &Summary) -> Vec<String> {
     let rows = summary.values.rows();
     let shown = &rows[..rows.len().min(MAX_ROWS)];
-    let name = |row: &Row| excerpt(&row.name(), MAX_NAME - 1);
+    let name = |row: &ValueRow| excerpt(&row.name(), MAX_NAME - 1);
     let width = shown.iter().map(|row| name(row).chars().count()).max().unwrap_or(0);
     let digits = shown.iter().map(|row| row.sent.to_string().len()).max().unwrap_or(0);
     let mut lines: Vec<String> = shown

@@ -14,18 +14,18 @@ const NEWEST: f64 = 0.3;
 
 /// Measures the speed between two lines, by the times of the events.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Meter {
-    last: Option<Reading>,
+pub(super) struct SpeedMeter {
+    last: Option<MeterReading>,
     steps_per_second: Option<f64>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Reading {
+struct MeterReading {
     time_ns: u64,
     steps: u64,
 }
 
-impl Meter {
+impl SpeedMeter {
     /// Whether some line was made.
     pub(super) fn is_shown(&self) -> bool {
         self.last.is_some()
@@ -33,7 +33,7 @@ impl Meter {
 
     /// A line, if it is time for one.
     pub(super) fn line(&mut self, summary: &Summary, event: &Event) -> Option<String> {
-        let now = Reading { time_ns: event.time_ns, steps: summary.steps };
+        let now = MeterReading { time_ns: event.time_ns, steps: summary.steps };
         if let Some(last) = self.last {
             let (passed, steps) = (now.time_ns.saturating_sub(last.time_ns), now.steps - last.steps);
             if passed < PAUSE_NS && steps < PAUSE_STEPS {
@@ -46,10 +46,10 @@ impl Meter {
             }
         }
         self.last = Some(now);
-        Some(self.told(summary, event))
+        Some(self.meter_text(summary, event))
     }
 
-    fn told(&self, summary: &Summary, event: &Event) -> String {
+    fn meter_text(&self, summary: &Summary, event: &Event) -> String {
         let counts = &summary.counts;
         let mut parts = vec![match &summary.started {
             Some(started) if started.runs < ENDLESS => format!("{} of {} runs", counts.total(), started.runs),

@@ -1,15 +1,15 @@
 use ioxide_model::verdict::Verdict;
-use ioxide_runner::event::{Trouble, VerdictTold};
+use ioxide_runner::event::{SystemTrouble, VerdictTold};
 
 use super::*;
 use crate::summary::samples::{
-    Told, failing, finished, label, out, run_finished, run_started, seen, sent, started,
+    SampleEvents, failing, finished, label, out, run_finished, run_started, seen, sent, started,
 };
 
 /// What the terminal shows of these events.
 fn shown(events: &[Event]) -> String {
     let mut out = Vec::new();
-    let mut terminal = Terminal::new(&mut out, |_: &str| ());
+    let mut terminal = TerminalReporter::new(&mut out, |_: &str| ());
     events.iter().for_each(|event| terminal.event(event).unwrap());
     terminal.finish().unwrap();
     String::from_utf8(out).unwrap()
@@ -17,10 +17,12 @@ fn shown(events: &[Event]) -> String {
 
 #[test]
 fn a_system_that_broke_has_no_verdict_and_its_last_words() {
-    let trouble =
-        Trouble { error: "the system ended: signal 11".into(), last_words: "one\n\u{1b}[2Jtwo\n".into() };
-    let mut told = Told::default();
-    told.say(run_started(0)).say(EventKind::Trouble(trouble)).say(run_finished(0, Outcome::Error, 3));
+    let trouble = SystemTrouble {
+        error: "the system ended: signal 11".into(),
+        last_words: "one\n\u{1b}[2Jtwo\n".into(),
+    };
+    let mut told = SampleEvents::default();
+    told.say(run_started(0)).say(EventKind::Trouble(trouble)).say(run_finished(0, RunOutcome::Error, 3));
     insta::assert_snapshot!(shown(&told.events), @r"
     run 1: ERROR, no verdict: the system ended: signal 11
         it said   one
@@ -33,8 +35,12 @@ fn a_system_that_broke_has_no_verdict_and_its_last_words() {
 #[test]
 fn an_inconclusive_run_says_why() {
     let verdict = VerdictTold::new(Verdict::Inconclusive, "the purpose went out of reach".into());
-    let mut told = Told::default();
-    told.say(run_started(0)).say(EventKind::Verdict(verdict)).say(run_finished(0, Outcome::Inconclusive, 3));
+    let mut told = SampleEvents::default();
+    told.say(run_started(0)).say(EventKind::Verdict(verdict)).say(run_finished(
+        0,
+        RunOutcome::Inconclusive,
+        3,
+    ));
     insta::assert_snapshot!(shown(&told.events), @r"
     run 1: inconclusive after 3 steps (the purpose went out of reach)
     1 run: 1 inconclusive; 0 steps
@@ -44,7 +50,7 @@ fn an_inconclusive_run_says_why() {
 
 #[test]
 fn a_flaky_failure_is_called_flaky() {
-    let mut told = Told::default();
+    let mut told = SampleEvents::default();
     told.say(EventKind::Replayed(Replayed { run: 0, reproduced: 1, of: 3, instead: None }));
     insta::assert_snapshot!(shown(&told.events), @r"
         repeated  failed again 1 of 3 times; the failure is flaky
@@ -110,11 +116,11 @@ fn a_failing_campaign_tells_each_kind_once() {
 
 #[test]
 fn runs_that_go_on_at_once_keep_their_steps_apart() {
-    let mut told = Told::default();
+    let mut told = SampleEvents::default();
     told.say(started(2)).at(0, run_started(0)).at(1, run_started(1));
     told.at(1, sent(1, "B")).at(0, sent(1, "A")).at(1, seen(2, out("X"))).at(0, seen(2, out("Y")));
-    told.at(1, Told::fail("!X in S")).at(1, run_finished(1, Outcome::Fail, 2));
-    told.at(0, Told::fail("!X in S")).at(0, run_finished(0, Outcome::Fail, 2));
+    told.at(1, SampleEvents::fail("!X in S")).at(1, run_finished(1, RunOutcome::Fail, 2));
+    told.at(0, SampleEvents::fail("!X in S")).at(0, run_finished(0, RunOutcome::Fail, 2));
     told.at(1, EventKind::Replayed(Replayed { run: 1, reproduced: 3, of: 3, instead: None }));
     told.say(finished(0, 2));
     insta::assert_snapshot!(shown(&told.events), @r"
@@ -148,10 +154,14 @@ fn runs_that_go_on_at_once_keep_their_steps_apart() {
 
 #[test]
 fn of_a_million_failures_of_one_kind_few_are_shown() {
-    let mut told = Told::default();
+    let mut told = SampleEvents::default();
     told.say(started(500));
     for run in 0..500 {
-        told.say(run_started(run)).say(Told::fail("!X in S")).say(run_finished(run, Outcome::Fail, 0));
+        told.say(run_started(run)).say(SampleEvents::fail("!X in S")).say(run_finished(
+            run,
+            RunOutcome::Fail,
+            0,
+        ));
     }
     let text = shown(&told.events);
     assert_eq!(text.lines().filter(|line| line.contains("as in run 1")).count() as u64, MAX_REPEATS);
@@ -164,12 +174,12 @@ fn of_a_million_failures_of_one_kind_few_are_shown() {
 #[test]
 fn nothing_a_system_says_drives_the_terminal() {
     let evil = "\u{1b}]0;owned\u{7}\u{202e}\r\n".repeat(10_000);
-    let mut told = Told::default();
-    told.say(started(1)).say(run_started(0)).say(seen(1, label(&evil))).say(Told::fail(&evil));
-    told.say(run_finished(0, Outcome::Fail, 1)).say(run_started(1));
-    told.say(EventKind::Trouble(Trouble { error: evil.clone(), last_words: evil })).say(run_finished(
+    let mut told = SampleEvents::default();
+    told.say(started(1)).say(run_started(0)).say(seen(1, label(&evil))).say(SampleEvents::fail(&evil));
+    told.say(run_finished(0, RunOutcome::Fail, 1)).say(run_started(1));
+    told.say(EventKind::Trouble(SystemTrouble { error: evil.clone(), last_words: evil })).say(run_finished(
         1,
-        Outcome::Error,
+        RunOutcome::Error,
         0,
     ));
     let text = shown(&told.events);
@@ -180,15 +190,15 @@ fn nothing_a_system_says_drives_the_terminal() {
 #[test]
 fn progress_tells_how_far_how_fast_and_how_long_still() {
     let mut lines = Vec::new();
-    let mut terminal = Terminal::new(Vec::new(), |line: &str| lines.push(line.to_owned()));
-    let mut told = Told::default();
+    let mut terminal = TerminalReporter::new(Vec::new(), |line: &str| lines.push(line.to_owned()));
+    let mut told = SampleEvents::default();
     told.say(started(4)).say(run_started(0)).say(sent(1, "A"));
     told.time_ns = 50_000_000;
     told.say(sent(2, "A"));
     told.time_ns = 2_000_000_000;
-    told.say(run_finished(0, Outcome::Pass, 2)).say(run_started(1)).say(sent(1, "B"));
+    told.say(run_finished(0, RunOutcome::Pass, 2)).say(run_started(1)).say(sent(1, "B"));
     told.time_ns = 4_000_000_000;
-    told.say(sent(2, "B")).say(Told::fail("!X in S")).say(run_finished(1, Outcome::Fail, 2));
+    told.say(sent(2, "B")).say(SampleEvents::fail("!X in S")).say(run_finished(1, RunOutcome::Fail, 2));
     told.events.iter().for_each(|event| terminal.event(event).unwrap());
     drop(terminal);
     insta::assert_snapshot!(lines.join("\n"), @r"

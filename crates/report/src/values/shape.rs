@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value as Json;
 
-use crate::visible::excerpt;
+use crate::control_characters::excerpt;
 
 /// Cases that are counted one by one.
 const MAX_CASES: usize = 64;
@@ -21,7 +21,7 @@ const MAX_ITEM: usize = 20;
 
 /// What the values of a field look like so far.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Shape {
+pub(super) struct ValueShape {
     n: u64,
     n_arrays: u64,
     /// Objects, and those that may be cases with fields.
@@ -46,7 +46,7 @@ pub enum ShapeTold {
     Cases(Vec<(String, u64)>),
 }
 
-impl Shape {
+impl ValueShape {
     /// Takes a value in.
     pub(super) fn add(&mut self, value: &Json) {
         self.n += 1;
@@ -97,7 +97,7 @@ impl Shape {
     }
 
     /// What there is to tell; nothing about numbers, words and records.
-    pub(super) fn told(&self) -> Option<ShapeTold> {
+    pub(super) fn description(&self) -> Option<ShapeTold> {
         let are_cases = self.n_cases > 0 && self.n_cases + self.n_words == self.n;
         let are_maps = self.n_objects == self.n && self.n_objects > 0 && !self.is_record;
         if are_cases {

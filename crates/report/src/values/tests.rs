@@ -20,9 +20,9 @@ fn input(label: &str, args: Json) -> LabelTold {
 }
 
 fn told(labels: &[LabelTold]) -> String {
-    let mut values = Values::default();
+    let mut values = SentValues::default();
     labels.iter().for_each(|label| values.count(label));
-    let line = |row: &Row| {
+    let line = |row: &ValueRow| {
         format!("{}: {} sent {} {}", row.name(), row.sent, row.distinct_told(), row.values_told())
     };
     values.rows().iter().map(line).collect::<Vec<_>>().join("\n")
@@ -63,7 +63,7 @@ fn numbers_that_are_not_all_numbers_have_no_range() {
 
 #[test]
 fn what_is_too_much_is_counted_and_said() {
-    let mut values = Values::default();
+    let mut values = SentValues::default();
     for n in 0..2 * MAX_DISTINCT {
         values.count(&input("A", json!({"x": n})));
     }
@@ -82,7 +82,7 @@ fn what_is_too_much_is_counted_and_said() {
 #[test]
 fn long_values_are_told_apart_and_shown_in_part() {
     let long = |end: &str| input("A", json!({"x": format!("{}{end}", "x".repeat(1 << 20))}));
-    let mut values = Values::default();
+    let mut values = SentValues::default();
     [long("1"), long("2"), long("1")].iter().for_each(|label| values.count(label));
     let row = &values.rows()[0];
     assert_eq!(row.distinct, 2);
@@ -93,7 +93,7 @@ proptest! {
     /// A second opinion: all values kept, nothing bounded.
     #[test]
     fn few_values_are_counted_exactly(sent in prop::collection::vec(-20_i64..20, 1..80)) {
-        let mut values = Values::default();
+        let mut values = SentValues::default();
         sent.iter().for_each(|n| values.count(&input("A", json!({"x": n}))));
         let row = values.rows().remove(0);
         let distinct: BTreeSet<i64> = sent.iter().copied().collect();
@@ -127,7 +127,7 @@ fn collections_and_cases_are_told_by_their_shape() {
 
 #[test]
 fn lengths_are_counted_in_classes() {
-    let mut values = Values::default();
+    let mut values = SentValues::default();
     for length in [0, 1, 2, 3, 4, 5, 8, 9, 1000] {
         values.count(&input("A", json!({"xs": vec![0; length]})));
     }

@@ -8,12 +8,12 @@ use super::tcp::hang_up;
 use super::tls::TlsStream;
 
 /// A connection.
-pub(super) enum Channel {
+pub(super) enum AdapterChannel {
     Plain(TcpStream),
     Tls(Box<TlsStream>),
 }
 
-impl Channel {
+impl AdapterChannel {
     fn socket(&self) -> &TcpStream {
         match self {
             Self::Plain(stream) => stream,
@@ -53,7 +53,7 @@ impl Channel {
     }
 }
 
-impl Read for Channel {
+impl Read for AdapterChannel {
     fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::Plain(stream) => stream.read(room),
@@ -62,7 +62,7 @@ impl Read for Channel {
     }
 }
 
-impl Write for Channel {
+impl Write for AdapterChannel {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::Plain(stream) => stream.write(bytes),

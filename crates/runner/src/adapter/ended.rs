@@ -13,7 +13,7 @@ const MAX_KINDS: usize = 3;
 
 /// The ends of one system.
 #[derive(Debug, Default)]
-pub(super) struct Ends {
+pub(super) struct SystemEnds {
     /// The caller knows that something went wrong since the last reset.
     told: bool,
     in_a_row: u32,
@@ -21,7 +21,7 @@ pub(super) struct Ends {
     untold: Vec<(String, u32)>,
 }
 
-impl Ends {
+impl SystemEnds {
     /// The caller gets `result`.
     pub(super) fn note<T>(&mut self, result: &Result<T, AdapterError>) {
         self.told |= matches!(
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn an_end_that_a_run_has_seen_is_not_told_again() {
-        let mut ends = Ends::default();
+        let mut ends = SystemEnds::default();
         ends.note::<()>(&Err(AdapterError::Ended { status: "exit status: 1".into() }));
         assert!(!ends.found("it ended"));
         assert_eq!(ends.take(), None);
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn ends_that_nobody_saw_are_told_and_counted() {
-        let mut ends = Ends::default();
+        let mut ends = SystemEnds::default();
         assert!(!ends.found("it ended"));
         ends.begun(&Ok(()));
         assert!(ends.found("it ended"));

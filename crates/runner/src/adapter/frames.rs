@@ -6,11 +6,11 @@
 
 use std::time::{Duration, Instant};
 
-use super::source::{Got, Source};
+use super::source::{ByteSource, ReadResult};
 use super::{AdapterError, Interrupt};
 use crate::codec::Undecodable;
-use crate::codec::layout::{Endian, Number, Width};
-use crate::codec::text::{Begun, Joining, Need};
+use crate::codec::layout::{Endian, NumberLayout, Width};
+use crate::codec::text::{FrameJoining, FrameNeed, UnfinishedMessage};
 use crate::limits::{Excess, max_message};
 use crate::line::cut;
 
@@ -39,14 +39,14 @@ pub struct LengthField {
     /// Bytes before it.
     pub at: usize,
     /// How it is written.
-    pub number: Number,
+    pub number: NumberLayout,
     /// What it counts.
-    pub counts: Counts,
+    pub counts: LengthUnit,
 }
 
 /// What a length counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Counts {
+pub enum LengthUnit {
     /// The bytes after it.
     Rest,
     /// The whole message.
@@ -57,9 +57,9 @@ pub enum Counts {
 
 /// The frames of one connection.
 pub(super) struct Frames {
-    source: Box<dyn Source>,
+    source: Box<dyn ByteSource>,
     framing: Framing,
-    joining: Joining,
+    joining: FrameJoining,
     interrupt: Interrupt,
     /// How long a message may take from its first byte to its last.
     limit: Duration,
@@ -70,7 +70,7 @@ pub(super) struct Frames {
     /// How much of it holds no end mark.
     scanned: usize,
     /// The beginning of a message.
-    begun: Begun,
+    begun: UnfinishedMessage,
     /// When its first byte came.
     since: Option<Instant>,
     ended: bool,
@@ -79,17 +79,17 @@ pub(super) struct Frames {
 }
 
 impl Frames {
-    pub(super) fn new(source: impl Source + 'static, framing: Framing, interrupt: Interrupt) -> Self {
+    pub(super) fn new(source: impl ByteSource + 'static, framing: Framing, interrupt: Interrupt) -> Self {
         Self {
             source: Box::new(source),
             framing,
-            joining: Joining::default(),
+            joining: FrameJoining::default(),
             interrupt,
             limit: REST,
             buffer: Vec::new(),
             taken: 0,
             scanned: 0,
-            begun: Begun::default(),
+            begun: UnfinishedMessage::default(),
             since: None,
             ended: false,
             arrived: Instant::now(),
@@ -97,7 +97,7 @@ impl Frames {
     }
 
     /// The same, where frames are joined to messages that end within `limit`.
-    pub(super) fn joined(self, joining: Joining, limit: Duration) -> Self {
+    pub(super) fn joined(self, joining: FrameJoining, limit: Duration) -> Self {
         Self { joining, limit, ..self }
     }
 
@@ -136,17 +136,17 @@ impl Frames {
             let until = self.since.map_or(deadline, |since| since + self.limit);
             let wait = if is_look { Duration::ZERO } else { Interrupt::slice(until) };
             match self.source.read(&mut self.buffer, wait) {
-                Ok(Got::Some(arrived)) => {
+                Ok(ReadResult::Some(arrived)) => {
                     self.arrived = arrived;
                     self.since.get_or_insert(arrived);
                 }
-                Ok(Got::End) => self.ended = true,
+                Ok(ReadResult::End) => self.ended = true,
                 Err(error) => return Err(AdapterError::Broken(error.to_string())),
                 // A message that is never finished is no silence.
-                Ok(Got::Nothing) if self.is_overdue() => return Err(odd(&self.half(), HALF)),
-                Ok(Got::Nothing) if is_look => return Ok(None),
-                Ok(Got::Nothing) if self.since.is_some() || Instant::now() < deadline => (),
-                Ok(Got::Nothing) => return Ok(None),
+                Ok(ReadResult::Nothing) if self.is_overdue() => return Err(odd(&self.half(), HALF)),
+                Ok(ReadResult::Nothing) if is_look => return Ok(None),
+                Ok(ReadResult::Nothing) if self.since.is_some() || Instant::now() < deadline => (),
+                Ok(ReadResult::Nothing) => return Ok(None),
             }
         }
     }
@@ -157,12 +157,12 @@ impl Frames {
             return true;
         }
         match self.source.read(&mut self.buffer, wait) {
-            Ok(Got::Nothing) => return false,
-            Ok(Got::Some(arrived)) => {
+            Ok(ReadResult::Nothing) => return false,
+            Ok(ReadResult::Some(arrived)) => {
                 self.arrived = arrived;
                 self.since.get_or_insert(arrived);
             }
-            Ok(Got::End) | Err(_) => self.ended = true,
+            Ok(ReadResult::End) | Err(_) => self.ended = true,
         }
         true
     }
@@ -172,7 +172,7 @@ impl Frames {
         while !self.ended && Instant::now() < deadline && !self.interrupt.is_set() {
             self.buffer.clear();
             let read = self.source.read(&mut self.buffer, Interrupt::slice(deadline));
-            self.ended = matches!(read, Ok(Got::End) | Err(_));
+            self.ended = matches!(read, Ok(ReadResult::End) | Err(_));
         }
     }
 
@@ -195,8 +195,8 @@ impl Frames {
     fn message(&mut self) -> Result<Option<Vec<u8>>, AdapterError> {
         loop {
             let part = match self.begun.need() {
-                Need::Frame => self.frame()?,
-                Need::Bytes { count, end } => self.counted(*count, &end.clone())?,
+                FrameNeed::Frame => self.frame()?,
+                FrameNeed::Bytes { count, end } => self.counted(*count, &end.clone())?,
             };
             let Some(part) = part else { return Ok(None) };
             let is_done = self.begun.add(&self.joining, part);
@@ -296,10 +296,10 @@ impl EndOfLine for [u8] {
 }
 
 /// Beginning and end of a frame, and the beginning of the next one.
-type Cut = Option<(usize, usize, usize)>;
+type FrameCut = Option<(usize, usize, usize)>;
 
 /// The frame before `mark`; the first `scanned` bytes are known to hold none that ends in them.
-fn up_to(bytes: &[u8], mark: &[u8], scanned: usize) -> Cut {
+fn up_to(bytes: &[u8], mark: &[u8], scanned: usize) -> FrameCut {
     let from = (scanned + 1).saturating_sub(mark.len()).min(bytes.len());
     let at = match mark {
         [byte] => bytes[from..].iter().position(|other| other == byte),
@@ -309,7 +309,7 @@ fn up_to(bytes: &[u8], mark: &[u8], scanned: usize) -> Cut {
 }
 
 /// The frame whose length is written before it.
-fn by_length(bytes: &[u8], width: usize) -> Result<Cut, AdapterError> {
+fn by_length(bytes: &[u8], width: usize) -> Result<FrameCut, AdapterError> {
     let Some(prefix) = bytes.get(..width) else { return Ok(None) };
     let length = prefix.iter().fold(0u64, |sum, &byte| sum.saturating_mul(256).saturating_add(byte.into()));
     if length > max_message() as u64 {
@@ -345,7 +345,7 @@ impl Framing {
         let frame = match self {
             Self::Length(width) => {
                 let width = Width::Bytes(*width);
-                let number = Number { width, is_signed: false, endian: Endian::Big };
+                let number = NumberLayout { width, is_signed: false, endian: Endian::Big };
                 let length = number.bytes(bytes.len() as i128);
                 length.map_err(|_| "the message is too long for its length prefix")?
             }
@@ -357,16 +357,16 @@ impl Framing {
 
 impl LengthField {
     /// Where the frame at the front ends, as far as it can be known.
-    fn cut(&self, bytes: &[u8]) -> Result<Cut, AdapterError> {
+    fn cut(&self, bytes: &[u8]) -> Result<FrameCut, AdapterError> {
         let Some((length, width)) = self.number.read_unsigned(bytes.get(self.at..).unwrap_or_default())
         else {
             return Ok(None);
         };
         let head = self.at + width;
         let end = match self.counts {
-            Counts::Rest => (head as u64).saturating_add(length),
-            Counts::Message => length,
-            Counts::After(head) => (head as u64).saturating_add(length),
+            LengthUnit::Rest => (head as u64).saturating_add(length),
+            LengthUnit::Message => length,
+            LengthUnit::After(head) => (head as u64).saturating_add(length),
         };
         if end > max_message() as u64 {
             return Err(announced(end));

@@ -1,7 +1,7 @@
 //! Processes that are ended as a whole, even if this one is killed.
 //!
 //! Every process started runs in a group of its own. The group is ended, and its end awaited, when its
-//! [`Guarded`] is dropped. What leaves the group (`setsid`, a daemon) is found by a mark in its
+//! [`GuardedChild`] is dropped. What leaves the group (`setsid`, a daemon) is found by a mark in its
 //! environment, which it got from us and hands on, and is ended too. Should this process end without
 //! all that (a second Ctrl-C, `kill -9`), the guardian does it: a small shell that knows the groups and
 //! marks and waits at the end of a pipe, which closes when the process that holds it is gone.
@@ -21,7 +21,7 @@ const GONE: Duration = Duration::from_secs(2);
 
 /// A child process with the group it leads, and what left that group.
 #[derive(Debug)]
-pub(super) struct Guarded {
+pub(super) struct GuardedChild {
     child: Option<Child>,
     /// What everything it started carries; nothing if only its group is ours.
     mark: Option<String>,
@@ -29,16 +29,16 @@ pub(super) struct Guarded {
 
 /// How the child itself ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Exit {
+pub(super) enum ChildExit {
     /// With status 0.
     Well,
     /// In any other way.
     Badly,
 }
 
-impl Guarded {
+impl GuardedChild {
     /// Starts `command`, which leads a group of its own; all that comes of it is guarded.
-    pub(super) fn start(command: &mut Command) -> io::Result<(Self, Streams)> {
+    pub(super) fn start(command: &mut Command) -> io::Result<(Self, ChildStreams)> {
         let mark = mark();
         let marks = match std::env::var(MARKS) {
             Ok(outer) => format!("{outer} {mark}"),
@@ -48,16 +48,19 @@ impl Guarded {
     }
 
     /// Starts `command`; what leaves its group lives on.
-    pub(super) fn start_loosely(command: &mut Command) -> io::Result<(Self, Streams)> {
+    pub(super) fn start_loosely(command: &mut Command) -> io::Result<(Self, ChildStreams)> {
         Self::guard(command, None)
     }
 
-    fn guard(command: &mut Command, mark: Option<String>) -> io::Result<(Self, Streams)> {
+    fn guard(command: &mut Command, mark: Option<String>) -> io::Result<(Self, ChildStreams)> {
         // Before the child is there, so that it is known whenever this process is killed.
         mark.as_deref().inspect(|mark| watch::expect(mark));
         let mut child = command.spawn()?;
-        let streams =
-            Streams { stdin: child.stdin.take(), stdout: child.stdout.take(), stderr: child.stderr.take() };
+        let streams = ChildStreams {
+            stdin: child.stdin.take(),
+            stdout: child.stdout.take(),
+            stderr: child.stderr.take(),
+        };
         watch::note("+", &child, mark.as_deref());
         Ok((Self { child: Some(child), mark }, streams))
     }
@@ -68,8 +71,8 @@ impl Guarded {
     }
 
     /// How the child has ended, if it has; it is not let go of yet.
-    pub(super) fn exit(&self) -> Option<Exit> {
-        self.child.as_ref().map_or(Some(Exit::Badly), watch::exit)
+    pub(super) fn exit(&self) -> Option<ChildExit> {
+        self.child.as_ref().map_or(Some(ChildExit::Badly), watch::exit)
     }
 
     /// Whether something of it is alive besides the child: in its group, or with its mark.
@@ -93,14 +96,14 @@ impl Guarded {
     }
 }
 
-impl Drop for Guarded {
+impl Drop for GuardedChild {
     fn drop(&mut self) {
         self.kill();
     }
 }
 
 /// The standard streams of a child, as far as they are pipes.
-pub(super) struct Streams {
+pub(super) struct ChildStreams {
     pub(super) stdin: Option<std::process::ChildStdin>,
     pub(super) stdout: Option<std::process::ChildStdout>,
     pub(super) stderr: Option<std::process::ChildStderr>,
@@ -123,7 +126,7 @@ mod watch {
 
     use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid};
 
-    use super::{Exit, MARKS};
+    use super::{ChildExit, MARKS};
 
     /// Keeps a list of groups with their marks and ends those that are left when its input ends.
     const GUARDIAN: &str = "trap '' INT TERM HUP; g=; e=; while read -r op id mark; do case $op in \
@@ -171,12 +174,12 @@ mod watch {
         i32::try_from(child.id()).ok().and_then(Pid::from_raw)
     }
 
-    pub(super) fn exit(child: &Child) -> Option<Exit> {
+    pub(super) fn exit(child: &Child) -> Option<ChildExit> {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         let status = group_of(child).map(|id| waitid(WaitId::Pid(id), options));
         match status {
-            Some(Ok(Some(status))) if status.exit_status() == Some(0) => Some(Exit::Well),
-            Some(Ok(Some(_))) => Some(Exit::Badly),
+            Some(Ok(Some(status))) if status.exit_status() == Some(0) => Some(ChildExit::Well),
+            Some(Ok(Some(_))) => Some(ChildExit::Badly),
             _ => None,
         }
     }
@@ -207,10 +210,10 @@ mod watch {
     pub(super) fn others(child: &Child, mark: Option<&str>) -> Vec<Pid> {
         let Ok(folder) = std::fs::read_dir("/proc") else { return Vec::new() };
         let leader = i32::try_from(child.id()).unwrap_or(0);
-        let since = Stat::read(leader).map_or(0, |stat| stat.started);
+        let since = ProcessStat::read(leader).map_or(0, |stat| stat.started);
         let ids = folder.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
         let is_ours = |id: &i32| {
-            Stat::read(*id).is_some_and(|stat| {
+            ProcessStat::read(*id).is_some_and(|stat| {
                 stat.is_alive
                     && stat.started >= since
                     && (stat.group == leader || mark.is_some_and(|mark| carries(*id, mark)))
@@ -220,14 +223,14 @@ mod watch {
     }
 
     /// What the kernel says of a process.
-    struct Stat {
+    struct ProcessStat {
         is_alive: bool,
         group: i32,
         /// Its start, in ticks since the machine was started.
         started: u64,
     }
 
-    impl Stat {
+    impl ProcessStat {
         /// Reads `id (name) state parent group ...`; the name may hold anything.
         fn read(id: i32) -> Option<Self> {
             let text = std::fs::read(format!("/proc/{id}/stat")).ok()?;
@@ -252,14 +255,14 @@ mod watch {
     use std::process::Child;
     use std::time::Duration;
 
-    use super::Exit;
+    use super::ChildExit;
 
     pub(super) fn expect(_mark: &str) {}
 
     pub(super) fn note(_sign: &str, _child: &Child, _mark: Option<&str>) {}
 
     /// Not known without letting go of it.
-    pub(super) fn exit(_child: &Child) -> Option<Exit> {
+    pub(super) fn exit(_child: &Child) -> Option<ChildExit> {
         None
     }
 

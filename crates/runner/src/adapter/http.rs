@@ -24,15 +24,15 @@ use ioxide_model::label::Label;
 use ioxide_model::sts::Model;
 use ioxide_symex::{Arrival, Crossing};
 
-use self::exchange::{Asked, Left, Link, State};
+use self::exchange::{AnswerRest, ConnectionState, IdleConnection, PendingRequest};
 pub use self::fetch::fetch;
 pub(super) use self::fetch::is_up;
 use self::streams::OpenStream;
-use super::tcp::Socket;
-use super::{Adapter, AdapterError, Connection, Interrupt, Observation, Receipt, Sent};
-use crate::codec::http::capture::Captured;
-use crate::codec::http::message::{Request, Response, ResponsePart};
-use crate::codec::http::{HttpCodec, HttpConfig, Outgoing, RequestConfig, Url, is_secret};
+use super::tcp::TcpConnection;
+use super::{Adapter, AdapterError, InputReceipt, Interrupt, Observation, RemoteConnection, SentInput};
+use crate::codec::http::capture::CapturedValues;
+use crate::codec::http::message::{HttpRequest, HttpResponse, ResponsePart};
+use crate::codec::http::{HttpCodec, HttpConfig, OutgoingRequest, RequestConfig, Url, is_secret};
 use crate::codec::{BadSpeech, Undecodable};
 use crate::line::cut;
 use crate::secrets::Secrets;
@@ -58,28 +58,28 @@ pub struct HttpSpeech {
 }
 
 /// An answer and the input it answers, where that is known.
-struct Heard {
-    response: Response,
+struct HttpOutput {
+    response: HttpResponse,
     to: Option<String>,
 }
 
 /// A system that is asked by HTTP.
 pub struct HttpAdapter {
-    socket: Socket,
+    socket: TcpConnection,
     host: String,
     model: Arc<Model>,
     codec: HttpCodec,
-    reset: Option<Request>,
+    reset: Option<HttpRequest>,
     limit: Duration,
     interrupt: Interrupt,
     /// Connections that wait for a request.
-    idle: Vec<Link>,
+    idle: Vec<IdleConnection>,
     /// Requests that wait for an answer, oldest first.
-    asked: Vec<Asked>,
+    asked: Vec<PendingRequest>,
     /// Streams that the system opened.
     streams: Vec<OpenStream>,
     /// What later requests say again.
-    captured: Captured,
+    captured: CapturedValues,
     secrets: Secrets,
     log: VecDeque<String>,
     /// The lane of the last request: every one has its own, since they may overtake each other.
@@ -105,7 +105,7 @@ impl HttpAdapter {
     pub fn new(
         speech: &HttpSpeech,
         model: Arc<Model>,
-        connection: &Connection,
+        connection: &RemoteConnection,
     ) -> Result<Self, AdapterError> {
         let HttpSpeech { url, http, reset } = speech;
         let wrong = |reason| AdapterError::Start { what: "the HTTP codec".into(), reason };
@@ -116,7 +116,7 @@ impl HttpAdapter {
         let mut secrets = Secrets::none();
         all.filter(|(name, _)| is_secret(name)).for_each(|(_, text)| secrets.add_header(text));
         Ok(Self {
-            socket: Socket::new(&url.address, connection),
+            socket: TcpConnection::new(&url.address, connection),
             host: url.address.clone(),
             secrets,
             model,
@@ -127,7 +127,7 @@ impl HttpAdapter {
             idle: Vec::new(),
             asked: Vec::new(),
             streams: Vec::new(),
-            captured: Captured::new(&http.captures, http.keeps_cookies),
+            captured: CapturedValues::new(&http.captures, http.keeps_cookies),
             log: VecDeque::new(),
             lane: 0,
             arrival: Arrival::Direct,
@@ -135,14 +135,14 @@ impl HttpAdapter {
     }
 
     /// A connection that is open as far as anybody knows.
-    fn link(&mut self) -> Result<Link, AdapterError> {
+    fn link(&mut self) -> Result<IdleConnection, AdapterError> {
         self.heed();
         self.idle.pop().map_or_else(|| self.connect(), Ok)
     }
 
     /// A new connection, in place of one that waits: a request that may be made only once must not cross the end
     /// of a connection.
-    fn fresh(&mut self) -> Result<Link, AdapterError> {
+    fn fresh(&mut self) -> Result<IdleConnection, AdapterError> {
         self.heed();
         drop(self.idle.pop());
         self.connect()
@@ -152,19 +152,19 @@ impl HttpAdapter {
     fn heed(&mut self) {
         for link in std::mem::take(&mut self.idle) {
             match link.state() {
-                State::Open(link) => self.idle.push(link),
-                State::Closed => (),
-                State::Speaks(unasked) => self.asked.push(unasked),
+                ConnectionState::Open(link) => self.idle.push(link),
+                ConnectionState::Closed => (),
+                ConnectionState::Speaks(unasked) => self.asked.push(unasked),
             }
         }
     }
 
-    fn connect(&self) -> Result<Link, AdapterError> {
-        Ok(Link::new(self.socket.channel()?))
+    fn connect(&self) -> Result<IdleConnection, AdapterError> {
+        Ok(IdleConnection::new(self.socket.channel()?))
     }
 
     /// Writes a request; over a new connection if the old one turns out to be closed.
-    fn ask(&mut self, request: &Request, input: Option<&str>) -> Result<(), AdapterError> {
+    fn ask(&mut self, request: &HttpRequest, input: Option<&str>) -> Result<(), AdapterError> {
         if self.asked.len() >= MAX_UNANSWERED {
             return Err(AdapterError::Refused(format!("{MAX_UNANSWERED} requests are unanswered")));
         }
@@ -182,13 +182,13 @@ impl HttpAdapter {
         }
         self.lane = self.lane.wrapping_add(1);
         let again = is_safe.then_some(bytes);
-        let asked = Asked::new(link, request.asks_for(), self.lane).repeatable(again);
+        let asked = PendingRequest::new(link, request.asks_for(), self.lane).repeatable(again);
         self.asked.push(asked.of(input.map(str::to_owned)));
         Ok(())
     }
 
     /// An answer that begins before `deadline`. A deadline that has passed is a mere look.
-    fn answer(&mut self, deadline: Instant) -> Result<Option<Heard>, AdapterError> {
+    fn answer(&mut self, deadline: Instant) -> Result<Option<HttpOutput>, AdapterError> {
         let is_look = deadline <= Instant::now();
         loop {
             self.interrupt.check()?;
@@ -202,7 +202,7 @@ impl HttpAdapter {
             let has_begun = self.has_begun();
             let wait = if has_begun && !is_look { wait.max(TURN) } else { wait };
             for at in 0..self.asked.len() {
-                let look = self.asked[at].look(wait, self.limit);
+                let look = self.asked[at].read_answer(wait, self.limit);
                 if matches!(look, Err(AdapterError::Unknown(_))) && self.ask_again(at)? {
                     break;
                 }
@@ -226,13 +226,13 @@ impl HttpAdapter {
 
     /// Whether an answer or a message has begun and is not whole.
     fn has_begun(&self) -> bool {
-        self.asked.iter().any(Asked::has_begun) || self.streams.iter().any(OpenStream::has_begun)
+        self.asked.iter().any(PendingRequest::has_begun) || self.streams.iter().any(OpenStream::has_begun)
     }
 
     /// The next message of a stream. The end of one that is no output is the system's hanging up.
-    fn streamed(&mut self, wait: Duration) -> Result<Option<Heard>, AdapterError> {
+    fn streamed(&mut self, wait: Duration) -> Result<Option<HttpOutput>, AdapterError> {
         for at in 0..self.streams.len() {
-            let Some(response) = self.streams[at].look(wait, self.limit)? else { continue };
+            let Some(response) = self.streams[at].next_message(wait, self.limit)? else { continue };
             self.note(format!("< {}", response.shown()));
             let (to, lane) = (self.streams[at].input.clone(), self.streams[at].lane());
             let is_end = response.part == ResponsePart::Closed;
@@ -245,13 +245,13 @@ impl HttpAdapter {
             if is_end && !self.codec.tells_closing() {
                 return Err(AdapterError::Closed);
             }
-            return Ok(Some(Heard { response, to }));
+            return Ok(Some(HttpOutput { response, to }));
         }
         Ok(None)
     }
 
     /// Sends `text` over the WebSocket that `input` opened.
-    fn say(&mut self, input: &str, text: &str) -> Result<Sent, AdapterError> {
+    fn say(&mut self, input: &str, text: &str) -> Result<SentInput, AdapterError> {
         let is_it =
             |stream: &&mut OpenStream| stream.is_websocket() && stream.input.as_deref() == Some(input);
         let Some(stream) = self.streams.iter_mut().rev().find(is_it) else {
@@ -260,11 +260,11 @@ impl HttpAdapter {
         let lane = stream.lane();
         stream.send(text).map_err(|error| ended(&format!("it takes no more input ({error})")))?;
         self.note(format!("> [{input}] {text}"));
-        Ok(Sent { lane, ..Sent::default() })
+        Ok(SentInput { lane, ..SentInput::default() })
     }
 
     /// As [`answer`](Self::answer); what went wrong is told without secrets, and is the system's doing.
-    fn heard(&mut self, deadline: Instant) -> Result<Option<Heard>, AdapterError> {
+    fn heard(&mut self, deadline: Instant) -> Result<Option<HttpOutput>, AdapterError> {
         self.answer(deadline).map_err(|error| match error.of_system() {
             AdapterError::Unreadable { line, reason } => {
                 AdapterError::Unreadable { line: self.redacted(&line), reason: self.redacted(&reason) }
@@ -288,7 +288,7 @@ impl HttpAdapter {
     }
 
     /// Takes back the connection of an answered request, and what else came on it.
-    fn taken(&mut self, at: usize, response: Response) -> Option<Heard> {
+    fn taken(&mut self, at: usize, response: HttpResponse) -> Option<HttpOutput> {
         let asked = self.asked.remove(at);
         let (lane, others) = (asked.lane(), self.asked.len() + self.streams.len());
         self.arrival = if self.streams.is_empty() {
@@ -302,15 +302,15 @@ impl HttpAdapter {
             return None;
         }
         match asked.left(&response) {
-            Left::Idle(link) => self.idle.push(link),
-            Left::More(unasked) => self.asked.push(unasked),
-            Left::Stream(stream) => self.streams.push(stream),
-            Left::Nothing => (),
+            AnswerRest::Idle(link) => self.idle.push(link),
+            AnswerRest::More(unasked) => self.asked.push(unasked),
+            AnswerRest::Stream(stream) => self.streams.push(stream),
+            AnswerRest::Nothing => (),
         }
-        Some(Heard { response, to })
+        Some(HttpOutput { response, to })
     }
 
-    fn decoded(&mut self, heard: &Heard) -> Result<Label, AdapterError> {
+    fn decoded(&mut self, heard: &HttpOutput) -> Result<Label, AdapterError> {
         let label = self.codec.decode(&self.model, &heard.response, heard.to.as_deref());
         let name = label.as_ref().ok().and_then(|label| match label {
             Label::Output(gate, _) => Some(self.model.sts.gates[*gate].name.to_string()),
@@ -338,7 +338,7 @@ impl HttpAdapter {
         Ok(())
     }
 
-    fn note_request(&mut self, request: &Request) {
+    fn note_request(&mut self, request: &HttpRequest) {
         self.note(format!("> {} {}", request.method, request.path));
         for (name, value) in &request.headers {
             let value = if is_secret(name) { "***" } else { value };
@@ -386,22 +386,22 @@ impl Adapter for HttpAdapter {
         }
     }
 
-    fn send(&mut self, input: &Label) -> Result<Sent, AdapterError> {
+    fn send(&mut self, input: &Label) -> Result<SentInput, AdapterError> {
         let outgoing = self.codec.encode(&self.model, input, &self.captured);
         let request = match outgoing.map_err(AdapterError::Unwritable)? {
-            Outgoing::Request(request) => request,
-            Outgoing::Message(over, text) => return self.say(&over, &text),
+            OutgoingRequest::Request(request) => request,
+            OutgoingRequest::Message(over, text) => return self.say(&over, &text),
         };
         let name = match input {
             Label::Input(gate, _) => Some(self.model.sts.gates[*gate].name.to_string()),
             _ => None,
         };
         self.ask(&request, name.as_deref()).map_err(AdapterError::of_system)?;
-        Ok(Sent { lane: self.lane, ..Sent::default() })
+        Ok(SentInput { lane: self.lane, ..SentInput::default() })
     }
 
-    fn receipt(&self) -> Receipt {
-        Receipt::Written
+    fn receipt(&self) -> InputReceipt {
+        InputReceipt::Written
     }
 
     fn arrival(&self) -> Arrival {

@@ -8,12 +8,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ioxide_model::label::Label;
-use ioxide_symex::{Arrival, Wiring};
+use ioxide_symex::{Arrival, ConnectionWiring};
 
-use super::ended::Ends;
-use super::server::{Server, run_command};
+use super::ended::SystemEnds;
+use super::server::{SystemServer, run_command};
 use super::tcp::NO_TLS;
-use super::{Adapter, AdapterError, Connection, Interrupt, Observation, Passed, Receipt, Sent};
+use super::{
+    Adapter, AdapterError, InputReceipt, Interrupt, Observation, RemoteConnection, SentInput, VirtualDelay,
+};
 use crate::event::ConnectionTold;
 use crate::line::cut;
 
@@ -22,7 +24,7 @@ const LAST_BREATH: Duration = Duration::from_millis(200);
 
 /// How a system comes back to its initial state.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Renewal {
+pub enum SystemRenewal {
     /// As its adapter does it: by message, by a new connection, by a new process.
     #[default]
     Own,
@@ -33,15 +35,15 @@ pub enum Renewal {
 }
 
 /// Makes the adapter anew.
-pub type Make = Box<dyn FnMut() -> Result<Box<dyn Adapter>, AdapterError>>;
+pub type MakeAdapter = Box<dyn FnMut() -> Result<Box<dyn Adapter>, AdapterError>>;
 
 /// An adapter, the server it needs and how both begin again.
-pub struct Managed {
+pub struct ManagedAdapter {
     // Before the server, so that it is dropped first.
     inner: Option<Box<dyn Adapter>>,
-    server: Option<Server>,
-    make: Make,
-    renewal: Renewal,
+    server: Option<SystemServer>,
+    make: MakeAdapter,
+    renewal: SystemRenewal,
     environment: Vec<(String, String)>,
     limit: Duration,
     /// How long nobody may be listening.
@@ -49,26 +51,26 @@ pub struct Managed {
     interrupt: Interrupt,
     /// Nobody was connected since the last start.
     is_fresh: bool,
-    ends: Ends,
+    ends: SystemEnds,
 }
 
 /// Between two tries to connect.
 const PAUSE: Duration = Duration::from_millis(10);
 
-impl Managed {
+impl ManagedAdapter {
     /// The system that `make` connects to, reached now.
     ///
     /// # Errors
     /// If it cannot be reached.
     pub fn new(
-        server: Option<Server>,
-        renewal: Renewal,
-        connection: &Connection,
-        make: Make,
+        server: Option<SystemServer>,
+        renewal: SystemRenewal,
+        connection: &RemoteConnection,
+        make: MakeAdapter,
     ) -> Result<Self, AdapterError> {
         let (environment, limit) = (connection.environment.clone(), connection.limit);
         let (interrupt, reach) = (connection.interrupt, connection.reach);
-        let (inner, ends) = (None, Ends::default());
+        let (inner, ends) = (None, SystemEnds::default());
         let mut managed =
             Self { inner, server, make, renewal, environment, limit, reach, interrupt, is_fresh: true, ends };
         managed.patiently(Self::connect)?;
@@ -78,13 +80,13 @@ impl Managed {
     /// Does it again while nobody listens yet.
     fn patiently(&mut self, act: impl Fn(&mut Self) -> Result<(), AdapterError>) -> Result<(), AdapterError> {
         patiently(self.reach, self.interrupt, || match act(self) {
-            Err(error) if self.has_ended() => Err(Tried::InVain(error)),
-            result => result.map_err(Tried::from),
+            Err(error) if self.has_ended() => Err(TryResult::InVain(error)),
+            result => result.map_err(TryResult::from),
         })
     }
 
     fn has_ended(&self) -> bool {
-        self.server.as_ref().is_some_and(Server::has_ended)
+        self.server.as_ref().is_some_and(SystemServer::has_ended)
     }
 
     fn connect(&mut self) -> Result<(), AdapterError> {
@@ -104,19 +106,19 @@ impl Managed {
     /// Does what is not the adapter's own business.
     fn renew(&mut self) -> Result<(), AdapterError> {
         match &self.renewal {
-            Renewal::Own => Ok(()),
-            Renewal::Command(command) => {
+            SystemRenewal::Own => Ok(()),
+            SystemRenewal::Command(command) => {
                 self.inner = None;
                 run_command(command, &self.environment, self.limit, self.interrupt)
             }
-            Renewal::Restart if self.is_fresh => Ok(()),
-            Renewal::Restart => self.restart(),
+            SystemRenewal::Restart if self.is_fresh => Ok(()),
+            SystemRenewal::Restart => self.restart(),
         }
     }
 
     fn restart(&mut self) -> Result<(), AdapterError> {
         self.inner = None;
-        self.server.as_mut().map_or(Ok(()), Server::restart)
+        self.server.as_mut().map_or(Ok(()), SystemServer::restart)
     }
 
     fn begin(&mut self) -> Result<(), AdapterError> {
@@ -141,7 +143,7 @@ impl Managed {
             Err(error) => return Err(error),
         };
         let always = self.ends.found("the server ended by itself");
-        if always && self.renewal != Renewal::Restart {
+        if always && self.renewal != SystemRenewal::Restart {
             return Err(always_ends(self.server.as_ref()));
         }
         // A new one is in its initial state.
@@ -149,7 +151,7 @@ impl Managed {
     }
 
     /// Remembers whether the caller knows that something went wrong.
-    fn told<T>(&mut self, result: Result<T, AdapterError>) -> Result<T, AdapterError> {
+    fn remember_error<T>(&mut self, result: Result<T, AdapterError>) -> Result<T, AdapterError> {
         let result = result.map_err(|error| self.explained(error));
         self.ends.note(&result);
         result
@@ -176,8 +178,8 @@ impl Managed {
     }
 }
 
-fn always_ends(server: Option<&Server>) -> AdapterError {
-    let words = server.map(Server::last_words).unwrap_or_default();
+fn always_ends(server: Option<&SystemServer>) -> AdapterError {
+    let words = server.map(SystemServer::last_words).unwrap_or_default();
     let words = match words.trim() {
         "" => String::new(),
         words => format!("; it wrote: {}", cut(words, 400)),
@@ -191,14 +193,14 @@ fn always_ends(server: Option<&Server>) -> AdapterError {
 }
 
 /// What came of a try.
-pub(super) enum Tried {
+pub(super) enum TryResult {
     /// Nobody is there yet.
     NotYet(AdapterError),
     /// It makes no sense to try again.
     InVain(AdapterError),
 }
 
-impl From<AdapterError> for Tried {
+impl From<AdapterError> for TryResult {
     fn from(error: AdapterError) -> Self {
         match error {
             AdapterError::Start { ref reason, .. } if !reason.starts_with(NO_TLS) => Self::NotYet(error),
@@ -211,21 +213,21 @@ impl From<AdapterError> for Tried {
 pub(super) fn patiently<T>(
     limit: Duration,
     interrupt: Interrupt,
-    mut act: impl FnMut() -> Result<T, Tried>,
+    mut act: impl FnMut() -> Result<T, TryResult>,
 ) -> Result<T, AdapterError> {
     let deadline = Instant::now() + limit;
     loop {
         match act() {
             Ok(done) => return Ok(done),
-            Err(Tried::InVain(error)) => return Err(error),
-            Err(Tried::NotYet(error)) if Instant::now() >= deadline => return Err(error),
-            Err(Tried::NotYet(_)) => interrupt.check()?,
+            Err(TryResult::InVain(error)) => return Err(error),
+            Err(TryResult::NotYet(error)) if Instant::now() >= deadline => return Err(error),
+            Err(TryResult::NotYet(_)) => interrupt.check()?,
         }
         std::thread::sleep(PAUSE);
     }
 }
 
-impl Adapter for Managed {
+impl Adapter for ManagedAdapter {
     fn reset(&mut self) -> Result<(), AdapterError> {
         let result = self.reset_or_restart();
         self.is_fresh = false;
@@ -236,34 +238,34 @@ impl Adapter for Managed {
         result
     }
 
-    fn send(&mut self, input: &Label) -> Result<Sent, AdapterError> {
+    fn send(&mut self, input: &Label) -> Result<SentInput, AdapterError> {
         let result = self.inner().and_then(|inner| inner.send(input));
-        self.told(result)
+        self.remember_error(result)
     }
 
     fn poll(&mut self) -> Result<Option<Label>, AdapterError> {
         let result = self.inner().and_then(|inner| inner.poll());
-        self.told(result)
+        self.remember_error(result)
     }
 
     fn observe(&mut self, patience: Duration) -> Result<Observation, AdapterError> {
         let result = self.inner().and_then(|inner| inner.observe(patience));
-        self.told(result)
+        self.remember_error(result)
     }
 
     fn ended_by_itself(&mut self) -> Option<String> {
         self.ends.take()
     }
 
-    fn receipt(&self) -> Receipt {
-        self.inner.as_ref().map_or(Receipt::Confirmed, |inner| inner.receipt())
+    fn receipt(&self) -> InputReceipt {
+        self.inner.as_ref().map_or(InputReceipt::Confirmed, |inner| inner.receipt())
     }
 
     fn arrival(&self) -> Arrival {
         self.inner.as_ref().map_or(Arrival::Direct, |inner| inner.arrival())
     }
 
-    fn wiring(&self) -> Option<Arc<Wiring>> {
+    fn wiring(&self) -> Option<Arc<ConnectionWiring>> {
         self.inner.as_ref().and_then(|inner| inner.wiring())
     }
 
@@ -295,15 +297,15 @@ impl Adapter for Managed {
         self.inner.as_ref().is_some_and(|inner| inner.has_virtual_time())
     }
 
-    fn advance(&mut self, until: Duration) -> Result<Passed, AdapterError> {
+    fn advance(&mut self, until: Duration) -> Result<VirtualDelay, AdapterError> {
         let result = self.inner().and_then(|inner| inner.advance(until));
-        self.told(result)
+        self.remember_error(result)
     }
 
     fn last_words(&self) -> String {
         let inner = self.inner.as_ref().map(|inner| inner.last_words()).unwrap_or_default();
-        let server = self.server.as_ref().map(Server::last_words).unwrap_or_default();
-        let ended = self.server.as_ref().is_some_and(Server::has_ended);
+        let server = self.server.as_ref().map(SystemServer::last_words).unwrap_or_default();
+        let ended = self.server.as_ref().is_some_and(SystemServer::has_ended);
         let ended = if ended { "the server has ended\n" } else { "" };
         format!("{inner}{server}{ended}")
     }

@@ -11,14 +11,14 @@ use ioxide_model::sts::{Gate, GateKind, Model, Sts};
 use ioxide_model::term::{TermPool, VarId};
 use ioxide_symex::Ctx;
 
-use super::{Adapter, AdapterError, Observation, Passed, Sent};
+use super::{Adapter, AdapterError, Observation, SentInput, VirtualDelay};
 use crate::clock::{duration, seconds};
 use crate::codec::{CodecError, label_from_json, label_to_json};
-use crate::player::{PlayError, Player};
+use crate::player::{ModelPlayer, PlayError};
 
-/// A [`Player`] as system under test.
+/// A [`ModelPlayer`] as system under test.
 pub struct ModelAdapter<'m> {
-    player: Player<'m>,
+    player: ModelPlayer<'m>,
     dictionary: Option<Dictionary>,
 }
 
@@ -39,13 +39,13 @@ impl<'m> ModelAdapter<'m> {
             spec: Arc::new(spec.clone()),
             sut: Arc::new(Model { pool: cx.pool.clone(), sts: cx.sts.clone() }),
         });
-        Ok(Self { player: Player::new(cx, seed)?, dictionary })
+        Ok(Self { player: ModelPlayer::new(cx, seed)?, dictionary })
     }
 }
 
 impl ModelAdapter<'_> {
     /// A message of the system as the tester knows it.
-    fn told(&self, label: Label) -> Result<Label, AdapterError> {
+    fn translated(&self, label: Label) -> Result<Label, AdapterError> {
         match &self.dictionary {
             None => Ok(label),
             Some(dictionary) => dictionary.to_spec(&label),
@@ -58,13 +58,13 @@ impl Adapter for ModelAdapter<'_> {
         Ok(self.player.reset()?)
     }
 
-    fn send(&mut self, input: &Label) -> Result<Sent, AdapterError> {
+    fn send(&mut self, input: &Label) -> Result<SentInput, AdapterError> {
         let label = match &self.dictionary {
             None => input.clone(),
             Some(dictionary) => dictionary.to_sut(input)?,
         };
         self.player.input(&label)?;
-        Ok(Sent::default())
+        Ok(SentInput::default())
     }
 
     /// Nothing ever arrives unasked: the player speaks when it is listened to.
@@ -81,7 +81,7 @@ impl Adapter for ModelAdapter<'_> {
         };
         match label {
             None => Ok(Observation::Quiet),
-            Some(label) => self.told(label).map(Observation::Output),
+            Some(label) => self.translated(label).map(Observation::Output),
         }
     }
 
@@ -97,10 +97,10 @@ impl Adapter for ModelAdapter<'_> {
         self.player.is_timed()
     }
 
-    fn advance(&mut self, until: Duration) -> Result<Passed, AdapterError> {
+    fn advance(&mut self, until: Duration) -> Result<VirtualDelay, AdapterError> {
         let message = self.player.pass(&seconds(until))?;
-        let message = message.map(|label| self.told(label)).transpose()?;
-        Ok(Passed { now: duration(self.player.now()), message })
+        let message = message.map(|label| self.translated(label)).transpose()?;
+        Ok(VirtualDelay { now: duration(self.player.now()), message })
     }
 }
 

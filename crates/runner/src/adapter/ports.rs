@@ -15,7 +15,7 @@ const CONNECTING: Duration = Duration::from_millis(500);
 
 /// Whether somebody accepts connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Look {
+pub(super) enum PortState {
     /// Somebody does.
     Listening,
     /// Nobody does.
@@ -25,26 +25,27 @@ pub(super) enum Look {
 }
 
 /// One line of a table.
-struct Entry {
+struct PortTableLine {
     local: SocketAddr,
     state: u8,
 }
 
 /// Whether somebody listens at `address`; nobody is connected to.
-pub(super) fn look(address: &str) -> Look {
-    let Some((entries, places)) = known(address) else { return Look::Unknown };
-    let listens = |entry: &Entry| entry.state == LISTENING && places.iter().any(|place| holds(entry, *place));
-    if entries.iter().any(listens) { Look::Listening } else { Look::Closed }
+pub(super) fn port_state(address: &str) -> PortState {
+    let Some((entries, places)) = known(address) else { return PortState::Unknown };
+    let listens =
+        |entry: &PortTableLine| entry.state == LISTENING && places.iter().any(|place| holds(entry, *place));
+    if entries.iter().any(listens) { PortState::Listening } else { PortState::Closed }
 }
 
 /// Whether somebody listens at `address` of this machine; asked by a connection where nothing else tells.
 ///
 /// What listens on another machine is nothing that could be in the way here.
 pub(super) fn is_taken(address: &str) -> bool {
-    match look(address) {
-        Look::Listening => true,
-        Look::Closed => false,
-        Look::Unknown => is_here(address) && accepts(address),
+    match port_state(address) {
+        PortState::Listening => true,
+        PortState::Closed => false,
+        PortState::Unknown => is_here(address) && accepts(address),
     }
 }
 
@@ -56,7 +57,7 @@ fn is_here(address: &str) -> bool {
 pub(super) fn lingering(address: &str) -> usize {
     let Some((entries, places)) = known(address) else { return 0 };
     let lingers =
-        |entry: &&Entry| entry.state != LISTENING && places.iter().any(|place| holds(entry, *place));
+        |entry: &&PortTableLine| entry.state != LISTENING && places.iter().any(|place| holds(entry, *place));
     entries.iter().filter(lingers).count()
 }
 
@@ -67,7 +68,7 @@ pub(super) fn accepts(address: &str) -> bool {
 }
 
 /// The tables, and what the address stands for, if all of it is on this machine.
-fn known(address: &str) -> Option<(Vec<Entry>, Vec<SocketAddr>)> {
+fn known(address: &str) -> Option<(Vec<PortTableLine>, Vec<SocketAddr>)> {
     let places: Vec<SocketAddr> = address.to_socket_addrs().ok()?.collect();
     let entries = entries()?;
     (!places.is_empty() && places.iter().all(|place| is_local(place.ip()))).then_some((entries, places))
@@ -78,19 +79,22 @@ fn is_local(place: IpAddr) -> bool {
     place.is_loopback() || TcpListener::bind((place, 0)).is_ok()
 }
 
-fn entries() -> Option<Vec<Entry>> {
+fn entries() -> Option<Vec<PortTableLine>> {
     let mut texts = TABLES.iter().filter_map(|table| std::fs::read_to_string(table).ok()).peekable();
     texts.peek()?;
     Some(texts.flat_map(|text| text.lines().filter_map(entry).collect::<Vec<_>>()).collect())
 }
 
 /// A line `0: 0100007F:1F90 00000000:0000 0A ...`.
-fn entry(line: &str) -> Option<Entry> {
+fn entry(line: &str) -> Option<PortTableLine> {
     let mut words = line.split_ascii_whitespace().skip(1);
     let (ip, port) = words.next()?.split_once(':')?;
     let state = words.nth(1)?;
     let port = u16::from_str_radix(port, 16).ok()?;
-    Some(Entry { local: SocketAddr::new(ip_of(ip)?, port), state: u8::from_str_radix(state, 16).ok()? })
+    Some(PortTableLine {
+        local: SocketAddr::new(ip_of(ip)?, port),
+        state: u8::from_str_radix(state, 16).ok()?,
+    })
 }
 
 /// The address written as words of 32 bits, each as this machine holds it in memory.
@@ -106,7 +110,7 @@ fn ip_of(text: &str) -> Option<IpAddr> {
     Some(Ipv6Addr::from(bytes).to_canonical())
 }
 
-fn holds(entry: &Entry, place: SocketAddr) -> bool {
+fn holds(entry: &PortTableLine, place: SocketAddr) -> bool {
     let ip = entry.local.ip();
     entry.local.port() == place.port() && (ip == place.ip() || ip.is_unspecified())
 }
@@ -129,7 +133,7 @@ mod tests {
     fn a_look_connects_to_nobody() {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("an address").to_string();
-        assert_eq!(look(&address), Look::Listening);
+        assert_eq!(port_state(&address), PortState::Listening);
         assert!(is_taken(&address));
         listener.set_nonblocking(true).expect("it can be");
         assert_eq!(
@@ -137,7 +141,7 @@ mod tests {
             Err(std::io::ErrorKind::WouldBlock)
         );
         drop(listener);
-        assert_eq!((look(&address), lingering(&address)), (Look::Closed, 0));
+        assert_eq!((port_state(&address), lingering(&address)), (PortState::Closed, 0));
     }
 
     #[cfg(target_os = "linux")]
@@ -146,9 +150,9 @@ mod tests {
         for (bound, seen) in [("0.0.0.0:0", "127.0.0.1"), ("[::]:0", "127.0.0.1"), ("[::1]:0", "[::1]")] {
             let Ok(listener) = TcpListener::bind(bound) else { continue };
             let port = listener.local_addr().expect("an address").port();
-            assert_eq!(look(&format!("{seen}:{port}")), Look::Listening, "{bound}");
+            assert_eq!(port_state(&format!("{seen}:{port}")), PortState::Listening, "{bound}");
         }
-        assert_eq!(look("192.0.2.1:80"), Look::Unknown);
-        assert_eq!(look("no port"), Look::Unknown);
+        assert_eq!(port_state("192.0.2.1:80"), PortState::Unknown);
+        assert_eq!(port_state("no port"), PortState::Unknown);
     }
 }

@@ -14,11 +14,11 @@ use std::time::{Duration, Instant};
 use ioxide_model::label::Label;
 use ioxide_model::sts::Model;
 
-use super::guardian::{Guarded, Streams};
-use super::remote::{Link, Remote};
-use super::source::Pipe;
-use super::wire::Wire;
-use super::{Adapter, AdapterError, Connection, Interrupt, Observation, Passed, Sent};
+use super::guardian::{ChildStreams, GuardedChild};
+use super::remote::{RemoteAdapter, SystemLink};
+use super::source::PipeSource;
+use super::wire::ProtocolWire;
+use super::{Adapter, AdapterError, Interrupt, Observation, RemoteConnection, SentInput, VirtualDelay};
 
 /// Bytes of the error stream kept.
 const MAX_TAIL: usize = 8 << 10;
@@ -31,7 +31,7 @@ const GRACE: Duration = Duration::from_millis(300);
 
 /// A child process as system under test.
 pub struct ProcessAdapter {
-    remote: Remote<Process>,
+    remote: RemoteAdapter<SystemProcess>,
 }
 
 impl ProcessAdapter {
@@ -39,9 +39,13 @@ impl ProcessAdapter {
     ///
     /// # Errors
     /// If it cannot be started, or does not greet as it should.
-    pub fn start(command: &str, model: Arc<Model>, connection: Connection) -> Result<Self, AdapterError> {
-        let link = Process::new(command, &connection);
-        Ok(Self { remote: Remote::new(link, model, connection)? })
+    pub fn start(
+        command: &str,
+        model: Arc<Model>,
+        connection: RemoteConnection,
+    ) -> Result<Self, AdapterError> {
+        let link = SystemProcess::new(command, &connection);
+        Ok(Self { remote: RemoteAdapter::new(link, model, connection)? })
     }
 }
 
@@ -50,7 +54,7 @@ impl Adapter for ProcessAdapter {
         self.remote.reset()
     }
 
-    fn send(&mut self, input: &Label) -> Result<Sent, AdapterError> {
+    fn send(&mut self, input: &Label) -> Result<SentInput, AdapterError> {
         self.remote.send(input)
     }
 
@@ -74,7 +78,7 @@ impl Adapter for ProcessAdapter {
         self.remote.has_virtual_time()
     }
 
-    fn advance(&mut self, until: Duration) -> Result<Passed, AdapterError> {
+    fn advance(&mut self, until: Duration) -> Result<VirtualDelay, AdapterError> {
         self.remote.advance(until)
     }
 
@@ -101,9 +105,9 @@ impl Adapter for ProcessAdapter {
 
 /// The last bytes of an error stream, shared with the thread that reads it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Tail(Arc<Mutex<Vec<u8>>>);
+pub(super) struct ErrorTail(Arc<Mutex<Vec<u8>>>);
 
-impl Tail {
+impl ErrorTail {
     fn push(&self, bytes: &[u8]) {
         let mut tail = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         tail.extend_from_slice(bytes);
@@ -117,27 +121,27 @@ impl Tail {
 }
 
 /// The process behind a [`ProcessAdapter`].
-pub(super) struct Process {
+pub(super) struct SystemProcess {
     command: String,
     environment: Vec<(String, String)>,
     interrupt: Interrupt,
     /// How long a message may take.
     limit: Duration,
-    child: Option<Guarded>,
+    child: Option<GuardedChild>,
     /// Reads its error stream to the end.
     reader: Option<JoinHandle<()>>,
     /// How the last child ended, if it did so by itself.
     ended: Option<ExitStatus>,
-    tail: Tail,
+    tail: ErrorTail,
     /// How much of what was written it has read.
-    meter: Meter,
+    meter: PipeMeter,
 }
 
-impl Process {
+impl SystemProcess {
     /// The process that `command` starts in a shell, not started yet.
-    pub(super) fn new(command: &str, connection: &Connection) -> Self {
+    pub(super) fn new(command: &str, connection: &RemoteConnection) -> Self {
         let (command, environment) = (command.to_owned(), connection.environment.clone());
-        let Connection { interrupt, limit, .. } = *connection;
+        let RemoteConnection { interrupt, limit, .. } = *connection;
         Self {
             command,
             environment,
@@ -146,8 +150,8 @@ impl Process {
             child: None,
             reader: None,
             ended: None,
-            tail: Tail::default(),
-            meter: Meter::default(),
+            tail: ErrorTail::default(),
+            meter: PipeMeter::default(),
         }
     }
 
@@ -169,10 +173,10 @@ impl Process {
     }
 
     /// Starts it afresh; what it says and where it is spoken to.
-    pub(super) fn streams(&mut self) -> Result<(Pipe, Patient), AdapterError> {
+    pub(super) fn streams(&mut self) -> Result<(PipeSource, PatientWriter), AdapterError> {
         self.kill();
-        (self.ended, self.tail) = (None, Tail::default());
-        let started = Guarded::start(
+        (self.ended, self.tail) = (None, ErrorTail::default());
+        let started = GuardedChild::start(
             shell(&self.command)
                 .envs(self.environment.iter().cloned())
                 .stdin(Stdio::piped())
@@ -181,14 +185,14 @@ impl Process {
         );
         let (child, streams) = started.map_err(|error| self.cannot(&error))?;
         self.child = Some(child);
-        let Streams { stdin: Some(stdin), stdout: Some(stdout), stderr: Some(stderr) } = streams else {
+        let ChildStreams { stdin: Some(stdin), stdout: Some(stdout), stderr: Some(stderr) } = streams else {
             return Err(self.cannot(&"its streams are missing"));
         };
         let tail = self.tail.clone();
         self.reader = Some(std::thread::spawn(move || keep_tail(stderr, &tail)));
-        let (patient, meter) = Patient::new(stdin);
+        let (patient, meter) = PatientWriter::new(stdin);
         self.meter = meter;
-        Ok((Pipe::new(stdout), patient))
+        Ok((PipeSource::new(stdout), patient))
     }
 
     /// Whether it was given something and has read nothing of it, since it was started.
@@ -197,10 +201,10 @@ impl Process {
     }
 }
 
-impl Link for Process {
-    fn open(&mut self) -> Result<Wire, AdapterError> {
+impl SystemLink for SystemProcess {
+    fn open(&mut self) -> Result<ProtocolWire, AdapterError> {
         let (reader, writer) = self.streams()?;
-        Ok(Wire::new(reader, writer, (self.interrupt, self.limit)))
+        Ok(ProtocolWire::new(reader, writer, (self.interrupt, self.limit)))
     }
 
     fn status(&mut self, patience: Duration) -> Option<String> {
@@ -219,7 +223,7 @@ impl Link for Process {
         self.ended.and_then(|status| status.code())
     }
 
-    fn close(&mut self, mut wire: Wire) {
+    fn close(&mut self, mut wire: ProtocolWire) {
         wire.wait_for_end(GRACE);
         self.kill();
     }
@@ -230,16 +234,16 @@ impl Link for Process {
 }
 
 /// Writes to a pipe in a thread of its own: a process that does not read cannot block a run.
-pub(super) struct Patient {
+pub(super) struct PatientWriter {
     lines: SyncSender<Vec<u8>>,
     given: Arc<AtomicU64>,
 }
 
-impl Patient {
-    fn new(stdin: ChildStdin) -> (Self, Meter) {
+impl PatientWriter {
+    fn new(stdin: ChildStdin) -> (Self, PipeMeter) {
         let (lines, taken) = sync_channel::<Vec<u8>>(UNREAD);
         let stdin = Arc::new(stdin);
-        let meter = Meter { pipe: Arc::downgrade(&stdin), ..Meter::default() };
+        let meter = PipeMeter { pipe: Arc::downgrade(&stdin), ..PipeMeter::default() };
         let (given, passed) = (Arc::clone(&meter.given), Arc::clone(&meter.passed));
         std::thread::spawn(move || {
             taken.iter().try_for_each(|line| {
@@ -254,7 +258,7 @@ impl Patient {
 
 /// Knows how much of what was written to a pipe was read at its other end.
 #[derive(Clone, Default)]
-struct Meter {
+struct PipeMeter {
     /// The pipe, as long as it is written to: who measures does not keep it open.
     pipe: Weak<ChildStdin>,
     /// Bytes to be written.
@@ -263,7 +267,7 @@ struct Meter {
     passed: Arc<AtomicU64>,
 }
 
-impl Meter {
+impl PipeMeter {
     fn has_read_nothing(&self) -> bool {
         let Some(pipe) = self.pipe.upgrade() else { return false };
         self.given.load(Ordering::SeqCst) > 0 && self.passed.load(Ordering::SeqCst) <= unread(&pipe)
@@ -281,7 +285,7 @@ fn unread(_pipe: &ChildStdin) -> u64 {
     0
 }
 
-impl Write for Patient {
+impl Write for PatientWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self.lines.try_send(bytes.to_vec()) {
             Ok(()) => {
@@ -298,7 +302,7 @@ impl Write for Patient {
     }
 }
 
-pub(super) fn keep_tail(stderr: ChildStderr, tail: &Tail) {
+pub(super) fn keep_tail(stderr: ChildStderr, tail: &ErrorTail) {
     let mut reader = BufReader::new(stderr.take(u64::MAX));
     while let Ok(bytes) = reader.fill_buf() {
         if bytes.is_empty() {

@@ -9,14 +9,15 @@ use serde_json::{Map, Value as Json};
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, Model};
 
-use super::ended::Ends;
+use super::ended::SystemEnds;
 use super::tls::Tls;
-use super::wire::Wire;
-use super::{Adapter, AdapterError, Interrupt, Observation, Passed, Sent};
-use crate::codec::{self, Problem, label_from_json, label_to_json};
+use super::wire::ProtocolWire;
+use super::{Adapter, AdapterError, Interrupt, Observation, SentInput, VirtualDelay};
+use crate::codec::{self, JsonProblem, label_from_json, label_to_json};
 use crate::line::cut;
 use crate::protocol::{
-    Advance, Advanced, Configure, Hello, Input, Message, Output, PartPlace, Reset, ResetKind, VERSION,
+    AdvanceMessage, AdvancedMessage, ConfigureMessage, HelloMessage, InputMessage, OutputMessage, PartPlace,
+    ProtocolMessage, ResetKind, ResetMessage, VERSION,
 };
 
 /// More messages than this before a receipt, and the system is taken for mad.
@@ -27,7 +28,7 @@ const LAST_BREATH: Duration = Duration::from_millis(100);
 
 /// How to talk to a system behind a pipe or a socket.
 #[derive(Clone, Debug)]
-pub struct Connection {
+pub struct RemoteConnection {
     /// The seed it is asked to use.
     pub seed: Option<u64>,
     /// Which of several systems side by side it is.
@@ -50,7 +51,7 @@ pub struct Connection {
     pub interrupt: Interrupt,
 }
 
-impl Default for Connection {
+impl Default for RemoteConnection {
     /// No seed, no settings, ten seconds; somebody must be listening.
     fn default() -> Self {
         Self {
@@ -81,13 +82,13 @@ pub enum ClockKind {
 }
 
 /// A way to reach a system.
-pub(super) trait Link {
+pub(super) trait SystemLink {
     /// Starts or reaches it afresh, ending what was there.
-    fn open(&mut self) -> Result<Wire, AdapterError>;
+    fn open(&mut self) -> Result<ProtocolWire, AdapterError>;
     /// How it ended, if it has or does so within `patience`.
     fn status(&mut self, patience: Duration) -> Option<String>;
     /// Ends it; `wire` is the connection to it.
-    fn close(&mut self, wire: Wire);
+    fn close(&mut self, wire: ProtocolWire);
     /// What it said outside the protocol.
     fn last_words(&self) -> String;
     /// Its exit status, if it is a process that has ended.
@@ -96,31 +97,31 @@ pub(super) trait Link {
     }
 }
 
-/// A system behind a [`Link`].
-pub(super) struct Remote<L: Link> {
+/// A system behind a [`SystemLink`].
+pub(super) struct RemoteAdapter<L: SystemLink> {
     link: L,
     model: Arc<Model>,
-    connection: Connection,
-    live: Option<Live>,
-    ends: Ends,
+    connection: RemoteConnection,
+    live: Option<GreetedConnection>,
+    ends: SystemEnds,
 }
 
 /// An output that was read.
-struct Heard {
+struct RemoteOutput {
     label: Label,
     arrived: Instant,
     raw: Option<String>,
 }
 
 /// A connection past its greeting.
-struct Live {
-    wire: Wire,
+struct GreetedConnection {
+    wire: ProtocolWire,
     reset: ResetKind,
     /// Nothing was sent since the system was last in its initial state.
     fresh: bool,
     next_id: u64,
     /// Outputs read while something else was awaited.
-    waiting: VecDeque<Heard>,
+    waiting: VecDeque<RemoteOutput>,
     /// When the output given last came, and what it was on the wire.
     arrived: Instant,
     raw: Option<String>,
@@ -131,17 +132,17 @@ struct Live {
 }
 
 /// What was agreed upon at the greeting.
-struct Greeted {
+struct Greeting {
     reset: ResetKind,
     is_virtual: bool,
     foresight: bool,
 }
 
-impl Live {
+impl GreetedConnection {
     /// An output just read.
-    fn heard(&self, model: &Model, mut output: Output) -> Result<Heard, AdapterError> {
+    fn heard(&self, model: &Model, mut output: OutputMessage) -> Result<RemoteOutput, AdapterError> {
         let raw = output.raw.take();
-        Ok(Heard { label: decoded(model, output)?, arrived: self.wire.arrived(), raw })
+        Ok(RemoteOutput { label: decoded(model, output)?, arrived: self.wire.arrived(), raw })
     }
 
     /// How late it is in virtual time.
@@ -150,16 +151,20 @@ impl Live {
     }
 
     /// Gives an output away; when it came and what it was is remembered.
-    fn give(&mut self, heard: Heard) -> Label {
+    fn give(&mut self, heard: RemoteOutput) -> Label {
         (self.arrived, self.raw) = (heard.arrived, heard.raw);
         heard.label
     }
 }
 
-impl<L: Link> Remote<L> {
+impl<L: SystemLink> RemoteAdapter<L> {
     /// Reaches the system and greets it.
-    pub(super) fn new(link: L, model: Arc<Model>, connection: Connection) -> Result<Self, AdapterError> {
-        let mut remote = Self { link, model, connection, live: None, ends: Ends::default() };
+    pub(super) fn new(
+        link: L,
+        model: Arc<Model>,
+        connection: RemoteConnection,
+    ) -> Result<Self, AdapterError> {
+        let mut remote = Self { link, model, connection, live: None, ends: SystemEnds::default() };
         remote.open().map_err(|error| remote.with_last_words(error))?;
         Ok(remote)
     }
@@ -188,11 +193,21 @@ impl<L: Link> Remote<L> {
         self.close();
         let mut wire = self.link.open()?;
         match greet(&mut wire, &self.connection, self.model.sts.is_timed()) {
-            Ok(Greeted { reset, is_virtual, foresight }) => {
+            Ok(Greeting { reset, is_virtual, foresight }) => {
                 let (waiting, arrived) = (VecDeque::new(), Instant::now());
                 let now = is_virtual.then_some(Duration::ZERO);
                 let (fresh, next_id, raw) = (true, 0, None);
-                self.live = Some(Live { wire, reset, fresh, next_id, waiting, arrived, raw, now, foresight });
+                self.live = Some(GreetedConnection {
+                    wire,
+                    reset,
+                    fresh,
+                    next_id,
+                    waiting,
+                    arrived,
+                    raw,
+                    now,
+                    foresight,
+                });
                 Ok(())
             }
             Err(error) => {
@@ -205,13 +220,13 @@ impl<L: Link> Remote<L> {
 
     fn close(&mut self) {
         if let Some(mut live) = self.live.take() {
-            live.wire.write(&Message::Bye(crate::protocol::Bye {})).ok();
+            live.wire.write(&ProtocolMessage::Bye(crate::protocol::ByeMessage {})).ok();
             self.link.close(live.wire);
         }
     }
 
     /// The connection; a system that ended is not started again before the next reset.
-    fn live(&mut self) -> Result<&mut Live, AdapterError> {
+    fn live(&mut self) -> Result<&mut GreetedConnection, AdapterError> {
         self.live.as_mut().ok_or_else(|| AdapterError::Ended { status: "it is not running".into() })
     }
 
@@ -248,7 +263,7 @@ impl<L: Link> Remote<L> {
         let limit = self.connection.limit;
         let live = self.live()?;
         live.waiting.clear();
-        live.wire.write(&Message::Reset(Reset {}))?;
+        live.wire.write(&ProtocolMessage::Reset(ResetMessage {}))?;
         await_ready(&mut live.wire, limit)?;
         live.now = live.now.map(|_| Duration::ZERO);
         live.fresh = true;
@@ -256,7 +271,7 @@ impl<L: Link> Remote<L> {
     }
 
     /// Reads up to the receipt of input `id`.
-    fn await_receipt(&mut self, id: u64) -> Result<Sent, AdapterError> {
+    fn await_receipt(&mut self, id: u64) -> Result<SentInput, AdapterError> {
         let limit = self.connection.limit;
         let deadline = Instant::now() + limit;
         let model = Arc::clone(&self.model);
@@ -265,10 +280,10 @@ impl<L: Link> Remote<L> {
         let (mut earlier, mut arrived): (Vec<Label>, Vec<Instant>) = waiting.unzip();
         while earlier.len() <= MAX_EARLIER {
             match live.wire.read(deadline)? {
-                Some(Message::Sent(sent)) if sent.id == id => {
-                    return Ok(Sent { earlier, arrived, raw: sent.raw, lane: 0 });
+                Some(ProtocolMessage::Sent(sent)) if sent.id == id => {
+                    return Ok(SentInput { earlier, arrived, raw: sent.raw, lane: 0 });
                 }
-                Some(Message::Output(output)) => {
+                Some(ProtocolMessage::Output(output)) => {
                     earlier.push(decoded(&model, output)?);
                     arrived.push(live.wire.arrived());
                 }
@@ -283,19 +298,19 @@ impl<L: Link> Remote<L> {
     }
 
     /// Lets virtual time pass, and waits until the system says that it has.
-    fn let_pass(&mut self, until: Duration) -> Result<Passed, AdapterError> {
+    fn let_pass(&mut self, until: Duration) -> Result<VirtualDelay, AdapterError> {
         let live = self.live()?;
         let now = live.virtual_now()?;
         if let Some(heard) = live.waiting.pop_front() {
-            return Ok(Passed { now, message: Some(live.give(heard)) });
+            return Ok(VirtualDelay { now, message: Some(live.give(heard)) });
         }
-        let advanced = self.advanced(Advance { to_ns: Some(nanoseconds(until)), foresee: false })?;
+        let advanced = self.advanced(AdvanceMessage { to_ns: Some(nanoseconds(until)), foresee: false })?;
         let then = Duration::from_nanos(advanced.now_ns);
         let live = self.live()?;
         let message = live.waiting.pop_front().map(|heard| live.give(heard));
         check_passage(now, then, until, message.is_some())?;
         live.now = Some(then);
-        Ok(Passed { now: then, message })
+        Ok(VirtualDelay { now: then, message })
     }
 
     /// When something is due next; now, if something was said already.
@@ -304,7 +319,7 @@ impl<L: Link> Remote<L> {
         if !self.live()?.waiting.is_empty() {
             return Ok(Some(now));
         }
-        let advanced = self.advanced(Advance { to_ns: Some(nanoseconds(now)), foresee: true })?;
+        let advanced = self.advanced(AdvanceMessage { to_ns: Some(nanoseconds(now)), foresee: true })?;
         check_passage(now, Duration::from_nanos(advanced.now_ns), now, true)?;
         if self.live()?.waiting.is_empty() {
             Ok(advanced.next_ns.map(|next| Duration::from_nanos(next).max(now)))
@@ -314,19 +329,19 @@ impl<L: Link> Remote<L> {
     }
 
     /// Says how virtual time shall pass, and reads up to the answer.
-    fn advanced(&mut self, advance: Advance) -> Result<Advanced, AdapterError> {
+    fn advanced(&mut self, advance: AdvanceMessage) -> Result<AdvancedMessage, AdapterError> {
         let limit = self.connection.limit;
         let deadline = Instant::now() + limit;
         let model = Arc::clone(&self.model);
         let live = self.live()?;
-        live.wire.write(&Message::Advance(advance))?;
+        live.wire.write(&ProtocolMessage::Advance(advance))?;
         while live.waiting.len() <= MAX_EARLIER {
             match live.wire.read(deadline)? {
-                Some(Message::Output(output)) => {
+                Some(ProtocolMessage::Output(output)) => {
                     let heard = live.heard(&model, output)?;
                     live.waiting.push_back(heard);
                 }
-                Some(Message::Advanced(advanced)) => return Ok(advanced),
+                Some(ProtocolMessage::Advanced(advanced)) => return Ok(advanced),
                 Some(other) => return Err(out_of_place(&other)),
                 None => return Err(AdapterError::Late { awaited: "advanced", limit }),
             }
@@ -345,7 +360,7 @@ impl<L: Link> Remote<L> {
             return Ok(Some(live.give(heard)));
         }
         match live.wire.read(deadline)? {
-            Some(Message::Output(output)) => {
+            Some(ProtocolMessage::Output(output)) => {
                 let heard = live.heard(&model, output)?;
                 Ok(Some(live.give(heard)))
             }
@@ -355,7 +370,7 @@ impl<L: Link> Remote<L> {
     }
 }
 
-impl<L: Link> Remote<L> {
+impl<L: SystemLink> RemoteAdapter<L> {
     /// Back to the initial state, in the way it offers.
     fn back(&mut self) -> Result<(), AdapterError> {
         let Some(live) = &self.live else { return self.open() };
@@ -384,34 +399,34 @@ impl<L: Link> Remote<L> {
     }
 
     /// Remembers whether the caller knows that something went wrong.
-    fn told<T>(&mut self, result: Result<T, AdapterError>) -> Result<T, AdapterError> {
+    fn remember_error<T>(&mut self, result: Result<T, AdapterError>) -> Result<T, AdapterError> {
         self.ends.note(&result);
         result
     }
 }
 
-impl<L: Link> Adapter for Remote<L> {
+impl<L: SystemLink> Adapter for RemoteAdapter<L> {
     fn reset(&mut self) -> Result<(), AdapterError> {
         let result = self.back();
         self.ends.begun(&result);
         result
     }
 
-    fn send(&mut self, input: &Label) -> Result<Sent, AdapterError> {
+    fn send(&mut self, input: &Label) -> Result<SentInput, AdapterError> {
         let message = label_to_json(&self.model.pool, &self.model.sts, input)
             .ok_or_else(|| AdapterError::Refused("only messages can be sent".into()))?;
         let live = self.live()?;
         (live.fresh, live.next_id) = (false, live.next_id + 1);
         let id = live.next_id;
-        let line = Message::Input(Input { id, label: message.label, args: message.args });
+        let line = ProtocolMessage::Input(InputMessage { id, label: message.label, args: message.args });
         let sent = live.wire.write(&line).and_then(|()| self.await_receipt(id));
         let sent = sent.map_err(|error| self.explained(error));
-        self.told(sent)
+        self.remember_error(sent)
     }
 
     fn poll(&mut self) -> Result<Option<Label>, AdapterError> {
         let found = self.next_output(Instant::now()).map_err(|error| self.explained(error));
-        let found = self.told(found)?;
+        let found = self.remember_error(found)?;
         if found.is_some() {
             self.live()?.fresh = false;
         }
@@ -428,7 +443,7 @@ impl<L: Link> Adapter for Remote<L> {
             },
             Err(error) => Err(self.explained(error)),
         };
-        self.told(seen)
+        self.remember_error(seen)
     }
 
     fn ended_by_itself(&mut self) -> Option<String> {
@@ -451,10 +466,10 @@ impl<L: Link> Adapter for Remote<L> {
         self.live.as_ref().is_some_and(|live| live.now.is_some())
     }
 
-    fn advance(&mut self, until: Duration) -> Result<Passed, AdapterError> {
+    fn advance(&mut self, until: Duration) -> Result<VirtualDelay, AdapterError> {
         self.live()?.fresh = false;
         let passed = self.let_pass(until).map_err(|error| self.explained(error));
-        self.told(passed)
+        self.remember_error(passed)
     }
 
     fn has_foresight(&self) -> bool {
@@ -464,7 +479,7 @@ impl<L: Link> Adapter for Remote<L> {
     fn foresee(&mut self) -> Result<Option<Duration>, AdapterError> {
         self.live()?.fresh = false;
         let due = self.next_due().map_err(|error| self.explained(error));
-        self.told(due)
+        self.remember_error(due)
     }
 
     fn last_words(&self) -> String {
@@ -473,21 +488,25 @@ impl<L: Link> Adapter for Remote<L> {
     }
 }
 
-impl<L: Link> Drop for Remote<L> {
+impl<L: SystemLink> Drop for RemoteAdapter<L> {
     fn drop(&mut self) {
         self.close();
     }
 }
 
 /// Hears who is there, says how it is wanted, waits until it is ready.
-fn greet(wire: &mut Wire, connection: &Connection, is_timed: bool) -> Result<Greeted, AdapterError> {
+fn greet(
+    wire: &mut ProtocolWire,
+    connection: &RemoteConnection,
+    is_timed: bool,
+) -> Result<Greeting, AdapterError> {
     let hello = hear_hello(wire, connection.limit)?;
     let is_virtual = is_timed && hello.virtual_time && connection.clock != ClockKind::Wall;
     if is_timed && !is_virtual && connection.clock == ClockKind::Virtual {
         let reason = "virtual time is wanted, and it offers none".into();
         return Err(AdapterError::Protocol { line: "hello".into(), reason });
     }
-    let configure = Configure {
+    let configure = ConfigureMessage {
         settings: connection.settings.clone(),
         instance: connection.instance,
         seed: connection.seed,
@@ -495,15 +514,15 @@ fn greet(wire: &mut Wire, connection: &Connection, is_timed: bool) -> Result<Gre
         work_dir: None,
         part: connection.part.clone(),
     };
-    wire.write(&Message::Configure(configure))?;
+    wire.write(&ProtocolMessage::Configure(configure))?;
     await_ready(wire, connection.limit)?;
-    Ok(Greeted { reset: hello.reset, is_virtual, foresight: hello.foresight })
+    Ok(Greeting { reset: hello.reset, is_virtual, foresight: hello.foresight })
 }
 
 /// Hears who is there; it must speak our version.
-pub(super) fn hear_hello(wire: &mut Wire, limit: Duration) -> Result<Hello, AdapterError> {
+pub(super) fn hear_hello(wire: &mut ProtocolWire, limit: Duration) -> Result<HelloMessage, AdapterError> {
     let hello = match wire.read(Instant::now() + limit)? {
-        Some(Message::Hello(hello)) => hello,
+        Some(ProtocolMessage::Hello(hello)) => hello,
         Some(other) => return Err(out_of_place(&other)),
         None => return Err(AdapterError::Late { awaited: "hello", limit }),
     };
@@ -535,13 +554,13 @@ fn nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
-pub(super) fn await_ready(wire: &mut Wire, limit: Duration) -> Result<(), AdapterError> {
+pub(super) fn await_ready(wire: &mut ProtocolWire, limit: Duration) -> Result<(), AdapterError> {
     let deadline = Instant::now() + limit;
     loop {
         match wire.read(deadline)? {
-            Some(Message::Ready(_)) => return Ok(()),
-            Some(Message::Output(_) | Message::Sent(_)) if Instant::now() < deadline => (),
-            Some(Message::Output(_) | Message::Sent(_)) | None => {
+            Some(ProtocolMessage::Ready(_)) => return Ok(()),
+            Some(ProtocolMessage::Output(_) | ProtocolMessage::Sent(_)) if Instant::now() < deadline => (),
+            Some(ProtocolMessage::Output(_) | ProtocolMessage::Sent(_)) | None => {
                 return Err(AdapterError::Late { awaited: "ready", limit });
             }
             Some(other) => return Err(out_of_place(&other)),
@@ -549,20 +568,20 @@ pub(super) fn await_ready(wire: &mut Wire, limit: Duration) -> Result<(), Adapte
     }
 }
 
-pub(super) fn decoded(model: &Model, output: Output) -> Result<Label, AdapterError> {
+pub(super) fn decoded(model: &Model, output: OutputMessage) -> Result<Label, AdapterError> {
     let is_seen = |kind| matches!(kind, GateKind::Output | GateKind::Observed);
-    let message = codec::Message { label: output.label, args: output.args };
+    let message = codec::WireMessage { label: output.label, args: output.args };
     label_from_json(model, &message, is_seen).map_err(|error| {
         let line = cut(&serde_json::to_string(&message).unwrap_or_default(), 200);
         let reason = error.to_string();
         match error.problem {
-            Problem::Excess(_) => AdapterError::TooLarge { line, reason },
+            JsonProblem::Excess(_) => AdapterError::TooLarge { line, reason },
             _ => AdapterError::Unreadable { line, reason },
         }
     })
 }
 
-pub(super) fn out_of_place(message: &Message) -> AdapterError {
+pub(super) fn out_of_place(message: &ProtocolMessage) -> AdapterError {
     AdapterError::Protocol {
         line: cut(&message.to_line(), 200),
         reason: "this message is out of place".into(),

@@ -1,7 +1,7 @@
 //! The self-test of an adapter: one conversation by the book, before any model is judged.
 //!
 //! Greeting, initial state, one input of every kind it declares, two resets, an orderly
-//! end; each is a [`Check`] with what was seen.
+//! end; each is a [`SelfTestCheck`] with what was seen.
 //!
 //! *Promises.* Nothing here is a verdict about the system: an adapter that passes can be
 //! tested through. Whatever it does, the self-test ends within the limits given.
@@ -14,14 +14,15 @@ use std::time::{Duration, Instant};
 
 use ioxide_model::sts::{GateKind, Model};
 
-use super::managed::{Tried, patiently};
-use super::process::Process;
-use super::remote::{Connection, Link, decoded, hear_hello, out_of_place};
-use super::tcp::Socket;
-use super::wire::Wire;
+use super::managed::{TryResult, patiently};
+use super::process::SystemProcess;
+use super::remote::{RemoteConnection, SystemLink, decoded, hear_hello, out_of_place};
+use super::tcp::TcpConnection;
+use super::wire::ProtocolWire;
 use super::{AdapterError, SutSpec};
 use crate::protocol::{
-    Bye, Configure, Direction, Hello, Input, LabelInfo, Message, Output, Reset, ResetKind,
+    ByeMessage, ConfigureMessage, HelloMessage, InputMessage, LabelInfo, MessageDirection, OutputMessage,
+    ProtocolMessage, ResetKind, ResetMessage,
 };
 
 use self::sample::args_of;
@@ -38,7 +39,7 @@ const MAX_OUTPUTS: usize = 100;
 
 /// How one thing went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum CheckState {
     /// As it should.
     Ok,
     /// Not as it should.
@@ -51,11 +52,11 @@ pub enum State {
 
 /// One thing that was tried.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Check {
+pub struct SelfTestCheck {
     /// What was tried.
     pub name: String,
     /// How it went.
-    pub state: State,
+    pub state: CheckState,
     /// What was seen, or why it was not tried.
     pub note: String,
 }
@@ -69,28 +70,32 @@ pub fn selftest(
     spec: &SutSpec,
     model: Option<&Model>,
     allowed: &AllowedInputs,
-    connection: &Connection,
-) -> (Vec<Check>, String) {
-    let model = Known { model, allowed };
+    connection: &RemoteConnection,
+) -> (Vec<SelfTestCheck>, String) {
+    let model = KnownSystem { model, allowed };
     match spec {
-        SutSpec::Stdio(command) => talk(Process::new(command, connection), model, connection),
-        SutSpec::Tcp(address) => talk(Socket::new(address, connection), model, connection),
+        SutSpec::Stdio(command) => talk(SystemProcess::new(command, connection), model, connection),
+        SutSpec::Tcp(address) => talk(TcpConnection::new(address, connection), model, connection),
         SutSpec::Model(_) => (Vec::new(), String::new()),
     }
 }
 
 /// What is known of the system: its model, and inputs that it allows.
 #[derive(Clone, Copy)]
-struct Known<'k> {
+struct KnownSystem<'k> {
     model: Option<&'k Model>,
     allowed: &'k AllowedInputs,
 }
 
-fn talk(mut link: impl Link, known: Known<'_>, connection: &Connection) -> (Vec<Check>, String) {
-    let mut checks = Checks::default();
-    let opened = patiently(connection.reach, connection.interrupt, || link.open().map_err(Tried::from));
+fn talk(
+    mut link: impl SystemLink,
+    known: KnownSystem<'_>,
+    connection: &RemoteConnection,
+) -> (Vec<SelfTestCheck>, String) {
+    let mut checks = SelfTestChecks::default();
+    let opened = patiently(connection.reach, connection.interrupt, || link.open().map_err(TryResult::from));
     if let Some(mut wire) = checks.take("start", opened, |_| String::new()) {
-        let mut talk = Talk { wire: &mut wire, known, connection, checks: &mut checks, next_id: 0 };
+        let mut talk = SelfTest { wire: &mut wire, known, connection, checks: &mut checks, next_id: 0 };
         if talk.all().is_some() {
             let end = goodbye(&mut wire, &mut link, connection.limit);
             checks.take("bye", end, Clone::clone);
@@ -104,15 +109,15 @@ fn talk(mut link: impl Link, known: Known<'_>, connection: &Connection) -> (Vec<
 
 /// What was tried so far.
 #[derive(Default)]
-struct Checks {
-    tried: Vec<Check>,
+struct SelfTestChecks {
+    tried: Vec<SelfTestCheck>,
     /// The last one failed because the system ended.
     ended: bool,
 }
 
-impl Checks {
-    fn add(&mut self, name: &str, state: State, note: String) {
-        self.tried.push(Check { name: name.to_owned(), state, note });
+impl SelfTestChecks {
+    fn add(&mut self, name: &str, state: CheckState, note: String) {
+        self.tried.push(SelfTestCheck { name: name.to_owned(), state, note });
     }
 
     /// Adds how the system ended to the last check.
@@ -131,12 +136,12 @@ impl Checks {
     ) -> Option<T> {
         match result {
             Ok(value) => {
-                self.add(name, State::Ok, note(&value));
+                self.add(name, CheckState::Ok, note(&value));
                 Some(value)
             }
             Err(error) => {
                 self.ended = matches!(error, AdapterError::Ended { .. } | AdapterError::Closed);
-                self.add(name, State::Failed, error.to_string());
+                self.add(name, CheckState::Failed, error.to_string());
                 None
             }
         }
@@ -144,21 +149,24 @@ impl Checks {
 }
 
 /// A self-test under way.
-struct Talk<'t> {
-    wire: &'t mut Wire,
-    known: Known<'t>,
-    connection: &'t Connection,
-    checks: &'t mut Checks,
+struct SelfTest<'t> {
+    wire: &'t mut ProtocolWire,
+    known: KnownSystem<'t>,
+    connection: &'t RemoteConnection,
+    checks: &'t mut SelfTestChecks,
     next_id: u64,
 }
 
-impl Talk<'_> {
+impl SelfTest<'_> {
     /// Everything but the end; `None` if the connection is of no more use.
     fn all(&mut self) -> Option<()> {
         let hello = hear_hello(self.wire, self.connection.limit);
         let hello = self.checks.take("hello", hello, described)?;
         self.compare(&hello);
-        let configure = Message::Configure(Configure { seed: self.connection.seed, ..Configure::default() });
+        let configure = ProtocolMessage::Configure(ConfigureMessage {
+            seed: self.connection.seed,
+            ..ConfigureMessage::default()
+        });
         let ready = self.until_ready(&configure);
         self.checks.take("ready", ready, |took| format!("after {}", shown(*took)))?;
         self.inputs(&hello)?;
@@ -166,10 +174,10 @@ impl Talk<'_> {
     }
 
     /// Whether the messages declared are those of the model.
-    fn compare(&mut self, hello: &Hello) {
+    fn compare(&mut self, hello: &HelloMessage) {
         let Some(model) = self.known.model else { return };
         if hello.labels.is_empty() {
-            return self.checks.add("labels", State::Skipped, "it declares no messages".into());
+            return self.checks.add("labels", CheckState::Skipped, "it declares no messages".into());
         }
         let declared = |gate: &str, kind: GateKind| {
             let is_it = |info: &LabelInfo| info.label == gate && fits(info.direction, kind);
@@ -178,30 +186,30 @@ impl Talk<'_> {
         let gates = model.sts.gates.iter().filter(|gate| !declared(&gate.name, gate.kind));
         let missing: Vec<String> = gates.map(|gate| format!("`{}`", gate.name)).collect();
         if missing.is_empty() {
-            self.checks.add("labels", State::Ok, "every message of the model is declared".into())
+            self.checks.add("labels", CheckState::Ok, "every message of the model is declared".into())
         } else {
             let note = format!("not declared, or in another direction: {}", missing.join(", "));
-            self.checks.add("labels", State::Failed, note);
+            self.checks.add("labels", CheckState::Failed, note);
         }
     }
 
     /// Gives one input of every kind.
-    fn inputs(&mut self, hello: &Hello) -> Option<()> {
+    fn inputs(&mut self, hello: &HelloMessage) -> Option<()> {
         let mut times = Vec::new();
-        for info in hello.labels.iter().filter(|info| info.direction == Direction::Input) {
+        for info in hello.labels.iter().filter(|info| info.direction == MessageDirection::Input) {
             let name = format!("input {}", info.label);
             let Some(args) = args_of(info, self.known) else {
-                self.checks.add(&name, State::Skipped, "no value is known for its fields".into());
+                self.checks.add(&name, CheckState::Skipped, "no value is known for its fields".into());
                 continue;
             };
             match self.input(info, args) {
                 Ok((took, outputs)) => {
                     times.push(took);
                     let note = format!("sent after {}, then {outputs} outputs", shown(took));
-                    self.checks.add(&name, State::Ok, note);
+                    self.checks.add(&name, CheckState::Ok, note);
                 }
                 Err(AdapterError::Refused(reason)) => {
-                    self.checks.add(&name, State::Ok, format!("refused: {reason}"));
+                    self.checks.add(&name, CheckState::Ok, format!("refused: {reason}"));
                 }
                 Err(error) => return self.checks.take(&name, Err(error), |()| String::new()),
             }
@@ -209,9 +217,9 @@ impl Talk<'_> {
         match times.iter().max() {
             Some(most) => {
                 let note = format!("{} inputs, the slowest after {}", times.len(), shown(*most));
-                self.checks.add("receipts", State::Ok, note);
+                self.checks.add("receipts", CheckState::Ok, note);
             }
-            None => self.checks.add("receipts", State::Skipped, "no input could be given".into()),
+            None => self.checks.add("receipts", CheckState::Skipped, "no input could be given".into()),
         }
         Some(())
     }
@@ -224,13 +232,13 @@ impl Talk<'_> {
     ) -> Result<(Duration, usize), AdapterError> {
         self.next_id += 1;
         let (id, start) = (self.next_id, Instant::now());
-        self.wire.write(&Message::Input(Input { id, label: info.label.clone(), args }))?;
+        self.wire.write(&ProtocolMessage::Input(InputMessage { id, label: info.label.clone(), args }))?;
         let mut outputs = 0;
         let limit = self.connection.limit;
         let took = loop {
             match self.wire.read(start + limit)? {
-                Some(Message::Sent(sent)) if sent.id == id => break start.elapsed(),
-                Some(Message::Output(output)) if outputs < MAX_OUTPUTS => {
+                Some(ProtocolMessage::Sent(sent)) if sent.id == id => break start.elapsed(),
+                Some(ProtocolMessage::Output(output)) if outputs < MAX_OUTPUTS => {
                     self.output(output)?;
                     outputs += 1;
                 }
@@ -240,7 +248,7 @@ impl Talk<'_> {
         };
         while outputs < MAX_OUTPUTS {
             match self.wire.read(Instant::now() + LISTEN)? {
-                Some(Message::Output(output)) => self.output(output)?,
+                Some(ProtocolMessage::Output(output)) => self.output(output)?,
                 Some(other) => return Err(out_of_place(&other)),
                 None => break,
             }
@@ -250,7 +258,7 @@ impl Talk<'_> {
     }
 
     /// An output must be one of the model.
-    fn output(&self, output: Output) -> Result<(), AdapterError> {
+    fn output(&self, output: OutputMessage) -> Result<(), AdapterError> {
         self.known.model.map_or(Ok(()), |model| decoded(model, output).map(|_| ()))
     }
 
@@ -258,22 +266,22 @@ impl Talk<'_> {
         match kind {
             ResetKind::Message => (),
             ResetKind::Restart => {
-                self.checks.add("reset", State::Skipped, "it is reset by a restart".into());
+                self.checks.add("reset", CheckState::Skipped, "it is reset by a restart".into());
                 return Some(());
             }
             ResetKind::None => {
-                self.checks.add("reset", State::Skipped, "it cannot be reset".into());
+                self.checks.add("reset", CheckState::Skipped, "it cannot be reset".into());
                 return Some(());
             }
         }
         for name in ["reset", "reset again"] {
-            let ready = self.until_ready(&Message::Reset(Reset {}));
+            let ready = self.until_ready(&ProtocolMessage::Reset(ResetMessage {}));
             self.checks.take(name, ready, |took| format!("ready after {}", shown(*took)))?;
         }
         Some(())
     }
 
-    fn until_ready(&mut self, message: &Message) -> Result<Duration, AdapterError> {
+    fn until_ready(&mut self, message: &ProtocolMessage) -> Result<Duration, AdapterError> {
         let start = Instant::now();
         self.wire.write(message)?;
         super::remote::await_ready(self.wire, self.connection.limit)?;
@@ -282,14 +290,18 @@ impl Talk<'_> {
 }
 
 /// Says goodbye and waits for the end.
-fn goodbye(wire: &mut Wire, link: &mut impl Link, limit: Duration) -> Result<String, AdapterError> {
-    wire.write(&Message::Bye(Bye {}))?;
+fn goodbye(
+    wire: &mut ProtocolWire,
+    link: &mut impl SystemLink,
+    limit: Duration,
+) -> Result<String, AdapterError> {
+    wire.write(&ProtocolMessage::Bye(ByeMessage {}))?;
     let deadline = Instant::now() + limit;
     loop {
         match wire.read(deadline) {
             Err(AdapterError::Ended { .. } | AdapterError::Closed) => break,
             Err(error) => return Err(error),
-            Ok(Some(Message::Output(_))) if Instant::now() < deadline => (),
+            Ok(Some(ProtocolMessage::Output(_))) if Instant::now() < deadline => (),
             Ok(Some(other)) => return Err(out_of_place(&other)),
             Ok(None) => return Err(AdapterError::Late { awaited: "bye", limit }),
         }
@@ -301,16 +313,16 @@ fn goodbye(wire: &mut Wire, link: &mut impl Link, limit: Duration) -> Result<Str
     }
 }
 
-fn fits(direction: Direction, kind: GateKind) -> bool {
+fn fits(direction: MessageDirection, kind: GateKind) -> bool {
     match kind {
         GateKind::Internal => true,
-        GateKind::Input => direction == Direction::Input,
-        GateKind::Observed => direction == Direction::Observed,
-        GateKind::Output => direction == Direction::Output,
+        GateKind::Input => direction == MessageDirection::Input,
+        GateKind::Observed => direction == MessageDirection::Observed,
+        GateKind::Output => direction == MessageDirection::Output,
     }
 }
 
-fn described(hello: &Hello) -> String {
+fn described(hello: &HelloMessage) -> String {
     let reset = match hello.reset {
         ResetKind::Message => "by message",
         ResetKind::Restart => "by restart",

@@ -1,6 +1,6 @@
 //! A server that has to run before a system can be reached: started, waited for, stopped.
 //!
-//! It is ended with everything it started when the [`Server`] is dropped, after its stop command if it
+//! It is ended with everything it started when the [`SystemServer`] is dropped, after its stop command if it
 //! has one.
 //!
 //! *Promises.* A server is started only where nobody listens, and again only when the one before is
@@ -13,12 +13,12 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::guardian::{Exit, Guarded};
+use super::guardian::{ChildExit, GuardedChild};
 use super::http::is_up;
-use super::ports::{self, Look};
-use super::process::{Tail, keep_tail, shell};
+use super::ports::{self, PortState};
+use super::process::{ErrorTail, keep_tail, shell};
 use super::{AdapterError, Interrupt};
-use crate::line::{Line, cut, next_line};
+use crate::line::{LineRead, cut, next_line};
 
 /// How long a stop command may take, and the server after it.
 const GRACE: Duration = Duration::from_secs(2);
@@ -31,7 +31,7 @@ pub struct ServerConfig {
     /// The command that runs it, in a shell.
     pub start: String,
     /// When it can be reached.
-    pub ready: Ready,
+    pub ready: ServerReadiness,
     /// How long that may take.
     pub limit: Duration,
     /// Where it listens, if that is known: the port must be free when it is started.
@@ -44,7 +44,7 @@ pub struct ServerConfig {
 
 /// When a server can be reached.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Ready {
+pub enum ServerReadiness {
     /// At once.
     #[default]
     AtOnce,
@@ -58,13 +58,13 @@ pub enum Ready {
 
 /// A server that runs until this is dropped.
 #[derive(Debug)]
-pub struct Server {
+pub struct SystemServer {
     config: ServerConfig,
     interrupt: Interrupt,
-    child: Option<Guarded>,
+    child: Option<GuardedChild>,
     /// Its command had ended well when it was ready: what runs is not known by it.
     is_in_background: bool,
-    tail: Tail,
+    tail: ErrorTail,
 }
 
 /// Why a server is not ready.
@@ -75,13 +75,13 @@ enum NotReady {
     Other(AdapterError),
 }
 
-impl Server {
+impl SystemServer {
     /// Starts the server and waits until it is ready.
     ///
     /// # Errors
     /// If it does not start, ends, or is not ready in time.
     pub fn start(config: ServerConfig, interrupt: Interrupt) -> Result<Self, AdapterError> {
-        let tail = Tail::default();
+        let tail = ErrorTail::default();
         let mut server = Self { config, interrupt, child: None, is_in_background: false, tail };
         server.refuse_strangers()?;
         server.launch()?;
@@ -114,7 +114,7 @@ impl Server {
     /// Where it will listen, as far as anybody said.
     fn address(&self) -> Option<&str> {
         match (&self.config.ready, &self.config.address) {
-            (Ready::Port(address), _) | (_, Some(address)) => Some(address),
+            (ServerReadiness::Port(address), _) | (_, Some(address)) => Some(address),
             _ => None,
         }
     }
@@ -187,8 +187,8 @@ impl Server {
 
     /// Starts its command; tells when it has said the line that is waited for.
     fn spawn(&mut self) -> Result<Option<Receiver<()>>, AdapterError> {
-        (self.tail, self.child, self.is_in_background) = (Tail::default(), None, false);
-        let started = Guarded::start(
+        (self.tail, self.child, self.is_in_background) = (ErrorTail::default(), None, false);
+        let started = GuardedChild::start(
             shell(&self.config.start)
                 .envs(self.config.environment.iter().cloned())
                 .stdin(Stdio::null())
@@ -202,7 +202,7 @@ impl Server {
             thread::spawn(move || keep_tail(stderr, &tail));
         }
         let wanted = match &self.config.ready {
-            Ready::Line(text) => Some(text.clone()),
+            ServerReadiness::Line(text) => Some(text.clone()),
             _ => None,
         };
         Ok(streams.stdout.map(|stdout| said_by(stdout, wanted)))
@@ -212,9 +212,9 @@ impl Server {
         let start = Instant::now();
         loop {
             // Looked at first: what was ready and has ended since is not ready.
-            let exit = self.child.as_ref().and_then(Guarded::exit);
-            let is_gone = exit.is_some() && !self.child.as_ref().is_some_and(Guarded::has_others);
-            if is_gone && exit == Some(Exit::Badly) {
+            let exit = self.child.as_ref().and_then(GuardedChild::exit);
+            let is_gone = exit.is_some() && !self.child.as_ref().is_some_and(GuardedChild::has_others);
+            if is_gone && exit == Some(ChildExit::Badly) {
                 return Err(NotReady::Ended);
             }
             if self.is_ready(said, start.elapsed()) {
@@ -228,7 +228,7 @@ impl Server {
         }
     }
 
-    fn not_ready(&self, exit: Option<Exit>) -> AdapterError {
+    fn not_ready(&self, exit: Option<ChildExit>) -> AdapterError {
         let limit = self.config.limit.as_millis();
         let ended = exit.map_or("", |_| ", and its command has ended");
         self.cannot(&format!("it was not ready within {limit} ms{ended}"))
@@ -237,11 +237,11 @@ impl Server {
     /// Looks, and lets a moment pass if it is not ready yet.
     fn is_ready(&self, said: Option<&Receiver<()>>, elapsed: Duration) -> bool {
         let is_ready = match (&self.config.ready, said) {
-            (Ready::AtOnce, _) => true,
-            (Ready::Port(address), _) => self.listens(address, elapsed),
-            (Ready::Line(_), Some(said)) => said.try_recv().is_ok(),
-            (Ready::Line(_), None) => false,
-            (Ready::Http(url), _) => is_up(url, self.interrupt),
+            (ServerReadiness::AtOnce, _) => true,
+            (ServerReadiness::Port(address), _) => self.listens(address, elapsed),
+            (ServerReadiness::Line(_), Some(said)) => said.try_recv().is_ok(),
+            (ServerReadiness::Line(_), None) => false,
+            (ServerReadiness::Http(url), _) => is_up(url, self.interrupt),
         };
         if !is_ready {
             thread::sleep(PAUSE);
@@ -252,10 +252,10 @@ impl Server {
     /// Whether somebody listens. The tables do not show a port that is passed on to another machine or a
     /// container, so after half the time a connection is tried too.
     fn listens(&self, address: &str, elapsed: Duration) -> bool {
-        match ports::look(address) {
-            Look::Listening => true,
-            Look::Closed if elapsed < self.config.limit / 2 => false,
-            Look::Closed | Look::Unknown => ports::accepts(address),
+        match ports::port_state(address) {
+            PortState::Listening => true,
+            PortState::Closed if elapsed < self.config.limit / 2 => false,
+            PortState::Closed | PortState::Unknown => ports::accepts(address),
         }
     }
 
@@ -284,7 +284,7 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for SystemServer {
     fn drop(&mut self) {
         self.stop();
     }
@@ -298,7 +298,7 @@ pub(super) fn run_command(
     interrupt: Interrupt,
 ) -> Result<(), AdapterError> {
     let cannot = |reason: String| AdapterError::Start { what: command.to_owned(), reason };
-    let started = Guarded::start_loosely(
+    let started = GuardedChild::start_loosely(
         shell(command)
             .envs(environment.iter().cloned())
             .stdin(Stdio::null())
@@ -306,7 +306,7 @@ pub(super) fn run_command(
             .stderr(Stdio::piped()),
     );
     let (child, streams) = started.map_err(|error| cannot(error.to_string()))?;
-    let (stderr, tail) = (streams.stderr, Tail::default());
+    let (stderr, tail) = (streams.stderr, ErrorTail::default());
     let reader = stderr.map(|stderr| {
         let tail = tail.clone();
         thread::spawn(move || keep_tail(stderr, &tail))
@@ -332,7 +332,7 @@ pub(super) fn run_command(
     }
 }
 
-fn wait_for_exit(child: &Guarded, limit: Duration, interrupt: Interrupt) {
+fn wait_for_exit(child: &GuardedChild, limit: Duration, interrupt: Interrupt) {
     let deadline = Instant::now() + limit;
     while !child.has_exited() && Instant::now() < deadline && !interrupt.is_set() {
         thread::sleep(Duration::from_millis(2));
@@ -340,7 +340,7 @@ fn wait_for_exit(child: &Guarded, limit: Duration, interrupt: Interrupt) {
 }
 
 /// Waits until nothing of it is left.
-fn wait_until_gone(child: &Guarded, limit: Duration) {
+fn wait_until_gone(child: &GuardedChild, limit: Duration) {
     let deadline = Instant::now() + limit;
     while (!child.has_exited() || child.has_others()) && Instant::now() < deadline {
         thread::sleep(PAUSE);
@@ -355,7 +355,7 @@ fn said_by(stdout: impl Read + Send + 'static, wanted: Option<String>) -> Receiv
     thread::spawn(move || {
         let mut reader = BufReader::new(stdout);
         while let Ok(Some(line)) = next_line(&mut reader) {
-            if let (Line::Text(text), Some(wanted)) = (line, &wanted)
+            if let (LineRead::Text(text), Some(wanted)) = (line, &wanted)
                 && text.contains(wanted)
             {
                 sender.try_send(()).ok();
@@ -369,42 +369,42 @@ fn said_by(stdout: impl Read + Send + 'static, wanted: Option<String>) -> Receiv
 mod tests {
     use super::*;
 
-    fn config(start: &str, ready: Ready) -> ServerConfig {
+    fn config(start: &str, ready: ServerReadiness) -> ServerConfig {
         let limit = Duration::from_millis(800);
         ServerConfig { start: start.into(), ready, limit, ..ServerConfig::default() }
     }
 
     /// One that is ready when it says so, however busy the machine is.
     fn patient(start: &str) -> ServerConfig {
-        ServerConfig { limit: Duration::from_secs(20), ..config(start, Ready::Line("up".into())) }
+        ServerConfig { limit: Duration::from_secs(20), ..config(start, ServerReadiness::Line("up".into())) }
     }
 
     #[test]
     fn a_line_says_that_it_is_ready() {
-        let ready = Ready::Line("accepting".into());
+        let ready = ServerReadiness::Line("accepting".into());
         let start = "echo starting; sleep 0.05; echo now accepting connections; sleep 30";
-        assert!(Server::start(config(start, ready), Interrupt::never()).is_ok());
+        assert!(SystemServer::start(config(start, ready), Interrupt::never()).is_ok());
     }
 
     #[test]
     fn its_environment_reaches_it_and_its_stop_command() {
         let folder = std::env::temp_dir().join(format!("ioxide-server-{}", std::process::id()));
-        let mut config = config("echo $WORD; sleep 30", Ready::Line("tea".into()));
+        let mut config = config("echo $WORD; sleep 30", ServerReadiness::Line("tea".into()));
         config.environment = vec![("WORD".into(), "tea".into())];
         config.stop = Some(format!("echo $WORD > {}", folder.display()));
-        drop(Server::start(config, Interrupt::never()).unwrap());
+        drop(SystemServer::start(config, Interrupt::never()).unwrap());
         assert_eq!(std::fs::read_to_string(&folder).unwrap(), "tea\n");
         std::fs::remove_file(&folder).unwrap();
     }
 
     #[test]
     fn one_that_ends_or_dawdles_is_told_with_its_last_words() {
-        let problem = |start: &str, ready: Ready| {
-            Server::start(config(start, ready), Interrupt::never()).unwrap_err().to_string()
+        let problem = |start: &str, ready: ServerReadiness| {
+            SystemServer::start(config(start, ready), Interrupt::never()).unwrap_err().to_string()
         };
-        let ended = problem("echo no cups >&2; sleep 0.1; exit 3", Ready::Line("accepting".into()));
+        let ended = problem("echo no cups >&2; sleep 0.1; exit 3", ServerReadiness::Line("accepting".into()));
         assert!(ended.contains("ended before it was ready; it wrote: no cups"), "{ended}");
-        let late = problem("sleep 30", Ready::Port("127.0.0.1:1".into()));
+        let late = problem("sleep 30", ServerReadiness::Port("127.0.0.1:1".into()));
         assert!(late.contains("not ready within 800 ms"), "{late}");
     }
 
@@ -412,7 +412,9 @@ mod tests {
     fn a_port_that_somebody_has_is_refused() {
         let other = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let address = other.local_addr().unwrap().to_string();
-        let error = Server::start(config("sleep 30", Ready::Port(address)), Interrupt::never()).unwrap_err();
+        let error =
+            SystemServer::start(config("sleep 30", ServerReadiness::Port(address)), Interrupt::never())
+                .unwrap_err();
         assert!(error.to_string().contains("in use already"), "{error}");
     }
 
@@ -420,10 +422,10 @@ mod tests {
     #[test]
     fn a_command_that_goes_into_the_background_has_not_ended() {
         let start = "setsid sh -c 'echo up; exec sleep 60' & exit 0";
-        let mut server = Server::start(patient(start), Interrupt::never()).unwrap();
+        let mut server = SystemServer::start(patient(start), Interrupt::never()).unwrap();
         assert!(!server.has_ended());
         server.restart().unwrap();
-        let others = server.child.as_ref().map(Guarded::has_others);
+        let others = server.child.as_ref().map(GuardedChild::has_others);
         assert_eq!(others, Some(true));
         server.stop();
         assert!(server.has_ended());
@@ -435,10 +437,12 @@ mod tests {
         let config = patient("echo up; sleep 30");
         let other = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let address = Some(other.local_addr().unwrap().to_string());
-        let refused =
-            Server::start(ServerConfig { address: address.clone(), ..config.clone() }, Interrupt::never());
+        let refused = SystemServer::start(
+            ServerConfig { address: address.clone(), ..config.clone() },
+            Interrupt::never(),
+        );
         assert!(refused.unwrap_err().to_string().contains("in use already"));
-        let mut server = Server::start(config, Interrupt::never()).unwrap();
+        let mut server = SystemServer::start(config, Interrupt::never()).unwrap();
         (server.config.address, server.config.limit) = (address, Duration::from_millis(50));
         let error = server.restart().unwrap_err();
         assert!(error.to_string().contains("still in use 50 ms"), "{error}");

@@ -25,9 +25,11 @@ use ioxide_model::label::Label;
 use ioxide_model::sts::{GateId, GateKind, Model, Sts};
 use ioxide_model::term::TermPool;
 use ioxide_model::value::Value;
-use ioxide_symex::{Arrival, Crossing, MessageRoute, Wiring};
+use ioxide_symex::{Arrival, ConnectionWiring, Crossing, MessageRoute};
 
-use super::{Adapter, AdapterError, Interrupt, Observation, PartPlace, Passed, Receipt, Sent};
+use super::{
+    Adapter, AdapterError, InputReceipt, Interrupt, Observation, PartPlace, SentInput, VirtualDelay,
+};
 use crate::event::ConnectionTold;
 
 /// Between two looks at the connections.
@@ -40,7 +42,7 @@ const MAX_STANDSTILL: usize = 10_000;
 const MAX_LOOK: usize = 64;
 
 /// One connection and what travels by it.
-pub struct Part {
+pub struct ConnectionPart {
     /// Its name.
     pub name: String,
     /// The messages that travel by it.
@@ -53,22 +55,22 @@ pub struct Part {
 
 /// A system with several connections.
 pub struct SeveralAdapter {
-    lines: Vec<Line>,
-    wiring: Arc<Wiring>,
+    lines: Vec<PartConnection>,
+    wiring: Arc<ConnectionWiring>,
     told: Vec<ConnectionTold>,
     interrupt: Interrupt,
     /// What came and was not given yet, by arrival.
-    heard: VecDeque<Heard>,
+    heard: VecDeque<PartOutput>,
     /// How the system broke down, when it was seen.
     broken: Option<(Instant, AdapterError)>,
     /// The message given last.
-    last: Option<Heard>,
+    last: Option<PartOutput>,
     /// How late it is in virtual time, since the reset.
     now: Duration,
 }
 
 /// A connection.
-struct Line {
+struct PartConnection {
     name: String,
     adapter: Box<dyn Adapter>,
     /// The messages whose first field says that they are this connection's, and what it says.
@@ -79,7 +81,7 @@ struct Line {
 }
 
 /// A message as it came.
-struct Heard {
+struct PartOutput {
     label: Label,
     arrived: Instant,
     raw: Option<String>,
@@ -136,7 +138,7 @@ pub fn closing(name: &str) -> String {
 impl SeveralAdapter {
     /// The system with these connections, which speak `model` together.
     #[must_use]
-    pub fn new(parts: Vec<Part>, model: &Model, interrupt: Interrupt) -> Self {
+    pub fn new(parts: Vec<ConnectionPart>, model: &Model, interrupt: Interrupt) -> Self {
         let told: Vec<ConnectionTold> = parts
             .iter()
             .map(|part| ConnectionTold {
@@ -146,7 +148,7 @@ impl SeveralAdapter {
             })
             .collect();
         let wiring = Arc::new(wiring(&model.pool, &model.sts, &told));
-        let line = |part: Part| Line {
+        let line = |part: ConnectionPart| PartConnection {
             closing: part.closing(model),
             indexed: part.place.as_ref().map(|place| indexed(model, place)).unwrap_or_default(),
             name: part.name,
@@ -160,8 +162,8 @@ impl SeveralAdapter {
 
     /// The connections of one system have one clock.
     fn check_time(&self) -> Result<(), AdapterError> {
-        let is_virtual = |line: &Line| line.adapter.has_virtual_time();
-        let has_no_part = |line: &&Line| !line.adapter.has_foresight();
+        let is_virtual = |line: &PartConnection| line.adapter.has_virtual_time();
+        let has_no_part = |line: &&PartConnection| !line.adapter.has_foresight();
         match self.lines.iter().find(has_no_part) {
             Some(line) if self.lines.iter().any(is_virtual) => Err(AdapterError::Protocol {
                 line: format!("hello on `{}`", line.name),
@@ -208,7 +210,7 @@ impl SeveralAdapter {
     /// Lets the time of one connection pass up to `to`, or to its next message; says whether it has come there.
     fn goes_to(&mut self, at: usize, to: Duration) -> bool {
         match self.lines[at].adapter.advance(to) {
-            Ok(Passed { now, message }) => {
+            Ok(VirtualDelay { now, message }) => {
                 message.into_iter().for_each(|label| self.hear(at, label));
                 now >= to
             }
@@ -220,15 +222,15 @@ impl SeveralAdapter {
     }
 
     /// What was heard, or how the system broke down, at the instant it is.
-    fn at_once(&mut self) -> Option<Result<Passed, AdapterError>> {
+    fn at_once(&mut self) -> Option<Result<VirtualDelay, AdapterError>> {
         if let Some(label) = self.next() {
-            return Some(Ok(Passed { now: self.now, message: Some(label) }));
+            return Some(Ok(VirtualDelay { now: self.now, message: Some(label) }));
         }
         self.broken.as_ref().map(|(_, error)| Err(error.clone()))
     }
 
     /// Looks at every connection once.
-    fn look(&mut self) -> Result<(), AdapterError> {
+    fn poll_connections(&mut self) -> Result<(), AdapterError> {
         for at in 0..self.lines.len() {
             for _ in 0..MAX_LOOK {
                 if self.lines[at].is_gone {
@@ -262,7 +264,7 @@ impl SeveralAdapter {
         };
         let arrived = adapter.arrived().unwrap_or_else(Instant::now);
         let raw = adapter.raw().map(str::to_owned);
-        self.heard.push_back(Heard { label, arrived, raw, crossing });
+        self.heard.push_back(PartOutput { label, arrived, raw, crossing });
     }
 
     /// A connection is of no more use.
@@ -274,7 +276,7 @@ impl SeveralAdapter {
         if let (true, Some(gate)) = (is_end, self.lines[at].closing) {
             let (label, raw) = (self.lines[at].with_index(Label::Output(gate, Vec::new())), None);
             let crossing = Crossing { is_end: true, ..on(number(at)) };
-            self.heard.push_back(Heard { label, arrived, raw, crossing });
+            self.heard.push_back(PartOutput { label, arrived, raw, crossing });
             return;
         }
         if self.broken.is_none() {
@@ -295,7 +297,7 @@ impl SeveralAdapter {
         let start = Instant::now();
         loop {
             self.interrupt.check()?;
-            self.look()?;
+            self.poll_connections()?;
             if let Some(label) = self.next() {
                 return Ok(Some(label));
             }
@@ -338,7 +340,7 @@ impl SeveralAdapter {
 
 /// Which connection every message comes by.
 #[must_use]
-pub fn wiring(pool: &TermPool, sts: &Sts, connections: &[ConnectionTold]) -> Wiring {
+pub fn wiring(pool: &TermPool, sts: &Sts, connections: &[ConnectionTold]) -> ConnectionWiring {
     let of = |gate: GateId| {
         let name = &*sts.gates[gate].name;
         let is_of = |told: &ConnectionTold| {
@@ -352,7 +354,7 @@ pub fn wiring(pool: &TermPool, sts: &Sts, connections: &[ConnectionTold]) -> Wir
             (_, None) => MessageRoute::Any,
         }
     };
-    Wiring::new(pool, sts, number(connections.len()), of)
+    ConnectionWiring::new(pool, sts, number(connections.len()), of)
 }
 
 /// Whether the first field of a message says which instance of an array it belongs to.
@@ -368,7 +370,7 @@ fn indexed(model: &Model, place: &PartPlace) -> Vec<(GateId, Value)> {
     own.filter_map(|(gate, _)| Some((gate, index.clone()?))).collect()
 }
 
-impl Part {
+impl ConnectionPart {
     /// The output that says that this connection was closed.
     fn closing(&self, model: &Model) -> Option<GateId> {
         let (gate, indices) = match &self.place {
@@ -393,7 +395,7 @@ fn number(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
 
-impl Line {
+impl PartConnection {
     /// A message of this connection as the whole system has it.
     fn with_index(&self, mut label: Label) -> Label {
         if let Label::Input(gate, args) | Label::Output(gate, args) = &mut label
@@ -441,11 +443,12 @@ impl Adapter for SeveralAdapter {
         self.check_time()
     }
 
-    fn send(&mut self, input: &Label) -> Result<Sent, AdapterError> {
+    fn send(&mut self, input: &Label) -> Result<SentInput, AdapterError> {
         let Some(at) = self.line_of(input) else {
             return Err(AdapterError::Unwritable("no connection has this message".into()));
         };
-        let closed = |line: &Line| AdapterError::Unwritable(format!("connection `{}` is closed", line.name));
+        let closed =
+            |line: &PartConnection| AdapterError::Unwritable(format!("connection `{}` is closed", line.name));
         if self.lines[at].is_gone {
             return Err(closed(&self.lines[at]));
         }
@@ -462,14 +465,14 @@ impl Adapter for SeveralAdapter {
         for (n, label) in sent.earlier.into_iter().enumerate() {
             let arrived = sent.arrived.get(n).copied().unwrap_or_else(Instant::now);
             let label = self.lines[at].with_index(label);
-            self.heard.push_back(Heard { label, arrived, raw: None, crossing: on(connection) });
+            self.heard.push_back(PartOutput { label, arrived, raw: None, crossing: on(connection) });
         }
         let lane = self.wiring.lane(connection, sent.lane);
-        Ok(Sent { raw: sent.raw, lane, ..Sent::default() })
+        Ok(SentInput { raw: sent.raw, lane, ..SentInput::default() })
     }
 
     fn poll(&mut self) -> Result<Option<Label>, AdapterError> {
-        self.look()?;
+        self.poll_connections()?;
         match self.next() {
             Some(label) => Ok(Some(label)),
             None if self.broken.is_some() => self.wait(Duration::ZERO),
@@ -486,15 +489,15 @@ impl Adapter for SeveralAdapter {
         Ok(seen.map_or(Observation::Quiet, Observation::Output))
     }
 
-    fn receipt(&self) -> Receipt {
-        Receipt::Written
+    fn receipt(&self) -> InputReceipt {
+        InputReceipt::Written
     }
 
     fn arrival(&self) -> Arrival {
         self.last.as_ref().map_or(Arrival::Direct, |heard| Arrival::Crossing(heard.crossing))
     }
 
-    fn wiring(&self) -> Option<Arc<Wiring>> {
+    fn wiring(&self) -> Option<Arc<ConnectionWiring>> {
         Some(Arc::clone(&self.wiring))
     }
 
@@ -506,7 +509,7 @@ impl Adapter for SeveralAdapter {
         !self.lines.is_empty() && self.lines.iter().all(|line| line.adapter.has_foresight())
     }
 
-    fn advance(&mut self, until: Duration) -> Result<Passed, AdapterError> {
+    fn advance(&mut self, until: Duration) -> Result<VirtualDelay, AdapterError> {
         let mut standing = 0;
         while standing < MAX_STANDSTILL {
             self.interrupt.check()?;
@@ -518,7 +521,7 @@ impl Adapter for SeveralAdapter {
                 self.bring_to(to);
             }
             if self.now == until && self.heard.is_empty() && self.broken.is_none() {
-                return Ok(Passed { now: until, message: None });
+                return Ok(VirtualDelay { now: until, message: None });
             }
             standing = if self.now == before { standing + 1 } else { 0 };
         }
@@ -547,7 +550,7 @@ impl Adapter for SeveralAdapter {
     }
 
     fn last_words(&self) -> String {
-        let words = |line: &Line| match line.adapter.last_words() {
+        let words = |line: &PartConnection| match line.adapter.last_words() {
             words if words.trim().is_empty() => String::new(),
             words => format!("{}:\n{words}", line.name),
         };

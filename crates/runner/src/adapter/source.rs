@@ -7,7 +7,7 @@ use std::io::{self, Read};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
-use super::channel::Channel;
+use super::channel::AdapterChannel;
 use super::tls::is_wait;
 
 /// Bytes read at once.
@@ -17,7 +17,7 @@ const READ_AHEAD: usize = 16;
 
 /// What a read gave.
 #[derive(Debug)]
-pub(super) enum Got {
+pub(super) enum ReadResult {
     /// Bytes were added, which arrived then.
     Some(Instant),
     /// Nothing came in time.
@@ -27,24 +27,24 @@ pub(super) enum Got {
 }
 
 /// A stream of bytes that can be waited for.
-pub(super) trait Source: Send {
+pub(super) trait ByteSource: Send {
     /// Adds what comes within `wait` to `buffer`; with no wait, only what is there.
-    fn read(&mut self, buffer: &mut Vec<u8>, wait: Duration) -> io::Result<Got>;
+    fn read(&mut self, buffer: &mut Vec<u8>, wait: Duration) -> io::Result<ReadResult>;
 }
 
-impl Source for Box<dyn Source> {
-    fn read(&mut self, buffer: &mut Vec<u8>, wait: Duration) -> io::Result<Got> {
+impl ByteSource for Box<dyn ByteSource> {
+    fn read(&mut self, buffer: &mut Vec<u8>, wait: Duration) -> io::Result<ReadResult> {
         (**self).read(buffer, wait)
     }
 }
 
 /// A pipe. It cannot be read with a time limit, so a thread reads it.
-pub(super) struct Pipe(Receiver<io::Result<Chunk>>);
+pub(super) struct PipeSource(Receiver<io::Result<TimedBytes>>);
 
 /// Bytes, and when they came.
-type Chunk = (Instant, Vec<u8>);
+type TimedBytes = (Instant, Vec<u8>);
 
-impl Pipe {
+impl PipeSource {
     pub(super) fn new(stream: impl Read + Send + 'static) -> Self {
         let (sender, chunks) = sync_channel(READ_AHEAD);
         std::thread::spawn(move || pump(stream, &sender));
@@ -52,7 +52,7 @@ impl Pipe {
     }
 }
 
-fn pump(mut stream: impl Read, chunks: &SyncSender<io::Result<Chunk>>) {
+fn pump(mut stream: impl Read, chunks: &SyncSender<io::Result<TimedBytes>>) {
     let mut room = vec![0; CHUNK];
     loop {
         let chunk = match stream.read(&mut room) {
@@ -68,30 +68,30 @@ fn pump(mut stream: impl Read, chunks: &SyncSender<io::Result<Chunk>>) {
     }
 }
 
-impl Source for Pipe {
-    fn read(&mut self, buffer: &mut Vec<u8>, wait: Duration) -> io::Result<Got> {
+impl ByteSource for PipeSource {
+    fn read(&mut self, buffer: &mut Vec<u8>, wait: Duration) -> io::Result<ReadResult> {
         match self.0.recv_timeout(wait) {
             Ok(chunk) => {
                 let (arrived, bytes) = chunk?;
                 buffer.extend_from_slice(&bytes);
-                Ok(Got::Some(arrived))
+                Ok(ReadResult::Some(arrived))
             }
-            Err(RecvTimeoutError::Timeout) => Ok(Got::Nothing),
-            Err(RecvTimeoutError::Disconnected) => Ok(Got::End),
+            Err(RecvTimeoutError::Timeout) => Ok(ReadResult::Nothing),
+            Err(RecvTimeoutError::Disconnected) => Ok(ReadResult::End),
         }
     }
 }
 
 /// A socket, read where its bytes are needed: no other thread has to wake up for them.
-pub(super) struct Stream {
-    stream: Channel,
+pub(super) struct SocketSource {
+    stream: AdapterChannel,
     room: Vec<u8>,
     /// The time limit that is set.
     set: Option<Duration>,
 }
 
-impl Stream {
-    pub(super) fn new(stream: Channel) -> Self {
+impl SocketSource {
+    pub(super) fn new(stream: AdapterChannel) -> Self {
         Self { stream, room: vec![0; CHUNK], set: None }
     }
 
@@ -112,16 +112,16 @@ impl Stream {
     }
 }
 
-impl Source for Stream {
-    fn read(&mut self, buffer: &mut Vec<u8>, wait: Duration) -> io::Result<Got> {
+impl ByteSource for SocketSource {
+    fn read(&mut self, buffer: &mut Vec<u8>, wait: Duration) -> io::Result<ReadResult> {
         let read = if wait.is_zero() { self.read_now() } else { self.read_within(wait) };
         match read {
-            Ok(0) => Ok(Got::End),
+            Ok(0) => Ok(ReadResult::End),
             Ok(n) => {
                 buffer.extend_from_slice(&self.room[..n]);
-                Ok(Got::Some(Instant::now()))
+                Ok(ReadResult::Some(Instant::now()))
             }
-            Err(error) if is_wait(&error) => Ok(Got::Nothing),
+            Err(error) if is_wait(&error) => Ok(ReadResult::Nothing),
             Err(error) => Err(error),
         }
     }

@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 use ioxide_model::label::Label;
 use ioxide_model::sts::Model;
 
-use super::channel::Channel;
-use super::remote::{Link, Remote};
-use super::source::{Pipe, Source, Stream};
+use super::channel::AdapterChannel;
+use super::remote::{RemoteAdapter, SystemLink};
+use super::source::{ByteSource, PipeSource, SocketSource};
 use super::tls::Tls;
-use super::wire::Wire;
-use super::{Adapter, AdapterError, Connection, Interrupt, Observation, Passed, Sent};
+use super::wire::ProtocolWire;
+use super::{Adapter, AdapterError, Interrupt, Observation, RemoteConnection, SentInput, VirtualDelay};
 
 /// How long the other side may take to hang up by itself.
 const GRACE: Duration = Duration::from_millis(200);
@@ -25,7 +25,7 @@ const MAX_DROPPED: usize = 64;
 
 /// A system behind a socket.
 pub struct TcpAdapter {
-    remote: Remote<Socket>,
+    remote: RemoteAdapter<TcpConnection>,
 }
 
 impl TcpAdapter {
@@ -33,9 +33,13 @@ impl TcpAdapter {
     ///
     /// # Errors
     /// If nobody is there, or does not greet as it should.
-    pub fn connect(address: &str, model: Arc<Model>, connection: Connection) -> Result<Self, AdapterError> {
-        let socket = Socket::new(address, &connection).timed(model.sts.is_timed());
-        Ok(Self { remote: Remote::new(socket, model, connection)? })
+    pub fn connect(
+        address: &str,
+        model: Arc<Model>,
+        connection: RemoteConnection,
+    ) -> Result<Self, AdapterError> {
+        let socket = TcpConnection::new(address, &connection).timed(model.sts.is_timed());
+        Ok(Self { remote: RemoteAdapter::new(socket, model, connection)? })
     }
 }
 
@@ -44,7 +48,7 @@ impl Adapter for TcpAdapter {
         self.remote.reset()
     }
 
-    fn send(&mut self, input: &Label) -> Result<Sent, AdapterError> {
+    fn send(&mut self, input: &Label) -> Result<SentInput, AdapterError> {
         self.remote.send(input)
     }
 
@@ -68,7 +72,7 @@ impl Adapter for TcpAdapter {
         self.remote.has_virtual_time()
     }
 
-    fn advance(&mut self, until: Duration) -> Result<Passed, AdapterError> {
+    fn advance(&mut self, until: Duration) -> Result<VirtualDelay, AdapterError> {
         self.remote.advance(until)
     }
 
@@ -94,7 +98,7 @@ impl Adapter for TcpAdapter {
 }
 
 /// The socket behind a [`TcpAdapter`].
-pub(super) struct Socket {
+pub(super) struct TcpConnection {
     address: String,
     limit: Duration,
     interrupt: Interrupt,
@@ -102,13 +106,13 @@ pub(super) struct Socket {
     is_timed: bool,
     /// How it is encrypted.
     tls: Option<Tls>,
-    stream: Option<Channel>,
+    stream: Option<AdapterChannel>,
 }
 
-impl Socket {
+impl TcpConnection {
     /// The socket at `address`, not connected yet.
-    pub(super) fn new(address: &str, connection: &Connection) -> Self {
-        let Connection { limit, interrupt, .. } = *connection;
+    pub(super) fn new(address: &str, connection: &RemoteConnection) -> Self {
+        let RemoteConnection { limit, interrupt, .. } = *connection;
         let tls = connection.tls.clone();
         Self { address: address.to_owned(), limit, interrupt, is_timed: false, tls, stream: None }
     }
@@ -137,11 +141,11 @@ impl Socket {
     }
 
     /// Connects, and encrypts the connection if that is wanted.
-    pub(super) fn channel(&self) -> Result<Channel, AdapterError> {
+    pub(super) fn channel(&self) -> Result<AdapterChannel, AdapterError> {
         let stream = self.connect()?;
-        let Some(tls) = &self.tls else { return Ok(Channel::Plain(stream)) };
+        let Some(tls) = &self.tls else { return Ok(AdapterChannel::Plain(stream)) };
         match tls.handshake(stream, &self.address, self.limit, self.interrupt) {
-            Ok(stream) => Ok(Channel::Tls(Box::new(stream))),
+            Ok(stream) => Ok(AdapterChannel::Tls(Box::new(stream))),
             Err(error) if error.kind() == std::io::ErrorKind::TimedOut => {
                 self.interrupt.check()?;
                 Err(AdapterError::Late { awaited: "TLS handshake", limit: self.limit })
@@ -151,14 +155,17 @@ impl Socket {
     }
 
     /// Connects afresh; what it says and where it is spoken to.
-    pub(super) fn streams(&mut self) -> Result<(Box<dyn Source>, Channel), AdapterError> {
+    pub(super) fn streams(&mut self) -> Result<(Box<dyn ByteSource>, AdapterChannel), AdapterError> {
         self.hang_up();
         let stream = self.channel()?;
         let reader = stream.try_clone().map_err(|error| self.cannot(&error))?;
         let writer = stream.try_clone().map_err(|error| self.cannot(&error))?;
         self.stream = Some(stream);
-        let source: Box<dyn Source> =
-            if self.is_timed { Box::new(Pipe::new(reader)) } else { Box::new(Stream::new(reader)) };
+        let source: Box<dyn ByteSource> = if self.is_timed {
+            Box::new(PipeSource::new(reader))
+        } else {
+            Box::new(SocketSource::new(reader))
+        };
         Ok((source, writer))
     }
 
@@ -169,10 +176,10 @@ impl Socket {
     }
 }
 
-impl Link for Socket {
-    fn open(&mut self) -> Result<Wire, AdapterError> {
+impl SystemLink for TcpConnection {
+    fn open(&mut self) -> Result<ProtocolWire, AdapterError> {
         let (reader, writer) = self.streams()?;
-        Ok(Wire::new(reader, writer, (self.interrupt, self.limit)))
+        Ok(ProtocolWire::new(reader, writer, (self.interrupt, self.limit)))
     }
 
     /// A socket has no status of its own: its end is the end of its lines.
@@ -180,7 +187,7 @@ impl Link for Socket {
         None
     }
 
-    fn close(&mut self, mut wire: Wire) {
+    fn close(&mut self, mut wire: ProtocolWire) {
         let Some(stream) = self.stream.take() else { return };
         stream.shutdown(Shutdown::Write).ok();
         wire.wait_for_end(GRACE);

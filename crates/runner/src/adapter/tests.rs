@@ -12,8 +12,8 @@ use crate::serve::{NewSolver, serve_tcp};
 
 const HELLO: &str = r#"echo '{"type":"hello","protocol":1}'; read x; echo '{"type":"ready"}'; "#;
 
-fn quick() -> Connection {
-    Connection { limit: Duration::from_millis(800), ..Connection::default() }
+fn quick() -> RemoteConnection {
+    RemoteConnection { limit: Duration::from_millis(800), ..RemoteConnection::default() }
 }
 
 fn vending() -> Arc<Model> {
@@ -160,7 +160,7 @@ fn a_played_model_is_reached_by_socket() {
     let address = listener.local_addr().unwrap().to_string();
     let (served, solver): (_, Arc<NewSolver>) = (vending(), Arc::new(new_solver));
     std::thread::spawn(move || serve_tcp(&listener, &served, &solver, 1, |_| ()));
-    let mut adapter = TcpAdapter::connect(&address, vending(), Connection::default()).unwrap();
+    let mut adapter = TcpAdapter::connect(&address, vending(), RemoteConnection::default()).unwrap();
     let model = vending();
     for _ in 0..3 {
         adapter.reset().unwrap();

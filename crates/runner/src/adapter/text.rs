@@ -12,16 +12,19 @@ use std::time::{Duration, Instant};
 use ioxide_model::label::Label;
 use ioxide_model::sts::Model;
 
-use super::ended::Ends;
+use super::ended::SystemEnds;
 use super::frames::{Frames, HALF, framed, undecodable};
-use super::process::Process;
-use super::remote::Link;
-use super::tcp::Socket;
-use super::{Adapter, AdapterError, Connection, Framing, Interrupt, Observation, Receipt, Sent, SutSpec};
+use super::process::SystemProcess;
+use super::remote::SystemLink;
+use super::tcp::TcpConnection;
+use super::{
+    Adapter, AdapterError, Framing, InputReceipt, Interrupt, Observation, RemoteConnection, SentInput,
+    SutSpec,
+};
 use crate::codec::BadSpeech;
 use crate::codec::binary::{BinaryCodec, BinaryConfig};
 use crate::codec::layout::{hex, unhex};
-use crate::codec::text::{Joining, TextCodec, TextConfig};
+use crate::codec::text::{FrameJoining, TextCodec, TextConfig};
 use crate::line::cut;
 
 /// Between the end of its frames and the end of a process.
@@ -33,9 +36,9 @@ const STARTING: Duration = Duration::from_millis(5);
 
 /// How a system speaks.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Speech {
+pub struct TextSpeech {
     /// How messages are written.
-    pub words: Words,
+    pub words: MessageFormat,
     /// Where a frame ends.
     pub framing: Framing,
     /// What ends an input, if it is not what ends a frame.
@@ -46,14 +49,14 @@ pub struct Speech {
 
 /// How messages are written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Words {
+pub enum MessageFormat {
     /// By templates and patterns.
     Text(TextConfig),
     /// By layouts; the reset is hexadecimal digits.
     Binary(BinaryConfig),
 }
 
-impl Words {
+impl MessageFormat {
     /// Whether they are those of the model.
     ///
     /// # Errors
@@ -62,10 +65,10 @@ impl Words {
         self.codec(model).map(drop)
     }
 
-    fn codec(&self, model: &Model) -> Result<Codec, BadSpeech> {
+    fn codec(&self, model: &Model) -> Result<TextAdapterCodec, BadSpeech> {
         match self {
-            Self::Text(text) => TextCodec::new(text, model).map(Codec::Text),
-            Self::Binary(binary) => BinaryCodec::new(binary, model).map(Codec::Binary),
+            Self::Text(text) => TextCodec::new(text, model).map(TextAdapterCodec::Text),
+            Self::Binary(binary) => BinaryCodec::new(binary, model).map(TextAdapterCodec::Binary),
         }
     }
 }
@@ -74,20 +77,20 @@ impl Words {
 pub struct TextAdapter {
     link: Transport,
     model: Arc<Model>,
-    codec: Codec,
-    speech: Speech,
+    codec: TextAdapterCodec,
+    speech: TextSpeech,
     limit: Duration,
     interrupt: Interrupt,
-    live: Option<Live>,
-    ends: Ends,
+    live: Option<TextConnection>,
+    ends: SystemEnds,
 }
 
-enum Codec {
+enum TextAdapterCodec {
     Text(TextCodec),
     Binary(BinaryCodec),
 }
 
-impl Codec {
+impl TextAdapterCodec {
     /// Bytes as records show them.
     fn shown(&self, bytes: &[u8]) -> String {
         match self {
@@ -98,12 +101,12 @@ impl Codec {
 }
 
 enum Transport {
-    Process(Process),
-    Socket(Socket),
+    Process(SystemProcess),
+    Socket(TcpConnection),
 }
 
 /// A connection.
-struct Live {
+struct TextConnection {
     frames: Frames,
     writer: Box<dyn Write + Send>,
     /// The last message as it came.
@@ -118,15 +121,15 @@ impl TextAdapter {
     /// If templates and patterns do not fit the model.
     pub fn new(
         spec: &SutSpec,
-        speech: Speech,
+        speech: TextSpeech,
         model: Arc<Model>,
-        connection: &Connection,
+        connection: &RemoteConnection,
     ) -> Result<Self, AdapterError> {
-        let Connection { limit, interrupt, .. } = *connection;
+        let RemoteConnection { limit, interrupt, .. } = *connection;
         let link = match spec {
-            SutSpec::Stdio(command) => Transport::Process(Process::new(command, connection)),
+            SutSpec::Stdio(command) => Transport::Process(SystemProcess::new(command, connection)),
             SutSpec::Tcp(address) => {
-                Transport::Socket(Socket::new(address, connection).timed(model.sts.is_timed()))
+                Transport::Socket(TcpConnection::new(address, connection).timed(model.sts.is_timed()))
             }
             SutSpec::Model(file) => {
                 let reason = "a model speaks no text".into();
@@ -135,10 +138,10 @@ impl TextAdapter {
         };
         let wrong = |bad: BadSpeech| AdapterError::Start { what: "the codec".into(), reason: bad.problem };
         let codec = speech.words.codec(&model).map_err(wrong)?;
-        Ok(Self { link, model, codec, speech, limit, interrupt, live: None, ends: Ends::default() })
+        Ok(Self { link, model, codec, speech, limit, interrupt, live: None, ends: SystemEnds::default() })
     }
 
-    fn open(&mut self) -> Result<Live, AdapterError> {
+    fn open(&mut self) -> Result<TextConnection, AdapterError> {
         let framing = self.speech.framing.clone();
         let (frames, writer): (_, Box<dyn Write + Send>) = match &mut self.link {
             Transport::Process(process) => {
@@ -151,14 +154,14 @@ impl TextAdapter {
             }
         };
         let joining = match &self.codec {
-            Codec::Text(codec) => codec.joining(),
-            Codec::Binary(_) => Joining::default(),
+            TextAdapterCodec::Text(codec) => codec.joining(),
+            TextAdapterCodec::Binary(_) => FrameJoining::default(),
         };
         let frames = frames.joined(joining, self.limit);
-        Ok(Live { frames, writer, raw: None, started: Instant::now() })
+        Ok(TextConnection { frames, writer, raw: None, started: Instant::now() })
     }
 
-    fn live(&mut self) -> Result<&mut Live, AdapterError> {
+    fn live(&mut self) -> Result<&mut TextConnection, AdapterError> {
         self.live.as_mut().ok_or_else(|| AdapterError::Ended { status: "it is not running".into() })
     }
 
@@ -175,7 +178,7 @@ impl TextAdapter {
 
     /// A process that was given something and has read nothing of it is still starting, for a while.
     fn is_starting(&self) -> bool {
-        let has_time = |live: &Live| live.started.elapsed() < self.limit;
+        let has_time = |live: &TextConnection| live.started.elapsed() < self.limit;
         let Transport::Process(process) = &self.link else { return false };
         self.live.as_ref().is_some_and(has_time) && process.has_read_nothing()
     }
@@ -219,18 +222,18 @@ impl TextAdapter {
             }
         };
         let decoded = match &self.codec {
-            Codec::Binary(codec) => codec.decode(&self.model, &bytes),
-            Codec::Text(codec) => match std::str::from_utf8(&bytes) {
+            TextAdapterCodec::Binary(codec) => codec.decode(&self.model, &bytes),
+            TextAdapterCodec::Text(codec) => match std::str::from_utf8(&bytes) {
                 Ok(text) => codec.decode(&self.model, text),
                 Err(_) => Err("it is not UTF-8".into()),
             },
         };
         let shown = self.codec.shown(&bytes);
         let decoded = decoded.map(Some).map_err(|bad| match &self.codec {
-            Codec::Binary(_) => {
+            TextAdapterCodec::Binary(_) => {
                 AdapterError::Protocol { line: cut(&format!("0x{shown}"), 200), reason: bad.to_string() }
             }
-            Codec::Text(_) => undecodable(&bytes, &bad),
+            TextAdapterCodec::Text(_) => undecodable(&bytes, &bad),
         });
         self.live()?.raw = Some(shown);
         decoded
@@ -269,13 +272,13 @@ impl TextAdapter {
     }
 
     /// Explains an error, and remembers whether the caller knows that something went wrong.
-    fn told<T>(&mut self, result: Result<T, AdapterError>) -> Result<T, AdapterError> {
+    fn remember_error<T>(&mut self, result: Result<T, AdapterError>) -> Result<T, AdapterError> {
         let result = result.map_err(|error| self.explained(error));
         self.ends.note(&result);
         result
     }
 
-    fn look(&mut self, patience: Duration) -> Result<Observation, AdapterError> {
+    fn receive(&mut self, patience: Duration) -> Result<Observation, AdapterError> {
         match self.next(Instant::now() + patience)? {
             Some(label) => Ok(Observation::Output(label)),
             // A grandchild may hold its streams open.
@@ -294,8 +297,8 @@ impl TextAdapter {
     /// Says a reset text and waits for its answer.
     fn say_reset(&mut self, reset: &str) -> Result<(), AdapterError> {
         match &self.codec {
-            Codec::Text(_) => self.write(&self.ended(reset))?,
-            Codec::Binary(_) => self.write_bytes(&unhex(reset).unwrap_or_default())?,
+            TextAdapterCodec::Text(_) => self.write(&self.ended(reset))?,
+            TextAdapterCodec::Binary(_) => self.write_bytes(&unhex(reset).unwrap_or_default())?,
         }
         let limit = self.limit;
         match self.live()?.frames.next_bytes(Instant::now() + limit)? {
@@ -318,40 +321,40 @@ impl Adapter for TextAdapter {
         reset
     }
 
-    fn send(&mut self, input: &Label) -> Result<Sent, AdapterError> {
+    fn send(&mut self, input: &Label) -> Result<SentInput, AdapterError> {
         let (written, raw) = match &self.codec {
-            Codec::Text(codec) => {
+            TextAdapterCodec::Text(codec) => {
                 let breaks = |text: &str| self.speech.framing.is_broken_by(text);
                 let text = codec.encode(&self.model, input, breaks).map_err(AdapterError::Unwritable)?;
                 let text = self.ended(&text);
                 (self.write(&text), text)
             }
-            Codec::Binary(codec) => {
+            TextAdapterCodec::Binary(codec) => {
                 let bytes = codec.encode(&self.model, input).map_err(AdapterError::Unwritable)?;
                 (self.write_bytes(&bytes), hex(&bytes))
             }
         };
         let written = written.and_then(|()| self.await_start());
-        self.told(written)?;
-        Ok(Sent { raw: Some(raw), ..Sent::default() })
+        self.remember_error(written)?;
+        Ok(SentInput { raw: Some(raw), ..SentInput::default() })
     }
 
     fn poll(&mut self) -> Result<Option<Label>, AdapterError> {
         let found = self.next(Instant::now());
-        self.told(found)
+        self.remember_error(found)
     }
 
     fn observe(&mut self, patience: Duration) -> Result<Observation, AdapterError> {
-        let seen = self.look(patience);
-        self.told(seen)
+        let seen = self.receive(patience);
+        self.remember_error(seen)
     }
 
     fn ended_by_itself(&mut self) -> Option<String> {
         self.ends.take()
     }
 
-    fn receipt(&self) -> Receipt {
-        Receipt::Written
+    fn receipt(&self) -> InputReceipt {
+        InputReceipt::Written
     }
 
     fn exit_status(&mut self) -> Option<i32> {

@@ -5,10 +5,10 @@ use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 use super::frames::{Frames, Framing};
-use super::source::Source;
+use super::source::ByteSource;
 use super::{AdapterError, Interrupt};
 use crate::line::cut;
-use crate::protocol::{Failure, FailureKind, Log, Message};
+use crate::protocol::{FailureKind, LogMessage, ProtocolMessage, SystemFailure};
 
 /// Logs and empty lines read when the time is over, in search of a message.
 const MAX_LATE: usize = 1000;
@@ -16,22 +16,22 @@ const MAX_LATE: usize = 1000;
 const MAX_LOG: usize = 40;
 
 /// What a line was.
-enum Heard {
-    Message(Message),
+enum WireLine {
+    Message(ProtocolMessage),
     /// A log, or nothing at all.
     Log,
 }
 
 /// A connection that speaks the protocol.
-pub(super) struct Wire {
+pub(super) struct ProtocolWire {
     lines: Frames,
     writer: Box<dyn Write + Send>,
     log: VecDeque<String>,
 }
 
-impl Wire {
+impl ProtocolWire {
     pub(super) fn new(
-        source: impl Source + 'static,
+        source: impl ByteSource + 'static,
         writer: impl Write + Send + 'static,
         (interrupt, limit): (Interrupt, Duration),
     ) -> Self {
@@ -40,7 +40,7 @@ impl Wire {
     }
 
     /// Writes one line and flushes it.
-    pub(super) fn write(&mut self, message: &Message) -> Result<(), AdapterError> {
+    pub(super) fn write(&mut self, message: &ProtocolMessage) -> Result<(), AdapterError> {
         let mut line = message.to_line();
         line.push('\n');
         let written = self.writer.write_all(line.as_bytes()).and_then(|()| self.writer.flush());
@@ -50,29 +50,29 @@ impl Wire {
     /// The next message that is neither log nor error, or `None` at `deadline`.
     ///
     /// Who writes only logs has said nothing, however many they are.
-    pub(super) fn read(&mut self, deadline: Instant) -> Result<Option<Message>, AdapterError> {
+    pub(super) fn read(&mut self, deadline: Instant) -> Result<Option<ProtocolMessage>, AdapterError> {
         let mut late = 0;
         while late < MAX_LATE {
             match self.read_line(deadline)? {
                 None => return Ok(None),
-                Some(Heard::Message(message)) => return Ok(Some(message)),
-                Some(Heard::Log) => late += usize::from(Instant::now() >= deadline),
+                Some(WireLine::Message(message)) => return Ok(Some(message)),
+                Some(WireLine::Log) => late += usize::from(Instant::now() >= deadline),
             }
         }
         Ok(None)
     }
 
     /// What the next line is, or `None` at `deadline`.
-    fn read_line(&mut self, deadline: Instant) -> Result<Option<Heard>, AdapterError> {
+    fn read_line(&mut self, deadline: Instant) -> Result<Option<WireLine>, AdapterError> {
         let Some(line) = self.lines.next(deadline)? else { return Ok(None) };
         match parsed(&line)? {
-            Some(Message::Log(log)) => self.note(log),
-            Some(Message::Error(failure)) => return Err(failed(failure)),
-            Some(Message::Bye(_)) => return Err(closed()),
-            Some(message) => return Ok(Some(Heard::Message(message))),
+            Some(ProtocolMessage::Log(log)) => self.note(log),
+            Some(ProtocolMessage::Error(failure)) => return Err(failed(failure)),
+            Some(ProtocolMessage::Bye(_)) => return Err(closed()),
+            Some(message) => return Ok(Some(WireLine::Message(message))),
             None => (),
         }
-        Ok(Some(Heard::Log))
+        Ok(Some(WireLine::Log))
     }
 
     /// When the last line came.
@@ -91,7 +91,7 @@ impl Wire {
         self.log.iter().map(|line| format!("{line}\n")).collect()
     }
 
-    fn note(&mut self, log: Log) {
+    fn note(&mut self, log: LogMessage) {
         self.log.push_back(cut(&log.text, 400));
         if self.log.len() > MAX_LOG {
             self.log.pop_front();
@@ -100,11 +100,11 @@ impl Wire {
 }
 
 /// The message a line writes; `None` for an empty line.
-fn parsed(line: &str) -> Result<Option<Message>, AdapterError> {
+fn parsed(line: &str) -> Result<Option<ProtocolMessage>, AdapterError> {
     if line.trim().is_empty() {
         return Ok(None);
     }
-    Message::from_line(line).map(Some).map_err(|bad| {
+    ProtocolMessage::from_line(line).map(Some).map_err(|bad| {
         let line = cut(line, 200);
         if bad.is_excess {
             AdapterError::TooLarge { line, reason: bad.reason }
@@ -118,7 +118,7 @@ fn closed() -> AdapterError {
     AdapterError::Ended { status: "it closed the connection".into() }
 }
 
-fn failed(failure: Failure) -> AdapterError {
+fn failed(failure: SystemFailure) -> AdapterError {
     match failure.kind {
         FailureKind::Refused => AdapterError::Refused(failure.text),
         FailureKind::Unknown => AdapterError::Unknown(failure.text),

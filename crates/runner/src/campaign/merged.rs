@@ -15,13 +15,13 @@ use ioxide_symex::Ctx;
 use thiserror::Error;
 
 use super::unit::UnitTold;
-use super::{CampaignConfig, CampaignOutcome, Counts, Failure, OnFailure, tell};
-use crate::coverage::{CoverageSurvey, Enough};
+use super::{CampaignConfig, CampaignOutcome, FailureGroup, OnFailure, RunCounts, tell};
+use crate::coverage::{CoverageSurvey, EnoughCoverage};
 use crate::event::{Event, EventKind, LabelTold, RunStarted, ShrunkTold};
 use crate::record::{Record, label};
 use crate::reporter::Reporter;
 use crate::run::RunId;
-use crate::shrink::Shrunk;
+use crate::shrink::ShrunkRun;
 
 /// Why units are no campaign.
 #[derive(Debug, Error)]
@@ -39,7 +39,7 @@ pub struct MergedCampaign<'m> {
     spec: &'m Model,
     config: &'m CampaignConfig,
     reporter: &'m mut dyn Reporter,
-    enough: Option<Enough>,
+    enough: Option<EnoughCoverage>,
     found: CampaignOutcome,
     seq: u64,
     /// The time at which the unit under way begins.
@@ -63,7 +63,7 @@ impl<'m> MergedCampaign<'m> {
     pub fn start(
         spec: &'m Model,
         config: &'m CampaignConfig,
-        enough: Option<Enough>,
+        enough: Option<EnoughCoverage>,
         reporter: &'m mut dyn Reporter,
     ) -> io::Result<Self> {
         let found = CampaignOutcome::nothing(&spec.sts);
@@ -88,7 +88,7 @@ impl<'m> MergedCampaign<'m> {
             }
         }
         self.now_ns += lasted;
-        let Counts { passed, inconclusive, failed, .. } = &mut self.found.counts;
+        let RunCounts { passed, inconclusive, failed, .. } = &mut self.found.counts;
         (*passed, *inconclusive, *failed) =
             (*passed + told.passed, *inconclusive + told.inconclusive, *failed + told.failed);
         self.found.steps += told.steps;
@@ -99,7 +99,7 @@ impl<'m> MergedCampaign<'m> {
             enough.note(&coverage.items().collect::<Vec<_>>());
         }
         let is_over = told.failed > 0 && self.config.on_failure == OnFailure::Stop
-            || self.enough.as_ref().is_some_and(Enough::is_met);
+            || self.enough.as_ref().is_some_and(EnoughCoverage::is_met);
         Ok(if is_over { MergeFlow::Over } else { MergeFlow::GoOn })
     }
 
@@ -111,7 +111,7 @@ impl<'m> MergedCampaign<'m> {
         let mut coverage = self.found.coverage.clone();
         self.found.survey = CoverageSurvey::of(cx, &mut coverage);
         self.found.interrupted = !is_whole;
-        self.found.is_enough = self.enough.as_ref().is_none_or(Enough::is_met);
+        self.found.is_enough = self.enough.as_ref().is_none_or(EnoughCoverage::is_met);
         self.found.failures.sort_by_key(|failure| failure.id.run);
         let told = tell::finished(&self.spec.sts, &self.found, &self.config.run.patience);
         self.tell(self.now_ns, EventKind::CampaignFinished(told))?;
@@ -165,7 +165,15 @@ impl<'m> MergedCampaign<'m> {
             }
             None => {
                 let (signature, trace) = (signature.to_owned(), Trace::default());
-                failures.push(Failure { signature, runs: 1, id, trace, reproduced: 0, of: 0, shrunk: None });
+                failures.push(FailureGroup {
+                    signature,
+                    runs: 1,
+                    id,
+                    trace,
+                    reproduced: 0,
+                    of: 0,
+                    shrunk: None,
+                });
                 failures.len() - 1
             }
         };
@@ -174,10 +182,10 @@ impl<'m> MergedCampaign<'m> {
         Some(at)
     }
 
-    fn shrunk(&self, told: &ShrunkTold, signature: String) -> Option<Shrunk> {
+    fn shrunk(&self, told: &ShrunkTold, signature: String) -> Option<ShrunkRun> {
         let labels = told.trace.iter().map(|it| label(self.spec, it)).collect::<Result<Vec<_>, _>>().ok()?;
         let breakdown = told.trace.last().map(|it: &LabelTold| it.kind.breakdown()).unwrap_or_default();
-        Some(Shrunk {
+        Some(ShrunkRun {
             trace: Trace { labels: labels.into_iter().flatten().collect(), breakdown },
             signature,
             attempts: told.attempts,

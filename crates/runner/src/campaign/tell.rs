@@ -10,15 +10,15 @@ use ioxide_model::number::Int;
 use ioxide_model::sts::{GateId, Sts, SwitchId};
 use ioxide_model::trace::Breakdown;
 
-use super::{CampaignConfig, CampaignOutcome, Failure};
+use super::{CampaignConfig, CampaignOutcome, FailureGroup};
 use crate::clock::latency::Histogram;
 use crate::clock::patience::Patience;
 use crate::event::{
-    CampaignFinished, CampaignStarted, ExtentTold, FailureKind, HistoryTold, InsteadTold, LabelTold,
-    LatencyTold, MeasureTold, PartTold, Replayed, ShrunkTold,
+    CampaignFinished, CampaignStarted, ExtentTold, FailureSignature, HistoryTold, InsteadTold, LabelTold,
+    LatencyTold, MeasureTold, PartNote, Replayed, ShrunkTold,
 };
-use crate::run::{Bench, Finished, RunId};
-use crate::shrink::{Again, Instead, Shrunk};
+use crate::run::{RunId, RunResult, RunSetup};
+use crate::shrink::{RerunResult, ShrunkRun, UnexpectedRerun};
 
 pub(super) fn started(sts: &Sts, config: &CampaignConfig, jobs: u64) -> CampaignStarted {
     CampaignStarted {
@@ -38,12 +38,12 @@ pub(super) fn started(sts: &Sts, config: &CampaignConfig, jobs: u64) -> Campaign
 }
 
 /// The parts of a system and which of its switches show theirs.
-fn parts(sts: &Sts) -> Vec<PartTold> {
+fn parts(sts: &Sts) -> Vec<PartNote> {
     let Some(composition) = &sts.composition else { return Vec::new() };
-    let mut told: IndexVec<PartId, PartTold> = composition
+    let mut told: IndexVec<PartId, PartNote> = composition
         .parts
         .iter()
-        .map(|part| PartTold {
+        .map(|part| PartNote {
             name: part.name.to_string(),
             family: part.family.to_string(),
             switches: BTreeMap::new(),
@@ -58,9 +58,9 @@ fn parts(sts: &Sts) -> Vec<PartTold> {
     told.iter().filter(|part| !part.switches.is_empty()).cloned().collect()
 }
 
-pub(super) fn replayed(bench: &Bench<'_, '_>, id: RunId, again: &Again) -> Replayed {
+pub(super) fn replayed(bench: &RunSetup<'_, '_>, id: RunId, again: &RerunResult) -> Replayed {
     let label = |label: &Label| LabelTold::new(bench.cx.pool, bench.cx.sts, label);
-    let told = |instead: &Instead| InsteadTold {
+    let told = |instead: &UnexpectedRerun| InsteadTold {
         outcome: instead.outcome,
         trace: instead.trace.labels.iter().map(label).collect(),
     };
@@ -72,7 +72,12 @@ pub(super) fn replayed(bench: &Bench<'_, '_>, id: RunId, again: &Again) -> Repla
     }
 }
 
-pub(super) fn shrunk(bench: &Bench<'_, '_>, id: RunId, finished: &Finished, shrunk: &Shrunk) -> ShrunkTold {
+pub(super) fn shrunk(
+    bench: &RunSetup<'_, '_>,
+    id: RunId,
+    finished: &RunResult,
+    shrunk: &ShrunkRun,
+) -> ShrunkTold {
     let label = |label| LabelTold::new(bench.cx.pool, bench.cx.sts, label);
     let broken = |how: Breakdown| LabelTold::of_breakdown(how, how.to_string(), None);
     let labels = shrunk.trace.labels.iter().map(label);
@@ -124,7 +129,7 @@ pub(super) fn finished(sts: &Sts, found: &CampaignOutcome, patience: &Patience) 
         p99_us: histogram.quantile(99, 100).map_or(0, micros),
         max_us: micros(histogram.longest()),
     };
-    let kind = |failure: &Failure| FailureKind {
+    let kind = |failure: &FailureGroup| FailureSignature {
         signature: failure.signature.clone(),
         first: failure.id.run,
         runs: failure.runs,

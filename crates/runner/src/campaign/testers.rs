@@ -1,18 +1,18 @@
 //! The testers on whole campaigns: what they cover, what they find, what they say.
 
 use ioxide_model::sts::Model;
-use ioxide_smt::brute::Brute;
+use ioxide_smt::brute::BruteSolver;
 use ioxide_symex::Ctx;
 use ioxide_testgen::purpose::{Criterion, PurposeSet, of_goal};
 use ioxide_testgen::tester::Tester;
-use ioxide_testgen::tester::cover::{Cover, Order, Rounds};
+use ioxide_testgen::tester::cover::{CoverRounds, CoverTester, PurposeOrder};
 use ioxide_testgen::tester::fair::InputFair;
 use ioxide_testgen::tester::random::Interaction;
-use ioxide_testgen::tester::script::Scripted;
-use ioxide_testgen::tester::tour::Tour;
+use ioxide_testgen::tester::script::ScriptTester;
+use ioxide_testgen::tester::tour::TourTester;
 
 use super::tests::many;
-use super::{CampaignConfig, CampaignOutcome, Counts, OnFailure};
+use super::{CampaignConfig, CampaignOutcome, OnFailure, RunCounts};
 use crate::event::{Event, EventKind};
 use crate::samples::{LIMITS, VENDING, example, model, purposes, test_by};
 
@@ -31,9 +31,9 @@ fn tested(
 fn a_tour_covers_the_protocol_in_one_run() {
     let spec = example("brp/spec.iox");
     let (set, spec) = purposes(&spec, Criterion::Switches);
-    let mut tour = Tour::new(&set, Rounds::Bounded(1), LIMITS);
+    let mut tour = TourTester::new(&set, CoverRounds::Bounded(1), LIMITS);
     let (_, outcome) = tested(&spec, &spec, &mut tour, &many(100, 1));
-    assert_eq!(outcome.counts, Counts { passed: 1, ..Counts::default() });
+    assert_eq!(outcome.counts, RunCounts { passed: 1, ..RunCounts::default() });
     assert_eq!(tour.covered().len(), 16);
     assert_eq!(outcome.coverage.never().count(), 0, "the runner counts the same");
 }
@@ -43,7 +43,7 @@ fn a_tour_of_locations_is_shorter_than_one_of_switches() {
     let spec = example("brp/spec.iox");
     let steps = |criterion| {
         let (set, spec) = purposes(&spec, criterion);
-        let mut tour = Tour::new(&set, Rounds::Bounded(1), LIMITS);
+        let mut tour = TourTester::new(&set, CoverRounds::Bounded(1), LIMITS);
         let (events, outcome) = tested(&spec, &spec, &mut tour, &many(100, 1));
         let counts = (outcome.counts.passed, tour.covered().len());
         assert_eq!(counts, (1, set.total), "{:#?}", verdicts(&events));
@@ -58,7 +58,7 @@ fn a_tour_goes_on_from_where_the_system_leads() {
     let spec = model(VENDING);
     let (set, spec) = purposes(&spec, Criterion::Switches);
     for seed in 0..20 {
-        let mut tour = Tour::new(&set, Rounds::Bounded(1), LIMITS);
+        let mut tour = TourTester::new(&set, CoverRounds::Bounded(1), LIMITS);
         let (_, outcome) = tested(&spec, &spec, &mut tour, &many(100, seed));
         assert_eq!((outcome.counts.failed, outcome.counts.errors), (0, 0));
         let visible = spec.sts.switches.len() - 1;
@@ -72,7 +72,7 @@ fn a_tour_finds_the_mutants_of_the_protocol() {
     let (set, spec) = purposes(&spec, Criterion::Switches);
     for mutant in 1..=6 {
         let sut = example(&format!("brp/m{mutant}.iox"));
-        let mut tour = Tour::new(&set, Rounds::Bounded(20), LIMITS);
+        let mut tour = TourTester::new(&set, CoverRounds::Bounded(20), LIMITS);
         let (_, outcome) = tested(&spec, &sut, &mut tour, &many(100, 1));
         assert_eq!(outcome.counts.failed, 1, "m{mutant}: {:?}", outcome.counts);
     }
@@ -89,14 +89,14 @@ fn where_the_system_goes_another_way_another_purpose_takes_over() {
     let mut spec = model(&goals);
     let goals = spec.sts.goals.clone();
     let found = {
-        let mut solver = Brute::new();
+        let mut solver = BruteSolver::new();
         let mut cx = Ctx::new(&mut spec, &mut solver);
         goals.iter().map(|goal| of_goal(&mut cx, goal, LIMITS).unwrap()).collect()
     };
     let set = PurposeSet::of(&spec.sts, found);
     let (mut missed, mut inconclusive) = (0, 0);
     for seed in 0..20 {
-        let mut cover = Cover::new(&set, Rounds::Bounded(1), Order::LongestFirst);
+        let mut cover = CoverTester::new(&set, CoverRounds::Bounded(1), PurposeOrder::LongestFirst);
         let (_, outcome) = tested(&spec, &spec, &mut cover, &many(100, seed));
         assert_eq!((outcome.counts.failed, outcome.counts.errors), (0, 0));
         missed += cover.tally().iter().map(|tally| tally.missed as u64).sum::<u64>();
@@ -130,7 +130,7 @@ fn written_tests_are_executed() {
     let spec = with_tests();
     // Serves tea only: a choice the specification leaves to the system.
     let sut = model(&VENDING.replace("coffee: emit coffee { paid = 0 } -> idle", ""));
-    let mut tester = Scripted::new(&spec.sts.goals, 1);
+    let mut tester = ScriptTester::new(&spec.sts.goals, 1);
     let config = CampaignConfig { on_failure: OnFailure::GoOn, ..many(10, 1) };
     let (events, _) = tested(&spec, &sut, &mut tester, &config);
     insta::assert_snapshot!(verdicts(&events).join("\n"), @r"
@@ -147,9 +147,9 @@ fn written_tests_are_executed() {
 fn what_a_test_did_not_expect_is_not_a_failure() {
     let spec = with_tests();
     let sut = model(&VENDING.replace("tea: emit tea { paid = 0 } -> idle", ""));
-    let mut tester = Scripted::new(&spec.sts.goals[..1], 1);
+    let mut tester = ScriptTester::new(&spec.sts.goals[..1], 1);
     let (events, outcome) = tested(&spec, &sut, &mut tester, &many(10, 1));
-    assert_eq!(outcome.counts, Counts { inconclusive: 1, ..Counts::default() });
+    assert_eq!(outcome.counts, RunCounts { inconclusive: 1, ..RunCounts::default() });
     assert!(
         verdicts(&events)[1].contains("came where the test says `expect tea`"),
         "{:?}",
@@ -168,7 +168,7 @@ fn a_fair_tester_hears_what_an_eager_one_talks_over() {
     let heard = |interaction| {
         let (set, spec) = purposes(&spec, Criterion::Switches);
         let set = PurposeSet::of(&spec.sts, set.purposes.into_iter().filter(|it| it.name != "s#2").collect());
-        let mut cover = Cover::new(&set, Rounds::Bounded(40), Order::default());
+        let mut cover = CoverTester::new(&set, CoverRounds::Bounded(40), PurposeOrder::default());
         let mut tester = InputFair::new(&mut cover, interaction);
         let (events, outcome) = tested(&spec, &spec, &mut tester, &many(40, 3));
         assert_eq!(outcome.counts.failed, 0);

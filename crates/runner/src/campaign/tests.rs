@@ -3,17 +3,17 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use ioxide_model::verdict::Verdict;
-use ioxide_testgen::purpose::{Criterion, Item};
-use ioxide_testgen::tester::cover::{Cover, Order, Rounds};
-use ioxide_testgen::tester::random::{Random, RandomConfig};
+use ioxide_testgen::purpose::{Criterion, PurposeItem};
+use ioxide_testgen::tester::cover::{CoverRounds, CoverTester, PurposeOrder};
+use ioxide_testgen::tester::random::{RandomConfig, RandomTester};
 
 use super::*;
-use crate::adapter::Connection;
+use crate::adapter::RemoteConnection;
 use crate::adapter::tcp::TcpAdapter;
-use crate::clock::Stopped;
+use crate::clock::StoppedClock;
 use crate::event::Event;
-use crate::reporter::Silent;
-use crate::run::End;
+use crate::reporter::SilentReporter;
+use crate::run::RunEnd;
 use crate::samples::{
     VENDING, cover, example, message, model, new_solver, on_bench, purposes, test, test_by, with_cx,
 };
@@ -30,7 +30,7 @@ fn a_model_passes_against_itself() {
         let (_, outcome) = test(&spec, &spec, 60, &many(runs, 4));
         assert_eq!(
             outcome.counts,
-            Counts { passed: runs, ..Counts::default() },
+            RunCounts { passed: runs, ..RunCounts::default() },
             "{path}: {:?}",
             outcome.error
         );
@@ -56,13 +56,13 @@ fn every_mutant_of_the_protocol_is_found() {
 #[test]
 fn every_mutant_of_the_protocol_is_found_by_switch_coverage() {
     let spec = example("brp/spec.iox");
-    let longest = [44, 16, 8, 6, 18, 6].map(|messages| (Order::LongestFirst, messages));
-    let default = [26, 16, 8, 6, 18, 6].map(|messages| (Order::LongestThenNew, messages));
+    let longest = [44, 16, 8, 6, 18, 6].map(|messages| (PurposeOrder::LongestFirst, messages));
+    let default = [26, 16, 8, 6, 18, 6].map(|messages| (PurposeOrder::LongestThenNew, messages));
     for (mutant, (order, messages)) in (1..=6).zip(longest).chain((1..=6).zip(default)) {
         let sut = example(&format!("brp/m{mutant}.iox"));
         for seed in 0..5 {
             let (set, spec) = purposes(&spec, Criterion::Switches);
-            let mut tester = Cover::new(&set, Rounds::Bounded(5), order);
+            let mut tester = CoverTester::new(&set, CoverRounds::Bounded(5), order);
             let config = CampaignConfig { shrink: None, ..many(1000, seed) };
             let mut events: Vec<Event> = Vec::new();
             let outcome = test_by(&spec, &sut, &mut tester, &config, &mut events).unwrap();
@@ -81,9 +81,9 @@ fn is_silence(event: &Event) -> bool {
 #[test]
 fn switch_coverage_ends_when_every_purpose_was_executed() {
     let spec = example("brp/spec.iox");
-    let (mut tester, spec) = cover(&spec, Rounds::Bounded(2));
-    let outcome = test_by(&spec, &spec, &mut tester, &many(1000, 1), &mut Silent).unwrap();
-    assert_eq!(outcome.counts, Counts { passed: 12, ..Counts::default() });
+    let (mut tester, spec) = cover(&spec, CoverRounds::Bounded(2));
+    let outcome = test_by(&spec, &spec, &mut tester, &many(1000, 1), &mut SilentReporter).unwrap();
+    assert_eq!(outcome.counts, RunCounts { passed: 12, ..RunCounts::default() });
     assert!(tester.tally().iter().all(|tally| (tally.runs, tally.passed, tally.missed) == (2, 2, 0)));
     assert_eq!((tester.conservative().len(), tester.liberal().len()), (16, 16));
 }
@@ -92,14 +92,14 @@ fn switch_coverage_ends_when_every_purpose_was_executed() {
 fn what_the_system_does_not_play_along_with_is_tried_again_and_told() {
     // The system never serves coffee: the purpose that waits for it cannot be executed.
     let sut = model(&VENDING.replace("coffee: emit coffee { paid = 0 } -> idle", ""));
-    let (mut tester, spec) = cover(&model(VENDING), Rounds::Bounded(1));
-    let outcome = test_by(&spec, &sut, &mut tester, &many(1000, 1), &mut Silent).unwrap();
+    let (mut tester, spec) = cover(&model(VENDING), CoverRounds::Bounded(1));
+    let outcome = test_by(&spec, &sut, &mut tester, &many(1000, 1), &mut SilentReporter).unwrap();
     assert_eq!((outcome.counts.failed, outcome.counts.inconclusive), (0, 3));
     let missed: Vec<_> = tester.tally().iter().filter(|tally| tally.passed == 0).collect();
     let [tally] = &missed[..] else { panic!("{:?}", tester.tally()) };
     assert_eq!((tally.runs, tally.missed), (3, 3));
     assert_eq!(tally.reason.as_deref(), Some("!tea is not the step `coffee` of the purpose"));
-    assert!(!tester.liberal().contains(&Item::Switch(spec.sts.switch_named("coffee").unwrap())));
+    assert!(!tester.liberal().contains(&PurposeItem::Switch(spec.sts.switch_named("coffee").unwrap())));
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn what_failed_before_comes_first() {
     let regression = Regression { name: "too much change".into(), trace };
     let config = CampaignConfig { regressions: vec![regression], ..many(2, 1) };
     let (events, outcome) = test(&spec, &spec, 5, &config);
-    assert_eq!(outcome.counts, Counts { passed: 3, ..Counts::default() });
+    assert_eq!(outcome.counts, RunCounts { passed: 3, ..RunCounts::default() });
     let sent = events.iter().find_map(|event| match &event.event {
         EventKind::Stimulus(told) => Some(told.label.text.clone()),
         _ => None,
@@ -199,16 +199,16 @@ fn workers_share_the_runs_and_every_run_is_what_it_would_be_alone() {
     let (spec, sut) = (model(VENDING), model(&VENDING.replace("paid - 2", "paid - 1")));
     let config = CampaignConfig { on_failure: OnFailure::GoOn, shrink: None, ..many(9, 7) };
     let mut events: Vec<Event> = Vec::new();
-    let mut clock = Stopped;
-    let teller = Teller::new(&mut events, &mut clock);
-    let shared = Campaign::start(&spec.sts, &config, 2, &teller).unwrap();
+    let mut clock = StoppedClock;
+    let teller = EventSink::new(&mut events, &mut clock);
+    let shared = CampaignState::start(&spec.sts, &config, 2, &teller).unwrap();
     std::thread::scope(|scope| {
         for worker in 0..2 {
             let (shared, spec, sut) = (&shared, &spec, &sut);
             scope.spawn(move || {
                 on_bench(spec, sut, 0, |bench| {
                     let config = RandomConfig { steps: 30, ..RandomConfig::default() };
-                    shared.work(worker, bench, &mut Random::new(config, 0)).unwrap();
+                    shared.work(worker, bench, &mut RandomTester::new(config, 0)).unwrap();
                 })
             });
         }
@@ -263,7 +263,7 @@ fn a_model_that_cannot_go_on_is_an_error_and_no_verdict() {
     let sut = sut.replace("    state serving {", "    state stuck { internal }\n    state serving {");
     let sut = sut.replace("coffee: emit coffee { paid = 0 } -> idle", "");
     let (events, outcome) = test(&model(VENDING), &model(&sut), 50, &many(5, 1));
-    assert_eq!(outcome.counts, Counts { errors: 1, ..Counts::default() });
+    assert_eq!(outcome.counts, RunCounts { errors: 1, ..RunCounts::default() });
     assert!(outcome.error.unwrap().to_string().contains("internal steps for ever"));
     assert!(!events.iter().any(|event| matches!(event.event, EventKind::Verdict(_))));
 }
@@ -273,7 +273,7 @@ fn seeds_of_runs_differ_and_the_first_is_the_campaigns() {
     assert_eq!(run_seed(7, 0), 7);
     assert_ne!(run_seed(7, 1), run_seed(7, 2));
     assert_ne!(run_seed(7, 1), run_seed(8, 1));
-    assert_eq!(End::Verdict(Verdict::Pass, String::new()).outcome(), Outcome::Pass);
+    assert_eq!(RunEnd::Verdict(Verdict::Pass, String::new()).outcome(), RunOutcome::Pass);
 }
 
 #[test]
@@ -302,7 +302,7 @@ fn a_system_behind_a_socket_is_tested_like_any_other() {
         let solver: Arc<NewSolver> = Arc::new(new_solver);
         let sut = Arc::new(example(path));
         std::thread::spawn(move || serve_tcp(&listener, &sut, &solver, 1, |_| ()));
-        let connection = Connection { seed: Some(9), ..Connection::default() };
+        let connection = RemoteConnection { seed: Some(9), ..RemoteConnection::default() };
         let mut adapter = TcpAdapter::connect(&address, Arc::new(spec.clone()), connection).unwrap();
         let config = CampaignConfig { runs: 30, seed: 2, ..CampaignConfig::default() };
         let config = CampaignConfig {
@@ -311,10 +311,10 @@ fn a_system_behind_a_socket_is_tested_like_any_other() {
         };
         with_cx(spec.clone(), |mut cx| {
             let stop = AtomicBool::new(false);
-            let mut bench = Bench { cx: &mut cx, adapter: &mut adapter, stop: &stop };
-            let mut tester = Random::new(RandomConfig { steps: 30, ..RandomConfig::default() }, 2);
-            let (mut silent, mut clock) = (Silent, Stopped);
-            campaign(&mut bench, &mut tester, &config, &Teller::new(&mut silent, &mut clock)).unwrap()
+            let mut bench = RunSetup { cx: &mut cx, adapter: &mut adapter, stop: &stop };
+            let mut tester = RandomTester::new(RandomConfig { steps: 30, ..RandomConfig::default() }, 2);
+            let (mut silent, mut clock) = (SilentReporter, StoppedClock);
+            campaign(&mut bench, &mut tester, &config, &EventSink::new(&mut silent, &mut clock)).unwrap()
         })
     };
     let outcome = over_tcp("brp/m3.iox");

@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 use ioxide_model::sts::Sts;
 use ioxide_testgen::tester::Tester;
 
-use super::{Campaign, CampaignOutcome, Counts, run_seed};
+use super::{CampaignOutcome, CampaignState, RunCounts, run_seed};
 use crate::adapter::AdapterError;
 use crate::clock::latency::{Latencies, LatencyClasses};
 use crate::coverage::{Coverage, CoverageTold};
-use crate::run::Bench;
+use crate::run::RunSetup;
 
 /// What a unit found.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,12 +54,17 @@ pub enum UnitEnd {
     Stopped,
 }
 
-impl Campaign<'_, '_> {
+impl CampaignState<'_, '_> {
     /// Does unit `unit` of as many as the campaign has workers.
     ///
     /// # Errors
     /// As [`run`](crate::run::run).
-    pub fn unit(&self, unit: u64, bench: &mut Bench<'_, '_>, tester: &mut dyn Tester) -> io::Result<UnitEnd> {
+    pub fn unit(
+        &self,
+        unit: u64,
+        bench: &mut RunSetup<'_, '_>,
+        tester: &mut dyn Tester,
+    ) -> io::Result<UnitEnd> {
         if let Err(error) = bench.adapter.reseed(run_seed(self.config.seed, unit)) {
             return Ok(UnitEnd::Trouble(error));
         }
@@ -93,7 +98,7 @@ impl Campaign<'_, '_> {
 
 impl UnitTold {
     fn of(found: &CampaignOutcome) -> Self {
-        let Counts { passed, inconclusive, failed, .. } = found.counts;
+        let RunCounts { passed, inconclusive, failed, .. } = found.counts;
         Self {
             passed,
             inconclusive,
@@ -101,7 +106,7 @@ impl UnitTold {
             steps: found.steps,
             unknown: found.unknown,
             coverage: CoverageTold::of(&found.coverage),
-            latencies: found.latencies.told(),
+            latencies: found.latencies.classes(),
         }
     }
 

@@ -13,12 +13,12 @@ const BEAT: Duration = Duration::from_millis(4);
 /// Beats until it is dropped.
 #[derive(Debug)]
 pub struct Heartbeat {
-    shared: Arc<Shared>,
+    shared: Arc<SharedBeat>,
     thread: Option<JoinHandle<()>>,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct SharedBeat {
     start: Instant,
     stop: AtomicBool,
     /// When it beat last, in microseconds since the start.
@@ -32,7 +32,7 @@ impl Heartbeat {
     #[must_use]
     pub fn start() -> Self {
         let (stop, last, longest) = Default::default();
-        let shared = Arc::new(Shared { start: Instant::now(), stop, last, longest });
+        let shared = Arc::new(SharedBeat { start: Instant::now(), stop, last, longest });
         let its = Arc::clone(&shared);
         let thread = thread::Builder::new().name("heartbeat".into()).spawn(move || its.beat()).ok();
         Self { shared, thread }
@@ -48,7 +48,7 @@ impl Heartbeat {
     }
 }
 
-impl Shared {
+impl SharedBeat {
     fn beat(&self) {
         let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
         while !self.stop.load(Ordering::Relaxed) {
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn a_pause_is_known_before_the_next_beat() {
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(SharedBeat {
             start: Instant::now() - Duration::from_secs(3),
             stop: AtomicBool::new(false),
             last: AtomicU64::new(1_000_000),

@@ -101,7 +101,7 @@ pub type LatencyClasses = (usize, u64, Vec<(usize, u64)>);
 
 /// An output that came when half of its quiescence time was over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tight {
+pub struct LateOutput {
     /// Where it came.
     pub gate: GateId,
     /// How long it took.
@@ -115,7 +115,7 @@ pub struct Tight {
 pub struct Latencies {
     /// By the number of the gate.
     gates: Vec<Histogram>,
-    tightest: Option<Tight>,
+    tightest: Option<LateOutput>,
 }
 
 impl Latencies {
@@ -125,7 +125,7 @@ impl Latencies {
             self.gates.resize_with(gate.index() + 1, Histogram::default);
         }
         self.gates[gate.index()].add(latency);
-        let tight = Tight { gate, latency, allowed };
+        let tight = LateOutput { gate, latency, allowed };
         if latency.saturating_mul(2) > allowed && self.tightest.is_none_or(|other| is_tighter(&tight, &other))
         {
             self.tightest = Some(tight);
@@ -157,13 +157,13 @@ impl Latencies {
 
     /// The output that came closest to being missed, if one took more than half of its quiescence time.
     #[must_use]
-    pub const fn tightest(&self) -> Option<Tight> {
+    pub const fn tightest(&self) -> Option<LateOutput> {
         self.tightest
     }
 
     /// As plain data: the gate, the longest time in microseconds, and how many times are in which class.
     #[must_use]
-    pub fn told(&self) -> Vec<LatencyClasses> {
+    pub fn classes(&self) -> Vec<LatencyClasses> {
         let classes = |histogram: &Histogram| {
             histogram.classes.iter().enumerate().filter(|&(_, &n)| n > 0).map(|(at, &n)| (at, n)).collect()
         };
@@ -205,8 +205,8 @@ impl Latencies {
 }
 
 /// Whether `one` used up more of its time than `other`.
-fn is_tighter(one: &Tight, other: &Tight) -> bool {
-    let share = |part: &Tight, whole: &Tight| {
+fn is_tighter(one: &LateOutput, other: &LateOutput) -> bool {
+    let share = |part: &LateOutput, whole: &LateOutput| {
         part.latency.as_micros().saturating_mul(whole.allowed.as_micros().max(1))
     };
     share(one, other) > share(other, one)

@@ -1,6 +1,6 @@
 //! How long silence must last to count as quiescence, and where it must last longer.
 //!
-//! 000 and 002 observe quiescence by a time-out. One time for a whole system is either slow or
+//! [BT19] and [FTW05] observe quiescence by a time-out. One time for a whole system is either slow or
 //! wrong where some answers take much longer than others, so times can be given for the last
 //! message and for locations of the specification. Where none is given it is calibrated: long at
 //! first, then a multiple of the longest answer seen. An answer that comes after the time raises it for all that follows;
@@ -31,24 +31,24 @@ const ROOM: u32 = 2;
 #[derive(Clone, Debug)]
 pub struct Patience {
     default: Duration,
-    source: Source,
+    source: DefaultSource,
     /// Where the last message was at this gate, by the number of the gate.
     after: Vec<Option<Duration>>,
     /// Where the specification is at this location, by the number of the location.
     within: Vec<Option<Duration>>,
-    learnt: Arc<Learnt>,
+    learnt: Arc<LearntTimes>,
 }
 
 /// Where the default comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Source {
+enum DefaultSource {
     Given,
     Calibrated,
 }
 
 /// What the answers of a system have shown, in microseconds.
 #[derive(Debug, Default)]
-struct Learnt {
+struct LearntTimes {
     answers: AtomicU64,
     longest: AtomicU64,
     raised: AtomicU64,
@@ -64,14 +64,14 @@ impl Patience {
     /// The same time everywhere.
     #[must_use]
     pub fn new(default: Duration) -> Self {
-        let learnt = Arc::new(Learnt::default());
-        Self { default, source: Source::Given, after: Vec::new(), within: Vec::new(), learnt }
+        let learnt = Arc::new(LearntTimes::default());
+        Self { default, source: DefaultSource::Given, after: Vec::new(), within: Vec::new(), learnt }
     }
 
     /// A time that follows from the answers seen.
     #[must_use]
     pub fn calibrated() -> Self {
-        Self { source: Source::Calibrated, ..Self::new(AT_FIRST) }
+        Self { source: DefaultSource::Calibrated, ..Self::new(AT_FIRST) }
     }
 
     /// An answer took `latency`.
@@ -114,8 +114,8 @@ impl Patience {
         let raised = self.raised().unwrap_or_default();
         let is_trusted = self.learnt.answers.load(Ordering::Relaxed) >= ENOUGH;
         match self.source {
-            Source::Calibrated if is_trusted => self.by_answers().max(raised),
-            Source::Given | Source::Calibrated => self.default.max(raised),
+            DefaultSource::Calibrated if is_trusted => self.by_answers().max(raised),
+            DefaultSource::Given | DefaultSource::Calibrated => self.default.max(raised),
         }
     }
 
@@ -129,7 +129,7 @@ impl Patience {
     /// Whether nobody gave the time.
     #[must_use]
     pub fn is_calibrated(&self) -> bool {
-        self.source == Source::Calibrated
+        self.source == DefaultSource::Calibrated
     }
 
     /// The longest time that can be asked for.

@@ -12,7 +12,7 @@ use ioxide_model::sort::{DataKind, Sort};
 use ioxide_model::sts::{Gate, GateKind, Model};
 use ioxide_model::value::{DataValue, Value};
 
-use super::layout::{Datum, Form, Layout, Shape, hex, unhex};
+use super::layout::{FieldForm, FieldShape, LayoutValue, MessageLayout, hex, unhex};
 use super::template::value_of;
 use super::{BadSpeech, Undecodable};
 use crate::line::cut;
@@ -21,9 +21,9 @@ use crate::line::cut;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BinaryConfig {
     /// A layout for every input.
-    pub inputs: Vec<(String, Layout)>,
+    pub inputs: Vec<(String, MessageLayout)>,
     /// A layout for every output; the first that fits is taken.
-    pub outputs: Vec<(String, Layout)>,
+    pub outputs: Vec<(String, MessageLayout)>,
 }
 
 /// Reads and writes the messages of one model.
@@ -79,7 +79,7 @@ impl BinaryCodec {
 }
 
 /// Whether every message of this kind has a layout that fits it.
-fn complete(model: &Model, kind: GateKind, layouts: &[(String, Layout)]) -> Result<(), BadSpeech> {
+fn complete(model: &Model, kind: GateKind, layouts: &[(String, MessageLayout)]) -> Result<(), BadSpeech> {
     let (table, word) = if kind == GateKind::Input { ("inputs", "input") } else { ("outputs", "output") };
     for (name, layout) in layouts {
         let wrong = |problem: String| BadSpeech::message(table, name, problem);
@@ -103,7 +103,7 @@ fn gate_named<'m>(model: &'m Model, name: &str, kind: GateKind) -> Option<&'m Ga
 }
 
 /// Whether the fields of a message are those of its layout, and of sorts that can be written so.
-fn fits(model: &Model, gate: &Gate, layout: &Layout) -> Result<(), String> {
+fn fits(model: &Model, gate: &Gate, layout: &MessageLayout) -> Result<(), String> {
     let sort_of = |name: &str| {
         let infos = gate.fields.iter().map(|&field| model.pool.var_info(field));
         infos.into_iter().find(|info| *info.name == *name).map(|info| info.sort)
@@ -119,12 +119,12 @@ fn fits(model: &Model, gate: &Gate, layout: &Layout) -> Result<(), String> {
     }
 }
 
-fn can_be(model: &Model, sort: Sort, shape: Shape<'_>) -> Result<(), String> {
+fn can_be(model: &Model, sort: Sort, shape: FieldShape<'_>) -> Result<(), String> {
     let shown = model.pool.show_sort(sort);
     match (sort, shape) {
-        (Sort::Str, Shape::Bytes(_)) => Ok(()),
-        (Sort::Int | Sort::Range { .. } | Sort::Bool, Shape::Number([])) => Ok(()),
-        (Sort::Data(data), Shape::Number(names)) if model.pool.data(data).kind == DataKind::Enum => {
+        (Sort::Str, FieldShape::Bytes(_)) => Ok(()),
+        (Sort::Int | Sort::Range { .. } | Sort::Bool, FieldShape::Number([])) => Ok(()),
+        (Sort::Data(data), FieldShape::Number(names)) if model.pool.data(data).kind == DataKind::Enum => {
             let ctors = &model.pool.data(data).ctors;
             if let Some(ctor) = ctors.iter().find(|ctor| !ctor.fields.is_empty()) {
                 return Err(format!("`{}` has fields, so no number can stand for it", ctor.name));
@@ -140,42 +140,51 @@ fn can_be(model: &Model, sort: Sort, shape: Shape<'_>) -> Result<(), String> {
                 (None, None) => Ok(()),
             }
         }
-        (_, Shape::Number([_, ..])) => Err(format!("only values of an enum have names, and it is {shown}")),
-        (Sort::Str, Shape::Number(_)) => Err("a string is written as `text` or `hex`".into()),
+        (_, FieldShape::Number([_, ..])) => {
+            Err(format!("only values of an enum have names, and it is {shown}"))
+        }
+        (Sort::Str, FieldShape::Number(_)) => Err("a string is written as `text` or `hex`".into()),
         (
             Sort::Int | Sort::Range { .. } | Sort::Bool | Sort::Data(_) | Sort::Collection(_),
-            Shape::Bytes(_),
+            FieldShape::Bytes(_),
         ) => Err(format!("only a string is written as text or hex, and it is {shown}")),
-        (Sort::Real | Sort::Data(_) | Sort::Collection(_), Shape::Number([])) => {
+        (Sort::Real | Sort::Data(_) | Sort::Collection(_), FieldShape::Number([])) => {
             Err(format!("{shown} cannot be written as a number of bytes"))
         }
-        (Sort::Real, Shape::Bytes(_)) => Err(format!("{shown} cannot be written in bytes")),
+        (Sort::Real, FieldShape::Bytes(_)) => Err(format!("{shown} cannot be written in bytes")),
     }
 }
 
 /// A value as its layout knows it.
-fn datum(model: &Model, value: &Value, shape: Shape<'_>) -> Result<Datum, String> {
+fn datum(model: &Model, value: &Value, shape: FieldShape<'_>) -> Result<LayoutValue, String> {
     match (value, shape) {
-        (Value::Bool(b), Shape::Number(_)) => Ok(Datum::Number((*b).into())),
-        (Value::Int(n), Shape::Number(_)) => {
-            let number = n.to_string().parse().map(Datum::Number);
+        (Value::Bool(b), FieldShape::Number(_)) => Ok(LayoutValue::Number((*b).into())),
+        (Value::Int(n), FieldShape::Number(_)) => {
+            let number = n.to_string().parse().map(LayoutValue::Number);
             number.map_err(|_| format!("is too large: {}", cut(&n.to_string(), 60)))
         }
-        (Value::Data(data), Shape::Number(names)) => {
+        (Value::Data(data), FieldShape::Number(names)) => {
             let name = &model.pool.data(data.data).ctors[data.ctor as usize].name;
             let named = names.iter().find(|(other, _)| **other == **name).map(|(_, number)| *number);
-            Ok(Datum::Number(named.unwrap_or_else(|| data.ctor.into())))
+            Ok(LayoutValue::Number(named.unwrap_or_else(|| data.ctor.into())))
         }
-        (Value::Str(text), Shape::Bytes(Form::Text)) => Ok(Datum::Bytes(text.as_bytes().to_vec())),
-        (Value::Str(text), Shape::Bytes(Form::Hex)) => {
-            let bytes = unhex(text).map(Datum::Bytes);
+        (Value::Str(text), FieldShape::Bytes(FieldForm::Text)) => {
+            Ok(LayoutValue::Bytes(text.as_bytes().to_vec()))
+        }
+        (Value::Str(text), FieldShape::Bytes(FieldForm::Hex)) => {
+            let bytes = unhex(text).map(LayoutValue::Bytes);
             bytes.ok_or_else(|| format!("is no even number of hexadecimal digits: {:?}", cut(text, 60)))
         }
         _ => Err("cannot be written so".into()),
     }
 }
 
-fn label(model: &Model, name: &str, layout: &Layout, found: &[(&str, Datum)]) -> Result<Label, String> {
+fn label(
+    model: &Model,
+    name: &str,
+    layout: &MessageLayout,
+    found: &[(&str, LayoutValue)],
+) -> Result<Label, String> {
     let gate = model
         .sts
         .gates
@@ -194,14 +203,14 @@ fn label(model: &Model, name: &str, layout: &Layout, found: &[(&str, Datum)]) ->
 }
 
 /// The value of `sort` that its layout found.
-fn value(model: &Model, sort: Sort, datum: &Datum, shape: Shape<'_>) -> Result<Value, String> {
+fn value(model: &Model, sort: Sort, datum: &LayoutValue, shape: FieldShape<'_>) -> Result<Value, String> {
     let none = |n: &i128| format!("expected {}, found {n}", model.pool.show_sort(sort));
     match (sort, datum, shape) {
-        (Sort::Bool, Datum::Number(n @ (0 | 1)), _) => Ok(Value::Bool(*n == 1)),
-        (Sort::Int | Sort::Range { .. }, Datum::Number(n), _) => {
+        (Sort::Bool, LayoutValue::Number(n @ (0 | 1)), _) => Ok(Value::Bool(*n == 1)),
+        (Sort::Int | Sort::Range { .. }, LayoutValue::Number(n), _) => {
             n.to_string().parse::<Int>().map(Value::Int).map_err(|_| none(n))
         }
-        (Sort::Data(data), Datum::Number(n), Shape::Number(names)) => {
+        (Sort::Data(data), LayoutValue::Number(n), FieldShape::Number(names)) => {
             let ctors = &model.pool.data(data).ctors;
             let ctor = match names {
                 [] => usize::try_from(*n).ok().filter(|n| *n < ctors.len()),
@@ -213,10 +222,12 @@ fn value(model: &Model, sort: Sort, datum: &Datum, shape: Shape<'_>) -> Result<V
             let ctor = ctor.and_then(|ctor| u32::try_from(ctor).ok()).ok_or_else(|| none(n))?;
             Ok(Value::Data(DataValue { data, ctor, args: Vec::new().into() }))
         }
-        (Sort::Str, Datum::Bytes(bytes), Shape::Bytes(Form::Hex)) => Ok(Value::str(&hex(bytes))),
-        (Sort::Str, Datum::Bytes(bytes), _) => Ok(Value::str(&String::from_utf8_lossy(bytes))),
-        (_, Datum::Number(n), _) => Err(none(n)),
-        (_, Datum::Bytes(_), _) => Err("cannot be read so".into()),
+        (Sort::Str, LayoutValue::Bytes(bytes), FieldShape::Bytes(FieldForm::Hex)) => {
+            Ok(Value::str(&hex(bytes)))
+        }
+        (Sort::Str, LayoutValue::Bytes(bytes), _) => Ok(Value::str(&String::from_utf8_lossy(bytes))),
+        (_, LayoutValue::Number(n), _) => Err(none(n)),
+        (_, LayoutValue::Bytes(_), _) => Err("cannot be read so".into()),
     }
 }
 

@@ -6,7 +6,7 @@ use ioxide_model::term::TermPool;
 use ioxide_model::value::Value;
 use serde_json::{Map, Value as Json};
 
-use super::{CodecError, Problem, shown, value_from_json, value_to_json};
+use super::{CodecError, JsonProblem, shown, value_from_json, value_to_json};
 use crate::limits::{Excess, max_items};
 
 /// `value` in JSON.
@@ -46,7 +46,7 @@ pub(super) fn from_json(pool: &TermPool, id: CollectionId, json: &Json) -> Resul
     let found = json.as_array().map_or_else(|| json.as_object().map_or(0, Map::len), Vec::len);
     let limit = max_items();
     if found > limit {
-        return Err(CodecError::new(Problem::Excess(Excess::Items { found, limit })));
+        return Err(CodecError::new(JsonProblem::Excess(Excess::Items { found, limit })));
     }
     match (of.kind, json) {
         (CollectionKind::List, Json::Array(items)) => {
@@ -55,7 +55,7 @@ pub(super) fn from_json(pool: &TermPool, id: CollectionId, json: &Json) -> Resul
         (CollectionKind::Set, Json::Array(items)) => {
             let set = CollectionValue::set(id, values(pool, of.item, items)?);
             if set.len() < items.len() {
-                return Err(CodecError::new(Problem::Twice("an item of a set".into())));
+                return Err(CodecError::new(JsonProblem::Twice("an item of a set".into())));
             }
             Ok(Value::Collection(set))
         }
@@ -99,11 +99,11 @@ fn map_from_json(
     let n = entries.len();
     let map = CollectionValue::map(id, entries);
     if map.len() < n {
-        return Err(CodecError::new(Problem::Twice("a key of a map".into())));
+        return Err(CodecError::new(JsonProblem::Twice("a key of a map".into())));
     }
     Ok(Value::Collection(map))
 }
 
 fn mismatch(pool: &TermPool, id: CollectionId, json: &Json) -> CodecError {
-    CodecError::new(Problem::Shape { expected: pool.show_sort(Sort::Collection(id)), found: shown(json) })
+    CodecError::new(JsonProblem::Shape { expected: pool.show_sort(Sort::Collection(id)), found: shown(json) })
 }

@@ -12,12 +12,12 @@ pub struct CodecError {
     /// The names that lead to the place, outermost first.
     path: Vec<String>,
     /// What is wrong there.
-    pub problem: Problem,
+    pub problem: JsonProblem,
 }
 
 /// What is wrong with a JSON text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Problem {
+pub enum JsonProblem {
     /// It has the shape of another sort.
     Shape {
         /// The sort wanted.
@@ -66,7 +66,7 @@ pub enum Undecodable {
 
 impl Undecodable {
     /// The same, told in other words.
-    pub(crate) fn told(self, tell: impl FnOnce(String) -> String) -> Self {
+    pub(crate) fn in_other_words(self, tell: impl FnOnce(String) -> String) -> Self {
         match self {
             Self::Wrong(reason) => Self::Wrong(tell(reason)),
             Self::TooLarge(reason) => Self::TooLarge(tell(reason)),
@@ -95,7 +95,7 @@ impl From<Excess> for Undecodable {
 impl From<CodecError> for Undecodable {
     fn from(error: CodecError) -> Self {
         match error.problem {
-            Problem::Excess(_) => Self::TooLarge(error.to_string()),
+            JsonProblem::Excess(_) => Self::TooLarge(error.to_string()),
             _ => Self::Wrong(error.to_string()),
         }
     }
@@ -131,7 +131,7 @@ impl fmt::Display for BadSpeech {
 impl std::error::Error for BadSpeech {}
 
 impl CodecError {
-    pub(crate) fn new(problem: Problem) -> Self {
+    pub(crate) fn new(problem: JsonProblem) -> Self {
         Self { path: Vec::new(), problem }
     }
 
@@ -153,18 +153,18 @@ impl fmt::Display for CodecError {
             write!(f, "`{}`: ", self.path.join("."))?;
         }
         match &self.problem {
-            Problem::Shape { expected, found } => write!(f, "expected {expected}, found {found}"),
-            Problem::NoSuchName { found, names } => {
+            JsonProblem::Shape { expected, found } => write!(f, "expected {expected}, found {found}"),
+            JsonProblem::NoSuchName { found, names } => {
                 write!(f, "no value is called `{found}`; there are {}", listed(names))
             }
-            Problem::MissingField(name) => write!(f, "field `{name}` is missing"),
-            Problem::Twice(item) => write!(f, "{item} is there twice"),
-            Problem::Excess(excess) => write!(f, "{excess}"),
-            Problem::UnknownField(name) => write!(f, "there is no field `{name}`"),
-            Problem::UnknownLabel { direction, found, names } => {
+            JsonProblem::MissingField(name) => write!(f, "field `{name}` is missing"),
+            JsonProblem::Twice(item) => write!(f, "{item} is there twice"),
+            JsonProblem::Excess(excess) => write!(f, "{excess}"),
+            JsonProblem::UnknownField(name) => write!(f, "there is no field `{name}`"),
+            JsonProblem::UnknownLabel { direction, found, names } => {
                 write!(f, "the model has no {direction} `{found}`; it has {}", listed(names))
             }
-            Problem::NotAMessage(found) => {
+            JsonProblem::NotAMessage(found) => {
                 write!(f, "expected an object with `label` and `args`, found {found}")
             }
         }

@@ -9,14 +9,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ioxide_model::collection::Items;
 use ioxide_model::number::Rational;
-use ioxide_model::sort::{CollectionKind, Ctor, Data, DataField, DataId, DataKind, Sort};
+use ioxide_model::sort::{CollectionKind, Constructor, DataField, DataId, DataKind, DataSort, Sort};
 use ioxide_model::sts::Model;
 use ioxide_model::term::TermPool;
 use ioxide_model::value::{DataValue, Value};
 use serde_json::{Map, Value as Json};
 use thiserror::Error;
 
-use super::{CodecError, Problem, collection, is_option, short, shown, value_from_json, value_to_json};
+use super::{CodecError, JsonProblem, collection, is_option, short, shown, value_from_json, value_to_json};
 use crate::limits::Excess;
 
 /// How the types of a model are written in JSON, as people wrote it down. A place is `RECORD.FIELD`.
@@ -165,7 +165,7 @@ impl JsonForm {
     fn member(
         &self,
         pool: &TermPool,
-        data: &Data,
+        data: &DataSort,
         field: &DataField,
         value: &Value,
     ) -> Option<(String, Json)> {
@@ -239,8 +239,8 @@ impl FormReading<'_> {
     fn normal_record(
         &self,
         pool: &TermPool,
-        data: &Data,
-        ctor: &Ctor,
+        data: &DataSort,
+        ctor: &Constructor,
         members: &Map<String, Json>,
     ) -> Result<Json, CodecError> {
         let mut normal = Map::new();
@@ -252,10 +252,10 @@ impl FormReading<'_> {
             let may_miss = is_option(pool, field.sort) && !self.form.null.contains(&place);
             let value = match members.get(name) {
                 None if may_miss && (self.form.is_open || self.form.absent.contains(&place)) => Json::Null,
-                None => return Err(CodecError::new(Problem::MissingField(name.to_owned()))),
+                None => return Err(CodecError::new(JsonProblem::MissingField(name.to_owned()))),
                 Some(Json::Null) if self.form.absent.contains(&place) => {
                     let expected = pool.show_sort(field.sort).trim_end_matches('?').to_owned();
-                    let problem = Problem::Shape { expected, found: "null".into() };
+                    let problem = JsonProblem::Shape { expected, found: "null".into() };
                     return Err(CodecError::new(problem).inside(name));
                 }
                 Some(found) => self.normal(pool, field.sort, found).map_err(|error| error.inside(name))?,
@@ -264,7 +264,7 @@ impl FormReading<'_> {
         }
         let lets_through = self.form.is_open && !self.form.closed.contains(&*data.name);
         match members.keys().find(|key| !lets_through && !known.contains(*key)) {
-            Some(extra) => Err(CodecError::new(Problem::UnknownField(extra.clone()))),
+            Some(extra) => Err(CodecError::new(JsonProblem::UnknownField(extra.clone()))),
             None => Ok(Json::Object(normal)),
         }
     }
@@ -274,7 +274,7 @@ impl FormReading<'_> {
         let data = pool.data(id);
         self.tries.set(self.tries.get() + 1);
         if self.tries.get() > MAX_TRIES {
-            return Err(CodecError::new(Problem::Excess(Excess::Tries { limit: MAX_TRIES })));
+            return Err(CodecError::new(JsonProblem::Excess(Excess::Tries { limit: MAX_TRIES })));
         }
         for ctor in &data.ctors {
             let Some(field) = ctor.fields.first() else {
@@ -291,17 +291,17 @@ impl FormReading<'_> {
                     return Ok(Json::Object(Map::from_iter([(ctor.name.to_string(), fields)])));
                 }
                 // It may be this case: what is not read is not another one.
-                Err(excess @ CodecError { problem: Problem::Excess(_), .. }) => return Err(excess),
+                Err(excess @ CodecError { problem: JsonProblem::Excess(_), .. }) => return Err(excess),
                 Err(_) => (),
             }
         }
-        let problem = Problem::Shape { expected: pool.show_sort(Sort::Data(id)), found: shown(json) };
+        let problem = JsonProblem::Shape { expected: pool.show_sort(Sort::Data(id)), found: shown(json) };
         Err(CodecError::new(problem))
     }
 
     /// The case that is written `json`, where cases have words of their own.
-    fn named_case(&self, data: &Data, json: &Json) -> Result<Json, CodecError> {
-        let written = |ctor: &&Ctor| self.form.cases.get(&*ctor.name);
+    fn named_case(&self, data: &DataSort, json: &Json) -> Result<Json, CodecError> {
+        let written = |ctor: &&Constructor| self.form.cases.get(&*ctor.name);
         if !data.ctors.iter().any(|ctor| written(&ctor).is_some()) {
             return Ok(json.clone());
         }
@@ -311,7 +311,7 @@ impl FormReading<'_> {
                 let names =
                     data.ctors.iter().map(|ctor| written(&ctor).map_or_else(|| ctor.name.to_string(), plain));
                 let found = plain(json);
-                Err(CodecError::new(Problem::NoSuchName { found, names: names.collect() }))
+                Err(CodecError::new(JsonProblem::NoSuchName { found, names: names.collect() }))
             }
         }
     }

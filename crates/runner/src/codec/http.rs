@@ -19,10 +19,10 @@ pub mod websocket;
 use ioxide_model::label::Label;
 use ioxide_model::sts::{Gate, GateKind, Model};
 
-use self::answer::{Answer, AnswerConfig, Fit};
-use self::capture::{CaptureConfig, Captured};
-use self::message::{Request, Response};
-use self::request::{Filling, Prepared};
+use self::answer::{AnswerConfig, AnswerFit, AnswerReader};
+use self::capture::{CaptureConfig, CapturedValues};
+use self::message::{HttpRequest, HttpResponse};
+use self::request::{PreparedRequest, TemplateValues};
 use super::form::{JsonForm, JsonFormConfig};
 use super::template::check_fields;
 use super::{BadSpeech, Undecodable};
@@ -51,16 +51,16 @@ pub struct HttpConfig {
 #[derive(Debug)]
 pub struct HttpCodec {
     base: String,
-    inputs: Vec<(String, Prepared)>,
-    outputs: Vec<(String, Answer)>,
+    inputs: Vec<(String, PreparedRequest)>,
+    outputs: Vec<(String, AnswerReader)>,
     form: JsonForm,
 }
 
 /// Where an input goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outgoing {
+pub enum OutgoingRequest {
     /// A request of its own.
-    Request(Request),
+    Request(HttpRequest),
     /// A message over the WebSocket that this input opened.
     Message(String, String),
 }
@@ -112,16 +112,22 @@ impl HttpCodec {
     ///
     /// # Errors
     /// If a value has no text where it stands.
-    pub fn encode(&self, model: &Model, label: &Label, captured: &Captured) -> Result<Outgoing, String> {
+    pub fn encode(
+        &self,
+        model: &Model,
+        label: &Label,
+        captured: &CapturedValues,
+    ) -> Result<OutgoingRequest, String> {
         let Label::Input(gate, _) = label else { return Err("only inputs can be sent".into()) };
         let name = &model.sts.gates[*gate].name;
         let Some((_, prepared)) = self.inputs.iter().find(|(other, _)| *other == **name) else {
             return Err(format!("there is no request for `{name}`"));
         };
-        let filled = prepared.filled(&self.base, Filling { model, label, form: &self.form, captured })?;
+        let filled =
+            prepared.filled(&self.base, TemplateValues { model, label, form: &self.form, captured })?;
         Ok(match prepared.over() {
-            Some(over) => Outgoing::Message(over.to_owned(), filled.body.unwrap_or_default()),
-            None => Outgoing::Request(filled),
+            Some(over) => OutgoingRequest::Message(over.to_owned(), filled.body.unwrap_or_default()),
+            None => OutgoingRequest::Request(filled),
         })
     }
 
@@ -129,13 +135,18 @@ impl HttpCodec {
     ///
     /// # Errors
     /// If it is none, or a value does not fit its field.
-    pub fn decode(&self, model: &Model, response: &Response, to: Option<&str>) -> Result<Label, Undecodable> {
+    pub fn decode(
+        &self,
+        model: &Model,
+        response: &HttpResponse,
+        to: Option<&str>,
+    ) -> Result<Label, Undecodable> {
         let mut reasons = Vec::new();
         for (name, answer) in &self.outputs {
             match answer.decode(model, &self.form, name, response, to)? {
-                Fit::Label(label) => return Ok(label),
-                Fit::Other(reason) => reasons.push(format!("{name}: {reason}")),
-                Fit::Elsewhere => (),
+                AnswerFit::Label(label) => return Ok(label),
+                AnswerFit::Other(reason) => reasons.push(format!("{name}: {reason}")),
+                AnswerFit::Elsewhere => (),
             }
         }
         let statuses = self.outputs.iter().flat_map(|(_, answer)| answer.statuses_to(to));
@@ -162,9 +173,9 @@ fn input(
     name: &str,
     request: &RequestConfig,
     config: &HttpConfig,
-) -> Result<Prepared, String> {
-    let prepared =
-        Prepared::new(request, &config.headers).map_err(|problem| format!("input `{name}`: {problem}"))?;
+) -> Result<PreparedRequest, String> {
+    let prepared = PreparedRequest::new(request, &config.headers)
+        .map_err(|problem| format!("input `{name}`: {problem}"))?;
     let is_captured = |field: &&str| config.captures.iter().any(|(other, _)| other == field);
     check_fields(model, name, GateKind::Input, prepared.fields().filter(|field| !is_captured(field)))?;
     if let Some(over) = prepared.over()
@@ -175,8 +186,8 @@ fn input(
     Ok(prepared)
 }
 
-fn output(model: &Model, name: &str, answer: &AnswerConfig) -> Result<Answer, String> {
-    let answer = Answer::new(answer).map_err(|problem| format!("output `{name}`: {problem}"))?;
+fn output(model: &Model, name: &str, answer: &AnswerConfig) -> Result<AnswerReader, String> {
+    let answer = AnswerReader::new(answer).map_err(|problem| format!("output `{name}`: {problem}"))?;
     check_fields(model, name, GateKind::Output, answer.fields().into_iter())?;
     answer.covers(model, name)?;
     Ok(answer)
@@ -187,13 +198,20 @@ impl RequestConfig {
     ///
     /// # Errors
     /// If something is wrong with it.
-    pub fn plain(&self, headers: &[(String, String)], base: &str, model: &Model) -> Result<Request, String> {
-        let prepared = Prepared::new(self, headers)?;
-        let (form, captured) = (JsonForm::default(), Captured::default());
+    pub fn plain(
+        &self,
+        headers: &[(String, String)],
+        base: &str,
+        model: &Model,
+    ) -> Result<HttpRequest, String> {
+        let prepared = PreparedRequest::new(self, headers)?;
+        let (form, captured) = (JsonForm::default(), CapturedValues::default());
         match prepared.fields().next() {
             Some(field) => Err(format!("there is no `{field}` here")),
-            None => prepared
-                .filled(base, Filling { model, label: &Label::Quiescence, form: &form, captured: &captured }),
+            None => prepared.filled(
+                base,
+                TemplateValues { model, label: &Label::Quiescence, form: &form, captured: &captured },
+            ),
         }
     }
 }

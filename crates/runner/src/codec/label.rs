@@ -7,11 +7,11 @@ use ioxide_model::value::Value;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
-use super::{CodecError, Problem, named_values, value_to_json};
+use super::{CodecError, JsonProblem, named_values, value_to_json};
 
 /// A message in wire form.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Message {
+pub struct WireMessage {
     /// The name of its gate.
     pub label: String,
     /// The value of every field, by name.
@@ -21,9 +21,9 @@ pub struct Message {
 
 /// The message of `label`; `None` for silence and delays.
 #[must_use]
-pub fn label_to_json(pool: &TermPool, sts: &Sts, label: &Label) -> Option<Message> {
+pub fn label_to_json(pool: &TermPool, sts: &Sts, label: &Label) -> Option<WireMessage> {
     match label {
-        Label::Input(gate, values) | Label::Output(gate, values) => Some(Message {
+        Label::Input(gate, values) | Label::Output(gate, values) => Some(WireMessage {
             label: sts.gates[*gate].name.to_string(),
             args: args_to_json(pool, &sts.gates[*gate], values),
         }),
@@ -44,7 +44,7 @@ pub fn args_to_json(pool: &TermPool, gate: &Gate, values: &[Value]) -> Map<Strin
 /// If there is no such gate in this direction, or a field is missing, unknown or of another shape.
 pub fn label_from_json(
     model: &Model,
-    message: &Message,
+    message: &WireMessage,
     is_wanted: fn(GateKind) -> bool,
 ) -> Result<Label, CodecError> {
     let (gate, wanted) = gate_of(&model.sts, &message.label, is_wanted)?;
@@ -70,5 +70,5 @@ fn unknown(sts: &Sts, name: &str, is_wanted: fn(GateKind) -> bool) -> CodecError
     let wanted = |gate: &&Gate| gate.kind != GateKind::Internal && is_wanted(gate.kind);
     let names = sts.gates.iter().filter(wanted).map(|gate| gate.name.to_string()).collect();
     let direction = if is_wanted(GateKind::Output) { "output" } else { "input" };
-    CodecError::new(Problem::UnknownLabel { direction, found: name.to_owned(), names })
+    CodecError::new(JsonProblem::UnknownLabel { direction, found: name.to_owned(), names })
 }

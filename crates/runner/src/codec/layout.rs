@@ -30,43 +30,43 @@ mod write;
 
 use std::fmt;
 
-pub use self::check::Check;
-pub use self::number::{Endian, Number, Width};
+pub use self::check::Checksum;
+pub use self::number::{Endian, NumberLayout, Width};
 pub use self::parse::BadLayout;
 
 /// What stands where in the bytes of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Layout {
-    items: Vec<Item>,
+pub struct MessageLayout {
+    items: Vec<LayoutItem>,
 }
 
 /// A part of a layout.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Item {
+enum LayoutItem {
     Const(Vec<u8>),
-    Number(Number, What),
+    Number(NumberLayout, NumberRole),
     /// Bits of a number, most significant first.
-    Bits(Number, Vec<(u32, What)>),
+    Bits(NumberLayout, Vec<(u32, NumberRole)>),
     Bytes {
         field: String,
-        form: Form,
-        extent: Extent,
+        form: FieldForm,
+        extent: FieldExtent,
     },
-    Check(Check, Endian),
+    Check(Checksum, Endian),
     Skip(usize),
 }
 
 /// What a number is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum What {
+enum NumberRole {
     Field(String, Vec<(String, i128)>),
     Const(i128),
-    Len(Of, i128),
+    Len(LengthOf, i128),
 }
 
 /// What a length counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Of {
+enum LengthOf {
     Field(String),
     Message,
     Rest,
@@ -74,7 +74,7 @@ enum Of {
 
 /// What the bytes of a field are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum FieldForm {
     /// UTF-8.
     Text,
     /// Bytes, two hexadecimal digits each.
@@ -83,7 +83,7 @@ pub enum Form {
 
 /// Where the bytes of a field end.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Extent {
+enum FieldExtent {
     Fixed(usize),
     /// After as many as a length before says.
     Counted,
@@ -94,7 +94,7 @@ enum Extent {
 
 /// A value as layouts know it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Datum {
+pub enum LayoutValue {
     /// A number.
     Number(i128),
     /// Bytes.
@@ -103,50 +103,50 @@ pub enum Datum {
 
 /// How a field is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape<'l> {
+pub enum FieldShape<'l> {
     /// As a number, which may stand for a name.
     Number(&'l [(String, i128)]),
     /// As bytes.
-    Bytes(Form),
+    Bytes(FieldForm),
 }
 
 /// Why bytes are not the message of a layout.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Misfit {
+pub struct LayoutMismatch {
     /// Where it was noticed.
     pub at: usize,
     /// What is wrong there.
     pub problem: String,
 }
 
-impl fmt::Display for Misfit {
+impl fmt::Display for LayoutMismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "at byte {}: {}", self.at, self.problem)
     }
 }
 
-impl Layout {
+impl MessageLayout {
     /// The fields and how they are written, in order.
-    pub fn fields(&self) -> impl Iterator<Item = (&str, Shape<'_>)> {
-        self.items.iter().flat_map(Item::fields)
+    pub fn fields(&self) -> impl Iterator<Item = (&str, FieldShape<'_>)> {
+        self.items.iter().flat_map(LayoutItem::fields)
     }
 }
 
-impl What {
-    fn field(&self) -> Option<(&str, Shape<'_>)> {
+impl NumberRole {
+    fn field(&self) -> Option<(&str, FieldShape<'_>)> {
         match self {
-            Self::Field(name, names) => Some((name, Shape::Number(names))),
+            Self::Field(name, names) => Some((name, FieldShape::Number(names))),
             Self::Const(_) | Self::Len(..) => None,
         }
     }
 }
 
-impl Item {
-    fn fields(&self) -> Vec<(&str, Shape<'_>)> {
+impl LayoutItem {
+    fn fields(&self) -> Vec<(&str, FieldShape<'_>)> {
         match self {
             Self::Number(_, what) => what.field().into_iter().collect(),
             Self::Bits(_, parts) => parts.iter().filter_map(|(_, what)| what.field()).collect(),
-            Self::Bytes { field, form, .. } => vec![(field, Shape::Bytes(*form))],
+            Self::Bytes { field, form, .. } => vec![(field, FieldShape::Bytes(*form))],
             Self::Const(_) | Self::Check(..) | Self::Skip(_) => Vec::new(),
         }
     }
@@ -156,7 +156,7 @@ impl Item {
         match self {
             Self::Const(bytes) => Some(bytes.len()),
             Self::Number(number, _) | Self::Bits(number, _) => number.fixed(),
-            Self::Bytes { extent: Extent::Fixed(count), .. } | Self::Skip(count) => Some(*count),
+            Self::Bytes { extent: FieldExtent::Fixed(count), .. } | Self::Skip(count) => Some(*count),
             Self::Bytes { .. } => None,
             Self::Check(check, _) => Some(check.width()),
         }

@@ -31,12 +31,12 @@ pub struct Overlap {
     /// The output.
     pub later: String,
     /// What they share.
-    pub shared: Shared,
+    pub shared: SharedTexts,
 }
 
 /// What two patterns share.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Shared {
+pub enum SharedTexts {
     /// All that the later one matches.
     All,
     /// This text, and not all.
@@ -49,20 +49,20 @@ impl fmt::Display for Overlap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { earlier, later, shared } = self;
         match shared {
-            Shared::All if earlier == "more" => {
+            SharedTexts::All if earlier == "more" => {
                 write!(f, "`{later}` is never seen: every text of it goes on, as `more` says")
             }
-            Shared::All => {
+            SharedTexts::All => {
                 write!(f, "`{later}` is never seen: every text of it is `{earlier}`, which stands before it")
             }
-            Shared::Text(text) => {
+            SharedTexts::Text(text) => {
                 let text = cut(&text.escape_debug().to_string(), 60);
                 write!(
                     f,
                     "\"{text}\" is `{earlier}` and `{later}`; it is taken for `{earlier}`, which stands first"
                 )
             }
-            Shared::Unknown => {
+            SharedTexts::Unknown => {
                 write!(
                     f,
                     "no constant tells `{earlier}` from `{later}`; `{earlier}`, which stands first, is taken where both fit"
@@ -84,12 +84,12 @@ pub fn of_texts(config: &TextConfig) -> Vec<Overlap> {
             let relation =
                 first.as_ref().zip(second.as_ref()).and_then(|(first, second)| relation(first, second));
             let shared = match relation {
-                Some(Relation { both: Some(_), only_second: false, .. }) => Shared::All,
+                Some(PatternRelation { both: Some(_), only_second: false, .. }) => SharedTexts::All,
                 // What `more` hides of an output in part is how multi-line answers are written.
-                Some(Relation { both: Some(text), only_first: true, only_second: true })
+                Some(PatternRelation { both: Some(text), only_first: true, only_second: true })
                     if *earlier != "more" =>
                 {
-                    Shared::Text(text)
+                    SharedTexts::Text(text)
                 }
                 _ => continue,
             };
@@ -107,16 +107,16 @@ pub fn of_layouts(config: &BinaryConfig) -> Vec<Overlap> {
         for (earlier, first) in &config.outputs[..n] {
             if first.is_ambiguous_before(second) {
                 let (earlier, later) = (earlier.clone(), later.clone());
-                found.push(Overlap { earlier, later, shared: Shared::Unknown });
+                found.push(Overlap { earlier, later, shared: SharedTexts::Unknown });
             }
         }
     }
     found
 }
 
-type Machine = dense::DFA<Vec<u32>>;
+type PatternMachine = dense::DFA<Vec<u32>>;
 
-fn machine(pattern: &str) -> Option<Machine> {
+fn machine(pattern: &str) -> Option<PatternMachine> {
     let config = dense::Config::new()
         .start_kind(StartKind::Anchored)
         .accelerate(false)
@@ -127,18 +127,18 @@ fn machine(pattern: &str) -> Option<Machine> {
 
 /// How the texts of two patterns lie.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Relation {
+struct PatternRelation {
     both: Option<String>,
     only_first: bool,
     only_second: bool,
 }
 
 /// `None` if it cannot be decided within bounds.
-fn relation(first: &Machine, second: &Machine) -> Option<Relation> {
+fn relation(first: &PatternMachine, second: &PatternMachine) -> Option<PatternRelation> {
     let input = Input::new("").anchored(Anchored::Yes);
     let start = (first.start_state_forward(&input).ok()?, second.start_state_forward(&input).ok()?);
     let bytes = representatives(first, second);
-    let mut relation = Relation::default();
+    let mut relation = PatternRelation::default();
     // Every pair with the pair and byte it was reached by; broadest first, so a text is a shortest one.
     let mut seen: IndexMap<(StateID, StateID), Option<(usize, u8)>> = IndexMap::from([(start, None)]);
     let mut queue = VecDeque::from([0]);
@@ -171,12 +171,12 @@ fn relation(first: &Machine, second: &Machine) -> Option<Relation> {
     Some(relation)
 }
 
-fn is_end(machine: &Machine, state: StateID) -> bool {
+fn is_end(machine: &PatternMachine, state: StateID) -> bool {
     machine.is_match_state(machine.next_eoi_state(state))
 }
 
 /// One byte of every kind that the two machines tell apart, plain ones first.
-fn representatives(first: &Machine, second: &Machine) -> Vec<u8> {
+fn representatives(first: &PatternMachine, second: &PatternMachine) -> Vec<u8> {
     let plain = (b'a'..=b'z').chain(b'0'..=b'9').chain(b' '..=b'~');
     let mut kinds = IndexMap::new();
     for byte in plain.chain(0..=255) {
@@ -199,7 +199,7 @@ fn text_of(seen: &IndexMap<(StateID, StateID), Option<(usize, u8)>>, mut at: usi
 mod tests {
     use super::*;
 
-    fn told(more: Option<&str>, outputs: &[(&str, &str)]) -> Vec<String> {
+    fn overlap_texts(more: Option<&str>, outputs: &[(&str, &str)]) -> Vec<String> {
         let outputs = outputs.iter().map(|(name, text)| ((*name).into(), (*text).into())).collect();
         let config = TextConfig { outputs, more: more.map(Into::into), ..TextConfig::default() };
         of_texts(&config).iter().map(ToString::to_string).collect()
@@ -208,20 +208,20 @@ mod tests {
     #[test]
     fn patterns_that_share_texts_are_told_with_one() {
         let none: [String; 0] = [];
-        assert_eq!(told(None, &[("A", "a+"), ("B", "b+"), ("REST", "(?s).*")]), none);
+        assert_eq!(overlap_texts(None, &[("A", "a+"), ("B", "b+"), ("REST", "(?s).*")]), none);
         assert_eq!(
-            told(None, &[("A", "[ab]+"), ("B", "[bc]+")]),
+            overlap_texts(None, &[("A", "[ab]+"), ("B", "[bc]+")]),
             ["\"b\" is `A` and `B`; it is taken for `A`, which stands first"]
         );
         assert_eq!(
-            told(None, &[("REST", ".*"), ("OK", "ok")]),
+            overlap_texts(None, &[("REST", ".*"), ("OK", "ok")]),
             ["`OK` is never seen: every text of it is `REST`, which stands before it"]
         );
         assert_eq!(
-            told(Some("[0-9]+-.*"), &[("OK", "250-.*"), ("TEXT", r"(250-.*\n)*250 .*")]),
+            overlap_texts(Some("[0-9]+-.*"), &[("OK", "250-.*"), ("TEXT", r"(250-.*\n)*250 .*")]),
             ["`OK` is never seen: every text of it goes on, as `more` says"]
         );
-        assert_eq!(told(None, &[("A", r"ok (?P<n>\d+)"), ("B", "ok 7")]).len(), 1);
+        assert_eq!(overlap_texts(None, &[("A", r"ok (?P<n>\d+)"), ("B", "ok 7")]).len(), 1);
     }
 
     /// The second opinion: all texts of up to four letters.

@@ -11,11 +11,11 @@ use ioxide_model::value::Value;
 
 /// A text with holes for the fields of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Template(Vec<Piece>);
+pub(super) struct TextTemplate(Vec<TemplatePiece>);
 
 /// A part of a template.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Piece {
+enum TemplatePiece {
     Text(String),
     Field(String),
     /// The length of these in bytes.
@@ -26,9 +26,9 @@ enum Piece {
 
 /// Templates by name, for use in others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Parts(Vec<(String, Template)>);
+pub(super) struct NamedTemplates(Vec<(String, TextTemplate)>);
 
-impl Parts {
+impl NamedTemplates {
     /// Reads templates, each of which may use those before it.
     pub(super) fn new(all: &[(String, String)]) -> Result<Self, String> {
         let mut parts = Self::default();
@@ -37,7 +37,7 @@ impl Parts {
                 return Err(format!("part `{name}`: this is no name"));
             }
             let template =
-                Template::with(text, &parts).map_err(|problem| format!("part `{name}`: {problem}"))?;
+                TextTemplate::with(text, &parts).map_err(|problem| format!("part `{name}`: {problem}"))?;
             parts.0.push((name.clone(), template));
         }
         Ok(parts)
@@ -53,17 +53,17 @@ impl Parts {
         }
     }
 
-    fn get(&self, name: &str) -> Option<&Template> {
+    fn get(&self, name: &str) -> Option<&TextTemplate> {
         self.0.iter().find(|(other, _)| other == name).map(|(_, template)| template)
     }
 
     /// What a name stands for.
-    fn pieces(&self, name: &str) -> Vec<Piece> {
-        self.get(name).map_or_else(|| vec![Piece::Field(name.to_owned())], |part| part.0.clone())
+    fn pieces(&self, name: &str) -> Vec<TemplatePiece> {
+        self.get(name).map_or_else(|| vec![TemplatePiece::Field(name.to_owned())], |part| part.0.clone())
     }
 }
 
-impl Piece {
+impl TemplatePiece {
     /// The fields it has holes for.
     fn fields(&self) -> Box<dyn Iterator<Item = &str> + '_> {
         match self {
@@ -74,26 +74,26 @@ impl Piece {
     }
 }
 
-impl Template {
+impl TextTemplate {
     /// Reads a template.
     pub(super) fn new(text: &str) -> Result<Self, String> {
-        Self::with(text, &Parts::default())
+        Self::with(text, &NamedTemplates::default())
     }
 
     /// Reads a template that may use these parts.
-    pub(super) fn with(text: &str, parts: &Parts) -> Result<Self, String> {
+    pub(super) fn with(text: &str, parts: &NamedTemplates) -> Result<Self, String> {
         pieces_of(text, parts).map(Self)
     }
 
     /// The fields it has holes for.
     pub(super) fn fields(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().flat_map(Piece::fields)
+        self.0.iter().flat_map(TemplatePiece::fields)
     }
 
     /// Whether the text tells the length of this field, or of something it is in.
     pub(super) fn counts(&self, field: &str) -> bool {
-        let lengths = self.0.iter().filter(|piece| matches!(piece, Piece::Len(_)));
-        lengths.flat_map(Piece::fields).any(|other| other == field)
+        let lengths = self.0.iter().filter(|piece| matches!(piece, TemplatePiece::Len(_)));
+        lengths.flat_map(TemplatePiece::fields).any(|other| other == field)
     }
 
     /// The text for a message; `shown` writes a value of a field.
@@ -108,9 +108,10 @@ impl Template {
 
     /// The field it is, if it is one field and nothing else.
     pub(super) fn only_field(&self) -> Option<&str> {
-        let mut pieces = self.0.iter().filter(|piece| !matches!(piece, Piece::Text(text) if text.is_empty()));
+        let mut pieces =
+            self.0.iter().filter(|piece| !matches!(piece, TemplatePiece::Text(text) if text.is_empty()));
         match (pieces.next(), pieces.next()) {
-            (Some(Piece::Field(field)), None) => Some(field),
+            (Some(TemplatePiece::Field(field)), None) => Some(field),
             _ => None,
         }
     }
@@ -141,17 +142,17 @@ impl Template {
 }
 
 fn fill(
-    pieces: &[Piece],
+    pieces: &[TemplatePiece],
     shown: &dyn Fn(&str) -> Result<String, String>,
     count: &dyn Fn(&str) -> Result<usize, String>,
 ) -> Result<String, String> {
     let mut text = String::new();
     for piece in pieces {
         match piece {
-            Piece::Text(fixed) => text.push_str(fixed),
-            Piece::Field(field) => text.push_str(&shown(field)?),
-            Piece::Len(pieces) => text.push_str(&fill(pieces, shown, count)?.len().to_string()),
-            Piece::Count(field, more) => text.push_str(&(count(field)? + more).to_string()),
+            TemplatePiece::Text(fixed) => text.push_str(fixed),
+            TemplatePiece::Field(field) => text.push_str(&shown(field)?),
+            TemplatePiece::Len(pieces) => text.push_str(&fill(pieces, shown, count)?.len().to_string()),
+            TemplatePiece::Count(field, more) => text.push_str(&(count(field)? + more).to_string()),
         }
     }
     Ok(text)
@@ -168,7 +169,7 @@ pub(super) fn value_of<'l>(model: &Model, label: &'l Label, field: &str) -> Resu
     value.ok_or_else(|| format!("`{}` has no field `{field}`", gate.name))
 }
 
-fn pieces_of(text: &str, parts: &Parts) -> Result<Vec<Piece>, String> {
+fn pieces_of(text: &str, parts: &NamedTemplates) -> Result<Vec<TemplatePiece>, String> {
     let mut pieces = Vec::new();
     let (mut fixed, mut rest) = (String::new(), text);
     while let Some(at) = rest.find(['{', '}']) {
@@ -181,21 +182,21 @@ fn pieces_of(text: &str, parts: &Parts) -> Result<Vec<Piece>, String> {
         }
         let inner = tail.strip_prefix('{').and_then(|tail| tail.split_once('}'));
         let (hole, after) = inner.ok_or("a brace alone; write `{{` or `}}` for one")?;
-        pieces.push(Piece::Text(std::mem::take(&mut fixed)));
+        pieces.push(TemplatePiece::Text(std::mem::take(&mut fixed)));
         if let Some(count) = hole.strip_prefix("count(").and_then(|hole| hole.split_once(')')) {
-            pieces.push(Piece::Count(count.0.to_owned(), more_of(count.1)?));
+            pieces.push(TemplatePiece::Count(count.0.to_owned(), more_of(count.1)?));
             rest = after;
             continue;
         }
         match hole.strip_prefix("len(").and_then(|name| name.strip_suffix(')')) {
             Some("") => return Err("`len()` needs a name; write `{len(FIELD)}`".into()),
-            Some(name) => pieces.push(Piece::Len(parts.pieces(name))),
+            Some(name) => pieces.push(TemplatePiece::Len(parts.pieces(name))),
             None => pieces.extend(parts.pieces(hole)),
         }
         rest = after;
     }
     fixed.push_str(rest);
-    pieces.push(Piece::Text(fixed));
+    pieces.push(TemplatePiece::Text(fixed));
     Ok(pieces)
 }
 

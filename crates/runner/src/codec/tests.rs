@@ -1,4 +1,4 @@
-use ioxide_model::sort::{Data, DataKind};
+use ioxide_model::sort::{DataKind, DataSort};
 use proptest::prelude::*;
 
 use super::*;
@@ -55,14 +55,14 @@ fn long_numbers_are_more_than_is_read() {
     for sort in [Sort::Int, Sort::Real, Sort::Range { lo: 0, hi: 2 }] {
         for text in [&long, "1e99999", "1e-99999", "1e99999999999999", &format!("0.{long}")] {
             let problem = read(sort, text).unwrap_err().problem;
-            assert_eq!(problem, Problem::Excess(Excess::digits()), "{}", &text[..text.len().min(20)]);
+            assert_eq!(problem, JsonProblem::Excess(Excess::digits()), "{}", &text[..text.len().min(20)]);
         }
     }
     assert_eq!(
         read(Sort::Real, &format!("\"1/{long}\"")).unwrap_err().problem,
-        Problem::Excess(Excess::digits())
+        JsonProblem::Excess(Excess::digits())
     );
-    assert!(matches!(read(Sort::Real, "\"x\"").unwrap_err().problem, Problem::Shape { .. }));
+    assert!(matches!(read(Sort::Real, "\"x\"").unwrap_err().problem, JsonProblem::Shape { .. }));
     assert!(read(Sort::Int, &long[1..]).is_ok());
 }
 
@@ -88,12 +88,14 @@ struct World {
 impl World {
     fn new() -> Self {
         let mut pool = TermPool::new();
-        let plain = |name: &str| Ctor { name: name.into(), fields: vec![] };
+        let plain = |name: &str| Constructor { name: name.into(), fields: vec![] };
         let field = |name: &str, sort| DataField { name: name.into(), sort };
-        let data = |name: &str, kind, ctors| Data { name: name.into(), kind, ctors };
+        let data = |name: &str, kind, ctors| DataSort { name: name.into(), kind, ctors };
         let colour = pool.declare_data(data("Colour", DataKind::Enum, vec![plain("Red"), plain("Green")]));
-        let ctor =
-            Ctor { name: "Point".into(), fields: vec![field("x", Sort::Int), field("ok", Sort::Bool)] };
+        let ctor = Constructor {
+            name: "Point".into(),
+            fields: vec![field("x", Sort::Int), field("ok", Sort::Bool)],
+        };
         let point = pool.declare_data(data("Point", DataKind::Record, vec![ctor]));
         Self { pool, colour, point }
     }

@@ -2,7 +2,7 @@
 //!
 //! In a template `{field}` stands for a value, `{len(field)}` for its length in bytes, `{count(field)}` for
 //! the number of its items, and `{{`, `}}` for braces. A pattern is a regular expression for a whole message; its named groups are fields,
-//! and a group that took no part is `none`. What a whole message is, [`Joining`] says: a text is asked
+//! and a group that took no part is `none`. What a whole message is, [`FrameJoining`] says: a text is asked
 //! first whether it goes on, and only then held against the patterns, in their order.
 //!
 //! *Promises.* The first pattern that matches is the message: the same text is always the same
@@ -22,13 +22,13 @@ use ioxide_model::sts::{Gate, GateKind, Model};
 use ioxide_model::term::TermPool;
 use ioxide_model::value::Value;
 
-use super::template::{Parts, Template, check_fields, plain_text};
-use super::{BadSpeech, Message, Undecodable, label_from_json};
+use super::template::{NamedTemplates, TextTemplate, check_fields, plain_text};
+use super::{BadSpeech, Undecodable, WireMessage, label_from_json};
 use crate::line::cut;
 
 use self::items::ItemsCodec;
 pub use self::items::{ItemWords, ItemsConfig};
-pub use self::joining::{Begun, Joining, Need, Then};
+pub use self::joining::{AnnouncedFrame, FrameJoining, FrameNeed, UnfinishedMessage};
 
 /// How messages are written, as people wrote it down.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -53,7 +53,7 @@ pub struct CountedConfig {
     /// A pattern for the whole frame; its group `n` is the number.
     pub frame: String,
     /// What it counts.
-    pub then: Then,
+    pub then: AnnouncedFrame,
     /// Whether the message goes on after that, whatever it was.
     pub more: bool,
 }
@@ -61,9 +61,9 @@ pub struct CountedConfig {
 /// Reads and writes the messages of one model.
 #[derive(Debug)]
 pub struct TextCodec {
-    inputs: Vec<(String, Template)>,
+    inputs: Vec<(String, TextTemplate)>,
     outputs: Vec<(String, Regex)>,
-    joining: Joining,
+    joining: FrameJoining,
     items: Vec<(String, ItemsCodec)>,
 }
 
@@ -76,17 +76,17 @@ impl TextConfig {
         let mut parts = Vec::new();
         for part in &self.parts {
             parts.push(part.clone());
-            Parts::new(&parts).map_err(|problem| ("parts", Some(part.0.as_str()), problem))?;
+            NamedTemplates::new(&parts).map_err(|problem| ("parts", Some(part.0.as_str()), problem))?;
         }
-        let parts = Parts::new(&parts).map_err(|problem| ("parts", None, problem))?;
+        let parts = NamedTemplates::new(&parts).map_err(|problem| ("parts", None, problem))?;
         for (name, text) in &self.inputs {
-            Template::with(text, &parts).map_err(|problem| ("inputs", Some(name.as_str()), problem))?;
+            TextTemplate::with(text, &parts).map_err(|problem| ("inputs", Some(name.as_str()), problem))?;
         }
         for (name, text) in &self.outputs {
             whole(text).map_err(|problem| ("outputs", Some(name.as_str()), problem))?;
         }
-        Joining::new(self.more.as_deref(), &[]).map_err(|problem| ("more", None, problem))?;
-        Joining::new(None, &self.counted).map_err(|problem| ("counted", None, problem))?;
+        FrameJoining::new(self.more.as_deref(), &[]).map_err(|problem| ("more", None, problem))?;
+        FrameJoining::new(None, &self.counted).map_err(|problem| ("counted", None, problem))?;
         for (field, items) in &self.items {
             ItemsCodec::new(items).map_err(|problem| ("items", Some(field.as_str()), problem))?;
         }
@@ -100,9 +100,10 @@ impl TextCodec {
     /// # Errors
     /// If a template or a pattern is missing or wrong; the error names the message.
     pub fn new(config: &TextConfig, model: &Model) -> Result<Self, BadSpeech> {
-        let joining = Joining::new(config.more.as_deref(), &config.counted);
+        let joining = FrameJoining::new(config.more.as_deref(), &config.counted);
         let joining = joining.map_err(|problem| BadSpeech { key: Vec::new(), problem })?;
-        let parts = Parts::new(&config.parts).map_err(|problem| BadSpeech::table("parts", problem))?;
+        let parts =
+            NamedTemplates::new(&config.parts).map_err(|problem| BadSpeech::table("parts", problem))?;
         let mut items = Vec::with_capacity(config.items.len());
         for (field, described) in &config.items {
             let made = ItemsCodec::new(described).and_then(|items| items.check(model, field).map(|()| items));
@@ -145,7 +146,7 @@ impl TextCodec {
 
     /// How frames are joined to messages.
     #[must_use]
-    pub fn joining(&self) -> Joining {
+    pub fn joining(&self) -> FrameJoining {
         self.joining.clone()
     }
 
@@ -181,7 +182,7 @@ impl TextCodec {
     pub fn decode(&self, model: &Model, text: &str) -> Result<Label, Undecodable> {
         for (name, pattern) in &self.outputs {
             let Some(groups) = pattern.captures(text) else { continue };
-            let message = Message { label: name.clone(), args: self.args(model, name, &groups)? };
+            let message = WireMessage { label: name.clone(), args: self.args(model, name, &groups)? };
             return Ok(label_from_json(model, &message, |kind| kind == GateKind::Output)?);
         }
         Err("no pattern matches".into())
@@ -224,9 +225,9 @@ fn unbroken(text: String, is_allowed: impl Fn(&str) -> bool) -> Result<String, S
     if is_allowed(&text) { Ok(text) } else { Err(format!("the value {text:?} would break the framing")) }
 }
 
-fn input(model: &Model, name: &str, text: &str, parts: &Parts) -> Result<Template, String> {
+fn input(model: &Model, name: &str, text: &str, parts: &NamedTemplates) -> Result<TextTemplate, String> {
     let wrong = |problem| format!("input `{name}`: {problem}");
-    let template = Template::with(text, parts).map_err(wrong)?;
+    let template = TextTemplate::with(text, parts).map_err(wrong)?;
     check_fields(model, name, GateKind::Input, template.fields())?;
     parts.are_no_fields(model, name).map_err(wrong)?;
     Ok(template)

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use ioxide_model::collection::CollectionValue;
 use ioxide_model::label::Label;
-use ioxide_model::sort::{CollectionId, CollectionKind, Ctor, DataKind, Sort};
+use ioxide_model::sort::{CollectionId, CollectionKind, Constructor, DataKind, Sort};
 use ioxide_model::sts::{GateId, Sts};
 use ioxide_model::term::TermPool;
 use ioxide_model::value::{DataValue, Value};
@@ -16,14 +16,14 @@ use crate::limits::max_digits;
 
 /// A gate, and a value for each field that was written.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Typed {
+pub struct TypedMessage {
     /// The gate.
     pub gate: GateId,
     /// One for each field, in order.
     pub values: Vec<Option<Value>>,
 }
 
-impl Typed {
+impl TypedMessage {
     /// The label, if every field has a value.
     #[must_use]
     pub fn label(&self, sts: &Sts) -> Option<Label> {
@@ -35,7 +35,7 @@ impl Typed {
 ///
 /// # Errors
 /// What is wrong with it, for people.
-pub fn read(pool: &TermPool, sts: &Sts, text: &str) -> Result<Typed, String> {
+pub fn read(pool: &TermPool, sts: &Sts, text: &str) -> Result<TypedMessage, String> {
     let text = text.trim().trim_start_matches(['?', '!']);
     let (name, rest) = text.split_at(text.find('(').unwrap_or(text.len()));
     let name = name.trim();
@@ -60,7 +60,7 @@ pub fn read(pool: &TermPool, sts: &Sts, text: &str) -> Result<Typed, String> {
             })?;
         values[at] = Some(value_of(pool, pool.var_info(fields[at]).sort, value.trim())?);
     }
-    Ok(Typed { gate, values })
+    Ok(TypedMessage { gate, values })
 }
 
 fn unknown(sts: &Sts, name: &str) -> String {
@@ -210,7 +210,12 @@ fn code_point(rest: &mut std::str::Chars<'_>) -> Option<char> {
     char::from_u32(u32::from_str_radix(digits, 16).ok()?)
 }
 
-fn arguments(pool: &TermPool, ctor: &Ctor, kind: DataKind, text: &str) -> Result<Arc<[Value]>, String> {
+fn arguments(
+    pool: &TermPool,
+    ctor: &Constructor,
+    kind: DataKind,
+    text: &str,
+) -> Result<Arc<[Value]>, String> {
     let inner = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or("");
     let parts = split(inner);
     if parts.len() != ctor.fields.len() {
@@ -233,7 +238,7 @@ fn arguments(pool: &TermPool, ctor: &Ctor, kind: DataKind, text: &str) -> Result
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ioxide_lang::{Options, load};
+    use ioxide_lang::{LoadOptions, load};
     use ioxide_model::source::Sources;
     use ioxide_model::sts::Model;
 
@@ -243,7 +248,7 @@ mod tests {
             state s { a: on A b: on B c: emit C } }";
         let mut sources = Sources::new();
         let file = sources.add("m.iox", text);
-        let loaded = load(&sources, file, &Options::default());
+        let loaded = load(&sources, file, &LoadOptions::default());
         loaded.model.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics))
     }
 

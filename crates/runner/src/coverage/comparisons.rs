@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ioxide_model::sts::SwitchId;
-use ioxide_model::term::{Node, Term, VarId};
+use ioxide_model::term::{Term, TermNode, VarId};
 use ioxide_symex::Ctx;
 use ioxide_testgen::data::{comparisons_of, is_comparison};
 
@@ -54,7 +54,7 @@ fn instants(cx: &Ctx<'_>, id: SwitchId) -> Vec<Term> {
 /// Both sides of a comparison that has an edge.
 pub(super) fn sides(cx: &Ctx<'_>, comparison: Term) -> Option<(Term, Term)> {
     match *cx.pool.node(comparison) {
-        Node::Le(a, b) | Node::Lt(a, b) => Some((a, b)),
+        TermNode::Le(a, b) | TermNode::Lt(a, b) => Some((a, b)),
         _ => None,
     }
 }

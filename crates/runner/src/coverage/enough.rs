@@ -13,12 +13,12 @@ use super::told::CoverageTold;
 
 /// What is still waited for.
 #[derive(Debug)]
-pub struct Enough {
+pub struct EnoughCoverage {
     /// `None` if the items are too many to be enumerated.
     missing: Mutex<Option<BTreeSet<CoverageItem>>>,
 }
 
-impl Enough {
+impl EnoughCoverage {
     /// Waits for all of `measure` in the model of `cx`.
     pub fn new(cx: &mut Ctx<'_>, measure: Measure) -> Self {
         let mut all = possible(cx, &mut Comparisons::default(), &[measure], &|_| false);

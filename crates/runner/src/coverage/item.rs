@@ -1,6 +1,6 @@
 //! What data and history can be covered beside switches: one item each.
 //!
-//! Switch coverage (000) says nothing of values and of what came before. These items do: which switch followed which,
+//! Switch coverage ([BT19]) says nothing of values and of what came before. These items do: which switch followed which,
 //! on which side of a comparison the values of an input were, what kind of value a field had, and to what it was
 //! equal. Comparisons with clocks are instants: before, at and after a deadline or the edge of a guard.
 

@@ -1,6 +1,6 @@
 //! What one input exercises: classes, equalities, sides of comparisons.
 
-use ioxide_model::concrete::State;
+use ioxide_model::concrete::ConcreteState;
 use ioxide_model::sort::Sort;
 use ioxide_model::sts::{GateId, SwitchId};
 use ioxide_model::term::TermPool;
@@ -31,7 +31,12 @@ pub(super) fn of_values(cx: &Ctx<'_>, gate: GateId, values: &[Value]) -> Vec<Cov
 }
 
 /// The fields that are equal to what `state` stores.
-pub(super) fn of_stored(cx: &Ctx<'_>, gate: GateId, values: &[Value], state: &State) -> Vec<CoverageItem> {
+pub(super) fn of_stored(
+    cx: &Ctx<'_>,
+    gate: GateId,
+    values: &[Value],
+    state: &ConcreteState,
+) -> Vec<CoverageItem> {
     let mut items = Vec::new();
     for (var, held) in cx.sts.vars.iter().enumerate().take(MAX_STORED) {
         let Some(stored) = state.values.get(held.var) else { continue };
@@ -50,7 +55,7 @@ pub(super) fn of_comparisons(
     known: &mut Comparisons,
     id: SwitchId,
     values: &[Value],
-    state: &State,
+    state: &ConcreteState,
 ) -> Vec<CoverageItem> {
     let gate = cx.sts.switches[id].gate;
     let fields: Valuation = cx.sts.gates[gate].fields.iter().copied().zip(values.iter().cloned()).collect();

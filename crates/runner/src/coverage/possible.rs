@@ -8,10 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ioxide_model::sort::Sort;
 use ioxide_model::sts::{GateId, GateKind, LocId, Sts, SwitchId};
-use ioxide_model::term::{Node, Substitution, Term, TermPool};
+use ioxide_model::term::{Substitution, Term, TermNode, TermPool};
 use ioxide_model::value::Value;
-use ioxide_smt::solver::{Decision, Solver as _};
-use ioxide_smt::stack::{Choice, Config, Stack, stack};
+use ioxide_smt::solver::{Solver as _, SolverDecision};
+use ioxide_smt::stack::{BackendChoice, SolverConfig, SolverStack, stack};
 use ioxide_symex::Ctx;
 
 use super::class::ValueClass;
@@ -27,7 +27,7 @@ const MAX_PAIRS: usize = 50_000;
 const MAX_INPUTS: usize = 1_000;
 
 /// The items of every measure; a measure that is too large is missing.
-pub(super) type Possible = BTreeMap<Measure, BTreeSet<CoverageItem>>;
+pub(super) type PossibleItems = BTreeMap<Measure, BTreeSet<CoverageItem>>;
 
 /// Everything that could be covered; what is in `seen` certainly can.
 pub(super) fn possible(
@@ -35,11 +35,13 @@ pub(super) fn possible(
     known: &mut Comparisons,
     wanted: &[Measure],
     seen: &dyn Fn(&CoverageItem) -> bool,
-) -> Possible {
-    let mut all = Possible::new();
+) -> PossibleItems {
+    let mut all = PossibleItems::new();
     for &measure in wanted {
         let items = match measure {
-            Measure::Switches => Some(visible(cx.sts).into_iter().map(CoverageItem::Switch).collect()),
+            Measure::Switches => {
+                Some(visible_switches(cx.sts).into_iter().map(CoverageItem::Switch).collect())
+            }
             Measure::Pairs => pairs(cx.sts),
             Measure::Comparisons => comparisons(cx, known),
             Measure::Values => Some(classes(cx)),
@@ -48,8 +50,10 @@ pub(super) fn possible(
         all.extend(items.map(|items| (measure, items)));
     }
     // The layers alone: a report does not wait for a back-end, and says the same every time.
-    let mut quick =
-        Quick { layers: stack(&Config { backend: Choice::None, ..Config::default() }), left: MAX_QUESTIONS };
+    let mut quick = QuickSolver {
+        layers: stack(&SolverConfig { backend: BackendChoice::None, ..SolverConfig::default() }),
+        left: MAX_QUESTIONS,
+    };
     for items in all.values_mut() {
         items.retain(|item| seen(item) || !is_excluded(cx, known, item, &mut quick));
     }
@@ -57,18 +61,18 @@ pub(super) fn possible(
 }
 
 /// The visible switches of `sts`.
-pub(super) fn visible(sts: &Sts) -> Vec<SwitchId> {
+pub(super) fn visible_switches(sts: &Sts) -> Vec<SwitchId> {
     sts.switches.ids().filter(|&id| sts.is_seen(&sts.switches[id])).collect()
 }
 
 /// Pairs that the graph alone would allow, internal steps between them included.
 fn pairs(sts: &Sts) -> Option<BTreeSet<CoverageItem>> {
     let mut from: BTreeMap<LocId, Vec<SwitchId>> = BTreeMap::new();
-    for id in visible(sts) {
+    for id in visible_switches(sts) {
         from.entry(sts.switches[id].source).or_default().push(id);
     }
     let mut found = BTreeSet::new();
-    for first in visible(sts) {
+    for first in visible_switches(sts) {
         for loc in silently_reached(sts, sts.switches[first].target) {
             let next = from.get(&loc).map_or(&[][..], Vec::as_slice);
             if found.len() + next.len() > MAX_PAIRS {
@@ -92,7 +96,7 @@ fn silently_reached(sts: &Sts, start: LocId) -> BTreeSet<LocId> {
 
 /// The switches by which inputs are given.
 fn inputs(sts: &Sts) -> impl Iterator<Item = SwitchId> + '_ {
-    visible(sts).into_iter().filter(|&id| sts.kind_of(&sts.switches[id]) == GateKind::Input)
+    visible_switches(sts).into_iter().filter(|&id| sts.kind_of(&sts.switches[id]) == GateKind::Input)
 }
 
 fn comparisons(cx: &mut Ctx<'_>, known: &mut Comparisons) -> Option<BTreeSet<CoverageItem>> {
@@ -145,7 +149,12 @@ fn equalities(cx: &Ctx<'_>) -> BTreeSet<CoverageItem> {
 }
 
 /// Whether the guards of all switches of the input of `item` exclude it.
-fn is_excluded(cx: &mut Ctx<'_>, known: &mut Comparisons, item: &CoverageItem, quick: &mut Quick) -> bool {
+fn is_excluded(
+    cx: &mut Ctx<'_>,
+    known: &mut Comparisons,
+    item: &CoverageItem,
+    quick: &mut QuickSolver,
+) -> bool {
     let switches: Vec<SwitchId> = match item {
         CoverageItem::Side(id, ..) => vec![*id],
         CoverageItem::Class(gate, ..) | CoverageItem::Equal(gate, ..) => {
@@ -159,13 +168,13 @@ fn is_excluded(cx: &mut Ctx<'_>, known: &mut Comparisons, item: &CoverageItem, q
 }
 
 /// Answers what is easy.
-struct Quick {
-    layers: Stack,
+struct QuickSolver {
+    layers: SolverStack,
     /// Questions that may still be asked.
     left: usize,
 }
 
-impl Quick {
+impl QuickSolver {
     /// Whether both formulas cannot hold together; what would be dear to ask is left open.
     fn refutes(&mut self, pool: &mut TermPool, facts: [Term; 2]) -> bool {
         if contradict(pool, facts) {
@@ -175,20 +184,20 @@ impl Quick {
             return false;
         }
         self.left -= 1;
-        self.layers.decide(pool, &facts) == Decision::Unsat
+        self.layers.decide(pool, &facts) == SolverDecision::Unsat
     }
 }
 
 /// Whether a part of `guard` is the opposite of `condition`, as it is written.
 fn contradict(pool: &mut TermPool, [guard, condition]: [Term; 2]) -> bool {
     let mut opposites = vec![pool.not(condition)];
-    if let Node::Eq(a, b) = *pool.node(condition)
+    if let TermNode::Eq(a, b) = *pool.node(condition)
         && pool.sort(a).is_numeric()
     {
         opposites.extend([pool.lt(a, b), pool.lt(b, a)]);
     }
     let parts = match pool.node(guard) {
-        Node::And(parts) => parts.to_vec(),
+        TermNode::And(parts) => parts.to_vec(),
         _ => vec![guard],
     };
     parts.iter().any(|part| opposites.contains(part))
@@ -196,7 +205,7 @@ fn contradict(pool: &mut TermPool, [guard, condition]: [Term; 2]) -> bool {
 
 /// Whether `then` cannot be taken right after `first`, whatever the state before; internal steps may lie between if
 /// they do not follow each other in the graph.
-fn cannot_follow(cx: &mut Ctx<'_>, first: SwitchId, then: SwitchId, quick: &mut Quick) -> bool {
+fn cannot_follow(cx: &mut Ctx<'_>, first: SwitchId, then: SwitchId, quick: &mut QuickSolver) -> bool {
     let (a, b) = (&cx.sts.switches[first], &cx.sts.switches[then]);
     let is_direct = a.target == b.source
         && cx.sts.switches_from(a.target).all(|(_, it)| cx.sts.kind_of(it) != GateKind::Internal);
@@ -272,7 +281,11 @@ fn is_about_texts(pool: &TermPool, facts: &[Term]) -> bool {
     let is_text = |term: Term| {
         matches!(
             pool.node(term),
-            Node::Matches(..) | Node::Contains(..) | Node::Prefix(..) | Node::Suffix(..) | Node::Length(_)
+            TermNode::Matches(..)
+                | TermNode::Contains(..)
+                | TermNode::Prefix(..)
+                | TermNode::Suffix(..)
+                | TermNode::Length(_)
         )
     };
     pool.subterms(facts, |_| true).into_iter().any(is_text)

@@ -76,7 +76,7 @@ impl CoverageSurvey {
         &'s self,
         coverage: &'s Coverage,
     ) -> impl Iterator<Item = (&'s str, &'s Int, &'s Int)> {
-        let named = |(&var, extent): (&usize, &'s super::Extent)| {
+        let named = |(&var, extent): (&usize, &'s super::ValueExtent)| {
             Some((&**self.names.get(var)?, &extent.least, &extent.most))
         };
         coverage.extents.iter().filter_map(named)

@@ -1,10 +1,10 @@
 use std::collections::BTreeSet;
 
 use ioxide_model::sts::Model;
-use ioxide_smt::brute::Brute;
+use ioxide_smt::brute::BruteSolver;
 use ioxide_symex::Ctx;
-use ioxide_testgen::tester::hunt::{Hunt, HuntConfig};
-use ioxide_testgen::tester::random::{Interaction, Random, RandomConfig};
+use ioxide_testgen::tester::hunt::{HuntConfig, HuntTester};
+use ioxide_testgen::tester::random::{Interaction, RandomConfig, RandomTester};
 use serde_json::Value as Json;
 
 use super::item::Measure;
@@ -27,7 +27,7 @@ const SHELF: &str = "model Shelf {
 }";
 
 fn hunted(spec: &Model, config: &CampaignConfig, steps: usize) -> (Vec<Event>, CampaignOutcome) {
-    let mut hunt = Hunt::new(HuntConfig { steps, ..HuntConfig::default() });
+    let mut hunt = HuntTester::new(HuntConfig { steps, ..HuntConfig::default() });
     let config = CampaignConfig { runs: 1_000, seed: 7, ..config.clone() };
     let mut events = Vec::new();
     let outcome = test_by(spec, spec, &mut hunt, &config, &mut events).unwrap();
@@ -106,7 +106,7 @@ fn a_campaign_ends_when_what_it_waits_for_was_seen() {
         assert_eq!(count(&outcome, measure).missing, [""; 0]);
     }
     let config = CampaignConfig { until: Some(Measure::Switches), runs: 500, ..Default::default() };
-    let mut random = Random::new(RandomConfig { steps: 100, interaction: Interaction::Fair }, 1);
+    let mut random = RandomTester::new(RandomConfig { steps: 100, interaction: Interaction::Fair }, 1);
     let outcome = test_by(&spec, &spec, &mut random, &config, &mut Vec::<Event>::new()).unwrap();
     assert!(outcome.is_enough && outcome.counts.total() < 500, "{:?}", outcome.counts);
 }
@@ -127,7 +127,7 @@ fn a_campaign_that_ends_before_says_what_is_missing() {
 #[test]
 fn pairs_that_data_excludes_are_not_missing() {
     let mut spec = example("brp/spec.iox");
-    let (mut solver, mut coverage) = (Brute::new(), Coverage::new(&spec.sts));
+    let (mut solver, mut coverage) = (BruteSolver::new(), Coverage::new(&spec.sts));
     let survey = CoverageSurvey::of(&mut Ctx::new(&mut spec, &mut solver), &mut coverage);
     let pairs = survey.counts(&coverage).into_iter().find(|count| count.measure == Measure::Pairs).unwrap();
     for excluded in ["r1 then r3", "r1 then r4", "r6 then r11", "r6 then r12"] {
@@ -156,7 +156,7 @@ fn where_items_are_too_many_no_total_is_claimed() {
     let inputs: String = (0..300).map(|n| format!("input i{n}\n")).collect();
     let mut large = model(&format!("model Large {{ {inputs} state s {{ {switches} }} }}"));
     let mut coverage = Coverage::new(&large.sts);
-    let mut solver = Brute::new();
+    let mut solver = BruteSolver::new();
     let survey = CoverageSurvey::of(&mut Ctx::new(&mut large, &mut solver), &mut coverage);
     let pairs = survey.counts(&coverage).into_iter().find(|count| count.measure == Measure::Pairs).unwrap();
     assert_eq!((pairs.seen, pairs.total), (0, None));

@@ -11,7 +11,7 @@ use ioxide_model::sts::{GateId, Sts, SwitchId};
 
 use super::class::ValueClass;
 use super::item::{ComparisonSide, CoverageItem, EqualTo};
-use super::{Coverage, Extent, Taken};
+use super::{Coverage, SwitchCount, ValueExtent};
 
 /// What was covered.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,7 +49,7 @@ impl CoverageTold {
         let taken = coverage.taken.iter_enumerated().filter(|(_, taken)| taken.possible > 0);
         let seen = coverage.seen.iter().filter_map(|(item, &times)| Some((ItemTold::of(item)?, times)));
         let extent =
-            |(&at, extent): (&usize, &Extent)| (at, extent.least.to_string(), extent.most.to_string());
+            |(&at, extent): (&usize, &ValueExtent)| (at, extent.least.to_string(), extent.most.to_string());
         Self {
             taken: taken.map(|(id, taken)| (id.index(), taken.certain, taken.possible)).collect(),
             seen: seen.collect(),
@@ -63,13 +63,13 @@ impl CoverageTold {
     pub fn read(&self, sts: &Sts) -> Option<Coverage> {
         let mut coverage = Coverage::new(sts);
         for &(at, certain, possible) in &self.taken {
-            coverage.taken[switch(sts, at)?] = Taken { certain, possible };
+            coverage.taken[switch(sts, at)?] = SwitchCount { certain, possible };
         }
         for (item, times) in &self.seen {
             coverage.seen.insert(item.read(sts)?, *times);
         }
         for (at, least, most) in &self.extents {
-            let extent = Extent { least: least.parse::<Int>().ok()?, most: most.parse::<Int>().ok()? };
+            let extent = ValueExtent { least: least.parse::<Int>().ok()?, most: most.parse::<Int>().ok()? };
             coverage.extents.insert((*at < sts.vars.len()).then_some(*at)?, extent);
         }
         coverage.longest = self.longest;

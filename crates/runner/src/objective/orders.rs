@@ -8,17 +8,17 @@
 //! The worlds are made from the whole trace, and only when somebody is about to be blamed.
 
 use ioxide_model::label::Label;
-use ioxide_model::relation::Relation;
-use ioxide_symex::{After, Arrival, Ctx};
+use ioxide_model::relation::ConformanceRelation;
+use ioxide_symex::{Arrival, Ctx, Monitor};
 
-use super::{Objective, Watch};
+use super::{Objective, ObjectiveWatch};
 
 /// Worlds that are kept; where there are more, whether the trace is inside is not known.
 const MAX_WORLDS: usize = 256;
 
 /// How a label of a trace came about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Happened {
+pub enum LabelOrigin {
     /// Here.
     Now,
     /// It was sent here on this lane, and taken later; if it was confirmed, before the trace had this many labels.
@@ -34,15 +34,15 @@ pub enum Happened {
 
 /// One order of events.
 #[derive(Clone)]
-struct World {
-    watch: Watch,
-    after: After,
-    waiting: Vec<Turn>,
+struct EventOrder {
+    watch: ObjectiveWatch,
+    after: Monitor,
+    waiting: Vec<WaitingTurn>,
 }
 
 /// A label whose turn has not come.
 #[derive(Clone, PartialEq)]
-struct Turn {
+struct WaitingTurn {
     at: usize,
     lane: u32,
     label: Label,
@@ -53,12 +53,14 @@ struct Turn {
 pub fn is_inside(
     cx: &mut Ctx<'_>,
     objective: &Objective,
-    labels: &[(Label, Happened)],
-    relation: Relation,
+    labels: &[(Label, LabelOrigin)],
+    relation: ConformanceRelation,
 ) -> Option<bool> {
-    let after = After::new(cx).judging(relation);
-    let mut worlds =
-        Worlds { objective, all: vec![World { watch: Watch::default(), after, waiting: Vec::new() }] };
+    let after = Monitor::new(cx).judging(relation);
+    let mut worlds = EventOrders {
+        objective,
+        all: vec![EventOrder { watch: ObjectiveWatch::default(), after, waiting: Vec::new() }],
+    };
     for (at, (label, happened)) in labels.iter().enumerate() {
         worlds.all.retain(|world| !world.waits_for_one_of(labels, at));
         worlds.add(cx, at, label, *happened);
@@ -79,32 +81,32 @@ pub fn is_inside(
 }
 
 /// All orders that are believed.
-struct Worlds<'o> {
+struct EventOrders<'o> {
     objective: &'o Objective,
-    all: Vec<World>,
+    all: Vec<EventOrder>,
 }
 
-impl Worlds<'_> {
-    fn add(&mut self, cx: &mut Ctx<'_>, at: usize, label: &Label, happened: Happened) {
+impl EventOrders<'_> {
+    fn add(&mut self, cx: &mut Ctx<'_>, at: usize, label: &Label, happened: LabelOrigin) {
         let before = std::mem::take(&mut self.all);
         for world in before {
             match happened {
-                Happened::Sent { lane, .. } => self.all.push(world.with(at, lane, label, false)),
-                Happened::Came(Arrival::Answer { lane, others }) if !world.waits_on(lane) => {
+                LabelOrigin::Sent { lane, .. } => self.all.push(world.with(at, lane, label, false)),
+                LabelOrigin::Came(Arrival::Answer { lane, others }) if !world.waits_on(lane) => {
                     if others > 0 {
                         self.all.push(world.with(at, lane, label, true));
                     }
                     self.all.extend(world.after(cx, self.objective, label));
                 }
-                Happened::Came(Arrival::Crossing(way)) if !(way.is_answer && world.waits_on(way.lane)) => {
+                LabelOrigin::Came(Arrival::Crossing(way)) if !(way.is_answer && world.waits_on(way.lane)) => {
                     self.all.push(world.with(at, way.lane, label, true));
                     if !world.holds_on(way.lane) {
                         self.all.extend(world.after(cx, self.objective, label));
                     }
                 }
-                Happened::Came(Arrival::Answer { .. } | Arrival::Crossing(_)) => (),
-                Happened::Now if *label == Label::Quiescence && !world.waiting.is_empty() => (),
-                Happened::Now | Happened::Came(Arrival::Direct) => {
+                LabelOrigin::Came(Arrival::Answer { .. } | Arrival::Crossing(_)) => (),
+                LabelOrigin::Now if *label == Label::Quiescence && !world.waiting.is_empty() => (),
+                LabelOrigin::Now | LabelOrigin::Came(Arrival::Direct) => {
                     self.all.extend(world.after(cx, self.objective, label));
                 }
             }
@@ -113,7 +115,7 @@ impl Worlds<'_> {
 
     /// Adds the worlds in which more of what waits has happened.
     fn close(&mut self, cx: &mut Ctx<'_>) -> Option<()> {
-        let mut done: Vec<World> = Vec::new();
+        let mut done: Vec<EventOrder> = Vec::new();
         let mut todo = std::mem::take(&mut self.all);
         while let Some(world) = todo.pop() {
             if done.iter().any(|other| other.is_same(&world)) {
@@ -130,7 +132,7 @@ impl Worlds<'_> {
     }
 }
 
-impl World {
+impl EventOrder {
     fn is_same(&self, other: &Self) -> bool {
         self.waiting == other.waiting && self.after == other.after && self.watch.is_same(&other.watch)
     }
@@ -138,7 +140,7 @@ impl World {
     /// This world with one more label that waits.
     fn with(&self, at: usize, lane: u32, label: &Label, is_held: bool) -> Self {
         let mut next = self.clone();
-        next.waiting.push(Turn { at, lane, label: label.clone(), is_held });
+        next.waiting.push(WaitingTurn { at, lane, label: label.clone(), is_held });
         next
     }
 
@@ -178,9 +180,9 @@ impl World {
     }
 
     /// Whether an input waits that was confirmed when the trace had `n` labels, or earlier.
-    fn waits_for_one_of(&self, labels: &[(Label, Happened)], n: usize) -> bool {
+    fn waits_for_one_of(&self, labels: &[(Label, LabelOrigin)], n: usize) -> bool {
         self.waiting.iter().any(|turn| match labels[turn.at].1 {
-            Happened::Sent { confirmed: Some(when), .. } => when <= n,
+            LabelOrigin::Sent { confirmed: Some(when), .. } => when <= n,
             _ => false,
         })
     }

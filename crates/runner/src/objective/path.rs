@@ -9,16 +9,16 @@ use ioxide_model::index::Idx;
 use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
 use ioxide_model::sts::{GateKind, LocId, Sts, Switch, SwitchId, Switches};
-use ioxide_smt::solver::Decision;
-use ioxide_symex::{After, Belief, Ctx, Observed, Tolerance};
+use ioxide_smt::solver::SolverDecision;
+use ioxide_symex::{AllowedLabel, Belief, Ctx, Monitor, Tolerance};
 
 use super::any;
 
 /// Where on a path the specification may be.
 #[derive(Clone, Debug)]
 pub(super) struct PathWatch {
-    unrolled: Unrolled,
-    after: After,
+    unrolled: UnrolledPath,
+    after: Monitor,
     /// Time that has passed; the next label says whether it was silence or the time of a message.
     pending: Rational,
     has_left: bool,
@@ -27,8 +27,8 @@ pub(super) struct PathWatch {
 impl PathWatch {
     /// Nothing was seen yet.
     pub(super) fn new(cx: &mut Ctx<'_>, path: &[SwitchId], tolerance: Tolerance) -> Self {
-        let unrolled = Unrolled::new(cx.sts, path);
-        let after = After::with_tolerance(&mut cx.over(&unrolled.sts), tolerance);
+        let unrolled = UnrolledPath::new(cx.sts, path);
+        let after = Monitor::with_tolerance(&mut cx.over(&unrolled.sts), tolerance);
         Self { unrolled, after, pending: Rational::ZERO, has_left: false }
     }
 
@@ -48,11 +48,11 @@ impl PathWatch {
             }
         }
         // An input that no state on the path takes, and a label that none allows, end every run on it.
-        self.has_left |= !matches!(self.after.observe(&mut cx, label), Ok(Observed::Allowed));
+        self.has_left |= !matches!(self.after.observe(&mut cx, label), Ok(AllowedLabel::Allowed));
     }
 
     /// Where the specification may be.
-    pub(super) fn place(&self) -> (&After, &Rational, bool) {
+    pub(super) fn place(&self) -> (&Monitor, &Rational, bool) {
         (&self.after, &self.pending, self.has_left)
     }
 
@@ -78,7 +78,10 @@ impl PathWatch {
             Belief::Concrete(states) => Some(states.iter().any(|state| is_wanted(state.loc))),
             Belief::Symbolic(states) => {
                 let wanted = states.iter().filter(|state| is_wanted(state.loc));
-                any(wanted.map(|state| cx.decide(state.path.facts())).collect::<Vec<Decision>>().into_iter())
+                any(wanted
+                    .map(|state| cx.decide(state.path.facts()))
+                    .collect::<Vec<SolverDecision>>()
+                    .into_iter())
             }
             Belief::Unspecified => Some(false),
         };
@@ -97,7 +100,7 @@ fn is_seen(sts: &Sts, label: &Label) -> bool {
 }
 
 #[derive(Clone, Debug)]
-struct Unrolled {
+struct UnrolledPath {
     sts: Sts,
     /// Off the path.
     left: LocId,
@@ -105,7 +108,7 @@ struct Unrolled {
     end: LocId,
 }
 
-impl Unrolled {
+impl UnrolledPath {
     fn new(model: &Sts, path: &[SwitchId]) -> Self {
         let mut sts = Sts { switches: Switches::default(), goals: Vec::new(), ..model.clone() };
         let spare = model.locations[model.initial].clone();

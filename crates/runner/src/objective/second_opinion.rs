@@ -9,7 +9,7 @@ use ioxide_model::goal::GoalKind;
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, LocId, Model, Sts, SwitchId};
 use ioxide_model::trace::Trace;
-use ioxide_smt::brute::Brute;
+use ioxide_smt::brute::BruteSolver;
 use ioxide_symex::Ctx;
 
 use super::Objective;
@@ -116,7 +116,7 @@ fn is_whole(sts: &Sts, run: &Run, path: &[SwitchId]) -> bool {
 }
 
 /// Compares every trace that goes on from `trace`; counts verdicts: fail, inconclusive.
-struct Compare<'c> {
+struct TraceTreeComparison<'c> {
     model: &'c mut Model,
     objective: Objective,
     path: Vec<SwitchId>,
@@ -124,7 +124,7 @@ struct Compare<'c> {
     counts: [usize; 2],
 }
 
-impl Compare<'_> {
+impl TraceTreeComparison<'_> {
     fn all(&mut self, trace: &mut Vec<Label>, runs: &[Run], has_ended: bool) {
         let sts = self.model.sts.clone();
         let has_ended = has_ended || runs.iter().any(|run| is_whole(&sts, run, &self.path));
@@ -146,7 +146,7 @@ impl Compare<'_> {
         let trace: Trace = trace.iter().cloned().collect();
         let shown: Vec<String> =
             trace.labels.iter().map(|l| l.show(&self.model.pool, &self.model.sts)).collect();
-        let mut solver = Brute::new();
+        let mut solver = BruteSolver::new();
         let mut cx = Ctx::new(self.model, &mut solver);
         let judged = judge(
             &mut cx,
@@ -174,7 +174,7 @@ fn a_path_judges_as_the_definition_of_ioco_f_does() {
         let runs = closed(&model.sts, vec![start]);
         let objective = Objective::of(&goal).expect("a path is an objective");
         let path = path.clone();
-        let mut compare = Compare { model: &mut model, objective, path, labels, counts };
+        let mut compare = TraceTreeComparison { model: &mut model, objective, path, labels, counts };
         compare.all(&mut Vec::new(), &runs, false);
         counts = compare.counts;
     }

@@ -8,10 +8,10 @@ fn an_input_nothing_accepts_is_ignored() {
     let model = model(VENDING);
     let (small, big) = (message(&model, "coin", &[1]), message(&model, "coin", &[50]));
     with_cx(model, |cx| {
-        let mut player = Player::new(cx, 1).unwrap();
-        assert_eq!(player.input(&big), Ok(Taken::Ignored));
+        let mut player = ModelPlayer::new(cx, 1).unwrap();
+        assert_eq!(player.input(&big), Ok(InputFate::Ignored));
         assert_eq!(player.react(), Ok(None));
-        assert!(matches!(player.input(&small), Ok(Taken::Accepted(_))));
+        assert!(matches!(player.input(&small), Ok(InputFate::Accepted(_))));
     });
 }
 
@@ -25,8 +25,8 @@ fn an_input_is_not_ignored_where_internal_steps_lead_to_it() {
     let go = message(&model, "go", &[]);
     for seed in 0..10 {
         with_cx(model.clone(), |cx| {
-            let mut player = Player::new(cx, seed).unwrap();
-            assert!(matches!(player.input(&go), Ok(Taken::Accepted(_))));
+            let mut player = ModelPlayer::new(cx, seed).unwrap();
+            assert!(matches!(player.input(&go), Ok(InputFate::Accepted(_))));
             assert!(matches!(player.react(), Ok(Some(Label::Output(..)))));
         });
     }
@@ -38,7 +38,7 @@ fn the_same_seed_plays_the_same_and_every_life_is_different() {
     let play = |seed| {
         with_cx(model.clone(), |cx| {
             let coin = message(&model, "coin", &[5]);
-            let mut player = Player::new(cx, seed).unwrap();
+            let mut player = ModelPlayer::new(cx, seed).unwrap();
             let mut lives = Vec::new();
             for _ in 0..20 {
                 player.input(&coin).unwrap();
@@ -59,7 +59,7 @@ fn loose_outputs_vary() {
     let model = model("model M { output n(x: int) state a { emit n when x > 3 } }");
     let mut seen = BTreeSet::new();
     with_cx(model, |cx| {
-        let mut player = Player::new(cx, 7).unwrap();
+        let mut player = ModelPlayer::new(cx, 7).unwrap();
         for _ in 0..50 {
             let Ok(Some(Label::Output(_, values))) = player.react() else { panic!("it never stops") };
             assert!(values[0] > Value::int(3));
@@ -72,7 +72,7 @@ fn loose_outputs_vary() {
 #[test]
 fn unknown_initial_values_vary_with_the_seed() {
     let model = model("model M { output n(x: int) var v: int state a { emit n(x: v) -> b } state b {} }");
-    let first = |seed| with_cx(model.clone(), |cx| Player::new(cx, seed).unwrap().react().unwrap());
+    let first = |seed| with_cx(model.clone(), |cx| ModelPlayer::new(cx, seed).unwrap().react().unwrap());
     assert!((0..20).any(|seed| first(seed) != first(0)));
     assert_eq!(first(5), first(5));
 }
@@ -82,17 +82,17 @@ fn a_divergence_is_told_and_a_loop_with_an_exit_is_left() {
     let stuck = model("model M { input go state a { internal } }");
     let location = "a".to_owned();
     with_cx(stuck, |cx| {
-        assert_eq!(Player::new(cx, 0).unwrap().react(), Err(PlayError::Diverges { location }));
+        assert_eq!(ModelPlayer::new(cx, 0).unwrap().react(), Err(PlayError::Diverges { location }));
     });
     let leaves = model("model M { output done state a { internal emit done -> b } state b {} }");
-    with_cx(leaves, |cx| assert!(Player::new(cx, 0).unwrap().react().unwrap().is_some()));
+    with_cx(leaves, |cx| assert!(ModelPlayer::new(cx, 0).unwrap().react().unwrap().is_some()));
 }
 
 #[test]
 fn a_timed_model_speaks_within_its_bounds_and_meets_both() {
     let text = "model M { output tick clock w state a { emit tick when 2s <= w <= 5s { reset w } } }";
     with_cx(model(text), |cx| {
-        let mut player = Player::new(cx, 7).unwrap();
+        let mut player = ModelPlayer::new(cx, 7).unwrap();
         let mut gaps = BTreeSet::new();
         let mut before = Rational::ZERO;
         for n in 1..200 {
@@ -114,11 +114,11 @@ fn an_input_that_is_taken_makes_a_new_plan_and_one_that_is_not_changes_none() {
     let sample = model(text);
     let (go, stop) = (message(&sample, "go", &[]), message(&sample, "stop", &[]));
     with_cx(sample, |cx| {
-        let mut player = Player::new(cx, 0).unwrap();
+        let mut player = ModelPlayer::new(cx, 0).unwrap();
         assert_eq!(player.pass(&Rational::from(4)).unwrap(), None);
-        assert!(matches!(player.input(&go), Ok(Taken::Accepted(_))));
+        assert!(matches!(player.input(&go), Ok(InputFate::Accepted(_))));
         assert_eq!(player.pass(&Rational::from(6)).unwrap(), None);
-        assert_eq!(player.input(&stop), Ok(Taken::Ignored));
+        assert_eq!(player.input(&stop), Ok(InputFate::Ignored));
         assert!(player.pass(&Rational::from(20)).unwrap().is_some());
         assert_eq!(player.now(), &Rational::from(7));
         player.reset().unwrap();
@@ -139,12 +139,12 @@ fn a_model_with_an_internal_self_loop_ignores_nothing() {
     let mut seen = BTreeSet::new();
     for seed in 0..20 {
         with_cx(model.clone(), |cx| {
-            let mut player = Player::new(cx, seed).unwrap();
+            let mut player = ModelPlayer::new(cx, seed).unwrap();
             player.input(&x).unwrap();
             let taken = player.input(&a);
             seen.insert(taken.is_ok());
             match taken {
-                Ok(taken) => assert!(matches!(taken, Taken::Accepted(_))),
+                Ok(taken) => assert!(matches!(taken, InputFate::Accepted(_))),
                 Err(error) => assert!(error.to_string().contains("for ever at state `p`"), "{error}"),
             }
         });
@@ -158,8 +158,8 @@ fn an_input_is_ignored_where_no_internal_step_is_left() {
     let model = model(text);
     let a = message(&model, "a", &[]);
     with_cx(model, |cx| {
-        let mut player = Player::new(cx, 0).unwrap();
-        assert_eq!(player.input(&a), Ok(Taken::Ignored));
+        let mut player = ModelPlayer::new(cx, 0).unwrap();
+        assert_eq!(player.input(&a), Ok(InputFate::Ignored));
         assert_eq!(player.react(), Ok(None), "it went on to `r`, where nothing comes");
     });
 }

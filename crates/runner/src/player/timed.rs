@@ -1,6 +1,6 @@
 //! A timed model played: what it does next, and when, is planned as soon as it enters a state.
 //!
-//! 001 Def. 2: a switch is taken some time after the state was entered. The plan is one switch with an instant
+//! [BLLN23] Def. 2: a switch is taken some time after the state was entered. The plan is one switch with an instant
 //! at which its guard holds; boundaries of the guard are as likely as instants between them. A
 //! state from which no output can come stays silent. Messages that somebody else sends are played as
 //! well, most of the time with values that let the system go on. An input that is taken makes
@@ -14,7 +14,7 @@ use std::time::Duration;
 use rand::RngExt;
 use rand::seq::{IndexedRandom, SliceRandom};
 
-use ioxide_model::concrete::{self, State};
+use ioxide_model::concrete::{self, ConcreteState};
 use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
 use ioxide_model::sts::{GateKind, SwitchId};
@@ -22,11 +22,11 @@ use ioxide_model::term::{Substitution, Term};
 use ioxide_model::value::Value;
 use ioxide_smt::layers::forall::eliminate;
 use ioxide_symex::{after_waiting, can_react, instants};
-use ioxide_testgen::data::{Pick, Wish, pick};
+use ioxide_testgen::data::{PickedValues, ValueRequest, pick};
 
 use crate::clock::{duration, seconds};
 
-use super::{MAX_INTERNAL, PlayError, Player};
+use super::{MAX_INTERNAL, ModelPlayer, PlayError};
 
 /// The instant, or its neighbours if it is no whole number of nanoseconds: no clock shows more.
 fn on_grid(wait: &Rational) -> Vec<Rational> {
@@ -40,7 +40,7 @@ fn on_grid(wait: &Rational) -> Vec<Rational> {
 
 /// What a timed model does next.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Plan {
+pub(super) enum TimedPlan {
     /// Not decided.
     Open,
     /// This switch, so many seconds from now.
@@ -49,7 +49,7 @@ pub(super) enum Plan {
     Silence,
 }
 
-impl Player<'_> {
+impl ModelPlayer<'_> {
     /// Seconds since it was started or reset.
     #[must_use]
     pub fn now(&self) -> &Rational {
@@ -67,13 +67,13 @@ impl Player<'_> {
             self.plan_ahead()?;
             let left = until.sub(&self.now);
             match &self.plan {
-                Plan::Take(wait, id, values) if *wait <= left => {
+                TimedPlan::Take(wait, id, values) if *wait <= left => {
                     let (wait, id, values) = (wait.clone(), *id, values.clone());
                     if let Some(label) = self.carry_out(&wait, id, values)? {
                         return Ok(Some(label));
                     }
                 }
-                Plan::Take(..) | Plan::Silence | Plan::Open => {
+                TimedPlan::Take(..) | TimedPlan::Silence | TimedPlan::Open => {
                     self.wait(&left);
                     return Ok(None);
                 }
@@ -90,8 +90,8 @@ impl Player<'_> {
     pub fn next_instant(&mut self) -> Result<Option<Rational>, PlayError> {
         self.plan_ahead()?;
         Ok(match &self.plan {
-            Plan::Take(wait, ..) => Some(self.now.add(wait)),
-            Plan::Silence | Plan::Open => None,
+            TimedPlan::Take(wait, ..) => Some(self.now.add(wait)),
+            TimedPlan::Silence | TimedPlan::Open => None,
         })
     }
 
@@ -102,7 +102,7 @@ impl Player<'_> {
         }
         self.now = self.now.add(by);
         self.state = concrete::delayed(self.cx.sts, &self.state, by);
-        if let Plan::Take(wait, ..) = &mut self.plan {
+        if let TimedPlan::Take(wait, ..) = &mut self.plan {
             *wait = wait.sub(by);
         }
     }
@@ -115,7 +115,7 @@ impl Player<'_> {
         values: Vec<Value>,
     ) -> Result<Option<Label>, PlayError> {
         self.wait(wait);
-        self.plan = Plan::Open;
+        self.plan = TimedPlan::Open;
         let switch = &self.cx.sts.switches[id];
         self.state = concrete::successor(self.cx.pool, self.cx.sts, &self.state, switch, &values)
             .map_err(|_| PlayError::NoValue { what: switch.label.to_string() })?;
@@ -123,7 +123,7 @@ impl Player<'_> {
     }
 
     fn plan_ahead(&mut self) -> Result<(), PlayError> {
-        if self.plan != Plan::Open {
+        if self.plan != TimedPlan::Open {
             return Ok(());
         }
         let mut ways = self.ways_to_react()?;
@@ -137,12 +137,12 @@ impl Player<'_> {
             let Some(wait) = when.choose(&mut self.rng) else { continue };
             for wait in on_grid(wait) {
                 if let Some(values) = self.values_at(id, &wait)? {
-                    self.plan = Plan::Take(wait, id, values);
+                    self.plan = TimedPlan::Take(wait, id, values);
                     return Ok(());
                 }
             }
         }
-        self.plan = Plan::Silence;
+        self.plan = TimedPlan::Silence;
         Ok(())
     }
 
@@ -178,17 +178,17 @@ impl Player<'_> {
         {
             return Ok(Some(values));
         }
-        let wish = Wish { gate: switch.gate, guard: switch.guard, state: &there.values };
+        let wish = ValueRequest { gate: switch.gate, guard: switch.guard, state: &there.values };
         match pick(&mut self.cx, &mut self.rng, &wish) {
-            Pick::Values(values) => Ok(Some(values)),
-            Pick::Impossible => Ok(None),
-            Pick::Unknown(why) => Err(PlayError::Undecided { switch: switch.label.to_string(), why }),
+            PickedValues::Values(values) => Ok(Some(values)),
+            PickedValues::Impossible => Ok(None),
+            PickedValues::Unknown(why) => Err(PlayError::Undecided { switch: switch.label.to_string(), why }),
         }
     }
 
     /// Three times in four: values of a message from somebody else after which the system has
     /// something to say.
-    fn leading_on(&mut self, id: SwitchId, there: &State) -> Option<Vec<Value>> {
+    fn leading_on(&mut self, id: SwitchId, there: &ConcreteState) -> Option<Vec<Value>> {
         if self.rng.random_ratio(1, 4) {
             return None;
         }
@@ -202,10 +202,10 @@ impl Player<'_> {
         let next = *next.choose(&mut self.rng)?;
         let goes_on = self.possible_after(id, next);
         let guard = self.cx.pool.and([switch.guard, goes_on]);
-        let wish = Wish { gate: switch.gate, guard, state: &there.values };
+        let wish = ValueRequest { gate: switch.gate, guard, state: &there.values };
         match pick(&mut self.cx, &mut self.rng, &wish) {
-            Pick::Values(values) => Some(values),
-            Pick::Impossible | Pick::Unknown(_) => None,
+            PickedValues::Values(values) => Some(values),
+            PickedValues::Impossible | PickedValues::Unknown(_) => None,
         }
     }
 

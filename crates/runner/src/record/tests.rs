@@ -62,7 +62,7 @@ fn other_files_are_told_apart() {
 
 #[test]
 fn a_message_as_long_as_an_adapter_may_send_is_read_back() {
-    let told = crate::event::Trouble { error: "x".repeat(3 << 20), last_words: String::new() };
+    let told = crate::event::SystemTrouble { error: "x".repeat(3 << 20), last_words: String::new() };
     let event = Event { seq: 0, time_ns: 0, run: None, event: EventKind::Trouble(told) };
     let mut bytes = Vec::new();
     Recorder::new(&mut bytes).unwrap().event(&event).unwrap();

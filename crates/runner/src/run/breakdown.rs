@@ -15,26 +15,26 @@ use ioxide_model::trace::Breakdown;
 use ioxide_model::value::Value;
 use ioxide_model::verdict::Verdict;
 use ioxide_symex::{Arrival, Forbidden};
-use ioxide_testgen::tester::Stop;
+use ioxide_testgen::tester::TesterStop;
 
-use super::{End, Ended, MAX_RAW, Step, Walk};
+use super::{LoopEnd, LoopStep, MAX_RAW, RunEnd, RunLoop};
 use crate::adapter::AdapterError;
 use crate::event::{EventKind, Explanation, LabelTold, StepTold, VerdictTold};
 use crate::explain::{breakdown_signature, explanation};
 use crate::line::cut;
 
 /// A breakdown that the specification does not allow.
-pub(super) struct Broken {
+pub(super) struct ForbiddenBreakdown {
     how: Breakdown,
     text: String,
     /// What was expected instead.
     expected: Forbidden,
 }
 
-impl Walk<'_, '_, '_, '_> {
+impl RunLoop<'_, '_, '_, '_> {
     /// The connection is of no more use: the system broke down, or there is trouble on the way to it.
-    pub(super) fn broke(&mut self, error: AdapterError) -> io::Result<Step> {
-        let Some(how) = error.breakdown() else { return Ok(Err(Ended::Trouble(error))) };
+    pub(super) fn broke(&mut self, error: AdapterError) -> io::Result<LoopStep> {
+        let Some(how) = error.breakdown() else { return Ok(Err(LoopEnd::Trouble(error))) };
         if let Some(label) = self.sign_of_life_ending(how)
             && self.allows_end(&label)
         {
@@ -49,13 +49,13 @@ impl Walk<'_, '_, '_, '_> {
         self.tell_breakdown(how, &text, &error)?;
         if self.after.is_open() {
             let reason = format!("{text}; the specification leaves open what happens here");
-            return Ok(Err(Ended::Stopped(Stop::GoalMissed(reason))));
+            return Ok(Err(LoopEnd::Stopped(TesterStop::GoalMissed(reason))));
         }
         if !is_inside {
-            return Ok(Err(Ended::Outside(format!("that {text}"))));
+            return Ok(Err(LoopEnd::Outside(format!("that {text}"))));
         }
         let expected = self.after.expected(self.bench.cx);
-        Ok(Err(Ended::Broken(Box::new(Broken { how, text, expected }))))
+        Ok(Err(LoopEnd::Broken(Box::new(ForbiddenBreakdown { how, text, expected }))))
     }
 
     /// Whether the specification allows this end, or would if a silence before it was none.
@@ -100,7 +100,7 @@ impl Walk<'_, '_, '_, '_> {
     }
 
     /// The verdict on a breakdown.
-    pub(super) fn break_down(&mut self, broken: &Broken) -> io::Result<End> {
+    pub(super) fn break_down(&mut self, broken: &ForbiddenBreakdown) -> io::Result<RunEnd> {
         let expected = explanation(self.bench.cx, &broken.expected);
         let told = Explanation { observed: broken.text.clone(), why_not: Vec::new(), ..expected };
         let reason = format!("the specification does not allow that {}", broken.text);
@@ -115,6 +115,6 @@ impl Walk<'_, '_, '_, '_> {
             ..VerdictTold::new(Verdict::Fail, reason.clone())
         };
         self.teller.tell(EventKind::Verdict(told))?;
-        Ok(End::Verdict(Verdict::Fail, reason))
+        Ok(RunEnd::Verdict(Verdict::Fail, reason))
     }
 }

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use ioxide_symex::Arrival;
 
-use super::{Ended, MAX_LEFT, Step, Walk};
+use super::{LoopEnd, LoopStep, MAX_LEFT, RunLoop};
 
-impl Walk<'_, '_, '_, '_> {
+impl RunLoop<'_, '_, '_, '_> {
     /// Remembers when a message came that may have overtaken another.
     pub(super) fn note_crossing(&mut self, arrival: Arrival) {
         if matches!(arrival, Arrival::Crossing(_)) {
@@ -21,7 +21,7 @@ impl Walk<'_, '_, '_, '_> {
     }
 
     /// Settles what came so long ago that nothing can still be under way which was sent before it.
-    pub(super) fn expire(&mut self) -> io::Result<Step> {
+    pub(super) fn expire(&mut self) -> io::Result<LoopStep> {
         let window = self.patience().saturating_mul(self.config.confirm);
         let mut mark = None;
         while self.crossed.front().is_some_and(|(arrived, _)| arrived.elapsed() > window) {
@@ -33,15 +33,15 @@ impl Walk<'_, '_, '_, '_> {
                 self.note_unknown(Some(&observed));
                 Ok(())
             }
-            Err(forbidden) if self.is_inside(self.trace.len()) => Err(Ended::Forbidden(forbidden)),
+            Err(forbidden) if self.is_inside(self.trace.len()) => Err(LoopEnd::Forbidden(forbidden)),
             Err(forbidden) => {
-                Err(Ended::Outside(forbidden.label.show(self.bench.cx.pool, self.bench.cx.sts)))
+                Err(LoopEnd::Outside(forbidden.label.show(self.bench.cx.pool, self.bench.cx.sts)))
             }
         })
     }
 
     /// Waits for what explains the messages seen so far, if no order does: until then nothing has passed.
-    pub(super) fn explain_held(&mut self) -> io::Result<Step> {
+    pub(super) fn explain_held(&mut self) -> io::Result<LoopStep> {
         for _ in 0..MAX_LEFT {
             if self.is_gone || !self.after.is_unexplained() {
                 break;

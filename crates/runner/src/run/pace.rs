@@ -8,43 +8,43 @@ use std::time::{Duration, Instant};
 use ioxide_model::label::Label;
 use ioxide_symex::Tolerance;
 
-use crate::adapter::{Adapter, AdapterError, Observation, Passed};
+use crate::adapter::{Adapter, AdapterError, Observation, VirtualDelay};
 use crate::clock::duration;
 use crate::clock::heartbeat::Heartbeat;
 
 /// The time of a run.
 #[derive(Debug)]
-pub(super) enum Pace {
+pub(super) enum RunPace {
     /// The model has no clocks.
     Untimed,
     /// The clock of this machine.
-    Wall(Wall),
+    Wall(WallClock),
     /// The time of the system, which passes when it is told to.
     Virtual(Duration),
 }
 
 /// The clock of this machine.
 #[derive(Debug)]
-pub(super) struct Wall {
+pub(super) struct WallClock {
     /// When the run began.
     start: Instant,
     /// Whether this machine kept pace.
     beat: Heartbeat,
 }
 
-impl Wall {
+impl WallClock {
     /// How long before the run began that was.
     pub(super) fn since(&self, before: Instant) -> Duration {
         self.start.saturating_duration_since(before)
     }
 }
 
-impl Pace {
+impl RunPace {
     /// The time of a run on a system that has just been reset.
     pub(super) fn start(is_timed: bool, adapter: &dyn Adapter) -> Self {
         match (is_timed, adapter.has_virtual_time()) {
             (false, _) => Self::Untimed,
-            (true, false) => Self::Wall(Wall { start: Instant::now(), beat: Heartbeat::start() }),
+            (true, false) => Self::Wall(WallClock { start: Instant::now(), beat: Heartbeat::start() }),
             (true, true) => Self::Virtual(Duration::ZERO),
         }
     }
@@ -85,7 +85,7 @@ impl Pace {
         &mut self,
         adapter: &mut dyn Adapter,
         until: Duration,
-    ) -> Result<Passed, AdapterError> {
+    ) -> Result<VirtualDelay, AdapterError> {
         if let Self::Virtual(now) = self {
             let passed = adapter.advance(until)?;
             *now = passed.now;
@@ -96,15 +96,15 @@ impl Pace {
         }
         let left = until.saturating_sub(self.now());
         if left.is_zero() {
-            return Ok(Passed { now: self.now(), message: None });
+            return Ok(VirtualDelay { now: self.now(), message: None });
         }
         match adapter.observe(left)? {
             Observation::Output(message) => Ok(self.seen(adapter, message)),
-            Observation::Quiet => Ok(Passed { now: self.now(), message: None }),
+            Observation::Quiet => Ok(VirtualDelay { now: self.now(), message: None }),
         }
     }
 
-    fn seen(&self, adapter: &dyn Adapter, message: Label) -> Passed {
-        Passed { now: self.at(adapter.arrived()), message: Some(message) }
+    fn seen(&self, adapter: &dyn Adapter, message: Label) -> VirtualDelay {
+        VirtualDelay { now: self.at(adapter.arrived()), message: Some(message) }
     }
 }

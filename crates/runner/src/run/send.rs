@@ -4,13 +4,13 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use ioxide_model::label::Label;
-use ioxide_symex::{Arrival, Observed, SentId};
-use ioxide_testgen::tester::Stop;
+use ioxide_symex::{AllowedLabel, Arrival, SentId};
+use ioxide_testgen::tester::TesterStop;
 
-use super::{Ended, Step, Walk};
-use crate::adapter::{AdapterError, Receipt, Sent};
+use super::{LoopEnd, LoopStep, RunLoop};
+use crate::adapter::{AdapterError, InputReceipt, SentInput};
 use crate::event::WayTold;
-use crate::objective::orders::Happened;
+use crate::objective::orders::LabelOrigin;
 
 /// Inputs in a row that the protocol cannot write after which a run ends without verdict.
 const MAX_UNWRITTEN: u32 = 50;
@@ -18,11 +18,11 @@ const MAX_UNWRITTEN: u32 = 50;
 /// Orders of what is under way after which the run looks before it sends more.
 pub(super) const MAX_ORDERS: usize = 64;
 
-impl Walk<'_, '_, '_, '_> {
+impl RunLoop<'_, '_, '_, '_> {
     /// Gives an input, unless the system was quicker: then the tester may think again.
-    pub(super) fn stimulate(&mut self, label: &Label) -> io::Result<Step> {
+    pub(super) fn stimulate(&mut self, label: &Label) -> io::Result<LoopStep> {
         if self.is_gone {
-            return Ok(Err(Ended::Stopped(Stop::GoalMissed(self.nobody_takes(label)))));
+            return Ok(Err(LoopEnd::Stopped(TesterStop::GoalMissed(self.nobody_takes(label)))));
         }
         match self.bench.adapter.poll() {
             Ok(None) => (),
@@ -37,7 +37,7 @@ impl Walk<'_, '_, '_, '_> {
             Err(error) => return self.unsent(label, error),
         };
         self.raw = sent.raw.clone();
-        let is_confirmed = self.bench.adapter.receipt() == Receipt::Confirmed;
+        let is_confirmed = self.bench.adapter.receipt() == InputReceipt::Confirmed;
         if is_confirmed && sent.earlier.is_empty() {
             // It was taken, and nothing came meanwhile: there is one order, and nothing to weigh.
             let step = self.judge(label)?;
@@ -58,7 +58,7 @@ impl Walk<'_, '_, '_, '_> {
         if is_confirmed {
             self.after.confirm(id);
             let n = self.happened.len();
-            if let Some(Happened::Sent { confirmed, .. }) = self.happened.get_mut(at) {
+            if let Some(LabelOrigin::Sent { confirmed, .. }) = self.happened.get_mut(at) {
                 *confirmed = Some(n);
             }
         }
@@ -66,14 +66,14 @@ impl Walk<'_, '_, '_, '_> {
     }
 
     /// Tells the monitor of an input that was given and may still be under way.
-    pub(super) fn give(&mut self, label: &Label, sent: &Sent) -> io::Result<SentId> {
+    pub(super) fn give(&mut self, label: &Label, sent: &SentInput) -> io::Result<SentId> {
         let mut id = None;
         self.way = WayTold::given(sent.lane);
         self.is_under_way = true;
         // Whatever the monitor thinks of an input, it is never forbidden.
         let _ = self.judge_by(label, |after, cx| {
             id = Some(after.send(cx, label, sent.lane));
-            Ok(if after.is_open() { Observed::Unspecified } else { Observed::Allowed })
+            Ok(if after.is_open() { AllowedLabel::Unspecified } else { AllowedLabel::Allowed })
         })?;
         self.is_under_way = false;
         self.silences.given(label, sent.lane);
@@ -101,24 +101,26 @@ impl Walk<'_, '_, '_, '_> {
 
     /// An input whose receipt was not confirmed: unless it was refused, it is part of what happened
     /// (it may be what broke the system), so it is told, and a replay gives it again.
-    pub(super) fn unsent(&mut self, label: &Label, error: AdapterError) -> io::Result<Step> {
+    pub(super) fn unsent(&mut self, label: &Label, error: AdapterError) -> io::Result<LoopStep> {
         if let AdapterError::Unwritable(reason) = &error {
             return Ok(self.left_out(label, reason));
         }
         if !matches!(error, AdapterError::Refused(_)) {
-            self.give(label, &Sent::default())?;
+            self.give(label, &SentInput::default())?;
         }
         self.broke(error)
     }
 
     /// An input whose values the protocol of the system cannot write: the tester may choose another, for a while.
-    fn left_out(&mut self, label: &Label, reason: &str) -> Step {
+    fn left_out(&mut self, label: &Label, reason: &str) -> LoopStep {
         self.unwritten += 1;
         if self.unwritten < MAX_UNWRITTEN {
             return Ok(());
         }
         let input = label.show(self.bench.cx.pool, self.bench.cx.sts);
-        Err(Ended::Stopped(Stop::GoalMissed(format!("{input} cannot be written in this protocol: {reason}"))))
+        Err(LoopEnd::Stopped(TesterStop::GoalMissed(format!(
+            "{input} cannot be written in this protocol: {reason}"
+        ))))
     }
 
     fn nobody_takes(&self, label: &Label) -> String {

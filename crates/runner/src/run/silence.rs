@@ -1,6 +1,6 @@
 //! Silence, confirmed before anybody is blamed for it, and taken back if it was called too early.
 //!
-//! Quiescence is a time-out (000, 002), and no time-out fits a machine that is busy. So silence that the
+//! Quiescence is a time-out ([BT19], [FTW05]), and no time-out fits a machine that is busy. So silence that the
 //! specification forbids becomes a failure only after the run has listened on for
 //! [`RunConfig::confirm`](super::RunConfig::confirm) times as long; and a message that is forbidden only because
 //! silence was seen shortly before it shows that the silence was none. Both raise the quiescence time of the campaign.
@@ -12,22 +12,22 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use ioxide_model::label::Label;
-use ioxide_symex::{After, Arrival, Forbidden};
+use ioxide_symex::{Arrival, Forbidden, Monitor};
 
-use super::{Ended, Step, Walk};
+use super::{LoopEnd, LoopStep, RunLoop};
 use crate::adapter::Observation;
 use crate::event::{EventKind, PatienceTold};
 
 /// Silences that a late message may still take back.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Silences(Vec<Silence>);
+pub(super) struct Silences(Vec<CalledSilence>);
 
 #[derive(Clone, Debug)]
-struct Silence {
+struct CalledSilence {
     /// The monitor before it.
-    before: After,
+    before: Monitor,
     /// What was given since, and what was seen.
-    since: Vec<Heard>,
+    since: Vec<AfterSilence>,
     /// When the system was last heard or given something before it.
     from: Instant,
     /// Until when a message may show that it was none.
@@ -40,7 +40,7 @@ struct Silence {
 
 /// What came after a silence.
 #[derive(Clone, Debug)]
-enum Heard {
+enum AfterSilence {
     Given(Label, u32),
     Seen(Label, Arrival),
 }
@@ -48,18 +48,18 @@ enum Heard {
 impl Silences {
     /// Something was given after them.
     pub(super) fn given(&mut self, label: &Label, lane: u32) {
-        self.0.iter_mut().for_each(|silence| silence.since.push(Heard::Given(label.clone(), lane)));
+        self.0.iter_mut().for_each(|silence| silence.since.push(AfterSilence::Given(label.clone(), lane)));
     }
 
     /// Something was seen after them, and allowed.
     pub(super) fn seen(&mut self, label: &Label, arrival: Arrival) {
-        self.0.iter_mut().for_each(|silence| silence.since.push(Heard::Seen(label.clone(), arrival)));
+        self.0.iter_mut().for_each(|silence| silence.since.push(AfterSilence::Seen(label.clone(), arrival)));
     }
 }
 
-impl Walk<'_, '_, '_, '_> {
+impl RunLoop<'_, '_, '_, '_> {
     /// Looks; silence lasts as long as it must here, and at least this long.
-    pub(super) fn observe(&mut self, at_least: Duration) -> io::Result<Step> {
+    pub(super) fn observe(&mut self, at_least: Duration) -> io::Result<LoopStep> {
         if self.is_gone {
             return self.judge(&Label::Quiescence);
         }
@@ -78,7 +78,7 @@ impl Walk<'_, '_, '_, '_> {
     }
 
     /// Silence that is allowed; a message may still show that it was none.
-    fn silent(&mut self, from: Instant, patience: Duration) -> io::Result<Step> {
+    fn silent(&mut self, from: Instant, patience: Duration) -> io::Result<LoopStep> {
         let until = from + patience.saturating_mul(self.config.confirm);
         let (before, at) = (self.after.clone(), self.trace.len());
         let step = self.judge(&Label::Quiescence)?;
@@ -87,17 +87,17 @@ impl Walk<'_, '_, '_, '_> {
         // Silence after silence is one.
         let continued = self.silences.0.last().filter(|last| last.since.is_empty());
         let from = continued.map_or(from, |last| last.from);
-        let silence = Silence { before, since: Vec::new(), from, until, patience, at, step: self.told };
+        let silence = CalledSilence { before, since: Vec::new(), from, until, patience, at, step: self.told };
         self.silences.0.push(silence);
         Ok(step)
     }
 
     /// Silence that is not allowed: the run listens on before it says so.
-    fn listen_on(&mut self, from: Instant, patience: Duration) -> io::Result<Step> {
+    fn listen_on(&mut self, from: Instant, patience: Duration) -> io::Result<LoopStep> {
         let left = patience.saturating_mul(self.config.confirm.saturating_sub(1));
         match self.bench.adapter.observe(left) {
             Ok(Observation::Quiet) => match self.judge(&Label::Quiescence)? {
-                Err(Ended::Forbidden(forbidden)) => {
+                Err(LoopEnd::Forbidden(forbidden)) => {
                     self.unless_late(&Label::Quiescence, Arrival::Direct, from, forbidden)
                 }
                 step => Ok(step),
@@ -120,9 +120,10 @@ impl Walk<'_, '_, '_, '_> {
         arrival: Arrival,
         arrived: Instant,
         forbidden: Box<Forbidden>,
-    ) -> io::Result<Step> {
-        let open: Vec<Silence> = std::mem::take(&mut self.silences.0);
-        let mut open: Vec<Silence> = open.into_iter().filter(|silence| silence.until >= arrived).collect();
+    ) -> io::Result<LoopStep> {
+        let open: Vec<CalledSilence> = std::mem::take(&mut self.silences.0);
+        let mut open: Vec<CalledSilence> =
+            open.into_iter().filter(|silence| silence.until >= arrived).collect();
         // As few as possible are taken back: the last one, the last two, and so on.
         while let Some(silence) = open.pop() {
             let Some(after) = self.without(&silence, label, arrival) else { continue };
@@ -134,7 +135,7 @@ impl Walk<'_, '_, '_, '_> {
             }
             return self.take_back(&silence, label, arrived);
         }
-        Ok(Err(Ended::Forbidden(forbidden)))
+        Ok(Err(LoopEnd::Forbidden(forbidden)))
     }
 
     /// Whether what comes now is allowed if some silence that a message may still take back was none.
@@ -144,12 +145,12 @@ impl Walk<'_, '_, '_, '_> {
     }
 
     /// The monitor if there had been no silence, then or since, if that allows `label`.
-    fn without(&mut self, silence: &Silence, label: &Label, arrival: Arrival) -> Option<After> {
+    fn without(&mut self, silence: &CalledSilence, label: &Label, arrival: Arrival) -> Option<Monitor> {
         let mut after = silence.before.clone();
         for heard in &silence.since {
             match heard {
-                Heard::Given(label, lane) => drop(after.send(self.bench.cx, label, *lane)),
-                Heard::Seen(label, arrival) => {
+                AfterSilence::Given(label, lane) => drop(after.send(self.bench.cx, label, *lane)),
+                AfterSilence::Seen(label, arrival) => {
                     after.see(self.bench.cx, label, *arrival).ok()?;
                 }
             }
@@ -162,7 +163,12 @@ impl Walk<'_, '_, '_, '_> {
     }
 
     /// Takes the silences from `silence` on back.
-    fn take_back(&mut self, silence: &Silence, label: &Label, arrived: Instant) -> io::Result<Step> {
+    fn take_back(
+        &mut self,
+        silence: &CalledSilence,
+        label: &Label,
+        arrived: Instant,
+    ) -> io::Result<LoopStep> {
         let labels = std::mem::take(&mut self.trace.labels);
         let first_step = silence.step;
         let mut not_silent = Vec::new();

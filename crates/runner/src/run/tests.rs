@@ -5,18 +5,18 @@ mod slow;
 
 use std::collections::BTreeSet;
 
-use ioxide_model::concrete::{State, initial_state, successors, tau_closure};
+use ioxide_model::concrete::{ConcreteState, initial_state, successors, tau_closure};
 use ioxide_model::sts::{GateKind, Model};
 use ioxide_model::value::Value;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use ioxide_testgen::tester::cover::Rounds;
+use ioxide_testgen::tester::cover::CoverRounds;
 
 use super::*;
 use crate::adapter::Observation;
 use crate::campaign::CampaignConfig;
-use crate::reporter::Silent;
+use crate::reporter::SilentReporter;
 use crate::samples::{cover, model, test, test_by, test_into, tour};
 
 #[test]
@@ -40,7 +40,7 @@ fn mutants_fail_if_and_only_if_they_are_wrong() {
         let config = CampaignConfig { runs: 6, seed, ..CampaignConfig::default() };
         let is_wrong = !conforms(&sut, &spec);
         let config = CampaignConfig { runs: if is_wrong { 20_000 } else { 6 }, ..config };
-        let outcome = test_into(&spec, &sut, 20, &config, &mut Silent).unwrap();
+        let outcome = test_into(&spec, &sut, 20, &config, &mut SilentReporter).unwrap();
         assert!(is_wrong || outcome.failures.is_empty(), "a conforming system failed");
         wrong += usize::from(is_wrong);
         for failure in &outcome.failures {
@@ -64,12 +64,12 @@ fn purposes_never_fail_a_system_that_conforms() {
     for seed in 0..150 {
         let recipe = Recipe::random(seed);
         let spec = model(&recipe.text());
-        let (mut tester, spec) = cover(&spec, Rounds::Bounded(4));
+        let (mut tester, spec) = cover(&spec, CoverRounds::Bounded(4));
         for sut in [recipe.clone(), recipe.mutated(seed)] {
             let sut = model(&sut.text());
             let is_right = conforms(&sut, &spec);
             let config = CampaignConfig { runs: 200, seed, ..CampaignConfig::default() };
-            let outcome = test_by(&spec, &sut, &mut tester, &config, &mut Silent).unwrap();
+            let outcome = test_by(&spec, &sut, &mut tester, &config, &mut SilentReporter).unwrap();
             assert_eq!(outcome.counts.errors, 0, "{:?}", outcome.error);
             assert!(!is_right || outcome.failures.is_empty(), "a conforming system failed");
             for failure in &outcome.failures {
@@ -80,7 +80,7 @@ fn purposes_never_fail_a_system_that_conforms() {
             found += outcome.failures.len();
             passed += outcome.counts.passed;
             missed += outcome.counts.inconclusive;
-            tester = cover(&spec, Rounds::Bounded(4)).0;
+            tester = cover(&spec, CoverRounds::Bounded(4)).0;
         }
     }
     assert!(conforming > 150 && passed > 500 && missed > 50, "{conforming} {passed} {missed}");
@@ -103,7 +103,7 @@ fn no_tester_fails_a_system_that_conforms() {
         let is_right = conforms(&sut, &spec);
         let (mut tester, spec) = any_tester(&spec, seed);
         let config = CampaignConfig { runs: 10, seed, replays: 0, shrink: None, ..CampaignConfig::default() };
-        let outcome = test_by(&spec, &sut, &mut *tester, &config, &mut Silent).unwrap();
+        let outcome = test_by(&spec, &sut, &mut *tester, &config, &mut SilentReporter).unwrap();
         assert_eq!(outcome.counts.errors, 0, "{:?}", outcome.error);
         for failure in &outcome.failures {
             assert!(!is_right, "seed {seed}: a conforming system failed");
@@ -125,17 +125,17 @@ fn no_tester_fails_a_system_that_conforms() {
 
 /// One of the testers, and `spec` with the terms it needs.
 fn any_tester(spec: &Model, seed: u64) -> (Box<dyn Tester>, Model) {
-    use ioxide_testgen::tester::random::{Interaction, Random, RandomConfig};
-    let random = |interaction| Box::new(Random::new(RandomConfig { steps: 25, interaction }, seed));
+    use ioxide_testgen::tester::random::{Interaction, RandomConfig, RandomTester};
+    let random = |interaction| Box::new(RandomTester::new(RandomConfig { steps: 25, interaction }, seed));
     match seed / 3 % 4 {
         0 => (random(Interaction::Fair), spec.clone()),
         1 => (random(Interaction::InputEager), spec.clone()),
         2 => {
-            let (tester, spec) = cover(spec, Rounds::Endless);
+            let (tester, spec) = cover(spec, CoverRounds::Endless);
             (Box::new(tester), spec)
         }
         _ => {
-            let (tester, spec) = tour(spec, Rounds::Endless);
+            let (tester, spec) = tour(spec, CoverRounds::Endless);
             (Box::new(tester), spec)
         }
     }
@@ -180,8 +180,8 @@ fn all_labels(model: &Model) -> Vec<Label> {
 }
 
 /// The states after `label`.
-fn step(model: &Model, states: &BTreeSet<State>, label: &Label) -> BTreeSet<State> {
-    let next: Vec<State> = match label {
+fn step(model: &Model, states: &BTreeSet<ConcreteState>, label: &Label) -> BTreeSet<ConcreteState> {
+    let next: Vec<ConcreteState> = match label {
         Label::Quiescence => states.iter().filter(|state| is_quiet(model, state)).cloned().collect(),
         _ => states.iter().flat_map(|state| after(model, state, label)).collect(),
     };
@@ -197,17 +197,17 @@ fn allows(model: &Model, trace: &Trace) -> bool {
     !states.is_empty()
 }
 
-fn closed(model: &Model, states: impl IntoIterator<Item = State>) -> BTreeSet<State> {
+fn closed(model: &Model, states: impl IntoIterator<Item = ConcreteState>) -> BTreeSet<ConcreteState> {
     tau_closure(&model.pool, &model.sts, states, 1000).unwrap().states
 }
 
-fn after(model: &Model, state: &State, label: &Label) -> Vec<State> {
+fn after(model: &Model, state: &ConcreteState, label: &Label) -> Vec<ConcreteState> {
     let all = successors(&model.pool, &model.sts, state, label).unwrap();
     all.into_iter().map(|successor| successor.state).collect()
 }
 
 /// No internal step, and no output whatever its value.
-fn is_quiet(model: &Model, state: &State) -> bool {
+fn is_quiet(model: &Model, state: &ConcreteState) -> bool {
     let has_internal = closed(model, [state.clone()]).len() > 1;
     let mut outputs = all_labels(model).into_iter().filter(|label| matches!(label, Label::Output(..)));
     !has_internal && outputs.all(|label| after(model, state, &label).is_empty())
@@ -305,22 +305,22 @@ fn lines(rng: &mut ChaCha8Rng, i: usize, n: usize) -> Vec<Line> {
 #[test]
 fn a_run_that_is_stopped_tells_so_and_has_no_verdict() {
     use crate::adapter::model::ModelAdapter;
-    use crate::clock::Stopped;
-    use ioxide_testgen::tester::random::{Random, RandomConfig};
+    use crate::clock::StoppedClock;
+    use ioxide_testgen::tester::random::{RandomConfig, RandomTester};
     let spec = model(crate::samples::VENDING);
     let (mut spec_own, mut sut_own) = (spec.clone(), spec.clone());
-    let (mut a, mut b) = (ioxide_smt::brute::Brute::new(), ioxide_smt::brute::Brute::new());
+    let (mut a, mut b) = (ioxide_smt::brute::BruteSolver::new(), ioxide_smt::brute::BruteSolver::new());
     let mut cx = Ctx::new(&mut spec_own, &mut a);
     let mut adapter = ModelAdapter::new(&spec, Ctx::new(&mut sut_own, &mut b), 1).unwrap();
     let stop = AtomicBool::new(true);
-    let mut bench = Bench { cx: &mut cx, adapter: &mut adapter, stop: &stop };
+    let mut bench = RunSetup { cx: &mut cx, adapter: &mut adapter, stop: &stop };
     let mut coverage = Coverage::new(&spec.sts);
-    let (mut events, mut clock): (Vec<crate::event::Event>, _) = (Vec::new(), Stopped);
-    let teller = Teller::new(&mut events, &mut clock);
-    let mut tester = Random::new(RandomConfig::default(), 1);
+    let (mut events, mut clock): (Vec<crate::event::Event>, _) = (Vec::new(), StoppedClock);
+    let teller = EventSink::new(&mut events, &mut clock);
+    let mut tester = RandomTester::new(RandomConfig::default(), 1);
     let config = RunConfig::default();
     let finished = run(&mut bench, &mut tester, &config, RunId::default(), &mut coverage, &teller).unwrap();
-    assert!(matches!(finished.end, End::Interrupted));
+    assert!(matches!(finished.end, RunEnd::Interrupted));
     assert_eq!(events.len(), 2);
 }
 
@@ -335,7 +335,7 @@ impl Adapter for Hasty<'_> {
         self.inner.reset()
     }
 
-    fn send(&mut self, input: &Label) -> Result<crate::adapter::Sent, AdapterError> {
+    fn send(&mut self, input: &Label) -> Result<crate::adapter::SentInput, AdapterError> {
         if self.inputs_left == 0 {
             return Err(AdapterError::Ended { status: "signal 11".into() });
         }
@@ -345,7 +345,7 @@ impl Adapter for Hasty<'_> {
             Observation::Output(label) => vec![label],
             Observation::Quiet => Vec::new(),
         };
-        Ok(crate::adapter::Sent { earlier, ..crate::adapter::Sent::default() })
+        Ok(crate::adapter::SentInput { earlier, ..crate::adapter::SentInput::default() })
     }
 
     fn poll(&mut self) -> Result<Option<Label>, AdapterError> {
@@ -358,21 +358,21 @@ impl Adapter for Hasty<'_> {
 }
 
 /// One run of a random tester against `spec` played hastily.
-fn hasty_run(spec: &Model, seed: u64, inputs: usize) -> Finished {
+fn hasty_run(spec: &Model, seed: u64, inputs: usize) -> RunResult {
     use crate::adapter::model::ModelAdapter;
-    use crate::clock::Stopped;
-    use ioxide_testgen::tester::random::{Random, RandomConfig};
+    use crate::clock::StoppedClock;
+    use ioxide_testgen::tester::random::{RandomConfig, RandomTester};
     let (mut spec_own, mut sut_own) = (spec.clone(), spec.clone());
-    let (mut a, mut b) = (ioxide_smt::brute::Brute::new(), ioxide_smt::brute::Brute::new());
+    let (mut a, mut b) = (ioxide_smt::brute::BruteSolver::new(), ioxide_smt::brute::BruteSolver::new());
     let mut cx = Ctx::new(&mut spec_own, &mut a);
     let inner = ModelAdapter::new(spec, Ctx::new(&mut sut_own, &mut b), seed).unwrap();
     let mut adapter = Hasty { inner, inputs_left: inputs };
     let stop = AtomicBool::new(false);
-    let mut bench = Bench { cx: &mut cx, adapter: &mut adapter, stop: &stop };
+    let mut bench = RunSetup { cx: &mut cx, adapter: &mut adapter, stop: &stop };
     let mut coverage = Coverage::new(&spec.sts);
-    let (mut silent, mut clock) = (Silent, Stopped);
-    let teller = Teller::new(&mut silent, &mut clock);
-    let mut tester = Random::new(RandomConfig { steps: 40, ..RandomConfig::default() }, seed);
+    let (mut silent, mut clock) = (SilentReporter, StoppedClock);
+    let teller = EventSink::new(&mut silent, &mut clock);
+    let mut tester = RandomTester::new(RandomConfig { steps: 40, ..RandomConfig::default() }, seed);
     let id = RunId { run: 0, seed };
     run(&mut bench, &mut tester, &RunConfig::default(), id, &mut coverage, &teller).unwrap()
 }
@@ -382,7 +382,7 @@ fn an_answer_that_overtakes_the_receipt_of_its_input_is_no_failure() {
     for seed in 0..60 {
         let spec = model(&Recipe::random(seed).text());
         let finished = hasty_run(&spec, seed, usize::MAX);
-        let End::Verdict(verdict, reason) = &finished.end else { panic!("{:?}", finished.end) };
+        let RunEnd::Verdict(verdict, reason) = &finished.end else { panic!("{:?}", finished.end) };
         assert_ne!(*verdict, Verdict::Fail, "seed {seed}: {reason}");
     }
 }
@@ -391,7 +391,7 @@ fn an_answer_that_overtakes_the_receipt_of_its_input_is_no_failure() {
 fn the_input_that_breaks_the_system_is_part_of_the_trace() {
     let spec = model(crate::samples::VENDING);
     let finished = hasty_run(&spec, 1, 2);
-    assert!(matches!(finished.end, End::Verdict(Verdict::Fail, _)));
+    assert!(matches!(finished.end, RunEnd::Verdict(Verdict::Fail, _)));
     assert_eq!(finished.trace.breakdown, Some(ioxide_model::trace::Breakdown::Ended));
     let signature = finished.signature.unwrap_or_default();
     assert!(signature.starts_with("crash (ended) after ?coin in paid_up"), "{signature}");
@@ -407,9 +407,9 @@ impl Adapter for Wired<'_> {
         self.0.reset()
     }
 
-    fn send(&mut self, input: &Label) -> Result<crate::adapter::Sent, AdapterError> {
+    fn send(&mut self, input: &Label) -> Result<crate::adapter::SentInput, AdapterError> {
         let raw = Some("sent\r\n".into());
-        Ok(crate::adapter::Sent { raw, ..self.0.send(input)? })
+        Ok(crate::adapter::SentInput { raw, ..self.0.send(input)? })
     }
 
     fn poll(&mut self) -> Result<Option<Label>, AdapterError> {
@@ -428,20 +428,20 @@ impl Adapter for Wired<'_> {
 #[test]
 fn messages_are_told_as_they_were_on_the_wire_and_silence_has_no_bytes() {
     use crate::adapter::model::ModelAdapter;
-    use crate::clock::Stopped;
+    use crate::clock::StoppedClock;
     use crate::event::LabelKind;
-    use ioxide_testgen::tester::random::{Random, RandomConfig};
+    use ioxide_testgen::tester::random::{RandomConfig, RandomTester};
     let spec = model(crate::samples::VENDING);
     let (mut spec_own, mut sut_own) = (spec.clone(), spec.clone());
-    let (mut a, mut b) = (ioxide_smt::brute::Brute::new(), ioxide_smt::brute::Brute::new());
+    let (mut a, mut b) = (ioxide_smt::brute::BruteSolver::new(), ioxide_smt::brute::BruteSolver::new());
     let mut cx = Ctx::new(&mut spec_own, &mut a);
     let mut adapter = Wired(ModelAdapter::new(&spec, Ctx::new(&mut sut_own, &mut b), 1).unwrap());
     let stop = AtomicBool::new(false);
-    let mut bench = Bench { cx: &mut cx, adapter: &mut adapter, stop: &stop };
+    let mut bench = RunSetup { cx: &mut cx, adapter: &mut adapter, stop: &stop };
     let mut coverage = Coverage::new(&spec.sts);
-    let (mut events, mut clock): (Vec<crate::event::Event>, _) = (Vec::new(), Stopped);
-    let teller = Teller::new(&mut events, &mut clock);
-    let mut tester = Random::new(RandomConfig { steps: 30, ..RandomConfig::default() }, 1);
+    let (mut events, mut clock): (Vec<crate::event::Event>, _) = (Vec::new(), StoppedClock);
+    let teller = EventSink::new(&mut events, &mut clock);
+    let mut tester = RandomTester::new(RandomConfig { steps: 30, ..RandomConfig::default() }, 1);
     run(&mut bench, &mut tester, &RunConfig::default(), RunId::default(), &mut coverage, &teller).unwrap();
     let mut seen = BTreeSet::new();
     for event in &events {

@@ -6,23 +6,23 @@ use std::time::Duration;
 use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
 use ioxide_symex::{Arrival, Tolerance};
-use ioxide_testgen::tester::Stop;
+use ioxide_testgen::tester::TesterStop;
 
-use super::pace::Pace;
+use super::pace::RunPace;
 use super::send::MAX_ORDERS;
-use super::{Ended, MAX_LEFT, Step, Walk};
-use crate::adapter::{Passed, Receipt};
+use super::{LoopEnd, LoopStep, MAX_LEFT, RunLoop};
+use crate::adapter::{InputReceipt, VirtualDelay};
 use crate::clock::{duration, seconds};
 use crate::event::WayTold;
 
-impl Walk<'_, '_, '_, '_> {
+impl RunLoop<'_, '_, '_, '_> {
     /// Looks for a while, in a timed model.
-    pub(super) fn look(&mut self, time: Duration) -> io::Result<Step> {
+    pub(super) fn observe_timed(&mut self, time: Duration) -> io::Result<LoopStep> {
         let time = if self.after.is_unexplained() { time.min(self.settling()) } else { time };
         let until = self.at.saturating_add(time);
         match self.pace.pass(self.bench.adapter, until) {
-            Ok(Passed { now, message: Some(label) }) => self.seen_at(now, &label),
-            Ok(Passed { now, message: None }) => self.silence(now),
+            Ok(VirtualDelay { now, message: Some(label) }) => self.seen_at(now, &label),
+            Ok(VirtualDelay { now, message: None }) => self.silence(now),
             Err(error) => self.broke(error),
         }
     }
@@ -36,27 +36,27 @@ impl Walk<'_, '_, '_, '_> {
     pub(super) fn lag(&self) -> Rational {
         let Tolerance { latency, resolution, .. } = &self.config.tolerance;
         match &self.pace {
-            Pace::Wall(_) => latency.add(resolution).mul(&Rational::from(2)),
-            Pace::Untimed | Pace::Virtual(_) => Rational::ZERO,
+            RunPace::Wall(_) => latency.add(resolution).mul(&Rational::from(2)),
+            RunPace::Untimed | RunPace::Virtual(_) => Rational::ZERO,
         }
     }
 
     /// Nothing came up to this instant.
-    fn silence(&mut self, now: Duration) -> io::Result<Step> {
+    fn silence(&mut self, now: Duration) -> io::Result<LoopStep> {
         let waited = now.saturating_sub(self.at);
         self.at = self.at.max(now);
         if waited.is_zero() { Ok(Ok(())) } else { self.judge(&Label::Delay(seconds(waited))) }
     }
 
     /// A message was seen, which came at this instant.
-    fn seen_at(&mut self, now: Duration, label: &Label) -> io::Result<Step> {
+    fn seen_at(&mut self, now: Duration, label: &Label) -> io::Result<LoopStep> {
         self.raw = self.bench.adapter.raw().map(str::to_owned);
         let arrival = self.bench.adapter.arrival();
         self.judge_at(now, label, arrival)
     }
 
     /// Judges a message together with its instant.
-    fn judge_at(&mut self, now: Duration, label: &Label, arrival: Arrival) -> io::Result<Step> {
+    fn judge_at(&mut self, now: Duration, label: &Label, arrival: Arrival) -> io::Result<LoopStep> {
         let waited = now.saturating_sub(self.at);
         self.at = self.at.max(now);
         if !waited.is_zero() {
@@ -70,12 +70,12 @@ impl Walk<'_, '_, '_, '_> {
     }
 
     /// Waits for what explains the messages seen so far, if no order does; what is under way comes within the latency.
-    pub(super) fn explain_in_time(&mut self) -> io::Result<Step> {
+    pub(super) fn explain_in_time(&mut self) -> io::Result<LoopStep> {
         for _ in 0..MAX_LEFT {
             if self.is_gone || !self.after.is_unexplained() {
                 break;
             }
-            let step = self.look(self.settling())?;
+            let step = self.observe_timed(self.settling())?;
             if step.is_err() {
                 return Ok(step);
             }
@@ -84,11 +84,11 @@ impl Walk<'_, '_, '_, '_> {
     }
 
     /// Gives an input some time after the last label, unless the system was quicker.
-    pub(super) fn stimulate_after(&mut self, wait: &Rational, label: &Label) -> io::Result<Step> {
+    pub(super) fn stimulate_after(&mut self, wait: &Rational, label: &Label) -> io::Result<LoopStep> {
         let until = self.at.saturating_add(duration(wait));
         match self.pace.pass(self.bench.adapter, until) {
-            Ok(Passed { now, message: Some(quicker) }) => return self.seen_at(now, &quicker),
-            Ok(Passed { now, message: None }) => {
+            Ok(VirtualDelay { now, message: Some(quicker) }) => return self.seen_at(now, &quicker),
+            Ok(VirtualDelay { now, message: None }) => {
                 let step = self.silence(now)?;
                 if step.is_err() {
                     return Ok(step);
@@ -98,16 +98,16 @@ impl Walk<'_, '_, '_, '_> {
         }
         if self.after.orders() > MAX_ORDERS || self.after.is_unexplained() {
             // What is under way is settled first; the tester thinks again.
-            return self.look(self.settling());
+            return self.observe_timed(self.settling());
         }
         if !self.after.accepts(self.bench.cx, label) {
-            return Ok(Err(Ended::Stopped(Stop::GoalMissed(self.too_late(until, label)))));
+            return Ok(Err(LoopEnd::Stopped(TesterStop::GoalMissed(self.too_late(until, label)))));
         }
         self.send_in_time(label)
     }
 
     /// Sends an input of a timed model; it must be confirmed within the stated latency, where it is.
-    fn send_in_time(&mut self, label: &Label) -> io::Result<Step> {
+    fn send_in_time(&mut self, label: &Label) -> io::Result<LoopStep> {
         let sent = match self.bench.adapter.send(label) {
             Ok(sent) => sent,
             Err(error) => return self.unsent(label, error),
@@ -116,8 +116,8 @@ impl Walk<'_, '_, '_, '_> {
         let taken = seconds(self.pace.now().saturating_sub(self.at));
         self.raw = sent.raw.clone();
         let id = self.give(label, &sent)?;
-        if matches!(self.pace, Pace::Wall(_)) && taken > self.config.tolerance.latency {
-            return Ok(Err(Ended::Stopped(Stop::GoalMissed(self.too_slow(&taken, label)))));
+        if matches!(self.pace, RunPace::Wall(_)) && taken > self.config.tolerance.latency {
+            return Ok(Err(LoopEnd::Stopped(TesterStop::GoalMissed(self.too_slow(&taken, label)))));
         }
         for (n, output) in sent.earlier.iter().enumerate() {
             let at = self.pace.at(sent.arrived.get(n).copied());
@@ -126,7 +126,7 @@ impl Walk<'_, '_, '_, '_> {
                 return Ok(step);
             }
         }
-        if self.bench.adapter.receipt() == Receipt::Confirmed {
+        if self.bench.adapter.receipt() == InputReceipt::Confirmed {
             self.after.confirm(id);
         }
         Ok(Ok(()))

@@ -138,7 +138,7 @@ fn plain(value: &Json) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{LabelKind, StepTold, Trouble};
+    use crate::event::{LabelKind, StepTold, SystemTrouble};
     use serde_json::Map;
 
     fn step(label: &str, field: &str, value: Json, raw: &str) -> EventKind {
@@ -162,7 +162,8 @@ mod tests {
     fn nothing_that_is_told_has_the_secret() {
         let mut secrets = Secrets::none();
         secrets.add("0123456789abcdef");
-        let trouble = Trouble { error: "bad 456789ab".into(), last_words: "GET /0123456789abcdef".into() };
+        let trouble =
+            SystemTrouble { error: "bad 456789ab".into(), last_words: "GET /0123456789abcdef".into() };
         let value = json!(["x", "y0123456789abcdefz"]);
         let text = told(&secrets, [step("m", "f", value, "m 0123456789abcdef"), EventKind::Trouble(trouble)]);
         assert!(!text.contains("456789ab"), "{text}");
@@ -173,7 +174,7 @@ mod tests {
     fn the_value_of_a_marked_field_is_hidden_from_then_on() {
         let mut secrets = Secrets::none();
         secrets.add_field("login", "pin");
-        let trouble = Trouble { error: "4711 is wrong".into(), last_words: String::new() };
+        let trouble = SystemTrouble { error: "4711 is wrong".into(), last_words: String::new() };
         let text =
             told(&secrets, [step("login", "pin", json!(4711), "LOGIN 4711"), EventKind::Trouble(trouble)]);
         assert!(!text.contains("4711") && text.contains("?login(***)"), "{text}");

@@ -6,15 +6,15 @@ use std::sync::Arc;
 
 use ioxide_model::sts::Model;
 
-use super::{Ended, NewSolver, serve};
+use super::{NewSolver, ServeEnd, serve};
 
 /// Something that happened to a listening system, for people.
 #[derive(Debug)]
-pub enum Happening {
+pub enum ListenerEvent {
     /// A tool connected.
     Connected(SocketAddr),
     /// Its conversation is over.
-    Left(SocketAddr, io::Result<Ended>),
+    Left(SocketAddr, io::Result<ServeEnd>),
     /// A connection could not be accepted.
     NotAccepted(io::Error),
 }
@@ -31,25 +31,25 @@ pub fn serve_tcp(
     model: &Arc<Model>,
     new_solver: &Arc<NewSolver>,
     seed: u64,
-    tell: impl Fn(Happening) + Send + Sync + 'static,
+    tell: impl Fn(ListenerEvent) + Send + Sync + 'static,
 ) -> io::Result<()> {
     let tell = Arc::new(tell);
     for n in 0u64.. {
         let (stream, peer) = match listener.accept() {
             Ok(accepted) => accepted,
             Err(error) if is_passing(&error) => {
-                tell(Happening::NotAccepted(error));
+                tell(ListenerEvent::NotAccepted(error));
                 continue;
             }
             Err(error) => return Err(error),
         };
         let (model, new_solver, tell) = (Arc::clone(model), Arc::clone(new_solver), Arc::clone(&tell));
         std::thread::spawn(move || {
-            tell(Happening::Connected(peer));
+            tell(ListenerEvent::Connected(peer));
             let ended = converse(&model, &*new_solver, seed.wrapping_add(n), &stream);
             // The reading thread still waits for a line; this ends its wait.
             stream.shutdown(Shutdown::Both).ok();
-            tell(Happening::Left(peer, ended));
+            tell(ListenerEvent::Left(peer, ended));
         });
     }
     Ok(())
@@ -61,7 +61,7 @@ fn is_passing(error: &io::Error) -> bool {
     matches!(error.kind(), ConnectionAborted | ConnectionReset | Interrupted)
 }
 
-fn converse(model: &Model, new_solver: &NewSolver, seed: u64, stream: &TcpStream) -> io::Result<Ended> {
+fn converse(model: &Model, new_solver: &NewSolver, seed: u64, stream: &TcpStream) -> io::Result<ServeEnd> {
     stream.set_nodelay(true)?;
     let reader = BufReader::new(stream.try_clone()?);
     serve(model, new_solver, seed, reader, stream)

@@ -7,24 +7,26 @@ use crate::line::next_line;
 use crate::samples::{VENDING, model, new_solver};
 
 /// What the vending machine answers to `lines`, times left out.
-fn answers(lines: &str) -> Vec<Message> {
+fn answers(lines: &str) -> Vec<ProtocolMessage> {
     let mut written = Vec::new();
     let reader = io::Cursor::new(lines.as_bytes().to_vec());
     serve(&model(VENDING), &new_solver, 1, reader, &mut written).unwrap();
     let text = String::from_utf8(written).unwrap();
-    text.lines().map(|line| timeless(Message::from_line(line).unwrap())).collect()
+    text.lines().map(|line| timeless(ProtocolMessage::from_line(line).unwrap())).collect()
 }
 
-fn timeless(message: Message) -> Message {
+fn timeless(message: ProtocolMessage) -> ProtocolMessage {
     match message {
-        Message::Sent(sent) => Message::Sent(Sent { time_ns: None, ..sent }),
-        Message::Output(output) => Message::Output(crate::protocol::Output { time_ns: None, ..output }),
+        ProtocolMessage::Sent(sent) => ProtocolMessage::Sent(SentMessage { time_ns: None, ..sent }),
+        ProtocolMessage::Output(output) => {
+            ProtocolMessage::Output(crate::protocol::OutputMessage { time_ns: None, ..output })
+        }
         other => other,
     }
 }
 
-fn types(messages: &[Message]) -> String {
-    let word = |message: &Message| {
+fn types(messages: &[ProtocolMessage]) -> String {
+    let word = |message: &ProtocolMessage| {
         let json: serde_json::Value = serde_json::from_str(&message.to_line()).unwrap();
         json["type"].as_str().unwrap().to_owned()
     };
@@ -60,7 +62,7 @@ fn what_is_not_understood_is_answered_by_an_error() {
 fn check(line: &str, reason: &str) {
     let heard = answers(&format!("{CONFIGURE}{line}{COIN}"));
     assert_eq!(types(&heard), "hello ready error sent output output");
-    let Message::Error(failure) = &heard[2] else { panic!("{heard:?}") };
+    let ProtocolMessage::Error(failure) = &heard[2] else { panic!("{heard:?}") };
     assert_eq!(failure.kind, FailureKind::Refused);
     assert!(failure.text.contains(reason), "{}", failure.text);
 }
@@ -94,22 +96,22 @@ fn a_model_that_never_stops_talking_still_listens() {
     ours_writer.write_all(CONFIGURE.as_bytes()).unwrap();
     ours_writer.write_all(b"{\"type\":\"input\",\"id\":9,\"label\":\"stop\"}\n").unwrap();
     let mut next = move || {
-        let Line::Text(text) = next_line(&mut lines).unwrap().unwrap() else { panic!("no text") };
-        Message::from_line(&text).unwrap()
+        let LineRead::Text(text) = next_line(&mut lines).unwrap().unwrap() else { panic!("no text") };
+        ProtocolMessage::from_line(&text).unwrap()
     };
-    while !matches!(next(), Message::Sent(Sent { id: 9, .. })) {}
+    while !matches!(next(), ProtocolMessage::Sent(SentMessage { id: 9, .. })) {}
     ours_writer.write_all(b"{\"type\":\"bye\"}\n").unwrap();
-    assert_eq!(next(), Message::Bye(Bye {}));
-    assert_eq!(player.join().unwrap().unwrap(), Ended::Bye);
+    assert_eq!(next(), ProtocolMessage::Bye(ByeMessage {}));
+    assert_eq!(player.join().unwrap().unwrap(), ServeEnd::Bye);
 }
 
 #[test]
 fn a_model_that_only_talks_ends_when_the_tool_leaves() {
     let chatty = model("model M { output tick state a { emit tick } }");
     let reader = io::Cursor::new(format!("{CONFIGURE}{{\"type\":\"bye\"}}\n").into_bytes());
-    assert_eq!(serve(&chatty, &new_solver, 1, reader, io::sink()).unwrap(), Ended::Bye);
+    assert_eq!(serve(&chatty, &new_solver, 1, reader, io::sink()).unwrap(), ServeEnd::Bye);
     let reader = io::Cursor::new(CONFIGURE.as_bytes());
-    assert_eq!(serve(&chatty, &new_solver, 1, reader, io::sink()).unwrap(), Ended::Closed);
+    assert_eq!(serve(&chatty, &new_solver, 1, reader, io::sink()).unwrap(), ServeEnd::Closed);
 }
 
 #[test]
@@ -124,7 +126,7 @@ fn every_connection_has_a_player_of_its_own() {
         stream.write_all(lines.as_bytes()).unwrap();
         let mut text = String::new();
         io::Read::read_to_string(&mut stream, &mut text).unwrap();
-        types(&text.lines().map(|line| Message::from_line(line).unwrap()).collect::<Vec<_>>())
+        types(&text.lines().map(|line| ProtocolMessage::from_line(line).unwrap()).collect::<Vec<_>>())
     };
     let bye = "{\"type\":\"bye\"}\n";
     for _ in 0..2 {

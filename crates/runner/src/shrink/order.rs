@@ -14,20 +14,20 @@ use ioxide_model::collection::CollectionValue;
 use ioxide_model::label::Label;
 use ioxide_model::number::Int;
 use ioxide_model::value::Value;
-use ioxide_testgen::tester::replay::Planned;
+use ioxide_testgen::tester::replay::PlannedMove;
 
 /// Whether plan `a` is smaller than `b`.
-pub(super) fn compare(a: &[Planned], b: &[Planned]) -> Ordering {
+pub(super) fn compare(a: &[PlannedMove], b: &[PlannedMove]) -> Ordering {
     let moves = || a.iter().zip(b).map(|(a, b)| moves(a, b)).find(|order| order.is_ne());
     a.len().cmp(&b.len()).then_with(|| moves().unwrap_or(Ordering::Equal))
 }
 
-fn moves(a: &Planned, b: &Planned) -> Ordering {
-    let kind = |planned: &Planned| match planned {
-        Planned::Look => 0,
-        Planned::LookFor(_) => 1,
-        Planned::Send(_) => 2,
-        Planned::SendAfter(..) => 3,
+fn moves(a: &PlannedMove, b: &PlannedMove) -> Ordering {
+    let kind = |planned: &PlannedMove| match planned {
+        PlannedMove::Look => 0,
+        PlannedMove::LookFor(_) => 1,
+        PlannedMove::Send(_) => 2,
+        PlannedMove::SendAfter(..) => 3,
     };
     kind(a).cmp(&kind(b)).then_with(|| match (message(a), message(b)) {
         (Some(a), Some(b)) => labels(a, b),
@@ -36,10 +36,10 @@ fn moves(a: &Planned, b: &Planned) -> Ordering {
 }
 
 /// The message a move sends.
-pub(super) fn message(planned: &Planned) -> Option<&Label> {
+pub(super) fn message(planned: &PlannedMove) -> Option<&Label> {
     match planned {
-        Planned::Send(label) | Planned::SendAfter(_, label) => Some(label),
-        Planned::Look | Planned::LookFor(_) => None,
+        PlannedMove::Send(label) | PlannedMove::SendAfter(_, label) => Some(label),
+        PlannedMove::Look | PlannedMove::LookFor(_) => None,
     }
 }
 

@@ -3,11 +3,11 @@
 use ioxide_model::label::Label;
 use ioxide_model::number::Int;
 use ioxide_model::value::Value;
-use ioxide_testgen::tester::replay::Planned;
+use ioxide_testgen::tester::replay::PlannedMove;
 
 use super::order::message;
 use super::values::with_value;
-use super::{Offered, Search, Spent};
+use super::{BudgetSpent, CandidateFate, ShrinkSearch};
 
 /// Neighbouring moves that are left out together.
 const MAX_BLOCK: usize = 6;
@@ -15,15 +15,15 @@ const MAX_BLOCK: usize = 6;
 const MAX_PAIRED: usize = 20;
 
 /// Leaves out ever smaller chunks, down to two moves.
-pub(super) fn halves(search: &mut Search<'_, '_, '_, '_>) -> Result<(), Spent> {
+pub(super) fn halves(search: &mut ShrinkSearch<'_, '_, '_, '_>) -> Result<(), BudgetSpent> {
     let mut chunk = search.plan.len().div_ceil(2);
     while chunk > 1 {
         let mut from = 0;
         while from < search.plan.len() {
             let to = (from + chunk).min(search.plan.len());
             match search.offer(without(&search.plan, from..to))? {
-                Offered::Taken => (),
-                Offered::Refused => from = to,
+                CandidateFate::Taken => (),
+                CandidateFate::Refused => from = to,
             }
         }
         chunk /= 2;
@@ -32,21 +32,21 @@ pub(super) fn halves(search: &mut Search<'_, '_, '_, '_>) -> Result<(), Spent> {
 }
 
 /// Leaves out every single move; those at the end first, for they stand on the others.
-pub(super) fn singles(search: &mut Search<'_, '_, '_, '_>) -> Result<(), Spent> {
+pub(super) fn singles(search: &mut ShrinkSearch<'_, '_, '_, '_>) -> Result<(), BudgetSpent> {
     windows(search, 1)
 }
 
 /// Leaves out neighbouring moves that must go together, such as an input and its answer.
-pub(super) fn blocks(search: &mut Search<'_, '_, '_, '_>) -> Result<(), Spent> {
+pub(super) fn blocks(search: &mut ShrinkSearch<'_, '_, '_, '_>) -> Result<(), BudgetSpent> {
     (2..=MAX_BLOCK).try_for_each(|size| windows(search, size))
 }
 
 /// Leaves out so many neighbouring moves, everywhere.
-fn windows(search: &mut Search<'_, '_, '_, '_>, size: usize) -> Result<(), Spent> {
+fn windows(search: &mut ShrinkSearch<'_, '_, '_, '_>, size: usize) -> Result<(), BudgetSpent> {
     let mut left = search.plan.len();
     while left >= size {
         let from = left - size;
-        if search.offer(without(&search.plan, from..left))? == Offered::Taken {
+        if search.offer(without(&search.plan, from..left))? == CandidateFate::Taken {
             // What came after the gap may not be needed any more.
             left = search.plan.len();
         } else {
@@ -57,7 +57,7 @@ fn windows(search: &mut Search<'_, '_, '_, '_>, size: usize) -> Result<(), Spent
 }
 
 /// Leaves out any two moves that are no neighbours: a lock and its unlock, an input and its late answer.
-pub(super) fn pairs(search: &mut Search<'_, '_, '_, '_>) -> Result<(), Spent> {
+pub(super) fn pairs(search: &mut ShrinkSearch<'_, '_, '_, '_>) -> Result<(), BudgetSpent> {
     let mut changes = search.changes + 1;
     while changes != search.changes {
         changes = search.changes;
@@ -66,13 +66,13 @@ pub(super) fn pairs(search: &mut Search<'_, '_, '_, '_>) -> Result<(), Spent> {
     Ok(())
 }
 
-fn every_pair(search: &mut Search<'_, '_, '_, '_>) -> Result<(), Spent> {
+fn every_pair(search: &mut ShrinkSearch<'_, '_, '_, '_>) -> Result<(), BudgetSpent> {
     let mut second = 2;
     while second < search.plan.len() && search.plan.len() <= MAX_PAIRED {
         let mut first = 0;
         while first + 1 < second && second < search.plan.len() {
             let rest = without(&without(&search.plan, second..second + 1), first..first + 1);
-            if search.offer(rest)? == Offered::Refused {
+            if search.offer(rest)? == CandidateFate::Refused {
                 first += 1;
             }
         }
@@ -82,11 +82,11 @@ fn every_pair(search: &mut Search<'_, '_, '_, '_>) -> Result<(), Spent> {
 }
 
 /// Makes a number smaller by one and leaves out one or two moves: so many repetitions as a number says.
-pub(super) fn fewer_for_less(search: &mut Search<'_, '_, '_, '_>) -> Result<(), Spent> {
+pub(super) fn fewer_for_less(search: &mut ShrinkSearch<'_, '_, '_, '_>) -> Result<(), BudgetSpent> {
     let mut at = 0;
     while at < search.plan.len() && search.plan.len() <= MAX_PAIRED {
         for field in 0..n_values(&search.plan[at]) {
-            while fewer_for_one_less(search, at, field)? == Offered::Taken {}
+            while fewer_for_one_less(search, at, field)? == CandidateFate::Taken {}
         }
         at += 1;
     }
@@ -94,12 +94,12 @@ pub(super) fn fewer_for_less(search: &mut Search<'_, '_, '_, '_>) -> Result<(), 
 }
 
 fn fewer_for_one_less(
-    search: &mut Search<'_, '_, '_, '_>,
+    search: &mut ShrinkSearch<'_, '_, '_, '_>,
     at: usize,
     field: usize,
-) -> Result<Offered, Spent> {
+) -> Result<CandidateFate, BudgetSpent> {
     let Some(less) = search.plan.get(at).and_then(|planned| one_less(planned, field)) else {
-        return Ok(Offered::Refused);
+        return Ok(CandidateFate::Refused);
     };
     for size in 1..=2 {
         for from in (0..=search.plan.len().saturating_sub(size)).rev() {
@@ -109,16 +109,16 @@ fn fewer_for_one_less(
             }
             let mut plan = search.plan.clone();
             plan[at] = less.clone();
-            if search.offer(without(&plan, gap))? == Offered::Taken {
-                return Ok(Offered::Taken);
+            if search.offer(without(&plan, gap))? == CandidateFate::Taken {
+                return Ok(CandidateFate::Taken);
             }
         }
     }
-    Ok(Offered::Refused)
+    Ok(CandidateFate::Refused)
 }
 
 /// The same move with this number nearer to zero by one.
-fn one_less(planned: &Planned, field: usize) -> Option<Planned> {
+fn one_less(planned: &PlannedMove, field: usize) -> Option<PlannedMove> {
     let Some(Label::Input(_, values)) = message(planned) else { return None };
     let Value::Int(n) = values.get(field)? else { return None };
     let one = Int::from(1);
@@ -129,7 +129,7 @@ fn one_less(planned: &Planned, field: usize) -> Option<Planned> {
     }
 }
 
-fn n_values(planned: &Planned) -> usize {
+fn n_values(planned: &PlannedMove) -> usize {
     match message(planned) {
         Some(Label::Input(_, values)) => values.len(),
         _ => 0,
@@ -137,6 +137,6 @@ fn n_values(planned: &Planned) -> usize {
 }
 
 /// The plan without these moves.
-pub(super) fn without(plan: &[Planned], gap: std::ops::Range<usize>) -> Vec<Planned> {
+pub(super) fn without(plan: &[PlannedMove], gap: std::ops::Range<usize>) -> Vec<PlannedMove> {
     [&plan[..gap.start], &plan[gap.end..]].concat()
 }

@@ -1,15 +1,15 @@
 mod minimal;
 
 use ioxide_model::label::Label;
-use ioxide_model::sort::{Ctor, Data, DataField, DataKind, Sort};
+use ioxide_model::sort::{Constructor, DataField, DataKind, DataSort, Sort};
 use ioxide_model::sts::Model;
 use ioxide_model::term::TermPool;
 use ioxide_model::value::Value;
-use ioxide_testgen::tester::replay::Planned;
+use ioxide_testgen::tester::replay::PlannedMove;
 
 use super::*;
-use crate::campaign::{CampaignConfig, Failure};
-use crate::event::{EventKind, Outcome};
+use crate::campaign::{CampaignConfig, FailureGroup};
+use crate::event::{EventKind, RunOutcome};
 use crate::run::RunConfig;
 use crate::samples::{VENDING, message, model, on_bench, test};
 
@@ -46,23 +46,27 @@ fn faulty(fault: &str) -> Model {
 
 /// The smallest failing run from a run with these inputs, each `gate` or `gate n`, the last one answered.
 #[track_caller]
-fn shrunk(sut: &Model, inputs: &str) -> (Vec<String>, Shrunk) {
+fn shrunk(sut: &Model, inputs: &str) -> (Vec<String>, ShrunkRun) {
     shrunk_within(sut, inputs, ShrinkConfig::default())
 }
 
 #[track_caller]
-fn shrunk_within(sut: &Model, inputs: &str, budget: ShrinkConfig) -> (Vec<String>, Shrunk) {
+fn shrunk_within(sut: &Model, inputs: &str, budget: ShrinkConfig) -> (Vec<String>, ShrunkRun) {
     let spec = model(METER);
     let input = |text: &str| {
         let mut words = text.split_whitespace();
         let gate = words.next().expect("a gate");
-        Planned::Send(message(&spec, gate, &words.map(|n| n.parse().expect("a number")).collect::<Vec<_>>()))
+        PlannedMove::Send(message(
+            &spec,
+            gate,
+            &words.map(|n| n.parse().expect("a number")).collect::<Vec<_>>(),
+        ))
     };
-    let plan: Vec<Planned> = inputs.split(',').map(input).chain([Planned::Look]).collect();
+    let plan: Vec<PlannedMove> = inputs.split(',').map(input).chain([PlannedMove::Look]).collect();
     let config = RunConfig::default();
     let smaller = on_bench(&spec, sut, 1, |bench| {
-        let first = done(bench, &config, &plan, Unmentioned::Stop).expect("it runs");
-        let sign = Sign::of(&first).expect("it fails");
+        let first = run_again(bench, &config, &plan, Unmentioned::Stop).expect("it runs");
+        let sign = FailureSign::of(&first).expect("it fails");
         let again = repeat(bench, &config, &first.trace, sign, 2);
         shrink(
             bench,
@@ -106,7 +110,7 @@ fn a_search_without_time_ends_early_and_says_so() {
     let sut = faulty("limit < 50 && count >= limit");
     let budget = ShrinkConfig { time: Some(Duration::ZERO), ..ShrinkConfig::default() };
     let (shown, smaller) = shrunk_within(&sut, "limit 3,step,step,step,check", budget);
-    assert_eq!((smaller.minimal, smaller.early, smaller.attempts), (false, Some(Early::Time), 0));
+    assert_eq!((smaller.minimal, smaller.early, smaller.attempts), (false, Some(ShrinkCutOff::Time), 0));
     assert_eq!(shown.len(), 6);
     let (_, smaller) = shrunk(&sut, "limit 3,step,step,step,check");
     assert_eq!((smaller.minimal, smaller.early), (true, None));
@@ -127,15 +131,15 @@ fn what_is_not_tried_to_the_end_is_not_called_minimal() {
 }
 
 /// What the campaign of a vending machine that changes with its lives says of its first failure.
-fn changing(first: &str, later: &str) -> (Vec<EventKind>, Failure) {
+fn changing(first: &str, later: &str) -> (Vec<EventKind>, FailureGroup) {
     use crate::adapter::model::ModelAdapter;
     use crate::campaign::campaign;
-    use ioxide_smt::brute::Brute;
+    use ioxide_smt::brute::BruteSolver;
     use ioxide_symex::Ctx;
     use std::sync::atomic::AtomicBool;
     let spec = model(VENDING);
     let (mut own, mut first, mut later) = (spec.clone(), model(first), model(later));
-    let (mut a, mut b, mut c) = (Brute::new(), Brute::new(), Brute::new());
+    let (mut a, mut b, mut c) = (BruteSolver::new(), BruteSolver::new(), BruteSolver::new());
     let mut adapter = Changing {
         first: ModelAdapter::new(&spec, Ctx::new(&mut first, &mut a), 1).unwrap(),
         later: ModelAdapter::new(&spec, Ctx::new(&mut later, &mut b), 1).unwrap(),
@@ -143,11 +147,11 @@ fn changing(first: &str, later: &str) -> (Vec<EventKind>, Failure) {
     };
     let stop = AtomicBool::new(false);
     let mut cx = Ctx::new(&mut own, &mut c);
-    let mut bench = Bench { cx: &mut cx, adapter: &mut adapter, stop: &stop };
-    let plan = vec![Planned::Send(message(&spec, "coin", &[5])), Planned::Look];
-    let mut tester = ioxide_testgen::tester::replay::Replay::new(plan, Unmentioned::Stop);
-    let (mut events, mut clock): (Vec<crate::event::Event>, _) = (Vec::new(), crate::clock::Stopped);
-    let teller = crate::reporter::Teller::new(&mut events, &mut clock);
+    let mut bench = RunSetup { cx: &mut cx, adapter: &mut adapter, stop: &stop };
+    let plan = vec![PlannedMove::Send(message(&spec, "coin", &[5])), PlannedMove::Look];
+    let mut tester = ioxide_testgen::tester::replay::ReplayTester::new(plan, Unmentioned::Stop);
+    let (mut events, mut clock): (Vec<crate::event::Event>, _) = (Vec::new(), crate::clock::StoppedClock);
+    let teller = crate::reporter::EventSink::new(&mut events, &mut clock);
     let outcome = campaign(&mut bench, &mut tester, &CampaignConfig::default(), &teller).unwrap();
     let [failure] = &outcome.failures[..] else { panic!("{:?}", outcome.counts) };
     (events.into_iter().map(|event| event.event).collect(), failure.clone())
@@ -172,7 +176,7 @@ impl crate::adapter::Adapter for Changing<'_> {
         self.now().reset()
     }
 
-    fn send(&mut self, input: &Label) -> Result<crate::adapter::Sent, AdapterError> {
+    fn send(&mut self, input: &Label) -> Result<crate::adapter::SentInput, AdapterError> {
         self.now().send(input)
     }
 
@@ -196,7 +200,7 @@ fn a_failure_that_did_not_happen_again_is_told_with_both_runs_and_not_shrunk() {
     });
     let told = told.expect("the other run is told");
     let seen: Vec<&str> = told.trace.iter().map(|label| &*label.text).collect();
-    assert_eq!((told.outcome, &seen[..]), (Outcome::Pass, &["?coin(n: 5)", "!change(n: 3)"][..]));
+    assert_eq!((told.outcome, &seen[..]), (RunOutcome::Pass, &["?coin(n: 5)", "!change(n: 3)"][..]));
 }
 
 #[test]
@@ -211,8 +215,8 @@ fn another_failure_is_not_the_same_failure() {
 fn only_the_wanted_failure_is_made_smaller() {
     let spec = model(VENDING);
     let sut = model(&VENDING.replace("paid - 2", "paid - 1"));
-    let change = Sign::Message(spec.sts.gate_named("change").unwrap());
-    for (only, is_shrunk) in [(None, true), (Some(change), true), (Some(Sign::Silence), false)] {
+    let change = FailureSign::Message(spec.sts.gate_named("change").unwrap());
+    for (only, is_shrunk) in [(None, true), (Some(change), true), (Some(FailureSign::Silence), false)] {
         let budget = ShrinkConfig { only, ..ShrinkConfig::default() };
         let config = CampaignConfig { runs: 50, shrink: Some(budget), ..CampaignConfig::default() };
         let (_, outcome) = test(&spec, &sut, 50, &config);
@@ -222,15 +226,17 @@ fn only_the_wanted_failure_is_made_smaller() {
 
 /// Values of every shape, and their sorts.
 fn samples(pool: &mut TermPool) -> Vec<(Sort, Value)> {
-    let colour = pool.declare_data(Data {
+    let colour = pool.declare_data(DataSort {
         name: "Colour".into(),
         kind: DataKind::Enum,
-        ctors: ["Red", "Green", "Blue"].map(|name| Ctor { name: name.into(), fields: Vec::new() }).into(),
+        ctors: ["Red", "Green", "Blue"]
+            .map(|name| Constructor { name: name.into(), fields: Vec::new() })
+            .into(),
     });
     let field = |name: &str, sort| DataField { name: name.into(), sort };
     let fields = vec![field("x", Sort::Range { lo: -3, hi: 90 }), field("c", Sort::Data(colour))];
-    let ctors = vec![Ctor { name: "Point".into(), fields }];
-    let point = pool.declare_data(Data { name: "Point".into(), kind: DataKind::Record, ctors });
+    let ctors = vec![Constructor { name: "Point".into(), fields }];
+    let point = pool.declare_data(DataSort { name: "Point".into(), kind: DataKind::Record, ctors });
     let maybe = pool.option_of(Sort::Str);
     let data = |data, ctor, args: &[Value]| {
         Value::Data(ioxide_model::value::DataValue { data, ctor, args: args.to_vec().into() })

@@ -5,28 +5,28 @@ use std::collections::BTreeMap;
 use ioxide_model::label::Label;
 use ioxide_model::sort::Sort;
 use ioxide_model::value::Value;
-use ioxide_testgen::tester::replay::Planned;
+use ioxide_testgen::tester::replay::PlannedMove;
 
 use super::order::message;
 use super::simpler::simpler;
-use super::{Offered, Search, Spent};
+use super::{BudgetSpent, CandidateFate, ShrinkSearch};
 
 /// Every value of every input on its own.
-pub(super) fn alone(search: &mut Search<'_, '_, '_, '_>) -> Result<(), Spent> {
+pub(super) fn alone(search: &mut ShrinkSearch<'_, '_, '_, '_>) -> Result<(), BudgetSpent> {
     let mut at = 0;
     while at < search.plan.len() {
         let mut field = 0;
         while let Some((sort, value)) = value_at(search, at, field) {
-            let mut taken = Offered::Refused;
+            let mut taken = CandidateFate::Refused;
             for value in simpler(search.bench.cx.pool, sort, &value) {
                 let mut plan = search.plan.clone();
                 plan[at] = with_value(&plan[at], field, value);
                 taken = search.offer(plan)?;
-                if taken == Offered::Taken {
+                if taken == CandidateFate::Taken {
                     break;
                 }
             }
-            if taken == Offered::Refused {
+            if taken == CandidateFate::Refused {
                 field += 1;
             }
         }
@@ -36,14 +36,14 @@ pub(super) fn alone(search: &mut Search<'_, '_, '_, '_>) -> Result<(), Spent> {
 }
 
 /// Values that occur more than once, simpler in all places at a time: a fault may need them equal.
-pub(super) fn together(search: &mut Search<'_, '_, '_, '_>) -> Result<(), Spent> {
+pub(super) fn together(search: &mut ShrinkSearch<'_, '_, '_, '_>) -> Result<(), BudgetSpent> {
     let mut changes = search.changes + 1;
     while changes != search.changes {
         changes = search.changes;
         for value in repeated(&search.plan) {
             for simpler in simpler(search.bench.cx.pool, value.base_sort(), &value) {
                 let plan = search.plan.iter().map(|planned| replaced(planned, &value, &simpler)).collect();
-                if search.offer(plan)? == Offered::Taken {
+                if search.offer(plan)? == CandidateFate::Taken {
                     break;
                 }
             }
@@ -53,12 +53,12 @@ pub(super) fn together(search: &mut Search<'_, '_, '_, '_>) -> Result<(), Spent>
 }
 
 /// Every input at once rather than after a while.
-pub(super) fn sooner(search: &mut Search<'_, '_, '_, '_>) -> Result<(), Spent> {
+pub(super) fn sooner(search: &mut ShrinkSearch<'_, '_, '_, '_>) -> Result<(), BudgetSpent> {
     let mut at = 0;
     while at < search.plan.len() {
-        if let Planned::SendAfter(_, label) = &search.plan[at] {
+        if let PlannedMove::SendAfter(_, label) = &search.plan[at] {
             let mut plan = search.plan.clone();
-            plan[at] = Planned::Send(label.clone());
+            plan[at] = PlannedMove::Send(label.clone());
             search.offer(plan)?;
         }
         at += 1;
@@ -67,7 +67,7 @@ pub(super) fn sooner(search: &mut Search<'_, '_, '_, '_>) -> Result<(), Spent> {
 }
 
 /// A value of a move of the best plan, and the sort its field has.
-fn value_at(search: &Search<'_, '_, '_, '_>, at: usize, field: usize) -> Option<(Sort, Value)> {
+fn value_at(search: &ShrinkSearch<'_, '_, '_, '_>, at: usize, field: usize) -> Option<(Sort, Value)> {
     let Label::Input(gate, values) = message(search.plan.get(at)?)? else { return None };
     let sts = search.bench.cx.sts;
     let var = *sts.gates[*gate].fields.get(field)?;
@@ -75,7 +75,7 @@ fn value_at(search: &Search<'_, '_, '_, '_>, at: usize, field: usize) -> Option<
 }
 
 /// The values that more than one field of the inputs has, in order.
-fn repeated(plan: &[Planned]) -> Vec<Value> {
+fn repeated(plan: &[PlannedMove]) -> Vec<Value> {
     let mut seen: BTreeMap<&Value, usize> = BTreeMap::new();
     for label in plan.iter().filter_map(message) {
         if let Label::Input(_, values) = label {
@@ -86,7 +86,7 @@ fn repeated(plan: &[Planned]) -> Vec<Value> {
 }
 
 /// The same move with one value for another.
-fn replaced(planned: &Planned, from: &Value, to: &Value) -> Planned {
+fn replaced(planned: &PlannedMove, from: &Value, to: &Value) -> PlannedMove {
     changed(planned, |values| {
         for value in values.iter_mut().filter(|value| **value == *from) {
             *value = to.clone();
@@ -95,14 +95,14 @@ fn replaced(planned: &Planned, from: &Value, to: &Value) -> Planned {
 }
 
 /// The same move with this value in this field.
-pub(super) fn with_value(planned: &Planned, field: usize, value: Value) -> Planned {
+pub(super) fn with_value(planned: &PlannedMove, field: usize, value: Value) -> PlannedMove {
     changed(planned, |values| values[field] = value)
 }
 
 /// The same move with other values.
-fn changed(planned: &Planned, change: impl FnOnce(&mut Vec<Value>)) -> Planned {
+fn changed(planned: &PlannedMove, change: impl FnOnce(&mut Vec<Value>)) -> PlannedMove {
     let mut planned = planned.clone();
-    if let Planned::Send(Label::Input(_, values)) | Planned::SendAfter(_, Label::Input(_, values)) =
+    if let PlannedMove::Send(Label::Input(_, values)) | PlannedMove::SendAfter(_, Label::Input(_, values)) =
         &mut planned
     {
         change(values);

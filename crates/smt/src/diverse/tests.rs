@@ -1,8 +1,8 @@
 use super::*;
-use crate::layers::witness::Witness;
-use crate::solver::Limits;
-use crate::stack::{Config, stack};
-use crate::{brute::Brute, z3};
+use crate::layers::witness::WitnessLayer;
+use crate::solver::SolverLimits;
+use crate::stack::{SolverConfig, stack};
+use crate::{brute::BruteSolver, z3};
 
 /// Six numbers in 0..=1000 with one equation, one disequation and one disjunction.
 fn mixed(pool: &mut TermPool) -> (Vec<Term>, Vec<VarId>) {
@@ -20,12 +20,12 @@ fn take(
     pool: &mut TermPool,
     facts: &[Term],
     vars: &[VarId],
-    policy: Policy,
+    policy: DiversePolicy,
     seed: u64,
     n: usize,
 ) -> Vec<Valuation> {
-    let mut solver = stack(&Config::default());
-    let mut source = Diverse::new(pool, facts, vars, policy, seed);
+    let mut solver = stack(&SolverConfig::default());
+    let mut source = DiverseValuations::new(pool, facts, vars, policy, seed);
     (0..n).map_while(|_| source.next(pool, &mut solver)).collect()
 }
 
@@ -33,7 +33,7 @@ fn take(
 fn random_valuations_hold_differ_and_repeat_with_the_seed() {
     let mut pool = TermPool::new();
     let (facts, vars) = mixed(&mut pool);
-    let all = take(&mut pool, &facts, &vars, Policy::Random, 7, 100);
+    let all = take(&mut pool, &facts, &vars, DiversePolicy::Random, 7, 100);
     assert_eq!(all.len(), 100);
     for valuation in &all {
         assert!(facts.iter().all(|&fact| pool.holds(fact, valuation) == Ok(true)));
@@ -50,7 +50,7 @@ fn random_valuations_hold_differ_and_repeat_with_the_seed() {
     }
     let mut again = TermPool::new();
     let (facts, vars) = mixed(&mut again);
-    assert_eq!(take(&mut again, &facts, &vars, Policy::Random, 7, 100), all);
+    assert_eq!(take(&mut again, &facts, &vars, DiversePolicy::Random, 7, 100), all);
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn a_finite_set_is_given_out_completely() {
     let (three, zero) = (pool.int(3), pool.int(0));
     let rest = pool.rem(x_term, three);
     let fact = pool.eq(rest, zero);
-    let mut all = take(&mut pool, &[fact], &[x], Policy::Random, 1, 20);
+    let mut all = take(&mut pool, &[fact], &[x], DiversePolicy::Random, 1, 20);
     all.sort();
     let expected: Vec<Valuation> = [0, 3, 6, 9].map(|n| Valuation::from_iter([(x, Value::int(n))])).into();
     assert_eq!(all, expected);
@@ -72,7 +72,7 @@ fn boundaries_are_bounds_and_neighbours_of_constants() {
     let (x, x_term) = pool.fresh("x", Sort::Range { lo: 1, hi: 100 });
     let fifty = pool.int(50);
     let fact = pool.ne(x_term, fifty);
-    let mut all: Vec<i64> = take(&mut pool, &[fact], &[x], Policy::Boundary, 1, 20)
+    let mut all: Vec<i64> = take(&mut pool, &[fact], &[x], DiversePolicy::Boundary, 1, 20)
         .iter()
         .filter_map(|valuation| valuation.get(x)?.as_int()?.to_i64())
         .collect();
@@ -86,8 +86,8 @@ fn three_numbers_have_five_patterns() {
         let mut pool = TermPool::new();
         let vars: Vec<VarId> =
             ["x", "y", "z"].map(|name| pool.declare(name, Sort::Range { lo: 0, hi: upper })).into();
-        let mut source = Diverse::new(&pool, &[], &vars, Policy::Patterns, 0);
-        let mut solver = Witness::new(Brute::new());
+        let mut source = DiverseValuations::new(&pool, &[], &vars, DiversePolicy::Patterns, 0);
+        let mut solver = WitnessLayer::new(BruteSolver::new());
         let mut n = 0;
         while source.next(&mut pool, &mut solver).is_some() {
             n += 1;
@@ -101,8 +101,8 @@ fn three_numbers_have_five_patterns() {
 fn variables_of_different_sorts_are_never_equal() {
     let mut pool = TermPool::new();
     let vars = [pool.declare("n", Sort::Int), pool.declare("s", Sort::Str), pool.declare("t", Sort::Str)];
-    let Ok(mut solver) = z3::solver(Limits::default()) else { return };
-    let mut source = Diverse::new(&pool, &[], &vars, Policy::Patterns, 0);
+    let Ok(mut solver) = z3::solver(SolverLimits::default()) else { return };
+    let mut source = DiverseValuations::new(&pool, &[], &vars, DiversePolicy::Patterns, 0);
     assert!(source.next(&mut pool, &mut solver).is_some_and(|it| it.get(vars[1]) == it.get(vars[2])));
     assert!(source.next(&mut pool, &mut solver).is_some_and(|it| it.get(vars[1]) != it.get(vars[2])));
     assert_eq!(source.next(&mut pool, &mut solver), None);
@@ -110,7 +110,7 @@ fn variables_of_different_sorts_are_never_equal() {
 
 #[test]
 fn unsatisfiable_facts_have_no_valuation() {
-    for policy in [Policy::Random, Policy::Boundary, Policy::Patterns] {
+    for policy in [DiversePolicy::Random, DiversePolicy::Boundary, DiversePolicy::Patterns] {
         let mut pool = TermPool::new();
         let (x, x_term) = pool.fresh("x", Sort::Range { lo: 0, hi: 9 });
         let ten = pool.int(10);

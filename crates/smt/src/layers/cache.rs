@@ -9,35 +9,35 @@ use ioxide_model::term::{Term, TermPool};
 use ioxide_model::valuation::Valuation;
 use rustc_hash::FxHashMap;
 
-use crate::solver::{Answer, Decision, Solver};
-use crate::tally::{Answers, Tally};
+use crate::solver::{Solver, SolverAnswer, SolverDecision};
+use crate::tally::{AnswerCounts, SolverTally};
 
 /// The layer.
 #[derive(Debug)]
-pub struct Cache<S> {
+pub struct CacheLayer<S> {
     inner: S,
     capacity: usize,
-    young: FxHashMap<u128, Known>,
+    young: FxHashMap<u128, CachedAnswer>,
     /// Entries from before the last time the cache was full; a hit makes one young again.
-    old: FxHashMap<u128, Known>,
-    answers: Answers,
+    old: FxHashMap<u128, CachedAnswer>,
+    answers: AnswerCounts,
 }
 
 #[derive(Clone, Debug)]
-enum Known {
+enum CachedAnswer {
     /// With a valuation, if someone asked for one.
     Sat(Option<Valuation>),
     Unsat,
 }
 
-impl<S: Solver> Cache<S> {
+impl<S: Solver> CacheLayer<S> {
     /// Remembers up to twice `capacity` answers of `inner`, the recent ones.
     pub fn new(inner: S, capacity: usize) -> Self {
         let (young, old) = Default::default();
-        Self { inner, capacity, young, old, answers: Answers::default() }
+        Self { inner, capacity, young, old, answers: AnswerCounts::default() }
     }
 
-    fn look(&mut self, key: u128) -> Option<Known> {
+    fn lookup(&mut self, key: u128) -> Option<CachedAnswer> {
         if let Some(known) = self.young.get(&key) {
             return Some(known.clone());
         }
@@ -46,7 +46,7 @@ impl<S: Solver> Cache<S> {
         Some(known)
     }
 
-    fn keep(&mut self, key: u128, known: Known) {
+    fn keep(&mut self, key: u128, known: CachedAnswer) {
         if self.young.len() >= self.capacity {
             self.old = std::mem::take(&mut self.young);
         }
@@ -54,40 +54,42 @@ impl<S: Solver> Cache<S> {
     }
 }
 
-impl<S: Solver> Solver for Cache<S> {
-    fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> Answer {
+impl<S: Solver> Solver for CacheLayer<S> {
+    fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverAnswer {
         let key = key(facts);
-        match self.look(key) {
-            Some(Known::Sat(Some(valuation))) => return self.answers.note(Answer::Sat(valuation)),
-            Some(Known::Unsat) => return self.answers.note(Answer::Unsat),
-            Some(Known::Sat(None)) | None => (),
+        match self.lookup(key) {
+            Some(CachedAnswer::Sat(Some(valuation))) => {
+                return self.answers.note(SolverAnswer::Sat(valuation));
+            }
+            Some(CachedAnswer::Unsat) => return self.answers.note(SolverAnswer::Unsat),
+            Some(CachedAnswer::Sat(None)) | None => (),
         }
         let answer = self.inner.check(pool, facts);
         match &answer {
-            Answer::Sat(valuation) => self.keep(key, Known::Sat(Some(valuation.clone()))),
-            Answer::Unsat => self.keep(key, Known::Unsat),
-            Answer::Unknown(_) => (),
+            SolverAnswer::Sat(valuation) => self.keep(key, CachedAnswer::Sat(Some(valuation.clone()))),
+            SolverAnswer::Unsat => self.keep(key, CachedAnswer::Unsat),
+            SolverAnswer::Unknown(_) => (),
         }
         answer
     }
 
-    fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> Decision {
+    fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverDecision {
         let key = key(facts);
-        match self.look(key) {
-            Some(Known::Sat(_)) => return self.answers.note_decision(Decision::Sat),
-            Some(Known::Unsat) => return self.answers.note_decision(Decision::Unsat),
+        match self.lookup(key) {
+            Some(CachedAnswer::Sat(_)) => return self.answers.note_decision(SolverDecision::Sat),
+            Some(CachedAnswer::Unsat) => return self.answers.note_decision(SolverDecision::Unsat),
             None => (),
         }
         let decision = self.inner.decide(pool, facts);
         match &decision {
-            Decision::Sat => self.keep(key, Known::Sat(None)),
-            Decision::Unsat => self.keep(key, Known::Unsat),
-            Decision::Unknown(_) => (),
+            SolverDecision::Sat => self.keep(key, CachedAnswer::Sat(None)),
+            SolverDecision::Unsat => self.keep(key, CachedAnswer::Unsat),
+            SolverDecision::Unknown(_) => (),
         }
         decision
     }
 
-    fn tally(&self, tally: &mut Tally) {
+    fn tally(&self, tally: &mut SolverTally) {
         tally.add("cache", self.answers);
         self.inner.tally(tally);
     }
@@ -114,8 +116,8 @@ fn spread(n: u64) -> u128 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scripted::Scripted;
-    use crate::solver::Why;
+    use crate::scripted::ScriptedSolver;
+    use crate::solver::UnknownReason;
     use ioxide_model::sort::Sort;
 
     #[test]
@@ -123,24 +125,24 @@ mod tests {
         let mut pool = TermPool::new();
         let (_, a) = pool.fresh("a", Sort::Bool);
         let (_, b) = pool.fresh("b", Sort::Bool);
-        let script = [Answer::Unknown(Why::Time), Answer::Unsat];
-        let mut cache = Cache::new(Scripted::new(script), 10);
-        assert_eq!(cache.check(&mut pool, &[a, b]), Answer::Unknown(Why::Time));
-        assert_eq!(cache.check(&mut pool, &[a, b]), Answer::Unsat);
-        assert_eq!(cache.check(&mut pool, &[b, a]), Answer::Unsat);
-        assert_eq!(cache.decide(&mut pool, &[b, a]), Decision::Unsat);
-        assert_eq!(cache.decide(&mut pool, &[b]), Decision::Unknown(Why::NoSolver));
+        let script = [SolverAnswer::Unknown(UnknownReason::Time), SolverAnswer::Unsat];
+        let mut cache = CacheLayer::new(ScriptedSolver::new(script), 10);
+        assert_eq!(cache.check(&mut pool, &[a, b]), SolverAnswer::Unknown(UnknownReason::Time));
+        assert_eq!(cache.check(&mut pool, &[a, b]), SolverAnswer::Unsat);
+        assert_eq!(cache.check(&mut pool, &[b, a]), SolverAnswer::Unsat);
+        assert_eq!(cache.decide(&mut pool, &[b, a]), SolverDecision::Unsat);
+        assert_eq!(cache.decide(&mut pool, &[b]), SolverDecision::Unknown(UnknownReason::NoSolver));
     }
 
     #[test]
     fn old_answers_are_forgotten_first() {
         let mut pool = TermPool::new();
         let vars: Vec<Term> = (0..6).map(|_| pool.fresh("v", Sort::Bool).1).collect();
-        let mut cache = Cache::new(Scripted::new([const { Answer::Unsat }; 6]), 2);
+        let mut cache = CacheLayer::new(ScriptedSolver::new([const { SolverAnswer::Unsat }; 6]), 2);
         for &var in &vars {
-            assert_eq!(cache.check(&mut pool, &[var]), Answer::Unsat);
+            assert_eq!(cache.check(&mut pool, &[var]), SolverAnswer::Unsat);
         }
-        assert_eq!(cache.check(&mut pool, &[vars[0]]), Answer::Unknown(Why::NoSolver));
-        assert_eq!(cache.check(&mut pool, &[vars[5]]), Answer::Unsat);
+        assert_eq!(cache.check(&mut pool, &[vars[0]]), SolverAnswer::Unknown(UnknownReason::NoSolver));
+        assert_eq!(cache.check(&mut pool, &[vars[5]]), SolverAnswer::Unsat);
     }
 }

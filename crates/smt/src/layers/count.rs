@@ -4,18 +4,18 @@ use std::time::{Duration, Instant};
 
 use ioxide_model::term::{Term, TermPool};
 
-use crate::solver::{Answer, Decision, Solver};
-use crate::tally::Tally;
+use crate::solver::{Solver, SolverAnswer, SolverDecision};
+use crate::tally::SolverTally;
 
 /// The layer. It stands in front of all others, so that its times include theirs.
 #[derive(Debug)]
-pub struct Count<S> {
+pub struct CountLayer<S> {
     inner: S,
     questions: u64,
     slowest: Duration,
 }
 
-impl<S: Solver> Count<S> {
+impl<S: Solver> CountLayer<S> {
     /// Counts the questions to `inner`.
     pub fn new(inner: S) -> Self {
         Self { inner, questions: 0, slowest: Duration::ZERO }
@@ -30,16 +30,16 @@ impl<S: Solver> Count<S> {
     }
 }
 
-impl<S: Solver> Solver for Count<S> {
-    fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> Answer {
+impl<S: Solver> Solver for CountLayer<S> {
+    fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverAnswer {
         self.timed(|inner| inner.check(pool, facts))
     }
 
-    fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> Decision {
+    fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverDecision {
         self.timed(|inner| inner.decide(pool, facts))
     }
 
-    fn tally(&self, tally: &mut Tally) {
+    fn tally(&self, tally: &mut SolverTally) {
         tally.questions += self.questions;
         tally.slowest = tally.slowest.max(self.slowest);
         self.inner.tally(tally);

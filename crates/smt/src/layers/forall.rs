@@ -14,13 +14,13 @@ mod bounds;
 mod remainder;
 
 use ioxide_model::sort::{DataId, Sort};
-use ioxide_model::term::{Node, Substitution, Term, TermPool, VarId};
+use ioxide_model::term::{Substitution, Term, TermNode, TermPool, VarId};
 use ioxide_model::value::{DataValue, Value};
 use rustc_hash::FxHashMap;
 
 use super::normalise::complete;
-use crate::solver::{Answer, Decision, Solver};
-use crate::tally::Tally;
+use crate::solver::{Solver, SolverAnswer, SolverDecision};
+use crate::tally::SolverTally;
 
 /// Domains up to this size are written out.
 const MAX_VALUES: usize = 64;
@@ -31,12 +31,12 @@ const MAX_ARMS: usize = 64;
 
 /// The layer.
 #[derive(Debug)]
-pub struct Forall<S> {
+pub struct ForallLayer<S> {
     inner: S,
     images: FxHashMap<Term, Term>,
 }
 
-impl<S: Solver> Forall<S> {
+impl<S: Solver> ForallLayer<S> {
     /// Eliminates for `inner`.
     pub fn new(inner: S) -> Self {
         Self { inner, images: FxHashMap::default() }
@@ -59,24 +59,24 @@ impl<S: Solver> Forall<S> {
     }
 }
 
-impl<S: Solver> Solver for Forall<S> {
-    fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> Answer {
+impl<S: Solver> Solver for ForallLayer<S> {
+    fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverAnswer {
         let images = self.facts(pool, facts);
         match self.inner.check(pool, &images) {
             // A variable may have gone with its quantifier.
-            Answer::Sat(valuation) if images != facts => {
-                Answer::Sat(complete(pool, &pool.free_vars_of(facts), &valuation))
+            SolverAnswer::Sat(valuation) if images != facts => {
+                SolverAnswer::Sat(complete(pool, &pool.free_vars_of(facts), &valuation))
             }
             answer => answer,
         }
     }
 
-    fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> Decision {
+    fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverDecision {
         let images = self.facts(pool, facts);
         self.inner.decide(pool, &images)
     }
 
-    fn tally(&self, tally: &mut Tally) {
+    fn tally(&self, tally: &mut SolverTally) {
         self.inner.tally(tally);
     }
 }
@@ -91,7 +91,7 @@ pub fn eliminate(pool: &mut TermPool, term: Term) -> Term {
         }
         let known = |child| images.get(&child).copied().unwrap_or(child);
         let image = match pool.node(sub).clone() {
-            Node::Exists(vars, body) => exists(pool, &vars, known(body)),
+            TermNode::Exists(vars, body) => exists(pool, &vars, known(body)),
             _ => pool.with_children(sub, known),
         };
         images.insert(sub, image);
@@ -118,7 +118,7 @@ fn without(pool: &mut TermPool, var: VarId, body: Term) -> Option<Term> {
     if pool.size(body) > MAX_TERMS {
         return None;
     }
-    let arms = Arms { var, budget: MAX_ARMS, known: FxHashMap::default() }.of(pool, body);
+    let arms = DisjunctArms { var, budget: MAX_ARMS, known: FxHashMap::default() }.of(pool, body);
     if let Some(arms) = arms
         && let Some(images) =
             arms.into_iter().map(|arm| without_in_arm(pool, var, sort, arm)).collect::<Option<Vec<_>>>()
@@ -156,7 +156,7 @@ fn enumerated(pool: &mut TermPool, var: VarId, data: DataId, literals: &[Term]) 
         return Some(pool.and(rest));
     }
     let differs = |pool: &mut TermPool, literal: Term| match *pool.node(literal) {
-        Node::Not(inner) => equal_to(pool, var, data, inner).is_some(),
+        TermNode::Not(inner) => equal_to(pool, var, data, inner).is_some(),
         _ => false,
     };
     let avoidable = literals.len() < n_values && literals.iter().all(|&literal| differs(pool, literal));
@@ -167,10 +167,10 @@ fn enumerated(pool: &mut TermPool, var: VarId, data: DataId, literals: &[Term]) 
 fn equal_to(pool: &mut TermPool, var: VarId, data: DataId, literal: Term) -> Option<Term> {
     let term = pool.var(var);
     match *pool.node(literal) {
-        Node::Is(ctor, arg) if arg == term => {
+        TermNode::Is(ctor, arg) if arg == term => {
             Some(pool.value(Value::Data(DataValue { data, ctor, args: [].into() })))
         }
-        Node::Eq(a, b) => {
+        TermNode::Eq(a, b) => {
             let other = match (a == term, b == term) {
                 (true, _) => b,
                 (_, true) => a,
@@ -186,8 +186,8 @@ fn equal_to(pool: &mut TermPool, var: VarId, data: DataId, literal: Term) -> Opt
 fn avoidable(pool: &mut TermPool, var: VarId, literals: &[Term]) -> Option<Term> {
     let term = pool.var(var);
     let is_ne = |literal: &Term| {
-        let Node::Not(inner) = pool.node(*literal) else { return false };
-        let Node::Eq(a, b) = pool.node(*inner) else { return false };
+        let TermNode::Not(inner) = pool.node(*literal) else { return false };
+        let TermNode::Eq(a, b) = pool.node(*inner) else { return false };
         let other = if *a == term { *b } else { *a };
         (*a == term || *b == term) && !pool.mentions(other, var)
     };
@@ -209,14 +209,14 @@ fn written_out(pool: &mut TermPool, var: VarId, sort: Sort, body: Term) -> Optio
 }
 
 /// Disjunctive form of the parts of a formula that mention `var`; the rest are literals.
-struct Arms {
+struct DisjunctArms {
     var: VarId,
     budget: usize,
     /// Whether terms mention the variable.
     known: FxHashMap<Term, bool>,
 }
 
-impl Arms {
+impl DisjunctArms {
     /// Depth beyond which a formula is not opened.
     const MAX_DEPTH: u32 = 32;
 
@@ -231,15 +231,15 @@ impl Arms {
             return Some(vec![vec![term]]);
         }
         match pool.node(term).clone() {
-            Node::And(list) => self.product(pool, &list, depth),
-            Node::Or(list) => self.sum(pool, &list, depth),
-            Node::Not(inner) => self.open_not(pool, term, inner, depth),
-            Node::Eq(a, b) if pool.sort(a) == Sort::Bool => {
+            TermNode::And(list) => self.product(pool, &list, depth),
+            TermNode::Or(list) => self.sum(pool, &list, depth),
+            TermNode::Not(inner) => self.open_not(pool, term, inner, depth),
+            TermNode::Eq(a, b) if pool.sort(a) == Sort::Bool => {
                 let (not_a, not_b) = (pool.not(a), pool.not(b));
                 let (both, neither) = (pool.and2(a, b), pool.and2(not_a, not_b));
                 self.sum(pool, &[both, neither], depth)
             }
-            Node::Ite(cond, a, b) => {
+            TermNode::Ite(cond, a, b) => {
                 let not_cond = pool.not(cond);
                 let (then, other) = (pool.and2(cond, a), pool.and2(not_cond, b));
                 self.sum(pool, &[then, other], depth)
@@ -256,25 +256,25 @@ impl Arms {
         depth: u32,
     ) -> Option<Vec<Vec<Term>>> {
         match pool.node(inner).clone() {
-            Node::And(list) => {
+            TermNode::And(list) => {
                 let parts: Vec<Term> = list.iter().map(|&part| pool.not(part)).collect();
                 self.sum(pool, &parts, depth)
             }
-            Node::Or(list) => {
+            TermNode::Or(list) => {
                 let parts: Vec<Term> = list.iter().map(|&part| pool.not(part)).collect();
                 self.product(pool, &parts, depth)
             }
-            Node::Eq(a, b) if pool.sort(a) == Sort::Bool => {
+            TermNode::Eq(a, b) if pool.sort(a) == Sort::Bool => {
                 let not_b = pool.not(b);
                 let flipped = pool.eq(a, not_b);
                 self.open(pool, flipped, depth)
             }
             // x != t is x < t or x > t.
-            Node::Eq(a, b) if pool.sort(a).is_numeric() => {
+            TermNode::Eq(a, b) if pool.sort(a).is_numeric() => {
                 let (below, above) = (pool.lt(a, b), pool.lt(b, a));
                 self.sum(pool, &[below, above], depth)
             }
-            Node::Ite(cond, a, b) => {
+            TermNode::Ite(cond, a, b) => {
                 let (not_a, not_b) = (pool.not(a), pool.not(b));
                 let flipped = pool.ite(cond, not_a, not_b);
                 self.open(pool, flipped, depth)
@@ -313,7 +313,7 @@ impl Arms {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ioxide_model::sort::{Ctor, Data, DataKind};
+    use ioxide_model::sort::{Constructor, DataKind, DataSort};
 
     /// The image of `∃o: lower ≤ f·o ∧ g·o < upper`, shown.
     fn image(sort: Sort, lower_factor: i64, upper_factor: i64) -> String {
@@ -368,8 +368,8 @@ mod tests {
     /// The image of `∃e: e != x ∧ e != y` and of `∃e: e == x ∧ e != y` for an enumeration of `n` values.
     fn enumeration(n: usize) -> [String; 2] {
         let mut pool = TermPool::new();
-        let ctor = |at: usize| Ctor { name: format!("v{at}").into(), fields: Vec::new() };
-        let data = pool.declare_data(Data {
+        let ctor = |at: usize| Constructor { name: format!("v{at}").into(), fields: Vec::new() };
+        let data = pool.declare_data(DataSort {
             name: "E".into(),
             kind: DataKind::Enum,
             ctors: (0..n).map(ctor).collect(),

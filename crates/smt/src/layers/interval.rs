@@ -9,21 +9,21 @@
 use std::sync::Arc;
 
 use ioxide_model::sort::Sort;
-use ioxide_model::term::{Node, Term, TermPool, VarId};
+use ioxide_model::term::{Term, TermNode, TermPool, VarId};
 use ioxide_model::value::Value;
 
-use crate::form::{Atom, Fact, Form, Forms, Relation, Slot, SlotKind};
-use crate::small::Small;
-use crate::solver::{Answer, Decision, Solver};
-use crate::tally::{Answers, Tally};
+use crate::form::{FormSlot, LinearAtom, LinearFact, LinearForm, LinearForms, SlotKind, SumRelation};
+use crate::small_fraction::SmallFraction;
+use crate::solver::{Solver, SolverAnswer, SolverDecision};
+use crate::tally::{AnswerCounts, SolverTally};
 
 /// Bounds that still move after this many steps are left where they are.
 const MAX_STEPS: usize = 400;
 
 /// One end of an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Bound {
-    pub(crate) at: Small,
+pub(crate) struct IntervalEnd {
+    pub(crate) at: SmallFraction,
     /// Whether the end itself is outside.
     pub(crate) strict: bool,
 }
@@ -31,13 +31,13 @@ pub(crate) struct Bound {
 /// The numbers between two bounds; a missing bound is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Interval {
-    pub(crate) lo: Option<Bound>,
-    pub(crate) hi: Option<Bound>,
+    pub(crate) lo: Option<IntervalEnd>,
+    pub(crate) hi: Option<IntervalEnd>,
 }
 
 impl Interval {
     fn closed(lo: i64, hi: i64) -> Self {
-        let bound = |n| Small::int(n).map(|at| Bound { at, strict: false });
+        let bound = |n| SmallFraction::int(n).map(|at| IntervalEnd { at, strict: false });
         Self { lo: bound(lo), hi: bound(hi) }
     }
 
@@ -49,7 +49,7 @@ impl Interval {
     }
 
     /// The one number inside, if there is only one.
-    pub(crate) fn single(self) -> Option<Small> {
+    pub(crate) fn single(self) -> Option<SmallFraction> {
         match (self.lo, self.hi) {
             (Some(lo), Some(hi)) if lo.at == hi.at && !lo.strict && !hi.strict => Some(lo.at),
             _ => None,
@@ -66,7 +66,7 @@ impl Interval {
     }
 
     /// Whether `n` is inside.
-    pub(crate) fn contains(self, n: Small) -> bool {
+    pub(crate) fn contains(self, n: SmallFraction) -> bool {
         self.lo.is_none_or(|lo| lo.at < n || (lo.at == n && !lo.strict))
             && self.hi.is_none_or(|hi| n < hi.at || (hi.at == n && !hi.strict))
     }
@@ -74,9 +74,9 @@ impl Interval {
 
 /// Bounds of all slots under a list of facts that grows and shrinks at its end.
 #[derive(Debug, Default)]
-pub(crate) struct Bounds {
-    pub(crate) forms: Forms,
-    pub(crate) levels: Vec<Level>,
+pub(crate) struct SlotBounds {
+    pub(crate) forms: LinearForms,
+    pub(crate) levels: Vec<BoundLevel>,
     intervals: Vec<Interval>,
     /// Per slot, the levels whose facts mention it.
     pub(crate) mentions: Vec<Vec<usize>>,
@@ -84,8 +84,8 @@ pub(crate) struct Bounds {
 
 /// One fact of the list.
 #[derive(Debug)]
-pub(crate) struct Level {
-    pub(crate) fact: Arc<Fact>,
+pub(crate) struct BoundLevel {
+    pub(crate) fact: Arc<LinearFact>,
     /// Intervals as they were before this fact.
     undo: Vec<(usize, Interval)>,
     /// The facts up to this one are refuted.
@@ -93,9 +93,9 @@ pub(crate) struct Level {
 }
 
 /// The bounds are empty: refuted.
-struct Empty;
+struct EmptyBounds;
 
-impl Bounds {
+impl SlotBounds {
     /// Brings the list to `facts` and tells how many at its start stayed as they were.
     pub(crate) fn sync(&mut self, pool: &TermPool, facts: &[Term]) -> usize {
         let shared =
@@ -137,7 +137,7 @@ impl Bounds {
             self.mentions[slot].push(at);
         }
         let before = self.refuted();
-        self.levels.push(Level { fact, undo: Vec::new(), refuted: before });
+        self.levels.push(BoundLevel { fact, undo: Vec::new(), refuted: before });
         if !before && self.propagate(at).is_err() {
             self.levels[at].refuted = true;
         }
@@ -151,7 +151,7 @@ impl Bounds {
     }
 
     /// Moves bounds until nothing moves, starting with the fact at level `first`.
-    fn propagate(&mut self, first: usize) -> Result<(), Empty> {
+    fn propagate(&mut self, first: usize) -> Result<(), EmptyBounds> {
         let mut queue = std::collections::VecDeque::from([first]);
         for _ in 0..MAX_STEPS {
             let Some(level) = queue.pop_front() else { return Ok(()) };
@@ -169,14 +169,14 @@ impl Bounds {
         Ok(())
     }
 
-    fn apply(&mut self, form: &Form, moved: &mut Vec<usize>) -> Result<(), Empty> {
+    fn apply(&mut self, form: &LinearForm, moved: &mut Vec<usize>) -> Result<(), EmptyBounds> {
         match form {
-            Form::Atom(atom) => self.apply_atom(atom, moved),
-            Form::All(parts) => parts.iter().try_for_each(|part| self.apply(part, moved)),
-            Form::Any(parts) => {
+            LinearForm::Atom(atom) => self.apply_atom(atom, moved),
+            LinearForm::All(parts) => parts.iter().try_for_each(|part| self.apply(part, moved)),
+            LinearForm::Any(parts) => {
                 let mut open = parts.iter().filter(|part| self.is_possible(part));
                 match (open.next(), open.next()) {
-                    (None, _) => Err(Empty),
+                    (None, _) => Err(EmptyBounds),
                     (Some(only), None) => {
                         let only = only.clone();
                         self.apply(&only, moved)
@@ -184,84 +184,89 @@ impl Bounds {
                     _ => Ok(()),
                 }
             }
-            Form::Opaque(..) => Ok(()),
+            LinearForm::Opaque(..) => Ok(()),
         }
     }
 
     /// Whether the bounds leave room for `form`, looked at alone.
-    fn is_possible(&self, form: &Form) -> bool {
+    fn is_possible(&self, form: &LinearForm) -> bool {
         match form {
-            Form::Atom(atom) => match atom.relation {
-                Relation::Le | Relation::Lt => self.at_most_zero(atom, Side::Plain),
-                Relation::Eq => {
-                    self.at_most_zero(atom, Side::Plain) && self.at_most_zero(atom, Side::Negated)
+            LinearForm::Atom(atom) => match atom.relation {
+                SumRelation::Le | SumRelation::Lt => self.at_most_zero(atom, SumSide::Plain),
+                SumRelation::Eq => {
+                    self.at_most_zero(atom, SumSide::Plain) && self.at_most_zero(atom, SumSide::Negated)
                 }
-                Relation::Ne => self.fixed_sum(atom).is_none_or(|sum| !sum.is_zero()),
+                SumRelation::Ne => self.fixed_sum(atom).is_none_or(|sum| !sum.is_zero()),
             },
-            Form::All(parts) => parts.iter().all(|part| self.is_possible(part)),
-            Form::Any(parts) => parts.iter().any(|part| self.is_possible(part)),
-            Form::Opaque(..) => true,
+            LinearForm::All(parts) => parts.iter().all(|part| self.is_possible(part)),
+            LinearForm::Any(parts) => parts.iter().any(|part| self.is_possible(part)),
+            LinearForm::Opaque(..) => true,
         }
     }
 
-    fn at_most_zero(&self, atom: &Atom, side: Side) -> bool {
+    fn at_most_zero(&self, atom: &LinearAtom, side: SumSide) -> bool {
         let Some(least) = self.least(atom, side, None) else { return true };
-        if least.strict || atom.relation == Relation::Lt {
-            least.at < Small::ZERO
+        if least.strict || atom.relation == SumRelation::Lt {
+            least.at < SmallFraction::ZERO
         } else {
-            least.at <= Small::ZERO
+            least.at <= SmallFraction::ZERO
         }
     }
 
-    fn fixed_sum(&self, atom: &Atom) -> Option<Small> {
+    fn fixed_sum(&self, atom: &LinearAtom) -> Option<SmallFraction> {
         atom.terms.iter().try_fold(atom.constant, |sum, &(slot, factor)| {
             sum.add(factor.mul(self.intervals[slot].single()?)?)
         })
     }
 
     /// The least value of the sum (or of its negation), without the term of `except`.
-    fn least(&self, atom: &Atom, side: Side, except: Option<usize>) -> Option<Bound> {
-        let start = Bound { at: side.of(atom.constant), strict: false };
+    fn least(&self, atom: &LinearAtom, side: SumSide, except: Option<usize>) -> Option<IntervalEnd> {
+        let start = IntervalEnd { at: side.of(atom.constant), strict: false };
         atom.terms.iter().filter(|term| Some(term.0) != except).try_fold(start, |sum, &(slot, factor)| {
             let factor = side.of(factor);
             let interval = self.intervals[slot];
             let end = if factor.is_negative() { interval.hi } else { interval.lo }?;
-            Some(Bound { at: sum.at.add(factor.mul(end.at)?)?, strict: sum.strict || end.strict })
+            Some(IntervalEnd { at: sum.at.add(factor.mul(end.at)?)?, strict: sum.strict || end.strict })
         })
     }
 
-    fn apply_atom(&mut self, atom: &Atom, moved: &mut Vec<usize>) -> Result<(), Empty> {
+    fn apply_atom(&mut self, atom: &LinearAtom, moved: &mut Vec<usize>) -> Result<(), EmptyBounds> {
         match atom.relation {
-            Relation::Le | Relation::Lt => self.squeeze(atom, Side::Plain, moved),
-            Relation::Eq => {
-                self.squeeze(atom, Side::Plain, moved)?;
-                self.squeeze(atom, Side::Negated, moved)
+            SumRelation::Le | SumRelation::Lt => self.squeeze(atom, SumSide::Plain, moved),
+            SumRelation::Eq => {
+                self.squeeze(atom, SumSide::Plain, moved)?;
+                self.squeeze(atom, SumSide::Negated, moved)
             }
-            Relation::Ne => self.exclude(atom, moved),
+            SumRelation::Ne => self.exclude(atom, moved),
         }
     }
 
     /// Moves each bound as far as the others allow for `sum <= 0` (or `-sum <= 0`).
-    fn squeeze(&mut self, atom: &Atom, side: Side, moved: &mut Vec<usize>) -> Result<(), Empty> {
+    fn squeeze(
+        &mut self,
+        atom: &LinearAtom,
+        side: SumSide,
+        moved: &mut Vec<usize>,
+    ) -> Result<(), EmptyBounds> {
         if !self.at_most_zero(atom, side) {
-            return Err(Empty);
+            return Err(EmptyBounds);
         }
         for &(slot, factor) in &atom.terms {
             let factor = side.of(factor);
             let Some(rest) = self.least(atom, side, Some(slot)) else { continue };
             let Some(at) = rest.at.neg().div(factor) else { continue };
-            let strict = rest.strict || atom.relation == Relation::Lt;
-            self.tighten(slot, Bound { at, strict }, factor.is_negative(), moved)?;
+            let strict = rest.strict || atom.relation == SumRelation::Lt;
+            self.tighten(slot, IntervalEnd { at, strict }, factor.is_negative(), moved)?;
         }
         Ok(())
     }
 
     /// `sum != 0` with all but one number known: that one avoids a value.
-    fn exclude(&mut self, atom: &Atom, moved: &mut Vec<usize>) -> Result<(), Empty> {
+    fn exclude(&mut self, atom: &LinearAtom, moved: &mut Vec<usize>) -> Result<(), EmptyBounds> {
         let mut free = atom.terms.iter().filter(|term| self.intervals[term.0].single().is_none());
         let (Some(&(slot, factor)), None) = (free.next(), free.next()) else {
             return match self.fixed_sum(atom) {
-                Some(sum) if sum.is_zero() => Err(Empty),
+                Some(sum) if sum.is_zero() => Err(EmptyBounds),
                 _ => Ok(()),
             };
         };
@@ -274,7 +279,7 @@ impl Bounds {
             });
         let Some(hole) = rest.and_then(|rest| rest.neg().div(factor)) else { return Ok(()) };
         let interval = self.intervals[slot];
-        let bound = Bound { at: hole, strict: true };
+        let bound = IntervalEnd { at: hole, strict: true };
         if interval.lo.is_some_and(|lo| lo.at == hole) {
             self.tighten(slot, bound, true, moved)?;
         }
@@ -288,10 +293,10 @@ impl Bounds {
     fn tighten(
         &mut self,
         slot: usize,
-        bound: Bound,
+        bound: IntervalEnd,
         lower: bool,
         moved: &mut Vec<usize>,
-    ) -> Result<(), Empty> {
+    ) -> Result<(), EmptyBounds> {
         let bound = if self.forms.slots[slot].whole { whole(bound, lower) } else { Some(bound) };
         let Some(bound) = bound else { return Ok(()) };
         let old = self.intervals[slot];
@@ -312,37 +317,37 @@ impl Bounds {
         }
         self.intervals[slot] = new;
         moved.push(slot);
-        if new.is_empty() { Err(Empty) } else { Ok(()) }
+        if new.is_empty() { Err(EmptyBounds) } else { Ok(()) }
     }
 }
 
 /// A sum as it is, or negated.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
+enum SumSide {
     Plain,
     Negated,
 }
 
-impl Side {
-    fn of(self, n: Small) -> Small {
+impl SumSide {
+    fn of(self, n: SmallFraction) -> SmallFraction {
         if self == Self::Plain { n } else { n.neg() }
     }
 }
 
 /// The bound for whole numbers: rounded inwards, never strict.
-fn whole(bound: Bound, lower: bool) -> Option<Bound> {
-    let Bound { at, strict } = bound;
+fn whole(bound: IntervalEnd, lower: bool) -> Option<IntervalEnd> {
+    let IntervalEnd { at, strict } = bound;
     let at = match (lower, strict && at.is_whole()) {
         (true, false) => at.ceil(),
         (false, false) => at.floor(),
-        (true, true) => at.add(Small::ONE)?,
-        (false, true) => at.sub(Small::ONE)?,
+        (true, true) => at.add(SmallFraction::ONE)?,
+        (false, true) => at.sub(SmallFraction::ONE)?,
     };
-    Some(Bound { at, strict: false })
+    Some(IntervalEnd { at, strict: false })
 }
 
 /// What is known of a term by its shape.
-fn natural(pool: &TermPool, slot: &Slot) -> Interval {
+fn natural(pool: &TermPool, slot: &FormSlot) -> Interval {
     match (slot.sort, slot.kind) {
         (Sort::Bool, _) => Interval::closed(0, 1),
         (Sort::Range { lo, hi }, _) => Interval::closed(lo, hi),
@@ -353,8 +358,8 @@ fn natural(pool: &TermPool, slot: &Slot) -> Interval {
 
 fn natural_of_term(pool: &TermPool, term: Term) -> Interval {
     match pool.node(term) {
-        Node::Length(_) => Interval { hi: None, ..Interval::closed(0, 0) },
-        Node::Rem(_, divisor) => {
+        TermNode::Length(_) => Interval { hi: None, ..Interval::closed(0, 0) },
+        TermNode::Rem(_, divisor) => {
             let divisor = pool.as_value(*divisor).and_then(Value::as_int).and_then(|n| n.abs().to_i64());
             divisor.filter(|&n| n > 0).map_or_else(Interval::default, |n| Interval::closed(0, n - 1))
         }
@@ -364,16 +369,16 @@ fn natural_of_term(pool: &TermPool, term: Term) -> Interval {
 
 /// The layer: refutes what bounds refute, hands on the rest.
 #[derive(Debug)]
-pub struct Intervals<S> {
+pub struct IntervalLayer<S> {
     inner: S,
-    bounds: Bounds,
-    answers: Answers,
+    bounds: SlotBounds,
+    answers: AnswerCounts,
 }
 
-impl<S: Solver> Intervals<S> {
+impl<S: Solver> IntervalLayer<S> {
     /// Refutes for `inner`.
     pub fn new(inner: S) -> Self {
-        Self { inner, bounds: Bounds::default(), answers: Answers::default() }
+        Self { inner, bounds: SlotBounds::default(), answers: AnswerCounts::default() }
     }
 
     fn refutes(&mut self, pool: &TermPool, facts: &[Term]) -> bool {
@@ -384,16 +389,16 @@ impl<S: Solver> Intervals<S> {
     }
 }
 
-impl<S: Solver> Solver for Intervals<S> {
-    fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> Answer {
-        if self.refutes(pool, facts) { Answer::Unsat } else { self.inner.check(pool, facts) }
+impl<S: Solver> Solver for IntervalLayer<S> {
+    fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverAnswer {
+        if self.refutes(pool, facts) { SolverAnswer::Unsat } else { self.inner.check(pool, facts) }
     }
 
-    fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> Decision {
-        if self.refutes(pool, facts) { Decision::Unsat } else { self.inner.decide(pool, facts) }
+    fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverDecision {
+        if self.refutes(pool, facts) { SolverDecision::Unsat } else { self.inner.decide(pool, facts) }
     }
 
-    fn tally(&self, tally: &mut Tally) {
+    fn tally(&self, tally: &mut SolverTally) {
         tally.add("interval", self.answers);
         self.inner.tally(tally);
     }
@@ -403,7 +408,7 @@ impl<S: Solver> Solver for Intervals<S> {
 /// as bounds tell; none of a variable means nothing is known, or it is not a number.
 #[must_use]
 pub fn bounds_of(pool: &TermPool, facts: &[Term], vars: &[VarId]) -> Vec<(Option<i64>, Option<i64>)> {
-    let mut bounds = Bounds::default();
+    let mut bounds = SlotBounds::default();
     bounds.sync(pool, facts);
     let of = |var: &VarId| {
         let slot = bounds.forms.slot_of(*var);
@@ -418,7 +423,7 @@ pub fn bounds_of(pool: &TermPool, facts: &[Term], vars: &[VarId]) -> Vec<(Option
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::solver::{NoSolver, Why};
+    use crate::solver::{NoSolver, UnknownReason};
 
     /// Whether bounds refute `facts` over three numbers.
     #[track_caller]
@@ -426,8 +431,9 @@ mod tests {
         let mut pool = TermPool::new();
         let vars = sorts.map(|sort| pool.fresh("v", sort).1);
         let facts = facts(&mut pool, vars);
-        let expected = if refuted { Decision::Unsat } else { Decision::Unknown(Why::NoSolver) };
-        assert_eq!(Intervals::new(NoSolver).decide(&mut pool, &facts), expected);
+        let expected =
+            if refuted { SolverDecision::Unsat } else { SolverDecision::Unknown(UnknownReason::NoSolver) };
+        assert_eq!(IntervalLayer::new(NoSolver).decide(&mut pool, &facts), expected);
     }
 
     const SMALL: Sort = Sort::Range { lo: 0, hi: 9 };
@@ -492,10 +498,10 @@ mod tests {
         let (_, x) = pool.fresh("x", SMALL);
         let (two, seven) = (pool.int(2), pool.int(7));
         let (low, high) = (pool.lt(x, two), pool.lt(seven, x));
-        let mut layer = Intervals::new(NoSolver);
-        assert_eq!(layer.decide(&mut pool, &[low, high]), Decision::Unsat);
-        assert_eq!(layer.decide(&mut pool, &[low]), Decision::Unknown(Why::NoSolver));
-        assert_eq!(layer.decide(&mut pool, &[high]), Decision::Unknown(Why::NoSolver));
-        assert_eq!(layer.decide(&mut pool, &[high, low]), Decision::Unsat);
+        let mut layer = IntervalLayer::new(NoSolver);
+        assert_eq!(layer.decide(&mut pool, &[low, high]), SolverDecision::Unsat);
+        assert_eq!(layer.decide(&mut pool, &[low]), SolverDecision::Unknown(UnknownReason::NoSolver));
+        assert_eq!(layer.decide(&mut pool, &[high]), SolverDecision::Unknown(UnknownReason::NoSolver));
+        assert_eq!(layer.decide(&mut pool, &[high, low]), SolverDecision::Unsat);
     }
 }

@@ -2,45 +2,45 @@
 //!
 //! The order of the facts stays, so that a back-end still shares their prefix.
 
-use ioxide_model::term::{Node, Term, TermPool, VarId};
+use ioxide_model::term::{Term, TermNode, TermPool, VarId};
 use ioxide_model::valuation::Valuation;
 use rustc_hash::FxHashSet;
 
-use crate::solver::{Answer, Decision, Solver};
-use crate::tally::{Answers, Tally};
+use crate::solver::{Solver, SolverAnswer, SolverDecision};
+use crate::tally::{AnswerCounts, SolverTally};
 
 /// The layer.
 #[derive(Debug)]
-pub struct Normalise<S> {
+pub struct NormaliseLayer<S> {
     inner: S,
-    answers: Answers,
+    answers: AnswerCounts,
 }
 
-impl<S: Solver> Normalise<S> {
+impl<S: Solver> NormaliseLayer<S> {
     /// Hands plain lists of facts to `inner`.
     pub fn new(inner: S) -> Self {
-        Self { inner, answers: Answers::default() }
+        Self { inner, answers: AnswerCounts::default() }
     }
 }
 
-impl<S: Solver> Solver for Normalise<S> {
-    fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> Answer {
+impl<S: Solver> Solver for NormaliseLayer<S> {
+    fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverAnswer {
         match conjuncts(pool, facts) {
-            None => self.answers.note(Answer::Unsat),
-            Some(list) if list.is_empty() => self.answers.note(Answer::Sat(Valuation::new())),
+            None => self.answers.note(SolverAnswer::Unsat),
+            Some(list) if list.is_empty() => self.answers.note(SolverAnswer::Sat(Valuation::new())),
             Some(list) => self.inner.check(pool, &list),
         }
     }
 
-    fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> Decision {
+    fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverDecision {
         match conjuncts(pool, facts) {
-            None => self.answers.note_decision(Decision::Unsat),
-            Some(list) if list.is_empty() => self.answers.note_decision(Decision::Sat),
+            None => self.answers.note_decision(SolverDecision::Unsat),
+            Some(list) if list.is_empty() => self.answers.note_decision(SolverDecision::Sat),
             Some(list) => self.inner.decide(pool, &list),
         }
     }
 
-    fn tally(&self, tally: &mut Tally) {
+    fn tally(&self, tally: &mut SolverTally) {
         tally.add("normalise", self.answers);
         self.inner.tally(tally);
     }
@@ -51,7 +51,8 @@ fn conjuncts(pool: &TermPool, facts: &[Term]) -> Option<Vec<Term>> {
     let mut seen: FxHashSet<Term> = FxHashSet::default();
     let mut list = Vec::with_capacity(facts.len());
     for &fact in facts {
-        let parts = if let Node::And(parts) = pool.node(fact) { parts } else { std::slice::from_ref(&fact) };
+        let parts =
+            if let TermNode::And(parts) = pool.node(fact) { parts } else { std::slice::from_ref(&fact) };
         for &part in parts {
             if pool.is_false(part) {
                 return None;
@@ -61,7 +62,7 @@ fn conjuncts(pool: &TermPool, facts: &[Term]) -> Option<Vec<Term>> {
             }
         }
     }
-    let denies = |part: &Term| matches!(pool.node(*part), Node::Not(inner) if seen.contains(inner));
+    let denies = |part: &Term| matches!(pool.node(*part), TermNode::Not(inner) if seen.contains(inner));
     if list.iter().any(denies) { None } else { Some(list) }
 }
 
@@ -75,7 +76,7 @@ pub(crate) fn complete(pool: &TermPool, vars: &[VarId], valuation: &Valuation) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::solver::{NoSolver, Why};
+    use crate::solver::{NoSolver, UnknownReason};
     use ioxide_model::sort::Sort;
 
     #[test]
@@ -84,9 +85,9 @@ mod tests {
         let (_, s) = pool.fresh("s", Sort::Str);
         let text = pool.value(ioxide_model::value::Value::str("a"));
         let (same, other) = (pool.eq(s, text), pool.ne(s, text));
-        let mut solver = Normalise::new(NoSolver);
-        assert_eq!(solver.check(&mut pool, &[]), Answer::Sat(Valuation::new()));
-        assert_eq!(solver.check(&mut pool, &[same, other]), Answer::Unsat);
-        assert_eq!(solver.check(&mut pool, &[same]), Answer::Unknown(Why::NoSolver));
+        let mut solver = NormaliseLayer::new(NoSolver);
+        assert_eq!(solver.check(&mut pool, &[]), SolverAnswer::Sat(Valuation::new()));
+        assert_eq!(solver.check(&mut pool, &[same, other]), SolverAnswer::Unsat);
+        assert_eq!(solver.check(&mut pool, &[same]), SolverAnswer::Unknown(UnknownReason::NoSolver));
     }
 }

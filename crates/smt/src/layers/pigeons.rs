@@ -9,9 +9,9 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::interval::Bounds;
-use crate::form::{Atom, Form, Relation};
-use crate::small::Small;
+use super::interval::SlotBounds;
+use crate::form::{LinearAtom, LinearForm, SumRelation};
+use crate::small_fraction::SmallFraction;
 
 /// With more vertices nothing is tried.
 const MAX_VERTICES: usize = 160;
@@ -20,24 +20,24 @@ const MAX_STARTS: usize = 8;
 
 /// Something that has a number: a slot within bounds, or a number itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Vertex {
+enum NumberVertex {
     Slot(usize),
     Number(i64),
 }
 
 /// Which vertices differ.
 #[derive(Debug, Default)]
-struct Differences {
-    vertices: Vec<Vertex>,
-    by_vertex: FxHashMap<Vertex, usize>,
+struct VertexDifferences {
+    vertices: Vec<NumberVertex>,
+    by_vertex: FxHashMap<NumberVertex, usize>,
     /// From the first to the last whole number each can be.
     ranges: Vec<(i64, i64)>,
     neighbours: Vec<FxHashSet<usize>>,
 }
 
 /// Whether more values differ than there are numbers for them.
-pub(super) fn refuted(bounds: &Bounds) -> bool {
-    let mut graph = Differences::default();
+pub(super) fn refuted(bounds: &SlotBounds) -> bool {
+    let mut graph = VertexDifferences::default();
     for level in &bounds.levels {
         graph.read(bounds, &level.fact.form);
     }
@@ -49,21 +49,23 @@ pub(super) fn refuted(bounds: &Bounds) -> bool {
     starts.into_iter().take(MAX_STARTS).any(|start| graph.has_no_room(&graph.all_different(start)))
 }
 
-impl Differences {
+impl VertexDifferences {
     /// Takes in what `form` says for certain.
-    fn read(&mut self, bounds: &Bounds, form: &Form) {
+    fn read(&mut self, bounds: &SlotBounds, form: &LinearForm) {
         match form {
-            Form::All(parts) => parts.iter().for_each(|part| self.read(bounds, part)),
-            Form::Atom(atom) if atom.relation == Relation::Ne => self.differ(bounds, atom),
-            Form::Atom(_) | Form::Any(_) | Form::Opaque(..) => (),
+            LinearForm::All(parts) => parts.iter().for_each(|part| self.read(bounds, part)),
+            LinearForm::Atom(atom) if atom.relation == SumRelation::Ne => self.differ(bounds, atom),
+            LinearForm::Atom(_) | LinearForm::Any(_) | LinearForm::Opaque(..) => (),
         }
     }
 
-    fn differ(&mut self, bounds: &Bounds, atom: &Atom) {
+    fn differ(&mut self, bounds: &SlotBounds, atom: &LinearAtom) {
         let sides = match atom.terms[..] {
-            [(slot, by)] => quotient(atom.constant, by).map(|n| (Vertex::Slot(slot), Vertex::Number(n))),
-            [(a, by), (b, other)] if atom.constant == Small::ZERO && are_opposite(by, other) => {
-                Some((Vertex::Slot(a), Vertex::Slot(b)))
+            [(slot, by)] => {
+                quotient(atom.constant, by).map(|n| (NumberVertex::Slot(slot), NumberVertex::Number(n)))
+            }
+            [(a, by), (b, other)] if atom.constant == SmallFraction::ZERO && are_opposite(by, other) => {
+                Some((NumberVertex::Slot(a), NumberVertex::Slot(b)))
             }
             _ => None,
         };
@@ -75,14 +77,16 @@ impl Differences {
     }
 
     /// The place of `vertex`, if it can have finitely many numbers only.
-    fn vertex(&mut self, bounds: &Bounds, vertex: Vertex) -> Option<usize> {
+    fn vertex(&mut self, bounds: &SlotBounds, vertex: NumberVertex) -> Option<usize> {
         if let Some(&known) = self.by_vertex.get(&vertex) {
             return Some(known);
         }
         let range = match vertex {
-            Vertex::Number(n) => (n, n),
-            Vertex::Slot(slot) if bounds.forms.slots[slot].whole => bounds.interval(slot).whole_numbers()?,
-            Vertex::Slot(_) => return None,
+            NumberVertex::Number(n) => (n, n),
+            NumberVertex::Slot(slot) if bounds.forms.slots[slot].whole => {
+                bounds.interval(slot).whole_numbers()?
+            }
+            NumberVertex::Slot(_) => return None,
         };
         let at = self.vertices.len();
         self.vertices.push(vertex);
@@ -94,7 +98,7 @@ impl Differences {
 
     /// Numbers differ from each other without a fact that says so.
     fn are_different(&self, a: usize, b: usize) -> bool {
-        let is_number = |at: usize| matches!(self.vertices[at], Vertex::Number(_));
+        let is_number = |at: usize| matches!(self.vertices[at], NumberVertex::Number(_));
         a != b && (self.neighbours[a].contains(&b) || is_number(a) && is_number(b))
     }
 
@@ -127,12 +131,12 @@ impl Differences {
 }
 
 /// Whether `a` and `b` add up to nothing.
-fn are_opposite(a: Small, b: Small) -> bool {
-    a.add(b) == Some(Small::ZERO)
+fn are_opposite(a: SmallFraction, b: SmallFraction) -> bool {
+    a.add(b) == Some(SmallFraction::ZERO)
 }
 
 /// The whole number that `by · n + constant = 0` holds for, if `by` is 1 or -1.
-fn quotient(constant: Small, by: Small) -> Option<i64> {
+fn quotient(constant: SmallFraction, by: SmallFraction) -> Option<i64> {
     let n = constant.to_i64()?;
     match by.to_i64()? {
         1 => n.checked_neg(),
@@ -147,9 +151,9 @@ mod tests {
     use ioxide_model::term::{Term, TermPool};
     use proptest::prelude::*;
 
-    use crate::brute::Brute;
-    use crate::layers::witness::Witness;
-    use crate::solver::{Decision, NoSolver, Solver};
+    use crate::brute::BruteSolver;
+    use crate::layers::witness::WitnessLayer;
+    use crate::solver::{NoSolver, Solver, SolverDecision};
 
     /// `n` variables within `0..last`, and that those of `pairs` differ.
     fn facts(pool: &mut TermPool, n: usize, last: i64, pairs: &[(usize, usize)]) -> Vec<Term> {
@@ -172,7 +176,7 @@ mod tests {
             let mut pool = TermPool::new();
             let last = i64::try_from(n).expect("it is small") - 2;
             let facts = facts(&mut pool, n, last, &all_pairs(n));
-            assert_eq!(Witness::new(NoSolver).decide(&mut pool, &facts), Decision::Unsat, "{n}");
+            assert_eq!(WitnessLayer::new(NoSolver).decide(&mut pool, &facts), SolverDecision::Unsat, "{n}");
         }
     }
 
@@ -186,10 +190,10 @@ mod tests {
             let pairs: Vec<(usize, usize)> = pairs.into_iter().filter(|(a, b)| a != b).collect();
             let mut pool = TermPool::new();
             let facts = facts(&mut pool, 5, last, &pairs);
-            let layers = Witness::new(NoSolver).decide(&mut pool, &facts);
-            let brute = Brute::default().decide(&mut pool, &facts);
-            if layers == Decision::Unsat {
-                prop_assert_eq!(brute, Decision::Unsat);
+            let layers = WitnessLayer::new(NoSolver).decide(&mut pool, &facts);
+            let brute = BruteSolver::default().decide(&mut pool, &facts);
+            if layers == SolverDecision::Unsat {
+                prop_assert_eq!(brute, SolverDecision::Unsat);
             }
         }
     }

@@ -9,76 +9,76 @@
 //! *Promises* facts without data terms that are satisfiable exactly if the given ones are.
 
 use ioxide_model::sort::{DataId, Sort};
-use ioxide_model::term::{Node, Term, TermPool, VarId};
+use ioxide_model::term::{Term, TermNode, TermPool, VarId};
 use ioxide_model::valuation::Valuation;
 use ioxide_model::value::{DataValue, Value};
 use rustc_hash::FxHashMap;
 
-use crate::solver::{Answer, Decision, Solver};
-use crate::tally::Tally;
+use crate::solver::{Solver, SolverAnswer, SolverDecision};
+use crate::tally::SolverTally;
 
 /// The layer.
 #[derive(Debug)]
-pub struct Scalar<S> {
+pub struct ScalarLayer<S> {
     inner: S,
-    images: Images,
+    images: ScalarImages,
 }
 
-impl<S: Solver> Scalar<S> {
+impl<S: Solver> ScalarLayer<S> {
     /// Makes facts scalar for `inner`.
     pub fn new(inner: S) -> Self {
-        Self { inner, images: Images::default() }
+        Self { inner, images: ScalarImages::default() }
     }
 }
 
-impl<S: Solver> Solver for Scalar<S> {
-    fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> Answer {
+impl<S: Solver> Solver for ScalarLayer<S> {
+    fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverAnswer {
         let scalars = self.images.facts(pool, facts);
         if scalars == facts {
             return self.inner.check(pool, facts);
         }
         match self.inner.check(pool, &scalars) {
-            Answer::Sat(valuation) => Answer::Sat(self.images.restore(pool, facts, &valuation)),
+            SolverAnswer::Sat(valuation) => SolverAnswer::Sat(self.images.restore(pool, facts, &valuation)),
             other => other,
         }
     }
 
-    fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> Decision {
+    fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverDecision {
         let scalars = self.images.facts(pool, facts);
         self.inner.decide(pool, &scalars)
     }
 
-    fn tally(&self, tally: &mut Tally) {
+    fn tally(&self, tally: &mut SolverTally) {
         self.inner.tally(tally);
     }
 }
 
 /// A term without data: one scalar term, or the parts of a data term.
 #[derive(Clone, Debug)]
-enum Image {
+enum ScalarImage {
     Scalar(Term),
-    Data(Parts),
+    Data(DataParts),
 }
 
 /// A data term in parts.
 #[derive(Clone, Debug)]
-struct Parts {
+struct DataParts {
     data: DataId,
     /// The position of the constructor, as an integer.
     tag: Term,
     /// Per constructor, its fields, meaningless under another tag; none where the tag is never this one.
-    fields: Vec<Option<Vec<Image>>>,
+    fields: Vec<Option<Vec<ScalarImage>>>,
 }
 
 #[derive(Debug, Default)]
-struct Images {
+struct ScalarImages {
     /// Facts that were looked at, so that most facts cost one look-up.
     facts: FxHashMap<Term, Term>,
-    terms: FxHashMap<Term, Image>,
-    vars: FxHashMap<VarId, Image>,
+    terms: FxHashMap<Term, ScalarImage>,
+    vars: FxHashMap<VarId, ScalarImage>,
 }
 
-impl Images {
+impl ScalarImages {
     fn facts(&mut self, pool: &mut TermPool, facts: &[Term]) -> Vec<Term> {
         facts.iter().map(|&fact| self.fact(pool, fact)).collect()
     }
@@ -111,7 +111,7 @@ impl Images {
     /// Bound variables become declared ones until their quantifier binds them again:
     /// a quantifier that binds more variables than before must not capture any.
     fn open_binders(&mut self, pool: &mut TermPool, term: Term) {
-        let Node::Exists(vars, _) = pool.node(term).clone() else { return };
+        let TermNode::Exists(vars, _) = pool.node(term).clone() else { return };
         for &var in &vars {
             self.vars.entry(var).or_insert_with(|| {
                 let info = pool.var_info(var).clone();
@@ -122,60 +122,60 @@ impl Images {
 
     fn scalar(&self, term: Term) -> Term {
         match self.terms.get(&term) {
-            Some(Image::Scalar(image)) => *image,
+            Some(ScalarImage::Scalar(image)) => *image,
             _ => unreachable!("a scalar term has a scalar image"),
         }
     }
 
-    fn parts(&self, term: Term) -> Parts {
+    fn parts(&self, term: Term) -> DataParts {
         match self.terms.get(&term) {
-            Some(Image::Data(parts)) => parts.clone(),
+            Some(ScalarImage::Data(parts)) => parts.clone(),
             _ => unreachable!("a data term has parts"),
         }
     }
 
     /// The image of `term`, whose children have theirs.
-    fn image(&mut self, pool: &mut TermPool, term: Term) -> Image {
+    fn image(&mut self, pool: &mut TermPool, term: Term) -> ScalarImage {
         let is_data = |pool: &TermPool, term| matches!(pool.sort(term), Sort::Data(_));
         match pool.node(term).clone() {
-            Node::Var(var) => self.var(pool, var, term),
-            Node::Value(value) => constant(pool, &value),
-            Node::Construct(data, ctor, args) => {
+            TermNode::Var(var) => self.var(pool, var, term),
+            TermNode::Value(value) => constant(pool, &value),
+            TermNode::Construct(data, ctor, args) => {
                 let args = args.iter().map(|arg| self.terms[arg].clone()).collect();
-                Image::Data(construct(pool, data, ctor, args))
+                ScalarImage::Data(construct(pool, data, ctor, args))
             }
-            Node::Ite(cond, a, b) if is_data(pool, a) => {
+            TermNode::Ite(cond, a, b) if is_data(pool, a) => {
                 let (a, b) = (self.terms[&a].clone(), self.terms[&b].clone());
                 choice(pool, self.scalar(cond), &a, &b)
             }
-            Node::Eq(a, b) if is_data(pool, a) => {
+            TermNode::Eq(a, b) if is_data(pool, a) => {
                 let (a, b) = (self.parts(a), self.parts(b));
-                Image::Scalar(equal_parts(pool, &a, &b))
+                ScalarImage::Scalar(equal_parts(pool, &a, &b))
             }
-            Node::Is(ctor, a) => {
+            TermNode::Is(ctor, a) => {
                 let tag = self.parts(a).tag;
-                Image::Scalar(has_tag(pool, tag, ctor))
+                ScalarImage::Scalar(has_tag(pool, tag, ctor))
             }
-            Node::Select { ctor, field, arg } => {
+            TermNode::Select { ctor, field, arg } => {
                 let parts = self.parts(arg);
                 select(pool, &parts, ctor, field)
             }
-            Node::Exists(vars, body) => {
+            TermNode::Exists(vars, body) => {
                 let parts: Vec<VarId> = vars.iter().flat_map(|var| leaves(pool, &self.vars[var])).collect();
-                Image::Scalar(pool.exists(&parts, self.scalar(body)))
+                ScalarImage::Scalar(pool.exists(&parts, self.scalar(body)))
             }
-            _ => Image::Scalar(pool.with_children(term, |child| self.scalar(child))),
+            _ => ScalarImage::Scalar(pool.with_children(term, |child| self.scalar(child))),
         }
     }
 
-    fn var(&mut self, pool: &mut TermPool, var: VarId, term: Term) -> Image {
+    fn var(&mut self, pool: &mut TermPool, var: VarId, term: Term) -> ScalarImage {
         if let Some(image) = self.vars.get(&var) {
             return image.clone();
         }
         let info = pool.var_info(var).clone();
         let image = match info.sort {
             Sort::Data(_) => fresh(pool, &info.name, info.sort),
-            _ => Image::Scalar(term),
+            _ => ScalarImage::Scalar(term),
         };
         self.vars.insert(var, image.clone());
         image
@@ -192,8 +192,8 @@ impl Images {
 }
 
 /// New variables for the parts of a variable of `sort`.
-fn fresh(pool: &mut TermPool, name: &str, sort: Sort) -> Image {
-    let Sort::Data(data) = sort else { return Image::Scalar(pool.fresh(name, sort).1) };
+fn fresh(pool: &mut TermPool, name: &str, sort: Sort) -> ScalarImage {
+    let Sort::Data(data) = sort else { return ScalarImage::Scalar(pool.fresh(name, sort).1) };
     let ctors = pool.data(data).ctors.clone();
     let last = i64::try_from(ctors.len()).map_or(i64::MAX, |n| n - 1);
     let tag = match last {
@@ -207,39 +207,39 @@ fn fresh(pool: &mut TermPool, name: &str, sort: Sort) -> Image {
         };
         fields.push(Some(ctor.fields.iter().map(part).collect()));
     }
-    Image::Data(Parts { data, tag, fields })
+    ScalarImage::Data(DataParts { data, tag, fields })
 }
 
 /// The variables an image of a variable is made of.
-fn leaves(pool: &TermPool, image: &Image) -> Vec<VarId> {
-    let var = |term: Term| if let Node::Var(var) = pool.node(term) { Some(*var) } else { None };
+fn leaves(pool: &TermPool, image: &ScalarImage) -> Vec<VarId> {
+    let var = |term: Term| if let TermNode::Var(var) = pool.node(term) { Some(*var) } else { None };
     match image {
-        Image::Scalar(term) => var(*term).into_iter().collect(),
-        Image::Data(parts) => {
+        ScalarImage::Scalar(term) => var(*term).into_iter().collect(),
+        ScalarImage::Data(parts) => {
             let fields = parts.fields.iter().flatten().flatten().flat_map(|part| leaves(pool, part));
             var(parts.tag).into_iter().chain(fields).collect()
         }
     }
 }
 
-fn constant(pool: &mut TermPool, value: &Value) -> Image {
+fn constant(pool: &mut TermPool, value: &Value) -> ScalarImage {
     match value {
         Value::Data(DataValue { data, ctor, args }) => {
             let args = args.iter().map(|arg| constant(pool, arg)).collect();
-            Image::Data(construct(pool, *data, *ctor, args))
+            ScalarImage::Data(construct(pool, *data, *ctor, args))
         }
-        _ => Image::Scalar(pool.value(value.clone())),
+        _ => ScalarImage::Scalar(pool.value(value.clone())),
     }
 }
 
 /// The parts of a constructor application; it has no fields of other constructors.
-fn construct(pool: &mut TermPool, data: DataId, ctor: u32, args: Vec<Image>) -> Parts {
+fn construct(pool: &mut TermPool, data: DataId, ctor: u32, args: Vec<ScalarImage>) -> DataParts {
     let mut fields = vec![None; pool.data(data).ctors.len()];
     fields[ctor as usize] = Some(args);
-    Parts { data, tag: pool.int(i64::from(ctor)), fields }
+    DataParts { data, tag: pool.int(i64::from(ctor)), fields }
 }
 
-fn default(pool: &mut TermPool, sort: Sort) -> Image {
+fn default(pool: &mut TermPool, sort: Sort) -> ScalarImage {
     let value = pool.default_value(sort);
     constant(pool, &value)
 }
@@ -250,10 +250,10 @@ fn has_tag(pool: &mut TermPool, tag: Term, ctor: u32) -> Term {
 }
 
 /// `if cond then a else b`, part by part.
-fn choice(pool: &mut TermPool, cond: Term, a: &Image, b: &Image) -> Image {
+fn choice(pool: &mut TermPool, cond: Term, a: &ScalarImage, b: &ScalarImage) -> ScalarImage {
     match (a, b) {
-        (Image::Scalar(a), Image::Scalar(b)) => Image::Scalar(pool.ite(cond, *a, *b)),
-        (Image::Data(a), Image::Data(b)) => {
+        (ScalarImage::Scalar(a), ScalarImage::Scalar(b)) => ScalarImage::Scalar(pool.ite(cond, *a, *b)),
+        (ScalarImage::Data(a), ScalarImage::Data(b)) => {
             let tag = pool.ite(cond, a.tag, b.tag);
             let mut fields = Vec::with_capacity(a.fields.len());
             for pair in a.fields.iter().zip(&b.fields) {
@@ -264,21 +264,21 @@ fn choice(pool: &mut TermPool, cond: Term, a: &Image, b: &Image) -> Image {
                     (one, other) => one.clone().or_else(|| other.clone()),
                 });
             }
-            Image::Data(Parts { data: a.data, tag, fields })
+            ScalarImage::Data(DataParts { data: a.data, tag, fields })
         }
         _ => unreachable!("both branches of a choice have one sort"),
     }
 }
 
-fn equal(pool: &mut TermPool, a: &Image, b: &Image) -> Term {
+fn equal(pool: &mut TermPool, a: &ScalarImage, b: &ScalarImage) -> Term {
     match (a, b) {
-        (Image::Scalar(a), Image::Scalar(b)) => pool.eq(*a, *b),
-        (Image::Data(a), Image::Data(b)) => equal_parts(pool, a, b),
+        (ScalarImage::Scalar(a), ScalarImage::Scalar(b)) => pool.eq(*a, *b),
+        (ScalarImage::Data(a), ScalarImage::Data(b)) => equal_parts(pool, a, b),
         _ => unreachable!("both sides of an equation have one sort"),
     }
 }
 
-fn equal_parts(pool: &mut TermPool, a: &Parts, b: &Parts) -> Term {
+fn equal_parts(pool: &mut TermPool, a: &DataParts, b: &DataParts) -> Term {
     let mut facts = vec![pool.eq(a.tag, b.tag)];
     for (ctor, pair) in (0..).zip(a.fields.iter().zip(&b.fields)) {
         // Where one side has no fields its tag is another: equal tags say enough.
@@ -291,7 +291,7 @@ fn equal_parts(pool: &mut TermPool, a: &Parts, b: &Parts) -> Term {
 }
 
 /// The field under its constructor, else the default value of its sort.
-fn select(pool: &mut TermPool, parts: &Parts, ctor: u32, field: u32) -> Image {
+fn select(pool: &mut TermPool, parts: &DataParts, ctor: u32, field: u32) -> ScalarImage {
     let sort = pool.data(parts.data).ctors[ctor as usize].fields[field as usize].sort;
     let otherwise = default(pool, sort);
     let test = has_tag(pool, parts.tag, ctor);
@@ -306,15 +306,15 @@ fn assigned(pool: &TermPool, scalars: &Valuation, var: VarId) -> Value {
 }
 
 /// The value the parts of a variable have under `scalars`.
-fn restored(pool: &TermPool, image: &Image, scalars: &Valuation, sort: Sort) -> Value {
+fn restored(pool: &TermPool, image: &ScalarImage, scalars: &Valuation, sort: Sort) -> Value {
     match image {
-        Image::Scalar(term) => match pool.node(*term) {
-            Node::Var(var) => assigned(pool, scalars, *var),
+        ScalarImage::Scalar(term) => match pool.node(*term) {
+            TermNode::Var(var) => assigned(pool, scalars, *var),
             _ => pool.default_value(sort),
         },
-        Image::Data(parts) => {
+        ScalarImage::Data(parts) => {
             let tag = match pool.node(parts.tag) {
-                Node::Var(var) => assigned(pool, scalars, *var),
+                TermNode::Var(var) => assigned(pool, scalars, *var),
                 _ => Value::int(0),
             };
             let ctor = tag.as_int().and_then(|n| n.to_i64()).and_then(|n| u32::try_from(n).ok()).unwrap_or(0);

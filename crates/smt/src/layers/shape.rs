@@ -12,21 +12,21 @@
 //!    the facts), their elements become variables, and the facts scalar. A valuation found is one
 //!    of the given facts, and is evaluated on them before it is handed out.
 //!
-//! *Promises* [`Answer::Unsat`] only from the first question, or where the small shapes are all there are (a set of
-//! few possible items). If no small shape fits, the answer is [`Why::Beyond`] with the length up to which every shape
+//! *Promises* [`SolverAnswer::Unsat`] only from the first question, or where the small shapes are all there are (a set of
+//! few possible items). If no small shape fits, the answer is [`UnknownReason::Beyond`] with the length up to which every shape
 //! was refuted: nothing is known of longer ones.
 
 use std::collections::BTreeSet;
 
 use ioxide_model::sort::{CollectionKind, Sort};
-use ioxide_model::term::{Node, Substitution, Term, TermPool, VarId};
+use ioxide_model::term::{Substitution, Term, TermNode, TermPool, VarId};
 use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
 use rustc_hash::FxHashMap;
 
 use crate::layers::normalise::complete;
-use crate::solver::{Answer, Decision, Solver, Why};
-use crate::tally::Tally;
+use crate::solver::{Solver, SolverAnswer, SolverDecision, UnknownReason};
+use crate::tally::SolverTally;
 
 /// Lengths that are tried, beside those that the facts mention.
 const LENGTHS: [usize; 4] = [0, 1, 2, 3];
@@ -41,7 +41,7 @@ const DEPTH: usize = 2;
 
 /// The layer.
 #[derive(Debug)]
-pub struct Shape<S> {
+pub struct ShapeLayer<S> {
     inner: S,
     /// Whether a fact has collections in it, so that most facts cost one look-up.
     plain: FxHashMap<Term, bool>,
@@ -49,7 +49,7 @@ pub struct Shape<S> {
     shapes: FxHashMap<(VarId, usize), Term>,
 }
 
-impl<S: Solver> Shape<S> {
+impl<S: Solver> ShapeLayer<S> {
     /// Makes the shape of everything known for `inner`.
     pub fn new(inner: S) -> Self {
         Self {
@@ -70,7 +70,7 @@ impl<S: Solver> Shape<S> {
     }
 
     /// The answer for facts with collections: first without the variables that equations fix.
-    fn look(&mut self, pool: &mut TermPool, facts: &[Term]) -> Answer {
+    fn answer_collections(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverAnswer {
         let (rest, fixed) = without_fixed(pool, facts);
         if fixed.is_empty() {
             return self.look_at_rest(pool, facts);
@@ -80,7 +80,7 @@ impl<S: Solver> Shape<S> {
         } else {
             self.look_at_rest(pool, &rest)
         };
-        let Answer::Sat(valuation) = answer else { return answer };
+        let SolverAnswer::Sat(valuation) = answer else { return answer };
         let terms: Vec<Term> = fixed.iter().map(|(_, term)| *term).chain(facts.iter().copied()).collect();
         let mut all = complete(pool, &pool.free_vars_of(&terms), &valuation);
         // Later equations may speak of variables that earlier ones fix, so they go first.
@@ -90,12 +90,12 @@ impl<S: Solver> Shape<S> {
             }
         }
         match confirmed(pool, facts, &all) {
-            Some(found) => Answer::Sat(found),
-            None => Answer::Unknown(Why::Incomplete),
+            Some(found) => SolverAnswer::Sat(found),
+            None => SolverAnswer::Unknown(UnknownReason::Incomplete),
         }
     }
 
-    fn look_at_rest(&mut self, pool: &mut TermPool, facts: &[Term]) -> Answer {
+    fn look_at_rest(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverAnswer {
         let loose = self.loosened(pool, facts);
         let vars: Vec<VarId> = pool
             .free_vars_of(facts)
@@ -103,23 +103,23 @@ impl<S: Solver> Shape<S> {
             .filter(|&var| pool.has_shape(pool.var_info(var).sort))
             .collect();
         match self.inner.check(pool, &loose) {
-            Answer::Unsat => return Answer::Unsat,
-            Answer::Sat(valuation) => {
+            SolverAnswer::Unsat => return SolverAnswer::Unsat,
+            SolverAnswer::Sat(valuation) => {
                 if let Some(found) = confirmed(pool, facts, &valuation) {
-                    return Answer::Sat(found);
+                    return SolverAnswer::Sat(found);
                 }
             }
-            Answer::Unknown(_) => {}
+            SolverAnswer::Unknown(_) => {}
         }
         if vars.is_empty() {
-            return Answer::Unknown(Why::Incomplete);
+            return SolverAnswer::Unknown(UnknownReason::Incomplete);
         }
         self.small_shapes(pool, facts, &vars)
     }
 
-    fn small_shapes(&mut self, pool: &mut TermPool, facts: &[Term], vars: &[VarId]) -> Answer {
+    fn small_shapes(&mut self, pool: &mut TermPool, facts: &[Term], vars: &[VarId]) -> SolverAnswer {
         let lengths = lengths(pool, facts, vars);
-        let mut looked = Looked::default();
+        let mut looked = ShapesSeen::default();
         for choice in choices(vars.len(), lengths.len()).take(MAX_SHAPES) {
             let chosen: Vec<usize> = choice.into_iter().map(|at| lengths[at]).collect();
             let shapes: Vec<(VarId, Term)> = vars
@@ -131,14 +131,14 @@ impl<S: Solver> Shape<S> {
             let shaped: Vec<Term> = facts.iter().map(|&fact| pool.substitute(fact, &known)).collect();
             let loose = self.loosened(pool, &shaped);
             match self.inner.check(pool, &loose) {
-                Answer::Sat(valuation) => {
+                SolverAnswer::Sat(valuation) => {
                     let valuation = with_shapes(pool, &shapes, &shaped, valuation);
                     if let Some(found) = confirmed(pool, facts, &valuation) {
-                        return Answer::Sat(found);
+                        return SolverAnswer::Sat(found);
                     }
                 }
-                Answer::Unsat => drop(looked.refuted.insert(chosen)),
-                Answer::Unknown(why) => looked.why = looked.why.or(Some(why)),
+                SolverAnswer::Unsat => drop(looked.refuted.insert(chosen)),
+                SolverAnswer::Unknown(why) => looked.why = looked.why.or(Some(why)),
             }
         }
         looked.answer(pool, vars)
@@ -174,10 +174,10 @@ impl<S: Solver> Shape<S> {
     ) -> Option<Term> {
         let sort = pool.sort(term);
         let opaque = match pool.node(term) {
-            Node::Var(_) => pool.has_shape(sort),
-            Node::Value(value) => holds_collection(value),
-            Node::Apply(..) | Node::Call(..) | Node::Elements(..) | Node::Lambda(..) => true,
-            Node::Exists(vars, _) => vars.iter().any(|&var| pool.has_shape(pool.var_info(var).sort)),
+            TermNode::Var(_) => pool.has_shape(sort),
+            TermNode::Value(value) => holds_collection(value),
+            TermNode::Apply(..) | TermNode::Call(..) | TermNode::Elements(..) | TermNode::Lambda(..) => true,
+            TermNode::Exists(vars, _) => vars.iter().any(|&var| pool.has_shape(pool.var_info(var).sort)),
             _ => false,
         };
         let opaque = opaque || pool.node(term).children().any(|child| images[&child].is_none());
@@ -186,7 +186,7 @@ impl<S: Solver> Shape<S> {
         }
         // A term that mentions a bound variable has another value for each of its values: one variable
         // cannot stand for all of them, so the whole quantifier is replaced.
-        let is_lambda = matches!(pool.node(term), Node::Lambda(..));
+        let is_lambda = matches!(pool.node(term), TermNode::Lambda(..));
         if is_lambda || pool.has_shape(sort) || pool.is_open(term) {
             return None;
         }
@@ -194,22 +194,22 @@ impl<S: Solver> Shape<S> {
     }
 }
 
-impl<S: Solver> Solver for Shape<S> {
-    fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> Answer {
+impl<S: Solver> Solver for ShapeLayer<S> {
+    fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverAnswer {
         if self.is_plain(pool, facts) {
             return self.inner.check(pool, facts);
         }
-        self.look(pool, facts)
+        self.answer_collections(pool, facts)
     }
 
-    fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> Decision {
+    fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverDecision {
         if self.is_plain(pool, facts) {
             return self.inner.decide(pool, facts);
         }
-        self.look(pool, facts).decision()
+        self.answer_collections(pool, facts).decision()
     }
 
-    fn tally(&self, tally: &mut Tally) {
+    fn tally(&self, tally: &mut SolverTally) {
         self.inner.tally(tally);
     }
 }
@@ -221,9 +221,9 @@ fn without_fixed(pool: &mut TermPool, facts: &[Term]) -> (Vec<Term>, Vec<(VarId,
     let mut fixed = Vec::new();
     loop {
         let found = rest.iter().enumerate().find_map(|(at, &fact)| {
-            let Node::Eq(a, b) = *pool.node(fact) else { return None };
+            let TermNode::Eq(a, b) = *pool.node(fact) else { return None };
             [(a, b), (b, a)].into_iter().find_map(|(side, other)| match *pool.node(side) {
-                Node::Var(var) if pool.has_shape(pool.sort(side)) && !pool.mentions(other, var) => {
+                TermNode::Var(var) if pool.has_shape(pool.sort(side)) && !pool.mentions(other, var) => {
                     Some((at, var, other))
                 }
                 _ => None,
@@ -241,28 +241,28 @@ fn without_fixed(pool: &mut TermPool, facts: &[Term]) -> (Vec<Term>, Vec<(VarId,
 
 /// The shapes that were looked at.
 #[derive(Default)]
-struct Looked {
+struct ShapesSeen {
     /// The lengths of all variables where a proof says that nothing of this shape fits.
     refuted: BTreeSet<Vec<usize>>,
     /// Why a shape was not decided, if one was not.
-    why: Option<Why>,
+    why: Option<UnknownReason>,
 }
 
-impl Looked {
+impl ShapesSeen {
     /// What follows where no shape fits.
-    fn answer(self, pool: &TermPool, vars: &[VarId]) -> Answer {
+    fn answer(self, pool: &TermPool, vars: &[VarId]) -> SolverAnswer {
         let sorts = || vars.iter().map(|&var| pool.var_info(var).sort);
         if !sorts().all(|sort| is_flat(pool, sort)) {
-            return Answer::Unknown(Why::Nested);
+            return SolverAnswer::Unknown(UnknownReason::Nested);
         }
         if let Some(most) = sorts().map(|sort| most_items(pool, sort)).collect::<Option<Vec<_>>>()
             && self.has_ends(&most)
         {
-            return Answer::Unsat;
+            return SolverAnswer::Unsat;
         }
         match (0..=MAX_LENGTH).take_while(|&length| self.has_all(vars.len(), length)).last() {
-            Some(length) => Answer::Unknown(Why::Beyond(length)),
-            None => Answer::Unknown(self.why.unwrap_or(Why::Incomplete)),
+            Some(length) => SolverAnswer::Unknown(UnknownReason::Beyond(length)),
+            None => SolverAnswer::Unknown(self.why.unwrap_or(UnknownReason::Incomplete)),
         }
     }
 
@@ -297,9 +297,9 @@ fn most_items(pool: &TermPool, sort: Sort) -> Option<usize> {
 /// Whether `term` needs this layer: it is a collection, holds itself, or is an operation on such.
 fn is_shaped(pool: &TermPool, term: Term) -> bool {
     match pool.node(term) {
-        Node::Apply(..) | Node::Call(..) | Node::Elements(..) | Node::Lambda(..) => true,
-        Node::Value(value) => holds_collection(value),
-        Node::Var(_) => match pool.sort(term) {
+        TermNode::Apply(..) | TermNode::Call(..) | TermNode::Elements(..) | TermNode::Lambda(..) => true,
+        TermNode::Value(value) => holds_collection(value),
+        TermNode::Var(_) => match pool.sort(term) {
             sort @ (Sort::Data(_) | Sort::Collection(_)) => pool.has_shape(sort),
             _ => false,
         },
@@ -429,10 +429,10 @@ fn shaped_value(pool: &mut TermPool, name: &str, sort: Sort, length: usize, dept
 
 #[cfg(test)]
 mod tests {
-    use ioxide_model::term::Op;
+    use ioxide_model::term::TermOp;
 
     use super::*;
-    use crate::stack::{Config, stack};
+    use crate::stack::{SolverConfig, stack};
 
     fn list(pool: &mut TermPool) -> (VarId, Term) {
         let ints = pool.list_of(Sort::Range { lo: 0, hi: 9 });
@@ -443,10 +443,10 @@ mod tests {
     fn a_list_of_the_wanted_length_and_sum_is_found() {
         let mut pool = TermPool::new();
         let (var, xs) = list(&mut pool);
-        let (size, sum) = (pool.operate(Op::Size, vec![xs]), pool.operate(Op::Sum, vec![xs]));
+        let (size, sum) = (pool.operate(TermOp::Size, vec![xs]), pool.operate(TermOp::Sum, vec![xs]));
         let (five, forty) = (pool.int(5), pool.int(40));
         let facts = [pool.eq(size, five), pool.eq(sum, forty)];
-        let answer = stack(&Config::default()).check(&mut pool, &facts);
+        let answer = stack(&SolverConfig::default()).check(&mut pool, &facts);
         let value = answer.valuation().and_then(|found| found.get(var).cloned());
         assert_eq!(value.and_then(|value| value.as_collection().map(|list| list.len())), Some(5));
     }
@@ -455,26 +455,28 @@ mod tests {
     fn what_no_list_satisfies_is_refuted_only_where_that_is_a_proof() {
         let mut pool = TermPool::new();
         let (_, xs) = list(&mut pool);
-        let mut solver = stack(&Config::default());
-        let (size, sum) = (pool.operate(Op::Size, vec![xs]), pool.operate(Op::Sum, vec![xs]));
+        let mut solver = stack(&SolverConfig::default());
+        let (size, sum) = (pool.operate(TermOp::Size, vec![xs]), pool.operate(TermOp::Sum, vec![xs]));
         let (less, more) = (pool.lt(size, sum), pool.lt(sum, size));
-        assert_eq!(solver.check(&mut pool, &[less, more]), Answer::Unsat);
+        assert_eq!(solver.check(&mut pool, &[less, more]), SolverAnswer::Unsat);
         // True of all lists, but nothing that looks at some lengths can say so: 0 to 3, and those around 9.
         let nine = pool.int(9);
         let most = pool.mul2(nine, size);
         let above = pool.lt(most, sum);
-        assert_eq!(solver.check(&mut pool, &[above]), Answer::Unknown(Why::Beyond(3)));
+        assert_eq!(solver.check(&mut pool, &[above]), SolverAnswer::Unknown(UnknownReason::Beyond(3)));
     }
 
     #[test]
     fn a_set_of_few_possible_items_is_looked_at_in_full() {
         let mut pool = TermPool::new();
-        for (hi, expected) in [(5, Answer::Unsat), (50, Answer::Unknown(Why::Beyond(3)))] {
+        for (hi, expected) in
+            [(5, SolverAnswer::Unsat), (50, SolverAnswer::Unknown(UnknownReason::Beyond(3)))]
+        {
             let few = pool.set_of(Sort::Range { lo: 0, hi });
             let (_, set) = pool.fresh("s", Sort::Collection(few));
-            let (size, most) = (pool.operate(Op::Size, vec![set]), pool.int(hi + 1));
+            let (size, most) = (pool.operate(TermOp::Size, vec![set]), pool.int(hi + 1));
             let too_many = pool.lt(most, size);
-            assert_eq!(stack(&Config::default()).check(&mut pool, &[too_many]), expected, "{hi}");
+            assert_eq!(stack(&SolverConfig::default()).check(&mut pool, &[too_many]), expected, "{hi}");
         }
     }
 
@@ -484,14 +486,17 @@ mod tests {
         let row = pool.list_of(Sort::Range { lo: 0, hi: 9 });
         let rows = pool.list_of(Sort::Collection(row));
         let (_, rows) = pool.fresh("rows", Sort::Collection(rows));
-        let (size, first) = (pool.operate(Op::Size, vec![rows]), pool.int(0));
-        let row = pool.operate(Op::At, vec![rows, first]);
-        let (inner, zero) = (pool.operate(Op::Size, vec![row]), pool.int(0));
-        let sum = pool.operate(Op::Sum, vec![row]);
+        let (size, first) = (pool.operate(TermOp::Size, vec![rows]), pool.int(0));
+        let row = pool.operate(TermOp::At, vec![rows, first]);
+        let (inner, zero) = (pool.operate(TermOp::Size, vec![row]), pool.int(0));
+        let sum = pool.operate(TermOp::Sum, vec![row]);
         let nine = pool.int(9);
         let most = pool.mul2(nine, inner);
         let facts = [pool.lt(zero, size), pool.lt(most, sum)];
-        assert_eq!(stack(&Config::default()).check(&mut pool, &facts), Answer::Unknown(Why::Nested));
+        assert_eq!(
+            stack(&SolverConfig::default()).check(&mut pool, &facts),
+            SolverAnswer::Unknown(UnknownReason::Nested)
+        );
     }
 
     #[test]
@@ -500,13 +505,13 @@ mod tests {
         let mut pool = TermPool::new();
         let (var, xs) = list(&mut pool);
         let (i_var, i) = pool.fresh("i", Sort::Range { lo: 0, hi: 3 });
-        let at = pool.operate(Op::At, vec![xs, i]);
+        let at = pool.operate(TermOp::At, vec![xs, i]);
         let same = pool.eq(at, i);
         let all = pool.forall(&[i_var], same);
-        let size = pool.operate(Op::Size, vec![xs]);
+        let size = pool.operate(TermOp::Size, vec![xs]);
         let four = pool.int(4);
         let facts = [all, pool.eq(size, four)];
-        let found = stack(&Config::default()).check(&mut pool, &facts).valuation();
+        let found = stack(&SolverConfig::default()).check(&mut pool, &facts).valuation();
         let value = found.and_then(|found| found.get(var).map(|value| pool.show_value(value)));
         assert_eq!(value.as_deref(), Some("[0, 1, 2, 3]"));
     }
@@ -519,7 +524,7 @@ mod tests {
         let items: Vec<Term> = (0..60).map(|n| pool.int(n % 10)).collect();
         let long = pool.list(id, items);
         let equation = pool.eq(xs, long);
-        let found = stack(&Config::default()).check(&mut pool, &[equation]).valuation();
+        let found = stack(&SolverConfig::default()).check(&mut pool, &[equation]).valuation();
         let length =
             found.and_then(|found| found.get(var).and_then(Value::as_collection).map(|list| list.len()));
         assert_eq!(length, Some(60));

@@ -6,40 +6,40 @@
 use ioxide_model::term::{EvalError, Term, TermPool};
 use ioxide_model::valuation::Valuation;
 
-use crate::solver::{Answer, Decision, Solver, Why};
-use crate::tally::{Answers, Tally};
+use crate::solver::{Solver, SolverAnswer, SolverDecision, UnknownReason};
+use crate::tally::{AnswerCounts, SolverTally};
 
 /// The layer.
 #[derive(Debug)]
-pub struct Validate<S> {
+pub struct ValidateLayer<S> {
     inner: S,
     /// Answers taken back.
-    answers: Answers,
+    answers: AnswerCounts,
 }
 
-impl<S: Solver> Validate<S> {
+impl<S: Solver> ValidateLayer<S> {
     /// Checks the valuations of `inner`.
     pub fn new(inner: S) -> Self {
-        Self { inner, answers: Answers::default() }
+        Self { inner, answers: AnswerCounts::default() }
     }
 }
 
-impl<S: Solver> Solver for Validate<S> {
-    fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> Answer {
+impl<S: Solver> Solver for ValidateLayer<S> {
+    fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverAnswer {
         match self.inner.check(pool, facts) {
-            Answer::Sat(valuation) => match complaint(pool, facts, &valuation) {
-                None => Answer::Sat(valuation),
-                Some(text) => self.answers.note(Answer::Unknown(Why::Error(text))),
+            SolverAnswer::Sat(valuation) => match complaint(pool, facts, &valuation) {
+                None => SolverAnswer::Sat(valuation),
+                Some(text) => self.answers.note(SolverAnswer::Unknown(UnknownReason::Error(text))),
             },
             other => other,
         }
     }
 
-    fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> Decision {
+    fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverDecision {
         self.inner.decide(pool, facts)
     }
 
-    fn tally(&self, tally: &mut Tally) {
+    fn tally(&self, tally: &mut SolverTally) {
         tally.add("validate", self.answers);
         self.inner.tally(tally);
     }
@@ -65,7 +65,7 @@ fn complaint(pool: &TermPool, facts: &[Term], valuation: &Valuation) -> Option<S
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scripted::Scripted;
+    use crate::scripted::ScriptedSolver;
     use ioxide_model::sort::Sort;
     use ioxide_model::value::Value;
 
@@ -77,11 +77,11 @@ mod tests {
         let fact = pool.lt(five, x_term);
         for (value, fine) in [(7, true), (5, false), (10, false)] {
             let valuation = Valuation::from_iter([(x, Value::int(value))]);
-            let mut solver = Validate::new(Scripted::new([Answer::Sat(valuation)]));
+            let mut solver = ValidateLayer::new(ScriptedSolver::new([SolverAnswer::Sat(valuation)]));
             let answer = solver.check(&mut pool, &[fact]);
-            assert_eq!(matches!(answer, Answer::Sat(_)), fine, "{value}: {answer:?}");
+            assert_eq!(matches!(answer, SolverAnswer::Sat(_)), fine, "{value}: {answer:?}");
         }
-        let mut solver = Validate::new(Scripted::new([Answer::Sat(Valuation::new())]));
-        assert!(matches!(solver.check(&mut pool, &[fact]), Answer::Unknown(Why::Error(_))));
+        let mut solver = ValidateLayer::new(ScriptedSolver::new([SolverAnswer::Sat(Valuation::new())]));
+        assert!(matches!(solver.check(&mut pool, &[fact]), SolverAnswer::Unknown(UnknownReason::Error(_))));
     }
 }

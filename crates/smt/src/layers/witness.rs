@@ -11,16 +11,16 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use ioxide_model::sort::Sort;
-use ioxide_model::term::{Node, Term, TermPool, VarId};
+use ioxide_model::term::{Term, TermNode, TermPool, VarId};
 use ioxide_model::valuation::{Assignment, Valuation};
 use ioxide_model::value::Value;
 
-use super::interval::{Bounds, Interval};
+use super::interval::{Interval, SlotBounds};
 use super::pigeons;
-use crate::form::{Atom, Form, Forms, Relation, SlotKind, number, value};
-use crate::small::Small;
-use crate::solver::{Answer, Decision, Solver};
-use crate::tally::{Answers, Tally};
+use crate::form::{LinearAtom, LinearForm, LinearForms, SlotKind, SumRelation, number, value};
+use crate::small_fraction::SmallFraction;
+use crate::solver::{Solver, SolverAnswer, SolverDecision};
+use crate::tally::{AnswerCounts, SolverTally};
 
 /// How often all broken facts are gone through.
 const ROUNDS: usize = 3;
@@ -29,40 +29,40 @@ const RECENT: usize = 4;
 
 /// The layer.
 #[derive(Debug)]
-pub struct Witness<S> {
+pub struct WitnessLayer<S> {
     inner: S,
-    bounds: Bounds,
+    bounds: SlotBounds,
     /// Per fact of the last question, values that satisfy the facts up to it.
-    found: Vec<Option<Values>>,
-    recent: VecDeque<Values>,
-    refuted: Answers,
-    witnessed: Answers,
+    found: Vec<Option<SlotValues>>,
+    recent: VecDeque<SlotValues>,
+    refuted: AnswerCounts,
+    witnessed: AnswerCounts,
 }
 
 /// A value per slot; slots of later facts are missing at the end.
-type Values = Arc<Vec<Value>>;
+type SlotValues = Arc<Vec<Value>>;
 
-impl<S: Solver> Witness<S> {
+impl<S: Solver> WitnessLayer<S> {
     /// Answers what it can for `inner`.
     pub fn new(inner: S) -> Self {
         Self {
             inner,
-            bounds: Bounds::default(),
+            bounds: SlotBounds::default(),
             found: Vec::new(),
             recent: VecDeque::new(),
-            refuted: Answers::default(),
-            witnessed: Answers::default(),
+            refuted: AnswerCounts::default(),
+            witnessed: AnswerCounts::default(),
         }
     }
 
     /// Values that satisfy `facts`, from here or from behind.
-    fn find(&mut self, pool: &mut TermPool, facts: &[Term]) -> Result<Values, Decision> {
+    fn find(&mut self, pool: &mut TermPool, facts: &[Term]) -> Result<SlotValues, SolverDecision> {
         let shared = self.bounds.sync(pool, facts);
         self.found.truncate(shared);
         self.found.resize(facts.len(), None);
         if self.bounds.refuted() {
             self.refuted.unsat += 1;
-            return Err(Decision::Unsat);
+            return Err(SolverDecision::Unsat);
         }
         if let Some(values) = self.try_known(pool) {
             self.witnessed.sat += 1;
@@ -70,19 +70,19 @@ impl<S: Solver> Witness<S> {
         }
         if pigeons::refuted(&self.bounds) {
             self.refuted.unsat += 1;
-            return Err(Decision::Unsat);
+            return Err(SolverDecision::Unsat);
         }
         match self.inner.check(pool, facts) {
-            Answer::Sat(valuation) => {
+            SolverAnswer::Sat(valuation) => {
                 let values = self.import(pool, &valuation);
                 Ok(self.keep(Arc::new(values)))
             }
-            Answer::Unsat => Err(Decision::Unsat),
-            Answer::Unknown(why) => Err(Decision::Unknown(why)),
+            SolverAnswer::Unsat => Err(SolverDecision::Unsat),
+            SolverAnswer::Unknown(why) => Err(SolverDecision::Unknown(why)),
         }
     }
 
-    fn keep(&mut self, values: Values) -> Values {
+    fn keep(&mut self, values: SlotValues) -> SlotValues {
         if let Some(last) = self.found.last_mut() {
             *last = Some(Arc::clone(&values));
         }
@@ -93,8 +93,8 @@ impl<S: Solver> Witness<S> {
         values
     }
 
-    fn try_known(&self, pool: &TermPool) -> Option<Values> {
-        let search = Search { pool, bounds: &self.bounds };
+    fn try_known(&self, pool: &TermPool) -> Option<SlotValues> {
+        let search = WitnessSearch { pool, bounds: &self.bounds };
         let ancestor = self.found.iter().rposition(Option::is_some);
         if let Some(at) = ancestor
             && let Some(values) = &self.found[at]
@@ -105,7 +105,7 @@ impl<S: Solver> Witness<S> {
             }
         }
         let near = ancestor.and_then(|at| self.found[at].clone());
-        let mut tried: Vec<Values> = near.into_iter().collect();
+        let mut tried: Vec<SlotValues> = near.into_iter().collect();
         for other in &self.recent {
             if tried.iter().any(|known| Arc::ptr_eq(known, other)) {
                 continue;
@@ -143,21 +143,21 @@ impl<S: Solver> Witness<S> {
     }
 }
 
-impl<S: Solver> Solver for Witness<S> {
-    fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> Answer {
+impl<S: Solver> Solver for WitnessLayer<S> {
+    fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverAnswer {
         match self.find(pool, facts) {
-            Ok(values) => Answer::Sat(self.export(&values)),
-            Err(Decision::Unsat) => Answer::Unsat,
-            Err(Decision::Unknown(why)) => Answer::Unknown(why),
-            Err(Decision::Sat) => unreachable!("satisfiable facts come with values"),
+            Ok(values) => SolverAnswer::Sat(self.export(&values)),
+            Err(SolverDecision::Unsat) => SolverAnswer::Unsat,
+            Err(SolverDecision::Unknown(why)) => SolverAnswer::Unknown(why),
+            Err(SolverDecision::Sat) => unreachable!("satisfiable facts come with values"),
         }
     }
 
-    fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> Decision {
-        self.find(pool, facts).map_or_else(|decision| decision, |_| Decision::Sat)
+    fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverDecision {
+        self.find(pool, facts).map_or_else(|decision| decision, |_| SolverDecision::Sat)
     }
 
-    fn tally(&self, tally: &mut Tally) {
+    fn tally(&self, tally: &mut SolverTally) {
         tally.add("witness", self.witnessed);
         tally.add("interval", self.refuted);
         self.inner.tally(tally);
@@ -165,24 +165,24 @@ impl<S: Solver> Solver for Witness<S> {
 }
 
 /// Values by slot, looked up by variable.
-struct View<'a> {
-    forms: &'a Forms,
+struct SlotView<'a> {
+    forms: &'a LinearForms,
     values: &'a [Value],
 }
 
-impl Assignment for View<'_> {
+impl Assignment for SlotView<'_> {
     fn value_of(&self, var: VarId) -> Option<&Value> {
         self.values.get(self.forms.slot_of(var)?)
     }
 }
 
 /// Evaluates and repairs values under the facts of `bounds`.
-struct Search<'a> {
+struct WitnessSearch<'a> {
     pool: &'a TermPool,
-    bounds: &'a Bounds,
+    bounds: &'a SlotBounds,
 }
 
-impl Search<'_> {
+impl WitnessSearch<'_> {
     /// Whether the facts from level `first` on hold; the last facts are the likeliest to fail.
     fn holds_from(&self, values: &[Value], first: usize) -> bool {
         (first..self.bounds.levels.len()).rev().all(|level| self.level_holds(values, level))
@@ -198,15 +198,15 @@ impl Search<'_> {
         self.pool.holds(term, &self.view(values)) == Ok(true)
     }
 
-    fn view<'v>(&'v self, values: &'v [Value]) -> View<'v> {
-        View { forms: &self.bounds.forms, values }
+    fn view<'v>(&'v self, values: &'v [Value]) -> SlotView<'v> {
+        SlotView { forms: &self.bounds.forms, values }
     }
 
     /// None if a number is too big to say.
-    fn form_holds(&self, values: &[Value], form: &Form) -> Option<bool> {
+    fn form_holds(&self, values: &[Value], form: &LinearForm) -> Option<bool> {
         match form {
-            Form::Atom(atom) => Some(atom.relation.holds(self.sum(values, atom, None)?)),
-            Form::All(parts) => {
+            LinearForm::Atom(atom) => Some(atom.relation.holds(self.sum(values, atom, None)?)),
+            LinearForm::All(parts) => {
                 for part in parts {
                     if !self.form_holds(values, part)? {
                         return Some(false);
@@ -214,7 +214,7 @@ impl Search<'_> {
                 }
                 Some(true)
             }
-            Form::Any(parts) => {
+            LinearForm::Any(parts) => {
                 for part in parts {
                     if self.form_holds(values, part)? {
                         return Some(true);
@@ -222,14 +222,14 @@ impl Search<'_> {
                 }
                 Some(false)
             }
-            Form::Opaque(term, positive) => {
+            LinearForm::Opaque(term, positive) => {
                 self.pool.holds(*term, &self.view(values)).ok().map(|holds| holds == *positive)
             }
         }
     }
 
     /// The sum of `atom` without the term of slot `except`.
-    fn sum(&self, values: &[Value], atom: &Atom, except: Option<usize>) -> Option<Small> {
+    fn sum(&self, values: &[Value], atom: &LinearAtom, except: Option<usize>) -> Option<SmallFraction> {
         atom.terms
             .iter()
             .filter(|term| Some(term.0) != except)
@@ -238,7 +238,7 @@ impl Search<'_> {
             })
     }
 
-    fn slot_number(&self, values: &[Value], slot: usize) -> Option<Small> {
+    fn slot_number(&self, values: &[Value], slot: usize) -> Option<SmallFraction> {
         match self.bounds.forms.slots[slot].kind {
             SlotKind::Var(_) => number(&values[slot]),
             SlotKind::Term(term) => number(&self.pool.eval(term, &self.view(values)).ok()?),
@@ -246,7 +246,7 @@ impl Search<'_> {
     }
 
     /// `values` with all slots, shared if they were complete already.
-    fn completed(&self, values: &Values) -> Values {
+    fn completed(&self, values: &SlotValues) -> SlotValues {
         let complete = values.len() >= self.bounds.forms.slots.len();
         if complete { Arc::clone(values) } else { Arc::new(self.extended(values)) }
     }
@@ -309,21 +309,21 @@ impl Search<'_> {
     }
 
     /// Changes of one variable that could make `form` hold.
-    fn moves(&self, values: &[Value], form: &Form, moves: &mut Vec<(usize, Value)>) {
+    fn moves(&self, values: &[Value], form: &LinearForm, moves: &mut Vec<(usize, Value)>) {
         match form {
-            Form::Atom(atom) => self.atom_moves(values, atom, moves),
-            Form::All(parts) | Form::Any(parts) => {
+            LinearForm::Atom(atom) => self.atom_moves(values, atom, moves),
+            LinearForm::All(parts) | LinearForm::Any(parts) => {
                 for part in parts {
                     if self.form_holds(values, part) == Some(false) {
                         self.moves(values, part, moves);
                     }
                 }
             }
-            Form::Opaque(term, positive) => self.opaque_moves(values, *term, *positive, moves),
+            LinearForm::Opaque(term, positive) => self.opaque_moves(values, *term, *positive, moves),
         }
     }
 
-    fn atom_moves(&self, values: &[Value], atom: &Atom, moves: &mut Vec<(usize, Value)>) {
+    fn atom_moves(&self, values: &[Value], atom: &LinearAtom, moves: &mut Vec<(usize, Value)>) {
         for &(slot, factor) in &atom.terms {
             let it = self.bounds.forms.slots[slot];
             let SlotKind::Var(_) = it.kind else { continue };
@@ -344,7 +344,7 @@ impl Search<'_> {
     fn opaque_moves(&self, values: &[Value], term: Term, positive: bool, moves: &mut Vec<(usize, Value)>) {
         let pool = self.pool;
         let slot = |term: Term| match pool.node(term) {
-            Node::Var(var) => self.bounds.forms.slot_of(*var),
+            TermNode::Var(var) => self.bounds.forms.slot_of(*var),
             _ => None,
         };
         let mut set = |to: Term, from: Term| {
@@ -355,13 +355,13 @@ impl Search<'_> {
             }
         };
         match (positive, pool.node(term)) {
-            (true, Node::Eq(a, b)) => {
+            (true, TermNode::Eq(a, b)) => {
                 set(*a, *b);
                 set(*b, *a);
             }
-            (true, Node::Contains(whole, part)) => set(*whole, *part),
-            (true, Node::Prefix(part, whole) | Node::Suffix(part, whole)) => set(*whole, *part),
-            (false, Node::Eq(a, b)) if pool.sort(*a) == Sort::Str => {
+            (true, TermNode::Contains(whole, part)) => set(*whole, *part),
+            (true, TermNode::Prefix(part, whole) | TermNode::Suffix(part, whole)) => set(*whole, *part),
+            (false, TermNode::Eq(a, b)) if pool.sort(*a) == Sort::Str => {
                 let texts = ["", "a", "b", "c"].map(Value::str);
                 let slots = [slot(*a), slot(*b)];
                 moves.extend(
@@ -374,33 +374,41 @@ impl Search<'_> {
 }
 
 /// Values of a variable on the right side of `edge`, nearest first.
-fn targets(edge: Small, relation: Relation, lower: bool, interval: Interval, whole: bool) -> Vec<Small> {
-    let step = |n: Small, up: bool| if up { n.add(Small::ONE) } else { n.sub(Small::ONE) };
+fn targets(
+    edge: SmallFraction,
+    relation: SumRelation,
+    lower: bool,
+    interval: Interval,
+    whole: bool,
+) -> Vec<SmallFraction> {
+    let step =
+        |n: SmallFraction, up: bool| if up { n.add(SmallFraction::ONE) } else { n.sub(SmallFraction::ONE) };
     let inward = if lower { edge.ceil() } else { edge.floor() };
     match relation {
-        Relation::Eq => vec![edge],
-        Relation::Ne => [step(edge, true), step(edge, false)].into_iter().flatten().collect(),
-        Relation::Le if whole => vec![inward],
-        Relation::Le => vec![edge],
-        Relation::Lt => {
+        SumRelation::Eq => vec![edge],
+        SumRelation::Ne => [step(edge, true), step(edge, false)].into_iter().flatten().collect(),
+        SumRelation::Le if whole => vec![inward],
+        SumRelation::Le => vec![edge],
+        SumRelation::Lt => {
             let far = if lower { interval.hi } else { interval.lo };
-            let middle =
-                far.and_then(|far| far.at.add(edge)).and_then(|sum| sum.div(Small::ONE.add(Small::ONE)?));
+            let middle = far
+                .and_then(|far| far.at.add(edge))
+                .and_then(|sum| sum.div(SmallFraction::ONE.add(SmallFraction::ONE)?));
             [step(edge, lower), middle].into_iter().flatten().collect()
         }
     }
 }
 
 /// The number of the interval nearest to zero, or one inside if there is none nearest.
-fn near_zero(interval: Interval, whole: bool) -> Option<Small> {
-    if interval.contains(Small::ZERO) {
-        return Some(Small::ZERO);
+fn near_zero(interval: Interval, whole: bool) -> Option<SmallFraction> {
+    if interval.contains(SmallFraction::ZERO) {
+        return Some(SmallFraction::ZERO);
     }
     let (bound, up) = match (interval.lo, interval.hi) {
         (Some(lo), _) if !lo.at.is_negative() => (lo, true),
         (_, Some(hi)) => (hi, false),
         (Some(lo), None) => (lo, true),
-        (None, None) => return Some(Small::ZERO),
+        (None, None) => return Some(SmallFraction::ZERO),
     };
     if !bound.strict {
         return Some(if !whole {
@@ -413,8 +421,8 @@ fn near_zero(interval: Interval, whole: bool) -> Option<Small> {
     }
     let other = if up { interval.hi } else { interval.lo };
     match other {
-        Some(other) => bound.at.add(other.at)?.div(Small::ONE.add(Small::ONE)?),
-        None if up => bound.at.add(Small::ONE),
-        None => bound.at.sub(Small::ONE),
+        Some(other) => bound.at.add(other.at)?.div(SmallFraction::ONE.add(SmallFraction::ONE)?),
+        None if up => bound.at.add(SmallFraction::ONE),
+        None => bound.at.sub(SmallFraction::ONE),
     }
 }

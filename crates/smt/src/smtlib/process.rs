@@ -5,7 +5,7 @@
 //! a question beyond its deadline: then the child is killed.
 //!
 //! *Promises* that a missing, dying or hung solver gives
-//! [`Unknown`](crate::solver::Answer::Unknown) with a reason, and that the next question
+//! [`Unknown`](crate::solver::SolverAnswer::Unknown) with a reason, and that the next question
 //! starts afresh.
 
 use std::io::{BufReader, Read, Write};
@@ -20,8 +20,8 @@ use ioxide_model::valuation::Valuation;
 
 use super::read::{self, Sexp};
 use super::write;
-use crate::backend::{Backend, Incremental, Stopper};
-use crate::solver::{Decision, Limits, Why};
+use crate::backend::{Backend, IncrementalSolver, Stopper};
+use crate::solver::{SolverDecision, SolverLimits, UnknownReason};
 
 /// What is said to every solver first.
 const PREAMBLE: &str =
@@ -32,17 +32,17 @@ const VALUES: Duration = Duration::from_secs(10);
 
 /// A solver program.
 #[derive(Debug)]
-pub struct Process {
+pub struct SolverProcess {
     command: Vec<String>,
-    pipe: Option<Pipe>,
-    child: Arc<Mutex<Slot>>,
+    pipe: Option<SolverPipe>,
+    child: Arc<Mutex<ChildSlot>>,
     /// Text not sent yet: sent when an answer is wanted.
     pending: String,
 }
 
 /// The running child, where a stopper can reach it.
 #[derive(Debug, Default)]
-struct Slot {
+struct ChildSlot {
     child: Option<Child>,
     /// Someone other than the owner killed it.
     stopped: bool,
@@ -50,7 +50,7 @@ struct Slot {
 
 /// The ends of the two threads.
 #[derive(Debug)]
-struct Pipe {
+struct SolverPipe {
     to: Sender<String>,
     from: Receiver<String>,
 }
@@ -58,30 +58,30 @@ struct Pipe {
 /// The solver program `command` (program and arguments) as a
 /// [`Solver`](crate::solver::Solver): `z3 -in`, `cvc5 --incremental`.
 #[must_use]
-pub fn solver(command: &[String], limits: Limits) -> Incremental<Process> {
-    Incremental::new(Process::new(command), limits)
+pub fn solver(command: &[String], limits: SolverLimits) -> IncrementalSolver<SolverProcess> {
+    IncrementalSolver::new(SolverProcess::new(command), limits)
 }
 
-impl Process {
+impl SolverProcess {
     /// Drives `command`: the program, then its arguments.
     #[must_use]
     pub fn new(command: &[String]) -> Self {
         Self { command: command.to_vec(), pipe: None, child: Arc::default(), pending: String::new() }
     }
 
-    fn slot(&self) -> MutexGuard<'_, Slot> {
+    fn slot(&self) -> MutexGuard<'_, ChildSlot> {
         lock(&self.child)
     }
 
-    fn start(&mut self) -> Result<&Pipe, Why> {
+    fn start(&mut self) -> Result<&SolverPipe, UnknownReason> {
         if self.pipe.is_none() {
-            let pipe = self.spawn().map_err(Why::Error)?;
+            let pipe = self.spawn().map_err(UnknownReason::Error)?;
             self.pipe = Some(pipe);
         }
-        self.pipe.as_ref().ok_or_else(|| Why::Error("the solver has no pipe".into()))
+        self.pipe.as_ref().ok_or_else(|| UnknownReason::Error("the solver has no pipe".into()))
     }
 
-    fn spawn(&mut self) -> Result<Pipe, String> {
+    fn spawn(&mut self) -> Result<SolverPipe, String> {
         let (program, args) = self.command.split_first().ok_or("no solver program is named")?;
         let mut child = Command::new(program)
             .args(args)
@@ -91,7 +91,7 @@ impl Process {
             .spawn()
             .map_err(|error| format!("cannot start solver `{program}`: {error}"))?;
         let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
-        *self.slot() = Slot { child: Some(child), stopped: false };
+        *self.slot() = ChildSlot { child: Some(child), stopped: false };
         let (Some(stdin), Some(stdout)) = (stdin, stdout) else {
             return Err("the solver has no pipe".into());
         };
@@ -102,11 +102,11 @@ impl Process {
             thread::Builder::new().name("solver-out".into()).spawn(move || drain(stdout, &from_child));
         writer.and(reader).map_err(|error| format!("cannot start a thread: {error}"))?;
         let _ = to.send(PREAMBLE.to_owned());
-        Ok(Pipe { to, from })
+        Ok(SolverPipe { to, from })
     }
 
     /// Sends what is pending with `command`, and waits for one answer.
-    fn ask(&mut self, command: &str, wall: Duration) -> Result<Sexp, Why> {
+    fn ask(&mut self, command: &str, wall: Duration) -> Result<Sexp, UnknownReason> {
         let deadline = Instant::now().checked_add(wall);
         let mut text = std::mem::take(&mut self.pending);
         text.push_str(command);
@@ -114,31 +114,33 @@ impl Process {
         let sent = pipe.to.send(text).map_err(|_| RecvTimeoutError::Disconnected);
         let answer = sent.and_then(|()| receive(&pipe.from, deadline));
         match answer {
-            Ok(text) => {
-                read::sexp(&text).ok_or_else(|| Why::Error(format!("unreadable answer `{}`", short(&text))))
-            }
-            Err(RecvTimeoutError::Timeout) => Err(Why::Time),
+            Ok(text) => read::sexp(&text)
+                .ok_or_else(|| UnknownReason::Error(format!("unreadable answer `{}`", short(&text)))),
+            Err(RecvTimeoutError::Timeout) => Err(UnknownReason::Time),
             Err(RecvTimeoutError::Disconnected) => Err(self.death()),
         }
     }
 
     /// What to say of a child that is gone.
-    fn death(&self) -> Why {
+    fn death(&self) -> UnknownReason {
         let mut slot = self.slot();
         if slot.stopped {
-            return Why::Interrupted;
+            return UnknownReason::Interrupted;
         }
         let status = slot.child.as_mut().and_then(|child| child.wait().ok());
         let status = status.map_or_else(|| "no status".to_owned(), |status| status.to_string());
-        Why::Error(format!("solver `{}` ended before it answered ({status})", self.command.join(" ")))
+        UnknownReason::Error(format!(
+            "solver `{}` ended before it answered ({status})",
+            self.command.join(" ")
+        ))
     }
 }
 
-fn lock(slot: &Mutex<Slot>) -> MutexGuard<'_, Slot> {
+fn lock(slot: &Mutex<ChildSlot>) -> MutexGuard<'_, ChildSlot> {
     slot.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn kill(slot: &mut Slot) {
+fn kill(slot: &mut ChildSlot) {
     if let Some(child) = &mut slot.child {
         // It may be gone already, which is as good.
         let _ = child.kill();
@@ -237,53 +239,54 @@ fn error_text(answer: &Sexp) -> Option<&str> {
     }
 }
 
-impl Backend for Process {
+impl Backend for SolverProcess {
     fn name(&self) -> &'static str {
         "process"
     }
 
-    fn push(&mut self) -> Result<(), Why> {
+    fn push(&mut self) -> Result<(), UnknownReason> {
         self.pending.push_str("(push 1)\n");
         Ok(())
     }
 
-    fn pop(&mut self, n: usize) -> Result<(), Why> {
+    fn pop(&mut self, n: usize) -> Result<(), UnknownReason> {
         self.pending.push_str(&format!("(pop {n})\n"));
         Ok(())
     }
 
-    fn declare(&mut self, pool: &TermPool, var: VarId) -> Result<(), Why> {
+    fn declare(&mut self, pool: &TermPool, var: VarId) -> Result<(), UnknownReason> {
         write::declare(pool, var, &mut self.pending);
         Ok(())
     }
 
-    fn assert(&mut self, pool: &TermPool, fact: Term) -> Result<(), Why> {
-        write::assert(pool, fact, &mut self.pending).map_err(Why::Error)
+    fn assert(&mut self, pool: &TermPool, fact: Term) -> Result<(), UnknownReason> {
+        write::assert(pool, fact, &mut self.pending).map_err(UnknownReason::Error)
     }
 
-    fn check(&mut self, limits: Limits) -> Decision {
+    fn check(&mut self, limits: SolverLimits) -> SolverDecision {
         let answer = match self.ask("(check-sat)\n", limits.wall) {
             Ok(answer) => answer,
-            Err(why) => return Decision::Unknown(why),
+            Err(why) => return SolverDecision::Unknown(why),
         };
         match &answer {
-            Sexp::Atom(word) if word == "sat" => Decision::Sat,
-            Sexp::Atom(word) if word == "unsat" => Decision::Unsat,
-            Sexp::Atom(word) if word == "unknown" => Decision::Unknown(Why::Incomplete),
+            Sexp::Atom(word) if word == "sat" => SolverDecision::Sat,
+            Sexp::Atom(word) if word == "unsat" => SolverDecision::Unsat,
+            Sexp::Atom(word) if word == "unknown" => SolverDecision::Unknown(UnknownReason::Incomplete),
             other => {
                 let text = error_text(other).map_or_else(|| format!("{other:?}"), str::to_owned);
-                Decision::Unknown(Why::Error(short(&text)))
+                SolverDecision::Unknown(UnknownReason::Error(short(&text)))
             }
         }
     }
 
-    fn values(&mut self, pool: &TermPool, vars: &[VarId]) -> Result<Valuation, Why> {
+    fn values(&mut self, pool: &TermPool, vars: &[VarId]) -> Result<Valuation, UnknownReason> {
         if vars.is_empty() {
             return Ok(Valuation::new());
         }
         let names: Vec<String> = vars.iter().map(|&var| write::var_name(pool, var)).collect();
         let answer = self.ask(&format!("(get-value ({}))\n", names.join(" ")), VALUES)?;
-        let unreadable = || Why::Error(format!("unreadable values `{}`", short(&format!("{answer:?}"))));
+        let unreadable =
+            || UnknownReason::Error(format!("unreadable values `{}`", short(&format!("{answer:?}"))));
         let Sexp::List(pairs) = &answer else { return Err(unreadable()) };
         if pairs.len() != vars.len() {
             return Err(unreadable());
@@ -309,11 +312,11 @@ impl Backend for Process {
         self.pipe = None;
         let mut slot = self.slot();
         kill(&mut slot);
-        *slot = Slot::default();
+        *slot = ChildSlot::default();
     }
 }
 
-impl Drop for Process {
+impl Drop for SolverProcess {
     fn drop(&mut self) {
         kill(&mut self.slot());
     }

@@ -2,18 +2,18 @@
 //!
 //! *Promises* text linear in the number of distinct subterms (shared ones are bound by
 //! `let`, per quantifier), written without recursion. Division is total as in
-//! [`Node`]: the text says what happens at zero.
+//! [`TermNode`]: the text says what happens at zero.
 
 use std::fmt::Write as _;
 
 use ioxide_model::index::Idx;
 use ioxide_model::number::{Int, Rational};
 use ioxide_model::sort::{DataId, Sort};
-use ioxide_model::term::{Node, Term, TermPool, VarId};
+use ioxide_model::term::{Term, TermNode, TermPool, VarId};
 use ioxide_model::value::Value;
 use rustc_hash::FxHashMap;
 
-use crate::regex::{self, MAX_CHAR, Re};
+use crate::regex::{self, MAX_CHAR, RegexTree};
 
 /// A whole script that asks whether `facts` can hold together.
 ///
@@ -73,7 +73,7 @@ pub fn var_name(pool: &TermPool, var: VarId) -> String {
 /// # Errors
 /// As [`script`].
 pub fn term(pool: &TermPool, root: Term, out: &mut String) -> Result<(), String> {
-    let mut writer = Writer { pool, out, scopes: Vec::new(), todo: Vec::new() };
+    let mut writer = SmtWriter { pool, out, scopes: Vec::new(), todo: Vec::new() };
     writer.scope(root);
     writer.run()
 }
@@ -104,7 +104,7 @@ pub(crate) fn escape(text: &str) -> Result<String, String> {
 }
 
 /// What is still to be written, last first.
-enum Piece {
+enum SmtPiece {
     Text(String),
     /// A term, by its `let` name if it has one.
     Term(Term),
@@ -114,22 +114,22 @@ enum Piece {
     Leave,
 }
 
-struct Writer<'a> {
+struct SmtWriter<'a> {
     pool: &'a TermPool,
     out: &'a mut String,
     /// Per open quantifier, the terms that have a `let` name.
     scopes: Vec<FxHashMap<Term, String>>,
-    todo: Vec<Piece>,
+    todo: Vec<SmtPiece>,
 }
 
-impl Writer<'_> {
+impl SmtWriter<'_> {
     fn run(&mut self) -> Result<(), String> {
         while let Some(piece) = self.todo.pop() {
             match piece {
-                Piece::Text(text) => self.out.push_str(&text),
-                Piece::Leave => drop(self.scopes.pop()),
-                Piece::Full(term) => self.expand(term)?,
-                Piece::Term(term) => match self.scopes.last().and_then(|names| names.get(&term)) {
+                SmtPiece::Text(text) => self.out.push_str(&text),
+                SmtPiece::Leave => drop(self.scopes.pop()),
+                SmtPiece::Full(term) => self.expand(term)?,
+                SmtPiece::Term(term) => match self.scopes.last().and_then(|names| names.get(&term)) {
                     Some(name) => self.out.push_str(name),
                     None => self.expand(term)?,
                 },
@@ -144,13 +144,13 @@ impl Writer<'_> {
         let depth = self.scopes.len();
         let name = |term: &Term| (*term, format!("s{depth}!{}", term.index()));
         let names: FxHashMap<Term, String> = shared.iter().map(name).collect();
-        self.todo.push(Piece::Leave);
-        self.todo.push(Piece::Text(")".repeat(shared.len())));
-        self.todo.push(Piece::Full(root));
+        self.todo.push(SmtPiece::Leave);
+        self.todo.push(SmtPiece::Text(")".repeat(shared.len())));
+        self.todo.push(SmtPiece::Full(root));
         for term in shared.iter().rev() {
-            self.todo.push(Piece::Text(")) ".into()));
-            self.todo.push(Piece::Full(*term));
-            self.todo.push(Piece::Text(format!("(let (({} ", names[term])));
+            self.todo.push(SmtPiece::Text(")) ".into()));
+            self.todo.push(SmtPiece::Full(*term));
+            self.todo.push(SmtPiece::Text(format!("(let (({} ", names[term])));
         }
         self.scopes.push(names);
     }
@@ -159,51 +159,51 @@ impl Writer<'_> {
     fn list(&mut self, head: &str, children: &[Term]) {
         self.out.push('(');
         self.out.push_str(head);
-        self.todo.push(Piece::Text(")".into()));
+        self.todo.push(SmtPiece::Text(")".into()));
         for &child in children.iter().rev() {
-            self.todo.push(Piece::Term(child));
-            self.todo.push(Piece::Text(" ".into()));
+            self.todo.push(SmtPiece::Term(child));
+            self.todo.push(SmtPiece::Text(" ".into()));
         }
     }
 
     fn expand(&mut self, term: Term) -> Result<(), String> {
         let pool = self.pool;
         match pool.node(term) {
-            Node::Value(value) => constant(pool, value, self.out)?,
-            Node::Var(var) => self.out.push_str(&var_name(pool, *var)),
-            Node::Not(a) => self.list("not", &[*a]),
-            Node::And(list) => self.list("and", list),
-            Node::Or(list) => self.list("or", list),
-            Node::Eq(a, b) => self.list("=", &[*a, *b]),
-            Node::Lt(a, b) => self.list("<", &[*a, *b]),
-            Node::Le(a, b) => self.list("<=", &[*a, *b]),
-            Node::Ite(c, a, b) => self.list("ite", &[*c, *a, *b]),
-            Node::Add(list) => self.list("+", list),
-            Node::Mul(list) => self.list("*", list),
-            Node::Div(a, b) => self.total("div", *a, *b, Piece::Text("0".into()), "0"),
-            Node::Rem(a, b) => self.total("mod", *a, *b, Piece::Term(*a), "0"),
-            Node::RealDiv(a, b) => self.total("/", *a, *b, Piece::Text("0.0".into()), "0.0"),
-            Node::ToReal(a) => self.list("to_real", &[*a]),
-            Node::Floor(a) => self.list("to_int", &[*a]),
-            Node::Concat(list) => self.list("str.++", list),
-            Node::Length(a) => self.list("str.len", &[*a]),
-            Node::Contains(a, b) => self.list("str.contains", &[*a, *b]),
-            Node::Prefix(a, b) => self.list("str.prefixof", &[*a, *b]),
-            Node::Suffix(a, b) => self.list("str.suffixof", &[*a, *b]),
-            Node::Matches(a, pattern) => {
+            TermNode::Value(value) => constant(pool, value, self.out)?,
+            TermNode::Var(var) => self.out.push_str(&var_name(pool, *var)),
+            TermNode::Not(a) => self.list("not", &[*a]),
+            TermNode::And(list) => self.list("and", list),
+            TermNode::Or(list) => self.list("or", list),
+            TermNode::Eq(a, b) => self.list("=", &[*a, *b]),
+            TermNode::Lt(a, b) => self.list("<", &[*a, *b]),
+            TermNode::Le(a, b) => self.list("<=", &[*a, *b]),
+            TermNode::Ite(c, a, b) => self.list("ite", &[*c, *a, *b]),
+            TermNode::Add(list) => self.list("+", list),
+            TermNode::Mul(list) => self.list("*", list),
+            TermNode::Div(a, b) => self.total("div", *a, *b, SmtPiece::Text("0".into()), "0"),
+            TermNode::Rem(a, b) => self.total("mod", *a, *b, SmtPiece::Term(*a), "0"),
+            TermNode::RealDiv(a, b) => self.total("/", *a, *b, SmtPiece::Text("0.0".into()), "0.0"),
+            TermNode::ToReal(a) => self.list("to_real", &[*a]),
+            TermNode::Floor(a) => self.list("to_int", &[*a]),
+            TermNode::Concat(list) => self.list("str.++", list),
+            TermNode::Length(a) => self.list("str.len", &[*a]),
+            TermNode::Contains(a, b) => self.list("str.contains", &[*a, *b]),
+            TermNode::Prefix(a, b) => self.list("str.prefixof", &[*a, *b]),
+            TermNode::Suffix(a, b) => self.list("str.suffixof", &[*a, *b]),
+            TermNode::Matches(a, pattern) => {
                 let re = regex::read(&pool.pattern_info(*pattern).text)?;
                 self.out.push_str("(str.in_re ");
-                self.todo.push(Piece::Text(format!(" {})", regular(&re)?)));
-                self.todo.push(Piece::Term(*a));
+                self.todo.push(SmtPiece::Text(format!(" {})", regular(&re)?)));
+                self.todo.push(SmtPiece::Term(*a));
             }
-            Node::Construct(data, ctor, args) if args.is_empty() => {
+            TermNode::Construct(data, ctor, args) if args.is_empty() => {
                 self.out.push_str(&ctor_name(pool, *data, *ctor));
             }
-            Node::Construct(data, ctor, args) => self.list(&ctor_name(pool, *data, *ctor), args),
-            Node::Is(ctor, a) => self.list(&tester(pool, *a, *ctor), &[*a]),
-            Node::Select { ctor, field, arg } => self.select(term, *ctor, *field, *arg)?,
-            Node::Exists(vars, body) => self.exists(vars, *body),
-            Node::Elements(..) | Node::Apply(..) | Node::Lambda(..) | Node::Call(..) => {
+            TermNode::Construct(data, ctor, args) => self.list(&ctor_name(pool, *data, *ctor), args),
+            TermNode::Is(ctor, a) => self.list(&tester(pool, *a, *ctor), &[*a]),
+            TermNode::Select { ctor, field, arg } => self.select(term, *ctor, *field, *arg)?,
+            TermNode::Exists(vars, body) => self.exists(vars, *body),
+            TermNode::Elements(..) | TermNode::Apply(..) | TermNode::Lambda(..) | TermNode::Call(..) => {
                 return Err("collections must be made scalar before a solver sees them".into());
             }
         }
@@ -211,16 +211,21 @@ impl Writer<'_> {
     }
 
     /// `(ite (= b 0) otherwise (head a b))`, or the quotient alone if `b` cannot be zero.
-    fn total(&mut self, head: &str, a: Term, b: Term, otherwise: Piece, zero: &str) {
+    fn total(&mut self, head: &str, a: Term, b: Term, otherwise: SmtPiece, zero: &str) {
         if self.pool.as_value(b).and_then(Value::to_rational).is_some_and(|n| !n.is_zero()) {
             return self.list(head, &[a, b]);
         }
         self.out.push_str("(ite (= ");
-        let text = |text: String| Piece::Text(text);
-        let rest =
-            [text("))".into()), Piece::Term(b), text(" ".into()), Piece::Term(a), text(format!(" ({head} "))];
+        let text = |text: String| SmtPiece::Text(text);
+        let rest = [
+            text("))".into()),
+            SmtPiece::Term(b),
+            text(" ".into()),
+            SmtPiece::Term(a),
+            text(format!(" ({head} ")),
+        ];
         self.todo.extend(rest);
-        self.todo.extend([otherwise, text(format!(" {zero}) ")), Piece::Term(b)]);
+        self.todo.extend([otherwise, text(format!(" {zero}) ")), SmtPiece::Term(b)]);
     }
 
     /// A field, or its default value under another constructor.
@@ -235,8 +240,8 @@ impl Writer<'_> {
         let mut default = String::new();
         constant(pool, &pool.default_value(pool.sort(term)), &mut default)?;
         let _ = write!(self.out, "(ite ({} ", tester(pool, arg, ctor));
-        self.todo.extend([Piece::Text(format!(") {default})")), Piece::Term(arg)]);
-        self.todo.extend([Piece::Text(format!(") ({selector} ")), Piece::Term(arg)]);
+        self.todo.extend([SmtPiece::Text(format!(") {default})")), SmtPiece::Term(arg)]);
+        self.todo.extend([SmtPiece::Text(format!(") ({selector} ")), SmtPiece::Term(arg)]);
         Ok(())
     }
 
@@ -251,14 +256,14 @@ impl Writer<'_> {
         }
         let _ = write!(head, ") (and true {} ", domain.join(" "));
         self.out.push_str(&head);
-        self.todo.push(Piece::Text("))".into()));
+        self.todo.push(SmtPiece::Text("))".into()));
         self.scope(body);
     }
 }
 
 /// The subterms that occur twice, quantifiers not opened, children first.
 fn shared_subterms(pool: &TermPool, root: Term) -> Vec<Term> {
-    let opaque = |term: Term| matches!(pool.node(term), Node::Exists(..));
+    let opaque = |term: Term| matches!(pool.node(term), TermNode::Exists(..));
     // The body of a quantifier that is itself the root of this scope was opened by the caller.
     let order = pool.subterms(&[root], |term| !opaque(term));
     let mut parents: FxHashMap<Term, u32> = FxHashMap::default();
@@ -267,7 +272,7 @@ fn shared_subterms(pool: &TermPool, root: Term) -> Vec<Term> {
             *parents.entry(child).or_insert(0) += times_written(pool, term, child);
         }
     }
-    let leaf = |term: Term| matches!(pool.node(term), Node::Var(_) | Node::Value(_));
+    let leaf = |term: Term| matches!(pool.node(term), TermNode::Var(_) | TermNode::Value(_));
     order
         .into_iter()
         .filter(|&term| term != root && !leaf(term) && parents.get(&term).is_some_and(|&n| n > 1))
@@ -277,8 +282,8 @@ fn shared_subterms(pool: &TermPool, root: Term) -> Vec<Term> {
 /// Total division and selection write a child more than once.
 fn times_written(pool: &TermPool, term: Term, child: Term) -> u32 {
     match pool.node(term) {
-        Node::Div(_, b) | Node::RealDiv(_, b) if *b == child => 2,
-        Node::Rem(..) | Node::Select { .. } => 2,
+        TermNode::Div(_, b) | TermNode::RealDiv(_, b) if *b == child => 2,
+        TermNode::Rem(..) | TermNode::Select { .. } => 2,
         _ => 1,
     }
 }
@@ -318,19 +323,19 @@ fn real(n: &Rational) -> String {
     format!("(/ {} {}.0)", int(n.numer(), ".0"), n.denom())
 }
 
-fn regular(re: &Re) -> Result<String, String> {
-    let all = |list: &[Re]| list.iter().map(regular).collect::<Result<Vec<_>, _>>();
+fn regular(re: &RegexTree) -> Result<String, String> {
+    let all = |list: &[RegexTree]| list.iter().map(regular).collect::<Result<Vec<_>, _>>();
     Ok(match re {
-        Re::Text(text) => format!("(str.to_re \"{}\")", escape(text)?),
-        Re::Chars(ranges) => {
+        RegexTree::Text(text) => format!("(str.to_re \"{}\")", escape(text)?),
+        RegexTree::Chars(ranges) => {
             let range = |&(lo, hi): &(char, char)| {
                 Ok(format!("(re.range \"{}\" \"{}\")", escape(&lo.to_string())?, escape(&hi.to_string())?))
             };
             joined("re.union", "re.none", ranges.iter().map(range).collect::<Result<Vec<_>, String>>()?)
         }
-        Re::Concat(list) => joined("re.++", "(str.to_re \"\")", all(list)?),
-        Re::Union(list) => joined("re.union", "re.none", all(list)?),
-        Re::Repeat { inner, min, max } => {
+        RegexTree::Concat(list) => joined("re.++", "(str.to_re \"\")", all(list)?),
+        RegexTree::Union(list) => joined("re.union", "re.none", all(list)?),
+        RegexTree::Repeat { inner, min, max } => {
             let inner = regular(inner)?;
             match max {
                 Some(max) => format!("((_ re.loop {min} {max}) {inner})"),

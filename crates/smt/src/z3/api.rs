@@ -127,11 +127,11 @@ functions! {
 
 /// A loaded `libz3`; clones share it.
 #[derive(Clone)]
-pub struct Library {
+pub struct Z3Library {
     pub(super) functions: Arc<Functions>,
 }
 
-impl Library {
+impl Z3Library {
     /// Loads the library at `path`, or of that name.
     ///
     /// # Errors
@@ -150,7 +150,7 @@ impl Library {
     }
 }
 
-impl fmt::Debug for Library {
+impl fmt::Debug for Z3Library {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Library").field(&self.version()).finish()
     }

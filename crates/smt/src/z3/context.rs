@@ -1,6 +1,6 @@
 //! A Z3 context with safe methods: every call is followed by a look at the error code.
 //!
-//! *Invariant.* An [`Ast`] or [`SolverHandle`] is only used with the context that made
+//! *Invariant.* An [`Z3Ast`] or [`SolverHandle`] is only used with the context that made
 //! it, and lives as long as it: [`Z3`](super::Z3) drops all three together.
 
 #![expect(unsafe_code, reason = "the one place that calls the C functions of Z3")]
@@ -13,14 +13,14 @@ use std::sync::Arc;
 use ioxide_model::sort::Sort;
 use ioxide_model::value::Value;
 
-use super::api::{Functions, Library, RawAst, RawContext, RawModel, RawSolver, RawSort, text};
+use super::api::{Functions, RawAst, RawContext, RawModel, RawSolver, RawSort, Z3Library, text};
 use crate::smtlib::read;
-use crate::solver::{Decision, Why};
+use crate::solver::{SolverDecision, UnknownReason};
 
 /// A Z3 expression, kept alive by its context.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Ast(RawAst);
+pub(super) struct Z3Ast(RawAst);
 
 /// A Z3 solver, kept alive by its context.
 #[derive(Clone, Copy, Debug)]
@@ -28,15 +28,15 @@ pub(super) struct SolverHandle(RawSolver);
 
 // SAFETY: handles are opaque numbers; they are used only through the context, which is
 // used by one thread at a time.
-unsafe impl Send for Ast {}
+unsafe impl Send for Z3Ast {}
 // SAFETY: as above.
 unsafe impl Send for SolverHandle {}
 
 /// One Z3 context. Used by one thread at a time; only an interrupt may come from another.
-pub(super) struct Context {
+pub(super) struct Z3Context {
     functions: Arc<Functions>,
     raw: RawContext,
-    sorts: Sorts,
+    sorts: Z3Sorts,
     /// Given back when the context goes.
     solvers: Vec<RawSolver>,
     /// Given back too: Z3 takes very long to find what was not.
@@ -45,7 +45,7 @@ pub(super) struct Context {
 
 /// The sorts, made once.
 #[derive(Clone, Copy)]
-struct Sorts {
+struct Z3Sorts {
     bool: RawSort,
     int: RawSort,
     real: RawSort,
@@ -55,7 +55,7 @@ struct Sorts {
 
 // SAFETY: Z3 contexts are not tied to the thread that made them, and `&mut`/ownership
 // keeps two threads from using one at the same time.
-unsafe impl Send for Context {}
+unsafe impl Send for Z3Context {}
 
 /// The right to interrupt a context, from any thread.
 pub(super) struct Interrupter {
@@ -82,7 +82,7 @@ impl fmt::Debug for Interrupter {
     }
 }
 
-impl fmt::Debug for Context {
+impl fmt::Debug for Z3Context {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Context")
     }
@@ -102,9 +102,9 @@ macro_rules! call {
     }};
 }
 
-impl Context {
+impl Z3Context {
     /// A fresh context.
-    pub(super) fn new(library: &Library) -> Result<Self, Why> {
+    pub(super) fn new(library: &Z3Library) -> Result<Self, UnknownReason> {
         let functions = Arc::clone(&library.functions);
         // SAFETY: plain construction; the configuration is deleted once used.
         let raw = unsafe {
@@ -114,13 +114,13 @@ impl Context {
             raw
         };
         if raw.0.is_null() {
-            return Err(Why::Memory);
+            return Err(UnknownReason::Memory);
         }
         // SAFETY: the context was just made.
         let sorts = unsafe {
             (functions.set_error_handler)(raw, ignore);
             let string = (functions.mk_string_sort)(raw);
-            Sorts {
+            Z3Sorts {
                 bool: (functions.mk_bool_sort)(raw),
                 int: (functions.mk_int_sort)(raw),
                 real: (functions.mk_real_sort)(raw),
@@ -142,12 +142,12 @@ impl Context {
     }
 
     /// The error of the last call, if it had one.
-    fn fine(&self) -> Result<(), Why> {
+    fn fine(&self) -> Result<(), UnknownReason> {
         // SAFETY: the context is alive.
         let code = unsafe { (self.functions.get_error_code)(self.raw) };
         match code {
             0 => Ok(()),
-            7 => Err(Why::Memory),
+            7 => Err(UnknownReason::Memory),
             _ => {
                 // SAFETY: the context is alive and the code is its own.
                 let message = unsafe { text((self.functions.get_error_msg)(self.raw, code)) };
@@ -157,138 +157,138 @@ impl Context {
     }
 
     /// Holds on to an expression for the life of the context.
-    fn keep(&self, raw: RawAst) -> Result<Ast, Why> {
+    fn keep(&self, raw: RawAst) -> Result<Z3Ast, UnknownReason> {
         if raw.0.is_null() {
-            return Err(Why::Error("Z3 returned nothing".into()));
+            return Err(UnknownReason::Error("Z3 returned nothing".into()));
         }
         call!(self, inc_ref, raw)?;
         self.kept.borrow_mut().push(raw);
-        Ok(Ast(raw))
+        Ok(Z3Ast(raw))
     }
 
-    fn sort(&self, sort: Sort) -> Result<RawSort, Why> {
+    fn sort(&self, sort: Sort) -> Result<RawSort, UnknownReason> {
         match sort {
             Sort::Bool => Ok(self.sorts.bool),
             Sort::Int | Sort::Range { .. } => Ok(self.sorts.int),
             Sort::Real => Ok(self.sorts.real),
             Sort::Str => Ok(self.sorts.string),
             Sort::Data(_) | Sort::Collection(_) => {
-                Err(Why::Error("data terms must be made scalar before Z3 sees them".into()))
+                Err(UnknownReason::Error("data terms must be made scalar before Z3 sees them".into()))
             }
         }
     }
 
-    pub(super) fn constant(&self, number: usize, sort: Sort) -> Result<Ast, Why> {
-        let number = c_int::try_from(number).map_err(|_| Why::Memory)?;
+    pub(super) fn constant(&self, number: usize, sort: Sort) -> Result<Z3Ast, UnknownReason> {
+        let number = c_int::try_from(number).map_err(|_| UnknownReason::Memory)?;
         let symbol = call!(self, mk_int_symbol, number)?;
         self.keep(call!(self, mk_const, symbol, self.sort(sort)?)?)
     }
 
-    pub(super) fn bool(&self, b: bool) -> Result<Ast, Why> {
+    pub(super) fn bool(&self, b: bool) -> Result<Z3Ast, UnknownReason> {
         self.keep(if b { call!(self, mk_true)? } else { call!(self, mk_false)? })
     }
 
-    pub(super) fn int(&self, n: i64) -> Result<Ast, Why> {
+    pub(super) fn int(&self, n: i64) -> Result<Z3Ast, UnknownReason> {
         self.keep(call!(self, mk_int64, n, self.sorts.int)?)
     }
 
     /// A number of `sort` from its decimal digits, or `numerator/denominator`.
-    pub(super) fn number(&self, digits: &str, sort: Sort) -> Result<Ast, Why> {
+    pub(super) fn number(&self, digits: &str, sort: Sort) -> Result<Z3Ast, UnknownReason> {
         let digits = c_text(digits)?;
         self.keep(call!(self, mk_numeral, digits.as_ptr(), self.sort(sort)?)?)
     }
 
     /// A string constant, its characters escaped as in SMT-LIB.
-    pub(super) fn string(&self, escaped: &str) -> Result<Ast, Why> {
+    pub(super) fn string(&self, escaped: &str) -> Result<Z3Ast, UnknownReason> {
         let escaped = c_text(escaped)?;
         self.keep(call!(self, mk_string, escaped.as_ptr())?)
     }
 
-    pub(super) fn not(&self, a: Ast) -> Result<Ast, Why> {
+    pub(super) fn not(&self, a: Z3Ast) -> Result<Z3Ast, UnknownReason> {
         self.keep(call!(self, mk_not, a.0)?)
     }
 
-    pub(super) fn ite(&self, c: Ast, a: Ast, b: Ast) -> Result<Ast, Why> {
+    pub(super) fn ite(&self, c: Z3Ast, a: Z3Ast, b: Z3Ast) -> Result<Z3Ast, UnknownReason> {
         self.keep(call!(self, mk_ite, c.0, a.0, b.0)?)
     }
 
-    pub(super) fn exists(&self, vars: &[Ast], body: Ast) -> Result<Ast, Why> {
+    pub(super) fn exists(&self, vars: &[Z3Ast], body: Z3Ast) -> Result<Z3Ast, UnknownReason> {
         let (n, list) = array(vars)?;
         self.keep(call!(self, mk_exists, 0, n, list, 0, std::ptr::null(), body.0)?)
     }
 
     /// The expression of a binary operator.
-    pub(super) fn binary(&self, operator: Binary, a: Ast, b: Ast) -> Result<Ast, Why> {
+    pub(super) fn binary(&self, operator: BinaryOp, a: Z3Ast, b: Z3Ast) -> Result<Z3Ast, UnknownReason> {
         let (a, b) = (a.0, b.0);
         self.keep(match operator {
-            Binary::Eq => call!(self, mk_eq, a, b),
-            Binary::Lt => call!(self, mk_lt, a, b),
-            Binary::Le => call!(self, mk_le, a, b),
-            Binary::Div => call!(self, mk_div, a, b),
-            Binary::Mod => call!(self, mk_mod, a, b),
-            Binary::Contains => call!(self, mk_seq_contains, a, b),
-            Binary::Prefix => call!(self, mk_seq_prefix, a, b),
-            Binary::Suffix => call!(self, mk_seq_suffix, a, b),
-            Binary::InRegex => call!(self, mk_seq_in_re, a, b),
-            Binary::CharRange => call!(self, mk_re_range, a, b),
+            BinaryOp::Eq => call!(self, mk_eq, a, b),
+            BinaryOp::Lt => call!(self, mk_lt, a, b),
+            BinaryOp::Le => call!(self, mk_le, a, b),
+            BinaryOp::Div => call!(self, mk_div, a, b),
+            BinaryOp::Mod => call!(self, mk_mod, a, b),
+            BinaryOp::Contains => call!(self, mk_seq_contains, a, b),
+            BinaryOp::Prefix => call!(self, mk_seq_prefix, a, b),
+            BinaryOp::Suffix => call!(self, mk_seq_suffix, a, b),
+            BinaryOp::InRegex => call!(self, mk_seq_in_re, a, b),
+            BinaryOp::CharRange => call!(self, mk_re_range, a, b),
         }?)
     }
 
     /// The expression of an operator over many.
-    pub(super) fn many(&self, operator: Many, list: &[Ast]) -> Result<Ast, Why> {
+    pub(super) fn many(&self, operator: NaryOp, list: &[Z3Ast]) -> Result<Z3Ast, UnknownReason> {
         let (n, list) = array(list)?;
         self.keep(match operator {
-            Many::And => call!(self, mk_and, n, list),
-            Many::Or => call!(self, mk_or, n, list),
-            Many::Add => call!(self, mk_add, n, list),
-            Many::Mul => call!(self, mk_mul, n, list),
-            Many::Concat => call!(self, mk_seq_concat, n, list),
-            Many::RegexConcat => call!(self, mk_re_concat, n, list),
-            Many::RegexUnion => call!(self, mk_re_union, n, list),
+            NaryOp::And => call!(self, mk_and, n, list),
+            NaryOp::Or => call!(self, mk_or, n, list),
+            NaryOp::Add => call!(self, mk_add, n, list),
+            NaryOp::Mul => call!(self, mk_mul, n, list),
+            NaryOp::Concat => call!(self, mk_seq_concat, n, list),
+            NaryOp::RegexConcat => call!(self, mk_re_concat, n, list),
+            NaryOp::RegexUnion => call!(self, mk_re_union, n, list),
         }?)
     }
 
     /// The expression of an operator over one.
-    pub(super) fn unary(&self, operator: Unary, a: Ast) -> Result<Ast, Why> {
+    pub(super) fn unary(&self, operator: UnaryOp, a: Z3Ast) -> Result<Z3Ast, UnknownReason> {
         self.keep(match operator {
-            Unary::ToReal => call!(self, mk_int2real, a.0),
-            Unary::ToInt => call!(self, mk_real2int, a.0),
-            Unary::Length => call!(self, mk_seq_length, a.0),
-            Unary::Regex => call!(self, mk_seq_to_re, a.0),
-            Unary::Star => call!(self, mk_re_star, a.0),
+            UnaryOp::ToReal => call!(self, mk_int2real, a.0),
+            UnaryOp::ToInt => call!(self, mk_real2int, a.0),
+            UnaryOp::Length => call!(self, mk_seq_length, a.0),
+            UnaryOp::Regex => call!(self, mk_seq_to_re, a.0),
+            UnaryOp::Star => call!(self, mk_re_star, a.0),
         }?)
     }
 
-    pub(super) fn regex_loop(&self, a: Ast, min: u32, max: u32) -> Result<Ast, Why> {
+    pub(super) fn regex_loop(&self, a: Z3Ast, min: u32, max: u32) -> Result<Z3Ast, UnknownReason> {
         self.keep(call!(self, mk_re_loop, a.0, min, max)?)
     }
 
-    pub(super) fn regex_nothing(&self) -> Result<Ast, Why> {
+    pub(super) fn regex_nothing(&self) -> Result<Z3Ast, UnknownReason> {
         self.keep(call!(self, mk_re_empty, self.sorts.regex)?)
     }
 
     /// The general solver.
-    pub(super) fn solver(&mut self) -> Result<SolverHandle, Why> {
+    pub(super) fn solver(&mut self) -> Result<SolverHandle, UnknownReason> {
         let raw = call!(&*self, mk_solver)?;
         self.keep_solver(raw)
     }
 
     /// The solver made for `logic`.
-    pub(super) fn solver_for(&mut self, logic: &str) -> Result<SolverHandle, Why> {
+    pub(super) fn solver_for(&mut self, logic: &str) -> Result<SolverHandle, UnknownReason> {
         let logic = c_text(logic)?;
         let symbol = call!(&*self, mk_string_symbol, logic.as_ptr())?;
         let raw = call!(&*self, mk_solver_for_logic, symbol)?;
         self.keep_solver(raw)
     }
 
-    fn keep_solver(&mut self, raw: RawSolver) -> Result<SolverHandle, Why> {
+    fn keep_solver(&mut self, raw: RawSolver) -> Result<SolverHandle, UnknownReason> {
         call!(&*self, solver_inc_ref, raw)?;
         self.solvers.push(raw);
         Ok(SolverHandle(raw))
     }
 
     /// Sets how many steps each check of `solver` may take.
-    pub(super) fn limit_steps(&self, solver: SolverHandle, steps: u64) -> Result<(), Why> {
+    pub(super) fn limit_steps(&self, solver: SolverHandle, steps: u64) -> Result<(), UnknownReason> {
         let steps = c_uint::try_from(steps).unwrap_or(c_uint::MAX);
         let name = c_text("rlimit")?;
         let symbol = call!(self, mk_string_symbol, name.as_ptr())?;
@@ -299,25 +299,25 @@ impl Context {
         call!(self, params_dec_ref, params)
     }
 
-    pub(super) fn push(&self, solver: SolverHandle) -> Result<(), Why> {
+    pub(super) fn push(&self, solver: SolverHandle) -> Result<(), UnknownReason> {
         call!(self, solver_push, solver.0)
     }
 
-    pub(super) fn pop(&self, solver: SolverHandle, n: usize) -> Result<(), Why> {
+    pub(super) fn pop(&self, solver: SolverHandle, n: usize) -> Result<(), UnknownReason> {
         if n == 0 {
             return Ok(());
         }
-        call!(self, solver_pop, solver.0, c_uint::try_from(n).map_err(|_| Why::Memory)?)
+        call!(self, solver_pop, solver.0, c_uint::try_from(n).map_err(|_| UnknownReason::Memory)?)
     }
 
-    pub(super) fn assert(&self, solver: SolverHandle, fact: Ast) -> Result<(), Why> {
+    pub(super) fn assert(&self, solver: SolverHandle, fact: Z3Ast) -> Result<(), UnknownReason> {
         call!(self, solver_assert, solver.0, fact.0)
     }
 
-    pub(super) fn check(&self, solver: SolverHandle) -> Result<Decision, Why> {
+    pub(super) fn check(&self, solver: SolverHandle) -> Result<SolverDecision, UnknownReason> {
         match call!(self, solver_check, solver.0)? {
-            1 => Ok(Decision::Sat),
-            -1 => Ok(Decision::Unsat),
+            1 => Ok(SolverDecision::Sat),
+            -1 => Ok(SolverDecision::Unsat),
             _ => {
                 let reason = call!(self, solver_reason, solver.0)?;
                 // SAFETY: Z3 returns a text that ends with a zero byte.
@@ -327,17 +327,17 @@ impl Context {
     }
 
     /// The valuation Z3 found in the last check of `solver`.
-    pub(super) fn model(&self, solver: SolverHandle) -> Result<Model<'_>, Why> {
+    pub(super) fn model(&self, solver: SolverHandle) -> Result<Z3Model<'_>, UnknownReason> {
         let raw = call!(self, solver_get_model, solver.0)?;
         if raw.0.is_null() {
-            return Err(Why::Error("Z3 has no values after sat".into()));
+            return Err(UnknownReason::Error("Z3 has no values after sat".into()));
         }
         call!(self, model_inc_ref, raw)?;
-        Ok(Model { context: self, raw })
+        Ok(Z3Model { context: self, raw })
     }
 }
 
-impl Drop for Context {
+impl Drop for Z3Context {
     fn drop(&mut self) {
         // SAFETY: nothing of this context is used after it: see the module docs. Each
         // handle was counted once when it was kept; parents go before their children.
@@ -354,24 +354,24 @@ impl Drop for Context {
 }
 
 /// What Z3 found after sat.
-pub(super) struct Model<'c> {
-    context: &'c Context,
+pub(super) struct Z3Model<'c> {
+    context: &'c Z3Context,
     raw: RawModel,
 }
 
-impl Model<'_> {
+impl Z3Model<'_> {
     /// The value of `constant`, a plain one if Z3 does not care.
-    pub(super) fn value(&self, constant: Ast, sort: Sort) -> Result<Value, Why> {
+    pub(super) fn value(&self, constant: Z3Ast, sort: Sort) -> Result<Value, UnknownReason> {
         let mut out = RawAst(std::ptr::null_mut());
         let found = call!(self.context, model_eval, self.raw, constant.0, true, &raw mut out)?;
         if !found || out.0.is_null() {
-            return Err(Why::Error("Z3 has no value for a variable".into()));
+            return Err(UnknownReason::Error("Z3 has no value for a variable".into()));
         }
         let value = self.read(out, sort)?;
-        value.ok_or_else(|| Why::Error("Z3 gave a value ioxide cannot read".into()))
+        value.ok_or_else(|| UnknownReason::Error("Z3 gave a value ioxide cannot read".into()))
     }
 
-    fn read(&self, value: RawAst, sort: Sort) -> Result<Option<Value>, Why> {
+    fn read(&self, value: RawAst, sort: Sort) -> Result<Option<Value>, UnknownReason> {
         let context = self.context;
         match sort {
             Sort::Bool => Ok(match call!(context, get_bool_value, value)? {
@@ -393,7 +393,7 @@ impl Model<'_> {
         }
     }
 
-    fn read_int(&self, value: RawAst) -> Result<Option<Value>, Why> {
+    fn read_int(&self, value: RawAst) -> Result<Option<Value>, UnknownReason> {
         if !self.is_numeral(value)? {
             return Ok(None);
         }
@@ -405,7 +405,7 @@ impl Model<'_> {
     }
 
     /// The digits of a number; an algebraic number that is not rational has none.
-    fn numeral(&self, value: RawAst) -> Result<Option<String>, Why> {
+    fn numeral(&self, value: RawAst) -> Result<Option<String>, UnknownReason> {
         if !self.is_numeral(value)? {
             return Ok(None);
         }
@@ -414,13 +414,13 @@ impl Model<'_> {
         Ok(Some(unsafe { text(digits) }))
     }
 
-    fn is_numeral(&self, value: RawAst) -> Result<bool, Why> {
+    fn is_numeral(&self, value: RawAst) -> Result<bool, UnknownReason> {
         const NUMERAL: c_int = 0;
         Ok(call!(self.context, get_ast_kind, value)? == NUMERAL)
     }
 }
 
-impl Drop for Model<'_> {
+impl Drop for Z3Model<'_> {
     fn drop(&mut self) {
         // SAFETY: the model is alive, its count was raised when it was made.
         unsafe { (self.context.functions.model_dec_ref)(self.context.raw, self.raw) }
@@ -429,7 +429,7 @@ impl Drop for Model<'_> {
 
 /// Operators over two.
 #[derive(Clone, Copy)]
-pub(super) enum Binary {
+pub(super) enum BinaryOp {
     Eq,
     Lt,
     Le,
@@ -444,7 +444,7 @@ pub(super) enum Binary {
 
 /// Operators over many.
 #[derive(Clone, Copy)]
-pub(super) enum Many {
+pub(super) enum NaryOp {
     And,
     Or,
     Add,
@@ -456,7 +456,7 @@ pub(super) enum Many {
 
 /// Operators over one.
 #[derive(Clone, Copy)]
-pub(super) enum Unary {
+pub(super) enum UnaryOp {
     ToReal,
     ToInt,
     Length,
@@ -464,29 +464,29 @@ pub(super) enum Unary {
     Star,
 }
 
-fn c_text(text: &str) -> Result<CString, Why> {
-    CString::new(text).map_err(|_| Why::Error("a zero byte in a text for Z3".into()))
+fn c_text(text: &str) -> Result<CString, UnknownReason> {
+    CString::new(text).map_err(|_| UnknownReason::Error("a zero byte in a text for Z3".into()))
 }
 
-/// Length and start of a list; `Ast` is a transparent wrapper of what Z3 wants.
-fn array(list: &[Ast]) -> Result<(c_uint, *const RawAst), Why> {
-    let n = c_uint::try_from(list.len()).map_err(|_| Why::Memory)?;
+/// Length and start of a list; `Z3Ast` is a transparent wrapper of what Z3 wants.
+fn array(list: &[Z3Ast]) -> Result<(c_uint, *const RawAst), UnknownReason> {
+    let n = c_uint::try_from(list.len()).map_err(|_| UnknownReason::Memory)?;
     Ok((n, list.as_ptr().cast()))
 }
 
 /// Sorts a message of Z3 into the reasons of ioxide.
-fn why(message: &str) -> Why {
+fn why(message: &str) -> UnknownReason {
     let lower = message.to_lowercase();
     let has = |word: &str| lower.contains(word);
     if has("memory") || has("memout") {
-        Why::Memory
+        UnknownReason::Memory
     } else if has("timeout") || has("resource") || has("rlimit") {
-        Why::Time
+        UnknownReason::Time
     } else if has("cancel") || has("interrupt") {
-        Why::Interrupted
+        UnknownReason::Interrupted
     } else if has("incomplete") || has("unknown") || has("smt tactic failed") || has("quantifier") {
-        Why::Incomplete
+        UnknownReason::Incomplete
     } else {
-        Why::Error(message.to_owned())
+        UnknownReason::Error(message.to_owned())
     }
 }

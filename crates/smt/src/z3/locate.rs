@@ -3,7 +3,7 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-use super::api::Library;
+use super::api::Z3Library;
 
 /// The names a `libz3` may have, most wanted first: the environment's choice, beside the
 /// program, the wheel `z3-solver` in the Python environment of the program, the cache of ioxide, then whatever the system
@@ -43,10 +43,10 @@ fn wheels(bin: &Path) -> Vec<PathBuf> {
 ///
 /// # Errors
 /// If none does; the text names them with the reasons.
-pub fn load() -> Result<Library, String> {
+pub fn load() -> Result<Z3Library, String> {
     let mut reasons = Vec::new();
     for path in candidates() {
-        match Library::open(&path) {
+        match Z3Library::open(&path) {
             Ok(library) => return Ok(library),
             Err(reason) => reasons.push(format!("{}: {reason}", path.display())),
         }

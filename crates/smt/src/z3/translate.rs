@@ -2,21 +2,21 @@
 
 use ioxide_model::index::Idx;
 use ioxide_model::sort::Sort;
-use ioxide_model::term::{Node, Term, TermPool, VarId};
+use ioxide_model::term::{Term, TermNode, TermPool, VarId};
 use ioxide_model::value::Value;
 use rustc_hash::FxHashMap;
 
-use super::context::{Ast, Binary, Context, Many, Unary};
-use crate::regex::{self, Re};
+use super::context::{BinaryOp, NaryOp, UnaryOp, Z3Ast, Z3Context};
+use crate::regex::{self, RegexTree};
 use crate::smtlib::write::escape;
-use crate::solver::Why;
+use crate::solver::UnknownReason;
 
 /// What was translated already.
 #[derive(Debug, Default)]
-pub(super) struct Memo {
-    terms: FxHashMap<Term, Entry>,
-    vars: FxHashMap<VarId, Ast>,
-    domains: FxHashMap<VarId, Ast>,
+pub(super) struct TranslationMemo {
+    terms: FxHashMap<Term, TranslatedTerm>,
+    vars: FxHashMap<VarId, Z3Ast>,
+    domains: FxHashMap<VarId, Z3Ast>,
 }
 
 /// Z3 gets slow on deeper terms, and may run out of stack.
@@ -24,20 +24,25 @@ const MAX_DEPTH: u32 = 5_000;
 
 /// An expression, and whether it is linear arithmetic over integers and truth values.
 #[derive(Clone, Copy, Debug)]
-struct Entry {
-    ast: Ast,
+struct TranslatedTerm {
+    ast: Z3Ast,
     linear: bool,
     depth: u32,
 }
 
-impl Memo {
+impl TranslationMemo {
     /// How many terms are known.
     pub(super) fn len(&self) -> usize {
         self.terms.len()
     }
 
     /// The Z3 constant of `var`.
-    pub(super) fn constant(&mut self, context: &Context, var: VarId, sort: Sort) -> Result<Ast, Why> {
+    pub(super) fn constant(
+        &mut self,
+        context: &Z3Context,
+        var: VarId,
+        sort: Sort,
+    ) -> Result<Z3Ast, UnknownReason> {
         if let Some(&ast) = self.vars.get(&var) {
             return Ok(ast);
         }
@@ -47,15 +52,20 @@ impl Memo {
     }
 
     /// What the sort of `var` says about it, if it says something.
-    pub(super) fn domain(&mut self, context: &Context, var: VarId, sort: Sort) -> Result<Option<Ast>, Why> {
+    pub(super) fn domain(
+        &mut self,
+        context: &Z3Context,
+        var: VarId,
+        sort: Sort,
+    ) -> Result<Option<Z3Ast>, UnknownReason> {
         let Sort::Range { lo, hi } = sort else { return Ok(None) };
         if let Some(&ast) = self.domains.get(&var) {
             return Ok(Some(ast));
         }
         let constant = self.constant(context, var, sort)?;
-        let above = context.binary(Binary::Le, context.int(lo)?, constant)?;
-        let below = context.binary(Binary::Le, constant, context.int(hi)?)?;
-        let ast = context.many(Many::And, &[above, below])?;
+        let above = context.binary(BinaryOp::Le, context.int(lo)?, constant)?;
+        let below = context.binary(BinaryOp::Le, constant, context.int(hi)?)?;
+        let ast = context.many(NaryOp::And, &[above, below])?;
         self.domains.insert(var, ast);
         Ok(Some(ast))
     }
@@ -63,10 +73,10 @@ impl Memo {
     /// The expression of `term`, and whether it is linear integer arithmetic.
     pub(super) fn translate(
         &mut self,
-        context: &Context,
+        context: &Z3Context,
         pool: &TermPool,
         term: Term,
-    ) -> Result<(Ast, bool), Why> {
+    ) -> Result<(Z3Ast, bool), UnknownReason> {
         for sub in pool.subterms(&[term], |sub| !self.terms.contains_key(&sub)) {
             if !self.terms.contains_key(&sub) {
                 let entry = self.entry(context, pool, sub)?;
@@ -77,71 +87,93 @@ impl Memo {
         Ok((entry.ast, entry.linear))
     }
 
-    fn known(&self, term: Term) -> Result<Entry, Why> {
-        self.terms.get(&term).copied().ok_or_else(|| Why::Error("a subterm was not translated".into()))
+    fn known(&self, term: Term) -> Result<TranslatedTerm, UnknownReason> {
+        self.terms
+            .get(&term)
+            .copied()
+            .ok_or_else(|| UnknownReason::Error("a subterm was not translated".into()))
     }
 
-    fn entry(&mut self, context: &Context, pool: &TermPool, term: Term) -> Result<Entry, Why> {
+    fn entry(
+        &mut self,
+        context: &Z3Context,
+        pool: &TermPool,
+        term: Term,
+    ) -> Result<TranslatedTerm, UnknownReason> {
         let children =
             pool.node(term).children().map(|child| self.known(child)).collect::<Result<Vec<_>, _>>()?;
         let linear = children.iter().all(|child| child.linear) && is_linear(pool, term);
         let depth = children.iter().map(|child| child.depth + 1).max().unwrap_or(0);
         if depth > MAX_DEPTH {
-            return Err(Why::Error(format!("a fact is nested more than {MAX_DEPTH} deep, too deep for Z3")));
+            return Err(UnknownReason::Error(format!(
+                "a fact is nested more than {MAX_DEPTH} deep, too deep for Z3"
+            )));
         }
-        let asts: Vec<Ast> = children.iter().map(|child| child.ast).collect();
-        Ok(Entry { ast: self.apply(context, pool, term, &asts)?, linear, depth })
+        let asts: Vec<Z3Ast> = children.iter().map(|child| child.ast).collect();
+        Ok(TranslatedTerm { ast: self.apply(context, pool, term, &asts)?, linear, depth })
     }
 
     /// The expression of `term` over those of its children.
-    fn apply(&mut self, context: &Context, pool: &TermPool, term: Term, asts: &[Ast]) -> Result<Ast, Why> {
+    fn apply(
+        &mut self,
+        context: &Z3Context,
+        pool: &TermPool,
+        term: Term,
+        asts: &[Z3Ast],
+    ) -> Result<Z3Ast, UnknownReason> {
         let binary = |operator| context.binary(operator, asts[0], asts[1]);
         match pool.node(term) {
-            Node::Value(value) => constant(context, value),
-            Node::Var(var) => self.constant(context, *var, pool.var_info(*var).sort),
-            Node::Not(_) => context.not(asts[0]),
-            Node::And(_) => context.many(Many::And, asts),
-            Node::Or(_) => context.many(Many::Or, asts),
-            Node::Eq(..) => binary(Binary::Eq),
-            Node::Lt(..) => binary(Binary::Lt),
-            Node::Le(..) => binary(Binary::Le),
-            Node::Ite(..) => context.ite(asts[0], asts[1], asts[2]),
-            Node::Add(_) => context.many(Many::Add, asts),
-            Node::Mul(_) => context.many(Many::Mul, asts),
-            Node::Div(_, divisor) => {
+            TermNode::Value(value) => constant(context, value),
+            TermNode::Var(var) => self.constant(context, *var, pool.var_info(*var).sort),
+            TermNode::Not(_) => context.not(asts[0]),
+            TermNode::And(_) => context.many(NaryOp::And, asts),
+            TermNode::Or(_) => context.many(NaryOp::Or, asts),
+            TermNode::Eq(..) => binary(BinaryOp::Eq),
+            TermNode::Lt(..) => binary(BinaryOp::Lt),
+            TermNode::Le(..) => binary(BinaryOp::Le),
+            TermNode::Ite(..) => context.ite(asts[0], asts[1], asts[2]),
+            TermNode::Add(_) => context.many(NaryOp::Add, asts),
+            TermNode::Mul(_) => context.many(NaryOp::Mul, asts),
+            TermNode::Div(_, divisor) => {
                 let zero = context.int(0)?;
-                total(context, pool, *divisor, asts[1], zero, zero, binary(Binary::Div)?)
+                total(context, pool, *divisor, asts[1], zero, zero, binary(BinaryOp::Div)?)
             }
-            Node::Rem(_, divisor) => {
+            TermNode::Rem(_, divisor) => {
                 let zero = context.int(0)?;
-                total(context, pool, *divisor, asts[1], zero, asts[0], binary(Binary::Mod)?)
+                total(context, pool, *divisor, asts[1], zero, asts[0], binary(BinaryOp::Mod)?)
             }
-            Node::RealDiv(_, divisor) => {
+            TermNode::RealDiv(_, divisor) => {
                 let zero = context.number("0", Sort::Real)?;
-                total(context, pool, *divisor, asts[1], zero, zero, binary(Binary::Div)?)
+                total(context, pool, *divisor, asts[1], zero, zero, binary(BinaryOp::Div)?)
             }
-            Node::ToReal(_) => context.unary(Unary::ToReal, asts[0]),
-            Node::Floor(_) => context.unary(Unary::ToInt, asts[0]),
-            Node::Concat(_) => context.many(Many::Concat, asts),
-            Node::Length(_) => context.unary(Unary::Length, asts[0]),
-            Node::Contains(..) => binary(Binary::Contains),
-            Node::Prefix(..) => binary(Binary::Prefix),
-            Node::Suffix(..) => binary(Binary::Suffix),
-            Node::Matches(_, pattern) => {
-                let re = regex::read(&pool.pattern_info(*pattern).text).map_err(Why::Error)?;
-                context.binary(Binary::InRegex, asts[0], regular(context, &re)?)
+            TermNode::ToReal(_) => context.unary(UnaryOp::ToReal, asts[0]),
+            TermNode::Floor(_) => context.unary(UnaryOp::ToInt, asts[0]),
+            TermNode::Concat(_) => context.many(NaryOp::Concat, asts),
+            TermNode::Length(_) => context.unary(UnaryOp::Length, asts[0]),
+            TermNode::Contains(..) => binary(BinaryOp::Contains),
+            TermNode::Prefix(..) => binary(BinaryOp::Prefix),
+            TermNode::Suffix(..) => binary(BinaryOp::Suffix),
+            TermNode::Matches(_, pattern) => {
+                let re = regex::read(&pool.pattern_info(*pattern).text).map_err(UnknownReason::Error)?;
+                context.binary(BinaryOp::InRegex, asts[0], regular(context, &re)?)
             }
-            Node::Exists(vars, _) => self.exists(context, pool, vars, asts[0]),
-            Node::Construct(..) | Node::Is(..) | Node::Select { .. } | Node::Elements(..) => {
-                Err(Why::Error("data terms must be made scalar before Z3 sees them".into()))
+            TermNode::Exists(vars, _) => self.exists(context, pool, vars, asts[0]),
+            TermNode::Construct(..) | TermNode::Is(..) | TermNode::Select { .. } | TermNode::Elements(..) => {
+                Err(UnknownReason::Error("data terms must be made scalar before Z3 sees them".into()))
             }
-            Node::Apply(..) | Node::Lambda(..) | Node::Call(..) => {
-                Err(Why::Error("operations on collections must be resolved before Z3 sees them".into()))
-            }
+            TermNode::Apply(..) | TermNode::Lambda(..) | TermNode::Call(..) => Err(UnknownReason::Error(
+                "operations on collections must be resolved before Z3 sees them".into(),
+            )),
         }
     }
 
-    fn exists(&mut self, context: &Context, pool: &TermPool, vars: &[VarId], body: Ast) -> Result<Ast, Why> {
+    fn exists(
+        &mut self,
+        context: &Z3Context,
+        pool: &TermPool,
+        vars: &[VarId],
+        body: Z3Ast,
+    ) -> Result<Z3Ast, UnknownReason> {
         let mut parts = vec![body];
         let mut bound = Vec::with_capacity(vars.len());
         for &var in vars {
@@ -149,29 +181,29 @@ impl Memo {
             bound.push(self.constant(context, var, sort)?);
             parts.extend(self.domain(context, var, sort)?);
         }
-        let body = if let [only] = *parts { only } else { context.many(Many::And, &parts)? };
+        let body = if let [only] = *parts { only } else { context.many(NaryOp::And, &parts)? };
         context.exists(&bound, body)
     }
 }
 
 /// Z3 leaves division by zero open; here it is `otherwise`.
 fn total(
-    context: &Context,
+    context: &Z3Context,
     pool: &TermPool,
     divisor: Term,
-    divisor_ast: Ast,
-    zero: Ast,
-    otherwise: Ast,
-    quotient: Ast,
-) -> Result<Ast, Why> {
+    divisor_ast: Z3Ast,
+    zero: Z3Ast,
+    otherwise: Z3Ast,
+    quotient: Z3Ast,
+) -> Result<Z3Ast, UnknownReason> {
     if pool.as_value(divisor).and_then(Value::to_rational).is_some_and(|n| !n.is_zero()) {
         return Ok(quotient);
     }
-    let is_zero = context.binary(Binary::Eq, divisor_ast, zero)?;
+    let is_zero = context.binary(BinaryOp::Eq, divisor_ast, zero)?;
     context.ite(is_zero, otherwise, quotient)
 }
 
-fn constant(context: &Context, value: &Value) -> Result<Ast, Why> {
+fn constant(context: &Z3Context, value: &Value) -> Result<Z3Ast, UnknownReason> {
     match value {
         Value::Bool(b) => context.bool(*b),
         Value::Int(n) => match n.to_i64() {
@@ -179,52 +211,52 @@ fn constant(context: &Context, value: &Value) -> Result<Ast, Why> {
             None => context.number(&n.to_string(), Sort::Int),
         },
         Value::Real(n) => context.number(&format!("{}/{}", n.numer(), n.denom()), Sort::Real),
-        Value::Str(text) => context.string(&escape(text).map_err(Why::Error)?),
+        Value::Str(text) => context.string(&escape(text).map_err(UnknownReason::Error)?),
         Value::Data(_) | Value::Collection(_) => {
-            Err(Why::Error("data terms must be made scalar before Z3 sees them".into()))
+            Err(UnknownReason::Error("data terms must be made scalar before Z3 sees them".into()))
         }
     }
 }
 
 /// The regular expression as Z3 writes it; depth is bounded by the pattern parser.
-fn regular(context: &Context, re: &Re) -> Result<Ast, Why> {
-    let text = |text: &str| context.string(&escape(text).map_err(Why::Error)?);
-    let all = |list: &[Re]| list.iter().map(|re| regular(context, re)).collect::<Result<Vec<_>, _>>();
+fn regular(context: &Z3Context, re: &RegexTree) -> Result<Z3Ast, UnknownReason> {
+    let text = |text: &str| context.string(&escape(text).map_err(UnknownReason::Error)?);
+    let all = |list: &[RegexTree]| list.iter().map(|re| regular(context, re)).collect::<Result<Vec<_>, _>>();
     match re {
-        Re::Text(literal) => context.unary(Unary::Regex, text(literal)?),
-        Re::Chars(ranges) => {
+        RegexTree::Text(literal) => context.unary(UnaryOp::Regex, text(literal)?),
+        RegexTree::Chars(ranges) => {
             let range = |&(lo, hi): &(char, char)| {
-                context.binary(Binary::CharRange, text(&lo.to_string())?, text(&hi.to_string())?)
+                context.binary(BinaryOp::CharRange, text(&lo.to_string())?, text(&hi.to_string())?)
             };
             union(context, &ranges.iter().map(range).collect::<Result<Vec<_>, _>>()?)
         }
-        Re::Concat(list) => match *all(list)? {
-            [] => context.unary(Unary::Regex, text("")?),
+        RegexTree::Concat(list) => match *all(list)? {
+            [] => context.unary(UnaryOp::Regex, text("")?),
             [only] => Ok(only),
-            ref parts => context.many(Many::RegexConcat, parts),
+            ref parts => context.many(NaryOp::RegexConcat, parts),
         },
-        Re::Union(list) => union(context, &all(list)?),
-        Re::Repeat { inner, min, max } => repeat(context, regular(context, inner)?, *min, *max),
+        RegexTree::Union(list) => union(context, &all(list)?),
+        RegexTree::Repeat { inner, min, max } => repeat(context, regular(context, inner)?, *min, *max),
     }
 }
 
-fn union(context: &Context, parts: &[Ast]) -> Result<Ast, Why> {
+fn union(context: &Z3Context, parts: &[Z3Ast]) -> Result<Z3Ast, UnknownReason> {
     match *parts {
         [] => context.regex_nothing(),
         [only] => Ok(only),
-        _ => context.many(Many::RegexUnion, parts),
+        _ => context.many(NaryOp::RegexUnion, parts),
     }
 }
 
-fn repeat(context: &Context, inner: Ast, min: u32, max: Option<u32>) -> Result<Ast, Why> {
+fn repeat(context: &Z3Context, inner: Z3Ast, min: u32, max: Option<u32>) -> Result<Z3Ast, UnknownReason> {
     match (min, max) {
-        (_, Some(0)) => context.unary(Unary::Regex, context.string("")?),
+        (_, Some(0)) => context.unary(UnaryOp::Regex, context.string("")?),
         (_, Some(max)) => context.regex_loop(inner, min, max),
-        (0, None) => context.unary(Unary::Star, inner),
+        (0, None) => context.unary(UnaryOp::Star, inner),
         (min, None) => {
             let first = context.regex_loop(inner, min, min)?;
-            let rest = context.unary(Unary::Star, inner)?;
-            context.many(Many::RegexConcat, &[first, rest])
+            let rest = context.unary(UnaryOp::Star, inner)?;
+            context.many(NaryOp::RegexConcat, &[first, rest])
         }
     }
 }
@@ -234,9 +266,9 @@ fn is_linear(pool: &TermPool, term: Term) -> bool {
     let constant = |t: Term| pool.as_value(t).is_some();
     let whole = matches!(pool.sort(term).base(), Sort::Bool | Sort::Int);
     let operator = match pool.node(term) {
-        Node::Mul(list) => list.iter().filter(|&&factor| !constant(factor)).count() <= 1,
-        Node::Div(_, b) | Node::Rem(_, b) => constant(*b),
-        Node::Exists(..) | Node::Length(_) | Node::Floor(_) => false,
+        TermNode::Mul(list) => list.iter().filter(|&&factor| !constant(factor)).count() <= 1,
+        TermNode::Div(_, b) | TermNode::Rem(_, b) => constant(*b),
+        TermNode::Exists(..) | TermNode::Length(_) | TermNode::Floor(_) => false,
         _ => true,
     };
     whole && operator

@@ -4,7 +4,7 @@
 //! and wake nobody: the thread sleeps until the earliest deadline it was told about, and
 //! when it wakes looks which deadline stands now.
 //!
-//! *Promises* that no interrupt is sent after [`Guard::disarm`] has returned.
+//! *Promises* that no interrupt is sent after [`WatchedCheck::disarm`] has returned.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use super::context::Interrupter;
 use crate::backend::Stopper;
-use crate::solver::Why;
+use crate::solver::UnknownReason;
 
 /// An interrupt can be lost while Z3 is between two phases, so it is repeated.
 const AGAIN: Duration = Duration::from_millis(5);
@@ -20,18 +20,18 @@ const AGAIN: Duration = Duration::from_millis(5);
 /// Owns the watching thread, which starts with the first question.
 #[derive(Debug)]
 pub(super) struct Watchdog {
-    shared: Arc<Shared>,
+    shared: Arc<SharedWatch>,
     started: bool,
 }
 
 #[derive(Debug)]
-struct Shared {
-    state: Mutex<State>,
+struct SharedWatch {
+    state: Mutex<WatchState>,
     wake: Condvar,
 }
 
 #[derive(Debug)]
-struct State {
+struct WatchState {
     target: Option<Interrupter>,
     /// When the running check must end; none is running without it.
     deadline: Option<Instant>,
@@ -40,21 +40,24 @@ struct State {
     /// Someone asked for an early end.
     stopped: bool,
     /// Why the check was interrupted, if it was.
-    fired: Option<Why>,
+    fired: Option<UnknownReason>,
     quit: bool,
 }
 
 /// A running check; ends with [`disarm`](Self::disarm).
 #[must_use = "an armed watchdog must be disarmed before values are read"]
-pub(super) struct Guard<'w> {
-    shared: &'w Shared,
+pub(super) struct WatchedCheck<'w> {
+    shared: &'w SharedWatch,
 }
 
 impl Watchdog {
     pub(super) fn new(target: Option<Interrupter>) -> Self {
         let state =
-            State { target, deadline: None, wakes_at: None, stopped: false, fired: None, quit: false };
-        Self { shared: Arc::new(Shared { state: Mutex::new(state), wake: Condvar::new() }), started: false }
+            WatchState { target, deadline: None, wakes_at: None, stopped: false, fired: None, quit: false };
+        Self {
+            shared: Arc::new(SharedWatch { state: Mutex::new(state), wake: Condvar::new() }),
+            started: false,
+        }
     }
 
     /// Watches another context from now on.
@@ -63,7 +66,7 @@ impl Watchdog {
     }
 
     /// Starts the clock of one check.
-    pub(super) fn arm(&mut self, wall: Duration) -> Guard<'_> {
+    pub(super) fn arm(&mut self, wall: Duration) -> WatchedCheck<'_> {
         self.start();
         let now = Instant::now();
         // A limit beyond the clock's range is no limit.
@@ -76,7 +79,7 @@ impl Watchdog {
             self.shared.wake.notify_one();
         }
         drop(state);
-        Guard { shared: &self.shared }
+        WatchedCheck { shared: &self.shared }
     }
 
     /// Makes the running check, if there is one, end now.
@@ -111,8 +114,8 @@ impl Drop for Watchdog {
     }
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
+impl SharedWatch {
+    fn lock(&self) -> MutexGuard<'_, WatchState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -137,18 +140,18 @@ impl Shared {
     }
 }
 
-impl State {
+impl WatchState {
     fn interrupt(&mut self) {
-        self.fired = Some(if self.stopped { Why::Interrupted } else { Why::Time });
+        self.fired = Some(if self.stopped { UnknownReason::Interrupted } else { UnknownReason::Time });
         if let Some(target) = &self.target {
             target.interrupt();
         }
     }
 }
 
-impl Guard<'_> {
+impl WatchedCheck<'_> {
     /// Ends the check and tells why it was interrupted, if it was.
-    pub(super) fn disarm(self) -> Option<Why> {
+    pub(super) fn disarm(self) -> Option<UnknownReason> {
         let mut state = self.shared.lock();
         state.deadline = None;
         state.fired.take()

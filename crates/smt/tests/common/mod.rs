@@ -1,10 +1,10 @@
 //! Random well-sorted terms over a few small variables, the same for the same seed.
 
 use ioxide_model::number::{Int, Rational};
-use ioxide_model::sort::{Ctor, Data, DataField, DataKind, Sort};
+use ioxide_model::sort::{Constructor, DataField, DataKind, DataSort, Sort};
 use ioxide_model::term::{Term, TermPool, VarId};
 use ioxide_model::value::Value;
-use ioxide_smt::solver::{Answer, Decision, Solver};
+use ioxide_smt::solver::{Solver, SolverAnswer, SolverDecision};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -33,8 +33,8 @@ pub struct Terms {
 impl Terms {
     pub fn new(theme: Theme, seed: u64) -> Self {
         let mut pool = TermPool::new();
-        let plain = |name: &str| Ctor { name: name.into(), fields: Vec::new() };
-        let colour = Data {
+        let plain = |name: &str| Constructor { name: name.into(), fields: Vec::new() };
+        let colour = DataSort {
             name: "Colour".into(),
             kind: DataKind::Enum,
             ctors: ["red", "green", "blue"].map(plain).into(),
@@ -43,10 +43,10 @@ impl Terms {
         let maybe = Sort::Data(pool.option_of(Sort::Range { lo: 1, hi: 3 }));
         let field = |name: &str, sort| DataField { name: name.into(), sort };
         let fields = vec![field("hue", colour), field("on", Sort::Bool)];
-        let lamp = Data {
+        let lamp = DataSort {
             name: "Lamp".into(),
             kind: DataKind::Record,
-            ctors: vec![Ctor { name: "Lamp".into(), fields }],
+            ctors: vec![Constructor { name: "Lamp".into(), fields }],
         };
         let lamp = Sort::Data(pool.declare_data(lamp));
         let mut sorts =
@@ -295,7 +295,7 @@ impl Terms {
 pub fn agree(
     who: &str,
     solver: &mut dyn Solver,
-    truth: &Answer,
+    truth: &SolverAnswer,
     terms: &mut Terms,
     facts: &[Term],
     complete: bool,
@@ -304,11 +304,11 @@ pub fn agree(
     let answer = solver.check(&mut terms.pool, facts);
     let decision = solver.decide(&mut terms.pool, facts);
     match (&answer, truth) {
-        (Answer::Sat(_), Answer::Unsat) | (Answer::Unsat, Answer::Sat(_)) => {
+        (SolverAnswer::Sat(_), SolverAnswer::Unsat) | (SolverAnswer::Unsat, SolverAnswer::Sat(_)) => {
             panic!("{who} says {answer:?}, enumeration {truth:?}: {shown:#?}")
         }
-        (Answer::Unknown(why), _) if complete => panic!("{who} does not know ({why}): {shown:#?}"),
-        (Answer::Sat(valuation), _) => {
+        (SolverAnswer::Unknown(why), _) if complete => panic!("{who} does not know ({why}): {shown:#?}"),
+        (SolverAnswer::Sat(valuation), _) => {
             for var in terms.pool.free_vars_of(facts) {
                 let value = valuation.get(var).unwrap_or_else(|| panic!("{who} forgot {var:?}: {shown:#?}"));
                 assert!(
@@ -325,9 +325,11 @@ pub fn agree(
                 );
             }
         }
-        (Answer::Unsat | Answer::Unknown(_), _) => (),
+        (SolverAnswer::Unsat | SolverAnswer::Unknown(_), _) => (),
     }
-    let contradicts =
-        matches!((&decision, &answer), (Decision::Sat, Answer::Unsat) | (Decision::Unsat, Answer::Sat(_)));
+    let contradicts = matches!(
+        (&decision, &answer),
+        (SolverDecision::Sat, SolverAnswer::Unsat) | (SolverDecision::Unsat, SolverAnswer::Sat(_))
+    );
     assert!(!contradicts, "{who} decides {decision:?} and answers {answer:?}: {shown:#?}");
 }

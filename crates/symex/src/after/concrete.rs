@@ -2,17 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use ioxide_model::concrete::{self, State};
+use ioxide_model::concrete::{self, ConcreteState};
 use ioxide_model::label::Label;
-use ioxide_model::relation::Relation;
+use ioxide_model::relation::ConformanceRelation;
 use ioxide_model::sts::{GateId, GateKind, Switch};
 use ioxide_model::term::Term;
 use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
-use ioxide_smt::solver::Decision;
+use ioxide_smt::solver::SolverDecision;
 
-use super::Lost;
-use super::single::{Belief, MAX_STATES, Next};
+use super::LostStates;
+use super::single::{Belief, MAX_STATES, NextBelief};
 use crate::cx::Ctx;
 use crate::outputs::constants;
 use crate::quiescence::{Quiescence, is_quiescent};
@@ -23,11 +23,16 @@ struct Cost {
     /// Questions the solver left open; their states are kept.
     doubts: usize,
     /// Why the belief lacks states.
-    lost: Option<Lost>,
+    lost: Option<LostStates>,
 }
 
 /// The states after `label`, not yet closed under internal steps.
-pub(super) fn after(cx: &mut Ctx<'_>, states: &BTreeSet<State>, label: &Label, relation: Relation) -> Next {
+pub(super) fn after(
+    cx: &mut Ctx<'_>,
+    states: &BTreeSet<ConcreteState>,
+    label: &Label,
+    relation: ConformanceRelation,
+) -> NextBelief {
     let mut cost = Cost::default();
     let mut next = BTreeSet::new();
     let mut refused = false;
@@ -35,7 +40,9 @@ pub(super) fn after(cx: &mut Ctx<'_>, states: &BTreeSet<State>, label: &Label, r
         match label {
             Label::Input(gate, values) | Label::Output(gate, values) => {
                 let taken = taken(cx, state, *gate, values, &mut cost);
-                refused |= taken.is_empty() && relation == Relation::Uioco && is_stable(cx, state, &mut cost);
+                refused |= taken.is_empty()
+                    && relation == ConformanceRelation::Uioco
+                    && is_stable(cx, state, &mut cost);
                 next.extend(taken);
             }
             Label::Quiescence => match is_quiescent(cx, state) {
@@ -49,33 +56,39 @@ pub(super) fn after(cx: &mut Ctx<'_>, states: &BTreeSet<State>, label: &Label, r
             Label::Delay(time) => next.extend([concrete::delayed(cx.sts, state, time)]),
         }
         if next.len() > MAX_STATES {
-            cost.lost = Some(Lost::States(MAX_STATES));
+            cost.lost = Some(LostStates::States(MAX_STATES));
             break;
         }
     }
-    Next { belief: Belief::Concrete(next), doubts: cost.doubts, lost: cost.lost, refused }
+    NextBelief { belief: Belief::Concrete(next), doubts: cost.doubts, lost: cost.lost, refused }
 }
 
 /// The states after a message at `gate`.
-fn taken(cx: &mut Ctx<'_>, state: &State, gate: GateId, values: &[Value], cost: &mut Cost) -> Vec<State> {
+fn taken(
+    cx: &mut Ctx<'_>,
+    state: &ConcreteState,
+    gate: GateId,
+    values: &[Value],
+    cost: &mut Cost,
+) -> Vec<ConcreteState> {
     let sts = cx.sts;
     let here = sts.switches_from(state.loc).filter(|(_, switch)| switch.gate == gate);
     here.filter_map(|(_, switch)| take(cx, state, switch, values, cost)).collect()
 }
 
 /// Whether no internal step can be taken.
-fn is_stable(cx: &mut Ctx<'_>, state: &State, cost: &mut Cost) -> bool {
+fn is_stable(cx: &mut Ctx<'_>, state: &ConcreteState, cost: &mut Cost) -> bool {
     let sts = cx.sts;
     let mut internal = sts.switches_from(state.loc).filter(|(_, s)| sts.kind_of(s) == GateKind::Internal);
     !internal.any(|(_, switch)| take(cx, state, switch, &[], cost).is_some())
 }
 
 /// The closure under internal steps.
-pub(super) fn close(cx: &mut Ctx<'_>, states: BTreeSet<State>) -> Next {
+pub(super) fn close(cx: &mut Ctx<'_>, states: BTreeSet<ConcreteState>) -> NextBelief {
     let sts = cx.sts;
     let mut cost = Cost::default();
     let mut closure = states;
-    let mut todo: Vec<State> = closure.iter().cloned().collect();
+    let mut todo: Vec<ConcreteState> = closure.iter().cloned().collect();
     'closing: while let Some(state) = todo.pop() {
         for (_, switch) in sts.switches_from(state.loc) {
             if sts.kind_of(switch) != GateKind::Internal {
@@ -83,7 +96,7 @@ pub(super) fn close(cx: &mut Ctx<'_>, states: BTreeSet<State>) -> Next {
             }
             let Some(next) = take(cx, &state, switch, &[], &mut cost) else { continue };
             if closure.len() >= MAX_STATES && !closure.contains(&next) {
-                cost.lost = Some(Lost::States(MAX_STATES));
+                cost.lost = Some(LostStates::States(MAX_STATES));
                 break 'closing;
             }
             if closure.insert(next.clone()) {
@@ -91,17 +104,17 @@ pub(super) fn close(cx: &mut Ctx<'_>, states: BTreeSet<State>) -> Next {
             }
         }
     }
-    Next { belief: Belief::Concrete(closure), doubts: cost.doubts, lost: cost.lost, refused: false }
+    NextBelief { belief: Belief::Concrete(closure), doubts: cost.doubts, lost: cost.lost, refused: false }
 }
 
 /// The state after `switch` with these field values, unless it is not enabled.
 fn take(
     cx: &mut Ctx<'_>,
-    state: &State,
+    state: &ConcreteState,
     switch: &Switch,
     values: &[Value],
     cost: &mut Cost,
-) -> Option<State> {
+) -> Option<ConcreteState> {
     let enabled = concrete::is_enabled(cx.pool, cx.sts, state, switch, values);
     let enabled = enabled.unwrap_or_else(|_| decided(cx, state, switch.guard, switch, values, cost));
     if !enabled {
@@ -110,7 +123,7 @@ fn take(
     match concrete::successor(cx.pool, cx.sts, state, switch, values) {
         Ok(next) => Some(next),
         Err(_) => {
-            cost.lost = Some(Lost::Update);
+            cost.lost = Some(LostStates::Update);
             None
         }
     }
@@ -119,7 +132,7 @@ fn take(
 /// Asks the solver where evaluation cannot say (a quantifier over many values); doubt keeps the state.
 fn decided(
     cx: &mut Ctx<'_>,
-    state: &State,
+    state: &ConcreteState,
     guard: Term,
     switch: &Switch,
     values: &[Value],
@@ -132,9 +145,9 @@ fn decided(
     }
     let guard = cx.pool.substitute(guard, &known);
     match cx.decide(&[guard]) {
-        Decision::Sat => true,
-        Decision::Unsat => false,
-        Decision::Unknown(_) => {
+        SolverDecision::Sat => true,
+        SolverDecision::Unsat => false,
+        SolverDecision::Unknown(_) => {
             cost.doubts += 1;
             true
         }

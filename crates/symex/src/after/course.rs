@@ -2,24 +2,24 @@
 
 use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
-use ioxide_model::relation::Relation;
+use ioxide_model::relation::ConformanceRelation;
 
 use super::Forbidden;
-use super::single::Single;
+use super::single::CourseBelief;
 use crate::cx::Ctx;
 
 /// One order of events.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Course {
+pub(super) struct EventCourse {
     /// The belief after it.
-    pub single: Single,
+    pub single: CourseBelief,
     /// Inputs not taken yet and messages not explained yet, in the order they were sent and seen.
-    waiting: Vec<Waiting>,
+    waiting: Vec<WaitingLabel>,
 }
 
 /// A label whose turn has not come.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Waiting {
+pub(super) struct WaitingLabel {
     pub id: u64,
     pub lane: u32,
     pub label: Label,
@@ -29,13 +29,13 @@ pub(super) struct Waiting {
     pub given: Option<Rational>,
 }
 
-impl Course {
+impl EventCourse {
     /// Nothing is under way.
-    pub(super) fn new(single: Single) -> Self {
+    pub(super) fn new(single: CourseBelief) -> Self {
         Self { single, waiting: Vec::new() }
     }
 
-    pub(super) fn push(&mut self, waiting: Waiting) {
+    pub(super) fn push(&mut self, waiting: WaitingLabel) {
         self.waiting.push(waiting);
     }
 
@@ -75,7 +75,7 @@ impl Course {
 
     /// The same without the inputs under way on the lanes that are `gone`.
     pub(super) fn losing(&self, gone: &impl Fn(u32) -> bool) -> Self {
-        let is_left = |waiting: &&Waiting| waiting.is_held || !gone(waiting.lane);
+        let is_left = |waiting: &&WaitingLabel| waiting.is_held || !gone(waiting.lane);
         Self { single: self.single.clone(), waiting: self.waiting.iter().filter(is_left).cloned().collect() }
     }
 
@@ -87,7 +87,7 @@ impl Course {
     /// Whether, once so much more time has passed, an input was given so long ago that it must have been taken, or a
     /// message seen so long ago that whatever was sent before it has come.
     pub(super) fn has_expired(&self, by: &Rational) -> bool {
-        let is_over = |waiting: &Waiting| {
+        let is_over = |waiting: &WaitingLabel| {
             let given = waiting.given.as_ref();
             given.is_some_and(|given| self.single.has_expired(given, waiting.is_held, by))
         };
@@ -110,7 +110,7 @@ impl Course {
     pub(super) fn heads(&self) -> Vec<usize> {
         let is_first = |at: &usize| {
             let this = &self.waiting[*at];
-            let is_free = |before: &Waiting| match (before.is_held, this.is_held) {
+            let is_free = |before: &WaitingLabel| match (before.is_held, this.is_held) {
                 (true, false) => false,
                 (false, true) => true,
                 (true, true) | (false, false) => before.lane != this.lane,
@@ -121,20 +121,20 @@ impl Course {
     }
 
     /// The course in which the label at `at` had its turn; `None` if it cannot have been then.
-    pub(super) fn taking(&self, cx: &mut Ctx<'_>, at: usize, relation: Relation) -> Option<Self> {
+    pub(super) fn taking(&self, cx: &mut Ctx<'_>, at: usize, relation: ConformanceRelation) -> Option<Self> {
         let mut next = self.clone();
-        let Waiting { label, given, .. } = next.waiting.remove(at);
+        let WaitingLabel { label, given, .. } = next.waiting.remove(at);
         next.single.take_back(cx, &label, given.as_ref(), relation).then_some(next)
     }
 
     /// Why the first message held cannot have come, if one is held and cannot.
-    pub(super) fn refusal(&self, cx: &mut Ctx<'_>, relation: Relation) -> Option<Box<Forbidden>> {
+    pub(super) fn refusal(&self, cx: &mut Ctx<'_>, relation: ConformanceRelation) -> Option<Box<Forbidden>> {
         let held = self.waiting.iter().find(|waiting| waiting.is_held)?;
         self.single.refusal(cx, &held.label, held.given.as_ref(), relation)
     }
 
     /// Whether the specification mentions this input once everything under way was taken.
-    pub(super) fn accepts(&self, cx: &mut Ctx<'_>, label: &Label, relation: Relation) -> bool {
+    pub(super) fn accepts(&self, cx: &mut Ctx<'_>, label: &Label, relation: ConformanceRelation) -> bool {
         // Where something is under way, the courses in which it was taken are believed too, and are asked.
         !self.waiting.is_empty() || self.single.accepts(cx, label, relation)
     }

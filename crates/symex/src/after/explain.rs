@@ -1,17 +1,17 @@
 //! Why an observation is forbidden: for every state the specification may be in, what stood
 //! against it.
 
-use ioxide_model::concrete::{self, State};
+use ioxide_model::concrete::{self, ConcreteState};
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, SwitchId};
 use ioxide_model::term::{Term, VarId};
 use ioxide_model::value::Value;
-use ioxide_smt::solver::Decision;
+use ioxide_smt::solver::SolverDecision;
 use rustc_hash::FxHashSet;
 
 use super::single::Belief;
 use crate::cx::Ctx;
-use crate::outputs::{Offer, constants, offers_in_time, symbolic_offers_in_time};
+use crate::outputs::{SwitchOffer, constants, offers_in_time, symbolic_offers_in_time};
 use crate::state::SymState;
 
 /// An observation the specification forbids.
@@ -22,9 +22,9 @@ pub struct Forbidden {
     /// The belief just before.
     pub before: Belief,
     /// What stood against it, state by state.
-    pub refusals: Vec<Refusal>,
+    pub refusals: Vec<SwitchRefusal>,
     /// What was allowed instead, state by state.
-    pub allowed: Vec<Offer>,
+    pub allowed: Vec<SwitchOffer>,
     /// Silence was allowed instead, in some state.
     pub silence_allowed: bool,
     /// In how many orders of what is under way it was tried; the reasons are those of the first.
@@ -33,18 +33,18 @@ pub struct Forbidden {
 
 /// A switch that could have taken the observation but for one thing.
 #[derive(Clone, Debug)]
-pub struct Refusal {
+pub struct SwitchRefusal {
     /// The state, by position in the belief.
     pub state: usize,
     /// The switch.
     pub switch: SwitchId,
     /// What stood against it.
-    pub blocked: Blocked,
+    pub blocked: SwitchBlock,
 }
 
 /// What stood against a switch.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Blocked {
+pub enum SwitchBlock {
     /// This part of the guard does not hold with the observed values.
     Guard {
         /// The conjunct as written.
@@ -70,11 +70,11 @@ pub enum Blocked {
 /// Why `label` is forbidden in `belief`; what is allowed instead is told as seen from `entry`, the
 /// belief after the last message, in which a timed system has all its time before it.
 pub(super) fn forbidden(cx: &mut Ctx<'_>, entry: &Belief, belief: &Belief, label: &Label) -> Forbidden {
-    let mut allowed: Vec<Offer> = Vec::new();
+    let mut allowed: Vec<SwitchOffer> = Vec::new();
     let mut silence_allowed = false;
     // A belief may have very many states.
     let mut known: FxHashSet<(SwitchId, Term)> = FxHashSet::default();
-    let mut note = |cx: &Ctx<'_>, here: Vec<Offer>| {
+    let mut note = |cx: &Ctx<'_>, here: Vec<SwitchOffer>| {
         silence_allowed |= here.is_empty();
         let outputs = here.into_iter().filter(|offer| cx.sts.gates[offer.gate].kind == GateKind::Output);
         allowed.extend(outputs.filter(|offer| known.insert((offer.switch, offer.when))));
@@ -110,9 +110,11 @@ pub(super) fn forbidden(cx: &mut Ctx<'_>, entry: &Belief, belief: &Belief, label
 }
 
 /// In a system of parts, a switch of a part that is elsewhere says little: it is left out where others say more.
-fn without_absent(cx: &Ctx<'_>, refusals: Vec<Refusal>) -> Vec<Refusal> {
-    let is_elsewhere = |refusal: &Refusal| match refusal.blocked {
-        Blocked::Guard { conjunct } => !cx.pool.free_vars(conjunct).iter().all(|var| cx.sts.is_data(*var)),
+fn without_absent(cx: &Ctx<'_>, refusals: Vec<SwitchRefusal>) -> Vec<SwitchRefusal> {
+    let is_elsewhere = |refusal: &SwitchRefusal| match refusal.blocked {
+        SwitchBlock::Guard { conjunct } => {
+            !cx.pool.free_vars(conjunct).iter().all(|var| cx.sts.is_data(*var))
+        }
         _ => false,
     };
     if refusals.iter().all(is_elsewhere) {
@@ -126,13 +128,17 @@ fn reacts(kind: GateKind) -> bool {
     matches!(kind, GateKind::Output | GateKind::Internal)
 }
 
-fn refusals_of(cx: &mut Ctx<'_>, i: usize, state: &State, label: &Label) -> Vec<Refusal> {
+fn refusals_of(cx: &mut Ctx<'_>, i: usize, state: &ConcreteState, label: &Label) -> Vec<SwitchRefusal> {
     let (gate, values) = match label {
         Label::Output(gate, values) => (*gate, values),
         Label::Quiescence | Label::Delay(_) => {
-            let blocked = if *label == Label::Quiescence { Blocked::Enabled } else { Blocked::Overdue };
-            let refusal =
-                |offer: &Offer| Refusal { state: i, switch: offer.switch, blocked: blocked.clone() };
+            let blocked =
+                if *label == Label::Quiescence { SwitchBlock::Enabled } else { SwitchBlock::Overdue };
+            let refusal = |offer: &SwitchOffer| SwitchRefusal {
+                state: i,
+                switch: offer.switch,
+                blocked: blocked.clone(),
+            };
             return offers_in_time(cx, state, reacts).iter().map(refusal).collect();
         }
         Label::Input(..) => return Vec::new(),
@@ -140,12 +146,12 @@ fn refusals_of(cx: &mut Ctx<'_>, i: usize, state: &State, label: &Label) -> Vec<
     let sts = cx.sts;
     let candidates = sts.switches_from(state.loc).filter(|(_, switch)| switch.gate == gate);
     candidates
-        .map(|(id, _)| Refusal { state: i, switch: id, blocked: blocked(cx, state, id, values) })
+        .map(|(id, _)| SwitchRefusal { state: i, switch: id, blocked: blocked(cx, state, id, values) })
         .collect()
 }
 
 /// The first thing that stands against `id` in `state` with these values.
-fn blocked(cx: &mut Ctx<'_>, state: &State, id: SwitchId, values: &[Value]) -> Blocked {
+fn blocked(cx: &mut Ctx<'_>, state: &ConcreteState, id: SwitchId, values: &[Value]) -> SwitchBlock {
     let switch = &cx.sts.switches[id];
     if let Some(misfit) = misfit(cx, id, values) {
         return misfit;
@@ -157,29 +163,33 @@ fn blocked(cx: &mut Ctx<'_>, state: &State, id: SwitchId, values: &[Value]) -> B
     }
     for conjunct in cx.pool.conjuncts(switch.guard) {
         let here = cx.pool.substitute(conjunct, &known);
-        if cx.decide(&[here]) == Decision::Unsat {
-            return Blocked::Guard { conjunct };
+        if cx.decide(&[here]) == SolverDecision::Unsat {
+            return SwitchBlock::Guard { conjunct };
         }
     }
-    Blocked::Path
+    SwitchBlock::Path
 }
 
 /// A value of the wrong sort, or the wrong number of values.
-fn misfit(cx: &Ctx<'_>, id: SwitchId, values: &[Value]) -> Option<Blocked> {
+fn misfit(cx: &Ctx<'_>, id: SwitchId, values: &[Value]) -> Option<SwitchBlock> {
     let fields = &cx.sts.gates[cx.sts.switches[id].gate].fields;
     if fields.len() != values.len() {
-        return Some(Blocked::Arity);
+        return Some(SwitchBlock::Arity);
     }
     let fits = |field: VarId, value: &Value| cx.pool.has_sort(value, cx.pool.var_info(field).sort);
     let (&field, value) = fields.iter().zip(values).find(|(field, value)| !fits(**field, value))?;
-    Some(Blocked::Sort { field, value: value.clone() })
+    Some(SwitchBlock::Sort { field, value: value.clone() })
 }
 
-fn symbolic_refusals(cx: &mut Ctx<'_>, i: usize, state: &SymState, label: &Label) -> Vec<Refusal> {
+fn symbolic_refusals(cx: &mut Ctx<'_>, i: usize, state: &SymState, label: &Label) -> Vec<SwitchRefusal> {
     let sts = cx.sts;
     let mut refusals = Vec::new();
     if let Label::Delay(_) = label {
-        let overdue = |offer: Offer| Refusal { state: i, switch: offer.switch, blocked: Blocked::Overdue };
+        let overdue = |offer: SwitchOffer| SwitchRefusal {
+            state: i,
+            switch: offer.switch,
+            blocked: SwitchBlock::Overdue,
+        };
         return symbolic_offers_in_time(cx, state, reacts).into_iter().map(overdue).collect();
     }
     for (id, switch) in sts.switches_from(state.loc) {
@@ -187,16 +197,16 @@ fn symbolic_refusals(cx: &mut Ctx<'_>, i: usize, state: &SymState, label: &Label
             Label::Output(gate, values) if switch.gate == *gate => {
                 symbolically_blocked(cx, state, id, values)
             }
-            Label::Quiescence if reacts(sts.kind_of(switch)) => Blocked::Enabled,
+            Label::Quiescence if reacts(sts.kind_of(switch)) => SwitchBlock::Enabled,
             _ => continue,
         };
-        refusals.push(Refusal { state: i, switch: id, blocked });
+        refusals.push(SwitchRefusal { state: i, switch: id, blocked });
     }
     refusals
 }
 
 /// The first conjunct that cannot hold with these values and what is known of the unknown ones.
-fn symbolically_blocked(cx: &mut Ctx<'_>, state: &SymState, id: SwitchId, values: &[Value]) -> Blocked {
+fn symbolically_blocked(cx: &mut Ctx<'_>, state: &SymState, id: SwitchId, values: &[Value]) -> SwitchBlock {
     if let Some(misfit) = misfit(cx, id, values) {
         return misfit;
     }
@@ -208,9 +218,9 @@ fn symbolically_blocked(cx: &mut Ctx<'_>, state: &SymState, id: SwitchId, values
     for conjunct in cx.pool.conjuncts(switch.guard) {
         let mut facts = state.path.facts().to_vec();
         facts.push(cx.pool.substitute(conjunct, &names));
-        if cx.decide(&facts) == Decision::Unsat {
-            return Blocked::Guard { conjunct };
+        if cx.decide(&facts) == SolverDecision::Unsat {
+            return SwitchBlock::Guard { conjunct };
         }
     }
-    Blocked::Path
+    SwitchBlock::Path
 }

@@ -2,20 +2,20 @@
 //!
 //! While every value is known the belief is a set of concrete states and guards are evaluated; no solver is asked
 //! except whether a loose guard has a solution. Where a value is unknown the belief holds symbolic
-//! states. Both are closed under internal steps before and after each label (002 Table 5).
+//! states. Both are closed under internal steps before and after each label ([FTW05] Table 5).
 //! In a timed system delays are labels like any other; what they mean is told in `timed`.
 //!
 //! *Promises.* A question the solver leaves open keeps the state in the belief. What is missing from the belief is said.
 
 use std::collections::BTreeSet;
 
-use ioxide_model::concrete::{State, initial_state};
+use ioxide_model::concrete::{ConcreteState, initial_state};
 use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
-use ioxide_model::relation::Relation;
+use ioxide_model::relation::ConformanceRelation;
 
-use super::timed::{Time, Tolerance};
-use super::{Forbidden, Lost, Observed, concrete, explain, symbolic};
+use super::timed::{TimeKnowledge, Tolerance};
+use super::{AllowedLabel, Forbidden, LostStates, concrete, explain, symbolic};
 use crate::cx::Ctx;
 use crate::state::SymState;
 
@@ -28,7 +28,7 @@ pub(super) const MAX_SYMBOLIC: usize = 10_000;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Belief {
     /// Every value is known.
-    Concrete(BTreeSet<State>),
+    Concrete(BTreeSet<ConcreteState>),
     /// Some value is unknown.
     Symbolic(Vec<SymState>),
     /// An input came that the specification does not mention: it says nothing any more.
@@ -53,17 +53,17 @@ impl Belief {
 
 /// The belief after one order of events.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Single {
+pub(super) struct CourseBelief {
     pub(super) belief: Belief,
     /// How many answers the solver owed and did not give; states were kept in doubt.
     pub(super) doubts: usize,
     /// Why the belief may lack states.
-    pub(super) lost: Option<Lost>,
+    pub(super) lost: Option<LostStates>,
     /// What is known of time; `None` where the system has no clocks.
-    pub(super) time: Option<Time>,
+    pub(super) time: Option<TimeKnowledge>,
 }
 
-impl Single {
+impl CourseBelief {
     /// The belief before anything was observed, instants being observed within `tolerance`.
     pub(super) fn new(cx: &mut Ctx<'_>, tolerance: Tolerance) -> Self {
         let belief = match initial_state(cx.pool, cx.sts) {
@@ -72,7 +72,7 @@ impl Single {
         };
         let mut single = Self { belief, doubts: 0, lost: None, time: None };
         single.close(cx);
-        single.time = cx.sts.is_timed().then(|| Time::new(cx, tolerance, single.belief.clone()));
+        single.time = cx.sts.is_timed().then(|| TimeKnowledge::new(cx, tolerance, single.belief.clone()));
         single
     }
 
@@ -84,7 +84,7 @@ impl Single {
         self.doubts
     }
 
-    pub(super) fn lost(&self) -> Option<Lost> {
+    pub(super) fn lost(&self) -> Option<LostStates> {
         self.lost
     }
 
@@ -98,26 +98,26 @@ impl Single {
         &mut self,
         cx: &mut Ctx<'_>,
         label: &Label,
-        relation: Relation,
-    ) -> Result<Observed, Box<Forbidden>> {
+        relation: ConformanceRelation,
+    ) -> Result<AllowedLabel, Box<Forbidden>> {
         if self.time.is_some() {
             return self.observe_in_time(cx, label, relation);
         }
         if self.belief == Belief::Unspecified {
-            return Ok(Observed::Unspecified);
+            return Ok(AllowedLabel::Unspecified);
         }
         let next = by_label(cx, &self.belief, label, relation);
         self.pay(&next);
         if next.is_unspecified(label) {
             self.forget();
-            return Ok(Observed::Unspecified);
+            return Ok(AllowedLabel::Unspecified);
         }
         if next.belief.is_empty() {
             return Err(Box::new(explain::forbidden(cx, &self.belief, &self.belief, label)));
         }
         self.belief = next.belief;
         self.close(cx);
-        Ok(Observed::Allowed)
+        Ok(AllowedLabel::Allowed)
     }
 
     /// Lets a label happen now that was given or seen at `given`; says whether that is possible.
@@ -126,7 +126,7 @@ impl Single {
         cx: &mut Ctx<'_>,
         label: &Label,
         given: Option<&Rational>,
-        relation: Relation,
+        relation: ConformanceRelation,
     ) -> bool {
         match given {
             Some(given) => self.take_back_in_time(cx, label, given, relation),
@@ -140,7 +140,7 @@ impl Single {
         cx: &mut Ctx<'_>,
         label: &Label,
         given: Option<&Rational>,
-        relation: Relation,
+        relation: ConformanceRelation,
     ) -> Option<Box<Forbidden>> {
         let mut then = self.clone();
         if let Some(given) = given {
@@ -150,7 +150,7 @@ impl Single {
     }
 
     /// Whether the specification allows this label now; whether it mentions it, if it is an input.
-    pub(super) fn accepts(&self, cx: &mut Ctx<'_>, label: &Label, relation: Relation) -> bool {
+    pub(super) fn accepts(&self, cx: &mut Ctx<'_>, label: &Label, relation: ConformanceRelation) -> bool {
         if self.belief == Belief::Unspecified {
             return false;
         }
@@ -165,7 +165,7 @@ impl Single {
     fn is_opened_by(&self, cx: &mut Ctx<'_>, next: Belief) -> bool {
         let (Belief::Concrete(now), Belief::Concrete(next)) = (&self.belief, next) else { return false };
         let sts = cx.sts;
-        let is_open = |state: &State| sts.is_open(|var| state.values.get(var).cloned());
+        let is_open = |state: &ConcreteState| sts.is_open(|var| state.values.get(var).cloned());
         if sts.composition.as_ref().is_none_or(|composition| composition.open.is_none())
             || now.iter().any(is_open)
         {
@@ -190,31 +190,38 @@ impl Single {
     }
 
     /// Counts what a belief costs in certainty.
-    pub(super) fn pay(&mut self, next: &Next) {
+    pub(super) fn pay(&mut self, next: &NextBelief) {
         self.doubts += next.doubts;
         self.lost = self.lost.or(next.lost);
     }
 }
 
 /// The states after `label`, of whichever kind the belief is.
-pub(super) fn by_label(cx: &mut Ctx<'_>, belief: &Belief, label: &Label, relation: Relation) -> Next {
+pub(super) fn by_label(
+    cx: &mut Ctx<'_>,
+    belief: &Belief,
+    label: &Label,
+    relation: ConformanceRelation,
+) -> NextBelief {
     match belief {
         Belief::Concrete(states) => concrete::after(cx, states, label, relation),
         Belief::Symbolic(states) => symbolic::after(cx, states, label, relation),
-        Belief::Unspecified => Next { belief: Belief::Unspecified, doubts: 0, lost: None, refused: false },
+        Belief::Unspecified => {
+            NextBelief { belief: Belief::Unspecified, doubts: 0, lost: None, refused: false }
+        }
     }
 }
 
 /// A belief computed, and what it cost in certainty.
-pub(super) struct Next {
+pub(super) struct NextBelief {
     pub(super) belief: Belief,
     pub(super) doubts: usize,
-    pub(super) lost: Option<Lost>,
+    pub(super) lost: Option<LostStates>,
     /// The label is an input that, by the relation, is not specified: some state refuses it.
     pub(super) refused: bool,
 }
 
-impl Next {
+impl NextBelief {
     /// Whether the specification goes on after `label`.
     pub(super) fn is_possible(&self, label: &Label) -> bool {
         !self.is_unspecified(label) && !self.belief.is_empty()

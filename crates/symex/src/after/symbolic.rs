@@ -2,23 +2,28 @@
 
 use std::collections::BTreeSet;
 
-use ioxide_model::concrete::State;
+use ioxide_model::concrete::ConcreteState;
 use ioxide_model::label::Label;
-use ioxide_model::relation::Relation;
+use ioxide_model::relation::ConformanceRelation;
 use ioxide_model::sts::{GateId, GateKind, LocId, Switch};
-use ioxide_model::term::{Node, Substitution, Term, VarId};
+use ioxide_model::term::{Substitution, Term, TermNode, VarId};
 use ioxide_model::value::Value;
-use ioxide_smt::solver::Decision;
+use ioxide_smt::solver::SolverDecision;
 
-use super::Lost;
-use super::single::{Belief, MAX_SYMBOLIC, Next};
+use super::LostStates;
+use super::single::{Belief, MAX_SYMBOLIC, NextBelief};
 use crate::cx::Ctx;
 use crate::quiescence::quiescence;
-use crate::state::{Path, Store, SymState};
+use crate::state::{PathCondition, Store, SymState};
 
 /// The states after `label`, not yet closed under internal steps.
-pub(super) fn after(cx: &mut Ctx<'_>, states: &[SymState], label: &Label, relation: Relation) -> Next {
-    let mut keep = Keep::default();
+pub(super) fn after(
+    cx: &mut Ctx<'_>,
+    states: &[SymState],
+    label: &Label,
+    relation: ConformanceRelation,
+) -> NextBelief {
+    let mut keep = KeptStates::default();
     let mut refused = false;
     for state in states {
         match label {
@@ -28,7 +33,7 @@ pub(super) fn after(cx: &mut Ctx<'_>, states: &[SymState], label: &Label, relati
                     let next = taken(cx, state, switch, values);
                     next.map(|next| keep.offer(cx, next));
                 }
-                refused |= relation == Relation::Uioco
+                refused |= relation == ConformanceRelation::Uioco
                     && matches!(label, Label::Input(..))
                     && may_refuse(cx, state, *gate, values, &mut keep.doubts);
             }
@@ -45,7 +50,7 @@ pub(super) fn after(cx: &mut Ctx<'_>, states: &[SymState], label: &Label, relati
             }
         }
     }
-    Next { refused, ..keep.into_next(cx) }
+    NextBelief { refused, ..keep.into_next(cx) }
 }
 
 /// Whether `state` may be such that it neither takes this input nor an internal step; doubt counts as yes.
@@ -70,9 +75,9 @@ fn may_refuse(
         facts.push(cx.pool.not(enabled));
     }
     match cx.decide(&facts) {
-        Decision::Sat => true,
-        Decision::Unsat => false,
-        Decision::Unknown(_) => {
+        SolverDecision::Sat => true,
+        SolverDecision::Unsat => false,
+        SolverDecision::Unknown(_) => {
             *doubts += 1;
             true
         }
@@ -80,9 +85,9 @@ fn may_refuse(
 }
 
 /// The closure under internal steps.
-pub(super) fn close(cx: &mut Ctx<'_>, states: Vec<SymState>) -> Next {
+pub(super) fn close(cx: &mut Ctx<'_>, states: Vec<SymState>) -> NextBelief {
     let sts = cx.sts;
-    let mut keep = Keep::of(states.clone());
+    let mut keep = KeptStates::of(states.clone());
     let mut todo = states;
     while let Some(state) = todo.pop() {
         for (_, switch) in sts.switches_from(state.loc) {
@@ -103,18 +108,18 @@ pub(super) fn close(cx: &mut Ctx<'_>, states: Vec<SymState>) -> Next {
 
 /// States whose path may hold, each once.
 #[derive(Default)]
-pub(super) struct Keep {
+pub(super) struct KeptStates {
     states: Vec<SymState>,
     /// What tells the states kept from each other.
-    known: BTreeSet<Key>,
+    known: BTreeSet<StateKey>,
     doubts: usize,
-    pub(super) lost: Option<Lost>,
+    pub(super) lost: Option<LostStates>,
 }
 
 /// A state as its terms show it: location, values, facts.
-type Key = (LocId, Vec<Term>, BTreeSet<Term>);
+type StateKey = (LocId, Vec<Term>, BTreeSet<Term>);
 
-impl Keep {
+impl KeptStates {
     fn of(states: Vec<SymState>) -> Self {
         let known = states.iter().map(key).collect();
         Self { states, known, doubts: 0, lost: None }
@@ -128,12 +133,12 @@ impl Keep {
             return false;
         }
         match cx.decide(state.path.facts()) {
-            Decision::Unsat => return false,
-            Decision::Sat => (),
-            Decision::Unknown(_) => self.doubts += 1,
+            SolverDecision::Unsat => return false,
+            SolverDecision::Sat => (),
+            SolverDecision::Unknown(_) => self.doubts += 1,
         }
         if self.states.len() >= MAX_SYMBOLIC {
-            self.lost = Some(Lost::States(MAX_SYMBOLIC));
+            self.lost = Some(LostStates::States(MAX_SYMBOLIC));
             return false;
         }
         self.known.insert(key);
@@ -142,18 +147,18 @@ impl Keep {
     }
 
     /// The belief, concrete again if every value has become known.
-    pub(super) fn into_next(self, cx: &Ctx<'_>) -> Next {
-        let concrete: Option<BTreeSet<State>> =
+    pub(super) fn into_next(self, cx: &Ctx<'_>) -> NextBelief {
+        let concrete: Option<BTreeSet<ConcreteState>> =
             self.states.iter().map(|state| as_concrete(cx, state)).collect();
         let belief = match concrete {
             Some(states) if !states.is_empty() => Belief::Concrete(states),
             _ => Belief::Symbolic(self.states),
         };
-        Next { belief, doubts: self.doubts, lost: self.lost, refused: false }
+        NextBelief { belief, doubts: self.doubts, lost: self.lost, refused: false }
     }
 }
 
-fn key(state: &SymState) -> Key {
+fn key(state: &SymState) -> StateKey {
     let facts = state.path.facts().iter().copied().collect();
     (state.loc, state.store.terms().to_vec(), facts)
 }
@@ -198,7 +203,7 @@ fn resolved(cx: &mut Ctx<'_>, mut state: SymState) -> SymState {
         let facts = facts.into_iter().map(|fact| cx.pool.substitute(fact, &known)).collect::<Vec<_>>();
         let all = cx.pool.and(facts);
         let terms = state.store.terms().iter().map(|&term| cx.pool.substitute(term, &known)).collect();
-        let path = Path::default().with(cx, all);
+        let path = PathCondition::default().with(cx, all);
         state = SymState { store: Store::new(terms), path, ..state };
     }
     state
@@ -206,9 +211,9 @@ fn resolved(cx: &mut Ctx<'_>, mut state: SymState) -> SymState {
 
 /// The variable and the constant it equals, if `fact` says so.
 fn fixed(cx: &Ctx<'_>, fact: Term) -> Option<(VarId, Term)> {
-    let Node::Eq(a, b) = *cx.pool.node(fact) else { return None };
+    let TermNode::Eq(a, b) = *cx.pool.node(fact) else { return None };
     for (x, value) in [(a, b), (b, a)] {
-        if let (Node::Var(var), Some(_)) = (cx.pool.node(x), cx.pool.as_value(value)) {
+        if let (TermNode::Var(var), Some(_)) = (cx.pool.node(x), cx.pool.as_value(value)) {
             return Some((*var, value));
         }
     }
@@ -216,11 +221,11 @@ fn fixed(cx: &Ctx<'_>, fact: Term) -> Option<(VarId, Term)> {
 }
 
 /// The one state `state` stands for, if every value is known and nothing is left to assume.
-fn as_concrete(cx: &Ctx<'_>, state: &SymState) -> Option<State> {
+fn as_concrete(cx: &Ctx<'_>, state: &SymState) -> Option<ConcreteState> {
     if !state.path.facts().is_empty() {
         return None;
     }
     let value = |(var, term)| Some((var, cx.pool.as_value(term)?.clone()));
     let values = state.store.iter(cx.sts).map(value).collect::<Option<_>>()?;
-    Some(State { loc: state.loc, values })
+    Some(ConcreteState { loc: state.loc, values })
 }

@@ -1,6 +1,6 @@
 //! The belief in time: how long a system may stay silent, and when a message came.
 //!
-//! Sem(G) of 001 sec. 4 on the fly. A trace alternates messages and delays. A state may let time pass as
+//! Sem(G) of [BLLN23] sec. 4 on the fly. A trace alternates messages and delays. A state may let time pass as
 //! long as some output or internal step, or a message somebody else sends, is still possible at or after that
 //! instant, or if it was quiescent when it was entered; a state that lets a deadline pass leaves
 //! the belief. An input the tester holds back excuses nothing.
@@ -21,7 +21,7 @@ mod read;
 
 use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
-use ioxide_model::relation::Relation;
+use ioxide_model::relation::ConformanceRelation;
 use ioxide_model::sts::GateKind;
 use ioxide_model::term::Term;
 use ioxide_model::value::Value;
@@ -30,8 +30,8 @@ use self::elapse::elapsed;
 pub use self::elapse::may_wait;
 use self::project::projected;
 use self::read::as_read;
-use super::single::{Belief, Next, Single, by_label};
-use super::{Forbidden, Observed, explain};
+use super::single::{Belief, CourseBelief, NextBelief, by_label};
+use super::{AllowedLabel, Forbidden, explain};
 use crate::cx::Ctx;
 use crate::state::SymState;
 
@@ -68,7 +68,7 @@ impl Tolerance {
 
 /// What is known of time.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Time {
+pub(super) struct TimeKnowledge {
     tolerance: Tolerance,
     /// Seconds since the start, as observed.
     now: Rational,
@@ -89,7 +89,7 @@ struct Instant {
     latest: Rational,
 }
 
-impl Time {
+impl TimeKnowledge {
     pub(super) fn new(cx: &mut Ctx<'_>, tolerance: Tolerance, entry: Belief) -> Self {
         let at = cx.pool.value(Value::Real(Rational::ZERO));
         let since = Instant { at, latest: Rational::ZERO };
@@ -131,15 +131,15 @@ impl Time {
 }
 
 /// What a message makes of the belief.
-struct Taken {
+struct TimedAfter {
     /// The belief at the instant of the message.
     before: Belief,
-    next: Next,
+    next: NextBelief,
     since: Instant,
     named: u32,
 }
 
-impl Single {
+impl CourseBelief {
     /// Seconds since the start, as observed; `None` where there are no clocks.
     pub(super) fn now(&self) -> Option<&Rational> {
         self.time.as_ref().map(|time| &time.now)
@@ -194,17 +194,22 @@ impl Single {
         &mut self,
         cx: &mut Ctx<'_>,
         label: &Label,
-        relation: Relation,
-    ) -> Result<Observed, Box<Forbidden>> {
+        relation: ConformanceRelation,
+    ) -> Result<AllowedLabel, Box<Forbidden>> {
         match label {
             Label::Delay(by) => self.wait_for(cx, by, label),
-            _ if self.belief == Belief::Unspecified => Ok(Observed::Unspecified),
+            _ if self.belief == Belief::Unspecified => Ok(AllowedLabel::Unspecified),
             Label::Quiescence => self.rest(cx, label),
             Label::Input(..) | Label::Output(..) => self.see(cx, label, relation),
         }
     }
 
-    pub(super) fn accepts_in_time(&self, cx: &mut Ctx<'_>, label: &Label, relation: Relation) -> bool {
+    pub(super) fn accepts_in_time(
+        &self,
+        cx: &mut Ctx<'_>,
+        label: &Label,
+        relation: ConformanceRelation,
+    ) -> bool {
         self.taken(cx, label, relation).is_some_and(|taken| taken.next.is_possible(label))
     }
 
@@ -214,7 +219,7 @@ impl Single {
         cx: &mut Ctx<'_>,
         label: &Label,
         given: &Rational,
-        relation: Relation,
+        relation: ConformanceRelation,
     ) -> bool {
         let Some(time) = &mut self.time else { return false };
         if self.belief == Belief::Unspecified {
@@ -251,12 +256,12 @@ impl Single {
         cx: &mut Ctx<'_>,
         by: &Rational,
         label: &Label,
-    ) -> Result<Observed, Box<Forbidden>> {
-        let Some(time) = &mut self.time else { return Ok(Observed::Allowed) };
+    ) -> Result<AllowedLabel, Box<Forbidden>> {
+        let Some(time) = &mut self.time else { return Ok(AllowedLabel::Allowed) };
         let before = time.now.clone();
         time.now = before.add(by);
         if self.belief == Belief::Unspecified {
-            return Ok(Observed::Unspecified);
+            return Ok(AllowedLabel::Unspecified);
         }
         let waited = self.wait(cx, label);
         if let (Err(_), Some(time)) = (&waited, &mut self.time) {
@@ -266,10 +271,10 @@ impl Single {
     }
 
     /// Nothing was seen up to now.
-    fn wait(&mut self, cx: &mut Ctx<'_>, label: &Label) -> Result<Observed, Box<Forbidden>> {
-        let Some(time) = &self.time else { return Ok(Observed::Allowed) };
+    fn wait(&mut self, cx: &mut Ctx<'_>, label: &Label) -> Result<AllowedLabel, Box<Forbidden>> {
+        let Some(time) = &self.time else { return Ok(AllowedLabel::Allowed) };
         if time.now < time.since.latest {
-            return Ok(Observed::Allowed);
+            return Ok(AllowedLabel::Allowed);
         }
         let silent = time.now.sub(&time.tolerance.lag());
         let silent = (silent >= time.since.latest).then_some(silent);
@@ -280,13 +285,13 @@ impl Single {
             return Err(self.nothing_left(cx, label));
         }
         self.belief = next.belief;
-        Ok(Observed::Allowed)
+        Ok(AllowedLabel::Allowed)
     }
 
     /// Silence for good.
-    fn rest(&mut self, cx: &mut Ctx<'_>, label: &Label) -> Result<Observed, Box<Forbidden>> {
-        let Some(time) = &mut self.time else { return Ok(Observed::Allowed) };
-        let next = by_label(cx, &time.entry, label, Relation::Ioco);
+    fn rest(&mut self, cx: &mut Ctx<'_>, label: &Label) -> Result<AllowedLabel, Box<Forbidden>> {
+        let Some(time) = &mut self.time else { return Ok(AllowedLabel::Allowed) };
+        let next = by_label(cx, &time.entry, label, ConformanceRelation::Ioco);
         if next.belief.is_empty() {
             self.pay(&next);
             return Err(self.nothing_left(cx, label));
@@ -301,19 +306,19 @@ impl Single {
         &mut self,
         cx: &mut Ctx<'_>,
         label: &Label,
-        relation: Relation,
-    ) -> Result<Observed, Box<Forbidden>> {
-        let Some(taken) = self.taken(cx, label, relation) else { return Ok(Observed::Unspecified) };
+        relation: ConformanceRelation,
+    ) -> Result<AllowedLabel, Box<Forbidden>> {
+        let Some(taken) = self.taken(cx, label, relation) else { return Ok(AllowedLabel::Unspecified) };
         self.pay(&taken.next);
         if taken.next.is_unspecified(label) {
             self.forget();
-            return Ok(Observed::Unspecified);
+            return Ok(AllowedLabel::Unspecified);
         }
         if taken.next.belief.is_empty() {
             return Err(self.unexpected(cx, label, &taken));
         }
         self.enter(cx, taken);
-        Ok(Observed::Allowed)
+        Ok(AllowedLabel::Allowed)
     }
 
     /// What is allowed now, told as why silence for good is not.
@@ -322,7 +327,7 @@ impl Single {
     }
 
     /// Why a message is forbidden.
-    fn unexpected(&self, cx: &mut Ctx<'_>, label: &Label, taken: &Taken) -> Box<Forbidden> {
+    fn unexpected(&self, cx: &mut Ctx<'_>, label: &Label, taken: &TimedAfter) -> Box<Forbidden> {
         let mut read = self.read(cx);
         let entry = match &self.time {
             Some(time) => {
@@ -347,7 +352,7 @@ impl Single {
     }
 
     /// What the message makes of the belief; `None` where the specification says nothing any more.
-    fn taken(&self, cx: &mut Ctx<'_>, label: &Label, relation: Relation) -> Option<Taken> {
+    fn taken(&self, cx: &mut Ctx<'_>, label: &Label, relation: ConformanceRelation) -> Option<TimedAfter> {
         let time = self.time.as_ref()?;
         if self.belief == Belief::Unspecified {
             return None;
@@ -359,11 +364,11 @@ impl Single {
         let mut next = by_label(cx, &arrived.belief, label, relation);
         next.doubts += arrived.doubts;
         next.lost = next.lost.or(arrived.lost);
-        Some(Taken { before: arrived.belief, next, since, named })
+        Some(TimedAfter { before: arrived.belief, next, since, named })
     }
 
     /// Makes what a message led to the belief.
-    fn enter(&mut self, cx: &mut Ctx<'_>, taken: Taken) {
+    fn enter(&mut self, cx: &mut Ctx<'_>, taken: TimedAfter) {
         self.belief = projected(cx, taken.next.belief, taken.since.at);
         self.close(cx);
         let Some(time) = &mut self.time else { return };
@@ -387,7 +392,12 @@ pub(super) fn is_given(cx: &Ctx<'_>, label: &Label) -> bool {
 }
 
 /// An instant within bounds, not before the last one: a number if it is exact, else a new variable.
-fn instant(cx: &mut Ctx<'_>, time: &Time, earliest: Rational, latest: Rational) -> (Instant, Vec<Term>, u32) {
+fn instant(
+    cx: &mut Ctx<'_>,
+    time: &TimeKnowledge,
+    earliest: Rational,
+    latest: Rational,
+) -> (Instant, Vec<Term>, u32) {
     if time.tolerance.is_exact() {
         let at = cx.pool.value(Value::Real(latest.clone()));
         return (Instant { at, latest }, Vec::new(), time.named);

@@ -5,17 +5,17 @@
 //! way, an internal step, a message held) has a course, or a state of the belief, of its own. A message of an array of
 //! parts comes by the connection of the instance that its first field says.
 
-use ioxide_model::concrete::State;
+use ioxide_model::concrete::ConcreteState;
 use ioxide_model::index::Idx;
 use ioxide_model::label::Label;
 use ioxide_model::number::Int;
 use ioxide_model::sts::{GateId, GateKind, LocId, Sts, Switch, SwitchId};
-use ioxide_model::term::{Node, Substitution, TermPool, VarId};
+use ioxide_model::term::{Substitution, TermNode, TermPool, VarId};
 use ioxide_model::value::Value;
-use ioxide_smt::solver::Decision;
+use ioxide_smt::solver::SolverDecision;
 
 use super::Belief;
-use super::course::Course;
+use super::course::EventCourse;
 use crate::cx::Ctx;
 use crate::quiescence::can_react_in;
 use crate::state::SymState;
@@ -47,7 +47,7 @@ impl MessageRoute {
 
 /// The connections of a system, by message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wiring {
+pub struct ConnectionWiring {
     /// How many there are.
     connections: u32,
     /// The connections of every gate.
@@ -56,7 +56,7 @@ pub struct Wiring {
     of_switch: Vec<Option<u32>>,
 }
 
-impl Wiring {
+impl ConnectionWiring {
     /// The connections that `of` gives the gates of `sts`.
     pub fn new(pool: &TermPool, sts: &Sts, connections: u32, of: impl Fn(GateId) -> MessageRoute) -> Self {
         let of: Vec<MessageRoute> = sts.gates.iter_enumerated().map(|(gate, _)| of(gate)).collect();
@@ -94,7 +94,7 @@ impl Wiring {
     }
 
     /// Whether another connection than `connection` may owe a message that was sent already, after `course`.
-    pub(super) fn owes(&self, cx: &mut Ctx<'_>, course: &Course, connection: u32) -> bool {
+    pub(super) fn owes(&self, cx: &mut Ctx<'_>, course: &EventCourse, connection: u32) -> bool {
         if let Some(entry) = course.single.entry() {
             return self.owes_in_time(cx, entry, course, connection);
         }
@@ -111,7 +111,7 @@ impl Wiring {
 
     /// The same in time, from the states just after the last message: whenever that was, what no value of a variable
     /// rules out may have been sent, and an internal step may have led to anything.
-    fn owes_in_time(&self, cx: &mut Ctx<'_>, entry: &Belief, course: &Course, connection: u32) -> bool {
+    fn owes_in_time(&self, cx: &mut Ctx<'_>, entry: &Belief, course: &EventCourse, connection: u32) -> bool {
         let states: Vec<SymState> = match entry {
             Belief::Unspecified => return true,
             Belief::Concrete(states) => states.iter().filter_map(|state| SymState::at(cx, state)).collect(),
@@ -120,7 +120,13 @@ impl Wiring {
         states.iter().any(|state| self.owes_some_time(cx, state, course, connection))
     }
 
-    fn owes_some_time(&self, cx: &mut Ctx<'_>, state: &SymState, course: &Course, connection: u32) -> bool {
+    fn owes_some_time(
+        &self,
+        cx: &mut Ctx<'_>,
+        state: &SymState,
+        course: &EventCourse,
+        connection: u32,
+    ) -> bool {
         let sts = cx.sts;
         let is_clock = |var: VarId| sts.clocks.iter().any(|clock| clock.var == var);
         let known: Substitution = state.store.iter(sts).filter(|(var, _)| !is_clock(*var)).collect();
@@ -136,7 +142,7 @@ impl Wiring {
     }
 
     /// Whether the messages of a switch come by another connection than `connection`, on which none is held.
-    fn is_elsewhere(&self, switch: SwitchId, course: &Course, connection: u32) -> bool {
+    fn is_elsewhere(&self, switch: SwitchId, course: &EventCourse, connection: u32) -> bool {
         self.connection_of(switch).is_none_or(|other| other != connection && !course.holds_on(other))
     }
 
@@ -144,15 +150,15 @@ impl Wiring {
         &self,
         cx: &mut Ctx<'_>,
         loc: LocId,
-        state: Option<&State>,
-        course: &Course,
+        state: Option<&ConcreteState>,
+        course: &EventCourse,
         connection: u32,
     ) -> bool {
         let sts = cx.sts;
         sts.switches_from(loc).any(|(id, switch)| {
             is_seen(sts.kind_of(switch))
                 && self.is_elsewhere(id, course, connection)
-                && state.is_none_or(|state| can_react_in(cx, switch, state) != Decision::Unsat)
+                && state.is_none_or(|state| can_react_in(cx, switch, state) != SolverDecision::Unsat)
         })
     }
 }
@@ -165,11 +171,11 @@ fn is_seen(kind: GateKind) -> bool {
 /// The value that the guard of `switch` says `field` has.
 fn pinned(pool: &TermPool, switch: &Switch, field: VarId) -> Option<i64> {
     let value = |a, b| match (pool.node(a), pool.node(b)) {
-        (Node::Var(var), Node::Value(value)) if *var == field => value.as_int().and_then(Int::to_i64),
+        (TermNode::Var(var), TermNode::Value(value)) if *var == field => value.as_int().and_then(Int::to_i64),
         _ => None,
     };
     pool.conjuncts(switch.guard).into_iter().find_map(|fact| match *pool.node(fact) {
-        Node::Eq(a, b) => value(a, b).or_else(|| value(b, a)),
+        TermNode::Eq(a, b) => value(a, b).or_else(|| value(b, a)),
         _ => None,
     })
 }

@@ -4,7 +4,7 @@ use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::number::Rational;
 use ioxide_model::sts::Switch;
-use ioxide_model::term::{Node, Term};
+use ioxide_model::term::{Term, TermNode};
 
 use super::Findings;
 use crate::cx::Ctx;
@@ -55,7 +55,8 @@ fn divisors_of(cx: &Ctx<'_>, switch: &Switch) -> Vec<Term> {
         std::iter::once(switch.guard).chain(switch.update.iter().map(|(_, term)| *term)).collect();
     let mut found = Vec::new();
     for sub in cx.pool.subterms(&roots, |_| true) {
-        if let Node::Div(_, divisor) | Node::Rem(_, divisor) | Node::RealDiv(_, divisor) = *cx.pool.node(sub)
+        if let TermNode::Div(_, divisor) | TermNode::Rem(_, divisor) | TermNode::RealDiv(_, divisor) =
+            *cx.pool.node(sub)
             && !cx.pool.is_ground(divisor)
             && !found.contains(&divisor)
         {

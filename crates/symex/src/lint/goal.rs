@@ -11,7 +11,7 @@ use ioxide_model::term::{Term, VarId};
 use super::Findings;
 use crate::cx::Ctx;
 use crate::explore::Exploration;
-use crate::graph::NodeId;
+use crate::graph::ExploredId;
 
 /// The variables that `always` and `sometimes` speak of: they matter wherever they stand.
 pub(super) fn mentioned(cx: &Ctx<'_>) -> Vec<VarId> {
@@ -56,7 +56,7 @@ fn reached(
     exploration: &Exploration,
     condition: Term,
     findings: &mut Findings,
-) -> Option<NodeId> {
+) -> Option<ExploredId> {
     for (node, state) in exploration.graph.nodes.iter_enumerated() {
         let here = cx.pool.substitute(condition, &state.store.substitution(cx.sts));
         let mut facts = state.path.facts().to_vec();
@@ -68,7 +68,7 @@ fn reached(
     None
 }
 
-fn violated(cx: &Ctx<'_>, exploration: &Exploration, goal: &Goal, node: NodeId) -> Diagnostic {
+fn violated(cx: &Ctx<'_>, exploration: &Exploration, goal: &Goal, node: ExploredId) -> Diagnostic {
     let way: Vec<String> =
         exploration.graph.path_to(node).iter().map(|id| cx.sts.switches[*id].label.to_string()).collect();
     let location = &cx.sts.locations[exploration.graph.nodes[node].loc].name;

@@ -9,7 +9,7 @@ use ioxide_model::sts::{GateId, GateKind, LocId, Sts, Switch, SwitchId};
 use super::Findings;
 use crate::cx::Ctx;
 use crate::explore::Exploration;
-use crate::graph::NodeId;
+use crate::graph::ExploredId;
 
 /// Switches of one location and gate that overlap in a reachable state and differ in effect.
 pub(super) fn overlaps(cx: &mut Ctx<'_>, exploration: &Exploration, findings: &mut Findings) {
@@ -53,7 +53,7 @@ fn shared_state(
     a: SwitchId,
     b: SwitchId,
     findings: &mut Findings,
-) -> Option<NodeId> {
+) -> Option<ExploredId> {
     let sts = cx.sts;
     let both = cx.pool.and([sts.switches[a].guard, sts.switches[b].guard]);
     if sts.kind_of(&sts.switches[a]) == GateKind::Internal || !findings.shown(cx, &[both]) {
@@ -76,7 +76,7 @@ fn report(
     cx: &Ctx<'_>,
     exploration: &Exploration,
     (first, second): (&Switch, &Switch),
-    node: NodeId,
+    node: ExploredId,
     findings: &mut Findings,
 ) {
     let gate = &cx.sts.gates[first.gate];

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::sts::{GateKind, Sts, SwitchId};
-use ioxide_smt::solver::Decision;
+use ioxide_smt::solver::SolverDecision;
 
 use super::Findings;
 use crate::cx::Ctx;
@@ -17,10 +17,10 @@ pub(super) fn unsatisfiable_guards(cx: &mut Ctx<'_>, findings: &mut Findings) {
     let sts = cx.sts;
     for (_, switch) in sts.switches.iter_enumerated() {
         match cx.decide(&[switch.guard]) {
-            Decision::Sat => (),
-            Decision::Unknown(why) if cx.halted().is_none() => findings.leave_open(why),
-            Decision::Unknown(_) => (),
-            Decision::Unsat => {
+            SolverDecision::Sat => (),
+            SolverDecision::Unknown(why) if cx.halted().is_none() => findings.leave_open(why),
+            SolverDecision::Unknown(_) => (),
+            SolverDecision::Unsat => {
                 let text = format!("`{}` can never be taken: its guard contradicts itself", switch.label);
                 let finding = Diagnostic::new(Code::UnsatisfiableGuard, switch.span, text);
                 findings.push(finding.note(format!("the guard is {}", cx.pool.show(switch.guard))));

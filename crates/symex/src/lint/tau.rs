@@ -9,12 +9,12 @@ use ioxide_model::sts::{GateKind, SwitchId};
 use super::Findings;
 use crate::cx::Ctx;
 use crate::explore::Exploration;
-use crate::graph::{Edge, NodeId};
+use crate::graph::{ExploredEdge, ExploredId};
 
 /// Cycles of internal steps in the explored graph.
 pub(super) fn loops(cx: &mut Ctx<'_>, exploration: &Exploration, findings: &mut Findings) {
     let sts = cx.sts;
-    let mut internal: BTreeMap<NodeId, Vec<Edge>> = BTreeMap::new();
+    let mut internal: BTreeMap<ExploredId, Vec<ExploredEdge>> = BTreeMap::new();
     for &edge in &exploration.graph.edges {
         if sts.kind_of(&sts.switches[edge.switch]) == GateKind::Internal {
             internal.entry(edge.from).or_default().push(edge);
@@ -34,14 +34,14 @@ pub(super) fn loops(cx: &mut Ctx<'_>, exploration: &Exploration, findings: &mut 
 }
 
 /// The switches on some cycle, if there is one; depth-first with an explicit stack.
-fn cycle(edges: &BTreeMap<NodeId, Vec<Edge>>) -> Option<Vec<SwitchId>> {
-    let mut done: BTreeMap<NodeId, bool> = BTreeMap::new();
+fn cycle(edges: &BTreeMap<ExploredId, Vec<ExploredEdge>>) -> Option<Vec<SwitchId>> {
+    let mut done: BTreeMap<ExploredId, bool> = BTreeMap::new();
     for &start in edges.keys() {
         if done.contains_key(&start) {
             continue;
         }
         done.insert(start, false);
-        let mut trail: Vec<(NodeId, usize, Option<SwitchId>)> = vec![(start, 0, None)];
+        let mut trail: Vec<(ExploredId, usize, Option<SwitchId>)> = vec![(start, 0, None)];
         while let Some(&mut (node, ref mut next, _)) = trail.last_mut() {
             let Some(&edge) = edges.get(&node).and_then(|list| list.get(*next)) else {
                 done.insert(node, true);
@@ -63,7 +63,7 @@ fn cycle(edges: &BTreeMap<NodeId, Vec<Edge>>) -> Option<Vec<SwitchId>> {
 }
 
 /// The switches from the state `last` leads back to, round to `last` itself.
-fn closing(trail: &[(NodeId, usize, Option<SwitchId>)], last: Edge) -> Vec<SwitchId> {
+fn closing(trail: &[(ExploredId, usize, Option<SwitchId>)], last: ExploredEdge) -> Vec<SwitchId> {
     let start = trail.iter().position(|(node, ..)| *node == last.to).unwrap_or(0);
     let mut switches: Vec<SwitchId> = trail[start + 1..].iter().filter_map(|entry| entry.2).collect();
     switches.push(last.switch);

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use ioxide_model::concrete::{State, initial_state, is_enabled, successor};
+use ioxide_model::concrete::{ConcreteState, initial_state, is_enabled, successor};
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateId, GateKind, Model, Sts, SwitchId};
 use ioxide_model::term::{TermPool, VarId};
@@ -14,9 +14,9 @@ use ioxide_model::value::Value;
 pub(super) struct Explicit {
     pool: TermPool,
     sts: Sts,
-    start: State,
+    start: ConcreteState,
     /// Every reachable state.
-    pub states: BTreeSet<State>,
+    pub states: BTreeSet<ConcreteState>,
     /// Every switch that can be taken.
     pub taken: BTreeSet<SwitchId>,
     /// Every label there is, quiescence included.
@@ -29,7 +29,7 @@ impl Explicit {
         Self::explore_from(model, start)
     }
 
-    pub fn explore_from(model: &Model, start: State) -> Self {
+    pub fn explore_from(model: &Model, start: ConcreteState) -> Self {
         let (pool, sts) = (model.pool.clone(), model.sts.clone());
         let labels = all_labels(&pool, &sts);
         let mut world = Self {
@@ -53,7 +53,7 @@ impl Explicit {
     }
 
     /// Every step from `state`, whatever the values.
-    fn steps(&self, state: &State) -> Vec<(SwitchId, State)> {
+    fn steps(&self, state: &ConcreteState) -> Vec<(SwitchId, ConcreteState)> {
         let mut found = Vec::new();
         for (id, switch) in self.sts.switches_from(state.loc) {
             for values in messages(&self.pool, &self.sts, switch.gate) {
@@ -67,21 +67,21 @@ impl Explicit {
         found
     }
 
-    pub fn enabled(&self, state: &State) -> BTreeSet<SwitchId> {
+    pub fn enabled(&self, state: &ConcreteState) -> BTreeSet<SwitchId> {
         self.steps(state).into_iter().map(|(id, _)| id).collect()
     }
 
-    pub fn is_quiescent(&self, state: &State) -> bool {
+    pub fn is_quiescent(&self, state: &ConcreteState) -> bool {
         let kind = |id: &SwitchId| self.sts.kind_of(&self.sts.switches[*id]);
         !self.enabled(state).iter().any(|id| matches!(kind(id), GateKind::Output | GateKind::Internal))
     }
 
-    pub fn initial_belief(&self) -> BTreeSet<State> {
+    pub fn initial_belief(&self) -> BTreeSet<ConcreteState> {
         self.closed([self.start.clone()].into())
     }
 
     /// The belief after `label`, closed under internal steps.
-    pub fn after(&self, belief: &BTreeSet<State>, label: &Label) -> BTreeSet<State> {
+    pub fn after(&self, belief: &BTreeSet<ConcreteState>, label: &Label) -> BTreeSet<ConcreteState> {
         let mut next = BTreeSet::new();
         for state in belief {
             match label {
@@ -104,10 +104,10 @@ impl Explicit {
         self.closed(next)
     }
 
-    fn closed(&self, mut belief: BTreeSet<State>) -> BTreeSet<State> {
+    fn closed(&self, mut belief: BTreeSet<ConcreteState>) -> BTreeSet<ConcreteState> {
         loop {
             let internal = |id: &SwitchId| self.sts.kind_of(&self.sts.switches[*id]) == GateKind::Internal;
-            let more: Vec<State> = belief
+            let more: Vec<ConcreteState> = belief
                 .iter()
                 .flat_map(|state| self.steps(state))
                 .filter(|(id, _)| internal(id))
@@ -140,11 +140,11 @@ pub(super) fn valuations(vars: &[VarId], domains: &[Vec<Value>]) -> Vec<Valuatio
 }
 
 /// Every state at the initial location.
-pub(super) fn all_starts(model: &Model) -> Vec<State> {
+pub(super) fn all_starts(model: &Model) -> Vec<ConcreteState> {
     let vars: Vec<VarId> = model.sts.vars.iter().map(|var| var.var).collect();
     let domain = |var: &VarId| model.pool.finite_domain(model.pool.var_info(*var).sort).expect("finite");
     let domains: Vec<_> = vars.iter().map(domain).collect();
-    let state = |values| State { loc: model.sts.initial, values };
+    let state = |values| ConcreteState { loc: model.sts.initial, values };
     valuations(&vars, &domains).into_iter().map(state).collect()
 }
 

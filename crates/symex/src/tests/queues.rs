@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use ioxide_model::concrete::State;
+use ioxide_model::concrete::ConcreteState;
 use ioxide_model::label::Label;
 
 use super::explicit::Explicit;
@@ -20,7 +20,7 @@ enum Event {
 #[derive(Clone, PartialEq)]
 struct World {
     /// `None` after an input nobody mentions.
-    belief: Option<BTreeSet<State>>,
+    belief: Option<BTreeSet<ConcreteState>>,
     pending: Vec<(u32, Label)>,
 }
 

@@ -6,17 +6,17 @@
 use std::fmt::Write;
 use std::ops::ControlFlow;
 
-use ioxide_smt::stack::{Config, stack};
-use ioxide_symex::{Ctx, Exploration, ExploreConfig, IgnoreDead, Limits, Symmetry, explore};
+use ioxide_smt::stack::{SolverConfig, stack};
+use ioxide_symex::{Ctx, Exploration, ExploreConfig, ExploreLimits, IgnoreDead, Symmetry, explore};
 
 use crate::generator::{Dice, INPUTS, OUTPUTS, loaded, random_part};
 
 fn explored(text: &str, ignore_dead: IgnoreDead, is_symmetric: bool) -> (Exploration, Symmetry) {
     let mut model = loaded(text);
-    let mut solver = stack(&Config::default());
+    let mut solver = stack(&SolverConfig::default());
     let mut cx = Ctx::new(&mut model, &mut solver);
     let symmetry = if is_symmetric { Symmetry::of(cx.pool, cx.sts, &[]) } else { Symmetry::default() };
-    let limits = Limits { max_states: 400, max_depth: u32::MAX };
+    let limits = ExploreLimits { max_states: 400, max_depth: u32::MAX };
     let config =
         ExploreConfig { ignore_dead, limits, symmetry: symmetry.clone(), ..ExploreConfig::default() };
     (explore(&mut cx, &config, &mut |_| ControlFlow::Continue(())), symmetry)

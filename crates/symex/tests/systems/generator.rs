@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use ioxide_lang::{Options, load};
+use ioxide_lang::{LoadOptions, load};
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
 
@@ -62,6 +62,6 @@ pub fn random_part(dice: &mut Dice, name: &str) -> String {
 pub fn loaded(text: &str) -> Model {
     let mut sources = Sources::new();
     let file = sources.add("m.iox", text);
-    let loaded = load(&sources, file, &Options::default());
+    let loaded = load(&sources, file, &LoadOptions::default());
     loaded.model.unwrap_or_else(|| panic!("{text}\n{:?}", loaded.diagnostics))
 }

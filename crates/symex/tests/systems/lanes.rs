@@ -11,8 +11,8 @@ use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
 use ioxide_model::sts::{GateId, Model};
 use ioxide_model::value::Value;
-use ioxide_smt::stack::{Config, stack};
-use ioxide_symex::{After, Arrival, Crossing, Ctx, MessageRoute, Tolerance, Wiring};
+use ioxide_smt::stack::{SolverConfig, stack};
+use ioxide_symex::{Arrival, ConnectionWiring, Crossing, Ctx, MessageRoute, Monitor, Tolerance};
 
 use crate::generator::{Dice, loaded};
 use crate::timed::{GRID, Product, Vector, random_plan, seconds};
@@ -82,19 +82,19 @@ fn connection(name: &str) -> u32 {
     u32::from(name.starts_with("p1"))
 }
 
-fn wiring(model: &Model) -> Wiring {
+fn wiring(model: &Model) -> ConnectionWiring {
     let route = |gate: GateId| MessageRoute::One(connection(&model.sts.gates[gate].name));
-    Wiring::new(&model.pool, &model.sts, 2, route)
+    ConnectionWiring::new(&model.pool, &model.sts, 2, route)
 }
 
 /// Whether the monitor finds something to blame, and how many messages were judged.
 fn is_blamed(model: &Model, noted: &[Noted]) -> (bool, usize) {
     let mut composed = model.clone();
     let wiring = wiring(model);
-    let mut solver = stack(&Config::default());
+    let mut solver = stack(&SolverConfig::default());
     let mut cx = Ctx::new(&mut composed, &mut solver);
     let tolerance = Tolerance { latency: seconds(LATENCY), ..Tolerance::default() };
-    let mut after = After::with_tolerance(&mut cx, tolerance).wired(Some(wiring.into()));
+    let mut after = Monitor::with_tolerance(&mut cx, tolerance).wired(Some(wiring.into()));
     let mut now = 0;
     for (judged, Noted { at, name, v, is_input }) in noted.iter().enumerate() {
         let gate = model.sts.gate_named(name).expect("declared");

@@ -6,12 +6,12 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use ioxide_model::concrete::{self, State};
+use ioxide_model::concrete::{self, ConcreteState};
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, Model};
 use ioxide_model::value::Value;
-use ioxide_smt::stack::{Config, stack};
-use ioxide_symex::{After, Belief, Ctx};
+use ioxide_smt::stack::{SolverConfig, stack};
+use ioxide_symex::{Belief, Ctx, Monitor};
 
 use crate::generator::{Dice, INPUTS, OUTPUTS, loaded, random_part};
 
@@ -131,7 +131,7 @@ impl Plan {
 }
 
 /// A state of the product: of each part, and what is in the queues.
-type Vector = (Vec<State>, Vec<Vec<i64>>);
+type Vector = (Vec<ConcreteState>, Vec<Vec<i64>>);
 
 /// What is seen: the name of the message and its value, or nothing.
 type Seen = Option<(String, i64)>;
@@ -149,7 +149,7 @@ impl Product {
     }
 
     /// The states of a part after one of its messages.
-    fn moves(&self, state: &Vector, part: usize, message: &str, v: i64) -> Vec<State> {
+    fn moves(&self, state: &Vector, part: usize, message: &str, v: i64) -> Vec<ConcreteState> {
         let Model { pool, sts } = &self.parts[part];
         let gate = sts.gate_named(message).expect("declared");
         let label = Label::message(sts, gate, vec![Value::int(v)]).expect("a message");
@@ -300,7 +300,7 @@ impl Product {
 }
 
 /// A state of the composed model by the names of its variables.
-fn shown(product: &Product, model: &Model, state: &State) -> String {
+fn shown(product: &Product, model: &Model, state: &ConcreteState) -> String {
     let value = |name: &str| {
         let var = model.sts.vars.iter().find(|var| &*model.pool.var_info(var.var).name == name)?;
         state.values.get(var.var)
@@ -329,7 +329,7 @@ fn shown(product: &Product, model: &Model, state: &State) -> String {
     text
 }
 
-fn believed(product: &Product, model: &Model, after: &After) -> BTreeSet<String> {
+fn believed(product: &Product, model: &Model, after: &Monitor) -> BTreeSet<String> {
     match after.belief() {
         Belief::Concrete(states) => states.iter().map(|state| shown(product, model, state)).collect(),
         other => panic!("values are known: {other:?}"),
@@ -341,9 +341,9 @@ fn walk(product: &Product, model: &Model, dice: &mut Dice, text: &str) -> usize 
     let mut composed = model.clone();
     let names: Vec<(String, GateKind)> =
         model.sts.gates.iter().skip(1).map(|gate| (gate.name.to_string(), gate.kind)).collect();
-    let mut solver = stack(&Config::default());
+    let mut solver = stack(&SolverConfig::default());
     let mut cx = Ctx::new(&mut composed, &mut solver);
-    let mut after = After::new(&mut cx);
+    let mut after = Monitor::new(&mut cx);
     let mut states = product.closure([product.initial()].into());
     for step in 0..12 {
         let expected: BTreeSet<String> = states.iter().map(|state| product.show(state)).collect();

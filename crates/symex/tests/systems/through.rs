@@ -5,12 +5,12 @@
 //! line now and then is.
 
 use ioxide_lang::{channel, through};
-use ioxide_model::concrete::{self, State};
+use ioxide_model::concrete::{self, ConcreteState};
 use ioxide_model::label::Label;
 use ioxide_model::sts::Model;
 use ioxide_model::value::Value;
-use ioxide_smt::stack::{Config, stack};
-use ioxide_symex::{After, Ctx};
+use ioxide_smt::stack::{SolverConfig, stack};
+use ioxide_symex::{Ctx, Monitor};
 
 use crate::generator::{Dice, INPUTS, OUTPUTS, loaded, random_part};
 
@@ -67,14 +67,14 @@ impl Rules {
 /// A system behind two queues.
 struct Behind<'m> {
     model: &'m Model,
-    state: State,
+    state: ConcreteState,
     to: Vec<Packet>,
     from: Vec<Packet>,
 }
 
 impl Behind<'_> {
     /// The states after a message, if the system takes it.
-    fn after(&self, (name, v): Packet) -> Vec<State> {
+    fn after(&self, (name, v): Packet) -> Vec<ConcreteState> {
         let Model { pool, sts } = self.model;
         let gate = sts.gate_named(name).expect("declared");
         let label = Label::message(sts, gate, vec![Value::int(v)]).expect("a message");
@@ -83,7 +83,7 @@ impl Behind<'_> {
     }
 
     /// Everything the system can do of its own: outputs with the states after them, internal steps.
-    fn own(&self) -> Vec<(Option<Packet>, State)> {
+    fn own(&self) -> Vec<(Option<Packet>, ConcreteState)> {
         let Model { pool, sts } = self.model;
         let silent = concrete::internal_successors(pool, sts, &self.state).expect("evaluates");
         let mut all: Vec<_> = silent.into_iter().map(|successor| (None, successor.state)).collect();
@@ -126,9 +126,9 @@ fn label(model: &Model, (name, v): Packet) -> Label {
 fn passes(system: &Model, seen: &Model, rules: Rules, dice: &mut Dice) -> bool {
     let mut seen = seen.clone();
     let copy = seen.clone();
-    let mut solver = stack(&Config::default());
+    let mut solver = stack(&SolverConfig::default());
     let mut cx = Ctx::new(&mut seen, &mut solver);
-    let mut after = After::new(&mut cx);
+    let mut after = Monitor::new(&mut cx);
     let state = concrete::initial_state(&system.pool, &system.sts).expect("known");
     let mut behind = Behind { model: system, state, to: Vec::new(), from: Vec::new() };
     for _ in 0..30 {

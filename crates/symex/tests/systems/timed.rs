@@ -9,13 +9,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::ops::Range;
 
-use ioxide_model::concrete::{self, State};
+use ioxide_model::concrete::{self, ConcreteState};
 use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
 use ioxide_model::sts::{GateKind, Model};
 use ioxide_model::value::Value;
-use ioxide_smt::stack::{Config, stack};
-use ioxide_symex::{After, Ctx, Observed};
+use ioxide_smt::stack::{SolverConfig, stack};
+use ioxide_symex::{AllowedLabel, Ctx, Monitor};
 
 use crate::generator::{Dice, INPUTS, OUTPUTS, loaded};
 
@@ -159,7 +159,7 @@ impl Plan {
 /// A state of the product: of each part, and what is under way with how long it is.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Vector {
-    parts: Vec<State>,
+    parts: Vec<ConcreteState>,
     under_way: Vec<(i64, i64)>,
 }
 
@@ -177,14 +177,15 @@ impl Product {
     }
 
     pub fn later(&self, state: &Vector, steps: i64) -> Vector {
-        let delayed = |(model, part): (&Model, &State)| concrete::delayed(&model.sts, part, &seconds(steps));
+        let delayed =
+            |(model, part): (&Model, &ConcreteState)| concrete::delayed(&model.sts, part, &seconds(steps));
         Vector {
             parts: self.parts.iter().zip(&state.parts).map(delayed).collect(),
             under_way: state.under_way.iter().map(|&(v, age)| (v, age + steps)).collect(),
         }
     }
 
-    fn moved(&self, state: &Vector, (part, message): (usize, &str), v: i64) -> Vec<State> {
+    fn moved(&self, state: &Vector, (part, message): (usize, &str), v: i64) -> Vec<ConcreteState> {
         let Model { pool, sts } = &self.parts[part];
         let gate = sts.gate_named(message).expect("declared");
         let label = Label::message(sts, gate, vec![Value::int(v)]).expect("a message");
@@ -192,7 +193,7 @@ impl Product {
         found.into_iter().map(|successor| successor.state).collect()
     }
 
-    fn with(&self, state: &Vector, part: usize, moved: State) -> Vector {
+    fn with(&self, state: &Vector, part: usize, moved: ConcreteState) -> Vector {
         let mut next = state.clone();
         next.parts[part] = moved;
         next
@@ -298,7 +299,7 @@ impl Product {
 
     /// A state without its clocks.
     fn shape(&self, state: &Vector) -> String {
-        let part = |(model, part): (&Model, &State)| {
+        let part = |(model, part): (&Model, &ConcreteState)| {
             let values: Vec<_> = model.sts.vars.iter().map(|var| part.values.get(var.var)).collect();
             format!("{:?}{values:?}", part.loc)
         };
@@ -347,9 +348,9 @@ struct Walked {
 /// Walks along one trace; counts how many labels were judged.
 fn walk(product: &Product, model: &Model, dice: &mut Dice, text: &str, walked: &mut Walked) {
     let mut composed = model.clone();
-    let mut solver = stack(&Config::default());
+    let mut solver = stack(&SolverConfig::default());
     let mut cx = Ctx::new(&mut composed, &mut solver);
-    let mut after = After::new(&mut cx);
+    let mut after = Monitor::new(&mut cx);
     let (mut entry, mut waited): (BTreeSet<Vector>, i64) = ([product.initial()].into(), 0);
     let mut told = Vec::new();
     for _ in 0..8 {
@@ -362,7 +363,7 @@ fn walk(product: &Product, model: &Model, dice: &mut Dice, text: &str, walked: &
             }
             let is_allowed = !product.elapsed(&entry, waited, true).is_empty();
             match after.observe(&mut cx, &Label::Delay(seconds(GRID))) {
-                Ok(Observed::Allowed) => assert!(is_allowed, "allowed: {told:?} in\n{text}"),
+                Ok(AllowedLabel::Allowed) => assert!(is_allowed, "allowed: {told:?} in\n{text}"),
                 Ok(_) => {
                     walked.unknown += 1;
                     return;
@@ -395,8 +396,8 @@ fn walk(product: &Product, model: &Model, dice: &mut Dice, text: &str, walked: &
         let label = Label::message(&model.sts, gate, vec![Value::int(v)]).expect("visible");
         let next = product.after(&states, &(name, v));
         match after.observe(&mut cx, &label) {
-            Ok(Observed::Allowed) => assert!(!next.is_empty(), "allowed: {told:?} in\n{text}"),
-            Ok(Observed::Unspecified) if is_input => {
+            Ok(AllowedLabel::Allowed) => assert!(!next.is_empty(), "allowed: {told:?} in\n{text}"),
+            Ok(AllowedLabel::Unspecified) if is_input => {
                 assert!(next.is_empty(), "not specified: {told:?} in\n{text}");
                 walked.labels += 1;
                 return;

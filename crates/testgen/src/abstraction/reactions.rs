@@ -1,57 +1,61 @@
-//! What a state can say until it is quiescent (002 Def. 15): every sequence of outputs with
+//! What a state can say until it is quiescent ([FTW05] Def. 15): every sequence of outputs with
 //! the quiescent state it ends in.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use ioxide_model::concrete::{self, State};
+use ioxide_model::concrete::{self, ConcreteState};
 use ioxide_model::label::Label;
 use ioxide_model::sts::GateKind;
 use ioxide_symex::{Ctx, offers};
 
 use super::values::values;
-use super::{Limits, NotFinite};
+use super::{FlattenLimits, NotFinite};
 
 /// Outputs in order, and the quiescent state after them.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Answer {
+pub(super) struct QuiescentReply {
     pub(super) said: Vec<Label>,
-    pub(super) state: State,
+    pub(super) state: ConcreteState,
 }
 
 /// One output or internal step.
 struct Reaction {
     label: Option<Label>,
-    state: State,
+    state: ConcreteState,
 }
 
 /// The answers of states, each computed once.
-pub(super) struct Answers<'l> {
-    limits: &'l Limits,
-    known: BTreeMap<State, Rc<[Answer]>>,
+pub(super) struct StateReplies<'l> {
+    limits: &'l FlattenLimits,
+    known: BTreeMap<ConcreteState, Rc<[QuiescentReply]>>,
 }
 
 /// The states between an input and now, with the number of outputs before each.
-type Way = Vec<(State, usize)>;
+type ReactionStates = Vec<(ConcreteState, usize)>;
 
-impl<'l> Answers<'l> {
-    pub(super) fn new(limits: &'l Limits) -> Self {
+impl<'l> StateReplies<'l> {
+    pub(super) fn new(limits: &'l FlattenLimits) -> Self {
         Self { limits, known: BTreeMap::new() }
     }
 
     /// Every answer of `state`, sorted; a quiescent state says nothing and stays.
-    pub(super) fn of(&mut self, cx: &mut Ctx<'_>, state: &State) -> Result<Rc<[Answer]>, NotFinite> {
-        self.along(cx, state, &mut Way::new(), 0)
+    pub(super) fn of(
+        &mut self,
+        cx: &mut Ctx<'_>,
+        state: &ConcreteState,
+    ) -> Result<Rc<[QuiescentReply]>, NotFinite> {
+        self.along(cx, state, &mut ReactionStates::new(), 0)
     }
 
     /// As [`of`](Self::of), `said` outputs after the first state of `way`.
     fn along(
         &mut self,
         cx: &mut Ctx<'_>,
-        state: &State,
-        way: &mut Way,
+        state: &ConcreteState,
+        way: &mut ReactionStates,
         said: usize,
-    ) -> Result<Rc<[Answer]>, NotFinite> {
+    ) -> Result<Rc<[QuiescentReply]>, NotFinite> {
         if let Some(known) = self.known.get(state) {
             return Ok(Rc::clone(known));
         }
@@ -60,11 +64,11 @@ impl<'l> Answers<'l> {
         let mut answers = BTreeSet::new();
         let reactions = self.reactions(cx, state)?;
         if reactions.is_empty() {
-            answers.insert(Answer { said: Vec::new(), state: state.clone() });
+            answers.insert(QuiescentReply { said: Vec::new(), state: state.clone() });
         }
         for Reaction { label, state } in reactions {
             let rest = self.along(cx, &state, way, said + usize::from(label.is_some()))?;
-            let whole = |answer: &Answer| Answer {
+            let whole = |answer: &QuiescentReply| QuiescentReply {
                 said: label.iter().chain(&answer.said).cloned().collect(),
                 state: answer.state.clone(),
             };
@@ -75,12 +79,18 @@ impl<'l> Answers<'l> {
             }
         }
         way.pop();
-        let answers: Rc<[Answer]> = answers.into_iter().collect();
+        let answers: Rc<[QuiescentReply]> = answers.into_iter().collect();
         self.known.insert(state.clone(), Rc::clone(&answers));
         Ok(answers)
     }
 
-    fn refuse_endless(&self, cx: &Ctx<'_>, state: &State, way: &Way, said: usize) -> Result<(), NotFinite> {
+    fn refuse_endless(
+        &self,
+        cx: &Ctx<'_>,
+        state: &ConcreteState,
+        way: &ReactionStates,
+        said: usize,
+    ) -> Result<(), NotFinite> {
         let location = || location(cx, state);
         match way.iter().find(|(before, _)| before == state) {
             Some(&(_, then)) if then < said => Err(NotFinite::EndlessOutputs { location: location() }),
@@ -93,7 +103,7 @@ impl<'l> Answers<'l> {
     }
 
     /// Every output and internal step of `state`.
-    fn reactions(&self, cx: &mut Ctx<'_>, state: &State) -> Result<Vec<Reaction>, NotFinite> {
+    fn reactions(&self, cx: &mut Ctx<'_>, state: &ConcreteState) -> Result<Vec<Reaction>, NotFinite> {
         let sts = cx.sts;
         let mut found = Vec::new();
         for offer in offers(cx, state, |kind| matches!(kind, GateKind::Output | GateKind::Internal)) {
@@ -108,6 +118,6 @@ impl<'l> Answers<'l> {
     }
 }
 
-fn location(cx: &Ctx<'_>, state: &State) -> String {
+fn location(cx: &Ctx<'_>, state: &ConcreteState) -> String {
     cx.sts.locations[state.loc].name.to_string()
 }

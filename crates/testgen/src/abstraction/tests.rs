@@ -6,11 +6,11 @@ use ioxide_fsm::mealy::Mealy;
 use ioxide_fsm::nfsm::{Nfsm, Observable};
 use ioxide_fsm::product::{aligned, reduction_witness};
 use ioxide_fsm::read;
-use ioxide_lang::{Options, load};
+use ioxide_lang::{LoadOptions, load};
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
-use ioxide_smt::brute::Brute;
-use ioxide_symex::{After, Quiescence, is_quiescent};
+use ioxide_smt::brute::BruteSolver;
+use ioxide_symex::{Monitor, Quiescence, is_quiescent};
 use proptest::prelude::*;
 
 use super::*;
@@ -18,17 +18,17 @@ use super::*;
 fn loaded(name: &str, text: &str) -> Model {
     let mut sources = Sources::default();
     let file = sources.add(name, text);
-    let loaded = load(&sources, file, &Options::default());
+    let loaded = load(&sources, file, &LoadOptions::default());
     loaded.model.unwrap_or_else(|| panic!("{:#?}\n{text}", loaded.diagnostics))
 }
 
-fn flat(text: &str) -> Result<Flat, NotFinite> {
-    let mut solver = Brute::new();
-    flatten(&mut Ctx::new(&mut loaded("test.iox", text), &mut solver), &Limits::default())
+fn flat(text: &str) -> Result<FlatModel, NotFinite> {
+    let mut solver = BruteSolver::new();
+    flatten(&mut Ctx::new(&mut loaded("test.iox", text), &mut solver), &FlattenLimits::default())
 }
 
-fn rows(flat: &Flat) -> Vec<String> {
-    let row = |row: &Row| format!("{} {}/{} {}", row.from, row.input, row.output, row.to);
+fn rows(flat: &FlatModel) -> Vec<String> {
+    let row = |row: &TransitionRow| format!("{} {}/{} {}", row.from, row.input, row.output, row.to);
     flat.listing.rows.iter().map(row).collect()
 }
 
@@ -67,10 +67,10 @@ fn a_question_left_open_is_no_answer() {
         state idle { on inX when 1 <= p <= 3 { x = x + p } -> busy }
         state busy { emit outX(p: x) when x <= 4 -> idle  emit done when x > 4 -> stopped }
         state stopped {} }";
-    let mut solver = Brute::new();
+    let mut solver = BruteSolver::new();
     let mut model = loaded("test.iox", text);
     // Enumeration cannot refute over all integers; where it finds nothing more it must not be believed.
-    let undecided = flatten(&mut Ctx::new(&mut model, &mut solver), &Limits::default());
+    let undecided = flatten(&mut Ctx::new(&mut model, &mut solver), &FlattenLimits::default());
     assert_eq!(undecided.unwrap_err(), NotFinite::Undecided { what: "inX".into() });
 }
 
@@ -153,7 +153,7 @@ fn text(edges: &[(u8, u8, u8, u8)]) -> String {
 }
 
 /// What the monitor allows after `after` until silence: every sequence of outputs, with the monitor then.
-fn answers(cx: &mut Ctx<'_>, after: &After, said: &mut Vec<Label>, all: &mut Vec<(Vec<Label>, After)>) {
+fn answers(cx: &mut Ctx<'_>, after: &Monitor, said: &mut Vec<Label>, all: &mut Vec<(Vec<Label>, Monitor)>) {
     let mut quiet = after.clone();
     if quiet.observe(cx, &Label::Quiescence).is_ok() {
         all.push((said.clone(), quiet));
@@ -175,10 +175,10 @@ fn answers(cx: &mut Ctx<'_>, after: &After, said: &mut Vec<Label>, all: &mut Vec
 /// Compares the machine in `state` with the monitor, `depth` inputs deep.
 fn compare(
     cx: &mut Ctx<'_>,
-    flat: &Flat,
+    flat: &FlatModel,
     machine: &Observable,
     state: ioxide_fsm::mealy::StateId,
-    after: &After,
+    after: &Monitor,
     depth: usize,
 ) {
     if depth == 0 {
@@ -207,15 +207,15 @@ fn compare(
 
 fn check(text: &str) {
     let mut model = loaded("test.iox", text);
-    let mut solver = Brute::new();
+    let mut solver = BruteSolver::new();
     let mut cx = Ctx::new(&mut model, &mut solver);
-    let flat = match flatten(&mut cx, &Limits::default()) {
+    let flat = match flatten(&mut cx, &FlattenLimits::default()) {
         Ok(flat) => flat,
         Err(NotFinite::SeveralStarts | NotFinite::NoInput) => return,
         Err(other) => panic!("{other}\n{text}"),
     };
     let machine = Nfsm::from_listing(&flat.listing).determinised();
-    let mut after = After::new(&mut cx);
+    let mut after = Monitor::new(&mut cx);
     for label in &flat.preamble {
         after.observe(&mut cx, label).unwrap();
     }
@@ -265,8 +265,8 @@ fn a_machine_and_its_model_agree() {
             continue;
         }
         for mut model in [loaded("m.dot", &text), loaded("m.gv", &text)] {
-            let mut solver = Brute::new();
-            let flat = flatten(&mut Ctx::new(&mut model, &mut solver), &Limits::default()).unwrap();
+            let mut solver = BruteSolver::new();
+            let flat = flatten(&mut Ctx::new(&mut model, &mut solver), &FlattenLimits::default()).unwrap();
             let again = aligned(machine.names(), &Nfsm::from_listing(&flat.listing)).unwrap().determinised();
             assert_eq!(reduction_witness(&machine, &again), None, "{}", path.display());
             assert_eq!(reduction_witness(&again, &machine), None, "{}", path.display());
@@ -284,8 +284,8 @@ fn the_suite_of_a_flattened_model_is_that_of_the_machine() {
     let text = text.unwrap();
     let listing = read::table(&text).unwrap();
     let mut model = loaded("door.txt", &text);
-    let mut solver = Brute::new();
-    let flat = flatten(&mut Ctx::new(&mut model, &mut solver), &Limits::default()).unwrap();
+    let mut solver = BruteSolver::new();
+    let flat = flatten(&mut Ctx::new(&mut model, &mut solver), &FlattenLimits::default()).unwrap();
     let (direct, again) =
         (Mealy::from_listing(&listing).unwrap(), Mealy::from_listing(&flat.listing).unwrap());
     assert_eq!(direct, again);

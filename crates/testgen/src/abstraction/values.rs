@@ -4,8 +4,8 @@
 use ioxide_model::term::Term;
 use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
-use ioxide_smt::solver::Answer;
-use ioxide_symex::{Ctx, Offer};
+use ioxide_smt::solver::SolverAnswer;
+use ioxide_symex::{Ctx, SwitchOffer};
 
 use super::NotFinite;
 
@@ -13,7 +13,11 @@ use super::NotFinite;
 const MAX_TRIED: usize = 50_000;
 
 /// The values of the fields of `offer`, sorted, at most `limit` of them.
-pub(super) fn values(cx: &mut Ctx<'_>, offer: &Offer, limit: usize) -> Result<Vec<Vec<Value>>, NotFinite> {
+pub(super) fn values(
+    cx: &mut Ctx<'_>,
+    offer: &SwitchOffer,
+    limit: usize,
+) -> Result<Vec<Vec<Value>>, NotFinite> {
     let mut found = match domains(cx, offer) {
         Some(domains) => tried(cx, offer, &domains)?,
         None => asked(cx, offer, limit)?,
@@ -25,12 +29,12 @@ pub(super) fn values(cx: &mut Ctx<'_>, offer: &Offer, limit: usize) -> Result<Ve
     Ok(found)
 }
 
-fn gate_name(cx: &Ctx<'_>, offer: &Offer) -> String {
+fn gate_name(cx: &Ctx<'_>, offer: &SwitchOffer) -> String {
     cx.sts.gates[offer.gate].name.to_string()
 }
 
 /// The domains of the fields, unless there are too many combinations to try.
-fn domains(cx: &Ctx<'_>, offer: &Offer) -> Option<Vec<Vec<Value>>> {
+fn domains(cx: &Ctx<'_>, offer: &SwitchOffer) -> Option<Vec<Vec<Value>>> {
     let mut size = 1usize;
     let mut all = Vec::new();
     for &field in &cx.sts.gates[offer.gate].fields {
@@ -45,7 +49,7 @@ fn domains(cx: &Ctx<'_>, offer: &Offer) -> Option<Vec<Vec<Value>>> {
 }
 
 /// The combinations of `domains` that make the condition of `offer` true.
-fn tried(cx: &Ctx<'_>, offer: &Offer, domains: &[Vec<Value>]) -> Result<Vec<Vec<Value>>, NotFinite> {
+fn tried(cx: &Ctx<'_>, offer: &SwitchOffer, domains: &[Vec<Value>]) -> Result<Vec<Vec<Value>>, NotFinite> {
     let fields = &cx.sts.gates[offer.gate].fields;
     let size = domains.iter().map(Vec::len).product::<usize>();
     let mut found = Vec::new();
@@ -72,15 +76,15 @@ fn combination(domains: &[Vec<Value>], mut code: usize) -> Vec<Value> {
 }
 
 /// Values the solver finds, each excluded afterwards, until there are no more or too many.
-fn asked(cx: &mut Ctx<'_>, offer: &Offer, limit: usize) -> Result<Vec<Vec<Value>>, NotFinite> {
+fn asked(cx: &mut Ctx<'_>, offer: &SwitchOffer, limit: usize) -> Result<Vec<Vec<Value>>, NotFinite> {
     let mut found: Vec<Vec<Value>> = Vec::new();
     let mut facts = vec![offer.when];
     while found.len() <= limit {
         let valuation = match cx.check(&facts) {
-            Answer::Sat(valuation) => valuation,
-            Answer::Unsat => break,
+            SolverAnswer::Sat(valuation) => valuation,
+            SolverAnswer::Unsat => break,
             // Whoever has no time left decides nothing.
-            Answer::Unknown(_) => {
+            SolverAnswer::Unknown(_) => {
                 let undecided = NotFinite::Undecided { what: gate_name(cx, offer) };
                 return Err(cx.halted().map_or(undecided, NotFinite::Halted));
             }
@@ -97,7 +101,7 @@ fn asked(cx: &mut Ctx<'_>, offer: &Offer, limit: usize) -> Result<Vec<Vec<Value>
 }
 
 /// The fact that the fields do not have exactly these values.
-fn other_than(cx: &mut Ctx<'_>, offer: &Offer, values: &[Value]) -> Term {
+fn other_than(cx: &mut Ctx<'_>, offer: &SwitchOffer, values: &[Value]) -> Term {
     let sts = cx.sts;
     let mut equal = Vec::new();
     for (&field, value) in sts.gates[offer.gate].fields.iter().zip(values) {

@@ -9,31 +9,32 @@ use ioxide_model::sort::Sort;
 use ioxide_model::sts::{GateId, GateKind, SwitchId};
 use ioxide_model::term::{Term, VarId};
 use ioxide_model::value::Value;
-use ioxide_smt::solver::{Decision, Why};
+use ioxide_smt::solver::{SolverDecision, UnknownReason};
 use ioxide_symex::{Ctx, LiveVars};
 
-use super::ask::Asker;
-use super::error::{self, CaseError, Lint};
-use super::front::{Front, Taken};
+use super::error::{self, CaseError, CaseLint};
+use super::front::{CaseFront, FrontSwitch};
+use super::guard_solver::GuardSolver;
 use super::rest::rest;
-use super::silence::{Silence, silence};
+use super::silence::{SilenceCondition, silence};
 use super::{
-    Arc, Case, CaseConfig, CaseState, CaseVerdict, Pruning, Rule, Sending, Target, Timeout, timeout, witness,
+    ArcTarget, CaseArc, CaseConfig, CaseRule, CaseState, CaseVerdict, Pruning, Sending, TestCase, Timeout,
+    timeout, witness,
 };
 
 /// Makes the test case of `model` along `path`, which starts at the initial location.
 ///
 /// # Errors
 /// If the path is none, cannot be followed, does not end with an output, or is not trace-deterministic.
-pub fn generate(cx: &mut Ctx<'_>, path: &[SwitchId], config: &CaseConfig) -> Result<Case, CaseError> {
+pub fn generate(cx: &mut Ctx<'_>, path: &[SwitchId], config: &CaseConfig) -> Result<TestCase, CaseError> {
     error::check_shape(cx.sts, path)?;
     let tm = cx.pool.declare("TM", Sort::Real);
-    let mut asker = Asker::default();
+    let mut asker = GuardSolver::default();
     let (sketches, mut lints) = sketches(cx, &mut asker, path, config.pruning)?;
     let timeout = timeout::chosen(cx, &mut asker, &sketches, &config.timeout);
     let limit = timeout::facts(cx, tm, timeout.as_ref());
     let CaseConfig { pruning, sending, .. } = *config;
-    let mut maker = Maker { asker, tm, limit, pruning, sending, n_steps: path.len() };
+    let mut maker = ArcMaker { asker, tm, limit, pruning, sending, n_steps: path.len() };
     lints.extend(error::unrevealed(cx, sketches.last()));
     let mut states = Vec::with_capacity(path.len());
     for (n, sketch) in sketches.iter().enumerate() {
@@ -42,34 +43,32 @@ pub fn generate(cx: &mut Ctx<'_>, path: &[SwitchId], config: &CaseConfig) -> Res
             lints.extend(timeout::too_short(cx, &mut maker.asker, n, sketch, time));
         }
         let state = maker.state(cx, n, sketch);
-        lints.extend(
-            state.arcs.iter().filter_map(|arc| {
-                Some(Lint::Undecided { state: n, rule: arc.rule, why: arc.doubt.clone()? })
-            }),
-        );
+        lints.extend(state.arcs.iter().filter_map(|arc| {
+            Some(CaseLint::Undecided { state: n, rule: arc.rule, why: arc.doubt.clone()? })
+        }));
         states.push(state);
     }
-    Ok(Case { path: path.to_vec(), states, tm, timeout, sending, is_timed: cx.sts.is_timed(), lints })
+    Ok(TestCase { path: path.to_vec(), states, tm, timeout, sending, is_timed: cx.sts.is_timed(), lints })
 }
 
 /// A state of the case before the time-out is known.
-pub(super) struct Sketch {
+pub(super) struct StateSketch {
     /// What is known there.
-    pub(super) front: Front,
+    pub(super) front: CaseFront,
     /// The same as facts over the observations; for the published generator with the rest of the path.
     pub(super) known: Vec<Term>,
     /// How long was waited.
     pub(super) delay: VarId,
     /// The switches the model can take, by the observations that allow it; that of the path first.
-    pub(super) successors: Vec<Successor>,
+    pub(super) successors: Vec<CaseSuccessor>,
     /// The observations after which the rest of the path can follow.
     pub(super) on_path: Term,
     /// What silence means.
-    pub(super) silence: Silence,
+    pub(super) silence: SilenceCondition,
 }
 
 /// A switch that can be taken at a state.
-pub(super) struct Successor {
+pub(super) struct CaseSuccessor {
     pub(super) switch: SwitchId,
     pub(super) gate: GateId,
     pub(super) kind: GateKind,
@@ -80,15 +79,15 @@ pub(super) struct Successor {
 /// Sketches every state, checking that the path can be followed and told apart from its siblings.
 fn sketches(
     cx: &mut Ctx<'_>,
-    asker: &mut Asker,
+    asker: &mut GuardSolver,
     path: &[SwitchId],
     pruning: Pruning,
-) -> Result<(Vec<Sketch>, Vec<Lint>), CaseError> {
+) -> Result<(Vec<StateSketch>, Vec<CaseLint>), CaseError> {
     let live = LiveVars::of(cx.pool, cx.sts, &[]);
     let rest = rest(cx, path);
-    let mut front = Front::initial(cx, &live);
+    let mut front = CaseFront::initial(cx, &live);
     let mut lints = Vec::new();
-    let mut sketches: Vec<Sketch> = Vec::with_capacity(path.len());
+    let mut sketches: Vec<StateSketch> = Vec::with_capacity(path.len());
     for (n, &id) in path.iter().enumerate() {
         let (sketch, next) = sketch(cx, asker, &front, id, (rest[n], rest[n + 1]), pruning);
         lints.extend(error::check_possible(cx, asker, n, &sketch)?);
@@ -102,28 +101,29 @@ fn sketches(
 /// The state before `id`; `rest` is the condition under which the path can follow, before and after it.
 fn sketch(
     cx: &mut Ctx<'_>,
-    asker: &mut Asker,
-    front: &Front,
+    asker: &mut GuardSolver,
+    front: &CaseFront,
     id: SwitchId,
     rest: (Term, Term),
     pruning: Pruning,
-) -> (Sketch, Taken) {
+) -> (StateSketch, FrontSwitch) {
     let known = known(cx, front, rest.0, pruning);
     let mut all = successors(cx, front, id);
     if pruning == Pruning::Tool {
         all.retain(|(successor, _)| successor.switch == id || !is_refuted(cx, asker, &known, successor.when));
     }
     let heard = all.iter().filter(|(successor, _)| successor.kind != GateKind::Input);
-    let heard: Vec<(GateKind, &Taken)> = heard.map(|(successor, taken)| (successor.kind, taken)).collect();
+    let heard: Vec<(GateKind, &FrontSwitch)> =
+        heard.map(|(successor, taken)| (successor.kind, taken)).collect();
     let delay = cx.pool.indexed(cx.delay, front.state.depth + 1);
     let silence = silence(cx, front, delay, &heard);
-    let (successors, mut taken): (Vec<Successor>, Vec<Taken>) = all.into_iter().unzip();
+    let (successors, mut taken): (Vec<CaseSuccessor>, Vec<FrontSwitch>) = all.into_iter().unzip();
     let next = taken.swap_remove(0);
     let on_path = on_path(cx, front, &next, rest.1);
-    (Sketch { front: front.clone(), known, delay, successors, on_path, silence }, next)
+    (StateSketch { front: front.clone(), known, delay, successors, on_path, silence }, next)
 }
 
-fn known(cx: &mut Ctx<'_>, front: &Front, rest: Term, pruning: Pruning) -> Vec<Term> {
+fn known(cx: &mut Ctx<'_>, front: &CaseFront, rest: Term, pruning: Pruning) -> Vec<Term> {
     let mut known = front.known(cx);
     if pruning == Pruning::Tool {
         let rest = front.at(cx, rest);
@@ -133,7 +133,7 @@ fn known(cx: &mut Ctx<'_>, front: &Front, rest: Term, pruning: Pruning) -> Vec<T
 }
 
 /// Every switch from the location of `front`, `id` first.
-fn successors(cx: &mut Ctx<'_>, front: &Front, id: SwitchId) -> Vec<(Successor, Taken)> {
+fn successors(cx: &mut Ctx<'_>, front: &CaseFront, id: SwitchId) -> Vec<(CaseSuccessor, FrontSwitch)> {
     let sts = cx.sts;
     let others = sts.switches_from(front.state.loc).map(|(other, _)| other).filter(|&other| other != id);
     let mut found = Vec::new();
@@ -141,27 +141,27 @@ fn successors(cx: &mut Ctx<'_>, front: &Front, id: SwitchId) -> Vec<(Successor, 
         let taken = front.taken(cx, &sts.switches[switch]);
         let when = front.for_some(cx, taken.state.path.facts());
         let gate = sts.switches[switch].gate;
-        found.push((Successor { switch, gate, kind: sts.gates[gate].kind, when }, taken));
+        found.push((CaseSuccessor { switch, gate, kind: sts.gates[gate].kind, when }, taken));
     }
     found
 }
 
 /// `∃ini: hidden ∧ step ∧ rest`.
-fn on_path(cx: &mut Ctx<'_>, front: &Front, next: &Taken, rest: Term) -> Term {
+fn on_path(cx: &mut Ctx<'_>, front: &CaseFront, next: &FrontSwitch, rest: Term) -> Term {
     let store = next.state.store.substitution(cx.sts);
     let rest = cx.pool.substitute(rest, &store);
     let facts: Vec<Term> = next.state.path.facts().iter().copied().chain([rest]).collect();
     front.for_some(cx, &facts)
 }
 
-fn is_refuted(cx: &mut Ctx<'_>, asker: &mut Asker, known: &[Term], fact: Term) -> bool {
+fn is_refuted(cx: &mut Ctx<'_>, asker: &mut GuardSolver, known: &[Term], fact: Term) -> bool {
     let facts: Vec<Term> = known.iter().copied().chain([fact]).collect();
-    asker.decide(cx, &facts) == Decision::Unsat
+    asker.decide(cx, &facts) == SolverDecision::Unsat
 }
 
 /// Makes the arcs of states.
-struct Maker {
-    asker: Asker,
+struct ArcMaker {
+    asker: GuardSolver,
     tm: VarId,
     /// What is known of the time-out.
     limit: Vec<Term>,
@@ -171,16 +171,16 @@ struct Maker {
 }
 
 /// What an arc is about.
-struct Draft {
-    rule: Rule,
+struct ArcDraft {
+    rule: CaseRule,
     gate: Option<GateId>,
     switch: Option<SwitchId>,
     guard: Term,
-    target: Target,
+    target: ArcTarget,
 }
 
-impl Maker {
-    fn state(&mut self, cx: &mut Ctx<'_>, n: usize, sketch: &Sketch) -> CaseState {
+impl ArcMaker {
+    fn state(&mut self, cx: &mut Ctx<'_>, n: usize, sketch: &StateSketch) -> CaseState {
         let mut drafts = self.of_path(cx, n, sketch);
         drafts.extend(self.of_siblings(cx, sketch));
         drafts.extend(self.of_unspecified(cx, sketch));
@@ -191,24 +191,24 @@ impl Maker {
     }
 
     /// R1, R2, R3, R6, R11: the message of the path.
-    fn of_path(&self, cx: &mut Ctx<'_>, n: usize, sketch: &Sketch) -> Vec<Draft> {
+    fn of_path(&self, cx: &mut Ctx<'_>, n: usize, sketch: &StateSketch) -> Vec<ArcDraft> {
         let next = &sketch.successors[0];
         let is_last = n + 1 == self.n_steps;
-        let target = if is_last { Target::Verdict(CaseVerdict::Pass) } else { Target::State(n + 1) };
+        let target = if is_last { ArcTarget::Verdict(CaseVerdict::Pass) } else { ArcTarget::State(n + 1) };
         let rule = match next.kind {
-            GateKind::Input => Rule::R1,
-            GateKind::Observed => Rule::R6,
-            _ if is_last => Rule::R3,
-            _ => Rule::R2,
+            GateKind::Input => CaseRule::R1,
+            GateKind::Observed => CaseRule::R6,
+            _ if is_last => CaseRule::R3,
+            _ => CaseRule::R2,
         };
-        let draft = |rule, guard, target| Draft {
+        let draft = |rule, guard, target| ArcDraft {
             rule,
             gate: Some(next.gate),
             switch: Some(next.switch),
             guard,
             target,
         };
-        if rule == Rule::R1 {
+        if rule == CaseRule::R1 {
             return vec![draft(rule, sketch.on_path, target)];
         }
         if self.pruning == Pruning::Tool {
@@ -219,51 +219,51 @@ impl Maker {
         let lost = cx.pool.not(sketch.on_path);
         let off = cx.pool.and([next.when, lost]);
         let off = self.in_time(cx, sketch, off);
-        vec![draft(rule, on, target), draft(Rule::R11, off, Target::Verdict(CaseVerdict::IncOffPath))]
+        vec![draft(rule, on, target), draft(CaseRule::R11, off, ArcTarget::Verdict(CaseVerdict::IncOffPath))]
     }
 
     /// R4, R7: other messages the model mentions.
-    fn of_siblings(&self, cx: &mut Ctx<'_>, sketch: &Sketch) -> Vec<Draft> {
+    fn of_siblings(&self, cx: &mut Ctx<'_>, sketch: &StateSketch) -> Vec<ArcDraft> {
         let mut drafts = Vec::new();
         for successor in &sketch.successors[1..] {
             let (rule, verdict) = match successor.kind {
-                GateKind::Output => (Rule::R4, CaseVerdict::IncOut),
-                GateKind::Observed => (Rule::R7, CaseVerdict::IncInputSpec),
+                GateKind::Output => (CaseRule::R4, CaseVerdict::IncOut),
+                GateKind::Observed => (CaseRule::R7, CaseVerdict::IncInputSpec),
                 GateKind::Input | GateKind::Internal => continue,
             };
             let guard = self.in_time(cx, sketch, successor.when);
             let (gate, switch) = (Some(successor.gate), Some(successor.switch));
-            drafts.push(Draft { rule, gate, switch, guard, target: Target::Verdict(verdict) });
+            drafts.push(ArcDraft { rule, gate, switch, guard, target: ArcTarget::Verdict(verdict) });
         }
         drafts
     }
 
     /// R5, R8: messages the model does not mention.
-    fn of_unspecified(&self, cx: &mut Ctx<'_>, sketch: &Sketch) -> Vec<Draft> {
+    fn of_unspecified(&self, cx: &mut Ctx<'_>, sketch: &StateSketch) -> Vec<ArcDraft> {
         let mut drafts = Vec::new();
         for (gate, info) in cx.sts.gates.iter_enumerated() {
             let (rule, verdict) = match info.kind {
-                GateKind::Output => (Rule::R5, CaseVerdict::FailOut),
-                GateKind::Observed => (Rule::R8, CaseVerdict::IncInputUnspec),
+                GateKind::Output => (CaseRule::R5, CaseVerdict::FailOut),
+                GateKind::Observed => (CaseRule::R8, CaseVerdict::IncInputUnspec),
                 GateKind::Input | GateKind::Internal => continue,
             };
             let mentioned = sketch.successors.iter().filter(|successor| successor.gate == gate);
             let some = cx.pool.or(mentioned.map(|successor| successor.when));
             let none = cx.pool.not(some);
             let guard = self.in_time(cx, sketch, none);
-            drafts.push(Draft {
+            drafts.push(ArcDraft {
                 rule,
                 gate: Some(gate),
                 switch: None,
                 guard,
-                target: Target::Verdict(verdict),
+                target: ArcTarget::Verdict(verdict),
             });
         }
         drafts
     }
 
     /// R9, R10: silence.
-    fn of_silence(&self, cx: &mut Ctx<'_>, sketch: &Sketch) -> Vec<Draft> {
+    fn of_silence(&self, cx: &mut Ctx<'_>, sketch: &StateSketch) -> Vec<ArcDraft> {
         let mut excuses = vec![sketch.silence.quiet];
         let mut late = cx.pool.tt();
         if cx.sts.is_timed() {
@@ -273,19 +273,22 @@ impl Maker {
         }
         let excused = cx.pool.or(excuses);
         let forbidden = cx.pool.not(excused);
-        let draft = |rule, guard, verdict| Draft {
+        let draft = |rule, guard, verdict| ArcDraft {
             rule,
             gate: None,
             switch: None,
             guard,
-            target: Target::Verdict(verdict),
+            target: ArcTarget::Verdict(verdict),
         };
         let (allowed, wrong) = (cx.pool.and([late, excused]), cx.pool.and([late, forbidden]));
-        vec![draft(Rule::R9, allowed, CaseVerdict::IncDur), draft(Rule::R10, wrong, CaseVerdict::FailDur)]
+        vec![
+            draft(CaseRule::R9, allowed, CaseVerdict::IncDur),
+            draft(CaseRule::R10, wrong, CaseVerdict::FailDur),
+        ]
     }
 
     /// `guard`, before the time-out.
-    fn in_time(&self, cx: &mut Ctx<'_>, sketch: &Sketch, guard: Term) -> Term {
+    fn in_time(&self, cx: &mut Ctx<'_>, sketch: &StateSketch, guard: Term) -> Term {
         if !cx.sts.is_timed() {
             return guard;
         }
@@ -296,29 +299,35 @@ impl Maker {
     }
 
     /// The arc, unless `facts` refute its guard.
-    fn arc(&mut self, cx: &mut Ctx<'_>, sketch: &Sketch, facts: &[Term], draft: Draft) -> Option<Arc> {
+    fn arc(
+        &mut self,
+        cx: &mut Ctx<'_>,
+        sketch: &StateSketch,
+        facts: &[Term],
+        draft: ArcDraft,
+    ) -> Option<CaseArc> {
         let mut question = facts.to_vec();
         question.extend(cx.pool.conjuncts(draft.guard));
-        let doubt: Option<Why> = match self.asker.decide(cx, &question) {
-            Decision::Sat => None,
-            Decision::Unsat => return None,
-            Decision::Unknown(why) => Some(why),
+        let doubt: Option<UnknownReason> = match self.asker.decide(cx, &question) {
+            SolverDecision::Sat => None,
+            SolverDecision::Unsat => return None,
+            SolverDecision::Unknown(why) => Some(why),
         };
         let depth = sketch.front.state.depth + 1;
         let bases = draft.gate.map_or_else(Vec::new, |gate| cx.sts.gates[gate].fields.clone());
         let fields: Vec<VarId> = bases.into_iter().map(|field| cx.pool.indexed(field, depth)).collect();
         let witness = match draft.rule {
-            Rule::R1 => {
+            CaseRule::R1 => {
                 let when = (sketch.delay, self.sending);
                 witness::stimulus(cx, &mut self.asker, facts, draft.guard, when, &fields)
             }
             _ => None,
         };
-        let Draft { rule, gate, switch, mut guard, target } = draft;
+        let ArcDraft { rule, gate, switch, mut guard, target } = draft;
         // What depends on nothing that is observed holds, now that it is not refuted.
         if doubt.is_none() && cx.pool.free_vars(guard).is_empty() {
             guard = cx.pool.tt();
         }
-        Some(Arc { rule, gate, fields, switch, guard, target, witness, doubt })
+        Some(CaseArc { rule, gate, fields, switch, guard, target, witness, doubt })
     }
 }

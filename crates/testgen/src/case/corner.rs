@@ -8,7 +8,7 @@
 
 use ioxide_model::number::{Int, Rational};
 use ioxide_model::sort::Sort;
-use ioxide_model::term::{Node, Substitution, Term, TermPool, VarId};
+use ioxide_model::term::{Substitution, Term, TermNode, TermPool, VarId};
 use ioxide_model::value::Value;
 
 /// The values of `var` at which a comparison in `guard` changes, as terms over the other variables.
@@ -16,10 +16,12 @@ use ioxide_model::value::Value;
 pub fn corners(pool: &mut TermPool, var: VarId, guard: Term) -> Vec<Term> {
     let sort = pool.var_info(var).sort.base();
     let mut found = Vec::new();
-    for atom in
-        pool.subterms(&[guard], |term| !matches!(pool.node(term), Node::Exists(..) | Node::Lambda(..)))
+    for atom in pool
+        .subterms(&[guard], |term| !matches!(pool.node(term), TermNode::Exists(..) | TermNode::Lambda(..)))
     {
-        let (Node::Le(a, b) | Node::Lt(a, b) | Node::Eq(a, b)) = *pool.node(atom) else { continue };
+        let (TermNode::Le(a, b) | TermNode::Lt(a, b) | TermNode::Eq(a, b)) = *pool.node(atom) else {
+            continue;
+        };
         if pool.sort(a).base() != sort || !pool.mentions(atom, var) {
             continue;
         }

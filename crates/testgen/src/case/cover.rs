@@ -14,9 +14,9 @@ use std::ops::ControlFlow;
 
 use ioxide_model::goal::{Goal, GoalKind};
 use ioxide_model::sts::{GateKind, Sts, SwitchId};
-use ioxide_symex::{Ctx, Limits, StopReason, SymState, step};
+use ioxide_symex::{Ctx, ExploreLimits, StopReason, SymState, step};
 
-use super::{Case, CaseConfig, CaseError, Sending, Waypoint, complete, generate};
+use super::{CaseConfig, CaseError, Sending, TestCase, Waypoint, complete, generate};
 use crate::purpose::{NoPurpose, of_goal};
 
 /// States looked at to lead a path on to an output.
@@ -60,7 +60,7 @@ impl CaseItem {
 #[derive(Clone, Debug)]
 pub struct CoveringCase {
     /// The case.
-    pub case: Case,
+    pub case: TestCase,
     /// When it sends.
     pub sending: Sending,
     /// What it covers.
@@ -105,7 +105,7 @@ pub fn covering(
     cx: &mut Ctx<'_>,
     goal: CaseGoal,
     config: &CaseConfig,
-    limits: Limits,
+    limits: ExploreLimits,
     watch: &mut dyn FnMut(CaseProgress) -> ControlFlow<()>,
 ) -> CaseSet {
     let items = items(cx, goal);
@@ -171,8 +171,8 @@ fn case_for(
     cx: &mut Ctx<'_>,
     item: &CaseItem,
     config: &CaseConfig,
-    limits: Limits,
-) -> (Vec<SwitchId>, Result<Case, WhyNoCase>) {
+    limits: ExploreLimits,
+) -> (Vec<SwitchId>, Result<TestCase, WhyNoCase>) {
     let goal = Goal {
         name: item.name(cx.sts).into(),
         kind: GoalKind::Path(item.switches.clone()),

@@ -1,6 +1,6 @@
 //! What can be wrong with a purpose, and what its reader should know.
 //!
-//! 001 Def. 5: a test purpose can be followed, ends with an output, and is trace-deterministic: no
+//! [BLLN23] Def. 5: a test purpose can be followed, ends with an output, and is trace-deterministic: no
 //! observation fits both a step of it and another switch with the same message, whatever the values at
 //! start. The check is made along the path, where what was observed before counts.
 
@@ -10,12 +10,12 @@ use ioxide_model::sts::{GateKind, Sts, SwitchId};
 use ioxide_model::term::{TermPool, VarId};
 use ioxide_model::trace::Trace;
 use ioxide_model::value::Value;
-use ioxide_smt::solver::{Decision, Why};
+use ioxide_smt::solver::{SolverDecision, UnknownReason};
 use ioxide_symex::{Ctx, SymState, successor};
 
-use super::ask::Asker;
-use super::build::Sketch;
-use super::{Case, Rule, front};
+use super::build::StateSketch;
+use super::guard_solver::GuardSolver;
+use super::{CaseRule, TestCase, front};
 
 /// Why there is no test case along a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub enum CaseError {
 
 /// Something the reader of a case should know.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Lint {
+pub enum CaseLint {
     /// The time-out passes before the first message can come.
     TimeoutTooShort {
         /// The state.
@@ -70,16 +70,16 @@ pub enum Lint {
         /// The state.
         state: usize,
         /// The rule of the arc.
-        rule: Rule,
+        rule: CaseRule,
         /// Why not.
-        why: Why,
+        why: UnknownReason,
     },
     /// The solver did not decide whether a step can follow, or is told apart from its siblings.
     Unproved {
         /// The state before it.
         state: usize,
         /// Why not.
-        why: Why,
+        why: UnknownReason,
     },
 }
 
@@ -156,7 +156,7 @@ fn gap(sts: &Sts, path: &[SwitchId], step: usize) -> String {
     }
 }
 
-impl Lint {
+impl CaseLint {
     /// The finding for people.
     #[must_use]
     pub fn show(&self, pool: &TermPool) -> String {
@@ -164,18 +164,22 @@ impl Lint {
             Self::TimeoutTooShort { state, timeout } => format!(
                 "the time-out of {timeout} s passes before anything can come at {}: the test ends there \
                  inconclusive; wait longer",
-                Case::state_name(*state)
+                TestCase::state_name(*state)
             ),
             Self::NeverRevealed { var } => format!(
                 "`{}` is unknown at start and no output shows it: some guards hold for some value of it only",
                 base_name(&pool.var_info(*var).name)
             ),
             Self::Undecided { state, rule, why } => {
-                format!("an arc of {} ({}) was kept in doubt: {why}", Case::state_name(*state), rule.word())
+                format!(
+                    "an arc of {} ({}) was kept in doubt: {why}",
+                    TestCase::state_name(*state),
+                    rule.word()
+                )
             }
             Self::Unproved { state, why } => format!(
                 "nothing shows that the step at {} can follow and is told apart from others: {why}",
-                Case::state_name(*state)
+                TestCase::state_name(*state)
             ),
         }
     }
@@ -209,16 +213,16 @@ pub(super) fn check_shape(sts: &Sts, path: &[SwitchId]) -> Result<(), CaseError>
 /// Checks that step `n` can follow; a warning if the solver does not say.
 pub(super) fn check_possible(
     cx: &mut Ctx<'_>,
-    asker: &mut Asker,
+    asker: &mut GuardSolver,
     n: usize,
-    sketch: &Sketch,
-) -> Result<Option<Lint>, CaseError> {
+    sketch: &StateSketch,
+) -> Result<Option<CaseLint>, CaseError> {
     let mut facts = sketch.front.known(cx);
     facts.push(sketch.successors[0].when);
     match asker.decide(cx, &facts) {
-        Decision::Unsat => Err(CaseError::Unsatisfiable { step: n }),
-        Decision::Sat => Ok(None),
-        Decision::Unknown(why) => Ok(Some(Lint::Unproved { state: n, why })),
+        SolverDecision::Unsat => Err(CaseError::Unsatisfiable { step: n }),
+        SolverDecision::Sat => Ok(None),
+        SolverDecision::Unknown(why) => Ok(Some(CaseLint::Unproved { state: n, why })),
     }
 }
 
@@ -226,20 +230,20 @@ pub(super) fn check_possible(
 /// solver does not say.
 pub(super) fn check_deterministic(
     cx: &mut Ctx<'_>,
-    asker: &mut Asker,
+    asker: &mut GuardSolver,
     path: &[SwitchId],
     n: usize,
-    sketch: &Sketch,
-) -> Result<Option<Lint>, CaseError> {
+    sketch: &StateSketch,
+) -> Result<Option<CaseLint>, CaseError> {
     let (step, siblings) = (&sketch.successors[0], &sketch.successors[1..]);
     let mut doubt = None;
     for other in siblings.iter().filter(|other| other.gate == step.gate) {
         let mut facts = sketch.front.known(cx);
         facts.extend([step.when, other.when]);
         match asker.decide(cx, &facts) {
-            Decision::Unsat => (),
-            Decision::Unknown(why) => doubt = Some(Lint::Unproved { state: n, why }),
-            Decision::Sat => {
+            SolverDecision::Unsat => (),
+            SolverDecision::Unknown(why) => doubt = Some(CaseLint::Unproved { state: n, why }),
+            SolverDecision::Sat => {
                 let trace = common_trace(cx, asker, path, n, other.switch);
                 return Err(CaseError::NotDeterministic { step: n, other: other.switch, trace });
             }
@@ -251,7 +255,7 @@ pub(super) fn check_deterministic(
 /// A trace that takes the first `n` steps and then either step `n` or `other`.
 fn common_trace(
     cx: &mut Ctx<'_>,
-    asker: &mut Asker,
+    asker: &mut GuardSolver,
     path: &[SwitchId],
     n: usize,
     other: SwitchId,
@@ -289,7 +293,7 @@ fn common_trace(
 }
 
 /// The values at start that matter on the path and that it never shows.
-pub(super) fn unrevealed(cx: &Ctx<'_>, last: Option<&Sketch>) -> Vec<Lint> {
+pub(super) fn unrevealed(cx: &Ctx<'_>, last: Option<&StateSketch>) -> Vec<CaseLint> {
     let vars = last.map_or_else(Vec::new, |sketch| sketch.front.unrevealed(cx));
-    vars.into_iter().map(|var| Lint::NeverRevealed { var }).collect()
+    vars.into_iter().map(|var| CaseLint::NeverRevealed { var }).collect()
 }

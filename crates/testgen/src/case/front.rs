@@ -1,6 +1,6 @@
 //! What is known before a step of the path.
 //!
-//! 001's execution context with the path condition in two parts: facts over what was observed, and
+//! [BLLN23]'s execution context with the path condition in two parts: facts over what was observed, and
 //! facts that mention values unknown at start. A value that an observed equation fixes is replaced
 //! by its solution everywhere, so it is gone for all later steps. So is an older observation that a newer one fixes:
 //! the rounds of a loop then look alike.
@@ -10,13 +10,13 @@
 //! path condition itself where the projection has no form without quantifiers.
 
 use ioxide_model::sts::{Sts, Switch};
-use ioxide_model::term::{Node, Substitution, Term, VarId};
+use ioxide_model::term::{Substitution, Term, TermNode, VarId};
 use ioxide_smt::layers::forall::eliminate;
-use ioxide_symex::{Ctx, LiveVars, Path, Store, SymState, successor};
+use ioxide_symex::{Ctx, LiveVars, PathCondition, Store, SymState, successor};
 
 /// What is known before a step.
 #[derive(Clone, Debug)]
-pub(super) struct Front {
+pub(super) struct CaseFront {
     /// Location and values; its path is empty, dead variables hold plain values.
     pub(super) state: SymState,
     /// What the observations so far satisfy.
@@ -28,14 +28,14 @@ pub(super) struct Front {
 }
 
 /// A switch from a front: where it leads and what it takes.
-pub(super) struct Taken {
+pub(super) struct FrontSwitch {
     /// The state after it; its path holds what the switch adds.
     pub(super) state: SymState,
     /// What is observed by it: the delay and the fields.
     observed: Vec<VarId>,
 }
 
-impl Front {
+impl CaseFront {
     /// Before anything happened.
     pub(super) fn initial(cx: &mut Ctx<'_>, live: &LiveVars) -> Self {
         let state = SymState::initial(cx);
@@ -46,11 +46,11 @@ impl Front {
     }
 
     /// `switch` from here.
-    pub(super) fn taken(&self, cx: &mut Ctx<'_>, switch: &Switch) -> Taken {
+    pub(super) fn taken(&self, cx: &mut Ctx<'_>, switch: &Switch) -> FrontSwitch {
         let state = successor(cx, &self.state, switch);
         let bases = [cx.delay].into_iter().chain(cx.sts.gates[switch.gate].fields.iter().copied());
         let observed = bases.map(|base| cx.pool.indexed(base, state.depth)).collect();
-        Taken { state, observed }
+        FrontSwitch { state, observed }
     }
 
     /// What the observations so far satisfy for some values at start: `∃ini. π`, projected.
@@ -80,11 +80,11 @@ impl Front {
     }
 
     /// After the switch taken.
-    pub(super) fn advance(&self, cx: &mut Ctx<'_>, live: &LiveVars, taken: &Taken) -> Self {
+    pub(super) fn advance(&self, cx: &mut Ctx<'_>, live: &LiveVars, taken: &FrontSwitch) -> Self {
         let mut next = self.clone();
         next.state = taken.state.clone();
         next.hidden.extend(taken.state.path.facts());
-        next.state.path = Path::default();
+        next.state.path = PathCondition::default();
         next.forget_dead(cx, live);
         while let Some((unknown, solution)) = next.solved(cx) {
             next.replace(cx, unknown, solution);
@@ -157,7 +157,7 @@ impl Front {
     /// The oldest observation in an equation with what was just observed, and its solution.
     fn renewable(&self, cx: &mut Ctx<'_>, observed: &[VarId]) -> Option<(VarId, Term)> {
         for &fact in &self.context {
-            if !matches!(cx.pool.node(fact), Node::Eq(..)) {
+            if !matches!(cx.pool.node(fact), TermNode::Eq(..)) {
                 continue;
             }
             let (now, before): (Vec<VarId>, Vec<VarId>) =

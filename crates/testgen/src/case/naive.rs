@@ -1,7 +1,7 @@
 //! The rules with the whole path condition in every question: a second opinion, and what the fast way
 //! is measured against.
 //!
-//! By the letter of 001 Def. 6 with the corrections of [`case`](super), arc by arc: initial values
+//! By the letter of [BLLN23] Def. 6 with the corrections of [`case`](super), arc by arc: initial values
 //! stay quantified, nothing is projected, nothing is carried from one question to the next. Arcs of R11
 //! are not asked for.
 
@@ -9,13 +9,13 @@ use ioxide_model::number::Rational;
 use ioxide_model::sts::{GateId, GateKind, SwitchId};
 use ioxide_model::term::{Substitution, Term, VarId};
 use ioxide_model::value::Value;
-use ioxide_smt::solver::Decision;
+use ioxide_smt::solver::SolverDecision;
 use ioxide_symex::{Ctx, SymState, successor};
 
-use super::{Rule, front};
+use super::{CaseRule, front};
 
 /// An arc that can happen: state, rule, message, switch.
-pub type NaiveArc = (usize, Rule, Option<GateId>, Option<SwitchId>);
+pub type NaiveArc = (usize, CaseRule, Option<GateId>, Option<SwitchId>);
 
 /// The arcs along `path` with a time-out of so many seconds; silence counts as in a timed model.
 pub fn arcs(cx: &mut Ctx<'_>, path: &[SwitchId], timeout: &Rational) -> Vec<NaiveArc> {
@@ -27,11 +27,11 @@ pub fn arcs(cx: &mut Ctx<'_>, path: &[SwitchId], timeout: &Rational) -> Vec<Naiv
     }
     let mut found = Vec::new();
     for (n, &id) in path.iter().enumerate() {
-        let letter = Letter::at(cx, &state, timeout);
+        let letter = RuleAnswers::at(cx, &state, timeout);
         let is_last = n + 1 == path.len();
         for (rule, gate, switch, guard) in letter.questions(cx, id, is_last, &whole) {
             let facts = [letter.known, guard];
-            if cx.decide(&facts) != Decision::Unsat {
+            if cx.decide(&facts) != SolverDecision::Unsat {
                 found.push((n, rule, gate, switch));
             }
         }
@@ -41,10 +41,10 @@ pub fn arcs(cx: &mut Ctx<'_>, path: &[SwitchId], timeout: &Rational) -> Vec<Naiv
 }
 
 /// A question: the rule, its message and switch, its guard.
-type Question = (Rule, Option<GateId>, Option<SwitchId>, Term);
+type RuleQuestion = (CaseRule, Option<GateId>, Option<SwitchId>, Term);
 
 /// The rules at one state.
-struct Letter {
+struct RuleAnswers {
     state: SymState,
     unknowns: Vec<VarId>,
     delay: VarId,
@@ -58,7 +58,7 @@ struct Letter {
     successors: Vec<(SwitchId, GateId, GateKind, Term)>,
 }
 
-impl Letter {
+impl RuleAnswers {
     fn at(cx: &mut Ctx<'_>, state: &SymState, timeout: &Rational) -> Self {
         let sts = cx.sts;
         let unknowns = front::unknowns(cx);
@@ -78,23 +78,29 @@ impl Letter {
         Self { state: state.clone(), unknowns, delay, known, in_time, late, successors }
     }
 
-    fn questions(&self, cx: &mut Ctx<'_>, id: SwitchId, is_last: bool, whole: &SymState) -> Vec<Question> {
+    fn questions(
+        &self,
+        cx: &mut Ctx<'_>,
+        id: SwitchId,
+        is_last: bool,
+        whole: &SymState,
+    ) -> Vec<RuleQuestion> {
         let mut questions = Vec::new();
         let path = self.successors.iter().filter(|(switch, ..)| *switch == id);
         let others = self.successors.iter().filter(|(switch, ..)| *switch != id);
         for &(switch, gate, kind, when) in path.chain(others) {
             let on_path = switch == id;
             let rule = match kind {
-                GateKind::Input if on_path => Rule::R1,
+                GateKind::Input if on_path => CaseRule::R1,
                 GateKind::Input | GateKind::Internal => continue,
-                GateKind::Output if on_path && is_last => Rule::R3,
-                GateKind::Output if on_path => Rule::R2,
-                GateKind::Output => Rule::R4,
-                GateKind::Observed if on_path => Rule::R6,
-                GateKind::Observed => Rule::R7,
+                GateKind::Output if on_path && is_last => CaseRule::R3,
+                GateKind::Output if on_path => CaseRule::R2,
+                GateKind::Output => CaseRule::R4,
+                GateKind::Observed if on_path => CaseRule::R6,
+                GateKind::Observed => CaseRule::R7,
             };
             let guard = match rule {
-                Rule::R1 => some(cx, &self.unknowns, whole.path.facts()),
+                CaseRule::R1 => some(cx, &self.unknowns, whole.path.facts()),
                 _ => cx.pool.and([self.in_time, when]),
             };
             questions.push((rule, Some(gate), Some(switch), guard));
@@ -104,12 +110,12 @@ impl Letter {
         questions
     }
 
-    fn unspecified(&self, cx: &mut Ctx<'_>) -> Vec<Question> {
+    fn unspecified(&self, cx: &mut Ctx<'_>) -> Vec<RuleQuestion> {
         let mut questions = Vec::new();
         for (gate, info) in cx.sts.gates.iter_enumerated() {
             let rule = match info.kind {
-                GateKind::Output => Rule::R5,
-                GateKind::Observed => Rule::R8,
+                GateKind::Output => CaseRule::R5,
+                GateKind::Observed => CaseRule::R8,
                 GateKind::Input | GateKind::Internal => continue,
             };
             let mentioned = self.successors.iter().filter(|(_, other, ..)| *other == gate);
@@ -121,7 +127,7 @@ impl Letter {
     }
 
     /// R9, R10: silence is excused if a message can come later, or no output can come at all.
-    fn silence(&self, cx: &mut Ctx<'_>) -> Vec<Question> {
+    fn silence(&self, cx: &mut Ctx<'_>) -> Vec<RuleQuestion> {
         let sts = cx.sts;
         let instant = cx.pool.indexed(cx.delay, u32::MAX);
         let (waited, at) = (cx.pool.var(self.delay), cx.pool.var(instant));
@@ -152,7 +158,7 @@ impl Letter {
         let excused = cx.pool.or(excuses);
         let forbidden = cx.pool.not(excused);
         let (allowed, wrong) = (cx.pool.and([self.late, excused]), cx.pool.and([self.late, forbidden]));
-        vec![(Rule::R9, None, None, allowed), (Rule::R10, None, None, wrong)]
+        vec![(CaseRule::R9, None, None, allowed), (CaseRule::R10, None, None, wrong)]
     }
 }
 

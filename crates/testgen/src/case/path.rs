@@ -132,7 +132,7 @@ pub fn complete(cx: &mut Ctx<'_>, waypoints: &[Waypoint]) -> Result<Vec<SwitchId
 }
 
 /// A path on its way.
-struct Attempt {
+struct PathAttempt {
     state: SymState,
     met: usize,
     path: Vec<SwitchId>,
@@ -142,7 +142,7 @@ fn search(cx: &mut Ctx<'_>, wanted: &[Waypoint]) -> Result<Vec<SwitchId>, PathEr
     let sts = cx.sts;
     let distances = distances(sts, wanted);
     let start = places_met(sts.initial, wanted, 0);
-    let mut attempts = vec![Attempt { state: SymState::initial(cx), met: start, path: Vec::new() }];
+    let mut attempts = vec![PathAttempt { state: SymState::initial(cx), met: start, path: Vec::new() }];
     let mut queue = BinaryHeap::new();
     if let Some(distance) = distances.get(&(sts.initial, start)) {
         queue.push(Reverse((*distance, 0)));
@@ -168,14 +168,19 @@ fn search(cx: &mut Ctx<'_>, wanted: &[Waypoint]) -> Result<Vec<SwitchId>, PathEr
                 return Ok(path);
             }
             queue.push(Reverse((path.len() + distance, attempts.len())));
-            attempts.push(Attempt { state: next, met: now, path });
+            attempts.push(PathAttempt { state: next, met: now, path });
         }
     }
     Err(PathError::NoWay { met: best })
 }
 
 /// How many waypoints the graph of locations lets a path meet, guards aside.
-fn furthest(distances: &BTreeMap<Place, usize>, wanted: &[Waypoint], sts: &Sts, start: usize) -> usize {
+fn furthest(
+    distances: &BTreeMap<WaypointPlace, usize>,
+    wanted: &[Waypoint],
+    sts: &Sts,
+    start: usize,
+) -> usize {
     if distances.contains_key(&(sts.initial, start)) {
         return start;
     }
@@ -194,11 +199,11 @@ fn furthest(distances: &BTreeMap<Place, usize>, wanted: &[Waypoint], sts: &Sts, 
 }
 
 /// Steps from a location, with so many waypoints met, to the end, guards aside.
-fn distances(sts: &Sts, wanted: &[Waypoint]) -> BTreeMap<Place, usize> {
+fn distances(sts: &Sts, wanted: &[Waypoint]) -> BTreeMap<WaypointPlace, usize> {
     let nodes = sts.locations.ids().flat_map(|loc| (0..=wanted.len()).map(move |met| (loc, met)));
-    let edges: Vec<Hop> = nodes.flat_map(|from| hops(sts, wanted, from)).collect();
-    let mut found: BTreeMap<Place, usize> = BTreeMap::new();
-    let mut queue: VecDeque<Place> = VecDeque::new();
+    let edges: Vec<PathHop> = nodes.flat_map(|from| hops(sts, wanted, from)).collect();
+    let mut found: BTreeMap<WaypointPlace, usize> = BTreeMap::new();
+    let mut queue: VecDeque<WaypointPlace> = VecDeque::new();
     for hop in edges.iter().filter(|hop| hop.is_done) {
         if found.insert(hop.from, 1).is_none() {
             queue.push_back(hop.from);
@@ -217,21 +222,21 @@ fn distances(sts: &Sts, wanted: &[Waypoint]) -> BTreeMap<Place, usize> {
 }
 
 /// A location with so many waypoints met.
-type Place = (LocId, usize);
+type WaypointPlace = (LocId, usize);
 
 /// A switch between two places; done if it may be the last one.
-struct Hop {
-    from: Place,
-    to: Place,
+struct PathHop {
+    from: WaypointPlace,
+    to: WaypointPlace,
     is_done: bool,
 }
 
 /// The switches from a place.
-fn hops(sts: &Sts, wanted: &[Waypoint], from: Place) -> Vec<Hop> {
+fn hops(sts: &Sts, wanted: &[Waypoint], from: WaypointPlace) -> Vec<PathHop> {
     let hop = |(id, switch): (SwitchId, &Switch)| {
         let now = met_after(wanted, from.1, id, switch);
         let is_done = now == wanted.len() && sts.kind_of(switch) == GateKind::Output;
-        Hop { from, to: (switch.target, now), is_done }
+        PathHop { from, to: (switch.target, now), is_done }
     };
     sts.switches_from(from.0).map(hop).collect()
 }

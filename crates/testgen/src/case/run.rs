@@ -1,6 +1,6 @@
 //! A case followed along events: which arc each one takes.
 //!
-//! 001 Def. 7: the values seen so far are kept; an event takes the arc of its message whose guard holds
+//! [BLLN23] Def. 7: the values seen so far are kept; an event takes the arc of its message whose guard holds
 //! under them. Guards without quantifiers are evaluated, the others are asked of the solver.
 
 use std::ops::Deref;
@@ -10,14 +10,14 @@ use ioxide_model::sts::GateId;
 use ioxide_model::term::{Substitution, Term};
 use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
-use ioxide_smt::solver::Decision;
+use ioxide_smt::solver::SolverDecision;
 use ioxide_symex::Ctx;
 
-use super::{Arc, Case, CaseVerdict, Target};
+use super::{ArcTarget, CaseArc, CaseVerdict, TestCase};
 
 /// What happened, some time after the event before.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Event {
+pub enum CaseEvent {
     /// A message, sent or seen.
     Message(GateId, Vec<Value>),
     /// Nothing.
@@ -26,7 +26,7 @@ pub enum Event {
 
 /// Where an event led.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Moved {
+pub enum CaseMoved {
     /// To this state.
     To(usize),
     /// To the end, by this arc of the state before.
@@ -37,7 +37,7 @@ pub enum Moved {
 
 /// A case on its way.
 #[derive(Clone, Debug)]
-pub struct Execution<C> {
+pub struct CaseExecution<C> {
     case: C,
     /// The state it is at.
     at: usize,
@@ -45,7 +45,7 @@ pub struct Execution<C> {
     seen: Valuation,
 }
 
-impl<C: Deref<Target = Case>> Execution<C> {
+impl<C: Deref<Target = TestCase>> CaseExecution<C> {
     /// At the first state; `timeout` is for a case that left it open.
     #[must_use]
     pub fn new(case: C, timeout: &Rational) -> Self {
@@ -68,17 +68,17 @@ impl<C: Deref<Target = Case>> Execution<C> {
     }
 
     /// Moves on by `event`, `delay` seconds after the one before.
-    pub fn observe(&mut self, cx: &mut Ctx<'_>, delay: &Rational, event: &Event) -> Moved {
-        let Some(state) = self.case.states.get(self.at) else { return Moved::Nowhere };
+    pub fn observe(&mut self, cx: &mut Ctx<'_>, delay: &Rational, event: &CaseEvent) -> CaseMoved {
+        let Some(state) = self.case.states.get(self.at) else { return CaseMoved::Nowhere };
         let mut seen = self.seen.clone();
         seen.set(state.delay, Value::Real(delay.clone()));
         let gate = match event {
-            Event::Message(gate, _) => Some(*gate),
-            Event::Silence => None,
+            CaseEvent::Message(gate, _) => Some(*gate),
+            CaseEvent::Silence => None,
         };
         for (n, arc) in state.arcs.iter().enumerate().filter(|(_, arc)| arc.gate == gate) {
             let mut seen = seen.clone();
-            if let Event::Message(_, values) = event {
+            if let CaseEvent::Message(_, values) = event {
                 for (&field, value) in arc.fields.iter().zip(values) {
                     seen.set(field, value.clone());
                 }
@@ -87,19 +87,19 @@ impl<C: Deref<Target = Case>> Execution<C> {
                 continue;
             }
             return match arc.target {
-                Target::Verdict(verdict) => Moved::Ended(verdict, n),
-                Target::State(next) => {
+                ArcTarget::Verdict(verdict) => CaseMoved::Ended(verdict, n),
+                ArcTarget::State(next) => {
                     self.seen = seen;
                     self.at = next;
-                    Moved::To(next)
+                    CaseMoved::To(next)
                 }
             };
         }
-        Moved::Nowhere
+        CaseMoved::Nowhere
     }
 }
 
-fn holds(cx: &mut Ctx<'_>, arc: &Arc, seen: &Valuation) -> bool {
+fn holds(cx: &mut Ctx<'_>, arc: &CaseArc, seen: &Valuation) -> bool {
     if let Ok(holds) = cx.pool.holds(arc.guard, seen) {
         return holds;
     }
@@ -108,5 +108,5 @@ fn holds(cx: &mut Ctx<'_>, arc: &Arc, seen: &Valuation) -> bool {
         known.set(var, cx.pool.value(value.clone()));
     }
     let guard: Term = cx.pool.substitute(arc.guard, &known);
-    cx.decide(&[guard]) == Decision::Sat
+    cx.decide(&[guard]) == SolverDecision::Sat
 }

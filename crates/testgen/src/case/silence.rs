@@ -1,6 +1,6 @@
 //! What silence means: whether an output can still come, or the state is quiescent.
 //!
-//! 001 R9 and R10, with the payload quantified away in both, and asked about all instants from the
+//! [BLLN23] R9 and R10, with the payload quantified away in both, and asked about all instants from the
 //! time-out on, not about the time-out alone.
 
 use ioxide_model::sort::Sort;
@@ -8,10 +8,10 @@ use ioxide_model::sts::GateKind;
 use ioxide_model::term::{Substitution, Term, VarId};
 use ioxide_symex::Ctx;
 
-use super::front::{Front, Taken};
+use super::front::{CaseFront, FrontSwitch};
 
 /// The conditions on the time waited and on what was observed under which silence is allowed.
-pub(super) struct Silence {
+pub(super) struct SilenceCondition {
     /// A message can come at some instant from now on.
     pub(super) later: Term,
     /// No output can ever come without an input.
@@ -21,10 +21,10 @@ pub(super) struct Silence {
 /// What silence means where the model could take `siblings`.
 pub(super) fn silence(
     cx: &mut Ctx<'_>,
-    front: &Front,
+    front: &CaseFront,
     delay: VarId,
-    siblings: &[(GateKind, &Taken)],
-) -> Silence {
+    siblings: &[(GateKind, &FrontSwitch)],
+) -> SilenceCondition {
     let instant = later_instant(cx);
     let mut outputs = Vec::new();
     let mut messages = Vec::new();
@@ -45,7 +45,7 @@ pub(super) fn silence(
     let quiet = front.for_some(cx, &[quiet]);
     let later = cx.pool.or(messages);
     let later = front.for_some(cx, &[later]);
-    Silence { later, quiet }
+    SilenceCondition { later, quiet }
 }
 
 /// `fact` can hold at some instant not before the delay.
@@ -59,7 +59,7 @@ fn since(cx: &mut Ctx<'_>, delay: VarId, instant: VarId, fields: &[VarId], fact:
 }
 
 /// The fields of the messages of this kind at the next step.
-fn fields(cx: &mut Ctx<'_>, front: &Front, kind: GateKind) -> Vec<VarId> {
+fn fields(cx: &mut Ctx<'_>, front: &CaseFront, kind: GateKind) -> Vec<VarId> {
     let gates = cx.sts.gates.iter().filter(|gate| gate.kind == kind);
     let bases: Vec<VarId> = gates.flat_map(|gate| gate.fields.iter().copied()).collect();
     bases.into_iter().map(|field| cx.pool.indexed(field, front.state.depth + 1)).collect()

@@ -11,13 +11,13 @@ use ioxide_model::number::Rational;
 use ioxide_model::sts::GateKind;
 use ioxide_model::term::{Term, VarId};
 use ioxide_model::value::Value;
-use ioxide_smt::solver::Decision;
+use ioxide_smt::solver::SolverDecision;
 use ioxide_symex::Ctx;
 
 use super::Timeout;
-use super::ask::Asker;
-use super::build::Sketch;
-use super::error::Lint;
+use super::build::StateSketch;
+use super::error::CaseLint;
+use super::guard_solver::GuardSolver;
 
 /// Round numbers of seconds; what can come after the last can come arbitrarily late.
 const LADDER: [i64; 19] = [
@@ -28,8 +28,8 @@ const LADDER: [i64; 19] = [
 /// The time-out asked for; `None` if it stays open or the model has no time.
 pub(super) fn chosen(
     cx: &mut Ctx<'_>,
-    asker: &mut Asker,
-    sketches: &[Sketch],
+    asker: &mut GuardSolver,
+    sketches: &[StateSketch],
     wanted: &Timeout,
 ) -> Option<Rational> {
     match wanted {
@@ -56,7 +56,7 @@ pub(super) fn facts(cx: &mut Ctx<'_>, tm: VarId, timeout: Option<&Rational>) -> 
 }
 
 /// The least number of the ladder above every deadline of the path.
-fn above(cx: &mut Ctx<'_>, asker: &mut Asker, sketches: &[Sketch]) -> Rational {
+fn above(cx: &mut Ctx<'_>, asker: &mut GuardSolver, sketches: &[StateSketch]) -> Rational {
     let mut rung = 0;
     for sketch in sketches {
         rung = above_deadlines(cx, asker, sketch, rung);
@@ -68,13 +68,13 @@ fn above(cx: &mut Ctx<'_>, asker: &mut Asker, sketches: &[Sketch]) -> Rational {
 }
 
 /// Climbs until no message can come after the rung, unless messages can come arbitrarily late.
-fn above_deadlines(cx: &mut Ctx<'_>, asker: &mut Asker, sketch: &Sketch, rung: usize) -> usize {
+fn above_deadlines(cx: &mut Ctx<'_>, asker: &mut GuardSolver, sketch: &StateSketch, rung: usize) -> usize {
     let last = LADDER.len() - 1;
     let mut can_come_after = |cx: &mut Ctx<'_>, rung: usize| {
         let waited = cx.pool.var(sketch.delay);
         let limit = seconds(cx, LADDER[rung]);
         let late = cx.pool.le(limit, waited);
-        ask(cx, asker, sketch, &[late, sketch.silence.later]) != Decision::Unsat
+        ask(cx, asker, sketch, &[late, sketch.silence.later]) != SolverDecision::Unsat
     };
     if can_come_after(cx, last) {
         return rung;
@@ -83,12 +83,18 @@ fn above_deadlines(cx: &mut Ctx<'_>, asker: &mut Asker, sketch: &Sketch, rung: u
 }
 
 /// Climbs until the message can come before the rung, unless it cannot come at all.
-fn above_earliest(cx: &mut Ctx<'_>, asker: &mut Asker, sketch: &Sketch, when: Term, rung: usize) -> usize {
+fn above_earliest(
+    cx: &mut Ctx<'_>,
+    asker: &mut GuardSolver,
+    sketch: &StateSketch,
+    when: Term,
+    rung: usize,
+) -> usize {
     let mut can_come_before = |cx: &mut Ctx<'_>, rung: usize| {
         let waited = cx.pool.var(sketch.delay);
         let limit = seconds(cx, LADDER[rung]);
         let early = cx.pool.lt(waited, limit);
-        ask(cx, asker, sketch, &[early, when]) == Decision::Sat
+        ask(cx, asker, sketch, &[early, when]) == SolverDecision::Sat
     };
     (rung..LADDER.len()).find(|&rung| can_come_before(cx, rung)).unwrap_or(rung)
 }
@@ -96,11 +102,11 @@ fn above_earliest(cx: &mut Ctx<'_>, asker: &mut Asker, sketch: &Sketch, when: Te
 /// Warns if no message can come before the time-out, although one can come after it.
 pub(super) fn too_short(
     cx: &mut Ctx<'_>,
-    asker: &mut Asker,
+    asker: &mut GuardSolver,
     n: usize,
-    sketch: &Sketch,
+    sketch: &StateSketch,
     timeout: &Rational,
-) -> Option<Lint> {
+) -> Option<CaseLint> {
     if !cx.sts.is_timed() {
         return None;
     }
@@ -114,15 +120,15 @@ pub(super) fn too_short(
         .map(|successor| successor.when)
         .collect();
     let some = cx.pool.or(heard);
-    if ask(cx, asker, sketch, &[early, some]) != Decision::Unsat
-        || ask(cx, asker, sketch, &[some]) != Decision::Sat
+    if ask(cx, asker, sketch, &[early, some]) != SolverDecision::Unsat
+        || ask(cx, asker, sketch, &[some]) != SolverDecision::Sat
     {
         return None;
     }
-    Some(Lint::TimeoutTooShort { state: n, timeout: timeout.clone() })
+    Some(CaseLint::TimeoutTooShort { state: n, timeout: timeout.clone() })
 }
 
-fn ask(cx: &mut Ctx<'_>, asker: &mut Asker, sketch: &Sketch, more: &[Term]) -> Decision {
+fn ask(cx: &mut Ctx<'_>, asker: &mut GuardSolver, sketch: &StateSketch, more: &[Term]) -> SolverDecision {
     let mut facts = sketch.known.clone();
     for &fact in more {
         facts.extend(cx.pool.conjuncts(fact));

@@ -11,32 +11,32 @@ use ioxide_model::term::{Term, VarId};
 use ioxide_model::value::Value;
 use ioxide_symex::Ctx;
 
-use super::{Arc, Case, CaseState, CaseVerdict, Rule, Sending, Stimulus, Target};
+use super::{ArcTarget, CaseArc, CaseRule, CaseState, CaseStimulus, CaseVerdict, Sending, TestCase};
 use crate::conform::explicit::{AdaptiveTest, TestNode};
 
 /// The case of an adaptive test of the system of `cx`, which has no clocks.
-pub fn of_adaptive_test(cx: &mut Ctx<'_>, test: &AdaptiveTest) -> Case {
+pub fn of_adaptive_test(cx: &mut Ctx<'_>, test: &AdaptiveTest) -> TestCase {
     let tm = cx.pool.declare("TM", Sort::Real);
     let states = (1..).zip(&test.nodes).map(|(n, node)| state(cx, n, node)).collect();
     let (path, lints) = (Vec::new(), Vec::new());
-    Case { path, states, tm, timeout: None, sending: Sending::Soonest, is_timed: false, lints }
+    TestCase { path, states, tm, timeout: None, sending: Sending::Soonest, is_timed: false, lints }
 }
 
 fn state(cx: &mut Ctx<'_>, n: u32, node: &TestNode) -> CaseState {
     let delay = cx.pool.indexed(cx.delay, n);
     let mut arcs = Vec::new();
     if let Some((label, next)) = &node.send {
-        let mut arc = labelled(cx, n, label, Rule::R1, target(*next));
+        let mut arc = labelled(cx, n, label, CaseRule::R1, target(*next));
         if let Label::Input(_, values) = label {
-            arc.witness = Some(Stimulus { delay: Rational::ZERO, values: values.clone(), always: true });
+            arc.witness = Some(CaseStimulus { delay: Rational::ZERO, values: values.clone(), always: true });
         }
         arcs.push(arc);
     }
     for (label, next) in &node.allowed {
         let rule = match (label, next) {
-            (Label::Quiescence, _) => Rule::R9,
-            (_, Some(_)) => Rule::R2,
-            (_, None) => Rule::R3,
+            (Label::Quiescence, _) => CaseRule::R9,
+            (_, Some(_)) => CaseRule::R2,
+            (_, None) => CaseRule::R3,
         };
         arcs.push(labelled(cx, n, label, rule, target(*next)));
     }
@@ -44,12 +44,12 @@ fn state(cx: &mut Ctx<'_>, n: u32, node: &TestNode) -> CaseState {
     CaseState { loc: None, delay, arcs }
 }
 
-fn target(next: Option<usize>) -> Target {
-    next.map_or(Target::Verdict(CaseVerdict::Pass), Target::State)
+fn target(next: Option<usize>) -> ArcTarget {
+    next.map_or(ArcTarget::Verdict(CaseVerdict::Pass), ArcTarget::State)
 }
 
 /// What the model does not allow.
-fn forbidden(cx: &mut Ctx<'_>, n: u32, node: &TestNode) -> Vec<Arc> {
+fn forbidden(cx: &mut Ctx<'_>, n: u32, node: &TestNode) -> Vec<CaseArc> {
     let outputs: Vec<GateId> = cx
         .sts
         .gates
@@ -71,9 +71,9 @@ fn forbidden(cx: &mut Ctx<'_>, n: u32, node: &TestNode) -> Vec<Arc> {
         let some = cx.pool.or(allowed);
         let guard = cx.pool.not(some);
         if guard != cx.pool.ff() {
-            let target = Target::Verdict(CaseVerdict::FailOut);
-            arcs.push(Arc {
-                rule: Rule::R5,
+            let target = ArcTarget::Verdict(CaseVerdict::FailOut);
+            arcs.push(CaseArc {
+                rule: CaseRule::R5,
                 gate: Some(gate),
                 fields,
                 switch: None,
@@ -86,13 +86,19 @@ fn forbidden(cx: &mut Ctx<'_>, n: u32, node: &TestNode) -> Vec<Arc> {
     }
     let is_quiet = node.allowed.iter().any(|(label, _)| *label == Label::Quiescence);
     if !is_quiet && node.send.is_none() {
-        arcs.push(labelled(cx, n, &Label::Quiescence, Rule::R10, Target::Verdict(CaseVerdict::FailDur)));
+        arcs.push(labelled(
+            cx,
+            n,
+            &Label::Quiescence,
+            CaseRule::R10,
+            ArcTarget::Verdict(CaseVerdict::FailDur),
+        ));
     }
     arcs
 }
 
 /// The arc along one label.
-fn labelled(cx: &mut Ctx<'_>, n: u32, label: &Label, rule: Rule, target: Target) -> Arc {
+fn labelled(cx: &mut Ctx<'_>, n: u32, label: &Label, rule: CaseRule, target: ArcTarget) -> CaseArc {
     let (gate, fields, guard) = match label {
         Label::Quiescence | Label::Delay(_) => (None, Vec::new(), cx.pool.tt()),
         Label::Input(gate, values) | Label::Output(gate, values) => {
@@ -101,7 +107,7 @@ fn labelled(cx: &mut Ctx<'_>, n: u32, label: &Label, rule: Rule, target: Target)
             (Some(*gate), fields, guard)
         }
     };
-    Arc { rule, gate, fields, switch: None, guard, target, witness: None, doubt: None }
+    CaseArc { rule, gate, fields, switch: None, guard, target, witness: None, doubt: None }
 }
 
 fn fields(cx: &mut Ctx<'_>, n: u32, gate: GateId) -> Vec<VarId> {

@@ -8,22 +8,22 @@ use ioxide_model::number::Rational;
 use ioxide_model::term::{Substitution, Term, VarId};
 use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
-use ioxide_smt::solver::Decision;
+use ioxide_smt::solver::SolverDecision;
 use ioxide_symex::Ctx;
 
-use super::ask::Asker;
 use super::corner::corners;
-use super::{Sending, Stimulus};
+use super::guard_solver::GuardSolver;
+use super::{CaseStimulus, Sending};
 
 /// A stimulus that satisfies `guard` where `facts` are known.
 pub(super) fn stimulus(
     cx: &mut Ctx<'_>,
-    asker: &mut Asker,
+    asker: &mut GuardSolver,
     facts: &[Term],
     guard: Term,
     (delay, sending): (VarId, Sending),
     fields: &[VarId],
-) -> Option<Stimulus> {
+) -> Option<CaseStimulus> {
     let mut question = facts.to_vec();
     question.extend(cx.pool.conjuncts(guard));
     let valuation = match at_border(cx, asker, &question, guard, (delay, sending)) {
@@ -37,13 +37,13 @@ pub(super) fn stimulus(
     let chosen: Vec<Value> = fields.iter().map(value).collect();
     let time = value(&delay).as_real().cloned().unwrap_or(Rational::ZERO);
     let always = fits_always(cx, asker, facts, guard, (delay, &time), fields, &chosen);
-    Some(Stimulus { delay: time, values: chosen, always })
+    Some(CaseStimulus { delay: time, values: chosen, always })
 }
 
 /// Values for which `question` holds at an instant where `guard` changes, or just beside it: the wanted one of those there are.
 fn at_border(
     cx: &mut Ctx<'_>,
-    asker: &mut Asker,
+    asker: &mut GuardSolver,
     question: &[Term],
     guard: Term,
     (delay, sending): (VarId, Sending),
@@ -77,7 +77,7 @@ fn at_border(
 /// Whether nothing that `facts` allow contradicts `guard` with these values.
 fn fits_always(
     cx: &mut Ctx<'_>,
-    asker: &mut Asker,
+    asker: &mut GuardSolver,
     facts: &[Term],
     guard: Term,
     (delay, time): (VarId, &Rational),
@@ -93,5 +93,5 @@ fn fits_always(
     let fails = cx.pool.not(guard);
     let mut question = facts.to_vec();
     question.push(fails);
-    asker.decide(cx, &question) == Decision::Unsat
+    asker.decide(cx, &question) == SolverDecision::Unsat
 }

@@ -5,7 +5,7 @@
 //! such a guard is a union of input classes.
 
 use ioxide_model::sort::Sort;
-use ioxide_model::term::{Node, Term, VarId};
+use ioxide_model::term::{Term, TermNode, VarId};
 use ioxide_symex::Ctx;
 
 /// The comparisons of numbers in `formula` that mention `fields`, moved by up to `width`; none if that is 0.
@@ -21,9 +21,9 @@ pub(super) fn moved(cx: &mut Ctx<'_>, formula: Term, fields: &[VarId], width: u3
         }
         let width = i64::from(width);
         let (a, b, by) = match *cx.pool.node(term) {
-            Node::Le(a, b) => (a, b, -width..=width),
-            Node::Lt(a, b) => (a, b, -width - 1..=width - 1),
-            Node::Eq(a, b) => (a, b, -width - 1..=width),
+            TermNode::Le(a, b) => (a, b, -width..=width),
+            TermNode::Lt(a, b) => (a, b, -width - 1..=width - 1),
+            TermNode::Eq(a, b) => (a, b, -width - 1..=width),
             _ => continue,
         };
         match cx.pool.sort(a).base() {

@@ -16,13 +16,13 @@ use ioxide_model::label::Label;
 use ioxide_model::term::{Substitution, Term};
 use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
-use ioxide_smt::solver::Answer;
+use ioxide_smt::solver::SolverAnswer;
 use ioxide_symex::Ctx;
 
 use super::react::SaidMessage;
 use super::rivals::{difference, has_gates_of};
 use super::{Abstraction, AnswerNames, ClassOutcome};
-use crate::data::{Pick, Wish, pick};
+use crate::data::{PickedValues, ValueRequest, pick};
 
 /// Choices of values drawn for a word before the solver is asked.
 const DRAWS: usize = 3;
@@ -49,7 +49,7 @@ pub struct Concretiser<'a> {
 }
 
 /// A step of a word, in the store before it.
-struct Place<'a> {
+struct WordPlace<'a> {
     state: usize,
     input: usize,
     outcomes: &'a [ClassOutcome],
@@ -115,8 +115,8 @@ impl<'a> Concretiser<'a> {
     }
 
     /// Remembers what `test` tells apart.
-    fn note(&mut self, cx: &Ctx<'_>, places: &[Place<'a>], test: &[Label]) {
-        let answers = |place: &Place<'a>| 0..self.abstraction.answers[place.input].all.len();
+    fn note(&mut self, cx: &Ctx<'_>, places: &[WordPlace<'a>], test: &[Label]) {
+        let answers = |place: &WordPlace<'a>| 0..self.abstraction.answers[place.input].all.len();
         let all: Vec<(usize, usize)> = places
             .iter()
             .enumerate()
@@ -129,19 +129,19 @@ impl<'a> Concretiser<'a> {
     }
 
     /// The steps of `word`.
-    fn places(&self, word: &[usize]) -> Option<Vec<Place<'a>>> {
+    fn places(&self, word: &[usize]) -> Option<Vec<WordPlace<'a>>> {
         let mut state = self.abstraction.initial;
         let mut places = Vec::new();
         for &input in word {
             let outcomes = self.abstraction.outcomes(state, input);
-            places.push(Place { state, input, outcomes });
+            places.push(WordPlace { state, input, outcomes });
             state = outcomes.first()?.target;
         }
         Some(places)
     }
 
     /// The steps and rivals that could be taken for the right answer.
-    fn goals(&self, places: &[Place<'a>]) -> Vec<(usize, usize)> {
+    fn goals(&self, places: &[WordPlace<'a>]) -> Vec<(usize, usize)> {
         let mut goals = Vec::new();
         for (step, place) in places.iter().enumerate() {
             let answers = &self.abstraction.answers[place.input];
@@ -157,13 +157,13 @@ impl<'a> Concretiser<'a> {
     }
 
     /// Values drawn step by step.
-    fn drawn(&mut self, cx: &mut Ctx<'_>, places: &[Place<'a>]) -> Option<Vec<Label>> {
+    fn drawn(&mut self, cx: &mut Ctx<'_>, places: &[WordPlace<'a>]) -> Option<Vec<Label>> {
         let mut state = self.abstraction.start.values.clone();
         let mut test = Vec::new();
         for place in places {
             let class = &self.abstraction.inputs[place.input];
-            let wish = Wish { gate: class.gate, guard: class.when, state: &state };
-            let Pick::Values(values) = pick(cx, &mut self.rng, &wish) else { return None };
+            let wish = ValueRequest { gate: class.gate, guard: class.when, state: &state };
+            let PickedValues::Values(values) = pick(cx, &mut self.rng, &wish) else { return None };
             state = after(cx, &state, class.gate, &values, &place.outcomes[0])?;
             test.push(Label::Input(class.gate, values));
         }
@@ -174,7 +174,7 @@ impl<'a> Concretiser<'a> {
     fn open_after(
         &self,
         cx: &Ctx<'_>,
-        places: &[Place<'a>],
+        places: &[WordPlace<'a>],
         test: &[Label],
         open: &[(usize, usize)],
     ) -> Vec<(usize, usize)> {
@@ -202,7 +202,7 @@ impl<'a> Concretiser<'a> {
     fn asked(
         &self,
         cx: &mut Ctx<'_>,
-        places: &[Place<'a>],
+        places: &[WordPlace<'a>],
         goal: Option<(usize, usize)>,
     ) -> Option<Vec<Label>> {
         let mut names = Substitution::new();
@@ -237,7 +237,7 @@ impl<'a> Concretiser<'a> {
             names = next;
             copies.push((class.gate, vars));
         }
-        let Answer::Sat(found) = cx.check(&facts) else { return None };
+        let SolverAnswer::Sat(found) = cx.check(&facts) else { return None };
         let value = |var| {
             found.get(var).cloned().unwrap_or_else(|| cx.pool.default_value(cx.pool.var_info(var).sort))
         };
@@ -271,10 +271,10 @@ impl<'a> ClassWalk<'a> {
     /// Values of the class `input` in the store of now.
     pub fn draw(&mut self, cx: &mut Ctx<'_>, input: usize) -> Option<Vec<Value>> {
         let class = &self.abstraction.inputs[input];
-        let wish = Wish { gate: class.gate, guard: class.when, state: &self.store };
+        let wish = ValueRequest { gate: class.gate, guard: class.when, state: &self.store };
         match pick(cx, &mut self.rng, &wish) {
-            Pick::Values(values) => Some(values),
-            Pick::Impossible | Pick::Unknown(_) => None,
+            PickedValues::Values(values) => Some(values),
+            PickedValues::Impossible | PickedValues::Unknown(_) => None,
         }
     }
 

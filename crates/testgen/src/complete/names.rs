@@ -4,7 +4,7 @@
 //! answers have the value of a term where the classes fix it, so that equal answers have equal names.
 
 use ioxide_model::term::{Substitution, Term, VarId};
-use ioxide_smt::solver::{Answer, Decision};
+use ioxide_smt::solver::{SolverAnswer, SolverDecision};
 use ioxide_symex::Ctx;
 
 use super::react::SaidMessage;
@@ -62,7 +62,7 @@ fn shortened(cx: &mut Ctx<'_>, facts: &[Term]) -> Vec<Term> {
         others.extend(rest.iter().enumerate().filter(|&(i, _)| i != at).map(|(_, &fact)| fact));
         others.push(cx.pool.not(rest[at]));
         match cx.decide(&others) {
-            Decision::Unsat => drop(rest.remove(at)),
+            SolverDecision::Unsat => drop(rest.remove(at)),
             _ => at += 1,
         }
     }
@@ -89,14 +89,14 @@ fn fixed(cx: &mut Ctx<'_>, facts: &[Term]) -> Vec<Term> {
 /// The variables of `facts` that can have one value only, with it.
 pub(super) fn fixed_values(cx: &mut Ctx<'_>, facts: &[Term]) -> Substitution {
     let mut found = Substitution::new();
-    let Answer::Sat(valuation) = cx.check(facts) else { return found };
+    let SolverAnswer::Sat(valuation) = cx.check(facts) else { return found };
     for var in cx.pool.free_vars_of(facts) {
         let Some(value) = valuation.get(var).cloned() else { continue };
         let (term, value) = (cx.pool.var(var), cx.pool.value(value));
         let equal = cx.pool.eq(term, value);
         let mut others = facts.to_vec();
         others.push(cx.pool.not(equal));
-        if cx.decide(&others) == Decision::Unsat {
+        if cx.decide(&others) == SolverDecision::Unsat {
             found.set(var, value);
         }
     }
@@ -120,7 +120,7 @@ fn constant(cx: &mut Ctx<'_>, facts: &[Term], term: Term) -> Term {
     if cx.pool.is_ground(term) {
         return term;
     }
-    let Answer::Sat(mut valuation) = cx.check(facts) else { return term };
+    let SolverAnswer::Sat(mut valuation) = cx.check(facts) else { return term };
     for var in cx.pool.free_vars(term) {
         if valuation.get(var).is_none() {
             valuation.set(var, cx.pool.default_value(cx.pool.var_info(var).sort));
@@ -131,7 +131,7 @@ fn constant(cx: &mut Ctx<'_>, facts: &[Term], term: Term) -> Term {
     let equal = cx.pool.eq(term, value);
     let mut others = facts.to_vec();
     others.push(cx.pool.not(equal));
-    if cx.decide(&others) == Decision::Unsat { value } else { term }
+    if cx.decide(&others) == SolverDecision::Unsat { value } else { term }
 }
 
 /// An answer in words: its messages, or silence.

@@ -6,7 +6,7 @@
 
 use ioxide_model::sts::{GateId, GateKind, LocId, Switch, SwitchId};
 use ioxide_model::term::{Substitution, Term, VarId};
-use ioxide_smt::solver::Decision;
+use ioxide_smt::solver::SolverDecision;
 use ioxide_symex::{Ctx, quiescence};
 
 use super::NoAbstraction;
@@ -39,7 +39,7 @@ pub struct ReactionPath {
 
 /// A path under way.
 #[derive(Clone)]
-struct Walk {
+struct ReactionWalk {
     loc: LocId,
     facts: Vec<Term>,
     store: Vec<(VarId, Term)>,
@@ -63,7 +63,7 @@ pub fn paths_after(
     let switch = &sts.switches[id];
     let store = identity(cx);
     let names: Substitution = store.iter().copied().collect();
-    let walk = Walk {
+    let walk = ReactionWalk {
         loc: switch.target,
         facts: cx.pool.conjuncts(switch.guard),
         store: updated(cx, &store, switch, &names),
@@ -86,7 +86,7 @@ pub fn paths_at_start(cx: &mut Ctx<'_>, limit: usize) -> Result<Vec<ReactionPath
     let sts = cx.sts;
     let value = |var: &ioxide_model::sts::StateVar| Some((var.var, var.init?));
     let store: Vec<(VarId, Term)> = sts.vars.iter().filter_map(value).collect();
-    let walk = Walk {
+    let walk = ReactionWalk {
         loc: sts.initial,
         facts: Vec::new(),
         store,
@@ -129,7 +129,7 @@ struct PathSearch<'c> {
 
 impl PathSearch<'_> {
     /// Ends `walk` where it can be silent, and goes on where it can say something.
-    fn settle(&mut self, cx: &mut Ctx<'_>, walk: &Walk) -> Result<(), NoAbstraction> {
+    fn settle(&mut self, cx: &mut Ctx<'_>, walk: &ReactionWalk) -> Result<(), NoAbstraction> {
         if let Some(halted) = cx.halted() {
             return Err(NoAbstraction::Halted(halted));
         }
@@ -155,7 +155,7 @@ impl PathSearch<'_> {
         Ok(())
     }
 
-    fn end(&mut self, cx: &mut Ctx<'_>, walk: &Walk, facts: Vec<Term>) -> Result<(), NoAbstraction> {
+    fn end(&mut self, cx: &mut Ctx<'_>, walk: &ReactionWalk, facts: Vec<Term>) -> Result<(), NoAbstraction> {
         let keeps = |&(_, term): &(VarId, Term)| walk.loose.iter().any(|&var| cx.pool.mentions(term, var));
         if walk.store.iter().any(keeps) {
             let switch = walk.switches.last().map(|&id| cx.sts.switches[id].label.to_string());
@@ -175,14 +175,14 @@ impl PathSearch<'_> {
     fn go_on(
         &mut self,
         cx: &mut Ctx<'_>,
-        walk: &Walk,
+        walk: &ReactionWalk,
         id: SwitchId,
         switch: &Switch,
     ) -> Result<(), NoAbstraction> {
         let mut next = walk.clone();
         next.switches.push(id);
         next.loc = switch.target;
-        let message = Message::of(cx, walk, switch);
+        let message = OutputFields::of(cx, walk, switch);
         next.facts.extend(cx.pool.conjuncts(message.guard));
         if !self.is_possible(cx, &next.facts, &switch.label)? {
             return Ok(());
@@ -199,23 +199,23 @@ impl PathSearch<'_> {
     fn is_possible(&self, cx: &mut Ctx<'_>, facts: &[Term], what: &str) -> Result<bool, NoAbstraction> {
         let all: Vec<Term> = self.context.iter().chain(facts).copied().collect();
         match cx.decide(&all) {
-            Decision::Sat => Ok(true),
-            Decision::Unsat => Ok(false),
-            Decision::Unknown(_) => Err(NoAbstraction::Undecided { what: what.to_owned() }),
+            SolverDecision::Sat => Ok(true),
+            SolverDecision::Unsat => Ok(false),
+            SolverDecision::Unknown(_) => Err(NoAbstraction::Undecided { what: what.to_owned() }),
         }
     }
 }
 
 /// The fields of an output: what its guard fixes, and what is free.
-struct Message {
+struct OutputFields {
     guard: Term,
     values: Vec<Term>,
     loose: Vec<VarId>,
     names: Substitution,
 }
 
-impl Message {
-    fn of(cx: &mut Ctx<'_>, walk: &Walk, switch: &Switch) -> Self {
+impl OutputFields {
+    fn of(cx: &mut Ctx<'_>, walk: &ReactionWalk, switch: &Switch) -> Self {
         let sts = cx.sts;
         let fields = &sts.gates[switch.gate].fields;
         let number = u32::try_from(walk.switches.len()).unwrap_or(u32::MAX);

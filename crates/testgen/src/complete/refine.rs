@@ -10,14 +10,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use ioxide_model::concrete::State;
+use ioxide_model::concrete::ConcreteState;
 use ioxide_model::index::Idx;
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateId, GateKind, LocId};
 use ioxide_model::term::{Substitution, Term, VarId};
 use ioxide_model::valuation::Valuation;
 use ioxide_smt::layers::forall::eliminate;
-use ioxide_smt::solver::Decision;
+use ioxide_smt::solver::SolverDecision;
 use ioxide_symex::Ctx;
 
 use super::react::{ReactionPath, paths_after, paths_at_start};
@@ -38,7 +38,7 @@ pub(super) fn refined(
 ) -> Result<Abstraction, NoAbstraction> {
     refuse(cx)?;
     let (start, preamble) = start(cx, limits.reactions)?;
-    let mut loose = Refiner::new(cx, boundary, limits, (limits.states, limits.classes));
+    let mut loose = ClassRefiner::new(cx, boundary, limits, (limits.states, limits.classes));
     loose.is_loose = true;
     let loose_order = loose.settle(cx, &start)?;
     let is_enough = loose.is_exact && !loose.is_conditional;
@@ -46,12 +46,12 @@ pub(super) fn refined(
     let (mut refiner, mut order) = if is_enough {
         (loose.clone(), loose_order.clone())
     } else {
-        let mut strict = Refiner::new(cx, boundary, limits, most);
+        let mut strict = ClassRefiner::new(cx, boundary, limits, most);
         let order = strict.settle(cx, &start)?;
         (strict, order)
     };
     if refiner.is_exact {
-        let mut absolute = Refiner::new(cx, boundary, limits, (limits.states, limits.classes));
+        let mut absolute = ClassRefiner::new(cx, boundary, limits, (limits.states, limits.classes));
         absolute.blocks.clone_from(&refiner.blocks);
         absolute.is_absolute = true;
         let found = absolute.settle(cx, &start)?;
@@ -61,7 +61,7 @@ pub(super) fn refined(
     } else if loose.is_exact {
         (refiner, order) = (loose, loose_order);
     } else {
-        refiner = Refiner::new(cx, boundary, limits, (limits.bounded, limits.bounded));
+        refiner = ClassRefiner::new(cx, boundary, limits, (limits.bounded, limits.bounded));
         order = refiner.settle(cx, &start)?;
     }
     let found = refiner.gathered(cx, &order, start, preamble);
@@ -83,7 +83,7 @@ fn refuse(cx: &Ctx<'_>) -> Result<(), NoAbstraction> {
 }
 
 /// The state in which the model is silent first, and what it says before.
-fn start(cx: &mut Ctx<'_>, limit: usize) -> Result<(State, Vec<Label>), NoAbstraction> {
+fn start(cx: &mut Ctx<'_>, limit: usize) -> Result<(ConcreteState, Vec<Label>), NoAbstraction> {
     let mut paths = paths_at_start(cx, limit)?;
     let path = match (paths.pop(), paths.is_empty()) {
         (Some(path), true) => path,
@@ -99,13 +99,13 @@ fn start(cx: &mut Ctx<'_>, limit: usize) -> Result<(State, Vec<Label>), NoAbstra
         Some(Label::Output(said.gate, values.collect::<Option<_>>()?))
     };
     let preamble: Option<Vec<Label>> = path.said.iter().map(label).collect();
-    let state = State { loc: path.loc, values: values.ok_or_else(undecided)? };
+    let state = ConcreteState { loc: path.loc, values: values.ok_or_else(undecided)? };
     Ok((state, preamble.ok_or(NoAbstraction::SeveralStarts)?))
 }
 
 /// A condition class while it may still be split.
 #[derive(Clone)]
-struct Block {
+struct ConditionBlock {
     loc: LocId,
     facts: Vec<Term>,
     is_alive: bool,
@@ -113,7 +113,7 @@ struct Block {
 
 /// An input class while it may still be divided.
 #[derive(Clone)]
-struct Part {
+struct InputPart {
     gate: GateId,
     facts: Vec<Term>,
     is_alive: bool,
@@ -122,7 +122,7 @@ struct Part {
 }
 
 /// What would make a pair of classes certain.
-enum Cut {
+enum ClassCut {
     Split(usize, Term),
     Divide(GateId, Term),
     /// Nothing that is known.
@@ -130,7 +130,7 @@ enum Cut {
 }
 
 /// Whether a formula holds for all members, for none, or for some.
-pub(super) enum Holds {
+pub(super) enum ClassTruth {
     All,
     None,
     Some,
@@ -138,13 +138,13 @@ pub(super) enum Holds {
 }
 
 #[derive(Clone)]
-struct Refiner<'l> {
+struct ClassRefiner<'l> {
     boundary: u32,
     limits: &'l ClassLimits,
     max_states: usize,
     max_classes: usize,
-    blocks: Vec<Block>,
-    parts: Vec<Part>,
+    blocks: Vec<ConditionBlock>,
+    parts: Vec<InputPart>,
     paths: BTreeMap<usize, Rc<[ReactionPath]>>,
     steps: BTreeMap<(usize, usize), ClassStep>,
     /// Condition classes and messages of which some path is not known.
@@ -159,10 +159,10 @@ struct Refiner<'l> {
     is_exact: bool,
 }
 
-impl<'l> Refiner<'l> {
+impl<'l> ClassRefiner<'l> {
     /// One condition class per location, one input class per message.
     fn new(cx: &Ctx<'_>, boundary: u32, limits: &'l ClassLimits, (states, classes): (usize, usize)) -> Self {
-        let block = |loc| Block { loc, facts: Vec::new(), is_alive: true };
+        let block = |loc| ConditionBlock { loc, facts: Vec::new(), is_alive: true };
         let gates = cx.sts.gates.iter_enumerated().filter(|(_, gate)| gate.kind == GateKind::Input);
         Self {
             boundary,
@@ -171,7 +171,7 @@ impl<'l> Refiner<'l> {
             max_classes: classes,
             blocks: (0..cx.sts.locations.len()).map(|loc| block(LocId::new(loc))).collect(),
             parts: gates
-                .map(|(gate, _)| Part { gate, facts: Vec::new(), is_alive: true, is_idle: false })
+                .map(|(gate, _)| InputPart { gate, facts: Vec::new(), is_alive: true, is_idle: false })
                 .collect(),
             paths: BTreeMap::new(),
             steps: BTreeMap::new(),
@@ -185,7 +185,7 @@ impl<'l> Refiner<'l> {
     }
 
     /// Splits until nothing is left to split; the condition classes that are reached, in order.
-    fn settle(&mut self, cx: &mut Ctx<'_>, start: &State) -> Result<Vec<usize>, NoAbstraction> {
+    fn settle(&mut self, cx: &mut Ctx<'_>, start: &ConcreteState) -> Result<Vec<usize>, NoAbstraction> {
         loop {
             if let Some(order) = self.walk(cx, start)? {
                 return Ok(order);
@@ -194,7 +194,7 @@ impl<'l> Refiner<'l> {
     }
 
     /// One walk over what can be reached; nothing if a class was split on the way.
-    fn walk(&mut self, cx: &mut Ctx<'_>, start: &State) -> Result<Option<Vec<usize>>, NoAbstraction> {
+    fn walk(&mut self, cx: &mut Ctx<'_>, start: &ConcreteState) -> Result<Option<Vec<usize>>, NoAbstraction> {
         let mut order = vec![self.block_of(cx, start)];
         let mut next = 0;
         while let Some(&block) = order.get(next) {
@@ -209,7 +209,7 @@ impl<'l> Refiner<'l> {
                 if let Some(halted) = cx.halted() {
                     return Err(NoAbstraction::Halted(halted));
                 }
-                if self.look(cx, block, part)? {
+                if self.split_pair(cx, block, part)? {
                     return Ok(None);
                 }
                 let Some(ClassStep::Taken(outcomes)) = self.steps.get(&(block, part)) else { continue };
@@ -224,7 +224,7 @@ impl<'l> Refiner<'l> {
     }
 
     /// Looks at a pair of classes; whether that split a class.
-    fn look(&mut self, cx: &mut Ctx<'_>, block: usize, part: usize) -> Result<bool, NoAbstraction> {
+    fn split_pair(&mut self, cx: &mut Ctx<'_>, block: usize, part: usize) -> Result<bool, NoAbstraction> {
         let is_fresh = match self.steps.get(&(block, part)) {
             Some(ClassStep::Taken(outcomes)) => outcomes.iter().all(|to| self.blocks[to.target].is_alive),
             Some(_) => true,
@@ -235,8 +235,8 @@ impl<'l> Refiner<'l> {
         }
         let step = match self.step(cx, block, part) {
             Ok(step) => step,
-            Err(Cut::Nothing) => ClassStep::LeftOut(WhyLeftOut::Undecided),
-            Err(Cut::Divide(gate, fact)) => {
+            Err(ClassCut::Nothing) => ClassStep::LeftOut(WhyLeftOut::Undecided),
+            Err(ClassCut::Divide(gate, fact)) => {
                 let fact = self.absolute(cx, block, fact);
                 if self.divide(cx, gate, fact) {
                     return Ok(true);
@@ -244,7 +244,7 @@ impl<'l> Refiner<'l> {
                     ClassStep::LeftOut(WhyLeftOut::Bounded)
                 }
             }
-            Err(Cut::Split(block, fact)) => {
+            Err(ClassCut::Split(block, fact)) => {
                 if self.split(cx, block, fact) {
                     return Ok(true);
                 } else {
@@ -260,9 +260,11 @@ impl<'l> Refiner<'l> {
     }
 
     /// The class of a concrete state; classes of one location cover all stores.
-    fn block_of(&self, cx: &Ctx<'_>, state: &State) -> usize {
+    fn block_of(&self, cx: &Ctx<'_>, state: &ConcreteState) -> usize {
         let holds = |&fact: &Term| cx.pool.holds(fact, &state.values) == Ok(true);
-        let is_it = |block: &Block| block.is_alive && block.loc == state.loc && block.facts.iter().all(holds);
+        let is_it = |block: &ConditionBlock| {
+            block.is_alive && block.loc == state.loc && block.facts.iter().all(holds)
+        };
         self.blocks.iter().position(is_it).unwrap_or(state.loc.index())
     }
 
@@ -295,24 +297,24 @@ impl<'l> Refiner<'l> {
     }
 
     /// What an input class does in a condition class, or what has to be known for that.
-    fn step(&mut self, cx: &mut Ctx<'_>, block: usize, part: usize) -> Result<ClassStep, Cut> {
+    fn step(&mut self, cx: &mut Ctx<'_>, block: usize, part: usize) -> Result<ClassStep, ClassCut> {
         let gate = self.parts[part].gate;
         let sts = cx.sts;
         let facts: Vec<Term> =
             self.blocks[block].facts.iter().chain(&self.parts[part].facts).copied().collect();
         match cx.decide(&facts) {
-            Decision::Unsat => return Ok(ClassStep::Impossible),
-            Decision::Unknown(_) => return Err(Cut::Nothing),
-            Decision::Sat if self.unknown.contains(&(block, gate)) => return Err(Cut::Nothing),
-            Decision::Sat => (),
+            SolverDecision::Unsat => return Ok(ClassStep::Impossible),
+            SolverDecision::Unknown(_) => return Err(ClassCut::Nothing),
+            SolverDecision::Sat if self.unknown.contains(&(block, gate)) => return Err(ClassCut::Nothing),
+            SolverDecision::Sat => (),
         }
         let of_gate = |path: &&ReactionPath| sts.switches[path.switches[0]].gate == gate;
         let paths = Rc::clone(&self.paths[&block]);
-        let known: Vec<(&ReactionPath, Holds)> = paths
+        let known: Vec<(&ReactionPath, ClassTruth)> = paths
             .iter()
             .filter(of_gate)
             .map(|path| (path, holds(cx, &facts, path.when)))
-            .filter(|(_, holds)| !matches!(holds, Holds::None))
+            .filter(|(_, holds)| !matches!(holds, ClassTruth::None))
             .collect();
         // What the model does not mention need not be the same for all stores.
         if known.is_empty() {
@@ -322,12 +324,12 @@ impl<'l> Refiner<'l> {
         let mut outcomes = Vec::new();
         for (path, holds) in known {
             match holds {
-                Holds::All => (),
-                Holds::Some => {
+                ClassTruth::All => (),
+                ClassTruth::Some => {
                     let conjuncts = cx.pool.conjuncts(path.when);
                     return Err(self.undecided(cx, block, gate, &facts, &conjuncts));
                 }
-                Holds::None | Holds::Unknown => return Err(Cut::Nothing),
+                ClassTruth::None | ClassTruth::Unknown => return Err(ClassCut::Nothing),
             }
             let target = self.target(cx, block, gate, &facts, path)?;
             outcomes.push(ClassOutcome {
@@ -341,20 +343,20 @@ impl<'l> Refiner<'l> {
     }
 
     /// Every store of the condition class has an input of the input class.
-    fn exists_everywhere(&mut self, cx: &mut Ctx<'_>, block: usize, part: usize) -> Result<(), Cut> {
+    fn exists_everywhere(&mut self, cx: &mut Ctx<'_>, block: usize, part: usize) -> Result<(), ClassCut> {
         let (gate, facts) = (self.parts[part].gate, self.parts[part].facts.clone());
         let sts = cx.sts;
         let all = cx.pool.and(facts);
         let some = cx.pool.exists(&sts.gates[gate].fields, all);
         let some = eliminate(cx.pool, some);
         match holds(cx, &self.blocks[block].facts, some) {
-            Holds::All => Ok(()),
-            Holds::Some if self.is_loose => {
+            ClassTruth::All => Ok(()),
+            ClassTruth::Some if self.is_loose => {
                 self.is_conditional = true;
                 Ok(())
             }
-            Holds::Some => Err(Cut::Split(block, some)),
-            Holds::None | Holds::Unknown => Err(Cut::Nothing),
+            ClassTruth::Some => Err(ClassCut::Split(block, some)),
+            ClassTruth::None | ClassTruth::Unknown => Err(ClassCut::Nothing),
         }
     }
 
@@ -366,7 +368,7 @@ impl<'l> Refiner<'l> {
         gate: GateId,
         facts: &[Term],
         path: &ReactionPath,
-    ) -> Result<usize, Cut> {
+    ) -> Result<usize, ClassCut> {
         let names: Substitution = path.store.iter().copied().collect();
         for (id, target) in self.blocks.iter().enumerate() {
             if !target.is_alive || target.loc != path.loc {
@@ -375,13 +377,13 @@ impl<'l> Refiner<'l> {
             let then: Vec<Term> = target.facts.iter().map(|&fact| cx.pool.substitute(fact, &names)).collect();
             let all = cx.pool.and(then.iter().copied());
             match holds(cx, facts, all) {
-                Holds::All => return Ok(id),
-                Holds::None => (),
-                Holds::Some => return Err(self.undecided(cx, block, gate, facts, &then)),
-                Holds::Unknown => return Err(Cut::Nothing),
+                ClassTruth::All => return Ok(id),
+                ClassTruth::None => (),
+                ClassTruth::Some => return Err(self.undecided(cx, block, gate, facts, &then)),
+                ClassTruth::Unknown => return Err(ClassCut::Nothing),
             }
         }
-        Err(Cut::Nothing)
+        Err(ClassCut::Nothing)
     }
 
     /// The first of `conjuncts` that holds for some members only, as what it cuts.
@@ -392,19 +394,19 @@ impl<'l> Refiner<'l> {
         gate: GateId,
         facts: &[Term],
         conjuncts: &[Term],
-    ) -> Cut {
+    ) -> ClassCut {
         let fields = &cx.sts.gates[gate].fields;
         for &fact in conjuncts {
             match holds(cx, facts, fact) {
-                Holds::All => (),
-                Holds::Some if cx.pool.free_vars(fact).iter().any(|var| fields.contains(var)) => {
-                    return Cut::Divide(gate, fact);
+                ClassTruth::All => (),
+                ClassTruth::Some if cx.pool.free_vars(fact).iter().any(|var| fields.contains(var)) => {
+                    return ClassCut::Divide(gate, fact);
                 }
-                Holds::Some => return Cut::Split(block, fact),
-                Holds::None | Holds::Unknown => return Cut::Nothing,
+                ClassTruth::Some => return ClassCut::Split(block, fact),
+                ClassTruth::None | ClassTruth::Unknown => return ClassCut::Nothing,
             }
         }
-        Cut::Nothing
+        ClassCut::Nothing
     }
 
     /// `fact` with the values of the variables that `block` fixes, if that is wanted.
@@ -427,7 +429,7 @@ impl<'l> Refiner<'l> {
         for side in [fact, other] {
             let mut facts = self.blocks[block].facts.clone();
             facts.extend(cx.pool.conjuncts(side));
-            self.blocks.push(Block { loc: self.blocks[block].loc, facts, is_alive: true });
+            self.blocks.push(ConditionBlock { loc: self.blocks[block].loc, facts, is_alive: true });
         }
         self.blocks[block].is_alive = false;
         true
@@ -440,19 +442,19 @@ impl<'l> Refiner<'l> {
             if !self.parts[part].is_alive || self.parts[part].is_idle || self.parts[part].gate != gate {
                 continue;
             }
-            let counts = |part: &&Part| part.is_alive && !part.is_idle && part.gate == gate;
+            let counts = |part: &&InputPart| part.is_alive && !part.is_idle && part.gate == gate;
             let n_classes = self.parts.iter().filter(counts).count();
             if n_classes >= self.max_classes {
                 self.is_exact = false;
                 return was_cut;
             }
-            if let Holds::Some = holds(cx, &self.parts[part].facts.clone(), fact) {
+            if let ClassTruth::Some = holds(cx, &self.parts[part].facts.clone(), fact) {
                 let other = cx.pool.not(fact);
                 for side in [fact, other] {
                     let mut facts = self.parts[part].facts.clone();
                     facts.push(side);
                     let is_idle = is_idle(cx, gate, &facts);
-                    self.parts.push(Part { gate, facts, is_alive: true, is_idle });
+                    self.parts.push(InputPart { gate, facts, is_alive: true, is_idle });
                 }
                 self.parts[part].is_alive = false;
                 was_cut = true;
@@ -462,7 +464,13 @@ impl<'l> Refiner<'l> {
     }
 
     /// The classes that are reached, with names, those merged that nothing tells apart.
-    fn gathered(&self, cx: &mut Ctx<'_>, order: &[usize], start: State, preamble: Vec<Label>) -> Abstraction {
+    fn gathered(
+        &self,
+        cx: &mut Ctx<'_>,
+        order: &[usize],
+        start: ConcreteState,
+        preamble: Vec<Label>,
+    ) -> Abstraction {
         let number = |block: usize| order.iter().position(|&id| id == block).unwrap_or(0);
         let column = |part: usize| -> Vec<ClassStep> {
             let step = |&block: &usize| match self.steps.get(&(block, part)) {
@@ -475,11 +483,11 @@ impl<'l> Refiner<'l> {
             };
             order.iter().map(step).collect()
         };
-        let is_live = |part: &Part| part.is_alive && !part.is_idle;
+        let is_live = |part: &InputPart| part.is_alive && !part.is_idle;
         let alive = (0..self.parts.len()).filter(|&part| is_live(&self.parts[part]));
         let mut columns: Vec<(GateId, Vec<Term>, Vec<ClassStep>)> = Vec::new();
         for part in alive {
-            let Part { gate, facts, .. } = &self.parts[part];
+            let InputPart { gate, facts, .. } = &self.parts[part];
             let (steps, when) = (column(part), cx.pool.and(facts.iter().copied()));
             let is_taken = |step: &ClassStep| matches!(step, ClassStep::Taken(_) | ClassStep::LeftOut(_));
             if !steps.iter().any(is_taken) {
@@ -528,14 +536,14 @@ fn is_idle(cx: &mut Ctx<'_>, gate: GateId, facts: &[Term]) -> bool {
     sts.switches.iter().filter(|switch| switch.gate == gate).all(|switch| {
         let mut all = facts.to_vec();
         all.push(switch.guard);
-        cx.decide(&all) == Decision::Unsat
+        cx.decide(&all) == SolverDecision::Unsat
     })
 }
 
 /// Whether `formula` holds for all valuations of `facts`, for none, or for some.
-pub(super) fn holds(cx: &mut Ctx<'_>, facts: &[Term], formula: Term) -> Holds {
+pub(super) fn holds(cx: &mut Ctx<'_>, facts: &[Term], formula: Term) -> ClassTruth {
     if cx.pool.is_true(formula) {
-        return Holds::All;
+        return ClassTruth::All;
     }
     let mut all = facts.to_vec();
     all.push(formula);
@@ -544,9 +552,9 @@ pub(super) fn holds(cx: &mut Ctx<'_>, facts: &[Term], formula: Term) -> Holds {
     all.pop();
     all.push(other);
     match (with, cx.decide(&all)) {
-        (_, Decision::Unsat) => Holds::All,
-        (Decision::Unsat, _) => Holds::None,
-        (Decision::Sat, Decision::Sat) => Holds::Some,
-        _ => Holds::Unknown,
+        (_, SolverDecision::Unsat) => ClassTruth::All,
+        (SolverDecision::Unsat, _) => ClassTruth::None,
+        (SolverDecision::Sat, SolverDecision::Sat) => ClassTruth::Some,
+        _ => ClassTruth::Unknown,
     }
 }

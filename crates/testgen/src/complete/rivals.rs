@@ -12,7 +12,7 @@ use ioxide_smt::layers::forall::eliminate;
 use ioxide_symex::Ctx;
 
 use super::react::SaidMessage;
-use super::refine::{Holds, holds};
+use super::refine::{ClassTruth, holds};
 use super::{Abstraction, ClassStep, names};
 
 /// The answers to one input class.
@@ -86,9 +86,9 @@ fn compare(
     let mut facts = found.states[state].facts.clone();
     facts.push(eliminate(cx.pool, some));
     match holds(cx, &facts, possible) {
-        Holds::All => return,
-        Holds::None => (),
-        Holds::Some | Holds::Unknown => answers.fragile.push((state, other)),
+        ClassTruth::All => return,
+        ClassTruth::None => (),
+        ClassTruth::Some | ClassTruth::Unknown => answers.fragile.push((state, other)),
     }
     answers.join(one, other);
 }

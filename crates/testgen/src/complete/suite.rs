@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use ioxide_fsm::counting::{SuiteTooLarge, counting_suite};
-use ioxide_fsm::mealy::{Mealy, OutputId, Spec};
-use ioxide_fsm::suite::Method;
+use ioxide_fsm::mealy::{Mealy, OutputId, SuiteModel};
+use ioxide_fsm::suite::SuiteMethod;
 use ioxide_fsm::word::Word;
 use ioxide_model::index::Idx;
 use ioxide_model::label::Label;
@@ -33,7 +33,7 @@ pub struct CompleteConfig {
     /// Choices of values for every word, at least.
     pub values: usize,
     /// How words are made where the abstraction answers every input.
-    pub method: Method,
+    pub method: SuiteMethod,
     /// Requirements or switches whose answers alone matter; all if empty.
     pub only: Vec<String>,
     /// What the abstraction may cost.
@@ -51,7 +51,7 @@ impl Default for CompleteConfig {
             extra: 0,
             boundary: 0,
             values: 1,
-            method: Method::H,
+            method: SuiteMethod::H,
             only: Vec::new(),
             limits: ClassLimits::default(),
             max_symbols: 2_000_000,
@@ -268,7 +268,7 @@ fn control_words(
     config: &CompleteConfig,
     critical: Option<&[OutputId]>,
 ) -> Result<(Vec<Word>, &'static str), NoCompleteSuite> {
-    let by_method = Spec::check(machine).ok().map(|spec| method_words(&spec, config));
+    let by_method = SuiteModel::check(machine).ok().map(|spec| method_words(&spec, config));
     if critical.is_none()
         && let Some(words) = by_method
     {
@@ -283,7 +283,7 @@ fn control_words(
     }
 }
 
-fn method_words(spec: &Spec, config: &CompleteConfig) -> Result<Vec<Word>, NoCompleteSuite> {
+fn method_words(spec: &SuiteModel, config: &CompleteConfig) -> Result<Vec<Word>, NoCompleteSuite> {
     let mut suite = config.method.suite(spec, config.extra);
     let (mut words, mut symbols) = (Vec::new(), 0);
     while let Some(word) = suite.advance() {

@@ -1,9 +1,9 @@
 //! Abstractions and suites of small models, and all systems of their fault domains.
 
-use ioxide_lang::{Options, load};
+use ioxide_lang::{LoadOptions, load};
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
-use ioxide_smt::stack::{Config, stack};
+use ioxide_smt::stack::{SolverConfig, stack};
 
 use super::suite::{CompleteConfig, complete_suite};
 use super::*;
@@ -13,21 +13,21 @@ mod domain;
 fn loaded(text: &str) -> Model {
     let mut sources = Sources::default();
     let file = sources.add("test.iox", text);
-    let loaded = load(&sources, file, &Options::default());
+    let loaded = load(&sources, file, &LoadOptions::default());
     loaded.model.unwrap_or_else(|| panic!("{:#?}\n{text}", loaded.diagnostics))
 }
 
 /// What `run` makes of the model of `text` with a real solver.
 fn with<R>(text: &str, run: impl FnOnce(&mut Ctx<'_>) -> R) -> R {
     let mut model = loaded(text);
-    let mut solver = stack(&Config::default());
+    let mut solver = stack(&SolverConfig::default());
     run(&mut Ctx::new(&mut model, &mut solver))
 }
 
 fn rows(text: &str, boundary: u32) -> String {
     with(text, |cx| {
         let found = abstraction(cx, boundary, &ClassLimits::default()).unwrap();
-        let row = |row: &Row| format!("{}: {} / {} -> {}", row.from, row.input, row.output, row.to);
+        let row = |row: &TransitionRow| format!("{}: {} / {} -> {}", row.from, row.input, row.output, row.to);
         found.listing(cx, AnswerNames::Grouped).rows.iter().map(row).collect::<Vec<_>>().join("\n")
     })
 }

@@ -8,7 +8,7 @@ use ioxide_model::label::Label;
 use ioxide_model::sts::GateId;
 use ioxide_model::term::{Substitution, Term, VarId};
 use ioxide_model::valuation::Valuation;
-use ioxide_smt::solver::{Answer, Decision};
+use ioxide_smt::solver::{SolverAnswer, SolverDecision};
 use ioxide_symex::Ctx;
 
 use super::concretise::{after, field_values, is_equal_in};
@@ -77,7 +77,7 @@ fn differs(
     let mut facts = found.states[state].facts.clone();
     facts.push(found.inputs[input].when);
     facts.push(cx.pool.ne(term, right));
-    cx.decide(&facts) != Decision::Unsat
+    cx.decide(&facts) != SolverDecision::Unsat
 }
 
 /// Whether `test` has an answer that is another one with the wrong update, its word being `word`.
@@ -165,7 +165,7 @@ pub(super) fn telling(
         (right, own, state) = (next, next_own, outcome.target);
         copies.push((class.gate, vars));
     }
-    let Answer::Sat(valuation) = cx.check(&facts) else { return None };
+    let SolverAnswer::Sat(valuation) = cx.check(&facts) else { return None };
     let value = |var| {
         valuation.get(var).cloned().unwrap_or_else(|| cx.pool.default_value(cx.pool.var_info(var).sort))
     };

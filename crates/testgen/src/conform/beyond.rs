@@ -9,13 +9,13 @@
 use ioxide_model::number::Rational;
 use ioxide_model::sort::Sort;
 use ioxide_model::sts::Sts;
-use ioxide_model::term::{Node, Term, VarId};
+use ioxide_model::term::{Term, TermNode, VarId};
 use ioxide_model::value::Value;
 use ioxide_symex::Ctx;
 
-use super::branch::{Case, convex, fork};
-use super::product::Pair;
-use super::side::Member;
+use super::branch::{BranchCase, convex, fork};
+use super::product::ProductState;
+use super::side::SideMember;
 
 /// Members of one side are not split into more than this many.
 const MAX_SPLIT: usize = 64;
@@ -41,15 +41,18 @@ impl ClockLimits {
     }
 
     /// The cases of `pair` in which every clock is within its limit or has its value beyond.
-    pub fn split(&self, cx: &mut Ctx<'_>, pair: Pair, doubt: bool) -> Vec<(Pair, bool)> {
+    pub fn split(&self, cx: &mut Ctx<'_>, pair: ProductState, doubt: bool) -> Vec<(ProductState, bool)> {
         if self.imp.is_empty() && self.spec.is_empty() {
             return vec![(pair, doubt)];
         }
-        let case = Case { path: pair.path.clone(), doubt };
+        let case = BranchCase { path: pair.path.clone(), doubt };
         let mut found = Vec::new();
         for (case, imp) in split_side(cx, &self.imp, case, pair.imp.clone()) {
             for (case, spec) in split_side(cx, &self.spec, case, pair.spec.clone()) {
-                found.push((Pair { imp: imp.clone(), spec, path: case.path, fresh: pair.fresh }, case.doubt));
+                found.push((
+                    ProductState { imp: imp.clone(), spec, path: case.path, fresh: pair.fresh },
+                    case.doubt,
+                ));
             }
         }
         found
@@ -59,15 +62,15 @@ impl ClockLimits {
 fn split_side(
     cx: &mut Ctx<'_>,
     limits: &[Option<Rational>],
-    case: Case,
-    members: Vec<Member>,
-) -> Vec<(Case, Vec<Member>)> {
+    case: BranchCase,
+    members: Vec<SideMember>,
+) -> Vec<(BranchCase, Vec<SideMember>)> {
     let mut open = vec![(case, Vec::new())];
     for member in members {
         let mut next = Vec::new();
         for (case, done) in open {
             for (case, members) in split_member(cx, limits, case, member.clone()) {
-                let mut all: Vec<Member> = done.clone();
+                let mut all: Vec<SideMember> = done.clone();
                 for member in members {
                     if !all.contains(&member) {
                         all.push(member);
@@ -85,9 +88,9 @@ fn split_side(
 fn split_member(
     cx: &mut Ctx<'_>,
     limits: &[Option<Rational>],
-    case: Case,
-    member: Member,
-) -> Vec<(Case, Vec<Member>)> {
+    case: BranchCase,
+    member: SideMember,
+) -> Vec<(BranchCase, Vec<SideMember>)> {
     let first = member.store.len().saturating_sub(limits.len());
     let mut open = vec![(case, vec![member])];
     for (at, limit) in limits.iter().enumerate() {
@@ -117,11 +120,11 @@ fn split_member(
 /// `member` with the clock at position `at` within `limit`, or with its value beyond, case by case.
 fn split_clock(
     cx: &mut Ctx<'_>,
-    case: Case,
-    member: &Member,
+    case: BranchCase,
+    member: &SideMember,
     at: usize,
     limit: &Rational,
-) -> Vec<(Case, Vec<Member>)> {
+) -> Vec<(BranchCase, Vec<SideMember>)> {
     let clock = member.store[at];
     let most = cx.pool.value(Value::Real(limit.clone()));
     let beyond = cx.pool.lt(most, clock);
@@ -174,18 +177,18 @@ fn limit_in(cx: &mut Ctx<'_>, guard: Term, clock: VarId) -> Option<Rational> {
         return Some(Rational::ZERO);
     }
     match cx.pool.node(guard).clone() {
-        Node::Not(inner) => limit_in(cx, inner, clock),
-        Node::And(parts) | Node::Or(parts) => {
+        TermNode::Not(inner) => limit_in(cx, inner, clock),
+        TermNode::And(parts) | TermNode::Or(parts) => {
             let mut greatest = Rational::ZERO;
             for &part in &parts {
                 greatest = greatest.max(limit_in(cx, part, clock)?);
             }
             Some(greatest)
         }
-        Node::Le(a, b) | Node::Lt(a, b) | Node::Eq(a, b) if cx.pool.sort(a).is_numeric() => {
+        TermNode::Le(a, b) | TermNode::Lt(a, b) | TermNode::Eq(a, b) if cx.pool.sort(a).is_numeric() => {
             compared(cx, a, b, clock)
         }
-        Node::Exists(_, body) => limit_in(cx, body, clock),
+        TermNode::Exists(_, body) => limit_in(cx, body, clock),
         _ => None,
     }
 }
@@ -205,14 +208,14 @@ fn compared(cx: &mut Ctx<'_>, a: Term, b: Term, clock: VarId) -> Option<Rational
 fn span(cx: &Ctx<'_>, term: Term, clock: VarId) -> Option<(Rational, Rational, Rational)> {
     let constant = |value: Rational| Some((value.clone(), value, Rational::ZERO));
     match cx.pool.node(term) {
-        Node::Value(value) => constant(value.to_rational()?),
-        Node::Var(var) if *var == clock => Some((Rational::ZERO, Rational::ZERO, Rational::ONE)),
-        Node::Var(var) => match cx.pool.var_info(*var).sort {
+        TermNode::Value(value) => constant(value.to_rational()?),
+        TermNode::Var(var) if *var == clock => Some((Rational::ZERO, Rational::ZERO, Rational::ONE)),
+        TermNode::Var(var) => match cx.pool.var_info(*var).sort {
             Sort::Range { lo, hi } => Some((Rational::from(lo), Rational::from(hi), Rational::ZERO)),
             _ => None,
         },
-        Node::ToReal(inner) => span(cx, *inner, clock),
-        Node::Add(parts) => {
+        TermNode::ToReal(inner) => span(cx, *inner, clock),
+        TermNode::Add(parts) => {
             let mut sum = (Rational::ZERO, Rational::ZERO, Rational::ZERO);
             for &part in parts {
                 let (low, high, factor) = span(cx, part, clock)?;
@@ -220,7 +223,7 @@ fn span(cx: &Ctx<'_>, term: Term, clock: VarId) -> Option<(Rational, Rational, R
             }
             Some(sum)
         }
-        Node::Mul(parts) if parts.len() == 2 => {
+        TermNode::Mul(parts) if parts.len() == 2 => {
             let by = cx.pool.as_value(parts[0]).and_then(Value::to_rational)?;
             let (low, high, factor) = span(cx, parts[1], clock)?;
             let (low, high) = (low.mul(&by), high.mul(&by));

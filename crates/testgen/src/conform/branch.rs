@@ -5,8 +5,8 @@
 //! known already decides most guards without a question.
 
 use ioxide_model::sort::Sort;
-use ioxide_model::term::{Node, Term};
-use ioxide_smt::solver::Decision;
+use ioxide_model::term::{Term, TermNode};
+use ioxide_smt::solver::SolverDecision;
 use ioxide_symex::Ctx;
 
 /// At most this many cases come out of one step.
@@ -14,7 +14,7 @@ const MAX_CASES: usize = 256;
 
 /// What is assumed in one case.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Case {
+pub(crate) struct BranchCase {
     pub path: Vec<Term>,
     /// The solver did not show that the case exists.
     pub doubt: bool,
@@ -30,9 +30,9 @@ pub(crate) struct TooMany;
 /// If there are too many, or no time is left.
 pub(crate) fn cases(
     cx: &mut Ctx<'_>,
-    case: &Case,
+    case: &BranchCase,
     guards: &[Term],
-) -> Result<Vec<(Case, Vec<bool>)>, TooMany> {
+) -> Result<Vec<(BranchCase, Vec<bool>)>, TooMany> {
     let mut open = vec![(case.clone(), Vec::with_capacity(guards.len()))];
     for &guard in guards {
         if cx.halted().is_some() {
@@ -63,27 +63,27 @@ pub(crate) fn cases(
 /// Whether a comparison in `guard` is one of real numbers.
 fn speaks_of_reals(cx: &Ctx<'_>, guard: Term) -> bool {
     let is_real = |term: &Term| match *cx.pool.node(*term) {
-        Node::Le(a, _) | Node::Lt(a, _) | Node::Eq(a, _) => cx.pool.sort(a) == Sort::Real,
+        TermNode::Le(a, _) | TermNode::Lt(a, _) | TermNode::Eq(a, _) => cx.pool.sort(a) == Sort::Real,
         _ => false,
     };
     cx.pool.subterms(&[guard], |term| !cx.pool.is_ground(term)).iter().any(is_real)
 }
 
 /// The parts of `case` in which `guard` is true or not, each a conjunction: what is known of clocks stays a zone.
-pub(crate) fn convex(cx: &mut Ctx<'_>, case: &Case, guard: Term, truth: bool) -> Vec<Case> {
+pub(crate) fn convex(cx: &mut Ctx<'_>, case: &BranchCase, guard: Term, truth: bool) -> Vec<BranchCase> {
     if let Some(known) = known(cx, &case.path, guard) {
         return if known == truth { vec![case.clone()] } else { Vec::new() };
     }
     match (cx.pool.node(guard).clone(), truth) {
-        (Node::Not(inner), _) => convex(cx, case, inner, !truth),
-        (Node::And(parts), true) | (Node::Or(parts), false) => {
+        (TermNode::Not(inner), _) => convex(cx, case, inner, !truth),
+        (TermNode::And(parts), true) | (TermNode::Or(parts), false) => {
             let mut open = vec![case.clone()];
             for &part in &parts {
                 open = open.iter().flat_map(|case| convex(cx, case, part, truth)).collect();
             }
             open
         }
-        (Node::And(parts), false) | (Node::Or(parts), true) => {
+        (TermNode::And(parts), false) | (TermNode::Or(parts), true) => {
             let (mut found, mut rest) = (Vec::new(), vec![case.clone()]);
             for &part in &parts {
                 found.extend(rest.iter().flat_map(|case| convex(cx, case, part, truth)).collect::<Vec<_>>());
@@ -91,7 +91,7 @@ pub(crate) fn convex(cx: &mut Ctx<'_>, case: &Case, guard: Term, truth: bool) ->
             }
             found
         }
-        (Node::Eq(a, b), false) if cx.pool.sort(a) == Sort::Real => {
+        (TermNode::Eq(a, b), false) if cx.pool.sort(a) == Sort::Real => {
             let sides = [cx.pool.lt(a, b), cx.pool.lt(b, a)];
             sides.into_iter().filter_map(|side| assume(cx, case, side)).collect()
         }
@@ -104,7 +104,11 @@ pub(crate) fn convex(cx: &mut Ctx<'_>, case: &Case, guard: Term, truth: bool) ->
 }
 
 /// The case where `guard` holds and the one where it does not, as far as there are such.
-pub(crate) fn fork(cx: &mut Ctx<'_>, case: Case, guard: Term) -> (Option<Case>, Option<Case>) {
+pub(crate) fn fork(
+    cx: &mut Ctx<'_>,
+    case: BranchCase,
+    guard: Term,
+) -> (Option<BranchCase>, Option<BranchCase>) {
     match known(cx, &case.path, guard) {
         Some(true) => return (Some(case), None),
         Some(false) => return (None, Some(case)),
@@ -120,7 +124,7 @@ pub(crate) fn fork(cx: &mut Ctx<'_>, case: Case, guard: Term) -> (Option<Case>, 
 }
 
 /// `case` with `fact` added, unless a proof excludes it.
-pub(crate) fn assume(cx: &mut Ctx<'_>, case: &Case, fact: Term) -> Option<Case> {
+pub(crate) fn assume(cx: &mut Ctx<'_>, case: &BranchCase, fact: Term) -> Option<BranchCase> {
     let mut path = case.path.clone();
     for conjunct in cx.pool.conjuncts(fact) {
         if !path.contains(&conjunct) {
@@ -128,9 +132,9 @@ pub(crate) fn assume(cx: &mut Ctx<'_>, case: &Case, fact: Term) -> Option<Case> 
         }
     }
     match cx.decide(&path) {
-        Decision::Unsat => None,
-        Decision::Sat => Some(Case { path, doubt: case.doubt }),
-        Decision::Unknown(_) => Some(Case { path, doubt: true }),
+        SolverDecision::Unsat => None,
+        SolverDecision::Sat => Some(BranchCase { path, doubt: case.doubt }),
+        SolverDecision::Unknown(_) => Some(BranchCase { path, doubt: true }),
     }
 }
 

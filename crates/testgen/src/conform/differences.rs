@@ -6,32 +6,32 @@
 
 use std::collections::BTreeSet;
 
-use ioxide_model::concrete::State;
+use ioxide_model::concrete::ConcreteState;
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateId, Sts};
 use ioxide_model::trace::Trace;
 use ioxide_symex::Ctx;
 
-use super::explicit::Found;
-use super::portfolio::{EVALUATIONS, SymbolicPass, Watch, enumeration, is_final, shown_by};
-use super::product::{Completion, Product};
-use super::region::{Names, Widening};
-use super::search::{Effort, Revisit};
-use super::witness::{Witness, concrete_start, concretely};
-use super::{Answer, Doubt, Mismatch, Options, product, unsupported};
+use super::explicit::EnumerationResult;
+use super::portfolio::{EVALUATIONS, PortfolioWatch, SymbolicPass, enumeration, is_final, shown_by};
+use super::product::{InputCompletion, ModelProduct};
+use super::region::{CanonicalNames, Widening};
+use super::search::{ProductRevisit, SearchEffort};
+use super::witness::{ConformWitness, concrete_start, concretely};
+use super::{ConformAnswer, ConformDoubt, ConformOptions, PortMismatch, product, unsupported};
 
 /// Symbolic product states before a search state by state is tried instead.
 const SYMBOLIC_FIRST: usize = 500;
 
 /// Where two models differ.
 #[derive(Clone, Debug)]
-pub struct Differences {
+pub struct ModelDifferences {
     /// One shortest trace for every place, in the order of their lengths.
-    pub witnesses: Vec<Witness>,
+    pub witnesses: Vec<ConformWitness>,
     /// Why there may be more; none if these are all.
-    pub rest: Option<Doubt>,
+    pub rest: Option<ConformDoubt>,
     /// What the search did.
-    pub effort: Effort,
+    pub effort: SearchEffort,
 }
 
 /// Every place where `imp` does something that the system of `cx` forbids, at most `limit`.
@@ -41,21 +41,21 @@ pub struct Differences {
 pub fn differences(
     cx: &mut Ctx<'_>,
     imp: &Sts,
-    options: &Options,
+    options: &ConformOptions,
     limit: usize,
-    watch: Watch<'_>,
-) -> Result<Differences, Mismatch> {
+    watch: PortfolioWatch<'_>,
+) -> Result<ModelDifferences, PortMismatch> {
     let product = product(cx, imp, options)?;
-    let mut found = Collected { places: BTreeSet::new(), witnesses: Vec::new(), limit };
+    let mut found = CollectedDifferences { places: BTreeSet::new(), witnesses: Vec::new(), limit };
     if let Some(doubt) = unsupported(&product) {
-        return Ok(found.ended(Some(doubt), Effort::default()));
+        return Ok(found.ended(Some(doubt), SearchEffort::default()));
     }
-    let names = Names::new(cx, product.imp.sts, product.spec.sts);
-    let revisit = Revisit::Never(Widening::Never);
+    let names = CanonicalNames::new(cx, product.imp.sts, product.spec.sts);
+    let revisit = ProductRevisit::Never(Widening::Never);
     let mut pass = SymbolicPass::new(&product, revisit, options.bounds, &names, None);
     let near = options.bounds.max_states.min(SYMBOLIC_FIRST);
     let (rest, effort) = found.symbolically(cx, &product, &mut pass, near, watch);
-    let is_open = rest.as_ref().is_some_and(|doubt| !is_final(&Answer::Unknown(doubt.clone())));
+    let is_open = rest.as_ref().is_some_and(|doubt| !is_final(&ConformAnswer::Unknown(doubt.clone())));
     if !is_open || found.is_full() {
         return Ok(found.ended(rest, effort));
     }
@@ -67,30 +67,30 @@ pub fn differences(
 }
 
 /// A place: the last message, none for silence, and where both may be before it.
-type Place = (Option<GateId>, BTreeSet<String>, BTreeSet<String>);
+type DifferencePlace = (Option<GateId>, BTreeSet<String>, BTreeSet<String>);
 
-struct Collected {
-    places: BTreeSet<Place>,
-    witnesses: Vec<Witness>,
+struct CollectedDifferences {
+    places: BTreeSet<DifferencePlace>,
+    witnesses: Vec<ConformWitness>,
     limit: usize,
 }
 
-impl Collected {
-    fn ended(mut self, rest: Option<Doubt>, effort: Effort) -> Differences {
+impl CollectedDifferences {
+    fn ended(mut self, rest: Option<ConformDoubt>, effort: SearchEffort) -> ModelDifferences {
         self.witnesses.sort_by_key(|witness| witness.trace.len());
-        Differences { witnesses: self.witnesses, rest, effort }
+        ModelDifferences { witnesses: self.witnesses, rest, effort }
     }
 
     fn is_full(&self) -> bool {
         self.witnesses.len() >= self.limit
     }
 
-    fn full(&self) -> Doubt {
-        Doubt::Undecided(format!("there may be more than {} differences", self.limit))
+    fn full(&self) -> ConformDoubt {
+        ConformDoubt::Undecided(format!("there may be more than {} differences", self.limit))
     }
 
     /// Keeps `witness` if its place is new.
-    fn keep(&mut self, cx: &mut Ctx<'_>, product: &Product<'_>, witness: Witness) {
+    fn keep(&mut self, cx: &mut Ctx<'_>, product: &ModelProduct<'_>, witness: ConformWitness) {
         if self.places.insert(place(cx, product, &witness.trace)) {
             self.witnesses.push(witness);
         }
@@ -100,17 +100,17 @@ impl Collected {
     fn symbolically(
         &mut self,
         cx: &mut Ctx<'_>,
-        product: &Product<'_>,
+        product: &ModelProduct<'_>,
         pass: &mut SymbolicPass<'_, '_>,
         states: usize,
-        watch: Watch<'_>,
-    ) -> (Option<Doubt>, Effort) {
+        watch: PortfolioWatch<'_>,
+    ) -> (Option<ConformDoubt>, SearchEffort) {
         loop {
             let verdict = pass.run(cx, states, watch);
             match verdict.answer {
-                Answer::Conforms(_) => return (None, verdict.effort),
-                Answer::Unknown(doubt) => return (Some(doubt), verdict.effort),
-                Answer::Fails(witness) => self.keep(cx, product, *witness),
+                ConformAnswer::Conforms(_) => return (None, verdict.effort),
+                ConformAnswer::Unknown(doubt) => return (Some(doubt), verdict.effort),
+                ConformAnswer::Fails(witness) => self.keep(cx, product, *witness),
             }
             if self.is_full() {
                 return (Some(self.full()), verdict.effort);
@@ -122,19 +122,19 @@ impl Collected {
     fn one_by_one(
         &mut self,
         cx: &mut Ctx<'_>,
-        product: &Product<'_>,
-        options: &Options,
-        watch: Watch<'_>,
-    ) -> Option<(Option<Doubt>, Effort)> {
+        product: &ModelProduct<'_>,
+        options: &ConformOptions,
+        watch: PortfolioWatch<'_>,
+    ) -> Option<(Option<ConformDoubt>, SearchEffort)> {
         let mut search = enumeration(cx, product, options)?;
         let steps = options.bounds.max_states.saturating_mul(EVALUATIONS);
         loop {
-            let mut stop = |effort: &Effort| watch(effort).is_break() || cx.halted().is_some();
+            let mut stop = |effort: &SearchEffort| watch(effort).is_break() || cx.halted().is_some();
             let found = search.run(cx.pool, steps, &mut stop)?;
             match found {
-                Found::GaveUp => return None,
-                Found::Conforms => return Some((None, search.effort)),
-                Found::Fails(trace) => {
+                EnumerationResult::GaveUp => return None,
+                EnumerationResult::Conforms => return Some((None, search.effort)),
+                EnumerationResult::Fails(trace) => {
                     let witness = shown_by(cx, product, trace)?;
                     self.keep(cx, product, witness);
                 }
@@ -147,8 +147,8 @@ impl Collected {
 }
 
 /// Where both are before the last label of `trace`.
-fn place(cx: &mut Ctx<'_>, product: &Product<'_>, trace: &Trace) -> Place {
-    let Some((last, before)) = trace.labels.split_last() else { return Place::default() };
+fn place(cx: &mut Ctx<'_>, product: &ModelProduct<'_>, trace: &Trace) -> DifferencePlace {
+    let Some((last, before)) = trace.labels.split_last() else { return DifferencePlace::default() };
     let gate = match last {
         Label::Input(gate, _) | Label::Output(gate, _) => Some(*gate),
         Label::Quiescence | Label::Delay(_) => None,
@@ -156,11 +156,11 @@ fn place(cx: &mut Ctx<'_>, product: &Product<'_>, trace: &Trace) -> Place {
     let (imp, spec) = (product.imp.sts, product.spec.sts);
     let ours: Option<Vec<Label>> = before.iter().map(|label| product.label_of_imp(label)).collect();
     let ours = places(cx, imp, &ours.unwrap_or_default(), product.completion);
-    (gate, ours, places(cx, spec, before, Completion::None))
+    (gate, ours, places(cx, spec, before, InputCompletion::None))
 }
 
 /// The places a system may be in after `labels`; the labels themselves where its states are not known.
-fn places(cx: &mut Ctx<'_>, sts: &Sts, labels: &[Label], completion: Completion) -> BTreeSet<String> {
+fn places(cx: &mut Ctx<'_>, sts: &Sts, labels: &[Label], completion: InputCompletion) -> BTreeSet<String> {
     let mut states = concrete_start(cx, sts);
     for label in labels {
         states = concretely(cx, sts, &states, label, completion);
@@ -168,5 +168,5 @@ fn places(cx: &mut Ctx<'_>, sts: &Sts, labels: &[Label], completion: Completion)
     if states.is_empty() {
         return labels.iter().map(|label| label.show(cx.pool, sts)).collect();
     }
-    states.iter().map(|state: &State| state.place(sts)).collect()
+    states.iter().map(|state: &ConcreteState| state.place(sts)).collect()
 }

@@ -1,36 +1,36 @@
 //! Time that passes between two messages, for the members of one side.
 //!
-//! 001 sec. 4: a state may let time pass as long as something the tester does not send can still happen, or if it was
+//! [BLLN23] sec. 4: a state may let time pass as long as something the tester does not send can still happen, or if it was
 //! quiescent when it was entered. Internal steps may be taken at any instants on the way; nobody sees them, so
 //! their instants are variables of the member's own.
 
 use ioxide_model::number::Rational;
 use ioxide_model::term::Term;
 use ioxide_model::value::Value;
-use ioxide_smt::solver::Decision;
+use ioxide_smt::solver::SolverDecision;
 use ioxide_symex::Ctx;
 
 use super::branch::TooMany;
-use super::side::{Member, Side};
+use super::side::{SideMember, SideSystem};
 
 /// At most this many members come out of internal steps while time passes.
 const MAX_ON_THE_WAY: usize = 64;
 
 /// A member after a delay.
-pub(crate) struct Elapsed {
-    pub member: Member,
+pub(crate) struct MemberAfterDelay {
+    pub member: SideMember,
     /// The condition, over its own variables too, under which it may have sent nothing until then.
     pub excuse: Term,
 }
 
 /// A delay: how long it is, and what numbers the instants within it.
 #[derive(Clone, Copy)]
-pub(crate) struct Delay {
+pub(crate) struct MemberDelay {
     pub by: Term,
     pub number: u32,
 }
 
-impl Delay {
+impl MemberDelay {
     /// The delay before message number `number` of a path.
     pub fn before(cx: &mut Ctx<'_>, number: u32) -> Self {
         let by = cx.pool.indexed(cx.delay, number);
@@ -60,14 +60,15 @@ fn zero(cx: &mut Ctx<'_>) -> Term {
 /// If internal steps do not end while time passes.
 pub(crate) fn elapsed(
     cx: &mut Ctx<'_>,
-    side: &Side<'_>,
+    side: &SideSystem<'_>,
     path: &[Term],
-    members: &[Member],
-    delay: Delay,
-) -> Result<Vec<Elapsed>, TooMany> {
+    members: &[SideMember],
+    delay: MemberDelay,
+) -> Result<Vec<MemberAfterDelay>, TooMany> {
     let mut found = Vec::with_capacity(members.len());
     let start = zero(cx);
-    let mut open: Vec<(Member, Term)> = members.iter().rev().map(|member| (member.clone(), start)).collect();
+    let mut open: Vec<(SideMember, Term)> =
+        members.iter().rev().map(|member| (member.clone(), start)).collect();
     let mut on_the_way = 0;
     while let Some((entered, since)) = open.pop() {
         found.push(arrived(cx, side, &entered, since, delay));
@@ -86,9 +87,15 @@ pub(crate) fn elapsed(
 }
 
 /// `entered`, at the instant `since` of the delay, at its end.
-fn arrived(cx: &mut Ctx<'_>, side: &Side<'_>, entered: &Member, since: Term, delay: Delay) -> Elapsed {
+fn arrived(
+    cx: &mut Ctx<'_>,
+    side: &SideSystem<'_>,
+    entered: &SideMember,
+    since: Term,
+    delay: MemberDelay,
+) -> MemberAfterDelay {
     if !side.sts.is_timed() {
-        return Elapsed { member: entered.clone(), excuse: cx.pool.tt() };
+        return MemberAfterDelay { member: entered.clone(), excuse: cx.pool.tt() };
     }
     let waited = cx.pool.sub(delay.by, since);
     let member = side.delayed(cx, entered, waited);
@@ -97,19 +104,19 @@ fn arrived(cx: &mut Ctx<'_>, side: &Side<'_>, entered: &Member, since: Term, del
     let later = side.later(cx, &member, &after);
     let at_once = cx.pool.le(delay.by, since);
     let excuse = cx.pool.or([at_once, quiet, later]);
-    Elapsed { member, excuse }
+    MemberAfterDelay { member, excuse }
 }
 
 /// The members entered by internal steps from `entered` within the delay, with the instants of these steps.
 fn internal(
     cx: &mut Ctx<'_>,
-    side: &Side<'_>,
+    side: &SideSystem<'_>,
     path: &[Term],
-    entered: &Member,
+    entered: &SideMember,
     since: Term,
-    delay: Delay,
+    delay: MemberDelay,
     on_the_way: usize,
-) -> Result<Vec<(Member, Term)>, TooMany> {
+) -> Result<Vec<(SideMember, Term)>, TooMany> {
     let mut found = Vec::new();
     for &switch in side.internal(entered.loc) {
         let number = delay.number.saturating_mul(2 * MAX_ON_THE_WAY as u32);
@@ -126,7 +133,7 @@ fn internal(
         let guard = cx.pool.substitute(side.sts.switches[switch].guard, &values);
         let next = side.successor(cx, &there, (switch, guard), &values);
         let facts: Vec<Term> = path.iter().chain(&next.facts).copied().collect();
-        if cx.decide(&facts) != Decision::Unsat {
+        if cx.decide(&facts) != SolverDecision::Unsat {
             found.push((next, at));
         }
     }

@@ -1,10 +1,10 @@
 //! Conformance by enumeration: where there are few states, evaluating beats reasoning.
 //!
-//! Both systems are read as labelled transition systems (003 Def. 2.2): every message is tried in every state. The
+//! Both systems are read as labelled transition systems ([AT15] Def. 2.2): every message is tried in every state. The
 //! product of the two, determinised, is searched breadth first for an output or a silence only the implementation
 //! has. It shares no code with the symbolic search and knows no terms beyond their evaluation, so each of the two is
 //! the second opinion on the other. It needs known initial values, no clocks, messages that can be listed, and a
-//! completion that does not compare states (see [`Completion::Restricted`]).
+//! completion that does not compare states (see [`InputCompletion::Restricted`]).
 
 mod offer;
 mod strategy;
@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, VecDeque};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use ioxide_model::label::Label;
-use ioxide_model::relation::Relation;
+use ioxide_model::relation::ConformanceRelation;
 use ioxide_model::sts::{GateId, GateKind, Sts};
 use ioxide_model::term::TermPool;
 use ioxide_model::trace::Trace;
@@ -23,16 +23,16 @@ use ioxide_model::trace::Trace;
 pub use self::strategy::{AdaptiveTest, TestNode, adaptive_test};
 
 use self::offer::MessageList;
-use self::world::{StateSet, World};
-use super::search::Effort;
-use super::{Completion, InputRule};
+use self::world::{EnumeratedSide, StateSet};
+use super::search::SearchEffort;
+use super::{InputCompletion, InputRule};
 
 /// Evaluations between two looks at whoever may stop the search.
 const BREATH: usize = 10_000;
 
 /// What enumeration found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum EnumerationResult {
     /// All was enumerated, and everything is allowed.
     Conforms,
     /// A shortest trace whose last label only the implementation has.
@@ -43,14 +43,14 @@ pub enum Found {
 
 /// How much to enumerate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Budget {
+pub struct EnumerationBudget {
     /// At most this many states of one system.
     pub states: usize,
     /// At most this many guards evaluated in all.
     pub steps: usize,
 }
 
-impl Default for Budget {
+impl Default for EnumerationBudget {
     fn default() -> Self {
         Self { states: 2_000_000, steps: 50_000_000 }
     }
@@ -58,16 +58,16 @@ impl Default for Budget {
 
 /// Something cannot be enumerated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct GivenUp;
+pub(super) struct EnumerationGivenUp;
 
 /// The labels met so far, in the gates of the specification.
 #[derive(Default)]
-pub(super) struct Labels {
+pub(super) struct MetLabels {
     all: Vec<Label>,
     numbers: FxHashMap<Label, usize>,
 }
 
-impl Labels {
+impl MetLabels {
     fn number(&mut self, label: Label) -> usize {
         if let Some(&known) = self.numbers.get(&label) {
             return known;
@@ -84,8 +84,14 @@ impl Labels {
 
 /// Whether `imp` is ioco `spec`, two systems with the same gates over one pool.
 #[must_use]
-pub fn ioco(pool: &TermPool, imp: &Sts, spec: &Sts, completion: Completion, budget: Budget) -> Found {
-    conforms(pool, imp, spec, Relation::Ioco, completion, budget)
+pub fn ioco(
+    pool: &TermPool,
+    imp: &Sts,
+    spec: &Sts,
+    completion: InputCompletion,
+    budget: EnumerationBudget,
+) -> EnumerationResult {
+    conforms(pool, imp, spec, ConformanceRelation::Ioco, completion, budget)
 }
 
 /// Whether `imp` conforms to `spec` under `relation`, two systems with the same gates over one pool.
@@ -94,30 +100,35 @@ pub fn conforms(
     pool: &TermPool,
     imp: &Sts,
     spec: &Sts,
-    relation: Relation,
-    completion: Completion,
-    budget: Budget,
-) -> Found {
+    relation: ConformanceRelation,
+    completion: InputCompletion,
+    budget: EnumerationBudget,
+) -> EnumerationResult {
     searched((pool, budget), imp, spec, (relation, completion, InputRule::Free))
 }
 
 /// Whether the suspension traces of `imp` are among those of `spec`, two systems with the same gates over one pool.
 #[must_use]
-pub fn includes(pool: &TermPool, imp: &Sts, spec: &Sts, budget: Budget) -> Found {
-    searched((pool, budget), imp, spec, (Relation::Ioco, Completion::None, InputRule::Compared))
+pub fn includes(pool: &TermPool, imp: &Sts, spec: &Sts, budget: EnumerationBudget) -> EnumerationResult {
+    searched(
+        (pool, budget),
+        imp,
+        spec,
+        (ConformanceRelation::Ioco, InputCompletion::None, InputRule::Compared),
+    )
 }
 
 fn searched(
-    (pool, budget): (&TermPool, Budget),
+    (pool, budget): (&TermPool, EnumerationBudget),
     imp: &Sts,
     spec: &Sts,
-    meaning: (Relation, Completion, InputRule),
-) -> Found {
+    meaning: (ConformanceRelation, InputCompletion, InputRule),
+) -> EnumerationResult {
     let gates: Vec<(GateId, Option<GateId>)> = spec.gates.ids().map(|gate| (gate, Some(gate))).collect();
     let mut search = Enumeration::new(imp, spec, &gates, meaning, budget.states);
-    let possible = meaning.1 != Completion::Restricted && !spec.is_timed() && !imp.is_timed();
+    let possible = meaning.1 != InputCompletion::Restricted && !spec.is_timed() && !imp.is_timed();
     let found = possible.then(|| search.run(pool, budget.steps, &mut |_| false)).flatten();
-    found.unwrap_or(Found::GaveUp)
+    found.unwrap_or(EnumerationResult::GaveUp)
 }
 
 /// Whether the messages of `sts` can be listed and its start is known.
@@ -130,19 +141,19 @@ pub fn is_enumerable(pool: &TermPool, sts: &Sts) -> bool {
 
 /// A search in progress; it goes on where it stopped.
 pub(crate) struct Enumeration<'w> {
-    relation: Relation,
-    completion: Completion,
+    relation: ConformanceRelation,
+    completion: InputCompletion,
     inputs: InputRule,
-    labels: Labels,
-    imp: World<'w>,
-    spec: World<'w>,
+    labels: MetLabels,
+    imp: EnumeratedSide<'w>,
+    spec: EnumeratedSide<'w>,
     /// How every pair of sets of states was found first.
     parents: Vec<Option<(usize, Option<usize>)>>,
     seen: FxHashSet<(StateSet, StateSet)>,
     frontier: VecDeque<(usize, u32, StateSet, StateSet)>,
     /// Pairs with a label that only the implementation has there, not yet told.
     different: VecDeque<(usize, Option<usize>)>,
-    pub effort: Effort,
+    pub effort: SearchEffort,
 }
 
 impl<'w> Enumeration<'w> {
@@ -151,7 +162,7 @@ impl<'w> Enumeration<'w> {
         imp: &'w Sts,
         spec: &'w Sts,
         gates: &[(GateId, Option<GateId>)],
-        (relation, completion, inputs): (Relation, Completion, InputRule),
+        (relation, completion, inputs): (ConformanceRelation, InputCompletion, InputRule),
         max_states: usize,
     ) -> Self {
         let ours = gates.iter().filter_map(|&(spec, imp)| Some((spec, imp?)));
@@ -160,14 +171,14 @@ impl<'w> Enumeration<'w> {
             relation,
             completion,
             inputs,
-            labels: Labels::default(),
-            imp: World::new(imp, ours, max_states),
-            spec: World::new(spec, theirs, max_states),
+            labels: MetLabels::default(),
+            imp: EnumeratedSide::new(imp, ours, max_states),
+            spec: EnumeratedSide::new(spec, theirs, max_states),
             parents: Vec::new(),
             seen: FxHashSet::default(),
             frontier: VecDeque::new(),
             different: VecDeque::new(),
-            effort: Effort::default(),
+            effort: SearchEffort::default(),
         }
     }
 
@@ -177,9 +188,9 @@ impl<'w> Enumeration<'w> {
         &mut self,
         pool: &TermPool,
         steps: usize,
-        stop: &mut dyn FnMut(&Effort) -> bool,
-    ) -> Option<Found> {
-        self.search(pool, steps, stop).unwrap_or(Some(Found::GaveUp))
+        stop: &mut dyn FnMut(&SearchEffort) -> bool,
+    ) -> Option<EnumerationResult> {
+        self.search(pool, steps, stop).unwrap_or(Some(EnumerationResult::GaveUp))
     }
 
     fn evaluated(&self) -> usize {
@@ -190,15 +201,15 @@ impl<'w> Enumeration<'w> {
         &mut self,
         pool: &TermPool,
         steps: usize,
-        stop: &mut dyn FnMut(&Effort) -> bool,
-    ) -> Result<Option<Found>, GivenUp> {
+        stop: &mut dyn FnMut(&SearchEffort) -> bool,
+    ) -> Result<Option<EnumerationResult>, EnumerationGivenUp> {
         if self.parents.is_empty() {
             let start = (self.imp.start(pool, &mut self.labels)?, self.spec.start(pool, &mut self.labels)?);
             self.reach(start.0, start.1, 0, None);
         }
         let mut looked = self.evaluated();
         if let Some((at, label)) = self.different.pop_front() {
-            return Ok(Some(Found::Fails(self.trace(at, label))));
+            return Ok(Some(EnumerationResult::Fails(self.trace(at, label))));
         }
         while let Some((at, depth, left, right)) = self.frontier.pop_front() {
             let evaluated = self.evaluated();
@@ -214,10 +225,10 @@ impl<'w> Enumeration<'w> {
             self.effort.depth = self.effort.depth.max(depth);
             self.expand(pool, (at, depth), &left, &right)?;
             if let Some((at, label)) = self.different.pop_front() {
-                return Ok(Some(Found::Fails(self.trace(at, label))));
+                return Ok(Some(EnumerationResult::Fails(self.trace(at, label))));
             }
         }
-        Ok(Some(Found::Conforms))
+        Ok(Some(EnumerationResult::Conforms))
     }
 
     /// Takes every step of a pair, and notes the labels that only the implementation has.
@@ -227,7 +238,7 @@ impl<'w> Enumeration<'w> {
         (at, depth): (usize, u32),
         left: &StateSet,
         right: &StateSet,
-    ) -> Result<(), GivenUp> {
+    ) -> Result<(), EnumerationGivenUp> {
         let labels = &mut self.labels;
         let doing = self.imp.reactions(pool, labels, left)?;
         let allowed = self.spec.reactions(pool, labels, right)?;
@@ -269,9 +280,11 @@ impl<'w> Enumeration<'w> {
         (at, depth): (usize, u32),
         left: &StateSet,
         right: &StateSet,
-    ) -> Result<(), GivenUp> {
+    ) -> Result<(), EnumerationGivenUp> {
         for (label, to) in self.spec.inputs(pool, &mut self.labels, right)? {
-            if self.relation == Relation::Uioco && self.spec.refuses(pool, &mut self.labels, right, label)? {
+            if self.relation == ConformanceRelation::Uioco
+                && self.spec.refuses(pool, &mut self.labels, right, label)?
+            {
                 continue;
             }
             let given = self.imp.given(pool, &mut self.labels, (left, label), self.completion)?;

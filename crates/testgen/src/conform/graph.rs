@@ -1,28 +1,28 @@
-//! The specification explored once, for all its mutants (003 sec. 4.1).
+//! The specification explored once, for all its mutants ([AT15] sec. 4.1).
 //!
 //! The product of a specification with itself, completed nowhere: every state of it has the
 //! same members on both sides. As long as the mutated switch cannot be taken, the mutant and
-//! the specification walk through this graph together (003 sec. 4.4).
+//! the specification walk through this graph together ([AT15] sec. 4.4).
 
 use std::ops::ControlFlow;
 
-use ioxide_model::relation::Relation;
+use ioxide_model::relation::ConformanceRelation;
 use ioxide_symex::Ctx;
 
 use super::InputRule;
 use super::beyond::ClockLimits;
-use super::product::{Completion, Pair, Product, Step};
-use super::region::{Names, Seen, Widening};
-use super::search::{Bounds, Effort, End, Parts, Revisit, Search};
-use super::side::{Side, liveness};
+use super::product::{InputCompletion, ModelProduct, ProductState, ProductStep};
+use super::region::{CanonicalNames, SeenProducts, Widening};
+use super::search::{ProductRevisit, ProductSearch, SearchBounds, SearchEffort, SearchEnd, SearchRemains};
+use super::side::{SideSystem, liveness};
 
 /// The symbolic behaviour of a specification, merged to a finite graph.
 #[derive(Clone, Debug)]
 pub struct SpecGraph {
-    pairs: Vec<Pair>,
-    edges: Vec<Vec<(Step, usize)>>,
-    seen: Seen,
-    pub(crate) names: Names,
+    pairs: Vec<ProductState>,
+    edges: Vec<Vec<(ProductStep, usize)>>,
+    seen: SeenProducts,
+    pub(crate) names: CanonicalNames,
     deterministic: bool,
     /// Beyond these, clocks are not told apart.
     pub(crate) limits: ClockLimits,
@@ -32,20 +32,20 @@ impl SpecGraph {
     /// Explores the system of `cx`; `None` if it does not come to an end within `bounds`.
     pub fn new(
         cx: &mut Ctx<'_>,
-        bounds: Bounds,
-        watch: &mut dyn FnMut(&Effort) -> ControlFlow<()>,
+        bounds: SearchBounds,
+        watch: &mut dyn FnMut(&SearchEffort) -> ControlFlow<()>,
     ) -> Option<Self> {
         let sts = cx.sts;
         if sts.has_unknowns() {
             return None;
         }
         let live = liveness(cx, sts);
-        let names = Names::new(cx, sts, sts);
+        let names = CanonicalNames::new(cx, sts, sts);
         let ports = super::ports::ports(cx, sts, sts).ok()?;
-        let (imp, spec) = (Side::new(cx, sts, live.clone()), Side::new(cx, sts, live.clone()));
+        let (imp, spec) = (SideSystem::new(cx, sts, live.clone()), SideSystem::new(cx, sts, live.clone()));
         let limits = ClockLimits::new(cx, sts, sts);
-        let (completion, relation) = (Completion::None, Relation::Ioco);
-        let product = Product {
+        let (completion, relation) = (InputCompletion::None, ConformanceRelation::Ioco);
+        let product = ModelProduct {
             imp,
             spec,
             ports,
@@ -54,17 +54,17 @@ impl SpecGraph {
             inputs: InputRule::Free,
             limits: limits.clone(),
         };
-        let mut search = Search::new(&product, Revisit::Never(Widening::Never), bounds, names);
+        let mut search = ProductSearch::new(&product, ProductRevisit::Never(Widening::Never), bounds, names);
         search.edges = Some(Vec::new());
         let end = search.run(cx, watch);
-        if end != End::Exhausted || search.effort.doubts > 0 {
+        if end != SearchEnd::Exhausted || search.effort.doubts > 0 {
             return None;
         }
-        let Parts { pairs, seen, names, edges: found } = search.into_parts();
-        if !pairs.iter().all(Pair::is_diagonal) {
+        let SearchRemains { pairs, seen, names, edges: found } = search.into_parts();
+        if !pairs.iter().all(ProductState::is_diagonal) {
             return None;
         }
-        let mut edges: Vec<Vec<(Step, usize)>> = vec![Vec::new(); pairs.len()];
+        let mut edges: Vec<Vec<(ProductStep, usize)>> = vec![Vec::new(); pairs.len()];
         for (from, step, to) in found {
             if !edges[from].contains(&(step, to)) {
                 edges[from].push((step, to));
@@ -96,16 +96,16 @@ impl SpecGraph {
         (!self.pairs.is_empty()).then_some(0)
     }
 
-    pub(crate) fn pair(&self, node: usize) -> &Pair {
+    pub(crate) fn pair(&self, node: usize) -> &ProductState {
         &self.pairs[node]
     }
 
-    pub(crate) fn edges(&self, node: usize) -> &[(Step, usize)] {
+    pub(crate) fn edges(&self, node: usize) -> &[(ProductStep, usize)] {
         &self.edges[node]
     }
 
     /// The state that stands for `pair`.
-    pub(crate) fn find(&self, cx: &mut Ctx<'_>, pair: &Pair) -> Option<usize> {
+    pub(crate) fn find(&self, cx: &mut Ctx<'_>, pair: &ProductState) -> Option<usize> {
         self.seen.covering(cx, &self.names, pair)
     }
 }

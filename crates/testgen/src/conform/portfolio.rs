@@ -11,12 +11,12 @@ use ioxide_model::label::Label;
 use ioxide_model::trace::Trace;
 use ioxide_symex::Ctx;
 
-use super::explicit::{Enumeration, Found, is_enumerable};
-use super::product::{Completion, Product, Step};
-use super::region::{Names, Widening};
-use super::search::{Bounds, Effort, End, Revisit, Search, Shortcut};
-use super::witness::{NoWitness, Witness, replayed_trace, witness};
-use super::{Answer, Doubt, Merging, Options, Proof, SearchEngine, Verdict};
+use super::explicit::{Enumeration, EnumerationResult, is_enumerable};
+use super::product::{InputCompletion, ModelProduct, ProductStep};
+use super::region::{CanonicalNames, Widening};
+use super::search::{ProductRevisit, ProductSearch, SearchBounds, SearchEffort, SearchEnd, Shortcut};
+use super::witness::{ConformWitness, NoWitness, replayed_trace, witness};
+use super::{ConformAnswer, ConformDoubt, ConformOptions, ConformProof, Conformance, Merging, SearchEngine};
 
 /// Symbolic product states of the first pass, before widening is tried.
 const FIRST_PASS: usize = 500;
@@ -35,39 +35,41 @@ const ALIKE: usize = 4;
 /// Unsafe states out of reach that are tolerated before a search gives up.
 const MAX_SPURIOUS: usize = 64;
 
-pub(super) type Watch<'w> = &'w mut dyn FnMut(&Effort) -> ControlFlow<()>;
+pub(super) type PortfolioWatch<'w> = &'w mut dyn FnMut(&SearchEffort) -> ControlFlow<()>;
 
 /// Searches symbolically and state by state in turns, then widened, then as far as the bounds go.
 pub(crate) fn decide<'p>(
     cx: &mut Ctx<'_>,
-    product: &'p Product<'_>,
-    options: &Options,
+    product: &'p ModelProduct<'_>,
+    options: &ConformOptions,
     shortcut: &mut dyn FnMut() -> Option<Shortcut<'p>>,
-    names: &Names,
-    watch: Watch<'_>,
-) -> Verdict {
+    names: &CanonicalNames,
+    watch: PortfolioWatch<'_>,
+) -> Conformance {
     let bounds = options.bounds;
     let near = bounds.max_states.min(FIRST_PASS);
     let mut pass = |revisit| SymbolicPass::new(product, revisit, bounds, names, shortcut());
     if options.merging == Merging::Never {
-        return pass(Revisit::Always).run(cx, near, watch);
+        return pass(ProductRevisit::Always).run(cx, near, watch);
     }
-    let mut race = Race { product, concrete: enumeration(cx, product, options), spent: 0 };
-    let mut symbolic = pass(Revisit::Never(Widening::Never));
+    let mut race = SearchRace { product, concrete: enumeration(cx, product, options), spent: 0 };
+    let mut symbolic = pass(ProductRevisit::Never(Widening::Never));
     let last = match race.run(cx, &mut symbolic, near, watch) {
-        Winner::Concrete(found) => return found,
-        Winner::Symbolic(verdict) if is_final(&verdict.answer) => return verdict,
-        Winner::Symbolic(verdict) => verdict,
+        SearchWinner::Concrete(found) => return found,
+        SearchWinner::Symbolic(verdict) if is_final(&verdict.answer) => return verdict,
+        SearchWinner::Symbolic(verdict) => verdict,
     };
-    if matches!(&last.answer, Answer::Unknown(Doubt::Undecided(_))) && race.concrete.is_none() {
+    if matches!(&last.answer, ConformAnswer::Unknown(ConformDoubt::Undecided(_))) && race.concrete.is_none() {
         return last;
     }
-    let mut wide = pass(Revisit::Never(Widening::Beyond(ALIKE)));
+    let mut wide = pass(ProductRevisit::Never(Widening::Beyond(ALIKE)));
     wide.search.bounds.max_depth = u32::MAX;
     match race.run(cx, &mut wide, near, watch) {
-        Winner::Concrete(found) => return found,
-        Winner::Symbolic(widened) if matches!(widened.answer, Answer::Conforms(_)) => return widened,
-        Winner::Symbolic(_) => (),
+        SearchWinner::Concrete(found) => return found,
+        SearchWinner::Symbolic(widened) if matches!(widened.answer, ConformAnswer::Conforms(_)) => {
+            return widened;
+        }
+        SearchWinner::Symbolic(_) => (),
     }
     let listed = race.concrete.is_some();
     let all = bounds.max_states.saturating_mul(EVALUATIONS);
@@ -82,9 +84,9 @@ pub(crate) fn decide<'p>(
     if is_final(&last.answer) {
         return last;
     }
-    if !listed && !matches!(last.answer, Answer::Unknown(Doubt::Depth(_))) {
-        let apart = pass(Revisit::Concrete).run(cx, bounds.max_states, watch);
-        if !matches!(apart.answer, Answer::Unknown(_)) {
+    if !listed && !matches!(last.answer, ConformAnswer::Unknown(ConformDoubt::Depth(_))) {
+        let apart = pass(ProductRevisit::Concrete).run(cx, bounds.max_states, watch);
+        if !matches!(apart.answer, ConformAnswer::Unknown(_)) {
             return apart;
         }
     }
@@ -92,8 +94,8 @@ pub(crate) fn decide<'p>(
 }
 
 /// Two searches for one answer.
-struct Race<'p, 's> {
-    product: &'p Product<'s>,
+struct SearchRace<'p, 's> {
+    product: &'p ModelProduct<'s>,
     /// The one state by state, as long as it can go on.
     concrete: Option<Enumeration<'s>>,
     /// What symbolic passes have cost until now.
@@ -101,62 +103,66 @@ struct Race<'p, 's> {
 }
 
 /// Who has something to say first.
-enum Winner {
+enum SearchWinner {
     /// A symbolic pass has ended so.
-    Symbolic(Verdict),
+    Symbolic(Conformance),
     /// The search state by state has settled the question.
-    Concrete(Verdict),
+    Concrete(Conformance),
 }
 
-impl Race<'_, '_> {
+impl SearchRace<'_, '_> {
     /// Runs `pass` up to `states` states, and the search state by state beside it at the same cost.
     fn run(
         &mut self,
         cx: &mut Ctx<'_>,
         pass: &mut SymbolicPass<'_, '_>,
         states: usize,
-        watch: Watch<'_>,
-    ) -> Winner {
+        watch: PortfolioWatch<'_>,
+    ) -> SearchWinner {
         loop {
             let before = pass.search.spent;
             let ended = pass.turn(cx, states, TURN, watch);
             self.spent += pass.search.spent - before;
             if let Some(verdict) = ended {
-                return Winner::Symbolic(verdict);
+                return SearchWinner::Symbolic(verdict);
             }
             if let Some(found) = turn(cx, self.product, &mut self.concrete, self.spent, watch) {
-                return Winner::Concrete(found);
+                return SearchWinner::Concrete(found);
             }
         }
     }
 }
 
 /// Whether no other search could say more.
-pub(super) fn is_final(answer: &Answer) -> bool {
+pub(super) fn is_final(answer: &ConformAnswer) -> bool {
     !matches!(
         answer,
-        Answer::Unknown(
-            Doubt::States(_) | Doubt::Depth(_) | Doubt::Cases | Doubt::TooLarge(_) | Doubt::Undecided(_)
+        ConformAnswer::Unknown(
+            ConformDoubt::States(_)
+                | ConformDoubt::Depth(_)
+                | ConformDoubt::Cases
+                | ConformDoubt::TooLarge(_)
+                | ConformDoubt::Undecided(_)
         )
     )
 }
 
 /// Whether a search ended for no other reason than the number of its states.
-fn goes_on(verdict: &Verdict) -> bool {
-    matches!(verdict.answer, Answer::Unknown(Doubt::States(_)))
+fn goes_on(verdict: &Conformance) -> bool {
+    matches!(verdict.answer, ConformAnswer::Unknown(ConformDoubt::States(_)))
 }
 
 /// A search state by state, where that is possible and wanted.
 pub(super) fn enumeration<'p>(
     cx: &Ctx<'_>,
-    product: &Product<'p>,
-    options: &Options,
+    product: &ModelProduct<'p>,
+    options: &ConformOptions,
 ) -> Option<Enumeration<'p>> {
     let (imp, spec) = (product.imp.sts, product.spec.sts);
     let bounds = options.bounds;
     let possible = options.engine == SearchEngine::InTurns
         && bounds.max_depth == u32::MAX
-        && product.completion != Completion::Restricted
+        && product.completion != InputCompletion::Restricted
         && is_enumerable(cx.pool, imp)
         && is_enumerable(cx.pool, spec);
     let gates: Vec<_> = product.ports.iter().map(|port| (port.spec, port.imp)).collect();
@@ -168,15 +174,15 @@ pub(super) fn enumeration<'p>(
 /// Goes on state by state up to so many evaluations in all; a search that cannot go on is dropped.
 fn turn(
     cx: &mut Ctx<'_>,
-    product: &Product<'_>,
+    product: &ModelProduct<'_>,
     enumeration: &mut Option<Enumeration<'_>>,
     evaluations: usize,
-    watch: Watch<'_>,
-) -> Option<Verdict> {
+    watch: PortfolioWatch<'_>,
+) -> Option<Conformance> {
     let search = enumeration.as_mut()?;
     let mut asked = false;
     let found = {
-        let mut stop = |effort: &Effort| {
+        let mut stop = |effort: &SearchEffort| {
             asked |= watch(effort).is_break();
             asked || cx.halted().is_some()
         };
@@ -184,28 +190,30 @@ fn turn(
     };
     let effort = search.effort;
     let answer = match found {
-        Some(Found::Conforms) => Answer::Conforms(Proof::Enumerated),
-        Some(Found::Fails(trace)) => Answer::Fails(Box::new(shown_by(cx, product, trace)?)),
-        Some(Found::GaveUp) => {
+        Some(EnumerationResult::Conforms) => ConformAnswer::Conforms(ConformProof::Enumerated),
+        Some(EnumerationResult::Fails(trace)) => {
+            ConformAnswer::Fails(Box::new(shown_by(cx, product, trace)?))
+        }
+        Some(EnumerationResult::GaveUp) => {
             *enumeration = None;
             return None;
         }
-        None if asked => Answer::Unknown(Doubt::Stopped),
-        None => Answer::Unknown(Doubt::Halted(cx.halted()?, effort.depth)),
+        None if asked => ConformAnswer::Unknown(ConformDoubt::Stopped),
+        None => ConformAnswer::Unknown(ConformDoubt::Halted(cx.halted()?, effort.depth)),
     };
-    Some(Verdict { answer, effort })
+    Some(Conformance { answer, effort })
 }
 
 /// The witness along the steps of `trace`; `trace` itself where it is long, or where reasoning about it says nothing.
-pub(super) fn shown_by(cx: &mut Ctx<'_>, product: &Product<'_>, trace: Trace) -> Option<Witness> {
+pub(super) fn shown_by(cx: &mut Ctx<'_>, product: &ModelProduct<'_>, trace: Trace) -> Option<ConformWitness> {
     let step = |label: &Label| match label {
         Label::Input(gate, _) | Label::Output(gate, _) => {
-            product.ports.iter().position(|port| port.spec == *gate).map(Step::Port)
+            product.ports.iter().position(|port| port.spec == *gate).map(ProductStep::Port)
         }
-        Label::Quiescence => Some(Step::Delta),
+        Label::Quiescence => Some(ProductStep::Delta),
         Label::Delay(_) => None,
     };
-    let steps: Option<Vec<Step>> = trace.labels.iter().map(step).collect();
+    let steps: Option<Vec<ProductStep>> = trace.labels.iter().map(step).collect();
     let along = steps
         .filter(|steps| steps.len() <= MAX_EXPLAINED)
         .and_then(|steps| witness(cx, product, &steps).ok());
@@ -214,23 +222,23 @@ pub(super) fn shown_by(cx: &mut Ctx<'_>, product: &Product<'_>, trace: Trace) ->
 
 /// A symbolic search with what it met on the way; it goes on where it stopped.
 pub(super) struct SymbolicPass<'p, 's> {
-    product: &'p Product<'s>,
-    search: Search<'p, 's>,
+    product: &'p ModelProduct<'s>,
+    search: ProductSearch<'p, 's>,
     /// What is not known because unsafe states have no trace.
-    spurious: Option<Doubt>,
+    spurious: Option<ConformDoubt>,
     /// How many unsafe states have no trace.
     misses: usize,
 }
 
 impl<'p, 's> SymbolicPass<'p, 's> {
     pub(super) fn new(
-        product: &'p Product<'s>,
-        revisit: Revisit,
-        bounds: Bounds,
-        names: &Names,
+        product: &'p ModelProduct<'s>,
+        revisit: ProductRevisit,
+        bounds: SearchBounds,
+        names: &CanonicalNames,
         shortcut: Option<Shortcut<'p>>,
     ) -> Self {
-        let search = Search::new(product, revisit, bounds, names.clone());
+        let search = ProductSearch::new(product, revisit, bounds, names.clone());
         let search = match shortcut {
             Some(shortcut) => search.with_shortcut(shortcut),
             None => search,
@@ -239,7 +247,12 @@ impl<'p, 's> SymbolicPass<'p, 's> {
     }
 
     /// Goes on up to this many states; after a failure, to the next one.
-    pub(super) fn run(&mut self, cx: &mut Ctx<'_>, max_states: usize, watch: Watch<'_>) -> Verdict {
+    pub(super) fn run(
+        &mut self,
+        cx: &mut Ctx<'_>,
+        max_states: usize,
+        watch: PortfolioWatch<'_>,
+    ) -> Conformance {
         loop {
             if let Some(verdict) = self.turn(cx, max_states, usize::MAX, watch) {
                 return verdict;
@@ -253,41 +266,41 @@ impl<'p, 's> SymbolicPass<'p, 's> {
         cx: &mut Ctx<'_>,
         max_states: usize,
         evaluations: usize,
-        watch: Watch<'_>,
-    ) -> Option<Verdict> {
+        watch: PortfolioWatch<'_>,
+    ) -> Option<Conformance> {
         self.search.bounds.max_states = max_states;
         self.search.purse = evaluations;
         let answer = self.settle(cx, watch)?;
-        Some(Verdict { answer, effort: self.search.effort })
+        Some(Conformance { answer, effort: self.search.effort })
     }
 
     /// Runs the search to its end or to that of the turn; an unsafe state counts once a trace shows it.
-    fn settle(&mut self, cx: &mut Ctx<'_>, watch: Watch<'_>) -> Option<Answer> {
+    fn settle(&mut self, cx: &mut Ctx<'_>, watch: PortfolioWatch<'_>) -> Option<ConformAnswer> {
         while self.misses < MAX_SPURIOUS {
             let end = self.search.run(cx, watch);
             let depth = self.search.effort.depth;
             let doubt = match end {
-                End::Turn => return None,
-                End::Unsafe(steps) => match witness(cx, self.product, &steps) {
-                    Ok(witness) => return Some(Answer::Fails(Box::new(witness))),
+                SearchEnd::Turn => return None,
+                SearchEnd::Unsafe(steps) => match witness(cx, self.product, &steps) {
+                    Ok(witness) => return Some(ConformAnswer::Fails(Box::new(witness))),
                     Err(why) => {
                         self.miss(why);
                         continue;
                     }
                 },
-                End::Exhausted => return Some(self.exhausted()),
-                End::Depth => Doubt::Depth(self.search.bounds.max_depth),
-                End::States => Doubt::States(depth),
-                End::Cases => Doubt::Cases,
-                End::TooLarge => Doubt::TooLarge(depth),
-                End::Stopped => Doubt::Stopped,
-                End::Halted(halted) => Doubt::Halted(halted, depth),
+                SearchEnd::Exhausted => return Some(self.exhausted()),
+                SearchEnd::Depth => ConformDoubt::Depth(self.search.bounds.max_depth),
+                SearchEnd::States => ConformDoubt::States(depth),
+                SearchEnd::Cases => ConformDoubt::Cases,
+                SearchEnd::TooLarge => ConformDoubt::TooLarge(depth),
+                SearchEnd::Stopped => ConformDoubt::Stopped,
+                SearchEnd::Halted(halted) => ConformDoubt::Halted(halted, depth),
             };
-            return Some(Answer::Unknown(doubt));
+            return Some(ConformAnswer::Unknown(doubt));
         }
-        Some(Answer::Unknown(match &self.spurious {
-            Some(Doubt::Undecided(text)) => Doubt::Undecided(text.clone()),
-            _ => Doubt::Undecided("many states may be unsafe, and no trace shows one".into()),
+        Some(ConformAnswer::Unknown(match &self.spurious {
+            Some(ConformDoubt::Undecided(text)) => ConformDoubt::Undecided(text.clone()),
+            _ => ConformDoubt::Undecided("many states may be unsafe, and no trace shows one".into()),
         }))
     }
 
@@ -297,25 +310,27 @@ impl<'p, 's> SymbolicPass<'p, 's> {
     }
 
     /// What it means that nothing is left to look at.
-    fn exhausted(&self) -> Answer {
+    fn exhausted(&self) -> ConformAnswer {
         match &self.spurious {
-            Some(doubt) => Answer::Unknown(doubt.clone()),
-            None if self.search.widened => Answer::Conforms(Proof::Widened),
-            None => Answer::Conforms(Proof::Exhausted),
+            Some(doubt) => ConformAnswer::Unknown(doubt.clone()),
+            None if self.search.widened => ConformAnswer::Conforms(ConformProof::Widened),
+            None => ConformAnswer::Conforms(ConformProof::Exhausted),
         }
     }
 }
 
 impl NoWitness {
     /// What is not known where this happened `after` other unsafe states without a trace.
-    fn after(self, before: Option<Doubt>) -> Doubt {
+    fn after(self, before: Option<ConformDoubt>) -> ConformDoubt {
         let unmet = "something unsafe was met only under assumptions that do not hold";
         match (self, before) {
-            (Self::Beyond(length), None) => Doubt::Length(length),
-            (Self::Beyond(length), Some(Doubt::Length(before))) => Doubt::Length(length.min(before)),
+            (Self::Beyond(length), None) => ConformDoubt::Length(length),
+            (Self::Beyond(length), Some(ConformDoubt::Length(before))) => {
+                ConformDoubt::Length(length.min(before))
+            }
             (Self::Beyond(_), Some(before)) => before,
-            (Self::Impossible, _) => Doubt::Undecided(unmet.into()),
-            (Self::Doubtful(text), _) => Doubt::Undecided(text),
+            (Self::Impossible, _) => ConformDoubt::Undecided(unmet.into()),
+            (Self::Doubtful(text), _) => ConformDoubt::Undecided(text),
         }
     }
 }

@@ -6,7 +6,7 @@ use ioxide_symex::Ctx;
 
 /// A visible gate of the specification, and of the implementation if it has it.
 #[derive(Clone, Debug)]
-pub(crate) struct Port {
+pub(crate) struct ProductPort {
     pub kind: GateKind,
     /// The gate of the implementation, if it has one.
     pub imp: Option<GateId>,
@@ -18,20 +18,20 @@ pub(crate) struct Port {
 
 /// Why two models cannot be compared; the text is for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mismatch(pub String);
+pub struct PortMismatch(pub String);
 
 /// The visible gates of the specification, which has all those of the implementation.
 ///
 /// # Errors
 /// If a message has another direction or other fields in the two systems.
-pub(crate) fn ports(cx: &mut Ctx<'_>, imp: &Sts, spec: &Sts) -> Result<Vec<Port>, Mismatch> {
+pub(crate) fn ports(cx: &mut Ctx<'_>, imp: &Sts, spec: &Sts) -> Result<Vec<ProductPort>, PortMismatch> {
     let mut ports = Vec::new();
-    for (id, gate) in visible(spec) {
+    for (id, gate) in visible_gates(spec) {
         let other = counterpart(imp, gate);
         if other.is_none()
             && imp.gate_named(&gate.name).is_some_and(|it| counterpart(spec, &imp.gates[it]).is_none())
         {
-            return Err(Mismatch(format!(
+            return Err(PortMismatch(format!(
                 "`{}` is an input of one model and an output of the other",
                 gate.name
             )));
@@ -50,26 +50,26 @@ pub(crate) fn ports(cx: &mut Ctx<'_>, imp: &Sts, spec: &Sts) -> Result<Vec<Port>
             let name = cx.pool.var_info(field).name.clone();
             fields.push(if own == theirs { field } else { cx.pool.declare(&name, own.base()) });
         }
-        ports.push(Port { kind: gate.kind, imp: other, spec: id, fields });
+        ports.push(ProductPort { kind: gate.kind, imp: other, spec: id, fields });
     }
-    match visible(imp).find(|(_, gate)| counterpart(spec, gate).is_none()) {
-        Some((_, gate)) => Err(Mismatch(format!("the specification has no message `{}`", gate.name))),
+    match visible_gates(imp).find(|(_, gate)| counterpart(spec, gate).is_none()) {
+        Some((_, gate)) => Err(PortMismatch(format!("the specification has no message `{}`", gate.name))),
         None => Ok(ports),
     }
 }
 
-fn visible(sts: &Sts) -> impl Iterator<Item = (GateId, &Gate)> {
+fn visible_gates(sts: &Sts) -> impl Iterator<Item = (GateId, &Gate)> {
     sts.gates.iter_enumerated().filter(|(_, gate)| gate.kind != GateKind::Internal)
 }
 
 /// The gate of `sts` with the name and the direction of `gate`: an input and an output may share a name.
 pub(crate) fn counterpart(sts: &Sts, gate: &Gate) -> Option<GateId> {
     let same = |other: &Gate| other.name == gate.name && other.kind.is_input() == gate.kind.is_input();
-    visible(sts).find(|(_, other)| same(other)).map(|(id, _)| id)
+    visible_gates(sts).find(|(_, other)| same(other)).map(|(id, _)| id)
 }
 
 /// Both gates carry the same fields.
-fn agree(cx: &Ctx<'_>, imp: &Gate, spec: &Gate) -> Result<(), Mismatch> {
+fn agree(cx: &Ctx<'_>, imp: &Gate, spec: &Gate) -> Result<(), PortMismatch> {
     let field = |var: &VarId| {
         let info = cx.pool.var_info(*var);
         (info.name.clone(), info.sort.base())
@@ -86,10 +86,14 @@ fn agree(cx: &Ctx<'_>, imp: &Gate, spec: &Gate) -> Result<(), Mismatch> {
         };
         format!("{}({})", gate.name, gate.fields.iter().map(shown).collect::<Vec<_>>().join(", "))
     };
-    Err(Mismatch(format!("the implementation has `{}`, the specification `{}`", listed(imp), listed(spec))))
+    Err(PortMismatch(format!(
+        "the implementation has `{}`, the specification `{}`",
+        listed(imp),
+        listed(spec)
+    )))
 }
 
-impl Port {
+impl ProductPort {
     /// The values of a message, number `n` of a path.
     pub fn message(&self, cx: &mut Ctx<'_>, n: u32) -> Vec<Term> {
         let named = |&field: &VarId| {

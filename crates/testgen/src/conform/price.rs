@@ -3,7 +3,7 @@
 //! The price is counted, not timed: two searches that take turns by it give the same answer on every machine. The
 //! factors were measured on counters, sums and the Redis subset and need to be right only within a small factor.
 
-use ioxide_smt::tally::Tally;
+use ioxide_smt::tally::SolverTally;
 use ioxide_symex::Ctx;
 
 /// Looking at a product state.
@@ -17,7 +17,7 @@ const BACK_END: usize = 800;
 
 /// The price of all that was done in `cx` until now, the looking at `states` product states included.
 pub(super) fn price(cx: &Ctx<'_>, states: usize) -> usize {
-    let mut tally = Tally::default();
+    let mut tally = SolverTally::default();
     cx.solver.tally(&mut tally);
     let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
     let asked = count(tally.questions).saturating_mul(QUESTION);

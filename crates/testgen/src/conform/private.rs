@@ -6,37 +6,37 @@
 
 use ioxide_model::number::Rational;
 use ioxide_model::sort::Sort;
-use ioxide_model::term::{Node, Substitution, Term, VarId};
+use ioxide_model::term::{Substitution, Term, TermNode, VarId};
 use ioxide_model::value::Value;
 use ioxide_smt::layers::forall::eliminate;
-use ioxide_smt::solver::Decision;
+use ioxide_smt::solver::SolverDecision;
 use ioxide_symex::Ctx;
 use rustc_hash::FxHashMap;
 
-use super::branch::{Case, assume};
-use super::product::Pair;
-use super::region::{Names, Use};
-use super::side::Member;
+use super::branch::{BranchCase, assume};
+use super::product::ProductState;
+use super::region::{CanonicalNames, NameUse};
+use super::side::SideMember;
 
 /// Domains up to this size are gone through value by value.
 const MAX_DOMAIN: usize = 16;
 
 /// Whether a member of `pair` is a set of states.
-pub(super) fn has_own(pair: &Pair) -> bool {
+pub(super) fn has_own(pair: &ProductState) -> bool {
     members(pair).any(|member| !member.own.is_empty())
 }
 
 /// The variables of the members' own.
-pub(super) fn own(pair: &Pair) -> Vec<VarId> {
+pub(super) fn own(pair: &ProductState) -> Vec<VarId> {
     members(pair).flat_map(|member| member.own.iter().copied()).collect()
 }
 
-fn members(pair: &Pair) -> impl Iterator<Item = &Member> {
+fn members(pair: &ProductState) -> impl Iterator<Item = &SideMember> {
     pair.imp.iter().chain(&pair.spec)
 }
 
 /// What the facts of members mention that is not their own, in order of first appearance.
-pub(super) fn shared(cx: &Ctx<'_>, pair: &Pair) -> Vec<VarId> {
+pub(super) fn shared(cx: &Ctx<'_>, pair: &ProductState) -> Vec<VarId> {
     let mut found = Vec::new();
     for member in members(pair) {
         for var in member.facts.iter().flat_map(|&fact| cx.pool.free_vars(fact)) {
@@ -49,7 +49,11 @@ pub(super) fn shared(cx: &Ctx<'_>, pair: &Pair) -> Vec<VarId> {
 }
 
 /// `pair` with the variables of its members' own named by position; and whether that is so for all of them.
-pub(super) fn canonical(cx: &mut Ctx<'_>, names: &mut Names, mut pair: Pair) -> (Pair, bool) {
+pub(super) fn canonical(
+    cx: &mut Ctx<'_>,
+    names: &mut CanonicalNames,
+    mut pair: ProductState,
+) -> (ProductState, bool) {
     if !has_own(&pair) {
         return (pair, true);
     }
@@ -63,7 +67,7 @@ pub(super) fn canonical(cx: &mut Ctx<'_>, names: &mut Names, mut pair: Pair) -> 
     }
     gather(cx, names, &mut pair);
     for side in [&mut pair.imp, &mut pair.spec] {
-        let mut kept: Vec<Member> = Vec::with_capacity(side.len());
+        let mut kept: Vec<SideMember> = Vec::with_capacity(side.len());
         for member in side.drain(..) {
             if !kept.contains(&member) {
                 kept.push(member);
@@ -85,10 +89,10 @@ pub(super) fn canonical(cx: &mut Ctx<'_>, names: &mut Names, mut pair: Pair) -> 
 /// seen long ago does not pile up in the facts. Only small domains are gone through.
 pub(super) fn known_values(
     cx: &mut Ctx<'_>,
-    names: &mut Names,
-    pair: Pair,
+    names: &mut CanonicalNames,
+    pair: ProductState,
     doubt: bool,
-) -> Vec<(Pair, bool)> {
+) -> Vec<(ProductState, bool)> {
     if !has_own(&pair) {
         return vec![(pair, doubt)];
     }
@@ -105,10 +109,10 @@ pub(super) fn known_values(
             for value in &domain {
                 let value = cx.pool.value(value.clone());
                 let fact = cx.pool.eq(term, value);
-                let case = Case { path: pair.path.clone(), doubt };
+                let case = BranchCase { path: pair.path.clone(), doubt };
                 let Some(case) = assume(cx, &case, fact) else { continue };
                 let path = case.path;
-                let pair = renamed(cx, Pair { path, ..pair.clone() }, &[term], &[value]);
+                let pair = renamed(cx, ProductState { path, ..pair.clone() }, &[term], &[value]);
                 next.push((pair, case.doubt));
             }
         }
@@ -118,7 +122,7 @@ pub(super) fn known_values(
 }
 
 /// Replaces variables that a fact of `member` says the value of.
-fn resolve(cx: &mut Ctx<'_>, member: &mut Member) {
+fn resolve(cx: &mut Ctx<'_>, member: &mut SideMember) {
     while let Some((var, value)) = member.facts.iter().find_map(|&fact| solved(cx, &member.own, fact)) {
         let known: Substitution = [(var, value)].into_iter().collect();
         let in_sort = cx.pool.domain_fact(cx.pool.var_info(var).sort, value);
@@ -137,9 +141,9 @@ fn resolve(cx: &mut Ctx<'_>, member: &mut Member) {
 
 /// The variable among `own` that `fact` says the value of.
 fn solved(cx: &Ctx<'_>, own: &[VarId], fact: Term) -> Option<(VarId, Term)> {
-    let Node::Eq(a, b) = *cx.pool.node(fact) else { return None };
+    let TermNode::Eq(a, b) = *cx.pool.node(fact) else { return None };
     [(a, b), (b, a)].into_iter().find_map(|(one, other)| match *cx.pool.node(one) {
-        Node::Var(var) if own.contains(&var) && !cx.pool.mentions(other, var) => Some((var, other)),
+        TermNode::Var(var) if own.contains(&var) && !cx.pool.mentions(other, var) => Some((var, other)),
         _ => None,
     })
 }
@@ -150,7 +154,7 @@ fn flat(cx: &mut Ctx<'_>, facts: Vec<Term>) -> Vec<Term> {
 }
 
 /// Names the values of `member` by their positions in it; false if a quantifier is left.
-fn name(cx: &mut Ctx<'_>, names: &mut Names, member: &mut Member) -> bool {
+fn name(cx: &mut Ctx<'_>, names: &mut CanonicalNames, member: &mut SideMember) -> bool {
     if member.own.is_empty() {
         return true;
     }
@@ -166,10 +170,10 @@ fn name(cx: &mut Ctx<'_>, names: &mut Names, member: &mut Member) -> bool {
             continue;
         }
         let sort = cx.pool.sort(*term);
-        let passing = names.of(cx, Use::OwnPassing, offset, sort);
-        let name = names.of(cx, Use::Own, offset, sort);
+        let passing = names.of(cx, NameUse::OwnPassing, offset, sort);
+        let name = names.of(cx, NameUse::Own, offset, sort);
         facts.push(cx.pool.eq(passing, *term));
-        if let (Node::Var(passing), Node::Var(name)) = (cx.pool.node(passing), cx.pool.node(name)) {
+        if let (TermNode::Var(passing), TermNode::Var(name)) = (cx.pool.node(passing), cx.pool.node(name)) {
             let (passing, name) = (*passing, *name);
             own.push(name);
             back.set(passing, cx.pool.var(name));
@@ -196,13 +200,13 @@ fn name(cx: &mut Ctx<'_>, names: &mut Names, member: &mut Member) -> bool {
 
 /// Names sums of instants that facts of members mention, so that the facts speak of the sums alone: otherwise every
 /// delay of a run stays a value of the state, and no state comes again.
-fn gather(cx: &mut Ctx<'_>, names: &mut Names, pair: &mut Pair) {
+fn gather(cx: &mut Ctx<'_>, names: &mut CanonicalNames, pair: &mut ProductState) {
     let mut used = cx.pool.free_vars_of(&pair.path);
     for member in members(pair) {
         used.extend(cx.pool.free_vars_of(&member.store));
         used.extend(cx.pool.free_vars_of(&member.facts));
     }
-    let mut sums = Sums { names, used, named: Vec::new() };
+    let mut sums = InstantSums { names, used, named: Vec::new() };
     for member in pair.imp.iter_mut().chain(&mut pair.spec) {
         for fact in &mut member.facts {
             *fact = sums.gathered(cx, &member.own, *fact);
@@ -217,14 +221,14 @@ fn gather(cx: &mut Ctx<'_>, names: &mut Names, pair: &mut Pair) {
 }
 
 /// Sums of instants and their names.
-struct Sums<'n> {
-    names: &'n mut Names,
+struct InstantSums<'n> {
+    names: &'n mut CanonicalNames,
     /// Variables that are no names any more.
     used: Vec<VarId>,
     named: Vec<(Term, Term)>,
 }
 
-impl Sums<'_> {
+impl InstantSums<'_> {
     /// `fact` with every comparison in it speaking of sums; as it is if it has a quantifier.
     fn gathered(&mut self, cx: &mut Ctx<'_>, own: &[VarId], fact: Term) -> Term {
         if cx.pool.has_quantifier(fact) {
@@ -235,7 +239,7 @@ impl Sums<'_> {
             if cx.pool.sort(sub) != Sort::Bool {
                 continue;
             }
-            let image = match Comparison::of(cx, own, sub) {
+            let image = match InstantComparison::of(cx, own, sub) {
                 Some(comparison) => {
                     let sum = self.name(cx, comparison.sum);
                     comparison.with(cx, sum)
@@ -249,7 +253,7 @@ impl Sums<'_> {
 
     /// What stands for `sum`: itself if it is one instant, else a name.
     fn name(&mut self, cx: &mut Ctx<'_>, sum: Term) -> Term {
-        if matches!(cx.pool.node(sum), Node::Var(_)) {
+        if matches!(cx.pool.node(sum), TermNode::Var(_)) {
             return sum;
         }
         if let Some(&(_, name)) = self.named.iter().find(|(known, _)| *known == sum) {
@@ -257,8 +261,8 @@ impl Sums<'_> {
         }
         let mut at = 0;
         loop {
-            let name = self.names.of(cx, Use::Sum, at, Sort::Real);
-            if let Node::Var(var) = *cx.pool.node(name)
+            let name = self.names.of(cx, NameUse::Sum, at, Sort::Real);
+            if let TermNode::Var(var) = *cx.pool.node(name)
                 && !self.used.contains(&var)
             {
                 self.used.push(var);
@@ -271,25 +275,25 @@ impl Sums<'_> {
 }
 
 /// A comparison of instants `own ± sum ⋈ 0`, where `sum` has none of a member's own variables and `own` no others.
-struct Comparison {
+struct InstantComparison {
     /// The comparison itself, with two terms of its own.
-    relation: Node,
+    relation: TermNode,
     own: Term,
     sum: Term,
     is_negative: bool,
 }
 
-impl Comparison {
+impl InstantComparison {
     /// `fact` as such; none if it compares no instants, or no others than the member's own.
     fn of(cx: &mut Ctx<'_>, own: &[VarId], fact: Term) -> Option<Self> {
         let relation = cx.pool.node(fact).clone();
-        let (Node::Le(a, b) | Node::Lt(a, b) | Node::Eq(a, b)) = relation else { return None };
+        let (TermNode::Le(a, b) | TermNode::Lt(a, b) | TermNode::Eq(a, b)) = relation else { return None };
         if cx.pool.sort(a) != Sort::Real {
             return None;
         }
         let difference = cx.pool.sub(a, b);
         let parts = match cx.pool.node(difference) {
-            Node::Add(parts) => parts.to_vec(),
+            TermNode::Add(parts) => parts.to_vec(),
             _ => vec![difference],
         };
         let is_shared = |part: &Term| {
@@ -300,7 +304,7 @@ impl Comparison {
         let first = *shared.first()?;
         let zero = cx.pool.number(Rational::ZERO, Sort::Real);
         let (own, sum) = (cx.pool.add(rest.into_iter().chain([zero])), cx.pool.add(shared));
-        let is_negative = matches!(cx.pool.node(first), Node::Mul(factors)
+        let is_negative = matches!(cx.pool.node(first), TermNode::Mul(factors)
             if cx.pool.as_value(factors[0]).and_then(Value::to_rational).is_some_and(|it| it.is_negative()));
         let sum = if is_negative { cx.pool.neg(sum) } else { sum };
         Some(Self { relation, own, sum, is_negative })
@@ -312,23 +316,23 @@ impl Comparison {
         let left = cx.pool.add2(self.own, sum);
         let zero = cx.pool.number(Rational::ZERO, Sort::Real);
         match self.relation {
-            Node::Lt(..) => cx.pool.lt(left, zero),
-            Node::Le(..) => cx.pool.le(left, zero),
+            TermNode::Lt(..) => cx.pool.lt(left, zero),
+            TermNode::Le(..) => cx.pool.le(left, zero),
             _ => cx.pool.eq(left, zero),
         }
     }
 }
 
 /// `member`, named by positions in it, named by positions in a pair where it begins `at`.
-fn place(cx: &mut Ctx<'_>, names: &mut Names, member: &mut Member, at: usize) {
+fn place(cx: &mut Ctx<'_>, names: &mut CanonicalNames, member: &mut SideMember, at: usize) {
     let mut placed = Substitution::new();
     let mut own = Vec::with_capacity(member.own.len());
     for (offset, &term) in member.store.iter().enumerate() {
-        let Node::Var(var) = *cx.pool.node(term) else { continue };
+        let TermNode::Var(var) = *cx.pool.node(term) else { continue };
         if !member.own.contains(&var) {
             continue;
         }
-        let name = names.of(cx, Use::Own, at + offset, cx.pool.sort(term));
+        let name = names.of(cx, NameUse::Own, at + offset, cx.pool.sort(term));
         placed.set(var, name);
         own.extend(cx.pool.free_vars(name));
     }
@@ -341,7 +345,7 @@ fn place(cx: &mut Ctx<'_>, names: &mut Names, member: &mut Member, at: usize) {
 
 /// Drops facts of `member` that what is known says already: those that do not mention its own variables, and of those
 /// that mention others too the ones that follow from the rest.
-fn shorten(cx: &mut Ctx<'_>, path: &[Term], member: &mut Member) {
+fn shorten(cx: &mut Ctx<'_>, path: &[Term], member: &mut SideMember) {
     let own = std::mem::take(&mut member.own);
     member.facts.retain(|&fact| own.iter().any(|&var| cx.pool.mentions(fact, var)));
     let speaks_of_others = |cx: &Ctx<'_>, fact| cx.pool.free_vars(fact).iter().any(|var| !own.contains(var));
@@ -355,7 +359,7 @@ fn shorten(cx: &mut Ctx<'_>, path: &[Term], member: &mut Member) {
         let rest = member.facts.iter().copied().filter(|&other| other != fact);
         let mut question: Vec<Term> = path.iter().copied().chain(rest).collect();
         question.push(cx.pool.not(fact));
-        if cx.decide(&question) == Decision::Unsat {
+        if cx.decide(&question) == SolverDecision::Unsat {
             member.facts.remove(at);
         } else {
             at += 1;
@@ -365,9 +369,9 @@ fn shorten(cx: &mut Ctx<'_>, path: &[Term], member: &mut Member) {
 }
 
 /// `pair` whose facts speak of `new` where they spoke of the variables `old`.
-pub(super) fn renamed(cx: &mut Ctx<'_>, mut pair: Pair, old: &[Term], new: &[Term]) -> Pair {
+pub(super) fn renamed(cx: &mut Ctx<'_>, mut pair: ProductState, old: &[Term], new: &[Term]) -> ProductState {
     let vars = old.iter().zip(new).filter_map(|(&old, &new)| match *cx.pool.node(old) {
-        Node::Var(var) => Some((var, new)),
+        TermNode::Var(var) => Some((var, new)),
         _ => None,
     });
     let renaming: Substitution = vars.collect();
@@ -381,7 +385,12 @@ pub(super) fn renamed(cx: &mut Ctx<'_>, mut pair: Pair, old: &[Term], new: &[Ter
 
 /// Whether the sets of the implementation in `big` have all states of those in `small`, and the sets of the
 /// specification no others; `names` gives what both know.
-pub(super) fn covers(cx: &mut Ctx<'_>, big: &Pair, small: &Pair, names: &Substitution) -> bool {
+pub(super) fn covers(
+    cx: &mut Ctx<'_>,
+    big: &ProductState,
+    small: &ProductState,
+    names: &Substitution,
+) -> bool {
     let within = |cx: &mut Ctx<'_>, inner: &[Term], outer: &[Term]| {
         if inner == outer {
             return true;
@@ -389,9 +398,9 @@ pub(super) fn covers(cx: &mut Ctx<'_>, big: &Pair, small: &Pair, names: &Substit
         let outer = cx.pool.and(outer.iter().copied());
         let mut question: Vec<Term> = small.path.iter().chain(inner).copied().collect();
         question.push(cx.pool.not(outer));
-        cx.decide(&question) == Decision::Unsat
+        cx.decide(&question) == SolverDecision::Unsat
     };
-    let facts = |cx: &mut Ctx<'_>, member: &Member| -> Vec<Term> {
+    let facts = |cx: &mut Ctx<'_>, member: &SideMember| -> Vec<Term> {
         member.facts.iter().map(|&fact| cx.pool.substitute(fact, names)).collect()
     };
     for (big, small) in big.imp.iter().zip(&small.imp) {

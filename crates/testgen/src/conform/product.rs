@@ -1,41 +1,41 @@
-//! The symbolic product of an implementation and a specification (003 Def. 3.4).
+//! The symbolic product of an implementation and a specification ([AT15] Def. 3.4).
 //!
 //! A product state is a pair of sets of symbolic states over one path. It is kept *split*:
 //! under every valuation of the path, each side may be in all of its members. Then a set of
-//! members is a belief, and the non-conformance condition (003 Def. 3.5) is a case of the
+//! members is a belief, and the non-conformance condition ([AT15] Def. 3.5) is a case of the
 //! split in which the implementation does what no member of the specification does.
 
-use ioxide_model::relation::Relation;
+use ioxide_model::relation::ConformanceRelation;
 use ioxide_model::sts::SwitchId;
 use ioxide_model::term::{Substitution, Term};
 use ioxide_symex::Ctx;
 
 use super::InputRule;
 use super::beyond::ClockLimits;
-use super::branch::{Case, TooMany, assume, cases};
-use super::elapse::{Delay, Elapsed, elapsed};
-use super::ports::Port;
-use super::side::{Member, Side, Unknowns};
+use super::branch::{BranchCase, TooMany, assume, cases};
+use super::elapse::{MemberAfterDelay, MemberDelay, elapsed};
+use super::ports::ProductPort;
+use super::side::{SideMember, SideSystem, Unknowns};
 
 /// At most this many states are kept of one side; more is a divergence, or too much.
 const MAX_MEMBERS: usize = 1024;
 
 /// What an implementation does with an input no switch of it accepts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Completion {
+pub enum InputCompletion {
     /// It cannot happen: nothing is known after it.
     None,
-    /// It is ignored where no internal step is possible (003's `exec_neg`).
+    /// It is ignored where no internal step is possible ([AT15]'s `exec_neg`).
     #[default]
     Angelic,
     /// As angelic, but only where the implementation has left the specification, or the specification
-    /// would accept the input in the very same state (003 sec. 4.3).
+    /// would accept the input in the very same state ([AT15] sec. 4.3).
     Restricted,
 }
 
 /// A step of a product: a message of a port, or silence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Step {
+pub(crate) enum ProductStep {
     /// A message, by position among the ports; in time, some delay comes before it.
     Port(usize),
     /// Quiescence.
@@ -46,16 +46,16 @@ pub(crate) enum Step {
 
 /// A product state.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Pair {
-    pub imp: Vec<Member>,
-    pub spec: Vec<Member>,
+pub(crate) struct ProductState {
+    pub imp: Vec<SideMember>,
+    pub spec: Vec<SideMember>,
     /// What is assumed of the values.
     pub path: Vec<Term>,
     /// The number of the next message: those of smaller numbers occur in the state.
     pub fresh: u32,
 }
 
-impl Pair {
+impl ProductState {
     /// Whether both sides are in the same states, seen by their terms.
     pub fn is_diagonal(&self) -> bool {
         self.imp == self.spec
@@ -63,41 +63,41 @@ impl Pair {
 }
 
 /// Two systems, ready to be stepped together.
-pub(crate) struct Product<'s> {
-    pub imp: Side<'s>,
-    pub spec: Side<'s>,
-    pub ports: Vec<Port>,
-    pub completion: Completion,
-    pub relation: Relation,
+pub(crate) struct ModelProduct<'s> {
+    pub imp: SideSystem<'s>,
+    pub spec: SideSystem<'s>,
+    pub ports: Vec<ProductPort>,
+    pub completion: InputCompletion,
+    pub relation: ConformanceRelation,
     pub inputs: InputRule,
     pub limits: ClockLimits,
 }
 
 /// What a step leads to.
-pub(crate) enum Next {
+pub(crate) enum ProductNext {
     /// Both sides do it.
-    Pair { pair: Pair, doubt: bool },
+    Pair { pair: ProductState, doubt: bool },
     /// The implementation does it and the specification does not allow it.
     Fail { doubt: bool },
 }
 
 /// One side with the values of its members, fields of all messages included.
-struct Scene<'p> {
-    side: &'p Side<'p>,
-    members: Vec<Member>,
+struct SideScene<'p> {
+    side: &'p SideSystem<'p>,
+    members: Vec<SideMember>,
     values: Vec<Substitution>,
 }
 
-impl Product<'_> {
+impl ModelProduct<'_> {
     /// The product state at start; several if internal steps depend on unknown values.
-    pub fn initial(&self, cx: &mut Ctx<'_>) -> Result<Vec<(Pair, bool)>, TooMany> {
+    pub fn initial(&self, cx: &mut Ctx<'_>) -> Result<Vec<(ProductState, bool)>, TooMany> {
         let imp = self.imp.initial(cx, Unknowns::Known);
         let spec = self.spec.initial(cx, Unknowns::Believed);
-        let case = Case { path: Vec::new(), doubt: false };
+        let case = BranchCase { path: Vec::new(), doubt: false };
         let mut found = Vec::new();
         for (case, imp) in close(cx, &self.imp, case, vec![imp])? {
             for (case, spec) in close(cx, &self.spec, case, vec![spec.clone()])? {
-                found.push((Pair { imp: imp.clone(), spec, path: case.path, fresh: 0 }, case.doubt));
+                found.push((ProductState { imp: imp.clone(), spec, path: case.path, fresh: 0 }, case.doubt));
             }
         }
         Ok(found)
@@ -109,15 +109,16 @@ impl Product<'_> {
     }
 
     /// The steps the system alone decides: outputs and silence.
-    pub fn observations(&self) -> Vec<Step> {
-        let output = |(at, port): (usize, &Port)| (!port.kind.is_input()).then_some(Step::Port(at));
+    pub fn observations(&self) -> Vec<ProductStep> {
+        let output =
+            |(at, port): (usize, &ProductPort)| (!port.kind.is_input()).then_some(ProductStep::Port(at));
         let outputs = self.ports.iter().enumerate().filter_map(output);
-        outputs.chain([Step::Delta]).chain(self.is_timed().then_some(Step::Wait)).collect()
+        outputs.chain([ProductStep::Delta]).chain(self.is_timed().then_some(ProductStep::Wait)).collect()
     }
 
     /// Every step there is, observations first.
-    pub fn steps(&self) -> Vec<Step> {
-        let input = |(at, port): (usize, &Port)| port.kind.is_input().then_some(Step::Port(at));
+    pub fn steps(&self) -> Vec<ProductStep> {
+        let input = |(at, port): (usize, &ProductPort)| port.kind.is_input().then_some(ProductStep::Port(at));
         let inputs = self.ports.iter().enumerate().filter_map(input);
         self.observations().into_iter().chain(inputs).collect()
     }
@@ -126,11 +127,16 @@ impl Product<'_> {
     ///
     /// # Errors
     /// If there are too many cases or too many states.
-    pub fn after(&self, cx: &mut Ctx<'_>, pair: &Pair, step: Step) -> Result<Vec<Next>, TooMany> {
+    pub fn after(
+        &self,
+        cx: &mut Ctx<'_>,
+        pair: &ProductState,
+        step: ProductStep,
+    ) -> Result<Vec<ProductNext>, TooMany> {
         match step {
-            Step::Delta => self.silence(cx, pair),
-            Step::Wait => self.wait(cx, pair),
-            Step::Port(at) => {
+            ProductStep::Delta => self.silence(cx, pair),
+            ProductStep::Wait => self.wait(cx, pair),
+            ProductStep::Port(at) => {
                 let port = &self.ports[at];
                 let message = port.message(cx, pair.fresh);
                 if port.kind.is_input() && self.inputs == InputRule::Free {
@@ -143,24 +149,28 @@ impl Product<'_> {
     }
 
     /// What is known just before a message of `pair`, and both sides there.
-    fn moment(&self, cx: &mut Ctx<'_>, pair: &Pair) -> Result<Option<Moment<'_>>, TooMany> {
+    fn moment(
+        &self,
+        cx: &mut Ctx<'_>,
+        pair: &ProductState,
+    ) -> Result<Option<PairBeforeMessage<'_>>, TooMany> {
         if !self.is_timed() {
             let (imp, spec) = (scene(&self.imp, pair.imp.clone()), scene(&self.spec, pair.spec.clone()));
-            return Ok(Some(Moment { case: pair.case(), imp, spec, excuses: Vec::new() }));
+            return Ok(Some(PairBeforeMessage { case: pair.case(), imp, spec, excuses: Vec::new() }));
         }
-        let delay = Delay::before(cx, pair.fresh);
+        let delay = MemberDelay::before(cx, pair.fresh);
         let forward = delay.fact(cx);
         let Some(case) = assume(cx, &pair.case(), forward) else { return Ok(None) };
         let imp = elapsed(cx, &self.imp, &case.path, &pair.imp, delay)?;
         let spec = elapsed(cx, &self.spec, &case.path, &pair.spec, delay)?;
         let excuses = imp.iter().map(|it| it.excuse).collect();
-        let members = |all: Vec<Elapsed>| all.into_iter().map(|it| it.member).collect();
+        let members = |all: Vec<MemberAfterDelay>| all.into_iter().map(|it| it.member).collect();
         let (imp, spec) = (scene(&self.imp, members(imp)), scene(&self.spec, members(spec)));
-        Ok(Some(Moment { case, imp, spec, excuses }))
+        Ok(Some(PairBeforeMessage { case, imp, spec, excuses }))
     }
 
     /// Silence for good: nothing can come any more without an input.
-    fn silence(&self, cx: &mut Ctx<'_>, pair: &Pair) -> Result<Vec<Next>, TooMany> {
+    fn silence(&self, cx: &mut Ctx<'_>, pair: &ProductState) -> Result<Vec<ProductNext>, TooMany> {
         let (imp, spec) = (scene(&self.imp, pair.imp.clone()), scene(&self.spec, pair.spec.clone()));
         let (quiet_imp, quiet_spec) = (imp.quiet(cx), spec.quiet(cx));
         let mut found = Vec::new();
@@ -170,11 +180,11 @@ impl Product<'_> {
             }
             for (case, spec) in spec.cases(cx, &case, &quiet_spec)? {
                 if spec.is_empty() {
-                    found.push(Next::Fail { doubt: case.doubt });
+                    found.push(ProductNext::Fail { doubt: case.doubt });
                     continue;
                 }
-                let next = Pair { imp: quiet.clone(), spec, path: case.path, fresh: pair.fresh };
-                found.push(Next::Pair { pair: next, doubt: case.doubt });
+                let next = ProductState { imp: quiet.clone(), spec, path: case.path, fresh: pair.fresh };
+                found.push(ProductNext::Pair { pair: next, doubt: case.doubt });
             }
         }
         Ok(found)
@@ -182,33 +192,35 @@ impl Product<'_> {
 
     /// Whether the implementation may send nothing for longer than the specification. Waiting alone leads nowhere:
     /// what comes after it comes after a delay.
-    fn wait(&self, cx: &mut Ctx<'_>, pair: &Pair) -> Result<Vec<Next>, TooMany> {
-        let delay = Delay::before(cx, pair.fresh);
+    fn wait(&self, cx: &mut Ctx<'_>, pair: &ProductState) -> Result<Vec<ProductNext>, TooMany> {
+        let delay = MemberDelay::before(cx, pair.fresh);
         let mut facts = pair.path.clone();
         facts.push(delay.is_some(cx));
-        let may = |cx: &mut Ctx<'_>, side: &Side<'_>, members: &[Member]| {
+        let may = |cx: &mut Ctx<'_>, side: &SideSystem<'_>, members: &[SideMember]| {
             let all = elapsed(cx, side, &facts, members, delay)?;
             let some: Vec<Term> = all.iter().map(|it| it.member.some(cx, it.excuse)).collect();
             Ok(cx.pool.or(some))
         };
         let (does, allows) = (may(cx, &self.imp, &pair.imp)?, may(cx, &self.spec, &pair.spec)?);
         let forbidden = cx.pool.not(allows);
-        let Some(case) = assume(cx, &Case { path: facts, doubt: false }, does) else { return Ok(Vec::new()) };
+        let Some(case) = assume(cx, &BranchCase { path: facts, doubt: false }, does) else {
+            return Ok(Vec::new());
+        };
         let case = assume(cx, &case, forbidden);
-        Ok(case.map(|case| Next::Fail { doubt: case.doubt }).into_iter().collect())
+        Ok(case.map(|case| ProductNext::Fail { doubt: case.doubt }).into_iter().collect())
     }
 
     fn output(
         &self,
         cx: &mut Ctx<'_>,
-        pair: &Pair,
-        port: &Port,
+        pair: &ProductState,
+        port: &ProductPort,
         message: &[Term],
-    ) -> Result<Vec<Next>, TooMany> {
+    ) -> Result<Vec<ProductNext>, TooMany> {
         if !port.imp.is_some_and(|gate| pair.imp.iter().any(|it| self.imp.may_reach(it.loc, gate))) {
             return Ok(Vec::new());
         }
-        let Some(Moment { case, mut imp, mut spec, .. }) = self.moment(cx, pair)? else {
+        let Some(PairBeforeMessage { case, mut imp, mut spec, .. }) = self.moment(cx, pair)? else {
             return Ok(Vec::new());
         };
         let imp_moves = imp.moves(cx, port, port.imp, message);
@@ -224,7 +236,7 @@ impl Product<'_> {
             let imp_next = imp.reached(cx, &imp_moves, &truths);
             for (case, truths) in cases(cx, &case, &guards(&spec_moves))? {
                 if !truths.contains(&true) {
-                    found.push(Next::Fail { doubt: case.doubt });
+                    found.push(ProductNext::Fail { doubt: case.doubt });
                     continue;
                 }
                 let spec_next = spec.reached(cx, &spec_moves, &truths);
@@ -237,14 +249,14 @@ impl Product<'_> {
     fn input(
         &self,
         cx: &mut Ctx<'_>,
-        pair: &Pair,
-        port: &Port,
+        pair: &ProductState,
+        port: &ProductPort,
         message: &[Term],
-    ) -> Result<Vec<Next>, TooMany> {
+    ) -> Result<Vec<ProductNext>, TooMany> {
         if !pair.spec.iter().any(|it| self.spec.may_reach(it.loc, port.spec)) {
             return Ok(Vec::new());
         }
-        let Some(Moment { case, imp, mut spec, excuses }) = self.moment(cx, pair)? else {
+        let Some(PairBeforeMessage { case, imp, mut spec, excuses }) = self.moment(cx, pair)? else {
             return Ok(Vec::new());
         };
         let spec_moves = spec.moves(cx, port, Some(port.spec), message);
@@ -257,7 +269,7 @@ impl Product<'_> {
                 continue;
             }
             let spec_next = spec.reached(cx, &spec_moves, &spec_truths);
-            let taken = Accepted { moves: &spec_moves, truths: &spec_truths };
+            let taken = AcceptedMoves { moves: &spec_moves, truths: &spec_truths };
             for case in self.specified(cx, case, &spec, &spec_moves)? {
                 for (case, mut imp) in imp.waiting(cx, case, &excuses)? {
                     let imp_moves = imp.moves(cx, port, port.imp, message);
@@ -276,15 +288,15 @@ impl Product<'_> {
     fn accepted(
         &self,
         cx: &mut Ctx<'_>,
-        case: Case,
-        pair: &Pair,
-        imp: &Scene<'_>,
-        moves: &[Taken],
-        by_spec: &Accepted<'_>,
-    ) -> Result<Vec<(Case, Vec<Member>)>, TooMany> {
+        case: BranchCase,
+        pair: &ProductState,
+        imp: &SideScene<'_>,
+        moves: &[MemberSwitch],
+        by_spec: &AcceptedMoves<'_>,
+    ) -> Result<Vec<(BranchCase, Vec<SideMember>)>, TooMany> {
         let mut found = Vec::new();
         for (case, truths) in cases(cx, &case, &guards(moves))? {
-            let ignoring = self.may_ignore(pair, imp, &Accepted { moves, truths: &truths }, by_spec);
+            let ignoring = self.may_ignore(pair, imp, &AcceptedMoves { moves, truths: &truths }, by_spec);
             for (case, ignored) in imp.refusing(cx, &case, moves, &ignoring)? {
                 let mut next = imp.reached(cx, moves, &truths);
                 for member in ignored {
@@ -301,11 +313,11 @@ impl Product<'_> {
     fn specified(
         &self,
         cx: &mut Ctx<'_>,
-        case: Case,
-        spec: &Scene<'_>,
-        moves: &[Taken],
-    ) -> Result<Vec<Case>, TooMany> {
-        if self.relation == Relation::Ioco {
+        case: BranchCase,
+        spec: &SideScene<'_>,
+        moves: &[MemberSwitch],
+    ) -> Result<Vec<BranchCase>, TooMany> {
+        if self.relation == ConformanceRelation::Ioco {
             return Ok(vec![case]);
         }
         let all: Vec<usize> = (0..spec.members.len()).collect();
@@ -316,17 +328,17 @@ impl Product<'_> {
     /// The members of the implementation that may ignore the input.
     fn may_ignore(
         &self,
-        pair: &Pair,
-        imp: &Scene<'_>,
-        by_imp: &Accepted<'_>,
-        by_spec: &Accepted<'_>,
+        pair: &ProductState,
+        imp: &SideScene<'_>,
+        by_imp: &AcceptedMoves<'_>,
+        by_spec: &AcceptedMoves<'_>,
     ) -> Vec<usize> {
         // Who waited too long is not among the members any more, so they are not side by side in time.
-        let is_restricted = self.completion == Completion::Restricted && !self.is_timed();
+        let is_restricted = self.completion == InputCompletion::Restricted && !self.is_timed();
         let restricted = is_restricted && pair.is_diagonal();
         let may = |&at: &usize| {
             let is_single = imp.members[at].own.is_empty();
-            self.completion != Completion::None
+            self.completion != InputCompletion::None
                 && !(is_single && by_imp.by(at))
                 && (!restricted || by_spec.by(at))
         };
@@ -337,40 +349,40 @@ impl Product<'_> {
     fn closed(
         &self,
         cx: &mut Ctx<'_>,
-        case: Case,
-        imp: Vec<Member>,
-        spec: Vec<Member>,
+        case: BranchCase,
+        imp: Vec<SideMember>,
+        spec: Vec<SideMember>,
         fresh: u32,
-        found: &mut Vec<Next>,
+        found: &mut Vec<ProductNext>,
     ) -> Result<(), TooMany> {
         for (case, imp) in close(cx, &self.imp, case, imp)? {
             for (case, spec) in close(cx, &self.spec, case, spec.clone())? {
-                let pair = Pair { imp: imp.clone(), spec, path: case.path, fresh };
-                found.push(Next::Pair { pair, doubt: case.doubt });
+                let pair = ProductState { imp: imp.clone(), spec, path: case.path, fresh };
+                found.push(ProductNext::Pair { pair, doubt: case.doubt });
             }
         }
         Ok(())
     }
 }
 
-impl Pair {
-    fn case(&self) -> Case {
-        Case { path: self.path.clone(), doubt: false }
+impl ProductState {
+    fn case(&self) -> BranchCase {
+        BranchCase { path: self.path.clone(), doubt: false }
     }
 }
 
 /// Both sides just before a message.
-struct Moment<'p> {
-    case: Case,
-    imp: Scene<'p>,
-    spec: Scene<'p>,
+struct PairBeforeMessage<'p> {
+    case: BranchCase,
+    imp: SideScene<'p>,
+    spec: SideScene<'p>,
     /// The conditions under which the members of the implementation may have sent nothing until now; none if
     /// no time passes.
     excuses: Vec<Term>,
 }
 
 /// A switch a member may take, and its guard there.
-struct Taken {
+struct MemberSwitch {
     member: usize,
     switch: SwitchId,
     /// Over the variables of the member's own too.
@@ -380,34 +392,34 @@ struct Taken {
 }
 
 /// Which moves are taken in a case.
-struct Accepted<'m> {
-    moves: &'m [Taken],
+struct AcceptedMoves<'m> {
+    moves: &'m [MemberSwitch],
     truths: &'m [bool],
 }
 
-impl Accepted<'_> {
+impl AcceptedMoves<'_> {
     /// Whether the member takes one of them.
     fn by(&self, member: usize) -> bool {
         self.moves.iter().zip(self.truths).any(|(taken, &truth)| truth && taken.member == member)
     }
 }
 
-fn guards(moves: &[Taken]) -> Vec<Term> {
+fn guards(moves: &[MemberSwitch]) -> Vec<Term> {
     moves.iter().map(|taken| taken.some).collect()
 }
 
-fn include(members: &mut Vec<Member>, member: Member) {
+fn include(members: &mut Vec<SideMember>, member: SideMember) {
     if !members.contains(&member) {
         members.push(member);
     }
 }
 
-fn scene<'p>(side: &'p Side<'p>, members: Vec<Member>) -> Scene<'p> {
+fn scene<'p>(side: &'p SideSystem<'p>, members: Vec<SideMember>) -> SideScene<'p> {
     let values = members.iter().map(|member| side.values(member)).collect();
-    Scene { side, members, values }
+    SideScene { side, members, values }
 }
 
-impl<'p> Scene<'p> {
+impl<'p> SideScene<'p> {
     fn quiet(&self, cx: &mut Ctx<'_>) -> Vec<Term> {
         let quiet = |(member, values)| self.side.quiet(cx, member, values);
         self.members.iter().zip(&self.values).map(quiet).collect()
@@ -417,9 +429,9 @@ impl<'p> Scene<'p> {
     fn cases(
         &self,
         cx: &mut Ctx<'_>,
-        case: &Case,
+        case: &BranchCase,
         conditions: &[Term],
-    ) -> Result<Vec<(Case, Vec<Member>)>, TooMany> {
+    ) -> Result<Vec<(BranchCase, Vec<SideMember>)>, TooMany> {
         let some: Vec<Term> =
             self.members.iter().zip(conditions).map(|(member, &it)| member.some(cx, it)).collect();
         let mut found = Vec::new();
@@ -439,9 +451,9 @@ impl<'p> Scene<'p> {
     fn waiting(
         &self,
         cx: &mut Ctx<'_>,
-        case: Case,
+        case: BranchCase,
         excuses: &[Term],
-    ) -> Result<Vec<(Case, Scene<'p>)>, TooMany> {
+    ) -> Result<Vec<(BranchCase, SideScene<'p>)>, TooMany> {
         if excuses.is_empty() {
             return Ok(vec![(case, scene(self.side, self.members.clone()))]);
         }
@@ -454,10 +466,10 @@ impl<'p> Scene<'p> {
     fn moves(
         &mut self,
         cx: &mut Ctx<'_>,
-        port: &Port,
+        port: &ProductPort,
         gate: Option<ioxide_model::sts::GateId>,
         message: &[Term],
-    ) -> Vec<Taken> {
+    ) -> Vec<MemberSwitch> {
         let Some(gate) = gate else { return Vec::new() };
         let mut found = Vec::new();
         for (at, (member, values)) in self.members.iter().zip(&mut self.values).enumerate() {
@@ -470,7 +482,7 @@ impl<'p> Scene<'p> {
                 let guard = cx.pool.and2(demand, guard);
                 let some = member.some(cx, guard);
                 if !cx.pool.is_false(some) {
-                    found.push(Taken { member: at, switch, guard, some });
+                    found.push(MemberSwitch { member: at, switch, guard, some });
                 }
             }
         }
@@ -478,7 +490,7 @@ impl<'p> Scene<'p> {
     }
 
     /// The members after the moves that are true.
-    fn reached(&self, cx: &mut Ctx<'_>, moves: &[Taken], truths: &[bool]) -> Vec<Member> {
+    fn reached(&self, cx: &mut Ctx<'_>, moves: &[MemberSwitch], truths: &[bool]) -> Vec<SideMember> {
         let mut next = Vec::new();
         for (taken, _) in moves.iter().zip(truths).filter(|(_, truth)| **truth) {
             let (member, values) = (&self.members[taken.member], &self.values[taken.member]);
@@ -492,10 +504,10 @@ impl<'p> Scene<'p> {
     fn refusing(
         &self,
         cx: &mut Ctx<'_>,
-        case: &Case,
-        moves: &[Taken],
+        case: &BranchCase,
+        moves: &[MemberSwitch],
         members: &[usize],
-    ) -> Result<Vec<(Case, Vec<Member>)>, TooMany> {
+    ) -> Result<Vec<(BranchCase, Vec<SideMember>)>, TooMany> {
         let mut conditions = Vec::with_capacity(members.len());
         for &at in members {
             let own = moves.iter().filter(|taken| taken.member == at).map(|taken| taken.guard);
@@ -512,13 +524,13 @@ impl<'p> Scene<'p> {
     }
 }
 
-/// The closure under internal steps (003 Def. 3.1), case by case.
+/// The closure under internal steps ([AT15] Def. 3.1), case by case.
 pub(crate) fn close(
     cx: &mut Ctx<'_>,
-    side: &Side<'_>,
-    case: Case,
-    members: Vec<Member>,
-) -> Result<Vec<(Case, Vec<Member>)>, TooMany> {
+    side: &SideSystem<'_>,
+    case: BranchCase,
+    members: Vec<SideMember>,
+) -> Result<Vec<(BranchCase, Vec<SideMember>)>, TooMany> {
     if side.is_visible() {
         return Ok(vec![(case, members)]);
     }

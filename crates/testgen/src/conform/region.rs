@@ -1,4 +1,4 @@
-//! Deciding that a product state was seen before (003 sec. 4.2).
+//! Deciding that a product state was seen before ([AT15] sec. 4.2).
 //!
 //! A product state is brought into a *canonical* form: the values that are not constants get
 //! names by position, equal values the same name; what is assumed becomes a condition on the
@@ -15,17 +15,17 @@ use rustc_hash::FxHashMap;
 
 use ioxide_model::sort::Sort;
 use ioxide_model::sts::{LocId, Sts};
-use ioxide_model::term::{Node, Substitution, Term, VarId};
+use ioxide_model::term::{Substitution, Term, TermNode, VarId};
 use ioxide_model::value::Value;
 use ioxide_smt::layers::forall::eliminate;
-use ioxide_smt::solver::Decision;
+use ioxide_smt::solver::SolverDecision;
 use ioxide_symex::leaves::{Leaves, decided, undecided, with_leaves};
 use ioxide_symex::{Ctx, relevant, tightest};
 
-use super::branch::{Case, assume, fork};
+use super::branch::{BranchCase, assume, fork};
 use super::private::{self, has_own};
-use super::product::Pair;
-use super::side::{Member, stored};
+use super::product::ProductState;
+use super::side::{SideMember, stored};
 
 /// At most this many remembered states are asked whether they cover a new one.
 const MAX_CANDIDATES: usize = 24;
@@ -44,18 +44,18 @@ pub(crate) enum Widening {
 
 /// Names for the values of canonical states.
 #[derive(Clone, Debug)]
-pub(crate) struct Names {
+pub(crate) struct CanonicalNames {
     /// The sorts of the variables of either side.
     imp: Vec<Sort>,
     spec: Vec<Sort>,
     /// Whether there are clocks.
     timed: bool,
-    bases: FxHashMap<(Use, Sort), VarId>,
+    bases: FxHashMap<(NameUse, Sort), VarId>,
 }
 
 /// What a name is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Use {
+pub(super) enum NameUse {
     /// The value of a canonical state.
     State,
     /// One of the values a member stands for.
@@ -70,46 +70,46 @@ pub(super) enum Use {
 
 /// The locations of both sides and the shapes of their collections: states of different shapes never
 /// cover each other.
-type Shape = (Vec<LocId>, Vec<LocId>, Vec<u32>);
+type ProductShape = (Vec<LocId>, Vec<LocId>, Vec<u32>);
 
 /// The remembered states.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Seen {
-    by_form: FxHashMap<Pair, usize>,
+pub(crate) struct SeenProducts {
+    by_form: FxHashMap<ProductState, usize>,
     /// With their leaves.
-    by_shape: FxHashMap<Shape, Vec<Remembered>>,
+    by_shape: FxHashMap<ProductShape, Vec<Remembered>>,
 }
 
 /// A state with its leaves and its number.
 #[derive(Clone, Debug)]
 struct Remembered {
-    pair: Pair,
+    pair: ProductState,
     leaves: Vec<Term>,
     number: usize,
 }
 
 /// How a state was recognised.
-pub(crate) enum Match {
+pub(crate) enum ProductMatch {
     /// It is new; go on from this.
-    New(Pair),
+    New(ProductState),
     /// It is new and stands for more than was reached; go on from this.
-    Widened(Pair),
+    Widened(ProductState),
     /// The state remembered under this number stands for all of it.
     Covered(usize),
 }
 
-impl Seen {
+impl SeenProducts {
     /// Looks for a state that covers `pair`, which is canonical; remembers it as `number` if there is none.
     pub fn visit(
         &mut self,
         cx: &mut Ctx<'_>,
-        names: &mut Names,
-        pair: Pair,
+        names: &mut CanonicalNames,
+        pair: ProductState,
         number: usize,
         widening: Widening,
-    ) -> Match {
+    ) -> ProductMatch {
         if let Some(known) = self.covering(cx, names, &pair) {
-            return Match::Covered(known);
+            return ProductMatch::Covered(known);
         }
         let shape = shape(cx, names, &pair);
         let alike = self.by_shape.get(&shape).map_or(&[][..], Vec::as_slice);
@@ -129,11 +129,11 @@ impl Seen {
         self.by_form.insert(pair.clone(), number);
         let leaves = names.leaves(cx, &pair).terms;
         self.by_shape.entry(shape).or_default().push(Remembered { pair: pair.clone(), leaves, number });
-        if widened { Match::Widened(pair) } else { Match::New(pair) }
+        if widened { ProductMatch::Widened(pair) } else { ProductMatch::New(pair) }
     }
 
     /// The state that covers `pair`, if one is known.
-    pub fn covering(&self, cx: &mut Ctx<'_>, names: &Names, pair: &Pair) -> Option<usize> {
+    pub fn covering(&self, cx: &mut Ctx<'_>, names: &CanonicalNames, pair: &ProductState) -> Option<usize> {
         if let Some(&known) = self.by_form.get(pair) {
             return Some(known);
         }
@@ -156,23 +156,28 @@ impl Seen {
     }
 }
 
-fn shape(cx: &mut Ctx<'_>, names: &Names, pair: &Pair) -> Shape {
-    let locations = |members: &[Member]| members.iter().map(|member| member.loc).collect();
+fn shape(cx: &mut Ctx<'_>, names: &CanonicalNames, pair: &ProductState) -> ProductShape {
+    let locations = |members: &[SideMember]| members.iter().map(|member| member.loc).collect();
     (locations(&pair.imp), locations(&pair.spec), names.leaves(cx, pair).shape)
 }
 
 /// The terms of all members, in order.
-fn terms(pair: &Pair) -> impl Iterator<Item = Term> + '_ {
+fn terms(pair: &ProductState) -> impl Iterator<Item = Term> + '_ {
     pair.imp.iter().chain(&pair.spec).flat_map(|member| member.store.iter().copied())
 }
 
 /// Whether a value of `pair` grows beyond what is computed.
-pub(crate) fn is_too_large(cx: &Ctx<'_>, pair: &Pair) -> bool {
+pub(crate) fn is_too_large(cx: &Ctx<'_>, pair: &ProductState) -> bool {
     terms(pair).any(|term| cx.pool.is_too_heavy(term))
 }
 
 /// The cases of `pair` in which every item of a collection is there or not.
-pub(crate) fn decided_cases(cx: &mut Ctx<'_>, names: &Names, pair: Pair, doubt: bool) -> Vec<(Pair, bool)> {
+pub(crate) fn decided_cases(
+    cx: &mut Ctx<'_>,
+    names: &CanonicalNames,
+    pair: ProductState,
+    doubt: bool,
+) -> Vec<(ProductState, bool)> {
     let (mut done, mut open) = (Vec::new(), vec![(pair, doubt)]);
     while let Some((pair, doubt)) = open.pop() {
         let stored: Vec<(Term, Sort)> = terms(&pair).zip(names.sorts(&pair)).collect();
@@ -182,42 +187,48 @@ pub(crate) fn decided_cases(cx: &mut Ctx<'_>, names: &Names, pair: Pair, doubt: 
             done.push((pair, doubt));
             continue;
         };
-        let (yes, no) = fork(cx, Case { path: pair.path.clone(), doubt }, question.condition);
+        let (yes, no) = fork(cx, BranchCase { path: pair.path.clone(), doubt }, question.condition);
         for (case, truth) in [(no, false), (yes, true)] {
             let Some(mut case) = case else { continue };
             let fact = if truth { question.condition } else { cx.pool.not(question.condition) };
             // What the path says in other words is said in these, so that it is not asked again.
             case.path.extend(cx.pool.conjuncts(fact));
             let terms = decided(cx.pool, stored.iter().copied(), question, truth);
-            open.push((Pair { path: case.path, ..with_stored(&pair, terms) }, case.doubt));
+            open.push((ProductState { path: case.path, ..with_stored(&pair, terms) }, case.doubt));
         }
     }
     done
 }
 
-/// `pair` with other leaves, in the order of [`Names::leaves`].
-fn with_terms(cx: &mut Ctx<'_>, names: &Names, pair: &Pair, leaves: &[Term], path: Vec<Term>) -> Pair {
+/// `pair` with other leaves, in the order of [`CanonicalNames::leaves`].
+fn with_terms(
+    cx: &mut Ctx<'_>,
+    names: &CanonicalNames,
+    pair: &ProductState,
+    leaves: &[Term],
+    path: Vec<Term>,
+) -> ProductState {
     let stored: Vec<(Term, Sort)> = terms(pair).zip(names.sorts(pair)).collect();
     let terms = with_leaves(cx.pool, stored, &mut leaves.iter().copied());
-    Pair { path, fresh: 0, ..with_stored(pair, terms) }
+    ProductState { path, fresh: 0, ..with_stored(pair, terms) }
 }
 
 /// `pair` with other terms, in the order of [`terms`].
-fn with_stored(pair: &Pair, terms: Vec<Term>) -> Pair {
+fn with_stored(pair: &ProductState, terms: Vec<Term>) -> ProductState {
     let mut rest = terms.into_iter();
-    let mut side = |members: &[Member]| {
-        let member = |member: &Member| Member {
+    let mut side = |members: &[SideMember]| {
+        let member = |member: &SideMember| SideMember {
             store: rest.by_ref().take(member.store.len()).collect(),
             ..member.clone()
         };
         members.iter().map(member).collect::<Vec<_>>()
     };
     let (imp, spec) = (side(&pair.imp), side(&pair.spec));
-    Pair { imp, spec, ..pair.clone() }
+    ProductState { imp, spec, ..pair.clone() }
 }
 
 /// The canonical form of `pair`; as it is, without facts that say nothing of it, if a quantifier is left.
-pub(crate) fn canonical(cx: &mut Ctx<'_>, names: &mut Names, pair: Pair) -> Pair {
+pub(crate) fn canonical(cx: &mut Ctx<'_>, names: &mut CanonicalNames, pair: ProductState) -> ProductState {
     let pair = if names.timed || has_own(&pair) { resolved(cx, pair) } else { pair };
     let (pair, is_plain) = private::canonical(cx, names, pair);
     let Leaves { terms: mut stored, mut sorts, .. } = names.leaves(cx, &pair);
@@ -227,11 +238,11 @@ pub(crate) fn canonical(cx: &mut Ctx<'_>, names: &mut Names, pair: Pair) -> Pair
         stored.push(cx.pool.var(var));
     }
     if stored.iter().all(|&term| cx.pool.is_ground(term)) {
-        return Pair { path: Vec::new(), fresh: 0, ..pair };
+        return ProductState { path: Vec::new(), fresh: 0, ..pair };
     }
     let facts = relevant(cx, &stored, &pair.path);
     let own = private::own(&pair);
-    let values = Values { stored: &stored, sorts: &sorts, own: &own };
+    let values = CanonicalValues { stored: &stored, sorts: &sorts, own: &own };
     let found =
         is_plain.then(|| renamed(cx, names, values, &facts).or_else(|| projected(cx, names, values, &facts)));
     match found.flatten() {
@@ -239,12 +250,12 @@ pub(crate) fn canonical(cx: &mut Ctx<'_>, names: &mut Names, pair: Pair) -> Pair
             let named = private::renamed(cx, pair, &stored[n_stored..], &terms[n_stored..]);
             with_terms(cx, names, &named, &terms[..n_stored], path)
         }
-        None => Pair { path: facts, ..pair },
+        None => ProductState { path: facts, ..pair },
     }
 }
 
 /// `pair` with every variable that a fact says the value of replaced by it.
-fn resolved(cx: &mut Ctx<'_>, mut pair: Pair) -> Pair {
+fn resolved(cx: &mut Ctx<'_>, mut pair: ProductState) -> ProductState {
     while let Some((var, value)) = pair.path.iter().find_map(|&fact| fixed(cx, fact)) {
         let known: Substitution = [(var, value)].into_iter().collect();
         for member in pair.imp.iter_mut().chain(&mut pair.spec) {
@@ -256,7 +267,7 @@ fn resolved(cx: &mut Ctx<'_>, mut pair: Pair) -> Pair {
         pair.path = conjuncts(cx, facts);
     }
     for side in [&mut pair.imp, &mut pair.spec] {
-        let mut kept: Vec<Member> = Vec::with_capacity(side.len());
+        let mut kept: Vec<SideMember> = Vec::with_capacity(side.len());
         for member in side.drain(..) {
             if !kept.contains(&member) {
                 kept.push(member);
@@ -269,22 +280,22 @@ fn resolved(cx: &mut Ctx<'_>, mut pair: Pair) -> Pair {
 
 /// The variable and the constant that `fact` says are equal.
 fn fixed(cx: &Ctx<'_>, fact: Term) -> Option<(VarId, Term)> {
-    let Node::Eq(a, b) = *cx.pool.node(fact) else { return None };
+    let TermNode::Eq(a, b) = *cx.pool.node(fact) else { return None };
     [(a, b), (b, a)].into_iter().find_map(|(one, other)| match *cx.pool.node(one) {
-        Node::Var(var) if cx.pool.is_ground(other) => Some((var, other)),
+        TermNode::Var(var) if cx.pool.is_ground(other) => Some((var, other)),
         _ => None,
     })
 }
 
 /// The values a canonical form names, with their sorts; those over the variables of a member's own stay.
 #[derive(Clone, Copy)]
-struct Values<'v> {
+struct CanonicalValues<'v> {
     stored: &'v [Term],
     sorts: &'v [Sort],
     own: &'v [VarId],
 }
 
-impl Values<'_> {
+impl CanonicalValues<'_> {
     /// Whether `term` keeps its form.
     fn stays(&self, cx: &Ctx<'_>, term: Term) -> bool {
         let is_own = |var: &VarId| self.own.contains(var);
@@ -295,8 +306,8 @@ impl Values<'_> {
 /// The easy case: every value that is no constant is a variable, and the facts speak of these only.
 fn renamed(
     cx: &mut Ctx<'_>,
-    names: &mut Names,
-    values: Values<'_>,
+    names: &mut CanonicalNames,
+    values: CanonicalValues<'_>,
     facts: &[Term],
 ) -> Option<(Vec<Term>, Vec<Term>)> {
     let mut renaming = Substitution::new();
@@ -306,9 +317,9 @@ fn renamed(
             terms.push(term);
             continue;
         }
-        let Node::Var(var) = *cx.pool.node(term) else { return None };
+        let TermNode::Var(var) = *cx.pool.node(term) else { return None };
         if renaming.get(var).is_none() {
-            renaming.set(var, names.of(cx, Use::State, at, values.sorts[at]));
+            renaming.set(var, names.of(cx, NameUse::State, at, values.sorts[at]));
         }
         terms.push(renaming.get(var)?);
     }
@@ -322,8 +333,8 @@ fn renamed(
 /// The general case: names for the values, everything else quantified away.
 fn projected(
     cx: &mut Ctx<'_>,
-    names: &mut Names,
-    values: Values<'_>,
+    names: &mut CanonicalNames,
+    values: CanonicalValues<'_>,
     facts: &[Term],
 ) -> Option<(Vec<Term>, Vec<Term>)> {
     let sorts = values.sorts;
@@ -344,8 +355,8 @@ fn projected(
             continue;
         }
         let (passing, name) =
-            (names.of(cx, Use::Passing, at, sorts[at]), names.of(cx, Use::State, at, sorts[at]));
-        if let Node::Var(var) = *cx.pool.node(passing) {
+            (names.of(cx, NameUse::Passing, at, sorts[at]), names.of(cx, NameUse::State, at, sorts[at]));
+        if let TermNode::Var(var) = *cx.pool.node(passing) {
             back.set(var, name);
         }
         facts.push(cx.pool.eq(passing, term));
@@ -368,7 +379,7 @@ fn conjuncts(cx: &mut Ctx<'_>, facts: Vec<Term>) -> Vec<Term> {
     tightest(cx, &all)
 }
 
-impl Names {
+impl CanonicalNames {
     /// Names for states of these systems.
     pub fn new(cx: &Ctx<'_>, imp: &Sts, spec: &Sts) -> Self {
         let sorts = |sts: &Sts| stored(sts).map(|var| cx.pool.var_info(var).sort).collect();
@@ -377,19 +388,19 @@ impl Names {
     }
 
     /// The sorts of the values of `pair`, in the order of [`terms`]; guards keep values in their ranges.
-    pub fn sorts(&self, pair: &Pair) -> Vec<Sort> {
+    pub fn sorts(&self, pair: &ProductState) -> Vec<Sort> {
         let imp = std::iter::repeat_n(&self.imp, pair.imp.len());
         imp.chain(std::iter::repeat_n(&self.spec, pair.spec.len())).flatten().copied().collect()
     }
 
     /// The values of `pair`, elements of collections one by one.
-    pub fn leaves(&self, cx: &mut Ctx<'_>, pair: &Pair) -> Leaves {
+    pub fn leaves(&self, cx: &mut Ctx<'_>, pair: &ProductState) -> Leaves {
         let stored: Vec<(Term, Sort)> = terms(pair).zip(self.sorts(pair)).collect();
         Leaves::of(cx.pool, stored)
     }
 
     /// The name of the value at position `at`.
-    pub(super) fn of(&mut self, cx: &mut Ctx<'_>, what: Use, at: usize, sort: Sort) -> Term {
+    pub(super) fn of(&mut self, cx: &mut Ctx<'_>, what: NameUse, at: usize, sort: Sort) -> Term {
         let base = *self.bases.entry((what, sort)).or_insert_with(|| cx.pool.declare("v", sort));
         let name = cx.pool.indexed(base, u32::try_from(at).unwrap_or(u32::MAX));
         cx.pool.var(name)
@@ -399,15 +410,15 @@ impl Names {
 /// The pairs of concrete states `pair` stands for, one by one; `None` if a domain is not small.
 pub(crate) fn concretised(
     cx: &mut Ctx<'_>,
-    names: &Names,
-    pair: &Pair,
+    names: &CanonicalNames,
+    pair: &ProductState,
     doubt: bool,
-) -> Option<Vec<(Pair, bool)>> {
+) -> Option<Vec<(ProductState, bool)>> {
     if has_own(pair) {
         return None;
     }
     let leaves = names.leaves(cx, pair);
-    let mut open = vec![(leaves.terms, Case { path: pair.path.clone(), doubt })];
+    let mut open = vec![(leaves.terms, BranchCase { path: pair.path.clone(), doubt })];
     for (at, sort) in leaves.sorts.into_iter().enumerate() {
         if open.iter().all(|(terms, _)| cx.pool.is_ground(terms[at])) {
             continue;
@@ -439,9 +450,9 @@ pub(crate) fn concretised(
 }
 
 /// The concrete `pair` with every member once, in order of their values.
-fn sorted(cx: &Ctx<'_>, mut pair: Pair) -> Pair {
+fn sorted(cx: &Ctx<'_>, mut pair: ProductState) -> ProductState {
     for members in [&mut pair.imp, &mut pair.spec] {
-        let values = |member: &Member| {
+        let values = |member: &SideMember| {
             let values: Vec<Option<Value>> =
                 member.store.iter().map(|&term| cx.pool.as_value(term).cloned()).collect();
             (member.loc, values)
@@ -453,12 +464,16 @@ fn sorted(cx: &Ctx<'_>, mut pair: Pair) -> Pair {
 }
 
 /// A cheap necessary condition for [`covers`]: a constant covers only itself.
-fn may_cover(cx: &Ctx<'_>, (big, leaves): (&Pair, &[Term]), small: &[Term]) -> bool {
+fn may_cover(cx: &Ctx<'_>, (big, leaves): (&ProductState, &[Term]), small: &[Term]) -> bool {
     big.fresh == 0 && leaves.iter().zip(small).all(|(&b, &s)| b == s || !cx.pool.is_ground(b))
 }
 
 /// Whether every pair of states `small` stands for is one of `big`.
-fn covers(cx: &mut Ctx<'_>, (big, big_leaves): (&Pair, &[Term]), (small, leaves): (&Pair, &[Term])) -> bool {
+fn covers(
+    cx: &mut Ctx<'_>,
+    (big, big_leaves): (&ProductState, &[Term]),
+    (small, leaves): (&ProductState, &[Term]),
+) -> bool {
     let (own, same_own) = (private::own(big), private::own(small));
     let (extra, same_extra) = (private::shared(cx, big), private::shared(cx, small));
     let sorts = |vars: &[VarId]| vars.iter().map(|&var| cx.pool.var_info(var).sort).collect::<Vec<_>>();
@@ -472,12 +487,12 @@ fn covers(cx: &mut Ctx<'_>, (big, big_leaves): (&Pair, &[Term]), (small, leaves)
     let pairs = big_leaves.iter().zip(leaves).chain(extra.iter().zip(&same_extra));
     for (&b, &s) in pairs {
         match *cx.pool.node(b) {
-            Node::Var(name) if own.contains(&name) => {
+            TermNode::Var(name) if own.contains(&name) => {
                 if b != s {
                     return false;
                 }
             }
-            Node::Var(name) => match names.get(name) {
+            TermNode::Var(name) => match names.get(name) {
                 None => {
                     demands.push(cx.pool.domain_fact(cx.pool.var_info(name).sort, s));
                     names.set(name, s);
@@ -494,11 +509,16 @@ fn covers(cx: &mut Ctx<'_>, (big, big_leaves): (&Pair, &[Term]), (small, leaves)
     }
     let mut question = small.path.clone();
     question.push(cx.pool.not(demand));
-    cx.decide(&question) == Decision::Unsat && private::covers(cx, big, small, &names)
+    cx.decide(&question) == SolverDecision::Unsat && private::covers(cx, big, small, &names)
 }
 
 /// The least general canonical state that stands for both.
-fn generalised(cx: &mut Ctx<'_>, names: &mut Names, old: &Pair, new: &Pair) -> Pair {
+fn generalised(
+    cx: &mut Ctx<'_>,
+    names: &mut CanonicalNames,
+    old: &ProductState,
+    new: &ProductState,
+) -> ProductState {
     let mut given: FxHashMap<(Term, Term), Term> = FxHashMap::default();
     let mut image = Vec::new();
     let Leaves { terms: new_leaves, sorts, .. } = names.leaves(cx, new);
@@ -508,7 +528,7 @@ fn generalised(cx: &mut Ctx<'_>, names: &mut Names, old: &Pair, new: &Pair) -> P
             image.push(a);
             continue;
         }
-        let name = *given.entry((a, b)).or_insert_with(|| names.of(cx, Use::State, at, sorts[at]));
+        let name = *given.entry((a, b)).or_insert_with(|| names.of(cx, NameUse::State, at, sorts[at]));
         image.push(name);
     }
     let path = shared(cx, (old, &old_leaves), (new, &new_leaves), &given);
@@ -518,14 +538,14 @@ fn generalised(cx: &mut Ctx<'_>, names: &mut Names, old: &Pair, new: &Pair) -> P
 /// The facts of `old`, in the names of `given`, that hold in `new` too.
 fn shared(
     cx: &mut Ctx<'_>,
-    (old, old_leaves): (&Pair, &[Term]),
-    (new, new_leaves): (&Pair, &[Term]),
+    (old, old_leaves): (&ProductState, &[Term]),
+    (new, new_leaves): (&ProductState, &[Term]),
     given: &FxHashMap<(Term, Term), Term>,
 ) -> Vec<Term> {
     let mut renaming = Substitution::new();
     let mut in_new = Substitution::new();
     for (&a, &b) in old_leaves.iter().zip(new_leaves) {
-        let (Node::Var(var), Some(&name)) = (cx.pool.node(a), given.get(&(a, b))) else { continue };
+        let (TermNode::Var(var), Some(&name)) = (cx.pool.node(a), given.get(&(a, b))) else { continue };
         let var = *var;
         if renaming.get(var).is_none() {
             renaming.set(var, name);
@@ -537,7 +557,7 @@ fn shared(
         let there = cx.pool.substitute(fact, &in_new);
         let mut question = new.path.clone();
         question.push(cx.pool.not(there));
-        if cx.decide(&question) == Decision::Unsat {
+        if cx.decide(&question) == SolverDecision::Unsat {
             kept.push(cx.pool.substitute(fact, &renaming));
         }
     }

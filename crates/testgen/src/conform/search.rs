@@ -10,9 +10,11 @@ use super::branch::TooMany;
 use super::graph::SpecGraph;
 use super::price::price;
 use super::private::known_values;
-use super::product::{Next, Pair, Product, Step};
-use super::region::{Match, Names, Seen, Widening, canonical, concretised, decided_cases, is_too_large};
-use super::side::Member;
+use super::product::{ModelProduct, ProductNext, ProductState, ProductStep};
+use super::region::{
+    CanonicalNames, ProductMatch, SeenProducts, Widening, canonical, concretised, decided_cases, is_too_large,
+};
+use super::side::SideMember;
 
 /// Members of both sides with unknown values beyond which a symbolic search does not look into a state.
 const CROWD: usize = 14;
@@ -27,14 +29,14 @@ const MAX_NEW_TERMS: usize = 2_000_000;
 
 /// How far to look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bounds {
+pub struct SearchBounds {
     /// At most this many product states.
     pub max_states: usize,
     /// At most this many steps.
     pub max_depth: u32,
 }
 
-impl Default for Bounds {
+impl Default for SearchBounds {
     /// As deep as it goes, up to 20,000 product states.
     fn default() -> Self {
         Self { max_states: 20_000, max_depth: u32::MAX }
@@ -43,7 +45,7 @@ impl Default for Bounds {
 
 /// Whether product states that were seen before are looked into again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Revisit {
+pub(crate) enum ProductRevisit {
     /// Yes: the search is a tree.
     Always,
     /// No; and states may be widened.
@@ -54,11 +56,11 @@ pub(crate) enum Revisit {
 
 /// How a search ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum End {
+pub(crate) enum SearchEnd {
     /// Every product state was looked at, and none is unsafe.
     Exhausted,
     /// These steps may end in something forbidden.
-    Unsafe(Vec<Step>),
+    Unsafe(Vec<ProductStep>),
     /// States at this depth were not looked into.
     Depth,
     /// There were too many states.
@@ -77,7 +79,7 @@ pub(crate) enum End {
 
 /// What a search did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Effort {
+pub struct SearchEffort {
     /// Product states looked at.
     pub states: usize,
     /// States of the precomputed specification graph that were passed without a step.
@@ -94,57 +96,57 @@ pub struct Effort {
 pub(crate) struct Shortcut<'g> {
     pub graph: &'g SpecGraph,
     /// Whether the mutation can matter in a state of the graph.
-    pub touches: Box<dyn Fn(&Pair) -> bool + 'g>,
+    pub touches: Box<dyn Fn(&ProductState) -> bool + 'g>,
     /// Whether the mutation can matter for a step.
-    pub concerns: Box<dyn Fn(Step) -> bool + 'g>,
+    pub concerns: Box<dyn Fn(ProductStep) -> bool + 'g>,
 }
 
 /// What a search leaves behind.
-pub(crate) struct Parts {
+pub(crate) struct SearchRemains {
     /// The product states, in order of discovery.
-    pub pairs: Vec<Pair>,
+    pub pairs: Vec<ProductState>,
     /// Their forms.
-    pub seen: Seen,
-    pub names: Names,
-    pub edges: Vec<(usize, Step, usize)>,
+    pub seen: SeenProducts,
+    pub names: CanonicalNames,
+    pub edges: Vec<(usize, ProductStep, usize)>,
 }
 
 /// A state to look at.
 #[derive(Clone)]
-enum Item {
+enum SearchItem {
     /// A product state.
-    Pair(Pair),
+    Pair(ProductState),
     /// Both sides are in this state of the specification graph.
     Diagonal(usize),
 }
 
-struct Node {
-    item: Item,
+struct SearchNode {
+    item: SearchItem,
     depth: u32,
-    parent: Option<(usize, Step)>,
+    parent: Option<(usize, ProductStep)>,
 }
 
-/// A search in progress. Going on after [`End::Unsafe`] looks for the next unsafe state.
-pub(crate) struct Search<'p, 's> {
-    product: &'p Product<'s>,
+/// A search in progress. Going on after [`SearchEnd::Unsafe`] looks for the next unsafe state.
+pub(crate) struct ProductSearch<'p, 's> {
+    product: &'p ModelProduct<'s>,
     shortcut: Option<Shortcut<'p>>,
-    revisit: Revisit,
+    revisit: ProductRevisit,
     /// May be raised between two runs.
-    pub bounds: Bounds,
+    pub bounds: SearchBounds,
     /// What the next run may cost, in evaluations of guards.
     pub purse: usize,
     /// What all runs have cost.
     pub spent: usize,
-    names: Names,
-    seen: Seen,
+    names: CanonicalNames,
+    seen: SeenProducts,
     on_graph: Vec<bool>,
-    nodes: Vec<Node>,
+    nodes: Vec<SearchNode>,
     frontier: VecDeque<usize>,
     /// Unsafe steps found and not yet handed out.
-    found: VecDeque<Vec<Step>>,
+    found: VecDeque<Vec<ProductStep>>,
     /// Every edge between product states, where they are wanted.
-    pub edges: Option<Vec<(usize, Step, usize)>>,
-    pub effort: Effort,
+    pub edges: Option<Vec<(usize, ProductStep, usize)>>,
+    pub effort: SearchEffort,
     /// States were widened: an unsafe one may be out of reach.
     pub widened: bool,
     cut: bool,
@@ -156,16 +158,21 @@ pub(crate) struct Search<'p, 's> {
 
 /// In time, the states of the implementation one by one: what one of them can do wrong, the implementation can, and
 /// the zones of several need not be told apart.
-fn one_by_one(product: &Product<'_>, pair: Pair) -> Vec<Pair> {
+fn one_by_one(product: &ModelProduct<'_>, pair: ProductState) -> Vec<ProductState> {
     if !product.is_timed() || pair.imp.len() == 1 {
         return vec![pair];
     }
-    let alone = |member: &Member| Pair { imp: vec![member.clone()], ..pair.clone() };
+    let alone = |member: &SideMember| ProductState { imp: vec![member.clone()], ..pair.clone() };
     pair.imp.iter().map(alone).collect()
 }
 
-impl<'p, 's> Search<'p, 's> {
-    pub fn new(product: &'p Product<'s>, revisit: Revisit, bounds: Bounds, names: Names) -> Self {
+impl<'p, 's> ProductSearch<'p, 's> {
+    pub fn new(
+        product: &'p ModelProduct<'s>,
+        revisit: ProductRevisit,
+        bounds: SearchBounds,
+        names: CanonicalNames,
+    ) -> Self {
         Self {
             product,
             shortcut: None,
@@ -174,13 +181,13 @@ impl<'p, 's> Search<'p, 's> {
             purse: usize::MAX,
             spent: 0,
             names,
-            seen: Seen::default(),
+            seen: SeenProducts::default(),
             on_graph: Vec::new(),
             nodes: Vec::new(),
             frontier: VecDeque::new(),
             found: VecDeque::new(),
             edges: None,
-            effort: Effort::default(),
+            effort: SearchEffort::default(),
             widened: false,
             cut: false,
             too_large: false,
@@ -196,7 +203,11 @@ impl<'p, 's> Search<'p, 's> {
     }
 
     /// Looks until something unsafe is found, nothing is left or the turn is over.
-    pub fn run(&mut self, cx: &mut Ctx<'_>, watch: &mut dyn FnMut(&Effort) -> ControlFlow<()>) -> End {
+    pub fn run(
+        &mut self,
+        cx: &mut Ctx<'_>,
+        watch: &mut dyn FnMut(&SearchEffort) -> ControlFlow<()>,
+    ) -> SearchEnd {
         let before = price(cx, self.effort.states);
         let end = self.run_from(cx, before, watch);
         self.spent += price(cx, self.effort.states) - before;
@@ -208,19 +219,19 @@ impl<'p, 's> Search<'p, 's> {
         &mut self,
         cx: &mut Ctx<'_>,
         before: usize,
-        watch: &mut dyn FnMut(&Effort) -> ControlFlow<()>,
-    ) -> End {
+        watch: &mut dyn FnMut(&SearchEffort) -> ControlFlow<()>,
+    ) -> SearchEnd {
         let most_terms = cx.pool.len() + MAX_NEW_TERMS;
         if self.nodes.is_empty() && self.start(cx).is_err() {
-            return End::Cases;
+            return SearchEnd::Cases;
         }
         if let Some(steps) = self.found.pop_front() {
-            return End::Unsafe(steps);
+            return SearchEnd::Unsafe(steps);
         }
         while let Some(at) = self.frontier.pop_front() {
             if let Some(halted) = cx.halted() {
                 self.frontier.push_front(at);
-                return End::Halted(halted);
+                return SearchEnd::Halted(halted);
             }
             if self.nodes[at].depth >= self.bounds.max_depth {
                 self.cut = true;
@@ -228,42 +239,42 @@ impl<'p, 's> Search<'p, 's> {
             }
             if self.nodes.len() > self.bounds.max_states {
                 self.frontier.push_front(at);
-                return End::States;
+                return SearchEnd::States;
             }
             if self.expand(cx, at).is_err() {
-                return cx.halted().map_or(End::Cases, End::Halted);
+                return cx.halted().map_or(SearchEnd::Cases, SearchEnd::Halted);
             }
             self.effort.depth = self.effort.depth.max(self.nodes[at].depth);
             if let Some(steps) = self.found.pop_front() {
-                return End::Unsafe(steps);
+                return SearchEnd::Unsafe(steps);
             }
             let is_hopeless = self.crowded && self.nodes.len() > MAX_BESIDE_A_CROWD;
             if is_hopeless || cx.pool.len() > most_terms {
-                return End::Cases;
+                return SearchEnd::Cases;
             }
             if watch(&self.effort).is_break() {
-                return End::Stopped;
+                return SearchEnd::Stopped;
             }
             if self.purse < usize::MAX && price(cx, self.effort.states) - before >= self.purse {
-                return End::Turn;
+                return SearchEnd::Turn;
             }
         }
         match () {
-            () if self.crowded => End::Cases,
-            () if self.too_large => End::TooLarge,
-            () if self.cut => End::Depth,
-            () => End::Exhausted,
+            () if self.crowded => SearchEnd::Cases,
+            () if self.too_large => SearchEnd::TooLarge,
+            () if self.cut => SearchEnd::Depth,
+            () => SearchEnd::Exhausted,
         }
     }
 
     /// What was found, for a graph made of it.
-    pub fn into_parts(self) -> Parts {
-        let pair = |node: Node| match node.item {
-            Item::Pair(pair) => Some(pair),
-            Item::Diagonal(_) => None,
+    pub fn into_parts(self) -> SearchRemains {
+        let pair = |node: SearchNode| match node.item {
+            SearchItem::Pair(pair) => Some(pair),
+            SearchItem::Diagonal(_) => None,
         };
         let pairs = self.nodes.into_iter().filter_map(pair).collect();
-        Parts { pairs, seen: self.seen, names: self.names, edges: self.edges.unwrap_or_default() }
+        SearchRemains { pairs, seen: self.seen, names: self.names, edges: self.edges.unwrap_or_default() }
     }
 
     fn start(&mut self, cx: &mut Ctx<'_>) -> Result<(), TooMany> {
@@ -271,7 +282,7 @@ impl<'p, 's> Search<'p, 's> {
             && let Some(root) = shortcut.graph.root()
         {
             self.on_graph[root] = true;
-            self.push(Item::Diagonal(root), 0, None);
+            self.push(SearchItem::Diagonal(root), 0, None);
             return Ok(());
         }
         for (pair, doubt) in self.product.initial(cx)? {
@@ -282,12 +293,12 @@ impl<'p, 's> Search<'p, 's> {
 
     fn expand(&mut self, cx: &mut Ctx<'_>, at: usize) -> Result<(), TooMany> {
         match self.nodes[at].item.clone() {
-            Item::Pair(pair) => {
+            SearchItem::Pair(pair) => {
                 self.effort.states += 1;
                 let steps = self.product.steps();
                 self.expand_pair(cx, at, &pair, &steps)
             }
-            Item::Diagonal(node) => self.expand_diagonal(cx, at, node),
+            SearchItem::Diagonal(node) => self.expand_diagonal(cx, at, node),
         }
     }
 
@@ -295,21 +306,23 @@ impl<'p, 's> Search<'p, 's> {
         &mut self,
         cx: &mut Ctx<'_>,
         at: usize,
-        pair: &Pair,
-        steps: &[Step],
+        pair: &ProductState,
+        steps: &[ProductStep],
     ) -> Result<(), TooMany> {
         let depth = self.nodes[at].depth;
         for &step in steps {
             for next in self.product.after(cx, pair, step)? {
                 match next {
-                    Next::Fail { doubt } => {
+                    ProductNext::Fail { doubt } => {
                         self.effort.doubts += usize::from(doubt);
                         let steps = self.trace(at, step);
                         if !self.found.contains(&steps) {
                             self.found.push_back(steps);
                         }
                     }
-                    Next::Pair { pair, doubt } => self.reach(cx, pair, doubt, depth + 1, Some((at, step))),
+                    ProductNext::Pair { pair, doubt } => {
+                        self.reach(cx, pair, doubt, depth + 1, Some((at, step)))
+                    }
                 }
             }
         }
@@ -321,10 +334,11 @@ impl<'p, 's> Search<'p, 's> {
         let Some(shortcut) = &self.shortcut else { return Ok(()) };
         let pair = shortcut.graph.pair(node);
         let touched = (shortcut.touches)(pair);
-        let concerns = |step: Step| touched && (shortcut.concerns)(step);
+        let concerns = |step: ProductStep| touched && (shortcut.concerns)(step);
         let follow = shortcut.graph.edges(node).iter().copied().filter(|(step, _)| !concerns(*step));
-        let follow: Vec<(Step, usize)> = follow.collect();
-        let steps: Vec<Step> = self.product.steps().into_iter().filter(|&step| concerns(step)).collect();
+        let follow: Vec<(ProductStep, usize)> = follow.collect();
+        let steps: Vec<ProductStep> =
+            self.product.steps().into_iter().filter(|&step| concerns(step)).collect();
         let pair = pair.clone();
         if steps.is_empty() {
             self.effort.passed += 1;
@@ -339,10 +353,10 @@ impl<'p, 's> Search<'p, 's> {
         Ok(())
     }
 
-    fn reach_graph(&mut self, to: usize, depth: u32, parent: Option<(usize, Step)>) {
+    fn reach_graph(&mut self, to: usize, depth: u32, parent: Option<(usize, ProductStep)>) {
         if !self.on_graph[to] {
             self.on_graph[to] = true;
-            self.push(Item::Diagonal(to), depth, parent);
+            self.push(SearchItem::Diagonal(to), depth, parent);
         }
     }
 
@@ -350,10 +364,10 @@ impl<'p, 's> Search<'p, 's> {
     fn reach(
         &mut self,
         cx: &mut Ctx<'_>,
-        pair: Pair,
+        pair: ProductState,
         doubt: bool,
         depth: u32,
-        parent: Option<(usize, Step)>,
+        parent: Option<(usize, ProductStep)>,
     ) {
         if is_too_large(cx, &pair) {
             self.too_large = true;
@@ -376,13 +390,13 @@ impl<'p, 's> Search<'p, 's> {
     fn reach_case(
         &mut self,
         cx: &mut Ctx<'_>,
-        pair: Pair,
+        pair: ProductState,
         doubt: bool,
         depth: u32,
-        parent: Option<(usize, Step)>,
+        parent: Option<(usize, ProductStep)>,
     ) {
         let pair = canonical(cx, &mut self.names, pair);
-        if self.revisit != Revisit::Concrete && self.is_crowd(cx, &pair) {
+        if self.revisit != ProductRevisit::Concrete && self.is_crowd(cx, &pair) {
             self.crowded = true;
             return;
         }
@@ -395,7 +409,7 @@ impl<'p, 's> Search<'p, 's> {
             return;
         }
         let widening = match self.revisit {
-            Revisit::Concrete => {
+            ProductRevisit::Concrete => {
                 match concretised(cx, &self.names, &pair, doubt) {
                     Some(pairs) => pairs
                         .into_iter()
@@ -404,9 +418,9 @@ impl<'p, 's> Search<'p, 's> {
                 }
                 return;
             }
-            Revisit::Never(widening) => widening,
-            Revisit::Always => {
-                self.push(Item::Pair(pair), depth, parent);
+            ProductRevisit::Never(widening) => widening,
+            ProductRevisit::Always => {
+                self.push(SearchItem::Pair(pair), depth, parent);
                 return;
             }
         };
@@ -414,7 +428,7 @@ impl<'p, 's> Search<'p, 's> {
     }
 
     /// Whether `pair` has more members than are looked into.
-    fn is_crowd(&self, cx: &Ctx<'_>, pair: &Pair) -> bool {
+    fn is_crowd(&self, cx: &Ctx<'_>, pair: &ProductState) -> bool {
         let members = pair.imp.iter().chain(&pair.spec);
         if self.product.is_timed() {
             return members.count() > CROWD_IN_TIME;
@@ -427,25 +441,25 @@ impl<'p, 's> Search<'p, 's> {
     fn visit(
         &mut self,
         cx: &mut Ctx<'_>,
-        (pair, doubt): (Pair, bool),
+        (pair, doubt): (ProductState, bool),
         depth: u32,
-        parent: Option<(usize, Step)>,
+        parent: Option<(usize, ProductStep)>,
         widening: Widening,
     ) {
         // A state that may not exist must not stand for others.
         if doubt {
             self.effort.doubts += 1;
-            self.push(Item::Pair(pair), depth, parent);
+            self.push(SearchItem::Pair(pair), depth, parent);
             return;
         }
         let number = self.nodes.len();
         let to = match self.seen.visit(cx, &mut self.names, pair, number, widening) {
-            Match::New(pair) => self.push(Item::Pair(pair), depth, parent),
-            Match::Widened(pair) => {
+            ProductMatch::New(pair) => self.push(SearchItem::Pair(pair), depth, parent),
+            ProductMatch::Widened(pair) => {
                 self.widened = true;
-                self.push(Item::Pair(pair), depth, parent)
+                self.push(SearchItem::Pair(pair), depth, parent)
             }
-            Match::Covered(known) => {
+            ProductMatch::Covered(known) => {
                 self.effort.merged += 1;
                 known
             }
@@ -455,14 +469,14 @@ impl<'p, 's> Search<'p, 's> {
         }
     }
 
-    fn push(&mut self, item: Item, depth: u32, parent: Option<(usize, Step)>) -> usize {
-        self.nodes.push(Node { item, depth, parent });
+    fn push(&mut self, item: SearchItem, depth: u32, parent: Option<(usize, ProductStep)>) -> usize {
+        self.nodes.push(SearchNode { item, depth, parent });
         self.frontier.push_back(self.nodes.len() - 1);
         self.nodes.len() - 1
     }
 
     /// The steps to `at`, then `last`.
-    fn trace(&self, at: usize, last: Step) -> Vec<Step> {
+    fn trace(&self, at: usize, last: ProductStep) -> Vec<ProductStep> {
         let mut steps = vec![last];
         let mut at = at;
         while let Some((parent, step)) = self.nodes[at].parent {

@@ -20,7 +20,7 @@ use ioxide_symex::{Ctx, LiveVars, can_react, quiescence};
 /// *Invariant.* Variables that cannot matter at the location hold a plain value, so states
 /// that differ in them only are equal. A member without variables of its own has no facts.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Member {
+pub(crate) struct SideMember {
     pub loc: LocId,
     /// Variables in order of declaration, then clocks.
     pub store: Vec<Term>,
@@ -29,7 +29,7 @@ pub(crate) struct Member {
     pub facts: Vec<Term>,
 }
 
-impl Member {
+impl SideMember {
     /// The one state with these values.
     pub fn single(loc: LocId, store: Vec<Term>) -> Self {
         Self { loc, store, own: Vec::new(), facts: Vec::new() }
@@ -72,22 +72,22 @@ pub(crate) enum Unknowns {
 pub(crate) type Liveness = IndexVec<LocId, Vec<bool>>;
 
 /// A system, indexed.
-pub(crate) struct Side<'s> {
+pub(crate) struct SideSystem<'s> {
     pub sts: &'s Sts,
-    index: Index,
+    index: SystemIndex,
     live: Liveness,
 }
 
 /// What is known of a system, location by location.
 #[derive(Clone, Debug)]
-pub(crate) struct Index {
-    places: Arc<IndexVec<LocId, Place>>,
+pub(crate) struct SystemIndex {
+    places: Arc<IndexVec<LocId, LocationSwitches>>,
     plain: Arc<Vec<Term>>,
 }
 
 /// What starts at a location.
 #[derive(Clone, Debug)]
-struct Place {
+struct LocationSwitches {
     /// The condition under which nothing but an input can happen.
     quiet: Term,
     /// The condition under which something the tester does not send can still happen, in models with clocks.
@@ -96,10 +96,10 @@ struct Place {
     visible: Vec<(GateId, SwitchId)>,
 }
 
-impl<'s> Side<'s> {
+impl<'s> SideSystem<'s> {
     /// Indexes `sts`, whose terms live in the pool of `cx`; `live` says which variables matter where.
     pub fn new(cx: &mut Ctx<'_>, sts: &'s Sts, live: Liveness) -> Self {
-        let index = Index::new(cx, sts);
+        let index = SystemIndex::new(cx, sts);
         Self { sts, index, live }
     }
 
@@ -108,19 +108,19 @@ impl<'s> Side<'s> {
         cx: &mut Ctx<'_>,
         sts: &'s Sts,
         live: Liveness,
-        index: &Index,
+        index: &SystemIndex,
         touched: impl IntoIterator<Item = LocId>,
     ) -> Self {
         let mut index = index.clone();
         let mut over = cx.over(sts);
         for loc in touched {
-            Arc::make_mut(&mut index.places)[loc] = Place::new(&mut over, sts, loc);
+            Arc::make_mut(&mut index.places)[loc] = LocationSwitches::new(&mut over, sts, loc);
         }
         Self { sts, index, live }
     }
 
     /// The state at start; variables without initial value get a variable of their own.
-    pub fn initial(&self, cx: &mut Ctx<'_>, unknowns: Unknowns) -> Member {
+    pub fn initial(&self, cx: &mut Ctx<'_>, unknowns: Unknowns) -> SideMember {
         let mut store = Vec::with_capacity(self.sts.vars.len() + self.sts.clocks.len());
         let mut own = Vec::new();
         for var in &self.sts.vars {
@@ -139,11 +139,11 @@ impl<'s> Side<'s> {
         }
         let zero = cx.pool.value(Value::Real(Rational::ZERO));
         store.extend(self.sts.clocks.iter().map(|_| zero));
-        self.settle(Member { own, ..Member::single(self.sts.initial, store) })
+        self.settle(SideMember { own, ..SideMember::single(self.sts.initial, store) })
     }
 
     /// `member`, variables that cannot matter at its location set to plain values.
-    fn settle(&self, mut member: Member) -> Member {
+    fn settle(&self, mut member: SideMember) -> SideMember {
         for (at, term) in member.store.iter_mut().enumerate() {
             if !self.live[member.loc][at] {
                 *term = self.index.plain[at];
@@ -153,7 +153,7 @@ impl<'s> Side<'s> {
     }
 
     /// The values of `member` as what replaces variables and clocks.
-    pub fn values(&self, member: &Member) -> Substitution {
+    pub fn values(&self, member: &SideMember) -> Substitution {
         self.stored().zip(member.store.iter().copied()).collect()
     }
 
@@ -162,7 +162,7 @@ impl<'s> Side<'s> {
     }
 
     /// `member` with its clocks advanced, those that matter.
-    pub fn delayed(&self, cx: &mut Ctx<'_>, member: &Member, by: Term) -> Member {
+    pub fn delayed(&self, cx: &mut Ctx<'_>, member: &SideMember, by: Term) -> SideMember {
         let n_vars = self.sts.vars.len();
         let mut later = member.clone();
         for clock in &mut later.store[n_vars..] {
@@ -173,7 +173,7 @@ impl<'s> Side<'s> {
 
     /// The condition in `member`, whose values are `values`, under which something the tester does not send
     /// can happen, now or later.
-    pub fn later(&self, cx: &mut Ctx<'_>, member: &Member, values: &Substitution) -> Term {
+    pub fn later(&self, cx: &mut Ctx<'_>, member: &SideMember, values: &Substitution) -> Term {
         cx.pool.substitute(self.index.places[member.loc].later, values)
     }
 
@@ -198,7 +198,7 @@ impl<'s> Side<'s> {
     }
 
     /// The condition of silence in `member`, whose values are `values`.
-    pub fn quiet(&self, cx: &mut Ctx<'_>, member: &Member, values: &Substitution) -> Term {
+    pub fn quiet(&self, cx: &mut Ctx<'_>, member: &SideMember, values: &Substitution) -> Term {
         cx.pool.substitute(self.index.places[member.loc].quiet, values)
     }
 
@@ -207,10 +207,10 @@ impl<'s> Side<'s> {
     pub fn successor(
         &self,
         cx: &mut Ctx<'_>,
-        member: &Member,
+        member: &SideMember,
         (id, guard): (SwitchId, Term),
         values: &Substitution,
-    ) -> Member {
+    ) -> SideMember {
         let switch = &self.sts.switches[id];
         let mut next = member.clone().with(cx, guard);
         next.loc = switch.target;
@@ -230,7 +230,7 @@ impl<'s> Side<'s> {
     }
 }
 
-impl Index {
+impl SystemIndex {
     /// Looks at every location of `sts`.
     pub fn new(cx: &mut Ctx<'_>, sts: &Sts) -> Self {
         let plain = |cx: &mut Ctx<'_>, var| {
@@ -239,12 +239,12 @@ impl Index {
         };
         let plain = stored(sts).map(|var| plain(cx, var)).collect();
         let mut over = cx.over(sts);
-        let places = sts.locations.ids().map(|loc| Place::new(&mut over, sts, loc)).collect();
+        let places = sts.locations.ids().map(|loc| LocationSwitches::new(&mut over, sts, loc)).collect();
         Self { places: Arc::new(places), plain: Arc::new(plain) }
     }
 }
 
-impl Place {
+impl LocationSwitches {
     fn new(cx: &mut Ctx<'_>, sts: &Sts, loc: LocId) -> Self {
         let quiet = quiescence(cx, loc);
         let later = if sts.is_timed() { Self::later(cx, sts, loc) } else { cx.pool.tt() };

@@ -1,6 +1,6 @@
 //! From unsafe steps to a concrete trace: the symbolic test case, values for it, and a replay.
 //!
-//! 003's test case is a sequence of actions with the non-conformance condition at its end.
+//! [AT15]'s test case is a sequence of actions with the non-conformance condition at its end.
 //! The steps are executed again from the start, all members kept with their conditions, so
 //! the condition speaks of the fields of the messages and the delays between them only. Values are chosen field by field,
 //! different small ones first, each choice confirmed by the solver, so that the same question
@@ -8,24 +8,24 @@
 
 use std::collections::BTreeSet;
 
-use ioxide_model::concrete::{self, State};
+use ioxide_model::concrete::{self, ConcreteState};
 use ioxide_model::label::Label;
-use ioxide_model::relation::Relation;
+use ioxide_model::relation::ConformanceRelation;
 use ioxide_model::sort::Sort;
 use ioxide_model::sts::{GateId, Sts, SwitchId};
-use ioxide_model::term::{Node, Substitution, Term, VarId};
+use ioxide_model::term::{Substitution, Term, TermNode, VarId};
 use ioxide_model::trace::Trace;
 use ioxide_model::value::Value;
 use ioxide_smt::layers::forall::eliminate;
-use ioxide_smt::solver::{Answer, Decision, Why};
-use ioxide_symex::{After, Belief, Ctx, Observed, Quiescence, is_quiescent, may_wait};
+use ioxide_smt::solver::{SolverAnswer, SolverDecision, UnknownReason};
+use ioxide_symex::{AllowedLabel, Belief, Ctx, Monitor, Quiescence, is_quiescent, may_wait};
 
 use super::InputRule;
 use super::branch::TooMany;
-use super::elapse::{Delay, Elapsed, elapsed};
-use super::ports::Port;
-use super::product::{Completion, Product, Step};
-use super::side::{Member, Side, Unknowns};
+use super::elapse::{MemberAfterDelay, MemberDelay, elapsed};
+use super::ports::ProductPort;
+use super::product::{InputCompletion, ModelProduct, ProductStep};
+use super::side::{SideMember, SideSystem, Unknowns};
 
 /// States kept while a trace is replayed.
 const MAX_STATES: usize = 10_000;
@@ -44,10 +44,10 @@ pub(crate) enum NoWitness {
     Doubtful(String),
 }
 
-impl From<Why> for NoWitness {
-    fn from(why: Why) -> Self {
+impl From<UnknownReason> for NoWitness {
+    fn from(why: UnknownReason) -> Self {
         match why {
-            Why::Beyond(length) => Self::Beyond(length),
+            UnknownReason::Beyond(length) => Self::Beyond(length),
             other => Self::Doubtful(other.to_string()),
         }
     }
@@ -55,7 +55,7 @@ impl From<Why> for NoWitness {
 
 /// A trace that shows non-conformance.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Witness {
+pub struct ConformWitness {
     /// Allowed labels, then one the specification forbids.
     pub trace: Trace,
     /// The non-conformance condition over the fields of the messages, which are numbered by step.
@@ -63,17 +63,21 @@ pub struct Witness {
 }
 
 /// A trace along `steps` that the implementation has and the specification forbids at its last label.
-pub(crate) fn witness(cx: &mut Ctx<'_>, product: &Product<'_>, steps: &[Step]) -> Result<Witness, NoWitness> {
+pub(crate) fn witness(
+    cx: &mut Ctx<'_>,
+    product: &ModelProduct<'_>,
+    steps: &[ProductStep],
+) -> Result<ConformWitness, NoWitness> {
     let condition = condition(cx, product, steps)?;
     let mut n = 0;
-    let mut messages: Vec<(Step, Option<VarId>, Vec<VarId>)> = Vec::new();
+    let mut messages: Vec<(ProductStep, Option<VarId>, Vec<VarId>)> = Vec::new();
     for &step in steps {
         n += 1;
-        let waits = product.is_timed() && step != Step::Delta;
+        let waits = product.is_timed() && step != ProductStep::Delta;
         let delay = waits.then(|| cx.pool.indexed(cx.delay, n));
         let fields = match step {
-            Step::Delta | Step::Wait => Vec::new(),
-            Step::Port(at) => product.ports[at].variables(cx, n),
+            ProductStep::Delta | ProductStep::Wait => Vec::new(),
+            ProductStep::Port(at) => product.ports[at].variables(cx, n),
         };
         messages.push((step, delay, fields));
     }
@@ -88,22 +92,22 @@ pub(crate) fn witness(cx: &mut Ctx<'_>, product: &Product<'_>, steps: &[Step]) -
     }
     let trace: Trace = labels.into_iter().collect();
     replayed(cx, product, &trace)?;
-    Ok(Witness { trace, condition })
+    Ok(ConformWitness { trace, condition })
 }
 
 /// `trace` as a witness, its values as they are, if both models confirm it.
 pub(crate) fn replayed_trace(
     cx: &mut Ctx<'_>,
-    product: &Product<'_>,
+    product: &ModelProduct<'_>,
     trace: Trace,
-) -> Result<Witness, NoWitness> {
+) -> Result<ConformWitness, NoWitness> {
     replayed(cx, product, &trace)?;
     let condition = these_values(cx, product, &trace);
-    Ok(Witness { trace, condition })
+    Ok(ConformWitness { trace, condition })
 }
 
 /// The condition that the fields of the messages of `trace` are as they are.
-fn these_values(cx: &mut Ctx<'_>, product: &Product<'_>, trace: &Trace) -> Term {
+fn these_values(cx: &mut Ctx<'_>, product: &ModelProduct<'_>, trace: &Trace) -> Term {
     let mut all = Vec::new();
     for (n, label) in (1..).zip(&trace.labels) {
         let (Label::Input(gate, values) | Label::Output(gate, values)) = label else { continue };
@@ -121,22 +125,22 @@ fn values_of(values: &[(VarId, Value)], field: VarId) -> Option<Value> {
 }
 
 /// The condition under which the last of `steps` is what only the implementation does.
-fn condition(cx: &mut Ctx<'_>, product: &Product<'_>, steps: &[Step]) -> Result<Term, NoWitness> {
-    let mut imp = Course::start(cx, product, Role::Implementation)?;
-    let mut spec = Course::start(cx, product, Role::Specification)?;
+fn condition(cx: &mut Ctx<'_>, product: &ModelProduct<'_>, steps: &[ProductStep]) -> Result<Term, NoWitness> {
+    let mut imp = WitnessCourse::start(cx, product, WitnessRole::Implementation)?;
+    let mut spec = WitnessCourse::start(cx, product, WitnessRole::Specification)?;
     let (&last, before) = steps.split_last().ok_or(NoWitness::Impossible)?;
     let mut n = 0;
     let mut facts = Vec::new();
     for &step in before {
         n += 1;
         facts.extend(forward(cx, product, step, n));
-        let message = Message { step, n };
+        let message = WitnessMessage { step, n };
         facts.push(spec.specifies(cx, message)?);
         imp = imp.after(cx, message)?;
         spec = spec.after(cx, message)?;
     }
     facts.extend(forward(cx, product, last, n + 1));
-    let message = Message { step: last, n: n + 1 };
+    let message = WitnessMessage { step: last, n: n + 1 };
     let (does, allows) = (imp.does(cx, message)?, spec.does(cx, message)?);
     let there = spec.is_somewhere(cx);
     let forbidden = cx.pool.not(allows);
@@ -145,83 +149,92 @@ fn condition(cx: &mut Ctx<'_>, product: &Product<'_>, steps: &[Step]) -> Result<
 }
 
 /// What is known of the delay before a step.
-fn forward(cx: &mut Ctx<'_>, product: &Product<'_>, step: Step, n: u32) -> Option<Term> {
-    let delay = Delay::before(cx, n);
+fn forward(cx: &mut Ctx<'_>, product: &ModelProduct<'_>, step: ProductStep, n: u32) -> Option<Term> {
+    let delay = MemberDelay::before(cx, n);
     match step {
-        Step::Wait => Some(delay.is_some(cx)),
-        Step::Port(_) if product.is_timed() => Some(delay.fact(cx)),
-        Step::Port(_) | Step::Delta => None,
+        ProductStep::Wait => Some(delay.is_some(cx)),
+        ProductStep::Port(_) if product.is_timed() => Some(delay.fact(cx)),
+        ProductStep::Port(_) | ProductStep::Delta => None,
     }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Role {
+enum WitnessRole {
     Implementation,
     Specification,
 }
 
 /// A step with its number.
 #[derive(Clone, Copy)]
-struct Message {
-    step: Step,
+struct WitnessMessage {
+    step: ProductStep,
     n: u32,
 }
 
 /// One side along the steps. The facts of a member are all conditions under which it is one, those on the messages
 /// included.
-struct Course<'p> {
-    product: &'p Product<'p>,
-    side: &'p Side<'p>,
-    role: Role,
-    members: Vec<Member>,
+struct WitnessCourse<'p> {
+    product: &'p ModelProduct<'p>,
+    side: &'p SideSystem<'p>,
+    role: WitnessRole,
+    members: Vec<SideMember>,
 }
 
 /// A member just before a message, and the condition under which it may have waited until then.
-struct Waited {
-    member: Member,
+struct WaitedMember {
+    member: SideMember,
     values: Substitution,
     excuse: Term,
 }
 
-impl<'p> Course<'p> {
-    fn start(cx: &mut Ctx<'_>, product: &'p Product<'p>, role: Role) -> Result<Self, NoWitness> {
+impl<'p> WitnessCourse<'p> {
+    fn start(cx: &mut Ctx<'_>, product: &'p ModelProduct<'p>, role: WitnessRole) -> Result<Self, NoWitness> {
         let (side, unknowns) = match role {
-            Role::Implementation => (&product.imp, Unknowns::Known),
-            Role::Specification => (&product.spec, Unknowns::Believed),
+            WitnessRole::Implementation => (&product.imp, Unknowns::Known),
+            WitnessRole::Specification => (&product.spec, Unknowns::Believed),
         };
         let start = side.initial(cx, unknowns);
         Self { product, side, role, members: vec![start] }.closed(cx)
     }
 
-    fn with(&self, members: Vec<Member>) -> Self {
+    fn with(&self, members: Vec<SideMember>) -> Self {
         Self { members, ..*self }
     }
 
     /// The members just before message number `n`.
-    fn waited(&self, cx: &mut Ctx<'_>, n: u32) -> Result<Vec<Waited>, NoWitness> {
+    fn waited(&self, cx: &mut Ctx<'_>, n: u32) -> Result<Vec<WaitedMember>, NoWitness> {
         let all = if self.product.is_timed() {
-            let delay = Delay::before(cx, n);
+            let delay = MemberDelay::before(cx, n);
             let forward = delay.fact(cx);
             elapsed(cx, self.side, &[forward], &self.members, delay)
                 .map_err(|TooMany| NoWitness::Doubtful("internal steps do not end".into()))?
         } else {
             let excuse = cx.pool.tt();
-            self.members.iter().map(|member| Elapsed { member: member.clone(), excuse }).collect()
+            self.members.iter().map(|member| MemberAfterDelay { member: member.clone(), excuse }).collect()
         };
-        let waited =
-            |Elapsed { member, excuse }| Waited { values: self.side.values(&member), member, excuse };
+        let waited = |MemberAfterDelay { member, excuse }| WaitedMember {
+            values: self.side.values(&member),
+            member,
+            excuse,
+        };
         Ok(all.into_iter().map(waited).collect())
     }
 
-    fn gate(&self, port: &Port) -> Option<GateId> {
+    fn gate(&self, port: &ProductPort) -> Option<GateId> {
         match self.role {
-            Role::Implementation => port.imp,
-            Role::Specification => Some(port.spec),
+            WitnessRole::Implementation => port.imp,
+            WitnessRole::Specification => Some(port.spec),
         }
     }
 
     /// The switches of the message and their guards; its fields become part of the values.
-    fn moves(&self, cx: &mut Ctx<'_>, port: &Port, n: u32, waited: &mut Waited) -> Vec<(SwitchId, Term)> {
+    fn moves(
+        &self,
+        cx: &mut Ctx<'_>,
+        port: &ProductPort,
+        n: u32,
+        waited: &mut WaitedMember,
+    ) -> Vec<(SwitchId, Term)> {
         let Some(gate) = self.gate(port) else { return Vec::new() };
         let message = port.message(cx, n);
         let demand = port.bind(cx, &self.side.sts.gates[gate], &message, &mut waited.values);
@@ -234,24 +247,24 @@ impl<'p> Course<'p> {
     }
 
     /// The guards of internal switches of a member.
-    fn internal(&self, cx: &mut Ctx<'_>, member: &Member, values: &Substitution) -> Vec<Term> {
+    fn internal(&self, cx: &mut Ctx<'_>, member: &SideMember, values: &Substitution) -> Vec<Term> {
         let guard = |id: &SwitchId| cx.pool.substitute(self.side.sts.switches[*id].guard, values);
         self.side.internal(member.loc).iter().map(guard).collect()
     }
 
     /// The members after the message, closed under internal steps.
-    fn after(&self, cx: &mut Ctx<'_>, Message { step, n }: Message) -> Result<Self, NoWitness> {
+    fn after(&self, cx: &mut Ctx<'_>, WitnessMessage { step, n }: WitnessMessage) -> Result<Self, NoWitness> {
         let mut next = Vec::new();
         match step {
-            Step::Wait => next.clone_from(&self.members),
-            Step::Delta => {
+            ProductStep::Wait => next.clone_from(&self.members),
+            ProductStep::Delta => {
                 for member in &self.members {
                     let values = self.side.values(member);
                     let quiet = self.side.quiet(cx, member, &values);
                     add(cx, &mut next, member.clone(), quiet);
                 }
             }
-            Step::Port(at) => {
+            ProductStep::Port(at) => {
                 let port = &self.product.ports[at];
                 for waited in self.waited(cx, n)? {
                     self.take(cx, port, n, waited, &mut next);
@@ -262,17 +275,24 @@ impl<'p> Course<'p> {
     }
 
     /// Adds what a member becomes by the message.
-    fn take(&self, cx: &mut Ctx<'_>, port: &Port, n: u32, mut waited: Waited, next: &mut Vec<Member>) {
+    fn take(
+        &self,
+        cx: &mut Ctx<'_>,
+        port: &ProductPort,
+        n: u32,
+        mut waited: WaitedMember,
+        next: &mut Vec<SideMember>,
+    ) {
         let moves = self.moves(cx, port, n, &mut waited);
-        let Waited { member, values, excuse } = waited;
-        let is_imp = self.role == Role::Implementation;
+        let WaitedMember { member, values, excuse } = waited;
+        let is_imp = self.role == WitnessRole::Implementation;
         let excuse = if is_imp && port.kind.is_input() { excuse } else { cx.pool.tt() };
         for &(switch, guard) in &moves {
             let reached = self.side.successor(cx, &member, (switch, guard), &values);
             let condition = cx.pool.and2(guard, excuse);
             add(cx, next, reached, condition);
         }
-        if is_imp && port.kind.is_input() && self.product.completion != Completion::None {
+        if is_imp && port.kind.is_input() && self.product.completion != InputCompletion::None {
             let mut leaving: Vec<Term> = moves.iter().map(|(_, guard)| *guard).collect();
             leaving.extend(self.internal(cx, &member, &values));
             let leaving = cx.pool.or(leaving);
@@ -311,8 +331,12 @@ impl<'p> Course<'p> {
 
     /// The condition under which `step` is specified here: under uioco no member that no internal step can
     /// leave refuses an input.
-    fn specifies(&self, cx: &mut Ctx<'_>, Message { step, n }: Message) -> Result<Term, NoWitness> {
-        let (Step::Port(at), Relation::Uioco) = (step, self.product.relation) else {
+    fn specifies(
+        &self,
+        cx: &mut Ctx<'_>,
+        WitnessMessage { step, n }: WitnessMessage,
+    ) -> Result<Term, NoWitness> {
+        let (ProductStep::Port(at), ConformanceRelation::Uioco) = (step, self.product.relation) else {
             return Ok(cx.pool.tt());
         };
         let port = &self.product.ports[at];
@@ -340,22 +364,22 @@ impl<'p> Course<'p> {
     }
 
     /// The condition under which some state does `step`.
-    fn does(&self, cx: &mut Ctx<'_>, Message { step, n }: Message) -> Result<Term, NoWitness> {
+    fn does(&self, cx: &mut Ctx<'_>, WitnessMessage { step, n }: WitnessMessage) -> Result<Term, NoWitness> {
         let mut any = Vec::new();
         match step {
-            Step::Delta => {
+            ProductStep::Delta => {
                 for member in &self.members {
                     let values = self.side.values(member);
                     let quiet = self.side.quiet(cx, member, &values);
                     any.push(some_state(cx, member, quiet));
                 }
             }
-            Step::Wait => {
+            ProductStep::Wait => {
                 for waited in self.waited(cx, n)? {
                     any.push(some_state(cx, &waited.member, waited.excuse));
                 }
             }
-            Step::Port(at) => {
+            ProductStep::Port(at) => {
                 let port = &self.product.ports[at];
                 for mut waited in self.waited(cx, n)? {
                     for (_, guard) in self.moves(cx, port, n, &mut waited) {
@@ -369,36 +393,36 @@ impl<'p> Course<'p> {
 }
 
 /// How many items of collections may be there or not.
-fn undecided_items(cx: &Ctx<'_>, member: &Member) -> usize {
+fn undecided_items(cx: &Ctx<'_>, member: &SideMember) -> usize {
     let is_open = |part: &&Term| cx.pool.sort(**part) == Sort::Bool && cx.pool.as_value(**part).is_none();
     let items = |&term: &Term| match cx.pool.node(term) {
-        Node::Elements(_, parts) => parts.iter().filter(is_open).count(),
+        TermNode::Elements(_, parts) => parts.iter().filter(is_open).count(),
         _ => 0,
     };
     member.store.iter().map(items).sum()
 }
 
 /// The condition under which `condition` holds in some state of a member whose facts are all there is to know.
-fn some_state(cx: &mut Ctx<'_>, member: &Member, condition: Term) -> Term {
+fn some_state(cx: &mut Ctx<'_>, member: &SideMember, condition: Term) -> Term {
     let all = cx.pool.and(member.facts.iter().copied().chain([condition]));
     let some = cx.pool.exists(&member.own, all);
     if member.own.is_empty() { some } else { eliminate(cx.pool, some) }
 }
 
 /// `member` where `condition` holds too.
-fn constrained(cx: &mut Ctx<'_>, mut member: Member, condition: Term) -> Member {
+fn constrained(cx: &mut Ctx<'_>, mut member: SideMember, condition: Term) -> SideMember {
     let all = cx.pool.and(member.facts.iter().copied().chain([condition]));
     member.facts = cx.pool.conjuncts(all);
     member
 }
 
 /// Adds `member` where `condition` holds, unless that is refuted; says whether that is new.
-fn add(cx: &mut Ctx<'_>, members: &mut Vec<Member>, member: Member, condition: Term) -> bool {
+fn add(cx: &mut Ctx<'_>, members: &mut Vec<SideMember>, member: SideMember, condition: Term) -> bool {
     let member = constrained(cx, member, condition);
-    if cx.decide(&member.facts) == Decision::Unsat {
+    if cx.decide(&member.facts) == SolverDecision::Unsat {
         return false;
     }
-    let alike = |other: &&mut Member| {
+    let alike = |other: &&mut SideMember| {
         (other.loc, &other.store, &other.own) == (member.loc, &member.store, &member.own)
     };
     match members.iter_mut().find(alike) {
@@ -420,9 +444,9 @@ fn chosen(cx: &mut Ctx<'_>, condition: Term, fields: &[VarId]) -> Result<Vec<(Va
     let constants = constants(cx, condition);
     let mut rest = condition;
     match decide(cx, rest) {
-        Decision::Unsat => return Err(NoWitness::Impossible),
-        Decision::Unknown(why) => return Err(why.into()),
-        Decision::Sat => (),
+        SolverDecision::Unsat => return Err(NoWitness::Impossible),
+        SolverDecision::Unknown(why) => return Err(why.into()),
+        SolverDecision::Sat => (),
     }
     let mut values = Vec::with_capacity(fields.len());
     for (at, &field) in fields.iter().enumerate() {
@@ -434,7 +458,7 @@ fn chosen(cx: &mut Ctx<'_>, condition: Term, fields: &[VarId]) -> Result<Vec<(Va
     Ok(values)
 }
 
-fn decide(cx: &mut Ctx<'_>, condition: Term) -> Decision {
+fn decide(cx: &mut Ctx<'_>, condition: Term) -> SolverDecision {
     let facts = cx.pool.conjuncts(condition);
     cx.decide(&facts)
 }
@@ -453,27 +477,27 @@ fn value_for(
     for value in wishes(cx, sort, at, constants) {
         let constant = cx.pool.value(value.clone());
         let with = cx.pool.substitute(condition, &[(field, constant)].into_iter().collect());
-        if decide(cx, with) == Decision::Sat {
+        if decide(cx, with) == SolverDecision::Sat {
             return Ok(value);
         }
     }
     let facts = cx.pool.conjuncts(condition);
     match cx.check(&facts) {
-        Answer::Sat(valuation) => {
+        SolverAnswer::Sat(valuation) => {
             Ok(valuation.get(field).cloned().unwrap_or_else(|| cx.pool.default_value(sort)))
         }
-        Answer::Unsat => Err(NoWitness::Impossible),
-        Answer::Unknown(why) => Err(why.into()),
+        SolverAnswer::Unsat => Err(NoWitness::Impossible),
+        SolverAnswer::Unknown(why) => Err(why.into()),
     }
 }
 
 /// The constant that a conjunct of `condition` says `field` equals.
 fn fixed(cx: &Ctx<'_>, condition: Term, field: VarId) -> Option<Value> {
     cx.pool.conjuncts(condition).into_iter().find_map(|fact| {
-        let Node::Eq(a, b) = *cx.pool.node(fact) else { return None };
+        let TermNode::Eq(a, b) = *cx.pool.node(fact) else { return None };
         let other = match (cx.pool.node(a), cx.pool.node(b)) {
-            (Node::Var(var), _) if *var == field => b,
-            (_, Node::Var(var)) if *var == field => a,
+            (TermNode::Var(var), _) if *var == field => b,
+            (_, TermNode::Var(var)) if *var == field => a,
             _ => return None,
         };
         cx.pool.as_value(other).cloned()
@@ -519,13 +543,13 @@ fn constants(cx: &Ctx<'_>, condition: Term) -> Vec<Value> {
     found.into_iter().take(48).collect()
 }
 
-impl Product<'_> {
+impl ModelProduct<'_> {
     /// The label of `step` with these values, in the ids of the specification; a wait has none.
-    fn label(&self, step: Step, values: Vec<Value>) -> Option<Label> {
+    fn label(&self, step: ProductStep, values: Vec<Value>) -> Option<Label> {
         match step {
-            Step::Delta => Some(Label::Quiescence),
-            Step::Wait => None,
-            Step::Port(at) => {
+            ProductStep::Delta => Some(Label::Quiescence),
+            ProductStep::Wait => None,
+            ProductStep::Port(at) => {
                 let port = &self.ports[at];
                 let label = if port.kind.is_input() { Label::Input } else { Label::Output };
                 Some(label(port.spec, values))
@@ -545,26 +569,30 @@ impl Product<'_> {
 }
 
 /// Checks that the specification allows all of `trace` but its last label, and the implementation has it.
-fn replayed(cx: &mut Ctx<'_>, product: &Product<'_>, trace: &Trace) -> Result<(), NoWitness> {
+fn replayed(cx: &mut Ctx<'_>, product: &ModelProduct<'_>, trace: &Trace) -> Result<(), NoWitness> {
     let doubtful = |text: String| Err(NoWitness::Doubtful(text));
     let Some((last, before)) = trace.labels.split_last() else { return Err(NoWitness::Impossible) };
-    let mut after = After::new(cx);
+    let mut after = Monitor::new(cx);
     for label in before {
-        if product.relation == Relation::Uioco && is_refused(cx, &after, label) {
+        if product.relation == ConformanceRelation::Uioco && is_refused(cx, &after, label) {
             return doubtful("a state of the specification refuses an input".into());
         }
         match after.observe(cx, label) {
-            Ok(Observed::Allowed) => (),
-            Ok(Observed::Unspecified) => return doubtful("the specification leaves an input open".into()),
-            Ok(Observed::Unknown) => return doubtful("the replay lost states of the specification".into()),
+            Ok(AllowedLabel::Allowed) => (),
+            Ok(AllowedLabel::Unspecified) => {
+                return doubtful("the specification leaves an input open".into());
+            }
+            Ok(AllowedLabel::Unknown) => {
+                return doubtful("the replay lost states of the specification".into());
+            }
             Err(_) => return doubtful("an earlier label is forbidden already".into()),
         }
     }
     let compared = product.inputs == InputRule::Compared;
     let is_different = match after.observe(cx, last) {
         Err(_) => true,
-        Ok(Observed::Unspecified) => compared,
-        Ok(Observed::Allowed | Observed::Unknown) => false,
+        Ok(AllowedLabel::Unspecified) => compared,
+        Ok(AllowedLabel::Allowed | AllowedLabel::Unknown) => false,
     };
     if !is_different {
         return doubtful("the replay does not find the last label forbidden".into());
@@ -576,10 +604,10 @@ fn replayed(cx: &mut Ctx<'_>, product: &Product<'_>, trace: &Trace) -> Result<()
 }
 
 /// Whether some state that no internal step can leave refuses the input `label`; by evaluation.
-fn is_refused(cx: &mut Ctx<'_>, after: &After, label: &Label) -> bool {
+fn is_refused(cx: &mut Ctx<'_>, after: &Monitor, label: &Label) -> bool {
     let (Label::Input(..), Belief::Concrete(states)) = (label, after.belief()) else { return false };
     let sts = cx.sts;
-    let refuses = |state: &State| {
+    let refuses = |state: &ConcreteState| {
         is_stable(cx, sts, state)
             && concrete::successors(cx.pool, sts, state, label).is_ok_and(|next| next.is_empty())
     };
@@ -587,7 +615,7 @@ fn is_refused(cx: &mut Ctx<'_>, after: &After, label: &Label) -> bool {
 }
 
 /// Whether the implementation, completed, has `trace`; by evaluation.
-fn implements(cx: &mut Ctx<'_>, product: &Product<'_>, trace: &Trace) -> bool {
+fn implements(cx: &mut Ctx<'_>, product: &ModelProduct<'_>, trace: &Trace) -> bool {
     let sts = product.imp.sts;
     // Where initial values or the instants of internal steps are unknown, some of them make the trace possible:
     // the condition says so.
@@ -598,7 +626,7 @@ fn implements(cx: &mut Ctx<'_>, product: &Product<'_>, trace: &Trace) -> bool {
     let mut states = closure(cx, sts, [start].into());
     for label in &trace.labels {
         let Some(label) = product.label_of_imp(label) else {
-            if matches!(label, Label::Input(..)) && product.completion != Completion::None {
+            if matches!(label, Label::Input(..)) && product.completion != InputCompletion::None {
                 states.retain(|state| is_stable(cx, sts, state));
                 continue;
             }
@@ -613,7 +641,7 @@ fn implements(cx: &mut Ctx<'_>, product: &Product<'_>, trace: &Trace) -> bool {
 }
 
 /// The states of an implementation at start; none if a value is unknown.
-pub(crate) fn concrete_start(cx: &Ctx<'_>, sts: &Sts) -> BTreeSet<State> {
+pub(crate) fn concrete_start(cx: &Ctx<'_>, sts: &Sts) -> BTreeSet<ConcreteState> {
     let start = concrete::initial_state(cx.pool, sts);
     closure(cx, sts, start.into_iter().collect())
 }
@@ -622,20 +650,20 @@ pub(crate) fn concrete_start(cx: &Ctx<'_>, sts: &Sts) -> BTreeSet<State> {
 pub(crate) fn concrete_after(
     cx: &mut Ctx<'_>,
     sts: &Sts,
-    states: &BTreeSet<State>,
+    states: &BTreeSet<ConcreteState>,
     label: &Label,
-) -> BTreeSet<State> {
-    concretely(cx, sts, states, label, Completion::Angelic)
+) -> BTreeSet<ConcreteState> {
+    concretely(cx, sts, states, label, InputCompletion::Angelic)
 }
 
 /// The states of a system after `label`; what it does with an input no switch of it accepts is up to `completion`.
 pub(crate) fn concretely(
     cx: &mut Ctx<'_>,
     sts: &Sts,
-    states: &BTreeSet<State>,
+    states: &BTreeSet<ConcreteState>,
     label: &Label,
-    completion: Completion,
-) -> BTreeSet<State> {
+    completion: InputCompletion,
+) -> BTreeSet<ConcreteState> {
     let mut next = BTreeSet::new();
     for state in states {
         next.extend(successors(cx, sts, state, label, completion));
@@ -646,33 +674,33 @@ pub(crate) fn concretely(
 fn successors(
     cx: &mut Ctx<'_>,
     sts: &Sts,
-    state: &State,
+    state: &ConcreteState,
     label: &Label,
-    completion: Completion,
-) -> Vec<State> {
+    completion: InputCompletion,
+) -> Vec<ConcreteState> {
     if *label == Label::Quiescence {
         let quiet = is_quiescent(&mut cx.over(sts), state) == Quiescence::Quiet;
         return if quiet { vec![state.clone()] } else { Vec::new() };
     }
     if let Label::Delay(by) = label {
         let later = concrete::delayed(sts, state, by);
-        let may = may_wait(&mut cx.over(sts), state, &later) == Decision::Sat;
+        let may = may_wait(&mut cx.over(sts), state, &later) == SolverDecision::Sat;
         return if may { vec![later] } else { Vec::new() };
     }
     let next = concrete::successors(cx.pool, sts, state, label).unwrap_or_default();
-    let next: Vec<State> = next.into_iter().map(|successor| successor.state).collect();
+    let next: Vec<ConcreteState> = next.into_iter().map(|successor| successor.state).collect();
     let ignores = next.is_empty()
         && matches!(label, Label::Input(..))
-        && completion != Completion::None
+        && completion != InputCompletion::None
         && is_stable(cx, sts, state);
     if ignores { vec![state.clone()] } else { next }
 }
 
-fn is_stable(cx: &Ctx<'_>, sts: &Sts, state: &State) -> bool {
+fn is_stable(cx: &Ctx<'_>, sts: &Sts, state: &ConcreteState) -> bool {
     concrete::internal_successors(cx.pool, sts, state).is_ok_and(|next| next.is_empty())
 }
 
-fn closure(cx: &Ctx<'_>, sts: &Sts, states: BTreeSet<State>) -> BTreeSet<State> {
+fn closure(cx: &Ctx<'_>, sts: &Sts, states: BTreeSet<ConcreteState>) -> BTreeSet<ConcreteState> {
     concrete::tau_closure(cx.pool, sts, states, MAX_STATES)
         .map_or_else(|_| BTreeSet::new(), |closure| closure.states)
 }

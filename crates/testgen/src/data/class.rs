@@ -11,18 +11,18 @@ use rand_chacha::ChaCha8Rng;
 use ioxide_model::term::Term;
 use ioxide_symex::Ctx;
 
-use super::Wish;
+use super::ValueRequest;
 use super::hints::is_comparison;
 
 /// The guard of `wish` and one side of a comparison, if there is one about the fields.
-pub(super) fn narrowed(cx: &mut Ctx<'_>, rng: &mut ChaCha8Rng, wish: &Wish<'_>) -> Option<Term> {
+pub(super) fn narrowed(cx: &mut Ctx<'_>, rng: &mut ChaCha8Rng, wish: &ValueRequest<'_>) -> Option<Term> {
     let atom = *atoms(cx, wish).choose(rng)?;
     let side = if rng.random() { atom } else { cx.pool.not(atom) };
     Some(cx.pool.and([wish.guard, side]))
 }
 
 /// The comparisons about fields in all guards of the gate, each once.
-fn atoms(cx: &Ctx<'_>, wish: &Wish<'_>) -> Vec<Term> {
+fn atoms(cx: &Ctx<'_>, wish: &ValueRequest<'_>) -> Vec<Term> {
     let fields = &cx.sts.gates[wish.gate].fields;
     let mut found = Vec::new();
     for switch in cx.sts.switches.iter().filter(|switch| switch.gate == wish.gate) {

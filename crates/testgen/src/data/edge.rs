@@ -9,7 +9,7 @@ use rand_chacha::ChaCha8Rng;
 
 use ioxide_model::number::Rational;
 use ioxide_model::sort::Sort;
-use ioxide_model::term::{Node, Term, TermPool, VarId};
+use ioxide_model::term::{Term, TermNode, TermPool, VarId};
 use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
 
@@ -22,7 +22,9 @@ pub(super) fn moved(
     drawn: &Valuation,
     state: &Valuation,
 ) -> Option<Valuation> {
-    let (Node::Le(a, b) | Node::Lt(a, b) | Node::Eq(a, b)) = *pool.node(atom) else { return None };
+    let (TermNode::Le(a, b) | TermNode::Lt(a, b) | TermNode::Eq(a, b)) = *pool.node(atom) else {
+        return None;
+    };
     let mentioned: Vec<VarId> = pool.free_vars(atom).into_iter().filter(|var| open.contains(var)).collect();
     let field = *mentioned.choose(rng)?;
     let sort = pool.var_info(field).sort;
@@ -80,7 +82,7 @@ fn same(
     state: &Valuation,
 ) -> Option<Value> {
     [(a, b), (b, a)].into_iter().find_map(|(side, other)| match *pool.node(side) {
-        Node::Var(var) if var == field && !pool.free_vars(other).contains(&field) => {
+        TermNode::Var(var) if var == field && !pool.free_vars(other).contains(&field) => {
             pool.eval(other, &(drawn, state)).ok()
         }
         _ => None,

@@ -1,15 +1,15 @@
 //! What evaluation alone says about the fields of a message.
 
-use ioxide_model::term::{Node, Term, TermPool, VarId};
+use ioxide_model::term::{Term, TermNode, TermPool, VarId};
 use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
 
-use super::Wish;
+use super::ValueRequest;
 
 /// The fields an equation of the guard fixes; `None` if one gets a value outside its sort.
 ///
 /// An equation is a conjunct of the guard, so no other value can satisfy it.
-pub(super) fn fixed_fields(pool: &TermPool, fields: &[VarId], wish: &Wish<'_>) -> Option<Valuation> {
+pub(super) fn fixed_fields(pool: &TermPool, fields: &[VarId], wish: &ValueRequest<'_>) -> Option<Valuation> {
     let mut fixed = Valuation::new();
     let mut conjuncts = pool.conjuncts(wish.guard);
     loop {
@@ -40,13 +40,13 @@ fn equation(
 ) -> Option<(VarId, Value)> {
     let is_open = |var: &VarId| fields.contains(var) && fixed.get(*var).is_none();
     match *pool.node(conjunct) {
-        Node::Var(var) if is_open(&var) => Some((var, Value::Bool(true))),
-        Node::Not(inner) => match *pool.node(inner) {
-            Node::Var(var) if is_open(&var) => Some((var, Value::Bool(false))),
+        TermNode::Var(var) if is_open(&var) => Some((var, Value::Bool(true))),
+        TermNode::Not(inner) => match *pool.node(inner) {
+            TermNode::Var(var) if is_open(&var) => Some((var, Value::Bool(false))),
             _ => None,
         },
-        Node::Eq(a, b) => [(a, b), (b, a)].into_iter().find_map(|(side, other)| match *pool.node(side) {
-            Node::Var(var) if is_open(&var) => Some((var, pool.eval(other, &(fixed, state)).ok()?)),
+        TermNode::Eq(a, b) => [(a, b), (b, a)].into_iter().find_map(|(side, other)| match *pool.node(side) {
+            TermNode::Var(var) if is_open(&var) => Some((var, pool.eval(other, &(fixed, state)).ok()?)),
             _ => None,
         }),
         _ => None,
@@ -54,7 +54,12 @@ fn equation(
 }
 
 /// Whether a conjunct without open fields is false.
-pub(super) fn is_refuted(pool: &TermPool, open: &[VarId], fixed: &Valuation, wish: &Wish<'_>) -> bool {
+pub(super) fn is_refuted(
+    pool: &TermPool,
+    open: &[VarId],
+    fixed: &Valuation,
+    wish: &ValueRequest<'_>,
+) -> bool {
     let decided = |term: Term| pool.free_vars(term).iter().all(|var| !open.contains(var));
     let holds = |term| pool.holds(term, &(fixed, wish.state));
     pool.conjuncts(wish.guard).into_iter().any(|conjunct| decided(conjunct) && holds(conjunct) == Ok(false))
@@ -65,7 +70,7 @@ pub(super) fn all_combinations(
     pool: &TermPool,
     open: &[VarId],
     fixed: &Valuation,
-    wish: &Wish<'_>,
+    wish: &ValueRequest<'_>,
     max: usize,
 ) -> Option<Vec<Valuation>> {
     let mut combinations = vec![fixed.clone()];
@@ -93,7 +98,12 @@ fn with(base: &Valuation, var: VarId, value: &Value) -> Valuation {
 }
 
 /// Whether the fields have values of their sorts that satisfy the guard; `None` if evaluation cannot say.
-pub(super) fn fits(pool: &TermPool, fields: &[VarId], values: &Valuation, wish: &Wish<'_>) -> Option<bool> {
+pub(super) fn fits(
+    pool: &TermPool,
+    fields: &[VarId],
+    values: &Valuation,
+    wish: &ValueRequest<'_>,
+) -> Option<bool> {
     let in_sort = |&field: &VarId| {
         values.get(field).is_some_and(|value| pool.has_sort(value, pool.var_info(field).sort))
     };

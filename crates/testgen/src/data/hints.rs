@@ -1,7 +1,7 @@
 //! What makes a value worth trying: what was seen, what the model mentions, where its comparisons change.
 //!
 //! A fault sits where a value has a relation to something: to a value sent or seen before, to a
-//! constant, to the edge of a comparison. [`Seen`] remembers the run, a [`Lexicon`] the model, and [`Hints`]
+//! constant, to the edge of a comparison. [`SeenValues`] remembers the run, a [`ModelLexicon`] the model, and [`Hints`]
 //! is both for one input.
 
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use rustc_hash::FxHashSet;
 use ioxide_model::label::Label;
 use ioxide_model::sort::Sort;
 use ioxide_model::sts::{GateKind, SwitchId};
-use ioxide_model::term::{Node, Substitution, Term, TermPool, VarId};
+use ioxide_model::term::{Substitution, Term, TermNode, TermPool, VarId};
 use ioxide_model::trace::Trace;
 use ioxide_model::value::Value;
 use ioxide_symex::Ctx;
@@ -27,12 +27,12 @@ const MAX_CONSTANTS: usize = 256;
 
 /// The values of the messages of a run, the latest last, each once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Seen {
+pub struct SeenValues {
     values: Vec<Value>,
     labels: usize,
 }
 
-impl Seen {
+impl SeenValues {
     /// Takes in what `history` has more than it had the last time.
     pub fn catch_up(&mut self, history: &Trace) {
         let from = if history.len() < self.labels { 0 } else { self.labels };
@@ -75,12 +75,12 @@ impl Seen {
 /// The comparisons of most models are found at once. In one with tens of thousands of switches that would take
 /// longer than a campaign: there those of an input are found when it is asked about first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Lexicon {
+pub struct ModelLexicon {
     constants: Vec<Value>,
     atoms: BTreeMap<SwitchId, Vec<Term>>,
 }
 
-impl Lexicon {
+impl ModelLexicon {
     /// What the model of `cx` mentions.
     pub fn of(cx: &mut Ctx<'_>) -> Self {
         let mut roots: Vec<Term> = Vec::new();
@@ -137,12 +137,12 @@ pub struct Hints<'h> {
     /// Comparisons whose edges are worth trying, over fields and variables.
     pub atoms: &'h [Term],
     /// Which kinds of values are likely.
-    pub taste: Taste,
+    pub taste: ValueWeights,
 }
 
 /// How likely the kinds of values are, as shares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Taste {
+pub struct ValueWeights {
     /// In a relation to something known: equal, one off, a sum, a difference.
     pub near: u32,
     /// Unlike everything known: a mix-up of two values shows only if they differ.
@@ -157,13 +157,13 @@ pub struct Taste {
     pub onto_edges: u32,
 }
 
-impl Default for Taste {
+impl Default for ValueWeights {
     fn default() -> Self {
         Self { near: 5, fresh: 3, small: 3, edge: 2, wide: 2, onto_edges: 25 }
     }
 }
 
-impl Taste {
+impl ValueWeights {
     /// The same without relations to what was seen, as plain as values were before there were hints.
     pub const PLAIN: Self = Self { near: 4, fresh: 4, small: 3, edge: 0, wide: 1, onto_edges: 0 };
 }
@@ -171,7 +171,7 @@ impl Taste {
 /// The constants that occur in `terms`, truth values left out.
 pub(super) fn constants(pool: &TermPool, terms: &[Term]) -> Vec<Value> {
     let constant = |term| match pool.node(term) {
-        Node::Value(value) if !matches!(value, Value::Bool(_)) => Some(value.clone()),
+        TermNode::Value(value) if !matches!(value, Value::Bool(_)) => Some(value.clone()),
         _ => None,
     };
     let mut found: Vec<Value> = pool.subterms(terms, |_| true).into_iter().filter_map(constant).collect();
@@ -230,7 +230,7 @@ fn roots_of(cx: &mut Ctx<'_>, id: SwitchId) -> Vec<Term> {
 /// Where a division or remainder has gone round once: its sides are equal.
 fn wraps(pool: &mut TermPool, term: Term) -> Option<Term> {
     match *pool.node(term) {
-        Node::Div(a, b) | Node::Rem(a, b) => Some(pool.eq(a, b)),
+        TermNode::Div(a, b) | TermNode::Rem(a, b) => Some(pool.eq(a, b)),
         _ => None,
     }
 }
@@ -239,8 +239,9 @@ fn wraps(pool: &mut TermPool, term: Term) -> Option<Term> {
 #[must_use]
 pub fn is_comparison(pool: &TermPool, term: Term) -> bool {
     let node = pool.node(term);
-    let is_connective = matches!(node, Node::Not(_) | Node::And(_) | Node::Or(_) | Node::Ite(..));
+    let is_connective =
+        matches!(node, TermNode::Not(_) | TermNode::And(_) | TermNode::Or(_) | TermNode::Ite(..));
     let is_formula = pool.sort(term) == Sort::Bool
-        && !matches!(node, Node::Value(_) | Node::Exists(..) | Node::Lambda(..));
+        && !matches!(node, TermNode::Value(_) | TermNode::Exists(..) | TermNode::Lambda(..));
     is_formula && !is_connective
 }

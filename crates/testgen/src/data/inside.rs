@@ -2,7 +2,7 @@
 
 use rand_chacha::ChaCha8Rng;
 
-use ioxide_model::term::{Node, RegexId, Term, TermPool, VarId};
+use ioxide_model::term::{RegexId, Term, TermNode, TermPool, VarId};
 use ioxide_model::valuation::Valuation;
 use ioxide_model::value::{DataValue, Value};
 
@@ -20,15 +20,15 @@ pub(super) struct TextInside {
 impl TextInside {
     /// What `term` says of a text inside a field of `open`.
     pub(super) fn said_by(pool: &TermPool, open: &[VarId], term: Term) -> Option<Self> {
-        let Node::Matches(mut side, pattern) = *pool.node(term) else { return None };
+        let TermNode::Matches(mut side, pattern) = *pool.node(term) else { return None };
         let mut path = Vec::new();
         loop {
             match *pool.node(side) {
-                Node::Select { ctor, field, arg } => {
+                TermNode::Select { ctor, field, arg } => {
                     path.push((ctor, field));
                     side = arg;
                 }
-                Node::Var(field) if open.contains(&field) && !path.is_empty() => {
+                TermNode::Var(field) if open.contains(&field) && !path.is_empty() => {
                     path.reverse();
                     return Some(Self { field, path, pattern });
                 }

@@ -12,14 +12,14 @@ use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 
 use ioxide_model::sort::Sort;
-use ioxide_model::term::{Node, Substitution, Term, VarId};
+use ioxide_model::term::{Substitution, Term, TermNode, VarId};
 use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
-use ioxide_smt::diverse::{Diverse, Policy};
-use ioxide_smt::solver::Decision;
+use ioxide_smt::diverse::{DiversePolicy, DiverseValuations};
+use ioxide_smt::solver::SolverDecision;
 use ioxide_symex::Ctx;
 
-use super::{Pick, any_value, pick_symbolic};
+use super::{PickedValues, any_value, pick_symbolic};
 
 /// Above this many fields of a sort, patterns are too many to walk through.
 const MAX_FIELDS: usize = 6;
@@ -34,7 +34,7 @@ const MAX_SPREAD: usize = 3;
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug)]
-pub struct Patterned<'w> {
+pub struct PatternedRequest<'w> {
     /// The fields that get values.
     pub fields: &'w [VarId],
     /// What must be able to hold with them, for some values of all other variables.
@@ -46,7 +46,7 @@ pub struct Patterned<'w> {
 }
 
 /// Chooses values for the fields: of the wanted pattern, or of the next one that is possible.
-pub fn pick_patterned(cx: &mut Ctx<'_>, rng: &mut ChaCha8Rng, wish: &Patterned<'_>) -> Pick {
+pub fn pick_patterned(cx: &mut Ctx<'_>, rng: &mut ChaCha8Rng, wish: &PatternedRequest<'_>) -> PickedValues {
     if wish.fields.is_empty() {
         return pick_symbolic(cx, rng, wish.fields, wish.facts);
     }
@@ -55,22 +55,22 @@ pub fn pick_patterned(cx: &mut Ctx<'_>, rng: &mut ChaCha8Rng, wish: &Patterned<'
         let pattern = &patterns[(wish.first + k) % patterns.len()];
         let drawn = draw(cx, rng, wish, pattern).or_else(|| ask(cx, rng, wish, pattern));
         if let Some(values) = drawn {
-            return Pick::Values(values);
+            return PickedValues::Values(values);
         }
     }
     pick_symbolic(cx, rng, wish.fields, wish.facts)
 }
 
 /// A block number for every field: fields of one block are equal.
-type Pattern = Vec<usize>;
+type EqualityPattern = Vec<usize>;
 
 /// The patterns of `fields`, mixed ones first; some at random where there are too many.
-fn patterns(cx: &Ctx<'_>, rng: &mut ChaCha8Rng, fields: &[VarId]) -> Vec<Pattern> {
+fn patterns(cx: &Ctx<'_>, rng: &mut ChaCha8Rng, fields: &[VarId]) -> Vec<EqualityPattern> {
     if fields.len() > MAX_FIELDS {
         return (0..MAX_PATTERNS).map(|_| sampled(cx, rng, fields)).collect();
     }
     let sort = |at: usize| cx.pool.var_info(fields[at]).sort.base();
-    let mut all: Vec<Pattern> = vec![Vec::new()];
+    let mut all: Vec<EqualityPattern> = vec![Vec::new()];
     for at in 0..fields.len() {
         let mut longer = Vec::new();
         for pattern in &all {
@@ -95,10 +95,10 @@ fn patterns(cx: &Ctx<'_>, rng: &mut ChaCha8Rng, fields: &[VarId]) -> Vec<Pattern
 }
 
 /// A random pattern: every field joins one of the blocks of its sort, or begins a new one; how readily differs.
-fn sampled(cx: &Ctx<'_>, rng: &mut ChaCha8Rng, fields: &[VarId]) -> Pattern {
+fn sampled(cx: &Ctx<'_>, rng: &mut ChaCha8Rng, fields: &[VarId]) -> EqualityPattern {
     let joins = [0, 1, 3, 6][rng.random_range(0..4usize)];
     let mut sorts: Vec<Sort> = Vec::new();
-    let mut pattern = Pattern::with_capacity(fields.len());
+    let mut pattern = EqualityPattern::with_capacity(fields.len());
     for &field in fields {
         let sort = cx.pool.var_info(field).sort.base();
         let same: Vec<usize> = (0..sorts.len()).filter(|&block| sorts[block] == sort).collect();
@@ -111,7 +111,7 @@ fn sampled(cx: &Ctx<'_>, rng: &mut ChaCha8Rng, fields: &[VarId]) -> Pattern {
     pattern
 }
 
-fn n_blocks(pattern: &Pattern) -> usize {
+fn n_blocks(pattern: &EqualityPattern) -> usize {
     pattern.iter().max().map_or(0, |most| most + 1)
 }
 
@@ -119,8 +119,8 @@ fn n_blocks(pattern: &Pattern) -> usize {
 fn draw(
     cx: &mut Ctx<'_>,
     rng: &mut ChaCha8Rng,
-    wish: &Patterned<'_>,
-    pattern: &Pattern,
+    wish: &PatternedRequest<'_>,
+    pattern: &EqualityPattern,
 ) -> Option<Vec<Value>> {
     let mut interesting = constants(cx, wish.facts);
     interesting.extend_from_slice(wish.beside);
@@ -133,7 +133,7 @@ fn draw(
             .map(|(&field, value)| (field, cx.pool.value(value.clone())))
             .collect();
         let facts: Vec<Term> = wish.facts.iter().map(|&fact| cx.pool.substitute(fact, &known)).collect();
-        if cx.decide(&facts) == Decision::Sat {
+        if cx.decide(&facts) == SolverDecision::Sat {
             return Some(values);
         }
     }
@@ -145,7 +145,7 @@ fn random(
     cx: &Ctx<'_>,
     rng: &mut ChaCha8Rng,
     fields: &[VarId],
-    pattern: &Pattern,
+    pattern: &EqualityPattern,
     interesting: &[Value],
 ) -> Option<Vec<Value>> {
     let mut blocks: Vec<Value> = Vec::new();
@@ -170,8 +170,8 @@ fn random(
 fn ask(
     cx: &mut Ctx<'_>,
     rng: &mut ChaCha8Rng,
-    wish: &Patterned<'_>,
-    pattern: &Pattern,
+    wish: &PatternedRequest<'_>,
+    pattern: &EqualityPattern,
 ) -> Option<Vec<Value>> {
     let mut facts = wish.facts.to_vec();
     for b in 0..pattern.len() {
@@ -183,7 +183,7 @@ fn ask(
             facts.push(if pattern[a] == pattern[b] { cx.pool.eq(x, y) } else { cx.pool.ne(x, y) });
         }
     }
-    let found = Diverse::new(cx.pool, &facts, wish.fields, Policy::Random, rng.random());
+    let found = DiverseValuations::new(cx.pool, &facts, wish.fields, DiversePolicy::Random, rng.random());
     let found = spread(cx, rng, found)?;
     let value = |&field: &VarId| match found.get(field) {
         Some(value) => value.clone(),
@@ -193,7 +193,7 @@ fn ask(
 }
 
 /// One of the first few of many valuations.
-fn spread(cx: &mut Ctx<'_>, rng: &mut ChaCha8Rng, mut source: Diverse) -> Option<Valuation> {
+fn spread(cx: &mut Ctx<'_>, rng: &mut ChaCha8Rng, mut source: DiverseValuations) -> Option<Valuation> {
     let mut found = source.next(cx.pool, cx.solver)?;
     for _ in 0..rng.random_range(0..MAX_SPREAD) {
         match source.next(cx.pool, cx.solver) {
@@ -207,7 +207,7 @@ fn spread(cx: &mut Ctx<'_>, rng: &mut ChaCha8Rng, mut source: Diverse) -> Option
 /// The constants that occur in `facts`.
 fn constants(cx: &Ctx<'_>, facts: &[Term]) -> Vec<Value> {
     let constant =
-        |term| if let Node::Value(value) = cx.pool.node(term) { Some(value.clone()) } else { None };
+        |term| if let TermNode::Value(value) = cx.pool.node(term) { Some(value.clone()) } else { None };
     cx.pool.subterms(facts, |_| true).into_iter().filter_map(constant).collect()
 }
 
@@ -215,9 +215,9 @@ fn constants(cx: &Ctx<'_>, facts: &[Term]) -> Vec<Value> {
 mod tests {
     use std::collections::BTreeSet;
 
-    use ioxide_lang::{Options, load};
+    use ioxide_lang::{LoadOptions, load};
     use ioxide_model::source::Sources;
-    use ioxide_smt::brute::Brute;
+    use ioxide_smt::brute::BruteSolver;
     use rand::SeedableRng;
 
     use super::*;
@@ -239,16 +239,16 @@ mod tests {
         let text = format!("model M {{ input i(a: int, b: int, c: int) state s {{ on i when {guard} }} }}");
         let mut sources = Sources::default();
         let file = sources.add("test.iox", text);
-        let mut model = load(&sources, file, &Options::default()).model.unwrap();
-        let mut solver = Brute::new();
+        let mut model = load(&sources, file, &LoadOptions::default()).model.unwrap();
+        let mut solver = BruteSolver::new();
         let mut cx = Ctx::new(&mut model, &mut solver);
         let fields = cx.sts.gates[cx.sts.gate_named("i").unwrap()].fields.clone();
         let facts: Vec<Term> = cx.sts.switches.iter().map(|switch| switch.guard).collect();
         let mut rng = ChaCha8Rng::seed_from_u64(7);
         let mut pattern = |first| {
-            let wish = Patterned { fields: &fields, facts: &facts, beside: &[], first };
+            let wish = PatternedRequest { fields: &fields, facts: &facts, beside: &[], first };
             match pick_patterned(&mut cx, &mut rng, &wish) {
-                Pick::Values(values) => pattern_of(&values),
+                PickedValues::Values(values) => pattern_of(&values),
                 other => panic!("{other:?}"),
             }
         };

@@ -6,13 +6,13 @@ use rand_chacha::ChaCha8Rng;
 
 use ioxide_model::number::Rational;
 use ioxide_model::sort::{DataId, Sort};
-use ioxide_model::term::{Node, RegexId, Term, TermPool, VarId};
+use ioxide_model::term::{RegexId, Term, TermNode, TermPool, VarId};
 use ioxide_model::valuation::Valuation;
 use ioxide_model::value::{DataValue, Value};
 
-use super::hints::{Hints, Taste, constants, is_comparison};
+use super::hints::{Hints, ValueWeights, constants, is_comparison};
 use super::inside::TextInside;
-use super::{Wish, collection, edge, number, text};
+use super::{ValueRequest, collection, edge, number, text};
 
 /// Values of types that hold themselves are nested this deep.
 const MAX_DEPTH: u32 = 4;
@@ -22,19 +22,19 @@ const TRIES: usize = 4;
 
 /// Values to draw near to.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Palette<'p> {
+pub(super) struct ValuePalette<'p> {
     /// Values of the run, the latest last.
     recent: &'p [Value],
     /// Values of the state and constants of the guard.
     here: &'p [Value],
     /// Constants of the model.
     constants: &'p [Value],
-    taste: Taste,
+    taste: ValueWeights,
 }
 
 /// Everything about a wish that many draws share.
-pub(super) struct Draft<'w> {
-    pub(super) wish: &'w Wish<'w>,
+pub(super) struct ValueDraw<'w> {
+    pub(super) wish: &'w ValueRequest<'w>,
     hints: &'w Hints<'w>,
     here: Vec<Value>,
     /// Patterns that the guard mentions of a field.
@@ -47,8 +47,13 @@ pub(super) struct Draft<'w> {
     atoms: Vec<Term>,
 }
 
-impl<'w> Draft<'w> {
-    pub(super) fn new(pool: &TermPool, open: &[VarId], wish: &'w Wish<'w>, hints: &'w Hints<'w>) -> Self {
+impl<'w> ValueDraw<'w> {
+    pub(super) fn new(
+        pool: &TermPool,
+        open: &[VarId],
+        wish: &'w ValueRequest<'w>,
+        hints: &'w Hints<'w>,
+    ) -> Self {
         let mut here = constants(pool, &[wish.guard]);
         for (_, value) in wish.state.iter() {
             collection::with_parts(value, &mut here);
@@ -77,8 +82,8 @@ impl<'w> Draft<'w> {
     }
 
     fn read(&mut self, pool: &TermPool, open: &[VarId], term: Term) {
-        if let Node::Matches(side, pattern) = *pool.node(term)
-            && let Node::Var(var) = *pool.node(side)
+        if let TermNode::Matches(side, pattern) = *pool.node(term)
+            && let TermNode::Var(var) = *pool.node(side)
             && open.contains(&var)
         {
             self.patterns.push((var, pattern));
@@ -118,7 +123,7 @@ impl<'w> Draft<'w> {
 
     /// Fields of one sort in random groups, equal within a group.
     fn grouped(&self, pool: &TermPool, rng: &mut ChaCha8Rng, open: &[VarId], fixed: &Valuation) -> Valuation {
-        let palette = Palette {
+        let palette = ValuePalette {
             recent: self.hints.recent,
             here: &self.here,
             constants: self.hints.constants,
@@ -165,22 +170,24 @@ impl<'w> Draft<'w> {
 
 /// The open field and the term that `conjunct` makes equal, if the term is about other fields.
 fn equation(pool: &TermPool, open: &[VarId], conjunct: Term) -> Option<(VarId, Term)> {
-    let Node::Eq(a, b) = *pool.node(conjunct) else { return None };
+    let TermNode::Eq(a, b) = *pool.node(conjunct) else { return None };
     [(a, b), (b, a)].into_iter().find_map(|(side, other)| match *pool.node(side) {
-        Node::Var(var) if open.contains(&var) && !pool.free_vars(other).contains(&var) => Some((var, other)),
+        TermNode::Var(var) if open.contains(&var) && !pool.free_vars(other).contains(&var) => {
+            Some((var, other))
+        }
         _ => None,
     })
 }
 
 /// A random value of `sort`, half of the time near one of `interesting`, if any is of that sort.
 pub fn any_value(pool: &TermPool, rng: &mut ChaCha8Rng, sort: Sort, interesting: &[Value]) -> Value {
-    let palette = Palette { recent: &[], here: interesting, constants: &[], taste: Taste::PLAIN };
+    let palette = ValuePalette { recent: &[], here: interesting, constants: &[], taste: ValueWeights::PLAIN };
     palette.value(pool, rng, sort)
 }
 
 /// A kind of value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum DrawKind {
     Near,
     Fresh,
     Small,
@@ -188,7 +195,7 @@ enum Kind {
     Wide,
 }
 
-impl Palette<'_> {
+impl ValuePalette<'_> {
     fn value(&self, pool: &TermPool, rng: &mut ChaCha8Rng, sort: Sort) -> Value {
         self.value_within(pool, rng, sort, 0)
     }
@@ -196,13 +203,13 @@ impl Palette<'_> {
     /// A value that is so deep inside another one.
     fn value_within(&self, pool: &TermPool, rng: &mut ChaCha8Rng, sort: Sort, depth: u32) -> Value {
         let kind = self.kind(rng);
-        if kind == Kind::Near
+        if kind == DrawKind::Near
             && let Some(near) = self.near(rng, sort)
             && pool.has_sort(&near, sort)
         {
             return near;
         }
-        let tries = if kind == Kind::Fresh { TRIES } else { 1 };
+        let tries = if kind == DrawKind::Fresh { TRIES } else { 1 };
         let mut drawn = self.unrelated(pool, rng, sort, (kind, depth));
         for _ in 1..tries {
             if !self.is_known(&drawn) {
@@ -217,17 +224,22 @@ impl Palette<'_> {
         [self.recent, self.here, self.constants].iter().any(|list| list.contains(value))
     }
 
-    fn kind(&self, rng: &mut ChaCha8Rng) -> Kind {
-        let Taste { near, fresh, small, edge, wide, .. } = self.taste;
+    fn kind(&self, rng: &mut ChaCha8Rng) -> DrawKind {
+        let ValueWeights { near, fresh, small, edge, wide, .. } = self.taste;
         let mut drawn = rng.random_range(0..(near + fresh + small + edge + wide).max(1));
-        let shares = [(Kind::Near, near), (Kind::Fresh, fresh), (Kind::Small, small), (Kind::Edge, edge)];
+        let shares = [
+            (DrawKind::Near, near),
+            (DrawKind::Fresh, fresh),
+            (DrawKind::Small, small),
+            (DrawKind::Edge, edge),
+        ];
         for (kind, share) in shares {
             if drawn < share {
                 return kind;
             }
             drawn -= share;
         }
-        Kind::Wide
+        DrawKind::Wide
     }
 
     /// In a relation to something known.
@@ -276,30 +288,30 @@ impl Palette<'_> {
         pool: &TermPool,
         rng: &mut ChaCha8Rng,
         sort: Sort,
-        (kind, depth): (Kind, u32),
+        (kind, depth): (DrawKind, u32),
     ) -> Value {
         match sort {
             Sort::Bool => Value::Bool(rng.random()),
             Sort::Range { lo, hi } => Value::int(number::in_range(rng, lo, hi)),
             Sort::Int => match kind {
-                Kind::Fresh => Value::int(number::common(rng)),
-                Kind::Near | Kind::Small => Value::int(number::small(rng)),
-                Kind::Edge => Value::Int(number::edge(rng)),
-                Kind::Wide => Value::int(number::wide(rng)),
+                DrawKind::Fresh => Value::int(number::common(rng)),
+                DrawKind::Near | DrawKind::Small => Value::int(number::small(rng)),
+                DrawKind::Edge => Value::Int(number::edge(rng)),
+                DrawKind::Wide => Value::int(number::wide(rng)),
             },
             Sort::Real => {
                 let whole = match kind {
-                    Kind::Fresh => number::common(rng).into(),
-                    Kind::Near | Kind::Small => number::small(rng).into(),
-                    Kind::Edge => number::edge(rng),
-                    Kind::Wide => number::wide(rng).into(),
+                    DrawKind::Fresh => number::common(rng).into(),
+                    DrawKind::Near | DrawKind::Small => number::small(rng).into(),
+                    DrawKind::Edge => number::edge(rng),
+                    DrawKind::Wide => number::wide(rng).into(),
                 };
                 number::fraction(rng, whole)
             }
             Sort::Str => Value::str(&match kind {
-                Kind::Near | Kind::Fresh | Kind::Small => text::short(rng),
-                Kind::Edge => text::odd(rng),
-                Kind::Wide => text::long(rng),
+                DrawKind::Near | DrawKind::Fresh | DrawKind::Small => text::short(rng),
+                DrawKind::Edge => text::odd(rng),
+                DrawKind::Wide => text::long(rng),
             }),
             Sort::Data(data) => self.made(pool, rng, data, depth),
             Sort::Collection(sort) => {

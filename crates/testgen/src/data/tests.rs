@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use ioxide_lang::{Options, load};
+use ioxide_lang::{LoadOptions, load};
 use ioxide_model::index::Idx;
 use ioxide_model::label::Label;
 use ioxide_model::sort::Sort;
@@ -9,7 +9,7 @@ use ioxide_model::sts::{Gate, GateKind, Model, Sts, Switch};
 use ioxide_model::term::TermPool;
 use ioxide_model::trace::Trace;
 use ioxide_model::value::DataValue;
-use ioxide_smt::stack::{Choice, Config, stack};
+use ioxide_smt::stack::{BackendChoice, SolverConfig, stack};
 use rand::SeedableRng;
 
 use super::*;
@@ -24,7 +24,7 @@ fn equations_decide_without_a_solver() {
         pool.and([first, second, fields[2]])
     };
     let expected = vec![Value::int(8), Value::int(8), Value::Bool(true)];
-    assert_eq!(world.pick(7, guard, 0), Pick::Values(expected));
+    assert_eq!(world.pick(7, guard, 0), PickedValues::Values(expected));
 }
 
 #[test]
@@ -34,10 +34,10 @@ fn a_contradiction_is_proven() {
         let (same, below) = (pool.eq(fields[0], x), pool.lt(fields[0], x));
         pool.and2(same, below)
     };
-    assert_eq!(world.pick(7, guard, 0), Pick::Impossible);
+    assert_eq!(world.pick(7, guard, 0), PickedValues::Impossible);
     let mut world = World::new(&[Sort::Range { lo: 0, hi: 3 }]);
-    assert_eq!(world.pick(7, |pool, x, fields| pool.eq(fields[0], x), 0), Pick::Impossible);
-    assert_eq!(world.pick(7, |pool, x, fields| pool.lt(x, fields[0]), 0), Pick::Impossible);
+    assert_eq!(world.pick(7, |pool, x, fields| pool.eq(fields[0], x), 0), PickedValues::Impossible);
+    assert_eq!(world.pick(7, |pool, x, fields| pool.lt(x, fields[0]), 0), PickedValues::Impossible);
 }
 
 #[test]
@@ -45,7 +45,8 @@ fn loose_fields_vary_and_always_satisfy_the_guard() {
     let mut world = World::new(&[Sort::Int]);
     let mut seen = BTreeSet::new();
     for seed in 0..60 {
-        let Pick::Values(values) = world.pick(3, |pool, x, fields| pool.lt(x, fields[0]), seed) else {
+        let PickedValues::Values(values) = world.pick(3, |pool, x, fields| pool.lt(x, fields[0]), seed)
+        else {
             panic!("there are values above 3")
         };
         assert!(values[0] > Value::int(3));
@@ -60,7 +61,9 @@ fn every_pattern_of_equal_fields_comes_up() {
     let mut world = World::new(&[Sort::Int; 3]);
     let mut patterns = BTreeSet::new();
     for seed in 0..100 {
-        let Pick::Values(values) = world.pick(0, |pool, _, _| pool.tt(), seed) else { panic!("no guard") };
+        let PickedValues::Values(values) = world.pick(0, |pool, _, _| pool.tt(), seed) else {
+            panic!("no guard")
+        };
         let [a, b, c] = &values[..] else { panic!("three fields") };
         patterns.insert((a == b, b == c, a == c));
     }
@@ -79,9 +82,9 @@ fn values_too_rare_to_be_drawn_come_from_the_solver_and_vary() {
     let mut seen = BTreeSet::new();
     for seed in 0..12 {
         match world.pick(0, guard, seed) {
-            Pick::Values(values) => drop(seen.insert(values)),
-            Pick::Impossible => panic!("there are such values"),
-            Pick::Unknown(_) => (),
+            PickedValues::Values(values) => drop(seen.insert(values)),
+            PickedValues::Impossible => panic!("there are such values"),
+            PickedValues::Unknown(_) => (),
         }
     }
     assert!(seen.len() > 3, "{seen:?}");
@@ -113,7 +116,7 @@ fn small_equivalence_classes_are_met() {
     let met = |world: &mut World| {
         let picks = (0..300).filter(|&seed| {
             let picked = world.pick(0, |pool, _, _| pool.tt(), seed);
-            picked == Pick::Values(vec![Value::int(77)])
+            picked == PickedValues::Values(vec![Value::int(77)])
         });
         picks.count()
     };
@@ -146,19 +149,21 @@ fn uniform_values_are_even_and_what_no_draw_gives_is_asked_for() {
         let (term, one, hundred) = (pool.var(field), pool.int(1), pool.int(100));
         (pool.le(one, term), pool.le(hundred, term))
     };
-    let config = Config { backend: Choice::None, ..Config::default() };
+    let config = SolverConfig { backend: BackendChoice::None, ..SolverConfig::default() };
     let mut solver = stack(&config);
     let mut cx = Ctx::new(&mut world.model, &mut solver);
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let mut counts = [0; 6];
     for _ in 0..600 {
-        let Pick::Values(values) = pick_uniform(&mut cx, &mut rng, &[field], &[even], 6) else { panic!() };
+        let PickedValues::Values(values) = pick_uniform(&mut cx, &mut rng, &[field], &[even], 6) else {
+            panic!()
+        };
         let at = (0..6).position(|n| values[0] == Value::int(n)).expect("0 to 5");
         counts[at] += 1;
     }
     assert_eq!(counts[0], 0, "the fact excludes 0");
     assert!(counts[1..].iter().all(|&n| (80..160).contains(&n)), "{counts:?}");
-    let Pick::Values(values) = pick_uniform(&mut cx, &mut rng, &[field], &[far], 6) else { panic!() };
+    let PickedValues::Values(values) = pick_uniform(&mut cx, &mut rng, &[field], &[far], 6) else { panic!() };
     assert!(values[0] >= Value::int(100));
 }
 
@@ -179,16 +184,21 @@ impl World {
         Self { model, gate, x }
     }
 
-    fn pick(&mut self, x: i64, guard: impl Fn(&mut TermPool, Term, &[Term]) -> Term, seed: u64) -> Pick {
+    fn pick(
+        &mut self,
+        x: i64,
+        guard: impl Fn(&mut TermPool, Term, &[Term]) -> Term,
+        seed: u64,
+    ) -> PickedValues {
         let fields = self.model.sts.gates[self.gate].fields.clone();
         let fields: Vec<Term> = fields.into_iter().map(|field| self.model.pool.var(field)).collect();
         let var = self.model.pool.var(self.x);
         let guard = guard(&mut self.model.pool, var, &fields);
-        let config = Config { backend: Choice::None, ..Config::default() };
+        let config = SolverConfig { backend: BackendChoice::None, ..SolverConfig::default() };
         let mut solver = stack(&config);
         let mut cx = Ctx::new(&mut self.model, &mut solver);
         let state: Valuation = [(self.x, Value::int(x))].into_iter().collect();
-        let wish = Wish { gate: self.gate, guard, state: &state };
+        let wish = ValueRequest { gate: self.gate, guard, state: &state };
         pick(&mut cx, &mut ChaCha8Rng::seed_from_u64(seed), &wish)
     }
 }
@@ -203,12 +213,12 @@ fn what_is_inside_a_value_is_seen_too() {
     }";
     let mut sources = Sources::default();
     let file = sources.add("m.iox", text);
-    let model = load(&sources, file, &Options::default()).model.unwrap();
+    let model = load(&sources, file, &LoadOptions::default()).model.unwrap();
     let added = model.sts.gate_named("added").unwrap();
     let Sort::Data(data) = model.pool.var_info(model.sts.gates[added].fields[0]).sort else { panic!() };
     let args = [Value::int(4711), Value::str("Emma")].into();
     let book = Value::Data(DataValue { data, ctor: 0, args });
-    let mut seen = Seen::default();
+    let mut seen = SeenValues::default();
     seen.catch_up(&Trace { labels: vec![Label::Output(added, vec![book.clone()])], ..Trace::default() });
     assert!(
         seen.values().contains(&Value::int(4711)) && seen.values().contains(&book),
@@ -228,15 +238,17 @@ fn texts_inside_records_match_their_patterns() {
     );
     let mut sources = Sources::default();
     let file = sources.add("test.iox", text);
-    let mut model = load(&sources, file, &Options::default()).model.unwrap();
-    let mut solver = stack(&Config { backend: Choice::None, ..Config::default() });
+    let mut model = load(&sources, file, &LoadOptions::default()).model.unwrap();
+    let mut solver = stack(&SolverConfig { backend: BackendChoice::None, ..SolverConfig::default() });
     let mut cx = Ctx::new(&mut model, &mut solver);
     let switch = cx.sts.switches.iter().next().unwrap();
     let (gate, guard, state) = (switch.gate, switch.guard, Valuation::new());
     let mut with_note = 0;
     for seed in 0..40 {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let Pick::Values(values) = pick(&mut cx, &mut rng, &Wish { gate, guard, state: &state }) else {
+        let PickedValues::Values(values) =
+            pick(&mut cx, &mut rng, &ValueRequest { gate, guard, state: &state })
+        else {
             panic!("seed {seed}: nothing was found")
         };
         let Value::Data(visit) = &values[0] else { panic!("{values:?}") };

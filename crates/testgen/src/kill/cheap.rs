@@ -2,19 +2,19 @@
 
 use ioxide_model::sts::{GateKind, Sts, Switch};
 use ioxide_model::term::Term;
-use ioxide_smt::solver::Decision;
+use ioxide_smt::solver::SolverDecision;
 use ioxide_symex::{Ctx, LiveVars};
 
-use crate::conform::Proof;
-use crate::mutate::{Change, Edit};
+use crate::conform::ConformProof;
+use crate::mutate::{Edit, MutationChange};
 
 /// Whether the change can be seen nowhere: the same guard in other words, or values never read.
-pub(super) fn unseen(cx: &mut Ctx<'_>, edit: &Edit, imp: &Sts) -> Option<Proof> {
+pub(super) fn unseen(cx: &mut Ctx<'_>, edit: &Edit, imp: &Sts) -> Option<ConformProof> {
     let (id, after) = match &edit.change {
-        Change::Switch(id, after) => (*id, &**after),
-        Change::Initial(var, _) => {
+        MutationChange::Switch(id, after) => (*id, &**after),
+        MutationChange::Initial(var, _) => {
             let live = LiveVars::of(cx.pool, imp, &[]);
-            return (!live.is_live(imp.initial, *var)).then_some(Proof::DeadAssignment);
+            return (!live.is_live(imp.initial, *var)).then_some(ConformProof::DeadAssignment);
         }
     };
     let before = &cx.sts.switches[id];
@@ -26,7 +26,7 @@ pub(super) fn unseen(cx: &mut Ctx<'_>, edit: &Edit, imp: &Sts) -> Option<Proof> 
     if before.update == after.update {
         let (old, new) = (before.guard, after.guard);
         let same = implies(cx, old, new) && implies(cx, new, old);
-        return same.then_some(Proof::SameSwitches);
+        return same.then_some(ConformProof::SameSwitches);
     }
     if before.guard != after.guard {
         return None;
@@ -34,11 +34,11 @@ pub(super) fn unseen(cx: &mut Ctx<'_>, edit: &Edit, imp: &Sts) -> Option<Proof> 
     let live = LiveVars::of(cx.pool, imp, &[]);
     let value = |switch: &Switch, var| switch.update.iter().find(|(it, _)| *it == var).map(|(_, term)| *term);
     let dead = |var| value(before, var) == value(after, var) || !live.is_live(after.target, var);
-    cx.sts.vars.iter().all(|var| dead(var.var)).then_some(Proof::DeadAssignment)
+    cx.sts.vars.iter().all(|var| dead(var.var)).then_some(ConformProof::DeadAssignment)
 }
 
 /// Whether the guard of an input was only weakened, and only where no other switch takes the message
-/// (003 sec. 4.5; there, every message has one switch). The specification must be deterministic.
+/// ([AT15] sec. 4.5; there, every message has one switch). The specification must be deterministic.
 pub(super) fn weakened(cx: &mut Ctx<'_>, edit: &Edit) -> bool {
     let sts = cx.sts;
     let Some((id, after)) = edit.switch() else { return false };
@@ -58,7 +58,7 @@ pub(super) fn weakened(cx: &mut Ctx<'_>, edit: &Edit) -> bool {
         .collect();
     let others = cx.pool.or(others);
     let outside = cx.pool.not(before.guard);
-    cx.decide(&[after.guard, outside, others]) == Decision::Unsat
+    cx.decide(&[after.guard, outside, others]) == SolverDecision::Unsat
 }
 
 /// Whether the system is in one state after every trace: nothing is internal, and no two switches of a
@@ -72,7 +72,7 @@ pub(super) fn is_deterministic(cx: &mut Ctx<'_>) -> bool {
         }
         for (_, other) in &all[at + 1..] {
             let overlap = one.source == other.source && one.gate == other.gate;
-            if overlap && cx.decide(&[one.guard, other.guard]) != Decision::Unsat {
+            if overlap && cx.decide(&[one.guard, other.guard]) != SolverDecision::Unsat {
                 return false;
             }
         }
@@ -82,5 +82,5 @@ pub(super) fn is_deterministic(cx: &mut Ctx<'_>) -> bool {
 
 fn implies(cx: &mut Ctx<'_>, a: Term, b: Term) -> bool {
     let not_b = cx.pool.not(b);
-    a == b || cx.decide(&[a, not_b]) == Decision::Unsat
+    a == b || cx.decide(&[a, not_b]) == SolverDecision::Unsat
 }

@@ -7,58 +7,58 @@
 
 use std::collections::BTreeSet;
 
-use ioxide_model::concrete::State;
+use ioxide_model::concrete::ConcreteState;
 use ioxide_model::label::Label;
-use ioxide_model::relation::Relation;
+use ioxide_model::relation::ConformanceRelation;
 use ioxide_model::sts::Sts;
 use ioxide_model::term::{Term, VarId};
 use ioxide_model::trace::Trace;
-use ioxide_symex::{After, Belief, Ctx, Observed};
+use ioxide_symex::{AllowedLabel, Belief, Ctx, Monitor};
 
-use super::Touched;
+use super::TouchedParts;
 use crate::conform::{
-    ClockLimits, Completion, InputRule, Member, Next, Pair, Product, Side, Step, concrete_after,
-    concrete_start, joined, liveness, ports, stored,
+    ClockLimits, InputCompletion, InputRule, ModelProduct, ProductNext, ProductState, ProductStep,
+    SideMember, SideSystem, concrete_after, concrete_start, joined, liveness, ports, stored,
 };
 use crate::mutate::Mutant;
 
 /// A trace of the specification with the states after each of its labels.
 #[derive(Clone, Debug)]
-pub struct Walk {
+pub struct TraceWalk {
     labels: Vec<Label>,
     /// One more than labels.
-    beliefs: Vec<BTreeSet<State>>,
+    beliefs: Vec<BTreeSet<ConcreteState>>,
 }
 
-impl Walk {
+impl TraceWalk {
     /// The states before the first label and after each.
     #[must_use]
-    pub fn beliefs(&self) -> &[BTreeSet<State>] {
+    pub fn beliefs(&self) -> &[BTreeSet<ConcreteState>] {
         &self.beliefs
     }
 
     /// The states at the end.
     #[must_use]
-    pub fn last(&self) -> Option<&BTreeSet<State>> {
+    pub fn last(&self) -> Option<&BTreeSet<ConcreteState>> {
         self.beliefs.last()
     }
 }
 
 /// Walks along `trace`, which ends before the last look; `None` if the specification does not have it or
 /// leaves one of its inputs open.
-pub fn walk(cx: &mut Ctx<'_>, trace: &Trace) -> Option<Walk> {
-    let mut after = After::new(cx);
+pub fn walk(cx: &mut Ctx<'_>, trace: &Trace) -> Option<TraceWalk> {
+    let mut after = Monitor::new(cx);
     let mut beliefs = vec![states(&after)?];
     for label in &trace.labels {
-        if after.observe(cx, label).ok()? != Observed::Allowed {
+        if after.observe(cx, label).ok()? != AllowedLabel::Allowed {
             return None;
         }
         beliefs.push(states(&after)?);
     }
-    Some(Walk { labels: trace.labels.clone(), beliefs })
+    Some(TraceWalk { labels: trace.labels.clone(), beliefs })
 }
 
-fn states(after: &After) -> Option<BTreeSet<State>> {
+fn states(after: &Monitor) -> Option<BTreeSet<ConcreteState>> {
     match after.belief() {
         Belief::Concrete(states) => Some(states.clone()),
         Belief::Symbolic(_) | Belief::Unspecified => None,
@@ -66,27 +66,34 @@ fn states(after: &After) -> Option<BTreeSet<State>> {
 }
 
 /// A mutant ready to be run.
-pub struct Runner<'m> {
+pub struct MatrixMutant<'m> {
     imp: &'m Sts,
-    product: Product<'m>,
-    touched: Touched,
+    product: ModelProduct<'m>,
+    touched: TouchedParts,
 }
 
-impl<'m> Runner<'m> {
+impl<'m> MatrixMutant<'m> {
     /// A runner of `imp`, the system of `mutant`.
     pub fn new(cx: &mut Ctx<'_>, spec: &'m Sts, imp: &'m Sts, mutant: &Mutant) -> Option<Self> {
         let ports = ports(cx, imp, spec).ok()?;
         let live = joined(liveness(cx, imp), &liveness(cx, spec));
-        let (left, right) = (Side::new(cx, imp, live.clone()), Side::new(cx, spec, live));
-        let (completion, relation) = (Completion::Angelic, Relation::Ioco);
+        let (left, right) = (SideSystem::new(cx, imp, live.clone()), SideSystem::new(cx, spec, live));
+        let (completion, relation) = (InputCompletion::Angelic, ConformanceRelation::Ioco);
         let limits = ClockLimits::new(cx, imp, spec);
-        let product =
-            Product { imp: left, spec: right, ports, completion, relation, inputs: InputRule::Free, limits };
-        Some(Self { imp, product, touched: Touched::new(imp, spec, mutant) })
+        let product = ModelProduct {
+            imp: left,
+            spec: right,
+            ports,
+            completion,
+            relation,
+            inputs: InputRule::Free,
+            limits,
+        };
+        Some(Self { imp, product, touched: TouchedParts::new(imp, spec, mutant) })
     }
 
     /// Whether the test along `walk` kills the mutant.
-    pub fn kills(&self, cx: &mut Ctx<'_>, walk: &Walk) -> bool {
+    pub fn kills(&self, cx: &mut Ctx<'_>, walk: &TraceWalk) -> bool {
         let mut states = concrete_start(cx, self.imp);
         for (at, belief) in walk.beliefs.iter().enumerate() {
             let label = walk.labels.get(at);
@@ -112,34 +119,39 @@ impl<'m> Runner<'m> {
         false
     }
 
-    fn is_touched(&self, states: &BTreeSet<State>) -> bool {
+    fn is_touched(&self, states: &BTreeSet<ConcreteState>) -> bool {
         self.touched.internal || states.iter().any(|state| self.touched.locations.contains(&state.loc))
     }
 
     /// Whether the mutant can do something here that the specification forbids.
-    fn is_unsafe(&self, cx: &mut Ctx<'_>, imp: &BTreeSet<State>, spec: &BTreeSet<State>) -> bool {
-        let pair = Pair {
+    fn is_unsafe(
+        &self,
+        cx: &mut Ctx<'_>,
+        imp: &BTreeSet<ConcreteState>,
+        spec: &BTreeSet<ConcreteState>,
+    ) -> bool {
+        let pair = ProductState {
             imp: members(cx, self.product.imp.sts, imp),
             spec: members(cx, self.product.spec.sts, spec),
             path: Vec::new(),
             fresh: 0,
         };
-        let observations: Vec<Step> = self.product.observations();
+        let observations: Vec<ProductStep> = self.product.observations();
         observations.into_iter().any(|step| {
             let next = self.product.after(cx, &pair, step).unwrap_or_default();
-            next.iter().any(|next| matches!(next, Next::Fail { doubt: false }))
+            next.iter().any(|next| matches!(next, ProductNext::Fail { doubt: false }))
         })
     }
 }
 
-fn members(cx: &mut Ctx<'_>, sts: &Sts, states: &BTreeSet<State>) -> Vec<Member> {
-    let mut member = |state: &State| {
+fn members(cx: &mut Ctx<'_>, sts: &Sts, states: &BTreeSet<ConcreteState>) -> Vec<SideMember> {
+    let mut member = |state: &ConcreteState| {
         let term = |var: VarId| -> Term {
             let value = state.values.get(var).cloned();
             let value = value.unwrap_or_else(|| cx.pool.default_value(cx.pool.var_info(var).sort));
             cx.pool.value(value)
         };
-        Member::single(state.loc, stored(sts).map(term).collect())
+        SideMember::single(state.loc, stored(sts).map(term).collect())
     };
     states.iter().map(&mut member).collect()
 }

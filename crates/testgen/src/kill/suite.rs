@@ -10,7 +10,7 @@ use ioxide_model::trace::Trace;
 
 /// A test: what to follow, and the mutants it kills.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Test {
+pub struct KillTest {
     /// Labels the specification allows; after them the test looks once more.
     pub trace: Trace,
     /// What a correct system shows then, if that is one thing only.
@@ -19,7 +19,7 @@ pub struct Test {
     pub kills: Vec<usize>,
 }
 
-impl Test {
+impl KillTest {
     /// The trace with the last look at its end; silence where a correct system may show several things.
     #[must_use]
     pub fn shown(&self) -> Trace {
@@ -62,8 +62,8 @@ pub fn candidates(witnesses: &[&Trace]) -> Vec<Trace> {
 
 /// A small choice of `tests` that kills all they kill together.
 #[must_use]
-pub fn cover(tests: &[Test], n_mutants: usize) -> Vec<Test> {
-    let weights: [Weight; 3] =
+pub fn cover(tests: &[KillTest], n_mutants: usize) -> Vec<KillTest> {
+    let weights: [TestWorth; 3] =
         [|kills, _| (kills, 1), |kills, ios| (kills, ios), |kills, ios| (kills, ios + 8)];
     let size = |suite: &Vec<usize>| (suite.len(), suite.iter().map(|&at| tests[at].n_ios()).sum::<usize>());
     let suites = weights.map(|weight| trimmed(tests, n_mutants, greedy(tests, n_mutants, weight)));
@@ -72,14 +72,14 @@ pub fn cover(tests: &[Test], n_mutants: usize) -> Vec<Test> {
 }
 
 /// The worth of a test as a fraction, by the mutants it kills and its inputs and outputs.
-type Weight = fn(usize, usize) -> (usize, usize);
+type TestWorth = fn(usize, usize) -> (usize, usize);
 
 /// Takes the test with the greatest worth until nothing is left; worth is a fraction, ties go to the first.
-fn greedy(tests: &[Test], n_mutants: usize, weight: Weight) -> Vec<usize> {
+fn greedy(tests: &[KillTest], n_mutants: usize, weight: TestWorth) -> Vec<usize> {
     let mut killed = vec![false; n_mutants];
     let mut suite = Vec::new();
     loop {
-        let new = |test: &Test| test.kills.iter().filter(|&&mutant| !killed[mutant]).count();
+        let new = |test: &KillTest| test.kills.iter().filter(|&&mutant| !killed[mutant]).count();
         let mut best: Option<(usize, (usize, usize))> = None;
         for (at, test) in tests.iter().enumerate() {
             let worth = weight(new(test), test.n_ios());
@@ -98,7 +98,7 @@ fn greedy(tests: &[Test], n_mutants: usize, weight: Weight) -> Vec<usize> {
 }
 
 /// Drops tests whose mutants the others kill, the longest first.
-fn trimmed(tests: &[Test], n_mutants: usize, mut suite: Vec<usize>) -> Vec<usize> {
+fn trimmed(tests: &[KillTest], n_mutants: usize, mut suite: Vec<usize>) -> Vec<usize> {
     let mut times = vec![0usize; n_mutants];
     for &at in &suite {
         tests[at].kills.iter().for_each(|&mutant| times[mutant] += 1);

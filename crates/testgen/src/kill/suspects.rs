@@ -2,7 +2,7 @@
 //!
 //! Every mutant that some trace kills is a suspect. What is seen in a run leads each of them to a set of states; one
 //! that cannot do what was seen is *ruled out*: the system is not that mutant. Where a test ends, or the system took
-//! another way, the product of the model and a suspect is searched from the states both are in now (003 sec. 3
+//! another way, the product of the model and a suspect is searched from the states both are in now ([AT15] sec. 3
 //! from another start), so what the system chose is no loss. A suspect that may choose, and chose well, is tried
 //! a few times.
 //!
@@ -12,15 +12,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use ioxide_model::concrete::State;
+use ioxide_model::concrete::ConcreteState;
 use ioxide_model::index::Idx as _;
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateId, LocId, Sts, Switch};
 use ioxide_model::term::Term;
 use ioxide_model::trace::Trace;
-use ioxide_symex::{After, Belief, Ctx};
+use ioxide_symex::{Belief, Ctx, Monitor};
 
-use crate::conform::{Answer, Bounds, Options, concrete_after, concrete_start, conform};
+use crate::conform::{ConformAnswer, ConformOptions, SearchBounds, concrete_after, concrete_start, conform};
 use crate::mutate::Mutant;
 
 /// Experiments with one suspect.
@@ -28,7 +28,7 @@ const MAX_TRIES: u32 = 5;
 /// Suspects that an experiment is looked for, at one point of a run.
 const MAX_LOOKED: usize = 4;
 /// Product states looked at for one experiment, and labels of one.
-const NEAR: Bounds = Bounds { max_states: 150, max_depth: 16 };
+const NEAR: SearchBounds = SearchBounds { max_states: 150, max_depth: 16 };
 /// States beyond which a belief is too wide to search from.
 const MAX_STATES: usize = 8;
 
@@ -45,8 +45,8 @@ struct Suspect {
     system: Arc<Sts>,
     /// Where the mutant differs from the model.
     places: BTreeSet<LocId>,
-    states: BTreeSet<State>,
-    fate: Fate,
+    states: BTreeSet<ConcreteState>,
+    fate: SuspectFate,
     /// Experiments carried out.
     tries: u32,
     /// Searches from within a run that found none.
@@ -55,7 +55,7 @@ struct Suspect {
 
 /// What is known of a suspect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fate {
+enum SuspectFate {
     /// The system may be it.
     Open,
     /// The system did what it cannot do.
@@ -74,7 +74,7 @@ impl Suspects {
                 system: Arc::new(mutant.apply(spec)),
                 places: before.chain(after).chain(start).collect(),
                 states: BTreeSet::new(),
-                fate: Fate::Open,
+                fate: SuspectFate::Open,
                 tries: 0,
                 fruitless: 0,
             }
@@ -86,7 +86,7 @@ impl Suspects {
     /// How many the system is not, and how many there are.
     #[must_use]
     pub fn ruled_out(&self) -> (usize, usize) {
-        let out = self.all.values().filter(|suspect| suspect.fate == Fate::RuledOut).count();
+        let out = self.all.values().filter(|suspect| suspect.fate == SuspectFate::RuledOut).count();
         (out, self.all.len())
     }
 
@@ -115,8 +115,8 @@ impl Suspects {
     pub(super) fn absorb(&mut self, other: &Self) {
         for (&at, theirs) in &other.all {
             let mine = self.all.entry(at).or_insert_with(|| theirs.clone());
-            if theirs.fate == Fate::RuledOut {
-                mine.fate = Fate::RuledOut;
+            if theirs.fate == SuspectFate::RuledOut {
+                mine.fate = SuspectFate::RuledOut;
             }
         }
     }
@@ -135,7 +135,7 @@ impl Suspects {
     /// Takes into account what was seen since the last move.
     pub(super) fn follow(&mut self, cx: &mut Ctx<'_>, history: &Trace) {
         let from = self.seen.replace(history.len());
-        for suspect in self.all.values_mut().filter(|suspect| suspect.fate == Fate::Open) {
+        for suspect in self.all.values_mut().filter(|suspect| suspect.fate == SuspectFate::Open) {
             if from.is_none() {
                 suspect.states = concrete_start(cx, &suspect.system);
             }
@@ -147,7 +147,7 @@ impl Suspects {
 
     /// The nearest experiment from here with a suspect: who, and the labels before the look that tells. One for
     /// which none is found at the start of a run has had its try.
-    pub(super) fn route(&mut self, cx: &mut Ctx<'_>, after: &After) -> Option<(usize, Vec<Label>)> {
+    pub(super) fn route(&mut self, cx: &mut Ctx<'_>, after: &Monitor) -> Option<(usize, Vec<Label>)> {
         let is_start = self.seen == Some(0);
         let Belief::Concrete(belief) = after.belief() else { return None };
         let mut near: Vec<usize> =
@@ -171,7 +171,7 @@ impl Suspects {
 
 impl Suspect {
     fn is_open(&self) -> bool {
-        self.fate == Fate::Open && self.tries < MAX_TRIES
+        self.fate == SuspectFate::Open && self.tries < MAX_TRIES
     }
 
     fn see(&mut self, cx: &mut Ctx<'_>, label: &Label) {
@@ -180,31 +180,31 @@ impl Suspect {
         }
         self.states = concrete_after(cx, &self.system, &self.states, label);
         if self.states.is_empty() && !matches!(label, Label::Input(..)) {
-            self.fate = Fate::RuledOut;
+            self.fate = SuspectFate::RuledOut;
         }
     }
 
     /// How far an experiment may be, roughly: in other states than the model, where it differs, elsewhere.
-    fn distance(&self, belief: &BTreeSet<State>) -> (u32, bool, bool) {
+    fn distance(&self, belief: &BTreeSet<ConcreteState>) -> (u32, bool, bool) {
         let is_there = belief.iter().any(|state| self.places.contains(&state.loc));
         (self.tries + self.fruitless, self.states == *belief, !is_there)
     }
 }
 
 /// The labels before the look that tells `suspect` from the model, both being where they are.
-fn experiment(cx: &mut Ctx<'_>, belief: &BTreeSet<State>, suspect: &Suspect) -> Option<Vec<Label>> {
+fn experiment(cx: &mut Ctx<'_>, belief: &BTreeSet<ConcreteState>, suspect: &Suspect) -> Option<Vec<Label>> {
     let spec = rooted(cx, cx.sts, belief)?;
     let system = rooted(cx, &suspect.system, &suspect.states)?;
-    let options = Options { bounds: NEAR, ..Options::default() };
+    let options = ConformOptions { bounds: NEAR, ..ConformOptions::default() };
     let verdict = conform(&mut cx.over(&spec), &system, &options, &mut |_| ControlFlow::Continue(())).ok()?;
-    let Answer::Fails(witness) = verdict.answer else { return None };
+    let ConformAnswer::Fails(witness) = verdict.answer else { return None };
     let mut labels = witness.trace.labels;
     labels.pop();
     Some(labels)
 }
 
 /// `sts` as it goes on from `states`: from the only one, or by an unseen choice among them.
-fn rooted(cx: &mut Ctx<'_>, sts: &Sts, states: &BTreeSet<State>) -> Option<Sts> {
+fn rooted(cx: &mut Ctx<'_>, sts: &Sts, states: &BTreeSet<ConcreteState>) -> Option<Sts> {
     if states.is_empty() || states.len() > MAX_STATES {
         return None;
     }

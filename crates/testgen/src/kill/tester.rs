@@ -1,6 +1,6 @@
 //! The tester that runs a killing suite.
 //!
-//! 003 sec. 3: where the system may choose, a trace is a purpose rather than a test. A run
+//! [AT15] sec. 3: where the system may choose, a trace is a purpose rather than a test. A run
 //! follows a test as long as the system does what the trace has; if it does something else that
 //! is allowed, another test that begins with what was seen takes over. Where none does, and where a test has ended, the
 //! run goes on with the nearest experiment that tells a mutant from the model which the system may still
@@ -9,11 +9,11 @@
 use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
 use ioxide_model::trace::Trace;
-use ioxide_symex::{After, Ctx};
+use ioxide_symex::{Ctx, Monitor};
 
-use super::suite::Test;
+use super::suite::KillTest;
 use super::suspects::Suspects;
-use crate::tester::{Move, Stop, Tester};
+use crate::tester::{Tester, TesterMove, TesterStop};
 
 /// How often a test is begun before it is given up.
 const MAX_TRIES: u32 = 5;
@@ -22,17 +22,17 @@ const MAX_RUN: usize = 200;
 
 /// Runs the tests of a suite, one after the other.
 #[derive(Clone, Debug)]
-pub struct Killer {
-    tests: Vec<Aim>,
+pub struct KillTester {
+    tests: Vec<KillAim>,
     suspects: Option<Suspects>,
     /// What is followed.
-    route: Option<Route>,
+    route: Option<KillRoute>,
     /// Tests and experiments carried out in this run.
     carried_out: usize,
 }
 
 #[derive(Clone, Debug)]
-struct Aim {
+struct KillAim {
     trace: Trace,
     /// The mutants it kills.
     kills: Vec<usize>,
@@ -42,29 +42,29 @@ struct Aim {
 
 /// Labels to be followed from somewhere in a run, and then looked once more.
 #[derive(Clone, Debug)]
-struct Route {
+struct KillRoute {
     from: usize,
     labels: Vec<Label>,
-    aim: Target,
+    aim: RouteTarget,
 }
 
 /// What a route is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Target {
+enum RouteTarget {
     Test(usize),
     Suspect(usize),
 }
 
 /// How far a run has come along a route.
-enum Standing {
+enum RouteStanding {
     /// This comes next, so many seconds after the last message; a look where it is no input.
     On(Rational, Option<Label>),
     Off,
     Done,
 }
 
-impl Route {
-    fn standing(&self, history: &Trace) -> Standing {
+impl KillRoute {
+    fn standing(&self, history: &Trace) -> RouteStanding {
         let seen = &history.labels[self.from.min(history.len())..];
         // A system chooses its instants: what came at another one is followed as long as it is what is wanted.
         let (seen, passed) = messages(seen);
@@ -72,13 +72,17 @@ impl Route {
         for label in seen {
             match wanted.by_ref().find(|label| !matches!(label, Label::Delay(_))) {
                 Some(next) if next == label => (),
-                Some(_) => return Standing::Off,
-                None => return Standing::Done,
+                Some(_) => return RouteStanding::Off,
+                None => return RouteStanding::Done,
             }
         }
         let (next, wait) = messages_until_first(wanted);
         let is_over = next.is_none() && !passed.is_zero();
-        if is_over { Standing::Done } else { Standing::On(wait.sub(&passed).max(Rational::ZERO), next) }
+        if is_over {
+            RouteStanding::Done
+        } else {
+            RouteStanding::On(wait.sub(&passed).max(Rational::ZERO), next)
+        }
     }
 }
 
@@ -109,11 +113,11 @@ fn messages_until_first<'l>(labels: impl Iterator<Item = &'l Label>) -> (Option<
     (None, wait)
 }
 
-impl Killer {
+impl KillTester {
     /// A tester for these tests; after each the system is looked at once more.
     #[must_use]
-    pub fn new(tests: impl IntoIterator<Item = Test>) -> Self {
-        let aim = |test: Test| Aim { trace: test.trace, kills: test.kills, done: false, tries: 0 };
+    pub fn new(tests: impl IntoIterator<Item = KillTest>) -> Self {
+        let aim = |test: KillTest| KillAim { trace: test.trace, kills: test.kills, done: false, tries: 0 };
         Self { tests: tests.into_iter().map(aim).collect(), suspects: None, route: None, carried_out: 0 }
     }
 
@@ -168,66 +172,69 @@ impl Killer {
     }
 
     /// An open test that `history` is a beginning of.
-    fn fitting(&self, history: &Trace) -> Option<Route> {
-        let route =
-            |at: usize| Route { from: 0, labels: self.tests[at].trace.labels.clone(), aim: Target::Test(at) };
+    fn fitting(&self, history: &Trace) -> Option<KillRoute> {
+        let route = |at: usize| KillRoute {
+            from: 0,
+            labels: self.tests[at].trace.labels.clone(),
+            aim: RouteTarget::Test(at),
+        };
         let open = (0..self.tests.len()).filter(|&at| self.open(at));
-        open.map(route).find(|route| matches!(route.standing(history), Standing::On(..)))
+        open.map(route).find(|route| matches!(route.standing(history), RouteStanding::On(..)))
     }
 
     /// The nearest experiment from here.
-    fn experiment(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) -> Option<Route> {
+    fn experiment(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) -> Option<KillRoute> {
         let suspects = self.suspects.as_mut().filter(|_| history.len() <= MAX_RUN)?;
         let (at, labels) = suspects.route(cx, after)?;
-        Some(Route { from: history.len(), labels, aim: Target::Suspect(at) })
+        Some(KillRoute { from: history.len(), labels, aim: RouteTarget::Suspect(at) })
     }
 
-    fn finish(&mut self, aim: Target) {
+    fn finish(&mut self, aim: RouteTarget) {
         self.carried_out += 1;
         match aim {
-            Target::Test(at) => self.tests[at].done = true,
-            Target::Suspect(at) => {
+            RouteTarget::Test(at) => self.tests[at].done = true,
+            RouteTarget::Suspect(at) => {
                 self.suspects.iter_mut().for_each(|suspects| suspects.tried(at));
             }
         }
     }
 
-    fn end(&self) -> Move {
-        Move::Stop(match self.carried_out {
-            0 => Stop::GoalMissed(
+    fn end(&self) -> TesterMove {
+        TesterMove::Stop(match self.carried_out {
+            0 => TesterStop::GoalMissed(
                 "the system took another way that is allowed; no test goes on from here".into(),
             ),
-            1 => Stop::GoalMet("a test was carried out".into()),
-            n => Stop::GoalMet(format!("{n} tests were carried out")),
+            1 => TesterStop::GoalMet("a test was carried out".into()),
+            n => TesterStop::GoalMet(format!("{n} tests were carried out")),
         })
     }
 }
 
-impl Tester for Killer {
+impl Tester for KillTester {
     fn start(&mut self, _seed: u64) {
         self.carried_out = 0;
         self.suspects.iter_mut().for_each(Suspects::start);
         self.route = self.fitting(&Trace::default());
-        if let Some(Route { aim: Target::Test(at), .. }) = self.route {
+        if let Some(KillRoute { aim: RouteTarget::Test(at), .. }) = self.route {
             self.tests[at].tries += 1;
         }
     }
 
-    fn next(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) -> Move {
+    fn next(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) -> TesterMove {
         self.suspects.iter_mut().for_each(|suspects| suspects.follow(cx, history));
         loop {
             if let Some(route) = &self.route {
                 let aim = route.aim;
                 match route.standing(history) {
-                    Standing::On(_, Some(label @ Label::Input(..))) if !cx.sts.is_timed() => {
-                        return Move::Stimulate(label);
+                    RouteStanding::On(_, Some(label @ Label::Input(..))) if !cx.sts.is_timed() => {
+                        return TesterMove::Stimulate(label);
                     }
-                    Standing::On(wait, Some(label @ Label::Input(..))) => {
-                        return Move::StimulateAfter(wait, label);
+                    RouteStanding::On(wait, Some(label @ Label::Input(..))) => {
+                        return TesterMove::StimulateAfter(wait, label);
                     }
-                    Standing::On(..) => return Move::Observe,
-                    Standing::Off => (),
-                    Standing::Done => self.finish(aim),
+                    RouteStanding::On(..) => return TesterMove::Observe,
+                    RouteStanding::Off => (),
+                    RouteStanding::Done => self.finish(aim),
                 }
             }
             let is_over = self.carried_out > 0 && self.suspects.is_none();

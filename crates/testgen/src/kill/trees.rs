@@ -2,15 +2,15 @@
 //!
 //! Mutant by mutant, in order: one that a test made before kills for sure, or more often than not, needs none of its own.
 
-use ioxide_model::relation::Relation;
+use ioxide_model::relation::ConformanceRelation;
 use ioxide_model::sts::Sts;
 use ioxide_model::term::TermPool;
 
-use crate::conform::Completion;
-use crate::conform::explicit::{AdaptiveTest, Budget, adaptive_test};
+use crate::conform::InputCompletion;
+use crate::conform::explicit::{AdaptiveTest, EnumerationBudget, adaptive_test};
 
 /// How much to enumerate for one mutant.
-const BUDGET: Budget = Budget { states: 100_000, steps: 2_000_000 };
+const BUDGET: EnumerationBudget = EnumerationBudget { states: 100_000, steps: 2_000_000 };
 /// A test that kills a mutant with this chance will do for it.
 const GOOD_ENOUGH: f64 = 0.5;
 
@@ -53,7 +53,7 @@ pub fn killing_trees(
     pool: &TermPool,
     spec: &Sts,
     mutants: &[(usize, &Sts)],
-    completion: Completion,
+    completion: InputCompletion,
     watch: &mut dyn FnMut(usize) -> bool,
 ) -> (Vec<KillingTree>, Vec<usize>) {
     let (mut trees, mut without): (Vec<KillingTree>, Vec<usize>) = (Vec::new(), Vec::new());
@@ -70,7 +70,7 @@ pub fn killing_trees(
             tree.kills.push(kill);
             continue;
         }
-        match adaptive_test(pool, mutant, spec, (Relation::Ioco, completion), BUDGET) {
+        match adaptive_test(pool, mutant, spec, (ConformanceRelation::Ioco, completion), BUDGET) {
             Some(test) => {
                 let kill = TreeKill { mutant: at, is_forced: test.is_forced, chance: test.chance };
                 trees.push(KillingTree { test, kills: vec![kill] });

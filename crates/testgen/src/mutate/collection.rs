@@ -5,13 +5,13 @@
 //! `forall`.
 
 use ioxide_model::sort::{CollectionKind, CollectionSort, Sort};
-use ioxide_model::term::{Node, Op, Term, TermPool};
+use ioxide_model::term::{Term, TermNode, TermOp, TermPool};
 
 /// The ways to mishandle what stands at the top of `term`.
 pub(super) fn mishandled(pool: &mut TermPool, term: Term) -> Vec<Term> {
     match pool.node(term).clone() {
-        Node::Apply(op, args) => operation(pool, op, &args),
-        Node::Elements(sort, parts) => {
+        TermNode::Apply(op, args) => operation(pool, op, &args),
+        TermNode::Elements(sort, parts) => {
             let size = pool.collection(sort).kind.entry_size();
             if parts.len() < 2 * size {
                 return Vec::new();
@@ -27,55 +27,56 @@ pub(super) fn mishandled(pool: &mut TermPool, term: Term) -> Vec<Term> {
     }
 }
 
-fn operation(pool: &mut TermPool, op: Op, args: &[Term]) -> Vec<Term> {
+fn operation(pool: &mut TermPool, op: TermOp, args: &[Term]) -> Vec<Term> {
     let Some(of) = pool.collection_of(pool.sort(args[0])) else { return Vec::new() };
     let own = args[0];
     match op {
-        Op::At if of.kind == CollectionKind::List => {
-            let (size, one) = (pool.operate(Op::Size, vec![own]), pool.int(1));
+        TermOp::At if of.kind == CollectionKind::List => {
+            let (size, one) = (pool.operate(TermOp::Size, vec![own]), pool.int(1));
             let from_end = pool.sub(size, one);
             let from_end = pool.sub(from_end, args[1]);
             let beside = [from_end, moved(pool, args[1], 1), moved(pool, args[1], -1)];
-            beside.into_iter().map(|at| pool.operate(Op::At, vec![own, at])).collect()
+            beside.into_iter().map(|at| pool.operate(TermOp::At, vec![own, at])).collect()
         }
-        Op::At => {
-            next_key(pool, of, args[1]).into_iter().map(|key| pool.operate(Op::At, vec![own, key])).collect()
-        }
-        Op::Append => appended(pool, args),
-        Op::Slice => sliced(pool, args),
-        Op::Put => {
+        TermOp::At => next_key(pool, of, args[1])
+            .into_iter()
+            .map(|key| pool.operate(TermOp::At, vec![own, key]))
+            .collect(),
+        TermOp::Append => appended(pool, args),
+        TermOp::Slice => sliced(pool, args),
+        TermOp::Put => {
             let mut found = vec![own];
             if of.kind == CollectionKind::Map {
                 let (known, put) =
-                    (pool.operate(Op::Has, vec![own, args[1]]), pool.operate(Op::Put, args.to_vec()));
+                    (pool.operate(TermOp::Has, vec![own, args[1]]), pool.operate(TermOp::Put, args.to_vec()));
                 found.push(pool.ite(known, own, put));
                 found.extend(
-                    next_key(pool, of, args[1]).map(|key| pool.operate(Op::Put, vec![own, key, args[2]])),
+                    next_key(pool, of, args[1]).map(|key| pool.operate(TermOp::Put, vec![own, key, args[2]])),
                 );
             } else {
                 let next = moved(pool, args[1], 1);
-                found.push(pool.operate(Op::Put, vec![own, next, args[2]]));
+                found.push(pool.operate(TermOp::Put, vec![own, next, args[2]]));
             }
             found
         }
-        Op::Without => {
+        TermOp::Without => {
             let mut found = vec![own];
             if let Some(key) = next_key(pool, of, args[1]) {
-                let removed = pool.operate(Op::Without, args.to_vec());
-                found.push(pool.operate(Op::Without, vec![removed, key]));
+                let removed = pool.operate(TermOp::Without, args.to_vec());
+                found.push(pool.operate(TermOp::Without, vec![removed, key]));
             }
             found
         }
-        Op::Union => vec![own, args[1]],
-        Op::Minus => vec![own],
-        Op::Common => vec![own, pool.operate(Op::Union, args.to_vec())],
-        Op::Reverse | Op::Sorted => vec![own],
-        Op::Size => vec![moved_size(pool, own, 1), moved_size(pool, own, -1)],
-        Op::Any => {
+        TermOp::Union => vec![own, args[1]],
+        TermOp::Minus => vec![own],
+        TermOp::Common => vec![own, pool.operate(TermOp::Union, args.to_vec())],
+        TermOp::Reverse | TermOp::Sorted => vec![own],
+        TermOp::Size => vec![moved_size(pool, own, 1), moved_size(pool, own, -1)],
+        TermOp::Any => {
             let (var, body) = lambda(pool, args[1]);
             vec![pool.all(var, own, body)]
         }
-        Op::Collect(into) => {
+        TermOp::Collect(into) => {
             let ((_, keep), (var, item)) = (lambda(pool, args[1]), lambda(pool, args[2]));
             let (all, others) = (pool.tt(), pool.not(keep));
             [all, others].into_iter().map(|keep| pool.collect_from(into, var, own, keep, item)).collect()
@@ -89,13 +90,13 @@ fn appended(pool: &mut TermPool, args: &[Term]) -> Vec<Term> {
     let reversed: Vec<Term> = args.iter().rev().copied().collect();
     let twice: Vec<Term> = args.iter().copied().chain(args.last().copied()).collect();
     let most = args[..args.len() - 1].to_vec();
-    [reversed, most, twice].into_iter().map(|args| pool.operate(Op::Append, args)).collect()
+    [reversed, most, twice].into_iter().map(|args| pool.operate(TermOp::Append, args)).collect()
 }
 
 /// From the other end, one off, not at all.
 fn sliced(pool: &mut TermPool, args: &[Term]) -> Vec<Term> {
     let (own, from, to) = (args[0], args[1], args[2]);
-    let size = pool.operate(Op::Size, vec![own]);
+    let size = pool.operate(TermOp::Size, vec![own]);
     let (other_from, other_to) = (pool.sub(size, to), pool.sub(size, from));
     let ends = [
         [other_from, other_to],
@@ -104,7 +105,7 @@ fn sliced(pool: &mut TermPool, args: &[Term]) -> Vec<Term> {
         [from, moved(pool, to, -1)],
     ];
     let mut found: Vec<Term> =
-        ends.into_iter().map(|[from, to]| pool.operate(Op::Slice, vec![own, from, to])).collect();
+        ends.into_iter().map(|[from, to]| pool.operate(TermOp::Slice, vec![own, from, to])).collect();
     found.push(own);
     found
 }
@@ -115,7 +116,7 @@ fn moved(pool: &mut TermPool, number: Term, by: i64) -> Term {
 }
 
 fn moved_size(pool: &mut TermPool, collection: Term, by: i64) -> Term {
-    let size = pool.operate(Op::Size, vec![collection]);
+    let size = pool.operate(TermOp::Size, vec![collection]);
     moved(pool, size, by)
 }
 
@@ -126,7 +127,7 @@ fn next_key(pool: &mut TermPool, of: CollectionSort, key: Term) -> Option<Term> 
 
 fn lambda(pool: &TermPool, term: Term) -> (ioxide_model::term::VarId, Term) {
     match pool.node(term) {
-        Node::Lambda(var, body) => (*var, *body),
+        TermNode::Lambda(var, body) => (*var, *body),
         _ => unreachable!("operations over all items have functions as arguments"),
     }
 }

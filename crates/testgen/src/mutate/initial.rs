@@ -4,9 +4,9 @@ use ioxide_model::sts::Model;
 use ioxide_model::term::Term;
 use ioxide_model::value::Value;
 
-use super::rewrite::{Rule, rewritten};
+use super::rewrite::{RewriteRule, rewritten};
 use super::switches::controls;
-use super::{Change, Edit, Mutant, Operator};
+use super::{Edit, Mutant, MutationChange, MutationOperator};
 
 /// The mutants whose variables, those whose names are wanted, have neighbours of their values at start.
 pub(super) fn other_starts(model: &mut Model, is_wanted: impl Fn(&str) -> bool) -> Vec<Mutant> {
@@ -20,13 +20,14 @@ pub(super) fn other_starts(model: &mut Model, is_wanted: impl Fn(&str) -> bool) 
         };
         let near = match model.pool.as_value(init) {
             Some(Value::Bool(_)) => vec![model.pool.not(init)],
-            _ => rewritten(&mut model.pool, init, Rule::Constant),
+            _ => rewritten(&mut model.pool, init, RewriteRule::Constant),
         };
         let fits = |value: &Term| model.pool.as_value(*value).is_none_or(|it| model.pool.has_sort(it, sort));
         let near: Vec<Term> = near.into_iter().filter(fits).collect();
         for (at, value) in near.into_iter().enumerate() {
-            let id = format!("{name}-{}-{}", Operator::Initial.name(), at + 1);
-            let edit = Edit { operator: Operator::Initial, change: Change::Initial(var.var, value) };
+            let id = format!("{name}-{}-{}", MutationOperator::Initial.name(), at + 1);
+            let edit =
+                Edit { operator: MutationOperator::Initial, change: MutationChange::Initial(var.var, value) };
             found.push(Mutant { id, edits: vec![edit] });
         }
     }

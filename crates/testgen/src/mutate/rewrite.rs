@@ -2,7 +2,7 @@
 
 use ioxide_model::collection::{CollectionValue, Items};
 use ioxide_model::number::{Int, Rational};
-use ioxide_model::term::{Node, Term, TermPool, VarId};
+use ioxide_model::term::{Term, TermNode, TermPool, VarId};
 use ioxide_model::value::{DataValue, Value};
 
 /// Places deeper than this are left alone.
@@ -12,7 +12,7 @@ const MAX_CHANGES: usize = 200;
 
 /// What to change.
 #[derive(Clone, Copy)]
-pub(super) enum Rule<'r> {
+pub(super) enum RewriteRule<'r> {
     Relation,
     Constant,
     /// Another of these variables.
@@ -30,16 +30,16 @@ pub(super) enum Rule<'r> {
 }
 
 /// The terms that `rule`, applied once, makes of `term`.
-pub(super) fn rewritten(pool: &mut TermPool, term: Term, rule: Rule<'_>) -> Vec<Term> {
+pub(super) fn rewritten(pool: &mut TermPool, term: Term, rule: RewriteRule<'_>) -> Vec<Term> {
     let mut found = everywhere(pool, term, rule, 0);
     found.retain(|&other| other != term);
     found
 }
 
-fn everywhere(pool: &mut TermPool, term: Term, rule: Rule<'_>, depth: usize) -> Vec<Term> {
+fn everywhere(pool: &mut TermPool, term: Term, rule: RewriteRule<'_>, depth: usize) -> Vec<Term> {
     let (mut found, whole) = here(pool, term, rule);
     let node = pool.node(term).clone();
-    if depth > MAX_DEPTH || whole || matches!(node, Node::Exists(..)) {
+    if depth > MAX_DEPTH || whole || matches!(node, TermNode::Exists(..)) {
         return found;
     }
     for child in node.children() {
@@ -54,30 +54,30 @@ fn everywhere(pool: &mut TermPool, term: Term, rule: Rule<'_>, depth: usize) -> 
 }
 
 /// The changes at the top of `term`, and whether the rule sees it as one with what lies below.
-fn here(pool: &mut TermPool, term: Term, rule: Rule<'_>) -> (Vec<Term>, bool) {
+fn here(pool: &mut TermPool, term: Term, rule: RewriteRule<'_>) -> (Vec<Term>, bool) {
     match rule {
-        Rule::Relation => relations(pool, term),
-        Rule::Constant => (neighbours(pool, term), false),
-        Rule::Variable(vars) => (others(pool, term, vars), false),
-        Rule::AndOr => (swapped(pool, term), false),
-        Rule::Drop => (without(pool, term), false),
-        Rule::Branch => (branches(pool, term), false),
-        Rule::Arithmetic => (computed(pool, term), false),
-        Rule::Clock(clocks) => (confused(pool, term, clocks), false),
-        Rule::Collection => (super::collection::mishandled(pool, term), false),
+        RewriteRule::Relation => relations(pool, term),
+        RewriteRule::Constant => (neighbours(pool, term), false),
+        RewriteRule::Variable(vars) => (others(pool, term, vars), false),
+        RewriteRule::AndOr => (swapped(pool, term), false),
+        RewriteRule::Drop => (without(pool, term), false),
+        RewriteRule::Branch => (branches(pool, term), false),
+        RewriteRule::Arithmetic => (computed(pool, term), false),
+        RewriteRule::Clock(clocks) => (confused(pool, term, clocks), false),
+        RewriteRule::Collection => (super::collection::mishandled(pool, term), false),
     }
 }
 
 /// The other relations between the same terms.
 fn relations(pool: &mut TermPool, term: Term) -> (Vec<Term>, bool) {
     let (atom, negated) = match *pool.node(term) {
-        Node::Not(inner) => (inner, true),
+        TermNode::Not(inner) => (inner, true),
         _ => (term, false),
     };
     let (a, b) = match *pool.node(atom) {
-        Node::Eq(a, b) | Node::Lt(a, b) | Node::Le(a, b) => (a, b),
-        Node::Var(_) | Node::Is(..) if negated => return (vec![atom], true),
-        Node::Var(_) | Node::Is(..) if pool.sort(atom) == ioxide_model::sort::Sort::Bool => {
+        TermNode::Eq(a, b) | TermNode::Lt(a, b) | TermNode::Le(a, b) => (a, b),
+        TermNode::Var(_) | TermNode::Is(..) if negated => return (vec![atom], true),
+        TermNode::Var(_) | TermNode::Is(..) if pool.sort(atom) == ioxide_model::sort::Sort::Bool => {
             return (vec![pool.not(atom)], true);
         }
         _ => return (Vec::new(), false),
@@ -139,7 +139,7 @@ fn smaller(items: &CollectionValue) -> Vec<CollectionValue> {
 }
 
 fn others(pool: &mut TermPool, term: Term, vars: &[VarId]) -> Vec<Term> {
-    let Node::Var(var) = *pool.node(term) else { return Vec::new() };
+    let TermNode::Var(var) = *pool.node(term) else { return Vec::new() };
     let sort = pool.var_info(var).sort.base();
     let fits = |other: &&VarId| **other != var && pool.var_info(**other).sort.base() == sort;
     let fitting: Vec<VarId> = vars.iter().filter(fits).copied().collect();
@@ -148,7 +148,7 @@ fn others(pool: &mut TermPool, term: Term, vars: &[VarId]) -> Vec<Term> {
 
 fn confused(pool: &mut TermPool, term: Term, clocks: &[VarId]) -> Vec<Term> {
     match *pool.node(term) {
-        Node::Var(var) if clocks.contains(&var) => others(pool, term, clocks),
+        TermNode::Var(var) if clocks.contains(&var) => others(pool, term, clocks),
         _ => Vec::new(),
     }
 }
@@ -156,7 +156,7 @@ fn confused(pool: &mut TermPool, term: Term, clocks: &[VarId]) -> Vec<Term> {
 /// Other operations on the same numbers: the sign of a part of a sum, a part left out; quotient for remainder.
 fn computed(pool: &mut TermPool, term: Term) -> Vec<Term> {
     match pool.node(term).clone() {
-        Node::Add(parts) => {
+        TermNode::Add(parts) => {
             let mut found = Vec::new();
             for at in 0..parts.len() {
                 let opposite = pool.neg(parts[at]);
@@ -168,25 +168,25 @@ fn computed(pool: &mut TermPool, term: Term) -> Vec<Term> {
             }
             found
         }
-        Node::Mul(parts) if parts.len() == 2 => vec![pool.add(parts.iter().copied())],
-        Node::Div(a, b) => vec![pool.rem(a, b)],
-        Node::Rem(a, b) => vec![pool.div(a, b)],
+        TermNode::Mul(parts) if parts.len() == 2 => vec![pool.add(parts.iter().copied())],
+        TermNode::Div(a, b) => vec![pool.rem(a, b)],
+        TermNode::Rem(a, b) => vec![pool.div(a, b)],
         _ => Vec::new(),
     }
 }
 
 fn swapped(pool: &mut TermPool, term: Term) -> Vec<Term> {
     match pool.node(term).clone() {
-        Node::And(list) => vec![pool.or(list.iter().copied())],
-        Node::Or(list) => vec![pool.and(list.iter().copied())],
+        TermNode::And(list) => vec![pool.or(list.iter().copied())],
+        TermNode::Or(list) => vec![pool.and(list.iter().copied())],
         _ => Vec::new(),
     }
 }
 
 fn without(pool: &mut TermPool, term: Term) -> Vec<Term> {
     let (list, conjunction) = match pool.node(term).clone() {
-        Node::And(list) => (list, true),
-        Node::Or(list) => (list, false),
+        TermNode::And(list) => (list, true),
+        TermNode::Or(list) => (list, false),
         _ => return Vec::new(),
     };
     let mut found = Vec::new();
@@ -199,7 +199,7 @@ fn without(pool: &mut TermPool, term: Term) -> Vec<Term> {
 
 fn branches(pool: &mut TermPool, term: Term) -> Vec<Term> {
     match *pool.node(term) {
-        Node::Ite(_, then, other) => vec![then, other],
+        TermNode::Ite(_, then, other) => vec![then, other],
         _ => Vec::new(),
     }
 }

@@ -8,13 +8,13 @@ use rand_chacha::ChaCha8Rng;
 
 use ioxide_model::sts::{Model, SwitchId};
 
-use super::{Edit, Mutant, Operator, initial, mutants_of};
+use super::{Edit, Mutant, MutationOperator, initial, mutants_of};
 
 /// What to make.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Selection {
+pub struct MutantSelection {
     /// The kinds of changes.
-    pub operators: Vec<Operator>,
+    pub operators: Vec<MutationOperator>,
     /// Switches by label, locations or variables by name; empty for all.
     pub places: Vec<String>,
     /// So many of them only.
@@ -32,10 +32,15 @@ pub struct Sample {
     pub seed: u64,
 }
 
-impl Default for Selection {
+impl Default for MutantSelection {
     /// The default operators, everywhere.
     fn default() -> Self {
-        Self { operators: Operator::DEFAULT.to_vec(), places: Vec::new(), sample: None, second_order: None }
+        Self {
+            operators: MutationOperator::DEFAULT.to_vec(),
+            places: Vec::new(),
+            sample: None,
+            second_order: None,
+        }
     }
 }
 
@@ -59,15 +64,15 @@ impl std::error::Error for TooManyMutants {}
 ///
 /// # Errors
 /// If there are too many and no sample is asked for.
-pub fn select(model: &mut Model, selection: &Selection) -> Result<Vec<Mutant>, TooManyMutants> {
+pub fn select(model: &mut Model, selection: &MutantSelection) -> Result<Vec<Mutant>, TooManyMutants> {
     let places: Vec<SwitchId> =
         model.sts.switches.ids().filter(|&id| is_wanted(model, selection, id)).collect();
     let mut all = match (made(model, selection, &places), selection.second_order.or(selection.sample)) {
-        (Made::All(all), _) => all,
-        (Made::Some(_), None) => return Err(TooManyMutants),
-        (Made::Some(_), Some(sample)) => some_places(model, selection, places, sample),
+        (SwitchMutants::All(all), _) => all,
+        (SwitchMutants::Some(_), None) => return Err(TooManyMutants),
+        (SwitchMutants::Some(_), Some(sample)) => some_places(model, selection, places, sample),
     };
-    if selection.operators.contains(&Operator::Initial) {
+    if selection.operators.contains(&MutationOperator::Initial) {
         let named = |name: &str| selection.places.is_empty() || selection.places.iter().any(|it| it == name);
         all.extend(initial::other_starts(model, named));
     }
@@ -81,7 +86,7 @@ pub fn select(model: &mut Model, selection: &Selection) -> Result<Vec<Mutant>, T
 }
 
 /// Mutants of switches.
-enum Made {
+enum SwitchMutants {
     /// Of all of them.
     All(Vec<Mutant>),
     /// Of the first of them.
@@ -89,31 +94,31 @@ enum Made {
 }
 
 /// The mutants of `places`, as many as there may be.
-fn made(model: &mut Model, selection: &Selection, places: &[SwitchId]) -> Made {
+fn made(model: &mut Model, selection: &MutantSelection, places: &[SwitchId]) -> SwitchMutants {
     let mut found = Vec::new();
     for &id in places {
         found.extend(mutants_of(model, &selection.operators, id));
         if found.len() > MAX_MUTANTS {
-            return Made::Some(found);
+            return SwitchMutants::Some(found);
         }
     }
-    Made::All(found)
+    SwitchMutants::All(found)
 }
 
 /// The mutants of switches drawn at random, as many as there may be, in order.
 fn some_places(
     model: &mut Model,
-    selection: &Selection,
+    selection: &MutantSelection,
     mut places: Vec<SwitchId>,
     sample: Sample,
 ) -> Vec<Mutant> {
     places.shuffle(&mut ChaCha8Rng::seed_from_u64(sample.seed));
-    let (Made::All(mut found) | Made::Some(mut found)) = made(model, selection, &places);
+    let (SwitchMutants::All(mut found) | SwitchMutants::Some(mut found)) = made(model, selection, &places);
     found.sort_by_key(|mutant| mutant.edits.first().map(Edit::place));
     found
 }
 
-fn is_wanted(model: &Model, selection: &Selection, id: SwitchId) -> bool {
+fn is_wanted(model: &Model, selection: &MutantSelection, id: SwitchId) -> bool {
     let switch = &model.sts.switches[id];
     let named =
         |place: &String| *switch.label == **place || *model.sts.locations[switch.source].name == **place;

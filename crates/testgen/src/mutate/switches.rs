@@ -9,43 +9,51 @@ use ioxide_model::sts::{GateKind, Model, Sts, Switch, SwitchId};
 use ioxide_model::term::{Term, TermPool, VarId};
 use ioxide_model::value::Value;
 
-use super::Operator;
-use super::rewrite::{Rule, rewritten};
+use super::MutationOperator;
+use super::rewrite::{RewriteRule, rewritten};
 
 /// The switch `id` changed by `operator`, in every way there is.
-pub(super) fn changed(model: &mut Model, id: SwitchId, operator: Operator) -> Vec<Switch> {
+pub(super) fn changed(model: &mut Model, id: SwitchId, operator: MutationOperator) -> Vec<Switch> {
     match operator {
-        Operator::GuardTrue => guards(model, id, |pool, _| vec![pool.tt()]),
-        Operator::GuardNegate => guards(model, id, |pool, guard| vec![pool.not(guard)]),
-        Operator::GuardRelation => guards(model, id, |pool, guard| rewritten(pool, guard, Rule::Relation)),
-        Operator::GuardConstant => guards(model, id, |pool, guard| rewritten(pool, guard, Rule::Constant)),
-        Operator::GuardVariable => {
+        MutationOperator::GuardTrue => guards(model, id, |pool, _| vec![pool.tt()]),
+        MutationOperator::GuardNegate => guards(model, id, |pool, guard| vec![pool.not(guard)]),
+        MutationOperator::GuardRelation => {
+            guards(model, id, |pool, guard| rewritten(pool, guard, RewriteRule::Relation))
+        }
+        MutationOperator::GuardConstant => {
+            guards(model, id, |pool, guard| rewritten(pool, guard, RewriteRule::Constant))
+        }
+        MutationOperator::GuardVariable => {
             let vars = in_scope(model, id);
-            guards(model, id, |pool, guard| rewritten(pool, guard, Rule::Variable(&vars)))
+            guards(model, id, |pool, guard| rewritten(pool, guard, RewriteRule::Variable(&vars)))
         }
-        Operator::GuardAndOr => guards(model, id, |pool, guard| rewritten(pool, guard, Rule::AndOr)),
-        Operator::GuardDrop => guards(model, id, |pool, guard| rewritten(pool, guard, Rule::Drop)),
-        Operator::AssignDelete => assignments_left_out(model, id),
-        Operator::AssignAdd => assignments_added(model, id),
-        Operator::AssignMutate => assignments_changed(model, id),
-        Operator::Collection => {
-            let mut found = guards(model, id, |pool, guard| rewritten(pool, guard, Rule::Collection));
-            found.extend(assignments_rewritten(model, id, Rule::Collection));
+        MutationOperator::GuardAndOr => {
+            guards(model, id, |pool, guard| rewritten(pool, guard, RewriteRule::AndOr))
+        }
+        MutationOperator::GuardDrop => {
+            guards(model, id, |pool, guard| rewritten(pool, guard, RewriteRule::Drop))
+        }
+        MutationOperator::AssignDelete => assignments_left_out(model, id),
+        MutationOperator::AssignAdd => assignments_added(model, id),
+        MutationOperator::AssignMutate => assignments_changed(model, id),
+        MutationOperator::Collection => {
+            let mut found = guards(model, id, |pool, guard| rewritten(pool, guard, RewriteRule::Collection));
+            found.extend(assignments_rewritten(model, id, RewriteRule::Collection));
             found
         }
-        Operator::Arithmetic => {
-            let mut found = guards(model, id, |pool, guard| rewritten(pool, guard, Rule::Arithmetic));
-            found.extend(assignments_rewritten(model, id, Rule::Arithmetic));
+        MutationOperator::Arithmetic => {
+            let mut found = guards(model, id, |pool, guard| rewritten(pool, guard, RewriteRule::Arithmetic));
+            found.extend(assignments_rewritten(model, id, RewriteRule::Arithmetic));
             found
         }
-        Operator::ResetDelete => resets_left_out(model, id),
-        Operator::ResetAdd => resets_added(model, id),
-        Operator::Clock => clocks_confused(model, id),
-        Operator::Target => targets(model, id),
-        Operator::Source => sources(model, id),
-        Operator::Gate => gates(model, id),
-        Operator::Initial => Vec::new(),
-        Operator::Delete => deleted(model, id),
+        MutationOperator::ResetDelete => resets_left_out(model, id),
+        MutationOperator::ResetAdd => resets_added(model, id),
+        MutationOperator::Clock => clocks_confused(model, id),
+        MutationOperator::Target => targets(model, id),
+        MutationOperator::Source => sources(model, id),
+        MutationOperator::Gate => gates(model, id),
+        MutationOperator::Initial => Vec::new(),
+        MutationOperator::Delete => deleted(model, id),
     }
 }
 
@@ -137,7 +145,7 @@ fn assignments_left_out(model: &mut Model, id: SwitchId) -> Vec<Switch> {
 }
 
 /// Every assignment with `rule` applied once to its value.
-fn assignments_rewritten(model: &mut Model, id: SwitchId, rule: Rule<'_>) -> Vec<Switch> {
+fn assignments_rewritten(model: &mut Model, id: SwitchId, rule: RewriteRule<'_>) -> Vec<Switch> {
     let pool = &mut model.pool;
     let switch = &model.sts.switches[id];
     let guard = written(pool, switch);
@@ -215,7 +223,9 @@ fn assignments_changed(model: &mut Model, id: SwitchId) -> Vec<Switch> {
     for (at, &(var, term)) in switch.update.iter().enumerate().filter(|(_, (var, _))| !controls.contains(var))
     {
         let mut terms = Vec::new();
-        for rule in [Rule::Constant, Rule::Variable(&vars), Rule::Relation, Rule::Branch] {
+        for rule in
+            [RewriteRule::Constant, RewriteRule::Variable(&vars), RewriteRule::Relation, RewriteRule::Branch]
+        {
             terms.extend(rewritten(pool, term, rule));
         }
         if let Some(value) = pool.as_value(term).and_then(Value::as_bool) {
@@ -254,7 +264,7 @@ fn clocks_confused(model: &mut Model, id: SwitchId) -> Vec<Switch> {
     let clocks: Vec<VarId> = model.sts.clocks.iter().map(|clock| clock.var).collect();
     let is_clock = |pool: &TermPool, term: Term| pool.free_vars(term).iter().any(|var| clocks.contains(var));
     let mut found = guards(model, id, |pool, guard| {
-        if is_clock(pool, guard) { rewritten(pool, guard, Rule::Clock(&clocks)) } else { Vec::new() }
+        if is_clock(pool, guard) { rewritten(pool, guard, RewriteRule::Clock(&clocks)) } else { Vec::new() }
     });
     let switch = &model.sts.switches[id];
     for &clock in &switch.resets {

@@ -1,6 +1,6 @@
 //! Purposes by coverage: of switches, of locations, of messages.
 //!
-//! Switch coverage (000 sec. 5) takes one shortest path per switch (breadth-first over the
+//! Switch coverage ([BT19] sec. 5) takes one shortest path per switch (breadth-first over the
 //! graph with merged states), longest first, and drops those whose switches are on a kept one.
 //! The other criteria do the same with what a switch leads to or says. A priori coverage counts
 //! what is on the purposes; a path in doubt is worth trying, but what is on such paths only is not covered.
@@ -14,12 +14,13 @@ use std::fmt;
 use std::ops::ControlFlow;
 
 use ioxide_model::sts::{GateId, GateKind, LocId, Sts, SwitchId};
-use ioxide_smt::solver::Why;
+use ioxide_smt::solver::UnknownReason;
 use ioxide_symex::{
-    Ctx, Edge, Exploration, ExploreConfig, Limits, NodeId, Order, Stats, StopReason, explore,
+    Ctx, Exploration, ExploreConfig, ExploreLimits, ExploreOrder, ExploreStats, ExploredEdge, ExploredId,
+    StopReason, explore,
 };
 
-use super::Purpose;
+use super::TestPurpose;
 use super::sliced::within_slice;
 
 /// Paths tried to one item before one in doubt is taken.
@@ -52,7 +53,7 @@ pub enum Criterion {
 
 /// One thing to cover.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Item {
+pub enum PurposeItem {
     /// A switch, covered by taking it.
     Switch(SwitchId),
     /// A location, covered by coming to it; the initial one always is.
@@ -67,24 +68,24 @@ pub struct PurposeSet {
     /// What they cover together.
     pub criterion: Criterion,
     /// Longest first.
-    pub purposes: Vec<Purpose>,
+    pub purposes: Vec<TestPurpose>,
     /// What each of them covers.
-    pub items: Vec<BTreeSet<Item>>,
+    pub items: Vec<BTreeSet<PurposeItem>>,
     /// What is covered before anything happens.
-    pub at_start: BTreeSet<Item>,
+    pub at_start: BTreeSet<PurposeItem>,
     /// What is on no purpose beyond doubt, in order.
     pub unreached: Vec<Unreached>,
     /// How many items there are.
     pub total: usize,
     /// What the search did.
-    pub stats: Stats,
+    pub stats: ExploreStats,
 }
 
 /// An item no purpose covers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unreached {
     /// The item.
-    pub item: Item,
+    pub item: PurposeItem,
     /// What is known about it.
     pub why: WhyUnreached,
 }
@@ -99,36 +100,36 @@ pub enum WhyUnreached {
     /// Not known: the purposes that were found are so long that there is no room for another one.
     Full,
     /// Not known: there is a purpose, but the solver did not show that it can be executed.
-    Doubt(Why),
+    Doubt(UnknownReason),
 }
 
 impl PurposeSet {
     /// These purposes, in this order; they count by their switches.
     #[must_use]
-    pub fn of(sts: &Sts, purposes: Vec<Purpose>) -> Self {
+    pub fn of(sts: &Sts, purposes: Vec<TestPurpose>) -> Self {
         let criterion = Criterion::Switches;
         let items = purposes.iter().map(|purpose| criterion.covered_along(sts, purpose.path())).collect();
-        let (total, stats) = (sts.switches.len(), Stats::default());
+        let (total, stats) = (sts.switches.len(), ExploreStats::default());
         let at_start = BTreeSet::new();
         Self { criterion, purposes, items, at_start, unreached: Vec::new(), total, stats }
     }
 
     /// What is on some purpose that can be executed beyond doubt: a priori coverage.
     #[must_use]
-    pub fn covered(&self) -> BTreeSet<Item> {
-        let certain = |(purpose, _): &(&Purpose, _)| purpose.doubt.is_none();
+    pub fn covered(&self) -> BTreeSet<PurposeItem> {
+        let certain = |(purpose, _): &(&TestPurpose, _)| purpose.doubt.is_none();
         let certain = self.purposes.iter().zip(&self.items).filter(certain).map(|(_, items)| items);
         certain.chain([&self.at_start]).flatten().copied().collect()
     }
 
     /// What is on some purpose, in doubt or not: worth trying.
     #[must_use]
-    pub fn aims(&self) -> BTreeSet<Item> {
+    pub fn aims(&self) -> BTreeSet<PurposeItem> {
         self.items.iter().chain([&self.at_start]).flatten().copied().collect()
     }
 
     /// Why items are in doubt: those on a purpose that is, with its reason.
-    fn doubts(&self) -> BTreeMap<Item, &Why> {
+    fn doubts(&self) -> BTreeMap<PurposeItem, &UnknownReason> {
         let mut doubts = BTreeMap::new();
         for (purpose, items) in self.purposes.iter().zip(&self.items) {
             let Some(why) = &purpose.doubt else { continue };
@@ -171,45 +172,45 @@ impl fmt::Display for WhyUnreached {
 impl Criterion {
     /// Everything there is to cover.
     #[must_use]
-    pub fn items(self, sts: &Sts) -> BTreeSet<Item> {
+    pub fn items(self, sts: &Sts) -> BTreeSet<PurposeItem> {
         match self {
             Self::Switches => {
                 let wanted = sts.switches.iter_enumerated().filter(|(_, switch)| !sts.is_completion(switch));
-                wanted.map(|(id, _)| Item::Switch(id)).collect()
+                wanted.map(|(id, _)| PurposeItem::Switch(id)).collect()
             }
-            Self::Locations => sts.locations.ids().map(Item::Location).collect(),
+            Self::Locations => sts.locations.ids().map(PurposeItem::Location).collect(),
             Self::Gates => {
                 let visible = sts.gates.iter_enumerated().filter(|(_, gate)| gate.kind != GateKind::Internal);
-                visible.map(|(id, _)| Item::Gate(id)).collect()
+                visible.map(|(id, _)| PurposeItem::Gate(id)).collect()
             }
         }
     }
 
     /// Whether `item` is one of [`Self::items`].
-    fn wants(self, sts: &Sts, item: Item) -> bool {
+    fn wants(self, sts: &Sts, item: PurposeItem) -> bool {
         match item {
-            Item::Switch(id) => self == Self::Switches && !sts.is_completion(&sts.switches[id]),
-            Item::Location(_) => self == Self::Locations,
-            Item::Gate(id) => self == Self::Gates && sts.gates[id].kind != GateKind::Internal,
+            PurposeItem::Switch(id) => self == Self::Switches && !sts.is_completion(&sts.switches[id]),
+            PurposeItem::Location(_) => self == Self::Locations,
+            PurposeItem::Gate(id) => self == Self::Gates && sts.gates[id].kind != GateKind::Internal,
         }
     }
 
     /// What taking `switch` covers.
     #[must_use]
-    pub fn covered_by(self, sts: &Sts, switch: SwitchId) -> Item {
+    pub fn covered_by(self, sts: &Sts, switch: SwitchId) -> PurposeItem {
         match self {
-            Self::Switches => Item::Switch(switch),
-            Self::Locations => Item::Location(sts.switches[switch].target),
-            Self::Gates => Item::Gate(sts.switches[switch].gate),
+            Self::Switches => PurposeItem::Switch(switch),
+            Self::Locations => PurposeItem::Location(sts.switches[switch].target),
+            Self::Gates => PurposeItem::Gate(sts.switches[switch].gate),
         }
     }
 
     /// What following `path` from the initial state covers.
     #[must_use]
-    pub fn covered_along(self, sts: &Sts, path: impl Iterator<Item = SwitchId>) -> BTreeSet<Item> {
-        let mut covered: BTreeSet<Item> = path.map(|switch| self.covered_by(sts, switch)).collect();
+    pub fn covered_along(self, sts: &Sts, path: impl Iterator<Item = SwitchId>) -> BTreeSet<PurposeItem> {
+        let mut covered: BTreeSet<PurposeItem> = path.map(|switch| self.covered_by(sts, switch)).collect();
         if self == Self::Locations {
-            covered.insert(Item::Location(sts.initial));
+            covered.insert(PurposeItem::Location(sts.initial));
         }
         covered.retain(|&item| self.wants(sts, item));
         covered
@@ -226,7 +227,7 @@ impl fmt::Display for Criterion {
     }
 }
 
-impl Item {
+impl PurposeItem {
     /// Its name in the model.
     #[must_use]
     pub fn name(self, sts: &Sts) -> &str {
@@ -246,12 +247,12 @@ impl Item {
 pub fn coverage(
     cx: &mut Ctx<'_>,
     criterion: Criterion,
-    limits: Limits,
-    watch: &mut dyn FnMut(&Stats) -> ControlFlow<()>,
+    limits: ExploreLimits,
+    watch: &mut dyn FnMut(&ExploreStats) -> ControlFlow<()>,
 ) -> PurposeSet {
     let wanted = criterion.items(cx.sts);
     let mut is_fruitless = false;
-    let mut patient = Fruit::default();
+    let mut patient = LastNewSwitch::default();
     let near = explored(cx, limits, &mut |stats| {
         is_fruitless = patient.is_over(stats);
         if is_fruitless { ControlFlow::Break(()) } else { watch(stats) }
@@ -270,14 +271,14 @@ pub fn coverage(
 
 /// When the search took a switch for the first time last.
 #[derive(Default)]
-struct Fruit {
+struct LastNewSwitch {
     switches: usize,
     expanded: usize,
 }
 
-impl Fruit {
+impl LastNewSwitch {
     /// Whether nothing new was taken for long.
-    fn is_over(&mut self, stats: &Stats) -> bool {
+    fn is_over(&mut self, stats: &ExploreStats) -> bool {
         if stats.switches > self.switches {
             *self = Self { switches: stats.switches, expanded: stats.expanded };
         }
@@ -288,11 +289,11 @@ impl Fruit {
 /// Explores until every switch was taken.
 fn explored(
     cx: &mut Ctx<'_>,
-    limits: Limits,
-    watch: &mut dyn FnMut(&Stats) -> ControlFlow<()>,
+    limits: ExploreLimits,
+    watch: &mut dyn FnMut(&ExploreStats) -> ControlFlow<()>,
 ) -> Exploration {
     let n_switches = cx.sts.switches.len();
-    let order = Order::Restless { patience: PATIENCE };
+    let order = ExploreOrder::Restless { patience: PATIENCE };
     let config = ExploreConfig { limits, order, ..ExploreConfig::default() };
     explore(cx, &config, &mut |stats| {
         if stats.switches == n_switches { ControlFlow::Break(()) } else { watch(stats) }
@@ -303,10 +304,10 @@ fn explored(
 fn sliced(
     cx: &mut Ctx<'_>,
     criterion: Criterion,
-    wanted: &BTreeSet<Item>,
+    wanted: &BTreeSet<PurposeItem>,
     exploration: &Exploration,
-    limits: Limits,
-) -> Vec<Purpose> {
+    limits: ExploreLimits,
+) -> Vec<TestPurpose> {
     let covered = criterion.covered_along(cx.sts, exploration.taken().into_iter());
     let mut left = limits.max_states;
     let mut found = Vec::new();
@@ -327,14 +328,14 @@ fn sliced(
 fn chosen(
     cx: &mut Ctx<'_>,
     criterion: Criterion,
-    wanted: &BTreeSet<Item>,
+    wanted: &BTreeSet<PurposeItem>,
     exploration: &Exploration,
-    found: &[Purpose],
+    found: &[TestPurpose],
 ) -> PurposeSet {
     let at_start = criterion.covered_along(cx.sts, std::iter::empty());
     let uses = uses(cx.sts, exploration, criterion);
-    let aims: Vec<Item> = wanted.difference(&at_start).copied().collect();
-    let mut selection = Selection::new(exploration, criterion);
+    let aims: Vec<PurposeItem> = wanted.difference(&at_start).copied().collect();
+    let mut selection = PurposeSelection::new(exploration, criterion);
     found.iter().for_each(|purpose| selection.keep(cx.sts, purpose.clone(), None));
     let cut = selection.choose(cx, &aims, &uses);
     let (purposes, items) = selection.kept();
@@ -343,7 +344,7 @@ fn chosen(
     let covered = set.covered();
     let left = wanted.difference(&covered);
     let doubts = set.doubts();
-    let why = |item: &Item| match (doubts.get(item), &cut) {
+    let why = |item: &PurposeItem| match (doubts.get(item), &cut) {
         (Some(why), _) => WhyUnreached::Doubt((*why).clone()),
         (None, Some(why)) if uses.contains_key(item) => why.clone(),
         (None, _) => why_unreached(exploration, uses.contains_key(item)),
@@ -353,8 +354,12 @@ fn chosen(
 }
 
 /// The edges that cover each item, in the order of the graph.
-fn uses<'g>(sts: &Sts, exploration: &'g Exploration, criterion: Criterion) -> BTreeMap<Item, Vec<&'g Edge>> {
-    let mut uses: BTreeMap<Item, Vec<&Edge>> = BTreeMap::new();
+fn uses<'g>(
+    sts: &Sts,
+    exploration: &'g Exploration,
+    criterion: Criterion,
+) -> BTreeMap<PurposeItem, Vec<&'g ExploredEdge>> {
+    let mut uses: BTreeMap<PurposeItem, Vec<&ExploredEdge>> = BTreeMap::new();
     for edge in &exploration.graph.edges {
         uses.entry(criterion.covered_by(sts, edge.switch)).or_default().push(edge);
     }
@@ -363,20 +368,20 @@ fn uses<'g>(sts: &Sts, exploration: &'g Exploration, criterion: Criterion) -> BT
 
 /// The choice of purposes: longest first, without those whose items are all on the ones kept. One in doubt is kept for
 /// what no other covers.
-struct Selection<'g> {
+struct PurposeSelection<'g> {
     exploration: &'g Exploration,
     criterion: Criterion,
-    kept: Vec<(Purpose, BTreeSet<Item>)>,
-    covered: BTreeSet<Item>,
+    kept: Vec<(TestPurpose, BTreeSet<PurposeItem>)>,
+    covered: BTreeSet<PurposeItem>,
     /// States whose way from the initial one is on a kept purpose.
-    known: BTreeSet<NodeId>,
+    known: BTreeSet<ExploredId>,
     /// Steps of the kept purposes.
     steps: usize,
     /// Steps of all paths that were looked at.
     walked: usize,
 }
 
-impl<'g> Selection<'g> {
+impl<'g> PurposeSelection<'g> {
     fn new(exploration: &'g Exploration, criterion: Criterion) -> Self {
         let (kept, covered, known) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
         Self { exploration, criterion, kept, covered, known, steps: 0, walked: 0 }
@@ -386,12 +391,12 @@ impl<'g> Selection<'g> {
     fn choose(
         &mut self,
         cx: &mut Ctx<'_>,
-        aims: &[Item],
-        uses: &BTreeMap<Item, Vec<&'g Edge>>,
+        aims: &[PurposeItem],
+        uses: &BTreeMap<PurposeItem, Vec<&'g ExploredEdge>>,
     ) -> Option<WhyUnreached> {
         let graph = &self.exploration.graph;
-        let depth = |edge: &Edge| graph.nodes[edge.from].depth;
-        let mut aims: Vec<(Item, Vec<&Edge>)> =
+        let depth = |edge: &ExploredEdge| graph.nodes[edge.from].depth;
+        let mut aims: Vec<(PurposeItem, Vec<&ExploredEdge>)> =
             aims.iter().filter_map(|&item| Some((item, uses.get(&item)?.clone()))).collect();
         for (_, uses) in &mut aims {
             uses.sort_by_key(|edge| depth(edge));
@@ -423,7 +428,7 @@ impl<'g> Selection<'g> {
     }
 
     /// Whether everything is covered on the way to the end of `edge`.
-    fn is_on_the_way(&self, sts: &Sts, edge: &Edge) -> bool {
+    fn is_on_the_way(&self, sts: &Sts, edge: &ExploredEdge) -> bool {
         let is_covered = |switch: SwitchId| {
             let item = self.criterion.covered_by(sts, switch);
             self.covered.contains(&item) || !self.criterion.wants(sts, item)
@@ -441,7 +446,7 @@ impl<'g> Selection<'g> {
     }
 
     /// Keeps a purpose that covers something new; its last step is from `from`, if it is beyond doubt.
-    fn keep(&mut self, sts: &Sts, purpose: Purpose, from: Option<NodeId>) {
+    fn keep(&mut self, sts: &Sts, purpose: TestPurpose, from: Option<ExploredId>) {
         let items = self.criterion.covered_along(sts, purpose.path());
         if items.is_subset(&self.covered) {
             return;
@@ -456,7 +461,7 @@ impl<'g> Selection<'g> {
     }
 
     /// The purposes with what they cover, longest first.
-    fn kept(mut self) -> (Vec<Purpose>, Vec<BTreeSet<Item>>) {
+    fn kept(mut self) -> (Vec<TestPurpose>, Vec<BTreeSet<PurposeItem>>) {
         self.kept.sort_by_key(|(purpose, _)| Reverse(purpose.steps.len()));
         self.kept.into_iter().unzip()
     }
@@ -467,15 +472,15 @@ impl<'g> Selection<'g> {
 fn shortest(
     cx: &mut Ctx<'_>,
     exploration: &Exploration,
-    item: Item,
-    uses: &[&Edge],
-) -> Option<(Purpose, NodeId)> {
+    item: PurposeItem,
+    uses: &[&ExploredEdge],
+) -> Option<(TestPurpose, ExploredId)> {
     let (graph, sts) = (&exploration.graph, cx.sts);
     let mut in_doubt = None;
     for edge in uses.iter().take(MAX_PATHS) {
         let mut path = graph.path_to(edge.from);
         path.push(edge.switch);
-        match Purpose::along(cx, item.name(sts).to_owned(), &path) {
+        match TestPurpose::along(cx, item.name(sts).to_owned(), &path) {
             Ok(purpose) if purpose.doubt.is_none() => return Some((purpose, edge.from)),
             Ok(purpose) => in_doubt = in_doubt.or(Some((purpose, edge.from))),
             // Only a state in doubt has a way to it that does not exist.

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use ioxide_model::sts::{GateKind, LocId, Switch, SwitchId};
 use ioxide_symex::Ctx;
 
-use super::{Criterion, Item, Purpose, PurposeSet};
+use super::{Criterion, PurposeItem, PurposeSet, TestPurpose};
 
 /// Detours tried in one set.
 const MAX_TRIES: usize = 24;
@@ -28,7 +28,7 @@ pub fn with_detours(cx: &mut Ctx<'_>, set: PurposeSet) -> PurposeSet {
         return set;
     }
     let loops = loops(cx);
-    let mut covered: BTreeSet<Item> = set.at_start.clone();
+    let mut covered: BTreeSet<PurposeItem> = set.at_start.clone();
     let (mut purposes, mut items, mut tries) = (Vec::new(), Vec::new(), MAX_TRIES);
     for purpose in &set.purposes {
         let on_path = set.criterion.covered_along(cx.sts, purpose.path());
@@ -68,7 +68,7 @@ fn loops(cx: &Ctx<'_>) -> Loops {
 }
 
 /// The loops at the places of a path, in the order of the model.
-fn on_the_way<'l>(cx: &Ctx<'_>, purpose: &Purpose, loops: &'l Loops) -> Vec<(LocId, &'l Vec<SwitchId>)> {
+fn on_the_way<'l>(cx: &Ctx<'_>, purpose: &TestPurpose, loops: &'l Loops) -> Vec<(LocId, &'l Vec<SwitchId>)> {
     let places: BTreeSet<LocId> = purpose.path().map(|id| cx.sts.switches[id].target).collect();
     let at = |&place: &LocId| loops.get(&place).into_iter().flatten().map(move |detour| (place, detour));
     let mut found: Vec<_> = places.iter().flat_map(at).collect();
@@ -79,18 +79,18 @@ fn on_the_way<'l>(cx: &Ctx<'_>, purpose: &Purpose, loops: &'l Loops) -> Vec<(Loc
 /// `purpose` with every loop put in that covers something new.
 fn detoured(
     cx: &mut Ctx<'_>,
-    purpose: &Purpose,
+    purpose: &TestPurpose,
     loops: &Loops,
-    covered: &mut BTreeSet<Item>,
+    covered: &mut BTreeSet<PurposeItem>,
     tries: &mut usize,
-) -> Purpose {
+) -> TestPurpose {
     let mut longer = purpose.clone();
     let room = purpose.steps.len() / 2;
     if room == 0 || *tries == 0 || cx.halted().is_some() {
         return longer;
     }
     for (place, detour) in on_the_way(cx, purpose, loops) {
-        let is_new = detour.iter().any(|&id| !covered.contains(&Item::Switch(id)));
+        let is_new = detour.iter().any(|&id| !covered.contains(&PurposeItem::Switch(id)));
         let has_room = longer.steps.len() + detour.len() <= purpose.steps.len() + room;
         if !is_new || !has_room || !purpose.end.is_empty() || *tries == 0 {
             continue;
@@ -100,10 +100,10 @@ fn detoured(
         let Some(at) = (0..path.len().saturating_sub(1)).find(comes_by) else { continue };
         *tries -= 1;
         let path = [&path[..=at], detour, &path[at + 1..]].concat();
-        if let Ok(found) = Purpose::along(cx, purpose.name.clone(), &path)
+        if let Ok(found) = TestPurpose::along(cx, purpose.name.clone(), &path)
             && found.doubt.is_none()
         {
-            covered.extend(detour.iter().map(|&id| Item::Switch(id)));
+            covered.extend(detour.iter().map(|&id| PurposeItem::Switch(id)));
             longer = found;
         }
     }

@@ -10,12 +10,12 @@ use std::ops::ControlFlow;
 use ioxide_model::goal::{Goal, GoalKind};
 use ioxide_model::sts::{LocId, SwitchId};
 use ioxide_model::term::Term;
-use ioxide_smt::solver::Decision;
+use ioxide_smt::solver::SolverDecision;
 use ioxide_symex::{
-    Ctx, Exploration, ExploreConfig, IgnoreDead, Limits, StopReason, SymState, Symmetry, explore, step,
+    Ctx, Exploration, ExploreConfig, ExploreLimits, IgnoreDead, StopReason, SymState, Symmetry, explore, step,
 };
 
-use super::{Purpose, observer};
+use super::{TestPurpose, observer};
 
 /// States of the first search; each further one may look at four times as many.
 const FIRST_STATES: usize = 256;
@@ -54,16 +54,16 @@ impl fmt::Display for NoPurpose {
 ///
 /// # Errors
 /// If none was found, with what is known.
-pub fn of_goal(cx: &mut Ctx<'_>, goal: &Goal, limits: Limits) -> Result<Purpose, NoPurpose> {
+pub fn of_goal(cx: &mut Ctx<'_>, goal: &Goal, limits: ExploreLimits) -> Result<TestPurpose, NoPurpose> {
     match &goal.kind {
         GoalKind::Path(path) => {
             let first = path.first().map(|&id| cx.sts.switches[id].source);
             let tt = cx.pool.tt();
-            let wanted = Wanted { location: first, rest: path, when: tt };
+            let wanted = GoalState { location: first, rest: path, when: tt };
             found(cx, &goal.name, &wanted, limits)
         }
         GoalKind::Reach { location, when } => {
-            found(cx, &goal.name, &Wanted { location: *location, rest: &[], when: *when }, limits)
+            found(cx, &goal.name, &GoalState { location: *location, rest: &[], when: *when }, limits)
         }
         GoalKind::Observer(observer) => observer::purpose(cx, &goal.name, observer, limits),
         GoalKind::Always(_) | GoalKind::Sometimes(_) | GoalKind::Test(_) => Err(NoPurpose::NoPurpose),
@@ -71,7 +71,7 @@ pub fn of_goal(cx: &mut Ctx<'_>, goal: &Goal, limits: Limits) -> Result<Purpose,
 }
 
 /// A state to look for.
-pub(super) struct Wanted<'w> {
+pub(super) struct GoalState<'w> {
     /// Where; anywhere if `None`.
     pub(super) location: Option<LocId>,
     /// What must be possible from there, one after the other.
@@ -84,12 +84,12 @@ pub(super) struct Wanted<'w> {
 pub(super) fn found(
     cx: &mut Ctx<'_>,
     name: &str,
-    wanted: &Wanted<'_>,
-    limits: Limits,
-) -> Result<Purpose, NoPurpose> {
+    wanted: &GoalState<'_>,
+    limits: ExploreLimits,
+) -> Result<TestPurpose, NoPurpose> {
     let mut max_states = FIRST_STATES.min(limits.max_states);
     loop {
-        let exploration = search(cx, wanted, Limits { max_states, ..limits });
+        let exploration = search(cx, wanted, ExploreLimits { max_states, ..limits });
         if let Some(purpose) = first(cx, name, wanted, &exploration) {
             return Ok(purpose);
         }
@@ -105,7 +105,7 @@ pub(super) fn found(
 
 /// Explores with the variables of the condition kept apart: they matter even if no guard reads them. Parts that neither it nor
 /// the system tells apart are interchangeable, unless the rest of the path names some.
-fn search(cx: &mut Ctx<'_>, wanted: &Wanted<'_>, limits: Limits) -> Exploration {
+fn search(cx: &mut Ctx<'_>, wanted: &GoalState<'_>, limits: ExploreLimits) -> Exploration {
     let ignore_dead = IgnoreDead::Except(cx.pool.free_vars(wanted.when));
     let symmetry = if wanted.rest.is_empty() {
         Symmetry::of(cx.pool, cx.sts, &[wanted.when])
@@ -117,7 +117,12 @@ fn search(cx: &mut Ctx<'_>, wanted: &Wanted<'_>, limits: Limits) -> Exploration 
 }
 
 /// The purpose to the first state of the graph that is wanted; one in doubt only if there is no other.
-fn first(cx: &mut Ctx<'_>, name: &str, wanted: &Wanted<'_>, exploration: &Exploration) -> Option<Purpose> {
+fn first(
+    cx: &mut Ctx<'_>,
+    name: &str,
+    wanted: &GoalState<'_>,
+    exploration: &Exploration,
+) -> Option<TestPurpose> {
     let graph = &exploration.graph;
     let mut in_doubt = None;
     for (node, state) in graph.nodes.iter_enumerated() {
@@ -135,7 +140,7 @@ fn first(cx: &mut Ctx<'_>, name: &str, wanted: &Wanted<'_>, exploration: &Explor
 }
 
 /// Whether nothing refutes the rest and the condition from the summary `state`.
-fn is_possible(cx: &mut Ctx<'_>, wanted: &Wanted<'_>, state: &SymState) -> bool {
+fn is_possible(cx: &mut Ctx<'_>, wanted: &GoalState<'_>, state: &SymState) -> bool {
     let mut state = state.clone();
     for &switch in wanted.rest {
         match step(cx, &state, switch).state() {
@@ -144,18 +149,18 @@ fn is_possible(cx: &mut Ctx<'_>, wanted: &Wanted<'_>, state: &SymState) -> bool 
         }
     }
     let (facts, _) = with_condition(cx, wanted.when, &state);
-    cx.decide(&facts) != Decision::Unsat
+    cx.decide(&facts) != SolverDecision::Unsat
 }
 
 /// The purpose along `path` with the condition at its end, unless it is refuted.
-fn confirmed(cx: &mut Ctx<'_>, name: &str, wanted: &Wanted<'_>, path: &[SwitchId]) -> Option<Purpose> {
+fn confirmed(cx: &mut Ctx<'_>, name: &str, wanted: &GoalState<'_>, path: &[SwitchId]) -> Option<TestPurpose> {
     let start = SymState::initial(cx);
-    let (mut purpose, state) = Purpose::with_state(cx, name.to_owned(), start, path).ok()?;
+    let (mut purpose, state) = TestPurpose::with_state(cx, name.to_owned(), start, path).ok()?;
     let (facts, end) = with_condition(cx, wanted.when, &state);
     purpose.doubt = match cx.decide(&facts) {
-        Decision::Sat => None,
-        Decision::Unsat => return None,
-        Decision::Unknown(why) => Some(why),
+        SolverDecision::Sat => None,
+        SolverDecision::Unsat => return None,
+        SolverDecision::Unknown(why) => Some(why),
     };
     purpose.end = vec![end];
     Some(purpose)

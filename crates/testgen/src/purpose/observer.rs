@@ -9,36 +9,36 @@
 //! A path has no silence in it, so an observer that waits for silence gives no purpose; a
 //! [game](crate::tester::game) has.
 
-use ioxide_model::goal::{Observer, ObserverRule, ObserverTarget, Seen};
+use ioxide_model::goal::{ObservedEvent, Observer, ObserverRule, ObserverTarget};
 use ioxide_model::index::{Idx, IndexVec};
 use ioxide_model::sts::{Clock, GateId, LocId, StateVar, Sts, Switch, SwitchId, Switches};
 use ioxide_model::term::Term;
-use ioxide_symex::{Ctx, Limits, quiescence};
+use ioxide_symex::{Ctx, ExploreLimits, quiescence};
 
-use super::goal::{NoPurpose, Wanted, found};
-use super::{Purpose, PurposeStep};
+use super::goal::{GoalState, NoPurpose, found};
+use super::{PurposeStep, TestPurpose};
 
 /// The purpose that makes `observer` say hit.
 pub(super) fn purpose(
     cx: &mut Ctx<'_>,
     name: &str,
     observer: &Observer,
-    limits: Limits,
-) -> Result<Purpose, NoPurpose> {
-    if observer.rules.iter().any(|rule| rule.on == Seen::Quiet) {
+    limits: ExploreLimits,
+) -> Result<TestPurpose, NoPurpose> {
+    if observer.rules.iter().any(|rule| rule.on == ObservedEvent::Quiet) {
         return Err(NoPurpose::Silence);
     }
-    let product = Product::new(cx, observer);
+    let product = ObserverProduct::new(cx, observer);
     let tt = cx.pool.tt();
     let mut inner = cx.over(&product.sts);
-    let wanted = Wanted { location: Some(product.hit), rest: &[], when: tt };
+    let wanted = GoalState { location: Some(product.hit), rest: &[], when: tt };
     let purpose = found(&mut inner, name, &wanted, limits)?;
     let original = |step: PurposeStep| PurposeStep { switch: product.origin[step.switch], facts: step.facts };
-    Ok(Purpose { steps: purpose.steps.into_iter().map(original).collect(), ..purpose })
+    Ok(TestPurpose { steps: purpose.steps.into_iter().map(original).collect(), ..purpose })
 }
 
 /// A model and an observer of it, as one system.
-pub(crate) struct Product {
+pub(crate) struct ObserverProduct {
     pub(crate) sts: Sts,
     /// The switch of the model each switch of the product comes from.
     origin: IndexVec<SwitchId, SwitchId>,
@@ -47,7 +47,7 @@ pub(crate) struct Product {
     miss: LocId,
 }
 
-impl Product {
+impl ObserverProduct {
     pub(crate) fn new(cx: &mut Ctx<'_>, observer: &Observer) -> Self {
         let model = cx.sts;
         let mut sts = Sts { switches: Switches::default(), goals: Vec::new(), ..model.clone() };
@@ -85,14 +85,16 @@ impl Product {
 
 /// What silence does to an observer of `model`: switches of the product with the internal gate, each under the
 /// condition that its location is silent.
-pub(crate) fn silences(cx: &mut Ctx<'_>, product: &Product, observer: &Observer) -> Vec<Switch> {
+pub(crate) fn silences(cx: &mut Ctx<'_>, product: &ObserverProduct, observer: &Observer) -> Vec<Switch> {
     let n_locations = cx.sts.locations.len();
     let mut found = Vec::new();
     for stage in 0..observer.stages.len() {
         for loc in cx.sts.locations.ids() {
             let source = LocId::new(stage * n_locations + loc.index());
             let mut rest = quiescence(cx, loc);
-            for rule in observer.rules.iter().filter(|rule| rule.from == stage && rule.on == Seen::Quiet) {
+            for rule in
+                observer.rules.iter().filter(|rule| rule.from == stage && rule.on == ObservedEvent::Quiet)
+            {
                 let target = match rule.to {
                     ObserverTarget::Stage(next) => LocId::new(next * n_locations + loc.index()),
                     ObserverTarget::Hit => product.hit,
@@ -134,7 +136,7 @@ fn cases<'o>(
 ) -> Vec<(Term, Option<&'o ObserverRule>)> {
     let mut cases = Vec::new();
     let mut rest = switch.guard;
-    let seen = Seen::Message(switch.gate);
+    let seen = ObservedEvent::Message(switch.gate);
     for rule in observer.rules.iter().filter(|rule| rule.from == stage && rule.on == seen) {
         cases.push((cx.pool.and([rest, rule.when]), Some(rule)));
         let otherwise = cx.pool.not(rule.when);

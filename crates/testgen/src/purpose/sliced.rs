@@ -4,9 +4,9 @@
 //! switch depends on are few (see [`relevant_switches`]).
 
 use ioxide_model::sts::SwitchId;
-use ioxide_symex::{Ctx, ExploreConfig, Limits, SymState, explore_until, relevant_switches};
+use ioxide_symex::{Ctx, ExploreConfig, ExploreLimits, SymState, explore_until, relevant_switches};
 
-use super::Purpose;
+use super::TestPurpose;
 
 /// States of one search within a slice.
 const SLICE_STATES: usize = 2_000;
@@ -19,12 +19,12 @@ pub(super) fn within_slice(
     wanted: SwitchId,
     max_depth: u32,
     left: &mut usize,
-) -> Option<Purpose> {
+) -> Option<TestPurpose> {
     let slice = relevant_switches(cx.pool, cx.sts, wanted);
     if slice.len() == cx.sts.switches.len() || *left == 0 {
         return None;
     }
-    let limits = Limits { max_states: SLICE_STATES.min(*left), max_depth };
+    let limits = ExploreLimits { max_states: SLICE_STATES.min(*left), max_depth };
     let config = ExploreConfig { limits, only: Some(slice), ..ExploreConfig::default() };
     let start = SymState::initial(cx);
     let found = explore_until(cx, &config, start, &mut |switch, certain| switch == wanted && certain);
@@ -32,5 +32,5 @@ pub(super) fn within_slice(
     let last = found.graph.edges.last().filter(|edge| edge.switch == wanted)?;
     let mut path = found.graph.path_to(last.from);
     path.push(wanted);
-    Purpose::along(cx, name.to_owned(), &path).ok().filter(|purpose| purpose.doubt.is_none())
+    TestPurpose::along(cx, name.to_owned(), &path).ok().filter(|purpose| purpose.doubt.is_none())
 }

@@ -1,6 +1,6 @@
 //! A path-guided test case as a tester: follows its arcs and ends with the verdict of the last one.
 //!
-//! 001 Def. 7, made to run. Where the case stimulates, value and instant are those the case was made with; if they
+//! [BLLN23] Def. 7, made to run. Where the case stimulates, value and instant are those the case was made with; if they
 //! do not fit what was observed, others are asked for with everything observed put in. Observations take the
 //! arc whose guard holds; silence counts at the time-out.
 //!
@@ -15,37 +15,37 @@ use ioxide_model::sts::GateId;
 use ioxide_model::term::Substitution;
 use ioxide_model::trace::Trace;
 use ioxide_model::value::Value;
-use ioxide_smt::solver::{Answer, Decision};
-use ioxide_symex::{After, Ctx};
+use ioxide_smt::solver::{SolverAnswer, SolverDecision};
+use ioxide_symex::{Ctx, Monitor};
 
 use super::instant::nanoseconds;
-use super::{Finding, Move, Stop, Tester};
-use crate::case::{Arc, Case, CaseState, CaseVerdict, Event, Execution, Moved, Rule};
+use super::{MethodFinding, Tester, TesterMove, TesterStop};
+use crate::case::{CaseArc, CaseEvent, CaseExecution, CaseMoved, CaseRule, CaseState, CaseVerdict, TestCase};
 
 /// Follows one test case.
 #[derive(Clone, Debug)]
 pub struct CaseGuided {
-    case: Shared<Case>,
+    case: Shared<TestCase>,
     name: String,
     /// Waited for where the case left its time-out open.
     timeout: Rational,
-    run: Run,
+    run: CaseRun,
 }
 
 /// How far a run has come.
 #[derive(Clone, Debug)]
-struct Run {
-    execution: Execution<Shared<Case>>,
+struct CaseRun {
+    execution: CaseExecution<Shared<TestCase>>,
     /// Labels of the history taken into account.
     seen: usize,
     /// Seconds since the last message.
     waited: Rational,
-    ended: Option<Ended>,
+    ended: Option<CaseEnd>,
 }
 
 /// How a run ended.
 #[derive(Clone, Debug)]
-enum Ended {
+enum CaseEnd {
     /// By this arc of this state, at this event.
     Arc { state: usize, arc: usize, verdict: CaseVerdict, event: String },
     /// Not by an arc.
@@ -55,9 +55,9 @@ enum Ended {
 impl CaseGuided {
     /// A tester that follows `case`; `timeout` is for a case that left it open.
     #[must_use]
-    pub fn new(case: Case, name: &str, timeout: Rational) -> Self {
+    pub fn new(case: TestCase, name: &str, timeout: Rational) -> Self {
         let case = Shared::new(case);
-        let run = Run::new(&case, &timeout);
+        let run = CaseRun::new(&case, &timeout);
         Self { case, name: name.to_owned(), timeout, run }
     }
 
@@ -81,47 +81,47 @@ impl CaseGuided {
                     self.run.waited = self.run.waited.add(time);
                     let is_last = self.run.seen == history.len();
                     if is_last && self.run.waited >= *self.timeout() {
-                        self.take(cx, &Event::Silence, label);
+                        self.take(cx, &CaseEvent::Silence, label);
                     }
                 }
-                Label::Quiescence => self.take(cx, &Event::Silence, label),
+                Label::Quiescence => self.take(cx, &CaseEvent::Silence, label),
                 Label::Input(gate, values) | Label::Output(gate, values) => {
-                    self.take(cx, &Event::Message(*gate, values.clone()), label);
+                    self.take(cx, &CaseEvent::Message(*gate, values.clone()), label);
                 }
             }
         }
     }
 
     /// Moves on by one event.
-    fn take(&mut self, cx: &mut Ctx<'_>, event: &Event, label: &Label) {
+    fn take(&mut self, cx: &mut Ctx<'_>, event: &CaseEvent, label: &Label) {
         let state = self.run.execution.state();
         let waited = std::mem::replace(&mut self.run.waited, Rational::ZERO);
         let shown = shown(cx, event, label, &waited);
         self.run.ended = match self.run.execution.observe(cx, &waited, event) {
-            Moved::To(_) => None,
-            Moved::Ended(verdict, arc) => Some(Ended::Arc { state, arc, verdict, event: shown }),
-            Moved::Nowhere => {
-                Some(Ended::Lost(format!("no arc of {} is about {shown}", Case::state_name(state))))
+            CaseMoved::To(_) => None,
+            CaseMoved::Ended(verdict, arc) => Some(CaseEnd::Arc { state, arc, verdict, event: shown }),
+            CaseMoved::Nowhere => {
+                Some(CaseEnd::Lost(format!("no arc of {} is about {shown}", TestCase::state_name(state))))
             }
         };
     }
 
     /// Gives the input of the arc, at its instant.
-    fn stimulate(&self, cx: &mut Ctx<'_>, arc: &Arc, gate: GateId) -> Move {
+    fn stimulate(&self, cx: &mut Ctx<'_>, arc: &CaseArc, gate: GateId) -> TesterMove {
         let Some((wait, values)) = self.stimulus(cx, arc) else {
-            let state = Case::state_name(self.run.execution.state());
+            let state = TestCase::state_name(self.run.execution.state());
             let reason = format!("no input leads on along the path from {state}");
-            return Move::Stop(Stop::GoalMissed(reason));
+            return TesterMove::Stop(TesterStop::GoalMissed(reason));
         };
         match Label::message(cx.sts, gate, values) {
-            Some(label) if self.case.is_timed => Move::StimulateAfter(wait, label),
-            Some(label) => Move::Stimulate(label),
-            None => Move::Observe,
+            Some(label) if self.case.is_timed => TesterMove::StimulateAfter(wait, label),
+            Some(label) => TesterMove::Stimulate(label),
+            None => TesterMove::Observe,
         }
     }
 
     /// How long to wait from now, and what to send.
-    fn stimulus(&self, cx: &mut Ctx<'_>, arc: &Arc) -> Option<(Rational, Vec<Value>)> {
+    fn stimulus(&self, cx: &mut Ctx<'_>, arc: &CaseArc) -> Option<(Rational, Vec<Value>)> {
         let state = self.state()?;
         let mut known = Substitution::new();
         for (var, value) in self.run.execution.seen().iter() {
@@ -137,13 +137,13 @@ impl CaseGuided {
                 chosen.set(field, cx.pool.value(value.clone()));
             }
             let fits = cx.pool.substitute(guard, &chosen);
-            if witness.always || cx.decide(&[fits]) == Decision::Sat {
+            if witness.always || cx.decide(&[fits]) == SolverDecision::Sat {
                 return Some((witness.delay.sub(&self.run.waited), witness.values.clone()));
             }
         }
         let (delay, waited) = (cx.pool.var(state.delay), cx.pool.value(Value::Real(self.run.waited.clone())));
         let later = cx.pool.le(waited, delay);
-        let Answer::Sat(found) = cx.check(&[guard, later]) else { return None };
+        let SolverAnswer::Sat(found) = cx.check(&[guard, later]) else { return None };
         let value = |var| {
             let default = cx.pool.default_value(cx.pool.var_info(var).sort);
             found.get(var).cloned().unwrap_or(default)
@@ -154,63 +154,63 @@ impl CaseGuided {
     }
 
     /// The end in words.
-    fn stop(&self, ended: &Ended) -> Stop {
+    fn stop(&self, ended: &CaseEnd) -> TesterStop {
         match ended {
-            Ended::Lost(reason) => Stop::GoalMissed(reason.clone()),
-            Ended::Arc { state, arc, verdict, event } => {
+            CaseEnd::Lost(reason) => TesterStop::GoalMissed(reason.clone()),
+            CaseEnd::Arc { state, arc, verdict, event } => {
                 let rule = self.case.states[*state].arcs[*arc].rule.word();
-                let state = Case::state_name(*state);
+                let state = TestCase::state_name(*state);
                 let (word, what) = (verdict.word(), meaning(*verdict));
                 let reason = format!("{word} by {rule} at {state}: {event}, {what}");
                 match verdict {
-                    CaseVerdict::Pass => Stop::GoalMet(reason),
-                    _ => Stop::GoalMissed(reason),
+                    CaseVerdict::Pass => TesterStop::GoalMet(reason),
+                    _ => TesterStop::GoalMissed(reason),
                 }
             }
         }
     }
 }
 
-impl Run {
-    fn new(case: &Shared<Case>, timeout: &Rational) -> Self {
-        let execution = Execution::new(Shared::clone(case), timeout);
+impl CaseRun {
+    fn new(case: &Shared<TestCase>, timeout: &Rational) -> Self {
+        let execution = CaseExecution::new(Shared::clone(case), timeout);
         Self { execution, seen: 0, waited: Rational::ZERO, ended: None }
     }
 }
 
 impl Tester for CaseGuided {
     fn start(&mut self, _seed: u64) {
-        self.run = Run::new(&self.case, &self.timeout);
+        self.run = CaseRun::new(&self.case, &self.timeout);
     }
 
     fn goal(&self) -> Option<String> {
         Some(self.name.clone())
     }
 
-    fn next(&mut self, cx: &mut Ctx<'_>, _after: &After, history: &Trace) -> Move {
+    fn next(&mut self, cx: &mut Ctx<'_>, _after: &Monitor, history: &Trace) -> TesterMove {
         self.catch_up(cx, history);
         if let Some(ended) = &self.run.ended {
-            return Move::Stop(self.stop(ended));
+            return TesterMove::Stop(self.stop(ended));
         }
         let Some(state) = self.state() else {
-            return Move::Stop(Stop::GoalMissed("the case has no such state".into()));
+            return TesterMove::Stop(TesterStop::GoalMissed("the case has no such state".into()));
         };
-        let stimulation = state.arcs.iter().find(|arc| arc.rule == Rule::R1);
+        let stimulation = state.arcs.iter().find(|arc| arc.rule == CaseRule::R1);
         match stimulation.and_then(|arc| Some((arc.clone(), arc.gate?))) {
             Some((arc, gate)) => self.stimulate(cx, &arc, gate),
-            None if !self.case.is_timed => Move::Observe,
-            None => Move::ObserveFor(nanoseconds(&self.timeout().sub(&self.run.waited))),
+            None if !self.case.is_timed => TesterMove::Observe,
+            None => TesterMove::ObserveFor(nanoseconds(&self.timeout().sub(&self.run.waited))),
         }
     }
 
-    fn finding(&mut self, cx: &mut Ctx<'_>, history: &Trace) -> Option<Finding> {
+    fn finding(&mut self, cx: &mut Ctx<'_>, history: &Trace) -> Option<MethodFinding> {
         self.catch_up(cx, history);
-        let Ended::Arc { state, arc, verdict, event } = self.run.ended.as_ref()? else { return None };
+        let CaseEnd::Arc { state, arc, verdict, event } = self.run.ended.as_ref()? else { return None };
         let guard = self.case.states[*state].arcs[*arc].guard;
-        Some(Finding {
+        Some(MethodFinding {
             word: verdict.word().into(),
             rule: self.case.states[*state].arcs[*arc].rule.word().into(),
-            state: Case::state_name(*state),
+            state: TestCase::state_name(*state),
             event: event.clone(),
             because: Some(cx.pool.show(guard).to_string()),
         })
@@ -218,15 +218,15 @@ impl Tester for CaseGuided {
 }
 
 /// The event as people write it, with its delay.
-fn shown(cx: &Ctx<'_>, event: &Event, label: &Label, waited: &Rational) -> String {
+fn shown(cx: &Ctx<'_>, event: &CaseEvent, label: &Label, waited: &Rational) -> String {
     let after = match (cx.sts.is_timed(), event) {
         (true, _) => format!("after {} s ", readable(waited)),
         (false, _) => String::new(),
     };
     match event {
-        Event::Message(..) => format!("{after}{}", label.show(cx.pool, cx.sts)),
-        Event::Silence if after.is_empty() => "silence".into(),
-        Event::Silence => format!("silence for {} s", readable(waited)),
+        CaseEvent::Message(..) => format!("{after}{}", label.show(cx.pool, cx.sts)),
+        CaseEvent::Silence if after.is_empty() => "silence".into(),
+        CaseEvent::Silence => format!("silence for {} s", readable(waited)),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Coverage as a tester: the purposes one after the other, the longest first.
 //!
-//! 000 sec. 5 to 7. A run follows one purpose, but all those still to come are watched: where
+//! [BT19] sec. 5 to 7. A run follows one purpose, but all those still to come are watched: where
 //! the system goes another way that one of them wants, the run goes on with that one, so that
 //! several purposes can be executed in one run. A purpose that could not be executed to its
 //! end is tried again after the others, a bounded number of times; then the next round begins,
@@ -11,22 +11,22 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use ioxide_model::trace::Trace;
-use ioxide_symex::{After, Ctx};
+use ioxide_symex::{Ctx, Monitor};
 
-use super::purpose::{Choice, PurposeGuided};
-use super::{Move, Stop, Tester};
-use crate::purpose::{Item, PurposeSet};
+use super::purpose::{InputChoice, PurposeGuided};
+use super::{Tester, TesterMove, TesterStop};
+use crate::purpose::{PurposeItem, PurposeSet};
 
 /// How often a purpose is tried in one round.
 const MAX_TRIES: usize = 3;
 
 /// Runs all purposes of a set.
 #[derive(Clone, Debug)]
-pub struct Cover {
+pub struct CoverTester {
     testers: Vec<PurposeGuided>,
     /// What each of them covers.
-    items: Vec<BTreeSet<Item>>,
-    tally: Vec<Tally>,
+    items: Vec<BTreeSet<PurposeItem>>,
+    tally: Vec<PurposeTally>,
     /// The purposes in the order of a round.
     order: Vec<usize>,
     /// The purposes still to run in this round.
@@ -35,17 +35,17 @@ pub struct Cover {
     /// Those of them that want what has happened in this run so far.
     watched: BTreeSet<usize>,
     /// How the purposes of this run ended so far.
-    ended: Vec<Stop>,
-    rounds: Rounds,
+    ended: Vec<TesterStop>,
+    rounds: CoverRounds,
     begun: usize,
-    conservative: BTreeSet<Item>,
-    liberal: BTreeSet<Item>,
+    conservative: BTreeSet<PurposeItem>,
+    liberal: BTreeSet<PurposeItem>,
 }
 
 /// Which purpose comes first in a round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Order {
-    /// The longest, as in 000 sec. 6: it is likely to find difficult faults.
+pub enum PurposeOrder {
+    /// The longest, as in [BT19] sec. 6: it is likely to find difficult faults.
     LongestFirst,
     /// The longest; then always the one with the most items not on an earlier one, by length.
     /// What is quick to see is seen before another long walk over ground that is mostly known.
@@ -55,7 +55,7 @@ pub enum Order {
 
 /// How long to go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rounds {
+pub enum CoverRounds {
     /// Every purpose is executed this often, with other data each time.
     Bounded(usize),
     /// Whoever runs the tests stops.
@@ -64,7 +64,7 @@ pub enum Rounds {
 
 /// What became of a purpose.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct PurposeTally {
     /// Runs begun.
     pub runs: usize,
     /// Runs in which it was executed to its end and nothing forbidden was seen.
@@ -77,14 +77,14 @@ pub struct Tally {
     tries: usize,
 }
 
-impl Cover {
+impl CoverTester {
     /// A tester for all purposes of `set`.
     #[must_use]
-    pub fn new(set: &PurposeSet, rounds: Rounds, order: Order) -> Self {
+    pub fn new(set: &PurposeSet, rounds: CoverRounds, order: PurposeOrder) -> Self {
         let testers: Vec<PurposeGuided> =
             set.purposes.iter().map(|purpose| PurposeGuided::new(purpose.clone(), 0)).collect();
         Self {
-            tally: vec![Tally::default(); testers.len()],
+            tally: vec![PurposeTally::default(); testers.len()],
             testers,
             items: set.items.clone(),
             order: in_order(set, order),
@@ -101,7 +101,7 @@ impl Cover {
 
     /// The same tester with data chosen in another way.
     #[must_use]
-    pub fn choosing(mut self, choice: Choice) -> Self {
+    pub fn choosing(mut self, choice: InputChoice) -> Self {
         self.testers.iter_mut().for_each(|tester| tester.choose(choice));
         self
     }
@@ -114,19 +114,19 @@ impl Cover {
 
     /// What became of every purpose, in order.
     #[must_use]
-    pub fn tally(&self) -> &[Tally] {
+    pub fn tally(&self) -> &[PurposeTally] {
         &self.tally
     }
 
     /// What is on purposes that passed where the specification was in one state.
     #[must_use]
-    pub fn conservative(&self) -> &BTreeSet<Item> {
+    pub fn conservative(&self) -> &BTreeSet<PurposeItem> {
         &self.conservative
     }
 
     /// What is on purposes that passed.
     #[must_use]
-    pub fn liberal(&self) -> &BTreeSet<Item> {
+    pub fn liberal(&self) -> &BTreeSet<PurposeItem> {
         &self.liberal
     }
 
@@ -137,7 +137,7 @@ impl Cover {
     }
 
     /// Leaves out of all rounds what would cover nothing but `met`; called before the first run.
-    pub fn know(&mut self, met: &BTreeSet<Item>) {
+    pub fn know(&mut self, met: &BTreeSet<PurposeItem>) {
         let items = &self.items;
         self.order.retain(|&at| !items[at].is_subset(met));
     }
@@ -148,7 +148,7 @@ impl Cover {
     }
 
     /// Leaves out of this round what would cover nothing but `met`.
-    pub(super) fn leave_out(&mut self, met: &BTreeSet<Item>) {
+    pub(super) fn leave_out(&mut self, met: &BTreeSet<PurposeItem>) {
         let items = &self.items;
         self.queue.retain(|&at| !items[at].is_subset(met));
     }
@@ -177,8 +177,8 @@ impl Cover {
 
     fn goes_on(&self) -> bool {
         match self.rounds {
-            Rounds::Bounded(rounds) => self.begun < rounds,
-            Rounds::Endless => true,
+            CoverRounds::Bounded(rounds) => self.begun < rounds,
+            CoverRounds::Endless => true,
         }
     }
 
@@ -200,35 +200,35 @@ impl Cover {
     }
 
     /// Drops the purposes that do not want what has just happened.
-    fn watch(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) {
+    fn watch(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) {
         let testers = &mut self.testers;
         self.watched.retain(|&at| testers[at].follow(cx, after, history));
     }
 
     /// The end of a run: met if one of its purposes was.
-    fn verdict(&mut self) -> Stop {
+    fn verdict(&mut self) -> TesterStop {
         let mut ended = std::mem::take(&mut self.ended);
-        let met = ended.iter().filter(|stop| matches!(stop, Stop::GoalMet(_))).count();
-        match ended.iter().position(|stop| matches!(stop, Stop::GoalMet(_))) {
-            Some(_) if met > 1 => Stop::GoalMet(format!("{met} purposes were executed")),
+        let met = ended.iter().filter(|stop| matches!(stop, TesterStop::GoalMet(_))).count();
+        match ended.iter().position(|stop| matches!(stop, TesterStop::GoalMet(_))) {
+            Some(_) if met > 1 => TesterStop::GoalMet(format!("{met} purposes were executed")),
             Some(first) => ended.swap_remove(first),
-            None if ended.is_empty() => Stop::GoalMissed("there is no purpose left to execute".into()),
+            None if ended.is_empty() => TesterStop::GoalMissed("there is no purpose left to execute".into()),
             None => ended.swap_remove(0),
         }
     }
 
     /// Notes how the current purpose ended.
-    fn note(&mut self, at: usize, stop: &Stop) {
+    fn note(&mut self, at: usize, stop: &TesterStop) {
         let (tester, items, tally) = (&self.testers[at], &self.items[at], &mut self.tally[at]);
         match stop {
-            Stop::GoalMet(_) => {
+            TesterStop::GoalMet(_) => {
                 tally.passed += 1;
                 self.liberal.extend(items);
                 if tester.final_belief() == Some(1) {
                     self.conservative.extend(items);
                 }
             }
-            Stop::GoalMissed(reason) => {
+            TesterStop::GoalMissed(reason) => {
                 tally.missed += 1;
                 tally.reason = Some(reason.clone());
                 if tally.tries < MAX_TRIES {
@@ -243,13 +243,13 @@ impl Cover {
 const MAX_COMPARED: usize = 1000;
 
 /// The positions of the purposes of `set` in the wanted order.
-fn in_order(set: &PurposeSet, order: Order) -> Vec<usize> {
+fn in_order(set: &PurposeSet, order: PurposeOrder) -> Vec<usize> {
     let mut left: Vec<usize> = (0..set.purposes.len()).collect();
-    if order == Order::LongestFirst || left.len() > MAX_COMPARED {
+    if order == PurposeOrder::LongestFirst || left.len() > MAX_COMPARED {
         return left;
     }
     let mut ordered: Vec<usize> = left.drain(..left.len().min(1)).collect();
-    let mut covered: BTreeSet<Item> = ordered.iter().flat_map(|&at| &set.items[at]).copied().collect();
+    let mut covered: BTreeSet<PurposeItem> = ordered.iter().flat_map(|&at| &set.items[at]).copied().collect();
     while !left.is_empty() {
         let is_better = |a: usize, b: usize| {
             let new = |at: usize| set.items[at].difference(&covered).count();
@@ -264,7 +264,7 @@ fn in_order(set: &PurposeSet, order: Order) -> Vec<usize> {
     ordered
 }
 
-impl Tester for Cover {
+impl Tester for CoverTester {
     fn start(&mut self, seed: u64) {
         self.current = self.take_turn();
         self.ended.clear();
@@ -282,12 +282,12 @@ impl Tester for Cover {
         self.current.map(|at| format!("purpose {}", self.testers[at].purpose().name))
     }
 
-    fn next(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) -> Move {
+    fn next(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) -> TesterMove {
         self.watch(cx, after, history);
         let mut leading = self.current.take();
         while let Some(at) = leading {
             match self.testers[at].next(cx, after, history) {
-                Move::Stop(stop) => {
+                TesterMove::Stop(stop) => {
                     self.note(at, &stop);
                     self.ended.push(stop);
                     leading = self.heir();
@@ -298,7 +298,7 @@ impl Tester for Cover {
                 }
             }
         }
-        Move::Stop(self.verdict())
+        TesterMove::Stop(self.verdict())
     }
 
     fn share(&mut self, worker: usize, jobs: usize) {

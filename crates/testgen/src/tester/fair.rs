@@ -1,6 +1,6 @@
 //! Input-fair interaction for testers that would otherwise always send.
 //!
-//! 000 Algorithm 1 is written for a system that waits for its input even where it could say something itself
+//! [BT19] Algorithm 1 is written for a system that waits for its input even where it could say something itself
 //! (input-eager). Where the model allows an output, a fair tester looks first, one time in two: what the system wants to say is
 //! seen before the next input, and the inner tester goes on from what was seen.
 
@@ -9,10 +9,10 @@ use rand_chacha::ChaCha8Rng;
 
 use ioxide_model::sts::{GateKind, LocId, Sts, SwitchId};
 use ioxide_model::trace::Trace;
-use ioxide_symex::{After, Belief, Ctx};
+use ioxide_symex::{Belief, Ctx, Monitor};
 
 use super::random::Interaction;
-use super::{Finding, Move, Tester};
+use super::{MethodFinding, Tester, TesterMove};
 
 /// Looks, one time in two, where the inner tester could send and the system could speak.
 pub struct InputFair<'t> {
@@ -30,7 +30,7 @@ impl<'t> InputFair<'t> {
     }
 
     /// Whether to look before the inner tester decides.
-    fn looks(&mut self, sts: &Sts, after: &After, history: &Trace) -> bool {
+    fn looks(&mut self, sts: &Sts, after: &Monitor, history: &Trace) -> bool {
         let is_new = self.interaction == Interaction::Fair
             && self.looked != Some(history.len())
             && !history.ends_in_silence();
@@ -60,8 +60,12 @@ impl Tester for InputFair<'_> {
         self.inner.start(seed);
     }
 
-    fn next(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) -> Move {
-        if self.looks(cx.sts, after, history) { Move::Observe } else { self.inner.next(cx, after, history) }
+    fn next(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) -> TesterMove {
+        if self.looks(cx.sts, after, history) {
+            TesterMove::Observe
+        } else {
+            self.inner.next(cx, after, history)
+        }
     }
 
     fn explained(&mut self, switches: &[SwitchId]) {
@@ -76,7 +80,7 @@ impl Tester for InputFair<'_> {
         self.inner.share(worker, jobs);
     }
 
-    fn finding(&mut self, cx: &mut Ctx<'_>, history: &Trace) -> Option<Finding> {
+    fn finding(&mut self, cx: &mut Ctx<'_>, history: &Trace) -> Option<MethodFinding> {
         self.inner.finding(cx, history)
     }
 

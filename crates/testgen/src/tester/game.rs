@@ -1,13 +1,13 @@
 //! Goals as games: the tester plays for a goal against a system that may choose.
 //!
-//! A path to a goal (000 Def. 16) hopes that the system goes along. Here the goal is played for: at every move the
+//! A path to a goal ([BT19] Def. 16) hopes that the system goes along. Here the goal is played for: at every move the
 //! states ahead are explored from where the run is now, and the game between tester and system is solved on them
-//! ([`Solution`]). Where the goal can be forced whatever the system does, the tester does so; where it cannot, it takes
+//! ([`GameSolution`]). Where the goal can be forced whatever the system does, the tester does so; where it cannot, it takes
 //! the move with the best chance, the choices of the system being equally likely. What the system does is
 //! taken into account by solving again. Silence is a move of the system like any other, so an observer may wait for it.
 //!
 //! Values of inputs are chosen such that the rest of the way is possible for *all* values the system may answer with,
-//! if there are such (000 sec. 9: universal quantification of outputs), else for some.
+//! if there are such ([BT19] sec. 9: universal quantification of outputs), else for some.
 //!
 //! *Promises.* Like every tester it cannot say Fail. A strategy is computed over symbolic states, each of which
 //! stands for many: that the goal is forced holds for these, and "out of reach" is no proof.
@@ -18,34 +18,34 @@ mod solve;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use ioxide_model::concrete::State;
+use ioxide_model::concrete::ConcreteState;
 use ioxide_model::goal::Goal;
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateId, GateKind, SwitchId};
 use ioxide_model::term::{Term, VarId};
 use ioxide_model::trace::Trace;
 use ioxide_model::value::Value;
-use ioxide_symex::{After, Ctx, SymState};
+use ioxide_symex::{Ctx, Monitor, SymState};
 
-use self::arena::Arena;
-use self::solve::{Choice, Solution};
+use self::arena::GameArena;
+use self::solve::{GameChoice, GameSolution};
 use super::random::Interaction;
-use super::{Move, Stop, Tester};
-use crate::data::Pick;
-use crate::data::patterned::{Patterned, pick_patterned};
-use crate::purpose::Purpose;
+use super::{Tester, TesterMove, TesterStop};
+use crate::data::PickedValues;
+use crate::data::patterned::{PatternedRequest, pick_patterned};
+use crate::purpose::TestPurpose;
 
 /// States of a belief that are played from.
 const MAX_BELIEF: usize = 4;
 
 /// Plays for one goal.
 #[derive(Clone, Debug)]
-pub struct Game {
+pub struct GameTester {
     name: String,
-    arena: Arena,
+    arena: GameArena,
     interaction: Interaction,
     rng: ChaCha8Rng,
-    run: Run,
+    run: GameRun,
     tally: GameTally,
 }
 
@@ -62,7 +62,7 @@ pub struct GameTally {
 
 /// The run under way.
 #[derive(Clone, Debug, Default)]
-struct Run {
+struct GameRun {
     seen: usize,
     values: Vec<Value>,
     is_met: bool,
@@ -70,7 +70,7 @@ struct Run {
 }
 
 /// A move that was weighed.
-struct Weighed {
+struct WeighedMove {
     gate: Option<GateId>,
     /// The worth of it, over all states of the belief.
     worth: f64,
@@ -79,16 +79,16 @@ struct Weighed {
     start: SymState,
 }
 
-impl Game {
+impl GameTester {
     /// A tester that plays for `goal`; `None` if it is no place to reach and no observer, or the model has clocks or
     /// unknown values.
     pub fn new(cx: &mut Ctx<'_>, goal: &Goal, interaction: Interaction) -> Option<Self> {
         Some(Self {
             name: goal.name.to_string(),
-            arena: Arena::of(cx, goal)?,
+            arena: GameArena::of(cx, goal)?,
             interaction,
             rng: ChaCha8Rng::seed_from_u64(0),
-            run: Run::default(),
+            run: GameRun::default(),
             tally: GameTally::default(),
         })
     }
@@ -129,25 +129,25 @@ impl Game {
     }
 
     /// The best move from here; `None` if the goal seems out of reach.
-    fn best(&mut self, cx: &mut Ctx<'_>) -> Option<Weighed> {
-        let states: Vec<State> = self.arena.states().iter().take(MAX_BELIEF).cloned().collect();
-        let mut moves: Vec<Weighed> = Vec::new();
+    fn best(&mut self, cx: &mut Ctx<'_>) -> Option<WeighedMove> {
+        let states: Vec<ConcreteState> = self.arena.states().iter().take(MAX_BELIEF).cloned().collect();
+        let mut moves: Vec<WeighedMove> = Vec::new();
         let mut all_forced = !states.is_empty();
         for state in &states {
             let Some(start) = self.arena.symbolic(cx, state) else { continue };
-            let solution = Solution::new(cx, &self.arena, start.clone(), self.interaction);
+            let solution = GameSolution::new(cx, &self.arena, start.clone(), self.interaction);
             all_forced &= solution.is_forced();
             for (choice, worth) in solution.choices() {
                 let gate = match choice {
-                    Choice::Look => None,
-                    Choice::Send(id) => Some(self.arena.all().switches[id].gate),
+                    GameChoice::Look => None,
+                    GameChoice::Send(id) => Some(self.arena.all().switches[id].gate),
                 };
                 let mut known = moves.iter_mut();
                 match known.find(|known| known.gate == gate) {
                     Some(known) => known.worth += worth,
                     None => {
                         let way = solution.way(choice);
-                        moves.push(Weighed { gate, worth, way, start: start.clone() });
+                        moves.push(WeighedMove { gate, worth, way, start: start.clone() });
                     }
                 }
             }
@@ -157,18 +157,18 @@ impl Game {
     }
 
     /// The input that begins `way`.
-    fn input(&mut self, cx: &mut Ctx<'_>, after: &After, weighed: &Weighed) -> Option<Move> {
+    fn input(&mut self, cx: &mut Ctx<'_>, after: &Monitor, weighed: &WeighedMove) -> Option<TesterMove> {
         let gate = weighed.gate?;
         let fields = cx.sts.gates[gate].fields.clone();
         let fields: Vec<VarId> = fields.iter().map(|&field| cx.pool.indexed(field, 1)).collect();
         for facts in self.conditions(cx, weighed) {
             let (beside, first) = (&self.run.values[..], self.tally.runs);
-            let wish = Patterned { fields: &fields, facts: &facts, beside, first };
-            let Pick::Values(values) = pick_patterned(cx, &mut self.rng, &wish) else { continue };
+            let wish = PatternedRequest { fields: &fields, facts: &facts, beside, first };
+            let PickedValues::Values(values) = pick_patterned(cx, &mut self.rng, &wish) else { continue };
             if let Some(label) = Label::message(cx.sts, gate, values)
                 && after.accepts(cx, &label)
             {
-                return Some(Move::Stimulate(label));
+                return Some(TesterMove::Stimulate(label));
             }
         }
         None
@@ -176,11 +176,11 @@ impl Game {
 
     /// What the values of the input must satisfy, the best first: the way is possible whatever the system answers,
     /// for some answers, or as far as its first step.
-    fn conditions(&self, cx: &mut Ctx<'_>, weighed: &Weighed) -> Vec<Vec<Term>> {
+    fn conditions(&self, cx: &mut Ctx<'_>, weighed: &WeighedMove) -> Vec<Vec<Term>> {
         let name = self.name.clone();
         let mut over = cx.over(self.arena.all());
-        let whole = Purpose::with_state(&mut over, name.clone(), weighed.start.clone(), &weighed.way);
-        let first = Purpose::with_state(&mut over, name, weighed.start.clone(), &weighed.way[..1]);
+        let whole = TestPurpose::with_state(&mut over, name.clone(), weighed.start.clone(), &weighed.way);
+        let first = TestPurpose::with_state(&mut over, name, weighed.start.clone(), &weighed.way[..1]);
         let mut found = Vec::new();
         if let Ok((purpose, end)) = whole {
             let end = self.arena.condition(&mut over, &end);
@@ -192,20 +192,20 @@ impl Game {
         found
     }
 
-    fn last_move(&mut self, history: &Trace) -> Move {
+    fn last_move(&mut self, history: &Trace) -> TesterMove {
         if self.run.looked || history.ends_in_silence() {
             self.tally.reached += 1;
-            return Move::Stop(Stop::GoalMet(format!("the goal `{}` was reached", self.name)));
+            return TesterMove::Stop(TesterStop::GoalMet(format!("the goal `{}` was reached", self.name)));
         }
         self.run.looked = true;
-        Move::Observe
+        TesterMove::Observe
     }
 }
 
 /// The first input of `purpose` under the condition that the rest can be done whatever the system answers: every output
 /// after it is possible, and for all values it may have the rest is; every input after it has some values for which
 /// the rest is. `None` if no output has values.
-fn universal(cx: &mut Ctx<'_>, purpose: &Purpose, end: Term) -> Option<Vec<Term>> {
+fn universal(cx: &mut Ctx<'_>, purpose: &TestPurpose, end: Term) -> Option<Vec<Term>> {
     let mut rest = end;
     let mut has_answers = false;
     for (at, step) in purpose.steps.iter().enumerate().skip(1).rev() {
@@ -234,10 +234,10 @@ fn universal(cx: &mut Ctx<'_>, purpose: &Purpose, end: Term) -> Option<Vec<Term>
     has_answers.then(|| first.chain([rest]).collect())
 }
 
-impl Tester for Game {
+impl Tester for GameTester {
     fn start(&mut self, seed: u64) {
         self.rng = ChaCha8Rng::seed_from_u64(seed);
-        self.run = Run::default();
+        self.run = GameRun::default();
         self.tally.runs += 1;
     }
 
@@ -245,20 +245,26 @@ impl Tester for Game {
         Some(format!("goal {}", self.name))
     }
 
-    fn next(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) -> Move {
+    fn next(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) -> TesterMove {
         self.catch_up(cx, history);
         if self.run.is_met {
             return self.last_move(history);
         }
         let Some(best) = self.best(cx) else {
-            return Move::Stop(Stop::GoalMissed(format!("no way to `{}` was found from here", self.name)));
+            return TesterMove::Stop(TesterStop::GoalMissed(format!(
+                "no way to `{}` was found from here",
+                self.name
+            )));
         };
         match self.input(cx, after, &best) {
             Some(input) => input,
-            None if history.ends_in_silence() && !self.arena.waits_for_silence() => Move::Stop(
-                Stop::GoalMissed(format!("the system is silent, and `{}` needs it to speak", self.name)),
-            ),
-            None => Move::Observe,
+            None if history.ends_in_silence() && !self.arena.waits_for_silence() => {
+                TesterMove::Stop(TesterStop::GoalMissed(format!(
+                    "the system is silent, and `{}` needs it to speak",
+                    self.name
+                )))
+            }
+            None => TesterMove::Observe,
         }
     }
 }

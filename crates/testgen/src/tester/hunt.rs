@@ -1,37 +1,37 @@
 //! The hunting tester: first every switch by purposes, then walks that look for trouble until the budget is spent.
 //!
-//! Taking every switch once (000's criterion) finds faults in the control of a system. Faults in its data, its
+//! Taking every switch once ([BT19]'s criterion) finds faults in the control of a system. Faults in its data, its
 //! order, its memory and its time need more: values in a relation to earlier ones, many pending elements, a long
 //! history, one sequence out of many. So the purposes of switch coverage come first, one round of
-//! them, and then walks. A walk changes its [mood](mood::Mood) every few inputs: which inputs
+//! them, and then walks. A walk changes its [mood](mood::WalkMood) every few inputs: which inputs
 //! are likely (swarm testing: not all of them together), whether one is repeated or two are pumped against each
 //! other, whether sequences not yet tried are preferred, what values are like, how often it looks. Walks
 //! are long and short in turn: the long ones grow, so that there are few resets but some, the short ones begin in
-//! a [rare state](starts::Starts). Between two walks a purpose is executed again with other data. A run that has executed
-//! its purpose walks on from there for a while, and a walk that seems [trapped](trap::Trap) ends.
+//! a [rare state](starts::StartStates). Between two walks a purpose is executed again with other data. A run that has executed
+//! its purpose walks on from there for a while, and a walk that seems [trapped](trap::RareSwitches) ends.
 //!
 //! *Promises.* The same seed makes the same moves on the same system. The purposes are looked for within a
 //! bounded number of symbolic states and terms, a few before the first step and more of them later if that was not
 //! enough, so the first step does not wait for a long search.
 
 mod mood;
+mod rare;
 mod starts;
-mod trap;
 mod walk;
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use ioxide_model::sts::{GateKind, Sts, SwitchId};
-use ioxide_model::term::{Node, TermPool};
+use ioxide_model::term::{TermNode, TermPool};
 use ioxide_model::trace::Trace;
-use ioxide_symex::{After, Ctx, Limits};
+use ioxide_symex::{Ctx, ExploreLimits, Monitor};
 
-use self::walk::Walk;
-use super::cover::{Cover, Order, Rounds, Tally};
+use self::walk::RandomWalks;
+use super::cover::{CoverRounds, CoverTester, PurposeOrder, PurposeTally};
 use super::random::Interaction;
-use super::{Move, Stop, Tester};
-use crate::purpose::{Criterion, Item, PurposeSet, coverage, with_detours};
+use super::{Tester, TesterMove, TesterStop};
+use crate::purpose::{Criterion, PurposeItem, PurposeSet, coverage, with_detours};
 
 /// Symbolic states looked at before the first step; where questions are dear, after the first walks.
 const FIRST_STATES: (usize, usize) = (2_000, 32);
@@ -79,18 +79,18 @@ impl Default for HuntConfig {
 
 /// Purposes, then walks.
 #[derive(Clone, Debug)]
-pub struct Hunt {
+pub struct HuntTester {
     config: HuntConfig,
     /// The purposes found so far, and how.
     set: Option<PurposeSet>,
-    cover: Option<Cover>,
-    search: Search,
-    walk: Walk,
+    cover: Option<CoverTester>,
+    search: PurposeSearch,
+    walk: RandomWalks,
     /// The switches that were certainly taken.
     taken: BTreeSet<SwitchId>,
     /// The messages since the last move, each with its switch if that is certain.
     fresh: Vec<Option<SwitchId>>,
-    phase: Phase,
+    phase: HuntPhase,
     seed: u64,
     /// Runs begun.
     runs: usize,
@@ -101,16 +101,16 @@ pub struct Hunt {
     /// Runs of the first purpose before anything else: one for every pattern of equal fields of a message on it.
     first: usize,
     /// What purposes are for, as far as it was certainly covered.
-    met: BTreeSet<Item>,
+    met: BTreeSet<PurposeItem>,
     /// What others have certainly covered before: no purpose is for that alone.
-    known: BTreeSet<Item>,
+    known: BTreeSet<PurposeItem>,
     /// How the purpose of this run ended.
-    ended: Option<Stop>,
+    ended: Option<TesterStop>,
 }
 
 /// How far the search for purposes is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Search {
+enum PurposeSearch {
     /// To be tried among so many states once so many labels are spent.
     Pending { states: usize, from: usize },
     /// Nothing more to find, or not within reason.
@@ -119,14 +119,14 @@ enum Search {
 
 /// What a run is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
+enum HuntPhase {
     /// Not known before its first move.
     Open,
     Purpose,
     Walk,
 }
 
-impl Hunt {
+impl HuntTester {
     /// A hunt within `config`.
     #[must_use]
     pub fn new(config: HuntConfig) -> Self {
@@ -134,11 +134,11 @@ impl Hunt {
             config,
             set: None,
             cover: None,
-            search: Search::Pending { states: 0, from: 0 },
-            walk: Walk::new(config.interaction),
+            search: PurposeSearch::Pending { states: 0, from: 0 },
+            walk: RandomWalks::new(config.interaction),
             taken: BTreeSet::new(),
             fresh: Vec::new(),
-            phase: Phase::Open,
+            phase: HuntPhase::Open,
             seed: 0,
             runs: 0,
             spent: 0,
@@ -154,7 +154,7 @@ impl Hunt {
     /// The same with purposes that were found before, in the same pool.
     #[must_use]
     pub fn with_purposes(mut self, set: PurposeSet) -> Self {
-        self.search = Search::Over;
+        self.search = PurposeSearch::Over;
         self.adopt(set);
         self
     }
@@ -176,8 +176,8 @@ impl Hunt {
 
     /// What became of every purpose, in order.
     #[must_use]
-    pub fn tally(&self) -> &[Tally] {
-        self.cover.as_ref().map_or(&[], Cover::tally)
+    pub fn tally(&self) -> &[PurposeTally] {
+        self.cover.as_ref().map_or(&[], CoverTester::tally)
     }
 
     /// Whether the search for purposes ended before it had seen everything.
@@ -210,7 +210,7 @@ impl Hunt {
     }
 
     fn adopt(&mut self, set: PurposeSet) {
-        let mut cover = Cover::new(&set, Rounds::Endless, Order::default());
+        let mut cover = CoverTester::new(&set, CoverRounds::Endless, PurposeOrder::default());
         cover.know(&self.known);
         cover.share(self.share.0, self.share.1);
         (self.cover, self.set) = (Some(cover), Some(set));
@@ -218,20 +218,20 @@ impl Hunt {
 
     /// Looks for purposes, further than the last time.
     fn search(&mut self, cx: &mut Ctx<'_>) {
-        let Search::Pending { states, .. } = self.search else { return };
+        let PurposeSearch::Pending { states, .. } = self.search else { return };
         let is_dear = is_dear(cx.pool, cx.sts);
         if is_dear && self.has_all(cx.sts) {
-            self.search = Search::Over;
+            self.search = PurposeSearch::Over;
             return;
         }
         if is_dear && states == 0 && self.spent < STEPS_BETWEEN {
-            self.search = Search::Pending { states, from: STEPS_BETWEEN };
+            self.search = PurposeSearch::Pending { states, from: STEPS_BETWEEN };
             return;
         }
         let pick = |(plain, dear): (usize, usize)| if is_dear { dear } else { plain };
         let (first, most) = (pick(FIRST_STATES), pick(MAX_STATES));
         let states = states.max(first).min(most);
-        let limits = Limits { max_states: states, max_depth: u32::MAX };
+        let limits = ExploreLimits { max_states: states, max_depth: u32::MAX };
         let max_terms = TERMS.1.max(TERMS.0 * states);
         let set = coverage(cx, self.config.criterion, limits, &mut |stats| {
             if stats.terms > max_terms { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -240,9 +240,9 @@ impl Hunt {
         let (is_settled, covered) = (set.is_settled(), set.covered().len());
         let is_over = is_settled || states >= most || self.has_all(cx.sts);
         self.search = if is_over || cx.halted().is_some() {
-            Search::Over
+            PurposeSearch::Over
         } else {
-            Search::Pending { states: states * MORE_STATES, from: self.spent + STEPS_BETWEEN }
+            PurposeSearch::Pending { states: states * MORE_STATES, from: self.spent + STEPS_BETWEEN }
         };
         if self.set.as_ref().is_none_or(|known| known.covered().len() < covered) {
             self.adopt(set);
@@ -255,7 +255,7 @@ impl Hunt {
     }
 
     /// Takes in what has happened since the last move.
-    fn notice(&mut self, sts: &Sts, after: &After, history: &Trace) {
+    fn notice(&mut self, sts: &Sts, after: &Monitor, history: &Trace) {
         // Of several messages at once, nobody knows which led where.
         let fresh = if let [only] = self.fresh[..] { only } else { None };
         self.fresh.clear();
@@ -266,17 +266,17 @@ impl Hunt {
 
     /// Whether it is time to look for purposes.
     fn is_search_due(&self) -> bool {
-        matches!(self.search, Search::Pending { from, .. } if self.spent >= from)
+        matches!(self.search, PurposeSearch::Pending { from, .. } if self.spent >= from)
     }
 
     /// The next move of the purpose of this run. A run that has come to its end goes on from there as a walk: a
     /// purpose leads to where little was seen, and that is where to look around.
-    fn purpose(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) -> Option<Move> {
-        let (Phase::Purpose, Some(cover)) = (self.phase, &mut self.cover) else { return None };
+    fn purpose(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) -> Option<TesterMove> {
+        let (HuntPhase::Purpose, Some(cover)) = (self.phase, &mut self.cover) else { return None };
         match cover.next(cx, after, history) {
-            Move::Stop(stop) if self.runs < self.first => Some(Move::Stop(stop)),
-            Move::Stop(stop) if self.spent + self.here < self.config.steps => {
-                self.phase = Phase::Walk;
+            TesterMove::Stop(stop) if self.runs < self.first => Some(TesterMove::Stop(stop)),
+            TesterMove::Stop(stop) if self.spent + self.here < self.config.steps => {
+                self.phase = HuntPhase::Walk;
                 self.ended = Some(stop);
                 let more = if self.runs == self.first { GO_ON.0 } else { GO_ON.1 };
                 self.walk.take_over((history.len() + more).min(self.config.walk.max(1)));
@@ -287,9 +287,9 @@ impl Hunt {
     }
 
     /// `next`, but the run ends with what became of its purpose, if it had one.
-    fn told(&mut self, next: Move) -> Move {
+    fn end_with_purpose(&mut self, next: TesterMove) -> TesterMove {
         match (next, self.ended.take()) {
-            (Move::Stop(_), Some(stop)) => Move::Stop(stop),
+            (TesterMove::Stop(_), Some(stop)) => TesterMove::Stop(stop),
             (next, ended) => {
                 self.ended = ended;
                 next
@@ -301,7 +301,7 @@ impl Hunt {
     fn choose_phase(&mut self) {
         self.runs += 1;
         let Some(cover) = &mut self.cover else {
-            self.phase = Phase::Walk;
+            self.phase = HuntPhase::Walk;
             return;
         };
         if self.runs > 1 && cover.rounds_done() == 0 {
@@ -314,9 +314,9 @@ impl Hunt {
         let is_turn = self.runs.is_multiple_of(PURPOSE_EVERY);
         self.phase = if !cover.is_done() && (is_first_round || is_turn) {
             cover.start(self.seed);
-            Phase::Purpose
+            HuntPhase::Purpose
         } else {
-            Phase::Walk
+            HuntPhase::Walk
         };
     }
 }
@@ -349,18 +349,22 @@ fn asks_about_texts(pool: &TermPool, sts: &Sts) -> bool {
     let is_text = |term| {
         matches!(
             pool.node(term),
-            Node::Matches(..) | Node::Contains(..) | Node::Prefix(..) | Node::Suffix(..) | Node::Length(_)
+            TermNode::Matches(..)
+                | TermNode::Contains(..)
+                | TermNode::Prefix(..)
+                | TermNode::Suffix(..)
+                | TermNode::Length(_)
         )
     };
     pool.subterms(&guards, |_| true).into_iter().any(is_text)
 }
 
-impl Tester for Hunt {
+impl Tester for HuntTester {
     fn start(&mut self, seed: u64) {
         self.spent += self.here;
         self.here = 0;
         self.seed = seed;
-        self.phase = Phase::Open;
+        self.phase = HuntPhase::Open;
         self.ended = None;
         self.walk.start(seed);
         self.fresh.clear();
@@ -375,13 +379,13 @@ impl Tester for Hunt {
 
     fn goal(&self) -> Option<String> {
         match self.phase {
-            Phase::Purpose => self.cover.as_ref().and_then(Cover::goal),
-            Phase::Open | Phase::Walk => None,
+            HuntPhase::Purpose => self.cover.as_ref().and_then(CoverTester::goal),
+            HuntPhase::Open | HuntPhase::Walk => None,
         }
     }
 
-    fn next(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) -> Move {
-        if self.phase == Phase::Open {
+    fn next(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) -> TesterMove {
+        if self.phase == HuntPhase::Open {
             self.search(cx);
             self.choose_phase();
         }
@@ -395,7 +399,7 @@ impl Tester for Hunt {
             None => {
                 let left = self.config.steps.saturating_sub(self.spent);
                 let next = self.walk.next(cx, after, history, left.max(SHORTEST).min(self.config.walk));
-                self.told(next)
+                self.end_with_purpose(next)
             }
         }
     }

@@ -12,7 +12,7 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-use ioxide_model::concrete::State;
+use ioxide_model::concrete::ConcreteState;
 use ioxide_model::number::{Int, Rational};
 use ioxide_model::sts::Switch;
 use ioxide_model::term::{Substitution, Term, VarId};
@@ -25,7 +25,7 @@ const MAX_FREE_WAIT: i64 = 7_200;
 
 /// What waiting costs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Timing {
+pub(super) enum WaitingCost {
     /// As long as it takes.
     #[default]
     Wall,
@@ -37,9 +37,9 @@ pub(super) enum Timing {
 pub(super) fn choose(
     cx: &mut Ctx<'_>,
     rng: &mut ChaCha8Rng,
-    state: &State,
+    state: &ConcreteState,
     switch: &Switch,
-    timing: Timing,
+    timing: WaitingCost,
 ) -> Option<Rational> {
     let delay = cx.delay;
     let when = possible(cx, state, switch);
@@ -57,7 +57,7 @@ pub(super) fn choose(
 }
 
 /// The condition on the delay under which `switch` can be taken from `state` with some values.
-fn possible(cx: &mut Ctx<'_>, state: &State, switch: &Switch) -> Term {
+fn possible(cx: &mut Ctx<'_>, state: &ConcreteState, switch: &Switch) -> Term {
     let guard = after_waiting(cx, switch.guard);
     let some = cx.pool.exists(&cx.sts.gates[switch.gate].fields, guard);
     let known: Substitution =
@@ -67,7 +67,7 @@ fn possible(cx: &mut Ctx<'_>, state: &State, switch: &Switch) -> Term {
 }
 
 /// Instants at, before, after and between `points`, which are in order and not empty.
-fn around(rng: &mut ChaCha8Rng, points: &[Rational], timing: Timing) -> Vec<Rational> {
+fn around(rng: &mut ChaCha8Rng, points: &[Rational], timing: WaitingCost) -> Vec<Rational> {
     let milli = |n: i64| Rational::new(Int::from(n), Int::from(1000)).unwrap_or(Rational::ZERO);
     let mut candidates = Vec::with_capacity(4 * points.len() + 2);
     for (at, point) in points.iter().enumerate() {
@@ -81,7 +81,7 @@ fn around(rng: &mut ChaCha8Rng, points: &[Rational], timing: Timing) -> Vec<Rati
     }
     if let Some(last) = points.last() {
         candidates.push(last.add(&milli(rng.random_range(1..2000))));
-        candidates.extend((timing == Timing::Free).then(|| last.add(&long(rng))));
+        candidates.extend((timing == WaitingCost::Free).then(|| last.add(&long(rng))));
     }
     candidates
 }

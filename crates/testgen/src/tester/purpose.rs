@@ -1,6 +1,6 @@
 //! The purpose-guided tester: follows the path of one purpose, choosing values on the way.
 //!
-//! 000 Algorithm 1, branch by branch. The path condition η has the values seen so far
+//! [BT19] Algorithm 1, branch by branch. The path condition η has the values seen so far
 //! substituted in, so a value is chosen as late as possible and what the system said before
 //! counts. Where the solver cannot say whether η can hold, the guard of the current switch
 //! alone decides what is sent (lines 13 to 22). Off the path, or where η has become
@@ -20,45 +20,45 @@ use ioxide_model::sts::{GateId, GateKind, SwitchId};
 use ioxide_model::term::{Substitution, Term, VarId};
 use ioxide_model::trace::Trace;
 use ioxide_model::value::Value;
-use ioxide_smt::solver::Decision;
-use ioxide_symex::{After, Belief, Ctx};
+use ioxide_smt::solver::SolverDecision;
+use ioxide_symex::{Belief, Ctx, Monitor};
 
 use self::shown::order_of_use;
 use super::instant::within;
-use super::{Move, Stop, Tester};
-use crate::data::patterned::{Patterned, pick_patterned};
-use crate::data::{Pick, pick_symbolic, pick_uniform};
-use crate::purpose::Purpose;
+use super::{Tester, TesterMove, TesterStop};
+use crate::data::patterned::{PatternedRequest, pick_patterned};
+use crate::data::{PickedValues, pick_symbolic, pick_uniform};
+use crate::purpose::TestPurpose;
 
 /// Silences a message that somebody else sends may take.
 const MAX_SILENCES: usize = 3;
 
 /// How the values of inputs are chosen among those that lead on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Choice {
+pub enum InputChoice {
     /// By patterns of equality in turn, values at random.
     #[default]
     Patterns,
     /// Whole numbers from 0 up to this many, each as likely as the other; other sorts at random.
-    /// What cannot be is drawn again (000 sec. 6).
+    /// What cannot be is drawn again ([BT19] sec. 6).
     Uniform(i64),
 }
 
 /// Follows one purpose.
 #[derive(Clone, Debug)]
 pub struct PurposeGuided {
-    purpose: Purpose,
+    purpose: TestPurpose,
     rng: ChaCha8Rng,
     /// How many runs there were before this one: data is varied from run to run.
     round: usize,
     is_first: bool,
-    choice: Choice,
-    progress: Progress,
+    choice: InputChoice,
+    progress: PurposeProgress,
 }
 
 /// How far a run has come.
 #[derive(Clone, Debug)]
-struct Progress {
+struct PurposeProgress {
     /// Labels of the history taken into account.
     seen: usize,
     /// Steps of the path taken.
@@ -79,7 +79,7 @@ struct Progress {
     off: Option<String>,
 }
 
-impl Default for Progress {
+impl Default for PurposeProgress {
     /// Nothing has happened.
     fn default() -> Self {
         Self {
@@ -99,26 +99,26 @@ impl Default for Progress {
 impl PurposeGuided {
     /// A tester that follows `purpose`.
     #[must_use]
-    pub fn new(purpose: Purpose, seed: u64) -> Self {
+    pub fn new(purpose: TestPurpose, seed: u64) -> Self {
         let rng = ChaCha8Rng::seed_from_u64(seed);
         Self {
             purpose,
             rng,
             round: 0,
             is_first: true,
-            choice: Choice::default(),
-            progress: Progress::default(),
+            choice: InputChoice::default(),
+            progress: PurposeProgress::default(),
         }
     }
 
     /// Chooses values in another way from now on.
-    pub fn choose(&mut self, choice: Choice) {
+    pub fn choose(&mut self, choice: InputChoice) {
         self.choice = choice;
     }
 
     /// The purpose it follows.
     #[must_use]
-    pub fn purpose(&self) -> &Purpose {
+    pub fn purpose(&self) -> &TestPurpose {
         &self.purpose
     }
 
@@ -127,7 +127,7 @@ impl PurposeGuided {
         self.rng = ChaCha8Rng::seed_from_u64(seed);
         self.round = round;
         self.is_first = false;
-        self.progress = Progress::default();
+        self.progress = PurposeProgress::default();
     }
 
     /// The same tester for a purpose that starts where a run is after `seen` labels.
@@ -139,7 +139,7 @@ impl PurposeGuided {
     }
 
     /// Takes what was seen into account; whether the run is still on the path.
-    pub fn follow(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) -> bool {
+    pub fn follow(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) -> bool {
         self.catch_up(cx, after, history);
         self.progress.off.is_none()
     }
@@ -151,7 +151,7 @@ impl PurposeGuided {
     }
 
     /// Takes the labels into account that came since the last move.
-    fn catch_up(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) {
+    fn catch_up(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) {
         while self.progress.off.is_none()
             && let Some(label) = history.labels.get(self.progress.seen)
         {
@@ -206,7 +206,7 @@ impl PurposeGuided {
         }
         let is_on_path = cx.sts.switches[id].gate == gate && {
             let so_far = self.prefix(self.progress.at + 1);
-            decided(cx, &so_far, &known) != Decision::Unsat
+            decided(cx, &so_far, &known) != SolverDecision::Unsat
         };
         if !is_on_path {
             let (seen, switch) = (label.show(cx.pool, cx.sts), &cx.sts.switches[id].label);
@@ -219,7 +219,7 @@ impl PurposeGuided {
         self.progress.silences = 0;
         self.progress.waited = Rational::ZERO;
         let all = self.all_facts();
-        if decided(cx, &all, &self.progress.known.clone()) == Decision::Unsat {
+        if decided(cx, &all, &self.progress.known.clone()) == SolverDecision::Unsat {
             let seen = label.show(cx.pool, cx.sts);
             self.progress.off = Some(format!("after {seen} the rest of the purpose is impossible"));
         }
@@ -241,38 +241,38 @@ impl PurposeGuided {
     }
 
     /// Gives the input of `id` (lines 5 to 24).
-    fn stimulate(&mut self, cx: &mut Ctx<'_>, after: &After, id: SwitchId) -> Move {
+    fn stimulate(&mut self, cx: &mut Ctx<'_>, after: &Monitor, id: SwitchId) -> TesterMove {
         let wait = if cx.sts.is_timed() { self.choose_instant(cx, after) } else { None };
         let known = self.progress.known.clone();
         let (all, so_far) = (self.all_facts(), self.prefix(self.progress.at + 1));
         let values = match decided(cx, &all, &known) {
-            Decision::Sat => self.values(cx, id, &all),
-            Decision::Unsat => Err("the rest of the purpose is impossible".to_owned()),
-            Decision::Unknown(why) => self.values(cx, id, &so_far).and_then(|values| {
+            SolverDecision::Sat => self.values(cx, id, &all),
+            SolverDecision::Unsat => Err("the rest of the purpose is impossible".to_owned()),
+            SolverDecision::Unknown(why) => self.values(cx, id, &so_far).and_then(|values| {
                 let mut known = known;
                 for (field, value) in self.fields(cx, id).into_iter().zip(&values) {
                     known.set(field, cx.pool.value(value.clone()));
                 }
                 match decided(cx, &all, &known) {
-                    Decision::Unsat => Err(format!("the values at hand lead off the purpose ({why})")),
-                    Decision::Sat | Decision::Unknown(_) => Ok(values),
+                    SolverDecision::Unsat => Err(format!("the values at hand lead off the purpose ({why})")),
+                    SolverDecision::Sat | SolverDecision::Unknown(_) => Ok(values),
                 }
             }),
         };
         let label = values.map(|values| Label::message(cx.sts, cx.sts.switches[id].gate, values));
         match label {
             Ok(Some(label)) => match wait {
-                Some(wait) => Move::StimulateAfter(wait.sub(&self.progress.waited), label),
-                None => Move::Stimulate(label),
+                Some(wait) => TesterMove::StimulateAfter(wait.sub(&self.progress.waited), label),
+                None => TesterMove::Stimulate(label),
             },
-            Ok(None) => Move::Observe,
-            Err(reason) => Move::Stop(Stop::GoalMissed(reason)),
+            Ok(None) => TesterMove::Observe,
+            Err(reason) => TesterMove::Stop(TesterStop::GoalMissed(reason)),
         }
     }
 
     /// Fixes how long after the last message the input comes: at once in the first run if that is possible,
     /// at another instant that leads on in the others.
-    fn choose_instant(&mut self, cx: &mut Ctx<'_>, after: &After) -> Option<Rational> {
+    fn choose_instant(&mut self, cx: &mut Ctx<'_>, after: &Monitor) -> Option<Rational> {
         let delay = self.delay(cx);
         let horizon = after.horizon(cx).add(&self.progress.waited);
         let (var, waited) = (cx.pool.var(delay), cx.pool.value(Value::Real(self.progress.waited.clone())));
@@ -282,12 +282,12 @@ impl PurposeGuided {
         facts.push(within(cx, delay, &horizon));
         let mut at_once = facts.clone();
         at_once.push(cx.pool.eq(var, waited));
-        let wait = if self.round == 0 && cx.decide(&at_once) == Decision::Sat {
+        let wait = if self.round == 0 && cx.decide(&at_once) == SolverDecision::Sat {
             self.progress.waited.clone()
         } else {
             match pick_symbolic(cx, &mut self.rng, &[delay], &facts) {
-                Pick::Values(values) => values.first()?.as_real()?.clone(),
-                Pick::Impossible | Pick::Unknown(_) => self.progress.waited.clone(),
+                PickedValues::Values(values) => values.first()?.as_real()?.clone(),
+                PickedValues::Impossible | PickedValues::Unknown(_) => self.progress.waited.clone(),
             }
         };
         self.progress.known.set(delay, cx.pool.value(Value::Real(wait.clone())));
@@ -306,27 +306,29 @@ impl PurposeGuided {
             facts.iter().map(|&fact| cx.pool.substitute(fact, &self.progress.known)).collect();
         let fields = self.fields(cx, id);
         let picked = match self.choice {
-            Choice::Patterns => self.patterned(cx, &fields, &facts),
-            Choice::Uniform(n) => pick_uniform(cx, &mut self.rng, &fields, &facts, n),
+            InputChoice::Patterns => self.patterned(cx, &fields, &facts),
+            InputChoice::Uniform(n) => pick_uniform(cx, &mut self.rng, &fields, &facts, n),
         };
         match picked {
-            Pick::Values(values) => Ok(values),
-            Pick::Impossible => Err("no values lead on along the purpose".into()),
-            Pick::Unknown(why) => Err(format!("no values were found that lead on along the purpose: {why}")),
+            PickedValues::Values(values) => Ok(values),
+            PickedValues::Impossible => Err("no values lead on along the purpose".into()),
+            PickedValues::Unknown(why) => {
+                Err(format!("no values were found that lead on along the purpose: {why}"))
+            }
         }
     }
 
     /// Values by patterns of equality, the fields in the order in which the path uses them.
-    fn patterned(&mut self, cx: &mut Ctx<'_>, fields: &[VarId], facts: &[Term]) -> Pick {
+    fn patterned(&mut self, cx: &mut Ctx<'_>, fields: &[VarId], facts: &[Term]) -> PickedValues {
         let order = order_of_use(cx.pool, fields, &self.purpose.steps[self.progress.at + 1..]);
         let in_use: Vec<VarId> = order.iter().map(|&at| fields[at]).collect();
         let (beside, first) = (&self.progress.values[..], self.round);
-        let wish = Patterned { fields: &in_use, facts, beside, first };
+        let wish = PatternedRequest { fields: &in_use, facts, beside, first };
         match pick_patterned(cx, &mut self.rng, &wish) {
-            Pick::Values(found) => {
+            PickedValues::Values(found) => {
                 let mut values: Vec<(usize, Value)> = order.into_iter().zip(found).collect();
                 values.sort_by_key(|&(at, _)| at);
-                Pick::Values(values.into_iter().map(|(_, value)| value).collect())
+                PickedValues::Values(values.into_iter().map(|(_, value)| value).collect())
             }
             other => other,
         }
@@ -352,33 +354,33 @@ impl PurposeGuided {
     }
 
     /// Whether the path was followed to its end; what nobody decided is no success.
-    fn executed(&self, cx: &mut Ctx<'_>, after: &After) -> Stop {
+    fn executed(&self, cx: &mut Ctx<'_>, after: &Monitor) -> TesterStop {
         let name = &self.purpose.name;
         if *after.belief() == Belief::Unspecified {
-            return Stop::GoalMissed("the model says nothing about what was seen".into());
+            return TesterStop::GoalMissed("the model says nothing about what was seen".into());
         }
         match decided(cx, &self.all_facts(), &self.progress.known) {
-            Decision::Sat => Stop::GoalMet(format!("purpose `{name}` was executed")),
-            Decision::Unsat => Stop::GoalMissed(format!("purpose `{name}` was not executed")),
-            Decision::Unknown(why) => {
-                Stop::GoalMissed(format!("whether purpose `{name}` was executed is not known: {why}"))
+            SolverDecision::Sat => TesterStop::GoalMet(format!("purpose `{name}` was executed")),
+            SolverDecision::Unsat => TesterStop::GoalMissed(format!("purpose `{name}` was not executed")),
+            SolverDecision::Unknown(why) => {
+                TesterStop::GoalMissed(format!("whether purpose `{name}` was executed is not known: {why}"))
             }
         }
     }
 
     /// After the last switch: one more look, then done.
-    fn last_move(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) -> Move {
+    fn last_move(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) -> TesterMove {
         let is_quiet = history.ends_in_silence();
         if self.progress.looked || is_quiet {
-            return Move::Stop(self.executed(cx, after));
+            return TesterMove::Stop(self.executed(cx, after));
         }
         self.progress.looked = true;
-        Move::Observe
+        TesterMove::Observe
     }
 }
 
 /// What is known about `facts` with the values of `known` in them.
-fn decided(cx: &mut Ctx<'_>, facts: &[Term], known: &Substitution) -> Decision {
+fn decided(cx: &mut Ctx<'_>, facts: &[Term], known: &Substitution) -> SolverDecision {
     let facts: Vec<Term> = facts.iter().map(|&fact| cx.pool.substitute(fact, known)).collect();
     cx.decide(&facts)
 }
@@ -393,15 +395,15 @@ impl Tester for PurposeGuided {
         Some(format!("purpose {}", self.purpose.name))
     }
 
-    fn next(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) -> Move {
+    fn next(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) -> TesterMove {
         self.catch_up(cx, after, history);
         if let Some(reason) = &self.progress.off {
-            return Move::Stop(Stop::GoalMissed(reason.clone()));
+            return TesterMove::Stop(TesterStop::GoalMissed(reason.clone()));
         }
         match self.expected(cx) {
             None => self.last_move(cx, after, history),
             Some((id, GateKind::Input)) => self.stimulate(cx, after, id),
-            Some((_, GateKind::Output | GateKind::Observed | GateKind::Internal)) => Move::Observe,
+            Some((_, GateKind::Output | GateKind::Observed | GateKind::Internal)) => TesterMove::Observe,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The random tester: 002's algorithm with its free choices made by a seeded generator.
+//! The random tester: [FTW05]'s algorithm with its free choices made by a seeded generator.
 //!
 //! Inputs are those some state of the belief accepts. A switch is chosen by its weight,
 //! divided by the logarithm of how often it was chosen already: rare ones are favoured, but
@@ -15,13 +15,13 @@ use rand_chacha::ChaCha8Rng;
 
 use ioxide_model::sts::{Sts, SwitchId};
 use ioxide_model::trace::Trace;
-use ioxide_smt::solver::Why;
-use ioxide_symex::{After, Belief, Ctx};
+use ioxide_smt::solver::UnknownReason;
+use ioxide_symex::{Belief, Ctx, Monitor};
 
-use super::instant::Timing;
-use super::stimulus::{States, Stimulus};
-use super::{Move, Stop, Tester};
-use crate::data::{Hints, Lexicon, Seen, Taste};
+use super::instant::WaitingCost;
+use super::stimulus::{BorrowedBelief, StimulusChoice};
+use super::{Tester, TesterMove, TesterStop};
+use crate::data::{Hints, ModelLexicon, SeenValues, ValueWeights};
 
 /// What the weight 1 of a switch never taken counts.
 const SCALE: u64 = 1 << 10;
@@ -54,16 +54,16 @@ impl Default for RandomConfig {
 
 /// Walks at random.
 #[derive(Clone, Debug)]
-pub struct Random {
+pub struct RandomTester {
     config: RandomConfig,
     rng: ChaCha8Rng,
     /// How often a switch was chosen, over all runs.
     chosen: BTreeMap<SwitchId, u64>,
     /// Why values for an input could not be found at the last try, if the solver owed an answer.
-    owed: Option<Why>,
+    owed: Option<UnknownReason>,
     /// What the model mentions, once it is known.
-    lexicon: Option<Lexicon>,
-    seen: Seen,
+    lexicon: Option<ModelLexicon>,
+    seen: SeenValues,
     last_look: LastLook,
 }
 
@@ -74,7 +74,7 @@ enum LastLook {
     Asked,
 }
 
-impl Random {
+impl RandomTester {
     /// A tester that walks as `config` says.
     #[must_use]
     pub fn new(config: RandomConfig, seed: u64) -> Self {
@@ -84,14 +84,14 @@ impl Random {
             chosen: BTreeMap::new(),
             owed: None,
             lexicon: None,
-            seen: Seen::default(),
+            seen: SeenValues::default(),
             last_look: LastLook::Pending,
         }
     }
 
     /// An input some state of the belief accepts, and when.
-    fn stimulus(&mut self, cx: &mut Ctx<'_>, after: &After) -> Option<Move> {
-        let belief = States::of(after)?;
+    fn stimulus(&mut self, cx: &mut Ctx<'_>, after: &Monitor) -> Option<TesterMove> {
+        let belief = BorrowedBelief::of(after)?;
         self.owed = None;
         let mut candidates = belief.inputs(cx.sts);
         while let Some(at) = self.weighted(cx.sts, &candidates) {
@@ -100,15 +100,15 @@ impl Random {
                 break;
             }
             let id = candidates.swap_remove(at);
-            let lexicon = self.lexicon.get_or_insert_with(|| Lexicon::of(cx));
+            let lexicon = self.lexicon.get_or_insert_with(|| ModelLexicon::of(cx));
             let atoms = lexicon.atoms(cx, id).to_vec();
             let hints = Hints {
                 recent: self.seen.values(),
                 constants: lexicon.constants(),
                 atoms: &atoms,
-                taste: Taste::default(),
+                taste: ValueWeights::default(),
             };
-            let mut stimulus = Stimulus::new(&mut self.rng, hints, Timing::default());
+            let mut stimulus = StimulusChoice::new(&mut self.rng, hints, WaitingCost::default());
             let chosen = stimulus.by(cx, after, &belief, id);
             self.owed = stimulus.owed.or(self.owed.take());
             if chosen.is_some() {
@@ -146,14 +146,14 @@ impl Random {
     }
 }
 
-impl Tester for Random {
+impl Tester for RandomTester {
     fn start(&mut self, seed: u64) {
         self.rng = ChaCha8Rng::seed_from_u64(seed);
         self.last_look = LastLook::Pending;
-        self.seen = Seen::default();
+        self.seen = SeenValues::default();
     }
 
-    fn next(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) -> Move {
+    fn next(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) -> TesterMove {
         self.seen.catch_up(history);
         if history.len() >= self.config.steps {
             return self.last_move(history);
@@ -165,25 +165,25 @@ impl Tester for Random {
             return stimulus;
         }
         match (is_quiet, after.belief()) {
-            (false, _) => Move::Observe,
+            (false, _) => TesterMove::Observe,
             (true, Belief::Unspecified) => {
-                Move::Stop(Stop::GoalMissed("the specification says nothing any more".into()))
+                TesterMove::Stop(TesterStop::GoalMissed("the specification says nothing any more".into()))
             }
-            (true, _) => Move::Stop(match &self.owed {
-                Some(why) => Stop::GoalMissed(format!("no values for an input were found: {why}")),
-                None => Stop::GoalMet("the specification is at its end".into()),
+            (true, _) => TesterMove::Stop(match &self.owed {
+                Some(why) => TesterStop::GoalMissed(format!("no values for an input were found: {why}")),
+                None => TesterStop::GoalMet("the specification is at its end".into()),
             }),
         }
     }
 }
 
-impl Random {
-    fn last_move(&mut self, history: &Trace) -> Move {
+impl RandomTester {
+    fn last_move(&mut self, history: &Trace) -> TesterMove {
         let is_quiet = history.ends_in_silence();
         if self.last_look == LastLook::Asked || is_quiet {
-            return Move::Stop(Stop::GoalMet(format!("{} steps taken", history.len())));
+            return TesterMove::Stop(TesterStop::GoalMet(format!("{} steps taken", history.len())));
         }
         self.last_look = LastLook::Asked;
-        Move::Observe
+        TesterMove::Observe
     }
 }

@@ -4,14 +4,14 @@ use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
 use ioxide_model::sts::{GateId, GateKind, Sts};
 use ioxide_model::trace::Trace;
-use ioxide_symex::{After, Ctx};
+use ioxide_symex::{Ctx, Monitor};
 
 use super::instant::nanoseconds;
-use super::{Move, Stop, Tester};
+use super::{Tester, TesterMove, TesterStop};
 
 /// One move of a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Planned {
+pub enum PlannedMove {
     /// Give this input.
     Send(Label),
     /// Give this input so many seconds after the last message.
@@ -35,7 +35,7 @@ pub enum Unmentioned {
 
 /// The moves that made `trace`.
 #[must_use]
-pub fn plan_of(sts: &Sts, trace: &Trace) -> Vec<Planned> {
+pub fn plan_of(sts: &Sts, trace: &Trace) -> Vec<PlannedMove> {
     let mut plan = Vec::new();
     let mut waited: Option<Rational> = None;
     for label in &trace.labels {
@@ -45,27 +45,27 @@ pub fn plan_of(sts: &Sts, trace: &Trace) -> Vec<Planned> {
                 waited = Some(before.as_ref().map_or_else(|| time.clone(), |before| before.add(time)));
                 continue;
             }
-            (Label::Input(gate, _), None) if is_ours(*gate) => plan.push(Planned::Send(label.clone())),
+            (Label::Input(gate, _), None) if is_ours(*gate) => plan.push(PlannedMove::Send(label.clone())),
             (Label::Input(gate, _), Some(waited)) if is_ours(*gate) => {
-                plan.push(Planned::SendAfter(waited.clone(), label.clone()));
+                plan.push(PlannedMove::SendAfter(waited.clone(), label.clone()));
             }
-            (Label::Input(..) | Label::Output(..) | Label::Quiescence, _) => plan.push(Planned::Look),
+            (Label::Input(..) | Label::Output(..) | Label::Quiescence, _) => plan.push(PlannedMove::Look),
         }
         waited = None;
     }
-    plan.extend(waited.map(Planned::LookFor));
+    plan.extend(waited.map(PlannedMove::LookFor));
     // What happened after the last label is seen only by whoever looks.
     let ends_in_input = matches!(trace.labels.last(), Some(Label::Input(gate, _)) if sts.gates[*gate].kind == GateKind::Input);
     if trace.breakdown.is_some() || ends_in_input {
-        plan.push(Planned::Look);
+        plan.push(PlannedMove::Look);
     }
     plan
 }
 
 /// Makes the moves of a plan, one after the other.
 #[derive(Clone, Debug)]
-pub struct Replay {
-    plan: Vec<Planned>,
+pub struct ReplayTester {
+    plan: Vec<PlannedMove>,
     at: usize,
     /// How long the trace was when an input was given that the system may have been quicker than.
     given: Option<usize>,
@@ -73,10 +73,10 @@ pub struct Replay {
     name: Option<String>,
 }
 
-impl Replay {
+impl ReplayTester {
     /// A tester that follows `plan`.
     #[must_use]
-    pub fn new(plan: Vec<Planned>, unmentioned: Unmentioned) -> Self {
+    pub fn new(plan: Vec<PlannedMove>, unmentioned: Unmentioned) -> Self {
         Self { plan, at: 0, given: None, unmentioned, name: None }
     }
 
@@ -87,7 +87,7 @@ impl Replay {
     }
 }
 
-impl Tester for Replay {
+impl Tester for ReplayTester {
     fn start(&mut self, _seed: u64) {
         (self.at, self.given) = (0, None);
     }
@@ -96,43 +96,45 @@ impl Tester for Replay {
         self.name.clone()
     }
 
-    fn next(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) -> Move {
+    fn next(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) -> TesterMove {
         self.give_again(history);
         while let Some(planned) = self.plan.get(self.at) {
             self.at += 1;
             match planned {
-                Planned::Look => return Move::Observe,
-                Planned::LookFor(time) => return Move::ObserveFor(nanoseconds(time)),
-                Planned::SendAfter(wait, label) => return Move::StimulateAfter(wait.clone(), label.clone()),
-                Planned::Send(label) if after.accepts(cx, label) => {
+                PlannedMove::Look => return TesterMove::Observe,
+                PlannedMove::LookFor(time) => return TesterMove::ObserveFor(nanoseconds(time)),
+                PlannedMove::SendAfter(wait, label) => {
+                    return TesterMove::StimulateAfter(wait.clone(), label.clone());
+                }
+                PlannedMove::Send(label) if after.accepts(cx, label) => {
                     self.given = Some(history.len());
-                    return Move::Stimulate(label.clone());
+                    return TesterMove::Stimulate(label.clone());
                 }
                 // What is under way is settled first.
-                Planned::Send(_) if after.under_way() > 0 => {
+                PlannedMove::Send(_) if after.under_way() > 0 => {
                     self.at -= 1;
-                    return Move::Observe;
+                    return TesterMove::Observe;
                 }
-                Planned::Send(_) if self.unmentioned == Unmentioned::Skip => (),
-                Planned::Send(label) => {
+                PlannedMove::Send(_) if self.unmentioned == Unmentioned::Skip => (),
+                PlannedMove::Send(label) => {
                     let text = format!("{} is not possible here this time", label.show(cx.pool, cx.sts));
-                    return Move::Stop(Stop::GoalMissed(text));
+                    return TesterMove::Stop(TesterStop::GoalMissed(text));
                 }
             }
         }
-        Move::Stop(Stop::GoalMet("the plan was carried out".into()))
+        TesterMove::Stop(TesterStop::GoalMet("the plan was carried out".into()))
     }
 }
 
-impl Replay {
+impl ReplayTester {
     /// An input that the system was quicker than was not given: its turn comes again, and what was seen instead
     /// need not be looked for later.
     fn give_again(&mut self, history: &Trace) {
         let Some(before) = self.given.take() else { return };
-        let Some(Planned::Send(label)) = self.plan.get(self.at - 1) else { return };
+        let Some(PlannedMove::Send(label)) = self.plan.get(self.at - 1) else { return };
         if history.len() > before && !history.labels[before..].contains(label) {
             self.at -= 1;
-            let next_look = self.plan[self.at..].iter().position(|planned| *planned == Planned::Look);
+            let next_look = self.plan[self.at..].iter().position(|planned| *planned == PlannedMove::Look);
             if let Some(look) = next_look {
                 self.plan.remove(self.at + look);
             }

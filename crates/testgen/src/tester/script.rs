@@ -19,35 +19,35 @@ use ioxide_model::term::Term;
 use ioxide_model::trace::Trace;
 use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
-use ioxide_symex::{After, Belief, Ctx, Step, step};
+use ioxide_symex::{Belief, Ctx, Monitor, SwitchStep, step};
 
-use super::{Move, Stop, Tester};
-use crate::data::{Pick, Wish, pick, pick_symbolic};
+use super::{Tester, TesterMove, TesterStop};
+use crate::data::{PickedValues, ValueRequest, pick, pick_symbolic};
 
 /// Silences an expected message that somebody else sends may take.
 const MAX_SILENCES: usize = 3;
 
 /// A test somebody wrote.
 #[derive(Clone, Debug)]
-struct Script {
+struct WrittenTest {
     name: Arc<str>,
     steps: Vec<TestStep>,
 }
 
 /// Executes written tests, one per run.
 #[derive(Clone, Debug)]
-pub struct Scripted {
-    scripts: Vec<Script>,
+pub struct ScriptTester {
+    scripts: Vec<WrittenTest>,
     rng: ChaCha8Rng,
     /// Runs begun.
     runs: usize,
     /// How often every test is executed.
     times: usize,
-    progress: Progress,
+    progress: ScriptProgress,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Progress {
+struct ScriptProgress {
     /// Steps done.
     at: usize,
     /// Labels of the history taken into account.
@@ -59,17 +59,17 @@ struct Progress {
     off: Option<String>,
 }
 
-impl Scripted {
+impl ScriptTester {
     /// A tester for the written tests among `goals`, each executed `times` times.
     #[must_use]
     pub fn new(goals: &[Goal], times: usize) -> Self {
         let script = |goal: &Goal| match &goal.kind {
-            GoalKind::Test(steps) => Some(Script { name: Arc::clone(&goal.name), steps: steps.clone() }),
+            GoalKind::Test(steps) => Some(WrittenTest { name: Arc::clone(&goal.name), steps: steps.clone() }),
             _ => None,
         };
         let scripts = goals.iter().filter_map(script).collect();
         let rng = ChaCha8Rng::seed_from_u64(0);
-        Self { scripts, rng, runs: 0, times, progress: Progress::default() }
+        Self { scripts, rng, runs: 0, times, progress: ScriptProgress::default() }
     }
 
     /// How many runs there are.
@@ -79,7 +79,7 @@ impl Scripted {
     }
 
     /// The test of the run under way.
-    fn script(&self) -> Option<&Script> {
+    fn script(&self) -> Option<&WrittenTest> {
         let at = self.runs.checked_sub(1)?;
         self.scripts.get(at.checked_rem(self.scripts.len())?)
     }
@@ -138,45 +138,46 @@ impl Scripted {
     }
 
     /// Gives an input of `gate` that the test and the specification allow.
-    fn send(&mut self, cx: &mut Ctx<'_>, after: &After, gate: GateId, when: Term) -> Move {
+    fn send(&mut self, cx: &mut Ctx<'_>, after: &Monitor, gate: GateId, when: Term) -> TesterMove {
         let mut owed = None;
         for wish in wishes(cx, after, gate, when) {
             match wish.pick(cx, &mut self.rng, gate) {
-                Pick::Values(values) => {
-                    return Label::message(cx.sts, gate, values).map_or(Move::Observe, Move::Stimulate);
+                PickedValues::Values(values) => {
+                    return Label::message(cx.sts, gate, values)
+                        .map_or(TesterMove::Observe, TesterMove::Stimulate);
                 }
-                Pick::Impossible => (),
-                Pick::Unknown(why) => owed = Some(why),
+                PickedValues::Impossible => (),
+                PickedValues::Unknown(why) => owed = Some(why),
             }
         }
         let name = &cx.sts.gates[gate].name;
-        Move::Stop(Stop::GoalMissed(match owed {
+        TesterMove::Stop(TesterStop::GoalMissed(match owed {
             Some(why) => format!("no values for `send {name}` were found: {why}"),
             None => format!("the specification does not mention what `send {name}` says here"),
         }))
     }
 
-    fn last_move(&mut self, history: &Trace) -> Move {
+    fn last_move(&mut self, history: &Trace) -> TesterMove {
         let is_input = matches!(history.labels.last(), Some(Label::Input(..)));
         if is_input && !self.progress.looked {
             self.progress.looked = true;
-            return Move::Observe;
+            return TesterMove::Observe;
         }
         let name = self.script().map_or("", |script| &*script.name);
-        Move::Stop(Stop::GoalMet(format!("test `{name}` was executed")))
+        TesterMove::Stop(TesterStop::GoalMet(format!("test `{name}` was executed")))
     }
 }
 
 /// A way to choose values.
-enum Chance {
+enum ValueChoice {
     Concrete(Term, Valuation),
     Symbolic(Vec<Term>, u32),
 }
 
-impl Chance {
-    fn pick(&self, cx: &mut Ctx<'_>, rng: &mut ChaCha8Rng, gate: GateId) -> Pick {
+impl ValueChoice {
+    fn pick(&self, cx: &mut Ctx<'_>, rng: &mut ChaCha8Rng, gate: GateId) -> PickedValues {
         match self {
-            Self::Concrete(guard, state) => pick(cx, rng, &Wish { gate, guard: *guard, state }),
+            Self::Concrete(guard, state) => pick(cx, rng, &ValueRequest { gate, guard: *guard, state }),
             Self::Symbolic(facts, depth) => {
                 let fields = cx.sts.gates[gate].fields.clone();
                 let fields: Vec<_> = fields.into_iter().map(|field| cx.pool.indexed(field, *depth)).collect();
@@ -187,7 +188,7 @@ impl Chance {
 }
 
 /// The ways to choose values for an input of `gate`, one for every switch of the belief that takes it.
-fn wishes(cx: &mut Ctx<'_>, after: &After, gate: GateId, when: Term) -> Vec<Chance> {
+fn wishes(cx: &mut Ctx<'_>, after: &Monitor, gate: GateId, when: Term) -> Vec<ValueChoice> {
     let sts = cx.sts;
     let from = |loc| sts.switches_from(loc).filter(move |(_, switch)| switch.gate == gate);
     let mut found = Vec::new();
@@ -195,14 +196,15 @@ fn wishes(cx: &mut Ctx<'_>, after: &After, gate: GateId, when: Term) -> Vec<Chan
         Belief::Concrete(states) => {
             for state in states {
                 for (_, switch) in from(state.loc) {
-                    found.push(Chance::Concrete(cx.pool.and([switch.guard, when]), state.values.clone()));
+                    found
+                        .push(ValueChoice::Concrete(cx.pool.and([switch.guard, when]), state.values.clone()));
                 }
             }
         }
         Belief::Symbolic(states) => {
             for state in states {
                 for (id, _) in from(state.loc) {
-                    let Step::Taken(next) = step(cx, state, id) else { continue };
+                    let SwitchStep::Taken(next) = step(cx, state, id) else { continue };
                     let numbered = sts.gates[gate].fields.iter().map(|&field| {
                         let indexed = cx.pool.indexed(field, next.depth);
                         (field, cx.pool.var(indexed))
@@ -210,7 +212,7 @@ fn wishes(cx: &mut Ctx<'_>, after: &After, gate: GateId, when: Term) -> Vec<Chan
                     let numbered = numbered.collect();
                     let mut facts = next.path.facts().to_vec();
                     facts.push(cx.pool.substitute(when, &numbered));
-                    found.push(Chance::Symbolic(facts, next.depth));
+                    found.push(ValueChoice::Symbolic(facts, next.depth));
                 }
             }
         }
@@ -259,27 +261,27 @@ fn duration(seconds: &Rational) -> Duration {
     Duration::from_millis(u64::try_from(milliseconds).unwrap_or(0))
 }
 
-impl Tester for Scripted {
+impl Tester for ScriptTester {
     fn start(&mut self, seed: u64) {
         self.rng = ChaCha8Rng::seed_from_u64(seed);
         self.runs += 1;
-        self.progress = Progress::default();
+        self.progress = ScriptProgress::default();
     }
 
     fn goal(&self) -> Option<String> {
         Some(format!("test {}", self.script()?.name))
     }
 
-    fn next(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) -> Move {
+    fn next(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) -> TesterMove {
         self.catch_up(cx, history);
         if let Some(reason) = &self.progress.off {
-            return Move::Stop(Stop::GoalMissed(reason.clone()));
+            return TesterMove::Stop(TesterStop::GoalMissed(reason.clone()));
         }
         match self.step() {
             None => self.last_move(history),
             Some(TestStepKind::Send(gate, when)) => self.send(cx, after, gate, when),
-            Some(TestStepKind::Expect(..) | TestStepKind::Quiet(None)) => Move::Observe,
-            Some(TestStepKind::Quiet(Some(seconds))) => Move::ObserveFor(duration(&seconds)),
+            Some(TestStepKind::Expect(..) | TestStepKind::Quiet(None)) => TesterMove::Observe,
+            Some(TestStepKind::Quiet(Some(seconds))) => TesterMove::ObserveFor(duration(&seconds)),
         }
     }
 

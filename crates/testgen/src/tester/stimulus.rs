@@ -5,31 +5,31 @@ use std::borrow::Cow;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-use ioxide_model::concrete::{State, delayed};
+use ioxide_model::concrete::{ConcreteState, delayed};
 use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
 use ioxide_model::sts::{GateKind, LocId, Sts, SwitchId};
 use ioxide_model::term::{Term, TermPool};
 use ioxide_model::value::Value;
-use ioxide_smt::solver::Why;
-use ioxide_symex::{After, Belief, Ctx, Step, SymState, step};
+use ioxide_smt::solver::UnknownReason;
+use ioxide_symex::{Belief, Ctx, Monitor, SwitchStep, SymState, step};
 
-use super::Move;
-use super::instant::{self, Timing};
-use crate::data::{Hints, Pick, Wish, pick_hinted, pick_symbolic};
+use super::TesterMove;
+use super::instant::{self, WaitingCost};
+use crate::data::{Hints, PickedValues, ValueRequest, pick_hinted, pick_symbolic};
 
 /// States tried for the values of one switch.
 const MAX_STATES: usize = 8;
 
 /// A belief, borrowed.
-pub(super) enum States<'a> {
-    Concrete(Vec<&'a State>),
+pub(super) enum BorrowedBelief<'a> {
+    Concrete(Vec<&'a ConcreteState>),
     Symbolic(Vec<&'a SymState>),
 }
 
-impl<'a> States<'a> {
+impl<'a> BorrowedBelief<'a> {
     /// The states of `after`; `None` where the specification says nothing any more.
-    pub(super) fn of(after: &'a After) -> Option<Self> {
+    pub(super) fn of(after: &'a Monitor) -> Option<Self> {
         match after.belief() {
             Belief::Concrete(states) => Some(Self::Concrete(states.iter().collect())),
             Belief::Symbolic(states) => Some(Self::Symbolic(states.iter().collect())),
@@ -73,25 +73,25 @@ impl<'a> States<'a> {
 }
 
 /// Whether a part of `guard` that mentions no field is false in `state`.
-fn is_refuted(pool: &TermPool, guard: Term, state: &State) -> bool {
+fn is_refuted(pool: &TermPool, guard: Term, state: &ConcreteState) -> bool {
     pool.conjuncts(guard).into_iter().any(|conjunct| pool.holds(conjunct, &state.values) == Ok(false))
 }
 
 /// A choice of values and of an instant under way.
-pub(super) struct Stimulus<'s> {
+pub(super) struct StimulusChoice<'s> {
     pub(super) rng: &'s mut ChaCha8Rng,
     pub(super) hints: Hints<'s>,
     /// How instants are chosen in a timed model.
-    pub(super) timing: Timing,
+    pub(super) timing: WaitingCost,
     /// How long to wait before the input, and how long that may be.
     wait: Rational,
     horizon: Option<Rational>,
     /// Why values could not be found, if the solver owed an answer.
-    pub(super) owed: Option<Why>,
+    pub(super) owed: Option<UnknownReason>,
 }
 
-impl<'s> Stimulus<'s> {
-    pub(super) fn new(rng: &'s mut ChaCha8Rng, hints: Hints<'s>, timing: Timing) -> Self {
+impl<'s> StimulusChoice<'s> {
+    pub(super) fn new(rng: &'s mut ChaCha8Rng, hints: Hints<'s>, timing: WaitingCost) -> Self {
         Self { rng, hints, timing, wait: Rational::ZERO, horizon: None, owed: None }
     }
 
@@ -99,32 +99,32 @@ impl<'s> Stimulus<'s> {
     pub(super) fn by(
         &mut self,
         cx: &mut Ctx<'_>,
-        after: &After,
-        belief: &States<'_>,
+        after: &Monitor,
+        belief: &BorrowedBelief<'_>,
         id: SwitchId,
-    ) -> Option<Move> {
+    ) -> Option<TesterMove> {
         self.wait = Rational::ZERO;
         self.horizon = cx.sts.is_timed().then(|| after.horizon(cx));
         let values = self.values(cx, belief, id)?;
         let label = Label::message(cx.sts, cx.sts.switches[id].gate, values)?;
         Some(if cx.sts.is_timed() {
-            Move::StimulateAfter(self.wait.clone(), label)
+            TesterMove::StimulateAfter(self.wait.clone(), label)
         } else {
-            Move::Stimulate(label)
+            TesterMove::Stimulate(label)
         })
     }
 
     /// Values with which `id` can be taken from some state of the belief.
-    fn values(&mut self, cx: &mut Ctx<'_>, belief: &States<'_>, id: SwitchId) -> Option<Vec<Value>> {
+    fn values(&mut self, cx: &mut Ctx<'_>, belief: &BorrowedBelief<'_>, id: SwitchId) -> Option<Vec<Value>> {
         let source = cx.sts.switches[id].source;
         match belief {
-            States::Concrete(states) => {
-                let mut here: Vec<&State> =
+            BorrowedBelief::Concrete(states) => {
+                let mut here: Vec<&ConcreteState> =
                     states.iter().copied().filter(|state| state.loc == source).collect();
                 here.shuffle(self.rng);
                 here.iter().take(MAX_STATES).find_map(|state| self.concrete(cx, state, id))
             }
-            States::Symbolic(states) => {
+            BorrowedBelief::Symbolic(states) => {
                 let mut here: Vec<&SymState> =
                     states.iter().copied().filter(|state| state.loc == source).collect();
                 here.shuffle(self.rng);
@@ -133,23 +133,23 @@ impl<'s> Stimulus<'s> {
         }
     }
 
-    fn concrete(&mut self, cx: &mut Ctx<'_>, state: &State, id: SwitchId) -> Option<Vec<Value>> {
+    fn concrete(&mut self, cx: &mut Ctx<'_>, state: &ConcreteState, id: SwitchId) -> Option<Vec<Value>> {
         let switch = &cx.sts.switches[id];
         let mut there = Cow::Borrowed(state);
         if cx.sts.is_timed() {
             self.wait = instant::choose(cx, self.rng, state, switch, self.timing)?;
             there = Cow::Owned(delayed(cx.sts, state, &self.wait));
         }
-        let wish = Wish { gate: switch.gate, guard: switch.guard, state: &there.values };
+        let wish = ValueRequest { gate: switch.gate, guard: switch.guard, state: &there.values };
         let picked = pick_hinted(cx, self.rng, &wish, &self.hints);
         self.values_of(picked)
     }
 
     fn symbolic(&mut self, cx: &mut Ctx<'_>, state: &SymState, id: SwitchId) -> Option<Vec<Value>> {
         let next = match step(cx, state, id) {
-            Step::Taken(next) => next,
-            Step::Doubtful(_, why) => return self.values_of(Pick::Unknown(why)),
-            Step::Refuted => return None,
+            SwitchStep::Taken(next) => next,
+            SwitchStep::Doubtful(_, why) => return self.values_of(PickedValues::Unknown(why)),
+            SwitchStep::Refuted => return None,
         };
         let fields = cx.sts.gates[cx.sts.switches[id].gate].fields.clone();
         let mut fields: Vec<_> = fields.into_iter().map(|field| cx.pool.indexed(field, next.depth)).collect();
@@ -167,11 +167,11 @@ impl<'s> Stimulus<'s> {
         Some(values)
     }
 
-    fn values_of(&mut self, pick: Pick) -> Option<Vec<Value>> {
+    fn values_of(&mut self, pick: PickedValues) -> Option<Vec<Value>> {
         match pick {
-            Pick::Values(values) => Some(values),
-            Pick::Impossible => None,
-            Pick::Unknown(why) => {
+            PickedValues::Values(values) => Some(values),
+            PickedValues::Impossible => None,
+            PickedValues::Unknown(why) => {
                 self.owed = Some(why);
                 None
             }

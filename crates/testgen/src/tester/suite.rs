@@ -1,9 +1,9 @@
 //! Executes a suite: every test is one run.
 //!
-//! A suite made from a finite state machine (004) is a set of input words. In the transition
+//! A suite made from a finite state machine ([Sachtleben18]) is a set of input words. In the transition
 //! system an input and what the system answers are separate labels, so the tester sends an
 //! input, observes the answer and only then goes on. What counts as the whole answer is
-//! [`Wait`]. A test that says itself where to look is a plan and is followed as it is. Inputs
+//! [`AnswerWait`]. A test that says itself where to look is a plan and is followed as it is. Inputs
 //! the specification does not mention at their turn are left out and counted: a word through
 //! them belongs to a completed machine, not to the model.
 
@@ -13,17 +13,17 @@ use std::sync::Arc;
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, Sts};
 use ioxide_model::trace::Trace;
-use ioxide_symex::{After, Belief, Ctx, Quiescence, is_quiescent};
+use ioxide_symex::{Belief, Ctx, Monitor, Quiescence, is_quiescent};
 
-use super::replay::Planned;
-use super::{Move, Stop, Tester};
+use super::replay::PlannedMove;
+use super::{Tester, TesterMove, TesterStop};
 
 /// More outputs than this after one input end a run.
 const MAX_ANSWERS: usize = 10_000;
 
 /// When the answer to an input is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wait {
+pub enum AnswerWait {
     /// After the first output, or silence: the system answers every input once.
     Output,
     /// After silence: any number of outputs is an answer.
@@ -32,23 +32,23 @@ pub enum Wait {
 
 /// Tests, stored compactly: every different label once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tests {
+pub struct LabelTests {
     labels: Vec<Label>,
     ids: BTreeMap<Label, u32>,
     symbols: Vec<u32>,
-    ends: Vec<End>,
+    ends: Vec<TestEnd>,
 }
 
 /// The end of a test among the symbols.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct End {
+struct TestEnd {
     at: usize,
-    kind: Kind,
+    kind: WaitKind,
 }
 
 /// Who says when to look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum WaitKind {
     /// The tester, after every input.
     Word,
     /// The test.
@@ -58,24 +58,24 @@ enum Kind {
 /// The symbol of a look.
 const LOOK: u32 = u32::MAX;
 
-impl Tests {
+impl LabelTests {
     /// Adds inputs to give one after the other, each followed by a look.
     pub fn push_word(&mut self, word: impl IntoIterator<Item = Label>) {
         for label in word {
             self.push(label);
         }
-        self.ends.push(End { at: self.symbols.len(), kind: Kind::Word });
+        self.ends.push(TestEnd { at: self.symbols.len(), kind: WaitKind::Word });
     }
 
     /// Adds moves to make as they are; suites have no instants, so those are left out.
-    pub fn push_plan(&mut self, plan: impl IntoIterator<Item = Planned>) {
+    pub fn push_plan(&mut self, plan: impl IntoIterator<Item = PlannedMove>) {
         for planned in plan {
             match planned {
-                Planned::Send(label) | Planned::SendAfter(_, label) => self.push(label),
-                Planned::Look | Planned::LookFor(_) => self.symbols.push(LOOK),
+                PlannedMove::Send(label) | PlannedMove::SendAfter(_, label) => self.push(label),
+                PlannedMove::Look | PlannedMove::LookFor(_) => self.symbols.push(LOOK),
             }
         }
-        self.ends.push(End { at: self.symbols.len(), kind: Kind::Plan });
+        self.ends.push(TestEnd { at: self.symbols.len(), kind: WaitKind::Plan });
     }
 
     fn push(&mut self, label: Label) {
@@ -106,14 +106,14 @@ impl Tests {
         symbols.get(at).map(|&id| self.labels.get(id as usize))
     }
 
-    fn kind(&self, test: usize) -> Kind {
-        self.ends.get(test).map_or(Kind::Word, |end| end.kind)
+    fn kind(&self, test: usize) -> WaitKind {
+        self.ends.get(test).map_or(WaitKind::Word, |end| end.kind)
     }
 }
 
 /// How far a suite has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Progress {
+pub struct SuiteProgress {
     /// Runs that came to the end of their word.
     pub finished: usize,
     /// Inputs left out because the specification did not mention them at their turn.
@@ -123,19 +123,19 @@ pub struct Progress {
 /// Runs the tests of a suite one after the other.
 #[derive(Clone, Debug)]
 pub struct SuiteTester {
-    tests: Arc<Tests>,
-    wait: Wait,
+    tests: Arc<LabelTests>,
+    wait: AnswerWait,
     rounds: usize,
     /// The first run, and from one run to the next.
     share: (usize, usize),
     started: usize,
-    progress: Progress,
-    run: Run,
+    progress: SuiteProgress,
+    run: SuiteRun,
 }
 
 /// Where a run is.
 #[derive(Clone, Copy, Debug, Default)]
-struct Run {
+struct SuiteRun {
     /// Labels of the history that were looked at.
     seen: usize,
     /// Position in the test.
@@ -150,8 +150,8 @@ impl SuiteTester {
     /// Runs every test, the whole suite `rounds` times: under the complete testing assumption
     /// that is how often a choice of the system must be tried to see all of it.
     #[must_use]
-    pub fn new(tests: Arc<Tests>, wait: Wait, rounds: usize) -> Self {
-        let (started, progress, run) = (0, Progress::default(), Run::default());
+    pub fn new(tests: Arc<LabelTests>, wait: AnswerWait, rounds: usize) -> Self {
+        let (started, progress, run) = (0, SuiteProgress::default(), SuiteRun::default());
         Self { tests, wait, rounds: rounds.max(1), share: (0, 1), started, progress, run }
     }
 
@@ -169,7 +169,7 @@ impl SuiteTester {
 
     /// How far it has come.
     #[must_use]
-    pub fn progress(&self) -> Progress {
+    pub fn progress(&self) -> SuiteProgress {
         self.progress
     }
 
@@ -180,25 +180,25 @@ impl SuiteTester {
     }
 
     /// Whether the answer to the last input, or to the reset, is complete.
-    fn is_settled(&self, cx: &mut Ctx<'_>, after: &After) -> bool {
+    fn is_settled(&self, cx: &mut Ctx<'_>, after: &Monitor) -> bool {
         match self.wait {
             _ if self.run.quiet => true,
             _ if self.run.seen == 0 => is_silent(cx, after),
-            Wait::Output => self.run.answers > 0,
-            Wait::Quiescence => false,
+            AnswerWait::Output => self.run.answers > 0,
+            AnswerWait::Quiescence => false,
         }
     }
 
     /// The next move of the test; inputs the specification does not mention are left out, those
     /// of a word only once the system is silent, since it may be about to take them.
-    fn planned(&mut self, cx: &mut Ctx<'_>, after: &After) -> Option<Planned> {
+    fn planned(&mut self, cx: &mut Ctx<'_>, after: &Monitor) -> Option<PlannedMove> {
         let test = self.test();
         while let Some(planned) = self.tests.planned(test, self.run.at) {
             match planned {
-                None => return Some(Planned::Look),
-                Some(label) if after.accepts(cx, label) => return Some(Planned::Send(label.clone())),
-                Some(_) if self.tests.kind(test) == Kind::Word && !self.run.quiet => {
-                    return Some(Planned::Look);
+                None => return Some(PlannedMove::Look),
+                Some(label) if after.accepts(cx, label) => return Some(PlannedMove::Send(label.clone())),
+                Some(_) if self.tests.kind(test) == WaitKind::Word && !self.run.quiet => {
+                    return Some(PlannedMove::Look);
                 }
                 Some(_) => (),
             }
@@ -209,41 +209,43 @@ impl SuiteTester {
     }
 
     /// The move of a test that says itself where to look.
-    fn follow(&mut self, cx: &mut Ctx<'_>, after: &After) -> Move {
+    fn follow(&mut self, cx: &mut Ctx<'_>, after: &Monitor) -> TesterMove {
         match self.planned(cx, after) {
-            Some(Planned::Send(label) | Planned::SendAfter(_, label)) => Move::Stimulate(label),
-            Some(Planned::Look | Planned::LookFor(_)) => {
+            Some(PlannedMove::Send(label) | PlannedMove::SendAfter(_, label)) => TesterMove::Stimulate(label),
+            Some(PlannedMove::Look | PlannedMove::LookFor(_)) => {
                 self.run.at += 1;
-                Move::Observe
+                TesterMove::Observe
             }
             None => self.finish(),
         }
     }
 
     /// The move of a word: an input once the answer to the last one is complete.
-    fn walk(&mut self, cx: &mut Ctx<'_>, after: &After) -> Move {
+    fn walk(&mut self, cx: &mut Ctx<'_>, after: &Monitor) -> TesterMove {
         if self.run.answers > MAX_ANSWERS {
             let text = format!("more than {MAX_ANSWERS} outputs came after one input");
-            return Move::Stop(Stop::GoalMissed(text));
+            return TesterMove::Stop(TesterStop::GoalMissed(text));
         }
         if !self.is_settled(cx, after) {
-            return Move::Observe;
+            return TesterMove::Observe;
         }
         match self.planned(cx, after) {
-            Some(Planned::Send(label) | Planned::SendAfter(_, label)) => Move::Stimulate(label),
+            Some(PlannedMove::Send(label) | PlannedMove::SendAfter(_, label)) => TesterMove::Stimulate(label),
             // Whoever answers once must be silent at the end.
-            Some(Planned::Look | Planned::LookFor(_)) | None if !self.run.quiet => Move::Observe,
-            Some(Planned::Look | Planned::LookFor(_)) | None => self.finish(),
+            Some(PlannedMove::Look | PlannedMove::LookFor(_)) | None if !self.run.quiet => {
+                TesterMove::Observe
+            }
+            Some(PlannedMove::Look | PlannedMove::LookFor(_)) | None => self.finish(),
         }
     }
 
-    fn finish(&mut self) -> Move {
+    fn finish(&mut self) -> TesterMove {
         self.progress.finished += 1;
-        Move::Stop(Stop::GoalMet("the test was carried out".into()))
+        TesterMove::Stop(TesterStop::GoalMet("the test was carried out".into()))
     }
 }
 
-impl Run {
+impl SuiteRun {
     /// Takes in what was seen since the last move.
     fn catch_up(&mut self, sts: &Sts, history: &Trace) {
         for label in history.labels.iter().skip(self.seen) {
@@ -265,7 +267,7 @@ impl Run {
 impl Tester for SuiteTester {
     fn start(&mut self, _seed: u64) {
         self.started += 1;
-        self.run = Run::default();
+        self.run = SuiteRun::default();
     }
 
     fn share(&mut self, worker: usize, jobs: usize) {
@@ -276,11 +278,11 @@ impl Tester for SuiteTester {
         Some(format!("test {}", self.test() + 1))
     }
 
-    fn next(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) -> Move {
+    fn next(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) -> TesterMove {
         self.run.catch_up(cx.sts, history);
         match self.tests.kind(self.test()) {
-            Kind::Word => self.walk(cx, after),
-            Kind::Plan => self.follow(cx, after),
+            WaitKind::Word => self.walk(cx, after),
+            WaitKind::Plan => self.follow(cx, after),
         }
     }
 
@@ -291,7 +293,7 @@ impl Tester for SuiteTester {
 }
 
 /// Whether the specification can certainly do nothing on its own.
-fn is_silent(cx: &mut Ctx<'_>, after: &After) -> bool {
+fn is_silent(cx: &mut Ctx<'_>, after: &Monitor) -> bool {
     let Belief::Concrete(states) = after.belief() else { return false };
     states.iter().all(|state| is_quiescent(cx, state) == Quiescence::Quiet)
 }

@@ -1,15 +1,15 @@
 use std::time::Duration;
 
-use ioxide_lang::{Options, load};
+use ioxide_lang::{LoadOptions, load};
 use ioxide_model::number::Rational;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
 use ioxide_model::value::Value;
-use ioxide_smt::brute::Brute;
+use ioxide_smt::brute::BruteSolver;
 
-use super::random::{Random, RandomConfig};
-use super::replay::{Planned, Replay, Unmentioned, plan_of};
-use super::script::Scripted;
+use super::random::{RandomConfig, RandomTester};
+use super::replay::{PlannedMove, ReplayTester, Unmentioned, plan_of};
+use super::script::ScriptTester;
 use super::*;
 
 const LAMP: &str = "
@@ -27,23 +27,23 @@ model Lamp {
 #[test]
 fn only_inputs_the_specification_mentions_are_given() {
     with(LAMP, |cx| {
-        let mut tester = Random::new(RandomConfig::default(), 3);
-        let mut after = After::new(cx);
+        let mut tester = RandomTester::new(RandomConfig::default(), 3);
+        let mut after = Monitor::new(cx);
         let mut history = Trace::default();
         for _ in 0..60 {
             match tester.next(cx, &after, &history) {
-                Move::Stimulate(label) | Move::StimulateAfter(_, label) => {
+                TesterMove::Stimulate(label) | TesterMove::StimulateAfter(_, label) => {
                     assert!(after.accepts(cx, &label));
                     see(cx, &mut after, &mut history, label);
                 }
-                Move::Observe | Move::ObserveFor(_) => {
+                TesterMove::Observe | TesterMove::ObserveFor(_) => {
                     let light =
                         |on| Label::Output(cx.sts.gate_named("light").unwrap(), vec![Value::Bool(on)]);
                     let candidates = [light(true), light(false), Label::Quiescence];
                     let seen = candidates.into_iter().find(|label| after.accepts(cx, label)).unwrap();
                     see(cx, &mut after, &mut history, seen);
                 }
-                Move::Stop(stop) => panic!("too early: {stop:?}"),
+                TesterMove::Stop(stop) => panic!("too early: {stop:?}"),
             }
         }
     });
@@ -52,13 +52,13 @@ fn only_inputs_the_specification_mentions_are_given() {
 #[test]
 fn the_last_move_is_a_look() {
     with(LAMP, |cx| {
-        let mut tester = Random::new(RandomConfig { steps: 1, ..RandomConfig::default() }, 3);
-        let mut after = After::new(cx);
+        let mut tester = RandomTester::new(RandomConfig { steps: 1, ..RandomConfig::default() }, 3);
+        let mut after = Monitor::new(cx);
         let mut history = Trace::default();
         let press = press(cx, 2);
         see(cx, &mut after, &mut history, press);
-        assert_eq!(tester.next(cx, &after, &history), Move::Observe);
-        assert!(matches!(tester.next(cx, &after, &history), Move::Stop(Stop::GoalMet(_))));
+        assert_eq!(tester.next(cx, &after, &history), TesterMove::Observe);
+        assert!(matches!(tester.next(cx, &after, &history), TesterMove::Stop(TesterStop::GoalMet(_))));
     });
 }
 
@@ -66,8 +66,8 @@ fn the_last_move_is_a_look() {
 fn the_same_seed_moves_the_same() {
     let moves = |seed| {
         with(LAMP, |cx| {
-            let mut tester = Random::new(RandomConfig::default(), seed);
-            let after = After::new(cx);
+            let mut tester = RandomTester::new(RandomConfig::default(), seed);
+            let after = Monitor::new(cx);
             (0..20).map(|_| tester.next(cx, &after, &Trace::default())).collect::<Vec<_>>()
         })
     };
@@ -79,12 +79,12 @@ fn the_same_seed_moves_the_same() {
 fn rarely_chosen_switches_are_favoured() {
     with(LAMP, |cx| {
         let quiet: Trace = [Label::Quiescence].into_iter().collect();
-        let after = After::new(cx);
+        let after = Monitor::new(cx);
         let mut repeats = 0;
         for seed in 0..200 {
-            let mut tester = Random::new(RandomConfig::default(), seed);
+            let mut tester = RandomTester::new(RandomConfig::default(), seed);
             let mut is_rough = || match tester.next(cx, &after, &quiet) {
-                Move::Stimulate(Label::Input(_, values)) => values[0] > Value::int(5),
+                TesterMove::Stimulate(Label::Input(_, values)) => values[0] > Value::int(5),
                 other => panic!("{other:?}"),
             };
             repeats += usize::from(is_rough() == is_rough());
@@ -100,18 +100,24 @@ fn a_replay_makes_the_moves_that_made_the_trace() {
         let trace: Trace = [press(cx, 2), light, press(cx, 9)].into_iter().collect();
         let plan = plan_of(cx.sts, &trace);
         // What the last input led to is looked for, although nobody has seen it.
-        let sends = [2, 9].map(|n| Planned::Send(press(cx, n)));
+        let sends = [2, 9].map(|n| PlannedMove::Send(press(cx, n)));
         let [first, second] = sends;
-        assert_eq!(plan, [first, Planned::Look, second, Planned::Look]);
-        let mut strict = Replay::new(plan.clone(), Unmentioned::Stop);
-        let mut after = After::new(cx);
-        assert_eq!(strict.next(cx, &after, &Trace::default()), Move::Stimulate(press(cx, 2)));
+        assert_eq!(plan, [first, PlannedMove::Look, second, PlannedMove::Look]);
+        let mut strict = ReplayTester::new(plan.clone(), Unmentioned::Stop);
+        let mut after = Monitor::new(cx);
+        assert_eq!(strict.next(cx, &after, &Trace::default()), TesterMove::Stimulate(press(cx, 2)));
         let first = press(cx, 2);
         after.observe(cx, &first).unwrap();
-        assert_eq!(strict.next(cx, &after, &Trace::default()), Move::Observe);
-        assert!(matches!(strict.next(cx, &after, &Trace::default()), Move::Stop(Stop::GoalMissed(_))));
-        let mut loose = Replay::new(plan[2..3].to_vec(), Unmentioned::Skip);
-        assert!(matches!(loose.next(cx, &after, &Trace::default()), Move::Stop(Stop::GoalMet(_))));
+        assert_eq!(strict.next(cx, &after, &Trace::default()), TesterMove::Observe);
+        assert!(matches!(
+            strict.next(cx, &after, &Trace::default()),
+            TesterMove::Stop(TesterStop::GoalMissed(_))
+        ));
+        let mut loose = ReplayTester::new(plan[2..3].to_vec(), Unmentioned::Skip);
+        assert!(matches!(
+            loose.next(cx, &after, &Trace::default()),
+            TesterMove::Stop(TesterStop::GoalMet(_))
+        ));
     });
 }
 
@@ -122,11 +128,11 @@ fn values_unknown_at_start_do_not_stop_it() {
         state yes { emit right -> ask }
         state no { emit wrong -> ask } }";
     with(text, |cx| {
-        let mut tester = Random::new(RandomConfig::default(), 1);
+        let mut tester = RandomTester::new(RandomConfig::default(), 1);
         let quiet: Trace = [Label::Quiescence].into_iter().collect();
-        let after = After::new(cx);
+        let after = Monitor::new(cx);
         for _ in 0..20 {
-            assert!(matches!(tester.next(cx, &after, &quiet), Move::Stimulate(_)));
+            assert!(matches!(tester.next(cx, &after, &quiet), TesterMove::Stimulate(_)));
         }
     });
 }
@@ -137,15 +143,15 @@ fn a_written_silence_is_over_when_its_time_has_passed() {
         state idle { on ask { reset c } -> busy } state busy { emit tell when c > 1s -> idle }
         test \"slow\" { quiet 2s send ask } }";
     with(text, |cx| {
-        let mut tester = Scripted::new(&cx.sts.goals, 1);
+        let mut tester = ScriptTester::new(&cx.sts.goals, 1);
         tester.start(1);
-        let after = After::new(cx);
+        let after = Monitor::new(cx);
         let mut history = Trace::default();
         for _ in 0..2 {
-            assert_eq!(tester.next(cx, &after, &history), Move::ObserveFor(Duration::from_secs(2)));
+            assert_eq!(tester.next(cx, &after, &history), TesterMove::ObserveFor(Duration::from_secs(2)));
             history.labels.push(Label::Delay(Rational::from(1)));
         }
-        assert!(matches!(tester.next(cx, &after, &history), Move::Stimulate(_)));
+        assert!(matches!(tester.next(cx, &after, &history), TesterMove::Stimulate(_)));
     });
 }
 
@@ -153,7 +159,7 @@ fn press(cx: &Ctx<'_>, force: i64) -> Label {
     Label::Input(cx.sts.gate_named("press").unwrap(), vec![Value::int(force)])
 }
 
-fn see(cx: &mut Ctx<'_>, after: &mut After, history: &mut Trace, label: Label) {
+fn see(cx: &mut Ctx<'_>, after: &mut Monitor, history: &mut Trace, label: Label) {
     after.observe(cx, &label).unwrap();
     history.labels.push(label);
 }
@@ -161,8 +167,8 @@ fn see(cx: &mut Ctx<'_>, after: &mut After, history: &mut Trace, label: Label) {
 fn with<T>(text: &str, body: impl FnOnce(&mut Ctx<'_>) -> T) -> T {
     let mut sources = Sources::default();
     let file = sources.add("test.iox", text);
-    let loaded = load(&sources, file, &Options::default());
+    let loaded = load(&sources, file, &LoadOptions::default());
     let mut model: Model = loaded.model.unwrap_or_else(|| panic!("{:#?}", loaded.diagnostics));
-    let mut solver = Brute::new();
+    let mut solver = BruteSolver::new();
     body(&mut Ctx::new(&mut model, &mut solver))
 }

@@ -11,17 +11,17 @@
 
 use std::collections::BTreeSet;
 
-use ioxide_model::concrete::State;
+use ioxide_model::concrete::ConcreteState;
 use ioxide_model::sts::SwitchId;
 use ioxide_model::trace::Trace;
 use ioxide_symex::{
-    After, Belief, Ctx, ExploreConfig, Limits, StopReason, SymState, explaining, explore_until,
+    Belief, Ctx, ExploreConfig, ExploreLimits, Monitor, StopReason, SymState, explaining, explore_until,
 };
 
-use super::cover::Rounds;
+use super::cover::CoverRounds;
 use super::purpose::PurposeGuided;
-use super::{Move, Stop, Tester};
-use crate::purpose::{Criterion, Item, Purpose, PurposeSet};
+use super::{Tester, TesterMove, TesterStop};
+use crate::purpose::{Criterion, PurposeItem, PurposeSet, TestPurpose};
 
 /// Paths in a row that cover nothing new before a run ends.
 const MAX_IDLE: usize = 10;
@@ -31,29 +31,29 @@ const MAX_PATHS: usize = 8;
 
 /// Covers everything in as few runs as it can.
 #[derive(Clone, Debug)]
-pub struct Tour {
+pub struct TourTester {
     criterion: Criterion,
     /// Everything a purpose exists for.
-    goals: BTreeSet<Item>,
+    goals: BTreeSet<PurposeItem>,
     /// What was covered in this round.
-    this_round: BTreeSet<Item>,
+    this_round: BTreeSet<PurposeItem>,
     /// What was covered in any round.
-    covered: BTreeSet<Item>,
-    limits: Limits,
-    rounds: Rounds,
+    covered: BTreeSet<PurposeItem>,
+    limits: ExploreLimits,
+    rounds: CoverRounds,
     round: usize,
     seed: u64,
-    run: Run,
+    run: TourRun,
     /// The last run began at the initial state and met no new goal.
     is_stuck: bool,
 }
 
 /// A run under way.
 #[derive(Clone, Debug, Default)]
-struct Run {
+struct TourRun {
     plan: Option<PurposeGuided>,
     /// The monitor before the labels not yet taken into account.
-    before: Option<After>,
+    before: Option<Monitor>,
     seen: usize,
     /// What was new in this run.
     fresh: usize,
@@ -62,10 +62,10 @@ struct Run {
     paths: u64,
 }
 
-impl Tour {
+impl TourTester {
     /// A tour of what the purposes of `set` cover; a path is looked for among `limits` states.
     #[must_use]
-    pub fn new(set: &PurposeSet, rounds: Rounds, limits: Limits) -> Self {
+    pub fn new(set: &PurposeSet, rounds: CoverRounds, limits: ExploreLimits) -> Self {
         Self {
             criterion: set.criterion,
             goals: set.aims(),
@@ -75,19 +75,19 @@ impl Tour {
             rounds,
             round: 0,
             seed: 0,
-            run: Run::default(),
+            run: TourRun::default(),
             is_stuck: false,
         }
     }
 
     /// What was covered in all rounds together.
     #[must_use]
-    pub fn covered(&self) -> &BTreeSet<Item> {
+    pub fn covered(&self) -> &BTreeSet<PurposeItem> {
         &self.covered
     }
 
     /// Leaves out what is in `met`; called before the first run.
-    pub fn know(&mut self, met: &BTreeSet<Item>) {
+    pub fn know(&mut self, met: &BTreeSet<PurposeItem>) {
         self.goals.retain(|goal| !met.contains(goal));
     }
 
@@ -97,8 +97,8 @@ impl Tour {
     }
 
     /// Counts what the labels since the last move have covered.
-    fn catch_up(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) {
-        let mut before = self.run.before.take().unwrap_or_else(|| After::new(cx));
+    fn catch_up(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) {
+        let mut before = self.run.before.take().unwrap_or_else(|| Monitor::new(cx));
         for label in &history.labels[self.run.seen.min(history.len())..] {
             if let [only] = explaining(cx, before.belief(), label)[..] {
                 self.note(self.criterion.covered_by(cx.sts, only));
@@ -111,7 +111,7 @@ impl Tour {
         self.run.before = Some(after.clone());
     }
 
-    fn note(&mut self, item: Item) {
+    fn note(&mut self, item: PurposeItem) {
         if self.goals.contains(&item) {
             self.covered.insert(item);
             if self.this_round.insert(item) {
@@ -122,12 +122,12 @@ impl Tour {
     }
 
     /// The way to something new, if there is one.
-    fn plan(&mut self, cx: &mut Ctx<'_>, after: &After, seen: usize) -> Option<PurposeGuided> {
+    fn plan(&mut self, cx: &mut Ctx<'_>, after: &Monitor, seen: usize) -> Option<PurposeGuided> {
         let start = here(cx, after)?;
         let certain = (0..MAX_PATHS).map(|others| (others, true));
         let purpose = certain.chain([(0, false)]).find_map(|(others, is_certain)| {
             let (path, name) = self.nearest(cx, &start, others, is_certain)?;
-            Some(Purpose::with_state(cx, name, start.clone(), &path).ok()?.0)
+            Some(TestPurpose::with_state(cx, name, start.clone(), &path).ok()?.0)
         })?;
         self.run.paths += 1;
         let seed = self.seed.wrapping_add(self.run.paths);
@@ -166,11 +166,11 @@ impl Tour {
     }
 
     /// The next move towards something new, or the end of the run.
-    fn advance(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) -> Move {
+    fn advance(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) -> TesterMove {
         loop {
             if let Some(plan) = &mut self.run.plan {
                 match plan.next(cx, after, history) {
-                    Move::Stop(_) => self.run.plan = None,
+                    TesterMove::Stop(_) => self.run.plan = None,
                     other => return other,
                 }
             }
@@ -185,7 +185,7 @@ impl Tour {
         }
     }
 
-    fn end(&mut self) -> Move {
+    fn end(&mut self) -> TesterMove {
         let (covered, total) = (self.this_round.intersection(&self.goals).count(), self.goals.len());
         self.is_stuck = self.run.fresh == 0;
         let told = format!("{covered} of {total} {} covered", self.criterion);
@@ -193,37 +193,37 @@ impl Tour {
             self.round += 1;
             self.this_round.clear();
         }
-        Move::Stop(if self.is_stuck {
-            Stop::GoalMissed(format!("nothing new was reached: {told}"))
+        TesterMove::Stop(if self.is_stuck {
+            TesterStop::GoalMissed(format!("nothing new was reached: {told}"))
         } else {
-            Stop::GoalMet(told)
+            TesterStop::GoalMet(told)
         })
     }
 }
 
 /// The state to start from: the one the specification is in, or the first it may be in.
-fn here(cx: &mut Ctx<'_>, after: &After) -> Option<SymState> {
+fn here(cx: &mut Ctx<'_>, after: &Monitor) -> Option<SymState> {
     match after.belief() {
         Belief::Concrete(states) => {
-            let state: &State = states.first()?;
+            let state: &ConcreteState = states.first()?;
             SymState::at(cx, state)
         }
         Belief::Symbolic(_) | Belief::Unspecified => None,
     }
 }
 
-impl Tester for Tour {
+impl Tester for TourTester {
     fn start(&mut self, seed: u64) {
         self.seed = seed;
-        self.run = Run::default();
+        self.run = TourRun::default();
     }
 
     fn goal(&self) -> Option<String> {
         Some(format!("tour of {} {}", self.goals.len(), self.criterion))
     }
 
-    fn next(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) -> Move {
-        self.note(Item::Location(cx.sts.initial));
+    fn next(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) -> TesterMove {
+        self.note(PurposeItem::Location(cx.sts.initial));
         self.catch_up(cx, after, history);
         self.advance(cx, after, history)
     }
@@ -238,8 +238,8 @@ impl Tester for Tour {
 
     fn is_done(&self) -> bool {
         match self.rounds {
-            Rounds::Bounded(rounds) => self.goals.is_empty() || self.round >= rounds,
-            Rounds::Endless => self.goals.is_empty(),
+            CoverRounds::Bounded(rounds) => self.goals.is_empty() || self.round >= rounds,
+            CoverRounds::Endless => self.goals.is_empty(),
         }
     }
 }

@@ -9,7 +9,7 @@ use rand::seq::{IndexedRandom, SliceRandom};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use ioxide_model::concrete::{State, delayed};
+use ioxide_model::concrete::{ConcreteState, delayed};
 use ioxide_model::label::Label;
 use ioxide_model::number::{Int, Rational};
 use ioxide_model::sort::Sort;
@@ -18,11 +18,11 @@ use ioxide_model::term::VarId;
 use ioxide_model::trace::Trace;
 use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
-use ioxide_symex::{After, Ctx};
+use ioxide_symex::{Ctx, Monitor};
 
-use super::instant::Timing;
-use super::stimulus::{States, Stimulus};
-use super::{Move, Stop, Tester};
+use super::instant::WaitingCost;
+use super::stimulus::{BorrowedBelief, StimulusChoice};
+use super::{Tester, TesterMove, TesterStop};
 use crate::data::{Hints, any_value};
 
 /// Draws before the solver is asked.
@@ -32,51 +32,57 @@ const BITS: u32 = 20;
 
 /// Walks evenly at random.
 #[derive(Clone, Debug)]
-pub struct Uniform {
+pub struct UniformTester {
     rng: ChaCha8Rng,
     /// Labels after which a run ends.
     steps: usize,
 }
 
-impl Uniform {
+impl UniformTester {
     /// A tester whose runs have this many labels.
     #[must_use]
     pub fn new(steps: usize) -> Self {
         Self { rng: ChaCha8Rng::seed_from_u64(0), steps }
     }
 
-    fn stimulus(&mut self, cx: &mut Ctx<'_>, after: &After) -> Option<Move> {
-        let belief = States::of(after)?;
+    fn stimulus(&mut self, cx: &mut Ctx<'_>, after: &Monitor) -> Option<TesterMove> {
+        let belief = BorrowedBelief::of(after)?;
         let mut candidates = belief.inputs(cx.sts);
         candidates.shuffle(&mut self.rng);
         candidates.into_iter().find_map(|id| self.input(cx, after, &belief, id))
     }
 
-    fn input(&mut self, cx: &mut Ctx<'_>, after: &After, belief: &States<'_>, id: SwitchId) -> Option<Move> {
+    fn input(
+        &mut self,
+        cx: &mut Ctx<'_>,
+        after: &Monitor,
+        belief: &BorrowedBelief<'_>,
+        id: SwitchId,
+    ) -> Option<TesterMove> {
         let wait = if cx.sts.is_timed() {
             Rational::new(Int::from(self.rng.random_range(0..2_000i64)), Int::from(1_000))?
         } else {
             Rational::ZERO
         };
         let source = cx.sts.switches[id].source;
-        if let States::Concrete(states) = belief {
-            let here: Vec<&&State> = states.iter().filter(|state| state.loc == source).collect();
+        if let BorrowedBelief::Concrete(states) = belief {
+            let here: Vec<&&ConcreteState> = states.iter().filter(|state| state.loc == source).collect();
             for _ in 0..DRAWS {
                 let Some(state) = here.choose(&mut self.rng) else { break };
                 if let Some(label) = self.drawn(cx, state, id, &wait) {
                     return Some(if cx.sts.is_timed() {
-                        Move::StimulateAfter(wait, label)
+                        TesterMove::StimulateAfter(wait, label)
                     } else {
-                        Move::Stimulate(label)
+                        TesterMove::Stimulate(label)
                     });
                 }
             }
         }
-        Stimulus::new(&mut self.rng, Hints::default(), Timing::Wall).by(cx, after, belief, id)
+        StimulusChoice::new(&mut self.rng, Hints::default(), WaitingCost::Wall).by(cx, after, belief, id)
     }
 
     /// One draw, if the guard accepts it.
-    fn drawn(&mut self, cx: &Ctx<'_>, state: &State, id: SwitchId, wait: &Rational) -> Option<Label> {
+    fn drawn(&mut self, cx: &Ctx<'_>, state: &ConcreteState, id: SwitchId, wait: &Rational) -> Option<Label> {
         let switch = &cx.sts.switches[id];
         let fields = &cx.sts.gates[switch.gate].fields;
         let values: Vec<Value> = fields.iter().map(|&field| self.value(cx, field)).collect();
@@ -107,14 +113,14 @@ impl Uniform {
     }
 }
 
-impl Tester for Uniform {
+impl Tester for UniformTester {
     fn start(&mut self, seed: u64) {
         self.rng = ChaCha8Rng::seed_from_u64(seed);
     }
 
-    fn next(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) -> Move {
+    fn next(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) -> TesterMove {
         if history.len() >= self.steps {
-            return Move::Stop(Stop::GoalMet(format!("{} steps taken", history.len())));
+            return TesterMove::Stop(TesterStop::GoalMet(format!("{} steps taken", history.len())));
         }
         let is_quiet = history.ends_in_silence();
         if (is_quiet || self.rng.random_ratio(1, 2))
@@ -123,9 +129,9 @@ impl Tester for Uniform {
             return stimulus;
         }
         if is_quiet {
-            Move::Stop(Stop::GoalMet("the specification is at its end".into()))
+            TesterMove::Stop(TesterStop::GoalMet("the specification is at its end".into()))
         } else {
-            Move::Observe
+            TesterMove::Observe
         }
     }
 }

@@ -4,18 +4,18 @@
 
 use std::path::Path;
 
-use ioxide_lang::{Options, load};
+use ioxide_lang::{LoadOptions, load};
 use ioxide_model::number::{Int, Rational};
 use ioxide_model::source::Sources;
 use ioxide_model::sts::{Model, Sts, SwitchId};
 use ioxide_model::value::Value;
-use ioxide_smt::stack::{Config, Stack, stack};
+use ioxide_smt::stack::{SolverConfig, SolverStack, stack};
 
 /// The model in `text`, which must have no error.
 pub fn named(name: &str, text: &str) -> Model {
     let mut sources = Sources::new();
     let file = sources.add(name, text);
-    let loaded = load(&sources, file, &Options::default());
+    let loaded = load(&sources, file, &LoadOptions::default());
     loaded.model.unwrap_or_else(|| panic!("{name}: {:?}\n{text}", loaded.diagnostics))
 }
 
@@ -44,8 +44,8 @@ pub fn path(sts: &Sts, labels: &str) -> Vec<SwitchId> {
 }
 
 /// The solver people have.
-pub fn solver() -> Stack {
-    stack(&Config::default())
+pub fn solver() -> SolverStack {
+    stack(&SolverConfig::default())
 }
 
 /// So many tenths of a second.

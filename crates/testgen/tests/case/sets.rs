@@ -3,20 +3,20 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::ControlFlow;
 
-use ioxide_model::concrete::{State, initial_state, is_enabled, successor};
+use ioxide_model::concrete::{ConcreteState, initial_state, is_enabled, successor};
 use ioxide_model::sts::{GateKind, Model, Sts, SwitchId};
 use ioxide_model::term::TermPool;
 use ioxide_model::value::Value;
-use ioxide_smt::stack::{Config, stack};
-use ioxide_symex::{Ctx, Limits};
+use ioxide_smt::stack::{SolverConfig, stack};
+use ioxide_symex::{Ctx, ExploreLimits};
 use ioxide_testgen::case::{CaseConfig, CaseGoal, CaseSet, WhyNoCase, covering};
 
 use super::pairs::Pairs;
 
-const LIMITS: Limits = Limits { max_states: 5_000, max_depth: u32::MAX };
+const LIMITS: ExploreLimits = ExploreLimits { max_states: 5_000, max_depth: u32::MAX };
 
 /// The states after `id` from `state`, with every value of its field.
-fn taken(pool: &TermPool, sts: &Sts, state: &State, id: SwitchId) -> Vec<State> {
+fn taken(pool: &TermPool, sts: &Sts, state: &ConcreteState, id: SwitchId) -> Vec<ConcreteState> {
     let switch = &sts.switches[id];
     let values: Vec<Vec<Value>> = match sts.gates[switch.gate].fields.len() {
         0 => vec![Vec::new()],
@@ -27,7 +27,7 @@ fn taken(pool: &TermPool, sts: &Sts, state: &State, id: SwitchId) -> Vec<State> 
 }
 
 /// Every state that can be reached, with the switches that lead on from it.
-fn reached(pool: &TermPool, sts: &Sts) -> Vec<(State, SwitchId, State)> {
+fn reached(pool: &TermPool, sts: &Sts) -> Vec<(ConcreteState, SwitchId, ConcreteState)> {
     let first = initial_state(pool, sts).expect("every value is known");
     let (mut seen, mut open) = (BTreeSet::from([first.clone()]), VecDeque::from([first]));
     let mut steps = Vec::new();
@@ -52,7 +52,7 @@ fn coverable(
 ) -> (BTreeSet<Vec<SwitchId>>, BTreeSet<Vec<SwitchId>>) {
     let steps = reached(pool, sts);
     let is_output = |id: SwitchId| sts.kind_of(&sts.switches[id]) == GateKind::Output;
-    let mut lead_on: BTreeSet<&State> = BTreeSet::new();
+    let mut lead_on: BTreeSet<&ConcreteState> = BTreeSet::new();
     loop {
         let before = lead_on.len();
         for (from, id, to) in &steps {
@@ -69,7 +69,7 @@ fn coverable(
         let singles = [(vec![*id], to)];
         let pairs =
             || steps.iter().filter(|(from, ..)| from == to).map(|(_, next, end)| (vec![*id, *next], end));
-        let items: Vec<(Vec<SwitchId>, &State)> =
+        let items: Vec<(Vec<SwitchId>, &ConcreteState)> =
             if goal == CaseGoal::Pairs { pairs().collect() } else { singles.to_vec() };
         for (item, end) in items {
             if is_output(*item.last().expect("not empty")) || lead_on.contains(end) {
@@ -93,7 +93,7 @@ fn can_be_taken(pool: &TermPool, sts: &Sts, path: &[SwitchId]) -> bool {
 }
 
 fn set(model: &mut Model, goal: CaseGoal) -> CaseSet {
-    let mut solver = stack(&Config::default());
+    let mut solver = stack(&SolverConfig::default());
     let mut cx = Ctx::new(model, &mut solver);
     covering(&mut cx, goal, &CaseConfig::default(), LIMITS, &mut |_| ControlFlow::Continue(()))
 }

@@ -7,14 +7,14 @@ mod ticks;
 
 use std::ops::ControlFlow;
 
-use ioxide_lang::{Options as LoadOptions, load};
+use ioxide_lang::{LoadOptions, load};
 use ioxide_model::label::Label;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
-use ioxide_smt::stack::{Config, stack};
-use ioxide_symex::{After, Ctx, Observed};
-use ioxide_testgen::conform::join::join;
-use ioxide_testgen::conform::{Answer, Bounds, Options, Witness, conform};
+use ioxide_smt::stack::{SolverConfig, stack};
+use ioxide_symex::{AllowedLabel, Ctx, Monitor};
+use ioxide_testgen::conform::import::join;
+use ioxide_testgen::conform::{ConformAnswer, ConformOptions, ConformWitness, SearchBounds, conform};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -52,17 +52,19 @@ fn pair(seed: u64) -> (Machine, Machine) {
     (imp, spec)
 }
 
-fn symbolic(imp: &Machine, spec: &Machine) -> (Answer, Option<String>) {
+fn symbolic(imp: &Machine, spec: &Machine) -> (ConformAnswer, Option<String>) {
     let (mut spec, imp) = (model(spec), model(imp));
     let imp = join(&mut spec, &imp).expect("same messages");
-    let mut solver = stack(&Config::default());
+    let mut solver = stack(&SolverConfig::default());
     let mut cx = Ctx::new(&mut spec, &mut solver);
-    let options =
-        Options { bounds: Bounds { max_states: MAX_STATES, ..Bounds::default() }, ..Options::default() };
+    let options = ConformOptions {
+        bounds: SearchBounds { max_states: MAX_STATES, ..SearchBounds::default() },
+        ..ConformOptions::default()
+    };
     let verdict =
         conform(&mut cx, &imp, &options, &mut |_| ControlFlow::Continue(())).expect("same messages");
     let shown = match &verdict.answer {
-        Answer::Fails(witness) => {
+        ConformAnswer::Fails(witness) => {
             assert_forbidden(&mut cx, witness);
             let labels = witness.trace.labels.iter().map(|label| label.show(cx.pool, cx.sts).to_string());
             Some(labels.collect::<Vec<_>>().join(" "))
@@ -72,17 +74,17 @@ fn symbolic(imp: &Machine, spec: &Machine) -> (Answer, Option<String>) {
     (verdict.answer, shown)
 }
 
-fn assert_forbidden(cx: &mut Ctx<'_>, witness: &Witness) {
+fn assert_forbidden(cx: &mut Ctx<'_>, witness: &ConformWitness) {
     let (last, before) = witness.trace.labels.split_last().expect("a witness has a label");
-    let mut after = After::new(cx);
+    let mut after = Monitor::new(cx);
     for label in before {
-        assert_eq!(after.observe(cx, label).expect("allowed"), Observed::Allowed);
+        assert_eq!(after.observe(cx, label).expect("allowed"), AllowedLabel::Allowed);
     }
     assert!(after.observe(cx, last).is_err());
 }
 
 /// Steps of a witness: a delay belongs to what comes after it.
-fn steps(witness: &Witness) -> usize {
+fn steps(witness: &ConformWitness) -> usize {
     let labels = &witness.trace.labels;
     let messages = labels.iter().filter(|label| !matches!(label, Label::Delay(_))).count();
     messages + usize::from(matches!(labels.last(), Some(Label::Delay(_))))
@@ -103,19 +105,19 @@ fn assert_agrees(seed: u64) -> Agreement {
     let (answer, shown) = symbolic(&imp, &spec);
     let told = || format!("seed {seed}: {expected:?} {answer:?} {shown:?}\n{}\n{}", imp.text(), spec.text());
     match (expected, &answer) {
-        (Found::Difference(at), Answer::Fails(witness)) => {
+        (Found::Difference(at), ConformAnswer::Fails(witness)) => {
             assert_eq!(at, steps(witness), "{}", told());
             Agreement::Fails
         }
-        (Found::NoneWithin(depth), Answer::Fails(witness)) => {
+        (Found::NoneWithin(depth), ConformAnswer::Fails(witness)) => {
             assert!(steps(witness) > depth, "{}", told());
             Agreement::Fails
         }
-        (Found::NoneWithin(_) | Found::NoneAtAll, Answer::Conforms(_)) => Agreement::Conforms,
-        (Found::Difference(_), Answer::Conforms(_)) | (Found::NoneAtAll, Answer::Fails(_)) => {
+        (Found::NoneWithin(_) | Found::NoneAtAll, ConformAnswer::Conforms(_)) => Agreement::Conforms,
+        (Found::Difference(_), ConformAnswer::Conforms(_)) | (Found::NoneAtAll, ConformAnswer::Fails(_)) => {
             panic!("{}", told())
         }
-        (_, Answer::Unknown(_)) => {
+        (_, ConformAnswer::Unknown(_)) => {
             println!("{}", told());
             Agreement::Open
         }

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use ioxide_model::concrete::State;
+use ioxide_model::concrete::ConcreteState;
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, Model};
 
@@ -17,7 +17,7 @@ pub const TICK: usize = 5;
 pub struct Enumerated<'m> {
     model: &'m Model,
     /// The states just after the last message.
-    pub entry: BTreeSet<State>,
+    pub entry: BTreeSet<ConcreteState>,
 }
 
 impl<'m> Enumerated<'m> {
@@ -26,9 +26,10 @@ impl<'m> Enumerated<'m> {
     }
 
     /// Every state that can be entered by internal steps within `tenths`, and when.
-    fn entered(&self, tenths: i64) -> BTreeSet<(i64, State)> {
-        let mut found: BTreeSet<(i64, State)> = self.entry.iter().map(|state| (0, state.clone())).collect();
-        let mut todo: Vec<(i64, State)> = found.iter().cloned().collect();
+    fn entered(&self, tenths: i64) -> BTreeSet<(i64, ConcreteState)> {
+        let mut found: BTreeSet<(i64, ConcreteState)> =
+            self.entry.iter().map(|state| (0, state.clone())).collect();
+        let mut todo: Vec<(i64, ConcreteState)> = found.iter().cloned().collect();
         while let Some((since, state)) = todo.pop() {
             for at in (since..=tenths).step_by(TICK) {
                 for (_, switch) in self.model.sts.switches_from(state.loc) {
@@ -51,7 +52,7 @@ impl<'m> Enumerated<'m> {
     }
 
     /// The states after a message that comes after `tenths`.
-    pub fn after(&self, tenths: i64, label: &Label) -> BTreeSet<State> {
+    pub fn after(&self, tenths: i64, label: &Label) -> BTreeSet<ConcreteState> {
         let (Label::Input(gate, values) | Label::Output(gate, values)) = label else {
             return BTreeSet::new();
         };
@@ -68,7 +69,7 @@ impl<'m> Enumerated<'m> {
 }
 
 /// Whether `state`, just entered, may let so many tenths of a second pass.
-pub fn may_wait(model: &Model, state: &State, tenths: i64) -> bool {
+pub fn may_wait(model: &Model, state: &ConcreteState, tenths: i64) -> bool {
     let speaks = |at: i64, wanted: fn(GateKind) -> bool| messages(model, state, at, wanted).next().is_some();
     let later =
         (tenths..=tenths + HORIZON).step_by(TICK).any(|at| speaks(at, |kind| kind != GateKind::Input));

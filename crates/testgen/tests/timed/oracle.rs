@@ -2,12 +2,12 @@
 
 #![allow(dead_code, reason = "not every test uses everything here")]
 
-use ioxide_model::concrete::{self, State};
+use ioxide_model::concrete::{self, ConcreteState};
 use ioxide_model::number::Rational;
 use ioxide_model::sts::{GateId, GateKind, Model, Switch, SwitchId};
 use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
-use ioxide_testgen::case::Event;
+use ioxide_testgen::case::CaseEvent;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
@@ -37,7 +37,7 @@ pub struct Oracle<'m> {
     timeout: i64,
     at: usize,
     /// The states the model may be in, one per value at start that fits the observations.
-    states: Vec<State>,
+    states: Vec<ConcreteState>,
 }
 
 impl<'m> Oracle<'m> {
@@ -47,23 +47,23 @@ impl<'m> Oracle<'m> {
     }
 
     /// Everything that could happen next: delays up to and beyond the time-out, every message.
-    pub fn events(&self) -> Vec<(i64, Event)> {
+    pub fn events(&self) -> Vec<(i64, CaseEvent)> {
         let mut events = Vec::new();
         for delay in (0..self.timeout).step_by(5) {
             for (gate, info) in self.model.sts.gates.iter_enumerated().skip(1) {
                 let values = choices(info.fields.len());
-                events.extend(values.into_iter().map(|values| (delay, Event::Message(gate, values))));
+                events.extend(values.into_iter().map(|values| (delay, CaseEvent::Message(gate, values))));
             }
         }
-        events.extend([self.timeout, self.timeout + 5].map(|delay| (delay, Event::Silence)));
+        events.extend([self.timeout, self.timeout + 5].map(|delay| (delay, CaseEvent::Silence)));
         events
     }
 
     /// Where the event leads.
-    pub fn expected(&self, delay: i64, event: &Event) -> Expected {
+    pub fn expected(&self, delay: i64, event: &CaseEvent) -> Expected {
         match event {
-            Event::Silence => self.silence(delay),
-            Event::Message(gate, values) => self.message(delay, *gate, values),
+            CaseEvent::Silence => self.silence(delay),
+            CaseEvent::Message(gate, values) => self.message(delay, *gate, values),
         }
     }
 
@@ -104,12 +104,12 @@ impl<'m> Oracle<'m> {
     }
 
     /// Whether some message of a wanted kind is possible at that instant.
-    fn speaks(&self, state: &State, at: i64, wanted: fn(GateKind) -> bool) -> bool {
+    fn speaks(&self, state: &ConcreteState, at: i64, wanted: fn(GateKind) -> bool) -> bool {
         messages(self.model, state, at, wanted).next().is_some()
     }
 
     /// Whether `rest` can be taken from `state`.
-    fn can_follow(&self, state: &State, rest: &[SwitchId]) -> bool {
+    fn can_follow(&self, state: &ConcreteState, rest: &[SwitchId]) -> bool {
         let Some((&id, more)) = rest.split_first() else { return true };
         let switch = &self.model.sts.switches[id];
         (0..=HORIZON).step_by(5).any(|delay| {
@@ -123,12 +123,12 @@ impl<'m> Oracle<'m> {
     /// The states after `id` with this message.
     fn after(
         &self,
-        states: &[State],
+        states: &[ConcreteState],
         id: SwitchId,
         delay: i64,
         gate: GateId,
         values: &[Value],
-    ) -> Vec<State> {
+    ) -> Vec<ConcreteState> {
         let switch = &self.model.sts.switches[id];
         if switch.gate != gate {
             return Vec::new();
@@ -137,8 +137,8 @@ impl<'m> Oracle<'m> {
     }
 
     /// Takes the next step of the path.
-    pub fn advance(&mut self, delay: i64, event: &Event) {
-        if let Event::Message(gate, values) = event {
+    pub fn advance(&mut self, delay: i64, event: &CaseEvent) {
+        if let CaseEvent::Message(gate, values) = event {
             self.states = self.after(&self.states, self.path[self.at], delay, *gate, values);
             self.at += 1;
         }
@@ -149,7 +149,7 @@ impl<'m> Oracle<'m> {
         self.common(&self.states, &self.path[..step], self.path[step], other)
     }
 
-    fn common(&self, states: &[State], rest: &[SwitchId], step: SwitchId, other: SwitchId) -> bool {
+    fn common(&self, states: &[ConcreteState], rest: &[SwitchId], step: SwitchId, other: SwitchId) -> bool {
         let id = rest.first().copied().unwrap_or(step);
         let gate = self.model.sts.switches[id].gate;
         (0..=HORIZON).step_by(5).any(|delay| {
@@ -168,7 +168,7 @@ impl<'m> Oracle<'m> {
 /// A system that plays the model.
 pub struct System<'m> {
     model: &'m Model,
-    state: State,
+    state: ConcreteState,
 }
 
 impl<'m> System<'m> {
@@ -177,11 +177,11 @@ impl<'m> System<'m> {
     }
 
     /// What it says by itself, or what it hears from somebody else, before the time-out; else silence.
-    pub fn spontaneous(&self, rng: &mut ChaCha8Rng, timeout: i64) -> (i64, Event) {
+    pub fn spontaneous(&self, rng: &mut ChaCha8Rng, timeout: i64) -> (i64, CaseEvent) {
         let mut possible = Vec::new();
         for at in (0..timeout).step_by(5) {
             let heard = messages(self.model, &self.state, at, |kind| kind != GateKind::Input);
-            possible.extend(heard.map(|(gate, values)| (at, Event::Message(gate, values))));
+            possible.extend(heard.map(|(gate, values)| (at, CaseEvent::Message(gate, values))));
         }
         let could_wait = {
             let later = (timeout..=timeout + HORIZON).step_by(5).any(|at| {
@@ -193,15 +193,15 @@ impl<'m> System<'m> {
             later || !outputs
         };
         if could_wait {
-            possible.push((timeout, Event::Silence));
+            possible.push((timeout, CaseEvent::Silence));
         }
         let choice = rng.random_range(0..possible.len().max(1));
-        possible.into_iter().nth(choice).unwrap_or((timeout, Event::Silence))
+        possible.into_iter().nth(choice).unwrap_or((timeout, CaseEvent::Silence))
     }
 
     /// Moves on by the message; `None` if no switch takes it.
-    pub fn take(&mut self, delay: &Rational, event: &Event) -> Option<()> {
-        let Event::Message(gate, values) = event else { return None };
+    pub fn take(&mut self, delay: &Rational, event: &CaseEvent) -> Option<()> {
+        let CaseEvent::Message(gate, values) = event else { return None };
         let tenths = delay.mul(&Rational::from(10)).floor().to_i64()?;
         let switches = self.model.sts.switches_from(self.state.loc);
         let mut next = switches
@@ -212,7 +212,7 @@ impl<'m> System<'m> {
     }
 }
 
-pub fn initial(model: &Model, unknown: i64) -> State {
+pub fn initial(model: &Model, unknown: i64) -> ConcreteState {
     let mut values = Valuation::new();
     for var in &model.sts.vars {
         let value = match var.init {
@@ -224,13 +224,13 @@ pub fn initial(model: &Model, unknown: i64) -> State {
     for clock in &model.sts.clocks {
         values.set(clock.var, Value::Real(Rational::ZERO));
     }
-    State { loc: model.sts.initial, values }
+    ConcreteState { loc: model.sts.initial, values }
 }
 
 /// The messages of a wanted kind that are possible after so many tenths of a second.
 pub fn messages<'m>(
     model: &'m Model,
-    state: &'m State,
+    state: &'m ConcreteState,
     at: i64,
     wanted: fn(GateKind) -> bool,
 ) -> impl Iterator<Item = (GateId, Vec<Value>)> + 'm {
@@ -244,7 +244,13 @@ pub fn messages<'m>(
     })
 }
 
-pub fn taken(model: &Model, state: &State, switch: &Switch, tenths: i64, values: &[Value]) -> Option<State> {
+pub fn taken(
+    model: &Model,
+    state: &ConcreteState,
+    switch: &Switch,
+    tenths: i64,
+    values: &[Value],
+) -> Option<ConcreteState> {
     let state = concrete::delayed(&model.sts, state, &seconds(tenths));
     let enabled = concrete::is_enabled(&model.pool, &model.sts, &state, switch, values).unwrap();
     enabled.then(|| concrete::successor(&model.pool, &model.sts, &state, switch, values).unwrap())

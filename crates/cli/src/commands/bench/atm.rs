@@ -1,6 +1,6 @@
 //! Test cases of the ATM along ever longer paths, against asking every question afresh.
 //!
-//! The path is tr1 tr2 tr3 tr4 over and over, cut to size, as 001 sec. 5 measures it. *Naive* is a fresh solver
+//! The path is tr1 tr2 tr3 tr4 over and over, cut to size, as [BLLN23] sec. 5 measures it. *Naive* is a fresh solver
 //! and the whole path condition for every question, over the same rules and the same time-out; it must find
 //! the same arcs. Times are wall-clock; the fast way counts with the best of several rounds, each with a fresh
 //! model and solver.
@@ -8,19 +8,19 @@
 use std::io::{self, Write};
 use std::time::Instant;
 
-use ioxide_lang::{Options, load};
+use ioxide_lang::{LoadOptions, load};
 use ioxide_model::number::Rational;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::{Model, SwitchId};
 use ioxide_model::term::{Term, TermPool};
-use ioxide_smt::solver::{Answer, Decision, Solver};
+use ioxide_smt::solver::{Solver, SolverAnswer, SolverDecision};
 use ioxide_symex::Ctx;
-use ioxide_testgen::case::{Case, CaseConfig, generate, naive};
+use ioxide_testgen::case::{CaseConfig, TestCase, generate, naive};
 use serde_json::{Value as Json, json};
 
-use crate::args::{Bench, SolverArgs};
-use crate::exit::{ExitStatus, Stop};
-use crate::progress::Progress;
+use crate::args::{BenchArgs, SolverArgs};
+use crate::exit::{EarlyStop, ExitStatus};
+use crate::progress::ProgressLine;
 use crate::solver;
 
 /// The model, embedded so that the measurement runs anywhere.
@@ -29,21 +29,21 @@ const ATM: &str = include_str!("../../../models/atm/atm.iox");
 const SIZES: [(usize, bool); 5] = [(4, true), (50, true), (100, true), (200, false), (400, false)];
 /// Rounds of the fast way.
 const ROUNDS: usize = 8;
-/// What 001 reports, in seconds.
+/// What [BLLN23] reports, in seconds.
 const PAPER: [(usize, &str); 3] = [(4, "0.5"), (50, "8"), (100, "> 40")];
 
 /// One size.
-struct Row {
+struct AtmRow {
     size: usize,
     path: Vec<SwitchId>,
-    case: Case,
+    case: TestCase,
     seconds: f64,
     naive: Option<f64>,
 }
 
 /// Measures every size and shows the figures.
-pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
-    let mut progress = Progress::new();
+pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
+    let mut progress = ProgressLine::new();
     let mut rows = fast(args, &mut progress)?;
     for (row, (_, with_naive)) in rows.iter_mut().zip(SIZES) {
         if with_naive {
@@ -67,8 +67,8 @@ pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
 }
 
 /// The sizes in rounds, each with its best time: a busy moment hits all alike.
-fn fast(args: &Bench, progress: &mut Progress) -> Result<Vec<Row>, Stop> {
-    let mut rows: Vec<Row> = Vec::new();
+fn fast(args: &BenchArgs, progress: &mut ProgressLine) -> Result<Vec<AtmRow>, EarlyStop> {
+    let mut rows: Vec<AtmRow> = Vec::new();
     for round in 0..ROUNDS {
         for (at, (size, _)) in SIZES.into_iter().enumerate() {
             progress.tick(|| format!("round {} of {ROUNDS}: test case of {size} steps", round + 1));
@@ -76,7 +76,7 @@ fn fast(args: &Bench, progress: &mut Progress) -> Result<Vec<Row>, Stop> {
             let (case, seconds) = timed(args, &path)?;
             match rows.get_mut(at) {
                 Some(row) => row.seconds = row.seconds.min(seconds),
-                None => rows.push(Row { size, path, case, seconds, naive: None }),
+                None => rows.push(AtmRow { size, path, case, seconds, naive: None }),
             }
         }
     }
@@ -84,7 +84,7 @@ fn fast(args: &Bench, progress: &mut Progress) -> Result<Vec<Row>, Stop> {
 }
 
 /// The case, and how long it took.
-fn timed(args: &Bench, path: &[SwitchId]) -> Result<(Case, f64), Stop> {
+fn timed(args: &BenchArgs, path: &[SwitchId]) -> Result<(TestCase, f64), EarlyStop> {
     let mut model = atm()?;
     let mut solver = solver::make(&args.solver)?;
     let started = Instant::now();
@@ -93,9 +93,9 @@ fn timed(args: &Bench, path: &[SwitchId]) -> Result<(Case, f64), Stop> {
     Ok((case.map_err(|error| internal(error.show(&model.sts, path)))?, seconds))
 }
 
-fn naive_seconds(args: &Bench, row: &Row) -> Result<f64, Stop> {
+fn naive_seconds(args: &BenchArgs, row: &AtmRow) -> Result<f64, EarlyStop> {
     let mut model = atm()?;
-    let mut fresh = Fresh { wanted: args.solver.clone() };
+    let mut fresh = FreshSolver { wanted: args.solver.clone() };
     let timeout = row.case.timeout.clone().unwrap_or(Rational::ONE);
     let started = Instant::now();
     let arcs = naive::arcs(&mut Ctx::new(&mut model, &mut fresh), &row.path, &timeout);
@@ -108,44 +108,44 @@ fn naive_seconds(args: &Bench, row: &Row) -> Result<f64, Stop> {
 }
 
 /// A solver that forgets everything after every question.
-struct Fresh {
+struct FreshSolver {
     wanted: SolverArgs,
 }
 
-impl Solver for Fresh {
-    fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> Answer {
+impl Solver for FreshSolver {
+    fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverAnswer {
         match solver::make(&self.wanted) {
             Ok(mut solver) => solver.check(pool, facts),
-            Err(_) => Answer::Unknown(ioxide_smt::solver::Why::NoSolver),
+            Err(_) => SolverAnswer::Unknown(ioxide_smt::solver::UnknownReason::NoSolver),
         }
     }
 
-    fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> Decision {
+    fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverDecision {
         match solver::make(&self.wanted) {
             Ok(mut solver) => solver.decide(pool, facts),
-            Err(_) => Decision::Unknown(ioxide_smt::solver::Why::NoSolver),
+            Err(_) => SolverDecision::Unknown(ioxide_smt::solver::UnknownReason::NoSolver),
         }
     }
 }
 
-fn atm() -> Result<Model, Stop> {
+fn atm() -> Result<Model, EarlyStop> {
     let mut sources = Sources::new();
     let file = sources.add("atm.iox", ATM);
-    let loaded = load(&sources, file, &Options::default());
+    let loaded = load(&sources, file, &LoadOptions::default());
     loaded.model.ok_or_else(|| internal("the embedded ATM does not load".into()))
 }
 
-fn path(model: &Model, size: usize) -> Result<Vec<SwitchId>, Stop> {
+fn path(model: &Model, size: usize) -> Result<Vec<SwitchId>, EarlyStop> {
     let labels = ["tr1", "tr2", "tr3", "tr4"].iter().cycle().take(size);
     let path: Option<Vec<SwitchId>> = labels.map(|label| model.sts.switch_named(label)).collect();
     path.ok_or_else(|| internal("the embedded ATM lacks a switch".into()))
 }
 
-fn internal(message: String) -> Stop {
-    Stop::new(ExitStatus::Internal, message)
+fn internal(message: String) -> EarlyStop {
+    EarlyStop::new(ExitStatus::Internal, message)
 }
 
-fn row_json(row: &Row) -> Json {
+fn row_json(row: &AtmRow) -> Json {
     json!({
         "size": row.size,
         "arcs": row.case.n_arcs(),

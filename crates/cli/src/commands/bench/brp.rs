@@ -1,4 +1,4 @@
-//! Inputs and outputs until each mutant of the BRP is found, as 000 Table 1 counts them.
+//! Inputs and outputs until each mutant of the BRP is found, as [BT19] Table 1 counts them.
 //!
 //! *Paper*: the purposes of switch coverage, longest first, input data drawn uniformly from six
 //! values (the domain the paper's figure for the sixth mutant fits best). *Default*: what
@@ -11,29 +11,29 @@ use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
-use ioxide_lang::{Options, load};
+use ioxide_lang::{LoadOptions, load};
 use ioxide_model::label::Label;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
 use ioxide_runner::adapter::model::ModelAdapter;
 use ioxide_runner::campaign::{CampaignConfig, run_seed};
-use ioxide_runner::clock::Stopped;
+use ioxide_runner::clock::StoppedClock;
 use ioxide_runner::coverage::Coverage;
-use ioxide_runner::event::Outcome;
-use ioxide_runner::reporter::{Silent, Teller};
+use ioxide_runner::event::RunOutcome;
+use ioxide_runner::reporter::{EventSink, SilentReporter};
 use ioxide_runner::run::{self, RunId};
-use ioxide_symex::{Ctx, Limits};
+use ioxide_symex::{Ctx, ExploreLimits};
 use ioxide_testgen::purpose::{Criterion, PurposeSet, coverage, with_detours};
 use ioxide_testgen::tester::Tester;
-use ioxide_testgen::tester::cover::{Cover, Order, Rounds};
-use ioxide_testgen::tester::hunt::{Hunt, HuntConfig};
-use ioxide_testgen::tester::purpose::Choice;
+use ioxide_testgen::tester::cover::{CoverRounds, CoverTester, PurposeOrder};
+use ioxide_testgen::tester::hunt::{HuntConfig, HuntTester};
+use ioxide_testgen::tester::purpose::InputChoice;
 use serde_json::{Map, Value as Json, json};
 
 use self::shuffle::Shuffle;
-use crate::args::Bench;
-use crate::exit::{ExitStatus, Stop};
-use crate::progress::Progress;
+use crate::args::BenchArgs;
+use crate::exit::{EarlyStop, ExitStatus};
+use crate::progress::ProgressLine;
 use crate::solver;
 
 /// The specification, embedded so that the measurement runs anywhere.
@@ -55,30 +55,30 @@ const VALUES: i64 = 6;
 
 /// A way to test.
 #[derive(Clone, Copy)]
-enum Mode {
+enum BrpMode {
     Paper,
     Default,
 }
 
 /// Messages until the fault was found, for every mutant.
-struct Figures {
+struct BrpFigures {
     means: Vec<f64>,
     worst: Vec<u64>,
 }
 
 /// Tests every mutant with every seed in both ways and shows the means.
-pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
+pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
     if args.permuted {
         return permuted(args);
     }
     let mut spec = model(SPEC)?;
     let mut finder = solver::make(&args.solver)?;
-    let limits = Limits { max_states: 20_000, max_depth: u32::MAX };
+    let limits = ExploreLimits { max_states: 20_000, max_depth: u32::MAX };
     let mut cx = Ctx::new(&mut spec, &mut *finder);
     let set = coverage(&mut cx, Criterion::Switches, limits, &mut |_| ControlFlow::Continue(()));
     let default = with_detours(&mut cx, set.clone());
-    let paper = figures(args, &spec, &set, Mode::Paper)?;
-    let default = figures(args, &spec, &default, Mode::Default)?;
+    let paper = figures(args, &spec, &set, BrpMode::Paper)?;
+    let default = figures(args, &spec, &default, BrpMode::Default)?;
     let mut out = io::stdout().lock();
     if args.json {
         let lengths: Vec<usize> = set.purposes.iter().map(|purpose| purpose.steps.len()).collect();
@@ -94,25 +94,25 @@ pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
 }
 
 /// The default tester on models in another order for every seed.
-fn permuted(args: &Bench) -> Result<ExitStatus, Stop> {
+fn permuted(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
     let mut counts = vec![Vec::new(); MUTANTS.len()];
-    let mut progress = Progress::new();
+    let mut progress = ProgressLine::new();
     for seed in 0..SEEDS {
         progress.tick(|| format!("{seed} of {SEEDS} orders"));
         let shuffle = Shuffle::new(seed);
         let mut spec = shuffle.of(model(SPEC)?);
         let mut finder = solver::make(&args.solver)?;
-        let limits = Limits { max_states: 20_000, max_depth: u32::MAX };
+        let limits = ExploreLimits { max_states: 20_000, max_depth: u32::MAX };
         let mut cx = Ctx::new(&mut spec, &mut *finder);
         let set = coverage(&mut cx, Criterion::Switches, limits, &mut |_| ControlFlow::Continue(()));
         let set = with_detours(&mut cx, set);
         for (count, text) in counts.iter_mut().zip(MUTANTS) {
             let mutant = shuffle.of(model(text)?);
-            count.push(messages(args, &spec, &mutant, &set, Mode::Default, seed)?);
+            count.push(messages(args, &spec, &mutant, &set, BrpMode::Default, seed)?);
         }
     }
     let sums: Vec<u64> = (0..SEEDS as usize).map(|at| counts.iter().map(|count| count[at]).sum()).collect();
-    let figures = Figures {
+    let figures = BrpFigures {
         means: counts.iter().map(|count| count.iter().sum::<u64>() as f64 / SEEDS as f64).collect(),
         worst: counts.iter().map(|count| count.iter().copied().max().unwrap_or(0)).collect(),
     };
@@ -139,9 +139,9 @@ fn permuted(args: &Bench) -> Result<ExitStatus, Stop> {
     Ok(ExitStatus::Success)
 }
 
-fn figures(args: &Bench, spec: &Model, set: &PurposeSet, mode: Mode) -> Result<Figures, Stop> {
-    let mut progress = Progress::new();
-    let mut found = Figures { means: Vec::new(), worst: Vec::new() };
+fn figures(args: &BenchArgs, spec: &Model, set: &PurposeSet, mode: BrpMode) -> Result<BrpFigures, EarlyStop> {
+    let mut progress = ProgressLine::new();
+    let mut found = BrpFigures { means: Vec::new(), worst: Vec::new() };
     for (at, text) in MUTANTS.iter().enumerate() {
         let mutant = model(text)?;
         let mut counts = Vec::new();
@@ -157,48 +157,49 @@ fn figures(args: &Bench, spec: &Model, set: &PurposeSet, mode: Mode) -> Result<F
 
 /// Inputs and outputs until the first Fail.
 fn messages(
-    args: &Bench,
+    args: &BenchArgs,
     spec: &Model,
     mutant: &Model,
     set: &PurposeSet,
-    mode: Mode,
+    mode: BrpMode,
     seed: u64,
-) -> Result<u64, Stop> {
+) -> Result<u64, EarlyStop> {
     let (mut spec_own, mut sut_own) = (spec.clone(), mutant.clone());
     let (mut spec_solver, mut sut_solver) = (solver::make(&args.solver)?, solver::make(&args.solver)?);
     let mut cx = Ctx::new(&mut spec_own, &mut *spec_solver);
     let sut = Ctx::new(&mut sut_own, &mut *sut_solver);
     let mut adapter = ModelAdapter::new(spec, sut, seed)
-        .map_err(|error| Stop::new(ExitStatus::Internal, format!("an embedded mutant: {error}")))?;
+        .map_err(|error| EarlyStop::new(ExitStatus::Internal, format!("an embedded mutant: {error}")))?;
     let mut tester: Box<dyn Tester> = match mode {
-        Mode::Paper => {
-            Box::new(Cover::new(set, Rounds::Endless, Order::LongestFirst).choosing(Choice::Uniform(VALUES)))
-        }
-        Mode::Default => {
+        BrpMode::Paper => Box::new(
+            CoverTester::new(set, CoverRounds::Endless, PurposeOrder::LongestFirst)
+                .choosing(InputChoice::Uniform(VALUES)),
+        ),
+        BrpMode::Default => {
             let config = HuntConfig { steps: usize::MAX, ..HuntConfig::default() };
-            Box::new(Hunt::new(config).with_purposes(set.clone()))
+            Box::new(HuntTester::new(config).with_purposes(set.clone()))
         }
     };
     let config = CampaignConfig::default();
     let stop = AtomicBool::new(false);
-    let mut bench = run::Bench { cx: &mut cx, adapter: &mut adapter, stop: &stop };
+    let mut bench = run::RunSetup { cx: &mut cx, adapter: &mut adapter, stop: &stop };
     let mut coverage = Coverage::new(bench.cx.sts);
-    let (mut silent, mut clock) = (Silent, Stopped);
-    let teller = Teller::new(&mut silent, &mut clock);
+    let (mut silent, mut clock) = (SilentReporter, StoppedClock);
+    let teller = EventSink::new(&mut silent, &mut clock);
     let mut total = 0;
     for n in 0..MAX_RUNS {
         let id = RunId { run: n, seed: run_seed(seed, n) };
         let finished = run::run(&mut bench, &mut *tester, &config.run, id, &mut coverage, &teller)?;
         let is_message = |label: &&Label| matches!(label, Label::Input(..) | Label::Output(..));
         total += finished.trace.labels.iter().filter(is_message).count() as u64;
-        if finished.end.outcome() == Outcome::Fail {
+        if finished.end.outcome() == RunOutcome::Fail {
             return Ok(total);
         }
     }
-    Err(Stop::new(ExitStatus::Inconclusive, format!("a mutant was not found in {MAX_RUNS} runs")))
+    Err(EarlyStop::new(ExitStatus::Inconclusive, format!("a mutant was not found in {MAX_RUNS} runs")))
 }
 
-impl Figures {
+impl BrpFigures {
     fn sum(&self) -> f64 {
         self.means.iter().sum()
     }
@@ -208,7 +209,7 @@ impl Figures {
     }
 }
 
-fn figures_json(figures: &Figures) -> Json {
+fn figures_json(figures: &BrpFigures) -> Json {
     let mut result = Map::new();
     for (at, mean) in figures.means.iter().enumerate() {
         result.insert(format!("M{}", at + 1), json!(mean));
@@ -219,7 +220,7 @@ fn figures_json(figures: &Figures) -> Json {
     Json::Object(result)
 }
 
-fn show(out: &mut impl Write, paper: &Figures, default: &Figures) -> io::Result<()> {
+fn show(out: &mut impl Write, paper: &BrpFigures, default: &BrpFigures) -> io::Result<()> {
     writeln!(out, "inputs and outputs until a mutant is found, mean of {SEEDS} seeds")?;
     writeln!(out, "{:<9} {:>7} {:>7} {:>7}", "", "paper", "default", "worst")?;
     for at in 0..default.means.len() {
@@ -230,9 +231,11 @@ fn show(out: &mut impl Write, paper: &Figures, default: &Figures) -> io::Result<
     writeln!(out, "{:<9} {:>7.1} {:>7.1}", "geo. mean", paper.geomean(), default.geomean())
 }
 
-fn model(text: &str) -> Result<Model, Stop> {
+fn model(text: &str) -> Result<Model, EarlyStop> {
     let mut sources = Sources::new();
     let file = sources.add("brp.iox", text);
-    let loaded = load(&sources, file, &Options::default());
-    loaded.model.ok_or_else(|| Stop::new(ExitStatus::Internal, "an embedded model of the BRP does not load"))
+    let loaded = load(&sources, file, &LoadOptions::default());
+    loaded
+        .model
+        .ok_or_else(|| EarlyStop::new(ExitStatus::Internal, "an embedded model of the BRP does not load"))
 }

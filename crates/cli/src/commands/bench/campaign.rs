@@ -9,23 +9,23 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use ioxide_campaign::drive::{Drive, Watch, Wish};
-use ioxide_campaign::engine::{Engine, EngineError, Order, WorkerEnd};
-use ioxide_campaign::gather::Gathered;
+use ioxide_campaign::drive::{CampaignDrive, CampaignObserver, WatcherWish};
+use ioxide_campaign::engine::{CampaignEngine, EngineError, WorkOrder, WorkerEnd};
+use ioxide_campaign::gather::GatheredParts;
 use ioxide_campaign::part::{EndOfPart, Manifest, PartError, PartWriter};
-use ioxide_campaign::plan::{Plan, UnitNames};
-use ioxide_campaign::rounds::Rounds;
-use ioxide_campaign::scan::Scanned;
-use ioxide_campaign::schedule::{ScheduleConfig, Tally};
+use ioxide_campaign::plan::{CampaignPlan, UnitNames};
+use ioxide_campaign::rounds::UnitRounds;
+use ioxide_campaign::scan::ScannedPart;
+use ioxide_campaign::schedule::{CampaignTally, ScheduleConfig};
 use ioxide_campaign::simulate::{Cluster, Simulated, simulate};
 use ioxide_campaign::units::UnitSet;
 use serde_json::{Value as Json, json};
 
 use super::memory;
-use crate::args::Bench;
-use crate::exit::{ExitStatus, Stop};
-use crate::planned;
-use crate::progress::Progress;
+use crate::args::BenchArgs;
+use crate::exit::{EarlyStop, ExitStatus};
+use crate::progress::ProgressLine;
+use crate::unit_command;
 
 /// Units of one part where parts are counted.
 const UNITS_PER_PART: u64 = 100;
@@ -33,9 +33,9 @@ const UNITS_PER_PART: u64 = 100;
 const WORKERS: usize = 4;
 
 /// Measures and shows.
-pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
+pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
     let dir = tempfile::tempdir()?;
-    let mut progress = Progress::new();
+    let mut progress = ProgressLine::new();
     let mut driven = Vec::new();
     for units in [1_000, 10_000, 100_000] {
         progress.tick(|| format!("{units} units"));
@@ -64,13 +64,13 @@ pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
 }
 
 /// Workers that do nothing, in this process: what is left is the cost of everything else.
-struct Idle {
+struct IdleEngine {
     manifest: Manifest,
     ended: Vec<(u64, WorkerEnd)>,
 }
 
-impl Engine for Idle {
-    fn submit(&mut self, order: Order) -> Result<(), EngineError> {
+impl CampaignEngine for IdleEngine {
+    fn submit(&mut self, order: WorkOrder) -> Result<(), EngineError> {
         let units: UnitSet = order.args.last().and_then(|units| units.parse().ok()).unwrap_or_default();
         let manifest = Manifest { asked: units.to_string(), ..self.manifest.clone() };
         let refused = |error: PartError| EngineError::Refused(error.to_string());
@@ -104,36 +104,37 @@ fn written(dir: &Path, manifest: &Manifest, units: &UnitSet) -> Result<(), PartE
 }
 
 /// Nobody watches.
-struct Nobody;
+struct NoObserver;
 
-impl Watch for Nobody {
-    fn progress(&mut self, _tally: &Tally, _elapsed: Duration) -> Wish {
-        Wish::GoOn
+impl CampaignObserver for NoObserver {
+    fn progress(&mut self, _tally: &CampaignTally, _elapsed: Duration) -> WatcherWish {
+        WatcherWish::GoOn
     }
 
-    fn part(&mut self, _part: &Scanned) -> Wish {
-        Wish::GoOn
+    fn part(&mut self, _part: &ScannedPart) -> WatcherWish {
+        WatcherWish::GoOn
     }
 }
 
 fn plan(count: u64) -> Manifest {
     let units = UnitNames::Numbered { word: "run", count };
-    let (model, tool, rounds) = (String::new(), String::new(), Rounds::ONE);
-    let plan = Plan { args: vec!["test".into()], model, tool, units, rounds };
+    let (model, tool, rounds) = (String::new(), String::new(), UnitRounds::ONE);
+    let plan = CampaignPlan { args: vec!["test".into()], model, tool, units, rounds };
     Manifest::new(&plan, &UnitSet::range(0, count))
 }
 
 /// A campaign of so many units.
-fn drive(dir: &Path, units: u64) -> Result<Json, Stop> {
+fn drive(dir: &Path, units: u64) -> Result<Json, EarlyStop> {
     let manifest = plan(units);
-    let refused = |error: &dyn std::fmt::Display| Stop::usage(error.to_string());
+    let refused = |error: &dyn std::fmt::Display| EarlyStop::usage(error.to_string());
     let config = ScheduleConfig { workers: WORKERS, ..ScheduleConfig::default() };
     let before = memory::peak_kb();
     let begun = Instant::now();
-    let mut drive = Drive::open(dir, &manifest, config, Vec::new()).map_err(|error| refused(&error))?;
+    let mut drive =
+        CampaignDrive::open(dir, &manifest, config, Vec::new()).map_err(|error| refused(&error))?;
     drive.want(&UnitSet::range(0, units), None);
-    let mut engine = Idle { manifest, ended: Vec::new() };
-    let driven = drive.run(&mut engine, &mut Nobody).map_err(|error| refused(&error))?;
+    let mut engine = IdleEngine { manifest, ended: Vec::new() };
+    let driven = drive.run(&mut engine, &mut NoObserver).map_err(|error| refused(&error))?;
     let seconds = begun.elapsed().as_secs_f64();
     let batches = fs::read_dir(dir.join("parts"))?.count();
     let kept = fs::metadata(dir.join("journal.jsonl"))?.len();
@@ -157,18 +158,18 @@ fn bytes(dir: &Path) -> io::Result<u64> {
 }
 
 /// So many parts, put together.
-fn merge(dir: &Path, parts: u64) -> Result<Json, Stop> {
+fn merge(dir: &Path, parts: u64) -> Result<Json, EarlyStop> {
     let manifest = plan(parts * UNITS_PER_PART);
     for part in 0..parts {
         let units: UnitSet = (part..parts * UNITS_PER_PART).step_by(parts as usize).collect();
         let manifest = Manifest { asked: units.to_string(), ..manifest.clone() };
-        written(&dir.join(format!("{part:06}")), &manifest, &units).map_err(planned::trouble)?;
+        written(&dir.join(format!("{part:06}")), &manifest, &units).map_err(unit_command::trouble)?;
     }
     let begun = Instant::now();
-    let mut gathered = Gathered::new(&[PathBuf::from(dir)]).map_err(super::super::merge::refused)?;
+    let mut gathered = GatheredParts::new(&[PathBuf::from(dir)]).map_err(super::super::merge::refused)?;
     let mut told = 0;
     for unit in 0..manifest.count {
-        told += gathered.unit(unit).map_err(planned::trouble)?.map_or(0, |text| text.lines.len());
+        told += gathered.unit(unit).map_err(unit_command::trouble)?.map_or(0, |text| text.lines.len());
     }
     let seconds = begun.elapsed().as_secs_f64();
     Ok(json!({

@@ -6,21 +6,21 @@ use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use ioxide_lang::{Options, load};
+use ioxide_lang::{LoadOptions, load};
 use ioxide_model::label::Label;
-use ioxide_model::relation::Relation;
+use ioxide_model::relation::ConformanceRelation;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::{GateId, GateKind, Model};
 use ioxide_model::value::Value;
-use ioxide_runner::player::Player;
-use ioxide_symex::{After, Ctx, ExploreConfig, Limits, Symmetry, explore};
+use ioxide_runner::player::ModelPlayer;
+use ioxide_symex::{Ctx, ExploreConfig, ExploreLimits, Monitor, Symmetry, explore};
 use ioxide_testgen::purpose::{Criterion, coverage};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value as Json, json};
 
-use crate::args::Bench;
-use crate::exit::{ExitStatus, Stop};
+use crate::args::BenchArgs;
+use crate::exit::{EarlyStop, ExitStatus};
 use crate::solver;
 
 /// Labels of a run.
@@ -28,10 +28,10 @@ const STEPS: u32 = 1_000;
 /// States of a part.
 const STATES: u32 = 10;
 /// Searches for purposes look at no more states.
-const LIMITS: Limits = Limits { max_states: 20_000, max_depth: u32::MAX };
+const LIMITS: ExploreLimits = ExploreLimits { max_states: 20_000, max_depth: u32::MAX };
 
 /// Measures and shows the figures.
-pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
+pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
     let mut rows = Vec::new();
     for parts in [2, 4, 6, 8, 10, 12] {
         rows.push(measure(args, "independent", parts, &independent(parts))?);
@@ -104,8 +104,8 @@ fn show_merging(out: &mut impl Write, rows: &[Json]) -> io::Result<()> {
 }
 
 /// States of a whole exploration, with and without merging of interchangeable instances.
-fn merging(args: &Bench, family: &str, parts: u32, text: &str) -> Result<Json, Stop> {
-    let explored = |is_merging: bool| -> Result<(usize, f64), Stop> {
+fn merging(args: &BenchArgs, family: &str, parts: u32, text: &str) -> Result<Json, EarlyStop> {
+    let explored = |is_merging: bool| -> Result<(usize, f64), EarlyStop> {
         let (mut model, mut solver) = (model(text)?, solver::make(&args.solver)?);
         let mut cx = Ctx::new(&mut model, &mut solver);
         let symmetry = if is_merging { Symmetry::of(cx.pool, cx.sts, &[]) } else { Symmetry::default() };
@@ -120,7 +120,7 @@ fn merging(args: &Bench, family: &str, parts: u32, text: &str) -> Result<Json, S
     }))
 }
 
-fn measure(args: &Bench, family: &str, parts: u32, text: &str) -> Result<Json, Stop> {
+fn measure(args: &BenchArgs, family: &str, parts: u32, text: &str) -> Result<Json, EarlyStop> {
     let mut model = model(text)?;
     let product: f64 = model
         .sts
@@ -141,22 +141,22 @@ fn measure(args: &Bench, family: &str, parts: u32, text: &str) -> Result<Json, S
     }))
 }
 
-fn model(text: &str) -> Result<Model, Stop> {
+fn model(text: &str) -> Result<Model, EarlyStop> {
     let mut sources = Sources::new();
     let file = sources.add("bench.iox", text);
-    let broken = || Stop::usage("the system of the benchmark does not load");
-    load(&sources, file, &Options::default()).model.ok_or_else(broken)
+    let broken = || EarlyStop::usage("the system of the benchmark does not load");
+    load(&sources, file, &LoadOptions::default()).model.ok_or_else(broken)
 }
 
 /// Milliseconds for a label of a run in which the system plays itself: chosen, played and judged; and the terms of the
 /// monitor at its end, which are what a run keeps in memory.
-fn walk(args: &Bench, model: &Model) -> Result<(f64, usize), Stop> {
+fn walk(args: &BenchArgs, model: &Model) -> Result<(f64, usize), EarlyStop> {
     let (mut played, mut judged) = (model.clone(), model.clone());
     let (mut one, mut other) = (solver::make(&args.solver)?, solver::make(&args.solver)?);
-    let broken = |_| Stop::usage("the system of the benchmark cannot be played");
-    let mut player = Player::new(Ctx::new(&mut played, &mut one), 1).map_err(broken)?;
+    let broken = |_| EarlyStop::usage("the system of the benchmark cannot be played");
+    let mut player = ModelPlayer::new(Ctx::new(&mut played, &mut one), 1).map_err(broken)?;
     let mut cx = Ctx::new(&mut judged, &mut other);
-    let mut after = After::new(&mut cx).judging(Relation::usual(&model.sts));
+    let mut after = Monitor::new(&mut cx).judging(ConformanceRelation::usual(&model.sts));
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let start = Instant::now();
     let mut done = 0;
@@ -175,7 +175,7 @@ fn walk(args: &Bench, model: &Model) -> Result<(f64, usize), Stop> {
         };
         after
             .observe(&mut cx, &label)
-            .map_err(|_| Stop::usage("the monitor refused a step of the benchmark"))?;
+            .map_err(|_| EarlyStop::usage("the monitor refused a step of the benchmark"))?;
         done += 1;
     }
     Ok((start.elapsed().as_secs_f64() * 1e3 / f64::from(done.max(1)), cx.pool.len()))

@@ -5,17 +5,17 @@ use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use ioxide_lang::Options as LoadOptions;
+use ioxide_lang::LoadOptions;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
 use ioxide_symex::Ctx;
-use ioxide_testgen::conform::explicit::{Budget, Found, ioco};
-use ioxide_testgen::conform::join::join;
-use ioxide_testgen::conform::{self, Answer, Completion, Options, SearchEngine, conform};
+use ioxide_testgen::conform::explicit::{EnumerationBudget, EnumerationResult, ioco};
+use ioxide_testgen::conform::import::join;
+use ioxide_testgen::conform::{self, ConformAnswer, ConformOptions, InputCompletion, SearchEngine, conform};
 use serde_json::{Value as Json, json};
 
-use crate::args::Bench;
-use crate::exit::{self, ExitStatus, Stop};
+use crate::args::BenchArgs;
+use crate::exit::{self, EarlyStop, ExitStatus};
 use crate::solver;
 
 /// States of the enumeration in ticks at which it is given up.
@@ -28,7 +28,7 @@ const SHORT_MS: f64 = 500.0;
 const MAX_WAIT: Duration = Duration::from_secs(30);
 
 /// Measures and shows.
-pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
+pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
     let mut families = Vec::new();
     for (name, imp, spec) in pairs() {
         families.push(pair(args, &name, &imp, &spec)?);
@@ -110,35 +110,37 @@ fn counters(n: usize, top: u32, output: &str) -> String {
     )
 }
 
-fn compiled(text: &str) -> Result<Model, Stop> {
+fn compiled(text: &str) -> Result<Model, EarlyStop> {
     let mut sources = Sources::new();
     let file = sources.add("bench.iox", text);
     let loaded = ioxide_lang::load(&sources, file, &LoadOptions::default());
-    loaded.model.ok_or_else(|| Stop::usage("a model of the benchmark does not compile"))
+    loaded.model.ok_or_else(|| EarlyStop::usage("a model of the benchmark does not compile"))
 }
 
 /// One pair by each search.
-fn pair(args: &Bench, name: &str, imp: &str, spec: &str) -> Result<Json, Stop> {
+fn pair(args: &BenchArgs, name: &str, imp: &str, spec: &str) -> Result<Json, EarlyStop> {
     let (symbolic, symbolic_ms) = compared(args, imp, spec, SearchEngine::Symbolic)?;
     let (turns, in_turns_ms) = compared(args, imp, spec, SearchEngine::InTurns)?;
     let mut model = compiled(spec)?;
-    let joined = join(&mut model, &compiled(imp)?).map_err(|_| Stop::usage("the messages differ"))?;
+    let joined = join(&mut model, &compiled(imp)?).map_err(|_| EarlyStop::usage("the messages differ"))?;
     let mut enumerated_ms: Option<f64> = None;
     for _ in 0..TRIES {
         let start = Instant::now();
-        let found = ioco(&model.pool, &joined, &model.sts, Completion::Angelic, Budget::default());
+        let found =
+            ioco(&model.pool, &joined, &model.sts, InputCompletion::Angelic, EnumerationBudget::default());
         let took = start.elapsed().as_secs_f64() * 1e3;
-        enumerated_ms = (found != Found::GaveUp).then(|| enumerated_ms.map_or(took, |least| least.min(took)));
+        enumerated_ms =
+            (found != EnumerationResult::GaveUp).then(|| enumerated_ms.map_or(took, |least| least.min(took)));
         if took > SHORT_MS {
             break;
         }
     }
-    let symbolic_ms = (!matches!(symbolic, Answer::Unknown(_))).then_some(symbolic_ms);
+    let symbolic_ms = (!matches!(symbolic, ConformAnswer::Unknown(_))).then_some(symbolic_ms);
     let best = symbolic_ms.into_iter().chain(enumerated_ms).min_by(f64::total_cmp);
     let answer = match turns {
-        Answer::Conforms(_) => "conforms",
-        Answer::Fails(_) => "fails",
-        Answer::Unknown(_) => "unknown",
+        ConformAnswer::Conforms(_) => "conforms",
+        ConformAnswer::Fails(_) => "fails",
+        ConformAnswer::Unknown(_) => "unknown",
     };
     Ok(json!({
         "pair": name, "answer": answer, "symbolic_ms": symbolic_ms, "enumerated_ms": enumerated_ms,
@@ -147,7 +149,12 @@ fn pair(args: &Bench, name: &str, imp: &str, spec: &str) -> Result<Json, Stop> {
 }
 
 /// The answer and the least time of a few tries: one is enough where it is long.
-fn compared(args: &Bench, imp: &str, spec: &str, engine: SearchEngine) -> Result<(Answer, f64), Stop> {
+fn compared(
+    args: &BenchArgs,
+    imp: &str,
+    spec: &str,
+    engine: SearchEngine,
+) -> Result<(ConformAnswer, f64), EarlyStop> {
     let (mut answer, mut least) = once(args, imp, spec, engine)?;
     for _ in 1..TRIES {
         if least > SHORT_MS {
@@ -159,15 +166,20 @@ fn compared(args: &Bench, imp: &str, spec: &str, engine: SearchEngine) -> Result
     Ok((answer, least))
 }
 
-fn once(args: &Bench, imp: &str, spec: &str, engine: SearchEngine) -> Result<(Answer, f64), Stop> {
+fn once(
+    args: &BenchArgs,
+    imp: &str,
+    spec: &str,
+    engine: SearchEngine,
+) -> Result<(ConformAnswer, f64), EarlyStop> {
     let mut model = compiled(spec)?;
-    let imp = join(&mut model, &compiled(imp)?).map_err(|_| Stop::usage("the messages differ"))?;
+    let imp = join(&mut model, &compiled(imp)?).map_err(|_| EarlyStop::usage("the messages differ"))?;
     let mut solver = solver::make(&args.solver)?;
     let mut cx = Ctx::new(&mut model, &mut solver);
-    let options = Options { engine, ..Options::default() };
+    let options = ConformOptions { engine, ..ConformOptions::default() };
     let start = Instant::now();
     let verdict = conform(&mut cx, &imp, &options, &mut |_| patience(start));
-    let verdict = verdict.map_err(|_: conform::Mismatch| Stop::usage("the messages differ"))?;
+    let verdict = verdict.map_err(|_: conform::PortMismatch| EarlyStop::usage("the messages differ"))?;
     Ok((verdict.answer, start.elapsed().as_secs_f64() * 1e3))
 }
 
@@ -188,39 +200,39 @@ fn ring(clocks: usize, bound: u32, last: u32) -> String {
 }
 
 /// The ring compared with a late one, and with itself, by zones and in whole ticks.
-fn timed(args: &Bench, clocks: usize, bound: u32) -> Result<Json, Stop> {
+fn timed(args: &BenchArgs, clocks: usize, bound: u32) -> Result<Json, EarlyStop> {
     let late = zones(args, clocks, bound, bound + 1)?;
     let same = zones(args, clocks, bound, bound)?;
     let (late_ticks, late_ticks_ms) = in_ticks_timed(clocks, bound, bound + 1);
     let (same_ticks, same_ticks_ms) = in_ticks_timed(clocks, bound, bound);
     Ok(json!({
         "clocks": clocks, "bound": bound,
-        "fails": matches!(late.answer, Answer::Fails(_)), "states": late.states, "symbolic_ms": late.ms,
+        "fails": matches!(late.answer, ConformAnswer::Fails(_)), "states": late.states, "symbolic_ms": late.ms,
         "ticks_ms": late_ticks_ms, "tick_states": late_ticks,
-        "conforms": matches!(same.answer, Answer::Conforms(_)), "proof_states": same.states, "proof_ms": same.ms,
+        "conforms": matches!(same.answer, ConformAnswer::Conforms(_)), "proof_states": same.states, "proof_ms": same.ms,
         "proof_ticks_ms": same_ticks_ms, "proof_tick_states": same_ticks,
     }))
 }
 
 /// How one comparison by zones went.
 struct ZoneComparison {
-    answer: Answer,
+    answer: ConformAnswer,
     states: usize,
     ms: Option<f64>,
 }
 
 /// Compares the ring whose last answer may come until `last` with the one whose answers all come in time.
-fn zones(args: &Bench, clocks: usize, bound: u32, last: u32) -> Result<ZoneComparison, Stop> {
+fn zones(args: &BenchArgs, clocks: usize, bound: u32, last: u32) -> Result<ZoneComparison, EarlyStop> {
     let mut model = compiled(&ring(clocks, bound, bound))?;
     let imp = compiled(&ring(clocks, bound, last))?;
-    let joined = join(&mut model, &imp).map_err(|_| Stop::usage("the messages differ"))?;
+    let joined = join(&mut model, &imp).map_err(|_| EarlyStop::usage("the messages differ"))?;
     let mut solver = solver::make(&args.solver)?;
     let mut cx = Ctx::new(&mut model, &mut solver);
     let start = Instant::now();
-    let verdict = conform(&mut cx, &joined, &Options::default(), &mut |_| patience(start));
-    let verdict = verdict.map_err(|_: conform::Mismatch| Stop::usage("the messages differ"))?;
+    let verdict = conform(&mut cx, &joined, &ConformOptions::default(), &mut |_| patience(start));
+    let verdict = verdict.map_err(|_: conform::PortMismatch| EarlyStop::usage("the messages differ"))?;
     let took = start.elapsed().as_secs_f64() * 1e3;
-    let ms = (!matches!(verdict.answer, Answer::Unknown(_))).then_some(took);
+    let ms = (!matches!(verdict.answer, ConformAnswer::Unknown(_))).then_some(took);
     Ok(ZoneComparison { answer: verdict.answer, states: verdict.effort.states, ms })
 }
 
@@ -264,14 +276,14 @@ mod tests {
     use clap::Parser;
 
     #[derive(Parser)]
-    struct Line {
+    struct ConformLine {
         #[command(flatten)]
-        bench: Bench,
+        bench: BenchArgs,
     }
 
     #[test]
     fn zones_do_not_grow_with_the_bounds() {
-        let args = Line::parse_from(["bench", "conform"]).bench;
+        let args = ConformLine::parse_from(["bench", "conform"]).bench;
         for clocks in [1, 2, 3] {
             let [small, large] =
                 [10, 10_000].map(|bound| timed_states(&args, clocks, bound).expect("it compiles"));
@@ -281,10 +293,10 @@ mod tests {
     }
 
     /// The product states of both comparisons, which must be decided.
-    fn timed_states(args: &Bench, clocks: usize, bound: u32) -> Result<[usize; 2], Stop> {
+    fn timed_states(args: &BenchArgs, clocks: usize, bound: u32) -> Result<[usize; 2], EarlyStop> {
         let (late, same) = (zones(args, clocks, bound, bound + 1)?, zones(args, clocks, bound, bound)?);
-        assert!(matches!(late.answer, Answer::Fails(_)), "{clocks} {bound}");
-        assert!(matches!(same.answer, Answer::Conforms(_)), "{clocks} {bound}");
+        assert!(matches!(late.answer, ConformAnswer::Fails(_)), "{clocks} {bound}");
+        assert!(matches!(same.answer, ConformAnswer::Conforms(_)), "{clocks} {bound}");
         Ok([late.states, same.states])
     }
 }

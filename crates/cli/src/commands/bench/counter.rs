@@ -1,4 +1,4 @@
-//! `ioxide bench counter`: what every optimisation of 003 sec. 4 is worth on a nondeterministic model of industrial size.
+//! `ioxide bench counter`: what every optimisation of [AT15] sec. 4 is worth on a nondeterministic model of industrial size.
 //!
 //! The model is `examples/particle-counter`: 69 inputs, 31 outputs, nested choices, internal actions. The same mutants are decided
 //! with everything, with each optimisation switched off, and with the completion of inputs that sec. 4.3 restricts, one
@@ -12,14 +12,14 @@ use std::time::{Duration, Instant};
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
 use ioxide_symex::Ctx;
-use ioxide_testgen::conform::{Answer, Completion};
-use ioxide_testgen::kill::{Analysis, Config, Optimisation};
-use ioxide_testgen::mutate::{Mutant, Sample, Selection, select};
+use ioxide_testgen::conform::{ConformAnswer, InputCompletion};
+use ioxide_testgen::kill::{KillConfig, MutationAnalysis, Optimisation};
+use ioxide_testgen::mutate::{Mutant, MutantSelection, Sample, select};
 use serde_json::{Value as Json, json};
 
-use crate::args::{Bench, SolverArgs};
-use crate::exit::{ExitStatus, Stop};
-use crate::progress::Progress;
+use crate::args::{BenchArgs, SolverArgs};
+use crate::exit::{EarlyStop, ExitStatus};
+use crate::progress::ProgressLine;
 use crate::{load, solver};
 
 const COUNTER: &str = include_str!("../../../models/particle-counter/particle-counter.as");
@@ -29,21 +29,21 @@ const MUTANTS: u64 = 100;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The ways to decide that stand side by side.
-fn ways() -> Vec<(String, Config)> {
-    let paper = Config { completion: Completion::Restricted, ..Config::default() };
-    let without = |off: &[Optimisation]| Config { off: off.iter().copied().collect(), ..paper.clone() };
+fn ways() -> Vec<(String, KillConfig)> {
+    let paper = KillConfig { completion: InputCompletion::Restricted, ..KillConfig::default() };
+    let without = |off: &[Optimisation]| KillConfig { off: off.iter().copied().collect(), ..paper.clone() };
     let mut ways = vec![("everything".to_owned(), paper.clone())];
     for optimisation in Optimisation::ALL {
         ways.push((format!("without {}", optimisation.name()), without(&[optimisation])));
     }
-    ways.push(("without restricted completion".into(), Config::default()));
+    ways.push(("without restricted completion".into(), KillConfig::default()));
     ways.push(("without any".into(), without(&Optimisation::ALL)));
     ways
 }
 
 /// What became of the mutants.
 #[derive(Default)]
-struct Row {
+struct CounterRow {
     precompute: f64,
     graph: Option<usize>,
     seconds: Vec<f64>,
@@ -56,12 +56,13 @@ struct Row {
 }
 
 /// Measures and shows.
-pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
+pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
     let mut model = loaded()?;
-    let n_mutants = select(&mut model, &Selection::default()).unwrap_or_default().len();
+    let n_mutants = select(&mut model, &MutantSelection::default()).unwrap_or_default().len();
     let count = usize::try_from(args.runs.unwrap_or(MUTANTS)).unwrap_or(usize::MAX);
     let sample = Some(Sample { count, seed: args.seed.unwrap_or(1) });
-    let mutants = select(&mut model, &Selection { sample, ..Selection::default() }).unwrap_or_default();
+    let mutants =
+        select(&mut model, &MutantSelection { sample, ..MutantSelection::default() }).unwrap_or_default();
     let mut rows = Vec::new();
     for (name, config) in ways() {
         rows.push((name.clone(), decided(&name, &model, &mutants, &config, &args.solver)?));
@@ -78,28 +79,28 @@ pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
     Ok(ExitStatus::Success)
 }
 
-fn loaded() -> Result<Model, Stop> {
+fn loaded() -> Result<Model, EarlyStop> {
     let mut sources = Sources::new();
     let file = sources.add("particle-counter.as", COUNTER);
     let loaded = load::load(&sources, file, &[])?;
-    loaded.model.ok_or_else(|| Stop::new(ExitStatus::Internal, "a model of the bench does not compile"))
+    loaded.model.ok_or_else(|| EarlyStop::new(ExitStatus::Internal, "a model of the bench does not compile"))
 }
 
 fn decided(
     name: &str,
     model: &Model,
     mutants: &[Mutant],
-    config: &Config,
+    config: &KillConfig,
     wanted: &SolverArgs,
-) -> Result<Row, Stop> {
+) -> Result<CounterRow, EarlyStop> {
     let mut model = model.clone();
     let mut solver = solver::make(wanted)?;
     let mut cx = Ctx::new(&mut model, &mut *solver);
-    let mut progress = Progress::new();
+    let mut progress = ProgressLine::new();
     let start = Instant::now();
-    let analysis = Analysis::new(&mut cx, config);
+    let analysis = MutationAnalysis::new(&mut cx, config);
     let precompute = start.elapsed().as_secs_f64();
-    let mut row = Row { precompute, graph: analysis.graph_size(), ..Row::default() };
+    let mut row = CounterRow { precompute, graph: analysis.graph_size(), ..CounterRow::default() };
     for (at, mutant) in mutants.iter().enumerate() {
         progress.tick(|| format!("{name}: {at} of {} mutants", mutants.len()));
         let start = Instant::now();
@@ -109,18 +110,18 @@ fn decided(
         row.seconds.push(start.elapsed().as_secs_f64());
         row.deepest = row.deepest.max(verdict.effort.depth);
         match verdict.answer {
-            Answer::Fails(witness) => {
+            ConformAnswer::Fails(witness) => {
                 row.killed += 1;
                 row.longest = row.longest.max(witness.trace.len());
             }
-            Answer::Conforms(_) => row.equivalent += 1,
-            Answer::Unknown(_) => row.unknown += 1,
+            ConformAnswer::Conforms(_) => row.equivalent += 1,
+            ConformAnswer::Unknown(_) => row.unknown += 1,
         }
     }
     Ok(row)
 }
 
-impl Row {
+impl CounterRow {
     fn mean(&self) -> f64 {
         self.seconds.iter().sum::<f64>() / self.seconds.len().max(1) as f64
     }
@@ -145,7 +146,7 @@ impl Row {
     }
 }
 
-fn show(out: &mut impl Write, rows: &[(String, Row)]) -> io::Result<()> {
+fn show(out: &mut impl Write, rows: &[(String, CounterRow)]) -> io::Result<()> {
     writeln!(
         out,
         "{:<30} {:>7} {:>10} {:>8} {:>10} {:>10} {:>10} {:>10} {:>7} {:>6}",

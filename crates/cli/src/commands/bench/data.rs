@@ -5,19 +5,19 @@ use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use ioxide_lang::{Options, load};
+use ioxide_lang::{LoadOptions, load};
 use ioxide_model::label::Label;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
 use ioxide_model::value::Value;
-use ioxide_symex::{After, Ctx, Limits};
-use ioxide_testgen::conform::explicit::{Budget, Found, ioco};
-use ioxide_testgen::conform::{self, Answer, Completion, conform};
+use ioxide_symex::{Ctx, ExploreLimits, Monitor};
+use ioxide_testgen::conform::explicit::{EnumerationBudget, EnumerationResult, ioco};
+use ioxide_testgen::conform::{self, ConformAnswer, InputCompletion, conform};
 use ioxide_testgen::purpose::{Criterion, coverage};
 use serde_json::json;
 
-use crate::args::Bench;
-use crate::exit::{ExitStatus, Stop};
+use crate::args::BenchArgs;
+use crate::exit::{EarlyStop, ExitStatus};
 use crate::solver;
 
 /// A number: what the others are compared with.
@@ -42,10 +42,10 @@ const EXCHANGES: i64 = 200;
 /// that some are not disturbed.
 const ROUNDS: i64 = 200;
 /// Enumeration gives up beyond this.
-const BUDGET: Budget = Budget { states: 100_000, steps: 2_000_000 };
+const BUDGET: EnumerationBudget = EnumerationBudget { states: 100_000, steps: 2_000_000 };
 
 /// Measures and shows the figures.
-pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
+pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
     let mut online = Vec::new();
     for size in SIZES {
         let number = steps_a_second(args, NUMBER, size)?;
@@ -97,23 +97,24 @@ pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
     Ok(ExitStatus::Success)
 }
 
-fn model(text: &str) -> Result<Model, Stop> {
+fn model(text: &str) -> Result<Model, EarlyStop> {
     let mut sources = Sources::new();
     let file = sources.add("bench.iox", text);
-    let broken = || Stop::usage("the model of the benchmark does not load");
-    load(&sources, file, &Options::default()).model.ok_or_else(broken)
+    let broken = || EarlyStop::usage("the model of the benchmark does not load");
+    load(&sources, file, &LoadOptions::default()).model.ok_or_else(broken)
 }
 
 /// What the monitor judges a second while `size` items are held.
-fn steps_a_second(args: &Bench, text: &str, size: i64) -> Result<f64, Stop> {
+fn steps_a_second(args: &BenchArgs, text: &str, size: i64) -> Result<f64, EarlyStop> {
     let mut model = model(text)?;
     let mut solver = solver::make(&args.solver)?;
-    let gate = |name: &str| model.sts.gate_named(name).ok_or_else(|| Stop::usage("a message is missing"));
+    let gate =
+        |name: &str| model.sts.gate_named(name).ok_or_else(|| EarlyStop::usage("a message is missing"));
     let (put, get, got) = (gate("put")?, gate("get")?, gate("got")?);
     let number = text == NUMBER;
     let mut cx = Ctx::new(&mut model, &mut solver);
-    let mut after = After::new(&mut cx);
-    let refused = |_| Stop::usage("the monitor refused a step of the benchmark");
+    let mut after = Monitor::new(&mut cx);
+    let refused = |_| EarlyStop::usage("the monitor refused a step of the benchmark");
     for n in 0..size {
         let label = Label::Input(put, vec![Value::int(n)]);
         after.observe(&mut cx, &label).map_err(refused)?;
@@ -169,8 +170,13 @@ fn bounded_map(keys: u32) -> String {
 }
 
 /// Purposes for all switches, the proof that the model conforms to itself, and the same by enumeration.
-fn bounded_model(args: &Bench, name: &str, size: u32, text: &str) -> Result<serde_json::Value, Stop> {
-    let limits = Limits { max_states: 20_000, max_depth: u32::MAX };
+fn bounded_model(
+    args: &BenchArgs,
+    name: &str,
+    size: u32,
+    text: &str,
+) -> Result<serde_json::Value, EarlyStop> {
+    let limits = ExploreLimits { max_states: 20_000, max_depth: u32::MAX };
     let mut spec = model(text)?;
     let mut solver = solver::make(&args.solver)?;
     let start = Instant::now();
@@ -181,17 +187,17 @@ fn bounded_model(args: &Bench, name: &str, size: u32, text: &str) -> Result<serd
     let purposes = set.unreached.is_empty().then(|| start.elapsed().as_secs_f64() * 1e3);
     let start = Instant::now();
     let imp = spec.sts.clone();
-    let options = conform::Options::default();
+    let options = conform::ConformOptions::default();
     let verdict = {
         let mut cx = Ctx::new(&mut spec, &mut solver);
         conform(&mut cx, &imp, &options, &mut |_| ControlFlow::Continue(()))
-            .map_err(|_| Stop::usage("a model conforms to itself"))?
+            .map_err(|_| EarlyStop::usage("a model conforms to itself"))?
     };
-    let proved = matches!(verdict.answer, Answer::Conforms(_));
+    let proved = matches!(verdict.answer, ConformAnswer::Conforms(_));
     let conform_ms = proved.then(|| start.elapsed().as_secs_f64() * 1e3);
     let start = Instant::now();
-    let found = ioco(&spec.pool, &imp, &spec.sts, Completion::Angelic, BUDGET);
-    let enumerated = (found == Found::Conforms).then(|| start.elapsed().as_secs_f64() * 1e3);
+    let found = ioco(&spec.pool, &imp, &spec.sts, InputCompletion::Angelic, BUDGET);
+    let enumerated = (found == EnumerationResult::Conforms).then(|| start.elapsed().as_secs_f64() * 1e3);
     Ok(json!({
         "model": name, "size": size, "purposes_ms": purposes, "product_states": verdict.effort.states,
         "conform_ms": conform_ms, "enumeration_ms": enumerated,

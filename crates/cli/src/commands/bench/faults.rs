@@ -17,26 +17,26 @@ use std::time::Instant;
 
 use ioxide_model::sts::Model;
 use ioxide_runner::campaign::run_seed;
-use ioxide_runner::clock::Stopped;
+use ioxide_runner::clock::StoppedClock;
 use ioxide_runner::coverage::Coverage;
-use ioxide_runner::event::Outcome;
-use ioxide_runner::reporter::{Silent, Teller};
-use ioxide_runner::run::{self, End, RunConfig, RunId};
-use ioxide_symex::{Ctx, Limits};
+use ioxide_runner::event::RunOutcome;
+use ioxide_runner::reporter::{EventSink, SilentReporter};
+use ioxide_runner::run::{self, RunConfig, RunEnd, RunId};
+use ioxide_symex::{Ctx, ExploreLimits};
 use ioxide_testgen::purpose::{Criterion, coverage};
 use ioxide_testgen::tester::Tester;
-use ioxide_testgen::tester::cover::{Cover, Order, Rounds};
-use ioxide_testgen::tester::hunt::{Hunt, HuntConfig};
-use ioxide_testgen::tester::random::{Random, RandomConfig};
-use ioxide_testgen::tester::uniform::Uniform;
+use ioxide_testgen::tester::cover::{CoverRounds, CoverTester, PurposeOrder};
+use ioxide_testgen::tester::hunt::{HuntConfig, HuntTester};
+use ioxide_testgen::tester::random::{RandomConfig, RandomTester};
+use ioxide_testgen::tester::uniform::UniformTester;
 
 use self::corpus::Fault;
-use crate::args::Bench;
-use crate::exit::{ExitStatus, Stop};
-use crate::progress::Progress;
+use crate::args::BenchArgs;
+use crate::exit::{EarlyStop, ExitStatus};
+use crate::progress::ProgressLine;
 use crate::session;
-use crate::solver::{self, Wanted};
-use crate::system::{Opener, System};
+use crate::solver::{self, SolverRequest};
+use crate::system::{SystemOpener, SystemUnderTest};
 
 /// Steps a tester may take for one fault.
 const BUDGET: usize = 10_000;
@@ -45,14 +45,14 @@ const TWIN_SEEDS: u64 = 5;
 
 /// A way to test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mode {
+enum FaultsMode {
     Default,
     Cover,
     Random,
     Uniform,
 }
 
-impl Mode {
+impl FaultsMode {
     const ALL: [Self; 4] = [Self::Default, Self::Cover, Self::Random, Self::Uniform];
 
     fn name(self) -> &'static str {
@@ -67,21 +67,21 @@ impl Mode {
     /// The tester, for one campaign with `seed`.
     fn tester(self, cx: &mut Ctx<'_>, seed: u64) -> Box<dyn Tester> {
         match self {
-            Self::Default => Box::new(Hunt::new(HuntConfig { steps: BUDGET, ..HuntConfig::default() })),
+            Self::Default => Box::new(HuntTester::new(HuntConfig { steps: BUDGET, ..HuntConfig::default() })),
             Self::Cover => {
-                let limits = Limits { max_states: 2_000, max_depth: u32::MAX };
+                let limits = ExploreLimits { max_states: 2_000, max_depth: u32::MAX };
                 let set = coverage(cx, Criterion::Switches, limits, &mut |_| ControlFlow::Continue(()));
-                Box::new(Cover::new(&set, Rounds::Bounded(5), Order::default()))
+                Box::new(CoverTester::new(&set, CoverRounds::Bounded(5), PurposeOrder::default()))
             }
-            Self::Random => Box::new(Random::new(RandomConfig::default(), seed)),
-            Self::Uniform => Box::new(Uniform::new(BUDGET)),
+            Self::Random => Box::new(RandomTester::new(RandomConfig::default(), seed)),
+            Self::Uniform => Box::new(UniformTester::new(BUDGET)),
         }
     }
 }
 
 /// What a tester did with one fault.
-struct Row {
-    mode: Mode,
+struct FaultRow {
+    mode: FaultsMode,
     /// Steps up to the failure for every seed; nothing where it was not found.
     steps: Vec<Option<usize>>,
     seconds: f64,
@@ -90,14 +90,14 @@ struct Row {
 /// What all testers did with one fault.
 struct Rows {
     fault: Fault,
-    rows: Vec<Row>,
+    rows: Vec<FaultRow>,
     correct_fails: usize,
 }
 
 /// Tests every fault with every seed and tester, then the correct twins, and shows the figures.
-pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
+pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
     let mut all = Vec::new();
-    let mut progress = Progress::new();
+    let mut progress = ProgressLine::new();
     let modes = modes(args)?;
     show::head(args, &modes)?;
     for fault in corpus::read(args.only.as_deref())? {
@@ -111,7 +111,7 @@ pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
 }
 
 /// Shows rows that were measured before.
-fn shown(args: &Bench, modes: &[Mode], all: &[Rows]) -> Result<ExitStatus, Stop> {
+fn shown(args: &BenchArgs, modes: &[FaultsMode], all: &[Rows]) -> Result<ExitStatus, EarlyStop> {
     show::head(args, modes)?;
     all.iter().try_for_each(|rows| show::row(args, rows))?;
     show::foot(args, modes, all)?;
@@ -120,11 +120,11 @@ fn shown(args: &Bench, modes: &[Mode], all: &[Rows]) -> Result<ExitStatus, Stop>
 
 /// What all testers do with one fault, and how often its correct twin fails.
 fn measured(
-    args: &Bench,
+    args: &BenchArgs,
     fault: &Fault,
-    modes: &[Mode],
-    progress: &mut Progress,
-) -> Result<(Vec<Row>, usize), Stop> {
+    modes: &[FaultsMode],
+    progress: &mut ProgressLine,
+) -> Result<(Vec<FaultRow>, usize), EarlyStop> {
     let mut rows = Vec::new();
     for &mode in modes {
         progress.tick(|| format!("{}: {}", fault.name, mode.name()));
@@ -143,53 +143,64 @@ fn status(all: &[Rows]) -> ExitStatus {
 }
 
 /// The testers that are wanted: all, or those that were named.
-fn modes(args: &Bench) -> Result<Vec<Mode>, Stop> {
+fn modes(args: &BenchArgs) -> Result<Vec<FaultsMode>, EarlyStop> {
     let named = |name: &String| {
-        let unknown = || Stop::usage(format!("there is no tester `{name}` in this measurement"));
-        Mode::ALL.into_iter().find(|mode| mode.name() == name).ok_or_else(unknown)
+        let unknown = || EarlyStop::usage(format!("there is no tester `{name}` in this measurement"));
+        FaultsMode::ALL.into_iter().find(|mode| mode.name() == name).ok_or_else(unknown)
     };
-    if args.testers.is_empty() { Ok(Mode::ALL.to_vec()) } else { args.testers.iter().map(named).collect() }
+    if args.testers.is_empty() {
+        Ok(FaultsMode::ALL.to_vec())
+    } else {
+        args.testers.iter().map(named).collect()
+    }
 }
 
-fn row(args: &Bench, fault: &Fault, mode: Mode) -> Result<Row, Stop> {
+fn row(args: &BenchArgs, fault: &Fault, mode: FaultsMode) -> Result<FaultRow, EarlyStop> {
     let start = Instant::now();
     let campaigns = (0..args.seeds).map(|seed| campaign(args, &fault.spec, &fault.faulty, mode, seed));
     let steps = campaigns.collect::<Result<Vec<_>, _>>()?;
-    Ok(Row { mode, steps, seconds: start.elapsed().as_secs_f64() / args.seeds.max(1) as f64 })
+    Ok(FaultRow { mode, steps, seconds: start.elapsed().as_secs_f64() / args.seeds.max(1) as f64 })
 }
 
 /// How many campaigns of the default tester a correct system fails.
-fn correct(args: &Bench, fault: &Fault) -> Result<usize, Stop> {
+fn correct(args: &BenchArgs, fault: &Fault) -> Result<usize, EarlyStop> {
     let mut fails = 0;
     for seed in 0..args.seeds.min(TWIN_SEEDS) {
-        fails += usize::from(campaign(args, &fault.spec, &fault.correct, Mode::Default, seed)?.is_some());
+        fails +=
+            usize::from(campaign(args, &fault.spec, &fault.correct, FaultsMode::Default, seed)?.is_some());
     }
     Ok(fails)
 }
 
 /// Steps up to the first failure, if there is one within the budget.
-fn campaign(args: &Bench, spec: &Model, sut: &System, mode: Mode, seed: u64) -> Result<Option<usize>, Stop> {
+fn campaign(
+    args: &BenchArgs,
+    spec: &Model,
+    sut: &SystemUnderTest,
+    mode: FaultsMode,
+    seed: u64,
+) -> Result<Option<usize>, EarlyStop> {
     let mut own = spec.clone();
     let mut solver = solver::make(&args.solver)?;
     let mut cx = Ctx::new(&mut own, &mut *solver);
     let mut tester = mode.tester(&mut cx, seed);
-    let opener = Opener::new(sut, Arc::new(spec.clone()), Wanted::endless(&args.solver));
+    let opener = SystemOpener::new(sut, Arc::new(spec.clone()), SolverRequest::endless(&args.solver));
     opener.open(0, seed, |adapter| {
         let stop = AtomicBool::new(false);
-        let mut bench = run::Bench { cx: &mut cx, adapter, stop: &stop };
+        let mut bench = run::RunSetup { cx: &mut cx, adapter, stop: &stop };
         session::prepare(&mut bench, &mut *tester);
         until_failure(&mut bench, &mut *tester, seed)
     })
 }
 
 fn until_failure(
-    bench: &mut run::Bench<'_, '_>,
+    bench: &mut run::RunSetup<'_, '_>,
     tester: &mut dyn Tester,
     seed: u64,
-) -> Result<Option<usize>, Stop> {
+) -> Result<Option<usize>, EarlyStop> {
     let mut coverage = Coverage::new(bench.cx.sts);
-    let (mut silent, mut clock) = (Silent, Stopped);
-    let teller = Teller::new(&mut silent, &mut clock);
+    let (mut silent, mut clock) = (SilentReporter, StoppedClock);
+    let teller = EventSink::new(&mut silent, &mut clock);
     let (mut total, mut n) = (0, 0);
     while total < BUDGET && !tester.is_done() {
         let id = RunId { run: n, seed: run_seed(seed, n) };
@@ -197,8 +208,10 @@ fn until_failure(
         total += finished.trace.len().max(1);
         n += 1;
         match (finished.end.outcome(), finished.end) {
-            (Outcome::Fail, _) => return Ok(Some(total)),
-            (_, End::Error(error)) => return Err(Stop::new(ExitStatus::Infrastructure, error.to_string())),
+            (RunOutcome::Fail, _) => return Ok(Some(total)),
+            (_, RunEnd::Error(error)) => {
+                return Err(EarlyStop::new(ExitStatus::Infrastructure, error.to_string()));
+            }
             _ => (),
         }
     }

@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use ioxide_model::trace::Trace;
-use ioxide_symex::{After, Ctx};
+use ioxide_symex::{Ctx, Monitor};
 use ioxide_testgen::tester::Tester as _;
-use ioxide_testgen::tester::hunt::{Hunt, HuntConfig};
+use ioxide_testgen::tester::hunt::{HuntConfig, HuntTester};
 use serde_json::{Map, Value as Json, json};
 
-use crate::args::Bench;
-use crate::exit::{ExitStatus, Stop};
+use crate::args::BenchArgs;
+use crate::exit::{EarlyStop, ExitStatus};
 use crate::{load, solver};
 
 /// Where the models are.
@@ -26,7 +26,7 @@ const LIMIT: f64 = 1.0;
 const SHOWN: usize = 8;
 
 /// Measures and shows; the exit code says whether every model keeps the limit.
-pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
+pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
     let mut times: Vec<(String, f64)> = Vec::new();
     for path in models(Path::new(FOLDER))? {
         let name = path.to_string_lossy().into_owned();
@@ -45,9 +45,9 @@ pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
 }
 
 /// Every model below `folder`, in order.
-fn models(folder: &Path) -> Result<Vec<PathBuf>, Stop> {
+fn models(folder: &Path) -> Result<Vec<PathBuf>, EarlyStop> {
     let missing = |error| {
-        Stop::new(ExitStatus::Nothing, format!("cannot read `{}`: {error}", folder.display()))
+        EarlyStop::new(ExitStatus::Nothing, format!("cannot read `{}`: {error}", folder.display()))
             .help("run this measurement at the root of the repository")
     };
     let mut found = Vec::new();
@@ -64,15 +64,15 @@ fn models(folder: &Path) -> Result<Vec<PathBuf>, Stop> {
 }
 
 /// How long it takes until a hunt on the model makes its first move.
-fn seconds(args: &Bench, file: &str) -> Result<f64, Stop> {
+fn seconds(args: &BenchArgs, file: &str) -> Result<f64, EarlyStop> {
     let start = Instant::now();
     let (_, mut model) = load::model(file, &[])?;
     let mut solver = solver::make(&args.solver)?;
     let mut cx = Ctx::new(&mut model, &mut *solver);
-    let mut hunt = Hunt::new(HuntConfig::default());
+    let mut hunt = HuntTester::new(HuntConfig::default());
     hunt.prepare(&mut cx);
     hunt.start(1);
-    let after = After::new(&mut cx);
+    let after = Monitor::new(&mut cx);
     let _first = hunt.next(&mut cx, &after, &Trace::default());
     Ok(start.elapsed().as_secs_f64())
 }

@@ -1,4 +1,4 @@
-//! Complete suites and adaptive state counting: sizes, time and memory (004).
+//! Complete suites and adaptive state counting: sizes, time and memory ([Sachtleben18]).
 //!
 //! Machines are those of the folder in `IOXIDE_DATA` (`mealy/**/*.dot` for suites, pairs
 //! `fsm/*_spec.fsm` with `_red` and `_mut` for state counting), if it is set, and generated ones
@@ -12,14 +12,14 @@ mod pairs;
 use std::io::{self, Write};
 use std::time::Instant;
 
-use ioxide_fsm::mealy::Spec;
-use ioxide_fsm::suite::{Method, Size};
+use ioxide_fsm::mealy::SuiteModel;
+use ioxide_fsm::suite::{SuiteMethod, SuiteSize};
 use serde_json::{Value as Json, json};
 
 use super::memory;
-use crate::args::Bench;
-use crate::exit::{ExitStatus, Stop};
-use crate::progress::Progress;
+use crate::args::BenchArgs;
+use crate::exit::{EarlyStop, ExitStatus};
+use crate::progress::ProgressLine;
 
 /// Extra states measured.
 const EXTRA: [usize; 3] = [0, 1, 2];
@@ -31,22 +31,22 @@ const MAX_WALKED: usize = 30_000_000;
 const ENOUGH: f64 = 0.02;
 
 /// One suite, measured.
-struct Cell {
-    method: Method,
+struct SuiteCell {
+    method: SuiteMethod,
     extra: usize,
     /// `None` if it was out of proportion.
-    measured: Option<Measured>,
+    measured: Option<MeasuredSuite>,
 }
 
-struct Measured {
-    size: Size,
+struct MeasuredSuite {
+    size: SuiteSize,
     seconds: f64,
     peak_kb: Option<u64>,
 }
 
 /// Measures and shows everything, row by row.
-pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
-    let mut progress = Progress::new();
+pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
+    let mut progress = ProgressLine::new();
     let mut out = io::stdout().lock();
     let mut rows = Vec::new();
     for machine in machines::all()? {
@@ -54,7 +54,8 @@ pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
             let spec = &machine.spec;
             writeln!(out, "{}: {} states, {} inputs", machine.name, spec.n_states(), spec.n_inputs())?;
         }
-        for (extra, method) in EXTRA.iter().flat_map(|&extra| Method::ALL.map(|method| (extra, method))) {
+        for (extra, method) in EXTRA.iter().flat_map(|&extra| SuiteMethod::ALL.map(|method| (extra, method)))
+        {
             progress.tick(|| format!("{} {} with {extra} extra states", machine.name, method.name()));
             let cell = measure(&machine.spec, method, extra);
             if args.json { rows.push(cell_json(&machine, &cell)) } else { show(&mut out, &cell)? }
@@ -62,7 +63,7 @@ pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
     }
     let pairs = pairs::measure(&mut progress)?;
     if args.json {
-        let pairs: Vec<Json> = pairs.iter().map(pairs::Row::json).collect();
+        let pairs: Vec<Json> = pairs.iter().map(pairs::PairRow::json).collect();
         let result = json!({ "version": 1, "bench": "fsm", "suites": rows, "state_counting": pairs });
         writeln!(out, "{result}")?;
         return Ok(ExitStatus::Success);
@@ -73,12 +74,12 @@ pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
     Ok(ExitStatus::Success)
 }
 
-fn measure(spec: &Spec, method: Method, extra: usize) -> Cell {
+fn measure(spec: &SuiteModel, method: SuiteMethod, extra: usize) -> SuiteCell {
     let words = spec.n_inputs().saturating_pow(u32::try_from(extra + 1).unwrap_or(u32::MAX));
-    let is_walked = matches!(method, Method::W | Method::Wp | Method::Hsi);
+    let is_walked = matches!(method, SuiteMethod::W | SuiteMethod::Wp | SuiteMethod::Hsi);
     let max = if is_walked { MAX_WALKED } else { MAX_KEPT };
     if words.saturating_mul(spec.n_states()) > max {
-        return Cell { method, extra, measured: None };
+        return SuiteCell { method, extra, measured: None };
     }
     memory::forget_peak();
     let start = Instant::now();
@@ -90,27 +91,27 @@ fn measure(spec: &Spec, method: Method, extra: usize) -> Cell {
         runs += 1;
     }
     let seconds = start.elapsed().as_secs_f64() / f64::from(runs);
-    Cell { method, extra, measured: Some(Measured { size, seconds, peak_kb: memory::peak_kb() }) }
+    SuiteCell { method, extra, measured: Some(MeasuredSuite { size, seconds, peak_kb: memory::peak_kb() }) }
 }
 
-fn show(out: &mut impl Write, cell: &Cell) -> io::Result<()> {
+fn show(out: &mut impl Write, cell: &SuiteCell) -> io::Result<()> {
     let (extra, method) = (cell.extra, cell.method.name());
-    let Some(Measured { size, seconds, peak_kb }) = &cell.measured else {
+    let Some(MeasuredSuite { size, seconds, peak_kb }) = &cell.measured else {
         return writeln!(out, "  {extra} {method:5} left out: too large");
     };
     let peak = peak_kb.map_or(String::new(), |kb| format!(", peak {} MB", kb / 1024));
-    let Size { tests, symbols } = size;
+    let SuiteSize { tests, symbols } = size;
     writeln!(out, "  {extra} {method:5} {tests:>9} tests {symbols:>10} symbols {seconds:>10.5} s{peak}")
 }
 
-fn cell_json(machine: &machines::Machine, cell: &Cell) -> Json {
+fn cell_json(machine: &machines::BenchMachine, cell: &SuiteCell) -> Json {
     let mut row = json!({
         "machine": machine.name, "states": machine.spec.n_states(), "inputs": machine.spec.n_inputs(),
         "extra": cell.extra, "method": cell.method.name(),
     });
     match &cell.measured {
         None => row["left_out"] = json!("too large"),
-        Some(Measured { size, seconds, peak_kb }) => {
+        Some(MeasuredSuite { size, seconds, peak_kb }) => {
             row["tests"] = json!(size.tests);
             row["symbols"] = json!(size.symbols);
             row["seconds"] = json!(seconds);

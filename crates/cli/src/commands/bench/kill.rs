@@ -12,23 +12,23 @@ use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
 use ioxide_runner::adapter::model::ModelAdapter;
 use ioxide_runner::campaign::run_seed;
-use ioxide_runner::clock::Stopped;
+use ioxide_runner::clock::StoppedClock;
 use ioxide_runner::coverage::Coverage;
-use ioxide_runner::event::Outcome;
-use ioxide_runner::reporter::{Silent, Teller};
+use ioxide_runner::event::RunOutcome;
+use ioxide_runner::reporter::{EventSink, SilentReporter};
 use ioxide_runner::run::{self, RunConfig, RunId};
 use ioxide_smt::halt::Halt;
 use ioxide_symex::Ctx;
 use ioxide_testgen::kill::suspects::Suspects;
-use ioxide_testgen::kill::tester::Killer;
+use ioxide_testgen::kill::tester::KillTester;
 use ioxide_testgen::tester::Tester as _;
 use serde_json::{Value as Json, json};
 
-use crate::args::{Bench, DecideArgs, MutantArgs};
+use crate::args::{BenchArgs, DecideArgs, MutantArgs};
 use crate::commands::kill::{self, workers};
-use crate::exit::{ExitStatus, Stop};
-use crate::progress::Progress;
-use crate::solver::{self, Wanted};
+use crate::exit::{EarlyStop, ExitStatus};
+use crate::progress::ProgressLine;
+use crate::solver::{self, SolverRequest};
 
 /// A shop assistant that offers this or that, as it likes.
 const OFFERS: &str = "model Offers {
@@ -89,7 +89,7 @@ const BUDGET: usize = 5_000;
 
 /// What a tester did with mutants of a model.
 #[derive(Default)]
-struct Tally {
+struct KillTally {
     found: usize,
     campaigns: usize,
     /// Labels until the fault was found, of all campaigns that found it.
@@ -99,7 +99,7 @@ struct Tally {
 }
 
 /// Measures and shows.
-pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
+pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
     let mut rows = Vec::new();
     for (name, text) in MODELS {
         let [linear, adaptive] = compared(args, text)?;
@@ -107,7 +107,7 @@ pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
     }
     let mut out = io::stdout().lock();
     if args.json {
-        let row = |(name, linear, adaptive): &(&str, Tally, Tally)| json!({ "model": name, "linear": linear.json(), "adaptive": adaptive.json() });
+        let row = |(name, linear, adaptive): &(&str, KillTally, KillTally)| json!({ "model": name, "linear": linear.json(), "adaptive": adaptive.json() });
         let rows: Vec<Json> = rows.iter().map(row).collect();
         writeln!(out, "{}", json!({ "version": 1, "bench": "kill", "seeds": SEEDS, "models": rows }))?;
     } else {
@@ -117,18 +117,18 @@ pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
 }
 
 /// What linear traces and experiments do with the mutants of a model.
-fn compared(args: &Bench, text: &str) -> Result<[Tally; 2], Stop> {
+fn compared(args: &BenchArgs, text: &str) -> Result<[KillTally; 2], EarlyStop> {
     let mut model = loaded(text)?;
-    let wanted = Wanted::new(&args.solver, Halt::default());
+    let wanted = SolverRequest::new(&args.solver, Halt::default());
     let decided = kill::decided(&mut model, &MutantArgs::default(), &DecideArgs::default(), &wanted, None)?;
     let suite = kill::suite(&mut model, &decided, &wanted)?;
-    let is_killed = |at: &usize| matches!(decided.outcomes[*at], Some(workers::Outcome::Killed(_)));
+    let is_killed = |at: &usize| matches!(decided.outcomes[*at], Some(workers::MutantOutcome::Killed(_)));
     let killed: Vec<usize> = (0..decided.mutants.len()).filter(is_killed).collect();
-    let linear = Killer::new(suite.tests);
+    let linear = KillTester::new(suite.tests);
     let suspects = killed.iter().map(|&at| (at, &decided.mutants[at]));
     let adaptive = linear.clone().suspecting(Suspects::new(&model.sts, suspects));
-    let mut progress = Progress::new();
-    let mut tallies = [linear, adaptive].map(|tester| (tester, Tally::default()));
+    let mut progress = ProgressLine::new();
+    let mut tallies = [linear, adaptive].map(|tester| (tester, KillTally::default()));
     for (tester, tally) in &mut tallies {
         for (number, &at) in killed.iter().enumerate().step_by(killed.len().div_ceil(PLAYED).max(1)) {
             progress.tick(|| format!("{number} of {} mutants", killed.len()));
@@ -147,38 +147,38 @@ fn compared(args: &Bench, text: &str) -> Result<[Tally; 2], Stop> {
 
 /// Whether a fault was found, and the labels it took.
 fn campaign(
-    args: &Bench,
+    args: &BenchArgs,
     spec: &Model,
     sut: &Model,
-    tester: &Killer,
+    tester: &KillTester,
     seed: u64,
-) -> Result<(bool, usize), Stop> {
+) -> Result<(bool, usize), EarlyStop> {
     let (mut spec_own, mut sut_own) = (spec.clone(), sut.clone());
     let (mut spec_solver, mut sut_solver) = (solver::make(&args.solver)?, solver::make(&args.solver)?);
     let mut cx = Ctx::new(&mut spec_own, &mut *spec_solver);
     let played = Ctx::new(&mut sut_own, &mut *sut_solver);
     let mut adapter = ModelAdapter::new(spec, played, seed)
-        .map_err(|error| Stop::new(ExitStatus::Internal, format!("an embedded model: {error}")))?;
+        .map_err(|error| EarlyStop::new(ExitStatus::Internal, format!("an embedded model: {error}")))?;
     let mut tester = tester.clone();
     let stop = AtomicBool::new(false);
-    let mut bench = run::Bench { cx: &mut cx, adapter: &mut adapter, stop: &stop };
+    let mut bench = run::RunSetup { cx: &mut cx, adapter: &mut adapter, stop: &stop };
     let mut coverage = Coverage::new(bench.cx.sts);
-    let (mut silent, mut clock) = (Silent, Stopped);
-    let teller = Teller::new(&mut silent, &mut clock);
+    let (mut silent, mut clock) = (SilentReporter, StoppedClock);
+    let teller = EventSink::new(&mut silent, &mut clock);
     let (mut labels, mut n) = (0, 0);
     while !tester.is_done() && labels < BUDGET && n < tester.max_runs() as u64 {
         let id = RunId { run: n, seed: run_seed(seed, n) };
         let finished = run::run(&mut bench, &mut tester, &RunConfig::default(), id, &mut coverage, &teller)?;
         labels += finished.trace.len();
         n += 1;
-        if finished.end.outcome() == Outcome::Fail {
+        if finished.end.outcome() == RunOutcome::Fail {
             return Ok((true, labels));
         }
     }
     Ok((false, labels))
 }
 
-impl Tally {
+impl KillTally {
     fn add(&mut self, (is_found, labels): (bool, usize)) {
         self.campaigns += 1;
         self.found += usize::from(is_found);
@@ -197,11 +197,11 @@ impl Tally {
     }
 }
 
-fn show(out: &mut impl Write, rows: &[(&str, Tally, Tally)]) -> io::Result<()> {
+fn show(out: &mut impl Write, rows: &[(&str, KillTally, KillTally)]) -> io::Result<()> {
     writeln!(out, "mutants found, mean labels until then, labels spent on the correct system")?;
     writeln!(out, "{:<10} {:>28} {:>28}", "", "linear", "adaptive")?;
     for (name, linear, adaptive) in rows {
-        let cell = |tally: &Tally| {
+        let cell = |tally: &KillTally| {
             format!("{} of {}, {:.1}, {}", tally.found, tally.campaigns, tally.mean(), tally.correct)
         };
         writeln!(out, "{name:<10} {:>28} {:>28}", cell(linear), cell(adaptive))?;
@@ -209,9 +209,9 @@ fn show(out: &mut impl Write, rows: &[(&str, Tally, Tally)]) -> io::Result<()> {
     Ok(())
 }
 
-fn loaded(text: &str) -> Result<Model, Stop> {
+fn loaded(text: &str) -> Result<Model, EarlyStop> {
     let mut sources = Sources::new();
     let file = sources.add("bench.iox", text);
-    let loaded = ioxide_lang::load(&sources, file, &ioxide_lang::Options::default());
-    loaded.model.ok_or_else(|| Stop::new(ExitStatus::Internal, "an embedded model does not load"))
+    let loaded = ioxide_lang::load(&sources, file, &ioxide_lang::LoadOptions::default());
+    loaded.model.ok_or_else(|| EarlyStop::new(ExitStatus::Internal, "an embedded model does not load"))
 }

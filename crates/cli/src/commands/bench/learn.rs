@@ -14,13 +14,13 @@ use std::ops::ControlFlow;
 
 use ioxide_fsm::mealy::{InputId, Mealy};
 use ioxide_fsm::product::difference;
-use ioxide_fsm::suite::Method;
+use ioxide_fsm::suite::SuiteMethod;
 use ioxide_fsm::word::IoWord;
 use ioxide_learn::learner::Learner;
-use ioxide_learn::observer::{Effort, LearnError, Observer};
-use ioxide_learn::oracle::{Examination, Stage, learn};
+use ioxide_learn::observer::{LearnError, LearningEffort, SystemObserver};
+use ioxide_learn::oracle::{HypothesisTest, LearningStage, learn};
 use ioxide_learn::passive::merged;
-use ioxide_learn::played::Played;
+use ioxide_learn::played::PlayedMealy;
 use ioxide_model::index::Idx;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -28,9 +28,9 @@ use serde_json::{Value as Json, json};
 
 use self::peers::Peers;
 use super::fsm::machines;
-use crate::args::Bench;
-use crate::exit::{ExitStatus, Stop};
-use crate::progress::Progress;
+use crate::args::BenchArgs;
+use crate::exit::{EarlyStop, ExitStatus};
+use crate::progress::ProgressLine;
 
 /// Extra states up to which suites are made.
 const EXTRA: usize = 2;
@@ -42,12 +42,12 @@ const RECORDED: [usize; 3] = [100, 1_000, 3_000];
 const UNSEEN: usize = 1_000;
 
 /// Measures every machine whose name holds `--only`.
-pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
+pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
     if machines::data().is_none() {
-        return Err(Stop::new(ExitStatus::Nothing, "there are no machines to learn")
+        return Err(EarlyStop::new(ExitStatus::Nothing, "there are no machines to learn")
             .help("set `IOXIDE_DATA` to a folder with `mealy/**/*.dot`"));
     }
-    let mut progress = Progress::new();
+    let mut progress = ProgressLine::new();
     let mut out = io::stdout().lock();
     let (mut rows, mut flat) = (Vec::new(), Vec::new());
     let mut peers = args.peers.as_deref().map(Peers::start).transpose()?;
@@ -57,7 +57,7 @@ pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
         }
         progress.tick(|| format!("learning {}", machine.name));
         let system = machine.spec.to_mealy();
-        let row = Row::measure(&machine.name, &system, args.seeds)?;
+        let row = LearnRow::measure(&machine.name, &system, args.seeds)?;
         let peer = peers.as_mut().map(|peers| peers.learn(&machine.name, &system)).transpose()?;
         if args.json {
             flat.extend(row.flat());
@@ -83,12 +83,12 @@ pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
 }
 
 /// One machine, measured.
-struct Row {
+struct LearnRow {
     name: String,
     states: usize,
     inputs: usize,
-    alone: Trial,
-    until_right: Vec<Trial>,
+    alone: LearnTrial,
+    until_right: Vec<LearnTrial>,
     /// Seeds with which the machine was not found.
     missed: usize,
     /// Recorded runs, and the share of unseen ones that the machine made from them explains.
@@ -96,14 +96,14 @@ struct Row {
 }
 
 #[derive(Clone, Copy)]
-struct Trial {
-    effort: Effort,
+struct LearnTrial {
+    effort: LearningEffort,
     hypotheses: usize,
     seconds: f64,
 }
 
-impl Row {
-    fn measure(name: &str, system: &Mealy, seeds: u64) -> Result<Self, Stop> {
+impl LearnRow {
+    fn measure(name: &str, system: &Mealy, seeds: u64) -> Result<Self, EarlyStop> {
         let alone = with_perfect_oracle(system).map_err(|_| broken(name))?;
         let mut until_right = Vec::new();
         for seed in 1..=seeds {
@@ -115,12 +115,12 @@ impl Row {
         Ok(Self { name: name.to_owned(), states, inputs, alone, until_right, missed, passive })
     }
 
-    fn mean(&self, of: impl Fn(&Trial) -> f64) -> f64 {
+    fn mean(&self, of: impl Fn(&LearnTrial) -> f64) -> f64 {
         self.until_right.iter().map(of).sum::<f64>() / self.until_right.len().max(1) as f64
     }
 
     fn line(&self) -> String {
-        let total = |trial: &Trial| trial.effort.total() as f64;
+        let total = |trial: &LearnTrial| trial.effort.total() as f64;
         let missed = if self.missed > 0 { format!(", missed {} times", self.missed) } else { String::new() };
         format!(
             "{}: {} x {}; perfect oracle {} / {} ({} hypotheses, {:.3} s); until right {:.0} ({:.0} hypotheses, {:.3} s){missed}; recorded {}",
@@ -150,8 +150,8 @@ impl Row {
                 "seconds": seconds, "correct": correct,
             })
         };
-        let Effort { resets, symbols } = self.alone.effort;
-        let of = |part: fn(&Effort) -> u64| self.mean(|trial| part(&trial.effort) as f64);
+        let LearningEffort { resets, symbols } = self.alone.effort;
+        let of = |part: fn(&LearningEffort) -> u64| self.mean(|trial| part(&trial.effort) as f64);
         [
             row("perfect", resets as f64, symbols as f64, self.alone.seconds, true),
             row(
@@ -165,7 +165,7 @@ impl Row {
     }
 
     fn json(&self) -> Json {
-        let trial = |trial: &Trial| {
+        let trial = |trial: &LearnTrial| {
             json!({
                 "resets": trial.effort.resets, "symbols": trial.effort.symbols, "total": trial.effort.total(),
                 "hypotheses": trial.hypotheses, "cpu_seconds": trial.seconds,
@@ -181,14 +181,14 @@ impl Row {
     }
 }
 
-fn broken(name: &str) -> Stop {
-    Stop::new(ExitStatus::Internal, format!("`{name}` contradicts itself"))
+fn broken(name: &str) -> EarlyStop {
+    EarlyStop::new(ExitStatus::Internal, format!("`{name}` contradicts itself"))
 }
 
 /// Learns `system` with an oracle that knows it; a counterexample is a run that counts.
-fn with_perfect_oracle(system: &Mealy) -> Result<Trial, LearnError<std::convert::Infallible>> {
+fn with_perfect_oracle(system: &Mealy) -> Result<LearnTrial, LearnError<std::convert::Infallible>> {
     let start = cpu_seconds();
-    let mut observer = Observer::new(Played::new(system), system.n_inputs(), Vec::new());
+    let mut observer = SystemObserver::new(PlayedMealy::new(system), system.n_inputs(), Vec::new());
     let mut learner = Learner::new(&observer.tree);
     let mut hypotheses = 0;
     loop {
@@ -198,16 +198,20 @@ fn with_perfect_oracle(system: &Mealy) -> Result<Trial, LearnError<std::convert:
         observer.ask(&word)?;
         learner.refute(&mut observer, &word)?;
     }
-    Ok(Trial { effort: observer.effort, hypotheses, seconds: cpu_seconds() - start })
+    Ok(LearnTrial { effort: observer.effort, hypotheses, seconds: cpu_seconds() - start })
 }
 
 /// Learns `system` with complete suites until the hypothesis is right; `None` if it never is.
-fn with_suites(system: &Mealy, seed: u64) -> Result<Option<Trial>, LearnError<std::convert::Infallible>> {
+fn with_suites(
+    system: &Mealy,
+    seed: u64,
+) -> Result<Option<LearnTrial>, LearnError<std::convert::Infallible>> {
     let start = cpu_seconds();
-    let mut observer = Observer::new(Played::new(system), system.n_inputs(), Vec::new());
-    let examination = Examination { method: Method::S, extra: Some(EXTRA), walks: 0, walk_length: 0, seed };
+    let mut observer = SystemObserver::new(PlayedMealy::new(system), system.n_inputs(), Vec::new());
+    let examination =
+        HypothesisTest { method: SuiteMethod::S, extra: Some(EXTRA), walks: 0, walk_length: 0, seed };
     let mut looking = 0.0;
-    let mut is_right = |learner: &Learner, observer: &Observer<_>| {
+    let mut is_right = |learner: &Learner, observer: &SystemObserver<_>| {
         let before = cpu_seconds();
         let is_right = learner.n_states() == system.n_states()
             && difference(&learner.machine(&observer.tree), system).is_none();
@@ -216,7 +220,7 @@ fn with_suites(system: &Mealy, seed: u64) -> Result<Option<Trial>, LearnError<st
     };
     let mut found = None;
     let learned = learn(&mut observer, &examination, &mut |stage, learner, observer| {
-        let is_new = matches!(stage, Stage::Hypothesis { .. });
+        let is_new = matches!(stage, LearningStage::Hypothesis { .. });
         if is_new && is_right(learner, observer) {
             found = Some(observer.effort);
             return ControlFlow::Break(());
@@ -224,7 +228,7 @@ fn with_suites(system: &Mealy, seed: u64) -> Result<Option<Trial>, LearnError<st
         ControlFlow::Continue(())
     })?;
     let seconds = cpu_seconds() - start - looking;
-    Ok(found.map(|effort| Trial { effort, hypotheses: learned.hypotheses, seconds }))
+    Ok(found.map(|effort| LearnTrial { effort, hypotheses: learned.hypotheses, seconds }))
 }
 
 /// The share of unseen runs that a machine made from `n` random runs explains.

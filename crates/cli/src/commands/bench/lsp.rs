@@ -8,14 +8,14 @@ use std::time::{Duration, Instant};
 
 use ioxide_lang::parse;
 use ioxide_lsp::answers::lens::LastCampaign;
-use ioxide_lsp::server::{Surroundings, serve};
+use ioxide_lsp::server::{ServerSurroundings, serve};
 use ioxide_model::source::Sources;
 use ioxide_smt::halt::Halt;
 use lsp_server::{Connection, Message, Notification, Request};
 use serde_json::{Value as Json, json};
 
-use crate::args::Bench;
-use crate::exit::{ExitStatus, Stop};
+use crate::args::BenchArgs;
+use crate::exit::{EarlyStop, ExitStatus};
 use crate::limit;
 
 /// Lines of the model, and questions of each kind.
@@ -25,7 +25,7 @@ const ROUNDS: usize = 50;
 const URI: &str = "file:///bench.iox";
 
 /// Measures and shows the figures.
-pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
+pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
     let text = model(LINES);
     let mut editor = BenchEditor::new(&text)?;
     let (mut parsing, mut completion, mut hover) = (Vec::new(), Vec::new(), Vec::new());
@@ -80,9 +80,9 @@ fn median(times: &mut [f64]) -> f64 {
 }
 
 /// No files, no records.
-struct Nowhere;
+struct NoSurroundings;
 
-impl Surroundings for Nowhere {
+impl ServerSurroundings for NoSurroundings {
     fn read(&self, _: &str) -> io::Result<String> {
         Err(io::ErrorKind::NotFound.into())
     }
@@ -112,9 +112,9 @@ struct BenchEditor {
 }
 
 impl BenchEditor {
-    fn new(text: &str) -> Result<Self, Stop> {
+    fn new(text: &str) -> Result<Self, EarlyStop> {
         let (server, connection) = Connection::memory();
-        std::thread::spawn(move || serve(&server, Arc::new(Nowhere)));
+        std::thread::spawn(move || serve(&server, Arc::new(NoSurroundings)));
         let line = text.lines().position(|line| line.contains("go500:")).unwrap_or(0);
         let column = text.lines().nth(line).and_then(|line| line.find("when ")).unwrap_or(0) + 5;
         let mut editor = Self { connection, version: 0, asked: 0, line, column };
@@ -126,12 +126,12 @@ impl BenchEditor {
         Ok(editor)
     }
 
-    fn tell(&self, method: &str, params: Json) -> Result<(), Stop> {
+    fn tell(&self, method: &str, params: Json) -> Result<(), EarlyStop> {
         let message = Message::Notification(Notification::new(method.to_owned(), params));
         self.connection.sender.send(message).map_err(|_| gone())
     }
 
-    fn ask(&mut self, method: &str, params: Json) -> Result<Json, Stop> {
+    fn ask(&mut self, method: &str, params: Json) -> Result<Json, EarlyStop> {
         self.asked += 1;
         let message = Message::Request(Request::new(self.asked.into(), method.to_owned(), params));
         self.connection.sender.send(message).map_err(|_| gone())?;
@@ -146,7 +146,7 @@ impl BenchEditor {
     }
 
     /// Types a letter at the start of a guard, or takes it away again, and waits for the answer to `method`.
-    fn edited(&mut self, round: usize, method: &str) -> Result<(f64, Json), Stop> {
+    fn edited(&mut self, round: usize, method: &str) -> Result<(f64, Json), EarlyStop> {
         let at = |column: usize| json!({ "line": self.line, "character": column });
         let (end, new) = if round.is_multiple_of(2) { (self.column, "n") } else { (self.column + 1, "") };
         let change = json!({ "range": { "start": at(self.column), "end": at(end) }, "text": new });
@@ -159,20 +159,20 @@ impl BenchEditor {
         Ok((milliseconds(start.elapsed()), answer))
     }
 
-    fn completion(&mut self, round: usize) -> Result<f64, Stop> {
+    fn completion(&mut self, round: usize) -> Result<f64, EarlyStop> {
         let (took, answer) = self.edited(2 * round, "textDocument/completion")?;
         let found = answer["items"].as_array().map_or(0, Vec::len);
-        if found == 0 { Err(Stop::usage("the server proposes nothing")) } else { Ok(took) }
+        if found == 0 { Err(EarlyStop::usage("the server proposes nothing")) } else { Ok(took) }
     }
 
-    fn hover(&mut self, round: usize) -> Result<f64, Stop> {
+    fn hover(&mut self, round: usize) -> Result<f64, EarlyStop> {
         let (took, answer) = self.edited(2 * round + 1, "textDocument/hover")?;
-        if answer.is_null() { Err(Stop::usage("the server says nothing")) } else { Ok(took) }
+        if answer.is_null() { Err(EarlyStop::usage("the server says nothing")) } else { Ok(took) }
     }
 }
 
-fn gone() -> Stop {
-    Stop::usage("the language server of the benchmark went away")
+fn gone() -> EarlyStop {
+    EarlyStop::usage("the language server of the benchmark went away")
 }
 
 /// A model of `lines` lines: a ring of states with guards and updates over many variables.

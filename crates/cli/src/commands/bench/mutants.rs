@@ -1,7 +1,7 @@
 //! `ioxide bench mutants`: deciding mutants symbolically beside deciding them by enumeration.
 //!
 //! The BRP with growing messages, and a synthetic action system of the size of the industrial
-//! model of 003 (69 inputs, 20 outputs); each optimisation switched off in turn; one core and
+//! model of [AT15] (69 inputs, 20 outputs); each optimisation switched off in turn; one core and
 //! two. Enumeration is stopped after a number of steps: its time is then a lower bound.
 
 use std::collections::BTreeSet;
@@ -12,16 +12,16 @@ use std::time::Instant;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
 use ioxide_symex::Ctx;
-use ioxide_testgen::conform::explicit::{Budget, Found, ioco, is_enumerable};
-use ioxide_testgen::conform::{Answer, Bounds, Completion};
-use ioxide_testgen::kill::{Analysis, Config, Optimisation};
-use ioxide_testgen::mutate::{Mutant, Sample, Selection, select};
+use ioxide_testgen::conform::explicit::{EnumerationBudget, EnumerationResult, ioco, is_enumerable};
+use ioxide_testgen::conform::{ConformAnswer, InputCompletion, SearchBounds};
+use ioxide_testgen::kill::{KillConfig, MutationAnalysis, Optimisation};
+use ioxide_testgen::mutate::{Mutant, MutantSelection, Sample, select};
 use serde_json::{Value as Json, json};
 
-use crate::args::{Bench, SolverArgs};
+use crate::args::{BenchArgs, SolverArgs};
 use crate::commands::kill::workers;
-use crate::exit::{ExitStatus, Stop};
-use crate::solver::Wanted;
+use crate::exit::{EarlyStop, ExitStatus};
+use crate::solver::SolverRequest;
 use crate::{load, solver};
 
 /// The BRP.
@@ -40,7 +40,7 @@ const DEPTH: u32 = 10;
 const REPEATS: usize = 3;
 
 /// Measures and shows.
-pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
+pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
     let mut models = Vec::new();
     for domain in DOMAINS {
         let name =
@@ -104,20 +104,20 @@ fn synthetic() -> String {
     text
 }
 
-fn loaded(text: &str) -> Result<Model, Stop> {
+fn loaded(text: &str) -> Result<Model, EarlyStop> {
     let mut sources = Sources::new();
     let file = sources.add("bench.iox", text);
     let loaded = load::load(&sources, file, &[])?;
-    loaded.model.ok_or_else(|| Stop::new(ExitStatus::Internal, "a model of the bench does not compile"))
+    loaded.model.ok_or_else(|| EarlyStop::new(ExitStatus::Internal, "a model of the bench does not compile"))
 }
 
 fn sample(model: &mut Model, count: usize) -> Vec<Mutant> {
     let sample = Some(Sample { count, seed: 1 });
-    select(model, &Selection { sample, ..Selection::default() }).unwrap_or_default()
+    select(model, &MutantSelection { sample, ..MutantSelection::default() }).unwrap_or_default()
 }
 
 /// Seconds for each mutant, and what they were.
-struct Timed {
+struct MutantTimes {
     seconds: Vec<f64>,
     precompute: f64,
     killed: usize,
@@ -125,28 +125,33 @@ struct Timed {
     unknown: usize,
 }
 
-fn symbolic(model: &Model, mutants: &[Mutant], config: &Config, wanted: &SolverArgs) -> Result<Timed, Stop> {
+fn symbolic(
+    model: &Model,
+    mutants: &[Mutant],
+    config: &KillConfig,
+    wanted: &SolverArgs,
+) -> Result<MutantTimes, EarlyStop> {
     let mut model = model.clone();
     let mut solver = solver::make(wanted)?;
     let mut cx = Ctx::new(&mut model, &mut *solver);
     let start = Instant::now();
-    let analysis = Analysis::new(&mut cx, config);
+    let analysis = MutationAnalysis::new(&mut cx, config);
     let precompute = start.elapsed().as_secs_f64();
-    let mut timed = Timed { seconds: Vec::new(), precompute, killed: 0, equivalent: 0, unknown: 0 };
+    let mut timed = MutantTimes { seconds: Vec::new(), precompute, killed: 0, equivalent: 0, unknown: 0 };
     for mutant in mutants {
         let start = Instant::now();
         let verdict = analysis.decide(&mut cx, mutant, &mut |_| ControlFlow::Continue(()));
         timed.seconds.push(start.elapsed().as_secs_f64());
         match verdict.answer {
-            Answer::Fails(_) => timed.killed += 1,
-            Answer::Conforms(_) => timed.equivalent += 1,
-            Answer::Unknown(_) => timed.unknown += 1,
+            ConformAnswer::Fails(_) => timed.killed += 1,
+            ConformAnswer::Conforms(_) => timed.equivalent += 1,
+            ConformAnswer::Unknown(_) => timed.unknown += 1,
         }
     }
     Ok(timed)
 }
 
-impl Timed {
+impl MutantTimes {
     fn json(&self) -> Json {
         json!({
             "mutants": self.seconds.len(), "killed": self.killed, "equivalent": self.equivalent,
@@ -168,20 +173,20 @@ fn median(seconds: &[f64]) -> f64 {
 }
 
 /// One model both ways: all sampled mutants symbolically, the first few by enumeration too.
-fn compared(name: &str, mut model: Model, wanted: &SolverArgs) -> Result<Json, Stop> {
+fn compared(name: &str, mut model: Model, wanted: &SolverArgs) -> Result<Json, EarlyStop> {
     let mutants = sample(&mut model, SYMBOLIC);
-    let timed = symbolic(&model, &mutants, &Config::default(), wanted)?;
+    let timed = symbolic(&model, &mutants, &KillConfig::default(), wanted)?;
     let stride = (mutants.len() / EXPLICIT).max(1);
-    let budget = Budget { states: 1_000_000, steps: STEPS };
+    let budget = EnumerationBudget { states: 1_000_000, steps: STEPS };
     let possible = is_enumerable(&model.pool, &model.sts);
     let (mut explicit, mut beside, mut gave_up) = (Vec::new(), Vec::new(), 0);
     for (at, mutant) in mutants.iter().enumerate().step_by(stride).filter(|_| possible) {
         let imp = mutant.apply(&model.sts);
         let start = Instant::now();
-        let found = ioco(&model.pool, &imp, &model.sts, Completion::Angelic, budget);
+        let found = ioco(&model.pool, &imp, &model.sts, InputCompletion::Angelic, budget);
         explicit.push(start.elapsed().as_secs_f64());
         beside.push(timed.seconds[at]);
-        gave_up += usize::from(found == Found::GaveUp);
+        gave_up += usize::from(found == EnumerationResult::GaveUp);
     }
     let ratio = possible.then(|| mean(&explicit) / mean(&beside));
     Ok(json!({
@@ -196,9 +201,9 @@ fn compared(name: &str, mut model: Model, wanted: &SolverArgs) -> Result<Json, S
 }
 
 /// The same mutants with everything, and with each optimisation switched off.
-fn optimisations(name: &str, mut model: Model, wanted: &SolverArgs) -> Result<Json, Stop> {
+fn optimisations(name: &str, mut model: Model, wanted: &SolverArgs) -> Result<Json, EarlyStop> {
     let mutants = sample(&mut model, SYMBOLIC);
-    let total = |config: &Config| -> Result<f64, Stop> {
+    let total = |config: &KillConfig| -> Result<f64, EarlyStop> {
         let mut best = f64::INFINITY;
         for _ in 0..REPEATS {
             let timed = symbolic(&model, &mutants, config, wanted)?;
@@ -206,28 +211,29 @@ fn optimisations(name: &str, mut model: Model, wanted: &SolverArgs) -> Result<Js
         }
         Ok(best)
     };
-    let bounds = Bounds { max_depth: DEPTH, ..Bounds::default() };
-    let (all, cut) = (total(&Config::default())?, total(&Config { bounds, ..Config::default() })?);
+    let bounds = SearchBounds { max_depth: DEPTH, ..SearchBounds::default() };
+    let (all, cut) =
+        (total(&KillConfig::default())?, total(&KillConfig { bounds, ..KillConfig::default() })?);
     let mut rows = Vec::new();
     for optimisation in Optimisation::ALL {
         let off = BTreeSet::from([optimisation]);
         let bounded = optimisation == Optimisation::EarlyStop;
-        let (with, bounds) = if bounded { (cut, bounds) } else { (all, Bounds::default()) };
-        let without = total(&Config { bounds, off, ..Config::default() })?;
+        let (with, bounds) = if bounded { (cut, bounds) } else { (all, SearchBounds::default()) };
+        let without = total(&KillConfig { bounds, off, ..KillConfig::default() })?;
         rows.push(json!({
             "without": optimisation.name(), "seconds": without, "seconds_with": with, "factor": without / with,
             "depth": bounded.then_some(DEPTH),
         }));
     }
     // No optimisation: it changes answers, so it is asked for.
-    let restricted = total(&Config { completion: Completion::Restricted, ..Config::default() })?;
+    let restricted = total(&KillConfig { completion: InputCompletion::Restricted, ..KillConfig::default() })?;
     rows.push(json!({
         "without": "full completion (restricted)", "seconds": restricted, "seconds_with": all,
         "factor": restricted / all, "depth": None::<u32>,
     }));
     let off =
         BTreeSet::from(Optimisation::ALL).into_iter().filter(|it| *it != Optimisation::EarlyStop).collect();
-    let without = total(&Config { off, ..Config::default() })?;
+    let without = total(&KillConfig { off, ..KillConfig::default() })?;
     rows.push(json!({
         "without": "all but early-stop", "seconds": without, "seconds_with": all, "factor": without / all,
         "depth": None::<u32>,
@@ -236,16 +242,16 @@ fn optimisations(name: &str, mut model: Model, wanted: &SolverArgs) -> Result<Js
 }
 
 /// All mutants on one core and on two.
-fn scaling(wanted: &SolverArgs) -> Result<Json, Stop> {
+fn scaling(wanted: &SolverArgs) -> Result<Json, EarlyStop> {
     let mut model = loaded(BRP)?;
-    let mutants = select(&mut model, &Selection::default()).unwrap_or_default();
+    let mutants = select(&mut model, &MutantSelection::default()).unwrap_or_default();
     let mutants: Vec<Mutant> = std::iter::repeat_n(mutants, REPEATS).flatten().collect();
     let mut seconds = Vec::new();
-    let endless = Wanted::endless(wanted);
+    let endless = SolverRequest::endless(wanted);
     for jobs in [1, 2] {
         let start = Instant::now();
         let known = vec![None; mutants.len()];
-        workers::decide(&model, &mutants, &Config::default(), jobs, &endless, known, &mut |_, _| Ok(()))?;
+        workers::decide(&model, &mutants, &KillConfig::default(), jobs, &endless, known, &mut |_, _| Ok(()))?;
         seconds.push(start.elapsed().as_secs_f64());
     }
     let rows = [(1, seconds[0]), (2, seconds[1])].map(

@@ -13,28 +13,30 @@ use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::Instant;
 
-use ioxide_lang::{Options, load};
+use ioxide_lang::{LoadOptions, load};
 use ioxide_model::label::Label;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
 use ioxide_model::trace::Trace;
 use ioxide_model::value::Value;
-use ioxide_runner::adapter::Connection;
+use ioxide_runner::adapter::RemoteConnection;
 use ioxide_runner::adapter::tcp::TcpAdapter;
 use ioxide_runner::campaign::{CampaignConfig, campaign};
-use ioxide_runner::clock::Monotonic;
-use ioxide_runner::protocol::{Hello, Message, Output, Ready, Sent, VERSION};
+use ioxide_runner::clock::MonotonicClock;
+use ioxide_runner::protocol::{
+    HelloMessage, OutputMessage, ProtocolMessage, ReadyMessage, SentMessage, VERSION,
+};
 use ioxide_runner::record::Recorder;
-use ioxide_runner::reporter::Teller;
-use ioxide_runner::run::{Bench as Workbench, RunConfig};
-use ioxide_symex::{After, Ctx};
-use ioxide_testgen::tester::{Move, Stop as End, Tester};
+use ioxide_runner::reporter::EventSink;
+use ioxide_runner::run::{RunConfig, RunSetup as Workbench};
+use ioxide_symex::{Ctx, Monitor};
+use ioxide_testgen::tester::{Tester, TesterMove, TesterStop as End};
 use serde_json::json;
 
 use super::memory;
-use crate::args::Bench;
-use crate::exit::{ExitStatus, Stop};
-use crate::progress::Progress;
+use crate::args::BenchArgs;
+use crate::exit::{EarlyStop, ExitStatus};
+use crate::progress::ProgressLine;
 use crate::solver;
 
 const MODEL: &str = "
@@ -56,9 +58,9 @@ const LONG: (u64, usize) = (1_000, 500);
 const ONE_RUN: (u64, usize) = (1, 500_000);
 
 /// Measures and shows the figures.
-pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
+pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
     let (echo, sut) = (serve(echo)?, serve(pong)?);
-    let mut progress = Progress::new();
+    let mut progress = ProgressLine::new();
     let mut rounds = Vec::new();
     for round in 0..ROUNDS {
         let bare = EXCHANGES as f64 / bare(echo)?;
@@ -106,14 +108,14 @@ fn median(mut values: Vec<f64>) -> f64 {
 }
 
 /// The most memory a campaign takes.
-fn peak(args: &Bench, sut: SocketAddr, size: (u64, usize)) -> Result<Option<u64>, Stop> {
+fn peak(args: &BenchArgs, sut: SocketAddr, size: (u64, usize)) -> Result<Option<u64>, EarlyStop> {
     memory::forget_peak();
     tested(args, sut, size)?;
     Ok(memory::peak_kb())
 }
 
 /// Seconds for the exchanges of a bare client.
-fn bare(address: SocketAddr) -> Result<f64, Stop> {
+fn bare(address: SocketAddr) -> Result<f64, EarlyStop> {
     let stream = TcpStream::connect(address)?;
     stream.set_nodelay(true)?;
     let mut reader = BufReader::new(stream.try_clone()?);
@@ -130,21 +132,21 @@ fn bare(address: SocketAddr) -> Result<f64, Stop> {
 }
 
 /// Seconds for a campaign of runs with exchanges, recorded to a file that is thrown away.
-fn tested(args: &Bench, address: SocketAddr, (runs, exchanges): (u64, usize)) -> Result<f64, Stop> {
+fn tested(args: &BenchArgs, address: SocketAddr, (runs, exchanges): (u64, usize)) -> Result<f64, EarlyStop> {
     let mut spec = model()?;
     let mut solver = solver::make(&args.solver)?;
-    let trouble = |error| Stop::new(ExitStatus::Infrastructure, format!("{error}"));
+    let trouble = |error| EarlyStop::new(ExitStatus::Infrastructure, format!("{error}"));
     let interface = Arc::new(spec.clone());
     let mut adapter =
-        TcpAdapter::connect(&address.to_string(), interface, Connection::default()).map_err(trouble)?;
+        TcpAdapter::connect(&address.to_string(), interface, RemoteConnection::default()).map_err(trouble)?;
     let mut tester = Pings { exchanges, left: 0, n: 0 };
     let stop = AtomicBool::new(false);
     let mut cx = Ctx::new(&mut spec, &mut *solver);
     let mut bench = Workbench { cx: &mut cx, adapter: &mut adapter, stop: &stop };
     let path = std::env::temp_dir().join(format!("ioxide-bench-{}.jsonl", std::process::id()));
     let mut recorder = Recorder::new(BufWriter::new(fs::File::create(&path)?))?;
-    let mut clock = Monotonic::start();
-    let teller = Teller::new(&mut recorder, &mut clock);
+    let mut clock = MonotonicClock::start();
+    let teller = EventSink::new(&mut recorder, &mut clock);
     let run = RunConfig { max_steps: usize::MAX, ..RunConfig::default() };
     let config = CampaignConfig { run, runs, ..CampaignConfig::default() };
     let start = Instant::now();
@@ -153,15 +155,17 @@ fn tested(args: &Bench, address: SocketAddr, (runs, exchanges): (u64, usize)) ->
     fs::remove_file(&path)?;
     match outcome.counts.passed {
         passed if passed == runs => Ok(seconds),
-        _ => Err(Stop::new(ExitStatus::Inconclusive, "the measured run did not pass")),
+        _ => Err(EarlyStop::new(ExitStatus::Inconclusive, "the measured run did not pass")),
     }
 }
 
-fn model() -> Result<Model, Stop> {
+fn model() -> Result<Model, EarlyStop> {
     let mut sources = Sources::new();
     let file = sources.add("echo.iox", MODEL);
-    let loaded = load(&sources, file, &Options::default());
-    loaded.model.ok_or_else(|| Stop::new(ExitStatus::Internal, "the model of the measurement does not load"))
+    let loaded = load(&sources, file, &LoadOptions::default());
+    loaded
+        .model
+        .ok_or_else(|| EarlyStop::new(ExitStatus::Internal, "the model of the measurement does not load"))
 }
 
 /// Sends `ping` with ever another value and looks for the answer.
@@ -176,18 +180,18 @@ impl Tester for Pings {
         self.left = self.exchanges;
     }
 
-    fn next(&mut self, cx: &mut Ctx<'_>, _after: &After, history: &Trace) -> Move {
+    fn next(&mut self, cx: &mut Ctx<'_>, _after: &Monitor, history: &Trace) -> TesterMove {
         if matches!(history.labels.last(), Some(Label::Input(..))) {
-            return Move::Observe;
+            return TesterMove::Observe;
         }
         if self.left == 0 {
-            return Move::Stop(End::GoalMet("all exchanges were done".into()));
+            return TesterMove::Stop(End::GoalMet("all exchanges were done".into()));
         }
         self.left -= 1;
         self.n += 1;
         let ping =
             cx.sts.gate_named("ping").and_then(|gate| Label::message(cx.sts, gate, vec![Value::int(self.n)]));
-        ping.map_or(Move::Stop(End::GoalMissed("the model has no ping".into())), Move::Stimulate)
+        ping.map_or(TesterMove::Stop(End::GoalMissed("the model has no ping".into())), TesterMove::Stimulate)
     }
 }
 
@@ -222,7 +226,7 @@ fn pong(stream: TcpStream) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let mut reader = BufReader::new(stream.try_clone()?);
     let mut writer = stream;
-    let mut say = |messages: &[Message]| {
+    let mut say = |messages: &[ProtocolMessage]| {
         let mut text = String::new();
         for message in messages {
             text += &serde_json::to_string(message)?;
@@ -230,14 +234,25 @@ fn pong(stream: TcpStream) -> io::Result<()> {
         }
         writer.write_all(text.as_bytes())
     };
-    say(&[Message::Hello(Hello { protocol: VERSION, name: "pong".into(), ..Hello::default() })])?;
+    say(&[ProtocolMessage::Hello(HelloMessage {
+        protocol: VERSION,
+        name: "pong".into(),
+        ..HelloMessage::default()
+    })])?;
     let mut line = String::new();
     while reader.read_line(&mut line)? > 0 {
-        match Message::from_line(&line) {
-            Ok(Message::Configure(_) | Message::Reset(_)) => say(&[Message::Ready(Ready {})])?,
-            Ok(Message::Input(input)) => say(&[
-                Message::Sent(Sent { id: input.id, time_ns: None, raw: None }),
-                Message::Output(Output { label: "pong".into(), args: input.args, time_ns: None, raw: None }),
+        match ProtocolMessage::from_line(&line) {
+            Ok(ProtocolMessage::Configure(_) | ProtocolMessage::Reset(_)) => {
+                say(&[ProtocolMessage::Ready(ReadyMessage {})])?
+            }
+            Ok(ProtocolMessage::Input(input)) => say(&[
+                ProtocolMessage::Sent(SentMessage { id: input.id, time_ns: None, raw: None }),
+                ProtocolMessage::Output(OutputMessage {
+                    label: "pong".into(),
+                    args: input.args,
+                    time_ns: None,
+                    raw: None,
+                }),
             ])?,
             Ok(_) => (),
             Err(_) => return Ok(()),

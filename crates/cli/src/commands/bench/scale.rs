@@ -7,17 +7,17 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 
-use ioxide_lang::{Options, load};
+use ioxide_lang::{LoadOptions, load};
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
 use ioxide_smt::solver::Solver;
-use ioxide_smt::tally::Tally;
-use ioxide_symex::{Ctx, Exploration, ExploreConfig, IgnoreDead, NodeId, StopReason, explore};
+use ioxide_smt::tally::SolverTally;
+use ioxide_symex::{Ctx, Exploration, ExploreConfig, ExploredId, IgnoreDead, StopReason, explore};
 use serde_json::{Value as Json, json};
 
-use crate::args::Bench;
-use crate::exit::{ExitStatus, Stop};
-use crate::progress::Progress;
+use crate::args::BenchArgs;
+use crate::exit::{EarlyStop, ExitStatus};
+use crate::progress::ProgressLine;
 use crate::solver;
 
 /// The family, embedded so that the measurement runs anywhere.
@@ -25,17 +25,17 @@ const FAMILY: &str = include_str!("../../../models/brp/scaled.iox");
 const SIZES: [(u32, u32); 4] = [(3, 5), (3, 10), (8, 10), (16, 20)];
 
 /// One member of the family, explored.
-struct Row {
+struct ScaleRow {
     chunks: u32,
     max_rn: u32,
     exploration: Exploration,
     tree: f64,
     seconds: f64,
-    tally: Tally,
+    tally: SolverTally,
 }
 
 /// Explores every member and shows the figures.
-pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
+pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
     let rows = SIZES.iter().map(|&size| measure(args, size)).collect::<Result<Vec<_>, _>>()?;
     let mut out = io::stdout().lock();
     if args.json {
@@ -68,10 +68,10 @@ pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
     Ok(ExitStatus::Success)
 }
 
-fn measure(args: &Bench, (chunks, max_rn): (u32, u32)) -> Result<Row, Stop> {
+fn measure(args: &BenchArgs, (chunks, max_rn): (u32, u32)) -> Result<ScaleRow, EarlyStop> {
     let mut model = member(chunks, max_rn)?;
     let mut solver = solver::make(&args.solver)?;
-    let mut progress = Progress::new();
+    let mut progress = ProgressLine::new();
     let config = ExploreConfig { ignore_dead: IgnoreDead::No, ..ExploreConfig::default() };
     let exploration = explore(&mut Ctx::new(&mut model, &mut *solver), &config, &mut |stats| {
         progress.tick(|| format!("BRP({chunks}, {max_rn}): {} states", stats.states));
@@ -79,28 +79,28 @@ fn measure(args: &Bench, (chunks, max_rn): (u32, u32)) -> Result<Row, Stop> {
     });
     let seconds = progress.elapsed().as_secs_f64();
     if exploration.stop != StopReason::Exhausted {
-        return Err(Stop::new(
+        return Err(EarlyStop::new(
             ExitStatus::Inconclusive,
             format!("BRP({chunks}, {max_rn}) has no fixed point in reach"),
         ));
     }
-    let mut tally = Tally::default();
+    let mut tally = SolverTally::default();
     solver.tally(&mut tally);
     let tree = tree_nodes(&exploration, 2 * chunks + 2 * max_rn + 2);
-    Ok(Row { chunks, max_rn, exploration, tree, seconds, tally })
+    Ok(ScaleRow { chunks, max_rn, exploration, tree, seconds, tally })
 }
 
-fn member(chunks: u32, max_rn: u32) -> Result<Model, Stop> {
+fn member(chunks: u32, max_rn: u32) -> Result<Model, EarlyStop> {
     let mut sources = Sources::new();
     let file = sources.add("scaled.iox", FAMILY);
     let overrides = vec![("N".to_owned(), chunks.to_string()), ("MAX_RN".to_owned(), max_rn.to_string())];
-    let loaded = load(&sources, file, &Options { overrides });
-    loaded.model.ok_or_else(|| Stop::new(ExitStatus::Internal, "the embedded BRP family does not load"))
+    let loaded = load(&sources, file, &LoadOptions { overrides });
+    loaded.model.ok_or_else(|| EarlyStop::new(ExitStatus::Internal, "the embedded BRP family does not load"))
 }
 
 /// How many nodes the unmerged tree has up to `depth`.
 fn tree_nodes(exploration: &Exploration, depth: u32) -> f64 {
-    let mut level: BTreeMap<NodeId, f64> =
+    let mut level: BTreeMap<ExploredId, f64> =
         exploration.graph.nodes.ids().take(1).map(|root| (root, 1.0)).collect();
     let mut total = 1.0;
     for _ in 0..depth {
@@ -116,7 +116,7 @@ fn tree_nodes(exploration: &Exploration, depth: u32) -> f64 {
     total
 }
 
-fn row_json(row: &Row) -> Json {
+fn row_json(row: &ScaleRow) -> Json {
     let stats = &row.exploration.stats;
     json!({
         "chunks": row.chunks,

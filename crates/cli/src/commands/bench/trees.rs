@@ -7,24 +7,26 @@
 
 use std::io::{self, Write};
 
-use ioxide_lang::Options as LoadOptions;
-use ioxide_model::concrete::{self, State};
+use ioxide_lang::LoadOptions;
+use ioxide_model::concrete::{self, ConcreteState};
 use ioxide_model::label::Label;
-use ioxide_model::relation::Relation;
+use ioxide_model::relation::ConformanceRelation;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::{GateKind, Model, Sts};
 use ioxide_model::trace::Trace;
-use ioxide_testgen::conform::Completion;
-use ioxide_testgen::conform::explicit::{AdaptiveTest, Budget, Found, adaptive_test, ioco};
-use ioxide_testgen::mutate::{Operator, mutants};
+use ioxide_testgen::conform::InputCompletion;
+use ioxide_testgen::conform::explicit::{
+    AdaptiveTest, EnumerationBudget, EnumerationResult, adaptive_test, ioco,
+};
+use ioxide_testgen::mutate::{MutationOperator, mutants};
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value as Json, json};
 
-use crate::args::Bench;
-use crate::exit::{self, ExitStatus, Stop};
-use crate::progress::Progress;
+use crate::args::BenchArgs;
+use crate::exit::{self, EarlyStop, ExitStatus};
+use crate::progress::ProgressLine;
 
 /// Mutants that are played, where nobody says otherwise.
 const MUTANTS: u64 = 1_000;
@@ -59,24 +61,24 @@ impl TestTally {
 }
 
 /// Measures and shows.
-pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
+pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
     let wanted = usize::try_from(args.runs.unwrap_or(MUTANTS)).unwrap_or(usize::MAX);
     let (mut linear, mut trees) = (TestTally::default(), TestTally::default());
     let (mut played, mut forced, mut machines) = (0, 0, 0);
-    let mut progress = Progress::new();
+    let mut progress = ProgressLine::new();
     while played < wanted {
         machines += 1;
         progress.tick(|| format!("{played} of {wanted} mutants, {machines} machines"));
         let mut rng = ChaCha8Rng::seed_from_u64(args.seed.unwrap_or(1) << 32 | machines);
         let mut model = machine(&mut rng)?;
-        let mut all = mutants(&mut model, &Operator::ALL);
+        let mut all = mutants(&mut model, &MutationOperator::ALL);
         all.shuffle(&mut rng);
         for mutant in all.iter().take(OF_ONE.min(wanted - played)) {
             let system = mutant.apply(&model.sts);
             let Some((trace, tree)) = tests(&model, &system) else { continue };
             played += 1;
             forced += usize::from(tree.is_forced);
-            let mut player = Player { model: &model, system: &system, rng: rng.clone() };
+            let mut player = ChancePlayer { model: &model, system: &system, rng: rng.clone() };
             linear.add(player.until_killed(|player| player.follow(&trace)));
             trees.add(player.until_killed(|player| player.climb(&tree)));
         }
@@ -113,14 +115,23 @@ fn show(out: &mut impl Write, result: &Json) -> io::Result<()> {
 
 /// A trace and a tree that tell `system` from the machine, if something does.
 fn tests(model: &Model, system: &Sts) -> Option<(Trace, AdaptiveTest)> {
-    let (pool, spec, completion) = (&model.pool, &model.sts, Completion::Angelic);
-    let Found::Fails(trace) = ioco(pool, system, spec, completion, Budget::default()) else { return None };
-    let tree = adaptive_test(pool, system, spec, (Relation::Ioco, completion), Budget::default())?;
+    let (pool, spec, completion) = (&model.pool, &model.sts, InputCompletion::Angelic);
+    let EnumerationResult::Fails(trace) = ioco(pool, system, spec, completion, EnumerationBudget::default())
+    else {
+        return None;
+    };
+    let tree = adaptive_test(
+        pool,
+        system,
+        spec,
+        (ConformanceRelation::Ioco, completion),
+        EnumerationBudget::default(),
+    )?;
     Some((trace, tree))
 }
 
 /// A machine that waits for inputs in some states and says one of several things in others.
-fn machine(rng: &mut ChaCha8Rng) -> Result<Model, Stop> {
+fn machine(rng: &mut ChaCha8Rng) -> Result<Model, EarlyStop> {
     let mut text = String::from("model Machine {\n input a input b input c\n output x output y output z\n");
     for state in 0..STATES {
         let is_waiting = state == 0 || rng.random_bool(0.5);
@@ -138,11 +149,11 @@ fn machine(rng: &mut ChaCha8Rng) -> Result<Model, Stop> {
     let mut sources = Sources::new();
     let file = sources.add("machine.iox", text);
     let loaded = ioxide_lang::load(&sources, file, &LoadOptions::default());
-    loaded.model.ok_or_else(|| Stop::new(ExitStatus::Internal, "a random machine does not load"))
+    loaded.model.ok_or_else(|| EarlyStop::new(ExitStatus::Internal, "a random machine does not load"))
 }
 
 /// A system that chooses by chance, watched by the machine it should be.
-struct Player<'p> {
+struct ChancePlayer<'p> {
     model: &'p Model,
     system: &'p Sts,
     rng: ChaCha8Rng,
@@ -150,12 +161,12 @@ struct Player<'p> {
 
 /// A run under way: where the system is, and where the machine may be.
 struct PlayedRun {
-    state: Option<State>,
-    belief: Vec<State>,
+    state: Option<ConcreteState>,
+    belief: Vec<ConcreteState>,
     messages: usize,
 }
 
-impl Player<'_> {
+impl ChancePlayer<'_> {
     /// Whether some run of a test ended with a failure, after how many runs and messages.
     fn until_killed(&mut self, mut test: impl FnMut(&mut Self) -> (bool, usize)) -> (bool, usize, usize) {
         let mut messages = 0;
@@ -183,7 +194,7 @@ impl Player<'_> {
                 self.send(&mut run, label);
                 continue;
             }
-            let seen = self.look(&mut run);
+            let seen = self.show_output(&mut run);
             if run.belief.is_empty() {
                 return (true, run.messages);
             }
@@ -203,7 +214,7 @@ impl Player<'_> {
                 at = *next;
                 continue;
             }
-            let seen = self.look(&mut run);
+            let seen = self.show_output(&mut run);
             if run.belief.is_empty() {
                 return (true, run.messages);
             }
@@ -223,13 +234,13 @@ impl Player<'_> {
     }
 
     /// What the system shows: one of what it may say, or silence.
-    fn look(&mut self, run: &mut PlayedRun) -> Label {
+    fn show_output(&mut self, run: &mut PlayedRun) -> Label {
         run.messages += 1;
         let outputs = |sts: &Sts| -> Vec<Label> {
             let gates = sts.gates.iter_enumerated().filter(|(_, gate)| gate.kind == GateKind::Output);
             gates.map(|(gate, _)| Label::Output(gate, Vec::new())).collect()
         };
-        let mut shown: Vec<(Label, State)> = Vec::new();
+        let mut shown: Vec<(Label, ConcreteState)> = Vec::new();
         for label in outputs(self.system) {
             let from = run.state.as_slice();
             shown.extend(self.moved(self.system, from, &label).into_iter().map(|next| (label.clone(), next)));
@@ -243,7 +254,7 @@ impl Player<'_> {
         run.state = state;
         run.belief = match seen {
             Label::Quiescence => {
-                let speaks = |state: &State| {
+                let speaks = |state: &ConcreteState| {
                     outputs(&self.model.sts).iter().any(|label| {
                         !self.moved(&self.model.sts, std::slice::from_ref(state), label).is_empty()
                     })
@@ -255,8 +266,8 @@ impl Player<'_> {
         seen
     }
 
-    fn moved(&self, sts: &Sts, states: &[State], label: &Label) -> Vec<State> {
-        let mut found: Vec<State> = Vec::new();
+    fn moved(&self, sts: &Sts, states: &[ConcreteState], label: &Label) -> Vec<ConcreteState> {
+        let mut found: Vec<ConcreteState> = Vec::new();
         for state in states {
             for next in concrete::successors(&self.model.pool, sts, state, label).unwrap_or_default() {
                 if !found.contains(&next.state) {

@@ -24,7 +24,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use ioxide_lang::{Options, load};
+use ioxide_lang::{LoadOptions, load};
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
 use ioxide_runner::campaign::{CampaignOutcome, run_seed};
@@ -32,11 +32,11 @@ use serde_json::{Value as Json, json};
 
 use self::child::Child;
 use self::proxy::Lag;
-use self::systems::{Health, Kind};
-use self::trial::Trial;
-use crate::args::Bench;
-use crate::exit::{ExitStatus, Stop};
-use crate::progress::Progress;
+use self::systems::{Health, SystemKind};
+use self::trial::TruthTrial;
+use crate::args::BenchArgs;
+use crate::exit::{EarlyStop, ExitStatus};
+use crate::progress::ProgressLine;
 use crate::{seed, solver};
 
 /// Runs of a campaign.
@@ -53,15 +53,15 @@ const RUNS_PER_SEED: u64 = 500;
 const SHOWN: usize = 10;
 
 /// Measures and shows the figures, or is one of the systems.
-pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
+pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
     if let Some(system) = &args.system {
-        let child: Child = system.parse().map_err(Stop::usage)?;
+        let child: Child = system.parse().map_err(EarlyStop::usage)?;
         return Ok(child.run().map(|()| ExitStatus::Success)?);
     }
     let seed = args.seed.unwrap_or_else(seed::fresh);
     let runs = args.runs.unwrap_or(RUNS);
-    let lab = Lab::new(args)?;
-    let mut figures = Figures::default();
+    let lab = TruthLab::new(args)?;
+    let mut figures = TruthFigures::default();
     let correct = correct(runs, seed);
     let (quiet, busy) = correct.split_at(correct.len().div_ceil(2));
     for (load, trials) in [(Load::Quiet, quiet), (Load::Busy, busy)] {
@@ -79,13 +79,13 @@ pub fn run(args: &Bench) -> Result<ExitStatus, Stop> {
 }
 
 /// Every combination there is.
-fn combinations(health: Health) -> Vec<Trial> {
+fn combinations(health: Health) -> Vec<TruthTrial> {
     let mut all = Vec::new();
-    for kind in Kind::ALL {
+    for kind in SystemKind::ALL {
         for &wire in kind.wires() {
             for delay in DELAYS {
                 let lag = Lag(Duration::from_millis(delay));
-                all.push(Trial { kind, health, wire, lag, seed: 0, runs: CAMPAIGN });
+                all.push(TruthTrial { kind, health, wire, lag, seed: 0, runs: CAMPAIGN });
             }
         }
     }
@@ -93,24 +93,24 @@ fn combinations(health: Health) -> Vec<Trial> {
 }
 
 /// Campaigns on correct systems, all combinations in turn.
-fn correct(runs: u64, seed: u64) -> Vec<Trial> {
-    let trial = |(n, trial): (u64, Trial)| {
+fn correct(runs: u64, seed: u64) -> Vec<TruthTrial> {
+    let trial = |(n, trial): (u64, TruthTrial)| {
         let runs = CAMPAIGN.min(runs - n * CAMPAIGN);
-        Trial { seed: run_seed(seed, n), runs, ..trial }
+        TruthTrial { seed: run_seed(seed, n), runs, ..trial }
     };
     let n = runs.div_ceil(CAMPAIGN);
     (0..n).zip(in_turn(Health::Correct, seed)).map(trial).collect()
 }
 
 /// Campaigns on faulty systems, all combinations in turn.
-fn faulty(runs: u64, seed: u64) -> Vec<Trial> {
+fn faulty(runs: u64, seed: u64) -> Vec<TruthTrial> {
     let n = (runs * combinations(Health::Faulty).len() as u64).div_ceil(RUNS_PER_SEED);
     let trials = (0..n).zip(in_turn(Health::Faulty, seed));
-    trials.map(|(n, trial)| Trial { seed: run_seed(!seed, n), ..trial }).collect()
+    trials.map(|(n, trial)| TruthTrial { seed: run_seed(!seed, n), ..trial }).collect()
 }
 
 /// Every combination again and again, so that the first few differ in everything.
-fn in_turn(health: Health, seed: u64) -> impl Iterator<Item = Trial> {
+fn in_turn(health: Health, seed: u64) -> impl Iterator<Item = TruthTrial> {
     /// Has no divisor in common with the number of combinations.
     const STRIDE: usize = 7;
     let all = combinations(health);
@@ -143,27 +143,27 @@ impl Load {
 }
 
 /// The models, and what is needed to test against them.
-struct Lab<'a> {
-    args: &'a Bench,
-    models: Vec<(Kind, Model)>,
+struct TruthLab<'a> {
+    args: &'a BenchArgs,
+    models: Vec<(SystemKind, Model)>,
 }
 
-impl<'a> Lab<'a> {
-    fn new(args: &'a Bench) -> Result<Self, Stop> {
-        let models = Kind::ALL.into_iter().map(|kind| Ok((kind, model(kind)?)));
-        Ok(Self { args, models: models.collect::<Result<_, Stop>>()? })
+impl<'a> TruthLab<'a> {
+    fn new(args: &'a BenchArgs) -> Result<Self, EarlyStop> {
+        let models = SystemKind::ALL.into_iter().map(|kind| Ok((kind, model(kind)?)));
+        Ok(Self { args, models: models.collect::<Result<_, EarlyStop>>()? })
     }
 
     /// Does the trials, many at once, and tells what came of each.
     fn all(
         &self,
         load: Load,
-        trials: &[Trial],
-        tell: impl FnMut(&Trial, Result<CampaignOutcome, String>) + Send,
-    ) -> Result<(), Stop> {
+        trials: &[TruthTrial],
+        tell: impl FnMut(&TruthTrial, Result<CampaignOutcome, String>) + Send,
+    ) -> Result<(), EarlyStop> {
         let (next, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
-        let told = Mutex::new((tell, Progress::new(), 0));
-        let work = || -> Result<(), Stop> {
+        let told = Mutex::new((tell, ProgressLine::new(), 0));
+        let work = || -> Result<(), EarlyStop> {
             let mut solver = solver::make(&self.args.solver)?;
             while let Some(trial) = trials.get(next.fetch_add(1, Ordering::Relaxed)) {
                 let model =
@@ -191,7 +191,7 @@ impl<'a> Lab<'a> {
                 });
             }
             let workers: Vec<_> = (0..JOBS.min(trials.len())).map(|_| scope.spawn(work)).collect();
-            let broken = || Stop::new(ExitStatus::Internal, "a worker thread broke off");
+            let broken = || EarlyStop::new(ExitStatus::Internal, "a worker thread broke off");
             let ended: Vec<_> =
                 workers.into_iter().map(|worker| worker.join().unwrap_or_else(|_| Err(broken()))).collect();
             is_over.store(true, Ordering::Relaxed);
@@ -200,19 +200,19 @@ impl<'a> Lab<'a> {
     }
 }
 
-fn model(kind: Kind) -> Result<Model, Stop> {
+fn model(kind: SystemKind) -> Result<Model, EarlyStop> {
     let mut sources = Sources::new();
     let file = sources.add(format!("{}.iox", kind.name()), kind.model());
-    let loaded = load(&sources, file, &Options::default());
+    let loaded = load(&sources, file, &LoadOptions::default());
     let name = kind.name();
     loaded
         .model
-        .ok_or_else(|| Stop::new(ExitStatus::Internal, format!("the model of `{name}` does not load")))
+        .ok_or_else(|| EarlyStop::new(ExitStatus::Internal, format!("the model of `{name}` does not load")))
 }
 
 /// What was counted.
 #[derive(Default)]
-struct Figures {
+struct TruthFigures {
     runs: u64,
     inconclusive: u64,
     /// Runs and false failures on correct systems, by combination.
@@ -225,8 +225,8 @@ struct Figures {
     faults: BTreeMap<(usize, u64), (u64, u64)>,
 }
 
-impl Figures {
-    fn correct(&mut self, load: Load, trial: &Trial, outcome: &Result<CampaignOutcome, String>) {
+impl TruthFigures {
+    fn correct(&mut self, load: Load, trial: &TruthTrial, outcome: &Result<CampaignOutcome, String>) {
         let name = format!("{}, {} machine", named(trial), load.name());
         match outcome {
             Ok(outcome) => {
@@ -245,8 +245,8 @@ impl Figures {
         }
     }
 
-    fn faulty(&mut self, trial: &Trial, outcome: &Result<CampaignOutcome, String>) {
-        let at = Kind::ALL.iter().position(|kind| *kind == trial.kind).unwrap_or_default();
+    fn faulty(&mut self, trial: &TruthTrial, outcome: &Result<CampaignOutcome, String>) {
+        let at = SystemKind::ALL.iter().position(|kind| *kind == trial.kind).unwrap_or_default();
         let delay = u64::try_from(trial.lag.0.as_millis()).unwrap_or(u64::MAX);
         let cell = self.faults.entry((at, delay)).or_default();
         let is_found = outcome.as_ref().is_ok_and(|outcome| outcome.counts.failed > 0);
@@ -271,7 +271,7 @@ impl Figures {
                 )
                 .collect::<Vec<_>>()
         };
-        let fault = |(at, kind): (usize, &Kind)| {
+        let fault = |(at, kind): (usize, &SystemKind)| {
             let (found, seeds) = self.fault(at);
             json!({
                 "name": kind.name(), "fault": kind.fault(), "found": found, "seeds": seeds,
@@ -281,7 +281,7 @@ impl Figures {
         json!({
             "version": 1, "bench": "truth", "seed": seed, "runs": self.runs,
             "false_fails": self.false_fails.len(), "inconclusive": self.inconclusive, "errors": self.errors,
-            "failures": self.false_fails, "faults": Kind::ALL.iter().enumerate().map(fault).collect::<Vec<_>>(),
+            "failures": self.false_fails, "faults": SystemKind::ALL.iter().enumerate().map(fault).collect::<Vec<_>>(),
             "cells": self.cells.iter().map(|(name, (runs, failed))| json!({
                 "name": name, "runs": runs, "false_fails": failed,
             })).collect::<Vec<_>>(),
@@ -301,7 +301,7 @@ impl Figures {
             writeln!(out, "  {line}")?;
         }
         writeln!(out, "faults found, by delay of each direction:")?;
-        for (at, kind) in Kind::ALL.iter().enumerate() {
+        for (at, kind) in SystemKind::ALL.iter().enumerate() {
             let cells = self.faults.iter().filter(|((kind, _), _)| *kind == at);
             let shown: Vec<String> =
                 cells.map(|((_, delay), (found, seeds))| format!("{delay} ms {found}/{seeds}")).collect();
@@ -312,7 +312,7 @@ impl Figures {
 }
 
 /// A combination in words.
-fn named(trial: &Trial) -> String {
+fn named(trial: &TruthTrial) -> String {
     format!("{} over {}, {} ms", trial.kind.name(), trial.wire.name(), trial.lag.0.as_millis())
 }
 
@@ -322,14 +322,14 @@ mod tests {
 
     #[test]
     fn every_kind_has_a_model() {
-        assert!(Kind::ALL.into_iter().all(|kind| model(kind).is_ok()));
+        assert!(SystemKind::ALL.into_iter().all(|kind| model(kind).is_ok()));
     }
 
     #[test]
     fn a_seed_makes_the_same_campaigns_and_runs_are_shared_out() {
         let trials = correct(123, 7);
         assert_eq!(trials.iter().map(|trial| trial.runs).sum::<u64>(), 123);
-        let seeds = |trials: &[Trial]| trials.iter().map(|trial| trial.seed).collect::<Vec<_>>();
+        let seeds = |trials: &[TruthTrial]| trials.iter().map(|trial| trial.seed).collect::<Vec<_>>();
         assert_eq!(seeds(&trials), seeds(&correct(123, 7)));
         assert_ne!(seeds(&trials), seeds(&correct(123, 8)));
         let n = combinations(Health::Faulty).len();

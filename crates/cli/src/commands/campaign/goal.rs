@@ -7,20 +7,20 @@ use std::collections::BTreeMap;
 use std::fs::File;
 
 use ioxide_campaign::part::{Manifest, UNITS};
-use ioxide_campaign::scan::{Scanned, unit_text};
+use ioxide_campaign::scan::{ScannedPart, unit_text};
 use ioxide_model::sts::Sts;
 use ioxide_runner::campaign::unit::UnitTold;
-use ioxide_runner::coverage::{CoverageTold, Enough};
+use ioxide_runner::coverage::{CoverageTold, EnoughCoverage};
 use ioxide_symex::Ctx;
 
-use crate::args::{Args, Command, SolverArgs, Test};
-use crate::commands::score::rounds::{ScoreSoFar, Standing};
-use crate::exit::Stop;
-use crate::solver::Wanted;
+use crate::args::{CliArgs, CliCommand, SolverArgs, TestArgs};
+use crate::commands::score::rounds::{MutantStanding, ScoreSoFar};
+use crate::exit::EarlyStop;
+use crate::solver::SolverRequest;
 use crate::{limit, load};
 
 /// What a campaign waits for.
-pub enum Goal {
+pub enum CampaignGoal {
     /// Coverage.
     Coverage(Box<CoverageGoal>),
     /// A mutation score.
@@ -30,22 +30,22 @@ pub enum Goal {
 /// What a campaign of `test --until` waits for.
 pub struct CoverageGoal {
     sts: Sts,
-    enough: Enough,
+    enough: EnoughCoverage,
     /// The next unit that is taken in.
     next: u64,
     early: BTreeMap<u64, CoverageTold>,
 }
 
-impl Goal {
+impl CampaignGoal {
     /// The goal of the command of `manifest`, if it has one.
-    pub fn of(manifest: &Manifest, solver: &SolverArgs) -> Result<Option<Self>, Stop> {
+    pub fn of(manifest: &Manifest, solver: &SolverArgs) -> Result<Option<Self>, EarlyStop> {
         use clap::Parser as _;
         let words = std::iter::once("ioxide").chain(manifest.args.iter().map(String::as_str));
-        match Args::try_parse_from(words).map(|args| args.command) {
-            Ok(Command::Test(test)) => {
+        match CliArgs::try_parse_from(words).map(|args| args.command) {
+            Ok(CliCommand::Test(test)) => {
                 Ok(CoverageGoal::of(&test, solver)?.map(|goal| Self::Coverage(Box::new(goal))))
             }
-            Ok(Command::Score(score)) if score.until.is_some() => {
+            Ok(CliCommand::Score(score)) if score.until.is_some() => {
                 Ok(Some(Self::Score(ScoreSoFar::new(&score, manifest.count))))
             }
             _ => Ok(None),
@@ -53,7 +53,7 @@ impl Goal {
     }
 
     /// Takes a part in; says after which unit it is enough, once it is.
-    pub fn part(&mut self, part: &Scanned) -> Option<u64> {
+    pub fn part(&mut self, part: &ScannedPart) -> Option<u64> {
         match self {
             Self::Coverage(goal) => goal.part(part),
             Self::Score(so_far) => {
@@ -61,7 +61,7 @@ impl Goal {
                 let mut end = None;
                 for &span in &part.spans {
                     let text = unit_text(&mut file, &part.dir, span).ok()?;
-                    end = so_far.add(span.unit, Standing::of(&text.result));
+                    end = so_far.add(span.unit, MutantStanding::of(&text.result));
                 }
                 end
             }
@@ -71,16 +71,16 @@ impl Goal {
 
 impl CoverageGoal {
     /// The goal of `test`, if it has one.
-    fn of(test: &Test, solver: &SolverArgs) -> Result<Option<Self>, Stop> {
+    fn of(test: &TestArgs, solver: &SolverArgs) -> Result<Option<Self>, EarlyStop> {
         let Some(measure) = test.until else { return Ok(None) };
         let (_, mut spec) = load::model(&test.model.file, &test.model.settings())?;
-        let mut solver = Wanted::new(solver, limit::halt(&test.limit)).make()?;
-        let enough = Enough::new(&mut Ctx::new(&mut spec, &mut *solver), measure.into());
+        let mut solver = SolverRequest::new(solver, limit::halt(&test.limit)).make()?;
+        let enough = EnoughCoverage::new(&mut Ctx::new(&mut spec, &mut *solver), measure.into());
         Ok(Some(Self { sts: spec.sts, enough, next: 0, early: BTreeMap::new() }))
     }
 
     /// Takes a part in; says after which unit it is enough, once it is.
-    fn part(&mut self, part: &Scanned) -> Option<u64> {
+    fn part(&mut self, part: &ScannedPart) -> Option<u64> {
         let mut file = File::open(part.dir.join(UNITS)).ok()?;
         for &span in part.spans.iter().filter(|span| span.unit >= self.next) {
             let text = unit_text(&mut file, &part.dir, span).ok()?;

@@ -8,7 +8,7 @@ use ioxide_campaign::part::{FORMAT, Manifest, VERSION};
 use ioxide_campaign::units::UnitSet;
 use serde_json::Value as Json;
 
-use crate::exit::{ExitStatus, Stop};
+use crate::exit::{EarlyStop, ExitStatus};
 
 /// What there is to do.
 pub struct PlannedUnits {
@@ -22,14 +22,14 @@ pub struct PlannedUnits {
 
 impl PlannedUnits {
     /// The units of the command `run`.
-    pub fn of(program: &Path, run: &[String]) -> Result<Self, Stop> {
+    pub fn of(program: &Path, run: &[String]) -> Result<Self, EarlyStop> {
         let plan = asked(program, run)?;
         let text = |name: &str| plan[name].as_str().unwrap_or_default().to_owned();
         let name = |unit: &Json| unit["name"].as_str().unwrap_or_default().to_owned();
         let units = plan["units"].as_array().map(Vec::as_slice).unwrap_or_default();
         let names: Vec<String> = units.iter().map(name).collect();
         if names.is_empty() {
-            return Err(Stop::new(ExitStatus::Nothing, "nothing to run: the plan has no units"));
+            return Err(EarlyStop::new(ExitStatus::Nothing, "nothing to run: the plan has no units"));
         }
         let mut rounds: BTreeMap<u64, UnitSet> = BTreeMap::new();
         for (unit, told) in units.iter().enumerate() {
@@ -54,10 +54,10 @@ impl PlannedUnits {
 }
 
 /// What `run --plan` prints.
-fn asked(program: &Path, run: &[String]) -> Result<Json, Stop> {
+fn asked(program: &Path, run: &[String]) -> Result<Json, EarlyStop> {
     let asked = Process::new(program).args(run).arg("--plan").stderr(Stdio::inherit()).output();
     let asked =
-        asked.map_err(|error| Stop::usage(format!("cannot start `{}`: {error}", program.display())))?;
+        asked.map_err(|error| EarlyStop::usage(format!("cannot start `{}`: {error}", program.display())))?;
     let line = run.join(" ");
     if !asked.status.success() {
         let status = match asked.status.code() {
@@ -65,9 +65,9 @@ fn asked(program: &Path, run: &[String]) -> Result<Json, Stop> {
             Some(4) => ExitStatus::Nothing,
             _ => ExitStatus::Usage,
         };
-        return Err(Stop::new(status, format!("`ioxide {line}` cannot be planned"))
+        return Err(EarlyStop::new(status, format!("`ioxide {line}` cannot be planned"))
             .help("`run` in the plan is a command that takes `--plan`: test, kill, score, conform, learn, bench faults"));
     }
     serde_json::from_slice(&asked.stdout)
-        .map_err(|_| Stop::usage(format!("`ioxide {line} --plan` gives no plan")))
+        .map_err(|_| EarlyStop::usage(format!("`ioxide {line} --plan` gives no plan")))
 }

@@ -4,32 +4,32 @@ use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use ioxide_campaign::drive::{Watch, Wish};
-use ioxide_campaign::scan::Scanned;
-use ioxide_campaign::schedule::Tally;
+use ioxide_campaign::drive::{CampaignObserver, WatcherWish};
+use ioxide_campaign::scan::ScannedPart;
+use ioxide_campaign::schedule::CampaignTally;
 
-use super::goal::Goal;
-use crate::progress::Progress;
+use super::goal::CampaignGoal;
+use crate::progress::ProgressLine;
 use crate::session::STOP;
 
 /// Tells people how far it is.
-pub struct Watched {
-    progress: Progress,
+pub struct WatchedCampaign {
+    progress: ProgressLine,
     /// Units that were done before.
     before: u64,
     count: u64,
     budget: Option<Duration>,
     is_late: bool,
-    goal: Option<Goal>,
+    goal: Option<CampaignGoal>,
     /// Addresses that did not answer.
     silent: BTreeSet<String>,
 }
 
-impl Watched {
+impl WatchedCampaign {
     /// Of `count` units `before` are done; it ends after `budget`, or at its `goal`.
-    pub fn new(before: u64, count: u64, budget: Option<Duration>, goal: Option<Goal>) -> Self {
+    pub fn new(before: u64, count: u64, budget: Option<Duration>, goal: Option<CampaignGoal>) -> Self {
         Self {
-            progress: Progress::new(),
+            progress: ProgressLine::new(),
             before,
             count,
             budget,
@@ -40,12 +40,12 @@ impl Watched {
     }
 }
 
-impl Watch for Watched {
-    fn progress(&mut self, tally: &Tally, elapsed: Duration) -> Wish {
+impl CampaignObserver for WatchedCampaign {
+    fn progress(&mut self, tally: &CampaignTally, elapsed: Duration) -> WatcherWish {
         let (before, count) = (self.before, self.count);
         self.progress.tick(|| line(tally, before, count, elapsed));
         if STOP.load(Ordering::Relaxed) {
-            return Wish::Stop;
+            return WatcherWish::Stop;
         }
         match self.budget {
             Some(budget) if elapsed >= budget => {
@@ -53,9 +53,9 @@ impl Watch for Watched {
                     eprintln!("the budget is spent: ending and merging what was done");
                     self.is_late = true;
                 }
-                Wish::Stop
+                WatcherWish::Stop
             }
-            _ => Wish::GoOn,
+            _ => WatcherWish::GoOn,
         }
     }
 
@@ -69,16 +69,16 @@ impl Watch for Watched {
         }
     }
 
-    fn part(&mut self, part: &Scanned) -> Wish {
+    fn part(&mut self, part: &ScannedPart) -> WatcherWish {
         match self.goal.as_mut().and_then(|goal| goal.part(part)) {
-            Some(unit) => Wish::StopAfter(unit),
-            None => Wish::GoOn,
+            Some(unit) => WatcherWish::StopAfter(unit),
+            None => WatcherWish::GoOn,
         }
     }
 }
 
 /// How far a campaign is.
-fn line(tally: &Tally, before: u64, count: u64, elapsed: Duration) -> String {
+fn line(tally: &CampaignTally, before: u64, count: u64, elapsed: Duration) -> String {
     let now = tally.done.saturating_sub(before);
     let rate = now as f64 / elapsed.as_secs_f64().max(0.001);
     let left = (tally.open + tally.running) as f64 / rate.max(1e-9);
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn a_line_has_all_that_people_ask_for() {
-        let tally = Tally { done: 30, running: 10, open: 60, aside: 1, retried: 2, failed: 3 };
+        let tally = CampaignTally { done: 30, running: 10, open: 60, aside: 1, retried: 2, failed: 3 };
         assert_eq!(
             line(&tally, 10, 101, Duration::from_secs(10)),
             "30 of 101 units done, 10 running, 1 failed, 2 retried, 2.0 units/s, 35 s left"

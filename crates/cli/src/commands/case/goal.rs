@@ -6,33 +6,33 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use ioxide_model::sts::{Model, Sts};
-use ioxide_symex::{Ctx, Limits};
+use ioxide_symex::{Ctx, ExploreLimits};
 use ioxide_testgen::case::{CaseConfig, CaseGoal, CaseItem, CaseSet, CoveringCase, WhyNoCase, covering};
 use serde_json::{Value as Json, json};
 
 use super::written;
 use crate::args::{self, CaseFormat, CaseGoalArg};
-use crate::exit::{self, ExitStatus, Stop};
+use crate::exit::{self, EarlyStop, ExitStatus};
 use crate::limit;
-use crate::progress::Progress;
-use crate::solver::Wanted;
-use crate::write::{self, Readers};
+use crate::progress::ProgressLine;
+use crate::solver::SolverRequest;
+use crate::write::{self, FileReaders};
 
 /// Makes the set, writes it where that is asked for, and lists it.
 pub fn run(
     model: &mut Model,
-    args: &args::Case,
+    args: &args::CaseArgs,
     goal: CaseGoalArg,
     config: &CaseConfig,
-    wanted: &Wanted<'_>,
-) -> Result<ExitStatus, Stop> {
+    wanted: &SolverRequest<'_>,
+) -> Result<ExitStatus, EarlyStop> {
     let goal = match goal {
         CaseGoalArg::Switches => CaseGoal::Switches,
         CaseGoalArg::Pairs => CaseGoal::Pairs,
         CaseGoalArg::Deadlines => CaseGoal::Deadlines,
     };
     if goal == CaseGoal::Deadlines && !model.sts.is_timed() {
-        return Err(Stop::usage("the model has no clocks, so it has no deadlines")
+        return Err(EarlyStop::usage("the model has no clocks, so it has no deadlines")
             .help("use `--goal switches` or `--goal pairs`"));
     }
     let set = made(model, goal, args, config, wanted)?;
@@ -53,13 +53,13 @@ pub fn run(
 fn made(
     model: &mut Model,
     goal: CaseGoal,
-    args: &args::Case,
+    args: &args::CaseArgs,
     config: &CaseConfig,
-    wanted: &Wanted<'_>,
-) -> Result<CaseSet, Stop> {
+    wanted: &SolverRequest<'_>,
+) -> Result<CaseSet, EarlyStop> {
     let mut solver = wanted.make()?;
-    let mut progress = Progress::new();
-    let limits = Limits { max_states: args.max_states, max_depth: u32::MAX };
+    let mut progress = ProgressLine::new();
+    let limits = ExploreLimits { max_states: args.max_states, max_depth: u32::MAX };
     Ok(covering(&mut Ctx::new(model, &mut *solver), goal, config, limits, &mut |(at, of)| {
         progress.tick(|| format!("making cases: {at} of {of} {goal}"));
         if wanted.halt.halted().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -78,12 +78,13 @@ fn write_all(
     set: &CaseSet,
     goal: CaseGoal,
     format: CaseFormat,
-) -> Result<(), Stop> {
-    let failed = |error: io::Error| Stop::usage(format!("cannot write to `{folder}`: {error}"));
+) -> Result<(), EarlyStop> {
+    let failed = |error: io::Error| EarlyStop::usage(format!("cannot write to `{folder}`: {error}"));
     fs::create_dir_all(folder).map_err(failed)?;
     let folder = Path::new(folder);
     let file = |name: &str, text: &str| {
-        write::whole(&folder.join(name), Readers::Usual, |out| out.write_all(text.as_bytes())).map_err(failed)
+        write::whole(&folder.join(name), FileReaders::Usual, |out| out.write_all(text.as_bytes()))
+            .map_err(failed)
     };
     for (at, made) in set.cases.iter().enumerate() {
         file(&file_name(at, format), &written(model, &made.case, format)?)?;

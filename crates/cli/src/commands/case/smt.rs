@@ -7,14 +7,14 @@ use ioxide_model::sts::Model;
 use ioxide_model::term::{Term, VarId};
 use ioxide_model::value::{DataValue, Value};
 use ioxide_report::case::CaseView;
-use ioxide_report::case::json::{Smt, SmtName};
+use ioxide_report::case::json::{CaseSmt, SmtName};
 use ioxide_smt::smtlib::write;
-use ioxide_testgen::case::Case;
+use ioxide_testgen::case::TestCase;
 
-use crate::exit::{ExitStatus, Stop};
+use crate::exit::{EarlyStop, ExitStatus};
 
 /// Every guard with what it needs declared.
-pub fn guards(model: &Model, case: &Case) -> Result<Smt, Stop> {
+pub fn guards(model: &Model, case: &TestCase) -> Result<CaseSmt, EarlyStop> {
     let pool = &model.pool;
     let all: Vec<Term> = case.arcs().map(|arc| arc.guard).collect();
     let declarations = write::declarations(pool, &all).lines().map(str::to_owned).collect();
@@ -24,11 +24,11 @@ pub fn guards(model: &Model, case: &Case) -> Result<Smt, Stop> {
         let texts = state.arcs.iter().map(|arc| guard(model, arc.guard)).collect::<Result<Vec<_>, _>>()?;
         guards.push(texts);
     }
-    Ok(Smt { declarations, names, guards })
+    Ok(CaseSmt { declarations, names, guards })
 }
 
 /// How `var` is called, and its cases if it is a plain enum.
-fn named(model: &Model, var: VarId) -> Result<SmtName, Stop> {
+fn named(model: &Model, var: VarId) -> Result<SmtName, EarlyStop> {
     let pool = &model.pool;
     let (symbol, mut cases) = (write::var_name(pool, var), Vec::new());
     let sort = match pool.var_info(var).sort {
@@ -48,22 +48,23 @@ fn named(model: &Model, var: VarId) -> Result<SmtName, Stop> {
     Ok(SmtName { var, symbol, sort, cases })
 }
 
-fn literal(model: &Model, value: &Value) -> Result<String, Stop> {
+fn literal(model: &Model, value: &Value) -> Result<String, EarlyStop> {
     let mut out = String::new();
-    write::value(&model.pool, value, &mut out).map_err(|reason| Stop::new(ExitStatus::Internal, reason))?;
+    write::value(&model.pool, value, &mut out)
+        .map_err(|reason| EarlyStop::new(ExitStatus::Internal, reason))?;
     Ok(out)
 }
 
-fn guard(model: &Model, guard: Term) -> Result<String, Stop> {
+fn guard(model: &Model, guard: Term) -> Result<String, EarlyStop> {
     let mut out = String::new();
     write::term(&model.pool, guard, &mut out).map_err(|reason| {
-        Stop::new(ExitStatus::Usage, format!("a guard cannot be written in SMT-LIB: {reason}"))
+        EarlyStop::new(ExitStatus::Usage, format!("a guard cannot be written in SMT-LIB: {reason}"))
     })?;
     Ok(out)
 }
 
 /// A script that asks, arc by arc, whether its guard can hold.
-pub fn script(view: &CaseView<'_>) -> Result<String, Stop> {
+pub fn script(view: &CaseView<'_>) -> Result<String, EarlyStop> {
     let smt = guards(view.model, view.case)?;
     let mut out = String::from("(set-logic ALL)\n");
     for line in &smt.declarations {
@@ -78,7 +79,7 @@ pub fn script(view: &CaseView<'_>) -> Result<String, Stop> {
     for (n, state) in view.case.states.iter().enumerate() {
         for (arc, guard) in state.arcs.iter().zip(&smt.guards[n]) {
             let (rule, target) = (arc.rule.word(), view.target(arc));
-            let _ = writeln!(out, "; {} {rule} {target}", Case::state_name(n));
+            let _ = writeln!(out, "; {} {rule} {target}", TestCase::state_name(n));
             let _ = writeln!(out, "(push 1)\n(assert {guard})\n(check-sat)\n(pop 1)");
         }
     }

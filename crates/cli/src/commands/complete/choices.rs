@@ -8,9 +8,11 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
-use ioxide_fsm::mealy::{InputId, Names, OutputId};
+use ioxide_fsm::mealy::{InputId, MachineNames, OutputId};
 use ioxide_fsm::nfsm::{Nfsm, Observable};
-use ioxide_fsm::reduce::{Live, Plan, Repeated, Report, Variant, Verdict, state_counting};
+use ioxide_fsm::reduce::{
+    CountingPlan, CountingVariant, LiveMachine, ReductionReport, ReductionVerdict, Repeated, state_counting,
+};
 use ioxide_fsm::word::show_io;
 use ioxide_model::index::Idx;
 use ioxide_model::label::Label;
@@ -24,21 +26,26 @@ use ioxide_testgen::complete::{Abstraction, AnswerNames, abstraction};
 use serde_json::json;
 
 use super::{config, stop};
-use crate::args::Complete;
-use crate::commands::fsm::live::{LiveSystem, Trouble, heard};
-use crate::exit::{self, ExitStatus, Stop};
+use crate::args::CompleteCommand;
+use crate::commands::fsm::live::{LiveSystem, LiveTestError, heard};
+use crate::exit::{self, EarlyStop, ExitStatus};
 use crate::session::patience;
-use crate::solver::Wanted;
-use crate::system::{Opener, System};
+use crate::solver::SolverRequest;
+use crate::system::{SystemOpener, SystemUnderTest};
 use crate::{limit, machine};
 
 /// Tests the system by counting states.
-pub fn run(args: &Complete, sut: &str, mut model: Model, wanted: &Wanted<'_>) -> Result<ExitStatus, Stop> {
+pub fn run(
+    args: &CompleteCommand,
+    sut: &str,
+    mut model: Model,
+    wanted: &SolverRequest<'_>,
+) -> Result<ExitStatus, EarlyStop> {
     let config = config(&args.suite, args.seed)?;
-    let system = System::named(sut)?;
+    let system = SystemUnderTest::named(sut)?;
     machine::know_outputs(&mut model, &system);
     let patience = patience(&system, sut, args.quiescence_ms)?.default_time();
-    let opener = Opener::new(&system, Arc::new(model.clone()), wanted.clone());
+    let opener = SystemOpener::new(&system, Arc::new(model.clone()), wanted.clone());
     let mut solver = wanted.make()?;
     let shown = model.clone();
     let mut cx = Ctx::new(&mut model, &mut *solver);
@@ -47,7 +54,7 @@ pub fn run(args: &Complete, sut: &str, mut model: Model, wanted: &Wanted<'_>) ->
         .map_err(|reason| stop(&args.model.file, wanted, &reason.into()))?;
     let counted = observable(args, &cx, &found)?;
     let bound = counted.n_states() + config.extra;
-    let plan = Plan::new(&counted, bound).map_err(|refusal| refused(args, &refusal.to_string()))?;
+    let plan = CountingPlan::new(&counted, bound).map_err(|refusal| refused(args, &refusal.to_string()))?;
     let repetitions = args.repeat.max(1);
     opener.open(0, args.seed, |adapter| {
         let live = ClassLive::new(
@@ -61,41 +68,41 @@ pub fn run(args: &Complete, sut: &str, mut model: Model, wanted: &Wanted<'_>) ->
             args.seed,
         );
         let mut repeated = Repeated::new(live, repetitions);
-        let report = state_counting(&counted, &mut repeated, &plan, Variant::Refined)
+        let report = state_counting(&counted, &mut repeated, &plan, CountingVariant::Refined)
             .map_err(|trouble| trouble.into_stop(|said| preamble(&said)))?;
-        told(args, &found, repeated.live(), bound, &report)
+        choices_text(args, &found, repeated.live(), bound, &report)
     })
 }
 
 /// The machine of classes as state counting needs it.
-fn observable(args: &Complete, cx: &Ctx<'_>, found: &Abstraction) -> Result<Observable, Stop> {
+fn observable(args: &CompleteCommand, cx: &Ctx<'_>, found: &Abstraction) -> Result<Observable, EarlyStop> {
     let machine = Nfsm::from_listing(&found.listing(cx, AnswerNames::Each));
     let observable = Observable::check(machine).map_err(|refusal| refused(args, &refusal.to_string()))?;
     observable.check_complete().map_err(|refusal| refused(args, &refusal.to_string()))?;
     Ok(observable.minimised())
 }
 
-fn refused(args: &Complete, why: &str) -> Stop {
-    Stop::new(ExitStatus::Model, format!("`{}` cannot be tested by counting states: {why}", args.model.file))
+fn refused(args: &CompleteCommand, why: &str) -> EarlyStop {
+    EarlyStop::new(ExitStatus::Model, format!("`{}` cannot be tested by counting states: {why}", args.model.file))
         .help("state counting needs an answer to every input class in every state, and answers that say where they lead")
 }
 
-fn preamble(said: &str) -> Stop {
-    Stop::new(ExitStatus::Failure, format!("fail: before its first input the system says {said}"))
+fn preamble(said: &str) -> EarlyStop {
+    EarlyStop::new(ExitStatus::Failure, format!("fail: before its first input the system says {said}"))
 }
 
-fn told(
-    args: &Complete,
+fn choices_text(
+    args: &CompleteCommand,
     found: &Abstraction,
     live: &ClassLive<'_, '_>,
     bound: usize,
-    report: &Report,
-) -> Result<ExitStatus, Stop> {
+    report: &ReductionReport,
+) -> Result<ExitStatus, EarlyStop> {
     let failures: Vec<String> = report.failures.iter().map(|failure| show_io(&live.names, failure)).collect();
     let (word, status) = match report.verdict() {
-        Verdict::Pass => ("pass", ExitStatus::Success),
-        Verdict::Fail => ("fail", ExitStatus::Failure),
-        Verdict::Unknown => ("unknown", ExitStatus::Inconclusive),
+        ReductionVerdict::Pass => ("pass", ExitStatus::Success),
+        ReductionVerdict::Fail => ("fail", ExitStatus::Failure),
+        ReductionVerdict::Unknown => ("unknown", ExitStatus::Inconclusive),
     };
     let mut out = io::stdout().lock();
     let shown = if args.json {
@@ -116,11 +123,11 @@ fn told(
 
 fn show(
     out: &mut impl Write,
-    args: &Complete,
+    args: &CompleteCommand,
     found: &Abstraction,
     live: &ClassLive<'_, '_>,
     (word, bound): (&str, usize),
-    report: &Report,
+    report: &ReductionReport,
     failures: &[String],
 ) -> io::Result<()> {
     let tested = report.tested.len();
@@ -156,7 +163,7 @@ struct ClassLive<'a, 'm> {
     adapter: &'a mut dyn Adapter,
     patience: Duration,
     halt: &'a Halt,
-    names: Names,
+    names: MachineNames,
     inputs_of: Vec<usize>,
     unknown: BTreeMap<String, OutputId>,
     /// The answer that the model does not allow, once it came.
@@ -171,7 +178,7 @@ impl<'a, 'm> ClassLive<'a, 'm> {
         model: &'a Model,
         cx: &'a mut Ctx<'m>,
         found: &'a Abstraction,
-        names: &Names,
+        names: &MachineNames,
         adapter: &'a mut dyn Adapter,
         patience: Duration,
         halt: &'a Halt,
@@ -209,10 +216,10 @@ impl<'a, 'm> ClassLive<'a, 'm> {
     }
 }
 
-impl Live for ClassLive<'_, '_> {
-    type Error = Trouble;
+impl LiveMachine for ClassLive<'_, '_> {
+    type Error = LiveTestError;
 
-    fn reset(&mut self) -> Result<(), Trouble> {
+    fn reset(&mut self) -> Result<(), LiveTestError> {
         self.resets += 1;
         self.lost = None;
         self.walk.restart();
@@ -225,17 +232,17 @@ impl Live for ClassLive<'_, '_> {
         if said == self.found.preamble {
             Ok(())
         } else {
-            Err(Trouble::Preamble(answer_name(&self.model.pool, &self.model.sts, &said)))
+            Err(LiveTestError::Preamble(answer_name(&self.model.pool, &self.model.sts, &said)))
         }
     }
 
-    fn step(&mut self, input: InputId) -> Result<OutputId, Trouble> {
+    fn step(&mut self, input: InputId) -> Result<OutputId, LiveTestError> {
         if let Some(lost) = self.lost {
             return Ok(lost);
         }
         let Some(values) = self.walk.draw(self.cx, self.inputs_of[input.index()]) else {
-            let stop = Stop::new(ExitStatus::Inconclusive, "no values were found for an input class");
-            return Err(Trouble::Stop(Box::new(stop.help("use another `--solver`"))));
+            let stop = EarlyStop::new(ExitStatus::Inconclusive, "no values were found for an input class");
+            return Err(LiveTestError::Stop(Box::new(stop.help("use another `--solver`"))));
         };
         self.inputs += 1;
         let gate = self.found.inputs[self.inputs_of[input.index()]].gate;

@@ -5,24 +5,24 @@ use std::sync::Arc;
 
 use ioxide_model::sts::Model;
 use ioxide_testgen::complete::suite::Claim;
-use ioxide_testgen::tester::suite::{SuiteTester, Tests, Wait};
+use ioxide_testgen::tester::suite::{AnswerWait, LabelTests, SuiteTester};
 use serde_json::{Value as Json, json};
 
 use super::{claim_json, config, made};
 use crate::args::CompleteArgs;
-use crate::exit::Stop;
-use crate::solver::Wanted;
+use crate::exit::EarlyStop;
+use crate::solver::SolverRequest;
 
 /// The name in the header of a suite of what it proves.
 pub const CLAIM: &str = "claim";
 
 /// What is proved once all tests have passed.
 #[derive(Clone, Debug)]
-pub struct Guarantee {
+pub struct CompleteGuarantee {
     claim: Json,
 }
 
-impl Guarantee {
+impl CompleteGuarantee {
     /// The guarantee of a claim.
     pub fn new(claim: &Claim) -> Self {
         Self { claim: claim_json(claim) }
@@ -73,24 +73,24 @@ impl Guarantee {
 pub fn tester(
     options: &str,
     model: &mut Model,
-    wanted: &Wanted<'_>,
+    wanted: &SolverRequest<'_>,
     seed: u64,
     path: &str,
-) -> Result<(SuiteTester, Guarantee), Stop> {
+) -> Result<(SuiteTester, CompleteGuarantee), EarlyStop> {
     let mut args = CompleteArgs::default();
     for option in options.split(',').filter(|option| !option.is_empty()) {
         set(&mut args, option)?;
     }
     let suite = made(model, &config(&args, seed)?, wanted, path)?;
-    let mut tests = Tests::default();
+    let mut tests = LabelTests::default();
     suite.tests.iter().for_each(|test| tests.push_word(test.iter().cloned()));
-    Ok((SuiteTester::new(Arc::new(tests), Wait::Quiescence, 1), Guarantee::new(&suite.claim)))
+    Ok((SuiteTester::new(Arc::new(tests), AnswerWait::Quiescence, 1), CompleteGuarantee::new(&suite.claim)))
 }
 
 /// Sets what `name=value` says.
-fn set(args: &mut CompleteArgs, option: &str) -> Result<(), Stop> {
+fn set(args: &mut CompleteArgs, option: &str) -> Result<(), EarlyStop> {
     let wrong = || {
-        Stop::usage(format!("`{option}` says nothing about a complete suite"))
+        EarlyStop::usage(format!("`{option}` says nothing about a complete suite"))
             .help("write `complete:extra=1,refine=1,values=2,method=h,only=NAME`")
     };
     let (name, value) = option.split_once('=').ok_or_else(wrong)?;

@@ -4,37 +4,38 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use ioxide_campaign::gather::Gathered;
+use ioxide_campaign::gather::GatheredParts;
 use ioxide_campaign::part::{EndOfPart, PartWriter};
 use ioxide_campaign::plan::UnitNames;
 use ioxide_campaign::units::UnitSet;
 use ioxide_smt::halt::Halted;
-use ioxide_testgen::conform::join::join;
+use ioxide_testgen::conform::import::join;
 use serde_json::{Value as Json, json};
 
 use super::{compared, mismatch, options, show, verdict_json};
-use crate::args::{Conform, Merge};
-use crate::exit::{self, ExitStatus, Stop};
-use crate::planned::{self, PartEnd, Planned};
-use crate::progress::Progress;
-use crate::solver::Wanted;
+use crate::args::{ConformArgs, MergeArgs};
+use crate::exit::{self, EarlyStop, ExitStatus};
+use crate::progress::ProgressLine;
+use crate::solver::SolverRequest;
+use crate::unit_command::{self, PartEnd, UnitCommand};
 use crate::{limit, load, write};
 
 /// What models are called.
 const ENDINGS: [&str; 6] = ["iox", "as", "dot", "xml", "xlia", "txs"];
 
 /// Compares every model of the folder, or shows the plan, or does a part of it.
-pub fn run(args: &Conform) -> Result<ExitStatus, Stop> {
+pub fn run(args: &ConformArgs) -> Result<ExitStatus, EarlyStop> {
     if args.all.is_some() {
         return Err(
-            Stop::usage("`--all` lists the differences of one model").help("name a file, not a folder")
+            EarlyStop::usage("`--all` lists the differences of one model").help("name a file, not a folder")
         );
     }
     let files = models(&args.implementation)?;
-    let mut set = ModelSet { args, files, wanted: Wanted::new(&args.solver, limit::halt(&args.limit)) };
+    let mut set =
+        ModelSet { args, files, wanted: SolverRequest::new(&args.solver, limit::halt(&args.limit)) };
     if args.part.is_planned() {
-        planned::refuse(args.json, "--json")?;
-        planned::no_rounds(
+        unit_command::refuse(args.json, "--json")?;
+        unit_command::no_rounds(
             &args.part,
             "what is found of one model says nothing of another",
             "leave `--rounds` out: all models are compared at once",
@@ -42,9 +43,9 @@ pub fn run(args: &Conform) -> Result<ExitStatus, Stop> {
         let paths: Vec<String> = set.files.iter().map(|name| set.path(name)).collect();
         let texts: Vec<&str> =
             paths.iter().map(String::as_str).chain([args.specification.as_str()]).collect();
-        return planned::run(&args.part, planned::depends_on(&[], &texts), &mut set);
+        return unit_command::run(&args.part, unit_command::depends_on(&[], &texts), &mut set);
     }
-    let mut progress = Progress::new();
+    let mut progress = ProgressLine::new();
     let mut results = Vec::new();
     for name in &set.files {
         progress.tick(|| format!("{} of {} models compared", results.len(), set.files.len()));
@@ -54,7 +55,7 @@ pub fn run(args: &Conform) -> Result<ExitStatus, Stop> {
         }
     }
     let is_whole = results.len() == set.files.len();
-    let status = told(&results, args.json)?;
+    let status = show_answers(&results, args.json)?;
     Ok(if is_whole {
         status
     } else {
@@ -63,9 +64,9 @@ pub fn run(args: &Conform) -> Result<ExitStatus, Stop> {
 }
 
 /// The models in `folder`, by name.
-fn models(folder: &str) -> Result<Vec<String>, Stop> {
+fn models(folder: &str) -> Result<Vec<String>, EarlyStop> {
     let cannot = |error: io::Error| {
-        Stop::usage(format!("`{folder}`: {error}"))
+        EarlyStop::usage(format!("`{folder}`: {error}"))
             .help("in parts, IMPL is a folder with the models to compare")
     };
     let is_model = |path: &PathBuf| {
@@ -76,7 +77,7 @@ fn models(folder: &str) -> Result<Vec<String>, Stop> {
     let mut names: Vec<String> = entries.filter(is_model).filter_map(name).collect();
     names.sort();
     if names.is_empty() {
-        Err(Stop::new(ExitStatus::Nothing, format!("nothing to compare: `{folder}` has no models"))
+        Err(EarlyStop::new(ExitStatus::Nothing, format!("nothing to compare: `{folder}` has no models"))
             .help(format!("models end in .{}", ENDINGS.join(", ."))))
     } else {
         Ok(names)
@@ -84,9 +85,9 @@ fn models(folder: &str) -> Result<Vec<String>, Stop> {
 }
 
 struct ModelSet<'a> {
-    args: &'a Conform,
+    args: &'a ConformArgs,
     files: Vec<String>,
-    wanted: Wanted<'a>,
+    wanted: SolverRequest<'a>,
 }
 
 impl ModelSet<'_> {
@@ -95,14 +96,14 @@ impl ModelSet<'_> {
     }
 
     /// The answer about one model; nothing if there was no time for it.
-    fn one(&self, name: &str) -> Result<Option<Json>, Stop> {
+    fn one(&self, name: &str) -> Result<Option<Json>, EarlyStop> {
         let Self { args, wanted, .. } = self;
         if wanted.halt.halted().is_some() {
             return Ok(None);
         }
         let path = self.path(name);
         let result = |conforms: Json, answer: Json, text: String| json!({ "file": name, "conforms": conforms, "answer": answer, "text": text });
-        let incomparable = |stop: Stop| {
+        let incomparable = |stop: EarlyStop| {
             let why = stop.message();
             result(json!("error"), json!({ "reason": why }), format!("ERROR: `{path}`: {why}\n"))
         };
@@ -120,12 +121,14 @@ impl ModelSet<'_> {
             Err(stop) if stop.status() == ExitStatus::Usage => return Ok(Some(incomparable(stop))),
             Err(stop) => return Err(stop),
         };
-        if let (Some(Halted::Time | Halted::Interrupted), ioxide_testgen::conform::Answer::Unknown(_)) =
-            (wanted.halt.halted(), &verdict.answer)
+        if let (
+            Some(Halted::Time | Halted::Interrupted),
+            ioxide_testgen::conform::ConformAnswer::Unknown(_),
+        ) = (wanted.halt.halted(), &verdict.answer)
         {
             return Ok(None);
         }
-        let named = Conform { implementation: path.clone(), ..same(args) };
+        let named = ConformArgs { implementation: path.clone(), ..same(args) };
         let answer = verdict_json(&spec, &verdict, &named);
         let (mut text, mut solver) = (Vec::new(), wanted.make()?);
         show(&mut text, &mut spec, &mut *solver, &verdict, &named)?;
@@ -135,8 +138,8 @@ impl ModelSet<'_> {
 }
 
 /// The same arguments.
-fn same(args: &Conform) -> Conform {
-    Conform {
+fn same(args: &ConformArgs) -> ConformArgs {
+    ConformArgs {
         implementation: args.implementation.clone(),
         specification: args.specification.clone(),
         set: args.set.clone(),
@@ -147,24 +150,29 @@ fn same(args: &Conform) -> Conform {
     }
 }
 
-impl Planned for ModelSet<'_> {
+impl UnitCommand for ModelSet<'_> {
     fn names(&self) -> UnitNames {
         UnitNames::Listed(self.files.clone())
     }
 
-    fn work(&mut self, names: &UnitNames, units: &UnitSet, part: &mut PartWriter) -> Result<PartEnd, Stop> {
+    fn work(
+        &mut self,
+        names: &UnitNames,
+        units: &UnitSet,
+        part: &mut PartWriter,
+    ) -> Result<PartEnd, EarlyStop> {
         let mut status = ExitStatus::Success;
-        let mut progress = Progress::new();
+        let mut progress = ProgressLine::new();
         for (done, unit) in units.iter().enumerate() {
             progress.tick(|| format!("{done} of {} models compared", units.len()));
             let name = names.name(unit);
-            part.begin(unit, &name).map_err(planned::trouble)?;
+            part.begin(unit, &name).map_err(unit_command::trouble)?;
             let Some(result) = self.one(&name)? else {
                 let stopped = limit::status(&self.wanted.halt, worse(status, ExitStatus::Inconclusive));
                 return Ok(PartEnd { end: EndOfPart::Stopped, status: stopped });
             };
             status = worse(status, status_of(&result));
-            part.done(unit, &name, false, &result).map_err(planned::trouble)?;
+            part.done(unit, &name, false, &result).map_err(unit_command::trouble)?;
         }
         Ok(PartEnd { end: EndOfPart::All, status })
     }
@@ -187,7 +195,7 @@ fn worse(one: ExitStatus, other: ExitStatus) -> ExitStatus {
 }
 
 /// Shows answers, in the order of their names.
-fn told(results: &[Json], is_json: bool) -> Result<ExitStatus, Stop> {
+fn show_answers(results: &[Json], is_json: bool) -> Result<ExitStatus, EarlyStop> {
     let status = results.iter().map(status_of).fold(ExitStatus::Success, worse);
     let count = |wanted: ExitStatus| results.iter().filter(|result| status_of(result) == wanted).count();
     let conforming = count(ExitStatus::Success);
@@ -223,20 +231,20 @@ fn told(results: &[Json], is_json: bool) -> Result<ExitStatus, Stop> {
 }
 
 /// Puts answers together: what `conform` says of the whole folder, and its JSON in a file.
-pub fn merged(parts: &mut Gathered, to: &Merge) -> Result<ExitStatus, Stop> {
+pub fn merged(parts: &mut GatheredParts, to: &MergeArgs) -> Result<ExitStatus, EarlyStop> {
     let dir = Path::new(&to.out);
     fs::create_dir_all(dir).map_err(|error| write::cannot(dir, &error))?;
     let (mut results, mut missing) = (Vec::new(), 0);
     for unit in 0..parts.manifest.count {
-        match parts.unit(unit).map_err(planned::trouble)? {
+        match parts.unit(unit).map_err(unit_command::trouble)? {
             Some(text) => results.push(text.result),
             None => missing += 1,
         }
     }
     let file = dir.join("conform.json");
     let all = json!({ "version": 1, "results": results });
-    let written = write::whole(&file, write::Readers::Usual, |out| writeln!(out, "{all}"));
+    let written = write::whole(&file, write::FileReaders::Usual, |out| writeln!(out, "{all}"));
     written.map_err(|error| write::cannot(&file, &error))?;
-    let status = told(&results, to.json)?;
+    let status = show_answers(&results, to.json)?;
     Ok(if missing > 0 { worse(status, ExitStatus::Inconclusive) } else { status })
 }

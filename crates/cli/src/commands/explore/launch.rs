@@ -3,43 +3,43 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use ioxide_explorer::live::{Launcher, Wish};
+use ioxide_explorer::live::{CampaignRequest, Launcher};
 use ioxide_model::sts::Model;
 use ioxide_runner::campaign::{CampaignConfig, OnFailure, campaign};
-use ioxide_runner::clock::{Clock, Monotonic, Stopped};
-use ioxide_runner::reporter::{Reporter, Teller};
-use ioxide_runner::run::Bench;
+use ioxide_runner::clock::{MonotonicClock, RunClock, StoppedClock};
+use ioxide_runner::reporter::{EventSink, Reporter};
+use ioxide_runner::run::RunSetup;
 use ioxide_runner::secrets::discreet::Discreet;
 use ioxide_symex::Ctx;
 
-use crate::args::{Explore, Test};
-use crate::commands::test::chosen::Chosen;
+use crate::args::{ExploreArgs, TestArgs};
 use crate::commands::test::run_config;
-use crate::exit::Stop;
+use crate::commands::test::tester_choice::ChosenTester;
+use crate::exit::EarlyStop;
 use crate::session::STOP;
-use crate::solver::Wanted;
-use crate::system::{Opener, System};
+use crate::solver::SolverRequest;
+use crate::system::{SystemOpener, SystemUnderTest};
 use crate::{seed, solver, timing};
 
 /// Starts campaigns against one system.
-pub struct Launch {
+pub struct SystemLauncher {
     spec: Model,
-    sut: System,
+    sut: SystemUnderTest,
     /// What `ioxide test` would have been given; tester, runs and seed come from the page.
-    settings: Test,
+    settings: TestArgs,
 }
 
-impl Launch {
+impl SystemLauncher {
     /// Tests `sut` against `spec` when asked to.
-    pub fn new(args: &Explore, spec: Model, sut: System) -> Result<Self, Stop> {
-        let settings = Test {
+    pub fn new(args: &ExploreArgs, spec: Model, sut: SystemUnderTest) -> Result<Self, EarlyStop> {
+        let settings = TestArgs {
             model: args.model.clone(),
             sut: args.sut.clone().unwrap_or_default(),
             steps: Some(args.steps.max(1)),
             quiescence_ms: args.quiescence_ms,
             time: args.time.clone(),
             solver: args.solver.clone(),
-            ..Test::default()
+            ..TestArgs::default()
         };
         // Settings that make no sense are told before the page is opened.
         run_config(&settings, &spec, &sut)?;
@@ -47,11 +47,11 @@ impl Launch {
         Ok(Self { spec, sut, settings })
     }
 
-    fn run(&self, wish: &Wish, reporter: &mut dyn Reporter) -> Result<(), Stop> {
+    fn run(&self, wish: &CampaignRequest, reporter: &mut dyn Reporter) -> Result<(), EarlyStop> {
         let mut spec = self.spec.clone();
         let seed = wish.seed.unwrap_or_else(seed::fresh);
-        let args = Test { tester: wish.tester.name().into(), runs: wish.runs, ..self.settings.clone() };
-        let mut chosen = Chosen::named(&args, &mut spec, seed)?;
+        let args = TestArgs { tester: wish.tester.name().into(), runs: wish.runs, ..self.settings.clone() };
+        let mut chosen = ChosenTester::named(&args, &mut spec, seed)?;
         let config = CampaignConfig {
             runs: chosen.runs(&args),
             seed,
@@ -63,37 +63,38 @@ impl Launch {
             set: args.model.settings(),
             ..CampaignConfig::default()
         };
-        let opener = Opener::new(&self.sut, Arc::new(spec.clone()), Wanted::endless(&args.solver))
-            .on(timing::clock(&args.time, &self.sut)?);
+        let opener =
+            SystemOpener::new(&self.sut, Arc::new(spec.clone()), SolverRequest::endless(&args.solver))
+                .on(timing::clock(&args.time, &self.sut)?);
         let mut solver = solver::make(&args.solver)?;
         opener.open(0, seed, |adapter| {
             let mut clock = self.clock();
             let mut discreet = Discreet::new(reporter, self.sut.secrets()?);
-            let teller = Teller::new(&mut discreet, &mut *clock);
-            let mut bench = Bench { cx: &mut Ctx::new(&mut spec, &mut *solver), adapter, stop: &STOP };
+            let teller = EventSink::new(&mut discreet, &mut *clock);
+            let mut bench = RunSetup { cx: &mut Ctx::new(&mut spec, &mut *solver), adapter, stop: &STOP };
             campaign(&mut bench, chosen.tester(), &config, &teller)?;
             Ok(())
         })
     }
 
-    fn clock(&self) -> Box<dyn Clock> {
+    fn clock(&self) -> Box<dyn RunClock> {
         match self.sut {
-            System::Model(_) => Box::new(Stopped),
-            System::Outside(_) => Box::new(Monotonic::start()),
+            SystemUnderTest::Model(_) => Box::new(StoppedClock),
+            SystemUnderTest::Outside(_) => Box::new(MonotonicClock::start()),
         }
     }
 }
 
-impl Launcher for Launch {
+impl Launcher for SystemLauncher {
     fn sut(&self) -> String {
         self.settings.sut.clone()
     }
 
     fn may_hold(&self) -> bool {
-        !self.spec.sts.is_timed() || matches!(self.sut, System::Model(_))
+        !self.spec.sts.is_timed() || matches!(self.sut, SystemUnderTest::Model(_))
     }
 
-    fn launch(&self, wish: &Wish, reporter: &mut dyn Reporter) -> Result<(), String> {
+    fn launch(&self, wish: &CampaignRequest, reporter: &mut dyn Reporter) -> Result<(), String> {
         STOP.store(false, Ordering::Relaxed);
         self.run(wish, reporter).map_err(|stop| stop.to_line())
     }

@@ -3,7 +3,7 @@
 use std::io::{self, BufReader, Write};
 
 use ioxide_fsm::complete::{Certificate, Judgement, judge};
-use ioxide_fsm::mealy::{Mealy, Spec};
+use ioxide_fsm::mealy::{Mealy, SuiteModel};
 use ioxide_fsm::product::difference;
 use ioxide_fsm::word::{Word, show as show_word};
 use ioxide_model::index::Idx;
@@ -13,16 +13,16 @@ use ioxide_testgen::abstraction::input_name;
 use serde_json::{Value as Json, json};
 
 use super::suite::spec;
-use crate::args::Fsm;
-use crate::exit::{self, ExitStatus, Stop};
-use crate::machine::{Machine, Messages};
-use crate::solver::Wanted;
+use crate::args::FsmArgs;
+use crate::exit::{self, EarlyStop, ExitStatus};
+use crate::machine::{Messages, NamedMachine};
+use crate::solver::SolverRequest;
 use crate::{limit, load};
 
 /// Judges the suite at `path`.
-pub fn run(args: &Fsm, path: &str) -> Result<ExitStatus, Stop> {
-    let wanted = Wanted::new(&args.solver, limit::halt(&args.limit));
-    let machine = Machine::load(&args.file, &args.set, &wanted)?;
+pub fn run(args: &FsmArgs, path: &str) -> Result<ExitStatus, EarlyStop> {
+    let wanted = SolverRequest::new(&args.solver, limit::halt(&args.limit));
+    let machine = NamedMachine::load(&args.file, &args.set, &wanted)?;
     let spec = limit::within(&wanted.halt, || spec(args, &machine))?;
     let suite = read(path, &machine, &spec)?;
     let _stage = limit::stage("judging the suite");
@@ -41,7 +41,7 @@ pub fn run(args: &Fsm, path: &str) -> Result<ExitStatus, Stop> {
 }
 
 /// The words of the suite: a file of ioxide, or lines of inputs.
-fn read(path: &str, machine: &Machine, spec: &Spec) -> Result<Vec<Word>, Stop> {
+fn read(path: &str, machine: &NamedMachine, spec: &SuiteModel) -> Result<Vec<Word>, EarlyStop> {
     let text = load::read(path)?;
     let names: Vec<Vec<String>> = if text.trim_start().starts_with('{') {
         of_ioxide(path, &text, machine)?
@@ -53,7 +53,7 @@ fn read(path: &str, machine: &Machine, spec: &Spec) -> Result<Vec<Word>, Stop> {
         let help =
             || spec.names().inputs.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
         spec.names().input(name).ok_or_else(|| {
-            Stop::usage(format!("`{path}`: the machine has no input `{name}`"))
+            EarlyStop::usage(format!("`{path}`: the machine has no input `{name}`"))
                 .help(format!("there is {}", help()))
         })
     };
@@ -61,8 +61,8 @@ fn read(path: &str, machine: &Machine, spec: &Spec) -> Result<Vec<Word>, Stop> {
     words.map(|word| word.iter().map(input).collect()).collect()
 }
 
-fn of_ioxide(path: &str, text: &str, machine: &Machine) -> Result<Vec<Vec<String>>, Stop> {
-    let wrong = |error: String| Stop::usage(format!("`{path}`: {error}"));
+fn of_ioxide(path: &str, text: &str, machine: &NamedMachine) -> Result<Vec<Vec<String>>, EarlyStop> {
+    let wrong = |error: String| EarlyStop::usage(format!("`{path}`: {error}"));
     let reader =
         SuiteReader::new(BufReader::new(text.as_bytes())).map_err(|error| wrong(error.to_string()))?;
     let mut words = Vec::new();
@@ -82,8 +82,8 @@ fn of_ioxide(path: &str, text: &str, machine: &Machine) -> Result<Vec<Vec<String
 
 fn show(
     out: &mut impl Write,
-    args: &Fsm,
-    spec: &Spec,
+    args: &FsmArgs,
+    spec: &SuiteModel,
     suite: &[Word],
     judgement: &Judgement,
 ) -> io::Result<()> {
@@ -110,8 +110,8 @@ fn show(
 
 fn show_certificate(
     out: &mut impl Write,
-    args: &Fsm,
-    spec: &Spec,
+    args: &FsmArgs,
+    spec: &SuiteModel,
     certificate: Option<&Certificate>,
 ) -> io::Result<()> {
     let Some(certificate) = certificate else {
@@ -132,11 +132,11 @@ fn show_certificate(
 }
 
 /// A word in brackets, so that the empty one is seen.
-fn shown(spec: &Spec, word: &Word) -> String {
+fn shown(spec: &SuiteModel, word: &Word) -> String {
     format!("<{}>", show_word(spec.names(), word))
 }
 
-fn show_missed(out: &mut impl Write, spec: &Spec, machine: &Mealy) -> io::Result<()> {
+fn show_missed(out: &mut impl Write, spec: &SuiteModel, machine: &Mealy) -> io::Result<()> {
     for row in rows(spec, machine) {
         writeln!(out, "  {row}")?;
     }
@@ -147,7 +147,7 @@ fn show_missed(out: &mut impl Write, spec: &Spec, machine: &Mealy) -> io::Result
 }
 
 /// The transitions of a machine in the names of the specification: `state input output next`.
-fn rows(spec: &Spec, machine: &Mealy) -> Vec<String> {
+fn rows(spec: &SuiteModel, machine: &Mealy) -> Vec<String> {
     let machine = machine.connected();
     let names = spec.names();
     let mut rows = Vec::new();
@@ -165,7 +165,7 @@ fn rows(spec: &Spec, machine: &Mealy) -> Vec<String> {
     rows
 }
 
-fn as_json(args: &Fsm, spec: &Spec, suite: &[Word], judgement: &Judgement) -> Json {
+fn as_json(args: &FsmArgs, spec: &SuiteModel, suite: &[Word], judgement: &Judgement) -> Json {
     let mut result = json!({
         "version": 1, "tests": suite.len(), "extra": args.extra, "bound": spec.n_states() + args.extra,
     });

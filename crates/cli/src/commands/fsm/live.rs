@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use ioxide_fsm::mealy::{InputId, Names, OutputId};
-use ioxide_fsm::reduce::Live;
+use ioxide_fsm::mealy::{InputId, MachineNames, OutputId};
+use ioxide_fsm::reduce::LiveMachine;
 use ioxide_model::label::Label;
 use ioxide_model::sts::Model;
 use ioxide_model::trace::Breakdown;
@@ -15,9 +15,9 @@ use ioxide_runner::adapter::{Adapter, AdapterError, Observation};
 use ioxide_runner::player::PlayError;
 use ioxide_smt::halt::{Halt, Halted};
 use ioxide_testgen::abstraction::answer_name;
-use ioxide_testgen::tester::suite::Wait;
+use ioxide_testgen::tester::suite::AnswerWait;
 
-use crate::exit::{ExitStatus, Stop};
+use crate::exit::{EarlyStop, ExitStatus};
 use crate::machine::Messages;
 
 /// More outputs than this after one input are taken to be endless.
@@ -27,9 +27,9 @@ const MAX_ANSWERS: usize = 10_000;
 const CHECK: &str = "no verdict: check that the system starts and speaks the adapter protocol";
 
 /// Why a test of a live system ended without an answer.
-pub enum Trouble {
+pub enum LiveTestError {
     /// The connection broke, or the system does not behave like any machine.
-    Stop(Box<Stop>),
+    Stop(Box<EarlyStop>),
     /// The system says this before its first input, and should not.
     Preamble(String),
     /// The system has ended, or closed the connection: how.
@@ -38,22 +38,23 @@ pub enum Trouble {
     Halted(Halted),
 }
 
-impl Trouble {
+impl LiveTestError {
     /// Trouble as the end of a command; `greeting` says what a wrong first word means.
-    pub fn into_stop(self, greeting: impl FnOnce(String) -> Stop) -> Stop {
+    pub fn into_stop(self, greeting: impl FnOnce(String) -> EarlyStop) -> EarlyStop {
         match self {
             Self::Stop(stop) => *stop,
             Self::Preamble(said) => greeting(said),
-            Self::Ended(how) => Stop::new(ExitStatus::Infrastructure, how).help(CHECK),
-            Self::Halted(Halted::Interrupted) => Stop::new(ExitStatus::Interrupted, "interrupted"),
+            Self::Ended(how) => EarlyStop::new(ExitStatus::Infrastructure, how).help(CHECK),
+            Self::Halted(Halted::Interrupted) => EarlyStop::new(ExitStatus::Interrupted, "interrupted"),
             Self::Halted(halted @ Halted::Time) => {
-                Stop::new(ExitStatus::Inconclusive, format!("unknown: {halted}")).help("raise `--time-limit`")
+                EarlyStop::new(ExitStatus::Inconclusive, format!("unknown: {halted}"))
+                    .help("raise `--time-limit`")
             }
         }
     }
 }
 
-impl From<AdapterError> for Trouble {
+impl From<AdapterError> for LiveTestError {
     fn from(error: AdapterError) -> Self {
         if let AdapterError::Play(PlayError::Stopped { halted, .. }) = error {
             return Self::Halted(halted);
@@ -62,8 +63,8 @@ impl From<AdapterError> for Trouble {
             return Self::Ended(error.to_string());
         }
         let stop = match error {
-            AdapterError::Interrupted => Stop::new(ExitStatus::Interrupted, "interrupted"),
-            _ => Stop::new(ExitStatus::Infrastructure, error.to_string()).help(CHECK),
+            AdapterError::Interrupted => EarlyStop::new(ExitStatus::Interrupted, "interrupted"),
+            _ => EarlyStop::new(ExitStatus::Infrastructure, error.to_string()).help(CHECK),
         };
         Self::Stop(Box::new(stop))
     }
@@ -75,9 +76,9 @@ pub struct LiveSystem<'a> {
     adapter: &'a mut dyn Adapter,
     labels: Vec<Label>,
     preamble: &'a [Label],
-    wait: Wait,
+    wait: AnswerWait,
     patience: Duration,
-    names: Names,
+    names: MachineNames,
     outputs: BTreeMap<String, OutputId>,
     /// The messages of every answer that came.
     answers: BTreeMap<OutputId, Vec<Label>>,
@@ -97,15 +98,15 @@ impl<'a> LiveSystem<'a> {
     /// The system behind `adapter`, in the `names` of a machine that stand for `messages`.
     pub fn new(
         messages: &'a Messages,
-        wait: Wait,
-        names: &Names,
+        wait: AnswerWait,
+        names: &MachineNames,
         adapter: &'a mut dyn Adapter,
         patience: Duration,
         halt: &'a Halt,
-    ) -> Result<Self, Stop> {
+    ) -> Result<Self, EarlyStop> {
         let label = |name: &String| {
             let unknown = || format!("input `{name}` of the machine is no message of the model");
-            messages.inputs.get(name).cloned().ok_or_else(|| Stop::new(ExitStatus::Model, unknown()))
+            messages.inputs.get(name).cloned().ok_or_else(|| EarlyStop::new(ExitStatus::Model, unknown()))
         };
         let labels = names.inputs.iter().map(label).collect::<Result<_, _>>()?;
         let outputs = names.outputs.iter_enumerated().map(|(id, name)| (name.clone(), id)).collect();
@@ -140,7 +141,7 @@ impl<'a> LiveSystem<'a> {
         adapter: &mut dyn Adapter,
         patience: Duration,
         halt: &Halt,
-    ) -> Result<Vec<Label>, Trouble> {
+    ) -> Result<Vec<Label>, LiveTestError> {
         adapter.reset()?;
         let mut said = Vec::new();
         while said.len() < MAX_ANSWERS {
@@ -178,13 +179,13 @@ impl<'a> LiveSystem<'a> {
     }
 
     /// All that the system says to `input`, which need not be one of those it was made with.
-    pub fn tell(&mut self, input: &Label) -> Result<Vec<Label>, Trouble> {
+    pub fn tell(&mut self, input: &Label) -> Result<Vec<Label>, LiveTestError> {
         go_on(self.halt)?;
         self.inputs += 1;
         let mut said = Vec::new();
         if !self.is_over {
             match (self.exchange(input, &mut said), self.end.clone()) {
-                (Err(Trouble::Ended(_)), Some(end)) => {
+                (Err(LiveTestError::Ended(_)), Some(end)) => {
                     self.is_over = true;
                     said.push(end);
                 }
@@ -195,7 +196,7 @@ impl<'a> LiveSystem<'a> {
     }
 
     /// One input and what the system says to it.
-    fn exchange(&mut self, input: &Label, said: &mut Vec<Label>) -> Result<(), Trouble> {
+    fn exchange(&mut self, input: &Label, said: &mut Vec<Label>) -> Result<(), LiveTestError> {
         // Outputs that come late belong to no answer of a machine: with this one they are seen.
         while said.len() < MAX_ANSWERS
             && let Some(late) = self.adapter.poll()?
@@ -205,14 +206,14 @@ impl<'a> LiveSystem<'a> {
         let sent = self.adapter.send(input)?;
         let early = !sent.earlier.is_empty();
         said.extend(sent.earlier);
-        if !early || self.wait == Wait::Quiescence {
+        if !early || self.wait == AnswerWait::Quiescence {
             self.listen(said, self.wait)?;
         }
         Ok(())
     }
 
     /// The names of the machine, and of the answers it does not have.
-    pub fn names(&self) -> &Names {
+    pub fn names(&self) -> &MachineNames {
         &self.names
     }
 
@@ -221,10 +222,10 @@ impl<'a> LiveSystem<'a> {
     }
 
     /// Adds what the system says until its answer is complete.
-    fn listen(&mut self, said: &mut Vec<Label>, wait: Wait) -> Result<(), Trouble> {
+    fn listen(&mut self, said: &mut Vec<Label>, wait: AnswerWait) -> Result<(), LiveTestError> {
         match wait {
-            Wait::Quiescence => heard(self.adapter, self.patience, self.halt, said),
-            Wait::Output => {
+            AnswerWait::Quiescence => heard(self.adapter, self.patience, self.halt, said),
+            AnswerWait::Output => {
                 go_on(self.halt)?;
                 if let Observation::Output(label) = self.adapter.observe(self.patience)? {
                     said.push(label);
@@ -241,7 +242,7 @@ pub fn heard(
     patience: Duration,
     halt: &Halt,
     said: &mut Vec<Label>,
-) -> Result<(), Trouble> {
+) -> Result<(), LiveTestError> {
     while said.len() < MAX_ANSWERS {
         go_on(halt)?;
         match adapter.observe(patience)? {
@@ -249,32 +250,34 @@ pub fn heard(
             Observation::Quiet => return Ok(()),
         }
     }
-    let stop =
-        Stop::new(ExitStatus::Inconclusive, format!("more than {MAX_ANSWERS} outputs came without an input"));
-    Err(Trouble::Stop(Box::new(stop.help("a machine answers an input with finitely many outputs"))))
+    let stop = EarlyStop::new(
+        ExitStatus::Inconclusive,
+        format!("more than {MAX_ANSWERS} outputs came without an input"),
+    );
+    Err(LiveTestError::Stop(Box::new(stop.help("a machine answers an input with finitely many outputs"))))
 }
 
 /// Whether there is time to ask.
-fn go_on(halt: &Halt) -> Result<(), Trouble> {
-    halt.halted().map_or(Ok(()), |halted| Err(Trouble::Halted(halted)))
+fn go_on(halt: &Halt) -> Result<(), LiveTestError> {
+    halt.halted().map_or(Ok(()), |halted| Err(LiveTestError::Halted(halted)))
 }
 
-impl Live for LiveSystem<'_> {
-    type Error = Trouble;
+impl LiveMachine for LiveSystem<'_> {
+    type Error = LiveTestError;
 
-    fn reset(&mut self) -> Result<(), Trouble> {
+    fn reset(&mut self) -> Result<(), LiveTestError> {
         go_on(self.halt)?;
         self.resets += 1;
         self.is_over = false;
         self.adapter.reset()?;
         let mut said = Vec::new();
         if !self.preamble.is_empty() {
-            self.listen(&mut said, Wait::Quiescence)?;
+            self.listen(&mut said, AnswerWait::Quiescence)?;
         }
-        if said == self.preamble { Ok(()) } else { Err(Trouble::Preamble(self.name(&said))) }
+        if said == self.preamble { Ok(()) } else { Err(LiveTestError::Preamble(self.name(&said))) }
     }
 
-    fn step(&mut self, input: InputId) -> Result<OutputId, Trouble> {
+    fn step(&mut self, input: InputId) -> Result<OutputId, LiveTestError> {
         let label = self.labels[ioxide_model::index::Idx::index(input)].clone();
         let said = self.tell(&label)?;
         Ok(self.noted(said))

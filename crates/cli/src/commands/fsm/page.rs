@@ -2,19 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use ioxide_fsm::mealy::Listing;
+use ioxide_fsm::mealy::MachineListing;
 use ioxide_model::index::Idx;
-use ioxide_report::graph::{Edge, Graph, Node, NodeId};
-use ioxide_report::html::Page;
-use ioxide_report::html::suite::{MAX_TESTS, Suite, SuiteTold};
+use ioxide_report::graph::{GraphEdge, GraphNode, GraphNodeId, PictureGraph};
+use ioxide_report::html::ReportPage;
+use ioxide_report::html::suite::{MAX_TESTS, SuitePage, SuiteTold};
 
-use crate::exit::Stop;
+use crate::exit::EarlyStop;
 use crate::write;
 
 /// Writes the page.
-pub fn save(path: &str, file: &str, listing: &Listing, told: SuiteTold) -> Result<(), Stop> {
+pub fn save(path: &str, file: &str, listing: &MachineListing, told: SuiteTold) -> Result<(), EarlyStop> {
     let told = SuiteTold { machine: file.to_owned(), ..told };
-    let page = Page { suite: Some(Suite::new(graph(file, listing), told)), ..Page::default() };
+    let page =
+        ReportPage { suite: Some(SuitePage::new(graph(file, listing), told)), ..ReportPage::default() };
     write::named(path, |out| page.write(out))
 }
 
@@ -24,19 +25,19 @@ pub fn add(told: &mut SuiteTold, word: impl FnOnce() -> String) {
 }
 
 /// The machine, its states in order of appearance.
-fn graph(title: &str, listing: &Listing) -> Graph {
-    let mut ids: BTreeMap<&str, NodeId> = BTreeMap::new();
-    let mut nodes: Vec<Node> = Vec::new();
+fn graph(title: &str, listing: &MachineListing) -> PictureGraph {
+    let mut ids: BTreeMap<&str, GraphNodeId> = BTreeMap::new();
+    let mut nodes: Vec<GraphNode> = Vec::new();
     let ends = listing.rows.iter().flat_map(|row| [&row.from, &row.to]);
     for name in [&listing.initial].into_iter().chain(ends) {
         ids.entry(name).or_insert_with(|| {
-            nodes.push(Node { initial: *name == listing.initial, ..Node::named(name) });
-            NodeId::new(nodes.len() - 1)
+            nodes.push(GraphNode { initial: *name == listing.initial, ..GraphNode::named(name) });
+            GraphNodeId::new(nodes.len() - 1)
         });
     }
     let edges = listing.rows.iter().filter_map(|row| {
         let (from, to) = (ids.get(row.from.as_str())?, ids.get(row.to.as_str())?);
-        Some(Edge::plain(*from, *to, &format!("{}/{}", row.input, row.output)))
+        Some(GraphEdge::plain(*from, *to, &format!("{}/{}", row.input, row.output)))
     });
-    Graph::new(title, nodes, edges).expect("both ends of an edge are among the nodes")
+    PictureGraph::new(title, nodes, edges).expect("both ends of an edge are among the nodes")
 }

@@ -3,26 +3,26 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use ioxide_fsm::mealy::{Listing, Names};
+use ioxide_fsm::mealy::{MachineListing, MachineNames};
 use ioxide_fsm::nfsm::{Nfsm, Observable};
 use ioxide_fsm::product::aligned;
 use ioxide_fsm::reduce::{
-    Case, Machine as Played, Plan, Repeated, Report, System as Answering, Variant, Verdict,
-    on_demand_counting, state_counting,
+    AdaptiveCase, AdaptiveSystem as Answering, CountingPlan, CountingVariant, PlayedMachine as Played,
+    ReductionReport, ReductionVerdict, Repeated, on_demand_counting, state_counting,
 };
 use ioxide_fsm::word::{IoWord, show as show_word, show_io};
 use ioxide_report::html::suite::SuiteTold;
 use ioxide_smt::halt::{Halt, Halted};
 use serde_json::json;
 
-use super::live::{LiveSystem, Trouble};
+use super::live::{LiveSystem, LiveTestError};
 use super::{completion, page, refused};
-use crate::args::{Fsm, FsmVariant};
-use crate::exit::{self, ExitStatus, Stop};
-use crate::machine::{self, Machine};
+use crate::args::{FsmArgs, FsmVariant};
+use crate::exit::{self, EarlyStop, ExitStatus};
+use crate::machine::{self, NamedMachine};
 use crate::session::patience;
-use crate::solver::Wanted;
-use crate::system::{Opener, System};
+use crate::solver::SolverRequest;
+use crate::system::{SystemOpener, SystemUnderTest};
 use crate::{limit, seed};
 
 /// How often a case is applied to a live system where nobody says otherwise.
@@ -32,20 +32,20 @@ const REPEAT: usize = 10;
 const MAX_STATES: usize = 5000;
 
 /// Tests whether the system is a reduction of the machine.
-pub fn run(args: &Fsm) -> Result<ExitStatus, Stop> {
+pub fn run(args: &FsmArgs) -> Result<ExitStatus, EarlyStop> {
     let missing = || {
-        Stop::usage("`--reduction` needs `--sut SUT` and `--bound M`")
+        EarlyStop::usage("`--reduction` needs `--sut SUT` and `--bound M`")
             .help("the machine or system to test, and how many states it may have")
     };
     let (sut, bound) = (args.sut.as_deref().ok_or_else(missing)?, args.bound.ok_or_else(missing)?);
-    let wanted = Wanted::new(&args.solver, limit::halt(&args.limit));
+    let wanted = SolverRequest::new(&args.solver, limit::halt(&args.limit));
     let _stage = limit::stage("counting states");
-    let spec = Machine::load(&args.file, &args.set, &wanted)?;
+    let spec = NamedMachine::load(&args.file, &args.set, &wanted)?;
     let model = observable(args, &args.file, &spec, Nfsm::from_listing(&spec.listing))?;
     few_enough(args, &model)?;
-    let plan = limit::within(&wanted.halt, || Plan::new(&model, bound));
+    let plan = limit::within(&wanted.halt, || CountingPlan::new(&model, bound));
     let plan = plan.map_err(|refusal| refused(&args.file, &refusal))?;
-    let plan = Plan { max_words: args.max_words, ..plan };
+    let plan = CountingPlan { max_words: args.max_words, ..plan };
     if is_file(sut) {
         against_machine(args, sut, &spec, &model, &plan, &wanted)
     } else {
@@ -54,7 +54,7 @@ pub fn run(args: &Fsm) -> Result<ExitStatus, Stop> {
 }
 
 /// Refuses a machine whose pairs of states there is no memory for.
-pub fn few_enough(args: &Fsm, model: &Observable) -> Result<(), Stop> {
+pub fn few_enough(args: &FsmArgs, model: &Observable) -> Result<(), EarlyStop> {
     let states = model.n_states();
     if states <= MAX_STATES {
         return Ok(());
@@ -63,7 +63,7 @@ pub fn few_enough(args: &Fsm, model: &Observable) -> Result<(), Stop> {
         "`{}` has {states} states; state counting compares all pairs of up to {MAX_STATES}",
         args.file
     );
-    Err(Stop::usage(why).help("count a part of it, or make a suite with `--suite s`"))
+    Err(EarlyStop::usage(why).help("count a part of it, or make a suite with `--suite s`"))
 }
 
 /// Whether `sut` is the file of a machine or model rather than a system.
@@ -73,108 +73,112 @@ fn is_file(sut: &str) -> bool {
 }
 
 fn against_machine(
-    args: &Fsm,
+    args: &FsmArgs,
     sut: &str,
-    spec: &Machine,
+    spec: &NamedMachine,
     model: &Observable,
-    plan: &Plan,
-    wanted: &Wanted<'_>,
-) -> Result<ExitStatus, Stop> {
-    let machine = Machine::load(sut, &[], wanted)?;
+    plan: &CountingPlan,
+    wanted: &SolverRequest<'_>,
+) -> Result<ExitStatus, EarlyStop> {
+    let machine = NamedMachine::load(sut, &[], wanted)?;
     let system = aligned(model.names(), &Nfsm::from_listing(&machine.listing))
         .map_err(|refusal| refused(sut, &refusal))?;
     let system = observable(args, sut, &machine, system)?;
-    let mut until = Until { system: Played(&system), halt: wanted.halt.clone() };
+    let mut until = TimedSystem { system: Played(&system), halt: wanted.halt.clone() };
     let report = count(model, &mut until, plan, args.variant).map_err(|ended| match ended {
-        Ended::Halted(halted) => not_counted(halted, &wanted.halt),
-        Ended::Trouble(never) => match never {},
+        CountingEnd::Halted(halted) => not_counted(halted, &wanted.halt),
+        CountingEnd::Trouble(never) => match never {},
     })?;
     told_and_kept(args, spec, system.names(), &report, None)
 }
 
 fn against_system(
-    args: &Fsm,
+    args: &FsmArgs,
     sut: &str,
-    spec: &Machine,
+    spec: &NamedMachine,
     model: &Observable,
-    plan: &Plan,
+    plan: &CountingPlan,
     halt: &Halt,
-) -> Result<ExitStatus, Stop> {
-    let system = System::named(sut)?;
+) -> Result<ExitStatus, EarlyStop> {
+    let system = SystemUnderTest::named(sut)?;
     let patience = patience(&system, sut, args.quiescence_ms)?.default_time();
     let repetitions = args.repeat.unwrap_or(REPEAT).max(1);
     let seed = args.seed.unwrap_or_else(seed::fresh);
     let mut messages = spec.messages()?;
     machine::know_outputs(&mut messages.model, &system);
-    let opener =
-        Opener::new(&system, Arc::new(messages.model.clone()), Wanted::new(&args.solver, halt.clone()));
+    let opener = SystemOpener::new(
+        &system,
+        Arc::new(messages.model.clone()),
+        SolverRequest::new(&args.solver, halt.clone()),
+    );
     opener.open(0, seed, |adapter| {
         let live = LiveSystem::new(&messages, spec.wait, model.names(), adapter, patience, halt)?;
-        let mut until = Until { system: Repeated::new(live, repetitions), halt: halt.clone() };
+        let mut until = TimedSystem { system: Repeated::new(live, repetitions), halt: halt.clone() };
         let counted = count(model, &mut until, plan, args.variant);
         let repeated = until.system;
         let effort =
-            Effort { repetitions, seed, resets: repeated.live().resets, inputs: repeated.live().inputs };
+            LiveEffort { repetitions, seed, resets: repeated.live().resets, inputs: repeated.live().inputs };
         match counted {
             Ok(report) => told_and_kept(args, spec, repeated.live().names(), &report, Some(&effort)),
-            Err(Ended::Halted(halted) | Ended::Trouble(Trouble::Halted(halted))) => {
+            Err(CountingEnd::Halted(halted) | CountingEnd::Trouble(LiveTestError::Halted(halted))) => {
                 Err(not_counted(halted, halt))
             }
-            Err(Ended::Trouble(Trouble::Preamble(said))) => {
+            Err(CountingEnd::Trouble(LiveTestError::Preamble(said))) => {
                 let told =
                     writeln!(io::stdout().lock(), "fail: before its first input the system says {said}");
                 exit::shown(ExitStatus::Failure, told)
             }
-            Err(Ended::Trouble(trouble)) => Err(trouble.into_stop(Stop::usage)),
+            Err(CountingEnd::Trouble(trouble)) => Err(trouble.into_stop(EarlyStop::usage)),
         }
     })
 }
 
 /// A system that is asked as long as there is time.
-struct Until<S> {
+struct TimedSystem<S> {
     system: S,
     halt: Halt,
 }
 
 /// Why counting ended early.
-enum Ended<E> {
+enum CountingEnd<E> {
     Halted(Halted),
     Trouble(E),
 }
 
-impl<S: Answering> Answering for Until<S> {
-    type Error = Ended<S::Error>;
+impl<S: Answering> Answering for TimedSystem<S> {
+    type Error = CountingEnd<S::Error>;
 
-    fn observe(&mut self, case: &Case) -> Result<Vec<IoWord>, Self::Error> {
+    fn observe(&mut self, case: &AdaptiveCase) -> Result<Vec<IoWord>, Self::Error> {
         match self.halt.halted() {
-            Some(halted) => Err(Ended::Halted(halted)),
-            None => self.system.observe(case).map_err(Ended::Trouble),
+            Some(halted) => Err(CountingEnd::Halted(halted)),
+            None => self.system.observe(case).map_err(CountingEnd::Trouble),
         }
     }
 }
 
 /// Nothing was found, and not everything was looked at.
-fn not_counted(halted: Halted, halt: &Halt) -> Stop {
+fn not_counted(halted: Halted, halt: &Halt) -> EarlyStop {
     let status = limit::status(halt, ExitStatus::Inconclusive);
-    Stop::new(status, format!("unknown: {halted} before all words were tested")).help("raise `--time-limit`")
+    EarlyStop::new(status, format!("unknown: {halted} before all words were tested"))
+        .help("raise `--time-limit`")
 }
 
 fn count<S: Answering>(
     model: &Observable,
     system: &mut S,
-    plan: &Plan,
+    plan: &CountingPlan,
     variant: FsmVariant,
-) -> Result<Report, S::Error> {
+) -> Result<ReductionReport, S::Error> {
     match variant {
-        FsmVariant::Refined => state_counting(model, system, plan, Variant::Refined),
-        FsmVariant::Original => state_counting(model, system, plan, Variant::Original),
-        FsmVariant::Io => state_counting(model, system, plan, Variant::PerResponse),
+        FsmVariant::Refined => state_counting(model, system, plan, CountingVariant::Refined),
+        FsmVariant::Original => state_counting(model, system, plan, CountingVariant::Original),
+        FsmVariant::Io => state_counting(model, system, plan, CountingVariant::PerResponse),
         FsmVariant::H => on_demand_counting(model, system, plan),
     }
 }
 
 /// What testing a live system took.
-struct Effort {
+struct LiveEffort {
     repetitions: usize,
     seed: u64,
     resets: u64,
@@ -183,23 +187,28 @@ struct Effort {
 
 /// Writes the page and shows the verdict, which neither changes.
 fn told_and_kept(
-    args: &Fsm,
-    spec: &Machine,
-    names: &Names,
-    report: &Report,
-    effort: Option<&Effort>,
-) -> Result<ExitStatus, Stop> {
+    args: &FsmArgs,
+    spec: &NamedMachine,
+    names: &MachineNames,
+    report: &ReductionReport,
+    effort: Option<&LiveEffort>,
+) -> Result<ExitStatus, EarlyStop> {
     let status = match report.verdict() {
-        Verdict::Pass => ExitStatus::Success,
-        Verdict::Fail => ExitStatus::Failure,
-        Verdict::Unknown => ExitStatus::Inconclusive,
+        ReductionVerdict::Pass => ExitStatus::Success,
+        ReductionVerdict::Fail => ExitStatus::Failure,
+        ReductionVerdict::Unknown => ExitStatus::Inconclusive,
     };
     let saved = save(args, &spec.listing, names, report);
     let told = show(args, names, report, effort);
     exit::shown(exit::kept(status, saved)?, told)
 }
 
-fn show(args: &Fsm, names: &Names, report: &Report, effort: Option<&Effort>) -> io::Result<()> {
+fn show(
+    args: &FsmArgs,
+    names: &MachineNames,
+    report: &ReductionReport,
+    effort: Option<&LiveEffort>,
+) -> io::Result<()> {
     let failures: Vec<String> = report.failures.iter().map(|failure| show_io(names, failure)).collect();
     let mut out = io::stdout().lock();
     if args.json {
@@ -207,25 +216,30 @@ fn show(args: &Fsm, names: &Names, report: &Report, effort: Option<&Effort>) -> 
             "version": 1, "verdict": word(report), "failures": failures, "tested": report.tested.len(),
             "iterations": report.iterations, "sequences": report.sequences, "symbols": report.symbols,
         });
-        if let Some(Effort { repetitions, seed, resets, inputs }) = effort {
+        if let Some(LiveEffort { repetitions, seed, resets, inputs }) = effort {
             result["live"] =
                 json!({ "repeat": repetitions, "seed": seed, "resets": resets, "inputs": inputs });
         }
         return writeln!(out, "{result}");
     }
-    told(args, report, effort, &failures).iter().try_for_each(|line| writeln!(out, "{line}"))
+    report_text(args, report, effort, &failures).iter().try_for_each(|line| writeln!(out, "{line}"))
 }
 
-fn word(report: &Report) -> &'static str {
+fn word(report: &ReductionReport) -> &'static str {
     match report.verdict() {
-        Verdict::Pass => "pass",
-        Verdict::Fail => "fail",
-        Verdict::Unknown => "unknown",
+        ReductionVerdict::Pass => "pass",
+        ReductionVerdict::Fail => "fail",
+        ReductionVerdict::Unknown => "unknown",
     }
 }
 
 /// Writes the page, if one is wanted.
-fn save(args: &Fsm, listing: &Listing, names: &Names, report: &Report) -> Result<(), Stop> {
+fn save(
+    args: &FsmArgs,
+    listing: &MachineListing,
+    names: &MachineNames,
+    report: &ReductionReport,
+) -> Result<(), EarlyStop> {
     let Some(path) = &args.html else { return Ok(()) };
     let mut told = SuiteTold {
         method: "adaptive state counting".into(),
@@ -249,12 +263,17 @@ fn save(args: &Fsm, listing: &Listing, names: &Names, report: &Report) -> Result
     page::save(path, &args.file, listing, told)
 }
 
-fn sut(args: &Fsm) -> &str {
+fn sut(args: &FsmArgs) -> &str {
     args.sut.as_deref().unwrap_or_default()
 }
 
 /// The report for people.
-fn told(args: &Fsm, report: &Report, effort: Option<&Effort>, failures: &[String]) -> Vec<String> {
+fn report_text(
+    args: &FsmArgs,
+    report: &ReductionReport,
+    effort: Option<&LiveEffort>,
+    failures: &[String],
+) -> Vec<String> {
     let tested = format!(
         "{} words tested, {} answers seen, {} symbols",
         report.tested.len(),
@@ -263,14 +282,16 @@ fn told(args: &Fsm, report: &Report, effort: Option<&Effort>, failures: &[String
     );
     let bound = args.bound.unwrap_or(0);
     let mut lines = match report.verdict() {
-        Verdict::Pass => vec![format!("pass: a reduction, if it has at most {bound} states ({tested})")],
-        Verdict::Unknown => {
+        ReductionVerdict::Pass => {
+            vec![format!("pass: a reduction, if it has at most {bound} states ({tested})")]
+        }
+        ReductionVerdict::Unknown => {
             vec![format!("unknown: no failure seen before the limit of words ({tested}); raise --max-words")]
         }
-        Verdict::Fail => vec![format!("fail: not a reduction ({tested})")],
+        ReductionVerdict::Fail => vec![format!("fail: not a reduction ({tested})")],
     };
     lines.extend(failures.iter().map(|failure| format!("  {failure} is not allowed")));
-    if let Some(Effort { repetitions, seed, resets, inputs }) = effort {
+    if let Some(LiveEffort { repetitions, seed, resets, inputs }) = effort {
         lines.push(format!(
             "live: every test {repetitions} times, {resets} resets, {inputs} inputs (seed {seed}); assumes \
              that {repetitions} times show every answer"
@@ -283,7 +304,12 @@ fn told(args: &Fsm, report: &Report, effort: Option<&Effort>, failures: &[String
 }
 
 /// The machine as state counting needs it: observable.
-pub fn observable(args: &Fsm, path: &str, machine: &Machine, nfsm: Nfsm) -> Result<Observable, Stop> {
+pub fn observable(
+    args: &FsmArgs,
+    path: &str,
+    machine: &NamedMachine,
+    nfsm: Nfsm,
+) -> Result<Observable, EarlyStop> {
     let nfsm = match args.missing {
         None => nfsm,
         Some(missing) => nfsm.completed(&completion(machine, missing)),

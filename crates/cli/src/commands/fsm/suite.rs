@@ -5,27 +5,27 @@ use std::io::{self, BufReader, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use ioxide_fsm::mealy::{Mealy, Spec};
-use ioxide_fsm::suite::{Method, Size};
+use ioxide_fsm::mealy::{Mealy, SuiteModel};
+use ioxide_fsm::suite::{SuiteMethod, SuiteSize};
 use ioxide_fsm::word::show as show_word;
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, Model};
 use ioxide_report::html::suite::SuiteTold;
-use ioxide_runner::codec::{Message, label_from_json};
+use ioxide_runner::codec::{WireMessage, label_from_json};
 use ioxide_runner::suite::{SuiteLabel, SuiteReader, SuiteTest, SuiteWriter, TraceTest};
 use ioxide_smt::halt::Halt;
 use ioxide_testgen::tester::replay::plan_of;
-use ioxide_testgen::tester::suite::{SuiteTester, Tests, Wait};
+use ioxide_testgen::tester::suite::{AnswerWait, LabelTests, SuiteTester};
 use serde_json::{Map, Value as Json, json};
 
 use super::{completion, page, refused};
-use crate::args::Fsm;
-use crate::commands::complete::guarantee::Guarantee;
-use crate::exit::{ExitStatus, Stop};
+use crate::args::FsmArgs;
+use crate::commands::complete::guarantee::CompleteGuarantee;
+use crate::exit::{EarlyStop, ExitStatus};
 use crate::limit;
-use crate::machine::{Machine, Messages};
-use crate::solver::Wanted;
-use crate::write::{self, Aside, Readers};
+use crate::machine::{Messages, NamedMachine};
+use crate::solver::SolverRequest;
+use crate::write::{self, AsideFile, FileReaders};
 
 /// The name in the header of what a test waits for.
 const ANSWERS: &str = "answers";
@@ -35,20 +35,21 @@ const ONE: &str = "one";
 const REPEAT: &str = "repeat";
 
 /// Makes the suite of the machine, writes it if wanted, and says how large it is.
-pub fn make(args: &Fsm, method: &str) -> Result<ExitStatus, Stop> {
-    let method: Method = method.parse().map_err(|_| {
-        let names: Vec<&str> = Method::ALL.iter().map(|method| method.name()).collect();
-        Stop::usage(format!("there is no method `{method}`")).help(format!("there is {}", names.join(", ")))
+pub fn make(args: &FsmArgs, method: &str) -> Result<ExitStatus, EarlyStop> {
+    let method: SuiteMethod = method.parse().map_err(|_| {
+        let names: Vec<&str> = SuiteMethod::ALL.iter().map(|method| method.name()).collect();
+        EarlyStop::usage(format!("there is no method `{method}`"))
+            .help(format!("there is {}", names.join(", ")))
     })?;
-    let wanted = Wanted::new(&args.solver, limit::halt(&args.limit));
-    let machine = Machine::load(&args.file, &args.set, &wanted)?;
+    let wanted = SolverRequest::new(&args.solver, limit::halt(&args.limit));
+    let machine = NamedMachine::load(&args.file, &args.set, &wanted)?;
     let spec = limit::within(&wanted.halt, || spec(args, &machine))?;
     let size = match &args.out {
         Some(path) => written(args, path, method, &machine, &spec, &wanted.halt)?,
         None => measured(args, method, &spec, &wanted.halt)?,
     };
     if let Some(path) = &args.html {
-        page::save(path, &args.file, &machine.listing, told(args, method, &spec, &size))?;
+        page::save(path, &args.file, &machine.listing, suite_for_page(args, method, &spec, &size))?;
     }
     let mut out = io::stdout().lock();
     if args.json {
@@ -69,9 +70,14 @@ pub fn make(args: &Fsm, method: &str) -> Result<ExitStatus, Stop> {
 }
 
 /// The size of the suite.
-fn measured(args: &Fsm, method: Method, spec: &Spec, halt: &Halt) -> Result<Size, Stop> {
+fn measured(
+    args: &FsmArgs,
+    method: SuiteMethod,
+    spec: &SuiteModel,
+    halt: &Halt,
+) -> Result<SuiteSize, EarlyStop> {
     let _stage = limit::stage("making the suite");
-    let mut size = Size { tests: 0, symbols: 0 };
+    let mut size = SuiteSize { tests: 0, symbols: 0 };
     let mut suite = limit::within(halt, || method.suite(spec, args.extra));
     while let Some(word) = suite.advance() {
         size.tests += 1;
@@ -82,11 +88,11 @@ fn measured(args: &Fsm, method: Method, spec: &Spec, halt: &Halt) -> Result<Size
 }
 
 /// A part of a complete suite proves nothing, so none is handed out.
-fn whole(halt: &Halt, size: &Size) -> Result<(), Stop> {
+fn whole(halt: &Halt, size: &SuiteSize) -> Result<(), EarlyStop> {
     let Some(halted) = halt.halted() else { return Ok(()) };
     let status = limit::status(halt, ExitStatus::Inconclusive);
-    let Size { tests, symbols } = size;
-    Err(Stop::new(
+    let SuiteSize { tests, symbols } = size;
+    Err(EarlyStop::new(
         status,
         format!("{halted} after {tests} tests with {symbols} symbols; no suite is written"),
     )
@@ -94,7 +100,7 @@ fn whole(halt: &Halt, size: &Size) -> Result<(), Stop> {
 }
 
 /// The suite for the page.
-fn told(args: &Fsm, method: Method, spec: &Spec, size: &Size) -> SuiteTold {
+fn suite_for_page(args: &FsmArgs, method: SuiteMethod, spec: &SuiteModel, size: &SuiteSize) -> SuiteTold {
     let bound = spec.n_states() + args.extra;
     let mut told = SuiteTold {
         method: format!("{} suite", method.name().to_uppercase()),
@@ -115,31 +121,31 @@ fn told(args: &Fsm, method: Method, spec: &Spec, size: &Size) -> SuiteTold {
 }
 
 /// The machine as the suite methods need it: complete, connected, minimal.
-pub fn spec(args: &Fsm, machine: &Machine) -> Result<Spec, Stop> {
+pub fn spec(args: &FsmArgs, machine: &NamedMachine) -> Result<SuiteModel, EarlyStop> {
     let mealy = Mealy::from_listing(&machine.listing).map_err(|refusal| refused(&args.file, &refusal))?;
     let mealy = match args.missing {
         None => mealy,
         Some(missing) => mealy.completed(&completion(machine, missing)),
     };
-    let spec = if args.minimise { Spec::reduced(&mealy) } else { Spec::check(&mealy) };
+    let spec = if args.minimise { SuiteModel::reduced(&mealy) } else { SuiteModel::check(&mealy) };
     spec.map_err(|refusal| refused(&args.file, &refusal))
 }
 
 /// Writes the suite as it is made.
 fn written(
-    args: &Fsm,
+    args: &FsmArgs,
     path: &str,
-    method: Method,
-    machine: &Machine,
-    spec: &Spec,
+    method: SuiteMethod,
+    machine: &NamedMachine,
+    spec: &SuiteModel,
     halt: &Halt,
-) -> Result<Size, Stop> {
+) -> Result<SuiteSize, EarlyStop> {
     let _stage = limit::stage("making the suite");
     let cannot = |error: io::Error| write::cannot(path, &error);
     let mut suite = limit::within(halt, || method.suite(spec, args.extra));
-    let aside = Aside::new(Path::new(path), Readers::Usual).map_err(cannot)?;
+    let aside = AsideFile::new(Path::new(path), FileReaders::Usual).map_err(cannot)?;
     let mut out = SuiteWriter::new(aside, about(args, method, machine, spec)).map_err(cannot)?;
-    let mut size = Size { tests: 0, symbols: 0 };
+    let mut size = SuiteSize { tests: 0, symbols: 0 };
     while let Some(word) = suite.advance() {
         size.tests += 1;
         size.symbols += word.len();
@@ -147,16 +153,21 @@ fn written(
         out.add(&test(machine.flat(), names)).map_err(cannot)?;
         whole(halt, &size)?;
     }
-    out.finish().and_then(Aside::keep).map_err(cannot)?;
+    out.finish().and_then(AsideFile::keep).map_err(cannot)?;
     Ok(size)
 }
 
 /// What the first line says about the suite.
-fn about(args: &Fsm, method: Method, machine: &Machine, spec: &Spec) -> Map<String, Json> {
+fn about(
+    args: &FsmArgs,
+    method: SuiteMethod,
+    machine: &NamedMachine,
+    spec: &SuiteModel,
+) -> Map<String, Json> {
     let about = json!({
         "method": method.name(), "extra": args.extra, "states": spec.n_states(),
         "model": args.file, REPEAT: args.repeat.unwrap_or(1),
-        ANSWERS: if machine.wait == Wait::Output { ONE } else { "until silence" },
+        ANSWERS: if machine.wait == AnswerWait::Output { ONE } else { "until silence" },
     });
     match about {
         Json::Object(about) => about,
@@ -182,24 +193,24 @@ fn test<'n>(flat: Option<&Messages>, names: impl Iterator<Item = &'n str>) -> Su
 }
 
 /// The tester that runs the suite at `path`.
-pub fn tester(path: &str, spec: &Model) -> Result<(SuiteTester, Option<Guarantee>), Stop> {
-    let wrong = |error: String| Stop::usage(format!("`{path}`: {error}")).help(HELP);
+pub fn tester(path: &str, spec: &Model) -> Result<(SuiteTester, Option<CompleteGuarantee>), EarlyStop> {
+    let wrong = |error: String| EarlyStop::usage(format!("`{path}`: {error}")).help(HELP);
     let file = File::open(path).map_err(|error| wrong(error.to_string()))?;
     let reader = SuiteReader::new(BufReader::new(file)).map_err(|error| wrong(error.to_string()))?;
     let about = &reader.header().about;
     let wait = match about.get(ANSWERS).and_then(Json::as_str) {
-        Some(ONE) => Wait::Output,
-        _ => Wait::Quiescence,
+        Some(ONE) => AnswerWait::Output,
+        _ => AnswerWait::Quiescence,
     };
     let repeat = about.get(REPEAT).and_then(Json::as_u64).and_then(|n| usize::try_from(n).ok());
-    let guarantee = Guarantee::read(about);
-    let mut tests = Tests::default();
+    let guarantee = CompleteGuarantee::read(about);
+    let mut tests = LabelTests::default();
     for (number, test) in reader.enumerate() {
         let add = test.map_err(|error| error.to_string()).and_then(|test| add(&mut tests, spec, &test));
         add.map_err(|error| wrong(format!("test {}: {error}", number + 1)))?;
     }
     if tests.is_empty() {
-        return Err(Stop::new(ExitStatus::Nothing, format!("nothing to run: `{path}` has no tests")));
+        return Err(EarlyStop::new(ExitStatus::Nothing, format!("nothing to run: `{path}` has no tests")));
     }
     Ok((SuiteTester::new(Arc::new(tests), wait, repeat.unwrap_or(1)), guarantee))
 }
@@ -224,10 +235,10 @@ pub fn progress(tester: &SuiteTester) -> Json {
 const HELP: &str = "`ioxide fsm MODEL --suite METHOD --out FILE` makes one; give `test` the same model";
 
 /// Adds a test, its labels as `spec` knows them.
-fn add(tests: &mut Tests, spec: &Model, test: &SuiteTest) -> Result<(), String> {
+fn add(tests: &mut LabelTests, spec: &Model, test: &SuiteTest) -> Result<(), String> {
     match test {
         SuiteTest::Word(names) => {
-            let message = |name: &String| Message { label: name.clone(), args: Map::new() };
+            let message = |name: &String| WireMessage { label: name.clone(), args: Map::new() };
             let is_input = |kind| kind == GateKind::Input;
             let label = |name| label_from_json(spec, &message(name), is_input);
             let word: Result<Vec<Label>, _> = names.iter().map(label).collect();

@@ -3,27 +3,27 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use ioxide_fsm::mealy::{Mealy, Names, Spec, StateId};
+use ioxide_fsm::mealy::{MachineNames, Mealy, StateId, SuiteModel};
 use ioxide_fsm::nfsm::{Nfsm, Observable};
 use ioxide_fsm::product::{aligned, product};
-use ioxide_fsm::theory::{ChoiceTheory, DeterministicTheory, Existence};
+use ioxide_fsm::theory::{ChoiceTheory, DeterministicTheory, KnownExistence};
 use ioxide_fsm::word::{Word, show as show_word};
 use serde_json::{Value as Json, json};
 
 use super::reduction::{few_enough, observable};
 use super::{refused, suite};
-use crate::args::Fsm;
-use crate::exit::{self, ExitStatus, Stop};
+use crate::args::FsmArgs;
+use crate::exit::{self, EarlyStop, ExitStatus};
 use crate::limit;
-use crate::machine::Machine;
-use crate::solver::Wanted;
-use crate::write::{self, Readers};
+use crate::machine::NamedMachine;
+use crate::solver::SolverRequest;
+use crate::write::{self, FileReaders};
 
 /// Says what the theory says about the machine.
-pub fn theory(args: &Fsm) -> Result<ExitStatus, Stop> {
-    let wanted = Wanted::new(&args.solver, limit::halt(&args.limit));
+pub fn theory(args: &FsmArgs) -> Result<ExitStatus, EarlyStop> {
+    let wanted = SolverRequest::new(&args.solver, limit::halt(&args.limit));
     let _stage = limit::stage("looking at the machine");
-    let machine = Machine::load(&args.file, &args.set, &wanted)?;
+    let machine = NamedMachine::load(&args.file, &args.set, &wanted)?;
     let told = match Mealy::from_listing(&machine.listing) {
         Ok(_) => {
             let spec = limit::within(&wanted.halt, || suite::spec(args, &machine))?;
@@ -45,11 +45,11 @@ pub fn theory(args: &Fsm) -> Result<ExitStatus, Stop> {
 }
 
 /// Writes the product of the machine and another one, which fails where only the other one answers so.
-pub fn with_other(args: &Fsm, other: &str) -> Result<ExitStatus, Stop> {
-    let wanted = Wanted::new(&args.solver, limit::halt(&args.limit));
+pub fn with_other(args: &FsmArgs, other: &str) -> Result<ExitStatus, EarlyStop> {
+    let wanted = SolverRequest::new(&args.solver, limit::halt(&args.limit));
     let _stage = limit::stage("making the product");
-    let first = Machine::load(&args.file, &args.set, &wanted)?;
-    let second = Machine::load(other, &args.set, &wanted)?;
+    let first = NamedMachine::load(&args.file, &args.set, &wanted)?;
+    let second = NamedMachine::load(other, &args.set, &wanted)?;
     let one = observable(args, &args.file, &first, Nfsm::from_listing(&first.listing))?;
     let two = aligned(one.names(), &Nfsm::from_listing(&second.listing));
     let two = two.map_err(|refusal| refused(other, &refusal))?;
@@ -59,10 +59,10 @@ pub fn with_other(args: &Fsm, other: &str) -> Result<ExitStatus, Stop> {
 }
 
 /// Writes the machine connected, observable and minimal.
-pub fn reduced(args: &Fsm) -> Result<ExitStatus, Stop> {
-    let wanted = Wanted::new(&args.solver, limit::halt(&args.limit));
+pub fn reduced(args: &FsmArgs) -> Result<ExitStatus, EarlyStop> {
+    let wanted = SolverRequest::new(&args.solver, limit::halt(&args.limit));
     let _stage = limit::stage("reducing the machine");
-    let machine = Machine::load(&args.file, &args.set, &wanted)?;
+    let machine = NamedMachine::load(&args.file, &args.set, &wanted)?;
     let made = limit::within(&wanted.halt, || {
         Nfsm::from_listing(&machine.listing).connected().determinised().minimised()
     });
@@ -70,7 +70,7 @@ pub fn reduced(args: &Fsm) -> Result<ExitStatus, Stop> {
 }
 
 /// The machine as a table (state, input, output, next state), into the file or to stdout; the initial state first.
-fn save(args: &Fsm, machine: &Nfsm) -> Result<ExitStatus, Stop> {
+fn save(args: &FsmArgs, machine: &Nfsm) -> Result<ExitStatus, EarlyStop> {
     let names = machine.names();
     let mut lines: Vec<(bool, String)> = Vec::new();
     for row in machine.transitions() {
@@ -84,7 +84,8 @@ fn save(args: &Fsm, machine: &Nfsm) -> Result<ExitStatus, Stop> {
     match &args.out {
         None => exit::shown(ExitStatus::Success, io::stdout().lock().write_all(text.as_bytes())),
         Some(path) => {
-            let written = write::whole(Path::new(path), Readers::Usual, |out| out.write_all(text.as_bytes()));
+            let written =
+                write::whole(Path::new(path), FileReaders::Usual, |out| out.write_all(text.as_bytes()));
             written.map_err(|error| write::cannot(path, &error))?;
             let told = writeln!(io::stdout().lock(), "{path}: {}", count(machine.n_states()));
             exit::shown(ExitStatus::Success, told)
@@ -96,18 +97,18 @@ fn count(states: usize) -> String {
     if states == 1 { "1 state".to_owned() } else { format!("{states} states") }
 }
 
-fn word(names: &Names, word: &Word) -> String {
+fn word(names: &MachineNames, word: &Word) -> String {
     if word.is_empty() { "(nothing)".to_owned() } else { show_word(names, word) }
 }
 
-fn words(names: &Names, all: &[Word]) -> String {
+fn words(names: &MachineNames, all: &[Word]) -> String {
     all.iter().map(|it| word(names, it)).collect::<Vec<_>>().join(", ")
 }
 
 /// A heading and a line for every state.
 fn by_state<'a>(
     text: &mut String,
-    names: &Names,
+    names: &MachineNames,
     head: &str,
     all: impl Iterator<Item = (StateId, String)> + 'a,
 ) {
@@ -118,12 +119,12 @@ fn by_state<'a>(
     }
 }
 
-fn size(names: &Names, kind: &str) -> String {
+fn size(names: &MachineNames, kind: &str) -> String {
     let (states, inputs, outputs) = (names.states.len(), names.inputs.len(), names.outputs.len());
     format!("{states} states, {inputs} inputs, {outputs} outputs: {kind}\n")
 }
 
-fn deterministic(spec: &Spec, theory: &DeterministicTheory) -> String {
+fn deterministic(spec: &SuiteModel, theory: &DeterministicTheory) -> String {
     let names = spec.names();
     let mut text = size(names, "deterministic, complete, connected, minimal");
     let cover = theory.cover.iter().map(|(state, it)| (*state, word(names, it)));
@@ -132,9 +133,9 @@ fn deterministic(spec: &Spec, theory: &DeterministicTheory) -> String {
     let identifiers = theory.identifiers.iter_enumerated().map(|(state, it)| (state, words(names, it)));
     by_state(&mut text, names, "harmonised identifiers", identifiers);
     let preset = match &theory.preset {
-        Existence::Found(it) => word(names, it),
-        Existence::Nowhere => "none, proved".to_owned(),
-        Existence::Unknown => "not known, the search was given up".to_owned(),
+        KnownExistence::Found(it) => word(names, it),
+        KnownExistence::Nowhere => "none, proved".to_owned(),
+        KnownExistence::Unknown => "not known, the search was given up".to_owned(),
     };
     let adaptive = if theory.is_adaptively_distinguishable { "exists" } else { "none, proved" };
     text.push_str(&format!("distinguishing word: {preset}\nadaptive distinguishing word: {adaptive}\n"));
@@ -145,7 +146,7 @@ fn deterministic(spec: &Spec, theory: &DeterministicTheory) -> String {
     text
 }
 
-fn deterministic_json(spec: &Spec, theory: &DeterministicTheory) -> Json {
+fn deterministic_json(spec: &SuiteModel, theory: &DeterministicTheory) -> Json {
     let names = spec.names();
     let inputs = |it: &Word| it.iter().map(|&input| names.inputs[input].clone()).collect::<Vec<_>>();
     let all = |words: &[Word]| words.iter().map(inputs).collect::<Vec<_>>();
@@ -156,9 +157,9 @@ fn deterministic_json(spec: &Spec, theory: &DeterministicTheory) -> Json {
         .iter_enumerated()
         .map(|(state, it)| json!({ "state": names.states[state], "words": all(it) }));
     let preset = match &theory.preset {
-        Existence::Found(it) => json!(inputs(it)),
-        Existence::Nowhere => json!(false),
-        Existence::Unknown => json!("unknown"),
+        KnownExistence::Found(it) => json!(inputs(it)),
+        KnownExistence::Nowhere => json!(false),
+        KnownExistence::Unknown => json!("unknown"),
     };
     json!({
         "version": 1,

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use ioxide_openapi::{BadDescription, ServiceOptions, Translation, translate};
 use ioxide_runner::adapter::http::fetch;
-use ioxide_runner::adapter::server::{Ready, Server, ServerConfig};
+use ioxide_runner::adapter::server::{ServerConfig, ServerReadiness, SystemServer};
 use ioxide_runner::adapter::{AdapterError, Interrupt};
 
-use crate::args::Init;
-use crate::exit::{ExitStatus, Stop};
+use crate::args::InitArgs;
+use crate::exit::{EarlyStop, ExitStatus};
 use crate::project::port;
 use crate::session::STOP;
 use crate::write;
@@ -30,13 +30,14 @@ const FETCHING: Duration = Duration::from_secs(30);
 const STARTING: Duration = Duration::from_secs(60);
 
 /// Writes model and project file, and says what was not translated.
-pub(super) fn run(args: &Init, file: &str) -> Result<ExitStatus, Stop> {
+pub(super) fn run(args: &InitArgs, file: &str) -> Result<ExitStatus, EarlyStop> {
     let folder = Path::new(&args.dir);
     super::refuse_to_overwrite(folder, &FILES.map(|(path, _)| path))?;
     let text = if is_address(file) {
         fetched(args, file)?
     } else {
-        fs::read_to_string(file).map_err(|error| Stop::usage(format!("cannot read `{file}`: {error}")))?
+        fs::read_to_string(file)
+            .map_err(|error| EarlyStop::usage(format!("cannot read `{file}`: {error}")))?
     };
     let options = ServiceOptions {
         url: args.url.clone(),
@@ -60,24 +61,24 @@ fn is_address(file: &str) -> bool {
 }
 
 /// What lies at an address; where `{port}` stands in it, the service is started for as long as that takes.
-fn fetched(args: &Init, url: &str) -> Result<String, Stop> {
-    let cannot = |error: AdapterError| Stop::usage(format!("cannot read `{url}`: {error}"));
+fn fetched(args: &InitArgs, url: &str) -> Result<String, EarlyStop> {
+    let cannot = |error: AdapterError| EarlyStop::usage(format!("cannot read `{url}`: {error}"));
     let interrupt = Interrupt::by(&STOP);
     let Some(start) = args.start.as_ref().filter(|_| url.contains("{port}")) else {
         return fetch(url, FETCHING, interrupt).map_err(cannot);
     };
     let port = port::free()?.to_string();
     let (start, url) = (start.replace("{port}", &port), url.replace("{port}", &port));
-    let ready = Ready::Port(format!("127.0.0.1:{port}"));
+    let ready = ServerReadiness::Port(format!("127.0.0.1:{port}"));
     let config = ServerConfig { start, ready, limit: STARTING, ..ServerConfig::default() };
-    let server = Server::start(config, interrupt).map_err(cannot)?;
+    let server = SystemServer::start(config, interrupt).map_err(cannot)?;
     let text = fetch(&url, FETCHING, interrupt).map_err(cannot);
     drop(server);
     text
 }
 
-fn refused(file: &str, bad: &BadDescription) -> Stop {
-    Stop::usage(format!("`{file}`: {bad}"))
+fn refused(file: &str, bad: &BadDescription) -> EarlyStop {
+    EarlyStop::usage(format!("`{file}`: {bad}"))
 }
 
 /// The model, and at its end what it does not say.
@@ -92,7 +93,7 @@ fn with_notes(made: &Translation) -> String {
     text
 }
 
-fn tell(args: &Init, made: &Translation, out: &mut impl Write) -> io::Result<()> {
+fn tell(args: &InitArgs, made: &Translation, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "written to `{}`:", args.dir)?;
     for (path, about) in FILES {
         writeln!(out, "  {path:11}  {about}")?;

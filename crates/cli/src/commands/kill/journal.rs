@@ -18,8 +18,8 @@ use ioxide_testgen::kill::ANALYSIS;
 use ioxide_testgen::mutate::{Mutant, show_switch};
 use serde_json::{Value as Json, json};
 
-use super::workers::Outcome;
-use crate::exit::Stop;
+use super::workers::MutantOutcome;
+use crate::exit::EarlyStop;
 use crate::write;
 
 /// The name of the format.
@@ -37,7 +37,7 @@ impl Journal {
         model: &Model,
         mutants: &[Mutant],
         settings: &str,
-    ) -> Result<(Self, Vec<Option<Outcome>>), Stop> {
+    ) -> Result<(Self, Vec<Option<MutantOutcome>>), EarlyStop> {
         let header = json!({
             "format": FORMAT, "version": 1, "mutants": mutants.len(),
             "fingerprint": fingerprint(model, mutants, &[settings, &ANALYSIS.to_string()]),
@@ -48,7 +48,7 @@ impl Journal {
         write::alone(&file, path)?;
         let mut text = String::new();
         let read = file.read_to_string(&mut text);
-        read.map_err(|error| Stop::usage(format!("cannot read `{path}`: {error}")))?;
+        read.map_err(|error| EarlyStop::usage(format!("cannot read `{path}`: {error}")))?;
         // A first line that was cut off has no decision after it.
         let is_begun = text.contains('\n') || !header.to_string().starts_with(&text);
         if !is_begun {
@@ -67,7 +67,7 @@ impl Journal {
     }
 
     /// Writes a decision.
-    pub fn add(&mut self, model: &Model, mutant: &Mutant, outcome: &Outcome) -> Result<(), Stop> {
+    pub fn add(&mut self, model: &Model, mutant: &Mutant, outcome: &MutantOutcome) -> Result<(), EarlyStop> {
         writeln!(self.out, "{}", decision(model, mutant, outcome))?;
         self.out.flush()?;
         Ok(())
@@ -75,16 +75,16 @@ impl Journal {
 }
 
 /// A decision as a line.
-pub fn decision(model: &Model, mutant: &Mutant, outcome: &Outcome) -> Json {
+pub fn decision(model: &Model, mutant: &Mutant, outcome: &MutantOutcome) -> Json {
     match outcome {
-        Outcome::Killed(trace) => {
+        MutantOutcome::Killed(trace) => {
             let test = TraceTest::new(&model.pool, &model.sts, String::new(), trace);
             json!({ "mutant": mutant.id, "outcome": "killed", "trace": test.trace })
         }
-        Outcome::Equivalent(reason) => {
+        MutantOutcome::Equivalent(reason) => {
             json!({ "mutant": mutant.id, "outcome": "equivalent", "reason": reason })
         }
-        Outcome::Unknown(reason) => {
+        MutantOutcome::Unknown(reason) => {
             json!({ "mutant": mutant.id, "outcome": "unknown", "reason": reason })
         }
     }
@@ -96,7 +96,7 @@ fn decisions(
     header: &Json,
     model: &Model,
     mutants: &[Mutant],
-) -> Result<Vec<Option<Outcome>>, Stop> {
+) -> Result<Vec<Option<MutantOutcome>>, EarlyStop> {
     let mut lines = text.lines();
     let first: Option<Json> = lines.next().and_then(|line| json::read(line).ok());
     if first.as_ref() != Some(header) {
@@ -106,7 +106,7 @@ fn decisions(
             }
             _ => "is no record of `ioxide kill`",
         };
-        return Err(Stop::usage(format!("`{path}` {what}"))
+        return Err(EarlyStop::usage(format!("`{path}` {what}"))
             .help("give the same model and flags, or another file name"));
     }
     let mut known = vec![None; mutants.len()];
@@ -119,14 +119,14 @@ fn decisions(
 }
 
 /// The decision of a line; nothing if it was left open or does not fit the model.
-pub fn outcome(entry: &Json, model: &Model) -> Option<Outcome> {
+pub fn outcome(entry: &Json, model: &Model) -> Option<MutantOutcome> {
     match entry.get("outcome")?.as_str()? {
         "killed" => {
             let labels: Vec<SuiteLabel> = serde_json::from_value(entry.get("trace")?.clone()).ok()?;
             let trace: Trace = TraceTest { name: String::new(), trace: labels }.trace(model).ok()?;
-            Some(Outcome::Killed(trace))
+            Some(MutantOutcome::Killed(trace))
         }
-        "equivalent" => Some(Outcome::Equivalent(entry.get("reason")?.as_str()?.to_owned())),
+        "equivalent" => Some(MutantOutcome::Equivalent(entry.get("reason")?.as_str()?.to_owned())),
         _ => None,
     }
 }
@@ -171,7 +171,7 @@ fn declarations(model: &Model) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ioxide_lang::{Options, load};
+    use ioxide_lang::{LoadOptions, load};
     use ioxide_model::source::Sources;
 
     /// A journal of another version of the analysis, or of other settings, is another journal.
@@ -179,7 +179,7 @@ mod tests {
     fn the_version_of_the_analysis_is_in_the_fingerprint() {
         let mut sources = Sources::new();
         let file = sources.add("m.iox", "model M { input a state s { on a } }");
-        let model = load(&sources, file, &Options::default()).model.expect("a model");
+        let model = load(&sources, file, &LoadOptions::default()).model.expect("a model");
         let print = |fixed: &[&str]| fingerprint(&model, &[], fixed);
         assert_eq!(print(&["ioco", "1"]), print(&["ioco", "1"]));
         assert_ne!(print(&["ioco", "1"]), print(&["ioco", "2"]));

@@ -2,23 +2,23 @@
 
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
-use ioxide_report::html::Page;
+use ioxide_report::html::ReportPage;
 use ioxide_report::html::model::ModelPart;
-use ioxide_report::html::mutation::{MutantRow, Mutation, TestRow};
-use ioxide_testgen::kill::suite::Test;
+use ioxide_report::html::mutation::{MutantRow, MutationPage, TestRow};
+use ioxide_testgen::kill::suite::KillTest;
 use ioxide_testgen::mutate::Mutant;
 
 use super::super::conform::shown;
 use super::super::mutate::{diff, line};
-use super::Decided;
-use super::workers::Outcome;
-use crate::exit::Stop;
+use super::DecidedMutants;
+use super::workers::MutantOutcome;
+use crate::exit::EarlyStop;
 use crate::html::a_priori;
-use crate::solver::Wanted;
+use crate::solver::SolverRequest;
 use crate::write;
 
 /// A model that was mutated, and where it is written.
-pub struct Subject<'a> {
+pub struct MutatedModel<'a> {
     /// The model.
     pub model: &'a Model,
     /// Its text.
@@ -28,8 +28,8 @@ pub struct Subject<'a> {
 }
 
 /// The tests of a suite made from the mutants.
-pub fn tests(model: &Model, suite: &[Test]) -> Vec<TestRow> {
-    let row = |test: &Test| TestRow {
+pub fn tests(model: &Model, suite: &[KillTest]) -> Vec<TestRow> {
+    let row = |test: &KillTest| TestRow {
         name: String::new(),
         steps: shown(model, &test.trace),
         kills: test.kills.clone(),
@@ -40,41 +40,46 @@ pub fn tests(model: &Model, suite: &[Test]) -> Vec<TestRow> {
 /// Writes the page; `suite` names what was measured, nothing if the tests were made from the mutants.
 pub fn save(
     path: &str,
-    subject: &Subject<'_>,
-    decided: &Decided,
+    subject: &MutatedModel<'_>,
+    decided: &DecidedMutants,
     suite: &str,
     tests: Vec<TestRow>,
-    wanted: &Wanted<'_>,
-) -> Result<(), Stop> {
+    wanted: &SolverRequest<'_>,
+) -> Result<(), EarlyStop> {
     let reach = a_priori(subject.model, wanted)?;
-    let page = Page {
+    let page = ReportPage {
         model: Some(ModelPart::new(subject.model, subject.sources, subject.file, Some(&reach))),
-        mutation: Some(Mutation {
+        mutation: Some(MutationPage {
             model: subject.model.sts.name.to_string(),
             suite: suite.to_owned(),
             mutants: rows(subject, decided, &tests),
             tests,
         }),
-        ..Page::default()
+        ..ReportPage::default()
     };
     write::named(path, |out| page.write(out))
 }
 
-fn rows(subject: &Subject<'_>, decided: &Decided, tests: &[TestRow]) -> Vec<MutantRow> {
+fn rows(subject: &MutatedModel<'_>, decided: &DecidedMutants, tests: &[TestRow]) -> Vec<MutantRow> {
     let mut is_killed = vec![false; decided.mutants.len()];
     tests.iter().flat_map(|test| &test.kills).for_each(|&at| is_killed[at] = true);
     let all = decided.mutants.iter().zip(&decided.outcomes).zip(is_killed);
     all.map(|((mutant, outcome), is_killed)| row(subject, mutant, outcome.as_ref(), is_killed)).collect()
 }
 
-fn row(subject: &Subject<'_>, mutant: &Mutant, outcome: Option<&Outcome>, is_killed: bool) -> MutantRow {
+fn row(
+    subject: &MutatedModel<'_>,
+    mutant: &Mutant,
+    outcome: Option<&MutantOutcome>,
+    is_killed: bool,
+) -> MutantRow {
     let (word, reason, witness) = match outcome {
-        Some(Outcome::Killed(trace)) => {
+        Some(MutantOutcome::Killed(trace)) => {
             let word = if is_killed { "killed" } else { "survived" };
             (word, String::new(), shown(subject.model, trace))
         }
-        Some(Outcome::Equivalent(reason)) => ("equivalent", reason.clone(), Vec::new()),
-        Some(Outcome::Unknown(reason)) => ("unknown", reason.clone(), Vec::new()),
+        Some(MutantOutcome::Equivalent(reason)) => ("equivalent", reason.clone(), Vec::new()),
+        Some(MutantOutcome::Unknown(reason)) => ("unknown", reason.clone(), Vec::new()),
         None => ("unknown", "not decided".to_owned(), Vec::new()),
     };
     let operators: Vec<&str> = mutant.edits.iter().map(|edit| edit.operator.name()).collect();

@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use ioxide_campaign::gather::Gathered;
+use ioxide_campaign::gather::GatheredParts;
 use ioxide_campaign::part::{EndOfPart, PartWriter};
 use ioxide_campaign::plan::UnitNames;
-use ioxide_campaign::rounds::Rounds;
+use ioxide_campaign::rounds::UnitRounds;
 use ioxide_campaign::units::UnitSet;
 use ioxide_model::sts::Model;
 use ioxide_smt::halt::Halted;
@@ -14,29 +14,29 @@ use ioxide_testgen::mutate::Mutant;
 use serde_json::Value as Json;
 
 use super::journal::{Journal, decision, outcome};
-use super::workers::{self, Outcome};
-use super::{Decided, rounds, told};
-use crate::args::{DecideArgs, Kill, Merge};
+use super::workers::{self, MutantOutcome};
+use super::{DecidedMutants, rounds, show_suite};
+use crate::args::{DecideArgs, KillArgs, MergeArgs};
 use crate::commands::mutate::selected;
-use crate::exit::{ExitStatus, Stop};
-use crate::planned::{self, PartEnd, Planned};
-use crate::progress::Progress;
-use crate::solver::Wanted;
+use crate::exit::{EarlyStop, ExitStatus};
+use crate::progress::ProgressLine;
+use crate::solver::SolverRequest;
+use crate::unit_command::{self, PartEnd, UnitCommand};
 use crate::{limit, load, write};
 
 /// Shows the plan, or decides a part of the mutants.
-pub fn run(args: &Kill) -> Result<ExitStatus, Stop> {
-    planned::refuse(args.out.is_some(), "--out")?;
-    planned::refuse(args.html.is_some(), "--html")?;
-    planned::refuse(args.record.is_some(), "--record")?;
-    planned::refuse(args.trees.is_some(), "--trees")?;
-    planned::refuse(args.json, "--json")?;
+pub fn run(args: &KillArgs) -> Result<ExitStatus, EarlyStop> {
+    unit_command::refuse(args.out.is_some(), "--out")?;
+    unit_command::refuse(args.html.is_some(), "--html")?;
+    unit_command::refuse(args.record.is_some(), "--record")?;
+    unit_command::refuse(args.trees.is_some(), "--trees")?;
+    unit_command::refuse(args.json, "--json")?;
     let (sources, mut model) = load::model(&args.model.file, &args.model.settings())?;
-    let wanted = Wanted::new(&args.solver, limit::halt(&args.limit));
+    let wanted = SolverRequest::new(&args.solver, limit::halt(&args.limit));
     let mutants = limit::within(&wanted.halt, || selected(&mut model, &args.mutants))?;
-    let rounds = Rounds::dealt(args.part.n_rounds());
+    let rounds = UnitRounds::dealt(args.part.n_rounds());
     let mut units = MutantUnits { model, mutants, decide: &args.decide, wanted, rounds };
-    planned::run(&args.part, planned::depends_on(&[&sources], &[]), &mut units)
+    unit_command::run(&args.part, unit_command::depends_on(&[&sources], &[]), &mut units)
 }
 
 /// Mutants as units.
@@ -48,9 +48,9 @@ pub struct MutantUnits<'a> {
     /// How they are decided.
     pub decide: &'a DecideArgs,
     /// How questions are answered, and how long.
-    pub wanted: Wanted<'a>,
+    pub wanted: SolverRequest<'a>,
     /// How they are dealt to rounds.
-    pub rounds: Rounds,
+    pub rounds: UnitRounds,
 }
 
 impl MutantUnits<'_> {
@@ -64,17 +64,17 @@ impl MutantUnits<'_> {
     pub fn decide(
         &self,
         units: &UnitSet,
-        tell: &mut dyn FnMut(usize, &Outcome) -> Result<(), Stop>,
-    ) -> Result<Vec<Option<Outcome>>, Stop> {
+        tell: &mut dyn FnMut(usize, &MutantOutcome) -> Result<(), EarlyStop>,
+    ) -> Result<Vec<Option<MutantOutcome>>, EarlyStop> {
         // What is not asked for is as good as known.
-        let known = |at: usize| (!units.contains(at as u64)).then(|| Outcome::Unknown(String::new()));
-        let known: Vec<Option<Outcome>> = (0..self.mutants.len()).map(known).collect();
+        let known = |at: usize| (!units.contains(at as u64)).then(|| MutantOutcome::Unknown(String::new()));
+        let known: Vec<Option<MutantOutcome>> = (0..self.mutants.len()).map(known).collect();
         let (config, jobs) = (workers::config(self.decide)?, workers::jobs(self.decide));
         let mut told =
-            |at: usize, outcome: &Outcome| if is_late(outcome) { Ok(()) } else { tell(at, outcome) };
+            |at: usize, outcome: &MutantOutcome| if is_late(outcome) { Ok(()) } else { tell(at, outcome) };
         let outcomes =
             workers::decide(&self.model, &self.mutants, &config, jobs, &self.wanted, known, &mut told)?;
-        let open = |(at, outcome): (usize, Option<Outcome>)| {
+        let open = |(at, outcome): (usize, Option<MutantOutcome>)| {
             outcome.filter(|outcome| units.contains(at as u64) && !is_late(outcome))
         };
         Ok(outcomes.into_iter().enumerate().map(open).collect())
@@ -82,30 +82,36 @@ impl MutantUnits<'_> {
 }
 
 /// Whether it is only the time that was over: such a unit is not done.
-fn is_late(outcome: &Outcome) -> bool {
-    matches!(outcome, Outcome::Unknown(reason) if *reason == Halted::Time.to_string())
+fn is_late(outcome: &MutantOutcome) -> bool {
+    matches!(outcome, MutantOutcome::Unknown(reason) if *reason == Halted::Time.to_string())
 }
 
-impl Planned for MutantUnits<'_> {
+impl UnitCommand for MutantUnits<'_> {
     fn names(&self) -> UnitNames {
         MutantUnits::names(self)
     }
 
-    fn rounds(&self) -> Rounds {
+    fn rounds(&self) -> UnitRounds {
         self.rounds
     }
 
-    fn work(&mut self, names: &UnitNames, units: &UnitSet, part: &mut PartWriter) -> Result<PartEnd, Stop> {
-        let (mut progress, mut done) = (Progress::new(), 0);
+    fn work(
+        &mut self,
+        names: &UnitNames,
+        units: &UnitSet,
+        part: &mut PartWriter,
+    ) -> Result<PartEnd, EarlyStop> {
+        let (mut progress, mut done) = (ProgressLine::new(), 0);
         let outcomes = self.decide(units, &mut |at, outcome| {
             done += 1;
             progress.tick(|| format!("{done} of {} mutants decided", units.len()));
             let (unit, result) = (at as u64, decision(&self.model, &self.mutants[at], outcome));
-            part.begin(unit, &names.name(unit)).map_err(planned::trouble)?;
-            part.done(unit, &names.name(unit), false, &result).map_err(planned::trouble)
+            part.begin(unit, &names.name(unit)).map_err(unit_command::trouble)?;
+            part.done(unit, &names.name(unit), false, &result).map_err(unit_command::trouble)
         })?;
         let is_open = units.iter().any(|unit| outcomes[unit as usize].is_none());
-        let is_unknown = outcomes.iter().flatten().any(|outcome| matches!(outcome, Outcome::Unknown(_)));
+        let is_unknown =
+            outcomes.iter().flatten().any(|outcome| matches!(outcome, MutantOutcome::Unknown(_)));
         Ok(match (is_open, is_unknown) {
             (true, _) => PartEnd {
                 end: EndOfPart::Stopped,
@@ -118,23 +124,23 @@ impl Planned for MutantUnits<'_> {
 }
 
 /// The outcome that a unit of mutant `mutant` told.
-pub fn read(model: &Model, mutant: &Mutant, result: &Json) -> Result<Outcome, Stop> {
+pub fn read(model: &Model, mutant: &Mutant, result: &Json) -> Result<MutantOutcome, EarlyStop> {
     let is_it = result.get("mutant").and_then(Json::as_str) == Some(&mutant.id);
     let reason = || result.get("reason").and_then(Json::as_str).map(str::to_owned);
     let told = match result.get("outcome").and_then(Json::as_str) {
-        Some("unknown") => reason().map(Outcome::Unknown),
+        Some("unknown") => reason().map(MutantOutcome::Unknown),
         _ => outcome(result, model),
     };
     told.filter(|_| is_it).ok_or_else(|| {
-        Stop::usage(format!("what is told of mutant `{}` does not fit the model", mutant.id))
+        EarlyStop::usage(format!("what is told of mutant `{}` does not fit the model", mutant.id))
             .help("delete its part and do it again")
     })
 }
 
 /// Puts decisions together: the journal of `kill --record`, the suite, the page, and what `kill` says.
-pub fn merged(args: &Kill, parts: &mut Gathered, to: &Merge) -> Result<ExitStatus, Stop> {
+pub fn merged(args: &KillArgs, parts: &mut GatheredParts, to: &MergeArgs) -> Result<ExitStatus, EarlyStop> {
     let (sources, mut model) = load::model(&args.model.file, &args.model.settings())?;
-    let wanted = Wanted::new(&to.solver, limit::halt(&args.limit));
+    let wanted = SolverRequest::new(&to.solver, limit::halt(&args.limit));
     let mutants = limit::within(&wanted.halt, || selected(&mut model, &args.mutants))?;
     let dir = Path::new(&to.out);
     fs::create_dir_all(dir).map_err(|error| write::cannot(dir, &error))?;
@@ -145,7 +151,7 @@ pub fn merged(args: &Kill, parts: &mut Gathered, to: &Merge) -> Result<ExitStatu
     let (mut journal, known) = Journal::open(&journal.display().to_string(), &model, &mutants, &settings)?;
     let mut outcomes = Vec::with_capacity(mutants.len());
     for (at, mutant) in mutants.iter().enumerate() {
-        let text = parts.unit(at as u64).map_err(planned::trouble)?;
+        let text = parts.unit(at as u64).map_err(unit_command::trouble)?;
         outcomes.push(text.map(|text| read(&model, mutant, &text.result)).transpose()?);
     }
     let outcomes = rounds::with_others(args, &mut model, &mutants, outcomes, &parts.settled, &wanted)?;
@@ -154,18 +160,17 @@ pub fn merged(args: &Kill, parts: &mut Gathered, to: &Merge) -> Result<ExitStatu
             journal.add(&model, mutant, outcome)?;
         }
     }
-    let decided = Decided { mutants, outcomes, halted: None };
+    let decided = DecidedMutants { mutants, outcomes, halted: None };
     if decided.is_interrupted() {
         let (done, all) = (decided.outcomes.iter().flatten().count(), decided.mutants.len());
         let journal = dir.join("kill.jsonl").display().to_string();
-        return Err(Stop::new(ExitStatus::Inconclusive, format!("{done} of {all} mutants decided")).help(
-            format!(
+        return Err(EarlyStop::new(ExitStatus::Inconclusive, format!("{done} of {all} mutants decided"))
+            .help(format!(
                 "do the missing units, or let `ioxide kill ... --record {journal}` decide what is left here"
-            ),
-        ));
+            )));
     }
     // Whatever the parts say about files to write, only what belongs into this folder is written.
-    let whole = Kill {
+    let whole = KillArgs {
         out: place("suite.jsonl"),
         html: place("report.html"),
         json: to.json,
@@ -175,5 +180,5 @@ pub fn merged(args: &Kill, parts: &mut Gathered, to: &Merge) -> Result<ExitStatu
         part: Default::default(),
         ..args.clone()
     };
-    told(&whole, &sources, &mut model, &decided, &wanted)
+    show_suite(&whole, &sources, &mut model, &decided, &wanted)
 }

@@ -1,40 +1,40 @@
 //! Rounds of `ioxide kill`: what kills a mutant is tried on those of the next round, and what it kills is no unit any more.
 
-use ioxide_campaign::gather::Gathered;
-use ioxide_campaign::rounds::{Feedback, Rounds};
+use ioxide_campaign::gather::GatheredParts;
+use ioxide_campaign::rounds::{RoundFeedback, UnitRounds};
 use ioxide_campaign::units::UnitSet;
 use ioxide_model::sts::Model;
 use ioxide_model::trace::Trace;
 use ioxide_symex::Ctx;
-use ioxide_testgen::kill::again::Witnesses;
+use ioxide_testgen::kill::known_witnesses::KnownWitnesses;
 use ioxide_testgen::mutate::Mutant;
 use serde_json::json;
 
 use super::parts::read;
-use super::workers::{self, Outcome};
-use crate::args::{DecideArgs, Kill, SolverArgs};
+use super::workers::{self, MutantOutcome};
+use crate::args::{DecideArgs, KillArgs, SolverArgs};
 use crate::commands::mutate::selected;
-use crate::exit::Stop;
-use crate::progress::Progress;
-use crate::solver::Wanted;
-use crate::{limit, load, planned};
+use crate::exit::EarlyStop;
+use crate::progress::ProgressLine;
+use crate::solver::SolverRequest;
+use crate::{limit, load, unit_command};
 
 /// What is known when `round`, from 1, begins: those of its mutants that a trace of the rounds before kills.
 pub fn feedback(
-    args: &Kill,
-    parts: &mut Gathered,
+    args: &KillArgs,
+    parts: &mut GatheredParts,
     round: u64,
     solver: &SolverArgs,
-) -> Result<Feedback, Stop> {
+) -> Result<RoundFeedback, EarlyStop> {
     let (_, mut model) = load::model(&args.model.file, &args.model.settings())?;
-    let wanted = Wanted::new(solver, limit::halt(&args.limit));
+    let wanted = SolverRequest::new(solver, limit::halt(&args.limit));
     let mutants = limit::within(&wanted.halt, || selected(&mut model, &args.mutants))?;
-    let rounds = Rounds::dealt(args.part.n_rounds());
+    let rounds = UnitRounds::dealt(args.part.n_rounds());
     let mut traces = Vec::new();
     for before in 0..round - 1 {
         for unit in rounds.units(before, mutants.len() as u64).iter() {
-            let Some(text) = parts.unit(unit).map_err(planned::trouble)? else { continue };
-            if let Outcome::Killed(trace) = read(&model, &mutants[unit as usize], &text.result)? {
+            let Some(text) = parts.unit(unit).map_err(unit_command::trouble)? else { continue };
+            if let MutantOutcome::Killed(trace) = read(&model, &mutants[unit as usize], &text.result)? {
                 traces.push(trace);
             }
         }
@@ -44,7 +44,7 @@ pub fn feedback(
     let settled: UnitSet = killed.iter().map(|&(at, _)| at as u64).collect();
     let over = mutants.is_empty();
     let known = json!({ "traces": traces.len(), "killed": settled.len() });
-    Ok(Feedback::new(&parts.manifest.plan, round, &settled, over, known))
+    Ok(RoundFeedback::new(&parts.manifest.plan, round, &settled, over, known))
 }
 
 /// Which mutants of `open` one of `traces` kills, and which trace.
@@ -54,13 +54,13 @@ fn killed_again(
     traces: &[Trace],
     open: &UnitSet,
     decide: &DecideArgs,
-    wanted: &Wanted<'_>,
-) -> Result<Vec<(usize, Trace)>, Stop> {
-    let witnesses = Witnesses::new(traces);
+    wanted: &SolverRequest<'_>,
+) -> Result<Vec<(usize, Trace)>, EarlyStop> {
+    let witnesses = KnownWitnesses::new(traces);
     let completion = workers::config(decide)?.completion;
     let mut solver = wanted.make()?;
     let mut cx = Ctx::new(model, &mut *solver);
-    let (mut progress, mut killed) = (Progress::new(), Vec::new());
+    let (mut progress, mut killed) = (ProgressLine::new(), Vec::new());
     for (done, at) in open.iter().map(|unit| unit as usize).enumerate() {
         progress.tick(|| format!("trying what kills others: {done} of {} mutants", open.len()));
         if let Some(trace) = witnesses.killing(&mut cx, &mutants[at], completion) {
@@ -72,14 +72,14 @@ fn killed_again(
 
 /// The outcomes of all mutants: where a unit was not done, that of a trace that a round before has found.
 pub fn with_others(
-    args: &Kill,
+    args: &KillArgs,
     model: &mut Model,
     mutants: &[Mutant],
-    mut outcomes: Vec<Option<Outcome>>,
+    mut outcomes: Vec<Option<MutantOutcome>>,
     settled: &UnitSet,
-    wanted: &Wanted<'_>,
-) -> Result<Vec<Option<Outcome>>, Stop> {
-    let rounds = Rounds::dealt(args.part.n_rounds());
+    wanted: &SolverRequest<'_>,
+) -> Result<Vec<Option<MutantOutcome>>, EarlyStop> {
+    let rounds = UnitRounds::dealt(args.part.n_rounds());
     let mut traces: Vec<Trace> = Vec::new();
     for round in 0..rounds.count() {
         let units = rounds.units(round, mutants.len() as u64);
@@ -88,7 +88,7 @@ pub fn with_others(
         // What others have shown is in the traces already.
         let own = units.iter().filter_map(|unit| outcomes[unit as usize].as_ref()?.trace().cloned());
         traces.extend(own.collect::<Vec<_>>());
-        killed.into_iter().for_each(|(at, trace)| outcomes[at] = Some(Outcome::Killed(trace)));
+        killed.into_iter().for_each(|(at, trace)| outcomes[at] = Some(MutantOutcome::Killed(trace)));
     }
     Ok(outcomes)
 }

@@ -10,19 +10,19 @@ use ioxide_testgen::case::of_adaptive_test;
 use ioxide_testgen::kill::trees::{KillingTree, TreeKill, killing_trees};
 use serde_json::{Value as Json, json};
 
-use super::{Decided, workers};
-use crate::args::{CaseFormat, Kill};
+use super::{DecidedMutants, workers};
+use crate::args::{CaseFormat, KillArgs};
 use crate::commands::case::written;
-use crate::exit::Stop;
-use crate::progress::Progress;
-use crate::solver::Wanted;
-use crate::write::{self, Readers};
+use crate::exit::EarlyStop;
+use crate::progress::ProgressLine;
+use crate::solver::SolverRequest;
+use crate::write::{self, FileReaders};
 
 /// How sure somebody wants to be who repeats a test that forces nothing.
 const SURE: f64 = 0.99;
 
 /// Adaptive tests and the mutants without one.
-pub struct Trees {
+pub struct KillTrees {
     trees: Vec<KillingTree>,
     without: Vec<usize>,
     format: CaseFormat,
@@ -31,27 +31,27 @@ pub struct Trees {
 /// Makes and writes the tests, if that is asked for.
 pub fn made(
     model: &mut Model,
-    decided: &Decided,
-    args: &Kill,
-    wanted: &Wanted<'_>,
-) -> Result<Option<Trees>, Stop> {
+    decided: &DecidedMutants,
+    args: &KillArgs,
+    wanted: &SolverRequest<'_>,
+) -> Result<Option<KillTrees>, EarlyStop> {
     let Some(folder) = &args.trees else { return Ok(None) };
     let spec = model.sts.clone();
     let systems = decided.systems(&spec);
     let killed: Vec<(usize, &Sts)> =
         systems.iter().enumerate().filter_map(|(at, system)| Some((at, system.as_ref()?))).collect();
     let completion = workers::config(&args.decide)?.completion;
-    let mut progress = Progress::new();
+    let mut progress = ProgressLine::new();
     let (trees, without) = killing_trees(&model.pool, &spec, &killed, completion, &mut |done| {
         progress.tick(|| format!("adaptive tests for {done} of {} mutants", killed.len()));
         wanted.halt.halted().is_some()
     });
-    let trees = Trees { trees, without, format: args.tree_format };
+    let trees = KillTrees { trees, without, format: args.tree_format };
     trees.write(folder, model, decided, wanted)?;
     Ok(Some(trees))
 }
 
-impl Trees {
+impl KillTrees {
     fn file_name(&self, at: usize) -> String {
         let name = if self.format == CaseFormat::Pytest { "test_tree" } else { "tree" };
         format!("{name}_{:03}.{}", at + 1, self.format.ending())
@@ -61,14 +61,14 @@ impl Trees {
         &self,
         folder: &str,
         model: &mut Model,
-        decided: &Decided,
-        wanted: &Wanted<'_>,
-    ) -> Result<(), Stop> {
-        let failed = |error: io::Error| Stop::usage(format!("cannot write to `{folder}`: {error}"));
+        decided: &DecidedMutants,
+        wanted: &SolverRequest<'_>,
+    ) -> Result<(), EarlyStop> {
+        let failed = |error: io::Error| EarlyStop::usage(format!("cannot write to `{folder}`: {error}"));
         fs::create_dir_all(folder).map_err(failed)?;
         let folder = Path::new(folder);
         let file = |name: &str, text: &str| {
-            write::whole(&folder.join(name), Readers::Usual, |out| out.write_all(text.as_bytes()))
+            write::whole(&folder.join(name), FileReaders::Usual, |out| out.write_all(text.as_bytes()))
                 .map_err(failed)
         };
         for (at, tree) in self.trees.iter().enumerate() {
@@ -80,7 +80,7 @@ impl Trees {
     }
 
     /// Every test with what it kills.
-    pub fn json(&self, decided: &Decided) -> Json {
+    pub fn json(&self, decided: &DecidedMutants) -> Json {
         let id = |at: usize| decided.mutants[at].id.as_str();
         let kill = |kill: &TreeKill| {
             json!({

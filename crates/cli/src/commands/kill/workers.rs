@@ -12,19 +12,19 @@ use ioxide_model::sts::Model;
 use ioxide_model::trace::Trace;
 use ioxide_smt::halt::Halted;
 use ioxide_symex::Ctx;
-use ioxide_testgen::conform::{Answer, Bounds, Effort};
-use ioxide_testgen::kill::{Analysis, Config, Optimisation};
+use ioxide_testgen::conform::{ConformAnswer, SearchBounds, SearchEffort};
+use ioxide_testgen::kill::{KillConfig, MutationAnalysis, Optimisation};
 use ioxide_testgen::mutate::Mutant;
 
 use crate::args::DecideArgs;
-use crate::exit::Stop;
-use crate::progress::Progress;
+use crate::exit::EarlyStop;
+use crate::progress::ProgressLine;
 use crate::session::STOP;
-use crate::solver::Wanted;
+use crate::solver::SolverRequest;
 
 /// What became of a mutant.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum MutantOutcome {
     /// A trace tells it from the model: allowed labels, then a forbidden one.
     Killed(Trace),
     /// Nothing can; the reason is for people.
@@ -33,7 +33,7 @@ pub enum Outcome {
     Unknown(String),
 }
 
-impl Outcome {
+impl MutantOutcome {
     /// The trace that kills it.
     pub fn trace(&self) -> Option<&Trace> {
         if let Self::Killed(trace) = self { Some(trace) } else { None }
@@ -41,20 +41,20 @@ impl Outcome {
 }
 
 /// The settings the arguments ask for.
-pub fn config(args: &DecideArgs) -> Result<Config, Stop> {
+pub fn config(args: &DecideArgs) -> Result<KillConfig, EarlyStop> {
     let parse = |name: &String| {
         name.parse().map_err(|_| {
             let names: Vec<&str> = Optimisation::ALL.iter().map(|it| it.name()).collect();
-            Stop::usage(format!("there is no optimisation `{name}`"))
+            EarlyStop::usage(format!("there is no optimisation `{name}`"))
                 .help(format!("there is {}", names.join(", ")))
         })
     };
     let off = args.without.iter().map(parse).collect::<Result<_, _>>()?;
-    let bounds = Bounds { max_states: args.max_states, max_depth: args.depth.unwrap_or(u32::MAX) };
-    let config = Config { bounds, off, completion: args.completion.into() };
+    let bounds = SearchBounds { max_states: args.max_states, max_depth: args.depth.unwrap_or(u32::MAX) };
+    let config = KillConfig { bounds, off, completion: args.completion.into() };
     if config.off.contains(&Optimisation::EarlyStop) && args.depth.is_none() {
         return Err(
-            Stop::usage("without `early-stop` a search ends at its depth only").help("add `--depth N`")
+            EarlyStop::usage("without `early-stop` a search ends at its depth only").help("add `--depth N`")
         );
     }
     Ok(config)
@@ -71,20 +71,20 @@ pub fn jobs(args: &DecideArgs) -> usize {
 pub fn decide(
     model: &Model,
     mutants: &[Mutant],
-    config: &Config,
+    config: &KillConfig,
     jobs: usize,
-    wanted: &Wanted<'_>,
-    known: Vec<Option<Outcome>>,
-    told: &mut dyn FnMut(usize, &Outcome) -> Result<(), Stop>,
-) -> Result<Vec<Option<Outcome>>, Stop> {
+    wanted: &SolverRequest<'_>,
+    known: Vec<Option<MutantOutcome>>,
+    told: &mut dyn FnMut(usize, &MutantOutcome) -> Result<(), EarlyStop>,
+) -> Result<Vec<Option<MutantOutcome>>, EarlyStop> {
     let mut base = model.clone();
     let mut solver = wanted.make()?;
-    let mut progress = Progress::new();
-    let mut watch = |effort: &Effort| {
+    let mut progress = ProgressLine::new();
+    let mut watch = |effort: &SearchEffort| {
         progress.tick(|| format!("exploring the model: {} states", effort.states));
         go_on()
     };
-    let analysis = Analysis::watched(&mut Ctx::new(&mut base, &mut *solver), config, &mut watch);
+    let analysis = MutationAnalysis::watched(&mut Ctx::new(&mut base, &mut *solver), config, &mut watch);
     drop(progress);
     let open: Vec<usize> = (0..mutants.len()).filter(|&at| known[at].is_none()).collect();
     let next = AtomicUsize::new(0);
@@ -121,17 +121,17 @@ fn go_on() -> ControlFlow<()> {
 }
 
 /// Decides one mutant; nothing if somebody interrupts.
-fn one(cx: &mut Ctx<'_>, analysis: &Analysis, mutant: &Mutant) -> Option<Outcome> {
+fn one(cx: &mut Ctx<'_>, analysis: &MutationAnalysis, mutant: &Mutant) -> Option<MutantOutcome> {
     if let Some(Halted::Time) = cx.halted() {
-        return Some(Outcome::Unknown(Halted::Time.to_string()));
+        return Some(MutantOutcome::Unknown(Halted::Time.to_string()));
     }
     let verdict = analysis.decide(cx, mutant, &mut |_| go_on());
     if STOP.load(Ordering::Relaxed) {
         return None;
     }
     Some(match verdict.answer {
-        Answer::Fails(witness) => Outcome::Killed(witness.trace),
-        Answer::Conforms(proof) => Outcome::Equivalent(proof.to_string()),
-        Answer::Unknown(doubt) => Outcome::Unknown(doubt.to_string()),
+        ConformAnswer::Fails(witness) => MutantOutcome::Killed(witness.trace),
+        ConformAnswer::Conforms(proof) => MutantOutcome::Equivalent(proof.to_string()),
+        ConformAnswer::Unknown(doubt) => MutantOutcome::Unknown(doubt.to_string()),
     })
 }

@@ -9,8 +9,8 @@ use ioxide_model::value::{DataValue, Value};
 use ioxide_runner::codec::typed;
 use ioxide_testgen::abstraction::input_name;
 
-use crate::args::Learn;
-use crate::exit::{ExitStatus, Stop};
+use crate::args::LearnArgs;
+use crate::exit::{EarlyStop, ExitStatus};
 use crate::load;
 
 /// Inputs made of one message, where nobody says which.
@@ -20,7 +20,7 @@ const MAX_PER_MESSAGE: usize = 8;
 const MAX_VALUES: i64 = 3;
 
 /// The inputs to learn with, by name.
-pub fn chosen(args: &Learn, model: &Model) -> Result<BTreeMap<String, Label>, Stop> {
+pub fn chosen(args: &LearnArgs, model: &Model) -> Result<BTreeMap<String, Label>, EarlyStop> {
     let mut texts = args.inputs.clone();
     if let Some(file) = &args.inputs_file {
         let text = load::read_data(file)?;
@@ -33,19 +33,20 @@ pub fn chosen(args: &Learn, model: &Model) -> Result<BTreeMap<String, Label>, St
         texts.iter().map(|text| given(model, text)).collect::<Result<_, _>>()?
     };
     if labels.is_empty() {
-        return Err(Stop::new(ExitStatus::Nothing, "the model has no input to learn with"));
+        return Err(EarlyStop::new(ExitStatus::Nothing, "the model has no input to learn with"));
     }
     Ok(labels.into_iter().map(|label| (input_name(&model.pool, &model.sts, &label), label)).collect())
 }
 
-fn given(model: &Model, text: &str) -> Result<Label, Stop> {
+fn given(model: &Model, text: &str) -> Result<Label, EarlyStop> {
     let typed = typed::read(&model.pool, &model.sts, text)
-        .map_err(|problem| Stop::usage(format!("`--input {text}`: {problem}")))?;
+        .map_err(|problem| EarlyStop::usage(format!("`--input {text}`: {problem}")))?;
     match typed.label(&model.sts) {
         Some(label @ Label::Input(..)) => Ok(label),
-        Some(_) => Err(Stop::usage(format!("`{text}` is no input"))),
+        Some(_) => Err(EarlyStop::usage(format!("`{text}` is no input"))),
         None => {
-            Err(Stop::usage(format!("`--input {text}` leaves a field out")).help("give every field a value"))
+            Err(EarlyStop::usage(format!("`--input {text}` leaves a field out"))
+                .help("give every field a value"))
         }
     }
 }

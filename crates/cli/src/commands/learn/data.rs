@@ -3,43 +3,43 @@
 //! Numbers and texts are data, every other field is part of the message. Values are first taken to be equal or not; a
 //! system that answers words with equal values in two ways is learned again with order, with all that was seen.
 
-mod again;
-mod class;
+mod disagreement;
 mod given_back;
 mod halving;
-mod made;
+mod made_values;
 mod reference;
 mod system;
 mod text;
+mod value_system;
 mod values;
 mod words;
 
 use std::sync::Arc;
 
-use ioxide_fsm::mealy::Names;
+use ioxide_fsm::mealy::MachineNames;
 use ioxide_learn::register::guards::guarded;
 use ioxide_learn::register::oracle::DataExamination;
 use ioxide_learn::register::place::Theory;
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, Model};
 use ioxide_model::value::Value;
-use ioxide_testgen::tester::suite::Wait;
+use ioxide_testgen::tester::suite::AnswerWait;
 
-use self::again::Votes;
-use self::class::{Class, Start};
-use self::halving::Asked;
-use self::system::{DataGate, DataQuestion, Seen};
-use self::values::Kind;
-use super::crew::{Crew, Home, Queue, Task};
+use self::disagreement::MajorityVote;
+use self::halving::GivenValueSystem;
+use self::system::{DataGate, DataQuestion, SeenAnswers};
+use self::value_system::{StartAssumption, ValueSystem};
+use self::values::ValueKind;
+use super::copies::{CrewDismissal, CrewTask, QuestionQueue, SystemCrew};
 use super::session::{SessionFile, data_runs};
 use super::{LEARNING, alphabet, method, recorded, stopped};
-use crate::args::{Compare, DraftFormat, Learn, Unstable};
+use crate::args::{CompareArg, DraftFormat, LearnArgs, UnstableArg};
 use crate::commands::fsm::live::LiveSystem;
-use crate::exit::{self, ExitStatus, Stop};
+use crate::exit::{self, EarlyStop, ExitStatus};
 use crate::machine::Messages;
 use crate::session::patience;
-use crate::solver::Wanted;
-use crate::system::{Opener, System};
+use crate::solver::SolverRequest;
+use crate::system::{SystemOpener, SystemUnderTest};
 use crate::{limit, seed};
 
 /// Walks where nobody says how many: suites have few values.
@@ -52,14 +52,14 @@ const WALK_LENGTH: usize = 12;
 const EXTRA: usize = 1;
 
 /// Learns how the system stores and compares values.
-pub fn run(args: &Learn, sut: &str, model: Model) -> Result<ExitStatus, Stop> {
+pub fn run(args: &LearnArgs, sut: &str, model: Model) -> Result<ExitStatus, EarlyStop> {
     refuse(args, &model)?;
     let method = method(&args.suite)?;
     let halt = &limit::halt_within(&args.limit, LEARNING);
     let gates = gates(args, &model)?;
     let constants = constants(args, &kinds(&model, &gates))?;
     let theories = theories(args, &model, &gates)?;
-    let system = System::named(sut)?;
+    let system = SystemUnderTest::named(sut)?;
     let patience = patience(&system, sut, args.quiescence_ms)?.default_time();
     let seed = args.seed.unwrap_or_else(seed::fresh);
     let examination = DataExamination {
@@ -70,39 +70,44 @@ pub fn run(args: &Learn, sut: &str, model: Model) -> Result<ExitStatus, Stop> {
         walk_length: if args.walks == 0 { WALK_LENGTH } else { args.walk_length },
         seed,
     };
-    let wanted = Wanted::new(&args.solver, halt.clone());
+    let wanted = SolverRequest::new(&args.solver, halt.clone());
     let mut messages = Messages { model, inputs: Default::default(), preamble: Vec::new() };
-    let votes = (args.unstable == Unstable::Majority)
-        .then(|| Votes { at_least: args.votes, confidence: f64::from(args.confidence) / 100.0 });
-    let made = made::named(&args.made, &messages.model)?;
-    let start = Start { theories, constants, made, words: Vec::new() };
+    let votes = (args.unstable == UnstableArg::Majority)
+        .then(|| MajorityVote { at_least: args.votes, confidence: f64::from(args.confidence) / 100.0 });
+    let made = made_values::named(&args.made, &messages.model)?;
+    let start = StartAssumption { theories, constants, made, words: Vec::new() };
     let start = reference::learned(args, &messages, &gates, start, &examination, halt)?;
-    let opener = Opener::new(&system, Arc::new(messages.model.clone()), wanted);
+    let opener = SystemOpener::new(&system, Arc::new(messages.model.clone()), wanted);
     opener.open(0, seed, |adapter| {
         messages.preamble = LiveSystem::greeting(adapter, patience, halt).map_err(stopped)?;
         let messages = &messages;
-        let wait = if args.one_answer { Wait::Output } else { Wait::Quiescence };
-        let names = Names::default();
-        let task = Task { opener: &opener, messages, wait, names: &names, patience, halt, seed };
-        let queue: Queue<DataQuestion> = Queue::default();
+        let wait = if args.one_answer { AnswerWait::Output } else { AnswerWait::Quiescence };
+        let names = MachineNames::default();
+        let task = CrewTask { opener: &opener, messages, wait, names: &names, patience, halt, seed };
+        let queue: QuestionQueue<DataQuestion> = QuestionQueue::default();
         std::thread::scope(|scope| {
-            let _home = Home(&queue);
+            let _home = CrewDismissal(&queue);
             let copies = usize::from(args.jobs) - 1;
-            let crew = (copies > 0).then(|| Crew::start(scope, &task, &queue, copies));
+            let crew = (copies > 0).then(|| SystemCrew::start(scope, &task, &queue, copies));
             let mut live = LiveSystem::new(messages, wait, &names, adapter, patience, halt)?.ending();
             let shown: Vec<String> = gates.iter().map(|gate| gate.name(&messages.model)).collect();
             let (mut file, earlier) = SessionFile::begin(args, messages, &shown.iter().collect::<Vec<_>>())?;
-            let mut class = Class::new(halt, messages, &gates, start, &examination);
+            let mut class = ValueSystem::new(halt, messages, &gates, start, &examination);
             class.resumed(data_runs(&earlier, &messages.model));
             class.runs.extend(recorded::data_seeds(args, messages)?);
             class.votes = votes;
-            let mut seen = Seen::default();
-            let mut asked = Asked { live: &mut live, file: &mut file, seen: &mut seen };
+            let mut seen = SeenAnswers::default();
+            let mut asked = GivenValueSystem { live: &mut live, file: &mut file, seen: &mut seen };
             let (learned, plan) = class.take(&mut asked, crew.as_ref())?;
             let machine = guarded(&learned.machine);
-            let told = class.told(sut, &learned, &machine, seed, &plan.domain);
-            let text =
-                text::Text { machine: &machine, domain: &plan.domain, gates: &gates, seen: &seen, messages };
+            let told = class.show_learned(sut, &learned, &machine, seed, &plan.domain);
+            let text = text::LearnedText {
+                machine: &machine,
+                domain: &plan.domain,
+                gates: &gates,
+                seen: &seen,
+                messages,
+            };
             let shown = super::put(args, &text.written(args, &told)?, &told)?;
             let partial = || limit::status(halt, ExitStatus::Inconclusive);
             exit::shown(if learned.is_stopped { partial() } else { ExitStatus::Success }, shown)
@@ -111,21 +116,24 @@ pub fn run(args: &Learn, sut: &str, model: Model) -> Result<ExitStatus, Stop> {
 }
 
 /// What cannot be had with values.
-fn refuse(args: &Learn, model: &Model) -> Result<(), Stop> {
-    let not = |what: &str, why: &str| Err(Stop::usage(format!("`--data` does not go with {what}")).help(why));
+fn refuse(args: &LearnArgs, model: &Model) -> Result<(), EarlyStop> {
+    let not =
+        |what: &str, why: &str| Err(EarlyStop::usage(format!("`--data` does not go with {what}")).help(why));
     match () {
-        () if model.sts.is_timed() => Err(Stop::usage("systems with time cannot be learned with `--data`")
-            .help("give a model with the same messages and without clocks")),
-        () if args.unstable == Unstable::Majority && args.jobs > 1 => not(
+        () if model.sts.is_timed() => {
+            Err(EarlyStop::usage("systems with time cannot be learned with `--data`")
+                .help("give a model with the same messages and without clocks"))
+        }
+        () if args.unstable == UnstableArg::Majority && args.jobs > 1 => not(
             "`--unstable majority` and `--jobs` at once",
             "every question is asked until two answers agree, by one copy: leave one of them out",
         ),
-        () if args.unstable == Unstable::Draft => not(
+        () if args.unstable == UnstableArg::Draft => not(
             "`--unstable draft`",
             "whether an answer depends on values or on chance cannot be told from a few repetitions. `--unstable majority` \
              believes the usual answer; without `--data`, with fixed values, a model with choices can be drafted",
         ),
-        () if !args.made.is_empty() && args.compare == Compare::Order => not(
+        () if !args.made.is_empty() && args.compare == CompareArg::Order => not(
             "`--made` and `--compare order` at once",
             "where a value that nobody has seen yet stands among others cannot be chosen: leave one of them out",
         ),
@@ -150,15 +158,17 @@ impl DataGate {
 }
 
 /// The inputs: every message that was named, or all, once for every choice of what is no data.
-fn gates(args: &Learn, model: &Model) -> Result<Vec<DataGate>, Stop> {
+fn gates(args: &LearnArgs, model: &Model) -> Result<Vec<DataGate>, EarlyStop> {
     if args.inputs_file.is_some() {
-        return Err(Stop::usage("`--data` does not go with `--inputs`").help("name messages with `--input`"));
+        return Err(
+            EarlyStop::usage("`--data` does not go with `--inputs`").help("name messages with `--input`")
+        );
     }
     for name in &args.inputs {
         let is_there =
             model.sts.gates.iter().any(|gate| gate.kind == GateKind::Input && *gate.name == **name);
         if !is_there {
-            return Err(Stop::usage(format!(
+            return Err(EarlyStop::usage(format!(
                 "`--input {name}`: with `--data`, the name of an input message"
             )));
         }
@@ -172,28 +182,28 @@ fn gates(args: &Learn, model: &Model) -> Result<Vec<DataGate>, Stop> {
         }
         let sorts = model.sts.gates[gate].fields.iter().map(|&field| model.pool.var_info(field).sort);
         let fixed =
-            sorts.zip(values).map(|(sort, value)| Kind::of(sort).is_none().then_some(value)).collect();
+            sorts.zip(values).map(|(sort, value)| ValueKind::of(sort).is_none().then_some(value)).collect();
         let one = DataGate { gate, fixed };
         if !gates.contains(&one) {
             gates.push(one);
         }
     }
     if gates.is_empty() {
-        Err(Stop::new(ExitStatus::Nothing, "the model has no input to learn with"))
+        Err(EarlyStop::new(ExitStatus::Nothing, "the model has no input to learn with"))
     } else {
         Ok(gates)
     }
 }
 
 /// The constants: numbers, texts, or both, as there are fields that can hold them.
-fn constants(args: &Learn, kinds: &[Vec<Kind>]) -> Result<Vec<Value>, Stop> {
+fn constants(args: &LearnArgs, kinds: &[Vec<ValueKind>]) -> Result<Vec<Value>, EarlyStop> {
     let mut values = Vec::new();
     for text in &args.constants {
-        let has = |wanted: fn(&Kind) -> bool| kinds.iter().flatten().any(wanted);
-        let number = text.parse().ok().filter(|_| has(|kind| matches!(kind, Kind::Number(..))));
-        let is_text = has(|kind| *kind == Kind::Text);
+        let has = |wanted: fn(&ValueKind) -> bool| kinds.iter().flatten().any(wanted);
+        let number = text.parse().ok().filter(|_| has(|kind| matches!(kind, ValueKind::Number(..))));
+        let is_text = has(|kind| *kind == ValueKind::Text);
         if number.is_none() && !is_text {
-            return Err(Stop::usage(format!("`--constant {text}`: no field can hold that")));
+            return Err(EarlyStop::usage(format!("`--constant {text}`: no field can hold that")));
         }
         values.extend(number.map(Value::int));
         values.extend(is_text.then(|| Value::str(text)));
@@ -202,23 +212,23 @@ fn constants(args: &Learn, kinds: &[Vec<Kind>]) -> Result<Vec<Value>, Stop> {
 }
 
 /// How values are compared: what to try, one after the other.
-fn theories(args: &Learn, model: &Model, gates: &[DataGate]) -> Result<Vec<Theory>, Stop> {
+fn theories(args: &LearnArgs, model: &Model, gates: &[DataGate]) -> Result<Vec<Theory>, EarlyStop> {
     let kinds = kinds(model, gates);
-    let has_texts = kinds.iter().flatten().any(|kind| *kind == Kind::Text);
+    let has_texts = kinds.iter().flatten().any(|kind| *kind == ValueKind::Text);
     match args.compare {
-        Compare::Order if has_texts => Err(Stop::usage("texts have no order")
+        CompareArg::Order if has_texts => Err(EarlyStop::usage("texts have no order")
             .help("leave `--compare` out, or pick messages without texts with `--input`")),
-        Compare::Order => Ok(vec![Theory::Order]),
-        Compare::Equality => Ok(vec![Theory::Equality]),
-        Compare::Auto if has_texts => Ok(vec![Theory::Equality]),
-        Compare::Auto => Ok(vec![Theory::Equality, Theory::Order]),
+        CompareArg::Order => Ok(vec![Theory::Order]),
+        CompareArg::Equality => Ok(vec![Theory::Equality]),
+        CompareArg::Auto if has_texts => Ok(vec![Theory::Equality]),
+        CompareArg::Auto => Ok(vec![Theory::Equality, Theory::Order]),
     }
 }
 
-fn kinds(model: &Model, gates: &[DataGate]) -> Vec<Vec<Kind>> {
+fn kinds(model: &Model, gates: &[DataGate]) -> Vec<Vec<ValueKind>> {
     let of_gate = |gate: &DataGate| {
         let fields = &model.sts.gates[gate.gate].fields;
-        fields.iter().filter_map(|&field| Kind::of(model.pool.var_info(field).sort)).collect()
+        fields.iter().filter_map(|&field| ValueKind::of(model.pool.var_info(field).sort)).collect()
     };
     gates.iter().map(of_gate).collect()
 }

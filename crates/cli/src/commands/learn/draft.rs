@@ -7,18 +7,18 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use ioxide_fsm::mealy::{InputId, Mealy, Names, OutputId, StateId};
-use ioxide_lang::ast::{Item, ItemKind};
-use ioxide_learn::naming::{Arrow, arrows, identifier, state_names};
-use ioxide_learn::several::{SeveralDraft, Way};
+use ioxide_fsm::mealy::{InputId, MachineNames, Mealy, OutputId, StateId};
+use ioxide_lang::ast::{ItemKind, ModelItem};
+use ioxide_learn::naming::{NamedMove, arrows, identifier, state_names};
+use ioxide_learn::several::{AnswerWay, SeveralDraft};
 use ioxide_model::index::Idx;
 use ioxide_model::label::Label;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::{GateKind, Model};
 
-use super::told::Told;
-use crate::args::{DraftFormat, Learn};
-use crate::exit::{ExitStatus, Stop};
+use super::origin::MachineOrigin;
+use crate::args::{DraftFormat, LearnArgs};
+use crate::exit::{EarlyStop, ExitStatus};
 use crate::load;
 use crate::machine::Messages;
 
@@ -26,9 +26,9 @@ use crate::machine::Messages;
 const MAX_NAME: usize = 24;
 
 /// A machine and what its names stand for.
-pub struct Draft<'a> {
-    ways: Vec<Way>,
-    names: &'a Names,
+pub struct LearnedDraft<'a> {
+    ways: Vec<AnswerWay>,
+    names: &'a MachineNames,
     answers: &'a BTreeMap<OutputId, Vec<Label>>,
     messages: &'a Messages,
     /// Whether it matters how often a move was seen.
@@ -36,11 +36,11 @@ pub struct Draft<'a> {
     states: Vec<String>,
 }
 
-impl<'a> Draft<'a> {
+impl<'a> LearnedDraft<'a> {
     /// The machine in the names of `messages`, with how often each move was seen, where that matters.
     pub fn new(
         machine: &Mealy,
-        names: &'a Names,
+        names: &'a MachineNames,
         answers: &'a BTreeMap<OutputId, Vec<Label>>,
         messages: &'a Messages,
         support: Option<&[u64]>,
@@ -50,7 +50,7 @@ impl<'a> Draft<'a> {
         let way = |(number, (state, input)): (usize, (StateId, InputId))| {
             let edge = machine.edge(state, input)?;
             let seen = support.and_then(|all| all.get(number)).copied().unwrap_or(0);
-            Some(Way { from: state.index(), input, output: edge.output, to: edge.next.index(), seen })
+            Some(AnswerWay { from: state.index(), input, output: edge.output, to: edge.next.index(), seen })
         };
         let ways = moves.enumerate().filter_map(way).collect();
         Self { ways, names, answers, messages, is_counted: support.is_some(), states }
@@ -59,17 +59,17 @@ impl<'a> Draft<'a> {
     /// A machine that answers in several ways.
     pub fn several(
         draft: &SeveralDraft,
-        names: &'a Names,
+        names: &'a MachineNames,
         answers: &'a BTreeMap<OutputId, Vec<Label>>,
         messages: &'a Messages,
     ) -> Self {
-        let arrows: Vec<Arrow> = draft.ways.iter().map(|way| (way.from, way.output, way.to)).collect();
+        let arrows: Vec<NamedMove> = draft.ways.iter().map(|way| (way.from, way.output, way.to)).collect();
         let states = state_names(draft.n_states, &arrows, names.outputs.as_slice());
         Self { ways: draft.ways.clone(), names, answers, messages, is_counted: true, states }
     }
 
     /// The text in the wanted format.
-    pub fn text(&self, args: &Learn, told: &Told) -> Result<String, Stop> {
+    pub fn text(&self, args: &LearnArgs, told: &MachineOrigin) -> Result<String, EarlyStop> {
         match args.format {
             DraftFormat::Dot => Ok(self.dot()),
             DraftFormat::Iox => self.iox(args, told),
@@ -91,11 +91,11 @@ impl<'a> Draft<'a> {
         out
     }
 
-    fn iox(&self, args: &Learn, told: &Told) -> Result<String, Stop> {
+    fn iox(&self, args: &LearnArgs, told: &MachineOrigin) -> Result<String, EarlyStop> {
         let model = &self.messages.model;
         let mut text = String::new();
         text.push_str(&head(args, told, model)?);
-        let mut owing = Owing::default();
+        let mut owing = OwedAnswers::default();
         if !self.messages.preamble.is_empty() {
             let first = owing.state(&texts(model, &self.messages.preamble), &self.states[0]);
             text.push_str(&owing.first(&first));
@@ -108,7 +108,7 @@ impl<'a> Draft<'a> {
         formatted(text).map_err(|stop| stop.help("use `--format dot`"))
     }
 
-    fn state(&self, state: usize, owing: &mut Owing) -> String {
+    fn state(&self, state: usize, owing: &mut OwedAnswers) -> String {
         let mut text = format!("\nstate {} {{\n", self.states[state]);
         let is_over = self.is_over(state);
         for way in self.ways.iter().filter(|way| way.from == state && !is_over) {
@@ -137,7 +137,7 @@ impl<'a> Draft<'a> {
     }
 
     /// How often a move was seen; of how many, where there are others.
-    fn mark(&self, way: &Way) -> String {
+    fn mark(&self, way: &AnswerWay) -> String {
         if !self.is_counted {
             return String::new();
         }
@@ -152,7 +152,7 @@ impl<'a> Draft<'a> {
 }
 
 /// How it was made, the name of the model, and its messages.
-pub fn head(args: &Learn, told: &Told, model: &Model) -> Result<String, Stop> {
+pub fn head(args: &LearnArgs, told: &MachineOrigin, model: &Model) -> Result<String, EarlyStop> {
     let mut text = String::new();
     let _ = writeln!(text, "/// Learned from {} by `ioxide learn {}`:", told.source, args.model.file);
     let facts: Vec<String> = told.facts.iter().map(|fact| format!("/// {fact}")).collect();
@@ -163,12 +163,12 @@ pub fn head(args: &Learn, told: &Told, model: &Model) -> Result<String, Stop> {
 }
 
 /// A draft as models are laid out.
-pub fn formatted(text: String) -> Result<String, Stop> {
+pub fn formatted(text: String) -> Result<String, EarlyStop> {
     let mut drafts = Sources::new();
     let file = drafts.add("learned.iox", text);
     ioxide_lang::format(&drafts, file).map_err(|wrong| {
         let why = wrong.first().map_or_else(String::new, |first| format!(": {}", first.message));
-        Stop::new(ExitStatus::Model, format!("the machine cannot be written as a model{why}"))
+        EarlyStop::new(ExitStatus::Model, format!("the machine cannot be written as a model{why}"))
     })
 }
 
@@ -180,12 +180,12 @@ pub fn texts(model: &Model, labels: &[Label]) -> Vec<String> {
 
 /// States that owe an answer, by answer and target.
 #[derive(Default)]
-pub struct Owing {
+pub struct OwedAnswers {
     names: BTreeMap<(String, String), String>,
     texts: Vec<(String, String)>,
 }
 
-impl Owing {
+impl OwedAnswers {
     /// The state to go to for `answer` to come and `target` to follow.
     pub fn state(&mut self, answer: &[String], target: &str) -> String {
         let Some((said, rest)) = answer.split_first() else { return target.to_owned() };
@@ -222,7 +222,7 @@ fn learned_name(name: &str) -> String {
 }
 
 /// The messages and their types: as the model has them, or by name where it is no `.iox` text.
-fn declarations(model: &Model, path: &str) -> Result<String, Stop> {
+fn declarations(model: &Model, path: &str) -> Result<String, EarlyStop> {
     if !path.ends_with(".iox") {
         return plain_declarations(model);
     }
@@ -230,8 +230,8 @@ fn declarations(model: &Model, path: &str) -> Result<String, Stop> {
     let file = sources.add(path, load::read(path)?);
     let (tree, _) = ioxide_lang::parse(&sources, file);
     let items = tree.model.map(|model| model.items).unwrap_or_default();
-    let text_of = |item: &Item| sources.slice(item.span);
-    let (types, others): (Vec<&Item>, Vec<&Item>) = items.iter().partition(|item| {
+    let text_of = |item: &ModelItem| sources.slice(item.span);
+    let (types, others): (Vec<&ModelItem>, Vec<&ModelItem>) = items.iter().partition(|item| {
         matches!(
             item.kind,
             ItemKind::Message(_) | ItemKind::Type(_) | ItemKind::Enum(_) | ItemKind::Record(_)
@@ -248,7 +248,7 @@ fn declarations(model: &Model, path: &str) -> Result<String, Stop> {
     Ok(text)
 }
 
-fn plain_declarations(model: &Model) -> Result<String, Stop> {
+fn plain_declarations(model: &Model) -> Result<String, EarlyStop> {
     let mut text = String::new();
     for gate in model.sts.gates.iter().filter(|gate| gate.kind != GateKind::Internal) {
         let is_word = gate.name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
@@ -256,7 +256,7 @@ fn plain_declarations(model: &Model) -> Result<String, Stop> {
             || gate.name.starts_with(|letter: char| letter.is_ascii_digit())
             || !gate.fields.is_empty()
         {
-            return Err(Stop::new(
+            return Err(EarlyStop::new(
                 ExitStatus::Model,
                 format!("`{}` is no name of a message in a model", gate.name),
             )

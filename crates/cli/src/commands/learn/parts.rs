@@ -8,46 +8,48 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-use ioxide_campaign::gather::Gathered;
+use ioxide_campaign::gather::GatheredParts;
 use ioxide_campaign::part::{EndOfPart, PartWriter};
 use ioxide_campaign::plan::UnitNames;
 use ioxide_campaign::units::UnitSet;
 use serde_json::{Value as Json, json};
 
-use super::told::Told;
-use crate::args::{DraftFormat, Learn, Merge};
-use crate::exit::{self, ExitStatus, Stop};
-use crate::planned::{self, PartEnd, Planned};
+use super::origin::MachineOrigin;
+use crate::args::{DraftFormat, LearnArgs, MergeArgs};
+use crate::exit::{self, EarlyStop, ExitStatus};
 use crate::session::STOP;
+use crate::unit_command::{self, PartEnd, UnitCommand};
 use crate::{load, write};
 
 /// What the session leaves in its part until the unit is done.
 const LEARNED: &str = "learned.json";
 
 /// Shows the plan of one unit, or does it.
-pub fn run(args: &Learn) -> Result<ExitStatus, Stop> {
-    planned::refuse(args.out.is_some(), "--out")?;
-    planned::no_rounds(
+pub fn run(args: &LearnArgs) -> Result<ExitStatus, EarlyStop> {
+    unit_command::refuse(args.out.is_some(), "--out")?;
+    unit_command::no_rounds(
         &args.part,
         "a session goes on until it knows the system",
         "leave `--rounds` out; `--session FILE` goes on from what was answered before",
     )?;
     if args.seed.is_none() {
-        return Err(Stop::usage("a plan needs a seed: without one every try would ask in another order")
-            .help("add `--seed 1`"));
+        return Err(EarlyStop::usage(
+            "a plan needs a seed: without one every try would ask in another order",
+        )
+        .help("add `--seed 1`"));
     }
     let (sources, _) = load::model(&args.model.file, &args.model.settings())?;
     let files: Vec<&str> =
         args.traces.iter().chain(&args.from).chain(&args.reference).map(String::as_str).collect();
-    let depends_on = planned::depends_on(&[&sources], &files);
-    planned::run(&args.part, depends_on, &mut SessionUnit { args })
+    let depends_on = unit_command::depends_on(&[&sources], &files);
+    unit_command::run(&args.part, depends_on, &mut SessionUnit { args })
 }
 
 struct SessionUnit<'a> {
-    args: &'a Learn,
+    args: &'a LearnArgs,
 }
 
-impl Planned for SessionUnit<'_> {
+impl UnitCommand for SessionUnit<'_> {
     fn names(&self) -> UnitNames {
         UnitNames::Listed(vec!["session".to_owned()])
     }
@@ -56,15 +58,20 @@ impl Planned for SessionUnit<'_> {
         json!({ "seed": self.args.seed })
     }
 
-    fn work(&mut self, names: &UnitNames, units: &UnitSet, part: &mut PartWriter) -> Result<PartEnd, Stop> {
+    fn work(
+        &mut self,
+        names: &UnitNames,
+        units: &UnitSet,
+        part: &mut PartWriter,
+    ) -> Result<PartEnd, EarlyStop> {
         let Some(unit) = units.iter().next() else {
             return Ok(PartEnd { end: EndOfPart::All, status: ExitStatus::Success });
         };
-        part.begin(unit, &names.name(unit)).map_err(planned::trouble)?;
+        part.begin(unit, &names.name(unit)).map_err(unit_command::trouble)?;
         let status = match super::session(self.args) {
             Err(stop) if stop.status() == ExitStatus::Infrastructure => {
                 eprintln!("error: {}", stop.message());
-                part.left(unit, &names.name(unit), stop.message()).map_err(planned::trouble)?;
+                part.left(unit, &names.name(unit), stop.message()).map_err(unit_command::trouble)?;
                 return Ok(PartEnd { end: EndOfPart::Trouble, status: stop.status() });
             }
             told => told?,
@@ -76,26 +83,26 @@ impl Planned for SessionUnit<'_> {
         let text = fs::read_to_string(&path).map_err(|error| write::cannot(&path, &error))?;
         let mut result: Json = serde_json::from_str(&text).map_err(io::Error::other)?;
         result["exit"] = json!(status as i32);
-        part.done(unit, &names.name(unit), false, &result).map_err(planned::trouble)?;
+        part.done(unit, &names.name(unit), false, &result).map_err(unit_command::trouble)?;
         // The unit has it now.
         fs::remove_file(&path).map_err(|error| write::cannot(&path, &error))?;
         Ok(PartEnd { end: EndOfPart::All, status })
     }
 }
 
-fn place(args: &Learn) -> PathBuf {
+fn place(args: &LearnArgs) -> PathBuf {
     Path::new(args.part.part.as_deref().unwrap_or_default()).join(LEARNED)
 }
 
 /// Keeps what was learned for the unit.
-pub fn keep(args: &Learn, text: &str, told: &Told) -> Result<(), Stop> {
+pub fn keep(args: &LearnArgs, text: &str, told: &MachineOrigin) -> Result<(), EarlyStop> {
     let kept = json!({ "model": text, "said": told.lines(), "json": told.json(&name(args)) });
     let path = place(args);
     write::named(&path.display().to_string(), |out| writeln!(out, "{kept}"))
 }
 
 /// The file of the model.
-fn name(args: &Learn) -> String {
+fn name(args: &LearnArgs) -> String {
     match args.format {
         DraftFormat::Iox => "learned.iox".to_owned(),
         DraftFormat::Dot => "learned.dot".to_owned(),
@@ -103,13 +110,13 @@ fn name(args: &Learn) -> String {
 }
 
 /// Writes the model that was learned, and says what `learn` says.
-pub fn merged(args: &Learn, parts: &mut Gathered, to: &Merge) -> Result<ExitStatus, Stop> {
-    let Some(text) = parts.unit(0).map_err(planned::trouble)? else {
-        return Err(Stop::new(ExitStatus::Inconclusive, "the session is not done")
+pub fn merged(args: &LearnArgs, parts: &mut GatheredParts, to: &MergeArgs) -> Result<ExitStatus, EarlyStop> {
+    let Some(text) = parts.unit(0).map_err(unit_command::trouble)? else {
+        return Err(EarlyStop::new(ExitStatus::Inconclusive, "the session is not done")
             .help("do it again: the same command goes on"));
     };
     let misfit =
-        || Stop::usage("what the session told cannot be read").help("delete its part and do it again");
+        || EarlyStop::usage("what the session told cannot be read").help("delete its part and do it again");
     let model = text.result["model"].as_str().ok_or_else(misfit)?;
     let said = text.result["said"].as_array().ok_or_else(misfit)?;
     let path = Path::new(&to.out).join(name(args));

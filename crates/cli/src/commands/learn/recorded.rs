@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use ioxide_fsm::mealy::{InputId, Names, OutputId};
+use ioxide_fsm::mealy::{InputId, MachineNames, OutputId};
 use ioxide_fsm::word::IoWord;
 use ioxide_learn::observer::Disagreement;
 use ioxide_learn::passive::merged;
@@ -20,20 +20,24 @@ use ioxide_runner::record::Record;
 use ioxide_testgen::abstraction::{answer_name, input_name};
 use serde_json::json;
 
-use super::draft::Draft;
+use super::draft::LearnedDraft;
 use super::finish;
+use super::origin::{MachineOrigin, counted};
 use super::session::DataRun;
-use super::told::{Told, counted};
-use crate::args::Learn;
+use crate::args::LearnArgs;
 use crate::commands::fsm::live::LiveSystem;
-use crate::exit::{self, ExitStatus, Stop};
+use crate::exit::{self, EarlyStop, ExitStatus};
 use crate::machine::Messages;
 use crate::{load, record};
 
 /// Makes a machine from the recorded runs.
-pub fn run(args: &Learn, model: Model) -> Result<ExitStatus, Stop> {
-    let mut reader =
-        Reader { model: &model, inputs: BTreeMap::new(), names: Names::default(), answers: BTreeMap::new() };
+pub fn run(args: &LearnArgs, model: Model) -> Result<ExitStatus, EarlyStop> {
+    let mut reader = TraceMachineReader {
+        model: &model,
+        inputs: BTreeMap::new(),
+        names: MachineNames::default(),
+        answers: BTreeMap::new(),
+    };
     let mut runs = Vec::new();
     for path in &args.traces {
         for trace in traces(&model, path)? {
@@ -42,9 +46,9 @@ pub fn run(args: &Learn, model: Model) -> Result<ExitStatus, Stop> {
     }
     runs.retain(|run| !run.is_empty());
     if runs.is_empty() {
-        return Err(Stop::new(ExitStatus::Nothing, "no recorded run has an input"));
+        return Err(EarlyStop::new(ExitStatus::Nothing, "no recorded run has an input"));
     }
-    let Reader { inputs, names, answers, .. } = reader;
+    let TraceMachineReader { inputs, names, answers, .. } = reader;
     let (kept, held) = split(runs, args.hold_out);
     let machine = merged(names.inputs.len(), &kept).map_err(|found| contradiction(&names, &found))?;
     let messages = Messages { model, inputs, preamble: Vec::new() };
@@ -65,13 +69,17 @@ pub fn run(args: &Learn, model: Model) -> Result<ExitStatus, Stop> {
         "version": 1, "traces": args.traces, "states": states, "runs": kept.len(),
         "held_out": held.len(), "explained": agreeing,
     });
-    let told = Told::of_runs(&args.traces.join(", "), facts, told);
-    let draft = Draft::new(&machine.machine, &names, &answers, &messages, Some(&machine.support));
+    let told = MachineOrigin::of_runs(&args.traces.join(", "), facts, told);
+    let draft = LearnedDraft::new(&machine.machine, &names, &answers, &messages, Some(&machine.support));
     exit::shown(ExitStatus::Success, finish(args, &draft, &told)?)
 }
 
 /// The recorded runs of `--from`, in the names of a system that is asked: each as far as its answers are certain.
-pub fn seeds(args: &Learn, messages: &Messages, live: &mut LiveSystem<'_>) -> Result<Vec<IoWord>, Stop> {
+pub fn seeds(
+    args: &LearnArgs,
+    messages: &Messages,
+    live: &mut LiveSystem<'_>,
+) -> Result<Vec<IoWord>, EarlyStop> {
     let mut tree = ObservationTree::new(messages.inputs.len());
     let mut runs = Vec::new();
     for path in &args.from {
@@ -89,7 +97,7 @@ pub fn seeds(args: &Learn, messages: &Messages, live: &mut LiveSystem<'_>) -> Re
 }
 
 /// The recorded runs of `--from` with their values, each as far as its answers are certain.
-pub fn data_seeds(args: &Learn, messages: &Messages) -> Result<Vec<DataRun>, Stop> {
+pub fn data_seeds(args: &LearnArgs, messages: &Messages) -> Result<Vec<DataRun>, EarlyStop> {
     let mut runs = Vec::new();
     for path in &args.from {
         let traces = traces(&messages.model, path)?;
@@ -154,25 +162,25 @@ fn split(runs: Vec<IoWord>, percent: u8) -> (Vec<IoWord>, Vec<IoWord>) {
     (kept, held)
 }
 
-fn contradiction(names: &Names, found: &Disagreement) -> Stop {
+fn contradiction(names: &MachineNames, found: &Disagreement) -> EarlyStop {
     let show = |run: &IoWord| ioxide_fsm::word::show_io(names, run);
     let message = format!(
         "the runs contradict each other\n  one:     {}\n  another: {}",
         show(&found.before),
         show(&found.now)
     );
-    Stop::new(ExitStatus::Inconclusive, message).help("machines answer the same inputs in one way")
+    EarlyStop::new(ExitStatus::Inconclusive, message).help("machines answer the same inputs in one way")
 }
 
 /// All runs of a file.
-fn traces(model: &Model, path: &str) -> Result<Vec<Trace>, Stop> {
-    let misfit = |error: String| Stop::usage(format!("`{path}` does not fit the model: {error}"));
+fn traces(model: &Model, path: &str) -> Result<Vec<Trace>, EarlyStop> {
+    let misfit = |error: String| EarlyStop::usage(format!("`{path}` does not fit the model: {error}"));
     let is_folder = Path::new(path).is_dir();
     let text = if is_folder { String::new() } else { load::read_data(path)? };
     let recorded = if is_folder {
         Some(record::read(path)?)
     } else if text.lines().next().is_some_and(|first| first.contains("\"ioxide-record\"")) {
-        Some(Record::read(text.as_bytes()).map_err(|error| Stop::usage(error.to_string()))?)
+        Some(Record::read(text.as_bytes()).map_err(|error| EarlyStop::usage(error.to_string()))?)
     } else {
         None
     };
@@ -185,14 +193,14 @@ fn traces(model: &Model, path: &str) -> Result<Vec<Trace>, Stop> {
 }
 
 /// Reads traces as runs of a machine, with names for what occurs.
-struct Reader<'m> {
+struct TraceMachineReader<'m> {
     model: &'m Model,
     inputs: BTreeMap<String, Label>,
-    names: Names,
+    names: MachineNames,
     answers: BTreeMap<OutputId, Vec<Label>>,
 }
 
-impl Reader<'_> {
+impl TraceMachineReader<'_> {
     fn run(&mut self, trace: &Trace) -> IoWord {
         let mut run: Vec<(InputId, Vec<Label>)> = Vec::new();
         for label in &trace.labels {

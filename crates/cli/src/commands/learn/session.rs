@@ -8,22 +8,22 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 
 use ioxide_fsm::mealy::{InputId, OutputId};
-use ioxide_fsm::reduce::Live;
+use ioxide_fsm::reduce::LiveMachine;
 use ioxide_fsm::word::{IoWord, Word};
-use ioxide_learn::observer::Effort;
+use ioxide_learn::observer::LearningEffort;
 use ioxide_learn::tree::ObservationTree;
 use ioxide_model::index::Idx;
 use ioxide_model::label::Label;
 use ioxide_model::sts::Model;
-use ioxide_runner::codec::{Message, label_from_json, label_to_json, typed};
+use ioxide_runner::codec::{WireMessage, label_from_json, label_to_json, typed};
 use ioxide_runner::json;
 use ioxide_testgen::abstraction::input_name;
 use serde_json::{Value as Json, json};
 
-use super::crew::{Crew, Heard};
-use crate::args::Learn;
-use crate::commands::fsm::live::{LiveSystem, Trouble};
-use crate::exit::Stop;
+use super::copies::{AnsweredRun, SystemCrew};
+use crate::args::LearnArgs;
+use crate::commands::fsm::live::{LiveSystem, LiveTestError};
+use crate::exit::EarlyStop;
 use crate::machine::Messages;
 use crate::write;
 
@@ -43,12 +43,12 @@ pub type DataRun = Vec<(Label, Vec<Label>)>;
 
 /// What earlier sessions have seen.
 #[derive(Default)]
-pub struct Earlier {
+pub struct EarlierSessions {
     runs: Vec<IoWord>,
     recorded: Vec<IoWord>,
 }
 
-impl Earlier {
+impl EarlierSessions {
     /// All of it as a tree; of runs that contradict each other, what was seen first.
     pub fn tree(&self, n_inputs: usize) -> ObservationTree {
         let mut tree = ObservationTree::new(n_inputs);
@@ -65,26 +65,30 @@ impl Earlier {
     }
 
     /// What all sessions together have cost.
-    pub fn effort(&self, now: Effort) -> Effort {
+    pub fn effort(&self, now: LearningEffort) -> LearningEffort {
         let symbols = self.runs.iter().map(|run| run.len() as u64).sum();
-        now.plus(Effort { resets: self.runs.len() as u64, symbols })
+        now.plus(LearningEffort { resets: self.runs.len() as u64, symbols })
     }
 }
 
 impl SessionFile {
     /// Opens the session file that was asked for, and reads what was seen.
     pub fn open(
-        args: &Learn,
+        args: &LearnArgs,
         messages: &Messages,
         live: &mut LiveSystem<'_>,
-    ) -> Result<(Self, Earlier), Stop> {
+    ) -> Result<(Self, EarlierSessions), EarlyStop> {
         let inputs: Vec<&String> = messages.inputs.keys().collect();
         let (file, rest) = Self::begin(args, messages, &inputs)?;
-        Ok((file, Earlier { runs: runs(&rest, messages, live), recorded: Vec::new() }))
+        Ok((file, EarlierSessions { runs: runs(&rest, messages, live), recorded: Vec::new() }))
     }
 
     /// Opens the session of these inputs; what it holds behind its first line.
-    pub fn begin(args: &Learn, messages: &Messages, inputs: &[&String]) -> Result<(Self, String), Stop> {
+    pub fn begin(
+        args: &LearnArgs,
+        messages: &Messages,
+        inputs: &[&String],
+    ) -> Result<(Self, String), EarlyStop> {
         let Some(path) = args.session.clone() else {
             return Ok((Self::none(), String::new()));
         };
@@ -96,8 +100,9 @@ impl SessionFile {
         write::alone(&file, &path)?;
         let mut text = String::new();
         file.read_to_string(&mut text)
-            .map_err(|error| Stop::usage(format!("cannot read `{path}`: {error}")))?;
-        let no_session = || Stop::usage(format!("`{path}` is no session of this model with these inputs"));
+            .map_err(|error| EarlyStop::usage(format!("cannot read `{path}`: {error}")))?;
+        let no_session =
+            || EarlyStop::usage(format!("`{path}` is no session of this model with these inputs"));
         let rest = match text.split_once('\n') {
             // A first line that was cut off has no answer after it; anything else is not ours.
             None if !header.to_string().starts_with(&text) => {
@@ -136,13 +141,18 @@ impl SessionFile {
     }
 
     /// Adds a reset before inputs with values.
-    pub fn reset(&mut self) -> Result<(), Trouble> {
+    pub fn reset(&mut self) -> Result<(), LiveTestError> {
         self.recent.push(DataRun::new());
         self.add(RESET)
     }
 
     /// Adds an input with its values, and what was said.
-    pub fn message(&mut self, live: &LiveSystem<'_>, input: &Label, said: &[Label]) -> Result<(), Trouble> {
+    pub fn message(
+        &mut self,
+        live: &LiveSystem<'_>,
+        input: &Label,
+        said: &[Label],
+    ) -> Result<(), LiveTestError> {
         if let Some(run) = self.recent.last_mut() {
             run.push((input.clone(), said.to_vec()));
         }
@@ -154,7 +164,7 @@ impl SessionFile {
     }
 
     /// Adds a run with values that is over.
-    pub fn whole(&mut self, model: &Model, run: &DataRun) -> Result<(), Trouble> {
+    pub fn whole(&mut self, model: &Model, run: &DataRun) -> Result<(), LiveTestError> {
         self.recent.push(run.clone());
         let step = |(input, said): &(Label, Vec<Label>)| {
             line(model, &input_name(&model.pool, &model.sts, input), said)
@@ -169,14 +179,14 @@ impl SessionFile {
     }
 
     /// Adds whole lines in one write: whoever looks between two writes sees whole lines.
-    fn add(&mut self, lines: &str) -> Result<(), Trouble> {
+    fn add(&mut self, lines: &str) -> Result<(), LiveTestError> {
         let Some(out) = &mut self.out else { return Ok(()) };
         let written = out.write_all(lines.as_bytes());
-        written.map_err(|error| Trouble::Stop(Box::new(write::cannot(&self.path, &error))))
+        written.map_err(|error| LiveTestError::Stop(Box::new(write::cannot(&self.path, &error))))
     }
 
     /// Adds a run that is over.
-    fn add_run(&mut self, live: &LiveSystem<'_>, run: &Heard) -> Result<(), Trouble> {
+    fn add_run(&mut self, live: &LiveSystem<'_>, run: &AnsweredRun) -> Result<(), LiveTestError> {
         let steps = run.iter().map(|(input, said)| step_line(live, *input, said));
         let lines: String = [RESET.to_owned()].into_iter().chain(steps).collect();
         self.add(&lines)
@@ -246,30 +256,30 @@ fn said(line: &Json, model: &Model) -> Option<Vec<Label>> {
     let said = line.get("said")?.as_array()?.iter().map(|message| {
         let label = message.get("label")?.as_str()?.to_owned();
         let args = message.get("args").and_then(Json::as_object).cloned().unwrap_or_default();
-        label_from_json(model, &Message { label, args }, |_| true).ok()
+        label_from_json(model, &WireMessage { label, args }, |_| true).ok()
     });
     said.collect()
 }
 
 /// A system whose every answer is kept.
-pub struct Kept<'a> {
+pub struct KeptAnswers<'a> {
     /// The system.
     pub live: LiveSystem<'a>,
     /// Where answers go.
     pub file: SessionFile,
     /// Copies of the system.
-    pub crew: Option<Crew<'a, Word>>,
+    pub crew: Option<SystemCrew<'a, Word>>,
 }
 
-impl Live for Kept<'_> {
-    type Error = Trouble;
+impl LiveMachine for KeptAnswers<'_> {
+    type Error = LiveTestError;
 
-    fn reset(&mut self) -> Result<(), Trouble> {
+    fn reset(&mut self) -> Result<(), LiveTestError> {
         self.live.reset()?;
         self.file.add(RESET)
     }
 
-    fn step(&mut self, input: InputId) -> Result<OutputId, Trouble> {
+    fn step(&mut self, input: InputId) -> Result<OutputId, LiveTestError> {
         let output = self.live.step(input)?;
         if self.file.out.is_some() {
             let said = self.live.answers().get(&output).map_or(&[][..], Vec::as_slice);
@@ -279,14 +289,15 @@ impl Live for Kept<'_> {
     }
 
     fn width(&self) -> usize {
-        1 + self.crew.as_ref().map_or(0, Crew::size)
+        1 + self.crew.as_ref().map_or(0, SystemCrew::size)
     }
 
-    fn ask_all(&mut self, words: &[Word]) -> Result<Vec<IoWord>, Trouble> {
+    fn ask_all(&mut self, words: &[Word]) -> Result<Vec<IoWord>, LiveTestError> {
         let Self { live, file, crew } = self;
         let Some(crew) = crew else { return Ok(Vec::new()) };
         let heard = crew.ask(words, live, |live, run| file.add_run(live, run))?;
-        let noted = |run: Heard| run.into_iter().map(|(input, said)| (input, live.noted(said))).collect();
+        let noted =
+            |run: AnsweredRun| run.into_iter().map(|(input, said)| (input, live.noted(said))).collect();
         Ok(heard.into_iter().map(noted).collect())
     }
 }

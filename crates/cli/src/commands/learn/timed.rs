@@ -2,12 +2,9 @@
 //!
 //! Beside its inputs the system is given `wait`: nothing, for as long as it takes until something comes. What comes then
 //! is an answer like any other, with its delay; delays that differ by no more than the tolerance are the same. So a
-//! system with a timer is a machine, as in [VGK23]. Afterwards every move that leads from one state with a running
+//! system with a timer is a machine, as in [VEB23]. Afterwards every move that leads from one state with a running
 //! timer to another is made once more when half of the delay is over: what is left then says whether the move starts
 //! the timer anew.
-//!
-//! [VGK23]: F. Vaandrager, M. Ebrahimi, R. Bloem, "Learning Mealy Machines with One Timer", Information and
-//! Computation 295, 2023.
 
 mod live;
 mod text;
@@ -18,8 +15,8 @@ use std::time::Duration;
 
 use ioxide_fsm::mealy::{InputId, Mealy, OutputId, StateId};
 use ioxide_fsm::word::{IoWord, Word};
-use ioxide_learn::observer::{Effort, LearnError, Observer};
-use ioxide_learn::oracle::{Examination, Learned, learn};
+use ioxide_learn::observer::{LearnError, LearningEffort, SystemObserver};
+use ioxide_learn::oracle::{HypothesisTest, LearnedMachine, learn};
 use ioxide_model::index::Idx;
 use ioxide_model::sts::Model;
 use ioxide_runner::adapter::ClockKind;
@@ -27,31 +24,31 @@ use serde_json::json;
 
 use self::live::TimedLive;
 use self::text::TimedText;
-use super::told::{Told, Watching, counted, hypotheses};
+use super::origin::{LearningLine, MachineOrigin, counted, hypotheses};
 use super::{EXTRA, LEARNING, alphabet, method, stopped};
-use crate::args::{DraftFormat, Learn, Unstable};
-use crate::commands::fsm::live::{LiveSystem, Trouble};
-use crate::exit::{self, ExitStatus, Stop};
+use crate::args::{DraftFormat, LearnArgs, UnstableArg};
+use crate::commands::fsm::live::{LiveSystem, LiveTestError};
+use crate::exit::{self, EarlyStop, ExitStatus};
 use crate::machine::Messages;
-use crate::solver::Wanted;
-use crate::system::{Opener, System};
+use crate::solver::SolverRequest;
+use crate::system::{SystemOpener, SystemUnderTest};
 use crate::{limit, machine, seed};
 
 /// The part of the tolerance that an answer may take before nobody listens for more of it.
 const SETTLE: u32 = 20;
 
 /// Learns time-outs.
-pub fn run(args: &Learn, sut: &str, mut model: Model) -> Result<ExitStatus, Stop> {
+pub fn run(args: &LearnArgs, sut: &str, mut model: Model) -> Result<ExitStatus, EarlyStop> {
     refuse(args)?;
     let method = method(&args.suite)?;
     let halt = &limit::halt_within(&args.limit, LEARNING);
     let inputs = alphabet::chosen(args, &model)?;
-    let system = System::named(sut)?;
+    let system = SystemUnderTest::named(sut)?;
     machine::know_outputs(&mut model, &system);
     let seed = args.seed.unwrap_or_else(seed::fresh);
     let tolerance = Duration::from_millis(args.tolerance_ms);
     let settle = args.quiescence_ms.map_or(tolerance / SETTLE, Duration::from_millis);
-    let examination = Examination {
+    let examination = HypothesisTest {
         method,
         extra: Some(args.extra.unwrap_or(EXTRA)),
         walks: args.walks,
@@ -59,8 +56,8 @@ pub fn run(args: &Learn, sut: &str, mut model: Model) -> Result<ExitStatus, Stop
         seed,
     };
     let mut messages = Messages { model, inputs, preamble: Vec::new() };
-    let wanted = Wanted::new(&args.solver, halt.clone());
-    let opener = Opener::new(&system, Arc::new(messages.model.clone()), wanted).on(ClockKind::Offered);
+    let wanted = SolverRequest::new(&args.solver, halt.clone());
+    let opener = SystemOpener::new(&system, Arc::new(messages.model.clone()), wanted).on(ClockKind::Offered);
     opener.open(0, seed, |adapter| {
         if !adapter.has_virtual_time() {
             messages.preamble = LiveSystem::greeting(adapter, settle, halt).map_err(stopped)?;
@@ -69,15 +66,15 @@ pub fn run(args: &Learn, sut: &str, mut model: Model) -> Result<ExitStatus, Stop
         let names = messages.inputs.keys().cloned();
         let wait = Duration::from_millis(args.wait_ms);
         let live = TimedLive::new(&messages, adapter, labels, names, halt).within(wait, tolerance, settle);
-        let mut observer = Observer::new(live, messages.inputs.len() + 1, Vec::new());
-        let mut watching = Watching::new();
+        let mut observer = SystemObserver::new(live, messages.inputs.len() + 1, Vec::new());
+        let mut watching = LearningLine::new();
         let learned = learn(&mut observer, &examination, &mut |stage, _, observer| {
             watching.stage(stage, observer.effort);
             if halt.halted().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         let learned = learned.map_err(|error| broken(error, &observer))?;
         let starts = starts(&learned.machine, &mut observer).map_err(stopped)?;
-        let told = told(args, sut, &learned, &observer, (seed, starts.unclear), &messages);
+        let told = show_learned(args, sut, &learned, &observer, (seed, starts.unclear), &messages);
         let text = TimedText {
             machine: &learned.machine,
             live: &observer.live,
@@ -90,10 +87,10 @@ pub fn run(args: &Learn, sut: &str, mut model: Model) -> Result<ExitStatus, Stop
     })
 }
 
-fn refuse(args: &Learn) -> Result<(), Stop> {
-    let not = |what: &str| Err(Stop::usage(format!("`--time` does not go with {what} yet")));
+fn refuse(args: &LearnArgs) -> Result<(), EarlyStop> {
+    let not = |what: &str| Err(EarlyStop::usage(format!("`--time` does not go with {what} yet")));
     match () {
-        () if args.unstable != Unstable::Stop => not("`--unstable`"),
+        () if args.unstable != UnstableArg::Stop => not("`--unstable`"),
         () if args.jobs > 1 => not("`--jobs`"),
         () if !args.closed.is_empty() => not("`--closed`"),
         () if args.format == DraftFormat::Dot => not("`--format dot`: a machine has no clocks"),
@@ -101,7 +98,7 @@ fn refuse(args: &Learn) -> Result<(), Stop> {
     }
 }
 
-fn broken(error: LearnError<Trouble>, observer: &Observer<TimedLive<'_>>) -> Stop {
+fn broken(error: LearnError<LiveTestError>, observer: &SystemObserver<TimedLive<'_>>) -> EarlyStop {
     let found = match error {
         LearnError::System(trouble) => return stopped(trouble),
         LearnError::Disagrees(found) => found,
@@ -116,14 +113,14 @@ fn broken(error: LearnError<Trouble>, observer: &Observer<TimedLive<'_>>) -> Sto
         show(&found.before),
         show(&found.now)
     );
-    Stop::new(ExitStatus::Inconclusive, message).help(
+    EarlyStop::new(ExitStatus::Inconclusive, message).help(
         "do delays vary by more than `--tolerance-ms`? do answers take longer than a twentieth of it, or than \
          `--quiescence-ms`? does a reset stop all timers?",
     )
 }
 
 /// Which moves start the timer of the state they lead to.
-struct Starts {
+struct TimerStarts {
     /// State by state and input by input.
     moves: Vec<bool>,
     /// Moves after which neither all of the delay was left nor what had not passed of it.
@@ -131,10 +128,13 @@ struct Starts {
 }
 
 /// Finds out for every move whether it starts the timer of the state it leads to.
-fn starts(machine: &Mealy, observer: &mut Observer<TimedLive<'_>>) -> Result<Starts, Trouble> {
+fn starts(
+    machine: &Mealy,
+    observer: &mut SystemObserver<TimedLive<'_>>,
+) -> Result<TimerStarts, LiveTestError> {
     let wait = InputId::new(machine.n_inputs() - 1);
     let ways = access(machine);
-    let mut starts = Starts { moves: Vec::new(), unclear: 0 };
+    let mut starts = TimerStarts { moves: Vec::new(), unclear: 0 };
     for state in machine.states() {
         for input in machine.inputs() {
             let due = |state: StateId| {
@@ -155,17 +155,17 @@ fn starts(machine: &Mealy, observer: &mut Observer<TimedLive<'_>>) -> Result<Sta
     Ok(starts)
 }
 
-impl Starts {
+impl TimerStarts {
     /// Makes a move when half of the delay `before` it is over: whether all of the delay `after` it is left then.
     fn measure(
         &mut self,
-        observer: &mut Observer<TimedLive<'_>>,
+        observer: &mut SystemObserver<TimedLive<'_>>,
         way: &[InputId],
         input: InputId,
         (before, after): (Duration, Duration),
-    ) -> Result<bool, Trouble> {
+    ) -> Result<bool, LiveTestError> {
         let half = before / 2;
-        observer.effort = observer.effort.plus(Effort { resets: 1, symbols: way.len() as u64 + 2 });
+        observer.effort = observer.effort.plus(LearningEffort { resets: 1, symbols: way.len() as u64 + 2 });
         let left = observer.live.left(way, half, input)?;
         let is_about = |due: Duration| left.is_some_and(|left| left.abs_diff(due) <= observer.live.tolerance);
         let (is_new, is_old) = (is_about(after), is_about(after.saturating_sub(half)));
@@ -192,15 +192,15 @@ fn access(machine: &Mealy) -> Vec<Word> {
     ways.into_iter().map(Option::unwrap_or_default).collect()
 }
 
-fn told(
-    args: &Learn,
+fn show_learned(
+    args: &LearnArgs,
     sut: &str,
-    learned: &Learned,
-    observer: &Observer<TimedLive<'_>>,
+    learned: &LearnedMachine,
+    observer: &SystemObserver<TimedLive<'_>>,
     (seed, unclear): (u64, usize),
     messages: &Messages,
-) -> Told {
-    let Effort { resets, symbols } = observer.effort;
+) -> MachineOrigin {
+    let LearningEffort { resets, symbols } = observer.effort;
     let delays = (0..observer.live.names.outputs.len()).map(OutputId::new);
     let delays =
         delays.filter_map(|output| observer.live.delay(output).map(|_| &observer.live.names.outputs[output]));
@@ -238,5 +238,5 @@ fn told(
         "hypotheses": learned.hypotheses, "resets": resets, "symbols": symbols, "guarantee": guarantee,
         "stopped": learned.is_stopped,
     });
-    Told::with(sut, seed, facts, json)
+    MachineOrigin::with(sut, seed, facts, json)
 }

@@ -4,49 +4,49 @@
 use std::fs;
 use std::path::Path;
 
-use ioxide_campaign::gather::Gathered;
+use ioxide_campaign::gather::GatheredParts;
 use ioxide_campaign::part::{EndOfPart, PartWriter};
 use ioxide_campaign::plan::UnitNames;
-use ioxide_campaign::rounds::Rounds;
+use ioxide_campaign::rounds::UnitRounds;
 use ioxide_campaign::units::UnitSet;
 use ioxide_runner::campaign::run_seed;
 use serde_json::{Value as Json, json};
 
-use super::{Kills, rounds, told};
-use crate::args::{Merge, MutantArgs, Score};
-use crate::commands::kill::Decided;
+use super::{KillTable, rounds, show_score};
+use crate::args::{MergeArgs, MutantArgs, ScoreArgs};
+use crate::commands::kill::DecidedMutants;
 use crate::commands::kill::journal::decision;
 use crate::commands::kill::parts::{MutantUnits, read};
-use crate::commands::kill::workers::Outcome;
+use crate::commands::kill::workers::MutantOutcome;
 use crate::commands::mutate::selected;
-use crate::exit::{ExitStatus, Stop};
-use crate::planned::{self, PartEnd, Planned};
-use crate::solver::Wanted;
+use crate::exit::{EarlyStop, ExitStatus};
+use crate::solver::SolverRequest;
+use crate::unit_command::{self, PartEnd, UnitCommand};
 use crate::{limit, load, write};
 
 /// Mutants that are decided and scored before they are written down.
 const CHUNK: u64 = 32;
 
 /// Shows the plan, or scores a part of the mutants.
-pub fn run(args: &Score) -> Result<ExitStatus, Stop> {
-    planned::refuse(args.html.is_some(), "--html")?;
-    planned::refuse(args.record.is_some(), "--record")?;
-    planned::refuse(args.json, "--json")?;
+pub fn run(args: &ScoreArgs) -> Result<ExitStatus, EarlyStop> {
+    unit_command::refuse(args.html.is_some(), "--html")?;
+    unit_command::refuse(args.record.is_some(), "--record")?;
+    unit_command::refuse(args.json, "--json")?;
     rounds::refuse(args)?;
     let (sources, mut model) = load::model(&args.file, &args.set)?;
-    let wanted = Wanted::new(&args.solver, limit::halt(&args.limit));
+    let wanted = SolverRequest::new(&args.solver, limit::halt(&args.limit));
     let mutants = limit::within(&wanted.halt, || selected(&mut model, &args.mutants))?;
-    let depends_on = planned::depends_on(&[&sources], &[&args.suite]);
-    let mutants = MutantUnits { model, mutants, decide: &args.decide, wanted, rounds: Rounds::ONE };
-    planned::run(&args.part, depends_on, &mut ScoreUnits { args, mutants })
+    let depends_on = unit_command::depends_on(&[&sources], &[&args.suite]);
+    let mutants = MutantUnits { model, mutants, decide: &args.decide, wanted, rounds: UnitRounds::ONE };
+    unit_command::run(&args.part, depends_on, &mut ScoreUnits { args, mutants })
 }
 
 struct ScoreUnits<'a> {
-    args: &'a Score,
+    args: &'a ScoreArgs,
     mutants: MutantUnits<'a>,
 }
 
-impl Planned for ScoreUnits<'_> {
+impl UnitCommand for ScoreUnits<'_> {
     fn names(&self) -> UnitNames {
         match self.args.part.n_rounds() {
             1 => self.mutants.names(),
@@ -54,11 +54,16 @@ impl Planned for ScoreUnits<'_> {
         }
     }
 
-    fn rounds(&self) -> Rounds {
-        Rounds::repeated(self.args.part.n_rounds())
+    fn rounds(&self) -> UnitRounds {
+        UnitRounds::repeated(self.args.part.n_rounds())
     }
 
-    fn work(&mut self, names: &UnitNames, units: &UnitSet, part: &mut PartWriter) -> Result<PartEnd, Stop> {
+    fn work(
+        &mut self,
+        names: &UnitNames,
+        units: &UnitSet,
+        part: &mut PartWriter,
+    ) -> Result<PartEnd, EarlyStop> {
         let mutants = self.mutants.mutants.len() as u64;
         if let Some(first) = units.iter().next().filter(|&first| first >= mutants) {
             return self.again(first / mutants, names, units, part);
@@ -68,7 +73,7 @@ impl Planned for ScoreUnits<'_> {
             let chunk = left.split_off(CHUNK);
             let outcomes = self.mutants.decide(&chunk, &mut |_, _| Ok(()))?;
             let MutantUnits { model, mutants, wanted, .. } = &self.mutants;
-            let decided = Decided { mutants: mutants.clone(), outcomes, halted: None };
+            let decided = DecidedMutants { mutants: mutants.clone(), outcomes, halted: None };
             let killable: Vec<usize> = chunk
                 .iter()
                 .map(|unit| unit as usize)
@@ -90,8 +95,8 @@ impl Planned for ScoreUnits<'_> {
                     "decision": decision(model, &mutants[unit as usize], outcome),
                     "killed_by": by, "tests": kills.tests.len(), "ios": kills.ios, "after": after,
                 });
-                part.begin(unit, &names.name(unit)).map_err(planned::trouble)?;
-                part.done(unit, &names.name(unit), false, &result).map_err(planned::trouble)?;
+                part.begin(unit, &names.name(unit)).map_err(unit_command::trouble)?;
+                part.done(unit, &names.name(unit), false, &result).map_err(unit_command::trouble)?;
             }
         }
         Ok(PartEnd { end: EndOfPart::All, status: ExitStatus::Success })
@@ -106,12 +111,12 @@ impl ScoreUnits<'_> {
         names: &UnitNames,
         units: &UnitSet,
         part: &mut PartWriter,
-    ) -> Result<PartEnd, Stop> {
+    ) -> Result<PartEnd, EarlyStop> {
         let MutantUnits { model, mutants, wanted, .. } = &self.mutants;
         let seed = run_seed(self.args.mutants.seed, round);
         let other = MutantArgs { seed, ..self.args.mutants.clone() };
-        let args = Score { mutants: other, ..self.args.clone() };
-        let decided = Decided { mutants: mutants.clone(), outcomes: Vec::new(), halted: None };
+        let args = ScoreArgs { mutants: other, ..self.args.clone() };
+        let decided = DecidedMutants { mutants: mutants.clone(), outcomes: Vec::new(), halted: None };
         let place = |unit: u64| (unit % mutants.len() as u64) as usize;
         let mut left = units.clone();
         while !left.is_empty() {
@@ -126,8 +131,8 @@ impl ScoreUnits<'_> {
                 let is_killed = kills.tests.iter().any(|killed| killed.contains(&place(unit)));
                 let by: Vec<u64> = is_killed.then_some(round).into_iter().collect();
                 let result = json!({ "killed_by": by, "tests": round + 1, "ios": null });
-                part.begin(unit, &names.name(unit)).map_err(planned::trouble)?;
-                part.done(unit, &names.name(unit), false, &result).map_err(planned::trouble)?;
+                part.begin(unit, &names.name(unit)).map_err(unit_command::trouble)?;
+                part.done(unit, &names.name(unit), false, &result).map_err(unit_command::trouble)?;
             }
         }
         Ok(PartEnd { end: EndOfPart::All, status: ExitStatus::Success })
@@ -135,21 +140,21 @@ impl ScoreUnits<'_> {
 }
 
 /// Puts scores together: the page, and what `score` says.
-pub fn merged(args: &Score, parts: &mut Gathered, to: &Merge) -> Result<ExitStatus, Stop> {
+pub fn merged(args: &ScoreArgs, parts: &mut GatheredParts, to: &MergeArgs) -> Result<ExitStatus, EarlyStop> {
     let (sources, mut model) = load::model(&args.file, &args.set)?;
-    let wanted = Wanted::new(&to.solver, limit::halt(&args.limit));
+    let wanted = SolverRequest::new(&to.solver, limit::halt(&args.limit));
     let mutants = limit::within(&wanted.halt, || selected(&mut model, &args.mutants))?;
     let dir = Path::new(&to.out);
     fs::create_dir_all(dir).map_err(|error| write::cannot(dir, &error))?;
-    let mut outcomes: Vec<Option<Outcome>> = vec![None; mutants.len()];
-    let mut kills = Kills { tests: Vec::new(), ios: None, after: Vec::new(), halted: None };
+    let mut outcomes: Vec<Option<MutantOutcome>> = vec![None; mutants.len()];
+    let mut kills = KillTable { tests: Vec::new(), ios: None, after: Vec::new(), halted: None };
     // Units that were done after the goal was reached do not count, wherever they ran.
     let (so_far, end) = rounds::so_far(args, parts)?;
     for unit in 0..end.map_or(parts.manifest.count, |end| end + 1) {
         let at = unit as usize % mutants.len().max(1);
         let Some(mutant) = mutants.get(at) else { continue };
-        let Some(text) = parts.unit(unit).map_err(planned::trouble)? else { continue };
-        let misfit = || Stop::usage(format!("what is told of mutant `{}` does not fit", mutant.id));
+        let Some(text) = parts.unit(unit).map_err(unit_command::trouble)? else { continue };
+        let misfit = || EarlyStop::usage(format!("what is told of mutant `{}` does not fit", mutant.id));
         let number = |name: &str| text.result.get(name).and_then(Json::as_u64).map(|n| n as usize);
         kills.tests.resize(kills.tests.len().max(number("tests").ok_or_else(misfit)?), Vec::new());
         kills.ios = number("ios").or(kills.ios);
@@ -167,19 +172,19 @@ pub fn merged(args: &Score, parts: &mut Gathered, to: &Merge) -> Result<ExitStat
             outcomes[at] = Some(read(&model, mutant, decision)?);
         }
     }
-    if let Some(line) = so_far.told() {
+    if let Some(line) = so_far.early_end_text() {
         eprintln!("{line}");
     }
     let missing = parts.missing.len();
     if missing > 0 {
-        let stop = Stop::new(
+        let stop = EarlyStop::new(
             ExitStatus::Inconclusive,
             format!("{missing} of {} units are missing", parts.manifest.count),
         );
         return Err(stop.help("do the missing units and merge again"));
     }
-    let decided = Decided { mutants, outcomes, halted: None };
-    let whole = Score {
+    let decided = DecidedMutants { mutants, outcomes, halted: None };
+    let whole = ScoreArgs {
         html: Some(dir.join("report.html").display().to_string()),
         record: None,
         json: to.json,
@@ -187,5 +192,5 @@ pub fn merged(args: &Score, parts: &mut Gathered, to: &Merge) -> Result<ExitStat
         part: Default::default(),
         ..args.clone()
     };
-    told(&whole, &sources, &model, &decided, &kills, &wanted)
+    show_score(&whole, &sources, &model, &decided, &kills, &wanted)
 }

@@ -6,42 +6,42 @@ use ioxide_model::number::Rational;
 use ioxide_model::sts::Model;
 use ioxide_runner::adapter::ClockKind;
 use ioxide_runner::campaign::CampaignConfig;
-use ioxide_symex::{Ctx, Limits};
+use ioxide_symex::{Ctx, ExploreLimits};
 use ioxide_testgen::case::{CaseConfig, CaseGoal, covering};
 use ioxide_testgen::tester::Tester;
 use ioxide_testgen::tester::case::CaseGuided;
 use std::ops::ControlFlow;
 
-use super::{Decided, Kills, MAX_STATES};
-use crate::args::Score;
-use crate::deadline::Deadline;
-use crate::exit::{ExitStatus, Stop};
+use super::{DecidedMutants, KillTable, MAX_STATES};
+use crate::args::ScoreArgs;
+use crate::deadline::TimedTester;
+use crate::exit::{EarlyStop, ExitStatus};
 use crate::limit::TimeLimit;
-use crate::progress::Progress;
-use crate::session::{Session, Show, Times};
-use crate::solver::Wanted;
-use crate::system::System;
+use crate::progress::ProgressLine;
+use crate::session::{CampaignSession, EventTimes, ShowResults};
+use crate::solver::SolverRequest;
+use crate::system::SystemUnderTest;
 
 /// The model, its mutants, and how they are played.
-pub struct Stage<'s> {
+pub struct MutantStage<'s> {
     /// The arguments.
-    pub args: &'s Score,
+    pub args: &'s ScoreArgs,
     /// The solver and the time there is.
-    pub wanted: &'s Wanted<'s>,
+    pub wanted: &'s SolverRequest<'s>,
     /// The model; the terms of testers live in its pool.
     pub spec: &'s Model,
     /// The mutants.
-    pub decided: &'s Decided,
+    pub decided: &'s DecidedMutants,
 }
 
-impl Stage<'_> {
+impl MutantStage<'_> {
     /// After how many inputs and outputs `tester` finds mutant `at` faulty, if it does in so many runs.
     pub fn found_after(
         &self,
         at: usize,
         tester: &mut (dyn Tester + Send),
         runs: u64,
-    ) -> Result<Option<u64>, Stop> {
+    ) -> Result<Option<u64>, EarlyStop> {
         let mutant = &self.decided.mutants[at];
         let config = CampaignConfig {
             runs,
@@ -53,16 +53,16 @@ impl Stage<'_> {
         };
         let system = Model { pool: self.spec.pool.clone(), sts: mutant.apply(&self.spec.sts) };
         let left = self.wanted.halt.at_most(Duration::MAX);
-        let mut limited = Deadline::new(tester, Some(left), TimeLimit::Within(left));
-        let session = Session {
+        let mut limited = TimedTester::new(tester, Some(left), TimeLimit::Within(left));
+        let session = CampaignSession {
             spec: self.spec.clone(),
-            sut: System::Model(Box::new(system)),
+            sut: SystemUnderTest::Model(Box::new(system)),
             clock: ClockKind::default(),
             testers: vec![&mut limited],
             solver: self.wanted.clone(),
-            show: Show::Nothing,
+            show: ShowResults::Nothing,
             record: None,
-            times: Times::LeftOut,
+            times: EventTimes::LeftOut,
         };
         let outcome = session.run(&config)?;
         Ok((outcome.counts.failed > 0).then_some(outcome.steps))
@@ -80,29 +80,29 @@ pub fn case_goal(word: &str) -> Option<CaseGoal> {
 
 /// Plays every killable mutant against the cases that cover `goal`; one test each.
 pub fn by_cases(
-    args: &Score,
-    wanted: &Wanted<'_>,
+    args: &ScoreArgs,
+    wanted: &SolverRequest<'_>,
     model: &Model,
-    decided: &Decided,
+    decided: &DecidedMutants,
     killable: &[usize],
     goal: CaseGoal,
-) -> Result<Kills, Stop> {
+) -> Result<KillTable, EarlyStop> {
     let mut spec = model.clone();
     let mut solver = wanted.make()?;
-    let limits = Limits { max_states: MAX_STATES, max_depth: u32::MAX };
+    let limits = ExploreLimits { max_states: MAX_STATES, max_depth: u32::MAX };
     let go_on = &mut |_| ControlFlow::Continue(());
     let set = covering(&mut Ctx::new(&mut spec, &mut *solver), goal, &CaseConfig::default(), limits, go_on);
     if set.cases.is_empty() {
-        return Err(Stop::new(
+        return Err(EarlyStop::new(
             ExitStatus::Nothing,
             format!("nothing to run: no case covers any of the {goal}"),
         )
         .help("`ioxide case MODEL --goal ...` says why"));
     }
-    let stage = Stage { args, wanted, spec: &spec, decided };
-    let mut progress = Progress::new();
+    let stage = MutantStage { args, wanted, spec: &spec, decided };
+    let mut progress = ProgressLine::new();
     let ios = set.cases.iter().map(|made| made.case.path.len()).sum();
-    let mut kills = Kills { tests: Vec::new(), ios: Some(ios), after: Vec::new(), halted: None };
+    let mut kills = KillTable { tests: Vec::new(), ios: Some(ios), after: Vec::new(), halted: None };
     for (number, made) in set.cases.iter().enumerate() {
         let mut killed = Vec::new();
         for (done, &at) in killable.iter().enumerate() {

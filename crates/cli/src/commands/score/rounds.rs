@@ -6,20 +6,20 @@
 
 use std::collections::BTreeMap;
 
-use ioxide_campaign::gather::Gathered;
-use ioxide_campaign::rounds::Feedback;
+use ioxide_campaign::gather::GatheredParts;
+use ioxide_campaign::rounds::RoundFeedback;
 use ioxide_campaign::units::UnitSet;
 use serde_json::{Value as Json, json};
 
-use crate::args::Score;
-use crate::exit::Stop;
-use crate::planned;
+use crate::args::ScoreArgs;
+use crate::exit::EarlyStop;
+use crate::unit_command;
 
 /// Refuses rounds of what would do the same again.
-pub fn refuse(args: &Score) -> Result<(), Stop> {
+pub fn refuse(args: &ScoreArgs) -> Result<(), EarlyStop> {
     match args.suite.as_str() {
         "random" | "cover" => Ok(()),
-        suite => planned::no_rounds(
+        suite => unit_command::no_rounds(
             &args.part,
             &format!("`{suite}` does the same in every round"),
             "rounds are for `random` and `cover`, which choose anew",
@@ -29,7 +29,7 @@ pub fn refuse(args: &Score) -> Result<(), Stop> {
 
 /// How a mutant stands after some units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum MutantStanding {
     /// Nobody has looked at it.
     Open,
     /// Something can tell it from the model, and nothing did.
@@ -40,7 +40,7 @@ pub enum Standing {
     Unkillable,
 }
 
-impl Standing {
+impl MutantStanding {
     /// What a unit says of its mutant.
     pub fn of(result: &Json) -> Self {
         let is_killed = result["killed_by"].as_array().is_some_and(|by| !by.is_empty());
@@ -61,33 +61,34 @@ impl Standing {
 #[derive(Clone, Debug)]
 pub struct ScoreSoFar {
     until: Option<f64>,
-    standing: Vec<Standing>,
+    standing: Vec<MutantStanding>,
     count: u64,
     next: u64,
     /// Units that came before those that are waited for.
-    early: BTreeMap<u64, Standing>,
+    early: BTreeMap<u64, MutantStanding>,
     /// The unit with which the goal was reached.
     end: Option<u64>,
 }
 
 impl ScoreSoFar {
     /// Nothing is known of a plan of `count` units.
-    pub fn new(args: &Score, count: u64) -> Self {
+    pub fn new(args: &ScoreArgs, count: u64) -> Self {
         let mutants = count / args.part.n_rounds();
-        let standing = vec![Standing::Open; usize::try_from(mutants).unwrap_or_default()];
+        let standing = vec![MutantStanding::Open; usize::try_from(mutants).unwrap_or_default()];
         Self { until: args.until, standing, count, next: 0, early: BTreeMap::new(), end: None }
     }
 
     /// Takes a unit in; says with which one the goal is reached, once it is.
-    pub fn add(&mut self, unit: u64, standing: Standing) -> Option<u64> {
+    pub fn add(&mut self, unit: u64, standing: MutantStanding) -> Option<u64> {
         self.early.insert(unit, standing);
         while self.next < self.count && self.end.is_none() {
             let at = (self.next % self.standing.len().max(1) as u64) as usize;
             if !self.standing[at].is_settled() {
                 let Some(standing) = self.early.remove(&self.next) else { break };
                 self.standing[at] = standing;
-                let is_reached =
-                    self.until.is_some_and(|until| is_reached(until, self.n(Standing::Killed), self.most()));
+                let is_reached = self
+                    .until
+                    .is_some_and(|until| is_reached(until, self.n(MutantStanding::Killed), self.most()));
                 self.end = is_reached.then_some(self.next);
             }
             self.next += 1;
@@ -95,19 +96,19 @@ impl ScoreSoFar {
         self.end
     }
 
-    fn n(&self, wanted: Standing) -> usize {
+    fn n(&self, wanted: MutantStanding) -> usize {
         self.standing.iter().filter(|&&it| it == wanted).count()
     }
 
     /// Mutants that may be told from the model, those that nobody has looked at included.
     fn most(&self) -> usize {
-        self.standing.len() - self.n(Standing::Unkillable)
+        self.standing.len() - self.n(MutantStanding::Unkillable)
     }
 
     /// What is said where it ended before all mutants were looked at.
-    pub fn told(&self) -> Option<String> {
-        let (end, open) = (self.end? + 1, self.n(Standing::Open));
-        let least = 100.0 * self.n(Standing::Killed) as f64 / self.most().max(1) as f64;
+    pub fn early_end_text(&self) -> Option<String> {
+        let (end, open) = (self.end? + 1, self.n(MutantStanding::Open));
+        let least = 100.0 * self.n(MutantStanding::Killed) as f64 / self.most().max(1) as f64;
         (open > 0).then(|| {
             format!(
                 "the goal was reached with unit {end} of {}: {open} mutants were not looked at, and whatever they are, \
@@ -119,12 +120,12 @@ impl ScoreSoFar {
 }
 
 /// The units so far, and the one with which the goal was reached.
-pub fn so_far(args: &Score, parts: &mut Gathered) -> Result<(ScoreSoFar, Option<u64>), Stop> {
+pub fn so_far(args: &ScoreArgs, parts: &mut GatheredParts) -> Result<(ScoreSoFar, Option<u64>), EarlyStop> {
     let count = parts.manifest.count;
     let (mut so_far, mut end) = (ScoreSoFar::new(args, count), None);
     for unit in 0..count {
-        if let Some(text) = parts.unit(unit).map_err(planned::trouble)? {
-            end = so_far.add(unit, Standing::of(&text.result));
+        if let Some(text) = parts.unit(unit).map_err(unit_command::trouble)? {
+            end = so_far.add(unit, MutantStanding::of(&text.result));
         }
         if end.is_some() {
             break;
@@ -134,23 +135,23 @@ pub fn so_far(args: &Score, parts: &mut Gathered) -> Result<(ScoreSoFar, Option<
 }
 
 /// What is known when `round`, from 1, begins: who survives.
-pub fn feedback(args: &Score, parts: &mut Gathered, round: u64) -> Result<Feedback, Stop> {
+pub fn feedback(args: &ScoreArgs, parts: &mut GatheredParts, round: u64) -> Result<RoundFeedback, EarlyStop> {
     let mutants = parts.manifest.count / args.part.n_rounds();
-    let mut standing = vec![Standing::Open; usize::try_from(mutants).unwrap_or_default()];
+    let mut standing = vec![MutantStanding::Open; usize::try_from(mutants).unwrap_or_default()];
     let begins = mutants * (round - 1);
     for unit in 0..begins {
-        if let Some(text) = parts.unit(unit).map_err(planned::trouble)? {
-            standing[(unit % mutants) as usize] = Standing::of(&text.result);
+        if let Some(text) = parts.unit(unit).map_err(unit_command::trouble)? {
+            standing[(unit % mutants) as usize] = MutantStanding::of(&text.result);
         }
     }
     let is_settled = |&at: &u64| standing[at as usize].is_settled();
     let settled: UnitSet = (0..mutants).filter(is_settled).map(|at| begins + at).collect();
-    let count = |wanted: Standing| standing.iter().filter(|&&it| it == wanted).count();
-    let (killed, survive) = (count(Standing::Killed), count(Standing::Survives));
+    let count = |wanted: MutantStanding| standing.iter().filter(|&&it| it == wanted).count();
+    let (killed, survive) = (count(MutantStanding::Killed), count(MutantStanding::Survives));
     let is_enough = args.until.is_some_and(|until| is_reached(until, killed, killed + survive));
-    let over = count(Standing::Open) == 0 && (survive == 0 || is_enough);
+    let over = count(MutantStanding::Open) == 0 && (survive == 0 || is_enough);
     let known = json!({ "killed": killed, "survive": survive });
-    Ok(Feedback::new(&parts.manifest.plan, round, &settled, over, known))
+    Ok(RoundFeedback::new(&parts.manifest.plan, round, &settled, over, known))
 }
 
 /// Whether `killed` of `killable` mutants are at least so many percent.
@@ -161,13 +162,13 @@ pub fn is_reached(percent: f64, killed: usize, killable: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::{Args, Command};
+    use crate::args::{CliArgs, CliCommand};
     use clap::Parser as _;
 
-    fn score(until: &str, rounds: &str) -> Score {
+    fn score(until: &str, rounds: &str) -> ScoreArgs {
         let words = ["ioxide", "score", "m.iox", "random", "--until", until, "--rounds", rounds];
-        match Args::try_parse_from(words).map(|args| args.command) {
-            Ok(Command::Score(score)) => score,
+        match CliArgs::try_parse_from(words).map(|args| args.command) {
+            Ok(CliCommand::Score(score)) => score,
             other => panic!("{other:?}"),
         }
     }
@@ -176,11 +177,11 @@ mod tests {
     /// tries every way in which the rest could end.
     #[test]
     fn the_goal_is_reached_where_it_is_certain_and_not_before() {
-        use Standing::{Killed, Survives, Unkillable};
+        use MutantStanding::{Killed, Survives, Unkillable};
         let all = [Killed, Survives, Unkillable];
         let until = 50.0;
         for code in 0..3_usize.pow(5) {
-            let units: Vec<Standing> = (0..5).map(|at| all[code / 3_usize.pow(at) % 3]).collect();
+            let units: Vec<MutantStanding> = (0..5).map(|at| all[code / 3_usize.pow(at) % 3]).collect();
             let mut in_order = ScoreSoFar::new(&score("50", "1"), 5);
             let end = (0..5).find_map(|at| in_order.add(at, units[at as usize]));
             let mut backwards = ScoreSoFar::new(&score("50", "1"), 5);
@@ -189,7 +190,7 @@ mod tests {
             let certain = |n: usize| {
                 (0..3_usize.pow(5 - n as u32)).all(|rest| {
                     let rest = (0..5 - n as u32).map(|at| all[rest / 3_usize.pow(at) % 3]);
-                    let whole: Vec<Standing> = units[..n].iter().copied().chain(rest).collect();
+                    let whole: Vec<MutantStanding> = units[..n].iter().copied().chain(rest).collect();
                     let count = |wanted| whole.iter().filter(|&&it| it == wanted).count();
                     let (killed, survive) = (count(Killed), count(Survives));
                     killed + survive > 0 && 100.0 * killed as f64 >= until * (killed + survive) as f64
@@ -202,7 +203,7 @@ mod tests {
 
     #[test]
     fn what_is_settled_is_not_waited_for_in_later_rounds() {
-        use Standing::{Killed, Survives, Unkillable};
+        use MutantStanding::{Killed, Survives, Unkillable};
         let mut so_far = ScoreSoFar::new(&score("100", "2"), 6);
         assert_eq!(
             [Killed, Unkillable, Survives].iter().zip(0..).find_map(|(&it, at)| so_far.add(at, it)),

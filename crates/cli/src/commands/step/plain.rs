@@ -2,13 +2,13 @@
 
 use std::io::{self, BufRead, IsTerminal, Write};
 
-use ioxide_explorer::walk::choices::Choice;
-use ioxide_explorer::walk::{Judged, Walk};
+use ioxide_explorer::walk::choices::SwitchChoice;
+use ioxide_explorer::walk::{LabelJudgement, ModelWalk};
 use ioxide_model::label::Label;
 use ioxide_symex::Belief;
 
 use super::view;
-use crate::exit::{ExitStatus, Stop};
+use crate::exit::{EarlyStop, ExitStatus};
 
 const HELP: &str = "\
 what you can do:
@@ -22,8 +22,8 @@ what you can do:
   help, quit";
 
 /// Reads commands until the end of input.
-pub fn run(walk: Walk<'_>) -> Result<ExitStatus, Stop> {
-    let mut session = Session { walk, choices: Vec::new() };
+pub fn run(walk: ModelWalk<'_>) -> Result<ExitStatus, EarlyStop> {
+    let mut session = StepSession { walk, choices: Vec::new() };
     let prompt = io::stdin().is_terminal();
     let mut out = io::stdout().lock();
     session.show(&mut out)?;
@@ -36,34 +36,34 @@ pub fn run(walk: Walk<'_>) -> Result<ExitStatus, Stop> {
         if io::stdin()
             .lock()
             .read_line(&mut line)
-            .map_err(|error| Stop::usage(format!("cannot read: {error}")))?
+            .map_err(|error| EarlyStop::usage(format!("cannot read: {error}")))?
             == 0
         {
             return Ok(ExitStatus::Success);
         }
         match session.command(line.trim(), &mut out)? {
-            Next::Go => (),
-            Next::Quit => return Ok(ExitStatus::Success),
+            NextCommand::Go => (),
+            NextCommand::Quit => return Ok(ExitStatus::Success),
         }
     }
 }
 
-enum Next {
+enum NextCommand {
     Go,
     Quit,
 }
 
 /// The walk, and what can be chosen now.
-struct Session<'m> {
-    walk: Walk<'m>,
-    choices: Vec<Choice>,
+struct StepSession<'m> {
+    walk: ModelWalk<'m>,
+    choices: Vec<SwitchChoice>,
 }
 
-impl Session<'_> {
-    fn command(&mut self, line: &str, out: &mut impl Write) -> Result<Next, Stop> {
+impl StepSession<'_> {
+    fn command(&mut self, line: &str, out: &mut impl Write) -> Result<NextCommand, EarlyStop> {
         match line {
             "" => (),
-            "q" | "quit" | "exit" => return Ok(Next::Quit),
+            "q" | "quit" | "exit" => return Ok(NextCommand::Quit),
             "h" | "help" | "?" => writeln!(out, "{HELP}")?,
             "s" | "show" => self.show(out)?,
             "t" | "trace" => self.trace(out)?,
@@ -73,7 +73,7 @@ impl Session<'_> {
                 Err(problem) => writeln!(out, "{problem} (`help` says what you can do)")?,
             },
         }
-        Ok(Next::Go)
+        Ok(NextCommand::Go)
     }
 
     /// The label that `line` asks for.
@@ -84,27 +84,29 @@ impl Session<'_> {
         choice.label(&mut self.walk.cx, &[])
     }
 
-    fn observe(&mut self, label: Label, out: &mut impl Write) -> Result<(), Stop> {
+    fn observe(&mut self, label: Label, out: &mut impl Write) -> Result<(), EarlyStop> {
         let shown = label.show(self.walk.cx.pool, self.walk.cx.sts);
         match self.walk.observe(label) {
-            Judged::Forbidden(why) => {
+            LabelJudgement::Forbidden(why) => {
                 writeln!(out, "forbidden")?;
                 return Ok(ioxide_report::terminal::explanation(&why, out)?);
             }
-            Judged::Unspecified => writeln!(out, "the model does not say what happens after {shown}")?,
-            Judged::Allowed => writeln!(out, "{shown}")?,
+            LabelJudgement::Unspecified => {
+                writeln!(out, "the model does not say what happens after {shown}")?
+            }
+            LabelJudgement::Allowed => writeln!(out, "{shown}")?,
         }
         self.show(out)
     }
 
-    fn undo(&mut self, out: &mut impl Write) -> Result<(), Stop> {
+    fn undo(&mut self, out: &mut impl Write) -> Result<(), EarlyStop> {
         if self.walk.undo().is_none() {
             writeln!(out, "nothing to undo")?;
         }
         self.show(out)
     }
 
-    fn trace(&mut self, out: &mut impl Write) -> Result<(), Stop> {
+    fn trace(&mut self, out: &mut impl Write) -> Result<(), EarlyStop> {
         for (i, taken) in self.walk.past().iter().enumerate() {
             writeln!(out, "{:>4}  {}", i + 1, taken.label.show(self.walk.cx.pool, self.walk.cx.sts))?;
         }
@@ -114,7 +116,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    fn show(&mut self, out: &mut impl Write) -> Result<(), Stop> {
+    fn show(&mut self, out: &mut impl Write) -> Result<(), EarlyStop> {
         self.choices = self.walk.choices();
         view::belief(&self.walk.cx, self.walk.after().belief(), out)?;
         if !matches!(self.walk.after().belief(), Belief::Unspecified) {

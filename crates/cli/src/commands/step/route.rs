@@ -8,20 +8,20 @@ use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, LocId, Model};
 use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
-use ioxide_smt::solver::{Answer, Solver};
-use ioxide_symex::{Ctx, Limits};
-use ioxide_testgen::purpose::{NoPurpose, Purpose, of_goal};
+use ioxide_smt::solver::{Solver, SolverAnswer};
+use ioxide_symex::{Ctx, ExploreLimits};
+use ioxide_testgen::purpose::{NoPurpose, TestPurpose, of_goal};
 
-use crate::exit::{ExitStatus, Stop};
+use crate::exit::{EarlyStop, ExitStatus};
 
 /// The search looks at no more states.
-const LIMITS: Limits = Limits { max_states: 20_000, max_depth: u32::MAX };
+const LIMITS: ExploreLimits = ExploreLimits { max_states: 20_000, max_depth: u32::MAX };
 
 /// Labels that may bring `model` to the state called `state`.
-pub fn labels_to(model: &mut Model, solver: &mut dyn Solver, state: &str) -> Result<Vec<Label>, Stop> {
+pub fn labels_to(model: &mut Model, solver: &mut dyn Solver, state: &str) -> Result<Vec<Label>, EarlyStop> {
     let location = location(model, state)?;
     if model.sts.is_timed() {
-        return Err(Stop::usage("`--at` does not know when to wait: the model has clocks")
+        return Err(EarlyStop::usage("`--at` does not know when to wait: the model has clocks")
             .help("step there by hand, or open a recorded run with `--from`"));
     }
     if location == model.sts.initial {
@@ -36,17 +36,18 @@ pub fn labels_to(model: &mut Model, solver: &mut dyn Solver, state: &str) -> Res
     let facts: Vec<_> =
         purpose.steps.iter().flat_map(|step| &step.facts).chain(&purpose.end).copied().collect();
     match cx.solver.check(cx.pool, &facts) {
-        Answer::Sat(values) => Ok(labels(&mut cx, &purpose, &values)),
-        Answer::Unsat | Answer::Unknown(_) => {
-            Err(Stop::new(ExitStatus::Inconclusive, format!("no values are known that lead to `{state}`")))
-        }
+        SolverAnswer::Sat(values) => Ok(labels(&mut cx, &purpose, &values)),
+        SolverAnswer::Unsat | SolverAnswer::Unknown(_) => Err(EarlyStop::new(
+            ExitStatus::Inconclusive,
+            format!("no values are known that lead to `{state}`"),
+        )),
     }
 }
 
-fn location(model: &Model, state: &str) -> Result<LocId, Stop> {
+fn location(model: &Model, state: &str) -> Result<LocId, EarlyStop> {
     model.sts.location_named(state).ok_or_else(|| {
         let names = model.sts.locations.iter().map(|location| &*location.name);
-        let stop = Stop::usage(format!("the model has no state `{state}`"));
+        let stop = EarlyStop::usage(format!("the model has no state `{state}`"));
         match nearest_name(state, names) {
             Some(near) => stop.help(format!("did you mean `{near}`?")),
             None => stop.help("`ioxide show` lists the states"),
@@ -54,12 +55,12 @@ fn location(model: &Model, state: &str) -> Result<LocId, Stop> {
     })
 }
 
-fn no_way(state: &str, why: &NoPurpose) -> Stop {
-    Stop::new(ExitStatus::Inconclusive, format!("no way to `{state}` was found: {why}"))
+fn no_way(state: &str, why: &NoPurpose) -> EarlyStop {
+    EarlyStop::new(ExitStatus::Inconclusive, format!("no way to `{state}` was found: {why}"))
 }
 
 /// The messages of the path; internal steps are none. A field that nothing was asked of may have any value.
-fn labels(cx: &mut Ctx<'_>, purpose: &Purpose, values: &Valuation) -> Vec<Label> {
+fn labels(cx: &mut Ctx<'_>, purpose: &TestPurpose, values: &Valuation) -> Vec<Label> {
     let mut labels = Vec::new();
     for (depth, switch) in (1..).zip(purpose.path()) {
         let id = cx.sts.switches[switch].gate;

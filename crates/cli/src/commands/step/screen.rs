@@ -1,7 +1,7 @@
 //! The stepper as a screen of panels.
 //!
-//! [`draw`] is a function of the [`State`], [`update`] takes one key to the next state and perhaps a
-//! question for the model, which the [`Engine`] answers. Only this room touches the terminal.
+//! [`draw`] is a function of the [`ScreenState`], [`update`] takes one key to the next state and perhaps a
+//! question for the model, which the [`WalkEngine`] answers. Only this room touches the terminal.
 //!
 //! *Promises.* The terminal is put back as it was: at the end, on a panic, on Ctrl-C and when the program
 //! is asked to end.
@@ -22,43 +22,43 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver};
 
-use ioxide_explorer::walk::Walk;
+use ioxide_explorer::walk::ModelWalk;
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::cursor::Show;
 use ratatui::crossterm::event::{self, Event};
 use ratatui::crossterm::execute;
 
 use self::draw::draw;
-use self::engine::Engine;
-use self::state::{Ask, State, Work};
+use self::engine::WalkEngine;
+use self::state::{ModelQuery, QueryWork, ScreenState};
 use self::theme::Theme;
 use self::update::update;
-use super::Opened;
-use crate::exit::{ExitStatus, Stop};
+use super::OpenedRecord;
+use crate::exit::{EarlyStop, ExitStatus};
 
 /// Walks on the terminal until told to quit.
-pub fn run(walk: Walk<'_>, opened: Option<Opened>) -> Result<ExitStatus, Stop> {
-    let mut engine = Engine::new(walk, opened);
-    let mut state = State::new(engine.scene());
+pub fn run(walk: ModelWalk<'_>, opened: Option<OpenedRecord>) -> Result<ExitStatus, EarlyStop> {
+    let mut engine = WalkEngine::new(walk, opened);
+    let mut state = ScreenState::new(engine.scene());
     // It also puts the terminal back on a panic.
     let mut terminal = ratatui::try_init().map_err(no_terminal)?;
     restore_when_ended();
     let ended = serve(&mut terminal, &mut engine, &mut state);
     ratatui::restore();
     ended.map_err(|error| {
-        Stop::usage(format!("the terminal broke: {error}")).help("`--plain` needs no screen")
+        EarlyStop::usage(format!("the terminal broke: {error}")).help("`--plain` needs no screen")
     })
 }
 
-fn no_terminal(error: io::Error) -> Stop {
-    Stop::usage(format!("cannot use the terminal: {error}")).help("`--plain` needs no screen")
+fn no_terminal(error: io::Error) -> EarlyStop {
+    EarlyStop::usage(format!("cannot use the terminal: {error}")).help("`--plain` needs no screen")
 }
 
 /// Keys in, pictures out.
 fn serve(
     terminal: &mut DefaultTerminal,
-    engine: &mut Engine<'_>,
-    state: &mut State,
+    engine: &mut WalkEngine<'_>,
+    state: &mut ScreenState,
 ) -> io::Result<ExitStatus> {
     let theme = theme();
     let events = events();
@@ -69,10 +69,10 @@ fn serve(
         let Event::Key(key) = event? else { continue };
         match update(state, key) {
             None => (),
-            Some(Ask::Quit) => return Ok(ExitStatus::Success),
-            Some(Ask::Interrupt) => return Ok(ExitStatus::Interrupted),
+            Some(ModelQuery::Quit) => return Ok(ExitStatus::Success),
+            Some(ModelQuery::Interrupt) => return Ok(ExitStatus::Interrupted),
             Some(ask) => {
-                state.work = Work::Asked;
+                state.work = QueryWork::Asked;
                 terminal.draw(|frame| draw(frame, state, theme))?;
                 BUSY.store(true, Ordering::Relaxed);
                 let reply = engine.answer(ask);

@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use ioxide_explorer::walk::Walk;
-use ioxide_explorer::walk::choices::Choice;
-use ioxide_model::concrete::State;
+use ioxide_explorer::walk::ModelWalk;
+use ioxide_explorer::walk::choices::SwitchChoice;
+use ioxide_model::concrete::ConcreteState;
 use ioxide_model::sts::GateKind;
 use ioxide_symex::{Belief, Ctx, SymState};
 
@@ -41,7 +41,7 @@ pub fn belief(cx: &Ctx<'_>, belief: &Belief, out: &mut impl Write) -> io::Result
 }
 
 /// `idle  x = 3`.
-fn concrete(cx: &Ctx<'_>, state: &State) -> String {
+fn concrete(cx: &Ctx<'_>, state: &ConcreteState) -> String {
     let value = |(var, value)| format!("{} = {}", cx.pool.var_info(var).name, cx.pool.show_value(value));
     let values: Vec<String> =
         state.values.iter().filter(|(var, _)| cx.sts.is_data(*var)).map(value).collect();
@@ -59,7 +59,7 @@ fn symbolic(cx: &Ctx<'_>, state: &SymState) -> String {
 }
 
 /// What can happen now.
-pub fn menu(walk: &mut Walk<'_>, choices: &[Choice], out: &mut impl Write) -> io::Result<()> {
+pub fn menu(walk: &mut ModelWalk<'_>, choices: &[SwitchChoice], out: &mut impl Write) -> io::Result<()> {
     let cx = &walk.cx;
     for (i, choice) in choices.iter().enumerate() {
         let switch = &cx.sts.switches[choice.switch];

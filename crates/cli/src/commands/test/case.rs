@@ -4,20 +4,20 @@
 
 use ioxide_model::number::Rational;
 use ioxide_model::sts::Model;
-use ioxide_report::case::json::Outline;
+use ioxide_report::case::json::CaseOutline;
 use ioxide_symex::Ctx;
-use ioxide_testgen::case::{Case, CaseConfig, Pruning, Sending, Timeout, generate};
+use ioxide_testgen::case::{CaseConfig, Pruning, Sending, TestCase, Timeout, generate};
 use ioxide_testgen::tester::case::CaseGuided;
 
 use crate::args::SolverArgs;
-use crate::exit::{ExitStatus, Stop};
+use crate::exit::{EarlyStop, ExitStatus};
 use crate::{load, solver};
 
 /// The tester that follows the case in `file`.
-pub fn tester(file: &str, spec: &mut Model, wanted: &SolverArgs) -> Result<CaseGuided, Stop> {
+pub fn tester(file: &str, spec: &mut Model, wanted: &SolverArgs) -> Result<CaseGuided, EarlyStop> {
     let outline = read(file)?;
     if *outline.model != *spec.sts.name {
-        return Err(Stop::usage(format!(
+        return Err(EarlyStop::usage(format!(
             "`{file}` is a case of the model `{}`, not of `{}`",
             outline.model, spec.sts.name
         )));
@@ -33,34 +33,34 @@ pub fn tester(file: &str, spec: &mut Model, wanted: &SolverArgs) -> Result<CaseG
     let config = CaseConfig { timeout, pruning: Pruning::Refuted, sending: sending(file, &outline)? };
     let mut solver = solver::make(wanted)?;
     let case = generate(&mut Ctx::new(spec, &mut *solver), &path, &config);
-    let case = case.map_err(|error| Stop::usage(error.show(&spec.sts, &path)))?;
+    let case = case.map_err(|error| EarlyStop::usage(error.show(&spec.sts, &path)))?;
     check(file, &outline, &case)?;
     Ok(CaseGuided::new(case, &format!("case {}", outline.path.join(", ")), Rational::ONE))
 }
 
-fn read(file: &str) -> Result<Outline, Stop> {
+fn read(file: &str) -> Result<CaseOutline, EarlyStop> {
     let text = load::read_data(file)?;
-    Outline::read(&text).map_err(|error| {
-        Stop::usage(format!("`{file}` is no test case: {error}"))
+    CaseOutline::read(&text).map_err(|error| {
+        EarlyStop::usage(format!("`{file}` is no test case: {error}"))
             .help("write one with `ioxide case MODEL --path ... --format json`")
     })
 }
 
-fn time(file: &str, text: &str) -> Result<Rational, Stop> {
+fn time(file: &str, text: &str) -> Result<Rational, EarlyStop> {
     match text.parse::<Rational>() {
         Ok(time) if !time.is_negative() && !time.is_zero() => Ok(time),
-        _ => Err(Stop::usage(format!("`{file}`: the time-out `{text}` is not a time above 0"))),
+        _ => Err(EarlyStop::usage(format!("`{file}`: the time-out `{text}` is not a time above 0"))),
     }
 }
 
-fn sending(file: &str, outline: &Outline) -> Result<Sending, Stop> {
+fn sending(file: &str, outline: &CaseOutline) -> Result<Sending, EarlyStop> {
     let word = outline.sending.as_deref().unwrap_or(Sending::Soonest.word());
     Sending::of_word(word)
-        .ok_or_else(|| Stop::usage(format!("`{file}`: `{word}` is neither `soonest` nor `latest`")))
+        .ok_or_else(|| EarlyStop::usage(format!("`{file}`: `{word}` is neither `soonest` nor `latest`")))
 }
 
 /// The case made again must be the one in the file.
-fn check(file: &str, outline: &Outline, case: &Case) -> Result<(), Stop> {
+fn check(file: &str, outline: &CaseOutline, case: &TestCase) -> Result<(), EarlyStop> {
     let (arcs, off_path) = (case.n_arcs(), case.n_off_path());
     if (arcs, off_path) == (outline.arcs, outline.off_path) {
         return Ok(());
@@ -70,7 +70,7 @@ fn check(file: &str, outline: &Outline, case: &Case) -> Result<(), Stop> {
     Err(stale(file, &why))
 }
 
-fn stale(file: &str, why: &str) -> Stop {
-    Stop::new(ExitStatus::Usage, format!("`{file}` does not fit the model: {why}"))
+fn stale(file: &str, why: &str) -> EarlyStop {
+    EarlyStop::new(ExitStatus::Usage, format!("`{file}` does not fit the model: {why}"))
         .help("was the model changed since, or the case pruned? make it again with `ioxide case`")
 }

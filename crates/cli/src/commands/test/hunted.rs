@@ -6,7 +6,7 @@ use ioxide_model::sts::{Sts, SwitchId};
 use ioxide_runner::campaign::CampaignOutcome;
 use ioxide_runner::coverage::MeasureCount;
 use ioxide_runner::coverage::item::Measure;
-use ioxide_testgen::tester::hunt::Hunt;
+use ioxide_testgen::tester::hunt::HuntTester;
 use serde_json::{Value as Json, json};
 
 /// Switches named as never taken.
@@ -16,7 +16,7 @@ const MAX_NAMED: usize = 8;
 pub fn show(
     out: &mut impl Write,
     sts: &Sts,
-    hunt: &Hunt,
+    hunt: &HuntTester,
     outcome: &CampaignOutcome,
     was_late: bool,
 ) -> io::Result<()> {
@@ -36,7 +36,7 @@ pub fn show(
 }
 
 /// Why switches were not reached, as far as the search for purposes knows.
-fn unreached(out: &mut impl Write, sts: &Sts, hunt: &Hunt) -> io::Result<()> {
+fn unreached(out: &mut impl Write, sts: &Sts, hunt: &HuntTester) -> io::Result<()> {
     let Some(set) = hunt.purposes() else { return Ok(()) };
     for unreached in set.unreached.iter().take(MAX_NAMED) {
         writeln!(out, "  `{}`: {}", unreached.item.name(sts), unreached.why)?;
@@ -51,7 +51,7 @@ fn missing(sts: &Sts, outcome: &CampaignOutcome) -> Vec<SwitchId> {
 }
 
 /// The same for programs.
-pub fn json(sts: &Sts, hunt: &Hunt, outcome: &CampaignOutcome, was_late: bool) -> Json {
+pub fn json(sts: &Sts, hunt: &HuntTester, outcome: &CampaignOutcome, was_late: bool) -> Json {
     let missing: Vec<&str> = missing(sts, outcome).into_iter().map(|id| &*sts.switches[id].label).collect();
     let counts = outcome.survey.counts(&outcome.coverage);
     let count = |measure| counts.iter().find(|count: &&MeasureCount| count.measure == measure);

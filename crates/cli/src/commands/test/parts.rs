@@ -10,39 +10,39 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use ioxide_campaign::gather::Gathered;
+use ioxide_campaign::gather::GatheredParts;
 use ioxide_campaign::part::{EndOfPart, PartWriter};
 use ioxide_campaign::plan::UnitNames;
-use ioxide_campaign::rounds::Rounds;
+use ioxide_campaign::rounds::UnitRounds;
 use ioxide_campaign::units::UnitSet;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
 use ioxide_report::summary::ENDLESS;
 use ioxide_runner::campaign::merged::{MergeError, MergeFlow, MergedCampaign};
 use ioxide_runner::campaign::unit::{UnitEnd, UnitTold};
-use ioxide_runner::campaign::{Campaign, CampaignConfig, CampaignOutcome, run_seed};
-use ioxide_runner::coverage::Enough;
+use ioxide_runner::campaign::{CampaignConfig, CampaignOutcome, CampaignState, run_seed};
+use ioxide_runner::coverage::EnoughCoverage;
 use ioxide_runner::event::Event;
-use ioxide_runner::reporter::{Reporter, Teller};
-use ioxide_runner::run::Bench;
+use ioxide_runner::reporter::{EventSink, Reporter};
+use ioxide_runner::run::RunSetup;
 use ioxide_runner::secrets::discreet::Discreet;
 use ioxide_smt::halt::Halt;
 use ioxide_symex::Ctx;
 use ioxide_testgen::tester::fair::InputFair;
 use serde_json::{Value as Json, json};
 
-use super::chosen::{self, Chosen};
 use super::rounds;
+use super::tester_choice::{self, ChosenTester};
 use super::{outcome_json, verdict};
-use crate::args::{LimitArgs, Merge, SolverArgs, Test};
-use crate::deadline::Deadline;
-use crate::exit::{self, ExitStatus, Stop};
+use crate::args::{LimitArgs, MergeArgs, SolverArgs, TestArgs};
+use crate::deadline::TimedTester;
+use crate::exit::{self, EarlyStop, ExitStatus};
 use crate::limit::TimeLimit;
-use crate::planned::{self, PartEnd, Planned};
 use crate::record_folder::RecordFolder;
-use crate::session::{self, STOP, Show, Times};
-use crate::solver::Wanted;
-use crate::system::{Opener, System};
+use crate::session::{self, EventTimes, STOP, ShowResults};
+use crate::solver::SolverRequest;
+use crate::system::{SystemOpener, SystemUnderTest};
+use crate::unit_command::{self, PartEnd, UnitCommand};
 use crate::{html, limit, load, machine, regressions, timing};
 
 /// Shares of a tester that learns from run to run, if nothing is said.
@@ -53,59 +53,60 @@ const THINKING: Duration = Duration::from_secs(600);
 const MAX_TROUBLE: u32 = 3;
 
 /// Shows the plan, or does a part of it.
-pub fn run(args: &Test) -> Result<ExitStatus, Stop> {
-    planned::refuse(args.report.is_some(), "--report")?;
-    planned::refuse(args.json, "--json")?;
-    planned::refuse(args.jobs > 1, "--jobs")?;
+pub fn run(args: &TestArgs) -> Result<ExitStatus, EarlyStop> {
+    unit_command::refuse(args.report.is_some(), "--report")?;
+    unit_command::refuse(args.json, "--json")?;
+    unit_command::refuse(args.jobs > 1, "--jobs")?;
     let sut = if args.part.plan { nowhere(&args.sut) } else { expanded(&args.sut)? };
-    let mut prepared = Prepared::new(args, &sut, &args.solver)?;
+    let mut prepared = PreparedCampaign::new(args, &sut, &args.solver)?;
     let depends_on = prepared.depends_on();
-    planned::run(&args.part, depends_on, &mut prepared)
+    unit_command::run(&args.part, depends_on, &mut prepared)
 }
 
 /// A campaign that was thought through and not begun.
-pub struct Prepared<'a> {
-    args: &'a Test,
+pub struct PreparedCampaign<'a> {
+    args: &'a TestArgs,
     sources: Sources,
     /// The model.
     pub spec: Model,
-    sut: System,
+    sut: SystemUnderTest,
     /// Its tester.
-    pub chosen: Chosen,
+    pub chosen: ChosenTester,
     config: CampaignConfig,
     units: UnitNames,
 }
 
-impl<'a> Prepared<'a> {
+impl<'a> PreparedCampaign<'a> {
     /// The campaign where nobody connects to the system.
-    pub fn nowhere(args: &'a Test, solver: &SolverArgs) -> Result<Self, Stop> {
+    pub fn nowhere(args: &'a TestArgs, solver: &SolverArgs) -> Result<Self, EarlyStop> {
         Self::new(args, &nowhere(&args.sut), solver)
     }
 
-    fn new(args: &'a Test, sut: &str, solver: &SolverArgs) -> Result<Self, Stop> {
+    fn new(args: &'a TestArgs, sut: &str, solver: &SolverArgs) -> Result<Self, EarlyStop> {
         let (sources, mut spec) = load::model(&args.model.file, &args.model.settings())?;
         super::something_to_run(args, &spec)?;
         let seed = args.seed.ok_or_else(|| {
-            Stop::usage("a plan needs a seed: without one every part would do other runs")
+            EarlyStop::usage("a plan needs a seed: without one every part would do other runs")
                 .help("add `--seed 1`")
         })?;
         if args.time_limit.is_some() {
-            return Err(Stop::usage("`--for` cannot be planned: a unit must not depend on the clock").help(
-                "give `--runs` or `--steps`; `budget` in the file of `ioxide campaign` limits the time",
-            ));
+            return Err(EarlyStop::usage("`--for` cannot be planned: a unit must not depend on the clock")
+                .help(
+                    "give `--runs` or `--steps`; `budget` in the file of `ioxide campaign` limits the time",
+                ));
         }
         if args.tester == "kill" {
-            return Err(Stop::usage(
+            return Err(EarlyStop::usage(
                 "the tester `kill` cannot be planned: every part would decide all mutants again",
             )
             .help("decide them once, with `ioxide kill FILE --out SUITE`, and give `--tester suite:SUITE`"));
         }
-        let sut = System::named(sut)?;
+        let sut = SystemUnderTest::named(sut)?;
         machine::know_outputs(&mut spec, &sut);
         // What a slower machine would not find in time would be another campaign.
         let limit = LimitArgs { thinking: args.limit.thinking.or(Some(TimeLimit::Within(THINKING))) };
-        let thinking = Test { solver: solver.clone(), limit, ..args.clone() };
-        let chosen = Chosen::named(&thinking, &mut spec, seed)?;
+        let thinking = TestArgs { solver: solver.clone(), limit, ..args.clone() };
+        let chosen = ChosenTester::named(&thinking, &mut spec, seed)?;
         let units = rounds::repeated(units(&chosen, args)?, &chosen, args)?;
         let config = CampaignConfig {
             // Every round has as many.
@@ -123,23 +124,23 @@ impl<'a> Prepared<'a> {
         let named = ["suite:", "case:"].iter().find_map(|kind| self.args.tester.strip_prefix(kind));
         let played = self.args.sut.strip_prefix("model:").map(|file| file.split('#').next().unwrap_or(file));
         let files: Vec<&str> = named.into_iter().chain(played).collect();
-        planned::depends_on(&[&self.sources], &files)
+        unit_command::depends_on(&[&self.sources], &files)
     }
 }
 
 /// The units of a campaign.
-fn units(chosen: &Chosen, args: &Test) -> Result<UnitNames, Stop> {
+fn units(chosen: &ChosenTester, args: &TestArgs) -> Result<UnitNames, EarlyStop> {
     let count = match chosen {
-        Chosen::Tests(tester) => tester.n_runs() as u64 / args.runs.unwrap_or(1).max(1),
-        Chosen::Random(_) | Chosen::Case(_) | Chosen::Suite(..) => chosen.runs(args),
+        ChosenTester::Tests(tester) => tester.n_runs() as u64 / args.runs.unwrap_or(1).max(1),
+        ChosenTester::Random(_) | ChosenTester::Case(_) | ChosenTester::Suite(..) => chosen.runs(args),
         _ => return Ok(UnitNames::Numbered { word: "share", count: args.shares.unwrap_or(SHARES).max(1) }),
     };
     match (args.shares, count) {
         (Some(_), _) => {
-            Err(Stop::usage(format!("the tester `{}` has no shares: every run is a unit", args.tester))
+            Err(EarlyStop::usage(format!("the tester `{}` has no shares: every run is a unit", args.tester))
                 .help("leave `--shares` out; `--plan` lists the units"))
         }
-        (None, ENDLESS) => Err(Stop::usage("a plan needs a number of runs").help("add `--runs 1000`")),
+        (None, ENDLESS) => Err(EarlyStop::usage("a plan needs a number of runs").help("add `--runs 1000`")),
         (None, count) => Ok(UnitNames::Numbered { word: "run", count }),
     }
 }
@@ -148,12 +149,12 @@ fn units(chosen: &Chosen, args: &Test) -> Result<UnitNames, Stop> {
 const ADDRESS: &str = "${IOXIDE_ADDRESS}";
 
 /// The system with the address that this worker was given.
-fn expanded(sut: &str) -> Result<String, Stop> {
+fn expanded(sut: &str) -> Result<String, EarlyStop> {
     if !sut.starts_with("tcp:") || !sut.contains(ADDRESS) {
         return Ok(sut.to_owned());
     }
     let address = std::env::var("IOXIDE_ADDRESS").map_err(|_| {
-        Stop::usage(format!("`--sut {sut}`: `IOXIDE_ADDRESS` is not set"))
+        EarlyStop::usage(format!("`--sut {sut}`: `IOXIDE_ADDRESS` is not set"))
             .help("`ioxide campaign` sets it from `pool`; set it yourself for a part of your own")
     })?;
     Ok(sut.replace(ADDRESS, &address))
@@ -164,19 +165,19 @@ fn nowhere(sut: &str) -> String {
     sut.replace(ADDRESS, "127.0.0.1:1")
 }
 
-impl Planned for Prepared<'_> {
+impl UnitCommand for PreparedCampaign<'_> {
     fn names(&self) -> UnitNames {
         self.units.clone()
     }
 
-    fn rounds(&self) -> Rounds {
-        Rounds::repeated(self.args.part.n_rounds())
+    fn rounds(&self) -> UnitRounds {
+        UnitRounds::repeated(self.args.part.n_rounds())
     }
 
-    fn know(&mut self, _round: u64, known: &Json) -> Result<(), Stop> {
+    fn know(&mut self, _round: u64, known: &Json) -> Result<(), EarlyStop> {
         let covered = rounds::covered(&self.spec.sts, known);
         let covered = covered.ok_or_else(|| {
-            Stop::usage("what the rounds before have covered does not fit the model")
+            EarlyStop::usage("what the rounds before have covered does not fit the model")
                 .help("merge the parts of the rounds before again")
         })?;
         self.chosen.know(&self.spec.sts, &covered);
@@ -187,33 +188,39 @@ impl Planned for Prepared<'_> {
         json!({ "seed": run_seed(self.config.seed, unit) })
     }
 
-    fn work(&mut self, names: &UnitNames, units: &UnitSet, part: &mut PartWriter) -> Result<PartEnd, Stop> {
+    fn work(
+        &mut self,
+        names: &UnitNames,
+        units: &UnitSet,
+        part: &mut PartWriter,
+    ) -> Result<PartEnd, EarlyStop> {
         let shares = self.units.count() / self.rounds().count();
         let Self { args, spec, sut, chosen, config, .. } = self;
-        let wanted = Wanted::new(&args.solver, Halt::default());
-        let opener =
-            Opener::new(sut, Arc::new(spec.clone()), wanted.clone()).on(timing::clock(&args.time, sut)?);
-        let thinking = chosen::thinking(args);
+        let wanted = SolverRequest::new(&args.solver, Halt::default());
+        let opener = SystemOpener::new(sut, Arc::new(spec.clone()), wanted.clone())
+            .on(timing::clock(&args.time, sut)?);
+        let thinking = tester_choice::thinking(args);
         let interaction = chosen.interaction(args);
         let mut solver = wanted.make()?;
         let lines = UnitLines::default();
         opener.open(0, config.seed, |adapter| {
             let mut reporter = lines.clone();
-            let mut clock = session::clock(if args.no_times { Times::LeftOut } else { Times::Told }, sut);
+            let mut clock =
+                session::clock(if args.no_times { EventTimes::LeftOut } else { EventTimes::Told }, sut);
             let mut discreet = Discreet::new(&mut reporter, sut.secrets()?);
-            let teller = Teller::new(&mut discreet, &mut *clock);
-            let mut bench = Bench { cx: &mut Ctx::new(spec, &mut *solver), adapter, stop: &STOP };
-            session::prepare(&mut bench, &mut Deadline::new(chosen.tester(), None, thinking));
-            let campaign = Campaign::start(bench.cx.sts, config, names.count(), &teller)?;
-            let mut told = PartTold::default();
+            let teller = EventSink::new(&mut discreet, &mut *clock);
+            let mut bench = RunSetup { cx: &mut Ctx::new(spec, &mut *solver), adapter, stop: &STOP };
+            session::prepare(&mut bench, &mut TimedTester::new(chosen.tester(), None, thinking));
+            let campaign = CampaignState::start(bench.cx.sts, config, names.count(), &teller)?;
+            let mut told = PartProgress::default();
             for unit in units.iter() {
-                part.begin(unit, &names.name(unit)).map_err(planned::trouble)?;
+                part.begin(unit, &names.name(unit)).map_err(unit_command::trouble)?;
                 lines.take();
                 let mut own = chosen.clone();
                 let share = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
                 own.tester().share(share(unit % shares.max(1)), share(shares));
                 let mut fair = InputFair::new(own.tester(), interaction);
-                let mut tester = Deadline::new(&mut fair, None, thinking);
+                let mut tester = TimedTester::new(&mut fair, None, thinking);
                 match campaign.unit(unit, &mut bench, &mut tester)? {
                     UnitEnd::Done(found) => told.done(part, names, unit, &found, &lines)?,
                     UnitEnd::Trouble(error) => told.trouble(part, names, unit, &error.to_string())?,
@@ -230,14 +237,14 @@ impl Planned for Prepared<'_> {
 
 /// How a part goes.
 #[derive(Default)]
-struct PartTold {
+struct PartProgress {
     has_failed: bool,
     /// Units in a row that ended for trouble.
     troubles: u32,
     any_trouble: bool,
 }
 
-impl PartTold {
+impl PartProgress {
     fn done(
         &mut self,
         part: &mut PartWriter,
@@ -245,12 +252,12 @@ impl PartTold {
         unit: u64,
         found: &UnitTold,
         lines: &UnitLines,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), EarlyStop> {
         self.troubles = 0;
         self.has_failed |= found.failed > 0;
         lines.take().iter().for_each(|line| part.tell(line));
         let result = serde_json::to_value(found).map_err(io::Error::other)?;
-        part.done(unit, &names.name(unit), found.failed > 0, &result).map_err(planned::trouble)
+        part.done(unit, &names.name(unit), found.failed > 0, &result).map_err(unit_command::trouble)
     }
 
     fn trouble(
@@ -259,11 +266,11 @@ impl PartTold {
         names: &UnitNames,
         unit: u64,
         why: &str,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), EarlyStop> {
         self.troubles += 1;
         self.any_trouble = true;
         eprintln!("error: no verdict: {}: {why}", names.name(unit));
-        part.left(unit, &names.name(unit), why).map_err(planned::trouble)
+        part.left(unit, &names.name(unit), why).map_err(unit_command::trouble)
     }
 
     fn stopped(&self) -> PartEnd {
@@ -304,14 +311,14 @@ impl Reporter for UnitLines {
 }
 
 /// Puts parts of a campaign together; the system is not started, and the solver is the one `to` names.
-pub fn merged(args: &Test, parts: &mut Gathered, to: &Merge) -> Result<ExitStatus, Stop> {
+pub fn merged(args: &TestArgs, parts: &mut GatheredParts, to: &MergeArgs) -> Result<ExitStatus, EarlyStop> {
     let folder = RecordFolder::open(&to.out)?;
     let mut reporters =
-        session::reporters(if to.json { Show::Nothing } else { Show::People }, Some(&folder))?;
-    let whole = Whole::of(args, parts, &mut reporters, &to.solver)?;
+        session::reporters(if to.json { ShowResults::Nothing } else { ShowResults::People }, Some(&folder))?;
+    let whole = WholeCampaign::of(args, parts, &mut reporters, &to.solver)?;
     drop(reporters);
     let secrets = whole.sut.secrets()?;
-    let Whole { sources, spec, config, chosen, outcome, .. } = &whole;
+    let WholeCampaign { sources, spec, config, chosen, outcome, .. } = &whole;
     let added = regressions::add(Path::new(&to.out), spec, &[], &outcome.failures, &secrets);
     added.unwrap_or_else(|error| folder.lacks(&format!("the failing runs could not be kept: {error}")));
     let told = if to.json {
@@ -328,35 +335,36 @@ pub fn merged(args: &Test, parts: &mut Gathered, to: &Merge) -> Result<ExitStatu
 }
 
 /// A campaign that was put together.
-pub struct Whole {
+pub struct WholeCampaign {
     sources: Sources,
     spec: Model,
-    sut: System,
-    chosen: Chosen,
+    sut: SystemUnderTest,
+    chosen: ChosenTester,
     config: CampaignConfig,
     outcome: CampaignOutcome,
 }
 
-impl Whole {
+impl WholeCampaign {
     /// Tells `reporter` what one machine would have told.
     pub fn of(
-        args: &Test,
-        parts: &mut Gathered,
+        args: &TestArgs,
+        parts: &mut GatheredParts,
         reporter: &mut dyn Reporter,
         solver: &SolverArgs,
-    ) -> Result<Self, Stop> {
-        let Prepared { sources, spec, sut, chosen, config, units, .. } = Prepared::nowhere(args, solver)?;
+    ) -> Result<Self, EarlyStop> {
+        let PreparedCampaign { sources, spec, sut, chosen, config, units, .. } =
+            PreparedCampaign::nowhere(args, solver)?;
         if units.count() != parts.manifest.count {
-            return Err(Stop::usage(format!(
+            return Err(EarlyStop::usage(format!(
                 "the plan has {} units here, and {} where the parts were made",
                 units.count(),
                 parts.manifest.count
             )));
         }
-        let wanted = Wanted::new(solver, limit::halt(&args.limit));
+        let wanted = SolverRequest::new(solver, limit::halt(&args.limit));
         let (mut pool, mut solver) = (spec.clone(), wanted.make()?);
         let mut cx = Ctx::new(&mut pool, &mut *solver);
-        let enough = args.until.map(|measure| Enough::new(&mut cx, measure.into()));
+        let enough = args.until.map(|measure| EnoughCoverage::new(&mut cx, measure.into()));
         let mut merged = MergedCampaign::start(&spec, &config, enough, reporter)?;
         let is_whole = told_again(&mut merged, parts, &units)?;
         let outcome = merged.finish(&mut cx, is_whole)?;
@@ -367,17 +375,17 @@ impl Whole {
 /// Adds the units in the order of the plan; says whether none was missing.
 fn told_again(
     merged: &mut MergedCampaign<'_>,
-    parts: &mut Gathered,
+    parts: &mut GatheredParts,
     units: &UnitNames,
-) -> Result<bool, Stop> {
+) -> Result<bool, EarlyStop> {
     let mut is_whole = true;
     for unit in 0..parts.manifest.count {
-        let Some(text) = parts.unit(unit).map_err(planned::trouble)? else {
+        let Some(text) = parts.unit(unit).map_err(unit_command::trouble)? else {
             is_whole &= parts.settled.contains(unit);
             continue;
         };
         let wrong = |error: &dyn std::fmt::Display| {
-            Stop::usage(format!("unit `{}`: {error}", units.name(unit)))
+            EarlyStop::usage(format!("unit `{}`: {error}", units.name(unit)))
                 .help("delete its part and do it again")
         };
         let told: UnitTold = serde_json::from_value(text.result).map_err(|error| wrong(&error))?;
@@ -393,7 +401,7 @@ fn told_again(
     Ok(is_whole)
 }
 
-fn found(chosen: &Chosen, outcome: &CampaignOutcome) -> ExitStatus {
+fn found(chosen: &ChosenTester, outcome: &CampaignOutcome) -> ExitStatus {
     match () {
         () if outcome.counts.failed > 0 => ExitStatus::Failure,
         () if outcome.interrupted => ExitStatus::Inconclusive,

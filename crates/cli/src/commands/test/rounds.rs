@@ -3,9 +3,9 @@
 //! `cover` and `tour` then have fewer purposes, which are shared out anew; `hunt` has fewer of them, and walks. Runs have other seeds
 //! in every round, so what is left is tried with other data.
 
-use ioxide_campaign::gather::Gathered;
+use ioxide_campaign::gather::GatheredParts;
 use ioxide_campaign::plan::UnitNames;
-use ioxide_campaign::rounds::{Feedback, Rounds};
+use ioxide_campaign::rounds::{RoundFeedback, UnitRounds};
 use ioxide_campaign::units::UnitSet;
 use ioxide_model::index::Idx as _;
 use ioxide_model::sts::{Sts, SwitchId};
@@ -13,28 +13,28 @@ use ioxide_runner::campaign::unit::UnitTold;
 use ioxide_runner::coverage::Coverage;
 use serde_json::{Value as Json, json};
 
-use super::chosen::Chosen;
-use super::parts::Prepared;
-use crate::args::{SolverArgs, Test};
-use crate::exit::Stop;
-use crate::planned;
+use super::parts::PreparedCampaign;
+use super::tester_choice::ChosenTester;
+use crate::args::{SolverArgs, TestArgs};
+use crate::exit::EarlyStop;
+use crate::unit_command;
 
 /// The units of all rounds: those of one, again and again.
-pub fn repeated(units: UnitNames, chosen: &Chosen, args: &Test) -> Result<UnitNames, Stop> {
+pub fn repeated(units: UnitNames, chosen: &ChosenTester, args: &TestArgs) -> Result<UnitNames, EarlyStop> {
     let rounds = args.part.n_rounds();
     if rounds == 1 {
         return Ok(units);
     }
     let is_shared = matches!(units, UnitNames::Numbered { word: "share", .. });
     let is_by_coverage = match chosen {
-        Chosen::Hunt(_) | Chosen::Tour(..) => true,
-        Chosen::Cover(..) => args.tester == "cover",
+        ChosenTester::Hunt(_) | ChosenTester::Tour(..) => true,
+        ChosenTester::Cover(..) => args.tester == "cover",
         _ => false,
     };
     if is_shared && is_by_coverage {
         Ok(UnitNames::InRounds { names: Box::new(units), rounds })
     } else {
-        Err(Stop::usage(format!(
+        Err(EarlyStop::usage(format!(
             "no rounds: the tester `{}` does not look at what was covered, so every round would be the same again",
             args.tester
         ))
@@ -44,21 +44,21 @@ pub fn repeated(units: UnitNames, chosen: &Chosen, args: &Test) -> Result<UnitNa
 
 /// What is known when `round`, from 1, begins: the switches that units of the rounds before have certainly taken.
 pub fn feedback(
-    args: &Test,
-    parts: &mut Gathered,
+    args: &TestArgs,
+    parts: &mut GatheredParts,
     round: u64,
     solver: &SolverArgs,
-) -> Result<Feedback, Stop> {
-    let Prepared { spec, mut chosen, .. } = Prepared::nowhere(args, solver)?;
+) -> Result<RoundFeedback, EarlyStop> {
+    let PreparedCampaign { spec, mut chosen, .. } = PreparedCampaign::nowhere(args, solver)?;
     let mut coverage = Coverage::new(&spec.sts);
-    let rounds = Rounds::repeated(args.part.n_rounds());
+    let rounds = UnitRounds::repeated(args.part.n_rounds());
     for before in 0..round - 1 {
         for unit in rounds.units(before, parts.manifest.count).iter() {
-            let Some(text) = parts.unit(unit).map_err(planned::trouble)? else { continue };
+            let Some(text) = parts.unit(unit).map_err(unit_command::trouble)? else { continue };
             let told: Option<UnitTold> = serde_json::from_value(text.result).ok();
             let told = told.and_then(|told| told.coverage.read(&spec.sts));
             coverage.add(&told.ok_or_else(|| {
-                Stop::usage(format!("what unit {} told does not fit the model", unit + 1))
+                EarlyStop::usage(format!("what unit {} told does not fit the model", unit + 1))
                     .help("delete its part and do it again")
             })?);
         }
@@ -67,7 +67,7 @@ pub fn feedback(
     chosen.know(&spec.sts, &taken);
     let over = chosen.tester().is_done();
     let covered: Vec<usize> = taken.iter().map(|id| id.index()).collect();
-    Ok(Feedback::new(&parts.manifest.plan, round, &UnitSet::new(), over, json!({ "covered": covered })))
+    Ok(RoundFeedback::new(&parts.manifest.plan, round, &UnitSet::new(), over, json!({ "covered": covered })))
 }
 
 /// The switches that are known to be covered; nothing if they are of another model.

@@ -6,11 +6,11 @@
 //! that start with `#`. A little more is let through, since no other meaning is lost: a `#` after a
 //! space starts a comment anywhere, and names may hold `$ @ ? ! '`.
 
-use super::Place;
+use super::TextPlace;
 
 /// A word of a DOT text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Token {
+pub(super) enum DotToken {
     /// A name or numeral as it stands there; it may be a keyword.
     Bare(String),
     /// A string; never a keyword.
@@ -24,9 +24,9 @@ pub(super) enum Token {
     End,
 }
 
-/// The tokens of `text`, closed by [`Token::End`].
-pub(super) fn tokens(text: &str) -> Vec<(Token, Place)> {
-    let mut tokens: Vec<(Token, Place)> = Vec::new();
+/// The tokens of `text`, closed by [`DotToken::End`].
+pub(super) fn tokens(text: &str) -> Vec<(DotToken, TextPlace)> {
+    let mut tokens: Vec<(DotToken, TextPlace)> = Vec::new();
     let mut before = '\n';
     let mut at = 0;
     while let Some(first) = text[at..].chars().next() {
@@ -37,12 +37,12 @@ pub(super) fn tokens(text: &str) -> Vec<(Token, Place)> {
         join(&mut tokens);
         at = end;
     }
-    tokens.push((Token::End, text.len()..text.len()));
+    tokens.push((DotToken::End, text.len()..text.len()));
     tokens
 }
 
 /// The token at the start of `rest`, if it is one, and its length; `before` is the character before it.
-fn token(rest: &str, first: char, before: char) -> (Option<Token>, usize) {
+fn token(rest: &str, first: char, before: char) -> (Option<DotToken>, usize) {
     let line = || rest.find('\n').unwrap_or(rest.len());
     let two = rest.get(..2).unwrap_or("");
     match first {
@@ -50,16 +50,16 @@ fn token(rest: &str, first: char, before: char) -> (Option<Token>, usize) {
         '/' if two == "//" => (None, line()),
         '/' if two == "/*" => match rest[2..].find("*/") {
             Some(end) => (None, end + 4),
-            None => (Some(Token::Open("comment")), 2),
+            None => (Some(DotToken::Open("comment")), 2),
         },
-        '-' if two == "->" => (Some(Token::Arrow), 2),
-        '-' if two == "--" => (Some(Token::Line), 2),
+        '-' if two == "->" => (Some(DotToken::Arrow), 2),
+        '-' if two == "--" => (Some(DotToken::Line), 2),
         '"' => quoted(rest),
         '<' => html(rest),
         '-' if rest[1..].starts_with(|c: char| c.is_ascii_digit() || c == '.') => bare(rest, 1),
         c if is_name(c) => bare(rest, 0),
         c if c.is_whitespace() || c == '\u{feff}' => (None, c.len_utf8()),
-        c => (Some(Token::Mark(c)), c.len_utf8()),
+        c => (Some(DotToken::Mark(c)), c.len_utf8()),
     }
 }
 
@@ -68,17 +68,17 @@ fn is_name(c: char) -> bool {
 }
 
 /// A name or numeral whose first `sign` bytes are a sign.
-fn bare(rest: &str, sign: usize) -> (Option<Token>, usize) {
+fn bare(rest: &str, sign: usize) -> (Option<DotToken>, usize) {
     let len = rest[sign..].find(|c| !is_name(c)).map_or(rest.len(), |end| sign + end);
-    (Some(Token::Bare(rest[..len].to_owned())), len)
+    (Some(DotToken::Bare(rest[..len].to_owned())), len)
 }
 
-fn quoted(rest: &str) -> (Option<Token>, usize) {
+fn quoted(rest: &str) -> (Option<DotToken>, usize) {
     let mut value = String::new();
     let mut chars = rest.char_indices().skip(1);
     while let Some((at, c)) = chars.next() {
         match c {
-            '"' => return (Some(Token::Quoted(value)), at + 1),
+            '"' => return (Some(DotToken::Quoted(value)), at + 1),
             '\\' => match chars.next() {
                 Some((_, '\n')) | None => (),
                 Some((_, escaped @ ('"' | '\\'))) => value.push(escaped),
@@ -87,11 +87,11 @@ fn quoted(rest: &str) -> (Option<Token>, usize) {
             c => value.push(c),
         }
     }
-    (Some(Token::Open("string")), rest.len())
+    (Some(DotToken::Open("string")), rest.len())
 }
 
 /// `<…>` with balanced brackets.
-fn html(rest: &str) -> (Option<Token>, usize) {
+fn html(rest: &str) -> (Option<DotToken>, usize) {
     let mut depth = 0_usize;
     for (at, c) in rest.char_indices() {
         match c {
@@ -100,17 +100,18 @@ fn html(rest: &str) -> (Option<Token>, usize) {
             _ => (),
         }
         if depth == 0 {
-            return (Some(Token::Quoted(rest[1..at].to_owned())), at + 1);
+            return (Some(DotToken::Quoted(rest[1..at].to_owned())), at + 1);
         }
     }
-    (Some(Token::Open("string")), 1)
+    (Some(DotToken::Open("string")), 1)
 }
 
 /// `"a" + "b"` at the end of `tokens` becomes one string.
-fn join(tokens: &mut Vec<(Token, Place)>) {
-    if let [.., (Token::Quoted(left), from), (Token::Mark('+'), _), (Token::Quoted(right), to)] = &tokens[..]
+fn join(tokens: &mut Vec<(DotToken, TextPlace)>) {
+    if let [.., (DotToken::Quoted(left), from), (DotToken::Mark('+'), _), (DotToken::Quoted(right), to)] =
+        &tokens[..]
     {
-        let joined = (Token::Quoted(format!("{left}{right}")), from.start..to.end);
+        let joined = (DotToken::Quoted(format!("{left}{right}")), from.start..to.end);
         tokens.truncate(tokens.len() - 3);
         tokens.push(joined);
     }

@@ -17,11 +17,11 @@
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
 
-use super::tree::{Block, Branch, Condition, Local, Range, Statement, StatementKind};
-use super::{Reader, order};
+use super::tree::{BlockName, ChoiceBranch, Condition, LoopRange, Statement, StatementBlock, StatementKind};
+use super::{ActionReader, order};
 use crate::ast::{Update, UpdateKind};
 use crate::lexer::TokenKind;
-use crate::parser::{Abort, Parse};
+use crate::parser::{ParseAbort, ParseResult};
 
 /// How deep blocks may be nested.
 const MAX_BLOCKS: usize = 32;
@@ -34,9 +34,9 @@ pub(super) enum Separator {
     Semicolon,
 }
 
-impl Reader<'_> {
+impl ActionReader<'_> {
     /// `{ statement statement ... }`.
-    pub(super) fn block(&mut self) -> Parse<Block> {
+    pub(super) fn block(&mut self) -> ParseResult<StatementBlock> {
         if self.blocks == MAX_BLOCKS {
             return self.too_deep();
         }
@@ -46,16 +46,16 @@ impl Reader<'_> {
         block
     }
 
-    fn too_deep<T>(&mut self) -> Parse<T> {
+    fn too_deep<T>(&mut self) -> ParseResult<T> {
         let span = self.parser.span();
         let message = format!("blocks are nested more than {MAX_BLOCKS} deep");
         self.parser.report(
             Diagnostic::new(Code::NestingTooDeep, span, message).help("split the action into several"),
         );
-        Err(Abort)
+        Err(ParseAbort)
     }
 
-    fn block_inside(&mut self) -> Parse<Block> {
+    fn block_inside(&mut self) -> ParseResult<StatementBlock> {
         let open = self.parser.span();
         if !self.parser.eat(TokenKind::OpenBrace) {
             return self
@@ -74,7 +74,7 @@ impl Reader<'_> {
             }
         }
         self.parser.close(TokenKind::CloseBrace, open)?;
-        Ok(Block { statements })
+        Ok(StatementBlock { statements })
     }
 
     /// Commas and semicolons, which may be left out.
@@ -90,7 +90,7 @@ impl Reader<'_> {
         }
     }
 
-    fn statement(&mut self) -> Parse<StatementKind> {
+    fn statement(&mut self) -> ParseResult<StatementKind> {
         match self.parser.kind() {
             TokenKind::If => self.conditional(),
             TokenKind::OpenBrace | TokenKind::When => self.choice(),
@@ -110,9 +110,9 @@ impl Reader<'_> {
     }
 
     /// Neighbouring assignments.
-    fn assignments(&mut self) -> Parse<Vec<Update>> {
+    fn assignments(&mut self) -> ParseResult<Vec<Update>> {
         let mut group = vec![self.update()?];
-        let mut changed = order::Changed::default();
+        let mut changed = order::ChangedNames::default();
         loop {
             let separator = self.separator();
             if !self.at_assignment() {
@@ -133,7 +133,7 @@ impl Reader<'_> {
     }
 
     /// `name := value` or `name[key] := value`.
-    fn update(&mut self) -> Parse<Update> {
+    fn update(&mut self) -> ParseResult<Update> {
         let start = self.parser.span();
         let name = self.parser.name("the name of a variable")?;
         let key = self.parser.update_key()?;
@@ -147,7 +147,7 @@ impl Reader<'_> {
     }
 
     /// Branches with `[]` between them.
-    fn choice(&mut self) -> Parse<StatementKind> {
+    fn choice(&mut self) -> ParseResult<StatementKind> {
         let mut branches = vec![self.branch()?];
         while self.parser.at(TokenKind::OpenBracket) {
             self.parser.bump();
@@ -158,7 +158,7 @@ impl Reader<'_> {
     }
 
     /// `name: when c { ... }`; name and condition may be missing.
-    fn branch(&mut self) -> Parse<Branch> {
+    fn branch(&mut self) -> ParseResult<ChoiceBranch> {
         let name = match self.parser.kind_after(1) {
             TokenKind::Colon => Some(self.parser.name("the name of a branch")?),
             _ => None,
@@ -174,10 +174,10 @@ impl Reader<'_> {
                 _ => d.help("a branch is `{ ... }` or `when c { ... }`"),
             });
         }
-        Ok(Branch { name, when, body: self.block()? })
+        Ok(ChoiceBranch { name, when, body: self.block()? })
     }
 
-    fn condition(&mut self) -> Parse<Condition> {
+    fn condition(&mut self) -> ParseResult<Condition> {
         let start = self.parser.span();
         let mut lets = Vec::new();
         let guard = self.parser.lets_and_guard(&mut lets)?;
@@ -185,7 +185,7 @@ impl Reader<'_> {
     }
 
     /// `if c then { ... } else if d then { ... } else { ... }`.
-    fn conditional(&mut self) -> Parse<StatementKind> {
+    fn conditional(&mut self) -> ParseResult<StatementKind> {
         let mut arms = Vec::new();
         loop {
             self.parser.expect(TokenKind::If)?;
@@ -210,7 +210,7 @@ impl Reader<'_> {
     }
 
     /// `let x = e`, `let x: Type = e`, `var x := e` or `var x: Type := e`.
-    fn local(&mut self) -> Parse<Local> {
+    fn local(&mut self) -> ParseResult<BlockName> {
         let is_variable = self.parser.at_word("var");
         self.parser.bump();
         if !self.parser.at(TokenKind::Name) || self.parser.kind_after(1) == TokenKind::OpenParen {
@@ -221,11 +221,11 @@ impl Reader<'_> {
         let name = self.parser.name("the name of a variable")?;
         let ty = if self.parser.eat(TokenKind::Colon) { Some(self.ty()?) } else { None };
         self.sign_of_local(is_variable)?;
-        Ok(Local { name, ty, value: self.parser.expr()?, is_variable })
+        Ok(BlockName { name, ty, value: self.parser.expr()?, is_variable })
     }
 
     /// `:=` behind a variable, `=` behind a name; the other one is reported and read.
-    fn sign_of_local(&mut self, is_variable: bool) -> Parse<()> {
+    fn sign_of_local(&mut self, is_variable: bool) -> ParseResult<()> {
         let (sign, other) = if is_variable {
             (TokenKind::ColonEq, TokenKind::Eq)
         } else {
@@ -251,15 +251,15 @@ impl Reader<'_> {
     }
 
     /// `for x in xs { ... }` or `for i in 1..3 { ... }`.
-    fn repetition(&mut self) -> Parse<StatementKind> {
+    fn repetition(&mut self) -> ParseResult<StatementKind> {
         self.parser.bump();
         let name = self.parser.name("a name for the item")?;
         self.parser.expect(TokenKind::In)?;
         let first = self.parser.expr()?;
         let range = if self.parser.eat(TokenKind::DotDot) {
-            Range::Numbers(first, self.parser.expr()?)
+            LoopRange::Numbers(first, self.parser.expr()?)
         } else {
-            Range::Items(first)
+            LoopRange::Items(first)
         };
         Ok(StatementKind::For(name, range, self.block()?))
     }

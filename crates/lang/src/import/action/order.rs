@@ -13,10 +13,10 @@ use crate::ast::{Expr, ExprKind, Name, Update, UpdateKind};
 use crate::resolve::each_child;
 
 /// A finding, and what stands before the assignment it is about.
-pub(super) type Doubt = (Separator, Diagnostic);
+pub(super) type OrderDoubt = (Separator, Diagnostic);
 
 /// Whether `doubt` is worth telling; `is_plain` says that the body is as the paper has it.
-pub(super) fn is_told((separator, _): &Doubt, is_plain: bool) -> bool {
+pub(super) fn is_told((separator, _): &OrderDoubt, is_plain: bool) -> bool {
     match separator {
         Separator::Comma => false,
         Separator::Nothing => !is_plain,
@@ -26,11 +26,11 @@ pub(super) fn is_told((separator, _): &Doubt, is_plain: bool) -> bool {
 
 /// What the neighbours so far change.
 #[derive(Default)]
-pub(super) struct Changed {
+pub(super) struct ChangedNames {
     names: FxHashMap<String, Name>,
 }
 
-impl Changed {
+impl ChangedNames {
     /// Takes in one more of them.
     pub(super) fn add(&mut self, update: &Update) {
         let name = target(&update.kind);
@@ -38,7 +38,7 @@ impl Changed {
     }
 
     /// What `next` reads that those before it change; `separator` stands before it.
-    pub(super) fn doubt(&self, next: &Update, separator: Separator) -> Option<Doubt> {
+    pub(super) fn doubt(&self, next: &Update, separator: Separator) -> Option<OrderDoubt> {
         let mut open: Vec<&Expr> = match &next.kind {
             UpdateKind::Assign(_, value) => vec![value],
             UpdateKind::Put(_, key, value) => vec![key, value],

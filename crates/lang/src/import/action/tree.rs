@@ -5,21 +5,21 @@
 
 use ioxide_model::source::Span;
 
-use crate::ast::{Expr, Let, Meta, Name, Transition, Type, Update};
+use crate::ast::{DeclMeta, Expr, LetExpr, Name, TransitionDecl, Type, Update};
 
 /// An action: its name, parameters and guard, and what it does.
 #[derive(Debug)]
-pub(crate) struct Action {
-    pub(crate) meta: Meta,
+pub(crate) struct ActionDecl {
+    pub(crate) meta: DeclMeta,
     /// The head; a plain body is its simultaneous update.
-    pub(crate) head: Transition,
+    pub(crate) head: TransitionDecl,
     /// A body that is more than one simultaneous assignment.
-    pub(crate) body: Option<Block>,
+    pub(crate) body: Option<StatementBlock>,
 }
 
 /// `{ statement statement ... }`.
 #[derive(Debug)]
-pub(crate) struct Block {
+pub(crate) struct StatementBlock {
     pub(crate) statements: Vec<Statement>,
 }
 
@@ -36,36 +36,36 @@ pub(crate) enum StatementKind {
     /// `x := e  y := f`: all at once.
     Assign(Vec<Update>),
     /// `{ ... } [] when c { ... }`: one of the branches that are enabled.
-    Choice(Vec<Branch>),
+    Choice(Vec<ChoiceBranch>),
     /// `if c then { ... } else if d then { ... } else { ... }`: the first whose condition holds.
-    If(Vec<(Condition, Block)>, Option<Block>),
+    If(Vec<(Condition, StatementBlock)>, Option<StatementBlock>),
     /// `let x = e` or `var x := e`.
-    Local(Local),
+    Local(BlockName),
     /// `for x in xs { ... }`.
-    For(Name, Range, Block),
+    For(Name, LoopRange, StatementBlock),
 }
 
 /// A branch of a choice.
 #[derive(Debug)]
-pub(crate) struct Branch {
+pub(crate) struct ChoiceBranch {
     /// `name:` in front of it.
     pub(crate) name: Option<Name>,
     /// `when c`: otherwise the branch is not enabled.
     pub(crate) when: Option<Condition>,
-    pub(crate) body: Block,
+    pub(crate) body: StatementBlock,
 }
 
 /// `let some(x) = e && c`, either of which may be missing.
 #[derive(Debug)]
 pub(crate) struct Condition {
-    pub(crate) lets: Vec<Let>,
+    pub(crate) lets: Vec<LetExpr>,
     pub(crate) guard: Option<Expr>,
     pub(crate) span: Span,
 }
 
 /// A name that is known to the end of its block.
 #[derive(Debug)]
-pub(crate) struct Local {
+pub(crate) struct BlockName {
     pub(crate) name: Name,
     pub(crate) ty: Option<Type>,
     pub(crate) value: Expr,
@@ -75,7 +75,7 @@ pub(crate) struct Local {
 
 /// What a loop goes over.
 #[derive(Debug)]
-pub(crate) enum Range {
+pub(crate) enum LoopRange {
     /// `1..3`, both included.
     Numbers(Expr, Expr),
     /// A list, or a set or the keys of a map in order.

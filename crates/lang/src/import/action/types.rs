@@ -10,14 +10,16 @@
 //! [AT15] Fig. 2 has the first, and cases without fields; the others are those of the ioxide language, so that action
 //! systems hold data that grows as other models do.
 
-use super::Reader;
-use crate::ast::{EnumDecl, Field, FnDecl, ItemKind, Name, RecordDecl, Type, TypeDecl, TypeKind, Variant};
+use super::ActionReader;
+use crate::ast::{
+    EnumDecl, FieldDecl, FnDecl, ItemKind, Name, RecordDecl, Type, TypeDecl, TypeKind, VariantDecl,
+};
 use crate::lexer::TokenKind;
-use crate::parser::Parse;
+use crate::parser::ParseResult;
 
-impl Reader<'_> {
+impl ActionReader<'_> {
     /// `Name = ...`.
-    pub(super) fn type_decl(&mut self) -> Parse<()> {
+    pub(super) fn type_decl(&mut self) -> ParseResult<()> {
         let start = self.parser.span();
         let meta = self.parser.meta()?;
         let name = self.parser.name("the name of a type")?;
@@ -43,7 +45,7 @@ impl Reader<'_> {
     }
 
     /// `[0..3]` or `[A | B(field: Type)]`.
-    fn in_brackets(&mut self, name: Name) -> Parse<ItemKind> {
+    fn in_brackets(&mut self, name: Name) -> ParseResult<ItemKind> {
         let open = self.parser.span();
         self.parser.bump();
         let kind = if self.parser.at(TokenKind::Name) {
@@ -55,7 +57,7 @@ impl Reader<'_> {
         Ok(kind)
     }
 
-    fn variants(&mut self) -> Parse<Vec<Variant>> {
+    fn variants(&mut self) -> ParseResult<Vec<VariantDecl>> {
         let mut variants = vec![self.variant()?];
         while self.parser.eat(TokenKind::Bar) || self.parser.eat(TokenKind::Comma) {
             variants.push(self.variant()?);
@@ -63,15 +65,15 @@ impl Reader<'_> {
         Ok(variants)
     }
 
-    fn variant(&mut self) -> Parse<Variant> {
+    fn variant(&mut self) -> ParseResult<VariantDecl> {
         let name = self.parser.name("the name of a value")?;
         let has_fields = self.parser.at(TokenKind::OpenParen);
         let fields = if has_fields { self.parameters()? } else { Vec::new() };
-        Ok(Variant { docs: Vec::new(), name, fields })
+        Ok(VariantDecl { docs: Vec::new(), name, fields })
     }
 
     /// `(name: Type, name: Type)`.
-    pub(super) fn parameters(&mut self) -> Parse<Vec<Field>> {
+    pub(super) fn parameters(&mut self) -> ParseResult<Vec<FieldDecl>> {
         let open = self.parser.span();
         self.parser.expect(TokenKind::OpenParen)?;
         let mut fields = Vec::new();
@@ -86,7 +88,7 @@ impl Reader<'_> {
     }
 
     /// `{ name: Type name: Type }`, with or without commas as in the other sections.
-    fn record_fields(&mut self) -> Parse<Vec<Field>> {
+    fn record_fields(&mut self) -> ParseResult<Vec<FieldDecl>> {
         let open = self.parser.span();
         self.parser.bump();
         let mut fields = Vec::new();
@@ -99,13 +101,13 @@ impl Reader<'_> {
     }
 
     /// `name: Type`.
-    pub(super) fn field(&mut self) -> Parse<Field> {
+    pub(super) fn field(&mut self) -> ParseResult<FieldDecl> {
         let mut field = self.parser.field()?;
         plain_truth(&mut field.ty);
         Ok(field)
     }
 
-    pub(super) fn ty(&mut self) -> Parse<Type> {
+    pub(super) fn ty(&mut self) -> ParseResult<Type> {
         let mut ty = self.parser.ty()?;
         plain_truth(&mut ty);
         Ok(ty)

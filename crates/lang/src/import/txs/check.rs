@@ -12,44 +12,49 @@ use ioxide_model::source::Span;
 use ioxide_model::term::TermPool;
 
 use super::tree::{
-    BehaviourId, BehaviourKind, ChanDef, ExitDef, ModelDef, Offer, Offered, OfferedOn, PurposeDef,
-    Specification, Sync, VarDef,
+    BehaviourId, BehaviourKind, ChanDef, ChannelOffer, ExitDef, ModelDef, OfferedOn, OfferedValue,
+    PurposeDef, Specification, SyncChannels, VarDef,
 };
 use super::typing::{Scope, Typing};
 use super::words::Vocabulary;
 use crate::ast::Name;
-use crate::sink::Sink;
+use crate::sink::FindingSink;
 use crate::suggest;
 
 /// How a behaviour may end.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Ending {
+pub(super) enum BehaviourEnding {
     Never,
     Exit(Vec<Sort>),
     Hit,
 }
 
 /// What is known of a process before its body is looked at.
-pub(super) struct Signature {
+pub(super) struct ProcessSignature {
     pub(super) channels: Vec<Vec<Sort>>,
     pub(super) params: Vec<Sort>,
-    pub(super) exit: Ending,
+    pub(super) exit: BehaviourEnding,
 }
 
 /// Processes, channels and what their sorts are.
-pub(super) struct Interface {
+pub(super) struct ProcessInterface {
     /// By the number of the process.
-    pub(super) signatures: Vec<Signature>,
+    pub(super) signatures: Vec<ProcessSignature>,
     pub(super) processes: BTreeMap<String, usize>,
     /// The channels of the text.
     pub(super) channels: BTreeMap<String, Vec<Sort>>,
 }
 
 /// The sorts of channels in reach.
-type Reach = BTreeMap<String, Vec<Sort>>;
+type ChannelSorts = BTreeMap<String, Vec<Sort>>;
 
 /// Looks at everything; what is wrong goes into `sink`.
-pub(super) fn check(spec: &Specification, words: &Vocabulary, pool: &TermPool, sink: &mut Sink) -> Interface {
+pub(super) fn check(
+    spec: &Specification,
+    words: &Vocabulary,
+    pool: &TermPool,
+    sink: &mut FindingSink,
+) -> ProcessInterface {
     let interface = interface(spec, words, sink);
     let mut pool = pool.clone();
     let mut checker = BehaviourChecker { spec, words, interface: &interface, pool: &mut pool, sink };
@@ -61,7 +66,7 @@ pub(super) fn check(spec: &Specification, words: &Vocabulary, pool: &TermPool, s
     interface
 }
 
-fn interface(spec: &Specification, words: &Vocabulary, sink: &mut Sink) -> Interface {
+fn interface(spec: &Specification, words: &Vocabulary, sink: &mut FindingSink) -> ProcessInterface {
     let mut processes = BTreeMap::new();
     let mut signatures = Vec::with_capacity(spec.processes.len());
     for (at, process) in spec.processes.iter().enumerate() {
@@ -72,11 +77,11 @@ fn interface(spec: &Specification, words: &Vocabulary, sink: &mut Sink) -> Inter
         let params =
             process.params.iter().map(|param| words.var_sort(param, sink).unwrap_or(Sort::Int)).collect();
         let exit = match &process.exit {
-            ExitDef::Never => Ending::Never,
-            ExitDef::Hit => Ending::Hit,
-            ExitDef::Exit(names) => Ending::Exit(sorts(words, names, sink)),
+            ExitDef::Never => BehaviourEnding::Never,
+            ExitDef::Hit => BehaviourEnding::Hit,
+            ExitDef::Exit(names) => BehaviourEnding::Exit(sorts(words, names, sink)),
         };
-        signatures.push(Signature { channels, params, exit });
+        signatures.push(ProcessSignature { channels, params, exit });
     }
     let mut channels = BTreeMap::new();
     for channel in &spec.channels {
@@ -84,20 +89,20 @@ fn interface(spec: &Specification, words: &Vocabulary, sink: &mut Sink) -> Inter
             twice(sink, "channel", &channel.name);
         }
     }
-    Interface { signatures, processes, channels }
+    ProcessInterface { signatures, processes, channels }
 }
 
-fn sorts(words: &Vocabulary, names: &[Name], sink: &mut Sink) -> Vec<Sort> {
+fn sorts(words: &Vocabulary, names: &[Name], sink: &mut FindingSink) -> Vec<Sort> {
     names.iter().map(|name| words.sort(name, sink).unwrap_or(Sort::Int)).collect()
 }
 
-fn twice(sink: &mut Sink, what: &str, name: &Name) {
+fn twice(sink: &mut FindingSink, what: &str, name: &Name) {
     sink.error(|| {
         Diagnostic::new(Code::DuplicateName, name.span, format!("{what} `{}` is declared twice", name.text))
     });
 }
 
-fn both_ways(sink: &mut Sink, name: &Name) {
+fn both_ways(sink: &mut FindingSink, name: &Name) {
     let message = format!("channel `{}` is an input and an output at once", name.text);
     sink.error(|| {
         Diagnostic::new(Code::DuplicateName, name.span, message).help(
@@ -109,15 +114,15 @@ fn both_ways(sink: &mut Sink, name: &Name) {
 struct BehaviourChecker<'a> {
     spec: &'a Specification,
     words: &'a Vocabulary,
-    interface: &'a Interface,
+    interface: &'a ProcessInterface,
     pool: &'a mut TermPool,
-    sink: &'a mut Sink,
+    sink: &'a mut FindingSink,
 }
 
 impl BehaviourChecker<'_> {
     fn process(&mut self, at: usize, process: &super::tree::ProcDef) {
         let signature = &self.interface.signatures[at];
-        let mut reach = Reach::new();
+        let mut reach = ChannelSorts::new();
         for (channel, sorts) in process.channels.iter().zip(&signature.channels) {
             if reach.insert(channel.name.text.clone(), sorts.clone()).is_some() {
                 twice(self.sink, "channel", &channel.name);
@@ -131,7 +136,7 @@ impl BehaviourChecker<'_> {
             self.declare(&mut scope, param, sort);
         }
         let ending = self.behaviour(process.body, scope, &reach);
-        if ending != Ending::Never && ending != signature.exit {
+        if ending != BehaviourEnding::Never && ending != signature.exit {
             let (body, heading) = (self.ending_name(&ending), self.ending_name(&signature.exit));
             let name = &process.name;
             self.sink.error(|| {
@@ -142,12 +147,12 @@ impl BehaviourChecker<'_> {
         }
     }
 
-    fn ending_name(&mut self, ending: &Ending) -> String {
+    fn ending_name(&mut self, ending: &BehaviourEnding) -> String {
         match ending {
-            Ending::Never => "no exit".into(),
-            Ending::Hit => "`HIT`".into(),
-            Ending::Exit(sorts) if sorts.is_empty() => "`EXIT`".into(),
-            Ending::Exit(sorts) => {
+            BehaviourEnding::Never => "no exit".into(),
+            BehaviourEnding::Hit => "`HIT`".into(),
+            BehaviourEnding::Exit(sorts) if sorts.is_empty() => "`EXIT`".into(),
+            BehaviourEnding::Exit(sorts) => {
                 let typing = Typing { words: self.words, pool: self.pool, sink: self.sink };
                 let names: Vec<String> = sorts.iter().map(|&sort| typing.sort_name(sort)).collect();
                 format!("`EXIT {}`", names.join(" # "))
@@ -157,7 +162,7 @@ impl BehaviourChecker<'_> {
 
     fn model(&mut self, model: &ModelDef) {
         let reach = self.outer(&model.inputs, &model.outputs);
-        if self.behaviour(model.body, Scope::new(), &reach) == Ending::Hit {
+        if self.behaviour(model.body, Scope::new(), &reach) == BehaviourEnding::Hit {
             let message = "`HIT` and `MISS` belong to the goals of a `PURPDEF`";
             self.sink.error(|| Diagnostic::new(Code::BadExit, model.name.span, message));
         }
@@ -166,7 +171,7 @@ impl BehaviourChecker<'_> {
     fn purpose(&mut self, purpose: &PurposeDef) {
         let reach = self.outer(&purpose.inputs, &purpose.outputs);
         for (name, body) in &purpose.goals {
-            if matches!(self.behaviour(*body, Scope::new(), &reach), Ending::Exit(_)) {
+            if matches!(self.behaviour(*body, Scope::new(), &reach), BehaviourEnding::Exit(_)) {
                 let message = format!("goal `{}` ends with `EXIT`", name.text);
                 self.sink.error(|| {
                     Diagnostic::new(Code::BadExit, name.span, message)
@@ -177,8 +182,8 @@ impl BehaviourChecker<'_> {
     }
 
     /// The channels of a model or purpose, which the text declares.
-    fn outer(&mut self, inputs: &[Name], outputs: &[Name]) -> Reach {
-        let mut reach = Reach::new();
+    fn outer(&mut self, inputs: &[Name], outputs: &[Name]) -> ChannelSorts {
+        let mut reach = ChannelSorts::new();
         for name in inputs.iter().chain(outputs) {
             let found = self.channel(name, &self.interface.channels);
             let Some(sorts) = found else { continue };
@@ -195,7 +200,7 @@ impl BehaviourChecker<'_> {
     }
 
     /// The sorts of a channel in reach; reports it if there is none.
-    fn channel(&mut self, name: &Name, reach: &Reach) -> Option<Vec<Sort>> {
+    fn channel(&mut self, name: &Name, reach: &ChannelSorts) -> Option<Vec<Sort>> {
         let found = reach.get(&name.text).cloned();
         if found.is_none() {
             let names = reach.keys().map(String::as_str);
@@ -217,9 +222,9 @@ impl BehaviourChecker<'_> {
     }
 
     /// Looks at a behaviour; returns how it may end.
-    fn behaviour(&mut self, mut id: BehaviourId, mut scope: Scope, reach: &Reach) -> Ending {
+    fn behaviour(&mut self, mut id: BehaviourId, mut scope: Scope, reach: &ChannelSorts) -> BehaviourEnding {
         let spec = self.spec;
-        let mut ending = Ending::Never;
+        let mut ending = BehaviourEnding::Never;
         loop {
             let behaviour = &spec.behaviours[id];
             let span = behaviour.span;
@@ -228,15 +233,15 @@ impl BehaviourChecker<'_> {
                 BehaviourKind::Prefix(offer, next) => (self.offer(offer, &mut scope, reach), Some(*next)),
                 BehaviourKind::Guard(guard, next) => {
                     self.typing().check(guard, Sort::Bool, &scope);
-                    (Ending::Never, Some(*next))
+                    (BehaviourEnding::Never, Some(*next))
                 }
                 BehaviourKind::Let(groups, next) => {
                     let Some(bound) = self.typing().bind(groups, &scope) else { return ending };
                     scope = bound;
-                    (Ending::Never, Some(*next))
+                    (BehaviourEnding::Never, Some(*next))
                 }
                 BehaviourKind::Choice(all) => {
-                    let mut joint = Ending::Never;
+                    let mut joint = BehaviourEnding::Never;
                     for &one in all {
                         let ending = self.behaviour(one, scope.clone(), reach);
                         joint = self.joint(joint, ending, spec.behaviours[one].span);
@@ -244,7 +249,7 @@ impl BehaviourChecker<'_> {
                     (joint, None)
                 }
                 BehaviourKind::Parallel(sync, left, right) => {
-                    if let Sync::Only(names) = sync {
+                    if let SyncChannels::Only(names) = sync {
                         names.iter().for_each(|name| drop(self.channel(name, reach)));
                     }
                     (self.both(*left, *right, &scope, reach), None)
@@ -279,16 +284,22 @@ impl BehaviourChecker<'_> {
         }
     }
 
-    fn both(&mut self, left: BehaviourId, right: BehaviourId, scope: &Scope, reach: &Reach) -> Ending {
+    fn both(
+        &mut self,
+        left: BehaviourId,
+        right: BehaviourId,
+        scope: &Scope,
+        reach: &ChannelSorts,
+    ) -> BehaviourEnding {
         let first = self.behaviour(left, scope.clone(), reach);
         let second = self.behaviour(right, scope.clone(), reach);
         self.joint(first, second, self.spec.behaviours[right].span)
     }
 
     /// The ending that two behaviours have in common.
-    fn joint(&mut self, first: Ending, second: Ending, span: Span) -> Ending {
+    fn joint(&mut self, first: BehaviourEnding, second: BehaviourEnding, span: Span) -> BehaviourEnding {
         match (first, second) {
-            (Ending::Never, other) | (other, Ending::Never) => other,
+            (BehaviourEnding::Never, other) | (other, BehaviourEnding::Never) => other,
             (first, second) => {
                 if first != second {
                     let (a, b) = (self.ending_name(&first), self.ending_name(&second));
@@ -305,7 +316,7 @@ impl BehaviourChecker<'_> {
         }
     }
 
-    fn hidden(&mut self, channels: &[ChanDef], reach: &Reach) -> Reach {
+    fn hidden(&mut self, channels: &[ChanDef], reach: &ChannelSorts) -> ChannelSorts {
         let mut inner = reach.clone();
         for channel in channels {
             inner.insert(channel.name.text.clone(), sorts(self.words, &channel.sorts, self.sink));
@@ -314,18 +325,24 @@ impl BehaviourChecker<'_> {
     }
 
     /// What stands behind `>>>`.
-    fn enabled(&mut self, right: BehaviourId, exit: &Ending, mut scope: Scope, reach: &Reach) -> Ending {
+    fn enabled(
+        &mut self,
+        right: BehaviourId,
+        exit: &BehaviourEnding,
+        mut scope: Scope,
+        reach: &ChannelSorts,
+    ) -> BehaviourEnding {
         let spec = self.spec;
         let behaviour = &spec.behaviours[right];
         let sorts = match exit {
-            Ending::Exit(sorts) => sorts.clone(),
-            Ending::Never | Ending::Hit => {
+            BehaviourEnding::Exit(sorts) => sorts.clone(),
+            BehaviourEnding::Never | BehaviourEnding::Hit => {
                 let left = "what stands before `>>>` never ends with `EXIT`";
                 self.sink.error(|| Diagnostic::new(Code::BadExit, behaviour.span, left));
-                return Ending::Never;
+                return BehaviourEnding::Never;
             }
         };
-        let (offered, body): (&[Offered], _) = match &behaviour.kind {
+        let (offered, body): (&[OfferedValue], _) = match &behaviour.kind {
             BehaviourKind::Accept(offered, body) => (offered, *body),
             _ => (&[], right),
         };
@@ -333,24 +350,28 @@ impl BehaviourChecker<'_> {
         self.behaviour(body, scope, reach)
     }
 
-    fn offer(&mut self, offer: &Offer, scope: &mut Scope, reach: &Reach) -> Ending {
+    fn offer(&mut self, offer: &ChannelOffer, scope: &mut Scope, reach: &ChannelSorts) -> BehaviourEnding {
         let ending = match &offer.on {
             OfferedOn::Channel(name) => {
                 let Some(sorts) = self.channel(name, reach) else {
                     self.guess(offer, scope);
-                    return Ending::Never;
+                    return BehaviourEnding::Never;
                 };
                 let (sorts, what) = self.with_further(name, sorts, offer, reach);
                 self.offered(&offer.values, &sorts, offer.span, &what, scope);
-                Ending::Never
+                BehaviourEnding::Never
             }
-            OfferedOn::Exit => Ending::Exit(self.exit_values(&offer.values, scope)),
+            OfferedOn::Exit => BehaviourEnding::Exit(self.exit_values(&offer.values, scope)),
             on => {
                 if !offer.values.is_empty() {
                     self.sink
                         .error(|| Diagnostic::new(Code::ArgumentCount, offer.span, "this has no values"));
                 }
-                if matches!(on, OfferedOn::Hit | OfferedOn::Miss) { Ending::Hit } else { Ending::Never }
+                if matches!(on, OfferedOn::Hit | OfferedOn::Miss) {
+                    BehaviourEnding::Hit
+                } else {
+                    BehaviourEnding::Never
+                }
             }
         };
         if let Some(guard) = &offer.guard {
@@ -364,8 +385,8 @@ impl BehaviourChecker<'_> {
         &mut self,
         name: &Name,
         sorts: Vec<Sort>,
-        offer: &Offer,
-        reach: &Reach,
+        offer: &ChannelOffer,
+        reach: &ChannelSorts,
     ) -> (Vec<Sort>, String) {
         if offer.with.is_empty() {
             return (sorts, format!("channel `{}`", name.text));
@@ -391,9 +412,9 @@ impl BehaviourChecker<'_> {
     }
 
     /// What is taken on a channel that does not exist has a sort if that is written; its name is excused.
-    fn guess(&mut self, offer: &Offer, scope: &mut Scope) {
+    fn guess(&mut self, offer: &ChannelOffer, scope: &mut Scope) {
         for value in &offer.values {
-            let Offered::Take(var) = value else { continue };
+            let OfferedValue::Take(var) = value else { continue };
             match self.words.var_sort(var, self.sink) {
                 Some(sort) => self.declare(scope, var, sort),
                 None => self.sink.excuse(std::slice::from_ref(&var.name.text)),
@@ -402,7 +423,14 @@ impl BehaviourChecker<'_> {
     }
 
     /// Values against the sorts they must have; what is taken is in scope from here on.
-    fn offered(&mut self, offered: &[Offered], sorts: &[Sort], span: Span, what: &str, scope: &mut Scope) {
+    fn offered(
+        &mut self,
+        offered: &[OfferedValue],
+        sorts: &[Sort],
+        span: Span,
+        what: &str,
+        scope: &mut Scope,
+    ) {
         if offered.len() != sorts.len() {
             let message = format!("{what} has {} values, here are {}", sorts.len(), offered.len());
             self.sink.error(|| Diagnostic::new(Code::ArgumentCount, span, message));
@@ -411,7 +439,7 @@ impl BehaviourChecker<'_> {
         for (at, one) in offered.iter().enumerate() {
             let sort = sorts.get(at).copied();
             match one {
-                Offered::Take(var) => {
+                OfferedValue::Take(var) => {
                     let written = self.words.var_sort(var, self.sink);
                     if let (Some(sort), Some(written)) = (sort, written)
                         && sort != written
@@ -423,7 +451,7 @@ impl BehaviourChecker<'_> {
                     }
                     self.declare(scope, var, sort.or(written).unwrap_or(Sort::Int));
                 }
-                Offered::Give(value) => {
+                OfferedValue::Give(value) => {
                     match sort {
                         Some(sort) => self.typing().check(value, sort, &outer),
                         None => self.typing().infer(value, None, &outer),
@@ -434,12 +462,12 @@ impl BehaviourChecker<'_> {
     }
 
     /// The sorts of the values of an `EXIT`.
-    fn exit_values(&mut self, offered: &[Offered], scope: &mut Scope) -> Vec<Sort> {
+    fn exit_values(&mut self, offered: &[OfferedValue], scope: &mut Scope) -> Vec<Sort> {
         let mut sorts = Vec::with_capacity(offered.len());
         let outer = scope.clone();
         for one in offered {
             sorts.push(match one {
-                Offered::Take(var) => match self.words.var_sort(var, self.sink) {
+                OfferedValue::Take(var) => match self.words.var_sort(var, self.sink) {
                     Some(sort) => {
                         self.declare(scope, var, sort);
                         sort
@@ -455,7 +483,7 @@ impl BehaviourChecker<'_> {
                         Sort::Int
                     }
                 },
-                Offered::Give(value) => {
+                OfferedValue::Give(value) => {
                     let term = self.typing().infer(value, None, &outer);
                     term.map_or(Sort::Int, |term| self.pool.sort(term).base())
                 }
@@ -468,10 +496,10 @@ impl BehaviourChecker<'_> {
         &mut self,
         process: &Name,
         channels: &[Name],
-        args: &[super::tree::Formula],
+        args: &[super::tree::TxsExpr],
         scope: &Scope,
-        reach: &Reach,
-    ) -> Ending {
+        reach: &ChannelSorts,
+    ) -> BehaviourEnding {
         let interface = self.interface;
         let Some(&at) = interface.processes.get(&process.text) else {
             let names = interface.processes.keys().map(String::as_str).filter(|name| !name.contains('.'));
@@ -479,11 +507,11 @@ impl BehaviourChecker<'_> {
                 let message = format!("there is no process `{}`", process.text);
                 suggest::nearest(Diagnostic::new(Code::UnknownName, process.span, message), process, names)
             });
-            return Ending::Never;
+            return BehaviourEnding::Never;
         };
         let signature = &interface.signatures[at];
         let declared = self.spec.processes[at].name.span;
-        let wrong = |sink: &mut Sink, what: &str, wanted: usize, found: usize| {
+        let wrong = |sink: &mut FindingSink, what: &str, wanted: usize, found: usize| {
             sink.error(|| {
                 let message = format!("process `{}` has {wanted} {what}, here are {found}", process.text);
                 Diagnostic::new(Code::ArgumentCount, process.span, message).label(declared, "declared here")
@@ -514,8 +542,8 @@ impl BehaviourChecker<'_> {
 }
 
 /// Refuses processes that would be created without bound, and such that call themselves before they do anything.
-pub(super) fn check_bounds(spec: &Specification, interface: &Interface, sink: &mut Sink) {
-    let calls: Vec<Vec<Call>> =
+pub(super) fn check_bounds(spec: &Specification, interface: &ProcessInterface, sink: &mut FindingSink) {
+    let calls: Vec<Vec<ProcessCall>> =
         spec.processes.iter().map(|process| calls_in(spec, interface, process.body)).collect();
     for (from, made) in calls.iter().enumerate() {
         for call in made.iter().filter(|call| !call.is_conditional) {
@@ -540,7 +568,7 @@ pub(super) fn check_bounds(spec: &Specification, interface: &Interface, sink: &m
 }
 
 /// A call, and where it stands.
-struct Call {
+struct ProcessCall {
     to: usize,
     /// Nothing of the caller is left when it is made.
     is_tail: bool,
@@ -553,23 +581,23 @@ struct Call {
 
 /// How a place in a process is come to.
 #[derive(Clone, Copy)]
-struct Way {
+struct ProcessWay {
     is_tail: bool,
     is_guarded: bool,
     has_condition: bool,
 }
 
-fn calls_in(spec: &Specification, interface: &Interface, body: BehaviourId) -> Vec<Call> {
+fn calls_in(spec: &Specification, interface: &ProcessInterface, body: BehaviourId) -> Vec<ProcessCall> {
     let mut found = Vec::new();
-    let mut open = vec![(body, Way { is_tail: true, is_guarded: false, has_condition: false })];
+    let mut open = vec![(body, ProcessWay { is_tail: true, is_guarded: false, has_condition: false })];
     while let Some((id, way)) = open.pop() {
         let behaviour = &spec.behaviours[id];
-        let inside = Way { is_tail: false, ..way };
-        let behind = Way { is_guarded: true, ..way };
+        let inside = ProcessWay { is_tail: false, ..way };
+        let behind = ProcessWay { is_guarded: true, ..way };
         match &behaviour.kind {
             BehaviourKind::Stop => {}
             BehaviourKind::Prefix(_, next) => open.push((*next, behind)),
-            BehaviourKind::Guard(_, next) => open.push((*next, Way { has_condition: true, ..way })),
+            BehaviourKind::Guard(_, next) => open.push((*next, ProcessWay { has_condition: true, ..way })),
             BehaviourKind::Let(_, next) | BehaviourKind::Accept(_, next) => open.push((*next, way)),
             BehaviourKind::Choice(all) => open.extend(all.iter().map(|&one| (one, way))),
             BehaviourKind::Parallel(_, left, right) | BehaviourKind::Interrupt(left, right) => {
@@ -580,9 +608,9 @@ fn calls_in(spec: &Specification, interface: &Interface, body: BehaviourId) -> V
             BehaviourKind::Hide(_, body) => open.push((*body, inside)),
             BehaviourKind::Call { process, .. } => {
                 if let Some(&to) = interface.processes.get(&process.text) {
-                    let Way { is_tail, is_guarded, has_condition } = way;
+                    let ProcessWay { is_tail, is_guarded, has_condition } = way;
                     let is_conditional = has_condition && !is_guarded;
-                    found.push(Call { to, is_tail, is_guarded, is_conditional, span: behaviour.span });
+                    found.push(ProcessCall { to, is_tail, is_guarded, is_conditional, span: behaviour.span });
                 }
             }
         }
@@ -591,7 +619,12 @@ fn calls_in(spec: &Specification, interface: &Interface, body: BehaviourId) -> V
 }
 
 /// Whether `to` can be reached from `from` by calls that count.
-fn reaches(calls: &[Vec<Call>], from: usize, to: usize, counts: impl Fn(&Call) -> bool) -> bool {
+fn reaches(
+    calls: &[Vec<ProcessCall>],
+    from: usize,
+    to: usize,
+    counts: impl Fn(&ProcessCall) -> bool,
+) -> bool {
     let mut seen = vec![false; calls.len()];
     let mut open = vec![from];
     while let Some(at) = open.pop() {

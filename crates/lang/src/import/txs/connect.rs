@@ -7,12 +7,12 @@ use ioxide_model::diag::Diagnostic;
 use ioxide_model::sort::Sort;
 use ioxide_model::term::TermPool;
 
-use super::check::Interface;
+use super::check::ProcessInterface;
 use super::control::field_name;
-use super::tree::{Codec, ConnectDef, Formula, FormulaKind, Offered};
+use super::tree::{ConnectDef, FormulaKind, OfferedValue, TxsCodec, TxsExpr};
 use super::typing::{Scope, Typing};
 use super::words::Vocabulary;
-use crate::sink::Sink;
+use crate::sink::FindingSink;
 
 /// Functions between values and texts.
 const WRITERS: [&str; 4] = ["toString", "fromString", "toXml", "fromXml"];
@@ -21,9 +21,9 @@ const WRITERS: [&str; 4] = ["toString", "fromString", "toXml", "fromXml"];
 pub(super) fn connection(
     connection: &ConnectDef,
     words: &Vocabulary,
-    interface: &Interface,
+    interface: &ProcessInterface,
     pool: &TermPool,
-    sink: &mut Sink,
+    sink: &mut FindingSink,
 ) {
     let mut pool = pool.clone();
     for socket in &connection.sockets {
@@ -39,7 +39,7 @@ pub(super) fn connection(
     sink.push(hint(connection, interface));
 }
 
-fn unknown_channel(name: &crate::ast::Name, interface: &Interface, sink: &mut Sink) -> bool {
+fn unknown_channel(name: &crate::ast::Name, interface: &ProcessInterface, sink: &mut FindingSink) -> bool {
     let unknown = !interface.channels.contains_key(&name.text);
     if unknown {
         let message = format!("there is no channel `{}`", name.text);
@@ -49,40 +49,40 @@ fn unknown_channel(name: &crate::ast::Name, interface: &Interface, sink: &mut Si
 }
 
 /// A value that is offered, and its sort.
-type Side<'a> = (&'a Offered, Sort);
+type OfferedSide<'a> = (&'a OfferedValue, Sort);
 
 struct CodecCheck<'a> {
     words: &'a Vocabulary,
     pool: &'a mut TermPool,
-    sink: &'a mut Sink,
+    sink: &'a mut FindingSink,
 }
 
 impl CodecCheck<'_> {
     /// What is taken on one side is in scope on the other.
-    fn check(&mut self, codec: &Codec, sorts: &[Sort]) {
+    fn check(&mut self, codec: &TxsCodec, sorts: &[Sort]) {
         if codec.message.len() != sorts.len() {
             let message = format!("channel `{}` has {} values", codec.channel.text, sorts.len());
             self.sink.error(|| Diagnostic::new(Code::ArgumentCount, codec.channel.span, message));
             return;
         }
         let text = [(&codec.text, Sort::Str)];
-        let message: Vec<Side<'_>> = codec.message.iter().zip(sorts.iter().copied()).collect();
-        let (from, to): (&[Side<'_>], &[Side<'_>]) =
+        let message: Vec<OfferedSide<'_>> = codec.message.iter().zip(sorts.iter().copied()).collect();
+        let (from, to): (&[OfferedSide<'_>], &[OfferedSide<'_>]) =
             if codec.is_encode { (&message, &text) } else { (&text, &message) };
         let mut scope = Scope::new();
         for &(offered, sort) in from {
             match offered {
-                Offered::Take(var) => {
+                OfferedValue::Take(var) => {
                     let id = self.pool.declare(&var.name.text, sort);
                     scope.insert(var.name.text.clone(), self.pool.var(id));
                 }
-                Offered::Give(value) => self.side(value),
+                OfferedValue::Give(value) => self.side(value),
             }
         }
         for &(offered, sort) in to {
             match offered {
-                Offered::Give(value) => self.given(value, sort, &scope),
-                Offered::Take(var) => {
+                OfferedValue::Give(value) => self.given(value, sort, &scope),
+                OfferedValue::Take(var) => {
                     let message = "a value is given here with `!`";
                     self.sink.error(|| Diagnostic::new(Code::TxsSyntax, var.name.span, message));
                 }
@@ -91,22 +91,22 @@ impl CodecCheck<'_> {
     }
 
     /// Values of any type can be written as texts in a codec; that is left to `ioxide.toml`.
-    fn given(&mut self, value: &Formula, sort: Sort, scope: &Scope) {
+    fn given(&mut self, value: &TxsExpr, sort: Sort, scope: &Scope) {
         let mut applied = BTreeSet::new();
         super::typing::applied(value, &mut applied);
         let is_text = |(name, _): &(String, usize)| WRITERS.contains(&name.as_str());
-        let mut muted = Sink::default();
+        let mut muted = FindingSink::default();
         let sink = if applied.iter().any(is_text) { &mut muted } else { &mut *self.sink };
         Typing { words: self.words, pool: self.pool, sink }.check(value, sort, scope);
     }
 
-    fn side(&mut self, value: &Formula) {
+    fn side(&mut self, value: &TxsExpr) {
         self.sink.error(|| Diagnostic::new(Code::TxsSyntax, value.span, "a value is taken here with `?`"));
     }
 }
 
 /// The line for `ioxide.toml`.
-fn hint(connection: &ConnectDef, interface: &Interface) -> Diagnostic {
+fn hint(connection: &ConnectDef, interface: &ProcessInterface) -> Diagnostic {
     let message = format!("connection `{}` belongs into `ioxide.toml`", connection.name.text);
     let mut hint = Diagnostic::new(Code::ConnectionHint, connection.name.span, message);
     if !connection.is_client {
@@ -147,12 +147,12 @@ fn hint(connection: &ConnectDef, interface: &Interface) -> Diagnostic {
 }
 
 /// The template or the pattern that does what `codec` does, if that is plain.
-fn words_of(codec: &Codec, sorts: &[Sort]) -> Option<String> {
+fn words_of(codec: &TxsCodec, sorts: &[Sort]) -> Option<String> {
     if codec.is_encode {
-        let Offered::Give(text) = &codec.text else { return None };
+        let OfferedValue::Give(text) = &codec.text else { return None };
         return template(text, codec);
     }
-    let (Offered::Take(text), [Offered::Give(value)], [sort]) =
+    let (OfferedValue::Take(text), [OfferedValue::Give(value)], [sort]) =
         (&codec.text, codec.message.as_slice(), sorts)
     else {
         return None;
@@ -166,7 +166,7 @@ fn words_of(codec: &Codec, sorts: &[Sort]) -> Option<String> {
 }
 
 /// Texts and values one after the other.
-fn template(text: &Formula, codec: &Codec) -> Option<String> {
+fn template(text: &TxsExpr, codec: &TxsCodec) -> Option<String> {
     if let FormulaKind::Chain(first, rest) = &text.kind {
         let mut whole = template(first, codec)?;
         for (operator, next) in rest {
@@ -181,13 +181,13 @@ fn template(text: &Formula, codec: &Codec) -> Option<String> {
         return Some(text.replace('{', "{{").replace('}', "}}"));
     }
     let name = plain_var(text)?;
-    let is_it = |offered: &Offered| matches!(offered, Offered::Take(var) if var.name.text == name);
+    let is_it = |offered: &OfferedValue| matches!(offered, OfferedValue::Take(var) if var.name.text == name);
     let at = codec.message.iter().position(is_it)?;
     Some(format!("{{{}}}", field_name(at)))
 }
 
 /// `x` in `x`, `toString(x)` and `fromString(x)`.
-fn plain_var(value: &Formula) -> Option<&str> {
+fn plain_var(value: &TxsExpr) -> Option<&str> {
     match &value.kind {
         FormulaKind::Apply(name, args) if args.is_empty() => Some(&name.text),
         FormulaKind::Apply(name, args) if name.text == "toString" || name.text == "fromString" => {

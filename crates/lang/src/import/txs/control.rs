@@ -16,12 +16,15 @@ use ioxide_model::source::Span;
 use ioxide_model::term::{Substitution, Term, TermPool, VarId};
 use ioxide_model::value::Value;
 
-use super::check::Interface;
-use super::tree::{Behaviour, BehaviourId, BehaviourKind, Offer, Offered, OfferedOn, Specification, Sync};
+use super::check::ProcessInterface;
+use super::tree::{
+    BehaviourId, BehaviourKind, BehaviourTree, ChannelOffer, OfferedOn, OfferedValue, Specification,
+    SyncChannels,
+};
 use super::typing::{Scope, Typing};
 use super::words::Vocabulary;
 use crate::ast::Name;
-use crate::sink::Sink;
+use crate::sink::FindingSink;
 
 ioxide_model::index! { /// A channel of a model: one it declares, or one it hides.
 pub(super) struct ChannelId; }
@@ -33,14 +36,14 @@ const MAX_NESTING: usize = 150;
 pub(super) const JOINT: &str = "_";
 
 /// A channel.
-pub(super) struct Channel {
+pub(super) struct TxsChannel {
     pub(super) name: String,
     pub(super) sorts: Vec<Sort>,
     /// The channels of which it is a communication at once, in the order of their names; none for a plain one.
     pub(super) joins: Vec<ChannelId>,
 }
 
-impl Channel {
+impl TxsChannel {
     /// A plain channel.
     pub(super) fn plain(name: &str, sorts: Vec<Sort>) -> Self {
         Self { name: name.to_owned(), sorts, joins: Vec::new() }
@@ -50,7 +53,7 @@ impl Channel {
 /// The channels of a model. What is hidden is another channel in every place of control.
 #[derive(Default)]
 pub(super) struct Channels {
-    pub(super) all: IndexVec<ChannelId, Channel>,
+    pub(super) all: IndexVec<ChannelId, TxsChannel>,
     hidden: BTreeMap<(usize, String, BehaviourId, String), ChannelId>,
 }
 
@@ -61,7 +64,7 @@ impl Channels {
         if let Some(&known) = self.hidden.get(&key) {
             return known;
         }
-        let id = self.all.push(Channel::plain(&name.text, sorts));
+        let id = self.all.push(TxsChannel::plain(&name.text, sorts));
         self.hidden.insert(key, id);
         id
     }
@@ -100,7 +103,7 @@ impl Channels {
         while self.all.iter().any(|other| other.name == name) {
             name.push_str(JOINT);
         }
-        self.all.push(Channel { name, sorts, joins })
+        self.all.push(TxsChannel { name, sorts, joins })
     }
 
     /// The names of the values on `channel`: `v1`, or `A_v1` where several communicate at once.
@@ -116,7 +119,7 @@ impl Channels {
 }
 
 /// The channels that names stand for.
-pub(super) type Wiring = BTreeMap<String, ChannelId>;
+pub(super) type ChannelWiring = BTreeMap<String, ChannelId>;
 
 /// The channels on which both sides take part.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -150,22 +153,22 @@ impl Sharing {
 
 /// A behaviour under way.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Control {
+pub(super) enum ControlState {
     /// Nothing more happens.
     Ended,
     /// Before this behaviour, where names stand for these terms and channels.
-    At(BehaviourId, Scope, Wiring),
-    Parallel(Sharing, Box<Control>, Box<Control>),
-    Hide(BTreeSet<ChannelId>, Box<Control>),
+    At(BehaviourId, Scope, ChannelWiring),
+    Parallel(Sharing, Box<ControlState>, Box<ControlState>),
+    Hide(BTreeSet<ChannelId>, Box<ControlState>),
     /// The second waits for the first to end.
-    Enable(Box<Control>, Box<Control>),
-    Disable(Box<Control>, Box<Control>),
-    Interrupt(Box<Control>, Box<Control>),
+    Enable(Box<ControlState>, Box<ControlState>),
+    Disable(Box<ControlState>, Box<ControlState>),
+    Interrupt(Box<ControlState>, Box<ControlState>),
 }
 
 /// What happens in a step.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Act {
+pub(super) enum ControlAct {
     On(ChannelId),
     /// On a channel that is hidden.
     Hidden(ChannelId),
@@ -180,10 +183,10 @@ pub(super) enum Act {
 
 /// A step.
 #[derive(Clone, Debug)]
-pub(super) struct Step {
-    pub(super) act: Act,
+pub(super) struct ControlStep {
+    pub(super) act: ControlAct,
     pub(super) guard: Term,
-    pub(super) next: Control,
+    pub(super) next: ControlState,
     pub(super) span: Span,
 }
 
@@ -191,7 +194,7 @@ pub(super) struct Step {
 pub(super) struct Stepper<'a> {
     pub(super) spec: &'a Specification,
     pub(super) words: &'a Vocabulary,
-    pub(super) interface: &'a Interface,
+    pub(super) interface: &'a ProcessInterface,
     pub(super) channels: &'a mut Channels,
     /// The number of the part, which tells its hidden channels from those of others.
     pub(super) part: usize,
@@ -210,7 +213,7 @@ impl<'a> Stepper<'a> {
     pub(super) fn new(
         spec: &'a Specification,
         words: &'a Vocabulary,
-        interface: &'a Interface,
+        interface: &'a ProcessInterface,
         channels: &'a mut Channels,
         part: usize,
         pool: TermPool,
@@ -265,11 +268,11 @@ impl<'a> Stepper<'a> {
 
     /// A term; what is wrong was reported when the text was checked.
     fn typed<T>(&mut self, look: impl FnOnce(&mut Typing<'_>) -> Option<T>) -> Option<T> {
-        let mut sink = Sink::default();
+        let mut sink = FindingSink::default();
         look(&mut Typing { words: self.words, pool: &mut self.pool, sink: &mut sink })
     }
 
-    fn behaviour(&self, id: BehaviourId) -> &'a Behaviour {
+    fn behaviour(&self, id: BehaviourId) -> &'a BehaviourTree {
         &self.spec.behaviours[id]
     }
 
@@ -277,7 +280,7 @@ impl<'a> Stepper<'a> {
 
     /// `control` with calls unfolded and compositions opened, down to where something happens. Conditions that are
     /// decided already, such as those of processes that start `n` others, are decided here.
-    pub(super) fn opened(&mut self, control: Control, path: &str) -> Option<Control> {
+    pub(super) fn opened(&mut self, control: ControlState, path: &str) -> Option<ControlState> {
         self.deeper(|stepper| stepper.opened_once(control, path))
     }
 
@@ -293,27 +296,30 @@ impl<'a> Stepper<'a> {
         found
     }
 
-    fn opened_once(&mut self, control: Control, path: &str) -> Option<Control> {
+    fn opened_once(&mut self, control: ControlState, path: &str) -> Option<ControlState> {
         let (mut id, mut scope, mut wiring) = match control {
-            Control::At(id, scope, wiring) => (id, scope, wiring),
-            Control::Parallel(sharing, left, right) => {
+            ControlState::At(id, scope, wiring) => (id, scope, wiring),
+            ControlState::Parallel(sharing, left, right) => {
                 let left = self.opened(*left, &under(path, 'l'))?;
                 let right = self.opened(*right, &under(path, 'r'))?;
-                return Some(Control::Parallel(sharing, Box::new(left), Box::new(right)));
+                return Some(ControlState::Parallel(sharing, Box::new(left), Box::new(right)));
             }
-            Control::Hide(channels, body) => {
-                return Some(Control::Hide(channels, Box::new(self.opened(*body, &under(path, 'l'))?)));
+            ControlState::Hide(channels, body) => {
+                return Some(ControlState::Hide(channels, Box::new(self.opened(*body, &under(path, 'l'))?)));
             }
-            Control::Enable(left, right) => {
-                return Some(Control::Enable(Box::new(self.opened(*left, &under(path, 'l'))?), right));
+            ControlState::Enable(left, right) => {
+                return Some(ControlState::Enable(Box::new(self.opened(*left, &under(path, 'l'))?), right));
             }
-            Control::Disable(left, right) => {
-                return Some(Control::Disable(Box::new(self.opened(*left, &under(path, 'l'))?), right));
+            ControlState::Disable(left, right) => {
+                return Some(ControlState::Disable(Box::new(self.opened(*left, &under(path, 'l'))?), right));
             }
-            Control::Interrupt(left, right) => {
-                return Some(Control::Interrupt(Box::new(self.opened(*left, &under(path, 'l'))?), right));
+            ControlState::Interrupt(left, right) => {
+                return Some(ControlState::Interrupt(
+                    Box::new(self.opened(*left, &under(path, 'l'))?),
+                    right,
+                ));
             }
-            Control::Ended => return Some(Control::Ended),
+            ControlState::Ended => return Some(ControlState::Ended),
         };
         loop {
             match &self.behaviour(id).kind {
@@ -325,24 +331,24 @@ impl<'a> Stepper<'a> {
                     let guard = self.typed(|typing| typing.check(guard, Sort::Bool, &scope))?;
                     match self.pool.as_value(guard).and_then(Value::as_bool) {
                         Some(true) => id = *next,
-                        Some(false) => return Some(Control::Ended),
+                        Some(false) => return Some(ControlState::Ended),
                         None => break,
                     }
                 }
                 _ => break,
             }
         }
-        let at = |id: BehaviourId| Box::new(Control::At(id, scope.clone(), wiring.clone()));
+        let at = |id: BehaviourId| Box::new(ControlState::At(id, scope.clone(), wiring.clone()));
         let control = match &self.behaviour(id).kind {
-            BehaviourKind::Stop => return Some(Control::Ended),
+            BehaviourKind::Stop => return Some(ControlState::Ended),
             BehaviourKind::Parallel(sync, left, right) => {
                 let sharing = match sync {
-                    Sync::All => Sharing::All,
-                    Sync::Only(names) => Sharing::Only(
+                    SyncChannels::All => Sharing::All,
+                    SyncChannels::Only(names) => Sharing::Only(
                         names.iter().filter_map(|name| wiring.get(&name.text).copied()).collect(),
                     ),
                 };
-                Control::Parallel(sharing, at(*left), at(*right))
+                ControlState::Parallel(sharing, at(*left), at(*right))
             }
             BehaviourKind::Hide(channels, body) => {
                 let mut inner = wiring.clone();
@@ -354,12 +360,12 @@ impl<'a> Stepper<'a> {
                     inner.insert(channel.name.text.clone(), channel_id);
                     hidden.insert(channel_id);
                 }
-                Control::Hide(hidden, Box::new(Control::At(*body, scope, inner)))
+                ControlState::Hide(hidden, Box::new(ControlState::At(*body, scope, inner)))
             }
-            BehaviourKind::Enable(left, right) => Control::Enable(at(*left), at(*right)),
-            BehaviourKind::Disable(left, right) => Control::Disable(at(*left), at(*right)),
-            BehaviourKind::Interrupt(left, right) => Control::Interrupt(at(*left), at(*right)),
-            _ => return Some(Control::At(id, scope, wiring)),
+            BehaviourKind::Enable(left, right) => ControlState::Enable(at(*left), at(*right)),
+            BehaviourKind::Disable(left, right) => ControlState::Disable(at(*left), at(*right)),
+            BehaviourKind::Interrupt(left, right) => ControlState::Interrupt(at(*left), at(*right)),
+            _ => return Some(ControlState::At(id, scope, wiring)),
         };
         self.opened(control, path)
     }
@@ -373,10 +379,10 @@ impl<'a> Stepper<'a> {
         &mut self,
         process: &Name,
         channels: &[Name],
-        args: &[super::tree::Formula],
+        args: &[super::tree::TxsExpr],
         scope: &Scope,
-        wiring: &Wiring,
-    ) -> Option<(BehaviourId, Scope, Wiring)> {
+        wiring: &ChannelWiring,
+    ) -> Option<(BehaviourId, Scope, ChannelWiring)> {
         let &at = self.interface.processes.get(&process.text)?;
         let (process, signature) = (&self.spec.processes[at], &self.interface.signatures[at]);
         let mut inner = Scope::new();
@@ -393,52 +399,52 @@ impl<'a> Stepper<'a> {
     // Steps.
 
     /// The steps of `control`, which stands at `path`.
-    pub(super) fn steps(&mut self, control: &Control, path: &str) -> Option<Vec<Step>> {
+    pub(super) fn steps(&mut self, control: &ControlState, path: &str) -> Option<Vec<ControlStep>> {
         self.deeper(|stepper| stepper.steps_once(control, path))
     }
 
-    fn steps_once(&mut self, control: &Control, path: &str) -> Option<Vec<Step>> {
+    fn steps_once(&mut self, control: &ControlState, path: &str) -> Option<Vec<ControlStep>> {
         match control {
-            Control::Ended => Some(Vec::new()),
-            Control::At(id, scope, wiring) => self.steps_at(*id, scope.clone(), wiring, path),
-            Control::Parallel(sharing, left, right) => self.parallel(sharing, left, right, path),
-            Control::Hide(channels, body) => {
+            ControlState::Ended => Some(Vec::new()),
+            ControlState::At(id, scope, wiring) => self.steps_at(*id, scope.clone(), wiring, path),
+            ControlState::Parallel(sharing, left, right) => self.parallel(sharing, left, right, path),
+            ControlState::Hide(channels, body) => {
                 let steps = self.steps(body, &under(path, 'l'))?;
                 Some(steps.into_iter().map(|step| self.hiding(step, channels)).collect())
             }
-            Control::Enable(left, right) => {
+            ControlState::Enable(left, right) => {
                 let steps = self.steps(left, &under(path, 'l'))?;
                 steps.into_iter().map(|step| self.enabling(step, right)).collect()
             }
-            Control::Disable(left, right) => {
+            ControlState::Disable(left, right) => {
                 let mut steps = self.steps(left, &under(path, 'l'))?;
-                for step in steps.iter_mut().filter(|step| !matches!(step.act, Act::Exit(_))) {
-                    let next = std::mem::replace(&mut step.next, Control::Ended);
-                    step.next = Control::Disable(Box::new(next), right.clone());
+                for step in steps.iter_mut().filter(|step| !matches!(step.act, ControlAct::Exit(_))) {
+                    let next = std::mem::replace(&mut step.next, ControlState::Ended);
+                    step.next = ControlState::Disable(Box::new(next), right.clone());
                 }
                 steps.extend(self.first_steps(right, path)?);
                 Some(steps)
             }
-            Control::Interrupt(left, right) => self.interrupted(left, right, path),
+            ControlState::Interrupt(left, right) => self.interrupted(left, right, path),
         }
     }
 
     /// A step of what is inside of `HIDE`.
-    fn hiding(&mut self, mut step: Step, channels: &BTreeSet<ChannelId>) -> Step {
-        if let Act::On(channel) = step.act {
+    fn hiding(&mut self, mut step: ControlStep, channels: &BTreeSet<ChannelId>) -> ControlStep {
+        if let ControlAct::On(channel) = step.act {
             let plain = self.channels.plain(channel);
             if plain.is_subset(channels) {
-                step.act = Act::Hidden(channel);
+                step.act = ControlAct::Hidden(channel);
             } else if !plain.is_disjoint(channels) {
                 self.partly_hidden = self.partly_hidden.or(Some(step.span));
             }
         }
-        step.next = Control::Hide(channels.clone(), Box::new(step.next));
+        step.next = ControlState::Hide(channels.clone(), Box::new(step.next));
         step
     }
 
     /// The steps of a behaviour that waits beside another.
-    fn first_steps(&mut self, right: &Control, path: &str) -> Option<Vec<Step>> {
+    fn first_steps(&mut self, right: &ControlState, path: &str) -> Option<Vec<ControlStep>> {
         let path = under(path, 'r');
         let opened = self.opened(right.clone(), &path)?;
         self.steps(&opened, &path)
@@ -448,9 +454,9 @@ impl<'a> Stepper<'a> {
         &mut self,
         id: BehaviourId,
         mut scope: Scope,
-        wiring: &Wiring,
+        wiring: &ChannelWiring,
         path: &str,
-    ) -> Option<Vec<Step>> {
+    ) -> Option<Vec<ControlStep>> {
         let mut id = id;
         let mut guards = Vec::new();
         let mut steps = loop {
@@ -473,7 +479,8 @@ impl<'a> Stepper<'a> {
                 BehaviourKind::Choice(all) => {
                     let mut steps = Vec::new();
                     for &one in all {
-                        let opened = self.opened(Control::At(one, scope.clone(), wiring.clone()), path)?;
+                        let opened =
+                            self.opened(ControlState::At(one, scope.clone(), wiring.clone()), path)?;
                         steps.extend(self.steps(&opened, path)?);
                     }
                     break steps;
@@ -481,7 +488,7 @@ impl<'a> Stepper<'a> {
                 // `ACCEPT` is looked through by whoever enables it.
                 BehaviourKind::Stop | BehaviourKind::Accept(..) => break Vec::new(),
                 _ => {
-                    let opened = self.opened(Control::At(id, scope, wiring.clone()), path)?;
+                    let opened = self.opened(ControlState::At(id, scope, wiring.clone()), path)?;
                     break self.steps(&opened, path)?;
                 }
             }
@@ -495,11 +502,11 @@ impl<'a> Stepper<'a> {
     /// The step of `offer >-> next`.
     fn communication(
         &mut self,
-        offer: &Offer,
+        offer: &ChannelOffer,
         next: BehaviourId,
         scope: &Scope,
-        wiring: &Wiring,
-    ) -> Option<Step> {
+        wiring: &ChannelWiring,
+    ) -> Option<ControlStep> {
         let (act, fields) = match &offer.on {
             OfferedOn::Channel(name) => {
                 let names = std::iter::once(name).chain(offer.with.iter().map(|(name, _)| name));
@@ -508,32 +515,37 @@ impl<'a> Stepper<'a> {
                 let plain = plain?;
                 let fields = plain.iter().flat_map(|&channel| self.fields(channel)).collect();
                 let channel = self.channels.joined(&plain.into_iter().collect());
-                (Act::On(channel), fields)
+                (ControlAct::On(channel), fields)
             }
             OfferedOn::Exit => {
                 let sorts = self.exit_sorts(&offer.values, scope)?;
                 let fields = self.exit_fields(&sorts);
-                (Act::Exit(sorts), fields)
+                (ControlAct::Exit(sorts), fields)
             }
-            OfferedOn::Hit => (Act::Hit, Vec::new()),
-            OfferedOn::Miss => (Act::Miss, Vec::new()),
-            OfferedOn::Internal => (Act::Internal, Vec::new()),
-            OfferedOn::Quiet => (Act::Quiet, Vec::new()),
+            OfferedOn::Hit => (ControlAct::Hit, Vec::new()),
+            OfferedOn::Miss => (ControlAct::Miss, Vec::new()),
+            OfferedOn::Internal => (ControlAct::Internal, Vec::new()),
+            OfferedOn::Quiet => (ControlAct::Quiet, Vec::new()),
         };
         let (inner, mut guards) = self.offered(&offer.values, &fields, scope)?;
         if let Some(guard) = &offer.guard {
             guards.push(self.typed(|typing| typing.check(guard, Sort::Bool, &inner))?);
         }
         let guard = self.pool.and(guards);
-        Some(Step { act, guard, next: Control::At(next, inner, wiring.clone()), span: offer.span })
+        Some(ControlStep {
+            act,
+            guard,
+            next: ControlState::At(next, inner, wiring.clone()),
+            span: offer.span,
+        })
     }
 
-    fn exit_sorts(&mut self, offered: &[Offered], scope: &Scope) -> Option<Vec<Sort>> {
+    fn exit_sorts(&mut self, offered: &[OfferedValue], scope: &Scope) -> Option<Vec<Sort>> {
         let mut sorts = Vec::with_capacity(offered.len());
         for one in offered {
             sorts.push(match one {
-                Offered::Take(var) => *self.words.sorts.get(&var.sort.as_ref()?.text)?,
-                Offered::Give(value) => {
+                OfferedValue::Take(var) => *self.words.sorts.get(&var.sort.as_ref()?.text)?,
+                OfferedValue::Give(value) => {
                     let term = self.typed(|typing| typing.infer(value, None, scope))?;
                     self.pool.sort(term).base()
                 }
@@ -545,7 +557,7 @@ impl<'a> Stepper<'a> {
     /// The names that are bound by taking from `fields`, and that what is given is in them.
     fn offered(
         &mut self,
-        offered: &[Offered],
+        offered: &[OfferedValue],
         fields: &[VarId],
         scope: &Scope,
     ) -> Option<(Scope, Vec<Term>)> {
@@ -554,8 +566,8 @@ impl<'a> Stepper<'a> {
         for (one, &field) in offered.iter().zip(fields) {
             let (sort, term) = (self.pool.var_info(field).sort, self.pool.var(field));
             match one {
-                Offered::Take(var) => drop(inner.insert(var.name.text.clone(), term)),
-                Offered::Give(value) => {
+                OfferedValue::Take(var) => drop(inner.insert(var.name.text.clone(), term)),
+                OfferedValue::Give(value) => {
                     let value = self.typed(|typing| typing.check(value, sort, scope))?;
                     guards.push(self.pool.eq(term, value));
                 }
@@ -567,35 +579,39 @@ impl<'a> Stepper<'a> {
     fn parallel(
         &mut self,
         sharing: &Sharing,
-        left: &Control,
-        right: &Control,
+        left: &ControlState,
+        right: &ControlState,
         path: &str,
-    ) -> Option<Vec<Step>> {
+    ) -> Option<Vec<ControlStep>> {
         let lefts = self.steps(left, &under(path, 'l'))?;
         let rights = self.steps(right, &under(path, 'r'))?;
         let channels = &*self.channels;
-        let is_shared = |act: &Act| match act {
-            Act::On(channel) => !sharing.of(&channels.plain(*channel)).is_empty(),
-            Act::Exit(_) | Act::Hit | Act::Miss => true,
-            Act::Hidden(_) | Act::Enabling(_) | Act::Internal | Act::Quiet => false,
+        let is_shared = |act: &ControlAct| match act {
+            ControlAct::On(channel) => !sharing.of(&channels.plain(*channel)).is_empty(),
+            ControlAct::Exit(_) | ControlAct::Hit | ControlAct::Miss => true,
+            ControlAct::Hidden(_) | ControlAct::Enabling(_) | ControlAct::Internal | ControlAct::Quiet => {
+                false
+            }
         };
-        let (shared_lefts, lefts): (Vec<Step>, Vec<Step>) =
+        let (shared_lefts, lefts): (Vec<ControlStep>, Vec<ControlStep>) =
             lefts.into_iter().partition(|step| is_shared(&step.act));
-        let (shared_rights, rights): (Vec<Step>, Vec<Step>) =
+        let (shared_rights, rights): (Vec<ControlStep>, Vec<ControlStep>) =
             rights.into_iter().partition(|step| is_shared(&step.act));
-        let both = |a: Control, b: Control| Control::Parallel(sharing.clone(), Box::new(a), Box::new(b));
+        let both = |a: ControlState, b: ControlState| {
+            ControlState::Parallel(sharing.clone(), Box::new(a), Box::new(b))
+        };
         let mut steps = Vec::new();
         for step in &lefts {
-            steps.push(Step { next: both(step.next.clone(), right.clone()), ..step.clone() });
+            steps.push(ControlStep { next: both(step.next.clone(), right.clone()), ..step.clone() });
         }
         for step in &rights {
-            steps.push(Step { next: both(left.clone(), step.next.clone()), ..step.clone() });
+            steps.push(ControlStep { next: both(left.clone(), step.next.clone()), ..step.clone() });
         }
         for one in &shared_lefts {
             for other in &shared_rights {
                 let Some(act) = self.met(sharing, &one.act, &other.act) else { continue };
                 let guard = self.pool.and2(one.guard, other.guard);
-                steps.push(Step {
+                steps.push(ControlStep {
                     act,
                     guard,
                     next: both(one.next.clone(), other.next.clone()),
@@ -607,52 +623,62 @@ impl<'a> Stepper<'a> {
     }
 
     /// What both sides of a composition do together, if their actions meet.
-    fn met(&mut self, sharing: &Sharing, one: &Act, other: &Act) -> Option<Act> {
+    fn met(&mut self, sharing: &Sharing, one: &ControlAct, other: &ControlAct) -> Option<ControlAct> {
         match (one, other) {
-            (Act::On(left), Act::On(right)) => {
+            (ControlAct::On(left), ControlAct::On(right)) => {
                 let met = sharing.met(&self.channels.plain(*left), &self.channels.plain(*right))?;
-                Some(Act::On(self.channels.joined(&met)))
+                Some(ControlAct::On(self.channels.joined(&met)))
             }
             _ => (one == other).then(|| one.clone()),
         }
     }
 
     /// A step of what stands before `>>>`; its exit starts what stands behind.
-    fn enabling(&mut self, step: Step, right: &Control) -> Option<Step> {
-        let Act::Exit(sorts) = &step.act else {
-            return Some(Step {
-                next: Control::Enable(Box::new(step.next), Box::new(right.clone())),
+    fn enabling(&mut self, step: ControlStep, right: &ControlState) -> Option<ControlStep> {
+        let ControlAct::Exit(sorts) = &step.act else {
+            return Some(ControlStep {
+                next: ControlState::Enable(Box::new(step.next), Box::new(right.clone())),
                 ..step
             });
         };
-        let act = Act::Enabling(sorts.clone());
-        if let Control::At(id, scope, wiring) = right
+        let act = ControlAct::Enabling(sorts.clone());
+        if let ControlState::At(id, scope, wiring) = right
             && let BehaviourKind::Accept(offered, body) = &self.behaviour(*id).kind
         {
             let fields = self.exit_fields(sorts);
             let (inner, guards) = self.offered(offered, &fields, scope)?;
             let guard = self.pool.and(guards.into_iter().chain([step.guard]));
-            return Some(Step {
+            return Some(ControlStep {
                 act,
                 guard,
-                next: Control::At(*body, inner, wiring.clone()),
+                next: ControlState::At(*body, inner, wiring.clone()),
                 span: step.span,
             });
         }
-        Some(Step { act, next: right.clone(), ..step })
+        Some(ControlStep { act, next: right.clone(), ..step })
     }
 
-    fn interrupted(&mut self, left: &Control, right: &Control, path: &str) -> Option<Vec<Step>> {
+    fn interrupted(
+        &mut self,
+        left: &ControlState,
+        right: &ControlState,
+        path: &str,
+    ) -> Option<Vec<ControlStep>> {
         let mut steps = self.steps(left, &under(path, 'l'))?;
-        for step in steps.iter_mut().filter(|step| !matches!(step.act, Act::Exit(_))) {
-            let next = std::mem::replace(&mut step.next, Control::Ended);
-            step.next = Control::Interrupt(Box::new(next), Box::new(right.clone()));
+        for step in steps.iter_mut().filter(|step| !matches!(step.act, ControlAct::Exit(_))) {
+            let next = std::mem::replace(&mut step.next, ControlState::Ended);
+            step.next = ControlState::Interrupt(Box::new(next), Box::new(right.clone()));
         }
-        let resumed = Control::Interrupt(Box::new(left.clone()), Box::new(right.clone()));
+        let resumed = ControlState::Interrupt(Box::new(left.clone()), Box::new(right.clone()));
         for step in self.first_steps(right, path)? {
             steps.push(match step.act {
-                Act::Exit(sorts) => Step { act: Act::Enabling(sorts), next: resumed.clone(), ..step },
-                _ => Step { next: Control::Enable(Box::new(step.next), Box::new(resumed.clone())), ..step },
+                ControlAct::Exit(sorts) => {
+                    ControlStep { act: ControlAct::Enabling(sorts), next: resumed.clone(), ..step }
+                }
+                _ => ControlStep {
+                    next: ControlState::Enable(Box::new(step.next), Box::new(resumed.clone())),
+                    ..step
+                },
             });
         }
         Some(steps)

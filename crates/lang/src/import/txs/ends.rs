@@ -7,14 +7,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ioxide_model::index::Idx;
 use ioxide_model::sort::Sort;
-use ioxide_model::term::{FnId, Node, Term, TermPool, VarId};
+use ioxide_model::term::{FnId, Term, TermNode, TermPool, VarId};
 
 /// Constructors that the parameter was not made by, on the way to a place.
 type Excluded = BTreeSet<u32>;
 
 /// The position of a parameter that every call of `function` in `body` descends on.
 pub(super) fn descends(pool: &TermPool, body: Term, function: FnId, params: &[VarId]) -> Option<usize> {
-    (0..params.len()).find(|&at| Descent::new(pool, function, at, params[at]).is_some_and(|d| d.holds(body)))
+    (0..params.len())
+        .find(|&at| ParameterDescent::new(pool, function, at, params[at]).is_some_and(|d| d.holds(body)))
 }
 
 /// The position of a parameter that changes in a call of `function`, if every way through `body` has at most one call: as
@@ -25,9 +26,9 @@ pub(super) fn counted(pool: &TermPool, body: Term, function: FnId, params: &[Var
     for &term in &inside {
         let of = |term: &Term| most.get(term).copied().unwrap_or(0);
         let n = match pool.node(term) {
-            Node::Ite(cond, then, other) => of(cond).saturating_add(of(then).max(of(other))),
+            TermNode::Ite(cond, then, other) => of(cond).saturating_add(of(then).max(of(other))),
             node => {
-                let own = usize::from(matches!(node, Node::Call(called, _) if *called == function));
+                let own = usize::from(matches!(node, TermNode::Call(called, _) if *called == function));
                 node.children().map(|child| of(&child)).fold(own, usize::saturating_add)
             }
         };
@@ -37,22 +38,23 @@ pub(super) fn counted(pool: &TermPool, body: Term, function: FnId, params: &[Var
         return None;
     }
     (0..params.len()).find(|&at| {
-        let own = Node::Var(params[at]);
+        let own = TermNode::Var(params[at]);
         let changes = |args: &[Term]| *pool.node(args[at]) != own;
         let mut calls = inside.iter().map(|&term| pool.node(term));
         pool.var_info(params[at]).sort == Sort::Int
-            && calls
-                .any(|node| matches!(node, Node::Call(called, args) if *called == function && changes(args)))
+            && calls.any(
+                |node| matches!(node, TermNode::Call(called, args) if *called == function && changes(args)),
+            )
     })
 }
 
 /// Whether `body` calls `function`, not another with its name.
 pub(super) fn is_called(pool: &TermPool, body: Term, function: FnId) -> bool {
     let inside = pool.subterms(&[body], |term| pool.calls(term));
-    inside.into_iter().any(|term| matches!(pool.node(term), Node::Call(called, _) if *called == function))
+    inside.into_iter().any(|term| matches!(pool.node(term), TermNode::Call(called, _) if *called == function))
 }
 
-struct Descent<'p> {
+struct ParameterDescent<'p> {
     pool: &'p TermPool,
     function: FnId,
     position: usize,
@@ -60,7 +62,7 @@ struct Descent<'p> {
     n_ctors: u32,
 }
 
-impl<'p> Descent<'p> {
+impl<'p> ParameterDescent<'p> {
     fn new(pool: &'p TermPool, function: FnId, position: usize, param: VarId) -> Option<Self> {
         let Sort::Data(data) = pool.var_info(param).sort else { return None };
         let n_ctors = u32::try_from(pool.data(data).ctors.len()).ok()?;
@@ -75,19 +77,19 @@ impl<'p> Descent<'p> {
                 continue;
             }
             match self.pool.node(term) {
-                Node::Ite(cond, then, other) => {
+                TermNode::Ite(cond, then, other) => {
                     open.push((*cond, excluded.clone()));
                     open.push((*then, self.assume(*cond, true, &excluded)));
                     open.push((*other, self.assume(*cond, false, &excluded)));
                 }
-                node @ (Node::And(list) | Node::Or(list)) => {
+                node @ (TermNode::And(list) | TermNode::Or(list)) => {
                     // Parts without calls are looked at first, and decide whether the others are.
-                    let positive = matches!(node, Node::And(_));
+                    let positive = matches!(node, TermNode::And(_));
                     let plain = list.iter().filter(|&&part| !self.pool.calls(part));
                     let known = plain.fold(excluded, |known, &part| self.assume(part, positive, &known));
                     open.extend(list.iter().map(|&part| (part, known.clone())));
                 }
-                Node::Call(function, args) => {
+                TermNode::Call(function, args) => {
                     if *function == self.function && !self.is_part(args[self.position], &excluded) {
                         return false;
                     }
@@ -101,8 +103,8 @@ impl<'p> Descent<'p> {
 
     /// Whether `arg` is a field of the parameter, or of such a field, and the parameter has the field.
     fn is_part(&self, mut arg: Term, excluded: &Excluded) -> bool {
-        while let Node::Select { ctor, arg: inner, .. } = self.pool.node(arg) {
-            if *self.pool.node(*inner) == Node::Var(self.param) {
+        while let TermNode::Select { ctor, arg: inner, .. } = self.pool.node(arg) {
+            if *self.pool.node(*inner) == TermNode::Var(self.param) {
                 return (0..self.n_ctors).all(|other| other == *ctor || excluded.contains(&other));
             }
             arg = *inner;
@@ -116,10 +118,10 @@ impl<'p> Descent<'p> {
         let mut open = vec![(cond, holds)];
         while let Some((cond, holds)) = open.pop() {
             match self.pool.node(cond) {
-                Node::Not(inner) => open.push((*inner, !holds)),
-                Node::And(list) if holds => open.extend(list.iter().map(|&part| (part, true))),
-                Node::Or(list) if !holds => open.extend(list.iter().map(|&part| (part, false))),
-                Node::Is(ctor, arg) if *self.pool.node(*arg) == Node::Var(self.param) => {
+                TermNode::Not(inner) => open.push((*inner, !holds)),
+                TermNode::And(list) if holds => open.extend(list.iter().map(|&part| (part, true))),
+                TermNode::Or(list) if !holds => open.extend(list.iter().map(|&part| (part, false))),
+                TermNode::Is(ctor, arg) if *self.pool.node(*arg) == TermNode::Var(self.param) => {
                     excluded.extend((0..self.n_ctors).filter(|other| (other != ctor) == holds));
                 }
                 _ => {}

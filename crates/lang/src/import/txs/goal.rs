@@ -6,21 +6,26 @@
 
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
-use ioxide_model::goal::{Goal, GoalKind, Observer, ObserverRule, ObserverTarget, Seen};
+use ioxide_model::goal::{Goal, GoalKind, ObservedEvent, Observer, ObserverRule, ObserverTarget};
 use ioxide_model::index::Idx;
 use ioxide_model::sts::{GateId, LocId, Model, Sts, Switch};
-use ioxide_model::term::{Import, Node, Substitution, Term, TermPool};
+use ioxide_model::term::{Substitution, Term, TermImport, TermNode, TermPool};
 
-use super::control::{Control, Stepper};
-use super::part::{Built, PartBuilder, Said};
-use super::system::{Meant, Outside};
+use super::control::{ControlState, Stepper};
+use super::part::{BuiltPart, PartBuilder, TxsPartMessage};
+use super::system::{ModelOutside, TxsMeaning};
 use super::tree::{BehaviourId, PurposeDef};
 use super::typing::Scope;
 use crate::ast::Name;
-use crate::sink::Sink;
+use crate::sink::FindingSink;
 
 /// Adds the goals of `purpose` to `model`.
-pub(super) fn add_goals(meant: &Meant<'_>, purpose: &PurposeDef, model: &mut Model, sink: &mut Sink) {
+pub(super) fn add_goals(
+    meant: &TxsMeaning<'_>,
+    purpose: &PurposeDef,
+    model: &mut Model,
+    sink: &mut FindingSink,
+) {
     for (name, body) in &purpose.goals {
         if let Some(observer) = observer(meant, purpose, name, *body, model, sink) {
             model.sts.goals.push(Goal {
@@ -35,15 +40,15 @@ pub(super) fn add_goals(meant: &Meant<'_>, purpose: &PurposeDef, model: &mut Mod
 }
 
 fn observer(
-    meant: &Meant<'_>,
+    meant: &TxsMeaning<'_>,
     purpose: &PurposeDef,
     name: &Name,
     body: BehaviourId,
     model: &mut Model,
-    sink: &mut Sink,
+    sink: &mut FindingSink,
 ) -> Option<Observer> {
-    let mut outside = Outside::new(meant.interface, &purpose.inputs, &purpose.outputs);
-    let start = Control::At(body, Scope::new(), outside.wiring.clone());
+    let mut outside = ModelOutside::new(meant.interface, &purpose.inputs, &purpose.outputs);
+    let start = ControlState::At(body, Scope::new(), outside.wiring.clone());
     let kinds = outside.kinds.clone();
     let stepper =
         Stepper::new(meant.spec, meant.words, meant.interface, &mut outside.channels, 0, meant.pool.clone());
@@ -56,7 +61,7 @@ fn observer(
     };
     let mut watched = Vec::with_capacity(kinds.len());
     for (said, &gate) in &built.said {
-        let &Said::On(channel) = said else { continue };
+        let &TxsPartMessage::On(channel) = said else { continue };
         let known = model.sts.gate_named(&outside.channels.all[channel].name);
         let Some(known) = known else {
             let message = format!("the model has no channel `{}`", outside.channels.all[channel].name);
@@ -72,32 +77,35 @@ fn observer(
 
 /// A goal as a transition system, and the messages of the model that it watches.
 struct GoalSystem {
-    built: Built,
+    built: BuiltPart,
     watched: Vec<(GateId, GateId)>,
 }
 
 impl GoalSystem {
-    fn is(&self, gate: GateId, said: &Said) -> bool {
+    fn is(&self, gate: GateId, said: &TxsPartMessage) -> bool {
         self.built.said.get(said) == Some(&gate)
     }
 
     /// Whether `switch` is the end of the goal.
     fn verdict(&self, switch: &Switch) -> Option<ObserverTarget> {
-        if self.is(switch.gate, &Said::Hit) {
+        if self.is(switch.gate, &TxsPartMessage::Hit) {
             return Some(ObserverTarget::Hit);
         }
-        self.is(switch.gate, &Said::Miss).then_some(ObserverTarget::Miss)
+        self.is(switch.gate, &TxsPartMessage::Miss).then_some(ObserverTarget::Miss)
     }
 
-    fn seen(&self, switch: &Switch) -> Option<Seen> {
-        if self.is(switch.gate, &Said::Quiet) {
-            return Some(Seen::Quiet);
+    fn seen(&self, switch: &Switch) -> Option<ObservedEvent> {
+        if self.is(switch.gate, &TxsPartMessage::Quiet) {
+            return Some(ObservedEvent::Quiet);
         }
-        self.watched.iter().find(|(gate, _)| *gate == switch.gate).map(|(_, known)| Seen::Message(*known))
+        self.watched
+            .iter()
+            .find(|(gate, _)| *gate == switch.gate)
+            .map(|(_, known)| ObservedEvent::Message(*known))
     }
 
     /// Refuses what an observer cannot be.
-    fn check(&mut self, name: &Name, sink: &mut Sink) -> Option<()> {
+    fn check(&mut self, name: &Name, sink: &mut FindingSink) -> Option<()> {
         let sts = &self.built.model.sts;
         for switch in &sts.switches {
             let start = self.verdict(switch).is_some() && switch.source == sts.initial;
@@ -135,9 +143,9 @@ impl GoalSystem {
 
     fn observer(&mut self, model: &mut Model) -> Observer {
         let rules = self.rules();
-        let Built { model: goal, .. } = &self.built;
+        let BuiltPart { model: goal, .. } = &self.built;
         let stages = goal.sts.locations.iter().map(|location| location.name.clone()).collect();
-        let mut import = match Import::new(&mut model.pool, &goal.pool) {
+        let mut import = match TermImport::new(&mut model.pool, &goal.pool) {
             Ok(import) => import,
             Err(clash) => unreachable!("one text has one type `{}`", clash.0),
         };
@@ -176,7 +184,7 @@ impl GoalSystem {
             for &(_, known) in &self.watched {
                 rules.push(ObserverRule {
                     from: from.index(),
-                    on: Seen::Message(known),
+                    on: ObservedEvent::Message(known),
                     when: tt,
                     update: Vec::new(),
                     resets: Vec::new(),
@@ -189,7 +197,13 @@ impl GoalSystem {
     }
 
     /// A step, and before it the verdicts of the place it leads to.
-    fn rules_for(&mut self, switch: &Switch, on: Seen, all: &[Switch], rules: &mut Vec<ObserverRule>) {
+    fn rules_for(
+        &mut self,
+        switch: &Switch,
+        on: ObservedEvent,
+        all: &[Switch],
+        rules: &mut Vec<ObserverRule>,
+    ) {
         let rule = |when: Term, to: ObserverTarget| ObserverRule {
             from: switch.source.index(),
             on,
@@ -215,8 +229,8 @@ impl GoalSystem {
 fn is_impossible(pool: &TermPool, condition: Term) -> bool {
     let parts = pool.conjuncts(condition);
     let clash = |one: Term, other: Term| match (pool.node(one), pool.node(other)) {
-        (Node::Is(a, x), Node::Is(b, y)) => x == y && a != b,
-        (Node::Eq(..), Node::Eq(..)) => {
+        (TermNode::Is(a, x), TermNode::Is(b, y)) => x == y && a != b,
+        (TermNode::Eq(..), TermNode::Eq(..)) => {
             let (one, other) = (fixed(pool, one), fixed(pool, other));
             one.zip(other).is_some_and(|((x, a), (y, b))| x == y && a != b)
         }
@@ -228,7 +242,7 @@ fn is_impossible(pool: &TermPool, condition: Term) -> bool {
 
 /// The term and the value that an equation says it has.
 fn fixed(pool: &TermPool, equation: Term) -> Option<(Term, Term)> {
-    let Node::Eq(a, b) = *pool.node(equation) else { return None };
+    let TermNode::Eq(a, b) = *pool.node(equation) else { return None };
     match (pool.as_value(a).is_some(), pool.as_value(b).is_some()) {
         (true, false) => Some((b, a)),
         (false, true) => Some((a, b)),

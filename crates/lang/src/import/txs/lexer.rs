@@ -7,7 +7,7 @@ use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::source::{FileId, Span};
 
-use crate::sink::Sink;
+use crate::sink::FindingSink;
 
 /// A word or sign.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub(super) enum Lexeme {
 
 /// A word or sign with its place.
 #[derive(Clone, Debug)]
-pub(super) struct Token {
+pub(super) struct TxsToken {
     pub(super) lexeme: Lexeme,
     pub(super) span: Span,
 }
@@ -44,7 +44,7 @@ const SIGNS: [&str; 44] = [
 const SEPARATORS: [&str; 2] = [",", ";"];
 
 /// The words and signs of `text`, the last is [`Lexeme::End`].
-pub(super) fn lex(text: &str, file: FileId, sink: &mut Sink) -> Vec<Token> {
+pub(super) fn lex(text: &str, file: FileId, sink: &mut FindingSink) -> Vec<TxsToken> {
     Scanner { text, file, at: 0 }.all(sink)
 }
 
@@ -55,14 +55,14 @@ struct Scanner<'a> {
 }
 
 impl Scanner<'_> {
-    fn all(mut self, sink: &mut Sink) -> Vec<Token> {
+    fn all(mut self, sink: &mut FindingSink) -> Vec<TxsToken> {
         let mut tokens = Vec::new();
         loop {
             self.skip_space(sink);
             let start = self.at;
             let Some(lexeme) = self.next(sink) else { continue };
             let is_end = lexeme == Lexeme::End;
-            tokens.push(Token { lexeme, span: self.since(start) });
+            tokens.push(TxsToken { lexeme, span: self.since(start) });
             if is_end {
                 return tokens;
             }
@@ -78,7 +78,7 @@ impl Scanner<'_> {
     }
 
     /// Space and comments.
-    fn skip_space(&mut self, sink: &mut Sink) {
+    fn skip_space(&mut self, sink: &mut FindingSink) {
         loop {
             let rest = self.rest();
             let space = rest.len() - rest.trim_start().len();
@@ -94,7 +94,7 @@ impl Scanner<'_> {
         }
     }
 
-    fn block_comment(&mut self, sink: &mut Sink) {
+    fn block_comment(&mut self, sink: &mut FindingSink) {
         let start = self.at;
         let mut depth = 0usize;
         while self.at < self.text.len() {
@@ -116,7 +116,7 @@ impl Scanner<'_> {
     }
 
     /// The next word or sign; none where a character was skipped.
-    fn next(&mut self, sink: &mut Sink) -> Option<Lexeme> {
+    fn next(&mut self, sink: &mut FindingSink) -> Option<Lexeme> {
         let Some(first) = self.rest().chars().next() else { return Some(Lexeme::End) };
         if first.is_alphabetic() || first == '_' {
             let word = self.take_while(|c| c.is_alphanumeric() || c == '_' || c == '\'');
@@ -155,7 +155,7 @@ impl Scanner<'_> {
     }
 
     /// A text, with the escapes `\"`, `\\`, `\n`, `\t`, `\r`, or a regular expression, taken as it stands.
-    fn quoted(&mut self, quote: char, sink: &mut Sink) -> Lexeme {
+    fn quoted(&mut self, quote: char, sink: &mut FindingSink) -> Lexeme {
         let start = self.at;
         self.at += 1;
         let mut taken = String::new();
@@ -177,7 +177,7 @@ impl Scanner<'_> {
         if quote == '"' { Lexeme::Text(taken) } else { Lexeme::Quoted(taken) }
     }
 
-    fn escape(&mut self, taken: &mut String, sink: &mut Sink) {
+    fn escape(&mut self, taken: &mut String, sink: &mut FindingSink) {
         let start = self.at - 1;
         let Some(c) = self.rest().chars().next() else { return };
         self.at += c.len_utf8();

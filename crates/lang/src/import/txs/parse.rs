@@ -12,13 +12,13 @@ use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::source::{FileId, Span};
 
-use super::lexer::{Lexeme, Token, lex};
+use super::lexer::{Lexeme, TxsToken, lex};
 use super::tree::{
-    ChanDef, Codec, ConnectDef, ExitDef, FuncDef, ModelDef, ProcDef, PurposeDef, Socket, Specification,
+    ChanDef, ConnectDef, ExitDef, FuncDef, ModelDef, ProcDef, PurposeDef, Specification, TxsCodec, TxsSocket,
     TypeDef, VarDef,
 };
 use crate::ast::Name;
-use crate::sink::Sink;
+use crate::sink::FindingSink;
 
 /// Formulas and behaviours may be nested this deep.
 const MAX_NESTING: usize = 64;
@@ -72,13 +72,13 @@ const WORDS: [&str; 42] = [
 ];
 
 /// A place that could not be read, and was reported.
-pub(super) struct Unread;
+pub(super) struct UnreadPlace;
 
 /// What reading gives.
-pub(super) type Reading<T> = Result<T, Unread>;
+pub(super) type TxsRead<T> = Result<T, UnreadPlace>;
 
 /// The tree of `text`; what is wrong goes into `sink`.
-pub(super) fn parse(text: &str, file: FileId, sink: &mut Sink) -> Specification {
+pub(super) fn parse(text: &str, file: FileId, sink: &mut FindingSink) -> Specification {
     let tokens = lex(text, file, sink);
     let spec = Specification::default();
     let mut reader = TxsReader { tokens, at: 0, nesting: 0, owner: None, spec, sink };
@@ -88,13 +88,13 @@ pub(super) fn parse(text: &str, file: FileId, sink: &mut Sink) -> Specification 
 
 /// Reads one text.
 struct TxsReader<'s> {
-    tokens: Vec<Token>,
+    tokens: Vec<TxsToken>,
     at: usize,
     nesting: usize,
     /// The process that behaviours are read for.
     owner: Option<usize>,
     spec: Specification,
-    sink: &'s mut Sink,
+    sink: &'s mut FindingSink,
 }
 
 impl TxsReader<'_> {
@@ -107,7 +107,7 @@ impl TxsReader<'_> {
         }
     }
 
-    fn definition(&mut self) -> Reading<()> {
+    fn definition(&mut self) -> TxsRead<()> {
         self.owner = None;
         let Lexeme::Word(word) = self.lexeme().clone() else { return self.expected("a definition") };
         match word.as_str() {
@@ -194,11 +194,11 @@ impl TxsReader<'_> {
         found
     }
 
-    fn sign(&mut self, sign: &str) -> Reading<()> {
+    fn sign(&mut self, sign: &str) -> TxsRead<()> {
         if self.eat(sign) { Ok(()) } else { self.expected(&format!("`{sign}`")) }
     }
 
-    fn word(&mut self, word: &str) -> Reading<()> {
+    fn word(&mut self, word: &str) -> TxsRead<()> {
         if self.eat_word(word) { Ok(()) } else { self.expected(&format!("`{word}`")) }
     }
 
@@ -206,7 +206,7 @@ impl TxsReader<'_> {
         matches!(self.lexeme(), Lexeme::Word(word) if !WORDS.contains(&&**word))
     }
 
-    fn name(&mut self, what: &str) -> Reading<Name> {
+    fn name(&mut self, what: &str) -> TxsRead<Name> {
         let span = self.span();
         match self.lexeme().clone() {
             Lexeme::Word(text) if !WORDS.contains(&&*text) => {
@@ -217,20 +217,20 @@ impl TxsReader<'_> {
         }
     }
 
-    fn number(&mut self) -> Reading<String> {
+    fn number(&mut self) -> TxsRead<String> {
         let Lexeme::Number(text) = self.lexeme().clone() else { return self.expected("a number") };
         self.bump();
         Ok(text)
     }
 
-    fn text(&mut self) -> Reading<String> {
+    fn text(&mut self) -> TxsRead<String> {
         let Lexeme::Text(text) = self.lexeme().clone() else { return self.expected("a text in quotes") };
         self.bump();
         Ok(text)
     }
 
     /// Reports that something else was expected here.
-    fn expected<T>(&mut self, what: &str) -> Reading<T> {
+    fn expected<T>(&mut self, what: &str) -> TxsRead<T> {
         let span = self.span();
         let found = match self.lexeme() {
             Lexeme::Word(word) => format!("`{word}`"),
@@ -240,19 +240,19 @@ impl TxsReader<'_> {
             Lexeme::End => "the end of the text".into(),
         };
         self.sink.error(|| Diagnostic::new(Code::TxsSyntax, span, format!("expected {what}, found {found}")));
-        Err(Unread)
+        Err(UnreadPlace)
     }
 
     /// Reports a construct that is not read.
-    fn not_read<T>(&mut self, what: &str, help: &str) -> Reading<T> {
+    fn not_read<T>(&mut self, what: &str, help: &str) -> TxsRead<T> {
         let span = self.span();
         self.sink
             .error(|| Diagnostic::new(Code::TxsNotRead, span, format!("`{what}` is not read")).help(help));
-        Err(Unread)
+        Err(UnreadPlace)
     }
 
     /// One level deeper.
-    fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Reading<T>) -> Reading<T> {
+    fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> TxsRead<T>) -> TxsRead<T> {
         if self.nesting >= MAX_NESTING {
             let span = self.span();
             self.sink.error(|| {
@@ -260,7 +260,7 @@ impl TxsReader<'_> {
                 Diagnostic::new(Code::NestingTooDeep, span, message)
                     .help("name the inner part with `PROCDEF` or `FUNCDEF`")
             });
-            return Err(Unread);
+            return Err(UnreadPlace);
         }
         self.nesting += 1;
         let result = read(self);
@@ -271,14 +271,14 @@ impl TxsReader<'_> {
     // Definitions.
 
     /// The keyword, the name and `::=`.
-    fn heading(&mut self, what: &str) -> Reading<Name> {
+    fn heading(&mut self, what: &str) -> TxsRead<Name> {
         self.bump();
         let name = self.name(what)?;
         self.sign("::=")?;
         Ok(name)
     }
 
-    fn type_def(&mut self) -> Reading<()> {
+    fn type_def(&mut self) -> TxsRead<()> {
         let name = self.heading("the name of a type")?;
         let mut ctors = Vec::new();
         loop {
@@ -295,7 +295,7 @@ impl TxsReader<'_> {
     }
 
     /// `x, y :: Int; z :: Bool` up to and with `close`; every one has a sort.
-    fn var_defs(&mut self, close: &str) -> Reading<Vec<VarDef>> {
+    fn var_defs(&mut self, close: &str) -> TxsRead<Vec<VarDef>> {
         let mut found = Vec::new();
         while !self.at_sign(close) {
             self.var_group(&mut found)?;
@@ -308,7 +308,7 @@ impl TxsReader<'_> {
     }
 
     /// `x, y :: Int`
-    fn var_group(&mut self, found: &mut Vec<VarDef>) -> Reading<()> {
+    fn var_group(&mut self, found: &mut Vec<VarDef>) -> TxsRead<()> {
         let names = self.names("a name")?;
         self.sign("::")?;
         let sort = self.name("a type")?;
@@ -317,7 +317,7 @@ impl TxsReader<'_> {
     }
 
     /// `a, b, c`
-    fn names(&mut self, what: &str) -> Reading<Vec<Name>> {
+    fn names(&mut self, what: &str) -> TxsRead<Vec<Name>> {
         let mut names = vec![self.name(what)?];
         while self.eat(",") {
             names.push(self.name(what)?);
@@ -325,7 +325,7 @@ impl TxsReader<'_> {
         Ok(names)
     }
 
-    fn func_def(&mut self) -> Reading<()> {
+    fn func_def(&mut self) -> TxsRead<()> {
         self.bump();
         let name = self.name("the name of a function")?;
         let params = if self.eat("(") { self.var_defs(")")? } else { Vec::new() };
@@ -339,7 +339,7 @@ impl TxsReader<'_> {
     }
 
     /// `CONSTDEF a :: Int ::= 1; b :: Int ::= 2 ENDDEF`
-    fn const_def(&mut self) -> Reading<()> {
+    fn const_def(&mut self) -> TxsRead<()> {
         self.bump();
         while !self.at_word("ENDDEF") {
             let name = self.name("the name of a constant")?;
@@ -356,7 +356,7 @@ impl TxsReader<'_> {
         self.word("ENDDEF")
     }
 
-    fn chan_def(&mut self) -> Reading<()> {
+    fn chan_def(&mut self) -> TxsRead<()> {
         self.heading("the name of the channels")?;
         while self.at_name() {
             let group = self.channel_group()?;
@@ -369,14 +369,14 @@ impl TxsReader<'_> {
     }
 
     /// `A, B :: Int # Bool`
-    fn channel_group(&mut self) -> Reading<Vec<ChanDef>> {
+    fn channel_group(&mut self) -> TxsRead<Vec<ChanDef>> {
         let names = self.names("the name of a channel")?;
         let sorts = if self.eat("::") { self.sorts()? } else { Vec::new() };
         Ok(names.into_iter().map(|name| ChanDef { name, sorts: sorts.clone() }).collect())
     }
 
     /// `Int # Bool`
-    fn sorts(&mut self) -> Reading<Vec<Name>> {
+    fn sorts(&mut self) -> TxsRead<Vec<Name>> {
         let mut sorts = vec![self.name("a type")?];
         while self.eat("#") {
             sorts.push(self.name("a type")?);
@@ -385,7 +385,7 @@ impl TxsReader<'_> {
     }
 
     /// `[ A :: Int; B ]`
-    fn channel_params(&mut self) -> Reading<Vec<ChanDef>> {
+    fn channel_params(&mut self) -> TxsRead<Vec<ChanDef>> {
         self.sign("[")?;
         let mut channels = Vec::new();
         while !self.at_sign("]") {
@@ -399,7 +399,7 @@ impl TxsReader<'_> {
     }
 
     /// `[channels] (parameters) EXIT sorts ::=`
-    fn process_heading(&mut self) -> Reading<(Name, Vec<ChanDef>, Vec<VarDef>, ExitDef)> {
+    fn process_heading(&mut self) -> TxsRead<(Name, Vec<ChanDef>, Vec<VarDef>, ExitDef)> {
         self.bump();
         let name = self.name("the name of a process")?;
         let channels = self.channel_params()?;
@@ -409,7 +409,7 @@ impl TxsReader<'_> {
         Ok((name, channels, params, exit))
     }
 
-    fn exit_def(&mut self) -> Reading<ExitDef> {
+    fn exit_def(&mut self) -> TxsRead<ExitDef> {
         if self.eat_word("HIT") {
             return Ok(ExitDef::Hit);
         }
@@ -420,7 +420,7 @@ impl TxsReader<'_> {
         Ok(ExitDef::Exit(if self.at_name() { self.sorts()? } else { Vec::new() }))
     }
 
-    fn proc_def(&mut self) -> Reading<()> {
+    fn proc_def(&mut self) -> TxsRead<()> {
         let (name, channels, params, exit) = self.process_heading()?;
         self.owner = Some(self.spec.processes.len());
         let body = self.behaviour()?;
@@ -431,7 +431,7 @@ impl TxsReader<'_> {
     }
 
     /// `CHAN IN A, B CHAN OUT C`
-    fn interface(&mut self) -> Reading<(Vec<Name>, Vec<Name>)> {
+    fn interface(&mut self) -> TxsRead<(Vec<Name>, Vec<Name>)> {
         self.word("CHAN")?;
         self.word("IN")?;
         let inputs = if self.at_name() { self.names("the name of a channel")? } else { Vec::new() };
@@ -442,7 +442,7 @@ impl TxsReader<'_> {
     }
 
     /// `SYNC { A | B }, { C }`
-    fn sync(&mut self) -> Reading<Option<Vec<Vec<Name>>>> {
+    fn sync(&mut self) -> TxsRead<Option<Vec<Vec<Name>>>> {
         if !self.eat_word("SYNC") {
             return Ok(None);
         }
@@ -461,7 +461,7 @@ impl TxsReader<'_> {
         }
     }
 
-    fn model_def(&mut self) -> Reading<()> {
+    fn model_def(&mut self) -> TxsRead<()> {
         let name = self.heading("the name of a model")?;
         let (inputs, outputs) = self.interface()?;
         let sync = self.sync()?;
@@ -472,7 +472,7 @@ impl TxsReader<'_> {
         Ok(())
     }
 
-    fn purpose_def(&mut self) -> Reading<()> {
+    fn purpose_def(&mut self) -> TxsRead<()> {
         let name = self.heading("the name of a purpose")?;
         let (inputs, outputs) = self.interface()?;
         let mut goals = Vec::new();
@@ -486,7 +486,7 @@ impl TxsReader<'_> {
         Ok(())
     }
 
-    fn connect_def(&mut self) -> Reading<()> {
+    fn connect_def(&mut self) -> TxsRead<()> {
         let name = self.heading("the name of a connection")?;
         let is_client = self.eat_word("CLIENTSOCK");
         if !is_client {
@@ -507,7 +507,7 @@ impl TxsReader<'_> {
         Ok(())
     }
 
-    fn socket(&mut self) -> Reading<Socket> {
+    fn socket(&mut self) -> TxsRead<TxsSocket> {
         self.word("CHAN")?;
         if !self.eat_word("IN") {
             self.word("OUT")?;
@@ -517,10 +517,10 @@ impl TxsReader<'_> {
         let host = self.text()?;
         self.word("PORT")?;
         let port = self.number()?;
-        Ok(Socket { channel, host, port })
+        Ok(TxsSocket { channel, host, port })
     }
 
-    fn codec(&mut self) -> Reading<Codec> {
+    fn codec(&mut self) -> TxsRead<TxsCodec> {
         let is_encode = self.at_word("ENCODE");
         self.bump();
         let channel = self.name("the name of a channel")?;
@@ -528,20 +528,20 @@ impl TxsReader<'_> {
         self.sign(if is_encode { "->" } else { "<-" })?;
         let span = self.span();
         match <[_; 1]>::try_from(self.offered()?) {
-            Ok([text]) => Ok(Codec { is_encode, channel, message, text }),
+            Ok([text]) => Ok(TxsCodec { is_encode, channel, message, text }),
             Err(_) => {
                 self.sink
                     .error(|| Diagnostic::new(Code::TxsSyntax, span, "one text is sent or received here"));
-                Err(Unread)
+                Err(UnreadPlace)
             }
         }
     }
 }
 
 /// The variables that offers bind are no longer free in what is behind them.
-fn without_taken(names: &mut BTreeSet<String>, offered: &[super::tree::Offered]) {
+fn without_taken(names: &mut BTreeSet<String>, offered: &[super::tree::OfferedValue]) {
     for one in offered {
-        if let super::tree::Offered::Take(var) = one {
+        if let super::tree::OfferedValue::Take(var) = one {
             names.remove(&var.name.text);
         }
     }

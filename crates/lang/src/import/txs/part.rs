@@ -14,8 +14,8 @@ use ioxide_model::sts::{Gate, GateId, GateKind, LocId, Location, Model, StateVar
 use ioxide_model::term::{Term, TermPool, VarId};
 use ioxide_model::valuation::Valuation;
 
-use super::control::{Act, ChannelId, Control, Stepper, under};
-use crate::sink::Sink;
+use super::control::{ChannelId, ControlAct, ControlState, Stepper, under};
+use crate::sink::FindingSink;
 
 /// Places of control of one part.
 const MAX_PLACES: usize = 5_000;
@@ -24,7 +24,7 @@ const MAX_STEPS: usize = 50_000;
 
 /// What a message of a part stands for.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Said {
+pub(super) enum TxsPartMessage {
     On(ChannelId),
     Hidden(ChannelId),
     Enabling(Vec<Sort>),
@@ -34,14 +34,14 @@ pub(super) enum Said {
 }
 
 /// A part: its system, and what its messages stand for.
-pub(super) struct Built {
+pub(super) struct BuiltPart {
     pub(super) model: Model,
-    pub(super) said: BTreeMap<Said, GateId>,
+    pub(super) said: BTreeMap<TxsPartMessage, GateId>,
 }
 
-impl Built {
+impl BuiltPart {
     /// Whether some step says it.
-    pub(super) fn says(&self, said: &Said) -> Option<GateId> {
+    pub(super) fn says(&self, said: &TxsPartMessage) -> Option<GateId> {
         let gate = *self.said.get(said)?;
         self.model.sts.switches.iter().any(|switch| switch.gate == gate).then_some(gate)
     }
@@ -52,11 +52,11 @@ pub(super) struct PartBuilder<'a> {
     stepper: Stepper<'a>,
     sts: Sts,
     slots: BTreeMap<(String, String, Sort), VarId>,
-    said: BTreeMap<Said, GateId>,
+    said: BTreeMap<TxsPartMessage, GateId>,
     /// Who moves on the channels that the outside knows.
     kinds: Vec<(ChannelId, GateKind)>,
-    places: BTreeMap<Control, LocId>,
-    open: VecDeque<(LocId, Control)>,
+    places: BTreeMap<ControlState, LocId>,
+    open: VecDeque<(LocId, ControlState)>,
     names: BTreeMap<String, usize>,
     labels: BTreeMap<String, usize>,
 }
@@ -95,13 +95,13 @@ impl<'a> PartBuilder<'a> {
             labels: BTreeMap::new(),
         };
         for &(channel, kind) in outside {
-            builder.gate_for(&Said::On(channel), kind, span);
+            builder.gate_for(&TxsPartMessage::On(channel), kind, span);
         }
         builder
     }
 
     /// The part that starts as `control`.
-    pub(super) fn build(mut self, control: Control) -> Result<Built, NoPart> {
+    pub(super) fn build(mut self, control: ControlState) -> Result<BuiltPart, NoPart> {
         let start = self.stepper.opened(control, "").ok_or_else(|| NoPart::of(&self.stepper))?;
         let mut values = Vec::new();
         let start = self.settled(start, "", &mut values);
@@ -113,11 +113,11 @@ impl<'a> PartBuilder<'a> {
             self.leave(place, &control)?;
         }
         self.variables(&values)?;
-        Ok(Built { model: Model { pool: self.stepper.pool, sts: self.sts }, said: self.said })
+        Ok(BuiltPart { model: Model { pool: self.stepper.pool, sts: self.sts }, said: self.said })
     }
 
     /// The steps from one place.
-    fn leave(&mut self, place: LocId, control: &Control) -> Result<(), NoPart> {
+    fn leave(&mut self, place: LocId, control: &ControlState) -> Result<(), NoPart> {
         let before = live(control);
         for step in self.stepper.steps(control, "").ok_or_else(|| NoPart::of(&self.stepper))? {
             if self.stepper.pool.is_false(step.guard) {
@@ -164,8 +164,8 @@ impl<'a> PartBuilder<'a> {
     }
 
     /// The guard and update of a step on several channels at once, over the fields of the one message that is.
-    fn renamed(&mut self, act: &Act, guard: Term, update: &mut [(VarId, Term)]) -> Term {
-        let (Act::On(channel) | Act::Hidden(channel)) = act else { return guard };
+    fn renamed(&mut self, act: &ControlAct, guard: Term, update: &mut [(VarId, Term)]) -> Term {
+        let (ControlAct::On(channel) | ControlAct::Hidden(channel)) = act else { return guard };
         if self.stepper.channels.all[*channel].joins.is_empty() {
             return guard;
         }
@@ -175,7 +175,7 @@ impl<'a> PartBuilder<'a> {
         pool.substitute(guard, &renaming)
     }
 
-    fn arrive(&mut self, control: Control, span: Span) -> Result<LocId, NoPart> {
+    fn arrive(&mut self, control: ControlState, span: Span) -> Result<LocId, NoPart> {
         if let Some(&known) = self.places.get(&control) {
             return Ok(known);
         }
@@ -191,24 +191,31 @@ impl<'a> PartBuilder<'a> {
     }
 
     /// `control` with every name in a variable of its place; what the variables become goes into `update`.
-    fn settled(&mut self, control: Control, path: &str, update: &mut Vec<(VarId, Term)>) -> Control {
-        let mut inner = |builder: &mut Self, control: Box<Control>, side: char| {
+    fn settled(
+        &mut self,
+        control: ControlState,
+        path: &str,
+        update: &mut Vec<(VarId, Term)>,
+    ) -> ControlState {
+        let mut inner = |builder: &mut Self, control: Box<ControlState>, side: char| {
             Box::new(builder.settled(*control, &under(path, side), update))
         };
         match control {
-            Control::Ended => Control::Ended,
-            Control::Parallel(sharing, left, right) => {
-                Control::Parallel(sharing, inner(self, left, 'l'), inner(self, right, 'r'))
+            ControlState::Ended => ControlState::Ended,
+            ControlState::Parallel(sharing, left, right) => {
+                ControlState::Parallel(sharing, inner(self, left, 'l'), inner(self, right, 'r'))
             }
-            Control::Hide(channels, body) => Control::Hide(channels, inner(self, body, 'l')),
-            Control::Enable(left, right) => Control::Enable(inner(self, left, 'l'), inner(self, right, 'r')),
-            Control::Disable(left, right) => {
-                Control::Disable(inner(self, left, 'l'), inner(self, right, 'r'))
+            ControlState::Hide(channels, body) => ControlState::Hide(channels, inner(self, body, 'l')),
+            ControlState::Enable(left, right) => {
+                ControlState::Enable(inner(self, left, 'l'), inner(self, right, 'r'))
             }
-            Control::Interrupt(left, right) => {
-                Control::Interrupt(inner(self, left, 'l'), inner(self, right, 'r'))
+            ControlState::Disable(left, right) => {
+                ControlState::Disable(inner(self, left, 'l'), inner(self, right, 'r'))
             }
-            Control::At(id, scope, wiring) => {
+            ControlState::Interrupt(left, right) => {
+                ControlState::Interrupt(inner(self, left, 'l'), inner(self, right, 'r'))
+            }
+            ControlState::At(id, scope, wiring) => {
                 let free = &self.stepper.spec.behaviours[id].free;
                 let mut kept = BTreeMap::new();
                 for (name, term) in scope.into_iter().filter(|(name, _)| free.vars.contains(name)) {
@@ -217,7 +224,7 @@ impl<'a> PartBuilder<'a> {
                     kept.insert(name, self.stepper.pool.var(slot));
                 }
                 let wiring = wiring.into_iter().filter(|(name, _)| free.channels.contains(name)).collect();
-                Control::At(id, kept, wiring)
+                ControlState::At(id, kept, wiring)
             }
         }
     }
@@ -250,39 +257,39 @@ impl<'a> PartBuilder<'a> {
     // Messages.
 
     /// The message of an action; none for an exit that nothing waits for.
-    fn gate(&mut self, act: &Act, span: Span) -> Result<Option<GateId>, NoPart> {
+    fn gate(&mut self, act: &ControlAct, span: Span) -> Result<Option<GateId>, NoPart> {
         let said = match act {
-            Act::Exit(_) => return Ok(None),
-            Act::Internal => return Ok(Some(Sts::TAU)),
-            Act::On(channel) => Said::On(*channel),
-            Act::Hidden(channel) => Said::Hidden(*channel),
-            Act::Enabling(sorts) => Said::Enabling(sorts.clone()),
-            Act::Hit => Said::Hit,
-            Act::Miss => Said::Miss,
-            Act::Quiet => Said::Quiet,
+            ControlAct::Exit(_) => return Ok(None),
+            ControlAct::Internal => return Ok(Some(Sts::TAU)),
+            ControlAct::On(channel) => TxsPartMessage::On(*channel),
+            ControlAct::Hidden(channel) => TxsPartMessage::Hidden(*channel),
+            ControlAct::Enabling(sorts) => TxsPartMessage::Enabling(sorts.clone()),
+            ControlAct::Hit => TxsPartMessage::Hit,
+            ControlAct::Miss => TxsPartMessage::Miss,
+            ControlAct::Quiet => TxsPartMessage::Quiet,
         };
         let kind = self.kind(act).ok_or(NoPart::BothWays(span))?;
         Ok(Some(self.gate_for(&said, kind, span)))
     }
 
     /// Who moves; none if some channels of a communication are inputs and others outputs.
-    fn kind(&self, act: &Act) -> Option<GateKind> {
-        let Act::On(channel) = act else { return Some(GateKind::Output) };
+    fn kind(&self, act: &ControlAct) -> Option<GateKind> {
+        let ControlAct::On(channel) = act else { return Some(GateKind::Output) };
         kind_of(&self.stepper.channels.plain(*channel), &self.kinds)
     }
 
-    fn gate_for(&mut self, said: &Said, kind: GateKind, span: Span) -> GateId {
+    fn gate_for(&mut self, said: &TxsPartMessage, kind: GateKind, span: Span) -> GateId {
         if let Some(&known) = self.said.get(said) {
             return known;
         }
         let (name, fields) = match said {
-            Said::On(channel) | Said::Hidden(channel) => {
+            TxsPartMessage::On(channel) | TxsPartMessage::Hidden(channel) => {
                 (self.stepper.channels.all[*channel].name.clone(), self.stepper.fields(*channel))
             }
-            Said::Enabling(sorts) => ("EXIT".into(), self.stepper.exit_fields(sorts)),
-            Said::Hit => ("HIT".into(), Vec::new()),
-            Said::Miss => ("MISS".into(), Vec::new()),
-            Said::Quiet => ("QSTEP".into(), Vec::new()),
+            TxsPartMessage::Enabling(sorts) => ("EXIT".into(), self.stepper.exit_fields(sorts)),
+            TxsPartMessage::Hit => ("HIT".into(), Vec::new()),
+            TxsPartMessage::Miss => ("MISS".into(), Vec::new()),
+            TxsPartMessage::Quiet => ("QSTEP".into(), Vec::new()),
         };
         let gate = self.sts.gates.push(Gate { name: name.into(), kind, fields, span, doc: String::new() });
         self.said.insert(said.clone(), gate);
@@ -292,20 +299,20 @@ impl<'a> PartBuilder<'a> {
     // Names.
 
     /// What people call a place: the process it is in; of compositions, all of them.
-    fn place_name(&self, control: &Control) -> String {
-        let both = |a: &Control, sign: &str, b: &Control| {
+    fn place_name(&self, control: &ControlState) -> String {
+        let both = |a: &ControlState, sign: &str, b: &ControlState| {
             format!("{}{sign}{}", self.place_name(a), self.place_name(b))
         };
         match control {
-            Control::Ended => "stop".into(),
-            Control::At(id, ..) => match self.stepper.spec.behaviours[*id].owner {
+            ControlState::Ended => "stop".into(),
+            ControlState::At(id, ..) => match self.stepper.spec.behaviours[*id].owner {
                 Some(owner) => self.stepper.spec.processes[owner].shown.clone(),
                 None => self.sts.name.to_string(),
             },
-            Control::Parallel(_, left, right) => both(left, "|", right),
-            Control::Hide(_, body) => self.place_name(body),
-            Control::Enable(left, right) => both(left, ">>", right),
-            Control::Disable(left, _) | Control::Interrupt(left, _) => self.place_name(left),
+            ControlState::Parallel(_, left, right) => both(left, "|", right),
+            ControlState::Hide(_, body) => self.place_name(body),
+            ControlState::Enable(left, right) => both(left, ">>", right),
+            ControlState::Disable(left, _) | ControlState::Interrupt(left, _) => self.place_name(left),
         }
     }
 
@@ -330,18 +337,18 @@ fn numbered(known: &mut BTreeMap<String, usize>, name: &str) -> String {
 }
 
 /// The terms that names stand for.
-fn live(control: &Control) -> BTreeSet<Term> {
+fn live(control: &ControlState) -> BTreeSet<Term> {
     let mut found = BTreeSet::new();
     let mut open = vec![control];
     while let Some(control) = open.pop() {
         match control {
-            Control::Ended => {}
-            Control::At(_, scope, _) => found.extend(scope.values().copied()),
-            Control::Hide(_, body) => open.push(body),
-            Control::Parallel(_, left, right)
-            | Control::Enable(left, right)
-            | Control::Disable(left, right)
-            | Control::Interrupt(left, right) => open.extend([&**left, &**right]),
+            ControlState::Ended => {}
+            ControlState::At(_, scope, _) => found.extend(scope.values().copied()),
+            ControlState::Hide(_, body) => open.push(body),
+            ControlState::Parallel(_, left, right)
+            | ControlState::Enable(left, right)
+            | ControlState::Disable(left, right)
+            | ControlState::Interrupt(left, right) => open.extend([&**left, &**right]),
         }
     }
     found
@@ -349,7 +356,7 @@ fn live(control: &Control) -> BTreeSet<Term> {
 
 fn as_var(pool: &TermPool, term: Term) -> Option<VarId> {
     match pool.node(term) {
-        ioxide_model::term::Node::Var(var) => Some(*var),
+        ioxide_model::term::TermNode::Var(var) => Some(*var),
         _ => None,
     }
 }
@@ -361,7 +368,7 @@ impl NoPart {
     }
 
     /// Reports it.
-    pub(super) fn report(&self, span: Span, sink: &mut Sink) {
+    pub(super) fn report(&self, span: Span, sink: &mut FindingSink) {
         let diagnostic = match self {
             Self::TooMany => Diagnostic::new(
                 Code::TooManySwitches,

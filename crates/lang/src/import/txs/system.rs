@@ -7,47 +7,50 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ioxide_model::code::Code;
-use ioxide_model::compose::{Composer, Meeting, Member, OpenField, PartId, Source};
+use ioxide_model::compose::{Composer, OpenField, PartId, SyncFieldSource, SyncMember, Synchronisation};
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::sort::Sort;
 use ioxide_model::source::Span;
 use ioxide_model::sts::{GateId, GateKind, Model, Sts, Switch};
 use ioxide_model::term::{TermPool, VarId};
 
-use super::check::Interface;
-use super::control::{Channel, ChannelId, Channels, Control, JOINT, Sharing, Stepper, Wiring, field_name};
-use super::part::{Built, NoPart, PartBuilder, Said, both_ways, kind_of, partly_hidden};
+use super::check::ProcessInterface;
+use super::control::{
+    ChannelId, ChannelWiring, Channels, ControlState, JOINT, Sharing, Stepper, TxsChannel, field_name,
+};
+use super::part::{BuiltPart, NoPart, PartBuilder, TxsPartMessage, both_ways, kind_of, partly_hidden};
 use super::tree::{ModelDef, Specification};
 use super::typing::Scope;
 use super::words::Vocabulary;
 use crate::ast::Name;
-use crate::sink::Sink;
+use crate::sink::FindingSink;
 
 /// Groups of parts that meet on one channel.
 const MAX_GROUPS: usize = 10_000;
 
 /// A text that was looked at, with what its names mean.
-pub(super) struct Meant<'a> {
+pub(super) struct TxsMeaning<'a> {
     pub(super) spec: &'a Specification,
     pub(super) words: &'a Vocabulary,
-    pub(super) interface: &'a Interface,
+    pub(super) interface: &'a ProcessInterface,
     pub(super) pool: &'a TermPool,
 }
 
 /// The outside of a model or goal: its channels and who moves there.
-pub(super) struct Outside {
+pub(super) struct ModelOutside {
     pub(super) channels: Channels,
-    pub(super) wiring: Wiring,
+    pub(super) wiring: ChannelWiring,
     pub(super) kinds: Vec<(ChannelId, GateKind)>,
 }
 
-impl Outside {
-    pub(super) fn new(interface: &Interface, inputs: &[Name], outputs: &[Name]) -> Self {
-        let mut outside = Self { channels: Channels::default(), wiring: Wiring::new(), kinds: Vec::new() };
+impl ModelOutside {
+    pub(super) fn new(interface: &ProcessInterface, inputs: &[Name], outputs: &[Name]) -> Self {
+        let mut outside =
+            Self { channels: Channels::default(), wiring: ChannelWiring::new(), kinds: Vec::new() };
         let inputs = inputs.iter().map(|name| (name, GateKind::Input));
         for (name, kind) in inputs.chain(outputs.iter().map(|name| (name, GateKind::Output))) {
             let sorts = interface.channels.get(&name.text).cloned().unwrap_or_default();
-            let id = outside.channels.all.push(Channel::plain(&name.text, sorts));
+            let id = outside.channels.all.push(TxsChannel::plain(&name.text, sorts));
             outside.wiring.insert(name.text.clone(), id);
             outside.kinds.push((id, kind));
         }
@@ -56,21 +59,21 @@ impl Outside {
 }
 
 /// How parts are composed.
-enum Tree {
+enum CompositionTree {
     Part(usize),
-    Parallel(Sharing, Box<Tree>, Box<Tree>),
-    Hide(Vec<ChannelId>, Box<Tree>),
+    Parallel(Sharing, Box<CompositionTree>, Box<CompositionTree>),
+    Hide(Vec<ChannelId>, Box<CompositionTree>),
 }
 
 /// The system that `model` is; none if there is an error.
-pub(super) fn system(meant: &Meant<'_>, model: &ModelDef, sink: &mut Sink) -> Option<Model> {
-    let mut outside = Outside::new(meant.interface, &model.inputs, &model.outputs);
+pub(super) fn system(meant: &TxsMeaning<'_>, model: &ModelDef, sink: &mut FindingSink) -> Option<Model> {
+    let mut outside = ModelOutside::new(meant.interface, &model.inputs, &model.outputs);
     let span = model.name.span;
     let (tree, leaves, pool) = taken_apart(meant, model, &mut outside, sink)?;
     let names = part_names(meant.spec, &model.name.text, &leaves);
     let mut parts = Vec::with_capacity(leaves.len());
     for (at, (leaf, (name, _))) in leaves.into_iter().zip(&names).enumerate() {
-        let Meant { spec, words, interface, .. } = *meant;
+        let TxsMeaning { spec, words, interface, .. } = *meant;
         let stepper = Stepper::new(spec, words, interface, &mut outside.channels, at + 1, pool.clone());
         let name = if names.len() == 1 { &model.name.text } else { name };
         match PartBuilder::new(stepper, name, span, &outside.kinds).build(leaf) {
@@ -82,19 +85,22 @@ pub(super) fn system(meant: &Meant<'_>, model: &ModelDef, sink: &mut Sink) -> Op
         }
     }
     no_goals(&parts, sink)?;
-    if let ([part], Tree::Part(_)) = (&*parts, &tree)
-        && !part.said.keys().any(|said| matches!(said, Said::Hidden(_) | Said::Enabling(_)))
+    if let ([part], CompositionTree::Part(_)) = (&*parts, &tree)
+        && !part
+            .said
+            .keys()
+            .any(|said| matches!(said, TxsPartMessage::Hidden(_) | TxsPartMessage::Enabling(_)))
     {
         let part = parts.pop()?;
         return listed(model, part.model, sink);
     }
-    let mut composing = Composing { outside: &mut outside, parts: &parts, names: &names, span };
+    let mut composing = PartComposer { outside: &mut outside, parts: &parts, names: &names, span };
     let system = composing.compose(&tree, &model.name, sink)?;
     listed(model, system, sink)
 }
 
 /// The system, if `SYNC` lists every communication of it, or is not written.
-fn listed(model: &ModelDef, system: Model, sink: &mut Sink) -> Option<Model> {
+fn listed(model: &ModelDef, system: Model, sink: &mut FindingSink) -> Option<Model> {
     let Some(sync) = &model.sync else { return Some(system) };
     let known: Vec<&Name> = model.inputs.iter().chain(&model.outputs).collect();
     if let Some(name) = sync.iter().flatten().find(|name| !known.iter().any(|other| other.text == name.text))
@@ -126,9 +132,9 @@ fn joined_name(set: &[Name]) -> String {
 }
 
 /// What stands in goals only is refused in models.
-fn no_goals(parts: &[Built], sink: &mut Sink) -> Option<()> {
+fn no_goals(parts: &[BuiltPart], sink: &mut FindingSink) -> Option<()> {
     for part in parts {
-        for said in [Said::Hit, Said::Miss, Said::Quiet] {
+        for said in [TxsPartMessage::Hit, TxsPartMessage::Miss, TxsPartMessage::Quiet] {
             let Some(gate) = part.says(&said) else { continue };
             let switch = part.model.sts.switches.iter().find(|switch| switch.gate == gate);
             let span = switch.map_or(part.model.sts.gates[gate].span, |switch| switch.span);
@@ -146,14 +152,14 @@ fn no_goals(parts: &[Built], sink: &mut Sink) -> Option<()> {
 
 /// The outermost compositions, the behaviours below them, and the pool that their terms live in.
 fn taken_apart(
-    meant: &Meant<'_>,
+    meant: &TxsMeaning<'_>,
     model: &ModelDef,
-    outside: &mut Outside,
-    sink: &mut Sink,
-) -> Option<(Tree, Vec<Control>, TermPool)> {
-    let Meant { spec, words, interface, pool } = *meant;
+    outside: &mut ModelOutside,
+    sink: &mut FindingSink,
+) -> Option<(CompositionTree, Vec<ControlState>, TermPool)> {
+    let TxsMeaning { spec, words, interface, pool } = *meant;
     let mut stepper = Stepper::new(spec, words, interface, &mut outside.channels, 0, pool.clone());
-    let start = Control::At(model.body, Scope::new(), outside.wiring.clone());
+    let start = ControlState::At(model.body, Scope::new(), outside.wiring.clone());
     let Some(opened) = stepper.opened(start, "") else {
         NoPart::of(&stepper).report(model.name.span, sink);
         return None;
@@ -163,24 +169,24 @@ fn taken_apart(
     Some((tree, leaves, stepper.pool))
 }
 
-fn tree(control: Control, leaves: &mut Vec<Control>) -> Tree {
+fn tree(control: ControlState, leaves: &mut Vec<ControlState>) -> CompositionTree {
     match control {
-        Control::Parallel(sharing, left, right) => {
+        ControlState::Parallel(sharing, left, right) => {
             let left = tree(*left, leaves);
-            Tree::Parallel(sharing, Box::new(left), Box::new(tree(*right, leaves)))
+            CompositionTree::Parallel(sharing, Box::new(left), Box::new(tree(*right, leaves)))
         }
-        Control::Hide(channels, body) => {
-            Tree::Hide(channels.into_iter().collect(), Box::new(tree(*body, leaves)))
+        ControlState::Hide(channels, body) => {
+            CompositionTree::Hide(channels.into_iter().collect(), Box::new(tree(*body, leaves)))
         }
         leaf => {
             leaves.push(leaf);
-            Tree::Part(leaves.len() - 1)
+            CompositionTree::Part(leaves.len() - 1)
         }
     }
 }
 
 /// Of every part the process it starts as, with a number if several do.
-fn part_names(spec: &Specification, model: &str, leaves: &[Control]) -> Vec<(String, Option<i64>)> {
+fn part_names(spec: &Specification, model: &str, leaves: &[ControlState]) -> Vec<(String, Option<i64>)> {
     let families: Vec<String> = leaves.iter().map(|leaf| family(spec, model, leaf)).collect();
     let mut seen: BTreeMap<String, i64> = BTreeMap::new();
     let number = |family: &String| {
@@ -192,44 +198,44 @@ fn part_names(spec: &Specification, model: &str, leaves: &[Control]) -> Vec<(Str
     families.iter().map(number).collect()
 }
 
-fn family(spec: &Specification, model: &str, control: &Control) -> String {
+fn family(spec: &Specification, model: &str, control: &ControlState) -> String {
     match control {
-        Control::Ended => "stop".into(),
-        Control::At(id, ..) => match spec.behaviours[*id].owner {
+        ControlState::Ended => "stop".into(),
+        ControlState::At(id, ..) => match spec.behaviours[*id].owner {
             Some(owner) => spec.processes[owner].name.text.split('.').next().unwrap_or_default().to_owned(),
             None => model.to_owned(),
         },
-        Control::Hide(_, inner) => family(spec, model, inner),
-        Control::Parallel(_, left, _)
-        | Control::Enable(left, _)
-        | Control::Disable(left, _)
-        | Control::Interrupt(left, _) => family(spec, model, left),
+        ControlState::Hide(_, inner) => family(spec, model, inner),
+        ControlState::Parallel(_, left, _)
+        | ControlState::Enable(left, _)
+        | ControlState::Disable(left, _)
+        | ControlState::Interrupt(left, _) => family(spec, model, left),
     }
 }
 
 /// Parts that take a step together on a channel, each on channels of its own.
 #[derive(Clone)]
-struct Group {
+struct ChannelGroup {
     channel: ChannelId,
     members: Vec<(usize, ChannelId)>,
 }
 
 /// The groups of a composition.
-struct Groups {
-    seen: Vec<Group>,
-    hidden: Vec<Group>,
+struct ChannelGroups {
+    seen: Vec<ChannelGroup>,
+    hidden: Vec<ChannelGroup>,
 }
 
 /// Parts on their way into one system.
-struct Composing<'a> {
-    outside: &'a mut Outside,
-    parts: &'a [Built],
+struct PartComposer<'a> {
+    outside: &'a mut ModelOutside,
+    parts: &'a [BuiltPart],
     names: &'a [(String, Option<i64>)],
     span: Span,
 }
 
-impl Composing<'_> {
-    fn compose(&mut self, tree: &Tree, name: &Name, sink: &mut Sink) -> Option<Model> {
+impl PartComposer<'_> {
+    fn compose(&mut self, tree: &CompositionTree, name: &Name, sink: &mut FindingSink) -> Option<Model> {
         let mut composer = Composer::new(&name.text, name.span);
         let mut ids = Vec::with_capacity(self.parts.len());
         for (part, (family, index)) in self.parts.iter().zip(self.names) {
@@ -249,7 +255,7 @@ impl Composing<'_> {
         }
         let mut seen = groups.seen;
         seen.sort_by_key(|group| group.channel);
-        for Group { channel, members } in seen {
+        for ChannelGroup { channel, members } in seen {
             let span = self.place(&members);
             let Some(kind) = kind_of(&self.outside.channels.plain(channel), &self.outside.kinds) else {
                 sink.error(|| both_ways(span));
@@ -260,7 +266,7 @@ impl Composing<'_> {
             self.meet(&mut composer, &ids, (channel, &members), gate, sink);
         }
         let mut hidden = BTreeMap::new();
-        for Group { channel, members } in groups.hidden {
+        for ChannelGroup { channel, members } in groups.hidden {
             let fields = hidden.entry(channel).or_insert_with(|| self.fields(&mut composer, channel)).clone();
             self.meet(&mut composer, &ids, (channel, &members), (Sts::TAU, fields), sink);
         }
@@ -290,7 +296,7 @@ impl Composing<'_> {
     fn place(&self, members: &[(usize, ChannelId)]) -> Span {
         let first = members.first().and_then(|&(at, channel)| {
             let part = &self.parts[at];
-            let gate = part.says(&Said::On(channel))?;
+            let gate = part.says(&TxsPartMessage::On(channel))?;
             part.model.sts.switches.iter().find(|switch| switch.gate == gate)
         });
         first.map_or(self.span, |switch| switch.span)
@@ -320,20 +326,20 @@ impl Composing<'_> {
         ids: &[PartId],
         (channel, group): (ChannelId, &[(usize, ChannelId)]),
         (gate, fields): (GateId, Vec<VarId>),
-        sink: &mut Sink,
+        sink: &mut FindingSink,
     ) {
         let by_channel = self.by_channel(channel, &fields);
         let member = |&(at, own): &(usize, ChannelId)| {
             let plain = self.outside.channels.in_order(own);
             let sources = plain.iter().filter_map(|id| by_channel.get(id)).flatten();
-            Some(Member {
+            Some(SyncMember {
                 part: ids[at],
-                gate: self.parts[at].says(&Said::On(own))?,
-                fields: sources.map(|&field| Source::Shared(field)).collect(),
+                gate: self.parts[at].says(&TxsPartMessage::On(own))?,
+                fields: sources.map(|&field| SyncFieldSource::Shared(field)).collect(),
             })
         };
         let members = group.iter().filter_map(member).collect();
-        self.add(composer, &Meeting { gate, fields, members, ..Meeting::default() }, sink);
+        self.add(composer, &Synchronisation { gate, fields, members, ..Synchronisation::default() }, sink);
     }
 
     /// The fields of a message on `channel`, by the plain channels they belong to.
@@ -344,7 +350,7 @@ impl Composing<'_> {
         channels.in_order(channel).into_iter().map(own).collect()
     }
 
-    fn add(&self, composer: &mut Composer, meeting: &Meeting, sink: &mut Sink) {
+    fn add(&self, composer: &mut Composer, meeting: &Synchronisation, sink: &mut FindingSink) {
         match composer.meet(meeting) {
             Ok(()) => {}
             Err(OpenField::Unpinned { field, span }) => sink.error(|| {
@@ -362,21 +368,23 @@ impl Composing<'_> {
     }
 
     /// Which parts take part together, on which channels; none if there is an error.
-    fn groups(&mut self, tree: &Tree, sink: &mut Sink) -> Option<Groups> {
+    fn groups(&mut self, tree: &CompositionTree, sink: &mut FindingSink) -> Option<ChannelGroups> {
         match tree {
-            Tree::Part(at) => {
+            CompositionTree::Part(at) => {
                 let part = &self.parts[*at];
                 let said = part.said.keys().filter(|said| part.says(said).is_some());
-                let on =
-                    said.filter_map(|said| if let Said::On(channel) = said { Some(*channel) } else { None });
-                let seen = on.map(|channel| Group { channel, members: vec![(*at, channel)] }).collect();
-                Some(Groups { seen, hidden: Vec::new() })
+                let on = said.filter_map(|said| {
+                    if let TxsPartMessage::On(channel) = said { Some(*channel) } else { None }
+                });
+                let seen =
+                    on.map(|channel| ChannelGroup { channel, members: vec![(*at, channel)] }).collect();
+                Some(ChannelGroups { seen, hidden: Vec::new() })
             }
-            Tree::Hide(channels, body) => {
+            CompositionTree::Hide(channels, body) => {
                 let groups = self.groups(body, sink)?;
                 self.hide(groups, &channels.iter().copied().collect(), sink)
             }
-            Tree::Parallel(sharing, left, right) => {
+            CompositionTree::Parallel(sharing, left, right) => {
                 let (left, right) = (self.groups(left, sink)?, self.groups(right, sink)?);
                 self.beside(sharing, left, right, sink)
             }
@@ -384,12 +392,18 @@ impl Composing<'_> {
     }
 
     /// The groups of two sides beside each other.
-    fn beside(&mut self, sharing: &Sharing, left: Groups, right: Groups, sink: &mut Sink) -> Option<Groups> {
+    fn beside(
+        &mut self,
+        sharing: &Sharing,
+        left: ChannelGroups,
+        right: ChannelGroups,
+        sink: &mut FindingSink,
+    ) -> Option<ChannelGroups> {
         let channels = &mut self.outside.channels;
-        let is_alone = |group: &Group| sharing.of(&channels.plain(group.channel)).is_empty();
-        let (lefts, mut seen): (Vec<Group>, Vec<Group>) =
+        let is_alone = |group: &ChannelGroup| sharing.of(&channels.plain(group.channel)).is_empty();
+        let (lefts, mut seen): (Vec<ChannelGroup>, Vec<ChannelGroup>) =
             left.seen.into_iter().partition(|group| !is_alone(group));
-        let (rights, others): (Vec<Group>, Vec<Group>) =
+        let (rights, others): (Vec<ChannelGroup>, Vec<ChannelGroup>) =
             right.seen.into_iter().partition(|group| !is_alone(group));
         seen.extend(others);
         for one in &lefts {
@@ -397,7 +411,7 @@ impl Composing<'_> {
                 let met = sharing.met(&channels.plain(one.channel), &channels.plain(other.channel));
                 let Some(met) = met else { continue };
                 let members = one.members.iter().chain(&other.members).copied().collect();
-                seen.push(Group { channel: channels.joined(&met), members });
+                seen.push(ChannelGroup { channel: channels.joined(&met), members });
             }
             if seen.len() > MAX_GROUPS {
                 let message =
@@ -406,12 +420,17 @@ impl Composing<'_> {
                 return None;
             }
         }
-        Some(Groups { seen, hidden: left.hidden.into_iter().chain(right.hidden).collect() })
+        Some(ChannelGroups { seen, hidden: left.hidden.into_iter().chain(right.hidden).collect() })
     }
 
     /// Groups of which those on `channels` are hidden.
-    fn hide(&self, groups: Groups, channels: &BTreeSet<ChannelId>, sink: &mut Sink) -> Option<Groups> {
-        let Groups { seen, hidden: inner } = groups;
+    fn hide(
+        &self,
+        groups: ChannelGroups,
+        channels: &BTreeSet<ChannelId>,
+        sink: &mut FindingSink,
+    ) -> Option<ChannelGroups> {
+        let ChannelGroups { seen, hidden: inner } = groups;
         let (mut left, mut hidden) = (Vec::new(), Vec::new());
         for group in seen {
             let plain = self.outside.channels.plain(group.channel);
@@ -425,22 +444,22 @@ impl Composing<'_> {
                 return None;
             }
         }
-        hidden.sort_by_key(|group: &Group| group.channel);
+        hidden.sort_by_key(|group: &ChannelGroup| group.channel);
         hidden.extend(inner);
-        Some(Groups { seen: left, hidden })
+        Some(ChannelGroups { seen: left, hidden })
     }
 
     /// What a part does alone and nobody sees.
-    fn inside(&self, composer: &mut Composer, part: &Built, id: PartId, sink: &mut Sink) {
-        let alone = |composer: &mut Composer, gate: GateId, fields: Vec<VarId>, sink: &mut Sink| {
-            let sources = fields.iter().map(|&field| Source::Shared(field)).collect();
-            let members = vec![Member { part: id, gate, fields: sources }];
-            self.add(composer, &Meeting { fields, members, ..Meeting::default() }, sink);
+    fn inside(&self, composer: &mut Composer, part: &BuiltPart, id: PartId, sink: &mut FindingSink) {
+        let alone = |composer: &mut Composer, gate: GateId, fields: Vec<VarId>, sink: &mut FindingSink| {
+            let sources = fields.iter().map(|&field| SyncFieldSource::Shared(field)).collect();
+            let members = vec![SyncMember { part: id, gate, fields: sources }];
+            self.add(composer, &Synchronisation { fields, members, ..Synchronisation::default() }, sink);
         };
         for (said, &gate) in &part.said {
             let fields = match said {
-                Said::Hidden(channel) => self.fields(composer, *channel),
-                Said::Enabling(sorts) => {
+                TxsPartMessage::Hidden(channel) => self.fields(composer, *channel),
+                TxsPartMessage::Enabling(sorts) => {
                     let names: Vec<String> = (0..sorts.len()).map(field_name).collect();
                     self.shared(composer, sorts, &names)
                 }

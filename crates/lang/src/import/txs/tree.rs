@@ -23,7 +23,7 @@ pub(super) struct Specification {
     pub(super) models: Vec<ModelDef>,
     pub(super) purposes: Vec<PurposeDef>,
     pub(super) connections: Vec<ConnectDef>,
-    pub(super) behaviours: ioxide_model::index::IndexVec<BehaviourId, Behaviour>,
+    pub(super) behaviours: ioxide_model::index::IndexVec<BehaviourId, BehaviourTree>,
 }
 
 /// `TYPEDEF Name ::= Ctor { field :: Sort } | … ENDDEF`.
@@ -44,7 +44,7 @@ pub(super) struct FuncDef {
     pub(super) name: Name,
     pub(super) params: Vec<VarDef>,
     pub(super) result: Name,
-    pub(super) body: Formula,
+    pub(super) body: TxsExpr,
     pub(super) is_constant: bool,
 }
 
@@ -96,27 +96,27 @@ pub(super) struct PurposeDef {
 pub(super) struct ConnectDef {
     pub(super) name: Name,
     pub(super) is_client: bool,
-    pub(super) sockets: Vec<Socket>,
-    pub(super) codecs: Vec<Codec>,
+    pub(super) sockets: Vec<TxsSocket>,
+    pub(super) codecs: Vec<TxsCodec>,
 }
 
 /// `CHAN OUT In HOST "localhost" PORT 7890`; `OUT` of the tester is an input of the system.
-pub(super) struct Socket {
+pub(super) struct TxsSocket {
     pub(super) channel: Name,
     pub(super) host: String,
     pub(super) port: String,
 }
 
 /// `ENCODE In ? x -> ! toString(x)` or `DECODE Out ! fromString(s) <- ? s`.
-pub(super) struct Codec {
+pub(super) struct TxsCodec {
     pub(super) is_encode: bool,
     pub(super) channel: Name,
-    pub(super) message: Vec<Offered>,
-    pub(super) text: Offered,
+    pub(super) message: Vec<OfferedValue>,
+    pub(super) text: OfferedValue,
 }
 
 /// A behaviour with its place, the process it is written in, and the names it mentions and does not bind.
-pub(super) struct Behaviour {
+pub(super) struct BehaviourTree {
     pub(super) kind: BehaviourKind,
     pub(super) span: Span,
     /// The process it belongs to; none in models and goals.
@@ -136,40 +136,40 @@ pub(super) struct FreeNames {
 /// What a behaviour does.
 pub(super) enum BehaviourKind {
     Stop,
-    Prefix(Offer, BehaviourId),
-    Guard(Formula, BehaviourId),
+    Prefix(ChannelOffer, BehaviourId),
+    Guard(TxsExpr, BehaviourId),
     Choice(Vec<BehaviourId>),
-    Parallel(Sync, BehaviourId, BehaviourId),
+    Parallel(SyncChannels, BehaviourId, BehaviourId),
     Enable(BehaviourId, BehaviourId),
     /// What stands behind `>>>`.
-    Accept(Vec<Offered>, BehaviourId),
+    Accept(Vec<OfferedValue>, BehaviourId),
     Disable(BehaviourId, BehaviourId),
     Interrupt(BehaviourId, BehaviourId),
     Hide(Vec<ChanDef>, BehaviourId),
-    Let(Vec<Vec<Binding>>, BehaviourId),
+    Let(Vec<Vec<ValueBinding>>, BehaviourId),
     Call {
         process: Name,
         channels: Vec<Name>,
-        args: Vec<Formula>,
+        args: Vec<TxsExpr>,
     },
 }
 
 /// The channels on which both sides of a parallel composition take part.
 #[derive(Clone)]
-pub(super) enum Sync {
+pub(super) enum SyncChannels {
     All,
     Only(Vec<Name>),
 }
 
 /// `Chan ? x ! e | Other ! f [[ guard ]]`.
 #[derive(Clone)]
-pub(super) struct Offer {
+pub(super) struct ChannelOffer {
     pub(super) on: OfferedOn,
     /// Further channels of the same communication, and how many of the last values each has.
     pub(super) with: Vec<(Name, usize)>,
     /// The values of all channels.
-    pub(super) values: Vec<Offered>,
-    pub(super) guard: Option<Formula>,
+    pub(super) values: Vec<OfferedValue>,
+    pub(super) guard: Option<TxsExpr>,
     pub(super) span: Span,
 }
 
@@ -186,21 +186,21 @@ pub(super) enum OfferedOn {
 
 /// `? x :: Sort` or `! e`.
 #[derive(Clone)]
-pub(super) enum Offered {
+pub(super) enum OfferedValue {
     Take(VarDef),
-    Give(Formula),
+    Give(TxsExpr),
 }
 
 /// `x :: Sort = e`.
 #[derive(Clone)]
-pub(super) struct Binding {
+pub(super) struct ValueBinding {
     pub(super) var: VarDef,
-    pub(super) value: Formula,
+    pub(super) value: TxsExpr,
 }
 
 /// A value expression.
 #[derive(Clone)]
-pub(super) struct Formula {
+pub(super) struct TxsExpr {
     pub(super) kind: FormulaKind,
     pub(super) span: Span,
 }
@@ -213,26 +213,26 @@ pub(super) enum FormulaKind {
     Regex(String),
     Bool(bool),
     /// A variable, a constant, a function or constructor with arguments.
-    Apply(Name, Vec<Formula>),
-    Minus(Box<Formula>),
+    Apply(Name, Vec<TxsExpr>),
+    Minus(Box<TxsExpr>),
     /// All operators have one level and group to the left.
-    Chain(Box<Formula>, Vec<(Operator, Formula)>),
-    If(Box<[Formula; 3]>),
-    Let(Vec<Vec<Binding>>, Box<Formula>),
+    Chain(Box<TxsExpr>, Vec<(TxsOperator, TxsExpr)>),
+    If(Box<[TxsExpr; 3]>),
+    Let(Vec<Vec<ValueBinding>>, Box<TxsExpr>),
     /// `e :: Sort`.
-    Typed(Box<Formula>, Name),
+    Typed(Box<TxsExpr>, Name),
     /// A value of this sort that nobody reads.
     Unset(Option<Name>),
 }
 
 /// An operator between two values, with its place.
 #[derive(Clone, Copy)]
-pub(super) struct Operator {
+pub(super) struct TxsOperator {
     pub(super) sign: &'static str,
     pub(super) span: Span,
 }
 
-impl Formula {
+impl TxsExpr {
     /// Adds the names that are mentioned, those of bindings inside left out.
     pub(super) fn names(&self, found: &mut BTreeSet<String>) {
         match &self.kind {
@@ -261,7 +261,7 @@ impl Formula {
 }
 
 /// What bindings mention, and what is mentioned inside and not bound by them.
-pub(super) fn names_around(groups: &[Vec<Binding>], inside: &mut BTreeSet<String>) {
+pub(super) fn names_around(groups: &[Vec<ValueBinding>], inside: &mut BTreeSet<String>) {
     for group in groups.iter().rev() {
         for binding in group {
             inside.remove(&binding.var.name.text);

@@ -9,13 +9,13 @@ use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::sort::{DataId, Sort};
 use ioxide_model::source::Span;
-use ioxide_model::term::{Op, Substitution, Term, TermPool};
+use ioxide_model::term::{Substitution, Term, TermOp, TermPool};
 use ioxide_model::value::{DataValue, Value};
 
-use super::tree::{Binding, Formula, FormulaKind, Operator};
-use super::words::{Callable, CallableKind, LibraryFn, Meaning, Vocabulary};
+use super::tree::{FormulaKind, TxsExpr, TxsOperator, ValueBinding};
+use super::words::{Callable, CallableKind, FunctionMeaning, LibraryFn, Vocabulary};
 use crate::ast::Name;
-use crate::sink::Sink;
+use crate::sink::FindingSink;
 use crate::{suggest, typeck};
 
 /// What names stand for.
@@ -25,12 +25,12 @@ pub(super) type Scope = BTreeMap<String, Term>;
 pub(super) struct Typing<'t> {
     pub(super) words: &'t Vocabulary,
     pub(super) pool: &'t mut TermPool,
-    pub(super) sink: &'t mut Sink,
+    pub(super) sink: &'t mut FindingSink,
 }
 
 impl Typing<'_> {
     /// `formula` as a term of `sort`.
-    pub(super) fn check(&mut self, formula: &Formula, sort: Sort, scope: &Scope) -> Option<Term> {
+    pub(super) fn check(&mut self, formula: &TxsExpr, sort: Sort, scope: &Scope) -> Option<Term> {
         let term = self.infer(formula, Some(sort), scope)?;
         let found = self.pool.sort(term).base();
         if found == sort.base() {
@@ -54,7 +54,7 @@ impl Typing<'_> {
     }
 
     /// `formula` as a term; `want` chooses where a choice is left.
-    pub(super) fn infer(&mut self, formula: &Formula, want: Option<Sort>, scope: &Scope) -> Option<Term> {
+    pub(super) fn infer(&mut self, formula: &TxsExpr, want: Option<Sort>, scope: &Scope) -> Option<Term> {
         let term = self.untested(formula, want, scope)?;
         if typeck::is_sane(self.pool, term) {
             return Some(term);
@@ -64,7 +64,7 @@ impl Typing<'_> {
         None
     }
 
-    fn untested(&mut self, formula: &Formula, want: Option<Sort>, scope: &Scope) -> Option<Term> {
+    fn untested(&mut self, formula: &TxsExpr, want: Option<Sort>, scope: &Scope) -> Option<Term> {
         match &formula.kind {
             FormulaKind::Number(text) => match text.parse() {
                 Ok(n) => Some(self.pool.value(Value::Int(n))),
@@ -105,7 +105,7 @@ impl Typing<'_> {
         None
     }
 
-    fn choice(&mut self, parts: &[Formula; 3], want: Option<Sort>, scope: &Scope) -> Option<Term> {
+    fn choice(&mut self, parts: &[TxsExpr; 3], want: Option<Sort>, scope: &Scope) -> Option<Term> {
         let [condition, then, other] = parts;
         let condition = self.check(condition, Sort::Bool, scope);
         let then = self.infer(then, want, scope)?;
@@ -115,11 +115,11 @@ impl Typing<'_> {
     }
 
     /// `scope` with the names that are bound.
-    pub(super) fn bind(&mut self, groups: &[Vec<Binding>], scope: &Scope) -> Option<Scope> {
+    pub(super) fn bind(&mut self, groups: &[Vec<ValueBinding>], scope: &Scope) -> Option<Scope> {
         let mut scope = scope.clone();
         for group in groups {
             let mut new = Vec::with_capacity(group.len());
-            for Binding { var, value } in group {
+            for ValueBinding { var, value } in group {
                 let term = match &var.sort {
                     Some(sort) => {
                         let sort = self.words.sort(sort, self.sink)?;
@@ -136,7 +136,7 @@ impl Typing<'_> {
 
     // Operators.
 
-    fn chain(&mut self, first: &Formula, rest: &[(Operator, Formula)], scope: &Scope) -> Option<Term> {
+    fn chain(&mut self, first: &TxsExpr, rest: &[(TxsOperator, TxsExpr)], scope: &Scope) -> Option<Term> {
         let mut left = self.infer(first, None, scope)?;
         for (operator, right) in rest {
             left = self.operation(left, *operator, right, scope)?;
@@ -144,7 +144,13 @@ impl Typing<'_> {
         Some(left)
     }
 
-    fn operation(&mut self, left: Term, operator: Operator, right: &Formula, scope: &Scope) -> Option<Term> {
+    fn operation(
+        &mut self,
+        left: Term,
+        operator: TxsOperator,
+        right: &TxsExpr,
+        scope: &Scope,
+    ) -> Option<Term> {
         let found = self.pool.sort(left).base();
         let sort = match operator.sign {
             "==" | "<>" => found,
@@ -190,7 +196,7 @@ impl Typing<'_> {
     fn apply(
         &mut self,
         name: &Name,
-        args: &[Formula],
+        args: &[TxsExpr],
         span: Span,
         want: Option<Sort>,
         scope: &Scope,
@@ -239,7 +245,7 @@ impl Typing<'_> {
     }
 
     /// `strinre(s, REGEX('...'))`
-    fn matches(&mut self, name: &Name, args: &[Formula], scope: &Scope) -> Option<Term> {
+    fn matches(&mut self, name: &Name, args: &[TxsExpr], scope: &Scope) -> Option<Term> {
         let [text, pattern] = args else {
             return self.wrong(
                 Code::ArgumentCount,
@@ -308,12 +314,12 @@ impl Typing<'_> {
             CallableKind::Select(ctor, field) => self.pool.select(ctor, field, args[0]),
             CallableKind::Library(function) => self.library(function, &args),
             CallableKind::Defined(at) => match &self.words.meanings[at] {
-                Meaning::Plain(params, body) => {
+                FunctionMeaning::Plain(params, body) => {
                     let names: Substitution = params.iter().copied().zip(args).collect();
                     self.pool.substitute(*body, &names)
                 }
-                Meaning::Recursive(id) => self.pool.call(*id, args),
-                Meaning::Broken => return None,
+                FunctionMeaning::Recursive(id) => self.pool.call(*id, args),
+                FunctionMeaning::Broken => return None,
             },
         })
     }
@@ -332,21 +338,21 @@ impl Typing<'_> {
             LibraryFn::At => {
                 let (zero, one, empty) = (pool.int(0), pool.int(1), pool.value(Value::str("")));
                 let is_before = pool.lt(args[1], zero);
-                let part = pool.operate(Op::Substring, vec![first, args[1], one]);
+                let part = pool.operate(TermOp::Substring, vec![first, args[1], one]);
                 pool.ite(is_before, empty, part)
             }
             LibraryFn::Take => {
                 let (text, n) = text_and_number(pool, args);
                 let zero = pool.int(0);
-                pool.operate(Op::Substring, vec![text, zero, n])
+                pool.operate(TermOp::Substring, vec![text, zero, n])
             }
             LibraryFn::Drop => {
                 let (text, n) = text_and_number(pool, args);
                 let length = pool.length(text);
-                pool.operate(Op::Substring, vec![text, n, length])
+                pool.operate(TermOp::Substring, vec![text, n, length])
             }
-            LibraryFn::IntToString => pool.operate(Op::FromInt, vec![first]),
-            LibraryFn::IntFromString => pool.operate(Op::ToInt, vec![first]),
+            LibraryFn::IntToString => pool.operate(TermOp::FromInt, vec![first]),
+            LibraryFn::IntFromString => pool.operate(TermOp::ToInt, vec![first]),
             LibraryFn::BoolToString => {
                 let (yes, no) = (pool.value(Value::str("True")), pool.value(Value::str("False")));
                 pool.ite(first, yes, no)
@@ -393,7 +399,7 @@ fn by_ctor(
 }
 
 /// Adds the functions that `formula` applies, each with its number of arguments.
-pub(super) fn applied(formula: &Formula, found: &mut BTreeSet<(String, usize)>) {
+pub(super) fn applied(formula: &TxsExpr, found: &mut BTreeSet<(String, usize)>) {
     match &formula.kind {
         FormulaKind::Number(_) | FormulaKind::Text(_) | FormulaKind::Regex(_) => {}
         FormulaKind::Bool(_) | FormulaKind::Unset(_) => {}

@@ -8,16 +8,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
-use ioxide_model::sort::{Ctor, Data, DataField, DataId, DataKind, Sort};
-use ioxide_model::term::{FnId, Function, Term, TermPool, VarId};
+use ioxide_model::sort::{Constructor, DataField, DataId, DataKind, DataSort, Sort};
+use ioxide_model::term::{FnId, RecursiveFunction, Term, TermPool, VarId};
 use ioxide_model::value::Value;
 
 use super::ends;
 use super::tree::{FuncDef, Specification, TypeDef, VarDef};
 use super::typing::{Scope, Typing};
-use crate::Options;
+use crate::LoadOptions;
 use crate::ast::Name;
-use crate::sink::Sink;
+use crate::sink::FindingSink;
 use crate::suggest;
 
 /// Something that can be applied to arguments.
@@ -59,7 +59,7 @@ pub(super) enum LibraryFn {
 
 /// What a function of the text is.
 #[derive(Clone, Debug)]
-pub(super) enum Meaning {
+pub(super) enum FunctionMeaning {
     /// Its body over its parameters.
     Plain(Vec<VarId>, Term),
     Recursive(FnId),
@@ -72,11 +72,15 @@ pub(super) enum Meaning {
 pub(super) struct Vocabulary {
     pub(super) sorts: BTreeMap<String, Sort>,
     pub(super) callables: BTreeMap<String, Vec<Callable>>,
-    pub(super) meanings: Vec<Meaning>,
+    pub(super) meanings: Vec<FunctionMeaning>,
 }
 
 /// The vocabulary of `spec`, and a pool with its types and functions.
-pub(super) fn vocabulary(spec: &Specification, options: &Options, sink: &mut Sink) -> (Vocabulary, TermPool) {
+pub(super) fn vocabulary(
+    spec: &Specification,
+    options: &LoadOptions,
+    sink: &mut FindingSink,
+) -> (Vocabulary, TermPool) {
     let mut pool = TermPool::new();
     let mut words = Vocabulary::default();
     for (name, sort) in [("Int", Sort::Int), ("Bool", Sort::Bool), ("String", Sort::Str)] {
@@ -90,7 +94,7 @@ pub(super) fn vocabulary(spec: &Specification, options: &Options, sink: &mut Sin
 
 impl Vocabulary {
     /// The sort called `name`, if there is one; reports it if not.
-    pub(super) fn sort(&self, name: &Name, sink: &mut Sink) -> Option<Sort> {
+    pub(super) fn sort(&self, name: &Name, sink: &mut FindingSink) -> Option<Sort> {
         let found = self.sorts.get(&name.text).copied();
         if found.is_none() {
             let names = self.sorts.keys().map(String::as_str);
@@ -132,12 +136,12 @@ impl Vocabulary {
 
     // Types.
 
-    fn types(&mut self, types: &[TypeDef], pool: &mut TermPool, sink: &mut Sink) {
+    fn types(&mut self, types: &[TypeDef], pool: &mut TermPool, sink: &mut FindingSink) {
         let mut declared = Vec::with_capacity(types.len());
         for def in types {
-            let unknown = Ctor { name: "?".into(), fields: Vec::new() };
+            let unknown = Constructor { name: "?".into(), fields: Vec::new() };
             let data =
-                Data { name: def.name.text.as_str().into(), kind: DataKind::Enum, ctors: vec![unknown] };
+                DataSort { name: def.name.text.as_str().into(), kind: DataKind::Enum, ctors: vec![unknown] };
             let id = pool.declare_data(data);
             if self.sorts.insert(def.name.text.clone(), Sort::Data(id)).is_some() {
                 twice(sink, "type", &def.name);
@@ -158,7 +162,7 @@ impl Vocabulary {
         }
     }
 
-    fn type_def(&mut self, def: &TypeDef, id: DataId, pool: &mut TermPool, sink: &mut Sink) {
+    fn type_def(&mut self, def: &TypeDef, id: DataId, pool: &mut TermPool, sink: &mut FindingSink) {
         let mut names = BTreeSet::new();
         let mut ctors = Vec::with_capacity(def.ctors.len());
         let own = Sort::Data(id);
@@ -178,7 +182,7 @@ impl Vocabulary {
             let named = fields.iter().zip(&sorts);
             let fields =
                 named.map(|(field, &sort)| DataField { name: field.name.text.as_str().into(), sort });
-            ctors.push(Ctor { name: name.text.as_str().into(), fields: fields.collect() });
+            ctors.push(Constructor { name: name.text.as_str().into(), fields: fields.collect() });
             self.add(&name.text, sorts, own, CallableKind::Construct(id, at));
             self.add(&format!("is{}", name.text), vec![own], Sort::Bool, CallableKind::Is(at));
         }
@@ -196,15 +200,21 @@ impl Vocabulary {
     }
 
     /// The sort that is written with a variable.
-    pub(super) fn var_sort(&self, var: &VarDef, sink: &mut Sink) -> Option<Sort> {
+    pub(super) fn var_sort(&self, var: &VarDef, sink: &mut FindingSink) -> Option<Sort> {
         self.sort(var.sort.as_ref()?, sink)
     }
 
     // Functions.
 
-    fn functions(&mut self, defs: &[FuncDef], options: &Options, pool: &mut TermPool, sink: &mut Sink) {
+    fn functions(
+        &mut self,
+        defs: &[FuncDef],
+        options: &LoadOptions,
+        pool: &mut TermPool,
+        sink: &mut FindingSink,
+    ) {
         for (at, def) in defs.iter().enumerate() {
-            self.meanings.push(Meaning::Broken);
+            self.meanings.push(FunctionMeaning::Broken);
             let params: Option<Vec<Sort>> =
                 def.params.iter().map(|param| self.var_sort(param, sink)).collect();
             let (Some(params), Some(result)) = (params, self.sort(&def.result, sink)) else { continue };
@@ -225,7 +235,7 @@ impl Vocabulary {
     }
 
     /// Every function behind those it calls; circles of several are reported.
-    fn definition_order(&self, defs: &[FuncDef], sink: &mut Sink) -> Vec<usize> {
+    fn definition_order(&self, defs: &[FuncDef], sink: &mut FindingSink) -> Vec<usize> {
         let calls: Vec<BTreeSet<usize>> = defs.iter().map(|def| self.called_by(def)).collect();
         let mut callers: Vec<Vec<usize>> = vec![Vec::new(); defs.len()];
         let mut waits: Vec<usize> = vec![0; defs.len()];
@@ -280,17 +290,17 @@ impl Vocabulary {
         &mut self,
         defs: &[FuncDef],
         at: usize,
-        options: &Options,
+        options: &LoadOptions,
         pool: &mut TermPool,
-        sink: &mut Sink,
-    ) -> Meaning {
+        sink: &mut FindingSink,
+    ) -> FunctionMeaning {
         let def = &defs[at];
         let mine = self.callables.get(&def.name.text).into_iter().flatten();
         let mine =
             mine.into_iter().find(|callable| matches!(callable.kind, CallableKind::Defined(n) if n == at));
-        let Some(Callable { params, result, .. }) = mine.cloned() else { return Meaning::Broken };
+        let Some(Callable { params, result, .. }) = mine.cloned() else { return FunctionMeaning::Broken };
         if let Some(value) = overriding(def, result, options, sink) {
-            return Meaning::Plain(Vec::new(), pool.value(value));
+            return FunctionMeaning::Plain(Vec::new(), pool.value(value));
         }
         let named = def.params.iter().zip(&params);
         let vars: Vec<VarId> = named.map(|(param, &sort)| pool.declare(&param.name.text, sort)).collect();
@@ -303,9 +313,9 @@ impl Vocabulary {
         let is_recursive = self.called_by(def).contains(&at);
         if !is_recursive {
             let body = Typing { words: self, pool, sink }.check(&def.body, result, &scope);
-            return body.map_or(Meaning::Broken, |body| Meaning::Plain(vars, body));
+            return body.map_or(FunctionMeaning::Broken, |body| FunctionMeaning::Plain(vars, body));
         }
-        let function = Function {
+        let function = RecursiveFunction {
             name: def.name.text.as_str().into(),
             params: vars.clone(),
             result,
@@ -313,22 +323,22 @@ impl Vocabulary {
             descends: 0,
         };
         let id = pool.declare_function(function);
-        self.meanings[at] = Meaning::Recursive(id);
+        self.meanings[at] = FunctionMeaning::Recursive(id);
         let Some(body) = (Typing { words: self, pool, sink }).check(&def.body, result, &scope) else {
-            return Meaning::Broken;
+            return FunctionMeaning::Broken;
         };
         if !ends::is_called(pool, body, id) {
-            return Meaning::Plain(vars, body);
+            return FunctionMeaning::Plain(vars, body);
         }
         let counted = || ends::counted(pool, body, id, &vars);
         match ends::descends(pool, body, id, &vars).or_else(counted) {
             Some(position) => {
                 pool.define_function(id, body, position);
-                Meaning::Recursive(id)
+                FunctionMeaning::Recursive(id)
             }
             None => {
                 sink.error(|| may_not_end(def));
-                Meaning::Broken
+                FunctionMeaning::Broken
             }
         }
     }
@@ -341,14 +351,14 @@ fn may_not_end(def: &FuncDef) -> Diagnostic {
         .help("as in `IF isNode(t) THEN size(left(t)) + size(right(t)) ELSE 1 FI`; along a number, call it once")
 }
 
-fn twice(sink: &mut Sink, what: &str, name: &Name) {
+fn twice(sink: &mut FindingSink, what: &str, name: &Name) {
     sink.error(|| {
         Diagnostic::new(Code::DuplicateName, name.span, format!("{what} `{}` is declared twice", name.text))
     });
 }
 
 /// Overrides must name constants.
-fn check_overrides(defs: &[FuncDef], options: &Options, sink: &mut Sink) {
+fn check_overrides(defs: &[FuncDef], options: &LoadOptions, sink: &mut FindingSink) {
     let constants = || defs.iter().filter(|def| def.is_constant).map(|def| def.name.text.as_str());
     for (name, _) in &options.overrides {
         if name != super::MODEL && !constants().any(|constant| constant == name) {
@@ -361,7 +371,7 @@ fn check_overrides(defs: &[FuncDef], options: &Options, sink: &mut Sink) {
 }
 
 /// The value that replaces a constant.
-fn overriding(def: &FuncDef, sort: Sort, options: &Options, sink: &mut Sink) -> Option<Value> {
+fn overriding(def: &FuncDef, sort: Sort, options: &LoadOptions, sink: &mut FindingSink) -> Option<Value> {
     let (name, text) =
         options.overrides.iter().rev().find(|(name, _)| def.is_constant && *name == def.name.text)?;
     let value = match (sort, text.as_str()) {

@@ -4,24 +4,27 @@ use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::source::Span;
 
-use super::Reader;
-use crate::ast::{Arg, CmpOp, Expr, ExprKind, Meta, Name, Pin, State, Transition, Update, UpdateKind, Verb};
+use super::XliaReader;
+use crate::ast::{
+    ArgExpr, CmpOp, DeclMeta, Expr, ExprKind, Name, PinDecl, StateDecl, TransitionDecl, Update, UpdateKind,
+    Verb,
+};
 use crate::lexer::TokenKind;
-use crate::parser::Parse;
+use crate::parser::ParseResult;
 
 /// What the statements of a transition amount to so far.
 #[derive(Default)]
 struct Effect {
     message: Option<(Verb, Name)>,
-    pins: Vec<Pin>,
+    pins: Vec<PinDecl>,
     guards: Vec<Expr>,
     /// New values, in terms of those before the transition and of the fields.
     values: Vec<(Name, Expr)>,
 }
 
-impl Reader<'_> {
+impl XliaReader<'_> {
     /// `state< start > name { @init { … } transition … }` or `state name;`
-    pub(super) fn state(&mut self) -> Parse<()> {
+    pub(super) fn state(&mut self) -> ParseResult<()> {
         let start = self.parser.span();
         self.word("state")?;
         let mut is_start = false;
@@ -45,12 +48,14 @@ impl Reader<'_> {
             self.parser.expect(TokenKind::CloseBrace)?;
         }
         let span = self.parser.since(start);
-        self.machine.states.push((is_start, State { meta: Meta::default(), name, transitions, span }));
+        self.machine
+            .states
+            .push((is_start, StateDecl { meta: DeclMeta::default(), name, transitions, span }));
         Ok(())
     }
 
     /// `init { x := 0; }`
-    fn init(&mut self) -> Parse<()> {
+    fn init(&mut self) -> ParseResult<()> {
         self.word("init")?;
         self.parser.expect(TokenKind::OpenBrace)?;
         while self.parser.at(TokenKind::Name) {
@@ -64,7 +69,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn assignment(&mut self) -> Parse<(Name, Expr)> {
+    fn assignment(&mut self) -> ParseResult<(Name, Expr)> {
         let name = self.parser.name("the name of a variable")?;
         self.assign_sign()?;
         let value = self.parser.expr()?;
@@ -73,7 +78,7 @@ impl Reader<'_> {
     }
 
     /// `transition name --> target { statements }`
-    fn transition(&mut self) -> Parse<Transition> {
+    fn transition(&mut self) -> ParseResult<TransitionDecl> {
         let start = self.parser.span();
         self.word("transition")?;
         let mut label = self.parser.name("the name of a transition")?;
@@ -100,8 +105,8 @@ impl Reader<'_> {
             0 => None,
             _ => Some(Expr { kind: ExprKind::And(effect.guards), span }),
         };
-        Ok(Transition {
-            meta: Meta::default(),
+        Ok(TransitionDecl {
+            meta: DeclMeta::default(),
             label: Some(label),
             verb,
             verb_span: start,
@@ -125,7 +130,7 @@ impl Reader<'_> {
         unused
     }
 
-    fn statement(&mut self, effect: &mut Effect) -> Parse<()> {
+    fn statement(&mut self, effect: &mut Effect) -> ParseResult<()> {
         if self.parser.eat_word("guard") || self.parser.eat_word("tguard") {
             let guard = self.parser.expr()?;
             effect.guards.push(effect.now(&guard));
@@ -142,7 +147,7 @@ impl Reader<'_> {
     }
 
     /// `input In( x );` or `output Out( x + 1 );`
-    fn message(&mut self, effect: &mut Effect) -> Parse<()> {
+    fn message(&mut self, effect: &mut Effect) -> ParseResult<()> {
         let verb = if self.parser.eat_word("input") { Verb::On } else { Verb::Emit };
         if verb == Verb::Emit {
             self.word("output")?;
@@ -168,7 +173,7 @@ impl Reader<'_> {
             let field = Name { text: name, span: arg.span };
             match verb {
                 Verb::On => self.receive(effect, &port, n, field, &arg),
-                _ => effect.pins.push(Pin { field, value: effect.now(&arg) }),
+                _ => effect.pins.push(PinDecl { field, value: effect.now(&arg) }),
             }
         }
         effect.message = Some((verb, port));
@@ -243,7 +248,7 @@ impl Effect {
                 ExprKind::If(arms.iter().map(|(c, v)| (self.now(c), self.now(v))).collect(), one(other))
             }
             ExprKind::Call(name, args) => {
-                let arg = |arg: &Arg| Arg { name: arg.name.clone(), value: self.now(&arg.value) };
+                let arg = |arg: &ArgExpr| ArgExpr { name: arg.name.clone(), value: self.now(&arg.value) };
                 ExprKind::Call(name.clone(), args.iter().map(arg).collect())
             }
             ExprKind::Method(inner, name, args) => ExprKind::Method(one(inner), name.clone(), all(args)),

@@ -6,38 +6,44 @@ use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::sort::{CollectionKind, Sort};
 use ioxide_model::source::Span;
-use ioxide_model::term::{Op, Term, VarId};
+use ioxide_model::term::{Term, TermOp, VarId};
 
 use super::super::{LocalName, Lowering};
-use super::path::{Step, Way};
+use super::path::{ActionBranch, PathStep};
 use crate::ast::{Expr, Name};
-use crate::import::action::tree::{Block, Branch, Condition, Local, Range, Statement, StatementKind};
-use crate::typeck::{BoundName, GateItem, Place, Role};
+use crate::import::action::tree::{
+    BlockName, ChoiceBranch, Condition, LoopRange, Statement, StatementBlock, StatementKind,
+};
+use crate::typeck::{BoundName, ExprContext, GateItem, SortRole};
 
 /// A loop over numbers goes round this often, at most.
 const MAX_ROUNDS: i64 = 1_000;
 
 /// The parameters in scope.
-type Message<'m> = Option<&'m Rc<GateItem>>;
+type ParamScope<'m> = Option<&'m Rc<GateItem>>;
 
 /// A condition: what holds, where it can be asked, and the values that its patterns name.
-struct Asked {
+struct CheckedCondition {
     holds: Term,
     fits: Term,
     named: Vec<(VarId, Term)>,
     place: Span,
 }
 
-impl Asked {
+impl CheckedCondition {
     /// The steps of a path on which it holds.
-    fn taken(self) -> [Step; 3] {
-        [Step::Require(self.holds), Step::Fit(self.fits), Step::Assign(self.named, self.place)]
+    fn taken(self) -> [PathStep; 3] {
+        [PathStep::Require(self.holds), PathStep::Fit(self.fits), PathStep::Assign(self.named, self.place)]
     }
 }
 
 impl<'a> Lowering<'a, '_> {
     /// The steps of `block`; its names are forgotten. All its errors are reported.
-    pub(super) fn block(&mut self, block: &'a Block, message: Message<'_>) -> Option<Vec<Step>> {
+    pub(super) fn block(
+        &mut self,
+        block: &'a StatementBlock,
+        message: ParamScope<'_>,
+    ) -> Option<Vec<PathStep>> {
         let scope = self.scope();
         let steps: Vec<_> =
             block.statements.iter().map(|statement| self.statement(statement, message)).collect();
@@ -56,16 +62,16 @@ impl<'a> Lowering<'a, '_> {
         self.locals.truncate(locals);
     }
 
-    fn statement(&mut self, statement: &'a Statement, message: Message<'_>) -> Option<Vec<Step>> {
+    fn statement(&mut self, statement: &'a Statement, message: ParamScope<'_>) -> Option<Vec<PathStep>> {
         let place = statement.span;
         match &statement.kind {
             StatementKind::Assign(updates) => {
                 let (to, _, fits) = self.updates(updates, message.cloned())?;
-                Some(fits.map(Step::Fit).into_iter().chain([Step::Assign(to, place)]).collect())
+                Some(fits.map(PathStep::Fit).into_iter().chain([PathStep::Assign(to, place)]).collect())
             }
             StatementKind::Choice(branches) => {
                 let ways: Vec<_> = branches.iter().map(|branch| self.branch(branch, message)).collect();
-                Some(vec![Step::Choose(ways.into_iter().collect::<Option<_>>()?, place)])
+                Some(vec![PathStep::Choose(ways.into_iter().collect::<Option<_>>()?, place)])
             }
             StatementKind::If(arms, otherwise) => self.conditional(arms, otherwise.as_ref(), message, place),
             StatementKind::Local(local) => self.declared(local, message, place),
@@ -77,12 +83,12 @@ impl<'a> Lowering<'a, '_> {
                 let body = self.block(body, message);
                 self.leave(scope);
                 let ((items, _, fits), var, body) = (over?, var?, body?);
-                Some(vec![fits, Step::Each { var, items, body, place }])
+                Some(vec![fits, PathStep::Each { var, items, body, place }])
             }
         }
     }
 
-    fn branch(&mut self, branch: &'a Branch, message: Message<'_>) -> Option<Way> {
+    fn branch(&mut self, branch: &'a ChoiceBranch, message: ParamScope<'_>) -> Option<ActionBranch> {
         let name = branch.name.as_ref().map(|name| name.text.clone());
         let scope = self.scope();
         let asked = match &branch.when {
@@ -91,19 +97,19 @@ impl<'a> Lowering<'a, '_> {
         };
         let body = self.block(&branch.body, message);
         self.leave(scope);
-        let taken = asked?.map(Asked::taken);
-        Some(Way { name, steps: taken.into_iter().flatten().chain(body?).collect() })
+        let taken = asked?.map(CheckedCondition::taken);
+        Some(ActionBranch { name, steps: taken.into_iter().flatten().chain(body?).collect() })
     }
 
     /// Each arm where its condition is the first to hold; what follows the last one where none does.
     fn conditional(
         &mut self,
-        arms: &'a [(Condition, Block)],
-        otherwise: Option<&'a Block>,
-        message: Message<'_>,
+        arms: &'a [(Condition, StatementBlock)],
+        otherwise: Option<&'a StatementBlock>,
+        message: ParamScope<'_>,
         place: Span,
-    ) -> Option<Vec<Step>> {
-        let (mut ways, mut not_yet): (Vec<Way>, Vec<Step>) = (Vec::new(), Vec::new());
+    ) -> Option<Vec<PathStep>> {
+        let (mut ways, mut not_yet): (Vec<ActionBranch>, Vec<PathStep>) = (Vec::new(), Vec::new());
         let mut complete = true;
         for (condition, body) in arms {
             let scope = self.scope();
@@ -116,23 +122,23 @@ impl<'a> Lowering<'a, '_> {
             };
             let (fails, fits) = (self.cx.pool.not(asked.holds), asked.fits);
             let steps = not_yet.iter().cloned().chain(asked.taken()).chain(body).collect();
-            ways.push(Way { name: None, steps });
-            not_yet.extend([Step::Require(fails), Step::Fit(fits)]);
+            ways.push(ActionBranch { name: None, steps });
+            not_yet.extend([PathStep::Require(fails), PathStep::Fit(fits)]);
         }
         let last = match otherwise {
             Some(block) => self.block(block, message),
             None => Some(Vec::new()),
         };
-        ways.push(Way { name: None, steps: not_yet.into_iter().chain(last?).collect() });
-        complete.then(|| vec![Step::Choose(ways, place)])
+        ways.push(ActionBranch { name: None, steps: not_yet.into_iter().chain(last?).collect() });
+        complete.then(|| vec![PathStep::Choose(ways, place)])
     }
 
     /// A condition; the names of its patterns stay bound.
-    fn asked(&mut self, condition: &'a Condition, message: Message<'_>) -> Option<Asked> {
+    fn asked(&mut self, condition: &'a Condition, message: ParamScope<'_>) -> Option<CheckedCondition> {
         let before = self.cx.bound.len();
-        let (lets, first) = self.cx.at(Place::Guard, message.cloned(), |cx| cx.lets(&condition.lets));
-        let (guard, then) = self.cx.at(Place::Guard, message.cloned(), |cx| match &condition.guard {
-            Some(guard) => cx.check(guard, Sort::Bool, Role::Guard),
+        let (lets, first) = self.cx.at(ExprContext::Guard, message.cloned(), |cx| cx.lets(&condition.lets));
+        let (guard, then) = self.cx.at(ExprContext::Guard, message.cloned(), |cx| match &condition.guard {
+            Some(guard) => cx.check(guard, Sort::Bool, SortRole::Guard),
             None => Some(cx.pool.tt()),
         });
         let named = self.keep_names(before);
@@ -142,7 +148,7 @@ impl<'a> Lowering<'a, '_> {
         // The rest of the condition is asked only where the patterns fit.
         let (holds, then) = (pool.and([found, guard]), pool.implies(found, then));
         let fits = pool.and(first.into_iter().chain([then]));
-        Some(Asked { holds, fits, named, place: condition.span })
+        Some(CheckedCondition { holds, fits, named, place: condition.span })
     }
 
     /// Makes the names that patterns bound since `before` keep their values, whatever changes later.
@@ -159,14 +165,19 @@ impl<'a> Lowering<'a, '_> {
     }
 
     /// `let x = e` or `var x := e`.
-    fn declared(&mut self, local: &'a Local, message: Message<'_>, place: Span) -> Option<Vec<Step>> {
-        let Local { name, ty, value, is_variable } = local;
+    fn declared(
+        &mut self,
+        local: &'a BlockName,
+        message: ParamScope<'_>,
+        place: Span,
+    ) -> Option<Vec<PathStep>> {
+        let BlockName { name, ty, value, is_variable } = local;
         let sort = match ty {
             Some(ty) => self.cx.sort(ty).map(Some),
             None => Some(None),
         };
-        let (term, fits) = self.cx.at(Place::Update, message.cloned(), |cx| match sort? {
-            Some(sort) => cx.check(value, sort, Role::Variable(&name.text)),
+        let (term, fits) = self.cx.at(ExprContext::Update, message.cloned(), |cx| match sort? {
+            Some(sort) => cx.check(value, sort, SortRole::Variable(&name.text)),
             None => cx.infer(value, None),
         });
         let Some(term) = term else {
@@ -181,7 +192,7 @@ impl<'a> Lowering<'a, '_> {
         });
         let var = self.name_local(name, sort, *is_variable, message)?;
         let fits = self.cx.pool.and(fits);
-        Some(vec![Step::Fit(fits), Step::Assign(vec![(var, term)], place)])
+        Some(vec![PathStep::Fit(fits), PathStep::Assign(vec![(var, term)], place)])
     }
 
     /// A new name, which must not stand for anything else.
@@ -190,7 +201,7 @@ impl<'a> Lowering<'a, '_> {
         name: &'a Name,
         sort: Sort,
         is_variable: bool,
-        message: Message<'_>,
+        message: ParamScope<'_>,
     ) -> Option<VarId> {
         let is_local = self.cx.bound.iter().any(|bound| bound.name == name.text);
         let known = self.cx.values.get(&name.text).map(|entry| entry.span);
@@ -223,20 +234,21 @@ impl<'a> Lowering<'a, '_> {
     }
 
     /// What a loop goes over, as a list, with the sort of its items and where it can be asked.
-    fn range(&mut self, range: &'a Range, message: Message<'_>) -> Option<(Term, Sort, Step)> {
+    fn range(&mut self, range: &'a LoopRange, message: ParamScope<'_>) -> Option<(Term, Sort, PathStep)> {
         match range {
-            Range::Numbers(lo, hi) => self.numbers(lo, hi),
-            Range::Items(of) => {
-                let (term, fits) = self.cx.at(Place::Update, message.cloned(), |cx| cx.infer(of, None));
+            LoopRange::Numbers(lo, hi) => self.numbers(lo, hi),
+            LoopRange::Items(of) => {
+                let (term, fits) = self.cx.at(ExprContext::Update, message.cloned(), |cx| cx.infer(of, None));
                 let (items, sort) = self.members_of(term?, of.span)?;
                 let fits = self.cx.pool.and(fits);
-                Some((items, sort, Step::Fit(fits)))
+                Some((items, sort, PathStep::Fit(fits)))
             }
         }
     }
 
-    fn numbers(&mut self, lo: &'a Expr, hi: &'a Expr) -> Option<(Term, Sort, Step)> {
-        let (bounds, _) = self.cx.at(Place::Constant, None, |cx| (cx.bound_value(lo), cx.bound_value(hi)));
+    fn numbers(&mut self, lo: &'a Expr, hi: &'a Expr) -> Option<(Term, Sort, PathStep)> {
+        let (bounds, _) =
+            self.cx.at(ExprContext::Constant, None, |cx| (cx.bound_value(lo), cx.bound_value(hi)));
         let (first, last) = (bounds.0?, bounds.1?);
         if last.saturating_sub(first) >= MAX_ROUNDS {
             self.cx.sink.error(|| {
@@ -248,7 +260,7 @@ impl<'a> Lowering<'a, '_> {
         let numbers: Vec<Term> = (first..=last).map(|n| self.cx.pool.int(n)).collect();
         let id = self.cx.pool.list_of(Sort::Int);
         let sort = if first <= last { Sort::Range { lo: first, hi: last } } else { Sort::Int };
-        let always = Step::Fit(self.cx.pool.tt());
+        let always = PathStep::Fit(self.cx.pool.tt());
         Some((self.cx.pool.list(id, numbers), sort, always))
     }
 
@@ -266,6 +278,6 @@ impl<'a> Lowering<'a, '_> {
         if of.kind == CollectionKind::List {
             return Some((term, of.item));
         }
-        Some((self.cx.pool.operate(Op::Keys, vec![term]), of.member()))
+        Some((self.cx.pool.operate(TermOp::Keys, vec![term]), of.member()))
     }
 }

@@ -7,7 +7,7 @@
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::source::Span;
-use ioxide_model::term::{Op, Substitution, Term, VarId};
+use ioxide_model::term::{Substitution, Term, TermOp, VarId};
 
 use super::refute::is_refuted;
 use crate::typeck::{Checker, n_parts};
@@ -24,7 +24,7 @@ const MAX_LOOKED_AT: usize = 64;
 
 /// What a path meets on its way.
 #[derive(Clone, Debug)]
-pub(super) enum Step {
+pub(super) enum PathStep {
     /// Where it does not hold the path is not enabled: the author said so.
     Require(Term),
     /// Where it does not hold the path is not enabled: a value would not fit its type, or is not there.
@@ -32,21 +32,21 @@ pub(super) enum Step {
     /// All at once.
     Assign(Vec<(VarId, Term)>, Span),
     /// One of the ways.
-    Choose(Vec<Way>, Span),
+    Choose(Vec<ActionBranch>, Span),
     /// Once for each item of a list.
-    Each { var: VarId, items: Term, body: Vec<Step>, place: Span },
+    Each { var: VarId, items: Term, body: Vec<PathStep>, place: Span },
 }
 
 /// A branch.
 #[derive(Clone, Debug)]
-pub(super) struct Way {
+pub(super) struct ActionBranch {
     pub(super) name: Option<String>,
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<PathStep>,
 }
 
 /// What a path demands of the state before and the parameters, and what it makes of them.
 #[derive(Clone, Debug)]
-pub(super) struct Path {
+pub(super) struct ActionPath {
     /// The action, and the names of the branches taken.
     pub(super) name: String,
     pub(super) guard: Vec<Term>,
@@ -56,10 +56,10 @@ pub(super) struct Path {
 }
 
 /// The work was too much, or cannot be done; somebody has said why.
-struct GivenUp;
+struct PathsGivenUp;
 
 /// All paths of one action.
-pub(super) struct Walk<'w, 'a, 's> {
+pub(super) struct PathWalk<'w, 'a, 's> {
     cx: &'w mut Checker<'a, 's>,
     name: &'w str,
     action: Span,
@@ -67,7 +67,7 @@ pub(super) struct Walk<'w, 'a, 's> {
     n_parts: usize,
 }
 
-impl<'w, 'a, 's> Walk<'w, 'a, 's> {
+impl<'w, 'a, 's> PathWalk<'w, 'a, 's> {
     pub(super) fn new(cx: &'w mut Checker<'a, 's>, name: &'w str, action: Span) -> Self {
         Self { cx, name, action, n_steps: 0, n_parts: 0 }
     }
@@ -78,19 +78,23 @@ impl<'w, 'a, 's> Walk<'w, 'a, 's> {
         mut self,
         condition: Term,
         named: Vec<(VarId, Term)>,
-        steps: &[Step],
-    ) -> Option<Vec<Path>> {
+        steps: &[PathStep],
+    ) -> Option<Vec<ActionPath>> {
         let (guard, fits, store) = (vec![condition], Vec::new(), named.into_iter().collect());
-        let start = Path { name: self.name.to_owned(), guard, fits, store };
+        let start = ActionPath { name: self.name.to_owned(), guard, fits, store };
         let mut paths = self.through(steps, vec![start]).ok()?;
         if paths.is_empty() {
             let (name, guard) = (self.name.to_owned(), vec![self.cx.pool.bool(false)]);
-            paths.push(Path { name, guard, fits: Vec::new(), store: Substitution::new() });
+            paths.push(ActionPath { name, guard, fits: Vec::new(), store: Substitution::new() });
         }
         Some(paths)
     }
 
-    fn through(&mut self, steps: &[Step], mut paths: Vec<Path>) -> Result<Vec<Path>, GivenUp> {
+    fn through(
+        &mut self,
+        steps: &[PathStep],
+        mut paths: Vec<ActionPath>,
+    ) -> Result<Vec<ActionPath>, PathsGivenUp> {
         for step in steps {
             let mut after = Vec::with_capacity(paths.len());
             for path in paths {
@@ -103,21 +107,21 @@ impl<'w, 'a, 's> Walk<'w, 'a, 's> {
     }
 
     /// The ways on from `path`.
-    fn step(&mut self, step: &Step, mut path: Path) -> Result<Vec<Path>, GivenUp> {
+    fn step(&mut self, step: &PathStep, mut path: ActionPath) -> Result<Vec<ActionPath>, PathsGivenUp> {
         self.n_steps += 1;
         self.few_enough(0, step)?;
         match step {
-            Step::Require(term) => {
+            PathStep::Require(term) => {
                 let term = self.cx.pool.substitute(*term, &path.store);
                 path.guard.push(term);
                 Ok(self.unless_refuted(path, term))
             }
-            Step::Fit(term) => {
+            PathStep::Fit(term) => {
                 let term = self.cx.pool.substitute(*term, &path.store);
                 path.fits.push(term);
                 Ok(self.unless_refuted(path, term))
             }
-            Step::Assign(to, place) => {
+            PathStep::Assign(to, place) => {
                 let values: Vec<Term> =
                     to.iter().map(|&(_, term)| self.cx.pool.substitute(term, &path.store)).collect();
                 for (&(var, _), value) in to.iter().zip(values) {
@@ -126,7 +130,7 @@ impl<'w, 'a, 's> Walk<'w, 'a, 's> {
                 }
                 Ok(vec![path])
             }
-            Step::Choose(ways, _) => {
+            PathStep::Choose(ways, _) => {
                 let mut after = Vec::new();
                 for way in ways {
                     let mut path = path.clone();
@@ -136,7 +140,7 @@ impl<'w, 'a, 's> Walk<'w, 'a, 's> {
                 }
                 Ok(after)
             }
-            Step::Each { var, items, body, place } => {
+            PathStep::Each { var, items, body, place } => {
                 let mut paths = Vec::new();
                 let items = self.items(*items, &path, *place)?;
                 paths.push(path);
@@ -150,7 +154,7 @@ impl<'w, 'a, 's> Walk<'w, 'a, 's> {
     }
 
     /// `path`, to which the condition `new` was added, unless it cannot be taken.
-    fn unless_refuted(&self, path: Path, new: Term) -> Vec<Path> {
+    fn unless_refuted(&self, path: ActionPath, new: Term) -> Vec<ActionPath> {
         let pool = &self.cx.pool;
         // Long paths are looked at now and then only: each look costs as much as the path is long.
         let n = path.guard.len() + path.fits.len();
@@ -163,10 +167,10 @@ impl<'w, 'a, 's> Walk<'w, 'a, 's> {
     }
 
     /// The items of a list whose length is known on this path.
-    fn items(&mut self, list: Term, path: &Path, place: Span) -> Result<Vec<Term>, GivenUp> {
+    fn items(&mut self, list: Term, path: &ActionPath, place: Span) -> Result<Vec<Term>, PathsGivenUp> {
         let pool = &mut self.cx.pool;
         let list = pool.substitute(list, &path.store);
-        let size = pool.operate(Op::Size, vec![list]);
+        let size = pool.operate(TermOp::Size, vec![list]);
         let Some(n) = pool.as_value(size).and_then(|n| n.as_int()?.to_i64()) else {
             let message = "it is not known how often this loop goes round";
             self.cx.sink.error(|| {
@@ -175,23 +179,23 @@ impl<'w, 'a, 's> Walk<'w, 'a, 's> {
                     .help("ask all items at once: `exists x in xs: ...`, `forall`, `count`, `[e for x in xs if c]`")
                     .help("or write a function on `[]` and `[first, ..rest]` in the section `functions`")
             });
-            return Err(GivenUp);
+            return Err(PathsGivenUp);
         };
         Ok((0..n)
             .map(|at| {
                 let at = pool.int(at);
-                pool.operate(Op::At, vec![list, at])
+                pool.operate(TermOp::At, vec![list, at])
             })
             .collect())
     }
 
-    fn few_enough(&mut self, n_paths: usize, step: &Step) -> Result<(), GivenUp> {
+    fn few_enough(&mut self, n_paths: usize, step: &PathStep) -> Result<(), PathsGivenUp> {
         if n_paths <= MAX_PATHS && self.n_steps <= MAX_STEPS {
             return Ok(());
         }
         let place = match step {
-            Step::Assign(_, place) | Step::Choose(_, place) | Step::Each { place, .. } => *place,
-            Step::Require(_) | Step::Fit(_) => self.action,
+            PathStep::Assign(_, place) | PathStep::Choose(_, place) | PathStep::Each { place, .. } => *place,
+            PathStep::Require(_) | PathStep::Fit(_) => self.action,
         };
         let message = if n_paths > MAX_PATHS {
             format!("action `{}` has more than {MAX_PATHS} paths", self.name)
@@ -207,10 +211,10 @@ impl<'w, 'a, 's> Walk<'w, 'a, 's> {
                 .help("choose values instead: `x := if c then a else b` is one path")
                 .help("or split the action in two, the second internal")
         });
-        Err(GivenUp)
+        Err(PathsGivenUp)
     }
 
-    fn small_enough(&mut self, term: Term, place: Span) -> Result<(), GivenUp> {
+    fn small_enough(&mut self, term: Term, place: Span) -> Result<(), PathsGivenUp> {
         self.n_parts += n_parts(&self.cx.pool, term).unwrap_or(MAX_PARTS);
         if self.n_parts < MAX_PARTS {
             return Ok(());
@@ -219,6 +223,6 @@ impl<'w, 'a, 's> Walk<'w, 'a, 's> {
             Diagnostic::new(Code::TooLarge, place, "this value becomes too large")
                 .note("a value is written in terms of the state before the action")
         });
-        Err(GivenUp)
+        Err(PathsGivenUp)
     }
 }

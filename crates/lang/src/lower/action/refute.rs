@@ -6,18 +6,18 @@
 //! The same knowledge drops bounds that say nothing: `n >= 1 && n >= 2` is `n >= 2`, and a variable is within its type.
 
 use ioxide_model::sort::Sort;
-use ioxide_model::term::{Node, Term, TermPool};
+use ioxide_model::term::{Term, TermNode, TermPool};
 use ioxide_model::value::Value;
 use rustc_hash::FxHashMap;
 
 /// Whether no values satisfy all `conditions`, seen by their comparisons with constants.
 pub(super) fn is_refuted(pool: &TermPool, conditions: impl Iterator<Item = Term>) -> bool {
-    let mut known = Known { pool, about: FxHashMap::default() };
+    let mut known = KnownFacts { pool, about: FxHashMap::default() };
     let mut excluded = Vec::new();
     for condition in conditions {
         for part in pool.conjuncts(condition) {
             match pool.node(part) {
-                Node::Not(inner) => excluded.push(*inner),
+                TermNode::Not(inner) => excluded.push(*inner),
                 _ if !known.learn(part) => return true,
                 _ => {}
             }
@@ -28,7 +28,7 @@ pub(super) fn is_refuted(pool: &TermPool, conditions: impl Iterator<Item = Term>
 
 /// `conditions` without bounds that others of them, or the sort of the term, say already.
 pub(super) fn tightened(pool: &TermPool, conditions: &[Term], others: &[Term]) -> Vec<Term> {
-    let mut known = Known { pool, about: FxHashMap::default() };
+    let mut known = KnownFacts { pool, about: FxHashMap::default() };
     let parts = |conditions: &[Term]| -> Vec<Term> {
         conditions.iter().flat_map(|condition| pool.conjuncts(*condition)).collect()
     };
@@ -39,38 +39,38 @@ pub(super) fn tightened(pool: &TermPool, conditions: &[Term], others: &[Term]) -
 
 /// What is known of a term.
 #[derive(Clone, Debug)]
-struct About {
+struct TermKnowledge {
     lo: i64,
     hi: i64,
     value: Option<Value>,
 }
 
-struct Known<'p> {
+struct KnownFacts<'p> {
     pool: &'p TermPool,
-    about: FxHashMap<Term, About>,
+    about: FxHashMap<Term, TermKnowledge>,
 }
 
-impl Known<'_> {
+impl KnownFacts<'_> {
     /// Takes `part` for true; whether that may be.
     fn learn(&mut self, part: Term) -> bool {
         match *self.pool.node(part) {
-            Node::Eq(a, b) => match (self.pool.as_value(a), self.pool.as_value(b)) {
+            TermNode::Eq(a, b) => match (self.pool.as_value(a), self.pool.as_value(b)) {
                 (None, Some(value)) => self.equals(a, value.clone()),
                 (Some(value), None) => self.equals(b, value.clone()),
                 _ => true,
             },
-            Node::Le(a, b) => self.bounded(a, b, 0),
-            Node::Lt(a, b) if self.pool.sort(a).base() == Sort::Int => self.bounded(a, b, 1),
+            TermNode::Le(a, b) => self.bounded(a, b, 0),
+            TermNode::Lt(a, b) if self.pool.sort(a).base() == Sort::Int => self.bounded(a, b, 1),
             _ => true,
         }
     }
 
-    fn of(&mut self, term: Term) -> &mut About {
+    fn of(&mut self, term: Term) -> &mut TermKnowledge {
         let (lo, hi) = match self.pool.sort(term) {
             Sort::Range { lo, hi } => (lo, hi),
             _ => (i64::MIN, i64::MAX),
         };
-        self.about.entry(term).or_insert(About { lo, hi, value: None })
+        self.about.entry(term).or_insert(TermKnowledge { lo, hi, value: None })
     }
 
     fn equals(&mut self, term: Term, value: Value) -> bool {
@@ -105,8 +105,8 @@ impl Known<'_> {
     /// Whether `part` is no bound, or the tightest of its kind.
     fn needs(&self, part: Term) -> bool {
         let (a, b, gap) = match *self.pool.node(part) {
-            Node::Le(a, b) => (a, b, 0),
-            Node::Lt(a, b) if self.pool.sort(a).base() == Sort::Int => (a, b, 1),
+            TermNode::Le(a, b) => (a, b, 0),
+            TermNode::Lt(a, b) if self.pool.sort(a).base() == Sort::Int => (a, b, 1),
             _ => return true,
         };
         let number = |term| self.pool.as_value(term).and_then(|value| value.as_int()?.to_i64());
@@ -130,7 +130,7 @@ impl Known<'_> {
 
     /// Whether `inner`, which is excluded, is known to hold.
     fn implies(&self, inner: Term) -> bool {
-        let Node::Eq(a, b) = *self.pool.node(inner) else { return false };
+        let TermNode::Eq(a, b) = *self.pool.node(inner) else { return false };
         let is_known = |term: &Term, value: &Value| {
             self.about.get(term).is_some_and(|about| about.value.as_ref() == Some(value))
         };

@@ -4,55 +4,55 @@
 //! stand for each other in what is said and stored, so a result is a choice for every place, and cases agree if there is
 //! a choice that does for all of them. Cases that do not are split by the comparison that leaves fewest groups of cases
 //! that agree: a decision tree [Quinlan86].
-//!
-//! [Quinlan86]: J. R. Quinlan, "Induction of Decision Trees", Machine Learning 1(1), 1986.
 
 use ioxide_fsm::mealy::{InputId, OutputId};
 
-use super::{Branch, Comparison, GuardedTold, Operand, Relation};
-use crate::register::place::{Point, Theory};
+use super::{GuardComparison, GuardedBranch, GuardedTold, Operand, ValueRelation};
+use crate::register::place::{Theory, ValuePoint};
 
 /// A place in a result: the operands that have the value, or a literal.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Choice {
+pub(super) enum ResultPlace {
     Operands(Vec<Operand>),
     Literal(i64),
 }
 
 /// What happens in a case.
 #[derive(Clone, Debug)]
-pub(super) struct Result {
+pub(super) struct CaseResult {
     pub shape: OutputId,
     pub target: usize,
-    pub told: Vec<Choice>,
-    pub registers: Vec<Choice>,
+    pub told: Vec<ResultPlace>,
+    pub registers: Vec<ResultPlace>,
 }
 
 /// One way in which values compare, and what happens.
 #[derive(Clone, Debug)]
-pub(super) struct Case {
+pub(super) struct ComparisonCase {
     /// All values at hand.
-    pub values: Vec<(Operand, Point)>,
-    pub result: Result,
+    pub values: Vec<(Operand, ValuePoint)>,
+    pub result: CaseResult,
 }
 
-impl Case {
-    fn value(&self, operand: Operand) -> Point {
+impl ComparisonCase {
+    fn value(&self, operand: Operand) -> ValuePoint {
         self.values.iter().find(|(it, _)| *it == operand).map_or(0, |(_, value)| *value)
     }
 
-    fn holds(&self, comparison: &Comparison) -> bool {
+    fn holds(&self, comparison: &GuardComparison) -> bool {
         comparison.relation.holds(self.value(comparison.left), self.value(comparison.right))
     }
 }
 
 /// What is common to two results.
-fn common(a: &Result, b: &Result) -> Option<Result> {
+fn common(a: &CaseResult, b: &CaseResult) -> Option<CaseResult> {
     if a.shape != b.shape || a.target != b.target || a.told.len() != b.told.len() {
         return None;
     }
-    let both = |a: &[Choice], b: &[Choice]| a.iter().zip(b).map(|(a, b)| agreed(a, b)).collect::<Option<_>>();
-    Some(Result {
+    let both = |a: &[ResultPlace], b: &[ResultPlace]| {
+        a.iter().zip(b).map(|(a, b)| agreed(a, b)).collect::<Option<_>>()
+    };
+    Some(CaseResult {
         shape: a.shape,
         target: a.target,
         told: both(&a.told, &b.told)?,
@@ -60,20 +60,20 @@ fn common(a: &Result, b: &Result) -> Option<Result> {
     })
 }
 
-fn agreed(a: &Choice, b: &Choice) -> Option<Choice> {
+fn agreed(a: &ResultPlace, b: &ResultPlace) -> Option<ResultPlace> {
     match (a, b) {
-        (Choice::Literal(a), Choice::Literal(b)) => (a == b).then_some(Choice::Literal(*a)),
-        (Choice::Operands(a), Choice::Operands(b)) => {
+        (ResultPlace::Literal(a), ResultPlace::Literal(b)) => (a == b).then_some(ResultPlace::Literal(*a)),
+        (ResultPlace::Operands(a), ResultPlace::Operands(b)) => {
             let both: Vec<Operand> = a.iter().copied().filter(|it| b.contains(it)).collect();
-            (!both.is_empty()).then_some(Choice::Operands(both))
+            (!both.is_empty()).then_some(ResultPlace::Operands(both))
         }
         _ => None,
     }
 }
 
 /// How many groups of cases that agree there are, taken as they come.
-fn n_groups(cases: &[&Case]) -> usize {
-    let mut groups: Vec<Result> = Vec::new();
+fn n_groups(cases: &[&ComparisonCase]) -> usize {
+    let mut groups: Vec<CaseResult> = Vec::new();
     for case in cases {
         let found = groups.iter_mut().find_map(|group| common(group, &case.result).map(|both| (group, both)));
         match found {
@@ -85,9 +85,10 @@ fn n_groups(cases: &[&Case]) -> usize {
 }
 
 /// The transitions of one input at one location.
-pub(super) fn branches(theory: Theory, gate: InputId, cases: &[Case]) -> Vec<Branch> {
+pub(super) fn branches(theory: Theory, gate: InputId, cases: &[ComparisonCase]) -> Vec<GuardedBranch> {
     let mut found = Vec::new();
-    let mut open: Vec<(Vec<Comparison>, Vec<&Case>)> = vec![(Vec::new(), cases.iter().collect())];
+    let mut open: Vec<(Vec<GuardComparison>, Vec<&ComparisonCase>)> =
+        vec![(Vec::new(), cases.iter().collect())];
     while let Some((guard, cases)) = open.pop() {
         let Some((first, rest)) = cases.split_first() else { continue };
         let all = rest.iter().try_fold(first.result.clone(), |all, case| common(&all, &case.result));
@@ -97,9 +98,9 @@ pub(super) fn branches(theory: Theory, gate: InputId, cases: &[Case]) -> Vec<Bra
         }
         // Two cases that compare alike in every way are the same case, so there always is a split.
         let Some((comparison, yes, no)) = split(theory, &cases) else { continue };
-        let with = |relation: Relation| {
+        let with = |relation: ValueRelation| {
             let mut longer = guard.clone();
-            longer.push(Comparison { relation, ..comparison });
+            longer.push(GuardComparison { relation, ..comparison });
             longer
         };
         open.push((with(comparison.relation.not()), no));
@@ -109,9 +110,9 @@ pub(super) fn branches(theory: Theory, gate: InputId, cases: &[Case]) -> Vec<Bra
 }
 
 /// Leaves out comparisons that keep no other case away, then branches whose cases others have too.
-fn widened(cases: &[Case], mut branches: Vec<Branch>) -> Vec<Branch> {
-    let fits = |branch: &Branch, case: &Case| branch.guard.iter().all(|it| case.holds(it));
-    let same = |a: &Branch, b: &Branch| {
+fn widened(cases: &[ComparisonCase], mut branches: Vec<GuardedBranch>) -> Vec<GuardedBranch> {
+    let fits = |branch: &GuardedBranch, case: &ComparisonCase| branch.guard.iter().all(|it| case.holds(it));
+    let same = |a: &GuardedBranch, b: &GuardedBranch| {
         (a.shape, &a.told, a.target, &a.registers) == (b.shape, &b.told, b.target, &b.registers)
     };
     let first: Vec<usize> = cases
@@ -135,7 +136,8 @@ fn widened(cases: &[Case], mut branches: Vec<Branch>) -> Vec<Branch> {
     let mut at = 0;
     while at < branches.len() {
         let others = || branches.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, it)| it);
-        let is_spare = |case: &Case| !fits(&branches[at], case) || others().any(|other| fits(other, case));
+        let is_spare =
+            |case: &ComparisonCase| !fits(&branches[at], case) || others().any(|other| fits(other, case));
         if branches.len() > 1 && cases.iter().all(is_spare) {
             branches.remove(at);
         } else {
@@ -145,13 +147,14 @@ fn widened(cases: &[Case], mut branches: Vec<Branch>) -> Vec<Branch> {
     branches
 }
 
-type Split<'c> = (Comparison, Vec<&'c Case>, Vec<&'c Case>);
+type CaseSplit<'c> = (GuardComparison, Vec<&'c ComparisonCase>, Vec<&'c ComparisonCase>);
 
 /// The comparison that leaves fewest groups; of equals the first: fields before registers, equality before order.
-fn split<'c>(theory: Theory, cases: &[&'c Case]) -> Option<Split<'c>> {
-    let mut best: Option<(usize, Split<'c>)> = None;
+fn split<'c>(theory: Theory, cases: &[&'c ComparisonCase]) -> Option<CaseSplit<'c>> {
+    let mut best: Option<(usize, CaseSplit<'c>)> = None;
     for comparison in comparisons(theory, cases.first()?) {
-        let (yes, no): (Vec<&Case>, Vec<&Case>) = cases.iter().partition(|case| case.holds(&comparison));
+        let (yes, no): (Vec<&ComparisonCase>, Vec<&ComparisonCase>) =
+            cases.iter().partition(|case| case.holds(&comparison));
         if yes.is_empty() || no.is_empty() {
             continue;
         }
@@ -164,43 +167,43 @@ fn split<'c>(theory: Theory, cases: &[&'c Case]) -> Option<Split<'c>> {
 }
 
 /// All comparisons of values at hand.
-fn comparisons(theory: Theory, case: &Case) -> Vec<Comparison> {
-    let relations: &[Relation] = match theory {
-        Theory::Equality => &[Relation::EQUAL],
-        Theory::Order => &[Relation::EQUAL, Relation::LESS, Relation::GREATER],
+fn comparisons(theory: Theory, case: &ComparisonCase) -> Vec<GuardComparison> {
+    let relations: &[ValueRelation] = match theory {
+        Theory::Equality => &[ValueRelation::EQUAL],
+        Theory::Order => &[ValueRelation::EQUAL, ValueRelation::LESS, ValueRelation::GREATER],
     };
     let mut all = Vec::new();
     for &relation in relations {
         for (at, &(left, _)) in case.values.iter().enumerate() {
             for &(right, _) in &case.values[at + 1..] {
                 if !matches!((left, right), (Operand::Constant(_), Operand::Constant(_))) {
-                    all.push(Comparison { left, relation, right });
+                    all.push(GuardComparison { left, relation, right });
                 }
             }
         }
     }
     // A field with anything, then registers among themselves.
-    all.sort_by_key(|it| (!matches!(it.left, Operand::Field(_)), it.relation != Relation::EQUAL));
+    all.sort_by_key(|it| (!matches!(it.left, Operand::Field(_)), it.relation != ValueRelation::EQUAL));
     all
 }
 
-fn branch(gate: InputId, guard: &[Comparison], result: &Result) -> Branch {
-    let operand = |choice: &Choice| match choice {
+fn branch(gate: InputId, guard: &[GuardComparison], result: &CaseResult) -> GuardedBranch {
+    let operand = |choice: &ResultPlace| match choice {
         // What stays at hand longest: constants, registers, fields.
-        Choice::Operands(operands) => {
+        ResultPlace::Operands(operands) => {
             operands.last().map_or(GuardedTold::Literal(0), |&it| GuardedTold::Operand(it))
         }
-        Choice::Literal(value) => GuardedTold::Literal(*value),
+        ResultPlace::Literal(value) => GuardedTold::Literal(*value),
     };
-    let register = |(number, choice): (usize, &Choice)| match choice {
+    let register = |(number, choice): (usize, &ResultPlace)| match choice {
         // A register that can stay as it is does.
-        Choice::Operands(operands) if operands.contains(&Operand::Register(number)) => {
+        ResultPlace::Operands(operands) if operands.contains(&Operand::Register(number)) => {
             Operand::Register(number)
         }
-        Choice::Operands(operands) => operands.first().copied().unwrap_or(Operand::Register(number)),
-        Choice::Literal(_) => Operand::Register(number),
+        ResultPlace::Operands(operands) => operands.first().copied().unwrap_or(Operand::Register(number)),
+        ResultPlace::Literal(_) => Operand::Register(number),
     };
-    Branch {
+    GuardedBranch {
         gate,
         guard: together(guard),
         shape: result.shape,
@@ -211,14 +214,14 @@ fn branch(gate: InputId, guard: &[Comparison], result: &Result) -> Branch {
 }
 
 /// Comparisons of the same two values as one.
-fn together(guard: &[Comparison]) -> Vec<Comparison> {
-    let mut all: Vec<Comparison> = Vec::new();
+fn together(guard: &[GuardComparison]) -> Vec<GuardComparison> {
+    let mut all: Vec<GuardComparison> = Vec::new();
     for comparison in guard {
         match all.iter_mut().find(|it| (it.left, it.right) == (comparison.left, comparison.right)) {
             Some(known) => known.relation = known.relation.and(comparison.relation),
             None => all.push(*comparison),
         }
     }
-    all.retain(|it| it.relation != Relation::ANY);
+    all.retain(|it| it.relation != ValueRelation::ANY);
     all
 }

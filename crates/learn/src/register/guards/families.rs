@@ -7,17 +7,17 @@
 use ioxide_fsm::mealy::InputId;
 use ioxide_model::index::Idx;
 
-use super::cases::{Case, Choice, Result, branches};
-use super::{Branch, GuardedLocation, GuardedMachine, Operand};
-use crate::register::machine::{LocationId, RegisterMachine, Told};
-use crate::register::place::{Place, Point, Region};
+use super::cases::{CaseResult, ComparisonCase, ResultPlace, branches};
+use super::{GuardedBranch, GuardedLocation, GuardedMachine, Operand};
+use crate::register::machine::{LocationId, RegisterMachine, ToldValue};
+use crate::register::place::{ValuePlace, ValuePoint, ValueRegion};
 
 /// Locations above which nothing is put together: all pairs are tried.
 const MAX_LOCATIONS: usize = 24;
 
 /// What a register of a family holds at a location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Held {
+enum HeldValue {
     /// What this register of the location holds.
     Register(usize),
     /// This constant.
@@ -29,27 +29,30 @@ const MAX_READINGS: usize = 300;
 
 /// One location in a family: what each register of the family holds.
 #[derive(Clone, Debug)]
-struct Member {
+struct FamilyMember {
     location: LocationId,
-    reading: Vec<Held>,
+    reading: Vec<HeldValue>,
 }
 
 #[derive(Clone, Debug)]
-struct Family {
+struct LocationFamily {
     n_registers: usize,
-    members: Vec<Member>,
+    members: Vec<FamilyMember>,
 }
 
 /// `machine` with guards, and with as few locations as saves transitions.
 #[must_use]
 pub fn guarded(machine: &RegisterMachine) -> GuardedMachine {
     let patterns = patterns(machine);
-    let alone = |(location, it): (LocationId, &super::super::machine::Location)| Family {
+    let alone = |(location, it): (LocationId, &super::super::machine::RegisterLocation)| LocationFamily {
         n_registers: it.n_registers,
-        members: vec![Member { location, reading: (0..it.n_registers).map(Held::Register).collect() }],
+        members: vec![FamilyMember {
+            location,
+            reading: (0..it.n_registers).map(HeldValue::Register).collect(),
+        }],
     };
-    let mut families: Vec<Family> = machine.locations.iter_enumerated().map(alone).collect();
-    let maker = Maker { machine, patterns };
+    let mut families: Vec<LocationFamily> = machine.locations.iter_enumerated().map(alone).collect();
+    let maker = FamilyMaker { machine, patterns };
     let mut best = maker.make(&families);
     while machine.locations.len() <= MAX_LOCATIONS {
         let tried = maker.joined(&families).into_iter().map(|families| (maker.make(&families), families));
@@ -69,8 +72,8 @@ fn cost(machine: &GuardedMachine) -> (usize, usize) {
 }
 
 /// Values for the registers of every location that compare as they always do there.
-fn patterns(machine: &RegisterMachine) -> Vec<Vec<Point>> {
-    let mut known: Vec<Option<Vec<Point>>> = vec![None; machine.locations.len()];
+fn patterns(machine: &RegisterMachine) -> Vec<Vec<ValuePoint>> {
+    let mut known: Vec<Option<Vec<ValuePoint>>> = vec![None; machine.locations.len()];
     known[0] = Some(Vec::new());
     let mut open = vec![LocationId::new(0)];
     while let Some(location) = open.pop() {
@@ -86,40 +89,40 @@ fn patterns(machine: &RegisterMachine) -> Vec<Vec<Point>> {
         }
     }
     // A location that nothing leads to has no values to show; it is left as it is.
-    let unreached = |n: usize| (1..=n).map(|at| Point::try_from(at).unwrap_or(0) << 20).collect();
+    let unreached = |n: usize| (1..=n).map(|at| ValuePoint::try_from(at).unwrap_or(0) << 20).collect();
     let all = known.into_iter().zip(machine.locations.iter());
     all.map(|(known, location)| known.unwrap_or_else(|| unreached(location.n_registers))).collect()
 }
 
-struct Maker<'m> {
+struct FamilyMaker<'m> {
     machine: &'m RegisterMachine,
-    patterns: Vec<Vec<Point>>,
+    patterns: Vec<Vec<ValuePoint>>,
 }
 
-impl Maker<'_> {
+impl FamilyMaker<'_> {
     /// What the registers of a family hold at a member, for the values of its location.
-    fn held(&self, member: &Member) -> Vec<Point> {
-        let value = |held: &Held| match *held {
-            Held::Register(at) => self.patterns[member.location.index()][at],
-            Held::Constant(at) => self.machine.signature.constants[at],
+    fn held(&self, member: &FamilyMember) -> Vec<ValuePoint> {
+        let value = |held: &HeldValue| match *held {
+            HeldValue::Register(at) => self.patterns[member.location.index()][at],
+            HeldValue::Constant(at) => self.machine.signature.constants[at],
         };
         member.reading.iter().map(value).collect()
     }
 
     /// How the registers of a family compare at a member.
-    fn pattern(&self, member: &Member) -> Vec<Place> {
+    fn pattern(&self, member: &FamilyMember) -> Vec<ValuePlace> {
         self.machine.signature.pattern(&self.held(member))
     }
 
     /// All ways to put one location that is alone into another family.
-    fn joined(&self, families: &[Family]) -> Vec<Vec<Family>> {
+    fn joined(&self, families: &[LocationFamily]) -> Vec<Vec<LocationFamily>> {
         let mut all = Vec::new();
         for (from, alone) in families.iter().enumerate().skip(1).filter(|(_, it)| it.members.len() == 1) {
             for (into, family) in families.iter().enumerate().filter(|(into, _)| *into != from) {
                 let location = alone.members[0].location;
                 let n_constants = self.machine.signature.constants.len();
                 for reading in readings(family.n_registers, alone.n_registers, n_constants) {
-                    let member = Member { location, reading };
+                    let member = FamilyMember { location, reading };
                     let pattern = self.pattern(&member);
                     if family.members.iter().all(|other| self.pattern(other) != pattern) {
                         let mut joined = families.to_vec();
@@ -133,11 +136,11 @@ impl Maker<'_> {
         all
     }
 
-    fn make(&self, families: &[Family]) -> GuardedMachine {
+    fn make(&self, families: &[LocationFamily]) -> GuardedMachine {
         let signature = self.machine.signature.clone();
-        let location = |family: &Family| {
+        let location = |family: &LocationFamily| {
             let gates = signature.gates().collect::<Vec<InputId>>();
-            let of_gate = |gate: InputId| -> Vec<Branch> {
+            let of_gate = |gate: InputId| -> Vec<GuardedBranch> {
                 branches(signature.theory, gate, &self.cases(families, family, gate))
             };
             let branches = gates.into_iter().flat_map(of_gate).collect();
@@ -147,58 +150,69 @@ impl Maker<'_> {
         GuardedMachine { signature: signature.clone(), locations }
     }
 
-    fn cases(&self, families: &[Family], family: &Family, gate: InputId) -> Vec<Case> {
-        let of_member = |member: &Member| {
+    fn cases(
+        &self,
+        families: &[LocationFamily],
+        family: &LocationFamily,
+        gate: InputId,
+    ) -> Vec<ComparisonCase> {
+        let of_member = |member: &FamilyMember| {
             let steps = self.machine.locations[member.location].steps.keys();
-            let regions: Vec<&Region> = steps.filter(|region| region.0 == gate).collect();
+            let regions: Vec<&ValueRegion> = steps.filter(|region| region.0 == gate).collect();
             regions.into_iter().filter_map(|region| self.case(families, member, region)).collect::<Vec<_>>()
         };
         family.members.iter().flat_map(of_member).collect()
     }
 
-    fn case(&self, families: &[Family], member: &Member, region: &Region) -> Option<Case> {
+    fn case(
+        &self,
+        families: &[LocationFamily],
+        member: &FamilyMember,
+        region: &ValueRegion,
+    ) -> Option<ComparisonCase> {
         let signature = &self.machine.signature;
         let step = self.machine.locations[member.location].steps.get(region)?;
         let registers = &self.patterns[member.location.index()];
         let mut known = [&signature.constants[..], registers].concat();
         let fields = signature.values(&mut known, &[], &region.1);
-        let operand = |(number, &value): (usize, &Point), of: fn(usize) -> Operand| (of(number), value);
-        let mut values: Vec<(Operand, Point)> = Vec::new();
+        let operand = |(number, &value): (usize, &ValuePoint), of: fn(usize) -> Operand| (of(number), value);
+        let mut values: Vec<(Operand, ValuePoint)> = Vec::new();
         values.extend(fields.iter().enumerate().map(|it| operand(it, Operand::Field)));
         values.extend(self.held(member).iter().enumerate().map(|it| operand(it, Operand::Register)));
         values.extend(signature.constants.iter().enumerate().map(|it| operand(it, Operand::Constant)));
-        let choice = |value: Point| {
+        let choice = |value: ValuePoint| {
             let equal = values.iter().filter(|(_, it)| *it == value).map(|(operand, _)| *operand);
-            Choice::Operands(equal.collect())
+            ResultPlace::Operands(equal.collect())
         };
-        let tell = |told: &Told| match *told {
-            Told::Source(source) => choice(known[source]),
-            Told::Literal(literal) => Choice::Literal(literal),
+        let tell = |told: &ToldValue| match *told {
+            ToldValue::Source(source) => choice(known[source]),
+            ToldValue::Literal(literal) => ResultPlace::Literal(literal),
         };
-        let is_it = |other: &Member| other.location == step.target;
+        let is_it = |other: &FamilyMember| other.location == step.target;
         let target = families.iter().position(|family| family.members.iter().any(is_it))?;
         let there = families[target].members.iter().find(|other| is_it(other))?;
-        let hold = |held: &Held| match *held {
-            Held::Register(at) => choice(known[step.registers[at]]),
-            Held::Constant(at) => choice(signature.constants[at]),
+        let hold = |held: &HeldValue| match *held {
+            HeldValue::Register(at) => choice(known[step.registers[at]]),
+            HeldValue::Constant(at) => choice(signature.constants[at]),
         };
         let registers = there.reading.iter().map(hold).collect();
         let told = step.told.iter().map(tell).collect();
-        Some(Case { values, result: Result { shape: step.shape, target, told, registers } })
+        Some(ComparisonCase { values, result: CaseResult { shape: step.shape, target, told, registers } })
     }
 }
 
 /// All ways in which `n` registers can hold all of `m` values, and constants.
-fn readings(n: usize, m: usize, n_constants: usize) -> Vec<Vec<Held>> {
-    let all: Vec<Held> = (0..m).map(Held::Register).chain((0..n_constants).map(Held::Constant)).collect();
+fn readings(n: usize, m: usize, n_constants: usize) -> Vec<Vec<HeldValue>> {
+    let all: Vec<HeldValue> =
+        (0..m).map(HeldValue::Register).chain((0..n_constants).map(HeldValue::Constant)).collect();
     if m > n || all.len().saturating_pow(u32::try_from(n).unwrap_or(u32::MAX)) > MAX_READINGS {
         return Vec::new();
     }
-    let mut rows: Vec<Vec<Held>> = vec![Vec::new()];
+    let mut rows: Vec<Vec<HeldValue>> = vec![Vec::new()];
     for _ in 0..n {
         rows =
             rows.iter().flat_map(|row| all.iter().map(move |&held| [&row[..], &[held]].concat())).collect();
     }
-    rows.retain(|row| (0..m).all(|at| row.contains(&Held::Register(at))));
+    rows.retain(|row| (0..m).all(|at| row.contains(&HeldValue::Register(at))));
     rows
 }

@@ -5,7 +5,7 @@
 //! time does not pass beyond the last instant at which it could be delivered while nothing else can happen. A
 //! receiver that does not listen within that time never gets it, and the slot stays taken.
 
-use super::{Carried, Channel, ChannelDelay, Composer, Discipline, PartId, PartSwitch};
+use super::{CarriedMessage, Channel, ChannelDelay, Composer, Discipline, PartId, PartSwitch};
 use crate::number::Rational;
 use crate::sort::{DataId, Sort};
 use crate::source::Span;
@@ -32,7 +32,7 @@ impl Composer {
         name: &str,
         channel: &Channel,
         delay: &ChannelDelay,
-        messages: &[Carried],
+        messages: &[CarriedMessage],
         span: Span,
     ) -> PartId {
         let packet = self.packets(name, messages);
@@ -51,7 +51,7 @@ impl Composer {
         self.channel_part(name, gates, switches, vars)
     }
 
-    fn packet_fields(&mut self, message: &Carried) -> Vec<VarId> {
+    fn packet_fields(&mut self, message: &CarriedMessage) -> Vec<VarId> {
         message.fields.iter().map(|(name, sort)| self.pool.declare(name, *sort)).collect()
     }
 
@@ -92,11 +92,11 @@ impl Slots<'_> {
     fn accepting(
         &self,
         composer: &mut Composer,
-        message: &Carried,
+        message: &CarriedMessage,
         at: usize,
         fields: &[VarId],
     ) -> Vec<PartSwitch> {
-        let gate = Carried::accepted(at);
+        let gate = CarriedMessage::accepted(at);
         let mut switches = Vec::new();
         for slot in 0..self.slots.len() {
             let pool = &mut composer.pool;
@@ -151,11 +151,11 @@ impl Slots<'_> {
     fn delivering(
         &self,
         composer: &mut Composer,
-        message: &Carried,
+        message: &CarriedMessage,
         at: usize,
         fields: &[VarId],
     ) -> Vec<PartSwitch> {
-        let gate = Carried::delivered(at);
+        let gate = CarriedMessage::delivered(at);
         let mut switches = Vec::new();
         for slot in 0..self.slots.len() {
             let mut facts = self.packet_facts(composer, slot, at, fields);
@@ -216,7 +216,7 @@ impl Slots<'_> {
         &self,
         verb: &str,
         which: &str,
-        message: &Carried,
+        message: &CarriedMessage,
         gate: GateId,
         guard: Term,
         update: Vec<(VarId, Term)>,

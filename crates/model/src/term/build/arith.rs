@@ -6,7 +6,7 @@
 
 use crate::number::{Int, Rational};
 use crate::sort::Sort;
-use crate::term::{Node, Term, TermPool};
+use crate::term::{Term, TermNode, TermPool};
 use crate::value::Value;
 
 /// `constant + Σ coefficient · atom`, atoms ordered and coefficients not zero.
@@ -78,33 +78,33 @@ impl TermPool {
     pub fn div(&mut self, a: Term, b: Term) -> Term {
         None.or_else(|| self.int_values(a, b, Int::div))
             .or_else(|| self.div_trivial(a, b))
-            .unwrap_or_else(|| self.intern(Node::Div(a, b)))
+            .unwrap_or_else(|| self.intern(TermNode::Div(a, b)))
     }
 
     /// Euclidean integer remainder; `x % 0 = x`.
     pub fn rem(&mut self, a: Term, b: Term) -> Term {
         None.or_else(|| self.int_values(a, b, Int::rem))
             .or_else(|| self.rem_trivial(a, b))
-            .unwrap_or_else(|| self.intern(Node::Rem(a, b)))
+            .unwrap_or_else(|| self.intern(TermNode::Rem(a, b)))
     }
 
     /// Quotient of reals; `x / 0 = 0`.
     pub fn real_div(&mut self, a: Term, b: Term) -> Term {
-        self.real_div_by_constant(a, b).unwrap_or_else(|| self.intern(Node::RealDiv(a, b)))
+        self.real_div_by_constant(a, b).unwrap_or_else(|| self.intern(TermNode::RealDiv(a, b)))
     }
 
     /// An integer as a real.
     pub fn to_real(&mut self, a: Term) -> Term {
         None.or_else(|| self.real_of_value(a))
             .or_else(|| self.real_of_linear(a))
-            .unwrap_or_else(|| self.intern(Node::ToReal(a)))
+            .unwrap_or_else(|| self.intern(TermNode::ToReal(a)))
     }
 
     /// The greatest integer not above `a`.
     pub fn floor(&mut self, a: Term) -> Term {
         None.or_else(|| self.floor_value(a))
             .or_else(|| self.floor_to_real(a))
-            .unwrap_or_else(|| self.intern(Node::Floor(a)))
+            .unwrap_or_else(|| self.intern(TermNode::Floor(a)))
     }
 
     /// The constant `n` as a number of `sort` (which is whole if `sort` is).
@@ -117,7 +117,7 @@ impl TermPool {
 
     /// `a - b`, where it is the same under every valuation.
     pub(super) fn constant_difference(&mut self, a: Term, b: Term) -> Option<Rational> {
-        let is_sum = |pool: &Self, term| matches!(pool.node(term), Node::Add(_) | Node::Mul(_));
+        let is_sum = |pool: &Self, term| matches!(pool.node(term), TermNode::Add(_) | TermNode::Mul(_));
         if !self.sort(a).is_numeric() || !(is_sum(self, a) || is_sum(self, b)) {
             return (a == b).then_some(Rational::ZERO);
         }
@@ -132,7 +132,7 @@ impl TermPool {
     /// The two sides of a relation with the constant of a sum moved to a side that is constant.
     pub(super) fn shift_constant(&mut self, a: Term, b: Term) -> Option<(Term, Term)> {
         let constant = |pool: &Self, sum| match pool.node(sum) {
-            Node::Add(list) if pool.as_value(list[0]).is_some() => Some(list[0]),
+            TermNode::Add(list) if pool.as_value(list[0]).is_some() => Some(list[0]),
             _ => None,
         };
         let moved = match (self.as_value(a).is_some(), self.as_value(b).is_some()) {
@@ -148,7 +148,7 @@ impl TermPool {
         let mut linear = Linear { constant: Rational::ZERO, monomials: Vec::new() };
         for (term, coefficient) in parts {
             match self.node(term).clone() {
-                Node::Add(list) => {
+                TermNode::Add(list) => {
                     for &child in &*list {
                         self.collect(child, &coefficient, &mut linear);
                     }
@@ -181,7 +181,7 @@ impl TermPool {
 
     /// `3 * x * y` is the factor 3 and the atom `x * y`.
     fn split_monomial(&mut self, term: Term) -> (Rational, Term) {
-        let Node::Mul(list) = self.node(term) else { return (Rational::ONE, term) };
+        let TermNode::Mul(list) = self.node(term) else { return (Rational::ONE, term) };
         let Some(factor) = self.as_value(list[0]).and_then(Value::to_rational) else {
             return (Rational::ONE, term);
         };
@@ -189,7 +189,7 @@ impl TermPool {
             [atom] => (factor, atom),
             _ => {
                 let atoms = list[1..].into();
-                (factor, self.intern(Node::Mul(atoms)))
+                (factor, self.intern(TermNode::Mul(atoms)))
             }
         }
     }
@@ -202,14 +202,14 @@ impl TermPool {
         }
         for (atom, coefficient) in monomials {
             let factors = match self.node(atom) {
-                Node::Mul(list) => list.to_vec(),
+                TermNode::Mul(list) => list.to_vec(),
                 _ => vec![atom],
             };
             children.push(self.monomial(coefficient, factors, sort));
         }
         match *children {
             [only] => only,
-            _ => self.intern(Node::Add(children.into())),
+            _ => self.intern(TermNode::Add(children.into())),
         }
     }
 
@@ -220,7 +220,7 @@ impl TermPool {
         }
         match *atoms {
             [only] => only,
-            _ => self.intern(Node::Mul(atoms.into())),
+            _ => self.intern(TermNode::Mul(atoms.into())),
         }
     }
 
@@ -230,7 +230,7 @@ impl TermPool {
         let mut atoms = Vec::with_capacity(terms.len());
         for term in terms {
             let parts =
-                if let Node::Mul(list) = self.node(term) { list } else { std::slice::from_ref(&term) };
+                if let TermNode::Mul(list) = self.node(term) { list } else { std::slice::from_ref(&term) };
             for &part in parts {
                 match self.as_value(part).and_then(Value::to_rational) {
                     Some(value) => factor = factor.mul(&value),
@@ -281,11 +281,11 @@ impl TermPool {
     /// `real(2 * x + 1) = 2.0 * real(x) + 1.0`, so that sums keep their normal form.
     fn real_of_linear(&mut self, a: Term) -> Option<Term> {
         match self.node(a).clone() {
-            Node::Add(list) => {
+            TermNode::Add(list) => {
                 let parts: Vec<Term> = list.iter().map(|&part| self.to_real(part)).collect();
                 Some(self.add(parts))
             }
-            Node::Mul(list) => {
+            TermNode::Mul(list) => {
                 let parts: Vec<Term> = list.iter().map(|&part| self.to_real(part)).collect();
                 Some(self.mul(parts))
             }
@@ -301,6 +301,6 @@ impl TermPool {
 
     /// `floor(real(x)) = x`.
     fn floor_to_real(&mut self, a: Term) -> Option<Term> {
-        if let Node::ToReal(inner) = *self.node(a) { Some(inner) } else { None }
+        if let TermNode::ToReal(inner) = *self.node(a) { Some(inner) } else { None }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::index::Idx;
 use crate::sort::Sort;
-use crate::term::{Node, Term, TermPool};
+use crate::term::{Term, TermNode, TermPool};
 use crate::value::Value;
 
 impl TermPool {
@@ -12,17 +12,17 @@ impl TermPool {
         None.or_else(|| self.not_value(a))
             .or_else(|| self.not_not(a))
             .or_else(|| self.not_order(a))
-            .unwrap_or_else(|| self.intern(Node::Not(a)))
+            .unwrap_or_else(|| self.intern(TermNode::Not(a)))
     }
 
     /// Conjunction of any number of terms; of none it is true.
     pub fn and(&mut self, terms: impl IntoIterator<Item = Term>) -> Term {
-        self.junction(Junction::And, terms.into_iter().collect())
+        self.junction(BoolJunction::And, terms.into_iter().collect())
     }
 
     /// Disjunction of any number of terms; of none it is false.
     pub fn or(&mut self, terms: impl IntoIterator<Item = Term>) -> Term {
-        self.junction(Junction::Or, terms.into_iter().collect())
+        self.junction(BoolJunction::Or, terms.into_iter().collect())
     }
 
     /// Conjunction of two.
@@ -50,7 +50,7 @@ impl TermPool {
             .or_else(|| self.ite_bool(cond, then, other))
             .or_else(|| self.ite_collection(cond, then, other))
             .or_else(|| self.ite_construct(cond, then, other))
-            .unwrap_or_else(|| self.intern(Node::Ite(cond, then, other)))
+            .unwrap_or_else(|| self.intern(TermNode::Ite(cond, then, other)))
     }
 
     /// The conjuncts of `term` that are none of `known`: what it says beyond that, seen by its parts.
@@ -69,15 +69,15 @@ impl TermPool {
         value: impl Fn(crate::term::VarId) -> Option<&'v Value>,
     ) -> bool {
         let is_other = |var: Term, wanted: Term| match (self.node(var), self.node(wanted)) {
-            (Node::Var(var), Node::Value(wanted)) => value(*var).is_some_and(|found| found != wanted),
+            (TermNode::Var(var), TermNode::Value(wanted)) => value(*var).is_some_and(|found| found != wanted),
             _ => false,
         };
         let refutes = |fact: &Term| match *self.node(*fact) {
-            Node::Eq(a, b) => is_other(a, b) || is_other(b, a),
+            TermNode::Eq(a, b) => is_other(a, b) || is_other(b, a),
             _ => false,
         };
         match self.node(guard) {
-            Node::And(list) => list.iter().any(refutes),
+            TermNode::And(list) => list.iter().any(refutes),
             _ => refutes(&guard),
         }
     }
@@ -86,8 +86,8 @@ impl TermPool {
     #[must_use]
     pub fn conjuncts(&self, term: Term) -> Vec<Term> {
         match self.node(term) {
-            Node::And(list) => list.to_vec(),
-            Node::Value(Value::Bool(true)) => Vec::new(),
+            TermNode::And(list) => list.to_vec(),
+            TermNode::Value(Value::Bool(true)) => Vec::new(),
             _ => vec![term],
         }
     }
@@ -100,23 +100,23 @@ impl TermPool {
 
     /// `!!a = a`.
     fn not_not(&mut self, a: Term) -> Option<Term> {
-        if let Node::Not(inner) = self.node(a) { Some(*inner) } else { None }
+        if let TermNode::Not(inner) = self.node(a) { Some(*inner) } else { None }
     }
 
     /// `!(a < b) = b <= a`, `!(a <= b) = b < a`: numbers are totally ordered.
     fn not_order(&mut self, a: Term) -> Option<Term> {
         match *self.node(a) {
-            Node::Lt(x, y) => Some(self.le(y, x)),
-            Node::Le(x, y) => Some(self.lt(y, x)),
+            TermNode::Lt(x, y) => Some(self.le(y, x)),
+            TermNode::Le(x, y) => Some(self.lt(y, x)),
             _ => None,
         }
     }
 
     /// And and or by one code: they are dual.
-    fn junction(&mut self, kind: Junction, terms: Vec<Term>) -> Term {
+    fn junction(&mut self, kind: BoolJunction, terms: Vec<Term>) -> Term {
         let mut parts = self.flatten(kind, terms);
-        let neutral = self.bool(kind == Junction::And);
-        let absorbing = self.bool(kind == Junction::Or);
+        let neutral = self.bool(kind == BoolJunction::And);
+        let absorbing = self.bool(kind == BoolJunction::Or);
         parts.retain(|&part| part != neutral);
         parts.sort_unstable();
         parts.dedup();
@@ -131,12 +131,14 @@ impl TermPool {
     }
 
     /// `(a & b) & c = a & b & c`.
-    fn flatten(&self, kind: Junction, terms: Vec<Term>) -> Vec<Term> {
+    fn flatten(&self, kind: BoolJunction, terms: Vec<Term>) -> Vec<Term> {
         let mut parts = Vec::with_capacity(terms.len());
         for term in terms {
             debug_assert_eq!(self.sort(term), Sort::Bool);
             match (kind, self.node(term)) {
-                (Junction::And, Node::And(list)) | (Junction::Or, Node::Or(list)) => parts.extend(&**list),
+                (BoolJunction::And, TermNode::And(list)) | (BoolJunction::Or, TermNode::Or(list)) => {
+                    parts.extend(&**list)
+                }
                 _ => parts.push(term),
             }
         }
@@ -152,10 +154,10 @@ impl TermPool {
     /// The negation of `term`, if the pool has it already.
     pub(super) fn known_negation(&self, term: Term) -> Option<Term> {
         let node = match self.node(term) {
-            Node::Not(inner) => return Some(*inner),
-            Node::Lt(a, b) => Node::Le(*b, *a),
-            Node::Le(a, b) => Node::Lt(*b, *a),
-            _ => Node::Not(term),
+            TermNode::Not(inner) => return Some(*inner),
+            TermNode::Lt(a, b) => TermNode::Le(*b, *a),
+            TermNode::Le(a, b) => TermNode::Lt(*b, *a),
+            _ => TermNode::Not(term),
         };
         self.nodes.get_index_of(&node).map(Idx::new)
     }
@@ -172,7 +174,7 @@ impl TermPool {
 
     /// `if !c then a else b = if c then b else a`.
     fn ite_not(&mut self, cond: Term, then: Term, other: Term) -> Option<Term> {
-        let Node::Not(inner) = *self.node(cond) else { return None };
+        let TermNode::Not(inner) = *self.node(cond) else { return None };
         Some(self.ite(inner, other, then))
     }
 
@@ -193,16 +195,16 @@ impl TermPool {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Junction {
+enum BoolJunction {
     And,
     Or,
 }
 
-impl Junction {
-    fn node(self, parts: Box<[Term]>) -> Node {
+impl BoolJunction {
+    fn node(self, parts: Box<[Term]>) -> TermNode {
         match self {
-            Self::And => Node::And(parts),
-            Self::Or => Node::Or(parts),
+            Self::And => TermNode::And(parts),
+            Self::Or => TermNode::Or(parts),
         }
     }
 }

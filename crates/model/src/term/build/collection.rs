@@ -6,11 +6,11 @@
 //! own, and a choice between two collections is one row. A position is the number of entries
 //! there before it. The solver then sees scalars only.
 //!
-//! Where the shape is not known the operation stays in the term ([`Node::Apply`]); a
+//! Where the shape is not known the operation stays in the term ([`TermNode::Apply`]); a
 //! substitution that tells the shape brings it here again.
 
 use crate::sort::{CollectionId, CollectionKind, CollectionSort, Sort};
-use crate::term::{Node, Op, Substitution, Term, TermPool, VarId};
+use crate::term::{Substitution, Term, TermNode, TermOp, TermPool, VarId};
 use crate::valuation::Valuation;
 use crate::value::Value;
 
@@ -22,7 +22,7 @@ const MAX_SORTED: usize = 32;
 
 /// One entry of a collection of known shape.
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct CollectionEntry {
     /// Whether it is there.
     there: Term,
     /// The item, or the key of a map.
@@ -32,12 +32,13 @@ struct Entry {
 }
 
 impl TermPool {
-    /// The collection with these parts; see [`Node::Elements`]. Entries that are never there are dropped.
+    /// The collection with these parts; see [`TermNode::Elements`]. Entries that are never there are dropped.
     pub fn elements(&mut self, sort: CollectionId, parts: Vec<Term>) -> Term {
         let size = self.collection(sort).kind.entry_size();
         let parts: Vec<Term> =
             parts.chunks(size).filter(|entry| !self.is_false(entry[0])).flatten().copied().collect();
-        self.elements_value(sort, &parts).unwrap_or_else(|| self.intern(Node::Elements(sort, parts.into())))
+        self.elements_value(sort, &parts)
+            .unwrap_or_else(|| self.intern(TermNode::Elements(sort, parts.into())))
     }
 
     /// The list of `items`.
@@ -59,19 +60,19 @@ impl TermPool {
         self.elements(sort, parts)
     }
 
-    /// `body` as a function of `var`, for [`Op::Any`] and [`Op::Collect`].
+    /// `body` as a function of `var`, for [`TermOp::Any`] and [`TermOp::Collect`].
     pub fn lambda(&mut self, var: VarId, body: Term) -> Term {
         let number = self.facts[crate::index::Idx::index(body)].binders;
         let bound = self.bound_var(self.var_info(var).sort, number);
         let renamed = self.var(bound);
         let body = self.substitute(body, &Substitution::from_iter([(var, renamed)]));
-        self.intern(Node::Lambda(bound, body))
+        self.intern(TermNode::Lambda(bound, body))
     }
 
     /// Whether `body` holds for some member `var` of `of`.
     pub fn any(&mut self, var: VarId, of: Term, body: Term) -> Term {
         let body = self.lambda(var, body);
-        self.operate(Op::Any, vec![of, body])
+        self.operate(TermOp::Any, vec![of, body])
     }
 
     /// Whether `body` holds for every member `var` of `of`.
@@ -84,17 +85,17 @@ impl TermPool {
     /// `item` for every member `var` of `of` for which `keep` holds.
     pub fn collect_from(&mut self, into: CollectionId, var: VarId, of: Term, keep: Term, item: Term) -> Term {
         let (keep, item) = (self.lambda(var, keep), self.lambda(var, item));
-        self.operate(Op::Collect(into), vec![of, keep, item])
+        self.operate(TermOp::Collect(into), vec![of, keep, item])
     }
 
     /// `op` applied to `args`.
-    pub fn operate(&mut self, op: Op, args: Vec<Term>) -> Term {
+    pub fn operate(&mut self, op: TermOp, args: Vec<Term>) -> Term {
         let sorts: Vec<Sort> = args.iter().map(|&arg| self.sort(arg)).collect();
         self.prepare_op(op, &sorts);
         None.or_else(|| self.apply_values(op, &args))
             .or_else(|| self.apply_trivial(op, &args))
             .or_else(|| self.apply_known(op, &args))
-            .unwrap_or_else(|| self.intern(Node::Apply(op, args.into())))
+            .unwrap_or_else(|| self.intern(TermNode::Apply(op, args.into())))
     }
 
     /// Entries that are all there and constant are a constant.
@@ -102,48 +103,49 @@ impl TermPool {
         if !parts.iter().all(|&part| self.as_value(part).is_some()) {
             return None;
         }
-        let node = Node::Elements(sort, parts.into());
+        let node = TermNode::Elements(sort, parts.into());
         let term = self.intern(node);
         let value = self.eval(term, &Valuation::new()).ok()?;
         Some(self.value(value))
     }
 
     /// An operation on constants is a constant.
-    fn apply_values(&mut self, op: Op, args: &[Term]) -> Option<Term> {
+    fn apply_values(&mut self, op: TermOp, args: &[Term]) -> Option<Term> {
         let known = |pool: &Self, &arg: &Term| match pool.node(arg) {
-            Node::Value(_) => true,
-            Node::Lambda(..) => pool.is_ground(arg),
+            TermNode::Value(_) => true,
+            TermNode::Lambda(..) => pool.is_ground(arg),
             _ => false,
         };
         if !args.iter().all(|arg| known(self, arg)) {
             return None;
         }
-        let term = self.intern(Node::Apply(op, args.into()));
+        let term = self.intern(TermNode::Apply(op, args.into()));
         let value = self.eval(term, &Valuation::new()).ok()?;
         Some(self.value(value))
     }
 
-    fn operate_on_choice(&mut self, op: Op, cond: Term, then: Term, other: Term) -> Term {
+    fn operate_on_choice(&mut self, op: TermOp, cond: Term, then: Term, other: Term) -> Term {
         let (then, other) = (self.operate(op, vec![then]), self.operate(op, vec![other]));
         self.ite(cond, then, other)
     }
 
     /// Rules that need no shape: of one list appended to nothing, of nested appending.
-    fn apply_trivial(&mut self, op: Op, args: &[Term]) -> Option<Term> {
+    fn apply_trivial(&mut self, op: TermOp, args: &[Term]) -> Option<Term> {
         match op {
-            Op::Append if args.len() == 1 => Some(args[0]),
-            Op::Append => {
+            TermOp::Append if args.len() == 1 => Some(args[0]),
+            TermOp::Append => {
                 let is_empty = |pool: &Self, arg: Term| {
                     pool.as_value(arg).and_then(Value::as_collection).is_some_and(|c| c.is_empty())
                 };
-                let nested = args.iter().any(|&arg| matches!(self.node(arg), Node::Apply(Op::Append, _)));
+                let nested =
+                    args.iter().any(|&arg| matches!(self.node(arg), TermNode::Apply(TermOp::Append, _)));
                 if !nested && !args.iter().any(|&arg| is_empty(self, arg)) {
                     return None;
                 }
                 let mut flat: Vec<Term> = Vec::with_capacity(args.len());
                 for &arg in args {
                     match self.node(arg) {
-                        Node::Apply(Op::Append, inner) => flat.extend(&**inner),
+                        TermNode::Apply(TermOp::Append, inner) => flat.extend(&**inner),
                         _ if is_empty(self, arg) => {}
                         _ => flat.push(arg),
                     }
@@ -151,22 +153,24 @@ impl TermPool {
                 if flat.is_empty() {
                     return Some(args[0]);
                 }
-                Some(self.operate(Op::Append, flat))
+                Some(self.operate(TermOp::Append, flat))
             }
-            Op::Size => match self.node(args[0]).clone() {
-                Node::Apply(Op::Append, parts) => {
+            TermOp::Size => match self.node(args[0]).clone() {
+                TermNode::Apply(TermOp::Append, parts) => {
                     let sizes: Vec<Term> =
-                        parts.iter().map(|&part| self.operate(Op::Size, vec![part])).collect();
+                        parts.iter().map(|&part| self.operate(TermOp::Size, vec![part])).collect();
                     Some(self.add(sizes))
                 }
                 _ => None,
             },
-            Op::ToInt => self.written_number(args[0]).or_else(|| {
+            TermOp::ToInt => self.written_number(args[0]).or_else(|| {
                 let (cond, then, other) = self.choice_of_texts(args[0])?;
                 Some(self.operate_on_choice(op, cond, then, other))
             }),
-            Op::FromInt => match *self.node(args[0]) {
-                Node::Ite(cond, then, other) if self.as_value(then).or(self.as_value(other)).is_some() => {
+            TermOp::FromInt => match *self.node(args[0]) {
+                TermNode::Ite(cond, then, other)
+                    if self.as_value(then).or(self.as_value(other)).is_some() =>
+                {
                     Some(self.operate_on_choice(op, cond, then, other))
                 }
                 _ => None,
@@ -176,11 +180,11 @@ impl TermPool {
     }
 
     /// The entries of a collection, if its shape is known and not too long.
-    fn entries(&mut self, term: Term) -> Option<Vec<Entry>> {
+    fn entries(&mut self, term: Term) -> Option<Vec<CollectionEntry>> {
         let sort = self.collection_of(self.sort(term))?;
         let parts: Vec<Term> = match self.node(term).clone() {
-            Node::Elements(_, parts) => parts.to_vec(),
-            Node::Value(Value::Collection(value)) if value.len() <= MAX_ENTRIES => {
+            TermNode::Elements(_, parts) => parts.to_vec(),
+            TermNode::Value(Value::Collection(value)) if value.len() <= MAX_ENTRIES => {
                 let there = self.tt();
                 let width = sort.kind.entry_size() - 1;
                 let values: Vec<Value> = value.parts().cloned().collect();
@@ -194,15 +198,16 @@ impl TermPool {
             _ => return None,
         };
         let size = sort.kind.entry_size();
-        let entry = |parts: &[Term]| Entry { there: parts[0], member: parts[1], item: parts[size - 1] };
-        let entries: Vec<Entry> = parts.chunks(size).map(entry).collect();
+        let entry =
+            |parts: &[Term]| CollectionEntry { there: parts[0], member: parts[1], item: parts[size - 1] };
+        let entries: Vec<CollectionEntry> = parts.chunks(size).map(entry).collect();
         (entries.len() <= MAX_ENTRIES).then_some(entries)
     }
 
-    fn made_of_entries(&mut self, sort: Sort, entries: Vec<Entry>) -> Term {
+    fn made_of_entries(&mut self, sort: Sort, entries: Vec<CollectionEntry>) -> Term {
         let Sort::Collection(id) = sort else { unreachable!("entries make a collection") };
         let is_map = self.collection(id).kind == CollectionKind::Map;
-        let parts = |entry: Entry| {
+        let parts = |entry: CollectionEntry| {
             if is_map { vec![entry.there, entry.member, entry.item] } else { vec![entry.there, entry.member] }
         };
         let parts = entries.into_iter().flat_map(parts).collect();
@@ -210,35 +215,41 @@ impl TermPool {
     }
 
     /// What an operation gives on entries that can be seen.
-    fn apply_known(&mut self, op: Op, args: &[Term]) -> Option<Term> {
+    fn apply_known(&mut self, op: TermOp, args: &[Term]) -> Option<Term> {
         let first = *args.first()?;
         let sort = self.sort(first);
         let arg = |at: usize| args[at];
         match op {
-            Op::Substring | Op::Find | Op::ToInt | Op::FromInt | Op::Upper | Op::Lower => None,
-            Op::PadLeft | Op::Split => None,
-            Op::Append => self.append_known(sort, args),
-            Op::Union => {
+            TermOp::Substring
+            | TermOp::Find
+            | TermOp::ToInt
+            | TermOp::FromInt
+            | TermOp::Upper
+            | TermOp::Lower => None,
+            TermOp::PadLeft | TermOp::Split => None,
+            TermOp::Append => self.append_known(sort, args),
+            TermOp::Union => {
                 let (a, b) = (self.entries(first)?, self.entries(arg(1))?);
-                let known =
-                    |entry: &Entry| a.iter().any(|old| old.member == entry.member && self.is_true(old.there));
-                let new: Vec<Entry> = b.into_iter().filter(|entry| !known(entry)).collect();
+                let known = |entry: &CollectionEntry| {
+                    a.iter().any(|old| old.member == entry.member && self.is_true(old.there))
+                };
+                let new: Vec<CollectionEntry> = b.into_iter().filter(|entry| !known(entry)).collect();
                 Some(self.made_of_entries(sort, [a, new].concat()))
             }
-            Op::Common | Op::Minus => {
+            TermOp::Common | TermOp::Minus => {
                 let (mut a, b) = (self.entries(first)?, self.entries(arg(1))?);
                 for entry in &mut a {
                     let there = self.has_entry(&b, entry.member);
-                    let there = if op == Op::Common { there } else { self.not(there) };
+                    let there = if op == TermOp::Common { there } else { self.not(there) };
                     entry.there = self.and([entry.there, there]);
                 }
                 Some(self.made_of_entries(sort, a))
             }
-            Op::Within => {
+            TermOp::Within => {
                 let (a, b) = (self.entries(first)?, self.entries(arg(1))?);
                 Some(self.within(&a, &b))
             }
-            Op::JoinTexts => {
+            TermOp::JoinTexts => {
                 let entries = self.entries(first)?;
                 Some(self.joined_texts(&entries, arg(1)))
             }
@@ -250,16 +261,22 @@ impl TermPool {
     }
 
     /// Operations on one collection.
-    fn apply_entries(&mut self, op: Op, sort: Sort, entries: &[Entry], args: &[Term]) -> Option<Term> {
+    fn apply_entries(
+        &mut self,
+        op: TermOp,
+        sort: Sort,
+        entries: &[CollectionEntry],
+        args: &[Term],
+    ) -> Option<Term> {
         let CollectionSort { kind, item, .. } = self.collection_of(sort)?;
         Some(match op {
-            Op::Size => self.size_of(kind, entries),
-            Op::Has => self.has_entry(entries, args[1]),
-            Op::At if kind == CollectionKind::Map => self.at_key(item, entries, args[1]),
-            Op::At => self.at_position(item, entries, args[1]),
-            Op::Put if kind == CollectionKind::Map => self.put_key(sort, entries, args[1], args[2]),
-            Op::Put => self.put_position(sort, entries, args[1], args[2]),
-            Op::Without => {
+            TermOp::Size => self.size_of(kind, entries),
+            TermOp::Has => self.has_entry(entries, args[1]),
+            TermOp::At if kind == CollectionKind::Map => self.at_key(item, entries, args[1]),
+            TermOp::At => self.at_position(item, entries, args[1]),
+            TermOp::Put if kind == CollectionKind::Map => self.put_key(sort, entries, args[1], args[2]),
+            TermOp::Put => self.put_position(sort, entries, args[1], args[2]),
+            TermOp::Without => {
                 let mut entries = entries.to_vec();
                 for entry in &mut entries {
                     let other = self.ne(entry.member, args[1]);
@@ -267,12 +284,12 @@ impl TermPool {
                 }
                 self.made_of_entries(sort, entries)
             }
-            Op::Slice => self.slice_of(sort, entries, args[1], args[2]),
-            Op::Reverse => {
+            TermOp::Slice => self.slice_of(sort, entries, args[1], args[2]),
+            TermOp::Reverse => {
                 let reversed = entries.iter().rev().copied().collect();
                 self.made_of_entries(sort, reversed)
             }
-            Op::IndexOf => {
+            TermOp::IndexOf => {
                 let positions = self.positions(entries);
                 let none = self.int(-1);
                 let mut found = none;
@@ -283,22 +300,22 @@ impl TermPool {
                 }
                 found
             }
-            Op::Sum => {
+            TermOp::Sum => {
                 let zero = self.default_value(item.base());
                 let zero = self.value(zero);
                 let parts: Vec<Term> =
                     entries.iter().map(|entry| self.ite(entry.there, entry.item, zero)).collect();
                 if parts.is_empty() { zero } else { self.add(parts) }
             }
-            Op::Min | Op::Max => self.extreme(op, item, entries),
-            Op::ToSet => {
+            TermOp::Min | TermOp::Max => self.extreme(op, item, entries),
+            TermOp::ToSet => {
                 let Sort::Collection(id) = self.op_sort(op, &[sort]) else { return None };
                 self.made_of_entries(Sort::Collection(id), entries.to_vec())
             }
-            Op::Sorted => return self.sorted_list(sort, entries.to_vec()),
-            Op::Keys | Op::Values => return self.members_in_order(op, sort, entries),
-            Op::Any => self.any_entry(entries, args[1]),
-            Op::Collect(into) => self.collected(into, entries, args[1], args[2]),
+            TermOp::Sorted => return self.sorted_list(sort, entries.to_vec()),
+            TermOp::Keys | TermOp::Values => return self.members_in_order(op, sort, entries),
+            TermOp::Any => self.any_entry(entries, args[1]),
+            TermOp::Collect(into) => self.collected(into, entries, args[1], args[2]),
             _ => return None,
         })
     }
@@ -318,7 +335,7 @@ impl TermPool {
     }
 
     /// Of each entry the number of entries that are there before it.
-    fn positions(&mut self, entries: &[Entry]) -> Vec<Term> {
+    fn positions(&mut self, entries: &[CollectionEntry]) -> Vec<Term> {
         let mut before = self.int(0);
         let mut positions = Vec::with_capacity(entries.len());
         for entry in entries {
@@ -330,7 +347,7 @@ impl TermPool {
     }
 
     /// The number of items; in sets and maps equal members count once.
-    fn size_of(&mut self, kind: CollectionKind, entries: &[Entry]) -> Term {
+    fn size_of(&mut self, kind: CollectionKind, entries: &[CollectionEntry]) -> Term {
         let counted = match kind {
             CollectionKind::List => entries.iter().map(|entry| entry.there).collect(),
             CollectionKind::Set | CollectionKind::Map => self.counted_once(entries),
@@ -340,7 +357,7 @@ impl TermPool {
     }
 
     /// Of each entry whether it is there and no later one has its member: the last one of a key counts.
-    fn counted_once(&mut self, entries: &[Entry]) -> Vec<Term> {
+    fn counted_once(&mut self, entries: &[CollectionEntry]) -> Vec<Term> {
         let mut counted = Vec::with_capacity(entries.len());
         for (at, entry) in entries.iter().enumerate() {
             let again = self.has_entry(&entries[at + 1..], entry.member);
@@ -350,7 +367,7 @@ impl TermPool {
         counted
     }
 
-    fn has_entry(&mut self, entries: &[Entry], member: Term) -> Term {
+    fn has_entry(&mut self, entries: &[CollectionEntry], member: Term) -> Term {
         let mut found = Vec::with_capacity(entries.len());
         for entry in entries {
             let same = self.eq(entry.member, member);
@@ -359,7 +376,7 @@ impl TermPool {
         self.or(found)
     }
 
-    fn within(&mut self, a: &[Entry], b: &[Entry]) -> Term {
+    fn within(&mut self, a: &[CollectionEntry], b: &[CollectionEntry]) -> Term {
         let mut parts = Vec::with_capacity(a.len());
         for entry in a {
             let there = self.has_entry(b, entry.member);
@@ -373,7 +390,7 @@ impl TermPool {
         self.value(value)
     }
 
-    fn at_position(&mut self, item: Sort, entries: &[Entry], at: Term) -> Term {
+    fn at_position(&mut self, item: Sort, entries: &[CollectionEntry], at: Term) -> Term {
         let positions = self.positions(entries);
         let mut found = self.default_of(item);
         for (entry, position) in entries.iter().zip(positions).rev() {
@@ -385,7 +402,7 @@ impl TermPool {
     }
 
     /// Later entries of a key hide earlier ones.
-    fn at_key(&mut self, item: Sort, entries: &[Entry], key: Term) -> Term {
+    fn at_key(&mut self, item: Sort, entries: &[CollectionEntry], key: Term) -> Term {
         let mut found = self.default_of(item);
         for entry in entries {
             let same = self.eq(entry.member, key);
@@ -395,7 +412,7 @@ impl TermPool {
         found
     }
 
-    fn put_position(&mut self, sort: Sort, entries: &[Entry], at: Term, value: Term) -> Term {
+    fn put_position(&mut self, sort: Sort, entries: &[CollectionEntry], at: Term, value: Term) -> Term {
         let positions = self.positions(entries);
         let mut changed = entries.to_vec();
         for (entry, position) in changed.iter_mut().zip(positions) {
@@ -407,14 +424,15 @@ impl TermPool {
     }
 
     /// An entry with the same key is replaced; one that may have it stays and is hidden if it has.
-    fn put_key(&mut self, sort: Sort, entries: &[Entry], key: Term, value: Term) -> Term {
+    fn put_key(&mut self, sort: Sort, entries: &[CollectionEntry], key: Term, value: Term) -> Term {
         let there = self.tt();
-        let mut entries: Vec<Entry> = entries.iter().filter(|entry| entry.member != key).copied().collect();
-        entries.push(Entry { there, member: key, item: value });
+        let mut entries: Vec<CollectionEntry> =
+            entries.iter().filter(|entry| entry.member != key).copied().collect();
+        entries.push(CollectionEntry { there, member: key, item: value });
         self.made_of_entries(sort, entries)
     }
 
-    fn slice_of(&mut self, sort: Sort, entries: &[Entry], from: Term, to: Term) -> Term {
+    fn slice_of(&mut self, sort: Sort, entries: &[CollectionEntry], from: Term, to: Term) -> Term {
         let mut kept = self.within_reach(entries, to).to_vec();
         let positions = self.positions(&kept);
         for (entry, position) in kept.iter_mut().zip(positions) {
@@ -425,11 +443,11 @@ impl TermPool {
     }
 
     /// The entries without those that have so many certain ones before them that they are behind `to`.
-    fn within_reach<'e>(&self, entries: &'e [Entry], to: Term) -> &'e [Entry] {
+    fn within_reach<'e>(&self, entries: &'e [CollectionEntry], to: Term) -> &'e [CollectionEntry] {
         let most = self.as_value(to).and_then(Value::as_int).and_then(|n| n.to_i64());
         let Some(most) = most.and_then(|most| usize::try_from(most.max(0)).ok()) else { return entries };
         let mut certain = 0;
-        let is_behind = |entry: &Entry| {
+        let is_behind = |entry: &CollectionEntry| {
             let behind = certain >= most;
             certain += usize::from(self.is_true(entry.there));
             behind
@@ -438,11 +456,12 @@ impl TermPool {
         &entries[..reach]
     }
 
-    fn extreme(&mut self, op: Op, item: Sort, entries: &[Entry]) -> Term {
+    fn extreme(&mut self, op: TermOp, item: Sort, entries: &[CollectionEntry]) -> Term {
         let mut best = self.default_of(item);
         let mut some = self.ff();
         for entry in entries {
-            let better = if op == Op::Min { self.lt(entry.item, best) } else { self.lt(best, entry.item) };
+            let better =
+                if op == TermOp::Min { self.lt(entry.item, best) } else { self.lt(best, entry.item) };
             let first = self.not(some);
             let take = self.or([first, better]);
             let take = self.and([entry.there, take]);
@@ -452,14 +471,14 @@ impl TermPool {
         best
     }
 
-    fn sorted_list(&mut self, sort: Sort, entries: Vec<Entry>) -> Option<Term> {
+    fn sorted_list(&mut self, sort: Sort, entries: Vec<CollectionEntry>) -> Option<Term> {
         let entries = self.sorted_entries(entries)?;
         Some(self.made_of_entries(sort, entries))
     }
 
     /// Entries whose members are numbers, sorted by comparing neighbours (odd-even transposition); what is
     /// not there goes last.
-    fn sorted_entries(&mut self, mut entries: Vec<Entry>) -> Option<Vec<Entry>> {
+    fn sorted_entries(&mut self, mut entries: Vec<CollectionEntry>) -> Option<Vec<CollectionEntry>> {
         let sort = entries.first().map(|entry| self.sort(entry.member));
         if entries.len() > MAX_SORTED || sort.is_some_and(|sort| !sort.is_numeric()) {
             return None;
@@ -477,8 +496,8 @@ impl TermPool {
         Some(entries)
     }
 
-    fn choice_of(&mut self, cond: Term, a: Entry, b: Entry) -> Entry {
-        Entry {
+    fn choice_of(&mut self, cond: Term, a: CollectionEntry, b: CollectionEntry) -> CollectionEntry {
+        CollectionEntry {
             there: self.ite(cond, a.there, b.there),
             member: self.ite(cond, a.member, b.member),
             item: self.ite(cond, a.item, b.item),
@@ -486,7 +505,7 @@ impl TermPool {
     }
 
     /// The keys or values in the order of the keys: plain where the keys are constants, else for numbers.
-    fn members_in_order(&mut self, op: Op, sort: Sort, entries: &[Entry]) -> Option<Term> {
+    fn members_in_order(&mut self, op: TermOp, sort: Sort, entries: &[CollectionEntry]) -> Option<Term> {
         let result = self.op_sort(op, &[sort]);
         let counted = self.counted_once(entries);
         let mut entries = entries.to_vec();
@@ -498,11 +517,11 @@ impl TermPool {
         } else {
             entries = self.sorted_entries(entries)?;
         }
-        let list = if op == Op::Keys { members_only(&entries) } else { items_only(&entries) };
+        let list = if op == TermOp::Keys { members_only(&entries) } else { items_only(&entries) };
         Some(self.made_of_entries(result, list))
     }
 
-    fn any_entry(&mut self, entries: &[Entry], lambda: Term) -> Term {
+    fn any_entry(&mut self, entries: &[CollectionEntry], lambda: Term) -> Term {
         let mut parts = Vec::with_capacity(entries.len());
         for entry in entries {
             let holds = self.applied(lambda, entry.member);
@@ -511,11 +530,11 @@ impl TermPool {
         self.or(parts)
     }
 
-    fn collected(&mut self, into: CollectionId, entries: &[Entry], keep: Term, item: Term) -> Term {
+    fn collected(&mut self, into: CollectionId, entries: &[CollectionEntry], keep: Term, item: Term) -> Term {
         let mut found = Vec::with_capacity(entries.len());
         for entry in entries {
             let (keep, item) = (self.applied(keep, entry.member), self.applied(item, entry.member));
-            found.push(Entry { there: self.and([entry.there, keep]), member: item, item });
+            found.push(CollectionEntry { there: self.and([entry.there, keep]), member: item, item });
         }
         self.made_of_entries(Sort::Collection(into), found)
     }
@@ -526,7 +545,7 @@ impl TermPool {
         self.substitute(body, &Substitution::from_iter([(var, arg)]))
     }
 
-    fn joined_texts(&mut self, entries: &[Entry], separator: Term) -> Term {
+    fn joined_texts(&mut self, entries: &[CollectionEntry], separator: Term) -> Term {
         let empty = self.value(Value::str(""));
         let mut parts = Vec::new();
         let mut started = self.ff();
@@ -553,9 +572,9 @@ impl TermPool {
         })
     }
 
-    fn equal_lists(&mut self, item: Sort, a: &[Entry], b: &[Entry]) -> Term {
+    fn equal_lists(&mut self, item: Sort, a: &[CollectionEntry], b: &[CollectionEntry]) -> Term {
         let all_there =
-            |pool: &Self, entries: &[Entry]| entries.iter().all(|entry| pool.is_true(entry.there));
+            |pool: &Self, entries: &[CollectionEntry]| entries.iter().all(|entry| pool.is_true(entry.there));
         if all_there(self, a) && all_there(self, b) {
             if a.len() != b.len() {
                 return self.ff();
@@ -574,7 +593,7 @@ impl TermPool {
         self.and(parts)
     }
 
-    fn equal_maps(&mut self, item: Sort, a: &[Entry], b: &[Entry]) -> Term {
+    fn equal_maps(&mut self, item: Sort, a: &[CollectionEntry], b: &[CollectionEntry]) -> Term {
         let mut parts = vec![self.within(a, b), self.within(b, a)];
         for entry in a {
             let (x, y) = (self.at_key(item, a, entry.member), self.at_key(item, b, entry.member));
@@ -594,8 +613,8 @@ impl TermPool {
         for at in 0..a.len().max(b.len()) {
             row.push(match (a.get(at), b.get(at)) {
                 (Some(&x), Some(&y)) => self.choice_of(cond, x, y),
-                (Some(&x), None) => Entry { there: self.and([cond, x.there]), ..x },
-                (None, Some(&y)) => Entry { there: self.and([not, y.there]), ..y },
+                (Some(&x), None) => CollectionEntry { there: self.and([cond, x.there]), ..x },
+                (None, Some(&y)) => CollectionEntry { there: self.and([not, y.there]), ..y },
                 (None, None) => unreachable!("one of the rows is as long"),
             });
         }
@@ -603,10 +622,10 @@ impl TermPool {
     }
 }
 
-fn members_only(entries: &[Entry]) -> Vec<Entry> {
-    entries.iter().map(|entry| Entry { item: entry.member, ..*entry }).collect()
+fn members_only(entries: &[CollectionEntry]) -> Vec<CollectionEntry> {
+    entries.iter().map(|entry| CollectionEntry { item: entry.member, ..*entry }).collect()
 }
 
-fn items_only(entries: &[Entry]) -> Vec<Entry> {
-    entries.iter().map(|entry| Entry { member: entry.item, ..*entry }).collect()
+fn items_only(entries: &[CollectionEntry]) -> Vec<CollectionEntry> {
+    entries.iter().map(|entry| CollectionEntry { member: entry.item, ..*entry }).collect()
 }

@@ -1,7 +1,7 @@
 //! Constructors, their tests and their fields.
 
 use crate::sort::{DataId, Sort};
-use crate::term::{Node, Term, TermPool};
+use crate::term::{Term, TermNode, TermPool};
 use crate::value::{DataValue, Value};
 
 impl TermPool {
@@ -10,7 +10,7 @@ impl TermPool {
         let args: Vec<Term> = args.into_iter().collect();
         debug_assert_eq!(self.data(data).ctors[ctor as usize].fields.len(), args.len());
         self.construct_values(data, ctor, &args)
-            .unwrap_or_else(|| self.intern(Node::Construct(data, ctor, args.into())))
+            .unwrap_or_else(|| self.intern(TermNode::Construct(data, ctor, args.into())))
     }
 
     /// Whether `a` was made by constructor `ctor`.
@@ -19,21 +19,21 @@ impl TermPool {
         None.or_else(|| self.is_only(a))
             .or_else(|| self.is_known(ctor, a))
             .or_else(|| self.is_choice(ctor, a))
-            .unwrap_or_else(|| self.intern(Node::Is(ctor, a)))
+            .unwrap_or_else(|| self.intern(TermNode::Is(ctor, a)))
     }
 
     /// Field `field` of constructor `ctor` in `a`; the field's default value under another constructor.
     pub fn select(&mut self, ctor: u32, field: u32, a: Term) -> Term {
         None.or_else(|| self.select_known(ctor, field, a))
             .or_else(|| self.select_choice(ctor, field, a))
-            .unwrap_or_else(|| self.intern(Node::Select { ctor, field, arg: a }))
+            .unwrap_or_else(|| self.intern(TermNode::Select { ctor, field, arg: a }))
     }
 
     /// The constructor and the arguments of `a`, if it is a constructor applied to something.
     pub(super) fn as_construct(&mut self, a: Term) -> Option<(u32, Vec<Term>)> {
         match self.node(a).clone() {
-            Node::Construct(_, ctor, args) => Some((ctor, args.to_vec())),
-            Node::Value(Value::Data(DataValue { ctor, args, .. })) => {
+            TermNode::Construct(_, ctor, args) => Some((ctor, args.to_vec())),
+            TermNode::Value(Value::Data(DataValue { ctor, args, .. })) => {
                 Some((ctor, args.iter().map(|arg| self.value(arg.clone())).collect()))
             }
             _ => None,
@@ -86,7 +86,7 @@ impl TermPool {
 
     /// Condition and sides of a choice between values that have a shape.
     pub(super) fn as_choice_of_shapes(&self, a: Term) -> Option<(Term, Term, Term)> {
-        let Node::Ite(cond, then, other) = *self.node(a) else { return None };
+        let TermNode::Ite(cond, then, other) = *self.node(a) else { return None };
         self.has_shape(self.sort(a)).then_some((cond, then, other))
     }
 

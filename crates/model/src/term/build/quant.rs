@@ -6,7 +6,7 @@
 
 use crate::number::Rational;
 use crate::sort::{CollectionKind, Sort};
-use crate::term::{Node, Op, Substitution, Term, TermPool, VarId};
+use crate::term::{Substitution, Term, TermNode, TermOp, TermPool, VarId};
 
 impl TermPool {
     /// Some values of `vars`, within their sorts, satisfy `body`.
@@ -42,14 +42,14 @@ impl TermPool {
     /// Every item of a collection, and every key of a map, lies in the range of its sort.
     fn items_fact(&mut self, sort: Sort, term: Term) -> Term {
         let Some(of) = self.collection_of(sort) else { return self.tt() };
-        if matches!(self.node(term), Node::Var(_)) {
+        if matches!(self.node(term), TermNode::Var(_)) {
             return self.tt();
         }
         let members = self.members_fact(of.member(), term);
         if of.kind != CollectionKind::Map {
             return members;
         }
-        let values = self.operate(Op::Values, vec![term]);
+        let values = self.operate(TermOp::Values, vec![term]);
         let values = self.members_fact(of.item, values);
         self.and([members, values])
     }
@@ -68,7 +68,7 @@ impl TermPool {
 
     /// A variable lies in the range of its own sort: nothing to say.
     fn domain_fact_of_var(&mut self, term: Term, lo: i64, hi: i64) -> Term {
-        if matches!(self.node(term), Node::Var(_)) { self.tt() } else { self.between(term, lo, hi) }
+        if matches!(self.node(term), TermNode::Var(_)) { self.tt() } else { self.between(term, lo, hi) }
     }
 
     fn between(&mut self, term: Term, lo: i64, hi: i64) -> Term {
@@ -89,14 +89,14 @@ impl TermPool {
 
     /// `exists x: a || b` is `(exists x: a) || (exists x: b)`.
     fn exists_or(&mut self, vars: &[VarId], body: Term) -> Option<Term> {
-        let Node::Or(list) = self.node(body).clone() else { return None };
+        let TermNode::Or(list) = self.node(body).clone() else { return None };
         let parts: Vec<Term> = list.iter().map(|&part| self.exists(vars, part)).collect();
         Some(self.or(parts))
     }
 
     /// `exists x: a && b` is `a && exists x: b` where `x` does not occur in `a`.
     fn exists_and(&mut self, vars: &[VarId], body: Term) -> Option<Term> {
-        let Node::And(list) = self.node(body).clone() else { return None };
+        let TermNode::And(list) = self.node(body).clone() else { return None };
         let mentions = |pool: &Self, part| pool.free_vars(part).iter().any(|var| vars.contains(var));
         let (inside, mut outside): (Vec<Term>, Vec<Term>) =
             list.iter().partition(|&&part| mentions(self, part));
@@ -136,13 +136,13 @@ impl TermPool {
     /// The equation `t == C(a, b)` as a test and equations of the fields, if `t` does not mention `vars`
     /// and the fields do.
     fn opened(&mut self, vars: &[VarId], conjunct: Term) -> Option<Term> {
-        let Node::Eq(a, b) = *self.node(conjunct) else { return None };
+        let TermNode::Eq(a, b) = *self.node(conjunct) else { return None };
         let mentions = |pool: &Self, term| pool.free_vars(term).iter().any(|var| vars.contains(var));
         let (whole, made) = if mentions(self, a) { (b, a) } else { (a, b) };
         if mentions(self, whole) || !mentions(self, made) {
             return None;
         }
-        let Node::Construct(_, ctor, args) = self.node(made).clone() else { return None };
+        let TermNode::Construct(_, ctor, args) = self.node(made).clone() else { return None };
         let mut parts = vec![self.is(ctor, whole)];
         for (field, &arg) in (0..).zip(&*args) {
             let selected = self.select(ctor, field, whole);
@@ -160,7 +160,7 @@ impl TermPool {
         if self.sort(var_term) == Sort::Bool {
             return self.solved_bool(var_term, conjunct);
         }
-        let Node::Eq(a, b) = *self.node(conjunct) else { return None };
+        let TermNode::Eq(a, b) = *self.node(conjunct) else { return None };
         let side = |pool: &Self, x, t| x == var_term && !pool.mentions(t, var);
         if side(self, a, b) {
             return Some(b);
@@ -176,7 +176,7 @@ impl TermPool {
         if conjunct == var {
             return Some(self.tt());
         }
-        (*self.node(conjunct) == Node::Not(var)).then(|| self.ff())
+        (*self.node(conjunct) == TermNode::Not(var)).then(|| self.ff())
     }
 
     /// `x + a == b` says `x == b - a`.
@@ -203,9 +203,12 @@ impl TermPool {
 
     /// The coefficient of `atom` in the sum `term`, if it has one.
     fn coefficient_of(&self, term: Term, atom: Term) -> Option<Rational> {
-        let parts = if let Node::Add(list) = self.node(term) { list } else { std::slice::from_ref(&term) };
+        let parts =
+            if let TermNode::Add(list) = self.node(term) { list } else { std::slice::from_ref(&term) };
         parts.iter().find_map(|&part| match self.node(part) {
-            Node::Mul(list) if list.len() == 2 && list[1] == atom => self.as_value(list[0])?.to_rational(),
+            TermNode::Mul(list) if list.len() == 2 && list[1] == atom => {
+                self.as_value(list[0])?.to_rational()
+            }
             _ => (part == atom).then_some(Rational::ONE),
         })
     }
@@ -222,6 +225,6 @@ impl TermPool {
             .collect();
         let renaming = sorted.iter().zip(&numbered).map(|(&var, &bound)| (var, self.var(bound))).collect();
         let body = self.substitute(body, &renaming);
-        self.intern(Node::Exists(numbered.into(), body))
+        self.intern(TermNode::Exists(numbered.into(), body))
     }
 }

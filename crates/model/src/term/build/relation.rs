@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use crate::number::Rational;
 use crate::sort::Sort;
-use crate::term::{Node, Term, TermPool};
+use crate::term::{Term, TermNode, TermPool};
 use crate::value::Value;
 
 impl TermPool {
@@ -23,7 +23,7 @@ impl TermPool {
             .or_else(|| self.eq_choice(a, b))
             .or_else(|| self.eq_choice_of_shapes(a, b))
             .or_else(|| self.eq_collection(a, b))
-            .unwrap_or_else(|| self.intern(Node::Eq(a, b)))
+            .unwrap_or_else(|| self.intern(TermNode::Eq(a, b)))
     }
 
     /// Inequality, written `!(a == b)`.
@@ -34,12 +34,12 @@ impl TermPool {
 
     /// Strictly below.
     pub fn lt(&mut self, a: Term, b: Term) -> Term {
-        self.order(a, b, Ordering::is_lt, Node::Lt)
+        self.order(a, b, Ordering::is_lt, TermNode::Lt)
     }
 
     /// At most.
     pub fn le(&mut self, a: Term, b: Term) -> Term {
-        self.order(a, b, Ordering::is_le, Node::Le)
+        self.order(a, b, Ordering::is_le, TermNode::Le)
     }
 
     /// Strictly above, written `b < a`.
@@ -52,7 +52,13 @@ impl TermPool {
         self.le(b, a)
     }
 
-    fn order(&mut self, a: Term, b: Term, holds: fn(Ordering) -> bool, node: fn(Term, Term) -> Node) -> Term {
+    fn order(
+        &mut self,
+        a: Term,
+        b: Term,
+        holds: fn(Ordering) -> bool,
+        node: fn(Term, Term) -> TermNode,
+    ) -> Term {
         debug_assert!(self.sort(a).is_numeric() && self.sort(a).base() == self.sort(b).base());
         None.or_else(|| self.order_values(a, b, holds))
             .or_else(|| self.order_offset(a, b, holds))
@@ -102,7 +108,7 @@ impl TermPool {
         a: Term,
         b: Term,
         holds: fn(Ordering) -> bool,
-        node: fn(Term, Term) -> Node,
+        node: fn(Term, Term) -> TermNode,
     ) -> Option<Term> {
         let (a, b) = self.shift_constant(a, b)?;
         Some(self.order(a, b, holds, node))
@@ -140,7 +146,7 @@ impl TermPool {
         };
         let mut arms = Vec::new();
         let mut rest = choice;
-        while let Node::Ite(cond, then, other) = *self.node(rest) {
+        while let TermNode::Ite(cond, then, other) = *self.node(rest) {
             self.as_value(then)?;
             arms.push((cond, then));
             rest = other;

@@ -1,7 +1,7 @@
 //! Strings. Lengths count characters (Unicode scalar values).
 
 use crate::number::Int;
-use crate::term::{Node, Op, RegexId, Term, TermPool};
+use crate::term::{RegexId, Term, TermNode, TermOp, TermPool};
 use crate::value::Value;
 
 /// Longer chains of choices between texts are left as they are.
@@ -17,7 +17,7 @@ impl TermPool {
         match *parts {
             [] => self.value(Value::str("")),
             [only] => only,
-            _ => self.intern(Node::Concat(parts.into())),
+            _ => self.intern(TermNode::Concat(parts.into())),
         }
     }
 
@@ -25,28 +25,28 @@ impl TermPool {
     pub fn length(&mut self, a: Term) -> Term {
         None.or_else(|| self.length_value(a))
             .or_else(|| self.length_concat(a))
-            .unwrap_or_else(|| self.intern(Node::Length(a)))
+            .unwrap_or_else(|| self.intern(TermNode::Length(a)))
     }
 
     /// Whether `a` holds `b` somewhere.
     pub fn contains(&mut self, a: Term, b: Term) -> Term {
         None.or_else(|| self.trivial_part(b, a))
             .or_else(|| self.string_values(a, b, |a, b| a.contains(b)))
-            .unwrap_or_else(|| self.intern(Node::Contains(a, b)))
+            .unwrap_or_else(|| self.intern(TermNode::Contains(a, b)))
     }
 
     /// Whether `b` starts with `a`.
     pub fn prefix(&mut self, a: Term, b: Term) -> Term {
         None.or_else(|| self.trivial_part(a, b))
             .or_else(|| self.string_values(a, b, |a, b| b.starts_with(a)))
-            .unwrap_or_else(|| self.intern(Node::Prefix(a, b)))
+            .unwrap_or_else(|| self.intern(TermNode::Prefix(a, b)))
     }
 
     /// Whether `b` ends with `a`.
     pub fn suffix(&mut self, a: Term, b: Term) -> Term {
         None.or_else(|| self.trivial_part(a, b))
             .or_else(|| self.string_values(a, b, |a, b| b.ends_with(a)))
-            .unwrap_or_else(|| self.intern(Node::Suffix(a, b)))
+            .unwrap_or_else(|| self.intern(TermNode::Suffix(a, b)))
     }
 
     /// Whether all of `a` matches `pattern`.
@@ -54,12 +54,12 @@ impl TermPool {
         None.or_else(|| self.matches_value(a, pattern))
             .or_else(|| self.matches_number(a, pattern))
             .or_else(|| self.matches_choice(a, pattern))
-            .unwrap_or_else(|| self.intern(Node::Matches(a, pattern)))
+            .unwrap_or_else(|| self.intern(TermNode::Matches(a, pattern)))
     }
 
     /// The number whose text `a` is.
     pub(in crate::term) fn written_number(&self, a: Term) -> Option<Term> {
-        if let Node::Apply(Op::FromInt, args) = self.node(a) { args.first().copied() } else { None }
+        if let TermNode::Apply(TermOp::FromInt, args) = self.node(a) { args.first().copied() } else { None }
     }
 
     /// A choice between texts of which one is known: a constant, or the text of a number.
@@ -68,13 +68,15 @@ impl TermPool {
         let mut rest = a;
         for _ in 0..MAX_CHOICES {
             match *self.node(rest) {
-                Node::Ite(_, then, other) if is_known(then) => rest = other,
-                Node::Ite(_, then, other) if is_known(other) => rest = then,
+                TermNode::Ite(_, then, other) if is_known(then) => rest = other,
+                TermNode::Ite(_, then, other) if is_known(other) => rest = then,
                 _ => break,
             }
         }
         match *self.node(a) {
-            Node::Ite(cond, then, other) if rest != a && !matches!(self.node(rest), Node::Ite(..)) => {
+            TermNode::Ite(cond, then, other)
+                if rest != a && !matches!(self.node(rest), TermNode::Ite(..)) =>
+            {
                 Some((cond, then, other))
             }
             _ => None,
@@ -127,7 +129,8 @@ impl TermPool {
     fn concat_parts(&mut self, terms: Vec<Term>) -> Vec<Term> {
         let mut parts: Vec<Term> = Vec::with_capacity(terms.len());
         for term in terms {
-            let pieces = if let Node::Concat(list) = self.node(term) { list.to_vec() } else { vec![term] };
+            let pieces =
+                if let TermNode::Concat(list) = self.node(term) { list.to_vec() } else { vec![term] };
             for piece in pieces {
                 self.push_piece(&mut parts, piece);
             }
@@ -158,7 +161,7 @@ impl TermPool {
 
     /// `len(a ++ b) = len(a) + len(b)`.
     fn length_concat(&mut self, a: Term) -> Option<Term> {
-        let Node::Concat(list) = self.node(a).clone() else { return None };
+        let TermNode::Concat(list) = self.node(a).clone() else { return None };
         let lengths: Vec<Term> = list.iter().map(|&part| self.length(part)).collect();
         Some(self.add(lengths))
     }

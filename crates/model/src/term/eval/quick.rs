@@ -11,7 +11,7 @@ use std::cmp::Ordering;
 use super::super::op::bounded;
 use super::{EvalError, bearable, plus, times};
 use crate::sort::Sort;
-use crate::term::{Node, Op, Term, TermPool};
+use crate::term::{Term, TermNode, TermOp, TermPool};
 use crate::valuation::Assignment;
 use crate::value::{DataValue, Value};
 
@@ -19,83 +19,96 @@ use crate::value::{DataValue, Value};
 pub(super) const BUDGET: u32 = 200;
 
 /// Why there is no value from here.
-pub(super) enum Slow {
+pub(super) enum QuickGivenUp {
     /// The term is too large, or of another kind.
     General,
     /// It has none.
     Failed(EvalError),
 }
 
-type Quick<'v> = Result<Cow<'v, Value>, Slow>;
+type QuickResult<'v> = Result<Cow<'v, Value>, QuickGivenUp>;
 
 impl TermPool {
     /// The value of `term`, or that it is not for here.
-    pub(super) fn quick<'v>(&'v self, term: Term, values: &'v dyn Assignment, budget: &mut u32) -> Quick<'v> {
-        *budget = budget.checked_sub(1).ok_or(Slow::General)?;
+    pub(super) fn quick<'v>(
+        &'v self,
+        term: Term,
+        values: &'v dyn Assignment,
+        budget: &mut u32,
+    ) -> QuickResult<'v> {
+        *budget = budget.checked_sub(1).ok_or(QuickGivenUp::General)?;
         let node = self.node(term);
         Ok(Cow::Owned(match node {
-            Node::Value(value) => return Ok(Cow::Borrowed(value)),
-            Node::Var(var) => {
-                let value = values.value_of(*var).ok_or(Slow::Failed(EvalError::Unassigned(*var)))?;
+            TermNode::Value(value) => return Ok(Cow::Borrowed(value)),
+            TermNode::Var(var) => {
+                let value = values.value_of(*var).ok_or(QuickGivenUp::Failed(EvalError::Unassigned(*var)))?;
                 return Ok(Cow::Borrowed(value));
             }
-            Node::Ite(cond, a, b) => {
+            TermNode::Ite(cond, a, b) => {
                 let branch = if self.quick_bool(*cond, values, budget)? { *a } else { *b };
                 return self.quick(branch, values, budget);
             }
-            Node::Not(_) | Node::And(_) | Node::Or(_) | Node::Eq(..) | Node::Lt(..) | Node::Le(..) => {
-                Value::Bool(self.quick_formula(node, values, budget)?)
-            }
-            Node::Add(list) => self.quick_fold(list, plus, values, budget)?,
-            Node::Mul(list) => self.quick_fold(list, times, values, budget)?,
-            Node::Div(a, b) => {
+            TermNode::Not(_)
+            | TermNode::And(_)
+            | TermNode::Or(_)
+            | TermNode::Eq(..)
+            | TermNode::Lt(..)
+            | TermNode::Le(..) => Value::Bool(self.quick_formula(node, values, budget)?),
+            TermNode::Add(list) => self.quick_fold(list, plus, values, budget)?,
+            TermNode::Mul(list) => self.quick_fold(list, times, values, budget)?,
+            TermNode::Div(a, b) => {
                 let (a, b) = (self.quick(*a, values, budget)?, self.quick(*b, values, budget)?);
                 Value::Int(a.as_int().expect("sort int").div(b.as_int().expect("sort int")))
             }
-            Node::Rem(a, b) => {
+            TermNode::Rem(a, b) => {
                 let (a, b) = (self.quick(*a, values, budget)?, self.quick(*b, values, budget)?);
                 Value::Int(a.as_int().expect("sort int").rem(b.as_int().expect("sort int")))
             }
-            Node::ToReal(a) => {
+            TermNode::ToReal(a) => {
                 Value::Real(self.quick(*a, values, budget)?.as_int().expect("sort int").clone().into())
             }
-            Node::Construct(data, ctor, args) => {
+            TermNode::Construct(data, ctor, args) => {
                 let mut all = Vec::with_capacity(args.len());
                 for arg in &**args {
                     all.push(self.quick(*arg, values, budget)?.into_owned());
                 }
                 Value::Data(DataValue { data: *data, ctor: *ctor, args: all.into() })
             }
-            Node::Is(ctor, a) => {
+            TermNode::Is(ctor, a) => {
                 Value::Bool(self.quick(*a, values, budget)?.as_data().expect("sort data").ctor == *ctor)
             }
-            Node::Select { ctor, field, arg } => {
+            TermNode::Select { ctor, field, arg } => {
                 return self.quick_select(term, *ctor, *field, *arg, values, budget);
             }
-            Node::Apply(Op::At, args) => return self.quick_at(args, self.sort(term), values, budget),
-            Node::Apply(op, args) if !matches!(op, Op::Any | Op::Collect(_)) => {
+            TermNode::Apply(TermOp::At, args) => return self.quick_at(args, self.sort(term), values, budget),
+            TermNode::Apply(op, args) if !matches!(op, TermOp::Any | TermOp::Collect(_)) => {
                 self.quick_apply(*op, args, self.sort(term), values, budget)?
             }
-            Node::Elements(sort, parts) => {
+            TermNode::Elements(sort, parts) => {
                 let mut all = Vec::with_capacity(parts.len());
                 for part in &**parts {
                     all.push(self.quick(*part, values, budget)?);
                 }
                 self.made_of(*sort, &all)
             }
-            _ => return Err(Slow::General),
+            _ => return Err(QuickGivenUp::General),
         }))
     }
 
-    fn quick_bool(&self, term: Term, values: &dyn Assignment, budget: &mut u32) -> Result<bool, Slow> {
+    fn quick_bool(
+        &self,
+        term: Term,
+        values: &dyn Assignment,
+        budget: &mut u32,
+    ) -> Result<bool, QuickGivenUp> {
         match self.node(term) {
-            node @ (Node::Not(_)
-            | Node::And(_)
-            | Node::Or(_)
-            | Node::Eq(..)
-            | Node::Lt(..)
-            | Node::Le(..)) => {
-                *budget = budget.checked_sub(1).ok_or(Slow::General)?;
+            node @ (TermNode::Not(_)
+            | TermNode::And(_)
+            | TermNode::Or(_)
+            | TermNode::Eq(..)
+            | TermNode::Lt(..)
+            | TermNode::Le(..)) => {
+                *budget = budget.checked_sub(1).ok_or(QuickGivenUp::General)?;
                 self.quick_formula(node, values, budget)
             }
             _ => Ok(self.quick(term, values, budget)?.as_bool().expect("sort bool")),
@@ -103,15 +116,20 @@ impl TermPool {
     }
 
     /// A connective or a comparison.
-    fn quick_formula(&self, node: &Node, values: &dyn Assignment, budget: &mut u32) -> Result<bool, Slow> {
+    fn quick_formula(
+        &self,
+        node: &TermNode,
+        values: &dyn Assignment,
+        budget: &mut u32,
+    ) -> Result<bool, QuickGivenUp> {
         Ok(match node {
-            Node::Not(a) => !self.quick_bool(*a, values, budget)?,
-            Node::And(list) => !self.quick_some(list, false, values, budget)?,
-            Node::Or(list) => self.quick_some(list, true, values, budget)?,
-            Node::Eq(a, b) => self.quick_order(*a, *b, values, budget)?.is_eq(),
-            Node::Lt(a, b) => self.quick_order(*a, *b, values, budget)?.is_lt(),
-            Node::Le(a, b) => self.quick_order(*a, *b, values, budget)?.is_le(),
-            _ => return Err(Slow::General),
+            TermNode::Not(a) => !self.quick_bool(*a, values, budget)?,
+            TermNode::And(list) => !self.quick_some(list, false, values, budget)?,
+            TermNode::Or(list) => self.quick_some(list, true, values, budget)?,
+            TermNode::Eq(a, b) => self.quick_order(*a, *b, values, budget)?.is_eq(),
+            TermNode::Lt(a, b) => self.quick_order(*a, *b, values, budget)?.is_lt(),
+            TermNode::Le(a, b) => self.quick_order(*a, *b, values, budget)?.is_le(),
+            _ => return Err(QuickGivenUp::General),
         })
     }
 
@@ -122,7 +140,7 @@ impl TermPool {
         b: Term,
         values: &dyn Assignment,
         budget: &mut u32,
-    ) -> Result<Ordering, Slow> {
+    ) -> Result<Ordering, QuickGivenUp> {
         if let (Some(a), Some(b)) = (self.number_at_hand(a, values), self.number_at_hand(b, values)) {
             return Ok(a.cmp(&b));
         }
@@ -133,10 +151,10 @@ impl TermPool {
     /// A constant, the value of a variable, or the length of one, if it is a small whole number.
     fn number_at_hand(&self, term: Term, values: &dyn Assignment) -> Option<i64> {
         match self.node(term) {
-            Node::Value(value) => value.as_int()?.to_i64(),
-            Node::Var(var) => values.value_of(*var)?.as_int()?.to_i64(),
-            Node::Apply(Op::Size, args) => match self.node(args[0]) {
-                Node::Var(var) => i64::try_from(values.value_of(*var)?.as_collection()?.len()).ok(),
+            TermNode::Value(value) => value.as_int()?.to_i64(),
+            TermNode::Var(var) => values.value_of(*var)?.as_int()?.to_i64(),
+            TermNode::Apply(TermOp::Size, args) => match self.node(args[0]) {
+                TermNode::Var(var) => i64::try_from(values.value_of(*var)?.as_collection()?.len()).ok(),
                 _ => None,
             },
             _ => None,
@@ -150,7 +168,7 @@ impl TermPool {
         wanted: bool,
         values: &dyn Assignment,
         budget: &mut u32,
-    ) -> Result<bool, Slow> {
+    ) -> Result<bool, QuickGivenUp> {
         for cheap in [true, false] {
             for &part in list {
                 if self.is_cheap(part) == cheap && self.quick_bool(part, values, budget)? == wanted {
@@ -162,10 +180,10 @@ impl TermPool {
     }
 
     fn is_cheap(&self, part: Term) -> bool {
-        let is_leaf = |term: Term| matches!(self.node(term), Node::Var(_) | Node::Value(_));
+        let is_leaf = |term: Term| matches!(self.node(term), TermNode::Var(_) | TermNode::Value(_));
         match self.node(part) {
-            Node::Eq(a, b) | Node::Lt(a, b) | Node::Le(a, b) => is_leaf(*a) && is_leaf(*b),
-            Node::Var(_) => true,
+            TermNode::Eq(a, b) | TermNode::Lt(a, b) | TermNode::Le(a, b) => is_leaf(*a) && is_leaf(*b),
+            TermNode::Var(_) => true,
             _ => false,
         }
     }
@@ -177,20 +195,20 @@ impl TermPool {
         sort: Sort,
         values: &'v dyn Assignment,
         budget: &mut u32,
-    ) -> Quick<'v> {
+    ) -> QuickResult<'v> {
         let (of, key) = (self.quick(args[0], values, budget)?, self.quick(args[1], values, budget)?);
         if let Cow::Borrowed(Value::Collection(of)) = of
             && let Some(found) = of.at(&key)
         {
             return Ok(Cow::Borrowed(found));
         }
-        self.apply_op(Op::At, &[&*of, &*key], sort).map(Cow::Owned).map_err(Slow::Failed)
+        self.apply_op(TermOp::At, &[&*of, &*key], sort).map(Cow::Owned).map_err(QuickGivenUp::Failed)
     }
 
     /// The item of a list or set written with one item.
     fn only_item(&self, term: Term) -> Option<Term> {
         match self.node(term) {
-            Node::Elements(_, parts) if parts.len() == 2 && self.is_true(parts[0]) => Some(parts[1]),
+            TermNode::Elements(_, parts) if parts.len() == 2 && self.is_true(parts[0]) => Some(parts[1]),
             _ => None,
         }
     }
@@ -198,22 +216,22 @@ impl TermPool {
     /// An operation; most have few arguments, which need no memory of their own.
     fn quick_apply(
         &self,
-        op: Op,
+        op: TermOp,
         args: &[Term],
         sort: Sort,
         values: &dyn Assignment,
         budget: &mut u32,
-    ) -> Result<Value, Slow> {
+    ) -> Result<Value, QuickGivenUp> {
         let applied = match *args {
             [a] => self.apply_op(op, &[&*self.quick(a, values, budget)?], sort),
             [a, b] => {
                 let a = self.quick(a, values, budget)?;
-                if matches!(op, Op::Append | Op::Union)
+                if matches!(op, TermOp::Append | TermOp::Union)
                     && let Some(item) = self.only_item(b)
                 {
                     let item = self.quick(item, values, budget)?.into_owned();
                     let more = a.as_collection().expect("a collection").and(item);
-                    return bounded(more).map_err(Slow::Failed);
+                    return bounded(more).map_err(QuickGivenUp::Failed);
                 }
                 self.apply_op(op, &[&*a, &*self.quick(b, values, budget)?], sort)
             }
@@ -230,7 +248,7 @@ impl TermPool {
                 self.apply_op(op, &all, sort)
             }
         };
-        applied.map_err(Slow::Failed)
+        applied.map_err(QuickGivenUp::Failed)
     }
 
     fn quick_fold(
@@ -239,11 +257,11 @@ impl TermPool {
         op: fn(&Value, &Value) -> Value,
         values: &dyn Assignment,
         budget: &mut u32,
-    ) -> Result<Value, Slow> {
+    ) -> Result<Value, QuickGivenUp> {
         let mut result = self.quick(list[0], values, budget)?.into_owned();
         for &part in &list[1..] {
             let next = self.quick(part, values, budget)?;
-            result = bearable(op(&result, &next)).map_err(Slow::Failed)?;
+            result = bearable(op(&result, &next)).map_err(QuickGivenUp::Failed)?;
         }
         Ok(result)
     }
@@ -256,7 +274,7 @@ impl TermPool {
         arg: Term,
         values: &'v dyn Assignment,
         budget: &mut u32,
-    ) -> Quick<'v> {
+    ) -> QuickResult<'v> {
         let arg = self.quick(arg, values, budget)?;
         let is_fit = arg.as_data().expect("sort data").ctor == ctor;
         if !is_fit {

@@ -4,8 +4,8 @@ use std::io;
 use proptest::prelude::*;
 
 use super::*;
-use crate::codec::layout::{Endian, Number};
-use crate::codec::text::{CountedConfig, TextCodec, TextConfig, Then};
+use crate::codec::layout::{Endian, NumberLayout};
+use crate::codec::text::{AnnouncedFrame, CountedConfig, TextCodec, TextConfig};
 
 /// A source that gives these chunks, then falls silent or ends.
 struct Script {
@@ -13,17 +13,17 @@ struct Script {
     ends: bool,
 }
 
-impl Source for Script {
-    fn read(&mut self, buffer: &mut Vec<u8>, wait: Duration) -> io::Result<Got> {
+impl ByteSource for Script {
+    fn read(&mut self, buffer: &mut Vec<u8>, wait: Duration) -> io::Result<ReadResult> {
         match self.chunks.pop_front() {
             Some(chunk) => {
                 buffer.extend_from_slice(&chunk);
-                Ok(Got::Some(Instant::now()))
+                Ok(ReadResult::Some(Instant::now()))
             }
-            None if self.ends => Ok(Got::End),
+            None if self.ends => Ok(ReadResult::End),
             None => {
                 std::thread::sleep(wait);
-                Ok(Got::Nothing)
+                Ok(ReadResult::Nothing)
             }
         }
     }
@@ -65,15 +65,15 @@ fn frames_end_where_they_should() {
         check(b"abcdef", Framing::Fixed(2), &["ab", "cd", "ef"], true);
         check(b"abcde", Framing::Fixed(2), &["ab", "cd"], false);
         let counted = |at, word, counts| {
-            let number = Number::named(word, Endian::Big).unwrap();
+            let number = NumberLayout::named(word, Endian::Big).unwrap();
             Framing::Counted(LengthField { at, number, counts })
         };
-        check(b"a\x02bcd\0e", counted(1, "u8", Counts::Rest), &["a\x02bc", "d\0"], false);
-        check(b"\x03\0a\x02\0", counted(0, "u16le", Counts::Message), &["\x03\0a", "\x02\0"], true);
-        check(b"\x01\0a", counted(0, "u16le", Counts::Message), &[], false);
-        check(b"h\x01tai", counted(1, "u8", Counts::After(3)), &["h\x01ta"], false);
-        check(b"a\x01b", counted(1, "varint", Counts::Rest), &["a\x01b"], true);
-        check(&[0xff; 12], counted(0, "varint", Counts::Rest), &[], false);
+        check(b"a\x02bcd\0e", counted(1, "u8", LengthUnit::Rest), &["a\x02bc", "d\0"], false);
+        check(b"\x03\0a\x02\0", counted(0, "u16le", LengthUnit::Message), &["\x03\0a", "\x02\0"], true);
+        check(b"\x01\0a", counted(0, "u16le", LengthUnit::Message), &[], false);
+        check(b"h\x01tai", counted(1, "u8", LengthUnit::After(3)), &["h\x01ta"], false);
+        check(b"a\x01b", counted(1, "varint", LengthUnit::Rest), &["a\x01b"], true);
+        check(&[0xff; 12], counted(0, "varint", LengthUnit::Rest), &[], false);
     }
     assert_eq!(framed(&Framing::Length(2), "ab"), Ok(b"\0\x02ab".to_vec()));
     assert!(framed(&Framing::Length(1), &"x".repeat(256)).is_err());
@@ -107,7 +107,7 @@ fn a_line_cut_by_a_crash_is_half_a_message() {
 }
 
 /// Frames of a message that goes on after every `more`.
-fn joined(script: impl Source + 'static, interrupt: Interrupt) -> Frames {
+fn joined(script: impl ByteSource + 'static, interrupt: Interrupt) -> Frames {
     let text = TextConfig { more: Some("more".into()), ..TextConfig::default() };
     let model = crate::samples::model("model M { state a {} }");
     let joining = TextCodec::new(&text, &model).unwrap().joining();
@@ -117,15 +117,15 @@ fn joined(script: impl Source + 'static, interrupt: Interrupt) -> Frames {
 /// Says `more` every time, and nothing in between.
 struct Drip(bool);
 
-impl Source for Drip {
-    fn read(&mut self, buffer: &mut Vec<u8>, wait: Duration) -> io::Result<Got> {
+impl ByteSource for Drip {
+    fn read(&mut self, buffer: &mut Vec<u8>, wait: Duration) -> io::Result<ReadResult> {
         self.0 = !self.0;
         if self.0 {
             std::thread::sleep(wait.min(Duration::from_millis(5)));
-            return Ok(Got::Nothing);
+            return Ok(ReadResult::Nothing);
         }
         buffer.extend_from_slice(b"more\n");
-        Ok(Got::Some(Instant::now()))
+        Ok(ReadResult::Some(Instant::now()))
     }
 }
 
@@ -154,11 +154,11 @@ fn is_over(error: &str) -> bool {
 /// Drops of one byte, so fast that there is never nothing.
 struct Drops;
 
-impl Source for Drops {
-    fn read(&mut self, buffer: &mut Vec<u8>, _wait: Duration) -> io::Result<Got> {
+impl ByteSource for Drops {
+    fn read(&mut self, buffer: &mut Vec<u8>, _wait: Duration) -> io::Result<ReadResult> {
         std::thread::sleep(Duration::from_millis(1));
         buffer.push(b'x');
-        Ok(Got::Some(Instant::now()))
+        Ok(ReadResult::Some(Instant::now()))
     }
 }
 
@@ -174,10 +174,10 @@ fn a_message_that_comes_drop_by_drop_ends_with_its_time() {
 /// Says `more` without end.
 struct Flood;
 
-impl Source for Flood {
-    fn read(&mut self, buffer: &mut Vec<u8>, _wait: Duration) -> io::Result<Got> {
+impl ByteSource for Flood {
+    fn read(&mut self, buffer: &mut Vec<u8>, _wait: Duration) -> io::Result<ReadResult> {
         buffer.extend_from_slice(&b"more\n".repeat(1000));
-        Ok(Got::Some(Instant::now()))
+        Ok(ReadResult::Some(Instant::now()))
     }
 }
 
@@ -193,7 +193,7 @@ fn a_flood_of_continuation_frames_ends_at_a_bound_and_by_an_interrupt() {
 
 #[test]
 fn counted_bytes_may_hold_anything() {
-    let then = Then::Bytes { end: "\r\n".into() };
+    let then = AnnouncedFrame::Bytes { end: "\r\n".into() };
     let counted = vec![CountedConfig { frame: r"\$(?P<n>[0-9]+)".into(), then, more: false }];
     let text = TextConfig { counted, ..TextConfig::default() };
     let model = crate::samples::model("model M { state a {} }");
@@ -246,14 +246,14 @@ proptest! {
 
     #[test]
     fn no_bytes_panic(bytes in proptest::collection::vec(any::<u8>(), 0..60), at in 0usize..4, size in 1usize..9) {
-        let number = |word| Number::named(word, Endian::Little).unwrap();
+        let number = |word| NumberLayout::named(word, Endian::Little).unwrap();
         for framing in [
             Framing::Line,
             Framing::Length(2),
             Framing::Fixed(3),
-            Framing::Counted(LengthField { at, number: number("u8"), counts: Counts::Rest }),
-            Framing::Counted(LengthField { at, number: number("varint"), counts: Counts::Message }),
-            Framing::Counted(LengthField { at, number: number("i16"), counts: Counts::After(at) }),
+            Framing::Counted(LengthField { at, number: number("u8"), counts: LengthUnit::Rest }),
+            Framing::Counted(LengthField { at, number: number("varint"), counts: LengthUnit::Message }),
+            Framing::Counted(LengthField { at, number: number("i16"), counts: LengthUnit::After(at) }),
         ] {
             let mut frames = frames(&bytes, framing, size, true);
             while let Ok(Some(_)) = frames.next_bytes(Instant::now() + Duration::from_secs(5)) {}

@@ -5,19 +5,19 @@ use std::time::{Duration, Instant};
 
 use super::streams::OpenStream;
 use crate::adapter::AdapterError;
-use crate::adapter::channel::Channel;
+use crate::adapter::channel::AdapterChannel;
 use crate::adapter::frames::{dripping, odd, undecodable};
-use crate::adapter::source::{Got, Source, Stream};
+use crate::adapter::source::{ByteSource, ReadResult, SocketSource};
 use crate::codec::Undecodable;
-use crate::codec::http::message::{AskedFor, Response};
+use crate::codec::http::message::{AskedFor, HttpResponse};
 
 /// Answers longer than this are not read anew for every piece that comes.
 const LONG: usize = 1 << 20;
 
 /// A connection on which nothing is asked.
-pub(super) struct Link {
-    writer: Channel,
-    reader: Option<Stream>,
+pub(super) struct IdleConnection {
+    writer: AdapterChannel,
+    reader: Option<SocketSource>,
     /// How many requests it has carried.
     used: usize,
     /// The lane of the last one.
@@ -25,16 +25,16 @@ pub(super) struct Link {
 }
 
 /// What becomes of a connection on which nothing is asked.
-pub(super) enum State {
-    Open(Link),
+pub(super) enum ConnectionState {
+    Open(IdleConnection),
     Closed,
     /// The system speaks on it all the same.
-    Speaks(Asked),
+    Speaks(PendingRequest),
 }
 
-impl Link {
-    pub(super) fn new(channel: Channel) -> Self {
-        let reader = channel.try_clone().ok().map(Stream::new);
+impl IdleConnection {
+    pub(super) fn new(channel: AdapterChannel) -> Self {
+        let reader = channel.try_clone().ok().map(SocketSource::new);
         Self { writer: channel, reader, used: 0, lane: 0 }
     }
 
@@ -43,12 +43,12 @@ impl Link {
     }
 
     /// Looks whether the system has closed it, or speaks without being asked.
-    pub(super) fn state(mut self) -> State {
+    pub(super) fn state(mut self) -> ConnectionState {
         let mut bytes = Vec::new();
         match self.reader.as_mut().map(|reader| reader.read(&mut bytes, Duration::ZERO)) {
-            Some(Ok(Got::Nothing)) => State::Open(self),
-            Some(Ok(Got::Some(_))) => State::Speaks(Asked::unasked(self, bytes)),
-            Some(Ok(Got::End) | Err(_)) | None => State::Closed,
+            Some(Ok(ReadResult::Nothing)) => ConnectionState::Open(self),
+            Some(Ok(ReadResult::Some(_))) => ConnectionState::Speaks(PendingRequest::unasked(self, bytes)),
+            Some(Ok(ReadResult::End) | Err(_)) | None => ConnectionState::Closed,
         }
     }
 
@@ -57,8 +57,8 @@ impl Link {
     }
 
     /// Adds what comes within `wait` to `bytes`.
-    pub(super) fn read(&mut self, bytes: &mut Vec<u8>, wait: Duration) -> io::Result<Got> {
-        self.reader.as_mut().map_or(Ok(Got::End), |reader| reader.read(bytes, wait))
+    pub(super) fn read(&mut self, bytes: &mut Vec<u8>, wait: Duration) -> io::Result<ReadResult> {
+        self.reader.as_mut().map_or(Ok(ReadResult::End), |reader| reader.read(bytes, wait))
     }
 
     /// The lane of the last request on it.
@@ -67,7 +67,7 @@ impl Link {
     }
 }
 
-impl Drop for Link {
+impl Drop for IdleConnection {
     fn drop(&mut self) {
         self.writer.hang_up();
     }
@@ -75,16 +75,16 @@ impl Drop for Link {
 
 /// Why the system speaks.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Cause {
+enum OutputCause {
     Request(AskedFor),
     /// Nobody knows.
     None,
 }
 
 /// A request that waits for its answer, or an answer without a request.
-pub(super) struct Asked {
-    link: Link,
-    cause: Cause,
+pub(super) struct PendingRequest {
+    link: IdleConnection,
+    cause: OutputCause,
     buffer: Vec<u8>,
     /// How many of its bytes were there when it was read last.
     read: usize,
@@ -98,21 +98,21 @@ pub(super) struct Asked {
 }
 
 /// What is left when an answer was taken.
-pub(super) enum Left {
+pub(super) enum AnswerRest {
     /// A connection that can be used again.
-    Idle(Link),
+    Idle(IdleConnection),
     /// More than was asked for.
-    More(Asked),
+    More(PendingRequest),
     /// A stream.
     Stream(OpenStream),
     Nothing,
 }
 
-impl Asked {
-    pub(super) fn new(mut link: Link, asked: AskedFor, lane: u32) -> Self {
+impl PendingRequest {
+    pub(super) fn new(mut link: IdleConnection, asked: AskedFor, lane: u32) -> Self {
         link.used += 1;
         link.lane = lane;
-        let cause = Cause::Request(asked);
+        let cause = OutputCause::Request(asked);
         Self { link, cause, buffer: Vec::new(), read: 0, since: None, ended: false, again: None, input: None }
     }
 
@@ -126,10 +126,10 @@ impl Asked {
         self.input.as_deref().filter(|_| !self.is_unasked())
     }
 
-    fn unasked(link: Link, buffer: Vec<u8>) -> Self {
+    fn unasked(link: IdleConnection, buffer: Vec<u8>) -> Self {
         Self {
             link,
-            cause: Cause::None,
+            cause: OutputCause::None,
             buffer,
             read: 0,
             since: Some(Instant::now()),
@@ -150,7 +150,7 @@ impl Asked {
     }
 
     /// Waits on `link` from now on, where the request was made again.
-    pub(super) fn go_on(&mut self, mut link: Link) {
+    pub(super) fn go_on(&mut self, mut link: IdleConnection) {
         (link.used, link.lane) = (1, self.link.lane);
         self.link = link;
         self.ended = false;
@@ -167,11 +167,15 @@ impl Asked {
     }
 
     pub(super) fn is_unasked(&self) -> bool {
-        self.cause == Cause::None
+        self.cause == OutputCause::None
     }
 
     /// The answer, if it is complete within `wait`. It has `limit` from its first byte to its last.
-    pub(super) fn look(&mut self, wait: Duration, limit: Duration) -> Result<Option<Response>, AdapterError> {
+    pub(super) fn read_answer(
+        &mut self,
+        wait: Duration,
+        limit: Duration,
+    ) -> Result<Option<HttpResponse>, AdapterError> {
         // What was left over may be an answer already.
         if self.is_unasked()
             && let Some(response) = self.parsed()?
@@ -182,15 +186,15 @@ impl Asked {
         let Some(reader) = self.link.reader.as_mut() else { return Err(closed(used)) };
         let mut last = None;
         match reader.read(&mut self.buffer, wait) {
-            Ok(Got::Nothing) => return self.nothing_more(limit),
-            Ok(Got::Some(arrived)) => {
+            Ok(ReadResult::Nothing) => return self.nothing_more(limit),
+            Ok(ReadResult::Some(arrived)) => {
                 last = Some(arrived);
                 let since = *self.since.get_or_insert(arrived);
                 if self.goes_on() && arrived < since + limit {
                     return Ok(None);
                 }
             }
-            Ok(Got::End) => self.ended = true,
+            Ok(ReadResult::End) => self.ended = true,
             Err(_) if self.buffer.is_empty() => return Err(closed(used)),
             Err(error) => return Err(AdapterError::Broken(error.to_string())),
         }
@@ -207,7 +211,7 @@ impl Asked {
     }
 
     /// Nothing has come: is it complete, or too late?
-    fn nothing_more(&mut self, limit: Duration) -> Result<Option<Response>, AdapterError> {
+    fn nothing_more(&mut self, limit: Duration) -> Result<Option<HttpResponse>, AdapterError> {
         if self.read < self.buffer.len()
             && let Some(response) = self.parsed()?
         {
@@ -222,19 +226,19 @@ impl Asked {
         self.read > LONG && self.buffer.len() < self.read + self.read / 8
     }
 
-    fn parsed(&mut self) -> Result<Option<Response>, AdapterError> {
+    fn parsed(&mut self) -> Result<Option<HttpResponse>, AdapterError> {
         self.read = self.buffer.len();
         let asked = match self.cause {
-            Cause::Request(asked) => asked,
-            Cause::None => AskedFor::Body,
+            OutputCause::Request(asked) => asked,
+            OutputCause::None => AskedFor::Body,
         };
-        let parsed = Response::parse(&self.buffer, asked, self.ended);
+        let parsed = HttpResponse::parse(&self.buffer, asked, self.ended);
         let wrong = |bad: Undecodable| match self.cause {
-            Cause::None => {
-                let bad = bad.told(|reason| format!("it spoke without being asked: {reason}"));
+            OutputCause::None => {
+                let bad = bad.in_other_words(|reason| format!("it spoke without being asked: {reason}"));
                 undecodable(&self.buffer, &bad)
             }
-            Cause::Request(_) => undecodable(&self.buffer, &bad),
+            OutputCause::Request(_) => undecodable(&self.buffer, &bad),
         };
         let Some((response, used)) = parsed.map_err(wrong)? else { return Ok(None) };
         self.buffer.drain(..used);
@@ -243,15 +247,15 @@ impl Asked {
     }
 
     /// What is left after `response`.
-    pub(super) fn left(mut self, response: &Response) -> Left {
+    pub(super) fn left(mut self, response: &HttpResponse) -> AnswerRest {
         if let Some(kind) = response.stream {
-            return Left::Stream(OpenStream::new(kind, self.input, self.link, self.buffer));
+            return AnswerRest::Stream(OpenStream::new(kind, self.input, self.link, self.buffer));
         }
         if !self.buffer.is_empty() {
-            (self.cause, self.since) = (Cause::None, Some(Instant::now()));
-            return Left::More(self);
+            (self.cause, self.since) = (OutputCause::None, Some(Instant::now()));
+            return AnswerRest::More(self);
         }
-        if self.ended || !response.keeps_alive { Left::Nothing } else { Left::Idle(self.link) }
+        if self.ended || !response.keeps_alive { AnswerRest::Nothing } else { AnswerRest::Idle(self.link) }
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use super::exchange::{Asked, Link};
-use crate::adapter::tcp::Socket;
+use super::exchange::{IdleConnection, PendingRequest};
+use crate::adapter::tcp::TcpConnection;
 use crate::adapter::tls::{Roots, Tls, TlsConfig};
-use crate::adapter::{AdapterError, Connection, Interrupt};
+use crate::adapter::{AdapterError, Interrupt, RemoteConnection};
 use crate::codec::http::Url;
-use crate::codec::http::message::{AskedFor, Request, Response};
+use crate::codec::http::message::{AskedFor, HttpRequest, HttpResponse};
 
 /// How often an answer may send somebody elsewhere.
 const MAX_REDIRECTS: usize = 5;
@@ -36,20 +36,20 @@ pub(in crate::adapter) fn is_up(url: &str, interrupt: Interrupt) -> bool {
 }
 
 /// Asks once.
-fn get(url: &str, roots: Roots, limit: Duration, interrupt: Interrupt) -> Result<Response, AdapterError> {
+fn get(url: &str, roots: Roots, limit: Duration, interrupt: Interrupt) -> Result<HttpResponse, AdapterError> {
     let (place, query) = url.find('?').map_or((url, ""), |at| url.split_at(at));
     let address: Url = place.parse().map_err(|bad| cannot(url, &format!("{bad}")))?;
     let tls = address.is_encrypted.then(|| Tls::new(&TlsConfig { roots, ..TlsConfig::default() }));
     let tls = tls.transpose().map_err(|problem| cannot(url, &problem))?;
-    let connection = Connection { limit, interrupt, tls, ..Connection::default() };
-    let mut link = Link::new(Socket::new(&address.address, &connection).channel()?);
-    let request = Request { method: "GET".into(), path: path_of(place, query), ..Request::default() };
+    let connection = RemoteConnection { limit, interrupt, tls, ..RemoteConnection::default() };
+    let mut link = IdleConnection::new(TcpConnection::new(&address.address, &connection).channel()?);
+    let request = HttpRequest { method: "GET".into(), path: path_of(place, query), ..HttpRequest::default() };
     link.write(&request.to_bytes(&address.address)).map_err(|error| cannot(url, &error.to_string()))?;
-    let mut asked = Asked::new(link, AskedFor::Body, 0);
+    let mut asked = PendingRequest::new(link, AskedFor::Body, 0);
     let deadline = Instant::now() + limit;
     while Instant::now() < deadline {
         interrupt.check()?;
-        if let Some(response) = asked.look(Interrupt::slice(deadline), limit)? {
+        if let Some(response) = asked.read_answer(Interrupt::slice(deadline), limit)? {
             return Ok(response);
         }
     }

@@ -5,26 +5,26 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use super::exchange::Link;
+use super::exchange::IdleConnection;
 use crate::adapter::AdapterError;
 use crate::adapter::frames::{dripping, odd, undecodable};
-use crate::adapter::source::Got;
+use crate::adapter::source::ReadResult;
 use crate::codec::http::events::{BadStream, Dechunker, next_event};
-use crate::codec::http::message::{Response, ResponsePart, StreamKind};
-use crate::codec::http::websocket::{Assembly, FrameKind, Incoming, frame};
+use crate::codec::http::message::{HttpResponse, ResponsePart, StreamKind};
+use crate::codec::http::websocket::{Assembly, FrameKind, IncomingFrame, frame};
 
 /// A stream that the system opened for an input.
 pub(super) struct OpenStream {
     /// The input.
     pub(super) input: Option<String>,
-    link: Link,
+    link: IdleConnection,
     reading: StreamReading,
     /// Bytes that are no message yet.
     buffer: Vec<u8>,
     /// Since when a part of a message is there.
     since: Option<Instant>,
     /// Messages that came and were not given yet.
-    heard: VecDeque<Response>,
+    heard: VecDeque<HttpResponse>,
     is_over: bool,
     /// The system takes no more answers: each of them would have to wait for its time.
     is_deaf: bool,
@@ -38,7 +38,7 @@ enum StreamReading {
 
 impl OpenStream {
     /// The stream that begins with these bytes.
-    pub(super) fn new(kind: StreamKind, input: Option<String>, link: Link, begun: Vec<u8>) -> Self {
+    pub(super) fn new(kind: StreamKind, input: Option<String>, link: IdleConnection, begun: Vec<u8>) -> Self {
         let (reading, buffer) = match kind {
             StreamKind::Events { chunked: true } => {
                 (StreamReading::Events { raw: Some((Dechunker::default(), begun)) }, Vec::new())
@@ -83,7 +83,11 @@ impl OpenStream {
     }
 
     /// The next message, if it is there within `wait`.
-    pub(super) fn look(&mut self, wait: Duration, limit: Duration) -> Result<Option<Response>, AdapterError> {
+    pub(super) fn next_message(
+        &mut self,
+        wait: Duration,
+        limit: Duration,
+    ) -> Result<Option<HttpResponse>, AdapterError> {
         self.take()?;
         if let Some(heard) = self.heard.pop_front() {
             return Ok(Some(heard));
@@ -97,17 +101,17 @@ impl OpenStream {
         };
         let mut last = None;
         match self.link.read(buffer, wait) {
-            Ok(Got::Nothing) if self.since.is_some_and(|since| since.elapsed() >= limit) => {
+            Ok(ReadResult::Nothing) if self.since.is_some_and(|since| since.elapsed() >= limit) => {
                 return Err(self.half());
             }
-            Ok(Got::Nothing) => return Ok(None),
-            Ok(Got::Some(arrived)) => {
+            Ok(ReadResult::Nothing) => return Ok(None),
+            Ok(ReadResult::Some(arrived)) => {
                 last = Some(arrived);
                 self.since.get_or_insert(arrived);
             }
             // Whoever sends chunks says which is the last.
-            Ok(Got::End) if is_raw => return Err(odd(&self.buffer, &BadStream::CutOff.to_string())),
-            Ok(Got::End) => self.close()?,
+            Ok(ReadResult::End) if is_raw => return Err(odd(&self.buffer, &BadStream::CutOff.to_string())),
+            Ok(ReadResult::End) => self.close()?,
             Err(error) => return Err(AdapterError::Broken(error.to_string())),
         }
         self.take()?;
@@ -169,12 +173,12 @@ impl OpenStream {
         if !self.buffer.iter().all(|byte| byte.is_ascii_whitespace()) {
             return Err(odd(&self.buffer, &BadStream::CutOff.to_string()));
         }
-        self.heard.push_back(Response { part: ResponsePart::Closed, ..Response::default() });
+        self.heard.push_back(HttpResponse { part: ResponsePart::Closed, ..HttpResponse::default() });
         Ok(())
     }
 }
 
-fn events(buffer: &mut Vec<u8>, heard: &mut VecDeque<Response>) -> Result<(), BadStream> {
+fn events(buffer: &mut Vec<u8>, heard: &mut VecDeque<HttpResponse>) -> Result<(), BadStream> {
     while let Some(event) = next_event(buffer)? {
         heard.push_back(event);
     }
@@ -185,19 +189,19 @@ fn events(buffer: &mut Vec<u8>, heard: &mut VecDeque<Response>) -> Result<(), Ba
 fn frames(
     assembly: &mut Assembly,
     buffer: &mut Vec<u8>,
-    heard: &mut VecDeque<Response>,
-    (link, is_deaf): (&mut Link, &mut bool),
+    heard: &mut VecDeque<HttpResponse>,
+    (link, is_deaf): (&mut IdleConnection, &mut bool),
 ) -> Result<bool, BadStream> {
     while let Some(incoming) = assembly.next(buffer)? {
         // A system that has gone takes no answer; its end is seen by the next read.
         match incoming {
-            Incoming::Message(kind, body) => heard.push_back(Incoming::response(kind, body)),
-            Incoming::Ping(payload) if !*is_deaf => {
+            IncomingFrame::Message(kind, body) => heard.push_back(IncomingFrame::response(kind, body)),
+            IncomingFrame::Ping(payload) if !*is_deaf => {
                 *is_deaf = link.write(&frame(FrameKind::Pong, &payload)).is_err();
             }
-            Incoming::Ping(_) => (),
-            Incoming::Pong => (),
-            Incoming::Close(payload) => {
+            IncomingFrame::Ping(_) => (),
+            IncomingFrame::Pong => (),
+            IncomingFrame::Close(payload) => {
                 if !*is_deaf {
                     drop(link.write(&frame(FrameKind::Close, &payload)));
                 }

@@ -39,7 +39,7 @@ fn against(serve: impl Fn(TcpStream) + Send + 'static) -> HttpAdapter {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     std::thread::spawn(move || listener.incoming().flatten().for_each(serve));
-    let connection = Connection { limit: Duration::from_millis(800), ..Connection::default() };
+    let connection = RemoteConnection { limit: Duration::from_millis(800), ..RemoteConnection::default() };
     let mut adapter = HttpAdapter::new(&speech(&address), Arc::new(model(COUNTER)), &connection).unwrap();
     adapter.reset().unwrap();
     adapter
@@ -233,7 +233,7 @@ fn a_body_that_says_two_things_at_once_is_none() {
     let codec = HttpCodec::new(&speech.http, "", &model).unwrap();
     let answer = |body: &str| {
         let text = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len());
-        let (response, _) = Response::parse(text.as_bytes(), AskedFor::Body, false).unwrap().unwrap();
+        let (response, _) = HttpResponse::parse(text.as_bytes(), AskedFor::Body, false).unwrap().unwrap();
         codec.decode(&model, &response, None)
     };
     assert_eq!(answer("{\"n\": 7}"), Ok(message(&model, "SUM", &[7])));
@@ -254,7 +254,8 @@ fn parts_of_a_secret_that_come_back_are_hidden() {
         let mut speech = speech(&listener.local_addr().unwrap().to_string());
         speech.http.inputs[0].1.headers = vec![("Authorization".into(), format!("Bearer {token}"))];
         std::thread::spawn(move || listener.incoming().flatten().for_each(always(answer)));
-        let connection = Connection { limit: Duration::from_millis(300), ..Connection::default() };
+        let connection =
+            RemoteConnection { limit: Duration::from_millis(300), ..RemoteConnection::default() };
         let mut adapter = HttpAdapter::new(&speech, Arc::new(model(COUNTER)), &connection).unwrap();
         adapter.reset().unwrap();
         let error = ask(&mut adapter, Duration::from_millis(50)).unwrap_err().to_string();

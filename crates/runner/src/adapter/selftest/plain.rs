@@ -11,10 +11,10 @@ use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, Model};
 
 use super::sample::args_of;
-use super::{AllowedInputs, Check, Checks, Known, MAX_OUTPUTS, State, shown};
+use super::{AllowedInputs, CheckState, KnownSystem, MAX_OUTPUTS, SelfTestCheck, SelfTestChecks, shown};
 use crate::adapter::{Adapter, AdapterError, Observation};
-use crate::codec::{Message, label_from_json};
-use crate::protocol::{Direction, LabelInfo};
+use crate::codec::{WireMessage, label_from_json};
+use crate::protocol::{LabelInfo, MessageDirection};
 
 /// Tries the system behind `adapter`, which listens for `patience` after every input.
 #[must_use]
@@ -23,29 +23,30 @@ pub fn selftest_plain(
     model: &Model,
     allowed: &AllowedInputs,
     patience: Duration,
-) -> Vec<Check> {
-    let mut trial = Trial { adapter, model, allowed, patience, checks: Checks::default(), resets: 0 };
+) -> Vec<SelfTestCheck> {
+    let mut trial =
+        PlainSelfTest { adapter, model, allowed, patience, checks: SelfTestChecks::default(), resets: 0 };
     trial.all();
     trial.checks.tried
 }
 
 /// A self-test under way.
-struct Trial<'t> {
+struct PlainSelfTest<'t> {
     adapter: &'t mut dyn Adapter,
     model: &'t Model,
     allowed: &'t AllowedInputs,
     patience: Duration,
-    checks: Checks,
+    checks: SelfTestChecks,
     resets: usize,
 }
 
 /// An input and what was answered.
-struct Answered {
+struct TriedInput {
     input: Label,
     answers: Vec<(Label, Duration)>,
 }
 
-impl Trial<'_> {
+impl PlainSelfTest<'_> {
     /// Everything; `None` if the system is of no more use.
     fn all(&mut self) -> Option<()> {
         let model = self.model;
@@ -59,32 +60,32 @@ impl Trial<'_> {
     }
 
     /// Tries the input called `name`; nothing if it cannot be tried, or was refused.
-    fn first(&mut self, name: &str) -> Option<Option<Answered>> {
+    fn first(&mut self, name: &str) -> Option<Option<TriedInput>> {
         reset(self.adapter, &mut self.checks, &mut self.resets)?;
         let check = format!("input {name}");
         let Some(label) = sample(self.model, self.allowed, name) else {
-            self.checks.add(&check, State::Skipped, "no value is known for its fields".into());
+            self.checks.add(&check, CheckState::Skipped, "no value is known for its fields".into());
             return Some(None);
         };
         match input(self.adapter, &label, self.patience) {
             Err(AdapterError::Refused(reason)) => {
-                self.checks.add(&check, State::Ok, format!("refused: {reason}"));
+                self.checks.add(&check, CheckState::Ok, format!("refused: {reason}"));
                 Some(None)
             }
             Err(error @ AdapterError::Unwritable(_)) => {
-                self.checks.add(&check, State::Failed, error.to_string());
+                self.checks.add(&check, CheckState::Failed, error.to_string());
                 Some(None)
             }
             result => {
                 let noted = |answers: &Vec<(Label, Duration)>| answered(self.model, answers);
                 let answers = self.checks.take(&check, result, noted)?;
-                Some(Some(Answered { input: label, answers }))
+                Some(Some(TriedInput { input: label, answers }))
             }
         }
     }
 
     /// Whether anything was answered, and how late.
-    fn sum_up(&mut self, seen: &[Answered]) {
+    fn sum_up(&mut self, seen: &[TriedInput]) {
         let times = seen.iter().filter_map(|one| one.answers.first()).map(|(_, took)| *took);
         let (state, note) = match times.max() {
             Some(slowest) => {
@@ -95,20 +96,20 @@ impl Trial<'_> {
                     "{answered} of {} inputs, the slowest after {slowest}; silence is {waited}",
                     seen.len()
                 );
-                (State::Ok, note)
+                (CheckState::Ok, note)
             }
-            None if seen.is_empty() => (State::Skipped, "no input could be given".into()),
+            None if seen.is_empty() => (CheckState::Skipped, "no input could be given".into()),
             None => {
                 let note = "no input was answered: if one should be, look at the end of the inputs (`input_end`), \
                             at `framing` and at the quiescence time";
-                (State::Odd, note.to_owned())
+                (CheckState::Odd, note.to_owned())
             }
         };
         self.checks.add("answers", state, note);
     }
 
     /// Gives every input again, each after a reset; the system should answer as before.
-    fn again(&mut self, seen: &[Answered]) -> Option<()> {
+    fn again(&mut self, seen: &[TriedInput]) -> Option<()> {
         // Backwards, as what one input does another may undo.
         for one in seen.iter().rev() {
             reset(self.adapter, &mut self.checks, &mut self.resets)?;
@@ -122,21 +123,21 @@ impl Trial<'_> {
             };
             if labels(&answers) != labels(&one.answers) {
                 let note = self.differs(one, &answers);
-                self.checks.add(name, State::Odd, note);
+                self.checks.add(name, CheckState::Odd, note);
                 return Some(());
             }
         }
         if !seen.is_empty() {
             self.checks.add(
                 "same again",
-                State::Ok,
+                CheckState::Ok,
                 "after a reset every input is answered as before".into(),
             );
         }
         Some(())
     }
 
-    fn differs(&self, before: &Answered, now: &[(Label, Duration)]) -> String {
+    fn differs(&self, before: &TriedInput, now: &[(Label, Duration)]) -> String {
         let input = before.input.show(&self.model.pool, &self.model.sts);
         let shown = |answers: &[(Label, Duration)]| match answers {
             [] => "no answer".to_owned(),
@@ -151,7 +152,7 @@ impl Trial<'_> {
 }
 
 /// Resets the system; the first two are noted.
-fn reset(adapter: &mut dyn Adapter, checks: &mut Checks, done: &mut usize) -> Option<()> {
+fn reset(adapter: &mut dyn Adapter, checks: &mut SelfTestChecks, done: &mut usize) -> Option<()> {
     *done += 1;
     let start = Instant::now();
     match (adapter.reset(), *done) {
@@ -164,9 +165,11 @@ fn reset(adapter: &mut dyn Adapter, checks: &mut Checks, done: &mut usize) -> Op
 }
 
 fn sample(model: &Model, allowed: &AllowedInputs, name: &str) -> Option<Label> {
-    let info = LabelInfo { label: name.to_owned(), direction: Direction::Input, fields: Vec::new() };
-    let message =
-        Message { label: name.to_owned(), args: args_of(&info, Known { model: Some(model), allowed })? };
+    let info = LabelInfo { label: name.to_owned(), direction: MessageDirection::Input, fields: Vec::new() };
+    let message = WireMessage {
+        label: name.to_owned(),
+        args: args_of(&info, KnownSystem { model: Some(model), allowed })?,
+    };
     label_from_json(model, &message, |kind| kind == GateKind::Input).ok()
 }
 

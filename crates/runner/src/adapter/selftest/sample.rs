@@ -7,7 +7,7 @@ use ioxide_model::sts::{GateKind, Model};
 use ioxide_model::term::TermPool;
 use ioxide_model::value::Value;
 
-use super::Known;
+use super::KnownSystem;
 use crate::codec::value_to_json;
 use crate::protocol::LabelInfo;
 
@@ -15,7 +15,7 @@ use crate::protocol::LabelInfo;
 const MAX_DEPTH: usize = 8;
 
 /// Arguments for the message: those the model allows, else by the sorts of the model, else by what the adapter says of them.
-pub(super) fn args_of(info: &LabelInfo, known: Known<'_>) -> Option<Map<String, Json>> {
+pub(super) fn args_of(info: &LabelInfo, known: KnownSystem<'_>) -> Option<Map<String, Json>> {
     if let Some(args) = known.allowed.get(&info.label) {
         return Some(args.clone());
     }

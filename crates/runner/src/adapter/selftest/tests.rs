@@ -5,14 +5,14 @@ const HELLO: &str = r#"echo '{"type":"hello","protocol":1,"labels":[{"label":"co
 const READY: &str = r#"read x; echo '{"type":"ready"}'; "#;
 const SENT: &str = r#"read x; echo '{"type":"sent","id":1}'; "#;
 
-fn run(script: &str, model: Option<&Model>) -> Vec<Check> {
-    let connection = Connection { limit: Duration::from_millis(800), ..Connection::default() };
+fn run(script: &str, model: Option<&Model>) -> Vec<SelfTestCheck> {
+    let connection = RemoteConnection { limit: Duration::from_millis(800), ..RemoteConnection::default() };
     selftest(&SutSpec::Stdio(script.into()), model, &AllowedInputs::default(), &connection).0
 }
 
 /// The name and the note of the first check that failed.
 fn failure(script: &str) -> (String, String) {
-    let failed = run(script, None).into_iter().find(|check| check.state == State::Failed);
+    let failed = run(script, None).into_iter().find(|check| check.state == CheckState::Failed);
     failed.map(|check| (check.name, check.note)).expect("something fails")
 }
 
@@ -21,7 +21,7 @@ fn a_good_adapter_passes_every_check() {
     let checks = run(&format!("{HELLO}{READY}{SENT}{READY}{READY} read x"), None);
     let names: Vec<&str> = checks.iter().map(|check| check.name.as_str()).collect();
     assert_eq!(names, ["start", "hello", "ready", "input coin", "receipts", "reset", "reset again", "bye"]);
-    assert!(checks.iter().all(|check| check.state == State::Ok), "{checks:#?}");
+    assert!(checks.iter().all(|check| check.state == CheckState::Ok), "{checks:#?}");
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn trouble_is_named_where_it_happens() {
 fn a_refusal_is_an_answer() {
     let refused = r#"read x; echo '{"type":"error","kind":"refused","text":"no slot"}'; "#;
     let checks = run(&format!("{HELLO}{READY}{refused}{READY}{READY} read x"), None);
-    assert!(checks.iter().all(|check| check.state != State::Failed), "{checks:#?}");
+    assert!(checks.iter().all(|check| check.state != CheckState::Failed), "{checks:#?}");
     assert!(checks.iter().any(|check| check.note == "refused: no slot"), "{checks:#?}");
 }
 
@@ -50,16 +50,16 @@ fn a_refusal_is_an_answer() {
 fn messages_are_compared_with_the_model() {
     let checks = run(&format!("{HELLO}{READY}{SENT}{READY}{READY} read x"), Some(&model(VENDING)));
     let labels = checks.iter().find(|check| check.name == "labels").expect("they are compared");
-    assert_eq!(labels.state, State::Failed);
+    assert_eq!(labels.state, CheckState::Failed);
     assert_eq!(labels.note, "not declared, or in another direction: `coffee`, `change`");
 }
 
 #[test]
 fn nobody_at_the_address_fails_at_the_start() {
-    let connection = Connection { limit: Duration::from_millis(800), ..Connection::default() };
+    let connection = RemoteConnection { limit: Duration::from_millis(800), ..RemoteConnection::default() };
     let (checks, _) =
         selftest(&SutSpec::Tcp("127.0.0.1:1".into()), None, &AllowedInputs::default(), &connection);
-    assert_eq!((checks[0].name.as_str(), checks[0].state), ("start", State::Failed));
+    assert_eq!((checks[0].name.as_str(), checks[0].state), ("start", CheckState::Failed));
 }
 
 /// Plain values would be 1 and `"a"`: the guards forbid them.
@@ -70,7 +70,7 @@ fn inputs_are_those_that_the_model_allows() {
         state s { on pay when n > least && n % 7 == 0 && k != 3 && by == \"card\" -> t }
         state t { on leave emit b } }",
     );
-    let mut solver = ioxide_smt::stack::stack(&ioxide_smt::stack::Config::default());
+    let mut solver = ioxide_smt::stack::stack(&ioxide_smt::stack::SolverConfig::default());
     let allowed = AllowedInputs::of(&model, &mut solver);
     let pay = allowed.get("pay").expect("some payment is allowed");
     let n = pay["n"].as_i64().expect("a number");

@@ -24,9 +24,9 @@ impl Adapter for Script {
         Ok(())
     }
 
-    fn send(&mut self, _input: &Label) -> Result<Sent, AdapterError> {
+    fn send(&mut self, _input: &Label) -> Result<SentInput, AdapterError> {
         let earlier: Vec<Label> = self.sent.iter().map(|name| self.label(name)).collect();
-        Ok(Sent { earlier, ..Sent::default() })
+        Ok(SentInput { earlier, ..SentInput::default() })
     }
 
     fn poll(&mut self) -> Result<Option<Label>, AdapterError> {
@@ -41,15 +41,15 @@ impl Adapter for Script {
         Ok(self.poll()?.map_or(Observation::Quiet, Observation::Output))
     }
 
-    fn receipt(&self) -> Receipt {
-        if self.is_confirmed { Receipt::Confirmed } else { Receipt::Written }
+    fn receipt(&self) -> InputReceipt {
+        if self.is_confirmed { InputReceipt::Confirmed } else { InputReceipt::Written }
     }
 }
 
 /// Two connections that play from lists: `a` and `x` travel by the left one, `b` and `y` by the right one.
 fn several(left: &[Option<&'static str>], right: &[Option<&'static str>]) -> SeveralAdapter {
     let model = Arc::new(model(MODEL));
-    let part = |name: &str, messages: [&str; 2], moves: &[Option<&'static str>]| Part {
+    let part = |name: &str, messages: [&str; 2], moves: &[Option<&'static str>]| ConnectionPart {
         place: None,
         name: name.into(),
         messages: messages.map(str::to_owned).to_vec(),
@@ -83,7 +83,7 @@ const SHORT: Duration = Duration::from_millis(5);
 #[test]
 fn a_confirmed_input_is_only_written_and_what_came_meanwhile_is_seen_on_its_connection() {
     let mut adapter = several(&[], &[]);
-    assert_eq!(adapter.receipt(), Receipt::Written);
+    assert_eq!(adapter.receipt(), InputReceipt::Written);
     let sent = adapter.send(&input(&adapter, "a")).expect("it is sent");
     assert_eq!((sent.lane, sent.earlier.len()), (0, 0));
     assert!(matches!(adapter.observe(SHORT), Ok(Observation::Output(_))));
@@ -133,10 +133,10 @@ impl Adapter for Timetable {
         Ok(())
     }
 
-    fn send(&mut self, _input: &Label) -> Result<Sent, AdapterError> {
+    fn send(&mut self, _input: &Label) -> Result<SentInput, AdapterError> {
         // Whatever it is given puts off what is due.
         self.due.iter_mut().for_each(|(due, _)| *due += 1000);
-        Ok(Sent::default())
+        Ok(SentInput::default())
     }
 
     fn poll(&mut self) -> Result<Option<Label>, AdapterError> {
@@ -159,7 +159,7 @@ impl Adapter for Timetable {
         Ok(self.due.front().map(|(due, _)| Duration::from_millis(*due)))
     }
 
-    fn advance(&mut self, until: Duration) -> Result<Passed, AdapterError> {
+    fn advance(&mut self, until: Duration) -> Result<VirtualDelay, AdapterError> {
         let due = self.due.front().map(|(due, _)| Duration::from_millis(*due));
         let name = due.filter(|due| *due <= until).and_then(|_| self.due.pop_front());
         self.now = if name.is_some() { due.unwrap_or(until) } else { until };
@@ -167,13 +167,13 @@ impl Adapter for Timetable {
             let gate = self.model.sts.gate_named(name).expect("the model has it");
             Label::message(&self.model.sts, gate, Vec::new()).expect("a message")
         };
-        Ok(Passed { now: self.now, message: name.map(|(_, name)| label(name)) })
+        Ok(VirtualDelay { now: self.now, message: name.map(|(_, name)| label(name)) })
     }
 }
 
 fn in_time(left: &[(u64, &'static str)], right: &[(u64, &'static str)], foresight: bool) -> SeveralAdapter {
     let model = Arc::new(model(MODEL));
-    let part = |name: &str, messages: [&str; 2], due: &[(u64, &'static str)], foresight| Part {
+    let part = |name: &str, messages: [&str; 2], due: &[(u64, &'static str)], foresight| ConnectionPart {
         place: None,
         name: name.into(),
         messages: messages.map(str::to_owned).to_vec(),
@@ -192,7 +192,8 @@ fn in_time(left: &[(u64, &'static str)], right: &[(u64, &'static str)], foresigh
 fn until(adapter: &mut SeveralAdapter, until: u64) -> Vec<(u128, u32)> {
     let mut seen = Vec::new();
     loop {
-        let Passed { now, message } = adapter.advance(Duration::from_millis(until)).expect("time passes");
+        let VirtualDelay { now, message } =
+            adapter.advance(Duration::from_millis(until)).expect("time passes");
         if message.is_none() {
             return seen;
         }

@@ -1,6 +1,6 @@
 use super::*;
-use crate::adapter::{Counts, LengthField};
-use crate::codec::layout::{Endian, Layout, Number};
+use crate::adapter::{LengthField, LengthUnit};
+use crate::codec::layout::{Endian, MessageLayout, NumberLayout};
 use crate::samples::{message, model};
 
 const ECHO: &str = "model Echo {
@@ -13,22 +13,27 @@ const ECHO: &str = "model Echo {
 const SOON: Duration = Duration::from_secs(20);
 
 /// A system that `command` starts, past its reset.
-fn started(command: &str, speech: Speech, limit: Duration) -> TextAdapter {
+fn started(command: &str, speech: TextSpeech, limit: Duration) -> TextAdapter {
     let spec = SutSpec::Stdio(command.into());
-    let connection = Connection { limit, ..Connection::default() };
+    let connection = RemoteConnection { limit, ..RemoteConnection::default() };
     let mut adapter = TextAdapter::new(&spec, speech, Arc::new(model(ECHO)), &connection).unwrap();
     adapter.reset().unwrap();
     adapter
 }
 
-fn lines(more: Option<&str>, outputs: &[(&str, &str)]) -> Speech {
+fn lines(more: Option<&str>, outputs: &[(&str, &str)]) -> TextSpeech {
     let text = TextConfig {
         inputs: vec![("SAY".into(), "PONG {n}\n".into())],
         outputs: outputs.iter().map(|(name, text)| ((*name).into(), (*text).into())).collect(),
         more: more.map(Into::into),
         ..TextConfig::default()
     };
-    Speech { words: Words::Text(text), framing: Framing::Line, input_end: None, reset: Vec::new() }
+    TextSpeech {
+        words: MessageFormat::Text(text),
+        framing: Framing::Line,
+        input_end: None,
+        reset: Vec::new(),
+    }
 }
 
 const PONG: [(&str, &str); 2] = [("SAID", r"PONG (?P<n>\d+)"), ("OTHER", "(?s).*")];
@@ -76,7 +81,7 @@ fn a_message_that_is_never_finished_ends_with_its_time_limit() {
 
 #[test]
 fn binary_messages_are_sent_and_read() {
-    let layout = |text: &str| Layout::parse(text, Endian::Big).unwrap();
+    let layout = |text: &str| MessageLayout::parse(text, Endian::Big).unwrap();
     let binary = |input: &str| BinaryConfig {
         inputs: vec![("SAY".into(), layout(input))],
         outputs: vec![
@@ -84,11 +89,16 @@ fn binary_messages_are_sent_and_read() {
             ("OTHER".into(), layout("0x02, u8 len(message)")),
         ],
     };
-    let number = Number::named("u8", Endian::Big).unwrap();
-    let framing = Framing::Counted(LengthField { at: 1, number, counts: Counts::Message });
+    let number = NumberLayout::named("u8", Endian::Big).unwrap();
+    let framing = Framing::Counted(LengthField { at: 1, number, counts: LengthUnit::Message });
     let speech = |input: &str, reset: &str| {
         let reset = vec![reset.to_owned()];
-        Speech { words: Words::Binary(binary(input)), framing: framing.clone(), input_end: None, reset }
+        TextSpeech {
+            words: MessageFormat::Binary(binary(input)),
+            framing: framing.clone(),
+            input_end: None,
+            reset,
+        }
     };
     let model = model(ECHO);
     let mut echo = started("cat", speech("0x01, u8 len(message), i16 n, xor8", "0202"), SOON);

@@ -8,8 +8,8 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use super::*;
 use crate::adapter::http::{HttpAdapter, HttpSpeech};
 use crate::adapter::tcp::TcpAdapter;
-use crate::adapter::text::{Speech, TextAdapter, Words};
-use crate::adapter::{Adapter, Connection, Framing, Observation, SutSpec};
+use crate::adapter::text::{MessageFormat, TextAdapter, TextSpeech};
+use crate::adapter::{Adapter, Framing, Observation, RemoteConnection, SutSpec};
 use crate::codec::http::answer::AnswerConfig;
 use crate::codec::http::{HttpConfig, RequestConfig};
 use crate::codec::text::TextConfig;
@@ -48,12 +48,12 @@ fn encrypted(serve: impl Fn(Stream) + Send + 'static) -> Encrypted {
 }
 
 impl Encrypted {
-    fn connection(&self, roots: Roots, name: Option<&str>) -> Connection {
+    fn connection(&self, roots: Roots, name: Option<&str>) -> RemoteConnection {
         let config = TlsConfig { roots, name: name.map(Into::into), identity: None };
-        Connection { tls: Some(Tls::new(&config).unwrap()), ..Connection::default() }
+        RemoteConnection { tls: Some(Tls::new(&config).unwrap()), ..RemoteConnection::default() }
     }
 
-    fn trusted(&self) -> Connection {
+    fn trusted(&self) -> RemoteConnection {
         self.connection(Roots::File(self.ca.path().to_owned()), None)
     }
 }
@@ -66,14 +66,18 @@ fn echo(mut stream: Stream) {
     }
 }
 
-fn text(address: &str, connection: &Connection) -> TextAdapter {
+fn text(address: &str, connection: &RemoteConnection) -> TextAdapter {
     let text = TextConfig {
         inputs: vec![("SAY".into(), "say {n}\n".into())],
         outputs: vec![("SAID".into(), "say (?P<n>-?[0-9]+)".into())],
         ..TextConfig::default()
     };
-    let speech =
-        Speech { words: Words::Text(text), framing: Framing::Line, input_end: None, reset: Vec::new() };
+    let speech = TextSpeech {
+        words: MessageFormat::Text(text),
+        framing: Framing::Line,
+        input_end: None,
+        reset: Vec::new(),
+    };
     TextAdapter::new(&SutSpec::Tcp(address.into()), speech, Arc::new(model(ECHO)), connection).unwrap()
 }
 
@@ -110,7 +114,7 @@ fn the_end_of_an_encrypted_connection_is_no_silence() {
 }
 
 /// What a reset says.
-fn refusal(server: &Encrypted, connection: &Connection) -> String {
+fn refusal(server: &Encrypted, connection: &RemoteConnection) -> String {
     text(&server.address, connection).reset().unwrap_err().to_string()
 }
 
@@ -224,8 +228,12 @@ fn one_thread_reads_while_another_one_writes() {
     };
     let model = Arc::new(model(timed));
     assert!(model.sts.is_timed());
-    let speech =
-        Speech { words: Words::Text(text), framing: Framing::Line, input_end: None, reset: Vec::new() };
+    let speech = TextSpeech {
+        words: MessageFormat::Text(text),
+        framing: Framing::Line,
+        input_end: None,
+        reset: Vec::new(),
+    };
     let spec = SutSpec::Tcp(server.address.clone());
     let mut adapter = TextAdapter::new(&spec, speech, Arc::clone(&model), &server.trusted()).unwrap();
     adapter.reset().unwrap();

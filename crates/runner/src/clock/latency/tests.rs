@@ -44,7 +44,7 @@ fn the_tightest_is_the_one_that_used_most_of_its_time() {
     latencies.add(GateId::new(0), ms(60), ms(100));
     latencies.add(GateId::new(1), ms(8), ms(10));
     latencies.add(GateId::new(0), ms(70), ms(100));
-    let tight = Tight { gate: GateId::new(1), latency: ms(8), allowed: ms(10) };
+    let tight = LateOutput { gate: GateId::new(1), latency: ms(8), allowed: ms(10) };
     assert_eq!(latencies.tightest(), Some(tight));
 }
 

@@ -13,8 +13,10 @@ const LAMP: &str = "model Lamp {
     state a { on SET on NAME emit STATE emit NAMED }
 }";
 
-fn layouts(all: &[(&str, &str)]) -> Vec<(String, Layout)> {
-    all.iter().map(|(name, text)| ((*name).into(), Layout::parse(text, Endian::Big).unwrap())).collect()
+fn layouts(all: &[(&str, &str)]) -> Vec<(String, MessageLayout)> {
+    all.iter()
+        .map(|(name, text)| ((*name).into(), MessageLayout::parse(text, Endian::Big).unwrap()))
+        .collect()
 }
 
 const INPUTS: [(&str, &str); 2] =

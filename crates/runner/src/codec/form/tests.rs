@@ -111,9 +111,9 @@ fn cases_inside_each_other_are_not_tried_for_ever() {
         form.read(&model.pool, sort_of(&model, "t"), &serde_json::from_str(&text).unwrap())
     };
     assert!(nested(40, "1").is_ok());
-    assert!(matches!(nested(3, "true").unwrap_err().problem, Problem::Shape { .. }));
-    assert!(matches!(nested(40, "true").unwrap_err().problem, Problem::Excess(Excess::Tries { .. })));
+    assert!(matches!(nested(3, "true").unwrap_err().problem, JsonProblem::Shape { .. }));
+    assert!(matches!(nested(40, "true").unwrap_err().problem, JsonProblem::Excess(Excess::Tries { .. })));
     let long = "9".repeat(20_000);
     let number = nested(1, &long).unwrap_err().problem;
-    assert!(matches!(number, Problem::Excess(Excess::Digits { .. })), "no other case: {number:?}");
+    assert!(matches!(number, JsonProblem::Excess(Excess::Digits { .. })), "no other case: {number:?}");
 }

@@ -7,7 +7,7 @@ use ioxide_model::label::Label;
 use ioxide_model::sort::{DataKind, Sort};
 use ioxide_model::sts::{Gate, GateKind, Model};
 
-use super::message::{Response, ResponsePart};
+use super::message::{HttpResponse, ResponsePart};
 use crate::codec::Undecodable;
 use crate::codec::form::JsonForm;
 use crate::codec::text::{value_json, whole};
@@ -39,7 +39,7 @@ pub struct AnswerConfig {
 
 /// Whether an answer is an output.
 #[derive(Debug)]
-pub(super) enum Fit {
+pub(super) enum AnswerFit {
     /// It is this message.
     Label(Label),
     /// It is not, for this reason.
@@ -50,7 +50,7 @@ pub(super) enum Fit {
 
 /// An [`AnswerConfig`] whose patterns are read.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct AnswerReader {
     statuses: Vec<(u16, u16)>,
     except: Vec<(u16, u16)>,
     body: Option<Regex>,
@@ -62,7 +62,7 @@ pub(super) struct Answer {
     closed: bool,
 }
 
-impl Answer {
+impl AnswerReader {
     pub(super) fn new(config: &AnswerConfig) -> Result<Self, String> {
         let statuses = |all: &[String]| all.iter().map(|text| statuses(text)).collect::<Result<Vec<_>, _>>();
         let header = |(name, text): &(String, String)| Ok((name.to_ascii_lowercase(), whole(text)?));
@@ -120,7 +120,7 @@ impl Answer {
     }
 
     /// Whether it speaks of this part of a conversation at all.
-    fn concerns(&self, response: &Response, to: Option<&str>) -> bool {
+    fn concerns(&self, response: &HttpResponse, to: Option<&str>) -> bool {
         let is_part = match (&response.part, &self.event) {
             (ResponsePart::Answer, None) => !self.closed && self.has_status(response.status),
             (ResponsePart::Event(name), Some(wanted)) => wanted.is_match(name),
@@ -141,17 +141,17 @@ impl Answer {
         model: &Model,
         form: &JsonForm,
         name: &str,
-        response: &Response,
+        response: &HttpResponse,
         to: Option<&str>,
-    ) -> Result<Fit, Undecodable> {
+    ) -> Result<AnswerFit, Undecodable> {
         if !self.concerns(response, to) {
-            return Ok(Fit::Elsewhere);
+            return Ok(AnswerFit::Elsewhere);
         }
         let text = std::str::from_utf8(&response.body).ok();
         let mut groups: Vec<(String, Option<String>)> = Vec::new();
         if let Some(pattern) = &self.body {
             let Some(found) = text.and_then(|text| groups_of(pattern, text.trim_end())) else {
-                return Ok(Fit::Other("its body is another".into()));
+                return Ok(AnswerFit::Other("its body is another".into()));
             };
             groups.extend(found);
         }
@@ -159,7 +159,7 @@ impl Answer {
             let value = response.header(header);
             match value.and_then(|value| groups_of(pattern, value)) {
                 Some(found) => groups.extend(found),
-                None => return Ok(Fit::Other(other_header(header, value))),
+                None => return Ok(AnswerFit::Other(other_header(header, value))),
             }
         }
         let json = if self.json.is_empty() && self.fields.is_empty() {
@@ -169,9 +169,9 @@ impl Answer {
         };
         if let Some((pointer, wanted)) = self.json.iter().find(|(at, wanted)| !has(json.as_ref(), at, wanted))
         {
-            return Ok(Fit::Other(format!("`{pointer}` is not `{wanted}`")));
+            return Ok(AnswerFit::Other(format!("`{pointer}` is not `{wanted}`")));
         }
-        self.message(model, form, name, &groups, json.as_ref()).map(Fit::Label)
+        self.message(model, form, name, &groups, json.as_ref()).map(AnswerFit::Label)
     }
 
     fn message(

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value as Json;
 
-use super::message::Response;
+use super::message::HttpResponse;
 use crate::json;
 
 /// Cookies that are kept.
@@ -32,14 +32,14 @@ pub struct CaptureConfig {
 
 /// What was captured since the last reset.
 #[derive(Clone, Debug, Default)]
-pub struct Captured {
+pub struct CapturedValues {
     wanted: Vec<(String, CaptureConfig)>,
     values: BTreeMap<String, Json>,
     /// Cookies that were set, where they are kept: name, value, path.
     jar: Option<Vec<(String, String, String)>>,
 }
 
-impl Captured {
+impl CapturedValues {
     /// Nothing yet; these are wanted, and all cookies if `keeps_cookies`.
     #[must_use]
     pub fn new(wanted: &[(String, CaptureConfig)], keeps_cookies: bool) -> Self {
@@ -65,7 +65,7 @@ impl Captured {
     }
 
     /// Takes what `response`, which is the output `output`, has to be remembered; gives the texts that are new.
-    pub fn take(&mut self, response: &Response, output: Option<&str>) -> Vec<String> {
+    pub fn take(&mut self, response: &HttpResponse, output: Option<&str>) -> Vec<String> {
         let mut fresh = Vec::new();
         for (name, config) in &self.wanted {
             if config.output.is_some() && config.output.as_deref() != output {
@@ -106,7 +106,7 @@ pub(super) fn text_of(value: &Json) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-fn found(from: &CaptureFrom, response: &Response) -> Option<Json> {
+fn found(from: &CaptureFrom, response: &HttpResponse) -> Option<Json> {
     match from {
         CaptureFrom::Header(name) => response.header(name).map(Json::from),
         CaptureFrom::Cookie(name) => {
@@ -128,7 +128,7 @@ struct SetCookie {
     is_gone: bool,
 }
 
-fn set_cookies(response: &Response) -> impl Iterator<Item = SetCookie> {
+fn set_cookies(response: &HttpResponse) -> impl Iterator<Item = SetCookie> {
     let headers = response.headers.iter().filter(|(name, _)| name == "set-cookie");
     headers.filter_map(|(_, text)| set_cookie(text))
 }
@@ -159,9 +159,9 @@ fn set_cookie(text: &str) -> Option<SetCookie> {
 mod tests {
     use super::*;
 
-    fn response(headers: &[(&str, &str)], body: &str) -> Response {
+    fn response(headers: &[(&str, &str)], body: &str) -> HttpResponse {
         let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        Response { status: 200, headers, body: body.into(), ..Response::default() }
+        HttpResponse { status: 200, headers, body: body.into(), ..HttpResponse::default() }
     }
 
     #[test]
@@ -172,7 +172,7 @@ mod tests {
             ("session".to_owned(), from(None, CaptureFrom::Cookie("sid".into()))),
             ("id".to_owned(), from(Some("MADE"), CaptureFrom::Json("/item/id".into()))),
         ];
-        let mut captured = Captured::new(&wanted, false);
+        let mut captured = CapturedValues::new(&wanted, false);
         let answer = response(
             &[("etag", "\"7\""), ("set-cookie", "sid=abc; Path=/; HttpOnly")],
             r#"{"item": {"id": 7}}"#,
@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn a_jar_holds_the_newest_cookies() {
-        let mut captured = Captured::new(&[], true);
+        let mut captured = CapturedValues::new(&[], true);
         for n in 0..MAX_COOKIES + 5 {
             captured.take(&response(&[("set-cookie", &format!("c{n}=1"))], ""), None);
         }
@@ -198,9 +198,9 @@ mod tests {
 
     #[test]
     fn cookies_are_kept_by_name_and_path_until_they_are_taken_away() {
-        let mut captured = Captured::new(&[], true);
+        let mut captured = CapturedValues::new(&[], true);
         captured.take(&response(&[("set-cookie", "a=1"), ("set-cookie", "b=2; path=/in")], ""), None);
-        let at = |captured: &Captured, path: &str| {
+        let at = |captured: &CapturedValues, path: &str| {
             captured.cookies(path).map(|(n, v)| format!("{n}={v}")).collect::<Vec<_>>()
         };
         assert_eq!(at(&captured, "/"), ["a=1"]);

@@ -4,7 +4,7 @@
 
 use thiserror::Error;
 
-use super::message::{Response, ResponsePart, line_at, size_of};
+use super::message::{HttpResponse, ResponsePart, line_at, size_of};
 use crate::codec::Undecodable;
 use crate::limits::{Excess, max_message};
 
@@ -71,7 +71,7 @@ impl Dechunker {
 ///
 /// # Errors
 /// If it is too long, or no text.
-pub fn next_event(bytes: &mut Vec<u8>) -> Result<Option<Response>, BadStream> {
+pub fn next_event(bytes: &mut Vec<u8>) -> Result<Option<HttpResponse>, BadStream> {
     loop {
         let Some((block, used)) = block(bytes) else {
             return if bytes.len() > max_message() { Err(Excess::bytes().into()) } else { Ok(None) };
@@ -109,7 +109,7 @@ fn block(bytes: &[u8]) -> Option<(Vec<u8>, usize)> {
 }
 
 /// The event that these lines are; comments and lines without data are none.
-fn event(text: &str) -> Option<Response> {
+fn event(text: &str) -> Option<HttpResponse> {
     let (mut name, mut data, mut headers) = (String::new(), Vec::new(), Vec::new());
     for line in text.lines() {
         let (field, value) = line.split_once(':').unwrap_or((line, ""));
@@ -126,7 +126,13 @@ fn event(text: &str) -> Option<Response> {
     }
     let name = if name.is_empty() { "message".to_owned() } else { name };
     let body = data.join("\n").into_bytes();
-    Some(Response { status: 200, headers, body, part: ResponsePart::Event(name), ..Response::default() })
+    Some(HttpResponse {
+        status: 200,
+        headers,
+        body,
+        part: ResponsePart::Event(name),
+        ..HttpResponse::default()
+    })
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ const MAX_HEAD: usize = 64 << 10;
 
 /// A request, its values filled in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Request {
+pub struct HttpRequest {
     /// Its method.
     pub method: String,
     /// Path and query.
@@ -42,7 +42,7 @@ pub enum AskedFor {
     WebSocket,
 }
 
-impl Request {
+impl HttpRequest {
     /// What kind of answer it wants.
     #[must_use]
     pub fn asks_for(&self) -> AskedFor {
@@ -114,7 +114,7 @@ pub enum StreamKind {
 
 /// An answer, or a message of a stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Response {
+pub struct HttpResponse {
     /// Its status.
     pub status: u16,
     /// Its headers, names in lower case.
@@ -129,7 +129,7 @@ pub struct Response {
     pub stream: Option<StreamKind>,
 }
 
-impl Response {
+impl HttpResponse {
     /// The value of a header; names are in lower case.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
@@ -172,32 +172,32 @@ impl Response {
             }
             let rest = &bytes[from..];
             let extent = if asked == AskedFor::Head || matches!(response.status, 204 | 304) {
-                Extent::Bytes(0)
+                BodyExtent::Bytes(0)
             } else {
                 extent(&response)?
             };
-            if is_event_stream(&response) && !matches!(extent, Extent::Bytes(_)) {
-                response.stream = Some(StreamKind::Events { chunked: extent == Extent::Chunks });
+            if is_event_stream(&response) && !matches!(extent, BodyExtent::Bytes(_)) {
+                response.stream = Some(StreamKind::Events { chunked: extent == BodyExtent::Chunks });
                 response.keeps_alive = false;
                 return Ok(Some((response, from)));
             }
             let Some((body, used)) = body_of(rest, extent, ended)? else { return Ok(None) };
             response.body = body;
-            response.keeps_alive &= extent != Extent::ToTheEnd;
+            response.keeps_alive &= extent != BodyExtent::ToTheEnd;
             return Ok(Some((response, from + used)));
         }
     }
 }
 
 /// Whether events follow the head.
-fn is_event_stream(response: &Response) -> bool {
+fn is_event_stream(response: &HttpResponse) -> bool {
     let kind = response.header("content-type").and_then(|kind| kind.split(';').next());
     response.status == 200 && kind.is_some_and(|kind| kind.trim().eq_ignore_ascii_case("text/event-stream"))
 }
 
 /// How far a body goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Extent {
+enum BodyExtent {
     Bytes(usize),
     Chunks,
     ToTheEnd,
@@ -205,7 +205,7 @@ enum Extent {
 
 const CUT_OFF: &str = "half a message: it closed the connection in the middle of an answer";
 
-fn parse_head(bytes: &[u8], ended: bool) -> Result<Option<(Response, usize)>, Undecodable> {
+fn parse_head(bytes: &[u8], ended: bool) -> Result<Option<(HttpResponse, usize)>, Undecodable> {
     let start = b"HTTP/1.";
     let n = bytes.len().min(start.len());
     if bytes[..n] != start[..n] {
@@ -251,7 +251,7 @@ fn head_length(bytes: &[u8]) -> Option<usize> {
     None
 }
 
-fn status_line(line: &str) -> Result<Response, String> {
+fn status_line(line: &str) -> Result<HttpResponse, String> {
     let wrong = || format!("`{}` is no status line", cut(line, 60));
     let mut words = line.splitn(3, ' ');
     let keeps_alive = match words.next() {
@@ -261,10 +261,10 @@ fn status_line(line: &str) -> Result<Response, String> {
     };
     let status = words.next().filter(|word| word.len() == 3).and_then(|word| word.parse().ok());
     let status: u16 = status.filter(|status| (100..=599).contains(status)).ok_or_else(wrong)?;
-    Ok(Response { status, keeps_alive, ..Response::default() })
+    Ok(HttpResponse { status, keeps_alive, ..HttpResponse::default() })
 }
 
-fn extent(response: &Response) -> Result<Extent, Undecodable> {
+fn extent(response: &HttpResponse) -> Result<BodyExtent, Undecodable> {
     let values = |name: &'static str| {
         let named = response.headers.iter().filter(move |(other, _)| other == name);
         named.flat_map(|(_, value)| value.split(',')).map(str::trim)
@@ -273,30 +273,30 @@ fn extent(response: &Response) -> Result<Extent, Undecodable> {
     if values("transfer-encoding").next().is_some() {
         let is_chunked = values("transfer-encoding").all(|value| value.eq_ignore_ascii_case("chunked"));
         return match (is_chunked, lengths.is_empty()) {
-            (true, true) => Ok(Extent::Chunks),
+            (true, true) => Ok(BodyExtent::Chunks),
             (true, false) => Err("both `content-length` and `transfer-encoding`".into()),
             (false, _) => Err("an encoding other than `chunked`".into()),
         };
     }
-    let Some(first) = lengths.first() else { return Ok(Extent::ToTheEnd) };
+    let Some(first) = lengths.first() else { return Ok(BodyExtent::ToTheEnd) };
     if lengths.iter().any(|other| other != first) {
         return Err("two different `content-length`".into());
     }
     let is_number = !first.is_empty() && first.bytes().all(|byte| byte.is_ascii_digit());
     match first.parse() {
-        Ok(length) if is_number && length <= max_body() => Ok(Extent::Bytes(length)),
+        Ok(length) if is_number && length <= max_body() => Ok(BodyExtent::Bytes(length)),
         _ if is_number => Err(Excess::body().into()),
         _ => Err(format!("`{}` is no length", cut(first, 20)).into()),
     }
 }
 
 /// The body at the front of `bytes` and the bytes it takes.
-fn body_of(bytes: &[u8], extent: Extent, ended: bool) -> Result<Option<(Vec<u8>, usize)>, Undecodable> {
+fn body_of(bytes: &[u8], extent: BodyExtent, ended: bool) -> Result<Option<(Vec<u8>, usize)>, Undecodable> {
     let found = match extent {
-        Extent::Bytes(n) => bytes.get(..n).map(|body| (body.to_vec(), n)),
-        Extent::ToTheEnd if bytes.len() > max_body() => return Err(Excess::body().into()),
-        Extent::ToTheEnd => return Ok(ended.then(|| (bytes.to_vec(), bytes.len()))),
-        Extent::Chunks => chunks(bytes)?,
+        BodyExtent::Bytes(n) => bytes.get(..n).map(|body| (body.to_vec(), n)),
+        BodyExtent::ToTheEnd if bytes.len() > max_body() => return Err(Excess::body().into()),
+        BodyExtent::ToTheEnd => return Ok(ended.then(|| (bytes.to_vec(), bytes.len()))),
+        BodyExtent::Chunks => chunks(bytes)?,
     };
     match (found, ended) {
         (None, true) => Err(CUT_OFF.into()),

@@ -11,11 +11,11 @@ use ioxide_model::sts::Model;
 use ioxide_model::value::Value;
 use serde_json::Value as Json;
 
-use super::capture::{Captured, text_of};
-use super::message::Request;
+use super::capture::{CapturedValues, text_of};
+use super::message::HttpRequest;
 use super::percent;
 use crate::codec::form::JsonForm;
-use crate::codec::template::{Template, plain_text, value_of};
+use crate::codec::template::{TextTemplate, plain_text, value_of};
 
 /// A request as people wrote it down; all but the method are templates.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -42,19 +42,19 @@ pub struct RequestConfig {
 
 /// A request whose templates are read.
 #[derive(Debug)]
-pub(super) struct Prepared {
+pub(super) struct PreparedRequest {
     config: RequestConfig,
-    path: Template,
-    query: Vec<(String, Template)>,
-    headers: Vec<(String, Template)>,
-    cookies: Vec<(String, Template)>,
-    body: Option<Template>,
-    writing: Writing,
+    path: TextTemplate,
+    query: Vec<(String, TextTemplate)>,
+    headers: Vec<(String, TextTemplate)>,
+    cookies: Vec<(String, TextTemplate)>,
+    body: Option<TextTemplate>,
+    writing: BodyWriting,
 }
 
 /// How a value is written into a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Writing {
+enum BodyWriting {
     Json,
     Form,
     Plain,
@@ -62,14 +62,14 @@ enum Writing {
 
 /// What templates are filled with.
 #[derive(Clone, Copy)]
-pub(super) struct Filling<'f> {
+pub(super) struct TemplateValues<'f> {
     pub(super) model: &'f Model,
     pub(super) label: &'f Label,
     pub(super) form: &'f JsonForm,
-    pub(super) captured: &'f Captured,
+    pub(super) captured: &'f CapturedValues,
 }
 
-impl Filling<'_> {
+impl TemplateValues<'_> {
     /// What is inside an option, or the value itself; `None` for `none`.
     fn opened(self, value: &Value) -> Option<&Value> {
         match value {
@@ -83,7 +83,7 @@ impl Filling<'_> {
     /// The text of a template; `None` where something in it was not captured yet.
     fn text(
         self,
-        template: &Template,
+        template: &TextTemplate,
         shown: &dyn Fn(&Value) -> Result<String, String>,
         again: &dyn Fn(&Json) -> String,
     ) -> Result<Option<String>, String> {
@@ -96,7 +96,7 @@ impl Filling<'_> {
     }
 
     /// The texts of a template that is just one field: none, one, or one for every item; else its one text.
-    fn texts(self, template: &Template) -> Result<Vec<String>, String> {
+    fn texts(self, template: &TextTemplate) -> Result<Vec<String>, String> {
         let plain = |value: &Value| self.plain(value);
         let value = template.only_field().and_then(|field| value_of(self.model, self.label, field).ok());
         match value.map(|value| self.opened(value)) {
@@ -156,7 +156,7 @@ impl Filling<'_> {
     }
 }
 
-impl Prepared {
+impl PreparedRequest {
     pub(super) fn new(config: &RequestConfig, common: &[(String, String)]) -> Result<Self, String> {
         if config.over.is_none() {
             check_start(config)?;
@@ -165,24 +165,24 @@ impl Prepared {
         let common = common.iter().filter(|(name, _)| !is_own(name));
         let mut headers = Vec::new();
         for (name, text) in config.headers.iter().chain(common) {
-            headers.push((header_name(name)?, Template::new(text)?));
+            headers.push((header_name(name)?, TextTemplate::new(text)?));
         }
         let named = |all: &[(String, String)]| -> Result<Vec<_>, String> {
-            all.iter().map(|(name, text)| Ok((name.clone(), Template::new(text)?))).collect()
+            all.iter().map(|(name, text)| Ok((name.clone(), TextTemplate::new(text)?))).collect()
         };
         let kind = headers_kind(&config.headers);
         let writing = match kind {
-            None => Writing::Json,
-            Some(text) if text.contains("json") => Writing::Json,
-            Some(text) if text.contains("x-www-form-urlencoded") => Writing::Form,
-            Some(_) => Writing::Plain,
+            None => BodyWriting::Json,
+            Some(text) if text.contains("json") => BodyWriting::Json,
+            Some(text) if text.contains("x-www-form-urlencoded") => BodyWriting::Form,
+            Some(_) => BodyWriting::Plain,
         };
         Ok(Self {
-            path: Template::new(&config.path)?,
+            path: TextTemplate::new(&config.path)?,
             query: named(&config.query)?,
             headers,
             cookies: named(&config.cookies)?,
-            body: config.body.as_deref().map(Template::new).transpose()?,
+            body: config.body.as_deref().map(TextTemplate::new).transpose()?,
             writing,
             config: config.clone(),
         })
@@ -196,12 +196,12 @@ impl Prepared {
     pub(super) fn fields(&self) -> impl Iterator<Item = &str> {
         let named = self.headers.iter().chain(&self.query).chain(&self.cookies);
         let named = named.flat_map(|(_, text)| text.fields());
-        self.path.fields().chain(named).chain(self.body.iter().flat_map(Template::fields))
+        self.path.fields().chain(named).chain(self.body.iter().flat_map(TextTemplate::fields))
     }
 
-    pub(super) fn filled(&self, base: &str, filling: Filling<'_>) -> Result<Request, String> {
+    pub(super) fn filled(&self, base: &str, filling: TemplateValues<'_>) -> Result<HttpRequest, String> {
         if let Label::Input(_, values) = filling.label {
-            values.iter().try_for_each(Filling::is_writable)?;
+            values.iter().try_for_each(TemplateValues::is_writable)?;
         }
         let encoded = |value: &Value| filling.plain(value).map(|text| percent(&text));
         let path = filling.text(&self.path, &encoded, &|json| percent(&text_of(json)))?;
@@ -223,30 +223,37 @@ impl Prepared {
             headers.push(("content-type".into(), "application/json".into()));
         }
         let RequestConfig { method, chunked, websocket, .. } = &self.config;
-        Ok(Request { method: method.clone(), path, headers, body, is_chunked: *chunked, opens: *websocket })
+        Ok(HttpRequest {
+            method: method.clone(),
+            path,
+            headers,
+            body,
+            is_chunked: *chunked,
+            opens: *websocket,
+        })
     }
 
-    fn body(&self, filling: Filling<'_>) -> Result<Option<String>, String> {
+    fn body(&self, filling: TemplateValues<'_>) -> Result<Option<String>, String> {
         let Some(body) = &self.body else { return Ok(None) };
         let only = body.only_field().and_then(|field| value_of(filling.model, filling.label, field).ok());
         if only.is_some_and(|value| filling.opened(value).is_none()) {
             return Ok(None);
         }
         let shown = |value: &Value| match self.writing {
-            Writing::Json => Ok(filling.form.write(&filling.model.pool, value).to_string()),
-            Writing::Form => filling.form_text(value),
-            Writing::Plain => filling.plain(value),
+            BodyWriting::Json => Ok(filling.form.write(&filling.model.pool, value).to_string()),
+            BodyWriting::Form => filling.form_text(value),
+            BodyWriting::Plain => filling.plain(value),
         };
         let again = |json: &Json| match self.writing {
-            Writing::Json => json.to_string(),
-            Writing::Form => percent(&text_of(json)),
-            Writing::Plain => text_of(json),
+            BodyWriting::Json => json.to_string(),
+            BodyWriting::Form => percent(&text_of(json)),
+            BodyWriting::Plain => text_of(json),
         };
         let text = filling.text(body, &shown, &again)?;
         text.map(Some).ok_or_else(|| "something in its body was not captured yet".into())
     }
 
-    fn query_text(&self, path: &str, filling: Filling<'_>) -> Result<String, String> {
+    fn query_text(&self, path: &str, filling: TemplateValues<'_>) -> Result<String, String> {
         let mut query = String::new();
         for (name, text) in &self.query {
             for value in filling.texts(text)? {
@@ -257,7 +264,11 @@ impl Prepared {
         Ok(query)
     }
 
-    fn cookie_header(&self, path: &str, filling: Filling<'_>) -> Result<Option<(String, String)>, String> {
+    fn cookie_header(
+        &self,
+        path: &str,
+        filling: TemplateValues<'_>,
+    ) -> Result<Option<(String, String)>, String> {
         let mut cookies: Vec<String> =
             filling.captured.cookies(path).map(|(name, value)| format!("{name}={value}")).collect();
         for (name, text) in &self.cookies {

@@ -45,14 +45,14 @@ fn config() -> HttpConfig {
     }
 }
 
-fn response(status: u16, body: &str) -> Response {
-    Response { status, body: body.into(), ..Response::default() }
+fn response(status: u16, body: &str) -> HttpResponse {
+    HttpResponse { status, body: body.into(), ..HttpResponse::default() }
 }
 
 /// The request it is.
-fn request_of(outgoing: Result<Outgoing, String>) -> Request {
+fn request_of(outgoing: Result<OutgoingRequest, String>) -> HttpRequest {
     match outgoing {
-        Ok(Outgoing::Request(request)) => request,
+        Ok(OutgoingRequest::Request(request)) => request,
         other => panic!("{other:?}"),
     }
 }
@@ -63,7 +63,7 @@ fn inputs_become_requests() {
     let codec = HttpCodec::new(&config(), "/v1", &model).unwrap();
     let put = model.sts.gate_named("PUT").unwrap();
     let label = Label::Input(put, vec![Value::str("a/b \"ü\r\n"), Value::int(-3)]);
-    let made = request_of(codec.encode(&model, &label, &Captured::default()));
+    let made = request_of(codec.encode(&model, &label, &CapturedValues::default()));
     assert_eq!(made.path, "/v1/keys/a%2Fb%20%22%C3%BC%0D%0A?v=-3");
     assert_eq!(made.body.as_deref(), Some(r#"{"k": "a/b \"ü\r\n", "v": -3}"#));
     let headers = pairs(&[("x-token", "s3cret"), ("content-type", "application/json")]);
@@ -74,7 +74,7 @@ fn inputs_become_requests() {
 fn answers_become_outputs() {
     let model = model(KEYS);
     let codec = HttpCodec::new(&config(), "", &model).unwrap();
-    let shown = |response: &Response| {
+    let shown = |response: &HttpResponse| {
         let label = codec.decode(&model, response, None).map_err(|bad| bad.to_string());
         label.map(|label| label.show(&model.pool, &model.sts))
     };
@@ -83,7 +83,7 @@ fn answers_become_outputs() {
     let anonymous = response(200, r#"{"kind": "value", "item": {"value": 7}}"#);
     assert_eq!(shown(&anonymous).unwrap(), "!VALUE(v: 7, by: none)");
     assert_eq!(shown(&response(200, r#"{"kind": "other"}"#)).unwrap(), "!OK");
-    let made = Response { headers: pairs(&[("location", "/keys/12")]), ..response(201, "") };
+    let made = HttpResponse { headers: pairs(&[("location", "/keys/12")]), ..response(201, "") };
     assert_eq!(shown(&made).unwrap(), "!MADE(id: 12)");
     assert_eq!(shown(&response(404, "")).unwrap_err().to_string(), "no output fits this answer");
     let missing = shown(&response(200, r#"{"kind": "value", "item": {}}"#)).unwrap_err();
@@ -120,7 +120,7 @@ fn bodies_hold_lists_and_objects_inside_each_other() {
     };
     let place = model.sts.gate_named("place").unwrap();
     let label = Label::Input(place, values[1..].to_vec());
-    let made = request_of(codec.encode(&model, &label, &Captured::default()));
+    let made = request_of(codec.encode(&model, &label, &CapturedValues::default()));
     let sent: serde_json::Value = serde_json::from_str(&made.body.unwrap()).unwrap();
     assert_eq!(sent, serde_json::json!({ "order": order }));
     let wrong = body.replace("\"n\":9", "\"n\":\"9\"");
@@ -212,7 +212,7 @@ fn whole_numbers_and_records_in_a_request() {
     for (number, path) in [("2.0", "/items/2"), ("2.5", "/items/2.5"), ("-10.0", "/items/-10")] {
         let number = Value::Real(number.parse().unwrap());
         let label = Label::Input(gate, vec![number, Value::Data(filter.clone())]);
-        let request = request_of(codec.encode(&model, &label, &Captured::default()));
+        let request = request_of(codec.encode(&model, &label, &CapturedValues::default()));
         assert_eq!(request.path, format!("{path}?filter=%7B%22limit%22%3A3%7D"));
     }
 }

@@ -6,7 +6,7 @@
 //! an error, never skipped.
 
 use super::events::BadStream;
-use super::message::{Response, ResponsePart};
+use super::message::{HttpResponse, ResponsePart};
 use crate::limits::{Excess, max_message};
 
 /// The key of the opening, and what must come back for it (RFC 6455, 1.3).
@@ -25,7 +25,7 @@ pub(super) fn opening() -> String {
 }
 
 /// Whether the answer opens it as the standard wants.
-pub(super) fn check_opened(response: &Response) -> Result<(), BadStream> {
+pub(super) fn check_opened(response: &HttpResponse) -> Result<(), BadStream> {
     let is_upgrade = response.header("upgrade").is_some_and(|to| to.eq_ignore_ascii_case("websocket"));
     match (is_upgrade, response.header("sec-websocket-accept") == Some(KEY.1)) {
         (false, _) => Err(BadStream::Wrong("it switches to another protocol than WebSocket")),
@@ -85,7 +85,7 @@ pub fn frame(kind: FrameKind, payload: &[u8]) -> Vec<u8> {
 
 /// What came.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Incoming {
+pub enum IncomingFrame {
     /// A message: text or bytes.
     Message(FrameKind, Vec<u8>),
     /// A question whether we are there, to be answered with the same bytes.
@@ -96,12 +96,12 @@ pub enum Incoming {
     Close(Vec<u8>),
 }
 
-impl Incoming {
+impl IncomingFrame {
     /// The message as a part of a conversation.
     #[must_use]
-    pub fn response(kind: FrameKind, body: Vec<u8>) -> Response {
+    pub fn response(kind: FrameKind, body: Vec<u8>) -> HttpResponse {
         let name = if kind == FrameKind::Text { "message" } else { "binary" };
-        Response { status: 200, body, part: ResponsePart::Event(name.into()), ..Response::default() }
+        HttpResponse { status: 200, body, part: ResponsePart::Event(name.into()), ..HttpResponse::default() }
     }
 }
 
@@ -123,8 +123,8 @@ impl Assembly {
     ///
     /// # Errors
     /// If the standard forbids it, or it is too long.
-    pub fn next(&mut self, bytes: &mut Vec<u8>) -> Result<Option<Incoming>, BadStream> {
-        while let Some(frame) = Frame::at_front(bytes)? {
+    pub fn next(&mut self, bytes: &mut Vec<u8>) -> Result<Option<IncomingFrame>, BadStream> {
+        while let Some(frame) = WebSocketFrame::at_front(bytes)? {
             let payload = bytes[frame.head..frame.head + frame.length].to_vec();
             bytes.drain(..frame.head + frame.length);
             if let Some(incoming) = self.with(&frame, payload)? {
@@ -134,16 +134,16 @@ impl Assembly {
         Ok(None)
     }
 
-    fn with(&mut self, frame: &Frame, payload: Vec<u8>) -> Result<Option<Incoming>, BadStream> {
+    fn with(&mut self, frame: &WebSocketFrame, payload: Vec<u8>) -> Result<Option<IncomingFrame>, BadStream> {
         let (kind, mut all) = match (frame.code, self.begun.take()) {
-            (8, _) => return Ok(Some(Incoming::Close(payload))),
+            (8, _) => return Ok(Some(IncomingFrame::Close(payload))),
             (9, begun) => {
                 self.begun = begun;
-                return Ok(Some(Incoming::Ping(payload)));
+                return Ok(Some(IncomingFrame::Ping(payload)));
             }
             (10, begun) => {
                 self.begun = begun;
-                return Ok(Some(Incoming::Pong));
+                return Ok(Some(IncomingFrame::Pong));
             }
             (0, Some(begun)) => begun,
             (0, None) => return Err(BadStream::Wrong("a frame goes on with a message that has not begun")),
@@ -163,19 +163,19 @@ impl Assembly {
         if kind == FrameKind::Text && std::str::from_utf8(&all).is_err() {
             return Err(BadStream::Wrong("a text message is no text"));
         }
-        Ok(Some(Incoming::Message(kind, all)))
+        Ok(Some(IncomingFrame::Message(kind, all)))
     }
 }
 
 /// Where a frame ends, and what it is.
-struct Frame {
+struct WebSocketFrame {
     is_last: bool,
     code: u8,
     head: usize,
     length: usize,
 }
 
-impl Frame {
+impl WebSocketFrame {
     /// The frame at the front of `bytes`, if it is whole.
     fn at_front(bytes: &[u8]) -> Result<Option<Self>, BadStream> {
         let [first, second, rest @ ..] = bytes else { return Ok(None) };
@@ -237,10 +237,10 @@ mod tests {
                 .concat();
         let mut assembly = Assembly::default();
         let mut next = || assembly.next(&mut bytes).unwrap();
-        assert_eq!(next(), Some(Incoming::Ping(b"?".to_vec())));
-        assert_eq!(next(), Some(Incoming::Message(FrameKind::Text, b"Hello".to_vec())));
-        assert_eq!(next(), Some(Incoming::Message(FrameKind::Binary, vec![7; 300])));
-        assert_eq!(next(), Some(Incoming::Close(Vec::new())));
+        assert_eq!(next(), Some(IncomingFrame::Ping(b"?".to_vec())));
+        assert_eq!(next(), Some(IncomingFrame::Message(FrameKind::Text, b"Hello".to_vec())));
+        assert_eq!(next(), Some(IncomingFrame::Message(FrameKind::Binary, vec![7; 300])));
+        assert_eq!(next(), Some(IncomingFrame::Close(Vec::new())));
         assert_eq!(next(), None);
     }
 

@@ -2,7 +2,7 @@
 
 /// A checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Check {
+pub enum Checksum {
     /// The sum of the bytes, modulo 256.
     Sum8,
     /// The bytes, combined by exclusive or.
@@ -15,7 +15,7 @@ pub enum Check {
     Crc32,
 }
 
-impl Check {
+impl Checksum {
     const ALL: [(&'static str, Self); 5] = [
         ("sum8", Self::Sum8),
         ("xor8", Self::Xor8),
@@ -77,10 +77,10 @@ mod tests {
     #[test]
     fn checksums_have_their_published_check_values() {
         let digits = b"123456789";
-        assert_eq!(Check::Crc16.of(digits), 0x29b1);
-        assert_eq!(Check::Crc16Modbus.of(digits), 0x4b37);
-        assert_eq!(Check::Crc32.of(digits), 0xcbf4_3926);
-        assert_eq!(Check::Sum8.of(&[0xff, 2]), 1);
-        assert_eq!(Check::Xor8.of(&[0xf0, 0x3c]), 0xcc);
+        assert_eq!(Checksum::Crc16.of(digits), 0x29b1);
+        assert_eq!(Checksum::Crc16Modbus.of(digits), 0x4b37);
+        assert_eq!(Checksum::Crc32.of(digits), 0xcbf4_3926);
+        assert_eq!(Checksum::Sum8.of(&[0xff, 2]), 1);
+        assert_eq!(Checksum::Xor8.of(&[0xf0, 0x3c]), 0xcc);
     }
 }

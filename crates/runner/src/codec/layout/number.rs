@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 /// How a number is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Number {
+pub struct NumberLayout {
     /// In how many bytes.
     pub width: Width,
     /// Whether it may be negative, as two's complement.
@@ -47,7 +47,7 @@ impl FromStr for Endian {
 /// The most bytes of a number with 64 bits, seven in each.
 const MAX_VARINT: usize = 10;
 
-impl Number {
+impl NumberLayout {
     /// The number that a word such as `u8`, `i16le` or `varint` names.
     #[must_use]
     pub fn named(word: &str, default: Endian) -> Option<Self> {

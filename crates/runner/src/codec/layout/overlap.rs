@@ -1,30 +1,30 @@
 //! Bytes that two layouts could both be.
 
-use super::{Item, Layout, What};
+use super::{LayoutItem, MessageLayout, NumberRole};
 
 /// Bits of a byte that are always the same, and which they are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Known {
+struct KnownBits {
     mask: u8,
     bits: u8,
 }
 
-impl Layout {
+impl MessageLayout {
     /// Whether a message could be both, as far as constants and sizes tell, and this is no special case of `later`.
     ///
     /// A special case before the general one is how precedence is meant.
     #[must_use]
     pub fn is_ambiguous_before(&self, later: &Self) -> bool {
         let (ours, theirs) = (self.known(), later.known());
-        let differ = |(a, b): (&Known, &Known)| (a.bits ^ b.bits) & a.mask & b.mask != 0;
+        let differ = |(a, b): (&KnownBits, &KnownBits)| (a.bits ^ b.bits) & a.mask & b.mask != 0;
         if ours.iter().zip(&theirs).any(differ)
             || self.sizes().1 < later.sizes().0
             || later.sizes().1 < self.sizes().0
         {
             return false;
         }
-        let known = |all: &[Known]| all.iter().map(|known| known.mask.count_ones()).sum::<u32>();
-        let at = |all: &[Known], n: usize| all.get(n).copied().unwrap_or_default().mask;
+        let known = |all: &[KnownBits]| all.iter().map(|known| known.mask.count_ones()).sum::<u32>();
+        let at = |all: &[KnownBits], n: usize| all.get(n).copied().unwrap_or_default().mask;
         let is_special =
             (0..theirs.len()).all(|n| at(&theirs, n) & !at(&ours, n) == 0) && known(&ours) > known(&theirs);
         !is_special
@@ -32,13 +32,13 @@ impl Layout {
 
     /// The least and the greatest size.
     fn sizes(&self) -> (usize, usize) {
-        let least = self.items.iter().filter_map(Item::fixed).sum();
+        let least = self.items.iter().filter_map(LayoutItem::fixed).sum();
         let is_fixed = self.items.iter().all(|item| item.fixed().is_some());
         (least, if is_fixed { least } else { usize::MAX })
     }
 
     /// What is known of the first bytes, up to an item whose size varies.
-    fn known(&self) -> Vec<Known> {
+    fn known(&self) -> Vec<KnownBits> {
         let mut known = Vec::new();
         for item in &self.items {
             let Some(size) = item.fixed() else { break };
@@ -48,25 +48,30 @@ impl Layout {
     }
 }
 
-impl Item {
-    fn known(&self, size: usize) -> Vec<Known> {
-        let all = |bytes: &[u8]| bytes.iter().map(|&bits| Known { mask: 0xff, bits }).collect();
+impl LayoutItem {
+    fn known(&self, size: usize) -> Vec<KnownBits> {
+        let all = |bytes: &[u8]| bytes.iter().map(|&bits| KnownBits { mask: 0xff, bits }).collect();
         match self {
             Self::Const(bytes) => all(bytes),
-            Self::Number(number, What::Const(value)) => {
+            Self::Number(number, NumberRole::Const(value)) => {
                 number.bytes(*value).map_or_else(|_| Vec::new(), |b| all(&b))
             }
             Self::Bits(number, parts) => {
                 let (mut mask, mut bits) = (0i128, 0i128);
                 for (count, what) in parts {
                     let ones = (1 << count) - 1;
-                    let (known, value) = if let What::Const(value) = what { (ones, *value) } else { (0, 0) };
+                    let (known, value) =
+                        if let NumberRole::Const(value) = what { (ones, *value) } else { (0, 0) };
                     (mask, bits) = (mask << count | known, bits << count | value);
                 }
                 let bytes = |value| number.bytes(value).unwrap_or_default();
-                bytes(mask).into_iter().zip(bytes(bits)).map(|(mask, bits)| Known { mask, bits }).collect()
+                bytes(mask)
+                    .into_iter()
+                    .zip(bytes(bits))
+                    .map(|(mask, bits)| KnownBits { mask, bits })
+                    .collect()
             }
-            _ => vec![Known::default(); size],
+            _ => vec![KnownBits::default(); size],
         }
     }
 }

@@ -2,7 +2,10 @@
 
 use thiserror::Error;
 
-use super::{Check, Endian, Extent, Form, Item, Layout, Number, Of, What, Width};
+use super::{
+    Checksum, Endian, FieldExtent, FieldForm, LayoutItem, LengthOf, MessageLayout, NumberLayout, NumberRole,
+    Width,
+};
 use crate::limits::max_message;
 use crate::line::cut;
 
@@ -18,7 +21,7 @@ pub struct BadLayout {
     pub problem: String,
 }
 
-impl Layout {
+impl MessageLayout {
     /// Reads a layout; numbers that do not say so have their bytes in the order `endian`.
     ///
     /// # Errors
@@ -40,7 +43,7 @@ impl Layout {
     }
 
     /// `item` where it stands: after a length that counts it, or not.
-    fn placed(&self, mut item: Item) -> Result<Item, String> {
+    fn placed(&self, mut item: LayoutItem) -> Result<LayoutItem, String> {
         for (name, _) in item.fields() {
             if self.fields().any(|(other, _)| other == name) {
                 return Err(format!("`{name}` stands twice"));
@@ -48,8 +51,8 @@ impl Layout {
         }
         let counted = |name: &str| self.lengths().any(|other| other == name);
         match &mut item {
-            Item::Bytes { field, extent, .. } if counted(field) => match extent {
-                Extent::Rest => *extent = Extent::Counted,
+            LayoutItem::Bytes { field, extent, .. } if counted(field) => match extent {
+                FieldExtent::Rest => *extent = FieldExtent::Counted,
                 _ => return Err(format!("the length of `{field}` is told twice")),
             },
             _ => {
@@ -66,7 +69,7 @@ impl Layout {
 
     /// The fields whose length is told.
     fn lengths(&self) -> impl Iterator<Item = &str> {
-        self.items.iter().flat_map(Item::lengths)
+        self.items.iter().flat_map(LayoutItem::lengths)
     }
 
     /// What can be said only of all items; the number of the one that is wrong comes with it.
@@ -75,20 +78,20 @@ impl Layout {
             return Err((0, "a layout has at least one item".into()));
         }
         for (n, item) in self.items.iter().enumerate() {
-            if let Item::Bytes { field, extent: Extent::Rest, .. } = item
+            if let LayoutItem::Bytes { field, extent: FieldExtent::Rest, .. } = item
                 && self.items[n + 1..].iter().any(|item| item.fixed().is_none())
             {
                 let help = "write its length before it, its size in brackets, or `until 0x..` after it";
                 return Err((n, format!("nobody can tell where `{field}` ends; {help}")));
             }
             let is_field = |name: &str| {
-                self.items.iter().any(|item| matches!(item, Item::Bytes { field, .. } if field == name))
+                self.items.iter().any(|item| matches!(item, LayoutItem::Bytes { field, .. } if field == name))
             };
             if let Some(name) = item.lengths().find(|name| !is_field(name)) {
                 return Err((n, format!("there is no text or hex field `{name}`")));
             }
         }
-        let size = self.items.iter().filter_map(Item::fixed).fold(0, usize::saturating_add);
+        let size = self.items.iter().filter_map(LayoutItem::fixed).fold(0, usize::saturating_add);
         if size > max_message() {
             return Err((0, "the message is too long".into()));
         }
@@ -96,17 +99,17 @@ impl Layout {
     }
 }
 
-impl Item {
+impl LayoutItem {
     /// The fields whose length it tells.
     fn lengths(&self) -> impl Iterator<Item = &str> {
-        let whats: Vec<&What> = match self {
+        let whats: Vec<&NumberRole> = match self {
             Self::Number(_, what) => vec![what],
             Self::Bits(_, parts) => parts.iter().map(|(_, what)| what).collect(),
             Self::Const(_) | Self::Bytes { .. } | Self::Check(..) | Self::Skip(_) => Vec::new(),
         };
         whats.into_iter().filter_map(|what| match what {
-            What::Len(Of::Field(name), _) => Some(name.as_str()),
-            What::Len(..) | What::Field(..) | What::Const(_) => None,
+            NumberRole::Len(LengthOf::Field(name), _) => Some(name.as_str()),
+            NumberRole::Len(..) | NumberRole::Field(..) | NumberRole::Const(_) => None,
         })
     }
 }
@@ -137,25 +140,25 @@ fn split(text: &str) -> Vec<&str> {
     parts
 }
 
-fn item(text: &str, endian: Endian) -> Result<Item, String> {
+fn item(text: &str, endian: Endian) -> Result<LayoutItem, String> {
     if let Some(quoted) = text.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
-        return Ok(Item::Const(quoted.as_bytes().to_vec()));
+        return Ok(LayoutItem::Const(quoted.as_bytes().to_vec()));
     }
     if text.starts_with("0x") {
-        return bytes(text).map(Item::Const);
+        return bytes(text).map(LayoutItem::Const);
     }
     let (word, rest) = text.split_at(text.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(text.len()));
     let rest = rest.trim();
-    if let Some(number) = Number::named(word, endian) {
-        return what(rest, number).map(|what| Item::Number(number, what));
+    if let Some(number) = NumberLayout::named(word, endian) {
+        return what(rest, number).map(|what| LayoutItem::Number(number, what));
     }
     match word {
         "bits" => bits(rest, Endian::Big),
         "bitsle" => bits(rest, Endian::Little),
-        "text" => field(rest, Form::Text),
-        "hex" => field(rest, Form::Hex),
+        "text" => field(rest, FieldForm::Text),
+        "hex" => field(rest, FieldForm::Hex),
         "skip" => match bracketed(rest) {
-            Some((inside, "")) => size(inside).map(Item::Skip),
+            Some((inside, "")) => size(inside).map(LayoutItem::Skip),
             _ => Err("write `skip(BYTES)`".into()),
         },
         _ => check(word, rest, endian).unwrap_or_else(|| {
@@ -166,8 +169,8 @@ fn item(text: &str, endian: Endian) -> Result<Item, String> {
     }
 }
 
-fn check(word: &str, rest: &str, endian: Endian) -> Option<Result<Item, String>> {
-    let named = |name: &str, endian| Check::named(name).map(|check| Item::Check(check, endian));
+fn check(word: &str, rest: &str, endian: Endian) -> Option<Result<LayoutItem, String>> {
+    let named = |name: &str, endian| Checksum::named(name).map(|check| LayoutItem::Check(check, endian));
     let suffixed = |suffix, endian| word.strip_suffix(suffix).and_then(|name| named(name, endian));
     let item = named(word, endian)
         .or_else(|| suffixed("le", Endian::Little))
@@ -176,7 +179,7 @@ fn check(word: &str, rest: &str, endian: Endian) -> Option<Result<Item, String>>
 }
 
 /// What a number is: `= 3`, `len(name) + 2`, `name`, `name(a = 1, b = 2)`.
-fn what(text: &str, number: Number) -> Result<What, String> {
+fn what(text: &str, number: NumberLayout) -> Result<NumberRole, String> {
     let (least, greatest) = number.bounds();
     let fits = |value: i128| {
         if (least..=greatest).contains(&value) {
@@ -186,20 +189,20 @@ fn what(text: &str, number: Number) -> Result<What, String> {
         }
     };
     if let Some(value) = text.strip_prefix('=') {
-        return integer(value).and_then(fits).map(What::Const);
+        return integer(value).and_then(fits).map(NumberRole::Const);
     }
     if let Some((of, plus)) = text.strip_prefix("len").and_then(|rest| bracketed(rest.trim_start())) {
         let of = match of.trim() {
             "message" if number.width == Width::Varint => {
                 return Err("the length of the message needs a fixed size; use `len(rest)`".into());
             }
-            "message" => Of::Message,
-            "rest" => Of::Rest,
-            of => Of::Field(name(of)?),
+            "message" => LengthOf::Message,
+            "rest" => LengthOf::Rest,
+            of => LengthOf::Field(name(of)?),
         };
         let digits: String = plus.split_whitespace().collect();
         let plus = if digits.is_empty() { 0 } else { integer(digits.trim_start_matches('+'))? };
-        return Ok(What::Len(of, plus));
+        return Ok(NumberRole::Len(of, plus));
     }
     let (field, names) = match text.find('(') {
         Some(at) => (&text[..at], text[at..].trim()),
@@ -216,7 +219,7 @@ fn what(text: &str, number: Number) -> Result<What, String> {
             return Err(format!("`{name} = {value}` is not the only one with this name or number"));
         }
     }
-    Ok(What::Field(name(field)?, names))
+    Ok(NumberRole::Field(name(field)?, names))
 }
 
 fn pair(text: &str) -> Result<(String, i128), String> {
@@ -226,7 +229,7 @@ fn pair(text: &str) -> Result<(String, i128), String> {
 }
 
 /// `(3 mode, 1 on, 4 = 0)`.
-fn bits(text: &str, endian: Endian) -> Result<Item, String> {
+fn bits(text: &str, endian: Endian) -> Result<LayoutItem, String> {
     let Some((inside, "")) = bracketed(text) else { return Err("write `bits(3 mode, 5 = 0)`".into()) };
     let (mut parts, mut sum) = (Vec::new(), 0);
     for part in split(inside) {
@@ -238,8 +241,8 @@ fn bits(text: &str, endian: Endian) -> Result<Item, String> {
             .filter(|count| (1..=64).contains(count))
             .ok_or_else(|| format!("`{part}` should begin with a number of bits, 1 to 64"))?;
         // A number of so many bits; only its bounds are asked for.
-        let what = what(rest.trim(), Number { width: Width::Bytes(8), is_signed: false, endian })?;
-        if let What::Const(value) = what
+        let what = what(rest.trim(), NumberLayout { width: Width::Bytes(8), is_signed: false, endian })?;
+        if let NumberRole::Const(value) = what
             && value >= 1 << count
         {
             return Err(format!("{value} does not fit into {count} bits"));
@@ -248,25 +251,26 @@ fn bits(text: &str, endian: Endian) -> Result<Item, String> {
         sum += count;
     }
     match sum {
-        8..=64 if sum % 8 == 0 => {
-            Ok(Item::Bits(Number { width: Width::Bytes(sum as usize / 8), is_signed: false, endian }, parts))
-        }
+        8..=64 if sum % 8 == 0 => Ok(LayoutItem::Bits(
+            NumberLayout { width: Width::Bytes(sum as usize / 8), is_signed: false, endian },
+            parts,
+        )),
         _ => Err(format!("these are {sum} bits; 8, 16, 24 and so on up to 64 make whole bytes")),
     }
 }
 
 /// `name`, `(8) name`, `name until 0x00`.
-fn field(text: &str, form: Form) -> Result<Item, String> {
+fn field(text: &str, form: FieldForm) -> Result<LayoutItem, String> {
     let (extent, rest) = match bracketed(text) {
-        Some((inside, rest)) => (Extent::Fixed(size(inside)?), rest),
-        None => (Extent::Rest, text),
+        Some((inside, rest)) => (FieldExtent::Fixed(size(inside)?), rest),
+        None => (FieldExtent::Rest, text),
     };
     let (field, extent) = match (rest.split_once(" until "), extent) {
-        (Some((field, mark)), Extent::Rest) => (field, Extent::Until(mark_of(mark.trim())?)),
+        (Some((field, mark)), FieldExtent::Rest) => (field, FieldExtent::Until(mark_of(mark.trim())?)),
         (Some(_), _) => return Err("its size is told already".into()),
         (None, extent) => (rest, extent),
     };
-    Ok(Item::Bytes { field: name(field)?, form, extent })
+    Ok(LayoutItem::Bytes { field: name(field)?, form, extent })
 }
 
 fn mark_of(text: &str) -> Result<Vec<u8>, String> {

@@ -1,16 +1,19 @@
 //! Bytes become fields.
 
-use super::{Check, Datum, Endian, Extent, Form, Item, Layout, Misfit, Number, Of, What, Width, hex};
+use super::{
+    Checksum, Endian, FieldExtent, FieldForm, LayoutItem, LayoutMismatch, LayoutValue, LengthOf,
+    MessageLayout, NumberLayout, NumberRole, Width, hex,
+};
 
-impl Layout {
+impl MessageLayout {
     /// The fields of the message that `bytes` are.
     ///
     /// # Errors
     /// If they are not a message of this layout.
-    pub fn decode(&self, bytes: &[u8]) -> Result<Vec<(&str, Datum)>, Misfit> {
-        let mut reading = Reading { bytes, at: 0, lengths: Vec::new(), fields: Vec::new() };
+    pub fn decode(&self, bytes: &[u8]) -> Result<Vec<(&str, LayoutValue)>, LayoutMismatch> {
+        let mut reading = LayoutReader { bytes, at: 0, lengths: Vec::new(), fields: Vec::new() };
         for (n, item) in self.items.iter().enumerate() {
-            let after = self.items[n + 1..].iter().filter_map(Item::fixed).sum();
+            let after = self.items[n + 1..].iter().filter_map(LayoutItem::fixed).sum();
             reading.item(item, after)?;
         }
         match bytes.len() - reading.at {
@@ -21,18 +24,18 @@ impl Layout {
 }
 
 /// A message that is read.
-struct Reading<'b, 'l> {
+struct LayoutReader<'b, 'l> {
     bytes: &'b [u8],
     /// How many bytes are used.
     at: usize,
     /// Lengths of fields that follow.
     lengths: Vec<(&'l str, usize)>,
-    fields: Vec<(&'l str, Datum)>,
+    fields: Vec<(&'l str, LayoutValue)>,
 }
 
-impl<'l> Reading<'_, 'l> {
-    fn wrong(&self, problem: String) -> Misfit {
-        Misfit { at: self.at, problem }
+impl<'l> LayoutReader<'_, 'l> {
+    fn wrong(&self, problem: String) -> LayoutMismatch {
+        LayoutMismatch { at: self.at, problem }
     }
 
     fn rest(&self) -> &[u8] {
@@ -40,7 +43,7 @@ impl<'l> Reading<'_, 'l> {
     }
 
     /// So many bytes.
-    fn take(&mut self, count: usize) -> Result<&[u8], Misfit> {
+    fn take(&mut self, count: usize) -> Result<&[u8], LayoutMismatch> {
         let left = self.rest().len();
         if count > left {
             return Err(self.wrong(format!("{count} bytes are needed, {left} are there")));
@@ -50,32 +53,32 @@ impl<'l> Reading<'_, 'l> {
     }
 
     /// Reads an item; those after it have `after` bytes, as far as that is fixed.
-    fn item(&mut self, item: &'l Item, after: usize) -> Result<(), Misfit> {
+    fn item(&mut self, item: &'l LayoutItem, after: usize) -> Result<(), LayoutMismatch> {
         match item {
-            Item::Const(expected) => self.constant(expected),
-            Item::Number(number, what) => {
+            LayoutItem::Const(expected) => self.constant(expected),
+            LayoutItem::Number(number, what) => {
                 let (value, width) = self.number(*number)?;
                 self.what(what, value, width)
             }
-            Item::Bits(number, parts) => self.bits(*number, parts),
-            Item::Bytes { field, form, extent } => self.field(field, *form, extent, after),
-            Item::Check(check, endian) => self.check(*check, *endian),
-            Item::Skip(count) => self.take(*count).map(drop),
+            LayoutItem::Bits(number, parts) => self.bits(*number, parts),
+            LayoutItem::Bytes { field, form, extent } => self.field(field, *form, extent, after),
+            LayoutItem::Check(check, endian) => self.check(*check, *endian),
+            LayoutItem::Skip(count) => self.take(*count).map(drop),
         }
     }
 
-    fn constant(&mut self, expected: &[u8]) -> Result<(), Misfit> {
+    fn constant(&mut self, expected: &[u8]) -> Result<(), LayoutMismatch> {
         let start = self.at;
         let found = self.take(expected.len())?;
         if found == expected {
             return Ok(());
         }
         let problem = format!("0x{} is expected, not 0x{}", hex(expected), hex(found));
-        Err(Misfit { at: start, problem })
+        Err(LayoutMismatch { at: start, problem })
     }
 
     /// A number and how many bytes it has.
-    fn number(&mut self, number: Number) -> Result<(i128, usize), Misfit> {
+    fn number(&mut self, number: NumberLayout) -> Result<(i128, usize), LayoutMismatch> {
         let Some((value, width)) = number.read(self.rest()) else {
             return Err(self.wrong("the message ends inside a number".into()));
         };
@@ -87,34 +90,39 @@ impl<'l> Reading<'_, 'l> {
     }
 
     /// Takes a number of `width` bytes for what it is.
-    fn what(&mut self, what: &'l What, value: i128, width: usize) -> Result<(), Misfit> {
+    fn what(&mut self, what: &'l NumberRole, value: i128, width: usize) -> Result<(), LayoutMismatch> {
         let (at, total, rest) = (self.at - width, self.bytes.len(), self.rest().len());
         let must_be = |expected: i128| {
             if value == expected {
                 Ok(())
             } else {
-                Err(Misfit { at, problem: format!("{} is {expected} here, not {value}", what.shown()) })
+                Err(LayoutMismatch {
+                    at,
+                    problem: format!("{} is {expected} here, not {value}", what.shown()),
+                })
             }
         };
         match what {
-            What::Const(expected) => must_be(*expected),
-            What::Len(Of::Message, plus) => must_be(total as i128 + plus),
-            What::Len(Of::Rest, plus) => must_be(rest as i128 + plus),
-            What::Len(Of::Field(name), plus) => {
+            NumberRole::Const(expected) => must_be(*expected),
+            NumberRole::Len(LengthOf::Message, plus) => must_be(total as i128 + plus),
+            NumberRole::Len(LengthOf::Rest, plus) => must_be(rest as i128 + plus),
+            NumberRole::Len(LengthOf::Field(name), plus) => {
                 let length = usize::try_from(value - plus);
-                let length = length
-                    .map_err(|_| Misfit { at, problem: format!("{} cannot be {value}", what.shown()) })?;
+                let length = length.map_err(|_| LayoutMismatch {
+                    at,
+                    problem: format!("{} cannot be {value}", what.shown()),
+                })?;
                 self.lengths.push((name, length));
                 Ok(())
             }
-            What::Field(name, _) => {
-                self.fields.push((name, Datum::Number(value)));
+            NumberRole::Field(name, _) => {
+                self.fields.push((name, LayoutValue::Number(value)));
                 Ok(())
             }
         }
     }
 
-    fn bits(&mut self, number: Number, parts: &'l [(u32, What)]) -> Result<(), Misfit> {
+    fn bits(&mut self, number: NumberLayout, parts: &'l [(u32, NumberRole)]) -> Result<(), LayoutMismatch> {
         let (value, width) = self.number(number)?;
         let mut left: u32 = parts.iter().map(|(count, _)| count).sum();
         for (count, what) in parts {
@@ -124,22 +132,28 @@ impl<'l> Reading<'_, 'l> {
         Ok(())
     }
 
-    fn field(&mut self, name: &'l str, form: Form, extent: &Extent, after: usize) -> Result<(), Misfit> {
+    fn field(
+        &mut self,
+        name: &'l str,
+        form: FieldForm,
+        extent: &FieldExtent,
+        after: usize,
+    ) -> Result<(), LayoutMismatch> {
         let start = self.at;
         let bytes = match extent {
-            Extent::Fixed(count) => {
+            FieldExtent::Fixed(count) => {
                 let bytes = self.take(*count)?;
                 let filling = bytes.iter().rev().take_while(|&&byte| byte == 0).count();
-                let kept = if form == Form::Text { count - filling } else { *count };
+                let kept = if form == FieldForm::Text { count - filling } else { *count };
                 bytes[..kept].to_vec()
             }
-            Extent::Counted => {
+            FieldExtent::Counted => {
                 let length =
                     self.lengths.iter().find(|(other, _)| *other == name).map_or(0, |(_, length)| *length);
                 self.take(length)?.to_vec()
             }
-            Extent::Rest => self.take(self.rest().len().saturating_sub(after))?.to_vec(),
-            Extent::Until(mark) => {
+            FieldExtent::Rest => self.take(self.rest().len().saturating_sub(after))?.to_vec(),
+            FieldExtent::Until(mark) => {
                 let end = self.rest().windows(mark.len()).position(|window| window == mark);
                 let end =
                     end.ok_or_else(|| self.wrong(format!("`{name}` does not end with 0x{}", hex(mark))))?;
@@ -148,21 +162,21 @@ impl<'l> Reading<'_, 'l> {
                 bytes
             }
         };
-        if form == Form::Text && std::str::from_utf8(&bytes).is_err() {
-            return Err(Misfit { at: start, problem: format!("`{name}` is not UTF-8") });
+        if form == FieldForm::Text && std::str::from_utf8(&bytes).is_err() {
+            return Err(LayoutMismatch { at: start, problem: format!("`{name}` is not UTF-8") });
         }
-        self.fields.push((name, Datum::Bytes(bytes)));
+        self.fields.push((name, LayoutValue::Bytes(bytes)));
         Ok(())
     }
 
-    fn check(&mut self, check: Check, endian: Endian) -> Result<(), Misfit> {
+    fn check(&mut self, check: Checksum, endian: Endian) -> Result<(), LayoutMismatch> {
         let (start, expected) = (self.at, i128::from(check.of(&self.bytes[..self.at])));
-        let number = Number { width: Width::Bytes(check.width()), is_signed: false, endian };
+        let number = NumberLayout { width: Width::Bytes(check.width()), is_signed: false, endian };
         match self.number(number)? {
             (found, _) if found == expected => Ok(()),
             (found, _) => {
                 let problem = format!("the checksum is {expected:#x} here, not {found:#x}");
-                Err(Misfit { at: start, problem })
+                Err(LayoutMismatch { at: start, problem })
             }
         }
     }

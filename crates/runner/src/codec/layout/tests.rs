@@ -3,20 +3,20 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn layout(text: &str) -> Layout {
-    Layout::parse(text, Endian::Big).unwrap_or_else(|bad| panic!("{bad}"))
+fn layout(text: &str) -> MessageLayout {
+    MessageLayout::parse(text, Endian::Big).unwrap_or_else(|bad| panic!("{bad}"))
 }
 
-fn number(n: i128) -> Datum {
-    Datum::Number(n)
+fn number(n: i128) -> LayoutValue {
+    LayoutValue::Number(n)
 }
 
-fn bytes(text: &str) -> Datum {
-    Datum::Bytes(text.as_bytes().to_vec())
+fn bytes(text: &str) -> LayoutValue {
+    LayoutValue::Bytes(text.as_bytes().to_vec())
 }
 
 #[track_caller]
-fn check(text: &str, fields: &[(&str, Datum)], expected: &str) {
+fn check(text: &str, fields: &[(&str, LayoutValue)], expected: &str) {
     let layout = layout(text);
     let written = layout.encode(fields).unwrap_or_else(|problem| panic!("{text}: {problem}"));
     assert_eq!(hex(&written), expected.replace(' ', ""), "{text}");
@@ -122,7 +122,7 @@ fn mistakes_name_the_item() {
         ("text a until 0x", "an even number"),
         ("skip(1048576), skip(1048576)", "too long"),
     ] {
-        let bad = Layout::parse(text, Endian::Big).unwrap_err().to_string();
+        let bad = MessageLayout::parse(text, Endian::Big).unwrap_err().to_string();
         assert!(bad.contains(says), "{text}: should say `{says}`: {bad}");
     }
 }
@@ -145,7 +145,7 @@ fn layouts_that_cannot_be_told_apart_are_known() {
 }
 
 /// An item with a field called `name`, and a value for it.
-fn item(name: String) -> impl Strategy<Value = (String, Option<(String, Datum)>)> {
+fn item(name: String) -> impl Strategy<Value = (String, Option<(String, LayoutValue)>)> {
     let numbers = (0usize..8, any::<bool>(), any::<bool>(), any::<u64>()).prop_map({
         let name = name.clone();
         move |(width, is_signed, is_little, value)| {
@@ -168,7 +168,7 @@ fn item(name: String) -> impl Strategy<Value = (String, Option<(String, Datum)>)
     });
     let fixed = (vec(any::<u8>(), 1..5)).prop_map({
         let name = name.clone();
-        move |value| (format!("hex({}) {name}", value.len()), Some((name.clone(), Datum::Bytes(value))))
+        move |value| (format!("hex({}) {name}", value.len()), Some((name.clone(), LayoutValue::Bytes(value))))
     });
     let bits = (1u32..16, any::<u16>(), any::<bool>()).prop_map({
         move |(count, value, is_little)| {
@@ -190,7 +190,7 @@ fn item(name: String) -> impl Strategy<Value = (String, Option<(String, Datum)>)
     prop_oneof![numbers, counted, ended, fixed, bits, bare.prop_map(|text| (text, None))]
 }
 
-fn items() -> impl Strategy<Value = Vec<(String, Option<(String, Datum)>)>> {
+fn items() -> impl Strategy<Value = Vec<(String, Option<(String, LayoutValue)>)>> {
     (1usize..8).prop_flat_map(|n| (0..n).map(|n| item(format!("f{n}"))).collect::<Vec<_>>())
 }
 
@@ -201,7 +201,7 @@ proptest! {
     fn what_is_written_is_read_again(items in items()) {
         let text = items.iter().map(|(text, _)| text.as_str()).collect::<Vec<_>>().join(", ");
         let layout = layout(&text);
-        let fields: Vec<(&str, Datum)> =
+        let fields: Vec<(&str, LayoutValue)> =
             items.iter().filter_map(|(_, field)| field.as_ref().map(|(name, datum)| (name.as_str(), datum.clone()))).collect();
         let written = layout.encode(&fields).unwrap();
         prop_assert_eq!(layout.decode(&written), Ok(fields));
@@ -214,7 +214,7 @@ proptest! {
         let good = items.iter().map(|(text, _)| text.as_str()).collect::<Vec<_>>().join(", ");
         layout(&good).decode(&found).ok();
         for text in [text, other] {
-            if let Ok(layout) = Layout::parse(&text, Endian::Little) {
+            if let Ok(layout) = MessageLayout::parse(&text, Endian::Little) {
                 layout.decode(&found).ok();
                 layout.encode(&[]).ok();
                 prop_assert!(layout.is_ambiguous_before(&layout));

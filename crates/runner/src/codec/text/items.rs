@@ -9,14 +9,16 @@
 use std::collections::BTreeSet;
 
 use ioxide_model::collection::{CollectionValue, Items};
-use ioxide_model::sort::{CollectionId, CollectionKind, CollectionSort, Ctor, DataField, DataKind, Sort};
+use ioxide_model::sort::{
+    CollectionId, CollectionKind, CollectionSort, Constructor, DataField, DataKind, Sort,
+};
 use ioxide_model::sts::Model;
 use ioxide_model::term::TermPool;
 use ioxide_model::value::{DataValue, Value};
 use serde_json::{Map, Value as Json};
 
 use super::super::collection::is_name;
-use super::super::template::{Template, plain_text};
+use super::super::template::{TextTemplate, plain_text};
 use super::item_pattern::{FoundItem, ItemPattern};
 use super::{unbroken, value_json};
 
@@ -57,13 +59,13 @@ pub(super) struct ItemsCodec {
 /// Reads and writes one item.
 #[derive(Clone, Debug)]
 struct ItemCodec {
-    each: Option<Template>,
+    each: Option<TextTemplate>,
     pattern: Option<ItemPattern>,
 }
 
 impl ItemCodec {
     fn new(words: &ItemWords) -> Result<Self, String> {
-        let each = words.each.as_deref().map(Template::new).transpose()?;
+        let each = words.each.as_deref().map(TextTemplate::new).transpose()?;
         Ok(Self { each, pattern: words.pattern.as_deref().map(ItemPattern::new).transpose()? })
     }
 }
@@ -191,11 +193,15 @@ impl ItemWriter<'_> {
     fn by(&self, plain: &str, names: &dyn Fn(&str) -> Option<Value>) -> Result<String, String> {
         match &self.codec.item.each {
             Some(template) => self.filled(template, names),
-            None => self.filled(&Template::new(plain)?, names),
+            None => self.filled(&TextTemplate::new(plain)?, names),
         }
     }
 
-    fn filled(&self, template: &Template, names: &dyn Fn(&str) -> Option<Value>) -> Result<String, String> {
+    fn filled(
+        &self,
+        template: &TextTemplate,
+        names: &dyn Fn(&str) -> Option<Value>,
+    ) -> Result<String, String> {
         template.filled_by(&|name| {
             let value = names(name).ok_or_else(|| format!("an item has no part `{name}`"))?;
             let is_free = template.counts(name);
@@ -255,7 +261,7 @@ fn record_fields(pool: &TermPool, sort: Sort) -> Option<&[DataField]> {
 }
 
 /// The case of this name, if `sort` is an enum that has it.
-fn case<'p>(pool: &'p TermPool, sort: Sort, name: &str) -> Option<&'p Ctor> {
+fn case<'p>(pool: &'p TermPool, sort: Sort, name: &str) -> Option<&'p Constructor> {
     match sort {
         Sort::Data(data) if pool.data(data).kind == DataKind::Enum => {
             pool.data(data).ctors.iter().find(|ctor| *ctor.name == *name)
@@ -264,7 +270,7 @@ fn case<'p>(pool: &'p TermPool, sort: Sort, name: &str) -> Option<&'p Ctor> {
     }
 }
 
-fn ctor_of<'p>(pool: &'p TermPool, data: &DataValue) -> Option<&'p Ctor> {
+fn ctor_of<'p>(pool: &'p TermPool, data: &DataValue) -> Option<&'p Constructor> {
     pool.data(data.data).ctors.get(data.ctor as usize)
 }
 

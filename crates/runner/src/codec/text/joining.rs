@@ -15,23 +15,23 @@ use crate::line::cut;
 
 /// How frames are joined to messages; by default every frame is one.
 #[derive(Clone, Debug, Default)]
-pub struct Joining {
+pub struct FrameJoining {
     more: Option<Regex>,
-    counted: Vec<Counted>,
+    counted: Vec<CountedFrame>,
 }
 
 /// A frame that announces what follows it.
 #[derive(Clone, Debug)]
-struct Counted {
+struct CountedFrame {
     frame: Regex,
-    then: Then,
+    then: AnnouncedFrame,
     /// Whether the message goes on after what it announces.
     more: bool,
 }
 
 /// What a frame announces.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Then {
+pub enum AnnouncedFrame {
     /// So many bytes, and this end mark after them.
     Bytes {
         /// The end mark, which may be empty.
@@ -43,7 +43,7 @@ pub enum Then {
     Pairs,
 }
 
-impl Then {
+impl AnnouncedFrame {
     /// How many frames follow where `count` was announced; none where it is bytes.
     fn frames(&self, count: usize) -> usize {
         match self {
@@ -56,7 +56,7 @@ impl Then {
 
 /// What must come next.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Need {
+pub enum FrameNeed {
     /// A frame.
     #[default]
     Frame,
@@ -71,17 +71,17 @@ pub enum Need {
 
 /// A message that is not finished.
 #[derive(Debug, Default)]
-pub struct Begun {
+pub struct UnfinishedMessage {
     bytes: Vec<u8>,
     parts: usize,
-    need: Need,
+    need: FrameNeed,
     /// Frames that are owed, innermost last.
     owed: Vec<usize>,
     /// It goes on after what is owed.
     goes_on: bool,
 }
 
-impl Joining {
+impl FrameJoining {
     /// Reads the patterns.
     ///
     /// # Errors
@@ -91,7 +91,7 @@ impl Joining {
         let read = |config: &CountedConfig| {
             let frame = whole(&config.frame).map_err(|bad| format!("counted: {bad}"))?;
             match frame.capture_names().flatten().collect::<Vec<_>>()[..] {
-                ["n"] => Ok(Counted { frame, then: config.then.clone(), more: config.more }),
+                ["n"] => Ok(CountedFrame { frame, then: config.then.clone(), more: config.more }),
                 _ => Err(format!(
                     "counted: `{}` needs one named group, `(?P<n>[0-9]+)`: how much follows",
                     config.frame
@@ -102,7 +102,7 @@ impl Joining {
     }
 
     /// What a frame announces, and how much of it.
-    fn announced(&self, frame: &[u8]) -> Result<Option<(&Counted, usize)>, Undecodable> {
+    fn announced(&self, frame: &[u8]) -> Result<Option<(&CountedFrame, usize)>, Undecodable> {
         let found = self.counted.iter().find_map(|counted| Some((counted, counted.frame.captures(frame)?)));
         let Some((counted, groups)) = found else { return Ok(None) };
         let text = groups.name("n").map_or(&b""[..], |group| group.as_bytes());
@@ -123,14 +123,14 @@ impl Joining {
     }
 }
 
-impl Begun {
+impl UnfinishedMessage {
     /// What has come of it, its parts joined by newlines.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
     /// What must come next.
-    pub fn need(&self) -> &Need {
+    pub fn need(&self) -> &FrameNeed {
         &self.need
     }
 
@@ -143,22 +143,22 @@ impl Begun {
     ///
     /// # Errors
     /// If it announces nonsense.
-    pub fn add(&mut self, joining: &Joining, part: Vec<u8>) -> Result<bool, Undecodable> {
+    pub fn add(&mut self, joining: &FrameJoining, part: Vec<u8>) -> Result<bool, Undecodable> {
         if self.parts > 0 {
             self.bytes.push(b'\n');
         }
         self.parts += 1;
         let from = self.bytes.len();
         self.bytes.extend(part);
-        let is_frame = std::mem::take(&mut self.need) == Need::Frame;
+        let is_frame = std::mem::take(&mut self.need) == FrameNeed::Frame;
         if is_frame {
             let announced = joining.announced(&self.bytes[from..])?;
             if self.owed.is_empty() {
                 self.goes_on = announced.is_some_and(|(counted, _)| counted.more);
             }
             match announced.map(|(counted, count)| (&counted.then, count)) {
-                Some((Then::Bytes { end }, count)) => {
-                    self.need = Need::Bytes { count, end: end.as_bytes().to_vec() };
+                Some((AnnouncedFrame::Bytes { end }, count)) => {
+                    self.need = FrameNeed::Bytes { count, end: end.as_bytes().to_vec() };
                     return Ok(false);
                 }
                 Some((then, count @ 1..)) => {
@@ -200,18 +200,18 @@ fn whole(pattern: &str) -> Result<Regex, String> {
 mod tests {
     use super::*;
 
-    fn joining(more: Option<&str>, counted: &[(&str, Then)]) -> Joining {
-        let config = |(frame, then): &(&str, Then)| CountedConfig {
+    fn joining(more: Option<&str>, counted: &[(&str, AnnouncedFrame)]) -> FrameJoining {
+        let config = |(frame, then): &(&str, AnnouncedFrame)| CountedConfig {
             frame: (*frame).into(),
             then: then.clone(),
             more: false,
         };
-        Joining::new(more, &counted.iter().map(config).collect::<Vec<_>>()).unwrap()
+        FrameJoining::new(more, &counted.iter().map(config).collect::<Vec<_>>()).unwrap()
     }
 
     /// The messages that these parts are, and what is needed after the last.
-    fn joined(joining: &Joining, parts: &[&str]) -> (Vec<String>, Need) {
-        let (mut messages, mut begun) = (Vec::new(), Begun::default());
+    fn joined(joining: &FrameJoining, parts: &[&str]) -> (Vec<String>, FrameNeed) {
+        let (mut messages, mut begun) = (Vec::new(), UnfinishedMessage::default());
         for part in parts {
             if begun.add(joining, part.as_bytes().to_vec()).unwrap() {
                 messages.push(String::from_utf8(std::mem::take(&mut begun).into_bytes()).unwrap());
@@ -235,17 +235,21 @@ mod tests {
 
     #[test]
     fn counted_parts_are_never_asked_what_they_look_like() {
-        let bytes = Then::Bytes { end: "\r\n".into() };
-        let redis = joining(None, &[(r"\$(?P<n>[0-9]+)", bytes), (r"\*(?P<n>[0-9]+)", Then::Frames)]);
+        let bytes = AnnouncedFrame::Bytes { end: "\r\n".into() };
+        let redis =
+            joining(None, &[(r"\$(?P<n>[0-9]+)", bytes), (r"\*(?P<n>[0-9]+)", AnnouncedFrame::Frames)]);
         let parts = ["*2", "$2", "$5", "*1", ":7", "+OK", "*0", "$-1", "$3"];
         let (messages, need) = joined(&redis, &parts);
         assert_eq!(messages, ["*2\n$2\n$5\n*1\n:7", "+OK", "*0", "$-1"]);
-        assert_eq!(need, Need::Bytes { count: 3, end: b"\r\n".to_vec() });
+        assert_eq!(need, FrameNeed::Bytes { count: 3, end: b"\r\n".to_vec() });
     }
 
     #[test]
     fn pairs_are_two_frames_each() {
-        let map = joining(None, &[("%(?P<n>[0-9]+)", Then::Pairs), (r"\*(?P<n>[0-9]+)", Then::Frames)]);
+        let map = joining(
+            None,
+            &[("%(?P<n>[0-9]+)", AnnouncedFrame::Pairs), (r"\*(?P<n>[0-9]+)", AnnouncedFrame::Frames)],
+        );
         let parts = ["%2", "+a", ":1", "+b", "*1", "+c", "%0", "+OK"];
         assert_eq!(joined(&map, &parts).0, ["%2\n+a\n:1\n+b\n*1\n+c", "%0", "+OK"]);
     }
@@ -254,28 +258,29 @@ mod tests {
     #[test]
     fn what_is_counted_may_go_on() {
         let frame = r"VALUE \S+ [0-9]+ (?P<n>[0-9]+)".into();
-        let value = CountedConfig { frame, then: Then::Bytes { end: "\r\n".into() }, more: true };
-        let cache = Joining::new(None, &[value]).unwrap();
+        let value = CountedConfig { frame, then: AnnouncedFrame::Bytes { end: "\r\n".into() }, more: true };
+        let cache = FrameJoining::new(None, &[value]).unwrap();
         let parts = ["VALUE a 0 3", "END", "VALUE b 0 0", "", "END", "END", "STORED", "VALUE c 0 1", "x"];
         let (messages, need) = joined(&cache, &parts);
         assert_eq!(messages, ["VALUE a 0 3\nEND\nVALUE b 0 0\n\nEND", "END", "STORED"]);
-        assert_eq!(need, Need::Frame);
+        assert_eq!(need, FrameNeed::Frame);
     }
 
     #[test]
     fn nonsense_that_is_announced_is_told() {
-        let wide = joining(None, &[(".(?P<n>.*)", Then::Frames)]);
+        let wide = joining(None, &[(".(?P<n>.*)", AnnouncedFrame::Frames)]);
         for (text, says) in [
             ("$99999999", "too long"),
             ("$99999999999999999999999", "too long"),
             ("$x", "no count"),
             ("$", "no count"),
         ] {
-            let problem = Begun::default().add(&wide, text.into()).unwrap_err();
+            let problem = UnfinishedMessage::default().add(&wide, text.into()).unwrap_err();
             assert!(problem.to_string().contains(says), "{problem}");
         }
-        let two = CountedConfig { frame: "(?P<a>.)(?P<n>.)".into(), then: Then::Frames, more: false };
-        assert!(Joining::new(None, &[two]).unwrap_err().contains("one named group"));
-        assert!(Joining::new(Some("("), &[]).unwrap_err().starts_with("more: "));
+        let two =
+            CountedConfig { frame: "(?P<a>.)(?P<n>.)".into(), then: AnnouncedFrame::Frames, more: false };
+        assert!(FrameJoining::new(None, &[two]).unwrap_err().contains("one named group"));
+        assert!(FrameJoining::new(Some("("), &[]).unwrap_err().starts_with("more: "));
     }
 }

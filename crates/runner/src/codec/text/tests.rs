@@ -122,7 +122,7 @@ fn collections() -> Model {
         state s { on PUSH on MARK on PUT on JOBS emit ALL emit MARKED emit STORE emit TOLD } }";
     let mut sources = ioxide_model::source::Sources::new();
     let file = sources.add("m.iox", text);
-    let loaded = ioxide_lang::load(&sources, file, &ioxide_lang::Options::default());
+    let loaded = ioxide_lang::load(&sources, file, &ioxide_lang::LoadOptions::default());
     loaded.model.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics))
 }
 

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, VecDeque};
 
 use ioxide_model::index::Idx;
 use ioxide_model::sts::GateId;
-use ioxide_symex::{Crossing, MessageRoute, Wiring};
+use ioxide_symex::{ConnectionWiring, Crossing, MessageRoute};
 
 use super::*;
 use crate::adapter::model::ModelAdapter;
-use crate::adapter::{Receipt, Sent};
-use crate::clock::Stopped;
+use crate::adapter::{InputReceipt, SentInput};
+use crate::clock::StoppedClock;
 
 const CONNECTIONS: usize = 2;
 
@@ -24,7 +24,7 @@ fn connection(label: &Label) -> usize {
 /// A played model at the other end of two connections, each with a queue for every direction.
 struct Crossed<'m> {
     inner: ModelAdapter<'m>,
-    wiring: Arc<Wiring>,
+    wiring: Arc<ConnectionWiring>,
     to_system: [VecDeque<Label>; CONNECTIONS],
     to_tester: [VecDeque<Label>; CONNECTIONS],
     /// A short wait may end while something is under way.
@@ -79,18 +79,18 @@ impl Adapter for Crossed<'_> {
         self.inner.reset()
     }
 
-    fn send(&mut self, input: &Label) -> Result<Sent, AdapterError> {
+    fn send(&mut self, input: &Label) -> Result<SentInput, AdapterError> {
         let at = connection(input);
         self.to_system[at].push_back(input.clone());
         self.go_on()?;
-        Ok(Sent { lane: at as u32, ..Sent::default() })
+        Ok(SentInput { lane: at as u32, ..SentInput::default() })
     }
 
-    fn receipt(&self) -> Receipt {
-        Receipt::Written
+    fn receipt(&self) -> InputReceipt {
+        InputReceipt::Written
     }
 
-    fn wiring(&self) -> Option<Arc<Wiring>> {
+    fn wiring(&self) -> Option<Arc<ConnectionWiring>> {
         Some(Arc::clone(&self.wiring))
     }
 
@@ -126,28 +126,28 @@ impl Adapter for Crossed<'_> {
 /// Some runs of `tester` against `sut` on two connections; the traces that fail.
 fn failures(spec: &Model, sut: &Model, tester: &mut dyn Tester, seed: u64) -> (u64, Vec<Trace>) {
     let (mut spec_own, mut sut_own) = (spec.clone(), sut.clone());
-    let (mut a, mut b) = (ioxide_smt::brute::Brute::new(), ioxide_smt::brute::Brute::new());
+    let (mut a, mut b) = (ioxide_smt::brute::BruteSolver::new(), ioxide_smt::brute::BruteSolver::new());
     let mut cx = Ctx::new(&mut spec_own, &mut a);
     let inner = ModelAdapter::new(spec, Ctx::new(&mut sut_own, &mut b), seed).unwrap();
     let of = |gate: GateId| MessageRoute::One((gate.index() % CONNECTIONS) as u32);
-    let wiring = Arc::new(Wiring::new(&spec.pool, &spec.sts, CONNECTIONS as u32, of));
+    let wiring = Arc::new(ConnectionWiring::new(&spec.pool, &spec.sts, CONNECTIONS as u32, of));
     let (to_system, to_tester) = Default::default();
     let (rng, is_hasty) = (ChaCha8Rng::seed_from_u64(seed), seed % 2 == 1);
     let mut adapter = Crossed { inner, wiring, to_system, to_tester, is_hasty, last: 0, rng };
     let stop = AtomicBool::new(false);
-    let mut bench = Bench { cx: &mut cx, adapter: &mut adapter, stop: &stop };
+    let mut bench = RunSetup { cx: &mut cx, adapter: &mut adapter, stop: &stop };
     let (mut failed, mut runs) = (Vec::new(), 0);
     while runs < 10 && !tester.is_done() {
-        let (mut silent, mut clock) = (Silent, Stopped);
-        let teller = Teller::new(&mut silent, &mut clock);
+        let (mut silent, mut clock) = (SilentReporter, StoppedClock);
+        let teller = EventSink::new(&mut silent, &mut clock);
         let mut coverage = Coverage::new(&spec.sts);
         let id = RunId { run: runs, seed: seed.wrapping_add(runs) };
         // However slow this machine is, a silence can be taken back.
         let config = RunConfig { confirm: 100_000, ..RunConfig::default() };
         let finished = run(&mut bench, tester, &config, id, &mut coverage, &teller).unwrap();
         match finished.end {
-            End::Verdict(Verdict::Fail, _) => failed.push(finished.trace),
-            End::Verdict(..) => (),
+            RunEnd::Verdict(Verdict::Fail, _) => failed.push(finished.trace),
+            RunEnd::Verdict(..) => (),
             other => panic!("seed {seed}: {other:?}"),
         }
         runs += 1;
@@ -212,8 +212,13 @@ impl Stretch {
     }
 
     /// The states after all orders in which it can have happened; at the end of a trace messages may be under way.
-    fn after(&self, model: &Model, start: &BTreeSet<State>, is_last: bool) -> BTreeSet<State> {
-        let mut reached: BTreeMap<Done, BTreeSet<State>> = BTreeMap::new();
+    fn after(
+        &self,
+        model: &Model,
+        start: &BTreeSet<ConcreteState>,
+        is_last: bool,
+    ) -> BTreeSet<ConcreteState> {
+        let mut reached: BTreeMap<Done, BTreeSet<ConcreteState>> = BTreeMap::new();
         let mut todo = vec![(Done::default(), start.clone())];
         while let Some((done, states)) = todo.pop() {
             let known = reached.entry(done).or_default();
@@ -294,8 +299,8 @@ fn monitored(events: &[&str], mark: Option<u64>) -> Vec<bool> {
     crate::samples::with_cx(model.clone(), |mut cx| {
         let is_bob = |gate: GateId| matches!(&*model.sts.gates[gate].name, "NOTE" | "LEAVE" | "closed_bob");
         let of = |gate: GateId| MessageRoute::One(u32::from(is_bob(gate)));
-        let wiring = Arc::new(Wiring::new(&model.pool, &model.sts, 2, of));
-        let mut after = After::new(&mut cx).wired(Some(Arc::clone(&wiring)));
+        let wiring = Arc::new(ConnectionWiring::new(&model.pool, &model.sts, 2, of));
+        let mut after = Monitor::new(&mut cx).wired(Some(Arc::clone(&wiring)));
         let mut allowed = Vec::new();
         for event in events {
             let (sign, name) = event.split_at(1);

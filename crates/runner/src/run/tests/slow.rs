@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 
 use super::*;
 use crate::adapter::model::ModelAdapter;
-use crate::adapter::{Receipt, Sent};
-use crate::clock::Stopped;
+use crate::adapter::{InputReceipt, SentInput};
+use crate::clock::StoppedClock;
 
 /// Whether silence is told only when nothing is under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,14 +66,14 @@ impl Adapter for Slow<'_> {
         self.inner.reset()
     }
 
-    fn send(&mut self, input: &Label) -> Result<Sent, AdapterError> {
+    fn send(&mut self, input: &Label) -> Result<SentInput, AdapterError> {
         self.to_system.push_back(input.clone());
         self.go_on()?;
-        Ok(Sent::default())
+        Ok(SentInput::default())
     }
 
-    fn receipt(&self) -> Receipt {
-        Receipt::Written
+    fn receipt(&self) -> InputReceipt {
+        InputReceipt::Written
     }
 
     fn knows_silence(&self) -> bool {
@@ -110,27 +110,27 @@ fn failures(
     silence: Silence,
 ) -> (u64, Vec<Trace>) {
     let (mut spec_own, mut sut_own) = (spec.clone(), sut.clone());
-    let (mut a, mut b) = (ioxide_smt::brute::Brute::new(), ioxide_smt::brute::Brute::new());
+    let (mut a, mut b) = (ioxide_smt::brute::BruteSolver::new(), ioxide_smt::brute::BruteSolver::new());
     let mut cx = Ctx::new(&mut spec_own, &mut a);
     let inner = ModelAdapter::new(spec, Ctx::new(&mut sut_own, &mut b), seed).unwrap();
     let rng = ChaCha8Rng::seed_from_u64(seed);
     let mut adapter = Slow { inner, to_system: VecDeque::new(), to_tester: VecDeque::new(), silence, rng };
     let stop = AtomicBool::new(false);
-    let mut bench = Bench { cx: &mut cx, adapter: &mut adapter, stop: &stop };
+    let mut bench = RunSetup { cx: &mut cx, adapter: &mut adapter, stop: &stop };
     let mut failed = Vec::new();
     let mut runs = 0;
     while runs < 10 && !tester.is_done() {
         // Times learnt in one run do not make the next one slower: silence is short again.
         // However slow this machine is, a silence can be taken back.
         let config = RunConfig { confirm: 100_000, ..RunConfig::default() };
-        let (mut silent, mut clock) = (Silent, Stopped);
-        let teller = Teller::new(&mut silent, &mut clock);
+        let (mut silent, mut clock) = (SilentReporter, StoppedClock);
+        let teller = EventSink::new(&mut silent, &mut clock);
         let mut coverage = Coverage::new(&spec.sts);
         let id = RunId { run: runs, seed: seed.wrapping_add(runs) };
         let finished = run(&mut bench, tester, &config, id, &mut coverage, &teller).unwrap();
         match finished.end {
-            End::Verdict(Verdict::Fail, _) => failed.push(finished.trace),
-            End::Verdict(..) => (),
+            RunEnd::Verdict(Verdict::Fail, _) => failed.push(finished.trace),
+            RunEnd::Verdict(..) => (),
             other => panic!("seed {seed}: {other:?}"),
         }
         runs += 1;
@@ -159,7 +159,7 @@ fn allows_later(model: &Model, trace: &Trace) -> bool {
     !worlds.is_empty()
 }
 
-type Worlds = BTreeSet<(BTreeSet<State>, Vec<Label>)>;
+type Worlds = BTreeSet<(BTreeSet<ConcreteState>, Vec<Label>)>;
 
 /// `worlds` and those in which more of the waiting inputs were taken.
 fn taking(model: &Model, worlds: Worlds) -> Worlds {
@@ -204,7 +204,7 @@ fn no_tester_fails_a_system_that_conforms_and_sits_behind_a_slow_connection() {
             let (mut tester, spec) = any_tester(&spec, seed);
             let config =
                 CampaignConfig { runs: 10, seed, replays: 0, shrink: None, ..CampaignConfig::default() };
-            let outcome = test_by(&spec, &sut, &mut *tester, &config, &mut Silent).unwrap();
+            let outcome = test_by(&spec, &sut, &mut *tester, &config, &mut SilentReporter).unwrap();
             found_at_once += u64::from(!outcome.failures.is_empty()) * 2;
         }
         if runs >= wanted {
@@ -227,7 +227,7 @@ impl<T: Tester> Tester for Syncing<T> {
         self.0.start(seed);
     }
 
-    fn next(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) -> Move {
+    fn next(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) -> TesterMove {
         let sync = cx.sts.gate_named("sync").expect("the model has it");
         let synced = cx.sts.gate_named("synced").expect("the model has it");
         let last = history.labels.iter().rev().find_map(|label| match label {
@@ -236,10 +236,10 @@ impl<T: Tester> Tester for Syncing<T> {
             _ => None,
         });
         match last {
-            Some(gate) if gate == sync => Move::Observe,
-            Some(gate) if gate != synced => Move::Stimulate(Label::Input(sync, Vec::new())),
+            Some(gate) if gate == sync => TesterMove::Observe,
+            Some(gate) if gate != synced => TesterMove::Stimulate(Label::Input(sync, Vec::new())),
             _ => match self.0.next(cx, after, history) {
-                Move::Stimulate(Label::Input(gate, _)) if gate == sync => Move::Observe,
+                TesterMove::Stimulate(Label::Input(gate, _)) if gate == sync => TesterMove::Observe,
                 next => next,
             },
         }
@@ -259,7 +259,7 @@ fn with_sync(text: &str) -> String {
 
 #[test]
 fn a_message_that_is_answered_like_no_other_blames_nobody_and_wins_detection_back() {
-    use ioxide_testgen::tester::random::{Interaction, Random, RandomConfig};
+    use ioxide_testgen::tester::random::{Interaction, RandomConfig, RandomTester};
     /// Systems, unless `IOXIDE_SYSTEMS` says otherwise.
     const SYSTEMS: u64 = 24;
     let systems = std::env::var("IOXIDE_SYSTEMS").ok().and_then(|text| text.parse().ok()).unwrap_or(SYSTEMS);
@@ -269,9 +269,9 @@ fn a_message_that_is_answered_like_no_other_blames_nobody_and_wins_detection_bac
         let (recipe, mutant) = (Recipe::random(seed), Recipe::random(seed).mutated(seed));
         let (spec, sut) = (model(&recipe.text()), model(&mutant.text()));
         let is_right = conforms(&sut, &spec);
-        let (_, failed) = failures(&spec, &sut, &mut Random::new(config(), seed), seed, Silence::Known);
+        let (_, failed) = failures(&spec, &sut, &mut RandomTester::new(config(), seed), seed, Silence::Known);
         let (asks, answers) = (model(&with_sync(&recipe.text())), model(&with_sync(&mutant.text())));
-        let mut asking = Syncing(Random::new(config(), seed));
+        let mut asking = Syncing(RandomTester::new(config(), seed));
         let (_, failed_asked) = failures(&asks, &answers, &mut asking, seed, Silence::Known);
         if is_right {
             assert!(failed.is_empty() && failed_asked.is_empty(), "seed {seed}: a conforming system failed");
@@ -279,7 +279,9 @@ fn a_message_that_is_answered_like_no_other_blames_nobody_and_wins_detection_bac
         }
         let campaign =
             CampaignConfig { runs: 10, seed, replays: 0, shrink: None, ..CampaignConfig::default() };
-        let outcome = test_by(&spec, &sut, &mut Random::new(config(), seed), &campaign, &mut Silent).unwrap();
+        let outcome =
+            test_by(&spec, &sut, &mut RandomTester::new(config(), seed), &campaign, &mut SilentReporter)
+                .unwrap();
         wrong += 1;
         at_once += u64::from(!outcome.failures.is_empty());
         queued += u64::from(!failed.is_empty());

@@ -7,14 +7,14 @@ use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
 use ioxide_model::trace::Trace;
 use ioxide_model::verdict::Verdict;
-use ioxide_symex::{After, Ctx, Tolerance};
-use ioxide_testgen::tester::{Move, Tester};
+use ioxide_symex::{Ctx, Monitor, Tolerance};
+use ioxide_testgen::tester::{Tester, TesterMove};
 
 use crate::adapter::{Adapter, AdapterError, Observation};
-use crate::clock::{Stopped, seconds};
+use crate::clock::{StoppedClock, seconds};
 use crate::coverage::Coverage;
-use crate::reporter::{Silent, Teller};
-use crate::run::{Bench, End, RunConfig, RunId, run};
+use crate::reporter::{EventSink, SilentReporter};
+use crate::run::{RunConfig, RunEnd, RunId, RunSetup, run};
 use crate::samples::model;
 
 /// A system that takes its time: before it is looked at, or before it confirms an input.
@@ -28,9 +28,9 @@ impl Adapter for Slow {
         Ok(())
     }
 
-    fn send(&mut self, _input: &Label) -> Result<crate::adapter::Sent, AdapterError> {
+    fn send(&mut self, _input: &Label) -> Result<crate::adapter::SentInput, AdapterError> {
         std::thread::sleep(self.send);
-        Ok(crate::adapter::Sent::default())
+        Ok(crate::adapter::SentInput::default())
     }
 
     fn poll(&mut self) -> Result<Option<Label>, AdapterError> {
@@ -50,8 +50,8 @@ struct Now(Label);
 impl Tester for Now {
     fn start(&mut self, _seed: u64) {}
 
-    fn next(&mut self, _cx: &mut Ctx<'_>, _after: &After, _history: &Trace) -> Move {
-        Move::StimulateAfter(Rational::ZERO, self.0.clone())
+    fn next(&mut self, _cx: &mut Ctx<'_>, _after: &Monitor, _history: &Trace) -> TesterMove {
+        TesterMove::StimulateAfter(Rational::ZERO, self.0.clone())
     }
 }
 
@@ -63,17 +63,17 @@ fn hurried(slow: Slow) -> (Verdict, String) {
     let mut spec = model(text);
     let go = crate::samples::message(&spec, "go", &[]);
     let sts = spec.sts.clone();
-    let mut solver = ioxide_smt::brute::Brute::new();
+    let mut solver = ioxide_smt::brute::BruteSolver::new();
     let mut cx = Ctx::new(&mut spec, &mut solver);
     let (stop, mut adapter) = (AtomicBool::new(false), slow);
-    let mut bench = Bench { cx: &mut cx, adapter: &mut adapter, stop: &stop };
+    let mut bench = RunSetup { cx: &mut cx, adapter: &mut adapter, stop: &stop };
     let mut coverage = Coverage::new(&sts);
-    let (mut silent, mut clock) = (Silent, Stopped);
-    let teller = Teller::new(&mut silent, &mut clock);
+    let (mut silent, mut clock) = (SilentReporter, StoppedClock);
+    let teller = EventSink::new(&mut silent, &mut clock);
     let tolerance = Tolerance { latency: seconds(Duration::from_millis(5)), ..Tolerance::default() };
     let config = RunConfig { tolerance, max_steps: 20, ..RunConfig::default() };
     let finished = run(&mut bench, &mut Now(go), &config, RunId::default(), &mut coverage, &teller).unwrap();
-    let End::Verdict(verdict, reason) = finished.end else { panic!("{:?}", finished.end) };
+    let RunEnd::Verdict(verdict, reason) = finished.end else { panic!("{:?}", finished.end) };
     (verdict, reason)
 }
 

@@ -5,7 +5,7 @@
 
 use ioxide_model::label::Label;
 use ioxide_model::sts::Model;
-use ioxide_testgen::mutate::{Operator, mutants};
+use ioxide_testgen::mutate::{MutationOperator, mutants};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -60,7 +60,7 @@ fn every_shrunk_run_is_minimal_in_moves_and_in_values() {
 }
 
 impl Tally {
-    fn count(&mut self, spec: &Model, sut: &Model, seed: u64, failure: &Failure, shrunk: &Shrunk) {
+    fn count(&mut self, spec: &Model, sut: &Model, seed: u64, failure: &FailureGroup, shrunk: &ShrunkRun) {
         let tries = single_changes(spec, sut, seed, shrunk);
         self.changes += tries.len() as u64;
         self.smaller += tries.iter().filter(|&&fails| fails == TIMES).count() as u64;
@@ -74,24 +74,24 @@ impl Tally {
 }
 
 /// For every single change of the run, how often it gives a smaller run that fails in the same way.
-fn single_changes(spec: &Model, sut: &Model, seed: u64, shrunk: &Shrunk) -> Vec<usize> {
+fn single_changes(spec: &Model, sut: &Model, seed: u64, shrunk: &ShrunkRun) -> Vec<usize> {
     let plan = plan_of(&spec.sts, &shrunk.trace);
-    let sign = Sign::of_failing(&shrunk.trace);
+    let sign = FailureSign::of_failing(&shrunk.trace);
     let removed = (0..plan.len()).map(|at| without(&plan, at..at + 1));
-    let candidates: Vec<Vec<Planned>> = removed.chain(simpler_plans(spec, &plan)).collect();
+    let candidates: Vec<Vec<PlannedMove>> = removed.chain(simpler_plans(spec, &plan)).collect();
     let config = RunConfig::default();
-    let is_smaller = |plan_seen: &[Planned]| order::compare(plan_seen, &plan) == Order::Less;
+    let is_smaller = |plan_seen: &[PlannedMove]| order::compare(plan_seen, &plan) == Order::Less;
     on_bench(spec, sut, seed ^ 0xbeef, |bench| {
-        let mut fails = |candidate: &[Planned]| {
-            let finished = done(bench, &config, candidate, Unmentioned::Skip).expect("it runs");
-            Sign::of(&finished) == sign && is_smaller(&plan_of(&spec.sts, &finished.trace))
+        let mut fails = |candidate: &[PlannedMove]| {
+            let finished = run_again(bench, &config, candidate, Unmentioned::Skip).expect("it runs");
+            FailureSign::of(&finished) == sign && is_smaller(&plan_of(&spec.sts, &finished.trace))
         };
         candidates.iter().map(|candidate| (0..TIMES).filter(|_| fails(candidate)).count()).collect()
     })
 }
 
 /// The plan with one value simpler, in every way.
-fn simpler_plans(spec: &Model, plan: &[Planned]) -> Vec<Vec<Planned>> {
+fn simpler_plans(spec: &Model, plan: &[PlannedMove]) -> Vec<Vec<PlannedMove>> {
     let mut plans = Vec::new();
     for (at, planned) in plan.iter().enumerate() {
         let Some(Label::Input(gate, values)) = message(planned) else { continue };
@@ -111,7 +111,7 @@ fn simpler_plans(spec: &Model, plan: &[Planned]) -> Vec<Vec<Planned>> {
 fn pair(seed: u64) -> (Model, Model) {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut spec = model(&text(&mut rng, seed.is_multiple_of(4)));
-    let mutants = mutants(&mut spec, &Operator::ALL);
+    let mutants = mutants(&mut spec, &MutationOperator::ALL);
     let mutant = &mutants[rng.random_range(0..mutants.len())];
     let sut = Model { pool: spec.pool.clone(), sts: mutant.apply(&spec.sts) };
     (spec, sut)

@@ -2,14 +2,14 @@
 
 use ioxide_model::number::Rational;
 use ioxide_model::sort::Sort;
-use ioxide_model::term::{Node, Substitution, Term, TermPool, VarId};
+use ioxide_model::term::{Substitution, Term, TermNode, TermPool, VarId};
 use ioxide_model::value::Value;
 
 /// Pairs of a lower and an upper bound beyond which a variable stays: every further one squares their number again.
 const MAX_PAIRS: usize = 1024;
 
 /// `factor · x` at least (or at most) `limit`, strictly over the reals if `strict`.
-pub(super) struct Side {
+pub(super) struct QuantifierBound {
     /// Above zero.
     pub(super) factor: Rational,
     pub(super) limit: Term,
@@ -17,9 +17,9 @@ pub(super) struct Side {
 }
 
 #[derive(Default)]
-pub(super) struct Sides {
-    pub(super) lower: Vec<Side>,
-    pub(super) upper: Vec<Side>,
+pub(super) struct QuantifierBounds {
+    pub(super) lower: Vec<QuantifierBound>,
+    pub(super) upper: Vec<QuantifierBound>,
     /// What does not depend on the variable after all.
     pub(super) free: Vec<Term>,
 }
@@ -30,12 +30,12 @@ pub(super) fn eliminate(pool: &mut TermPool, var: VarId, sort: Sort, literals: &
     if let Some(image) = by_equation(pool, var, sort, literals, whole) {
         return Some(image);
     }
-    let mut sides = Sides::default();
+    let mut sides = QuantifierBounds::default();
     for &literal in literals {
         sides.add(pool, var, literal, whole)?;
     }
     sides.within(pool, sort);
-    let unit = |side: &Side| side.factor == Rational::ONE;
+    let unit = |side: &QuantifierBound| side.factor == Rational::ONE;
     let exact = !whole || sides.lower.iter().all(unit) || sides.upper.iter().all(unit);
     // Bounds on one side only leave room however they are scaled.
     if !exact && !sides.lower.is_empty() && !sides.upper.is_empty() {
@@ -54,7 +54,7 @@ pub(super) fn eliminate(pool: &mut TermPool, var: VarId, sort: Sort, literals: &
 }
 
 /// `a·x ≥ l` and `b·x ≤ u` leave room: `b·l ≤ a·u`.
-fn compatible(pool: &mut TermPool, lower: &Side, upper: &Side) -> Term {
+fn compatible(pool: &mut TermPool, lower: &QuantifierBound, upper: &QuantifierBound) -> Term {
     let sort = pool.sort(lower.limit).base();
     let (a, b) = (pool.number(lower.factor.clone(), sort), pool.number(upper.factor.clone(), sort));
     let (mut left, mut right) = (pool.mul2(b, lower.limit), pool.mul2(a, upper.limit));
@@ -69,7 +69,7 @@ fn compatible(pool: &mut TermPool, lower: &Side, upper: &Side) -> Term {
 /// `x = t` and the rest is the rest with `t` for `x`.
 fn by_equation(pool: &mut TermPool, var: VarId, sort: Sort, literals: &[Term], whole: bool) -> Option<Term> {
     let (at, solution) = literals.iter().enumerate().find_map(|(at, &literal)| {
-        let Node::Eq(a, b) = *pool.node(literal) else { return None };
+        let TermNode::Eq(a, b) = *pool.node(literal) else { return None };
         let (factor, rest) = split(pool, var, a, b)?;
         if whole && !is_unit(&factor) {
             return None;
@@ -95,22 +95,22 @@ fn scaled(pool: &mut TermPool, term: Term, factor: &Rational) -> Term {
     pool.mul2(factor, term)
 }
 
-impl Sides {
+impl QuantifierBounds {
     /// Takes in what the sort of the variable says.
     pub(super) fn within(&mut self, pool: &mut TermPool, sort: Sort) {
         if let Sort::Range { lo, hi } = sort {
             let (lo, hi) = (pool.int(lo), pool.int(hi));
-            self.lower.push(Side { factor: Rational::ONE, limit: lo, strict: false });
-            self.upper.push(Side { factor: Rational::ONE, limit: hi, strict: false });
+            self.lower.push(QuantifierBound { factor: Rational::ONE, limit: lo, strict: false });
+            self.upper.push(QuantifierBound { factor: Rational::ONE, limit: hi, strict: false });
         }
     }
 
     /// Takes in one literal; none if it is not a linear bound.
     pub(super) fn add(&mut self, pool: &mut TermPool, var: VarId, literal: Term, whole: bool) -> Option<()> {
         match *pool.node(literal) {
-            Node::Lt(a, b) => self.bound(pool, var, a, b, true, whole),
-            Node::Le(a, b) => self.bound(pool, var, a, b, false, whole),
-            Node::Eq(a, b) => {
+            TermNode::Lt(a, b) => self.bound(pool, var, a, b, true, whole),
+            TermNode::Le(a, b) => self.bound(pool, var, a, b, false, whole),
+            TermNode::Eq(a, b) => {
                 self.bound(pool, var, a, b, false, whole)?;
                 self.bound(pool, var, b, a, false, whole)
             }
@@ -145,10 +145,10 @@ impl Sides {
         };
         if factor.is_negative() {
             // (-factor)·x ≥ rest
-            self.lower.push(Side { factor: factor.neg(), limit: rest, strict });
+            self.lower.push(QuantifierBound { factor: factor.neg(), limit: rest, strict });
         } else {
             let limit = pool.neg(rest);
-            self.upper.push(Side { factor, limit, strict });
+            self.upper.push(QuantifierBound { factor, limit, strict });
         }
         Some(())
     }
@@ -170,9 +170,9 @@ pub(super) fn split(pool: &mut TermPool, var: VarId, a: Term, b: Term) -> Option
 
 /// The coefficient of `atom` in the sum `term`.
 fn coefficient(pool: &TermPool, term: Term, atom: Term) -> Option<Rational> {
-    let parts = if let Node::Add(list) = pool.node(term) { list } else { std::slice::from_ref(&term) };
+    let parts = if let TermNode::Add(list) = pool.node(term) { list } else { std::slice::from_ref(&term) };
     parts.iter().find_map(|&part| match pool.node(part) {
-        Node::Mul(list) if list.len() == 2 && list[1] == atom => {
+        TermNode::Mul(list) if list.len() == 2 && list[1] == atom => {
             pool.as_value(list[0]).and_then(Value::to_rational)
         }
         _ => (part == atom).then_some(Rational::ONE),

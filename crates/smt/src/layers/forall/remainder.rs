@@ -6,10 +6,10 @@
 
 use ioxide_model::number::Rational;
 use ioxide_model::sort::Sort;
-use ioxide_model::term::{Node, Term, TermPool, VarId};
+use ioxide_model::term::{Term, TermNode, TermPool, VarId};
 use ioxide_model::value::Value;
 
-use super::bounds::{Side, Sides, split};
+use super::bounds::{QuantifierBound, QuantifierBounds, split};
 
 /// Common multiples up to this size are worth writing out.
 const MAX_PERIOD: i64 = 24;
@@ -40,7 +40,7 @@ struct Remainder {
 fn remainders(pool: &mut TermPool, var: VarId, literals: &[Term]) -> Option<Vec<Remainder>> {
     let mut found = Vec::new();
     for term in pool.subterms(literals, |_| true) {
-        let Node::Rem(dividend, divisor) = *pool.node(term) else { continue };
+        let TermNode::Rem(dividend, divisor) = *pool.node(term) else { continue };
         if !pool.mentions(term, var) {
             continue;
         }
@@ -63,7 +63,7 @@ fn in_class(
     (class, period): (i64, i64),
 ) -> Option<Term> {
     let known: Vec<(Term, Term)> = remainders.iter().map(|it| (it.whole, known(pool, it, class))).collect();
-    let mut sides = Sides::default();
+    let mut sides = QuantifierBounds::default();
     for &literal in literals {
         let literal = known.iter().fold(literal, |literal, &(old, new)| swapped(pool, literal, old, new));
         if pool.mentions(literal, var) {
@@ -110,7 +110,12 @@ fn swapped(pool: &mut TermPool, term: Term, old: Term, new: Term) -> Term {
 }
 
 /// A number from `l` to `u` is `class` modulo `period`: `l + (class - l) % period ≤ u`.
-fn room(pool: &mut TermPool, lower: &Side, upper: &Side, (class, period): (i64, i64)) -> Option<Term> {
+fn room(
+    pool: &mut TermPool,
+    lower: &QuantifierBound,
+    upper: &QuantifierBound,
+    (class, period): (i64, i64),
+) -> Option<Term> {
     if lower.factor != Rational::ONE || upper.factor != Rational::ONE {
         return None;
     }

@@ -2,18 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use ioxide_model::concrete::{self, State};
+use ioxide_model::concrete::{self, ConcreteState};
 use ioxide_model::number::Rational;
 use ioxide_model::sts::{GateKind, Switch};
 use ioxide_model::term::{Substitution, Term};
 use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
 use ioxide_smt::layers::forall::eliminate;
-use ioxide_smt::solver::Decision;
+use ioxide_smt::solver::SolverDecision;
 
-use super::super::single::{Belief, Next};
-use super::super::{Lost, symbolic};
-use super::Time;
+use super::super::single::{Belief, NextBelief};
+use super::super::{LostStates, symbolic};
+use super::TimeKnowledge;
 use crate::cx::Ctx;
 use crate::outputs::constants;
 use crate::quiescence::{Quiescence, can_react, is_quiescent, quiescence};
@@ -26,11 +26,11 @@ const MAX_STATES: usize = 200;
 /// system sent nothing. Also how many instants have a name then.
 pub(super) fn elapsed(
     cx: &mut Ctx<'_>,
-    time: &Time,
+    time: &TimeKnowledge,
     to: Term,
     silent: Option<&Rational>,
     facts: &[Term],
-) -> (Next, u32) {
+) -> (NextBelief, u32) {
     let has_tau = cx.sts.switches.iter().any(|switch| cx.sts.kind_of(switch) == GateKind::Internal);
     let exact = (number(cx, time.since.at), number(cx, to));
     if let (Belief::Concrete(states), (Some(since), Some(to)), false) = (&time.entry, exact, has_tau) {
@@ -41,12 +41,12 @@ pub(super) fn elapsed(
         Belief::Concrete(states) => states.iter().filter_map(|state| SymState::at(cx, state)).collect(),
         Belief::Symbolic(states) => states.clone(),
         Belief::Unspecified => {
-            let next = Next { belief: Belief::Unspecified, doubts: 0, lost: None, refused: false };
+            let next = NextBelief { belief: Belief::Unspecified, doubts: 0, lost: None, refused: false };
             return (next, time.named);
         }
     };
     let silent = silent.map(|silent| cx.pool.value(Value::Real(silent.clone())));
-    let mut span = Span { to, silent, named: time.named + 1, has_tau };
+    let mut span = PassedTime { to, silent, named: time.named + 1, has_tau };
     let next = span.elapsed(cx, entry, time.since.at, facts);
     (next, span.named)
 }
@@ -58,10 +58,10 @@ fn number(cx: &Ctx<'_>, term: Term) -> Option<Rational> {
 /// Exact instants, known values: clocks advance, and whoever missed a deadline is gone.
 fn elapsed_concrete(
     cx: &mut Ctx<'_>,
-    states: &BTreeSet<State>,
+    states: &BTreeSet<ConcreteState>,
     waited: &Rational,
     silent: Option<&Rational>,
-) -> Next {
+) -> NextBelief {
     let mut next = BTreeSet::new();
     let mut doubts = 0;
     for state in states {
@@ -71,20 +71,20 @@ fn elapsed_concrete(
                 let then = concrete::delayed(cx.sts, state, silent);
                 may_wait(cx, state, &then)
             }
-            _ => Decision::Sat,
+            _ => SolverDecision::Sat,
         };
         match may_wait {
-            Decision::Unsat => continue,
-            Decision::Sat => (),
-            Decision::Unknown(_) => doubts += 1,
+            SolverDecision::Unsat => continue,
+            SolverDecision::Sat => (),
+            SolverDecision::Unknown(_) => doubts += 1,
         }
         next.insert(later);
     }
-    Next { belief: Belief::Concrete(next), doubts, lost: None, refused: false }
+    NextBelief { belief: Belief::Concrete(next), doubts, lost: None, refused: false }
 }
 
 /// Whether `state` may let time pass until it is `later`, with nothing seen on the way.
-pub fn may_wait(cx: &mut Ctx<'_>, state: &State, later: &State) -> Decision {
+pub fn may_wait(cx: &mut Ctx<'_>, state: &ConcreteState, later: &ConcreteState) -> SolverDecision {
     let mut doubt = None;
     let known = constants(cx, later);
     let sts = cx.sts;
@@ -94,15 +94,15 @@ pub fn may_wait(cx: &mut Ctx<'_>, state: &State, later: &State) -> Decision {
         }
         let possible = can_still(cx, switch, &known);
         match possible {
-            Decision::Sat => return Decision::Sat,
-            Decision::Unsat => (),
-            Decision::Unknown(why) => doubt = Some(why),
+            SolverDecision::Sat => return SolverDecision::Sat,
+            SolverDecision::Unsat => (),
+            SolverDecision::Unknown(why) => doubt = Some(why),
         }
     }
     match (is_quiescent(cx, state), doubt) {
-        (Quiescence::Quiet, _) => Decision::Sat,
-        (Quiescence::Active, None) => Decision::Unsat,
-        (Quiescence::Unknown(why), _) | (Quiescence::Active, Some(why)) => Decision::Unknown(why),
+        (Quiescence::Quiet, _) => SolverDecision::Sat,
+        (Quiescence::Active, None) => SolverDecision::Unsat,
+        (Quiescence::Unknown(why), _) | (Quiescence::Active, Some(why)) => SolverDecision::Unknown(why),
     }
 }
 
@@ -112,18 +112,18 @@ fn ends_silence(kind: GateKind) -> bool {
 }
 
 /// Whether `switch` can be taken now or later, where variables and clocks are `known`.
-fn can_still(cx: &mut Ctx<'_>, switch: &Switch, known: &Substitution) -> Decision {
+fn can_still(cx: &mut Ctx<'_>, switch: &Switch, known: &Substitution) -> SolverDecision {
     let possible = can_react(cx, switch);
     let possible = cx.pool.substitute(possible, known);
     match cx.pool.holds(possible, &Valuation::new()) {
-        Ok(true) => Decision::Sat,
-        Ok(false) => Decision::Unsat,
+        Ok(true) => SolverDecision::Sat,
+        Ok(false) => SolverDecision::Unsat,
         Err(_) => cx.decide(&[possible]),
     }
 }
 
 /// Time that passes for symbolic states.
-struct Span {
+struct PassedTime {
     to: Term,
     /// Until when the system sent nothing.
     silent: Option<Term>,
@@ -132,10 +132,10 @@ struct Span {
     has_tau: bool,
 }
 
-impl Span {
+impl PassedTime {
     /// The states at the end, internal steps at any instants on the way included.
-    fn elapsed(&mut self, cx: &mut Ctx<'_>, entry: Vec<SymState>, since: Term, facts: &[Term]) -> Next {
-        let mut keep = symbolic::Keep::default();
+    fn elapsed(&mut self, cx: &mut Ctx<'_>, entry: Vec<SymState>, since: Term, facts: &[Term]) -> NextBelief {
+        let mut keep = symbolic::KeptStates::default();
         let fact = cx.pool.and(facts.iter().copied());
         let with_fact = |state: SymState| SymState { path: state.path.with(cx, fact), ..state };
         let mut todo: Vec<(SymState, Term)> =
@@ -147,7 +147,7 @@ impl Span {
             for next in self.internal(cx, &state, since) {
                 seen += 1;
                 if seen > MAX_STATES {
-                    keep.lost = Some(Lost::States(MAX_STATES));
+                    keep.lost = Some(LostStates::States(MAX_STATES));
                     return keep.into_next(cx);
                 }
                 todo.push(next);
@@ -184,7 +184,7 @@ impl Span {
             let mut there = delayed(cx, state, since, at);
             there.path = there.path.with(cx, after).with(cx, before);
             let Some(next) = symbolic::taken(cx, &there, switch, &[]) else { continue };
-            if cx.decide(next.path.facts()) != Decision::Unsat {
+            if cx.decide(next.path.facts()) != SolverDecision::Unsat {
                 found.push((next, at));
             }
         }

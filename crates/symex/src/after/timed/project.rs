@@ -6,7 +6,7 @@ use ioxide_smt::layers::forall::eliminate;
 use super::super::single::Belief;
 use crate::bounds::tightest;
 use crate::cx::Ctx;
-use crate::state::{Path, Store, SymState};
+use crate::state::{PathCondition, Store, SymState};
 
 /// The belief with the instants projected away that no clock mentions and that are not `since`.
 pub(super) fn projected(cx: &mut Ctx<'_>, belief: Belief, since: Term) -> Belief {
@@ -28,7 +28,7 @@ fn projected_state(cx: &mut Ctx<'_>, state: SymState, since: Term) -> SymState {
     if cx.pool.has_quantifier(some) {
         return state;
     }
-    let path = tightest(cx, Path::default().with(cx, some).facts()).into_iter().collect();
+    let path = tightest(cx, PathCondition::default().with(cx, some).facts()).into_iter().collect();
     SymState { store: Store::new(state.store.terms().to_vec()), path, ..state }
 }
 

@@ -6,14 +6,14 @@ use ioxide_model::term::{Substitution, Term};
 use ioxide_model::value::Value;
 
 use super::super::Forbidden;
-use super::super::single::{Belief, Single};
+use super::super::single::{Belief, CourseBelief};
 use crate::cx::Ctx;
 use crate::instants::corners;
 use crate::outputs::constants;
 use crate::quiescence::after_waiting;
 use crate::state::{Store, SymState};
 
-impl Single {
+impl CourseBelief {
     /// A delay from now after which no guard changes any more by time alone, in seconds.
     pub(in super::super) fn horizon(&self, cx: &mut Ctx<'_>) -> Rational {
         let stores: Vec<(LocId, Substitution)> = match &self.belief {

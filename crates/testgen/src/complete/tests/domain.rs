@@ -3,10 +3,10 @@
 //! A system is wrong if it gives, somewhere on a way on which all was right, an answer that differs from the right
 //! one for some values. Every wrong one must fail a test with its concrete values, and no other may.
 
-use ioxide_fsm::suite::Method;
+use ioxide_fsm::suite::SuiteMethod;
 use ioxide_model::label::Label;
 use ioxide_model::valuation::Valuation;
-use ioxide_smt::solver::Decision;
+use ioxide_smt::solver::SolverDecision;
 
 use super::super::concretise::{after, is_equal};
 use super::super::react::SaidMessage;
@@ -163,7 +163,7 @@ fn differs_at(
     let mut facts = abstraction.states[state].facts.clone();
     facts.push(abstraction.inputs[input].when);
     facts.push(cx.pool.not(equal));
-    cx.decide(&facts) == Decision::Sat
+    cx.decide(&facts) == SolverDecision::Sat
 }
 
 /// Whether the system is wrong, after a look at what the tests say of it.
@@ -247,7 +247,7 @@ fn mutants() -> usize {
 
 #[test]
 fn every_wrong_system_of_the_domain_fails_and_no_other() {
-    for method in [Method::H, Method::W, Method::Hsi, Method::S] {
+    for method in [SuiteMethod::H, SuiteMethod::W, SuiteMethod::Hsi, SuiteMethod::S] {
         let config = CompleteConfig { method, ..CompleteConfig::default() };
         let (wrong, right) = check(LOCK, &config);
         assert!(wrong > 40_000 && right >= 2, "{}: {wrong} wrong, {right} right", method.name());

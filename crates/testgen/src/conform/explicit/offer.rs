@@ -3,10 +3,10 @@
 //! A field that the guard says equals something is computed; the others take every value between the bounds of
 //! their sort and of the guard. Where neither ends, the messages cannot be listed.
 
-use ioxide_model::concrete::State;
+use ioxide_model::concrete::ConcreteState;
 use ioxide_model::sort::Sort;
 use ioxide_model::sts::{Sts, Switch};
-use ioxide_model::term::{Node, Term, TermPool, VarId};
+use ioxide_model::term::{Term, TermNode, TermPool, VarId};
 use ioxide_model::value::Value;
 use ioxide_smt::layers::interval::bounds_of;
 
@@ -49,7 +49,7 @@ impl MessageList {
     }
 
     /// The messages in `state`, the guard not yet looked at; `None` if a value cannot be computed.
-    pub fn in_state(&self, pool: &TermPool, state: &State) -> Option<Vec<Vec<Value>>> {
+    pub fn in_state(&self, pool: &TermPool, state: &ConcreteState) -> Option<Vec<Vec<Value>>> {
         let mut messages: Vec<Vec<Value>> = vec![Vec::with_capacity(self.fields.len())];
         for field in &self.fields {
             match field {
@@ -74,10 +74,10 @@ impl MessageList {
 
 /// The term without fields that `fact` says `field` equals.
 fn equal_to(pool: &TermPool, fact: Term, field: VarId, fields: &[VarId]) -> Option<Term> {
-    let Node::Eq(a, b) = *pool.node(fact) else { return None };
+    let TermNode::Eq(a, b) = *pool.node(fact) else { return None };
     let other = match (pool.node(a), pool.node(b)) {
-        (Node::Var(var), _) if *var == field => b,
-        (_, Node::Var(var)) if *var == field => a,
+        (TermNode::Var(var), _) if *var == field => b,
+        (_, TermNode::Var(var)) if *var == field => a,
         _ => return None,
     };
     let reads = pool.free_vars(other);

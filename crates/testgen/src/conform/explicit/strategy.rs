@@ -11,14 +11,14 @@
 use std::collections::BTreeMap;
 
 use ioxide_model::label::Label;
-use ioxide_model::relation::Relation;
+use ioxide_model::relation::ConformanceRelation;
 use ioxide_model::sts::{GateId, Sts};
 use ioxide_model::term::TermPool;
 use rustc_hash::FxHashMap;
 
-use super::super::Completion;
-use super::world::{StateSet, World};
-use super::{Budget, GivenUp, Labels};
+use super::super::InputCompletion;
+use super::world::{EnumeratedSide, StateSet};
+use super::{EnumerationBudget, EnumerationGivenUp, MetLabels};
 
 /// Positions of an arena beyond which none is made.
 const MAX_POSITIONS: usize = 20_000;
@@ -50,13 +50,13 @@ pub struct TestNode {
 }
 
 /// The game between a tester and a system, `imp`, that does something which `spec` does not allow.
-struct Arena {
-    positions: Vec<Position>,
+struct StrategyGame {
+    positions: Vec<GamePosition>,
 }
 
 /// What can happen where two systems may be in two sets of states.
 #[derive(Default)]
-struct Position {
+struct GamePosition {
     /// What the system may show, and the position after it; none for a difference.
     shown: Vec<(Option<usize>, Option<usize>)>,
     /// What is allowed but never shown by the system.
@@ -66,7 +66,7 @@ struct Position {
 
 /// What the tester does at a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Choice {
+enum StrategyChoice {
     Look,
     /// An entry of `sends`.
     Send(usize),
@@ -79,18 +79,18 @@ pub fn adaptive_test(
     pool: &TermPool,
     imp: &Sts,
     spec: &Sts,
-    (relation, completion): (Relation, Completion),
-    budget: Budget,
+    (relation, completion): (ConformanceRelation, InputCompletion),
+    budget: EnumerationBudget,
 ) -> Option<AdaptiveTest> {
-    if imp.is_timed() || spec.is_timed() || completion == Completion::Restricted {
+    if imp.is_timed() || spec.is_timed() || completion == InputCompletion::Restricted {
         return None;
     }
-    let mut builder = Builder::new(imp, spec, (relation, completion), budget);
+    let mut builder = StrategyGameBuilder::new(imp, spec, (relation, completion), budget);
     let arena = builder.arena(pool).ok()?;
     let forced = arena.forced();
     if forced[0].is_some() {
         let strategy = |at: usize, _: usize| forced[at].map(|(_, choice)| choice);
-        let nodes = Grown::new(&arena, &builder.labels).tree(&strategy, 0)?;
+        let nodes = GrownTree::new(&arena, &builder.labels).tree(&strategy, 0)?;
         return Some(AdaptiveTest { nodes, is_forced: true, chance: 1.0 });
     }
     let (shortest, horizon) = arena.horizon()?;
@@ -101,7 +101,7 @@ pub fn adaptive_test(
         std::iter::successors(Some(horizon), |steps| Some(steps * 2 / 3).filter(|it| it > &shortest));
     let (steps, nodes) = lengths
         .chain([shortest])
-        .find_map(|steps| Some((steps, Grown::new(&arena, &builder.labels).tree(&strategy, steps)?)))?;
+        .find_map(|steps| Some((steps, GrownTree::new(&arena, &builder.labels).tree(&strategy, steps)?)))?;
     // The discount only orders equal chances.
     let chance = arena.chance(&choices, 0, steps, &mut FxHashMap::default());
     (chance > 0.0).then_some(AdaptiveTest { nodes, is_forced: false, chance })
@@ -114,14 +114,14 @@ impl AdaptiveTest {
         &self,
         pool: &TermPool,
         imp: &Sts,
-        completion: Completion,
-        budget: Budget,
+        completion: InputCompletion,
+        budget: EnumerationBudget,
     ) -> Option<(bool, f64)> {
         let gates = imp.gates.ids().map(|gate| (gate, gate));
-        let mut played = Played {
+        let mut played = StrategyPlay {
             test: self,
-            world: World::new(imp, gates, budget.states),
-            labels: Labels::default(),
+            world: EnumeratedSide::new(imp, gates, budget.states),
+            labels: MetLabels::default(),
             completion,
         };
         let start = played.world.start(pool, &mut played.labels).ok()?;
@@ -130,23 +130,23 @@ impl AdaptiveTest {
 }
 
 /// A test played against everything a system may choose.
-struct Played<'t, 'w> {
+struct StrategyPlay<'t, 'w> {
     test: &'t AdaptiveTest,
-    world: World<'w>,
-    labels: Labels,
-    completion: Completion,
+    world: EnumeratedSide<'w>,
+    labels: MetLabels,
+    completion: InputCompletion,
 }
 
 type Effects = FxHashMap<(usize, StateSet), (bool, f64)>;
 
-impl Played<'_, '_> {
+impl StrategyPlay<'_, '_> {
     fn from(
         &mut self,
         pool: &TermPool,
         at: usize,
         states: &StateSet,
         known: &mut Effects,
-    ) -> Result<(bool, f64), GivenUp> {
+    ) -> Result<(bool, f64), EnumerationGivenUp> {
         if let Some(&effect) = known.get(&(at, states.clone())) {
             return Ok(effect);
         }
@@ -185,38 +185,38 @@ impl Played<'_, '_> {
 }
 
 /// Makes arenas.
-struct Builder<'w> {
-    relation: Relation,
-    completion: Completion,
-    labels: Labels,
-    imp: World<'w>,
-    spec: World<'w>,
+struct StrategyGameBuilder<'w> {
+    relation: ConformanceRelation,
+    completion: InputCompletion,
+    labels: MetLabels,
+    imp: EnumeratedSide<'w>,
+    spec: EnumeratedSide<'w>,
     steps: usize,
     numbers: FxHashMap<(StateSet, StateSet), usize>,
     open: Vec<(StateSet, StateSet)>,
 }
 
-impl<'w> Builder<'w> {
+impl<'w> StrategyGameBuilder<'w> {
     fn new(
         imp: &'w Sts,
         spec: &'w Sts,
-        (relation, completion): (Relation, Completion),
-        budget: Budget,
+        (relation, completion): (ConformanceRelation, InputCompletion),
+        budget: EnumerationBudget,
     ) -> Self {
         let same = |sts: &Sts| sts.gates.ids().map(|gate| (gate, gate)).collect::<Vec<(GateId, GateId)>>();
         Self {
             relation,
             completion,
-            labels: Labels::default(),
-            imp: World::new(imp, same(imp), budget.states),
-            spec: World::new(spec, same(spec), budget.states),
+            labels: MetLabels::default(),
+            imp: EnumeratedSide::new(imp, same(imp), budget.states),
+            spec: EnumeratedSide::new(spec, same(spec), budget.states),
             steps: budget.steps,
             numbers: FxHashMap::default(),
             open: Vec::new(),
         }
     }
 
-    fn arena(&mut self, pool: &TermPool) -> Result<Arena, GivenUp> {
+    fn arena(&mut self, pool: &TermPool) -> Result<StrategyGame, EnumerationGivenUp> {
         let start = (self.imp.start(pool, &mut self.labels)?, self.spec.start(pool, &mut self.labels)?);
         self.number(start);
         let mut positions = Vec::new();
@@ -224,10 +224,10 @@ impl<'w> Builder<'w> {
             let (left, right) = self.open[positions.len()].clone();
             positions.push(self.position(pool, &left, &right)?);
             if self.open.len() > MAX_POSITIONS || self.imp.evaluated + self.spec.evaluated > self.steps {
-                return Err(GivenUp);
+                return Err(EnumerationGivenUp);
             }
         }
-        Ok(Arena { positions })
+        Ok(StrategyGame { positions })
     }
 
     fn number(&mut self, pair: (StateSet, StateSet)) -> usize {
@@ -239,18 +239,25 @@ impl<'w> Builder<'w> {
         self.open.len() - 1
     }
 
-    fn position(&mut self, pool: &TermPool, left: &StateSet, right: &StateSet) -> Result<Position, GivenUp> {
+    fn position(
+        &mut self,
+        pool: &TermPool,
+        left: &StateSet,
+        right: &StateSet,
+    ) -> Result<GamePosition, EnumerationGivenUp> {
         let doing = self.imp.reactions(pool, &mut self.labels, left)?;
         let mut allowed: BTreeMap<Option<usize>, StateSet> =
             self.spec.reactions(pool, &mut self.labels, right)?;
-        let mut position = Position::default();
+        let mut position = GamePosition::default();
         for (label, to) in doing {
             let next = allowed.remove(&label).map(|theirs| self.number((to, theirs)));
             position.shown.push((label, next));
         }
         position.unshown = allowed.into_keys().collect();
         for (label, to) in self.spec.inputs(pool, &mut self.labels, right)? {
-            if self.relation == Relation::Uioco && self.spec.refuses(pool, &mut self.labels, right, label)? {
+            if self.relation == ConformanceRelation::Uioco
+                && self.spec.refuses(pool, &mut self.labels, right, label)?
+            {
                 continue;
             }
             let given = self.imp.given(pool, &mut self.labels, (left, label), self.completion)?;
@@ -263,13 +270,13 @@ impl<'w> Builder<'w> {
     }
 }
 
-impl Arena {
+impl StrategyGame {
     /// Where the tester can force a difference: in how many steps at most, and how.
-    fn forced(&self) -> Vec<Option<(usize, Choice)>> {
-        let mut known: Vec<Option<(usize, Choice)>> = vec![None; self.positions.len()];
+    fn forced(&self) -> Vec<Option<(usize, StrategyChoice)>> {
+        let mut known: Vec<Option<(usize, StrategyChoice)>> = vec![None; self.positions.len()];
         for rank in 1.. {
             let won = |at: usize| known[at].is_some();
-            let new: Vec<(usize, Choice)> = (0..self.positions.len())
+            let new: Vec<(usize, StrategyChoice)> = (0..self.positions.len())
                 .filter(|&at| !won(at))
                 .filter_map(|at| Some((at, self.positions[at].forcing(&won)?)))
                 .collect();
@@ -286,7 +293,7 @@ impl Arena {
         let mut distance: Vec<Option<usize>> = vec![None; self.positions.len()];
         for steps in 1.. {
             let near = |at: usize| distance[at].is_some();
-            let leads = |position: &Position| {
+            let leads = |position: &GamePosition| {
                 position.shown.iter().any(|(_, next)| next.is_none_or(near))
                     || position.sends.iter().any(|&(_, next)| near(next))
             };
@@ -301,12 +308,12 @@ impl Arena {
     }
 
     /// The best chance of a difference within so many steps, at every position, and what to do for it.
-    fn chances(&self, steps: usize) -> (Vec<Vec<f64>>, Vec<Vec<Choice>>) {
+    fn chances(&self, steps: usize) -> (Vec<Vec<f64>>, Vec<Vec<StrategyChoice>>) {
         let mut values = vec![vec![0.0; self.positions.len()]];
-        let mut choices = vec![vec![Choice::Look; self.positions.len()]];
+        let mut choices = vec![vec![StrategyChoice::Look; self.positions.len()]];
         for left in 1..=steps {
             let before = &values[left - 1];
-            let best = |position: &Position| position.best(before);
+            let best = |position: &GamePosition| position.best(before);
             let (now, how) = self.positions.iter().map(best).unzip();
             values.push(now);
             choices.push(how);
@@ -317,7 +324,7 @@ impl Arena {
     /// The chance of a strategy itself.
     fn chance(
         &self,
-        choices: &[Vec<Choice>],
+        choices: &[Vec<StrategyChoice>],
         at: usize,
         left: usize,
         known: &mut FxHashMap<(usize, usize), f64>,
@@ -330,8 +337,8 @@ impl Arena {
         }
         let position = &self.positions[at];
         let value = match choices[left][at] {
-            Choice::Send(which) => self.chance(choices, position.sends[which].1, left - 1, known),
-            Choice::Look => {
+            StrategyChoice::Send(which) => self.chance(choices, position.sends[which].1, left - 1, known),
+            StrategyChoice::Look => {
                 let shown = position.shown.iter();
                 let sum: f64 = shown
                     .map(|(_, next)| next.map_or(1.0, |next| self.chance(choices, next, left - 1, known)))
@@ -344,28 +351,28 @@ impl Arena {
     }
 }
 
-impl Position {
+impl GamePosition {
     /// What forces a difference, if every position in question is won.
-    fn forcing(&self, won: &impl Fn(usize) -> bool) -> Option<Choice> {
+    fn forcing(&self, won: &impl Fn(usize) -> bool) -> Option<StrategyChoice> {
         let is_won = |next: &Option<usize>| next.is_none_or(won);
         let spoken = self.shown.iter().filter(|(label, _)| label.is_some());
         let never_too_late = spoken.clone().all(|(_, next)| is_won(next));
         if !self.shown.is_empty() && self.shown.iter().all(|(_, next)| is_won(next)) {
-            return Some(Choice::Look);
+            return Some(StrategyChoice::Look);
         }
         let send = self.sends.iter().position(|&(_, next)| won(next));
-        send.filter(|_| never_too_late).map(Choice::Send)
+        send.filter(|_| never_too_late).map(StrategyChoice::Send)
     }
 
     /// The best chance with one step less at every position, and how.
-    fn best(&self, before: &[f64]) -> (f64, Choice) {
+    fn best(&self, before: &[f64]) -> (f64, StrategyChoice) {
         let after = |next: &Option<usize>| next.map_or(1.0, |next| before[next]);
         let looked: f64 = self.shown.iter().map(|(_, next)| after(next)).sum();
-        let mut best = (PATIENCE * looked / self.shown.len().max(1) as f64, Choice::Look);
+        let mut best = (PATIENCE * looked / self.shown.len().max(1) as f64, StrategyChoice::Look);
         for (which, &(_, next)) in self.sends.iter().enumerate() {
             let value = PATIENCE * before[next];
             if value > best.0 {
-                best = (value, Choice::Send(which));
+                best = (value, StrategyChoice::Send(which));
             }
         }
         best
@@ -373,17 +380,17 @@ impl Position {
 }
 
 /// A tree being made.
-struct Grown<'a> {
-    arena: &'a Arena,
-    labels: &'a Labels,
+struct GrownTree<'a> {
+    arena: &'a StrategyGame,
+    labels: &'a MetLabels,
     nodes: Vec<TestNode>,
     /// The node for a position with so many steps left.
     known: FxHashMap<(usize, usize), usize>,
     open: Vec<(usize, usize)>,
 }
 
-impl<'a> Grown<'a> {
-    fn new(arena: &'a Arena, labels: &'a Labels) -> Self {
+impl<'a> GrownTree<'a> {
+    fn new(arena: &'a StrategyGame, labels: &'a MetLabels) -> Self {
         Self { arena, labels, nodes: Vec::new(), known: FxHashMap::default(), open: Vec::new() }
     }
 
@@ -391,7 +398,7 @@ impl<'a> Grown<'a> {
     /// needs no count: 0 stands for that.
     fn tree(
         mut self,
-        strategy: &impl Fn(usize, usize) -> Option<Choice>,
+        strategy: &impl Fn(usize, usize) -> Option<StrategyChoice>,
         steps: usize,
     ) -> Option<Vec<TestNode>> {
         self.node(strategy, 0, steps)?;
@@ -411,7 +418,7 @@ impl<'a> Grown<'a> {
     /// The number of the node at a position, if the strategy goes on there.
     fn node(
         &mut self,
-        strategy: &impl Fn(usize, usize) -> Option<Choice>,
+        strategy: &impl Fn(usize, usize) -> Option<StrategyChoice>,
         position: usize,
         left: usize,
     ) -> Option<usize> {
@@ -426,20 +433,20 @@ impl<'a> Grown<'a> {
 
     fn made(
         &mut self,
-        strategy: &impl Fn(usize, usize) -> Option<Choice>,
+        strategy: &impl Fn(usize, usize) -> Option<StrategyChoice>,
         position: usize,
         left: usize,
     ) -> TestNode {
         let here = &self.arena.positions[position];
-        let (after, label) = (left.saturating_sub(1), |number: Option<usize>, labels: &Labels| {
+        let (after, label) = (left.saturating_sub(1), |number: Option<usize>, labels: &MetLabels| {
             number.map_or(Label::Quiescence, |number| labels.label(number).clone())
         });
         let send = match strategy(position, left) {
-            Some(Choice::Send(which)) => {
+            Some(StrategyChoice::Send(which)) => {
                 let (number, next) = here.sends[which];
                 Some((self.labels.label(number).clone(), self.node(strategy, next, after)))
             }
-            Some(Choice::Look) | None => None,
+            Some(StrategyChoice::Look) | None => None,
         };
         let mut allowed = Vec::new();
         for &(number, next) in &here.shown {

@@ -1,17 +1,17 @@
-//! A system whose states are numbered as they are met (003 Def. 2.2: a labelled transition system).
+//! A system whose states are numbered as they are met ([AT15] Def. 2.2: a labelled transition system).
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 
-use ioxide_model::concrete::{self, State};
+use ioxide_model::concrete::{self, ConcreteState};
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateId, GateKind, Sts, SwitchId};
 use ioxide_model::term::TermPool;
 
 use super::offer::MessageList;
-use super::{GivenUp, Labels};
-use crate::conform::product::Completion;
+use super::{EnumerationGivenUp, MetLabels};
+use crate::conform::product::InputCompletion;
 
 /// A set of states after a trace: their numbers, in order.
 pub(super) type StateSet = Vec<usize>;
@@ -24,15 +24,15 @@ struct OwnSteps {
 }
 
 /// One of two systems, its states enumerated as they are met. Labels are in the gates of the specification.
-pub(super) struct World<'w> {
+pub(super) struct EnumeratedSide<'w> {
     sts: &'w Sts,
     /// The own gate of every gate of the specification; none if there is no such gate.
     gates: BTreeMap<GateId, GateId>,
     /// The gate of the specification for every own one.
     outside: BTreeMap<GateId, GateId>,
     messages: FxHashMap<SwitchId, Option<MessageList>>,
-    states: Vec<State>,
-    numbers: FxHashMap<State, usize>,
+    states: Vec<ConcreteState>,
+    numbers: FxHashMap<ConcreteState, usize>,
     own: Vec<Option<OwnSteps>>,
     /// The inputs a state mentions, each with a state after it.
     mentioned: Vec<Option<Vec<(usize, usize)>>>,
@@ -43,7 +43,7 @@ pub(super) struct World<'w> {
     pub evaluated: usize,
 }
 
-impl<'w> World<'w> {
+impl<'w> EnumeratedSide<'w> {
     /// `gates` are pairs of a gate of the specification and the own one.
     pub fn new(sts: &'w Sts, gates: impl IntoIterator<Item = (GateId, GateId)>, max_states: usize) -> Self {
         let gates: BTreeMap<GateId, GateId> = gates.into_iter().collect();
@@ -63,12 +63,12 @@ impl<'w> World<'w> {
         }
     }
 
-    fn number(&mut self, state: State) -> Result<usize, GivenUp> {
+    fn number(&mut self, state: ConcreteState) -> Result<usize, EnumerationGivenUp> {
         if let Some(&known) = self.numbers.get(&state) {
             return Ok(known);
         }
         if self.states.len() >= self.max_states {
-            return Err(GivenUp);
+            return Err(EnumerationGivenUp);
         }
         self.states.push(state.clone());
         self.own.push(None);
@@ -78,8 +78,8 @@ impl<'w> World<'w> {
     }
 
     /// Where it starts; not known if an initial value is not.
-    pub fn start(&mut self, pool: &TermPool, labels: &mut Labels) -> Result<StateSet, GivenUp> {
-        let start = concrete::initial_state(pool, self.sts).ok_or(GivenUp)?;
+    pub fn start(&mut self, pool: &TermPool, labels: &mut MetLabels) -> Result<StateSet, EnumerationGivenUp> {
+        let start = concrete::initial_state(pool, self.sts).ok_or(EnumerationGivenUp)?;
         let start = self.number(start)?;
         self.closed(pool, labels, [start].into())
     }
@@ -88,28 +88,28 @@ impl<'w> World<'w> {
     fn taken(
         &mut self,
         pool: &TermPool,
-        labels: &mut Labels,
+        labels: &mut MetLabels,
         at: usize,
         switch: SwitchId,
-    ) -> Result<Vec<(usize, usize)>, GivenUp> {
+    ) -> Result<Vec<(usize, usize)>, EnumerationGivenUp> {
         let sts = self.sts;
         let list = self
             .messages
             .entry(switch)
             .or_insert_with(|| MessageList::of(pool, sts, &sts.switches[switch]))
             .clone()
-            .ok_or(GivenUp)?;
+            .ok_or(EnumerationGivenUp)?;
         let state = self.states[at].clone();
         let step = &sts.switches[switch];
         let mut found = Vec::new();
-        for values in list.in_state(pool, &state).ok_or(GivenUp)? {
+        for values in list.in_state(pool, &state).ok_or(EnumerationGivenUp)? {
             self.evaluated += 1;
-            if !concrete::is_enabled(pool, sts, &state, step, &values).map_err(|_| GivenUp)? {
+            if !concrete::is_enabled(pool, sts, &state, step, &values).map_err(|_| EnumerationGivenUp)? {
                 continue;
             }
-            let to = concrete::successor(pool, sts, &state, step, &values).map_err(|_| GivenUp)?;
+            let to = concrete::successor(pool, sts, &state, step, &values).map_err(|_| EnumerationGivenUp)?;
             let to = self.number(to)?;
-            let gate = *self.outside.get(&step.gate).ok_or(GivenUp)?;
+            let gate = *self.outside.get(&step.gate).ok_or(EnumerationGivenUp)?;
             let label = match sts.kind_of(step) {
                 GateKind::Output => Label::Output(gate, values),
                 GateKind::Input | GateKind::Observed | GateKind::Internal => Label::Input(gate, values),
@@ -125,11 +125,18 @@ impl<'w> World<'w> {
     }
 
     /// What a state does by itself, computed once.
-    fn own(&mut self, pool: &TermPool, labels: &mut Labels, at: usize) -> Result<&OwnSteps, GivenUp> {
+    fn own(
+        &mut self,
+        pool: &TermPool,
+        labels: &mut MetLabels,
+        at: usize,
+    ) -> Result<&OwnSteps, EnumerationGivenUp> {
         if self.own[at].is_none() {
             let state = self.states[at].clone();
             let mut own = OwnSteps::default();
-            for next in concrete::internal_successors(pool, self.sts, &state).map_err(|_| GivenUp)? {
+            for next in
+                concrete::internal_successors(pool, self.sts, &state).map_err(|_| EnumerationGivenUp)?
+            {
                 own.internal.push(self.number(next.state)?);
             }
             for switch in self.switches(at, |kind| kind == GateKind::Output) {
@@ -137,15 +144,15 @@ impl<'w> World<'w> {
             }
             self.own[at] = Some(own);
         }
-        self.own[at].as_ref().ok_or(GivenUp)
+        self.own[at].as_ref().ok_or(EnumerationGivenUp)
     }
 
     fn mentioned(
         &mut self,
         pool: &TermPool,
-        labels: &mut Labels,
+        labels: &mut MetLabels,
         at: usize,
-    ) -> Result<&[(usize, usize)], GivenUp> {
+    ) -> Result<&[(usize, usize)], EnumerationGivenUp> {
         if self.mentioned[at].is_none() {
             let mut found = Vec::new();
             for switch in self.switches(at, GateKind::is_input) {
@@ -153,17 +160,17 @@ impl<'w> World<'w> {
             }
             self.mentioned[at] = Some(found);
         }
-        self.mentioned[at].as_deref().ok_or(GivenUp)
+        self.mentioned[at].as_deref().ok_or(EnumerationGivenUp)
     }
 
     /// The states after an input in a state; none if no switch accepts it.
     fn accepted(
         &mut self,
         pool: &TermPool,
-        labels: &Labels,
+        labels: &MetLabels,
         at: usize,
         label: usize,
-    ) -> Result<Vec<usize>, GivenUp> {
+    ) -> Result<Vec<usize>, EnumerationGivenUp> {
         if let Some(known) = self.answers.get(&(at, label)) {
             return Ok(known.clone());
         }
@@ -173,7 +180,8 @@ impl<'w> World<'w> {
         {
             self.evaluated += 1;
             let input = Label::Input(gate, values.clone());
-            let next = concrete::successors(pool, self.sts, &self.states[at], &input).map_err(|_| GivenUp)?;
+            let next = concrete::successors(pool, self.sts, &self.states[at], &input)
+                .map_err(|_| EnumerationGivenUp)?;
             for successor in next {
                 found.push(self.number(successor.state)?);
             }
@@ -185,9 +193,9 @@ impl<'w> World<'w> {
     fn closed(
         &mut self,
         pool: &TermPool,
-        labels: &mut Labels,
+        labels: &mut MetLabels,
         mut states: BTreeSet<usize>,
-    ) -> Result<StateSet, GivenUp> {
+    ) -> Result<StateSet, EnumerationGivenUp> {
         let mut open: Vec<usize> = states.iter().copied().collect();
         while let Some(at) = open.pop() {
             for to in self.own(pool, labels, at)?.internal.clone() {
@@ -202,9 +210,9 @@ impl<'w> World<'w> {
     fn all_closed<K: Ord>(
         &mut self,
         pool: &TermPool,
-        labels: &mut Labels,
+        labels: &mut MetLabels,
         reached: BTreeMap<K, BTreeSet<usize>>,
-    ) -> Result<BTreeMap<K, StateSet>, GivenUp> {
+    ) -> Result<BTreeMap<K, StateSet>, EnumerationGivenUp> {
         reached.into_iter().map(|(label, to)| Ok((label, self.closed(pool, labels, to)?))).collect()
     }
 
@@ -212,9 +220,9 @@ impl<'w> World<'w> {
     pub fn reactions(
         &mut self,
         pool: &TermPool,
-        labels: &mut Labels,
+        labels: &mut MetLabels,
         states: &StateSet,
-    ) -> Result<BTreeMap<Option<usize>, StateSet>, GivenUp> {
+    ) -> Result<BTreeMap<Option<usize>, StateSet>, EnumerationGivenUp> {
         let mut reached: BTreeMap<Option<usize>, BTreeSet<usize>> = BTreeMap::new();
         for &at in states {
             let own = self.own(pool, labels, at)?;
@@ -232,9 +240,9 @@ impl<'w> World<'w> {
     pub fn inputs(
         &mut self,
         pool: &TermPool,
-        labels: &mut Labels,
+        labels: &mut MetLabels,
         states: &StateSet,
-    ) -> Result<BTreeMap<usize, StateSet>, GivenUp> {
+    ) -> Result<BTreeMap<usize, StateSet>, EnumerationGivenUp> {
         let mut reached: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
         for &at in states {
             for &(label, to) in self.mentioned(pool, labels, at)? {
@@ -248,10 +256,10 @@ impl<'w> World<'w> {
     pub fn refuses(
         &mut self,
         pool: &TermPool,
-        labels: &mut Labels,
+        labels: &mut MetLabels,
         states: &StateSet,
         label: usize,
-    ) -> Result<bool, GivenUp> {
+    ) -> Result<bool, EnumerationGivenUp> {
         for &at in states {
             let stable = self.own(pool, labels, at)?.internal.is_empty();
             if stable && self.accepted(pool, labels, at, label)?.is_empty() {
@@ -265,15 +273,15 @@ impl<'w> World<'w> {
     pub fn given(
         &mut self,
         pool: &TermPool,
-        labels: &mut Labels,
+        labels: &mut MetLabels,
         (states, label): (&StateSet, usize),
-        completion: Completion,
-    ) -> Result<StateSet, GivenUp> {
+        completion: InputCompletion,
+    ) -> Result<StateSet, EnumerationGivenUp> {
         let mut reached = BTreeSet::new();
         for &at in states {
             let accepted = self.accepted(pool, labels, at, label)?;
             let stable = self.own(pool, labels, at)?.internal.is_empty();
-            if accepted.is_empty() && stable && completion != Completion::None {
+            if accepted.is_empty() && stable && completion != InputCompletion::None {
                 reached.insert(at);
             }
             reached.extend(accepted);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use ioxide_model::concrete::State;
+use ioxide_model::concrete::ConcreteState;
 use ioxide_model::goal::{Goal, GoalKind};
 use ioxide_model::index::Idx as _;
 use ioxide_model::label::Label;
@@ -11,22 +11,22 @@ use ioxide_model::sts::{LocId, Sts, Switch, SwitchId};
 use ioxide_model::term::{Term, VarId};
 use ioxide_symex::{Ctx, SymState};
 
-use crate::conform::{Completion, concrete_start, concretely};
-use crate::purpose::observer::{Product, silences};
+use crate::conform::{InputCompletion, concrete_start, concretely};
+use crate::purpose::observer::{ObserverProduct, silences};
 
 /// A system, a goal in it, and where a run is.
 #[derive(Clone, Debug)]
-pub(super) struct Arena {
+pub(super) struct GameArena {
     /// The system with its visible and internal switches.
     base: Arc<Sts>,
     /// The same with a switch for every thing silence does, behind the others.
     all: Arc<Sts>,
     location: Option<LocId>,
     when: Term,
-    states: BTreeSet<State>,
+    states: BTreeSet<ConcreteState>,
 }
 
-impl Arena {
+impl GameArena {
     /// The arena of `goal`; `None` if there is none.
     pub(super) fn of(cx: &mut Ctx<'_>, goal: &Goal) -> Option<Self> {
         if cx.sts.is_timed() || cx.sts.has_unknowns() {
@@ -44,7 +44,7 @@ impl Arena {
                 Some(arena(cx.sts.clone(), cx.sts.clone(), *location, *when))
             }
             GoalKind::Observer(observer) => {
-                let product = Product::new(cx, observer);
+                let product = ObserverProduct::new(cx, observer);
                 let mut all = product.sts.clone();
                 silences(cx, &product, observer).into_iter().for_each(|switch| {
                     all.switches.push(switch);
@@ -62,7 +62,7 @@ impl Arena {
     }
 
     /// The states the run may be in.
-    pub(super) fn states(&self) -> &BTreeSet<State> {
+    pub(super) fn states(&self) -> &BTreeSet<ConcreteState> {
         &self.states
     }
 
@@ -87,7 +87,7 @@ impl Arena {
         cx.pool.substitute(self.when, &store)
     }
 
-    pub(super) fn symbolic(&self, cx: &mut Ctx<'_>, state: &State) -> Option<SymState> {
+    pub(super) fn symbolic(&self, cx: &mut Ctx<'_>, state: &ConcreteState) -> Option<SymState> {
         SymState::at(&mut cx.over(&self.all), state)
     }
 
@@ -98,26 +98,27 @@ impl Arena {
 
     /// Whether the run is at its goal for certain.
     pub(super) fn is_hit(&self, cx: &Ctx<'_>) -> bool {
-        let is_hit =
-            |state: &State| self.is_place(state.loc) && cx.pool.holds(self.when, &state.values) == Ok(true);
+        let is_hit = |state: &ConcreteState| {
+            self.is_place(state.loc) && cx.pool.holds(self.when, &state.values) == Ok(true)
+        };
         !self.states.is_empty() && self.states.iter().all(is_hit)
     }
 
     /// Something was sent or seen.
     pub(super) fn see(&mut self, cx: &mut Ctx<'_>, label: &Label) {
-        self.states = concretely(cx, &self.base, &self.states, label, Completion::None);
+        self.states = concretely(cx, &self.base, &self.states, label, InputCompletion::None);
         if *label == Label::Quiescence {
             self.states = self.states.iter().map(|state| self.silenced(cx, state)).collect();
         }
     }
 
     /// `state` after silence.
-    fn silenced(&self, cx: &Ctx<'_>, state: &State) -> State {
+    fn silenced(&self, cx: &Ctx<'_>, state: &ConcreteState) -> ConcreteState {
         let is_enabled = |switch: &&Switch| {
             switch.source == state.loc && cx.pool.holds(switch.guard, &state.values) == Ok(true)
         };
         let Some(switch) = self.silent().find(is_enabled) else { return state.clone() };
-        let mut after = State { loc: switch.target, values: state.values.clone() };
+        let mut after = ConcreteState { loc: switch.target, values: state.values.clone() };
         for &(var, term) in &switch.update {
             if let Ok(value) = cx.pool.eval(term, &state.values) {
                 after.values.set(var, value);

@@ -8,16 +8,16 @@
 
 use ioxide_model::index::IndexVec;
 use ioxide_model::sts::{GateKind, SwitchId};
-use ioxide_smt::solver::Decision;
+use ioxide_smt::solver::SolverDecision;
 use ioxide_symex::{
-    Ctx, ExecGraph, ExploreConfig, IgnoreDead, Limits, NodeId, SymState, explore_until, quiescence,
+    Ctx, ExecGraph, ExploreConfig, ExploreLimits, ExploredId, IgnoreDead, SymState, explore_until, quiescence,
 };
 
-use super::Arena;
+use super::GameArena;
 use crate::tester::random::Interaction;
 
 /// Symbolic states looked at ahead of every move.
-const AHEAD: Limits = Limits { max_states: 400, max_depth: 64 };
+const AHEAD: ExploreLimits = ExploreLimits { max_states: 400, max_depth: 64 };
 /// Rounds of the iteration.
 const ROUNDS: usize = 256;
 /// What a chance is worth one step later.
@@ -29,7 +29,7 @@ const FORCED: f64 = 2.0;
 
 /// What the tester may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Choice {
+pub(super) enum GameChoice {
     /// See what the system does.
     Look,
     /// Give the input of this switch.
@@ -37,25 +37,30 @@ pub(super) enum Choice {
 }
 
 /// A solved game; the tester is at the first node.
-pub(super) struct Solution {
-    moves: IndexVec<NodeId, Moves>,
-    rank: IndexVec<NodeId, Option<usize>>,
-    worth: IndexVec<NodeId, f64>,
+pub(super) struct GameSolution {
+    moves: IndexVec<ExploredId, NodeMoves>,
+    rank: IndexVec<ExploredId, Option<usize>>,
+    worth: IndexVec<ExploredId, f64>,
 }
 
 /// What can happen in a node.
 #[derive(Clone, Debug, Default)]
-struct Moves {
-    inputs: Vec<(SwitchId, NodeId)>,
-    system: Vec<(SwitchId, NodeId)>,
+struct NodeMoves {
+    inputs: Vec<(SwitchId, ExploredId)>,
+    system: Vec<(SwitchId, ExploredId)>,
     /// The system may stay silent, and nobody waits for that.
     is_quiet: bool,
     is_goal: bool,
 }
 
-impl Solution {
+impl GameSolution {
     /// Solves the game of `arena` from `start`.
-    pub(super) fn new(cx: &mut Ctx<'_>, arena: &Arena, start: SymState, interaction: Interaction) -> Self {
+    pub(super) fn new(
+        cx: &mut Ctx<'_>,
+        arena: &GameArena,
+        start: SymState,
+        interaction: Interaction,
+    ) -> Self {
         let ignore_dead = IgnoreDead::Except(arena.watched(cx));
         let config = ExploreConfig { limits: AHEAD, ignore_dead, ..ExploreConfig::default() };
         let mut over = cx.over(arena.all());
@@ -72,30 +77,30 @@ impl Solution {
     }
 
     /// What the tester may do now, and the worth of it.
-    pub(super) fn choices(&self) -> Vec<(Choice, f64)> {
+    pub(super) fn choices(&self) -> Vec<(GameChoice, f64)> {
         let Some(here) = self.moves.iter().next() else { return Vec::new() };
-        let worth = |to: NodeId| match self.rank[to] {
+        let worth = |to: ExploredId| match self.rank[to] {
             Some(rank) => FORCED * LATER.powi(i32::try_from(rank).unwrap_or(i32::MAX)),
             None => self.worth[to],
         };
         // Sending while the system may speak forces nothing.
-        let chance = |to: NodeId| if here.system.is_empty() { worth(to) } else { self.worth[to] };
-        let mut choices: Vec<(Choice, f64)> =
-            here.inputs.iter().map(|&(id, to)| (Choice::Send(id), chance(to))).collect();
+        let chance = |to: ExploredId| if here.system.is_empty() { worth(to) } else { self.worth[to] };
+        let mut choices: Vec<(GameChoice, f64)> =
+            here.inputs.iter().map(|&(id, to)| (GameChoice::Send(id), chance(to))).collect();
         if !here.system.is_empty() {
             let sum: f64 = here.system.iter().map(|&(_, to)| self.worth[to]).sum();
             let look = if self.is_forced() { FORCED } else { LATER * sum / here.system.len() as f64 };
-            choices.push((Choice::Look, look));
+            choices.push((GameChoice::Look, look));
         }
         choices
     }
 
     /// The way that is hoped for after `choice`, up to the goal or as far as it is worth something.
-    pub(super) fn way(&self, choice: Choice) -> Vec<SwitchId> {
+    pub(super) fn way(&self, choice: GameChoice) -> Vec<SwitchId> {
         let Some(here) = self.moves.iter().next() else { return Vec::new() };
         let next = match choice {
-            Choice::Send(id) => here.inputs.iter().find(|(other, _)| *other == id).copied(),
-            Choice::Look => self.likeliest(&here.system),
+            GameChoice::Send(id) => here.inputs.iter().find(|(other, _)| *other == id).copied(),
+            GameChoice::Look => self.likeliest(&here.system),
         };
         let Some((id, mut at)) = next else { return Vec::new() };
         let mut way = vec![id];
@@ -110,7 +115,7 @@ impl Solution {
     }
 
     /// The move to the node of the smallest rank, else of the greatest worth.
-    fn likeliest(&self, moves: &[(SwitchId, NodeId)]) -> Option<(SwitchId, NodeId)> {
+    fn likeliest(&self, moves: &[(SwitchId, ExploredId)]) -> Option<(SwitchId, ExploredId)> {
         let by_rank = moves.iter().filter(|(_, to)| self.rank[*to].is_some());
         let by_rank = by_rank.min_by_key(|(_, to)| self.rank[*to]);
         let by_worth = moves.iter().max_by(|a, b| self.worth[a.1].total_cmp(&self.worth[b.1]));
@@ -126,8 +131,9 @@ fn share(interaction: Interaction) -> f64 {
     }
 }
 
-fn moves(cx: &mut Ctx<'_>, arena: &Arena, graph: &ExecGraph) -> IndexVec<NodeId, Moves> {
-    let mut moves: IndexVec<NodeId, Moves> = graph.nodes.iter().map(|_| Moves::default()).collect();
+fn moves(cx: &mut Ctx<'_>, arena: &GameArena, graph: &ExecGraph) -> IndexVec<ExploredId, NodeMoves> {
+    let mut moves: IndexVec<ExploredId, NodeMoves> =
+        graph.nodes.iter().map(|_| NodeMoves::default()).collect();
     for edge in &graph.edges {
         let is_input = cx.sts.kind_of(&cx.sts.switches[edge.switch]) == GateKind::Input;
         let here = &mut moves[edge.from];
@@ -138,7 +144,7 @@ fn moves(cx: &mut Ctx<'_>, arena: &Arena, graph: &ExecGraph) -> IndexVec<NodeId,
         moves[node].is_goal = arena.is_place(state.loc) && {
             let mut facts = state.path.facts().to_vec();
             facts.push(arena.condition(cx, state));
-            cx.decide(&facts) == Decision::Sat
+            cx.decide(&facts) == SolverDecision::Sat
         };
         moves[node].is_quiet = may_be_quiet(cx, state);
     }
@@ -151,15 +157,15 @@ fn may_be_quiet(cx: &mut Ctx<'_>, state: &SymState) -> bool {
     let store = state.store.substitution(cx.sts);
     let mut facts = state.path.facts().to_vec();
     facts.push(cx.pool.substitute(quiet, &store));
-    cx.decide(&facts) != Decision::Unsat
+    cx.decide(&facts) != SolverDecision::Unsat
 }
 
 /// How many steps every node needs at most, where the goal can be forced.
-fn ranks(moves: &IndexVec<NodeId, Moves>) -> IndexVec<NodeId, Option<usize>> {
-    let mut rank: IndexVec<NodeId, Option<usize>> =
+fn ranks(moves: &IndexVec<ExploredId, NodeMoves>) -> IndexVec<ExploredId, Option<usize>> {
+    let mut rank: IndexVec<ExploredId, Option<usize>> =
         moves.iter().map(|here| here.is_goal.then_some(0)).collect();
     loop {
-        let forced = |here: &Moves| {
+        let forced = |here: &NodeMoves| {
             let input = here.inputs.iter().filter_map(|(_, to)| rank[*to]).min();
             let system: Option<Vec<usize>> = here.system.iter().map(|(_, to)| rank[*to]).collect();
             let worst = system?.into_iter().max();
@@ -169,7 +175,7 @@ fn ranks(moves: &IndexVec<NodeId, Moves>) -> IndexVec<NodeId, Option<usize>> {
                 (Some(worst), input) => Some(worst.max(input.filter(|_| here.is_quiet).unwrap_or(0))),
             }
         };
-        let new: Vec<(NodeId, usize)> = moves
+        let new: Vec<(ExploredId, usize)> = moves
             .iter_enumerated()
             .filter(|(node, _)| rank[*node].is_none())
             .filter_map(|(node, here)| Some((node, forced(here)? + 1)))
@@ -182,10 +188,10 @@ fn ranks(moves: &IndexVec<NodeId, Moves>) -> IndexVec<NodeId, Option<usize>> {
 }
 
 /// The chance of every node.
-fn worths(moves: &IndexVec<NodeId, Moves>, share: f64) -> IndexVec<NodeId, f64> {
-    let mut worth: IndexVec<NodeId, f64> = moves.iter().map(|here| f64::from(here.is_goal)).collect();
+fn worths(moves: &IndexVec<ExploredId, NodeMoves>, share: f64) -> IndexVec<ExploredId, f64> {
+    let mut worth: IndexVec<ExploredId, f64> = moves.iter().map(|here| f64::from(here.is_goal)).collect();
     for _ in 0..ROUNDS {
-        let next = |here: &Moves| {
+        let next = |here: &NodeMoves| {
             if here.is_goal {
                 return 1.0;
             }

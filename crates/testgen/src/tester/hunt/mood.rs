@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 
 use ioxide_model::sts::SwitchId;
 
-use crate::data::Taste;
+use crate::data::ValueWeights;
 
 /// How often the inputs of a pump are repeated: what takes twice as long comes about half as often.
 const PUMPS: [usize; 12] = [8, 24, 3, 24, 70, 8, 24, 3, 150, 8, 24, 3];
@@ -17,18 +17,18 @@ const GROWS_EVERY: usize = 4;
 
 /// What a walk prefers for so many inputs.
 #[derive(Clone, Debug)]
-pub(super) struct Mood {
-    pub(super) way: Way,
+pub(super) struct WalkMood {
+    pub(super) way: InputPreference,
     /// Inputs left.
     pub(super) left: usize,
     /// How often, in percent, it sends where it could also look.
     pub(super) eager: u32,
-    pub(super) taste: Taste,
+    pub(super) taste: ValueWeights,
 }
 
 /// How an input is chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum InputPreference {
     /// By weights of its own; those without one are left out while others are there.
     Swarm(BTreeMap<SwitchId, u32>),
     /// What makes a sequence of inputs that was not sent yet, the shortest first.
@@ -49,8 +49,8 @@ pub(super) enum Way {
 /// What moods are dealt from: every kind, and every pair of inputs to pump, comes once before any comes again, so
 /// that no seed has to wait for what another one has at once.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Deck {
-    kinds: Vec<Kind>,
+pub(super) struct MoodDeck {
+    kinds: Vec<MoodKind>,
     pairs: Vec<(SwitchId, SwitchId)>,
     /// Moods and pumps dealt so far.
     moods: usize,
@@ -59,7 +59,7 @@ pub(super) struct Deck {
 
 /// A kind of mood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum MoodKind {
     Novel,
     Even,
     Pump,
@@ -67,36 +67,44 @@ enum Kind {
 }
 
 /// The kinds of one deal; new sequences are half of them.
-const KINDS: [Kind; 8] =
-    [Kind::Novel, Kind::Pump, Kind::Novel, Kind::Swarm, Kind::Novel, Kind::Pump, Kind::Novel, Kind::Even];
+const KINDS: [MoodKind; 8] = [
+    MoodKind::Novel,
+    MoodKind::Pump,
+    MoodKind::Novel,
+    MoodKind::Swarm,
+    MoodKind::Novel,
+    MoodKind::Pump,
+    MoodKind::Novel,
+    MoodKind::Even,
+];
 
-impl Deck {
+impl MoodDeck {
     /// The next mood, these inputs having been met. The first ones are short and mild: much is near, and an extreme
     /// one that is wrong for a system costs a lot.
-    pub(super) fn deal(&mut self, rng: &mut ChaCha8Rng, inputs: &[SwitchId]) -> Mood {
+    pub(super) fn deal(&mut self, rng: &mut ChaCha8Rng, inputs: &[SwitchId]) -> WalkMood {
         let eager = [50, 50, 95, 95, 15][rng.random_range(0..5usize)];
         let length = 1usize << rng.random_range(2..=3 + (self.moods / GROWS_EVERY).min(2));
         let (way, left) = match self.kind(rng) {
-            Kind::Pump if inputs.len() > 1 => self.pump(rng, inputs),
-            Kind::Swarm if inputs.len() > 1 => (Way::Swarm(swarm(rng, inputs)), length),
-            Kind::Even => (Way::Even, length),
-            Kind::Novel | Kind::Pump | Kind::Swarm => (Way::Novel, 2 * length),
+            MoodKind::Pump if inputs.len() > 1 => self.pump(rng, inputs),
+            MoodKind::Swarm if inputs.len() > 1 => (InputPreference::Swarm(swarm(rng, inputs)), length),
+            MoodKind::Even => (InputPreference::Even, length),
+            MoodKind::Novel | MoodKind::Pump | MoodKind::Swarm => (InputPreference::Novel, 2 * length),
         };
         self.moods += 1;
-        Mood { way, left, eager, taste: taste(rng) }
+        WalkMood { way, left, eager, taste: taste(rng) }
     }
 
-    fn kind(&mut self, rng: &mut ChaCha8Rng) -> Kind {
+    fn kind(&mut self, rng: &mut ChaCha8Rng) -> MoodKind {
         if self.kinds.is_empty() {
             self.kinds = KINDS.to_vec();
             // The last ones are dealt first.
             let mild = if self.moods == 0 { 2 } else { 0 };
             self.kinds[..KINDS.len() - mild].shuffle(rng);
         }
-        self.kinds.pop().unwrap_or(Kind::Novel)
+        self.kinds.pop().unwrap_or(MoodKind::Novel)
     }
 
-    fn pump(&mut self, rng: &mut ChaCha8Rng, inputs: &[SwitchId]) -> (Way, usize) {
+    fn pump(&mut self, rng: &mut ChaCha8Rng, inputs: &[SwitchId]) -> (InputPreference, usize) {
         if self.pairs.is_empty() {
             let with =
                 |&fill| inputs.iter().filter(move |&&drain| drain != fill).map(move |&drain| (fill, drain));
@@ -106,16 +114,16 @@ impl Deck {
         let (fill, drain) = self.pairs.pop().unwrap_or((inputs[0], inputs[0]));
         let times = PUMPS[self.pumps % PUMPS.len()];
         self.pumps += 1;
-        (Way::Pump { fill, drain, times }, 2 * times)
+        (InputPreference::Pump { fill, drain, times }, 2 * times)
     }
 }
 
-impl Mood {
+impl WalkMood {
     /// Whether every input may come.
     pub(super) fn is_open(&self) -> bool {
         match &self.way {
-            Way::Novel | Way::Even => true,
-            Way::Swarm(_) | Way::Pump { .. } => false,
+            InputPreference::Novel | InputPreference::Even => true,
+            InputPreference::Swarm(_) | InputPreference::Pump { .. } => false,
         }
     }
 }
@@ -130,12 +138,12 @@ fn swarm(rng: &mut ChaCha8Rng, inputs: &[SwitchId]) -> BTreeMap<SwitchId, u32> {
 }
 
 /// All kinds of values most of the time, else mostly one.
-fn taste(rng: &mut ChaCha8Rng) -> Taste {
-    let plain = Taste::default();
+fn taste(rng: &mut ChaCha8Rng) -> ValueWeights {
+    let plain = ValueWeights::default();
     match rng.random_range(0..8u32) {
         0..=3 => plain,
-        4 | 5 => Taste { near: 12, fresh: 1, small: 1, edge: 1, wide: 0, onto_edges: 10 },
-        6 => Taste { near: 4, fresh: 0, small: 8, edge: 0, wide: 0, onto_edges: 10 },
-        _ => Taste { near: 3, fresh: 0, small: 1, edge: 5, wide: 5, onto_edges: 25 },
+        4 | 5 => ValueWeights { near: 12, fresh: 1, small: 1, edge: 1, wide: 0, onto_edges: 10 },
+        6 => ValueWeights { near: 4, fresh: 0, small: 8, edge: 0, wide: 0, onto_edges: 10 },
+        _ => ValueWeights { near: 3, fresh: 0, small: 1, edge: 5, wide: 5, onto_edges: 25 },
     }
 }

@@ -20,22 +20,22 @@ const DRAWS: usize = 6;
 
 /// The states met, by outline.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Starts {
+pub(super) struct StartStates {
     /// Where each is in the list; looked up, never listed.
     known: FxHashMap<u64, usize>,
-    ways: Vec<Way>,
+    ways: Vec<StartWay>,
     /// Where the walk was last.
     last: Option<u64>,
 }
 
 /// How to reach a state, and how often it was reached.
 #[derive(Clone, Debug)]
-struct Way {
+struct StartWay {
     labels: Vec<Label>,
     visits: u32,
 }
 
-impl Starts {
+impl StartStates {
     /// The walk is in a state of this outline after `history`.
     pub(super) fn visit(&mut self, about: u64, history: &Trace) {
         if self.last.replace(about) == Some(about) {
@@ -45,7 +45,7 @@ impl Starts {
             Some(&at) => self.ways[at].visits += 1,
             None if history.len() <= MAX_LABELS && self.ways.len() < MAX_WAYS => {
                 self.known.insert(about, self.ways.len());
-                self.ways.push(Way { labels: history.labels.clone(), visits: 1 });
+                self.ways.push(StartWay { labels: history.labels.clone(), visits: 1 });
             }
             None => (),
         }
@@ -70,7 +70,7 @@ mod tests {
     #[test]
     fn the_way_to_the_rarest_state_is_taken() {
         let history = |n: usize| vec![Label::Quiescence; n].into_iter().collect::<Trace>();
-        let mut starts = Starts::default();
+        let mut starts = StartStates::default();
         for _ in 0..5 {
             starts.visit(1, &history(1));
             starts.visit(2, &history(2));

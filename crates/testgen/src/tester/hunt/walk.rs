@@ -13,17 +13,17 @@ use ioxide_model::label::Label;
 use ioxide_model::sts::{Sts, SwitchId};
 use ioxide_model::trace::Trace;
 use ioxide_model::value::Value;
-use ioxide_smt::solver::Why;
-use ioxide_symex::{After, Belief, Ctx};
+use ioxide_smt::solver::UnknownReason;
+use ioxide_symex::{Belief, Ctx, Monitor};
 
-use super::mood::{Deck, Mood, Way};
-use super::starts::Starts;
-use super::trap::Trap;
-use crate::data::{Hints, Lexicon, Seen};
-use crate::tester::instant::{self, Timing, nanoseconds};
+use super::mood::{InputPreference, MoodDeck, WalkMood};
+use super::rare::RareSwitches;
+use super::starts::StartStates;
+use crate::data::{Hints, ModelLexicon, SeenValues};
+use crate::tester::instant::{self, WaitingCost, nanoseconds};
 use crate::tester::random::Interaction;
-use crate::tester::stimulus::{States, Stimulus};
-use crate::tester::{Move, Stop};
+use crate::tester::stimulus::{BorrowedBelief, StimulusChoice};
+use crate::tester::{TesterMove, TesterStop};
 
 /// Labels of the first walk, of the short ones, and the most of a long one.
 const FIRST: usize = 320;
@@ -43,11 +43,11 @@ const IDLE_LOOK: u32 = 8;
 
 /// Walks, and what they have learnt.
 #[derive(Clone, Debug)]
-pub(super) struct Walk {
+pub(super) struct RandomWalks {
     interaction: Interaction,
     rng: ChaCha8Rng,
-    timing: Timing,
-    lexicon: Option<Lexicon>,
+    timing: WaitingCost,
+    lexicon: Option<ModelLexicon>,
     /// How often an input followed the last few of them, over all walks; looked up, never listed.
     grams: FxHashMap<Vec<SwitchId>, u32>,
     /// How often an input was sent in a state like that; looked up, never listed.
@@ -55,59 +55,59 @@ pub(super) struct Walk {
     /// Inputs that some belief accepted, and how often each was sent.
     met: BTreeMap<SwitchId, u64>,
     /// How rare states were reached.
-    starts: Starts,
-    trap: Trap,
+    starts: StartStates,
+    trap: RareSwitches,
     walks: u32,
-    deck: Deck,
-    run: Run,
+    deck: MoodDeck,
+    run: WalkRun,
 }
 
 /// The walk under way.
 #[derive(Clone, Debug, Default)]
-struct Run {
-    seen: Seen,
+struct WalkRun {
+    seen: SeenValues,
     inputs: Vec<SwitchId>,
     /// The messages sent last, the latest last.
     sent: Vec<Label>,
-    mood: Option<Mood>,
+    mood: Option<WalkMood>,
     /// Labels to repeat before it walks freely.
     way: VecDeque<Label>,
     /// The last of them.
     repeated: Option<Label>,
     length: usize,
     looked: bool,
-    owed: Option<Why>,
+    owed: Option<UnknownReason>,
 }
 
-impl Walk {
+impl RandomWalks {
     /// Walks that give inputs as `interaction` says.
     pub(super) fn new(interaction: Interaction) -> Self {
         Self {
             interaction,
             rng: ChaCha8Rng::seed_from_u64(0),
-            timing: Timing::Wall,
+            timing: WaitingCost::Wall,
             lexicon: None,
             grams: FxHashMap::default(),
             tried: FxHashMap::default(),
             met: BTreeMap::new(),
-            starts: Starts::default(),
-            trap: Trap::default(),
+            starts: StartStates::default(),
+            trap: RareSwitches::default(),
             walks: 0,
-            deck: Deck::default(),
-            run: Run::default(),
+            deck: MoodDeck::default(),
+            run: WalkRun::default(),
         }
     }
 
     pub(super) fn start(&mut self, seed: u64) {
         self.rng = ChaCha8Rng::seed_from_u64(seed);
-        self.run = Run::default();
+        self.run = WalkRun::default();
         self.trap.start();
     }
 
     /// Takes in a label that took `switch`, if that is certain; whoever led the run.
-    pub(super) fn notice(&mut self, after: &After, history: &Trace, switch: Option<SwitchId>) {
+    pub(super) fn notice(&mut self, after: &Monitor, history: &Trace, switch: Option<SwitchId>) {
         self.starts.visit(outline(after), history);
-        if self.run.mood.as_ref().is_none_or(Mood::is_open) {
+        if self.run.mood.as_ref().is_none_or(WalkMood::is_open) {
             self.trap.tick(switch);
         }
     }
@@ -118,11 +118,17 @@ impl Walk {
     }
 
     pub(super) fn time_is_free(&mut self) {
-        self.timing = Timing::Free;
+        self.timing = WaitingCost::Free;
     }
 
     /// The next move of a walk that may have `left` labels.
-    pub(super) fn next(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace, left: usize) -> Move {
+    pub(super) fn next(
+        &mut self,
+        cx: &mut Ctx<'_>,
+        after: &Monitor,
+        history: &Trace,
+        left: usize,
+    ) -> TesterMove {
         if self.run.length == 0 {
             self.begin(cx, left);
         }
@@ -134,14 +140,14 @@ impl Walk {
             return repeated;
         }
         let is_quiet = history.ends_in_silence();
-        let belief = States::of(after);
+        let belief = BorrowedBelief::of(after);
         let sends = belief.as_ref().is_some_and(|belief| self.sends(cx, belief, is_quiet));
         if let Some(belief) = belief.filter(|_| sends)
             && let Some(stimulus) = self.stimulus(cx, after, &belief)
         {
             return stimulus;
         }
-        if is_quiet { self.end() } else { self.look(cx) }
+        if is_quiet { self.end() } else { self.choose_move(cx) }
     }
 
     /// Long and short walks in turn; the long ones grow, the short ones begin in a rare state.
@@ -159,7 +165,7 @@ impl Walk {
     }
 
     /// The next move on the way to a rare state, as long as the system takes the same way.
-    fn repeat(&mut self, cx: &mut Ctx<'_>, after: &After, history: &Trace) -> Option<Move> {
+    fn repeat(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) -> Option<TesterMove> {
         if let (Some(last), Some(repeated)) = (history.labels.last(), self.run.repeated.take())
             && *last != repeated
         {
@@ -170,18 +176,18 @@ impl Walk {
         match &label {
             Label::Input(..) if after.accepts(cx, &label) => {
                 self.run.sent.push(label.clone());
-                Some(Move::Stimulate(label))
+                Some(TesterMove::Stimulate(label))
             }
             Label::Input(..) => {
                 self.run.way.clear();
                 None
             }
-            Label::Output(..) | Label::Quiescence | Label::Delay(_) => Some(Move::Observe),
+            Label::Output(..) | Label::Quiescence | Label::Delay(_) => Some(TesterMove::Observe),
         }
     }
 
     /// Whether to send rather than to look.
-    fn sends(&mut self, cx: &Ctx<'_>, belief: &States<'_>, is_quiet: bool) -> bool {
+    fn sends(&mut self, cx: &Ctx<'_>, belief: &BorrowedBelief<'_>, is_quiet: bool) -> bool {
         let mood = self.run.mood.as_ref().map_or(50, |mood| mood.eager);
         let eager = match self.interaction {
             Interaction::Fair => mood,
@@ -195,16 +201,21 @@ impl Walk {
         self.rng.random_range(0..100) < percent
     }
 
-    fn look(&mut self, cx: &Ctx<'_>) -> Move {
-        if cx.sts.is_timed() && self.timing == Timing::Free && self.rng.random_ratio(1, LONG_LOOK) {
-            Move::ObserveFor(nanoseconds(&instant::long(&mut self.rng)).max(Duration::from_secs(1)))
+    fn choose_move(&mut self, cx: &Ctx<'_>) -> TesterMove {
+        if cx.sts.is_timed() && self.timing == WaitingCost::Free && self.rng.random_ratio(1, LONG_LOOK) {
+            TesterMove::ObserveFor(nanoseconds(&instant::long(&mut self.rng)).max(Duration::from_secs(1)))
         } else {
-            Move::Observe
+            TesterMove::Observe
         }
     }
 
     /// An input some state of the belief accepts, chosen by mood.
-    fn stimulus(&mut self, cx: &mut Ctx<'_>, after: &After, belief: &States<'_>) -> Option<Move> {
+    fn stimulus(
+        &mut self,
+        cx: &mut Ctx<'_>,
+        after: &Monitor,
+        belief: &BorrowedBelief<'_>,
+    ) -> Option<TesterMove> {
         let mut candidates = belief.inputs(cx.sts);
         let about = outline(after);
         for &id in &candidates {
@@ -226,20 +237,26 @@ impl Walk {
         None
     }
 
-    fn valued(&mut self, cx: &mut Ctx<'_>, after: &After, belief: &States<'_>, id: SwitchId) -> Option<Move> {
-        let lexicon = self.lexicon.get_or_insert_with(|| Lexicon::of(cx));
+    fn valued(
+        &mut self,
+        cx: &mut Ctx<'_>,
+        after: &Monitor,
+        belief: &BorrowedBelief<'_>,
+        id: SwitchId,
+    ) -> Option<TesterMove> {
+        let lexicon = self.lexicon.get_or_insert_with(|| ModelLexicon::of(cx));
         let atoms = lexicon.atoms(cx, id).to_vec();
         let taste = self.run.mood.as_ref().map(|mood| mood.taste).unwrap_or_default();
         let hints =
             Hints { recent: self.run.seen.values(), constants: lexicon.constants(), atoms: &atoms, taste };
-        let mut stimulus = Stimulus::new(&mut self.rng, hints, self.timing);
+        let mut stimulus = StimulusChoice::new(&mut self.rng, hints, self.timing);
         let chosen = stimulus.by(cx, after, belief, id);
         self.run.owed = stimulus.owed.or(self.run.owed.take());
         chosen
     }
 
     /// A message sent before, as it was, now and then.
-    fn again(&mut self, cx: &mut Ctx<'_>, after: &After, id: SwitchId) -> Option<Move> {
+    fn again(&mut self, cx: &mut Ctx<'_>, after: &Monitor, id: SwitchId) -> Option<TesterMove> {
         let gate = cx.sts.switches[id].gate;
         if cx.sts.is_timed() || cx.sts.gates[gate].fields.is_empty() || !self.rng.random_ratio(1, AGAIN) {
             return None;
@@ -247,12 +264,12 @@ impl Walk {
         let is_same = |label: &&Label| matches!(label, Label::Input(other, _) if *other == gate);
         let same: Vec<&Label> = self.run.sent.iter().filter(is_same).collect();
         let label = (*same.choose(&mut self.rng)?).clone();
-        after.accepts(cx, &label).then_some(Move::Stimulate(label))
+        after.accepts(cx, &label).then_some(TesterMove::Stimulate(label))
     }
 
-    fn sent(&mut self, id: SwitchId, chosen: &Move) {
+    fn sent(&mut self, id: SwitchId, chosen: &TesterMove) {
         *self.met.entry(id).or_default() += 1;
-        if let Move::Stimulate(label) | Move::StimulateAfter(_, label) = chosen {
+        if let TesterMove::Stimulate(label) | TesterMove::StimulateAfter(_, label) = chosen {
             self.run.sent.push(label.clone());
             let old = self.run.sent.len().saturating_sub(MAX_SENT);
             self.run.sent.drain(..old);
@@ -273,12 +290,12 @@ impl Walk {
             self.run.mood = Some(self.deck.deal(&mut self.rng, &met));
         }
         let (way, left) =
-            self.run.mood.as_ref().map_or((Way::Novel, 0), |mood| (mood.way.clone(), mood.left));
+            self.run.mood.as_ref().map_or((InputPreference::Novel, 0), |mood| (mood.way.clone(), mood.left));
         match way {
-            Way::Novel => self.newest(candidates, about),
-            Way::Even => self.weighted(sts, candidates, &even(candidates), about),
-            Way::Swarm(weights) => self.weighted(sts, candidates, &weights, about),
-            Way::Pump { fill, drain, times } => {
+            InputPreference::Novel => self.newest(candidates, about),
+            InputPreference::Even => self.weighted(sts, candidates, &even(candidates), about),
+            InputPreference::Swarm(weights) => self.weighted(sts, candidates, &weights, about),
+            InputPreference::Pump { fill, drain, times } => {
                 let wanted = if left > times { fill } else { drain };
                 if candidates.contains(&wanted) {
                     wanted
@@ -335,19 +352,19 @@ impl Walk {
         *chosen.unwrap_or(&candidates[0])
     }
 
-    fn last_move(&mut self, history: &Trace) -> Move {
+    fn last_move(&mut self, history: &Trace) -> TesterMove {
         if self.run.looked || history.ends_in_silence() {
-            return Move::Stop(Stop::GoalMet(format!("a walk of {} steps", history.len())));
+            return TesterMove::Stop(TesterStop::GoalMet(format!("a walk of {} steps", history.len())));
         }
         self.run.looked = true;
-        Move::Observe
+        TesterMove::Observe
     }
 
     /// There is nothing to send and nothing to see.
-    fn end(&mut self) -> Move {
-        Move::Stop(match self.run.owed.take() {
-            Some(why) => Stop::GoalMissed(format!("no values for an input were found: {why}")),
-            None => Stop::GoalMet("the walk came to an end of the specification".into()),
+    fn end(&mut self) -> TesterMove {
+        TesterMove::Stop(match self.run.owed.take() {
+            Some(why) => TesterStop::GoalMissed(format!("no values for an input were found: {why}")),
+            None => TesterStop::GoalMet("the walk came to an end of the specification".into()),
         })
     }
 }
@@ -364,7 +381,7 @@ fn same_message(sts: &Sts, candidates: &[SwitchId], wanted: SwitchId) -> Option<
 }
 
 /// A number for all states like this one: the same location and values of the same size, small ones being exact.
-fn outline(after: &After) -> u64 {
+fn outline(after: &Monitor) -> u64 {
     let mut hasher = FxHasher::default();
     if let Belief::Concrete(states) = after.belief()
         && let Some(state) = states.first()

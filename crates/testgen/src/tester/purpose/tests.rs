@@ -1,8 +1,8 @@
-//! Every branch of 000 Algorithm 1, on the adder of its Examples 4, 17 and 18.
+//! Every branch of [BT19] Algorithm 1, on the adder of its Examples 4, 17 and 18.
 
-use ioxide_lang::{Options, load};
+use ioxide_lang::{LoadOptions, load};
 use ioxide_model::source::Sources;
-use ioxide_smt::brute::Brute;
+use ioxide_smt::brute::BruteSolver;
 use ioxide_smt::solver::{NoSolver, Solver};
 
 use super::*;
@@ -27,26 +27,26 @@ fn follow(
     solver: &mut dyn Solver,
     path: &[&str],
     say: impl Fn(&mut Ctx<'_>, usize, &Trace) -> Label,
-) -> (Trace, Stop) {
+) -> (Trace, TesterStop) {
     let mut sources = Sources::default();
     let file = sources.add("test.iox", text);
-    let mut model = load(&sources, file, &Options::default()).model.unwrap();
+    let mut model = load(&sources, file, &LoadOptions::default()).model.unwrap();
     let mut cx = Ctx::new(&mut model, solver);
     let path: Vec<SwitchId> = path.iter().map(|label| cx.sts.switch_named(label).unwrap()).collect();
-    let purpose = Purpose::along(&mut cx, "test".into(), &path).unwrap();
+    let purpose = TestPurpose::along(&mut cx, "test".into(), &path).unwrap();
     let mut tester = PurposeGuided::new(purpose, 1);
     tester.start(1);
-    let (mut after, mut trace) = (After::new(&mut cx), Trace::default());
+    let (mut after, mut trace) = (Monitor::new(&mut cx), Trace::default());
     for looks in 0.. {
         let label = loop {
             match tester.next(&mut cx, &after, &trace) {
-                Move::Stimulate(label) | Move::StimulateAfter(_, label) => {
+                TesterMove::Stimulate(label) | TesterMove::StimulateAfter(_, label) => {
                     assert!(after.accepts(&mut cx, &label));
                     after.observe(&mut cx, &label).unwrap();
                     trace.labels.push(label);
                 }
-                Move::Observe | Move::ObserveFor(_) => break say(&mut cx, looks, &trace),
-                Move::Stop(stop) => return (trace, stop),
+                TesterMove::Observe | TesterMove::ObserveFor(_) => break say(&mut cx, looks, &trace),
+                TesterMove::Stop(stop) => return (trace, stop),
             }
         };
         after.observe(&mut cx, &label).unwrap();
@@ -75,8 +75,8 @@ fn sent(label: &Label) -> i64 {
 
 #[test]
 fn values_are_chosen_so_that_the_rest_stays_possible() {
-    let (trace, stop) = follow(ADDER, &mut Brute::new(), &["r0", "r1", "r0", "r1", "r0", "r2"], adder);
-    assert!(matches!(stop, Stop::GoalMet(_)), "{stop:?}");
+    let (trace, stop) = follow(ADDER, &mut BruteSolver::new(), &["r0", "r1", "r0", "r1", "r0", "r2"], adder);
+    assert!(matches!(stop, TesterStop::GoalMet(_)), "{stop:?}");
     let sent: Vec<i64> = trace.labels.iter().map(sent).filter(|&n| n > 0).collect();
     assert!(sent[0] + sent[1] <= 15 && sent.iter().sum::<i64>() > 15, "{sent:?}");
     assert_eq!(trace.labels.last(), Some(&Label::Quiescence), "one more look after the last switch");
@@ -87,9 +87,9 @@ fn where_the_solver_cannot_say_the_guard_alone_decides() {
     // Example 18: no solver sees that this path is impossible before a value is chosen.
     let (trace, stop) = follow(ADDER, &mut NoSolver, &["r0", "r2"], adder);
     assert!(trace.is_empty());
-    assert!(matches!(&stop, Stop::GoalMissed(why) if why.contains("lead off the purpose")), "{stop:?}");
+    assert!(matches!(&stop, TesterStop::GoalMissed(why) if why.contains("lead off the purpose")), "{stop:?}");
     let (trace, stop) = follow(ADDER, &mut NoSolver, &["r0", "r1", "r0", "r1"], adder);
-    assert!(matches!(stop, Stop::GoalMet(_) | Stop::GoalMissed(_)));
+    assert!(matches!(stop, TesterStop::GoalMet(_) | TesterStop::GoalMissed(_)));
     assert!(!trace.is_empty(), "the guard of the first switch has solutions: {stop:?}");
 }
 
@@ -109,8 +109,8 @@ model Coin {
 fn another_output_leaves_the_path() {
     let say =
         |cx: &mut Ctx<'_>, _: usize, _: &Trace| Label::Output(cx.sts.gate_named("tails").unwrap(), vec![]);
-    let (_, stop) = follow(COIN, &mut Brute::new(), &["toss", "heads"], say);
-    assert_eq!(stop, Stop::GoalMissed("!tails is not the step `heads` of the purpose".into()));
+    let (_, stop) = follow(COIN, &mut BruteSolver::new(), &["toss", "heads"], say);
+    assert_eq!(stop, TesterStop::GoalMissed("!tails is not the step `heads` of the purpose".into()));
 }
 
 #[test]
@@ -122,10 +122,13 @@ fn a_value_that_makes_the_rest_impossible_ends_the_run() {
         }
     };
     let path = ["toss", "value", "more"];
-    let (_, stop) = follow(COIN, &mut Brute::new(), &path, say(2));
-    assert_eq!(stop, Stop::GoalMissed("after !value(k: 2) the rest of the purpose is impossible".into()));
-    let (trace, stop) = follow(COIN, &mut Brute::new(), &path, say(3));
-    assert!(matches!(stop, Stop::GoalMet(_)), "{stop:?}");
+    let (_, stop) = follow(COIN, &mut BruteSolver::new(), &path, say(2));
+    assert_eq!(
+        stop,
+        TesterStop::GoalMissed("after !value(k: 2) the rest of the purpose is impossible".into())
+    );
+    let (trace, stop) = follow(COIN, &mut BruteSolver::new(), &path, say(3));
+    assert!(matches!(stop, TesterStop::GoalMet(_)), "{stop:?}");
     assert_eq!(trace.len(), 4);
 }
 
@@ -134,7 +137,7 @@ fn silence_where_an_output_is_expected_leaves_the_path() {
     let text = "model M { input go output yes
         state s { go: on go -> u }
         state u { quiet: internal -> s  yes: emit yes -> s } }";
-    let (_, stop) = follow(text, &mut Brute::new(), &["go", "yes"], |_, _, _| Label::Quiescence);
+    let (_, stop) = follow(text, &mut BruteSolver::new(), &["go", "yes"], |_, _, _| Label::Quiescence);
     let expected = "the system was silent where the purpose expects `yes`";
-    assert_eq!(stop, Stop::GoalMissed(expected.into()));
+    assert_eq!(stop, TesterStop::GoalMissed(expected.into()));
 }

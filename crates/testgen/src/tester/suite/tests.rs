@@ -1,6 +1,6 @@
-use ioxide_lang::{Options, load};
+use ioxide_lang::{LoadOptions, load};
 use ioxide_model::source::Sources;
-use ioxide_smt::brute::Brute;
+use ioxide_smt::brute::BruteSolver;
 
 use super::super::replay::plan_of;
 use super::*;
@@ -18,22 +18,24 @@ model M { input a input b input c output x output y output z
 fn traces(tester: &mut SuiteTester, text: &str, quicker: bool) -> Vec<String> {
     let mut sources = Sources::default();
     let file = sources.add("test.iox", text);
-    let mut model = load(&sources, file, &Options::default()).model.unwrap();
-    let mut solver = Brute::new();
+    let mut model = load(&sources, file, &LoadOptions::default()).model.unwrap();
+    let mut solver = BruteSolver::new();
     let mut cx = Ctx::new(&mut model, &mut solver);
     let mut found = Vec::new();
     while !tester.is_done() {
         tester.start(0);
-        let (mut after, mut trace) = (After::new(&mut cx), Trace::default());
+        let (mut after, mut trace) = (Monitor::new(&mut cx), Trace::default());
         loop {
             let label = match tester.next(&mut cx, &after, &trace) {
-                Move::Stimulate(label) if !quicker => label,
-                Move::Stimulate(label) | Move::StimulateAfter(_, label) => {
+                TesterMove::Stimulate(label) if !quicker => label,
+                TesterMove::Stimulate(label) | TesterMove::StimulateAfter(_, label) => {
                     said(&mut cx, &after).unwrap_or(label)
                 }
-                Move::Observe | Move::ObserveFor(_) => said(&mut cx, &after).unwrap_or(Label::Quiescence),
-                Move::Stop(stop) => {
-                    assert!(matches!(stop, Stop::GoalMet(_)), "{stop:?}");
+                TesterMove::Observe | TesterMove::ObserveFor(_) => {
+                    said(&mut cx, &after).unwrap_or(Label::Quiescence)
+                }
+                TesterMove::Stop(stop) => {
+                    assert!(matches!(stop, TesterStop::GoalMet(_)), "{stop:?}");
                     break;
                 }
             };
@@ -47,7 +49,7 @@ fn traces(tester: &mut SuiteTester, text: &str, quicker: bool) -> Vec<String> {
 }
 
 /// What the model says next, if anything.
-fn said(cx: &mut Ctx<'_>, after: &After) -> Option<Label> {
+fn said(cx: &mut Ctx<'_>, after: &Monitor) -> Option<Label> {
     let outputs = cx.sts.gates.iter_enumerated().filter(|(_, gate)| gate.kind == GateKind::Output);
     let labels: Vec<Label> = outputs.map(|(gate, _)| Label::Output(gate, Vec::new())).collect();
     labels.into_iter().find(|label| after.accepts(cx, label))
@@ -56,12 +58,12 @@ fn said(cx: &mut Ctx<'_>, after: &After) -> Option<Label> {
 fn model(text: &str) -> ioxide_model::sts::Model {
     let mut sources = Sources::default();
     let file = sources.add("test.iox", text);
-    load(&sources, file, &Options::default()).model.unwrap()
+    load(&sources, file, &LoadOptions::default()).model.unwrap()
 }
 
-fn words(words: &[&str]) -> Arc<Tests> {
+fn words(words: &[&str]) -> Arc<LabelTests> {
     let sts = model(MODEL).sts;
-    let mut tests = Tests::default();
+    let mut tests = LabelTests::default();
     for word in words {
         let label = |name: char| Label::Input(sts.gate_named(&name.to_string()).unwrap(), Vec::new());
         tests.push_word(word.chars().map(label));
@@ -71,31 +73,31 @@ fn words(words: &[&str]) -> Arc<Tests> {
 
 #[test]
 fn an_input_follows_when_the_answer_is_complete() {
-    let mut tester = SuiteTester::new(words(&["aca", "b", ""]), Wait::Quiescence, 1);
+    let mut tester = SuiteTester::new(words(&["aca", "b", ""]), AnswerWait::Quiescence, 1);
     let expected = ["?a !x !y δ ?c !z δ ?a !x !y δ", "?b δ", ""];
     let found = traces(&mut tester, MODEL, false);
     assert_eq!(found[..2], expected[..2]);
     assert_eq!(found[2], "δ", "an empty word looks once");
-    assert_eq!(tester.progress(), Progress { finished: 3, left_out: 0 });
+    assert_eq!(tester.progress(), SuiteProgress { finished: 3, left_out: 0 });
 }
 
 #[test]
 fn a_machine_that_answers_once_is_not_waited_for_but_at_the_end() {
     let once = MODEL.replace("state second { emit y -> two }", "state second { on a -> two  on c -> last }");
-    let mut tester = SuiteTester::new(words(&["ac", "bb"]), Wait::Output, 1);
+    let mut tester = SuiteTester::new(words(&["ac", "bb"]), AnswerWait::Output, 1);
     assert_eq!(traces(&mut tester, &once, false), ["?a !x ?c !z δ", "?b δ ?b δ"]);
 }
 
 #[test]
 fn inputs_the_model_does_not_mention_are_left_out() {
-    let mut tester = SuiteTester::new(words(&["ccb", "c"]), Wait::Quiescence, 1);
+    let mut tester = SuiteTester::new(words(&["ccb", "c"]), AnswerWait::Quiescence, 1);
     assert_eq!(traces(&mut tester, MODEL, false), ["δ ?b δ", "δ"]);
-    assert_eq!(tester.progress(), Progress { finished: 2, left_out: 3 });
+    assert_eq!(tester.progress(), SuiteProgress { finished: 2, left_out: 3 });
 }
 
 #[test]
 fn outputs_that_come_before_the_next_input_are_no_answer_to_it() {
-    let mut tester = SuiteTester::new(words(&["aa"]), Wait::Output, 1);
+    let mut tester = SuiteTester::new(words(&["aa"]), AnswerWait::Output, 1);
     assert_eq!(traces(&mut tester, MODEL, true), ["?a !x !y ?a δ"]);
 }
 
@@ -103,7 +105,7 @@ fn outputs_that_come_before_the_next_input_are_no_answer_to_it() {
 fn a_suite_is_repeated_and_shared() {
     let suite = words(&["a", "b", "ab"]);
     let run = |tester: SuiteTester| traces(&mut { tester }, MODEL, false).len();
-    let tester = SuiteTester::new(suite, Wait::Quiescence, 3);
+    let tester = SuiteTester::new(suite, AnswerWait::Quiescence, 3);
     assert_eq!(tester.runs(), 9);
     assert_eq!(run(tester.clone()), 9);
     let shares: Vec<usize> = (0..4).map(|worker| run(shared(&tester, worker, 4))).collect();
@@ -122,18 +124,18 @@ fn a_plan_says_itself_where_to_look() {
     let sts = model(MODEL).sts;
     let label = |name| Label::message(&sts, sts.gate_named(name).unwrap(), Vec::new()).unwrap();
     let trace: Trace = [label("a"), label("x"), label("y"), label("c")].into_iter().collect();
-    let mut tests = Tests::default();
+    let mut tests = LabelTests::default();
     tests.push_plan(plan_of(&sts, &trace));
-    let mut tester = SuiteTester::new(Arc::new(tests), Wait::Output, 1);
+    let mut tester = SuiteTester::new(Arc::new(tests), AnswerWait::Output, 1);
     assert_eq!(traces(&mut tester, MODEL, false), ["?a !x !y ?c !z"]);
 }
 
 #[test]
 fn what_the_model_says_first_is_awaited() {
     let text = MODEL.replace("state one {", "state hello { emit z -> one } state one {");
-    for wait in [Wait::Output, Wait::Quiescence] {
+    for wait in [AnswerWait::Output, AnswerWait::Quiescence] {
         let mut tester = SuiteTester::new(words(&["b"]), wait, 1);
-        let quiet = if wait == Wait::Quiescence { " δ" } else { "" };
+        let quiet = if wait == AnswerWait::Quiescence { " δ" } else { "" };
         assert_eq!(traces(&mut tester, &text, false), [format!("!z{quiet} ?b δ")]);
     }
 }

@@ -5,26 +5,26 @@ use std::path::{Path, PathBuf};
 
 use ioxide_model::sts::Model;
 
-use crate::exit::{ExitStatus, Stop};
+use crate::exit::{EarlyStop, ExitStatus};
 use crate::load;
-use crate::system::System;
+use crate::system::SystemUnderTest;
 
 /// Where the faults are, and those no tester was tuned with.
-const FOLDERS: [(&str, Group); 2] =
-    [("examples/faults", Group::Corpus), ("examples/held-out", Group::HeldOut)];
+const FOLDERS: [(&str, FaultGroup); 2] =
+    [("examples/faults", FaultGroup::Corpus), ("examples/held-out", FaultGroup::HeldOut)];
 /// Where systems in Python find the library they use.
 const LIBRARY: &str = "sdk/python";
 
 /// What a fault is there for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Group {
+pub enum FaultGroup {
     /// To learn from: testers may have been improved with it in view.
     Corpus,
     /// To check that: nobody looked at it while a tester was changed.
     HeldOut,
 }
 
-impl Group {
+impl FaultGroup {
     pub const ALL: [Self; 2] = [Self::Corpus, Self::HeldOut];
 
     pub fn name(self) -> &'static str {
@@ -39,12 +39,12 @@ impl Group {
 pub struct Fault {
     folder: PathBuf,
     pub name: String,
-    pub group: Group,
+    pub group: FaultGroup,
     /// What kind of fault it is, as its system says.
     pub kind: String,
     pub spec: Model,
-    pub faulty: System,
-    pub correct: System,
+    pub faulty: SystemUnderTest,
+    pub correct: SystemUnderTest,
 }
 
 impl Fault {
@@ -57,7 +57,7 @@ impl Fault {
 }
 
 /// All faults, by group and name; with `only` those whose name holds it.
-pub fn read(only: Option<&str>) -> Result<Vec<Fault>, Stop> {
+pub fn read(only: Option<&str>) -> Result<Vec<Fault>, EarlyStop> {
     let mut faults = Vec::new();
     for (folder, group) in FOLDERS {
         for path in folders(folder)? {
@@ -66,13 +66,17 @@ pub fn read(only: Option<&str>) -> Result<Vec<Fault>, Stop> {
             }
         }
     }
-    if faults.is_empty() { Err(Stop::new(ExitStatus::Nothing, "there is no such fault")) } else { Ok(faults) }
+    if faults.is_empty() {
+        Err(EarlyStop::new(ExitStatus::Nothing, "there is no such fault"))
+    } else {
+        Ok(faults)
+    }
 }
 
 /// The folders below `folder` that hold a model.
-fn folders(folder: &str) -> Result<Vec<PathBuf>, Stop> {
+fn folders(folder: &str) -> Result<Vec<PathBuf>, EarlyStop> {
     let missing = |error| {
-        Stop::new(ExitStatus::Nothing, format!("cannot read `{folder}`: {error}"))
+        EarlyStop::new(ExitStatus::Nothing, format!("cannot read `{folder}`: {error}"))
             .help("run this measurement at the root of the repository")
     };
     let entries = fs::read_dir(folder).map_err(missing)?;
@@ -82,7 +86,7 @@ fn folders(folder: &str) -> Result<Vec<PathBuf>, Stop> {
     Ok(found)
 }
 
-fn fault(folder: &Path, group: Group) -> Result<Fault, Stop> {
+fn fault(folder: &Path, group: FaultGroup) -> Result<Fault, EarlyStop> {
     let (_, spec) = load::model(&folder.join("model.iox").to_string_lossy(), &[])?;
     Ok(Fault {
         folder: folder.to_path_buf(),
@@ -96,15 +100,15 @@ fn fault(folder: &Path, group: Group) -> Result<Fault, Stop> {
 }
 
 /// `NAME.iox` played here, or `NAME.py` as a process.
-fn system(folder: &Path, name: &str) -> Result<System, Stop> {
+fn system(folder: &Path, name: &str) -> Result<SystemUnderTest, EarlyStop> {
     let (model, program) = (folder.join(format!("{name}.iox")), folder.join(format!("{name}.py")));
     match (model.is_file(), program.is_file()) {
-        (true, _) => System::named(&format!("model:{}", model.display())),
+        (true, _) => SystemUnderTest::named(&format!("model:{}", model.display())),
         (false, true) => {
-            System::named(&format!("stdio:env PYTHONPATH={LIBRARY} python3 {}", program.display()))
+            SystemUnderTest::named(&format!("stdio:env PYTHONPATH={LIBRARY} python3 {}", program.display()))
         }
         (false, false) => {
-            Err(Stop::usage(format!("`{}` has neither `{name}.iox` nor `{name}.py`", folder.display())))
+            Err(EarlyStop::usage(format!("`{}` has neither `{name}.iox` nor `{name}.py`", folder.display())))
         }
     }
 }

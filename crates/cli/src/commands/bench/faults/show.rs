@@ -4,12 +4,12 @@ use std::io::{self, Write};
 
 use serde_json::{Map, Value as Json, json};
 
-use super::corpus::Group;
-use super::{BUDGET, Mode, Row, Rows};
-use crate::args::Bench;
+use super::corpus::FaultGroup;
+use super::{BUDGET, FaultRow, FaultsMode, Rows};
+use crate::args::BenchArgs;
 
 /// Writes the head of the table.
-pub fn head(args: &Bench, modes: &[Mode]) -> io::Result<()> {
+pub fn head(args: &BenchArgs, modes: &[FaultsMode]) -> io::Result<()> {
     if args.json {
         return Ok(());
     }
@@ -21,14 +21,14 @@ pub fn head(args: &Bench, modes: &[Mode]) -> io::Result<()> {
 }
 
 /// Writes the line of one fault.
-pub fn row(args: &Bench, rows: &Rows) -> io::Result<()> {
+pub fn row(args: &BenchArgs, rows: &Rows) -> io::Result<()> {
     if args.json {
         return Ok(());
     }
     let mut out = io::stdout().lock();
     write!(out, "{:<26}", rows.fault.name)?;
     rows.rows.iter().try_for_each(|row| write!(out, " {:>12}", cell(row)))?;
-    let worst = rows.rows.first().filter(|row| row.found() == row.steps.len()).and_then(Row::worst);
+    let worst = rows.rows.first().filter(|row| row.found() == row.steps.len()).and_then(FaultRow::worst);
     let worst = worst.map_or_else(|| "-".to_owned(), |steps| steps.to_string());
     let twin =
         if rows.correct_fails == 0 { "passes".into() } else { format!("FAILS {}", rows.correct_fails) };
@@ -36,12 +36,13 @@ pub fn row(args: &Bench, rows: &Rows) -> io::Result<()> {
 }
 
 /// Writes the end of the table, or all of it for programs.
-pub fn foot(args: &Bench, modes: &[Mode], all: &[Rows]) -> io::Result<()> {
+pub fn foot(args: &BenchArgs, modes: &[FaultsMode], all: &[Rows]) -> io::Result<()> {
     let mut out = io::stdout().lock();
     if args.json {
         return writeln!(out, "{}", figures(args, modes, all));
     }
-    for group in Group::ALL.into_iter().filter(|&group| all.iter().any(|rows| rows.fault.group == group)) {
+    for group in FaultGroup::ALL.into_iter().filter(|&group| all.iter().any(|rows| rows.fault.group == group))
+    {
         write!(out, "{:<26}", format!("geometric mean, {}", group.name()))?;
         modes.iter().try_for_each(|&mode| write!(out, " {:>12.0}", geomean(all, group, mode)))?;
         writeln!(out)?;
@@ -49,7 +50,7 @@ pub fn foot(args: &Bench, modes: &[Mode], all: &[Rows]) -> io::Result<()> {
     Ok(())
 }
 
-impl Row {
+impl FaultRow {
     fn found(&self) -> usize {
         self.steps.iter().flatten().count()
     }
@@ -66,8 +67,8 @@ impl Row {
     }
 }
 
-fn figures(args: &Bench, modes: &[Mode], all: &[Rows]) -> Json {
-    let tester = |row: &Row| {
+fn figures(args: &BenchArgs, modes: &[FaultsMode], all: &[Rows]) -> Json {
+    let tester = |row: &FaultRow| {
         json!({
             "found": row.found(), "seeds": row.steps.len(), "median_steps": row.median(),
             "worst_steps": row.worst().filter(|_| row.found() == row.steps.len()), "seconds": row.seconds,
@@ -82,11 +83,13 @@ fn figures(args: &Bench, modes: &[Mode], all: &[Rows]) -> Json {
             "testers": testers, "correct_fails": rows.correct_fails,
         })
     };
-    let means = |group: Group| -> Map<String, Json> {
+    let means = |group: FaultGroup| -> Map<String, Json> {
         modes.iter().map(|&mode| (mode.name().to_owned(), json!(geomean(all, group, mode)))).collect()
     };
-    let groups: Map<String, Json> =
-        Group::ALL.into_iter().map(|group| (group.name().to_owned(), Json::Object(means(group)))).collect();
+    let groups: Map<String, Json> = FaultGroup::ALL
+        .into_iter()
+        .map(|group| (group.name().to_owned(), Json::Object(means(group))))
+        .collect();
     json!({
         "version": 1, "bench": "faults", "seeds": args.seeds, "budget": BUDGET,
         "faults": all.iter().map(fault).collect::<Vec<_>>(), "geomean_steps": groups,
@@ -94,17 +97,17 @@ fn figures(args: &Bench, modes: &[Mode], all: &[Rows]) -> Json {
 }
 
 /// The geometric mean of the medians of a group; what was not found counts as the whole budget.
-fn geomean(all: &[Rows], group: Group, mode: Mode) -> f64 {
+fn geomean(all: &[Rows], group: FaultGroup, mode: FaultsMode) -> f64 {
     let median = |rows: &Rows| {
         let row = rows.rows.iter().find(|row| row.mode == mode);
-        row.and_then(Row::median).unwrap_or(BUDGET) as f64
+        row.and_then(FaultRow::median).unwrap_or(BUDGET) as f64
     };
     let logs: Vec<f64> =
         all.iter().filter(|rows| rows.fault.group == group).map(|rows| median(rows).max(1.0).ln()).collect();
     (logs.iter().sum::<f64>() / logs.len().max(1) as f64).exp()
 }
 
-fn cell(row: &Row) -> String {
+fn cell(row: &FaultRow) -> String {
     let median = row.median().map_or_else(|| "-".to_owned(), |steps| steps.to_string());
     if row.found() == row.steps.len() { median } else { format!("{median} ({})", row.found()) }
 }

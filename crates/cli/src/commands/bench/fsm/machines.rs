@@ -3,32 +3,32 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ioxide_fsm::mealy::{Mealy, Spec};
+use ioxide_fsm::mealy::{Mealy, SuiteModel};
 use ioxide_fsm::read;
 
-use crate::exit::{ExitStatus, Stop};
+use crate::exit::{EarlyStop, ExitStatus};
 
 /// States, inputs and outputs of the generated machines.
 const GENERATED: [(usize, usize, usize); 4] = [(30, 5, 3), (100, 10, 5), (300, 10, 3), (1_000, 10, 5)];
 
 /// A machine, ready for the suite methods.
-pub struct Machine {
+pub struct BenchMachine {
     pub name: String,
-    pub spec: Spec,
+    pub spec: SuiteModel,
 }
 
 /// All machines, public ones first.
-pub fn all() -> Result<Vec<Machine>, Stop> {
+pub fn all() -> Result<Vec<BenchMachine>, EarlyStop> {
     let mut machines = public_ones()?;
     for (states, inputs, outputs) in GENERATED {
         let name = format!("generated_{states}_{inputs}_{outputs}");
-        machines.extend(generated(states, inputs, outputs).map(|spec| Machine { name, spec }));
+        machines.extend(generated(states, inputs, outputs).map(|spec| BenchMachine { name, spec }));
     }
     Ok(machines)
 }
 
 /// The public machines, if they are there.
-pub fn public_ones() -> Result<Vec<Machine>, Stop> {
+pub fn public_ones() -> Result<Vec<BenchMachine>, EarlyStop> {
     let paths = data().map(|data| files(&data.join("mealy"), "dot")).unwrap_or_default();
     paths.iter().map(|path| public(path)).collect()
 }
@@ -55,17 +55,17 @@ pub fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     found
 }
 
-fn public(path: &Path) -> Result<Machine, Stop> {
-    let wrong = |reason: String| Stop::new(ExitStatus::Model, format!("`{}`: {reason}", path.display()));
+fn public(path: &Path) -> Result<BenchMachine, EarlyStop> {
+    let wrong = |reason: String| EarlyStop::new(ExitStatus::Model, format!("`{}`: {reason}", path.display()));
     let text = fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
     let listing = read::dot(&text).map_err(|error| wrong(error.to_string()))?;
-    let spec = Mealy::from_listing(&listing).and_then(|machine| Spec::reduced(&machine));
+    let spec = Mealy::from_listing(&listing).and_then(|machine| SuiteModel::reduced(&machine));
     let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or("machine");
-    Ok(Machine { name: stem.to_owned(), spec: spec.map_err(|refusal| wrong(refusal.to_string()))? })
+    Ok(BenchMachine { name: stem.to_owned(), spec: spec.map_err(|refusal| wrong(refusal.to_string()))? })
 }
 
 /// A random complete machine, connected by its first input, the same every time.
-fn generated(states: usize, inputs: usize, outputs: usize) -> Option<Spec> {
+fn generated(states: usize, inputs: usize, outputs: usize) -> Option<SuiteModel> {
     let mut state = 1u64;
     let mut draw = |below: usize| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -78,5 +78,5 @@ fn generated(states: usize, inputs: usize, outputs: usize) -> Option<Spec> {
             table.push(Some((next, draw(outputs))));
         }
     }
-    Spec::reduced(&Mealy::from_table(states, inputs, outputs, &table)?).ok()
+    SuiteModel::reduced(&Mealy::from_table(states, inputs, outputs, &table)?).ok()
 }

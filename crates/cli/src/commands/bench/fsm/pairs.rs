@@ -6,13 +6,16 @@ use std::time::Instant;
 
 use ioxide_fsm::nfsm::{Nfsm, Observable};
 use ioxide_fsm::product::aligned;
-use ioxide_fsm::read::{self, Form};
-use ioxide_fsm::reduce::{Machine, Plan, Report, Variant, Verdict, on_demand_counting, state_counting};
+use ioxide_fsm::read::{self, MachineFormat};
+use ioxide_fsm::reduce::{
+    CountingPlan, CountingVariant, PlayedMachine, ReductionReport, ReductionVerdict, on_demand_counting,
+    state_counting,
+};
 use serde_json::{Value as Json, json};
 
 use super::machines::{data, files};
-use crate::exit::{ExitStatus, Stop};
-use crate::progress::Progress;
+use crate::exit::{EarlyStop, ExitStatus};
+use crate::progress::ProgressLine;
 
 const MA: &str = include_str!("../../../../models/fsm/ma.dot");
 const MA_IMPL: &str = include_str!("../../../../models/fsm/ma-impl.dot");
@@ -20,20 +23,20 @@ const MF: &str = include_str!("../../../../models/fsm/mf.dot");
 const MF_IMPL: &str = include_str!("../../../../models/fsm/mf-impl.dot");
 
 /// One algorithm on one pair.
-pub struct Row {
+pub struct PairRow {
     pair: String,
     bound: usize,
     variant: &'static str,
-    report: Report,
+    report: ReductionReport,
     seconds: f64,
 }
 
-impl Row {
+impl PairRow {
     fn verdict(&self) -> &'static str {
         match self.report.verdict() {
-            Verdict::Pass => "pass",
-            Verdict::Fail => "fail",
-            Verdict::Unknown => "unknown",
+            ReductionVerdict::Pass => "pass",
+            ReductionVerdict::Fail => "fail",
+            ReductionVerdict::Unknown => "unknown",
         }
     }
 
@@ -47,9 +50,9 @@ impl Row {
     }
 }
 
-impl fmt::Display for Row {
+impl fmt::Display for PairRow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Report { sequences, symbols, .. } = &self.report;
+        let ReductionReport { sequences, symbols, .. } = &self.report;
         write!(
             f,
             "{} bound {} {}: {}, {sequences} answers, {symbols} symbols, {:.5} s",
@@ -63,7 +66,7 @@ impl fmt::Display for Row {
 }
 
 /// A model, a system, and the bounds to use.
-struct Pair {
+struct BenchPair {
     name: String,
     model: Observable,
     system: Observable,
@@ -71,28 +74,28 @@ struct Pair {
 }
 
 /// All pairs with all algorithms that never miss.
-pub fn measure(progress: &mut Progress) -> Result<Vec<Row>, Stop> {
+pub fn measure(progress: &mut ProgressLine) -> Result<Vec<PairRow>, EarlyStop> {
     let mut rows = Vec::new();
     for pair in pairs()? {
         for &bound in &pair.bounds {
             progress.tick(|| format!("state counting {} with bound {bound}", pair.name));
-            let plan = Plan::new(&pair.model, bound).map_err(|refusal| wrong(&pair.name, refusal))?;
+            let plan = CountingPlan::new(&pair.model, bound).map_err(|refusal| wrong(&pair.name, refusal))?;
             for variant in ["refined", "io", "h"] {
                 let start = Instant::now();
                 let report = count(&pair, &plan, variant);
                 let seconds = start.elapsed().as_secs_f64();
-                rows.push(Row { pair: pair.name.clone(), bound, variant, report, seconds });
+                rows.push(PairRow { pair: pair.name.clone(), bound, variant, report, seconds });
             }
         }
     }
     Ok(rows)
 }
 
-fn count(pair: &Pair, plan: &Plan, variant: &str) -> Report {
-    let mut system = Machine(&pair.system);
+fn count(pair: &BenchPair, plan: &CountingPlan, variant: &str) -> ReductionReport {
+    let mut system = PlayedMachine(&pair.system);
     let counted = match variant {
-        "refined" => state_counting(&pair.model, &mut system, plan, Variant::Refined),
-        "io" => state_counting(&pair.model, &mut system, plan, Variant::PerResponse),
+        "refined" => state_counting(&pair.model, &mut system, plan, CountingVariant::Refined),
+        "io" => state_counting(&pair.model, &mut system, plan, CountingVariant::PerResponse),
         _ => on_demand_counting(&pair.model, &mut system, plan),
     };
     match counted {
@@ -101,10 +104,10 @@ fn count(pair: &Pair, plan: &Plan, variant: &str) -> Report {
     }
 }
 
-fn pairs() -> Result<Vec<Pair>, Stop> {
+fn pairs() -> Result<Vec<BenchPair>, EarlyStop> {
     let mut pairs = vec![
-        pair("thesis_MA", Form::Dot, MA, MA_IMPL, &[3, 4, 5])?,
-        pair("thesis_MF", Form::Dot, MF, MF_IMPL, &[2, 3])?,
+        pair("thesis_MA", MachineFormat::Dot, MA, MA_IMPL, &[3, 4, 5])?,
+        pair("thesis_MF", MachineFormat::Dot, MF, MF_IMPL, &[2, 3])?,
     ];
     for path in data().map(|data| files(&data.join("fsm"), "fsm")).unwrap_or_default() {
         let name = path.display().to_string();
@@ -113,14 +116,20 @@ fn pairs() -> Result<Vec<Pair>, Stop> {
             let text = |name: &str| fs::read_to_string(name).map_err(|error| wrong(name, error));
             let (model, system) = (text(&name)?, text(&format!("{stem}_{kind}.fsm"))?);
             let short = stem.rsplit('/').next().unwrap_or(stem);
-            pairs.push(pair(&format!("{short}:{kind}"), Form::Numbers, &model, &system, &[])?);
+            pairs.push(pair(&format!("{short}:{kind}"), MachineFormat::Numbers, &model, &system, &[])?);
         }
     }
     Ok(pairs)
 }
 
 /// The pair of these texts; without bounds, as many states as the model and one more.
-fn pair(name: &str, form: Form, model: &str, system: &str, bounds: &[usize]) -> Result<Pair, Stop> {
+fn pair(
+    name: &str,
+    form: MachineFormat,
+    model: &str,
+    system: &str,
+    bounds: &[usize],
+) -> Result<BenchPair, EarlyStop> {
     let read = |text| read::read(form, text).map_err(|error| wrong(name, error));
     let check = |machine| Observable::check(machine).map_err(|refusal| wrong(name, refusal));
     let model = check(Nfsm::from_listing(&read(model)?))?;
@@ -128,9 +137,9 @@ fn pair(name: &str, form: Form, model: &str, system: &str, bounds: &[usize]) -> 
     let system = check(aligned(model.names(), &system).map_err(|refusal| wrong(name, refusal))?)?;
     let n = model.n_states();
     let bounds = if bounds.is_empty() { vec![n, n + 1] } else { bounds.to_vec() };
-    Ok(Pair { name: name.to_owned(), model, system, bounds })
+    Ok(BenchPair { name: name.to_owned(), model, system, bounds })
 }
 
-fn wrong(name: &str, reason: impl fmt::Display) -> Stop {
-    Stop::new(ExitStatus::Model, format!("`{name}`: {reason}"))
+fn wrong(name: &str, reason: impl fmt::Display) -> EarlyStop {
+    EarlyStop::new(ExitStatus::Model, format!("`{name}`: {reason}"))
 }

@@ -8,7 +8,7 @@ use ioxide_model::index::Idx;
 use ioxide_runner::json;
 use serde_json::{Value as Json, json};
 
-use crate::exit::{ExitStatus, Stop};
+use crate::exit::{EarlyStop, ExitStatus};
 
 /// What is run there.
 const SCRIPT: &str = include_str!("peers.py");
@@ -23,11 +23,12 @@ pub struct Peers {
 
 impl Peers {
     /// Starts `python`.
-    pub fn start(python: &str) -> Result<Self, Stop> {
+    pub fn start(python: &str) -> Result<Self, EarlyStop> {
         let mut command = Command::new(python);
         command.args(["-c", SCRIPT]).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let failed =
-            |why: String| Stop::new(ExitStatus::Infrastructure, format!("cannot start `{python}`: {why}"));
+        let failed = |why: String| {
+            EarlyStop::new(ExitStatus::Infrastructure, format!("cannot start `{python}`: {why}"))
+        };
         let mut child = command.spawn().map_err(|error| failed(error.to_string()))?;
         let (Some(ask), Some(answers)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(failed("it has no input or output".into()));
@@ -36,7 +37,7 @@ impl Peers {
     }
 
     /// What AALpy needs for `machine`.
-    pub fn learn(&mut self, name: &str, machine: &Mealy) -> Result<Json, Stop> {
+    pub fn learn(&mut self, name: &str, machine: &Mealy) -> Result<Json, EarlyStop> {
         let edge = |state, input| {
             let edge = machine.edge(state, input)?;
             Some(json!([edge.next.index(), edge.output.index()]))
@@ -47,8 +48,11 @@ impl Peers {
         let asked = writeln!(self.ask, "{table}").and_then(|()| self.answers.read_line(&mut line));
         let said = asked.ok().and_then(|_| json::read::<Json>(&line).ok());
         let mut row = said.ok_or_else(|| {
-            Stop::new(ExitStatus::Infrastructure, format!("`{}` gave no figures for `{name}`", self.python))
-                .help("it needs AALpy: `pip install aalpy`")
+            EarlyStop::new(
+                ExitStatus::Infrastructure,
+                format!("`{}` gave no figures for `{name}`", self.python),
+            )
+            .help("it needs AALpy: `pip install aalpy`")
         })?;
         row["machine"] = json!(name);
         row["oracle"] = json!("perfect");

@@ -9,20 +9,20 @@ use std::thread;
 use std::time::Duration;
 
 use super::proxy::{self, Lag};
-use super::server::{self, System};
-use super::systems::{Health, Kind};
-use super::trial::Trial;
-use super::wire::Wire;
+use super::server::{self, ServedSystem};
+use super::systems::{Health, SystemKind};
+use super::trial::TruthTrial;
+use super::wire::BenchWire;
 
 /// What a child is: `KIND,correct|faulty,LAG_MS,SEED`.
 #[derive(Clone, Copy, Debug)]
 pub struct Child {
-    system: System,
+    system: ServedSystem,
     lag: Lag,
 }
 
 /// The command that starts the system of `trial`.
-pub fn command(trial: &Trial) -> io::Result<String> {
+pub fn command(trial: &TruthTrial) -> io::Result<String> {
     let program = std::env::current_exe()?;
     let health = match trial.health {
         Health::Correct => "correct",
@@ -44,9 +44,9 @@ impl FromStr for Child {
             "faulty" => Health::Faulty,
             _ => return Err(bad()),
         };
-        let kind = Kind::named(kind).ok_or_else(bad)?;
+        let kind = SystemKind::named(kind).ok_or_else(bad)?;
         let (lag, seed) = (lag.parse().map_err(|_| bad())?, seed.parse().map_err(|_| bad())?);
-        Ok(Self { system: System { kind, health, seed }, lag: Lag(Duration::from_millis(lag)) })
+        Ok(Self { system: ServedSystem { kind, health, seed }, lag: Lag(Duration::from_millis(lag)) })
     }
 }
 
@@ -54,7 +54,7 @@ impl Child {
     /// Is the system until its input ends.
     pub fn run(&self) -> io::Result<()> {
         let Self { system, lag } = *self;
-        let listener = server::start(system, Wire::Stdio)?;
+        let listener = server::start(system, BenchWire::Stdio)?;
         let stream = TcpStream::connect(listener.address)?;
         stream.set_nodelay(true)?;
         let to_system = stream.try_clone()?;

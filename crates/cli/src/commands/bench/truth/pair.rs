@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::server::{Listener, System, shown};
-use super::systems::{Behaviour, Message};
+use super::server::{Listener, ServedSystem, shown};
+use super::systems::{BenchMessage, SystemBehaviour};
 
 /// What a client says first, and what it is told.
 pub const HELLO: &str = "HELLO";
@@ -20,15 +20,15 @@ const WELCOME: &str = "WELCOME";
 const TURN: Duration = Duration::from_micros(500);
 
 /// The system and its clients.
-struct Desk {
-    system: System,
-    behaviour: Box<dyn Behaviour>,
+struct SystemPair {
+    system: ServedSystem,
+    behaviour: Box<dyn SystemBehaviour>,
     /// How often it has begun.
     life: u64,
     clients: [Option<TcpStream>; 2],
 }
 
-impl Desk {
+impl SystemPair {
     /// A client says who it is; returns its life.
     fn greet(&mut self, at: usize, client: TcpStream) -> io::Result<u64> {
         if at == 0 {
@@ -56,14 +56,14 @@ impl Desk {
     }
 }
 
-fn lock(desk: &Mutex<Desk>) -> MutexGuard<'_, Desk> {
+fn lock(desk: &Mutex<SystemPair>) -> MutexGuard<'_, SystemPair> {
     desk.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Serves `system` at two addresses.
-pub fn start(system: System) -> io::Result<[Listener; 2]> {
+pub fn start(system: ServedSystem) -> io::Result<[Listener; 2]> {
     let behaviour = system.kind.start(system.health, system.seed);
-    let desk = Arc::new(Mutex::new(Desk { system, behaviour, life: 0, clients: [None, None] }));
+    let desk = Arc::new(Mutex::new(SystemPair { system, behaviour, life: 0, clients: [None, None] }));
     let its = Arc::downgrade(&desk);
     thread::spawn(move || {
         while let Some(desk) = its.upgrade() {
@@ -83,14 +83,14 @@ pub fn start(system: System) -> io::Result<[Listener; 2]> {
 }
 
 /// Hears one client until it hangs up.
-fn serve(desk: &Mutex<Desk>, at: usize, stream: TcpStream) -> io::Result<()> {
+fn serve(desk: &Mutex<SystemPair>, at: usize, stream: TcpStream) -> io::Result<()> {
     let mut lines = BufReader::new(stream.try_clone()?).lines();
     if lines.next().transpose()?.as_deref() != Some(HELLO) {
         return Ok(());
     }
     let life = lock(desk).greet(at, stream)?;
     for line in lines {
-        let message = Message::plain(line?.trim());
+        let message = BenchMessage::plain(line?.trim());
         let mut desk = lock(desk);
         if desk.life != life {
             return Ok(());

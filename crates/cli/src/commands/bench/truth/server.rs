@@ -10,20 +10,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use ioxide_runner::protocol::{self, Hello, Output, Ready, Sent, VERSION};
+use ioxide_runner::protocol::{self, HelloMessage, OutputMessage, ReadyMessage, SentMessage, VERSION};
 use serde_json::{Map, Value as Json};
 
-use super::systems::{Behaviour, Health, Kind, Message};
-use super::wire::Wire;
+use super::systems::{BenchMessage, Health, SystemBehaviour, SystemKind};
+use super::wire::BenchWire;
 
 /// What is due within this time is due together.
 const BREATH: Duration = Duration::from_millis(1);
 
 /// A system to be served.
 #[derive(Clone, Copy, Debug)]
-pub struct System {
+pub struct ServedSystem {
     /// Its kind.
-    pub kind: Kind,
+    pub kind: SystemKind,
     /// Whether it has its fault.
     pub health: Health,
     /// The seed of its choices.
@@ -67,15 +67,15 @@ impl Drop for Listener {
 }
 
 /// Serves `system` in the way of `wire`.
-pub fn start(system: System, wire: Wire) -> io::Result<Listener> {
+pub fn start(system: ServedSystem, wire: BenchWire) -> io::Result<Listener> {
     match wire {
-        Wire::Stdio | Wire::Tcp => {
-            Listener::start(move |stream, number| talk(system, number, stream, Dialect::Protocol))
+        BenchWire::Stdio | BenchWire::Tcp => {
+            Listener::start(move |stream, number| talk(system, number, stream, MessageDialect::Protocol))
         }
-        Wire::Text | Wire::Pair => {
-            Listener::start(move |stream, number| talk(system, number, stream, Dialect::Text))
+        BenchWire::Text | BenchWire::Pair => {
+            Listener::start(move |stream, number| talk(system, number, stream, MessageDialect::Text))
         }
-        Wire::Http => {
+        BenchWire::Http => {
             let behaviour = Mutex::new(system.kind.start(system.health, system.seed));
             let ready_at = Instant::now() + system.kind.warm_up();
             Listener::start(move |stream, _| {
@@ -88,17 +88,17 @@ pub fn start(system: System, wire: Wire) -> io::Result<Listener> {
 
 /// How messages are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Dialect {
+enum MessageDialect {
     Protocol,
     Text,
 }
 
 /// Speaks over one connection until it ends.
-fn talk(system: System, number: u64, stream: TcpStream, dialect: Dialect) {
+fn talk(system: ServedSystem, number: u64, stream: TcpStream, dialect: MessageDialect) {
     thread::sleep(system.kind.warm_up());
     let Ok(reader) = stream.try_clone() else { return };
     let seed = system.seed.wrapping_add(number);
-    let mut talk = Talk {
+    let mut talk = BenchConversation {
         behaviour: system.kind.start(system.health, seed),
         system,
         lives: seed,
@@ -107,7 +107,7 @@ fn talk(system: System, number: u64, stream: TcpStream, dialect: Dialect) {
         dialect,
     };
     // A client that hangs up ends its service, nothing else.
-    let _ = talk.go(&lines(reader));
+    let _ = talk.run(&lines(reader));
 }
 
 /// The lines of a connection, read as they come.
@@ -124,20 +124,24 @@ fn lines(reader: TcpStream) -> Receiver<String> {
 }
 
 /// A conversation.
-struct Talk {
-    system: System,
-    behaviour: Box<dyn Behaviour>,
+struct BenchConversation {
+    system: ServedSystem,
+    behaviour: Box<dyn SystemBehaviour>,
     lives: u64,
-    agenda: Vec<(Instant, Message)>,
+    agenda: Vec<(Instant, BenchMessage)>,
     writer: TcpStream,
-    dialect: Dialect,
+    dialect: MessageDialect,
 }
 
-impl Talk {
-    fn go(&mut self, lines: &Receiver<String>) -> io::Result<()> {
-        if self.dialect == Dialect::Protocol {
+impl BenchConversation {
+    fn run(&mut self, lines: &Receiver<String>) -> io::Result<()> {
+        if self.dialect == MessageDialect::Protocol {
             let name = self.system.kind.name().to_owned();
-            self.say(&[protocol::Message::Hello(Hello { protocol: VERSION, name, ..Hello::default() })])?;
+            self.say(&[protocol::ProtocolMessage::Hello(HelloMessage {
+                protocol: VERSION,
+                name,
+                ..HelloMessage::default()
+            })])?;
         }
         loop {
             let due =
@@ -156,26 +160,32 @@ impl Talk {
 
     fn hear(&mut self, line: &str) -> io::Result<()> {
         match self.dialect {
-            Dialect::Text => {
+            MessageDialect::Text => {
                 let mut words = line.split_whitespace();
                 if let Some(name) = words.next() {
                     let n = words.next().and_then(|word| word.parse().ok());
-                    self.take(&Message { name: name.to_owned(), n });
+                    self.take(&BenchMessage { name: name.to_owned(), n });
                 }
                 Ok(())
             }
-            Dialect::Protocol => match protocol::Message::from_line(line) {
-                Ok(protocol::Message::Configure(_)) => self.say(&[protocol::Message::Ready(Ready {})]),
-                Ok(protocol::Message::Reset(_)) => {
+            MessageDialect::Protocol => match protocol::ProtocolMessage::from_line(line) {
+                Ok(protocol::ProtocolMessage::Configure(_)) => {
+                    self.say(&[protocol::ProtocolMessage::Ready(ReadyMessage {})])
+                }
+                Ok(protocol::ProtocolMessage::Reset(_)) => {
                     self.lives = self.lives.wrapping_add(1);
                     self.behaviour = self.system.kind.start(self.system.health, self.lives);
                     self.agenda.clear();
-                    self.say(&[protocol::Message::Ready(Ready {})])
+                    self.say(&[protocol::ProtocolMessage::Ready(ReadyMessage {})])
                 }
-                Ok(protocol::Message::Input(input)) => {
-                    self.say(&[protocol::Message::Sent(Sent { id: input.id, time_ns: None, raw: None })])?;
+                Ok(protocol::ProtocolMessage::Input(input)) => {
+                    self.say(&[protocol::ProtocolMessage::Sent(SentMessage {
+                        id: input.id,
+                        time_ns: None,
+                        raw: None,
+                    })])?;
                     let n = input.args.get("n").and_then(Json::as_i64);
-                    self.take(&Message { name: input.label, n });
+                    self.take(&BenchMessage { name: input.label, n });
                     Ok(())
                 }
                 Ok(_) => Ok(()),
@@ -184,7 +194,7 @@ impl Talk {
         }
     }
 
-    fn take(&mut self, input: &Message) {
+    fn take(&mut self, input: &BenchMessage) {
         self.agenda.extend(self.behaviour.take(input, Instant::now()));
         self.agenda.sort_by_key(|(due, _)| *due);
     }
@@ -193,32 +203,32 @@ impl Talk {
     fn speak(&mut self) -> io::Result<()> {
         let now = Instant::now();
         let n_due = self.agenda.iter().take_while(|(due, _)| *due <= now + BREATH).count();
-        let mut due: Vec<Message> = self.agenda.drain(..n_due).map(|(_, message)| message).collect();
+        let mut due: Vec<BenchMessage> = self.agenda.drain(..n_due).map(|(_, message)| message).collect();
         if self.behaviour.next_word().is_some_and(|due| due <= now) {
             due.extend(self.behaviour.word(now));
         }
         match self.dialect {
-            Dialect::Text => {
+            MessageDialect::Text => {
                 let text: String = due.iter().map(|message| format!("{}\n", shown(message))).collect();
                 self.writer.write_all(text.as_bytes())
             }
-            Dialect::Protocol => self.say(&due.into_iter().map(output).collect::<Vec<_>>()),
+            MessageDialect::Protocol => self.say(&due.into_iter().map(output).collect::<Vec<_>>()),
         }
     }
 
-    fn say(&mut self, messages: &[protocol::Message]) -> io::Result<()> {
+    fn say(&mut self, messages: &[protocol::ProtocolMessage]) -> io::Result<()> {
         let text: String = messages.iter().map(|message| format!("{}\n", message.to_line())).collect();
         self.writer.write_all(text.as_bytes())
     }
 }
 
-fn output(message: Message) -> protocol::Message {
+fn output(message: BenchMessage) -> protocol::ProtocolMessage {
     let args: Map<String, Json> = message.n.map(|n| ("n".to_owned(), n.into())).into_iter().collect();
-    protocol::Message::Output(Output { label: message.name, args, time_ns: None, raw: None })
+    protocol::ProtocolMessage::Output(OutputMessage { label: message.name, args, time_ns: None, raw: None })
 }
 
 /// A message as a line.
-pub fn shown(message: &Message) -> String {
+pub fn shown(message: &BenchMessage) -> String {
     match message.n {
         Some(n) => format!("{} {n}", message.name),
         None => message.name.clone(),
@@ -226,7 +236,11 @@ pub fn shown(message: &Message) -> String {
 }
 
 /// Answers the requests of one connection; a question without an answer keeps it open.
-fn answer(stream: TcpStream, behaviour: &Mutex<Box<dyn Behaviour>>, ready_at: Instant) -> io::Result<()> {
+fn answer(
+    stream: TcpStream,
+    behaviour: &Mutex<Box<dyn SystemBehaviour>>,
+    ready_at: Instant,
+) -> io::Result<()> {
     let mut reader = BufReader::new(stream.try_clone()?);
     let mut writer = stream;
     while let Some(input) = request(&mut reader)? {
@@ -244,7 +258,7 @@ fn answer(stream: TcpStream, behaviour: &Mutex<Box<dyn Behaviour>>, ready_at: In
 }
 
 /// The next request, `GET /NAME/n`; `None` at the end.
-fn request(reader: &mut impl BufRead) -> io::Result<Option<Message>> {
+fn request(reader: &mut impl BufRead) -> io::Result<Option<BenchMessage>> {
     let mut first = String::new();
     if reader.read_line(&mut first)? == 0 {
         return Ok(None);
@@ -256,5 +270,5 @@ fn request(reader: &mut impl BufRead) -> io::Result<Option<Message>> {
     let path = first.split_whitespace().nth(1).unwrap_or_default();
     let mut parts = path.split('/').skip(1);
     let name = parts.next().unwrap_or_default().to_owned();
-    Ok(Some(Message { name, n: parts.next().and_then(|text| text.parse().ok()) }))
+    Ok(Some(BenchMessage { name, n: parts.next().and_then(|text| text.parse().ok()) }))
 }

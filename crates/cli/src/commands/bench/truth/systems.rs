@@ -1,6 +1,6 @@
 //! The systems of `bench truth`: six kinds that are right, and the same with one fault each.
 //!
-//! A system is what it does with messages, in [`Behaviour`]; how these get to it is the matter of the
+//! A system is what it does with messages, in [`SystemBehaviour`]; how these get to it is the matter of the
 //! [servers](super::server). Random choices come from a seed.
 //!
 //! *Promises.* Without its fault every system conforms to its model, whatever the time its messages take.
@@ -14,18 +14,18 @@ mod ticker;
 
 use std::time::{Duration, Instant};
 
-use super::wire::Wire;
+use super::wire::BenchWire;
 
 /// A message: its name and its field `n`, if it has one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Message {
+pub struct BenchMessage {
     /// Its name.
     pub name: String,
     /// The value of its field.
     pub n: Option<i64>,
 }
 
-impl Message {
+impl BenchMessage {
     /// A message without a field.
     pub fn plain(name: &str) -> Self {
         Self { name: name.to_owned(), n: None }
@@ -38,12 +38,12 @@ impl Message {
 }
 
 /// What a system will say, and when; what is due at the same time is said in one breath.
-pub type Agenda = Vec<(Instant, Message)>;
+pub type Agenda = Vec<(Instant, BenchMessage)>;
 
 /// What a system does.
-pub trait Behaviour: Send {
+pub trait SystemBehaviour: Send {
     /// Takes an input; what it will say therefore.
-    fn take(&mut self, input: &Message, now: Instant) -> Agenda;
+    fn take(&mut self, input: &BenchMessage, now: Instant) -> Agenda;
 
     /// When it says something on its own, if it does.
     fn next_word(&self) -> Option<Instant> {
@@ -51,14 +51,14 @@ pub trait Behaviour: Send {
     }
 
     /// What it says on its own now; called when the time of [`next_word`](Self::next_word) has come.
-    fn word(&mut self, _now: Instant) -> Option<Message> {
+    fn word(&mut self, _now: Instant) -> Option<BenchMessage> {
         None
     }
 }
 
 /// The kinds of systems.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum SystemKind {
     /// Sends on its own between start and stop.
     Ticker,
     /// Answers after 0 to 300 ms.
@@ -82,7 +82,7 @@ pub enum Health {
     Faulty,
 }
 
-impl Kind {
+impl SystemKind {
     /// All of them.
     pub const ALL: [Self; 6] =
         [Self::Ticker, Self::Delays, Self::Batch, Self::Disorder, Self::Desks, Self::SlowStart];
@@ -129,20 +129,20 @@ impl Kind {
     }
 
     /// The ways in which it can be spoken to: nobody can tick or hold back answers over HTTP.
-    pub fn wires(self) -> &'static [Wire] {
+    pub fn wires(self) -> &'static [BenchWire] {
         match self {
-            Self::Ticker | Self::Batch => &[Wire::Stdio, Wire::Tcp, Wire::Text],
-            Self::Delays | Self::Disorder | Self::SlowStart => &Wire::ALL,
-            Self::Desks => &[Wire::Pair],
+            Self::Ticker | Self::Batch => &[BenchWire::Stdio, BenchWire::Tcp, BenchWire::Text],
+            Self::Delays | Self::Disorder | Self::SlowStart => &BenchWire::ALL,
+            Self::Desks => &[BenchWire::Pair],
         }
     }
 
     /// A system of this kind in its initial state.
-    pub fn start(self, health: Health, seed: u64) -> Box<dyn Behaviour> {
+    pub fn start(self, health: Health, seed: u64) -> Box<dyn SystemBehaviour> {
         match self {
             Self::Ticker => Box::new(ticker::Ticker::new(health)),
             Self::Delays => Box::new(delays::Delays::new(health, seed)),
-            Self::Batch => Box::new(batch::Batch::new(health)),
+            Self::Batch => Box::new(batch::BatchSystem::new(health)),
             Self::Desks => Box::new(desks::Desks::new(health, seed)),
             Self::Disorder => Box::new(disorder::Disorder::new(health, seed)),
             Self::SlowStart => Box::new(slow_start::SlowStart::new(health)),

@@ -6,34 +6,34 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use ioxide_model::sts::Model;
-use ioxide_runner::adapter::{AdapterError, Connection};
+use ioxide_runner::adapter::{AdapterError, RemoteConnection};
 use ioxide_runner::campaign::{CampaignConfig, CampaignOutcome, OnFailure, campaign};
-use ioxide_runner::clock::Monotonic;
+use ioxide_runner::clock::MonotonicClock;
 use ioxide_runner::clock::patience::Patience;
-use ioxide_runner::reporter::{Silent, Teller};
-use ioxide_runner::run::{Bench, RunConfig};
+use ioxide_runner::reporter::{EventSink, SilentReporter};
+use ioxide_runner::run::{RunConfig, RunSetup};
 use ioxide_smt::solver::Solver;
 use ioxide_symex::Ctx;
-use ioxide_testgen::tester::random::{Random, RandomConfig};
+use ioxide_testgen::tester::random::{RandomConfig, RandomTester};
 
 use super::pair;
 use super::proxy::{self, Lag};
-use super::server::{self, Listener, System};
-use super::systems::{Health, Kind};
-use super::wire::{Place, Wire, adapter};
+use super::server::{self, Listener, ServedSystem};
+use super::systems::{Health, SystemKind};
+use super::wire::{BenchWire, SystemPlace, adapter};
 
 /// How long an input, a greeting or an HTTP answer may take.
 const LIMIT: Duration = Duration::from_secs(5);
 
 /// What is tested how.
 #[derive(Clone, Copy, Debug)]
-pub struct Trial {
+pub struct TruthTrial {
     /// The system.
-    pub kind: Kind,
+    pub kind: SystemKind,
     /// Whether it has its fault.
     pub health: Health,
     /// How it is spoken to.
-    pub wire: Wire,
+    pub wire: BenchWire,
     /// How long the way takes.
     pub lag: Lag,
     /// The seed of all choices.
@@ -43,26 +43,30 @@ pub struct Trial {
 }
 
 /// A system that is reached, with all that is between.
-struct Reached {
-    place: Place,
+struct ReachedSystem {
+    place: SystemPlace,
     _listeners: Vec<Listener>,
 }
 
-impl Trial {
+impl TruthTrial {
     /// Tests the system against `model`.
     pub fn run(&self, model: &Model, solver: &mut dyn Solver) -> Result<CampaignOutcome, String> {
         let reached = self.reach().map_err(|error| error.to_string())?;
         let interface = Arc::new(model.clone());
-        let connection = Connection { limit: LIMIT, seed: Some(self.seed), ..Connection::default() };
+        let connection =
+            RemoteConnection { limit: LIMIT, seed: Some(self.seed), ..RemoteConnection::default() };
         let told = |error: AdapterError| error.to_string();
         let mut adapter = adapter(self.wire, &reached.place, &interface, connection).map_err(told)?;
         let mut spec = model.clone();
         let stop = AtomicBool::new(false);
-        let mut bench = Bench { cx: &mut Ctx::new(&mut spec, solver), adapter: &mut *adapter, stop: &stop };
-        let mut tester =
-            Random::new(RandomConfig { steps: self.kind.steps(), ..RandomConfig::default() }, self.seed);
-        let (mut silent, mut clock) = (Silent, Monotonic::start());
-        let teller = Teller::new(&mut silent, &mut clock);
+        let mut bench =
+            RunSetup { cx: &mut Ctx::new(&mut spec, solver), adapter: &mut *adapter, stop: &stop };
+        let mut tester = RandomTester::new(
+            RandomConfig { steps: self.kind.steps(), ..RandomConfig::default() },
+            self.seed,
+        );
+        let (mut silent, mut clock) = (SilentReporter, MonotonicClock::start());
+        let teller = EventSink::new(&mut silent, &mut clock);
         campaign(&mut bench, &mut tester, &self.config(), &teller).map_err(|error| error.to_string())
     }
 
@@ -77,22 +81,22 @@ impl Trial {
     }
 
     /// Starts the system and the proxy; a child has both inside.
-    fn reach(&self) -> io::Result<Reached> {
+    fn reach(&self) -> io::Result<ReachedSystem> {
         let Self { kind, health, wire, lag, seed, .. } = *self;
-        if wire == Wire::Stdio {
-            let place = Place::Command(super::child::command(self)?);
-            return Ok(Reached { place, _listeners: Vec::new() });
+        if wire == BenchWire::Stdio {
+            let place = SystemPlace::Command(super::child::command(self)?);
+            return Ok(ReachedSystem { place, _listeners: Vec::new() });
         }
-        if wire == Wire::Pair {
-            let [left, right] = pair::start(System { kind, health, seed })?;
+        if wire == BenchWire::Pair {
+            let [left, right] = pair::start(ServedSystem { kind, health, seed })?;
             // The first client is near, so that the second one hears later what was said earlier.
             let near = proxy::start(left.address, Lag(Duration::ZERO), seed)?;
             let far = proxy::start(right.address, lag, !seed)?;
-            let place = Place::Addresses([near.address, far.address]);
-            return Ok(Reached { place, _listeners: vec![left, right, near, far] });
+            let place = SystemPlace::Addresses([near.address, far.address]);
+            return Ok(ReachedSystem { place, _listeners: vec![left, right, near, far] });
         }
-        let system = server::start(System { kind, health, seed }, wire)?;
+        let system = server::start(ServedSystem { kind, health, seed }, wire)?;
         let proxy = proxy::start(system.address, lag, seed)?;
-        Ok(Reached { place: Place::Address(proxy.address), _listeners: vec![system, proxy] })
+        Ok(ReachedSystem { place: SystemPlace::Address(proxy.address), _listeners: vec![system, proxy] })
     }
 }

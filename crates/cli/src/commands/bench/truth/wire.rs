@@ -6,10 +6,10 @@ use std::sync::Arc;
 use ioxide_model::sts::{Gate, GateKind, Model};
 use ioxide_runner::adapter::http::{HttpAdapter, HttpSpeech};
 use ioxide_runner::adapter::process::ProcessAdapter;
-use ioxide_runner::adapter::several::{Part, SeveralAdapter, share};
+use ioxide_runner::adapter::several::{ConnectionPart, SeveralAdapter, share};
 use ioxide_runner::adapter::tcp::TcpAdapter;
-use ioxide_runner::adapter::text::{Speech, TextAdapter, Words};
-use ioxide_runner::adapter::{Adapter, AdapterError, Connection, Framing, SutSpec};
+use ioxide_runner::adapter::text::{MessageFormat, TextAdapter, TextSpeech};
+use ioxide_runner::adapter::{Adapter, AdapterError, Framing, RemoteConnection, SutSpec};
 use ioxide_runner::codec::http::answer::AnswerConfig;
 use ioxide_runner::codec::http::{HttpConfig, RequestConfig, Url};
 use ioxide_runner::codec::text::TextConfig;
@@ -18,7 +18,7 @@ use super::pair::HELLO;
 
 /// A way to speak to a system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wire {
+pub enum BenchWire {
     /// The adapter protocol over the standard streams of a child.
     Stdio,
     /// The adapter protocol over TCP.
@@ -31,7 +31,7 @@ pub enum Wire {
     Pair,
 }
 
-impl Wire {
+impl BenchWire {
     /// All by which a system with one client is spoken to.
     pub const ALL: [Self; 4] = [Self::Stdio, Self::Tcp, Self::Text, Self::Http];
 
@@ -48,7 +48,7 @@ impl Wire {
 }
 
 /// Where a system is.
-pub enum Place {
+pub enum SystemPlace {
     /// The command that starts it.
     Command(String),
     /// Its address.
@@ -59,23 +59,25 @@ pub enum Place {
 
 /// An adapter for the system at `place`.
 pub fn adapter(
-    wire: Wire,
-    place: &Place,
+    wire: BenchWire,
+    place: &SystemPlace,
     model: &Arc<Model>,
-    connection: Connection,
+    connection: RemoteConnection,
 ) -> Result<Box<dyn Adapter>, AdapterError> {
     let interface = Arc::clone(model);
     match (wire, place) {
-        (_, Place::Addresses(addresses)) => pair(*addresses, model, &connection),
-        (_, Place::Command(command)) => Ok(Box::new(ProcessAdapter::start(command, interface, connection)?)),
-        (Wire::Text, Place::Address(address)) => {
+        (_, SystemPlace::Addresses(addresses)) => pair(*addresses, model, &connection),
+        (_, SystemPlace::Command(command)) => {
+            Ok(Box::new(ProcessAdapter::start(command, interface, connection)?))
+        }
+        (BenchWire::Text, SystemPlace::Address(address)) => {
             let spec = SutSpec::Tcp(address.to_string());
             Ok(Box::new(TextAdapter::new(&spec, text(model), interface, &connection)?))
         }
-        (Wire::Http, Place::Address(address)) => {
+        (BenchWire::Http, SystemPlace::Address(address)) => {
             Ok(Box::new(HttpAdapter::new(&http(model, *address), interface, &connection)?))
         }
-        (Wire::Stdio | Wire::Tcp | Wire::Pair, Place::Address(address)) => {
+        (BenchWire::Stdio | BenchWire::Tcp | BenchWire::Pair, SystemPlace::Address(address)) => {
             Ok(Box::new(TcpAdapter::connect(&address.to_string(), interface, connection)?))
         }
     }
@@ -85,19 +87,19 @@ pub fn adapter(
 fn pair(
     addresses: [SocketAddr; 2],
     model: &Arc<Model>,
-    connection: &Connection,
+    connection: &RemoteConnection,
 ) -> Result<Box<dyn Adapter>, AdapterError> {
     let part = |(name, address): (&str, SocketAddr)| {
         let of_it = |gate: &Gate| gate.name.starts_with(name).then(|| gate.name.to_string());
         let messages: Vec<String> = model.sts.gates.iter().filter_map(of_it).collect();
         let interface = Arc::new(share(model, &messages));
-        let speech = Speech { reset: vec![HELLO.into()], ..text(&interface) };
+        let speech = TextSpeech { reset: vec![HELLO.into()], ..text(&interface) };
         let spec = SutSpec::Tcp(address.to_string());
         let adapter = Box::new(TextAdapter::new(&spec, speech, interface, connection)?);
-        Ok(Part { name: name.to_lowercase(), messages, place: None, adapter })
+        Ok(ConnectionPart { name: name.to_lowercase(), messages, place: None, adapter })
     };
     let parts = ["LEFT", "RIGHT"].into_iter().zip(addresses).map(part);
-    let parts = parts.collect::<Result<Vec<Part>, AdapterError>>()?;
+    let parts = parts.collect::<Result<Vec<ConnectionPart>, AdapterError>>()?;
     Ok(Box::new(SeveralAdapter::new(parts, model, connection.interrupt)))
 }
 
@@ -108,7 +110,7 @@ fn gates(model: &Model, kind: GateKind) -> impl Iterator<Item = (String, bool)> 
 }
 
 /// `NAME` or `NAME n` on a line of its own.
-fn text(model: &Model) -> Speech {
+fn text(model: &Model) -> TextSpeech {
     let input = |(name, has_field): (String, bool)| {
         let template = if has_field { format!("{name} {{n}}\n") } else { format!("{name}\n") };
         (name, template)
@@ -116,7 +118,12 @@ fn text(model: &Model) -> Speech {
     let inputs = gates(model, GateKind::Input).map(input).collect();
     let outputs = gates(model, GateKind::Output).map(|gate| (gate.0.clone(), pattern(&gate))).collect();
     let config = TextConfig { inputs, outputs, ..TextConfig::default() };
-    Speech { words: Words::Text(config), framing: Framing::Line, input_end: None, reset: Vec::new() }
+    TextSpeech {
+        words: MessageFormat::Text(config),
+        framing: Framing::Line,
+        input_end: None,
+        reset: Vec::new(),
+    }
 }
 
 /// `GET /NAME/n`, answered by the same text as on a line.

@@ -5,26 +5,30 @@
 //! can hold it, right after it was said, and so is another value: if that makes a difference, the field carries what the
 //! system makes up.
 
-use ioxide_fsm::reduce::Live;
-use ioxide_learn::observer::Effort;
+use ioxide_fsm::reduce::LiveMachine;
+use ioxide_learn::observer::LearningEffort;
 use ioxide_learn::register::place::Theory;
 use ioxide_model::label::Label;
 use ioxide_model::value::Value;
 
 use super::super::session::DataRun;
-use super::class::Class;
-use super::halving::Asked;
-use super::made::{self, MadeField};
-use super::system::Plan;
-use super::values::Kind;
-use crate::commands::fsm::live::Trouble;
+use super::halving::GivenValueSystem;
+use super::made_values::{self, MadeField};
+use super::system::PointPlan;
+use super::value_system::ValueSystem;
+use super::values::ValueKind;
+use crate::commands::fsm::live::LiveTestError;
 
 /// A field, a value that was said in it, and the run that led there.
-type Saying = (MadeField, Value, DataRun);
+type SaidValue = (MadeField, Value, DataRun);
 
-impl Class<'_> {
+impl ValueSystem<'_> {
     /// Gives back what the system said of its own accord; whether that has shown a field whose values are made up.
-    pub fn given_back(&mut self, plan: &Plan, asked: &mut Asked<'_, '_>) -> Result<bool, Trouble> {
+    pub fn given_back(
+        &mut self,
+        plan: &PointPlan,
+        asked: &mut GivenValueSystem<'_, '_>,
+    ) -> Result<bool, LiveTestError> {
         if self.theory() == Theory::Order {
             return Ok(false);
         }
@@ -33,7 +37,7 @@ impl Class<'_> {
             self.probed.push(field);
             if self.matters(plan, (field, &value), &run, asked)? {
                 let model = &self.messages.model;
-                let (name, value) = (made::shown(model, field), model.pool.show_value(&value));
+                let (name, value) = (made_values::shown(model, field), model.pool.show_value(&value));
                 self.note(&format!(
                     "the system makes up `{name}`: {value} makes a difference when it is given back; learned again with that"
                 ));
@@ -45,11 +49,11 @@ impl Class<'_> {
     }
 
     /// For every field that was not tried yet, the first value that nobody had given when it was said.
-    fn sayings(&self) -> Vec<Saying> {
-        let mut found: Vec<Saying> = Vec::new();
+    fn sayings(&self) -> Vec<SaidValue> {
+        let mut found: Vec<SaidValue> = Vec::new();
         for run in &self.runs {
             let mut at = 0;
-            made::each_new(&self.messages.model, &self.constants, run, |_, new| {
+            made_values::each_new(&self.messages.model, &self.constants, run, |_, new| {
                 at += 1;
                 for (field, value) in new {
                     let is_known = self.made.contains(field)
@@ -67,12 +71,12 @@ impl Class<'_> {
     /// Whether some input is answered otherwise with `value` than with another one, after `run`.
     fn matters(
         &mut self,
-        plan: &Plan,
+        plan: &PointPlan,
         (field, value): (MadeField, &Value),
         run: &DataRun,
-        asked: &mut Asked<'_, '_>,
-    ) -> Result<bool, Trouble> {
-        let Some(kind) = made::kind(&self.messages.model, field) else { return Ok(false) };
+        asked: &mut GivenValueSystem<'_, '_>,
+    ) -> Result<bool, LiveTestError> {
+        let Some(kind) = made_values::kind(&self.messages.model, field) else { return Ok(false) };
         for gate in 0..plan.gates.len() {
             for at in 0..plan.domain.kinds[gate].len() {
                 let inputs = |value: &Value| input(plan, gate, at, value);
@@ -94,8 +98,8 @@ impl Class<'_> {
         &mut self,
         run: &DataRun,
         input: Label,
-        asked: &mut Asked<'_, '_>,
-    ) -> Result<Vec<String>, Trouble> {
+        asked: &mut GivenValueSystem<'_, '_>,
+    ) -> Result<Vec<String>, LiveTestError> {
         let inputs: Vec<Label> = run.iter().map(|(input, _)| input.clone()).chain([input]).collect();
         let is_it = |run: &&DataRun| run.iter().map(|(input, _)| input).eq(&inputs);
         let known = self.runs.iter().find(is_it).and_then(|run| run.last()).map(|(_, said)| said.clone());
@@ -110,7 +114,11 @@ impl Class<'_> {
         Ok(last.iter().map(gate).collect())
     }
 
-    fn last_answer(&mut self, inputs: &[Label], asked: &mut Asked<'_, '_>) -> Result<Vec<Label>, Trouble> {
+    fn last_answer(
+        &mut self,
+        inputs: &[Label],
+        asked: &mut GivenValueSystem<'_, '_>,
+    ) -> Result<Vec<Label>, LiveTestError> {
         asked.live.reset()?;
         asked.file.reset()?;
         let mut last = Vec::new();
@@ -118,7 +126,7 @@ impl Class<'_> {
             last = asked.live.tell(input)?;
             asked.file.message(asked.live, input, &last)?;
         }
-        self.effort = self.effort.plus(Effort { resets: 1, symbols: inputs.len() as u64 });
+        self.effort = self.effort.plus(LearningEffort { resets: 1, symbols: inputs.len() as u64 });
         self.runs.extend(asked.file.remembered());
         Ok(last)
     }
@@ -126,7 +134,7 @@ impl Class<'_> {
 
 /// An input with `value` in its data field number `at`, and values that nobody has seen in the others; nothing if it
 /// cannot hold that.
-fn input(plan: &Plan, gate: usize, at: usize, value: &Value) -> Option<Label> {
+fn input(plan: &PointPlan, gate: usize, at: usize, value: &Value) -> Option<Label> {
     let kinds = &plan.domain.kinds[gate];
     super::values::holds(*kinds.get(at)?, value).then_some(())?;
     let mut number = 0;
@@ -142,10 +150,10 @@ fn input(plan: &Plan, gate: usize, at: usize, value: &Value) -> Option<Label> {
 }
 
 /// A value of this kind that nobody uses, and that is not `value`.
-fn stranger(kind: Kind, value: &Value) -> Value {
+fn stranger(kind: ValueKind, value: &Value) -> Value {
     let choices = match kind {
-        Kind::Text => [Value::str("nobody"), Value::str("no one")],
-        Kind::Number(least, most) => {
+        ValueKind::Text => [Value::str("nobody"), Value::str("no one")],
+        ValueKind::Number(least, most) => {
             let first = least.or(most.map(|most| most.saturating_sub(1))).unwrap_or(777_777);
             [Value::int(first), Value::int(first.saturating_add(1))]
         }

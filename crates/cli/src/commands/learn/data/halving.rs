@@ -4,43 +4,43 @@
 //! values half way between compare alike too, so one half of the way holds the difference; in the end it is a step of
 //! one for one value, and the constant is on one of its sides.
 
-use ioxide_fsm::reduce::Live;
-use ioxide_learn::observer::Effort;
-use ioxide_learn::register::place::{DataAnswer, Point, Said};
+use ioxide_fsm::reduce::LiveMachine;
+use ioxide_learn::observer::LearningEffort;
+use ioxide_learn::register::place::{AnswerValue, DataAnswer, ValuePoint};
 use ioxide_model::label::Label;
 use ioxide_model::number::Int;
 use ioxide_model::value::Value;
 
 use super::super::session::{DataRun, SessionFile};
-use super::class::Class;
-use super::system::{Plan, Seen};
-use crate::commands::fsm::live::{LiveSystem, Trouble};
+use super::system::{PointPlan, SeenAnswers};
+use super::value_system::ValueSystem;
+use crate::commands::fsm::live::{LiveSystem, LiveTestError};
 
 /// The system, for questions with given values.
-pub struct Asked<'q, 'a> {
+pub struct GivenValueSystem<'q, 'a> {
     /// The system.
     pub live: &'q mut LiveSystem<'a>,
     /// Where answers go.
     pub file: &'q mut SessionFile,
     /// What answers were seen.
-    pub seen: &'q mut Seen,
+    pub seen: &'q mut SeenAnswers,
 }
 
 /// Two runs of the same inputs, by the numbers in them: in order, each number once.
-struct Way {
+struct PairedRuns {
     inputs: Vec<Label>,
     from: Vec<i64>,
     to: Vec<i64>,
 }
 
-impl Class<'_> {
+impl ValueSystem<'_> {
     /// A constant that explains why the last run contradicts an earlier one of `length` inputs.
     pub fn constant(
         &mut self,
-        plan: &Plan,
+        plan: &PointPlan,
         length: usize,
-        asked: &mut Asked<'_, '_>,
-    ) -> Result<Option<i64>, Trouble> {
+        asked: &mut GivenValueSystem<'_, '_>,
+    ) -> Result<Option<i64>, LiveTestError> {
         let Some(mut way) = self.way(plan, length, asked.seen) else { return Ok(None) };
         let Some(first) = self.ask(plan, &way.inputs, &way.from, asked)? else { return Ok(None) };
         let Some(last) = self.ask(plan, &way.inputs, &way.to, asked)? else { return Ok(None) };
@@ -63,11 +63,11 @@ impl Class<'_> {
     /// Which single number makes the difference, when all differ by at most one.
     fn last_step(
         &mut self,
-        plan: &Plan,
-        way: &Way,
+        plan: &PointPlan,
+        way: &PairedRuns,
         first: &DataAnswer,
-        asked: &mut Asked<'_, '_>,
-    ) -> Result<Option<i64>, Trouble> {
+        asked: &mut GivenValueSystem<'_, '_>,
+    ) -> Result<Option<i64>, LiveTestError> {
         let mut here = way.from.clone();
         // Greater ones up first, smaller ones down first: so they stay in order.
         let up = (0..here.len()).rev().filter(|&at| way.to[at] > way.from[at]);
@@ -84,15 +84,15 @@ impl Class<'_> {
     }
 
     /// The last run and an earlier one that is the same word up to its last answer.
-    fn way(&self, plan: &Plan, length: usize, seen: &mut Seen) -> Option<Way> {
+    fn way(&self, plan: &PointPlan, length: usize, seen: &mut SeenAnswers) -> Option<PairedRuns> {
         let (before, now) = self.contradicting(plan, length, seen)?;
         let (from, to) = (self.numbers(plan, &before), self.numbers(plan, &now));
         let inputs = now.iter().map(|(input, _)| input.clone()).collect();
-        (from.len() == to.len() && !from.is_empty()).then_some(Way { inputs, from, to })
+        (from.len() == to.len() && !from.is_empty()).then_some(PairedRuns { inputs, from, to })
     }
 
     /// The numbers that are data, in order, without constants.
-    fn numbers(&self, plan: &Plan, run: &[(Label, Vec<Label>)]) -> Vec<i64> {
+    fn numbers(&self, plan: &PointPlan, run: &[(Label, Vec<Label>)]) -> Vec<i64> {
         let mut all: Vec<i64> =
             run.iter().flat_map(|(input, _)| self.data_of(input)).filter_map(Int::to_i64).collect();
         let constants = plan.domain.constants();
@@ -112,11 +112,11 @@ impl Class<'_> {
     /// The last answer to `inputs`, whose numbers are replaced by `numbers` in order.
     fn ask(
         &mut self,
-        plan: &Plan,
+        plan: &PointPlan,
         inputs: &[Label],
         numbers: &[i64],
-        asked: &mut Asked<'_, '_>,
-    ) -> Result<Option<DataAnswer>, Trouble> {
+        asked: &mut GivenValueSystem<'_, '_>,
+    ) -> Result<Option<DataAnswer>, LiveTestError> {
         let old = self.numbers(plan, &inputs.iter().map(|it| (it.clone(), Vec::new())).collect::<Vec<_>>());
         asked.live.reset()?;
         asked.file.reset()?;
@@ -127,7 +127,7 @@ impl Class<'_> {
             asked.file.message(asked.live, &input, &said)?;
             run.push((input, said));
         }
-        self.effort = self.effort.plus(Effort { resets: 1, symbols: run.len() as u64 });
+        self.effort = self.effort.plus(LearningEffort { resets: 1, symbols: run.len() as u64 });
         self.runs.extend(asked.file.remembered());
         let read = plan.word_of(&self.messages.model, asked.seen, &run);
         Ok(read.and_then(|(_, answers)| answers.last().map(|it| by_shape(Some(it)))).flatten())
@@ -152,9 +152,9 @@ impl Class<'_> {
 /// An answer whose values do not matter, only where they come from.
 fn by_shape(answer: Option<&DataAnswer>) -> Option<DataAnswer> {
     let answer = answer?;
-    let mark = |said: &Said| match said {
-        Said::Point(_) => Said::Point(Point::MAX),
-        Said::Literal(_) => *said,
+    let mark = |said: &AnswerValue| match said {
+        AnswerValue::Point(_) => AnswerValue::Point(ValuePoint::MAX),
+        AnswerValue::Literal(_) => *said,
     };
     Some(DataAnswer { shape: answer.shape, values: answer.values.iter().map(mark).collect() })
 }

@@ -7,52 +7,52 @@
 
 use std::sync::Arc;
 
-use ioxide_fsm::mealy::Names;
+use ioxide_fsm::mealy::MachineNames;
 use ioxide_learn::register::oracle::DataExamination;
 use ioxide_smt::halt::Halt;
-use ioxide_testgen::tester::suite::Wait;
+use ioxide_testgen::tester::suite::AnswerWait;
 
 use super::super::session::SessionFile;
 use super::super::stopped;
-use super::class::{Class, Start};
-use super::halving::Asked;
-use super::system::{DataGate, Seen};
-use crate::args::Learn;
+use super::halving::GivenValueSystem;
+use super::system::{DataGate, SeenAnswers};
+use super::value_system::{StartAssumption, ValueSystem};
+use crate::args::LearnArgs;
 use crate::commands::fsm::live::LiveSystem;
-use crate::exit::{ExitStatus, Stop};
+use crate::exit::{EarlyStop, ExitStatus};
 use crate::machine::Messages;
 use crate::session::patience;
-use crate::solver::Wanted;
-use crate::system::{Opener, System};
+use crate::solver::SolverRequest;
+use crate::system::{SystemOpener, SystemUnderTest};
 
 /// What to begin with: as `start` says, and as the reference that was named shows.
 pub fn learned(
-    args: &Learn,
+    args: &LearnArgs,
     messages: &Messages,
     gates: &[DataGate],
-    start: Start,
+    start: StartAssumption,
     examination: &DataExamination,
     halt: &Halt,
-) -> Result<Start, Stop> {
+) -> Result<StartAssumption, EarlyStop> {
     let Some(path) = &args.reference else { return Ok(start) };
     let sut = format!("model:{path}");
-    let system = System::named(&sut)?;
+    let system = SystemUnderTest::named(&sut)?;
     let patience = patience(&system, &sut, args.quiescence_ms)?.default_time();
-    let wanted = Wanted::new(&args.solver, halt.clone());
-    let opener = Opener::new(&system, Arc::new(messages.model.clone()), wanted);
+    let wanted = SolverRequest::new(&args.solver, halt.clone());
+    let opener = SystemOpener::new(&system, Arc::new(messages.model.clone()), wanted);
     let taken = opener.open(0, examination.seed, |adapter| {
         let preamble = LiveSystem::greeting(adapter, patience, halt).map_err(stopped)?;
         let messages = Messages { model: messages.model.clone(), inputs: Default::default(), preamble };
-        let names = Names::default();
-        let wait = Wait::Quiescence;
+        let names = MachineNames::default();
+        let wait = AnswerWait::Quiescence;
         let mut live = LiveSystem::new(&messages, wait, &names, adapter, patience, halt)?.ending();
-        let (mut file, mut seen) = (SessionFile::none(), Seen::default());
-        let mut class = Class::new(halt, &messages, gates, start.clone(), examination);
+        let (mut file, mut seen) = (SessionFile::none(), SeenAnswers::default());
+        let mut class = ValueSystem::new(halt, &messages, gates, start.clone(), examination);
         class.is_quiet = true;
-        let mut asked = Asked { live: &mut live, file: &mut file, seen: &mut seen };
+        let mut asked = GivenValueSystem { live: &mut live, file: &mut file, seen: &mut seen };
         let (learned, _) = class.take(&mut asked, None)?;
-        let Class { theories, constants, made, .. } = class;
-        Ok(Start { theories, constants, made, words: learned.surprises })
+        let ValueSystem { theories, constants, made, .. } = class;
+        Ok(StartAssumption { theories, constants, made, words: learned.surprises })
     });
     match taken {
         Err(stop) if stop.status() == ExitStatus::Inconclusive => {

@@ -4,21 +4,21 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use ioxide_fsm::mealy::{InputId, OutputId};
-use ioxide_fsm::reduce::Live;
-use ioxide_learn::observer::Effort;
+use ioxide_fsm::reduce::LiveMachine;
+use ioxide_learn::observer::LearningEffort;
 use ioxide_learn::register::machine::DataSystem;
-use ioxide_learn::register::place::{DataAnswer, DataInput, DataWord, Place, Point, Said};
+use ioxide_learn::register::place::{AnswerValue, DataAnswer, DataInput, DataWord, ValuePlace, ValuePoint};
 use ioxide_model::index::Idx;
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateId, Model};
 use ioxide_model::value::Value;
 use rand_chacha::ChaCha8Rng;
 
-use super::super::crew::{Crew, Question};
+use super::super::copies::{CrewQuestion, SystemCrew};
 use super::super::session::{DataRun, SessionFile};
-use super::made;
-use super::values::{Domain, Kind, Pairs, holds};
-use crate::commands::fsm::live::{LiveSystem, Trouble};
+use super::made_values;
+use super::values::{FieldValues, PointValues, ValueKind, holds};
+use crate::commands::fsm::live::{LiveSystem, LiveTestError};
 
 /// An input message with values for the fields that are no data.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,19 +30,19 @@ pub struct DataGate {
 }
 
 /// A message of an answer, with nothing where the field is data.
-pub type Shape = Vec<(GateId, Vec<Option<Value>>)>;
+pub type AnswerShape = Vec<(GateId, Vec<Option<Value>>)>;
 
 /// What answers were seen.
 #[derive(Default)]
-pub struct Seen {
+pub struct SeenAnswers {
     /// The shapes of answers.
-    pub shapes: Vec<Shape>,
+    pub shapes: Vec<AnswerShape>,
     /// Values that the system says of its own accord.
     pub literals: Vec<Value>,
 }
 
-impl Seen {
-    fn shape(&mut self, shape: Shape) -> OutputId {
+impl SeenAnswers {
+    fn shape(&mut self, shape: AnswerShape) -> OutputId {
         OutputId::new(place(&mut self.shapes, shape))
     }
 
@@ -66,30 +66,30 @@ pub fn gate_of(gates: &[DataGate], input: &Label) -> Option<usize> {
 }
 
 /// What the points of a learner stand for.
-pub struct Plan {
+pub struct PointPlan {
     /// The inputs.
     pub gates: Vec<DataGate>,
     /// What values there are.
-    pub domain: Domain,
+    pub domain: FieldValues,
 }
 
 /// Why a word has no answers.
 pub enum DataTrouble {
     /// The system cannot be asked.
-    System(Trouble),
+    System(LiveTestError),
     /// It makes up more values than there are slots for.
     MoreMade,
 }
 
-impl From<Trouble> for DataTrouble {
-    fn from(trouble: Trouble) -> Self {
+impl From<LiveTestError> for DataTrouble {
+    fn from(trouble: LiveTestError) -> Self {
         Self::System(trouble)
     }
 }
 
-impl Plan {
+impl PointPlan {
     /// The message of `input`; nothing if a value is not known, or not one of its field.
-    fn label(&self, input: &DataInput, made: &Pairs, chosen: &Pairs) -> Option<Label> {
+    fn label(&self, input: &DataInput, made: &PointValues, chosen: &PointValues) -> Option<Label> {
         let DataGate { gate, fixed } = &self.gates[input.gate.index()];
         let mut points = input.values.iter().zip(&self.domain.kinds[input.gate.index()]);
         let value = |fixed: &Option<Value>| match fixed {
@@ -105,8 +105,8 @@ impl Plan {
     }
 
     /// Gives values that were made up to the slots of `input`; nothing if there are more than slots.
-    fn bind(&self, model: &Model, known: &mut Pairs, input: &DataInput, said: &[Label]) -> Option<()> {
-        let mut slots: Vec<(Point, Kind)> = self.domain.slots(input).collect();
+    fn bind(&self, model: &Model, known: &mut PointValues, input: &DataInput, said: &[Label]) -> Option<()> {
+        let mut slots: Vec<(ValuePoint, ValueKind)> = self.domain.slots(input).collect();
         for label in said {
             let Label::Output(gate, values) = label else { continue };
             for (at, value) in values.iter().enumerate() {
@@ -114,8 +114,8 @@ impl Plan {
                 if !is_made || known.iter().any(|(_, it)| it == value) {
                     continue;
                 }
-                let is_text = made::kind(model, (*gate, at)) == Some(Kind::Text);
-                let slot = slots.iter().position(|(_, kind)| (*kind == Kind::Text) == is_text)?;
+                let is_text = made_values::kind(model, (*gate, at)) == Some(ValueKind::Text);
+                let slot = slots.iter().position(|(_, kind)| (*kind == ValueKind::Text) == is_text)?;
                 known.push((slots.remove(slot).0, value.clone()));
             }
         }
@@ -126,7 +126,7 @@ impl Plan {
     fn read(
         &self,
         model: &Model,
-        seen: &mut Seen,
+        seen: &mut SeenAnswers,
         word: &[DataInput],
         run: &[(Label, Vec<Label>)],
     ) -> Option<Vec<DataAnswer>> {
@@ -151,7 +151,7 @@ impl Plan {
     pub fn word_of(
         &self,
         model: &Model,
-        seen: &mut Seen,
+        seen: &mut SeenAnswers,
         run: &[(Label, Vec<Label>)],
     ) -> Option<(DataWord, Vec<DataAnswer>)> {
         let signature = &self.domain.signature;
@@ -161,13 +161,13 @@ impl Plan {
             let Label::Input(_, values) = label else { return None };
             let number = gate_of(&self.gates, label)?;
             let data = self.gates[number].fixed.iter().zip(values).filter(|(fixed, _)| fixed.is_none());
-            let mut values: Vec<Point> =
+            let mut values: Vec<ValuePoint> =
                 data.map(|(_, value)| self.domain.point(&mut known, &hollow, value)).collect();
             let fields = values.len();
             for _ in 0..signature.made[number] {
-                let used: Vec<Point> =
+                let used: Vec<ValuePoint> =
                     known.iter().map(|(point, _)| *point).chain(values.iter().copied()).collect();
-                values.push(signature.at(&used, &hollow, Place::New(0)));
+                values.push(signature.at(&used, &hollow, ValuePlace::New(0)));
             }
             let input = DataInput { gate: InputId::new(number), values };
             self.bind(model, &mut known, &input, said)?;
@@ -181,18 +181,23 @@ impl Plan {
 }
 
 /// An answer by shape; values by the points in `known`, all others are literals.
-fn answer(model: &Model, seen: &mut Seen, known: &Pairs, said: &[Label]) -> DataAnswer {
+fn answer(model: &Model, seen: &mut SeenAnswers, known: &PointValues, said: &[Label]) -> DataAnswer {
     let mut values = Vec::new();
-    let mut shape = Shape::new();
+    let mut shape = AnswerShape::new();
     for label in said {
         let Label::Output(gate, all) = label else { continue };
         let mut fixed = Vec::new();
         for (&field, value) in model.sts.gates[*gate].fields.iter().zip(all) {
-            let is_data = Kind::of(model.pool.var_info(field).sort).is_some();
+            let is_data = ValueKind::of(model.pool.var_info(field).sort).is_some();
             fixed.push((!is_data).then(|| value.clone()));
             if is_data {
                 let point = known.iter().find(|(_, it)| it == value).map(|(point, _)| *point);
-                values.push(point.map_or_else(|| Said::Literal(seen.literal(value.clone())), Said::Point));
+                values.push(
+                    point.map_or_else(
+                        || AnswerValue::Literal(seen.literal(value.clone())),
+                        AnswerValue::Point,
+                    ),
+                );
             }
         }
         shape.push((*gate, fixed));
@@ -203,16 +208,18 @@ fn answer(model: &Model, seen: &mut Seen, known: &Pairs, said: &[Label]) -> Data
 /// Whether the first difference of two answers is about values of the system's own alone.
 fn differ_in_own_values(one: &[DataAnswer], other: &[DataAnswer]) -> bool {
     let Some((one, other)) = one.iter().zip(other).find(|(one, other)| one != other) else { return false };
-    let is_own = |(a, b): (&Said, &Said)| a == b || matches!((a, b), (Said::Literal(_), Said::Literal(_)));
+    let is_own = |(a, b): (&AnswerValue, &AnswerValue)| {
+        a == b || matches!((a, b), (AnswerValue::Literal(_), AnswerValue::Literal(_)))
+    };
     one.shape == other.shape && one.values.iter().zip(&other.values).all(is_own)
 }
 
 /// A word with values for what it gives, for any copy of the system.
 #[derive(Clone)]
 pub struct DataQuestion {
-    plan: Arc<Plan>,
+    plan: Arc<PointPlan>,
     word: DataWord,
-    chosen: Pairs,
+    chosen: PointValues,
 }
 
 impl DataQuestion {
@@ -220,8 +227,8 @@ impl DataQuestion {
     fn tell(
         &self,
         live: &mut LiveSystem<'_>,
-        mut keep: impl FnMut(&LiveSystem<'_>, &Label, &[Label]) -> Result<(), Trouble>,
-    ) -> Result<DataRun, Trouble> {
+        mut keep: impl FnMut(&LiveSystem<'_>, &Label, &[Label]) -> Result<(), LiveTestError>,
+    ) -> Result<DataRun, LiveTestError> {
         let (mut made, mut run) = (self.plan.domain.constants(), DataRun::new());
         for input in &self.word {
             let Some(label) = self.plan.label(input, &made, &self.chosen) else { break };
@@ -243,15 +250,15 @@ impl DataQuestion {
         Ok(run)
     }
 
-    fn is_slot(&self, input: &DataInput, point: &Point) -> bool {
+    fn is_slot(&self, input: &DataInput, point: &ValuePoint) -> bool {
         self.plan.domain.signature.slots(input).contains(point)
     }
 }
 
-impl Question for DataQuestion {
+impl CrewQuestion for DataQuestion {
     type Answer = DataRun;
 
-    fn ask(&self, live: &mut LiveSystem<'_>) -> Result<DataRun, Trouble> {
+    fn ask(&self, live: &mut LiveSystem<'_>) -> Result<DataRun, LiveTestError> {
         live.reset()?;
         self.tell(live, |_, _, _| Ok(()))
     }
@@ -264,17 +271,17 @@ pub struct DataLive<'s, 'a, 'c> {
     /// Where answers go.
     pub file: &'s mut SessionFile,
     /// Copies of the system.
-    pub crew: Option<&'s Crew<'c, DataQuestion>>,
+    pub crew: Option<&'s SystemCrew<'c, DataQuestion>>,
     /// What points stand for.
-    pub plan: Arc<Plan>,
+    pub plan: Arc<PointPlan>,
     /// What answers were seen.
-    pub seen: &'s mut Seen,
+    pub seen: &'s mut SeenAnswers,
     /// Chooses values.
     pub rng: RefCell<ChaCha8Rng>,
     /// Whether an answer counts only if it came twice.
     pub is_doubted: bool,
     /// What it has cost to ask more than once.
-    pub doubts: Effort,
+    pub doubts: LearningEffort,
     /// Questions that were answered in several ways.
     pub n_doubtful: usize,
 }
@@ -314,7 +321,7 @@ impl DataSystem for DataLive<'_, '_, '_> {
         let mut tries = vec![first];
         while tries.len() < MAX_TRIES {
             let next = self.once(&question)?;
-            self.doubts = self.doubts.plus(Effort { resets: 1, symbols: next.len() as u64 });
+            self.doubts = self.doubts.plus(LearningEffort { resets: 1, symbols: next.len() as u64 });
             if differ_in_own_values(&tries[0], &next) {
                 // What is made up never comes twice: that is for others to find out.
                 return Ok(tries.swap_remove(0));
@@ -335,7 +342,7 @@ impl DataSystem for DataLive<'_, '_, '_> {
         if self.is_doubted {
             return 1;
         }
-        1 + self.crew.map_or(0, Crew::size)
+        1 + self.crew.map_or(0, SystemCrew::size)
     }
 
     fn run_all(&mut self, words: &[DataWord]) -> Result<Vec<Vec<DataAnswer>>, DataTrouble> {

@@ -9,30 +9,30 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use ioxide_fsm::mealy::{InputId, OutputId};
-use ioxide_learn::naming::{Arrow, identifier, state_names};
-use ioxide_learn::register::guards::{Branch, Comparison, GuardedMachine, GuardedTold, Operand};
+use ioxide_learn::naming::{NamedMove, identifier, state_names};
+use ioxide_learn::register::guards::{GuardComparison, GuardedBranch, GuardedMachine, GuardedTold, Operand};
 use ioxide_model::index::Idx;
 use ioxide_model::value::Value;
 
-use super::super::draft::{Owing, formatted, head, texts};
-use super::super::told::Told;
-use super::made::MadeField;
-use super::system::{DataGate, Seen};
-use super::values::{Domain, Kind};
-use crate::args::Learn;
-use crate::exit::Stop;
+use super::super::draft::{OwedAnswers, formatted, head, texts};
+use super::super::origin::MachineOrigin;
+use super::made_values::MadeField;
+use super::system::{DataGate, SeenAnswers};
+use super::values::{FieldValues, ValueKind};
+use crate::args::LearnArgs;
+use crate::exit::EarlyStop;
 use crate::machine::Messages;
 
 /// A machine with what its numbers stand for.
-pub struct Text<'t> {
+pub struct LearnedText<'t> {
     /// The machine.
     pub machine: &'t GuardedMachine,
     /// Its values.
-    pub domain: &'t Domain,
+    pub domain: &'t FieldValues,
     /// Its inputs.
     pub gates: &'t [DataGate],
     /// Its answers.
-    pub seen: &'t Seen,
+    pub seen: &'t SeenAnswers,
     /// The messages.
     pub messages: &'t Messages,
 }
@@ -40,14 +40,14 @@ pub struct Text<'t> {
 /// What is kept in a register: what kind of value, and the name of the variable.
 type Variable = (bool, String);
 
-impl Text<'_> {
+impl LearnedText<'_> {
     /// The model.
-    pub fn written(&self, args: &Learn, told: &Told) -> Result<String, Stop> {
+    pub fn written(&self, args: &LearnArgs, told: &MachineOrigin) -> Result<String, EarlyStop> {
         let model = &self.messages.model;
         let variables = self.variables();
         let given = self.given();
-        let (owing, said) = (Owing::default(), BTreeMap::new());
-        let mut writer = Writer { text: self, variables: &variables, given: &given, owing, said };
+        let (owing, said) = (OwedAnswers::default(), BTreeMap::new());
+        let mut writer = ModelTextWriter { text: self, variables: &variables, given: &given, owing, said };
         let states = self.states();
         let mut body = String::new();
         if !self.messages.preamble.is_empty() {
@@ -73,12 +73,12 @@ impl Text<'_> {
     }
 
     fn states(&self) -> Vec<String> {
-        let mut arrows: Vec<Arrow> = Vec::new();
+        let mut arrows: Vec<NamedMove> = Vec::new();
         for (from, location) in self.machine.locations.iter().enumerate() {
             arrows.extend(location.branches.iter().map(|branch| (from, branch.shape, branch.target)));
         }
         let sts = &self.messages.model.sts;
-        let name = |shape: &super::system::Shape| {
+        let name = |shape: &super::system::AnswerShape| {
             shape.iter().map(|(gate, _)| sts.gates[*gate].name.to_string()).collect::<Vec<_>>().join(" ")
         };
         let outputs: Vec<String> = self.seen.shapes.iter().map(name).collect();
@@ -152,7 +152,7 @@ impl Text<'_> {
     }
 
     /// The field of the answer in which a value is first said.
-    fn said_in(&self, branch: &Branch, operand: Operand) -> Option<MadeField> {
+    fn said_in(&self, branch: &GuardedBranch, operand: Operand) -> Option<MadeField> {
         let shape = self.seen.shapes.get(OutputId::index(branch.shape))?;
         let fields = shape.iter().flat_map(|(gate, fixed)| {
             let data = fixed.iter().enumerate().filter(|(_, value)| value.is_none());
@@ -162,7 +162,12 @@ impl Text<'_> {
         fields.zip(&branch.told).find(|(_, told)| is_it(told)).map(|(field, _)| field)
     }
 
-    fn source(&self, registers: &[Option<Variable>], branch: &Branch, operand: Operand) -> Option<Variable> {
+    fn source(
+        &self,
+        registers: &[Option<Variable>],
+        branch: &GuardedBranch,
+        operand: Operand,
+    ) -> Option<Variable> {
         let gate = branch.gate;
         let kept = |is_text: bool, name: &str| {
             (is_text, format!("kept_{}{name}", if is_text { "text_" } else { "" }))
@@ -173,13 +178,13 @@ impl Text<'_> {
                 let model = &self.messages.model;
                 let info = model.pool.var_info(*model.sts.gates[output].fields.get(at)?);
                 Some(kept(
-                    Kind::of(info.sort) == Some(Kind::Text),
+                    ValueKind::of(info.sort) == Some(ValueKind::Text),
                     &identifier(&info.name).unwrap_or_default(),
                 ))
             }
             Operand::Field(at) => {
                 let kind = self.domain.kinds[gate.index()][at];
-                Some(kept(kind == Kind::Text, &identifier(&self.fields(gate)[at]).unwrap_or_default()))
+                Some(kept(kind == ValueKind::Text, &identifier(&self.fields(gate)[at]).unwrap_or_default()))
             }
             Operand::Register(at) => registers.get(at)?.clone(),
             Operand::Constant(at) => {
@@ -190,30 +195,30 @@ impl Text<'_> {
     }
 }
 
-struct Writer<'w, 't> {
-    text: &'w Text<'t>,
+struct ModelTextWriter<'w, 't> {
+    text: &'w LearnedText<'t>,
     variables: &'w [Vec<Variable>],
     /// Registers that may hold what somebody gave.
     given: &'w [Vec<bool>],
-    owing: Owing,
+    owing: OwedAnswers,
     /// Variables for values that are said, and whether they are texts.
     said: BTreeMap<String, bool>,
 }
 
 /// What happens, whatever the guard.
 #[derive(PartialEq, Eq)]
-struct Written {
+struct WrittenEffects {
     updates: Vec<(String, String)>,
     target: String,
 }
 
-impl Writer<'_, '_> {
+impl ModelTextWriter<'_, '_> {
     fn location(&mut self, location: usize, states: &[String]) -> String {
         let mut text = format!("\nstate {} {{\n", states[location]);
         let branches = &self.text.machine.locations[location].branches;
         for number in 0..self.text.gates.len() {
             let gate = InputId::new(number);
-            let mut groups: Vec<(Written, Vec<&Branch>)> = Vec::new();
+            let mut groups: Vec<(WrittenEffects, Vec<&GuardedBranch>)> = Vec::new();
             for branch in branches.iter().filter(|branch| branch.gate == gate) {
                 let written = self.written(location, branch, states);
                 match groups.iter_mut().find(|(known, _)| *known == written) {
@@ -242,14 +247,20 @@ impl Writer<'_, '_> {
     }
 
     /// The guard of a group: any of its branches; none of the others, where that is shorter.
-    fn guard(&self, location: usize, gate: InputId, groups: &[(Written, Vec<&Branch>)], at: usize) -> String {
-        let all = |branch: &Branch| {
+    fn guard(
+        &self,
+        location: usize,
+        gate: InputId,
+        groups: &[(WrittenEffects, Vec<&GuardedBranch>)],
+        at: usize,
+    ) -> String {
+        let all = |branch: &GuardedBranch| {
             let parts: Vec<String> =
                 branch.guard.iter().map(|it| self.comparison(location, gate, it)).collect();
             parts.join(" && ")
         };
         let mine = &groups[at].1;
-        let others: Vec<&&Branch> = groups
+        let others: Vec<&&GuardedBranch> = groups
             .iter()
             .enumerate()
             .filter(|(other, _)| *other != at)
@@ -267,7 +278,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    fn comparison(&self, location: usize, gate: InputId, it: &Comparison) -> String {
+    fn comparison(&self, location: usize, gate: InputId, it: &GuardComparison) -> String {
         let sign = it.relation.sign().unwrap_or("==");
         format!("{} {sign} {}", self.operand(location, gate, it.left), self.operand(location, gate, it.right))
     }
@@ -284,7 +295,7 @@ impl Writer<'_, '_> {
         self.text.messages.model.pool.show_value(value)
     }
 
-    fn written(&mut self, location: usize, branch: &Branch, states: &[String]) -> Written {
+    fn written(&mut self, location: usize, branch: &GuardedBranch, states: &[String]) -> WrittenEffects {
         let gate = branch.gate;
         let (mut updates, mut late) = (Vec::new(), Vec::new());
         for (register, &operand) in branch.registers.iter().enumerate() {
@@ -300,6 +311,6 @@ impl Writer<'_, '_> {
         }
         let answer = self.answer(location, branch, &mut updates, &late);
         let target = self.owing.state(&answer, &states[branch.target]);
-        Written { updates, target }
+        WrittenEffects { updates, target }
     }
 }

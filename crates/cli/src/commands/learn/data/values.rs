@@ -4,7 +4,7 @@
 //! themselves, all others by chance, so that a system which looks at more than comparisons is soon caught answering the
 //! same word in two ways.
 
-use ioxide_learn::register::place::{DataInput, Place, Point, Signature, Theory};
+use ioxide_learn::register::place::{DataInput, InputSignature, Theory, ValuePlace, ValuePoint};
 use ioxide_model::number::Int;
 use ioxide_model::sort::Sort;
 use ioxide_model::value::Value;
@@ -12,7 +12,7 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-use super::made::Made;
+use super::made_values::MadeValues;
 
 /// Where numbers begin that nobody else should use.
 const FIRST: i64 = 1000;
@@ -21,18 +21,18 @@ const FIRST: i64 = 1000;
 const APART: i64 = 50;
 
 /// Points of constants are so far apart.
-const STRIDE: Point = 1 << 44;
+const STRIDE: ValuePoint = 1 << 44;
 
 /// What a field can hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ValueKind {
     /// Numbers, from and to, where there are limits.
     Number(Option<i64>, Option<i64>),
     /// Texts.
     Text,
 }
 
-impl Kind {
+impl ValueKind {
     /// What fields of `sort` hold, if that is data.
     pub fn of(sort: Sort) -> Option<Self> {
         match sort {
@@ -45,13 +45,13 @@ impl Kind {
 }
 
 /// The values of all fields.
-pub struct Domain {
+pub struct FieldValues {
     /// What the learner knows of them.
-    pub signature: Signature,
+    pub signature: InputSignature,
     /// What each field of each input holds.
-    pub kinds: Vec<Vec<Kind>>,
+    pub kinds: Vec<Vec<ValueKind>>,
     /// What the system makes up.
-    pub made: Made,
+    pub made: MadeValues,
     constants: Vec<Value>,
     /// Numbers that all fields can hold.
     least: Option<i64>,
@@ -59,41 +59,50 @@ pub struct Domain {
 }
 
 /// Points and the values they stand for.
-pub type Pairs = Vec<(Point, Value)>;
+pub type PointValues = Vec<(ValuePoint, Value)>;
 
-impl Domain {
-    /// Values of fields of these kinds, and those that are `made`, compared by `theory`.
-    pub fn new(theory: Theory, mut constants: Vec<Value>, kinds: Vec<Vec<Kind>>, made: Made) -> Self {
+impl FieldValues {
+    /// Values of fields of these kinds, and those that are `made_values`, compared by `theory`.
+    pub fn new(
+        theory: Theory,
+        mut constants: Vec<Value>,
+        kinds: Vec<Vec<ValueKind>>,
+        made: MadeValues,
+    ) -> Self {
         constants.sort();
         constants.dedup();
-        let points = (0..constants.len()).map(|at| Point::try_from(at).unwrap_or(0) * STRIDE).collect();
+        let points = (0..constants.len()).map(|at| ValuePoint::try_from(at).unwrap_or(0) * STRIDE).collect();
         let arity = kinds.iter().map(Vec::len).collect();
         let limits = || {
             kinds.iter().flatten().filter_map(|kind| match kind {
-                Kind::Number(least, most) => Some((*least, *most)),
-                Kind::Text => None,
+                ValueKind::Number(least, most) => Some((*least, *most)),
+                ValueKind::Text => None,
             })
         };
         let least = limits().filter_map(|it| it.0).max();
         let most = limits().filter_map(|it| it.1).min();
         let n_slots = |gate: usize| made.slots.get(gate).map_or(0, Vec::len);
-        let signature =
-            Signature { theory, constants: points, arity, made: (0..kinds.len()).map(n_slots).collect() };
+        let signature = InputSignature {
+            theory,
+            constants: points,
+            arity,
+            made: (0..kinds.len()).map(n_slots).collect(),
+        };
         Self { signature, kinds, made, constants, least, most }
     }
 
     /// The constants.
-    pub fn constants(&self) -> Pairs {
+    pub fn constants(&self) -> PointValues {
         self.signature.constants.iter().copied().zip(self.constants.iter().cloned()).collect()
     }
 
     /// Values for all points that `word` gives, by chance; nothing if there are none that compare so. Those of slots are
     /// for want of something better: what the system makes up is not known yet.
-    pub fn choose(&self, word: &[DataInput], rng: &mut ChaCha8Rng) -> Option<Pairs> {
+    pub fn choose(&self, word: &[DataInput], rng: &mut ChaCha8Rng) -> Option<PointValues> {
         let mut pairs = self.constants();
         let mut numbers = Vec::new();
         let mut texts = Vec::new();
-        let mut made: Vec<(Point, Kind)> = Vec::new();
+        let mut made: Vec<(ValuePoint, ValueKind)> = Vec::new();
         for input in word {
             let kinds = &self.kinds[ioxide_model::index::Idx::index(input.gate)];
             for (&point, &kind) in input.values.iter().zip(kinds) {
@@ -104,10 +113,10 @@ impl Domain {
                 match (known, kind) {
                     (Some(value), kind) if !holds(kind, value) => return None,
                     (Some(_), _) => (),
-                    (None, Kind::Text) if numbers.contains(&point) => return None,
-                    (None, Kind::Number(..)) if texts.contains(&point) => return None,
-                    (None, Kind::Text) if !texts.contains(&point) => texts.push(point),
-                    (None, Kind::Number(..)) if !numbers.contains(&point) => numbers.push(point),
+                    (None, ValueKind::Text) if numbers.contains(&point) => return None,
+                    (None, ValueKind::Number(..)) if texts.contains(&point) => return None,
+                    (None, ValueKind::Text) if !texts.contains(&point) => texts.push(point),
+                    (None, ValueKind::Number(..)) if !numbers.contains(&point) => numbers.push(point),
                     (None, _) => (),
                 }
             }
@@ -118,7 +127,7 @@ impl Domain {
         Some(pairs)
     }
 
-    fn texts(&self, points: Vec<Point>, rng: &mut ChaCha8Rng) -> Pairs {
+    fn texts(&self, points: Vec<ValuePoint>, rng: &mut ChaCha8Rng) -> PointValues {
         let mut names: Vec<String> =
             (0..points.len() + self.constants.len()).map(|at| format!("v{at}")).collect();
         names.retain(|name| !self.constants.iter().any(|constant| constant.as_str() == Some(name)));
@@ -126,17 +135,17 @@ impl Domain {
         points.into_iter().zip(names.iter().map(|name| Value::str(name))).collect()
     }
 
-    fn numbers(&self, mut points: Vec<Point>, rng: &mut ChaCha8Rng) -> Option<Pairs> {
+    fn numbers(&self, mut points: Vec<ValuePoint>, rng: &mut ChaCha8Rng) -> Option<PointValues> {
         points.sort_unstable();
         let whole = |value: &Value| value.as_int().and_then(Int::to_i64);
-        let mut known: Vec<(Point, i64)> =
+        let mut known: Vec<(ValuePoint, i64)> =
             self.constants().iter().filter_map(|(point, value)| Some((*point, whole(value)?))).collect();
         known.retain(|(_, value)| {
             self.least.is_none_or(|least| *value >= least) && self.most.is_none_or(|most| *value <= most)
         });
         let (low, high) =
             (self.least.map(|it| it.saturating_sub(1)), self.most.map(|it| it.saturating_add(1)));
-        let mut pairs = Pairs::new();
+        let mut pairs = PointValues::new();
         if self.signature.theory == Theory::Equality {
             points.shuffle(rng);
             let used: Vec<i64> = known.iter().map(|(_, value)| *value).collect();
@@ -147,8 +156,8 @@ impl Domain {
         }
         let mut below = low;
         for upper in known.iter().copied().map(Some).chain([None]) {
-            let (limit, above) = upper.map_or((Point::MAX, high), |(point, value)| (point, Some(value)));
-            let here: Vec<Point> = points.iter().copied().filter(|&point| point < limit).collect();
+            let (limit, above) = upper.map_or((ValuePoint::MAX, high), |(point, value)| (point, Some(value)));
+            let here: Vec<ValuePoint> = points.iter().copied().filter(|&point| point < limit).collect();
             points.retain(|&point| point > limit);
             let values = between(below, above, here.len(), rng)?;
             pairs.extend(here.into_iter().zip(values.into_iter().map(Value::int)));
@@ -158,22 +167,22 @@ impl Domain {
     }
 
     /// The slots of `input`, and what each holds.
-    pub fn slots<'d>(&'d self, input: &'d DataInput) -> impl Iterator<Item = (Point, Kind)> + 'd {
+    pub fn slots<'d>(&'d self, input: &'d DataInput) -> impl Iterator<Item = (ValuePoint, ValueKind)> + 'd {
         let kinds = self.made.slots.get(ioxide_model::index::Idx::index(input.gate)).into_iter().flatten();
         self.signature.slots(input).iter().copied().zip(kinds.copied())
     }
 
     /// The point of `value` among those known; new values get one that compares as they do, and that is not `hollow`.
-    pub fn point(&self, known: &mut Pairs, hollow: &[Point], value: &Value) -> Point {
+    pub fn point(&self, known: &mut PointValues, hollow: &[ValuePoint], value: &Value) -> ValuePoint {
         if let Some((point, _)) = known.iter().find(|(_, it)| it == value) {
             return *point;
         }
         let smaller = known.iter().filter(|(_, it)| it < value).count();
         let place = match self.signature.theory {
-            Theory::Equality => Place::New(0),
-            Theory::Order => Place::New(u32::try_from(smaller).unwrap_or(0)),
+            Theory::Equality => ValuePlace::New(0),
+            Theory::Order => ValuePlace::New(u32::try_from(smaller).unwrap_or(0)),
         };
-        let points: Vec<Point> = known.iter().map(|(point, _)| *point).collect();
+        let points: Vec<ValuePoint> = known.iter().map(|(point, _)| *point).collect();
         let point = self.signature.at(&points, hollow, place);
         known.push((point, value.clone()));
         point
@@ -181,10 +190,10 @@ impl Domain {
 }
 
 /// Whether a field of this kind can hold `value`.
-pub fn holds(kind: Kind, value: &Value) -> bool {
+pub fn holds(kind: ValueKind, value: &Value) -> bool {
     match (kind, value) {
-        (Kind::Text, Value::Str(_)) => true,
-        (Kind::Number(least, most), Value::Int(value)) => value
+        (ValueKind::Text, Value::Str(_)) => true,
+        (ValueKind::Number(least, most), Value::Int(value)) => value
             .to_i64()
             .is_some_and(|it| least.is_none_or(|least| it >= least) && most.is_none_or(|most| it <= most)),
         _ => false,
@@ -192,10 +201,10 @@ pub fn holds(kind: Kind, value: &Value) -> bool {
 }
 
 /// Whether a field of this kind can hold whatever one of `other` does.
-fn takes(kind: Kind, other: Kind) -> bool {
+fn takes(kind: ValueKind, other: ValueKind) -> bool {
     match (kind, other) {
-        (Kind::Text, Kind::Text) => true,
-        (Kind::Number(least, most), Kind::Number(low, high)) => {
+        (ValueKind::Text, ValueKind::Text) => true,
+        (ValueKind::Number(least, most), ValueKind::Number(low, high)) => {
             let above = least.is_none_or(|least| low.is_some_and(|low| low >= least));
             above && most.is_none_or(|most| high.is_some_and(|high| high <= most))
         }
@@ -249,25 +258,25 @@ mod tests {
         let mut rng = ChaCha8Rng::seed_from_u64(1);
         for theory in [Theory::Equality, Theory::Order] {
             let constants = vec![Value::int(7), Value::int(0)];
-            let domain = Domain::new(
+            let domain = FieldValues::new(
                 theory,
                 constants,
-                vec![vec![Kind::Number(Some(-40), Some(60)); 2]],
-                Made::default(),
+                vec![vec![ValueKind::Number(Some(-40), Some(60)); 2]],
+                MadeValues::default(),
             );
             for (gate, places) in domain.signature.regions(4, InputId::new(0)) {
                 let mut points = domain.signature.constants.clone();
                 points.extend(domain.signature.values(
                     &mut points.clone(),
                     &[],
-                    &[Place::New(1), Place::New(3)],
+                    &[ValuePlace::New(1), ValuePlace::New(3)],
                 ));
                 let values = domain.signature.values(&mut points.clone(), &[], &places);
                 let word = vec![DataInput { gate, values: points[2..].to_vec() }, DataInput { gate, values }];
                 let Some(pairs) = domain.choose(&word, &mut rng) else { panic!("there is room") };
                 // Back again: the same word, as far as values compare.
                 let mut known = domain.constants();
-                let read = |input: &DataInput, known: &mut Pairs| DataInput {
+                let read = |input: &DataInput, known: &mut PointValues| DataInput {
                     gate,
                     values: input
                         .values
@@ -291,11 +300,11 @@ mod tests {
     #[test]
     fn a_range_without_room_is_noticed() {
         let mut rng = ChaCha8Rng::seed_from_u64(1);
-        let domain = Domain::new(
+        let domain = FieldValues::new(
             Theory::Equality,
             Vec::new(),
-            vec![vec![Kind::Number(Some(1), Some(2))], vec![Kind::Text]],
-            Made::default(),
+            vec![vec![ValueKind::Number(Some(1), Some(2))], vec![ValueKind::Text]],
+            MadeValues::default(),
         );
         let put = |gate: usize, value| DataInput { gate: InputId::new(gate), values: vec![value] };
         assert!(domain.choose(&[put(0, 1), put(0, 2)], &mut rng).is_some());

@@ -1,65 +1,65 @@
 //! What is said about a system that is learned with values: in the end, and where it cannot be.
 
-use ioxide_learn::observer::Effort;
+use ioxide_learn::observer::LearningEffort;
 use ioxide_learn::register::guards::GuardedMachine;
 use ioxide_learn::register::learner::DataLearnError;
 use ioxide_learn::register::oracle::{DataGuarantee, DataLearned};
-use ioxide_learn::register::place::{DataAnswer, DataInput, Said, Theory};
+use ioxide_learn::register::place::{AnswerValue, DataAnswer, DataInput, Theory};
 use ioxide_learn::register::tree::DataDisagreement;
 use ioxide_learn::votes::confidence;
 use ioxide_model::index::Idx;
 use ioxide_model::label::Label;
 use serde_json::json;
 
+use super::super::origin::{MachineOrigin, counted, hypotheses};
 use super::super::session::DataRun;
 use super::super::stopped;
-use super::super::told::{Told, counted, hypotheses};
-use super::class::{Class, MAX_SLOTS};
-use super::made::{MadeField, shown};
-use super::system::{DataTrouble, Seen};
-use super::values::Domain;
-use crate::commands::fsm::live::Trouble;
-use crate::exit::{ExitStatus, Stop};
+use super::made_values::{MadeField, shown};
+use super::system::{DataTrouble, SeenAnswers};
+use super::value_system::{MAX_SLOTS, ValueSystem};
+use super::values::FieldValues;
+use crate::commands::fsm::live::LiveTestError;
+use crate::exit::{EarlyStop, ExitStatus};
 use crate::limit;
 
-impl Class<'_> {
+impl ValueSystem<'_> {
     /// Why there is no machine.
-    pub fn broken(&self, error: DataLearnError<DataTrouble>) -> Stop {
+    pub fn broken(&self, error: DataLearnError<DataTrouble>) -> EarlyStop {
         match error {
             DataLearnError::TooMany(most) => {
                 let message = format!("a state would have to remember more than {most} values");
-                Stop::new(ExitStatus::Inconclusive, message)
+                EarlyStop::new(ExitStatus::Inconclusive, message)
                     .help("does the system hold arbitrarily many? then it is no register automaton")
             }
-            DataLearnError::System(DataTrouble::System(Trouble::Halted(halted))) => {
+            DataLearnError::System(DataTrouble::System(LiveTestError::Halted(halted))) => {
                 let status = limit::status(self.halt, ExitStatus::Inconclusive);
                 let message =
                     format!("no machine: {halted} before there was one that agrees with what was seen");
-                Stop::new(status, message)
+                EarlyStop::new(status, message)
                     .help("raise `--time-limit`; with `--session FILE` the same command goes on")
             }
             DataLearnError::System(DataTrouble::System(trouble)) => stopped(trouble),
             DataLearnError::System(DataTrouble::MoreMade) => {
                 let message = format!("an answer makes up more than {MAX_SLOTS} values");
-                Stop::new(ExitStatus::Inconclusive, message)
+                EarlyStop::new(ExitStatus::Inconclusive, message)
                     .help("does it answer with a list? Then fix the values of its inputs: leave `--data` out")
             }
             DataLearnError::Stuck(_) => {
-                let Effort { resets, symbols } = self.effort;
+                let LearningEffort { resets, symbols } = self.effort;
                 let message = format!(
                     "what was answered fits no machine that stores and compares values, after {resets} resets and {symbols} \
                      inputs"
                 );
-                Stop::new(ExitStatus::Inconclusive, message).help(
+                EarlyStop::new(ExitStatus::Inconclusive, message).help(
                     "does the system always answer alike? `--unstable majority` asks again. Does it calculate with values? \
                      Then fix the values of its inputs: leave `--data` out",
                 )
             }
-            DataLearnError::Disagrees(_) => Stop::new(ExitStatus::Inconclusive, error.to_string()),
+            DataLearnError::Disagrees(_) => EarlyStop::new(ExitStatus::Inconclusive, error.to_string()),
         }
     }
 
-    fn show(&self, domain: &Domain, seen: &Seen, run: &[(DataInput, DataAnswer)]) -> String {
+    fn show(&self, domain: &FieldValues, seen: &SeenAnswers, run: &[(DataInput, DataAnswer)]) -> String {
         let mut points: Vec<i64> = run.iter().flat_map(|(input, _)| input.values.iter().copied()).collect();
         points.sort_unstable();
         points.dedup();
@@ -81,8 +81,8 @@ impl Class<'_> {
                 .values
                 .iter()
                 .map(|said| match *said {
-                    Said::Point(point) => value(point),
-                    Said::Literal(at) => usize::try_from(at)
+                    AnswerValue::Point(point) => value(point),
+                    AnswerValue::Literal(at) => usize::try_from(at)
                         .ok()
                         .and_then(|at| seen.literals.get(at))
                         .map_or_else(String::new, |value| self.messages.model.pool.show_value(value)),
@@ -97,7 +97,7 @@ impl Class<'_> {
     }
 
     /// The two runs, side by side.
-    pub fn two_ways(&self, domain: &Domain, seen: &Seen, found: &DataDisagreement) -> String {
+    pub fn two_ways(&self, domain: &FieldValues, seen: &SeenAnswers, found: &DataDisagreement) -> String {
         format!(
             "  earlier: {}\n  now:     {}",
             self.show(domain, seen, &found.before),
@@ -106,13 +106,18 @@ impl Class<'_> {
     }
 
     /// Two runs that no comparison explains.
-    pub fn contradiction(&self, domain: &Domain, seen: &Seen, found: &DataDisagreement) -> Stop {
-        let Effort { resets, symbols } = self.effort;
+    pub fn contradiction(
+        &self,
+        domain: &FieldValues,
+        seen: &SeenAnswers,
+        found: &DataDisagreement,
+    ) -> EarlyStop {
+        let LearningEffort { resets, symbols } = self.effort;
         let message = format!(
             "words whose values compare alike are answered in two ways, after {resets} resets and {symbols} inputs\n{}",
             self.two_ways(domain, seen, found)
         );
-        Stop::new(ExitStatus::Inconclusive, message).help(
+        EarlyStop::new(ExitStatus::Inconclusive, message).help(
             "does it compare with a constant? name it with `--constant`. Does it hand out values that inputs give back? name \
              their field with `--made`. Does it calculate with values, or does a reset not bring it to its first state? \
              Then fix the values of its inputs: leave `--data` out",
@@ -120,7 +125,7 @@ impl Class<'_> {
     }
 
     /// Values are both made up and compared by order.
-    pub fn not_both(&self, fields: &[MadeField], ways: &str) -> Stop {
+    pub fn not_both(&self, fields: &[MadeField], ways: &str) -> EarlyStop {
         let names: Vec<String> =
             fields.iter().map(|field| format!("`{}`", shown(&self.messages.model, *field))).collect();
         let message = format!(
@@ -128,22 +133,22 @@ impl Class<'_> {
              seen yet stands among others cannot be chosen\n{ways}",
             names.join(", ")
         );
-        Stop::new(ExitStatus::Inconclusive, message).help(
+        EarlyStop::new(ExitStatus::Inconclusive, message).help(
             "leave messages whose values are ordered out with `--input`, or try `--compare equality`; or fix the values of \
              its inputs: leave `--data` out",
         )
     }
 
     /// The same inputs, with the same values, are answered in two ways.
-    pub fn unstable(&self, one: &DataRun, other: &DataRun) -> Stop {
-        let Effort { resets, symbols } = self.effort;
+    pub fn unstable(&self, one: &DataRun, other: &DataRun) -> EarlyStop {
+        let LearningEffort { resets, symbols } = self.effort;
         let message = format!(
             "the system answers the same inputs, with the same values, in two ways, after {resets} resets and {symbols} \
              inputs\n  earlier: {}\n  now:     {}",
             self.concrete(one),
             self.concrete(other)
         );
-        Stop::new(ExitStatus::Inconclusive, message).help(
+        EarlyStop::new(ExitStatus::Inconclusive, message).help(
             "does a reset bring it to its first state? are answers later than the quiescence time? `--unstable majority` \
              believes the usual answer",
         )
@@ -178,15 +183,15 @@ impl Class<'_> {
     }
 
     /// What was learned, and how.
-    pub fn told(
+    pub fn show_learned(
         &self,
         sut: &str,
         learned: &DataLearned,
         machine: &GuardedMachine,
         seed: u64,
-        domain: &Domain,
-    ) -> Told {
-        let Effort { resets, symbols } = self.effort;
+        domain: &FieldValues,
+    ) -> MachineOrigin {
+        let LearningEffort { resets, symbols } = self.effort;
         let theory = match domain.signature.theory {
             Theory::Equality => "equality",
             Theory::Order => "order",
@@ -225,7 +230,7 @@ impl Class<'_> {
             "hypotheses": learned.hypotheses, "resets": resets, "symbols": symbols, "guarantee": guarantee,
             "stopped": learned.is_stopped,
         });
-        Told::with(sut, seed, facts, json).voted(&self.votes_held)
+        MachineOrigin::with(sut, seed, facts, json).voted(&self.votes_held)
     }
 }
 

@@ -2,16 +2,16 @@
 
 use std::time::{Duration, Instant};
 
-use ioxide_fsm::mealy::{InputId, Names, OutputId};
-use ioxide_fsm::reduce::Live;
+use ioxide_fsm::mealy::{InputId, MachineNames, OutputId};
+use ioxide_fsm::reduce::LiveMachine;
 use ioxide_model::index::Idx;
 use ioxide_model::label::Label;
 use ioxide_runner::adapter::{Adapter, Observation};
 use ioxide_smt::halt::Halt;
 use ioxide_testgen::abstraction::answer_name;
 
-use crate::commands::fsm::live::Trouble;
-use crate::exit::{ExitStatus, Stop};
+use crate::commands::fsm::live::LiveTestError;
+use crate::exit::{EarlyStop, ExitStatus};
 use crate::machine::Messages;
 
 /// More outputs than this after one input are taken to be endless.
@@ -19,7 +19,7 @@ const MAX_ANSWERS: usize = 1000;
 
 /// An answer: what was said, and after how long, if it came by itself.
 #[derive(Clone, Debug)]
-pub struct Timely {
+pub struct TimedAnswer {
     /// The messages.
     pub said: Vec<Label>,
     /// How long nothing had come.
@@ -41,9 +41,9 @@ pub struct TimedLive<'a> {
     /// How much virtual time has passed in the run.
     passed: Duration,
     /// The names of inputs and answers; the last input is to wait.
-    pub names: Names,
+    pub names: MachineNames,
     /// The answers, by id.
-    pub answers: Vec<Timely>,
+    pub answers: Vec<TimedAnswer>,
 }
 
 impl<'a> TimedLive<'a> {
@@ -55,7 +55,8 @@ impl<'a> TimedLive<'a> {
         names: impl Iterator<Item = String>,
         halt: &'a Halt,
     ) -> Self {
-        let names = Names { inputs: names.chain(["wait".to_owned()]).collect(), ..Names::default() };
+        let names =
+            MachineNames { inputs: names.chain(["wait".to_owned()]).collect(), ..MachineNames::default() };
         let (wait, tolerance, settle) = (Duration::ZERO, Duration::ZERO, Duration::ZERO);
         let (begun, passed, answers) = (Instant::now(), Duration::ZERO, Vec::new());
         Self { messages, adapter, labels, halt, wait, tolerance, settle, begun, passed, names, answers }
@@ -76,9 +77,9 @@ impl<'a> TimedLive<'a> {
     }
 
     /// The next message, if one comes until then.
-    fn listen(&mut self, until: Duration) -> Result<Option<Label>, Trouble> {
+    fn listen(&mut self, until: Duration) -> Result<Option<Label>, LiveTestError> {
         if let Some(halted) = self.halt.halted() {
-            return Err(Trouble::Halted(halted));
+            return Err(LiveTestError::Halted(halted));
         }
         if self.adapter.has_virtual_time() {
             let passed = self.adapter.advance(until)?;
@@ -92,7 +93,7 @@ impl<'a> TimedLive<'a> {
     }
 
     /// Everything that comes at once.
-    fn rest(&mut self, said: &mut Vec<Label>) -> Result<(), Trouble> {
+    fn rest(&mut self, said: &mut Vec<Label>) -> Result<(), LiveTestError> {
         while said.len() < MAX_ANSWERS {
             let until = self.now() + self.settle;
             match self.listen(until)? {
@@ -101,12 +102,14 @@ impl<'a> TimedLive<'a> {
             }
         }
         let message = format!("more than {MAX_ANSWERS} outputs came without a pause");
-        let stop = Stop::new(ExitStatus::Inconclusive, message);
-        Err(Trouble::Stop(Box::new(stop.help("lower `--quiescence-ms`: a pause must be longer than that"))))
+        let stop = EarlyStop::new(ExitStatus::Inconclusive, message);
+        Err(LiveTestError::Stop(Box::new(
+            stop.help("lower `--quiescence-ms`: a pause must be longer than that"),
+        )))
     }
 
-    fn noted(&mut self, answer: Timely) -> OutputId {
-        let is_close = |known: &Timely| match (known.after, answer.after) {
+    fn noted(&mut self, answer: TimedAnswer) -> OutputId {
+        let is_close = |known: &TimedAnswer| match (known.after, answer.after) {
             (Some(a), Some(b)) => a.abs_diff(b) <= self.tolerance,
             (a, b) => a == b,
         };
@@ -124,7 +127,7 @@ impl<'a> TimedLive<'a> {
     }
 
     /// Nothing is given until something comes, for as long as is waited.
-    fn wait(&mut self) -> Result<Timely, Trouble> {
+    fn wait(&mut self) -> Result<TimedAnswer, LiveTestError> {
         let start = self.now();
         let first = self.listen(start + self.wait)?;
         // What came before was listened to for a while: a timer that it started runs for so long already.
@@ -133,14 +136,14 @@ impl<'a> TimedLive<'a> {
         if !said.is_empty() {
             self.rest(&mut said)?;
         }
-        Ok(Timely { said, after })
+        Ok(TimedAnswer { said, after })
     }
 
-    fn give(&mut self, input: InputId) -> Result<Timely, Trouble> {
+    fn give(&mut self, input: InputId) -> Result<TimedAnswer, LiveTestError> {
         let Some(label) = self.labels.get(input.index()).cloned() else { return self.wait() };
         let mut said = self.adapter.send(&label)?.earlier;
         self.rest(&mut said)?;
-        Ok(Timely { said, after: None })
+        Ok(TimedAnswer { said, after: None })
     }
 
     /// How long it takes until something comes by itself, if `input` is given when `pause` is over after `way`;
@@ -150,7 +153,7 @@ impl<'a> TimedLive<'a> {
         way: &[InputId],
         pause: Duration,
         input: InputId,
-    ) -> Result<Option<Duration>, Trouble> {
+    ) -> Result<Option<Duration>, LiveTestError> {
         self.reset()?;
         for &input in way {
             self.give(input)?;
@@ -164,10 +167,10 @@ impl<'a> TimedLive<'a> {
     }
 }
 
-impl Live for TimedLive<'_> {
-    type Error = Trouble;
+impl LiveMachine for TimedLive<'_> {
+    type Error = LiveTestError;
 
-    fn reset(&mut self) -> Result<(), Trouble> {
+    fn reset(&mut self) -> Result<(), LiveTestError> {
         self.adapter.reset()?;
         (self.begun, self.passed) = (Instant::now(), Duration::ZERO);
         let mut said = Vec::new();
@@ -178,11 +181,11 @@ impl Live for TimedLive<'_> {
             Ok(())
         } else {
             let model = &self.messages.model;
-            Err(Trouble::Preamble(answer_name(&model.pool, &model.sts, &said)))
+            Err(LiveTestError::Preamble(answer_name(&model.pool, &model.sts, &said)))
         }
     }
 
-    fn step(&mut self, input: InputId) -> Result<OutputId, Trouble> {
+    fn step(&mut self, input: InputId) -> Result<OutputId, LiveTestError> {
         let answer = self.give(input)?;
         Ok(self.noted(answer))
     }

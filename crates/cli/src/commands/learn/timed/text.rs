@@ -6,15 +6,15 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use ioxide_fsm::mealy::{Edge, InputId, Mealy, StateId};
+use ioxide_fsm::mealy::{InputId, Mealy, MealyEdge, StateId};
 use ioxide_learn::naming::{arrows, state_names};
 use ioxide_model::index::Idx;
 
-use super::super::draft::{Owing, formatted, head, texts};
-use super::super::told::Told;
+use super::super::draft::{OwedAnswers, formatted, head, texts};
+use super::super::origin::MachineOrigin;
 use super::live::TimedLive;
-use crate::args::Learn;
-use crate::exit::Stop;
+use crate::args::LearnArgs;
+use crate::exit::EarlyStop;
 use crate::machine::Messages;
 
 /// A machine with time-outs.
@@ -31,12 +31,12 @@ pub struct TimedText<'t> {
 
 impl TimedText<'_> {
     /// The model.
-    pub fn written(&self, args: &Learn, told: &Told) -> Result<String, Stop> {
+    pub fn written(&self, args: &LearnArgs, told: &MachineOrigin) -> Result<String, EarlyStop> {
         let model = &self.messages.model;
         let said = |name: &String| name.split(" after ").next().unwrap_or(name).to_owned();
         let outputs: Vec<String> = self.live.names.outputs.iter().map(said).collect();
         let states = state_names(self.machine.n_states(), &arrows(self.machine), &outputs);
-        let mut owing = Owing::default();
+        let mut owing = OwedAnswers::default();
         let mut body = String::new();
         if !self.messages.preamble.is_empty() {
             let first = owing.state(&self.soon(&texts(model, &self.messages.preamble)), &states[0]);
@@ -61,7 +61,7 @@ impl TimedText<'_> {
         said.iter().map(|said| format!("{said} when since <= {most}ms {{ reset since }}")).collect()
     }
 
-    fn state(&self, state: StateId, states: &[String], owing: &mut Owing) -> String {
+    fn state(&self, state: StateId, states: &[String], owing: &mut OwedAnswers) -> String {
         let mut text = format!("\nstate {} {{\n", states[state.index()]);
         let (wait, inputs) = (InputId::new(self.machine.n_inputs() - 1), self.machine.n_inputs() - 1);
         for input in (0..inputs).map(InputId::new) {
@@ -93,7 +93,7 @@ impl TimedText<'_> {
     }
 
     /// Where a move leads when all but the first `done` messages of its answer are still to come.
-    fn owed(&self, edge: Edge, done: usize, states: &[String], owing: &mut Owing) -> String {
+    fn owed(&self, edge: MealyEdge, done: usize, states: &[String], owing: &mut OwedAnswers) -> String {
         let said = texts(&self.messages.model, &self.live.answers[edge.output.index()].said);
         owing.state(&self.soon(&said[done.min(said.len())..]), &states[edge.next.index()])
     }

@@ -12,8 +12,8 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
 use super::keys;
-use super::scene::Mode;
-use super::state::{State, Work};
+use super::scene::WalkMode;
+use super::state::{QueryWork, ScreenState};
 use super::theme::Theme;
 
 /// On less than this nothing useful can be shown.
@@ -26,7 +26,7 @@ const WITH_HINTS: u16 = 70;
 const WITH_DETAIL: u16 = 16;
 
 /// Draws everything.
-pub fn draw(frame: &mut Frame<'_>, state: &State, theme: Theme) {
+pub fn draw(frame: &mut Frame<'_>, state: &ScreenState, theme: Theme) {
     let area = frame.area();
     if area.width < MIN.0 || area.height < MIN.1 {
         return frame.render_widget(Paragraph::new("make the window larger, or press q"), area);
@@ -54,11 +54,11 @@ pub fn draw(frame: &mut Frame<'_>, state: &State, theme: Theme) {
 }
 
 /// An upper bound of the lines of the details, for scrolling.
-pub fn detail_lines(state: &State) -> usize {
+pub fn detail_lines(state: &ScreenState) -> usize {
     detail::lines(state, Theme::Plain).iter().map(|line| 1 + line.width() / 40).sum()
 }
 
-fn body(frame: &mut Frame<'_>, state: &State, theme: Theme, area: Rect) {
+fn body(frame: &mut Frame<'_>, state: &ScreenState, theme: Theme, area: Rect) {
     let history = if area.width < WITH_HISTORY { 0 } else { (area.width / 3).clamp(22, 44) };
     let [left, right] = Layout::horizontal([Constraint::Fill(1), Constraint::Length(history)]).areas(area);
     let wanted = panels::belief_height(state, left.width);
@@ -71,11 +71,11 @@ fn body(frame: &mut Frame<'_>, state: &State, theme: Theme, area: Rect) {
     }
 }
 
-fn header<'l>(state: &'l State, theme: Theme) -> Line<'l> {
+fn header<'l>(state: &'l ScreenState, theme: Theme) -> Line<'l> {
     let scene = &state.scene;
     let mode = match scene.mode {
-        Mode::Concrete => "concrete",
-        Mode::Symbolic => "symbolic",
+        WalkMode::Concrete => "concrete",
+        WalkMode::Symbolic => "symbolic",
     };
     let n_steps = scene.past().len();
     let step = match &scene.run {
@@ -84,14 +84,14 @@ fn header<'l>(state: &'l State, theme: Theme) -> Line<'l> {
     };
     let title = Span::styled(format!(" {} ", scene.model), theme.chosen());
     let work = match state.work {
-        Work::Idle => "",
-        Work::Asked => "  ·  working, Ctrl-C ends",
+        QueryWork::Idle => "",
+        QueryWork::Asked => "  ·  working, Ctrl-C ends",
     };
     Line::from(vec![title, Span::raw(format!("  {mode}  ·  {step}{work}"))])
 }
 
 /// The hints, on as many lines as they need, at most three.
-fn hints(state: &State, theme: Theme, width: u16) -> Vec<Line<'static>> {
+fn hints(state: &ScreenState, theme: Theme, width: u16) -> Vec<Line<'static>> {
     let mut lines: Vec<Line<'static>> = vec![Line::default()];
     let wanted = |(key, _): &keys::Hint| width >= WITH_HINTS || keys::MAIN.contains(key);
     for (key, what) in keys::hints(state).into_iter().filter(wanted) {

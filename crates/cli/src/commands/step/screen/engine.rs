@@ -5,9 +5,9 @@ mod witness;
 
 use std::rc::Rc;
 
-use ioxide_explorer::walk::choices::Choice;
-use ioxide_explorer::walk::symbolic::Along;
-use ioxide_explorer::walk::{Judged, Walk};
+use ioxide_explorer::walk::choices::SwitchChoice;
+use ioxide_explorer::walk::symbolic::SwitchPath;
+use ioxide_explorer::walk::{LabelJudgement, ModelWalk};
 use ioxide_model::label::Label;
 use ioxide_model::sort::Sort;
 use ioxide_model::sts::SwitchId;
@@ -15,10 +15,10 @@ use ioxide_model::value::Value;
 use ioxide_runner::codec::typed;
 
 use self::tell::forbidden;
-use super::moves::{self, Source};
-use super::scene::{Mode, Scene};
-use super::state::{Ask, Overlay, Proposals, Reply, Told, Tone};
-use crate::commands::step::Opened;
+use super::moves::{self, RowSource};
+use super::scene::{WalkMode, WalkScene};
+use super::state::{ModelQuery, ModelReply, MoveReport, MoveTone, Overlay, Proposals};
+use crate::commands::step::OpenedRecord;
 
 /// States of a belief that are shown; the others are counted.
 const MAX_PLACES: usize = 50;
@@ -26,28 +26,28 @@ const MAX_PLACES: usize = 50;
 const N_PROPOSALS: usize = 9;
 
 /// The walks.
-pub struct Engine<'m> {
-    walk: Walk<'m>,
+pub struct WalkEngine<'m> {
+    walk: ModelWalk<'m>,
     /// Undone labels, or those the recorded run goes on with; the next one last.
     future: Vec<Label>,
     /// All labels of the walk, past and future, as the history shows them.
     steps: Rc<Vec<String>>,
     /// The name of the recorded run, until it is left.
     run: Option<String>,
-    along: Along,
+    along: SwitchPath,
     /// Undone switches, the next one last.
     undone: Vec<SwitchId>,
-    mode: Mode,
+    mode: WalkMode,
     /// What the rows of the screen stand for.
-    sources: Vec<Source>,
+    sources: Vec<RowSource>,
     /// The labels of the last witness.
     witness: Vec<Label>,
 }
 
-impl<'m> Engine<'m> {
+impl<'m> WalkEngine<'m> {
     /// The walks at the start of the model, or where `opened` was opened, which `walk` has reached.
-    pub fn new(mut walk: Walk<'m>, opened: Option<Opened>) -> Self {
-        let along = Along::new(&mut walk.cx);
+    pub fn new(mut walk: ModelWalk<'m>, opened: Option<OpenedRecord>) -> Self {
+        let along = SwitchPath::new(&mut walk.cx);
         let cx = &walk.cx;
         let (run, steps, future) = match opened {
             Some(mut opened) => {
@@ -63,63 +63,66 @@ impl<'m> Engine<'m> {
             run,
             along,
             undone: Vec::new(),
-            mode: Mode::Concrete,
+            mode: WalkMode::Concrete,
             sources: Vec::new(),
             witness: Vec::new(),
         }
     }
 
     /// What there is to show now.
-    pub fn scene(&mut self) -> Scene {
+    pub fn scene(&mut self) -> WalkScene {
         let rows = match self.mode {
-            Mode::Concrete => moves::concrete(&mut self.walk),
-            Mode::Symbolic => moves::symbolic(&mut self.walk.cx, &self.along),
+            WalkMode::Concrete => moves::concrete(&mut self.walk),
+            WalkMode::Symbolic => moves::symbolic(&mut self.walk.cx, &self.along),
         };
         let (sources, moves) = rows.into_iter().unzip();
         self.sources = sources;
         let cx = &self.walk.cx;
-        let mut scene = Scene {
+        let mut scene = WalkScene {
             model: cx.sts.name.to_string(),
             mode: self.mode,
             is_timed: cx.sts.is_timed(),
             moves,
-            ..Scene::default()
+            ..WalkScene::default()
         };
         match self.mode {
-            Mode::Concrete => self.tell_walk(&mut scene),
-            Mode::Symbolic => self.tell_along(&mut scene),
+            WalkMode::Concrete => self.tell_walk(&mut scene),
+            WalkMode::Symbolic => self.tell_along(&mut scene),
         }
         scene
     }
 
     /// Answers what was asked.
-    pub fn answer(&mut self, ask: Ask) -> Reply {
+    pub fn answer(&mut self, ask: ModelQuery) -> ModelReply {
         match ask {
-            Ask::Take(at, texts) => match self.sources.get(at).cloned() {
-                Some(Source::Choice(choice)) => self.take(&choice, &texts),
-                Some(Source::Switch(switch)) => self.step(switch),
-                Some(Source::Silence) => self.observe(Label::Quiescence),
-                Some(Source::Nothing) | None => Reply::Problem("this cannot come now".into()),
+            ModelQuery::Take(at, texts) => match self.sources.get(at).cloned() {
+                Some(RowSource::Choice(choice)) => self.take(&choice, &texts),
+                Some(RowSource::Switch(switch)) => self.step(switch),
+                Some(RowSource::Silence) => self.observe(Label::Quiescence),
+                Some(RowSource::Nothing) | None => ModelReply::Problem("this cannot come now".into()),
             },
-            Ask::Propose(at, round) => self.propose(at, round),
-            Ask::Give(text) => self.give(&text),
-            Ask::Wait(text) => self.give(&format!("wait {text}")),
-            Ask::Silence => self.observe(Label::Quiescence),
-            Ask::Undo => self.go_by(-1),
-            Ask::Redo => self.go_by(1),
-            Ask::GoTo(step) => self.go_to(step),
-            Ask::ChangeMode => {
-                self.mode = if self.mode == Mode::Concrete { Mode::Symbolic } else { Mode::Concrete };
-                Reply::Moved(self.scene(), None)
+            ModelQuery::Propose(at, round) => self.propose(at, round),
+            ModelQuery::Give(text) => self.give(&text),
+            ModelQuery::Wait(text) => self.give(&format!("wait {text}")),
+            ModelQuery::Silence => self.observe(Label::Quiescence),
+            ModelQuery::Undo => self.go_by(-1),
+            ModelQuery::Redo => self.go_by(1),
+            ModelQuery::GoTo(step) => self.go_to(step),
+            ModelQuery::ChangeMode => {
+                self.mode =
+                    if self.mode == WalkMode::Concrete { WalkMode::Symbolic } else { WalkMode::Concrete };
+                ModelReply::Moved(self.scene(), None)
             }
-            Ask::Witness => self.solve(),
-            Ask::FollowWitness => self.follow(),
-            Ask::Quit | Ask::Interrupt => Reply::Told(Told::line(Tone::Note, "the end")),
+            ModelQuery::Witness => self.solve(),
+            ModelQuery::FollowWitness => self.follow(),
+            ModelQuery::Quit | ModelQuery::Interrupt => {
+                ModelReply::Told(MoveReport::line(MoveTone::Note, "the end"))
+            }
         }
     }
 
     /// Takes a switch with the values typed for its fields.
-    fn take(&mut self, choice: &Choice, texts: &[String]) -> Reply {
+    fn take(&mut self, choice: &SwitchChoice, texts: &[String]) -> ModelReply {
         let label = self.values(choice, texts).and_then(|values| {
             // With every value typed, the monitor says what it thinks of the message.
             let all: Option<Vec<Value>> = values.iter().cloned().collect();
@@ -129,11 +132,11 @@ impl<'m> Engine<'m> {
                 None => choice.label(&mut self.walk.cx, &values),
             }
         });
-        label.map_or_else(Reply::Problem, |label| self.observe(label))
+        label.map_or_else(ModelReply::Problem, |label| self.observe(label))
     }
 
     /// The values of the texts, none for a text that is empty.
-    fn values(&self, choice: &Choice, texts: &[String]) -> Result<Vec<Option<Value>>, String> {
+    fn values(&self, choice: &SwitchChoice, texts: &[String]) -> Result<Vec<Option<Value>>, String> {
         let cx = &self.walk.cx;
         let gate = &cx.sts.gates[choice.gate];
         let mut written = Vec::new();
@@ -149,22 +152,23 @@ impl<'m> Engine<'m> {
     }
 
     /// A message or a time as typed.
-    fn give(&mut self, text: &str) -> Reply {
+    fn give(&mut self, text: &str) -> ModelReply {
         match self.walk.label(text) {
             Ok(label) => self.observe(label),
-            Err(problem) => Reply::Problem(problem),
+            Err(problem) => ModelReply::Problem(problem),
         }
     }
 
-    fn observe(&mut self, label: Label) -> Reply {
+    fn observe(&mut self, label: Label) -> ModelReply {
         let shown = moves::label(&self.walk.cx, &label);
         let is_next = self.future.last() == Some(&label);
         let told = match self.walk.observe(label) {
-            Judged::Forbidden(why) => return Reply::Told(forbidden(&shown, &why)),
-            Judged::Allowed => Told::line(Tone::Good, shown.clone()),
-            Judged::Unspecified => {
-                Told::line(Tone::Note, format!("{shown}: the model does not say what happens after it"))
-            }
+            LabelJudgement::Forbidden(why) => return ModelReply::Told(forbidden(&shown, &why)),
+            LabelJudgement::Allowed => MoveReport::line(MoveTone::Good, shown.clone()),
+            LabelJudgement::Unspecified => MoveReport::line(
+                MoveTone::Note,
+                format!("{shown}: the model does not say what happens after it"),
+            ),
         };
         if is_next {
             self.future.pop();
@@ -175,52 +179,52 @@ impl<'m> Engine<'m> {
             steps.truncate(self.walk.past().len() - 1);
             steps.push(shown);
         }
-        Reply::Moved(self.scene(), Some(told))
+        ModelReply::Moved(self.scene(), Some(told))
     }
 
     /// Takes a switch symbolically.
-    fn step(&mut self, switch: SwitchId) -> Reply {
+    fn step(&mut self, switch: SwitchId) -> ModelReply {
         if !self.along.take(&mut self.walk.cx, switch) {
-            return Reply::Problem("this switch cannot be taken now".into());
+            return ModelReply::Problem("this switch cannot be taken now".into());
         }
         if self.undone.pop_if(|next| *next == switch).is_none() {
             self.undone.clear();
         }
         let label = &self.walk.cx.sts.switches[switch].label;
-        let told = Told::line(Tone::Good, format!("took {label}"));
-        Reply::Moved(self.scene(), Some(told))
+        let told = MoveReport::line(MoveTone::Good, format!("took {label}"));
+        ModelReply::Moved(self.scene(), Some(told))
     }
 
     fn n_past(&self) -> usize {
         match self.mode {
-            Mode::Concrete => self.walk.past().len(),
-            Mode::Symbolic => self.along.switches.len(),
+            WalkMode::Concrete => self.walk.past().len(),
+            WalkMode::Symbolic => self.along.switches.len(),
         }
     }
 
     /// One step back or forward.
-    fn go_by(&mut self, by: isize) -> Reply {
-        let n_future = if self.mode == Mode::Concrete { self.future.len() } else { self.undone.len() };
+    fn go_by(&mut self, by: isize) -> ModelReply {
+        let n_future = if self.mode == WalkMode::Concrete { self.future.len() } else { self.undone.len() };
         match self.n_past().checked_add_signed(by) {
             Some(step) if step <= self.n_past() + n_future => self.go_to(step),
-            Some(_) => Reply::Told(Told::line(Tone::Note, "nothing to redo")),
-            None => Reply::Told(Told::line(Tone::Note, "nothing to undo")),
+            Some(_) => ModelReply::Told(MoveReport::line(MoveTone::Note, "nothing to redo")),
+            None => ModelReply::Told(MoveReport::line(MoveTone::Note, "nothing to undo")),
         }
     }
 
     /// To `step` steps after the start, as far as the model allows.
-    fn go_to(&mut self, step: usize) -> Reply {
+    fn go_to(&mut self, step: usize) -> ModelReply {
         let told = match self.mode {
-            Mode::Concrete => self.go_to_label(step),
-            Mode::Symbolic => {
+            WalkMode::Concrete => self.go_to_label(step),
+            WalkMode::Symbolic => {
                 self.go_to_switch(step);
                 None
             }
         };
-        Reply::Moved(self.scene(), told)
+        ModelReply::Moved(self.scene(), told)
     }
 
-    fn go_to_label(&mut self, step: usize) -> Option<Told> {
+    fn go_to_label(&mut self, step: usize) -> Option<MoveReport> {
         while self.walk.past().len() > step {
             self.future.extend(self.walk.undo());
         }
@@ -228,8 +232,8 @@ impl<'m> Engine<'m> {
             let next = self.future.last()?.clone();
             let shown = moves::label(&self.walk.cx, &next);
             match self.walk.observe(next) {
-                Judged::Forbidden(why) => return Some(forbidden(&shown, &why)),
-                Judged::Allowed | Judged::Unspecified => drop(self.future.pop()),
+                LabelJudgement::Forbidden(why) => return Some(forbidden(&shown, &why)),
+                LabelJudgement::Allowed | LabelJudgement::Unspecified => drop(self.future.pop()),
             }
         }
         None
@@ -249,22 +253,25 @@ impl<'m> Engine<'m> {
     }
 
     /// Messages with different values.
-    fn propose(&mut self, at: usize, round: u64) -> Reply {
-        let Some(Source::Choice(choice)) = self.sources.get(at).cloned() else {
-            return Reply::Told(Told::line(Tone::Note, "proposals are for messages; Enter takes this"));
+    fn propose(&mut self, at: usize, round: u64) -> ModelReply {
+        let Some(RowSource::Choice(choice)) = self.sources.get(at).cloned() else {
+            return ModelReply::Told(MoveReport::line(
+                MoveTone::Note,
+                "proposals are for messages; Enter takes this",
+            ));
         };
         let labels = choice.examples(&mut self.walk.cx, N_PROPOSALS, round);
         let labels: Vec<String> = labels.iter().map(|label| moves::label(&self.walk.cx, label)).collect();
         if labels.is_empty() {
-            Reply::Problem("the solver found no values; type them with Enter".into())
+            ModelReply::Problem("the solver found no values; type them with Enter".into())
         } else {
-            Reply::Show(Overlay::Proposals(Proposals { at, labels, chosen: 0, round }))
+            ModelReply::Show(Overlay::Proposals(Proposals { at, labels, chosen: 0, round }))
         }
     }
 
     /// Walks the witness, message by message.
-    fn follow(&mut self) -> Reply {
-        self.mode = Mode::Concrete;
+    fn follow(&mut self) -> ModelReply {
+        self.mode = WalkMode::Concrete;
         self.walk.rewind(0);
         self.run = None;
         self.future = self.witness.iter().rev().cloned().collect();

@@ -1,7 +1,7 @@
 //! The keys, in words: the hints of every screen, and the help.
 
-use super::scene::Mode;
-use super::state::{Focus, Overlay, Purpose, State};
+use super::scene::WalkMode;
+use super::state::{Focus, LinePurpose, Overlay, ScreenState};
 
 /// A key and what it does, in few words.
 pub type Hint = (&'static str, &'static str);
@@ -48,7 +48,7 @@ pub const HELP: &[Hint] = &[
 pub const MAIN: &[&str] = &["Enter", "u", "r", "Tab", "Esc", "?", "q"];
 
 /// What can be done on this screen.
-pub fn hints(state: &State) -> Vec<Hint> {
+pub fn hints(state: &ScreenState) -> Vec<Hint> {
     match &state.overlay {
         Overlay::None => panels(state),
         Overlay::Help(_) => vec![("↑ ↓", "scroll"), ("Esc", "back")],
@@ -64,9 +64,9 @@ pub fn hints(state: &State) -> Vec<Hint> {
             vec![("↑ ↓ 1-9", "choose"), ("Enter", "give"), ("p", "others"), ("Esc", "back")]
         }
         Overlay::Prompt(prompt) => match prompt.purpose {
-            Purpose::Filter => vec![("Enter", "keep"), ("Esc", "all moves")],
-            Purpose::Search => vec![("Enter", "look"), ("Esc", "back")],
-            Purpose::Message | Purpose::Delay => {
+            LinePurpose::Filter => vec![("Enter", "keep"), ("Esc", "all moves")],
+            LinePurpose::Search => vec![("Enter", "look"), ("Esc", "back")],
+            LinePurpose::Message | LinePurpose::Delay => {
                 vec![("Enter", "give"), ("Ctrl-U", "empty"), ("Esc", "back")]
             }
         },
@@ -77,27 +77,29 @@ pub fn hints(state: &State) -> Vec<Hint> {
     }
 }
 
-fn panels(state: &State) -> Vec<Hint> {
+fn panels(state: &ScreenState) -> Vec<Hint> {
     let mut hints: Vec<Hint> = match (state.focus, state.scene.mode) {
         (Focus::History, _) => vec![("↑ ↓", "choose"), ("Enter", "go there"), ("n", "next match")],
         (Focus::Belief | Focus::Detail, _) => vec![("↑ ↓", "scroll")],
-        (Focus::Moves, Mode::Concrete) => {
+        (Focus::Moves, WalkMode::Concrete) => {
             vec![("↑ ↓", "choose"), ("Enter", "give"), ("Space", "any values"), ("p", "proposals")]
         }
-        (Focus::Moves, Mode::Symbolic) => vec![("↑ ↓", "choose"), ("Enter", "take")],
+        (Focus::Moves, WalkMode::Symbolic) => vec![("↑ ↓", "choose"), ("Enter", "take")],
     };
     hints.push(("u", "undo"));
     hints.push(("r", if state.scene.run.is_some() { "next step" } else { "redo" }));
-    if state.scene.mode == Mode::Concrete {
+    if state.scene.mode == WalkMode::Concrete {
         hints.extend([("i", "type"), ("s", "silence")]);
     }
-    if state.scene.is_timed && state.scene.mode == Mode::Concrete {
+    if state.scene.is_timed && state.scene.mode == WalkMode::Concrete {
         hints.push(("d", "delay"));
     }
     hints.push(("x", "why not"));
     hints.push(("/", if state.focus == Focus::History { "search" } else { "filter" }));
-    hints.push(("m", if state.scene.mode == Mode::Concrete { "symbolic" } else { "concrete" }));
-    if state.scene.mode == Mode::Symbolic || state.scene.places.iter().any(|place| !place.facts.is_empty()) {
+    hints.push(("m", if state.scene.mode == WalkMode::Concrete { "symbolic" } else { "concrete" }));
+    if state.scene.mode == WalkMode::Symbolic
+        || state.scene.places.iter().any(|place| !place.facts.is_empty())
+    {
         hints.push(("w", "witness"));
     }
     hints.extend([("Tab", "panel"), ("?", "help"), ("q", "quit")]);

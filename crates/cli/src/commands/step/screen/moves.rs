@@ -1,21 +1,21 @@
 //! What can come and what cannot, as rows of the screen.
 
-use ioxide_explorer::walk::Walk;
-use ioxide_explorer::walk::choices::Choice;
+use ioxide_explorer::walk::ModelWalk;
+use ioxide_explorer::walk::choices::SwitchChoice;
 use ioxide_explorer::walk::refused::against;
-use ioxide_explorer::walk::symbolic::{Along, Possible};
+use ioxide_explorer::walk::symbolic::{SwitchPath, SwitchPossibility};
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, SwitchId};
 use ioxide_model::term::Term;
 use ioxide_symex::{Belief, Ctx};
 
-use super::scene::{Field, Kind, Move, Now, clip};
+use super::scene::{MoveField, MoveKind, Readiness, SceneMove, clip};
 
 /// What a row of the screen stands for.
 #[derive(Clone, Debug)]
-pub enum Source {
+pub enum RowSource {
     /// A message that takes a switch.
-    Choice(Choice),
+    Choice(SwitchChoice),
     /// A switch, taken symbolically.
     Switch(SwitchId),
     /// Silence.
@@ -25,36 +25,36 @@ pub enum Source {
 }
 
 /// The rows of a walk along messages.
-pub fn concrete(walk: &mut Walk<'_>) -> Vec<(Source, Move)> {
+pub fn concrete(walk: &mut ModelWalk<'_>) -> Vec<(RowSource, SceneMove)> {
     if matches!(walk.after().belief(), Belief::Unspecified) {
         return Vec::new();
     }
     let mut rows = Vec::new();
     for choice in walk.choices() {
-        let now = if choice.is_doubtful { Now::Doubtful } else { Now::Possible };
+        let now = if choice.is_doubtful { Readiness::Doubtful } else { Readiness::Possible };
         let row = row(&walk.cx, choice.switch, choice.when(), now);
-        rows.push((Source::Choice(choice), row));
+        rows.push((RowSource::Choice(choice), row));
     }
-    rows.push((Source::Silence, silence(walk)));
+    rows.push((RowSource::Silence, silence(walk)));
     for refused in walk.refused() {
-        let row = row(&walk.cx, refused.switch, None, Now::Refused(clip(refused.why)));
-        rows.push((Source::Nothing, row));
+        let row = row(&walk.cx, refused.switch, None, Readiness::Refused(clip(refused.why)));
+        rows.push((RowSource::Nothing, row));
     }
     rows
 }
 
 /// The rows of a walk along switches.
-pub fn symbolic(cx: &mut Ctx<'_>, along: &Along) -> Vec<(Source, Move)> {
+pub fn symbolic(cx: &mut Ctx<'_>, along: &SwitchPath) -> Vec<(RowSource, SceneMove)> {
     let mut rows = Vec::new();
     for (switch, possible) in along.open(cx) {
         let (source, now) = match possible {
-            Possible::Yes => (Source::Switch(switch), Now::Possible),
-            Possible::Unknown(_) => (Source::Switch(switch), Now::Doubtful),
-            Possible::No => {
+            SwitchPossibility::Yes => (RowSource::Switch(switch), Readiness::Possible),
+            SwitchPossibility::Unknown(_) => (RowSource::Switch(switch), Readiness::Doubtful),
+            SwitchPossibility::No => {
                 let why = against(cx, along.state(), switch);
                 let why =
                     why.unwrap_or_else(|| "its guard cannot hold with what was assumed on the way".into());
-                (Source::Nothing, Now::Refused(clip(why)))
+                (RowSource::Nothing, Readiness::Refused(clip(why)))
             }
         };
         let guard = cx.sts.switches[switch].guard;
@@ -66,10 +66,10 @@ pub fn symbolic(cx: &mut Ctx<'_>, along: &Along) -> Vec<(Source, Move)> {
 }
 
 /// Silence, and if it is not allowed, what can come instead.
-fn silence(walk: &mut Walk<'_>) -> Move {
-    let now = if walk.may_be_silent() { Now::Possible } else { Now::Refused(active(walk)) };
-    Move {
-        kind: Kind::Silence,
+fn silence(walk: &mut ModelWalk<'_>) -> SceneMove {
+    let now = if walk.may_be_silent() { Readiness::Possible } else { Readiness::Refused(active(walk)) };
+    SceneMove {
+        kind: MoveKind::Silence,
         name: " silence".into(),
         fields: Vec::new(),
         when: None,
@@ -79,10 +79,10 @@ fn silence(walk: &mut Walk<'_>) -> Move {
     }
 }
 
-fn active(walk: &mut Walk<'_>) -> String {
+fn active(walk: &mut ModelWalk<'_>) -> String {
     let belief = walk.after().belief().clone();
     let outputs = ioxide_explorer::walk::choices::choices(&mut walk.cx, &belief);
-    let is_output = |choice: &&Choice| walk.cx.sts.gates[choice.gate].kind == GateKind::Output;
+    let is_output = |choice: &&SwitchChoice| walk.cx.sts.gates[choice.gate].kind == GateKind::Output;
     let names: Vec<&str> =
         outputs.iter().filter(is_output).map(|choice| &*walk.cx.sts.switches[choice.switch].label).collect();
     match (names.is_empty(), walk.cx.sts.is_timed()) {
@@ -93,14 +93,14 @@ fn active(walk: &mut Walk<'_>) -> String {
 }
 
 /// The row of a switch.
-fn row(cx: &Ctx<'_>, id: SwitchId, when: Option<Term>, now: Now) -> Move {
+fn row(cx: &Ctx<'_>, id: SwitchId, when: Option<Term>, now: Readiness) -> SceneMove {
     let switch = &cx.sts.switches[id];
     let gate = &cx.sts.gates[switch.gate];
-    let fields: Vec<Field> = gate
+    let fields: Vec<MoveField> = gate
         .fields
         .iter()
         .map(|&field| cx.pool.var_info(field))
-        .map(|info| Field { name: info.name.to_string(), sort: cx.pool.show_sort(info.sort) })
+        .map(|info| MoveField { name: info.name.to_string(), sort: cx.pool.show_sort(info.sort) })
         .collect();
     let names: Vec<&str> = fields.iter().map(|field| &*field.name).collect();
     let name = match (gate.kind, names.is_empty()) {
@@ -110,15 +110,15 @@ fn row(cx: &Ctx<'_>, id: SwitchId, when: Option<Term>, now: Now) -> Move {
     };
     let when = when.filter(|&when| !cx.pool.is_true(when)).map(|when| clip(cx.pool.show(when).to_string()));
     let leads = format!("{} → {}", switch.label, cx.sts.locations[switch.target].name);
-    Move { kind: kind(gate.kind), name, fields, when, leads, about: about(cx, id), now }
+    SceneMove { kind: kind(gate.kind), name, fields, when, leads, about: about(cx, id), now }
 }
 
-fn kind(kind: GateKind) -> Kind {
+fn kind(kind: GateKind) -> MoveKind {
     match kind {
-        GateKind::Internal => Kind::Internal,
-        GateKind::Input => Kind::Input,
-        GateKind::Observed => Kind::Observed,
-        GateKind::Output => Kind::Output,
+        GateKind::Internal => MoveKind::Internal,
+        GateKind::Input => MoveKind::Input,
+        GateKind::Observed => MoveKind::Observed,
+        GateKind::Output => MoveKind::Output,
     }
 }
 

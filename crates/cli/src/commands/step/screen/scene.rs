@@ -4,19 +4,19 @@ use std::rc::Rc;
 
 /// Everything known about one moment of a walk.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Scene {
+pub struct WalkScene {
     /// The name of the model.
     pub model: String,
     /// How it is walked.
-    pub mode: Mode,
+    pub mode: WalkMode,
     /// Whether the model speaks of time.
     pub is_timed: bool,
     /// States the model may be in; the first of them, if there are many.
-    pub places: Vec<Place>,
+    pub places: Vec<SceneState>,
     /// How many there are; `None` where the model says nothing any more.
     pub n_places: Option<usize>,
     /// What can come now, then what cannot.
-    pub moves: Vec<Move>,
+    pub moves: Vec<SceneMove>,
     /// The steps taken, then those that were undone or that the recorded run goes on with.
     pub steps: Rc<Vec<String>>,
     /// How many of them were taken.
@@ -27,7 +27,7 @@ pub struct Scene {
     pub doubts: Vec<String>,
 }
 
-impl Scene {
+impl WalkScene {
     /// The steps taken.
     pub fn past(&self) -> &[String] {
         &self.steps[..self.now.min(self.steps.len())]
@@ -41,7 +41,7 @@ impl Scene {
 
 /// How a model is walked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Mode {
+pub enum WalkMode {
     /// Message by message, as the monitor does.
     #[default]
     Concrete,
@@ -51,7 +51,7 @@ pub enum Mode {
 
 /// A state the model may be in.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct SceneState {
     /// Where control is.
     pub location: String,
     /// `x = 3`, for every variable and clock.
@@ -66,13 +66,13 @@ pub struct Place {
 
 /// Something that can come next, or cannot.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Move {
+pub struct SceneMove {
     /// Who moves.
-    pub kind: Kind,
+    pub kind: MoveKind,
     /// The message with the names of its fields: `inX(p)`.
     pub name: String,
     /// The fields that can be given.
-    pub fields: Vec<Field>,
+    pub fields: Vec<MoveField>,
     /// What the values have to satisfy.
     pub when: Option<String>,
     /// The switch and where it leads: `r0 → busy`.
@@ -80,12 +80,12 @@ pub struct Move {
     /// More about it: its documentation, its update.
     pub about: Vec<String>,
     /// Whether it can come now.
-    pub now: Now,
+    pub now: Readiness,
 }
 
 /// Who moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum MoveKind {
     /// The tester.
     Input,
     /// Somebody else; the tester sees it.
@@ -98,7 +98,7 @@ pub enum Kind {
     Silence,
 }
 
-impl Kind {
+impl MoveKind {
     /// The mark in front of a message of this kind.
     pub fn mark(self) -> &'static str {
         match self {
@@ -112,7 +112,7 @@ impl Kind {
 
 /// A field of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Field {
+pub struct MoveField {
     /// Its name.
     pub name: String,
     /// Its sort, as models write it.
@@ -121,7 +121,7 @@ pub struct Field {
 
 /// Whether a move can come now.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Now {
+pub enum Readiness {
     /// It can.
     Possible,
     /// The solver did not say.
@@ -130,10 +130,10 @@ pub enum Now {
     Refused(String),
 }
 
-impl Move {
+impl SceneMove {
     /// Whether it cannot come now.
     pub fn is_refused(&self) -> bool {
-        matches!(self.now, Now::Refused(_))
+        matches!(self.now, Readiness::Refused(_))
     }
 
     /// Whether `filter` occurs in what is shown of it, in any case.

@@ -1,13 +1,13 @@
 //! What is on the screen besides the model: the focus, the choice, and what lies on top.
 
 use super::editor::Editor;
-use super::scene::{Move, Scene};
+use super::scene::{SceneMove, WalkScene};
 
 /// The whole screen.
 #[derive(Clone, Debug, Default)]
-pub struct State {
+pub struct ScreenState {
     /// What the model says.
-    pub scene: Scene,
+    pub scene: WalkScene,
     /// The panel that arrow keys move in.
     pub focus: Focus,
     /// The chosen move, among the listed ones.
@@ -17,7 +17,7 @@ pub struct State {
     /// What was looked for in the history.
     pub search: String,
     /// Whether moves that cannot come are listed.
-    pub listing: Listing,
+    pub listing: MoveListing,
     /// The first line shown of the belief.
     pub belief_top: usize,
     /// The first line shown of the details.
@@ -27,14 +27,14 @@ pub struct State {
     /// What lies on top.
     pub overlay: Overlay,
     /// What came of the last move.
-    pub told: Option<Told>,
+    pub told: Option<MoveReport>,
     /// Whether the model is being asked.
-    pub work: Work,
+    pub work: QueryWork,
 }
 
 /// Whether the model is being asked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Work {
+pub enum QueryWork {
     /// It waits for a key.
     #[default]
     Idle,
@@ -58,7 +58,7 @@ pub enum Focus {
 
 /// Which moves are listed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Listing {
+pub enum MoveListing {
     /// Those that can come now.
     #[default]
     Possible,
@@ -75,18 +75,18 @@ pub enum Overlay {
     /// The keys, from this line on.
     Help(usize),
     /// Values for the fields of a move.
-    Form(Form),
+    Form(MoveForm),
     /// Messages with values the solver found.
     Proposals(Proposals),
     /// A line that is being typed.
     Prompt(Prompt),
     /// Values that satisfy the path condition.
-    Witness(Witness),
+    Witness(PathWitness),
 }
 
 /// Values for the fields of a move; the solver fills in what is empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Form {
+pub struct MoveForm {
     /// The move, by position in the scene.
     pub at: usize,
     /// One text per field.
@@ -114,7 +114,7 @@ pub struct Proposals {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prompt {
     /// What for.
-    pub purpose: Purpose,
+    pub purpose: LinePurpose,
     /// The line.
     pub line: Editor,
     /// Why it was not taken.
@@ -123,7 +123,7 @@ pub struct Prompt {
 
 /// What a line is typed for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
+pub enum LinePurpose {
     /// Any message.
     Message,
     /// A time that passes.
@@ -136,7 +136,7 @@ pub enum Purpose {
 
 /// Values that satisfy the path condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Witness {
+pub struct PathWitness {
     /// What to show.
     pub lines: Vec<String>,
     /// The first line shown.
@@ -147,16 +147,16 @@ pub struct Witness {
 
 /// What came of the last move.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Told {
+pub struct MoveReport {
     /// How it went.
-    pub tone: Tone,
+    pub tone: MoveTone,
     /// What to say, line by line.
     pub lines: Vec<String>,
 }
 
 /// How a move went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tone {
+pub enum MoveTone {
     /// As it should.
     Good,
     /// It went, but there is something to say.
@@ -165,16 +165,16 @@ pub enum Tone {
     Bad,
 }
 
-impl Told {
+impl MoveReport {
     /// One line.
-    pub fn line(tone: Tone, line: impl Into<String>) -> Self {
+    pub fn line(tone: MoveTone, line: impl Into<String>) -> Self {
         Self { tone, lines: vec![line.into()] }
     }
 }
 
 /// What is asked of the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ask {
+pub enum ModelQuery {
     /// The move at this position, with these values; a field without text gets one that fits.
     Take(usize, Vec<String>),
     /// Messages with different values for the move at this position.
@@ -205,33 +205,34 @@ pub enum Ask {
 
 /// What the model answers.
 #[derive(Clone, Debug)]
-pub enum Reply {
+pub enum ModelReply {
     /// A new moment, and what to say about it.
-    Moved(Scene, Option<Told>),
+    Moved(WalkScene, Option<MoveReport>),
     /// Nothing moved; what to say.
-    Told(Told),
+    Told(MoveReport),
     /// What was typed cannot be taken, for this reason.
     Problem(String),
     /// Something to look at.
     Show(Overlay),
 }
 
-impl State {
+impl ScreenState {
     /// The screen at the start.
-    pub fn new(scene: Scene) -> Self {
+    pub fn new(scene: WalkScene) -> Self {
         let step = scene.past().len();
         Self { scene, step, ..Self::default() }
     }
 
     /// The positions of the moves that are listed.
     pub fn listed(&self) -> Vec<usize> {
-        let wanted =
-            |it: &Move| (self.listing == Listing::All || !it.is_refused()) && it.matches(&self.filter);
+        let wanted = |it: &SceneMove| {
+            (self.listing == MoveListing::All || !it.is_refused()) && it.matches(&self.filter)
+        };
         (0..self.scene.moves.len()).filter(|&at| wanted(&self.scene.moves[at])).collect()
     }
 
     /// The chosen move and its position in the scene.
-    pub fn chosen_move(&self) -> Option<(usize, &Move)> {
+    pub fn chosen_move(&self) -> Option<(usize, &SceneMove)> {
         let at = *self.listed().get(self.chosen)?;
         Some((at, &self.scene.moves[at]))
     }
@@ -267,21 +268,21 @@ impl State {
     }
 
     /// Takes in what the model answered.
-    pub fn absorb(&mut self, reply: Reply) {
-        self.work = Work::Idle;
+    pub fn absorb(&mut self, reply: ModelReply) {
+        self.work = QueryWork::Idle;
         match reply {
-            Reply::Moved(scene, told) => self.moved(scene, told),
-            Reply::Told(told) => {
+            ModelReply::Moved(scene, told) => self.moved(scene, told),
+            ModelReply::Told(told) => {
                 self.overlay = Overlay::None;
                 self.detail_top = 0;
                 self.told = Some(told);
             }
-            Reply::Problem(why) => self.problem(why),
-            Reply::Show(overlay) => self.overlay = overlay,
+            ModelReply::Problem(why) => self.problem(why),
+            ModelReply::Show(overlay) => self.overlay = overlay,
         }
     }
 
-    fn moved(&mut self, scene: Scene, told: Option<Told>) {
+    fn moved(&mut self, scene: WalkScene, told: Option<MoveReport>) {
         let is_other_mode = scene.mode != self.scene.mode;
         self.scene = scene;
         self.overlay = Overlay::None;
@@ -301,7 +302,7 @@ impl State {
             _ => {
                 self.overlay = Overlay::None;
                 self.detail_top = 0;
-                self.told = Some(Told::line(Tone::Bad, why));
+                self.told = Some(MoveReport::line(MoveTone::Bad, why));
             }
         }
     }

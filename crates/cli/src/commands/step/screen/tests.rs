@@ -1,9 +1,9 @@
-use ioxide_explorer::walk::Walk;
-use ioxide_lang::{Options, load};
+use ioxide_explorer::walk::ModelWalk;
+use ioxide_lang::{LoadOptions, load};
 use ioxide_model::label::Label;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
-use ioxide_smt::stack::{Config, stack};
+use ioxide_smt::stack::{SolverConfig, stack};
 use ioxide_symex::Ctx;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -11,13 +11,13 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::style::Color;
 
 use super::draw::draw;
-use super::engine::Engine;
+use super::engine::WalkEngine;
 use super::keys;
-use super::scene::Mode;
-use super::state::{Ask, Overlay, State, Tone};
+use super::scene::WalkMode;
+use super::state::{ModelQuery, MoveTone, Overlay, ScreenState};
 use super::theme::Theme;
 use super::update::update;
-use crate::commands::step::Opened;
+use crate::commands::step::OpenedRecord;
 
 mod any;
 mod pictures;
@@ -37,14 +37,14 @@ const LAMP: &str = "model Lamp { input press output on output off clock c
 fn model(text: &str) -> Model {
     let mut sources = Sources::new();
     let file = sources.add("m.iox", text);
-    let loaded = load(&sources, file, &Options::default());
+    let loaded = load(&sources, file, &LoadOptions::default());
     loaded.model.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics))
 }
 
 /// A screen that is played with keys.
 struct Played<'m> {
-    engine: Engine<'m>,
-    state: State,
+    engine: WalkEngine<'m>,
+    state: ScreenState,
 }
 
 impl Played<'_> {
@@ -74,9 +74,9 @@ impl Played<'_> {
     }
 
     /// Presses one key; says how it ends, if it does.
-    fn key(&mut self, key: KeyEvent) -> Option<Ask> {
+    fn key(&mut self, key: KeyEvent) -> Option<ModelQuery> {
         match update(&mut self.state, key)? {
-            end @ (Ask::Quit | Ask::Interrupt) => Some(end),
+            end @ (ModelQuery::Quit | ModelQuery::Interrupt) => Some(end),
             ask => {
                 self.state.absorb(self.engine.answer(ask));
                 None
@@ -86,7 +86,8 @@ impl Played<'_> {
 
     /// `busy  x = 7`, for every state.
     fn belief(&self) -> Vec<String> {
-        let shown = |place: &super::scene::Place| format!("{}  {}", place.location, place.values.join(", "));
+        let shown =
+            |place: &super::scene::SceneState| format!("{}  {}", place.location, place.values.join(", "));
         self.state.scene.places.iter().map(shown).collect()
     }
 
@@ -119,12 +120,12 @@ fn play<T>(text: &str, act: impl FnOnce(&mut Played<'_>) -> T) -> T {
 /// Plays on a recorded run of these labels, opened after `step` of them.
 fn play_run<T>(text: &str, labels: &[&str], step: usize, act: impl FnOnce(&mut Played<'_>) -> T) -> T {
     let mut model = model(text);
-    let mut solver = stack(&Config::default());
-    let mut walk = Walk::new(Ctx::new(&mut model, &mut solver));
+    let mut solver = stack(&SolverConfig::default());
+    let mut walk = ModelWalk::new(Ctx::new(&mut model, &mut solver));
     let labels: Vec<Label> = labels.iter().map(|text| walk.label(text).expect("a label")).collect();
     assert_eq!(walk.follow(&labels[..step]), (step, None), "the run begins as the model allows");
-    let opened = (!labels.is_empty()).then(|| Opened { name: "run 1 of runs".into(), labels, step });
-    let mut engine = Engine::new(walk, opened);
-    let state = State::new(engine.scene());
+    let opened = (!labels.is_empty()).then(|| OpenedRecord { name: "run 1 of runs".into(), labels, step });
+    let mut engine = WalkEngine::new(walk, opened);
+    let state = ScreenState::new(engine.scene());
     act(&mut Played { engine, state })
 }

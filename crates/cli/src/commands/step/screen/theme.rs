@@ -5,8 +5,8 @@
 
 use ratatui::style::{Color, Modifier, Style};
 
-use super::scene::Kind;
-use super::state::Tone;
+use super::scene::MoveKind;
+use super::state::MoveTone;
 
 /// How things look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,21 +26,21 @@ impl Theme {
     }
 
     /// Messages, by who moves.
-    pub fn kind(self, kind: Kind) -> Style {
+    pub fn kind(self, kind: MoveKind) -> Style {
         match kind {
-            Kind::Input | Kind::Observed => self.colour(Color::Cyan).add_modifier(Modifier::BOLD),
-            Kind::Output => self.colour(Color::Green).add_modifier(Modifier::BOLD),
-            Kind::Silence => self.colour(Color::Magenta).add_modifier(Modifier::BOLD),
-            Kind::Internal => Style::new().add_modifier(Modifier::BOLD),
+            MoveKind::Input | MoveKind::Observed => self.colour(Color::Cyan).add_modifier(Modifier::BOLD),
+            MoveKind::Output => self.colour(Color::Green).add_modifier(Modifier::BOLD),
+            MoveKind::Silence => self.colour(Color::Magenta).add_modifier(Modifier::BOLD),
+            MoveKind::Internal => Style::new().add_modifier(Modifier::BOLD),
         }
     }
 
     /// What came of a move.
-    pub fn tone(self, tone: Tone) -> Style {
+    pub fn tone(self, tone: MoveTone) -> Style {
         match tone {
-            Tone::Good => self.colour(Color::Green),
-            Tone::Note => self.colour(Color::Yellow),
-            Tone::Bad => self.colour(Color::Red).add_modifier(Modifier::BOLD),
+            MoveTone::Good => self.colour(Color::Green),
+            MoveTone::Note => self.colour(Color::Yellow),
+            MoveTone::Bad => self.colour(Color::Red).add_modifier(Modifier::BOLD),
         }
     }
 

@@ -3,9 +3,10 @@
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::editor::Editor;
-use super::scene::Mode;
+use super::scene::WalkMode;
 use super::state::{
-    Ask, Focus, Form, Listing, Overlay, Prompt, Proposals, Purpose, State, Told, Tone, Witness,
+    Focus, LinePurpose, ModelQuery, MoveForm, MoveListing, MoveReport, MoveTone, Overlay, PathWitness,
+    Prompt, Proposals, ScreenState,
 };
 
 /// Lines a page key moves by.
@@ -15,12 +16,12 @@ const PAGE: usize = 8;
 pub const HELP_LINES: usize = super::keys::HELP.len();
 
 /// Takes one key.
-pub fn update(state: &mut State, key: KeyEvent) -> Option<Ask> {
+pub fn update(state: &mut ScreenState, key: KeyEvent) -> Option<ModelQuery> {
     if key.kind == KeyEventKind::Release {
         return None;
     }
     if is_interrupt(key) {
-        return Some(Ask::Interrupt);
+        return Some(ModelQuery::Interrupt);
     }
     match std::mem::take(&mut state.overlay) {
         Overlay::None => panels(state, key),
@@ -31,7 +32,7 @@ pub fn update(state: &mut State, key: KeyEvent) -> Option<Ask> {
         Overlay::Form(form) => fill(state, key, form),
         Overlay::Proposals(proposals) => propose(state, key, proposals),
         Overlay::Prompt(prompt) => type_line(state, key, prompt),
-        Overlay::Witness(witness) => look(state, key, witness),
+        Overlay::Witness(witness) => key_at_witness(state, key, witness),
     }
 }
 
@@ -41,38 +42,38 @@ pub fn is_interrupt(key: KeyEvent) -> bool {
 }
 
 /// A key while nothing lies on top.
-fn panels(state: &mut State, key: KeyEvent) -> Option<Ask> {
+fn panels(state: &mut ScreenState, key: KeyEvent) -> Option<ModelQuery> {
     match key.code {
-        KeyCode::Char('q') => return Some(Ask::Quit),
+        KeyCode::Char('q') => return Some(ModelQuery::Quit),
         KeyCode::Char('?') | KeyCode::F(1) => state.overlay = Overlay::Help(0),
-        KeyCode::Char('u') | KeyCode::Left | KeyCode::Backspace => return Some(Ask::Undo),
-        KeyCode::Char('r') | KeyCode::Right => return Some(Ask::Redo),
-        KeyCode::Char('<') => return Some(Ask::GoTo(0)),
-        KeyCode::Char('>') => return Some(Ask::GoTo(state.n_steps() - 1)),
-        KeyCode::Char('m') => return Some(Ask::ChangeMode),
-        KeyCode::Char('w') => return Some(Ask::Witness),
-        KeyCode::Char('s') if state.scene.mode == Mode::Concrete => return Some(Ask::Silence),
+        KeyCode::Char('u') | KeyCode::Left | KeyCode::Backspace => return Some(ModelQuery::Undo),
+        KeyCode::Char('r') | KeyCode::Right => return Some(ModelQuery::Redo),
+        KeyCode::Char('<') => return Some(ModelQuery::GoTo(0)),
+        KeyCode::Char('>') => return Some(ModelQuery::GoTo(state.n_steps() - 1)),
+        KeyCode::Char('m') => return Some(ModelQuery::ChangeMode),
+        KeyCode::Char('w') => return Some(ModelQuery::Witness),
+        KeyCode::Char('s') if state.scene.mode == WalkMode::Concrete => return Some(ModelQuery::Silence),
         KeyCode::Char('x') => toggle_refused(state),
-        KeyCode::Char('i' | ':') => prompt(state, Purpose::Message),
-        KeyCode::Char('d') => prompt(state, Purpose::Delay),
-        KeyCode::Char('/') if state.focus == Focus::History => prompt(state, Purpose::Search),
-        KeyCode::Char('/') => prompt(state, Purpose::Filter),
+        KeyCode::Char('i' | ':') => prompt(state, LinePurpose::Message),
+        KeyCode::Char('d') => prompt(state, LinePurpose::Delay),
+        KeyCode::Char('/') if state.focus == Focus::History => prompt(state, LinePurpose::Search),
+        KeyCode::Char('/') => prompt(state, LinePurpose::Filter),
         KeyCode::Char('n') if state.focus == Focus::History => search(state),
         KeyCode::Esc => escape(state),
         KeyCode::Tab => state.focus = next_focus(state.focus),
         KeyCode::BackTab => state.focus = next_focus(next_focus(next_focus(state.focus))),
         KeyCode::Char(digit @ '1'..='9') => choose(state, digit as usize - '1' as usize),
-        KeyCode::Enter if state.focus == Focus::History => return Some(Ask::GoTo(state.step)),
+        KeyCode::Enter if state.focus == Focus::History => return Some(ModelQuery::GoTo(state.step)),
         KeyCode::Enter => return enter(state),
-        KeyCode::Char(' ') => return chosen(state).map(|at| Ask::Take(at, Vec::new())),
-        KeyCode::Char('p') => return chosen(state).map(|at| Ask::Propose(at, 0)),
+        KeyCode::Char(' ') => return chosen(state).map(|at| ModelQuery::Take(at, Vec::new())),
+        KeyCode::Char('p') => return chosen(state).map(|at| ModelQuery::Propose(at, 0)),
         _ => scroll(state, key),
     }
     None
 }
 
 /// The chosen move, if it can come; the reason is told if not.
-fn chosen(state: &mut State) -> Option<usize> {
+fn chosen(state: &mut ScreenState) -> Option<usize> {
     let (at, chosen) = state.chosen_move()?;
     if chosen.is_refused() {
         state.told = None;
@@ -83,18 +84,18 @@ fn chosen(state: &mut State) -> Option<usize> {
 }
 
 /// Gives the chosen move, after asking for values if it has fields.
-fn enter(state: &mut State) -> Option<Ask> {
+fn enter(state: &mut ScreenState) -> Option<ModelQuery> {
     let at = chosen(state)?;
     let n_fields = state.scene.moves[at].fields.len();
-    if n_fields == 0 || state.scene.mode == Mode::Symbolic {
-        return Some(Ask::Take(at, Vec::new()));
+    if n_fields == 0 || state.scene.mode == WalkMode::Symbolic {
+        return Some(ModelQuery::Take(at, Vec::new()));
     }
     let texts = vec![Editor::default(); n_fields];
-    state.overlay = Overlay::Form(Form { at, texts, field: 0, problem: None });
+    state.overlay = Overlay::Form(MoveForm { at, texts, field: 0, problem: None });
     None
 }
 
-fn choose(state: &mut State, position: usize) {
+fn choose(state: &mut ScreenState, position: usize) {
     if position < state.listed().len() {
         state.chosen = position;
         state.focus = Focus::Moves;
@@ -103,43 +104,43 @@ fn choose(state: &mut State, position: usize) {
     }
 }
 
-fn toggle_refused(state: &mut State) {
+fn toggle_refused(state: &mut ScreenState) {
     state.listing = match state.listing {
-        Listing::Possible => Listing::All,
-        Listing::All => Listing::Possible,
+        MoveListing::Possible => MoveListing::All,
+        MoveListing::All => MoveListing::Possible,
     };
     state.chosen = 0;
     state.told = None;
 }
 
-fn prompt(state: &mut State, purpose: Purpose) {
+fn prompt(state: &mut ScreenState, purpose: LinePurpose) {
     let is_possible = match purpose {
-        Purpose::Delay => state.scene.is_timed && state.scene.mode == Mode::Concrete,
-        Purpose::Message => state.scene.mode == Mode::Concrete,
-        Purpose::Filter | Purpose::Search => true,
+        LinePurpose::Delay => state.scene.is_timed && state.scene.mode == WalkMode::Concrete,
+        LinePurpose::Message => state.scene.mode == WalkMode::Concrete,
+        LinePurpose::Filter | LinePurpose::Search => true,
     };
     if !is_possible {
         let why = match (purpose, state.scene.is_timed) {
-            (Purpose::Delay, false) => "the model has no clocks, so time does not matter",
+            (LinePurpose::Delay, false) => "the model has no clocks, so time does not matter",
             _ => "messages and times are for the walk along messages; `m` goes there",
         };
-        state.told = Some(Told::line(Tone::Note, why));
+        state.told = Some(MoveReport::line(MoveTone::Note, why));
         return;
     }
-    let line = if purpose == Purpose::Filter { Editor::from(&*state.filter) } else { Editor::default() };
+    let line = if purpose == LinePurpose::Filter { Editor::from(&*state.filter) } else { Editor::default() };
     state.overlay = Overlay::Prompt(Prompt { purpose, line, problem: None });
 }
 
 /// Goes to the next step with the text looked for.
-fn search(state: &mut State) {
+fn search(state: &mut ScreenState) {
     if !state.find_step() {
         state.focus = Focus::Moves;
-        state.told = Some(Told::line(Tone::Note, format!("no step has “{}” in it", state.search)));
+        state.told = Some(MoveReport::line(MoveTone::Note, format!("no step has “{}” in it", state.search)));
     }
 }
 
 /// Puts away, one after the other: what was told, the filter, the focus elsewhere.
-fn escape(state: &mut State) {
+fn escape(state: &mut ScreenState) {
     if state.told.take().is_none() && std::mem::take(&mut state.filter).is_empty() {
         state.focus = Focus::Moves;
     }
@@ -156,7 +157,7 @@ fn next_focus(focus: Focus) -> Focus {
     }
 }
 
-fn scroll(state: &mut State, key: KeyEvent) {
+fn scroll(state: &mut ScreenState, key: KeyEvent) {
     match state.focus {
         Focus::Moves => {
             let before = state.chosen;
@@ -195,7 +196,7 @@ fn help(key: KeyEvent, top: usize) -> Overlay {
 }
 
 /// A key while values are typed.
-fn fill(state: &mut State, key: KeyEvent, mut form: Form) -> Option<Ask> {
+fn fill(state: &mut ScreenState, key: KeyEvent, mut form: MoveForm) -> Option<ModelQuery> {
     let last = form.texts.len().saturating_sub(1);
     let mut ask = None;
     match key.code {
@@ -204,9 +205,9 @@ fn fill(state: &mut State, key: KeyEvent, mut form: Form) -> Option<Ask> {
         KeyCode::Up | KeyCode::BackTab => form.field = form.field.checked_sub(1).unwrap_or(last),
         KeyCode::Enter => {
             let texts = form.texts.iter().map(|text| text.text().trim().to_owned()).collect();
-            ask = Some(Ask::Take(form.at, texts));
+            ask = Some(ModelQuery::Take(form.at, texts));
         }
-        KeyCode::F(2) => ask = Some(Ask::Propose(form.at, 0)),
+        KeyCode::F(2) => ask = Some(ModelQuery::Propose(form.at, 0)),
         _ => {
             if let Some(text) = form.texts.get_mut(form.field)
                 && text.key(key)
@@ -220,13 +221,13 @@ fn fill(state: &mut State, key: KeyEvent, mut form: Form) -> Option<Ask> {
 }
 
 /// A key while messages are proposed.
-fn propose(state: &mut State, key: KeyEvent, mut proposals: Proposals) -> Option<Ask> {
+fn propose(state: &mut ScreenState, key: KeyEvent, mut proposals: Proposals) -> Option<ModelQuery> {
     let ask = match key.code {
         KeyCode::Esc | KeyCode::Char('q') => return None,
         KeyCode::Enter | KeyCode::Char(' ') => {
-            return proposals.labels.get(proposals.chosen).cloned().map(Ask::Give);
+            return proposals.labels.get(proposals.chosen).cloned().map(ModelQuery::Give);
         }
-        KeyCode::Char('p') => Some(Ask::Propose(proposals.at, proposals.round + 1)),
+        KeyCode::Char('p') => Some(ModelQuery::Propose(proposals.at, proposals.round + 1)),
         KeyCode::Char(digit @ '1'..='9') => {
             proposals.chosen = (digit as usize - '1' as usize).min(proposals.labels.len().saturating_sub(1));
             None
@@ -241,26 +242,30 @@ fn propose(state: &mut State, key: KeyEvent, mut proposals: Proposals) -> Option
 }
 
 /// A key while a line is typed.
-fn type_line(state: &mut State, key: KeyEvent, mut prompt: Prompt) -> Option<Ask> {
+fn type_line(state: &mut ScreenState, key: KeyEvent, mut prompt: Prompt) -> Option<ModelQuery> {
     match (key.code, prompt.purpose) {
-        (KeyCode::Esc, Purpose::Filter) => {
+        (KeyCode::Esc, LinePurpose::Filter) => {
             state.filter.clear();
             state.chosen = 0;
             return None;
         }
-        (KeyCode::Esc, _) | (KeyCode::Enter, Purpose::Filter) => return None,
+        (KeyCode::Esc, _) | (KeyCode::Enter, LinePurpose::Filter) => return None,
         (KeyCode::Enter, purpose) => {
             let text = prompt.line.text().trim().to_owned();
             if text.is_empty() {
                 return None;
             }
-            if purpose == Purpose::Search {
+            if purpose == LinePurpose::Search {
                 state.search = text;
                 search(state);
                 return None;
             }
             state.overlay = Overlay::Prompt(prompt);
-            return Some(if purpose == Purpose::Delay { Ask::Wait(text) } else { Ask::Give(text) });
+            return Some(if purpose == LinePurpose::Delay {
+                ModelQuery::Wait(text)
+            } else {
+                ModelQuery::Give(text)
+            });
         }
         _ => {
             if prompt.line.key(key) {
@@ -268,7 +273,7 @@ fn type_line(state: &mut State, key: KeyEvent, mut prompt: Prompt) -> Option<Ask
             }
         }
     }
-    if prompt.purpose == Purpose::Filter {
+    if prompt.purpose == LinePurpose::Filter {
         state.filter = prompt.line.text();
         state.chosen = 0;
         state.told = None;
@@ -278,10 +283,10 @@ fn type_line(state: &mut State, key: KeyEvent, mut prompt: Prompt) -> Option<Ask
 }
 
 /// A key while a witness is shown.
-fn look(state: &mut State, key: KeyEvent, mut witness: Witness) -> Option<Ask> {
+fn key_at_witness(state: &mut ScreenState, key: KeyEvent, mut witness: PathWitness) -> Option<ModelQuery> {
     match key.code {
         KeyCode::Esc | KeyCode::Char('q' | 'w') => return None,
-        KeyCode::Enter if witness.is_walk => return Some(Ask::FollowWitness),
+        KeyCode::Enter if witness.is_walk => return Some(ModelQuery::FollowWitness),
         KeyCode::Enter => return None,
         _ => witness.top = moved(key, witness.top, witness.lines.len()),
     }

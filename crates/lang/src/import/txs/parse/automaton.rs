@@ -9,16 +9,17 @@ use ioxide_model::diag::Diagnostic;
 use ioxide_model::source::Span;
 
 use super::super::tree::{
-    BehaviourId, BehaviourKind, ChanDef, ExitDef, Formula, FormulaKind, Offer, Offered, ProcDef, VarDef,
+    BehaviourId, BehaviourKind, ChanDef, ChannelOffer, ExitDef, FormulaKind, OfferedValue, ProcDef, TxsExpr,
+    VarDef,
 };
-use super::{Reading, TxsReader, Unread};
+use super::{TxsRead, TxsReader, UnreadPlace};
 use crate::ast::Name;
 
 /// `s -> offer { updates } -> t`
-struct Edge {
+struct AutomatonEdge {
     from: Name,
-    offer: Offer,
-    updates: Vec<(Name, Formula)>,
+    offer: ChannelOffer,
+    updates: Vec<(Name, TxsExpr)>,
     to: Name,
     span: Span,
 }
@@ -28,8 +29,8 @@ struct Edge {
 struct Automaton {
     states: Vec<Name>,
     vars: Vec<VarDef>,
-    init: Option<(Name, Vec<(Name, Formula)>)>,
-    edges: Vec<Edge>,
+    init: Option<(Name, Vec<(Name, TxsExpr)>)>,
+    edges: Vec<AutomatonEdge>,
 }
 
 /// The heading that the states of an automaton share.
@@ -41,7 +42,7 @@ struct Heading {
 }
 
 impl TxsReader<'_> {
-    pub(super) fn automaton_def(&mut self) -> Reading<()> {
+    pub(super) fn automaton_def(&mut self) -> TxsRead<()> {
         let (name, channels, params, exit) = self.process_heading()?;
         let heading = Heading { name, channels, params, exit };
         let mut automaton = Automaton::default();
@@ -52,7 +53,7 @@ impl TxsReader<'_> {
         self.automaton(&heading, automaton)
     }
 
-    fn automaton_item(&mut self, automaton: &mut Automaton) -> Reading<()> {
+    fn automaton_item(&mut self, automaton: &mut Automaton) -> TxsRead<()> {
         if self.eat_word("STATE") {
             automaton.states.extend(self.names("the name of a state")?);
         } else if self.eat_word("VAR") {
@@ -80,7 +81,7 @@ impl TxsReader<'_> {
         Ok(())
     }
 
-    fn edge(&mut self) -> Reading<Edge> {
+    fn edge(&mut self) -> TxsRead<AutomatonEdge> {
         let start = self.span();
         let from = self.name("the name of a state")?;
         self.sign("->")?;
@@ -88,11 +89,11 @@ impl TxsReader<'_> {
         let updates = self.updates()?;
         self.sign("->")?;
         let to = self.name("the name of a state")?;
-        Ok(Edge { from, offer, updates, to, span: self.since(start) })
+        Ok(AutomatonEdge { from, offer, updates, to, span: self.since(start) })
     }
 
     /// `{ x := 1; y, z := 2 }`
-    fn updates(&mut self) -> Reading<Vec<(Name, Formula)>> {
+    fn updates(&mut self) -> TxsRead<Vec<(Name, TxsExpr)>> {
         let mut updates = Vec::new();
         if !self.eat("{") {
             return Ok(updates);
@@ -110,13 +111,13 @@ impl TxsReader<'_> {
         Ok(updates)
     }
 
-    fn wrong<T>(&mut self, code: Code, span: Span, message: String) -> Reading<T> {
+    fn wrong<T>(&mut self, code: Code, span: Span, message: String) -> TxsRead<T> {
         self.sink.error(|| Diagnostic::new(code, span, message));
-        Err(Unread)
+        Err(UnreadPlace)
     }
 
     /// The processes of an automaton: one that starts it, and one for each state.
-    fn automaton(&mut self, heading: &Heading, automaton: Automaton) -> Reading<()> {
+    fn automaton(&mut self, heading: &Heading, automaton: Automaton) -> TxsRead<()> {
         let Some((state, updates)) = &automaton.init else {
             let message = format!("automaton `{}` has no `INIT`", heading.name.text);
             return self.wrong(Code::TxsSyntax, heading.name.span, message);
@@ -146,28 +147,28 @@ impl TxsReader<'_> {
         heading: &Heading,
         automaton: &Automaton,
         state: &Name,
-        updates: &[(Name, Formula)],
+        updates: &[(Name, TxsExpr)],
         is_start: bool,
-    ) -> Reading<BehaviourId> {
+    ) -> TxsRead<BehaviourId> {
         let process = Name { text: state_name(heading, state), span: state.span };
         let channels = heading.channels.iter().map(|channel| channel.name.clone()).collect();
-        let kept = |var: &VarDef| Formula {
+        let kept = |var: &VarDef| TxsExpr {
             kind: FormulaKind::Apply(Name { text: var.name.text.clone(), span: state.span }, Vec::new()),
             span: state.span,
         };
-        let mut args: Vec<Formula> = heading.params.iter().map(kept).collect();
+        let mut args: Vec<TxsExpr> = heading.params.iter().map(kept).collect();
         for var in &automaton.vars {
             let new = updates.iter().rev().find(|(name, _)| name.text == var.name.text);
             args.push(match new {
                 Some((_, value)) => value.clone(),
-                None if is_start => Formula { kind: FormulaKind::Unset(var.sort.clone()), span: state.span },
+                None if is_start => TxsExpr { kind: FormulaKind::Unset(var.sort.clone()), span: state.span },
                 None => kept(var),
             });
         }
         self.add(BehaviourKind::Call { process, channels, args }, state.span)
     }
 
-    fn check_automaton(&mut self, heading: &Heading, automaton: &Automaton) -> Reading<()> {
+    fn check_automaton(&mut self, heading: &Heading, automaton: &Automaton) -> TxsRead<()> {
         for (at, state) in automaton.states.iter().enumerate() {
             if automaton.states[..at].iter().any(|other| other.text == state.text) {
                 return self.wrong(
@@ -199,7 +200,7 @@ impl TxsReader<'_> {
         self.check_values(automaton)
     }
 
-    fn check_state(&mut self, automaton: &Automaton, state: &Name) -> Reading<()> {
+    fn check_state(&mut self, automaton: &Automaton, state: &Name) -> TxsRead<()> {
         if automaton.states.iter().any(|known| known.text == state.text) {
             return Ok(());
         }
@@ -207,9 +208,9 @@ impl TxsReader<'_> {
     }
 
     /// What is received has a name of its own: a variable keeps its value unless it is assigned.
-    fn check_taken(&mut self, heading: &Heading, automaton: &Automaton, edge: &Edge) -> Reading<()> {
+    fn check_taken(&mut self, heading: &Heading, automaton: &Automaton, edge: &AutomatonEdge) -> TxsRead<()> {
         for value in &edge.offer.values {
-            let Offered::Take(taken) = value else { continue };
+            let OfferedValue::Take(taken) = value else { continue };
             if heading.params.iter().chain(&automaton.vars).any(|var| var.name.text == taken.name.text) {
                 let message = format!("`{}` is a variable of the automaton already", taken.name.text);
                 return self.wrong(Code::DuplicateName, taken.name.span, message);
@@ -219,7 +220,7 @@ impl TxsReader<'_> {
     }
 
     /// No variable is read before it has a value: forward from `INIT`, what surely has one on every way.
-    fn check_values(&mut self, automaton: &Automaton) -> Reading<()> {
+    fn check_values(&mut self, automaton: &Automaton) -> TxsRead<()> {
         let Some((start, updates)) = &automaton.init else { return Ok(()) };
         let index = |name: &Name| automaton.states.iter().position(|state| state.text == name.text);
         let mut known: Vec<Option<BTreeSet<&str>>> = vec![None; automaton.states.len()];
@@ -276,7 +277,7 @@ fn state_name(heading: &Heading, state: &Name) -> String {
 }
 
 /// The names an edge reads, those its offer binds left out.
-fn read_by(edge: &Edge) -> BTreeSet<String> {
+fn read_by(edge: &AutomatonEdge) -> BTreeSet<String> {
     let mut read = BTreeSet::new();
     edge.updates.iter().for_each(|(_, value)| value.names(&mut read));
     if let Some(guard) = &edge.offer.guard {
@@ -284,7 +285,7 @@ fn read_by(edge: &Edge) -> BTreeSet<String> {
     }
     super::without_taken(&mut read, &edge.offer.values);
     for value in &edge.offer.values {
-        if let Offered::Give(value) = value {
+        if let OfferedValue::Give(value) = value {
             value.names(&mut read);
         }
     }

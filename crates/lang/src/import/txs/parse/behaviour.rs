@@ -7,10 +7,10 @@ use ioxide_model::source::Span;
 
 use super::super::lexer::Lexeme;
 use super::super::tree::{
-    Behaviour, BehaviourId, BehaviourKind, Formula, FormulaKind, FreeNames, Offer, Offered, OfferedOn,
-    Operator, Sync, names_around,
+    BehaviourId, BehaviourKind, BehaviourTree, ChannelOffer, FormulaKind, FreeNames, OfferedOn, OfferedValue,
+    SyncChannels, TxsExpr, TxsOperator, names_around,
 };
-use super::{MAX_BEHAVIOURS, Reading, TxsReader, Unread, without_taken};
+use super::{MAX_BEHAVIOURS, TxsRead, TxsReader, UnreadPlace, without_taken};
 
 /// Parallel compositions and the like in one row: each is one level of control.
 const MAX_ROW: usize = 64;
@@ -19,13 +19,13 @@ const MAX_ROW: usize = 64;
 const MAX_DEPTH: usize = 128;
 
 /// What stands before a behaviour, read in a row.
-enum Before {
-    Offer(Offer),
-    Guard(Formula, Span),
+enum BehaviourPrefix {
+    Offer(ChannelOffer),
+    Guard(TxsExpr, Span),
 }
 
 impl TxsReader<'_> {
-    pub(super) fn behaviour(&mut self) -> Reading<BehaviourId> {
+    pub(super) fn behaviour(&mut self) -> TxsRead<BehaviourId> {
         self.deeper(|reader| {
             let start = reader.span();
             let mut left = reader.parallel()?;
@@ -44,13 +44,13 @@ impl TxsReader<'_> {
         })
     }
 
-    fn parallel(&mut self) -> Reading<BehaviourId> {
+    fn parallel(&mut self) -> TxsRead<BehaviourId> {
         let start = self.span();
         let mut left = self.alternatives()?;
         for _ in 0..MAX_ROW {
             let sync = match *self.lexeme() {
-                Lexeme::Sign("|||") => Sync::Only(Vec::new()),
-                Lexeme::Sign("||") => Sync::All,
+                Lexeme::Sign("|||") => SyncChannels::Only(Vec::new()),
+                Lexeme::Sign("||") => SyncChannels::All,
                 Lexeme::Sign("|[") => {
                     self.bump();
                     let names =
@@ -58,7 +58,7 @@ impl TxsReader<'_> {
                     if !self.at_sign("]|") {
                         return self.expected("`]|`");
                     }
-                    Sync::Only(names)
+                    SyncChannels::Only(names)
                 }
                 _ => return Ok(left),
             };
@@ -69,16 +69,16 @@ impl TxsReader<'_> {
         self.row_too_long()
     }
 
-    fn row_too_long<T>(&mut self) -> Reading<T> {
+    fn row_too_long<T>(&mut self) -> TxsRead<T> {
         let span = self.span();
         self.sink.error(|| {
             let message = format!("more than {MAX_ROW} behaviours in a row");
             Diagnostic::new(Code::NestingTooDeep, span, message)
         });
-        Err(Unread)
+        Err(UnreadPlace)
     }
 
-    fn alternatives(&mut self) -> Reading<BehaviourId> {
+    fn alternatives(&mut self) -> TxsRead<BehaviourId> {
         let start = self.span();
         let first = self.sequence()?;
         let mut all = vec![first];
@@ -89,16 +89,16 @@ impl TxsReader<'_> {
     }
 
     /// `A ? x >-> [[ x > 0 ]] =>> B >-> rest`
-    fn sequence(&mut self) -> Reading<BehaviourId> {
+    fn sequence(&mut self) -> TxsRead<BehaviourId> {
         let mut before = Vec::new();
         let mut last = loop {
             if self.at_sign("[[") {
                 let start = self.span();
                 let guard = self.condition()?;
                 self.sign("=>>")?;
-                before.push(Before::Guard(guard, self.since(start)));
+                before.push(BehaviourPrefix::Guard(guard, self.since(start)));
             } else if self.is_offer() {
-                before.push(Before::Offer(self.offer()?));
+                before.push(BehaviourPrefix::Offer(self.offer()?));
                 if !self.eat(">->") {
                     let start = self.span();
                     break self.add(BehaviourKind::Stop, start)?;
@@ -109,8 +109,8 @@ impl TxsReader<'_> {
         };
         while let Some(one) = before.pop() {
             let (kind, span) = match one {
-                Before::Guard(guard, span) => (BehaviourKind::Guard(guard, last), span),
-                Before::Offer(offer) => {
+                BehaviourPrefix::Guard(guard, span) => (BehaviourKind::Guard(guard, last), span),
+                BehaviourPrefix::Offer(offer) => {
                     let span = offer.span;
                     (BehaviourKind::Prefix(offer, last), span)
                 }
@@ -129,7 +129,7 @@ impl TxsReader<'_> {
     }
 
     /// `Chan ? x ! e | Other ! f [[ guard ]]`
-    pub(super) fn offer(&mut self) -> Reading<Offer> {
+    pub(super) fn offer(&mut self) -> TxsRead<ChannelOffer> {
         let start = self.span();
         let on = match self.lexeme().clone() {
             Lexeme::Word(word) if word == "EXIT" => OfferedOn::Exit,
@@ -151,17 +151,17 @@ impl TxsReader<'_> {
             values.extend(more);
         }
         let guard = if self.at_sign("[[") { Some(self.condition()?) } else { None };
-        Ok(Offer { on, with, values, guard, span: self.since(start) })
+        Ok(ChannelOffer { on, with, values, guard, span: self.since(start) })
     }
 
     /// `[[ a, b ]]`, all of which hold.
-    fn condition(&mut self) -> Reading<Formula> {
+    fn condition(&mut self) -> TxsRead<TxsExpr> {
         self.sign("[[")?;
         let start = self.span();
         let first = self.formula()?;
         let mut rest = Vec::new();
         while self.at_sign(",") {
-            let operator = Operator { sign: "/\\", span: self.span() };
+            let operator = TxsOperator { sign: "/\\", span: self.span() };
             self.bump();
             rest.push((operator, self.formula()?));
         }
@@ -170,17 +170,17 @@ impl TxsReader<'_> {
         if rest.is_empty() {
             return Ok(first);
         }
-        Ok(Formula { kind: FormulaKind::Chain(Box::new(first), rest), span })
+        Ok(TxsExpr { kind: FormulaKind::Chain(Box::new(first), rest), span })
     }
 
     /// `? x :: Int ! e`
-    pub(super) fn offered(&mut self) -> Reading<Vec<Offered>> {
+    pub(super) fn offered(&mut self) -> TxsRead<Vec<OfferedValue>> {
         let mut values = Vec::new();
         loop {
             if self.eat("?") {
-                values.push(Offered::Take(self.var_def()?));
+                values.push(OfferedValue::Take(self.var_def()?));
             } else if self.eat("!") {
-                values.push(Offered::Give(self.formula()?));
+                values.push(OfferedValue::Give(self.formula()?));
             } else {
                 return Ok(values);
             }
@@ -188,7 +188,7 @@ impl TxsReader<'_> {
     }
 
     /// A behaviour that starts with a word or a bracket.
-    fn simple(&mut self) -> Reading<BehaviourId> {
+    fn simple(&mut self) -> TxsRead<BehaviourId> {
         let start = self.span();
         if self.eat("(") {
             let inner = self.behaviour()?;
@@ -222,14 +222,14 @@ impl TxsReader<'_> {
     }
 
     /// `behaviour NI`
-    fn inside(&mut self) -> Reading<BehaviourId> {
+    fn inside(&mut self) -> TxsRead<BehaviourId> {
         let inner = self.behaviour()?;
         self.word("NI")?;
         Ok(inner)
     }
 
     /// `process [A, B] (1, x)`
-    fn call(&mut self) -> Reading<BehaviourId> {
+    fn call(&mut self) -> TxsRead<BehaviourId> {
         let start = self.span();
         let process = self.name("a behaviour")?;
         self.sign("[")?;
@@ -247,12 +247,12 @@ impl TxsReader<'_> {
         self.add(BehaviourKind::Call { process, channels, args }, start)
     }
 
-    pub(super) fn add(&mut self, kind: BehaviourKind, start: Span) -> Reading<BehaviourId> {
+    pub(super) fn add(&mut self, kind: BehaviourKind, start: Span) -> TxsRead<BehaviourId> {
         let span = self.since(start);
         if self.spec.behaviours.len() >= MAX_BEHAVIOURS {
             self.sink
                 .error(|| Diagnostic::new(Code::TooLarge, span, "the behaviours of this text are too many"));
-            return Err(Unread);
+            return Err(UnreadPlace);
         }
         let depth = self.depth(&kind);
         if depth > MAX_DEPTH {
@@ -260,10 +260,10 @@ impl TxsReader<'_> {
                 let message = format!("operators are nested more than {MAX_DEPTH} deep here");
                 Diagnostic::new(Code::NestingTooDeep, span, message).help("name inner parts with `PROCDEF`")
             });
-            return Err(Unread);
+            return Err(UnreadPlace);
         }
         let free = self.free(&kind);
-        Ok(self.spec.behaviours.push(Behaviour { kind, span, owner: self.owner, free, depth }))
+        Ok(self.spec.behaviours.push(BehaviourTree { kind, span, owner: self.owner, free, depth }))
     }
 
     /// What follows an offer or a guard is not deeper than it.
@@ -325,7 +325,7 @@ impl TxsReader<'_> {
                 }
             }
             BehaviourKind::Let(groups, _) => names_around(groups, &mut free.vars),
-            BehaviourKind::Parallel(Sync::Only(names), ..) => {
+            BehaviourKind::Parallel(SyncChannels::Only(names), ..) => {
                 free.channels.extend(names.iter().map(|name| name.text.clone()));
             }
             BehaviourKind::Call { channels, args, .. } => {
@@ -345,10 +345,10 @@ impl FreeNames {
     }
 
     /// What is taken is bound behind the offer; what is given is mentioned.
-    fn offered(&mut self, offered: &[Offered]) {
+    fn offered(&mut self, offered: &[OfferedValue]) {
         without_taken(&mut self.vars, offered);
         for one in offered {
-            if let Offered::Give(value) = one {
+            if let OfferedValue::Give(value) = one {
                 value.names(&mut self.vars);
             }
         }

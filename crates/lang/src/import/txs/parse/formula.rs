@@ -1,8 +1,8 @@
 //! Value expressions.
 
 use super::super::lexer::Lexeme;
-use super::super::tree::{Binding, Formula, FormulaKind, Operator, VarDef};
-use super::{Reading, TxsReader};
+use super::super::tree::{FormulaKind, TxsExpr, TxsOperator, ValueBinding, VarDef};
+use super::{TxsRead, TxsReader};
 use crate::ast::Name;
 
 /// The operators between two values; all have one level.
@@ -11,7 +11,7 @@ const OPERATORS: [&str; 17] =
 
 impl TxsReader<'_> {
     /// `a + b * c`, which is `(a + b) * c`.
-    pub(super) fn formula(&mut self) -> Reading<Formula> {
+    pub(super) fn formula(&mut self) -> TxsRead<TxsExpr> {
         self.deeper(|reader| {
             let start = reader.span();
             let first = reader.operand()?;
@@ -23,12 +23,12 @@ impl TxsReader<'_> {
             if rest.is_empty() {
                 return Ok(first);
             }
-            Ok(Formula { kind: FormulaKind::Chain(Box::new(first), rest), span })
+            Ok(TxsExpr { kind: FormulaKind::Chain(Box::new(first), rest), span })
         })
     }
 
     /// `<-` is `< -` between values; before `?` and `!` it belongs to `DECODE`.
-    fn operator(&mut self) -> Option<Operator> {
+    fn operator(&mut self) -> Option<TxsOperator> {
         let Lexeme::Sign(found) = *self.lexeme() else { return None };
         let sign = OPERATORS.into_iter().find(|sign| *sign == found)?;
         if sign == "<-" && matches!(self.lexeme_after(1), Lexeme::Sign("?" | "!")) {
@@ -36,20 +36,20 @@ impl TxsReader<'_> {
         }
         let span = self.span();
         self.bump();
-        Some(Operator { sign, span })
+        Some(TxsOperator { sign, span })
     }
 
-    fn operand_behind(&mut self, operator: Operator) -> Reading<Formula> {
+    fn operand_behind(&mut self, operator: TxsOperator) -> TxsRead<TxsExpr> {
         let operand = self.operand()?;
         if operator.sign != "<-" {
             return Ok(operand);
         }
         let span = operand.span;
-        Ok(Formula { kind: FormulaKind::Minus(Box::new(operand)), span })
+        Ok(TxsExpr { kind: FormulaKind::Minus(Box::new(operand)), span })
     }
 
     /// A value without operators around it.
-    fn operand(&mut self) -> Reading<Formula> {
+    fn operand(&mut self) -> TxsRead<TxsExpr> {
         let start = self.span();
         let kind = match self.lexeme().clone() {
             Lexeme::Number(text) => {
@@ -81,11 +81,11 @@ impl TxsReader<'_> {
             },
             _ => return self.expected("a value"),
         };
-        Ok(Formula { kind, span: self.since(start) })
+        Ok(TxsExpr { kind, span: self.since(start) })
     }
 
     /// `(e)` or `(e :: Sort)`
-    fn bracketed(&mut self) -> Reading<Formula> {
+    fn bracketed(&mut self) -> TxsRead<TxsExpr> {
         let start = self.span();
         self.bump();
         let inner = self.formula()?;
@@ -93,13 +93,13 @@ impl TxsReader<'_> {
         self.sign(")")?;
         Ok(match typed {
             Some(sort) => {
-                Formula { kind: FormulaKind::Typed(Box::new(inner), sort), span: self.since(start) }
+                TxsExpr { kind: FormulaKind::Typed(Box::new(inner), sort), span: self.since(start) }
             }
             None => inner,
         })
     }
 
-    fn application(&mut self) -> Reading<FormulaKind> {
+    fn application(&mut self) -> TxsRead<FormulaKind> {
         let name = self.name("a value")?;
         let mut args = Vec::new();
         if self.eat("(") {
@@ -114,7 +114,7 @@ impl TxsReader<'_> {
         Ok(FormulaKind::Apply(name, args))
     }
 
-    fn choice_of_values(&mut self) -> Reading<FormulaKind> {
+    fn choice_of_values(&mut self) -> TxsRead<FormulaKind> {
         self.bump();
         let condition = self.formula()?;
         self.word("THEN")?;
@@ -125,7 +125,7 @@ impl TxsReader<'_> {
         Ok(FormulaKind::If(Box::new([condition, then, other])))
     }
 
-    fn let_value(&mut self) -> Reading<FormulaKind> {
+    fn let_value(&mut self) -> TxsRead<FormulaKind> {
         let groups = self.bindings()?;
         let body = self.formula()?;
         self.word("NI")?;
@@ -133,7 +133,7 @@ impl TxsReader<'_> {
     }
 
     /// `LET x = 1, y = 2; z = x IN`: at once between commas, one after the other between semicolons.
-    pub(super) fn bindings(&mut self) -> Reading<Vec<Vec<Binding>>> {
+    pub(super) fn bindings(&mut self) -> TxsRead<Vec<Vec<ValueBinding>>> {
         self.word("LET")?;
         let mut groups = Vec::new();
         while !self.at_word("IN") {
@@ -150,21 +150,21 @@ impl TxsReader<'_> {
         Ok(groups)
     }
 
-    fn binding(&mut self) -> Reading<Binding> {
+    fn binding(&mut self) -> TxsRead<ValueBinding> {
         let var = self.var_def()?;
         self.sign("=")?;
-        Ok(Binding { var, value: self.formula()? })
+        Ok(ValueBinding { var, value: self.formula()? })
     }
 
     /// `x` or `x :: Sort`
-    pub(super) fn var_def(&mut self) -> Reading<VarDef> {
+    pub(super) fn var_def(&mut self) -> TxsRead<VarDef> {
         let name: Name = self.name("the name of a variable")?;
         let sort = if self.eat("::") { Some(self.name("a type")?) } else { None };
         Ok(VarDef { name, sort })
     }
 
     /// `REGEX('[a-z]+')`
-    fn regex(&mut self) -> Reading<FormulaKind> {
+    fn regex(&mut self) -> TxsRead<FormulaKind> {
         self.bump();
         self.sign("(")?;
         let Lexeme::Quoted(text) = self.lexeme().clone() else {

@@ -66,7 +66,7 @@ fn recording() -> (HttpAdapter, Receiver<String>) {
             }
         }
     });
-    let connection = Connection { limit: Duration::from_secs(5), ..Connection::default() };
+    let connection = RemoteConnection { limit: Duration::from_secs(5), ..RemoteConnection::default() };
     let mut adapter = HttpAdapter::new(&speech, Arc::new(model(LOGIN)), &connection).unwrap();
     adapter.reset().unwrap();
     (adapter, requests)
@@ -74,7 +74,8 @@ fn recording() -> (HttpAdapter, Receiver<String>) {
 
 fn list(model: &Model) -> Label {
     let text = r#"{"limit": null, "tags": ["a", "b c"]}"#;
-    let message = crate::codec::Message { label: "LIST".into(), args: serde_json::from_str(text).unwrap() };
+    let message =
+        crate::codec::WireMessage { label: "LIST".into(), args: serde_json::from_str(text).unwrap() };
     crate::codec::label_from_json(model, &message, |kind| kind == ioxide_model::sts::GateKind::Input).unwrap()
 }
 

@@ -46,7 +46,7 @@ fn feed(websocket: bool, tells_end: bool, serve: impl Fn(TcpStream) + Send + 'st
         },
         reset: None,
     };
-    let connection = Connection { limit: Duration::from_secs(5), ..Connection::default() };
+    let connection = RemoteConnection { limit: Duration::from_secs(5), ..RemoteConnection::default() };
     let mut adapter = HttpAdapter::new(&speech, Arc::new(model(FEED)), &connection).unwrap();
     adapter.reset().unwrap();
     adapter.send(&message(&model(FEED), "OPEN", &[])).unwrap();

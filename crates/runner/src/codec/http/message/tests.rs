@@ -3,12 +3,12 @@ use proptest::prelude::*;
 use super::*;
 
 /// What is read from `text`, with no more to come if `ended`.
-fn parse(text: &str, ended: bool) -> Result<Option<(Response, usize)>, Undecodable> {
-    Response::parse(text.as_bytes(), AskedFor::Body, ended)
+fn parse(text: &str, ended: bool) -> Result<Option<(HttpResponse, usize)>, Undecodable> {
+    HttpResponse::parse(text.as_bytes(), AskedFor::Body, ended)
 }
 
 #[track_caller]
-fn whole(text: &str) -> Response {
+fn whole(text: &str) -> HttpResponse {
     let (response, used) = parse(text, true).unwrap().unwrap();
     assert_eq!(used, text.len());
     response
@@ -29,8 +29,8 @@ fn bodies_end_where_they_should() {
     assert_eq!((&*nothing.body, nothing.keeps_alive), (&b""[..], false));
     let after_a_word = whole("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n");
     assert_eq!(after_a_word.status, 200);
-    let head = Response::parse(b"HTTP/1.1 200 OK\r\ncontent-length: 7\r\n\r\n", AskedFor::Head, false);
-    assert!(matches!(head, Ok(Some((Response { status: 200, .. }, 38)))), "{head:?}");
+    let head = HttpResponse::parse(b"HTTP/1.1 200 OK\r\ncontent-length: 7\r\n\r\n", AskedFor::Head, false);
+    assert!(matches!(head, Ok(Some((HttpResponse { status: 200, .. }, 38)))), "{head:?}");
     let next = parse("HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\nabc", false).unwrap().unwrap();
     assert_eq!((&*next.0.body, next.1), (&b"a"[..], 39));
 }
@@ -69,30 +69,30 @@ fn what_is_no_answer_is_told() {
 
 #[test]
 fn a_body_in_chunks_tells_no_length() {
-    let request = Request {
+    let request = HttpRequest {
         method: "POST".into(),
         path: "/a".into(),
         body: Some("x".repeat(1030)),
         is_chunked: true,
-        ..Request::default()
+        ..HttpRequest::default()
     };
     let text = String::from_utf8(request.to_bytes("h:1")).unwrap();
     let (head, body) = text.split_once("\r\n\r\n").unwrap();
     assert!(head.ends_with("transfer-encoding: chunked") && !head.contains("content-length"), "{head}");
     // Second opinion: what reads the chunks of answers reads ours.
     let answer = format!("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n{body}");
-    let (read, used) = Response::parse(answer.as_bytes(), AskedFor::Body, false).unwrap().unwrap();
+    let (read, used) = HttpResponse::parse(answer.as_bytes(), AskedFor::Body, false).unwrap().unwrap();
     assert_eq!((read.body, used), ("x".repeat(1030).into_bytes(), answer.len()));
 }
 
 #[test]
 fn a_request_is_written_with_its_length() {
-    let request = Request {
+    let request = HttpRequest {
         method: "PUT".into(),
         path: "/a".into(),
         headers: vec![("content-type".into(), "application/json".into())],
         body: Some("{}".into()),
-        ..Request::default()
+        ..HttpRequest::default()
     };
     let text = String::from_utf8(request.to_bytes("h:1")).unwrap();
     assert_eq!(
@@ -106,8 +106,8 @@ proptest! {
     /// Whatever comes is an answer, an error or a wish for more; and an answer cut anywhere is a wish for more.
     #[test]
     fn any_bytes_are_read(bytes in proptest::collection::vec(any::<u8>(), 0..200), ended: bool) {
-        let _ = Response::parse(&bytes, AskedFor::Body, ended);
-        let _ = Response::parse(&[b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n", &*bytes].concat(), AskedFor::Body, ended);
+        let _ = HttpResponse::parse(&bytes, AskedFor::Body, ended);
+        let _ = HttpResponse::parse(&[b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n", &*bytes].concat(), AskedFor::Body, ended);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Agenda, Behaviour, Health, Message};
+use super::{Agenda, BenchMessage, Health, SystemBehaviour};
 
 pub(super) const MODEL: &str = "
 model Batch {
@@ -19,20 +19,20 @@ pub(super) const FAULT: &str = "two different answers in one write are in the wr
 /// How long answers are collected.
 const WINDOW: Duration = Duration::from_millis(40);
 
-pub(super) struct Batch {
+pub(super) struct BatchSystem {
     health: Health,
     /// When what was collected is sent, and the last of it.
     open: Option<(Instant, i64)>,
 }
 
-impl Batch {
+impl BatchSystem {
     pub(super) fn new(health: Health) -> Self {
         Self { health, open: None }
     }
 }
 
-impl Behaviour for Batch {
-    fn take(&mut self, input: &Message, now: Instant) -> Agenda {
+impl SystemBehaviour for BatchSystem {
+    fn take(&mut self, input: &BenchMessage, now: Instant) -> Agenda {
         let n = input.n.unwrap_or(0);
         let open = self.open.filter(|(until, _)| *until > now);
         let until = open.map_or(now + WINDOW, |(until, _)| until);
@@ -42,6 +42,6 @@ impl Behaviour for Batch {
             (Health::Faulty, Some((_, first))) if first != n => Duration::from_micros(1),
             _ => Duration::ZERO,
         };
-        vec![(until - hurry, Message::with("DONE", n))]
+        vec![(until - hurry, BenchMessage::with("DONE", n))]
     }
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use super::{Agenda, Behaviour, Health, Message};
+use super::{Agenda, BenchMessage, Health, SystemBehaviour};
 
 pub(super) const MODEL: &str = "
 model Delays {
@@ -31,13 +31,13 @@ impl Delays {
     }
 }
 
-impl Behaviour for Delays {
-    fn take(&mut self, input: &Message, now: Instant) -> Agenda {
+impl SystemBehaviour for Delays {
+    fn take(&mut self, input: &BenchMessage, now: Instant) -> Agenda {
         let n = input.n.unwrap_or(0);
         if self.health == Health::Faulty && n > 6 {
             return Vec::new();
         }
         let pause = Duration::from_millis(self.choices.random_range(0..=LONGEST));
-        vec![(now + pause, Message::with("ANSWER", n))]
+        vec![(now + pause, BenchMessage::with("ANSWER", n))]
     }
 }

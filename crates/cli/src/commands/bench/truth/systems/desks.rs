@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use super::{Agenda, Behaviour, Health, Message};
+use super::{Agenda, BenchMessage, Health, SystemBehaviour};
 
 pub(super) const MODEL: &str = "
 model Desks {
@@ -44,8 +44,8 @@ impl Desks {
     }
 }
 
-impl Behaviour for Desks {
-    fn take(&mut self, input: &Message, now: Instant) -> Agenda {
+impl SystemBehaviour for Desks {
+    fn take(&mut self, input: &BenchMessage, now: Instant) -> Agenda {
         let desk = if input.name == "LEFT" { "LEFT_TICKET" } else { "RIGHT_TICKET" };
         let due = now + Duration::from_millis(self.choices.random_range(0..=LONGEST));
         self.open.push((due, desk));
@@ -57,13 +57,13 @@ impl Behaviour for Desks {
         self.open.first().map(|(due, _)| *due)
     }
 
-    fn word(&mut self, now: Instant) -> Option<Message> {
+    fn word(&mut self, now: Instant) -> Option<BenchMessage> {
         let (_, desk) = (!self.open.is_empty()).then(|| self.open.remove(0))?;
         let (number, before, drawn) = self.last;
         let is_at_once = before != desk && drawn.is_some_and(|drawn| now.duration_since(drawn) < AT_ONCE);
         let is_twice = self.health == Health::Faulty && is_at_once;
         let number = if is_twice { number } else { number + 1 };
         self.last = (number, desk, Some(now));
-        Some(Message::with(desk, number))
+        Some(BenchMessage::with(desk, number))
     }
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use super::{Agenda, Behaviour, Health, Message};
+use super::{Agenda, BenchMessage, Health, SystemBehaviour};
 
 pub(super) const MODEL: &str = "
 model Disorder {
@@ -35,8 +35,8 @@ impl Disorder {
     }
 }
 
-impl Behaviour for Disorder {
-    fn take(&mut self, input: &Message, now: Instant) -> Agenda {
+impl SystemBehaviour for Disorder {
+    fn take(&mut self, input: &BenchMessage, now: Instant) -> Agenda {
         let asked = input.n.unwrap_or(0);
         let due = now + Duration::from_millis(self.choices.random_range(0..=LONGEST));
         let open = self.last.filter(|(due, _)| *due > now).map(|(_, n)| n);
@@ -45,6 +45,6 @@ impl Behaviour for Disorder {
             (Health::Faulty, Some(other)) => other,
             _ => asked,
         };
-        vec![(due, Message::with("ANSWER", answer))]
+        vec![(due, BenchMessage::with("ANSWER", answer))]
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Agenda, Behaviour, Health, Message};
+use super::{Agenda, BenchMessage, Health, SystemBehaviour};
 
 pub(super) const MODEL: &str = "
 model SlowStart {
@@ -28,12 +28,12 @@ impl SlowStart {
     }
 }
 
-impl Behaviour for SlowStart {
-    fn take(&mut self, input: &Message, now: Instant) -> Agenda {
+impl SystemBehaviour for SlowStart {
+    fn take(&mut self, input: &BenchMessage, now: Instant) -> Agenda {
         self.taken += 1;
         match self.health {
             Health::Faulty if self.taken == 1 => Vec::new(),
-            _ => vec![(now, Message::with("PONG", input.n.unwrap_or(0)))],
+            _ => vec![(now, BenchMessage::with("PONG", input.n.unwrap_or(0)))],
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Agenda, Behaviour, Health, Message};
+use super::{Agenda, BenchMessage, Health, SystemBehaviour};
 
 pub(super) const MODEL: &str = "
 model Ticker {
@@ -34,19 +34,19 @@ impl Ticker {
     }
 }
 
-impl Behaviour for Ticker {
-    fn take(&mut self, input: &Message, now: Instant) -> Agenda {
+impl SystemBehaviour for Ticker {
+    fn take(&mut self, input: &BenchMessage, now: Instant) -> Agenda {
         match (&*input.name, self.is_running) {
             ("START", false) => {
                 (self.is_running, self.next) = (true, Some(now + PERIOD));
-                vec![(now, Message::plain("STARTED"))]
+                vec![(now, BenchMessage::plain("STARTED"))]
             }
             ("STOP", true) => {
                 self.is_running = false;
                 if self.health == Health::Correct {
                     self.next = None;
                 }
-                vec![(now, Message::plain("STOPPED"))]
+                vec![(now, BenchMessage::plain("STOPPED"))]
             }
             _ => Vec::new(),
         }
@@ -56,8 +56,8 @@ impl Behaviour for Ticker {
         self.next
     }
 
-    fn word(&mut self, now: Instant) -> Option<Message> {
+    fn word(&mut self, now: Instant) -> Option<BenchMessage> {
         self.next = self.is_running.then_some(now + PERIOD);
-        Some(Message::plain("TICK"))
+        Some(BenchMessage::plain("TICK"))
     }
 }

@@ -3,18 +3,18 @@
 //! A value that is made up is in a field of which nothing is said but that it is none of those which were made up before
 //! and are still known, or which it is compared with. It is stored when the message comes, so what is stored then is at hand for later messages only.
 
-use ioxide_learn::register::guards::{Branch, GuardedTold, Operand};
+use ioxide_learn::register::guards::{GuardedBranch, GuardedTold, Operand};
 use ioxide_model::index::Idx;
 use ioxide_model::value::Value;
 
-use super::{Kind, Writer};
+use super::{ModelTextWriter, ValueKind};
 
 /// Variables that are set to a value, by its text.
 type Updates = Vec<(String, String)>;
 
 /// A message on its way to a text.
 #[derive(Default)]
-struct Message {
+struct AnswerMessage {
     /// Fields that are known.
     fields: Vec<String>,
     /// What must hold of the others.
@@ -32,13 +32,13 @@ struct MadeUp {
     kept: Vec<(Operand, String)>,
 }
 
-impl Writer<'_, '_> {
+impl ModelTextWriter<'_, '_> {
     /// The messages of an answer; values that are not at hand any more are kept by `updates`, those of `late` are stored
     /// when they are made up.
     pub(super) fn answer(
         &mut self,
         location: usize,
-        branch: &Branch,
+        branch: &GuardedBranch,
         updates: &mut Updates,
         late: &[(String, Operand)],
     ) -> Vec<String> {
@@ -48,10 +48,10 @@ impl Writer<'_, '_> {
         let mut told = branch.told.iter().copied();
         let mut texts = Vec::new();
         for (gate, fixed) in &self.text.seen.shapes[branch.shape.index()] {
-            let mut message = Message::default();
+            let mut message = AnswerMessage::default();
             for (&field, value) in model.sts.gates[*gate].fields.iter().zip(fixed) {
                 let info = model.pool.var_info(field);
-                let is_text = Kind::of(info.sort) == Some(Kind::Text);
+                let is_text = ValueKind::of(info.sort) == Some(ValueKind::Text);
                 let value = match (value, value.is_none().then(|| told.next()).flatten()) {
                     (Some(value), _) => self.value(value),
                     (None, Some(GuardedTold::Literal(at))) => self.literal(at),
@@ -94,12 +94,12 @@ impl Writer<'_, '_> {
     /// at hand.
     fn made_up(
         &mut self,
-        branch: &Branch,
+        branch: &GuardedBranch,
         operand: Operand,
         (field, is_text): (&str, bool),
         late: &[(String, Operand)],
         made: &mut MadeUp,
-        message: &mut Message,
+        message: &mut AnswerMessage,
     ) -> Option<String> {
         if let Some((_, first)) = made.here.iter().find(|(it, _)| *it == operand) {
             message.guard.push(format!("{field} == {first}"));
@@ -134,7 +134,7 @@ impl Writer<'_, '_> {
     }
 
     /// Whether behind `branch` a register that holds `operand` is compared with this one: then they must differ.
-    fn is_compared(&self, branch: &Branch, operand: Operand, register: usize) -> bool {
+    fn is_compared(&self, branch: &GuardedBranch, operand: Operand, register: usize) -> bool {
         let holds = |it: Operand| match it {
             Operand::Register(at) => branch.registers.get(at) == Some(&operand),
             Operand::Field(_) | Operand::Constant(_) => false,
@@ -171,7 +171,7 @@ impl MadeUp {
     }
 }
 
-impl Message {
+impl AnswerMessage {
     /// As it is written after `emit`.
     fn text(&self, name: &str) -> String {
         let part = |all: &[String], before: &str, between: &str, after: &str| {

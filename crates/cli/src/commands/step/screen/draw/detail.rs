@@ -6,17 +6,17 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Wrap};
 
-use super::super::scene::{Field, Kind, Move, Now};
-use super::super::state::{Focus, State, Tone};
+use super::super::scene::{MoveField, MoveKind, Readiness, SceneMove};
+use super::super::state::{Focus, MoveTone, ScreenState};
 use super::super::theme::Theme;
 use super::panels::block;
 
 /// Draws the panel.
-pub fn draw(frame: &mut Frame<'_>, state: &State, theme: Theme, area: Rect) {
+pub fn draw(frame: &mut Frame<'_>, state: &ScreenState, theme: Theme, area: Rect) {
     let title = match &state.told {
         _ if state.focus == Focus::History => "the chosen step",
-        Some(told) if told.tone == Tone::Bad => "✗ not possible",
-        Some(told) if told.tone == Tone::Note => "what happened",
+        Some(told) if told.tone == MoveTone::Bad => "✗ not possible",
+        Some(told) if told.tone == MoveTone::Note => "what happened",
         Some(_) | None => "the chosen move",
     };
     let block = block(title.to_owned(), theme, state.focus == Focus::Detail);
@@ -26,17 +26,17 @@ pub fn draw(frame: &mut Frame<'_>, state: &State, theme: Theme, area: Rect) {
 }
 
 /// What it says.
-pub fn lines(state: &State, theme: Theme) -> Vec<Line<'_>> {
+pub fn lines(state: &ScreenState, theme: Theme) -> Vec<Line<'_>> {
     if state.focus == Focus::History {
         return vec![Line::raw(format!("{} {}", state.step, state.step_text(state.step)))];
     }
     let mut lines: Vec<Line<'_>> = Vec::new();
     if let Some(told) = &state.told {
         let style = |i: usize| if i == 0 { theme.tone(told.tone) } else { Style::new() };
-        let mark = if told.tone == Tone::Good { "✓ " } else { "" };
+        let mark = if told.tone == MoveTone::Good { "✓ " } else { "" };
         let text = |(i, line): (usize, &String)| Line::styled(format!("{mark}{line}"), style(i));
         lines.extend(told.lines.iter().enumerate().map(text));
-        if told.tone != Tone::Good {
+        if told.tone != MoveTone::Good {
             return lines;
         }
     }
@@ -47,13 +47,13 @@ pub fn lines(state: &State, theme: Theme) -> Vec<Line<'_>> {
     lines
 }
 
-fn about(chosen: &Move, theme: Theme) -> Vec<Line<'_>> {
+fn about(chosen: &SceneMove, theme: Theme) -> Vec<Line<'_>> {
     let who = match chosen.kind {
-        Kind::Input => "the tester sends it",
-        Kind::Observed => "somebody else sends it, the tester sees it",
-        Kind::Output => "the system sends it",
-        Kind::Internal => "it happens unseen",
-        Kind::Silence => "the system waits for an input",
+        MoveKind::Input => "the tester sends it",
+        MoveKind::Observed => "somebody else sends it, the tester sees it",
+        MoveKind::Output => "the system sends it",
+        MoveKind::Internal => "it happens unseen",
+        MoveKind::Silence => "the system waits for an input",
     };
     let name = Span::styled(format!("{}{}", chosen.kind.mark(), chosen.name), theme.kind(chosen.kind));
     let mut lines = vec![Line::from(vec![
@@ -62,14 +62,16 @@ fn about(chosen: &Move, theme: Theme) -> Vec<Line<'_>> {
         Span::styled(who, theme.quiet()),
     ])];
     match &chosen.now {
-        Now::Possible => (),
-        Now::Doubtful => lines.push(Line::raw("~ the solver did not say whether it can come")),
-        Now::Refused(why) => lines.push(Line::styled(format!("✗ not now: {why}"), theme.tone(Tone::Bad))),
+        Readiness::Possible => (),
+        Readiness::Doubtful => lines.push(Line::raw("~ the solver did not say whether it can come")),
+        Readiness::Refused(why) => {
+            lines.push(Line::styled(format!("✗ not now: {why}"), theme.tone(MoveTone::Bad)))
+        }
     }
     let row = |what: &str, text: String| {
         Line::from(vec![Span::styled(format!("{what:7}"), theme.quiet()), Span::raw(text)])
     };
-    let field = |field: &Field| format!("{}: {}", field.name, field.sort);
+    let field = |field: &MoveField| format!("{}: {}", field.name, field.sort);
     if !chosen.fields.is_empty() {
         lines.push(row("fields", chosen.fields.iter().map(field).collect::<Vec<_>>().join(", ")));
     }

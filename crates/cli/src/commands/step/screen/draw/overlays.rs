@@ -7,13 +7,15 @@ use ratatui::widgets::{Clear, Paragraph, Wrap};
 
 use super::super::editor::Editor;
 use super::super::keys::HELP;
-use super::super::state::{Form, Overlay, Prompt, Proposals, Purpose, State, Tone, Witness};
+use super::super::state::{
+    LinePurpose, MoveForm, MoveTone, Overlay, PathWitness, Prompt, Proposals, ScreenState,
+};
 use super::super::theme::Theme;
 use super::panels::block;
 use super::window;
 
 /// Draws what lies on top, if there is something.
-pub fn draw(frame: &mut Frame<'_>, state: &State, theme: Theme, area: Rect) {
+pub fn draw(frame: &mut Frame<'_>, state: &ScreenState, theme: Theme, area: Rect) {
     match &state.overlay {
         Overlay::None => (),
         Overlay::Help(top) => help(frame, *top, theme, area),
@@ -65,7 +67,7 @@ fn typed<'l>(text: &Editor, has_cursor: bool, theme: Theme) -> Vec<Span<'l>> {
     vec![Span::raw(before), Span::styled(under, theme.chosen()), Span::raw(after)]
 }
 
-fn form(frame: &mut Frame<'_>, state: &State, form: &Form, theme: Theme, area: Rect) {
+fn form(frame: &mut Frame<'_>, state: &ScreenState, form: &MoveForm, theme: Theme, area: Rect) {
     let Some(chosen) = state.scene.moves.get(form.at) else { return };
     let mut lines = Vec::new();
     for (i, (field, text)) in chosen.fields.iter().zip(&form.texts).enumerate() {
@@ -82,7 +84,7 @@ fn form(frame: &mut Frame<'_>, state: &State, form: &Form, theme: Theme, area: R
         lines.push(Line::from(spans));
     }
     lines.extend(chosen.when.iter().map(|when| Line::styled(format!("  when {when}"), theme.quiet())));
-    lines.extend(form.problem.iter().map(|why| Line::styled(format!("✗ {why}"), theme.tone(Tone::Bad))));
+    lines.extend(form.problem.iter().map(|why| Line::styled(format!("✗ {why}"), theme.tone(MoveTone::Bad))));
     let title = format!("{}{}", chosen.kind.mark(), chosen.name);
     show(frame, &title, lines, 0, theme, area);
 }
@@ -100,19 +102,20 @@ fn proposals(frame: &mut Frame<'_>, proposals: &Proposals, theme: Theme, area: R
 
 fn prompt(frame: &mut Frame<'_>, prompt: &Prompt, theme: Theme, area: Rect) {
     let (title, hint) = match prompt.purpose {
-        Purpose::Message => ("a message", "as in inX(p: 3); fields you leave out get values that fit"),
-        Purpose::Delay => ("time passes", "as in 1.5s, 600ms or 2min"),
-        Purpose::Search => ("look for a step", "n looks for the next one"),
-        Purpose::Filter => ("only moves with this text", "names, conditions and targets are searched"),
+        LinePurpose::Message => ("a message", "as in inX(p: 3); fields you leave out get values that fit"),
+        LinePurpose::Delay => ("time passes", "as in 1.5s, 600ms or 2min"),
+        LinePurpose::Search => ("look for a step", "n looks for the next one"),
+        LinePurpose::Filter => ("only moves with this text", "names, conditions and targets are searched"),
     };
     let mut spans = vec![Span::styled("> ", theme.key())];
     spans.extend(typed(&prompt.line, true, theme));
     let mut lines = vec![Line::from(spans), Line::styled(hint, theme.quiet())];
-    lines.extend(prompt.problem.iter().map(|why| Line::styled(format!("✗ {why}"), theme.tone(Tone::Bad))));
+    lines
+        .extend(prompt.problem.iter().map(|why| Line::styled(format!("✗ {why}"), theme.tone(MoveTone::Bad))));
     show(frame, title, lines, 0, theme, area);
 }
 
-fn witness(frame: &mut Frame<'_>, witness: &Witness, theme: Theme, area: Rect) {
+fn witness(frame: &mut Frame<'_>, witness: &PathWitness, theme: Theme, area: Rect) {
     let lines = witness.lines.iter().map(|line| Line::raw(&**line)).collect();
     show(frame, "values that satisfy the path condition", lines, witness.top, theme, area);
 }

@@ -6,8 +6,8 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Paragraph, Wrap};
 use unicode_width::UnicodeWidthStr as _;
 
-use super::super::scene::{Mode, Move, Now};
-use super::super::state::{Focus, Listing, State};
+use super::super::scene::{Readiness, SceneMove, WalkMode};
+use super::super::state::{Focus, MoveListing, ScreenState};
 use super::super::theme::Theme;
 use super::window;
 
@@ -22,10 +22,10 @@ pub fn block<'b>(title: String, theme: Theme, has_focus: bool) -> Block<'b> {
 }
 
 /// Where the model may be.
-pub fn belief(frame: &mut Frame<'_>, state: &State, theme: Theme, area: Rect) {
+pub fn belief(frame: &mut Frame<'_>, state: &ScreenState, theme: Theme, area: Rect) {
     let scene = &state.scene;
     let title = match (scene.mode, scene.n_places) {
-        (Mode::Symbolic, _) => "where these switches lead".to_owned(),
+        (WalkMode::Symbolic, _) => "where these switches lead".to_owned(),
         (_, Some(n)) if n > 1 => format!("the model may be in {n} states"),
         _ => "where the model is".to_owned(),
     };
@@ -36,7 +36,7 @@ pub fn belief(frame: &mut Frame<'_>, state: &State, theme: Theme, area: Rect) {
 }
 
 /// How many lines the panel needs at this width, its frame included.
-pub fn belief_height(state: &State, width: u16) -> u16 {
+pub fn belief_height(state: &ScreenState, width: u16) -> u16 {
     let inner = usize::from(width.saturating_sub(2)).max(1);
     // Words that do not fit begin a line of their own, so a wrapped text may need a line more.
     let rows = |line: &Line<'_>| line.width().div_ceil(inner).max(1) + usize::from(line.width() > 2 * inner);
@@ -44,7 +44,7 @@ pub fn belief_height(state: &State, width: u16) -> u16 {
     u16::try_from(n_rows + 2).unwrap_or(u16::MAX)
 }
 
-fn belief_lines(state: &State, theme: Theme) -> Vec<Line<'_>> {
+fn belief_lines(state: &ScreenState, theme: Theme) -> Vec<Line<'_>> {
     let scene = &state.scene;
     let Some(n_places) = scene.n_places else {
         return vec![Line::styled(
@@ -90,11 +90,11 @@ fn belief_lines(state: &State, theme: Theme) -> Vec<Line<'_>> {
 }
 
 /// What can come.
-pub fn moves(frame: &mut Frame<'_>, state: &State, theme: Theme, area: Rect) {
+pub fn moves(frame: &mut Frame<'_>, state: &ScreenState, theme: Theme, area: Rect) {
     let listed = state.listed();
     let title = match (&*state.filter, state.listing) {
-        ("", Listing::Possible) => "what can come".to_owned(),
-        ("", Listing::All) => "what can come, and what cannot (✗)".to_owned(),
+        ("", MoveListing::Possible) => "what can come".to_owned(),
+        ("", MoveListing::All) => "what can come, and what cannot (✗)".to_owned(),
         (filter, _) => format!("moves with “{filter}”: {} of {}", listed.len(), state.scene.moves.len()),
     };
     let block = block(title, theme, state.focus == Focus::Moves);
@@ -104,11 +104,11 @@ pub fn moves(frame: &mut Frame<'_>, state: &State, theme: Theme, area: Rect) {
         let hint = if state.filter.is_empty() { "nothing; x says why" } else { "nothing; Esc shows all" };
         return frame.render_widget(Paragraph::new(hint).style(theme.quiet()), inner);
     }
-    let column = |text: &dyn Fn(&Move) -> usize| {
+    let column = |text: &dyn Fn(&SceneMove) -> usize| {
         let widest = listed.iter().map(|&at| text(&state.scene.moves[at])).max();
         widest.unwrap_or(0).min(MAX_COLUMN)
     };
-    let columns = Columns { name: column(&|it| it.name.width()), leads: column(&|it| it.leads.width()) };
+    let columns = MoveColumns { name: column(&|it| it.name.width()), leads: column(&|it| it.leads.width()) };
     let shown = window(listed.len(), inner.height.into(), state.chosen);
     let row = |position: usize| {
         let line = columns.row(&state.scene.moves[listed[position]], position, theme);
@@ -118,22 +118,22 @@ pub fn moves(frame: &mut Frame<'_>, state: &State, theme: Theme, area: Rect) {
 }
 
 /// How wide the columns of the moves are.
-struct Columns {
+struct MoveColumns {
     name: usize,
     leads: usize,
 }
 
-impl Columns {
+impl MoveColumns {
     /// `1 ?inX(p)  r0 → busy  when p >= 1`.
-    fn row<'m>(&self, it: &'m Move, position: usize, theme: Theme) -> Line<'m> {
+    fn row<'m>(&self, it: &'m SceneMove, position: usize, theme: Theme) -> Line<'m> {
         let number = if position < 9 { format!("{} ", position + 1) } else { "  ".to_owned() };
         let (mark, style) = match it.now {
-            Now::Possible => (" ", theme.kind(it.kind)),
-            Now::Doubtful => ("~", theme.kind(it.kind)),
-            Now::Refused(_) => ("✗", theme.quiet()),
+            Readiness::Possible => (" ", theme.kind(it.kind)),
+            Readiness::Doubtful => ("~", theme.kind(it.kind)),
+            Readiness::Refused(_) => ("✗", theme.quiet()),
         };
         let rest = match (&it.now, &it.when) {
-            (Now::Refused(why), _) => format!("  {why}"),
+            (Readiness::Refused(why), _) => format!("  {why}"),
             (_, Some(when)) => format!("  when {when}"),
             (_, None) => String::new(),
         };
@@ -164,7 +164,7 @@ fn padded(text: &str, width: usize) -> String {
 }
 
 /// What came, and what was undone or is recorded.
-pub fn history(frame: &mut Frame<'_>, state: &State, theme: Theme, area: Rect) {
+pub fn history(frame: &mut Frame<'_>, state: &ScreenState, theme: Theme, area: Rect) {
     let scene = &state.scene;
     let has_focus = state.focus == Focus::History;
     let title = if scene.run.is_some() { "the recorded run" } else { "history" };

@@ -2,19 +2,19 @@
 
 use std::rc::Rc;
 
-use ioxide_model::concrete::State;
+use ioxide_model::concrete::ConcreteState;
 use ioxide_model::sts::{LocId, SwitchId};
 use ioxide_model::value::Value;
 use ioxide_runner::event::Explanation;
 use ioxide_symex::{Belief, Ctx, SymState};
 
-use super::super::scene::{Place, Scene, clip};
-use super::super::state::{Told, Tone};
-use super::{Engine, MAX_PLACES};
+use super::super::scene::{SceneState, WalkScene, clip};
+use super::super::state::{MoveReport, MoveTone};
+use super::{MAX_PLACES, WalkEngine};
 
-impl Engine<'_> {
+impl WalkEngine<'_> {
     /// Where the monitor is, and how it came there.
-    pub(super) fn tell_walk(&self, scene: &mut Scene) {
+    pub(super) fn tell_walk(&self, scene: &mut WalkScene) {
         let (cx, after) = (&self.walk.cx, self.walk.after());
         scene.n_places = after.belief().size();
         scene.places = match after.belief() {
@@ -22,8 +22,8 @@ impl Engine<'_> {
                 let value = |(var, value): (_, &Value)| {
                     format!("{} = {}", cx.pool.var_info(var).name, cx.pool.show_value(value))
                 };
-                let place = |state: &State| {
-                    Place {
+                let place = |state: &ConcreteState| {
+                    SceneState {
                         location: state.place(cx.sts),
                         values: state
                             .values
@@ -59,7 +59,7 @@ impl Engine<'_> {
     }
 
     /// Where the switches lead.
-    pub(super) fn tell_along(&self, scene: &mut Scene) {
+    pub(super) fn tell_along(&self, scene: &mut WalkScene) {
         let cx = &self.walk.cx;
         scene.n_places = Some(1);
         scene.places = vec![place(cx, self.along.state())];
@@ -81,9 +81,9 @@ fn doc(cx: &Ctx<'_>, loc: LocId) -> String {
 }
 
 /// A symbolic state.
-fn place(cx: &Ctx<'_>, state: &SymState) -> Place {
+fn place(cx: &Ctx<'_>, state: &SymState) -> SceneState {
     let value = |(var, term)| format!("{} = {}", cx.pool.var_info(var).name, cx.pool.show(term));
-    Place {
+    SceneState {
         location: state.place(cx),
         values: state
             .store
@@ -99,7 +99,7 @@ fn place(cx: &Ctx<'_>, state: &SymState) -> Place {
     .by_part(cx)
 }
 
-impl Place {
+impl SceneState {
     /// The same with one row for each part, if there are parts.
     fn by_part(mut self, cx: &Ctx<'_>) -> Self {
         let Some(composition) = &cx.sts.composition else { return self };
@@ -115,11 +115,11 @@ impl Place {
 }
 
 /// Why a label must not come.
-pub fn forbidden(shown: &str, why: &Explanation) -> Told {
+pub fn forbidden(shown: &str, why: &Explanation) -> MoveReport {
     let mut text = Vec::new();
     // Writing to memory does not fail.
     let _ = ioxide_report::terminal::explanation(why, &mut text);
     let mut lines = vec![format!("✗ {shown} is not allowed here")];
     lines.extend(String::from_utf8_lossy(&text).lines().map(|line| clip(line.trim_start_matches("    "))));
-    Told { tone: Tone::Bad, lines }
+    MoveReport { tone: MoveTone::Bad, lines }
 }

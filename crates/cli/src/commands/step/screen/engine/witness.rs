@@ -1,26 +1,26 @@
 //! Witnesses: values that satisfy a path condition, on request.
 
-use ioxide_smt::solver::Answer;
+use ioxide_smt::solver::SolverAnswer;
 use ioxide_symex::{Belief, Ctx, SymState};
 
 use super::super::moves;
-use super::super::scene::{Mode, clip};
-use super::super::state::{Overlay, Reply, Told, Tone, Witness};
-use super::{Engine, MAX_PLACES};
+use super::super::scene::{WalkMode, clip};
+use super::super::state::{ModelReply, MoveReport, MoveTone, Overlay, PathWitness};
+use super::{MAX_PLACES, WalkEngine};
 
-impl Engine<'_> {
+impl WalkEngine<'_> {
     /// Values that satisfy the path condition of what is shown.
-    pub(super) fn solve(&mut self) -> Reply {
+    pub(super) fn solve(&mut self) -> ModelReply {
         match self.mode {
-            Mode::Symbolic => self.solve_along(),
-            Mode::Concrete => self.solve_belief(),
+            WalkMode::Symbolic => self.solve_along(),
+            WalkMode::Concrete => self.solve_belief(),
         }
     }
 
-    fn solve_along(&mut self) -> Reply {
+    fn solve_along(&mut self) -> ModelReply {
         let labels = match self.along.witness(&mut self.walk.cx) {
             Ok(labels) => labels,
-            Err(why) => return Reply::Told(Told::line(Tone::Bad, why)),
+            Err(why) => return ModelReply::Told(MoveReport::line(MoveTone::Bad, why)),
         };
         let cx = &self.walk.cx;
         let mut lines: Vec<String> =
@@ -30,12 +30,15 @@ impl Engine<'_> {
         }
         let is_walk = !labels.is_empty();
         self.witness = labels;
-        Reply::Show(Overlay::Witness(Witness { lines, top: 0, is_walk }))
+        ModelReply::Show(Overlay::Witness(PathWitness { lines, top: 0, is_walk }))
     }
 
-    fn solve_belief(&mut self) -> Reply {
+    fn solve_belief(&mut self) -> ModelReply {
         let Belief::Symbolic(states) = self.walk.after().belief().clone() else {
-            return Reply::Told(Told::line(Tone::Note, "every value is known; m walks with unknown ones"));
+            return ModelReply::Told(MoveReport::line(
+                MoveTone::Note,
+                "every value is known; m walks with unknown ones",
+            ));
         };
         let mut lines = Vec::new();
         for state in states.iter().take(MAX_PLACES) {
@@ -43,16 +46,16 @@ impl Engine<'_> {
             let values = values_of(&mut self.walk.cx, state).unwrap_or_else(|why| why);
             lines.push(clip(format!("{location}  {values}")));
         }
-        Reply::Show(Overlay::Witness(Witness { lines, top: 0, is_walk: false }))
+        ModelReply::Show(Overlay::Witness(PathWitness { lines, top: 0, is_walk: false }))
     }
 }
 
 /// Values of variables and clocks that satisfy what was assumed on the way to `state`.
 fn values_of(cx: &mut Ctx<'_>, state: &SymState) -> Result<String, String> {
     let valuation = match cx.check(state.path.facts()) {
-        Answer::Sat(valuation) => valuation,
-        Answer::Unsat => return Err("no values satisfy the path condition".into()),
-        Answer::Unknown(why) => return Err(format!("the solver does not say: {why}")),
+        SolverAnswer::Sat(valuation) => valuation,
+        SolverAnswer::Unsat => return Err("no values satisfy the path condition".into()),
+        SolverAnswer::Unknown(why) => return Err(format!("the solver does not say: {why}")),
     };
     let mut shown = Vec::new();
     for (var, term) in state.store.iter(cx.sts) {

@@ -75,7 +75,7 @@ fn an_input_the_model_does_not_mention_ends_what_it_says() {
     play(ADDER, |screen| {
         screen.press("i inX(p:_11) Enter");
         assert_eq!(screen.state.scene.n_places, None);
-        assert_eq!(screen.state.told.as_ref().map(|told| told.tone), Some(Tone::Note));
+        assert_eq!(screen.state.told.as_ref().map(|told| told.tone), Some(MoveTone::Note));
         assert_eq!(screen.listed(), [""; 0]);
         screen.press("u");
         assert_eq!(screen.belief(), ["idle  x = 0"]);
@@ -159,7 +159,7 @@ fn time_passes_in_a_model_with_clocks() {
 fn switches_are_taken_symbolically_and_solved_on_request() {
     play(ADDER, |screen| {
         screen.press("m");
-        assert_eq!(screen.state.scene.mode, Mode::Symbolic);
+        assert_eq!(screen.state.scene.mode, WalkMode::Symbolic);
         screen.press("Enter Enter Enter");
         assert_eq!(screen.state.scene.past(), ["r0 inX", "r1 outX", "r0 inX"]);
         assert!(screen.state.scene.places[0].facts.len() >= 4, "{:?}", screen.state.scene.places);
@@ -169,7 +169,7 @@ fn switches_are_taken_symbolically_and_solved_on_request() {
         let Overlay::Witness(witness) = &screen.state.overlay else { panic!("{:?}", screen.told()) };
         assert_eq!(witness.lines.len(), 3, "{witness:?}");
         screen.press("Enter");
-        assert_eq!(screen.state.scene.mode, Mode::Concrete);
+        assert_eq!(screen.state.scene.mode, WalkMode::Concrete);
         assert_eq!(screen.state.scene.past().len(), 3, "the witness is a walk the monitor allows");
         assert_eq!(screen.state.scene.places[0].location, "busy");
     });
@@ -222,10 +222,10 @@ fn texts_need_no_quotes_in_their_field() {
 #[test]
 fn it_ends_when_told_to() {
     play(ADDER, |screen| {
-        assert_eq!(screen.key(KeyCode::Char('q').into()), Some(Ask::Quit));
+        assert_eq!(screen.key(KeyCode::Char('q').into()), Some(ModelQuery::Quit));
         screen.press("Enter");
         let control_c = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
-        assert_eq!(screen.key(control_c), Some(Ask::Interrupt), "in a form too");
+        assert_eq!(screen.key(control_c), Some(ModelQuery::Interrupt), "in a form too");
     });
 }
 

@@ -11,15 +11,15 @@ use std::time::Duration;
 
 use ioxide_campaign::engine::local::on_leash;
 use ioxide_campaign::part::{EndOfPart, Manifest, PartError, PartWriter};
-use ioxide_campaign::plan::{Plan, UnitNames, fingerprint};
-use ioxide_campaign::rounds::{Feedback, Rounds};
+use ioxide_campaign::plan::{CampaignPlan, UnitNames, fingerprint};
+use ioxide_campaign::rounds::{RoundFeedback, UnitRounds};
 use ioxide_campaign::units::UnitSet;
 use ioxide_lang::suggest::nearest_name;
 use ioxide_model::source::Sources;
 use serde_json::{Value as Json, json};
 
 use crate::args::PartArgs;
-use crate::exit::{ExitStatus, Stop};
+use crate::exit::{EarlyStop, ExitStatus};
 use crate::session::{self, STOP};
 
 /// How long a worker that nobody wants any more may take to end.
@@ -36,7 +36,7 @@ const OPTIONS: [(&str, bool); 6] = [
 ];
 
 /// A command that is made of units.
-pub trait Planned {
+pub trait UnitCommand {
     /// Its units.
     fn names(&self) -> UnitNames;
 
@@ -46,17 +46,22 @@ pub trait Planned {
     }
 
     /// How its units are dealt to rounds.
-    fn rounds(&self) -> Rounds {
-        Rounds::ONE
+    fn rounds(&self) -> UnitRounds {
+        UnitRounds::ONE
     }
 
     /// Takes in what the rounds before `round`, from 1, have found.
-    fn know(&mut self, _round: u64, _known: &Json) -> Result<(), Stop> {
+    fn know(&mut self, _round: u64, _known: &Json) -> Result<(), EarlyStop> {
         Ok(())
     }
 
     /// Does the units, which are of one round, and says how it ended.
-    fn work(&mut self, names: &UnitNames, units: &UnitSet, part: &mut PartWriter) -> Result<PartEnd, Stop>;
+    fn work(
+        &mut self,
+        names: &UnitNames,
+        units: &UnitSet,
+        part: &mut PartWriter,
+    ) -> Result<PartEnd, EarlyStop>;
 }
 
 /// How a part ended.
@@ -68,9 +73,9 @@ pub struct PartEnd {
 }
 
 /// Shows the plan of a command, or does the part of it that `args` ask for; `model` is what its results depend on.
-pub fn run(args: &PartArgs, model: String, planned: &mut dyn Planned) -> Result<ExitStatus, Stop> {
+pub fn run(args: &PartArgs, model: String, planned: &mut dyn UnitCommand) -> Result<ExitStatus, EarlyStop> {
     let tool = env!("CARGO_PKG_VERSION").to_owned();
-    let plan = Plan { args: typed(), model, tool, units: planned.names(), rounds: planned.rounds() };
+    let plan = CampaignPlan { args: typed(), model, tool, units: planned.names(), rounds: planned.rounds() };
     if args.plan {
         writeln!(io::stdout(), "{}", plan.to_json(|unit| planned.more(unit)))?;
         return Ok(ExitStatus::Success);
@@ -85,7 +90,7 @@ pub fn run(args: &PartArgs, model: String, planned: &mut dyn Planned) -> Result<
     let asked = asked(args, &plan, &open, round)?;
     let manifest = Manifest {
         round: (plan.rounds.count() > 1).then_some(round),
-        feedback: known.as_ref().map(Feedback::hash),
+        feedback: known.as_ref().map(RoundFeedback::hash),
         ..Manifest::new(&plan, &asked)
     };
     let dir = args.part.as_deref().unwrap_or_default();
@@ -101,11 +106,11 @@ pub fn run(args: &PartArgs, model: String, planned: &mut dyn Planned) -> Result<
     let before = part.before.len();
     let PartEnd { end, status } = planned.work(&plan.units, &units, &mut part)?;
     part.end(end).map_err(trouble)?;
-    eprintln!("part: {dir}: {}", told(end, asked.len(), before));
+    eprintln!("part: {dir}: {}", part_end_text(end, asked.len(), before));
     Ok(status)
 }
 
-fn told(end: EndOfPart, asked: u64, before: u64) -> String {
+fn part_end_text(end: EndOfPart, asked: u64, before: u64) -> String {
     let before = if before > 0 { format!(", {before} of them before") } else { String::new() };
     match end {
         EndOfPart::All => format!("all {asked} units are done{before}"),
@@ -116,17 +121,17 @@ fn told(end: EndOfPart, asked: u64, before: u64) -> String {
 }
 
 /// What the rounds before have found, if it is given.
-fn known(args: &PartArgs, plan: &Plan) -> Result<Option<Feedback>, Stop> {
+fn known(args: &PartArgs, plan: &CampaignPlan) -> Result<Option<RoundFeedback>, EarlyStop> {
     let Some(path) = &args.feedback else { return Ok(None) };
-    let known = Feedback::read(Path::new(path)).map_err(trouble)?;
+    let known = RoundFeedback::read(Path::new(path)).map_err(trouble)?;
     let rounds = plan.rounds.count();
     match () {
         () if known.plan != plan.hash() => {
-            Err(Stop::usage(format!("`{path}` is of another plan: {}, not {}", known.plan, plan.hash()))
+            Err(EarlyStop::usage(format!("`{path}` is of another plan: {}, not {}", known.plan, plan.hash()))
                 .help("give what `ioxide merge` wrote for the parts of this very command"))
         }
         () if known.round > rounds => {
-            Err(Stop::usage(format!("`{path}` is for round {}, and the plan has {rounds}", known.round))
+            Err(EarlyStop::usage(format!("`{path}` is for round {}, and the plan has {rounds}", known.round))
                 .help("all rounds are done: `ioxide merge` shows the whole"))
         }
         () => Ok(Some(known)),
@@ -134,7 +139,7 @@ fn known(args: &PartArgs, plan: &Plan) -> Result<Option<Feedback>, Stop> {
 }
 
 /// The units that are asked for: all that are `open` in `round`, if nothing is said.
-fn asked(args: &PartArgs, plan: &Plan, open: &UnitSet, round: u64) -> Result<UnitSet, Stop> {
+fn asked(args: &PartArgs, plan: &CampaignPlan, open: &UnitSet, round: u64) -> Result<UnitSet, EarlyStop> {
     let (names, count) = (&plan.units, plan.units.count());
     if let Some(partition) = args.partition {
         let share = partition.of(open.len());
@@ -144,7 +149,7 @@ fn asked(args: &PartArgs, plan: &Plan, open: &UnitSet, round: u64) -> Result<Uni
     if let Some(units) = &args.units {
         return match units.iter().last() {
             Some(last) if last >= count => {
-                Err(Stop::usage(format!("there is no unit {}: the plan has {count}", last + 1)))
+                Err(EarlyStop::usage(format!("there is no unit {}: the plan has {count}", last + 1)))
             }
             _ => of_round(units.clone(), plan, open, round),
         };
@@ -158,7 +163,7 @@ fn asked(args: &PartArgs, plan: &Plan, open: &UnitSet, round: u64) -> Result<Uni
                 UnitNames::Listed(names) => nearest_name(name, names.iter().map(String::as_str)),
                 UnitNames::Numbered { .. } | UnitNames::InRounds { .. } => None,
             };
-            let stop = Stop::usage(format!("there is no unit `{name}`"));
+            let stop = EarlyStop::usage(format!("there is no unit `{name}`"));
             match near {
                 Some(near) => stop.help(format!("did you mean `{near}`?")),
                 None => {
@@ -167,19 +172,19 @@ fn asked(args: &PartArgs, plan: &Plan, open: &UnitSet, round: u64) -> Result<Uni
             }
         })
     };
-    let named = args.unit.iter().map(find).collect::<Result<UnitSet, Stop>>()?;
+    let named = args.unit.iter().map(find).collect::<Result<UnitSet, EarlyStop>>()?;
     of_round(named, plan, open, round)
 }
 
 /// Refuses units that are of another round, or that nobody needs to do.
-fn of_round(units: UnitSet, plan: &Plan, open: &UnitSet, round: u64) -> Result<UnitSet, Stop> {
+fn of_round(units: UnitSet, plan: &CampaignPlan, open: &UnitSet, round: u64) -> Result<UnitSet, EarlyStop> {
     let Some(wrong) = units.iter().find(|&unit| !open.contains(unit)) else { return Ok(units) };
     let (name, its) = (plan.units.name(wrong), plan.rounds.of(wrong, plan.units.count()) + 1);
     Err(if its == round {
-        Stop::usage(format!("unit `{name}` is settled: what it would find was found before"))
+        EarlyStop::usage(format!("unit `{name}` is settled: what it would find was found before"))
             .help("leave it out")
     } else {
-        Stop::usage(format!("unit `{name}` is of round {its}, not of round {round}"))
+        EarlyStop::usage(format!("unit `{name}` is of round {its}, not of round {round}"))
             .help("`--feedback FILE` with what `ioxide merge` found says which round it is")
     })
 }
@@ -210,8 +215,8 @@ pub fn depends_on(sources: &[&Sources], files: &[&str]) -> String {
 }
 
 /// What is said about a part that cannot be written or read.
-pub fn trouble(error: PartError) -> Stop {
-    let stop = Stop::usage(error.to_string());
+pub fn trouble(error: PartError) -> EarlyStop {
+    let stop = EarlyStop::usage(error.to_string());
     match error {
         PartError::Io { .. } => stop.help("is the folder there, may it be written to, and is there room?"),
         PartError::NotAPart { .. } => stop.help("parts are written by `--part DIR`"),
@@ -225,26 +230,26 @@ pub fn trouble(error: PartError) -> Stop {
 }
 
 /// Refuses what is for a campaign in parts, where there are none.
-pub fn whole(args: &PartArgs) -> Result<(), Stop> {
+pub fn whole(args: &PartArgs) -> Result<(), EarlyStop> {
     match args.rounds {
-        Some(_) => Err(Stop::usage("`--rounds` is for a campaign in parts")
+        Some(_) => Err(EarlyStop::usage("`--rounds` is for a campaign in parts")
             .help("`ioxide campaign` does one round after the other; by hand, add `--plan` or `--part DIR`")),
         None => Ok(()),
     }
 }
 
 /// Refuses rounds of a command whose units have nothing to tell each other.
-pub fn no_rounds(args: &PartArgs, why: &str, help: &str) -> Result<(), Stop> {
+pub fn no_rounds(args: &PartArgs, why: &str, help: &str) -> Result<(), EarlyStop> {
     match args.n_rounds() {
         0 | 1 => Ok(()),
-        _ => Err(Stop::usage(format!("no rounds: {why}")).help(help.to_owned())),
+        _ => Err(EarlyStop::usage(format!("no rounds: {why}")).help(help.to_owned())),
     }
 }
 
 /// Refuses an option that says something about the whole, in a part of it.
-pub fn refuse(is_given: bool, option: &str) -> Result<(), Stop> {
+pub fn refuse(is_given: bool, option: &str) -> Result<(), EarlyStop> {
     if is_given {
-        Err(Stop::usage(format!("`{option}` is for the whole, not for a part of it"))
+        Err(EarlyStop::usage(format!("`{option}` is for the whole, not for a part of it"))
             .help("leave it out: `ioxide merge` writes what the whole has to say"))
     } else {
         Ok(())

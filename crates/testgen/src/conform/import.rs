@@ -1,12 +1,12 @@
 //! Two models in one pool, so that their values can be compared.
 //!
-//! Terms stay with their pool, so those of the implementation are [imported](Import) into the pool
+//! Terms stay with their pool, so those of the implementation are [imported](TermImport) into the pool
 //! of the specification.
 
 use ioxide_model::sts::{Clock, Gate, GateKind, Model, StateVar, Sts, Switch};
-use ioxide_model::term::{DataClash, Import};
+use ioxide_model::term::{DataClash, TermImport};
 
-use super::Mismatch;
+use super::PortMismatch;
 use super::ports::counterpart;
 
 /// The system of `imp` with its terms in the pool of `spec`. Messages only the implementation has
@@ -14,10 +14,10 @@ use super::ports::counterpart;
 ///
 /// # Errors
 /// If the models have different data types of one name.
-pub fn join(spec: &mut Model, imp: &Model) -> Result<Sts, Mismatch> {
-    let import = Import::new(&mut spec.pool, &imp.pool)
-        .map_err(|DataClash(name)| Mismatch(format!("the models have different types `{name}`")))?;
-    let sts = Visitor(import).system(&imp.sts);
+pub fn join(spec: &mut Model, imp: &Model) -> Result<Sts, PortMismatch> {
+    let import = TermImport::new(&mut spec.pool, &imp.pool)
+        .map_err(|DataClash(name)| PortMismatch(format!("the models have different types `{name}`")))?;
+    let sts = SystemImport(import).system(&imp.sts);
     for gate in &sts.gates {
         let known = counterpart(&spec.sts, gate).is_some();
         // An input here and an output there is a mistake, which the comparison tells.
@@ -31,9 +31,9 @@ pub fn join(spec: &mut Model, imp: &Model) -> Result<Sts, Mismatch> {
 }
 
 /// Builds a system of one pool in another.
-struct Visitor<'p>(Import<'p>);
+struct SystemImport<'p>(TermImport<'p>);
 
-impl Visitor<'_> {
+impl SystemImport<'_> {
     fn system(&mut self, sts: &Sts) -> Sts {
         let mut image = sts.clone();
         for var in &mut image.vars {

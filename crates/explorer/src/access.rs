@@ -7,13 +7,13 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use crate::http::{Method, Request, Response};
+use crate::http::{ExplorerRequest, ExplorerResponse, HttpMethod};
 
 /// The secret part of the address.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Token(String);
+pub struct AccessToken(String);
 
-impl Token {
+impl AccessToken {
     /// The token of 128 random bits.
     #[must_use]
     pub fn new(bits: u128) -> Self {
@@ -34,15 +34,15 @@ impl Token {
 }
 
 /// Decides who is let in.
-pub struct Guard {
+pub struct AccessGuard {
     address: SocketAddr,
-    token: Token,
+    token: AccessToken,
 }
 
-impl Guard {
+impl AccessGuard {
     /// Guards what is served at `address`.
     #[must_use]
-    pub fn new(address: SocketAddr, token: Token) -> Self {
+    pub fn new(address: SocketAddr, token: AccessToken) -> Self {
         Self { address, token }
     }
 
@@ -50,23 +50,23 @@ impl Guard {
     ///
     /// # Errors
     /// The refusal.
-    pub fn admit<'r>(&self, request: &'r Request) -> Result<&'r str, Response> {
+    pub fn admit<'r>(&self, request: &'r ExplorerRequest) -> Result<&'r str, ExplorerResponse> {
         let Some(host) = request.header("host") else {
-            return Err(Response::refused(400, "the request does not say which host it is for"));
+            return Err(ExplorerResponse::refused(400, "the request does not say which host it is for"));
         };
         if !self.is_here(host) {
-            return Err(Response::refused(403, "this is not the address that is served here"));
+            return Err(ExplorerResponse::refused(403, "this is not the address that is served here"));
         }
         if request.header("origin").is_some_and(|origin| origin != format!("http://{host}"))
             || !is_from_here(request)
         {
-            return Err(Response::refused(403, "requests of other pages are refused"));
+            return Err(ExplorerResponse::refused(403, "requests of other pages are refused"));
         }
         let (token, path) = request.path[1..].split_once('/').unwrap_or((&request.path[1..], ""));
         if self.token.is(token) {
             Ok(path)
         } else {
-            Err(Response::refused(403, "open the address that `ioxide explore` printed"))
+            Err(ExplorerResponse::refused(403, "open the address that `ioxide explore` printed"))
         }
     }
 
@@ -90,12 +90,12 @@ impl Guard {
 }
 
 /// What a browser says about the page a request comes from: this one, or a person who opens a link.
-fn is_from_here(request: &Request) -> bool {
+fn is_from_here(request: &ExplorerRequest) -> bool {
     match request.header("sec-fetch-site") {
         None | Some("same-origin" | "none") => true,
         Some(_) => {
             let is = |name, value| request.header(name) == Some(value);
-            request.method == Method::Get
+            request.method == HttpMethod::Get
                 && is("sec-fetch-mode", "navigate")
                 && is("sec-fetch-dest", "document")
         }
@@ -159,7 +159,7 @@ mod tests {
         let text = format!("GET {path} HTTP/1.1\r\n{headers}\r\n\r\n");
         let head = crate::http::read_head(&mut text.as_bytes()).expect("a request");
         let request = head.request();
-        let guard = Guard::new(([127, 0, 0, 1], 7).into(), Token::new(42));
+        let guard = AccessGuard::new(([127, 0, 0, 1], 7).into(), AccessToken::new(42));
         assert_eq!(guard.admit(request).is_ok(), admitted, "{headers} {path}");
     }
 }

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use ioxide_learn::observer::Effort;
+use ioxide_learn::observer::LearningEffort;
 use ioxide_learn::register::learner::{DataLearnError, DataObserver};
 use ioxide_learn::register::oracle::{DataExamination, DataLearned, learn_data};
 use ioxide_learn::register::place::{DataAnswer, DataWord, Theory};
@@ -16,17 +16,17 @@ use ioxide_smt::halt::Halt;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use super::super::crew::Crew;
+use super::super::copies::SystemCrew;
+use super::super::origin::LearningLine;
 use super::super::session::DataRun;
 use super::super::stopped;
-use super::super::told::Watching;
-use super::again::{Reason, Votes};
-use super::halving::Asked;
+use super::disagreement::{DisagreementReason, MajorityVote};
+use super::halving::GivenValueSystem;
 use super::kinds;
-use super::made::{self, Made, MadeField};
-use super::system::{DataGate, DataLive, DataQuestion, DataTrouble, Plan, Seen, gate_of};
-use super::values::Domain;
-use crate::exit::Stop;
+use super::made_values::{self, MadeField, MadeValues};
+use super::system::{DataGate, DataLive, DataQuestion, DataTrouble, PointPlan, SeenAnswers, gate_of};
+use super::values::FieldValues;
+use crate::exit::EarlyStop;
 use crate::machine::Messages;
 
 /// Constants that are looked for before a system is given up.
@@ -43,7 +43,7 @@ const MAX_REVIEWS: usize = 3;
 
 /// What is taken for granted until something speaks against it.
 #[derive(Clone)]
-pub struct Start {
+pub struct StartAssumption {
     /// How values are compared: what to try, one after the other.
     pub theories: Vec<Theory>,
     /// Values that the system knows from the start.
@@ -55,7 +55,7 @@ pub struct Start {
 }
 
 /// A system that is learned with values.
-pub struct Class<'c> {
+pub struct ValueSystem<'c> {
     pub halt: &'c Halt,
     pub messages: &'c Messages,
     pub gates: &'c [DataGate],
@@ -68,9 +68,9 @@ pub struct Class<'c> {
     /// What was seen so far, in values.
     pub runs: Vec<DataRun>,
     /// What that has cost.
-    pub effort: Effort,
+    pub effort: LearningEffort,
     /// How contradictions are put to the vote, if they are.
-    pub votes: Option<Votes>,
+    pub votes: Option<MajorityVote>,
     /// How sure each vote was.
     pub votes_held: Vec<f64>,
     /// Constants that were found.
@@ -85,16 +85,16 @@ pub struct Class<'c> {
     pub is_quiet: bool,
 }
 
-impl<'c> Class<'c> {
+impl<'c> ValueSystem<'c> {
     pub fn new(
         halt: &'c Halt,
         messages: &'c Messages,
         gates: &'c [DataGate],
-        start: Start,
+        start: StartAssumption,
         examination: &'c DataExamination,
     ) -> Self {
-        let Start { theories, constants, made, words } = start;
-        let (runs, effort, votes_held) = (Vec::new(), Effort::default(), Vec::new());
+        let StartAssumption { theories, constants, made, words } = start;
+        let (runs, effort, votes_held) = (Vec::new(), LearningEffort::default(), Vec::new());
         Self {
             halt,
             messages,
@@ -119,7 +119,7 @@ impl<'c> Class<'c> {
     /// Goes on from the runs of earlier sessions.
     pub fn resumed(&mut self, runs: Vec<DataRun>) {
         let symbols = runs.iter().map(|run| run.len() as u64).sum();
-        self.effort = Effort { resets: runs.len() as u64, symbols };
+        self.effort = LearningEffort { resets: runs.len() as u64, symbols };
         self.runs = runs;
     }
 
@@ -128,20 +128,20 @@ impl<'c> Class<'c> {
     }
 
     /// What points stand for, as far as is known.
-    fn plan(&self) -> Arc<Plan> {
+    fn plan(&self) -> Arc<PointPlan> {
         let model = &self.messages.model;
-        let made = Made::seen(self.made.clone(), model, self.gates, &self.constants, &self.runs);
+        let made = MadeValues::seen(self.made.clone(), model, self.gates, &self.constants, &self.runs);
         let kinds = kinds(model, self.gates);
-        let domain = Domain::new(self.theory(), self.constants.clone(), kinds, made);
-        Arc::new(Plan { gates: self.gates.to_vec(), domain })
+        let domain = FieldValues::new(self.theory(), self.constants.clone(), kinds, made);
+        Arc::new(PointPlan { gates: self.gates.to_vec(), domain })
     }
 
     /// Learns until nothing is found any more, whatever must be found out about values on the way.
     pub fn take(
         &mut self,
-        asked: &mut Asked<'_, '_>,
-        crew: Option<&Crew<'_, DataQuestion>>,
-    ) -> Result<(DataLearned, Arc<Plan>), Stop> {
+        asked: &mut GivenValueSystem<'_, '_>,
+        crew: Option<&SystemCrew<'_, DataQuestion>>,
+    ) -> Result<(DataLearned, Arc<PointPlan>), EarlyStop> {
         loop {
             let plan = self.plan();
             if plan.domain.made.slots.iter().any(|slots| slots.len() > MAX_SLOTS) {
@@ -180,35 +180,37 @@ impl<'c> Class<'c> {
     /// Two runs contradict each other: finds out why, and goes on from there.
     fn think_again(
         &mut self,
-        plan: &Plan,
+        plan: &PointPlan,
         found: &DataDisagreement,
-        asked: &mut Asked<'_, '_>,
-    ) -> Result<(), Stop> {
+        asked: &mut GivenValueSystem<'_, '_>,
+    ) -> Result<(), EarlyStop> {
         let ways = self.two_ways(&plan.domain, asked.seen, found);
         match self.reason(plan, found.now.len(), asked).map_err(stopped)? {
-            Reason::Made(fields) if self.theory() == Theory::Order => Err(self.not_both(&fields, &ways)),
-            Reason::Made(fields) => {
+            DisagreementReason::Made(fields) if self.theory() == Theory::Order => {
+                Err(self.not_both(&fields, &ways))
+            }
+            DisagreementReason::Made(fields) => {
                 for field in fields {
-                    let name = made::shown(&self.messages.model, field);
+                    let name = made_values::shown(&self.messages.model, field);
                     self.note(&format!("the system makes up `{name}`; learned again with that\n{ways}"));
                     self.made.push(field);
                 }
                 self.words.clear();
                 Ok(())
             }
-            Reason::Unstable(one, other) => self.settle(plan, &one, &other, asked),
-            Reason::Values => self.compare_otherwise(plan, found, &ways, asked),
+            DisagreementReason::Unstable(one, other) => self.settle(plan, &one, &other, asked),
+            DisagreementReason::Values => self.compare_otherwise(plan, found, &ways, asked),
         }
     }
 
     /// The same values are answered in two ways: puts it to the vote, if that is wished.
     fn settle(
         &mut self,
-        plan: &Plan,
+        plan: &PointPlan,
         one: &DataRun,
         other: &DataRun,
-        asked: &mut Asked<'_, '_>,
-    ) -> Result<(), Stop> {
+        asked: &mut GivenValueSystem<'_, '_>,
+    ) -> Result<(), EarlyStop> {
         let votes = self.votes.take().filter(|_| self.votes_held.len() < MAX_VOTES);
         let Some(votes) = votes else { return Err(self.unstable(one, other)) };
         let (count, n) = self.vote(plan, one, &votes, asked).map_err(stopped)?;
@@ -221,11 +223,11 @@ impl<'c> Class<'c> {
     /// Values matter in some other way: by order, or compared with a constant.
     fn compare_otherwise(
         &mut self,
-        plan: &Plan,
+        plan: &PointPlan,
         found: &DataDisagreement,
         ways: &str,
-        asked: &mut Asked<'_, '_>,
-    ) -> Result<(), Stop> {
+        asked: &mut GivenValueSystem<'_, '_>,
+    ) -> Result<(), EarlyStop> {
         self.words.clear();
         if self.theories.len() > 1 && self.made.is_empty() {
             self.theories.remove(0);
@@ -255,7 +257,7 @@ impl<'c> Class<'c> {
     }
 
     /// What earlier runs show; a run that contradicts others is put last.
-    fn noted(&mut self, plan: &Plan, seen: &mut Seen) -> Result<DataTree, Box<DataDisagreement>> {
+    fn noted(&mut self, plan: &PointPlan, seen: &mut SeenAnswers) -> Result<DataTree, Box<DataDisagreement>> {
         let mut tree = DataTree::new(plan.domain.signature.clone());
         for at in 0..self.runs.len() {
             let Some((word, answers)) = self.read(plan, seen, at) else { continue };
@@ -269,7 +271,12 @@ impl<'c> Class<'c> {
     }
 
     /// As much of a run as has inputs of ours.
-    fn read(&self, plan: &Plan, seen: &mut Seen, at: usize) -> Option<(DataWord, Vec<DataAnswer>)> {
+    fn read(
+        &self,
+        plan: &PointPlan,
+        seen: &mut SeenAnswers,
+        at: usize,
+    ) -> Option<(DataWord, Vec<DataAnswer>)> {
         let run = &self.runs[at];
         let ours = run.iter().take_while(|(input, _)| gate_of(self.gates, input).is_some()).count();
         plan.word_of(&self.messages.model, seen, &run[..ours])
@@ -278,19 +285,19 @@ impl<'c> Class<'c> {
     fn learn(
         &mut self,
         tree: DataTree,
-        plan: &Arc<Plan>,
-        asked: &mut Asked<'_, '_>,
-        crew: Option<&Crew<'_, DataQuestion>>,
+        plan: &Arc<PointPlan>,
+        asked: &mut GivenValueSystem<'_, '_>,
+        crew: Option<&SystemCrew<'_, DataQuestion>>,
     ) -> Result<DataLearned, DataLearnError<DataTrouble>> {
         let rng = RefCell::new(ChaCha8Rng::seed_from_u64(self.examination.seed));
-        let Asked { live, file, seen } = asked;
-        let (is_doubted, doubts) = (self.votes.is_some(), Effort::default());
+        let GivenValueSystem { live, file, seen } = asked;
+        let (is_doubted, doubts) = (self.votes.is_some(), LearningEffort::default());
         let plan_there = Arc::clone(plan);
         let n_doubtful = 0;
         let system =
             DataLive { live, file, crew, plan: plan_there, seen, rng, is_doubted, doubts, n_doubtful };
         let mut observer = DataObserver::new(system, plan.domain.signature.clone()).with_memory(tree);
-        let mut watching = Watching::new();
+        let mut watching = LearningLine::new();
         let halt = self.halt;
         let result = learn_data(&mut observer, self.examination, &self.words, &mut |stage, _, observer| {
             watching.data(stage, observer.effort);

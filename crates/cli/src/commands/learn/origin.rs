@@ -2,19 +2,19 @@
 
 use std::time::{Duration, Instant};
 
-use ioxide_fsm::suite::Method;
-use ioxide_learn::observer::Effort;
-use ioxide_learn::oracle::{Guarantee, Learned, Stage};
+use ioxide_fsm::suite::SuiteMethod;
+use ioxide_learn::observer::LearningEffort;
+use ioxide_learn::oracle::{LearnedGuarantee, LearnedMachine, LearningStage};
 use ioxide_learn::register::oracle::DataStage;
 use ioxide_learn::several::SeveralDraft;
 use serde_json::{Value as Json, json};
 
-use crate::args::Learn;
+use crate::args::LearnArgs;
 use crate::machine::Messages;
-use crate::progress::Progress;
+use crate::progress::ProgressLine;
 
 /// How a machine was made.
-pub struct Told {
+pub struct MachineOrigin {
     /// From what.
     pub source: String,
     /// What was done, and what is promised.
@@ -22,17 +22,17 @@ pub struct Told {
     json: Json,
 }
 
-impl Told {
+impl MachineOrigin {
     /// Of a machine that was learned from a system.
     pub fn of(
         sut: &str,
-        args: &Learn,
-        learned: &Learned,
-        effort: Effort,
+        args: &LearnArgs,
+        learned: &LearnedMachine,
+        effort: LearningEffort,
         seed: u64,
         messages: &Messages,
     ) -> Self {
-        let Effort { resets, symbols } = effort;
+        let LearningEffort { resets, symbols } = effort;
         let states = learned.machine.n_states();
         let inputs: Vec<&String> = messages.inputs.keys().collect();
         let mut facts = vec![
@@ -50,13 +50,13 @@ impl Told {
             facts.push("stopped before everything was tested".into());
         }
         let promise = match learned.guarantee {
-            Guarantee::Complete { states, extra } => json!(states + extra),
-            Guarantee::Consistent => Json::Null,
+            LearnedGuarantee::Complete { states, extra } => json!(states + extra),
+            LearnedGuarantee::Consistent => Json::Null,
         };
         let json = json!({
             "version": 1, "sut": sut, "seed": seed, "states": states, "inputs": inputs,
             "hypotheses": learned.hypotheses, "resets": resets, "symbols": symbols,
-            "suite": args.suite.parse::<Method>().map_or("", Method::name),
+            "suite": args.suite.parse::<SuiteMethod>().map_or("", SuiteMethod::name),
             "exact_up_to": promise, "guarantee": learned.guarantee.in_words(), "stopped": learned.is_stopped,
         });
         Self { source: format!("{sut} (seed {seed})"), facts, json }
@@ -77,13 +77,13 @@ impl Told {
     /// Of a machine that answers in several ways.
     pub fn of_several(
         sut: &str,
-        args: &Learn,
+        args: &LearnArgs,
         draft: &SeveralDraft,
-        effort: Effort,
+        effort: LearningEffort,
         seed: u64,
         messages: &Messages,
     ) -> Self {
-        let Effort { resets, symbols } = effort;
+        let LearningEffort { resets, symbols } = effort;
         let inputs: Vec<&String> = messages.inputs.keys().collect();
         let missed = 0.9_f64.powi(i32::try_from(args.votes).unwrap_or(i32::MAX)) * 100.0;
         let guarantee = format!(
@@ -147,37 +147,39 @@ pub fn counted(n: u64, what: &str) -> String {
 }
 
 /// The one line that is seen while a system is learned.
-pub struct Watching {
-    progress: Progress,
+pub struct LearningLine {
+    progress: ProgressLine,
     hypotheses: usize,
     /// When the suite that is applied began, and which it is.
     suite: Option<(Instant, (usize, usize))>,
 }
 
-impl Watching {
+impl LearningLine {
     /// Starts the clock.
     pub fn new() -> Self {
-        Self { progress: Progress::new(), hypotheses: 0, suite: None }
+        Self { progress: ProgressLine::new(), hypotheses: 0, suite: None }
     }
 
     /// A stage of learning a machine.
-    pub fn stage(&mut self, stage: Stage, effort: Effort) {
+    pub fn stage(&mut self, stage: LearningStage, effort: LearningEffort) {
         let mut left = None;
         match stage {
-            Stage::Hypothesis { .. } => self.hypotheses += 1,
-            Stage::Testing { states, extra, done, of } => {
+            LearningStage::Hypothesis { .. } => self.hypotheses += 1,
+            LearningStage::Testing { states, extra, done, of } => {
                 let (begun, which) = self.suite.unwrap_or((Instant::now(), (0, 0)));
                 let begun = if which == (states, extra) && done > 0 { begun } else { Instant::now() };
                 self.suite = Some((begun, (states, extra)));
                 left = guess(begun.elapsed(), done, of);
             }
-            Stage::Walking { .. } => (),
+            LearningStage::Walking { .. } => (),
         }
         let hypotheses = self.hypotheses;
         self.progress.tick(|| {
             let done = match stage {
-                Stage::Hypothesis { states } => format!("a machine with {}", counted(states as u64, "state")),
-                Stage::Testing { states, extra, done, of } => format!(
+                LearningStage::Hypothesis { states } => {
+                    format!("a machine with {}", counted(states as u64, "state"))
+                }
+                LearningStage::Testing { states, extra, done, of } => format!(
                     "{}: test {done} of {of} for {extra} extra{}",
                     counted(states as u64, "state"),
                     left.map_or_else(String::new, |left| format!(
@@ -185,7 +187,7 @@ impl Watching {
                         left.as_secs()
                     ))
                 ),
-                Stage::Walking { states, done, of } => {
+                LearningStage::Walking { states, done, of } => {
                     format!("{}: walk {done} of {of}", counted(states as u64, "state"))
                 }
             };
@@ -194,13 +196,13 @@ impl Watching {
     }
 
     /// A stage of drafting a machine with choices.
-    pub fn several(&mut self, states: usize, effort: Effort) {
+    pub fn several(&mut self, states: usize, effort: LearningEffort) {
         let done = || format!("a draft with choices, {}", counted(states as u64, "state"));
         self.progress.tick(|| cost(&done(), 1, effort));
     }
 
     /// A stage of learning a machine with values.
-    pub fn data(&mut self, stage: DataStage, effort: Effort) {
+    pub fn data(&mut self, stage: DataStage, effort: LearningEffort) {
         if matches!(stage, DataStage::Hypothesis { .. }) {
             self.hypotheses += 1;
         }
@@ -220,8 +222,8 @@ impl Watching {
     }
 }
 
-fn cost(done: &str, hypotheses: usize, effort: Effort) -> String {
-    let Effort { resets, symbols } = effort;
+fn cost(done: &str, hypotheses: usize, effort: LearningEffort) -> String {
+    let LearningEffort { resets, symbols } = effort;
     format!("{done}; hypothesis {hypotheses}, {resets} resets, {symbols} messages")
 }
 

@@ -7,19 +7,19 @@
 use ioxide_model::sort::Sort;
 use ioxide_model::term::{Substitution, Term, VarId};
 use ioxide_model::valuation::Valuation;
-use ioxide_smt::solver::{Answer, Decision};
+use ioxide_smt::solver::{SolverAnswer, SolverDecision};
 use ioxide_symex::Ctx;
 
 /// Asks questions.
 #[derive(Debug, Default)]
-pub(super) struct Asker {
+pub(super) struct GuardSolver {
     /// One variable per sort, whose numbered copies stand for those of a question.
     bases: Vec<(Sort, VarId)>,
 }
 
-impl Asker {
+impl GuardSolver {
     /// Whether `facts` can hold together.
-    pub(super) fn decide(&mut self, cx: &mut Ctx<'_>, facts: &[Term]) -> Decision {
+    pub(super) fn decide(&mut self, cx: &mut Ctx<'_>, facts: &[Term]) -> SolverDecision {
         let names = self.names(cx, facts);
         let facts = renamed(cx, facts, &names);
         cx.decide(&facts)
@@ -29,7 +29,7 @@ impl Asker {
     pub(super) fn values(&mut self, cx: &mut Ctx<'_>, facts: &[Term]) -> Option<Valuation> {
         let names = self.names(cx, facts);
         let facts = renamed(cx, facts, &names);
-        let Answer::Sat(found) = cx.check(&facts) else { return None };
+        let SolverAnswer::Sat(found) = cx.check(&facts) else { return None };
         let mut values = Valuation::new();
         for (var, name) in names {
             if let Some(value) = found.get(name) {

@@ -7,26 +7,26 @@
 
 use std::collections::BTreeMap;
 
-use ioxide_fsm::reduce::Live;
-use ioxide_learn::observer::Effort;
-use ioxide_learn::register::place::{DataAnswer, DataInput, Point, Said};
+use ioxide_fsm::reduce::LiveMachine;
+use ioxide_learn::observer::LearningEffort;
+use ioxide_learn::register::place::{AnswerValue, DataAnswer, DataInput, ValuePoint};
 use ioxide_learn::votes::confidence;
 use ioxide_model::index::Idx;
 use ioxide_model::label::Label;
 use ioxide_model::value::Value;
 
 use super::super::session::DataRun;
-use super::class::Class;
-use super::halving::Asked;
-use super::made::{MadeField, each_new};
-use super::system::{Plan, Seen};
-use crate::commands::fsm::live::Trouble;
+use super::halving::GivenValueSystem;
+use super::made_values::{MadeField, each_new};
+use super::system::{PointPlan, SeenAnswers};
+use super::value_system::ValueSystem;
+use crate::commands::fsm::live::LiveTestError;
 
 /// How much longer than wished a run is repeated while the vote is not sure.
 const RUNOFF: u32 = 10;
 
 /// Why two runs are answered differently.
-pub enum Reason {
+pub enum DisagreementReason {
     /// Each always is: it is the values.
     Values,
     /// The system makes up what these fields carry.
@@ -36,27 +36,27 @@ pub enum Reason {
 }
 
 /// How a vote was held.
-pub struct Votes {
+pub struct MajorityVote {
     /// How often a run is repeated.
     pub at_least: u32,
     /// How sure it must be.
     pub confidence: f64,
 }
 
-impl Class<'_> {
+impl ValueSystem<'_> {
     /// Finds out why the last run contradicts an earlier one in its answer number `length`.
     pub fn reason(
         &mut self,
-        plan: &Plan,
+        plan: &PointPlan,
         length: usize,
-        asked: &mut Asked<'_, '_>,
-    ) -> Result<Reason, Trouble> {
+        asked: &mut GivenValueSystem<'_, '_>,
+    ) -> Result<DisagreementReason, LiveTestError> {
         let Some((before, now)) = self.contradicting(plan, length, asked.seen) else {
-            return Ok(Reason::Values);
+            return Ok(DisagreementReason::Values);
         };
         let returned = [self.returned(&before), self.returned(&now)].concat();
         if !returned.is_empty() {
-            return Ok(Reason::Made(returned));
+            return Ok(DisagreementReason::Made(returned));
         }
         for run in [now, before] {
             let again = match self.recalled(&run) {
@@ -74,12 +74,12 @@ impl Class<'_> {
                 None => Vec::new(),
             };
             return Ok(if fields.is_empty() {
-                Reason::Unstable(run[..=at].to_vec(), again[..again.len().min(at + 1)].to_vec())
+                DisagreementReason::Unstable(run[..=at].to_vec(), again[..again.len().min(at + 1)].to_vec())
             } else {
-                Reason::Made(fields)
+                DisagreementReason::Made(fields)
             });
         }
-        Ok(Reason::Values)
+        Ok(DisagreementReason::Values)
     }
 
     /// Fields whose values, which nobody had given, are given back later in the run: in an earlier session it was known that
@@ -110,7 +110,12 @@ impl Class<'_> {
     }
 
     /// An earlier run and the last, both up to the answer number `length` that is not the same.
-    pub fn contradicting(&self, plan: &Plan, length: usize, seen: &mut Seen) -> Option<(DataRun, DataRun)> {
+    pub fn contradicting(
+        &self,
+        plan: &PointPlan,
+        length: usize,
+        seen: &mut SeenAnswers,
+    ) -> Option<(DataRun, DataRun)> {
         let (last, earlier) = self.runs.split_last()?;
         let now = last.get(..length)?;
         let wanted = self.regions(plan, seen, now)?;
@@ -127,10 +132,10 @@ impl Class<'_> {
     /// A run by how its values compare.
     fn regions(
         &self,
-        plan: &Plan,
-        seen: &mut Seen,
+        plan: &PointPlan,
+        seen: &mut SeenAnswers,
         run: &[(Label, Vec<Label>)],
-    ) -> Option<Vec<ioxide_learn::register::place::Region>> {
+    ) -> Option<Vec<ioxide_learn::register::place::ValueRegion>> {
         let (word, _) = plan.word_of(&self.messages.model, seen, run)?;
         let signature = &plan.domain.signature;
         let mut known = signature.constants.clone();
@@ -139,17 +144,22 @@ impl Class<'_> {
     }
 
     /// The answers of a run, values by their number among all that occurred.
-    fn numbered(&self, plan: &Plan, seen: &mut Seen, run: &[(Label, Vec<Label>)]) -> Option<Vec<DataAnswer>> {
+    fn numbered(
+        &self,
+        plan: &PointPlan,
+        seen: &mut SeenAnswers,
+        run: &[(Label, Vec<Label>)],
+    ) -> Option<Vec<DataAnswer>> {
         let (word, answers) = plan.word_of(&self.messages.model, seen, run)?;
         let mut known = plan.domain.signature.constants.clone();
         let mut number = |(input, answer): (&DataInput, &DataAnswer)| {
             plan.domain.signature.places(&mut known, &input.values);
-            let place = |said: &Said| match *said {
-                Said::Point(point) => {
+            let place = |said: &AnswerValue| match *said {
+                AnswerValue::Point(point) => {
                     let at = known.iter().position(|&it| it == point);
-                    Said::Point(at.and_then(|at| Point::try_from(at).ok()).unwrap_or(-1))
+                    AnswerValue::Point(at.and_then(|at| ValuePoint::try_from(at).ok()).unwrap_or(-1))
                 }
-                Said::Literal(_) => *said,
+                AnswerValue::Literal(_) => *said,
             };
             DataAnswer { shape: answer.shape, values: answer.values.iter().map(place).collect() }
         };
@@ -158,7 +168,7 @@ impl Class<'_> {
 
     /// The fields in which two answers of one shape have different values of the system's own; none if they differ
     /// otherwise.
-    fn own_values(&self, seen: &Seen, one: &DataAnswer, other: &DataAnswer) -> Vec<MadeField> {
+    fn own_values(&self, seen: &SeenAnswers, one: &DataAnswer, other: &DataAnswer) -> Vec<MadeField> {
         if one.shape != other.shape {
             return Vec::new();
         }
@@ -171,7 +181,7 @@ impl Class<'_> {
         for (field, pair) in fields.zip(one.values.iter().zip(&other.values)) {
             match pair {
                 (one, other) if one == other => (),
-                (Said::Literal(_), Said::Literal(_)) => found.push(field),
+                (AnswerValue::Literal(_), AnswerValue::Literal(_)) => found.push(field),
                 _ => return Vec::new(),
             }
         }
@@ -179,7 +189,12 @@ impl Class<'_> {
     }
 
     /// Gives the inputs of `run` once more: the same values, but for those that the system made up, which are now others.
-    fn again(&mut self, plan: &Plan, run: &DataRun, asked: &mut Asked<'_, '_>) -> Result<DataRun, Trouble> {
+    fn again(
+        &mut self,
+        plan: &PointPlan,
+        run: &DataRun,
+        asked: &mut GivenValueSystem<'_, '_>,
+    ) -> Result<DataRun, LiveTestError> {
         asked.live.reset()?;
         asked.file.reset()?;
         let mut renamed: BTreeMap<Value, Value> = BTreeMap::new();
@@ -199,7 +214,7 @@ impl Class<'_> {
             }
             again.push((input, said));
         }
-        self.effort = self.effort.plus(Effort { resets: 1, symbols: again.len() as u64 });
+        self.effort = self.effort.plus(LearningEffort { resets: 1, symbols: again.len() as u64 });
         self.runs.extend(asked.file.remembered());
         Ok(again)
     }
@@ -208,11 +223,11 @@ impl Class<'_> {
     /// All runs that say otherwise end where they do.
     pub fn vote(
         &mut self,
-        plan: &Plan,
+        plan: &PointPlan,
         run: &DataRun,
-        votes: &Votes,
-        asked: &mut Asked<'_, '_>,
-    ) -> Result<(u32, u32), Trouble> {
+        votes: &MajorityVote,
+        asked: &mut GivenValueSystem<'_, '_>,
+    ) -> Result<(u32, u32), LiveTestError> {
         let mut counts: BTreeMap<Vec<DataAnswer>, u32> = BTreeMap::new();
         let mut n = 0;
         let (usual, count) = loop {
@@ -233,7 +248,11 @@ impl Class<'_> {
     }
 
     /// Gives every run once more: what was answered wrongly once will contradict that.
-    pub fn review(&mut self, plan: &Plan, asked: &mut Asked<'_, '_>) -> Result<(), Trouble> {
+    pub fn review(
+        &mut self,
+        plan: &PointPlan,
+        asked: &mut GivenValueSystem<'_, '_>,
+    ) -> Result<(), LiveTestError> {
         for run in self.runs.clone() {
             self.again(plan, &run, asked)?;
         }
@@ -241,7 +260,7 @@ impl Class<'_> {
     }
 
     /// Cuts off whatever says otherwise than `usual` to the inputs of `run`.
-    fn believe(&mut self, plan: &Plan, seen: &mut Seen, run: &DataRun, usual: &[DataAnswer]) {
+    fn believe(&mut self, plan: &PointPlan, seen: &mut SeenAnswers, run: &DataRun, usual: &[DataAnswer]) {
         let Some(wanted) = self.regions(plan, seen, run) else { return };
         let mut runs = std::mem::take(&mut self.runs);
         for run in &mut runs {

@@ -2,18 +2,18 @@
 
 use ioxide_runner::event::ShrunkTold;
 
-use crate::chart::Step;
+use crate::chart::ChartStep;
 
 /// Steps kept; a run that is still longer after all is told by its last ones.
 const MAX_STEPS: usize = 200;
 
 /// A failing run that was made smaller.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Smaller {
+pub struct ShrunkSummary {
     /// The run that was made smaller, from 0.
     pub run: u64,
     /// Its last steps; mostly all of them.
-    pub steps: Vec<Step>,
+    pub steps: Vec<ChartStep>,
     /// How many came before them.
     pub before: usize,
     /// How many it had when it was found.
@@ -26,14 +26,14 @@ pub struct Smaller {
     pub early: Option<String>,
 }
 
-impl Smaller {
+impl ShrunkSummary {
     /// What is kept of `told`.
     #[must_use]
     pub fn new(told: &ShrunkTold) -> Self {
         let before = told.trace.len().saturating_sub(MAX_STEPS);
         Self {
             run: told.run,
-            steps: told.trace.iter().skip(before).map(Step::new).collect(),
+            steps: told.trace.iter().skip(before).map(ChartStep::new).collect(),
             before,
             from: told.from,
             attempts: told.attempts,

@@ -8,7 +8,7 @@ use ioxide_model::number::{Int, Rational};
 
 /// A fraction. *Invariant:* lowest terms, denominator above zero, both within [`MAX`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Small {
+pub(crate) struct SmallFraction {
     numer: i64,
     denom: i64,
 }
@@ -16,7 +16,7 @@ pub(crate) struct Small {
 /// Products of two such numbers, and sums of two products, fit in 128 bits.
 const MAX: i128 = 1 << 62;
 
-impl Small {
+impl SmallFraction {
     pub(crate) const ZERO: Self = Self { numer: 0, denom: 1 };
     pub(crate) const ONE: Self = Self { numer: 1, denom: 1 };
 
@@ -108,7 +108,7 @@ impl Small {
     }
 }
 
-impl Ord for Small {
+impl Ord for SmallFraction {
     fn cmp(&self, other: &Self) -> Ordering {
         if self.denom == other.denom {
             return self.numer.cmp(&other.numer);
@@ -118,7 +118,7 @@ impl Ord for Small {
     }
 }
 
-impl PartialOrd for Small {
+impl PartialOrd for SmallFraction {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
@@ -137,33 +137,33 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn exact(n: i64, d: i64) -> (Small, Rational) {
+    fn exact(n: i64, d: i64) -> (SmallFraction, Rational) {
         let rational = Rational::new(Int::from(n), Int::from(d)).expect("not zero");
-        (Small::from_rational(&rational).expect("small"), rational)
+        (SmallFraction::from_rational(&rational).expect("small"), rational)
     }
 
     proptest! {
         #[test]
         fn small_arithmetic_is_exact(a in -99i64..99, b in 1i64..9, c in -99i64..99, d in 1i64..9) {
             let ((x, exact_x), (y, exact_y)) = (exact(a, b), exact(c, d));
-            prop_assert_eq!(x.add(y).map(Small::to_rational), Some(exact_x.add(&exact_y)));
-            prop_assert_eq!(x.sub(y).map(Small::to_rational), Some(exact_x.sub(&exact_y)));
-            prop_assert_eq!(x.mul(y).map(Small::to_rational), Some(exact_x.mul(&exact_y)));
+            prop_assert_eq!(x.add(y).map(SmallFraction::to_rational), Some(exact_x.add(&exact_y)));
+            prop_assert_eq!(x.sub(y).map(SmallFraction::to_rational), Some(exact_x.sub(&exact_y)));
+            prop_assert_eq!(x.mul(y).map(SmallFraction::to_rational), Some(exact_x.mul(&exact_y)));
             prop_assert_eq!(x.cmp(&y), exact_x.cmp(&exact_y));
             prop_assert_eq!(x.floor().to_rational(), Rational::from(exact_x.floor()));
             prop_assert_eq!(x.ceil().to_rational(), Rational::from(exact_x.ceil()));
             if c != 0 {
-                prop_assert_eq!(x.div(y).map(Small::to_rational), Some(exact_x.div(&exact_y)));
+                prop_assert_eq!(x.div(y).map(SmallFraction::to_rational), Some(exact_x.div(&exact_y)));
             }
         }
     }
 
     #[test]
     fn overflow_is_none() {
-        let big = Small::int(1 << 61).expect("fits");
+        let big = SmallFraction::int(1 << 61).expect("fits");
         assert_eq!(big.mul(big), None);
         assert_eq!(big.add(big).and_then(|it| it.add(big)), None);
-        assert_eq!(Small::int(i64::MIN), None);
-        assert_eq!(big.div(Small::ZERO), None);
+        assert_eq!(SmallFraction::int(i64::MIN), None);
+        assert_eq!(big.div(SmallFraction::ZERO), None);
     }
 }

@@ -7,29 +7,29 @@ use ioxide_model::goal::{Goal, GoalKind};
 use ioxide_model::sts::{Model, Sts, SwitchId};
 use ioxide_report::summary::ENDLESS;
 use ioxide_runner::campaign::CampaignOutcome;
-use ioxide_symex::Limits;
+use ioxide_symex::ExploreLimits;
 use ioxide_testgen::kill::suspects::Suspects;
-use ioxide_testgen::kill::tester::Killer;
+use ioxide_testgen::kill::tester::KillTester;
 use ioxide_testgen::purpose::PurposeSet;
 use ioxide_testgen::tester::Tester;
 use ioxide_testgen::tester::case::CaseGuided;
-use ioxide_testgen::tester::cover::{Cover, Order, Rounds};
-use ioxide_testgen::tester::game::Game;
-use ioxide_testgen::tester::hunt::{Hunt, HuntConfig};
-use ioxide_testgen::tester::random::{Interaction, Random, RandomConfig};
-use ioxide_testgen::tester::script::Scripted;
+use ioxide_testgen::tester::cover::{CoverRounds, CoverTester, PurposeOrder};
+use ioxide_testgen::tester::game::GameTester;
+use ioxide_testgen::tester::hunt::{HuntConfig, HuntTester};
+use ioxide_testgen::tester::random::{Interaction, RandomConfig, RandomTester};
+use ioxide_testgen::tester::script::ScriptTester;
 use ioxide_testgen::tester::suite::SuiteTester;
-use ioxide_testgen::tester::tour::Tour;
+use ioxide_testgen::tester::tour::TourTester;
 use serde_json::{Value as Json, json};
 
 use super::{case, hunted};
-use crate::args::{LimitArgs, Test};
-use crate::commands::complete::guarantee::Guarantee;
+use crate::args::{LimitArgs, TestArgs};
+use crate::commands::complete::guarantee::CompleteGuarantee;
 use crate::commands::{complete, fsm, kill, purposes};
-use crate::exit::{ExitStatus, Stop};
+use crate::exit::{EarlyStop, ExitStatus};
 use crate::limit::{self, TimeLimit};
-use crate::solver::Wanted;
-use crate::system::System;
+use crate::solver::SolverRequest;
+use crate::system::SystemUnderTest;
 
 /// Symbolic states looked at for purposes.
 const MAX_STATES: usize = 20_000;
@@ -52,29 +52,29 @@ const BEFORE_TESTING: Duration = Duration::from_secs(15);
 
 /// Who decides the moves.
 #[derive(Clone)]
-pub enum Chosen {
-    Hunt(Box<Hunt>),
-    Random(Box<Random>),
-    Cover(Box<Cover>, Box<PurposeSet>),
-    Tour(Box<Tour>, Box<PurposeSet>),
-    Tests(Box<Scripted>),
-    Suite(Box<SuiteTester>, Option<Guarantee>),
+pub enum ChosenTester {
+    Hunt(Box<HuntTester>),
+    Random(Box<RandomTester>),
+    Cover(Box<CoverTester>, Box<PurposeSet>),
+    Tour(Box<TourTester>, Box<PurposeSet>),
+    Tests(Box<ScriptTester>),
+    Suite(Box<SuiteTester>, Option<CompleteGuarantee>),
     /// Tests that kill mutants; whether the time that was asked for was over before all of them were found.
-    Kill(Box<Killer>, bool),
+    Kill(Box<KillTester>, bool),
     Case(Box<CaseGuided>),
-    Game(Box<Game>),
+    Game(Box<GameTester>),
 }
 
-impl Chosen {
+impl ChosenTester {
     /// The tester `--tester` names.
-    pub fn named(args: &Test, spec: &mut Model, seed: u64) -> Result<Self, Stop> {
-        let wanted = Wanted::new(&args.solver, limit::halt_within(&half(&args.limit), BEFORE_TESTING));
+    pub fn named(args: &TestArgs, spec: &mut Model, seed: u64) -> Result<Self, EarlyStop> {
+        let wanted = SolverRequest::new(&args.solver, limit::halt_within(&half(&args.limit), BEFORE_TESTING));
         if let Some(names) = args.tester.strip_prefix("purpose:") {
             let named = |name| purposes::named(spec, &wanted, name, MAX_STATES);
             let found = names.split(',').map(named).collect::<Result<Vec<_>, _>>()?;
             let set = PurposeSet::of(&spec.sts, found);
             return Ok(Self::Cover(
-                Box::new(Cover::new(&set, Rounds::Endless, Order::default())),
+                Box::new(CoverTester::new(&set, CoverRounds::Endless, PurposeOrder::default())),
                 Box::new(set),
             ));
         }
@@ -103,45 +103,45 @@ impl Chosen {
             return Ok(Self::Suite(Box::new(tester), Some(guarantee)));
         }
         match args.tester.as_str() {
-            "hunt" => Ok(Self::Hunt(Box::new(Hunt::new(hunt(args, &spec.sts))))),
+            "hunt" => Ok(Self::Hunt(Box::new(HuntTester::new(hunt(args, &spec.sts))))),
             "random" => {
                 let steps = args.steps.unwrap_or(RANDOM_STEPS);
                 let config = RandomConfig { steps, interaction: args.interaction.unwrap_or_default().into() };
-                Ok(Self::Random(Box::new(Random::new(config, seed))))
+                Ok(Self::Random(Box::new(RandomTester::new(config, seed))))
             }
             "cover" => {
                 let set = purposes(args, spec, &wanted)?;
-                Ok(Self::Cover(Box::new(Cover::new(&set, rounds(args), Order::default())), Box::new(set)))
+                Ok(Self::Cover(Box::new(CoverTester::new(&set, rounds(args), PurposeOrder::default())), Box::new(set)))
             }
             "tour" => {
                 let set = purposes(args, spec, &wanted)?;
-                let limits = Limits { max_states: TOUR_STATES, max_depth: u32::MAX };
-                Ok(Self::Tour(Box::new(Tour::new(&set, rounds(args), limits)), Box::new(set)))
+                let limits = ExploreLimits { max_states: TOUR_STATES, max_depth: u32::MAX };
+                Ok(Self::Tour(Box::new(TourTester::new(&set, rounds(args), limits)), Box::new(set)))
             }
             "tests" => Self::tests(args, spec, None),
             "kill" => {
                 let (killer, is_partial) = kill::tester(spec, &wanted)?;
                 Ok(Self::Kill(Box::new(killer), is_partial && args.limit.thinking.is_some()))
             }
-            other => Err(Stop::usage(format!("there is no tester `{other}`"))
+            other => Err(EarlyStop::usage(format!("there is no tester `{other}`"))
                 .help("there is `hunt`, `cover`, `tour`, `purpose:NAME,...`, `force:NAME`, `tests`, `test:NAME`, `case:FILE`, `suite:FILE`, `complete`, `complete:extra=1,...`, `kill` and `random`")),
         }
     }
 
     /// The tests written beside the model, or the one called `name`.
-    fn tests(args: &Test, spec: &Model, name: Option<&str>) -> Result<Self, Stop> {
+    fn tests(args: &TestArgs, spec: &Model, name: Option<&str>) -> Result<Self, EarlyStop> {
         let tests = spec.sts.goals.iter().filter(|goal| matches!(goal.kind, GoalKind::Test(_)));
         let wanted: Vec<Goal> =
             tests.clone().filter(|goal| name.is_none_or(|name| *goal.name == *name)).cloned().collect();
         if !wanted.is_empty() {
             let times = args.runs.map_or(1, |runs| usize::try_from(runs).unwrap_or(usize::MAX));
-            return Ok(Self::Tests(Box::new(Scripted::new(&wanted, times))));
+            return Ok(Self::Tests(Box::new(ScriptTester::new(&wanted, times))));
         }
         let names: Vec<String> = tests.map(|goal| format!("`{}`", goal.name)).collect();
         Err(match (name, names.is_empty()) {
-            (Some(name), false) => Stop::usage(format!("the model has no test `{name}`"))
+            (Some(name), false) => EarlyStop::usage(format!("the model has no test `{name}`"))
                 .help(format!("there is {}", names.join(", "))),
-            _ => Stop::new(ExitStatus::Nothing, "nothing to run: the model has no tests")
+            _ => EarlyStop::new(ExitStatus::Nothing, "nothing to run: the model has no tests")
                 .help("write one: `test \"name\" { send ...; expect ... }`"),
         })
     }
@@ -199,7 +199,7 @@ impl Chosen {
     }
 
     /// How eager to be made: testers that choose between sending and looking are left alone.
-    pub fn interaction(&self, args: &Test) -> Interaction {
+    pub fn interaction(&self, args: &TestArgs) -> Interaction {
         match (self, args.interaction) {
             (Self::Hunt(_) | Self::Random(_) | Self::Game(_), _) | (_, None) => Interaction::InputEager,
             (_, Some(wanted)) => wanted.into(),
@@ -207,7 +207,7 @@ impl Chosen {
     }
 
     /// How many runs there are at most.
-    pub fn runs(&self, args: &Test) -> u64 {
+    pub fn runs(&self, args: &TestArgs) -> u64 {
         args.runs.unwrap_or(match self {
             Self::Hunt(_) => ENDLESS,
             _ if args.time_limit.is_some() => ENDLESS,
@@ -222,16 +222,18 @@ impl Chosen {
     }
 
     /// How long it may take, if there is a limit: what was typed, else half a minute for a hunt on a real system.
-    pub fn time_limit(&self, args: &Test, sut: &System) -> Option<Duration> {
+    pub fn time_limit(&self, args: &TestArgs, sut: &SystemUnderTest) -> Option<Duration> {
         let is_bounded = args.runs.is_some() || args.steps.is_some();
         match (self, sut) {
-            (Self::Hunt(_), System::Outside(_)) if !is_bounded => args.time_limit.or(Some(HUNT_TIME)),
+            (Self::Hunt(_), SystemUnderTest::Outside(_)) if !is_bounded => {
+                args.time_limit.or(Some(HUNT_TIME))
+            }
             _ => args.time_limit,
         }
     }
 
     /// The tester and what ends it, for people.
-    pub fn budgeted(&self, args: &Test, limit: Option<Duration>) -> String {
+    pub fn budgeted(&self, args: &TestArgs, limit: Option<Duration>) -> String {
         let steps = match self {
             Self::Hunt(tester) if tester.budget() < usize::MAX => Some(format!("{} steps", tester.budget())),
             _ => None,
@@ -367,7 +369,7 @@ impl Chosen {
 }
 
 /// Writes what became of a goal that was played for.
-fn show_game(out: &mut impl Write, tester: &Game) -> io::Result<()> {
+fn show_game(out: &mut impl Write, tester: &GameTester) -> io::Result<()> {
     let tally = tester.tally();
     let strategy = match tally.is_forced {
         Some(true) => "a strategy forces it",
@@ -387,7 +389,7 @@ fn half(limit: &LimitArgs) -> LimitArgs {
 }
 
 /// How long a tester may think before a step.
-pub fn thinking(args: &Test) -> TimeLimit {
+pub fn thinking(args: &TestArgs) -> TimeLimit {
     args.limit.thinking.unwrap_or(TimeLimit::Within(BEFORE_TESTING))
 }
 
@@ -398,18 +400,21 @@ fn complete_options(tester: &str) -> Option<&str> {
 }
 
 /// Testers that know nothing of time cannot test a model that has clocks.
-fn refuse_timed(tester: &str, spec: &Model) -> Result<(), Stop> {
+fn refuse_timed(tester: &str, spec: &Model) -> Result<(), EarlyStop> {
     let is_untimed = tester == "tour" || tester.starts_with("suite:") || complete_options(tester).is_some();
     if spec.sts.is_timed() && is_untimed {
-        Err(Stop::usage(format!("`{}` has clocks, and the tester `{tester}` knows no time", spec.sts.name))
-            .help("use `cover`, `purpose:NAME`, `case:FILE`, `tests`, `kill` or `random`"))
+        Err(EarlyStop::usage(format!(
+            "`{}` has clocks, and the tester `{tester}` knows no time",
+            spec.sts.name
+        ))
+        .help("use `cover`, `purpose:NAME`, `case:FILE`, `tests`, `kill` or `random`"))
     } else {
         Ok(())
     }
 }
 
 /// What a hunt may do.
-fn hunt(args: &Test, sts: &Sts) -> HuntConfig {
+fn hunt(args: &TestArgs, sts: &Sts) -> HuntConfig {
     let plain = if sts.is_timed() || sts.has_unknowns() { HUNT_STEPS.1 } else { HUNT_STEPS.0 };
     let steps = match (args.runs, args.steps, args.time_limit, args.until) {
         (Some(_), ..) | (None, None, Some(_), _) => usize::MAX,
@@ -427,7 +432,7 @@ fn hunt(args: &Test, sts: &Sts) -> HuntConfig {
 }
 
 /// The purposes of the wanted criterion.
-fn purposes(args: &Test, spec: &mut Model, wanted: &Wanted<'_>) -> Result<PurposeSet, Stop> {
+fn purposes(args: &TestArgs, spec: &mut Model, wanted: &SolverRequest<'_>) -> Result<PurposeSet, EarlyStop> {
     let set = purposes::found(spec, args.cover.into(), wanted, MAX_STATES)?;
     if let Some(halted) = wanted.halt.halted() {
         eprintln!("warning: the test purposes are {}", limit::partial(halted));
@@ -435,11 +440,11 @@ fn purposes(args: &Test, spec: &mut Model, wanted: &Wanted<'_>) -> Result<Purpos
     match (set.purposes.is_empty(), set.is_settled()) {
         (false, _) => Ok(set),
         (true, true) => {
-            Err(Stop::new(ExitStatus::Nothing, "nothing to run: no switch of the model can be reached"))
+            Err(EarlyStop::new(ExitStatus::Nothing, "nothing to run: no switch of the model can be reached"))
         }
         (true, false) => {
             let why = set.unreached.first().map(|unreached| unreached.why.to_string()).unwrap_or_default();
-            Err(Stop::new(
+            Err(EarlyStop::new(
                 ExitStatus::Inconclusive,
                 format!("nothing to run: no test purpose was found: {why}"),
             )
@@ -449,8 +454,8 @@ fn purposes(args: &Test, spec: &mut Model, wanted: &Wanted<'_>) -> Result<Purpos
 }
 
 /// How often everything is covered: until `--runs` is reached, if it is given.
-fn rounds(args: &Test) -> Rounds {
-    if args.runs.is_some() { Rounds::Endless } else { Rounds::Bounded(ROUNDS) }
+fn rounds(args: &TestArgs) -> CoverRounds {
+    if args.runs.is_some() { CoverRounds::Endless } else { CoverRounds::Bounded(ROUNDS) }
 }
 
 /// What cannot be covered, and why.

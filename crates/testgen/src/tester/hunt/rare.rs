@@ -21,29 +21,29 @@ const KNOWN: u64 = 2;
 
 /// How often switches came, and when last.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Trap {
-    past: BTreeMap<SwitchId, Rate>,
+pub(super) struct RareSwitches {
+    past: BTreeMap<SwitchId, SwitchRate>,
     /// Labels of the walk under way that count, and what came in it.
     ticks: u64,
-    here: BTreeMap<SwitchId, Rate>,
+    here: BTreeMap<SwitchId, SwitchRate>,
     /// Walks that ended in a trap.
     shut: u32,
 }
 
 /// How often a switch came among the labels up to the last time it did.
 #[derive(Clone, Copy, Debug, Default)]
-struct Rate {
+struct SwitchRate {
     times: u64,
     labels: u64,
 }
 
-impl Trap {
+impl RareSwitches {
     /// A new walk begins.
     pub(super) fn start(&mut self) {
         self.ticks = 0;
         for (id, here) in std::mem::take(&mut self.here) {
             let past = self.past.entry(id).or_default();
-            *past = Rate { times: past.times + here.times, labels: past.labels + here.labels };
+            *past = SwitchRate { times: past.times + here.times, labels: past.labels + here.labels };
         }
     }
 
@@ -52,7 +52,7 @@ impl Trap {
         self.ticks += 1;
         if let Some(id) = taken {
             let here = self.here.entry(id).or_default();
-            *here = Rate { times: here.times + 1, labels: self.ticks };
+            *here = SwitchRate { times: here.times + 1, labels: self.ticks };
         }
     }
 
@@ -66,7 +66,7 @@ impl Trap {
     }
 
     fn misses(&self, id: SwitchId, patience: u64) -> bool {
-        let rate = |rates: &BTreeMap<SwitchId, Rate>| rates.get(&id).copied().unwrap_or_default();
+        let rate = |rates: &BTreeMap<SwitchId, SwitchRate>| rates.get(&id).copied().unwrap_or_default();
         let (past, here) = (rate(&self.past), rate(&self.here));
         let (times, labels) = (past.times + here.times, past.labels + here.labels);
         let away = self.ticks - here.labels;
@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn what_never_comes_again_is_missed() {
         let (open, shut) = (SwitchId::new(0), SwitchId::new(1));
-        let mut trap = Trap::default();
+        let mut trap = RareSwitches::default();
         for _ in 0..10 {
             trap.tick(Some(open));
             trap.tick(Some(shut));
@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn what_is_rare_is_not_missed_soon() {
         let (often, rare) = (SwitchId::new(0), SwitchId::new(1));
-        let mut trap = Trap::default();
+        let mut trap = RareSwitches::default();
         for _ in 0..5 {
             (0..50).for_each(|_| trap.tick(Some(often)));
             trap.tick(Some(rare));

@@ -10,27 +10,27 @@ use ioxide_model::value::Value;
 
 use super::super::session::DataRun;
 use super::system::{DataGate, gate_of};
-use super::values::Kind;
-use crate::exit::Stop;
+use super::values::ValueKind;
+use crate::exit::EarlyStop;
 
 /// A field of an output: the message, and which of its fields.
 pub type MadeField = (GateId, usize);
 
 /// What the system makes up.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Made {
+pub struct MadeValues {
     /// The fields that carry it.
     pub fields: Vec<MadeField>,
     /// What the answer to each input may make up.
-    pub slots: Vec<Vec<Kind>>,
+    pub slots: Vec<Vec<ValueKind>>,
 }
 
 /// The fields that were named: `MESSAGE.FIELD`.
-pub fn named(names: &[String], model: &Model) -> Result<Vec<MadeField>, Stop> {
+pub fn named(names: &[String], model: &Model) -> Result<Vec<MadeField>, EarlyStop> {
     names.iter().map(|name| field_named(name, model)).collect()
 }
 
-fn field_named(name: &str, model: &Model) -> Result<MadeField, Stop> {
+fn field_named(name: &str, model: &Model) -> Result<MadeField, EarlyStop> {
     let data: Vec<MadeField> = fields(model).collect();
     let found = data.iter().find(|field| shown(model, **field) == name);
     found.copied().ok_or_else(|| {
@@ -40,7 +40,8 @@ fn field_named(name: &str, model: &Model) -> Result<MadeField, Stop> {
         } else {
             format!("there is {}", known.join(", "))
         };
-        Stop::usage(format!("`--made {name}`: no field of an output that holds numbers or texts")).help(help)
+        EarlyStop::usage(format!("`--made {name}`: no field of an output that holds numbers or texts"))
+            .help(help)
     })
 }
 
@@ -53,9 +54,9 @@ fn fields(model: &Model) -> impl Iterator<Item = MadeField> {
 }
 
 /// What a field holds, if that is data.
-pub fn kind(model: &Model, (gate, at): MadeField) -> Option<Kind> {
+pub fn kind(model: &Model, (gate, at): MadeField) -> Option<ValueKind> {
     let field = model.sts.gates[gate].fields.get(at)?;
-    Kind::of(model.pool.var_info(*field).sort)
+    ValueKind::of(model.pool.var_info(*field).sort)
 }
 
 /// A field as people write it.
@@ -64,7 +65,7 @@ pub fn shown(model: &Model, (gate, at): MadeField) -> String {
     format!("{}.{}", gate.name, model.pool.var_info(gate.fields[at]).name)
 }
 
-impl Made {
+impl MadeValues {
     /// As much as `runs` show for `fields`.
     pub fn seen(
         fields: Vec<MadeField>,
@@ -73,12 +74,12 @@ impl Made {
         constants: &[Value],
         runs: &[DataRun],
     ) -> Self {
-        let mut slots: Vec<Vec<Kind>> = vec![Vec::new(); gates.len()];
+        let mut slots: Vec<Vec<ValueKind>> = vec![Vec::new(); gates.len()];
         for run in runs.iter().filter(|_| !fields.is_empty()) {
             each_new(model, constants, run, |input, new| {
                 let Some(at) = gate_of(gates, input) else { return };
                 let made = new.iter().filter(|(field, _)| fields.contains(field));
-                let kinds: Vec<Kind> = made.filter_map(|(field, _)| kind(model, *field)).collect();
+                let kinds: Vec<ValueKind> = made.filter_map(|(field, _)| kind(model, *field)).collect();
                 widen(&mut slots[at], &kinds);
             });
         }
@@ -87,11 +88,11 @@ impl Made {
 }
 
 /// Adds what is missing for all of `kinds` to have a slot of their own.
-fn widen(slots: &mut Vec<Kind>, kinds: &[Kind]) {
+fn widen(slots: &mut Vec<ValueKind>, kinds: &[ValueKind]) {
     for is_text in [false, true] {
-        let is_it = |kind: &&Kind| (**kind == Kind::Text) == is_text;
+        let is_it = |kind: &&ValueKind| (**kind == ValueKind::Text) == is_text;
         let have = slots.iter().filter(is_it).count();
-        let wanted: Vec<Kind> = kinds.iter().filter(is_it).skip(have).copied().collect();
+        let wanted: Vec<ValueKind> = kinds.iter().filter(is_it).skip(have).copied().collect();
         slots.extend(wanted);
     }
 }

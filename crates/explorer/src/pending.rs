@@ -17,7 +17,7 @@ const MAX_GUESTS: usize = 100;
 
 /// Where strangers wait.
 #[derive(Default)]
-pub(crate) struct Lobby {
+pub(crate) struct PendingConnections {
     waiting: Mutex<VecDeque<(u64, TcpStream)>>,
     next: Mutex<u64>,
     guests: Arc<AtomicUsize>,
@@ -25,14 +25,14 @@ pub(crate) struct Lobby {
 
 /// A place in the lobby, until it is dropped.
 pub(crate) struct LobbySeat {
-    lobby: Arc<Lobby>,
+    lobby: Arc<PendingConnections>,
     id: u64,
 }
 
 /// A place among the guests, until it is dropped, whatever ends it.
 pub(crate) struct GuestSlot(Arc<AtomicUsize>);
 
-impl Lobby {
+impl PendingConnections {
     /// Lets a stranger in; if there are too many, the one who has waited longest loses the connection.
     pub(crate) fn enter(self: &Arc<Self>, stream: &TcpStream) -> io::Result<LobbySeat> {
         let stream = stream.try_clone()?;
@@ -84,7 +84,7 @@ mod tests {
     fn the_one_who_has_waited_longest_makes_room() {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("an address");
-        let lobby = Arc::new(Lobby::default());
+        let lobby = Arc::new(PendingConnections::default());
         let mut seats = Vec::new();
         let mut clients = Vec::new();
         for _ in 0..=MAX_STRANGERS {
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn guests_are_counted_in_and_out() {
-        let lobby = Lobby::default();
+        let lobby = PendingConnections::default();
         for _ in 0..3 {
             let guests: Vec<GuestSlot> = (0..MAX_GUESTS).filter_map(|_| lobby.guest()).collect();
             assert_eq!(guests.len(), MAX_GUESTS);

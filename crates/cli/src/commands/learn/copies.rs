@@ -9,36 +9,36 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread::Scope;
 use std::time::Duration;
 
-use ioxide_fsm::mealy::{InputId, Names};
-use ioxide_fsm::reduce::Live;
+use ioxide_fsm::mealy::{InputId, MachineNames};
+use ioxide_fsm::reduce::LiveMachine;
 use ioxide_fsm::word::Word;
 use ioxide_model::label::Label;
 use ioxide_smt::halt::Halt;
-use ioxide_testgen::tester::suite::Wait;
+use ioxide_testgen::tester::suite::AnswerWait;
 
-use crate::commands::fsm::live::{LiveSystem, Trouble};
-use crate::exit::Stop;
+use crate::commands::fsm::live::{LiveSystem, LiveTestError};
+use crate::exit::EarlyStop;
 use crate::machine::Messages;
-use crate::system::Opener;
+use crate::system::SystemOpener;
 
 /// Every input with all that was said to it.
-pub type Heard = Vec<(InputId, Vec<Label>)>;
+pub type AnsweredRun = Vec<(InputId, Vec<Label>)>;
 
 /// What can be asked of a copy.
-pub trait Question: Clone + Send {
+pub trait CrewQuestion: Clone + Send {
     /// What comes back.
     type Answer: Clone + Send;
 
     /// Asks it.
-    fn ask(&self, live: &mut LiveSystem<'_>) -> Result<Self::Answer, Trouble>;
+    fn ask(&self, live: &mut LiveSystem<'_>) -> Result<Self::Answer, LiveTestError>;
 }
 
-impl Question for Word {
-    type Answer = Heard;
+impl CrewQuestion for Word {
+    type Answer = AnsweredRun;
 
-    fn ask(&self, live: &mut LiveSystem<'_>) -> Result<Heard, Trouble> {
+    fn ask(&self, live: &mut LiveSystem<'_>) -> Result<AnsweredRun, LiveTestError> {
         live.reset()?;
-        let mut heard = Heard::new();
+        let mut heard = AnsweredRun::new();
         for &input in self {
             let output = live.step(input)?;
             let said = live.answers().get(&output).cloned().unwrap_or_default();
@@ -49,28 +49,28 @@ impl Question for Word {
 }
 
 /// What one of the crew found, and which question it was.
-pub type Found<A> = (usize, Result<A, Trouble>);
+pub type CrewAnswer<A> = (usize, Result<A, LiveTestError>);
 
 /// Questions that wait.
-struct Waiting<Q> {
+struct WaitingQuestions<Q> {
     questions: VecDeque<(usize, Q)>,
     is_over: bool,
 }
 
 /// Where questions wait.
-pub struct Queue<Q> {
-    waiting: Mutex<Waiting<Q>>,
+pub struct QuestionQueue<Q> {
+    waiting: Mutex<WaitingQuestions<Q>>,
     wake: Condvar,
 }
 
-impl<Q> Default for Queue<Q> {
+impl<Q> Default for QuestionQueue<Q> {
     fn default() -> Self {
-        let waiting = Waiting { questions: VecDeque::new(), is_over: false };
+        let waiting = WaitingQuestions { questions: VecDeque::new(), is_over: false };
         Self { waiting: Mutex::new(waiting), wake: Condvar::new() }
     }
 }
 
-impl<Q: Question> Queue<Q> {
+impl<Q: CrewQuestion> QuestionQueue<Q> {
     fn put(&self, questions: &[Q]) {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         waiting.questions.extend(questions.iter().cloned().enumerate());
@@ -102,7 +102,7 @@ impl<Q: Question> Queue<Q> {
     }
 }
 
-impl<Q> Queue<Q> {
+impl<Q> QuestionQueue<Q> {
     /// Sends everybody home.
     fn end(&self) {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner).is_over = true;
@@ -111,24 +111,24 @@ impl<Q> Queue<Q> {
 }
 
 /// Sends everybody home when it is dropped, however that comes.
-pub struct Home<'a, Q>(pub &'a Queue<Q>);
+pub struct CrewDismissal<'a, Q>(pub &'a QuestionQueue<Q>);
 
-impl<Q> Drop for Home<'_, Q> {
+impl<Q> Drop for CrewDismissal<'_, Q> {
     fn drop(&mut self) {
         self.0.end();
     }
 }
 
 /// What every copy needs to know.
-pub struct Task<'a> {
+pub struct CrewTask<'a> {
     /// Opens copies.
-    pub opener: &'a Opener<'a>,
+    pub opener: &'a SystemOpener<'a>,
     /// What inputs mean, and what is said before the first.
     pub messages: &'a Messages,
     /// When an answer is complete.
-    pub wait: Wait,
+    pub wait: AnswerWait,
     /// The inputs.
-    pub names: &'a Names,
+    pub names: &'a MachineNames,
     /// How long silence lasts.
     pub patience: Duration,
     /// Says when to ask no more.
@@ -138,18 +138,18 @@ pub struct Task<'a> {
 }
 
 /// Copies at work.
-pub struct Crew<'a, Q: Question> {
-    queue: &'a Queue<Q>,
-    found: Receiver<Found<Q::Answer>>,
+pub struct SystemCrew<'a, Q: CrewQuestion> {
+    queue: &'a QuestionQueue<Q>,
+    found: Receiver<CrewAnswer<Q::Answer>>,
     size: usize,
 }
 
-impl<'a, Q: Question> Crew<'a, Q> {
+impl<'a, Q: CrewQuestion> SystemCrew<'a, Q> {
     /// Starts `size` copies; they work until the queue is ended.
     pub fn start<'scope>(
         scope: &'scope Scope<'scope, '_>,
-        task: &'a Task<'a>,
-        queue: &'a Queue<Q>,
+        task: &'a CrewTask<'a>,
+        queue: &'a QuestionQueue<Q>,
         size: usize,
     ) -> Self
     where
@@ -175,21 +175,22 @@ impl<'a, Q: Question> Crew<'a, Q> {
         &self,
         questions: &[Q],
         own: &mut LiveSystem<'_>,
-        mut keep: impl FnMut(&mut LiveSystem<'_>, &Q::Answer) -> Result<(), Trouble>,
-    ) -> Result<Vec<Q::Answer>, Trouble> {
+        mut keep: impl FnMut(&mut LiveSystem<'_>, &Q::Answer) -> Result<(), LiveTestError>,
+    ) -> Result<Vec<Q::Answer>, LiveTestError> {
         self.queue.put(questions);
         let mut heard: Vec<Option<Q::Answer>> = vec![None; questions.len()];
         let mut missing = questions.len();
         let mut trouble = None;
-        let mut note =
-            |own: &mut LiveSystem<'_>, (at, result): Found<Q::Answer>, trouble: &mut Option<Trouble>| {
-                match result.and_then(|run| keep(own, &run).map(|()| run)) {
-                    Ok(run) => heard[at] = Some(run),
-                    Err(wrong) => {
-                        trouble.get_or_insert(wrong);
-                    }
+        let mut note = |own: &mut LiveSystem<'_>,
+                        (at, result): CrewAnswer<Q::Answer>,
+                        trouble: &mut Option<LiveTestError>| {
+            match result.and_then(|run| keep(own, &run).map(|()| run)) {
+                Ok(run) => heard[at] = Some(run),
+                Err(wrong) => {
+                    trouble.get_or_insert(wrong);
                 }
-            };
+            }
+        };
         while missing > 0 && trouble.is_none() {
             let found = match self.found.try_recv() {
                 Ok(found) => found,
@@ -213,7 +214,7 @@ impl<'a, Q: Question> Crew<'a, Q> {
     }
 
     /// After trouble: what waits is not asked, what is under way is kept.
-    fn settle(&self, missing: usize, mut note: impl FnMut(Found<Q::Answer>)) {
+    fn settle(&self, missing: usize, mut note: impl FnMut(CrewAnswer<Q::Answer>)) {
         if missing == 0 {
             return;
         }
@@ -225,7 +226,12 @@ impl<'a, Q: Question> Crew<'a, Q> {
 }
 
 /// One copy at work.
-fn work<Q: Question>(task: &Task<'_>, queue: &Queue<Q>, number: usize, tell: &Sender<Found<Q::Answer>>) {
+fn work<Q: CrewQuestion>(
+    task: &CrewTask<'_>,
+    queue: &QuestionQueue<Q>,
+    number: usize,
+    tell: &Sender<CrewAnswer<Q::Answer>>,
+) {
     let done = task.opener.open(number, task.seed, |adapter| {
         let mut live =
             LiveSystem::new(task.messages, task.wait, task.names, adapter, task.patience, task.halt)?
@@ -243,9 +249,9 @@ fn work<Q: Question>(task: &Task<'_>, queue: &Queue<Q>, number: usize, tell: &Se
 }
 
 /// A copy that could not be opened says so instead of its first answer.
-fn refuse<Q: Question>(queue: &Queue<Q>, tell: &Sender<Found<Q::Answer>>, stop: Stop) {
+fn refuse<Q: CrewQuestion>(queue: &QuestionQueue<Q>, tell: &Sender<CrewAnswer<Q::Answer>>, stop: EarlyStop) {
     if let Some((at, _)) = queue.wait() {
         // Nobody listens any more if this fails.
-        let _ = tell.send((at, Err(Trouble::Stop(Box::new(stop)))));
+        let _ = tell.send((at, Err(LiveTestError::Stop(Box::new(stop)))));
     }
 }

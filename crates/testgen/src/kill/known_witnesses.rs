@@ -11,7 +11,7 @@ use ioxide_model::sts::Sts;
 use ioxide_model::trace::Trace;
 use ioxide_symex::Ctx;
 
-use crate::conform::{Completion, concrete_start, concretely};
+use crate::conform::{InputCompletion, concrete_start, concretely};
 use crate::mutate::Mutant;
 
 /// Traces that are tried on one mutant, at most.
@@ -19,11 +19,11 @@ const MAX_TRACES: usize = 200;
 
 /// Witnesses of mutants that are killed, to be tried on others.
 #[derive(Clone, Debug, Default)]
-pub struct Witnesses {
+pub struct KnownWitnesses {
     traces: Vec<Trace>,
 }
 
-impl Witnesses {
+impl KnownWitnesses {
     /// The different traces of `witnesses`, short ones first.
     pub fn new<'t>(witnesses: impl IntoIterator<Item = &'t Trace>) -> Self {
         let mut traces: Vec<Trace> = Vec::new();
@@ -38,7 +38,7 @@ impl Witnesses {
     }
 
     /// The first of them that kills `mutant` of the system of `cx`.
-    pub fn killing(&self, cx: &mut Ctx<'_>, mutant: &Mutant, completion: Completion) -> Option<&Trace> {
+    pub fn killing(&self, cx: &mut Ctx<'_>, mutant: &Mutant, completion: InputCompletion) -> Option<&Trace> {
         if self.traces.is_empty() {
             return None;
         }
@@ -48,9 +48,9 @@ impl Witnesses {
 }
 
 /// Whether `system` can certainly show `trace`, from its start to its last label.
-pub fn shows(cx: &mut Ctx<'_>, system: &Sts, trace: &Trace, completion: Completion) -> bool {
+pub fn shows(cx: &mut Ctx<'_>, system: &Sts, trace: &Trace, completion: InputCompletion) -> bool {
     // Which inputs are ignored after the specification was left is not followed here.
-    let completion = if completion == Completion::Angelic { completion } else { Completion::None };
+    let completion = if completion == InputCompletion::Angelic { completion } else { InputCompletion::None };
     let mut states: BTreeSet<_> = concrete_start(cx, system);
     for label in &trace.labels {
         if states.is_empty() {

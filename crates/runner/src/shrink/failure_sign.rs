@@ -5,14 +5,14 @@ use ioxide_model::sts::GateId;
 use ioxide_model::trace::{Breakdown, Trace};
 use ioxide_model::verdict::Verdict;
 
-use crate::run::{End, Finished};
+use crate::run::{RunEnd, RunResult};
 
 /// In which way a run failed: the kind of thing that was seen and must not be.
 ///
 /// Coarser than the signature of a failure, which also says where the specification was: a smaller run may get to the
 /// same fault by another way. Every way to fail is a kind here; runs of different kinds are never the same failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Sign {
+pub enum FailureSign {
     /// The system ended or hung up.
     Crash,
     /// It did not take an input.
@@ -25,13 +25,15 @@ pub enum Sign {
     Silence,
 }
 
-impl Sign {
+impl FailureSign {
     /// The way in which `finished` failed, if it did.
     #[must_use]
-    pub fn of(finished: &Finished) -> Option<Self> {
+    pub fn of(finished: &RunResult) -> Option<Self> {
         match &finished.end {
-            End::Verdict(Verdict::Fail, _) => Self::of_failing(&finished.trace),
-            End::Verdict(Verdict::Pass | Verdict::Inconclusive, _) | End::Error(_) | End::Interrupted => None,
+            RunEnd::Verdict(Verdict::Fail, _) => Self::of_failing(&finished.trace),
+            RunEnd::Verdict(Verdict::Pass | Verdict::Inconclusive, _)
+            | RunEnd::Error(_)
+            | RunEnd::Interrupted => None,
         }
     }
 
@@ -47,7 +49,7 @@ impl Sign {
     }
 }
 
-impl From<Breakdown> for Sign {
+impl From<Breakdown> for FailureSign {
     fn from(breakdown: Breakdown) -> Self {
         match breakdown {
             Breakdown::Ended | Breakdown::Closed => Self::Crash,

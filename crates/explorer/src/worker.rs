@@ -15,31 +15,31 @@ use ioxide_runner::record;
 use ioxide_smt::solver::Solver;
 use ioxide_symex::Ctx;
 
-use crate::recording::{Place, Records};
-use crate::walk::Walk;
+use crate::recording::{RecordPlace, Records};
+use crate::walk::ModelWalk;
 
 /// A pool that has grown by this many terms is thrown away.
 const MAX_TERMS: usize = 2_000_000;
 
-type Job = Box<dyn FnOnce(&mut Seat<'_>) + Send>;
+type WorkerJob = Box<dyn FnOnce(&mut WorkerState<'_>) + Send>;
 
 /// Where questions are asked.
-pub struct Desk {
-    jobs: Sender<Job>,
+pub struct ExplorerWorker {
+    jobs: Sender<WorkerJob>,
 }
 
 /// Who answers.
-pub struct Seat<'m> {
+pub struct WorkerState<'m> {
     /// The walk of the last question.
-    pub walk: Walk<'m>,
+    pub walk: ModelWalk<'m>,
     /// The recorded runs.
     pub records: &'m Records,
     model: &'m Model,
     /// The labels of the recorded run that was asked for last.
-    known: Option<(Place, Arc<[Label]>)>,
+    known: Option<(RecordPlace, Arc<[Label]>)>,
 }
 
-impl Desk {
+impl ExplorerWorker {
     /// Opens a desk.
     #[must_use]
     pub fn start(model: Model, solver: Box<dyn Solver>, records: Arc<Records>) -> Self {
@@ -51,9 +51,12 @@ impl Desk {
     }
 
     /// Has `act` done; `None` if that went wrong inside.
-    pub fn ask<T: Send + 'static>(&self, act: impl FnOnce(&mut Seat<'_>) -> T + Send + 'static) -> Option<T> {
+    pub fn ask<T: Send + 'static>(
+        &self,
+        act: impl FnOnce(&mut WorkerState<'_>) -> T + Send + 'static,
+    ) -> Option<T> {
         let (answer, answered) = channel();
-        let job: Job = Box::new(move |seat| {
+        let job: WorkerJob = Box::new(move |seat| {
             let _ = answer.send(act(seat));
         });
         self.jobs.send(job).ok()?;
@@ -61,11 +64,11 @@ impl Desk {
     }
 }
 
-fn work(model: &Model, mut solver: Box<dyn Solver>, records: &Records, asked: &Receiver<Job>) {
+fn work(model: &Model, mut solver: Box<dyn Solver>, records: &Records, asked: &Receiver<WorkerJob>) {
     loop {
         let mut own = model.clone();
-        let walk = Walk::new(Ctx::new(&mut own, &mut *solver));
-        let mut seat = Seat { walk, records, model, known: None };
+        let walk = ModelWalk::new(Ctx::new(&mut own, &mut *solver));
+        let mut seat = WorkerState { walk, records, model, known: None };
         loop {
             let Ok(job) = asked.recv() else { return };
             // A question that breaks something must not take the next ones with it.
@@ -77,12 +80,12 @@ fn work(model: &Model, mut solver: Box<dyn Solver>, records: &Records, asked: &R
     }
 }
 
-impl Seat<'_> {
+impl WorkerState<'_> {
     /// The labels of a recorded run; `None` if there is no such run.
     ///
     /// # Errors
     /// If the model does not know a message of it.
-    pub fn labels(&mut self, place: Place) -> Result<Option<Arc<[Label]>>, CodecError> {
+    pub fn labels(&mut self, place: RecordPlace) -> Result<Option<Arc<[Label]>>, CodecError> {
         if let Some((known, labels)) = &self.known
             && *known == place
         {

@@ -7,24 +7,24 @@
 
 use std::collections::BTreeSet;
 
-use ioxide_model::concrete::State;
+use ioxide_model::concrete::ConcreteState;
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, LocId, Sts};
 use ioxide_model::term::Term;
 use ioxide_model::trace::Trace;
 use ioxide_model::value::Value;
-use ioxide_smt::solver::Decision;
+use ioxide_smt::solver::SolverDecision;
 use ioxide_symex::{Ctx, LiveVars, Quiescence, is_quiescent, offers};
 
-use super::matrix::{Runner, Walk, walk};
-use super::suite::{Test, candidates, cover};
+use super::matrix::{MatrixMutant, TraceWalk, walk};
+use super::suite::{KillTest, candidates, cover};
 use crate::mutate::Mutant;
 
 /// At most this many outputs are followed after one input.
 const MAX_ANSWERS: usize = 16;
 
 /// A mutant and its system, to be run.
-pub struct Specimen<'m> {
+pub struct MutantSystem<'m> {
     /// The mutant.
     pub mutant: &'m Mutant,
     /// The mutated system; none for one that is never run.
@@ -32,23 +32,24 @@ pub struct Specimen<'m> {
 }
 
 /// Runs tests on mutants.
-pub struct Lab<'m> {
-    runners: Vec<Option<Runner<'m>>>,
+pub struct MutantRunner<'m> {
+    runners: Vec<Option<MatrixMutant<'m>>>,
     live: LiveVars,
 }
 
 /// Two tests of a suite joined, and the place of both.
-struct Joint {
+struct JoinedTests {
     first: usize,
     second: usize,
     trace: Trace,
 }
 
-impl<'m> Lab<'m> {
+impl<'m> MutantRunner<'m> {
     /// A lab for mutants of `spec`, the system of `cx`.
-    pub fn new(cx: &mut Ctx<'_>, spec: &'m Sts, specimens: &[Specimen<'m>]) -> Self {
-        let runner =
-            |it: &Specimen<'m>| it.system.and_then(|system| Runner::new(cx, spec, system, it.mutant));
+    pub fn new(cx: &mut Ctx<'_>, spec: &'m Sts, specimens: &[MutantSystem<'m>]) -> Self {
+        let runner = |it: &MutantSystem<'m>| {
+            it.system.and_then(|system| MatrixMutant::new(cx, spec, system, it.mutant))
+        };
         let runners = specimens.iter().map(runner).collect();
         Self { runners, live: LiveVars::of(cx.pool, spec, &[]) }
     }
@@ -59,20 +60,20 @@ impl<'m> Lab<'m> {
         self.killed_along(cx, &walk, mutants)
     }
 
-    fn killed_along(&self, cx: &mut Ctx<'_>, walk: &Walk, mutants: &[usize]) -> Vec<usize> {
+    fn killed_along(&self, cx: &mut Ctx<'_>, walk: &TraceWalk, mutants: &[usize]) -> Vec<usize> {
         let dies =
             |cx: &mut Ctx<'_>, at: usize| self.runners[at].as_ref().is_some_and(|it| it.kills(cx, walk));
         mutants.iter().copied().filter(|&at| dies(cx, at)).collect()
     }
 
     /// A small suite that kills every mutant with a witness; `witnesses` go with the specimens.
-    pub fn suite(&self, cx: &mut Ctx<'_>, witnesses: &[Option<&Trace>]) -> Vec<Test> {
+    pub fn suite(&self, cx: &mut Ctx<'_>, witnesses: &[Option<&Trace>]) -> Vec<KillTest> {
         let killable: Vec<usize> = (0..witnesses.len()).filter(|&at| witnesses[at].is_some()).collect();
         let traces: Vec<&Trace> = witnesses.iter().copied().flatten().collect();
         let mut tests = Vec::new();
         for trace in candidates(&traces) {
             let kills = if cx.halted().is_some() { Vec::new() } else { self.killed(cx, &trace, &killable) };
-            tests.push(Test { trace, look: None, kills });
+            tests.push(KillTest { trace, look: None, kills });
         }
         // What is left open at start, or the end of the time, leaves kills unknown that the witnesses show.
         add_missing(&mut tests, witnesses);
@@ -82,36 +83,36 @@ impl<'m> Lab<'m> {
     }
 
     /// The suite with all mutants each test kills.
-    fn complete(&self, cx: &mut Ctx<'_>, suite: Vec<Test>, killable: &[usize]) -> Vec<Test> {
+    fn complete(&self, cx: &mut Ctx<'_>, suite: Vec<KillTest>, killable: &[usize]) -> Vec<KillTest> {
         let mut complete = Vec::with_capacity(suite.len());
         for test in suite {
             let mut kills = self.killed(cx, &test.trace, killable);
             kills.extend(test.kills.iter().copied().filter(|kill| !kills.contains(kill)).collect::<Vec<_>>());
             kills.sort_unstable();
             let look = walk(cx, &test.trace).and_then(|walk| Self::shows(cx, &walk));
-            complete.push(Test { kills, look, ..test });
+            complete.push(KillTest { kills, look, ..test });
         }
         complete
     }
 
     /// Joins tests as long as something is gained.
-    fn joined(&self, cx: &mut Ctx<'_>, mut suite: Vec<Test>) -> Vec<Test> {
+    fn joined(&self, cx: &mut Ctx<'_>, mut suite: Vec<KillTest>) -> Vec<KillTest> {
         // What each test is kept for: the mutants no earlier test kills.
         let mut seen = BTreeSet::new();
         for test in &mut suite {
             test.kills.retain(|&mutant| seen.insert(mutant));
         }
-        while let Some(Joint { first, second, trace }) = self.joint(cx, &suite) {
+        while let Some(JoinedTests { first, second, trace }) = self.joint(cx, &suite) {
             let kills = [&suite[first].kills[..], &suite[second].kills[..]].concat();
-            suite[first] = Test { trace, look: None, kills };
+            suite[first] = KillTest { trace, look: None, kills };
             suite.remove(second);
         }
         suite
     }
 
     /// The first pair that can be joined, with the most saved by the first test.
-    fn joint(&self, cx: &mut Ctx<'_>, suite: &[Test]) -> Option<Joint> {
-        let walks: Vec<Option<Walk>> = suite.iter().map(|test| walk(cx, &test.trace)).collect();
+    fn joint(&self, cx: &mut Ctx<'_>, suite: &[KillTest]) -> Option<JoinedTests> {
+        let walks: Vec<Option<TraceWalk>> = suite.iter().map(|test| walk(cx, &test.trace)).collect();
         for (first, test) in suite.iter().enumerate() {
             if cx.halted().is_some() {
                 return None;
@@ -121,7 +122,7 @@ impl<'m> Lab<'m> {
             let end = self.projected(cx, &end);
             let mut found: Vec<(usize, usize)> = Vec::new();
             for (second, other) in walks.iter().enumerate().filter(|(second, _)| *second != first) {
-                let alike = |belief: &BTreeSet<State>| self.projected(cx, belief) == end;
+                let alike = |belief: &BTreeSet<ConcreteState>| self.projected(cx, belief) == end;
                 if let Some(at) = other.as_ref()?.beliefs().iter().rposition(alike) {
                     found.push((at, second));
                 }
@@ -132,7 +133,7 @@ impl<'m> Lab<'m> {
                 let trace: Trace = longer.labels.iter().chain(rest).cloned().collect();
                 let needed = [&test.kills[..], &suite[second].kills[..]].concat();
                 if self.killed(cx, &trace, &needed).len() == needed.len() {
-                    return Some(Joint { first, second, trace });
+                    return Some(JoinedTests { first, second, trace });
                 }
             }
         }
@@ -140,8 +141,12 @@ impl<'m> Lab<'m> {
     }
 
     /// What matters of a belief.
-    fn projected(&self, cx: &Ctx<'_>, belief: &BTreeSet<State>) -> BTreeSet<(LocId, Vec<Option<Value>>)> {
-        let state = |state: &State| {
+    fn projected(
+        &self,
+        cx: &Ctx<'_>,
+        belief: &BTreeSet<ConcreteState>,
+    ) -> BTreeSet<(LocId, Vec<Option<Value>>)> {
+        let state = |state: &ConcreteState| {
             let live = cx.sts.vars.iter().filter(|var| self.live.is_live(state.loc, var.var));
             (state.loc, live.map(|var| state.values.get(var.var).cloned()).collect())
         };
@@ -149,13 +154,13 @@ impl<'m> Lab<'m> {
     }
 
     /// The trace with what a correct system shows when looked at once more, if that is one thing only.
-    fn looked(&self, cx: &mut Ctx<'_>, trace: &Trace, walk: &Walk) -> Option<Trace> {
+    fn looked(&self, cx: &mut Ctx<'_>, trace: &Trace, walk: &TraceWalk) -> Option<Trace> {
         let label = Self::shows(cx, walk)?;
         Some(trace.labels.iter().cloned().chain([label]).collect())
     }
 
     /// What a correct system shows at the end of `walk`, if that is one thing only.
-    fn shows(cx: &mut Ctx<'_>, walk: &Walk) -> Option<Label> {
+    fn shows(cx: &mut Ctx<'_>, walk: &TraceWalk) -> Option<Label> {
         let belief = walk.last()?;
         let (Some(state), 1) = (belief.first(), belief.len()) else { return None };
         only_observation(cx, state)
@@ -186,19 +191,21 @@ impl<'m> Lab<'m> {
 }
 
 /// Adds the trace of every mutant that no test is known to kill: it was replayed, so it does.
-fn add_missing(tests: &mut Vec<Test>, witnesses: &[Option<&Trace>]) {
+fn add_missing(tests: &mut Vec<KillTest>, witnesses: &[Option<&Trace>]) {
     let known: BTreeSet<usize> = tests.iter().flat_map(|test| test.kills.iter().copied()).collect();
     for (at, witness) in witnesses.iter().enumerate().filter(|(at, _)| !known.contains(at)) {
         let Some((_, labels)) = witness.and_then(|witness| witness.labels.split_last()) else { continue };
         let labels = before_last_wait(labels);
-        let looks = |test: &Test| {
+        let looks = |test: &KillTest| {
             let longer = &test.trace.labels;
             longer == labels
                 || longer.starts_with(labels) && !matches!(longer[labels.len()], Label::Input(..))
         };
         match tests.iter_mut().find(|test| looks(test)) {
             Some(test) => test.kills.push(at),
-            None => tests.push(Test { trace: labels.iter().cloned().collect(), look: None, kills: vec![at] }),
+            None => {
+                tests.push(KillTest { trace: labels.iter().cloned().collect(), look: None, kills: vec![at] })
+            }
         }
     }
 }
@@ -210,7 +217,7 @@ fn before_last_wait(labels: &[Label]) -> &[Label] {
 }
 
 /// The one output with the one value, or the silence, that `state` allows.
-fn only_observation(cx: &mut Ctx<'_>, state: &State) -> Option<Label> {
+fn only_observation(cx: &mut Ctx<'_>, state: &ConcreteState) -> Option<Label> {
     let offers = offers(cx, state, |kind| kind == GateKind::Output);
     match &offers[..] {
         [] => (is_quiescent(cx, state) == Quiescence::Quiet).then_some(Label::Quiescence),
@@ -224,7 +231,7 @@ fn only_observation(cx: &mut Ctx<'_>, state: &State) -> Option<Label> {
             }
             let same = cx.pool.and(same);
             let other = cx.pool.not(same);
-            let only = cx.decide(&[offer.when, other]) == Decision::Unsat;
+            let only = cx.decide(&[offer.when, other]) == SolverDecision::Unsat;
             only.then_some(Label::Output(offer.gate, values))
         }
         _ => None,

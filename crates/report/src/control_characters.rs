@@ -7,7 +7,7 @@
 
 /// `text` on one line, with control characters and bidirectional marks written out.
 #[must_use]
-pub fn visible(text: &str) -> String {
+pub fn show_control_characters(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -23,8 +23,8 @@ pub fn visible(text: &str) -> String {
 #[must_use]
 pub fn excerpt(text: &str, max: usize) -> String {
     match text.char_indices().nth(max) {
-        Some((at, _)) => format!("{}…", visible(&text[..at])),
-        None => visible(text),
+        Some((at, _)) => format!("{}…", show_control_characters(&text[..at])),
+        None => show_control_characters(text),
     }
 }
 
@@ -57,6 +57,6 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: &str) {
-        assert_eq!(visible(text), expected);
+        assert_eq!(show_control_characters(text), expected);
     }
 }

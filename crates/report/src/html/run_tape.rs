@@ -26,13 +26,13 @@ const MAX_NAME: usize = 200;
 
 /// The steps of one run.
 #[derive(Clone, Debug, Default)]
-pub struct Tape {
-    labels: Vec<Entry>,
+pub struct RunTape {
+    labels: Vec<TapeEntry>,
     /// The places of labels by a number made of them.
     by_text: BTreeMap<u64, u32>,
     sets: Vec<Vec<String>>,
     by_set: BTreeMap<Vec<String>, u32>,
-    steps: Vec<Step>,
+    steps: Vec<TapeStep>,
     before: usize,
     bytes: usize,
     began_ns: u64,
@@ -41,7 +41,7 @@ pub struct Tape {
 }
 
 #[derive(Clone, Debug)]
-struct Entry {
+struct TapeEntry {
     kind: u8,
     gate: String,
     text: String,
@@ -56,7 +56,7 @@ struct Entry {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Step {
+struct TapeStep {
     label: u32,
     set: u32,
     belief: i64,
@@ -64,7 +64,7 @@ struct Step {
     passed_ns: u64,
 }
 
-impl Tape {
+impl RunTape {
     /// A tape that begins now.
     #[must_use]
     pub fn new(began_ns: u64) -> Self {
@@ -111,7 +111,7 @@ impl Tape {
         self.passed_ns = self.passed_ns.saturating_add(label.delay_ns.unwrap_or(0));
         let belief = belief.map_or(-1, |n| i64::try_from(n).unwrap_or(i64::MAX));
         let (label, set) = (self.label(label), self.set(switches));
-        self.steps.push(Step { label, set, belief, time_ns, passed_ns: self.passed_ns });
+        self.steps.push(TapeStep { label, set, belief, time_ns, passed_ns: self.passed_ns });
     }
 
     /// Gives up the first quarter of the steps, and what nobody else says.
@@ -121,9 +121,9 @@ impl Tape {
         self.before += gone;
         let (labels, sets) = (std::mem::take(&mut self.labels), std::mem::take(&mut self.sets));
         (self.by_text, self.by_set, self.bytes) = (BTreeMap::new(), BTreeMap::new(), 0);
-        let mut labels: Vec<(Option<Entry>, u32)> = labels.into_iter().map(|it| (Some(it), 0)).collect();
+        let mut labels: Vec<(Option<TapeEntry>, u32)> = labels.into_iter().map(|it| (Some(it), 0)).collect();
         for at in 0..self.steps.len() {
-            let Step { label, set, .. } = self.steps[at];
+            let TapeStep { label, set, .. } = self.steps[at];
             let (entry, place) = &mut labels[label as usize];
             if let Some(entry) = entry.take() {
                 *place = self.keep(entry);
@@ -134,7 +134,7 @@ impl Tape {
     }
 
     /// Adds an entry to the table.
-    fn keep(&mut self, entry: Entry) -> u32 {
+    fn keep(&mut self, entry: TapeEntry) -> u32 {
         let at = u32::try_from(self.labels.len()).unwrap_or(u32::MAX);
         self.bytes += entry.weight();
         // Where two have the same number, the first is found.
@@ -151,7 +151,7 @@ impl Tape {
         let of = (chars > MAX_TEXT).then_some(chars);
         let gate = cut(&label.label, MAX_NAME);
         let part = label.part.as_ref().map(|part| cut(part, MAX_NAME));
-        let entry = Entry { kind: kind_code(label.kind), gate, text, args: String::new(), of, raw, part };
+        let entry = TapeEntry { kind: kind_code(label.kind), gate, text, args: String::new(), of, raw, part };
         if let Some(&at) = self.by_text.get(&entry.number())
             && self.labels.get(at as usize).is_some_and(|old| old.is_as(&entry))
         {
@@ -159,7 +159,7 @@ impl Tape {
         }
         let args =
             if label.args.is_empty() { String::new() } else { Json::Object(label.args.clone()).to_string() };
-        self.keep(Entry { args: if args.len() <= MAX_TEXT { args } else { String::new() }, ..entry })
+        self.keep(TapeEntry { args: if args.len() <= MAX_TEXT { args } else { String::new() }, ..entry })
     }
 
     /// The place of a set of switches in the table.
@@ -177,7 +177,7 @@ impl Tape {
     /// The time from step to step: that of the model where it has delays, else that of the clock; `None` where
     /// no time passed.
     fn times(&self) -> Option<Vec<u64>> {
-        let time = |step: &Step| if self.passed_ns > 0 { step.passed_ns } else { step.time_ns };
+        let time = |step: &TapeStep| if self.passed_ns > 0 { step.passed_ns } else { step.time_ns };
         let mut last = 0;
         let mut deltas = Vec::with_capacity(self.steps.len());
         for now in self.steps.iter().map(time) {
@@ -193,7 +193,7 @@ fn weight_of(switches: &[String]) -> usize {
     switches.iter().map(|switch| switch.len() + 3).sum()
 }
 
-impl Entry {
+impl TapeEntry {
     /// A number that entries which show the same share, and others hardly ever.
     fn number(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
@@ -212,14 +212,14 @@ impl Entry {
     }
 }
 
-impl Serialize for Entry {
+impl Serialize for TapeEntry {
     fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
         let args: Json = serde_json::from_str(&self.args).unwrap_or(Json::Null);
         (self.kind, &self.gate, &self.text, args, self.of, &self.raw, &self.part).serialize(out)
     }
 }
 
-impl Serialize for Tape {
+impl Serialize for RunTape {
     fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
         let mut tape = out.serialize_struct("Tape", 7)?;
         tape.serialize_field("before", &self.before)?;
@@ -234,7 +234,7 @@ impl Serialize for Tape {
 }
 
 /// One number of every step.
-struct TapeColumn<'s>(&'s [Step], fn(&Step) -> i64);
+struct TapeColumn<'s>(&'s [TapeStep], fn(&TapeStep) -> i64);
 
 impl Serialize for TapeColumn<'_> {
     fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
@@ -259,11 +259,11 @@ mod tests {
     use super::*;
     use serde_json::{Map, json};
 
-    fn shown(tape: &Tape) -> Json {
+    fn shown(tape: &RunTape) -> Json {
         serde_json::to_value(tape).unwrap()
     }
 
-    fn told(kind: LabelKind, text: &str) -> LabelTold {
+    fn label_told(kind: LabelKind, text: &str) -> LabelTold {
         LabelTold {
             kind,
             label: "m".into(),
@@ -277,13 +277,13 @@ mod tests {
     }
 
     fn step(step: usize, text: &str) -> StepTold {
-        let label = told(LabelKind::Input, text);
+        let label = label_told(LabelKind::Input, text);
         StepTold { step, label, belief: Some(1), switches: vec!["r0".into()] }
     }
 
     #[test]
     fn what_is_said_twice_is_kept_once() {
-        let mut tape = Tape::new(100);
+        let mut tape = RunTape::new(100);
         for (n, text) in ["a", "b", "a"].into_iter().enumerate() {
             tape.add(&step(n + 1, text), 100 + 10 * n as u64);
         }
@@ -299,9 +299,9 @@ mod tests {
 
     #[test]
     fn what_was_on_the_wire_is_kept_with_its_label() {
-        let mut tape = Tape::new(0);
+        let mut tape = RunTape::new(0);
         for raw in ["A 1", "A 01", "A 1"] {
-            let label = LabelTold { raw: Some(raw.into()), ..told(LabelKind::Input, "?a(n: 1)") };
+            let label = LabelTold { raw: Some(raw.into()), ..label_told(LabelKind::Input, "?a(n: 1)") };
             tape.add(&StepTold { label, ..step(1, "a") }, 0);
         }
         let json = shown(&tape);
@@ -311,22 +311,22 @@ mod tests {
 
     #[test]
     fn a_label_says_whose_it_is() {
-        let mut tape = Tape::new(0);
-        let label = LabelTold { part: Some("client[2]".into()), ..told(LabelKind::Output, "!a") };
+        let mut tape = RunTape::new(0);
+        let label = LabelTold { part: Some("client[2]".into()), ..label_told(LabelKind::Output, "!a") };
         tape.add(&StepTold { label, ..step(1, "a") }, 0);
         assert_eq!(shown(&tape)["labels"][0][6], json!("client[2]"));
     }
 
     #[test]
     fn delays_of_the_model_are_its_time() {
-        let delay = |ns| LabelTold { delay_ns: Some(ns), ..told(LabelKind::Delay, "1 s") };
-        let tape = Tape::of(&[delay(5), told(LabelKind::Input, "a"), delay(7)]);
+        let delay = |ns| LabelTold { delay_ns: Some(ns), ..label_told(LabelKind::Delay, "1 s") };
+        let tape = RunTape::of(&[delay(5), label_told(LabelKind::Input, "a"), delay(7)]);
         assert_eq!(shown(&tape)["time"], json!([5, 0, 7]));
     }
 
     #[test]
     fn long_texts_are_cut_and_say_so() {
-        let mut tape = Tape::default();
+        let mut tape = RunTape::default();
         tape.add(&step(1, &"x".repeat(1 << 20)), 0);
         let json = shown(&tape);
         assert_eq!(json["labels"][0][4], 1 << 20);
@@ -336,7 +336,7 @@ mod tests {
 
     #[test]
     fn the_last_steps_of_an_endless_run_are_kept() {
-        let mut tape = Tape::default();
+        let mut tape = RunTape::default();
         for n in 0..=MAX_STEPS {
             tape.add(&step(n + 1, "a"), 0);
         }
@@ -350,7 +350,7 @@ mod tests {
     /// Defect: a run of a million different messages took gigabytes, and a page of hundreds of megabytes.
     #[test]
     fn messages_that_never_repeat_take_no_more_room_than_others() {
-        let mut tape = Tape::default();
+        let mut tape = RunTape::default();
         let long = "x".repeat(1000);
         for n in 0..60_000 {
             tape.add(&step(n + 1, &format!("{n} {long}")), 0);

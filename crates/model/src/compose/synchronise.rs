@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Composer, Move, PartId, PartSwitch};
+use super::{Composer, PartId, PartMove, PartSwitch};
 use crate::index::Idx;
 use crate::sort::Sort;
 use crate::source::Span;
@@ -17,7 +17,7 @@ const MAX_SWITCHES: usize = 100_000;
 
 /// Parts that take a step together.
 #[derive(Clone, Debug)]
-pub struct Meeting {
+pub struct Synchronisation {
     /// The message that is seen; [`Sts::TAU`](crate::sts::Sts::TAU) if it is hidden.
     pub gate: GateId,
     /// What the parts share: the fields of `gate`, or variables of their own if it is hidden.
@@ -27,12 +27,12 @@ pub struct Meeting {
     /// Values that fields do not have here.
     pub excluded: Vec<(VarId, Value)>,
     /// Who meets.
-    pub members: Vec<Member>,
+    pub members: Vec<SyncMember>,
     /// Where it is written; the place of the first part's switch if none is given.
     pub span: Option<Span>,
 }
 
-impl Default for Meeting {
+impl Default for Synchronisation {
     /// A hidden meeting of nobody.
     fn default() -> Self {
         Self {
@@ -48,18 +48,18 @@ impl Default for Meeting {
 
 /// A part that meets, at one of its messages.
 #[derive(Clone, Debug)]
-pub struct Member {
+pub struct SyncMember {
     /// The part.
     pub part: PartId,
     /// Its message.
     pub gate: GateId,
     /// Where the values of the message's fields come from, in their order.
-    pub fields: Vec<Source>,
+    pub fields: Vec<SyncFieldSource>,
 }
 
 /// Where the value of a field comes from.
 #[derive(Clone, Debug)]
-pub enum Source {
+pub enum SyncFieldSource {
     /// It is shared with the others.
     Shared(VarId),
     /// It has this value.
@@ -86,7 +86,7 @@ impl Composer {
     ///
     /// # Errors
     /// If the meeting is hidden and the value of a field is open, or if there are too many switches.
-    pub fn meet(&mut self, meeting: &Meeting) -> Result<(), OpenField> {
+    pub fn meet(&mut self, meeting: &Synchronisation) -> Result<(), OpenField> {
         let mut choices: Vec<Vec<usize>> = vec![Vec::new()];
         for member in &meeting.members {
             let switches = &self.imported[member.part].switches;
@@ -108,19 +108,19 @@ impl Composer {
     /// # Errors
     /// Never: internal steps have no fields.
     pub fn internal(&mut self, part: PartId) -> Result<(), OpenField> {
-        let members = vec![Member { part, gate: Sts::TAU, fields: Vec::new() }];
-        self.meet(&Meeting { gate: Sts::TAU, members, ..Meeting::default() })
+        let members = vec![SyncMember { part, gate: Sts::TAU, fields: Vec::new() }];
+        self.meet(&Synchronisation { gate: Sts::TAU, members, ..Synchronisation::default() })
     }
 
     /// The switch for one switch of each member.
-    fn meet_by(&mut self, meeting: &Meeting, choice: &[usize]) -> Result<(), OpenField> {
-        let mut joint = Joint::default();
+    fn meet_by(&mut self, meeting: &Synchronisation, choice: &[usize]) -> Result<(), OpenField> {
+        let mut joint = JointSwitch::default();
         for (member, &at) in meeting.members.iter().zip(choice) {
             let part = &self.imported[member.part];
             let (fields, switch) = (&part.gates[member.gate.index()], part.switches[at].clone());
             let names = sources(&mut self.pool, fields, &member.fields);
             let name = &self.composition.parts[member.part].name;
-            joint.moves.push(Move { part: member.part, switch: switch.label.clone() });
+            joint.moves.push(PartMove { part: member.part, switch: switch.label.clone() });
             joint.add(&mut self.pool, name, &switch, &names);
             for (&field, source) in fields.iter().zip(&member.fields) {
                 joint.in_domain(&mut self.pool, field, source);
@@ -144,7 +144,7 @@ impl Composer {
         Ok(())
     }
 
-    fn push(&mut self, meeting: &Meeting, joint: Joint) {
+    fn push(&mut self, meeting: &Synchronisation, joint: JointSwitch) {
         let guard = self.pool.and(joint.guards);
         if self.pool.is_false(guard) {
             return;
@@ -171,9 +171,9 @@ impl Composer {
 
 /// Switches that are taken together, while they are put together.
 #[derive(Clone, Default)]
-struct Joint {
+struct JointSwitch {
     label: String,
-    moves: Vec<Move>,
+    moves: Vec<PartMove>,
     guards: Vec<Term>,
     update: Vec<(VarId, Term)>,
     resets: Vec<VarId>,
@@ -183,7 +183,7 @@ struct Joint {
     weight: u32,
 }
 
-impl Joint {
+impl JointSwitch {
     fn add(&mut self, pool: &mut TermPool, part: &str, switch: &PartSwitch, names: &Substitution) {
         let sign = if self.label.is_empty() { "" } else { "+" };
         self.label.push_str(&format!("{sign}{part}.{}", switch.label));
@@ -202,12 +202,12 @@ impl Joint {
     }
 
     /// What a part takes lies in the range it has for it, which may be smaller than that of the sender.
-    fn in_domain(&mut self, pool: &mut TermPool, field: VarId, source: &Source) {
+    fn in_domain(&mut self, pool: &mut TermPool, field: VarId, source: &SyncFieldSource) {
         let sort = pool.var_info(field).sort;
         let term = match source {
-            Source::Shared(shared) if pool.var_info(*shared).sort == sort => return,
-            Source::Shared(shared) => pool.var(*shared),
-            Source::Value(value) => pool.value(value.clone()),
+            SyncFieldSource::Shared(shared) if pool.var_info(*shared).sort == sort => return,
+            SyncFieldSource::Shared(shared) => pool.var(*shared),
+            SyncFieldSource::Value(value) => pool.value(value.clone()),
         };
         self.guards.push(pool.domain_fact(sort, term));
     }
@@ -221,12 +221,12 @@ impl Joint {
 }
 
 /// The fields of a part's message replaced by what is shared, or given.
-fn sources(pool: &mut TermPool, fields: &[VarId], from: &[Source]) -> Substitution {
+fn sources(pool: &mut TermPool, fields: &[VarId], from: &[SyncFieldSource]) -> Substitution {
     let mut names = Substitution::new();
     for (&field, source) in fields.iter().zip(from) {
         let term = match source {
-            Source::Shared(shared) => pool.var(*shared),
-            Source::Value(value) => pool.value(value.clone()),
+            SyncFieldSource::Shared(shared) => pool.var(*shared),
+            SyncFieldSource::Value(value) => pool.value(value.clone()),
         };
         names.set(field, term);
     }
@@ -238,9 +238,9 @@ fn sources(pool: &mut TermPool, fields: &[VarId], from: &[Source]) -> Substituti
 fn closed(
     pool: &mut TermPool,
     open: &[VarId],
-    joint: Joint,
+    joint: JointSwitch,
     span: Option<Span>,
-) -> Result<Vec<Joint>, OpenField> {
+) -> Result<Vec<JointSwitch>, OpenField> {
     let mut all = vec![joint];
     for &field in open {
         let mut next = Vec::with_capacity(all.len());
@@ -258,9 +258,9 @@ fn closed(
 fn without(
     pool: &mut TermPool,
     field: VarId,
-    mut joint: Joint,
+    mut joint: JointSwitch,
     span: Option<Span>,
-) -> Result<Vec<Joint>, OpenField> {
+) -> Result<Vec<JointSwitch>, OpenField> {
     let guard = pool.and(joint.guards.iter().copied());
     joint.guards = pool.conjuncts(guard);
     let reads = |pool: &TermPool, term: Term| pool.mentions(term, field);
@@ -297,7 +297,7 @@ fn few_values(pool: &TermPool, sort: Sort) -> Option<Vec<Value>> {
 }
 
 /// `joint` with this value of `field`.
-fn each(pool: &mut TermPool, field: VarId, joint: &Joint, value: Value) -> Joint {
+fn each(pool: &mut TermPool, field: VarId, joint: &JointSwitch, value: Value) -> JointSwitch {
     let shown = pool.show_value(&value);
     let name = pool.var_info(field).name.clone();
     let term = pool.value(value);

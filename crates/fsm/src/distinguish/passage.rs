@@ -1,10 +1,10 @@
 //! The way of one state along a word, for comparing many others with it.
 
-use crate::mealy::{InputId, OutputId, Spec, StateId};
+use crate::mealy::{InputId, OutputId, StateId, SuiteModel};
 
 /// What becomes of two states under a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Meeting {
+pub(crate) enum PairFate {
     /// They answer differently, first at the symbol of this number, from 1.
     Separated(usize),
     /// They are in one state, having answered alike.
@@ -15,13 +15,13 @@ pub(crate) enum Meeting {
 
 /// A state's answers to a word, and the states it passes.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Way {
+pub(crate) struct WordPassage {
     steps: Vec<(InputId, OutputId, StateId)>,
 }
 
-impl Way {
+impl WordPassage {
     /// Makes this the way of `state` along `word`.
-    pub(crate) fn follow(&mut self, spec: &Spec, state: StateId, word: &[InputId]) {
+    pub(crate) fn follow(&mut self, spec: &SuiteModel, state: StateId, word: &[InputId]) {
         let mut at = state;
         self.steps.clear();
         self.steps.extend(word.iter().map(|&input| {
@@ -33,26 +33,26 @@ impl Way {
 
     /// What becomes of `other` along the word, which is not the state of this way.
     #[inline]
-    pub(crate) fn meeting(&self, spec: &Spec, other: StateId) -> Meeting {
+    pub(crate) fn meeting(&self, spec: &SuiteModel, other: StateId) -> PairFate {
         let mut at = other;
         for (i, &(input, output, here)) in self.steps.iter().enumerate() {
             if spec.output(at, input) != output {
-                return Meeting::Separated(i + 1);
+                return PairFate::Separated(i + 1);
             }
             at = spec.next(at, input);
             if at == here {
-                return Meeting::Met;
+                return PairFate::Met;
             }
         }
-        Meeting::Open
+        PairFate::Open
     }
 
     /// After how many symbols `other` answers differently, 0 if it does not.
     #[inline]
-    pub(crate) fn end(&self, spec: &Spec, other: StateId) -> usize {
+    pub(crate) fn end(&self, spec: &SuiteModel, other: StateId) -> usize {
         match self.meeting(spec, other) {
-            Meeting::Separated(end) => end,
-            Meeting::Met | Meeting::Open => 0,
+            PairFate::Separated(end) => end,
+            PairFate::Met | PairFate::Open => 0,
         }
     }
 }
