@@ -179,6 +179,11 @@ impl Sts {
     /// The internal gate.
     pub const TAU: GateId = GateId(0);
 
+    /// What a state has values for, in the order of every store: variables as declared, then clocks.
+    pub fn stored(&self) -> impl Iterator<Item = VarId> + '_ {
+        self.vars.iter().map(|var| var.var).chain(self.clocks.iter().map(|clock| clock.var))
+    }
+
     /// A system with the internal gate and one location, and nothing else.
     #[must_use]
     pub fn new(name: &str, initial: &str, span: Span) -> Self {

@@ -38,6 +38,7 @@ use ioxide_model::relation::ConformanceRelation;
 
 use self::course::{EventCourse, WaitingLabel};
 use self::single::CourseBelief;
+use self::timed::TimedCourse;
 use crate::cx::Ctx;
 
 pub use self::explain::{Forbidden, SwitchBlock, SwitchRefusal};
@@ -207,13 +208,14 @@ impl Monitor {
     /// Seconds since the start, as observed; `None` where there are no clocks.
     #[must_use]
     pub fn now(&self) -> Option<&Rational> {
-        self.front().now()
+        self.front().timed().map(TimedCourse::now)
     }
 
     /// A delay from now after which no guard changes any more by time alone, in seconds: whoever has waited so
     /// long in vain has seen what silence there is to see.
     pub fn horizon(&self, cx: &mut Ctx<'_>) -> Rational {
-        self.front().horizon(cx)
+        // Without clocks nothing changes by time alone.
+        self.front().timed().map_or(Rational::ONE, |course| course.horizon(cx))
     }
 
     /// Whether the specification allows this label now, or mentions it if it is an input, whichever course was taken.
@@ -405,7 +407,7 @@ impl Monitor {
     /// A label that has still to happen.
     fn waiting(&mut self, label: &Label, lane: u32) -> WaitingLabel {
         self.sent += 1;
-        let given = self.front().now().cloned();
+        let given = self.now().cloned();
         WaitingLabel { id: self.sent, lane, label: label.clone(), is_held: false, given }
     }
 

@@ -46,6 +46,6 @@ pub use crate::merge::{RegionRevisit, relevant};
 pub use crate::outputs::{SwitchOffer, offers, symbolic_offers};
 pub use crate::quiescence::{Quiescence, after_waiting, can_react, is_quiescent, quiescence};
 pub use crate::relevance::relevant_switches;
-pub use crate::state::{PathCondition, Store, SymState};
+pub use crate::state::{PathCondition, Store, SymState, effect};
 pub use crate::step::{SwitchStep, along, step, successor};
 pub use crate::symmetry::Symmetry;

@@ -72,8 +72,7 @@ impl LiveVars {
     /// Everything is live everywhere.
     #[must_use]
     pub fn all(sts: &Sts) -> Self {
-        let vars: FxHashSet<VarId> =
-            sts.vars.iter().map(|var| var.var).chain(sts.clocks.iter().map(|clock| clock.var)).collect();
+        let vars: FxHashSet<VarId> = sts.stored().collect();
         Self { live: IndexVec::filled(vars, sts.locations.len()), parts: None }
     }
 

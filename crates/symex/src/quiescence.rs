@@ -14,6 +14,7 @@ use ioxide_smt::solver::{SolverDecision, UnknownReason};
 
 use crate::cx::Ctx;
 use crate::outputs::constants;
+use crate::state::advance;
 
 /// Whether a state is quiescent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,10 +55,7 @@ pub fn after_waiting(cx: &mut Ctx<'_>, guard: Term) -> Term {
     }
     let delay = cx.pool.var(cx.delay);
     let mut later = Substitution::new();
-    for clock in &cx.sts.clocks {
-        let now = cx.pool.var(clock.var);
-        later.set(clock.var, cx.pool.add([now, delay]));
-    }
+    advance(cx.pool, cx.sts, &mut later, delay);
     let guard = cx.pool.substitute(guard, &later);
     let zero = cx.pool.value(Value::Real(Rational::ZERO));
     let forward = cx.pool.le(zero, delay);

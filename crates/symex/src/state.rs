@@ -6,8 +6,8 @@
 
 use ioxide_model::concrete::ConcreteState;
 use ioxide_model::number::Rational;
-use ioxide_model::sts::{LocId, Sts};
-use ioxide_model::term::{Substitution, Term, VarId};
+use ioxide_model::sts::{LocId, Sts, Switch};
+use ioxide_model::term::{Substitution, Term, TermPool, VarId};
 use ioxide_model::value::Value;
 
 use crate::cx::Ctx;
@@ -25,7 +25,10 @@ pub struct SymState {
     pub depth: u32,
 }
 
-/// A term for every variable and clock.
+/// A term for every variable and clock: the one algebra of values under every symbolic engine.
+///
+/// Symbolic execution, the monitor and the product of two models differ in what they assume and how they merge; how values
+/// begin, grow with time and change by a switch they take from here.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Store {
     /// Variables in order of declaration, then clocks.
@@ -41,20 +44,8 @@ pub struct PathCondition {
 impl SymState {
     /// The state at start: initial terms, fresh variables where the value is unknown, clocks at 0.
     pub fn initial(cx: &mut Ctx<'_>) -> Self {
-        let mut terms = Vec::with_capacity(cx.sts.vars.len() + cx.sts.clocks.len());
-        for var in &cx.sts.vars {
-            terms.push(match var.init {
-                Some(term) => term,
-                None => {
-                    let unknown = cx.pool.indexed(var.var, 0);
-                    cx.pool.var(unknown)
-                }
-            });
-        }
-        for _ in &cx.sts.clocks {
-            terms.push(cx.pool.value(Value::Real(Rational::ZERO)));
-        }
-        Self { loc: cx.sts.initial, store: Store { terms }, path: PathCondition::default(), depth: 0 }
+        let (store, _) = Store::initial(cx.pool, cx.sts, 0);
+        Self { loc: cx.sts.initial, store, path: PathCondition::default(), depth: 0 }
     }
 
     /// Where it is, as people read it.
@@ -68,8 +59,7 @@ impl SymState {
     ///
     /// `None` if `state` lacks the value of a variable or clock.
     pub fn at(cx: &mut Ctx<'_>, state: &ConcreteState) -> Option<Self> {
-        let sts = cx.sts;
-        let vars = sts.vars.iter().map(|var| var.var).chain(sts.clocks.iter().map(|clock| clock.var));
+        let vars = cx.sts.stored();
         let value = |var| state.values.get(var).map(|value| cx.pool.value(value.clone()));
         let terms = vars.map(value).collect::<Option<Vec<_>>>()?;
         Some(Self { loc: state.loc, store: Store { terms }, path: PathCondition::default(), depth: 0 })
@@ -83,16 +73,58 @@ impl Store {
         Self { terms }
     }
 
+    /// The store at start and the variables in it: one, with this number, for every value that the model does not say.
+    /// Clocks are at 0.
+    pub fn initial(pool: &mut TermPool, sts: &Sts, number: u32) -> (Self, Vec<VarId>) {
+        let mut terms = Vec::with_capacity(sts.vars.len() + sts.clocks.len());
+        let mut unknown = Vec::new();
+        for var in &sts.vars {
+            terms.push(var.init.unwrap_or_else(|| {
+                let fresh = pool.indexed(var.var, number);
+                unknown.push(fresh);
+                pool.var(fresh)
+            }));
+        }
+        let zero = pool.value(Value::Real(Rational::ZERO));
+        terms.extend(sts.clocks.iter().map(|_| zero));
+        (Self { terms }, unknown)
+    }
+
+    /// The store after `switch`, whose right-hand sides are read as `names` says: the values before it, of the clocks
+    /// too, and the fields of the message.
+    #[must_use]
+    pub fn after(&self, pool: &mut TermPool, sts: &Sts, switch: &Switch, names: &Substitution) -> Self {
+        let effect = effect(pool, switch);
+        let value = |(var, old): (VarId, Term)| match effect.get(var) {
+            Some(term) => pool.substitute(term, names),
+            None => names.get(var).unwrap_or(old),
+        };
+        Self { terms: self.iter(sts).map(value).collect() }
+    }
+
+    /// The store once `time` has passed: clocks have advanced by it.
+    #[must_use]
+    pub fn delayed(mut self, pool: &mut TermPool, sts: &Sts, time: Term) -> Self {
+        for clock in &mut self.terms[sts.vars.len()..] {
+            *clock = pool.add([*clock, time]);
+        }
+        self
+    }
+
     /// Variables (then clocks) with their terms.
     pub fn iter<'s>(&'s self, sts: &'s Sts) -> impl Iterator<Item = (VarId, Term)> + 's {
-        let vars = sts.vars.iter().map(|var| var.var).chain(sts.clocks.iter().map(|clock| clock.var));
-        vars.zip(self.terms.iter().copied())
+        sts.stored().zip(self.terms.iter().copied())
     }
 
     /// The terms alone.
     #[must_use]
     pub fn terms(&self) -> &[Term] {
         &self.terms
+    }
+
+    /// The terms alone, to be replaced by others of their sorts.
+    pub fn terms_mut(&mut self) -> &mut [Term] {
+        &mut self.terms
     }
 
     /// The term of `var`.
@@ -105,6 +137,21 @@ impl Store {
     #[must_use]
     pub fn substitution(&self, sts: &Sts) -> Substitution {
         self.iter(sts).collect()
+    }
+}
+
+/// What `switch` sets: the terms of its update, and 0 for the clocks it sets back.
+pub fn effect(pool: &mut TermPool, switch: &Switch) -> Substitution {
+    let zero = pool.value(Value::Real(Rational::ZERO));
+    let resets = switch.resets.iter().map(|&clock| (clock, zero));
+    switch.update.iter().copied().chain(resets).collect()
+}
+
+/// Every clock as what it is after `time`, where `names` says what it is now; a clock without a name is itself.
+pub fn advance(pool: &mut TermPool, sts: &Sts, names: &mut Substitution, time: Term) {
+    for clock in &sts.clocks {
+        let now = names.get(clock.var).unwrap_or_else(|| pool.var(clock.var));
+        names.set(clock.var, pool.add([now, time]));
     }
 }
 

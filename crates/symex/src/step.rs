@@ -11,7 +11,7 @@ use ioxide_model::value::Value;
 use ioxide_smt::solver::{SolverDecision, UnknownReason};
 
 use crate::cx::Ctx;
-use crate::state::{Store, SymState};
+use crate::state::{SymState, advance};
 
 /// What became of an attempt to take a switch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,7 +72,7 @@ pub fn successor(cx: &mut Ctx<'_>, state: &SymState, switch: &Switch) -> SymStat
     let mut path = state.path.clone();
     let mut names = state.store.substitution(cx.sts);
     if cx.sts.is_timed() {
-        let waited = wait(cx, state, depth, &mut names);
+        let waited = wait(cx, depth, &mut names);
         path = path.with(cx, waited);
     }
     for &field in &cx.sts.gates[switch.gate].fields {
@@ -81,37 +81,15 @@ pub fn successor(cx: &mut Ctx<'_>, state: &SymState, switch: &Switch) -> SymStat
     }
     let guard = cx.pool.substitute(switch.guard, &names);
     let path = path.with(cx, guard);
-    let store = updated(cx, switch, &names);
+    let store = state.store.after(cx.pool, cx.sts, switch, &names);
     SymState { loc: switch.target, store, path, depth }
 }
 
 /// Lets a fresh delay pass: every clock advances by it. Returns what is known of the delay.
-fn wait(cx: &mut Ctx<'_>, state: &SymState, depth: u32, names: &mut Substitution) -> Term {
+fn wait(cx: &mut Ctx<'_>, depth: u32, names: &mut Substitution) -> Term {
     let delay = cx.pool.indexed(cx.delay, depth);
     let delay = cx.pool.var(delay);
-    for clock in &cx.sts.clocks {
-        let Some(now) = state.store.get(cx.sts, clock.var) else { continue };
-        names.set(clock.var, cx.pool.add([now, delay]));
-    }
+    advance(cx.pool, cx.sts, names, delay);
     let zero = cx.pool.value(Value::Real(Rational::ZERO));
     cx.pool.le(zero, delay)
-}
-
-/// The store after the update and the resets of `switch`, computed from the old values in `names`.
-pub(crate) fn updated(cx: &mut Ctx<'_>, switch: &Switch, names: &Substitution) -> Store {
-    let zero = cx.pool.value(Value::Real(Rational::ZERO));
-    let update: Substitution = switch.update.iter().copied().collect();
-    let vars = cx.sts.vars.iter().map(|var| var.var);
-    let mut terms: Vec<Term> = Vec::with_capacity(cx.sts.vars.len() + cx.sts.clocks.len());
-    for var in vars {
-        terms.push(match update.get(var) {
-            Some(term) => cx.pool.substitute(term, names),
-            None => names.get(var).expect("the store has every variable"),
-        });
-    }
-    for clock in &cx.sts.clocks {
-        let reset = switch.resets.contains(&clock.var);
-        terms.push(if reset { zero } else { names.get(clock.var).expect("the store has every clock") });
-    }
-    Store::new(terms)
 }

@@ -71,8 +71,7 @@ impl Symmetry {
     }
 
     fn add(&mut self, sts: &Sts, composition: &Composition, group: &[PartId]) {
-        let all = sts.vars.iter().map(|var| var.var).chain(sts.clocks.iter().map(|clock| clock.var));
-        let places: BTreeMap<VarId, usize> = all.zip(0..).collect();
+        let places: BTreeMap<VarId, usize> = sts.stored().zip(0..).collect();
         let block = |&part: &PartId| composition.parts[part].vars.iter().map(|var| places[var]).collect();
         if group.len() > 1 {
             self.groups.push(group.iter().map(block).collect());

@@ -53,9 +53,7 @@ pub(crate) use self::ports::ports;
 pub(crate) use self::product::{ModelProduct, ProductNext, ProductState, ProductStep};
 pub(crate) use self::region::CanonicalNames;
 pub(crate) use self::search::Shortcut;
-pub(crate) use self::side::{
-    Liveness, SideMember, SideSystem, SystemIndex, joined, liveness, stored, within,
-};
+pub(crate) use self::side::{Liveness, SideMember, SideSystem, SystemIndex, joined, liveness, within};
 pub(crate) use self::witness::{concrete_after, concrete_start, concretely};
 
 /// How to compare two models.

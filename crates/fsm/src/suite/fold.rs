@@ -117,6 +117,8 @@ impl<'s> SuiteFold<'s> {
             visited: IndexVec::filled(0, n),
             epoch: 0,
         };
+        // The roots come first, in the order of states, so that a node is a root exactly if its number is that of a
+        // state: `is_root` and `root` rely on it.
         for state in spec.states() {
             let real = LeafId::new(0);
             let parent = FoldId::new(state.index());
@@ -134,6 +136,8 @@ impl<'s> SuiteFold<'s> {
                 None => fold.push_real(None, InputId::new(0)),
                 Some((from, input)) => {
                     let real = fold.push_real(Some(fold.nodes[fold.root(from)].real), input);
+                    // A transition of the cover converges with the access word of its target by definition: it is that
+                    // word [SPY12].
                     fold.set_child(fold.root(from), input, fold.root(state));
                     fold.note_proved(from, input, state);
                     real
@@ -142,6 +146,7 @@ impl<'s> SuiteFold<'s> {
             let root = fold.root(state);
             fold.nodes[root].real = real;
         }
+        // Access words that no other access word goes on from are the first ends of tests.
         for state in spec.states() {
             let root = fold.root(state);
             let real = fold.nodes[root].real;
@@ -220,6 +225,7 @@ impl<'s> SuiteFold<'s> {
     /// Whether a word defined at both nodes separates them.
     pub(super) fn apart(&self, a: FoldId, b: FoldId) -> bool {
         let (s, t) = (self.state(a), self.state(b));
+        // The specification answers both alike for ever, so no word of the tests can separate them.
         if s == t {
             return false;
         }
@@ -247,6 +253,8 @@ impl<'s> SuiteFold<'s> {
         if defined == word.len() {
             return at;
         }
+        // The defined part may be covered by several tests, none of which has all of it. Only the rest is new, and it
+        // may hang at any word of the class it starts in: they all lead to one state in every machine that passes.
         let mut real = self.start(at);
         for &input in &word[defined..] {
             real = self.push_real(Some(real), input);
@@ -289,6 +297,7 @@ impl<'s> SuiteFold<'s> {
             return end;
         }
         let branch = self.nodes[at].real;
+        // Branching off repeats the access word in a new test; a way from the end of a test must be shorter than that.
         let limit = self.reals[branch].depth as usize + RESET;
         match self.way_to(at, limit) {
             Some((from, way)) => {
@@ -304,6 +313,8 @@ impl<'s> SuiteFold<'s> {
         if self.policy == FoldContinuation::InPlace {
             return None;
         }
+        // First up the tree: a prefix in whose class a test ends. Then, from the root, over proved transitions: each
+        // leads every machine that passes to the root of its target, so words stay in their classes.
         let mut way = Word::new();
         let mut node = at;
         while !self.is_root(node) {
@@ -366,6 +377,8 @@ impl<'s> SuiteFold<'s> {
         let target = self.state(kid);
         self.set_child(root, input, self.root(target));
         self.note_proved(state, input, target);
+        // `kid` and the root of `target` are one class now, and so are what the same inputs lead to from both: the
+        // subtree below `kid` is laid over the one below the root, and what the root lacks is moved there.
         let mut open = vec![(kid, self.root(target))];
         while let Some((from, into)) = open.pop() {
             self.merge_words(from, into);
@@ -446,6 +459,8 @@ impl<'s> SuiteFold<'s> {
     }
 
     fn push_real(&mut self, parent: Option<LeafId>, input: InputId) -> LeafId {
+        // A word that goes on at the end of a test costs one symbol; one that branches off is a new test, which costs its
+        // whole length and a reset.
         let mut depth = 0;
         let mut branches = true;
         if let Some(parent) = parent {

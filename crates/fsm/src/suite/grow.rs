@@ -68,7 +68,7 @@ pub(super) fn smallest(spec: &SuiteModel, extra: usize, recipe: &GrowthRecipe) -
     if rules != [IdentifyRule::Fixed] {
         library = library.with_more_words();
     }
-    let mut nursery = SuiteMaterial { spec, cover: &cover, library: &library, spare: SpareFold::default() };
+    let mut material = SuiteMaterial { spec, cover: &cover, library: &library, spare: SpareFold::default() };
     let trial = extra_for_trial(spec, extra);
     let plan = |rule, visit| GrowthPlan { extra: trial, rule, visit, converge: recipe.converge };
     let Some((&first, others)) = recipe.visits_for(spec, extra).split_first() else {
@@ -77,13 +77,13 @@ pub(super) fn smallest(spec: &SuiteModel, extra: usize, recipe: &GrowthRecipe) -
     let mut best =
         BestPlan { plan: plan(IdentifyRule::Fixed, first), cost: usize::MAX, paths: WordPaths::default() };
     if rules.len() > 1 || trial == extra || !others.is_empty() {
-        rules.iter().for_each(|&rule| best.try_out(&mut nursery, plan(rule, first)));
-        others.iter().for_each(|&visit| best.try_out(&mut nursery, plan(best.plan.rule, visit)));
+        rules.iter().for_each(|&rule| best.try_out(&mut material, plan(rule, first)));
+        others.iter().for_each(|&visit| best.try_out(&mut material, plan(best.plan.rule, visit)));
     }
     if trial == extra {
         return best.paths;
     }
-    nursery
+    material
         .grow(&GrowthPlan { extra, ..best.plan }, usize::MAX)
         .map_or_else(WordPaths::default, |(_, paths)| paths)
 }
@@ -96,10 +96,10 @@ struct BestPlan {
 }
 
 impl BestPlan {
-    fn try_out(&mut self, nursery: &mut SuiteMaterial<'_, '_>, plan: GrowthPlan) {
-        if let Some((cost, paths)) = nursery.grow(&plan, self.cost) {
+    fn try_out(&mut self, material: &mut SuiteMaterial<'_, '_>, plan: GrowthPlan) {
+        if let Some((cost, paths)) = material.grow(&plan, self.cost) {
             let before = std::mem::replace(self, Self { plan, cost, paths });
-            nursery.spare.take_from(before.paths);
+            material.spare.take_from(before.paths);
         }
     }
 }
@@ -151,6 +151,7 @@ impl SuiteMaterial<'_, '_> {
         let fold = SuiteFold::new(self.spec, self.cover, policy, std::mem::take(&mut self.spare));
         let identify = Identification::new(self.library, plan.rule);
         let mut grower = SuiteGrower { spec: self.spec, plan, fold, identify, path: Vec::new() };
+        // (A) of the module: every two access words are apart.
         for &state in self.cover.order() {
             let root = grower.fold.root(state);
             grower.identify.identify(&mut grower.fold, root);
@@ -180,7 +181,10 @@ struct SuiteGrower<'s, 'p, 'l> {
 impl SuiteGrower<'_, '_, '_> {
     fn transition(&mut self, state: StateId, input: InputId) {
         let node = self.fold.add(self.fold.root(state), &[input]);
+        // (B): the transition and every word of `extra` symbols behind it are apart from the cover.
         self.below(node, self.plan.extra);
+        // (C): and from each other along each word. With convergence the same words behind the access word of the target,
+        // the twin, take part, as the theorem asks for; without it they do not.
         let twin = self.plan.converge.map(|_| self.fold.root(self.spec.next(state, input)));
         self.apart_along(node, twin, self.plan.extra);
         if self.plan.converge.is_some() {
@@ -227,6 +231,7 @@ impl SuiteGrower<'_, '_, '_> {
     fn apart_from_path(&mut self, node: FoldId) {
         for i in 0..self.path.len() {
             let other = self.path[i];
+            // Roots were made apart from every other node as (B) went along.
             if self.fold.state(node) == self.fold.state(other)
                 || self.fold.is_root(node)
                 || self.fold.is_root(other)
@@ -287,11 +292,11 @@ mod tests {
         let weights = WordCosts::new(spec, &cover, extra);
         for weights in [weights.clone().without_search(), weights] {
             let library = WordLibrary::new(spec, weights).with_more_words();
-            let mut nursery =
+            let mut material =
                 SuiteMaterial { spec, cover: &cover, library: &library, spare: SpareFold::default() };
             for plan in every_plan(extra) {
-                let (cost, paths) = nursery.grow(&plan, usize::MAX).unwrap();
-                assert!(nursery.grow(&plan, cost).is_none(), "a suite that costs the limit is not below it");
+                let (cost, paths) = material.grow(&plan, usize::MAX).unwrap();
+                assert!(material.grow(&plan, cost).is_none(), "a suite that costs the limit is not below it");
                 let suite: Vec<Word> = WordSuite(SuiteSource::Kept(paths)).collect();
                 assert_eq!(suite.iter().map(|word| word.len() + RESET_COST).sum::<usize>(), cost);
                 let answer = check(spec, &suite, spec.n_states() + extra, 20_000_000);

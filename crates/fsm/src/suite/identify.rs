@@ -94,7 +94,7 @@ pub(super) struct Identification<'l, 's> {
     /// For each entry of the library's rows whether the root has that much of the word: words stay defined.
     rooted: Vec<bool>,
     rule: IdentifyRule,
-    desk: WordChooser,
+    chooser: WordChooser,
     /// Scratch: the states whose roots a node is not apart from.
     open: Vec<StateId>,
 }
@@ -117,11 +117,12 @@ impl<'l, 's> Identification<'l, 's> {
             if rule == IdentifyRule::Fixed { 0 } else { spec.n_states() },
         );
         let rooted = vec![false; if rule == IdentifyRule::Fixed { 0 } else { library.ends.len() }];
-        Self { library, spec, chosen, rooted, rule, desk: WordChooser::default(), open: Vec::new() }
+        Self { library, spec, chosen, rooted, rule, chooser: WordChooser::default(), open: Vec::new() }
     }
 
     /// Makes `node` apart from all roots of other states.
     pub(super) fn identify(&mut self, fold: &mut SuiteFold<'_>, node: FoldId) {
+        // Pairs (A) of [DEY05] were made apart first; a root needs no more.
         if fold.roots_apart && fold.is_root(node) {
             return;
         }
@@ -147,6 +148,8 @@ impl<'l, 's> Identification<'l, 's> {
     fn identify_bare(&mut self, fold: &mut SuiteFold<'_>, node: FoldId) {
         let state = fold.state(node);
         let chosen = &mut self.chosen[state];
+        // A choice costs the time of looking at all words; what it saves is less with every use, so it is made again at
+        // the uses 1, 2, 4, 8 and so on: a logarithm of choices, and none where it would come out the same.
         chosen.uses += 1;
         if chosen.uses.is_power_of_two() && chosen.settled.is_none_or(|price| price != fold.access(node)) {
             self.choose_for_bare(fold, node);
@@ -166,6 +169,7 @@ impl<'l, 's> Identification<'l, 's> {
             let cost = fold.cost(a, &word[..end]) + fold.cost(b, &word[..end]);
             Some((cost, &word[..end]))
         };
+        // The word of the splitting tree separates any two states, so there is always a candidate.
         let candidates = known.chain([self.library.splitting.word(s, t)]).filter_map(cut);
         if let Some((_, word)) = candidates.min_by_key(|&(cost, _)| cost) {
             fold.add(a, word);
@@ -183,16 +187,17 @@ impl<'l, 's> Identification<'l, 's> {
         if self.open.is_empty() {
             return;
         }
+        // A word that ends a test here can go on without a reset, which may be cheaper than any word of the library.
         let continued = self.continued(fold, node);
         self.list(fold, node);
         for word in &continued {
             let end = |other| narrow(self.spec.separated_at(state, other, word).unwrap_or(0));
-            self.desk.offers.push(fold, node, word, &self.open, |other| {
+            self.chooser.offers.push(fold, node, word, &self.open, |other| {
                 let end = end(other);
                 (end, if end > 0 { fold.cost(fold.root(other), &word[..usize::from(end)]) } else { 0 })
             });
         }
-        self.desk.choose(&self.prices(state));
+        self.chooser.choose(&self.prices(state));
         self.add_chosen(fold, node, &continued);
     }
 
@@ -205,11 +210,11 @@ impl<'l, 's> Identification<'l, 's> {
         self.open.extend(self.spec.states().filter(|&other| other != state));
         let price = fold.access(node);
         self.list(fold, node);
-        self.desk.choose(&self.prices(state));
+        self.chooser.choose(&self.prices(state));
         let chosen = &mut self.chosen[state];
-        chosen.settled = self.desk.offers.owe_nothing().then_some(price);
+        chosen.settled = self.chooser.offers.owe_nothing().then_some(price);
         chosen.words.clear();
-        chosen.words.extend(self.desk.chosen().map(|(cut, _)| cut));
+        chosen.words.extend(self.chooser.chosen().map(|(cut, _)| cut));
         self.add_chosen(fold, node, &[]);
     }
 
@@ -226,9 +231,11 @@ impl<'l, 's> Identification<'l, 's> {
     /// Adds what was chosen to the node, and to the roots that still owe it.
     fn add_chosen(&self, fold: &mut SuiteFold<'_>, node: FoldId, continued: &[Word]) {
         let words = &self.library.words[fold.state(node)];
-        for (cut, roots) in self.desk.chosen() {
+        for (cut, roots) in self.chooser.chosen() {
+            // Numbers beyond the words of the library are those of `continued`, which were offered after them.
             let word = words.get(cut.word).unwrap_or_else(|| &continued[cut.word - words.len()]);
             fold.add(node, &word[..cut.end]);
+            // A word separates two nodes only if it is defined at both.
             for separation in roots.iter().filter(|separation| separation.owed > 0) {
                 let root = fold.root(self.open[separation.open as usize]);
                 fold.add(root, &word[..usize::from(separation.end)]);
@@ -239,7 +246,7 @@ impl<'l, 's> Identification<'l, 's> {
     /// Lists what every word of the library for the state of `node` would do.
     fn list(&mut self, fold: &SuiteFold<'_>, node: FoldId) {
         let state = fold.state(node);
-        let offers: &mut Offers = &mut self.desk.offers;
+        let offers: &mut Offers = &mut self.chooser.offers;
         offers.clear();
         for (i, word) in self.library.words[state].iter().enumerate() {
             let row = self.library.row(state, i);
@@ -247,6 +254,7 @@ impl<'l, 's> Identification<'l, 's> {
             let rooted = &mut self.rooted[row..row + self.spec.n_states()];
             offers.push(fold, node, word, &self.open, |other| {
                 let (end, rooted) = (ends[other.index()], &mut rooted[other.index()]);
+                // Tests only grow: what a root has of a word it keeps, so this is asked until the answer is yes.
                 if end == 0 || *rooted {
                     return (end, 0);
                 }

@@ -21,7 +21,7 @@ use ioxide_model::sts::{GateKind, SwitchId};
 use ioxide_model::term::{Substitution, Term};
 use ioxide_model::value::Value;
 use ioxide_smt::layers::forall::eliminate;
-use ioxide_symex::{after_waiting, can_react, instants};
+use ioxide_symex::{after_waiting, can_react, effect, instants};
 use ioxide_testgen::data::{PickedValues, ValueRequest, pick};
 
 use crate::clock::{duration, seconds};
@@ -214,10 +214,8 @@ impl ModelPlayer<'_> {
         let sts = self.cx.sts;
         let (switch, next) = (&sts.switches[id], &sts.switches[next]);
         let possible = can_react(&mut self.cx, next);
-        let zero = self.cx.pool.value(Value::Real(Rational::ZERO));
-        let resets = switch.resets.iter().map(|&clock| (clock, zero));
-        let after: Substitution = switch.update.iter().copied().chain(resets).collect();
-        let possible = self.cx.pool.substitute(possible, &after);
+        let effect = effect(self.cx.pool, switch);
+        let possible = self.cx.pool.substitute(possible, &effect);
         eliminate(self.cx.pool, possible)
     }
 }

@@ -57,6 +57,8 @@ impl<S: Solver> WitnessLayer<S> {
 
     /// Values that satisfy `facts`, from here or from behind.
     fn find(&mut self, pool: &mut TermPool, facts: &[Term]) -> Result<SlotValues, SolverDecision> {
+        // Questions come as a search walks: facts are pushed and popped at the end, so most of the last question is the
+        // beginning of this one, and what was found for that beginning still holds.
         let shared = self.bounds.sync(pool, facts);
         self.found.truncate(shared);
         self.found.resize(facts.len(), None);
@@ -68,6 +70,7 @@ impl<S: Solver> WitnessLayer<S> {
             self.witnessed.sat += 1;
             return Ok(self.keep(values));
         }
+        // Dearer than trying what is known, cheaper than asking.
         if pigeons::refuted(&self.bounds) {
             self.refuted.unsat += 1;
             return Err(SolverDecision::Unsat);
@@ -95,6 +98,7 @@ impl<S: Solver> WitnessLayer<S> {
 
     fn try_known(&self, pool: &TermPool) -> Option<SlotValues> {
         let search = WitnessSearch { pool, bounds: &self.bounds };
+        // *Invariant.* `found[at]` satisfies the facts 0 to `at`, so only those behind it are evaluated.
         let ancestor = self.found.iter().rposition(Option::is_some);
         if let Some(at) = ancestor
             && let Some(values) = &self.found[at]
@@ -287,6 +291,8 @@ impl WitnessSearch<'_> {
         self.moves(values, &self.bounds.levels[level].fact.form, &mut moves);
         let mut best: Option<(usize, usize, Value)> = None;
         for (slot, candidate) in moves {
+            // Only facts that mention the slot can change; a move must mend more of them than it breaks, so that the rounds
+            // come to an end and never go in circles.
             let before = self.n_broken(values, slot);
             let old = std::mem::replace(&mut values[slot], candidate);
             let after = self.n_broken(values, slot);
@@ -328,6 +334,8 @@ impl WitnessSearch<'_> {
             let it = self.bounds.forms.slots[slot];
             let SlotKind::Var(_) = it.kind else { continue };
             let interval = self.bounds.interval(slot);
+            // `factor · x + rest ⋈ 0` changes its truth at `x = -rest / factor`, and turns round where the factor is
+            // negative.
             let Some(edge) = self.sum(values, atom, Some(slot)).and_then(|rest| rest.neg().div(factor))
             else {
                 continue;

@@ -89,7 +89,9 @@ impl EventCourse {
     pub(super) fn has_expired(&self, by: &Rational) -> bool {
         let is_over = |waiting: &WaitingLabel| {
             let given = waiting.given.as_ref();
-            given.is_some_and(|given| self.single.has_expired(given, waiting.is_held, by))
+            given
+                .zip(self.single.timed())
+                .is_some_and(|(given, course)| course.has_expired(given, waiting.is_held, by))
         };
         self.waiting.iter().any(is_over)
     }

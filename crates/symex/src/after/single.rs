@@ -14,7 +14,7 @@ use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
 use ioxide_model::relation::ConformanceRelation;
 
-use super::timed::{TimeKnowledge, Tolerance};
+use super::timed::{TimedCourse, Tolerance};
 use super::{AllowedLabel, Forbidden, LostStates, concrete, explain, symbolic};
 use crate::cx::Ctx;
 use crate::state::SymState;
@@ -51,130 +51,31 @@ impl Belief {
     }
 }
 
-/// The belief after one order of events.
+/// A belief and what is not certain of it.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct CourseBelief {
+pub(super) struct HeldBelief {
     pub(super) belief: Belief,
-    /// How many answers the solver owed and did not give; states were kept in doubt.
-    pub(super) doubts: usize,
+    /// How many questions the solver left open; the states they were about are kept, in doubt.
+    doubts: usize,
     /// Why the belief may lack states.
-    pub(super) lost: Option<LostStates>,
-    /// What is known of time; `None` where the system has no clocks.
-    pub(super) time: Option<TimeKnowledge>,
+    lost: Option<LostStates>,
 }
 
-impl CourseBelief {
-    /// The belief before anything was observed, instants being observed within `tolerance`.
-    pub(super) fn new(cx: &mut Ctx<'_>, tolerance: Tolerance) -> Self {
+impl HeldBelief {
+    /// The belief before anything was observed.
+    fn new(cx: &mut Ctx<'_>) -> Self {
         let belief = match initial_state(cx.pool, cx.sts) {
             Some(state) => Belief::Concrete([state].into()),
             None => Belief::Symbolic(vec![SymState::initial(cx)]),
         };
-        let mut single = Self { belief, doubts: 0, lost: None, time: None };
-        single.close(cx);
-        single.time = cx.sts.is_timed().then(|| TimeKnowledge::new(cx, tolerance, single.belief.clone()));
-        single
-    }
-
-    pub(super) fn belief(&self) -> &Belief {
-        &self.belief
-    }
-
-    pub(super) fn doubts(&self) -> usize {
-        self.doubts
-    }
-
-    pub(super) fn lost(&self) -> Option<LostStates> {
-        self.lost
+        let mut held = Self { belief, doubts: 0, lost: None };
+        held.close(cx);
+        held
     }
 
     /// The specification says nothing any more.
     pub(super) fn forget(&mut self) {
         self.belief = Belief::Unspecified;
-    }
-
-    /// Moves on by one label; if it is forbidden, the belief stays as it was.
-    pub(super) fn observe(
-        &mut self,
-        cx: &mut Ctx<'_>,
-        label: &Label,
-        relation: ConformanceRelation,
-    ) -> Result<AllowedLabel, Box<Forbidden>> {
-        if self.time.is_some() {
-            return self.observe_in_time(cx, label, relation);
-        }
-        if self.belief == Belief::Unspecified {
-            return Ok(AllowedLabel::Unspecified);
-        }
-        let next = by_label(cx, &self.belief, label, relation);
-        self.pay(&next);
-        if next.is_unspecified(label) {
-            self.forget();
-            return Ok(AllowedLabel::Unspecified);
-        }
-        if next.belief.is_empty() {
-            return Err(Box::new(explain::forbidden(cx, &self.belief, &self.belief, label)));
-        }
-        self.belief = next.belief;
-        self.close(cx);
-        Ok(AllowedLabel::Allowed)
-    }
-
-    /// Lets a label happen now that was given or seen at `given`; says whether that is possible.
-    pub(super) fn take_back(
-        &mut self,
-        cx: &mut Ctx<'_>,
-        label: &Label,
-        given: Option<&Rational>,
-        relation: ConformanceRelation,
-    ) -> bool {
-        match given {
-            Some(given) => self.take_back_in_time(cx, label, given, relation),
-            None => self.observe(cx, label, relation).is_ok(),
-        }
-    }
-
-    /// Why a label that was given or seen at `given` cannot have happened then, if it cannot.
-    pub(super) fn refusal(
-        &self,
-        cx: &mut Ctx<'_>,
-        label: &Label,
-        given: Option<&Rational>,
-        relation: ConformanceRelation,
-    ) -> Option<Box<Forbidden>> {
-        let mut then = self.clone();
-        if let Some(given) = given {
-            then.turn_back(given);
-        }
-        then.observe(cx, label, relation).err()
-    }
-
-    /// Whether the specification allows this label now; whether it mentions it, if it is an input.
-    pub(super) fn accepts(&self, cx: &mut Ctx<'_>, label: &Label, relation: ConformanceRelation) -> bool {
-        if self.belief == Belief::Unspecified {
-            return false;
-        }
-        if self.time.is_some() {
-            return self.accepts_in_time(cx, label, relation);
-        }
-        let next = by_label(cx, &self.belief, label, relation);
-        next.is_possible(label) && !(matches!(label, Label::Input(..)) && self.is_opened_by(cx, next.belief))
-    }
-
-    /// Whether a state in which everything may follow is among `next` or what follows unseen, and is not believed yet.
-    fn is_opened_by(&self, cx: &mut Ctx<'_>, next: Belief) -> bool {
-        let (Belief::Concrete(now), Belief::Concrete(next)) = (&self.belief, next) else { return false };
-        let sts = cx.sts;
-        let is_open = |state: &ConcreteState| sts.is_open(|var| state.values.get(var).cloned());
-        if sts.composition.as_ref().is_none_or(|composition| composition.open.is_none())
-            || now.iter().any(is_open)
-        {
-            return false;
-        }
-        match concrete::close(cx, next).belief {
-            Belief::Concrete(states) => states.iter().any(is_open),
-            Belief::Symbolic(_) | Belief::Unspecified => false,
-        }
     }
 
     /// Closes the belief under internal steps.
@@ -193,6 +94,193 @@ impl CourseBelief {
     pub(super) fn pay(&mut self, next: &NextBelief) {
         self.doubts += next.doubts;
         self.lost = self.lost.or(next.lost);
+    }
+}
+
+/// The belief after one order of events; models with and without clocks are believed by different rules.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum CourseBelief {
+    Untimed(UntimedCourse),
+    Timed(TimedCourse),
+}
+
+impl CourseBelief {
+    /// The belief before anything was observed, instants being observed within `tolerance`.
+    pub(super) fn new(cx: &mut Ctx<'_>, tolerance: Tolerance) -> Self {
+        let held = HeldBelief::new(cx);
+        if cx.sts.is_timed() {
+            Self::Timed(TimedCourse::new(cx, tolerance, held))
+        } else {
+            Self::Untimed(UntimedCourse { held })
+        }
+    }
+
+    fn held(&self) -> &HeldBelief {
+        match self {
+            Self::Untimed(course) => &course.held,
+            Self::Timed(course) => &course.held,
+        }
+    }
+
+    fn held_mut(&mut self) -> &mut HeldBelief {
+        match self {
+            Self::Untimed(course) => &mut course.held,
+            Self::Timed(course) => &mut course.held,
+        }
+    }
+
+    /// What is known of time; nothing where there are no clocks.
+    pub(super) fn timed(&self) -> Option<&TimedCourse> {
+        match self {
+            Self::Untimed(_) => None,
+            Self::Timed(course) => Some(course),
+        }
+    }
+
+    pub(super) fn belief(&self) -> &Belief {
+        &self.held().belief
+    }
+
+    pub(super) fn doubts(&self) -> usize {
+        self.held().doubts
+    }
+
+    pub(super) fn lost(&self) -> Option<LostStates> {
+        self.held().lost
+    }
+
+    /// The specification says nothing any more.
+    pub(super) fn forget(&mut self) {
+        self.held_mut().forget();
+    }
+
+    /// Time passes up to a message; nothing happens where there are no clocks.
+    pub(super) fn pass(&mut self, cx: &mut Ctx<'_>, by: &Rational) {
+        match self {
+            Self::Untimed(_) => {}
+            Self::Timed(course) => course.pass(cx, by),
+        }
+    }
+
+    /// Moves on by one label; if it is forbidden, the belief stays as it was.
+    pub(super) fn observe(
+        &mut self,
+        cx: &mut Ctx<'_>,
+        label: &Label,
+        relation: ConformanceRelation,
+    ) -> Result<AllowedLabel, Box<Forbidden>> {
+        match self {
+            Self::Untimed(course) => course.observe(cx, label, relation),
+            Self::Timed(course) => course.observe(cx, label, relation),
+        }
+    }
+
+    /// Lets a label happen now that was given or seen at `given`, which is known in models with clocks; says whether
+    /// that is possible.
+    pub(super) fn take_back(
+        &mut self,
+        cx: &mut Ctx<'_>,
+        label: &Label,
+        given: Option<&Rational>,
+        relation: ConformanceRelation,
+    ) -> bool {
+        match (self, given) {
+            (Self::Timed(course), Some(given)) => course.take_back(cx, label, given, relation),
+            (course, _) => course.observe(cx, label, relation).is_ok(),
+        }
+    }
+
+    /// Why a label that was given or seen at `given` cannot have happened then, if it cannot.
+    pub(super) fn refusal(
+        &self,
+        cx: &mut Ctx<'_>,
+        label: &Label,
+        given: Option<&Rational>,
+        relation: ConformanceRelation,
+    ) -> Option<Box<Forbidden>> {
+        let mut then = self.clone();
+        if let (Self::Timed(course), Some(given)) = (&mut then, given) {
+            course.turn_back(given);
+        }
+        then.observe(cx, label, relation).err()
+    }
+
+    /// Whether the specification allows this label now; whether it mentions it, if it is an input.
+    pub(super) fn accepts(&self, cx: &mut Ctx<'_>, label: &Label, relation: ConformanceRelation) -> bool {
+        match self {
+            _ if *self.belief() == Belief::Unspecified => false,
+            Self::Untimed(course) => course.accepts(cx, label, relation),
+            Self::Timed(course) => course.accepts(cx, label, relation),
+        }
+    }
+
+    /// Whether instants are observed exactly, or there are none.
+    pub(super) fn is_exact(&self) -> bool {
+        self.timed().is_none_or(TimedCourse::is_exact)
+    }
+
+    /// What is allowed now, told as why silence for good is not.
+    pub(super) fn expected(&self, cx: &mut Ctx<'_>) -> Forbidden {
+        match self {
+            Self::Untimed(course) => {
+                let belief = &course.held.belief;
+                explain::forbidden(cx, belief, belief, &Label::Quiescence)
+            }
+            Self::Timed(course) => *course.nothing_left(cx, &Label::Quiescence),
+        }
+    }
+}
+
+/// The belief after one order of events in a model without clocks.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct UntimedCourse {
+    held: HeldBelief,
+}
+
+impl UntimedCourse {
+    fn observe(
+        &mut self,
+        cx: &mut Ctx<'_>,
+        label: &Label,
+        relation: ConformanceRelation,
+    ) -> Result<AllowedLabel, Box<Forbidden>> {
+        let held = &mut self.held;
+        if held.belief == Belief::Unspecified {
+            return Ok(AllowedLabel::Unspecified);
+        }
+        let next = by_label(cx, &held.belief, label, relation);
+        held.pay(&next);
+        if next.is_unspecified(label) {
+            held.forget();
+            return Ok(AllowedLabel::Unspecified);
+        }
+        if next.belief.is_empty() {
+            return Err(Box::new(explain::forbidden(cx, &held.belief, &held.belief, label)));
+        }
+        held.belief = next.belief;
+        held.close(cx);
+        Ok(AllowedLabel::Allowed)
+    }
+
+    fn accepts(&self, cx: &mut Ctx<'_>, label: &Label, relation: ConformanceRelation) -> bool {
+        let next = by_label(cx, &self.held.belief, label, relation);
+        next.is_possible(label) && !(matches!(label, Label::Input(..)) && self.is_opened_by(cx, next.belief))
+    }
+
+    /// Whether a state in which everything may follow is among `next` or what follows unseen, and is not believed yet.
+    fn is_opened_by(&self, cx: &mut Ctx<'_>, next: Belief) -> bool {
+        let (Belief::Concrete(now), Belief::Concrete(next)) = (&self.held.belief, next) else { return false };
+        let sts = cx.sts;
+        let is_open = |state: &ConcreteState| sts.is_open(|var| state.values.get(var).cloned());
+        if sts.composition.as_ref().is_none_or(|composition| composition.open.is_none())
+            || now.iter().any(is_open)
+        {
+            return false;
+        }
+        match concrete::close(cx, next).belief {
+            Belief::Concrete(states) => states.iter().any(is_open),
+            Belief::Symbolic(_) | Belief::Unspecified => false,
+        }
     }
 }
 

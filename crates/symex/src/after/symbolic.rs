@@ -181,16 +181,14 @@ pub(super) fn taken(
     }
     let guard = cx.pool.substitute(switch.guard, &names);
     let path = state.path.with(cx, guard);
-    let store = crate::step::updated(cx, switch, &names);
+    let store = state.store.after(cx.pool, cx.sts, switch, &names);
     Some(SymState { loc: switch.target, store, path, depth: state.depth + 1 })
 }
 
 /// `state` with its clocks advanced by `time`.
 pub(super) fn delayed(cx: &mut Ctx<'_>, state: &SymState, time: Term) -> SymState {
-    let n_vars = cx.sts.vars.len();
-    let advance = |(i, &term): (usize, &Term)| if i < n_vars { term } else { cx.pool.add([term, time]) };
-    let terms = state.store.terms().iter().enumerate().map(advance).collect();
-    SymState { store: Store::new(terms), ..state.clone() }
+    let store = state.store.clone().delayed(cx.pool, cx.sts, time);
+    SymState { store, ..state.clone() }
 }
 
 /// `state` with every variable that a fact fixes replaced by its value.

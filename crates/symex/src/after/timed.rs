@@ -30,7 +30,7 @@ use self::elapse::elapsed;
 pub use self::elapse::may_wait;
 use self::project::projected;
 use self::read::as_read;
-use super::single::{Belief, CourseBelief, NextBelief, by_label};
+use super::single::{Belief, HeldBelief, NextBelief, by_label};
 use super::{AllowedLabel, Forbidden, explain};
 use crate::cx::Ctx;
 use crate::state::SymState;
@@ -68,7 +68,7 @@ impl Tolerance {
 
 /// What is known of time.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct TimeKnowledge {
+struct TimeKnowledge {
     tolerance: Tolerance,
     /// Seconds since the start, as observed.
     now: Rational,
@@ -90,7 +90,7 @@ struct Instant {
 }
 
 impl TimeKnowledge {
-    pub(super) fn new(cx: &mut Ctx<'_>, tolerance: Tolerance, entry: Belief) -> Self {
+    fn new(cx: &mut Ctx<'_>, tolerance: Tolerance, entry: Belief) -> Self {
         let at = cx.pool.value(Value::Real(Rational::ZERO));
         let since = Instant { at, latest: Rational::ZERO };
         let mut time = Self { tolerance, now: Rational::ZERO, entry, since, named: 0, read: Vec::new() };
@@ -139,58 +139,70 @@ struct TimedAfter {
     named: u32,
 }
 
-impl CourseBelief {
-    /// Seconds since the start, as observed; `None` where there are no clocks.
-    pub(super) fn now(&self) -> Option<&Rational> {
-        self.time.as_ref().map(|time| &time.now)
+/// The belief after one order of events in a model with clocks.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct TimedCourse {
+    pub(super) held: HeldBelief,
+    time: TimeKnowledge,
+}
+
+impl TimedCourse {
+    /// The belief at start, instants being observed within `tolerance`.
+    pub(super) fn new(cx: &mut Ctx<'_>, tolerance: Tolerance, held: HeldBelief) -> Self {
+        let time = TimeKnowledge::new(cx, tolerance, held.belief.clone());
+        Self { held, time }
     }
 
-    /// The states just after the last message; `None` where there are no clocks.
-    pub(super) fn entry(&self) -> Option<&Belief> {
-        self.time
-            .as_ref()
-            .map(|time| if self.belief == Belief::Unspecified { &self.belief } else { &time.entry })
+    fn is_unspecified(&self) -> bool {
+        self.held.belief == Belief::Unspecified
     }
 
-    /// Instants are observed exactly, or there are none.
+    /// Seconds since the start, as observed.
+    pub(super) fn now(&self) -> &Rational {
+        &self.time.now
+    }
+
+    /// The states just after the last message.
+    pub(super) fn entry(&self) -> &Belief {
+        if self.is_unspecified() { &self.held.belief } else { &self.time.entry }
+    }
+
+    /// Instants are observed exactly.
     pub(super) fn is_exact(&self) -> bool {
-        self.time.as_ref().is_none_or(|time| time.tolerance.is_exact())
+        self.time.tolerance.is_exact()
     }
 
     /// Whether what comes once so much more time has passed cannot have happened before an input given at `given`
     /// arrived; before a message seen then, if `is_held`.
     pub(super) fn has_expired(&self, given: &Rational, is_held: bool, by: &Rational) -> bool {
-        self.time.as_ref().is_some_and(|time| {
-            let Tolerance { resolution, .. } = &time.tolerance;
-            let lag = time.tolerance.lag();
-            let travels = if is_held { lag.add(resolution) } else { lag.add(&lag) };
-            time.now.add(by) > given.add(&travels)
-        })
+        let Tolerance { resolution, .. } = &self.time.tolerance;
+        let lag = self.time.tolerance.lag();
+        // An input may travel for one lag, and what the system sent before it arrived for another; a message that was seen
+        // has travelled already, and its instant was read to within the resolution.
+        let travels = if is_held { lag.add(resolution) } else { lag.add(&lag) };
+        self.time.now.add(by) > given.add(&travels)
     }
 
     /// Sets the observed instant back to `given`.
     pub(super) fn turn_back(&mut self, given: &Rational) {
-        if let Some(time) = &mut self.time {
-            time.now = given.clone();
-        }
+        self.time.now = given.clone();
     }
 
     /// Time passes up to a message, which is judged together with its instant.
     pub(super) fn pass(&mut self, cx: &mut Ctx<'_>, by: &Rational) {
-        let Some(time) = &mut self.time else { return };
-        time.now = time.now.add(by);
-        let (is_known, to) = (time.now >= time.since.latest, time.now.clone());
-        if self.belief == Belief::Unspecified || !is_known {
+        self.time.now = self.time.now.add(by);
+        // The last message may still be to come: then nothing is known of the time after it.
+        if self.is_unspecified() || self.time.now < self.time.since.latest {
             return;
         }
-        let to = cx.pool.value(Value::Real(to));
-        let Some(time) = &self.time else { return };
-        let (next, _) = elapsed(cx, time, to, None, &[]);
-        self.pay(&next);
-        self.belief = next.belief;
+        let to = cx.pool.value(Value::Real(self.time.now.clone()));
+        let (next, _) = elapsed(cx, &self.time, to, None, &[]);
+        self.held.pay(&next);
+        self.held.belief = next.belief;
     }
 
-    pub(super) fn observe_in_time(
+    /// Moves on by one label; if it is forbidden, the belief stays as it was.
+    pub(super) fn observe(
         &mut self,
         cx: &mut Ctx<'_>,
         label: &Label,
@@ -198,43 +210,38 @@ impl CourseBelief {
     ) -> Result<AllowedLabel, Box<Forbidden>> {
         match label {
             Label::Delay(by) => self.wait_for(cx, by, label),
-            _ if self.belief == Belief::Unspecified => Ok(AllowedLabel::Unspecified),
+            _ if self.is_unspecified() => Ok(AllowedLabel::Unspecified),
             Label::Quiescence => self.rest(cx, label),
             Label::Input(..) | Label::Output(..) => self.see(cx, label, relation),
         }
     }
 
-    pub(super) fn accepts_in_time(
-        &self,
-        cx: &mut Ctx<'_>,
-        label: &Label,
-        relation: ConformanceRelation,
-    ) -> bool {
+    /// Whether the specification allows this label now; whether it mentions it, if it is an input.
+    pub(super) fn accepts(&self, cx: &mut Ctx<'_>, label: &Label, relation: ConformanceRelation) -> bool {
         self.taken(cx, label, relation).is_some_and(|taken| taken.next.is_possible(label))
     }
 
     /// Lets a message happen now that was given or seen at `given`; says whether its instant allows that.
-    pub(super) fn take_back_in_time(
+    pub(super) fn take_back(
         &mut self,
         cx: &mut Ctx<'_>,
         label: &Label,
         given: &Rational,
         relation: ConformanceRelation,
     ) -> bool {
-        let Some(time) = &mut self.time else { return false };
-        if self.belief == Belief::Unspecified {
+        if self.is_unspecified() {
             return true;
         }
         // It keeps the instant at which it was given.
-        let now = std::mem::replace(&mut time.now, given.clone());
+        let now = std::mem::replace(&mut self.time.now, given.clone());
         let taken = self.taken(cx, label, relation);
         let is_possible = taken.is_some_and(|taken| {
-            self.pay(&taken.next);
+            self.held.pay(&taken.next);
             match (taken.before.is_empty(), taken.next.is_unspecified(label)) {
                 // An input that comes when time cannot pass is out of the order only if something waited for it.
                 (true, _) => false,
                 (false, true) => {
-                    self.forget();
+                    self.held.forget();
                     true
                 }
                 (false, false) if taken.next.belief.is_empty() => false,
@@ -244,9 +251,7 @@ impl CourseBelief {
                 }
             }
         });
-        if let Some(time) = &mut self.time {
-            time.now = now;
-        }
+        self.time.now = now;
         is_possible
     }
 
@@ -257,47 +262,47 @@ impl CourseBelief {
         by: &Rational,
         label: &Label,
     ) -> Result<AllowedLabel, Box<Forbidden>> {
-        let Some(time) = &mut self.time else { return Ok(AllowedLabel::Allowed) };
-        let before = time.now.clone();
-        time.now = before.add(by);
-        if self.belief == Belief::Unspecified {
+        let before = self.time.now.clone();
+        self.time.now = before.add(by);
+        if self.is_unspecified() {
             return Ok(AllowedLabel::Unspecified);
         }
         let waited = self.wait(cx, label);
-        if let (Err(_), Some(time)) = (&waited, &mut self.time) {
-            time.now = before;
+        if waited.is_err() {
+            self.time.now = before;
         }
         waited
     }
 
     /// Nothing was seen up to now.
     fn wait(&mut self, cx: &mut Ctx<'_>, label: &Label) -> Result<AllowedLabel, Box<Forbidden>> {
-        let Some(time) = &self.time else { return Ok(AllowedLabel::Allowed) };
+        let time = &self.time;
         if time.now < time.since.latest {
             return Ok(AllowedLabel::Allowed);
         }
+        // What the system sent within the last lag may not have been seen yet: only before that it is known to be silent.
         let silent = time.now.sub(&time.tolerance.lag());
         let silent = (silent >= time.since.latest).then_some(silent);
         let to = cx.pool.value(Value::Real(time.now.clone()));
         let (next, _) = elapsed(cx, time, to, silent.as_ref(), &[]);
-        self.pay(&next);
+        self.held.pay(&next);
         if next.belief.is_empty() {
             return Err(self.nothing_left(cx, label));
         }
-        self.belief = next.belief;
+        self.held.belief = next.belief;
         Ok(AllowedLabel::Allowed)
     }
 
     /// Silence for good.
     fn rest(&mut self, cx: &mut Ctx<'_>, label: &Label) -> Result<AllowedLabel, Box<Forbidden>> {
-        let Some(time) = &mut self.time else { return Ok(AllowedLabel::Allowed) };
-        let next = by_label(cx, &time.entry, label, ConformanceRelation::Ioco);
+        // A state that is quiescent was so when it was entered ([BLLN23] Def. 3), so it is the entry that is asked.
+        let next = by_label(cx, &self.time.entry, label, ConformanceRelation::Ioco);
         if next.belief.is_empty() {
-            self.pay(&next);
+            self.held.pay(&next);
             return Err(self.nothing_left(cx, label));
         }
-        time.entry = next.belief.clone();
-        self.pay(&next);
+        self.time.entry = next.belief.clone();
+        self.held.pay(&next);
         self.wait(cx, &Label::Delay(Rational::ZERO))
     }
 
@@ -309,9 +314,9 @@ impl CourseBelief {
         relation: ConformanceRelation,
     ) -> Result<AllowedLabel, Box<Forbidden>> {
         let Some(taken) = self.taken(cx, label, relation) else { return Ok(AllowedLabel::Unspecified) };
-        self.pay(&taken.next);
+        self.held.pay(&taken.next);
         if taken.next.is_unspecified(label) {
-            self.forget();
+            self.held.forget();
             return Ok(AllowedLabel::Unspecified);
         }
         if taken.next.belief.is_empty() {
@@ -321,45 +326,32 @@ impl CourseBelief {
         Ok(AllowedLabel::Allowed)
     }
 
-    /// What is allowed now, told as why silence for good is not.
-    pub(super) fn expected(&self, cx: &mut Ctx<'_>) -> Forbidden {
-        *self.nothing_left(cx, &Label::Quiescence)
-    }
-
     /// Why a message is forbidden.
     fn unexpected(&self, cx: &mut Ctx<'_>, label: &Label, taken: &TimedAfter) -> Box<Forbidden> {
         let mut read = self.read(cx);
-        let entry = match &self.time {
-            Some(time) => {
-                let now = cx.pool.value(Value::Real(time.now.clone()));
-                for var in cx.pool.free_vars(taken.since.at) {
-                    read.set(var, now);
-                }
-                &time.entry
-            }
-            None => &self.belief,
-        };
-        let forbidden = explain::forbidden(cx, entry, &taken.before, label);
+        let now = cx.pool.value(Value::Real(self.time.now.clone()));
+        for var in cx.pool.free_vars(taken.since.at) {
+            read.set(var, now);
+        }
+        let forbidden = explain::forbidden(cx, &self.time.entry, &taken.before, label);
         Box::new(as_read(cx, forbidden, &read))
     }
 
     /// Why no state is left after `label`, which is not a message.
-    fn nothing_left(&self, cx: &mut Ctx<'_>, label: &Label) -> Box<Forbidden> {
-        let entry = self.time.as_ref().map_or(&self.belief, |time| &time.entry);
+    pub(super) fn nothing_left(&self, cx: &mut Ctx<'_>, label: &Label) -> Box<Forbidden> {
         let read = self.read(cx);
-        let forbidden = explain::forbidden(cx, entry, entry, label);
+        let forbidden = explain::forbidden(cx, &self.time.entry, &self.time.entry, label);
         Box::new(as_read(cx, forbidden, &read))
     }
 
     /// What the message makes of the belief; `None` where the specification says nothing any more.
     fn taken(&self, cx: &mut Ctx<'_>, label: &Label, relation: ConformanceRelation) -> Option<TimedAfter> {
-        let time = self.time.as_ref()?;
-        if self.belief == Belief::Unspecified {
+        if self.is_unspecified() {
             return None;
         }
-        let (earliest, latest) = time.bounds(is_given(cx, label));
-        let (since, facts, named) = instant(cx, time, earliest, latest);
-        let (arrived, named_on_the_way) = elapsed(cx, time, since.at, None, &facts);
+        let (earliest, latest) = self.time.bounds(is_given(cx, label));
+        let (since, facts, named) = instant(cx, &self.time, earliest, latest);
+        let (arrived, named_on_the_way) = elapsed(cx, &self.time, since.at, None, &facts);
         let named = named.max(named_on_the_way);
         let mut next = by_label(cx, &arrived.belief, label, relation);
         next.doubts += arrived.doubts;
@@ -369,10 +361,11 @@ impl CourseBelief {
 
     /// Makes what a message led to the belief.
     fn enter(&mut self, cx: &mut Ctx<'_>, taken: TimedAfter) {
-        self.belief = projected(cx, taken.next.belief, taken.since.at);
-        self.close(cx);
-        let Some(time) = &mut self.time else { return };
-        time.entry = self.belief.clone();
+        // Only differences of instants that clocks still hold matter: without this a long run would keep them all.
+        self.held.belief = projected(cx, taken.next.belief, taken.since.at);
+        self.held.close(cx);
+        let time = &mut self.time;
+        time.entry = self.held.belief.clone();
         time.since = taken.since;
         time.named = taken.named;
         let now = time.now.clone();

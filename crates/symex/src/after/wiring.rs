@@ -16,6 +16,7 @@ use ioxide_smt::solver::SolverDecision;
 
 use super::Belief;
 use super::course::EventCourse;
+use super::timed::TimedCourse;
 use crate::cx::Ctx;
 use crate::quiescence::can_react_in;
 use crate::state::SymState;
@@ -95,7 +96,7 @@ impl ConnectionWiring {
 
     /// Whether another connection than `connection` may owe a message that was sent already, after `course`.
     pub(super) fn owes(&self, cx: &mut Ctx<'_>, course: &EventCourse, connection: u32) -> bool {
-        if let Some(entry) = course.single.entry() {
+        if let Some(entry) = course.single.timed().map(TimedCourse::entry) {
             return self.owes_in_time(cx, entry, course, connection);
         }
         match course.single.belief() {

@@ -5,13 +5,12 @@
 //! `∃ … π(tp)` with everything but the past quantified away, step by step, so that its size is that
 //! of the condition and not that of the path.
 
-use ioxide_model::number::Rational;
-use ioxide_model::sts::SwitchId;
-use ioxide_model::term::{Substitution, Term};
-use ioxide_model::value::Value;
-use ioxide_smt::layers::forall::eliminate;
-use ioxide_symex::Ctx;
 use std::collections::BTreeMap;
+
+use ioxide_model::sts::SwitchId;
+use ioxide_model::term::Term;
+use ioxide_smt::layers::forall::eliminate;
+use ioxide_symex::{Ctx, after_waiting, effect};
 
 /// For every step of `path`, and after the last: the condition over variables and clocks under which
 /// the rest can follow.
@@ -35,22 +34,12 @@ pub(super) fn rest(cx: &mut Ctx<'_>, path: &[SwitchId]) -> Vec<Term> {
 /// The condition before `id` under which it can be taken so that `after` holds.
 fn before(cx: &mut Ctx<'_>, id: SwitchId, after: Term) -> Term {
     let switch = &cx.sts.switches[id];
-    let zero = cx.pool.value(Value::Real(Rational::ZERO));
-    let update: Substitution =
-        switch.update.iter().copied().chain(switch.resets.iter().map(|&clock| (clock, zero))).collect();
-    let after = cx.pool.substitute(after, &update);
+    let effect = effect(cx.pool, switch);
+    let after = cx.pool.substitute(after, &effect);
     let mut bound = cx.sts.gates[switch.gate].fields.clone();
     let mut all = cx.pool.and([switch.guard, after]);
     if cx.sts.is_timed() {
-        let delay = cx.pool.var(cx.delay);
-        let mut later = Substitution::new();
-        for clock in &cx.sts.clocks {
-            let now = cx.pool.var(clock.var);
-            later.set(clock.var, cx.pool.add([now, delay]));
-        }
-        all = cx.pool.substitute(all, &later);
-        let forward = cx.pool.le(zero, delay);
-        all = cx.pool.and([forward, all]);
+        all = after_waiting(cx, all);
         bound.push(cx.delay);
     }
     let some = cx.pool.exists(&bound, all);

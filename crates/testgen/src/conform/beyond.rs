@@ -91,7 +91,7 @@ fn split_member(
     case: BranchCase,
     member: SideMember,
 ) -> Vec<(BranchCase, Vec<SideMember>)> {
-    let first = member.store.len().saturating_sub(limits.len());
+    let first = member.store.terms().len().saturating_sub(limits.len());
     let mut open = vec![(case, vec![member])];
     for (at, limit) in limits.iter().enumerate() {
         let Some(limit) = limit else { continue };
@@ -125,11 +125,11 @@ fn split_clock(
     at: usize,
     limit: &Rational,
 ) -> Vec<(BranchCase, Vec<SideMember>)> {
-    let clock = member.store[at];
+    let clock = member.store.terms()[at];
     let most = cx.pool.value(Value::Real(limit.clone()));
     let beyond = cx.pool.lt(most, clock);
     let mut above = member.clone();
-    above.store[at] = cx.pool.value(Value::Real(limit.add(&Rational::ONE)));
+    above.store.terms_mut()[at] = cx.pool.value(Value::Real(limit.add(&Rational::ONE)));
     if let Some(is_beyond) = cx.pool.as_value(beyond).and_then(Value::as_bool) {
         return vec![(case, vec![if is_beyond { above } else { member.clone() }])];
     }

@@ -83,6 +83,8 @@ pub(crate) fn convex(cx: &mut Ctx<'_>, case: &BranchCase, guard: Term, truth: bo
             }
             open
         }
+        // A disjunction becomes disjoint parts: the first holds; or not the first, but the second; and so on. Parts that
+        // overlap would be followed twice, and their number would grow with every step.
         (TermNode::And(parts), false) | (TermNode::Or(parts), true) => {
             let (mut found, mut rest) = (Vec::new(), vec![case.clone()]);
             for &part in &parts {
@@ -91,6 +93,7 @@ pub(crate) fn convex(cx: &mut Ctx<'_>, case: &BranchCase, guard: Term, truth: bo
             }
             found
         }
+        // A clock that is not 5 is before or after it: each is convex, "not 5" is not.
         (TermNode::Eq(a, b), false) if cx.pool.sort(a) == Sort::Real => {
             let sides = [cx.pool.lt(a, b), cx.pool.lt(b, a)];
             sides.into_iter().filter_map(|side| assume(cx, case, side)).collect()
@@ -114,6 +117,7 @@ pub(crate) fn fork(
         Some(false) => return (None, Some(case)),
         None => (),
     }
+    // Guards mostly hold, so the negation is asked first: if it is excluded, the case stays as it is, without a new fact.
     let negated = cx.pool.not(guard);
     let no = assume(cx, &case, negated);
     let yes = match no {

@@ -69,6 +69,8 @@ pub(crate) fn elapsed(
     let start = zero(cx);
     let mut open: Vec<(SideMember, Term)> =
         members.iter().rev().map(|member| (member.clone(), start)).collect();
+    // A member as it was entered, and when within the delay: at its beginning, or by an internal step on the way, each of
+    // which may be followed by others.
     let mut on_the_way = 0;
     while let Some((entered, since)) = open.pop() {
         found.push(arrived(cx, side, &entered, since, delay));
@@ -102,6 +104,7 @@ fn arrived(
     let (before, after) = (side.values(entered), side.values(&member));
     let quiet = side.quiet(cx, entered, &before);
     let later = side.later(cx, &member, &after);
+    // [BLLN23] Def. 3: it did not wait at all, or was quiescent when it was entered, or something can still come.
     let at_once = cx.pool.le(delay.by, since);
     let excuse = cx.pool.or([at_once, quiet, later]);
     MemberAfterDelay { member, excuse }

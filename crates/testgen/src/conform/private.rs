@@ -80,7 +80,7 @@ pub(super) fn canonical(
         if is_plain {
             place(cx, names, member, at);
         }
-        at += member.store.len();
+        at += member.store.terms().len();
     }
     (pair, is_plain)
 }
@@ -99,7 +99,8 @@ pub(super) fn known_values(
     let (pair, _) = canonical(cx, names, pair);
     let mut open = vec![(pair, doubt)];
     for var in shared(cx, &open[0].0) {
-        let stored: Vec<Term> = members(&open[0].0).flat_map(|member| member.store.clone()).collect();
+        let stored: Vec<Term> =
+            members(&open[0].0).flat_map(|member| member.store.terms().to_vec()).collect();
         let sort = cx.pool.var_info(var).sort;
         let domain = cx.pool.finite_domain(sort).filter(|domain| domain.len() <= MAX_DOMAIN);
         let (Some(domain), false) = (domain, cx.pool.free_vars_of(&stored).contains(&var)) else { continue };
@@ -129,7 +130,7 @@ fn resolve(cx: &mut Ctx<'_>, member: &mut SideMember) {
         let facts = member.facts.iter().map(|&fact| cx.pool.substitute(fact, &known));
         let facts: Vec<Term> = facts.chain([in_sort]).collect();
         member.facts = flat(cx, facts);
-        for term in &mut member.store {
+        for term in member.store.terms_mut() {
             *term = cx.pool.substitute(*term, &known);
         }
         member.own.retain(|own| *own != var);
@@ -165,7 +166,7 @@ fn name(cx: &mut Ctx<'_>, names: &mut CanonicalNames, member: &mut SideMember) -
     let mut facts = member.facts.clone();
     let (mut store, mut own) = (member.store.clone(), Vec::new());
     let mut back = Substitution::new();
-    for (offset, term) in store.iter_mut().enumerate() {
+    for (offset, term) in store.terms_mut().iter_mut().enumerate() {
         if !mentions(cx, *term) {
             continue;
         }
@@ -203,7 +204,7 @@ fn name(cx: &mut Ctx<'_>, names: &mut CanonicalNames, member: &mut SideMember) -
 fn gather(cx: &mut Ctx<'_>, names: &mut CanonicalNames, pair: &mut ProductState) {
     let mut used = cx.pool.free_vars_of(&pair.path);
     for member in members(pair) {
-        used.extend(cx.pool.free_vars_of(&member.store));
+        used.extend(cx.pool.free_vars_of(member.store.terms()));
         used.extend(cx.pool.free_vars_of(&member.facts));
     }
     let mut sums = InstantSums { names, used, named: Vec::new() };
@@ -327,7 +328,7 @@ impl InstantComparison {
 fn place(cx: &mut Ctx<'_>, names: &mut CanonicalNames, member: &mut SideMember, at: usize) {
     let mut placed = Substitution::new();
     let mut own = Vec::with_capacity(member.own.len());
-    for (offset, &term) in member.store.iter().enumerate() {
+    for (offset, &term) in member.store.terms().iter().enumerate() {
         let TermNode::Var(var) = *cx.pool.node(term) else { continue };
         if !member.own.contains(&var) {
             continue;
@@ -336,7 +337,7 @@ fn place(cx: &mut Ctx<'_>, names: &mut CanonicalNames, member: &mut SideMember, 
         placed.set(var, name);
         own.extend(cx.pool.free_vars(name));
     }
-    for term in member.store.iter_mut().chain(&mut member.facts) {
+    for term in member.store.terms_mut().iter_mut().chain(&mut member.facts) {
         *term = cx.pool.substitute(*term, &placed);
     }
     member.facts.sort_unstable();

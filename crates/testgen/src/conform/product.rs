@@ -217,6 +217,7 @@ impl ModelProduct<'_> {
         port: &ProductPort,
         message: &[Term],
     ) -> Result<Vec<ProductNext>, TooMany> {
+        // What the implementation never says cannot be forbidden; most ports are done with here, before any term is made.
         if !port.imp.is_some_and(|gate| pair.imp.iter().any(|it| self.imp.may_reach(it.loc, gate))) {
             return Ok(Vec::new());
         }
@@ -235,6 +236,8 @@ impl ModelProduct<'_> {
             }
             let imp_next = imp.reached(cx, &imp_moves, &truths);
             for (case, truths) in cases(cx, &case, &guards(&spec_moves))? {
+                // [AT15] Def. 3.5: under the facts of this case the implementation says it, and no member of the
+                // specification does.
                 if !truths.contains(&true) {
                     found.push(ProductNext::Fail { doubt: case.doubt });
                     continue;
@@ -263,6 +266,8 @@ impl ModelProduct<'_> {
         if spec_moves.is_empty() {
             return Ok(Vec::new());
         }
+        // The specification first: an input that it does not mention leads out of its suspension traces, where everything is
+        // allowed. Then the implementation, which must have waited for it and may ignore it.
         let mut found = Vec::new();
         for (case, spec_truths) in cases(cx, &case, &guards(&spec_moves))? {
             if !spec_truths.contains(&true) {
@@ -337,6 +342,8 @@ impl ModelProduct<'_> {
         let is_restricted = self.completion == InputCompletion::Restricted && !self.is_timed();
         let restricted = is_restricted && pair.is_diagonal();
         let may = |&at: &usize| {
+            // A member that is one state takes the input or ignores it. One that is a set of states may do both: some
+            // of them take it, and `refusing` says which of the others ignore it.
             let is_single = imp.members[at].own.is_empty();
             self.completion != InputCompletion::None
                 && !(is_single && by_imp.by(at))
@@ -534,6 +541,8 @@ pub(crate) fn close(
     if side.is_visible() {
         return Ok(vec![(case, members)]);
     }
+    // Every case has its own list of members, looked at from the front while what is new is added at the end. A case may
+    // be split at any member; the parts go on from there, each with the truth it was split by.
     let mut done = Vec::new();
     let mut open = vec![(case, members, 0)];
     while let Some((case, members, at)) = open.pop() {

@@ -20,12 +20,12 @@ use ioxide_model::value::Value;
 use ioxide_smt::layers::forall::eliminate;
 use ioxide_smt::solver::SolverDecision;
 use ioxide_symex::leaves::{Leaves, decided, undecided, with_leaves};
-use ioxide_symex::{Ctx, relevant, tightest};
+use ioxide_symex::{Ctx, Store, relevant, tightest};
 
 use super::branch::{BranchCase, assume, fork};
 use super::private::{self, has_own};
 use super::product::ProductState;
-use super::side::{SideMember, stored};
+use super::side::SideMember;
 
 /// At most this many remembered states are asked whether they cover a new one.
 const MAX_CANDIDATES: usize = 24;
@@ -111,6 +111,8 @@ impl SeenProducts {
         if let Some(known) = self.covering(cx, names, &pair) {
             return ProductMatch::Covered(known);
         }
+        // Widening with the latest of the shape alone: each generalisation drops a constant, an equality or a fact, so a
+        // chain of them ends, while a widening with all of them would lose at once what only some have.
         let shape = shape(cx, names, &pair);
         let alike = self.by_shape.get(&shape).map_or(&[][..], Vec::as_slice);
         let widen = matches!(widening, Widening::Beyond(many) if alike.len() >= many);
@@ -139,6 +141,7 @@ impl SeenProducts {
         }
         let candidates = self.by_shape.get(&shape(cx, names, pair))?;
         let small = names.leaves(cx, pair).terms;
+        // The latest first: a search comes back to where it just was more often than to where it began.
         let mut tried = 0;
         for Remembered { pair: big, leaves, number } in candidates.iter().rev() {
             if !may_cover(cx, (big, leaves), &small) {
@@ -163,7 +166,7 @@ fn shape(cx: &mut Ctx<'_>, names: &CanonicalNames, pair: &ProductState) -> Produ
 
 /// The terms of all members, in order.
 fn terms(pair: &ProductState) -> impl Iterator<Item = Term> + '_ {
-    pair.imp.iter().chain(&pair.spec).flat_map(|member| member.store.iter().copied())
+    pair.imp.iter().chain(&pair.spec).flat_map(|member| member.store.terms().iter().copied())
 }
 
 /// Whether a value of `pair` grows beyond what is computed.
@@ -218,7 +221,7 @@ fn with_stored(pair: &ProductState, terms: Vec<Term>) -> ProductState {
     let mut rest = terms.into_iter();
     let mut side = |members: &[SideMember]| {
         let member = |member: &SideMember| SideMember {
-            store: rest.by_ref().take(member.store.len()).collect(),
+            store: Store::new(rest.by_ref().take(member.store.terms().len()).collect()),
             ..member.clone()
         };
         members.iter().map(member).collect::<Vec<_>>()
@@ -259,7 +262,7 @@ fn resolved(cx: &mut Ctx<'_>, mut pair: ProductState) -> ProductState {
     while let Some((var, value)) = pair.path.iter().find_map(|&fact| fixed(cx, fact)) {
         let known: Substitution = [(var, value)].into_iter().collect();
         for member in pair.imp.iter_mut().chain(&mut pair.spec) {
-            for term in member.store.iter_mut().chain(&mut member.facts) {
+            for term in member.store.terms_mut().iter_mut().chain(&mut member.facts) {
                 *term = cx.pool.substitute(*term, &known);
             }
         }
@@ -341,6 +344,8 @@ fn projected(
     let hidden = values.stored.iter().filter(|&&term| !values.stays(cx, term));
     let hidden: Vec<Term> = hidden.chain(facts).copied().collect();
     let hidden = cx.pool.free_vars_of(&hidden);
+    // Two sets of names: the state may already be over the canonical ones, from an earlier projection, and those are among
+    // what is quantified away here. Passing names keep the old and the new apart until that is done.
     let mut given: FxHashMap<Term, Term> = FxHashMap::default();
     let mut facts = facts.to_vec();
     let mut back = Substitution::new();
@@ -382,7 +387,7 @@ fn conjuncts(cx: &mut Ctx<'_>, facts: Vec<Term>) -> Vec<Term> {
 impl CanonicalNames {
     /// Names for states of these systems.
     pub fn new(cx: &Ctx<'_>, imp: &Sts, spec: &Sts) -> Self {
-        let sorts = |sts: &Sts| stored(sts).map(|var| cx.pool.var_info(var).sort).collect();
+        let sorts = |sts: &Sts| sts.stored().map(|var| cx.pool.var_info(var).sort).collect();
         let timed = imp.is_timed() || spec.is_timed();
         Self { imp: sorts(imp), spec: sorts(spec), timed, bases: FxHashMap::default() }
     }
@@ -454,7 +459,7 @@ fn sorted(cx: &Ctx<'_>, mut pair: ProductState) -> ProductState {
     for members in [&mut pair.imp, &mut pair.spec] {
         let values = |member: &SideMember| {
             let values: Vec<Option<Value>> =
-                member.store.iter().map(|&term| cx.pool.as_value(term).cloned()).collect();
+                member.store.terms().iter().map(|&term| cx.pool.as_value(term).cloned()).collect();
             (member.loc, values)
         };
         members.sort_by_cached_key(values);
@@ -480,6 +485,8 @@ fn covers(
     if own != same_own || sorts(&extra) != sorts(&same_extra) {
         return false;
     }
+    // `big` covers `small` if there is an instance of its names that makes its terms those of `small` and whose facts follow
+    // from what `small` assumes. Names occur at leaves, so the instance is read off; what is left is one question.
     let mut names = Substitution::new();
     let mut demands = Vec::new();
     let extra: Vec<Term> = extra.into_iter().map(|var| cx.pool.var(var)).collect();

@@ -434,7 +434,8 @@ impl<'p, 's> ProductSearch<'p, 's> {
             return members.count() > CROWD_IN_TIME;
         }
         // Members without unknown values cost no questions, however many they are.
-        members.filter(|member| member.store.iter().any(|&term| !cx.pool.is_ground(term))).count() > CROWD
+        members.filter(|member| member.store.terms().iter().any(|&term| !cx.pool.is_ground(term))).count()
+            > CROWD
     }
 
     /// Remembers a state and goes on from it, unless it is covered.

@@ -7,12 +7,10 @@
 use std::sync::Arc;
 
 use ioxide_model::index::IndexVec;
-use ioxide_model::number::Rational;
 use ioxide_model::sts::{GateId, GateKind, LocId, Sts, SwitchId};
 use ioxide_model::term::{Substitution, Term, VarId};
-use ioxide_model::value::Value;
 use ioxide_smt::layers::forall::eliminate;
-use ioxide_symex::{Ctx, LiveVars, can_react, quiescence};
+use ioxide_symex::{Ctx, LiveVars, Store, can_react, quiescence};
 
 /// What a side may be in: a location and a term for every variable and clock, over all values of the variables
 /// of its own that satisfy its facts.
@@ -22,8 +20,7 @@ use ioxide_symex::{Ctx, LiveVars, can_react, quiescence};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct SideMember {
     pub loc: LocId,
-    /// Variables in order of declaration, then clocks.
-    pub store: Vec<Term>,
+    pub store: Store,
     /// Variables nobody else mentions: each of their values that satisfies the facts is one state.
     pub own: Vec<VarId>,
     pub facts: Vec<Term>,
@@ -31,7 +28,7 @@ pub(crate) struct SideMember {
 
 impl SideMember {
     /// The one state with these values.
-    pub fn single(loc: LocId, store: Vec<Term>) -> Self {
+    pub fn single(loc: LocId, store: Store) -> Self {
         Self { loc, store, own: Vec::new(), facts: Vec::new() }
     }
 
@@ -121,30 +118,18 @@ impl<'s> SideSystem<'s> {
 
     /// The state at start; variables without initial value get a variable of their own.
     pub fn initial(&self, cx: &mut Ctx<'_>, unknowns: Unknowns) -> SideMember {
-        let mut store = Vec::with_capacity(self.sts.vars.len() + self.sts.clocks.len());
-        let mut own = Vec::new();
-        for var in &self.sts.vars {
-            store.push(match (var.init, unknowns) {
-                (Some(term), _) => term,
-                (None, Unknowns::Known) => {
-                    let unknown = cx.pool.indexed(var.var, 0);
-                    cx.pool.var(unknown)
-                }
-                (None, Unknowns::Believed) => {
-                    let unknown = cx.pool.indexed(var.var, 1);
-                    own.push(unknown);
-                    cx.pool.var(unknown)
-                }
-            });
-        }
-        let zero = cx.pool.value(Value::Real(Rational::ZERO));
-        store.extend(self.sts.clocks.iter().map(|_| zero));
+        // Two numbers, so that what one system has is not what another is believed to have: the systems may share
+        // their variables.
+        let (store, own) = match unknowns {
+            Unknowns::Known => (Store::initial(cx.pool, self.sts, 0).0, Vec::new()),
+            Unknowns::Believed => Store::initial(cx.pool, self.sts, 1),
+        };
         self.settle(SideMember { own, ..SideMember::single(self.sts.initial, store) })
     }
 
     /// `member`, variables that cannot matter at its location set to plain values.
     fn settle(&self, mut member: SideMember) -> SideMember {
-        for (at, term) in member.store.iter_mut().enumerate() {
+        for (at, term) in member.store.terms_mut().iter_mut().enumerate() {
             if !self.live[member.loc][at] {
                 *term = self.index.plain[at];
             }
@@ -154,21 +139,13 @@ impl<'s> SideSystem<'s> {
 
     /// The values of `member` as what replaces variables and clocks.
     pub fn values(&self, member: &SideMember) -> Substitution {
-        self.stored().zip(member.store.iter().copied()).collect()
-    }
-
-    fn stored(&self) -> impl Iterator<Item = VarId> + '_ {
-        stored(self.sts)
+        member.store.substitution(self.sts)
     }
 
     /// `member` with its clocks advanced, those that matter.
     pub fn delayed(&self, cx: &mut Ctx<'_>, member: &SideMember, by: Term) -> SideMember {
-        let n_vars = self.sts.vars.len();
-        let mut later = member.clone();
-        for clock in &mut later.store[n_vars..] {
-            *clock = cx.pool.add([*clock, by]);
-        }
-        self.settle(later)
+        let store = member.store.clone().delayed(cx.pool, self.sts, by);
+        self.settle(SideMember { store, ..member.clone() })
     }
 
     /// The condition in `member`, whose values are `values`, under which something the tester does not send
@@ -214,13 +191,7 @@ impl<'s> SideSystem<'s> {
         let switch = &self.sts.switches[id];
         let mut next = member.clone().with(cx, guard);
         next.loc = switch.target;
-        for (at, var) in self.stored().enumerate() {
-            if let Some((_, term)) = switch.update.iter().find(|(target, _)| *target == var) {
-                next.store[at] = cx.pool.substitute(*term, values);
-            } else if switch.resets.contains(&var) {
-                next.store[at] = cx.pool.value(Value::Real(Rational::ZERO));
-            }
-        }
+        next.store = member.store.after(cx.pool, self.sts, switch, values);
         self.settle(next)
     }
 
@@ -237,7 +208,7 @@ impl SystemIndex {
             let value = cx.pool.default_value(cx.pool.var_info(var).sort);
             cx.pool.value(value)
         };
-        let plain = stored(sts).map(|var| plain(cx, var)).collect();
+        let plain = sts.stored().map(|var| plain(cx, var)).collect();
         let mut over = cx.over(sts);
         let places = sts.locations.ids().map(|loc| LocationSwitches::new(&mut over, sts, loc)).collect();
         Self { places: Arc::new(places), plain: Arc::new(plain) }
@@ -268,15 +239,10 @@ impl LocationSwitches {
     }
 }
 
-/// What a state of `sts` has values for: variables, then clocks.
-pub(crate) fn stored(sts: &Sts) -> impl Iterator<Item = VarId> + '_ {
-    sts.vars.iter().map(|var| var.var).chain(sts.clocks.iter().map(|clock| clock.var))
-}
-
 /// The live variables of `sts`, by location and position.
 pub(crate) fn liveness(cx: &Ctx<'_>, sts: &Sts) -> Liveness {
     let live = LiveVars::of(cx.pool, sts, &[]);
-    let at = |loc| stored(sts).map(|var| live.is_live(loc, var)).collect();
+    let at = |loc| sts.stored().map(|var| live.is_live(loc, var)).collect();
     sts.locations.ids().map(at).collect()
 }
 

@@ -6,21 +6,24 @@
 //! different small ones first, each choice confirmed by the solver, so that the same question
 //! always gets the same values. What comes out is replayed on both models before it is shown.
 
-use std::collections::BTreeSet;
+mod replay;
+mod values;
 
-use ioxide_model::concrete::{self, ConcreteState};
 use ioxide_model::label::Label;
 use ioxide_model::relation::ConformanceRelation;
 use ioxide_model::sort::Sort;
-use ioxide_model::sts::{GateId, Sts, SwitchId};
+use ioxide_model::sts::{GateId, SwitchId};
 use ioxide_model::term::{Substitution, Term, TermNode, VarId};
 use ioxide_model::trace::Trace;
 use ioxide_model::value::Value;
 use ioxide_smt::layers::forall::eliminate;
-use ioxide_smt::solver::{SolverAnswer, SolverDecision, UnknownReason};
-use ioxide_symex::{AllowedLabel, Belief, Ctx, Monitor, Quiescence, is_quiescent, may_wait};
+use ioxide_smt::solver::{SolverDecision, UnknownReason};
+use ioxide_symex::Ctx;
 
-use super::InputRule;
+pub(crate) use self::replay::{concrete_after, concrete_start, concretely};
+
+use self::replay::replayed;
+use self::values::chosen;
 use super::branch::TooMany;
 use super::elapse::{MemberAfterDelay, MemberDelay, elapsed};
 use super::ports::ProductPort;
@@ -126,6 +129,7 @@ fn values_of(values: &[(VarId, Value)], field: VarId) -> Option<Value> {
 
 /// The condition under which the last of `steps` is what only the implementation does.
 fn condition(cx: &mut Ctx<'_>, product: &ModelProduct<'_>, steps: &[ProductStep]) -> Result<Term, NoWitness> {
+    // [AT15] Def. 3.5 along the steps: the specification has every label but the last, the implementation has them all.
     let mut imp = WitnessCourse::start(cx, product, WitnessRole::Implementation)?;
     let mut spec = WitnessCourse::start(cx, product, WitnessRole::Specification)?;
     let (&last, before) = steps.split_last().ok_or(NoWitness::Impossible)?;
@@ -142,6 +146,7 @@ fn condition(cx: &mut Ctx<'_>, product: &ModelProduct<'_>, steps: &[ProductStep]
     facts.extend(forward(cx, product, last, n + 1));
     let message = WitnessMessage { step: last, n: n + 1 };
     let (does, allows) = (imp.does(cx, message)?, spec.does(cx, message)?);
+    // Without states of the specification nothing would be forbidden: the trace before the last label is one of its own.
     let there = spec.is_somewhere(cx);
     let forbidden = cx.pool.not(allows);
     facts.extend([does, there, forbidden]);
@@ -286,6 +291,8 @@ impl<'p> WitnessCourse<'p> {
         let moves = self.moves(cx, port, n, &mut waited);
         let WaitedMember { member, values, excuse } = waited;
         let is_imp = self.role == WitnessRole::Implementation;
+        // An input comes when the tester likes, so an implementation must have been able to wait for it. Its own output is
+        // its own excuse; and what the specification may wait for is asked by `ProductStep::Wait`.
         let excuse = if is_imp && port.kind.is_input() { excuse } else { cx.pool.tt() };
         for &(switch, guard) in &moves {
             let reached = self.side.successor(cx, &member, (switch, guard), &values);
@@ -310,6 +317,7 @@ impl<'p> WitnessCourse<'p> {
         let mut open = self.members.clone();
         let mut rounds = 0;
         while let Some(member) = open.pop() {
+            // A member whose condition grew is looked at again, so this may go on for ever where internal steps count.
             rounds += 1;
             if rounds > MAX_STATES {
                 return Err(NoWitness::Doubtful("internal steps do not end".into()));
@@ -399,7 +407,7 @@ fn undecided_items(cx: &Ctx<'_>, member: &SideMember) -> usize {
         TermNode::Elements(_, parts) => parts.iter().filter(is_open).count(),
         _ => 0,
     };
-    member.store.iter().map(items).sum()
+    member.store.terms().iter().map(items).sum()
 }
 
 /// The condition under which `condition` holds in some state of a member whose facts are all there is to know.
@@ -425,6 +433,7 @@ fn add(cx: &mut Ctx<'_>, members: &mut Vec<SideMember>, member: SideMember, cond
     let alike = |other: &&mut SideMember| {
         (other.loc, &other.store, &other.own) == (member.loc, &member.store, &member.own)
     };
+    // Equal values under either condition are one member under both: without this, every step would double their number.
     match members.iter_mut().find(alike) {
         Some(known) => {
             let (old, new) = (cx.pool.and(known.facts.clone()), cx.pool.and(member.facts));
@@ -437,110 +446,6 @@ fn add(cx: &mut Ctx<'_>, members: &mut Vec<SideMember>, member: SideMember, cond
             true
         }
     }
-}
-
-/// Values for `fields` that satisfy `condition`, different small ones first.
-fn chosen(cx: &mut Ctx<'_>, condition: Term, fields: &[VarId]) -> Result<Vec<(VarId, Value)>, NoWitness> {
-    let constants = constants(cx, condition);
-    let mut rest = condition;
-    match decide(cx, rest) {
-        SolverDecision::Unsat => return Err(NoWitness::Impossible),
-        SolverDecision::Unknown(why) => return Err(why.into()),
-        SolverDecision::Sat => (),
-    }
-    let mut values = Vec::with_capacity(fields.len());
-    for (at, &field) in fields.iter().enumerate() {
-        let value = value_for(cx, rest, field, at, &constants)?;
-        let constant = cx.pool.value(value.clone());
-        rest = cx.pool.substitute(rest, &[(field, constant)].into_iter().collect());
-        values.push((field, value));
-    }
-    Ok(values)
-}
-
-fn decide(cx: &mut Ctx<'_>, condition: Term) -> SolverDecision {
-    let facts = cx.pool.conjuncts(condition);
-    cx.decide(&facts)
-}
-
-fn value_for(
-    cx: &mut Ctx<'_>,
-    condition: Term,
-    field: VarId,
-    at: usize,
-    constants: &[Value],
-) -> Result<Value, NoWitness> {
-    let sort = cx.pool.var_info(field).sort;
-    if let Some(value) = fixed(cx, condition, field) {
-        return Ok(value);
-    }
-    for value in wishes(cx, sort, at, constants) {
-        let constant = cx.pool.value(value.clone());
-        let with = cx.pool.substitute(condition, &[(field, constant)].into_iter().collect());
-        if decide(cx, with) == SolverDecision::Sat {
-            return Ok(value);
-        }
-    }
-    let facts = cx.pool.conjuncts(condition);
-    match cx.check(&facts) {
-        SolverAnswer::Sat(valuation) => {
-            Ok(valuation.get(field).cloned().unwrap_or_else(|| cx.pool.default_value(sort)))
-        }
-        SolverAnswer::Unsat => Err(NoWitness::Impossible),
-        SolverAnswer::Unknown(why) => Err(why.into()),
-    }
-}
-
-/// The constant that a conjunct of `condition` says `field` equals.
-fn fixed(cx: &Ctx<'_>, condition: Term, field: VarId) -> Option<Value> {
-    cx.pool.conjuncts(condition).into_iter().find_map(|fact| {
-        let TermNode::Eq(a, b) = *cx.pool.node(fact) else { return None };
-        let other = match (cx.pool.node(a), cx.pool.node(b)) {
-            (TermNode::Var(var), _) if *var == field => b,
-            (_, TermNode::Var(var)) if *var == field => a,
-            _ => return None,
-        };
-        cx.pool.as_value(other).cloned()
-    })
-}
-
-/// Values to try for field number `at`: one of its own, then small ones, then those of the condition.
-fn wishes(cx: &Ctx<'_>, sort: Sort, at: usize, constants: &[Value]) -> Vec<Value> {
-    let own = i64::try_from(at).unwrap_or(0) + 1;
-    let mut wishes = match sort {
-        Sort::Int => [own, 0, 1, 2].map(Value::int).to_vec(),
-        Sort::Range { lo, hi } => {
-            let within = lo.saturating_add(own.rem_euclid(hi.saturating_sub(lo).saturating_add(1).max(1)));
-            [within, lo, lo.saturating_add(1), hi].map(Value::int).to_vec()
-        }
-        Sort::Str => vec![Value::str(&format!("s{own}")), Value::str("")],
-        Sort::Bool => vec![Value::Bool(at.is_multiple_of(2)), Value::Bool(!at.is_multiple_of(2))],
-        Sort::Real | Sort::Data(_) | Sort::Collection(_) => {
-            cx.pool.finite_domain(sort).unwrap_or_else(|| vec![cx.pool.default_value(sort)])
-        }
-    };
-    wishes.extend(constants.iter().cloned());
-    wishes.retain(|value| cx.pool.has_sort(value, sort));
-    wishes
-}
-
-/// The constants of a condition and their neighbours, few and in order.
-fn constants(cx: &Ctx<'_>, condition: Term) -> Vec<Value> {
-    let mut found = BTreeSet::new();
-    for term in cx.pool.subterms(&[condition], |_| true) {
-        match cx.pool.as_value(term) {
-            Some(Value::Int(n)) => {
-                if let Some(n) = n.to_i64() {
-                    found.extend([n, n.saturating_sub(1), n.saturating_add(1)].map(Value::int));
-                }
-            }
-            Some(value @ (Value::Real(_) | Value::Str(_) | Value::Data(_) | Value::Collection(_))) => {
-                found.insert(value.clone());
-            }
-            Some(Value::Bool(_)) | None => (),
-        }
-    }
-    found.into_iter().take(48).collect()
 }
 
 impl ModelProduct<'_> {
@@ -566,141 +471,4 @@ impl ModelProduct<'_> {
             Label::Quiescence | Label::Delay(_) => Some(label.clone()),
         }
     }
-}
-
-/// Checks that the specification allows all of `trace` but its last label, and the implementation has it.
-fn replayed(cx: &mut Ctx<'_>, product: &ModelProduct<'_>, trace: &Trace) -> Result<(), NoWitness> {
-    let doubtful = |text: String| Err(NoWitness::Doubtful(text));
-    let Some((last, before)) = trace.labels.split_last() else { return Err(NoWitness::Impossible) };
-    let mut after = Monitor::new(cx);
-    for label in before {
-        if product.relation == ConformanceRelation::Uioco && is_refused(cx, &after, label) {
-            return doubtful("a state of the specification refuses an input".into());
-        }
-        match after.observe(cx, label) {
-            Ok(AllowedLabel::Allowed) => (),
-            Ok(AllowedLabel::Unspecified) => {
-                return doubtful("the specification leaves an input open".into());
-            }
-            Ok(AllowedLabel::Unknown) => {
-                return doubtful("the replay lost states of the specification".into());
-            }
-            Err(_) => return doubtful("an earlier label is forbidden already".into()),
-        }
-    }
-    let compared = product.inputs == InputRule::Compared;
-    let is_different = match after.observe(cx, last) {
-        Err(_) => true,
-        Ok(AllowedLabel::Unspecified) => compared,
-        Ok(AllowedLabel::Allowed | AllowedLabel::Unknown) => false,
-    };
-    if !is_different {
-        return doubtful("the replay does not find the last label forbidden".into());
-    }
-    if implements(cx, product, trace) {
-        return Ok(());
-    }
-    doubtful("the replay does not find the trace in the implementation".into())
-}
-
-/// Whether some state that no internal step can leave refuses the input `label`; by evaluation.
-fn is_refused(cx: &mut Ctx<'_>, after: &Monitor, label: &Label) -> bool {
-    let (Label::Input(..), Belief::Concrete(states)) = (label, after.belief()) else { return false };
-    let sts = cx.sts;
-    let refuses = |state: &ConcreteState| {
-        is_stable(cx, sts, state)
-            && concrete::successors(cx.pool, sts, state, label).is_ok_and(|next| next.is_empty())
-    };
-    states.iter().any(refuses)
-}
-
-/// Whether the implementation, completed, has `trace`; by evaluation.
-fn implements(cx: &mut Ctx<'_>, product: &ModelProduct<'_>, trace: &Trace) -> bool {
-    let sts = product.imp.sts;
-    // Where initial values or the instants of internal steps are unknown, some of them make the trace possible:
-    // the condition says so.
-    if sts.is_timed() && !product.imp.is_visible() {
-        return true;
-    }
-    let Some(start) = concrete::initial_state(cx.pool, sts) else { return true };
-    let mut states = closure(cx, sts, [start].into());
-    for label in &trace.labels {
-        let Some(label) = product.label_of_imp(label) else {
-            if matches!(label, Label::Input(..)) && product.completion != InputCompletion::None {
-                states.retain(|state| is_stable(cx, sts, state));
-                continue;
-            }
-            return false;
-        };
-        states = concretely(cx, sts, &states, &label, product.completion);
-        if states.is_empty() {
-            return false;
-        }
-    }
-    true
-}
-
-/// The states of an implementation at start; none if a value is unknown.
-pub(crate) fn concrete_start(cx: &Ctx<'_>, sts: &Sts) -> BTreeSet<ConcreteState> {
-    let start = concrete::initial_state(cx.pool, sts);
-    closure(cx, sts, start.into_iter().collect())
-}
-
-/// The states of an implementation, completed, after `label`.
-pub(crate) fn concrete_after(
-    cx: &mut Ctx<'_>,
-    sts: &Sts,
-    states: &BTreeSet<ConcreteState>,
-    label: &Label,
-) -> BTreeSet<ConcreteState> {
-    concretely(cx, sts, states, label, InputCompletion::Angelic)
-}
-
-/// The states of a system after `label`; what it does with an input no switch of it accepts is up to `completion`.
-pub(crate) fn concretely(
-    cx: &mut Ctx<'_>,
-    sts: &Sts,
-    states: &BTreeSet<ConcreteState>,
-    label: &Label,
-    completion: InputCompletion,
-) -> BTreeSet<ConcreteState> {
-    let mut next = BTreeSet::new();
-    for state in states {
-        next.extend(successors(cx, sts, state, label, completion));
-    }
-    closure(cx, sts, next)
-}
-
-fn successors(
-    cx: &mut Ctx<'_>,
-    sts: &Sts,
-    state: &ConcreteState,
-    label: &Label,
-    completion: InputCompletion,
-) -> Vec<ConcreteState> {
-    if *label == Label::Quiescence {
-        let quiet = is_quiescent(&mut cx.over(sts), state) == Quiescence::Quiet;
-        return if quiet { vec![state.clone()] } else { Vec::new() };
-    }
-    if let Label::Delay(by) = label {
-        let later = concrete::delayed(sts, state, by);
-        let may = may_wait(&mut cx.over(sts), state, &later) == SolverDecision::Sat;
-        return if may { vec![later] } else { Vec::new() };
-    }
-    let next = concrete::successors(cx.pool, sts, state, label).unwrap_or_default();
-    let next: Vec<ConcreteState> = next.into_iter().map(|successor| successor.state).collect();
-    let ignores = next.is_empty()
-        && matches!(label, Label::Input(..))
-        && completion != InputCompletion::None
-        && is_stable(cx, sts, state);
-    if ignores { vec![state.clone()] } else { next }
-}
-
-fn is_stable(cx: &Ctx<'_>, sts: &Sts, state: &ConcreteState) -> bool {
-    concrete::internal_successors(cx.pool, sts, state).is_ok_and(|next| next.is_empty())
-}
-
-fn closure(cx: &Ctx<'_>, sts: &Sts, states: BTreeSet<ConcreteState>) -> BTreeSet<ConcreteState> {
-    concrete::tau_closure(cx.pool, sts, states, MAX_STATES)
-        .map_or_else(|_| BTreeSet::new(), |closure| closure.states)
 }

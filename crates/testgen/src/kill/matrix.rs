@@ -13,12 +13,12 @@ use ioxide_model::relation::ConformanceRelation;
 use ioxide_model::sts::Sts;
 use ioxide_model::term::{Term, VarId};
 use ioxide_model::trace::Trace;
-use ioxide_symex::{AllowedLabel, Belief, Ctx, Monitor};
+use ioxide_symex::{AllowedLabel, Belief, Ctx, Monitor, Store};
 
 use super::TouchedParts;
 use crate::conform::{
     ClockLimits, InputCompletion, InputRule, ModelProduct, ProductNext, ProductState, ProductStep,
-    SideMember, SideSystem, concrete_after, concrete_start, joined, liveness, ports, stored,
+    SideMember, SideSystem, concrete_after, concrete_start, joined, liveness, ports,
 };
 use crate::mutate::Mutant;
 
@@ -151,7 +151,7 @@ fn members(cx: &mut Ctx<'_>, sts: &Sts, states: &BTreeSet<ConcreteState>) -> Vec
             let value = value.unwrap_or_else(|| cx.pool.default_value(cx.pool.var_info(var).sort));
             cx.pool.value(value)
         };
-        SideMember::single(state.loc, stored(sts).map(term).collect())
+        SideMember::single(state.loc, Store::new(sts.stored().map(term).collect()))
     };
     states.iter().map(&mut member).collect()
 }

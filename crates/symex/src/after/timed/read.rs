@@ -6,17 +6,18 @@ use ioxide_model::term::{Substitution, Term};
 use ioxide_model::value::Value;
 
 use super::super::Forbidden;
-use super::super::single::{Belief, CourseBelief};
+use super::super::single::Belief;
+use super::TimedCourse;
 use crate::cx::Ctx;
 use crate::instants::corners;
 use crate::outputs::constants;
 use crate::quiescence::after_waiting;
 use crate::state::{Store, SymState};
 
-impl CourseBelief {
+impl TimedCourse {
     /// A delay from now after which no guard changes any more by time alone, in seconds.
     pub(in super::super) fn horizon(&self, cx: &mut Ctx<'_>) -> Rational {
-        let stores: Vec<(LocId, Substitution)> = match &self.belief {
+        let stores: Vec<(LocId, Substitution)> = match &self.held.belief {
             Belief::Concrete(states) => {
                 states.iter().map(|state| (state.loc, constants(cx, state))).collect()
             }
@@ -45,9 +46,8 @@ impl CourseBelief {
 
     /// When the instants with a name were observed.
     pub(super) fn read(&self, cx: &mut Ctx<'_>) -> Substitution {
-        let read = self.time.as_ref().map(|time| &time.read[..]).unwrap_or_default();
         let mut nominal = Substitution::new();
-        for (number, instant) in (1..).zip(read) {
+        for (number, instant) in (1..).zip(&self.time.read) {
             let var = cx.pool.indexed(cx.instant, number);
             nominal.set(var, cx.pool.value(Value::Real(instant.clone())));
         }
