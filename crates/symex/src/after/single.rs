@@ -101,7 +101,7 @@ impl HeldBelief {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum CourseBelief {
     Untimed(UntimedCourse),
-    Timed(TimedCourse),
+    Timed(Box<TimedCourse>),
 }
 
 impl CourseBelief {
@@ -109,7 +109,7 @@ impl CourseBelief {
     pub(super) fn new(cx: &mut Ctx<'_>, tolerance: Tolerance) -> Self {
         let held = HeldBelief::new(cx);
         if cx.sts.is_timed() {
-            Self::Timed(TimedCourse::new(cx, tolerance, held))
+            Self::Timed(Box::new(TimedCourse::new(cx, tolerance, held)))
         } else {
             Self::Untimed(UntimedCourse { held })
         }
