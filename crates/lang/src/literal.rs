@@ -53,7 +53,7 @@ pub(crate) fn number(text: &str) -> Result<NumberLiteral, BadNumber> {
         return Err(if looks_like_unit { BadNumber::Unit(UNIT_NAMES) } else { BadNumber::Suffix });
     };
     let scale = Rational::new(Int::from(numer), Int::from(denom)).unwrap_or(Rational::ONE);
-    Ok(NumberLiteral::Real(value.mul(&scale)))
+    Ok(NumberLiteral::Real(&value * &scale))
 }
 
 impl BadNumber {

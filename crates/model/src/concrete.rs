@@ -188,7 +188,7 @@ pub fn delayed(sts: &Sts, state: &ConcreteState, time: &Rational) -> ConcreteSta
     let mut after = state.clone();
     for clock in &sts.clocks {
         if let Some(Value::Real(now)) = state.values.get(clock.var) {
-            after.values.set(clock.var, Value::Real(now.add(time)));
+            after.values.set(clock.var, Value::Real(now + time));
         }
     }
     after

@@ -55,6 +55,6 @@ impl Label {
 #[must_use]
 pub fn readable(time: &Rational) -> String {
     let million = Rational::from(1_000_000);
-    let cut = Rational::from(time.mul(&million).floor()).div(&million);
+    let cut = Rational::from((time * &million).floor()).div(&million);
     cut.to_string().trim_end_matches(".0").to_owned()
 }

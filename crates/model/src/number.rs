@@ -6,6 +6,7 @@
 
 use std::cmp::Ordering;
 use std::fmt;
+use std::ops::{Add, Mul, Neg, Sub};
 use std::str::FromStr;
 
 use num_bigint::BigInt;
@@ -72,37 +73,10 @@ impl Int {
         self.0 == Repr::Small(0)
     }
 
-    /// Minus the value.
-    #[must_use]
-    pub fn neg(&self) -> Self {
-        match self.0 {
-            Repr::Small(n) if n != i64::MIN => Self::from(-n),
-            _ => Self::from(-self.to_big()),
-        }
-    }
-
     /// The value without its sign.
     #[must_use]
     pub fn abs(&self) -> Self {
-        if self.is_negative() { self.neg() } else { self.clone() }
-    }
-
-    /// Sum.
-    #[must_use]
-    pub fn add(&self, other: &Self) -> Self {
-        self.with(other, i64::checked_add, |a, b| a + b)
-    }
-
-    /// Difference.
-    #[must_use]
-    pub fn sub(&self, other: &Self) -> Self {
-        self.with(other, i64::checked_sub, |a, b| a - b)
-    }
-
-    /// Product.
-    #[must_use]
-    pub fn mul(&self, other: &Self) -> Self {
-        self.with(other, i64::checked_mul, |a, b| a * b)
+        if self.is_negative() { -self } else { self.clone() }
     }
 
     /// Euclidean quotient, made total: `a / 0 = 0`.
@@ -126,7 +100,7 @@ impl Int {
         if other.is_zero() {
             return self.clone();
         }
-        self.sub(&self.div(other).mul(other))
+        self - self.div(other) * other
     }
 
     /// Greatest common divisor, not negative.
@@ -159,6 +133,80 @@ impl Int {
         }
     }
 }
+
+/// Implements an operator of references for values too, so that what is computed need not be kept to be used.
+macro_rules! by_value {
+    ($type:ty: $($trait:ident $method:ident),*) => {$(
+        impl $trait<$type> for $type {
+            type Output = Self;
+
+            fn $method(self, other: Self) -> Self {
+                (&self).$method(&other)
+            }
+        }
+
+        impl $trait<&$type> for $type {
+            type Output = Self;
+
+            fn $method(self, other: &Self) -> Self {
+                (&self).$method(other)
+            }
+        }
+
+        impl $trait<$type> for &$type {
+            type Output = $type;
+
+            fn $method(self, other: $type) -> $type {
+                self.$method(&other)
+            }
+        }
+    )*};
+}
+
+impl Neg for &Int {
+    type Output = Int;
+
+    fn neg(self) -> Int {
+        match self.0 {
+            Repr::Small(n) if n != i64::MIN => Int::from(-n),
+            _ => Int::from(-self.to_big()),
+        }
+    }
+}
+
+impl Neg for Int {
+    type Output = Self;
+
+    fn neg(self) -> Self {
+        -&self
+    }
+}
+
+impl Add for &Int {
+    type Output = Int;
+
+    fn add(self, other: Self) -> Int {
+        self.with(other, i64::checked_add, |a, b| a + b)
+    }
+}
+
+impl Sub for &Int {
+    type Output = Int;
+
+    fn sub(self, other: Self) -> Int {
+        self.with(other, i64::checked_sub, |a, b| a - b)
+    }
+}
+
+impl Mul for &Int {
+    type Output = Int;
+
+    fn mul(self, other: Self) -> Int {
+        self.with(other, i64::checked_mul, |a, b| a * b)
+    }
+}
+
+by_value! { Int: Add add, Sub sub, Mul mul }
 
 impl From<i64> for Int {
     fn from(n: i64) -> Self {
@@ -246,7 +294,7 @@ impl Rational {
 
     fn reduced(numer: Int, denom: Int) -> Self {
         let divisor = numer.gcd(&denom);
-        let divisor = if denom.is_negative() { divisor.neg() } else { divisor };
+        let divisor = if denom.is_negative() { -divisor } else { divisor };
         if divisor == Int::ONE {
             return Self { numer, denom };
         }
@@ -283,44 +331,13 @@ impl Rational {
         self.numer.is_negative()
     }
 
-    /// Minus the value.
-    #[must_use]
-    pub fn neg(&self) -> Self {
-        Self { numer: self.numer.neg(), denom: self.denom.clone() }
-    }
-
-    /// Sum.
-    #[must_use]
-    pub fn add(&self, other: &Self) -> Self {
-        if self.is_integer() && other.is_integer() {
-            return Self::from(self.numer.add(&other.numer));
-        }
-        let numer = self.numer.mul(&other.denom).add(&other.numer.mul(&self.denom));
-        Self::reduced(numer, self.denom.mul(&other.denom))
-    }
-
-    /// Difference.
-    #[must_use]
-    pub fn sub(&self, other: &Self) -> Self {
-        self.add(&other.neg())
-    }
-
-    /// Product.
-    #[must_use]
-    pub fn mul(&self, other: &Self) -> Self {
-        if self.is_integer() && other.is_integer() {
-            return Self::from(self.numer.mul(&other.numer));
-        }
-        Self::reduced(self.numer.mul(&other.numer), self.denom.mul(&other.denom))
-    }
-
     /// Quotient, made total: `a / 0 = 0`.
     #[must_use]
     pub fn div(&self, other: &Self) -> Self {
         if other.is_zero() {
             return Self::ZERO;
         }
-        Self::reduced(self.numer.mul(&other.denom), self.denom.mul(&other.numer))
+        Self::reduced(&self.numer * &other.denom, &self.denom * &other.numer)
     }
 
     /// The greatest integer not above the value.
@@ -332,7 +349,7 @@ impl Rational {
     /// The least integer not below the value.
     #[must_use]
     pub fn ceil(&self) -> Int {
-        self.neg().floor().neg()
+        -(-self).floor()
     }
 
     /// The nearest double.
@@ -355,6 +372,55 @@ fn num_rational_f64(numer: &BigInt, denom: &BigInt) -> f64 {
     n.to_f64().unwrap_or(f64::NAN) / d.to_f64().unwrap_or(f64::NAN)
 }
 
+impl Neg for &Rational {
+    type Output = Rational;
+
+    fn neg(self) -> Rational {
+        Rational { numer: -&self.numer, denom: self.denom.clone() }
+    }
+}
+
+impl Neg for Rational {
+    type Output = Self;
+
+    fn neg(self) -> Self {
+        -&self
+    }
+}
+
+impl Add for &Rational {
+    type Output = Rational;
+
+    fn add(self, other: Self) -> Rational {
+        if self.is_integer() && other.is_integer() {
+            return Rational::from(&self.numer + &other.numer);
+        }
+        let numer = &self.numer * &other.denom + &other.numer * &self.denom;
+        Rational::reduced(numer, &self.denom * &other.denom)
+    }
+}
+
+impl Sub for &Rational {
+    type Output = Rational;
+
+    fn sub(self, other: Self) -> Rational {
+        self + -other
+    }
+}
+
+impl Mul for &Rational {
+    type Output = Rational;
+
+    fn mul(self, other: Self) -> Rational {
+        if self.is_integer() && other.is_integer() {
+            return Rational::from(&self.numer * &other.numer);
+        }
+        Rational::reduced(&self.numer * &other.numer, &self.denom * &other.denom)
+    }
+}
+
+by_value! { Rational: Add add, Sub sub, Mul mul }
+
 impl From<Int> for Rational {
     fn from(numer: Int) -> Self {
         Self { numer, denom: Int::ONE }
@@ -372,7 +438,7 @@ impl Ord for Rational {
         if self.denom == other.denom {
             return self.numer.cmp(&other.numer);
         }
-        self.numer.mul(&other.denom).cmp(&other.numer.mul(&self.denom))
+        (&self.numer * &other.denom).cmp(&(&other.numer * &self.denom))
     }
 }
 
@@ -439,7 +505,7 @@ impl FromStr for Rational {
         let numer: Int = format!("{whole}{fraction}").parse()?;
         let scale = exponent - i32::try_from(fraction.len()).map_err(|_| NotANumber)?;
         let power = Int::from(BigInt::from(10).pow(scale.unsigned_abs()));
-        Ok(if scale < 0 { Self::reduced(numer, power) } else { Self::from(numer.mul(&power)) })
+        Ok(if scale < 0 { Self::reduced(numer, power) } else { Self::from(numer * power) })
     }
 }
 

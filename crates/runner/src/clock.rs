@@ -21,7 +21,7 @@ pub fn seconds(time: Duration) -> Rational {
 /// `time` in seconds as a duration, what is less than a nanosecond left out; 0 if it is negative.
 #[must_use]
 pub fn duration(time: &Rational) -> Duration {
-    let nanos: Int = time.mul(&Rational::from(NANOS)).floor();
+    let nanos: Int = (time * Rational::from(NANOS)).floor();
     match nanos.to_i64() {
         _ if nanos.is_negative() => Duration::ZERO,
         Some(nanos) => Duration::from_nanos(nanos.unsigned_abs()),

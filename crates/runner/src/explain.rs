@@ -87,7 +87,7 @@ pub fn timed_finding(cx: &Ctx<'_>, forbidden: &Forbidden, trace: &Trace) -> Opti
         (_, None) => &trace.labels[..],
     };
     let waited = before.iter().rev().take_while(is_delay).fold(Rational::ZERO, |sum, label| match label {
-        Label::Delay(time) => sum.add(time),
+        Label::Delay(time) => &sum + time,
         _ => sum,
     });
     let (word, event) = match &forbidden.label {

@@ -223,7 +223,7 @@ impl TraceLineReader<'_> {
         let has_time = is_timed && (line.time.is_some() || line.after.is_some());
         if has_time {
             let wait = self.wait(line.time.as_ref(), line.after.as_ref())?;
-            self.now = self.now.add(&wait);
+            self.now = &self.now + &wait;
             if !wait.is_zero() {
                 self.labels.push(Label::Delay(wait));
             }
@@ -245,7 +245,7 @@ impl TraceLineReader<'_> {
     fn wait(&self, time: Option<&Json>, after: Option<&Json>) -> Result<Rational, String> {
         match (time, after) {
             (Some(time), None) => {
-                let wait = seconds_of("time", time)?.sub(&self.now);
+                let wait = seconds_of("time", time)? - &self.now;
                 if wait.is_negative() {
                     Err(format!("time goes back: `time` is {time}, and it was {} before", self.now))
                 } else {

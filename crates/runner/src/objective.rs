@@ -213,7 +213,7 @@ fn at_start(cx: &Ctx<'_>, observer: &Observer) -> Valuation {
 fn advance_clocks(values: &mut Valuation, clocks: &[VarId], time: &Rational) {
     for &clock in clocks {
         let now = values.get(clock).and_then(Value::to_rational).unwrap_or(Rational::ZERO);
-        values.set(clock, Value::Real(now.add(time)));
+        values.set(clock, Value::Real(&now + time));
     }
 }
 

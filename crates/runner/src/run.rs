@@ -320,7 +320,7 @@ impl RunLoop<'_, '_, '_, '_> {
                 TesterMove::StimulateAfter(wait, label) => self.stimulate_after(&wait, &label)?,
                 TesterMove::Observe if is_untimed => self.observe(Duration::ZERO)?,
                 TesterMove::Observe => {
-                    let horizon = self.after.horizon(self.bench.cx).add(&self.lag());
+                    let horizon = self.after.horizon(self.bench.cx) + &self.lag();
                     self.observe_timed(duration(&horizon))?
                 }
                 TesterMove::ObserveFor(time) if is_untimed => self.observe(time)?,

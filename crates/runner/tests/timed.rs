@@ -116,7 +116,7 @@ impl Adapter for Strict<'_> {
     }
 
     fn observe(&mut self, patience: Duration) -> Result<Observation, AdapterError> {
-        let until = self.0.now().add(&seconds(patience));
+        let until = self.0.now() + seconds(patience);
         Ok(self.0.pass(&until)?.map_or(Observation::Quiet, Observation::Output))
     }
 

@@ -146,9 +146,9 @@ mod tests {
         #[test]
         fn small_arithmetic_is_exact(a in -99i64..99, b in 1i64..9, c in -99i64..99, d in 1i64..9) {
             let ((x, exact_x), (y, exact_y)) = (exact(a, b), exact(c, d));
-            prop_assert_eq!(x.add(y).map(SmallFraction::to_rational), Some(exact_x.add(&exact_y)));
-            prop_assert_eq!(x.sub(y).map(SmallFraction::to_rational), Some(exact_x.sub(&exact_y)));
-            prop_assert_eq!(x.mul(y).map(SmallFraction::to_rational), Some(exact_x.mul(&exact_y)));
+            prop_assert_eq!(x.add(y).map(SmallFraction::to_rational), Some(&exact_x + &exact_y));
+            prop_assert_eq!(x.sub(y).map(SmallFraction::to_rational), Some(&exact_x - &exact_y));
+            prop_assert_eq!(x.mul(y).map(SmallFraction::to_rational), Some(&exact_x * &exact_y));
             prop_assert_eq!(x.cmp(&y), exact_x.cmp(&exact_y));
             prop_assert_eq!(x.floor().to_rational(), Rational::from(exact_x.floor()));
             prop_assert_eq!(x.ceil().to_rational(), Rational::from(exact_x.ceil()));

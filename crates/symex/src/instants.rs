@@ -22,7 +22,7 @@ pub fn instants(cx: &mut Ctx<'_>, delay: VarId, condition: Term) -> Vec<Rational
     for (at, corner) in corners.iter().enumerate() {
         let inside = match corners.get(at + 1) {
             Some(next) => middle(corner, next),
-            None => corner.add(&Rational::ONE),
+            None => corner + &Rational::ONE,
         };
         candidates.extend([corner.clone(), inside]);
     }
@@ -44,7 +44,7 @@ pub fn corners(cx: &mut Ctx<'_>, delay: VarId, condition: Term) -> Vec<Rational>
 
 /// Half way.
 fn middle(a: &Rational, b: &Rational) -> Rational {
-    a.add(b).div(&Rational::from(2))
+    (a + b).div(&Rational::from(2))
 }
 
 /// Where the comparison `atom` changes, if it is linear in `delay` and mentions nothing else.
@@ -64,8 +64,8 @@ fn corner(cx: &mut Ctx<'_>, delay: VarId, atom: Term) -> Option<Rational> {
             _ => None,
         }
     };
-    let (start, slope) = (value(0)?, value(1)?.sub(&value(0)?));
-    (!slope.is_zero()).then(|| start.neg().div(&slope))
+    let (start, slope) = (value(0)?, value(1)? - &value(0)?);
+    (!slope.is_zero()).then(|| (-&start).div(&slope))
 }
 
 /// Whether `condition` holds after this `delay`; false if the solver cannot say.

@@ -68,7 +68,7 @@ pub fn duration(text: &str) -> Result<Rational, String> {
     let (number, (numer, denom)) = unit.unwrap_or((text, (1, 1)));
     let scale = Rational::new(numer.into(), denom.into()).unwrap_or(Rational::ONE);
     match number.trim().parse::<Rational>() {
-        Ok(time) if !time.is_negative() => Ok(time.mul(&scale)),
+        Ok(time) if !time.is_negative() => Ok(&time * &scale),
         Ok(_) => Err(format!("time does not run backwards: `{text}`")),
         Err(_) => Err(format!("`{text}` is not a time; write `1.5s` or `600ms`")),
     }

@@ -13,11 +13,11 @@ fn ratio(text: &str) -> Rational {
 #[test]
 fn arithmetic_leaves_the_machine_word_and_comes_back() {
     let max = Int::from(i64::MAX);
-    let over = max.add(&Int::ONE);
+    let over = &max + &Int::ONE;
     assert_eq!(over.to_string(), "9223372036854775808");
     assert_eq!(over.to_i64(), None);
-    assert_eq!(over.sub(&Int::ONE), max);
-    assert_eq!(Int::from(i64::MIN).neg(), over);
+    assert_eq!(&over - &Int::ONE, max);
+    assert_eq!(-Int::from(i64::MIN), over);
     assert_eq!(Int::from(i64::MIN).div(&Int::MINUS_ONE), over);
     assert_eq!(Int::from(i64::MIN).gcd(&Int::ZERO), over);
 }
@@ -73,9 +73,9 @@ proptest! {
     fn integers_agree_with_i128(a in any::<i64>(), b in any::<i64>()) {
         let (x, y) = (Int::from(a), Int::from(b));
         let (wide_a, wide_b) = (i128::from(a), i128::from(b));
-        prop_assert_eq!(x.add(&y).to_string(), (wide_a + wide_b).to_string());
-        prop_assert_eq!(x.sub(&y).to_string(), (wide_a - wide_b).to_string());
-        prop_assert_eq!(x.mul(&y).to_string(), (wide_a * wide_b).to_string());
+        prop_assert_eq!((&x + &y).to_string(), (wide_a + wide_b).to_string());
+        prop_assert_eq!((&x - &y).to_string(), (wide_a - wide_b).to_string());
+        prop_assert_eq!((&x * &y).to_string(), (wide_a * wide_b).to_string());
         if b != 0 {
             prop_assert_eq!(x.div(&y).to_string(), wide_a.div_euclid(wide_b).to_string());
             prop_assert_eq!(x.rem(&y).to_string(), wide_a.rem_euclid(wide_b).to_string());
@@ -87,10 +87,10 @@ proptest! {
     fn rationals_form_a_field(a in -99i64..99, b in 1i64..50, c in -99i64..99, d in 1i64..50) {
         let x = Rational::new(a.into(), b.into()).expect("b > 0");
         let y = Rational::new(c.into(), d.into()).expect("d > 0");
-        prop_assert_eq!(x.add(&y).sub(&y), x.clone());
-        prop_assert_eq!(x.mul(&y), y.mul(&x));
+        prop_assert_eq!((&x + &y) - &y, x.clone());
+        prop_assert_eq!(&x * &y, &y * &x);
         if c != 0 {
-            prop_assert_eq!(x.div(&y).mul(&y), x.clone());
+            prop_assert_eq!(x.div(&y) * &y, x.clone());
         }
         prop_assert_eq!(x.cmp(&y), (a * d).cmp(&(c * b)));
         prop_assert_eq!(x.to_string().parse::<Rational>(), Ok(x.clone()));

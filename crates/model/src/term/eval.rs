@@ -358,16 +358,16 @@ pub(super) fn sum_of(a: &Value, b: &Value) -> Result<Value, EvalError> {
 
 fn plus(a: &Value, b: &Value) -> Value {
     match (a, b) {
-        (Value::Int(a), Value::Int(b)) => Value::Int(a.add(b)),
-        (Value::Real(a), Value::Real(b)) => Value::Real(a.add(b)),
+        (Value::Int(a), Value::Int(b)) => Value::Int(a + b),
+        (Value::Real(a), Value::Real(b)) => Value::Real(a + b),
         _ => unreachable!("sums are built of numbers of one sort"),
     }
 }
 
 fn times(a: &Value, b: &Value) -> Value {
     match (a, b) {
-        (Value::Int(a), Value::Int(b)) => Value::Int(a.mul(b)),
-        (Value::Real(a), Value::Real(b)) => Value::Real(a.mul(b)),
+        (Value::Int(a), Value::Int(b)) => Value::Int(a * b),
+        (Value::Real(a), Value::Real(b)) => Value::Real(a * b),
         _ => unreachable!("products are built of numbers of one sort"),
     }
 }

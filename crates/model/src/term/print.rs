@@ -397,8 +397,8 @@ impl TermPool {
     /// The text of `-term`, if `term` is a negative constant or has a negative factor.
     fn negated(&self, term: Term) -> Option<Vec<PrintPiece>> {
         let flipped = |value: &Value| match value {
-            Value::Int(n) if n.is_negative() => Some(Value::Int(n.neg())),
-            Value::Real(r) if r.is_negative() => Some(Value::Real(r.neg())),
+            Value::Int(n) if n.is_negative() => Some(Value::Int(-n)),
+            Value::Real(r) if r.is_negative() => Some(Value::Real(-r)),
             _ => None,
         };
         match self.node(term) {

@@ -74,7 +74,7 @@ impl Adapter for ModelAdapter<'_> {
 
     fn observe(&mut self, patience: Duration) -> Result<Observation, AdapterError> {
         let label = if self.has_virtual_time() {
-            let until = self.player.now().add(&seconds(patience));
+            let until = self.player.now() + seconds(patience);
             self.player.pass(&until)?
         } else {
             self.player.react()?

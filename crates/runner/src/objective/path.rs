@@ -35,7 +35,7 @@ impl PathWatch {
     /// Moves on by one label.
     pub(super) fn advance(&mut self, cx: &mut Ctx<'_>, label: &Label) {
         if let Label::Delay(time) = label {
-            self.pending = self.pending.add(time);
+            self.pending = &self.pending + time;
             return;
         }
         let mut cx = cx.over(&self.unrolled.sts);

@@ -98,7 +98,7 @@ fn a_timed_model_speaks_within_its_bounds_and_meets_both() {
         for n in 1..200 {
             let tick = player.pass(&Rational::from(10 * n)).unwrap();
             assert!(tick.is_some());
-            gaps.insert(player.now().sub(&before));
+            gaps.insert(player.now() - &before);
             before = player.now().clone();
         }
         let (first, last) = (gaps.first().unwrap(), gaps.last().unwrap());

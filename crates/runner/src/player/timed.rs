@@ -34,7 +34,7 @@ fn on_grid(wait: &Rational) -> Vec<Rational> {
     if below == *wait {
         return vec![below];
     }
-    let above = below.add(&seconds(Duration::from_nanos(1)));
+    let above = &below + seconds(Duration::from_nanos(1));
     vec![below, above]
 }
 
@@ -65,7 +65,7 @@ impl ModelPlayer<'_> {
         for _ in 0..MAX_INTERNAL {
             self.goes_on()?;
             self.plan_ahead()?;
-            let left = until.sub(&self.now);
+            let left = until - &self.now;
             match &self.plan {
                 TimedPlan::Take(wait, id, values) if *wait <= left => {
                     let (wait, id, values) = (wait.clone(), *id, values.clone());
@@ -90,7 +90,7 @@ impl ModelPlayer<'_> {
     pub fn next_instant(&mut self) -> Result<Option<Rational>, PlayError> {
         self.plan_ahead()?;
         Ok(match &self.plan {
-            TimedPlan::Take(wait, ..) => Some(self.now.add(wait)),
+            TimedPlan::Take(wait, ..) => Some(&self.now + wait),
             TimedPlan::Silence | TimedPlan::Open => None,
         })
     }
@@ -100,10 +100,10 @@ impl ModelPlayer<'_> {
         if by.is_negative() {
             return;
         }
-        self.now = self.now.add(by);
+        self.now = &self.now + by;
         self.state = concrete::delayed(self.cx.sts, &self.state, by);
         if let TimedPlan::Take(wait, ..) = &mut self.plan {
-            *wait = wait.sub(by);
+            *wait = &*wait - by;
         }
     }
 

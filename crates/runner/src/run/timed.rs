@@ -36,7 +36,7 @@ impl RunLoop<'_, '_, '_, '_> {
     pub(super) fn lag(&self) -> Rational {
         let Tolerance { latency, resolution, .. } = &self.config.tolerance;
         match &self.pace {
-            RunPace::Wall(_) => latency.add(resolution).mul(&Rational::from(2)),
+            RunPace::Wall(_) => (latency + resolution) * Rational::from(2),
             RunPace::Untimed | RunPace::Virtual(_) => Rational::ZERO,
         }
     }

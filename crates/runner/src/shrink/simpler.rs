@@ -42,18 +42,18 @@ pub(super) fn simpler(pool: &TermPool, sort: Sort, value: &Value) -> Vec<Value> 
 /// Toward the simplest number of the sort: half of the way is left each time.
 fn integers(pool: &TermPool, sort: Sort, n: &Int) -> Vec<Int> {
     let Value::Int(origin) = pool.default_value(sort) else { return Vec::new() };
-    let near = (-NEAR..=NEAR).map(|step| origin.add(&Int::from(step)));
+    let near = (-NEAR..=NEAR).map(|step| &origin + Int::from(step));
     let two = Int::from(2);
-    let whole = n.sub(&origin);
+    let whole = n - &origin;
     let ways = std::iter::successors(Some(whole), |way| Some(toward_zero(way, &two)))
         .take_while(|way| !way.is_zero());
-    near.chain(ways.map(|way| n.sub(&way))).chain([n.neg()]).collect()
+    near.chain(ways.map(|way| n - &way)).chain([-n]).collect()
 }
 
 /// `n` divided, what is left over dropped.
 fn toward_zero(n: &Int, by: &Int) -> Int {
     let size = n.abs().div(by);
-    if n.is_negative() { size.neg() } else { size }
+    if n.is_negative() { -&size } else { size }
 }
 
 /// Whole numbers, then halves and tenths.
@@ -63,9 +63,9 @@ fn rationals(pool: &TermPool, r: &Rational) -> Vec<Rational> {
     }
     let cut = |parts: i64| {
         let parts = Rational::from(parts);
-        Rational::from(r.mul(&parts).floor()).div(&parts)
+        Rational::from((r * &parts).floor()).div(&parts)
     };
-    vec![Rational::ZERO, Rational::from(1), cut(1), r.ceil().into(), cut(2), cut(10), r.neg()]
+    vec![Rational::ZERO, Rational::from(1), cut(1), r.ceil().into(), cut(2), cut(10), -r]
 }
 
 fn texts(text: &str) -> Vec<Value> {

@@ -124,8 +124,8 @@ fn one_less(planned: &PlannedMove, field: usize) -> Option<PlannedMove> {
     let one = Int::from(1);
     match (n.is_zero(), n.is_negative()) {
         (true, _) => None,
-        (false, true) => Some(with_value(planned, field, Value::Int(n.add(&one)))),
-        (false, false) => Some(with_value(planned, field, Value::Int(n.sub(&one)))),
+        (false, true) => Some(with_value(planned, field, Value::Int(n + &one))),
+        (false, false) => Some(with_value(planned, field, Value::Int(n - &one))),
     }
 }
 

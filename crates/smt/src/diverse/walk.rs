@@ -44,7 +44,7 @@ fn towards(at: &Valuation, other: &Valuation) -> Option<Vec<(VarId, i64)>> {
     let mut steps = Vec::new();
     for (var, value) in at.iter() {
         match (value, other.get(var)?) {
-            (Value::Int(a), Value::Int(b)) if a != b => steps.push((var, b.sub(a))),
+            (Value::Int(a), Value::Int(b)) if a != b => steps.push((var, b - a)),
             (a, b) if a == b => (),
             (Value::Real(_), _) => return None,
             _ => (),
@@ -123,10 +123,10 @@ fn reach(pool: &TermPool, facts: &[Term], base: &Valuation, direction: &[(VarId,
 fn moved(pool: &TermPool, base: &Valuation, direction: &[(VarId, i64)], length: i64) -> Option<Valuation> {
     let mut next = base.clone();
     for &(var, slope) in direction {
-        let by = Int::from(slope).mul(&Int::from(length));
+        let by = Int::from(slope) * Int::from(length);
         let value = match next.get(var)? {
-            Value::Int(n) => Value::Int(n.add(&by)),
-            Value::Real(n) => Value::Real(n.add(&half(&by))),
+            Value::Int(n) => Value::Int(n + &by),
+            Value::Real(n) => Value::Real(n + half(&by)),
             other => other.clone(),
         };
         if !pool.has_sort(&value, pool.var_info(var).sort) {

@@ -108,7 +108,7 @@ fn number(expression: &Sexp) -> Option<Rational> {
         Sexp::Atom(atom) => atom.parse().ok(),
         Sexp::Text(_) => None,
         Sexp::List(list) => match &**list {
-            [Sexp::Atom(op), a] if op == "-" => Some(number(a)?.neg()),
+            [Sexp::Atom(op), a] if op == "-" => Some(-number(a)?),
             [Sexp::Atom(op), a] if op == "to_real" => number(a),
             [Sexp::Atom(op), a, b] if op == "/" => {
                 let (a, b) = (number(a)?, number(b)?);

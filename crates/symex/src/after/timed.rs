@@ -62,7 +62,7 @@ impl Tolerance {
 
     /// How late the end of a silence may be seen.
     fn lag(&self) -> Rational {
-        self.latency.add(&self.resolution)
+        &self.latency + &self.resolution
     }
 }
 
@@ -103,7 +103,7 @@ impl TimeKnowledge {
     /// The system has started when it said so, which was heard as late as any message.
     fn start_about_now(&mut self, cx: &mut Ctx<'_>) {
         let (earliest, latest) = self.bounds(false);
-        let earliest = earliest.min(self.tolerance.start.neg());
+        let earliest = earliest.min(-&self.tolerance.start);
         let var = cx.pool.indexed(cx.instant, 1);
         let at = cx.pool.var(var);
         let (low, high) = (cx.pool.value(Value::Real(earliest)), cx.pool.value(Value::Real(latest.clone())));
@@ -123,9 +123,9 @@ impl TimeKnowledge {
     fn bounds(&self, is_given: bool) -> (Rational, Rational) {
         let (lag, resolution) = (self.tolerance.lag(), &self.tolerance.resolution);
         if is_given {
-            (self.now.sub(resolution), self.now.add(&lag))
+            (&self.now - resolution, &self.now + &lag)
         } else {
-            (self.now.sub(&lag), self.now.add(resolution))
+            (&self.now - &lag, &self.now + resolution)
         }
     }
 }
@@ -179,8 +179,8 @@ impl TimedCourse {
         let lag = self.time.tolerance.lag();
         // An input may travel for one lag, and what the system sent before it arrived for another; a message that was seen
         // has travelled already, and its instant was read to within the resolution.
-        let travels = if is_held { lag.add(resolution) } else { lag.add(&lag) };
-        self.time.now.add(by) > given.add(&travels)
+        let travels = if is_held { &lag + resolution } else { &lag + &lag };
+        &self.time.now + by > given + &travels
     }
 
     /// Sets the observed instant back to `given`.
@@ -190,7 +190,7 @@ impl TimedCourse {
 
     /// Time passes up to a message, which is judged together with its instant.
     pub(super) fn pass(&mut self, cx: &mut Ctx<'_>, by: &Rational) {
-        self.time.now = self.time.now.add(by);
+        self.time.now = &self.time.now + by;
         // The last message may still be to come: then nothing is known of the time after it.
         if self.is_unspecified() || self.time.now < self.time.since.latest {
             return;
@@ -263,7 +263,7 @@ impl TimedCourse {
         label: &Label,
     ) -> Result<AllowedLabel, Box<Forbidden>> {
         let before = self.time.now.clone();
-        self.time.now = before.add(by);
+        self.time.now = &before + by;
         if self.is_unspecified() {
             return Ok(AllowedLabel::Unspecified);
         }
@@ -281,7 +281,7 @@ impl TimedCourse {
             return Ok(AllowedLabel::Allowed);
         }
         // What the system sent within the last lag may not have been seen yet: only before that it is known to be silent.
-        let silent = time.now.sub(&time.tolerance.lag());
+        let silent = &time.now - &time.tolerance.lag();
         let silent = (silent >= time.since.latest).then_some(silent);
         let to = cx.pool.value(Value::Real(time.now.clone()));
         let (next, _) = elapsed(cx, time, to, silent.as_ref(), &[]);

@@ -129,7 +129,7 @@ fn split_clock(
     let most = cx.pool.value(Value::Real(limit.clone()));
     let beyond = cx.pool.lt(most, clock);
     let mut above = member.clone();
-    above.store.terms_mut()[at] = cx.pool.value(Value::Real(limit.add(&Rational::ONE)));
+    above.store.terms_mut()[at] = cx.pool.value(Value::Real(limit + &Rational::ONE));
     if let Some(is_beyond) = cx.pool.as_value(beyond).and_then(Value::as_bool) {
         return vec![(case, vec![if is_beyond { above } else { member.clone() }])];
     }
@@ -200,7 +200,7 @@ fn compared(cx: &mut Ctx<'_>, a: Term, b: Term, clock: VarId) -> Option<Rational
     if factor.is_zero() {
         return None;
     }
-    let ends = [low.neg().div(&factor), high.neg().div(&factor)];
+    let ends = [(-&low).div(&factor), (-&high).div(&factor)];
     Some(ends.into_iter().fold(Rational::ZERO, Rational::max))
 }
 
@@ -219,16 +219,16 @@ fn span(cx: &Ctx<'_>, term: Term, clock: VarId) -> Option<(Rational, Rational, R
             let mut sum = (Rational::ZERO, Rational::ZERO, Rational::ZERO);
             for &part in parts {
                 let (low, high, factor) = span(cx, part, clock)?;
-                sum = (sum.0.add(&low), sum.1.add(&high), sum.2.add(&factor));
+                sum = (&sum.0 + &low, &sum.1 + &high, &sum.2 + &factor);
             }
             Some(sum)
         }
         TermNode::Mul(parts) if parts.len() == 2 => {
             let by = cx.pool.as_value(parts[0]).and_then(Value::to_rational)?;
             let (low, high, factor) = span(cx, parts[1], clock)?;
-            let (low, high) = (low.mul(&by), high.mul(&by));
+            let (low, high) = (&low * &by, &high * &by);
             let (low, high) = if by.is_negative() { (high, low) } else { (low, high) };
-            Some((low, high, factor.mul(&by)))
+            Some((low, high, &factor * &by))
         }
         _ => None,
     }

@@ -55,21 +55,21 @@ fn root(
         let mut here = drawn.clone();
         here.set(field, if is_real { Value::Real(Rational::from(at)) } else { Value::int(at) });
         let side = |term| pool.eval(term, &(&here, state)).ok()?.to_rational();
-        Some(side(a)?.sub(&side(b)?))
+        Some(side(a)? - &side(b)?)
     };
     let start = difference(0)?;
-    let slope = difference(1)?.sub(&start);
-    if slope.is_zero() || difference(2)?.sub(&start) != slope.add(&slope) {
+    let slope = difference(1)? - &start;
+    if slope.is_zero() || difference(2)? - &start != &slope + &slope {
         return None;
     }
-    Some(start.neg().div(&slope))
+    Some((-&start).div(&slope))
 }
 
 /// The number `root` and `by` more, as a value of `sort`.
 fn number(sort: Sort, root: &Rational, by: i64) -> Value {
     match sort {
-        Sort::Real => Value::Real(root.add(&Rational::from(by).div(&Rational::from(2)))),
-        _ => Value::Int(root.floor().add(&by.into())),
+        Sort::Real => Value::Real(root + Rational::from(by).div(&Rational::from(2))),
+        _ => Value::Int(root.floor() + &by.into()),
     }
 }
 

@@ -13,13 +13,13 @@ const WIDTHS: [u32; 7] = [7, 8, 15, 16, 31, 32, 63];
 pub(super) fn beside(rng: &mut ChaCha8Rng, base: &Rational, other: Option<&Rational>) -> Rational {
     let one = Rational::ONE;
     match (rng.random_range(0..20u32), other) {
-        (0..=2, Some(other)) => base.add(other),
-        (3..=5, Some(other)) => base.sub(other),
-        (6..=9, _) => base.add(&one),
-        (10..=12, _) => base.sub(&one),
-        (13, _) => base.neg(),
-        (14, _) => base.add(base),
-        (15, _) => base.add(&Rational::from(rng.random_range(-3..=3i64))),
+        (0..=2, Some(other)) => base + other,
+        (3..=5, Some(other)) => base - other,
+        (6..=9, _) => base + &one,
+        (10..=12, _) => base - &one,
+        (13, _) => -base,
+        (14, _) => base + base,
+        (15, _) => base + Rational::from(rng.random_range(-3..=3i64)),
         _ => base.clone(),
     }
 }
@@ -47,11 +47,11 @@ pub(super) fn edge(rng: &mut ChaCha8Rng) -> Int {
         0 => Int::from(10i64.pow(rng.random_range(1..=9))),
         _ => {
             let width = WIDTHS[rng.random_range(0..WIDTHS.len())];
-            Int::from(1i64 << (width - 1)).mul(&Int::from(2))
+            Int::from(1i64 << (width - 1)) * Int::from(2)
         }
     };
-    let near = power.add(&Int::from(rng.random_range(-1..=1i64)));
-    if rng.random_ratio(1, 3) { near.neg() } else { near }
+    let near = &power + Int::from(rng.random_range(-1..=1i64));
+    if rng.random_ratio(1, 3) { -&near } else { near }
 }
 
 /// Of any magnitude up to 2^40, each as likely as the other.

@@ -81,7 +81,7 @@ impl KillRoute {
         if is_over {
             RouteStanding::Done
         } else {
-            RouteStanding::On(wait.sub(&passed).max(Rational::ZERO), next)
+            RouteStanding::On((&wait - &passed).max(Rational::ZERO), next)
         }
     }
 }
@@ -91,7 +91,7 @@ fn messages(labels: &[Label]) -> (Vec<&Label>, Rational) {
     let (mut found, mut passed) = (Vec::new(), Rational::ZERO);
     for label in labels {
         match label {
-            Label::Delay(by) => passed = passed.add(by),
+            Label::Delay(by) => passed = &passed + by,
             _ => {
                 found.push(label);
                 passed = Rational::ZERO;
@@ -106,7 +106,7 @@ fn messages_until_first<'l>(labels: impl Iterator<Item = &'l Label>) -> (Option<
     let mut wait = Rational::ZERO;
     for label in labels {
         match label {
-            Label::Delay(by) => wait = wait.add(by),
+            Label::Delay(by) => wait = &wait + by,
             _ => return (Some(label.clone()), wait),
         }
     }

@@ -95,9 +95,9 @@ fn neighbours(pool: &mut TermPool, term: Term) -> Vec<Term> {
     let one = || Int::from(1);
     let values = match value {
         Value::Bool(_) => Vec::new(),
-        Value::Int(n) => vec![Value::Int(n.add(&one())), Value::Int(n.add(&Int::from(-1)))],
+        Value::Int(n) => vec![Value::Int(&n + one()), Value::Int(&n + Int::from(-1))],
         Value::Real(r) => {
-            let step = |n: i64| Value::Real(r.add(&Rational::from(Int::from(n))));
+            let step = |n: i64| Value::Real(&r + Rational::from(Int::from(n)));
             vec![step(1), step(-1)]
         }
         Value::Str(text) if text.is_empty() => vec![Value::str("x")],

@@ -78,7 +78,7 @@ impl CaseGuided {
             self.run.seen += 1;
             match label {
                 Label::Delay(time) => {
-                    self.run.waited = self.run.waited.add(time);
+                    self.run.waited = &self.run.waited + time;
                     let is_last = self.run.seen == history.len();
                     if is_last && self.run.waited >= *self.timeout() {
                         self.take(cx, &CaseEvent::Silence, label);
@@ -138,7 +138,7 @@ impl CaseGuided {
             }
             let fits = cx.pool.substitute(guard, &chosen);
             if witness.always || cx.decide(&[fits]) == SolverDecision::Sat {
-                return Some((witness.delay.sub(&self.run.waited), witness.values.clone()));
+                return Some((&witness.delay - &self.run.waited, witness.values.clone()));
             }
         }
         let (delay, waited) = (cx.pool.var(state.delay), cx.pool.value(Value::Real(self.run.waited.clone())));
@@ -150,7 +150,7 @@ impl CaseGuided {
         };
         let delay = value(state.delay).as_real().cloned().unwrap_or_else(|| self.run.waited.clone());
         let values = arc.fields.iter().map(|&field| value(field)).collect();
-        Some((delay.sub(&self.run.waited), values))
+        Some((&delay - &self.run.waited, values))
     }
 
     /// The end in words.
@@ -199,7 +199,7 @@ impl Tester for CaseGuided {
         match stimulation.and_then(|arc| Some((arc.clone(), arc.gate?))) {
             Some((arc, gate)) => self.stimulate(cx, &arc, gate),
             None if !self.case.is_timed => TesterMove::Observe,
-            None => TesterMove::ObserveFor(nanoseconds(&self.timeout().sub(&self.run.waited))),
+            None => TesterMove::ObserveFor(nanoseconds(&(self.timeout() - &self.run.waited))),
         }
     }
 

@@ -72,16 +72,16 @@ fn around(rng: &mut ChaCha8Rng, points: &[Rational], timing: WaitingCost) -> Vec
     let mut candidates = Vec::with_capacity(4 * points.len() + 2);
     for (at, point) in points.iter().enumerate() {
         let close = milli([1, 10, 50][rng.random_range(0..3usize)]);
-        candidates.extend([point.clone(), point.add(&close)]);
-        candidates.extend(Some(point.sub(&close)).filter(|before| !before.is_negative()));
+        candidates.extend([point.clone(), point + &close]);
+        candidates.extend(Some(point - &close).filter(|before| !before.is_negative()));
         if let Some(next) = points.get(at + 1) {
             let share = milli(rng.random_range(1..1000));
-            candidates.push(point.add(&next.sub(point).mul(&share)));
+            candidates.push(point + (next - point) * &share);
         }
     }
     if let Some(last) = points.last() {
-        candidates.push(last.add(&milli(rng.random_range(1..2000))));
-        candidates.extend((timing == WaitingCost::Free).then(|| last.add(&long(rng))));
+        candidates.push(last + milli(rng.random_range(1..2000)));
+        candidates.extend((timing == WaitingCost::Free).then(|| last + long(rng)));
     }
     candidates
 }
@@ -100,6 +100,6 @@ pub(super) fn within(cx: &mut Ctx<'_>, delay: VarId, horizon: &Rational) -> Term
 
 /// `time` in seconds, rounded down to nanoseconds.
 pub(super) fn nanoseconds(time: &Rational) -> Duration {
-    let nanos = time.mul(&Rational::from(1_000_000_000)).floor().to_i64().unwrap_or(i64::MAX);
+    let nanos = (time * Rational::from(1_000_000_000)).floor().to_i64().unwrap_or(i64::MAX);
     Duration::from_nanos(u64::try_from(nanos).unwrap_or(0))
 }

@@ -166,7 +166,7 @@ impl PurposeGuided {
                 }
                 Label::Quiescence => self.silence(cx),
                 Label::Delay(time) => {
-                    self.progress.waited = self.progress.waited.add(time);
+                    self.progress.waited = &self.progress.waited + time;
                     // Up to a message it is only the time of that message.
                     if self.progress.seen == history.len() {
                         self.silence(cx);
@@ -262,7 +262,7 @@ impl PurposeGuided {
         let label = values.map(|values| Label::message(cx.sts, cx.sts.switches[id].gate, values));
         match label {
             Ok(Some(label)) => match wait {
-                Some(wait) => TesterMove::StimulateAfter(wait.sub(&self.progress.waited), label),
+                Some(wait) => TesterMove::StimulateAfter(&wait - &self.progress.waited, label),
                 None => TesterMove::Stimulate(label),
             },
             Ok(None) => TesterMove::Observe,
@@ -274,7 +274,7 @@ impl PurposeGuided {
     /// at another instant that leads on in the others.
     fn choose_instant(&mut self, cx: &mut Ctx<'_>, after: &Monitor) -> Option<Rational> {
         let delay = self.delay(cx);
-        let horizon = after.horizon(cx).add(&self.progress.waited);
+        let horizon = after.horizon(cx) + &self.progress.waited;
         let (var, waited) = (cx.pool.var(delay), cx.pool.value(Value::Real(self.progress.waited.clone())));
         let mut facts: Vec<Term> =
             self.all_facts().into_iter().map(|fact| cx.pool.substitute(fact, &self.progress.known)).collect();

@@ -42,7 +42,7 @@ pub fn plan_of(sts: &Sts, trace: &Trace) -> Vec<PlannedMove> {
         let is_ours = |gate: GateId| sts.gates[gate].kind == GateKind::Input;
         match (label, &waited) {
             (Label::Delay(time), before) => {
-                waited = Some(before.as_ref().map_or_else(|| time.clone(), |before| before.add(time)));
+                waited = Some(before.as_ref().map_or_else(|| time.clone(), |before| before + time));
                 continue;
             }
             (Label::Input(gate, _), None) if is_ours(*gate) => plan.push(PlannedMove::Send(label.clone())),

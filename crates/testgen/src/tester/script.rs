@@ -120,7 +120,7 @@ impl ScriptTester {
 
     /// Time passes in a `quiet` of a timed model, which is over after `wanted`.
     fn wait(&mut self, wanted: Option<&Rational>, time: &Rational) -> Option<String> {
-        let waited = self.progress.waited.as_ref().map_or_else(|| time.clone(), |before| before.add(time));
+        let waited = self.progress.waited.as_ref().map_or_else(|| time.clone(), |before| before + time);
         if wanted.is_none_or(|wanted| waited >= *wanted) {
             return self.advance();
         }
@@ -257,7 +257,7 @@ fn text(cx: &Ctx<'_>, step: &TestStepKind) -> String {
 
 /// Seconds as a time; very long ones are cut.
 fn duration(seconds: &Rational) -> Duration {
-    let milliseconds = seconds.mul(&Rational::from(1000)).ceil().to_i64().unwrap_or(i64::MAX);
+    let milliseconds = (seconds * Rational::from(1000)).ceil().to_i64().unwrap_or(i64::MAX);
     Duration::from_millis(u64::try_from(milliseconds).unwrap_or(0))
 }
 

@@ -202,7 +202,7 @@ impl<'m> System<'m> {
     /// Moves on by the message; `None` if no switch takes it.
     pub fn take(&mut self, delay: &Rational, event: &CaseEvent) -> Option<()> {
         let CaseEvent::Message(gate, values) = event else { return None };
-        let tenths = delay.mul(&Rational::from(10)).floor().to_i64()?;
+        let tenths = (delay * Rational::from(10)).floor().to_i64()?;
         let switches = self.model.sts.switches_from(self.state.loc);
         let mut next = switches
             .filter(|(_, switch)| switch.gate == *gate)

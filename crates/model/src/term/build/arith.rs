@@ -160,7 +160,7 @@ impl TermPool {
         linear.monomials.dedup_by(|next, kept| {
             let same = next.0 == kept.0;
             if same {
-                kept.1 = kept.1.add(&next.1);
+                kept.1 = &kept.1 + &next.1;
             }
             same
         });
@@ -171,11 +171,11 @@ impl TermPool {
     /// Adds `coefficient · term` for a term that is not a sum.
     fn collect(&mut self, term: Term, coefficient: &Rational, linear: &mut Linear) {
         if let Some(value) = self.as_value(term).and_then(Value::to_rational) {
-            linear.constant = linear.constant.add(&value.mul(coefficient));
+            linear.constant = &linear.constant + &value * coefficient;
             return;
         }
         let (factor, atom) = self.split_monomial(term);
-        let factor = if factor == Rational::ONE { coefficient.clone() } else { factor.mul(coefficient) };
+        let factor = if factor == Rational::ONE { coefficient.clone() } else { &factor * coefficient };
         linear.monomials.push((atom, factor));
     }
 
@@ -233,7 +233,7 @@ impl TermPool {
                 if let TermNode::Mul(list) = self.node(term) { list } else { std::slice::from_ref(&term) };
             for &part in parts {
                 match self.as_value(part).and_then(Value::to_rational) {
-                    Some(value) => factor = factor.mul(&value),
+                    Some(value) => factor = &factor * &value,
                     None => atoms.push(part),
                 }
             }

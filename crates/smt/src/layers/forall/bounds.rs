@@ -145,7 +145,7 @@ impl QuantifierBounds {
         };
         if factor.is_negative() {
             // (-factor)·x ≥ rest
-            self.lower.push(QuantifierBound { factor: factor.neg(), limit: rest, strict });
+            self.lower.push(QuantifierBound { factor: -&factor, limit: rest, strict });
         } else {
             let limit = pool.neg(rest);
             self.upper.push(QuantifierBound { factor, limit, strict });

@@ -34,8 +34,8 @@ pub(super) fn elapsed(
     let has_tau = cx.sts.switches.iter().any(|switch| cx.sts.kind_of(switch) == GateKind::Internal);
     let exact = (number(cx, time.since.at), number(cx, to));
     if let (Belief::Concrete(states), (Some(since), Some(to)), false) = (&time.entry, exact, has_tau) {
-        let silent = silent.map(|silent| silent.sub(&since));
-        return (elapsed_concrete(cx, states, &to.sub(&since), silent.as_ref()), time.named);
+        let silent = silent.map(|silent| silent - &since);
+        return (elapsed_concrete(cx, states, &(&to - &since), silent.as_ref()), time.named);
     }
     let entry = match &time.entry {
         Belief::Concrete(states) => states.iter().filter_map(|state| SymState::at(cx, state)).collect(),

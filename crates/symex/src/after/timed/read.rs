@@ -34,7 +34,7 @@ impl TimedCourse {
                 last = last.max(corners(cx, delay, guard).pop().unwrap_or(Rational::ZERO));
             }
         }
-        last.add(&Rational::ONE)
+        &last + &Rational::ONE
     }
 
     /// The values of `state` if every instant were the one observed.
