@@ -55,6 +55,32 @@ fn an_input_of_one_model_only_is_a_difference_of_traces() {
     assert!(text.contains("?b") && text.contains("does not take this input there"), "{text}");
 }
 
+/// A model with choices that refuses inputs need not conform to itself under ioco; people are told why, and a model that is
+/// really different is not excused.
+#[test]
+fn a_difference_that_uioco_leaves_open_is_told() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, said: &str| {
+        let text = format!(
+            "model M {{ input a input b output x output y state s {{ on a -> t on a -> u }} \
+             state t {{ on b -> v emit x -> s }} state u {{ emit y -> s }} state v {{ emit {said} -> s }} }}"
+        );
+        let path = dir.path().join(name);
+        fs::write(&path, text).expect("written");
+        path.to_str().expect("a path").to_owned()
+    };
+    let (same, other) = (write("same.iox", "x"), write("other.iox", "y"));
+    let open = ioxide(&["conform", &same, &same]);
+    let text = String::from_utf8_lossy(&open.stdout).into_owned();
+    assert_eq!(open.status.code(), Some(1), "{text}");
+    assert!(text.contains("the input of step 2") && text.contains("--relation uioco"), "{text}");
+    assert_eq!(ioxide(&["conform", &same, &same, "--relation", "uioco"]).status.code(), Some(0));
+    let plain = ioxide(&["conform", "examples/data/lifo.iox", "examples/data/fifo.iox"]);
+    let text = String::from_utf8_lossy(&plain.stdout).into_owned();
+    assert!(plain.status.code() == Some(1) && !text.contains("uioco"), "{text}");
+    assert_eq!(ioxide(&["conform", &other, &same, "--relation", "uioco"]).status.code(), Some(0));
+}
+
 #[test]
 fn all_differences_are_listed_and_counted() {
     let told = ioxide(&["conform", "examples/data/lifo.iox", "examples/data/fifo.iox", "--all", "--json"]);

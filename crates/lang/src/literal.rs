@@ -124,27 +124,10 @@ pub(crate) fn unescape(quoted: &str) -> (String, Vec<(usize, usize)>) {
     (text, bad)
 }
 
-/// `text` as a quoted literal.
-pub(crate) fn quote(text: &str) -> String {
-    let mut quoted = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '\n' => quoted.push_str("\\n"),
-            '\r' => quoted.push_str("\\r"),
-            '\t' => quoted.push_str("\\t"),
-            '\0' => quoted.push_str("\\0"),
-            '\\' => quoted.push_str("\\\\"),
-            '"' => quoted.push_str("\\\""),
-            c if c.is_control() => quoted.push_str(&format!("\\u{{{:x}}}", u32::from(c))),
-            c => quoted.push(c),
-        }
-    }
-    quoted.push('"');
-    quoted
-}
-
 #[cfg(test)]
 mod tests {
+    use ioxide_model::term::string_literal;
+
     use super::*;
 
     #[track_caller]
@@ -171,7 +154,7 @@ mod tests {
     #[test]
     fn quoting_and_unescaping_are_inverse() {
         for text in ["", "a\"b\\c\n\t\r\0", "π \u{7f} \u{1b}"] {
-            assert_eq!(unescape(&quote(text)), (text.to_owned(), vec![]));
+            assert_eq!(unescape(&string_literal(text)), (text.to_owned(), vec![]));
         }
         assert_eq!(unescape(r#""\u{41}\d""#), ("A".to_owned(), vec![(7, 2)]));
     }

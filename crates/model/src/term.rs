@@ -41,7 +41,7 @@ pub use self::eval::EvalError;
 pub use self::function::{FnId, RecursiveFunction};
 pub use self::import::{DataClash, TermImport};
 pub use self::op::{MAX_ITEMS, TermOp};
-pub use self::print::ShownTerm;
+pub use self::print::{ShownTerm, string_literal};
 pub use self::subst::Substitution;
 pub use self::weight::MAX_WEIGHT;
 

@@ -16,7 +16,7 @@ use ioxide_report::terminal::explanation;
 use ioxide_runner::codec::{label_to_json, value_to_json};
 use ioxide_runner::judge::{JudgeConfig, judge};
 use ioxide_smt::solver::Solver;
-use ioxide_symex::Ctx;
+use ioxide_symex::{AllowedLabel, Ctx, Monitor};
 use ioxide_testgen::conform::import::join;
 use ioxide_testgen::conform::{
     ConformAnswer, ConformDoubt, ConformOptions, ConformWitness, Conformance, InputCompletion,
@@ -197,6 +197,15 @@ fn show(
         ConformAnswer::Fails(witness) => {
             writeln!(out, "FAILS: `{imp}` does something `{name}` forbids")?;
             show_witness(out, spec, solver, witness)?;
+            if let Some(step) = refused_step(spec, solver, witness)
+                .filter(|_| relation(spec, args) == ConformanceRelation::Ioco)
+            {
+                writeln!(
+                    out,
+                    "    help      the input of step {step} is one that `{name}` takes in some states it may be in and not in \
+                     others;\n              under `--relation uioco` what follows is left open, and this is no difference"
+                )?;
+            }
         }
     }
     let SearchEffort { states, depth, .. } = verdict.effort;
@@ -216,6 +225,15 @@ fn under(spec: &Model, args: &ConformArgs) -> String {
         other => Some(format!(", under completion {}", other.word())),
     };
     relation.into_iter().chain(completion).collect()
+}
+
+/// The number of the step from which on uioco leaves the end of the trace open, if it does.
+fn refused_step(spec: &mut Model, solver: &mut dyn Solver, witness: &ConformWitness) -> Option<usize> {
+    let mut cx = Ctx::new(spec, solver);
+    let mut monitor = Monitor::new(&mut cx).judging(ConformanceRelation::Uioco);
+    let mut is_open =
+        |label: &Label| matches!(monitor.observe(&mut cx, label), Ok(AllowedLabel::Unspecified));
+    witness.trace.labels.iter().position(|label| is_open(label)).map(|at| at + 1)
 }
 
 /// The trace, and what the specification has to say about its end.

@@ -1,10 +1,11 @@
 //! Expressions and types as text.
 
 use super::Printer;
+use ioxide_model::term::string_literal;
+
 use crate::ast::{
     AddOp, CmpOp, Expr, ExprKind, MatchArm, MulOp, Name, PatternExpr, PatternKind, Quantifier, Type, TypeKind,
 };
-use crate::literal::quote;
 
 /// `expr` on one line.
 pub(super) fn expr(expr: &Expr) -> String {
@@ -100,7 +101,7 @@ fn write_expr(expr: &Expr, out: &mut String) {
         ExprKind::Error => {}
         ExprKind::Bool(b) => out.push_str(if *b { "true" } else { "false" }),
         ExprKind::Number(text) | ExprKind::Name(text) => out.push_str(text),
-        ExprKind::Str(text) => out.push_str(&quote(text)),
+        ExprKind::Str(text) => out.push_str(&string_literal(text)),
         ExprKind::None => out.push_str("none"),
         ExprKind::Some(inner) => wrapped("some(", inner, ")", out),
         ExprKind::Paren(inner) => wrapped("(", inner, ")", out),

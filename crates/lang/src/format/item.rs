@@ -2,12 +2,13 @@
 
 use super::Printer;
 use super::expr::{expr, pattern, ty};
+use ioxide_model::term::string_literal;
+
 use crate::ast::{
     Attr, AttrKind, ConstDecl, DirectionDecl, Expr, FieldDecl, ItemKind, MessageDecl, MessagePattern,
     ModelDecl, ModelItem, Name, PinDecl, Property, PropertyKind, PurposeDecl, PurposeGoal, StateDecl,
     StepDecl, StepKind, TestDecl, TransitionDecl, Update, UpdateKind, VariantDecl,
 };
-use crate::literal::quote;
 
 impl Printer<'_> {
     pub(super) fn model(&mut self, model: &ModelDecl) {
@@ -260,7 +261,7 @@ impl Printer<'_> {
     }
 
     fn test(&mut self, test: &TestDecl, item: &ModelItem) {
-        let heading = format!("test {}", quote(&test.name));
+        let heading = format!("test {}", string_literal(&test.name));
         let first = test.steps.first().map(|first| first.span);
         self.block(item.span, &item.meta, &heading, first, |printer| {
             for step in &test.steps {
@@ -296,7 +297,7 @@ impl Printer<'_> {
 
 pub(super) fn attribute(attr: &Attr) -> String {
     match &attr.kind {
-        AttrKind::Req(text) => format!("@req({})", quote(text)),
+        AttrKind::Req(text) => format!("@req({})", string_literal(text)),
         AttrKind::Weight(weight) => format!("@weight({weight})"),
     }
 }

@@ -3,8 +3,9 @@
 use super::Printer;
 use super::expr::expr;
 use super::item::pins;
+use ioxide_model::term::string_literal;
+
 use crate::ast::{ChannelDecl, PartDecl, PortDecl, SystemDecl, SystemItem, SystemItemKind};
-use crate::literal::quote;
 
 impl Printer<'_> {
     pub(super) fn system(&mut self, system: &SystemDecl) {
@@ -25,7 +26,7 @@ impl Printer<'_> {
         match &item.kind {
             SystemItemKind::Const(decl) => self.constant(decl),
             SystemItemKind::Use(decl) => {
-                self.line(&format!("use {} from {}", decl.model.text, quote(&decl.path)));
+                self.line(&format!("use {} from {}", decl.model.text, string_literal(&decl.path)));
             }
             SystemItemKind::Part(decl) => self.line(&part(decl)),
             SystemItemKind::Channel(decl) => self.line(&channel(decl)),

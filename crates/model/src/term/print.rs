@@ -77,7 +77,7 @@ impl TermPool {
             Value::Bool(b) => b.to_string(),
             Value::Int(n) => n.to_string(),
             Value::Real(r) => r.to_string(),
-            Value::Str(s) => quoted(s),
+            Value::Str(s) => string_literal(s),
             Value::Collection(value) => self.show_collection(value),
             Value::Data(value) => {
                 let args: Vec<String> = value.args.iter().map(|arg| self.show_value(arg)).collect();
@@ -200,7 +200,7 @@ impl TermPool {
             TermNode::Prefix(a, b) => method(*b, "starts_with", *a),
             TermNode::Suffix(a, b) => method(*b, "ends_with", *a),
             TermNode::Matches(a, pattern) => {
-                let pattern = quoted(&self.pattern_info(*pattern).text);
+                let pattern = string_literal(&self.pattern_info(*pattern).text);
                 (
                     BindingStrength::Atom,
                     vec![one(a, BindingStrength::Atom), text(&format!(".matches({pattern})"))],
@@ -470,8 +470,9 @@ fn method(on: Term, name: &str, arg: Term) -> (BindingStrength, Vec<PrintPiece>)
     (BindingStrength::Atom, pieces)
 }
 
-/// A string literal of the modelling language.
-fn quoted(text: &str) -> String {
+/// `text` as a string literal of the modelling language; the lexer reads it back.
+#[must_use]
+pub fn string_literal(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
     for c in text.chars() {
@@ -481,6 +482,7 @@ fn quoted(text: &str) -> String {
             '\n' => out.push_str("\\n"),
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
+            '\0' => out.push_str("\\0"),
             c if c.is_control() => out.push_str(&format!("\\u{{{:x}}}", c as u32)),
             c => out.push(c),
         }

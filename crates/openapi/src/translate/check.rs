@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use ioxide_model::term::string_literal;
+
 /// Who wrote the value that a condition is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum ValueWriter {
@@ -157,9 +159,7 @@ impl TypeConditions {
         match check {
             ValueCondition::Anything => None,
             ValueCondition::Says(text) => Some(text.replace('@', value)),
-            ValueCondition::Matches(pattern) => {
-                Some(format!("{value}.matches({})", super::text::quoted(pattern)))
-            }
+            ValueCondition::Matches(pattern) => Some(format!("{value}.matches({})", string_literal(pattern))),
             ValueCondition::Only(_, inner) => self.render(inner, value, direction, within, depth),
             ValueCondition::All(all) => {
                 let parts: Vec<String> = all

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use ioxide_model::term::string_literal;
+
 use super::check::{ValueCondition, ValueWriter};
 use super::shape::{JsonKind, SortOf};
-use super::text::{self, quoted};
+use super::text;
 use super::{AnyJson, Translator};
 use crate::name;
 use crate::node::{SpecNode, step};
@@ -530,7 +532,7 @@ impl<'t> Translator<'t> {
         let sent = |text: &str| {
             ValueCondition::Only(
                 ValueWriter::Sent,
-                Box::new(ValueCondition::Says(format!("@.text == {}", quoted(text)))),
+                Box::new(ValueCondition::Says(format!("@.text == {}", string_literal(text)))),
             )
         };
         match what {

@@ -2,6 +2,7 @@
 
 use ioxide_lang::{LoadOptions, load};
 use ioxide_model::source::Sources;
+use ioxide_model::term::string_literal;
 
 use super::check::{ValueCondition, ValueWriter};
 use super::shape::{JsonKind, SortOf};
@@ -35,23 +36,6 @@ const SENT_FORMATS: [(&str, &str); 6] = [
     ("uri", "https?://[a-z]{1,9}\\.(com|org)/[a-z0-9]{0,9}"),
     ("duration", "P[1-9]D(T[1-9]H)?"),
 ];
-
-/// `text` as a string of a model.
-pub(super) fn quoted(text: &str) -> String {
-    let mut shown = String::from("\"");
-    for letter in text.chars() {
-        match letter {
-            '"' => shown.push_str("\\\""),
-            '\\' => shown.push_str("\\\\"),
-            '\n' => shown.push_str("\\n"),
-            '\r' => shown.push_str("\\r"),
-            '\t' => shown.push_str("\\t"),
-            other if other.is_control() => shown.push_str(&format!("\\u{{{:x}}}", u32::from(other))),
-            other => shown.push(other),
-        }
-    }
-    shown + "\""
-}
 
 /// The type that other keywords speak of.
 pub(super) fn guessed_type(schema: &SpecNode) -> Option<&'static str> {
@@ -184,7 +168,7 @@ fn whole_pattern(text: &str) -> String {
 fn is_pattern(pattern: &str) -> bool {
     let text = format!(
         "model Try {{\n    input a(s: string)\n    output b\n    state t {{\n        on a when s.matches({})\n        emit b\n    }}\n}}\n",
-        quoted(pattern)
+        string_literal(pattern)
     );
     let mut sources = Sources::new();
     let file = sources.add("try.iox", &text);
