@@ -14,8 +14,8 @@ use ioxide_smt::halt::Halted;
 use ioxide_testgen::purpose::{Criterion, PurposeItem};
 
 use crate::args::SolverArgs;
-use crate::commands::purposes;
 use crate::exit::EarlyStop;
+use crate::purpose_search;
 use crate::record_folder::RecordFolder;
 use crate::solver::SolverRequest;
 use crate::write::{self, FileReaders};
@@ -126,7 +126,7 @@ pub fn a_priori(
     spec: &Model,
     wanted: &SolverRequest<'_>,
 ) -> Result<IndexVec<SwitchId, SwitchReach>, EarlyStop> {
-    let set = purposes::found(&mut spec.clone(), Criterion::Switches, wanted, MAX_STATES)?;
+    let set = purpose_search::found(&mut spec.clone(), Criterion::Switches, wanted, MAX_STATES)?;
     let covered = set.covered();
     let why = |id: SwitchId| {
         let found = set.unreached.iter().find(|unreached| unreached.item == PurposeItem::Switch(id));

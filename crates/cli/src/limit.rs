@@ -13,8 +13,8 @@ use ioxide_smt::halt::{Halt, Halted, Signal};
 
 use crate::args::{LimitArgs, duration};
 use crate::exit::ExitStatus;
+use crate::interrupt::{self, STOP};
 use crate::progress::ProgressLine;
-use crate::session::{self, STOP};
 
 /// The limit where none is given.
 const DEFAULT: Duration = Duration::from_secs(600);
@@ -60,7 +60,7 @@ pub fn halt(args: &LimitArgs) -> Halt {
 
 /// The same, with another limit where none is given.
 pub fn halt_within(args: &LimitArgs, default: Duration) -> Halt {
-    session::catch_interrupts();
+    interrupt::catch_interrupts();
     let limit = match args.thinking.unwrap_or(TimeLimit::Within(default)) {
         TimeLimit::Within(time) => Some(time),
         TimeLimit::Unlimited => None,
@@ -73,7 +73,7 @@ pub fn halt_within(args: &LimitArgs, default: Duration) -> Halt {
 /// The deadline of a command that goes on for as long as it is told to, unless `--time-limit` says when all of it ends.
 /// Who waits for something else is interrupted soon after it.
 pub fn whole(args: &LimitArgs) -> Halt {
-    session::catch_interrupts();
+    interrupt::catch_interrupts();
     let Some(TimeLimit::Within(limit)) = args.thinking else { return Halt::default() };
     let at = START.get_or_init(Instant::now).checked_add(limit);
     if let Some(at) = at {

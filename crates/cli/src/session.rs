@@ -2,7 +2,6 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use ioxide_model::sts::Model;
@@ -19,14 +18,12 @@ use ioxide_symex::Ctx;
 use ioxide_testgen::tester::Tester;
 
 use crate::exit::{self, EarlyStop, ExitStatus};
+use crate::interrupt::{STOP, catch_interrupts};
 use crate::progress::ProgressLine;
 use crate::project;
 use crate::record_folder::RecordFolder;
 use crate::solver::SolverRequest;
 use crate::system::{SystemOpener, SystemUnderTest};
-
-/// Set by the first Ctrl-C; the run ends after its step and everything is written.
-pub static STOP: AtomicBool = AtomicBool::new(false);
 
 /// What a campaign needs besides its settings.
 pub struct CampaignSession<'a> {
@@ -179,17 +176,6 @@ impl<R: Reporter> Reporter for Audience<R> {
         }
         Ok(())
     }
-}
-
-/// The first Ctrl-C asks the run to end, the second ends the program.
-pub fn catch_interrupts() {
-    // An error means that a handler is set already: nothing is lost.
-    let _ = ctrlc::set_handler(|| {
-        if STOP.swap(true, Ordering::Relaxed) {
-            std::process::exit(ExitStatus::Interrupted as i32);
-        }
-        eprintln!("\nending and writing what was done; once more to stop at once");
-    });
 }
 
 /// How long silence of the system called `name` must last: what was typed, else what the project file

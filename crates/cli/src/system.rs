@@ -22,11 +22,11 @@ use ioxide_runner::clock::patience::Patience;
 use ioxide_runner::secrets::Secrets;
 use ioxide_symex::Ctx;
 
-use crate::commands::mutate;
 use crate::exit::{EarlyStop, ExitStatus};
+use crate::interrupt::STOP;
+use crate::mutant_file;
 use crate::project::connections::shown;
 use crate::project::{ConnectedSystem, DescribedSystem, FILE, Instances, SpeechConfig, SystemSource};
-use crate::session::STOP;
 use crate::solver::SolverRequest;
 
 /// A system under test, ready to be opened.
@@ -43,7 +43,7 @@ impl SystemUnderTest {
         let source = SystemSource::find(text)?;
         warn(&source)?;
         match source.described(0, &Instances::default())?.spec {
-            SutSpec::Model(path) => Ok(Self::Model(Box::new(mutate::played(&path)?))),
+            SutSpec::Model(path) => Ok(Self::Model(Box::new(mutant_file::played(&path)?))),
             SutSpec::Stdio(_) | SutSpec::Tcp(_) => Ok(Self::Outside(source)),
         }
     }

@@ -20,7 +20,7 @@ use serde_json::{Value as Json, json};
 
 use crate::args::PartArgs;
 use crate::exit::{EarlyStop, ExitStatus};
-use crate::session::{self, STOP};
+use crate::interrupt::{self, STOP};
 
 /// How long a worker that nobody wants any more may take to end.
 const GRACE: Duration = Duration::from_secs(10);
@@ -97,7 +97,7 @@ pub fn run(args: &PartArgs, model: String, planned: &mut dyn UnitCommand) -> Res
     let mut part = PartWriter::open(Path::new(dir), &manifest).map_err(trouble)?;
     let mut units = asked.clone();
     units.subtract(&part.before);
-    session::catch_interrupts();
+    interrupt::catch_interrupts();
     on_leash(|| {
         STOP.store(true, Ordering::Relaxed);
         std::thread::sleep(GRACE);

@@ -28,7 +28,7 @@ use self::watched::WatchedCampaign;
 use super::{merge, rounds};
 use crate::args::{CampaignArgs, EngineName, MergeArgs, duration};
 use crate::exit::{EarlyStop, ExitStatus};
-use crate::{load, session};
+use crate::{interrupt, load};
 
 /// Where results go if nobody says.
 const OUT: &str = "campaign";
@@ -53,7 +53,7 @@ pub fn run(args: &CampaignArgs) -> Result<ExitStatus, EarlyStop> {
     };
     let (batch, budget) = (time(&recipe.batch, "batch")?.unwrap_or(BATCH), time(&recipe.budget, "budget")?);
     let PlannedUnits { manifest, names, rounds: all_rounds } = PlannedUnits::of(&program, &recipe.command())?;
-    session::catch_interrupts();
+    interrupt::catch_interrupts();
     let config = ScheduleConfig { workers, batch, tries: recipe.tries };
     let mut drive =
         CampaignDrive::open(Path::new(&out), &manifest, config, recipe.leases()).map_err(stopped)?;
@@ -207,7 +207,7 @@ fn finished(
         let name = names.get(unit as usize).map_or("", String::as_str);
         eprintln!("set aside: `{name}` after {} tries: {}", aside.tries, aside.why);
     }
-    if session::STOP.load(std::sync::atomic::Ordering::Relaxed) {
+    if interrupt::STOP.load(std::sync::atomic::Ordering::Relaxed) {
         let done = format!("interrupted: {} of {} units are done", tally.done, names.len());
         return Err(EarlyStop::new(ExitStatus::Interrupted, done).help("the same command goes on"));
     }

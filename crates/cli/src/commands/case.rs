@@ -91,7 +91,7 @@ fn path(
     wanted: &SolverRequest<'_>,
 ) -> Result<Vec<SwitchId>, EarlyStop> {
     if let Some(name) = &args.purpose {
-        let purpose = super::purposes::named(model, wanted, name, args.max_states)?;
+        let purpose = crate::purpose_search::named(model, wanted, name, args.max_states)?;
         return Ok(purpose.path().collect());
     }
     let list = args.path.as_deref().unwrap_or_default();

@@ -231,9 +231,9 @@ fn under(spec: &Model, args: &ConformArgs) -> String {
 fn refused_step(spec: &mut Model, solver: &mut dyn Solver, witness: &ConformWitness) -> Option<usize> {
     let mut cx = Ctx::new(spec, solver);
     let mut monitor = Monitor::new(&mut cx).judging(ConformanceRelation::Uioco);
-    let mut is_open =
+    let is_open =
         |label: &Label| matches!(monitor.observe(&mut cx, label), Ok(AllowedLabel::Unspecified));
-    witness.trace.labels.iter().position(|label| is_open(label)).map(|at| at + 1)
+    witness.trace.labels.iter().position(is_open).map(|at| at + 1)
 }
 
 /// The trace, and what the specification has to say about its end.

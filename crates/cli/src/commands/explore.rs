@@ -6,7 +6,6 @@ use std::io::{self, Write};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use ioxide_explorer::Explorer;
 use ioxide_explorer::access::AccessToken;
@@ -17,7 +16,7 @@ use ioxide_explorer::server::{ExplorerServer, ServerEnder};
 use self::launch::SystemLauncher;
 use crate::args::ExploreArgs;
 use crate::exit::{EarlyStop, ExitStatus};
-use crate::session::STOP;
+use crate::interrupt::{Interrupt, end_at_once, on_interrupt};
 use crate::system::SystemUnderTest;
 use crate::{load, machine, record, solver};
 
@@ -93,10 +92,9 @@ fn opened(url: &str) -> bool {
 
 /// The first Ctrl-C ends the campaign and the server, the second the program.
 fn end_on_interrupt(ender: ServerEnder) {
-    // An error means that a handler is set already: nothing is lost.
-    let _ = ctrlc::set_handler(move || {
-        if STOP.swap(true, Ordering::Relaxed) && ender.is_ended() {
-            std::process::exit(ExitStatus::Interrupted as i32);
+    on_interrupt(move |which| {
+        if which == Interrupt::Again && ender.is_ended() {
+            end_at_once();
         }
         ender.end();
     });

@@ -1,19 +1,15 @@
 //! `ioxide purposes`: paths that take every switch, and the switches no path takes.
 
 use std::io::{self, Write};
-use std::ops::ControlFlow;
 
-use ioxide_model::goal::Goal;
 use ioxide_model::sts::{GateKind, Model, Sts, SwitchId};
 use ioxide_symex::{Ctx, ExploreLimits};
-use ioxide_testgen::purpose::{Criterion, NoPurpose, PurposeSet, TestPurpose, Unreached, coverage, of_goal};
-use ioxide_testgen::tester::game::GameTester;
-use ioxide_testgen::tester::random::Interaction;
+use ioxide_testgen::purpose::{NoPurpose, PurposeSet, TestPurpose, Unreached, of_goal};
 use serde_json::{Value as Json, json};
 
 use crate::args::PurposesArgs;
 use crate::exit::{self, EarlyStop, ExitStatus};
-use crate::progress::ProgressLine;
+use crate::purpose_search::found;
 use crate::solver::SolverRequest;
 use crate::{limit, load};
 
@@ -33,76 +29,6 @@ pub fn run(args: &PurposesArgs) -> Result<ExitStatus, EarlyStop> {
         show(&mut out, &model.sts, &set, &goals)
     };
     exit::shown(if set.is_settled() { ExitStatus::Success } else { ExitStatus::Inconclusive }, told)
-}
-
-/// The purposes of a criterion on `model`.
-pub fn found(
-    model: &mut Model,
-    criterion: Criterion,
-    wanted: &SolverRequest<'_>,
-    max_states: usize,
-) -> Result<PurposeSet, EarlyStop> {
-    let mut solver = wanted.make()?;
-    let mut progress = ProgressLine::new();
-    let limits = ExploreLimits { max_states, max_depth: u32::MAX };
-    let mut cx = Ctx::new(model, &mut *solver);
-    Ok(coverage(&mut cx, criterion, limits, &mut |stats| {
-        progress
-            .tick(|| format!("looking for purposes: {} states, {} switches", stats.states, stats.switches));
-        ControlFlow::Continue(())
-    }))
-}
-
-/// The purpose that meets the goal called `name`.
-pub fn named(
-    model: &mut Model,
-    wanted: &SolverRequest<'_>,
-    name: &str,
-    max_states: usize,
-) -> Result<TestPurpose, EarlyStop> {
-    let goal = goal(model, name)?;
-    let mut solver = wanted.make()?;
-    let _stage = limit::stage("looking for a path that meets the goal");
-    let limits = ExploreLimits { max_states, max_depth: u32::MAX };
-    of_goal(&mut Ctx::new(model, &mut *solver), &goal, limits).map_err(|why| match why {
-        NoPurpose::NoPurpose | NoPurpose::Silence => {
-            EarlyStop::usage(format!("`{name}` cannot guide a test: {why}"))
-        }
-        NoPurpose::Unreachable | NoPurpose::Cut(_) => {
-            EarlyStop::new(ExitStatus::Inconclusive, format!("no path meets `{name}`: {why}"))
-        }
-    })
-}
-
-/// The tester that plays for the goal called `name`.
-pub fn game(
-    model: &mut Model,
-    wanted: &SolverRequest<'_>,
-    name: &str,
-    interaction: Interaction,
-) -> Result<GameTester, EarlyStop> {
-    let goal = goal(model, name)?;
-    let mut solver = wanted.make()?;
-    let game = GameTester::new(&mut Ctx::new(model, &mut *solver), &goal, interaction);
-    game.ok_or_else(|| {
-        EarlyStop::usage(format!("`{name}` cannot be played for")).help(
-            "a game needs a place to reach or an observer, in a model without clocks and unknown values",
-        )
-    })
-}
-
-/// The goal of `model` called `name`.
-fn goal(model: &Model, name: &str) -> Result<Goal, EarlyStop> {
-    let goal = model.sts.goals.iter().find(|goal| &*goal.name == name).cloned();
-    goal.ok_or_else(|| {
-        let names: Vec<String> = model.sts.goals.iter().map(|goal| format!("`{}`", goal.name)).collect();
-        let there = if names.is_empty() {
-            "it has none".to_owned()
-        } else {
-            format!("there is {}", names.join(", "))
-        };
-        EarlyStop::usage(format!("the model has no purpose `{name}`")).help(there)
-    })
 }
 
 fn goals(

@@ -28,10 +28,10 @@ use super::conform::shown;
 use super::kill::page::{self, MutatedModel};
 use super::kill::{DecidedMutants, decided, specimens, workers};
 use super::mutate::diff;
-use super::purposes;
 use crate::args::ScoreArgs;
 use crate::exit::{self, EarlyStop, ExitStatus};
 use crate::progress::ProgressLine;
+use crate::purpose_search;
 use crate::solver::SolverRequest;
 use crate::{limit, load, unit_command};
 
@@ -253,7 +253,7 @@ fn by_tester(
 ) -> Result<KillTable, EarlyStop> {
     let mut spec = model.clone();
     let purposes = match args.suite.as_str() {
-        "cover" => Some(purposes::found(&mut spec, Criterion::default(), wanted, MAX_STATES)?),
+        "cover" => Some(purpose_search::found(&mut spec, Criterion::default(), wanted, MAX_STATES)?),
         _ => None,
     };
     let mut progress = ProgressLine::new();

@@ -17,7 +17,7 @@ use ioxide_model::source::Sources;
 
 use crate::args::WatchArgs;
 use crate::exit::{EarlyStop, ExitStatus};
-use crate::session::{self, STOP};
+use crate::interrupt::{self, STOP};
 use crate::{load, project};
 
 /// How often files are looked at, and how long they must have been the same before a round begins.
@@ -31,7 +31,7 @@ pub fn run(args: &WatchArgs) -> Result<ExitStatus, EarlyStop> {
     if args.rounds == Some(0) {
         return Err(EarlyStop::new(ExitStatus::Nothing, "nothing to run: `--rounds` must be above 0"));
     }
-    session::catch_interrupts();
+    interrupt::catch_interrupts();
     // A file that cannot be read now is a mistake; one that goes away later may come back.
     args.files.iter().try_for_each(|file| load::read(file).map(drop))?;
     let program = std::env::current_exe()

@@ -9,8 +9,8 @@ use ioxide_campaign::scan::ScannedPart;
 use ioxide_campaign::schedule::CampaignTally;
 
 use super::goal::CampaignGoal;
+use crate::interrupt::STOP;
 use crate::progress::ProgressLine;
-use crate::session::STOP;
 
 /// Tells people how far it is.
 pub struct WatchedCampaign {

@@ -16,7 +16,7 @@ use crate::args::{ExploreArgs, TestArgs};
 use crate::commands::test::run_config;
 use crate::commands::test::tester_choice::ChosenTester;
 use crate::exit::EarlyStop;
-use crate::session::STOP;
+use crate::interrupt::STOP;
 use crate::solver::SolverRequest;
 use crate::system::{SystemOpener, SystemUnderTest};
 use crate::{seed, solver, timing};

@@ -12,8 +12,8 @@ use ioxide_runner::adapter::{AdapterError, Interrupt};
 
 use crate::args::InitArgs;
 use crate::exit::{EarlyStop, ExitStatus};
+use crate::interrupt::STOP;
 use crate::project::port;
-use crate::session::STOP;
 use crate::write;
 
 /// The files of such a project, and what they are.

@@ -18,8 +18,8 @@ use ioxide_testgen::mutate::Mutant;
 
 use crate::args::DecideArgs;
 use crate::exit::EarlyStop;
+use crate::interrupt::STOP;
 use crate::progress::ProgressLine;
-use crate::session::STOP;
 use crate::solver::SolverRequest;
 
 /// What became of a mutant.

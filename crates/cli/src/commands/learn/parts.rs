@@ -17,7 +17,7 @@ use serde_json::{Value as Json, json};
 use super::origin::MachineOrigin;
 use crate::args::{DraftFormat, LearnArgs, MergeArgs};
 use crate::exit::{self, EarlyStop, ExitStatus};
-use crate::session::STOP;
+use crate::interrupt::STOP;
 use crate::unit_command::{self, PartEnd, UnitCommand};
 use crate::{load, write};
 

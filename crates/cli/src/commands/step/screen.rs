@@ -35,6 +35,7 @@ use self::theme::Theme;
 use self::update::update;
 use super::OpenedRecord;
 use crate::exit::{EarlyStop, ExitStatus};
+use crate::interrupt::{end_at_once, on_interrupt};
 
 /// Walks on the terminal until told to quit.
 pub fn run(walk: ModelWalk<'_>, opened: Option<OpenedRecord>) -> Result<ExitStatus, EarlyStop> {
@@ -117,8 +118,7 @@ fn theme() -> Theme {
 
 /// In raw mode Ctrl-C is a key; a signal from elsewhere still ends the program, in good order.
 fn restore_when_ended() {
-    // An error means that a handler is set already: nothing is lost.
-    let _ = ctrlc::set_handler(|| end_now());
+    on_interrupt(|_| end_now());
 }
 
 /// Puts the terminal back and ends the program.
@@ -126,5 +126,5 @@ fn end_now() -> ! {
     ratatui::restore();
     // The terminal shows its cursor again when it is dropped, which does not happen here.
     let _ = execute!(io::stdout(), Show);
-    std::process::exit(ExitStatus::Interrupted as i32)
+    end_at_once()
 }

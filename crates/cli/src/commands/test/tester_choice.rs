@@ -25,9 +25,10 @@ use serde_json::{Value as Json, json};
 use super::{case, hunted};
 use crate::args::{LimitArgs, TestArgs};
 use crate::commands::complete::guarantee::CompleteGuarantee;
-use crate::commands::{complete, fsm, kill, purposes};
+use crate::commands::{complete, fsm, kill};
 use crate::exit::{EarlyStop, ExitStatus};
 use crate::limit::{self, TimeLimit};
+use crate::purpose_search;
 use crate::solver::SolverRequest;
 use crate::system::SystemUnderTest;
 
@@ -70,7 +71,7 @@ impl ChosenTester {
     pub fn named(args: &TestArgs, spec: &mut Model, seed: u64) -> Result<Self, EarlyStop> {
         let wanted = SolverRequest::new(&args.solver, limit::halt_within(&half(&args.limit), BEFORE_TESTING));
         if let Some(names) = args.tester.strip_prefix("purpose:") {
-            let named = |name| purposes::named(spec, &wanted, name, MAX_STATES);
+            let named = |name| purpose_search::named(spec, &wanted, name, MAX_STATES);
             let found = names.split(',').map(named).collect::<Result<Vec<_>, _>>()?;
             let set = PurposeSet::of(&spec.sts, found);
             return Ok(Self::Cover(
@@ -79,7 +80,7 @@ impl ChosenTester {
             ));
         }
         if let Some(name) = args.tester.strip_prefix("force:") {
-            return Ok(Self::Game(Box::new(purposes::game(
+            return Ok(Self::Game(Box::new(purpose_search::game(
                 spec,
                 &wanted,
                 name,
@@ -433,7 +434,7 @@ fn hunt(args: &TestArgs, sts: &Sts) -> HuntConfig {
 
 /// The purposes of the wanted criterion.
 fn purposes(args: &TestArgs, spec: &mut Model, wanted: &SolverRequest<'_>) -> Result<PurposeSet, EarlyStop> {
-    let set = purposes::found(spec, args.cover.into(), wanted, MAX_STATES)?;
+    let set = purpose_search::found(spec, args.cover.into(), wanted, MAX_STATES)?;
     if let Some(halted) = wanted.halt.halted() {
         eprintln!("warning: the test purposes are {}", limit::partial(halted));
     }

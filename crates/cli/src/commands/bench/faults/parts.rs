@@ -14,8 +14,8 @@ use super::corpus::{self, Fault};
 use super::{FaultRow, FaultsMode, Rows, measured, modes, shown};
 use crate::args::{BenchArgs, MergeArgs};
 use crate::exit::{EarlyStop, ExitStatus};
+use crate::interrupt::STOP;
 use crate::progress::ProgressLine;
-use crate::session::STOP;
 use crate::unit_command::{self, PartEnd, UnitCommand};
 
 /// Shows the plan, or measures some of the rows.

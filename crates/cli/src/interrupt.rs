@@ -1,0 +1,39 @@
+//! Ctrl-C: the one handler of the program, and the flag that everything long looks at.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::exit::ExitStatus;
+
+/// Somebody wants the command to end; what was done is kept.
+pub static STOP: AtomicBool = AtomicBool::new(false);
+
+/// How often Ctrl-C was pressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interrupt {
+    /// For the first time: end in good order.
+    First,
+    /// Again: end at once.
+    Again,
+}
+
+/// Lets `react` follow every Ctrl-C, and other requests to end, from now on. Whoever was first is asked: where a handler
+/// is set already, nothing changes.
+pub fn on_interrupt(mut react: impl FnMut(Interrupt) + Send + 'static) {
+    let _ = ctrlc::set_handler(move || {
+        let is_again = STOP.swap(true, Ordering::Relaxed);
+        react(if is_again { Interrupt::Again } else { Interrupt::First });
+    });
+}
+
+/// The first Ctrl-C asks the command to end, the second ends the program.
+pub fn catch_interrupts() {
+    on_interrupt(|which| match which {
+        Interrupt::First => eprintln!("\nending and writing what was done; once more to stop at once"),
+        Interrupt::Again => end_at_once(),
+    });
+}
+
+/// Ends the program as interrupted.
+pub fn end_at_once() -> ! {
+    std::process::exit(ExitStatus::Interrupted as i32)
+}

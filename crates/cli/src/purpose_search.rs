@@ -1,0 +1,85 @@
+//! Purposes of a model, looked for with what the command line says: those of a criterion, and those of a goal.
+
+use std::ops::ControlFlow;
+
+use ioxide_model::goal::Goal;
+use ioxide_model::sts::Model;
+use ioxide_symex::{Ctx, ExploreLimits};
+use ioxide_testgen::purpose::{Criterion, NoPurpose, PurposeSet, TestPurpose, coverage, of_goal};
+use ioxide_testgen::tester::game::GameTester;
+use ioxide_testgen::tester::random::Interaction;
+
+use crate::exit::{EarlyStop, ExitStatus};
+use crate::limit;
+use crate::progress::ProgressLine;
+use crate::solver::SolverRequest;
+
+/// The purposes of a criterion on `model`.
+pub fn found(
+    model: &mut Model,
+    criterion: Criterion,
+    wanted: &SolverRequest<'_>,
+    max_states: usize,
+) -> Result<PurposeSet, EarlyStop> {
+    let mut solver = wanted.make()?;
+    let mut progress = ProgressLine::new();
+    let limits = ExploreLimits { max_states, max_depth: u32::MAX };
+    let mut cx = Ctx::new(model, &mut *solver);
+    Ok(coverage(&mut cx, criterion, limits, &mut |stats| {
+        progress
+            .tick(|| format!("looking for purposes: {} states, {} switches", stats.states, stats.switches));
+        ControlFlow::Continue(())
+    }))
+}
+
+/// The purpose that meets the goal called `name`.
+pub fn named(
+    model: &mut Model,
+    wanted: &SolverRequest<'_>,
+    name: &str,
+    max_states: usize,
+) -> Result<TestPurpose, EarlyStop> {
+    let goal = goal(model, name)?;
+    let mut solver = wanted.make()?;
+    let _stage = limit::stage("looking for a path that meets the goal");
+    let limits = ExploreLimits { max_states, max_depth: u32::MAX };
+    of_goal(&mut Ctx::new(model, &mut *solver), &goal, limits).map_err(|why| match why {
+        NoPurpose::NoPurpose | NoPurpose::Silence => {
+            EarlyStop::usage(format!("`{name}` cannot guide a test: {why}"))
+        }
+        NoPurpose::Unreachable | NoPurpose::Cut(_) => {
+            EarlyStop::new(ExitStatus::Inconclusive, format!("no path meets `{name}`: {why}"))
+        }
+    })
+}
+
+/// The tester that plays for the goal called `name`.
+pub fn game(
+    model: &mut Model,
+    wanted: &SolverRequest<'_>,
+    name: &str,
+    interaction: Interaction,
+) -> Result<GameTester, EarlyStop> {
+    let goal = goal(model, name)?;
+    let mut solver = wanted.make()?;
+    let game = GameTester::new(&mut Ctx::new(model, &mut *solver), &goal, interaction);
+    game.ok_or_else(|| {
+        EarlyStop::usage(format!("`{name}` cannot be played for")).help(
+            "a game needs a place to reach or an observer, in a model without clocks and unknown values",
+        )
+    })
+}
+
+/// The goal of `model` called `name`.
+fn goal(model: &Model, name: &str) -> Result<Goal, EarlyStop> {
+    let goal = model.sts.goals.iter().find(|goal| &*goal.name == name).cloned();
+    goal.ok_or_else(|| {
+        let names: Vec<String> = model.sts.goals.iter().map(|goal| format!("`{}`", goal.name)).collect();
+        let there = if names.is_empty() {
+            "it has none".to_owned()
+        } else {
+            format!("there is {}", names.join(", "))
+        };
+        EarlyStop::usage(format!("the model has no purpose `{name}`")).help(there)
+    })
+}
