@@ -9,7 +9,7 @@ pub static STOP: AtomicBool = AtomicBool::new(false);
 
 /// How often Ctrl-C was pressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Interrupt {
+pub enum CtrlC {
     /// For the first time: end in good order.
     First,
     /// Again: end at once.
@@ -18,18 +18,18 @@ pub enum Interrupt {
 
 /// Lets `react` follow every Ctrl-C, and other requests to end, from now on. Whoever was first is asked: where a handler
 /// is set already, nothing changes.
-pub fn on_interrupt(mut react: impl FnMut(Interrupt) + Send + 'static) {
+pub fn on_interrupt(mut react: impl FnMut(CtrlC) + Send + 'static) {
     let _ = ctrlc::set_handler(move || {
         let is_again = STOP.swap(true, Ordering::Relaxed);
-        react(if is_again { Interrupt::Again } else { Interrupt::First });
+        react(if is_again { CtrlC::Again } else { CtrlC::First });
     });
 }
 
 /// The first Ctrl-C asks the command to end, the second ends the program.
 pub fn catch_interrupts() {
     on_interrupt(|which| match which {
-        Interrupt::First => eprintln!("\nending and writing what was done; once more to stop at once"),
-        Interrupt::Again => end_at_once(),
+        CtrlC::First => eprintln!("\nending and writing what was done; once more to stop at once"),
+        CtrlC::Again => end_at_once(),
     });
 }
 

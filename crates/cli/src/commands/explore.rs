@@ -16,7 +16,7 @@ use ioxide_explorer::server::{ExplorerServer, ServerEnder};
 use self::launch::SystemLauncher;
 use crate::args::ExploreArgs;
 use crate::exit::{EarlyStop, ExitStatus};
-use crate::interrupt::{Interrupt, end_at_once, on_interrupt};
+use crate::interrupt::{CtrlC, end_at_once, on_interrupt};
 use crate::system::SystemUnderTest;
 use crate::{load, machine, record, solver};
 
@@ -93,7 +93,7 @@ fn opened(url: &str) -> bool {
 /// The first Ctrl-C ends the campaign and the server, the second the program.
 fn end_on_interrupt(ender: ServerEnder) {
     on_interrupt(move |which| {
-        if which == Interrupt::Again && ender.is_ended() {
+        if which == CtrlC::Again && ender.is_ended() {
             end_at_once();
         }
         ender.end();
