@@ -8,6 +8,17 @@
 //!
 //! *Promises.* A unit counts once, and only if its result is whole. What is read from a directory of results is data:
 //! nothing in it is executed.
+//!
+//! # Example
+//!
+//! ```
+//! use ioxide_campaign::units::UnitSet;
+//!
+//! let mut left = UnitSet::range(0, 10);
+//! let batch = left.split_off(4);
+//! assert_eq!(batch.iter().count() + left.iter().count(), 10, "a unit is in one batch or still to be done");
+//! assert!(batch.iter().all(|unit| !left.contains(unit)));
+//! ```
 
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test that cannot go on should stop"))]
 

@@ -7,6 +7,17 @@
 //! *Promises.* Whatever the description says and the model does not is noted, with its place. What the model forbids the
 //! description forbids too: where a schema cannot be told exactly, the model allows more. The text is laid out by
 //! `ioxide fmt` and has no errors.
+//!
+//! # Example
+//!
+//! ```
+//! use ioxide_openapi::{ServiceOptions, translate};
+//!
+//! let text = r#"{ "openapi": "3.0.0", "info": { "title": "Door", "version": "1" },
+//!     "paths": { "/push": { "post": { "operationId": "push", "responses": { "200": { "description": "done" } } } } } }"#;
+//! let translation = translate(text, &ServiceOptions::default()).expect("a description");
+//! assert!(translation.model.contains("input push"), "{}", translation.model);
+//! ```
 
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test that cannot go on should stop"))]
 

@@ -6,6 +6,25 @@
 //! to Z3 in this process or to any SMT-LIB solver as a child process. Every valuation is
 //! re-evaluated before it is handed out, and what is not decided is
 //! [`Unknown`](solver::SolverAnswer::Unknown), which is never a proof.
+//!
+//! # Example
+//!
+//! ```
+//! use ioxide_model::sort::Sort;
+//! use ioxide_model::term::TermPool;
+//! use ioxide_model::value::Value;
+//! use ioxide_smt::brute::BruteSolver;
+//! use ioxide_smt::solver::{Solver, SolverAnswer};
+//!
+//! let mut pool = TermPool::new();
+//! let n = pool.declare("n", Sort::Range { lo: 0, hi: 9 });
+//! let (x, seven) = (pool.var(n), pool.value(Value::int(7)));
+//! let (above, below) = (pool.lt(seven, x), pool.lt(x, seven));
+//! let mut solver = BruteSolver::new();
+//! let SolverAnswer::Sat(values) = solver.check(&mut pool, &[above]) else { panic!("8 is above 7") };
+//! assert_eq!(values.get(n), Some(&Value::int(8)));
+//! assert_eq!(solver.check(&mut pool, &[above, below]), SolverAnswer::Unsat);
+//! ```
 
 pub mod backend;
 pub mod brute;

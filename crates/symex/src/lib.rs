@@ -3,6 +3,30 @@
 //!
 //! Engines here return values; they neither print nor touch the world. Everything takes a
 //! [`Ctx`]: the transition system, the pool its terms live in, and a solver.
+//!
+//! # Example
+//!
+//! ```
+//! use ioxide_lang::{LoadOptions, load};
+//! use ioxide_model::label::Label;
+//! use ioxide_model::source::Sources;
+//! use ioxide_model::value::Value;
+//! use ioxide_smt::brute::BruteSolver;
+//! use ioxide_symex::{Ctx, Monitor};
+//!
+//! let mut sources = Sources::new();
+//! let file = sources.add("echo.iox", "model Echo { input say(n: 0..9) output said(n: 0..9) var k: int = 0
+//!     state idle { on say { k = n } -> busy } state busy { emit said(n: k) -> idle } }");
+//! let mut model = load(&sources, file, &LoadOptions::default()).model.expect("the model is in order");
+//! let gate = |name: &str| model.sts.gate_named(name).expect("a message of the model");
+//! let (say, said) = (gate("say"), gate("said"));
+//! let mut solver = BruteSolver::new();
+//! let mut cx = Ctx::new(&mut model, &mut solver);
+//! let mut monitor = Monitor::new(&mut cx);
+//! assert!(monitor.observe(&mut cx, &Label::Input(say, vec![Value::int(3)])).is_ok());
+//! let forbidden = monitor.observe(&mut cx, &Label::Output(said, vec![Value::int(4)]));
+//! assert!(forbidden.is_err(), "3 was said, so 4 must not come back");
+//! ```
 
 mod after;
 mod bounds;
