@@ -15,6 +15,7 @@ const pages = [
   // The report has both inside, so it says by their hashes what it may use; the explorer's server says it in a header.
   { name: "report", to: join(here, "../crates/report/assets"), inside: true },
   { name: "explorer", to: join(here, "../crates/explorer/assets") },
+  { name: "learning", to: join(here, "../crates/explorer/assets") },
 ];
 const check = process.argv.includes("--check");
 let stale = 0;

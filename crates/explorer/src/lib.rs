@@ -1,7 +1,8 @@
 //! The explorer: a model, recorded runs and a live campaign in a browser, served on loopback.
 //!
 //! [`walk`] is the heart, and the terminal stepper's as well: a path of choices becomes a belief.
-//! [`worker`] is the thread that walks, [`recording`] holds recorded runs, [`live`] a campaign under way.
+//! [`worker`] is the thread that walks, [`recording`] holds recorded runs, [`live`] a campaign under way. [`learning`] is a page of
+//! its own: a system that is learned, as whoever learns it tells.
 //! [`server`] accepts connections, [`access`] lets in who may come, [`routes`] answers with the
 //! structs of [`view`], the only ones that leave.
 //!
@@ -11,25 +12,33 @@
 
 pub mod access;
 pub mod http;
+pub mod learning;
 pub mod live;
 mod pending;
 pub mod recording;
-mod routes;
+pub mod routes;
 pub mod server;
 pub mod view;
 pub mod walk;
 pub mod worker;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
 use ioxide_smt::solver::Solver;
 
+use crate::http::ExplorerRequest;
 use crate::live::{Launcher, LiveCampaign};
 use crate::recording::{Recording, Records};
+use crate::routes::RouteReply;
+use crate::server::ServedPage;
 use crate::view::model::ModelView;
 use crate::worker::ExplorerWorker;
+
+/// Time for a campaign to end after its step, and for what it started to be ended.
+const SETTLING: Duration = Duration::from_secs(20);
 
 /// What is explored.
 pub struct Explorer {
@@ -58,5 +67,21 @@ impl Explorer {
         let live = LiveCampaign::new(&model.sts, Arc::clone(&records), launcher);
         let desk = ExplorerWorker::start(model, solver, Arc::clone(&records));
         Self { model: view, desk, records, live }
+    }
+}
+
+impl ServedPage for Explorer {
+    fn answer(&self, path: &str, request: &ExplorerRequest) -> RouteReply {
+        routes::answer(self, path, request)
+    }
+
+    fn news(&self, seen: Option<u64>, patience: Duration) -> Option<(u64, serde_json::Result<String>)> {
+        let (version, view) = self.live.changed(seen, patience)?;
+        Some((version, serde_json::to_string(&view)))
+    }
+
+    fn close(&self) {
+        self.live.stop();
+        self.live.settle(SETTLING);
     }
 }

@@ -1,5 +1,6 @@
 //! Which path is answered with what. Paths are compared, never opened.
 
+mod learning;
 mod walk;
 
 use std::time::Duration;
@@ -26,12 +27,12 @@ const MAX_RUNS: u64 = 1_000_000;
 pub enum RouteReply {
     /// At once.
     Whole(ExplorerResponse),
-    /// With a stream of what the live campaign looks like.
+    /// With a stream of what the page is told.
     Events,
 }
 
 /// Answers a request for `path`, which stands behind the token.
-pub fn answer(explorer: &Explorer, path: &str, request: &ExplorerRequest) -> RouteReply {
+pub(crate) fn answer(explorer: &Explorer, path: &str, request: &ExplorerRequest) -> RouteReply {
     let segments: Vec<&str> = path.split('/').collect();
     RouteReply::Whole(match (request.method, &segments[..]) {
         (HttpMethod::Get, [""]) => ExplorerResponse::ok("text/html; charset=utf-8", PAGE),

@@ -1,5 +1,7 @@
 //! Connections: accepted, timed, answered, closed.
 //!
+//! What is served is a [`ServedPage`]: the explorer of a model, or the view of a system that is learned.
+//!
 //! A thread per connection, a bounded number of them, one request each. A client that sends or
 //! reads slowly loses its connection and holds up nobody else. The body of a request is read once its
 //! head has shown that it may come in; see [`pending`](crate::pending) for how many may wait and be served.
@@ -11,14 +13,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::Explorer;
 use crate::access::{AccessGuard, AccessToken};
-use crate::http::{self, BadRequest, ExplorerResponse, RequestHead};
+use crate::http::{self, BadRequest, ExplorerRequest, ExplorerResponse, RequestHead};
 use crate::pending::{LobbySeat, PendingConnections};
-use crate::routes::{self, RouteReply};
+use crate::routes::RouteReply;
 
-/// Time for a campaign to end after its step, and for what it started to be ended.
-const SETTLING: Duration = Duration::from_secs(20);
 /// Time for a request to arrive.
 const ARRIVAL: Duration = Duration::from_secs(5);
 /// Time for a piece of the response to be taken.
@@ -26,7 +25,20 @@ const DEPARTURE: Duration = Duration::from_secs(10);
 /// Time and bytes spent on a client that has not finished speaking when it is answered.
 const FAREWELL: (Duration, usize) = (Duration::from_millis(300), 1 << 20);
 
-/// Serves an explorer.
+/// What a server serves.
+pub trait ServedPage: Send + Sync {
+    /// The answer to a request for `path`, which stands behind the token.
+    fn answer(&self, path: &str, request: &ExplorerRequest) -> RouteReply;
+
+    /// What the page is told, as JSON, as soon as it differs from version `seen`; nothing if it still does not after
+    /// `patience`.
+    fn news(&self, seen: Option<u64>, patience: Duration) -> Option<(u64, serde_json::Result<String>)>;
+
+    /// Ends what is going on: nobody will ask any more.
+    fn close(&self);
+}
+
+/// Serves a page.
 pub struct ExplorerServer {
     listener: TcpListener,
     address: SocketAddr,
@@ -92,7 +104,7 @@ impl ExplorerServer {
     }
 
     /// Answers until it is ended.
-    pub fn serve(self, explorer: &Arc<Explorer>) {
+    pub fn serve(self, page: &Arc<impl ServedPage + 'static>) {
         let guard = Arc::new(AccessGuard::new(self.address, self.token));
         let lobby = Arc::new(PendingConnections::default());
         for stream in self.listener.incoming() {
@@ -108,14 +120,13 @@ impl ExplorerServer {
             let desk = ConnectionHandler {
                 guard: Arc::clone(&guard),
                 lobby: Arc::clone(&lobby),
-                explorer: Arc::clone(explorer),
+                page: Arc::clone(page) as Arc<dyn ServedPage>,
                 ended: Arc::clone(&self.ended),
             };
             // Without a thread to answer, the client is let go.
             let _ = thread::Builder::new().name("explorer".into()).spawn(move || desk.answer(&stream, seat));
         }
-        explorer.live.stop();
-        explorer.live.settle(SETTLING);
+        page.close();
     }
 }
 
@@ -123,7 +134,7 @@ impl ExplorerServer {
 struct ConnectionHandler {
     guard: Arc<AccessGuard>,
     lobby: Arc<PendingConnections>,
-    explorer: Arc<Explorer>,
+    page: Arc<dyn ServedPage>,
     ended: Arc<AtomicBool>,
 }
 
@@ -157,12 +168,12 @@ impl ConnectionHandler {
             Err(BadRequest::Refused(response)) => return finish(stream, &response),
         };
         let reply = match self.guard.admit(&request) {
-            Ok(path) => routes::answer(&self.explorer, path, &request),
+            Ok(path) => self.page.answer(path, &request),
             Err(refusal) => RouteReply::Whole(refusal),
         };
         match reply {
             RouteReply::Whole(response) => finish(stream, &response),
-            RouteReply::Events => stream_events(stream, &self.explorer, &self.ended),
+            RouteReply::Events => stream_events(stream, &*self.page, &self.ended),
         }
     }
 }
@@ -173,15 +184,15 @@ fn finish(stream: &TcpStream, response: &ExplorerResponse) -> io::Result<()> {
     say_goodbye(stream)
 }
 
-/// Sends what the live campaign looks like whenever it has changed, until the client goes away.
-fn stream_events(mut stream: &TcpStream, explorer: &Explorer, ended: &AtomicBool) -> io::Result<()> {
+/// Sends what there is to tell whenever it has changed, until the client goes away.
+fn stream_events(mut stream: &TcpStream, page: &dyn ServedPage, ended: &AtomicBool) -> io::Result<()> {
     http::begin_stream(&mut stream)?;
     let mut seen = None;
     while !ended.load(Ordering::SeqCst) {
-        let text = match explorer.live.changed(seen, Duration::from_secs(2)) {
+        let text = match page.news(seen, Duration::from_secs(2)) {
             Some((version, view)) => {
                 seen = Some(version);
-                format!("data: {}\n\n", serde_json::to_string(&view)?)
+                format!("data: {}\n\n", view?)
             }
             // Nothing new; a comment shows whether anybody listens.
             None => ":\n\n".into(),

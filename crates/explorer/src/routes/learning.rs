@@ -1,0 +1,44 @@
+//! The view of a system that is learned: which path is answered with what. Nothing can be asked for that changes anything.
+
+use std::time::Duration;
+
+use super::{ICON, RouteReply, json};
+use crate::http::{ExplorerRequest, ExplorerResponse, HttpMethod};
+use crate::learning::LearningBoard;
+use crate::server::ServedPage;
+
+const PAGE: &str = include_str!("../../assets/learning.html");
+const SCRIPT: &str = include_str!("../../assets/learning.js");
+const STYLE: &str = include_str!("../../assets/learning.css");
+
+/// How often the page hears of what has been asked meanwhile.
+const PULSE: Duration = Duration::from_millis(500);
+
+impl ServedPage for LearningBoard {
+    fn answer(&self, path: &str, request: &ExplorerRequest) -> RouteReply {
+        let segments: Vec<&str> = path.split('/').collect();
+        RouteReply::Whole(match (request.method, &segments[..]) {
+            (HttpMethod::Get, [""]) => ExplorerResponse::ok("text/html; charset=utf-8", PAGE),
+            (HttpMethod::Get, ["learning.js"]) => {
+                ExplorerResponse::ok("text/javascript; charset=utf-8", SCRIPT)
+            }
+            (HttpMethod::Get, ["learning.css"]) => ExplorerResponse::ok("text/css; charset=utf-8", STYLE),
+            (HttpMethod::Get, ["icon.svg"]) => ExplorerResponse::ok("image/svg+xml", ICON),
+            (HttpMethod::Get, ["api", "learning"]) => json(&self.view()),
+            (HttpMethod::Get, ["api", "learning", "picture"]) => json(&*self.picture()),
+            (HttpMethod::Get, ["api", "learning", "events"]) => return RouteReply::Events,
+            (HttpMethod::Post, ["api", ..]) => {
+                ExplorerResponse::refused(405, "this is asked with GET: learning is only watched here")
+            }
+            _ => ExplorerResponse::refused(404, "there is nothing here"),
+        })
+    }
+
+    fn news(&self, seen: Option<u64>, patience: Duration) -> Option<(u64, serde_json::Result<String>)> {
+        let (version, view) = self.changed(seen, patience.min(PULSE), patience)?;
+        Some((version, serde_json::to_string(&view)))
+    }
+
+    /// Whoever learns goes on: the page only watches.
+    fn close(&self) {}
+}

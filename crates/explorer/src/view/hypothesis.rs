@@ -1,0 +1,158 @@
+//! The picture of a hypothesis, with what is not as in the one before.
+//!
+//! A state is new if no state before had its key. A move is new if before there was none with the same text between
+//! states with the same keys; so a move that leads elsewhere now is new, and the one that it was is gone.
+
+use std::collections::BTreeSet;
+
+use ioxide_model::index::Idx;
+use ioxide_report::graph::{EdgeLine, GraphEdge, GraphNode, GraphNodeId, LinePart, PictureGraph};
+use ioxide_report::svg::{PictureUse, SvgConfig, svg};
+use serde::Serialize;
+
+use super::{VERSION, shown_text};
+use crate::learning::{DrawnMove, DrawnState, HypothesisDrawing};
+
+/// Moves of a hypothesis that is drawn.
+const MAX_DRAWN: usize = 1_000;
+/// New moves that are listed.
+const MAX_LISTED: usize = 40;
+/// The class of what is new.
+const NEW: &str = "new";
+
+/// A hypothesis to be seen.
+#[derive(Debug, Serialize)]
+pub struct HypothesisView {
+    version: u32,
+    /// Which picture it is; 0 if there is none yet.
+    picture: usize,
+    /// Which hypothesis it shows.
+    hypothesis: usize,
+    /// The one it is compared with, if there was one.
+    before: Option<usize>,
+    svg: String,
+    /// Why there is no picture; empty if there is one.
+    missing: String,
+    states: usize,
+    moves: usize,
+    /// New states and moves.
+    new_states: Vec<String>,
+    n_new_moves: usize,
+    new_moves: Vec<NewMoveView>,
+    /// Moves that were believed before.
+    n_gone: usize,
+}
+
+#[derive(Debug, Serialize)]
+struct NewMoveView {
+    from: String,
+    to: String,
+    text: String,
+}
+
+/// What a move is known by: where it starts, what it says, where it leads.
+type MoveKey<'d> = (&'d str, &'d str, &'d str, &'d str, &'d str);
+
+impl HypothesisView {
+    /// There is nothing to be seen yet.
+    pub(crate) fn none() -> Self {
+        Self::of(0, &HypothesisDrawing::default(), None)
+    }
+
+    /// Picture number `picture`: `now`, compared with the hypothesis `before` it.
+    pub(crate) fn of(picture: usize, now: &HypothesisDrawing, before: Option<&HypothesisDrawing>) -> Self {
+        let known_states: BTreeSet<&str> =
+            before.iter().flat_map(|it| &it.states).map(|it| &*it.key).collect();
+        let known_moves = before.map(move_keys).unwrap_or_default();
+        let is_new_state = |state: &DrawnState| before.is_some() && !known_states.contains(&*state.key);
+        let is_new_move = |it: &DrawnMove| {
+            before.is_some() && move_key(now, it).is_none_or(|key| !known_moves.contains(&key))
+        };
+        let new_moves: Vec<&DrawnMove> = now.moves.iter().filter(|it| is_new_move(it)).collect();
+        let now_moves = move_keys(now);
+        let missing = missing(picture, now);
+        let drawn = if missing.is_empty() { draw(now, is_new_state, is_new_move) } else { String::new() };
+        Self {
+            version: VERSION,
+            picture,
+            hypothesis: now.number,
+            before: before.map(|before| before.number),
+            missing: if missing.is_empty() && drawn.is_empty() {
+                "it cannot be drawn".into()
+            } else {
+                missing
+            },
+            svg: drawn,
+            states: now.states.len(),
+            moves: now.moves.len(),
+            new_states: now
+                .states
+                .iter()
+                .filter(|it| is_new_state(it))
+                .map(|it| shown_text(&it.name))
+                .collect(),
+            n_new_moves: new_moves.len(),
+            new_moves: new_moves.iter().take(MAX_LISTED).map(|it| listed(now, it)).collect(),
+            n_gone: known_moves.iter().filter(|key| !now_moves.contains(*key)).count(),
+        }
+    }
+
+    /// Which picture it is.
+    pub(crate) fn number(&self) -> usize {
+        self.picture
+    }
+}
+
+fn missing(picture: usize, now: &HypothesisDrawing) -> String {
+    match now.moves.len() {
+        _ if picture == 0 => "there is no hypothesis yet".into(),
+        n if n > MAX_DRAWN => format!("{} states and {n} moves are too many for a picture", now.states.len()),
+        _ => String::new(),
+    }
+}
+
+fn move_keys(drawing: &HypothesisDrawing) -> BTreeSet<MoveKey<'_>> {
+    drawing.moves.iter().filter_map(|it| move_key(drawing, it)).collect()
+}
+
+fn move_key<'d>(drawing: &'d HypothesisDrawing, it: &'d DrawnMove) -> Option<MoveKey<'d>> {
+    let (from, to) = (drawing.states.get(it.from)?, drawing.states.get(it.to)?);
+    Some((&from.key, &it.text, &it.guard, &it.updates, &to.key))
+}
+
+fn listed(now: &HypothesisDrawing, it: &DrawnMove) -> NewMoveView {
+    let name = |at: usize| now.states.get(at).map_or_else(String::new, |state| shown_text(&state.name));
+    NewMoveView { from: name(it.from), to: name(it.to), text: shown_text(&it.text) }
+}
+
+fn draw(
+    now: &HypothesisDrawing,
+    is_new_state: impl Fn(&DrawnState) -> bool,
+    is_new_move: impl Fn(&DrawnMove) -> bool,
+) -> String {
+    let class = |is_new: bool| if is_new { NEW.to_owned() } else { String::new() };
+    let node = |(at, state): (usize, &DrawnState)| {
+        let mut name = shown_text(&state.name);
+        if !state.variables.is_empty() {
+            name = format!("{name} ({})", shown_text(&state.variables.join(", ")));
+        }
+        GraphNode { initial: at == 0, class: class(is_new_state(state)), ..GraphNode::named(&name) }
+    };
+    let edge = |it: &DrawnMove| {
+        let is_new = is_new_move(it);
+        let text = format!("{}{}", if is_new { "+ " } else { "" }, shown_text(&it.text));
+        let (from, to) = (GraphNodeId::new(it.from), GraphNodeId::new(it.to));
+        let mut edge = GraphEdge { class: class(is_new), ..GraphEdge::plain(from, to, &text) };
+        for (part, text) in [(LinePart::Guard, &it.guard), (LinePart::Update, &it.updates)] {
+            if !text.is_empty() {
+                edge.lines.push(EdgeLine { part, text: shown_text(text) });
+            }
+        }
+        edge
+    };
+    let title = format!("hypothesis {}", now.number);
+    let graph =
+        PictureGraph::new(&title, now.states.iter().enumerate().map(node), now.moves.iter().map(edge));
+    let config = SvgConfig { form: PictureUse::Inline, ..SvgConfig::default() };
+    graph.map_or_else(|_| String::new(), |graph| svg(&graph.bundled(), config))
+}

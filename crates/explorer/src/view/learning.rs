@@ -1,0 +1,135 @@
+//! A system that is learned, as the page sees it; all of it, every time, so that a page can join or come back. The
+//! picture is asked for on its own: the view says which there is.
+
+use serde::Serialize;
+
+use super::{VERSION, shown_text};
+use crate::learning::{BoardState, Counterexample, LearningEnd, LearningPhase};
+
+/// Learning under way, or over.
+#[derive(Debug, Serialize)]
+pub struct LearningView {
+    version: u32,
+    system: String,
+    model: String,
+    /// What kind of model it becomes, in words.
+    kind: String,
+    inputs: usize,
+    suite: String,
+    most_extra: usize,
+    /// `asking`, `testing`, `walking`, `drafting`, `timers` or `over`.
+    phase: &'static str,
+    /// Extra states of the suite that is applied.
+    extra: usize,
+    /// Tests or walks done, of how many.
+    done: usize,
+    of: usize,
+    /// How long the tests or walks that are left take, if nothing is found.
+    left_ms: Option<u128>,
+    hypotheses: usize,
+    states: usize,
+    /// What the system was asked, in this session.
+    resets: u64,
+    symbols: u64,
+    /// Inputs a second, lately; in the end, over all.
+    per_second: f64,
+    elapsed_ms: u128,
+    /// What is promised of the hypothesis so far; empty if nothing.
+    guarantee: String,
+    /// The number of the picture; 0 if there is none yet.
+    picture: usize,
+    counterexample: Option<CounterexampleView>,
+    /// Runs of a system that contradicts itself; empty if it has not.
+    disagreement: Vec<String>,
+    notes: Vec<String>,
+    end: Option<LearningEndView>,
+}
+
+#[derive(Debug, Serialize)]
+struct CounterexampleView {
+    hypothesis: usize,
+    steps: Vec<AnsweredView>,
+    believed: String,
+}
+
+#[derive(Debug, Serialize)]
+struct AnsweredView {
+    input: String,
+    answer: String,
+}
+
+#[derive(Debug, Serialize)]
+struct LearningEndView {
+    has_model: bool,
+    lines: Vec<String>,
+    out: Option<String>,
+}
+
+impl LearningView {
+    /// `state` as it is told, with the resets and inputs so far.
+    pub(crate) fn of(state: &mut BoardState, (resets, symbols): (u64, u64)) -> Self {
+        let (phase, extra, done, of) = match state.phase {
+            LearningPhase::Asking => ("asking", 0, 0, 0),
+            LearningPhase::Testing { extra, done, of } => ("testing", extra, done, of),
+            LearningPhase::Walking { done, of } => ("walking", 0, done, of),
+            LearningPhase::Drafting => ("drafting", 0, 0, 0),
+            LearningPhase::Timers => ("timers", 0, 0, 0),
+            LearningPhase::Over => ("over", 0, 0, 0),
+        };
+        let per_second = state.rate(symbols);
+        let subject = &state.subject;
+        Self {
+            version: VERSION,
+            system: shown_text(&subject.system),
+            model: shown_text(&subject.model),
+            kind: shown_text(&subject.kind),
+            inputs: subject.inputs,
+            suite: shown_text(&subject.suite),
+            most_extra: subject.most_extra,
+            phase,
+            extra,
+            done,
+            of,
+            left_ms: state.left().map(|left| left.as_millis()),
+            hypotheses: state.hypotheses,
+            states: state.states,
+            resets,
+            symbols,
+            per_second,
+            elapsed_ms: state.elapsed().as_millis(),
+            guarantee: shown_text(&state.guarantee),
+            picture: state.drawn,
+            counterexample: state
+                .counterexample
+                .as_ref()
+                .map(|(number, found)| counterexample(*number, found)),
+            disagreement: lines(&state.disagreement),
+            notes: state.notes.iter().map(|note| shown_text(note)).collect(),
+            end: state.end.as_ref().map(end),
+        }
+    }
+}
+
+fn counterexample(hypothesis: usize, found: &Counterexample) -> CounterexampleView {
+    let step = |(input, answer): &(String, String)| AnsweredView {
+        input: shown_text(input),
+        answer: shown_text(answer),
+    };
+    CounterexampleView {
+        hypothesis,
+        steps: found.steps.iter().map(step).collect(),
+        believed: shown_text(&found.believed),
+    }
+}
+
+fn end(end: &LearningEnd) -> LearningEndView {
+    LearningEndView {
+        has_model: end.has_model,
+        lines: end.lines.iter().map(|line| shown_text(line)).collect(),
+        out: end.out.as_deref().map(shown_text),
+    }
+}
+
+fn lines(text: &str) -> Vec<String> {
+    text.lines().map(|line| shown_text(line.trim())).filter(|line| !line.is_empty()).collect()
+}
