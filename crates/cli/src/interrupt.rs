@@ -7,6 +7,9 @@ use crate::exit::ExitStatus;
 /// Somebody wants the command to end; what was done is kept.
 pub static STOP: AtomicBool = AtomicBool::new(false);
 
+/// Whether nothing is left to be written.
+static IS_WRITTEN: AtomicBool = AtomicBool::new(false);
+
 /// How often Ctrl-C was pressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CtrlC {
@@ -28,9 +31,15 @@ pub fn on_interrupt(mut react: impl FnMut(CtrlC) + Send + 'static) {
 /// The first Ctrl-C asks the command to end, the second ends the program.
 pub fn catch_interrupts() {
     on_interrupt(|which| match which {
+        CtrlC::First if IS_WRITTEN.load(Ordering::Relaxed) => (),
         CtrlC::First => eprintln!("\nending and writing what was done; once more to stop at once"),
         CtrlC::Again => end_at_once(),
     });
+}
+
+/// Everything is written: whoever types Ctrl-C from now on need not be told that it will be.
+pub fn all_is_written() {
+    IS_WRITTEN.store(true, Ordering::Relaxed);
 }
 
 /// Ends the program as interrupted.

@@ -10,9 +10,9 @@
 //! agrees with everything in the tree. Every counterexample makes progress: a new state, or one candidate less for
 //! a move.
 
-use ioxide_fsm::mealy::{InputId, Mealy, StateId};
+use ioxide_fsm::mealy::{InputId, Mealy, OutputId, StateId};
 use ioxide_fsm::reduce::LiveMachine;
-use ioxide_fsm::word::Word;
+use ioxide_fsm::word::{IoWord, Word};
 use ioxide_model::index::Idx;
 
 use crate::adaptive::Decisions;
@@ -29,6 +29,15 @@ const STAYS: usize = 3;
 /// A move: a basis state and an input.
 type BasisMove = (StateId, InputId);
 
+/// A word that was not answered as believed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LearnerSurprise {
+    /// The inputs and their answers, up to the first that was not expected.
+    pub seen: IoWord,
+    /// What was believed to be the last answer.
+    pub believed: OutputId,
+}
+
 /// A learner on an observation tree.
 #[derive(Debug)]
 pub struct Learner {
@@ -38,6 +47,8 @@ pub struct Learner {
     asked: Option<usize>,
     /// How many moves are believed to lead to each state.
     popular: Vec<usize>,
+    /// What last spoke against a belief.
+    surprise: Option<LearnerSurprise>,
 }
 
 impl Learner {
@@ -45,7 +56,13 @@ impl Learner {
     #[must_use]
     pub fn new(tree: &ObservationTree) -> Self {
         let (fold, decisions) = (LearnerFold::new(tree), Decisions::default());
-        Self { fold, decisions, asked: None, popular: vec![0] }
+        Self { fold, decisions, asked: None, popular: vec![0], surprise: None }
+    }
+
+    /// The last word that was not answered as believed.
+    #[must_use]
+    pub fn surprise(&self) -> Option<&LearnerSurprise> {
+        self.surprise.as_ref()
     }
 
     /// How many states there are at least.
@@ -205,6 +222,21 @@ impl Learner {
         None
     }
 
+    /// The first answer on `word` that is not as believed.
+    fn surprised(&self, tree: &ObservationTree, word: &[InputId]) -> Option<LearnerSurprise> {
+        let (mut node, mut state) = (tree.root(), StateId::new(0));
+        for &input in word {
+            let entry = self.fold.at((state, input));
+            node = tree.child(node, input)?;
+            let believed = tree.output(entry.node?);
+            if tree.output(node) != believed {
+                return Some(LearnerSurprise { seen: tree.trace(node), believed });
+            }
+            state = entry.to?;
+        }
+        None
+    }
+
     /// How many inputs of `word` are answered, and lead somewhere, as believed.
     fn believed_part(&self, tree: &ObservationTree, word: &[InputId]) -> Option<usize> {
         let (mut node, mut state) = (tree.root(), StateId::new(0));
@@ -253,6 +285,7 @@ impl Learner {
         word: &[InputId],
     ) -> Result<(), LearnError<L::Error>> {
         let Some(length) = self.believed_part(&observer.tree, word) else { return Ok(()) };
+        self.surprise = self.surprised(&observer.tree, word).or(self.surprise.take());
         let mut word = word[..length].to_vec();
         loop {
             let (border, step) = self.border(&word);

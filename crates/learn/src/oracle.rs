@@ -89,6 +89,13 @@ pub enum LearningStage {
         /// Tests of the suite.
         of: usize,
     },
+    /// All of a suite was passed, by the machine as it is.
+    Passed {
+        /// States of the machine.
+        states: usize,
+        /// Extra states of the suite.
+        extra: usize,
+    },
     /// Random walks are made.
     Walking {
         /// States of the machine.
@@ -235,7 +242,10 @@ impl<L: LiveMachine> OracleSearch<'_, L> {
         for extra in 0..extras {
             let Some(tests) = self.suite(machine, extra) else { break };
             match self.apply(&tests, states, extra)? {
-                TestRound::Passed => guarantee = LearnedGuarantee::Complete { states, extra },
+                TestRound::Passed => {
+                    guarantee = LearnedGuarantee::Complete { states, extra };
+                    self.tell(LearningStage::Passed { states, extra });
+                }
                 TestRound::Changed => return Ok(None),
                 TestRound::Stopped => return Ok(Some(guarantee)),
             }

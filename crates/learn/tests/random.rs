@@ -92,6 +92,45 @@ fn a_guarantee_is_kept() {
     assert!(wrong < how_many() / 2, "{wrong} machines were not found");
 }
 
+/// Whoever watches is told the truth: a suite that was passed promises as much of the machine at that moment, and what
+/// spoke against a hypothesis is what the system says, and not what was believed.
+#[test]
+fn what_is_told_on_the_way_is_true() {
+    let (mut promises, mut surprises) = (0, 0);
+    for seed in 0..how_many() {
+        let mut rng = ChaCha8Rng::seed_from_u64(6_000_000 + seed);
+        let system = machine(&mut rng, 8);
+        let mut observer = SystemObserver::new(PlayedMealy::new(&system), system.n_inputs(), Vec::new());
+        let mut last = None;
+        let plan = examination(SuiteMethod::S, rng.random_range(0..3), seed);
+        learn(&mut observer, &plan, &mut |stage, learner, observer| {
+            if let LearningStage::Passed { states, extra } = stage {
+                let machine = learner.machine(&observer.tree);
+                assert_eq!(machine.n_states(), states, "seed {seed}");
+                let is_within = system.n_states() <= states + extra;
+                assert!(!is_within || difference(&machine, &system).is_none(), "seed {seed}");
+                promises += 1;
+            }
+            if learner.surprise() != last.as_ref() {
+                last = learner.surprise().cloned();
+                let found = last.as_ref().expect("a surprise is never taken back");
+                let (mut played, mut said) = (PlayedMealy::new(&system), IoWord::new());
+                let Ok(()) = played.reset();
+                for &(input, _) in &found.seen {
+                    let Ok(output) = played.step(input);
+                    said.push((input, output));
+                }
+                assert_eq!(found.seen, said, "seed {seed}");
+                assert_ne!(found.seen.last().map(|it| it.1), Some(found.believed), "seed {seed}");
+                surprises += 1;
+            }
+            ControlFlow::Continue(())
+        })
+        .expect("a machine answers");
+    }
+    assert!(promises >= how_many() && surprises >= how_many(), "{promises} promises, {surprises} surprises");
+}
+
 #[test]
 fn sinks_are_not_asked_and_the_machine_is_the_same() {
     // Closed after the second input, for ever.

@@ -14,6 +14,7 @@ use super::{LimitArgs, ModelArgs, PartArgs, SolverArgs};
     ioxide learn examples/learn/login.iox --sut model:examples/learn/login.iox --data --seed 1\n  \
     ioxide learn shop.iox --sut shop --data --made basket.id --reference shop-1.4.iox --out shop-1.5.iox\n  \
     ioxide learn examples/learn/session.iox --sut model:examples/learn/session.iox --time --seed 1\n  \
+    ioxide learn examples/fsm/meter.iox --sut model:examples/fsm/meter.iox --out meter-learned.iox --view --open\n  \
     ioxide learn shop.iox --traces monday.jsonl --traces tuesday.jsonl --hold-out 20 --out shop-learned.iox"
 )]
 pub struct LearnArgs {
@@ -111,6 +112,16 @@ pub struct LearnArgs {
     /// What is written.
     #[arg(long, value_enum, default_value_t = DraftFormat::Iox)]
     pub format: DraftFormat,
+    /// Serves a page on which learning can be watched: the hypothesis as it grows, what is asked, what is promised, the
+    /// result. Its address is on stderr; the page stays until Ctrl-C.
+    #[arg(long, conflicts_with_all = ["traces", "plan", "part"])]
+    pub view: bool,
+    /// Where the page listens; a port alone, or nothing, means this machine only (`--view`).
+    #[arg(long, default_value = "127.0.0.1:0", value_name = "ADDR", requires = "view")]
+    pub listen: String,
+    /// Opens the page in a browser (`--view`).
+    #[arg(long, requires = "view")]
+    pub open: bool,
     /// Seed of the order of tests.
     #[arg(long)]
     pub seed: Option<u64>,

@@ -44,7 +44,8 @@ fn recording(path: &str) -> Result<Recording, EarlyStop> {
     Ok(Recording::of(path, &record::read(path)?.events))
 }
 
-fn bind(listen: &str) -> Result<ExplorerServer, EarlyStop> {
+/// A server at the address that was meant.
+pub fn bind(listen: &str) -> Result<ExplorerServer, EarlyStop> {
     let cannot = |why: &dyn std::fmt::Display| {
         EarlyStop::usage(format!("cannot listen on `{listen}`: {why}"))
             .help("pick another port: `--listen 8080`")
@@ -64,13 +65,7 @@ fn address(listen: &str) -> io::Result<SocketAddr> {
 /// The address alone on stdout, the rest on stderr.
 fn announce(args: &ExploreArgs, server: &ExplorerServer) -> Result<(), EarlyStop> {
     let url = server.url();
-    if !server.address().ip().is_loopback() {
-        eprintln!(
-            "warning: other machines can reach {}; whoever has the address below can explore, and start runs. \
-             It is not encrypted.",
-            server.address()
-        );
-    }
+    warn_of_others(server, "explore, and start runs");
     let mut out = io::stdout().lock();
     writeln!(out, "{url}")?;
     out.flush()?;
@@ -81,8 +76,18 @@ fn announce(args: &ExploreArgs, server: &ExplorerServer) -> Result<(), EarlyStop
     Ok(())
 }
 
+/// Says so if other machines can reach the page, and what they can do then.
+pub fn warn_of_others(server: &ExplorerServer, what: &str) {
+    if !server.address().ip().is_loopback() {
+        eprintln!(
+            "warning: other machines can reach {}; whoever has the address below can {what}. It is not encrypted.",
+            server.address()
+        );
+    }
+}
+
 /// Whether a program that opens addresses was found.
-fn opened(url: &str) -> bool {
+pub fn opened(url: &str) -> bool {
     let programs: &[&str] = if cfg!(target_os = "macos") { &["open"] } else { &["xdg-open", "wslview"] };
     programs.iter().any(|program| {
         let silent = || Stdio::null();

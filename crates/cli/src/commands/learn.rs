@@ -7,7 +7,10 @@ mod alphabet;
 mod copies;
 mod data;
 mod draft;
+mod drawing;
+mod line;
 mod origin;
+mod page;
 pub mod parts;
 mod recorded;
 mod session;
@@ -28,6 +31,7 @@ use ioxide_testgen::tester::suite::AnswerWait;
 use self::copies::{CrewDismissal, CrewTask, QuestionQueue, SystemCrew};
 use self::draft::LearnedDraft;
 use self::origin::MachineOrigin;
+use self::page::{LearningPage, LearningViewer};
 use self::session::{EarlierSessions, KeptAnswers, SessionFile};
 use self::setup::{LearnedLesson, LearnedModel, LearningSetup, Reference};
 use super::fsm::live::{LiveSystem, LiveTestError};
@@ -57,15 +61,23 @@ pub fn run(args: &LearnArgs) -> Result<ExitStatus, EarlyStop> {
 /// Does the whole session.
 fn session(args: &LearnArgs) -> Result<ExitStatus, EarlyStop> {
     let (_, model) = load::model(&args.model.file, &args.model.settings())?;
-    match &args.sut {
-        None => recorded::run(args, model),
-        Some(sut) if args.time => timed::run(args, sut, model),
-        Some(sut) if args.data => data::run(args, sut, model),
-        Some(sut) => from_system(args, sut, model),
-    }
+    let Some(sut) = &args.sut else { return recorded::run(args, model) };
+    let page = LearningPage::open(args, sut)?;
+    let viewer = page.viewer();
+    let outcome = match () {
+        () if args.time => timed::run(args, sut, model, viewer),
+        () if args.data => data::run(args, sut, model, viewer),
+        () => from_system(args, sut, model, viewer),
+    };
+    page.close(outcome)
 }
 
-fn from_system(args: &LearnArgs, sut: &str, mut model: Model) -> Result<ExitStatus, EarlyStop> {
+fn from_system(
+    args: &LearnArgs,
+    sut: &str,
+    mut model: Model,
+    viewer: &LearningViewer,
+) -> Result<ExitStatus, EarlyStop> {
     let method = method(&args.suite)?;
     if model.sts.is_timed() {
         return Err(EarlyStop::usage("this model has clocks: `--time` learns time-outs").help(
@@ -88,6 +100,7 @@ fn from_system(args: &LearnArgs, sut: &str, mut model: Model) -> Result<ExitStat
     };
     let wanted = SolverRequest::new(&args.solver, halt.clone());
     let reference = reference(args, &names, &wanted)?;
+    viewer.begins(names.inputs.len(), examination.extra.unwrap_or(0));
     let mut messages = Messages { model, inputs, preamble: Vec::new() };
     let opener = SystemOpener::new(&system, Arc::new(messages.model.clone()), wanted);
     opener.open(0, seed, |adapter| {
@@ -102,13 +115,14 @@ fn from_system(args: &LearnArgs, sut: &str, mut model: Model) -> Result<ExitStat
             let crew = (copies > 0).then(|| SystemCrew::start(scope, &task, &queue, copies));
             let mut live = LiveSystem::new(messages, wait, &names, adapter, patience, halt)?.ending();
             let closed = args.closed.iter().map(|answer| live.named(answer)).collect();
-            let (file, mut earlier) = SessionFile::open(args, messages, &mut live)?;
+            let (mut file, mut earlier) = SessionFile::open(args, messages, &mut live)?;
+            file.meter = viewer.meter();
             earlier.add_recorded(recorded::seeds(args, messages, &mut live)?);
             let n_inputs = names.inputs.len();
             let lessons =
-                LearningSetup { args, halt, examination: &examination, closed, n_inputs, reference };
+                LearningSetup { args, halt, examination: &examination, closed, n_inputs, reference, viewer };
             let taken = lessons.take(KeptAnswers { live, file, crew }, &earlier)?;
-            let shown = show(args, sut, &taken, &earlier, seed, messages)?;
+            let shown = lessons.show(sut, &taken, &earlier, messages)?;
             let is_stopped = match &taken.lesson {
                 LearnedModel::Machine(learned) => learned.is_stopped,
                 LearnedModel::Several(draft) => draft.is_stopped,
@@ -119,31 +133,34 @@ fn from_system(args: &LearnArgs, sut: &str, mut model: Model) -> Result<ExitStat
     })
 }
 
-/// Writes what was learned, and says how.
-fn show(
-    args: &LearnArgs,
-    sut: &str,
-    taken: &LearnedLesson<'_>,
-    earlier: &EarlierSessions,
-    seed: u64,
-    messages: &Messages,
-) -> Result<io::Result<()>, EarlyStop> {
-    let effort = earlier.effort(taken.observer.effort);
-    let live = &taken.observer.live.live;
-    let (names, answers) = (live.names(), live.answers());
-    match &taken.lesson {
-        LearnedModel::Machine(learned) => {
-            let draft = LearnedDraft::new(&learned.machine, names, answers, messages, None);
-            finish(
-                args,
-                &draft,
-                &MachineOrigin::of(sut, args, learned, effort, seed, messages).voted(&taken.votes),
-            )
-        }
-        LearnedModel::Several(several) => {
-            let draft = LearnedDraft::several(several, names, answers, messages);
-            finish(args, &draft, &MachineOrigin::of_several(sut, args, several, effort, seed, messages))
-        }
+impl LearningSetup<'_> {
+    /// Writes what was learned, and says how.
+    fn show(
+        &self,
+        sut: &str,
+        taken: &LearnedLesson<'_>,
+        earlier: &EarlierSessions,
+        messages: &Messages,
+    ) -> Result<io::Result<()>, EarlyStop> {
+        let (args, seed) = (self.args, self.examination.seed);
+        let effort = earlier.effort(taken.observer.effort);
+        let live = &taken.observer.live.live;
+        let (names, answers) = (live.names(), live.answers());
+        let (draft, told) = match &taken.lesson {
+            LearnedModel::Machine(learned) => {
+                self.viewer.draw(|| drawing::of_machine(learned.hypotheses, &learned.machine, names));
+                self.viewer.guarantee(|| learned.guarantee.in_words());
+                let draft = LearnedDraft::new(&learned.machine, names, answers, messages, None);
+                let told = MachineOrigin::of(sut, args, learned, effort, seed, messages).voted(&taken.votes);
+                (draft, told)
+            }
+            LearnedModel::Several(several) => {
+                self.viewer.draw(|| drawing::of_several(1, several, names));
+                let draft = LearnedDraft::several(several, names, answers, messages);
+                (draft, MachineOrigin::of_several(sut, args, several, effort, seed, messages))
+            }
+        };
+        put(args, &draft.text(args, &told)?, &told, self.viewer)
     }
 }
 
@@ -175,19 +192,28 @@ fn finish(
     draft: &LearnedDraft<'_>,
     told: &MachineOrigin,
 ) -> Result<io::Result<()>, EarlyStop> {
-    put(args, &draft.text(args, told)?, told)
+    put(args, &draft.text(args, told)?, told, &LearningViewer::default())
 }
 
 /// Puts the model where it was asked for; whether what there is to say could be shown.
-fn put(args: &LearnArgs, text: &str, told: &MachineOrigin) -> Result<io::Result<()>, EarlyStop> {
+fn put(
+    args: &LearnArgs,
+    text: &str,
+    told: &MachineOrigin,
+    viewer: &LearningViewer,
+) -> Result<io::Result<()>, EarlyStop> {
     if args.part.part.is_some() {
         return parts::keep(args, text, told).map(Ok);
     }
     let Some(path) = &args.out else {
         told.lines().iter().for_each(|line| eprintln!("{line}"));
-        return Ok(io::stdout().lock().write_all(text.as_bytes()));
+        let mut out = io::stdout().lock();
+        let shown = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+        viewer.written(told, None);
+        return Ok(shown);
     };
     write::named(path, |out| out.write_all(text.as_bytes()))?;
+    viewer.written(told, Some(path));
     let mut out = io::stdout().lock();
     if args.json {
         return Ok(writeln!(out, "{}", told.json(path)));

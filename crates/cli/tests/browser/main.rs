@@ -3,6 +3,7 @@
 #[expect(dead_code, reason = "some tests need less of it than others")]
 mod driver;
 mod explorer;
+mod learning;
 #[path = "../need/mod.rs"]
 mod need;
 mod pictures;

@@ -38,6 +38,15 @@ pub enum DataLearnError<E> {
 /// Most registers of a location: what must be asked grows fast with them.
 const MAX_REGISTERS: usize = 6;
 
+/// A word that was not answered as believed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DataSurprise {
+    /// The inputs and their answers, up to the first that was not expected.
+    pub seen: Vec<(DataInput, DataAnswer)>,
+    /// What was believed to be the last answer.
+    pub believed: DataAnswer,
+}
+
 /// A system with values and all that is known of it.
 #[derive(Debug)]
 pub struct DataObserver<S> {
@@ -49,12 +58,15 @@ pub struct DataObserver<S> {
     pub effort: LearningEffort,
     /// What it answered in earlier sessions: given without the system, as if it had been asked.
     memory: Option<DataTree>,
+    /// The last word that was not answered as a hypothesis says.
+    pub surprise: Option<DataSurprise>,
 }
 
 impl<S: DataSystem> DataObserver<S> {
     /// Of `system` nothing is known yet.
     pub fn new(system: S, signature: InputSignature) -> Self {
-        Self { system, tree: DataTree::new(signature), effort: LearningEffort::default(), memory: None }
+        let (effort, tree) = (LearningEffort::default(), DataTree::new(signature));
+        Self { system, tree, effort, memory: None, surprise: None }
     }
 
     /// The same; `memory` answers in the place of the system. Whoever asks the same questions again goes on where it

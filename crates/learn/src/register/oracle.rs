@@ -17,7 +17,7 @@ use rand::seq::{IndexedRandom, SliceRandom};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::learner::{DataLearnError, DataLearner, DataObserver};
+use super::learner::{DataLearnError, DataLearner, DataObserver, DataSurprise};
 use super::machine::{DataSystem, RegisterMachine};
 use super::place::{AnswerValue, DataInput, DataWord, ValuePlace, ValuePoint};
 pub use super::unrolled::UnrolledMachine;
@@ -81,6 +81,15 @@ pub enum DataStage {
         done: usize,
         /// Tests of the suite.
         of: usize,
+    },
+    /// All of a suite was passed.
+    Passed {
+        /// Different values beside the constants.
+        values: usize,
+        /// States of the machine on these values.
+        states: usize,
+        /// Extra states of the suite.
+        extra: usize,
     },
     /// Random walks are made.
     Walking {
@@ -202,6 +211,7 @@ impl<S: DataSystem> RegisterExam<'_, '_, S> {
                 }
                 let (values, states) = (unrolled.n_values(), unrolled.n_states());
                 guarantee = DataGuarantee::Complete { values, states, extra };
+                self.tell(DataStage::Passed { values, states, extra });
             }
         }
         Ok((self.walk()?, guarantee))
@@ -239,9 +249,11 @@ impl<S: DataSystem> RegisterExam<'_, '_, S> {
     fn is_wrong(&mut self, word: &[DataInput]) -> Result<bool, DataLearnError<S::Error>> {
         let Some(answers) = self.observer.ask(word)? else { return Ok(false) };
         let mut at = self.machine.start();
-        for (input, answer) in word.iter().zip(&answers) {
-            let Some((said, next)) = self.machine.step(&at, input) else { return Ok(false) };
-            if said != *answer {
+        for (number, (input, answer)) in word.iter().zip(&answers).enumerate() {
+            let Some((believed, next)) = self.machine.step(&at, input) else { return Ok(false) };
+            if believed != *answer {
+                let seen = word.iter().cloned().zip(answers).take(number + 1).collect();
+                self.observer.surprise = Some(DataSurprise { seen, believed });
                 return Ok(true);
             }
             at = next;

@@ -31,6 +31,7 @@ use self::system::{DataGate, DataQuestion, SeenAnswers};
 use self::value_system::{StartAssumption, ValueSystem};
 use self::values::ValueKind;
 use super::copies::{CrewDismissal, CrewTask, QuestionQueue, SystemCrew};
+use super::page::LearningViewer;
 use super::session::{SessionFile, data_runs};
 use super::{LEARNING, alphabet, method, recorded, stopped};
 use crate::args::{CompareArg, DraftFormat, LearnArgs, UnstableArg};
@@ -52,7 +53,12 @@ const WALK_LENGTH: usize = 12;
 const EXTRA: usize = 1;
 
 /// Learns how the system stores and compares values.
-pub fn run(args: &LearnArgs, sut: &str, model: Model) -> Result<ExitStatus, EarlyStop> {
+pub fn run(
+    args: &LearnArgs,
+    sut: &str,
+    model: Model,
+    viewer: &LearningViewer,
+) -> Result<ExitStatus, EarlyStop> {
     refuse(args, &model)?;
     let method = method(&args.suite)?;
     let halt = &limit::halt_within(&args.limit, LEARNING);
@@ -77,6 +83,7 @@ pub fn run(args: &LearnArgs, sut: &str, model: Model) -> Result<ExitStatus, Earl
     let made = made_values::named(&args.made, &messages.model)?;
     let start = StartAssumption { theories, constants, made, words: Vec::new() };
     let start = reference::learned(args, &messages, &gates, start, &examination, halt)?;
+    viewer.begins(gates.len(), examination.extra);
     let opener = SystemOpener::new(&system, Arc::new(messages.model.clone()), wanted);
     opener.open(0, seed, |adapter| {
         messages.preamble = LiveSystem::greeting(adapter, patience, halt).map_err(stopped)?;
@@ -96,6 +103,8 @@ pub fn run(args: &LearnArgs, sut: &str, model: Model) -> Result<ExitStatus, Earl
             class.resumed(data_runs(&earlier, &messages.model));
             class.runs.extend(recorded::data_seeds(args, messages)?);
             class.votes = votes;
+            class.viewer = viewer.clone();
+            file.meter = viewer.meter();
             let mut seen = SeenAnswers::default();
             let mut asked = GivenValueSystem { live: &mut live, file: &mut file, seen: &mut seen };
             let (learned, plan) = class.take(&mut asked, crew.as_ref())?;
@@ -108,7 +117,8 @@ pub fn run(args: &LearnArgs, sut: &str, model: Model) -> Result<ExitStatus, Earl
                 seen: &seen,
                 messages,
             };
-            let shown = super::put(args, &text.written(args, &told)?, &told)?;
+            viewer.draw(|| text.drawing(learned.hypotheses));
+            let shown = super::put(args, &text.written(args, &told)?, &told, viewer)?;
             let partial = || limit::status(halt, ExitStatus::Inconclusive);
             exit::shown(if learned.is_stopped { partial() } else { ExitStatus::Success }, shown)
         })

@@ -1,17 +1,13 @@
-//! What is said about a session: while it runs, and at its end.
-
-use std::time::{Duration, Instant};
+//! What is said about a session at its end.
 
 use ioxide_fsm::suite::SuiteMethod;
 use ioxide_learn::observer::LearningEffort;
-use ioxide_learn::oracle::{LearnedGuarantee, LearnedMachine, LearningStage};
-use ioxide_learn::register::oracle::DataStage;
+use ioxide_learn::oracle::{LearnedGuarantee, LearnedMachine};
 use ioxide_learn::several::SeveralDraft;
 use serde_json::{Value as Json, json};
 
 use crate::args::LearnArgs;
 use crate::machine::Messages;
-use crate::progress::ProgressLine;
 
 /// How a machine was made.
 pub struct MachineOrigin {
@@ -144,103 +140,4 @@ pub fn hypotheses(n: usize) -> String {
 /// `1 reset`, `2 resets`.
 pub fn counted(n: u64, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
-}
-
-/// The one line that is seen while a system is learned.
-pub struct LearningLine {
-    progress: ProgressLine,
-    hypotheses: usize,
-    /// When the suite that is applied began, and which it is.
-    suite: Option<(Instant, (usize, usize))>,
-}
-
-impl LearningLine {
-    /// Starts the clock.
-    pub fn new() -> Self {
-        Self { progress: ProgressLine::new(), hypotheses: 0, suite: None }
-    }
-
-    /// A stage of learning a machine.
-    pub fn stage(&mut self, stage: LearningStage, effort: LearningEffort) {
-        let mut left = None;
-        match stage {
-            LearningStage::Hypothesis { .. } => self.hypotheses += 1,
-            LearningStage::Testing { states, extra, done, of } => {
-                let (begun, which) = self.suite.unwrap_or((Instant::now(), (0, 0)));
-                let begun = if which == (states, extra) && done > 0 { begun } else { Instant::now() };
-                self.suite = Some((begun, (states, extra)));
-                left = guess(begun.elapsed(), done, of);
-            }
-            LearningStage::Walking { .. } => (),
-        }
-        let hypotheses = self.hypotheses;
-        self.progress.tick(|| {
-            let done = match stage {
-                LearningStage::Hypothesis { states } => {
-                    format!("a machine with {}", counted(states as u64, "state"))
-                }
-                LearningStage::Testing { states, extra, done, of } => format!(
-                    "{}: test {done} of {of} for {extra} extra{}",
-                    counted(states as u64, "state"),
-                    left.map_or_else(String::new, |left| format!(
-                        ", {} s left if it is right",
-                        left.as_secs()
-                    ))
-                ),
-                LearningStage::Walking { states, done, of } => {
-                    format!("{}: walk {done} of {of}", counted(states as u64, "state"))
-                }
-            };
-            cost(&done, hypotheses, effort)
-        });
-    }
-
-    /// A stage of drafting a machine with choices.
-    pub fn several(&mut self, states: usize, effort: LearningEffort) {
-        let done = || format!("a draft with choices, {}", counted(states as u64, "state"));
-        self.progress.tick(|| cost(&done(), 1, effort));
-    }
-
-    /// A stage of learning a machine with values.
-    pub fn data(&mut self, stage: DataStage, effort: LearningEffort) {
-        if matches!(stage, DataStage::Hypothesis { .. }) {
-            self.hypotheses += 1;
-        }
-        let hypotheses = self.hypotheses;
-        self.progress.tick(|| {
-            let done = match stage {
-                DataStage::Hypothesis { locations, registers } => {
-                    format!("{locations} locations, at most {registers} registers")
-                }
-                DataStage::Testing { locations, extra, done, of } => {
-                    format!("{locations} locations: test {done} of {of} for {extra} extra states")
-                }
-                DataStage::Walking { done, of } => format!("walk {done} of {of}"),
-            };
-            cost(&done, hypotheses, effort)
-        });
-    }
-}
-
-fn cost(done: &str, hypotheses: usize, effort: LearningEffort) -> String {
-    let LearningEffort { resets, symbols } = effort;
-    format!("{done}; hypothesis {hypotheses}, {resets} resets, {symbols} messages")
-}
-
-/// How long the rest takes, if it goes on as it did.
-fn guess(elapsed: Duration, done: usize, of: usize) -> Option<Duration> {
-    let share = of.checked_sub(done)? as f64 / done as f64;
-    (done > 0).then(|| elapsed.mul_f64(share.min(1e6)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_left_takes_as_long_as_what_is_done() {
-        assert_eq!(guess(Duration::from_secs(10), 5, 10), Some(Duration::from_secs(10)));
-        assert_eq!(guess(Duration::from_secs(10), 0, 10), None);
-        assert_eq!(guess(Duration::from_secs(10), 20, 10), None);
-    }
 }

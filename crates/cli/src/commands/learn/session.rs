@@ -7,6 +7,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 
+use ioxide_explorer::learning::LearningMeter;
 use ioxide_fsm::mealy::{InputId, OutputId};
 use ioxide_fsm::reduce::LiveMachine;
 use ioxide_fsm::word::{IoWord, Word};
@@ -36,6 +37,8 @@ pub struct SessionFile {
     path: String,
     /// Runs with values since somebody wanted to have them.
     recent: Vec<DataRun>,
+    /// Counts what is asked, for whoever watches.
+    pub meter: LearningMeter,
 }
 
 /// Inputs with values, each with all that was said.
@@ -124,7 +127,7 @@ impl SessionFile {
                 rest.to_owned()
             }
         };
-        Ok((Self { out: Some(file), path, recent: Vec::new() }, rest))
+        Ok((Self { out: Some(file), path, ..Self::none() }, rest))
     }
 
     /// The runs with values since the last time.
@@ -142,6 +145,7 @@ impl SessionFile {
 
     /// Adds a reset before inputs with values.
     pub fn reset(&mut self) -> Result<(), LiveTestError> {
+        self.meter.count(1, 0);
         self.recent.push(DataRun::new());
         self.add(RESET)
     }
@@ -153,6 +157,7 @@ impl SessionFile {
         input: &Label,
         said: &[Label],
     ) -> Result<(), LiveTestError> {
+        self.meter.count(0, 1);
         if let Some(run) = self.recent.last_mut() {
             run.push((input.clone(), said.to_vec()));
         }
@@ -165,6 +170,7 @@ impl SessionFile {
 
     /// Adds a run with values that is over.
     pub fn whole(&mut self, model: &Model, run: &DataRun) -> Result<(), LiveTestError> {
+        self.meter.count(1, run.len() as u64);
         self.recent.push(run.clone());
         let step = |(input, said): &(Label, Vec<Label>)| {
             line(model, &input_name(&model.pool, &model.sts, input), said)
@@ -175,7 +181,7 @@ impl SessionFile {
 
     /// No file: what is answered is remembered all the same.
     pub fn none() -> Self {
-        Self { out: None, path: String::new(), recent: Vec::new() }
+        Self { out: None, path: String::new(), recent: Vec::new(), meter: LearningMeter::default() }
     }
 
     /// Adds whole lines in one write: whoever looks between two writes sees whole lines.
@@ -187,6 +193,7 @@ impl SessionFile {
 
     /// Adds a run that is over.
     fn add_run(&mut self, live: &LiveSystem<'_>, run: &AnsweredRun) -> Result<(), LiveTestError> {
+        self.meter.count(1, run.len() as u64);
         let steps = run.iter().map(|(input, said)| step_line(live, *input, said));
         let lines: String = [RESET.to_owned()].into_iter().chain(steps).collect();
         self.add(&lines)
@@ -276,11 +283,13 @@ impl LiveMachine for KeptAnswers<'_> {
 
     fn reset(&mut self) -> Result<(), LiveTestError> {
         self.live.reset()?;
+        self.file.meter.count(1, 0);
         self.file.add(RESET)
     }
 
     fn step(&mut self, input: InputId) -> Result<OutputId, LiveTestError> {
         let output = self.live.step(input)?;
+        self.file.meter.count(0, 1);
         if self.file.out.is_some() {
             let said = self.live.answers().get(&output).map_or(&[][..], Vec::as_slice);
             self.file.add(&step_line(&self.live, input, said))?;

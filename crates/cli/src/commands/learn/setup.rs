@@ -6,13 +6,16 @@ use std::ops::ControlFlow;
 use ioxide_fsm::mealy::{InputId, Mealy, OutputId, SuiteModel};
 use ioxide_fsm::reduce::LiveMachine;
 use ioxide_fsm::word::IoWord;
+use ioxide_learn::learner::Learner;
 use ioxide_learn::observer::{Disagreement, LearnError, LearningEffort, SystemObserver};
-use ioxide_learn::oracle::{HypothesisTest, LearnedMachine, LearningStage, learn, revisit};
+use ioxide_learn::oracle::{HypothesisTest, LearnedGuarantee, LearnedMachine, LearningStage, learn, revisit};
 use ioxide_learn::several::{Drafting, SeveralDraft, draft};
 use ioxide_learn::votes::confidence;
 use ioxide_smt::halt::{Halt, Halted};
 
-use super::origin::LearningLine;
+use super::drawing;
+use super::line::LearningLine;
+use super::page::LearningViewer;
 use super::session::{EarlierSessions, KeptAnswers};
 use super::stopped;
 use crate::args::{LearnArgs, UnstableArg};
@@ -43,6 +46,8 @@ pub struct LearningSetup<'a> {
     pub n_inputs: usize,
     /// An earlier version.
     pub reference: Option<Reference>,
+    /// Who watches.
+    pub viewer: &'a LearningViewer,
 }
 
 /// An earlier version of a system.
@@ -94,6 +99,7 @@ impl LearningSetup<'_> {
                 Err(LearnError::System(trouble)) => return Err(stopped(trouble)),
                 Err(LearnError::Disagrees(found)) => found,
             };
+            self.viewer.disagreement(&two_ways(&observer, &found));
             match self.args.unstable {
                 UnstableArg::Majority if votes.len() < MAX_VOTES as usize => {
                     let (usual, sure) = self.vote(&mut observer, &found)?;
@@ -119,9 +125,16 @@ impl LearningSetup<'_> {
         if let Some(Reference { spec, inputs }) = &self.reference {
             revisit(observer, spec, inputs)?;
         }
-        let mut watching = LearningLine::new();
-        let mut watch = |stage: LearningStage, _: &_, observer: &ObservedSystem<'_>| {
-            watching.stage(stage, observer.effort);
+        let mut watching = LearningLine::new(self.viewer);
+        let mut told = None;
+        let mut watch = |stage: LearningStage, learner: &Learner, observer: &ObservedSystem<'_>| {
+            watching.stage(stage, observer.effort, LearnedGuarantee::in_words);
+            let names = observer.live.live.names();
+            if self.viewer.is_there() && learner.surprise() != told.as_ref() {
+                told = learner.surprise().cloned();
+                told.iter().for_each(|found| watching.surprise(|| drawing::surprise(found, names)));
+            }
+            watching.draw(|number| drawing::of_machine(number, &learner.machine(&observer.tree), names));
             if self.halt.halted().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         learn(observer, self.examination, &mut watch)
@@ -164,12 +177,14 @@ impl LearningSetup<'_> {
         let sure = confidence(count, n);
         let names = observer.live.live.names();
         let answer = usual.last().map_or("", |&(_, output)| &names.outputs[output]);
-        eprintln!(
-            "note: after {} inputs the system answers in several ways; {count} of {n} times it was {answer}, \
+        let note = format!(
+            "after {} inputs the system answers in several ways; {count} of {n} times it was {answer}, \
              which is believed (confidence {:.1}% that it is the usual one)",
             found.now.len(),
             sure * 100.0,
         );
+        eprintln!("note: {note}");
+        self.viewer.note(&note);
         Ok((usual, sure))
     }
 
@@ -188,7 +203,7 @@ impl LearningSetup<'_> {
             walk_length: self.args.walk_length,
             seed: self.examination.seed,
         };
-        let mut watching = LearningLine::new();
+        let mut watching = LearningLine::new(self.viewer);
         let mut watch = |states: usize, effort: LearningEffort| {
             watching.several(states, effort);
             if self.halt.halted().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

@@ -13,10 +13,11 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ioxide_explorer::learning::LearningPhase;
 use ioxide_fsm::mealy::{InputId, Mealy, OutputId, StateId};
 use ioxide_fsm::word::{IoWord, Word};
 use ioxide_learn::observer::{LearnError, LearningEffort, SystemObserver};
-use ioxide_learn::oracle::{HypothesisTest, LearnedMachine, learn};
+use ioxide_learn::oracle::{HypothesisTest, LearnedGuarantee, LearnedMachine, learn};
 use ioxide_model::index::Idx;
 use ioxide_model::sts::Model;
 use ioxide_runner::adapter::ClockKind;
@@ -24,8 +25,10 @@ use serde_json::json;
 
 use self::live::TimedLive;
 use self::text::TimedText;
-use super::origin::{LearningLine, MachineOrigin, counted, hypotheses};
-use super::{EXTRA, LEARNING, alphabet, method, stopped};
+use super::line::LearningLine;
+use super::origin::{MachineOrigin, counted, hypotheses};
+use super::page::LearningViewer;
+use super::{EXTRA, LEARNING, alphabet, drawing, method, stopped};
 use crate::args::{DraftFormat, LearnArgs, UnstableArg};
 use crate::commands::fsm::live::{LiveSystem, LiveTestError};
 use crate::exit::{self, EarlyStop, ExitStatus};
@@ -38,7 +41,12 @@ use crate::{limit, machine, seed};
 const SETTLE: u32 = 20;
 
 /// Learns time-outs.
-pub fn run(args: &LearnArgs, sut: &str, mut model: Model) -> Result<ExitStatus, EarlyStop> {
+pub fn run(
+    args: &LearnArgs,
+    sut: &str,
+    mut model: Model,
+    viewer: &LearningViewer,
+) -> Result<ExitStatus, EarlyStop> {
     refuse(args)?;
     let method = method(&args.suite)?;
     let halt = &limit::halt_within(&args.limit, LEARNING);
@@ -65,14 +73,27 @@ pub fn run(args: &LearnArgs, sut: &str, mut model: Model) -> Result<ExitStatus, 
         let labels = messages.inputs.values().cloned().collect();
         let names = messages.inputs.keys().cloned();
         let wait = Duration::from_millis(args.wait_ms);
-        let live = TimedLive::new(&messages, adapter, labels, names, halt).within(wait, tolerance, settle);
+        let mut live =
+            TimedLive::new(&messages, adapter, labels, names, halt).within(wait, tolerance, settle);
+        live.meter = viewer.meter();
+        viewer.begins(messages.inputs.len(), examination.extra.unwrap_or(0));
         let mut observer = SystemObserver::new(live, messages.inputs.len() + 1, Vec::new());
-        let mut watching = LearningLine::new();
-        let learned = learn(&mut observer, &examination, &mut |stage, _, observer| {
-            watching.stage(stage, observer.effort);
+        let (mut watching, mut told) = (LearningLine::new(viewer), None);
+        let learned = learn(&mut observer, &examination, &mut |stage, learner, observer| {
+            watching.stage(stage, observer.effort, |guarantee| promise(args, guarantee));
+            let names = &observer.live.names;
+            if viewer.is_there() && learner.surprise() != told.as_ref() {
+                told = learner.surprise().cloned();
+                told.iter().for_each(|found| watching.surprise(|| drawing::surprise(found, names)));
+            }
+            watching.draw(|number| drawing::of_machine(number, &learner.machine(&observer.tree), names));
             if halt.halted().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         let learned = learned.map_err(|error| broken(error, &observer))?;
+        viewer.phase(LearningPhase::Timers);
+        let names = &observer.live.names;
+        viewer.draw(|| drawing::of_machine(learned.hypotheses, &learned.machine, names));
+        viewer.guarantee(|| promise(args, learned.guarantee));
         let starts = starts(&learned.machine, &mut observer).map_err(stopped)?;
         let told = show_learned(args, sut, &learned, &observer, (seed, starts.unclear), &messages);
         let text = TimedText {
@@ -81,7 +102,7 @@ pub fn run(args: &LearnArgs, sut: &str, mut model: Model) -> Result<ExitStatus, 
             messages: &messages,
             starts: &starts.moves,
         };
-        let shown = super::put(args, &text.written(args, &told)?, &told)?;
+        let shown = super::put(args, &text.written(args, &told)?, &told, viewer)?;
         let partial = || limit::status(halt, ExitStatus::Inconclusive);
         exit::shown(if learned.is_stopped { partial() } else { ExitStatus::Success }, shown)
     })
@@ -192,6 +213,12 @@ fn access(machine: &Mealy) -> Vec<Word> {
     ways.into_iter().map(Option::unwrap_or_default).collect()
 }
 
+/// What a guarantee of the machine means for the system.
+fn promise(args: &LearnArgs, guarantee: LearnedGuarantee) -> String {
+    let words = guarantee.in_words();
+    format!("as far as inputs that come at once and waits of {} ms show: {words}", args.wait_ms)
+}
+
 fn show_learned(
     args: &LearnArgs,
     sut: &str,
@@ -205,11 +232,7 @@ fn show_learned(
     let delays =
         delays.filter_map(|output| observer.live.delay(output).map(|_| &observer.live.names.outputs[output]));
     let delays: Vec<&String> = delays.collect();
-    let guarantee = format!(
-        "as far as inputs that come at once and waits of {} ms show: {}",
-        args.wait_ms,
-        learned.guarantee.in_words()
-    );
+    let guarantee = promise(args, learned.guarantee);
     let mut facts = vec![
         format!(
             "{} with {}: {}, {}, {}",

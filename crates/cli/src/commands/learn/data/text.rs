@@ -4,6 +4,7 @@
 //! given are kept in variables of their own ([`answer`]).
 
 mod answer;
+mod picture;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -39,6 +40,9 @@ pub struct LearnedText<'t> {
 
 /// What is kept in a register: what kind of value, and the name of the variable.
 type Variable = (bool, String);
+
+/// Variables that hold what the answer makes up.
+type LateUpdates = Vec<(String, Operand)>;
 
 impl LearnedText<'_> {
     /// The model.
@@ -296,21 +300,26 @@ impl ModelTextWriter<'_, '_> {
     }
 
     fn written(&mut self, location: usize, branch: &GuardedBranch, states: &[String]) -> WrittenEffects {
-        let gate = branch.gate;
+        let (mut updates, late) = self.stored(location, branch);
+        let answer = self.answer(location, branch, &mut updates, &late);
+        let target = self.owing.state(&answer, &states[branch.target]);
+        WrittenEffects { updates, target }
+    }
+
+    /// What is stored when the input comes, and what once the answer has made it up.
+    fn stored(&self, location: usize, branch: &GuardedBranch) -> (Vec<(String, String)>, LateUpdates) {
         let (mut updates, mut late) = (Vec::new(), Vec::new());
         for (register, &operand) in branch.registers.iter().enumerate() {
             let name = self.variables[branch.target][register].1.clone();
-            if self.text.is_made(gate, operand) {
+            if self.text.is_made(branch.gate, operand) {
                 late.push((name, operand));
                 continue;
             }
-            let value = self.operand(location, gate, operand);
+            let value = self.operand(location, branch.gate, operand);
             if name != value {
                 updates.push((name, value));
             }
         }
-        let answer = self.answer(location, branch, &mut updates, &late);
-        let target = self.owing.state(&answer, &states[branch.target]);
-        WrittenEffects { updates, target }
+        (updates, late)
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use ioxide_learn::observer::LearningEffort;
 use ioxide_learn::register::learner::{DataLearnError, DataObserver};
-use ioxide_learn::register::oracle::{DataExamination, DataLearned, learn_data};
+use ioxide_learn::register::oracle::{DataExamination, DataLearned, DataStage, learn_data};
 use ioxide_learn::register::place::{DataAnswer, DataWord, Theory};
 use ioxide_learn::register::tree::{DataDisagreement, DataTree};
 use ioxide_learn::votes::confidence;
@@ -17,7 +17,8 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::super::copies::SystemCrew;
-use super::super::origin::LearningLine;
+use super::super::line::LearningLine;
+use super::super::page::LearningViewer;
 use super::super::session::DataRun;
 use super::super::stopped;
 use super::disagreement::{DisagreementReason, MajorityVote};
@@ -26,6 +27,7 @@ use super::kinds;
 use super::made_values::{self, MadeField, MadeValues};
 use super::system::{DataGate, DataLive, DataQuestion, DataTrouble, PointPlan, SeenAnswers, gate_of};
 use super::values::FieldValues;
+use super::words::in_words;
 use crate::exit::EarlyStop;
 use crate::machine::Messages;
 
@@ -40,6 +42,9 @@ pub const MAX_SLOTS: usize = 4;
 
 /// How often everything is asked again, where what was answered once may be wrong.
 const MAX_REVIEWS: usize = 3;
+
+/// Transitions of a hypothesis that is put into guards to be drawn while it is learned.
+const MAX_DRAWN: usize = 2_000;
 
 /// What is taken for granted until something speaks against it.
 #[derive(Clone)]
@@ -83,6 +88,8 @@ pub struct ValueSystem<'c> {
     pub probed: Vec<MadeField>,
     /// Whether nothing is said on the way.
     pub is_quiet: bool,
+    /// Who watches.
+    pub viewer: LearningViewer,
 }
 
 impl<'c> ValueSystem<'c> {
@@ -113,6 +120,7 @@ impl<'c> ValueSystem<'c> {
             n_reviews: 0,
             probed: Vec::new(),
             is_quiet: false,
+            viewer: LearningViewer::default(),
         }
     }
 
@@ -185,6 +193,7 @@ impl<'c> ValueSystem<'c> {
         asked: &mut GivenValueSystem<'_, '_>,
     ) -> Result<(), EarlyStop> {
         let ways = self.two_ways(&plan.domain, asked.seen, found);
+        self.viewer.disagreement(&ways);
         match self.reason(plan, found.now.len(), asked).map_err(stopped)? {
             DisagreementReason::Made(fields) if self.theory() == Theory::Order => {
                 Err(self.not_both(&fields, &ways))
@@ -297,12 +306,26 @@ impl<'c> ValueSystem<'c> {
         let system =
             DataLive { live, file, crew, plan: plan_there, seen, rng, is_doubted, doubts, n_doubtful };
         let mut observer = DataObserver::new(system, plan.domain.signature.clone()).with_memory(tree);
-        let mut watching = LearningLine::new();
-        let halt = self.halt;
-        let result = learn_data(&mut observer, self.examination, &self.words, &mut |stage, _, observer| {
-            watching.data(stage, observer.effort);
-            if halt.halted().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        });
+        let viewer = self.viewer.clone();
+        let (mut watching, mut told) = (LearningLine::new(&viewer), None);
+        let (halt, class) = (self.halt, &*self);
+        let result =
+            learn_data(&mut observer, self.examination, &self.words, &mut |stage, machine, observer| {
+                watching.data(stage, observer.effort, |guarantee| in_words(guarantee, &plan.domain));
+                let seen = &*observer.system.seen;
+                if viewer.is_there() && observer.surprise != told {
+                    told = observer.surprise.clone();
+                    told.iter()
+                        .for_each(|found| watching.surprise(|| class.surprise(&plan.domain, seen, found)));
+                }
+                if machine.n_steps() <= MAX_DRAWN {
+                    watching.draw(|number| class.drawing(number, machine, &plan.domain, seen));
+                } else if matches!(stage, DataStage::Hypothesis { .. }) {
+                    viewer
+                        .note("the hypothesis is too large to be drawn on the way; the model is, in the end");
+                }
+                if halt.halted().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            });
         self.effort = self.effort.plus(observer.effort).plus(observer.system.doubts);
         self.n_doubtful += observer.system.n_doubtful;
         self.runs.extend(observer.system.file.remembered());

@@ -60,6 +60,17 @@ impl ValueSystem<'_> {
     }
 
     fn show(&self, domain: &FieldValues, seen: &SeenAnswers, run: &[(DataInput, DataAnswer)]) -> String {
+        let steps = self.steps(domain, seen, run).into_iter();
+        steps.map(|(input, answer)| format!("{input}/{answer}")).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Inputs and answers, with names for the values that were chosen.
+    pub fn steps(
+        &self,
+        domain: &FieldValues,
+        seen: &SeenAnswers,
+        run: &[(DataInput, DataAnswer)],
+    ) -> Vec<(String, String)> {
         let mut points: Vec<i64> = run.iter().flat_map(|(input, _)| input.values.iter().copied()).collect();
         points.sort_unstable();
         points.dedup();
@@ -91,9 +102,10 @@ impl ValueSystem<'_> {
             let said = if said.is_empty() { "δ".to_owned() } else { said.join(", ") };
             let brackets =
                 |all: &[String]| if all.is_empty() { String::new() } else { format!("({})", all.join(", ")) };
-            format!("{}{}/{said}{}", gate.name(&self.messages.model), brackets(&values), brackets(&told))
+            let given = format!("{}{}", gate.name(&self.messages.model), brackets(&values));
+            (given, format!("{said}{}", brackets(&told)))
         };
-        run.iter().map(step).collect::<Vec<_>>().join(" ")
+        run.iter().map(step).collect()
     }
 
     /// The two runs, side by side.
@@ -179,6 +191,7 @@ impl ValueSystem<'_> {
     pub fn note(&self, text: &str) {
         if !self.is_quiet {
             eprintln!("note: {text}");
+            self.viewer.note(text);
         }
     }
 
@@ -192,11 +205,8 @@ impl ValueSystem<'_> {
         domain: &FieldValues,
     ) -> MachineOrigin {
         let LearningEffort { resets, symbols } = self.effort;
-        let theory = match domain.signature.theory {
-            Theory::Equality => "equality",
-            Theory::Order => "order",
-        };
-        let guarantee = in_words(learned.guarantee, theory, !domain.made.fields.is_empty());
+        let theory = theory_name(domain);
+        let guarantee = in_words(learned.guarantee, domain);
         let mut facts = vec![
             format!(
                 "{} with {}: {}, {}, {}",
@@ -234,7 +244,16 @@ impl ValueSystem<'_> {
     }
 }
 
-fn in_words(guarantee: DataGuarantee, theory: &str, makes: bool) -> String {
+fn theory_name(domain: &FieldValues) -> &'static str {
+    match domain.signature.theory {
+        Theory::Equality => "equality",
+        Theory::Order => "order",
+    }
+}
+
+/// The guarantee in words.
+pub fn in_words(guarantee: DataGuarantee, domain: &FieldValues) -> String {
+    let (theory, makes) = (theory_name(domain), !domain.made.fields.is_empty());
     match guarantee {
         DataGuarantee::Complete { values, states, extra } => format!(
             "if values are compared by {theory} and with no other constants: exact on any {values} values{}, if the system \

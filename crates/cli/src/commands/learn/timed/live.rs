@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use ioxide_explorer::learning::LearningMeter;
 use ioxide_fsm::mealy::{InputId, MachineNames, OutputId};
 use ioxide_fsm::reduce::LiveMachine;
 use ioxide_model::index::Idx;
@@ -44,6 +45,8 @@ pub struct TimedLive<'a> {
     pub names: MachineNames,
     /// The answers, by id.
     pub answers: Vec<TimedAnswer>,
+    /// Counts what is asked, for whoever watches.
+    pub meter: LearningMeter,
 }
 
 impl<'a> TimedLive<'a> {
@@ -59,7 +62,21 @@ impl<'a> TimedLive<'a> {
             MachineNames { inputs: names.chain(["wait".to_owned()]).collect(), ..MachineNames::default() };
         let (wait, tolerance, settle) = (Duration::ZERO, Duration::ZERO, Duration::ZERO);
         let (begun, passed, answers) = (Instant::now(), Duration::ZERO, Vec::new());
-        Self { messages, adapter, labels, halt, wait, tolerance, settle, begun, passed, names, answers }
+        let meter = LearningMeter::default();
+        Self {
+            messages,
+            adapter,
+            labels,
+            halt,
+            wait,
+            tolerance,
+            settle,
+            begun,
+            passed,
+            names,
+            answers,
+            meter,
+        }
     }
 
     /// How long is waited, which delays are the same, and how long an answer takes.
@@ -140,6 +157,7 @@ impl<'a> TimedLive<'a> {
     }
 
     fn give(&mut self, input: InputId) -> Result<TimedAnswer, LiveTestError> {
+        self.meter.count(0, 1);
         let Some(label) = self.labels.get(input.index()).cloned() else { return self.wait() };
         let mut said = self.adapter.send(&label)?.earlier;
         self.rest(&mut said)?;
@@ -163,6 +181,7 @@ impl<'a> TimedLive<'a> {
             return Ok(None);
         }
         self.give(input)?;
+        self.meter.count(0, 1);
         Ok(self.wait()?.after)
     }
 }
@@ -172,6 +191,7 @@ impl LiveMachine for TimedLive<'_> {
 
     fn reset(&mut self) -> Result<(), LiveTestError> {
         self.adapter.reset()?;
+        self.meter.count(1, 0);
         (self.begun, self.passed) = (Instant::now(), Duration::ZERO);
         let mut said = Vec::new();
         if !self.messages.preamble.is_empty() {

@@ -1,0 +1,107 @@
+//! Hypotheses as they are drawn while they are learned.
+//!
+//! States of a machine keep their numbers from one hypothesis to the next, since a learner only ever adds some; so a
+//! number says which state it is. Locations of a machine with variables do not: there a state is known by the first of
+//! the shortest ways to it.
+
+use std::collections::VecDeque;
+
+use ioxide_explorer::learning::{Counterexample, DrawnMove, DrawnState, HypothesisDrawing};
+use ioxide_fsm::mealy::{MachineNames, Mealy};
+use ioxide_learn::learner::LearnerSurprise;
+use ioxide_learn::naming::{NamedMove, arrows, state_names};
+use ioxide_learn::several::{AnswerWay, SeveralDraft};
+use ioxide_model::index::Idx;
+
+/// A machine.
+pub fn of_machine(number: usize, machine: &Mealy, names: &MachineNames) -> HypothesisDrawing {
+    let mut moves = Vec::new();
+    for state in machine.states() {
+        for input in machine.inputs() {
+            let Some(edge) = machine.edge(state, input) else { continue };
+            let text = format!("{} / {}", names.inputs[input], names.outputs[edge.output]);
+            moves.push(DrawnMove {
+                from: state.index(),
+                to: edge.next.index(),
+                text,
+                ..DrawnMove::default()
+            });
+        }
+    }
+    let states = state_names(machine.n_states(), &arrows(machine), names.outputs.as_slice());
+    HypothesisDrawing { number, states: numbered(states), moves }
+}
+
+/// A machine that answers in several ways.
+pub fn of_several(number: usize, draft: &SeveralDraft, names: &MachineNames) -> HypothesisDrawing {
+    let arrows: Vec<NamedMove> = draft.ways.iter().map(|way| (way.from, way.output, way.to)).collect();
+    let draw = |way: &AnswerWay| {
+        let text =
+            format!("{} / {} ({} times)", names.inputs[way.input], names.outputs[way.output], way.seen);
+        DrawnMove { from: way.from, to: way.to, text, ..DrawnMove::default() }
+    };
+    let states = state_names(draft.n_states, &arrows, names.outputs.as_slice());
+    HypothesisDrawing { number, states: numbered(states), moves: draft.ways.iter().map(draw).collect() }
+}
+
+fn numbered(names: Vec<String>) -> Vec<DrawnState> {
+    let state = |(at, name): (usize, String)| DrawnState { key: at.to_string(), name, variables: Vec::new() };
+    names.into_iter().enumerate().map(state).collect()
+}
+
+/// What spoke against a machine.
+pub fn surprise(found: &LearnerSurprise, names: &MachineNames) -> Counterexample {
+    let step = |&(input, output): &(_, _)| (names.inputs[input].clone(), names.outputs[output].clone());
+    Counterexample {
+        steps: found.seen.iter().map(step).collect(),
+        believed: names.outputs[found.believed].clone(),
+    }
+}
+
+/// Gives every state the first of the shortest ways to it as its key.
+pub fn keyed_by_ways(mut drawing: HypothesisDrawing) -> HypothesisDrawing {
+    let mut ways: Vec<Option<String>> = vec![None; drawing.states.len()];
+    if let Some(first) = ways.first_mut() {
+        *first = Some(String::new());
+    }
+    let mut queue = VecDeque::from([0]);
+    while let Some(at) = queue.pop_front() {
+        for it in drawing.moves.iter().filter(|it| it.from == at) {
+            let way = ways[at].clone().unwrap_or_default();
+            let target = &mut ways[it.to];
+            if target.is_none() {
+                *target = Some(format!("{way}\n{} {}", it.text, it.guard));
+                queue.push_back(it.to);
+            }
+        }
+    }
+    for (state, way) in drawing.states.iter_mut().zip(ways) {
+        // A state that nothing leads to is known by its name.
+        state.key = way.unwrap_or_else(|| state.name.clone());
+    }
+    drawing
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_is_known_by_the_way_to_it_whatever_its_number() {
+        let state = |name: &str| DrawnState { name: name.into(), ..DrawnState::default() };
+        let step = |from, text: &str, to| DrawnMove { from, to, text: text.into(), ..DrawnMove::default() };
+        let states = || ["a", "b", "c", "d"].map(state).to_vec();
+        let moves = vec![step(0, "x", 1), step(1, "y", 2), step(0, "x", 1), step(2, "z", 0)];
+        let one = keyed_by_ways(HypothesisDrawing { number: 1, states: states(), moves });
+        // The same with two numbers exchanged.
+        let moves = vec![step(0, "x", 2), step(2, "y", 1), step(1, "z", 0)];
+        let other = keyed_by_ways(HypothesisDrawing { number: 2, states: states(), moves });
+        let keys = |drawing: &HypothesisDrawing| -> Vec<String> {
+            drawing.states.iter().map(|state| state.key.clone()).collect()
+        };
+        let (one, other) = (keys(&one), keys(&other));
+        assert_eq!((&one[0], &one[1], &one[2]), (&other[0], &other[2], &other[1]));
+        assert_eq!(one[3], "d", "nothing leads there");
+        assert_ne!(one[1], one[2]);
+    }
+}

@@ -1,0 +1,169 @@
+//! The view of learning in a browser: `--view`.
+//!
+//! A page beside the learner, which is told what happens and asks for nothing. Where nobody wants to see it, a
+//! [`LearningViewer`] tells nobody, so whoever learns need not know. The page goes with the command: it stays after the
+//! model was written, until Ctrl-C; where there is no model, it hears why and the command ends.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use ioxide_explorer::learning::{
+    Counterexample, HypothesisDrawing, LearningBoard, LearningEnd, LearningMeter, LearningPhase,
+    LearningSubject,
+};
+use ioxide_explorer::server::ServerEnder;
+
+use super::origin::MachineOrigin;
+use crate::args::LearnArgs;
+use crate::commands::explore;
+use crate::exit::{EarlyStop, ExitStatus};
+use crate::interrupt::{self, STOP};
+
+/// How often somebody looks whether Ctrl-C was typed.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Time for a page to hear why there is no model.
+const FAREWELL: Duration = Duration::from_millis(700);
+
+/// Tells a page, if there is one.
+#[derive(Clone, Default)]
+pub struct LearningViewer(Option<Arc<LearningBoard>>);
+
+impl LearningViewer {
+    /// Whether somebody wants to see it.
+    pub fn is_there(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// What counts the questions.
+    pub fn meter(&self) -> LearningMeter {
+        self.0.as_ref().map_or_else(LearningMeter::default, |board| board.meter())
+    }
+
+    /// It is learned with so many inputs, and tested for at most so many extra states.
+    pub fn begins(&self, inputs: usize, extra: usize) {
+        self.tell(|board| board.subject(|subject| (subject.inputs, subject.most_extra) = (inputs, extra)));
+    }
+
+    /// A hypothesis with so many states was made.
+    pub fn hypothesis(&self, number: usize, states: usize) {
+        self.tell(|board| board.hypothesis(number, states));
+    }
+
+    /// Something else goes on.
+    pub fn phase(&self, phase: LearningPhase) {
+        self.tell(|board| board.phase(phase));
+    }
+
+    /// What is promised so far.
+    pub fn guarantee(&self, words: impl FnOnce() -> String) {
+        self.tell(|board| board.guarantee(words()));
+    }
+
+    /// What a hypothesis looks like.
+    pub fn draw(&self, drawing: impl FnOnce() -> HypothesisDrawing) {
+        self.tell(|board| board.draw(drawing()));
+    }
+
+    /// What spoke against the hypothesis with this number.
+    pub fn counterexample(&self, number: usize, found: impl FnOnce() -> Counterexample) {
+        self.tell(|board| board.counterexample(number, found()));
+    }
+
+    /// The system contradicts itself.
+    pub fn disagreement(&self, runs: &str) {
+        self.tell(|board| board.disagreement(runs.to_owned()));
+    }
+
+    /// Something that people should know; the runs below it are told as a disagreement.
+    pub fn note(&self, text: &str) {
+        let first = text.lines().next().unwrap_or_default();
+        self.tell(|board| board.note(first.to_owned()));
+    }
+
+    /// The model was written.
+    pub fn written(&self, told: &MachineOrigin, out: Option<&String>) {
+        let end = || LearningEnd { has_model: true, lines: told.lines(), out: out.cloned() };
+        self.tell(|board| board.end(end()));
+    }
+
+    fn tell(&self, what: impl FnOnce(&LearningBoard)) {
+        if let Some(board) = &self.0 {
+            what(board);
+        }
+    }
+}
+
+/// The page, as long as it is served.
+pub struct LearningPage {
+    viewer: LearningViewer,
+    served: Option<(ServerEnder, JoinHandle<()>)>,
+}
+
+impl LearningPage {
+    /// Serves the page, if it was asked for, and says where.
+    pub fn open(args: &LearnArgs, sut: &str) -> Result<Self, EarlyStop> {
+        if !args.view {
+            return Ok(Self { viewer: LearningViewer::default(), served: None });
+        }
+        let kind = match () {
+            () if args.time => "a machine with time-outs",
+            () if args.data => "a machine with variables and guards",
+            () => "a machine",
+        };
+        let board = LearningBoard::new(LearningSubject {
+            system: sut.to_owned(),
+            model: args.model.file.clone(),
+            kind: kind.to_owned(),
+            suite: args.suite.to_uppercase(),
+            ..LearningSubject::default()
+        });
+        let server = explore::bind(&args.listen)?;
+        explore::warn_of_others(&server, "watch");
+        let url = server.url();
+        eprintln!("watch it at {url}");
+        if args.open && !explore::opened(&url) {
+            eprintln!("note: no browser could be started; open the address yourself");
+        }
+        let (ender, page) = (server.ender(), Arc::clone(&board));
+        let serving = thread::Builder::new().name("view".into()).spawn(move || server.serve(&page));
+        let serving = serving.map_err(|error| EarlyStop::usage(format!("no page can be served: {error}")))?;
+        Ok(Self { viewer: LearningViewer(Some(board)), served: Some((ender, serving)) })
+    }
+
+    /// Who tells the page.
+    pub fn viewer(&self) -> &LearningViewer {
+        &self.viewer
+    }
+
+    /// Serves on until Ctrl-C if there is a model to be seen, and ends.
+    pub fn close(self, outcome: Result<ExitStatus, EarlyStop>) -> Result<ExitStatus, EarlyStop> {
+        let (Some(board), Some((ender, serving))) = (self.viewer.0, self.served) else { return outcome };
+        match &outcome {
+            Ok(_) if !STOP.load(Ordering::Relaxed) => linger(),
+            Ok(_) => (),
+            Err(stop) => {
+                let lines = stop.to_line().lines().map(str::to_owned).collect();
+                board.end(LearningEnd { has_model: false, lines, out: None });
+            }
+        }
+        if board.is_watched() {
+            thread::sleep(FAREWELL);
+        }
+        ender.end();
+        // A server that panicked has nothing more to say.
+        let _ = serving.join();
+        outcome
+    }
+}
+
+fn linger() {
+    interrupt::catch_interrupts();
+    interrupt::all_is_written();
+    eprintln!("the page stays until Ctrl-C");
+    while !STOP.load(Ordering::Relaxed) {
+        thread::sleep(LOOK);
+    }
+}
