@@ -5,6 +5,7 @@
 //! SMT-LIB has no characters above `2FFFF`: classes are cut there.
 
 use regex_syntax::hir::{Class, Hir, HirKind, Look};
+use thiserror::Error;
 
 /// The greatest character of an SMT-LIB string.
 pub(crate) const MAX_CHAR: char = '\u{2FFFF}';
@@ -24,25 +25,39 @@ pub(crate) enum RegexTree {
     Repeat { inner: Box<RegexTree>, min: u32, max: Option<u32> },
 }
 
-/// Reads `pattern` with the flags a [`Pattern`](ioxide_model::term::Pattern) has.
-pub(crate) fn read(pattern: &str) -> Result<RegexTree, String> {
-    let hir = regex_syntax::parse(&format!("(?s:{pattern})")).map_err(|error| error.to_string())?;
-    convert(strip_anchors(&hir)?.as_ref().unwrap_or(&hir)).map_err(|what| unsupported(pattern, what))
+/// A pattern that cannot be put to a solver.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum UnsolvablePattern {
+    /// It is no regular expression.
+    #[error(transparent)]
+    Syntax(Box<regex_syntax::Error>),
+    /// It says something that SMT-LIB cannot.
+    #[error("pattern `{pattern}` has {what}, which solvers do not know")]
+    Unsupported {
+        /// The pattern.
+        pattern: String,
+        /// What it has.
+        what: &'static str,
+    },
 }
 
-fn unsupported(pattern: &str, what: &str) -> String {
-    format!("pattern `{pattern}` has {what}, which solvers do not know")
+/// Reads `pattern` with the flags a [`Pattern`](ioxide_model::term::Pattern) has.
+pub(crate) fn read(pattern: &str) -> Result<RegexTree, UnsolvablePattern> {
+    let syntax = |error| UnsolvablePattern::Syntax(Box::new(error));
+    let hir = regex_syntax::parse(&format!("(?s:{pattern})")).map_err(syntax)?;
+    let unsupported = |what| UnsolvablePattern::Unsupported { pattern: pattern.to_owned(), what };
+    convert(strip_anchors(&hir).as_ref().unwrap_or(&hir)).map_err(unsupported)
 }
 
 /// Anchors at the ends say nothing about a whole string.
-fn strip_anchors(hir: &Hir) -> Result<Option<Hir>, String> {
+fn strip_anchors(hir: &Hir) -> Option<Hir> {
     let inner = open_groups(hir);
-    let HirKind::Concat(parts) = inner.kind() else { return Ok(None) };
+    let HirKind::Concat(parts) = inner.kind() else { return None };
     let is_look = |part: &Hir, look| *part.kind() == HirKind::Look(look);
     let start = parts.iter().take_while(|part| is_look(part, Look::Start)).count();
     let end = parts.iter().rev().take_while(|part| is_look(part, Look::End)).count();
     let middle = parts.get(start..parts.len().saturating_sub(end)).unwrap_or_default();
-    Ok(Some(Hir::concat(middle.to_vec())))
+    Some(Hir::concat(middle.to_vec()))
 }
 
 fn open_groups(hir: &Hir) -> &Hir {
@@ -106,7 +121,7 @@ mod tests {
 
     #[test]
     fn what_solvers_do_not_know_is_an_error() {
-        assert!(read(r"a\bb").is_err_and(|text| text.contains("word boundary")));
+        assert!(read(r"a\bb").is_err_and(|bad| bad.to_string().contains("word boundary")));
         assert!(read("a(").is_err());
     }
 }

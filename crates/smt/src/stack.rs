@@ -123,7 +123,7 @@ fn assemble(config: &SolverConfig, halt: &HaltCell) -> (Backing, Box<dyn Solver>
     let (backing, backend): (Backing, Box<dyn Solver>) = match &config.backend {
         BackendChoice::Auto | BackendChoice::Z3 => match z3::solver(config.limits) {
             Ok(solver) => (Backing::Z3(solver.backend().version()), Box::new(solver.until(halt))),
-            Err(reason) => (Backing::None(reason), Box::new(NoSolver)),
+            Err(missing) => (Backing::None(missing.to_string()), Box::new(NoSolver)),
         },
         BackendChoice::Process(command) => {
             let solver = process::solver(command, config.limits).until(halt);

@@ -23,7 +23,7 @@ use ioxide_model::term::{Term, TermPool, VarId};
 use ioxide_model::valuation::Valuation;
 
 pub use self::api::Z3Library;
-pub use self::locate::{candidates, load};
+pub use self::locate::{Z3NotFound, candidates, load};
 
 use self::context::{SolverHandle, Z3Context};
 use self::translate::TranslationMemo;
@@ -75,8 +75,8 @@ struct AssertionLevel {
 /// Z3 as a [`Solver`](crate::solver::Solver), from the first library found.
 ///
 /// # Errors
-/// If no `libz3` can be loaded; the text says where it was looked for.
-pub fn solver(limits: SolverLimits) -> Result<IncrementalSolver<Z3>, String> {
+/// If no `libz3` can be loaded; the error says where it was looked for.
+pub fn solver(limits: SolverLimits) -> Result<IncrementalSolver<Z3>, Z3NotFound> {
     Ok(IncrementalSolver::new(Z3::new(load()?), limits))
 }
 

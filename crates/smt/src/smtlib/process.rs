@@ -8,7 +8,7 @@
 //! [`Unknown`](crate::solver::SolverAnswer::Unknown) with a reason, and that the next question
 //! starts afresh.
 
-use std::io::{BufReader, Read, Write};
+use std::io::{self, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 
 use ioxide_model::term::{Term, TermPool, VarId};
 use ioxide_model::valuation::Valuation;
+use thiserror::Error;
 
 use super::read::{self, Sexp};
 use super::write;
@@ -48,6 +49,25 @@ struct ChildSlot {
     stopped: bool,
 }
 
+/// Why a solver program does not run.
+#[derive(Debug, Error)]
+enum SolverStartError {
+    #[error("no solver program is named")]
+    NoProgram,
+    #[error("cannot start solver `{program}`: {error}")]
+    Program { program: String, error: io::Error },
+    #[error("the solver has no pipe")]
+    NoPipe,
+    #[error("cannot start a thread: {0}")]
+    Thread(io::Error),
+}
+
+impl From<SolverStartError> for UnknownReason {
+    fn from(error: SolverStartError) -> Self {
+        Self::Error(error.to_string())
+    }
+}
+
 /// The ends of the two threads.
 #[derive(Debug)]
 struct SolverPipe {
@@ -75,32 +95,32 @@ impl SolverProcess {
 
     fn start(&mut self) -> Result<&SolverPipe, UnknownReason> {
         if self.pipe.is_none() {
-            let pipe = self.spawn().map_err(UnknownReason::Error)?;
+            let pipe = self.spawn()?;
             self.pipe = Some(pipe);
         }
-        self.pipe.as_ref().ok_or_else(|| UnknownReason::Error("the solver has no pipe".into()))
+        self.pipe.as_ref().ok_or_else(|| SolverStartError::NoPipe.into())
     }
 
-    fn spawn(&mut self) -> Result<SolverPipe, String> {
-        let (program, args) = self.command.split_first().ok_or("no solver program is named")?;
+    fn spawn(&mut self) -> Result<SolverPipe, SolverStartError> {
+        let (program, args) = self.command.split_first().ok_or(SolverStartError::NoProgram)?;
         let mut child = Command::new(program)
             .args(args)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
-            .map_err(|error| format!("cannot start solver `{program}`: {error}"))?;
+            .map_err(|error| SolverStartError::Program { program: program.clone(), error })?;
         let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
         *self.slot() = ChildSlot { child: Some(child), stopped: false };
         let (Some(stdin), Some(stdout)) = (stdin, stdout) else {
-            return Err("the solver has no pipe".into());
+            return Err(SolverStartError::NoPipe);
         };
         let (to, to_child) = channel();
         let (from_child, from) = channel();
         let writer = thread::Builder::new().name("solver-in".into()).spawn(move || feed(stdin, &to_child));
         let reader =
             thread::Builder::new().name("solver-out".into()).spawn(move || drain(stdout, &from_child));
-        writer.and(reader).map_err(|error| format!("cannot start a thread: {error}"))?;
+        writer.and(reader).map_err(SolverStartError::Thread)?;
         let _ = to.send(PREAMBLE.to_owned());
         Ok(SolverPipe { to, from })
     }
@@ -260,7 +280,7 @@ impl Backend for SolverProcess {
     }
 
     fn assert(&mut self, pool: &TermPool, fact: Term) -> Result<(), UnknownReason> {
-        write::assert(pool, fact, &mut self.pending).map_err(UnknownReason::Error)
+        Ok(write::assert(pool, fact, &mut self.pending)?)
     }
 
     fn check(&mut self, limits: SolverLimits) -> SolverDecision {

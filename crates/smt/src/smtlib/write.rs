@@ -13,13 +13,14 @@ use ioxide_model::term::{Term, TermNode, TermPool, VarId};
 use ioxide_model::value::Value;
 use rustc_hash::FxHashMap;
 
+use super::SmtInexpressible;
 use crate::regex::{self, MAX_CHAR, RegexTree};
 
 /// A whole script that asks whether `facts` can hold together.
 ///
 /// # Errors
-/// If a fact has a pattern or a character that SMT-LIB cannot say; the text is for people.
-pub fn script(pool: &TermPool, facts: &[Term]) -> Result<String, String> {
+/// If a fact has a pattern or a character that SMT-LIB cannot say.
+pub fn script(pool: &TermPool, facts: &[Term]) -> Result<String, SmtInexpressible> {
     let mut out = String::from("(set-option :produce-models true)\n(set-logic ALL)\n");
     out.push_str(&declarations(pool, facts));
     for &fact in facts {
@@ -55,7 +56,7 @@ pub(crate) fn declare(pool: &TermPool, var: VarId, out: &mut String) {
 }
 
 /// Asserts `fact`.
-pub(crate) fn assert(pool: &TermPool, fact: Term, out: &mut String) -> Result<(), String> {
+pub(crate) fn assert(pool: &TermPool, fact: Term, out: &mut String) -> Result<(), SmtInexpressible> {
     out.push_str("(assert ");
     term(pool, fact, out)?;
     out.push_str(")\n");
@@ -72,7 +73,7 @@ pub fn var_name(pool: &TermPool, var: VarId) -> String {
 ///
 /// # Errors
 /// As [`script`].
-pub fn term(pool: &TermPool, root: Term, out: &mut String) -> Result<(), String> {
+pub fn term(pool: &TermPool, root: Term, out: &mut String) -> Result<(), SmtInexpressible> {
     let mut writer = SmtWriter { pool, out, scopes: Vec::new(), todo: Vec::new() };
     writer.scope(root);
     writer.run()
@@ -82,18 +83,18 @@ pub fn term(pool: &TermPool, root: Term, out: &mut String) -> Result<(), String>
 ///
 /// # Errors
 /// As [`script`].
-pub fn value(pool: &TermPool, value: &Value, out: &mut String) -> Result<(), String> {
+pub fn value(pool: &TermPool, value: &Value, out: &mut String) -> Result<(), SmtInexpressible> {
     constant(pool, value, out)
 }
 
 /// A string for SMT-LIB, without its quotes: all but plain characters as `\u{…}`.
-pub(crate) fn escape(text: &str) -> Result<String, String> {
+pub(crate) fn escape(text: &str) -> Result<String, SmtInexpressible> {
     let mut out = String::with_capacity(text.len());
     for char in text.chars() {
         match char {
             ' '..='~' if char != '\\' && char != '"' => out.push(char),
             _ if char > MAX_CHAR => {
-                return Err(format!("character U+{:X} is beyond what solvers know", u32::from(char)));
+                return Err(SmtInexpressible::Character(char));
             }
             _ => {
                 let _ = write!(out, "\\u{{{:x}}}", u32::from(char));
@@ -123,7 +124,7 @@ struct SmtWriter<'a> {
 }
 
 impl SmtWriter<'_> {
-    fn run(&mut self) -> Result<(), String> {
+    fn run(&mut self) -> Result<(), SmtInexpressible> {
         while let Some(piece) = self.todo.pop() {
             match piece {
                 SmtPiece::Text(text) => self.out.push_str(&text),
@@ -166,7 +167,7 @@ impl SmtWriter<'_> {
         }
     }
 
-    fn expand(&mut self, term: Term) -> Result<(), String> {
+    fn expand(&mut self, term: Term) -> Result<(), SmtInexpressible> {
         let pool = self.pool;
         match pool.node(term) {
             TermNode::Value(value) => constant(pool, value, self.out)?,
@@ -204,7 +205,7 @@ impl SmtWriter<'_> {
             TermNode::Select { ctor, field, arg } => self.select(term, *ctor, *field, *arg)?,
             TermNode::Exists(vars, body) => self.exists(vars, *body),
             TermNode::Elements(..) | TermNode::Apply(..) | TermNode::Lambda(..) | TermNode::Call(..) => {
-                return Err("collections must be made scalar before a solver sees them".into());
+                return Err(SmtInexpressible::Collection);
             }
         }
         Ok(())
@@ -229,9 +230,9 @@ impl SmtWriter<'_> {
     }
 
     /// A field, or its default value under another constructor.
-    fn select(&mut self, term: Term, ctor: u32, field: u32, arg: Term) -> Result<(), String> {
+    fn select(&mut self, term: Term, ctor: u32, field: u32, arg: Term) -> Result<(), SmtInexpressible> {
         let pool = self.pool;
-        let Sort::Data(data) = pool.sort(arg) else { return Err("a field of what is not data".into()) };
+        let Sort::Data(data) = pool.sort(arg) else { return Err(SmtInexpressible::FieldOfNoData) };
         let selector = field_name(pool, data, ctor, field);
         if pool.data(data).ctors.len() == 1 {
             self.list(&selector, &[arg]);
@@ -288,7 +289,7 @@ fn times_written(pool: &TermPool, term: Term, child: Term) -> u32 {
     }
 }
 
-fn constant(pool: &TermPool, value: &Value, out: &mut String) -> Result<(), String> {
+fn constant(pool: &TermPool, value: &Value, out: &mut String) -> Result<(), SmtInexpressible> {
     match value {
         Value::Bool(b) => out.push_str(if *b { "true" } else { "false" }),
         Value::Int(n) => out.push_str(&int(n, "")),
@@ -297,7 +298,7 @@ fn constant(pool: &TermPool, value: &Value, out: &mut String) -> Result<(), Stri
             let _ = write!(out, "\"{}\"", escape(text)?);
         }
         Value::Collection(_) => {
-            return Err("collections must be made scalar before a solver sees them".into());
+            return Err(SmtInexpressible::Collection);
         }
         Value::Data(value) if value.args.is_empty() => out.push_str(&ctor_name(pool, value.data, value.ctor)),
         Value::Data(value) => {
@@ -323,7 +324,7 @@ fn real(n: &Rational) -> String {
     format!("(/ {} {}.0)", int(n.numer(), ".0"), n.denom())
 }
 
-fn regular(re: &RegexTree) -> Result<String, String> {
+fn regular(re: &RegexTree) -> Result<String, SmtInexpressible> {
     let all = |list: &[RegexTree]| list.iter().map(regular).collect::<Result<Vec<_>, _>>();
     Ok(match re {
         RegexTree::Text(text) => format!("(str.to_re \"{}\")", escape(text)?),
@@ -331,7 +332,11 @@ fn regular(re: &RegexTree) -> Result<String, String> {
             let range = |&(lo, hi): &(char, char)| {
                 Ok(format!("(re.range \"{}\" \"{}\")", escape(&lo.to_string())?, escape(&hi.to_string())?))
             };
-            joined("re.union", "re.none", ranges.iter().map(range).collect::<Result<Vec<_>, String>>()?)
+            joined(
+                "re.union",
+                "re.none",
+                ranges.iter().map(range).collect::<Result<Vec<_>, SmtInexpressible>>()?,
+            )
         }
         RegexTree::Concat(list) => joined("re.++", "(str.to_re \"\")", all(list)?),
         RegexTree::Union(list) => joined("re.union", "re.none", all(list)?),

@@ -32,12 +32,12 @@ macro_rules! functions {
         }
 
         impl Functions {
-            fn resolve(library: libloading::Library) -> Result<Self, String> {
+            fn resolve(library: libloading::Library) -> Result<Self, libloading::Error> {
                 // SAFETY: every type above is the one `z3_api.h` declares for the symbol,
                 // and the library is kept as long as the pointers.
                 unsafe {
                     Ok(Self {
-                        $($field: *library.get($symbol).map_err(|error| error.to_string())?,)*
+                        $($field: *library.get($symbol)?,)*
                         _library: library,
                     })
                 }
@@ -135,10 +135,10 @@ impl Z3Library {
     /// Loads the library at `path`, or of that name.
     ///
     /// # Errors
-    /// If it cannot be loaded or lacks a function; the text is for people.
-    pub fn open(path: &Path) -> Result<Self, String> {
+    /// If it cannot be loaded or lacks a function.
+    pub fn open(path: &Path) -> Result<Self, libloading::Error> {
         // SAFETY: loading runs the initialisers of a library the user installed as Z3.
-        let library = unsafe { libloading::Library::new(path) }.map_err(|error| error.to_string())?;
+        let library = unsafe { libloading::Library::new(path) }?;
         Ok(Self { functions: Arc::new(Functions::resolve(library)?) })
     }
 

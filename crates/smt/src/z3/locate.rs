@@ -3,7 +3,22 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
+use thiserror::Error;
+
 use super::api::Z3Library;
+
+/// No `libz3` could be loaded.
+#[derive(Debug, Error)]
+#[error("no usable libz3 found ({})", reasons(.tried))]
+pub struct Z3NotFound {
+    /// What was tried, in this order, and why it cannot be used.
+    pub tried: Vec<(PathBuf, libloading::Error)>,
+}
+
+fn reasons(tried: &[(PathBuf, libloading::Error)]) -> String {
+    let reason = |(path, error): &(PathBuf, libloading::Error)| format!("{}: {error}", path.display());
+    tried.iter().map(reason).collect::<Vec<_>>().join("; ")
+}
 
 /// The names a `libz3` may have, most wanted first: the environment's choice, beside the
 /// program, the wheel `z3-solver` in the Python environment of the program, the cache of ioxide, then whatever the system
@@ -42,16 +57,16 @@ fn wheels(bin: &Path) -> Vec<PathBuf> {
 /// Loads the first candidate that works.
 ///
 /// # Errors
-/// If none does; the text names them with the reasons.
-pub fn load() -> Result<Z3Library, String> {
-    let mut reasons = Vec::new();
+/// If none does; the error names them with the reasons.
+pub fn load() -> Result<Z3Library, Z3NotFound> {
+    let mut tried = Vec::new();
     for path in candidates() {
         match Z3Library::open(&path) {
             Ok(library) => return Ok(library),
-            Err(reason) => reasons.push(format!("{}: {reason}", path.display())),
+            Err(error) => tried.push((path, error)),
         }
     }
-    Err(format!("no usable libz3 found ({})", reasons.join("; ")))
+    Err(Z3NotFound { tried })
 }
 
 #[cfg(target_os = "macos")]

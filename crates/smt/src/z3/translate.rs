@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::context::{BinaryOp, NaryOp, UnaryOp, Z3Ast, Z3Context};
 use crate::regex::{self, RegexTree};
+use crate::smtlib::SmtInexpressible;
 use crate::smtlib::write::escape;
 use crate::solver::UnknownReason;
 
@@ -154,7 +155,7 @@ impl TranslationMemo {
             TermNode::Prefix(..) => binary(BinaryOp::Prefix),
             TermNode::Suffix(..) => binary(BinaryOp::Suffix),
             TermNode::Matches(_, pattern) => {
-                let re = regex::read(&pool.pattern_info(*pattern).text).map_err(UnknownReason::Error)?;
+                let re = regex::read(&pool.pattern_info(*pattern).text).map_err(SmtInexpressible::from)?;
                 context.binary(BinaryOp::InRegex, asts[0], regular(context, &re)?)
             }
             TermNode::Exists(vars, _) => self.exists(context, pool, vars, asts[0]),
@@ -211,7 +212,7 @@ fn constant(context: &Z3Context, value: &Value) -> Result<Z3Ast, UnknownReason> 
             None => context.number(&n.to_string(), Sort::Int),
         },
         Value::Real(n) => context.number(&format!("{}/{}", n.numer(), n.denom()), Sort::Real),
-        Value::Str(text) => context.string(&escape(text).map_err(UnknownReason::Error)?),
+        Value::Str(text) => context.string(&escape(text)?),
         Value::Data(_) | Value::Collection(_) => {
             Err(UnknownReason::Error("data terms must be made scalar before Z3 sees them".into()))
         }
@@ -220,7 +221,7 @@ fn constant(context: &Z3Context, value: &Value) -> Result<Z3Ast, UnknownReason> 
 
 /// The regular expression as Z3 writes it; depth is bounded by the pattern parser.
 fn regular(context: &Z3Context, re: &RegexTree) -> Result<Z3Ast, UnknownReason> {
-    let text = |text: &str| context.string(&escape(text).map_err(UnknownReason::Error)?);
+    let text = |text: &str| context.string(&escape(text)?);
     let all = |list: &[RegexTree]| list.iter().map(|re| regular(context, re)).collect::<Result<Vec<_>, _>>();
     match re {
         RegexTree::Text(literal) => context.unary(UnaryOp::Regex, text(literal)?),

@@ -51,14 +51,14 @@ fn named(model: &Model, var: VarId) -> Result<SmtName, EarlyStop> {
 fn literal(model: &Model, value: &Value) -> Result<String, EarlyStop> {
     let mut out = String::new();
     write::value(&model.pool, value, &mut out)
-        .map_err(|reason| EarlyStop::new(ExitStatus::Internal, reason))?;
+        .map_err(|error| EarlyStop::new(ExitStatus::Internal, error.to_string()))?;
     Ok(out)
 }
 
 fn guard(model: &Model, guard: Term) -> Result<String, EarlyStop> {
     let mut out = String::new();
-    write::term(&model.pool, guard, &mut out).map_err(|reason| {
-        EarlyStop::new(ExitStatus::Usage, format!("a guard cannot be written in SMT-LIB: {reason}"))
+    write::term(&model.pool, guard, &mut out).map_err(|error| {
+        EarlyStop::new(ExitStatus::Usage, format!("a guard cannot be written in SMT-LIB: {error}"))
     })?;
     Ok(out)
 }

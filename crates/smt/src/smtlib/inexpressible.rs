@@ -1,0 +1,29 @@
+//! What SMT-LIB cannot say.
+
+use thiserror::Error;
+
+use crate::regex::UnsolvablePattern;
+use crate::solver::UnknownReason;
+
+/// A term that has no text in SMT-LIB.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum SmtInexpressible {
+    /// A string has a character that SMT-LIB has not.
+    #[error("character U+{:X} is beyond what solvers know", u32::from(*.0))]
+    Character(char),
+    /// A pattern is not one of SMT-LIB.
+    #[error(transparent)]
+    Pattern(#[from] UnsolvablePattern),
+    /// A list, set or map, or an operation on one.
+    #[error("collections must be made scalar before a solver sees them")]
+    Collection,
+    /// A field is selected from a term that has none.
+    #[error("a field of what is not data")]
+    FieldOfNoData,
+}
+
+impl From<SmtInexpressible> for UnknownReason {
+    fn from(error: SmtInexpressible) -> Self {
+        Self::Error(error.to_string())
+    }
+}
