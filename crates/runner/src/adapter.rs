@@ -36,6 +36,7 @@ use ioxide_model::label::Label;
 use ioxide_model::trace::Breakdown;
 use ioxide_symex::{Arrival, ConnectionWiring};
 
+use crate::codec::UnwritableMessage;
 use crate::event::ConnectionTold;
 use crate::player::PlayError;
 
@@ -263,7 +264,7 @@ pub enum AdapterError {
     Refused(String),
     /// The input was not sent: its values have no text in the protocol the system speaks. The system is as it was.
     #[error("cannot be written in this protocol: {0}")]
-    Unwritable(String),
+    Unwritable(#[from] UnwritableMessage),
     /// The input may have been taken or not.
     #[error("the system does not know whether it took the input: {0}")]
     Unknown(String),

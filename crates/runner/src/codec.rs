@@ -22,11 +22,13 @@ pub mod http;
 mod label;
 pub mod layout;
 pub mod overlap;
+mod speech;
 mod template;
 #[cfg(test)]
 mod tests;
 pub mod text;
 pub mod typed;
+mod unwritable;
 
 use ioxide_model::number::{Int, Rational};
 use ioxide_model::sort::{Constructor, DataField, DataId, DataKind, Sort};
@@ -36,8 +38,11 @@ use serde_json::{Map, Number, Value as Json};
 
 use crate::limits::{Excess, max_digits};
 
-pub use self::error::{BadSpeech, CodecError, JsonProblem, Undecodable};
+pub use self::error::{CodecError, JsonProblem, Undecodable};
 pub use self::label::{WireMessage, args_to_json, label_from_json, label_to_json};
+pub use self::speech::{BadSpeech, SpeechProblem};
+pub use self::template::BadTemplate;
+pub use self::unwritable::UnwritableMessage;
 
 /// `value` in JSON.
 #[must_use]

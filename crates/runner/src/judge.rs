@@ -20,7 +20,7 @@ use ioxide_model::trace::Trace;
 use ioxide_symex::{AllowedLabel, Ctx, Forbidden, Monitor, Tolerance};
 
 use crate::adapter::several::wiring;
-use crate::codec::{WireMessage, label_from_json};
+use crate::codec::{CodecError, WireMessage, label_from_json};
 use crate::event::{ConnectionTold, Explanation, FindingTold, WayTold};
 use crate::explain::{explanation, timed_finding};
 use crate::json;
@@ -195,7 +195,46 @@ pub struct UnreadableLine {
     /// Its number, from 1.
     pub line: usize,
     /// What is wrong.
-    pub reason: String,
+    pub reason: UnreadableReason,
+}
+
+/// What is wrong with a line of a trace.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum UnreadableReason {
+    /// It is no JSON, or JSON of another shape.
+    #[error("{0}")]
+    Json(String),
+    /// The model has no such message.
+    #[error(transparent)]
+    Message(#[from] CodecError),
+    /// It says two things.
+    #[error("a message and silence in one line")]
+    MessageAndSilence,
+    /// It says nothing.
+    #[error("neither `label` nor `quiescence`")]
+    Nothing,
+    /// It says twice when it happened.
+    #[error("both `time` and `after`")]
+    TimeTwice,
+    /// It happened before the line before it.
+    #[error("time goes back: `time` is {time}, and it was {before} before")]
+    TimeGoesBack {
+        /// The time as the line has it.
+        time: String,
+        /// The time of the line before.
+        before: Rational,
+    },
+    /// It happened before the line before it.
+    #[error("a negative delay: `after` is {0}")]
+    NegativeDelay(String),
+    /// What should be a time is none.
+    #[error("`{name}` is {found}, which is no time in seconds")]
+    NoTime {
+        /// The key.
+        name: &'static str,
+        /// What it has, cut if long.
+        found: String,
+    },
 }
 
 #[derive(Deserialize)]
@@ -218,7 +257,7 @@ struct TraceLineReader<'m> {
 }
 
 impl TraceLineReader<'_> {
-    fn line(&mut self, line: PlainLine) -> Result<(), String> {
+    fn line(&mut self, line: PlainLine) -> Result<(), UnreadableReason> {
         let is_timed = self.model.sts.is_timed();
         let has_time = is_timed && (line.time.is_some() || line.after.is_some());
         if has_time {
@@ -232,45 +271,45 @@ impl TraceLineReader<'_> {
             (None, true) => Label::Quiescence,
             (Some(label), false) => {
                 let message = WireMessage { label, args: line.args };
-                label_from_json(self.model, &message, |_| true).map_err(|error| error.to_string())?
+                label_from_json(self.model, &message, |_| true)?
             }
-            (Some(_), true) => return Err("a message and silence in one line".into()),
+            (Some(_), true) => return Err(UnreadableReason::MessageAndSilence),
             (None, false) if has_time => return Ok(()),
-            (None, false) => return Err("neither `label` nor `quiescence`".into()),
+            (None, false) => return Err(UnreadableReason::Nothing),
         });
         Ok(())
     }
 
     /// How long after the line before.
-    fn wait(&self, time: Option<&Json>, after: Option<&Json>) -> Result<Rational, String> {
+    fn wait(&self, time: Option<&Json>, after: Option<&Json>) -> Result<Rational, UnreadableReason> {
         match (time, after) {
             (Some(time), None) => {
                 let wait = seconds_of("time", time)? - &self.now;
                 if wait.is_negative() {
-                    Err(format!("time goes back: `time` is {time}, and it was {} before", self.now))
+                    let (time, before) = (time.to_string(), self.now.clone());
+                    Err(UnreadableReason::TimeGoesBack { time, before })
                 } else {
                     Ok(wait)
                 }
             }
             (None, Some(after)) => match seconds_of("after", after)? {
-                wait if wait.is_negative() => Err(format!("a negative delay: `after` is {after}")),
+                wait if wait.is_negative() => Err(UnreadableReason::NegativeDelay(after.to_string())),
                 wait => Ok(wait),
             },
-            (Some(_), Some(_)) => Err("both `time` and `after`".into()),
+            (Some(_), Some(_)) => Err(UnreadableReason::TimeTwice),
             (None, None) => Ok(Rational::ZERO),
         }
     }
 }
 
 /// A time in seconds: a number, or a text that writes one.
-fn seconds_of(name: &str, json: &Json) -> Result<Rational, String> {
+fn seconds_of(name: &'static str, json: &Json) -> Result<Rational, UnreadableReason> {
     let text = match json {
         Json::Number(number) => number.to_string(),
         Json::String(text) => text.trim().trim_end_matches('s').to_owned(),
         _ => String::new(),
     };
-    text.parse()
-        .map_err(|_| format!("`{name}` is {}, which is no time in seconds", cut(&json.to_string(), 40)))
+    text.parse().map_err(|_| UnreadableReason::NoTime { name, found: cut(&json.to_string(), 40) })
 }
 
 /// The trace that plain JSON lines write; empty lines are skipped.
@@ -280,8 +319,9 @@ fn seconds_of(name: &str, json: &Json) -> Result<Rational, String> {
 pub fn plain_trace(model: &Model, text: &str) -> Result<Trace, UnreadableLine> {
     let mut reader = TraceLineReader { model, now: Rational::ZERO, labels: Vec::new() };
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let bad = |reason: String| UnreadableLine { line: at + 1, reason };
-        let line: PlainLine = json::read(line).map_err(|error| bad(error.to_string()))?;
+        let bad = |reason| UnreadableLine { line: at + 1, reason };
+        let line: PlainLine =
+            json::read(line).map_err(|error| bad(UnreadableReason::Json(error.to_string())))?;
         reader.line(line).map_err(bad)?;
     }
     Ok(reader.labels.into_iter().collect())

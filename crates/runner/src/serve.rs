@@ -27,9 +27,10 @@ use ioxide_model::sts::{GateKind, Model, Sts};
 use ioxide_model::term::TermPool;
 use ioxide_smt::solver::Solver;
 use ioxide_symex::Ctx;
+use thiserror::Error;
 
 use crate::clock::{duration, seconds};
-use crate::codec::{self, label_from_json, label_to_json};
+use crate::codec::{self, CodecError, label_from_json, label_to_json};
 use crate::line::{LineRead, read_ahead};
 use crate::player::{ModelPlayer, PlayError};
 use crate::protocol::{
@@ -361,7 +362,7 @@ impl<W: Write> Conversation<'_, W> {
         }
         let label = match self.decode(input) {
             Ok(label) => label,
-            Err(reason) => return self.refuse(Some(id), reason),
+            Err(unfit) => return self.refuse(Some(id), unfit.to_string()),
         };
         self.catch_up()?;
         match self.player.input(&label) {
@@ -374,12 +375,11 @@ impl<W: Write> Conversation<'_, W> {
         }
     }
 
-    fn decode(&self, input: InputMessage) -> Result<Label, String> {
+    fn decode(&self, input: InputMessage) -> Result<Label, InputUnfit> {
         let message = codec::WireMessage { label: input.label, args: input.args };
-        let label =
-            label_from_json(self.model, &message, GateKind::is_input).map_err(|error| error.to_string())?;
+        let label = label_from_json(self.model, &message, GateKind::is_input)?;
         match out_of_range(self.model, &label) {
-            Some(field) => Err(format!("`{}.{field}`: outside the range of its sort", message.label)),
+            Some(field) => Err(InputUnfit::OutOfRange { label: message.label, field }),
             None => Ok(label),
         }
     }
@@ -416,6 +416,15 @@ impl<W: Write> Conversation<'_, W> {
 
 fn nanoseconds(time: &Rational) -> u64 {
     u64::try_from(duration(time).as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Why an input cannot be given to the model.
+#[derive(Debug, Error)]
+enum InputUnfit {
+    #[error(transparent)]
+    Codec(#[from] CodecError),
+    #[error("`{label}.{field}`: outside the range of its sort")]
+    OutOfRange { label: String, field: String },
 }
 
 /// The first field of `label` whose value lies outside its sort.

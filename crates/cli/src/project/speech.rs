@@ -48,8 +48,8 @@ pub(super) fn text(system: &ProjectTable<'_>) -> Result<OwnSpeech, EarlyStop> {
         items: items(system)?,
     };
     text.check().map_err(|(key, name, problem)| match (system.table(key), name) {
-        (Ok(Some(table)), Some(name)) => table.wrong(name, &problem),
-        _ => system.wrong(key, problem.trim_start_matches(&format!("{key}: "))),
+        (Ok(Some(table)), Some(name)) => table.wrong(name, &problem.to_string()),
+        _ => system.wrong(key, problem.to_string().trim_start_matches(&format!("{key}: "))),
     })?;
     let (framing, input_end) = (framing::of_text(system)?, system.text("input_end")?);
     if input_end.is_some() && matches!(framing, Framing::Length(_)) {

@@ -45,7 +45,7 @@ pub(super) fn label(walk: &mut ModelWalk<'_>, text: &str) -> Result<Label, Strin
     if let Some(time) = text.strip_prefix('+').or_else(|| text.strip_prefix("wait ")) {
         return duration(time.trim()).map(Label::Delay);
     }
-    let typed = typed::read(walk.cx.pool, walk.cx.sts, text)?;
+    let typed = typed::read(walk.cx.pool, walk.cx.sts, text).map_err(|bad| bad.to_string())?;
     if let Some(label) = typed.label(walk.cx.sts) {
         return Ok(label);
     }

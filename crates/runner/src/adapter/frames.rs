@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use super::source::{ByteSource, ReadResult};
 use super::{AdapterError, Interrupt};
-use crate::codec::Undecodable;
 use crate::codec::layout::{Endian, NumberLayout, Width};
 use crate::codec::text::{FrameJoining, FrameNeed, UnfinishedMessage};
+use crate::codec::{Undecodable, UnwritableMessage};
 use crate::limits::{Excess, max_message};
 use crate::line::cut;
 
@@ -341,13 +341,13 @@ impl Framing {
     }
 
     /// `bytes` as a frame to send. Where the message tells its own length, it must be what the layout says.
-    pub(super) fn framed_bytes(&self, bytes: &[u8]) -> Result<Vec<u8>, String> {
+    pub(super) fn framed_bytes(&self, bytes: &[u8]) -> Result<Vec<u8>, UnwritableMessage> {
         let frame = match self {
             Self::Length(width) => {
                 let width = Width::Bytes(*width);
                 let number = NumberLayout { width, is_signed: false, endian: Endian::Big };
                 let length = number.bytes(bytes.len() as i128);
-                length.map_err(|_| "the message is too long for its length prefix")?
+                length.map_err(|_| UnwritableMessage::LengthPrefix)?
             }
             Self::Line | Self::Delimiter(_) | Self::Fixed(_) | Self::Counted(_) => Vec::new(),
         };
@@ -427,12 +427,12 @@ fn overlaps(value: &str, mark: &str) -> bool {
 }
 
 /// `text` as a frame to send.
-pub(super) fn framed(framing: &Framing, text: &str) -> Result<Vec<u8>, String> {
+pub(super) fn framed(framing: &Framing, text: &str) -> Result<Vec<u8>, UnwritableMessage> {
     let Framing::Length(width) = framing else { return Ok(text.as_bytes().to_vec()) };
     let length = (text.len() as u64).to_be_bytes();
     let (high, low) = length.split_at(length.len().saturating_sub(*width));
     if high.iter().any(|&byte| byte != 0) {
-        return Err("the message is too long for its length prefix".into());
+        return Err(UnwritableMessage::LengthPrefix);
     }
     Ok([low, text.as_bytes()].concat())
 }

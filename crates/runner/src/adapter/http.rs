@@ -33,7 +33,7 @@ use super::{Adapter, AdapterError, InputReceipt, Interrupt, Observation, RemoteC
 use crate::codec::http::capture::CapturedValues;
 use crate::codec::http::message::{HttpRequest, HttpResponse, ResponsePart};
 use crate::codec::http::{HttpCodec, HttpConfig, OutgoingRequest, RequestConfig, Url, is_secret};
-use crate::codec::{BadSpeech, Undecodable};
+use crate::codec::{BadSpeech, Undecodable, UnwritableMessage};
 use crate::line::cut;
 use crate::secrets::Secrets;
 
@@ -108,8 +108,8 @@ impl HttpAdapter {
         connection: &RemoteConnection,
     ) -> Result<Self, AdapterError> {
         let HttpSpeech { url, http, reset } = speech;
-        let wrong = |reason| AdapterError::Start { what: "the HTTP codec".into(), reason };
-        let codec = HttpCodec::new(http, &url.base, &model).map_err(|bad| wrong(bad.problem))?;
+        let wrong = |reason: String| AdapterError::Start { what: "the HTTP codec".into(), reason };
+        let codec = HttpCodec::new(http, &url.base, &model).map_err(|bad| wrong(bad.to_string()))?;
         let reset = reset.as_ref().map(|reset| reset.plain(&http.headers, &url.base, &model)).transpose();
         let reset = reset.map_err(|problem| wrong(format!("reset: {problem}")))?;
         let all = http.inputs.iter().flat_map(|(_, request)| &request.headers).chain(&http.headers);
@@ -255,7 +255,7 @@ impl HttpAdapter {
         let is_it =
             |stream: &&mut OpenStream| stream.is_websocket() && stream.input.as_deref() == Some(input);
         let Some(stream) = self.streams.iter_mut().rev().find(is_it) else {
-            return Err(AdapterError::Unwritable(format!("no WebSocket of `{input}` is open")));
+            return Err(UnwritableMessage::NoOpenWebSocket(input.to_owned()).into());
         };
         let lane = stream.lane();
         stream.send(text).map_err(|error| ended(&format!("it takes no more input ({error})")))?;
@@ -388,7 +388,7 @@ impl Adapter for HttpAdapter {
 
     fn send(&mut self, input: &Label) -> Result<SentInput, AdapterError> {
         let outgoing = self.codec.encode(&self.model, input, &self.captured);
-        let request = match outgoing.map_err(AdapterError::Unwritable)? {
+        let request = match outgoing? {
             OutgoingRequest::Request(request) => request,
             OutgoingRequest::Message(over, text) => return self.say(&over, &text),
         };

@@ -30,6 +30,7 @@ use ioxide_symex::{Arrival, ConnectionWiring, Crossing, MessageRoute};
 use super::{
     Adapter, AdapterError, InputReceipt, Interrupt, Observation, PartPlace, SentInput, VirtualDelay,
 };
+use crate::codec::UnwritableMessage;
 use crate::event::ConnectionTold;
 
 /// Between two looks at the connections.
@@ -445,10 +446,11 @@ impl Adapter for SeveralAdapter {
 
     fn send(&mut self, input: &Label) -> Result<SentInput, AdapterError> {
         let Some(at) = self.line_of(input) else {
-            return Err(AdapterError::Unwritable("no connection has this message".into()));
+            return Err(UnwritableMessage::NoConnection.into());
         };
-        let closed =
-            |line: &PartConnection| AdapterError::Unwritable(format!("connection `{}` is closed", line.name));
+        let closed = |line: &PartConnection| {
+            AdapterError::from(UnwritableMessage::ClosedConnection(line.name.clone()))
+        };
         if self.lines[at].is_gone {
             return Err(closed(&self.lines[at]));
         }

@@ -1,6 +1,6 @@
 //! An address that speaks the protocol.
 
-use std::io::Read;
+use std::io::{self, Read};
 use std::net::{Shutdown, TcpStream, ToSocketAddrs};
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
@@ -146,7 +146,7 @@ impl TcpConnection {
         let Some(tls) = &self.tls else { return Ok(AdapterChannel::Plain(stream)) };
         match tls.handshake(stream, &self.address, self.limit, self.interrupt) {
             Ok(stream) => Ok(AdapterChannel::Tls(Box::new(stream))),
-            Err(error) if error.kind() == std::io::ErrorKind::TimedOut => {
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => {
                 self.interrupt.check()?;
                 Err(AdapterError::Late { awaited: "TLS handshake", limit: self.limit })
             }
@@ -231,12 +231,12 @@ fn forgets(_stream: &TcpStream) -> bool {
 }
 
 /// Tries every address the name stands for.
-fn connected_to(address: &str, limit: Duration) -> Result<TcpStream, String> {
-    let mut last = "the name has no address".to_owned();
-    for address in address.to_socket_addrs().map_err(|error| error.to_string())? {
+fn connected_to(address: &str, limit: Duration) -> io::Result<TcpStream> {
+    let mut last = io::Error::other("the name has no address");
+    for address in address.to_socket_addrs()? {
         match TcpStream::connect_timeout(&address, limit) {
             Ok(stream) => return Ok(stream),
-            Err(error) => last = error.to_string(),
+            Err(error) => last = error,
         }
     }
     Err(last)

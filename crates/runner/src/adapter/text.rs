@@ -136,7 +136,8 @@ impl TextAdapter {
                 return Err(AdapterError::Start { what: file.clone(), reason });
             }
         };
-        let wrong = |bad: BadSpeech| AdapterError::Start { what: "the codec".into(), reason: bad.problem };
+        let wrong =
+            |bad: BadSpeech| AdapterError::Start { what: "the codec".into(), reason: bad.to_string() };
         let codec = speech.words.codec(&model).map_err(wrong)?;
         Ok(Self { link, model, codec, speech, limit, interrupt, live: None, ends: SystemEnds::default() })
     }
@@ -167,7 +168,7 @@ impl TextAdapter {
 
     /// Writes a text, which ends as it must.
     fn write(&mut self, text: &str) -> Result<(), AdapterError> {
-        let bytes = framed(&self.speech.framing, text).map_err(AdapterError::Unwritable)?;
+        let bytes = framed(&self.speech.framing, text)?;
         self.put(&bytes)
     }
 
@@ -202,7 +203,7 @@ impl TextAdapter {
 
     /// Writes bytes as a frame.
     fn write_bytes(&mut self, bytes: &[u8]) -> Result<(), AdapterError> {
-        let bytes = self.speech.framing.framed_bytes(bytes).map_err(AdapterError::Unwritable)?;
+        let bytes = self.speech.framing.framed_bytes(bytes)?;
         self.put(&bytes)
     }
 
@@ -325,12 +326,12 @@ impl Adapter for TextAdapter {
         let (written, raw) = match &self.codec {
             TextAdapterCodec::Text(codec) => {
                 let breaks = |text: &str| self.speech.framing.is_broken_by(text);
-                let text = codec.encode(&self.model, input, breaks).map_err(AdapterError::Unwritable)?;
+                let text = codec.encode(&self.model, input, breaks)?;
                 let text = self.ended(&text);
                 (self.write(&text), text)
             }
             TextAdapterCodec::Binary(codec) => {
-                let bytes = codec.encode(&self.model, input).map_err(AdapterError::Unwritable)?;
+                let bytes = codec.encode(&self.model, input)?;
                 (self.write_bytes(&bytes), hex(&bytes))
             }
         };

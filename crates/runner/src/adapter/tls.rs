@@ -11,12 +11,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::{VerifierBuilderError, WebPkiServerVerifier};
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::{ClientConfig, ClientConnection, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use thiserror::Error;
 
 use super::Interrupt;
 
@@ -46,6 +47,31 @@ pub enum Roots {
     Anybody,
 }
 
+/// Why connections cannot be encrypted as described.
+#[derive(Debug, Error)]
+pub enum BadTls {
+    /// A certificate or a key cannot be read.
+    #[error("cannot use `{}`: {reason}", .path.display())]
+    Unusable {
+        /// Its file.
+        path: PathBuf,
+        /// Why not.
+        reason: String,
+    },
+    /// A file has something else.
+    #[error("`{}` holds no certificate in PEM form", .0.display())]
+    NoCertificate(PathBuf),
+    /// Nobody is trusted.
+    #[error("this machine has no root certificates; give those to trust as `ca`")]
+    NoRoots,
+    /// The roots cannot be used.
+    #[error(transparent)]
+    Roots(#[from] VerifierBuilderError),
+    /// The key does not fit the certificate, or is of no known kind.
+    #[error(transparent)]
+    Rustls(#[from] rustls::Error),
+}
+
 /// A way to encrypt connections.
 #[derive(Clone)]
 pub struct Tls {
@@ -64,11 +90,10 @@ impl Tls {
     ///
     /// # Errors
     /// If one of them cannot be read.
-    pub fn new(config: &TlsConfig) -> Result<Self, String> {
+    pub fn new(config: &TlsConfig) -> Result<Self, BadTls> {
         let provider = Arc::new(ring::default_provider());
         let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
-            .with_safe_default_protocol_versions()
-            .map_err(|error| error.to_string())?
+            .with_safe_default_protocol_versions()?
             .dangerous()
             .with_custom_certificate_verifier(verifier(&config.roots, provider)?);
         let client = match &config.identity {
@@ -76,7 +101,7 @@ impl Tls {
             Some((certificate, key)) => {
                 let key = PrivateKeyDer::from_pem_file(key).map_err(|error| unreadable(key, &error))?;
                 let chain = certificates(certificate)?;
-                builder.with_client_auth_cert(chain, key).map_err(|error| error.to_string())?
+                builder.with_client_auth_cert(chain, key)?
             }
         };
         Ok(Self { config: Arc::new(client), name: config.name.clone() })
@@ -125,7 +150,7 @@ fn host_of(address: &str) -> &str {
     host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host)
 }
 
-fn verifier(roots: &Roots, provider: Arc<CryptoProvider>) -> Result<Arc<dyn ServerCertVerifier>, String> {
+fn verifier(roots: &Roots, provider: Arc<CryptoProvider>) -> Result<Arc<dyn ServerCertVerifier>, BadTls> {
     let mut store = RootCertStore::empty();
     match roots {
         Roots::Anybody => return Ok(Arc::new(Unchecked(provider))),
@@ -140,25 +165,21 @@ fn verifier(roots: &Roots, provider: Arc<CryptoProvider>) -> Result<Arc<dyn Serv
         }
     }
     if store.is_empty() {
-        return Err("this machine has no root certificates; give those to trust as `ca`".into());
+        return Err(BadTls::NoRoots);
     }
     let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(store), provider).build();
-    verifier.map(|verifier| verifier as Arc<dyn ServerCertVerifier>).map_err(|error| error.to_string())
+    Ok(verifier? as Arc<dyn ServerCertVerifier>)
 }
 
 /// The certificates of a PEM file; there must be one.
-fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
+fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, BadTls> {
     let all = CertificateDer::pem_file_iter(path).map_err(|error| unreadable(path, &error))?;
     let all: Vec<_> = all.collect::<Result<_, _>>().map_err(|error| unreadable(path, &error))?;
-    if all.is_empty() {
-        Err(format!("`{}` holds no certificate in PEM form", path.display()))
-    } else {
-        Ok(all)
-    }
+    if all.is_empty() { Err(BadTls::NoCertificate(path.to_owned())) } else { Ok(all) }
 }
 
-fn unreadable(path: &Path, error: &impl fmt::Display) -> String {
-    format!("cannot use `{}`: {error}", path.display())
+fn unreadable(path: &Path, error: &impl fmt::Display) -> BadTls {
+    BadTls::Unusable { path: path.to_owned(), reason: error.to_string() }
 }
 
 /// Trusts everybody; signatures are checked all the same.

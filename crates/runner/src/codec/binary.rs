@@ -11,11 +11,71 @@ use ioxide_model::number::Int;
 use ioxide_model::sort::{DataKind, Sort};
 use ioxide_model::sts::{Gate, GateKind, Model};
 use ioxide_model::value::{DataValue, Value};
+use thiserror::Error;
 
 use super::layout::{FieldForm, FieldShape, LayoutValue, MessageLayout, hex, unhex};
 use super::template::value_of;
-use super::{BadSpeech, Undecodable};
+use super::{BadSpeech, SpeechProblem, Undecodable, UnwritableMessage};
 use crate::line::cut;
+
+/// Why a field of the model cannot stand in its place of a layout; a sort is shown as text.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum FieldMisfit {
+    /// A case of its enum has fields.
+    #[error("`{0}` has fields, so no number can stand for it")]
+    CaseWithFields(String),
+    /// A number stands for a name that the enum has not.
+    #[error("{sort} has no value `{name}`")]
+    NoSuchCase {
+        /// The enum.
+        sort: String,
+        /// The name.
+        name: String,
+    },
+    /// A case of its enum has no number.
+    #[error("no number stands for `{0}`")]
+    NoNumber(String),
+    /// Numbers stand for names, and it is no enum.
+    #[error("only values of an enum have names, and it is {0}")]
+    NamesOfNoEnum(String),
+    /// A string as a number.
+    #[error("a string is written as `text` or `hex`")]
+    StringAsNumber,
+    /// Something else as a string.
+    #[error("only a string is written as text or hex, and it is {0}")]
+    BytesOfNoString(String),
+    /// A sort without numbers.
+    #[error("{0} cannot be written as a number of bytes")]
+    NotANumber(String),
+    /// A sort without bytes.
+    #[error("{0} cannot be written in bytes")]
+    NotBytes(String),
+}
+
+/// Why a value has no bytes in its place.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ValueUnfit {
+    /// An integer is larger than any place.
+    #[error("is too large: {0}")]
+    TooLarge(String),
+    /// A string is no bytes.
+    #[error("is no even number of hexadecimal digits: {0:?}")]
+    NotHexadecimal(String),
+    /// A value of another sort.
+    #[error("cannot be written so")]
+    OtherSort,
+}
+
+/// Why what a layout found is no value of a field.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+enum UnreadField {
+    #[error("nothing is there")]
+    Nothing,
+    #[error("expected {sort}, found {found}")]
+    NoValue { sort: String, found: i128 },
+    #[error("cannot be read so")]
+    OtherSort,
+}
 
 /// How messages are written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -47,19 +107,19 @@ impl BinaryCodec {
     ///
     /// # Errors
     /// If a value does not fit into its place.
-    pub fn encode(&self, model: &Model, label: &Label) -> Result<Vec<u8>, String> {
-        let Label::Input(gate, _) = label else { return Err("only inputs can be sent".into()) };
+    pub fn encode(&self, model: &Model, label: &Label) -> Result<Vec<u8>, UnwritableMessage> {
+        let Label::Input(gate, _) = label else { return Err(UnwritableMessage::NotAnInput) };
         let name = &model.sts.gates[*gate].name;
         let Some((_, layout)) = self.config.inputs.iter().find(|(other, _)| **other == **name) else {
-            return Err(format!("there is no layout for `{name}`"));
+            return Err(UnwritableMessage::Undescribed { what: "layout", name: name.to_string() });
         };
         let mut fields = Vec::new();
         for (field, shape) in layout.fields() {
             let value = value_of(model, label, field)?;
-            fields
-                .push((field, datum(model, value, shape).map_err(|problem| format!("`{field}` {problem}"))?));
+            let wrong = |problem| UnwritableMessage::Field { field: field.to_owned(), problem };
+            fields.push((field, datum(model, value, shape).map_err(wrong)?));
         }
-        layout.encode(&fields)
+        Ok(layout.encode(&fields)?)
     }
 
     /// The message that bytes are.
@@ -70,7 +130,7 @@ impl BinaryCodec {
         let mut misfits = Vec::new();
         for (name, layout) in &self.config.outputs {
             match layout.decode(bytes) {
-                Ok(fields) => return Ok(label(model, name, layout, &fields)?),
+                Ok(fields) => return label(model, name, layout, &fields),
                 Err(misfit) => misfits.push(format!("`{name}` {misfit}")),
             }
         }
@@ -80,19 +140,22 @@ impl BinaryCodec {
 
 /// Whether every message of this kind has a layout that fits it.
 fn complete(model: &Model, kind: GateKind, layouts: &[(String, MessageLayout)]) -> Result<(), BadSpeech> {
-    let (table, word) = if kind == GateKind::Input { ("inputs", "input") } else { ("outputs", "output") };
+    let (table, direction) =
+        if kind == GateKind::Input { ("inputs", "input") } else { ("outputs", "output") };
     for (name, layout) in layouts {
-        let wrong = |problem: String| BadSpeech::message(table, name, problem);
+        let wrong = |problem: SpeechProblem| BadSpeech::message(table, name, problem);
         let gate = gate_named(model, name, kind);
-        let gate = gate.ok_or_else(|| wrong(format!("the model has no {word} `{name}`")))?;
-        fits(model, gate, layout).map_err(|problem| wrong(format!("{word} `{name}`: {problem}")))?;
+        let none = || SpeechProblem::NoMessage { direction, name: name.clone() };
+        let gate = gate.ok_or_else(|| wrong(none()))?;
+        fits(model, gate, layout).map_err(|problem| wrong(SpeechProblem::of(direction, name, problem)))?;
     }
     let has = |gate: &&Gate| layouts.iter().any(|(name, _)| **name == *gate.name);
     // How the connection ended is not read from it.
     let mut gates = model.sts.gates.iter().filter(|gate| gate.kind == kind && !gate.tells_the_end());
     match gates.find(|gate| !has(gate)) {
         Some(gate) => {
-            Err(BadSpeech::table(table, format!("there is no layout for the {word} `{}`", gate.name)))
+            let name = gate.name.to_string();
+            Err(BadSpeech::table(table, SpeechProblem::NoLayout { direction, name }))
         }
         None => Ok(()),
     }
@@ -103,23 +166,24 @@ fn gate_named<'m>(model: &'m Model, name: &str, kind: GateKind) -> Option<&'m Ga
 }
 
 /// Whether the fields of a message are those of its layout, and of sorts that can be written so.
-fn fits(model: &Model, gate: &Gate, layout: &MessageLayout) -> Result<(), String> {
+fn fits(model: &Model, gate: &Gate, layout: &MessageLayout) -> Result<(), SpeechProblem> {
     let sort_of = |name: &str| {
         let infos = gate.fields.iter().map(|&field| model.pool.var_info(field));
         infos.into_iter().find(|info| *info.name == *name).map(|info| info.sort)
     };
     for (name, shape) in layout.fields() {
-        let sort = sort_of(name).ok_or_else(|| format!("it has no field `{name}`"))?;
-        can_be(model, sort, shape).map_err(|problem| format!("field `{name}`: {problem}"))?;
+        let sort = sort_of(name).ok_or_else(|| SpeechProblem::NoSuchField(name.to_owned()))?;
+        let wrong = |problem| SpeechProblem::Field { field: name.to_owned(), problem };
+        can_be(model, sort, shape).map_err(wrong)?;
     }
     let fields = gate.fields.iter().map(|&field| &model.pool.var_info(field).name);
     match fields.into_iter().find(|name| !layout.fields().any(|(other, _)| *other == ***name)) {
-        Some(name) => Err(format!("nothing says where the field `{name}` stands")),
+        Some(name) => Err(SpeechProblem::NoPlace(name.to_string())),
         None => Ok(()),
     }
 }
 
-fn can_be(model: &Model, sort: Sort, shape: FieldShape<'_>) -> Result<(), String> {
+fn can_be(model: &Model, sort: Sort, shape: FieldShape<'_>) -> Result<(), FieldMisfit> {
     let shown = model.pool.show_sort(sort);
     match (sort, shape) {
         (Sort::Str, FieldShape::Bytes(_)) => Ok(()),
@@ -127,7 +191,7 @@ fn can_be(model: &Model, sort: Sort, shape: FieldShape<'_>) -> Result<(), String
         (Sort::Data(data), FieldShape::Number(names)) if model.pool.data(data).kind == DataKind::Enum => {
             let ctors = &model.pool.data(data).ctors;
             if let Some(ctor) = ctors.iter().find(|ctor| !ctor.fields.is_empty()) {
-                return Err(format!("`{}` has fields, so no number can stand for it", ctor.name));
+                return Err(FieldMisfit::CaseWithFields(ctor.name.to_string()));
             }
             let is_known = |name: &str| ctors.iter().any(|ctor| *ctor.name == *name);
             let is_given = |name: &str| names.is_empty() || names.iter().any(|(other, _)| other == name);
@@ -135,33 +199,31 @@ fn can_be(model: &Model, sort: Sort, shape: FieldShape<'_>) -> Result<(), String
                 names.iter().find(|(name, _)| !is_known(name)),
                 ctors.iter().find(|ctor| !is_given(&ctor.name)),
             ) {
-                (Some((name, _)), _) => Err(format!("{shown} has no value `{name}`")),
-                (None, Some(ctor)) => Err(format!("no number stands for `{}`", ctor.name)),
+                (Some((name, _)), _) => Err(FieldMisfit::NoSuchCase { sort: shown, name: name.clone() }),
+                (None, Some(ctor)) => Err(FieldMisfit::NoNumber(ctor.name.to_string())),
                 (None, None) => Ok(()),
             }
         }
-        (_, FieldShape::Number([_, ..])) => {
-            Err(format!("only values of an enum have names, and it is {shown}"))
-        }
-        (Sort::Str, FieldShape::Number(_)) => Err("a string is written as `text` or `hex`".into()),
+        (_, FieldShape::Number([_, ..])) => Err(FieldMisfit::NamesOfNoEnum(shown)),
+        (Sort::Str, FieldShape::Number(_)) => Err(FieldMisfit::StringAsNumber),
         (
             Sort::Int | Sort::Range { .. } | Sort::Bool | Sort::Data(_) | Sort::Collection(_),
             FieldShape::Bytes(_),
-        ) => Err(format!("only a string is written as text or hex, and it is {shown}")),
+        ) => Err(FieldMisfit::BytesOfNoString(shown)),
         (Sort::Real | Sort::Data(_) | Sort::Collection(_), FieldShape::Number([])) => {
-            Err(format!("{shown} cannot be written as a number of bytes"))
+            Err(FieldMisfit::NotANumber(shown))
         }
-        (Sort::Real, FieldShape::Bytes(_)) => Err(format!("{shown} cannot be written in bytes")),
+        (Sort::Real, FieldShape::Bytes(_)) => Err(FieldMisfit::NotBytes(shown)),
     }
 }
 
 /// A value as its layout knows it.
-fn datum(model: &Model, value: &Value, shape: FieldShape<'_>) -> Result<LayoutValue, String> {
+fn datum(model: &Model, value: &Value, shape: FieldShape<'_>) -> Result<LayoutValue, ValueUnfit> {
     match (value, shape) {
         (Value::Bool(b), FieldShape::Number(_)) => Ok(LayoutValue::Number((*b).into())),
         (Value::Int(n), FieldShape::Number(_)) => {
             let number = n.to_string().parse().map(LayoutValue::Number);
-            number.map_err(|_| format!("is too large: {}", cut(&n.to_string(), 60)))
+            number.map_err(|_| ValueUnfit::TooLarge(cut(&n.to_string(), 60)))
         }
         (Value::Data(data), FieldShape::Number(names)) => {
             let name = &model.pool.data(data.data).ctors[data.ctor as usize].name;
@@ -173,9 +235,9 @@ fn datum(model: &Model, value: &Value, shape: FieldShape<'_>) -> Result<LayoutVa
         }
         (Value::Str(text), FieldShape::Bytes(FieldForm::Hex)) => {
             let bytes = unhex(text).map(LayoutValue::Bytes);
-            bytes.ok_or_else(|| format!("is no even number of hexadecimal digits: {:?}", cut(text, 60)))
+            bytes.ok_or_else(|| ValueUnfit::NotHexadecimal(cut(text, 60)))
         }
-        _ => Err("cannot be written so".into()),
+        _ => Err(ValueUnfit::OtherSort),
     }
 }
 
@@ -184,7 +246,7 @@ fn label(
     name: &str,
     layout: &MessageLayout,
     found: &[(&str, LayoutValue)],
-) -> Result<Label, String> {
+) -> Result<Label, Undecodable> {
     let gate = model
         .sts
         .gates
@@ -195,7 +257,7 @@ fn label(
     for info in gate.fields.iter().map(|&field| model.pool.var_info(field)) {
         let datum = found.iter().find(|(other, _)| *other == &*info.name).map(|(_, datum)| datum);
         let shape = layout.fields().find(|(other, _)| *other == &*info.name).map(|(_, shape)| shape);
-        let found = datum.zip(shape).ok_or("nothing is there".to_owned());
+        let found = datum.zip(shape).ok_or(UnreadField::Nothing);
         let read = found.and_then(|(datum, shape)| value(model, info.sort, datum, shape));
         values.push(read.map_err(|problem| format!("`{name}.{}`: {problem}", info.name))?);
     }
@@ -203,8 +265,13 @@ fn label(
 }
 
 /// The value of `sort` that its layout found.
-fn value(model: &Model, sort: Sort, datum: &LayoutValue, shape: FieldShape<'_>) -> Result<Value, String> {
-    let none = |n: &i128| format!("expected {}, found {n}", model.pool.show_sort(sort));
+fn value(
+    model: &Model,
+    sort: Sort,
+    datum: &LayoutValue,
+    shape: FieldShape<'_>,
+) -> Result<Value, UnreadField> {
+    let none = |n: &i128| UnreadField::NoValue { sort: model.pool.show_sort(sort), found: *n };
     match (sort, datum, shape) {
         (Sort::Bool, LayoutValue::Number(n @ (0 | 1)), _) => Ok(Value::Bool(*n == 1)),
         (Sort::Int | Sort::Range { .. }, LayoutValue::Number(n), _) => {
@@ -227,7 +294,7 @@ fn value(model: &Model, sort: Sort, datum: &LayoutValue, shape: FieldShape<'_>) 
         }
         (Sort::Str, LayoutValue::Bytes(bytes), _) => Ok(Value::str(&String::from_utf8_lossy(bytes))),
         (_, LayoutValue::Number(n), _) => Err(none(n)),
-        (_, LayoutValue::Bytes(_), _) => Err("cannot be read so".into()),
+        (_, LayoutValue::Bytes(_), _) => Err(UnreadField::OtherSort),
     }
 }
 

@@ -101,35 +101,6 @@ impl From<CodecError> for Undecodable {
     }
 }
 
-/// A description of messages that does not fit the model.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BadSpeech {
-    /// The keys of the place in the description: `inputs` or `outputs`, and the name of a message.
-    pub key: Vec<String>,
-    /// What is wrong, for people; it names the message.
-    pub problem: String,
-}
-
-impl BadSpeech {
-    /// Something is wrong with the table `table`.
-    pub(super) fn table(table: &str, problem: impl Into<String>) -> Self {
-        Self { key: vec![table.to_owned()], problem: problem.into() }
-    }
-
-    /// Something is wrong with the message `name` of the table `table`.
-    pub(super) fn message(table: &str, name: &str, problem: impl Into<String>) -> Self {
-        Self { key: vec![table.to_owned(), name.to_owned()], problem: problem.into() }
-    }
-}
-
-impl fmt::Display for BadSpeech {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.problem)
-    }
-}
-
-impl std::error::Error for BadSpeech {}
-
 impl CodecError {
     pub(crate) fn new(problem: JsonProblem) -> Self {
         Self { path: Vec::new(), problem }
@@ -173,7 +144,8 @@ impl fmt::Display for CodecError {
 
 impl std::error::Error for CodecError {}
 
-fn listed(names: &[String]) -> String {
+/// Names for people, as in ``` `a`, `b` ```.
+pub(super) fn listed(names: &[String]) -> String {
     match names {
         [] => "none".into(),
         _ => names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "),

@@ -25,9 +25,10 @@ use self::message::{HttpRequest, HttpResponse};
 use self::request::{PreparedRequest, TemplateValues};
 use super::form::{JsonForm, JsonFormConfig};
 use super::template::check_fields;
-use super::{BadSpeech, Undecodable};
+use super::{BadSpeech, SpeechProblem, Undecodable, UnwritableMessage};
 
-pub use self::request::RequestConfig;
+pub use self::answer::BadAnswer;
+pub use self::request::{BadRequestConfig, RequestConfig, UnplainRequest};
 pub use self::url::{BadUrl, Url, is_secret, percent};
 
 /// How messages are written, as people wrote it down.
@@ -71,8 +72,7 @@ impl HttpCodec {
     /// # Errors
     /// If something is missing or wrong; the error names the message.
     pub fn new(config: &HttpConfig, base: &str, model: &Model) -> Result<Self, BadSpeech> {
-        let form = JsonForm::new(&config.json, model)
-            .map_err(|bad| BadSpeech::table("json", format!("json: {bad}")))?;
+        let form = JsonForm::new(&config.json, model).map_err(|bad| BadSpeech::table("json", bad))?;
         let mut codec = Self { base: base.to_owned(), inputs: Vec::new(), outputs: Vec::new(), form };
         for (name, request) in &config.inputs {
             let prepared = input(model, name, request, config);
@@ -99,10 +99,11 @@ impl HttpCodec {
         };
         match model.sts.gates.iter().find(|gate| !has(gate)) {
             Some(gate) if gate.kind == GateKind::Input => {
-                Err(BadSpeech::table("inputs", format!("there is no request for `{}`", gate.name)))
+                let name = gate.name.to_string();
+                Err(BadSpeech::table("inputs", SpeechProblem::Undescribed { what: "request", name }))
             }
             Some(gate) => {
-                Err(BadSpeech::table("outputs", format!("nothing says how `{}` is recognised", gate.name)))
+                Err(BadSpeech::table("outputs", SpeechProblem::Unrecognised(gate.name.to_string())))
             }
             None => Ok(()),
         }
@@ -117,11 +118,11 @@ impl HttpCodec {
         model: &Model,
         label: &Label,
         captured: &CapturedValues,
-    ) -> Result<OutgoingRequest, String> {
-        let Label::Input(gate, _) = label else { return Err("only inputs can be sent".into()) };
+    ) -> Result<OutgoingRequest, UnwritableMessage> {
+        let Label::Input(gate, _) = label else { return Err(UnwritableMessage::NotAnInput) };
         let name = &model.sts.gates[*gate].name;
         let Some((_, prepared)) = self.inputs.iter().find(|(other, _)| *other == **name) else {
-            return Err(format!("there is no request for `{name}`"));
+            return Err(UnwritableMessage::Undescribed { what: "request", name: name.to_string() });
         };
         let filled =
             prepared.filled(&self.base, TemplateValues { model, label, form: &self.form, captured })?;
@@ -173,21 +174,21 @@ fn input(
     name: &str,
     request: &RequestConfig,
     config: &HttpConfig,
-) -> Result<PreparedRequest, String> {
-    let prepared = PreparedRequest::new(request, &config.headers)
-        .map_err(|problem| format!("input `{name}`: {problem}"))?;
+) -> Result<PreparedRequest, SpeechProblem> {
+    let wrong = |problem| SpeechProblem::of("input", name, problem);
+    let prepared = PreparedRequest::new(request, &config.headers).map_err(wrong)?;
     let is_captured = |field: &&str| config.captures.iter().any(|(other, _)| other == field);
     check_fields(model, name, GateKind::Input, prepared.fields().filter(|field| !is_captured(field)))?;
     if let Some(over) = prepared.over()
         && !config.inputs.iter().any(|(other, opening)| other == over && opening.websocket)
     {
-        return Err(format!("input `{name}`: `{over}` opens no WebSocket"));
+        return Err(wrong(BadRequestConfig::NoWebSocket(over.to_owned())));
     }
     Ok(prepared)
 }
 
-fn output(model: &Model, name: &str, answer: &AnswerConfig) -> Result<AnswerReader, String> {
-    let answer = AnswerReader::new(answer).map_err(|problem| format!("output `{name}`: {problem}"))?;
+fn output(model: &Model, name: &str, answer: &AnswerConfig) -> Result<AnswerReader, SpeechProblem> {
+    let answer = AnswerReader::new(answer).map_err(|problem| SpeechProblem::of("output", name, problem))?;
     check_fields(model, name, GateKind::Output, answer.fields().into_iter())?;
     answer.covers(model, name)?;
     Ok(answer)
@@ -203,15 +204,15 @@ impl RequestConfig {
         headers: &[(String, String)],
         base: &str,
         model: &Model,
-    ) -> Result<HttpRequest, String> {
+    ) -> Result<HttpRequest, UnplainRequest> {
         let prepared = PreparedRequest::new(self, headers)?;
         let (form, captured) = (JsonForm::default(), CapturedValues::default());
         match prepared.fields().next() {
-            Some(field) => Err(format!("there is no `{field}` here")),
-            None => prepared.filled(
+            Some(field) => Err(UnplainRequest::Field(field.to_owned())),
+            None => Ok(prepared.filled(
                 base,
                 TemplateValues { model, label: &Label::Quiescence, form: &form, captured: &captured },
-            ),
+            )?),
         }
     }
 }

@@ -31,8 +31,9 @@ mod write;
 use std::fmt;
 
 pub use self::check::Checksum;
-pub use self::number::{Endian, NumberLayout, Width};
-pub use self::parse::BadLayout;
+pub use self::number::{Endian, NumberLayout, NumberOutOfBounds, Width};
+pub use self::parse::{BadLayout, BadLayoutItem};
+pub use self::write::{ExtentUnfit, LayoutUnfit};
 
 /// What stands where in the bytes of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]

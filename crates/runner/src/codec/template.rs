@@ -8,6 +8,37 @@ use ioxide_model::sort::DataKind;
 use ioxide_model::sts::{GateKind, Model};
 use ioxide_model::term::TermPool;
 use ioxide_model::value::Value;
+use thiserror::Error;
+
+use super::{SpeechProblem, UnwritableMessage};
+
+/// What is wrong with a template.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum BadTemplate {
+    /// A part has a name that no template can use.
+    #[error("part `{0}`: this is no name")]
+    PartName(String),
+    /// The template of a part is wrong.
+    #[error("part `{name}`: {problem}")]
+    Part {
+        /// The part.
+        name: String,
+        /// What is wrong with it.
+        problem: Box<Self>,
+    },
+    /// A name means two things.
+    #[error("`{0}` is a field and a part; give the part another name")]
+    FieldAndPart(String),
+    /// A brace opens or closes nothing.
+    #[error("a brace alone; write `{{{{` or `}}}}` for one")]
+    LoneBrace,
+    /// A length of nothing.
+    #[error("`len()` needs a name; write `{{len(FIELD)}}`")]
+    NamelessLength,
+    /// Something else than a number follows a count.
+    #[error("`{0}` after a count; write `{{count(FIELD) + 2}}`")]
+    CountTail(String),
+}
 
 /// A text with holes for the fields of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,25 +61,25 @@ pub(super) struct NamedTemplates(Vec<(String, TextTemplate)>);
 
 impl NamedTemplates {
     /// Reads templates, each of which may use those before it.
-    pub(super) fn new(all: &[(String, String)]) -> Result<Self, String> {
+    pub(super) fn new(all: &[(String, String)]) -> Result<Self, BadTemplate> {
         let mut parts = Self::default();
         for (name, text) in all {
             if name.is_empty() || !name.chars().all(|c| c.is_alphanumeric() || c == '_') {
-                return Err(format!("part `{name}`: this is no name"));
+                return Err(BadTemplate::PartName(name.clone()));
             }
-            let template =
-                TextTemplate::with(text, &parts).map_err(|problem| format!("part `{name}`: {problem}"))?;
+            let wrong = |problem| BadTemplate::Part { name: name.clone(), problem: Box::new(problem) };
+            let template = TextTemplate::with(text, &parts).map_err(wrong)?;
             parts.0.push((name.clone(), template));
         }
         Ok(parts)
     }
 
     /// A name must not mean two things.
-    pub(super) fn are_no_fields(&self, model: &Model, message: &str) -> Result<(), String> {
+    pub(super) fn are_no_fields(&self, model: &Model, message: &str) -> Result<(), BadTemplate> {
         let gates = model.sts.gates.iter().filter(|gate| *gate.name == *message);
         let mut fields = gates.flat_map(|gate| &gate.fields).map(|var| &model.pool.var_info(*var).name);
         match fields.find(|field| self.get(field).is_some()) {
-            Some(field) => Err(format!("`{field}` is a field and a part; give the part another name")),
+            Some(field) => Err(BadTemplate::FieldAndPart(field.to_string())),
             None => Ok(()),
         }
     }
@@ -76,13 +107,21 @@ impl TemplatePiece {
 
 impl TextTemplate {
     /// Reads a template.
-    pub(super) fn new(text: &str) -> Result<Self, String> {
+    pub(super) fn new(text: &str) -> Result<Self, BadTemplate> {
         Self::with(text, &NamedTemplates::default())
     }
 
     /// Reads a template that may use these parts.
-    pub(super) fn with(text: &str, parts: &NamedTemplates) -> Result<Self, String> {
+    pub(super) fn with(text: &str, parts: &NamedTemplates) -> Result<Self, BadTemplate> {
         pieces_of(text, parts).map(Self)
+    }
+
+    /// These fields and nothing else, with `between` between two.
+    pub(super) fn of_fields(fields: &[&str], between: &str) -> Self {
+        let piece = |field: &&str| {
+            [TemplatePiece::Text(between.to_owned()), TemplatePiece::Field((*field).to_owned())]
+        };
+        Self(fields.iter().flat_map(piece).skip(1).collect())
     }
 
     /// The fields it has holes for.
@@ -101,8 +140,8 @@ impl TextTemplate {
         &self,
         model: &Model,
         label: &Label,
-        shown: impl Fn(&str, &Value) -> Result<String, String>,
-    ) -> Result<String, String> {
+        shown: impl Fn(&str, &Value) -> Result<String, UnwritableMessage>,
+    ) -> Result<String, UnwritableMessage> {
         self.filled_with(model, label, &|_| None, shown)
     }
 
@@ -122,11 +161,11 @@ impl TextTemplate {
         model: &Model,
         label: &Label,
         known: &dyn Fn(&str) -> Option<String>,
-        shown: impl Fn(&str, &Value) -> Result<String, String>,
-    ) -> Result<String, String> {
+        shown: impl Fn(&str, &Value) -> Result<String, UnwritableMessage>,
+    ) -> Result<String, UnwritableMessage> {
         let count = |field: &str| match value_of(model, label, field)? {
             Value::Collection(items) => Ok(items.len()),
-            _ => Err(format!("`{field}` has no items to be counted")),
+            _ => Err(UnwritableMessage::NoItems(field.to_owned())),
         };
         let text = |field: &str| match known(field) {
             Some(text) => Ok(text),
@@ -136,16 +175,19 @@ impl TextTemplate {
     }
 
     /// The text where `shown` says what stands for each name.
-    pub(super) fn filled_by(&self, shown: &dyn Fn(&str) -> Result<String, String>) -> Result<String, String> {
-        fill(&self.0, shown, &|field| Err(format!("`{field}` has no items to be counted")))
+    pub(super) fn filled_by(
+        &self,
+        shown: &dyn Fn(&str) -> Result<String, UnwritableMessage>,
+    ) -> Result<String, UnwritableMessage> {
+        fill(&self.0, shown, &|field| Err(UnwritableMessage::NoItems(field.to_owned())))
     }
 }
 
 fn fill(
     pieces: &[TemplatePiece],
-    shown: &dyn Fn(&str) -> Result<String, String>,
-    count: &dyn Fn(&str) -> Result<usize, String>,
-) -> Result<String, String> {
+    shown: &dyn Fn(&str) -> Result<String, UnwritableMessage>,
+    count: &dyn Fn(&str) -> Result<usize, UnwritableMessage>,
+) -> Result<String, UnwritableMessage> {
     let mut text = String::new();
     for piece in pieces {
         match piece {
@@ -159,17 +201,22 @@ fn fill(
 }
 
 /// The value of a field of a message.
-pub(super) fn value_of<'l>(model: &Model, label: &'l Label, field: &str) -> Result<&'l Value, String> {
+pub(super) fn value_of<'l>(
+    model: &Model,
+    label: &'l Label,
+    field: &str,
+) -> Result<&'l Value, UnwritableMessage> {
     let (Label::Input(gate, values) | Label::Output(gate, values)) = label else {
-        return Err("only messages have fields".into());
+        return Err(UnwritableMessage::Fieldless);
     };
     let gate = &model.sts.gates[*gate];
     let named = |var: &_| *model.pool.var_info(*var).name == *field;
     let value = gate.fields.iter().position(named).and_then(|at| values.get(at));
-    value.ok_or_else(|| format!("`{}` has no field `{field}`", gate.name))
+    value
+        .ok_or_else(|| UnwritableMessage::NoField { message: gate.name.to_string(), field: field.to_owned() })
 }
 
-fn pieces_of(text: &str, parts: &NamedTemplates) -> Result<Vec<TemplatePiece>, String> {
+fn pieces_of(text: &str, parts: &NamedTemplates) -> Result<Vec<TemplatePiece>, BadTemplate> {
     let mut pieces = Vec::new();
     let (mut fixed, mut rest) = (String::new(), text);
     while let Some(at) = rest.find(['{', '}']) {
@@ -181,7 +228,7 @@ fn pieces_of(text: &str, parts: &NamedTemplates) -> Result<Vec<TemplatePiece>, S
             continue;
         }
         let inner = tail.strip_prefix('{').and_then(|tail| tail.split_once('}'));
-        let (hole, after) = inner.ok_or("a brace alone; write `{{` or `}}` for one")?;
+        let (hole, after) = inner.ok_or(BadTemplate::LoneBrace)?;
         pieces.push(TemplatePiece::Text(std::mem::take(&mut fixed)));
         if let Some(count) = hole.strip_prefix("count(").and_then(|hole| hole.split_once(')')) {
             pieces.push(TemplatePiece::Count(count.0.to_owned(), more_of(count.1)?));
@@ -189,7 +236,7 @@ fn pieces_of(text: &str, parts: &NamedTemplates) -> Result<Vec<TemplatePiece>, S
             continue;
         }
         match hole.strip_prefix("len(").and_then(|name| name.strip_suffix(')')) {
-            Some("") => return Err("`len()` needs a name; write `{len(FIELD)}`".into()),
+            Some("") => return Err(BadTemplate::NamelessLength),
             Some(name) => pieces.push(TemplatePiece::Len(parts.pieces(name))),
             None => pieces.extend(parts.pieces(hole)),
         }
@@ -201,16 +248,16 @@ fn pieces_of(text: &str, parts: &NamedTemplates) -> Result<Vec<TemplatePiece>, S
 }
 
 /// How many more than its items a count says: nothing, or `+ 2`.
-fn more_of(text: &str) -> Result<usize, String> {
+fn more_of(text: &str) -> Result<usize, BadTemplate> {
     if text.is_empty() {
         return Ok(0);
     }
     let number = text.trim_start().strip_prefix('+').and_then(|number| number.trim().parse::<u16>().ok());
-    number.map(usize::from).ok_or_else(|| format!("`{text}` after a count; write `{{count(FIELD) + 2}}`"))
+    number.map(usize::from).ok_or_else(|| BadTemplate::CountTail(text.to_owned()))
 }
 
 /// A value as people write it; a record has no such text.
-pub(super) fn plain_text(pool: &TermPool, value: &Value) -> Result<String, String> {
+pub(super) fn plain_text(pool: &TermPool, value: &Value) -> Result<String, UnwritableMessage> {
     Ok(match value {
         Value::Bool(b) => b.to_string(),
         Value::Int(n) => n.to_string(),
@@ -220,11 +267,9 @@ pub(super) fn plain_text(pool: &TermPool, value: &Value) -> Result<String, Strin
             (DataKind::Option, []) => String::new(),
             (DataKind::Option, [inner, ..]) => plain_text(pool, inner)?,
             (DataKind::Enum, []) => pool.data(data.data).ctors[data.ctor as usize].name.to_string(),
-            _ => return Err("a record has no text".into()),
+            _ => return Err(UnwritableMessage::Record),
         },
-        Value::Collection(_) => {
-            return Err("a collection has no text; say how it is written under `items`".into());
-        }
+        Value::Collection(_) => return Err(UnwritableMessage::Collection),
     })
 }
 
@@ -234,13 +279,15 @@ pub(super) fn check_fields<'a>(
     name: &str,
     kind: GateKind,
     mut fields: impl Iterator<Item = &'a str>,
-) -> Result<(), String> {
-    let word = if kind == GateKind::Input { "input" } else { "output" };
+) -> Result<(), SpeechProblem> {
+    let direction = if kind == GateKind::Input { "input" } else { "output" };
     let gate = model.sts.gates.iter().find(|gate| *gate.name == *name && gate.kind == kind);
-    let gate = gate.ok_or_else(|| format!("the model has no {word} `{name}`"))?;
+    let gate = gate.ok_or_else(|| SpeechProblem::NoMessage { direction, name: name.to_owned() })?;
     let known = |field: &str| gate.fields.iter().any(|var| *model.pool.var_info(*var).name == *field);
     match fields.find(|field| !known(field)) {
-        Some(field) => Err(format!("{word} `{name}` has no field `{field}`")),
+        Some(field) => {
+            Err(SpeechProblem::NoField { direction, name: name.to_owned(), field: field.to_owned() })
+        }
         None => Ok(()),
     }
 }

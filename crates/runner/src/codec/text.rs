@@ -13,6 +13,8 @@ mod item_pattern;
 mod items;
 mod joining;
 
+use std::borrow::Cow;
+
 use regex::Regex;
 use serde_json::{Map, Value as Json};
 
@@ -23,12 +25,12 @@ use ioxide_model::term::TermPool;
 use ioxide_model::value::Value;
 
 use super::template::{NamedTemplates, TextTemplate, check_fields, plain_text};
-use super::{BadSpeech, Undecodable, WireMessage, label_from_json};
+use super::{BadSpeech, SpeechProblem, Undecodable, UnwritableMessage, WireMessage, label_from_json};
 use crate::line::cut;
 
 use self::items::ItemsCodec;
-pub use self::items::{ItemWords, ItemsConfig};
-pub use self::joining::{AnnouncedFrame, FrameJoining, FrameNeed, UnfinishedMessage};
+pub use self::items::{BadItems, ItemWords, ItemsConfig};
+pub use self::joining::{AnnouncedFrame, BadJoining, FrameJoining, FrameNeed, UnfinishedMessage};
 
 /// How messages are written, as people wrote it down.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -72,23 +74,25 @@ impl TextConfig {
     ///
     /// # Errors
     /// The first mistake.
-    pub fn check(&self) -> Result<(), (&'static str, Option<&str>, String)> {
+    pub fn check(&self) -> Result<(), (&'static str, Option<&str>, SpeechProblem)> {
         let mut parts = Vec::new();
         for part in &self.parts {
             parts.push(part.clone());
-            NamedTemplates::new(&parts).map_err(|problem| ("parts", Some(part.0.as_str()), problem))?;
+            NamedTemplates::new(&parts)
+                .map_err(|problem| ("parts", Some(part.0.as_str()), problem.into()))?;
         }
-        let parts = NamedTemplates::new(&parts).map_err(|problem| ("parts", None, problem))?;
+        let parts = NamedTemplates::new(&parts).map_err(|problem| ("parts", None, problem.into()))?;
         for (name, text) in &self.inputs {
-            TextTemplate::with(text, &parts).map_err(|problem| ("inputs", Some(name.as_str()), problem))?;
+            TextTemplate::with(text, &parts)
+                .map_err(|problem| ("inputs", Some(name.as_str()), problem.into()))?;
         }
         for (name, text) in &self.outputs {
-            whole(text).map_err(|problem| ("outputs", Some(name.as_str()), problem))?;
+            whole(text).map_err(|problem| ("outputs", Some(name.as_str()), problem.into()))?;
         }
-        FrameJoining::new(self.more.as_deref(), &[]).map_err(|problem| ("more", None, problem))?;
-        FrameJoining::new(None, &self.counted).map_err(|problem| ("counted", None, problem))?;
+        FrameJoining::new(self.more.as_deref(), &[]).map_err(|problem| ("more", None, problem.into()))?;
+        FrameJoining::new(None, &self.counted).map_err(|problem| ("counted", None, problem.into()))?;
         for (field, items) in &self.items {
-            ItemsCodec::new(items).map_err(|problem| ("items", Some(field.as_str()), problem))?;
+            ItemsCodec::new(items).map_err(|problem| ("items", Some(field.as_str()), problem.into()))?;
         }
         Ok(())
     }
@@ -101,7 +105,7 @@ impl TextCodec {
     /// If a template or a pattern is missing or wrong; the error names the message.
     pub fn new(config: &TextConfig, model: &Model) -> Result<Self, BadSpeech> {
         let joining = FrameJoining::new(config.more.as_deref(), &config.counted);
-        let joining = joining.map_err(|problem| BadSpeech { key: Vec::new(), problem })?;
+        let joining = joining.map_err(|problem| BadSpeech { key: Vec::new(), problem: problem.into() })?;
         let parts =
             NamedTemplates::new(&config.parts).map_err(|problem| BadSpeech::table("parts", problem))?;
         let mut items = Vec::with_capacity(config.items.len());
@@ -135,10 +139,12 @@ impl TextCodec {
         };
         match model.sts.gates.iter().find(|gate| !has(gate)) {
             Some(gate) if gate.kind == GateKind::Input => {
-                Err(BadSpeech::table("inputs", format!("there is no template for `{}`", gate.name)))
+                let name = gate.name.to_string();
+                Err(BadSpeech::table("inputs", SpeechProblem::Undescribed { what: "template", name }))
             }
             Some(gate) => {
-                Err(BadSpeech::table("outputs", format!("there is no pattern for `{}`", gate.name)))
+                let name = gate.name.to_string();
+                Err(BadSpeech::table("outputs", SpeechProblem::Undescribed { what: "pattern", name }))
             }
             None => Ok(()),
         }
@@ -159,17 +165,17 @@ impl TextCodec {
         model: &Model,
         label: &Label,
         breaks: impl Fn(&str) -> bool,
-    ) -> Result<String, String> {
-        let Label::Input(gate, _) = label else { return Err("only inputs can be sent".into()) };
+    ) -> Result<String, UnwritableMessage> {
+        let Label::Input(gate, _) = label else { return Err(UnwritableMessage::NotAnInput) };
         let name = &model.sts.gates[*gate].name;
         let Some((_, template)) = self.inputs.iter().find(|(other, _)| *other == **name) else {
-            return Err(format!("there is no template for `{name}`"));
+            return Err(UnwritableMessage::Undescribed { what: "template", name: name.to_string() });
         };
         template.filled(model, label, |field, value| {
             let is_free = template.counts(field);
             let allowed = |text: &str| is_free || !breaks(text);
             match value {
-                Value::Collection(items) => self.items(field)?.written(&model.pool, items, &allowed),
+                Value::Collection(items) => self.items(field).written(&model.pool, items, &allowed),
                 _ => unbroken(plain_text(&model.pool, value)?, allowed),
             }
         })
@@ -189,10 +195,10 @@ impl TextCodec {
     }
 
     /// How the items of `field` are written: as described, else with commas between them.
-    fn items(&self, field: &str) -> Result<ItemsCodec, String> {
+    fn items(&self, field: &str) -> Cow<'_, ItemsCodec> {
         match self.items.iter().find(|(name, _)| name == field) {
-            Some((_, items)) => Ok(items.clone()),
-            None => ItemsCodec::new(&ItemsConfig::default()),
+            Some((_, items)) => Cow::Borrowed(items),
+            None => Cow::Owned(ItemsCodec::default()),
         }
     }
 
@@ -201,19 +207,20 @@ impl TextCodec {
         model: &Model,
         name: &str,
         groups: &regex::Captures<'_>,
-    ) -> Result<Map<String, Json>, String> {
+    ) -> Result<Map<String, Json>, Undecodable> {
         let gate = model.sts.gates.iter().find(|gate| *gate.name == *name && gate.kind == GateKind::Output);
         let fields = gate.map_or(&[][..], |gate| &gate.fields);
         let field = |&field: &_| {
             let info = model.pool.var_info(field);
             let text = groups.name(&info.name).map(|found| found.as_str());
             let json = match (info.sort, text) {
-                (Sort::Collection(id), Some(text)) => self.items(&info.name)?.read(&model.pool, id, text),
+                (Sort::Collection(id), Some(text)) => self.items(&info.name).read(&model.pool, id, text),
                 (sort, text) => value_json(&model.pool, sort, text),
             };
             json.map(|json| (info.name.to_string(), json)).ok_or_else(|| {
                 let found = text.map_or("nothing".to_owned(), |text| format!("`{}`", cut(text, 60)));
-                format!("`{name}.{}`: expected {}, found {found}", info.name, model.pool.show_sort(info.sort))
+                let expected = model.pool.show_sort(info.sort);
+                format!("`{name}.{}`: expected {expected}, found {found}", info.name).into()
             })
         };
         fields.iter().map(field).collect()
@@ -221,20 +228,25 @@ impl TextCodec {
 }
 
 /// `text`, which must not hold what ends a message.
-fn unbroken(text: String, is_allowed: impl Fn(&str) -> bool) -> Result<String, String> {
-    if is_allowed(&text) { Ok(text) } else { Err(format!("the value {text:?} would break the framing")) }
+fn unbroken(text: String, is_allowed: impl Fn(&str) -> bool) -> Result<String, UnwritableMessage> {
+    if is_allowed(&text) { Ok(text) } else { Err(UnwritableMessage::BreaksFraming(text)) }
 }
 
-fn input(model: &Model, name: &str, text: &str, parts: &NamedTemplates) -> Result<TextTemplate, String> {
-    let wrong = |problem| format!("input `{name}`: {problem}");
+fn input(
+    model: &Model,
+    name: &str,
+    text: &str,
+    parts: &NamedTemplates,
+) -> Result<TextTemplate, SpeechProblem> {
+    let wrong = |problem| SpeechProblem::of("input", name, problem);
     let template = TextTemplate::with(text, parts).map_err(wrong)?;
     check_fields(model, name, GateKind::Input, template.fields())?;
     parts.are_no_fields(model, name).map_err(wrong)?;
     Ok(template)
 }
 
-fn output(model: &Model, name: &str, text: &str) -> Result<Regex, String> {
-    let pattern = whole(text).map_err(|problem| format!("output `{name}`: {problem}"))?;
+fn output(model: &Model, name: &str, text: &str) -> Result<Regex, SpeechProblem> {
+    let pattern = whole(text).map_err(|problem| SpeechProblem::of("output", name, problem))?;
     check_fields(model, name, GateKind::Output, pattern.capture_names().flatten())?;
     Ok(pattern)
 }
@@ -256,8 +268,8 @@ pub(super) fn value_json(pool: &TermPool, sort: Sort, text: Option<&str>) -> Opt
     }
 }
 
-pub(super) fn whole(pattern: &str) -> Result<Regex, String> {
-    Regex::new(&format!("\\A(?:{pattern})\\z")).map_err(|error| error.to_string())
+pub(super) fn whole(pattern: &str) -> Result<Regex, regex::Error> {
+    Regex::new(&format!("\\A(?:{pattern})\\z"))
 }
 
 #[cfg(test)]

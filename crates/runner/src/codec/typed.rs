@@ -11,7 +11,9 @@ use ioxide_model::sort::{CollectionId, CollectionKind, Constructor, DataKind, So
 use ioxide_model::sts::{GateId, Sts};
 use ioxide_model::term::TermPool;
 use ioxide_model::value::{DataValue, Value};
+use thiserror::Error;
 
+use super::error::listed;
 use crate::limits::max_digits;
 
 /// A gate, and a value for each field that was written.
@@ -21,6 +23,61 @@ pub struct TypedMessage {
     pub gate: GateId,
     /// One for each field, in order.
     pub values: Vec<Option<Value>>,
+}
+
+/// What is wrong with a message that was typed.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum BadTypedMessage {
+    /// The model has no such message.
+    #[error("there is no message `{name}`; there is {}", listed(.names))]
+    NoMessage {
+        /// The name.
+        name: String,
+        /// The names there are.
+        names: Vec<String>,
+    },
+    /// Something else than fields in brackets follows the name.
+    #[error("`{0}` should be `(field: value, ...)`")]
+    NoBrackets(String),
+    /// The message has no such field.
+    #[error("`{message}` has no field `{field}`; it has {}", listed(.names))]
+    NoField {
+        /// The message.
+        message: String,
+        /// The field.
+        field: String,
+        /// The fields it has.
+        names: Vec<String>,
+    },
+    /// Something stands where a name and a value must.
+    #[error("`{found}` should be `{form}: value`")]
+    NotNamed {
+        /// What stands there.
+        found: String,
+        /// What must stand before the colon.
+        form: String,
+    },
+    /// It is no constant of the sort.
+    #[error("`{text}` is not a value of type {sort}")]
+    NoValue {
+        /// What stands there.
+        text: String,
+        /// The sort.
+        sort: String,
+    },
+    /// A number takes too long to be read.
+    #[error("a number of {0} digits is too long")]
+    TooLong(usize),
+    /// A value has too many or too few fields.
+    #[error("`{name}` has {fields} fields, not {found}")]
+    Fields {
+        /// The name of the record or case.
+        name: String,
+        /// How many it has.
+        fields: usize,
+        /// How many were given.
+        found: usize,
+    },
 }
 
 impl TypedMessage {
@@ -34,8 +91,8 @@ impl TypedMessage {
 /// Reads a message; `?` and `!` in front are allowed.
 ///
 /// # Errors
-/// What is wrong with it, for people.
-pub fn read(pool: &TermPool, sts: &Sts, text: &str) -> Result<TypedMessage, String> {
+/// What is wrong with it.
+pub fn read(pool: &TermPool, sts: &Sts, text: &str) -> Result<TypedMessage, BadTypedMessage> {
     let text = text.trim().trim_start_matches(['?', '!']);
     let (name, rest) = text.split_at(text.find('(').unwrap_or(text.len()));
     let name = name.trim();
@@ -45,31 +102,29 @@ pub fn read(pool: &TermPool, sts: &Sts, text: &str) -> Result<TypedMessage, Stri
         rest => rest
             .strip_prefix('(')
             .and_then(|rest| rest.strip_suffix(')'))
-            .ok_or_else(|| format!("`{rest}` should be `(field: value, ...)`"))?,
+            .ok_or_else(|| BadTypedMessage::NoBrackets(rest.to_owned()))?,
     };
     let fields = &sts.gates[gate].fields;
     let mut values = vec![None; fields.len()];
     for part in split(inner) {
-        let (field, value) =
-            part.split_once(':').ok_or_else(|| format!("`{part}` should be `field: value`"))?;
-        let at =
-            fields.iter().position(|var| &*pool.var_info(*var).name == field.trim()).ok_or_else(|| {
-                let names: Vec<String> =
-                    fields.iter().map(|var| format!("`{}`", pool.var_info(*var).name)).collect();
-                format!("`{name}` has no field `{}`; it has {}", field.trim(), list(&names))
-            })?;
+        let (field, value) = part.split_once(':').ok_or_else(|| not_named(part, "field"))?;
+        let field = field.trim();
+        let at = fields.iter().position(|var| &*pool.var_info(*var).name == field).ok_or_else(|| {
+            let names = fields.iter().map(|var| pool.var_info(*var).name.to_string()).collect();
+            BadTypedMessage::NoField { message: name.to_owned(), field: field.to_owned(), names }
+        })?;
         values[at] = Some(value_of(pool, pool.var_info(fields[at]).sort, value.trim())?);
     }
     Ok(TypedMessage { gate, values })
 }
 
-fn unknown(sts: &Sts, name: &str) -> String {
-    let names: Vec<String> = sts.gates.iter().skip(1).map(|gate| format!("`{}`", gate.name)).collect();
-    format!("there is no message `{name}`; there is {}", list(&names))
+fn unknown(sts: &Sts, name: &str) -> BadTypedMessage {
+    let names = sts.gates.iter().skip(1).map(|gate| gate.name.to_string()).collect();
+    BadTypedMessage::NoMessage { name: name.to_owned(), names }
 }
 
-fn list(names: &[String]) -> String {
-    if names.is_empty() { "none".into() } else { names.join(", ") }
+fn not_named(found: &str, form: &str) -> BadTypedMessage {
+    BadTypedMessage::NotNamed { found: found.to_owned(), form: form.to_owned() }
 }
 
 /// The places of `sign` outside brackets and quotes.
@@ -105,14 +160,17 @@ fn split(text: &str) -> Vec<&str> {
 }
 
 /// Reads a constant of `sort`.
-fn value_of(pool: &TermPool, sort: Sort, text: &str) -> Result<Value, String> {
-    let wrong = || format!("`{text}` is not a value of type {}", pool.show_sort(sort));
+fn value_of(pool: &TermPool, sort: Sort, text: &str) -> Result<Value, BadTypedMessage> {
+    let wrong = || BadTypedMessage::NoValue { text: text.to_owned(), sort: pool.show_sort(sort) };
     let value = match sort {
         Sort::Bool => Value::Bool(text.parse().map_err(|_| wrong())?),
         Sort::Int | Sort::Range { .. } => Value::Int(short(text)?.parse().map_err(|_| wrong())?),
         Sort::Real => Value::Real(short(text)?.parse().map_err(|_| wrong())?),
         Sort::Str => Value::str(&unquoted(text).ok_or_else(wrong)?),
-        Sort::Collection(id) => Value::Collection(collection_of(pool, id, text).ok_or_else(wrong)??),
+        Sort::Collection(id) => {
+            let inner = inside_brackets(pool.collection(id).kind, text).ok_or_else(wrong)?;
+            Value::Collection(collection_of(pool, id, inner)?)
+        }
         Sort::Data(data) => {
             let info = pool.data(data);
             let head = text.split('(').next().unwrap_or(text).trim();
@@ -124,33 +182,25 @@ fn value_of(pool: &TermPool, sort: Sort, text: &str) -> Result<Value, String> {
     if pool.has_sort(&value, sort) { Ok(value) } else { Err(wrong()) }
 }
 
-/// Reads `[1, 2]`, `{1, 2}` or `{"a": 1}`; none if the brackets are missing.
-fn collection_of(pool: &TermPool, id: CollectionId, text: &str) -> Option<Result<CollectionValue, String>> {
+/// What stands between `[` and `]` for a list, between `{` and `}` for a set or a map.
+fn inside_brackets(kind: CollectionKind, text: &str) -> Option<&str> {
+    let (open, close) = if kind == CollectionKind::List { ('[', ']') } else { ('{', '}') };
+    text.strip_prefix(open)?.strip_suffix(close)
+}
+
+/// Reads `1, 2` of a list or a set, or `"a": 1` of a map.
+fn collection_of(pool: &TermPool, id: CollectionId, inner: &str) -> Result<CollectionValue, BadTypedMessage> {
     let of = pool.collection(id);
-    let (open, close) = if of.kind == CollectionKind::List { ('[', ']') } else { ('{', '}') };
-    let inner = text.strip_prefix(open)?.strip_suffix(close)?;
-    let parts = split(inner);
     let item = |text: &str| value_of(pool, of.item, text.trim());
-    Some(match of.kind {
-        CollectionKind::List => parts
-            .into_iter()
-            .map(item)
-            .collect::<Result<Vec<_>, _>>()
-            .map(|items| CollectionValue::list(id, items)),
-        CollectionKind::Set => parts
-            .into_iter()
-            .map(item)
-            .collect::<Result<Vec<_>, _>>()
-            .map(|items| CollectionValue::set(id, items)),
-        CollectionKind::Map => {
-            let entry = |part: &str| {
-                let (key, value) =
-                    split_at_colon(part).ok_or_else(|| format!("`{part}` should be `key: value`"))?;
-                Ok((value_of(pool, of.key, key.trim())?, item(value)?))
-            };
-            let entries = parts.into_iter().map(entry).collect::<Result<Vec<_>, String>>();
-            entries.map(|entries| CollectionValue::map(id, entries))
-        }
+    let entry = |part: &str| {
+        let (key, value) = split_at_colon(part).ok_or_else(|| not_named(part, "key"))?;
+        Ok((value_of(pool, of.key, key.trim())?, item(value)?))
+    };
+    let parts = split(inner).into_iter();
+    Ok(match of.kind {
+        CollectionKind::List => CollectionValue::list(id, parts.map(item).collect::<Result<Vec<_>, _>>()?),
+        CollectionKind::Set => CollectionValue::set(id, parts.map(item).collect::<Result<Vec<_>, _>>()?),
+        CollectionKind::Map => CollectionValue::map(id, parts.map(entry).collect::<Result<Vec<_>, _>>()?),
     })
 }
 
@@ -161,12 +211,8 @@ fn split_at_colon(text: &str) -> Option<(&str, &str)> {
 }
 
 /// Text of a number that is read in reasonable time.
-fn short(text: &str) -> Result<&str, String> {
-    if text.len() <= max_digits() {
-        Ok(text)
-    } else {
-        Err(format!("a number of {} digits is too long", text.len()))
-    }
+fn short(text: &str) -> Result<&str, BadTypedMessage> {
+    if text.len() <= max_digits() { Ok(text) } else { Err(BadTypedMessage::TooLong(text.len())) }
 }
 
 /// A string in quotes, its escapes replaced: those of models (`\n`, `\u{1b}`) and of JSON (`\u001b`).
@@ -215,18 +261,19 @@ fn arguments(
     ctor: &Constructor,
     kind: DataKind,
     text: &str,
-) -> Result<Arc<[Value]>, String> {
+) -> Result<Arc<[Value]>, BadTypedMessage> {
     let inner = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or("");
     let parts = split(inner);
     if parts.len() != ctor.fields.len() {
-        return Err(format!("`{}` has {} fields, not {}", ctor.name, ctor.fields.len(), parts.len()));
+        let (name, fields) = (ctor.name.to_string(), ctor.fields.len());
+        return Err(BadTypedMessage::Fields { name, fields, found: parts.len() });
     }
     let mut values = Vec::with_capacity(parts.len());
     for (field, part) in ctor.fields.iter().zip(parts) {
         let text = match (kind, part.split_once(':')) {
             (DataKind::Record | DataKind::Enum, Some((name, value))) if name.trim() == &*field.name => value,
             (DataKind::Record | DataKind::Enum, _) => {
-                return Err(format!("`{part}` should be `{}: value`", field.name));
+                return Err(not_named(part, &field.name));
             }
             _ => part,
         };

@@ -103,7 +103,7 @@ impl RunLoop<'_, '_, '_, '_> {
     /// (it may be what broke the system), so it is told, and a replay gives it again.
     pub(super) fn unsent(&mut self, label: &Label, error: AdapterError) -> io::Result<LoopStep> {
         if let AdapterError::Unwritable(reason) = &error {
-            return Ok(self.left_out(label, reason));
+            return Ok(self.left_out(label, &reason.to_string()));
         }
         if !matches!(error, AdapterError::Refused(_)) {
             self.give(label, &SentInput::default())?;

@@ -40,7 +40,7 @@ fn get(url: &str, roots: Roots, limit: Duration, interrupt: Interrupt) -> Result
     let (place, query) = url.find('?').map_or((url, ""), |at| url.split_at(at));
     let address: Url = place.parse().map_err(|bad| cannot(url, &format!("{bad}")))?;
     let tls = address.is_encrypted.then(|| Tls::new(&TlsConfig { roots, ..TlsConfig::default() }));
-    let tls = tls.transpose().map_err(|problem| cannot(url, &problem))?;
+    let tls = tls.transpose().map_err(|problem| cannot(url, &problem.to_string()))?;
     let connection = RemoteConnection { limit, interrupt, tls, ..RemoteConnection::default() };
     let mut link = IdleConnection::new(TcpConnection::new(&address.address, &connection).channel()?);
     let request = HttpRequest { method: "GET".into(), path: path_of(place, query), ..HttpRequest::default() };

@@ -150,7 +150,7 @@ fn a_server_without_tls_is_told() {
 #[test]
 fn files_without_certificates_are_told() {
     let empty = tempfile::NamedTempFile::new().unwrap();
-    let wrong = |roots| Tls::new(&TlsConfig { roots, ..TlsConfig::default() }).unwrap_err();
+    let wrong = |roots| Tls::new(&TlsConfig { roots, ..TlsConfig::default() }).unwrap_err().to_string();
     assert!(wrong(Roots::File(empty.path().to_owned())).contains("holds no certificate"));
     assert!(wrong(Roots::File("/nowhere/ca.pem".into())).contains("cannot use `/nowhere/ca.pem`"));
 }

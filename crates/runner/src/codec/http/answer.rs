@@ -2,15 +2,16 @@
 
 use regex::Regex;
 use serde_json::Value as Json;
+use thiserror::Error;
 
 use ioxide_model::label::Label;
 use ioxide_model::sort::{DataKind, Sort};
 use ioxide_model::sts::{Gate, GateKind, Model};
 
 use super::message::{HttpResponse, ResponsePart};
-use crate::codec::Undecodable;
 use crate::codec::form::JsonForm;
 use crate::codec::text::{value_json, whole};
+use crate::codec::{SpeechProblem, Undecodable};
 use crate::json::{self, JsonError};
 use crate::line::cut;
 
@@ -35,6 +36,20 @@ pub struct AnswerConfig {
     pub event: Option<String>,
     /// It is the end of a stream or WebSocket.
     pub closed: bool,
+}
+
+/// What is wrong with how an output is recognised.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum BadAnswer {
+    /// A pointer that points nowhere.
+    #[error("`{0}` is no JSON pointer; write `/{0}`")]
+    Pointer(String),
+    /// A status that no answer has.
+    #[error("`{0}` is no status; write 200 or \"2xx\"")]
+    Status(String),
+    /// A pattern is no regular expression.
+    #[error(transparent)]
+    Pattern(#[from] regex::Error),
 }
 
 /// Whether an answer is an output.
@@ -63,20 +78,20 @@ pub(super) struct AnswerReader {
 }
 
 impl AnswerReader {
-    pub(super) fn new(config: &AnswerConfig) -> Result<Self, String> {
+    pub(super) fn new(config: &AnswerConfig) -> Result<Self, BadAnswer> {
         let statuses = |all: &[String]| all.iter().map(|text| statuses(text)).collect::<Result<Vec<_>, _>>();
         let header = |(name, text): &(String, String)| Ok((name.to_ascii_lowercase(), whole(text)?));
         let pointers = config.json.iter().map(|(pointer, _)| pointer);
         for pointer in pointers.chain(config.fields.iter().map(|(_, pointer)| pointer)) {
             if !pointer.is_empty() && !pointer.starts_with('/') {
-                return Err(format!("`{pointer}` is no JSON pointer; write `/{pointer}`"));
+                return Err(BadAnswer::Pointer(pointer.clone()));
             }
         }
         Ok(Self {
             statuses: statuses(&config.status)?,
             except: statuses(&config.except)?,
             body: config.body.as_deref().map(whole).transpose()?,
-            headers: config.headers.iter().map(header).collect::<Result<_, String>>()?,
+            headers: config.headers.iter().map(header).collect::<Result<_, BadAnswer>>()?,
             json: config.json.clone(),
             fields: config.fields.clone(),
             to: config.to.clone(),
@@ -93,11 +108,11 @@ impl AnswerReader {
     }
 
     /// Every field must have a place, unless it may be `none`.
-    pub(super) fn covers(&self, model: &Model, name: &str) -> Result<(), String> {
+    pub(super) fn covers(&self, model: &Model, name: &str) -> Result<(), SpeechProblem> {
         let given = self.fields();
         for field in fields_of(model, name) {
             if !given.contains(&field.0.as_str()) && !is_option(model, field.1) {
-                return Err(format!("output `{name}`: nothing says where the field `{}` stands", field.0));
+                return Err(SpeechProblem::of("output", name, SpeechProblem::NoPlace(field.0)));
             }
         }
         Ok(())
@@ -258,8 +273,8 @@ fn is_option(model: &Model, sort: Sort) -> bool {
 }
 
 /// `200`, or `2xx` for all that begin so.
-fn statuses(text: &str) -> Result<(u16, u16), String> {
-    let wrong = || format!("`{}` is no status; write 200 or \"2xx\"", cut(text, 20));
+fn statuses(text: &str) -> Result<(u16, u16), BadAnswer> {
+    let wrong = || BadAnswer::Status(cut(text, 20));
     if let Some(first) = text.strip_suffix("xx") {
         let first: u16 = first.parse().ok().filter(|first| (1..=5).contains(first)).ok_or_else(wrong)?;
         return Ok((first * 100, first * 100 + 99));

@@ -251,8 +251,8 @@ fn head_length(bytes: &[u8]) -> Option<usize> {
     None
 }
 
-fn status_line(line: &str) -> Result<HttpResponse, String> {
-    let wrong = || format!("`{}` is no status line", cut(line, 60));
+fn status_line(line: &str) -> Result<HttpResponse, Undecodable> {
+    let wrong = || Undecodable::Wrong(format!("`{}` is no status line", cut(line, 60)));
     let mut words = line.splitn(3, ' ');
     let keeps_alive = match words.next() {
         Some("HTTP/1.1") => true,

@@ -10,12 +10,14 @@ use ioxide_model::sort::DataKind;
 use ioxide_model::sts::Model;
 use ioxide_model::value::Value;
 use serde_json::Value as Json;
+use thiserror::Error;
 
 use super::capture::{CapturedValues, text_of};
 use super::message::HttpRequest;
 use super::percent;
+use crate::codec::UnwritableMessage;
 use crate::codec::form::JsonForm;
-use crate::codec::template::{TextTemplate, plain_text, value_of};
+use crate::codec::template::{BadTemplate, TextTemplate, plain_text, value_of};
 
 /// A request as people wrote it down; all but the method are templates.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -38,6 +40,46 @@ pub struct RequestConfig {
     pub websocket: bool,
     /// The input that opened the WebSocket its body is sent over; it is no request then.
     pub over: Option<String>,
+}
+
+/// What is wrong with a request as it was written down.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum BadRequestConfig {
+    /// Its method is none.
+    #[error("`{0}` is no method")]
+    Method(String),
+    /// Its path is none.
+    #[error("`{0}` is no path; it begins with `/` and has no spaces")]
+    Path(String),
+    /// A header without name.
+    #[error("a header has no name")]
+    NamelessHeader,
+    /// A header that delimits messages or names the connection.
+    #[error("the header `{0}` is set by ioxide")]
+    OwnHeader(String),
+    /// A header with a name that no header can have.
+    #[error("`{0}` is no header name")]
+    HeaderName(String),
+    /// It is sent over a WebSocket that nothing opens.
+    #[error("`{0}` opens no WebSocket")]
+    NoWebSocket(String),
+    /// A template cannot be read.
+    #[error(transparent)]
+    Template(#[from] BadTemplate),
+}
+
+/// Why a request cannot be sent as it stands.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum UnplainRequest {
+    /// It is wrong.
+    #[error(transparent)]
+    Bad(#[from] BadRequestConfig),
+    /// It has a field that something must fill in.
+    #[error("there is no `{0}` here")]
+    Field(String),
+    /// It cannot be written.
+    #[error(transparent)]
+    Unwritable(#[from] UnwritableMessage),
 }
 
 /// A request whose templates are read.
@@ -84,9 +126,9 @@ impl TemplateValues<'_> {
     fn text(
         self,
         template: &TextTemplate,
-        shown: &dyn Fn(&Value) -> Result<String, String>,
+        shown: &dyn Fn(&Value) -> Result<String, UnwritableMessage>,
         again: &dyn Fn(&Json) -> String,
-    ) -> Result<Option<String>, String> {
+    ) -> Result<Option<String>, UnwritableMessage> {
         let is_missing = |name: &str| self.captured.knows(name) && self.captured.get(name).is_none();
         if template.fields().any(is_missing) {
             return Ok(None);
@@ -96,24 +138,24 @@ impl TemplateValues<'_> {
     }
 
     /// The texts of a template that is just one field: none, one, or one for every item; else its one text.
-    fn texts(self, template: &TextTemplate) -> Result<Vec<String>, String> {
+    fn texts(self, template: &TextTemplate) -> Result<Vec<String>, UnwritableMessage> {
         let plain = |value: &Value| self.plain(value);
         let value = template.only_field().and_then(|field| value_of(self.model, self.label, field).ok());
         match value.map(|value| self.opened(value)) {
             Some(None) => Ok(Vec::new()),
             Some(Some(Value::Collection(items))) => match &items.items {
                 Items::List(items) | Items::Set(items) => items.iter().map(plain).collect(),
-                Items::Map(_) => Err("a map has no text".into()),
+                Items::Map(_) => Err(UnwritableMessage::Map),
             },
             _ => Ok(self.text(template, &plain, &text_of)?.into_iter().collect()),
         }
     }
 
     /// An error if a number in it has decimals without end: JSON and texts cannot write it.
-    fn is_writable(value: &Value) -> Result<(), String> {
+    fn is_writable(value: &Value) -> Result<(), UnwritableMessage> {
         match value {
             Value::Real(number) if number.to_string().contains('/') => {
-                Err(format!("{number} has decimals without end"))
+                Err(UnwritableMessage::EndlessDecimals(number.to_string()))
             }
             Value::Data(data) => data.args.iter().try_for_each(Self::is_writable),
             Value::Collection(items) => match &items.items {
@@ -125,7 +167,7 @@ impl TemplateValues<'_> {
     }
 
     /// A value as people write it, cases with words of their own by those; a record is JSON.
-    fn plain(self, value: &Value) -> Result<String, String> {
+    fn plain(self, value: &Value) -> Result<String, UnwritableMessage> {
         match value {
             Value::Data(data) if self.model.pool.data(data.data).kind == DataKind::Enum => {
                 Ok(text_of(&self.form.write(&self.model.pool, value)))
@@ -142,7 +184,7 @@ impl TemplateValues<'_> {
     }
 
     /// A value of a form: the members of a record, each with its name.
-    fn form_text(self, value: &Value) -> Result<String, String> {
+    fn form_text(self, value: &Value) -> Result<String, UnwritableMessage> {
         let Json::Object(members) = self.form.write(&self.model.pool, value) else {
             return self.plain(value).map(|text| percent(&text));
         };
@@ -157,7 +199,7 @@ impl TemplateValues<'_> {
 }
 
 impl PreparedRequest {
-    pub(super) fn new(config: &RequestConfig, common: &[(String, String)]) -> Result<Self, String> {
+    pub(super) fn new(config: &RequestConfig, common: &[(String, String)]) -> Result<Self, BadRequestConfig> {
         if config.over.is_none() {
             check_start(config)?;
         }
@@ -167,7 +209,7 @@ impl PreparedRequest {
         for (name, text) in config.headers.iter().chain(common) {
             headers.push((header_name(name)?, TextTemplate::new(text)?));
         }
-        let named = |all: &[(String, String)]| -> Result<Vec<_>, String> {
+        let named = |all: &[(String, String)]| -> Result<Vec<_>, BadRequestConfig> {
             all.iter().map(|(name, text)| Ok((name.clone(), TextTemplate::new(text)?))).collect()
         };
         let kind = headers_kind(&config.headers);
@@ -199,19 +241,23 @@ impl PreparedRequest {
         self.path.fields().chain(named).chain(self.body.iter().flat_map(TextTemplate::fields))
     }
 
-    pub(super) fn filled(&self, base: &str, filling: TemplateValues<'_>) -> Result<HttpRequest, String> {
+    pub(super) fn filled(
+        &self,
+        base: &str,
+        filling: TemplateValues<'_>,
+    ) -> Result<HttpRequest, UnwritableMessage> {
         if let Label::Input(_, values) = filling.label {
             values.iter().try_for_each(TemplateValues::is_writable)?;
         }
         let encoded = |value: &Value| filling.plain(value).map(|text| percent(&text));
         let path = filling.text(&self.path, &encoded, &|json| percent(&text_of(json)))?;
-        let path = path.ok_or("something in its path was not captured yet")?;
+        let path = path.ok_or(UnwritableMessage::Uncaptured("path"))?;
         let body = self.body(filling)?;
         let mut headers = Vec::new();
         for (name, text) in &self.headers {
             let values = filling.texts(text)?;
             if let Some(bad) = values.iter().find(|value| value.chars().any(char::is_control)) {
-                return Err(format!("{bad:?} cannot be in a header"));
+                return Err(UnwritableMessage::Header(bad.clone()));
             }
             if !values.is_empty() {
                 headers.push((name.clone(), values.join(",")));
@@ -233,7 +279,7 @@ impl PreparedRequest {
         })
     }
 
-    fn body(&self, filling: TemplateValues<'_>) -> Result<Option<String>, String> {
+    fn body(&self, filling: TemplateValues<'_>) -> Result<Option<String>, UnwritableMessage> {
         let Some(body) = &self.body else { return Ok(None) };
         let only = body.only_field().and_then(|field| value_of(filling.model, filling.label, field).ok());
         if only.is_some_and(|value| filling.opened(value).is_none()) {
@@ -250,10 +296,10 @@ impl PreparedRequest {
             BodyWriting::Plain => text_of(json),
         };
         let text = filling.text(body, &shown, &again)?;
-        text.map(Some).ok_or_else(|| "something in its body was not captured yet".into())
+        text.map(Some).ok_or(UnwritableMessage::Uncaptured("body"))
     }
 
-    fn query_text(&self, path: &str, filling: TemplateValues<'_>) -> Result<String, String> {
+    fn query_text(&self, path: &str, filling: TemplateValues<'_>) -> Result<String, UnwritableMessage> {
         let mut query = String::new();
         for (name, text) in &self.query {
             for value in filling.texts(text)? {
@@ -268,7 +314,7 @@ impl PreparedRequest {
         &self,
         path: &str,
         filling: TemplateValues<'_>,
-    ) -> Result<Option<(String, String)>, String> {
+    ) -> Result<Option<(String, String)>, UnwritableMessage> {
         let mut cookies: Vec<String> =
             filling.captured.cookies(path).map(|(name, value)| format!("{name}={value}")).collect();
         for (name, text) in &self.cookies {
@@ -276,7 +322,7 @@ impl PreparedRequest {
                 let is_odd =
                     |c: char| c.is_control() || matches!(c, ';' | ',' | ' ' | '"' | '\\') || !c.is_ascii();
                 if value.contains(is_odd) {
-                    return Err(format!("{value:?} cannot be in a cookie"));
+                    return Err(UnwritableMessage::Cookie(value));
                 }
                 cookies.push(format!("{name}={value}"));
             }
@@ -296,26 +342,26 @@ fn headers_kind(headers: &[(String, String)]) -> Option<&str> {
     kind.map(|(_, text)| text.as_str())
 }
 
-fn check_start(config: &RequestConfig) -> Result<(), String> {
+fn check_start(config: &RequestConfig) -> Result<(), BadRequestConfig> {
     if config.method.is_empty() || !config.method.bytes().all(|byte| byte.is_ascii_uppercase()) {
-        return Err(format!("`{}` is no method", config.method));
+        return Err(BadRequestConfig::Method(config.method.clone()));
     }
     if !config.path.starts_with('/') || config.path.contains([' ', '\r', '\n']) {
-        return Err(format!("`{}` is no path; it begins with `/` and has no spaces", config.path));
+        return Err(BadRequestConfig::Path(config.path.clone()));
     }
     Ok(())
 }
 
 /// A header name in lower case; those that delimit messages are ours.
-fn header_name(name: &str) -> Result<String, String> {
+fn header_name(name: &str) -> Result<String, BadRequestConfig> {
     let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     let lower = name.to_ascii_lowercase();
     match lower.as_str() {
-        "" => Err("a header has no name".into()),
+        "" => Err(BadRequestConfig::NamelessHeader),
         "host" | "content-length" | "transfer-encoding" | "connection" => {
-            Err(format!("the header `{name}` is set by ioxide"))
+            Err(BadRequestConfig::OwnHeader(name.to_owned()))
         }
-        _ if !name.bytes().all(is_token) => Err(format!("`{name}` is no header name")),
+        _ if !name.bytes().all(is_token) => Err(BadRequestConfig::HeaderName(name.to_owned())),
         _ => Ok(lower),
     }
 }

@@ -50,7 +50,7 @@ fn response(status: u16, body: &str) -> HttpResponse {
 }
 
 /// The request it is.
-fn request_of(outgoing: Result<OutgoingRequest, String>) -> HttpRequest {
+fn request_of(outgoing: Result<OutgoingRequest, UnwritableMessage>) -> HttpRequest {
     match outgoing {
         Ok(OutgoingRequest::Request(request)) => request,
         other => panic!("{other:?}"),

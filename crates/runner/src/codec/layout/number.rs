@@ -2,6 +2,20 @@
 
 use std::str::FromStr;
 
+use thiserror::Error;
+
+/// A number that has no bytes in its place.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{value} does not fit: it is not in {least}..{greatest}")]
+pub struct NumberOutOfBounds {
+    /// The number.
+    pub value: i128,
+    /// The least that fits.
+    pub least: i128,
+    /// The greatest that fits.
+    pub greatest: i128,
+}
+
 /// How a number is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NumberLayout {
@@ -82,15 +96,25 @@ impl NumberLayout {
         if self.is_signed { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) }
     }
 
+    /// `value`, which must be within the bounds.
+    ///
+    /// # Errors
+    /// If it does not fit.
+    pub fn fitting(self, value: i128) -> Result<i128, NumberOutOfBounds> {
+        let (least, greatest) = self.bounds();
+        if (least..=greatest).contains(&value) {
+            Ok(value)
+        } else {
+            Err(NumberOutOfBounds { value, least, greatest })
+        }
+    }
+
     /// The bytes of `value`.
     ///
     /// # Errors
     /// If it does not fit.
-    pub fn bytes(self, value: i128) -> Result<Vec<u8>, String> {
-        let (least, greatest) = self.bounds();
-        if !(least..=greatest).contains(&value) {
-            return Err(format!("{value} does not fit: it is not in {least}..{greatest}"));
-        }
+    pub fn bytes(self, value: i128) -> Result<Vec<u8>, NumberOutOfBounds> {
+        let value = self.fitting(value)?;
         let Width::Bytes(count) = self.width else { return Ok(varint(value as u64)) };
         let all = value.to_be_bytes();
         let mut bytes = all[all.len() - count..].to_vec();

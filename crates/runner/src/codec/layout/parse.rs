@@ -3,8 +3,8 @@
 use thiserror::Error;
 
 use super::{
-    Checksum, Endian, FieldExtent, FieldForm, LayoutItem, LengthOf, MessageLayout, NumberLayout, NumberRole,
-    Width,
+    Checksum, Endian, FieldExtent, FieldForm, LayoutItem, LengthOf, MessageLayout, NumberLayout,
+    NumberOutOfBounds, NumberRole, Width,
 };
 use crate::limits::max_message;
 use crate::line::cut;
@@ -18,7 +18,109 @@ pub struct BadLayout {
     /// The item.
     pub item: String,
     /// What is wrong with it.
-    pub problem: String,
+    pub problem: BadLayoutItem,
+}
+
+/// What is wrong with an item of a layout.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum BadLayoutItem {
+    /// A field has two places.
+    #[error("`{0}` stands twice")]
+    Twice(String),
+    /// The length of a field is told, and its size or its end mark.
+    #[error("the length of `{0}` is told twice")]
+    LengthTwice(String),
+    /// The length of a number is told.
+    #[error("`{0}` has no length: it is a number")]
+    LengthOfNumber(String),
+    /// A length stands behind what it counts.
+    #[error("the length of `{0}` must stand before it")]
+    LengthBehind(String),
+    /// There is no item.
+    #[error("a layout has at least one item")]
+    Empty,
+    /// Something of no fixed size follows a field that goes to the end.
+    #[error(
+        "nobody can tell where `{0}` ends; write its length before it, its size in brackets, or `until 0x..` \
+         after it"
+    )]
+    NoEnd(String),
+    /// The length of something is told that has no place.
+    #[error("there is no text or hex field `{0}`")]
+    NoBytesField(String),
+    /// The fixed parts alone are more than is read.
+    #[error("the message is too long")]
+    TooLong,
+    /// It begins with no word that is known.
+    #[error(
+        "there is no such item; there is u8 to u64, i8 to i64 (with le or be), varint, bits, text, hex, skip, \
+         0x.., '..', sum8, xor8, crc16, crc16modbus, crc32"
+    )]
+    NoSuchItem,
+    /// It should skip something.
+    #[error("write `skip(BYTES)`")]
+    SkipForm,
+    /// Something follows a checksum.
+    #[error("a checksum has no name")]
+    ChecksumName,
+    /// A constant does not fit.
+    #[error(transparent)]
+    Bounds(#[from] NumberOutOfBounds),
+    /// The length of all in a number whose size depends on it.
+    #[error("the length of the message needs a fixed size; use `len(rest)`")]
+    VaryingLength,
+    /// Names and their numbers should follow.
+    #[error("write `name(a = 1, b = 2)`")]
+    NamesForm,
+    /// One of these should be a name and its number.
+    #[error("`{0}` should be `name = 1`")]
+    PairForm(String),
+    /// Two names, or two numbers, are the same.
+    #[error("`{name} = {value}` is not the only one with this name or number")]
+    NotTheOnlyOne {
+        /// The name.
+        name: String,
+        /// Its number.
+        value: i128,
+    },
+    /// It should be bits.
+    #[error("write `bits(3 mode, 5 = 0)`")]
+    BitsForm,
+    /// One of the bits has no number of bits.
+    #[error("`{0}` should begin with a number of bits, 1 to 64")]
+    BitCount(String),
+    /// A constant does not fit into its bits.
+    #[error("{value} does not fit into {count} bits")]
+    BitBounds {
+        /// The constant.
+        value: i128,
+        /// How many bits it has.
+        count: u32,
+    },
+    /// All bits together are no bytes.
+    #[error("these are {0} bits; 8, 16, 24 and so on up to 64 make whole bytes")]
+    BitSum(u32),
+    /// It has a size and an end mark.
+    #[error("its size is told already")]
+    SizeTold,
+    /// An end mark of nothing.
+    #[error("an end mark has at least one byte")]
+    EmptyMark,
+    /// No size.
+    #[error("`{0}` is no number of bytes")]
+    Size(String),
+    /// No name where one must stand.
+    #[error("a name is missing")]
+    NameMissing,
+    /// Something else where a name must stand.
+    #[error("`{0}` is no name")]
+    Name(String),
+    /// No bytes after `0x`.
+    #[error("write an even number of hexadecimal digits after `0x`")]
+    Hexadecimal,
+    /// No number.
+    #[error("`{0}` is no number of at most 64 bits")]
+    Integer(String),
 }
 
 impl MessageLayout {
@@ -43,26 +145,26 @@ impl MessageLayout {
     }
 
     /// `item` where it stands: after a length that counts it, or not.
-    fn placed(&self, mut item: LayoutItem) -> Result<LayoutItem, String> {
+    fn placed(&self, mut item: LayoutItem) -> Result<LayoutItem, BadLayoutItem> {
         for (name, _) in item.fields() {
             if self.fields().any(|(other, _)| other == name) {
-                return Err(format!("`{name}` stands twice"));
+                return Err(BadLayoutItem::Twice(name.to_owned()));
             }
         }
         let counted = |name: &str| self.lengths().any(|other| other == name);
         match &mut item {
             LayoutItem::Bytes { field, extent, .. } if counted(field) => match extent {
                 FieldExtent::Rest => *extent = FieldExtent::Counted,
-                _ => return Err(format!("the length of `{field}` is told twice")),
+                _ => return Err(BadLayoutItem::LengthTwice(field.clone())),
             },
             _ => {
                 if let Some((name, _)) = item.fields().into_iter().find(|(name, _)| counted(name)) {
-                    return Err(format!("`{name}` has no length: it is a number"));
+                    return Err(BadLayoutItem::LengthOfNumber(name.to_owned()));
                 }
             }
         }
         if let Some(name) = item.lengths().find(|name| self.fields().any(|(field, _)| field == *name)) {
-            return Err(format!("the length of `{name}` must stand before it"));
+            return Err(BadLayoutItem::LengthBehind(name.to_owned()));
         }
         Ok(item)
     }
@@ -73,27 +175,26 @@ impl MessageLayout {
     }
 
     /// What can be said only of all items; the number of the one that is wrong comes with it.
-    fn whole(&self) -> Result<(), (usize, String)> {
+    fn whole(&self) -> Result<(), (usize, BadLayoutItem)> {
         if self.items.is_empty() {
-            return Err((0, "a layout has at least one item".into()));
+            return Err((0, BadLayoutItem::Empty));
         }
         for (n, item) in self.items.iter().enumerate() {
             if let LayoutItem::Bytes { field, extent: FieldExtent::Rest, .. } = item
                 && self.items[n + 1..].iter().any(|item| item.fixed().is_none())
             {
-                let help = "write its length before it, its size in brackets, or `until 0x..` after it";
-                return Err((n, format!("nobody can tell where `{field}` ends; {help}")));
+                return Err((n, BadLayoutItem::NoEnd(field.clone())));
             }
             let is_field = |name: &str| {
                 self.items.iter().any(|item| matches!(item, LayoutItem::Bytes { field, .. } if field == name))
             };
             if let Some(name) = item.lengths().find(|name| !is_field(name)) {
-                return Err((n, format!("there is no text or hex field `{name}`")));
+                return Err((n, BadLayoutItem::NoBytesField(name.to_owned())));
             }
         }
         let size = self.items.iter().filter_map(LayoutItem::fixed).fold(0, usize::saturating_add);
         if size > max_message() {
-            return Err((0, "the message is too long".into()));
+            return Err((0, BadLayoutItem::TooLong));
         }
         Ok(())
     }
@@ -140,7 +241,7 @@ fn split(text: &str) -> Vec<&str> {
     parts
 }
 
-fn item(text: &str, endian: Endian) -> Result<LayoutItem, String> {
+fn item(text: &str, endian: Endian) -> Result<LayoutItem, BadLayoutItem> {
     if let Some(quoted) = text.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
         return Ok(LayoutItem::Const(quoted.as_bytes().to_vec()));
     }
@@ -159,42 +260,31 @@ fn item(text: &str, endian: Endian) -> Result<LayoutItem, String> {
         "hex" => field(rest, FieldForm::Hex),
         "skip" => match bracketed(rest) {
             Some((inside, "")) => size(inside).map(LayoutItem::Skip),
-            _ => Err("write `skip(BYTES)`".into()),
+            _ => Err(BadLayoutItem::SkipForm),
         },
-        _ => check(word, rest, endian).unwrap_or_else(|| {
-            let there = "u8 to u64, i8 to i64 (with le or be), varint, bits, text, hex, skip, 0x.., '..', \
-                         sum8, xor8, crc16, crc16modbus, crc32";
-            Err(format!("there is no such item; there is {there}"))
-        }),
+        _ => check(word, rest, endian),
     }
 }
 
-fn check(word: &str, rest: &str, endian: Endian) -> Option<Result<LayoutItem, String>> {
+fn check(word: &str, rest: &str, endian: Endian) -> Result<LayoutItem, BadLayoutItem> {
     let named = |name: &str, endian| Checksum::named(name).map(|check| LayoutItem::Check(check, endian));
     let suffixed = |suffix, endian| word.strip_suffix(suffix).and_then(|name| named(name, endian));
     let item = named(word, endian)
         .or_else(|| suffixed("le", Endian::Little))
-        .or_else(|| suffixed("be", Endian::Big))?;
-    Some(if rest.is_empty() { Ok(item) } else { Err("a checksum has no name".into()) })
+        .or_else(|| suffixed("be", Endian::Big))
+        .ok_or(BadLayoutItem::NoSuchItem)?;
+    if rest.is_empty() { Ok(item) } else { Err(BadLayoutItem::ChecksumName) }
 }
 
 /// What a number is: `= 3`, `len(name) + 2`, `name`, `name(a = 1, b = 2)`.
-fn what(text: &str, number: NumberLayout) -> Result<NumberRole, String> {
-    let (least, greatest) = number.bounds();
-    let fits = |value: i128| {
-        if (least..=greatest).contains(&value) {
-            Ok(value)
-        } else {
-            Err(format!("{value} does not fit: it is not in {least}..{greatest}"))
-        }
-    };
+fn what(text: &str, number: NumberLayout) -> Result<NumberRole, BadLayoutItem> {
     if let Some(value) = text.strip_prefix('=') {
-        return integer(value).and_then(fits).map(NumberRole::Const);
+        return Ok(NumberRole::Const(number.fitting(integer(value)?)?));
     }
     if let Some((of, plus)) = text.strip_prefix("len").and_then(|rest| bracketed(rest.trim_start())) {
         let of = match of.trim() {
             "message" if number.width == Width::Varint => {
-                return Err("the length of the message needs a fixed size; use `len(rest)`".into());
+                return Err(BadLayoutItem::VaryingLength);
             }
             "message" => LengthOf::Message,
             "rest" => LengthOf::Rest,
@@ -211,26 +301,26 @@ fn what(text: &str, number: NumberLayout) -> Result<NumberRole, String> {
     let names = match (names, bracketed(names)) {
         ("", _) => Vec::new(),
         (_, Some((inside, ""))) => split(inside).into_iter().map(pair).collect::<Result<Vec<_>, _>>()?,
-        _ => return Err("write `name(a = 1, b = 2)`".into()),
+        _ => return Err(BadLayoutItem::NamesForm),
     };
     for (n, (name, value)) in names.iter().enumerate() {
-        fits(*value)?;
+        number.fitting(*value)?;
         if names[..n].iter().any(|(other, number)| other == name || number == value) {
-            return Err(format!("`{name} = {value}` is not the only one with this name or number"));
+            return Err(BadLayoutItem::NotTheOnlyOne { name: name.clone(), value: *value });
         }
     }
     Ok(NumberRole::Field(name(field)?, names))
 }
 
-fn pair(text: &str) -> Result<(String, i128), String> {
+fn pair(text: &str) -> Result<(String, i128), BadLayoutItem> {
     let (left, right) =
-        text.split_once('=').ok_or_else(|| format!("`{}` should be `name = 1`", text.trim()))?;
+        text.split_once('=').ok_or_else(|| BadLayoutItem::PairForm(text.trim().to_owned()))?;
     Ok((name(left)?, integer(right)?))
 }
 
 /// `(3 mode, 1 on, 4 = 0)`.
-fn bits(text: &str, endian: Endian) -> Result<LayoutItem, String> {
-    let Some((inside, "")) = bracketed(text) else { return Err("write `bits(3 mode, 5 = 0)`".into()) };
+fn bits(text: &str, endian: Endian) -> Result<LayoutItem, BadLayoutItem> {
+    let Some((inside, "")) = bracketed(text) else { return Err(BadLayoutItem::BitsForm) };
     let (mut parts, mut sum) = (Vec::new(), 0);
     for part in split(inside) {
         let part = part.trim();
@@ -239,13 +329,13 @@ fn bits(text: &str, endian: Endian) -> Result<LayoutItem, String> {
             .parse()
             .ok()
             .filter(|count| (1..=64).contains(count))
-            .ok_or_else(|| format!("`{part}` should begin with a number of bits, 1 to 64"))?;
+            .ok_or_else(|| BadLayoutItem::BitCount(part.to_owned()))?;
         // A number of so many bits; only its bounds are asked for.
         let what = what(rest.trim(), NumberLayout { width: Width::Bytes(8), is_signed: false, endian })?;
         if let NumberRole::Const(value) = what
             && value >= 1 << count
         {
-            return Err(format!("{value} does not fit into {count} bits"));
+            return Err(BadLayoutItem::BitBounds { value, count });
         }
         parts.push((count, what));
         sum += count;
@@ -255,27 +345,27 @@ fn bits(text: &str, endian: Endian) -> Result<LayoutItem, String> {
             NumberLayout { width: Width::Bytes(sum as usize / 8), is_signed: false, endian },
             parts,
         )),
-        _ => Err(format!("these are {sum} bits; 8, 16, 24 and so on up to 64 make whole bytes")),
+        _ => Err(BadLayoutItem::BitSum(sum)),
     }
 }
 
 /// `name`, `(8) name`, `name until 0x00`.
-fn field(text: &str, form: FieldForm) -> Result<LayoutItem, String> {
+fn field(text: &str, form: FieldForm) -> Result<LayoutItem, BadLayoutItem> {
     let (extent, rest) = match bracketed(text) {
         Some((inside, rest)) => (FieldExtent::Fixed(size(inside)?), rest),
         None => (FieldExtent::Rest, text),
     };
     let (field, extent) = match (rest.split_once(" until "), extent) {
         (Some((field, mark)), FieldExtent::Rest) => (field, FieldExtent::Until(mark_of(mark.trim())?)),
-        (Some(_), _) => return Err("its size is told already".into()),
+        (Some(_), _) => return Err(BadLayoutItem::SizeTold),
         (None, extent) => (rest, extent),
     };
     Ok(LayoutItem::Bytes { field: name(field)?, form, extent })
 }
 
-fn mark_of(text: &str) -> Result<Vec<u8>, String> {
+fn mark_of(text: &str) -> Result<Vec<u8>, BadLayoutItem> {
     match text.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
-        Some("") => Err("an end mark has at least one byte".into()),
+        Some("") => Err(BadLayoutItem::EmptyMark),
         Some(quoted) => Ok(quoted.as_bytes().to_vec()),
         None => bytes(text),
     }
@@ -296,35 +386,35 @@ fn bracketed(text: &str) -> Option<(&str, &str)> {
     Some((&inside[..end.0], inside[end.0 + 1..].trim()))
 }
 
-fn size(text: &str) -> Result<usize, String> {
+fn size(text: &str) -> Result<usize, BadLayoutItem> {
     let size = text.trim().parse().ok().filter(|size| (1..=max_message()).contains(size));
-    size.ok_or_else(|| format!("`{}` is no number of bytes", text.trim()))
+    size.ok_or_else(|| BadLayoutItem::Size(text.trim().to_owned()))
 }
 
-fn name(text: &str) -> Result<String, String> {
+fn name(text: &str) -> Result<String, BadLayoutItem> {
     let text = text.trim();
     let is_name = text.chars().all(|c| c.is_alphanumeric() || c == '_');
     match text {
-        "" => Err("a name is missing".into()),
+        "" => Err(BadLayoutItem::NameMissing),
         _ if is_name && !text.starts_with(|c: char| c.is_numeric()) => Ok(text.to_owned()),
-        _ => Err(format!("`{}` is no name", cut(text, 40))),
+        _ => Err(BadLayoutItem::Name(cut(text, 40))),
     }
 }
 
 /// The bytes of `0x0a0b`.
-fn bytes(text: &str) -> Result<Vec<u8>, String> {
+fn bytes(text: &str) -> Result<Vec<u8>, BadLayoutItem> {
     let digits: String = text.strip_prefix("0x").unwrap_or_default().split_whitespace().collect();
     let bytes = super::unhex(&digits).filter(|bytes| !bytes.is_empty());
-    bytes.ok_or_else(|| "write an even number of hexadecimal digits after `0x`".into())
+    bytes.ok_or(BadLayoutItem::Hexadecimal)
 }
 
 /// A number, `0x` in front of hexadecimal digits.
-fn integer(text: &str) -> Result<i128, String> {
+fn integer(text: &str) -> Result<i128, BadLayoutItem> {
     let text = text.trim();
     let value = match text.strip_prefix("0x") {
         Some(digits) => i128::from_str_radix(digits, 16).ok(),
         None => text.parse().ok(),
     };
     let value = value.filter(|value: &i128| value.unsigned_abs() <= u64::MAX.into());
-    value.ok_or_else(|| format!("`{}` is no number of at most 64 bits", cut(text, 40)))
+    value.ok_or_else(|| BadLayoutItem::Integer(cut(text, 40)))
 }

@@ -91,7 +91,7 @@ fn values_that_do_not_fit_are_not_sent() {
         ("u8 len(a), text a", ("a", bytes(&"x".repeat(256))), "the length of `a`: 256 does not fit"),
         ("u8 b", ("a", number(1)), "`b` has no value"),
     ] {
-        let problem = layout(text).encode(&[fields]).unwrap_err();
+        let problem = layout(text).encode(&[fields]).unwrap_err().to_string();
         assert!(problem.contains(says), "{text}: should say `{says}`: {problem}");
     }
 }

@@ -1,8 +1,81 @@
 //! Fields become bytes.
 
+use thiserror::Error;
+
 use super::{
-    FieldExtent, FieldForm, LayoutItem, LayoutValue, LengthOf, MessageLayout, NumberLayout, NumberRole, Width,
+    FieldExtent, FieldForm, LayoutItem, LayoutValue, LengthOf, MessageLayout, NumberLayout,
+    NumberOutOfBounds, NumberRole, Width,
 };
+
+/// Why values have no bytes in a layout.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum LayoutUnfit {
+    /// A number that nobody named is too small or too large.
+    #[error(transparent)]
+    Bounds(#[from] NumberOutOfBounds),
+    /// A number is too small or too large.
+    #[error("{what}: {problem}")]
+    Number {
+        /// What the number is.
+        what: String,
+        /// What is wrong with it.
+        problem: NumberOutOfBounds,
+    },
+    /// A number has more bits than its place.
+    #[error("{what}: {value} does not fit into {count} bits")]
+    Bits {
+        /// What the number is.
+        what: String,
+        /// The number.
+        value: i128,
+        /// How many bits there are.
+        count: u32,
+    },
+    /// Bytes do not fit into their place.
+    #[error("`{field}` {problem}")]
+    Bytes {
+        /// The field.
+        field: String,
+        /// Why not.
+        problem: ExtentUnfit,
+    },
+    /// Bytes stand where a number must.
+    #[error("`{0}` is no number")]
+    NotANumber(String),
+    /// A number stands where bytes must.
+    #[error("`{0}` has no bytes")]
+    NoBytes(String),
+    /// A field is missing.
+    #[error("`{0}` has no value")]
+    NoValue(String),
+}
+
+/// Why bytes could not be told again from their place.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ExtentUnfit {
+    /// The place has another size.
+    #[error("has {found} bytes, not {size}")]
+    Size {
+        /// How many there are.
+        found: usize,
+        /// How many there must be.
+        size: usize,
+    },
+    /// The place is too small.
+    #[error("has {found} bytes, more than {size}")]
+    TooLong {
+        /// How many there are.
+        found: usize,
+        /// How many there may be.
+        size: usize,
+    },
+    /// The place is filled up with zeros.
+    #[error("ends with a zero")]
+    TrailingZero,
+    /// The place ends with a mark.
+    #[error("holds its own end mark")]
+    OwnMark,
+}
 
 /// Values of fields, by name.
 type NamedFields<'f> = [(&'f str, LayoutValue)];
@@ -19,7 +92,7 @@ impl MessageLayout {
     ///
     /// # Errors
     /// If a field is missing or does not fit into its place.
-    pub fn encode(&self, fields: &NamedFields<'_>) -> Result<Vec<u8>, String> {
+    pub fn encode(&self, fields: &NamedFields<'_>) -> Result<Vec<u8>, LayoutUnfit> {
         let lengths = self.sizes_of(fields)?;
         let total = lengths.iter().sum();
         let mut bytes = Vec::with_capacity(total);
@@ -31,7 +104,7 @@ impl MessageLayout {
     }
 
     /// How many bytes each item has; from the last to the first, for a length may be as long as it says.
-    fn sizes_of(&self, fields: &NamedFields<'_>) -> Result<Vec<usize>, String> {
+    fn sizes_of(&self, fields: &NamedFields<'_>) -> Result<Vec<usize>, LayoutUnfit> {
         let (mut lengths, mut rest) = (Vec::new(), 0);
         for item in self.items.iter().rev() {
             let length = item.length(fields, rest)?;
@@ -44,7 +117,7 @@ impl MessageLayout {
 }
 
 impl LayoutItem {
-    fn length(&self, fields: &NamedFields<'_>, rest: usize) -> Result<usize, String> {
+    fn length(&self, fields: &NamedFields<'_>, rest: usize) -> Result<usize, LayoutUnfit> {
         match (self.fixed(), self) {
             (Some(length), _) => Ok(length),
             // No length of the whole message has a length that varies.
@@ -59,14 +132,20 @@ impl LayoutItem {
         }
     }
 
-    fn write(&self, fields: &NamedFields<'_>, sizes: LayoutSizes, bytes: &mut Vec<u8>) -> Result<(), String> {
+    fn write(
+        &self,
+        fields: &NamedFields<'_>,
+        sizes: LayoutSizes,
+        bytes: &mut Vec<u8>,
+    ) -> Result<(), LayoutUnfit> {
         match self {
             Self::Const(fixed) => bytes.extend(fixed),
             Self::Number(number, what) => bytes.extend(written(*number, what, fields, sizes)?),
             Self::Bits(number, parts) => bytes.extend(bits(*number, parts, fields, sizes)?),
             Self::Bytes { field, form, extent } => {
                 let value = bytes_of(fields, field)?;
-                fits(*form, extent, value).map_err(|problem| format!("`{field}` {problem}"))?;
+                let wrong = |problem| LayoutUnfit::Bytes { field: field.clone(), problem };
+                fits(*form, extent, value).map_err(wrong)?;
                 bytes.extend(value);
                 match extent {
                     FieldExtent::Counted | FieldExtent::Rest => (),
@@ -87,23 +166,24 @@ impl LayoutItem {
 }
 
 /// Whether a value can be told again from the bytes of its place.
-fn fits(form: FieldForm, extent: &FieldExtent, value: &[u8]) -> Result<(), String> {
+fn fits(form: FieldForm, extent: &FieldExtent, value: &[u8]) -> Result<(), ExtentUnfit> {
+    let found = value.len();
     match (extent, form) {
         (FieldExtent::Counted | FieldExtent::Rest, _) => Ok(()),
-        (FieldExtent::Fixed(count), FieldForm::Hex) if value.len() != *count => {
-            Err(format!("has {} bytes, not {count}", value.len()))
+        (&FieldExtent::Fixed(size), FieldForm::Hex) if found != size => {
+            Err(ExtentUnfit::Size { found, size })
         }
-        (FieldExtent::Fixed(count), FieldForm::Text) if value.len() > *count => {
-            Err(format!("has {} bytes, more than {count}", value.len()))
+        (&FieldExtent::Fixed(size), FieldForm::Text) if found > size => {
+            Err(ExtentUnfit::TooLong { found, size })
         }
-        (FieldExtent::Fixed(_), FieldForm::Text) if value.ends_with(&[0]) => Err("ends with a zero".into()),
+        (FieldExtent::Fixed(_), FieldForm::Text) if value.ends_with(&[0]) => Err(ExtentUnfit::TrailingZero),
         (FieldExtent::Fixed(_), _) => Ok(()),
         (FieldExtent::Until(mark), _) => {
             // The mark may begin inside the value.
             let whole = [value, mark].concat();
             match whole.windows(mark.len()).position(|window| window == mark) {
-                Some(at) if at == value.len() => Ok(()),
-                _ => Err("holds its own end mark".into()),
+                Some(at) if at == found => Ok(()),
+                _ => Err(ExtentUnfit::OwnMark),
             }
         }
     }
@@ -115,8 +195,9 @@ fn written(
     what: &NumberRole,
     fields: &NamedFields<'_>,
     sizes: LayoutSizes,
-) -> Result<Vec<u8>, String> {
-    number.bytes(what.value(fields, sizes)?).map_err(|problem| format!("{}: {problem}", what.shown()))
+) -> Result<Vec<u8>, LayoutUnfit> {
+    let wrong = |problem| LayoutUnfit::Number { what: what.shown(), problem };
+    number.bytes(what.value(fields, sizes)?).map_err(wrong)
 }
 
 /// The bytes of numbers of some bits each.
@@ -125,21 +206,21 @@ fn bits(
     parts: &[(u32, NumberRole)],
     fields: &NamedFields<'_>,
     sizes: LayoutSizes,
-) -> Result<Vec<u8>, String> {
+) -> Result<Vec<u8>, LayoutUnfit> {
     let mut all = 0i128;
     for (count, what) in parts {
         let value = what.value(fields, sizes)?;
         if !(0..1 << count).contains(&value) {
-            return Err(format!("{}: {value} does not fit into {count} bits", what.shown()));
+            return Err(LayoutUnfit::Bits { what: what.shown(), value, count: *count });
         }
         all = all << count | value;
     }
-    number.bytes(all)
+    Ok(number.bytes(all)?)
 }
 
 impl NumberRole {
     /// The number to be written.
-    fn value(&self, fields: &NamedFields<'_>, sizes: LayoutSizes) -> Result<i128, String> {
+    fn value(&self, fields: &NamedFields<'_>, sizes: LayoutSizes) -> Result<i128, LayoutUnfit> {
         match self {
             Self::Const(value) => Ok(*value),
             Self::Len(LengthOf::Message, plus) => Ok(sizes.total as i128 + plus),
@@ -147,7 +228,7 @@ impl NumberRole {
             Self::Len(LengthOf::Field(name), plus) => Ok(bytes_of(fields, name)?.len() as i128 + plus),
             Self::Field(name, _) => match datum(fields, name)? {
                 LayoutValue::Number(value) => Ok(*value),
-                LayoutValue::Bytes(_) => Err(format!("`{name}` is no number")),
+                LayoutValue::Bytes(_) => Err(LayoutUnfit::NotANumber(name.clone())),
             },
         }
     }
@@ -164,14 +245,14 @@ impl NumberRole {
     }
 }
 
-fn datum<'f>(fields: &'f NamedFields<'_>, name: &str) -> Result<&'f LayoutValue, String> {
+fn datum<'f>(fields: &'f NamedFields<'_>, name: &str) -> Result<&'f LayoutValue, LayoutUnfit> {
     let found = fields.iter().find(|(other, _)| *other == name);
-    found.map(|(_, datum)| datum).ok_or_else(|| format!("`{name}` has no value"))
+    found.map(|(_, datum)| datum).ok_or_else(|| LayoutUnfit::NoValue(name.to_owned()))
 }
 
-fn bytes_of<'f>(fields: &'f NamedFields<'_>, name: &str) -> Result<&'f [u8], String> {
+fn bytes_of<'f>(fields: &'f NamedFields<'_>, name: &str) -> Result<&'f [u8], LayoutUnfit> {
     match datum(fields, name)? {
         LayoutValue::Bytes(bytes) => Ok(bytes),
-        LayoutValue::Number(_) => Err(format!("`{name}` has no bytes")),
+        LayoutValue::Number(_) => Err(LayoutUnfit::NoBytes(name.to_owned())),
     }
 }

@@ -5,6 +5,8 @@
 
 use regex::{Captures, Regex};
 
+use super::BadItems;
+
 /// How the name of a group begins that tells the length of a part.
 const LENGTH: &str = "len.";
 
@@ -26,14 +28,14 @@ pub(super) struct FoundItem<'t> {
 impl ItemPattern {
     /// # Errors
     /// If it is no pattern, or tells several lengths.
-    pub(super) fn new(text: &str) -> Result<Self, String> {
-        let regex = Regex::new(&format!("\\A(?:{text})")).map_err(|error| error.to_string())?;
+    pub(super) fn new(text: &str) -> Result<Self, BadItems> {
+        let regex = Regex::new(&format!("\\A(?:{text})"))?;
         let lengths = regex.capture_names().flatten().filter_map(|name| name.strip_prefix(LENGTH));
         let lengths: Vec<String> = lengths.map(str::to_owned).collect();
         match <[String; 1]>::try_from(lengths) {
             Ok([told]) => Ok(Self { regex, told: Some(told) }),
             Err(none) if none.is_empty() => Ok(Self { regex, told: None }),
-            Err(_) => Err("only one part may follow the pattern of an item".into()),
+            Err(_) => Err(BadItems::SeveralLengths),
         }
     }
 

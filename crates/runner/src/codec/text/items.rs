@@ -16,11 +16,37 @@ use ioxide_model::sts::Model;
 use ioxide_model::term::TermPool;
 use ioxide_model::value::{DataValue, Value};
 use serde_json::{Map, Value as Json};
+use thiserror::Error;
 
+use super::super::UnwritableMessage;
 use super::super::collection::is_name;
-use super::super::template::{TextTemplate, plain_text};
+use super::super::template::{BadTemplate, TextTemplate, plain_text};
 use super::item_pattern::{FoundItem, ItemPattern};
 use super::{unbroken, value_json};
+
+/// What is wrong with how items are written.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum BadItems {
+    /// A template cannot be read.
+    #[error(transparent)]
+    Template(#[from] BadTemplate),
+    /// A pattern is no regular expression.
+    #[error(transparent)]
+    Pattern(#[from] regex::Error),
+    /// A pattern tells several lengths.
+    #[error("only one part may follow the pattern of an item")]
+    SeveralLengths,
+    /// The items of the field are of a sort without this case.
+    #[error("the items of `{field}: {sort}` have no case `{case}`")]
+    NoCase {
+        /// The field.
+        field: String,
+        /// Its sort.
+        sort: String,
+        /// The case.
+        case: String,
+    },
+}
 
 /// How the items of a field are written, as people wrote it down.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,15 +82,22 @@ pub(super) struct ItemsCodec {
     cases: Vec<(String, ItemCodec)>,
 }
 
+/// Plain items with commas between them, as [`ItemsConfig::default`].
+impl Default for ItemsCodec {
+    fn default() -> Self {
+        Self { between: ",".into(), item: ItemCodec::default(), cases: Vec::new() }
+    }
+}
+
 /// Reads and writes one item.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct ItemCodec {
     each: Option<TextTemplate>,
     pattern: Option<ItemPattern>,
 }
 
 impl ItemCodec {
-    fn new(words: &ItemWords) -> Result<Self, String> {
+    fn new(words: &ItemWords) -> Result<Self, BadItems> {
         let each = words.each.as_deref().map(TextTemplate::new).transpose()?;
         Ok(Self { each, pattern: words.pattern.as_deref().map(ItemPattern::new).transpose()? })
     }
@@ -73,9 +106,9 @@ impl ItemCodec {
 impl ItemsCodec {
     /// # Errors
     /// If a template or a pattern cannot be read.
-    pub(super) fn new(config: &ItemsConfig) -> Result<Self, String> {
+    pub(super) fn new(config: &ItemsConfig) -> Result<Self, BadItems> {
         let case = |(name, words): &(String, ItemWords)| Ok((name.clone(), ItemCodec::new(words)?));
-        let cases = config.cases.iter().map(case).collect::<Result<_, String>>()?;
+        let cases = config.cases.iter().map(case).collect::<Result<_, BadItems>>()?;
         Ok(Self { between: config.between.clone(), item: ItemCodec::new(&config.item)?, cases })
     }
 
@@ -83,16 +116,16 @@ impl ItemsCodec {
     ///
     /// # Errors
     /// The first case it does not have.
-    pub(super) fn check(&self, model: &Model, field: &str) -> Result<(), String> {
+    pub(super) fn check(&self, model: &Model, field: &str) -> Result<(), BadItems> {
         let fields = model.sts.gates.iter().flat_map(|gate| &gate.fields);
         let named = fields.map(|&var| model.pool.var_info(var)).filter(|info| *info.name == *field);
         for info in named {
             let Some(of) = model.pool.collection_of(info.sort) else { continue };
             let has =
                 |name: &str| of.kind != CollectionKind::Map && case(&model.pool, of.item, name).is_some();
-            if let Some((name, _)) = self.cases.iter().find(|(name, _)| !has(name)) {
-                let shown = model.pool.show_sort(info.sort);
-                return Err(format!("the items of `{field}: {shown}` have no case `{name}`"));
+            if let Some((case, _)) = self.cases.iter().find(|(name, _)| !has(name)) {
+                let (sort, case) = (model.pool.show_sort(info.sort), case.clone());
+                return Err(BadItems::NoCase { field: field.to_owned(), sort, case });
             }
         }
         Ok(())
@@ -104,9 +137,9 @@ impl ItemsCodec {
         pool: &TermPool,
         value: &CollectionValue,
         is_allowed: &dyn Fn(&str) -> bool,
-    ) -> Result<String, String> {
+    ) -> Result<String, UnwritableMessage> {
         let writer = ItemWriter { codec: self, pool, is_allowed };
-        let texts: Result<Vec<String>, String> = match &value.items {
+        let texts: Result<Vec<String>, UnwritableMessage> = match &value.items {
             Items::List(items) | Items::Set(items) => items.iter().map(|item| writer.item(item)).collect(),
             Items::Map(entries) => entries.iter().map(|entry| writer.entry(entry)).collect(),
         };
@@ -170,30 +203,30 @@ struct ItemWriter<'a> {
 }
 
 impl ItemWriter<'_> {
-    fn item(&self, item: &Value) -> Result<String, String> {
+    fn item(&self, item: &Value) -> Result<String, UnwritableMessage> {
         if let Value::Data(data) = item
             && let Some(ctor) = ctor_of(self.pool, data)
             && let Some((_, codec)) = self.codec.cases.iter().find(|(name, _)| *name == *ctor.name)
         {
-            let nothing = || format!("nothing says how the case `{}` is written", ctor.name);
+            let nothing = || UnwritableMessage::UndescribedCase(ctor.name.to_string());
             let template = codec.each.as_ref().ok_or_else(nothing)?;
             return self.filled(template, &|name| field_of(&ctor.fields, data, name));
         }
-        self.by("{item}", &|name| part(self.pool, item, "item", name))
+        self.by(&["item"], &|name| part(self.pool, item, "item", name))
     }
 
-    fn entry(&self, (key, item): &(Value, Value)) -> Result<String, String> {
-        self.by("{key}={value}", &|name| match name {
+    fn entry(&self, (key, item): &(Value, Value)) -> Result<String, UnwritableMessage> {
+        self.by(&["key", "value"], &|name| match name {
             "key" => Some(key.clone()),
             _ => part(self.pool, item, "value", name),
         })
     }
 
-    /// An item by its template, or by `plain` if it has none.
-    fn by(&self, plain: &str, names: &dyn Fn(&str) -> Option<Value>) -> Result<String, String> {
+    /// An item by its template, or its `plain` parts with `=` between them if it has none.
+    fn by(&self, plain: &[&str], names: &dyn Fn(&str) -> Option<Value>) -> Result<String, UnwritableMessage> {
         match &self.codec.item.each {
             Some(template) => self.filled(template, names),
-            None => self.filled(&TextTemplate::new(plain)?, names),
+            None => self.filled(&TextTemplate::of_fields(plain, "="), names),
         }
     }
 
@@ -201,9 +234,9 @@ impl ItemWriter<'_> {
         &self,
         template: &TextTemplate,
         names: &dyn Fn(&str) -> Option<Value>,
-    ) -> Result<String, String> {
+    ) -> Result<String, UnwritableMessage> {
         template.filled_by(&|name| {
-            let value = names(name).ok_or_else(|| format!("an item has no part `{name}`"))?;
+            let value = names(name).ok_or_else(|| UnwritableMessage::NoPart(name.to_owned()))?;
             let is_free = template.counts(name);
             unbroken(plain_text(self.pool, &value)?, |text| is_free || (self.is_allowed)(text))
         })

@@ -7,11 +7,26 @@
 //! finished is held against the patterns of outputs, so no pattern can cut a message short.
 
 use regex::bytes::Regex;
+use thiserror::Error;
 
 use super::CountedConfig;
 use crate::codec::Undecodable;
 use crate::limits::{Excess, max_message};
 use crate::line::cut;
+
+/// What is wrong with how frames are joined; its text begins with the key.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum BadJoining {
+    /// The pattern of what goes on is no regular expression.
+    #[error("more: {0}")]
+    More(regex::Error),
+    /// The pattern of a frame that announces something is no regular expression.
+    #[error("counted: {0}")]
+    Counted(regex::Error),
+    /// It does not say where the number stands.
+    #[error("counted: `{0}` needs one named group, `(?P<n>[0-9]+)`: how much follows")]
+    NoCount(String),
+}
 
 /// How frames are joined to messages; by default every frame is one.
 #[derive(Clone, Debug, Default)]
@@ -86,19 +101,16 @@ impl FrameJoining {
     ///
     /// # Errors
     /// If one of them is wrong, with its key.
-    pub(super) fn new(more: Option<&str>, counted: &[CountedConfig]) -> Result<Self, String> {
-        let more = more.map(whole).transpose().map_err(|bad| format!("more: {bad}"))?;
+    pub(super) fn new(more: Option<&str>, counted: &[CountedConfig]) -> Result<Self, BadJoining> {
+        let more = more.map(whole).transpose().map_err(BadJoining::More)?;
         let read = |config: &CountedConfig| {
-            let frame = whole(&config.frame).map_err(|bad| format!("counted: {bad}"))?;
+            let frame = whole(&config.frame).map_err(BadJoining::Counted)?;
             match frame.capture_names().flatten().collect::<Vec<_>>()[..] {
                 ["n"] => Ok(CountedFrame { frame, then: config.then.clone(), more: config.more }),
-                _ => Err(format!(
-                    "counted: `{}` needs one named group, `(?P<n>[0-9]+)`: how much follows",
-                    config.frame
-                )),
+                _ => Err(BadJoining::NoCount(config.frame.clone())),
             }
         };
-        Ok(Self { more, counted: counted.iter().map(read).collect::<Result<_, String>>()? })
+        Ok(Self { more, counted: counted.iter().map(read).collect::<Result<_, BadJoining>>()? })
     }
 
     /// What a frame announces, and how much of it.
@@ -192,8 +204,8 @@ impl UnfinishedMessage {
 }
 
 /// A pattern for all of a text.
-fn whole(pattern: &str) -> Result<Regex, String> {
-    Regex::new(&format!("\\A(?:{pattern})\\z")).map_err(|error| error.to_string())
+fn whole(pattern: &str) -> Result<Regex, regex::Error> {
+    Regex::new(&format!("\\A(?:{pattern})\\z"))
 }
 
 #[cfg(test)]
@@ -280,7 +292,7 @@ mod tests {
         }
         let two =
             CountedConfig { frame: "(?P<a>.)(?P<n>.)".into(), then: AnnouncedFrame::Frames, more: false };
-        assert!(FrameJoining::new(None, &[two]).unwrap_err().contains("one named group"));
-        assert!(FrameJoining::new(Some("("), &[]).unwrap_err().starts_with("more: "));
+        assert!(FrameJoining::new(None, &[two]).unwrap_err().to_string().contains("one named group"));
+        assert!(FrameJoining::new(Some("("), &[]).unwrap_err().to_string().starts_with("more: "));
     }
 }

@@ -148,7 +148,7 @@ impl<'m> WalkEngine<'m> {
             written.push(format!("{}: {text}", info.name));
         }
         let message = format!("{}({})", gate.name, written.join(", "));
-        typed::read(cx.pool, cx.sts, &message).map(|typed| typed.values)
+        typed::read(cx.pool, cx.sts, &message).map(|typed| typed.values).map_err(|bad| bad.to_string())
     }
 
     /// A message or a time as typed.

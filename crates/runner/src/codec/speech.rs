@@ -1,0 +1,125 @@
+//! What can be wrong with a description of messages, and where it stands.
+
+use thiserror::Error;
+
+use super::binary::FieldMisfit;
+use super::form::BadJsonForm;
+use super::http::{BadAnswer, BadRequestConfig};
+use super::template::BadTemplate;
+use super::text::{BadItems, BadJoining};
+
+/// A description of messages that does not fit the model.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[error("{problem}")]
+pub struct BadSpeech {
+    /// The keys of the place in the description: `inputs` or `outputs`, and the name of a message.
+    pub key: Vec<String>,
+    /// What is wrong; it names the message.
+    pub problem: SpeechProblem,
+}
+
+/// What is wrong with a description of messages. A direction is `input` or `output`.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum SpeechProblem {
+    /// A message of the description is wrong.
+    #[error("{direction} `{name}`: {problem}")]
+    Message {
+        /// Its direction.
+        direction: &'static str,
+        /// Its name.
+        name: String,
+        /// What is wrong with it.
+        problem: Box<Self>,
+    },
+    /// The model has no such message.
+    #[error("the model has no {direction} `{name}`")]
+    NoMessage {
+        /// Its direction.
+        direction: &'static str,
+        /// Its name.
+        name: String,
+    },
+    /// The message has no such field.
+    #[error("{direction} `{name}` has no field `{field}`")]
+    NoField {
+        /// The direction of the message.
+        direction: &'static str,
+        /// The message.
+        name: String,
+        /// The field.
+        field: String,
+    },
+    /// The message at hand has no such field.
+    #[error("it has no field `{0}`")]
+    NoSuchField(String),
+    /// A field of the message at hand has no place.
+    #[error("nothing says where the field `{0}` stands")]
+    NoPlace(String),
+    /// A field of the message at hand cannot be written in its place.
+    #[error("field `{field}`: {problem}")]
+    Field {
+        /// The field.
+        field: String,
+        /// Why not.
+        problem: FieldMisfit,
+    },
+    /// A message of the model is not described.
+    #[error("there is no {what} for `{name}`")]
+    Undescribed {
+        /// What is missing: a template, a pattern, a request.
+        what: &'static str,
+        /// The message.
+        name: String,
+    },
+    /// A message of the model has no layout.
+    #[error("there is no layout for the {direction} `{name}`")]
+    NoLayout {
+        /// Its direction.
+        direction: &'static str,
+        /// Its name.
+        name: String,
+    },
+    /// An output of the model is not described.
+    #[error("nothing says how `{0}` is recognised")]
+    Unrecognised(String),
+    /// A template cannot be read.
+    #[error(transparent)]
+    Template(#[from] BadTemplate),
+    /// A pattern is no regular expression.
+    #[error(transparent)]
+    Pattern(#[from] regex::Error),
+    /// What is said of items is wrong.
+    #[error(transparent)]
+    Items(#[from] BadItems),
+    /// What is said of messages in several frames is wrong.
+    #[error(transparent)]
+    Joining(#[from] BadJoining),
+    /// A request is wrong.
+    #[error(transparent)]
+    Request(#[from] BadRequestConfig),
+    /// An answer is wrong.
+    #[error(transparent)]
+    Answer(#[from] BadAnswer),
+    /// What is said of JSON is wrong.
+    #[error("json: {0}")]
+    Json(#[from] BadJsonForm),
+}
+
+impl SpeechProblem {
+    /// The same, told of the message `name`.
+    pub(super) fn of(direction: &'static str, name: &str, problem: impl Into<Self>) -> Self {
+        Self::Message { direction, name: name.to_owned(), problem: Box::new(problem.into()) }
+    }
+}
+
+impl BadSpeech {
+    /// Something is wrong with the table `table`.
+    pub(super) fn table(table: &str, problem: impl Into<SpeechProblem>) -> Self {
+        Self { key: vec![table.to_owned()], problem: problem.into() }
+    }
+
+    /// Something is wrong with the message `name` of the table `table`.
+    pub(super) fn message(table: &str, name: &str, problem: impl Into<SpeechProblem>) -> Self {
+        Self { key: vec![table.to_owned(), name.to_owned()], problem: problem.into() }
+    }
+}
