@@ -26,6 +26,7 @@ mod timed;
 
 use std::collections::VecDeque;
 use std::io;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -296,8 +297,8 @@ enum LoopEnd {
     Interrupted,
 }
 
-/// Why a step is the last one, if it is.
-type LoopStep = Result<(), LoopEnd>;
+/// Whether the loop goes on after a step, and why not if it does not.
+type LoopStep = ControlFlow<LoopEnd>;
 
 impl RunLoop<'_, '_, '_, '_> {
     fn run(&mut self, tester: &mut dyn Tester) -> io::Result<LoopEnd> {
@@ -327,7 +328,7 @@ impl RunLoop<'_, '_, '_, '_> {
                 TesterMove::ObserveFor(time) => self.observe_timed(time)?,
                 TesterMove::Stop(stop) => return self.stop(stop),
             };
-            if let Err(ended) = step {
+            if let ControlFlow::Break(ended) = step {
                 return Ok(ended);
             }
         }
@@ -345,12 +346,12 @@ impl RunLoop<'_, '_, '_, '_> {
                 Ok(None) => break,
                 Err(error) => self.broke(error)?,
             };
-            if let Err(ended) = step {
+            if let ControlFlow::Break(ended) = step {
                 return Ok(ended);
             }
         }
         let explained = if is_untimed { self.explain_held()? } else { self.explain_in_time()? };
-        Ok(explained.err().unwrap_or(LoopEnd::Stopped(stop)))
+        Ok(explained.break_value().unwrap_or(LoopEnd::Stopped(stop)))
     }
 
     /// A message was seen.
@@ -360,8 +361,8 @@ impl RunLoop<'_, '_, '_, '_> {
         let arrival = self.bench.adapter.arrival();
         self.way = WayTold::seen(arrival);
         match self.expire()? {
-            Ok(()) => self.judge_arrived(label, arrival),
-            ended => Ok(ended),
+            ControlFlow::Continue(()) => self.judge_arrived(label, arrival),
+            ended @ ControlFlow::Break(_) => Ok(ended),
         }
     }
 
@@ -400,7 +401,7 @@ impl RunLoop<'_, '_, '_, '_> {
     fn judge_arrived(&mut self, label: &Label, arrival: Arrival) -> io::Result<LoopStep> {
         let step = self.judge_by(label, |after, cx| after.see(cx, label, arrival))?;
         match step {
-            Err(LoopEnd::Forbidden(forbidden)) => {
+            ControlFlow::Break(LoopEnd::Forbidden(forbidden)) => {
                 let arrived = self.bench.adapter.arrived().unwrap_or_else(Instant::now);
                 self.unless_late(label, arrival, arrived, forbidden)
             }
@@ -431,11 +432,16 @@ impl RunLoop<'_, '_, '_, '_> {
         }
         self.note_unknown(judged.as_ref().ok());
         Ok(match judged {
-            Ok(AllowedLabel::Allowed | AllowedLabel::Unspecified | AllowedLabel::Unknown) => Ok(()),
-            Err(forbidden) if is_inside && self.is_inside(self.trace.len() - 1) => {
-                Err(LoopEnd::Forbidden(forbidden))
+            Ok(AllowedLabel::Allowed | AllowedLabel::Unspecified | AllowedLabel::Unknown) => {
+                ControlFlow::Continue(())
             }
-            Err(_) => Err(LoopEnd::Outside(label.show(self.bench.cx.pool, self.bench.cx.sts))),
+            Err(forbidden) if is_inside && self.is_inside(self.trace.len() - 1) => {
+                ControlFlow::Break(LoopEnd::Forbidden(forbidden))
+            }
+            Err(_) => {
+                let shown = label.show(self.bench.cx.pool, self.bench.cx.sts);
+                ControlFlow::Break(LoopEnd::Outside(shown))
+            }
         })
     }
 

@@ -8,6 +8,7 @@
 //! failure. What the specification leaves open, or lies outside the objective, is none either.
 
 use std::io;
+use std::ops::ControlFlow;
 
 use ioxide_model::label::Label;
 use ioxide_model::number::Int;
@@ -34,7 +35,7 @@ pub(super) struct ForbiddenBreakdown {
 impl RunLoop<'_, '_, '_, '_> {
     /// The connection is of no more use: the system broke down, or there is trouble on the way to it.
     pub(super) fn broke(&mut self, error: AdapterError) -> io::Result<LoopStep> {
-        let Some(how) = error.breakdown() else { return Ok(Err(LoopEnd::Trouble(error))) };
+        let Some(how) = error.breakdown() else { return Ok(ControlFlow::Break(LoopEnd::Trouble(error))) };
         if let Some(label) = self.sign_of_life_ending(how)
             && self.allows_end(&label)
         {
@@ -49,13 +50,13 @@ impl RunLoop<'_, '_, '_, '_> {
         self.tell_breakdown(how, &text, &error)?;
         if self.after.is_open() {
             let reason = format!("{text}; the specification leaves open what happens here");
-            return Ok(Err(LoopEnd::Stopped(TesterStop::GoalMissed(reason))));
+            return Ok(ControlFlow::Break(LoopEnd::Stopped(TesterStop::GoalMissed(reason))));
         }
         if !is_inside {
-            return Ok(Err(LoopEnd::Outside(format!("that {text}"))));
+            return Ok(ControlFlow::Break(LoopEnd::Outside(format!("that {text}"))));
         }
         let expected = self.after.expected(self.bench.cx);
-        Ok(Err(LoopEnd::Broken(Box::new(ForbiddenBreakdown { how, text, expected }))))
+        Ok(ControlFlow::Break(LoopEnd::Broken(Box::new(ForbiddenBreakdown { how, text, expected }))))
     }
 
     /// Whether the specification allows this end, or would if a silence before it was none.

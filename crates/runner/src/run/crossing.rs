@@ -5,6 +5,7 @@
 //! longer ago has been overtaken by nothing.
 
 use std::io;
+use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use ioxide_symex::Arrival;
@@ -27,16 +28,18 @@ impl RunLoop<'_, '_, '_, '_> {
         while self.crossed.front().is_some_and(|(arrived, _)| arrived.elapsed() > window) {
             mark = self.crossed.pop_front().map(|(_, old)| old);
         }
-        let Some(mark) = mark else { return Ok(Ok(())) };
+        let Some(mark) = mark else { return Ok(ControlFlow::Continue(())) };
         Ok(match self.after.expire(self.bench.cx, mark) {
             Ok(observed) => {
                 self.note_unknown(Some(&observed));
-                Ok(())
+                ControlFlow::Continue(())
             }
-            Err(forbidden) if self.is_inside(self.trace.len()) => Err(LoopEnd::Forbidden(forbidden)),
-            Err(forbidden) => {
-                Err(LoopEnd::Outside(forbidden.label.show(self.bench.cx.pool, self.bench.cx.sts)))
+            Err(forbidden) if self.is_inside(self.trace.len()) => {
+                ControlFlow::Break(LoopEnd::Forbidden(forbidden))
             }
+            Err(forbidden) => ControlFlow::Break(LoopEnd::Outside(
+                forbidden.label.show(self.bench.cx.pool, self.bench.cx.sts),
+            )),
         })
     }
 
@@ -47,10 +50,10 @@ impl RunLoop<'_, '_, '_, '_> {
                 break;
             }
             let step = self.observe(Duration::ZERO)?;
-            if step.is_err() {
+            if step.is_break() {
                 return Ok(step);
             }
         }
-        Ok(Ok(()))
+        Ok(ControlFlow::Continue(()))
     }
 }

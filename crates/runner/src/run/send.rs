@@ -1,6 +1,7 @@
 //! Giving an input: confirmed by the system, or only written.
 
 use std::io;
+use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use ioxide_model::label::Label;
@@ -22,7 +23,9 @@ impl RunLoop<'_, '_, '_, '_> {
     /// Gives an input, unless the system was quicker: then the tester may think again.
     pub(super) fn stimulate(&mut self, label: &Label) -> io::Result<LoopStep> {
         if self.is_gone {
-            return Ok(Err(LoopEnd::Stopped(TesterStop::GoalMissed(self.nobody_takes(label)))));
+            return Ok(ControlFlow::Break(LoopEnd::Stopped(TesterStop::GoalMissed(
+                self.nobody_takes(label),
+            ))));
         }
         match self.bench.adapter.poll() {
             Ok(None) => (),
@@ -51,7 +54,7 @@ impl RunLoop<'_, '_, '_, '_> {
             // It may have been said before the input was taken or after: an adapter may confirm late.
             self.count_latency(output);
             let step = self.judge_arrived(output, Arrival::Direct)?;
-            if step.is_err() {
+            if step.is_break() {
                 return Ok(step);
             }
         }
@@ -62,7 +65,7 @@ impl RunLoop<'_, '_, '_, '_> {
                 *confirmed = Some(n);
             }
         }
-        Ok(Ok(()))
+        Ok(ControlFlow::Continue(()))
     }
 
     /// Tells the monitor of an input that was given and may still be under way.
@@ -115,10 +118,10 @@ impl RunLoop<'_, '_, '_, '_> {
     fn left_out(&mut self, label: &Label, reason: &str) -> LoopStep {
         self.unwritten += 1;
         if self.unwritten < MAX_UNWRITTEN {
-            return Ok(());
+            return ControlFlow::Continue(());
         }
         let input = label.show(self.bench.cx.pool, self.bench.cx.sts);
-        Err(LoopEnd::Stopped(TesterStop::GoalMissed(format!(
+        ControlFlow::Break(LoopEnd::Stopped(TesterStop::GoalMissed(format!(
             "{input} cannot be written in this protocol: {reason}"
         ))))
     }

@@ -9,6 +9,7 @@
 //! back from systems whose silence is known.
 
 use std::io;
+use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use ioxide_model::label::Label;
@@ -97,7 +98,7 @@ impl RunLoop<'_, '_, '_, '_> {
         let left = patience.saturating_mul(self.config.confirm.saturating_sub(1));
         match self.bench.adapter.observe(left) {
             Ok(Observation::Quiet) => match self.judge(&Label::Quiescence)? {
-                Err(LoopEnd::Forbidden(forbidden)) => {
+                ControlFlow::Break(LoopEnd::Forbidden(forbidden)) => {
                     self.unless_late(&Label::Quiescence, Arrival::Direct, from, forbidden)
                 }
                 step => Ok(step),
@@ -135,7 +136,7 @@ impl RunLoop<'_, '_, '_, '_> {
             }
             return self.take_back(&silence, label, arrived);
         }
-        Ok(Err(LoopEnd::Forbidden(forbidden)))
+        Ok(ControlFlow::Break(LoopEnd::Forbidden(forbidden)))
     }
 
     /// Whether what comes now is allowed if some silence that a message may still take back was none.
@@ -183,7 +184,7 @@ impl RunLoop<'_, '_, '_, '_> {
             }
         }
         self.raise(label, arrived.saturating_duration_since(silence.from), silence.patience, not_silent)?;
-        Ok(Ok(()))
+        Ok(ControlFlow::Continue(()))
     }
 
     /// Raises the quiescence time of the campaign, and says so.

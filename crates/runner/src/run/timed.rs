@@ -1,6 +1,7 @@
 //! The moves of a run in a timed model: a message has its instant, silence is a delay.
 
 use std::io;
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 use ioxide_model::label::Label;
@@ -45,7 +46,11 @@ impl RunLoop<'_, '_, '_, '_> {
     fn silence(&mut self, now: Duration) -> io::Result<LoopStep> {
         let waited = now.saturating_sub(self.at);
         self.at = self.at.max(now);
-        if waited.is_zero() { Ok(Ok(())) } else { self.judge(&Label::Delay(seconds(waited))) }
+        if waited.is_zero() {
+            Ok(ControlFlow::Continue(()))
+        } else {
+            self.judge(&Label::Delay(seconds(waited)))
+        }
     }
 
     /// A message was seen, which came at this instant.
@@ -76,11 +81,11 @@ impl RunLoop<'_, '_, '_, '_> {
                 break;
             }
             let step = self.observe_timed(self.settling())?;
-            if step.is_err() {
+            if step.is_break() {
                 return Ok(step);
             }
         }
-        Ok(Ok(()))
+        Ok(ControlFlow::Continue(()))
     }
 
     /// Gives an input some time after the last label, unless the system was quicker.
@@ -90,7 +95,7 @@ impl RunLoop<'_, '_, '_, '_> {
             Ok(VirtualDelay { now, message: Some(quicker) }) => return self.seen_at(now, &quicker),
             Ok(VirtualDelay { now, message: None }) => {
                 let step = self.silence(now)?;
-                if step.is_err() {
+                if step.is_break() {
                     return Ok(step);
                 }
             }
@@ -101,7 +106,9 @@ impl RunLoop<'_, '_, '_, '_> {
             return self.observe_timed(self.settling());
         }
         if !self.after.accepts(self.bench.cx, label) {
-            return Ok(Err(LoopEnd::Stopped(TesterStop::GoalMissed(self.too_late(until, label)))));
+            return Ok(ControlFlow::Break(LoopEnd::Stopped(TesterStop::GoalMissed(
+                self.too_late(until, label),
+            ))));
         }
         self.send_in_time(label)
     }
@@ -117,19 +124,21 @@ impl RunLoop<'_, '_, '_, '_> {
         self.raw = sent.raw.clone();
         let id = self.give(label, &sent)?;
         if matches!(self.pace, RunPace::Wall(_)) && taken > self.config.tolerance.latency {
-            return Ok(Err(LoopEnd::Stopped(TesterStop::GoalMissed(self.too_slow(&taken, label)))));
+            return Ok(ControlFlow::Break(LoopEnd::Stopped(TesterStop::GoalMissed(
+                self.too_slow(&taken, label),
+            ))));
         }
         for (n, output) in sent.earlier.iter().enumerate() {
             let at = self.pace.at(sent.arrived.get(n).copied());
             let step = self.judge_at(at, output, Arrival::Direct)?;
-            if step.is_err() {
+            if step.is_break() {
                 return Ok(step);
             }
         }
         if self.bench.adapter.receipt() == InputReceipt::Confirmed {
             self.after.confirm(id);
         }
-        Ok(Ok(()))
+        Ok(ControlFlow::Continue(()))
     }
 
     fn too_late(&self, planned: Duration, label: &Label) -> String {
