@@ -5,9 +5,11 @@
 
 use ioxide_model::term::VarId;
 use ioxide_runner::codec::value_to_json;
+use ioxide_runner::json::JsonError;
 use ioxide_testgen::case::{CaseArc, CaseState, TestCase};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
+use thiserror::Error;
 
 use super::CaseView;
 
@@ -72,16 +74,27 @@ pub struct CaseOutline {
     pub off_path: usize,
 }
 
+/// Why a file holds no case that this program can make again.
+#[derive(Debug, Error)]
+pub enum BadCaseFile {
+    /// It is no JSON, or JSON of another shape.
+    #[error(transparent)]
+    Json(#[from] JsonError),
+    /// It is of another version of the format.
+    #[error("it is of version {0}; this program reads {VERSION}")]
+    Version(u32),
+}
+
 impl CaseOutline {
     /// Reads what [`json`] wrote.
     ///
     /// # Errors
     /// If it is no such text, or of another version.
-    pub fn read(text: &str) -> Result<Self, String> {
-        let outline: Self = ioxide_runner::json::read(text).map_err(|error| error.to_string())?;
+    pub fn read(text: &str) -> Result<Self, BadCaseFile> {
+        let outline: Self = ioxide_runner::json::read(text)?;
         match outline.version {
             VERSION => Ok(outline),
-            other => Err(format!("it is of version {other}; this program reads {VERSION}")),
+            other => Err(BadCaseFile::Version(other)),
         }
     }
 }

@@ -13,6 +13,7 @@ mod shown;
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
+use thiserror::Error;
 
 use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
@@ -20,7 +21,7 @@ use ioxide_model::sts::{GateId, GateKind, SwitchId};
 use ioxide_model::term::{Substitution, Term, VarId};
 use ioxide_model::trace::Trace;
 use ioxide_model::value::Value;
-use ioxide_smt::solver::SolverDecision;
+use ioxide_smt::solver::{SolverDecision, UnknownReason};
 use ioxide_symex::{Belief, Ctx, Monitor};
 
 use self::shown::order_of_use;
@@ -32,6 +33,20 @@ use crate::purpose::TestPurpose;
 
 /// Silences a message that somebody else sends may take.
 const MAX_SILENCES: usize = 3;
+
+/// Why the next input of a purpose cannot be given.
+#[derive(Debug, Error)]
+enum NoWayOn {
+    #[error("the rest of the purpose is impossible")]
+    Impossible,
+    #[error("no values lead on along the purpose")]
+    NoValues,
+    #[error("no values were found that lead on along the purpose: {0}")]
+    NotFound(UnknownReason),
+    /// They were found without the solver knowing the rest, which they make impossible.
+    #[error("the values at hand lead off the purpose ({0})")]
+    LedOff(UnknownReason),
+}
 
 /// How the values of inputs are chosen among those that lead on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -247,14 +262,14 @@ impl PurposeGuided {
         let (all, so_far) = (self.all_facts(), self.prefix(self.progress.at + 1));
         let values = match decided(cx, &all, &known) {
             SolverDecision::Sat => self.values(cx, id, &all),
-            SolverDecision::Unsat => Err("the rest of the purpose is impossible".to_owned()),
+            SolverDecision::Unsat => Err(NoWayOn::Impossible),
             SolverDecision::Unknown(why) => self.values(cx, id, &so_far).and_then(|values| {
                 let mut known = known;
                 for (field, value) in self.fields(cx, id).into_iter().zip(&values) {
                     known.set(field, cx.pool.value(value.clone()));
                 }
                 match decided(cx, &all, &known) {
-                    SolverDecision::Unsat => Err(format!("the values at hand lead off the purpose ({why})")),
+                    SolverDecision::Unsat => Err(NoWayOn::LedOff(why)),
                     SolverDecision::Sat | SolverDecision::Unknown(_) => Ok(values),
                 }
             }),
@@ -266,7 +281,7 @@ impl PurposeGuided {
                 None => TesterMove::Stimulate(label),
             },
             Ok(None) => TesterMove::Observe,
-            Err(reason) => TesterMove::Stop(TesterStop::GoalMissed(reason)),
+            Err(why) => TesterMove::Stop(TesterStop::GoalMissed(why.to_string())),
         }
     }
 
@@ -301,7 +316,7 @@ impl PurposeGuided {
     }
 
     /// Values for the fields of `id` such that `facts` can hold.
-    fn values(&mut self, cx: &mut Ctx<'_>, id: SwitchId, facts: &[Term]) -> Result<Vec<Value>, String> {
+    fn values(&mut self, cx: &mut Ctx<'_>, id: SwitchId, facts: &[Term]) -> Result<Vec<Value>, NoWayOn> {
         let facts: Vec<Term> =
             facts.iter().map(|&fact| cx.pool.substitute(fact, &self.progress.known)).collect();
         let fields = self.fields(cx, id);
@@ -311,10 +326,8 @@ impl PurposeGuided {
         };
         match picked {
             PickedValues::Values(values) => Ok(values),
-            PickedValues::Impossible => Err("no values lead on along the purpose".into()),
-            PickedValues::Unknown(why) => {
-                Err(format!("no values were found that lead on along the purpose: {why}"))
-            }
+            PickedValues::Impossible => Err(NoWayOn::NoValues),
+            PickedValues::Unknown(why) => Err(NoWayOn::NotFound(why)),
         }
     }
 
