@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, Model};
-use ioxide_runner::adapter::{Adapter, AdapterError, Observation, SentInput, VirtualDelay};
+use ioxide_runner::adapter::{Adapter, AdapterError, ArrivedOutput, Observation, SentInput, VirtualDelay};
 use ioxide_runner::codec::{WireMessage, label_from_json};
 use serde_json::{Map, Value as Json};
 
@@ -19,7 +19,7 @@ pub(crate) struct LocalFactory<S, F> {
     make: F,
     /// The system, or how it broke down.
     system: Result<S, String>,
-    said: VecDeque<Label>,
+    said: VecDeque<ArrivedOutput>,
 }
 
 impl<S: InProcess, F: FnMut() -> S> LocalFactory<S, F> {
@@ -34,7 +34,7 @@ impl<S: InProcess, F: FnMut() -> S> LocalFactory<S, F> {
         let done = catch_unwind(AssertUnwindSafe(|| act(system, &self.model, &mut outputs)));
         for (name, fields) in outputs.said {
             let label = label_of(&self.model, name, fields)?;
-            self.said.push_back(label);
+            self.said.push_back(label.into());
         }
         done.map_err(|panic| {
             let status = format!("it panicked: {}", words(&*panic));
@@ -81,7 +81,7 @@ impl<S: InProcess, F: FnMut() -> S> Adapter for LocalFactory<S, F> {
 
     fn send(&mut self, input: &Label) -> Result<SentInput, AdapterError> {
         // What was said before the input was taken came before it.
-        let earlier: Vec<Label> = self.said.drain(..).collect();
+        let earlier: Vec<ArrivedOutput> = self.said.drain(..).collect();
         let taken = self.with(|system, model, outputs| system.take(&GivenInput::new(model, input), outputs));
         match taken {
             // It has the input; that it broke down is seen when somebody listens.
@@ -90,7 +90,7 @@ impl<S: InProcess, F: FnMut() -> S> Adapter for LocalFactory<S, F> {
         }
     }
 
-    fn poll(&mut self) -> Result<Option<Label>, AdapterError> {
+    fn poll(&mut self) -> Result<Option<ArrivedOutput>, AdapterError> {
         if self.said.is_empty() && self.system.is_ok() {
             self.with(|system, _, outputs| system.look(outputs))?;
         }
@@ -102,7 +102,7 @@ impl<S: InProcess, F: FnMut() -> S> Adapter for LocalFactory<S, F> {
         if self.said.is_empty() {
             self.with(|system, _, outputs| system.look(outputs))?;
         }
-        Ok(self.said.pop_front().map_or(Observation::Quiet, Observation::Output))
+        Ok(self.said.pop_front().into())
     }
 
     fn knows_silence(&self) -> bool {

@@ -12,7 +12,7 @@ use ioxide_lang::{LoadOptions, load};
 use ioxide_model::label::Label;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::{GateKind, Model};
-use ioxide_runner::adapter::{Adapter, AdapterError, Observation, SentInput};
+use ioxide_runner::adapter::{Adapter, AdapterError, ArrivedOutput, Observation, SentInput};
 use ioxide_runner::campaign::{CampaignConfig, campaign};
 use ioxide_runner::clock::MonotonicClock;
 use ioxide_runner::codec::{WireMessage, label_from_json, label_to_json};
@@ -117,13 +117,13 @@ impl Adapter for QueueAdapter {
         Ok(SentInput::default())
     }
 
-    fn poll(&mut self) -> Result<Option<Label>, AdapterError> {
-        Ok(self.said.pop_front())
+    fn poll(&mut self) -> Result<Option<ArrivedOutput>, AdapterError> {
+        Ok(self.said.pop_front().map(Into::into))
     }
 
     /// What it has to say, it has said: there is nothing to wait for.
     fn observe(&mut self, _patience: Duration) -> Result<Observation, AdapterError> {
-        Ok(self.said.pop_front().map_or(Observation::Quiet, Observation::Output))
+        Ok(self.said.pop_front().map(ArrivedOutput::from).into())
     }
 }
 

@@ -65,7 +65,7 @@ pub trait Adapter {
     ///
     /// # Errors
     /// If the connection is of no more use.
-    fn poll(&mut self) -> Result<Option<Label>, AdapterError>;
+    fn poll(&mut self) -> Result<Option<ArrivedOutput>, AdapterError>;
 
     /// The next message, or [`Observation::Quiet`] once `patience` has passed.
     ///
@@ -76,11 +76,6 @@ pub trait Adapter {
     /// What is known of an input that was given.
     fn receipt(&self) -> InputReceipt {
         InputReceipt::Confirmed
-    }
-
-    /// How the message given last by [`poll`](Self::poll) or [`observe`](Self::observe) came.
-    fn arrival(&self) -> Arrival {
-        Arrival::Direct
     }
 
     /// Which connection every message comes by, where the system has several.
@@ -113,18 +108,6 @@ pub trait Adapter {
 
     /// The exit status of a system that has ended, if it had one.
     fn exit_status(&mut self) -> Option<i32> {
-        None
-    }
-
-    /// When the message given last by [`poll`](Self::poll) or [`observe`](Self::observe) arrived; `None` if it
-    /// arrived just then, as far as anybody knows.
-    fn arrived(&self) -> Option<Instant> {
-        None
-    }
-
-    /// The message given last by [`poll`](Self::poll), [`observe`](Self::observe) or [`advance`](Self::advance) as
-    /// it was on the wire, if the adapter tells.
-    fn raw(&self) -> Option<&str> {
         None
     }
 
@@ -180,9 +163,7 @@ pub enum InputReceipt {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SentInput {
     /// What the system said before it confirmed the input, in order; it may have taken the input earlier.
-    pub earlier: Vec<Label>,
-    /// When each of these arrived, where that is known.
-    pub arrived: Vec<Instant>,
+    pub earlier: Vec<ArrivedOutput>,
     /// The input as it was on the wire, if the adapter tells.
     pub raw: Option<String>,
     /// The lane it went by; inputs of different lanes may overtake each other.
@@ -195,16 +176,54 @@ pub struct VirtualDelay {
     /// How late it is now, since the reset.
     pub now: Duration,
     /// What the system said just now; nothing if the time is over.
-    pub message: Option<Label>,
+    pub message: Option<ArrivedOutput>,
+}
+
+/// A message of the system (or, at an observed input, to it) as it arrived.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArrivedOutput {
+    /// The message.
+    pub label: Label,
+    /// When it arrived; `None` if that was just now, as far as anybody knows.
+    pub at: Option<Instant>,
+    /// What it was on the wire, if the adapter tells.
+    pub raw: Option<String>,
+    /// How it came, beside what else is under way.
+    pub way: Arrival,
+}
+
+/// A message that arrived just now on the one way there is.
+impl From<Label> for ArrivedOutput {
+    fn from(label: Label) -> Self {
+        Self { label, at: None, raw: None, way: Arrival::Direct }
+    }
 }
 
 /// What was seen of the system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Observation {
-    /// It said this (or, at an observed input, somebody said it to it).
-    Output(Label),
+    /// It said this.
+    Output(ArrivedOutput),
     /// It was silent for the whole patience.
     Quiet,
+}
+
+impl Observation {
+    /// The message alone, if it is one.
+    #[must_use]
+    pub fn label(self) -> Option<Label> {
+        match self {
+            Self::Output(arrived) => Some(arrived.label),
+            Self::Quiet => None,
+        }
+    }
+}
+
+/// The message that has come, or silence if none has.
+impl From<Option<ArrivedOutput>> for Observation {
+    fn from(arrived: Option<ArrivedOutput>) -> Self {
+        arrived.map_or(Self::Quiet, Self::Output)
+    }
 }
 
 /// Trouble on the way to the system.

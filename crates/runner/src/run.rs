@@ -43,7 +43,7 @@ use ioxide_testgen::tester::{MethodFinding, Tester, TesterMove, TesterStop};
 use self::breakdown::ForbiddenBreakdown;
 use self::pace::RunPace;
 use self::silence::Silences;
-use crate::adapter::{Adapter, AdapterError, InputReceipt};
+use crate::adapter::{Adapter, AdapterError, ArrivedOutput, InputReceipt};
 use crate::clock::latency::Latencies;
 use crate::clock::patience::Patience;
 use crate::clock::{duration, seconds};
@@ -342,7 +342,7 @@ impl RunLoop<'_, '_, '_, '_> {
                 break;
             }
             let step = match self.bench.adapter.poll() {
-                Ok(Some(label)) => self.seen(&label)?,
+                Ok(Some(output)) => self.seen(output)?,
                 Ok(None) => break,
                 Err(error) => self.broke(error)?,
             };
@@ -355,13 +355,14 @@ impl RunLoop<'_, '_, '_, '_> {
     }
 
     /// A message was seen.
-    fn seen(&mut self, label: &Label) -> io::Result<LoopStep> {
-        self.raw = self.bench.adapter.raw().map(str::to_owned);
-        self.count_latency(label);
-        let arrival = self.bench.adapter.arrival();
-        self.way = WayTold::seen(arrival);
+    fn seen(&mut self, output: ArrivedOutput) -> io::Result<LoopStep> {
+        let ArrivedOutput { label, at, raw, way } = output;
+        let at = at.unwrap_or_else(Instant::now);
+        self.raw = raw;
+        self.count_latency(&label, at);
+        self.way = WayTold::seen(way);
         match self.expire()? {
-            ControlFlow::Continue(()) => self.judge_arrived(label, arrival),
+            ControlFlow::Continue(()) => self.judge_arrived(&label, way, at),
             ended @ ControlFlow::Break(_) => Ok(ended),
         }
     }
@@ -377,14 +378,13 @@ impl RunLoop<'_, '_, '_, '_> {
         }
     }
 
-    /// Counts how long the first answer to an input took; what comes unasked is no answer.
-    fn count_latency(&mut self, label: &Label) {
+    /// Counts how long the first answer to an input took, which arrived at `at`; what comes unasked is no answer.
+    fn count_latency(&mut self, label: &Label, at: Instant) {
         let (Label::Output(gate, _), Some(asked)) = (label, self.asked.take()) else { return };
         if self.bench.adapter.knows_silence() {
             return;
         }
-        let arrived = self.bench.adapter.arrived().unwrap_or_else(Instant::now);
-        let taken = arrived.saturating_duration_since(asked);
+        let taken = at.saturating_duration_since(asked);
         self.config.patience.answered(taken);
         // Where events have no times, what is told has none either.
         if self.has_times {
@@ -397,17 +397,16 @@ impl RunLoop<'_, '_, '_, '_> {
         self.judge_by(label, |after, cx| after.observe(cx, label))
     }
 
-    /// The same, for a message that came in this way.
-    fn judge_arrived(&mut self, label: &Label, arrival: Arrival) -> io::Result<LoopStep> {
+    /// The same, for a message that came in this way at `at`.
+    fn judge_arrived(&mut self, label: &Label, arrival: Arrival, at: Instant) -> io::Result<LoopStep> {
         let step = self.judge_by(label, |after, cx| after.see(cx, label, arrival))?;
         match step {
             ControlFlow::Break(LoopEnd::Forbidden(forbidden)) => {
-                let arrived = self.bench.adapter.arrived().unwrap_or_else(Instant::now);
-                self.unless_late(label, arrival, arrived, forbidden)
+                self.unless_late(label, arrival, at, forbidden)
             }
             step => {
                 self.silences.seen(label, arrival);
-                self.note_crossing(arrival);
+                self.note_crossing(arrival, at);
                 Ok(step)
             }
         }

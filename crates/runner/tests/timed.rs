@@ -27,7 +27,7 @@ use ioxide_model::concrete::ConcreteState;
 use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
 use ioxide_model::sts::{GateKind, Model};
-use ioxide_runner::adapter::{Adapter, AdapterError, Observation, SentInput, VirtualDelay};
+use ioxide_runner::adapter::{Adapter, AdapterError, ArrivedOutput, Observation, SentInput, VirtualDelay};
 use ioxide_runner::campaign::{CampaignConfig, CampaignOutcome, OnFailure, campaign};
 use ioxide_runner::clock::{StoppedClock, duration, seconds};
 use ioxide_runner::event::{Event, EventKind};
@@ -111,13 +111,13 @@ impl Adapter for Strict<'_> {
         }
     }
 
-    fn poll(&mut self) -> Result<Option<Label>, AdapterError> {
+    fn poll(&mut self) -> Result<Option<ArrivedOutput>, AdapterError> {
         Ok(None)
     }
 
     fn observe(&mut self, patience: Duration) -> Result<Observation, AdapterError> {
         let until = self.0.now() + seconds(patience);
-        Ok(self.0.pass(&until)?.map_or(Observation::Quiet, Observation::Output))
+        Ok(self.0.pass(&until)?.map(ArrivedOutput::from).into())
     }
 
     fn has_virtual_time(&self) -> bool {
@@ -125,7 +125,7 @@ impl Adapter for Strict<'_> {
     }
 
     fn advance(&mut self, until: Duration) -> Result<VirtualDelay, AdapterError> {
-        let message = self.0.pass(&seconds(until))?;
+        let message = self.0.pass(&seconds(until))?.map(Into::into);
         Ok(VirtualDelay { now: duration(self.0.now()), message })
     }
 }

@@ -182,7 +182,7 @@ impl Frames {
     }
 
     /// What came of a message that is not finished.
-    pub(super) fn half(&self) -> Vec<u8> {
+    fn half(&self) -> Vec<u8> {
         let rest = &self.buffer[self.taken..];
         match (self.begun.bytes().is_empty(), rest.is_empty()) {
             (true, _) => rest.to_vec(),

@@ -29,7 +29,9 @@ pub use self::fetch::fetch;
 pub(super) use self::fetch::is_up;
 use self::streams::OpenStream;
 use super::tcp::TcpConnection;
-use super::{Adapter, AdapterError, InputReceipt, Interrupt, Observation, RemoteConnection, SentInput};
+use super::{
+    Adapter, AdapterError, ArrivedOutput, InputReceipt, Interrupt, Observation, RemoteConnection, SentInput,
+};
 use crate::codec::http::capture::CapturedValues;
 use crate::codec::http::message::{HttpRequest, HttpResponse, ResponsePart};
 use crate::codec::http::{HttpCodec, HttpConfig, OutgoingRequest, RequestConfig, Url, is_secret};
@@ -61,6 +63,7 @@ pub struct HttpSpeech {
 struct HttpOutput {
     response: HttpResponse,
     to: Option<String>,
+    way: Arrival,
 }
 
 /// A system that is asked by HTTP.
@@ -84,7 +87,6 @@ pub struct HttpAdapter {
     log: VecDeque<String>,
     /// The lane of the last request: every one has its own, since they may overtake each other.
     lane: u32,
-    arrival: Arrival,
 }
 
 impl HttpSpeech {
@@ -130,7 +132,6 @@ impl HttpAdapter {
             captured: CapturedValues::new(&http.captures, http.keeps_cookies),
             log: VecDeque::new(),
             lane: 0,
-            arrival: Arrival::Direct,
         })
     }
 
@@ -237,7 +238,7 @@ impl HttpAdapter {
             let (to, lane) = (self.streams[at].input.clone(), self.streams[at].lane());
             let is_end = response.part == ResponsePart::Closed;
             let others = self.asked.len() + self.streams.len() - 1;
-            self.arrival = match others {
+            let way = match others {
                 0 => Arrival::Direct,
                 _ => Arrival::Crossing(Crossing { connection: 0, lane, is_answer: false, others, is_end }),
             };
@@ -245,7 +246,7 @@ impl HttpAdapter {
             if is_end && !self.codec.tells_closing() {
                 return Err(AdapterError::Closed);
             }
-            return Ok(Some(HttpOutput { response, to }));
+            return Ok(Some(HttpOutput { response, to, way }));
         }
         Ok(None)
     }
@@ -291,7 +292,7 @@ impl HttpAdapter {
     fn taken(&mut self, at: usize, response: HttpResponse) -> Option<HttpOutput> {
         let asked = self.asked.remove(at);
         let (lane, others) = (asked.lane(), self.asked.len() + self.streams.len());
-        self.arrival = if self.streams.is_empty() {
+        let way = if self.streams.is_empty() {
             Arrival::Answer { lane, others }
         } else {
             Arrival::Crossing(Crossing { connection: 0, lane, is_answer: true, others, is_end: false })
@@ -307,10 +308,10 @@ impl HttpAdapter {
             AnswerRest::Stream(stream) => self.streams.push(stream),
             AnswerRest::Nothing => (),
         }
-        Some(HttpOutput { response, to })
+        Some(HttpOutput { response, to, way })
     }
 
-    fn decoded(&mut self, heard: &HttpOutput) -> Result<Label, AdapterError> {
+    fn decoded(&mut self, heard: &HttpOutput) -> Result<ArrivedOutput, AdapterError> {
         let label = self.codec.decode(&self.model, &heard.response, heard.to.as_deref());
         let name = label.as_ref().ok().and_then(|label| match label {
             Label::Output(gate, _) => Some(self.model.sts.gates[*gate].name.to_string()),
@@ -318,14 +319,15 @@ impl HttpAdapter {
         });
         let fresh = self.captured.take(&heard.response, name.as_deref());
         fresh.iter().for_each(|secret| self.secrets.add_told(secret));
-        label.map_err(|bad| {
+        let label = label.map_err(|bad| {
             let line = self.redacted(&heard.response.shown());
             let reason = self.redacted(&bad.to_string());
             match bad {
                 Undecodable::Wrong(_) => AdapterError::Unreadable { line, reason },
                 Undecodable::TooLarge(_) => AdapterError::TooLarge { line, reason },
             }
-        })
+        })?;
+        Ok(ArrivedOutput { way: heard.way, ..label.into() })
     }
 
     /// A system that takes no connections any more is not silent.
@@ -404,11 +406,7 @@ impl Adapter for HttpAdapter {
         InputReceipt::Written
     }
 
-    fn arrival(&self) -> Arrival {
-        self.arrival
-    }
-
-    fn poll(&mut self) -> Result<Option<Label>, AdapterError> {
+    fn poll(&mut self) -> Result<Option<ArrivedOutput>, AdapterError> {
         let answer = self.heard(Instant::now())?;
         answer.map(|heard| self.decoded(&heard)).transpose()
     }

@@ -8,13 +8,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ioxide_model::label::Label;
-use ioxide_symex::{Arrival, ConnectionWiring};
+use ioxide_symex::ConnectionWiring;
 
 use super::ended::SystemEnds;
 use super::server::{SystemServer, run_command};
 use super::tcp::NO_TLS;
 use super::{
-    Adapter, AdapterError, InputReceipt, Interrupt, Observation, RemoteConnection, SentInput, VirtualDelay,
+    Adapter, AdapterError, ArrivedOutput, InputReceipt, Interrupt, Observation, RemoteConnection, SentInput,
+    VirtualDelay,
 };
 use crate::event::ConnectionTold;
 use crate::line::cut;
@@ -243,7 +244,7 @@ impl Adapter for ManagedAdapter {
         self.remember_error(result)
     }
 
-    fn poll(&mut self) -> Result<Option<Label>, AdapterError> {
+    fn poll(&mut self) -> Result<Option<ArrivedOutput>, AdapterError> {
         let result = self.inner().and_then(|inner| inner.poll());
         self.remember_error(result)
     }
@@ -259,10 +260,6 @@ impl Adapter for ManagedAdapter {
 
     fn receipt(&self) -> InputReceipt {
         self.inner.as_ref().map_or(InputReceipt::Confirmed, |inner| inner.receipt())
-    }
-
-    fn arrival(&self) -> Arrival {
-        self.inner.as_ref().map_or(Arrival::Direct, |inner| inner.arrival())
     }
 
     fn wiring(&self) -> Option<Arc<ConnectionWiring>> {
@@ -283,14 +280,6 @@ impl Adapter for ManagedAdapter {
 
     fn exit_status(&mut self) -> Option<i32> {
         self.inner.as_mut().and_then(|inner| inner.exit_status())
-    }
-
-    fn arrived(&self) -> Option<Instant> {
-        self.inner.as_ref().and_then(|inner| inner.arrived())
-    }
-
-    fn raw(&self) -> Option<&str> {
-        self.inner.as_ref().and_then(|inner| inner.raw())
     }
 
     fn has_virtual_time(&self) -> bool {

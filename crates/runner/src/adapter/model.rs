@@ -11,7 +11,7 @@ use ioxide_model::sts::{Gate, GateKind, Model, Sts};
 use ioxide_model::term::{TermPool, VarId};
 use ioxide_symex::Ctx;
 
-use super::{Adapter, AdapterError, Observation, SentInput, VirtualDelay};
+use super::{Adapter, AdapterError, ArrivedOutput, Observation, SentInput, VirtualDelay};
 use crate::clock::{duration, seconds};
 use crate::codec::{CodecError, label_from_json, label_to_json};
 use crate::player::{ModelPlayer, PlayError};
@@ -45,10 +45,10 @@ impl<'m> ModelAdapter<'m> {
 
 impl ModelAdapter<'_> {
     /// A message of the system as the tester knows it.
-    fn translated(&self, label: Label) -> Result<Label, AdapterError> {
+    fn translated(&self, label: Label) -> Result<ArrivedOutput, AdapterError> {
         match &self.dictionary {
-            None => Ok(label),
-            Some(dictionary) => dictionary.to_spec(&label),
+            None => Ok(label.into()),
+            Some(dictionary) => Ok(dictionary.to_spec(&label)?.into()),
         }
     }
 }
@@ -68,7 +68,7 @@ impl Adapter for ModelAdapter<'_> {
     }
 
     /// Nothing ever arrives unasked: the player speaks when it is listened to.
-    fn poll(&mut self) -> Result<Option<Label>, AdapterError> {
+    fn poll(&mut self) -> Result<Option<ArrivedOutput>, AdapterError> {
         Ok(None)
     }
 

@@ -18,7 +18,9 @@ use super::guardian::{ChildStreams, GuardedChild};
 use super::remote::{RemoteAdapter, SystemLink};
 use super::source::PipeSource;
 use super::wire::ProtocolWire;
-use super::{Adapter, AdapterError, Interrupt, Observation, RemoteConnection, SentInput, VirtualDelay};
+use super::{
+    Adapter, AdapterError, ArrivedOutput, Interrupt, Observation, RemoteConnection, SentInput, VirtualDelay,
+};
 
 /// Bytes of the error stream kept.
 const MAX_TAIL: usize = 8 << 10;
@@ -58,20 +60,12 @@ impl Adapter for ProcessAdapter {
         self.remote.send(input)
     }
 
-    fn poll(&mut self) -> Result<Option<Label>, AdapterError> {
+    fn poll(&mut self) -> Result<Option<ArrivedOutput>, AdapterError> {
         self.remote.poll()
     }
 
     fn observe(&mut self, patience: Duration) -> Result<Observation, AdapterError> {
         self.remote.observe(patience)
-    }
-
-    fn arrived(&self) -> Option<Instant> {
-        self.remote.arrived()
-    }
-
-    fn raw(&self) -> Option<&str> {
-        self.remote.raw()
     }
 
     fn has_virtual_time(&self) -> bool {

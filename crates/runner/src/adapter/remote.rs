@@ -12,7 +12,7 @@ use ioxide_model::sts::{GateKind, Model};
 use super::ended::SystemEnds;
 use super::tls::Tls;
 use super::wire::ProtocolWire;
-use super::{Adapter, AdapterError, Interrupt, Observation, SentInput, VirtualDelay};
+use super::{Adapter, AdapterError, ArrivedOutput, Interrupt, Observation, SentInput, VirtualDelay};
 use crate::codec::{self, JsonProblem, label_from_json, label_to_json};
 use crate::line::cut;
 use crate::protocol::{
@@ -106,13 +106,6 @@ pub(super) struct RemoteAdapter<L: SystemLink> {
     ends: SystemEnds,
 }
 
-/// An output that was read.
-struct RemoteOutput {
-    label: Label,
-    arrived: Instant,
-    raw: Option<String>,
-}
-
 /// A connection past its greeting.
 struct GreetedConnection {
     wire: ProtocolWire,
@@ -121,10 +114,7 @@ struct GreetedConnection {
     fresh: bool,
     next_id: u64,
     /// Outputs read while something else was awaited.
-    waiting: VecDeque<RemoteOutput>,
-    /// When the output given last came, and what it was on the wire.
-    arrived: Instant,
-    raw: Option<String>,
+    waiting: VecDeque<ArrivedOutput>,
     /// How late it is for a system with virtual time, since its reset.
     now: Option<Duration>,
     /// It says when something is due next.
@@ -140,20 +130,14 @@ struct Greeting {
 
 impl GreetedConnection {
     /// An output just read.
-    fn heard(&self, model: &Model, mut output: OutputMessage) -> Result<RemoteOutput, AdapterError> {
-        let raw = output.raw.take();
-        Ok(RemoteOutput { label: decoded(model, output)?, arrived: self.wire.arrived(), raw })
+    fn heard(&self, model: &Model, mut output: OutputMessage) -> Result<ArrivedOutput, AdapterError> {
+        let (raw, at) = (output.raw.take(), Some(self.wire.arrived()));
+        Ok(ArrivedOutput { at, raw, ..decoded(model, output)?.into() })
     }
 
     /// How late it is in virtual time.
     fn virtual_now(&self) -> Result<Duration, AdapterError> {
         self.now.ok_or_else(|| AdapterError::Refused("the system has no virtual time".into()))
-    }
-
-    /// Gives an output away; when it came and what it was is remembered.
-    fn give(&mut self, heard: RemoteOutput) -> Label {
-        (self.arrived, self.raw) = (heard.arrived, heard.raw);
-        heard.label
     }
 }
 
@@ -194,20 +178,9 @@ impl<L: SystemLink> RemoteAdapter<L> {
         let mut wire = self.link.open()?;
         match greet(&mut wire, &self.connection, self.model.sts.is_timed()) {
             Ok(Greeting { reset, is_virtual, foresight }) => {
-                let (waiting, arrived) = (VecDeque::new(), Instant::now());
                 let now = is_virtual.then_some(Duration::ZERO);
-                let (fresh, next_id, raw) = (true, 0, None);
-                self.live = Some(GreetedConnection {
-                    wire,
-                    reset,
-                    fresh,
-                    next_id,
-                    waiting,
-                    arrived,
-                    raw,
-                    now,
-                    foresight,
-                });
+                let (fresh, next_id, waiting) = (true, 0, VecDeque::new());
+                self.live = Some(GreetedConnection { wire, reset, fresh, next_id, waiting, now, foresight });
                 Ok(())
             }
             Err(error) => {
@@ -276,16 +249,14 @@ impl<L: SystemLink> RemoteAdapter<L> {
         let deadline = Instant::now() + limit;
         let model = Arc::clone(&self.model);
         let live = self.live()?;
-        let waiting = live.waiting.drain(..).map(|heard| (heard.label, heard.arrived));
-        let (mut earlier, mut arrived): (Vec<Label>, Vec<Instant>) = waiting.unzip();
+        let mut earlier: Vec<ArrivedOutput> = live.waiting.drain(..).collect();
         while earlier.len() <= MAX_EARLIER {
             match live.wire.read(deadline)? {
                 Some(ProtocolMessage::Sent(sent)) if sent.id == id => {
-                    return Ok(SentInput { earlier, arrived, raw: sent.raw, lane: 0 });
+                    return Ok(SentInput { earlier, raw: sent.raw, lane: 0 });
                 }
                 Some(ProtocolMessage::Output(output)) => {
-                    earlier.push(decoded(&model, output)?);
-                    arrived.push(live.wire.arrived());
+                    earlier.push(live.heard(&model, output)?);
                 }
                 Some(other) => return Err(out_of_place(&other)),
                 None => return Err(AdapterError::Late { awaited: "sent", limit }),
@@ -302,12 +273,12 @@ impl<L: SystemLink> RemoteAdapter<L> {
         let live = self.live()?;
         let now = live.virtual_now()?;
         if let Some(heard) = live.waiting.pop_front() {
-            return Ok(VirtualDelay { now, message: Some(live.give(heard)) });
+            return Ok(VirtualDelay { now, message: Some(heard) });
         }
         let advanced = self.advanced(AdvanceMessage { to_ns: Some(nanoseconds(until)), foresee: false })?;
         let then = Duration::from_nanos(advanced.now_ns);
         let live = self.live()?;
-        let message = live.waiting.pop_front().map(|heard| live.give(heard));
+        let message = live.waiting.pop_front();
         check_passage(now, then, until, message.is_some())?;
         live.now = Some(then);
         Ok(VirtualDelay { now: then, message })
@@ -353,17 +324,14 @@ impl<L: SystemLink> RemoteAdapter<L> {
     }
 
     /// The next output before `deadline`.
-    fn next_output(&mut self, deadline: Instant) -> Result<Option<Label>, AdapterError> {
+    fn next_output(&mut self, deadline: Instant) -> Result<Option<ArrivedOutput>, AdapterError> {
         let model = Arc::clone(&self.model);
         let live = self.live()?;
         if let Some(heard) = live.waiting.pop_front() {
-            return Ok(Some(live.give(heard)));
+            return Ok(Some(heard));
         }
         match live.wire.read(deadline)? {
-            Some(ProtocolMessage::Output(output)) => {
-                let heard = live.heard(&model, output)?;
-                Ok(Some(live.give(heard)))
-            }
+            Some(ProtocolMessage::Output(output)) => Ok(Some(live.heard(&model, output)?)),
             Some(other) => Err(out_of_place(&other)),
             None => Ok(None),
         }
@@ -424,7 +392,7 @@ impl<L: SystemLink> Adapter for RemoteAdapter<L> {
         self.remember_error(sent)
     }
 
-    fn poll(&mut self) -> Result<Option<Label>, AdapterError> {
+    fn poll(&mut self) -> Result<Option<ArrivedOutput>, AdapterError> {
         let found = self.next_output(Instant::now()).map_err(|error| self.explained(error));
         let found = self.remember_error(found)?;
         if found.is_some() {
@@ -436,7 +404,7 @@ impl<L: SystemLink> Adapter for RemoteAdapter<L> {
     fn observe(&mut self, patience: Duration) -> Result<Observation, AdapterError> {
         self.live()?.fresh = false;
         let seen = match self.next_output(Instant::now() + patience) {
-            Ok(Some(label)) => Ok(Observation::Output(label)),
+            Ok(Some(heard)) => Ok(Observation::Output(heard)),
             Ok(None) => match self.link.status(Duration::ZERO) {
                 Some(status) => Err(AdapterError::Ended { status }),
                 None => Ok(Observation::Quiet),
@@ -452,14 +420,6 @@ impl<L: SystemLink> Adapter for RemoteAdapter<L> {
 
     fn exit_status(&mut self) -> Option<i32> {
         self.link.exit_status()
-    }
-
-    fn arrived(&self) -> Option<Instant> {
-        self.live.as_ref().map(|live| live.arrived)
-    }
-
-    fn raw(&self) -> Option<&str> {
-        self.live.as_ref().and_then(|live| live.raw.as_deref())
     }
 
     fn has_virtual_time(&self) -> bool {

@@ -28,7 +28,8 @@ use ioxide_model::value::Value;
 use ioxide_symex::{Arrival, ConnectionWiring, Crossing, MessageRoute};
 
 use super::{
-    Adapter, AdapterError, InputReceipt, Interrupt, Observation, PartPlace, SentInput, VirtualDelay,
+    Adapter, AdapterError, ArrivedOutput, InputReceipt, Interrupt, Observation, PartPlace, SentInput,
+    VirtualDelay,
 };
 use crate::codec::UnwritableMessage;
 use crate::event::ConnectionTold;
@@ -61,11 +62,9 @@ pub struct SeveralAdapter {
     told: Vec<ConnectionTold>,
     interrupt: Interrupt,
     /// What came and was not given yet, by arrival.
-    heard: VecDeque<PartOutput>,
+    heard: VecDeque<ArrivedOutput>,
     /// How the system broke down, when it was seen.
     broken: Option<(Instant, AdapterError)>,
-    /// The message given last.
-    last: Option<PartOutput>,
     /// How late it is in virtual time, since the reset.
     now: Duration,
 }
@@ -79,14 +78,6 @@ struct PartConnection {
     /// The output that says that it was closed.
     closing: Option<GateId>,
     is_gone: bool,
-}
-
-/// A message as it came.
-struct PartOutput {
-    label: Label,
-    arrived: Instant,
-    raw: Option<String>,
-    crossing: Crossing,
 }
 
 /// The part of a model that travels by some messages: the other ones are nobody's business.
@@ -158,7 +149,7 @@ impl SeveralAdapter {
         };
         let lines = parts.into_iter().map(line).collect();
         let (heard, now) = (VecDeque::new(), Duration::ZERO);
-        Self { lines, wiring, told, interrupt, heard, broken: None, last: None, now }
+        Self { lines, wiring, told, interrupt, heard, broken: None, now }
     }
 
     /// The connections of one system have one clock.
@@ -212,7 +203,7 @@ impl SeveralAdapter {
     fn goes_to(&mut self, at: usize, to: Duration) -> bool {
         match self.lines[at].adapter.advance(to) {
             Ok(VirtualDelay { now, message }) => {
-                message.into_iter().for_each(|label| self.hear(at, label));
+                message.into_iter().for_each(|output| self.hear(at, output));
                 now >= to
             }
             Err(error) => {
@@ -224,8 +215,8 @@ impl SeveralAdapter {
 
     /// What was heard, or how the system broke down, at the instant it is.
     fn at_once(&mut self) -> Option<Result<VirtualDelay, AdapterError>> {
-        if let Some(label) = self.next() {
-            return Some(Ok(VirtualDelay { now: self.now, message: Some(label) }));
+        if let Some(output) = self.heard.pop_front() {
+            return Some(Ok(VirtualDelay { now: self.now, message: Some(output) }));
         }
         self.broken.as_ref().map(|(_, error)| Err(error.clone()))
     }
@@ -238,22 +229,24 @@ impl SeveralAdapter {
                     break;
                 }
                 match self.lines[at].adapter.poll() {
-                    Ok(Some(label)) => self.hear(at, label),
+                    Ok(Some(output)) => self.hear(at, output),
                     Ok(None) => break,
                     Err(AdapterError::Interrupted) => return Err(AdapterError::Interrupted),
                     Err(error) => self.end(at, error),
                 }
             }
         }
-        self.heard.make_contiguous().sort_by_key(|heard| heard.arrived);
+        self.heard.make_contiguous().sort_by_key(|heard| heard.at);
         Ok(())
     }
 
-    fn hear(&mut self, at: usize, label: Label) {
-        let label = self.lines[at].with_index(label);
-        let adapter = &self.lines[at].adapter;
+    /// Keeps a message of a connection as one of the system.
+    ///
+    /// *Invariant.* What is kept has an instant: the messages of all connections are given by these.
+    fn hear(&mut self, at: usize, output: ArrivedOutput) {
+        let label = self.lines[at].with_index(output.label);
         let connection = number(at);
-        let crossing = match adapter.arrival() {
+        let crossing = match output.way {
             Arrival::Direct => on(connection),
             Arrival::Answer { lane, others } => {
                 let lane = self.wiring.lane(connection, lane);
@@ -263,9 +256,8 @@ impl SeveralAdapter {
                 Crossing { connection, lane: self.wiring.lane(connection, inner.lane), ..inner }
             }
         };
-        let arrived = adapter.arrived().unwrap_or_else(Instant::now);
-        let raw = adapter.raw().map(str::to_owned);
-        self.heard.push_back(PartOutput { label, arrived, raw, crossing });
+        let (arrived, way) = (output.at.unwrap_or_else(Instant::now), Arrival::Crossing(crossing));
+        self.heard.push_back(ArrivedOutput { label, at: Some(arrived), raw: output.raw, way });
     }
 
     /// A connection is of no more use.
@@ -275,9 +267,9 @@ impl SeveralAdapter {
         let is_end =
             matches!(error, AdapterError::Closed | AdapterError::Ended { .. } | AdapterError::Broken(_));
         if let (true, Some(gate)) = (is_end, self.lines[at].closing) {
-            let (label, raw) = (self.lines[at].with_index(Label::Output(gate, Vec::new())), None);
-            let crossing = Crossing { is_end: true, ..on(number(at)) };
-            self.heard.push_back(PartOutput { label, arrived, raw, crossing });
+            let label = self.lines[at].with_index(Label::Output(gate, Vec::new()));
+            let way = Arrival::Crossing(Crossing { is_end: true, ..on(number(at)) });
+            self.heard.push_back(ArrivedOutput { label, at: Some(arrived), raw: None, way });
             return;
         }
         if self.broken.is_none() {
@@ -285,22 +277,14 @@ impl SeveralAdapter {
         }
     }
 
-    /// The next message that has come.
-    fn next(&mut self) -> Option<Label> {
-        let heard = self.heard.pop_front()?;
-        let label = heard.label.clone();
-        self.last = Some(heard);
-        Some(label)
-    }
-
     /// Waits for a message, for as long as the longest of the connections asks for.
-    fn wait(&mut self, patience: Duration) -> Result<Option<Label>, AdapterError> {
+    fn wait(&mut self, patience: Duration) -> Result<Option<ArrivedOutput>, AdapterError> {
         let start = Instant::now();
         loop {
             self.interrupt.check()?;
             self.poll_connections()?;
-            if let Some(label) = self.next() {
-                return Ok(Some(label));
+            if let Some(output) = self.heard.pop_front() {
+                return Ok(Some(output));
             }
             if let Some((at, error)) = &self.broken
                 && (at.elapsed() >= patience.max(LAST_WORDS) || self.lines.iter().all(|line| line.is_gone))
@@ -325,7 +309,7 @@ impl SeveralAdapter {
             }
             match line.adapter.observe(Duration::ZERO) {
                 Ok(Observation::Quiet) => (),
-                Ok(Observation::Output(label)) => self.hear(at, label),
+                Ok(Observation::Output(output)) => self.hear(at, output),
                 Err(AdapterError::Interrupted) => return Err(AdapterError::Interrupted),
                 Err(error) => self.end(at, error),
             }
@@ -435,7 +419,7 @@ impl PartConnection {
 impl Adapter for SeveralAdapter {
     fn reset(&mut self) -> Result<(), AdapterError> {
         self.heard.clear();
-        (self.broken, self.last) = (None, None);
+        self.broken = None;
         self.now = Duration::ZERO;
         for line in &mut self.lines {
             line.is_gone = false;
@@ -463,40 +447,31 @@ impl Adapter for SeveralAdapter {
             }
             Err(error) => return Err(self.lines[at].named(error)),
         };
-        let connection = number(at);
-        for (n, label) in sent.earlier.into_iter().enumerate() {
-            let arrived = sent.arrived.get(n).copied().unwrap_or_else(Instant::now);
-            let label = self.lines[at].with_index(label);
-            self.heard.push_back(PartOutput { label, arrived, raw: None, crossing: on(connection) });
-        }
-        let lane = self.wiring.lane(connection, sent.lane);
+        sent.earlier.into_iter().for_each(|output| self.hear(at, output));
+        let lane = self.wiring.lane(number(at), sent.lane);
         Ok(SentInput { raw: sent.raw, lane, ..SentInput::default() })
     }
 
-    fn poll(&mut self) -> Result<Option<Label>, AdapterError> {
+    fn poll(&mut self) -> Result<Option<ArrivedOutput>, AdapterError> {
         self.poll_connections()?;
-        match self.next() {
-            Some(label) => Ok(Some(label)),
+        match self.heard.pop_front() {
+            Some(output) => Ok(Some(output)),
             None if self.broken.is_some() => self.wait(Duration::ZERO),
             None => Ok(None),
         }
     }
 
     fn observe(&mut self, patience: Duration) -> Result<Observation, AdapterError> {
-        if let Some(label) = self.wait(patience)? {
-            return Ok(Observation::Output(label));
+        if let Some(output) = self.wait(patience)? {
+            return Ok(Observation::Output(output));
         }
         self.are_there()?;
-        let seen = if self.broken.is_some() { self.wait(Duration::ZERO)? } else { self.next() };
-        Ok(seen.map_or(Observation::Quiet, Observation::Output))
+        let seen = if self.broken.is_some() { self.wait(Duration::ZERO)? } else { self.heard.pop_front() };
+        Ok(seen.into())
     }
 
     fn receipt(&self) -> InputReceipt {
         InputReceipt::Written
-    }
-
-    fn arrival(&self) -> Arrival {
-        self.last.as_ref().map_or(Arrival::Direct, |heard| Arrival::Crossing(heard.crossing))
     }
 
     fn wiring(&self) -> Option<Arc<ConnectionWiring>> {
@@ -535,14 +510,6 @@ impl Adapter for SeveralAdapter {
 
     fn exit_status(&mut self) -> Option<i32> {
         self.lines.iter_mut().find_map(|line| line.adapter.exit_status())
-    }
-
-    fn arrived(&self) -> Option<Instant> {
-        self.last.as_ref().map(|heard| heard.arrived)
-    }
-
-    fn raw(&self) -> Option<&str> {
-        self.last.as_ref().and_then(|heard| heard.raw.as_deref())
     }
 
     fn ended_by_itself(&mut self) -> Option<String> {

@@ -14,7 +14,9 @@ use super::remote::{RemoteAdapter, SystemLink};
 use super::source::{ByteSource, PipeSource, SocketSource};
 use super::tls::Tls;
 use super::wire::ProtocolWire;
-use super::{Adapter, AdapterError, Interrupt, Observation, RemoteConnection, SentInput, VirtualDelay};
+use super::{
+    Adapter, AdapterError, ArrivedOutput, Interrupt, Observation, RemoteConnection, SentInput, VirtualDelay,
+};
 
 /// How long the other side may take to hang up by itself.
 const GRACE: Duration = Duration::from_millis(200);
@@ -52,20 +54,12 @@ impl Adapter for TcpAdapter {
         self.remote.send(input)
     }
 
-    fn poll(&mut self) -> Result<Option<Label>, AdapterError> {
+    fn poll(&mut self) -> Result<Option<ArrivedOutput>, AdapterError> {
         self.remote.poll()
     }
 
     fn observe(&mut self, patience: Duration) -> Result<Observation, AdapterError> {
         self.remote.observe(patience)
-    }
-
-    fn arrived(&self) -> Option<Instant> {
-        self.remote.arrived()
-    }
-
-    fn raw(&self) -> Option<&str> {
-        self.remote.raw()
     }
 
     fn has_virtual_time(&self) -> bool {

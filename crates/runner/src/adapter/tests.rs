@@ -35,15 +35,18 @@ fn trouble(script: &str) -> AdapterError {
 
 #[test]
 fn a_well_behaved_process_is_heard() {
-    let script = r#"read x; echo '{"type":"output","label":"tea"}'; echo '{"type":"sent","id":1}';
+    let script = r#"read x; echo '{"type":"output","label":"tea","raw":"TEA"}'; echo '{"type":"sent","id":1}';
         echo '{"type":"output","label":"change","args":{"n":3}}'; read x"#;
     let mut adapter = start(&format!("{HELLO}{script}")).unwrap();
     let model = vending();
     adapter.reset().unwrap();
+    let before = Instant::now();
     let sent = adapter.send(&message(&model, "coin", &[5])).unwrap();
-    assert_eq!(sent.earlier, [message(&model, "tea", &[])]);
-    let change = Observation::Output(message(&model, "change", &[3]));
-    assert_eq!(adapter.observe(Duration::from_secs(5)), Ok(change));
+    let [tea] = &sent.earlier[..] else { panic!("{:?}", sent.earlier) };
+    assert_eq!((&tea.label, tea.raw.as_deref()), (&message(&model, "tea", &[]), Some("TEA")));
+    assert!(tea.at.is_some_and(|at| at > before && at < Instant::now()), "it has its own instant");
+    let change = message(&model, "change", &[3]);
+    assert_eq!(adapter.observe(Duration::from_secs(5)).map(Observation::label), Ok(Some(change)));
     assert_eq!(adapter.observe(Duration::from_millis(30)), Ok(Observation::Quiet));
 }
 
@@ -121,9 +124,9 @@ fn a_missing_command_and_a_wrong_version_are_told() {
 fn a_flood_of_outputs_is_no_silence_and_no_hang() {
     let script = r#"while :; do echo '{"type":"output","label":"tea"}'; done"#;
     let mut adapter = start(&format!("{HELLO}{script}")).unwrap();
-    let tea = Observation::Output(message(&vending(), "tea", &[]));
+    let tea = message(&vending(), "tea", &[]);
     for _ in 0..100 {
-        assert_eq!(adapter.observe(Duration::from_secs(5)), Ok(tea.clone()));
+        assert_eq!(adapter.observe(Duration::from_secs(5)).map(Observation::label), Ok(Some(tea.clone())));
     }
     let error = adapter.send(&message(&vending(), "coin", &[5])).unwrap_err();
     assert!(matches!(error, AdapterError::Protocol { .. } | AdapterError::Late { .. }), "{error}");
@@ -165,8 +168,8 @@ fn a_played_model_is_reached_by_socket() {
     for _ in 0..3 {
         adapter.reset().unwrap();
         adapter.send(&message(&model, "coin", &[5])).unwrap();
-        let change = Observation::Output(message(&model, "change", &[3]));
-        assert_eq!(adapter.observe(Duration::from_secs(5)), Ok(change));
+        let change = message(&model, "change", &[3]);
+        assert_eq!(adapter.observe(Duration::from_secs(5)).map(Observation::label), Ok(Some(change)));
         assert!(matches!(adapter.observe(Duration::from_secs(5)), Ok(Observation::Output(_))));
         assert_eq!(adapter.observe(Duration::from_millis(20)), Ok(Observation::Quiet));
     }

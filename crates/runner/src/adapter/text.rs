@@ -18,8 +18,8 @@ use super::process::SystemProcess;
 use super::remote::SystemLink;
 use super::tcp::TcpConnection;
 use super::{
-    Adapter, AdapterError, Framing, InputReceipt, Interrupt, Observation, RemoteConnection, SentInput,
-    SutSpec,
+    Adapter, AdapterError, ArrivedOutput, Framing, InputReceipt, Interrupt, Observation, RemoteConnection,
+    SentInput, SutSpec,
 };
 use crate::codec::BadSpeech;
 use crate::codec::binary::{BinaryCodec, BinaryConfig};
@@ -29,8 +29,6 @@ use crate::line::cut;
 
 /// Between the end of its frames and the end of a process.
 const LAST_BREATH: Duration = Duration::from_millis(100);
-/// Bytes of half a message that are shown.
-const MAX_HALF: usize = 64 << 10;
 /// Between two looks at a process that is starting.
 const STARTING: Duration = Duration::from_millis(5);
 
@@ -109,8 +107,6 @@ enum Transport {
 struct TextConnection {
     frames: Frames,
     writer: Box<dyn Write + Send>,
-    /// The last message as it came.
-    raw: Option<String>,
     started: Instant,
 }
 
@@ -159,7 +155,7 @@ impl TextAdapter {
             TextAdapterCodec::Binary(_) => FrameJoining::default(),
         };
         let frames = frames.joined(joining, self.limit);
-        Ok(TextConnection { frames, writer, raw: None, started: Instant::now() })
+        Ok(TextConnection { frames, writer, started: Instant::now() })
     }
 
     fn live(&mut self) -> Result<&mut TextConnection, AdapterError> {
@@ -208,20 +204,10 @@ impl TextAdapter {
     }
 
     /// The next message, or `None` if none has begun at `deadline`. A deadline that has passed is a mere look.
-    ///
-    /// What was read last is kept as [`raw`](Adapter::raw) even if it is no message.
-    fn next(&mut self, deadline: Instant) -> Result<Option<Label>, AdapterError> {
+    fn next(&mut self, deadline: Instant) -> Result<Option<ArrivedOutput>, AdapterError> {
         let live = self.live()?;
-        let bytes = match live.frames.next_bytes(deadline) {
-            Ok(Some(bytes)) => bytes,
-            Ok(None) => return Ok(None),
-            Err(error) => {
-                let half = live.frames.half();
-                let raw = (!half.is_empty()).then(|| self.codec.shown(&half[..half.len().min(MAX_HALF)]));
-                self.live()?.raw = raw;
-                return Err(error);
-            }
-        };
+        let Some(bytes) = live.frames.next_bytes(deadline)? else { return Ok(None) };
+        let at = Some(live.frames.arrived());
         let decoded = match &self.codec {
             TextAdapterCodec::Binary(codec) => codec.decode(&self.model, &bytes),
             TextAdapterCodec::Text(codec) => match std::str::from_utf8(&bytes) {
@@ -230,14 +216,13 @@ impl TextAdapter {
             },
         };
         let shown = self.codec.shown(&bytes);
-        let decoded = decoded.map(Some).map_err(|bad| match &self.codec {
+        let label = decoded.map_err(|bad| match &self.codec {
             TextAdapterCodec::Binary(_) => {
                 AdapterError::Protocol { line: cut(&format!("0x{shown}"), 200), reason: bad.to_string() }
             }
             TextAdapterCodec::Text(_) => undecodable(&bytes, &bad),
-        });
-        self.live()?.raw = Some(shown);
-        decoded
+        })?;
+        Ok(Some(ArrivedOutput { at, raw: Some(shown), ..label.into() }))
     }
 
     /// How the process ended, if there is one and it has.
@@ -281,7 +266,7 @@ impl TextAdapter {
 
     fn receive(&mut self, patience: Duration) -> Result<Observation, AdapterError> {
         match self.next(Instant::now() + patience)? {
-            Some(label) => Ok(Observation::Output(label)),
+            Some(arrived) => Ok(Observation::Output(arrived)),
             // A grandchild may hold its streams open.
             None => match self.status(Duration::ZERO) {
                 Some(status) => Err(AdapterError::Ended { status }),
@@ -340,7 +325,7 @@ impl Adapter for TextAdapter {
         Ok(SentInput { raw: Some(raw), ..SentInput::default() })
     }
 
-    fn poll(&mut self) -> Result<Option<Label>, AdapterError> {
+    fn poll(&mut self) -> Result<Option<ArrivedOutput>, AdapterError> {
         let found = self.next(Instant::now());
         self.remember_error(found)
     }
@@ -363,14 +348,6 @@ impl Adapter for TextAdapter {
             Transport::Process(process) => process.exit_status(),
             Transport::Socket(_) => None,
         }
-    }
-
-    fn arrived(&self) -> Option<Instant> {
-        self.live.as_ref().map(|live| live.frames.arrived())
-    }
-
-    fn raw(&self) -> Option<&str> {
-        self.live.as_ref().and_then(|live| live.raw.as_deref())
     }
 
     fn last_words(&self) -> String {

@@ -9,6 +9,7 @@
 
 use std::io;
 use std::ops::ControlFlow;
+use std::time::Instant;
 
 use ioxide_model::label::Label;
 use ioxide_model::number::Int;
@@ -36,11 +37,13 @@ impl RunLoop<'_, '_, '_, '_> {
     /// The connection is of no more use: the system broke down, or there is trouble on the way to it.
     pub(super) fn broke(&mut self, error: AdapterError) -> io::Result<LoopStep> {
         let Some(how) = error.breakdown() else { return Ok(ControlFlow::Break(LoopEnd::Trouble(error))) };
+        // Before it is asked what a late end would excuse, so that judging it cannot find it later than that.
+        let at = Instant::now();
         if let Some(label) = self.sign_of_life_ending(how)
             && self.allows_end(&label)
         {
             self.is_gone = true;
-            let step = self.judge_arrived(&label, Arrival::Direct);
+            let step = self.judge_arrived(&label, Arrival::Direct, at);
             // Whatever was under way when it went may never have been taken.
             self.after.lose(self.bench.cx, |_| true);
             return step;

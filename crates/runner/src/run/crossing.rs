@@ -14,10 +14,9 @@ use super::{LoopEnd, LoopStep, MAX_LEFT, RunLoop};
 
 impl RunLoop<'_, '_, '_, '_> {
     /// Remembers when a message came that may have overtaken another.
-    pub(super) fn note_crossing(&mut self, arrival: Arrival) {
+    pub(super) fn note_crossing(&mut self, arrival: Arrival, at: Instant) {
         if matches!(arrival, Arrival::Crossing(_)) {
-            let arrived = self.bench.adapter.arrived().unwrap_or_else(Instant::now);
-            self.crossed.push_back((arrived, self.after.mark()));
+            self.crossed.push_back((at, self.after.mark()));
         }
     }
 

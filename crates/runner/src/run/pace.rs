@@ -5,10 +5,9 @@
 
 use std::time::{Duration, Instant};
 
-use ioxide_model::label::Label;
 use ioxide_symex::Tolerance;
 
-use crate::adapter::{Adapter, AdapterError, Observation, VirtualDelay};
+use crate::adapter::{Adapter, AdapterError, ArrivedOutput, Observation, VirtualDelay};
 use crate::clock::duration;
 use crate::clock::heartbeat::Heartbeat;
 
@@ -92,19 +91,19 @@ impl RunPace {
             return Ok(passed);
         }
         if let Some(message) = adapter.poll()? {
-            return Ok(self.seen(adapter, message));
+            return Ok(self.seen(message));
         }
         let left = until.saturating_sub(self.now());
         if left.is_zero() {
             return Ok(VirtualDelay { now: self.now(), message: None });
         }
         match adapter.observe(left)? {
-            Observation::Output(message) => Ok(self.seen(adapter, message)),
+            Observation::Output(message) => Ok(self.seen(message)),
             Observation::Quiet => Ok(VirtualDelay { now: self.now(), message: None }),
         }
     }
 
-    fn seen(&self, adapter: &dyn Adapter, message: Label) -> VirtualDelay {
-        VirtualDelay { now: self.at(adapter.arrived()), message: Some(message) }
+    fn seen(&self, message: ArrivedOutput) -> VirtualDelay {
+        VirtualDelay { now: self.at(message.at), message: Some(message) }
     }
 }

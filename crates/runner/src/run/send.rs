@@ -9,7 +9,7 @@ use ioxide_symex::{AllowedLabel, Arrival, SentId};
 use ioxide_testgen::tester::TesterStop;
 
 use super::{LoopEnd, LoopStep, RunLoop};
-use crate::adapter::{AdapterError, InputReceipt, SentInput};
+use crate::adapter::{AdapterError, ArrivedOutput, InputReceipt, SentInput};
 use crate::event::WayTold;
 use crate::objective::orders::LabelOrigin;
 
@@ -29,7 +29,7 @@ impl RunLoop<'_, '_, '_, '_> {
         }
         match self.bench.adapter.poll() {
             Ok(None) => (),
-            Ok(Some(quicker)) => return self.seen(&quicker),
+            Ok(Some(quicker)) => return self.seen(quicker),
             Err(error) => return self.broke(error),
         }
         if self.must_settle(label) {
@@ -50,10 +50,12 @@ impl RunLoop<'_, '_, '_, '_> {
         }
         let at = self.trace.len();
         let id = self.give(label, &sent)?;
-        for output in &sent.earlier {
+        for ArrivedOutput { label, at, raw, .. } in sent.earlier {
             // It may have been said before the input was taken or after: an adapter may confirm late.
-            self.count_latency(output);
-            let step = self.judge_arrived(output, Arrival::Direct)?;
+            let at = at.unwrap_or_else(Instant::now);
+            self.raw = raw;
+            self.count_latency(&label, at);
+            let step = self.judge_arrived(&label, Arrival::Direct, at)?;
             if step.is_break() {
                 return Ok(step);
             }

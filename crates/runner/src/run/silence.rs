@@ -16,7 +16,7 @@ use ioxide_model::label::Label;
 use ioxide_symex::{Arrival, Forbidden, Monitor};
 
 use super::{LoopEnd, LoopStep, RunLoop};
-use crate::adapter::Observation;
+use crate::adapter::{ArrivedOutput, Observation};
 use crate::event::{EventKind, PatienceTold};
 
 /// Silences that a late message may still take back.
@@ -66,7 +66,7 @@ impl RunLoop<'_, '_, '_, '_> {
         }
         let (patience, from) = (self.patience().max(at_least), Instant::now());
         match self.bench.adapter.observe(patience) {
-            Ok(Observation::Output(label)) => self.seen(&label),
+            Ok(Observation::Output(output)) => self.seen(output),
             Ok(Observation::Quiet) if self.bench.adapter.knows_silence() => self.judge(&Label::Quiescence),
             Ok(Observation::Quiet) if self.allows_silence() => self.silent(from, patience),
             Ok(Observation::Quiet) => self.listen_on(from, patience),
@@ -103,11 +103,11 @@ impl RunLoop<'_, '_, '_, '_> {
                 }
                 step => Ok(step),
             },
-            Ok(Observation::Output(label)) => {
-                let arrived = self.bench.adapter.arrived().unwrap_or_else(Instant::now);
-                self.raise(&label, arrived.saturating_duration_since(from), patience, Vec::new())?;
+            Ok(Observation::Output(output)) => {
+                let at = output.at.unwrap_or_else(Instant::now);
+                self.raise(&output.label, at.saturating_duration_since(from), patience, Vec::new())?;
                 self.asked = None;
-                self.seen(&label)
+                self.seen(ArrivedOutput { at: Some(at), ..output })
             }
             Err(error) => self.broke(error),
         }

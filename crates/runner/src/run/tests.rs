@@ -14,7 +14,7 @@ use rand_chacha::ChaCha8Rng;
 use ioxide_testgen::tester::cover::CoverRounds;
 
 use super::*;
-use crate::adapter::Observation;
+use crate::adapter::{ArrivedOutput, Observation};
 use crate::campaign::CampaignConfig;
 use crate::reporter::SilentReporter;
 use crate::samples::{cover, model, test, test_by, test_into, tour};
@@ -342,13 +342,13 @@ impl Adapter for Hasty<'_> {
         self.inputs_left -= 1;
         self.inner.send(input)?;
         let earlier = match self.inner.observe(Duration::ZERO)? {
-            Observation::Output(label) => vec![label],
+            Observation::Output(output) => vec![output],
             Observation::Quiet => Vec::new(),
         };
         Ok(crate::adapter::SentInput { earlier, ..crate::adapter::SentInput::default() })
     }
 
-    fn poll(&mut self) -> Result<Option<Label>, AdapterError> {
+    fn poll(&mut self) -> Result<Option<ArrivedOutput>, AdapterError> {
         self.inner.poll()
     }
 
@@ -412,16 +412,16 @@ impl Adapter for Wired<'_> {
         Ok(crate::adapter::SentInput { raw, ..self.0.send(input)? })
     }
 
-    fn poll(&mut self) -> Result<Option<Label>, AdapterError> {
+    fn poll(&mut self) -> Result<Option<ArrivedOutput>, AdapterError> {
         self.0.poll()
     }
 
     fn observe(&mut self, patience: Duration) -> Result<Observation, AdapterError> {
-        self.0.observe(patience)
-    }
-
-    fn raw(&self) -> Option<&str> {
-        Some("seen\r\n")
+        let raw = Some("seen\r\n".into());
+        Ok(match self.0.observe(patience)? {
+            Observation::Output(output) => Observation::Output(ArrivedOutput { raw, ..output }),
+            Observation::Quiet => Observation::Quiet,
+        })
     }
 }
 

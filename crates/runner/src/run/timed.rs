@@ -12,7 +12,7 @@ use ioxide_testgen::tester::TesterStop;
 use super::pace::RunPace;
 use super::send::MAX_ORDERS;
 use super::{LoopEnd, LoopStep, MAX_LEFT, RunLoop};
-use crate::adapter::{InputReceipt, VirtualDelay};
+use crate::adapter::{ArrivedOutput, InputReceipt, VirtualDelay};
 use crate::clock::{duration, seconds};
 use crate::event::WayTold;
 
@@ -22,7 +22,7 @@ impl RunLoop<'_, '_, '_, '_> {
         let time = if self.after.is_unexplained() { time.min(self.settling()) } else { time };
         let until = self.at.saturating_add(time);
         match self.pace.pass(self.bench.adapter, until) {
-            Ok(VirtualDelay { now, message: Some(label) }) => self.seen_at(now, &label),
+            Ok(VirtualDelay { now, message: Some(output) }) => self.seen_at(now, output),
             Ok(VirtualDelay { now, message: None }) => self.silence(now),
             Err(error) => self.broke(error),
         }
@@ -54,10 +54,9 @@ impl RunLoop<'_, '_, '_, '_> {
     }
 
     /// A message was seen, which came at this instant.
-    fn seen_at(&mut self, now: Duration, label: &Label) -> io::Result<LoopStep> {
-        self.raw = self.bench.adapter.raw().map(str::to_owned);
-        let arrival = self.bench.adapter.arrival();
-        self.judge_at(now, label, arrival)
+    fn seen_at(&mut self, now: Duration, output: ArrivedOutput) -> io::Result<LoopStep> {
+        self.raw = output.raw;
+        self.judge_at(now, &output.label, output.way)
     }
 
     /// Judges a message together with its instant.
@@ -92,7 +91,7 @@ impl RunLoop<'_, '_, '_, '_> {
     pub(super) fn stimulate_after(&mut self, wait: &Rational, label: &Label) -> io::Result<LoopStep> {
         let until = self.at.saturating_add(duration(wait));
         match self.pace.pass(self.bench.adapter, until) {
-            Ok(VirtualDelay { now, message: Some(quicker) }) => return self.seen_at(now, &quicker),
+            Ok(VirtualDelay { now, message: Some(quicker) }) => return self.seen_at(now, quicker),
             Ok(VirtualDelay { now, message: None }) => {
                 let step = self.silence(now)?;
                 if step.is_break() {
@@ -128,9 +127,10 @@ impl RunLoop<'_, '_, '_, '_> {
                 self.too_slow(&taken, label),
             ))));
         }
-        for (n, output) in sent.earlier.iter().enumerate() {
-            let at = self.pace.at(sent.arrived.get(n).copied());
-            let step = self.judge_at(at, output, Arrival::Direct)?;
+        for ArrivedOutput { label, at, raw, .. } in sent.earlier {
+            let at = self.pace.at(at);
+            self.raw = raw;
+            let step = self.judge_at(at, &label, Arrival::Direct)?;
             if step.is_break() {
                 return Ok(step);
             }

@@ -180,7 +180,7 @@ impl crate::adapter::Adapter for Changing<'_> {
         self.now().send(input)
     }
 
-    fn poll(&mut self) -> Result<Option<Label>, AdapterError> {
+    fn poll(&mut self) -> Result<Option<crate::adapter::ArrivedOutput>, AdapterError> {
         self.now().poll()
     }
 

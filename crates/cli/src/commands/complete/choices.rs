@@ -246,7 +246,8 @@ impl LiveMachine for ClassLive<'_, '_> {
         };
         self.inputs += 1;
         let gate = self.found.inputs[self.inputs_of[input.index()]].gate;
-        let mut said: Vec<Label> = self.adapter.send(&Label::Input(gate, values.clone()))?.earlier;
+        let sent = self.adapter.send(&Label::Input(gate, values.clone()))?;
+        let mut said: Vec<Label> = sent.earlier.into_iter().map(|output| output.label).collect();
         heard(self.adapter, self.patience, self.halt, &mut said)?;
         let input = self.inputs_of[input.index()];
         match self.walk.answered(self.cx, input, &values, &said) {

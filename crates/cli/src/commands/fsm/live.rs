@@ -147,7 +147,7 @@ impl<'a> LiveSystem<'a> {
         while said.len() < MAX_ANSWERS {
             go_on(halt)?;
             match adapter.observe(patience)? {
-                Observation::Output(label) => said.push(label),
+                Observation::Output(output) => said.push(output.label),
                 Observation::Quiet => break,
             }
         }
@@ -201,11 +201,11 @@ impl<'a> LiveSystem<'a> {
         while said.len() < MAX_ANSWERS
             && let Some(late) = self.adapter.poll()?
         {
-            said.push(late);
+            said.push(late.label);
         }
         let sent = self.adapter.send(input)?;
         let early = !sent.earlier.is_empty();
-        said.extend(sent.earlier);
+        said.extend(sent.earlier.into_iter().map(|output| output.label));
         if !early || self.wait == AnswerWait::Quiescence {
             self.listen(said, self.wait)?;
         }
@@ -227,8 +227,8 @@ impl<'a> LiveSystem<'a> {
             AnswerWait::Quiescence => heard(self.adapter, self.patience, self.halt, said),
             AnswerWait::Output => {
                 go_on(self.halt)?;
-                if let Observation::Output(label) = self.adapter.observe(self.patience)? {
-                    said.push(label);
+                if let Observation::Output(output) = self.adapter.observe(self.patience)? {
+                    said.push(output.label);
                 }
                 Ok(())
             }
@@ -246,7 +246,7 @@ pub fn heard(
     while said.len() < MAX_ANSWERS {
         go_on(halt)?;
         match adapter.observe(patience)? {
-            Observation::Output(label) => said.push(label),
+            Observation::Output(output) => said.push(output.label),
             Observation::Quiet => return Ok(()),
         }
     }

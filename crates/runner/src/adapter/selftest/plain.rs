@@ -184,7 +184,7 @@ fn input(
     let mut answers = Vec::new();
     while answers.len() < MAX_OUTPUTS {
         match adapter.observe(patience)? {
-            Observation::Output(output) => answers.push((output, start.elapsed())),
+            Observation::Output(output) => answers.push((output.label, start.elapsed())),
             Observation::Quiet => break,
         }
     }

@@ -25,20 +25,20 @@ impl Adapter for Script {
     }
 
     fn send(&mut self, _input: &Label) -> Result<SentInput, AdapterError> {
-        let earlier: Vec<Label> = self.sent.iter().map(|name| self.label(name)).collect();
+        let earlier = self.sent.iter().map(|name| self.label(name).into()).collect();
         Ok(SentInput { earlier, ..SentInput::default() })
     }
 
-    fn poll(&mut self) -> Result<Option<Label>, AdapterError> {
+    fn poll(&mut self) -> Result<Option<ArrivedOutput>, AdapterError> {
         match self.moves.pop_front() {
             Some(Some("END")) => Err(AdapterError::Closed),
-            Some(Some(name)) => Ok(Some(self.label(name))),
+            Some(Some(name)) => Ok(Some(self.label(name).into())),
             Some(None) | None => Ok(None),
         }
     }
 
     fn observe(&mut self, _patience: Duration) -> Result<Observation, AdapterError> {
-        Ok(self.poll()?.map_or(Observation::Quiet, Observation::Output))
+        Ok(self.poll()?.into())
     }
 
     fn receipt(&self) -> InputReceipt {
@@ -70,11 +70,19 @@ fn input(adapter: &SeveralAdapter, name: &str) -> Label {
     Label::message(&model.sts, model.sts.gate_named(name).expect("there"), Vec::new()).expect("a message")
 }
 
-/// The connection of the message given last, and whether it was its end.
-fn last(adapter: &SeveralAdapter) -> (u32, bool) {
-    match adapter.arrival() {
+/// The connection of a message, and whether it was its end.
+fn way(output: &ArrivedOutput) -> (u32, bool) {
+    match output.way {
         Arrival::Crossing(crossing) => (crossing.connection, crossing.is_end),
         other => panic!("{other:?}"),
+    }
+}
+
+/// The same of the next message.
+fn next_way(adapter: &mut SeveralAdapter, patience: Duration) -> (u32, bool) {
+    match adapter.observe(patience).expect("it is there") {
+        Observation::Output(output) => way(&output),
+        Observation::Quiet => panic!("it is silent"),
     }
 }
 
@@ -86,20 +94,17 @@ fn a_confirmed_input_is_only_written_and_what_came_meanwhile_is_seen_on_its_conn
     assert_eq!(adapter.receipt(), InputReceipt::Written);
     let sent = adapter.send(&input(&adapter, "a")).expect("it is sent");
     assert_eq!((sent.lane, sent.earlier.len()), (0, 0));
-    assert!(matches!(adapter.observe(SHORT), Ok(Observation::Output(_))));
-    assert_eq!(last(&adapter), (0, false));
+    assert_eq!(next_way(&mut adapter, SHORT), (0, false));
     assert_eq!(adapter.send(&input(&adapter, "b")).expect("it is sent").lane, 1);
 }
 
 #[test]
 fn one_connection_closing_is_an_output_and_the_other_goes_on() {
     let mut adapter = several(&[Some("END")], &[None, None, None, Some("y")]);
-    assert!(matches!(adapter.observe(SHORT), Ok(Observation::Output(_))));
-    assert_eq!(last(&adapter), (0, true));
+    assert_eq!(next_way(&mut adapter, SHORT), (0, true));
     let refused = adapter.send(&input(&adapter, "a"));
     assert!(matches!(refused, Err(AdapterError::Unwritable(why)) if why.to_string().contains("left")));
-    assert!(matches!(adapter.observe(SHORT * 100), Ok(Observation::Output(_))));
-    assert_eq!(last(&adapter), (1, false));
+    assert_eq!(next_way(&mut adapter, SHORT * 100), (1, false));
 }
 
 #[test]
@@ -139,7 +144,7 @@ impl Adapter for Timetable {
         Ok(SentInput::default())
     }
 
-    fn poll(&mut self) -> Result<Option<Label>, AdapterError> {
+    fn poll(&mut self) -> Result<Option<ArrivedOutput>, AdapterError> {
         Ok(None)
     }
 
@@ -167,7 +172,7 @@ impl Adapter for Timetable {
             let gate = self.model.sts.gate_named(name).expect("the model has it");
             Label::message(&self.model.sts, gate, Vec::new()).expect("a message")
         };
-        Ok(VirtualDelay { now: self.now, message: name.map(|(_, name)| label(name)) })
+        Ok(VirtualDelay { now: self.now, message: name.map(|(_, name)| label(name).into()) })
     }
 }
 
@@ -194,10 +199,8 @@ fn until(adapter: &mut SeveralAdapter, until: u64) -> Vec<(u128, u32)> {
     loop {
         let VirtualDelay { now, message } =
             adapter.advance(Duration::from_millis(until)).expect("time passes");
-        if message.is_none() {
-            return seen;
-        }
-        seen.push((now.as_millis(), last(adapter).0));
+        let Some(output) = message else { return seen };
+        seen.push((now.as_millis(), way(&output).0));
     }
 }
 

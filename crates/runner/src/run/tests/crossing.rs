@@ -8,7 +8,7 @@ use ioxide_symex::{ConnectionWiring, Crossing, MessageRoute};
 
 use super::*;
 use crate::adapter::model::ModelAdapter;
-use crate::adapter::{InputReceipt, SentInput};
+use crate::adapter::{ArrivedOutput, InputReceipt, SentInput};
 use crate::clock::StoppedClock;
 
 const CONNECTIONS: usize = 2;
@@ -29,13 +29,13 @@ struct Crossed<'m> {
     to_tester: [VecDeque<Label>; CONNECTIONS],
     /// A short wait may end while something is under way.
     is_hasty: bool,
-    last: usize,
     rng: ChaCha8Rng,
 }
 
 impl Crossed<'_> {
     fn say(&mut self) -> Result<bool, AdapterError> {
-        let Observation::Output(label) = self.inner.observe(Duration::ZERO)? else { return Ok(false) };
+        let Observation::Output(output) = self.inner.observe(Duration::ZERO)? else { return Ok(false) };
+        let label = output.label;
         self.to_tester[connection(&label)].push_back(label);
         Ok(true)
     }
@@ -65,11 +65,14 @@ impl Crossed<'_> {
         Ok(())
     }
 
-    fn hear(&mut self) -> Option<Label> {
+    fn hear(&mut self) -> Option<ArrivedOutput> {
         let first = self.rng.random_range(0..CONNECTIONS);
         let some = |at: &usize| !self.to_tester[*at].is_empty();
-        self.last = (0..CONNECTIONS).map(|n| (first + n) % CONNECTIONS).find(some)?;
-        self.to_tester[self.last].pop_front()
+        let last = (0..CONNECTIONS).map(|n| (first + n) % CONNECTIONS).find(some)?;
+        let at = last as u32;
+        let crossing = Crossing { connection: at, lane: at, is_answer: false, others: 0, is_end: false };
+        let label = self.to_tester[last].pop_front()?;
+        Some(ArrivedOutput { way: Arrival::Crossing(crossing), ..label.into() })
     }
 }
 
@@ -94,16 +97,11 @@ impl Adapter for Crossed<'_> {
         Some(Arc::clone(&self.wiring))
     }
 
-    fn arrival(&self) -> Arrival {
-        let at = self.last as u32;
-        Arrival::Crossing(Crossing { connection: at, lane: at, is_answer: false, others: 0, is_end: false })
-    }
-
     fn knows_silence(&self) -> bool {
         !self.is_hasty
     }
 
-    fn poll(&mut self) -> Result<Option<Label>, AdapterError> {
+    fn poll(&mut self) -> Result<Option<ArrivedOutput>, AdapterError> {
         self.go_on()?;
         Ok(if self.rng.random_ratio(1, 3) { self.hear() } else { None })
     }
@@ -119,7 +117,7 @@ impl Adapter for Crossed<'_> {
             }
             self.settle()?;
         }
-        Ok(self.hear().map_or(Observation::Quiet, Observation::Output))
+        Ok(self.hear().into())
     }
 }
 
@@ -133,7 +131,7 @@ fn failures(spec: &Model, sut: &Model, tester: &mut dyn Tester, seed: u64) -> (u
     let wiring = Arc::new(ConnectionWiring::new(&spec.pool, &spec.sts, CONNECTIONS as u32, of));
     let (to_system, to_tester) = Default::default();
     let (rng, is_hasty) = (ChaCha8Rng::seed_from_u64(seed), seed % 2 == 1);
-    let mut adapter = Crossed { inner, wiring, to_system, to_tester, is_hasty, last: 0, rng };
+    let mut adapter = Crossed { inner, wiring, to_system, to_tester, is_hasty, rng };
     let stop = AtomicBool::new(false);
     let mut bench = RunSetup { cx: &mut cx, adapter: &mut adapter, stop: &stop };
     let (mut failed, mut runs) = (Vec::new(), 0);

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use super::*;
 use crate::adapter::model::ModelAdapter;
-use crate::adapter::{InputReceipt, SentInput};
+use crate::adapter::{ArrivedOutput, InputReceipt, SentInput};
 use crate::clock::StoppedClock;
 
 /// Whether silence is told only when nothing is under way.
@@ -20,7 +20,7 @@ enum Silence {
 struct Slow<'m> {
     inner: ModelAdapter<'m>,
     to_system: VecDeque<Label>,
-    to_tester: VecDeque<Label>,
+    to_tester: VecDeque<ArrivedOutput>,
     silence: Silence,
     rng: ChaCha8Rng,
 }
@@ -80,7 +80,7 @@ impl Adapter for Slow<'_> {
         self.silence == Silence::Known
     }
 
-    fn poll(&mut self) -> Result<Option<Label>, AdapterError> {
+    fn poll(&mut self) -> Result<Option<ArrivedOutput>, AdapterError> {
         self.go_on()?;
         Ok(if self.rng.random_ratio(1, 3) { self.to_tester.pop_front() } else { None })
     }
@@ -97,7 +97,7 @@ impl Adapter for Slow<'_> {
         if self.to_tester.is_empty() {
             self.settle()?;
         }
-        Ok(self.to_tester.pop_front().map_or(Observation::Quiet, Observation::Output))
+        Ok(self.to_tester.pop_front().into())
     }
 }
 

@@ -33,7 +33,7 @@ impl Adapter for Slow {
         Ok(crate::adapter::SentInput::default())
     }
 
-    fn poll(&mut self) -> Result<Option<Label>, AdapterError> {
+    fn poll(&mut self) -> Result<Option<crate::adapter::ArrivedOutput>, AdapterError> {
         std::thread::sleep(self.poll);
         Ok(None)
     }

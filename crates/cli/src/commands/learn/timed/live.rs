@@ -7,7 +7,7 @@ use ioxide_fsm::mealy::{InputId, MachineNames, OutputId};
 use ioxide_fsm::reduce::LiveMachine;
 use ioxide_model::index::Idx;
 use ioxide_model::label::Label;
-use ioxide_runner::adapter::{Adapter, Observation};
+use ioxide_runner::adapter::Adapter;
 use ioxide_smt::halt::Halt;
 use ioxide_testgen::abstraction::answer_name;
 
@@ -101,12 +101,9 @@ impl<'a> TimedLive<'a> {
         if self.adapter.has_virtual_time() {
             let passed = self.adapter.advance(until)?;
             self.passed = passed.now;
-            return Ok(passed.message);
+            return Ok(passed.message.map(|output| output.label));
         }
-        match self.adapter.observe(until.saturating_sub(self.now()))? {
-            Observation::Output(label) => Ok(Some(label)),
-            Observation::Quiet => Ok(None),
-        }
+        Ok(self.adapter.observe(until.saturating_sub(self.now()))?.label())
     }
 
     /// Everything that comes at once.
@@ -159,7 +156,8 @@ impl<'a> TimedLive<'a> {
     fn give(&mut self, input: InputId) -> Result<TimedAnswer, LiveTestError> {
         self.meter.count(0, 1);
         let Some(label) = self.labels.get(input.index()).cloned() else { return self.wait() };
-        let mut said = self.adapter.send(&label)?.earlier;
+        let sent = self.adapter.send(&label)?;
+        let mut said: Vec<Label> = sent.earlier.into_iter().map(|output| output.label).collect();
         self.rest(&mut said)?;
         Ok(TimedAnswer { said, after: None })
     }

@@ -85,7 +85,7 @@ fn captures_fill_later_requests_until_the_reset() {
     let (mut adapter, requests) = recording();
     let ask = |adapter: &mut HttpAdapter, label: &Label, answer: &str| {
         adapter.send(label).unwrap();
-        assert_eq!(adapter.observe(SOON), Ok(Observation::Output(message(&model, answer, &[]))));
+        assert_eq!(adapter.observe(SOON).map(Observation::label), Ok(Some(message(&model, answer, &[]))));
         requests.recv_timeout(SOON).unwrap()
     };
     let before = ask(&mut adapter, &list(&model), "LISTED");
