@@ -18,19 +18,19 @@
 //! # Example
 //!
 //! ```
-//! use ioxide_fsm::complete::{Answer, check};
-//! use ioxide_fsm::mealy::{Mealy, Spec};
-//! use ioxide_fsm::suite::Method;
+//! use ioxide_fsm::complete::{CompletenessAnswer, check};
+//! use ioxide_fsm::mealy::{Mealy, SuiteModel};
+//! use ioxide_fsm::suite::SuiteMethod;
 //! use ioxide_fsm::{read, word};
 //!
 //! let door = "closed open ok opened\nclosed lock ok locked\nclosed close no closed\n\
 //!             opened open no opened\nopened lock no opened\nopened close ok closed\n\
 //!             locked open no locked\nlocked lock ok closed\nlocked close no locked\n";
 //! let machine = Mealy::from_listing(&read::table(door)?)?;
-//! let spec = Spec::check(&machine)?;
+//! let spec = SuiteModel::check(&machine)?;
 //!
-//! let suite: Vec<word::Word> = Method::S.suite(&spec, 0).collect();
-//! assert_eq!(check(&spec, &suite, spec.n_states(), 1_000_000), Answer::Complete);
+//! let suite: Vec<word::Word> = SuiteMethod::S.suite(&spec, 0).collect();
+//! assert_eq!(check(&spec, &suite, spec.n_states(), 1_000_000), CompletenessAnswer::Complete);
 //! for test in &suite {
 //!     println!("{}", word::show(spec.names(), test));
 //! }

@@ -12,18 +12,18 @@
 //! use std::ops::ControlFlow;
 //!
 //! use ioxide_fsm::mealy::Mealy;
-//! use ioxide_fsm::suite::Method;
-//! use ioxide_learn::observer::Observer;
-//! use ioxide_learn::oracle::{Examination, Guarantee, learn};
-//! use ioxide_learn::played::Played;
+//! use ioxide_fsm::suite::SuiteMethod;
+//! use ioxide_learn::observer::SystemObserver;
+//! use ioxide_learn::oracle::{HypothesisTest, LearnedGuarantee, learn};
+//! use ioxide_learn::played::PlayedMealy;
 //!
 //! // A counter to three that says so.
 //! let system = Mealy::from_table(3, 1, 2, &[Some((1, 0)), Some((2, 0)), Some((0, 1))]).unwrap();
-//! let mut observer = Observer::new(Played::new(&system), 1, Vec::new());
-//! let examination = Examination { method: Method::S, extra: Some(2), walks: 0, walk_length: 0, seed: 1 };
+//! let mut observer = SystemObserver::new(PlayedMealy::new(&system), 1, Vec::new());
+//! let examination = HypothesisTest { method: SuiteMethod::S, extra: Some(2), walks: 0, walk_length: 0, seed: 1 };
 //! let learned = learn(&mut observer, &examination, &mut |_, _, _| ControlFlow::Continue(())).unwrap();
 //! assert_eq!(learned.machine.n_states(), 3);
-//! assert_eq!(learned.guarantee, Guarantee::Complete { states: 3, extra: 2 });
+//! assert_eq!(learned.guarantee, LearnedGuarantee::Complete { states: 3, extra: 2 });
 //! ```
 
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test that cannot go on should stop"))]

@@ -2,6 +2,9 @@
 
 mod common;
 
+#[path = "../../cli/tests/need/mod.rs"]
+mod need;
+
 use common::{Terms, Theme, agree};
 use ioxide_model::term::Term;
 use ioxide_smt::brute::BruteSolver;
@@ -36,10 +39,6 @@ fn run(who: &str, solver: &mut dyn Solver, theme: Theme, seed: u64, complete: bo
         let truth = BruteSolver::with_max_steps(steps).check(&mut terms.pool, &path);
         agree(who, solver, &truth, &mut terms, &path, complete);
     }
-}
-
-fn installed(program: &str) -> bool {
-    std::process::Command::new(program).arg("--version").output().is_ok()
 }
 
 fn words(command: &[&str]) -> Vec<String> {
@@ -120,7 +119,7 @@ proptest! {
 #[test]
 fn a_solver_process_agrees_with_enumeration() {
     for command in [&["z3", "-in"][..], &["cvc5", "--incremental"]] {
-        if installed(command[0]) {
+        if need::has(command[0]) {
             for seed in 0..12 {
                 let mut solver = process::solver(&words(command), SolverLimits::default());
                 run(command[0], &mut solver, Theme::Small, seed * 0x9e37_79b9, true);
@@ -134,7 +133,7 @@ fn a_solver_process_agrees_with_enumeration() {
 /// The exported text, data types and all, means the same to a solver that reads it.
 #[test]
 fn exported_scripts_agree_with_enumeration() {
-    if !installed("z3") {
+    if !need::has("z3") {
         return;
     }
     for seed in 0..60 {

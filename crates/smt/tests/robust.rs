@@ -1,5 +1,8 @@
 //! What can go wrong around a solver, and that it is usable afterwards.
 
+#[path = "../../cli/tests/need/mod.rs"]
+mod need;
+
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::time::{Duration, Instant};
@@ -21,10 +24,6 @@ const DEEP: usize = 100_000;
 
 fn quick(millis: u64) -> SolverLimits {
     SolverLimits { wall: Duration::from_millis(millis), steps: None }
-}
-
-fn installed(program: &str) -> bool {
-    std::process::Command::new(program).arg("--version").output().is_ok()
 }
 
 /// `x > 2` in a pool of its own.
@@ -268,7 +267,7 @@ fn nonsense_answers_are_errors() {
 
 #[test]
 fn a_stopped_process_says_so_and_the_next_question_works() {
-    if !installed("z3") {
+    if !need::has("z3") {
         return;
     }
     let command = ["z3", "-in"].map(str::to_owned);
