@@ -1,4 +1,5 @@
 //! What was typed.
+#![expect(missing_docs, reason = "arguments that commands share are described where they are declared")]
 
 mod bench;
 mod case;

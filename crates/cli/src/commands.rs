@@ -1,7 +1,7 @@
 //! One module per command: load, call, show.
 
 mod adapter;
-mod bench;
+pub mod bench;
 mod campaign;
 mod case;
 mod check;
@@ -16,11 +16,11 @@ mod fmt;
 mod fsm;
 mod init;
 mod judge;
-mod kill;
+pub mod kill;
 mod learn;
 mod lsp;
 mod manual;
-mod merge;
+pub mod merge;
 pub mod mutate;
 pub mod purposes;
 mod replay;
@@ -35,11 +35,12 @@ mod test;
 mod traces;
 mod watch;
 
+use self::bench::Laboratory;
 use crate::args::{CliArgs, CliCommand};
 use crate::exit::{EarlyStop, ExitStatus};
 
 /// Does what was asked.
-pub fn run(args: CliArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: CliArgs, laboratory: &Laboratory<'_>) -> Result<ExitStatus, EarlyStop> {
     match args.command {
         CliCommand::Demo(args) => demo::run(&args),
         CliCommand::Init(args) => init::run(&args),
@@ -54,8 +55,8 @@ pub fn run(args: CliArgs) -> Result<ExitStatus, EarlyStop> {
         CliCommand::Replay(args) => replay::run(&args),
         CliCommand::Shrink(args) => replay::shrink(&args),
         CliCommand::Report(args) => report::run(&args),
-        CliCommand::Merge(args) => merge::run(&args),
-        CliCommand::Campaign(args) => campaign::run(&args),
+        CliCommand::Merge(args) => merge::run(&args, laboratory),
+        CliCommand::Campaign(args) => campaign::run(&args, laboratory),
         CliCommand::Judge(args) => judge::run(&args),
         CliCommand::Purposes(args) => purposes::run(&args),
         CliCommand::Case(args) => case::run(&args),
@@ -76,6 +77,6 @@ pub fn run(args: CliArgs) -> Result<ExitStatus, EarlyStop> {
         CliCommand::Kill(args) => kill::run(&args),
         CliCommand::Score(args) => score::run(&args),
         CliCommand::Adapter(args) => adapter::run(&args),
-        CliCommand::Bench(args) => bench::run(&args),
+        CliCommand::Bench(args) => laboratory.enter()?.run(&args),
     }
 }

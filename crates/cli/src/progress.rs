@@ -20,7 +20,7 @@ pub struct ProgressLine {
 
 impl ProgressLine {
     /// Starts the clock; nothing is shown in the first second.
-    pub fn new() -> Self {
+    pub fn start() -> Self {
         let off = std::env::var_os("IOXIDE_PROGRESS").is_some_and(|said| said == "off");
         let terminal = std::io::stderr().is_terminal();
         Self { started: Instant::now(), shown: None, terminal, patience: 1, off }
@@ -28,7 +28,7 @@ impl ProgressLine {
 
     /// The same, but speaks only where nobody else does.
     pub fn patient() -> Self {
-        Self { patience: 2, ..Self::new() }
+        Self { patience: 2, ..Self::start() }
     }
 
     /// How long it has taken so far.

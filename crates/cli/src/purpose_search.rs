@@ -22,7 +22,7 @@ pub fn found(
     max_states: usize,
 ) -> Result<PurposeSet, EarlyStop> {
     let mut solver = wanted.make()?;
-    let mut progress = ProgressLine::new();
+    let mut progress = ProgressLine::start();
     let limits = ExploreLimits { max_states, max_depth: u32::MAX };
     let mut cx = Ctx::new(model, &mut *solver);
     Ok(coverage(&mut cx, criterion, limits, &mut |stats| {

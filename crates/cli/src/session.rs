@@ -151,7 +151,7 @@ pub fn reporters(
 ) -> Result<Vec<Box<dyn Reporter>>, EarlyStop> {
     let mut reporters = folder.map(RecordFolder::begin).into_iter().collect::<Result<Vec<_>, EarlyStop>>()?;
     if show == ShowResults::People {
-        let mut progress = ProgressLine::new();
+        let mut progress = ProgressLine::start();
         let tick = move |line: &str| progress.show(line);
         reporters
             .push(Box::new(Audience { terminal: TerminalReporter::new(io::stdout(), tick), is_gone: false }));

@@ -331,3 +331,35 @@ fn ctrl_c_ends_watch() {
     assert!(told.success());
     assert_eq!(child.wait().expect("it ends").code(), Some(0));
 }
+
+/// A copy of the program in a folder of its own, called with `bench scale`.
+#[cfg(unix)]
+fn door(folder: &Path) -> Output {
+    let program = folder.join("ioxide");
+    fs::copy(env!("CARGO_BIN_EXE_ioxide"), &program).expect("copied");
+    Command::new(program).args(["bench", "scale", "--json"]).current_dir(folder).output().expect("it runs")
+}
+
+#[cfg(unix)]
+#[test]
+fn measurements_are_taken_by_the_program_beside_this_one() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let dir = tempfile::tempdir().expect("a folder");
+    let none = door(dir.path());
+    let said = String::from_utf8_lossy(&none.stderr).into_owned();
+    assert_eq!(none.status.code(), Some(2), "{said}");
+    assert!(said.contains("`ioxide-bench`, which is not beside ioxide"), "{said}");
+    assert!(said.contains("cargo install --path crates/bench"), "{said}");
+    let beside = dir.path().join("ioxide-bench");
+    fs::write(&beside, "#!/bin/sh\necho \"asked: $*\"\nexit 5\n").expect("written");
+    fs::set_permissions(&beside, fs::Permissions::from_mode(0o755)).expect("set");
+    let taken = door(dir.path());
+    assert_eq!((stdout(&taken).as_str(), taken.status.code()), ("asked: bench scale --json\n", Some(5)));
+    // An older build is named as such.
+    let long_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(24 * 3600);
+    fs::File::options().append(true).open(&beside).and_then(|file| file.set_modified(long_ago)).expect("set");
+    let old = door(dir.path());
+    let said = String::from_utf8_lossy(&old.stderr).into_owned();
+    assert!(said.contains("older than `ioxide`"), "{said}");
+    assert_eq!(old.status.code(), Some(5));
+}

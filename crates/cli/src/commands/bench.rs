@@ -1,74 +1,121 @@
-//! `ioxide bench`: the project's measurements, repeatable.
+//! `ioxide bench`: the door to the measurements, which are a program of their own.
+//!
+//! `ioxide-bench` is `ioxide` with its measurements in it, so the door hands it the whole command line: `bench` itself,
+//! and `merge` and `campaign` where they are of measurements.
 
-mod atm;
-mod brp;
-mod campaign;
-mod compose;
-mod conform;
-mod counter;
-mod data;
-mod faults;
-mod first_step;
-mod fsm;
-mod kill;
-mod learn;
-mod lsp;
-mod memory;
-mod mutants;
-mod online;
-mod scale;
-mod trees;
-mod truth;
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command as Process;
+use std::time::Duration;
 
-use clap::ValueEnum as _;
 use ioxide_campaign::gather::GatheredParts;
 
-use crate::args::{BenchArgs, BenchName, MergeArgs};
+use crate::args::{BenchArgs, MergeArgs};
 use crate::exit::{EarlyStop, ExitStatus};
-use crate::unit_command;
 
-/// Runs the wanted measurement, or shows its plan, or does a part of it.
-pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
-    match (args.part.is_planned(), args.name) {
-        (true, BenchName::Faults) => faults::parts::run(args),
-        (true, name) => {
-            let name = name.to_possible_value().map(|name| name.get_name().to_owned()).unwrap_or_default();
-            Err(EarlyStop::usage(format!(
-                "`bench {name}` has no parts: its rows are times, or are compared with each other, so one machine takes them all"
-            ))
-            .help("`bench faults`, which counts steps, has a unit for every fault; for this one, begin `ioxide bench` anywhere"))
-        }
-        (false, _) => {
-            unit_command::whole(&args.part)?;
-            whole(args)
+/// The program that measures.
+const PROGRAM: &str = "ioxide-bench";
+/// How much older than this program it may be before somebody should know.
+const SAME_BUILD: Duration = Duration::from_secs(15 * 60);
+
+/// The measurements of the project.
+pub trait Benches: std::panic::RefUnwindSafe {
+    /// Takes the wanted measurement, or shows its plan, or does a part of it.
+    fn run(&self, args: &BenchArgs) -> Result<ExitStatus, EarlyStop>;
+
+    /// Puts the rows of a measurement together.
+    fn merged(
+        &self,
+        args: &BenchArgs,
+        parts: &mut GatheredParts,
+        to: &MergeArgs,
+    ) -> Result<ExitStatus, EarlyStop>;
+}
+
+/// Where measurements are taken.
+pub enum Laboratory<'a> {
+    /// In this program.
+    Here(&'a dyn Benches),
+    /// In a program of their own, beside this one or in a checkout of the project.
+    NextDoor,
+}
+
+impl<'a> Laboratory<'a> {
+    /// The measurements; if they are not in this program, the one that has them takes over and this one ends.
+    pub fn enter(&self) -> Result<&'a dyn Benches, EarlyStop> {
+        match self {
+            Self::Here(benches) => Ok(*benches),
+            Self::NextDoor => Err(become_process(next_door()?)),
         }
     }
 }
 
-/// Puts the rows of a measurement together.
-pub fn merged(args: &BenchArgs, parts: &mut GatheredParts, to: &MergeArgs) -> Result<ExitStatus, EarlyStop> {
-    faults::parts::merged(args, parts, to)
+/// The command that takes over: the program beside this one, or cargo where the project is at hand.
+fn next_door() -> Result<Process, EarlyStop> {
+    let own = env::current_exe()
+        .map_err(|error| EarlyStop::usage(format!("cannot tell where ioxide is: {error}")))?;
+    let beside = own.with_file_name(format!("{PROGRAM}{}", env::consts::EXE_SUFFIX));
+    let mut process = if beside.is_file() {
+        warn_if_old(&own, &beside);
+        Process::new(beside)
+    } else {
+        let root = checkout().ok_or_else(|| {
+            EarlyStop::usage(format!("the measurements are a program of their own, `{PROGRAM}`, which is not beside ioxide"))
+                .help("in a checkout of ioxide, `cargo install --path crates/bench` puts it there; or call `ioxide bench` within the checkout")
+        })?;
+        with_cargo(&root, &own)
+    };
+    process.args(env::args_os().skip(1));
+    Ok(process)
 }
 
-fn whole(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
-    match args.name {
-        BenchName::Atm => atm::run(args),
-        BenchName::Brp => brp::run(args),
-        BenchName::Campaign => campaign::run(args),
-        BenchName::Compose => compose::run(args),
-        BenchName::Conform => conform::run(args),
-        BenchName::Counter => counter::run(args),
-        BenchName::Data => data::run(args),
-        BenchName::Faults => faults::run(args),
-        BenchName::FirstStep => first_step::run(args),
-        BenchName::Fsm => fsm::run(args),
-        BenchName::Kill => kill::run(args),
-        BenchName::Learn => learn::run(args),
-        BenchName::Lsp => lsp::run(args),
-        BenchName::Mutants => mutants::run(args),
-        BenchName::Online => online::run(args),
-        BenchName::Scale => scale::run(args),
-        BenchName::Trees => trees::run(args),
-        BenchName::Truth => truth::run(args),
+/// Measurements of an older build say nothing of this one.
+fn warn_if_old(own: &Path, beside: &Path) {
+    let built = |path: &Path| path.metadata().and_then(|data| data.modified()).ok();
+    let (Some(own), Some(other)) = (built(own), built(beside)) else { return };
+    if own.duration_since(other).is_ok_and(|age| age > SAME_BUILD) {
+        eprintln!("warning: `{PROGRAM}` is older than `ioxide` and measures what it was built from");
+        eprintln!("  help: build it again: `cargo build --release -p {PROGRAM}`");
     }
+}
+
+/// The checkout of ioxide that the current folder is in.
+fn checkout() -> Option<PathBuf> {
+    let here = env::current_dir().ok()?;
+    let mut folders = here.ancestors();
+    folders.find(|folder| folder.join("crates/bench/src/laboratory.rs").is_file()).map(Path::to_path_buf)
+}
+
+/// Cargo builds the program and runs it, optimised unless this program is not.
+fn with_cargo(root: &Path, own: &Path) -> Process {
+    eprintln!("building `{PROGRAM}`, which measures ...");
+    let mut cargo = Process::new("cargo");
+    cargo.args(["run", "--quiet", "--package", PROGRAM, "--manifest-path"]).arg(root.join("Cargo.toml"));
+    let is_debug = own.parent().is_some_and(|folder| folder.ends_with("debug"));
+    if !is_debug {
+        cargo.arg("--release");
+    }
+    cargo.arg("--");
+    cargo
+}
+
+/// Gives this process to `next`; comes back only where that fails.
+#[cfg(unix)]
+fn become_process(mut next: Process) -> EarlyStop {
+    use std::os::unix::process::CommandExt as _;
+    not_started(&next.exec())
+}
+
+/// Waits for `next` and ends as it does; comes back only where it cannot be started.
+#[cfg(not(unix))]
+fn become_process(mut next: Process) -> EarlyStop {
+    match next.status() {
+        Ok(status) => std::process::exit(status.code().unwrap_or(ExitStatus::Internal as i32)),
+        Err(error) => not_started(&error),
+    }
+}
+
+fn not_started(error: &std::io::Error) -> EarlyStop {
+    EarlyStop::usage(format!("`{PROGRAM}` cannot be started: {error}"))
+        .help(format!("is cargo in the search path? `cargo build --release -p {PROGRAM}` builds it"))
 }

@@ -25,6 +25,7 @@ use serde_json::Value as Json;
 use self::goal::CampaignGoal;
 use self::planned::PlannedUnits;
 use self::watched::WatchedCampaign;
+use super::bench::Laboratory;
 use super::{merge, rounds};
 use crate::args::{CampaignArgs, EngineName, MergeArgs, duration};
 use crate::exit::{EarlyStop, ExitStatus};
@@ -34,11 +35,14 @@ use crate::{interrupt, load};
 const OUT: &str = "campaign";
 
 /// Does the campaign and shows what came of it.
-pub fn run(args: &CampaignArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &CampaignArgs, laboratory: &Laboratory<'_>) -> Result<ExitStatus, EarlyStop> {
     let text = load::read_data(&args.recipe)?;
     let mut recipe = CampaignRecipe::read(&text).map_err(|error| {
         EarlyStop::usage(format!("`{}`: {error}", args.recipe)).help("`ioxide campaign --help` shows a plan")
     })?;
+    if recipe.command().first().is_some_and(|name| name == "bench") {
+        laboratory.enter()?;
+    }
     recipe.workers = args.workers.or(recipe.workers);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let out = args.out.clone().or_else(|| recipe.out.clone()).unwrap_or_else(|| OUT.to_owned());
@@ -89,7 +93,7 @@ pub fn run(args: &CampaignArgs) -> Result<ExitStatus, EarlyStop> {
     drop(watched);
     drop(engine);
     let driven = driven.ok_or_else(|| EarlyStop::new(ExitStatus::Nothing, "nothing to run: no round"))?;
-    finished(args, &out, &driven, &names)
+    finished(args, &out, &driven, &names, laboratory)
 }
 
 /// Prints the commands of the parts.
@@ -200,6 +204,7 @@ fn finished(
     out: &str,
     driven: &CampaignEnd,
     names: &[String],
+    laboratory: &Laboratory<'_>,
 ) -> Result<ExitStatus, EarlyStop> {
     let tally = driven.tally;
     eprintln!("{}", summary(driven));
@@ -224,7 +229,7 @@ fn finished(
     let mut parts = GatheredParts::new(&[PathBuf::from(out)]).map_err(merge::refused)?;
     let what = merge::command(&parts)?;
     rounds::settle(&what, &mut parts, &args.solver)?;
-    let status = merge::merged(&what, &mut parts, &to)?;
+    let status = merge::merged(&what, &mut parts, &to, laboratory)?;
     let is_unfinished = driven.is_stopped || !driven.aside.is_empty();
     Ok(match status {
         ExitStatus::Success if is_unfinished => ExitStatus::Inconclusive,

@@ -92,7 +92,7 @@ fn look_deep(args: &CheckArgs, halt: &Halt, model: &mut Model) -> Result<LintRes
     let _stage = limit::stage("looking for faults in the states found");
     let limits = ExploreLimits { max_states: args.max_states, max_depth: u32::MAX };
     let config = ExploreConfig { limits, ..ExploreConfig::default() };
-    let mut progress = ProgressLine::new();
+    let mut progress = ProgressLine::start();
     let mut cx = Ctx::new(model, &mut *solver);
     Ok(lint(&mut cx, &config, &mut |stats| {
         progress.tick(|| format!("exploring: {} states, {} looked into", stats.states, stats.expanded));

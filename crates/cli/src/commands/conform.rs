@@ -86,7 +86,7 @@ pub fn compared(
 }
 
 fn progress() -> impl FnMut(&SearchEffort) -> ControlFlow<()> {
-    let mut progress = ProgressLine::new();
+    let mut progress = ProgressLine::start();
     move |effort| {
         progress.tick(|| format!("comparing: {} product states, depth {}", effort.states, effort.depth));
         ControlFlow::Continue(())

@@ -146,7 +146,7 @@ pub fn decided(
         }
         None => (None, vec![None; mutants.len()]),
     };
-    let mut progress = ProgressLine::new();
+    let mut progress = ProgressLine::start();
     let (mut done, before) = (0, known.iter().flatten().count());
     let left = mutants.len() - before;
     let mut told = |at: usize, outcome: &MutantOutcome| {

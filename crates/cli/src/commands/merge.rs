@@ -10,7 +10,8 @@ use clap::Parser as _;
 use ioxide_campaign::gather::{GatherError, GatheredParts};
 use ioxide_campaign::units::UnitSet;
 
-use super::{bench, conform, kill, learn, rounds, score, test};
+use super::bench::Laboratory;
+use super::{conform, kill, learn, rounds, score, test};
 use crate::args::{CliArgs, CliCommand, MergeArgs};
 use crate::exit::{EarlyStop, ExitStatus};
 use crate::unit_command;
@@ -19,13 +20,16 @@ use crate::unit_command;
 const MAX_NAMED: usize = 5;
 
 /// Reads the parts, says what is wrong with them, and shows the whole.
-pub fn run(args: &MergeArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &MergeArgs, laboratory: &Laboratory<'_>) -> Result<ExitStatus, EarlyStop> {
     let dirs: Vec<PathBuf> = args.dirs.iter().map(PathBuf::from).collect();
     let mut parts = GatheredParts::new(&dirs).map_err(refused)?;
     let what = command(&parts)?;
+    if let CliCommand::Bench(_) = what {
+        laboratory.enter()?;
+    }
     rounds::settle(&what, &mut parts, &args.solver)?;
     findings(&parts, &to_come(&what, &parts));
-    let told = merged(&what, &mut parts, args);
+    let told = merged(&what, &mut parts, args, laboratory);
     // A campaign with rounds to come is not whole, and goes on from here.
     next_round(&what, &mut parts, args)?;
     told
@@ -53,6 +57,7 @@ pub fn merged(
     what: &CliCommand,
     parts: &mut GatheredParts,
     args: &MergeArgs,
+    laboratory: &Laboratory<'_>,
 ) -> Result<ExitStatus, EarlyStop> {
     match what {
         CliCommand::Test(test) => test::parts::merged(test, parts, args),
@@ -60,7 +65,7 @@ pub fn merged(
         CliCommand::Score(score) => score::parts::merged(score, parts, args),
         CliCommand::Conform(_) => conform::set::merged(parts, args),
         CliCommand::Learn(learn) => learn::parts::merged(learn, parts, args),
-        CliCommand::Bench(bench) => bench::merged(bench, parts, args),
+        CliCommand::Bench(bench) => laboratory.enter()?.merged(bench, parts, args),
         _ => Err(EarlyStop::usage("these parts are of a command that is not done in parts")),
     }
 }

@@ -95,7 +95,7 @@ fn reported(args: &ReportArgs) -> Result<ExitStatus, EarlyStop> {
 
 /// The report of the terminal, as if the campaign went on now.
 fn shown(args: &ReportArgs) -> Result<ExitStatus, EarlyStop> {
-    let mut progress = ProgressLine::new();
+    let mut progress = ProgressLine::start();
     let mut terminal = TerminalReporter::new(io::stdout().lock(), |line: &str| progress.show(line));
     record::each(&args.run, |event: &Event| terminal.tell(event))?;
     terminal.finish()?;

@@ -170,7 +170,7 @@ fn by_suite(
     let mut solver = wanted.make()?;
     let mut cx = Ctx::new(model, &mut *solver);
     let lab = MutantRunner::new(&mut cx, &spec, &specimens(&decided.mutants, &systems));
-    let mut progress = ProgressLine::new();
+    let mut progress = ProgressLine::start();
     let mut kills =
         KillTable { tests: Vec::with_capacity(tests.len()), ios: Some(0), after: Vec::new(), halted: None };
     let mut found = vec![false; decided.mutants.len()];
@@ -256,7 +256,7 @@ fn by_tester(
         "cover" => Some(purpose_search::found(&mut spec, Criterion::default(), wanted, MAX_STATES)?),
         _ => None,
     };
-    let mut progress = ProgressLine::new();
+    let mut progress = ProgressLine::start();
     let (mut killed, mut after, mut halted) = (Vec::new(), Vec::new(), None);
     for (done, &at) in killable.iter().enumerate() {
         progress.tick(|| format!("playing mutants: {done} of {}", killable.len()));

@@ -299,7 +299,6 @@ fn mistakes_with_rounds_are_told() {
             ioxide(&["conform", "examples/brp", "examples/brp/spec.iox", "--rounds", "2", "--plan"]),
             "says nothing of another",
         ),
-        (ioxide(&["bench", "scale", "--plan"]), "`bench scale` has no parts"),
     ] {
         assert_eq!(told.code, Some(2), "{why}: {}", told.err);
         assert!(told.err.contains(why), "{why}: {}", told.err);

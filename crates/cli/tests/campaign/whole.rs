@@ -1,9 +1,9 @@
-//! Commands with one unit, or with a row for each: `learn` and `bench`.
+//! A command with one unit: `learn`.
 
 use std::fs;
 
 use super::driver::plan;
-use super::{in_parts, ioxide, merge, path, read};
+use super::{ioxide, path, read};
 
 const LEARN: [&str; 8] = [
     "learn",
@@ -42,21 +42,4 @@ fn a_session_is_one_unit_and_its_model_is_the_same() {
     let seedless = ioxide(&[&LEARN[..6], &["--plan"]].concat());
     assert_eq!(seedless.code, Some(2));
     assert!(seedless.err.contains("a plan needs a seed"), "{}", seedless.err);
-}
-
-#[test]
-fn rows_of_faults_are_units() {
-    let faults = ["bench", "faults", "--seeds", "1", "--testers", "random", "--only", "bound-of"];
-    let whole = ioxide(&faults);
-    assert!(whole.out.lines().count() > 3, "several rows: {} {}", whole.out, whole.err);
-    let dir = tempfile::tempdir().expect("a folder");
-    let parts = dir.path().join("parts");
-    for k in ["1/2", "2/2"] {
-        let part = parts.join(k.replace('/', "-"));
-        let told = ioxide(&[&faults[..], &["--partition", k, "--part", path(&part)]].concat());
-        assert_eq!(told.code, Some(0), "{}", told.err);
-    }
-    let told = merge(&parts, &dir.path().join("whole"), &[]);
-    assert_eq!((told.out, told.code), (whole.out, whole.code), "{}", told.err);
-    in_parts(&faults, 1, &dir.path().join("again"));
 }

@@ -12,7 +12,6 @@ mod kinds;
 mod need;
 mod server;
 mod silence;
-mod slow_ways;
 mod starved;
 mod unknown;
 

@@ -29,7 +29,7 @@ impl WatchedCampaign {
     /// Of `count` units `before` are done; it ends after `budget`, or at its `goal`.
     pub fn new(before: u64, count: u64, budget: Option<Duration>, goal: Option<CampaignGoal>) -> Self {
         Self {
-            progress: ProgressLine::new(),
+            progress: ProgressLine::start(),
             before,
             count,
             budget,

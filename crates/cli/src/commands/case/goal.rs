@@ -58,7 +58,7 @@ fn made(
     wanted: &SolverRequest<'_>,
 ) -> Result<CaseSet, EarlyStop> {
     let mut solver = wanted.make()?;
-    let mut progress = ProgressLine::new();
+    let mut progress = ProgressLine::start();
     let limits = ExploreLimits { max_states: args.max_states, max_depth: u32::MAX };
     Ok(covering(&mut Ctx::new(model, &mut *solver), goal, config, limits, &mut |(at, of)| {
         progress.tick(|| format!("making cases: {at} of {of} {goal}"));

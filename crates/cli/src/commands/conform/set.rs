@@ -45,7 +45,7 @@ pub fn run(args: &ConformArgs) -> Result<ExitStatus, EarlyStop> {
             paths.iter().map(String::as_str).chain([args.specification.as_str()]).collect();
         return unit_command::run(&args.part, unit_command::depends_on(&[], &texts), &mut set);
     }
-    let mut progress = ProgressLine::new();
+    let mut progress = ProgressLine::start();
     let mut results = Vec::new();
     for name in &set.files {
         progress.tick(|| format!("{} of {} models compared", results.len(), set.files.len()));
@@ -162,7 +162,7 @@ impl UnitCommand for ModelSet<'_> {
         part: &mut PartWriter,
     ) -> Result<PartEnd, EarlyStop> {
         let mut status = ExitStatus::Success;
-        let mut progress = ProgressLine::new();
+        let mut progress = ProgressLine::start();
         for (done, unit) in units.iter().enumerate() {
             progress.tick(|| format!("{done} of {} models compared", units.len()));
             let name = names.name(unit);

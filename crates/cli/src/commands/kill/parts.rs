@@ -101,7 +101,7 @@ impl UnitCommand for MutantUnits<'_> {
         units: &UnitSet,
         part: &mut PartWriter,
     ) -> Result<PartEnd, EarlyStop> {
-        let (mut progress, mut done) = (ProgressLine::new(), 0);
+        let (mut progress, mut done) = (ProgressLine::start(), 0);
         let outcomes = self.decide(units, &mut |at, outcome| {
             done += 1;
             progress.tick(|| format!("{done} of {} mutants decided", units.len()));

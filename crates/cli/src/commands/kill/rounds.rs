@@ -60,7 +60,7 @@ fn killed_again(
     let completion = workers::config(decide)?.completion;
     let mut solver = wanted.make()?;
     let mut cx = Ctx::new(model, &mut *solver);
-    let (mut progress, mut killed) = (ProgressLine::new(), Vec::new());
+    let (mut progress, mut killed) = (ProgressLine::start(), Vec::new());
     for (done, at) in open.iter().map(|unit| unit as usize).enumerate() {
         progress.tick(|| format!("trying what kills others: {done} of {} mutants", open.len()));
         if let Some(trace) = witnesses.killing(&mut cx, &mutants[at], completion) {

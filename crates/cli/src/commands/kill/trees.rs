@@ -41,7 +41,7 @@ pub fn made(
     let killed: Vec<(usize, &Sts)> =
         systems.iter().enumerate().filter_map(|(at, system)| Some((at, system.as_ref()?))).collect();
     let completion = workers::config(&args.decide)?.completion;
-    let mut progress = ProgressLine::new();
+    let mut progress = ProgressLine::start();
     let (trees, without) = killing_trees(&model.pool, &spec, &killed, completion, &mut |done| {
         progress.tick(|| format!("adaptive tests for {done} of {} mutants", killed.len()));
         wanted.halt.halted().is_some()

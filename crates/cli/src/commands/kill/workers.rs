@@ -79,7 +79,7 @@ pub fn decide(
 ) -> Result<Vec<Option<MutantOutcome>>, EarlyStop> {
     let mut base = model.clone();
     let mut solver = wanted.make()?;
-    let mut progress = ProgressLine::new();
+    let mut progress = ProgressLine::start();
     let mut watch = |effort: &SearchEffort| {
         progress.tick(|| format!("exploring the model: {} states", effort.states));
         go_on()

@@ -36,7 +36,7 @@ impl<'v> LearningLine<'v> {
     /// Starts the clock.
     pub fn new(viewer: &'v LearningViewer) -> Self {
         let drawings = DrawingPace { begun: Instant::now(), spent: Duration::ZERO, last: 0 };
-        Self { progress: ProgressLine::new(), viewer, hypotheses: 0, suite: None, drawings }
+        Self { progress: ProgressLine::start(), viewer, hypotheses: 0, suite: None, drawings }
     }
 
     /// A stage of learning a machine; `promise` says what a guarantee means here.

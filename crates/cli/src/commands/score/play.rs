@@ -100,7 +100,7 @@ pub fn by_cases(
         .help("`ioxide case MODEL --goal ...` says why"));
     }
     let stage = MutantStage { args, wanted, spec: &spec, decided };
-    let mut progress = ProgressLine::new();
+    let mut progress = ProgressLine::start();
     let ios = set.cases.iter().map(|made| made.case.path.len()).sum();
     let mut kills = KillTable { tests: Vec::new(), ios: Some(ios), after: Vec::new(), halted: None };
     for (number, made) in set.cases.iter().enumerate() {

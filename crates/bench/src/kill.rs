@@ -1,0 +1,216 @@
+//! `ioxide bench kill`: linear traces beside experiments that adapt, on models whose systems may choose.
+//!
+//! Mutants that can be told from their model are played as systems, with several seeds for their choices. *Linear*
+//! follows the traces of the killing suite and nothing else; *adaptive* is what `--tester kill` does: it goes on
+//! from wherever the system led it. Counted are the systems found faulty and the labels until then; and the
+//! labels spent on the correct system until no further run makes sense.
+
+use std::io::{self, Write};
+use std::sync::atomic::AtomicBool;
+
+use ioxide_cli::args::{BenchArgs, DecideArgs, MutantArgs};
+use ioxide_cli::commands::kill::{self, workers};
+use ioxide_cli::exit::{EarlyStop, ExitStatus};
+use ioxide_cli::progress::ProgressLine;
+use ioxide_cli::solver::{self, SolverRequest};
+use ioxide_model::source::Sources;
+use ioxide_model::sts::Model;
+use ioxide_runner::adapter::model::ModelAdapter;
+use ioxide_runner::campaign::run_seed;
+use ioxide_runner::clock::StoppedClock;
+use ioxide_runner::coverage::Coverage;
+use ioxide_runner::event::RunOutcome;
+use ioxide_runner::reporter::{EventSink, SilentReporter};
+use ioxide_runner::run::{self, RunConfig, RunId};
+use ioxide_smt::halt::Halt;
+use ioxide_symex::Ctx;
+use ioxide_testgen::kill::suspects::Suspects;
+use ioxide_testgen::kill::tester::KillTester;
+use ioxide_testgen::tester::Tester as _;
+use serde_json::{Value as Json, json};
+
+/// A shop assistant that offers this or that, as it likes.
+const OFFERS: &str = "model Offers {
+    input ask(n: 0..9) input take input refuse
+    output offer(n: 0..9) output other(n: 0..9) output sold(n: 0..9) output sorry
+    var wanted: 0..9 = 0  var shown: 0..9 = 0  var refused: 0..3 = 0
+    state idle { ask: on ask { wanted = n, refused = 0 } -> looking }
+    state looking {
+        fits: emit offer(n: wanted) { shown = wanted } -> offering
+        near: emit other(n: shown) when shown < wanted { shown = shown + 1 } -> offering
+    }
+    state offering {
+        take: on take -> selling
+        again: on refuse when refused < 3 { refused = refused + 1 } -> looking
+        enough: on refuse when refused >= 3 -> parting
+    }
+    state selling { sold: emit sold(n: shown) { shown = 0 } -> idle }
+    state parting { sorry: emit sorry { shown = 0 } -> idle }
+}";
+
+/// A line that is free or busy.
+const COURIER: &str = "model Courier {
+    input send(n: 0..9) input retry input drop
+    output sent(n: 0..9) output busy output failed
+    var kept: 0..9 = 0  var tries: 0..5 = 0  var done: 0..9 = 0
+    state idle { send: on send { kept = n, tries = 0 } -> sending }
+    state sending {
+        ok: emit sent(n: kept) { done = if done < 9 then done + 1 else 0 } -> idle
+        busy: emit busy when tries < 4 { tries = tries + 1 } -> waiting
+    }
+    state waiting {
+        retry: on retry when tries < 4 -> sending
+        give_up: on retry when tries >= 4 -> failing
+        drop: on drop -> idle
+    }
+    state failing { failed: emit failed { done = 0 } -> idle }
+}";
+
+/// Six questions, each of which is answered by left or right.
+const MAZE: &str = "model Maze {
+    input go input left input right
+    output at_left output at_right output out(n: 0..6)
+    var depth: 0..6 = 0
+    state hall { go: on go when depth < 6 -> choosing  end: on go when depth >= 6 -> leaving }
+    state choosing { l: emit at_left -> on_left  r: emit at_right -> on_right }
+    state on_left { ll: on left { depth = depth + 1 } -> hall  lr: on right { depth = 0 } -> hall }
+    state on_right { rr: on right { depth = depth + 1 } -> hall  rl: on left { depth = 0 } -> hall }
+    state leaving { out: emit out(n: depth) { depth = 0 } -> hall }
+}";
+
+const MODELS: [(&str, &str); 3] = [("offers", OFFERS), ("courier", COURIER), ("maze", MAZE)];
+/// Mutants of a model that are played, at most; all of them are suspects.
+const PLAYED: usize = 24;
+/// Seeds of the choices of every mutant.
+const SEEDS: u64 = 3;
+/// Labels after which a campaign ends.
+const BUDGET: usize = 5_000;
+
+/// What a tester did with mutants of a model.
+#[derive(Default)]
+struct KillTally {
+    found: usize,
+    campaigns: usize,
+    /// Labels until the fault was found, of all campaigns that found it.
+    labels: usize,
+    /// Labels spent on the correct system, the mean.
+    correct: usize,
+}
+
+/// Measures and shows.
+pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
+    let mut rows = Vec::new();
+    for (name, text) in MODELS {
+        let [linear, adaptive] = compared(args, text)?;
+        rows.push((name, linear, adaptive));
+    }
+    let mut out = io::stdout().lock();
+    if args.json {
+        let row = |(name, linear, adaptive): &(&str, KillTally, KillTally)| json!({ "model": name, "linear": linear.json(), "adaptive": adaptive.json() });
+        let rows: Vec<Json> = rows.iter().map(row).collect();
+        writeln!(out, "{}", json!({ "version": 1, "bench": "kill", "seeds": SEEDS, "models": rows }))?;
+    } else {
+        show(&mut out, &rows)?;
+    }
+    Ok(ExitStatus::Success)
+}
+
+/// What linear traces and experiments do with the mutants of a model.
+fn compared(args: &BenchArgs, text: &str) -> Result<[KillTally; 2], EarlyStop> {
+    let mut model = loaded(text)?;
+    let wanted = SolverRequest::new(&args.solver, Halt::default());
+    let decided = kill::decided(&mut model, &MutantArgs::default(), &DecideArgs::default(), &wanted, None)?;
+    let suite = kill::suite(&mut model, &decided, &wanted)?;
+    let is_killed = |at: &usize| matches!(decided.outcomes[*at], Some(workers::MutantOutcome::Killed(_)));
+    let killed: Vec<usize> = (0..decided.mutants.len()).filter(is_killed).collect();
+    let linear = KillTester::new(suite.tests);
+    let suspects = killed.iter().map(|&at| (at, &decided.mutants[at]));
+    let adaptive = linear.clone().suspecting(Suspects::new(&model.sts, suspects));
+    let mut progress = ProgressLine::start();
+    let mut tallies = [linear, adaptive].map(|tester| (tester, KillTally::default()));
+    for (tester, tally) in &mut tallies {
+        for (number, &at) in killed.iter().enumerate().step_by(killed.len().div_ceil(PLAYED).max(1)) {
+            progress.tick(|| format!("{number} of {} mutants", killed.len()));
+            let system = Model { sts: decided.mutants[at].apply(&model.sts), pool: model.pool.clone() };
+            for seed in 0..SEEDS {
+                tally.add(campaign(args, &model, &system, tester, seed)?);
+            }
+        }
+        for seed in 0..SEEDS {
+            let (_, labels) = campaign(args, &model, &model, tester, seed)?;
+            tally.correct += labels / SEEDS as usize;
+        }
+    }
+    Ok(tallies.map(|(_, tally)| tally))
+}
+
+/// Whether a fault was found, and the labels it took.
+fn campaign(
+    args: &BenchArgs,
+    spec: &Model,
+    sut: &Model,
+    tester: &KillTester,
+    seed: u64,
+) -> Result<(bool, usize), EarlyStop> {
+    let (mut spec_own, mut sut_own) = (spec.clone(), sut.clone());
+    let (mut spec_solver, mut sut_solver) = (solver::make(&args.solver)?, solver::make(&args.solver)?);
+    let mut cx = Ctx::new(&mut spec_own, &mut *spec_solver);
+    let played = Ctx::new(&mut sut_own, &mut *sut_solver);
+    let mut adapter = ModelAdapter::new(spec, played, seed)
+        .map_err(|error| EarlyStop::new(ExitStatus::Internal, format!("an embedded model: {error}")))?;
+    let mut tester = tester.clone();
+    let stop = AtomicBool::new(false);
+    let mut bench = run::RunSetup { cx: &mut cx, adapter: &mut adapter, stop: &stop };
+    let mut coverage = Coverage::new(bench.cx.sts);
+    let (mut silent, mut clock) = (SilentReporter, StoppedClock);
+    let teller = EventSink::new(&mut silent, &mut clock);
+    let (mut labels, mut n) = (0, 0);
+    while !tester.is_done() && labels < BUDGET && n < tester.max_runs() as u64 {
+        let id = RunId { run: n, seed: run_seed(seed, n) };
+        let finished = run::run(&mut bench, &mut tester, &RunConfig::default(), id, &mut coverage, &teller)?;
+        labels += finished.trace.len();
+        n += 1;
+        if finished.end.outcome() == RunOutcome::Fail {
+            return Ok((true, labels));
+        }
+    }
+    Ok((false, labels))
+}
+
+impl KillTally {
+    fn add(&mut self, (is_found, labels): (bool, usize)) {
+        self.campaigns += 1;
+        self.found += usize::from(is_found);
+        self.labels += if is_found { labels } else { 0 };
+    }
+
+    fn mean(&self) -> f64 {
+        self.labels as f64 / self.found.max(1) as f64
+    }
+
+    fn json(&self) -> Json {
+        json!({
+            "found": self.found, "campaigns": self.campaigns, "mean_labels": self.mean(),
+            "labels_on_the_correct_system": self.correct,
+        })
+    }
+}
+
+fn show(out: &mut impl Write, rows: &[(&str, KillTally, KillTally)]) -> io::Result<()> {
+    writeln!(out, "mutants found, mean labels until then, labels spent on the correct system")?;
+    writeln!(out, "{:<10} {:>28} {:>28}", "", "linear", "adaptive")?;
+    for (name, linear, adaptive) in rows {
+        let cell = |tally: &KillTally| {
+            format!("{} of {}, {:.1}, {}", tally.found, tally.campaigns, tally.mean(), tally.correct)
+        };
+        writeln!(out, "{name:<10} {:>28} {:>28}", cell(linear), cell(adaptive))?;
+    }
+    Ok(())
+}
+
+fn loaded(text: &str) -> Result<Model, EarlyStop> {
+    let mut sources = Sources::new();
+    let file = sources.add("bench.iox", text);
+    let loaded = ioxide_lang::load(&sources, file, &ioxide_lang::LoadOptions::default());
+    loaded.model.ok_or_else(|| EarlyStop::new(ExitStatus::Internal, "an embedded model does not load"))
+}

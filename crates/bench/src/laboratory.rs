@@ -1,0 +1,68 @@
+//! Which measurement is wanted, whole or in parts.
+
+use clap::ValueEnum as _;
+use ioxide_campaign::gather::GatheredParts;
+use ioxide_cli::args::{BenchArgs, BenchName, MergeArgs};
+use ioxide_cli::commands::bench::Benches;
+use ioxide_cli::exit::{EarlyStop, ExitStatus};
+use ioxide_cli::unit_command;
+
+use crate::{
+    atm, brp, campaign, compose, conform, counter, data, faults, first_step, fsm, kill, learn, lsp, mutants,
+    online, scale, trees, truth,
+};
+
+/// The measurements of this program.
+pub struct Measurements;
+
+impl Benches for Measurements {
+    fn run(&self, args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
+        match (args.part.is_planned(), args.name) {
+            (true, BenchName::Faults) => faults::parts::run(args),
+            (true, name) => {
+                let name =
+                    name.to_possible_value().map(|name| name.get_name().to_owned()).unwrap_or_default();
+                Err(EarlyStop::usage(format!(
+                    "`bench {name}` has no parts: its rows are times, or are compared with each other, so one machine takes them all"
+                ))
+                .help("`bench faults`, which counts steps, has a unit for every fault; for this one, begin `ioxide bench` anywhere"))
+            }
+            (false, _) => {
+                unit_command::whole(&args.part)?;
+                whole(args)
+            }
+        }
+    }
+
+    fn merged(
+        &self,
+        args: &BenchArgs,
+        parts: &mut GatheredParts,
+        to: &MergeArgs,
+    ) -> Result<ExitStatus, EarlyStop> {
+        faults::parts::merged(args, parts, to)
+    }
+}
+
+fn whole(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
+    match args.name {
+        BenchName::Atm => atm::run(args),
+        BenchName::Brp => brp::run(args),
+        BenchName::Campaign => campaign::run(args),
+        BenchName::Compose => compose::run(args),
+        BenchName::Conform => conform::run(args),
+        BenchName::Counter => counter::run(args),
+        BenchName::Data => data::run(args),
+        BenchName::Faults => faults::run(args),
+        BenchName::FirstStep => first_step::run(args),
+        BenchName::Fsm => fsm::run(args),
+        BenchName::Kill => kill::run(args),
+        BenchName::Learn => learn::run(args),
+        BenchName::Lsp => lsp::run(args),
+        BenchName::Mutants => mutants::run(args),
+        BenchName::Online => online::run(args),
+        BenchName::Scale => scale::run(args),
+        BenchName::Trees => trees::run(args),
+        BenchName::Truth => truth::run(args),
+    }
+}

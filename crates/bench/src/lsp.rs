@@ -1,0 +1,195 @@
+//! `ioxide bench lsp`: how long an editor waits. A model of 5,000 lines is edited, and completion and hover are asked
+//! for at once, over the protocol; the same text is parsed beside it, in the same run.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use ioxide_cli::args::BenchArgs;
+use ioxide_cli::exit::{EarlyStop, ExitStatus};
+use ioxide_cli::limit;
+use ioxide_lang::parse;
+use ioxide_lsp::answers::lens::LastCampaign;
+use ioxide_lsp::server::{ServerSurroundings, serve};
+use ioxide_model::source::Sources;
+use ioxide_smt::halt::Halt;
+use lsp_server::{Connection, Message, Notification, Request};
+use serde_json::{Value as Json, json};
+
+/// Lines of the model, and questions of each kind.
+const LINES: usize = 5_000;
+const ROUNDS: usize = 50;
+
+const URI: &str = "file:///bench.iox";
+
+/// Measures and shows the figures.
+pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
+    let text = model(LINES);
+    let mut editor = BenchEditor::new(&text)?;
+    let (mut parsing, mut completion, mut hover) = (Vec::new(), Vec::new(), Vec::new());
+    for round in 0..ROUNDS {
+        parsing.push(parsed(&text));
+        completion.push(editor.completion(round)?);
+        hover.push(editor.hover(round)?);
+    }
+    let figures = json!({
+        "version": 1, "bench": "lsp", "lines": text.lines().count(), "bytes": text.len(), "rounds": ROUNDS,
+        "parse_ms": median(&mut parsing), "completion_ms": median(&mut completion), "hover_ms": median(&mut hover),
+        "slowest_ms": completion.iter().chain(&hover).copied().fold(0.0, f64::max),
+    });
+    let mut out = io::stdout().lock();
+    if args.json {
+        writeln!(out, "{figures}")?;
+    } else {
+        writeln!(
+            out,
+            "{} lines, {} bytes, {ROUNDS} rounds; medians in milliseconds",
+            figures["lines"], figures["bytes"]
+        )?;
+        for (name, key) in [
+            ("parsing the file", "parse_ms"),
+            ("completion", "completion_ms"),
+            ("hover", "hover_ms"),
+            ("slowest answer", "slowest_ms"),
+        ] {
+            writeln!(out, "{name:<18} {:>8.2}", figures[key].as_f64().unwrap_or(0.0))?;
+        }
+    }
+    Ok(ExitStatus::Success)
+}
+
+fn parsed(text: &str) -> f64 {
+    let mut sources = Sources::new();
+    let file = sources.add("bench.iox", text);
+    let start = Instant::now();
+    let tree = parse(&sources, file);
+    let took = start.elapsed();
+    drop(tree);
+    milliseconds(took)
+}
+
+fn milliseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}
+
+fn median(times: &mut [f64]) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times.get(times.len() / 2).copied().unwrap_or(0.0)
+}
+
+/// No files, no records.
+struct NoSurroundings;
+
+impl ServerSurroundings for NoSurroundings {
+    fn read(&self, _: &str) -> io::Result<String> {
+        Err(io::ErrorKind::NotFound.into())
+    }
+
+    fn models(&self, _: &[String], _: &str) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn last_campaign(&self, _: &[String], _: &str) -> Option<LastCampaign> {
+        None
+    }
+
+    fn deadline(&self, time: Duration) -> Halt {
+        limit::brief(time)
+    }
+}
+
+/// An editor that has the model open.
+struct BenchEditor {
+    connection: Connection,
+    version: i32,
+    asked: i32,
+    /// The line of the transition that is edited.
+    line: usize,
+    /// What stands there.
+    column: usize,
+}
+
+impl BenchEditor {
+    fn new(text: &str) -> Result<Self, EarlyStop> {
+        let (server, connection) = Connection::memory();
+        std::thread::spawn(move || serve(&server, Arc::new(NoSurroundings)));
+        let line = text.lines().position(|line| line.contains("go500:")).unwrap_or(0);
+        let column = text.lines().nth(line).and_then(|line| line.find("when ")).unwrap_or(0) + 5;
+        let mut editor = Self { connection, version: 0, asked: 0, line, column };
+        editor
+            .ask("initialize", json!({ "capabilities": {}, "initializationOptions": { "deep": false } }))?;
+        editor.tell("initialized", json!({}))?;
+        let document = json!({ "uri": URI, "languageId": "ioxide", "version": 0, "text": text });
+        editor.tell("textDocument/didOpen", json!({ "textDocument": document }))?;
+        Ok(editor)
+    }
+
+    fn tell(&self, method: &str, params: Json) -> Result<(), EarlyStop> {
+        let message = Message::Notification(Notification::new(method.to_owned(), params));
+        self.connection.sender.send(message).map_err(|_| gone())
+    }
+
+    fn ask(&mut self, method: &str, params: Json) -> Result<Json, EarlyStop> {
+        self.asked += 1;
+        let message = Message::Request(Request::new(self.asked.into(), method.to_owned(), params));
+        self.connection.sender.send(message).map_err(|_| gone())?;
+        loop {
+            match self.connection.receiver.recv().map_err(|_| gone())? {
+                Message::Response(response) if response.id == self.asked.into() => {
+                    return response.result.ok_or_else(gone);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Types a letter at the start of a guard, or takes it away again, and waits for the answer to `method`.
+    fn edited(&mut self, round: usize, method: &str) -> Result<(f64, Json), EarlyStop> {
+        let at = |column: usize| json!({ "line": self.line, "character": column });
+        let (end, new) = if round.is_multiple_of(2) { (self.column, "n") } else { (self.column + 1, "") };
+        let change = json!({ "range": { "start": at(self.column), "end": at(end) }, "text": new });
+        let place = json!({ "textDocument": { "uri": URI }, "position": at(self.column + new.len()) });
+        self.version += 1;
+        let document = json!({ "uri": URI, "version": self.version });
+        let start = Instant::now();
+        self.tell("textDocument/didChange", json!({ "textDocument": document, "contentChanges": [change] }))?;
+        let answer = self.ask(method, place)?;
+        Ok((milliseconds(start.elapsed()), answer))
+    }
+
+    fn completion(&mut self, round: usize) -> Result<f64, EarlyStop> {
+        let (took, answer) = self.edited(2 * round, "textDocument/completion")?;
+        let found = answer["items"].as_array().map_or(0, Vec::len);
+        if found == 0 { Err(EarlyStop::usage("the server proposes nothing")) } else { Ok(took) }
+    }
+
+    fn hover(&mut self, round: usize) -> Result<f64, EarlyStop> {
+        let (took, answer) = self.edited(2 * round + 1, "textDocument/hover")?;
+        if answer.is_null() { Err(EarlyStop::usage("the server says nothing")) } else { Ok(took) }
+    }
+}
+
+fn gone() -> EarlyStop {
+    EarlyStop::usage("the language server of the benchmark went away")
+}
+
+/// A model of `lines` lines: a ring of states with guards and updates over many variables.
+fn model(lines: usize) -> String {
+    let mut text = "/// A ring.\nmodel Ring {\n".to_owned();
+    let states = (lines - 120) / 4;
+    for n in 0..40 {
+        let _ = writeln!(
+            text,
+            "    input in{n}(p: int, q: 0..9)\n    output out{n}(p: int)\n    var number{n}: int = {n}"
+        );
+    }
+    for n in 0..states {
+        let (next, some) = ((n + 1) % states, n % 40);
+        let _ = write!(
+            text,
+            "    state s{n} {{\n        go{n}: on in{some} when number{some} + p > {n} {{ number{some} = number{some} + q }} -> s{next}\n        say{n}: emit out{some}(p: number{some}) -> s{next}\n    }}\n"
+        );
+    }
+    text + "}\n"
+}

@@ -1,0 +1,32 @@
+//! The `ioxide-bench` program: `ioxide` with the measurements of `docs/measurements` in it, repeatable.
+//!
+//! One module per measurement. Each compares side by side in one run; its figures are shown, or told as JSON.
+
+mod atm;
+mod brp;
+mod campaign;
+mod compose;
+mod conform;
+mod counter;
+mod data;
+mod faults;
+mod first_step;
+mod fsm;
+mod kill;
+mod laboratory;
+mod learn;
+mod lsp;
+mod memory;
+mod mutants;
+mod online;
+mod scale;
+mod trees;
+mod truth;
+
+use ioxide_cli::{Laboratory, program};
+
+use self::laboratory::Measurements;
+
+fn main() -> std::process::ExitCode {
+    program(&Laboratory::Here(&Measurements))
+}

@@ -1,0 +1,342 @@
+//! Whether verdicts are true: correct systems that must never fail, and faults that must be found, over slow ways.
+//!
+//! Five [kinds of systems](systems) over four [wires](wire), each behind a [proxy] that delays both directions by 0, 5
+//! or 50 ms and half of that as jitter, on a machine with nothing else to do and on one with more to do than it can.
+//! A campaign has [`CAMPAIGN`] runs with the settings `ioxide test` has where nothing is said. Every Fail of a correct
+//! system is a false one. Then the same systems with one fault each: how many campaigns find it, by delay.
+//!
+//! *Promises.* A seed makes the same choices: the order and values of inputs, delays, jitter. What really happens
+//! also depends on the machine; that is what is measured.
+
+mod child;
+mod pair;
+mod proxy;
+mod server;
+mod systems;
+mod trial;
+mod wire;
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use ioxide_cli::args::BenchArgs;
+use ioxide_cli::exit::{EarlyStop, ExitStatus};
+use ioxide_cli::progress::ProgressLine;
+use ioxide_cli::{seed, solver};
+use ioxide_lang::{LoadOptions, load};
+use ioxide_model::source::Sources;
+use ioxide_model::sts::Model;
+use ioxide_runner::campaign::{CampaignOutcome, run_seed};
+use serde_json::{Value as Json, json};
+
+use self::child::Child;
+use self::proxy::Lag;
+use self::systems::{Health, SystemKind};
+use self::trial::TruthTrial;
+
+/// Runs of a campaign.
+const CAMPAIGN: u64 = 5;
+/// Runs on correct systems, if nothing else is said.
+const RUNS: u64 = 1_000;
+/// Delays of each direction, in milliseconds.
+const DELAYS: [u64; 3] = [0, 5, 50];
+/// Campaigns at once: they mostly wait.
+const JOBS: usize = 32;
+/// For so many runs on correct systems there is one campaign for every fault, wire and delay.
+const RUNS_PER_SEED: u64 = 500;
+/// Failures and errors shown.
+const SHOWN: usize = 10;
+
+/// Measures and shows the figures, or is one of the systems.
+pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
+    if let Some(system) = &args.system {
+        let child: Child = system.parse().map_err(EarlyStop::usage)?;
+        return Ok(child.run().map(|()| ExitStatus::Success)?);
+    }
+    let seed = args.seed.unwrap_or_else(seed::fresh);
+    let runs = args.runs.unwrap_or(RUNS);
+    let lab = TruthLab::new(args)?;
+    let mut figures = TruthFigures::default();
+    let correct = correct(runs, seed);
+    let (quiet, busy) = correct.split_at(correct.len().div_ceil(2));
+    for (load, trials) in [(Load::Quiet, quiet), (Load::Busy, busy)] {
+        lab.all(load, trials, |trial, outcome| figures.correct(load, trial, &outcome))?;
+    }
+    let faulty = faulty(runs, seed);
+    lab.all(Load::Quiet, &faulty, |trial, outcome| figures.faulty(trial, &outcome))?;
+    let mut out = io::stdout().lock();
+    if args.json {
+        writeln!(out, "{}", figures.json(seed))?
+    } else {
+        figures.show(&mut out, seed)?
+    }
+    Ok(if figures.false_fails.is_empty() { ExitStatus::Success } else { ExitStatus::Failure })
+}
+
+/// Every combination there is.
+fn combinations(health: Health) -> Vec<TruthTrial> {
+    let mut all = Vec::new();
+    for kind in SystemKind::ALL {
+        for &wire in kind.wires() {
+            for delay in DELAYS {
+                let lag = Lag(Duration::from_millis(delay));
+                all.push(TruthTrial { kind, health, wire, lag, seed: 0, runs: CAMPAIGN });
+            }
+        }
+    }
+    all
+}
+
+/// Campaigns on correct systems, all combinations in turn.
+fn correct(runs: u64, seed: u64) -> Vec<TruthTrial> {
+    let trial = |(n, trial): (u64, TruthTrial)| {
+        let runs = CAMPAIGN.min(runs - n * CAMPAIGN);
+        TruthTrial { seed: run_seed(seed, n), runs, ..trial }
+    };
+    let n = runs.div_ceil(CAMPAIGN);
+    (0..n).zip(in_turn(Health::Correct, seed)).map(trial).collect()
+}
+
+/// Campaigns on faulty systems, all combinations in turn.
+fn faulty(runs: u64, seed: u64) -> Vec<TruthTrial> {
+    let n = (runs * combinations(Health::Faulty).len() as u64).div_ceil(RUNS_PER_SEED);
+    let trials = (0..n).zip(in_turn(Health::Faulty, seed));
+    trials.map(|(n, trial)| TruthTrial { seed: run_seed(!seed, n), ..trial }).collect()
+}
+
+/// Every combination again and again, so that the first few differ in everything.
+fn in_turn(health: Health, seed: u64) -> impl Iterator<Item = TruthTrial> {
+    /// Has no divisor in common with the number of combinations.
+    const STRIDE: usize = 7;
+    let all = combinations(health);
+    let start = usize::try_from(seed % all.len() as u64).unwrap_or_default();
+    (0..).map(move |n: usize| all[(start + n * STRIDE) % all.len()])
+}
+
+/// What else the machine has to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Load {
+    Quiet,
+    Busy,
+}
+
+impl Load {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Quiet => "quiet",
+            Self::Busy => "busy",
+        }
+    }
+
+    /// Threads that do nothing but spin: as many as keep every core busy twice.
+    fn spinners(self) -> usize {
+        match self {
+            Self::Quiet => 0,
+            Self::Busy => 2 * thread::available_parallelism().map_or(2, usize::from),
+        }
+    }
+}
+
+/// The models, and what is needed to test against them.
+struct TruthLab<'a> {
+    args: &'a BenchArgs,
+    models: Vec<(SystemKind, Model)>,
+}
+
+impl<'a> TruthLab<'a> {
+    fn new(args: &'a BenchArgs) -> Result<Self, EarlyStop> {
+        let models = SystemKind::ALL.into_iter().map(|kind| Ok((kind, model(kind)?)));
+        Ok(Self { args, models: models.collect::<Result<_, EarlyStop>>()? })
+    }
+
+    /// Does the trials, many at once, and tells what came of each.
+    fn all(
+        &self,
+        load: Load,
+        trials: &[TruthTrial],
+        tell: impl FnMut(&TruthTrial, Result<CampaignOutcome, String>) + Send,
+    ) -> Result<(), EarlyStop> {
+        let (next, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let told = Mutex::new((tell, ProgressLine::start(), 0));
+        let work = || -> Result<(), EarlyStop> {
+            let mut solver = solver::make(&self.args.solver)?;
+            while let Some(trial) = trials.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let model =
+                    &self.models.iter().find(|(kind, _)| *kind == trial.kind).expect("every kind has one").1;
+                // A bug in one campaign is an error of the measurement, and the others go on.
+                let run = panic::catch_unwind(AssertUnwindSafe(|| trial.run(model, &mut *solver)));
+                let outcome = run.unwrap_or_else(|_| {
+                    Err(format!("a bug: the campaign with seed {} broke off", trial.seed))
+                });
+                let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
+                let (tell, progress, done) = &mut *told;
+                tell(trial, outcome);
+                *done += 1;
+                let (done, name) = (*done, load.name());
+                progress.tick(|| format!("{done} of {} campaigns, {name} machine", trials.len()));
+            }
+            Ok(())
+        };
+        thread::scope(|scope| {
+            for _ in 0..load.spinners() {
+                scope.spawn(|| {
+                    while !is_over.load(Ordering::Relaxed) {
+                        std::hint::spin_loop();
+                    }
+                });
+            }
+            let workers: Vec<_> = (0..JOBS.min(trials.len())).map(|_| scope.spawn(work)).collect();
+            let broken = || EarlyStop::new(ExitStatus::Internal, "a worker thread broke off");
+            let ended: Vec<_> =
+                workers.into_iter().map(|worker| worker.join().unwrap_or_else(|_| Err(broken()))).collect();
+            is_over.store(true, Ordering::Relaxed);
+            ended.into_iter().collect()
+        })
+    }
+}
+
+fn model(kind: SystemKind) -> Result<Model, EarlyStop> {
+    let mut sources = Sources::new();
+    let file = sources.add(format!("{}.iox", kind.name()), kind.model());
+    let loaded = load(&sources, file, &LoadOptions::default());
+    let name = kind.name();
+    loaded
+        .model
+        .ok_or_else(|| EarlyStop::new(ExitStatus::Internal, format!("the model of `{name}` does not load")))
+}
+
+/// What was counted.
+#[derive(Default)]
+struct TruthFigures {
+    runs: u64,
+    inconclusive: u64,
+    /// Runs and false failures on correct systems, by combination.
+    cells: BTreeMap<String, (u64, u64)>,
+    /// What each false failure was, and where.
+    false_fails: Vec<String>,
+    /// Runs that came to no end, and why.
+    errors: Vec<String>,
+    /// Campaigns that found the fault, and all of them, by kind and delay.
+    faults: BTreeMap<(usize, u64), (u64, u64)>,
+}
+
+impl TruthFigures {
+    fn correct(&mut self, load: Load, trial: &TruthTrial, outcome: &Result<CampaignOutcome, String>) {
+        let name = format!("{}, {} machine", named(trial), load.name());
+        match outcome {
+            Ok(outcome) => {
+                self.runs += outcome.counts.total();
+                self.inconclusive += outcome.counts.inconclusive;
+                let cell = self.cells.entry(name.clone()).or_default();
+                *cell = (cell.0 + outcome.counts.total(), cell.1 + outcome.counts.failed);
+                for failure in &outcome.failures {
+                    let (signature, seed) = (&failure.signature, trial.seed);
+                    let line = format!("{name}, seed {seed}: {signature}");
+                    self.false_fails.extend((0..failure.runs).map(|_| line.clone()));
+                }
+                self.errors.extend(outcome.error.iter().map(|error| format!("{name}: {error}")));
+            }
+            Err(error) => self.errors.push(format!("{name}: {error}")),
+        }
+    }
+
+    fn faulty(&mut self, trial: &TruthTrial, outcome: &Result<CampaignOutcome, String>) {
+        let at = SystemKind::ALL.iter().position(|kind| *kind == trial.kind).unwrap_or_default();
+        let delay = u64::try_from(trial.lag.0.as_millis()).unwrap_or(u64::MAX);
+        let cell = self.faults.entry((at, delay)).or_default();
+        let is_found = outcome.as_ref().is_ok_and(|outcome| outcome.counts.failed > 0);
+        *cell = (cell.0 + u64::from(is_found), cell.1 + 1);
+        if let Err(error) = outcome {
+            self.errors.push(format!("{}: {error}", named(trial)));
+        }
+    }
+
+    /// The campaigns on one fault: that found it, and all.
+    fn fault(&self, kind: usize) -> (u64, u64) {
+        let cells = self.faults.iter().filter(|((at, _), _)| *at == kind).map(|(_, cell)| cell);
+        cells.fold((0, 0), |sum, cell| (sum.0 + cell.0, sum.1 + cell.1))
+    }
+
+    fn json(&self, seed: u64) -> Json {
+        let by_delay = |kind: usize| {
+            let cells = self.faults.iter().filter(move |((at, _), _)| *at == kind);
+            cells
+                .map(
+                    |((_, delay), (found, seeds))| json!({"delay_ms": delay, "found": found, "seeds": seeds}),
+                )
+                .collect::<Vec<_>>()
+        };
+        let fault = |(at, kind): (usize, &SystemKind)| {
+            let (found, seeds) = self.fault(at);
+            json!({
+                "name": kind.name(), "fault": kind.fault(), "found": found, "seeds": seeds,
+                "delays": by_delay(at),
+            })
+        };
+        json!({
+            "version": 1, "bench": "truth", "seed": seed, "runs": self.runs,
+            "false_fails": self.false_fails.len(), "inconclusive": self.inconclusive, "errors": self.errors,
+            "failures": self.false_fails, "faults": SystemKind::ALL.iter().enumerate().map(fault).collect::<Vec<_>>(),
+            "cells": self.cells.iter().map(|(name, (runs, failed))| json!({
+                "name": name, "runs": runs, "false_fails": failed,
+            })).collect::<Vec<_>>(),
+        })
+    }
+
+    fn show(&self, out: &mut impl Write, seed: u64) -> io::Result<()> {
+        writeln!(
+            out,
+            "correct systems: {} runs, {} false failures, {} inconclusive, {} errors (seed {seed})",
+            self.runs,
+            self.false_fails.len(),
+            self.inconclusive,
+            self.errors.len()
+        )?;
+        for line in self.false_fails.iter().chain(&self.errors).take(SHOWN) {
+            writeln!(out, "  {line}")?;
+        }
+        writeln!(out, "faults found, by delay of each direction:")?;
+        for (at, kind) in SystemKind::ALL.iter().enumerate() {
+            let cells = self.faults.iter().filter(|((kind, _), _)| *kind == at);
+            let shown: Vec<String> =
+                cells.map(|((_, delay), (found, seeds))| format!("{delay} ms {found}/{seeds}")).collect();
+            writeln!(out, "  {:<10}  {}  ({})", kind.name(), shown.join("  "), kind.fault())?;
+        }
+        Ok(())
+    }
+}
+
+/// A combination in words.
+fn named(trial: &TruthTrial) -> String {
+    format!("{} over {}, {} ms", trial.kind.name(), trial.wire.name(), trial.lag.0.as_millis())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_has_a_model() {
+        assert!(SystemKind::ALL.into_iter().all(|kind| model(kind).is_ok()));
+    }
+
+    #[test]
+    fn a_seed_makes_the_same_campaigns_and_runs_are_shared_out() {
+        let trials = correct(123, 7);
+        assert_eq!(trials.iter().map(|trial| trial.runs).sum::<u64>(), 123);
+        let seeds = |trials: &[TruthTrial]| trials.iter().map(|trial| trial.seed).collect::<Vec<_>>();
+        assert_eq!(seeds(&trials), seeds(&correct(123, 7)));
+        assert_ne!(seeds(&trials), seeds(&correct(123, 8)));
+        let n = combinations(Health::Faulty).len();
+        assert_eq!(faulty(RUNS_PER_SEED, 7).len(), n);
+        let mut names: Vec<String> = faulty(RUNS_PER_SEED, 7).iter().map(named).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), n, "every combination has its turn");
+    }
+}

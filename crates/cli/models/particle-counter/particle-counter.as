@@ -1,1 +1,0 @@
-../../../../examples/particle-counter/particle-counter.as

@@ -1,0 +1,58 @@
+//! The command line of ioxide as a library: flags and files in, exit status out.
+//!
+//! The program `ioxide` is [`program`] and nothing else. `ioxide-bench` is the same program with the measurements of the
+//! project in it; it uses what the modules here make public, which is no interface for others.
+
+/// As the macro of the standard library, which panics where stderr is closed or its disk is full: then nobody can be
+/// told, and nothing else changes.
+macro_rules! eprint {
+    ($($words:tt)*) => {{
+        use std::io::Write as _;
+        let _ = write!(std::io::stderr(), $($words)*);
+    }};
+}
+
+/// As [`eprint`], with the end of a line.
+macro_rules! eprintln {
+    ($($words:tt)*) => {{
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stderr(), $($words)*);
+    }};
+}
+
+pub mod args;
+pub mod commands;
+mod deadline;
+pub mod exit;
+mod html;
+pub mod interrupt;
+pub mod limit;
+pub mod load;
+mod machine;
+mod mutant_file;
+pub mod progress;
+mod project;
+mod purpose_search;
+mod record;
+mod record_folder;
+mod regressions;
+mod render;
+pub mod seed;
+pub mod session;
+pub mod solver;
+pub mod system;
+mod timing;
+pub mod unit_command;
+mod write;
+
+use clap::Parser as _;
+
+pub use self::commands::bench::Laboratory;
+
+/// Does what the command line asks; measurements are taken in `laboratory`.
+pub fn program(laboratory: &Laboratory<'_>) -> std::process::ExitCode {
+    limit::start();
+    let args = args::CliArgs::parse();
+    let outcome = std::panic::catch_unwind(|| commands::run(args, laboratory));
+    exit::finish(outcome)
+}
