@@ -13,6 +13,7 @@ use ioxide_model::sts::Sts;
 use ioxide_report::control_characters::excerpt;
 use ioxide_runner::event::{Event, EventKind, LabelKind, RunOutcome, StepTold};
 use ioxide_runner::reporter::Reporter;
+use serde::Serialize;
 
 use crate::recording::{RecordPlace, RecordedRun, Records, RunCollector};
 use crate::view::live::LiveView;
@@ -88,7 +89,9 @@ pub struct CampaignRequest {
 }
 
 /// How far a campaign is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "lowercase")]
 pub enum CampaignPhase {
     /// None was started.
     Idle,

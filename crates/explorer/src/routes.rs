@@ -1,7 +1,7 @@
 //! Which path is answered with what. Paths are compared, never opened.
 
 mod learning;
-mod walk;
+pub(crate) mod walk;
 
 use std::time::Duration;
 
@@ -60,7 +60,8 @@ pub(crate) fn answer(explorer: &Explorer, path: &str, request: &ExplorerRequest)
 
 /// The system under test and the testers for it.
 #[derive(Serialize)]
-struct SutView {
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct SutView {
     version: u32,
     sut: Option<String>,
     testers: Vec<&'static str>,

@@ -10,6 +10,12 @@ pub mod model;
 pub mod run;
 pub mod walk;
 
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+#[path = "../../report/src/typescript.rs"]
+mod typescript;
+
 use ioxide_report::control_characters::excerpt;
 use serde::Serialize;
 
@@ -29,6 +35,7 @@ fn shown_text(text: &str) -> String {
 
 /// Something that went wrong.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ErrorView {
     version: u32,
     /// What, for people.

@@ -28,6 +28,7 @@ pub mod junit;
 pub mod layout;
 pub mod markdown;
 pub mod mermaid;
+pub mod step_kind;
 pub mod summary;
 pub mod svg;
 pub mod terminal;
@@ -36,3 +37,5 @@ pub mod values;
 
 #[cfg(test)]
 mod samples;
+#[cfg(test)]
+mod typescript;

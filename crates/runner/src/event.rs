@@ -428,6 +428,11 @@ pub enum RunOutcome {
     Interrupted,
 }
 
+impl RunOutcome {
+    /// All ways in which a run can end.
+    pub const ALL: [Self; 5] = [Self::Pass, Self::Inconclusive, Self::Fail, Self::Error, Self::Interrupted];
+}
+
 /// A failing run was done again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Replayed {

@@ -2,10 +2,10 @@
 
 import { type Child, h } from "../shared/dom.js";
 import { long } from "../shared/long.js";
-import type { Explanation, Model, State, Walk } from "./api.js";
+import type { ExplanationView, ModelView, StateView, WalkView } from "./views.js";
 
 /** The states of the belief; `before` marks values that have changed. */
-export function belief(model: Model, walk: Walk, before: Walk | null): HTMLElement {
+export function belief(model: ModelView, walk: WalkView, before: WalkView | null): HTMLElement {
   const { kind, n, states } = walk.belief;
   const old = before?.belief.states.length === 1 ? before.belief.states[0] : undefined;
   const title =
@@ -27,12 +27,12 @@ export function belief(model: Model, walk: Walk, before: Walk | null): HTMLEleme
 }
 
 /** The places of a state as the picture calls them: of a system those of its parts. */
-export function placesOf(model: Model, state: State): string[] {
+export function placesOf(model: ModelView, state: StateView): string[] {
   if (state.parts.length === 0) return [model.locations[state.location]?.name ?? ""];
   return state.parts.map((part) => (part.place === "" ? part.name : `${part.name}: ${part.place}`));
 }
 
-function stateView(model: Model, state: State, before: State | undefined): HTMLElement {
+function stateView(model: ModelView, state: StateView, before: StateView | undefined): HTMLElement {
   if (state.parts.length > 0) return partsView(state, before);
   const location = model.locations[state.location];
   const old = new Map(before?.values ?? []);
@@ -55,9 +55,9 @@ function stateView(model: Model, state: State, before: State | undefined): HTMLE
 }
 
 /** One pane for each part. */
-function partsView(state: State, before: State | undefined): HTMLElement {
+function partsView(state: StateView, before: StateView | undefined): HTMLElement {
   const old = new Map((before?.parts ?? []).map((part) => [part.name, part] as const));
-  const pane = (part: State["parts"][number]): HTMLElement => {
+  const pane = (part: StateView["parts"][number]): HTMLElement => {
     const was = old.get(part.name);
     const values = new Map(was?.values ?? []);
     const moved = was !== undefined && was.place !== part.place;
@@ -85,7 +85,7 @@ function condition(path: string[]): HTMLElement {
 }
 
 /** A step the model forbids: what came, what could have come, and what stood against it. */
-export function forbidden(explanation: Explanation, title: string): HTMLElement {
+export function forbidden(explanation: ExplanationView, title: string): HTMLElement {
   const allowed = explanation.allowed.map(({ label, switch: name }) =>
     h("li", null, h("code", null, label), name !== null && h("span", { class: "soft" }, ` ${name}`)),
   );

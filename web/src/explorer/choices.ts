@@ -1,12 +1,12 @@
 // What can come next: a list of buttons with numbers, and a form where values are wanted.
 
 import { fill, h } from "../shared/dom.js";
-import type { Choice, Field, Model } from "./api.js";
+import type { ChoiceView, FieldView, ModelView, ValuesView } from "./views.js";
 import { post } from "./api.js";
 
 export interface ChoicesOptions {
-  model: Model;
-  choices: Choice[];
+  model: ModelView;
+  choices: ChoiceView[];
   /** What cannot come, and why. */
   refused: { switch: number; why: string }[];
   /** The path so far, for which values are asked. */
@@ -72,7 +72,7 @@ export class Choices {
     this.form.querySelector<HTMLButtonElement>(".solve")?.click();
   }
 
-  private button(choice: Choice, at: number): HTMLButtonElement {
+  private button(choice: ChoiceView, at: number): HTMLButtonElement {
     const model = this.options.model;
     const taken = model.switches[choice.switch];
     const target = taken === undefined ? "" : (model.locations[taken.to]?.name ?? "");
@@ -150,7 +150,7 @@ export class Choices {
   }
 
   /** Asks for the values of a message. */
-  private ask(choice: Choice, at: number): void {
+  private ask(choice: ChoiceView, at: number): void {
     this.open = at;
     const gate = this.options.model.gates[choice.gate];
     const name = gate?.name ?? "";
@@ -198,7 +198,7 @@ export class Choices {
   private async solve(at: number, place: HTMLElement): Promise<void> {
     fill(place, h("p", { class: "soft" }, "asking …"));
     try {
-      const { steps } = await post<{ steps: string[] }>("values", { path: this.options.path, choice: at, seed: 1 });
+      const { steps } = await post<ValuesView>("values", { path: this.options.path, choice: at, seed: 1 });
       const button = (step: string): HTMLElement =>
         h("button", { type: "button", class: "value-choice", onclick: () => this.options.take(step) }, step.length > 160 ? `${step.slice(0, 160)}…` : step);
       fill(place, steps.length > 0 ? steps.map(button) : h("p", { class: "soft" }, "the solver finds none"));
@@ -209,7 +209,7 @@ export class Choices {
   }
 }
 
-function control(field: Field): HTMLInputElement | HTMLSelectElement {
+function control(field: FieldView): HTMLInputElement | HTMLSelectElement {
   if (field.form === "bool" || field.form === "enum") {
     const options = field.form === "bool" ? ["true", "false"] : field.options;
     const empty = h("option", { value: "" }, "any that fits");
@@ -221,6 +221,6 @@ function control(field: Field): HTMLInputElement | HTMLSelectElement {
 }
 
 /** A value as steps write it. */
-function written(field: Field, value: string): string {
+function written(field: FieldView, value: string): string {
   return field.form === "string" ? JSON.stringify(value) : value.trim();
 }

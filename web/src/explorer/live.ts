@@ -3,7 +3,7 @@
 import { fill, h } from "../shared/dom.js";
 import { badge } from "../shared/verdict.js";
 import { excerpt } from "../shared/visible.js";
-import type { Live, Model, Sut } from "./api.js";
+import type { LiveView, ModelView, SutView } from "./views.js";
 import { get, post } from "./api.js";
 import type { Picture } from "./picture.js";
 import type { Screen } from "./screen.js";
@@ -19,13 +19,13 @@ export class LiveScreen implements Screen {
   readonly element = h("div", { class: "panel live" });
   private readonly status = h("div", { class: "status" });
   private events: EventSource | null = null;
-  private view: Live | null = null;
-  private sut: Sut | null = null;
+  private view: LiveView | null = null;
+  private sut: SutView | null = null;
   private buttons: { start: HTMLButtonElement; pause: HTMLButtonElement; stop: HTMLButtonElement } | null = null;
   private problem = "";
 
   constructor(
-    private readonly model: Model,
+    private readonly model: ModelView,
     private readonly picture: Picture,
   ) {}
 
@@ -33,7 +33,7 @@ export class LiveScreen implements Screen {
     this.picture.at([]);
     this.picture.mark(() => "never");
     if (this.sut === null) {
-      this.sut = await get<Sut>("sut");
+      this.sut = await get<SutView>("sut");
       this.draw(this.sut);
     }
     this.listen();
@@ -62,7 +62,7 @@ export class LiveScreen implements Screen {
     this.events = null;
   }
 
-  private draw({ sut, testers }: Sut): void {
+  private draw({ sut, testers }: SutView): void {
     if (sut === null) {
       fill(
         this.element,
@@ -114,7 +114,7 @@ export class LiveScreen implements Screen {
   private async act(what: string, wish: object): Promise<void> {
     try {
       this.problem = "";
-      this.tell(await post<Live>(`live/${what}`, wish));
+      this.tell(await post<LiveView>(`live/${what}`, wish));
     } catch (error) {
       this.problem = error instanceof Error ? error.message : String(error);
       if (this.view !== null) this.tell(this.view);
@@ -124,10 +124,10 @@ export class LiveScreen implements Screen {
   private listen(): void {
     if (this.events !== null) return;
     this.events = new EventSource("api/live/events");
-    this.events.onmessage = ({ data }: MessageEvent<string>) => this.tell(JSON.parse(data) as Live);
+    this.events.onmessage = ({ data }: MessageEvent<string>) => this.tell(JSON.parse(data) as LiveView);
   }
 
-  private tell(view: Live): void {
+  private tell(view: LiveView): void {
     this.view = view;
     const idle = view.phase === "idle" || view.phase === "over";
     if (this.buttons !== null) {
@@ -146,11 +146,11 @@ export class LiveScreen implements Screen {
     fill(this.status, this.figures(view), this.failures(view), this.last(view));
   }
 
-  private figures(view: Live): HTMLElement {
+  private figures(view: LiveView): HTMLElement {
     const visible = this.model.switches.filter(({ kind }) => kind !== "internal").length;
     const taken = [...view.seen].filter((c) => c === "t").length;
     const maybe = [...view.seen].filter((c) => c === "m").length;
-    const phase: Record<Live["phase"], string> = {
+    const phase: Record<LiveView["phase"], string> = {
       idle: "Nothing was started yet",
       running: `Run ${view.run} of ${view.planned.toLocaleString("en")}`,
       paused: `Paused in run ${view.run}`,
@@ -175,7 +175,7 @@ export class LiveScreen implements Screen {
     );
   }
 
-  private failures(view: Live): HTMLElement | false {
+  private failures(view: LiveView): HTMLElement | false {
     if (view.failures.length === 0) return false;
     const rows = view.failures.map(({ record, run, steps, signature }) =>
       h("li", null, h("a", { href: `#/run/${record}/${run}/${steps}`, class: "failure" }, `step ${steps}: `, h("code", null, excerpt(signature, 200)))),
@@ -183,7 +183,7 @@ export class LiveScreen implements Screen {
     return h("section", { class: "card forbidden", "aria-label": "failures" }, h("h2", null, "Failures"), h("ol", null, rows));
   }
 
-  private last(view: Live): HTMLElement | false {
+  private last(view: LiveView): HTMLElement | false {
     if (view.last.length === 0) return false;
     const rows = [...view.last].reverse().map((step) =>
       h(

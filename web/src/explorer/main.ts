@@ -2,7 +2,7 @@
 
 import { byId, fill, h } from "../shared/dom.js";
 import { applyTheme, themeButton } from "../shared/theme.js";
-import type { Model } from "./api.js";
+import type { ModelView } from "./views.js";
 import { get } from "./api.js";
 import { LiveScreen } from "./live.js";
 import { Picture } from "./picture.js";
@@ -26,7 +26,7 @@ class App {
   private readonly hints = h("footer", { "aria-label": "keys" });
   private current: Screen | null = null;
 
-  constructor(private readonly model: Model) {
+  constructor(private readonly model: ModelView) {
     this.picture = new Picture(model, (number) => this.current?.pointed(number));
     const picture = this.picture;
     this.screens = {
@@ -102,7 +102,7 @@ class App {
 }
 
 applyTheme();
-get<Model>("model").then(
+get<ModelView>("model").then(
   (model) => new App(model).show(),
   (error: unknown) => fill(byId("app"), h("p", { class: "card problem", role: "alert" }, `The explorer is not there any more: ${error instanceof Error ? error.message : String(error)}`)),
 );

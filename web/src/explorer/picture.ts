@@ -2,7 +2,7 @@
 
 import { fill, h } from "../shared/dom.js";
 import { GraphView, numbersOf } from "../shared/graph.js";
-import type { Model } from "./api.js";
+import type { ModelView } from "./views.js";
 
 export class Picture {
   readonly element: HTMLElement;
@@ -10,7 +10,7 @@ export class Picture {
   private readonly detail = h("div", { class: "detail", "aria-live": "polite" });
 
   constructor(
-    private readonly model: Model,
+    private readonly model: ModelView,
     pointed: (number: number) => void,
   ) {
     const svg = drawn(model.svg);

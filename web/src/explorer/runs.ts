@@ -4,7 +4,7 @@ import { fill, h } from "../shared/dom.js";
 import { VirtualList } from "../shared/list.js";
 import { badge } from "../shared/verdict.js";
 import { excerpt } from "../shared/visible.js";
-import type { Brief, Model, RecordedStep, Recording, Run, Walk } from "./api.js";
+import type { BriefView, ModelView, RecordView, RecordedStepView, RecordsView, RunView, WalkView } from "./views.js";
 import { get, post } from "./api.js";
 import { belief, forbidden, placesOf } from "./belief.js";
 import type { Picture } from "./picture.js";
@@ -22,7 +22,7 @@ export class RunsScreen implements Screen {
   async show(): Promise<void> {
     this.picture.mark(() => "");
     this.picture.at([]);
-    const { records } = await get<{ records: Recording[] }>("records");
+    const { records } = await get<RecordsView>("records");
     const none = h(
       "section",
       { class: "card" },
@@ -44,7 +44,7 @@ export class RunsScreen implements Screen {
 
   leave(): void {}
 
-  private record(recording: Recording, record: number): HTMLElement {
+  private record(recording: RecordView, record: number): HTMLElement {
     const open = (run: number): void => {
       const brief = recording.runs[run];
       if (brief !== undefined) go({ screen: "run", record, run, step: brief.steps });
@@ -71,7 +71,7 @@ export class RunsScreen implements Screen {
   }
 }
 
-function runRow(brief: Brief | undefined, open: () => void): HTMLElement {
+function runRow(brief: BriefView | undefined, open: () => void): HTMLElement {
   if (brief === undefined) return h("div");
   return h(
     "div",
@@ -87,16 +87,16 @@ function runRow(brief: Brief | undefined, open: () => void): HTMLElement {
 export class RunScreen implements Screen {
   readonly element = h("div", { class: "panel one-run" });
   private at = { record: -1, run: -1, step: 0 };
-  private run: Run | null = null;
-  private steps: (RecordedStep | undefined)[] = [];
+  private run: RunView | null = null;
+  private steps: (RecordedStepView | undefined)[] = [];
   private readonly wanted = new Set<number>();
   private list: VirtualList | null = null;
   private readonly now = h("div", { class: "now" });
-  private view: Walk | null = null;
+  private view: WalkView | null = null;
   private asked = 0;
 
   constructor(
-    private readonly model: Model,
+    private readonly model: ModelView,
     private readonly picture: Picture,
   ) {}
 
@@ -105,8 +105,8 @@ export class RunScreen implements Screen {
     const same = route.record === this.at.record && route.run === this.at.run && this.run !== null;
     this.at = { record: route.record, run: route.run, step: route.step };
     if (!same) {
-      this.run = await get<Run>(`run/${route.record}/${route.run}?from=0&count=${PIECE}`);
-      this.steps = new Array<RecordedStep | undefined>(this.run.steps);
+      this.run = await get<RunView>(`run/${route.record}/${route.run}?from=0&count=${PIECE}`);
+      this.steps = new Array<RecordedStepView | undefined>(this.run.steps);
       this.wanted.clear();
       this.keep(this.run);
       this.draw(this.run);
@@ -156,7 +156,7 @@ export class RunScreen implements Screen {
     go({ screen: "walk", path: [`@${record}.${run}.${step}`] });
   }
 
-  private draw(run: Run): void {
+  private draw(run: RunView): void {
     this.list = new VirtualList({
       label: `steps of run ${run.number}`,
       rowHeight: 30,
@@ -215,13 +215,13 @@ export class RunScreen implements Screen {
     if (this.wanted.has(from)) return;
     this.wanted.add(from);
     const { record, run } = this.at;
-    const piece = await get<Run>(`run/${record}/${run}?from=${from}&count=${PIECE}`);
+    const piece = await get<RunView>(`run/${record}/${run}?from=${from}&count=${PIECE}`);
     if (record !== this.at.record || run !== this.at.run) return;
     this.keep(piece);
     this.list?.refresh();
   }
 
-  private keep(piece: Run): void {
+  private keep(piece: RunView): void {
     this.wanted.add(piece.from);
     piece.list.forEach((step, at) => (this.steps[piece.from + at] = step));
   }
@@ -230,7 +230,7 @@ export class RunScreen implements Screen {
   private async stand(): Promise<void> {
     const turn = (this.asked += 1);
     const { record, run, step } = this.at;
-    const view = await post<Walk>("walk", { path: [`@${record}.${run}.${step}`] });
+    const view = await post<WalkView>("walk", { path: [`@${record}.${run}.${step}`] });
     if (turn !== this.asked) return;
     const before = this.view !== null && Math.abs(this.view.n_steps - view.n_steps) === 1 ? this.view : null;
     this.view = view;

@@ -3,7 +3,7 @@
 import { fill, h } from "../shared/dom.js";
 import { badge } from "../shared/verdict.js";
 import { excerpt } from "../shared/visible.js";
-import type { Model, Walk } from "./api.js";
+import type { ModelView, ValuesView, WalkView } from "./views.js";
 import { post } from "./api.js";
 import { belief, forbidden, placesOf } from "./belief.js";
 import { Choices } from "./choices.js";
@@ -14,7 +14,7 @@ import type { Screen } from "./screen.js";
 export class WalkScreen implements Screen {
   readonly element = h("div", { class: "panel" });
   private path: string[] = [];
-  private view: Walk | null = null;
+  private view: WalkView | null = null;
   private choices: Choices | null = null;
   private asked = 0;
   private readonly typed = h("input", {
@@ -26,7 +26,7 @@ export class WalkScreen implements Screen {
   });
 
   constructor(
-    private readonly model: Model,
+    private readonly model: ModelView,
     private readonly picture: Picture,
     private readonly symbolic: boolean,
   ) {
@@ -41,7 +41,7 @@ export class WalkScreen implements Screen {
     const turn = (this.asked += 1);
     this.element.classList.add("busy");
     try {
-      const view = await post<Walk>("walk", { path: this.path, symbolic: this.symbolic });
+      const view = await post<WalkView>("walk", { path: this.path, symbolic: this.symbolic });
       if (turn === this.asked) this.draw(view);
     } catch (error) {
       if (turn !== this.asked) return;
@@ -108,7 +108,7 @@ export class WalkScreen implements Screen {
     this.walk(good.slice(0, -1));
   }
 
-  private draw(view: Walk): void {
+  private draw(view: WalkView): void {
     this.element.classList.remove("busy");
     const before = this.view !== null && Math.abs(this.view.n_steps - view.n_steps) === 1 ? this.view : null;
     this.view = view;
@@ -195,7 +195,7 @@ export class WalkScreen implements Screen {
     if (place === null) return;
     const path = this.good();
     try {
-      const { steps } = await post<{ steps: string[] }>("witness", { path });
+      const { steps } = await post<ValuesView>("witness", { path });
       const rows = steps.map((step) => h("li", null, h("code", null, excerpt(step, 200))));
       const walk = h("button", { type: "button", class: "primary", onclick: () => go({ screen: "walk", path: steps }) }, "walk along it");
       fill(place, steps.length > 0 ? [h("ol", null, rows), walk] : h("p", { class: "soft" }, "Nothing is seen on the way here."));
@@ -205,7 +205,7 @@ export class WalkScreen implements Screen {
   }
 
   /** The steps so far; each leads back to it. */
-  private history(view: Walk): HTMLElement {
+  private history(view: WalkView): HTMLElement {
     const first = view.n_steps - view.steps.length;
     const base = view.base?.steps ?? 0;
     const row = (at: number): HTMLElement => {
@@ -242,7 +242,7 @@ export class WalkScreen implements Screen {
     );
   }
 
-  private colour(view: Walk): void {
+  private colour(view: WalkView): void {
     const possible = new Set(view.choices.filter(({ possible }) => possible !== "no").map((choice) => choice.switch));
     const last = new Set(view.steps[view.steps.length - 1]?.switches ?? []);
     this.picture.mark((number) => (possible.has(number) ? "enabled" : last.has(number) ? "last" : "dim"));

@@ -4,7 +4,7 @@ import { byId, fill, h } from "../shared/dom.js";
 import { applyTheme, themeButton } from "../shared/theme.js";
 import { duration } from "../shared/time.js";
 import { excerpt } from "../shared/visible.js";
-import type { Learning } from "./api.js";
+import type { LearningView } from "./views.js";
 import { HypothesisPicture } from "./picture.js";
 
 class Page {
@@ -25,7 +25,7 @@ class Page {
 
   listen(): void {
     this.events = new EventSource("api/learning/events");
-    this.events.onmessage = ({ data }: MessageEvent<string>) => this.tell(JSON.parse(data) as Learning);
+    this.events.onmessage = ({ data }: MessageEvent<string>) => this.tell(JSON.parse(data) as LearningView);
     this.events.onerror = () => this.lost();
     this.events.onopen = () => fill(this.gone);
   }
@@ -36,7 +36,7 @@ class Page {
     fill(this.gone, h("section", { class: "card problem", role: "alert" }, h("p", null, text)));
   }
 
-  private tell(view: Learning): void {
+  private tell(view: LearningView): void {
     fill(this.gone);
     this.over = view.end !== null;
     document.title = `${view.end === null ? "learning" : "learned"}: ${excerpt(view.system, 60)} · ioxide`;
@@ -46,7 +46,7 @@ class Page {
     this.picture.follow(view.picture);
   }
 
-  private end({ end }: Learning): HTMLElement | false {
+  private end({ end }: LearningView): HTMLElement | false {
     if (end === null) return false;
     const where = end.out === null ? "The model was printed on the terminal." : `The model is in ${end.out}.`;
     return h(
@@ -58,9 +58,9 @@ class Page {
     );
   }
 
-  private stage(view: Learning): HTMLElement | false {
+  private stage(view: LearningView): HTMLElement | false {
     if (view.end !== null) return false;
-    const words: Record<Learning["phase"], string> = {
+    const words: Record<LearningView["phase"], string> = {
       asking: view.hypotheses === 0 ? "Asking, for the first hypothesis" : `Asking, after hypothesis ${view.hypotheses}`,
       testing: `Testing hypothesis ${view.hypotheses} with suite ${view.suite}, for ${view.extra} of ${view.most_extra} extra states`,
       walking: `Walking at random in hypothesis ${view.hypotheses}`,
@@ -83,7 +83,7 @@ class Page {
     );
   }
 
-  private figures(view: Learning): HTMLElement {
+  private figures(view: LearningView): HTMLElement {
     const count = (id: string, name: string, value: string): HTMLElement => h("div", { class: "figure" }, h("dt", null, name), h("dd", { id }, value));
     const number = (n: number): string => n.toLocaleString("en");
     return h(
@@ -103,7 +103,7 @@ class Page {
     );
   }
 
-  private surprise({ counterexample }: Learning): HTMLElement | false {
+  private surprise({ counterexample }: LearningView): HTMLElement | false {
     if (counterexample === null) return false;
     const { hypothesis, steps, believed } = counterexample;
     const rows = steps.map(({ input, answer }, at) =>
@@ -118,13 +118,13 @@ class Page {
     );
   }
 
-  private disagreement({ disagreement }: Learning): HTMLElement | false {
+  private disagreement({ disagreement }: LearningView): HTMLElement | false {
     if (disagreement.length === 0) return false;
     const lines = disagreement.map((line) => h("p", null, h("code", null, line)));
     return h("section", { class: "card problem", "aria-label": "disagreement" }, h("h2", null, "Two runs that disagree"), lines);
   }
 
-  private notes({ notes }: Learning): HTMLElement | false {
+  private notes({ notes }: LearningView): HTMLElement | false {
     if (notes.length === 0) return false;
     return h("section", { class: "card", "aria-label": "notes" }, h("h2", null, "Notes"), h("ul", null, [...notes].reverse().map((note) => h("li", null, note))));
   }

@@ -2,7 +2,7 @@
 
 import { fill, h } from "../shared/dom.js";
 import { GraphView, picture } from "../shared/graph.js";
-import type { Hypothesis } from "./api.js";
+import type { HypothesisView } from "./views.js";
 
 export class HypothesisPicture {
   readonly element = h("section", { class: "picture", "aria-label": "picture of the hypothesis" });
@@ -32,7 +32,7 @@ export class HypothesisPicture {
     this.busy = true;
     try {
       const response = await fetch("api/learning/picture");
-      if (response.ok) this.show((await response.json()) as Hypothesis);
+      if (response.ok) this.show((await response.json()) as HypothesisView);
       else this.shown = this.wanted;
     } catch {
       // The server has gone: what is shown stays.
@@ -43,7 +43,7 @@ export class HypothesisPicture {
     void this.fetch();
   }
 
-  private show(view: Hypothesis): void {
+  private show(view: HypothesisView): void {
     this.shown = Math.max(view.picture, this.shown + 1);
     const svg = view.svg === "" ? null : picture(view.svg);
     if (svg === null) this.tell(view.missing === "" ? "This cannot be drawn." : `${capital(view.missing)}.`);
@@ -52,7 +52,7 @@ export class HypothesisPicture {
     fill(this.news, this.changes(view));
   }
 
-  private changes(view: Hypothesis): (HTMLElement | false)[] {
+  private changes(view: HypothesisView): (HTMLElement | false)[] {
     const title = h("h2", null, `Hypothesis ${view.hypothesis.toLocaleString("en")}`);
     const size = h("p", { class: "soft" }, `${view.states.toLocaleString("en")} states, ${view.moves.toLocaleString("en")} moves`);
     if (view.before === null) return [title, size];

@@ -1,7 +1,8 @@
 // The document of a report, as Rust writes it (`crates/report/src/html`).
 
-import type { Step, StepKind } from "../shared/sequence.js";
-import type { Outcome } from "../shared/verdict.js";
+import type { Step } from "../shared/sequence.js";
+import { STEP_KINDS } from "../shared/words.js";
+import type { Outcome } from "../shared/words.js";
 
 export interface Document {
   format: string;
@@ -217,8 +218,6 @@ export interface TapeData {
   time: number[] | null;
 }
 
-const KINDS: StepKind[] = ["input", "output", "quiescence", "delay", "observed", "breakdown"];
-
 /** The steps of a run, read from their columns as they are asked for. */
 export class Tape {
   readonly count: number;
@@ -243,7 +242,7 @@ export class Tape {
 
   step(index: number): Step {
     const [kind, gate, text, , , , part] = this.label(index);
-    const step = { kind: KINDS[kind] ?? "delay", gate: isMessage(kind) ? gate : "", text, time: this.times[index] ?? 0 };
+    const step = { kind: STEP_KINDS[kind] ?? "delay", gate: isMessage(kind) ? gate : "", text, time: this.times[index] ?? 0 };
     return part !== null && this.parts !== null ? { ...step, lane: part } : step;
   }
 

@@ -3,7 +3,8 @@
 import { type Child, byId, fill, h } from "../shared/dom.js";
 import { bind, help, listen } from "../shared/keys.js";
 import { applyTheme, themeButton } from "../shared/theme.js";
-import { badge, type Outcome } from "../shared/verdict.js";
+import { badge } from "../shared/verdict.js";
+import type { Outcome } from "../shared/words.js";
 import { excerpt } from "../shared/visible.js";
 import { type Document, read } from "./data.js";
 import { modelPage } from "./modelpage.js";

@@ -3,7 +3,8 @@
 import { type Child, h } from "../shared/dom.js";
 import { VirtualList } from "../shared/list.js";
 import { duration } from "../shared/time.js";
-import { badge, type Outcome } from "../shared/verdict.js";
+import { badge } from "../shared/verdict.js";
+import type { Outcome } from "../shared/words.js";
 import { excerpt } from "../shared/visible.js";
 import type { Document, RunRow } from "./data.js";
 import { choice, plural, to } from "./parts.js";

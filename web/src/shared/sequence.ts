@@ -8,8 +8,7 @@ import { h, s } from "./dom.js";
 import { VirtualList } from "./list.js";
 import { duration } from "./time.js";
 import { excerpt } from "./visible.js";
-
-export type StepKind = "input" | "output" | "quiescence" | "delay" | "observed" | "breakdown";
+import type { StepKind } from "./words.js";
 
 export interface Step {
   kind: StepKind;

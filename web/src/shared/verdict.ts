@@ -1,8 +1,7 @@
 // Verdicts as words and signs: colour is never the only difference.
 
 import { h } from "./dom.js";
-
-export type Outcome = "pass" | "fail" | "inconclusive" | "error" | "interrupted";
+import type { Outcome } from "./words.js";
 
 const SIGNS: Record<Outcome, string> = { pass: "✓", fail: "✗", inconclusive: "?", error: "!", interrupted: "‖" };
 const WORDS: Record<Outcome, string> = {

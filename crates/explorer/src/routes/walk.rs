@@ -43,7 +43,8 @@ pub struct ValuesWish {
 }
 
 #[derive(Serialize)]
-struct ValuesView {
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct ValuesView {
     version: u32,
     /// Steps, each with other values.
     steps: Vec<String>,

@@ -22,6 +22,7 @@ const NEW: &str = "new";
 
 /// A hypothesis to be seen.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct HypothesisView {
     version: u32,
     /// Which picture it is; 0 if there is none yet.
@@ -44,6 +45,7 @@ pub struct HypothesisView {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 struct NewMoveView {
     from: String,
     to: String,

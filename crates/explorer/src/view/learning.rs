@@ -8,6 +8,7 @@ use crate::learning::{BoardState, Counterexample, LearningEnd, LearningPhase};
 
 /// Learning under way, or over.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct LearningView {
     version: u32,
     system: String,
@@ -17,8 +18,7 @@ pub struct LearningView {
     inputs: usize,
     suite: String,
     most_extra: usize,
-    /// `asking`, `testing`, `walking`, `drafting`, `timers` or `over`.
-    phase: &'static str,
+    phase: LearningStep,
     /// Extra states of the suite that is applied.
     extra: usize,
     /// Tests or walks done, of how many.
@@ -45,7 +45,21 @@ pub struct LearningView {
     end: Option<LearningEndView>,
 }
 
+/// What is done, without the figures.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "lowercase")]
+enum LearningStep {
+    Asking,
+    Testing,
+    Walking,
+    Drafting,
+    Timers,
+    Over,
+}
+
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 struct CounterexampleView {
     hypothesis: usize,
     steps: Vec<AnsweredView>,
@@ -53,12 +67,14 @@ struct CounterexampleView {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 struct AnsweredView {
     input: String,
     answer: String,
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 struct LearningEndView {
     has_model: bool,
     lines: Vec<String>,
@@ -69,12 +85,12 @@ impl LearningView {
     /// `state` as it is told, with the resets and inputs so far.
     pub(crate) fn of(state: &mut BoardState, (resets, symbols): (u64, u64)) -> Self {
         let (phase, extra, done, of) = match state.phase {
-            LearningPhase::Asking => ("asking", 0, 0, 0),
-            LearningPhase::Testing { extra, done, of } => ("testing", extra, done, of),
-            LearningPhase::Walking { done, of } => ("walking", 0, done, of),
-            LearningPhase::Drafting => ("drafting", 0, 0, 0),
-            LearningPhase::Timers => ("timers", 0, 0, 0),
-            LearningPhase::Over => ("over", 0, 0, 0),
+            LearningPhase::Asking => (LearningStep::Asking, 0, 0, 0),
+            LearningPhase::Testing { extra, done, of } => (LearningStep::Testing, extra, done, of),
+            LearningPhase::Walking { done, of } => (LearningStep::Walking, 0, done, of),
+            LearningPhase::Drafting => (LearningStep::Drafting, 0, 0, 0),
+            LearningPhase::Timers => (LearningStep::Timers, 0, 0, 0),
+            LearningPhase::Over => (LearningStep::Over, 0, 0, 0),
         };
         let per_second = state.rate(symbols);
         let subject = &state.subject;

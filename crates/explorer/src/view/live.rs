@@ -1,17 +1,17 @@
 //! A campaign under way as the page sees it; all of it, every time, so that a page can join or come back.
 
+use ioxide_report::step_kind::ShownStepKind;
 use serde::Serialize;
 
-use super::run::kind_word;
 use super::{VERSION, shown_text};
 use crate::live::{CampaignPhase, LastStep, LiveState, SwitchSeen};
 
 /// A campaign.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct LiveView {
     version: u32,
-    /// `idle`, `running`, `paused`, `stopping` or `over`.
-    phase: &'static str,
+    phase: CampaignPhase,
     pace_ms: u128,
     /// One character per switch: `.` never, `m` maybe, `t` taken.
     seen: String,
@@ -30,15 +30,18 @@ pub struct LiveView {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 struct LastView {
     number: usize,
-    kind: &'static str,
+    #[cfg_attr(test, ts(type = "StepKind"))]
+    kind: ShownStepKind,
     gate: String,
     text: String,
     switches: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 struct FailureView {
     record: usize,
     run: usize,
@@ -56,7 +59,7 @@ impl LiveView {
         };
         let last = |step: &LastStep| LastView {
             number: step.number,
-            kind: kind_word(step.kind),
+            kind: ShownStepKind::of(step.kind),
             gate: step.gate.clone(),
             text: step.text.clone(),
             switches: step.switches.iter().map(|switch| shown_text(switch)).collect(),
@@ -69,7 +72,7 @@ impl LiveView {
         };
         Self {
             version: VERSION,
-            phase: phase(state.phase),
+            phase: state.phase,
             pace_ms: state.pace_ms(),
             seen: state.seen.iter().map(seen).collect(),
             steps: state.n_steps,
@@ -84,15 +87,5 @@ impl LiveView {
             failures: state.failures.iter().map(failure).collect(),
             message: shown_text(&state.message),
         }
-    }
-}
-
-fn phase(phase: CampaignPhase) -> &'static str {
-    match phase {
-        CampaignPhase::Idle => "idle",
-        CampaignPhase::Running => "running",
-        CampaignPhase::Paused => "paused",
-        CampaignPhase::Stopping => "stopping",
-        CampaignPhase::Over => "over",
     }
 }

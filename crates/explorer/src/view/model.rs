@@ -17,6 +17,7 @@ const MAX_DRAWN: usize = 3_000;
 
 /// A model.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ModelView {
     version: u32,
     /// Its name.
@@ -39,6 +40,7 @@ pub struct ModelView {
 
 /// A location.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct LocationView {
     name: String,
     doc: String,
@@ -46,6 +48,7 @@ pub struct LocationView {
 
 /// A switch.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct SwitchView {
     label: String,
     from: usize,
@@ -64,6 +67,7 @@ pub struct SwitchView {
 
 /// A message.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct GateView {
     name: String,
     kind: &'static str,
@@ -72,13 +76,32 @@ pub struct GateView {
 
 /// A field of a message, and how its values are typed in.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct FieldView {
     name: String,
     sort: String,
-    /// `bool`, `int`, `real`, `string`, `enum` or `data`.
-    form: &'static str,
+    form: TypedForm,
     /// The values of an enum.
     options: Vec<String>,
+}
+
+/// How a value is typed in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "lowercase")]
+pub enum TypedForm {
+    /// A tick.
+    Bool,
+    /// A whole number.
+    Int,
+    /// A decimal number or a fraction.
+    Real,
+    /// A text.
+    String,
+    /// One of some names.
+    Enum,
+    /// A value in the notation of models.
+    Data,
 }
 
 impl ModelView {
@@ -146,18 +169,18 @@ impl FieldView {
     }
 }
 
-fn form(pool: &TermPool, sort: Sort) -> (&'static str, Vec<String>) {
+fn form(pool: &TermPool, sort: Sort) -> (TypedForm, Vec<String>) {
     match sort {
-        Sort::Bool => ("bool", Vec::new()),
-        Sort::Int | Sort::Range { .. } => ("int", Vec::new()),
-        Sort::Real => ("real", Vec::new()),
-        Sort::Str => ("string", Vec::new()),
-        Sort::Collection(_) => ("data", Vec::new()),
+        Sort::Bool => (TypedForm::Bool, Vec::new()),
+        Sort::Int | Sort::Range { .. } => (TypedForm::Int, Vec::new()),
+        Sort::Real => (TypedForm::Real, Vec::new()),
+        Sort::Str => (TypedForm::String, Vec::new()),
+        Sort::Collection(_) => (TypedForm::Data, Vec::new()),
         Sort::Data(data) => match pool.data(data) {
             data if data.kind == DataKind::Enum && data.is_enumeration() => {
-                ("enum", data.ctors.iter().map(|ctor| ctor.name.to_string()).collect())
+                (TypedForm::Enum, data.ctors.iter().map(|ctor| ctor.name.to_string()).collect())
             }
-            _ => ("data", Vec::new()),
+            _ => (TypedForm::Data, Vec::new()),
         },
     }
 }

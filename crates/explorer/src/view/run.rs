@@ -1,6 +1,7 @@
 //! Recorded runs as the page sees them: a list of records, and a run piece by piece.
 
-use ioxide_runner::event::{LabelKind, RunOutcome, StepTold};
+use ioxide_report::step_kind::ShownStepKind;
+use ioxide_runner::event::{RunOutcome, StepTold};
 use serde::Serialize;
 
 use super::walk::ExplanationView;
@@ -14,12 +15,14 @@ const MAX_RUNS: usize = 2_000;
 
 /// All records.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct RecordsView {
     version: u32,
     records: Vec<RecordView>,
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 struct RecordView {
     name: String,
     n_runs: usize,
@@ -29,17 +32,20 @@ struct RecordView {
 
 /// A run in one line.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 struct BriefView {
     /// Its number in the campaign, from 1.
     number: u64,
     seed: u64,
     goal: String,
-    outcome: &'static str,
+    #[cfg_attr(test, ts(type = "Outcome"))]
+    outcome: RunOutcome,
     steps: usize,
 }
 
 /// A piece of a run.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct RunView {
     version: u32,
     #[serde(flatten)]
@@ -52,8 +58,10 @@ pub struct RunView {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 struct RecordedStepView {
-    kind: &'static str,
+    #[cfg_attr(test, ts(type = "StepKind"))]
+    kind: ShownStepKind,
     gate: String,
     text: String,
     switches: Vec<String>,
@@ -96,37 +104,15 @@ fn brief(run: &RecordedRun) -> BriefView {
         number: run.started.run + 1,
         seed: run.started.seed,
         goal: shown_text(&run.started.goal),
-        outcome: outcome_word(run.outcome),
+        // A run that is not over was cut off.
+        outcome: run.outcome.unwrap_or(RunOutcome::Interrupted),
         steps: run.steps.len(),
-    }
-}
-
-/// How a run ended, as a word.
-pub(super) fn outcome_word(outcome: Option<RunOutcome>) -> &'static str {
-    match outcome {
-        Some(RunOutcome::Pass) => "pass",
-        Some(RunOutcome::Inconclusive) => "inconclusive",
-        Some(RunOutcome::Fail) => "fail",
-        Some(RunOutcome::Error) => "error",
-        Some(RunOutcome::Interrupted) | None => "interrupted",
-    }
-}
-
-/// The word of a kind of step, as the page knows it.
-pub(super) fn kind_word(kind: LabelKind) -> &'static str {
-    match kind {
-        LabelKind::Input => "input",
-        LabelKind::Observed => "observed",
-        LabelKind::Output => "output",
-        LabelKind::Quiescence => "quiescence",
-        LabelKind::Delay => "delay",
-        LabelKind::Ended | LabelKind::Closed | LabelKind::Hung | LabelKind::Unreadable => "breakdown",
     }
 }
 
 fn step(step: &StepTold) -> RecordedStepView {
     RecordedStepView {
-        kind: kind_word(step.label.kind),
+        kind: ShownStepKind::of(step.label.kind),
         gate: shown_text(&step.label.label),
         text: shown_text(&step.label.text),
         switches: step.switches.iter().map(|switch| shown_text(switch)).collect(),

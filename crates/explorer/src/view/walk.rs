@@ -25,6 +25,7 @@ const MAX_STEPS: usize = 500;
 
 /// Where a walk has led.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct WalkView {
     /// The version of the format.
     pub version: u32,
@@ -56,6 +57,7 @@ pub struct WalkView {
 
 /// The recorded steps a walk begins with.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct BaseView {
     /// The record.
     pub record: usize,
@@ -67,6 +69,7 @@ pub struct BaseView {
 
 /// A step.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct StepView {
     number: usize,
     text: String,
@@ -76,6 +79,7 @@ pub struct StepView {
 
 /// A step that makes no sense.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ProblemView {
     /// Its position in the path, from 0.
     pub position: usize,
@@ -87,6 +91,7 @@ pub struct ProblemView {
 
 /// A step that is forbidden.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ForbiddenView {
     /// Its position in the path, from 0.
     pub position: usize,
@@ -98,6 +103,7 @@ pub struct ForbiddenView {
 
 /// Observed against allowed.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ExplanationView {
     observed: String,
     allowed: Vec<AllowedView>,
@@ -106,12 +112,14 @@ pub struct ExplanationView {
 }
 
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 struct AllowedView {
     label: String,
     switch: Option<String>,
 }
 
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 struct WhyNotView {
     state: String,
     switch: String,
@@ -120,17 +128,31 @@ struct WhyNotView {
 
 /// Where the model may be.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct BeliefView {
-    /// `concrete`, `symbolic` or `unspecified`.
-    kind: &'static str,
+    kind: BeliefForm,
     /// How many states there are.
     n: usize,
     /// The first of them.
     states: Vec<StateView>,
 }
 
+/// How states are known.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "lowercase")]
+enum BeliefForm {
+    /// By their values.
+    Concrete,
+    /// By what is known of their values.
+    Symbolic,
+    /// Not at all: the model says nothing about what comes.
+    Unspecified,
+}
+
 /// A state.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct StateView {
     location: usize,
     values: Vec<(String, String)>,
@@ -141,6 +163,7 @@ pub struct StateView {
 
 /// Where a part is, and what it remembers.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct PartStateView {
     name: String,
     place: String,
@@ -149,6 +172,7 @@ pub struct PartStateView {
 
 /// Something that can come next.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ChoiceView {
     switch: usize,
     gate: usize,
@@ -160,12 +184,22 @@ pub struct ChoiceView {
     fields: Vec<FieldView>,
     /// The step, if there is only one.
     step: Option<String>,
-    /// `yes`, `unknown` or `no`.
-    possible: &'static str,
+    possible: PossibleView,
+}
+
+/// Whether something can come.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "lowercase")]
+enum PossibleView {
+    Yes,
+    Unknown,
+    No,
 }
 
 /// A switch that cannot be taken.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct RefusedView {
     switch: usize,
     why: String,
@@ -231,7 +265,7 @@ impl WalkView {
             steps,
             problem: None,
             forbidden: None,
-            belief: BeliefView { kind: "symbolic", n: 1, states },
+            belief: BeliefView { kind: BeliefForm::Symbolic, n: 1, states },
             choices,
             refused,
             silence: false,
@@ -286,13 +320,13 @@ fn belief(cx: &Ctx<'_>, belief: &Belief) -> BeliefView {
     match belief {
         Belief::Concrete(states) => {
             let states = states.iter().take(MAX_STATES).map(|state| concrete(cx, state)).collect();
-            BeliefView { kind: "concrete", n, states }
+            BeliefView { kind: BeliefForm::Concrete, n, states }
         }
         Belief::Symbolic(states) => {
             let states = states.iter().take(MAX_STATES).map(|state| symbolic(cx, state)).collect();
-            BeliefView { kind: "symbolic", n, states }
+            BeliefView { kind: BeliefForm::Symbolic, n, states }
         }
-        Belief::Unspecified => BeliefView { kind: "unspecified", n, states: Vec::new() },
+        Belief::Unspecified => BeliefView { kind: BeliefForm::Unspecified, n, states: Vec::new() },
     }
 }
 
@@ -351,7 +385,7 @@ fn choice_view(cx: &Ctx<'_>, choice: &SwitchChoice) -> ChoiceView {
         when: when.map(|when| shown_text(&show(cx.pool, when))).unwrap_or_default(),
         fields: gate.fields.iter().map(|&field| FieldView::of(cx.pool, field)).collect(),
         step: fixed.map(|label| read::text(cx.pool, cx.sts, &label)),
-        possible: if choice.is_doubtful { "unknown" } else { "yes" },
+        possible: if choice.is_doubtful { PossibleView::Unknown } else { PossibleView::Yes },
     }
 }
 
@@ -370,9 +404,9 @@ fn switch_choice(cx: &Ctx<'_>, id: ioxide_model::sts::SwitchId, possible: &Switc
         fields: Vec::new(),
         step: Some(switch.label.to_string()),
         possible: match possible {
-            SwitchPossibility::Yes => "yes",
-            SwitchPossibility::Unknown(_) => "unknown",
-            SwitchPossibility::No => "no",
+            SwitchPossibility::Yes => PossibleView::Yes,
+            SwitchPossibility::Unknown(_) => PossibleView::Unknown,
+            SwitchPossibility::No => PossibleView::No,
         },
     }
 }

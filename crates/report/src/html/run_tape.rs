@@ -10,10 +10,12 @@
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use ioxide_runner::event::{LabelKind, LabelTold, StepTold};
+use ioxide_runner::event::{LabelTold, StepTold};
 use ioxide_runner::line::cut;
 use serde::ser::{Serialize, SerializeStruct as _, Serializer};
 use serde_json::Value as Json;
+
+use crate::step_kind::ShownStepKind;
 
 /// Steps kept of one run.
 pub const MAX_STEPS: usize = 300_000;
@@ -151,7 +153,15 @@ impl RunTape {
         let of = (chars > MAX_TEXT).then_some(chars);
         let gate = cut(&label.label, MAX_NAME);
         let part = label.part.as_ref().map(|part| cut(part, MAX_NAME));
-        let entry = TapeEntry { kind: kind_code(label.kind), gate, text, args: String::new(), of, raw, part };
+        let entry = TapeEntry {
+            kind: ShownStepKind::of(label.kind).code(),
+            gate,
+            text,
+            args: String::new(),
+            of,
+            raw,
+            part,
+        };
         if let Some(&at) = self.by_text.get(&entry.number())
             && self.labels.get(at as usize).is_some_and(|old| old.is_as(&entry))
         {
@@ -242,21 +252,10 @@ impl Serialize for TapeColumn<'_> {
     }
 }
 
-/// Who moved, as a number.
-fn kind_code(kind: LabelKind) -> u8 {
-    match kind {
-        LabelKind::Input => 0,
-        LabelKind::Output => 1,
-        LabelKind::Quiescence => 2,
-        LabelKind::Delay => 3,
-        LabelKind::Observed => 4,
-        LabelKind::Ended | LabelKind::Closed | LabelKind::Hung | LabelKind::Unreadable => 5,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ioxide_runner::event::LabelKind;
     use serde_json::{Map, json};
 
     fn shown(tape: &RunTape) -> Json {

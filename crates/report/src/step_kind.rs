@@ -1,0 +1,80 @@
+//! Kinds of steps as pages know them: the words and numbers that `web/src` is generated from.
+
+use ioxide_runner::event::LabelKind;
+use serde::Serialize;
+
+/// Who moved in a step; all breakdowns look alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(test, ts(rename = "StepKind"))]
+pub enum ShownStepKind {
+    /// The tester gave an input.
+    Input,
+    /// The system said something.
+    Output,
+    /// The system was silent.
+    Quiescence,
+    /// Time passed.
+    Delay,
+    /// Somebody else gave an input.
+    Observed,
+    /// The system ended, closed, hung or said something unreadable.
+    Breakdown,
+}
+
+impl ShownStepKind {
+    /// All kinds; a tape says which by its position here.
+    pub const ALL: [Self; 6] =
+        [Self::Input, Self::Output, Self::Quiescence, Self::Delay, Self::Observed, Self::Breakdown];
+
+    /// The kind of a label.
+    #[must_use]
+    pub fn of(kind: LabelKind) -> Self {
+        match kind {
+            LabelKind::Input => Self::Input,
+            LabelKind::Observed => Self::Observed,
+            LabelKind::Output => Self::Output,
+            LabelKind::Quiescence => Self::Quiescence,
+            LabelKind::Delay => Self::Delay,
+            LabelKind::Ended | LabelKind::Closed | LabelKind::Hung | LabelKind::Unreadable => Self::Breakdown,
+        }
+    }
+
+    /// Its position among all of them.
+    #[must_use]
+    pub fn code(self) -> u8 {
+        self as u8
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ioxide_runner::event::RunOutcome;
+
+    use super::*;
+    use crate::typescript::TypeDeclarations;
+
+    #[test]
+    fn typescript_of_the_words_is_that_of_steps_and_outcomes() {
+        let words = |list: &[String]| list.join(" | ");
+        let outcomes: Vec<String> = RunOutcome::ALL.iter().map(json).collect();
+        let kinds: Vec<String> = ShownStepKind::ALL.iter().map(json).collect();
+        let head = format!(
+            "\n/** How a run can end. */\nexport type Outcome = {};\n\n\
+             /** Kinds of steps, in the order of their numbers. */\nexport const STEP_KINDS: StepKind[] = [{}];\n",
+            words(&outcomes),
+            kinds.join(", ")
+        );
+        TypeDeclarations::new(&head).with::<ShownStepKind>().keep("shared/words.ts");
+    }
+
+    #[test]
+    fn a_code_is_a_position() {
+        assert!(ShownStepKind::ALL.iter().enumerate().all(|(at, kind)| at == usize::from(kind.code())));
+    }
+
+    fn json(word: &impl Serialize) -> String {
+        serde_json::to_string(word).expect("a word")
+    }
+}
