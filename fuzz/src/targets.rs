@@ -11,6 +11,7 @@ use ioxide_model::source::{FileId, Sources};
 use ioxide_model::sts::Model;
 use ioxide_openapi::{BadDescription, ServiceOptions, translate};
 use ioxide_report::case::json::CaseOutline;
+use ioxide_report::html::ReportPage;
 use ioxide_report::html::campaign::CampaignPage;
 use ioxide_runner::codec::binary::{BinaryCodec, BinaryConfig};
 use ioxide_runner::codec::http::answer::AnswerConfig;
@@ -133,7 +134,8 @@ pub fn record(bytes: &[u8]) {
         0 => {
             let mut campaign = CampaignPage::default();
             let _ = record::each::<record::RecordError>(rest, |event| Ok(campaign.event(&event)?));
-            let _ = serde_json::to_string(&campaign);
+            let page = ReportPage { campaign: Some(campaign), ..ReportPage::default() };
+            let _ = page.write(&mut std::io::sink());
         }
         1 => {
             let Ok(suite) = SuiteReader::new(rest) else { return };

@@ -13,8 +13,8 @@ pub mod walk;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
-#[path = "../../report/src/typescript.rs"]
-mod typescript;
+#[path = "../../report/src/typescript_tests.rs"]
+mod typescript_tests;
 
 use ioxide_report::control_characters::excerpt;
 use serde::Serialize;

@@ -1,6 +1,6 @@
 //! What is known, as one HTML page that opens from disk: no network, no server, nothing beside it.
 //!
-//! The page holds one JSON document, the [`ReportPage`] itself, and one picture; the script and the style sheet that show them come
+//! The page holds one JSON document, a view of the [`ReportPage`], and one picture; the script and the style sheet that show them come
 //! from `web/` and are embedded as built. Every part is optional: a campaign, the model it tested, an analysis
 //! of mutants, a suite.
 //!
@@ -20,12 +20,12 @@ mod switch_totals;
 
 use std::io::{self, Write};
 
-use serde::ser::{Serialize, SerializeStruct as _, Serializer};
+use serde::Serialize;
 
-use self::campaign::CampaignPage;
-use self::model::ModelPart;
+use self::campaign::{CampaignPage, CampaignView};
+use self::model::{ModelPart, ModelShown};
 use self::mutation::MutationPage;
-use self::suite::SuitePage;
+use self::suite::{SuitePage, SuiteTold};
 
 /// The version of the document; it changes when a field changes its meaning or goes away.
 pub const VERSION: u32 = 1;
@@ -76,18 +76,31 @@ impl ReportPage {
 }
 
 /// The document the page shows.
-impl Serialize for ReportPage {
-    fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
-        let mut document = out.serialize_struct("Page", 8)?;
-        document.serialize_field("format", "ioxide-report")?;
-        document.serialize_field("version", &VERSION)?;
-        document.serialize_field("record", &self.record)?;
-        document.serialize_field("notes", &self.notes)?;
-        document.serialize_field("campaign", &self.campaign)?;
-        document.serialize_field("model", &self.model.as_ref().map(|model| &model.json))?;
-        document.serialize_field("mutation", &self.mutation)?;
-        document.serialize_field("suite", &self.suite.as_ref().map(|suite| &suite.told))?;
-        document.end()
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+struct DocumentView<'p> {
+    format: &'static str,
+    version: u32,
+    record: &'p str,
+    notes: &'p [String],
+    campaign: Option<CampaignView<'p>>,
+    model: Option<&'p ModelShown>,
+    mutation: Option<&'p MutationPage>,
+    suite: Option<&'p SuiteTold>,
+}
+
+impl ReportPage {
+    fn view(&self) -> DocumentView<'_> {
+        DocumentView {
+            format: "ioxide-report",
+            version: VERSION,
+            record: &self.record,
+            notes: &self.notes,
+            campaign: self.campaign.as_ref().map(CampaignPage::view),
+            model: self.model.as_ref().map(|model| &model.view),
+            mutation: self.mutation.as_ref(),
+            suite: self.suite.as_ref().map(|suite| &suite.told),
+        }
     }
 }
 

@@ -38,4 +38,4 @@ pub mod values;
 #[cfg(test)]
 mod samples;
 #[cfg(test)]
-mod typescript;
+mod typescript_tests;

@@ -299,11 +299,13 @@ impl VerdictTold {
 
 /// The end of a timed run in the words of its method ([BLLN23]).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct FindingTold {
     /// `PASS`, `FAIL_out`, `FAIL_dur`, `INC_out`, `INC_dur`, `INC_ucIn_spec`, `INC_ucIn_uspec` or `INC_off_path`.
     pub word: String,
     /// The rule of the test case that says so; empty without a test case.
     #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<String>"))]
     pub rule: String,
     /// The state of the test case; without one, where the specification was.
     pub state: String,
@@ -311,6 +313,7 @@ pub struct FindingTold {
     pub event: String,
     /// The part of a guard that does not hold, or the guard of the arc that was taken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
     pub because: Option<String>,
 }
 
@@ -340,6 +343,7 @@ pub enum VerdictWord {
 
 /// Observed against allowed, and why not.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Explanation {
     /// What was seen.
     pub observed: String,
@@ -353,21 +357,25 @@ pub struct Explanation {
     pub why_not: Vec<WhyNot>,
     /// In how many orders of what was under way it was tried, if in more than one; all else is told of the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
     pub orders: Option<usize>,
 }
 
 /// Something the specification allowed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Allowed {
     /// The message, with values or the condition on them; `δ` for silence.
     pub label: String,
     /// The switch; absent for silence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
     pub switch: Option<String>,
 }
 
 /// A state the specification may have been in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct StateTold {
     /// Its location.
     pub location: String,
@@ -375,11 +383,13 @@ pub struct StateTold {
     pub values: Vec<String>,
     /// What is known of unknown values.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<Vec<String>>"))]
     pub path: Vec<String>,
 }
 
 /// What stood against a switch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct WhyNot {
     /// The state, by position in [`Explanation::states`].
     pub state: usize,
@@ -414,7 +424,9 @@ pub struct RunFinished {
 
 /// How a run can end: a verdict, or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "typescript", ts(rename = "Outcome"))]
 pub enum RunOutcome {
     /// Verdict pass.
     Pass,
@@ -426,11 +438,6 @@ pub enum RunOutcome {
     Error,
     /// Somebody stopped it.
     Interrupted,
-}
-
-impl RunOutcome {
-    /// All ways in which a run can end.
-    pub const ALL: [Self; 5] = [Self::Pass, Self::Inconclusive, Self::Fail, Self::Error, Self::Interrupted];
 }
 
 /// A failing run was done again.
@@ -547,6 +554,7 @@ pub struct FailureSignature {
 
 /// How long the system took to say something.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct LatencyTold {
     /// The message.
     pub label: String,

@@ -2,6 +2,83 @@
 
 import type { Outcome, StepKind } from "../shared/words.js";
 
+export type AllowedView = { label: string, switch: string | null, };
+
+/** The recorded steps a walk begins with. */
+export type BaseView = {
+/** The record. */
+record: number,
+/** The run. */
+run: number,
+/** How many of its steps. */
+steps: number, };
+
+/** How states are known. */
+export type BeliefForm = "concrete" | "symbolic" | "unspecified";
+
+/** Where the model may be. */
+export type BeliefView = { kind: BeliefForm,
+/** How many states there are. */
+n: number,
+/** The first of them. */
+states: Array<StateView>, };
+
+/** A run in one line. */
+export type BriefView = {
+/** Its number in the campaign, from 1. */
+number: number, seed: number, goal: string, outcome: Outcome, steps: number, };
+
+/** How far a campaign is. */
+export type CampaignPhase = "idle" | "running" | "paused" | "stopping" | "over";
+
+/** Something that can come next. */
+export type ChoiceView = { switch: number, gate: number, kind: string,
+/** The message, with values where they are fixed. */
+message: string,
+/** What the fields have to satisfy; empty if anything goes. */
+when: string, fields: Array<FieldView>,
+/** The step, if there is only one. */
+step: string | null, possible: PossibleView, };
+
+/** Something that went wrong. */
+export type ErrorView = { version: number,
+/** What, for people. */
+error: string, };
+
+/** Observed against allowed. */
+export type ExplanationView = { observed: string, allowed: Array<AllowedView>, n_states: number, why_not: Array<WhyNotView>, };
+
+export type FailureView = { record: number, run: number, steps: number, signature: string, };
+
+/** A field of a message, and how its values are typed in. */
+export type FieldView = { name: string, sort: string, form: TypedForm,
+/** The values of an enum. */
+options: Array<string>, };
+
+/** A step that is forbidden. */
+export type ForbiddenView = {
+/** Its position in the path, from 0. */
+position: number,
+/** The step as a path has it. */
+step: string,
+/** Why. */
+explanation: ExplanationView, };
+
+/** A message. */
+export type GateView = { name: string, kind: string, fields: Array<FieldView>, };
+
+export type LastView = { number: number, kind: StepKind, gate: string, text: string, switches: Array<string>, };
+
+/** A campaign. */
+export type LiveView = { version: number, phase: CampaignPhase, pace_ms: number,
+/** One character per switch: `.` never, `m` maybe, `t` taken. */
+seen: string, steps: number, passed: number, failed: number, other: number, planned: number, seed: number,
+/** The run under way, from 1. */
+run: number, goal: string, last: Array<LastView>, failures: Array<FailureView>, message: string, };
+
+/** A location. */
+export type LocationView = { name: string, doc: string, };
+
 /** A model. */
 export type ModelView = { version: number,
 /** Its name. */
@@ -21,16 +98,48 @@ switches: Array<SwitchView>,
 /** Its messages. */
 gates: Array<GateView>, };
 
-/** A message. */
-export type GateView = { name: string, kind: string, fields: Array<FieldView>, };
+/** Where a part is, and what it remembers. */
+export type PartStateView = { name: string, place: string, values: Array<[string, string]>, };
 
-/** A field of a message, and how its values are typed in. */
-export type FieldView = { name: string, sort: string, form: TypedForm,
-/** The values of an enum. */
-options: Array<string>, };
+/** Whether something can come. */
+export type PossibleView = "yes" | "unknown" | "no";
 
-/** How a value is typed in. */
-export type TypedForm = "bool" | "int" | "real" | "string" | "enum" | "data";
+/** A step that makes no sense. */
+export type ProblemView = {
+/** Its position in the path, from 0. */
+position: number,
+/** The step as it was written. */
+text: string,
+/** What is wrong with it. */
+why: string, };
+
+export type RecordView = { name: string, n_runs: number, cut: boolean, runs: Array<BriefView>, };
+
+export type RecordedStepView = { kind: StepKind, gate: string, text: string, switches: Array<string>, };
+
+/** All records. */
+export type RecordsView = { version: number, records: Array<RecordView>, };
+
+/** A switch that cannot be taken. */
+export type RefusedView = { switch: number, why: string, };
+
+/** A piece of a run. */
+export type RunView = { version: number,
+/** The first step told, from 0. */
+from: number, list: Array<RecordedStepView>, reason: string, explanation: ExplanationView | null,
+/** Its number in the campaign, from 1. */
+number: number, seed: number, goal: string, outcome: Outcome, steps: number, };
+
+/** A state. */
+export type StateView = { location: number, values: Array<[string, string]>, path: Array<string>,
+/** The same by part, in a system made of parts; `values` is empty then. */
+parts: Array<PartStateView>, };
+
+/** A step. */
+export type StepView = { number: number, text: string, kind: string, switches: Array<number>, };
+
+/** The system under test and the testers for it. */
+export type SutView = { version: number, sut: string | null, testers: Array<string>, };
 
 /** A switch. */
 export type SwitchView = { label: string, from: number, to: number, kind: string, message: string, guard: Array<string>, updates: Array<string>, doc: string, reqs: Array<string>,
@@ -39,11 +148,15 @@ line: number,
 /** The text there. */
 source: string, };
 
-/** A location. */
-export type LocationView = { name: string, doc: string, };
+/** How a value is typed in. */
+export type TypedForm = "bool" | "int" | "real" | "string" | "enum" | "data";
+
+export type ValuesView = { version: number,
+/** Steps, each with other values. */
+steps: Array<string>, };
 
 /** Where a walk has led. */
-export type WalkView = { 
+export type WalkView = {
 /** The version of the format. */
 version: number,
 /** The steps of the path that could be taken, written out, the recorded ones left out. */
@@ -71,117 +184,4 @@ doubts: number,
 /** The belief may lack states. */
 truncated: boolean, };
 
-/** The recorded steps a walk begins with. */
-export type BaseView = { 
-/** The record. */
-record: number,
-/** The run. */
-run: number,
-/** How many of its steps. */
-steps: number, };
-
-/** A step that is forbidden. */
-export type ForbiddenView = { 
-/** Its position in the path, from 0. */
-position: number,
-/** The step as a path has it. */
-step: string,
-/** Why. */
-explanation: ExplanationView, };
-
-/** Observed against allowed. */
-export type ExplanationView = { observed: string, allowed: Array<AllowedView>, n_states: number, why_not: Array<WhyNotView>, };
-
-export type AllowedView = { label: string, switch: string | null, };
-
 export type WhyNotView = { state: string, switch: string, reason: string, };
-
-/** Something that can come next. */
-export type ChoiceView = { switch: number, gate: number, kind: string,
-/** The message, with values where they are fixed. */
-message: string,
-/** What the fields have to satisfy; empty if anything goes. */
-when: string, fields: Array<FieldView>,
-/** The step, if there is only one. */
-step: string | null, possible: PossibleView, };
-
-/** Whether something can come. */
-export type PossibleView = "yes" | "unknown" | "no";
-
-/** A step. */
-export type StepView = { number: number, text: string, kind: string, switches: Array<number>, };
-
-/** A step that makes no sense. */
-export type ProblemView = { 
-/** Its position in the path, from 0. */
-position: number,
-/** The step as it was written. */
-text: string,
-/** What is wrong with it. */
-why: string, };
-
-/** Where the model may be. */
-export type BeliefView = { kind: BeliefForm,
-/** How many states there are. */
-n: number,
-/** The first of them. */
-states: Array<StateView>, };
-
-/** A state. */
-export type StateView = { location: number, values: Array<[string, string]>, path: Array<string>,
-/** The same by part, in a system made of parts; `values` is empty then. */
-parts: Array<PartStateView>, };
-
-/** Where a part is, and what it remembers. */
-export type PartStateView = { name: string, place: string, values: Array<[string, string]>, };
-
-/** How states are known. */
-export type BeliefForm = "concrete" | "symbolic" | "unspecified";
-
-/** A switch that cannot be taken. */
-export type RefusedView = { switch: number, why: string, };
-
-export type ValuesView = { version: number,
-/** Steps, each with other values. */
-steps: Array<string>, };
-
-/** All records. */
-export type RecordsView = { version: number, records: Array<RecordView>, };
-
-export type RecordView = { name: string, n_runs: number, cut: boolean, runs: Array<BriefView>, };
-
-/** A run in one line. */
-export type BriefView = { 
-/** Its number in the campaign, from 1. */
-number: number, seed: number, goal: string, outcome: Outcome, steps: number, };
-
-/** A piece of a run. */
-export type RunView = { version: number,
-/** The first step told, from 0. */
-from: number, list: Array<RecordedStepView>, reason: string, explanation: ExplanationView | null,
-/** Its number in the campaign, from 1. */
-number: number, seed: number, goal: string, outcome: Outcome, steps: number, };
-
-export type RecordedStepView = { kind: StepKind, gate: string, text: string, switches: Array<string>, };
-
-/** A campaign. */
-export type LiveView = { version: number, phase: CampaignPhase, pace_ms: number,
-/** One character per switch: `.` never, `m` maybe, `t` taken. */
-seen: string, steps: number, passed: number, failed: number, other: number, planned: number, seed: number,
-/** The run under way, from 1. */
-run: number, goal: string, last: Array<LastView>, failures: Array<FailureView>, message: string, };
-
-/** How far a campaign is. */
-export type CampaignPhase = "idle" | "running" | "paused" | "stopping" | "over";
-
-export type LastView = { number: number, kind: StepKind, gate: string, text: string, switches: Array<string>, };
-
-export type FailureView = { record: number, run: number, steps: number, signature: string, };
-
-/** The system under test and the testers for it. */
-export type SutView = { version: number, sut: string | null, testers: Array<string>, };
-
-/** Something that went wrong. */
-export type ErrorView = { version: number,
-/** What, for people. */
-error: string, };

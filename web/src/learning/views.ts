@@ -1,5 +1,29 @@
 // Written by a test from the structs of Rust (`UPDATE_TYPES=1 cargo test typescript`): do not edit.
 
+export type AnsweredView = { input: string, answer: string, };
+
+export type CounterexampleView = { hypothesis: number, steps: Array<AnsweredView>, believed: string, };
+
+/** A hypothesis to be seen. */
+export type HypothesisView = { version: number,
+/** Which picture it is; 0 if there is none yet. */
+picture: number,
+/** Which hypothesis it shows. */
+hypothesis: number,
+/** The one it is compared with, if there was one. */
+before: number | null, svg: string,
+/** Why there is no picture; empty if there is one. */
+missing: string, states: number, moves: number,
+/** New states and moves. */
+new_states: Array<string>, n_new_moves: number, new_moves: Array<NewMoveView>,
+/** Moves that were believed before. */
+n_gone: number, };
+
+export type LearningEndView = { has_model: boolean, lines: Array<string>, out: string | null, };
+
+/** What is done, without the figures. */
+export type LearningStep = "asking" | "testing" | "walking" | "drafting" | "timers" | "over";
+
 /** Learning under way, or over. */
 export type LearningView = { version: number, system: string, model: string,
 /** What kind of model it becomes, in words. */
@@ -20,29 +44,5 @@ guarantee: string,
 picture: number, counterexample: CounterexampleView | null,
 /** Runs of a system that contradicts itself; empty if it has not. */
 disagreement: Array<string>, notes: Array<string>, end: LearningEndView | null, };
-
-export type LearningEndView = { has_model: boolean, lines: Array<string>, out: string | null, };
-
-/** What is done, without the figures. */
-export type LearningStep = "asking" | "testing" | "walking" | "drafting" | "timers" | "over";
-
-export type CounterexampleView = { hypothesis: number, steps: Array<AnsweredView>, believed: string, };
-
-export type AnsweredView = { input: string, answer: string, };
-
-/** A hypothesis to be seen. */
-export type HypothesisView = { version: number,
-/** Which picture it is; 0 if there is none yet. */
-picture: number,
-/** Which hypothesis it shows. */
-hypothesis: number,
-/** The one it is compared with, if there was one. */
-before: number | null, svg: string,
-/** Why there is no picture; empty if there is one. */
-missing: string, states: number, moves: number,
-/** New states and moves. */
-new_states: Array<string>, n_new_moves: number, new_moves: Array<NewMoveView>,
-/** Moves that were believed before. */
-n_gone: number, };
 
 export type NewMoveView = { from: string, to: string, text: string, };

@@ -1,6 +1,6 @@
 // What is known of every switch: could it be taken, and was it?
 
-import type { Document, Switch, Taken } from "./data.js";
+import type { DocumentView, SwitchShown, TakenView } from "./views.js";
 
 export type Status = "taken" | "failing" | "maybe" | "never" | "unreachable" | "unseen" | "unknown" | "plain";
 
@@ -26,7 +26,7 @@ export const STATUS: Record<Status, StatusText> = {
 export const ORDER: Status[] = ["taken", "failing", "maybe", "never", "unknown", "unreachable", "unseen", "plain"];
 
 /** What is known of a switch. */
-export function status(document: Document, it: Switch): Status {
+export function status(document: DocumentView, it: SwitchShown): Status {
   const taken = takenBy(document, it.label);
   if (taken !== undefined && taken.certain > 0) {
     return taken.passing.n === 0 && taken.others.n === 0 ? "failing" : "taken";
@@ -39,13 +39,13 @@ export function status(document: Document, it: Switch): Status {
 }
 
 /** Who took a switch. */
-export function takenBy(document: Document, label: string): Taken | undefined {
+export function takenBy(document: DocumentView, label: string): TakenView | undefined {
   const taken = document.campaign?.taken;
   return taken !== undefined && Object.hasOwn(taken, label) ? taken[label] : undefined;
 }
 
 /** How many switches have each status. */
-export function counted(document: Document): Map<Status, number> {
+export function counted(document: DocumentView): Map<Status, number> {
   const counts = new Map<Status, number>();
   for (const it of document.model?.switches ?? []) {
     const word = status(document, it);

@@ -6,7 +6,8 @@ import { applyTheme, themeButton } from "../shared/theme.js";
 import { badge } from "../shared/verdict.js";
 import type { Outcome } from "../shared/words.js";
 import { excerpt } from "../shared/visible.js";
-import { type Document, read } from "./data.js";
+import { read } from "./data.js";
+import type { DocumentView } from "./views.js";
 import { modelPage } from "./modelpage.js";
 import { mutantsPage } from "./mutants.js";
 import { overview } from "./overview.js";
@@ -22,8 +23,8 @@ interface Tab {
   key: string;
   text: string;
   /** Whether the report has anything to say here. */
-  is: (document: Document) => boolean;
-  show: (document: Document, rest: string[]) => Child;
+  is: (document: DocumentView) => boolean;
+  show: (document: DocumentView, rest: string[]) => Child;
 }
 
 const TABS: Tab[] = [
@@ -75,7 +76,7 @@ function decoded(text: string): string {
   }
 }
 
-function masthead(data: Document, nav: HTMLElement): HTMLElement {
+function masthead(data: DocumentView, nav: HTMLElement): HTMLElement {
   const { campaign, mutation, suite, model } = data;
   const name = campaign?.figures.campaign?.model ?? mutation?.model ?? suite?.machine ?? model?.name ?? "";
   const words: Record<string, Outcome> = { failed: "fail", passed: "pass", "without verdict": "error" };

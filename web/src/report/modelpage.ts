@@ -5,10 +5,10 @@ import { GraphView } from "../shared/graph.js";
 import { VirtualList } from "../shared/list.js";
 import { long } from "../shared/long.js";
 import { counted, ORDER, STATUS, type Status, status, takenBy } from "./coverage.js";
-import type { Document, RunList, Switch } from "./data.js";
+import type { DocumentView, RunListView, SwitchShown } from "./views.js";
 import { choice, facts, link, plural, statusBadge, switchText, to } from "./parts.js";
 
-export function modelPage(document: Document, chosen: string | undefined): Child {
+export function modelPage(document: DocumentView, chosen: string | undefined): Child {
   return document.model === null
     ? h("p", null, document.notes[0] ?? "This report has no model.")
     : new ModelPage(document, document.model.switches).show(chosen);
@@ -24,8 +24,8 @@ class ModelPage {
   private only: Status | "all" = "all";
 
   constructor(
-    private readonly document: Document,
-    private readonly switches: Switch[],
+    private readonly document: DocumentView,
+    private readonly switches: SwitchShown[],
   ) {
     this.states = switches.map((it) => status(document, it));
     this.shown = switches.map((_, at) => at);
@@ -106,7 +106,7 @@ class ModelPage {
   }
 
   private row(at: number): HTMLElement {
-    const it = this.switches[at] as Switch;
+    const it = this.switches[at] as SwitchShown;
     const { sign, word } = STATUS[this.states[at] ?? "unknown"];
     return h(
       "div",
@@ -148,11 +148,11 @@ class ModelPage {
     );
   }
 
-  private runs(it: Switch): Child {
+  private runs(it: SwitchShown): Child {
     const taken = takenBy(this.document, it.label);
     if (this.document.campaign === null) return null;
     if (taken === undefined) return h("p", { class: "soft" }, "No run took it.");
-    const list = (word: string, told: RunList): Child =>
+    const list = (word: string, told: RunListView): Child =>
       told.n > 0 && [
         h("dt", null, word),
         h("dd", { class: "runs" }, told.first.map((run) => [link(`${run}`, "run", run), " "]), told.n > told.first.length && `and ${told.n - told.first.length} more`),

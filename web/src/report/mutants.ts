@@ -4,24 +4,24 @@ import { type Child, fill, h, s } from "../shared/dom.js";
 import { VirtualList } from "../shared/list.js";
 import { long } from "../shared/long.js";
 import { excerpt } from "../shared/visible.js";
-import type { Document, Mutant, Mutation } from "./data.js";
+import type { DocumentView, MutantRow, MutationPage } from "./views.js";
 import { card, choice, plural, stacked } from "./parts.js";
 
-const SIGNS: Record<Mutant["outcome"], { sign: string; word: string; mark: string }> = {
+const SIGNS: Record<MutantRow["outcome"], { sign: string; word: string; mark: string }> = {
   survived: { sign: "✗", word: "survived", mark: "fail" },
   unknown: { sign: "?", word: "unknown", mark: "inconclusive" },
   killed: { sign: "✓", word: "killed", mark: "pass" },
   equivalent: { sign: "=", word: "equivalent", mark: "unreachable" },
 };
-const OUTCOMES = Object.keys(SIGNS) as Mutant["outcome"][];
+const OUTCOMES = Object.keys(SIGNS) as MutantRow["outcome"][];
 
-export function mutantsPage({ mutation }: Document): Child {
+export function mutantsPage({ mutation }: DocumentView): Child {
   if (mutation === null) return null;
   return h("div", { class: "mutants-page" }, score(mutation), mutants(mutation), matrix(mutation), operators(mutation));
 }
 
-function score(mutation: Mutation): HTMLElement {
-  const count = (word: Mutant["outcome"]): number => mutation.mutants.filter(({ outcome }) => outcome === word).length;
+function score(mutation: MutationPage): HTMLElement {
+  const count = (word: MutantRow["outcome"]): number => mutation.mutants.filter(({ outcome }) => outcome === word).length;
   const [killed, survived] = [count("killed"), count("survived")];
   const share = killed + survived === 0 ? 100 : (100 * killed) / (killed + survived);
   const by = mutation.suite === "" ? `a suite of ${plural(mutation.tests.length, "test")} made from them` : mutation.suite;
@@ -40,7 +40,7 @@ function score(mutation: Mutation): HTMLElement {
 }
 
 /** The mutants, survivors first, and one of them in detail. */
-function mutants(mutation: Mutation): HTMLElement {
+function mutants(mutation: MutationPage): HTMLElement {
   const all = mutation.mutants.map((_, at) => at).sort((a, b) => rank(mutation, a) - rank(mutation, b) || a - b);
   const killers = mutation.mutants.map((): number[] => []);
   mutation.tests.forEach(({ kills }, test) => kills.forEach((at) => killers[at]?.push(test + 1)));
@@ -50,11 +50,11 @@ function mutants(mutation: Mutation): HTMLElement {
     label: "mutants",
     rowHeight: 32,
     count: () => shown.length,
-    row: (at) => row(mutation.mutants[shown[at] ?? 0] as Mutant),
-    onSelect: (at) => fill(detail, told(mutation.mutants[shown[at] ?? 0] as Mutant, killers[shown[at] ?? 0] ?? [])),
+    row: (at) => row(mutation.mutants[shown[at] ?? 0] as MutantRow),
+    onSelect: (at) => fill(detail, told(mutation.mutants[shown[at] ?? 0] as MutantRow, killers[shown[at] ?? 0] ?? [])),
   });
   const present = OUTCOMES.filter((it) => mutation.mutants.some(({ outcome }) => outcome === it));
-  const chips = choice<Mutant["outcome"] | "all">(
+  const chips = choice<MutantRow["outcome"] | "all">(
     "which mutants",
     [{ key: "all", text: `all ${all.length}` }, ...present.map((key) => ({ key, text: `${SIGNS[key].sign} ${SIGNS[key].word}` }))],
     "all",
@@ -67,16 +67,16 @@ function mutants(mutation: Mutation): HTMLElement {
   return h("div", { class: "master" }, h("div", { class: "card list-card" }, chips, list.element), detail);
 }
 
-function rank({ mutants: list }: Mutation, at: number): number {
+function rank({ mutants: list }: MutationPage, at: number): number {
   return OUTCOMES.indexOf(list[at]?.outcome ?? "killed");
 }
 
-function row({ id, outcome, operators: by }: Mutant): HTMLElement {
+function row({ id, outcome, operators: by }: MutantRow): HTMLElement {
   const { sign, word, mark } = SIGNS[outcome];
   return h("div", null, h("span", { class: `dot ${mark}`, title: word }, sign, h("span", { class: "sr" }, word)), h("b", null, excerpt(id, 60)), h("span", { class: "soft" }, by));
 }
 
-function told(it: Mutant, killers: number[]): Child {
+function told(it: MutantRow, killers: number[]): Child {
   const line = (text: string): HTMLElement =>
     h("span", { class: text.startsWith("  -") ? "gone" : text.startsWith("  +") ? "new" : "" }, `${text}\n`);
   const needs = it.outcome === "survived" ? "The trace the suite needs" : "A trace that tells it apart";
@@ -91,7 +91,7 @@ function told(it: Mutant, killers: number[]): Child {
 }
 
 /** A line per test, a column per mutant that was killed or survived. */
-function matrix(mutation: Mutation): Child {
+function matrix(mutation: MutationPage): Child {
   if (mutation.tests.length < 2) return null;
   const column = new Map<number, number>();
   mutation.mutants.forEach(({ outcome }, at) => {
@@ -105,7 +105,7 @@ function matrix(mutation: Mutation): Child {
     rowHeight: 26,
     count: () => mutation.tests.length,
     row: (at) => {
-      const test = mutation.tests[at] as Mutation["tests"][number];
+      const test = mutation.tests[at] as MutationPage["tests"][number];
       const marks = (alone: boolean): string =>
         test.kills.filter((it) => (times.get(it) === 1) === alone).map((it) => `M${column.get(it) ?? 0} 0h1v10h-1z`).join("");
       const alone = test.kills.filter((it) => times.get(it) === 1).length;
@@ -124,7 +124,7 @@ function matrix(mutation: Mutation): Child {
   return card("Kill matrix", h("p", { class: "soft" }, "A line is a test, a column a mutant; dark marks are mutants that no other test kills."), box);
 }
 
-function operators(mutation: Mutation): HTMLElement {
+function operators(mutation: MutationPage): HTMLElement {
   const rows = new Map<string, Map<string, number>>();
   for (const it of mutation.mutants) {
     const counts = rows.get(it.operators) ?? new Map<string, number>();

@@ -6,13 +6,13 @@ import { duration } from "../shared/time.js";
 import { badge } from "../shared/verdict.js";
 import { excerpt } from "../shared/visible.js";
 import { counted, ORDER, STATUS } from "./coverage.js";
-import type { Campaign, Document, Explanation, Failure, Measure, PartFigures, Reasons } from "./data.js";
+import type { CampaignView, DocumentView, Explanation, FailureJson, MeasureTold, PartFamily, ReasonsJson } from "./views.js";
 import { card, link, plural, stacked, switchLink } from "./parts.js";
 
 /** Kinds of failures told on the first page. */
 const MAX_TOLD = 6;
 
-export function overview(document: Document): Child {
+export function overview(document: DocumentView): Child {
   const { campaign } = document;
   if (campaign === null) return null;
   const { figures } = campaign;
@@ -38,7 +38,7 @@ const TOLD: Record<string, { mark: string; sign: string }> = {
   passed: { mark: "pass", sign: "✓" },
 };
 
-function verdictCard({ figures }: Campaign): HTMLElement {
+function verdictCard({ figures, seed }: CampaignView): HTMLElement {
   const { mark, sign } = TOLD[figures.verdict] ?? { mark: "inconclusive", sign: "?" };
   const { runs, campaign } = figures;
   const said =
@@ -56,7 +56,7 @@ function verdictCard({ figures }: Campaign): HTMLElement {
       " tested against ",
       h("b", null, excerpt(campaign.file || campaign.model, 120)),
       campaign.set.length > 0 && ` with ${campaign.set.join(" ")}`,
-      ` by the ${excerpt(campaign.tester, 80)}, seed ${campaign.seed}.`,
+      ` by the ${excerpt(campaign.tester, 80)}, seed ${seed}.`,
     );
   const next = figures.failures.length > 0 && link("See what went wrong →", "run", figures.failures[0]?.first ?? 1);
   return h(
@@ -68,7 +68,7 @@ function verdictCard({ figures }: Campaign): HTMLElement {
 }
 
 /** A kind of failure: got, expected, how to see it again. */
-function failureCard(document: Document, failure: Failure): HTMLElement {
+function failureCard(document: DocumentView, failure: FailureJson): HTMLElement {
   const again = failure.replayed && `failed again ${failure.replayed.reproduced} of ${failure.replayed.of} times`;
   const small = failure.shrunk && `${failure.shrunk.minimal ? "smallest" : "smaller"} failing run: ${plural(failure.shrunk.steps, "step")}`;
   const facts = [plural(failure.runs, "run"), `first: run ${failure.first}, step ${failure.steps}`, again, small];
@@ -104,7 +104,7 @@ export function gotExpected(told: Explanation): HTMLElement {
 }
 
 /** The command that does a run again. */
-export function replay(document: Document, run: number): Child {
+export function replay(document: DocumentView, run: number): Child {
   const sut = document.campaign?.figures.campaign?.sut;
   if (document.record === "" || sut === undefined) return null;
   const command = `ioxide replay ${word(document.record)} --number ${run} --sut ${word(sut)}`;
@@ -116,7 +116,7 @@ function word(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replace(/'/g, "'\\''")}'`;
 }
 
-function coverageCard(document: Document): Child {
+function coverageCard(document: DocumentView): Child {
   if (document.model === null) return null;
   const counts = counted(document);
   const parts = ORDER.map((status) => ({
@@ -134,9 +134,9 @@ function coverageCard(document: Document): Child {
 }
 
 /** What was taken of each part of a system. */
-function partsCard({ parts }: Campaign): Child {
+function partsCard({ parts }: CampaignView): Child {
   if (parts.length === 0) return null;
-  const row = ({ name, instances, total, some, each }: PartFigures): HTMLElement =>
+  const row = ({ name, instances, total, some, each }: PartFamily): HTMLElement =>
     h("tr", null, h("td", null, h("code", null, name)), h("td", { class: "number" }, instances), h("td", { class: "number" }, total), h("td", { class: "number" }, some), h("td", { class: "number" }, each));
   const head = ["part", "instances", "switches", "taken in some", "taken in each"].map((text) => h("th", null, text));
   return card("The parts", h("table", { class: "parts" }, h("tr", null, head), parts.map(row)));
@@ -152,10 +152,10 @@ const MEASURES: Record<string, string> = {
 };
 
 /** How much of data and history was covered, and what was not. */
-function measuresCard({ figures }: Campaign): Child {
+function measuresCard({ figures }: CampaignView): Child {
   const { measures, history } = figures;
   if (measures.length === 0) return null;
-  const row = ({ measure, seen, total, missing = [] }: Measure): HTMLElement => {
+  const row = ({ measure, seen, total, missing = [] }: MeasureTold): HTMLElement => {
     const left = (total ?? seen) - seen;
     const named = missing.map((name) => h("li", null, excerpt(name, 200)));
     const more = left - missing.length;
@@ -175,7 +175,7 @@ function measuresCard({ figures }: Campaign): Child {
   );
 }
 
-function figuresCard({ figures }: Campaign): HTMLElement {
+function figuresCard({ figures }: CampaignView): HTMLElement {
   const { runs } = figures;
   const parts = [
     { word: "passed", n: runs.passed, mark: "pass", sign: "✓" },
@@ -196,7 +196,7 @@ function figuresCard({ figures }: Campaign): HTMLElement {
   );
 }
 
-function reasonsCard(title: string, told: Reasons): Child {
+function reasonsCard(title: string, told: ReasonsJson): Child {
   if (told.reasons.length === 0) return null;
   const row = ({ reason, runs }: { reason: string; runs: number }): HTMLElement =>
     h("tr", null, h("td", null, excerpt(reason, 500)), h("td", { class: "number" }, runs));

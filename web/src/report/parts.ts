@@ -1,7 +1,7 @@
 // Small parts that several pages of the report use.
 
 import { type Child, h } from "../shared/dom.js";
-import type { Switch } from "./data.js";
+import type { SwitchShown } from "./views.js";
 import { STATUS, type Status } from "./coverage.js";
 
 /** The address of a place in this report. */
@@ -58,7 +58,7 @@ export function stacked(parts: { word: string; n: number; mark: string; sign: st
 }
 
 /** A switch in one line. */
-export function switchText(it: Switch): string {
+export function switchText(it: SwitchShown): string {
   const guard = it.guard.length > 0 ? ` [${it.guard.join(" && ")}]` : "";
   return `${it.message}${guard}`;
 }

@@ -3,10 +3,10 @@
 import { type Child, h } from "../shared/dom.js";
 import { badge } from "../shared/verdict.js";
 import { STATUS, type Status, status, takenBy } from "./coverage.js";
-import type { Document, Switch } from "./data.js";
+import type { DocumentView, SwitchShown } from "./views.js";
 import { card, plural, switchLink } from "./parts.js";
 
-export function requirementsPage(document: Document): Child {
+export function requirementsPage(document: DocumentView): Child {
   const rows = requirements(document);
   if (rows.length === 0) return h("p", null, "The model names no requirements. Write ", h("code", null, "@req(\"R1\")"), " before a transition.");
   const head = ["requirement", "verdict", "switches", "runs"].map((text) => h("th", null, text));
@@ -15,23 +15,23 @@ export function requirementsPage(document: Document): Child {
 
 interface Requirement {
   name: string;
-  switches: Switch[];
+  switches: SwitchShown[];
 }
 
 /** The requirements of the model, in the order they are met. */
-export function requirements({ model }: Document): Requirement[] {
-  const rows = new Map<string, Switch[]>();
+export function requirements({ model }: DocumentView): Requirement[] {
+  const rows = new Map<string, SwitchShown[]>();
   for (const it of model?.switches ?? []) {
     for (const name of it.reqs) rows.set(name, [...(rows.get(name) ?? []), it]);
   }
   return [...rows].map(([name, switches]) => ({ name, switches }));
 }
 
-function row(document: Document, { name, switches }: Requirement): HTMLElement {
+function row(document: DocumentView, { name, switches }: Requirement): HTMLElement {
   const states = switches.map((it) => status(document, it));
   const taken = switches.map((it) => takenBy(document, it.label));
   const sum = (of: "passing" | "failing"): number => Math.max(0, ...taken.map((it) => it?.[of].n ?? 0));
-  const one = (it: Switch, at: number): Child => {
+  const one = (it: SwitchShown, at: number): Child => {
     const state: Status = states[at] ?? "unknown";
     return [h("span", { class: `dot status ${state}`, title: STATUS[state].word }, STATUS[state].sign), switchLink(it.label), " "];
   };
@@ -46,7 +46,7 @@ function row(document: Document, { name, switches }: Requirement): HTMLElement {
 }
 
 /** A requirement failed if a switch of it is what the system should have done, or stood against what it did. */
-function verdict(document: Document, switches: Switch[], states: Status[]): HTMLElement {
+function verdict(document: DocumentView, switches: SwitchShown[], states: Status[]): HTMLElement {
   const names = new Set(switches.map((it) => it.label));
   const failed = document.campaign?.figures.failures.some(
     ({ explanation }) =>

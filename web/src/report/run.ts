@@ -7,14 +7,15 @@ import { duration } from "../shared/time.js";
 import { badge } from "../shared/verdict.js";
 import { excerpt } from "../shared/visible.js";
 import { bytes } from "./bytes.js";
-import { type Details, type Document, type Explanation, type RunRow, type Smaller, Tape, type TapeData } from "./data.js";
+import { Tape } from "./data.js";
+import type { DocumentView, Explanation, RunRow, SmallerView, TapeView, TroubleView } from "./views.js";
 import { gotExpected, replay } from "./overview.js";
 import { choice, facts, link, plural, switchLink } from "./parts.js";
 
 /** Expected messages drawn under a forbidden step. */
 const MAX_EXPECTED = 4;
 
-export function runPage(document: Document, number: number, step: number | undefined): Child {
+export function runPage(document: DocumentView, number: number, step: number | undefined): Child {
   const { campaign } = document;
   if (campaign === null) return null;
   const row = campaign.runs.listed.find(([it]) => it === number);
@@ -35,7 +36,7 @@ function own<T>(table: Record<string, T>, number: number): T | undefined {
   return Object.hasOwn(table, String(number)) ? table[String(number)] : undefined;
 }
 
-function header(document: Document, number: number, row: RunRow | undefined): HTMLElement {
+function header(document: DocumentView, number: number, row: RunRow | undefined): HTMLElement {
   const runs = document.campaign?.runs.listed ?? [];
   const at = runs.findIndex(([it]) => it === number);
   const near = (by: number, text: string): Child => {
@@ -54,7 +55,7 @@ function header(document: Document, number: number, row: RunRow | undefined): HT
 }
 
 /** What was wrong: seen, allowed, where the specification was, why not, how to have it again. */
-function trouble(document: Document, number: number, told: Details, row: RunRow | undefined): HTMLElement {
+function trouble(document: DocumentView, number: number, told: TroubleView, row: RunRow | undefined): HTMLElement {
   const kind = row?.[6] ?? null;
   const failure = kind === null ? undefined : document.campaign?.figures.failures[kind];
   const again = failure?.first === number && failure.replayed;
@@ -73,7 +74,7 @@ function trouble(document: Document, number: number, told: Details, row: RunRow 
 }
 
 /** The end of a timed run in the words of its method. */
-function finding(told: NonNullable<Details["finding"]>): HTMLElement {
+function finding(told: NonNullable<TroubleView["finding"]>): HTMLElement {
   return facts([
     ["finding", h("b", null, told.word, told.rule ? ` (${told.rule})` : "")],
     ["in", told.state],
@@ -103,9 +104,9 @@ function reasons(told: Explanation): Child {
 
 /** The chart, before and after the run was made smaller. */
 function charts(
-  document: Document,
-  tape: TapeData | undefined,
-  smaller: Smaller | undefined,
+  document: DocumentView,
+  tape: TapeView | undefined,
+  smaller: SmallerView | undefined,
   explanation: Explanation | null,
   row: RunRow | undefined,
   step: number | undefined,
@@ -139,7 +140,7 @@ function charts(
   return h("div", { class: "charts" }, chips, box);
 }
 
-function chart(document: Document, tape: Tape, bad: boolean, explanation: Explanation | null, step: number | undefined): HTMLElement {
+function chart(document: DocumentView, tape: Tape, bad: boolean, explanation: Explanation | null, step: number | undefined): HTMLElement {
   const detail = h("aside", { class: "card step-detail", "aria-live": "polite", "aria-label": "the step" });
   const allowed = bad ? (explanation?.allowed ?? []).slice(0, MAX_EXPECTED) : [];
   const lanes = tape.lanes();
@@ -179,7 +180,7 @@ function partOf(label: string): string {
   return first.slice(0, Math.max(0, first.lastIndexOf(".")));
 }
 
-function stepDetail(document: Document, tape: Tape, at: number): Child {
+function stepDetail(document: DocumentView, tape: Tape, at: number): Child {
   const [, gate, text, args, of, raw] = tape.label(at);
   const step = tape.step(at);
   const switches = tape.switches(at);

@@ -6,7 +6,7 @@ import { duration } from "../shared/time.js";
 import { badge } from "../shared/verdict.js";
 import type { Outcome } from "../shared/words.js";
 import { excerpt } from "../shared/visible.js";
-import type { Document, RunRow } from "./data.js";
+import type { DocumentView, RunRow } from "./views.js";
 import { choice, plural, to } from "./parts.js";
 
 const WORDS: Record<Outcome, string> = {
@@ -17,7 +17,7 @@ const WORDS: Record<Outcome, string> = {
   interrupted: "interrupted",
 };
 
-export function runsPage({ campaign }: Document): Child {
+export function runsPage({ campaign }: DocumentView): Child {
   if (campaign === null) return null;
   const all = campaign.runs.listed;
   let shown = all;

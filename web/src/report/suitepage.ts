@@ -4,7 +4,7 @@ import { type Child, h } from "../shared/dom.js";
 import { GraphView } from "../shared/graph.js";
 import { VirtualList } from "../shared/list.js";
 import { excerpt } from "../shared/visible.js";
-import type { Document } from "./data.js";
+import type { DocumentView } from "./views.js";
 import { picture } from "./modelpage.js";
 import { card, facts, plural } from "./parts.js";
 
@@ -14,7 +14,7 @@ const SAID = {
   unknown: { mark: "inconclusive", sign: "?", text: "not known" },
 };
 
-export function suitePage({ suite }: Document): Child {
+export function suitePage({ suite }: DocumentView): Child {
   if (suite === null) return null;
   const said = suite.verdict === null ? { mark: "plain", sign: "≡", text: suite.method } : SAID[suite.verdict];
   const svg = picture();

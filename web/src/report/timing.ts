@@ -2,7 +2,7 @@
 
 import { type Child, h, s } from "../shared/dom.js";
 import { duration } from "../shared/time.js";
-import type { Campaign, Document } from "./data.js";
+import type { CampaignView, DocumentView } from "./views.js";
 import { card } from "./parts.js";
 
 const WIDTH = 900;
@@ -11,7 +11,7 @@ const NAME = 150;
 /** Room for the names of the two times of silence. */
 const TOP = 34;
 
-export function timingPage({ campaign }: Document): Child {
+export function timingPage({ campaign }: DocumentView): Child {
   if (campaign === null || campaign.latency.length === 0) {
     return h("p", null, "The record has no times: they were left out, or a model was played as the system.");
   }
@@ -32,14 +32,14 @@ export function timingPage({ campaign }: Document): Child {
 }
 
 /** One lane per message on one logarithmic axis, and the two times of silence across. */
-function plot({ latency }: Campaign, used: number, suggested: number | null): SVGElement {
+function plot({ latency }: CampaignView, used: number, suggested: number | null): SVGElement {
   const begins = latency.flatMap(({ classes }) => classes.map(([begin]) => begin));
   const marks = [used, suggested ?? used].filter((ms) => ms > 0).map((ms) => ms * 1e6);
   const least = Math.log10(Math.max(1, Math.min(...begins, ...marks) / 1.5));
   const most = Math.log10(Math.max(...begins, ...marks) * 2);
   const x = (ns: number): number => NAME + ((Math.log10(Math.max(1, ns)) - least) / (most - least)) * (WIDTH - NAME - 20);
   const height = TOP + latency.length * LANE + 34;
-  const lane = ({ label, classes }: Campaign["latency"][number], at: number): SVGElement => {
+  const lane = ({ label, classes }: CampaignView["latency"][number], at: number): SVGElement => {
     const top = Math.max(...classes.map(([, n]) => n));
     const bottom = TOP + (at + 1) * LANE;
     const bar = ([begin, n]: [number, number]): SVGElement => {
@@ -65,9 +65,9 @@ function plot({ latency }: Campaign, used: number, suggested: number | null): SV
   );
 }
 
-function table({ figures }: Campaign): Child {
+function table({ figures }: CampaignView): Child {
   if (figures.latencies.length === 0) return null;
-  const row = (it: Campaign["figures"]["latencies"][number]): HTMLElement => {
+  const row = (it: CampaignView["figures"]["latencies"][number]): HTMLElement => {
     const times = [it.p50_us, it.p99_us, it.max_us].map((us) => h("td", { class: "number" }, duration(us * 1e3)));
     return h("tr", null, h("td", null, h("code", null, it.label)), h("td", { class: "number" }, it.n.toLocaleString("en")), times);
   };

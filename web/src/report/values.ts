@@ -3,18 +3,18 @@
 import { type Bar, bars } from "../shared/bars.js";
 import { type Child, h, s } from "../shared/dom.js";
 import { excerpt } from "../shared/visible.js";
-import type { Document, ValueCounts } from "./data.js";
+import type { DocumentView, SentView } from "./views.js";
 import { card, plural } from "./parts.js";
 
 /** Bars of one field. */
 const MOST = 24;
 
-export function valuesPage({ campaign }: Document): Child {
+export function valuesPage({ campaign }: DocumentView): Child {
   if (campaign === null || campaign.values.length === 0) return h("p", null, "No input with a field was sent.");
   return h("div", { class: "values-page" }, campaign.values.map(field));
 }
 
-function field(told: ValueCounts): HTMLElement {
+function field(told: SentView): HTMLElement {
   const sent = told.values.reduce((sum, [, n]) => sum + n, told.beyond);
   const distinct = `${plural(told.values.length, "distinct value")}${told.beyond > 0 ? " and more" : ""}`;
   const numbers = told.are_numbers && told.values.length > 1;
@@ -27,7 +27,7 @@ function field(told: ValueCounts): HTMLElement {
 }
 
 /** How many items, or which case: what lists and cases have in common says more than each of them. */
-function shape({ shape: told, message, field: name }: ValueCounts): Child {
+function shape({ shape: told, message, field: name }: SentView): Child {
   if (told === null) return null;
   const [what, counts] = "cases" in told ? ["cases", told.cases] as const : ["lengths", told.lengths] as const;
   const shown = counts.slice(0, MOST).map(([value, n]) => ({ name: what === "cases" ? value : items(value), n }));
@@ -40,14 +40,14 @@ function items(length: string): string {
   return length === "1" ? "1 item" : `${length} items`;
 }
 
-function named({ values, beyond }: ValueCounts): Bar[] {
+function named({ values, beyond }: SentView): Bar[] {
   const shown = values.slice(0, MOST).map(([value, n]) => ({ name: excerpt(value, 60), n }));
   const rest = values.slice(MOST).reduce((sum, [, n]) => sum + n, beyond);
   return rest > 0 ? [...shown, { name: "others", n: rest }] : shown;
 }
 
 /** Numbers in classes of one width; where a few are far from the rest, the width grows with the number. */
-function histogram({ values, message, field: name }: ValueCounts): Child {
+function histogram({ values, message, field: name }: SentView): Child {
   const points = values.map(([value, n]) => [Number(value), n] as const);
   const [least, most] = [points[0]?.[0] ?? 0, points[points.length - 1]?.[0] ?? 0];
   const even = binned(points, (value) => value, least, most);

@@ -38,7 +38,6 @@ struct BriefView {
     number: u64,
     seed: u64,
     goal: String,
-    #[cfg_attr(test, ts(type = "Outcome"))]
     outcome: RunOutcome,
     steps: usize,
 }

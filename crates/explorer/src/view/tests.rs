@@ -1,12 +1,14 @@
 //! What the pages are told, as their types have it.
 
+use ioxide_runner::event::RunOutcome;
+
 use super::ErrorView;
 use super::hypothesis::HypothesisView;
 use super::learning::LearningView;
 use super::live::LiveView;
 use super::model::ModelView;
 use super::run::{RecordsView, RunView};
-use super::typescript::TypeDeclarations;
+use super::typescript_tests::TypeDeclarations;
 use super::walk::WalkView;
 use crate::routes::SutView;
 use crate::routes::walk::ValuesView;
@@ -15,6 +17,7 @@ use crate::routes::walk::ValuesView;
 fn typescript_of_the_explorer_is_that_of_its_views() {
     let head = "\nimport type { Outcome, StepKind } from \"../shared/words.js\";\n";
     TypeDeclarations::new(head)
+        .knowing::<RunOutcome>()
         .with::<ModelView>()
         .with::<WalkView>()
         .with::<ValuesView>()

@@ -3,17 +3,22 @@
 //! *Promises.* Memory and page do not grow without bound: runs, tapes, values and kinds of failures are
 //! each limited, and what is left out is counted.
 
+use std::collections::BTreeMap;
 use std::io;
 
 use ioxide_runner::event::{Event, EventKind};
 use ioxide_runner::reporter::Reporter;
-use serde::ser::{Serialize, SerializeStruct as _, Serializer};
-use serde_json::{Value as Json, json};
+use serde::Serialize;
 
+use super::latency::LatencyView;
 use super::run_tape::RunTape;
-use super::runs::RunsPage;
+use super::runs::{RunsPage, RunsView};
+use super::switch_totals::TakenView;
 use crate::summary::Summary;
+use crate::summary::json::{FiguresJson, ShapeJson};
+use crate::summary::parts::PartFamily;
 use crate::summary::story::plural;
+use crate::values::ValueCounts;
 
 /// What is known of a campaign so far.
 #[derive(Default)]
@@ -22,7 +27,7 @@ pub struct CampaignPage {
     pub summary: Summary,
     runs: RunsPage,
     /// The smaller runs: the number of the run each was made from, from 1, and its steps.
-    smaller: Vec<(u64, Json)>,
+    smaller: Vec<(u64, SmallerView)>,
 }
 
 impl CampaignPage {
@@ -40,41 +45,68 @@ impl CampaignPage {
         (model.to_owned(), told)
     }
 
-    /// What was taken of each part of a system.
-    fn parts(&self) -> Json {
-        let part = |family: crate::summary::parts::PartFamily| {
-            let crate::summary::parts::PartFamily { name, instances, total, some, each } = family;
-            json!({ "name": name, "instances": instances, "total": total, "some": some, "each": each })
-        };
-        self.summary.families().into_iter().map(part).collect()
-    }
-
-    /// How often each value was sent, by field.
-    fn values(&self) -> Json {
-        let field = |told: crate::values::ValueCounts<'_>| {
-            let values: Vec<Json> = told.values.iter().map(|(value, n)| json!([value, n])).collect();
-            json!({
-                "message": told.message, "field": told.field, "are_numbers": told.are_numbers,
-                "shape": told.shape.as_ref().map(crate::summary::json::shape_json),
-                "values": values, "beyond": told.beyond,
-            })
-        };
-        self.summary.values.counts().map(field).collect()
+    /// The campaign as the page has it.
+    pub(super) fn view(&self) -> CampaignView<'_> {
+        CampaignView {
+            figures: self.summary.figures(),
+            seed: self.summary.started.as_ref().map_or_else(String::new, |told| told.seed.to_string()),
+            runs: self.runs.view(),
+            taken: self.runs.taken.view(),
+            latency: self.runs.latency.view(),
+            smaller: &self.smaller,
+            values: self.summary.values.counts().map(SentView::of).collect(),
+            parts: self.summary.families(),
+        }
     }
 }
 
-/// The document's part on it.
-impl Serialize for CampaignPage {
-    fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
-        let mut campaign = out.serialize_struct("Campaign", 7)?;
-        campaign.serialize_field("figures", &self.summary.to_json())?;
-        campaign.serialize_field("runs", &self.runs)?;
-        campaign.serialize_field("taken", &self.runs.taken.to_json())?;
-        campaign.serialize_field("latency", &self.runs.latency.to_json())?;
-        campaign.serialize_field("smaller", &self.smaller)?;
-        campaign.serialize_field("values", &self.values())?;
-        campaign.serialize_field("parts", &self.parts())?;
-        campaign.end()
+/// A campaign as the page has it.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(super) struct CampaignView<'c> {
+    figures: FiguresJson<'c>,
+    /// The seed with all its digits.
+    seed: String,
+    runs: RunsView<'c>,
+    /// What was taken, by switch.
+    taken: BTreeMap<&'c str, TakenView<'c>>,
+    latency: Vec<LatencyView<'c>>,
+    /// The smaller runs, by the number of the run each was made from.
+    smaller: &'c [(u64, SmallerView)],
+    /// How often each value was sent, by field.
+    values: Vec<SentView<'c>>,
+    parts: Vec<PartFamily>,
+}
+
+/// A failing run that was made smaller.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+struct SmallerView {
+    #[cfg_attr(test, ts(as = "super::run_tape::TapeView<'static>"))]
+    tape: RunTape,
+    from: usize,
+    attempts: u32,
+    minimal: bool,
+    reproduced: u32,
+    of: u32,
+}
+
+/// How often the values of a field were sent.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+struct SentView<'v> {
+    message: &'v str,
+    field: &'v str,
+    are_numbers: bool,
+    shape: Option<ShapeJson>,
+    values: Vec<(&'v str, u64)>,
+    beyond: u64,
+}
+
+impl<'v> SentView<'v> {
+    fn of(told: ValueCounts<'v>) -> Self {
+        let ValueCounts { message, field, are_numbers, shape, values, beyond } = told;
+        Self { message, field, are_numbers, shape: shape.map(ShapeJson::of), values, beyond }
     }
 }
 
@@ -84,11 +116,15 @@ impl Reporter for CampaignPage {
             EventKind::RunStarted(told) => self.runs.start(told, event.time_ns),
             EventKind::Stimulus(told) | EventKind::Observation(told) => self.runs.step(event, told),
             EventKind::Shrunk(told) => {
-                let steps = json!({
-                    "tape": RunTape::of(&told.trace), "from": told.from, "attempts": told.attempts,
-                    "minimal": told.minimal, "reproduced": told.reproduced, "of": told.of,
-                });
-                self.smaller.push((told.run + 1, steps));
+                let smaller = SmallerView {
+                    tape: RunTape::of(&told.trace),
+                    from: told.from,
+                    attempts: told.attempts,
+                    minimal: told.minimal,
+                    reproduced: told.reproduced,
+                    of: told.of,
+                };
+                self.smaller.push((told.run + 1, smaller));
             }
             EventKind::CampaignStarted(_)
             | EventKind::Patience(_)

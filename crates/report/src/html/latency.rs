@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use ioxide_runner::event::{LabelKind, LabelTold};
 use ioxide_runner::line::cut;
-use serde_json::{Value as Json, json};
+use serde::Serialize;
 
 /// Messages counted; what others say is left out.
 const MAX_GATES: usize = 100;
@@ -16,6 +16,15 @@ const MAX_GATES: usize = 100;
 #[derive(Clone, Debug, Default)]
 pub(super) struct LatencyPage {
     gates: BTreeMap<String, BTreeMap<u32, u64>>,
+}
+
+/// How long a message took.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(super) struct LatencyView<'l> {
+    label: &'l String,
+    /// The time a class begins with, in nanoseconds, and how many answers it has.
+    classes: Vec<(u64, u64)>,
 }
 
 impl LatencyPage {
@@ -31,11 +40,11 @@ impl LatencyPage {
     }
 
     /// Every message with its classes: the time they begin with, and how many answers they have.
-    pub(super) fn to_json(&self) -> Json {
-        let classes = |counts: &BTreeMap<u32, u64>| {
-            counts.iter().map(|(&class, &n)| json!([begin(class), n])).collect::<Vec<_>>()
-        };
-        self.gates.iter().map(|(gate, counts)| json!({ "label": gate, "classes": classes(counts) })).collect()
+    pub(super) fn view(&self) -> Vec<LatencyView<'_>> {
+        let classes =
+            |counts: &BTreeMap<u32, u64>| counts.iter().map(|(&class, &n)| (begin(class), n)).collect();
+        let view = |(label, counts)| LatencyView { label, classes: classes(counts) };
+        self.gates.iter().map(view).collect()
     }
 }
 

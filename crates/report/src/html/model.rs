@@ -2,8 +2,8 @@
 
 use ioxide_model::index::IndexVec;
 use ioxide_model::source::Sources;
-use ioxide_model::sts::{GateKind, Model, Switch, SwitchId};
-use serde_json::{Value as Json, json};
+use ioxide_model::sts::{GateKind, Location, Model, Switch, SwitchId};
+use serde::Serialize;
 
 use crate::control_characters::{excerpt, show_control_characters};
 use crate::describe::{describe, kind_word};
@@ -33,7 +33,7 @@ pub struct ModelPart {
     /// Its picture, as SVG.
     pub picture: String,
     /// The document's part on it.
-    pub json: Json,
+    pub(super) view: ModelShown,
 }
 
 impl ModelPart {
@@ -47,21 +47,26 @@ impl ModelPart {
     ) -> Self {
         let sts = &model.sts;
         let switch = |(id, switch): (SwitchId, &Switch)| {
-            switch_json(model, sources, switch, reach.and_then(|reach| reach.get(id)))
+            SwitchShown::of(model, sources, switch, reach.and_then(|reach| reach.get(id)))
         };
-        let location =
-            |location: &ioxide_model::sts::Location| json!({ "name": *location.name, "doc": location.doc });
+        let location = |location: &Location| LocationShown {
+            name: location.name.to_string(),
+            doc: location.doc.clone(),
+        };
         let gates = sts.gates.iter().filter(|gate| gate.kind != GateKind::Internal);
-        let gate = |gate: &ioxide_model::sts::Gate| json!([*gate.name, kind_word(gate.kind), gate.doc]);
-        let json = json!({
-            "name": *sts.name, "doc": sts.doc, "file": file,
-            "initial": sts.locations.get(sts.initial).map(|location| &*location.name),
-            "is_timed": sts.is_timed(),
-            "switches": sts.switches.iter_enumerated().map(switch).collect::<Vec<_>>(),
-            "locations": sts.locations.iter().map(location).collect::<Vec<_>>(),
-            "gates": gates.map(gate).collect::<Vec<_>>(),
-        });
-        Self { name: show_control_characters(&sts.name), picture: picture(model), json }
+        let view = ModelShown {
+            name: sts.name.to_string(),
+            doc: sts.doc.clone(),
+            file: file.to_owned(),
+            initial: sts.locations.get(sts.initial).map(|location| location.name.to_string()),
+            is_timed: sts.is_timed(),
+            switches: sts.switches.iter_enumerated().map(switch).collect(),
+            locations: sts.locations.iter().map(location).collect(),
+            gates: gates
+                .map(|gate| (gate.name.to_string(), kind_word(gate.kind), gate.doc.clone()))
+                .collect(),
+        };
+        Self { name: show_control_characters(&sts.name), picture: picture(model), view }
     }
 }
 
@@ -73,28 +78,91 @@ pub fn picture(model: &Model) -> String {
     svg(&graph, SvgConfig { direction: None, form: PictureUse::Inline })
 }
 
-fn switch_json(model: &Model, sources: &Sources, switch: &Switch, reach: Option<&SwitchReach>) -> Json {
-    let sts = &model.sts;
-    let text = describe(model, switch);
-    let source = sources.slice(switch.span);
-    let place = (!source.is_empty()).then(|| sources.line_column(switch.span));
-    let (word, why) = match reach {
-        Some(SwitchReach::Reached) => (Some("reached"), None),
-        Some(SwitchReach::Never(why)) => (Some("never"), Some(why)),
-        Some(SwitchReach::Open(why)) => (Some("open"), Some(why)),
-        None => (None, None),
-    };
-    let updates: Vec<String> = text.updates.iter().map(|(var, value)| format!("{var} := {value}")).collect();
-    json!({
-        "label": *switch.label,
-        "from": *sts.locations[switch.source].name, "to": *sts.locations[switch.target].name,
-        "kind": kind_word(sts.kind_of(switch)), "message": text.message,
-        "guard": text.guard, "range": text.range, "updates": updates, "resets": text.resets,
-        "file": place.map(|_| sources.file(switch.span.file).name.as_str()),
-        "line": place.map(|place| place.line),
-        "source": shortened(source), "doc": switch.doc, "reqs": switch.reqs.iter().map(|req| &**req).collect::<Vec<_>>(),
-        "reach": word, "why": why,
-    })
+/// A model as the page has it.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(super) struct ModelShown {
+    name: String,
+    doc: String,
+    file: String,
+    initial: Option<String>,
+    is_timed: bool,
+    switches: Vec<SwitchShown>,
+    locations: Vec<LocationShown>,
+    /// The name of a message, its kind, and what is written about it.
+    gates: Vec<(String, &'static str, String)>,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+struct LocationShown {
+    name: String,
+    doc: String,
+}
+
+/// A switch with its source.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+struct SwitchShown {
+    label: String,
+    from: String,
+    to: String,
+    kind: &'static str,
+    message: String,
+    guard: Vec<String>,
+    range: Vec<String>,
+    updates: Vec<String>,
+    resets: Vec<String>,
+    file: Option<String>,
+    line: Option<usize>,
+    source: String,
+    doc: String,
+    reqs: Vec<String>,
+    reach: Option<ReachWord>,
+    /// Why nothing takes it, or why that is not known.
+    why: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "lowercase")]
+enum ReachWord {
+    Reached,
+    Never,
+    Open,
+}
+
+impl SwitchShown {
+    fn of(model: &Model, sources: &Sources, switch: &Switch, reach: Option<&SwitchReach>) -> Self {
+        let sts = &model.sts;
+        let text = describe(model, switch);
+        let source = sources.slice(switch.span);
+        let place = (!source.is_empty()).then(|| sources.line_column(switch.span));
+        let (word, why) = match reach {
+            Some(SwitchReach::Reached) => (Some(ReachWord::Reached), None),
+            Some(SwitchReach::Never(why)) => (Some(ReachWord::Never), Some(why.clone())),
+            Some(SwitchReach::Open(why)) => (Some(ReachWord::Open), Some(why.clone())),
+            None => (None, None),
+        };
+        Self {
+            label: switch.label.to_string(),
+            from: sts.locations[switch.source].name.to_string(),
+            to: sts.locations[switch.target].name.to_string(),
+            kind: kind_word(sts.kind_of(switch)),
+            message: text.message,
+            guard: text.guard,
+            range: text.range,
+            updates: text.updates.iter().map(|(var, value)| format!("{var} := {value}")).collect(),
+            resets: text.resets,
+            file: place.map(|_| sources.file(switch.span.file).name.clone()),
+            line: place.map(|place| place.line),
+            source: shortened(source),
+            doc: switch.doc.clone(),
+            reqs: switch.reqs.iter().map(|req| req.to_string()).collect(),
+            reach: word,
+            why,
+        }
+    }
 }
 
 /// A source text of bounded length, its lines kept.

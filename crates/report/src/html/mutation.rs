@@ -4,6 +4,7 @@ use serde::Serialize;
 
 /// What became of the mutants of a model.
 #[derive(Clone, Debug, Default, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct MutationPage {
     /// The model.
     pub model: String,
@@ -17,6 +18,7 @@ pub struct MutationPage {
 
 /// A mutant and what became of it.
 #[derive(Clone, Debug, Default, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct MutantRow {
     /// Its name.
     pub id: String,
@@ -26,16 +28,33 @@ pub struct MutantRow {
     pub line: usize,
     /// The switches before and after.
     pub diff: String,
-    /// `killed`, `equivalent`, `unknown`, or `survived` where a given suite misses it.
-    pub outcome: &'static str,
+    /// What became of it.
+    pub outcome: MutantFate,
     /// Why it is equivalent or unknown.
     pub reason: String,
     /// A trace that tells it apart: for a survivor, the one the suite needs.
     pub witness: Vec<String>,
 }
 
+/// What became of a mutant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "lowercase")]
+pub enum MutantFate {
+    /// A test tells it apart.
+    Killed,
+    /// Nothing does: a proof.
+    Equivalent,
+    /// Nothing is known.
+    #[default]
+    Unknown,
+    /// Something tells it apart, and the given suite does not.
+    Survived,
+}
+
 /// A test and what it kills.
 #[derive(Clone, Debug, Default, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct TestRow {
     /// Its name.
     pub name: String,
@@ -49,9 +68,9 @@ impl MutationPage {
     /// Mutants that are told apart by some trace, and those of them that were killed.
     #[must_use]
     pub fn score(&self) -> (usize, usize) {
-        let count = |word: &str| self.mutants.iter().filter(|mutant| mutant.outcome == word).count();
-        let killed = count("killed");
-        (killed + count("survived"), killed)
+        let count = |fate| self.mutants.iter().filter(|mutant| mutant.outcome == fate).count();
+        let killed = count(MutantFate::Killed);
+        (killed + count(MutantFate::Survived), killed)
     }
 
     /// The model, and the score.

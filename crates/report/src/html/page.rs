@@ -38,7 +38,7 @@ pub(super) fn write(page: &ReportPage, out: &mut dyn Write) -> io::Result<()> {
          <template id=\"picture\">{picture}</template>\n\
          <script type=\"application/json\" id=\"data\">"
     )?;
-    serde_json::to_writer(ScriptData(out), page)?;
+    serde_json::to_writer(ScriptData(out), &page.view())?;
     write!(out, "</script>\n<script>{SCRIPT}</script>\n</body>\n</html>\n")
 }
 

@@ -12,7 +12,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use ioxide_runner::event::{LabelTold, StepTold};
 use ioxide_runner::line::cut;
-use serde::ser::{Serialize, SerializeStruct as _, Serializer};
+use serde::{Serialize, Serializer};
 use serde_json::Value as Json;
 
 use crate::step_kind::ShownStepKind;
@@ -222,33 +222,56 @@ impl TapeEntry {
     }
 }
 
-impl Serialize for TapeEntry {
-    fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
-        let args: Json = serde_json::from_str(&self.args).unwrap_or(Json::Null);
-        (self.kind, &self.gate, &self.text, args, self.of, &self.raw, &self.part).serialize(out)
+/// The steps of a run as the page has them: what is said twice stands once, steps are columns of positions.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(super) struct TapeView<'t> {
+    /// Steps that are not told.
+    before: usize,
+    labels: Vec<LabelView<'t>>,
+    sets: &'t [Vec<String>],
+    label: Vec<u32>,
+    set: Vec<u32>,
+    /// States the specification may have been in; -1 where it says nothing.
+    belief: Vec<i64>,
+    /// Nanoseconds since the step before, if there are times.
+    time: Option<Vec<u64>>,
+}
+
+/// A label: the code of its kind, gate, text, fields, characters there were if some are missing, what was on the wire, the part it
+/// belongs to.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+struct LabelView<'t>(
+    u8,
+    &'t str,
+    &'t str,
+    #[cfg_attr(test, ts(type = "Record<string, unknown> | null"))] Json,
+    Option<usize>,
+    Option<&'t str>,
+    Option<&'t str>,
+);
+
+impl<'t> LabelView<'t> {
+    fn of(entry: &'t TapeEntry) -> Self {
+        let args = serde_json::from_str(&entry.args).unwrap_or(Json::Null);
+        let (raw, part) = (entry.raw.as_deref(), entry.part.as_deref());
+        Self(entry.kind, &entry.gate, &entry.text, args, entry.of, raw, part)
     }
 }
 
 impl Serialize for RunTape {
     fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
-        let mut tape = out.serialize_struct("Tape", 7)?;
-        tape.serialize_field("before", &self.before)?;
-        tape.serialize_field("labels", &self.labels)?;
-        tape.serialize_field("sets", &self.sets)?;
-        tape.serialize_field("label", &TapeColumn(&self.steps, |step| step.label.into()))?;
-        tape.serialize_field("set", &TapeColumn(&self.steps, |step| step.set.into()))?;
-        tape.serialize_field("belief", &TapeColumn(&self.steps, |step| step.belief))?;
-        tape.serialize_field("time", &self.times())?;
-        tape.end()
-    }
-}
-
-/// One number of every step.
-struct TapeColumn<'s>(&'s [TapeStep], fn(&TapeStep) -> i64);
-
-impl Serialize for TapeColumn<'_> {
-    fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
-        out.collect_seq(self.0.iter().map(self.1))
+        let tape = TapeView {
+            before: self.before,
+            labels: self.labels.iter().map(LabelView::of).collect(),
+            sets: &self.sets,
+            label: self.steps.iter().map(|step| step.label).collect(),
+            set: self.steps.iter().map(|step| step.set).collect(),
+            belief: self.steps.iter().map(|step| step.belief).collect(),
+            time: self.times(),
+        };
+        tape.serialize(out)
     }
 }
 

@@ -5,10 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use ioxide_runner::event::{Event, RunOutcome, RunStarted, StepTold};
+use ioxide_runner::event::{Event, Explanation, FindingTold, RunOutcome, RunStarted, StepTold};
 use ioxide_runner::line::cut;
-use serde::ser::{Serialize, SerializeStruct as _, Serializer};
-use serde_json::{Value as Json, json};
+use serde::Serialize;
 
 use super::latency::LatencyPage;
 use super::run_tape::RunTape;
@@ -33,11 +32,11 @@ const MAX_REASON: usize = 200;
 pub(super) struct RunsPage {
     open: BTreeMap<u64, OpenRun>,
     begun_last: u64,
-    listed: Vec<Json>,
+    listed: Vec<RunRow>,
     unlisted: u64,
     tapes: BTreeMap<u64, RunTape>,
     room_used: [usize; 2],
-    details: BTreeMap<u64, Json>,
+    details: BTreeMap<u64, TroubleView>,
     pub(super) taken: SwitchTotals,
     pub(super) latency: LatencyPage,
 }
@@ -74,7 +73,7 @@ impl RunsPage {
         self.taken.settle(open.in_run, number, ended.outcome);
         let is_trouble = matches!(ended.outcome, RunOutcome::Fail | RunOutcome::Error);
         if is_trouble && self.details.len() < MAX_DETAILS {
-            self.details.insert(number, details(ended));
+            self.details.insert(number, TroubleView::of(ended));
         }
         let has_tape = self.keep(number, open.tape, ended);
         if self.listed.len() == MAX_LISTED {
@@ -85,7 +84,7 @@ impl RunsPage {
             Novelty::New(at) | Novelty::Known(at) => Some(at),
             Novelty::None | Novelty::Unlisted => None,
         };
-        self.listed.push(json!([
+        self.listed.push(RunRow(
             number + 1,
             ended.outcome,
             ended.steps,
@@ -95,7 +94,7 @@ impl RunsPage {
             kind,
             u8::from(has_tape),
             ended.run.seed.to_string(),
-        ]));
+        ));
     }
 
     /// Keeps a tape if there is room for it; says whether it did.
@@ -117,36 +116,59 @@ impl RunsPage {
 const COLUMNS: [&str; 9] =
     ["number", "outcome", "steps", "time_ns", "goal", "reason", "kind", "has_tape", "seed"];
 
-/// The runs for the page; runs count from 1 there.
-impl Serialize for RunsPage {
-    fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
-        let tapes = self.tapes.iter().chain(self.open.iter().map(|(number, open)| (number, &open.tape)));
-        let mut runs = out.serialize_struct("Runs", 6)?;
-        runs.serialize_field("columns", &COLUMNS)?;
-        runs.serialize_field("listed", &self.listed)?;
-        runs.serialize_field("unlisted", &self.unlisted)?;
-        runs.serialize_field("open", &self.open.keys().map(|number| number + 1).collect::<Vec<_>>())?;
-        runs.serialize_field("details", &RunsByNumber(self.details.iter().collect()))?;
-        runs.serialize_field("tapes", &RunsByNumber(tapes.collect()))?;
-        runs.end()
-    }
+/// The runs of a campaign as the page has them; they count from 1.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(super) struct RunsView<'r> {
+    columns: &'r [&'static str],
+    listed: &'r [RunRow],
+    unlisted: u64,
+    /// Runs that were begun and not ended.
+    open: Vec<u64>,
+    details: BTreeMap<u64, &'r TroubleView>,
+    #[cfg_attr(test, ts(as = "BTreeMap<u64, super::run_tape::TapeView<'static>>"))]
+    tapes: BTreeMap<u64, &'r RunTape>,
 }
 
-/// Runs by number, from 1.
-struct RunsByNumber<'r, T>(Vec<(&'r u64, &'r T)>);
-
-impl<T: Serialize> Serialize for RunsByNumber<'_, T> {
-    fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
-        out.collect_map(self.0.iter().map(|(number, told)| ((*number + 1).to_string(), told)))
-    }
-}
+/// A run in the list: its number, how it ended, steps, nanoseconds, goal, reason, the position of its kind of failure, 1 if there is
+/// a tape, the seed.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(super) struct RunRow(u64, RunOutcome, usize, u64, String, String, Option<usize>, u8, String);
 
 /// Why a run failed or had trouble.
-fn details(ended: &EndedRun) -> Json {
-    json!({
-        "reason": ended.run.reason(),
-        "explanation": ended.run.explanation(),
-        "finding": ended.run.verdict.as_ref().and_then(|told| told.finding.as_ref()),
-        "last_words": ended.run.last_words(),
-    })
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(super) struct TroubleView {
+    reason: String,
+    explanation: Option<Explanation>,
+    finding: Option<FindingTold>,
+    last_words: String,
+}
+
+impl TroubleView {
+    fn of(ended: &EndedRun) -> Self {
+        let run = &ended.run;
+        Self {
+            reason: run.reason().to_owned(),
+            explanation: run.explanation().cloned(),
+            finding: run.verdict.as_ref().and_then(|told| told.finding.clone()),
+            last_words: run.last_words().to_owned(),
+        }
+    }
+}
+
+impl RunsPage {
+    /// The runs as the page has them.
+    pub(super) fn view(&self) -> RunsView<'_> {
+        let tapes = self.tapes.iter().chain(self.open.iter().map(|(number, open)| (number, &open.tape)));
+        RunsView {
+            columns: &COLUMNS,
+            listed: &self.listed,
+            unlisted: self.unlisted,
+            open: self.open.keys().map(|number| number + 1).collect(),
+            details: self.details.iter().map(|(number, told)| (number + 1, told)).collect(),
+            tapes: tapes.map(|(number, tape)| (number + 1, tape)).collect(),
+        }
+    }
 }

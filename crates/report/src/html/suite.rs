@@ -18,6 +18,7 @@ pub struct SuitePage {
 
 /// What is told of a suite.
 #[derive(Clone, Debug, Default, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct SuiteTold {
     /// The machine.
     pub machine: String,
@@ -25,8 +26,8 @@ pub struct SuiteTold {
     pub method: String,
     /// What passing all of them proves, in words.
     pub promise: String,
-    /// `pass`, `fail` or `unknown`, if the tests were carried out.
-    pub verdict: Option<&'static str>,
+    /// What they say, if they were carried out.
+    pub verdict: Option<SuiteVerdict>,
     /// Figures by name, in order.
     pub figures: Vec<(String, u64)>,
     /// The tests, the first [`MAX_TESTS`].
@@ -35,6 +36,19 @@ pub struct SuiteTold {
     pub unlisted: usize,
     /// What was seen and is not allowed.
     pub failures: Vec<String>,
+}
+
+/// What the tests of a suite say of a system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "lowercase")]
+pub enum SuiteVerdict {
+    /// All answers are allowed.
+    Pass,
+    /// Some are not.
+    Fail,
+    /// Not all tests could be carried out.
+    Unknown,
 }
 
 impl SuitePage {
@@ -49,9 +63,11 @@ impl SuitePage {
     #[must_use]
     pub fn headline(&self) -> (String, String) {
         let what = match self.told.verdict {
-            Some("pass") => "passed".to_owned(),
-            Some("fail") => format!("failed: {} answers that are not allowed", self.told.failures.len()),
-            Some(_) => "unknown".to_owned(),
+            Some(SuiteVerdict::Pass) => "passed".to_owned(),
+            Some(SuiteVerdict::Fail) => {
+                format!("failed: {} answers that are not allowed", self.told.failures.len())
+            }
+            Some(SuiteVerdict::Unknown) => "unknown".to_owned(),
             None => format!("{}: {} tests", self.told.method, self.told.tests.len() + self.told.unlisted),
         };
         (self.told.machine.clone(), what)

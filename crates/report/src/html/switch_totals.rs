@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ioxide_runner::event::{RunOutcome, StepTold};
-use serde_json::{Value as Json, json};
+use serde::Serialize;
 
 /// Runs named for each switch and outcome.
 const MAX_RUNS: usize = 12;
@@ -68,15 +68,43 @@ impl SwitchTotals {
         }
     }
 
-    pub(super) fn to_json(&self) -> Json {
-        let runs = |(n, first): &(u64, Vec<u64>)| json!({ "n": n, "first": first });
-        let one = |told: &SwitchTold| {
-            json!({
-                "certain": told.times.certain, "possible": told.times.possible,
-                "certain_passing": told.certain_passing,
-                "passing": runs(&told.runs[0]), "failing": runs(&told.runs[1]), "others": runs(&told.runs[2]),
-            })
-        };
-        Json::Object(self.switches.iter().map(|(switch, told)| (switch.clone(), one(told))).collect())
+    /// What was taken, by switch.
+    pub(super) fn view(&self) -> BTreeMap<&str, TakenView<'_>> {
+        self.switches.iter().map(|(switch, told)| (&**switch, TakenView::of(told))).collect()
+    }
+}
+
+/// How often a switch was taken, and by which runs.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(super) struct TakenView<'t> {
+    certain: u64,
+    possible: u64,
+    /// Runs that certainly took it and passed.
+    certain_passing: u64,
+    passing: RunListView<'t>,
+    failing: RunListView<'t>,
+    others: RunListView<'t>,
+}
+
+/// Runs: how many, and the first of them, from 1.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+struct RunListView<'t> {
+    n: u64,
+    first: &'t [u64],
+}
+
+impl<'t> TakenView<'t> {
+    fn of(told: &'t SwitchTold) -> Self {
+        let [passing, failing, others] = told.runs.each_ref().map(|(n, first)| RunListView { n: *n, first });
+        Self {
+            certain: told.times.certain,
+            possible: told.times.possible,
+            certain_passing: told.certain_passing,
+            passing,
+            failing,
+            others,
+        }
     }
 }

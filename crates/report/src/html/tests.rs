@@ -3,12 +3,13 @@
 use serde_json::Value as Json;
 
 use super::model::{ModelPart, SwitchReach};
-use super::mutation::{MutantRow, MutationPage};
+use super::mutation::{MutantFate, MutantRow, MutationPage};
 use super::*;
 use crate::samples;
 use crate::summary::samples as told;
+use crate::typescript_tests::TypeDeclarations;
 use ioxide_model::source::Sources;
-use ioxide_runner::event::{Event, EventKind};
+use ioxide_runner::event::{Event, EventKind, RunOutcome};
 use ioxide_runner::reporter::Reporter as _;
 
 /// The document inside a page, as a browser would read it.
@@ -77,7 +78,8 @@ fn every_switch_has_its_place_and_what_is_known_of_it() {
     let reach =
         [SwitchReach::Reached, SwitchReach::Never("no way".into()), SwitchReach::Open("too far".into())];
     let part = ModelPart::new(&model, &Sources::new(), "adder.iox", Some(&reach.into_iter().collect()));
-    let switches = part.json["switches"].as_array().expect("switches");
+    let view = serde_json::to_value(&part.view).expect("texts and numbers");
+    let switches = view["switches"].as_array().expect("switches");
     assert_eq!(switches.len(), 3);
     let known: Vec<_> = switches.iter().map(|it| (&it["reach"], &it["why"])).collect();
     assert_eq!(known[0], (&"reached".into(), &Json::Null));
@@ -89,7 +91,9 @@ fn every_switch_has_its_place_and_what_is_known_of_it() {
 #[test]
 fn survivors_count_against_the_score() {
     let mutant = |outcome| MutantRow { outcome, ..MutantRow::default() };
-    let mutants = ["killed", "survived", "equivalent", "killed"].map(mutant).to_vec();
+    let mutants = [MutantFate::Killed, MutantFate::Survived, MutantFate::Equivalent, MutantFate::Killed]
+        .map(mutant)
+        .to_vec();
     let mutation = MutationPage { model: "M".into(), mutants, ..MutationPage::default() };
     assert_eq!(mutation.score(), (3, 2));
     let page = text(&ReportPage { mutation: Some(mutation), ..ReportPage::default() });
@@ -137,8 +141,17 @@ fn the_last_words_of_a_system_that_failed_are_kept() {
             told.last_words = format!("{}panic: out of tea\n", "x".repeat(10_000));
         }
     }
-    let json = serde_json::to_value(campaign(&events)).unwrap();
+    let json = serde_json::to_value(campaign(&events).view()).unwrap();
     let details = json["runs"]["details"].as_object().expect("details");
     let words = details.values().next().expect("one")["last_words"].as_str().expect("text");
     assert!(words.ends_with("panic: out of tea") && words.len() < 5_000);
+}
+
+#[test]
+fn typescript_of_a_report_is_that_of_its_document() {
+    let head = "\nimport type { Outcome } from \"../shared/words.js\";\n";
+    TypeDeclarations::new(head)
+        .knowing::<RunOutcome>()
+        .with::<DocumentView<'static>>()
+        .keep("report/views.ts");
 }

@@ -1,7 +1,14 @@
 //! The figures of a campaign for programs: stable names, versioned.
+//!
+//! The page of a report shows the same figures; its types are written from these structs.
 
-use ioxide_runner::event::{LatencyTold, MeasureTold, Replayed};
-use serde_json::{Value as Json, json};
+use std::collections::BTreeSet;
+
+use ioxide_runner::event::{
+    CampaignStarted, Explanation, HistoryTold, LatencyTold, MeasureTold, Replayed, RunOutcome,
+};
+use serde::Serialize;
+use serde_json::Value as Json;
 
 use super::{FailureSummary, Reasons, Summary};
 use crate::chart::ChartStep;
@@ -10,37 +17,205 @@ use crate::values::{ShapeTold, ValueRow};
 /// The version of this form; it changes when a field changes its meaning or goes away.
 const VERSION: u32 = 1;
 
+/// The figures of a campaign.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct FiguresJson<'s> {
+    version: u32,
+    verdict: &'s str,
+    is_finished: bool,
+    campaign: Option<StartJson<'s>>,
+    runs: RunCountsJson,
+    steps: u64,
+    doubts: u64,
+    time_ns: u64,
+    failures: Vec<FailureJson<'s>>,
+    failures_unlisted: u64,
+    errors: ReasonsJson<'s>,
+    inconclusive: ReasonsJson<'s>,
+    switches: SwitchesJson<'s>,
+    values: Vec<ValueRowJson>,
+    values_full: bool,
+    latencies: &'s [LatencyTold],
+    suggested_patience_ms: Option<u64>,
+    measures: &'s [MeasureTold],
+    history: Option<&'s HistoryTold>,
+}
+
+/// What was tested, and how.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+struct StartJson<'s> {
+    model: &'s str,
+    file: &'s str,
+    set: &'s [String],
+    tester: &'s str,
+    sut: &'s str,
+    seed: u64,
+    runs: u64,
+    jobs: u64,
+    patience_ms: u64,
+    /// How many switches the model has.
+    switches: usize,
+}
+
+/// Runs by how they ended.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+struct RunCountsJson {
+    finished: u64,
+    passed: u64,
+    failed: u64,
+    inconclusive: u64,
+    errors: u64,
+    interrupted: u64,
+    /// Begun and not ended.
+    cut: u64,
+}
+
+/// Failures of one kind. Runs count from 1 here, as they do for people and for `replay --number`.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+struct FailureJson<'s> {
+    signature: &'s str,
+    runs: u64,
+    first: u64,
+    seed: u64,
+    goal: &'s str,
+    steps: usize,
+    last: Vec<&'s str>,
+    reason: &'s str,
+    explanation: Option<&'s Explanation>,
+    replayed: Option<ReplayedJson<'s>>,
+    shrunk: Option<ShrunkJson<'s>>,
+}
+
+/// How often it failed again and, if it never did, what was seen instead.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+struct ReplayedJson<'s> {
+    reproduced: u32,
+    of: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    instead: Option<InsteadJson<'s>>,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+struct InsteadJson<'s> {
+    outcome: RunOutcome,
+    steps: Vec<&'s str>,
+}
+
+/// The smallest run that fails alike.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+struct ShrunkJson<'s> {
+    steps: usize,
+    last: Vec<&'s str>,
+    minimal: bool,
+    ended_early: Option<&'s str>,
+    attempts: u32,
+}
+
+/// Why runs came to no verdict, the most frequent reasons.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+struct ReasonsJson<'s> {
+    reasons: Vec<ReasonJson<'s>>,
+    others: u64,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+struct ReasonJson<'s> {
+    reason: &'s str,
+    runs: u64,
+}
+
+/// Switches by whether they were taken.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+struct SwitchesJson<'s> {
+    certain: &'s BTreeSet<String>,
+    possible: &'s BTreeSet<String>,
+    never: Vec<String>,
+}
+
+/// The values of a field that were sent.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+struct ValueRowJson {
+    message: String,
+    field: Option<String>,
+    sent: u64,
+    distinct: usize,
+    is_more: bool,
+    min: Option<String>,
+    max: Option<String>,
+    frequent: Vec<FrequentJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    shape: Option<ShapeJson>,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+struct FrequentJson {
+    value: String,
+    sent: u64,
+}
+
+/// How many items the values of a field had, or which cases they were.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(untagged)]
+pub(crate) enum ShapeJson {
+    Lengths { least: usize, most: usize, lengths: Vec<(String, u64)> },
+    Cases { cases: Vec<(String, u64)> },
+}
+
 impl Summary {
     /// The figures in JSON.
     #[must_use]
     pub fn to_json(&self) -> Json {
-        json!({
-            "version": VERSION,
-            "verdict": self.verdict(),
-            "is_finished": self.finished.is_some(),
-            "campaign": self.campaign_json(),
-            "runs": {
-                "finished": self.counts.total(), "passed": self.counts.passed, "failed": self.counts.failed,
-                "inconclusive": self.counts.inconclusive, "errors": self.counts.errors,
-                "interrupted": self.counts.interrupted, "cut": self.counts.cut + self.open() as u64,
+        // Texts and numbers have nothing that serialisation could refuse.
+        serde_json::to_value(self.figures()).unwrap_or_default()
+    }
+
+    /// The figures.
+    pub(crate) fn figures(&self) -> FiguresJson<'_> {
+        let counts = &self.counts;
+        FiguresJson {
+            version: VERSION,
+            verdict: self.verdict(),
+            is_finished: self.finished.is_some(),
+            campaign: self.started.as_ref().map(StartJson::of),
+            runs: RunCountsJson {
+                finished: counts.total(),
+                passed: counts.passed,
+                failed: counts.failed,
+                inconclusive: counts.inconclusive,
+                errors: counts.errors,
+                interrupted: counts.interrupted,
+                cut: counts.cut + self.open() as u64,
             },
-            "steps": self.steps,
-            "doubts": self.doubts,
-            "time_ns": self.time_ns,
-            "failures": self.kinds.iter().map(kind_json).collect::<Vec<_>>(),
-            "failures_unlisted": self.unlisted,
-            "errors": reasons_json(&self.errors),
-            "inconclusive": reasons_json(&self.inconclusive),
-            "switches": {
-                "certain": self.certain, "possible": self.possible, "never": self.never(),
-            },
-            "values": self.values.rows().iter().map(row_json).collect::<Vec<_>>(),
-            "values_full": self.values.is_full(),
-            "latencies": self.latencies().iter().map(latency_json).collect::<Vec<_>>(),
-            "suggested_patience_ms": self.suggested_patience_ms(),
-            "measures": self.measures(),
-            "history": self.finished.as_ref().map(|told| &told.history),
-        })
+            steps: self.steps,
+            doubts: self.doubts,
+            time_ns: self.time_ns,
+            failures: self.kinds.iter().map(FailureJson::of).collect(),
+            failures_unlisted: self.unlisted,
+            errors: ReasonsJson::of(&self.errors),
+            inconclusive: ReasonsJson::of(&self.inconclusive),
+            switches: SwitchesJson { certain: &self.certain, possible: &self.possible, never: self.never() },
+            values: self.values.rows().into_iter().map(ValueRowJson::of).collect(),
+            values_full: self.values.is_full(),
+            latencies: self.latencies(),
+            suggested_patience_ms: self.suggested_patience_ms(),
+            measures: self.measures(),
+            history: self.finished.as_ref().map(|told| &told.history),
+        }
     }
 
     /// How long the system took to answer, as far as it was told.
@@ -60,79 +235,89 @@ impl Summary {
     pub fn suggested_patience_ms(&self) -> Option<u64> {
         self.finished.as_ref().and_then(|told| told.suggested_patience_ms)
     }
-
-    fn campaign_json(&self) -> Json {
-        let Some(told) = &self.started else { return Json::Null };
-        json!({
-            "model": told.model, "file": told.file, "set": told.set, "tester": told.tester, "sut": told.sut,
-            "seed": told.seed, "runs": told.runs, "jobs": told.jobs, "patience_ms": told.patience_ms,
-            "switches": told.switches.len(),
-        })
-    }
 }
 
-/// Runs count from 1 here, as they do for people and for `replay --number`.
-fn kind_json(kind: &FailureSummary) -> Json {
-    let texts = |steps: &[ChartStep]| steps.iter().map(|step| step.text.clone()).collect::<Vec<_>>();
-    json!({
-        "signature": kind.signature,
-        "runs": kind.runs,
-        "first": kind.run.number + 1,
-        "seed": kind.run.seed,
-        "goal": kind.run.goal,
-        "steps": kind.steps,
-        "last": kind.run.last.iter().map(|step| &step.text).collect::<Vec<_>>(),
-        "reason": kind.run.reason(),
-        "explanation": kind.run.explanation(),
-        "replayed": kind.replayed.as_ref().map(replayed),
-        "shrunk": kind.smaller.as_ref().map(|smaller| json!({
-            "steps": smaller.size(), "last": texts(&smaller.steps), "minimal": smaller.minimal, "ended_early": smaller.early,
-            "attempts": smaller.attempts,
-        })),
-    })
-}
-
-/// How often it failed again and, if it never did, what was seen instead.
-fn replayed(told: &Replayed) -> Json {
-    let mut json = json!({"reproduced": told.reproduced, "of": told.of});
-    if let Some(instead) = &told.instead {
-        let steps: Vec<&str> = instead.trace.iter().map(|label| &*label.text).collect();
-        json["instead"] = json!({"outcome": instead.outcome, "steps": steps});
-    }
-    json
-}
-
-fn reasons_json(reasons: &Reasons) -> Json {
-    let told: Vec<Json> = reasons.iter().map(|(reason, n)| json!({"reason": reason, "runs": n})).collect();
-    json!({ "reasons": told, "others": reasons.beyond() })
-}
-
-fn row_json(row: &ValueRow) -> Json {
-    let frequent: Vec<Json> =
-        row.frequent.iter().map(|(value, n)| json!({"value": value, "sent": n})).collect();
-    let mut told = json!({
-        "message": row.message, "field": row.field, "sent": row.sent, "distinct": row.distinct,
-        "is_more": row.is_more,
-        "min": row.range.as_ref().map(|(min, _)| min), "max": row.range.as_ref().map(|(_, max)| max),
-        "frequent": frequent,
-    });
-    if let Some(shape) = &row.shape {
-        told["shape"] = shape_json(shape);
-    }
-    told
-}
-
-/// How many items the values of a field had, or which cases they were.
-pub(crate) fn shape_json(shape: &ShapeTold) -> Json {
-    let counts = |counts: &[(String, u64)]| counts.iter().map(|(name, n)| json!([name, n])).collect::<Json>();
-    match shape {
-        ShapeTold::Lengths(least, most, lengths) => {
-            json!({ "least": least, "most": most, "lengths": counts(lengths) })
+impl<'s> StartJson<'s> {
+    fn of(told: &'s CampaignStarted) -> Self {
+        Self {
+            model: &told.model,
+            file: &told.file,
+            set: &told.set,
+            tester: &told.tester,
+            sut: &told.sut,
+            seed: told.seed,
+            runs: told.runs,
+            jobs: told.jobs,
+            patience_ms: told.patience_ms,
+            switches: told.switches.len(),
         }
-        ShapeTold::Cases(cases) => json!({ "cases": counts(cases) }),
     }
 }
 
-fn latency_json(told: &LatencyTold) -> Json {
-    json!({"label": told.label, "n": told.n, "p50_us": told.p50_us, "p99_us": told.p99_us, "max_us": told.max_us})
+impl<'s> FailureJson<'s> {
+    fn of(kind: &'s FailureSummary) -> Self {
+        let run = &kind.run;
+        Self {
+            signature: &kind.signature,
+            runs: kind.runs,
+            first: run.number + 1,
+            seed: run.seed,
+            goal: &run.goal,
+            steps: kind.steps,
+            last: run.last.iter().map(|step| &*step.text).collect(),
+            reason: run.reason(),
+            explanation: run.explanation(),
+            replayed: kind.replayed.as_ref().map(ReplayedJson::of),
+            shrunk: kind.smaller.as_ref().map(|smaller| ShrunkJson {
+                steps: smaller.size(),
+                last: smaller.steps.iter().map(|step: &ChartStep| &*step.text).collect(),
+                minimal: smaller.minimal,
+                ended_early: smaller.early.as_deref(),
+                attempts: smaller.attempts,
+            }),
+        }
+    }
+}
+
+impl<'s> ReplayedJson<'s> {
+    fn of(told: &'s Replayed) -> Self {
+        let instead = told.instead.as_ref().map(|instead| InsteadJson {
+            outcome: instead.outcome,
+            steps: instead.trace.iter().map(|label| &*label.text).collect(),
+        });
+        Self { reproduced: told.reproduced, of: told.of, instead }
+    }
+}
+
+impl<'s> ReasonsJson<'s> {
+    fn of(reasons: &'s Reasons) -> Self {
+        let reason = |(reason, runs)| ReasonJson { reason, runs };
+        Self { reasons: reasons.iter().map(reason).collect(), others: reasons.beyond() }
+    }
+}
+
+impl ValueRowJson {
+    fn of(row: ValueRow) -> Self {
+        let (min, max) = row.range.unzip();
+        Self {
+            message: row.message,
+            field: row.field,
+            sent: row.sent,
+            distinct: row.distinct,
+            is_more: row.is_more,
+            min,
+            max,
+            frequent: row.frequent.into_iter().map(|(value, sent)| FrequentJson { value, sent }).collect(),
+            shape: row.shape.map(ShapeJson::of),
+        }
+    }
+}
+
+impl ShapeJson {
+    pub(crate) fn of(shape: ShapeTold) -> Self {
+        match shape {
+            ShapeTold::Lengths(least, most, lengths) => Self::Lengths { least, most, lengths },
+            ShapeTold::Cases(cases) => Self::Cases { cases },
+        }
+    }
 }

@@ -1,11 +1,14 @@
 //! Coverage by part: what was taken of each part of a system.
 
+use serde::Serialize;
+
 use std::collections::BTreeSet;
 
 use super::Summary;
 
 /// The instances of one part.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct PartFamily {
     /// The name of the part.
     pub name: String,

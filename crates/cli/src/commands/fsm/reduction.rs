@@ -11,7 +11,7 @@ use ioxide_fsm::reduce::{
     ReductionReport, ReductionVerdict, Repeated, on_demand_counting, state_counting,
 };
 use ioxide_fsm::word::{IoWord, show as show_word, show_io};
-use ioxide_report::html::suite::SuiteTold;
+use ioxide_report::html::suite::{SuiteTold, SuiteVerdict};
 use ioxide_smt::halt::{Halt, Halted};
 use serde_json::json;
 
@@ -225,11 +225,11 @@ fn show(
     report_text(args, report, effort, &failures).iter().try_for_each(|line| writeln!(out, "{line}"))
 }
 
-fn word(report: &ReductionReport) -> &'static str {
+fn word(report: &ReductionReport) -> SuiteVerdict {
     match report.verdict() {
-        ReductionVerdict::Pass => "pass",
-        ReductionVerdict::Fail => "fail",
-        ReductionVerdict::Unknown => "unknown",
+        ReductionVerdict::Pass => SuiteVerdict::Pass,
+        ReductionVerdict::Fail => SuiteVerdict::Fail,
+        ReductionVerdict::Unknown => SuiteVerdict::Unknown,
     }
 }
 

@@ -4,7 +4,7 @@ use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
 use ioxide_report::html::ReportPage;
 use ioxide_report::html::model::ModelPart;
-use ioxide_report::html::mutation::{MutantRow, MutationPage, TestRow};
+use ioxide_report::html::mutation::{MutantFate, MutantRow, MutationPage, TestRow};
 use ioxide_testgen::kill::suite::KillTest;
 use ioxide_testgen::mutate::Mutant;
 
@@ -75,12 +75,12 @@ fn row(
 ) -> MutantRow {
     let (word, reason, witness) = match outcome {
         Some(MutantOutcome::Killed(trace)) => {
-            let word = if is_killed { "killed" } else { "survived" };
+            let word = if is_killed { MutantFate::Killed } else { MutantFate::Survived };
             (word, String::new(), shown(subject.model, trace))
         }
-        Some(MutantOutcome::Equivalent(reason)) => ("equivalent", reason.clone(), Vec::new()),
-        Some(MutantOutcome::Unknown(reason)) => ("unknown", reason.clone(), Vec::new()),
-        None => ("unknown", "not decided".to_owned(), Vec::new()),
+        Some(MutantOutcome::Equivalent(reason)) => (MutantFate::Equivalent, reason.clone(), Vec::new()),
+        Some(MutantOutcome::Unknown(reason)) => (MutantFate::Unknown, reason.clone(), Vec::new()),
+        None => (MutantFate::Unknown, "not decided".to_owned(), Vec::new()),
     };
     let operators: Vec<&str> = mutant.edits.iter().map(|edit| edit.operator.name()).collect();
     MutantRow {
