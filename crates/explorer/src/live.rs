@@ -9,6 +9,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use ioxide_model::label::certain_switch;
 use ioxide_model::sts::Sts;
 use ioxide_report::control_characters::excerpt;
 use ioxide_runner::event::{Event, EventKind, LabelKind, RunOutcome, StepTold};
@@ -319,7 +320,8 @@ impl LiveState {
 
     fn step(&mut self, step: &StepTold) {
         self.n_steps += 1;
-        let how = if step.switches.len() == 1 { SwitchSeen::Taken } else { SwitchSeen::Maybe };
+        let is_certain = certain_switch(&step.switches).is_some();
+        let how = if is_certain { SwitchSeen::Taken } else { SwitchSeen::Maybe };
         for name in &step.switches {
             let at = self.names.get(name.as_str());
             if let Some(seen) = at.and_then(|&at| self.seen.get_mut(at)) {

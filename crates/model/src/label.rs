@@ -58,3 +58,11 @@ pub fn readable(time: &Rational) -> String {
     let cut = Rational::from((time * &million).floor()).div(&million);
     cut.to_string().trim_end_matches(".0").to_owned()
 }
+
+/// The switch that was certainly taken with a label, where `explaining` are all that explain it: the only one.
+///
+/// Coverage, testers and reports all mean this by *certain*; where several explain a label each was *possibly* taken.
+#[must_use]
+pub fn certain_switch<S>(explaining: &[S]) -> Option<&S> {
+    if let [only] = explaining { Some(only) } else { None }
+}

@@ -17,6 +17,7 @@ mod tally;
 use std::collections::BTreeSet;
 use std::io;
 
+use ioxide_model::label::certain_switch;
 use ioxide_runner::event::{
     CampaignFinished, CampaignStarted, Event, EventKind, PatienceTold, Replayed, RunFinished, RunOutcome,
     StepTold,
@@ -209,8 +210,8 @@ impl Summary {
     fn step(&mut self, event: &Event, told: &StepTold) {
         self.steps += 1;
         self.values.count(&told.label);
-        if let [only] = &told.switches[..] {
-            insert(&mut self.certain, only);
+        if let Some(switch) = certain_switch(&told.switches) {
+            insert(&mut self.certain, switch);
         }
         told.switches.iter().for_each(|switch| insert(&mut self.possible, switch));
         self.runs.of(event).step(told);

@@ -22,7 +22,7 @@ mod told;
 use std::collections::BTreeMap;
 
 use ioxide_model::index::IndexVec;
-use ioxide_model::label::Label;
+use ioxide_model::label::{Label, certain_switch};
 use ioxide_model::number::Int;
 use ioxide_model::sts::{GateId, GateKind, Sts, SwitchId};
 use ioxide_model::value::Value;
@@ -193,7 +193,7 @@ impl Coverage {
         self.longest = self.longest.max(self.run.labels);
         self.count(switches);
         let (Label::Input(gate, values) | Label::Output(gate, values)) = label else { return };
-        let certain = if let [only] = switches { Some(*only) } else { None };
+        let certain = certain_switch(switches).copied();
         if let (Some(last), Some(now)) = (self.run.last, certain) {
             self.see(CoverageItem::Pair(last, now));
         }
@@ -209,10 +209,10 @@ impl Coverage {
         for &switch in switches {
             self.taken[switch].possible += 1;
         }
-        if let [only] = switches {
-            self.taken[*only].certain += 1;
-            if self.taken[*only].certain == 1 {
-                self.run.fresh.push(CoverageItem::Switch(*only));
+        if let Some(&switch) = certain_switch(switches) {
+            self.taken[switch].certain += 1;
+            if self.taken[switch].certain == 1 {
+                self.run.fresh.push(CoverageItem::Switch(switch));
             }
         }
     }

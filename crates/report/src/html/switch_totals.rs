@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use ioxide_model::label::certain_switch;
 use ioxide_runner::event::{RunOutcome, StepTold};
 use serde::Serialize;
 
@@ -20,7 +21,7 @@ pub(super) struct TakenCount {
 
 /// Counts a step of a run.
 pub(super) fn count(in_run: &mut InRun, told: &StepTold) {
-    let is_certain = told.switches.len() == 1;
+    let is_certain = certain_switch(&told.switches).is_some();
     for switch in &told.switches {
         if !in_run.contains_key(switch) {
             in_run.insert(switch.clone(), TakenCount::default());

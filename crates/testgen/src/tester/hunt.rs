@@ -22,6 +22,7 @@ mod walk;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
+use ioxide_model::label::certain_switch;
 use ioxide_model::sts::{GateKind, Sts, SwitchId};
 use ioxide_model::term::{TermNode, TermPool};
 use ioxide_model::trace::Trace;
@@ -405,7 +406,7 @@ impl Tester for HuntTester {
     }
 
     fn explained(&mut self, switches: &[SwitchId]) {
-        self.fresh.push(if let [only] = switches { Some(*only) } else { None });
+        self.fresh.push(certain_switch(switches).copied());
     }
 
     fn share(&mut self, worker: usize, jobs: usize) {

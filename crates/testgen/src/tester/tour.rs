@@ -12,6 +12,7 @@
 use std::collections::BTreeSet;
 
 use ioxide_model::concrete::ConcreteState;
+use ioxide_model::label::certain_switch;
 use ioxide_model::sts::SwitchId;
 use ioxide_model::trace::Trace;
 use ioxide_symex::{
@@ -100,7 +101,7 @@ impl TourTester {
     fn catch_up(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) {
         let mut before = self.run.before.take().unwrap_or_else(|| Monitor::new(cx));
         for label in &history.labels[self.run.seen.min(history.len())..] {
-            if let [only] = explaining(cx, before.belief(), label)[..] {
+            if let Some(&only) = certain_switch(&explaining(cx, before.belief(), label)) {
                 self.note(self.criterion.covered_by(cx.sts, only));
             }
             // What is forbidden ends the run, and the run loop knows.
