@@ -4,6 +4,7 @@
 mod bench;
 mod case;
 mod complete;
+mod duration;
 mod explore;
 mod fsm;
 mod init;
@@ -17,13 +18,12 @@ mod report;
 mod time;
 mod tools;
 
-use std::time::Duration;
-
 use clap::{Args as ClapArgs, Parser, Subcommand};
 
 pub use self::bench::{BenchArgs, BenchName};
 pub use self::case::{CaseArgs, CaseFormat, CaseGoalArg, CasePruning, SendingArg};
 pub use self::complete::{CompleteArgs, CompleteCommand};
+pub use self::duration::{TimeLimit, UnreadableTime, duration, time_limit};
 pub use self::explore::ExploreArgs;
 pub use self::fsm::{FsmArgs, FsmVariant, MissingArg};
 pub use self::init::{InitArgs, StubArg};
@@ -183,8 +183,8 @@ pub struct LimitArgs {
     /// Ends the analysis after this time (`30s`, `10min`, `1h`, `none`); what was found until then is shown, marked as
     /// partial, with exit code 5 if nothing was found [default: 10min; in `learn` 1h; in `test` none, but 15s for what
     /// comes before the first step].
-    #[arg(long = "time-limit", value_name = "TIME", value_parser = crate::limit::parse)]
-    pub thinking: Option<crate::limit::TimeLimit>,
+    #[arg(long = "time-limit", value_name = "TIME", value_parser = time_limit)]
+    pub thinking: Option<TimeLimit>,
 }
 
 impl Default for SolverArgs {
@@ -192,19 +192,4 @@ impl Default for SolverArgs {
     fn default() -> Self {
         Self { solver: "auto".into(), solver_timeout: 10.0 }
     }
-}
-
-/// A time as people write it: `500ms`, `90s`, `10min`, `8h`.
-pub fn duration(text: &str) -> Result<Duration, String> {
-    let digits = text.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
-    let seconds = match unit.trim() {
-        "ms" => 0.001,
-        "s" => 1.0,
-        "min" => 60.0,
-        "h" => 3600.0,
-        _ => return Err("write a number and `ms`, `s`, `min` or `h`, such as `10min`".into()),
-    };
-    let time = number.parse::<f64>().ok().and_then(|n| Duration::try_from_secs_f64(n * seconds).ok());
-    time.filter(|time| !time.is_zero()).ok_or_else(|| format!("`{text}` is not a time above 0"))
 }

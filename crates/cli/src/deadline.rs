@@ -11,7 +11,8 @@ use ioxide_smt::halt::Halt;
 use ioxide_symex::{Ctx, Monitor};
 use ioxide_testgen::tester::{MethodFinding, Tester, TesterMove, TesterStop};
 
-use crate::limit::{self, TimeLimit};
+use crate::args::TimeLimit;
+use crate::limit;
 
 /// Thinking may take one part in so many of the time that is left.
 const SHARE: u32 = 2;

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use ioxide_smt::halt::{Halt, Halted, Signal};
 
-use crate::args::{LimitArgs, duration};
+use crate::args::{LimitArgs, TimeLimit};
 use crate::exit::ExitStatus;
 use crate::interrupt::{self, STOP};
 use crate::progress::ProgressLine;
@@ -34,23 +34,6 @@ static STAGE: Mutex<(&str, Option<ProgressLine>)> = Mutex::new(("", None));
 /// Starts the clock of the command.
 pub fn start() {
     START.get_or_init(Instant::now);
-}
-
-/// A time as it is typed: `30s`, `10min`, `1.5h`, `500ms`, `none`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TimeLimit {
-    /// So long.
-    Within(Duration),
-    /// As long as it takes.
-    Unlimited,
-}
-
-/// Reads a time limit.
-pub fn parse(text: &str) -> Result<TimeLimit, String> {
-    match text {
-        "none" => Ok(TimeLimit::Unlimited),
-        _ => duration(text).map(TimeLimit::Within).map_err(|why| format!("{why}; or `none`")),
-    }
 }
 
 /// The deadline of this command; Ctrl-C counts too from now on.
@@ -174,23 +157,5 @@ impl Signal for DeadlineSignal {
 
     fn left(&self) -> Option<Duration> {
         self.at.map(|at| at.saturating_duration_since(Instant::now()))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_are_read_with_their_unit() {
-        let within = |seconds| Ok(TimeLimit::Within(Duration::from_secs_f64(seconds)));
-        assert_eq!(parse("30s"), within(30.0));
-        assert_eq!(parse("10min"), within(600.0));
-        assert_eq!(parse("1.5h"), within(5400.0));
-        assert_eq!(parse("250ms"), within(0.25));
-        assert_eq!(parse("none"), Ok(TimeLimit::Unlimited));
-        for wrong in ["", "s", "0s", "-1s", "5 days", "1e99h", "inf", "30"] {
-            assert!(parse(wrong).is_err(), "{wrong}");
-        }
     }
 }

@@ -9,6 +9,35 @@
 //! *Promises.* No path of a file comes from the browser: recorded runs are those given at start, by
 //! number. Texts of a model or a system leave as JSON strings, and the page makes text of them, never
 //! markup.
+//!
+//! # Example
+//!
+//! A model is served; whoever has its address, with a number that nobody should be able to guess, may walk through it.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use std::thread;
+//!
+//! use ioxide_explorer::Explorer;
+//! use ioxide_explorer::access::AccessToken;
+//! use ioxide_explorer::server::ExplorerServer;
+//! use ioxide_lang::{LoadOptions, load};
+//! use ioxide_model::source::Sources;
+//! use ioxide_smt::brute::BruteSolver;
+//!
+//! let mut sources = Sources::new();
+//! let file = sources.add("lamp.iox", "model Lamp { input press output light
+//!     state off { on press -> on } state on { emit light -> off } }");
+//! let model = load(&sources, file, &LoadOptions::default()).model.expect("the model is in order");
+//! let explorer = Explorer::new(model, &sources, Box::new(BruteSolver::new()), Vec::new(), None);
+//! let server = ExplorerServer::bind("127.0.0.1:0".parse()?, AccessToken::new(4711)).expect("a free port");
+//! println!("{}", server.url());
+//! let ender = server.ender();
+//! let serving = thread::spawn(move || server.serve(&Arc::new(explorer)));
+//! ender.end();
+//! serving.join().expect("the server ends");
+//! # Ok::<(), std::net::AddrParseError>(())
+//! ```
 
 pub mod access;
 pub mod http;

@@ -10,6 +10,18 @@
 //!
 //! *Promises.* Every text has an analysis and every place an answer, never a panic. What is said about a text is
 //! what `ioxide check` says about it. A deep check that was overtaken by an edit says nothing.
+//!
+//! # Example
+//!
+//! ```
+//! use ioxide_lsp::analysis::TextAnalysis;
+//! use ioxide_lsp::text::DocumentText;
+//!
+//! let text = "model Lamp { input press output light state off { on press -> on } state on { emit light -> off } }";
+//! let analysis = TextAnalysis::new("lamp.iox", DocumentText::new(text.to_owned()));
+//! let at = text.find("-> on").expect("it is there") + 3;
+//! assert!(analysis.index.at(at).is_some(), "the name of a state, wherever it stands");
+//! ```
 
 pub mod analysis;
 pub mod answers;

@@ -13,6 +13,22 @@
 //!
 //! Nothing here opens files; the same model or events give the same bytes. Names and comments
 //! of a model, and what a system says, are never trusted: each writer escapes them for its format.
+//!
+//! # Example
+//!
+//! ```
+//! use ioxide_lang::{LoadOptions, load};
+//! use ioxide_model::source::Sources;
+//! use ioxide_report::{graph::PictureGraph, mermaid::mermaid};
+//!
+//! let mut sources = Sources::new();
+//! let file = sources.add("lamp.iox", "model Lamp { input press output light
+//!     state off { on press -> on } state on { emit light -> off } }");
+//! let model = load(&sources, file, &LoadOptions::default()).model.expect("the model is in order");
+//! let picture = mermaid(&PictureGraph::of(&model));
+//! assert!(picture.starts_with("stateDiagram"), "{picture}");
+//! assert!(picture.contains("press") && picture.contains("light"));
+//! ```
 
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test that cannot go on should stop"))]
 

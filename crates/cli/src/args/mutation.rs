@@ -272,8 +272,8 @@ pub struct ScoreArgs {
 }
 
 /// A share in percent.
-fn percent(text: &str) -> Result<f64, String> {
+fn percent(text: &str) -> Result<f64, &'static str> {
     let number = text.trim().trim_end_matches('%').trim_end();
     let share = number.parse().ok().filter(|share| (0.0..=100.0).contains(share));
-    share.ok_or_else(|| "write a number from 0 to 100".to_owned())
+    share.ok_or("write a number from 0 to 100")
 }

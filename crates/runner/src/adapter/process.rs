@@ -11,16 +11,13 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use ioxide_model::label::Label;
 use ioxide_model::sts::Model;
 
 use super::guardian::{ChildStreams, GuardedChild};
 use super::remote::{RemoteAdapter, SystemLink};
 use super::source::PipeSource;
 use super::wire::ProtocolWire;
-use super::{
-    Adapter, AdapterError, ArrivedOutput, Interrupt, Observation, RemoteConnection, SentInput, VirtualDelay,
-};
+use super::{AdapterError, Interrupt, RemoteConnection};
 
 /// Bytes of the error stream kept.
 const MAX_TAIL: usize = 8 << 10;
@@ -32,9 +29,7 @@ const LAST_WORDS: Duration = Duration::from_millis(300);
 const GRACE: Duration = Duration::from_millis(300);
 
 /// A child process as system under test.
-pub struct ProcessAdapter {
-    remote: RemoteAdapter<SystemProcess>,
-}
+pub type ProcessAdapter = RemoteAdapter<SystemProcess>;
 
 impl ProcessAdapter {
     /// Starts `command` in a shell and greets it.
@@ -47,53 +42,7 @@ impl ProcessAdapter {
         connection: RemoteConnection,
     ) -> Result<Self, AdapterError> {
         let link = SystemProcess::new(command, &connection);
-        Ok(Self { remote: RemoteAdapter::new(link, model, connection)? })
-    }
-}
-
-impl Adapter for ProcessAdapter {
-    fn reset(&mut self) -> Result<(), AdapterError> {
-        self.remote.reset()
-    }
-
-    fn send(&mut self, input: &Label) -> Result<SentInput, AdapterError> {
-        self.remote.send(input)
-    }
-
-    fn poll(&mut self) -> Result<Option<ArrivedOutput>, AdapterError> {
-        self.remote.poll()
-    }
-
-    fn observe(&mut self, patience: Duration) -> Result<Observation, AdapterError> {
-        self.remote.observe(patience)
-    }
-
-    fn has_virtual_time(&self) -> bool {
-        self.remote.has_virtual_time()
-    }
-
-    fn advance(&mut self, until: Duration) -> Result<VirtualDelay, AdapterError> {
-        self.remote.advance(until)
-    }
-
-    fn has_foresight(&self) -> bool {
-        self.remote.has_foresight()
-    }
-
-    fn foresee(&mut self) -> Result<Option<Duration>, AdapterError> {
-        self.remote.foresee()
-    }
-
-    fn exit_status(&mut self) -> Option<i32> {
-        self.remote.exit_status()
-    }
-
-    fn ended_by_itself(&mut self) -> Option<String> {
-        self.remote.ended_by_itself()
-    }
-
-    fn last_words(&self) -> String {
-        self.remote.last_words()
+        Self::new(link, model, connection)
     }
 }
 
@@ -115,7 +64,7 @@ impl ErrorTail {
 }
 
 /// The process behind a [`ProcessAdapter`].
-pub(super) struct SystemProcess {
+pub struct SystemProcess {
     command: String,
     environment: Vec<(String, String)>,
     interrupt: Interrupt,

@@ -82,7 +82,7 @@ pub enum ClockKind {
 }
 
 /// A way to reach a system.
-pub(super) trait SystemLink {
+pub trait SystemLink {
     /// Starts or reaches it afresh, ending what was there.
     fn open(&mut self) -> Result<ProtocolWire, AdapterError>;
     /// How it ended, if it has or does so within `patience`.
@@ -98,7 +98,7 @@ pub(super) trait SystemLink {
 }
 
 /// A system behind a [`SystemLink`].
-pub(super) struct RemoteAdapter<L: SystemLink> {
+pub struct RemoteAdapter<L: SystemLink> {
     link: L,
     model: Arc<Model>,
     connection: RemoteConnection,

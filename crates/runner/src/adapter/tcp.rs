@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use std::time::{Duration, Instant};
 
-use ioxide_model::label::Label;
 use ioxide_model::sts::Model;
 
 use super::channel::AdapterChannel;
@@ -14,9 +13,7 @@ use super::remote::{RemoteAdapter, SystemLink};
 use super::source::{ByteSource, PipeSource, SocketSource};
 use super::tls::Tls;
 use super::wire::ProtocolWire;
-use super::{
-    Adapter, AdapterError, ArrivedOutput, Interrupt, Observation, RemoteConnection, SentInput, VirtualDelay,
-};
+use super::{AdapterError, Interrupt, RemoteConnection};
 
 /// How long the other side may take to hang up by itself.
 const GRACE: Duration = Duration::from_millis(200);
@@ -26,9 +23,7 @@ pub(super) const NO_TLS: &str = "no TLS connection";
 const MAX_DROPPED: usize = 64;
 
 /// A system behind a socket.
-pub struct TcpAdapter {
-    remote: RemoteAdapter<TcpConnection>,
-}
+pub type TcpAdapter = RemoteAdapter<TcpConnection>;
 
 impl TcpAdapter {
     /// Connects to `address` and greets.
@@ -41,58 +36,12 @@ impl TcpAdapter {
         connection: RemoteConnection,
     ) -> Result<Self, AdapterError> {
         let socket = TcpConnection::new(address, &connection).timed(model.sts.is_timed());
-        Ok(Self { remote: RemoteAdapter::new(socket, model, connection)? })
-    }
-}
-
-impl Adapter for TcpAdapter {
-    fn reset(&mut self) -> Result<(), AdapterError> {
-        self.remote.reset()
-    }
-
-    fn send(&mut self, input: &Label) -> Result<SentInput, AdapterError> {
-        self.remote.send(input)
-    }
-
-    fn poll(&mut self) -> Result<Option<ArrivedOutput>, AdapterError> {
-        self.remote.poll()
-    }
-
-    fn observe(&mut self, patience: Duration) -> Result<Observation, AdapterError> {
-        self.remote.observe(patience)
-    }
-
-    fn has_virtual_time(&self) -> bool {
-        self.remote.has_virtual_time()
-    }
-
-    fn advance(&mut self, until: Duration) -> Result<VirtualDelay, AdapterError> {
-        self.remote.advance(until)
-    }
-
-    fn has_foresight(&self) -> bool {
-        self.remote.has_foresight()
-    }
-
-    fn foresee(&mut self) -> Result<Option<Duration>, AdapterError> {
-        self.remote.foresee()
-    }
-
-    fn exit_status(&mut self) -> Option<i32> {
-        self.remote.exit_status()
-    }
-
-    fn ended_by_itself(&mut self) -> Option<String> {
-        self.remote.ended_by_itself()
-    }
-
-    fn last_words(&self) -> String {
-        self.remote.last_words()
+        Self::new(socket, model, connection)
     }
 }
 
 /// The socket behind a [`TcpAdapter`].
-pub(super) struct TcpConnection {
+pub struct TcpConnection {
     address: String,
     limit: Duration,
     interrupt: Interrupt,

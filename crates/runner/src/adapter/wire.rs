@@ -23,7 +23,7 @@ enum WireLine {
 }
 
 /// A connection that speaks the protocol.
-pub(super) struct ProtocolWire {
+pub struct ProtocolWire {
     lines: Frames,
     writer: Box<dyn Write + Send>,
     log: VecDeque<String>,

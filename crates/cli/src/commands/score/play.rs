@@ -13,10 +13,9 @@ use ioxide_testgen::tester::case::CaseGuided;
 use std::ops::ControlFlow;
 
 use super::{DecidedMutants, KillTable, MAX_STATES};
-use crate::args::ScoreArgs;
+use crate::args::{ScoreArgs, TimeLimit};
 use crate::deadline::TimedTester;
 use crate::exit::{EarlyStop, ExitStatus};
-use crate::limit::TimeLimit;
 use crate::progress::ProgressLine;
 use crate::session::{CampaignSession, EventTimes, ShowResults};
 use crate::solver::SolverRequest;

@@ -23,11 +23,11 @@ use ioxide_testgen::tester::tour::TourTester;
 use serde_json::{Value as Json, json};
 
 use super::{case, hunted};
-use crate::args::{LimitArgs, TestArgs};
+use crate::args::{LimitArgs, TestArgs, TimeLimit};
 use crate::commands::complete::guarantee::CompleteGuarantee;
 use crate::commands::{complete, fsm, kill};
 use crate::exit::{EarlyStop, ExitStatus};
-use crate::limit::{self, TimeLimit};
+use crate::limit;
 use crate::purpose_search;
 use crate::solver::SolverRequest;
 use crate::system::SystemUnderTest;

@@ -1,0 +1,82 @@
+//! Times as people write them: `500ms`, `90s`, `10min`, `8h`, and `none` for a limit.
+
+use std::fmt;
+use std::time::Duration;
+
+/// How long a command may think.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeLimit {
+    /// So long.
+    Within(Duration),
+    /// As long as it takes.
+    Unlimited,
+}
+
+/// What is wrong with a time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UnreadableTime {
+    /// It has no unit, or one that nobody knows; `or_none` where `none` would do too.
+    Unit {
+        /// Whether `none` would do too.
+        or_none: bool,
+    },
+    /// It is no number, or none above 0.
+    Number(String),
+}
+
+impl fmt::Display for UnreadableTime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unit { or_none } => {
+                let or_none = if *or_none { "; or `none`" } else { "" };
+                write!(f, "write a number and `ms`, `s`, `min` or `h`, such as `10min`{or_none}")
+            }
+            Self::Number(text) => write!(f, "`{text}` is not a time above 0"),
+        }
+    }
+}
+
+impl std::error::Error for UnreadableTime {}
+
+/// Reads a time.
+pub fn duration(text: &str) -> Result<Duration, UnreadableTime> {
+    let digits = text.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let seconds = match unit.trim() {
+        "ms" => 0.001,
+        "s" => 1.0,
+        "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err(UnreadableTime::Unit { or_none: false }),
+    };
+    let time = number.parse::<f64>().ok().and_then(|n| Duration::try_from_secs_f64(n * seconds).ok());
+    time.filter(|time| !time.is_zero()).ok_or_else(|| UnreadableTime::Number(text.to_owned()))
+}
+
+/// Reads a limit: a time, or `none`.
+pub fn time_limit(text: &str) -> Result<TimeLimit, UnreadableTime> {
+    match (text, duration(text)) {
+        ("none", _) => Ok(TimeLimit::Unlimited),
+        (_, Ok(time)) => Ok(TimeLimit::Within(time)),
+        (_, Err(UnreadableTime::Unit { .. })) => Err(UnreadableTime::Unit { or_none: true }),
+        (_, Err(why)) => Err(why),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_with_their_unit() {
+        let within = |seconds| Ok(TimeLimit::Within(Duration::from_secs_f64(seconds)));
+        assert_eq!(time_limit("30s"), within(30.0));
+        assert_eq!(time_limit("10min"), within(600.0));
+        assert_eq!(time_limit("1.5h"), within(5400.0));
+        assert_eq!(time_limit("250ms"), within(0.25));
+        assert_eq!(time_limit("none"), Ok(TimeLimit::Unlimited));
+        for wrong in ["", "s", "0s", "-1s", "5 days", "1e99h", "inf", "30"] {
+            assert!(time_limit(wrong).is_err(), "{wrong}");
+        }
+    }
+}
