@@ -1,11 +1,12 @@
 //! The syntax tree of a `*.iox` file, as the parser saw it.
 //!
 //! Every node has a span. Places the parser could not read are error nodes
-//! ([`ExprKind::Error`], [`TypeKind::Error`]) or left out; either way there is a
-//! diagnostic. Chains such as `a + b - c` are one node with a list, so that long
+//! ([`ExprKind::Error`]) or left out; either way there is a diagnostic. Chains such as `a + b - c` are one node with a list, so that long
 //! models are not deep ones. Brackets and comments are kept: the formatter needs them.
 
 use ioxide_model::source::Span;
+
+use crate::sink::Reported;
 
 /// A whole file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,7 +40,7 @@ pub struct ModelDecl {
     /// The declarations, in order.
     pub items: Vec<ModelItem>,
     /// Names whose declarations could not be read, so that nobody misses them.
-    pub broken: Vec<String>,
+    pub broken: Vec<(String, Reported)>,
     /// From the first doc comment to the closing brace.
     pub span: Span,
 }
@@ -406,8 +407,8 @@ pub struct TransitionDecl {
     pub target: Option<Name>,
     /// Its place, doc comment included.
     pub span: Span,
-    /// Whether all of it could be read; if not, it holds what stands before the error.
-    pub is_whole: bool,
+    /// The error behind which it could not be read; it then holds what stands before.
+    pub broken: Option<Reported>,
 }
 
 /// `let pattern = value`.
@@ -556,8 +557,6 @@ pub struct Type {
 /// What a type is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TypeKind {
-    /// Could not be read.
-    Error,
     /// `bool`, `int`, `real`, `string` or a declared name.
     Named(String),
     /// `lo..hi`, both included.
@@ -650,7 +649,7 @@ impl OverWord {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExprKind {
     /// Could not be read.
-    Error,
+    Error(Reported),
     /// `true` or `false`.
     Bool(bool),
     /// A number, as written, with its unit if it is a duration.

@@ -66,6 +66,7 @@ use ioxide_model::sts::Model;
 use crate::sink::FindingSink;
 
 pub use crate::format::format;
+pub use crate::sink::Reported;
 pub use crate::system::files::gather;
 pub use crate::system::{NotAChannel, channel, through};
 
@@ -106,33 +107,38 @@ pub(crate) enum LintLevel {
 /// Reads the text `file` as the kind of model its name's extension says.
 #[must_use]
 pub fn load(sources: &Sources, file: FileId, options: &LoadOptions) -> LoadedText {
-    let source = sources.file(file);
     let mut sink = FindingSink::default();
-    let model = if source.text.len() > MAX_BYTES {
+    let model = load_into(sources, file, options, &mut sink);
+    debug_assert!(model.is_ok() || sink.has_errors(), "the token is a proof of an error");
+    LoadedText { model: model.ok(), diagnostics: sink.finish() }
+}
+
+/// [`load`], with the findings in `sink`.
+pub(crate) fn load_into(
+    sources: &Sources,
+    file: FileId,
+    options: &LoadOptions,
+    sink: &mut FindingSink,
+) -> Result<Model, Reported> {
+    let source = sources.file(file);
+    if source.text.len() > MAX_BYTES {
         let message = format!("the file has more than {} MB", MAX_BYTES >> 20);
-        sink.push(Diagnostic::new(Code::FileTooLarge, Span::new(file, 0, 0), message));
-        None
-    } else {
-        match extension(&source.name) {
-            Some("iox") => load_iox(sources, file, options, &mut sink),
-            Some("as") => import::action::load(&source.text, file, options, &mut sink),
-            Some("xml") => import::ralib::load(&source.text, file, options, &mut sink),
-            Some("xlia") => import::xlia::load(&source.text, file, options, &mut sink),
-            Some("txs") => import::txs::load(&source.text, file, options, &mut sink),
-            other => match other.and_then(MachineFormat::of_extension) {
-                Some(form) => {
-                    let name = stem(&source.name);
-                    import::machine::load(&source.text, file, form, name, options, &mut sink)
-                }
-                None => {
-                    sink.push(unknown_format(other, file));
-                    None
-                }
-            },
-        }
+        return Err(sink.report(Diagnostic::new(Code::FileTooLarge, Span::new(file, 0, 0), message)));
+    }
+    let model = match extension(&source.name) {
+        Some("iox") => load_iox(sources, file, options, sink),
+        Some("as") => import::action::load(&source.text, file, options, sink),
+        Some("xml") => import::ralib::load(&source.text, file, options, sink),
+        Some("xlia") => import::xlia::load(&source.text, file, options, sink),
+        Some("txs") => import::txs::load(&source.text, file, options, sink),
+        other => match other.and_then(MachineFormat::of_extension) {
+            Some(form) => import::machine::load(&source.text, file, form, stem(&source.name), options, sink),
+            None => Err(sink.report(unknown_format(other, file))),
+        },
     };
-    let model = model.filter(|_| !sink.has_errors());
-    LoadedText { model, diagnostics: sink.finish() }
+    // What was made in spite of errors is no model.
+    sink.check()?;
+    model
 }
 
 /// Whether files called `name` are models: [`load`] reads their kind.
@@ -167,12 +173,22 @@ pub fn parse(sources: &Sources, file: FileId) -> (ast::SyntaxFile, Vec<Diagnosti
     (tree, sink.finish())
 }
 
-fn load_iox(sources: &Sources, file: FileId, options: &LoadOptions, sink: &mut FindingSink) -> Option<Model> {
+fn load_iox(
+    sources: &Sources,
+    file: FileId,
+    options: &LoadOptions,
+    sink: &mut FindingSink,
+) -> Result<Model, Reported> {
     let tree = parser::parse(&sources.file(file).text, file, sink);
     if let Some(system) = &tree.system {
         return system::load(sources, file, system, options, sink);
     }
-    Some(lower::lower(tree.model.as_ref()?, options, LintLevel::On, sink))
+    match &tree.model {
+        Some(model) => Ok(lower::lower(model, options, LintLevel::On, sink)),
+        None => Err(sink.reported_before(|| {
+            Diagnostic::new(Code::MissingModel, Span::new(file, 0, 0), "there is no model in this text")
+        })),
+    }
 }
 
 /// What follows the last point of the last part of a path.

@@ -26,8 +26,8 @@ use ioxide_model::term::VarId;
 
 use crate::ast::{AttrKind, DeclMeta, ItemKind, ModelDecl, ModelItem, Name};
 use crate::lint;
-use crate::sink::FindingSink;
-use crate::typeck::{Checker, GateItem, PartNames, ValueItem};
+use crate::sink::{FindingSink, Reported};
+use crate::typeck::{Checker, DeclaredItem, GateItem, PartNames, ValueItem};
 use crate::{LintLevel, LoadOptions};
 
 /// Copies of `any` transitions included.
@@ -62,7 +62,7 @@ fn defined<'a, 's>(
     let sts = Sts::new(&decl.name.text, &decl.name.text, decl.name.span);
     let mut lowering = Lowering::new(sts, Checker::new(sink), options);
     lowering.sts.doc = doc(&decl.meta);
-    lowering.cx.sink.excuse(&decl.broken);
+    decl.broken.iter().for_each(|(name, why)| lowering.cx.sink.excuse(name, *why));
     lowering.define_all(&decl.items);
     lowering
 }
@@ -88,9 +88,12 @@ pub(crate) fn with_goals<'a>(
     let Lowering { cx, labels, .. } = &mut lowering;
     (cx.pool, cx.parts) = (model.pool, names.parts);
     names.values.into_iter().for_each(|(name, item)| cx.values.declare(cx.sink, name, item));
-    names.types.into_iter().for_each(|(name, sort)| cx.types.declare(cx.sink, name, Some(sort)));
+    names
+        .types
+        .into_iter()
+        .for_each(|(name, sort)| cx.types.declare(cx.sink, name, DeclaredItem::Defined(sort)));
     names.gates.into_iter().for_each(|(name, gate)| cx.gates.declare(cx.sink, name, gate));
-    names.labels.into_iter().for_each(|(name, switch)| labels.declare(cx.sink, name, switch));
+    names.labels.into_iter().for_each(|(name, switch)| labels.declare(cx.sink, name, Ok(switch)));
     lowering.goals(items);
     let Lowering { sts, cx, .. } = lowering;
     Model { pool: cx.pool, sts }
@@ -109,7 +112,7 @@ pub(crate) struct Lowering<'a, 's> {
     pub(crate) cx: Checker<'a, 's>,
     options: &'a LoadOptions,
     /// Labels as written, with the switch they name.
-    labels: crate::resolve::NameTable<'a, SwitchId>,
+    labels: crate::resolve::NameTable<'a, Result<SwitchId, Reported>>,
     /// The copies of labelled `any` transitions: the first switch of each.
     any_labels: rustc_hash::FxHashMap<&'a str, Vec<SwitchId>>,
     /// The names that the body of an action gives, the innermost last.
@@ -162,17 +165,16 @@ impl<'a, 's> Lowering<'a, 's> {
         }
     }
 
-    /// Whether the system may have `more` switches; reports it at `span` if not.
-    fn room_for(&mut self, more: usize, span: Span) -> bool {
-        let fits = self.sts.switches.len().saturating_add(more) <= MAX_SWITCHES;
-        if !fits {
-            self.cx.sink.error(|| {
-                let message = format!("the model has more than {MAX_SWITCHES} transitions");
-                Diagnostic::new(Code::TooManySwitches, span, message)
-                    .note("transitions of `any` are copied to every state")
-            });
+    /// Reports at `span` that the system may not have `more` switches, if so.
+    fn room_for(&mut self, more: usize, span: Span) -> Result<(), Reported> {
+        if self.sts.switches.len().saturating_add(more) <= MAX_SWITCHES {
+            return Ok(());
         }
-        fits
+        Err(self.cx.sink.error(|| {
+            let message = format!("the model has more than {MAX_SWITCHES} transitions");
+            Diagnostic::new(Code::TooManySwitches, span, message)
+                .note("transitions of `any` are copied to every state")
+        }))
     }
 }
 

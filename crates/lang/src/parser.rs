@@ -1,6 +1,6 @@
 //! Tokens to syntax tree, by recursive descent that survives errors.
 //!
-//! A function that cannot go on reports why and returns [`ParseAbort`]; the nearest block
+//! A function that cannot go on reports why and returns [`Reported`]; the nearest block
 //! then skips to the next place where one of its parts can start ([`Parser::recover`])
 //! and continues. So one run reports many errors, and always ends: every loop either
 //! consumes a token or leaves.
@@ -19,7 +19,7 @@ use ioxide_model::source::{FileId, Span};
 
 use crate::ast::{Attr, AttrKind, DeclMeta, Expr, ExprKind, ItemKind, Name, SyntaxFile};
 use crate::lexer::{Lexed, Token, TokenKind, lex};
-use crate::sink::FindingSink;
+use crate::sink::{FindingSink, Reported};
 use crate::suggest;
 use crate::words::is_beginning;
 
@@ -34,11 +34,8 @@ pub(crate) fn parse(text: &str, file: FileId, sink: &mut FindingSink) -> SyntaxF
     SyntaxFile { model, system, comments: lexed.comments }
 }
 
-/// The parser cannot go on here and has said why.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ParseAbort;
-
-pub(crate) type ParseResult<T> = Result<T, ParseAbort>;
+/// A part of the tree; none if the parser cannot go on here and has said why.
+pub(crate) type ParseResult<T> = Result<T, Reported>;
 
 /// Position in the tokens of one text.
 pub(crate) struct Parser<'a> {
@@ -53,7 +50,7 @@ pub(crate) struct Parser<'a> {
     parts: usize,
     sink: &'a mut FindingSink,
     /// Where the last error was reported, so that one place has one error.
-    last_error: Option<usize>,
+    last_error: Option<(usize, Reported)>,
     /// What text that does not follow the grammar is called.
     syntax: Code,
     /// A part whose beginning could be read, until its block takes it.
@@ -207,14 +204,13 @@ impl<'a> Parser<'a> {
         let message = format!("`{opened}` is not closed: expected {}, found {found}", kind.describe());
         let place = self.span();
         let fix = self.behind();
-        self.report(
+        Err(self.report(
             Diagnostic::new(Code::UnclosedDelimiter, place, message)
                 .caret(format!("expected {}", kind.describe()))
                 .label(open, "opened here")
                 .help(format!("close it with {}", kind.describe()))
                 .fix(fix, kind.describe().trim_matches('`')),
-        );
-        Err(ParseAbort)
+        ))
     }
 
     pub(crate) fn name(&mut self, what: &str) -> ParseResult<Name> {
@@ -224,8 +220,7 @@ impl<'a> Parser<'a> {
             return Ok(name);
         }
         if self.kind().is_reserved() {
-            self.report(self.reserved(what));
-            return Err(ParseAbort);
+            return Err(self.report(self.reserved(what)));
         }
         self.unexpected(what)
     }
@@ -250,17 +245,29 @@ impl<'a> Parser<'a> {
 
     // Reporting.
 
+    /// Whether the token at hand has an error already.
+    fn has_error_here(&self) -> bool {
+        self.last_error.is_some_and(|(place, _)| place == self.position)
+    }
+
     /// Reports `diagnostic`, unless this place has an error already.
-    pub(crate) fn report(&mut self, diagnostic: Diagnostic) {
-        if self.last_error != Some(self.position) {
-            self.sink.push(diagnostic);
-        }
-        self.last_error = Some(self.position);
+    pub(crate) fn report(&mut self, diagnostic: Diagnostic) -> Reported {
+        let reported = match self.last_error {
+            Some((place, reported)) if place == self.position => reported,
+            _ => self.sink.report(diagnostic),
+        };
+        self.last_error = Some((self.position, reported));
+        reported
     }
 
     /// Reports what `make` makes, which is not about the token at hand.
-    pub(crate) fn error(&mut self, make: impl FnOnce() -> Diagnostic) {
-        self.sink.error(make);
+    pub(crate) fn error(&mut self, make: impl FnOnce() -> Diagnostic) -> Reported {
+        self.sink.error(make)
+    }
+
+    /// Adds a finding that is no error.
+    pub(crate) fn warn(&mut self, warning: Diagnostic) {
+        self.sink.push(warning);
     }
 
     /// The next token as a message names it.
@@ -281,8 +288,7 @@ impl<'a> Parser<'a> {
         more: impl FnOnce(Diagnostic) -> Diagnostic,
     ) -> ParseResult<T> {
         let diagnostic = self.unexpected_diagnostic(expected);
-        self.report(more(diagnostic));
-        Err(ParseAbort)
+        Err(self.report(more(diagnostic)))
     }
 
     fn unexpected_diagnostic(&self, expected: &str) -> Diagnostic {
@@ -444,12 +450,11 @@ impl<'a> Parser<'a> {
         let last = self.tokens[..self.position].iter().rposition(|token| token.kind == TokenKind::Doc);
         let span = last.map_or_else(|| self.span(), |last| self.span_of(self.tokens[last]));
         let slashes = Span { end: (span.start + 3).min(span.end), ..span };
-        self.report(
+        Err(self.report(
             Diagnostic::new(Code::MisplacedDoc, span, "this doc comment documents nothing")
                 .help("use `//` for a remark")
                 .fix(slashes, "//"),
-        );
-        Err(ParseAbort)
+        ))
     }
 
     /// `@req("R-12")` or `@weight(5)`; an unknown one is reported and skipped.
@@ -499,10 +504,14 @@ impl<'a> Parser<'a> {
     }
 
     /// Keeps the `half` of a declaration that was read up to its value, which cannot be read.
-    pub(crate) fn keep_half<T>(&mut self, half: impl FnOnce(Expr) -> ItemKind) -> ParseResult<T> {
-        let value = Expr { kind: ExprKind::Error, span: self.behind() };
+    pub(crate) fn keep_half<T>(
+        &mut self,
+        why: Reported,
+        half: impl FnOnce(Expr) -> ItemKind,
+    ) -> ParseResult<T> {
+        let value = Expr { kind: ExprKind::Error(why), span: self.behind() };
         self.half = Some(half(value));
-        Err(ParseAbort)
+        Err(why)
     }
 
     /// Items separated by commas up to `end`; a comma may close the list.

@@ -12,7 +12,7 @@ use ioxide_model::source::Span;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use crate::ast::{Expr, ExprKind, ItemKind, ModelItem, Name, PatternKind, Type, TypeKind};
-use crate::sink::FindingSink;
+use crate::sink::{FindingSink, Reported};
 use crate::suggest;
 
 /// Things of one kind, by name, in order of declaration.
@@ -87,30 +87,38 @@ impl<'a, T> NameTable<'a, T> {
     }
 
     /// Reports that `name` is in no table, with the nearest name of this one.
-    pub(crate) fn unknown(&self, sink: &mut FindingSink, code: Code, name: &Name) {
+    pub(crate) fn unknown(&self, sink: &mut FindingSink, code: Code, name: &Name) -> Reported {
         sink.missing(&name.text, || {
             let diagnostic =
                 Diagnostic::new(code, name.span, format!("there is no {} `{}`", self.what, name.text));
             suggest::nearest(diagnostic, name, self.names())
-        });
+        })
     }
 }
 
-/// Indices of `items` that define constants, types and functions, each behind those it
-/// uses. Circles are reported and left out, but an enum or record may hold itself, and a function may
-/// call itself.
-pub(crate) fn definition_order(items: &[ModelItem], sink: &mut FindingSink) -> Vec<usize> {
+/// Indices of items that define constants, types and functions.
+#[derive(Debug, Default)]
+pub(crate) struct DefinitionOrder {
+    /// Each behind those it uses.
+    pub(crate) order: Vec<usize>,
+    /// Those that use themselves, which is reported.
+    pub(crate) circular: Vec<(usize, Reported)>,
+}
+
+/// The order of the definitions among `items`. Circles are reported and left out, but an enum or record may hold
+/// itself, and a function may call itself.
+pub(crate) fn definition_order(items: &[ModelItem], sink: &mut FindingSink) -> DefinitionOrder {
     let names = Definitions::collect(items);
     let mut states = vec![VisitMark::New; items.len()];
-    let mut order = Vec::new();
+    let mut found = DefinitionOrder::default();
     // Types first: a constant may use a type through another name for it.
     let is_type =
         |item: &ModelItem| matches!(item.kind, ItemKind::Type(_) | ItemKind::Enum(_) | ItemKind::Record(_));
     let (types, others): (Vec<usize>, Vec<usize>) = (0..items.len()).partition(|&at| is_type(&items[at]));
     for root in types.into_iter().chain(others) {
-        names.visit(items, root, &mut states, &mut order, sink);
+        names.visit(items, root, &mut states, &mut found, sink);
     }
-    order
+    found
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -169,7 +177,7 @@ impl<'a> Definitions<'a> {
         items: &[ModelItem],
         root: usize,
         states: &mut [VisitMark],
-        order: &mut Vec<usize>,
+        found: &mut DefinitionOrder,
         sink: &mut FindingSink,
     ) {
         if states[root] != VisitMark::New || defined_name(&items[root]).is_none() {
@@ -182,7 +190,7 @@ impl<'a> Definitions<'a> {
             let Some(&used) = uses.get(*next) else {
                 if states[index] == VisitMark::Open {
                     states[index] = VisitMark::Done;
-                    order.push(index);
+                    found.order.push(index);
                 }
                 stack.pop();
                 continue;
@@ -196,9 +204,10 @@ impl<'a> Definitions<'a> {
                 VisitMark::Open => {
                     let from = stack.iter().position(|(open, ..)| *open == used).unwrap_or(0);
                     let circle: Vec<usize> = stack[from..].iter().map(|(open, ..)| *open).collect();
-                    report_circle(items, &circle, sink);
+                    let why = report_circle(items, &circle, sink);
                     for index in circle {
                         states[index] = VisitMark::Circular;
+                        found.circular.push((index, why));
                     }
                 }
                 VisitMark::Done | VisitMark::Circular => {}
@@ -260,9 +269,9 @@ fn defined_name(item: &ModelItem) -> Option<&Name> {
     }
 }
 
-fn report_circle(items: &[ModelItem], circle: &[usize], sink: &mut FindingSink) {
+fn report_circle(items: &[ModelItem], circle: &[usize], sink: &mut FindingSink) -> Reported {
     let names: Vec<&Name> = circle.iter().filter_map(|&index| defined_name(&items[index])).collect();
-    let Some((first, others)) = names.split_first() else { return };
+    let (first, others) = names.split_first().expect("a circle holds definitions, and these have names");
     sink.error(|| {
         let message = if others.is_empty() {
             format!("`{}` is defined by itself", first.text)
@@ -277,7 +286,7 @@ fn report_circle(items: &[ModelItem], circle: &[usize], sink: &mut FindingSink) 
             "nothing is defined by itself; what a function would repeat is said by `exists` or `forall` over a range, \
              or by several transitions",
         )
-    });
+    })
 }
 
 /// Collects the definitions that a piece of syntax mentions.
@@ -291,7 +300,6 @@ struct DefinitionUses<'a> {
 impl DefinitionUses<'_> {
     fn ty(&mut self, ty: &Type) {
         match &ty.kind {
-            TypeKind::Error => {}
             TypeKind::Named(name) => self.found.extend(self.names.types.get(name.as_str())),
             TypeKind::Range(lo, hi) => {
                 self.expr(lo);
@@ -358,7 +366,7 @@ impl DefinitionUses<'_> {
 /// Calls `visit` with each direct part of `expr`.
 pub(crate) fn each_child<'e>(expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
     match &expr.kind {
-        ExprKind::Error | ExprKind::Bool(_) | ExprKind::Number(_) | ExprKind::Str(_) => {}
+        ExprKind::Error(_) | ExprKind::Bool(_) | ExprKind::Number(_) | ExprKind::Str(_) => {}
         ExprKind::None | ExprKind::Name(_) => {}
         ExprKind::Some(e)
         | ExprKind::Paren(e)

@@ -1,22 +1,31 @@
-//! Where findings are gathered, up to a limit.
+//! Where findings are gathered, up to a limit, and the token that says that one was.
+//!
+//! A pass that cannot go on tells the sink why and gets a [`Reported`]. `Result<T, Reported>` so reads: a `T`, or the
+//! user knows already why there is none. Nobody can make the token but the sink, so no error is swallowed on the way,
+//! and nobody reports it again. Where nothing is wrong and there just is no `T`, an `Option` says so.
 
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
-use rustc_hash::FxHashSet;
+use rustc_hash::FxHashMap;
 
 /// How many errors are kept; text that is no model at all could have millions.
 const MAX_ERRORS: usize = 100;
+
+/// Proof that an error has been reported: only a sink of findings hands it out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Reported(());
 
 /// The findings of one run.
 #[derive(Debug, Default)]
 pub(crate) struct FindingSink {
     diagnostics: Vec<Diagnostic>,
     n_errors: usize,
-    broken: FxHashSet<String>,
+    /// Names whose declarations have errors.
+    broken: FxHashMap<String, Reported>,
 }
 
 impl FindingSink {
-    /// Adds a finding; errors beyond the limit are only counted.
+    /// Adds a finding that need not be an error; errors beyond the limit are only counted.
     pub(crate) fn push(&mut self, diagnostic: Diagnostic) {
         if diagnostic.is_error() {
             self.n_errors += 1;
@@ -31,22 +40,38 @@ impl FindingSink {
         self.diagnostics.push(diagnostic);
     }
 
-    /// Adds the finding that `make` makes, which it only does if the finding is kept.
-    pub(crate) fn error(&mut self, make: impl FnOnce() -> Diagnostic) {
-        if self.n_errors <= MAX_ERRORS {
-            self.push(make());
-        }
+    /// Adds an error.
+    pub(crate) fn report(&mut self, error: Diagnostic) -> Reported {
+        debug_assert!(error.is_error(), "no error, so no token: {error:?}");
+        self.push(error);
+        Reported(())
     }
 
-    /// Reports nothing about `names` that are missing: their declarations have errors.
-    pub(crate) fn excuse(&mut self, names: &[String]) {
-        self.broken.extend(names.iter().cloned());
+    /// Adds the error that `make` makes, which it only does if the error is kept.
+    pub(crate) fn error(&mut self, make: impl FnOnce() -> Diagnostic) -> Reported {
+        if self.n_errors <= MAX_ERRORS {
+            return self.report(make());
+        }
+        Reported(())
+    }
+
+    /// Says that an error was reported before; should there be none, reports what `make` makes.
+    ///
+    /// It is for places that can only be reached behind an error, but hold no token that would show it.
+    pub(crate) fn reported_before(&mut self, make: impl FnOnce() -> Diagnostic) -> Reported {
+        if self.has_errors() { Reported(()) } else { self.report(make()) }
+    }
+
+    /// Reports nothing about `name` if it is missing: its declaration has the error `why`.
+    pub(crate) fn excuse(&mut self, name: &str, why: Reported) {
+        self.broken.insert(name.to_owned(), why);
     }
 
     /// Like [`error`](Self::error), for the name `name` that is missing.
-    pub(crate) fn missing(&mut self, name: &str, make: impl FnOnce() -> Diagnostic) {
-        if !self.broken.contains(name) {
-            self.error(make);
+    pub(crate) fn missing(&mut self, name: &str, make: impl FnOnce() -> Diagnostic) -> Reported {
+        match self.broken.get(name) {
+            Some(&why) => why,
+            None => self.error(make),
         }
     }
 
@@ -63,6 +88,11 @@ impl FindingSink {
     /// Whether there was an error.
     pub(crate) fn has_errors(&self) -> bool {
         self.n_errors > 0
+    }
+
+    /// Goes on only if there was no error.
+    pub(crate) fn check(&self) -> Result<(), Reported> {
+        if self.has_errors() { Err(Reported(())) } else { Ok(()) }
     }
 
     /// The findings in the order of the text; of one place, in the order they were found.

@@ -23,7 +23,7 @@ use self::constant::Constants;
 use self::parts::{Instance, SystemParts};
 use crate::LoadOptions;
 use crate::ast::{SystemDecl, SystemItemKind};
-use crate::sink::FindingSink;
+use crate::sink::{FindingSink, Reported};
 
 pub use self::through::{NotAChannel, channel, through};
 
@@ -34,23 +34,19 @@ pub(crate) fn load(
     system: &SystemDecl,
     options: &LoadOptions,
     sink: &mut FindingSink,
-) -> Option<Model> {
+) -> Result<Model, Reported> {
     let constants = constants(system, options, sink);
     let mut parts = SystemParts::new(sources, file, system, options, &constants);
     let instances = parts.instances(sink);
     parts.check_overrides(sink);
-    if sink.has_errors() {
-        return None;
-    }
+    sink.check()?;
     let mut composer = Composer::new(&system.name.text, system.name.span);
     let placed = place(&mut composer, instances, sink)?;
     wires::connect(&mut composer, system, &placed, &constants, sink);
-    if sink.has_errors() {
-        return None;
-    }
+    sink.check()?;
     let mut model = composer.finish();
     model.sts.doc = system.meta.docs.join("\n");
-    Some(goals::add(model, system, &constants, sink))
+    Ok(goals::add(model, system, &constants, sink))
 }
 
 /// The constants of the system, as overridden.
@@ -62,14 +58,17 @@ fn constants(system: &SystemDecl, options: &LoadOptions, sink: &mut FindingSink)
         let given = set.and_then(|(_, text)| text.parse::<i64>().ok()).map(ioxide_model::value::Value::int);
         match (given, set) {
             (Some(value), _) => constants.set(&decl.name.text, value),
-            (None, Some((name, text))) => sink.error(|| {
-                let message =
-                    format!("`--set {name}={text}` does not fit: a constant of a system is a whole number");
-                Diagnostic::new(Code::BadOverride, decl.name.span, message)
-            }),
+            (None, Some((name, text))) => {
+                _ = sink.error(|| {
+                    let message = format!(
+                        "`--set {name}={text}` does not fit: a constant of a system is a whole number"
+                    );
+                    Diagnostic::new(Code::BadOverride, decl.name.span, message)
+                })
+            }
             (None, None) => match constants.value(&decl.value) {
                 Ok(value) => constants.set(&decl.name.text, value),
-                Err(wrong) => sink.push(*wrong),
+                Err(wrong) => _ = sink.report(*wrong),
             },
         }
     }
@@ -77,7 +76,11 @@ fn constants(system: &SystemDecl, options: &LoadOptions, sink: &mut FindingSink)
 }
 
 /// Adds the instances to the composition.
-fn place(composer: &mut Composer, instances: Vec<Instance>, sink: &mut FindingSink) -> Option<Vec<Instance>> {
+fn place(
+    composer: &mut Composer,
+    instances: Vec<Instance>,
+    sink: &mut FindingSink,
+) -> Result<Vec<Instance>, Reported> {
     let mut placed = Vec::with_capacity(instances.len());
     for mut instance in instances {
         match composer.part(&instance.family, instance.index, &instance.model) {
@@ -86,16 +89,15 @@ fn place(composer: &mut Composer, instances: Vec<Instance>, sink: &mut FindingSi
                 placed.push(instance);
             }
             Err(clash) => {
-                sink.error(|| {
+                return Err(sink.error(|| {
                     let message = format!("two parts have different types called `{}`", clash.0);
                     Diagnostic::new(Code::BadConnection, instance.span, message)
                         .help("rename one of them; parts that exchange values of a type declare it alike")
-                });
-                return None;
+                }));
             }
         }
     }
-    Some(placed)
+    Ok(placed)
 }
 
 /// What an open field of a hidden meeting is to the author.

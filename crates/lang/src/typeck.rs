@@ -11,7 +11,7 @@
 //!   that part is evaluated.
 //! - Functions are checked once and written into each call by substitution.
 //!
-//! `None` as a result means that an error has been reported, so nobody reports it again.
+//! [`Reported`] as a result means that the sink has an error about it, so nobody reports it again.
 
 mod call;
 mod choice;
@@ -36,7 +36,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 pub(crate) use self::part::PartNames;
 use crate::ast::{Expr, Name, Type, TypeKind};
 use crate::resolve::NameTable;
-use crate::sink::FindingSink;
+use crate::sink::{FindingSink, Reported};
 
 /// Types may be nested this deep, and have this many parts in all.
 const MAX_TYPE_DEPTH: usize = 32;
@@ -58,8 +58,26 @@ pub(crate) enum ValueItem {
     /// A variable or clock, before variables are defined: nothing then may read it.
     LaterVar,
     LaterClock,
-    /// Declared, but with an error that has been reported.
-    Broken,
+    /// A constant or a value of an enum, before it is defined.
+    LaterConst,
+    /// Declared, but with an error.
+    Broken(Reported),
+}
+
+/// What a declared type or function is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum DeclaredItem<T> {
+    /// Its definition was not looked at yet.
+    Later,
+    Defined(T),
+    /// Its definition has an error.
+    Broken(Reported),
+}
+
+impl<T> From<Result<T, Reported>> for DeclaredItem<T> {
+    fn from(result: Result<T, Reported>) -> Self {
+        result.map_or_else(Self::Broken, Self::Defined)
+    }
 }
 
 /// A name bound by a pattern or a quantifier.
@@ -101,7 +119,7 @@ pub(crate) struct GateItem {
 /// A field of a message; without variable if its type is wrong.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FieldItem {
-    pub(crate) var: Option<VarId>,
+    pub(crate) var: Result<VarId, Reported>,
     pub(crate) span: Span,
 }
 
@@ -196,8 +214,8 @@ pub(crate) struct Checker<'a, 's> {
     pub(crate) pool: TermPool,
     pub(crate) sink: &'s mut FindingSink,
     pub(crate) values: NameTable<'a, ValueItem>,
-    pub(crate) types: NameTable<'a, Option<Sort>>,
-    pub(crate) functions: NameTable<'a, Option<Rc<FnItem>>>,
+    pub(crate) types: NameTable<'a, DeclaredItem<Sort>>,
+    pub(crate) functions: NameTable<'a, DeclaredItem<Rc<FnItem>>>,
     pub(crate) gates: NameTable<'a, Rc<GateItem>>,
     pub(crate) states: NameTable<'a, LocId>,
     /// Where the expression at hand stands.
@@ -268,14 +286,13 @@ impl<'a, 's> Checker<'a, 's> {
     // Types.
 
     /// The sort of `ty`.
-    pub(crate) fn sort(&mut self, ty: &Type) -> Option<Sort> {
+    pub(crate) fn sort(&mut self, ty: &Type) -> Result<Sort, Reported> {
         match &ty.kind {
-            TypeKind::Error => None,
             TypeKind::Named(name) => self.named_sort(name, ty.span),
             TypeKind::Range(lo, hi) => self.range_sort(lo, hi, ty.span),
             TypeKind::Option(inner) => {
                 let inner = self.sort(inner)?;
-                Some(Sort::Data(self.option_of(inner)))
+                Ok(Sort::Data(self.option_of(inner)))
             }
             TypeKind::Collection(name, of) => self.collection_type(name, of, ty.span),
         }
@@ -294,19 +311,20 @@ impl<'a, 's> Checker<'a, 's> {
         })
     }
 
-    fn named_sort(&mut self, name: &str, span: Span) -> Option<Sort> {
+    fn named_sort(&mut self, name: &str, span: Span) -> Result<Sort, Reported> {
         match name {
-            "bool" => return Some(Sort::Bool),
-            "int" => return Some(Sort::Int),
-            "real" => return Some(Sort::Real),
-            "string" => return Some(Sort::Str),
+            "bool" => return Ok(Sort::Bool),
+            "int" => return Ok(Sort::Int),
+            "real" => return Ok(Sort::Real),
+            "string" => return Ok(Sort::Str),
             _ => {}
         }
         if let Some(entry) = self.types.use_name(name) {
-            return entry.item;
+            let item = entry.item;
+            return self.defined(item, name, span);
         }
         let Self { types, sink, .. } = self;
-        sink.missing(name, || {
+        Err(sink.missing(name, || {
             let diagnostic = Diagnostic::new(Code::UnknownType, span, format!("there is no type `{name}`"));
             let meant = match name {
                 "integer" | "Int" | "i32" | "i64" | "u8" | "u16" | "u32" | "u64" | "usize" | "number" => {
@@ -326,48 +344,66 @@ impl<'a, 's> Checker<'a, 's> {
             let name = Name { text: name.to_owned(), span };
             let builtin = ["bool", "int", "real", "string"].into_iter();
             crate::suggest::nearest(diagnostic, &name, types.names().chain(builtin))
-        });
-        None
+        }))
     }
 
-    fn range_sort(&mut self, lo: &Expr, hi: &Expr, span: Span) -> Option<Sort> {
+    /// What is declared as `name`, if its definition has no error.
+    pub(crate) fn defined<T>(
+        &mut self,
+        item: DeclaredItem<T>,
+        name: &str,
+        span: Span,
+    ) -> Result<T, Reported> {
+        match item {
+            DeclaredItem::Defined(item) => Ok(item),
+            DeclaredItem::Broken(why) => Err(why),
+            DeclaredItem::Later => Err(self.used_too_early(name, span)),
+        }
+    }
+
+    /// Definitions are read behind those they use, so one is used too early only where that order has an error.
+    pub(crate) fn used_too_early(&mut self, name: &str, span: Span) -> Reported {
+        self.sink.reported_before(|| {
+            let message = format!("`{name}` is used before it is defined");
+            Diagnostic::new(Code::CyclicDefinition, span, message)
+        })
+    }
+
+    fn range_sort(&mut self, lo: &Expr, hi: &Expr, span: Span) -> Result<Sort, Reported> {
         let (bounds, _) = self.at(ExprContext::Constant, None, |cx| (cx.bound_value(lo), cx.bound_value(hi)));
         let (lo, hi) = (bounds.0?, bounds.1?);
         if lo <= hi {
-            return Some(Sort::Range { lo, hi });
+            return Ok(Sort::Range { lo, hi });
         }
-        self.sink.error(|| {
+        Err(self.sink.error(|| {
             Diagnostic::new(Code::BadRange, span, format!("the range {lo}..{hi} is empty"))
                 .help("write the smaller bound first; both ends are included")
-        });
-        None
+        }))
     }
 
     /// A constant that can bound a range.
-    pub(crate) fn bound_value(&mut self, expr: &Expr) -> Option<i64> {
+    pub(crate) fn bound_value(&mut self, expr: &Expr) -> Result<i64, Reported> {
         let value = self.constant(expr, Sort::Int, SortRole::Bound)?;
         let bound = value.as_int().and_then(ioxide_model::number::Int::to_i64);
-        if bound.is_none() {
+        bound.ok_or_else(|| {
             self.sink.error(|| {
                 Diagnostic::new(Code::BadRange, expr.span, "the bound of a range does not fit in 64 bits")
                     .help("use `int` for numbers without bounds")
-            });
-        }
-        bound
+            })
+        })
     }
 
-    /// Whether a data type is small enough; reports it at `name` if not.
-    pub(crate) fn check_size(&mut self, name: &Name, data: DataId) -> bool {
+    /// Reports at `name` that a data type is too large, if it is.
+    pub(crate) fn check_size(&mut self, name: &Name, data: DataId) -> Result<(), Reported> {
         let (depth, total) = self.type_size(Sort::Data(data), &mut Vec::new());
-        let fits = depth <= MAX_TYPE_DEPTH && total <= MAX_TYPE_PARTS;
-        if !fits {
-            self.sink.error(|| {
-                let message = format!("type `{}` is nested too deep or has too many parts", name.text);
-                Diagnostic::new(Code::NestingTooDeep, name.span, message)
-                    .note(format!("at most {MAX_TYPE_DEPTH} deep and {MAX_TYPE_PARTS} parts in all"))
-            });
+        if depth <= MAX_TYPE_DEPTH && total <= MAX_TYPE_PARTS {
+            return Ok(());
         }
-        fits
+        Err(self.sink.error(|| {
+            let message = format!("type `{}` is nested too deep or has too many parts", name.text);
+            Diagnostic::new(Code::NestingTooDeep, name.span, message)
+                .note(format!("at most {MAX_TYPE_DEPTH} deep and {MAX_TYPE_PARTS} parts in all"))
+        }))
     }
 
     /// Depth and number of parts of values of `sort`, as far as the sort tells: a type inside itself, and
@@ -393,26 +429,36 @@ impl<'a, 's> Checker<'a, 's> {
     // Sorts of expressions.
 
     /// The term of `expr`, which must have `sort` because of `role`.
-    pub(crate) fn check(&mut self, expr: &Expr, sort: Sort, role: SortRole<'_>) -> Option<Term> {
+    pub(crate) fn check(&mut self, expr: &Expr, sort: Sort, role: SortRole<'_>) -> Result<Term, Reported> {
         let term = self.infer(expr, Some(sort))?;
         self.coerce(term, expr.span, sort, role)
     }
 
     /// `term` as a value of `sort`.
-    pub(crate) fn coerce(&mut self, term: Term, span: Span, sort: Sort, role: SortRole<'_>) -> Option<Term> {
+    pub(crate) fn coerce(
+        &mut self,
+        term: Term,
+        span: Span,
+        sort: Sort,
+        role: SortRole<'_>,
+    ) -> Result<Term, Reported> {
         let found = self.pool.sort(term);
         match (sort, found.base()) {
             (Sort::Range { lo, hi }, Sort::Int) => self.fit(term, span, lo, hi, role),
-            (Sort::Real, Sort::Int) => Some(self.pool.to_real(term)),
-            (wanted, found) if wanted == found => Some(term),
-            _ => {
-                self.mismatch(span, sort, found, role);
-                None
-            }
+            (Sort::Real, Sort::Int) => Ok(self.pool.to_real(term)),
+            (wanted, found) if wanted == found => Ok(term),
+            _ => Err(self.mismatch(span, sort, found, role)),
         }
     }
 
-    fn fit(&mut self, term: Term, span: Span, lo: i64, hi: i64, role: SortRole<'_>) -> Option<Term> {
+    fn fit(
+        &mut self,
+        term: Term,
+        span: Span,
+        lo: i64,
+        hi: i64,
+        role: SortRole<'_>,
+    ) -> Result<Term, Reported> {
         self.check_constant_range(term, span, Sort::Range { lo, hi }, role)?;
         let within = matches!(self.pool.sort(term), Sort::Range { lo: l, hi: h } if lo <= l && h <= hi);
         if !within {
@@ -421,7 +467,7 @@ impl<'a, 's> Checker<'a, 's> {
             let obligation = self.pool.and([above, below]);
             self.oblige(obligation);
         }
-        Some(term)
+        Ok(term)
     }
 
     /// Reports a constant that does not fit a range sort.
@@ -431,17 +477,16 @@ impl<'a, 's> Checker<'a, 's> {
         span: Span,
         sort: Sort,
         role: SortRole<'_>,
-    ) -> Option<()> {
-        let Sort::Range { lo, hi } = sort else { return Some(()) };
-        let Some(Value::Int(n)) = self.pool.as_value(term) else { return Some(()) };
+    ) -> Result<(), Reported> {
+        let Sort::Range { lo, hi } = sort else { return Ok(()) };
+        let Some(Value::Int(n)) = self.pool.as_value(term) else { return Ok(()) };
         if n.to_i64().is_some_and(|n| lo <= n && n <= hi) {
-            return Some(());
+            return Ok(());
         }
         let message = format!("{n} is outside {lo}..{hi}, the range of {}", role.describe());
-        self.sink.error(|| {
+        Err(self.sink.error(|| {
             Diagnostic::new(Code::ConstOutOfRange, span, message).caret(format!("not in {lo}..{hi}"))
-        });
-        None
+        }))
     }
 
     /// Remembers that `condition` must hold, unless it always does.
@@ -451,7 +496,7 @@ impl<'a, 's> Checker<'a, 's> {
         }
     }
 
-    pub(crate) fn mismatch(&mut self, span: Span, wanted: Sort, found: Sort, role: SortRole<'_>) {
+    pub(crate) fn mismatch(&mut self, span: Span, wanted: Sort, found: Sort, role: SortRole<'_>) -> Reported {
         let (wanted_text, found_text) = (self.pool.show_sort(wanted), self.pool.show_sort(found.base()));
         let help = self.mismatch_help(wanted, found);
         self.sink.error(|| {
@@ -462,7 +507,7 @@ impl<'a, 's> Checker<'a, 's> {
                 Some(help) => diagnostic.help(help),
                 None => diagnostic,
             }
-        });
+        })
     }
 
     fn mismatch_help(&self, wanted: Sort, found: Sort) -> Option<String> {
@@ -490,48 +535,55 @@ impl<'a, 's> Checker<'a, 's> {
     // Constants.
 
     /// The value of `expr`, which must be constant and of `sort`.
-    pub(crate) fn constant(&mut self, expr: &Expr, sort: Sort, role: SortRole<'_>) -> Option<Value> {
+    pub(crate) fn constant(
+        &mut self,
+        expr: &Expr,
+        sort: Sort,
+        role: SortRole<'_>,
+    ) -> Result<Value, Reported> {
         let (term, obligations) = self.at(ExprContext::Constant, None, |cx| cx.check(expr, sort, role));
         self.ground_value(term?, &obligations, expr.span)
     }
 
     /// The value of a term without variables whose range conditions hold.
-    pub(crate) fn ground_value(&mut self, term: Term, obligations: &[Term], span: Span) -> Option<Value> {
+    pub(crate) fn ground_value(
+        &mut self,
+        term: Term,
+        obligations: &[Term],
+        span: Span,
+    ) -> Result<Value, Reported> {
         let nothing = Valuation::new();
         for &obligation in obligations {
             if self.pool.holds(obligation, &nothing) == Ok(false) {
-                self.sink.error(|| {
+                return Err(self.sink.error(|| {
                     Diagnostic::new(
                         Code::ConstOutOfRange,
                         span,
                         "a value in this expression leaves its range",
                     )
-                });
-                return None;
+                }));
             }
         }
         if let Ok(value) = self.pool.eval(term, &nothing) {
-            return Some(value);
+            return Ok(value);
         }
-        self.sink.error(|| {
+        Err(self.sink.error(|| {
             Diagnostic::new(Code::NotConstant, span, "this cannot be computed before the model runs")
                 .help("use numbers, constants and functions of them; quantifiers over at most 65536 values")
-        });
-        None
+        }))
     }
 
     // Size.
 
     /// `term`, unless it grew beyond all measure.
-    pub(crate) fn sane(&mut self, term: Term, span: Span) -> Option<Term> {
+    pub(crate) fn sane(&mut self, term: Term, span: Span) -> Result<Term, Reported> {
         if is_sane(&self.pool, term) {
-            return Some(term);
+            return Ok(term);
         }
-        self.sink.error(|| {
+        Err(self.sink.error(|| {
             Diagnostic::new(Code::TooLarge, span, "this expression becomes too large")
                 .help("functions are written into the place of the call; nest them less deeply")
-        });
-        None
+        }))
     }
 }
 

@@ -17,7 +17,6 @@ pub(super) fn expr(expr: &Expr) -> String {
 /// `ty` on one line.
 pub(super) fn ty(ty: &Type) -> String {
     match &ty.kind {
-        TypeKind::Error => String::new(),
         TypeKind::Named(name) => name.clone(),
         TypeKind::Range(lo, hi) => format!("{}..{}", expr(lo), expr(hi)),
         TypeKind::Option(inner) => format!("{}?", self::ty(inner)),
@@ -98,7 +97,7 @@ fn names(list: &[Name]) -> Vec<String> {
 /// Brackets are nodes of the tree, so none have to be invented here.
 fn write_expr(expr: &Expr, out: &mut String) {
     match &expr.kind {
-        ExprKind::Error => {}
+        ExprKind::Error(_) => {}
         ExprKind::Bool(b) => out.push_str(if *b { "true" } else { "false" }),
         ExprKind::Number(text) | ExprKind::Name(text) => out.push_str(text),
         ExprKind::Str(text) => out.push_str(&string_literal(text)),

@@ -47,17 +47,22 @@ use crate::ast::{
     ModelItem, Name, TransitionDecl, Type, Update, VarDecl, Verb,
 };
 use crate::lexer::{TokenKind, lex};
-use crate::parser::{ParseAbort, ParseResult, Parser};
-use crate::sink::FindingSink;
+use crate::parser::{ParseResult, Parser};
+use crate::sink::{FindingSink, Reported};
 use crate::{LoadOptions, lower};
 
 /// The model of an action system.
-pub(crate) fn load(text: &str, file: FileId, options: &LoadOptions, sink: &mut FindingSink) -> Option<Model> {
+pub(crate) fn load(
+    text: &str,
+    file: FileId,
+    options: &LoadOptions,
+    sink: &mut FindingSink,
+) -> Result<Model, Reported> {
     let lexed = lex(text);
     let parser = Parser::new(text, file, &lexed, sink).with_syntax(Code::ActionSyntax);
-    let (mut system, mut actions) = ActionReader::new(parser).system().ok()?;
+    let (mut system, mut actions) = ActionReader::new(parser).system()?;
     check_definitions(&mut system.items, &mut actions, sink);
-    Some(lower::action::lower(&system, &actions, options, sink))
+    Ok(lower::action::lower(&system, &actions, options, sink))
 }
 
 /// A state variable, before its initial value is known.
@@ -73,7 +78,7 @@ struct ActionReader<'a> {
     items: Vec<ModelItem>,
     actions: Vec<ActionDecl>,
     /// Names whose declarations could not be read.
-    broken: Vec<String>,
+    broken: Vec<(String, Reported)>,
     /// Blocks that are open.
     blocks: usize,
     /// What the assignments of the action at hand may not mean.
@@ -147,8 +152,8 @@ impl<'a> ActionReader<'a> {
         let level = self.parser.braces();
         while !matches!(self.parser.kind(), TokenKind::CloseBrace | TokenKind::End) {
             let before = self.parser.position();
-            if let Err(ParseAbort) = part(self) {
-                self.broken.extend(self.parser.name_declared_at(before));
+            if let Err(why) = part(self) {
+                self.broken.extend(self.parser.name_declared_at(before).map(|name| (name, why)));
                 self.skip(level, before);
             }
             while self.parser.eat(TokenKind::Comma) || self.parser.eat(TokenKind::Semicolon) {}
@@ -225,7 +230,7 @@ impl<'a> ActionReader<'a> {
     fn initialise(&mut self, variables: Vec<Declared>, initial: Vec<(Name, Expr)>) {
         let declared: FxHashSet<String> =
             variables.iter().map(|variable| variable.name.text.clone()).collect();
-        let broken: FxHashSet<String> = self.broken.iter().cloned().collect();
+        let broken: FxHashSet<String> = self.broken.iter().map(|(name, _)| name.clone()).collect();
         let mut values: FxHashMap<String, Option<Expr>> = FxHashMap::default();
         for (name, value) in initial {
             let known = declared.contains(&name.text);
@@ -303,7 +308,7 @@ impl<'a> ActionReader<'a> {
             updates,
             target: None,
             span,
-            is_whole: true,
+            broken: None,
         };
         self.actions.push(ActionDecl { meta, head, body });
         Ok(())
@@ -325,7 +330,7 @@ impl<'a> ActionReader<'a> {
         };
         for doubt in std::mem::take(&mut self.doubts) {
             if order::is_told(&doubt, is_plain) {
-                self.parser.error(|| doubt.1);
+                self.parser.warn(doubt.1);
             }
         }
         if !is_plain {
@@ -338,11 +343,11 @@ impl<'a> ActionReader<'a> {
     fn check_internal(&mut self, fields: &[FieldDecl], name: &Name) {
         if let Some(field) = fields.first() {
             let message = format!("internal action `{}` has parameters", name.text);
-            self.broken.extend(fields.iter().map(|field| field.name.text.clone()));
-            self.parser.error(|| {
+            let why = self.parser.error(|| {
                 Diagnostic::new(Code::ActionParameters, field.name.span, message)
                     .help("write `?` or `!` before the name to make it an input or output")
             });
+            self.broken.extend(fields.iter().map(|field| (field.name.text.clone(), why)));
         }
     }
 }

@@ -19,7 +19,7 @@ use ioxide_model::sts::{Gate, GateId, GateKind, LocId, Location, Model, Sts, Swi
 use ioxide_model::term::{Term, TermPool};
 use rustc_hash::FxBuildHasher;
 
-use crate::sink::FindingSink;
+use crate::sink::{FindingSink, Reported};
 use crate::{LoadOptions, lower};
 
 /// The model of the machine in `text`, which is called `name` unless it says its name.
@@ -30,19 +30,22 @@ pub(crate) fn load(
     name: &str,
     options: &LoadOptions,
     sink: &mut FindingSink,
-) -> Option<Model> {
+) -> Result<Model, Reported> {
     let reading = match read(text, file, form) {
         Ok(reading) => reading,
         Err(wrong) => {
             wrong.into_iter().for_each(|diagnostic| sink.push(diagnostic));
-            return None;
+            let message = "this text is not a machine";
+            return Err(
+                sink.reported_before(|| Diagnostic::new(Code::BadMachine, Span::new(file, 0, 0), message))
+            );
         }
     };
     let start = Span::new(file, 0, 0);
     for (name, _) in &options.overrides {
         sink.error(|| lower::unknown_constant(name, start, std::iter::empty()));
     }
-    Some(model(&reading, name, start))
+    Ok(model(&reading, name, start))
 }
 
 /// The machine in `text`, or what is wrong with it.

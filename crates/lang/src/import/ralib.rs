@@ -29,7 +29,7 @@ use crate::ast::{
 };
 use crate::lexer::{TokenKind, lex};
 use crate::parser::Parser;
-use crate::sink::FindingSink;
+use crate::sink::{FindingSink, Reported};
 use crate::{LintLevel, LoadOptions, lower};
 
 /// At the end of the name of an output that is an input too.
@@ -39,15 +39,19 @@ const OUTPUT_MARK: &str = "__output";
 const MAX_NODES: u32 = 10_000_000;
 
 /// The model of a register automaton.
-pub(crate) fn load(text: &str, file: FileId, options: &LoadOptions, sink: &mut FindingSink) -> Option<Model> {
+pub(crate) fn load(
+    text: &str,
+    file: FileId,
+    options: &LoadOptions,
+    sink: &mut FindingSink,
+) -> Result<Model, Reported> {
     // Entities are expanded a few levels deep only, and files of a sensible size have fewer nodes.
     let options_of_xml =
         ParsingOptions { allow_dtd: true, nodes_limit: MAX_NODES, ..ParsingOptions::default() };
     let document = match Document::parse_with_options(text, options_of_xml) {
         Ok(document) => document,
         Err(error) => {
-            sink.push(bad_xml(text, file, &error));
-            return None;
+            return Err(sink.report(bad_xml(text, file, &error)));
         }
     };
     let mut reader = RalibReader {
@@ -66,7 +70,7 @@ pub(crate) fn load(text: &str, file: FileId, options: &LoadOptions, sink: &mut F
         gate.name = symbol.unwrap_or_else(|| gate.name.clone());
     }
     model.sts.initial = model.sts.location_named(&initial).unwrap_or(model.sts.initial);
-    Some(model)
+    Ok(model)
 }
 
 fn bad_xml(text: &str, file: FileId, error: &roxmltree::Error) -> Diagnostic {
@@ -106,12 +110,11 @@ type Xml<'x> = Node<'x, 'x>;
 
 impl RalibReader<'_> {
     /// The tree, and the name of the initial location.
-    fn automaton(&mut self, root: Xml<'_>) -> Option<(ModelDecl, String)> {
+    fn automaton(&mut self, root: Xml<'_>) -> Result<(ModelDecl, String), Reported> {
         let span = self.span(root);
         if root.tag_name().name() != "register-automaton" {
             let found = root.tag_name().name();
-            self.bad(root, format!("expected `register-automaton`, found `{found}`"));
-            return None;
+            return Err(self.bad(root, format!("expected `register-automaton`, found `{found}`")));
         }
         for (section, element) in [("constants", "constant"), ("globals", "variable")] {
             for node in elements(root, section, element) {
@@ -127,14 +130,15 @@ impl RalibReader<'_> {
         let (mut states, initial) = self.locations(root)?;
         self.take_turns(root, &initial);
         for node in elements(root, "transitions", "transition") {
-            self.transition(node, &mut states);
+            // What is wrong with one is no reason to be silent about the others.
+            _ = self.transition(node, &mut states);
         }
         for (state, span) in states.into_values() {
             self.push(ItemKind::State(state), span);
         }
         let name = Name { text: "RegisterAutomaton".into(), span: Span { end: span.start, ..span } };
         let items = std::mem::take(&mut self.items);
-        Some((ModelDecl { meta: DeclMeta::default(), name, items, broken: Vec::new(), span }, initial))
+        Ok((ModelDecl { meta: DeclMeta::default(), name, items, broken: Vec::new(), span }, initial))
     }
 
     fn span(&self, node: Xml<'_>) -> Span {
@@ -142,33 +146,35 @@ impl RalibReader<'_> {
         Span::new(self.file, range.start, range.end)
     }
 
-    fn bad(&mut self, node: Xml<'_>, message: String) {
+    fn bad(&mut self, node: Xml<'_>, message: String) -> Reported {
         let span = self.span(node);
-        self.sink.push(Diagnostic::new(Code::BadAutomaton, span, message));
+        self.sink.report(Diagnostic::new(Code::BadAutomaton, span, message))
     }
 
     fn push(&mut self, kind: ItemKind, span: Span) {
         self.items.push(ModelItem { meta: DeclMeta::default(), kind, span });
     }
 
-    fn attribute(&mut self, node: Xml<'_>, name: &str) -> Option<String> {
-        let value = node.attribute(name);
-        if value.is_none() {
-            self.bad(node, format!("`{}` lacks the attribute `{name}`", node.tag_name().name()));
+    fn attribute(&mut self, node: Xml<'_>, name: &str) -> Result<String, Reported> {
+        match node.attribute(name) {
+            Some(value) => Ok(value.to_owned()),
+            None => {
+                let element = node.tag_name().name();
+                Err(self.bad(node, format!("`{element}` lacks the attribute `{name}`")))
+            }
         }
-        value.map(str::to_owned)
     }
 
     // Alphabet and registers.
 
     fn stored(&mut self, node: Xml<'_>, element: &str) {
         let span = self.span(node);
-        let Some(text) = self.attribute(node, "name") else { return };
+        let Ok(text) = self.attribute(node, "name") else { return };
         let ty = type_name(node);
         self.registers.push(Stored { name: text.clone(), ty });
         let name = Name { text, span };
         let value = self.expression(node.text().unwrap_or(""), span, &FxHashMap::default());
-        let Some(value) = value else { return };
+        let Ok(value) = value else { return };
         let kind = if element == "constant" {
             ItemKind::Const(ConstDecl { name, ty: Some(named_type(ty, span)), value })
         } else {
@@ -179,10 +185,10 @@ impl RalibReader<'_> {
 
     fn symbol(&mut self, node: Xml<'_>, direction: DirectionDecl) {
         let span = self.span(node);
-        let Some(text) = self.attribute(node, "name") else { return };
+        let Ok(text) = self.attribute(node, "name") else { return };
         let mut params: Vec<(String, String, &'static str)> = Vec::new();
         for param in node.children().filter(|child| child.has_tag_name("param")) {
-            let Some(name) = self.attribute(param, "name") else { return };
+            let Ok(name) = self.attribute(param, "name") else { return };
             // A field must not hide a register, which guards and assignments read too.
             let mut field = name.clone();
             while self.registers.iter().any(|stored| stored.name == field)
@@ -217,12 +223,12 @@ impl RalibReader<'_> {
     fn locations(
         &mut self,
         root: Xml<'_>,
-    ) -> Option<(indexmap::IndexMap<String, (StateDecl, Span)>, String)> {
+    ) -> Result<(indexmap::IndexMap<String, (StateDecl, Span)>, String), Reported> {
         let mut states = indexmap::IndexMap::new();
         let mut initial = None;
         for node in elements(root, "locations", "location") {
             let span = self.span(node);
-            let Some(text) = self.attribute(node, "name") else { continue };
+            let Ok(text) = self.attribute(node, "name") else { continue };
             if node.attribute("initial") == Some("true") && initial.is_none() {
                 initial = Some(text.clone());
             }
@@ -236,15 +242,15 @@ impl RalibReader<'_> {
                 (StateDecl { meta: DeclMeta::default(), name, transitions: Vec::new(), span }, span),
             );
         }
-        if initial.is_none() {
+        let Some(initial) = initial else {
             let span = self.span(root);
             let span = Span { end: span.start, ..span };
-            self.sink.push(
+            return Err(self.sink.report(
                 Diagnostic::new(Code::NoInitialState, span, "no location is initial")
                     .help("mark one: `<location name=\"id0\" initial=\"true\"/>`"),
-            );
-        }
-        initial.map(|initial| (states, initial))
+            ));
+        };
+        Ok((states, initial))
     }
 
     /// What a symbol is in a location: what the alphabet says, or whose turn it is there.
@@ -293,20 +299,21 @@ impl RalibReader<'_> {
         &mut self,
         node: Xml<'_>,
         states: &mut indexmap::IndexMap<String, (StateDecl, Span)>,
-    ) -> Option<()> {
+    ) -> Result<(), Reported> {
         let span = self.span(node);
         let (from, to) = (self.attribute(node, "from")?, self.attribute(node, "to")?);
         let gate = self.attribute(node, "symbol")?;
-        let Some(direction) = self.direction(&gate, &from) else {
+        let direction = self.direction(&gate, &from);
+        let known =
+            direction.and_then(|it| self.symbols.remove(&(gate.clone(), it)).map(|symbol| (it, symbol)));
+        let Some((direction, symbol)) = known else {
             let told = if self.symbols.contains_key(&(gate.clone(), DirectionDecl::Input)) {
                 format!("`{gate}` is an input and an output, and nothing says which one is meant here")
             } else {
                 format!("symbol `{gate}` is not in the alphabet")
             };
-            self.bad(node, told);
-            return None;
+            return Err(self.bad(node, told));
         };
-        let symbol = self.symbols.remove(&(gate.clone(), direction))?;
         let built = match symbol.direction {
             DirectionDecl::Output => self.output(node, span, &symbol),
             _ => self.input(node, span, &symbol),
@@ -327,16 +334,16 @@ impl RalibReader<'_> {
             updates,
             target: name(to),
             span,
-            is_whole: true,
+            broken: None,
         };
         match states.get_mut(&from) {
             Some((state, _)) => state.transitions.push(transition),
-            None => self.bad(node, format!("there is no location `{from}`")),
+            None => return Err(self.bad(node, format!("there is no location `{from}`"))),
         }
-        Some(())
+        Ok(())
     }
 
-    fn input(&mut self, node: Xml<'_>, span: Span, symbol: &Symbol) -> Option<RalibParts> {
+    fn input(&mut self, node: Xml<'_>, span: Span, symbol: &Symbol) -> Result<RalibParts, Reported> {
         let names = self.param_names(node, symbol)?;
         let fields: FxHashMap<String, String> =
             names.into_iter().zip(symbol.params.iter().map(|(_, field, _)| field.clone())).collect();
@@ -346,10 +353,10 @@ impl RalibReader<'_> {
             let value = self.expression(&value, span, &fields)?;
             updates.push(Update { kind: UpdateKind::Assign(Name { text: to, span }, value), span });
         }
-        Some((Vec::new(), guard, updates))
+        Ok((Vec::new(), guard, updates))
     }
 
-    fn output(&mut self, node: Xml<'_>, span: Span, symbol: &Symbol) -> Option<RalibParts> {
+    fn output(&mut self, node: Xml<'_>, span: Span, symbol: &Symbol) -> Result<RalibParts, Reported> {
         let names = self.param_names(node, symbol)?;
         let assignments = self.assignments(node)?;
         let is_stored = |reader: &Self, name: &String| {
@@ -382,8 +389,7 @@ impl RalibReader<'_> {
             let value = match (value == "__fresh__", new_values.get(&to)) {
                 (true, Some(field)) => Expr { kind: ExprKind::Name(field.clone()), span },
                 (true, None) => {
-                    self.bad(node, format!("`{to}` gets a fresh value that is not sent"));
-                    return None;
+                    return Err(self.bad(node, format!("`{to}` gets a fresh value that is not sent")));
                 }
                 (false, _) => self.expression(&value, span, &fields)?,
             };
@@ -394,11 +400,11 @@ impl RalibReader<'_> {
             1 => conditions.pop(),
             _ => Some(Expr { kind: ExprKind::And(conditions), span }),
         };
-        Some((pins, guard, updates))
+        Ok((pins, guard, updates))
     }
 
     /// The names in `params`, or those of the alphabet.
-    fn param_names(&mut self, node: Xml<'_>, symbol: &Symbol) -> Option<Vec<String>> {
+    fn param_names(&mut self, node: Xml<'_>, symbol: &Symbol) -> Result<Vec<String>, Reported> {
         let names: Vec<String> = match node.attribute("params") {
             Some(text) => {
                 text.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect()
@@ -407,10 +413,9 @@ impl RalibReader<'_> {
         };
         if names.len() != symbol.params.len() {
             let (wanted, found) = (symbol.params.len(), names.len());
-            self.bad(node, format!("the symbol has {wanted} parameters, here are {found}"));
-            return None;
+            return Err(self.bad(node, format!("the symbol has {wanted} parameters, here are {found}")));
         }
-        Some(names)
+        Ok(names)
     }
 
     /// `field` differs from every register and constant of its type.
@@ -424,28 +429,32 @@ impl RalibReader<'_> {
         others.map(differs).collect()
     }
 
-    fn assignments(&mut self, node: Xml<'_>) -> Option<Vec<(String, String)>> {
+    fn assignments(&mut self, node: Xml<'_>) -> Result<Vec<(String, String)>, Reported> {
         let mut found = Vec::new();
         for assign in elements(node, "assignments", "assign") {
             let to = self.attribute(assign, "to")?;
             found.push((to, assign.text().unwrap_or("").trim().to_owned()));
         }
-        Some(found)
+        Ok(found)
     }
 
-    #[expect(clippy::option_option, reason = "outside: could it be read; inside: is there one")]
-    fn guard(&mut self, node: Xml<'_>, names: &FxHashMap<String, String>) -> Option<Option<Expr>> {
+    fn guard(&mut self, node: Xml<'_>, names: &FxHashMap<String, String>) -> Result<Option<Expr>, Reported> {
         let guard = child(node, "guard");
         let text = guard.and_then(|guard| guard.text()).unwrap_or("").trim().to_owned();
         let span = guard.map_or_else(|| self.span(node), |guard| self.span(guard));
         if text.is_empty() {
-            return Some(None);
+            return Ok(None);
         }
         self.expression(&text, span, names).map(Some)
     }
 
     /// `text` as an expression at `span`, names replaced as `names` says.
-    fn expression(&mut self, text: &str, span: Span, names: &FxHashMap<String, String>) -> Option<Expr> {
+    fn expression(
+        &mut self,
+        text: &str,
+        span: Span,
+        names: &FxHashMap<String, String>,
+    ) -> Result<Expr, Reported> {
         let renamed = rename(text, names);
         let lexed = lex(&renamed);
         let mut findings = FindingSink::default();
@@ -453,10 +462,10 @@ impl RalibReader<'_> {
         let parsed = parser.expr();
         let complete = parser.at(TokenKind::End);
         if let (Ok(expr), true, false) = (parsed, complete, findings.has_errors()) {
-            return Some(expr);
+            return Ok(expr);
         }
         let shown = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        self.sink.push(
+        Err(self.sink.report(
             Diagnostic::new(
                 Code::UnsupportedTheory,
                 span,
@@ -465,8 +474,7 @@ impl RalibReader<'_> {
             .help(
                 "guards compare registers, parameters, constants and numbers, joined with `&&`, `||` and `!`",
             ),
-        );
-        None
+        ))
     }
 }
 

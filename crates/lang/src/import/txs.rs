@@ -40,36 +40,35 @@ use ioxide_model::sts::Model;
 use self::system::TxsMeaning;
 use self::tree::{ModelDef, Specification};
 use crate::LoadOptions;
-use crate::sink::FindingSink;
+use crate::sink::{FindingSink, Reported};
 
 /// The name under which `--set` chooses one of several models.
 const MODEL: &str = "MODEL";
 
 /// The model of a TorXakis text.
-pub(crate) fn load(text: &str, file: FileId, options: &LoadOptions, sink: &mut FindingSink) -> Option<Model> {
+pub(crate) fn load(
+    text: &str,
+    file: FileId,
+    options: &LoadOptions,
+    sink: &mut FindingSink,
+) -> Result<Model, Reported> {
     let spec = parse::parse(text, file, sink);
-    if sink.has_errors() {
-        return None;
-    }
+    sink.check()?;
     let (words, pool) = words::vocabulary(&spec, options, sink);
-    if sink.has_errors() {
-        return None;
-    }
+    sink.check()?;
     let interface = check::check(&spec, &words, &pool, sink);
     for connection in &spec.connections {
         connect::connection(connection, &words, &interface, &pool, sink);
     }
     check::check_bounds(&spec, &interface, sink);
     let chosen = chosen(&spec, file, options, sink);
-    if sink.has_errors() {
-        return None;
-    }
+    sink.check()?;
     let meant = TxsMeaning { spec: &spec, words: &words, interface: &interface, pool: &pool };
     let mut model = system::system(&meant, chosen?, sink)?;
     for purpose in &spec.purposes {
         goal::add_goals(&meant, purpose, &mut model, sink);
     }
-    Some(model)
+    Ok(model)
 }
 
 /// The model to read: the only one, or the one that `--set MODEL=name` names.
@@ -78,7 +77,7 @@ fn chosen<'s>(
     file: FileId,
     options: &LoadOptions,
     sink: &mut FindingSink,
-) -> Option<&'s ModelDef> {
+) -> Result<&'s ModelDef, Reported> {
     let wanted =
         options.overrides.iter().rev().find(|(name, _)| name == MODEL).map(|(_, value)| value.as_str());
     let names: Vec<&str> = spec.models.iter().map(|model| model.name.text.as_str()).collect();
@@ -87,7 +86,7 @@ fn chosen<'s>(
         (all, Some(wanted)) => all.iter().find(|model| model.name.text == wanted),
         _ => None,
     };
-    if found.is_none() {
+    found.ok_or_else(|| {
         let place = spec.models.get(1).map_or(Span::new(file, 0, 0), |model| model.name.span);
         sink.error(|| match (names.len(), wanted) {
             (0, _) => Diagnostic::new(Code::TxsModel, place, "the text has no `MODELDEF`")
@@ -98,7 +97,6 @@ fn chosen<'s>(
             }
             (n, None) => Diagnostic::new(Code::TxsModel, place, format!("the text has {n} models"))
                 .help(format!("choose one: `--set MODEL={}`", names[0])),
-        });
-    }
-    found
+        })
+    })
 }

@@ -38,16 +38,21 @@ use crate::ast::{
 };
 use crate::lexer::{TokenKind, lex};
 use crate::parser::{ParseResult, Parser};
-use crate::sink::FindingSink;
+use crate::sink::{FindingSink, Reported};
 use crate::{LintLevel, LoadOptions, lower};
 
 /// The model of an XLIA system.
-pub(crate) fn load(text: &str, file: FileId, options: &LoadOptions, sink: &mut FindingSink) -> Option<Model> {
+pub(crate) fn load(
+    text: &str,
+    file: FileId,
+    options: &LoadOptions,
+    sink: &mut FindingSink,
+) -> Result<Model, Reported> {
     let text = &without_block_comments(text);
     let lexed = lex(text);
     let parser = Parser::new(text, file, &lexed, sink).with_syntax(Code::XliaSyntax);
-    let system = XliaReader { parser, machine: XliaMachine::default() }.system().ok()?;
-    Some(lower::lower(&system, options, LintLevel::Off, sink))
+    let system = XliaReader { parser, machine: XliaMachine::default() }.system()?;
+    Ok(lower::lower(&system, options, LintLevel::Off, sink))
 }
 
 /// `text` with blanks in the place of comments between `/*` and `*/`, so that all places stay what they are.

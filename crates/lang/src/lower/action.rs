@@ -34,7 +34,7 @@ use super::{Lowering, defined};
 use crate::LoadOptions;
 use crate::ast::ModelDecl;
 use crate::import::action::tree::{ActionDecl, StatementBlock};
-use crate::sink::FindingSink;
+use crate::sink::{FindingSink, Reported};
 use crate::typeck::ExprContext;
 
 /// A path of an action, checked, with its name.
@@ -53,7 +53,7 @@ pub(crate) fn lower(
     let mut n_named: FxHashMap<String, usize> = FxHashMap::default();
     for action in actions {
         let paths = lowering.paths(action);
-        if !lowering.room_for(paths.len(), action.head.span) {
+        if lowering.room_for(paths.len(), action.head.span).is_err() {
             break;
         }
         for (name, checked) in paths {
@@ -83,7 +83,7 @@ impl<'a> Lowering<'a, '_> {
         action: &'a ActionDecl,
         body: &'a StatementBlock,
         name: &str,
-    ) -> Option<Vec<NamedPath>> {
+    ) -> Result<Vec<NamedPath>, Reported> {
         let head = &action.head;
         let message = match &head.gate {
             Some(gate) => Some(self.gate(gate, head.verb, head.verb_span)?),
@@ -99,7 +99,7 @@ impl<'a> Lowering<'a, '_> {
             PathWalk::new(&mut self.cx, name, head.label.as_ref().map_or(head.span, |label| label.span));
         let paths = walk.all(condition, named, &steps)?;
         let gate = message.map_or(Sts::TAU, |message| message.gate);
-        Some(distinct(paths.into_iter().map(|path| self.switch_of(path, gate)).collect()))
+        Ok(distinct(paths.into_iter().map(|path| self.switch_of(path, gate)).collect()))
     }
 
     fn switch_of(&mut self, path: ActionPath, gate: GateId) -> NamedPath {

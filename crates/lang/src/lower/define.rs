@@ -1,5 +1,6 @@
 //! Types, constants, functions, variables, clocks and messages.
 
+use std::fmt;
 use std::rc::Rc;
 
 use indexmap::IndexMap;
@@ -17,20 +18,38 @@ use crate::ast::{
 };
 use crate::lexer::{TokenKind, lex};
 use crate::parser::Parser;
-use crate::resolve::{NameTable, definition_order, each_child};
-use crate::sink::FindingSink;
-use crate::typeck::{ExprContext, FieldItem, FnItem, FunctionInProgress, GateItem, SortRole, ValueItem};
+use crate::resolve::{DefinitionOrder, NameTable, definition_order, each_child};
+use crate::sink::{FindingSink, Reported};
+use crate::typeck::{
+    DeclaredItem, ExprContext, FieldItem, FnItem, FunctionInProgress, GateItem, SortRole, ValueItem,
+};
+
+/// The text of `--set` is no value of its constant; what is wrong with it, if it is an expression.
+struct UnfitOverride(Option<Diagnostic>);
+
+impl fmt::Display for UnfitOverride {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Some(finding) => f.write_str(&finding.message),
+            None => f.write_str("it is not an expression"),
+        }
+    }
+}
 
 impl<'a> Lowering<'a, '_> {
     /// Everything that transitions can mention.
     pub(super) fn define_all(&mut self, items: &'a [ModelItem]) {
         self.declare_names(items);
-        for index in definition_order(items, self.cx.sink) {
+        let DefinitionOrder { order, circular } = definition_order(items, self.cx.sink);
+        for (index, why) in circular {
+            self.break_definition(&items[index], why);
+        }
+        for index in order {
             match &items[index].kind {
                 ItemKind::Const(decl) => self.define_constant(decl),
                 ItemKind::Type(decl) => {
                     let sort = self.cx.sort(&decl.ty);
-                    self.set_type(&decl.name, sort);
+                    self.set_type(&decl.name, sort.into());
                 }
                 ItemKind::Enum(decl) => self.define_enum(decl),
                 ItemKind::Record(decl) => self.define_record(decl),
@@ -50,6 +69,16 @@ impl<'a> Lowering<'a, '_> {
         }
     }
 
+    /// Marks what `item` would define as broken.
+    fn break_definition(&mut self, item: &ModelItem, why: Reported) {
+        match &item.kind {
+            ItemKind::Const(decl) => self.set_value(&decl.name, ValueItem::Broken(why)),
+            ItemKind::Type(decl) => self.set_type(&decl.name, DeclaredItem::Broken(why)),
+            ItemKind::Fn(decl) => self.set_function(&decl.name, DeclaredItem::Broken(why)),
+            _ => {}
+        }
+    }
+
     /// Puts every name into its table, in the order of the text.
     fn declare_names(&mut self, items: &'a [ModelItem]) {
         for item in items {
@@ -57,7 +86,7 @@ impl<'a> Lowering<'a, '_> {
             match &item.kind {
                 ItemKind::Var(decl) => cx.values.declare(cx.sink, &decl.name, ValueItem::LaterVar),
                 ItemKind::Clock(name) => cx.values.declare(cx.sink, name, ValueItem::LaterClock),
-                ItemKind::Const(decl) => cx.values.declare(cx.sink, &decl.name, ValueItem::Broken),
+                ItemKind::Const(decl) => cx.values.declare(cx.sink, &decl.name, ValueItem::LaterConst),
                 ItemKind::Type(decl) => declare_type(cx, &decl.name),
                 ItemKind::Record(decl) => {
                     declare_type(cx, &decl.name);
@@ -66,11 +95,11 @@ impl<'a> Lowering<'a, '_> {
                 ItemKind::Enum(decl) => {
                     declare_type(cx, &decl.name);
                     for variant in &decl.variants {
-                        cx.values.declare(cx.sink, &variant.name, ValueItem::Broken);
+                        cx.values.declare(cx.sink, &variant.name, ValueItem::LaterConst);
                     }
                     self.declare_data(&decl.name, DataKind::Enum);
                 }
-                ItemKind::Fn(decl) => cx.functions.declare(cx.sink, &decl.name, None),
+                ItemKind::Fn(decl) => cx.functions.declare(cx.sink, &decl.name, DeclaredItem::Later),
                 _ => {}
             }
         }
@@ -82,13 +111,13 @@ impl<'a> Lowering<'a, '_> {
         let data = DataSort { name: name.text.as_str().into(), kind, ctors: vec![unknown] };
         let id = self.cx.pool.declare_data(data);
         self.cx.undefined.insert(id);
-        self.set_type(name, Some(Sort::Data(id)));
+        self.set_type(name, DeclaredItem::Defined(Sort::Data(id)));
     }
 
-    /// Gives a declared enum or record its constructors.
+    /// Gives a declared enum or record its constructors; none if another type has its name.
     fn define_data(&mut self, name: &Name, ctors: Vec<Constructor>) -> Option<DataId> {
         let entry = self.cx.types.get(&name.text).filter(|entry| entry.span == name.span)?;
-        let Some(Sort::Data(id)) = entry.item else { return None };
+        let DeclaredItem::Defined(Sort::Data(id)) = entry.item else { return None };
         self.cx.pool.define_data(id, ctors);
         self.cx.undefined.remove(&id);
         Some(id)
@@ -104,7 +133,7 @@ impl<'a> Lowering<'a, '_> {
             };
             let id = match self.cx.types.get(&name.text).filter(|entry| entry.span == name.span) {
                 Some(entry) => match entry.item {
-                    Some(Sort::Data(id)) => id,
+                    DeclaredItem::Defined(Sort::Data(id)) => id,
                     _ => continue,
                 },
                 None => continue,
@@ -116,18 +145,26 @@ impl<'a> Lowering<'a, '_> {
                         .note("every value of it holds another one")
                         .help("hold it in an option or a list, or add a case that does not hold it")
                 });
-            } else if !self.cx.check_size(name, id) {
+            } else if self.cx.check_size(name, id).is_err() {
                 // Types that hold this one would be reported for the same reason.
                 return;
             }
         }
     }
 
-    fn set_type(&mut self, name: &Name, sort: Option<Sort>) {
+    fn set_type(&mut self, name: &Name, sort: DeclaredItem<Sort>) {
         if let Some(entry) = self.cx.types.get_mut(&name.text)
             && entry.span == name.span
         {
             entry.item = sort;
+        }
+    }
+
+    fn set_function(&mut self, name: &Name, item: DeclaredItem<Rc<FnItem>>) {
+        if let Some(entry) = self.cx.functions.get_mut(&name.text)
+            && entry.span == name.span
+        {
+            entry.item = item;
         }
     }
 
@@ -145,8 +182,12 @@ impl<'a> Lowering<'a, '_> {
             let fields = self.fields(&variant.fields, "field");
             ctors.push(fields.map(|fields| Constructor { name: variant.name.text.as_str().into(), fields }));
         }
-        let Some(ctors) = ctors.into_iter().collect::<Option<Vec<_>>>() else {
-            return self.set_type(&decl.name, None);
+        let ctors = match ctors.into_iter().collect::<Result<Vec<_>, _>>() {
+            Ok(ctors) => ctors,
+            Err(why) => {
+                decl.variants.iter().for_each(|it| self.set_value(&it.name, ValueItem::Broken(why)));
+                return self.set_type(&decl.name, DeclaredItem::Broken(why));
+            }
         };
         let Some(id) = self.define_data(&decl.name, ctors) else { return };
         for (at, variant) in decl.variants.iter().enumerate() {
@@ -155,15 +196,16 @@ impl<'a> Lowering<'a, '_> {
     }
 
     fn define_record(&mut self, decl: &RecordDecl) {
-        let Some(fields) = self.fields(&decl.fields, "field") else {
-            return self.set_type(&decl.name, None);
+        let fields = match self.fields(&decl.fields, "field") {
+            Ok(fields) => fields,
+            Err(why) => return self.set_type(&decl.name, DeclaredItem::Broken(why)),
         };
         let ctor = Constructor { name: decl.name.text.as_str().into(), fields };
         self.define_data(&decl.name, vec![ctor]);
     }
 
     /// The fields of a record, all with their sorts.
-    fn fields(&mut self, fields: &[FieldDecl], what: &'static str) -> Option<Vec<DataField>> {
+    fn fields(&mut self, fields: &[FieldDecl], what: &'static str) -> Result<Vec<DataField>, Reported> {
         let mut names: NameTable<'_, ()> = NameTable::new(what);
         let mut found = Vec::with_capacity(fields.len());
         for field in fields {
@@ -177,35 +219,33 @@ impl<'a> Lowering<'a, '_> {
     // Constants.
 
     fn define_constant(&mut self, decl: &ConstDecl) {
-        let written = match &decl.ty {
-            Some(ty) => {
-                let Some(sort) = self.cx.sort(ty) else { return };
-                self.cx
-                    .constant(&decl.value, sort, SortRole::Constant(&decl.name.text))
-                    .map(|value| (value, sort))
-            }
-            None => {
-                let (term, obligations) =
-                    self.cx.at(ExprContext::Constant, None, |cx| cx.infer(&decl.value, None));
-                term.and_then(|term| {
-                    let value = self.cx.ground_value(term, &obligations, decl.value.span)?;
-                    Some((value, self.cx.pool.sort(term).base()))
-                })
-            }
+        let item = match self.constant_value(decl) {
+            Ok(value) => ValueItem::Const(self.cx.pool.value(value)),
+            Err(why) => ValueItem::Broken(why),
         };
-        let Some((mut value, sort)) = written else { return };
-        if let Some(text) = self.overriding(&decl.name.text) {
-            match self.override_value(text, sort) {
-                Ok(other) => value = other,
-                Err(why) => {
-                    let message = format!("`--set {}={text}` does not fit: {why}", decl.name.text);
-                    self.cx.sink.error(|| Diagnostic::new(Code::BadOverride, decl.name.span, message));
-                    return;
-                }
-            }
+        self.set_value(&decl.name, item);
+    }
+
+    fn constant_value(&mut self, decl: &ConstDecl) -> Result<Value, Reported> {
+        let (value, sort) = self.written_value(decl)?;
+        let Some(text) = self.overriding(&decl.name.text) else { return Ok(value) };
+        self.override_value(text, sort).map_err(|why| {
+            let message = format!("`--set {}={text}` does not fit: {why}", decl.name.text);
+            self.cx.sink.error(|| Diagnostic::new(Code::BadOverride, decl.name.span, message))
+        })
+    }
+
+    /// The value of a constant that is not overridden, and its sort.
+    fn written_value(&mut self, decl: &ConstDecl) -> Result<(Value, Sort), Reported> {
+        if let Some(ty) = &decl.ty {
+            let sort = self.cx.sort(ty)?;
+            let value = self.cx.constant(&decl.value, sort, SortRole::Constant(&decl.name.text))?;
+            return Ok((value, sort));
         }
-        let term = self.cx.pool.value(value);
-        self.set_value(&decl.name, ValueItem::Const(term));
+        let (term, obligations) = self.cx.at(ExprContext::Constant, None, |cx| cx.infer(&decl.value, None));
+        let term = term?;
+        let value = self.cx.ground_value(term, &obligations, decl.value.span)?;
+        Ok((value, self.cx.pool.sort(term).base()))
     }
 
     fn overriding(&self, name: &str) -> Option<&'a str> {
@@ -214,7 +254,7 @@ impl<'a> Lowering<'a, '_> {
     }
 
     /// Reads an override as an expression of `sort`; a string needs no quotes.
-    fn override_value(&mut self, text: &str, sort: Sort) -> Result<Value, String> {
+    fn override_value(&mut self, text: &str, sort: Sort) -> Result<Value, UnfitOverride> {
         if sort == Sort::Str && !text.trim_start().starts_with('"') {
             return Ok(Value::str(text));
         }
@@ -229,19 +269,24 @@ impl<'a> Lowering<'a, '_> {
                 std::mem::swap(self.cx.sink, &mut findings);
                 let value = self.cx.constant(&expr, sort, SortRole::Constant("it"));
                 std::mem::swap(self.cx.sink, &mut findings);
-                value
+                value.ok()
             }
             _ => None,
         };
-        let why = findings.finish().into_iter().next();
-        value.ok_or_else(|| why.map_or("it is not an expression".into(), |finding| finding.message))
+        value.ok_or_else(|| UnfitOverride(findings.finish().into_iter().next()))
     }
 
     // Functions.
 
     fn define_function(&mut self, decl: &'a FnDecl) {
-        let Some(fields) = self.fields(&decl.params, "parameter") else { return };
-        let Some(result) = self.cx.sort(&decl.result) else { return };
+        let signature = self.fields(&decl.params, "parameter").and_then(|fields| {
+            let result = self.cx.sort(&decl.result)?;
+            Ok((fields, result))
+        });
+        let (fields, result) = match signature {
+            Ok(signature) => signature,
+            Err(why) => return self.set_function(&decl.name, DeclaredItem::Broken(why)),
+        };
         let params: Vec<_> = fields
             .iter()
             .map(|field| (field.name.to_string(), self.cx.pool.declare(&field.name, field.sort)))
@@ -254,14 +299,14 @@ impl<'a> Lowering<'a, '_> {
         });
         self.cx.params.clear();
         self.cx.param_order.clear();
-        if let (Some(id), Some(body)) = (recursive, body) {
+        if let (Some(id), Ok(body)) = (recursive, body) {
             self.close_function(decl, id, body, &obligations);
         }
         self.cx.defining = None;
-        if let (Some(body), Some(entry)) = (body, self.cx.functions.get_mut(&decl.name.text))
-            && entry.span == decl.name.span
-        {
-            entry.item = Some(Rc::new(FnItem { recursive, params, body, obligations }));
+        // One that calls itself stays known by its signature: other calls of it are looked at all the same.
+        if body.is_ok() || recursive.is_none() {
+            let item = body.map(|body| Rc::new(FnItem { recursive, params, body, obligations }));
+            self.set_function(&decl.name, item.into());
         }
     }
 
@@ -276,11 +321,7 @@ impl<'a> Lowering<'a, '_> {
         self.cx.defining = Some(FunctionInProgress { id, descends });
         let body = self.cx.pool.tt();
         let item = FnItem { recursive: Some(id), params: params.to_vec(), body, obligations: Vec::new() };
-        if let Some(entry) = self.cx.functions.get_mut(name)
-            && entry.span == decl.name.span
-        {
-            entry.item = Some(Rc::new(item));
-        }
+        self.set_function(&decl.name, DeclaredItem::Defined(Rc::new(item)));
         id
     }
 
@@ -300,20 +341,18 @@ impl<'a> Lowering<'a, '_> {
     // Variables, clocks, messages.
 
     fn define_variable(&mut self, decl: &VarDecl) {
-        let sort = self.cx.sort(&decl.ty);
         let name = &decl.name;
-        let init: Option<Option<Term>> = match (&decl.init, sort) {
-            (None, _) => Some(None),
-            (Some(init), Some(sort)) => {
-                let value = self.cx.constant(init, sort, SortRole::Variable(&name.text));
-                value.map(|value| Some(self.cx.pool.value(value)))
-            }
-            (Some(_), None) => None,
+        let sort = match self.cx.sort(&decl.ty) {
+            Ok(sort) => sort,
+            Err(why) => return self.set_value(name, ValueItem::Broken(why)),
         };
-        let Some(sort) = sort else { return self.set_value(name, ValueItem::Broken) };
+        // A value with an error leaves the variable as it is without one.
+        let role = SortRole::Variable(&name.text);
+        let init = decl.init.as_ref().and_then(|init| self.cx.constant(init, sort, role).ok());
+        let init = init.map(|value| self.cx.pool.value(value));
         let var = self.cx.pool.declare(&name.text, sort);
         self.set_value(name, ValueItem::Var(var));
-        self.sts.vars.push(StateVar { var, init: init.flatten(), span: name.span });
+        self.sts.vars.push(StateVar { var, init, span: name.span });
     }
 
     fn define_clock(&mut self, name: &Name) {
@@ -389,5 +428,5 @@ fn declare_type<'a>(cx: &mut crate::typeck::Checker<'a, '_>, name: &'a Name) {
                 .help("pick another name")
         });
     }
-    cx.types.declare(cx.sink, name, None);
+    cx.types.declare(cx.sink, name, DeclaredItem::Later);
 }

@@ -23,6 +23,7 @@ use crate::ast::{
     StateDecl, StepDecl, StepKind, TestDecl, TransitionDecl, Update, UpdateKind, VarDecl, Verb,
 };
 use crate::resolve::NameTable;
+use crate::sink::Reported;
 use crate::typeck::{ExprContext, GateItem, SortRole};
 
 /// What an observer remembers, by name.
@@ -65,7 +66,7 @@ impl<'a> Lowering<'a, '_> {
                 }
                 _ => continue,
             };
-            if let Some(kind) = kind {
+            if let Ok(kind) = kind {
                 self.sts.goals.push(Goal {
                     name,
                     kind,
@@ -77,50 +78,41 @@ impl<'a> Lowering<'a, '_> {
         }
     }
 
-    fn purpose(&mut self, purpose: &'a PurposeDecl) -> Option<GoalKind> {
+    fn purpose(&mut self, purpose: &'a PurposeDecl) -> Result<GoalKind, Reported> {
         match &purpose.goal {
             PurposeGoal::Path(labels) => self.path(labels).map(GoalKind::Path),
             PurposeGoal::Reach { state, when } => {
-                let location = state.as_ref().map(|name| self.reached_state(name));
+                let location = state.as_ref().map(|name| self.reached_state(name)).transpose();
                 let when = self.formula(when.as_ref(), ExprContext::Reach)?;
-                match location {
-                    Some(None) => None,
-                    found => Some(GoalKind::Reach { location: found.flatten(), when }),
-                }
+                Ok(GoalKind::Reach { location: location?, when })
             }
             PurposeGoal::Observer(observer) => self.observer(&purpose.name, observer).map(GoalKind::Observer),
         }
     }
 
-    fn reached_state(&mut self, name: &Name) -> Option<ioxide_model::sts::LocId> {
+    fn reached_state(&mut self, name: &Name) -> Result<ioxide_model::sts::LocId, Reported> {
         let found = self.cx.states.get(&name.text).map(|entry| entry.item);
-        if found.is_none() {
-            self.cx.states.unknown(self.cx.sink, Code::UnknownState, name);
-        }
-        found
+        found.ok_or_else(|| self.cx.states.unknown(self.cx.sink, Code::UnknownState, name))
     }
 
-    fn formula(&mut self, condition: Option<&'a Expr>, place: ExprContext) -> Option<Term> {
-        let Some(condition) = condition else { return Some(self.cx.pool.tt()) };
+    fn formula(&mut self, condition: Option<&'a Expr>, place: ExprContext) -> Result<Term, Reported> {
+        let Some(condition) = condition else { return Ok(self.cx.pool.tt()) };
         let (term, obligations) =
             self.cx.at(place, None, |cx| cx.check(condition, Sort::Bool, SortRole::Condition));
         let term = term?;
-        Some(self.cx.pool.and(obligations.into_iter().chain([term])))
+        Ok(self.cx.pool.and(obligations.into_iter().chain([term])))
     }
 
     // Paths.
 
-    fn path(&mut self, labels: &'a [Name]) -> Option<Vec<SwitchId>> {
+    fn path(&mut self, labels: &'a [Name]) -> Result<Vec<SwitchId>, Reported> {
         let mut path: Vec<SwitchId> = Vec::with_capacity(labels.len());
         let mut before: Option<&Name> = None;
         for label in labels {
             let Some(entry) = self.labels.get(&label.text) else {
-                self.labels.unknown(self.cx.sink, Code::UnknownLabel, label);
-                return None;
+                return Err(self.labels.unknown(self.cx.sink, Code::UnknownLabel, label));
             };
-            let (first, declared) = (entry.item, entry.span);
-            // Where an error kept the switch from being made there is nothing to connect.
-            self.sts.switches.get(first)?;
+            let (first, declared) = (entry.item?, entry.span);
             let at = path.last().map(|&switch| self.sts.switches[switch].target);
             let here = at.unwrap_or(self.sts.initial);
             // Copies of an `any` transition stand in the order of the states.
@@ -129,13 +121,12 @@ impl<'a> Lowering<'a, '_> {
                 None => Some(first).filter(|&first| at.is_none() || self.sts.switches[first].source == here),
             };
             let Some(next) = next else {
-                self.broken_path(label, before, first, declared, at);
-                return None;
+                return Err(self.broken_path(label, before, first, declared, at));
             };
             path.push(next);
             before = Some(label);
         }
-        Some(path)
+        Ok(path)
     }
 
     fn broken_path(
@@ -145,7 +136,7 @@ impl<'a> Lowering<'a, '_> {
         switch: SwitchId,
         declared: Span,
         at: Option<ioxide_model::sts::LocId>,
-    ) {
+    ) -> Reported {
         let source = self.sts.locations[self.sts.switches[switch].source].name.clone();
         let at = at.map_or_else(String::new, |at| self.sts.locations[at].name.to_string());
         self.cx.sink.error(|| {
@@ -156,27 +147,26 @@ impl<'a> Lowering<'a, '_> {
                 Some(before) => diagnostic.label(before.span, format!("leads to `{at}`")),
                 None => diagnostic,
             }
-        });
+        })
     }
 
     // Observers.
 
-    fn observer(&mut self, purpose: &'a Name, written: &'a ast::ObserverDecl) -> Option<Observer> {
+    fn observer(&mut self, purpose: &'a Name, written: &'a ast::ObserverDecl) -> Result<Observer, Reported> {
         let states = &written.states;
         let mut stages: NameTable<'a, usize> = NameTable::new("observer state");
         for (index, state) in states.iter().enumerate() {
             stages.declare(self.cx.sink, &state.name, index);
         }
         if states.is_empty() {
-            self.cx.sink.error(|| {
+            return Err(self.cx.sink.error(|| {
                 Diagnostic::new(
                     Code::MisplacedItem,
                     purpose.span,
                     format!("observer `{}` has no state", purpose.text),
                 )
                 .help("give it at least one: `state start { on message -> hit }`")
-            });
-            return None;
+            }));
         }
         let memory = self.memory(&written.items)?;
         let outer = std::mem::replace(&mut self.cx.params, memory.names());
@@ -185,7 +175,7 @@ impl<'a> Lowering<'a, '_> {
         let stages = states.iter().map(|state| state.name.text.as_str().into()).collect();
         let vars = memory.vars.values().copied().collect();
         let clocks = memory.clocks.values().copied().collect();
-        Some(Observer { stages, vars, clocks, rules: rules? })
+        Ok(Observer { stages, vars, clocks, rules: rules? })
     }
 
     fn observer_rules(
@@ -193,44 +183,43 @@ impl<'a> Lowering<'a, '_> {
         states: &'a [StateDecl],
         stages: &NameTable<'a, usize>,
         memory: &ObserverMemory<'a>,
-    ) -> Option<Vec<ObserverRule>> {
-        let rules: Vec<Option<ObserverRule>> = states
+    ) -> Result<Vec<ObserverRule>, Reported> {
+        let rules: Vec<Result<ObserverRule, Reported>> = states
             .iter()
             .enumerate()
             .flat_map(|(from, state)| state.transitions.iter().map(move |transition| (from, transition)))
-            .filter(|(_, transition)| transition.is_whole)
+            .filter(|(_, transition)| transition.broken.is_none())
             .map(|(from, transition)| self.observer_rule(transition, from, stages, memory))
             .collect();
         rules.into_iter().collect()
     }
 
     /// The variables and clocks of an observer.
-    fn memory(&mut self, items: &'a [ModelItem]) -> Option<ObserverMemory<'a>> {
+    fn memory(&mut self, items: &'a [ModelItem]) -> Result<ObserverMemory<'a>, Reported> {
         let mut memory = ObserverMemory::default();
-        let mut complete = true;
+        let mut complete = Ok(());
         for item in items {
             let name = match &item.kind {
                 ItemKind::Var(decl) => &decl.name,
                 ItemKind::Clock(name) => name,
                 _ => continue,
             };
-            if !self.is_new(name, &memory) {
-                complete = false;
+            if let Err(why) = self.check_new(name, &memory) {
+                complete = Err(why);
                 continue;
             }
             match &item.kind {
                 ItemKind::Var(decl) => match self.observer_var(decl) {
-                    Some(var) => _ = memory.vars.insert(&name.text, var),
-                    None => complete = false,
+                    Ok(var) => _ = memory.vars.insert(&name.text, var),
+                    Err(why) => complete = Err(why),
                 },
                 _ if self.sts.clocks.is_empty() => {
-                    complete = false;
-                    self.cx.sink.error(|| {
+                    complete = Err(self.cx.sink.error(|| {
                         let message = format!("clock `{}` has no time to measure", name.text);
                         Diagnostic::new(Code::MisplacedItem, name.span, message)
                             .note("the model has no clock, so its traces have no times")
                             .help("count messages in a variable, or give the model a clock")
-                    });
+                    }));
                 }
                 _ => {
                     let clock = self.cx.pool.declare(&name.text, Sort::Real);
@@ -238,39 +227,37 @@ impl<'a> Lowering<'a, '_> {
                 }
             }
         }
-        complete.then_some(memory)
+        complete.map(|()| memory)
     }
 
-    /// Whether nothing an observer can read has this name yet; reports it if something has.
-    fn is_new(&mut self, name: &Name, memory: &ObserverMemory<'a>) -> bool {
+    /// Reports `name` if something that an observer can read has it already.
+    fn check_new(&mut self, name: &Name, memory: &ObserverMemory<'a>) -> Result<(), Reported> {
         let text = name.text.as_str();
         let value = self.cx.values.get(text).map(|entry| entry.span);
         let field =
             self.cx.gates.iter().find_map(|(_, gate)| gate.item.fields.get(text).map(|field| field.span));
         let own = memory.vars.contains_key(text) || memory.clocks.contains_key(text);
-        let Some(other) = value.or(field).or(own.then_some(name.span)) else { return true };
-        self.cx.sink.error(|| {
+        let Some(other) = value.or(field).or(own.then_some(name.span)) else { return Ok(()) };
+        Err(self.cx.sink.error(|| {
             let message = format!("`{text}` is the name of something else that can be read here");
             let diagnostic =
                 Diagnostic::new(Code::DuplicateName, name.span, message).help("choose another name");
             if other == name.span { diagnostic } else { diagnostic.label(other, "declared here") }
-        });
-        false
+        }))
     }
 
-    fn observer_var(&mut self, decl: &'a VarDecl) -> Option<(VarId, Term)> {
+    fn observer_var(&mut self, decl: &'a VarDecl) -> Result<(VarId, Term), Reported> {
         let sort = self.cx.sort(&decl.ty)?;
         let name = &decl.name;
         let Some(init) = &decl.init else {
-            self.cx.sink.error(|| {
+            return Err(self.cx.sink.error(|| {
                 let message = format!("variable `{}` of the observer has no value at start", name.text);
                 Diagnostic::new(Code::MisplacedItem, name.span, message)
                     .help(format!("give it one: `var {}: int = 0`", name.text))
-            });
-            return None;
+            }));
         };
         let value = self.cx.constant(init, sort, SortRole::Variable(&name.text))?;
-        Some((self.cx.pool.declare(&name.text, sort), self.cx.pool.value(value)))
+        Ok((self.cx.pool.declare(&name.text, sort), self.cx.pool.value(value)))
     }
 
     fn observer_rule(
@@ -279,21 +266,20 @@ impl<'a> Lowering<'a, '_> {
         from: usize,
         stages: &NameTable<'a, usize>,
         memory: &ObserverMemory<'a>,
-    ) -> Option<ObserverRule> {
+    ) -> Result<ObserverRule, Reported> {
         let to = self.observer_target(transition, from, stages);
         let message = match (&transition.gate, transition.verb) {
             (Some(gate), _) => Some(self.seen_gate(gate)?),
             (None, Verb::Quiet) => None,
             (None, _) => {
-                self.cx.sink.error(|| {
+                return Err(self.cx.sink.error(|| {
                     Diagnostic::new(
                         Code::MisplacedItem,
                         transition.span,
                         "an observer sees messages and silence only",
                     )
                     .help("remove this transition, or write `quiet` if it waits for silence")
-                });
-                return None;
+                }));
             }
         };
         let bound = self.cx.bound.len();
@@ -303,7 +289,7 @@ impl<'a> Lowering<'a, '_> {
         let (when, (update, resets, checks)) = (when?, changes?);
         let when = self.cx.pool.and(checks.into_iter().chain([when]));
         let on = message.map_or(ObservedEvent::Quiet, |message| ObservedEvent::Message(message.gate));
-        Some(ObserverRule { from, on, when, update, resets, to: to?, span: transition.span })
+        Ok(ObserverRule { from, on, when, update, resets, to: to?, span: transition.span })
     }
 
     /// The updates, the resets, and what keeps values in their ranges.
@@ -313,18 +299,18 @@ impl<'a> Lowering<'a, '_> {
         updates: &'a [Update],
         message: Option<&Rc<GateItem>>,
         memory: &ObserverMemory<'a>,
-    ) -> Option<(Vec<(VarId, Term)>, Vec<VarId>, Vec<Term>)> {
+    ) -> Result<(Vec<(VarId, Term)>, Vec<VarId>, Vec<Term>), Reported> {
         let (mut assigned, mut resets, mut checks) = (Vec::new(), Vec::new(), Vec::new());
         let mut seen: FxHashMap<VarId, Span> = FxHashMap::default();
         for update in updates {
             match &update.kind {
                 UpdateKind::Reset(name) => match memory.clocks.get(name.text.as_str()) {
                     Some(&clock) => resets.push(clock),
-                    None => return self.no_memory(name, "clock", memory.clocks.keys().copied()),
+                    None => return Err(self.no_memory(name, "clock", memory.clocks.keys().copied())),
                 },
                 UpdateKind::Put(name, key, value) => {
                     let Some(&(var, _)) = memory.vars.get(name.text.as_str()) else {
-                        return self.no_memory(name, "variable", memory.vars.keys().copied());
+                        return Err(self.no_memory(name, "variable", memory.vars.keys().copied()));
                     };
                     let before = assigned.iter().position(|(other, _)| *other == var);
                     let before = before.map(|at| assigned.remove(at).1);
@@ -336,11 +322,10 @@ impl<'a> Lowering<'a, '_> {
                 }
                 UpdateKind::Assign(name, value) => {
                     let Some(&(var, _)) = memory.vars.get(name.text.as_str()) else {
-                        return self.no_memory(name, "variable", memory.vars.keys().copied());
+                        return Err(self.no_memory(name, "variable", memory.vars.keys().copied()));
                     };
                     if let Some(first) = seen.insert(var, name.span) {
-                        self.assigned_twice(name, first);
-                        return None;
+                        return Err(self.assigned_twice(name, first));
                     }
                     let sort = self.cx.pool.var_info(var).sort;
                     let (term, more) = self.cx.at(ExprContext::Message, message.cloned(), |cx| {
@@ -351,24 +336,18 @@ impl<'a> Lowering<'a, '_> {
                 }
             }
         }
-        Some((assigned, resets, checks))
+        Ok((assigned, resets, checks))
     }
 
     /// An observer changes only what is its own.
-    fn no_memory<'n, T>(
-        &mut self,
-        name: &Name,
-        what: &str,
-        names: impl Iterator<Item = &'n str>,
-    ) -> Option<T> {
+    fn no_memory<'n>(&mut self, name: &Name, what: &str, names: impl Iterator<Item = &'n str>) -> Reported {
         let names: Vec<&str> = names.collect();
         self.cx.sink.error(|| {
             let message = format!("the observer has no {what} `{}`", name.text);
             let diagnostic = Diagnostic::new(Code::NotAssignable, name.span, message)
                 .note("an observer changes only what it declares itself");
             crate::suggest::nearest(diagnostic, name, names.into_iter())
-        });
-        None
+        })
     }
 
     fn observer_target(
@@ -376,52 +355,45 @@ impl<'a> Lowering<'a, '_> {
         transition: &'a TransitionDecl,
         from: usize,
         stages: &NameTable<'a, usize>,
-    ) -> Option<ObserverTarget> {
-        let Some(name) = &transition.target else { return Some(ObserverTarget::Stage(from)) };
+    ) -> Result<ObserverTarget, Reported> {
+        let Some(name) = &transition.target else { return Ok(ObserverTarget::Stage(from)) };
         if let Some(entry) = stages.get(&name.text) {
-            return Some(ObserverTarget::Stage(entry.item));
+            return Ok(ObserverTarget::Stage(entry.item));
         }
         match name.text.as_str() {
-            "hit" => Some(ObserverTarget::Hit),
-            "miss" => Some(ObserverTarget::Miss),
-            _ => {
-                self.cx.sink.error(|| {
-                    let message = format!("the observer has no state `{}`", name.text);
-                    let diagnostic = Diagnostic::new(Code::UnknownState, name.span, message);
-                    let names = stages.names().chain(["hit", "miss"]);
-                    crate::suggest::nearest(diagnostic, name, names)
-                        .note("`hit` and `miss` end the observation")
-                });
-                None
-            }
+            "hit" => Ok(ObserverTarget::Hit),
+            "miss" => Ok(ObserverTarget::Miss),
+            _ => Err(self.cx.sink.error(|| {
+                let message = format!("the observer has no state `{}`", name.text);
+                let diagnostic = Diagnostic::new(Code::UnknownState, name.span, message);
+                let names = stages.names().chain(["hit", "miss"]);
+                crate::suggest::nearest(diagnostic, name, names).note("`hit` and `miss` end the observation")
+            })),
         }
     }
 
     /// A message that a goal mentions; this does not count as use by the model.
-    fn seen_gate(&mut self, name: &Name) -> Option<Rc<GateItem>> {
+    fn seen_gate(&mut self, name: &Name) -> Result<Rc<GateItem>, Reported> {
         let found = self.cx.gates.get(&name.text).map(|entry| entry.item.clone());
-        if found.is_none() {
-            self.unknown_gate(name);
-        }
-        found
+        found.ok_or_else(|| self.unknown_gate(name))
     }
 
     // Properties and tests.
 
-    fn property(&mut self, property: &'a Property) -> Option<GoalKind> {
+    fn property(&mut self, property: &'a Property) -> Result<GoalKind, Reported> {
         let condition = self.formula(Some(&property.condition), ExprContext::Property)?;
-        Some(match property.kind {
+        Ok(match property.kind {
             PropertyKind::Always => GoalKind::Always(condition),
             PropertyKind::Sometimes => GoalKind::Sometimes(condition),
         })
     }
 
-    fn test(&mut self, test: &'a TestDecl) -> Option<GoalKind> {
-        let steps: Vec<Option<TestStep>> = test.steps.iter().map(|step| self.step(step)).collect();
-        steps.into_iter().collect::<Option<Vec<_>>>().map(GoalKind::Test)
+    fn test(&mut self, test: &'a TestDecl) -> Result<GoalKind, Reported> {
+        let steps: Vec<Result<TestStep, Reported>> = test.steps.iter().map(|step| self.step(step)).collect();
+        steps.into_iter().collect::<Result<Vec<_>, _>>().map(GoalKind::Test)
     }
 
-    fn step(&mut self, step: &'a StepDecl) -> Option<TestStep> {
+    fn step(&mut self, step: &'a StepDecl) -> Result<TestStep, Reported> {
         let kind = match &step.kind {
             StepKind::Send(pattern) => {
                 let (message, when) = self.pattern(pattern, "send", |kind| kind == GateKind::Input)?;
@@ -434,20 +406,24 @@ impl<'a> Lowering<'a, '_> {
             StepKind::Quiet(None) => TestStepKind::Quiet(None),
             StepKind::Quiet(Some(duration)) => TestStepKind::Quiet(Some(self.duration(duration)?)),
         };
-        Some(TestStep { kind, span: step.span })
+        Ok(TestStep { kind, span: step.span })
     }
 
-    fn duration(&mut self, expr: &Expr) -> Option<Rational> {
+    fn duration(&mut self, expr: &Expr) -> Result<Rational, Reported> {
         let value = self.cx.constant(expr, Sort::Real, SortRole::Duration)?;
-        let seconds = value.to_rational()?;
+        let Some(seconds) = value.to_rational() else {
+            return Err(self
+                .cx
+                .sink
+                .error(|| Diagnostic::new(Code::TypeMismatch, expr.span, "a duration is a number")));
+        };
         if seconds.is_negative() {
-            self.cx.sink.error(|| {
+            return Err(self.cx.sink.error(|| {
                 Diagnostic::new(Code::ConstOutOfRange, expr.span, "a duration is not negative")
                     .help("write `quiet 1s`")
-            });
-            return None;
+            }));
         }
-        Some(seconds)
+        Ok(seconds)
     }
 
     fn pattern(
@@ -455,12 +431,12 @@ impl<'a> Lowering<'a, '_> {
         pattern: &'a MessagePattern,
         word: &str,
         fits: impl Fn(GateKind) -> bool,
-    ) -> Option<(Rc<GateItem>, Term)> {
+    ) -> Result<(Rc<GateItem>, Term), Reported> {
         let message = self.seen_gate(&pattern.gate)?;
         if !fits(message.kind) {
             let name = &pattern.gate;
             let declared = self.cx.gates.get(&name.text).map(|entry| entry.span);
-            self.cx.sink.error(|| {
+            return Err(self.cx.sink.error(|| {
                 let (direction, help) = match message.kind {
                     GateKind::Input => ("an input", "the tester sends inputs: write `send`"),
                     GateKind::Observed => ("an observed input", "the tester only sees it: write `expect`"),
@@ -472,8 +448,7 @@ impl<'a> Lowering<'a, '_> {
                     Some(declared) => diagnostic.label(declared, "declared here"),
                     None => diagnostic,
                 }
-            });
-            return None;
+            }));
         }
         let when = self.pattern_condition(
             Some(message.clone()),
@@ -481,7 +456,7 @@ impl<'a> Lowering<'a, '_> {
             pattern.guard.as_ref(),
             ExprContext::Message,
         )?;
-        Some((message, when))
+        Ok((message, when))
     }
 }
 

@@ -16,6 +16,7 @@ use super::{Lowering, doc, reqs};
 use crate::ast::{
     AttrKind, DeclMeta, Expr, ItemKind, ModelItem, Name, PinDecl, TransitionDecl, Update, UpdateKind, Verb,
 };
+use crate::sink::Reported;
 use crate::typeck::{ExprContext, GateItem, SortRole, ValueItem};
 
 /// A transition, checked, before it is put at its source.
@@ -43,7 +44,7 @@ impl<'a> Lowering<'a, '_> {
                     n_loose += 1;
                     match first_state {
                         None => self.own(transition, &item.meta, LocId::new(0), n_loose),
-                        Some(state) => self.loose_transition(transition, state),
+                        Some(state) => _ = self.loose_transition(transition, state),
                     }
                 }
                 _ => {}
@@ -59,12 +60,12 @@ impl<'a> Lowering<'a, '_> {
         }
     }
 
-    fn loose_transition(&mut self, transition: &TransitionDecl, state: Span) {
+    fn loose_transition(&mut self, transition: &TransitionDecl, state: Span) -> Reported {
         self.cx.sink.error(|| {
             Diagnostic::new(Code::MisplacedItem, transition.span, "this transition belongs to no state")
                 .label(state, "the model has states")
                 .help("put it into a state, or into `any { ... }` if it can be taken in every state")
-        });
+        })
     }
 
     fn state_transitions(&mut self, name: &'a Name, transitions: &'a [TransitionDecl]) {
@@ -85,21 +86,31 @@ impl<'a> Lowering<'a, '_> {
             None => format!("{}#{number}", self.sts.locations[source].name).into(),
         };
         self.declare_label(transition);
-        if let Some(checked) = self.transition(transition)
-            && self.room_for(1, transition.span)
-        {
-            self.push(&checked, transition, meta, source, label);
+        match self.placeable(transition, 1) {
+            Ok(checked) => _ = self.push(&checked, transition, meta, source, label),
+            Err(why) => self.break_label(transition, why),
         }
+    }
+
+    /// `transition`, checked, if there is room for `copies` of it.
+    fn placeable(
+        &mut self,
+        transition: &'a TransitionDecl,
+        copies: usize,
+    ) -> Result<CheckedSwitch, Reported> {
+        let checked = self.transition(transition)?;
+        self.room_for(copies, transition.span)?;
+        Ok(checked)
     }
 
     /// Copies of an `any` transition: the `number`th.
     fn everywhere(&mut self, transition: &'a TransitionDecl, number: usize) {
         self.declare_label(transition);
-        let Some(checked) = self.transition(transition) else { return };
         let n_states = self.sts.locations.len();
-        if !self.room_for(n_states, transition.span) {
-            return;
-        }
+        let checked = match self.placeable(transition, n_states) {
+            Ok(checked) => checked,
+            Err(why) => return self.break_label(transition, why),
+        };
         let base =
             transition.label.as_ref().map_or_else(|| format!("any#{number}"), |label| label.text.clone());
         let mut copies = Vec::with_capacity(n_states);
@@ -119,7 +130,17 @@ impl<'a> Lowering<'a, '_> {
     fn declare_label(&mut self, transition: &'a TransitionDecl) {
         if let Some(label) = &transition.label {
             let switch = self.sts.switches.next_id();
-            self.labels.declare_as(self.cx.sink, Code::DuplicateLabel, &label.text, label.span, switch);
+            self.labels.declare_as(self.cx.sink, Code::DuplicateLabel, &label.text, label.span, Ok(switch));
+        }
+    }
+
+    /// Remembers that the switch which the label of `transition` names could not be made.
+    fn break_label(&mut self, transition: &'a TransitionDecl, why: Reported) {
+        if let Some(label) = &transition.label
+            && let Some(entry) = self.labels.get_mut(&label.text)
+            && entry.span == label.span
+        {
+            entry.item = Err(why);
         }
     }
 
@@ -152,27 +173,21 @@ impl<'a> Lowering<'a, '_> {
     }
 
     /// Checks every part of `transition`, so that all its errors are reported.
-    pub(super) fn transition(&mut self, transition: &'a TransitionDecl) -> Option<CheckedSwitch> {
-        if !transition.is_whole {
-            return None;
+    pub(super) fn transition(&mut self, transition: &'a TransitionDecl) -> Result<CheckedSwitch, Reported> {
+        if let Some(why) = transition.broken {
+            return Err(why);
         }
         if transition.verb == Verb::Quiet {
-            self.cx.sink.error(|| {
+            return Err(self.cx.sink.error(|| {
                 let message = "a model does not wait for silence";
                 Diagnostic::new(Code::MisplacedItem, transition.verb_span, message)
                     .note("silence is what an observer of a `purpose` sees")
                     .help("write `internal when c >= 5s`, with a clock, for what happens after a while")
-            });
-            return None;
+            }));
         }
-        let message = match &transition.gate {
-            Some(gate) => self.gate(gate, transition.verb, transition.verb_span).map(Some),
-            None => Some(None),
-        };
-        let target = match &transition.target {
-            Some(name) => self.target(name).map(Some),
-            None => Some(None),
-        };
+        let gate = transition.gate.as_ref();
+        let message = gate.map(|gate| self.gate(gate, transition.verb, transition.verb_span)).transpose();
+        let target = transition.target.as_ref().map(|name| self.target(name)).transpose();
         let message = message?;
         let gate = message.as_ref().map_or(Sts::TAU, |message| message.gate);
         let bound = self.cx.bound.len();
@@ -181,7 +196,7 @@ impl<'a> Lowering<'a, '_> {
         self.cx.bound.truncate(bound);
         let (condition, (update, resets, range_check)) = (condition?, changes?);
         let (guard, range_check) = self.guarded(condition, range_check);
-        Some(CheckedSwitch { gate, guard, update, resets, target: target?, range_check })
+        Ok(CheckedSwitch { gate, guard, update, resets, target: target?, range_check })
     }
 
     /// The guard of a switch with this condition whose values fit if `check` holds, and what the ranges demand of it.
@@ -195,10 +210,14 @@ impl<'a> Lowering<'a, '_> {
         }
     }
 
-    pub(super) fn gate(&mut self, name: &Name, verb: Verb, verb_span: Span) -> Option<Rc<GateItem>> {
+    pub(super) fn gate(
+        &mut self,
+        name: &Name,
+        verb: Verb,
+        verb_span: Span,
+    ) -> Result<Rc<GateItem>, Reported> {
         let Some(entry) = self.cx.gates.use_name(&name.text) else {
-            self.unknown_gate(name);
-            return None;
+            return Err(self.unknown_gate(name));
         };
         let (item, declared) = (entry.item.clone(), entry.span);
         let fits = match verb {
@@ -208,29 +227,27 @@ impl<'a> Lowering<'a, '_> {
         };
         if !fits {
             let right = if verb == Verb::On { Verb::Emit } else { Verb::On };
-            self.cx.sink.error(|| {
+            return Err(self.cx.sink.error(|| {
                 let direction = if item.kind == GateKind::Output { "an output" } else { "an input" };
                 let message = format!("`{}` is {direction}, so `{}` does not fit", name.text, verb.word());
                 Diagnostic::new(Code::WrongVerb, verb_span, message)
                     .label(declared, format!("declared as {direction} here"))
                     .help(format!("directions are the system's: write `{} {}`", right.word(), name.text))
                     .fix(verb_span, right.word())
-            });
-            return None;
+            }));
         }
-        Some(item)
+        Ok(item)
     }
 
-    pub(super) fn unknown_gate(&mut self, name: &Name) {
-        self.cx.gates.unknown(self.cx.sink, Code::UnknownGate, name);
+    pub(super) fn unknown_gate(&mut self, name: &Name) -> Reported {
+        self.cx.gates.unknown(self.cx.sink, Code::UnknownGate, name)
     }
 
-    fn target(&mut self, name: &Name) -> Option<LocId> {
+    fn target(&mut self, name: &Name) -> Result<LocId, Reported> {
         if let Some(entry) = self.cx.states.use_name(&name.text) {
-            return Some(entry.item);
+            return Ok(entry.item);
         }
-        self.cx.states.unknown(self.cx.sink, Code::UnknownState, name);
-        None
+        Err(self.cx.states.unknown(self.cx.sink, Code::UnknownState, name))
     }
 
     /// `let`s, pins and guard of a transition as one formula. The names of the `let`s stay bound.
@@ -239,12 +256,12 @@ impl<'a> Lowering<'a, '_> {
         message: Option<Rc<GateItem>>,
         transition: &'a TransitionDecl,
         place: ExprContext,
-    ) -> Option<Term> {
+    ) -> Result<Term, Reported> {
         let (lets, obligations) = self.cx.at(place, message.clone(), |cx| cx.lets(&transition.lets));
         let rest = self.pattern_condition(message, &transition.pins, transition.guard.as_ref(), place);
         let (lets, rest) = (lets?, rest?);
         // What a `let` has to find goes first: the obligations of the rest count only where it fits.
-        Some(self.cx.pool.and(lets.into_iter().chain(obligations).chain([rest])))
+        Ok(self.cx.pool.and(lets.into_iter().chain(obligations).chain([rest])))
     }
 
     /// Pins and guard as one formula.
@@ -254,17 +271,17 @@ impl<'a> Lowering<'a, '_> {
         pins: &'a [PinDecl],
         guard: Option<&'a Expr>,
         place: ExprContext,
-    ) -> Option<Term> {
+    ) -> Result<Term, Reported> {
         let pin_place = if place == ExprContext::Guard { ExprContext::Pin } else { place };
         let (equations, mut obligations) =
             self.cx.at(pin_place, message.clone(), |cx| pins_of(cx, message.as_deref(), pins));
         let (guard, more) = self.cx.at(place, message, |cx| match guard {
             Some(guard) => cx.check(guard, Sort::Bool, SortRole::Guard),
-            None => Some(cx.pool.tt()),
+            None => Ok(cx.pool.tt()),
         });
         obligations.extend(more);
         let (equations, guard) = (equations?, guard?);
-        Some(self.cx.pool.and(equations.into_iter().chain([guard]).chain(obligations)))
+        Ok(self.cx.pool.and(equations.into_iter().chain([guard]).chain(obligations)))
     }
 
     /// The simultaneous update, the resets, and the condition that keeps values in range.
@@ -273,11 +290,11 @@ impl<'a> Lowering<'a, '_> {
         &mut self,
         updates: &'a [Update],
         message: Option<Rc<GateItem>>,
-    ) -> Option<(Vec<(VarId, Term)>, Vec<VarId>, Option<Term>)> {
+    ) -> Result<(Vec<(VarId, Term)>, Vec<VarId>, Option<Term>), Reported> {
         let mut seen: FxHashMap<&str, (Span, bool)> = FxHashMap::default();
         let (mut assigned, mut resets, mut checks): (Vec<(VarId, Term)>, _, _) =
             (Vec::new(), Vec::new(), Vec::new());
-        let mut complete = true;
+        let mut complete = Ok(());
         for update in updates {
             let (UpdateKind::Assign(name, _) | UpdateKind::Put(name, ..) | UpdateKind::Reset(name)) =
                 &update.kind;
@@ -290,47 +307,50 @@ impl<'a> Lowering<'a, '_> {
             }
             match &update.kind {
                 UpdateKind::Reset(name) => match self.clock(name) {
-                    Some(clock) => resets.push(clock),
-                    None => complete = false,
+                    Ok(clock) => resets.push(clock),
+                    Err(why) => complete = Err(why),
                 },
                 UpdateKind::Put(name, key, value) => {
                     let var = self.assignable(name, message.as_deref());
                     let (term, obligations) = self.cx.at(ExprContext::Update, message.clone(), |cx| {
-                        let before = assigned.iter().position(|(other, _)| Some(*other) == var);
-                        cx.put(var?, before.map(|at| assigned[at].1), name, (key, value))
+                        let var = var?;
+                        let before = assigned.iter().position(|(other, _)| *other == var);
+                        cx.put(var, before.map(|at| assigned[at].1), name, (key, value))
                     });
                     checks.extend(obligations);
-                    match var.zip(term) {
-                        Some((var, term)) => {
+                    match var.and_then(|var| Ok((var, term?))) {
+                        Ok((var, term)) => {
                             assigned.retain(|(other, _)| *other != var);
                             assigned.push((var, term));
                         }
-                        None => complete = false,
+                        Err(why) => complete = Err(why),
                     }
                 }
                 UpdateKind::Assign(name, value) => {
                     let var = self.assignable(name, message.as_deref());
-                    let sort = var.map_or(Sort::Int, |var| self.cx.pool.var_info(var).sort);
                     self.cx.assigned = Some(name.text.clone());
                     let (term, obligations) =
                         self.cx.at(ExprContext::Update, message.clone(), |cx| match var {
-                            Some(_) => cx.check(value, sort, SortRole::Variable(&name.text)),
-                            None => cx.infer(value, None),
+                            Ok(var) => {
+                                let sort = cx.pool.var_info(var).sort;
+                                cx.check(value, sort, SortRole::Variable(&name.text))
+                            }
+                            Err(_) => cx.infer(value, None),
                         });
                     self.cx.assigned = None;
                     checks.extend(obligations);
-                    match var.zip(term) {
-                        Some(pair) => assigned.push(pair),
-                        None => complete = false,
+                    match var.and_then(|var| Ok((var, term?))) {
+                        Ok(pair) => assigned.push(pair),
+                        Err(why) => complete = Err(why),
                     }
                 }
             }
         }
         let check = (!checks.is_empty()).then(|| self.cx.pool.and(checks));
-        complete.then_some((assigned, resets, check))
+        complete.map(|()| (assigned, resets, check))
     }
 
-    pub(super) fn assigned_twice(&mut self, name: &Name, first: Span) {
+    pub(super) fn assigned_twice(&mut self, name: &Name, first: Span) -> Reported {
         let in_order = self.is_action_system;
         self.cx.sink.error(|| {
             let message = format!("`{}` is changed twice", name.text);
@@ -338,46 +358,48 @@ impl<'a> Lowering<'a, '_> {
                 .label(first, "changed here already")
                 .note("all updates happen at once and read the old values");
             if in_order { finding.help("write `then` between the two to change it again") } else { finding }
-        });
+        })
     }
 
-    fn clock(&mut self, name: &Name) -> Option<VarId> {
+    fn clock(&mut self, name: &Name) -> Result<VarId, Reported> {
         let entry = self.cx.values.get(&name.text).map(|entry| (entry.item, entry.span));
         match entry {
-            Some((ValueItem::Clock(var), _)) => Some(var),
-            Some((ValueItem::Broken | ValueItem::LaterVar | ValueItem::LaterClock, _)) => None,
-            Some((_, declared)) => {
-                self.cx.sink.error(|| {
-                    Diagnostic::new(Code::NotAClock, name.span, format!("`{}` is not a clock", name.text))
-                        .label(declared, "declared here")
-                        .help(format!("give a variable a value: `{} = 0`", name.text))
-                });
-                None
+            Some((ValueItem::Clock(var), _)) => Ok(var),
+            Some((ValueItem::Broken(why), _)) => Err(why),
+            Some((ValueItem::LaterVar | ValueItem::LaterClock | ValueItem::LaterConst, _)) => {
+                Err(self.cx.used_too_early(&name.text, name.span))
             }
+            Some((_, declared)) => Err(self.cx.sink.error(|| {
+                Diagnostic::new(Code::NotAClock, name.span, format!("`{}` is not a clock", name.text))
+                    .label(declared, "declared here")
+                    .help(format!("give a variable a value: `{} = 0`", name.text))
+            })),
             None => {
                 let Self { cx, .. } = self;
                 let (values, sink) = (&cx.values, &mut *cx.sink);
-                sink.missing(&name.text, || {
+                Err(sink.missing(&name.text, || {
                     let clocks = values.iter().filter(|(_, entry)| matches!(entry.item, ValueItem::Clock(_)));
                     let message = format!("there is no clock `{}`", name.text);
                     let diagnostic = Diagnostic::new(Code::UnknownName, name.span, message);
                     crate::suggest::nearest(diagnostic, name, clocks.map(|(name, _)| name))
-                });
-                None
+                }))
             }
         }
     }
 
-    fn assignable(&mut self, name: &Name, message: Option<&GateItem>) -> Option<VarId> {
+    fn assignable(&mut self, name: &Name, message: Option<&GateItem>) -> Result<VarId, Reported> {
         if let Some(local) = self.locals.iter().rev().find(|local| local.name == name.text) {
             let var = local.var;
-            return var.or_else(|| self.unchangeable(name));
+            return var.ok_or_else(|| self.unchangeable(name));
         }
         let entry = self.cx.values.get(&name.text).map(|entry| (entry.item, entry.span));
         let field = message.and_then(|message| message.fields.get(&name.text)).map(|field| field.span);
         let (what, declared, help) = match (entry, field) {
-            (Some((ValueItem::Var(var), _)), _) => return Some(var),
-            (Some((ValueItem::Broken | ValueItem::LaterVar | ValueItem::LaterClock, _)), _) => return None,
+            (Some((ValueItem::Var(var), _)), _) => return Ok(var),
+            (Some((ValueItem::Broken(why), _)), _) => return Err(why),
+            (Some((ValueItem::LaterVar | ValueItem::LaterClock | ValueItem::LaterConst, _)), _) => {
+                return Err(self.cx.used_too_early(&name.text, name.span));
+            }
             (Some((ValueItem::Clock(_), declared)), _) => {
                 ("a clock", declared, format!("write `reset {}`", name.text))
             }
@@ -393,27 +415,25 @@ impl<'a> Lowering<'a, '_> {
                 format!("pin it, `({0}: value)`, or say in the guard `{0} == value`", name.text),
             ),
             (None, None) => {
-                self.unknown_variable(name);
-                return None;
+                return Err(self.unknown_variable(name));
             }
         };
-        self.cx.sink.error(|| {
+        Err(self.cx.sink.error(|| {
             let message = format!("`{}` is {what} and cannot be assigned", name.text);
             Diagnostic::new(Code::NotAssignable, name.span, message)
                 .label(declared, "declared here")
                 .help(help)
-        });
-        None
+        }))
     }
 
-    fn unknown_variable(&mut self, name: &Name) {
+    fn unknown_variable(&mut self, name: &Name) -> Reported {
         let (values, sink) = (&self.cx.values, &mut *self.cx.sink);
         sink.missing(&name.text, || {
             let variables = values.iter().filter(|(_, entry)| matches!(entry.item, ValueItem::Var(_)));
             let message = format!("there is no variable `{}`", name.text);
             let diagnostic = Diagnostic::new(Code::UnknownName, name.span, message);
             crate::suggest::nearest(diagnostic, name, variables.map(|(name, _)| name))
-        });
+        })
     }
 }
 
@@ -422,12 +442,12 @@ fn pins_of(
     cx: &mut crate::typeck::Checker<'_, '_>,
     message: Option<&GateItem>,
     pins: &[PinDecl],
-) -> Option<Vec<Term>> {
+) -> Result<Vec<Term>, Reported> {
     let message = message.filter(|_| !pins.is_empty());
-    let Some(message) = message else { return Some(Vec::new()) };
+    let Some(message) = message else { return Ok(Vec::new()) };
     let mut seen: FxHashMap<&str, Span> = FxHashMap::default();
     let mut equations = Vec::with_capacity(pins.len());
-    let mut complete = true;
+    let mut complete = Ok(());
     for pin in pins {
         if let Some(first) = seen.insert(&pin.field.text, pin.field.span) {
             cx.sink.error(|| {
@@ -437,18 +457,21 @@ fn pins_of(
             });
         }
         match pin_equation(cx, message, pin) {
-            Some(equation) => equations.push(equation),
-            None => complete = false,
+            Ok(equation) => equations.push(equation),
+            Err(why) => complete = Err(why),
         }
     }
-    complete.then_some(equations)
+    complete.map(|()| equations)
 }
 
-fn pin_equation(cx: &mut crate::typeck::Checker<'_, '_>, message: &GateItem, pin: &PinDecl) -> Option<Term> {
+fn pin_equation(
+    cx: &mut crate::typeck::Checker<'_, '_>,
+    message: &GateItem,
+    pin: &PinDecl,
+) -> Result<Term, Reported> {
     let Some(field) = message.fields.get(&pin.field.text) else {
         let names: Vec<&str> = message.fields.keys().map(String::as_str).collect();
-        cx.unknown_field(&pin.field, "the message", &names, None);
-        return None;
+        return Err(cx.unknown_field(&pin.field, "the message", &names, None));
     };
     let var = field.var?;
     let sort = cx.pool.var_info(var).sort;
@@ -456,5 +479,5 @@ fn pin_equation(cx: &mut crate::typeck::Checker<'_, '_>, message: &GateItem, pin
     let value = cx.check(&pin.value, sort.base(), SortRole::Field(&pin.field.text))?;
     cx.check_constant_range(value, pin.value.span, sort, SortRole::Field(&pin.field.text))?;
     let field = cx.pool.var(var);
-    Some(cx.pool.eq(field, value))
+    Ok(cx.pool.eq(field, value))
 }

@@ -10,7 +10,6 @@ use crate::ast::{
     RecordDecl, SystemDecl, TypeDecl, VarDecl, VariantDecl,
 };
 use crate::lexer::TokenKind;
-use crate::parser::ParseAbort;
 use crate::suggest;
 use crate::words::beginnings;
 
@@ -30,8 +29,8 @@ impl Parser<'_> {
             }
             match self.model() {
                 Ok(model) => models.push(model),
-                Err(ParseAbort) if models.is_empty() && self.skip_to_heading() => {}
-                Err(ParseAbort) => break,
+                Err(_) if models.is_empty() && self.skip_to_heading() => {}
+                Err(_) => break,
             }
         }
         match system {
@@ -68,7 +67,7 @@ impl Parser<'_> {
     pub(super) fn heading_name(&mut self, what: &str) -> ParseResult<Name> {
         let place = self.span();
         match self.name(what) {
-            Err(ParseAbort) if self.at(TokenKind::OpenBrace) => {
+            Err(_) if self.at(TokenKind::OpenBrace) => {
                 Ok(Name { text: String::new(), span: Span { end: place.start, ..place } })
             }
             name => name,
@@ -76,7 +75,7 @@ impl Parser<'_> {
     }
 
     fn end_of_file(&mut self, name: &Name, what: &str) {
-        if self.at(TokenKind::End) || self.last_error == Some(self.position) {
+        if self.at(TokenKind::End) || self.has_error_here() {
             return;
         }
         let word = if self.at_word("model") {
@@ -105,8 +104,8 @@ impl Parser<'_> {
             let (start, place) = (self.position, self.span());
             match self.item() {
                 Ok(item) => items.push(item),
-                Err(ParseAbort) => {
-                    broken.extend(self.name_declared_at(start));
+                Err(why) => {
+                    broken.extend(self.name_declared_at(start).map(|name| (name, why)));
                     items.extend(self.half_item(place));
                     self.recover_here(level);
                 }
@@ -122,7 +121,7 @@ impl Parser<'_> {
     pub(crate) fn recover_here(&mut self, level: usize) {
         let before = self.position;
         self.recover(level);
-        if self.position == before && self.last_error == Some(before) && !self.at(TokenKind::CloseBrace) {
+        if self.position == before && self.has_error_here() && !self.at(TokenKind::CloseBrace) {
             self.bump();
             self.recover(level);
         }
@@ -148,8 +147,7 @@ impl Parser<'_> {
                 format!("expected `model`, found {}", self.found()),
             ),
         };
-        self.report(diagnostic.help("a file holds one model: `model Name { ... }`"));
-        Err(ParseAbort)
+        Err(self.report(diagnostic.help("a file holds one model: `model Name { ... }`")))
     }
 
     fn item(&mut self) -> ParseResult<ModelItem> {
@@ -214,8 +212,7 @@ impl Parser<'_> {
             "struct" => diagnostic.help("records are declared with `record`").fix(name.span, "record"),
             _ => suggest::nearest(diagnostic, &name, beginnings()),
         };
-        self.report(diagnostic);
-        Err(ParseAbort)
+        Err(self.report(diagnostic))
     }
 
     fn message(&mut self) -> ParseResult<MessageDecl> {
@@ -254,7 +251,7 @@ impl Parser<'_> {
         }
         match self.expr() {
             Ok(value) => Ok(VarDecl { name, ty, init: Some(value) }),
-            Err(ParseAbort) => self.keep_half(|value| ItemKind::Var(VarDecl { name, ty, init: Some(value) })),
+            Err(why) => self.keep_half(why, |value| ItemKind::Var(VarDecl { name, ty, init: Some(value) })),
         }
     }
 
@@ -265,7 +262,7 @@ impl Parser<'_> {
         self.expect(TokenKind::Eq)?;
         match self.expr() {
             Ok(value) => Ok(ConstDecl { name, ty, value }),
-            Err(ParseAbort) => self.keep_half(|value| ItemKind::Const(ConstDecl { name, ty, value })),
+            Err(why) => self.keep_half(why, |value| ItemKind::Const(ConstDecl { name, ty, value })),
         }
     }
 
@@ -283,10 +280,9 @@ impl Parser<'_> {
         let variants = self.list(TokenKind::CloseBrace, open, Self::variant)?;
         if variants.is_empty() {
             let message = format!("enum `{}` has no values", name.text);
-            self.report(
+            return Err(self.report(
                 Diagnostic::new(Code::UnexpectedToken, name.span, message).help("name at least one value"),
-            );
-            return Err(ParseAbort);
+            ));
         }
         Ok(EnumDecl { name, variants })
     }
@@ -332,7 +328,7 @@ impl Parser<'_> {
         self.expect(TokenKind::Eq)?;
         match self.expr() {
             Ok(body) => Ok(FnDecl { name, params, result, body }),
-            Err(ParseAbort) => self.keep_half(|body| ItemKind::Fn(FnDecl { name, params, result, body })),
+            Err(why) => self.keep_half(why, |body| ItemKind::Fn(FnDecl { name, params, result, body })),
         }
     }
 }

@@ -15,7 +15,6 @@ use crate::ast::{
 };
 use crate::lexer::TokenKind;
 use crate::literal;
-use crate::parser::ParseAbort;
 use crate::words::is_beginning;
 
 impl Parser<'_> {
@@ -40,15 +39,14 @@ impl Parser<'_> {
 
     fn too_deep<T>(&mut self) -> ParseResult<T> {
         let span = self.span();
-        self.report(
+        Err(self.report(
             Diagnostic::new(
                 Code::NestingTooDeep,
                 span,
                 format!("this is nested more than {MAX_NESTING} deep"),
             )
             .help("name the inner part with `fn`"),
-        );
-        Err(ParseAbort)
+        ))
     }
 
     fn implication(&mut self) -> ParseResult<Expr> {
@@ -113,19 +111,17 @@ impl Parser<'_> {
         let message = "`in` stands only behind `exists`, `forall`, `count` and `for`";
         let diagnostic = Diagnostic::new(Code::UnexpectedToken, whole, message);
         // `count(x in xs: p)`: only the parentheses are wrong.
-        if self.eat(TokenKind::Colon) {
+        let diagnostic = if self.eat(TokenKind::Colon) {
             self.expr()?;
-            self.report(diagnostic.help(format!(
+            diagnostic.help(format!(
                 "write `count {item} in {all}: ...`, without parentheses behind `count`, `exists` or `forall`"
-            )));
+            ))
         } else {
-            self.report(
-                diagnostic
-                    .help(format!("write `{all}.has({item})`, or `{all}.contains({item})` for a list"))
-                    .fix(whole, format!("{all}.has({item})")),
-            );
-        }
-        Ok(Expr { kind: ExprKind::Error, span: whole })
+            diagnostic
+                .help(format!("write `{all}.has({item})`, or `{all}.contains({item})` for a list"))
+                .fix(whole, format!("{all}.has({item})"))
+        };
+        Ok(Expr { kind: ExprKind::Error(self.report(diagnostic)), span: whole })
     }
 
     /// The comparison sign that comes next; a single `=` is reported and read as `==`.
@@ -549,10 +545,7 @@ impl Parser<'_> {
         let text = self.slice();
         let kind = match literal::number(text) {
             Ok(_) => ExprKind::Number(text.to_owned()),
-            Err(wrong) => {
-                self.report(wrong.diagnostic(text, span));
-                ExprKind::Error
-            }
+            Err(wrong) => ExprKind::Error(self.report(wrong.diagnostic(text, span))),
         };
         self.bump();
         kind

@@ -11,7 +11,6 @@ use crate::ast::{
     UpdateKind, Verb,
 };
 use crate::lexer::TokenKind;
-use crate::parser::ParseAbort;
 use crate::parser::habit;
 use crate::suggest;
 use crate::words::DECLARATION_WORDS;
@@ -45,7 +44,7 @@ impl Parser<'_> {
             let parsed = self.meta().and_then(|meta| self.transition(meta));
             match parsed {
                 Ok(transition) => transitions.push(transition),
-                Err(ParseAbort) => {
+                Err(_) => {
                     if let Some(ItemKind::Transition(half)) = self.half.take() {
                         transitions.push(half);
                     }
@@ -95,7 +94,7 @@ impl Parser<'_> {
             Verb::Internal | Verb::Quiet => None,
         };
         let (pins, lets, updates) = (Vec::new(), Vec::new(), Vec::new());
-        let (guard, target, span, is_whole) = (None, None, start, true);
+        let (guard, target, span, broken) = (None, None, start, None);
         let mut transition = TransitionDecl {
             meta,
             label,
@@ -108,15 +107,15 @@ impl Parser<'_> {
             updates,
             target,
             span,
-            is_whole,
+            broken,
         };
         let read = self.clauses(&mut transition);
         transition.span = self.since(start);
         match read {
             Ok(()) => Ok(transition),
-            Err(ParseAbort) => {
-                self.half = Some(ItemKind::Transition(TransitionDecl { is_whole: false, ..transition }));
-                Err(ParseAbort)
+            Err(why) => {
+                self.half = Some(ItemKind::Transition(TransitionDecl { broken: Some(why), ..transition }));
+                Err(why)
             }
         }
     }
@@ -127,8 +126,8 @@ impl Parser<'_> {
         if transition.gate.is_some() {
             match self.pins() {
                 Ok(read) => transition.pins = read,
-                Err(ParseAbort) if self.skip_pins() => pins = Err(ParseAbort),
-                Err(ParseAbort) => return Err(ParseAbort),
+                Err(why) if self.skip_pins() => pins = Err(why),
+                Err(why) => return Err(why),
             }
         }
         self.condition(transition)?;
@@ -179,10 +178,9 @@ impl Parser<'_> {
                 None => suggest::nearest(diagnostic, &name, words),
             },
         };
-        self.report(
+        Err(self.report(
             diagnostic.help("a transition reads `label: on message when condition { updates } -> state`"),
-        );
-        Err(ParseAbort)
+        ))
     }
 
     /// What follows a complete transition must start a new part; clauses out of order are named.
@@ -419,7 +417,7 @@ impl Parser<'_> {
             }
             match self.step() {
                 Ok(step) => steps.push(step),
-                Err(ParseAbort) => self.recover_here(level),
+                Err(_) => self.recover_here(level),
             }
             while self.eat(TokenKind::Semicolon) {}
         }

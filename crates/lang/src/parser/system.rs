@@ -1,6 +1,6 @@
 //! Systems made of parts.
 
-use super::{ParseAbort, ParseResult, Parser};
+use super::{ParseResult, Parser};
 use crate::ast::{
     ChannelDecl, ConnectionDecl, ItemKind, ModelItem, Name, PartDecl, PinDecl, PortDecl, SystemDecl,
     SystemItem, SystemItemKind, UseDecl,
@@ -40,7 +40,7 @@ impl Parser<'_> {
         while !matches!(self.kind(), TokenKind::CloseBrace | TokenKind::End) {
             match self.system_item() {
                 Ok(item) => items.push(item),
-                Err(ParseAbort) => self.recover_line(level),
+                Err(_) => self.recover_line(level),
             }
         }
         // A missing brace is reported; the system is complete all the same.
@@ -189,13 +189,13 @@ impl Parser<'_> {
     }
 
     /// A channel alone: `fifo(capacity: 4)`.
-    pub(crate) fn channel(&mut self) -> Option<(Name, Vec<PinDecl>)> {
-        let kind = self.name("a channel such as `fifo(capacity: 4)`").ok()?;
-        let settings = self.pins().ok()?;
+    pub(crate) fn channel(&mut self) -> ParseResult<(Name, Vec<PinDecl>)> {
+        let kind = self.name("a channel such as `fifo(capacity: 4)`")?;
+        let settings = self.pins()?;
         if !self.at(TokenKind::End) {
-            let _ = self.unexpected::<()>("the end of the channel");
+            return self.unexpected("the end of the channel");
         }
-        Some((kind, settings))
+        Ok((kind, settings))
     }
 
     /// `client[i in 1..3]: Client(ID: i)`.

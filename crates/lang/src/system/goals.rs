@@ -93,7 +93,7 @@ fn types(model: &Model, place: Span) -> Vec<(Name, Sort)> {
 fn gates(model: &Model) -> Vec<(Name, Rc<GateItem>)> {
     let field = |gate: &Gate, var: VarId| {
         let name = model.pool.var_info(var).name.to_string();
-        (name, FieldItem { var: Some(var), span: gate.span })
+        (name, FieldItem { var: Ok(var), span: gate.span })
     };
     let seen = model.sts.gates.iter_enumerated().skip(1);
     let item = |(id, gate): (_, &Gate)| {

@@ -12,7 +12,7 @@ use super::constant::{Constants, as_text};
 use super::files::beside;
 use crate::ast::{Name, PartDecl, SystemDecl, SystemItemKind, UseDecl};
 use crate::resolve::NameTable;
-use crate::sink::FindingSink;
+use crate::sink::{FindingSink, Reported};
 use crate::{LintLevel, LoadOptions, lower, suggest};
 
 /// Instances of all parts together.
@@ -45,7 +45,7 @@ pub(super) struct SystemParts<'a> {
     options: &'a LoadOptions,
     constants: &'a Constants,
     /// Models by name and constants.
-    loaded: BTreeMap<Configured, Option<Model>>,
+    loaded: BTreeMap<Configured, Result<Model, Reported>>,
     /// Messages and transitions of the parts so far.
     messages: usize,
     switches: usize,
@@ -114,8 +114,8 @@ impl<'a> SystemParts<'a> {
                 Some(at) => format!("{}[{at}]", decl.name.text),
                 None => decl.name.text.clone(),
             };
-            let Some(overrides) = self.overrides(decl, &name, &constants, sink) else { return };
-            let Some(model) = self.model(&decl.model, overrides, sink) else { return };
+            let Ok(overrides) = self.overrides(decl, &name, &constants, sink) else { return };
+            let Ok(model) = self.model(&decl.model, overrides, sink) else { return };
             // The instances of an array have their messages together.
             self.messages += if all.last().is_some_and(|last: &Instance| last.family == decl.name.text) {
                 0
@@ -143,7 +143,7 @@ impl<'a> SystemParts<'a> {
         name: &str,
         constants: &Constants,
         sink: &mut FindingSink,
-    ) -> Option<Vec<(String, String)>> {
+    ) -> Result<Vec<(String, String)>, Reported> {
         let mut overrides = Vec::new();
         for pin in &decl.constants {
             match constants.value(&pin.value) {
@@ -153,8 +153,7 @@ impl<'a> SystemParts<'a> {
                     overrides.push((pin.field.text.clone(), self.sources.slice(pin.value.span).to_owned()));
                 }
                 Err(wrong) => {
-                    sink.push(*wrong);
-                    return None;
+                    return Err(sink.report(*wrong));
                 }
             }
         }
@@ -164,7 +163,7 @@ impl<'a> SystemParts<'a> {
                 overrides.push((constant.to_owned(), value.clone()));
             }
         }
-        Some(overrides)
+        Ok(overrides)
     }
 
     /// Reports overrides that name no constant of the system and no part.
@@ -207,7 +206,7 @@ impl<'a> SystemParts<'a> {
         name: &Name,
         overrides: Vec<(String, String)>,
         sink: &mut FindingSink,
-    ) -> Option<Model> {
+    ) -> Result<Model, Reported> {
         let key = (name.text.clone(), overrides);
         if let Some(known) = self.loaded.get(&key) {
             return known.clone();
@@ -216,21 +215,20 @@ impl<'a> SystemParts<'a> {
         let mut found = FindingSink::default();
         let options = LoadOptions { overrides: key.1.clone() };
         let model = self.load(name, &options, &mut found);
-        let has_errors = found.has_errors();
+        let model = model.and_then(|model| found.check().map(|()| model));
         for finding in found.finish() {
             let is_new = is_first || finding.is_error();
             if is_new {
                 sink.push(at_instance(finding, name.span));
             }
         }
-        let model = model.filter(|_| !has_errors);
         self.loaded.insert(key, model.clone());
         model
     }
 
-    fn load(&self, name: &Name, options: &LoadOptions, sink: &mut FindingSink) -> Option<Model> {
+    fn load(&self, name: &Name, options: &LoadOptions, sink: &mut FindingSink) -> Result<Model, Reported> {
         if let Some(local) = self.system.models.iter().find(|model| model.name.text == name.text) {
-            return Some(lower::lower(local, options, LintLevel::On, sink));
+            return Ok(lower::lower(local, options, LintLevel::On, sink));
         }
         let Some(decl) = self.uses().find(|decl| decl.model.text == name.text) else {
             let here = self.system.models.iter().map(|model| model.name.text.as_str());
@@ -239,13 +237,17 @@ impl<'a> SystemParts<'a> {
             let diagnostic = Diagnostic::new(Code::UnknownPart, name.span, message);
             let help =
                 format!("name its file: `use {} from \"{}.iox\"`", name.text, name.text.to_lowercase());
-            sink.push(suggest::nearest(diagnostic, name, names.into_iter()).help(help));
-            return None;
+            return Err(sink.report(suggest::nearest(diagnostic, name, names.into_iter()).help(help)));
         };
         self.imported(decl, options, sink)
     }
 
-    fn imported(&self, decl: &UseDecl, options: &LoadOptions, sink: &mut FindingSink) -> Option<Model> {
+    fn imported(
+        &self,
+        decl: &UseDecl,
+        options: &LoadOptions,
+        sink: &mut FindingSink,
+    ) -> Result<Model, Reported> {
         let own = &self.sources.file(self.file).name;
         let path = beside(own, &decl.path);
         let file = match self.sources.find(&path) {
@@ -253,31 +255,30 @@ impl<'a> SystemParts<'a> {
             Err(why) => {
                 let message = format!("`{path}` cannot be read");
                 let diagnostic = Diagnostic::new(Code::BadImport, decl.path_span, message);
-                sink.push(match why {
+                return Err(sink.report(match why {
                     Some(why) => diagnostic.note(why.to_owned()),
                     None => diagnostic.help("the file is looked for beside this one"),
-                });
-                return None;
+                }));
             }
         };
         if depth_of(self.sources, file) > MAX_DEPTH {
             let message = format!("`{path}` is made of itself, or of too many systems in each other");
-            sink.push(Diagnostic::new(Code::BadImport, decl.path_span, message));
-            return None;
+            return Err(sink.report(Diagnostic::new(Code::BadImport, decl.path_span, message)));
         }
-        let loaded = crate::load(self.sources, file, options);
-        let found = loaded.model.as_ref().map(|model| model.sts.name.to_string());
-        loaded.diagnostics.into_iter().for_each(|finding| sink.push(finding));
-        if let Some(found) = found.filter(|found| *found != decl.model.text) {
+        let mut findings = FindingSink::default();
+        let model = crate::load_into(self.sources, file, options, &mut findings);
+        findings.finish().into_iter().for_each(|finding| sink.push(finding));
+        let model = model?;
+        let found = model.sts.name.to_string();
+        if found != decl.model.text {
             let message = format!("`{path}` holds `{found}`, not `{}`", decl.model.text);
-            sink.push(
+            return Err(sink.report(
                 Diagnostic::new(Code::BadImport, decl.model.span, message)
                     .help(format!("write `use {found} from \"{}\"`", decl.path))
                     .fix(decl.model.span, found),
-            );
-            return None;
+            ));
         }
-        loaded.model
+        Ok(model)
     }
 }
 

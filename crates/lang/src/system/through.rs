@@ -24,7 +24,7 @@ use crate::ast::{ExprKind, Name, PinDecl};
 use crate::lexer::lex;
 use crate::literal::{self, NumberLiteral};
 use crate::parser::Parser;
-use crate::sink::FindingSink;
+use crate::sink::{FindingSink, Reported};
 use crate::suggest;
 
 /// Why a text is no channel.
@@ -40,23 +40,19 @@ pub fn channel(text: &str) -> Result<Channel, NotAChannel> {
     let file = sources.add("<channel>", text);
     let mut sink = FindingSink::default();
     let found = read(text, file, &mut sink);
-    let wrong = sink.finish().into_iter().next();
-    match (found, wrong) {
-        (Some(found), None) => Ok(found),
+    match (found, sink.finish().into_iter().next()) {
+        (Ok(found), None) => Ok(found),
         (_, Some(wrong)) => Err(NotAChannel([vec![wrong.message], wrong.helps].concat().join("; "))),
-        (None, None) => Err(NotAChannel("a channel is `fifo(capacity: 4)` or `bag(capacity: 4)`".into())),
+        (Err(_), None) => Err(NotAChannel("a channel is `fifo(capacity: 4)` or `bag(capacity: 4)`".into())),
     }
 }
 
-fn read(text: &str, file: FileId, sink: &mut FindingSink) -> Option<Channel> {
+fn read(text: &str, file: FileId, sink: &mut FindingSink) -> Result<Channel, Reported> {
     let lexed = lex(text);
     let (kind, settings) = Parser::new(text, file, &lexed, sink).channel()?;
     match channel_of(&kind, &settings, &Constants::default()) {
-        Ok(channel) => Some(channel),
-        Err(wrong) => {
-            sink.push(*wrong);
-            None
-        }
+        Ok(channel) => Ok(channel),
+        Err(wrong) => Err(sink.report(*wrong)),
     }
 }
 

@@ -19,7 +19,7 @@ use super::open_field;
 use super::parts::Instance;
 use super::through::channel_of;
 use crate::ast::{ChannelDecl, ConnectionDecl, ExprKind, PinDecl, PortDecl, SystemDecl, SystemItemKind};
-use crate::sink::FindingSink;
+use crate::sink::{FindingSink, Reported};
 use crate::suggest;
 
 /// A message of an instance.
@@ -107,34 +107,37 @@ impl<'a> SystemWiring<'a> {
     }
 
     /// The message that `port` names in an instance, or an error.
-    fn gate(&mut self, port: &PortDecl, instance: usize) -> Option<GateId> {
+    fn gate(&mut self, port: &PortDecl, instance: usize) -> Result<GateId, Reported> {
         let sts = &self.instances[instance].model.sts;
         if let Some(gate) = sts.gate_named(&port.message.text).filter(|&gate| gate != Sts::TAU) {
-            return Some(gate);
+            return Ok(gate);
         }
         let message = format!("`{}` has no message `{}`", port.part.text, port.message.text);
         let names: Vec<&str> = sts.gates.iter().skip(1).map(|gate| &*gate.name).collect();
         let diagnostic = Diagnostic::new(Code::UnknownGate, port.message.span, message);
-        self.sink.push(suggest::nearest(diagnostic, &port.message, names.into_iter()));
-        None
+        Err(self.sink.report(suggest::nearest(diagnostic, &port.message, names.into_iter())))
     }
 
-    fn field(&mut self, end: WireEnd, pin: &PinDecl) -> Option<usize> {
+    fn field(&mut self, end: WireEnd, pin: &PinDecl) -> Result<usize, Reported> {
         let model = &self.instances[end.0].model;
         let fields = &model.sts.gates[end.1].fields;
         let names: Vec<&str> = fields.iter().map(|&field| &*model.pool.var_info(field).name).collect();
         if let Some(at) = names.iter().position(|name| *name == pin.field.text) {
-            return Some(at);
+            return Ok(at);
         }
         let message = format!("`{}` has no field `{}`", model.sts.gates[end.1].name, pin.field.text);
         let diagnostic = Diagnostic::new(Code::UnknownField, pin.field.span, message);
         let diagnostic = suggest::nearest(diagnostic, &pin.field, names.into_iter());
-        self.sink.push(diagnostic);
-        None
+        Err(self.sink.report(diagnostic))
     }
 
     /// The fields of `end` that `port` pins, with their values.
-    fn pins(&mut self, end: WireEnd, port: &PortDecl, constants: &Constants) -> Option<Vec<(usize, Value)>> {
+    fn pins(
+        &mut self,
+        end: WireEnd,
+        port: &PortDecl,
+        constants: &Constants,
+    ) -> Result<Vec<(usize, Value)>, Reported> {
         let mut found = Vec::with_capacity(port.pins.len());
         for pin in &port.pins {
             let at = self.field(end, pin)?;
@@ -142,12 +145,11 @@ impl<'a> SystemWiring<'a> {
             match constants.of_sort(self.composer.pool(), &pin.value, sort) {
                 Ok(value) => found.push((at, value)),
                 Err(wrong) => {
-                    self.sink.push(*wrong);
-                    return None;
+                    return Err(self.sink.report(*wrong));
                 }
             }
         }
-        Some(found)
+        Ok(found)
     }
 
     fn part(&self, instance: usize) -> PartId {
@@ -188,11 +190,11 @@ impl<'a> SystemWiring<'a> {
                     },
                 }
             }
-            let Some(gate) = self.gate(from, sender) else { return };
+            let Ok(gate) = self.gate(from, sender) else { return };
             if self.instances[sender].model.sts.gates[gate].kind != GateKind::Output {
                 return self.wrong_way(from, "sends");
             }
-            let Some(given) = self.pins((sender, gate), from, &constants) else { return };
+            let Ok(given) = self.pins((sender, gate), from, &constants) else { return };
             for (receiver, selected) in self.receivers((sender, gate), to, &constants) {
                 let given = given.iter().cloned().chain(selected).collect();
                 self.wire((sender, gate), receiver, connection, given, &constants);
@@ -259,12 +261,12 @@ impl<'a> SystemWiring<'a> {
         constants: &Constants,
     ) {
         let port = &connection.to;
-        let Some(gate) = self.gate(port, receiver) else { return };
+        let Ok(gate) = self.gate(port, receiver) else { return };
         let to = (receiver, gate);
         if !self.instances[receiver].model.sts.gates[gate].kind.is_input() {
             return self.wrong_way(port, "receives");
         }
-        let Some(pinned) = self.pins(to, port, constants) else { return };
+        let Ok(pinned) = self.pins(to, port, constants) else { return };
         let pinned: BTreeMap<usize, Value> = pinned.into_iter().collect();
         if from.0 == receiver {
             let message = format!("`{}` would send to itself", self.instances[receiver].name);
@@ -664,7 +666,7 @@ impl<'a> SystemWiring<'a> {
             .collect();
         for port in ports {
             if let Some(&first) = self.family(port).first() {
-                self.gate(port, first);
+                _ = self.gate(port, first);
             }
         }
     }

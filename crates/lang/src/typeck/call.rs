@@ -10,19 +10,20 @@ use rustc_hash::FxHashMap;
 use super::{Checker, SortRole};
 use crate::ast::{ArgExpr, Expr, ExprKind, Name};
 use crate::builtin::{STRING_FUNCTIONS, names};
+use crate::sink::Reported;
 use crate::suggest;
 
 impl Checker<'_, '_> {
     /// `f(a, b)`, or `Point(x: 1, y: 2)`.
-    pub(super) fn call(&mut self, name: &Name, args: &[ArgExpr], span: Span) -> Option<Term> {
+    pub(super) fn call(&mut self, name: &Name, args: &[ArgExpr], span: Span) -> Result<Term, Reported> {
         if let Some(entry) = self.functions.use_name(&name.text) {
-            let function = entry.item.clone();
-            let declared = entry.span;
-            return self.apply(function?, declared, name, args, span);
+            let (function, declared) = (entry.item.clone(), entry.span);
+            let function = self.defined(function, &name.text, name.span)?;
+            return self.apply(&function, declared, name, args, span);
         }
         if let Some(entry) = self.types.use_name(&name.text) {
-            let declared = entry.span;
-            if let Sort::Data(data) = entry.item?
+            let (item, declared) = (entry.item, entry.span);
+            if let Sort::Data(data) = self.defined(item, &name.text, name.span)?
                 && self.pool.data(data).kind == DataKind::Record
             {
                 return self.record_value((data, 0), declared, name, args);
@@ -34,11 +35,10 @@ impl Checker<'_, '_> {
             let declared = entry.span;
             return self.record_value((data, ctor), declared, name, args);
         }
-        self.unknown_function(name);
-        None
+        Err(self.unknown_function(name))
     }
 
-    fn unknown_function(&mut self, name: &Name) {
+    fn unknown_function(&mut self, name: &Name) -> Reported {
         let Self { functions, types, sink, .. } = self;
         sink.missing(&name.text, || {
             let diagnostic = Diagnostic::new(
@@ -50,41 +50,37 @@ impl Checker<'_, '_> {
                 return diagnostic.help(format!("it belongs to strings: `text.{}(...)`", name.text));
             }
             suggest::nearest(diagnostic, name, functions.names().chain(types.names()))
-        });
+        })
     }
 
     fn apply(
         &mut self,
-        function: std::rc::Rc<super::FnItem>,
+        function: &super::FnItem,
         declared: Span,
         name: &Name,
         args: &[ArgExpr],
         span: Span,
-    ) -> Option<Term> {
+    ) -> Result<Term, Reported> {
         if let Some(named) = args.iter().find_map(|arg| arg.name.as_ref()) {
-            self.sink.error(|| {
+            return Err(self.sink.error(|| {
                 Diagnostic::new(Code::UnexpectedToken, named.span, "arguments of functions have no names")
                     .help(format!("write `{}(value, ...)`", name.text))
-            });
-            return None;
+            }));
         }
         if args.len() != function.params.len() {
             let (wanted, found) = (function.params.len(), args.len());
-            self.argument_count(name, span, wanted, found, Some(declared));
-            return None;
+            return Err(self.argument_count(name, span, wanted, found, Some(declared)));
         }
         let mut substitution = Substitution::new();
-        let mut complete = true;
+        let mut complete = Ok(());
         for ((param, var), arg) in function.params.iter().zip(args) {
             let sort = self.pool.var_info(*var).sort;
             match self.check(&arg.value, sort, SortRole::Parameter(param)) {
-                Some(term) => substitution.set(*var, term),
-                None => complete = false,
+                Ok(term) => substitution.set(*var, term),
+                Err(why) => complete = Err(why),
             }
         }
-        if !complete {
-            return None;
-        }
+        complete?;
         for &obligation in &function.obligations {
             let obligation = self.pool.substitute(obligation, &substitution);
             self.oblige(obligation);
@@ -120,18 +116,17 @@ impl Checker<'_, '_> {
     }
 
     /// A value of an enum without fields.
-    pub(super) fn plain_variant(&mut self, data: DataId, ctor: u32, span: Span) -> Option<Term> {
+    pub(super) fn plain_variant(&mut self, data: DataId, ctor: u32, span: Span) -> Result<Term, Reported> {
         let case = &self.pool.data(data).ctors[ctor as usize];
         if case.fields.is_empty() {
-            return Some(self.pool.construct(data, ctor, []));
+            return Ok(self.pool.construct(data, ctor, []));
         }
         let fields: Vec<String> = case.fields.iter().map(|field| format!("{}: ...", field.name)).collect();
         let name = case.name.to_string();
-        self.sink.error(|| {
+        Err(self.sink.error(|| {
             Diagnostic::new(Code::MissingRecordField, span, format!("the case `{name}` has fields"))
                 .help(format!("write `{name}({})`", fields.join(", ")))
-        });
-        None
+        }))
     }
 
     pub(super) fn argument_count(
@@ -141,7 +136,7 @@ impl Checker<'_, '_> {
         wanted: usize,
         found: usize,
         declared: Option<Span>,
-    ) {
+    ) -> Reported {
         self.sink.error(|| {
             let arguments = if wanted == 1 { "argument" } else { "arguments" };
             let message = format!("`{}` takes {wanted} {arguments}, here are {found}", name.text);
@@ -150,7 +145,7 @@ impl Checker<'_, '_> {
                 Some(declared) => diagnostic.label(declared, "declared here"),
                 None => diagnostic,
             }
-        });
+        })
     }
 
     fn record_value(
@@ -159,80 +154,88 @@ impl Checker<'_, '_> {
         declared: Span,
         name: &Name,
         args: &[ArgExpr],
-    ) -> Option<Term> {
+    ) -> Result<Term, Reported> {
         let fields = self.pool.data(data).ctors[ctor as usize].fields.clone();
         let positions: FxHashMap<&str, usize> =
             fields.iter().enumerate().map(|(at, field)| (&*field.name, at)).collect();
-        let mut values: Vec<Option<Term>> = vec![None; fields.len()];
-        let mut given = vec![false; fields.len()];
-        let mut complete = true;
-        if let Some(unnamed) = args.iter().find(|arg| arg.name.is_none()) {
-            self.unnamed_field(unnamed, name, &fields, declared);
-        }
+        let mut values: Vec<Option<Result<Term, Reported>>> = vec![None; fields.len()];
+        let unnamed = args.iter().find(|arg| arg.name.is_none());
+        let mut complete = match unnamed {
+            Some(arg) => Err(self.unnamed_field(arg, name, &fields, declared)),
+            None => Ok(()),
+        };
         for arg in args {
-            let at = self.record_field(arg, &positions, name, declared);
-            let Some(at) = at else {
-                complete = false;
-                continue;
-            };
-            if given[at] {
-                self.given_twice(arg);
+            let Some(given) = &arg.name else { continue };
+            match self.record_field(given, &positions, name, declared) {
+                Ok(at) => {
+                    if values[at].is_some() {
+                        self.given_twice(given);
+                    }
+                    let role = SortRole::Field(&fields[at].name);
+                    values[at] = Some(self.check(&arg.value, fields[at].sort, role));
+                }
+                Err(why) => complete = Err(why),
             }
-            given[at] = true;
-            values[at] = self.check(&arg.value, fields[at].sort, SortRole::Field(&fields[at].name));
         }
-        let ctor_is_case = self.pool.data(data).kind == DataKind::Enum;
-        let missing: Vec<&str> =
-            fields.iter().zip(&given).filter(|(_, given)| !**given).map(|(field, _)| &*field.name).collect();
-        if !missing.is_empty() && complete {
-            let missing = missing.join("`, `");
-            self.sink.error(|| {
-                let what = if ctor_is_case { "case" } else { "record" };
-                let message = format!("{what} `{}` lacks the field `{missing}`", name.text);
+        complete?;
+        let is_missing = fields.iter().zip(&values).filter(|(_, value)| value.is_none());
+        let missing: Vec<&str> = is_missing.map(|(field, _)| &*field.name).collect();
+        if !missing.is_empty() {
+            let what = if self.pool.data(data).kind == DataKind::Enum { "case" } else { "record" };
+            let message = format!("{what} `{}` lacks the field `{}`", name.text, missing.join("`, `"));
+            return Err(self.sink.error(|| {
                 Diagnostic::new(Code::MissingRecordField, name.span, message).label(declared, "declared here")
-            });
-            return None;
+            }));
         }
-        let values: Vec<Term> = values.into_iter().collect::<Option<_>>()?;
-        complete.then(|| self.pool.construct(data, ctor, values))
+        let values = values.into_iter().flatten().collect::<Result<Vec<Term>, Reported>>()?;
+        Ok(self.pool.construct(data, ctor, values))
     }
 
     /// Reports a value without the name of its field, once for all of them.
-    fn unnamed_field(&mut self, arg: &ArgExpr, record: &Name, fields: &[DataField], declared: Span) {
+    fn unnamed_field(
+        &mut self,
+        arg: &ArgExpr,
+        record: &Name,
+        fields: &[DataField],
+        declared: Span,
+    ) -> Reported {
         self.sink.error(|| {
             let named: Vec<String> = fields.iter().map(|field| format!("{}: ...", field.name)).collect();
             let message = "the fields of a record are given by name";
             Diagnostic::new(Code::UnexpectedToken, arg.value.span, message)
                 .label(declared, "declared here")
                 .help(format!("write `{}({})`", record.text, named.join(", ")))
-        });
+        })
     }
 
-    /// The position of the field that `arg` names.
+    /// The position of the field `name`.
     fn record_field(
         &mut self,
-        arg: &ArgExpr,
+        name: &Name,
         positions: &FxHashMap<&str, usize>,
         record: &Name,
         declared: Span,
-    ) -> Option<usize> {
-        let name = arg.name.as_ref()?;
-        let position = positions.get(name.text.as_str()).copied();
-        if position.is_none() {
-            let mut names: Vec<&str> = positions.keys().copied().collect();
-            names.sort_unstable();
-            self.unknown_field(name, &format!("record `{}`", record.text), &names, Some(declared));
+    ) -> Result<usize, Reported> {
+        if let Some(&position) = positions.get(name.text.as_str()) {
+            return Ok(position);
         }
-        position
+        let mut names: Vec<&str> = positions.keys().copied().collect();
+        names.sort_unstable();
+        Err(self.unknown_field(name, &format!("record `{}`", record.text), &names, Some(declared)))
     }
 
-    fn given_twice(&mut self, arg: &ArgExpr) {
-        let span = arg.name.as_ref().map_or(arg.value.span, |name| name.span);
-        self.sink.error(|| Diagnostic::new(Code::PinnedTwice, span, "this field is given twice"));
+    fn given_twice(&mut self, name: &Name) {
+        self.sink.error(|| Diagnostic::new(Code::PinnedTwice, name.span, "this field is given twice"));
     }
 
     /// Reports that `owner` has no field `name`.
-    pub(crate) fn unknown_field(&mut self, name: &Name, owner: &str, names: &[&str], declared: Option<Span>) {
+    pub(crate) fn unknown_field(
+        &mut self,
+        name: &Name,
+        owner: &str,
+        names: &[&str],
+        declared: Option<Span>,
+    ) -> Reported {
         self.sink.error(|| {
             let message = format!("{owner} has no field `{}`", name.text);
             let mut diagnostic = Diagnostic::new(Code::UnknownField, name.span, message);
@@ -245,11 +248,11 @@ impl Checker<'_, '_> {
                 _ if diagnostic.fix.is_some() => diagnostic,
                 _ => diagnostic.note(format!("its fields are `{}`", names.join("`, `"))),
             }
-        });
+        })
     }
 
     /// `p.x`.
-    pub(super) fn field(&mut self, receiver: &Expr, name: &Name) -> Option<Term> {
+    pub(super) fn field(&mut self, receiver: &Expr, name: &Name) -> Result<Term, Reported> {
         if !self.parts.is_empty()
             && let Some(of_part) = self.part_field(receiver, name)
         {
@@ -264,16 +267,15 @@ impl Checker<'_, '_> {
             let names: Vec<String> =
                 record.ctors[0].fields.iter().map(|field| field.name.to_string()).collect();
             if let Some(at) = names.iter().position(|field| *field == name.text) {
-                return Some(self.pool.select(0, u32::try_from(at).unwrap_or(0), term));
+                return Ok(self.pool.select(0, u32::try_from(at).unwrap_or(0), term));
             }
             let owner = format!("record `{}`", record.name);
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            self.unknown_field(name, &owner, &names, None);
-            return None;
+            return Err(self.unknown_field(name, &owner, &names, None));
         }
         let shown = self.pool.show_sort(sort);
         let is_function = names(STRING_FUNCTIONS).contains(&name.text.as_str());
-        self.sink.error(|| {
+        Err(self.sink.error(|| {
             let message = format!("{shown} has no fields");
             let diagnostic = Diagnostic::new(Code::NotARecord, name.span, message)
                 .label(receiver.span, format!("this is {shown}"));
@@ -285,12 +287,17 @@ impl Checker<'_, '_> {
                 return diagnostic.help("look inside with `match value { none => ..., some(x) => ... }`");
             }
             diagnostic
-        });
-        None
+        }))
     }
 
     /// `s.contains(t)` and its like.
-    pub(super) fn method(&mut self, receiver: &Expr, name: &Name, args: &[Expr], span: Span) -> Option<Term> {
+    pub(super) fn method(
+        &mut self,
+        receiver: &Expr,
+        name: &Name,
+        args: &[Expr],
+        span: Span,
+    ) -> Result<Term, Reported> {
         if !self.parts.is_empty()
             && let Some(of_part) = self.part_at(receiver, name, args)
         {
@@ -298,19 +305,18 @@ impl Checker<'_, '_> {
         }
         let term = self.infer(receiver, None)?;
         let sort = self.pool.sort(term);
-        if matches!(sort, Sort::Collection(_)) {
-            return self.collection_method(term, name, args, span);
+        if let Some(of) = self.pool.collection_of(sort) {
+            return self.collection_method(term, of, name, args, span);
         }
         if sort.base() == Sort::Int && name.text == "to_string" {
             if !args.is_empty() {
-                self.argument_count(name, span, 0, args.len(), None);
-                return None;
+                return Err(self.argument_count(name, span, 0, args.len(), None));
             }
-            return Some(self.pool.operate(TermOp::FromInt, vec![term]));
+            return Ok(self.pool.operate(TermOp::FromInt, vec![term]));
         }
         let known = names(STRING_FUNCTIONS);
         if !known.contains(&name.text.as_str()) {
-            self.sink.error(|| {
+            return Err(self.sink.error(|| {
                 let message = format!("there is no function `{}` of strings", name.text);
                 let diagnostic = Diagnostic::new(Code::UnknownFunction, name.span, message);
                 let diagnostic = match name.text.as_str() {
@@ -322,8 +328,7 @@ impl Checker<'_, '_> {
                     _ => suggest::nearest(diagnostic, name, known.iter().copied()),
                 };
                 diagnostic.note(format!("strings have `{}`", known.join("`, `")))
-            });
-            return None;
+            }));
         }
         let text = self.coerce(term, receiver.span, Sort::Str, SortRole::Operand(&format!(".{}", name.text)));
         let wanted: &[Sort] = match name.text.as_str() {
@@ -333,19 +338,18 @@ impl Checker<'_, '_> {
             _ => &[Sort::Str],
         };
         if args.len() != wanted.len() {
-            self.argument_count(name, span, wanted.len(), args.len(), None);
-            return None;
+            return Err(self.argument_count(name, span, wanted.len(), args.len(), None));
         }
         if name.text == "matches" {
             return self.regex(text, &args[0]);
         }
-        let args: Vec<Option<Term>> = args
+        let args: Vec<Result<Term, Reported>> = args
             .iter()
             .zip(wanted)
             .map(|(arg, sort)| self.check(arg, *sort, SortRole::Argument(&name.text)))
             .collect();
-        let (text, args) = (text?, args.into_iter().collect::<Option<Vec<Term>>>()?);
-        Some(self.string_term(text, &name.text, &args))
+        let (text, args) = (text?, args.into_iter().collect::<Result<Vec<Term>, _>>()?);
+        Ok(self.string_term(text, &name.text, &args))
     }
 
     fn string_term(&mut self, text: Term, name: &str, args: &[Term]) -> Term {
@@ -374,24 +378,22 @@ impl Checker<'_, '_> {
         self.pool.operate(op, [&[text], args].concat())
     }
 
-    fn regex(&mut self, text: Option<Term>, arg: &Expr) -> Option<Term> {
+    fn regex(&mut self, text: Result<Term, Reported>, arg: &Expr) -> Result<Term, Reported> {
         let ExprKind::Str(pattern) = &arg.kind else {
-            self.sink.error(|| {
+            return Err(self.sink.error(|| {
                 Diagnostic::new(Code::BadRegex, arg.span, "a regular expression is a literal string")
                     .help("write `text.matches(\"[a-z]+\")`")
-            });
-            return None;
+            }));
         };
         match self.pool.pattern(pattern) {
             Ok(pattern) => text.map(|text| self.pool.matches(text, pattern)),
             Err(reason) => {
                 let reason =
                     reason.0.lines().last().unwrap_or("").trim().trim_start_matches("error: ").to_owned();
-                self.sink.error(|| {
+                Err(self.sink.error(|| {
                     Diagnostic::new(Code::BadRegex, arg.span, "this regular expression cannot be read")
                         .note(reason)
-                });
-                None
+                }))
             }
         }
     }

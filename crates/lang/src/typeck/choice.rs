@@ -11,6 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::pattern::PatternCase;
 use super::{BoundName, Checker, SortRole};
 use crate::ast::{Expr, MatchArm, Name, Quantifier};
+use crate::sink::Reported;
 
 impl Checker<'_, '_> {
     /// `if c then a else if d then b else e`, the cases tried in order.
@@ -19,16 +20,16 @@ impl Checker<'_, '_> {
         arms: &[(Expr, Expr)],
         otherwise: &Expr,
         hint: Option<Sort>,
-    ) -> Option<Term> {
-        let conditions: Vec<Option<Term>> = arms
+    ) -> Result<Term, Reported> {
+        let conditions: Vec<Result<Term, Reported>> = arms
             .iter()
             .map(|(condition, _)| self.check(condition, Sort::Bool, SortRole::Condition))
             .collect();
         let exprs: Vec<&Expr> = arms.iter().map(|(_, value)| value).chain([otherwise]).collect();
-        let reached = conditions.iter().copied().chain([None]).collect::<Vec<_>>();
+        let reached = conditions.iter().map(|condition| condition.ok()).chain([None]).collect::<Vec<_>>();
         let values = self.cases(&exprs, &reached, hint)?;
-        let conditions: Vec<Term> = conditions.into_iter().collect::<Option<_>>()?;
-        Some(self.choose(&conditions, &values))
+        let conditions: Vec<Term> = conditions.into_iter().collect::<Result<_, _>>()?;
+        Ok(self.choose(&conditions, &values))
     }
 
     /// The value of the first case whose condition holds; the last case has none.
@@ -48,7 +49,7 @@ impl Checker<'_, '_> {
         exprs: &[&Expr],
         conditions: &[Option<Term>],
         hint: Option<Sort>,
-    ) -> Option<Vec<Term>> {
+    ) -> Result<Vec<Term>, Reported> {
         let (terms, obligations) = self.alike_apart(exprs, hint);
         self.oblige_cases(conditions, obligations);
         terms
@@ -74,18 +75,18 @@ impl Checker<'_, '_> {
         arms: &[MatchArm],
         span: Span,
         hint: Option<Sort>,
-    ) -> Option<Term> {
+    ) -> Result<Term, Reported> {
         let value = self.infer(scrutinee, None)?;
         let sort = self.pool.sort(value);
-        let cases: Vec<Option<PatternCase>> =
+        let cases: Vec<Result<PatternCase, Reported>> =
             arms.iter().map(|arm| self.case(&arm.pattern, sort, scrutinee.span)).collect();
-        let cases: Vec<PatternCase> = cases.into_iter().collect::<Option<_>>()?;
+        let cases: Vec<PatternCase> = cases.into_iter().collect::<Result<_, _>>()?;
         self.check_reachable(arms, &cases)?;
         self.check_complete(&cases, sort, span)?;
         let conditions: Vec<Term> = cases.iter().map(|case| self.case_condition(case, value)).collect();
         let values = self.arm_values(arms, &cases, &conditions, (value, scrutinee), hint)?;
         let before = &conditions[..conditions.len() - 1];
-        Some(self.choose(before, &values))
+        Ok(self.choose(before, &values))
     }
 
     /// The values of the arms. Names bound by patterns are bound while their arm is read.
@@ -96,7 +97,7 @@ impl Checker<'_, '_> {
         conditions: &[Term],
         (value, scrutinee): (Term, &Expr),
         hint: Option<Sort>,
-    ) -> Option<Vec<Term>> {
+    ) -> Result<Vec<Term>, Reported> {
         let binds = arms.iter().any(|arm| arm.pattern.names().next().is_some());
         let exprs: Vec<&Expr> = arms.iter().map(|arm| &arm.value).collect();
         if !binds {
@@ -120,23 +121,22 @@ impl Checker<'_, '_> {
         self.oblige_cases(&conditions, obligations);
         let is_real = values.iter().any(|(term, _)| self.pool.sort(*term) == Sort::Real);
         let sort = if is_real { Sort::Real } else { self.pool.sort(values[0].0).base() };
-        let terms: Vec<Option<Term>> =
+        let terms: Vec<Result<Term, Reported>> =
             values.iter().map(|(term, span)| self.coerce(*term, *span, sort, SortRole::Arm)).collect();
         terms.into_iter().collect()
     }
 
-    fn check_reachable(&mut self, arms: &[MatchArm], cases: &[PatternCase]) -> Option<()> {
+    fn check_reachable(&mut self, arms: &[MatchArm], cases: &[PatternCase]) -> Result<(), Reported> {
         let mut seen: FxHashMap<&PatternCase, Span> = FxHashMap::default();
         let mut any: Option<Span> = None;
         for (arm, case) in arms.iter().zip(cases) {
             let span = arm.pattern.span;
             if let Some(earlier) = any.or_else(|| seen.get(case).copied()) {
-                self.sink.error(|| {
+                return Err(self.sink.error(|| {
                     Diagnostic::new(Code::UnreachableArm, span, "this case can never be taken")
                         .label(earlier, "this case takes its values")
                         .help("remove it")
-                });
-                return None;
+                }));
             }
             if *case == PatternCase::Any {
                 any = Some(span);
@@ -146,12 +146,12 @@ impl Checker<'_, '_> {
             }
             seen.insert(case, span);
         }
-        Some(())
+        Ok(())
     }
 
-    fn check_complete(&mut self, cases: &[PatternCase], sort: Sort, span: Span) -> Option<()> {
+    fn check_complete(&mut self, cases: &[PatternCase], sort: Sort, span: Span) -> Result<(), Reported> {
         if cases.contains(&PatternCase::Any) {
-            return Some(());
+            return Ok(());
         }
         let missing: Vec<String> = match sort {
             Sort::Data(data) => {
@@ -178,16 +178,15 @@ impl Checker<'_, '_> {
             Sort::Int | Sort::Real | Sort::Str => vec!["_".into()],
         };
         if missing.is_empty() && !cases.is_empty() {
-            return Some(());
+            return Ok(());
         }
-        self.sink.error(|| {
+        Err(self.sink.error(|| {
             let shown: Vec<&str> = missing.iter().take(5).map(String::as_str).collect();
             let more = if missing.len() > 5 { ", ..." } else { "" };
             let message = format!("the match lacks a case for `{}`{more}", shown.join("`, `"));
             Diagnostic::new(Code::MissingArm, span, message)
                 .help("end it with `_ => ...` for all other values")
-        });
-        None
+        }))
     }
 
     /// `exists i in lo..hi: body`, both bounds constant and included.
@@ -197,15 +196,15 @@ impl Checker<'_, '_> {
         var: &Name,
         bounds: [&Expr; 2],
         body: &Expr,
-    ) -> Option<Term> {
+    ) -> Result<Term, Reported> {
         let [lo, hi] = bounds.map(|bound| self.bound_value(bound));
-        if let (Some(lo), Some(hi)) = (lo, hi)
+        if let (Ok(lo), Ok(hi)) = (lo, hi)
             && let Some(written) = self.written_out(quantifier, var, (lo, hi), body)
         {
             return written;
         }
         let sort = match (lo, hi) {
-            (Some(lo), Some(hi)) if lo <= hi => Sort::Range { lo, hi },
+            (Ok(lo), Ok(hi)) if lo <= hi => Sort::Range { lo, hi },
             _ => Sort::Int,
         };
         self.warn_if_hidden(var);
@@ -220,9 +219,9 @@ impl Checker<'_, '_> {
         let (lo, hi, condition) = (lo?, hi?, condition?);
         if lo > hi {
             self.obligations.truncate(mark);
-            return Some(self.pool.bool(quantifier == Quantifier::Forall));
+            return Ok(self.pool.bool(quantifier == Quantifier::Forall));
         }
-        Some(match quantifier {
+        Ok(match quantifier {
             Quantifier::Exists => self.pool.exists(&[bound], condition),
             Quantifier::Forall => self.pool.forall(&[bound], condition),
         })

@@ -13,38 +13,37 @@ use ioxide_model::term::{Term, TermOp, VarId};
 use super::{BoundName, Checker, SortRole};
 use crate::ast::{AddOp, Expr, Name, OverWord, Type};
 use crate::builtin::{LIST_FUNCTIONS, MAP_FUNCTIONS, SET_FUNCTIONS, names};
+use crate::sink::Reported;
 use crate::suggest;
 
 impl Checker<'_, '_> {
     /// The sort `list<T>`, `set<T>` or `map<K, V>`.
-    pub(super) fn collection_type(&mut self, name: &Name, of: &[Type], span: Span) -> Option<Sort> {
-        let sorts: Vec<Option<Sort>> = of.iter().map(|ty| self.sort(ty)).collect();
+    pub(super) fn collection_type(&mut self, name: &Name, of: &[Type], span: Span) -> Result<Sort, Reported> {
+        let sorts: Vec<Result<Sort, Reported>> = of.iter().map(|ty| self.sort(ty)).collect();
         let wanted = match name.text.as_str() {
             "list" | "set" => 1,
             "map" => 2,
             _ => {
-                self.sink.error(|| {
+                return Err(self.sink.error(|| {
                     let message = format!("`{}` is not a collection", name.text);
                     let diagnostic = Diagnostic::new(Code::UnknownType, name.span, message)
                         .help("collections are `list<T>`, `set<T>` and `map<K, V>`");
                     suggest::nearest(diagnostic, name, ["list", "set", "map"].into_iter())
-                });
-                return None;
+                }));
             }
         };
         if of.len() != wanted {
-            self.sink.error(|| {
+            return Err(self.sink.error(|| {
                 let message = format!("`{}` takes {wanted} types, here are {}", name.text, of.len());
                 Diagnostic::new(Code::ArgumentCount, span, message)
                     .help("write `list<int>`, `set<int>` or `map<string, int>`")
-            });
-            return None;
+            }));
         }
-        let sorts: Vec<Sort> = sorts.into_iter().collect::<Option<_>>()?;
-        if name.text != "list" && !self.can_be_key(sorts[0], of[0].span) {
-            return None;
+        let sorts: Vec<Sort> = sorts.into_iter().collect::<Result<_, _>>()?;
+        if name.text != "list" {
+            self.can_be_key(sorts[0], of[0].span)?;
         }
-        Some(Sort::Collection(match name.text.as_str() {
+        Ok(Sort::Collection(match name.text.as_str() {
             "list" => self.pool.list_of(sorts[0]),
             "set" => self.pool.set_of(sorts[0]),
             _ => self.pool.map_of(sorts[0], sorts[1]),
@@ -52,19 +51,19 @@ impl Checker<'_, '_> {
     }
 
     /// Keys and members have an order: collections, and types that hold themselves, have none.
-    fn can_be_key(&mut self, sort: Sort, span: Span) -> bool {
+    fn can_be_key(&mut self, sort: Sort, span: Span) -> Result<(), Reported> {
         // A type that is not defined yet holds this one, so it is no key either.
         let open = |sort: Sort| matches!(sort, Sort::Data(id) if self.undefined.contains(&id));
         let fits = !self.pool.has_shape(sort) && !self.pool.parts_of(sort).into_iter().any(open);
-        if !fits {
-            let shown = self.pool.show_sort(sort);
-            self.sink.error(|| {
-                let message = format!("{shown} cannot be a key or a member of a set");
-                Diagnostic::new(Code::BadKey, span, message)
-                    .help("use a number, a string, a bool, an enum, or a record or option of those")
-            });
+        if fits {
+            return Ok(());
         }
-        fits
+        let shown = self.pool.show_sort(sort);
+        Err(self.sink.error(|| {
+            let message = format!("{shown} cannot be a key or a member of a set");
+            Diagnostic::new(Code::BadKey, span, message)
+                .help("use a number, a string, a bool, an enum, or a record or option of those")
+        }))
     }
 
     fn hinted(&self, hint: Option<Sort>, kind: CollectionKind) -> Option<(CollectionId, CollectionSort)> {
@@ -76,106 +75,114 @@ impl Checker<'_, '_> {
         }
     }
 
-    fn unknown_items(&mut self, span: Span, what: &str) {
+    fn unknown_items(&mut self, span: Span, what: &str) -> Reported {
         self.sink.error(|| {
             Diagnostic::new(Code::CannotInfer, span, format!("the type of this empty {what} is not known"))
                 .help("compare it with a variable, or give it to one")
-        });
+        })
     }
 
     /// `[a, b]`.
-    pub(super) fn list_literal(&mut self, items: &[Expr], span: Span, hint: Option<Sort>) -> Option<Term> {
+    pub(super) fn list_literal(
+        &mut self,
+        items: &[Expr],
+        span: Span,
+        hint: Option<Sort>,
+    ) -> Result<Term, Reported> {
         if let Some((id, of)) = self.hinted(hint, CollectionKind::List) {
-            let items: Vec<Option<Term>> =
+            let items: Vec<Result<Term, Reported>> =
                 items.iter().map(|item| self.check(item, of.item, SortRole::Item)).collect();
-            let items: Vec<Term> = items.into_iter().collect::<Option<_>>()?;
-            return Some(self.pool.list(id, items));
+            let items: Vec<Term> = items.into_iter().collect::<Result<_, _>>()?;
+            return Ok(self.pool.list(id, items));
         }
         if items.is_empty() {
-            self.unknown_items(span, "list");
-            return None;
+            return Err(self.unknown_items(span, "list"));
         }
         let exprs: Vec<&Expr> = items.iter().collect();
         let items = self.alike(&exprs, None)?;
         let id = self.pool.list_of(self.pool.sort(items[0]).base());
-        Some(self.pool.list(id, items))
+        Ok(self.pool.list(id, items))
     }
 
     /// `{a, b}`, or `{}`, which is a map where one is wanted.
-    pub(super) fn set_literal(&mut self, items: &[Expr], span: Span, hint: Option<Sort>) -> Option<Term> {
+    pub(super) fn set_literal(
+        &mut self,
+        items: &[Expr],
+        span: Span,
+        hint: Option<Sort>,
+    ) -> Result<Term, Reported> {
         if items.is_empty()
             && let Some((id, _)) = self.hinted(hint, CollectionKind::Map)
         {
-            return Some(self.pool.map(id, []));
+            return Ok(self.pool.map(id, []));
         }
         if let Some((id, of)) = self.hinted(hint, CollectionKind::Set) {
-            let items: Vec<Option<Term>> =
+            let items: Vec<Result<Term, Reported>> =
                 items.iter().map(|item| self.check(item, of.item, SortRole::Item)).collect();
-            let items: Vec<Term> = items.into_iter().collect::<Option<_>>()?;
-            return Some(self.pool.set(id, items));
+            let items: Vec<Term> = items.into_iter().collect::<Result<_, _>>()?;
+            return Ok(self.pool.set(id, items));
         }
         if items.is_empty() {
-            self.unknown_items(span, "set or map");
-            return None;
+            return Err(self.unknown_items(span, "set or map"));
         }
         let exprs: Vec<&Expr> = items.iter().collect();
         let items = self.alike(&exprs, None)?;
         let item = self.pool.sort(items[0]).base();
-        if !self.can_be_key(item, span) {
-            return None;
-        }
+        self.can_be_key(item, span)?;
         let id = self.pool.set_of(item);
-        Some(self.pool.set(id, items))
+        Ok(self.pool.set(id, items))
     }
 
     /// `{k: v}`.
-    pub(super) fn map_literal(&mut self, entries: &[(Expr, Expr)], hint: Option<Sort>) -> Option<Term> {
+    pub(super) fn map_literal(
+        &mut self,
+        entries: &[(Expr, Expr)],
+        span: Span,
+        hint: Option<Sort>,
+    ) -> Result<Term, Reported> {
         let (keys, values): (Vec<&Expr>, Vec<&Expr>) =
             entries.iter().map(|(key, value)| (key, value)).unzip();
         let (id, keys, values) = match self.hinted(hint, CollectionKind::Map) {
             Some((id, of)) => {
-                let keys: Vec<Option<Term>> =
+                let keys: Vec<Result<Term, Reported>> =
                     keys.into_iter().map(|key| self.check(key, of.key, SortRole::Key)).collect();
-                let values: Vec<Option<Term>> =
+                let values: Vec<Result<Term, Reported>> =
                     values.into_iter().map(|value| self.check(value, of.item, SortRole::Item)).collect();
                 (
                     id,
-                    keys.into_iter().collect::<Option<Vec<_>>>()?,
-                    values.into_iter().collect::<Option<Vec<_>>>()?,
+                    keys.into_iter().collect::<Result<Vec<_>, _>>()?,
+                    values.into_iter().collect::<Result<Vec<_>, _>>()?,
                 )
             }
             None => {
-                let span = keys.first()?.span;
+                let Some(first) = keys.first() else { return Err(self.unknown_items(span, "map")) };
                 let (keys, values) = (self.alike(&keys, None), self.alike(&values, None));
                 let (keys, values) = (keys?, values?);
                 let (key, item) = (self.pool.sort(keys[0]).base(), self.pool.sort(values[0]).base());
-                if !self.can_be_key(key, span) {
-                    return None;
-                }
+                self.can_be_key(key, first.span)?;
                 (self.pool.map_of(key, item), keys, values)
             }
         };
-        Some(self.pool.map(id, keys.into_iter().zip(values)))
+        Ok(self.pool.map(id, keys.into_iter().zip(values)))
     }
 
     /// `xs[i]`, `m[k]`: there must be such an item.
-    pub(super) fn index(&mut self, receiver: &Expr, key: &Expr) -> Option<Term> {
+    pub(super) fn index(&mut self, receiver: &Expr, key: &Expr) -> Result<Term, Reported> {
         let collection = self.infer(receiver, None)?;
         let sort = self.pool.sort(collection);
         let of = self.pool.collection_of(sort).filter(|of| of.kind != CollectionKind::Set);
         let Some(of) = of else {
             let shown = self.pool.show_sort(sort);
-            self.sink.error(|| {
+            return Err(self.sink.error(|| {
                 let message = format!("{shown} has no items to be looked up");
                 Diagnostic::new(Code::TypeMismatch, receiver.span, message)
                     .help("`xs[i]` looks into a list, `m[k]` into a map")
-            });
-            return None;
+            }));
         };
         let key = self.check(key, of.key, SortRole::Key)?;
         let there = self.is_there(of.kind, collection, key);
         self.oblige(there);
-        Some(self.pool.operate(TermOp::At, vec![collection, key]))
+        Ok(self.pool.operate(TermOp::At, vec![collection, key]))
     }
 
     /// Whether a list has the position, or a map the key.
@@ -192,12 +199,12 @@ impl Checker<'_, '_> {
     pub(super) fn collection_sum(
         &mut self,
         first: Term,
-        sort: Sort,
+        kind: CollectionKind,
         rest: &[(AddOp, Expr)],
         span: Span,
-    ) -> Option<Term> {
-        let kind = self.pool.collection_of(sort)?.kind;
-        let mut sum = Some(first);
+    ) -> Result<Term, Reported> {
+        let sort = self.pool.sort(first);
+        let mut sum = Ok(first);
         for (sign, operand) in rest {
             let term =
                 self.check(operand, sort, SortRole::Operand(if *sign == AddOp::Add { "+" } else { "-" }));
@@ -207,7 +214,7 @@ impl Checker<'_, '_> {
                 (CollectionKind::Set, AddOp::Sub) => TermOp::Minus,
                 (CollectionKind::List, AddOp::Sub) | (CollectionKind::Map, _) => {
                     let shown = self.pool.show_sort(sort);
-                    self.sink.error(|| {
+                    return Err(self.sink.error(|| {
                         let message = format!("{shown} cannot be added or subtracted like this");
                         Diagnostic::new(Code::TypeMismatch, span, message).help(match kind {
                             CollectionKind::Map => {
@@ -215,32 +222,30 @@ impl Checker<'_, '_> {
                             }
                             _ => "take items away with `without(x)`, `drop(n)` or `[x for x in xs if ...]`",
                         })
-                    });
-                    return None;
+                    }));
                 }
             };
-            sum = sum.zip(term).map(|(a, b)| self.pool.operate(op, vec![a, b]));
+            sum = sum.and_then(|sum| Ok(self.pool.operate(op, vec![sum, term?])));
         }
         sum
     }
 
     /// The collection `of`, and a variable for its members that `name` is bound to.
-    fn members(&mut self, name: &Name, of: &Expr) -> Option<(Term, CollectionSort, VarId)> {
+    fn members(&mut self, name: &Name, of: &Expr) -> Result<(Term, CollectionSort, VarId), Reported> {
         let collection = self.infer(of, None)?;
         let sort = self.pool.sort(collection);
         let Some(over) = self.pool.collection_of(sort) else {
             let shown = self.pool.show_sort(sort);
-            self.sink.error(|| {
+            return Err(self.sink.error(|| {
                 Diagnostic::new(Code::TypeMismatch, of.span, format!("{shown} is not a collection"))
                     .help("write a list, a set, a map (its keys), or a range such as `0..9`")
-            });
-            return None;
+            }));
         };
         self.warn_if_hidden(name);
         let (var, term) = self.pool.fresh(&name.text, over.member());
         let part_of = self.part_inside(of);
         self.bound.push(BoundName { name: name.text.clone(), term, part_of });
-        Some((collection, over, var))
+        Ok((collection, over, var))
     }
 
     /// Obligations since `mark` hold for every member.
@@ -251,14 +256,20 @@ impl Checker<'_, '_> {
     }
 
     /// `exists x in xs: p`, `forall x in xs: p`, `count x in xs: p`.
-    pub(super) fn over(&mut self, word: OverWord, name: &Name, of: &Expr, body: &Expr) -> Option<Term> {
+    pub(super) fn over(
+        &mut self,
+        word: OverWord,
+        name: &Name,
+        of: &Expr,
+        body: &Expr,
+    ) -> Result<Term, Reported> {
         let (collection, over, var) = self.members(name, of)?;
         let mark = self.obligations.len();
         let condition = self.check(body, Sort::Bool, SortRole::Condition);
         self.bound.pop();
         self.oblige_for_all(mark, var, collection);
         let condition = condition?;
-        Some(match word {
+        Ok(match word {
             OverWord::Exists => self.pool.any(var, collection, condition),
             OverWord::Forall => self.pool.all(var, collection, condition),
             OverWord::Count => {
@@ -281,7 +292,7 @@ impl Checker<'_, '_> {
         (name, of): (&Name, &Expr),
         keep: Option<&Expr>,
         hint: Option<Sort>,
-    ) -> Option<Term> {
+    ) -> Result<Term, Reported> {
         let (mut collection, over, var) = self.members(name, of)?;
         let mark = self.obligations.len();
         let keep = keep.map(|keep| self.check(keep, Sort::Bool, SortRole::Condition));
@@ -303,14 +314,14 @@ impl Checker<'_, '_> {
         self.oblige_for_all(mark, var, collection);
         let value = value?;
         let sort = wanted.unwrap_or_else(|| self.pool.sort(value).base());
-        if set && !self.can_be_key(sort, item.span) {
-            return None;
+        if set {
+            self.can_be_key(sort, item.span)?;
         }
         let into = if set { self.pool.set_of(sort) } else { self.pool.list_of(sort) };
         if !set && over.kind != CollectionKind::List {
             collection = self.pool.operate(TermOp::Keys, vec![collection]);
         }
-        Some(self.pool.collect_from(into, var, collection, keep, value))
+        Ok(self.pool.collect_from(into, var, collection, keep, value))
     }
 
     /// `m[k] = v` among the updates: the new value of the variable, after what changed of it `before`.
@@ -320,19 +331,18 @@ impl Checker<'_, '_> {
         before: Option<Term>,
         name: &Name,
         (key, value): (&Expr, &Expr),
-    ) -> Option<Term> {
+    ) -> Result<Term, Reported> {
         let sort = self.pool.var_info(var).sort;
         let of = self.pool.collection_of(sort).filter(|of| of.kind != CollectionKind::Set);
         let Some(of) = of else {
             let shown = self.pool.show_sort(sort);
-            self.sink.error(|| {
+            return Err(self.sink.error(|| {
                 let message =
                     format!("variable `{}` is {shown}, which has no items to be changed", name.text);
                 Diagnostic::new(Code::TypeMismatch, name.span, message).help(
                     "`xs[i] = v` changes a list, `m[k] = v` a map; a set is changed with `+` and `without`",
                 )
-            });
-            return None;
+            }));
         };
         let (key, value) =
             (self.check(key, of.key, SortRole::Key), self.check(value, of.item, SortRole::Item));
@@ -342,7 +352,7 @@ impl Checker<'_, '_> {
             let there = self.is_there(of.kind, old, key);
             self.oblige(there);
         }
-        Some(self.pool.operate(TermOp::Put, vec![before.unwrap_or(old), key, value]))
+        Ok(self.pool.operate(TermOp::Put, vec![before.unwrap_or(old), key, value]))
     }
 
     /// `some(value)` if `there`, else `none`.
@@ -352,7 +362,7 @@ impl Checker<'_, '_> {
         self.pool.ite(there, some, none)
     }
 
-    fn no_function(&mut self, sort: Sort, name: &Name, known: &[&'static str]) {
+    fn no_function(&mut self, sort: Sort, name: &Name, known: &[&'static str]) -> Reported {
         let shown = self.pool.show_sort(sort);
         self.sink.error(|| {
             let message = format!("there is no function `{}` of {shown}", name.text);
@@ -378,27 +388,26 @@ impl Checker<'_, '_> {
                 None => suggest::nearest(diagnostic, name, known.iter().copied()),
             }
             .note(format!("it has `{}`", known.join("`, `")))
-        });
+        })
     }
 
     /// `xs.first()`, `m.get(k)` and their like.
     pub(super) fn collection_method(
         &mut self,
         receiver: Term,
+        of: CollectionSort,
         name: &Name,
         args: &[Expr],
         span: Span,
-    ) -> Option<Term> {
+    ) -> Result<Term, Reported> {
         let sort = self.pool.sort(receiver);
-        let of = self.pool.collection_of(sort)?;
         let known = names(match of.kind {
             CollectionKind::List => LIST_FUNCTIONS,
             CollectionKind::Set => SET_FUNCTIONS,
             CollectionKind::Map => MAP_FUNCTIONS,
         });
         if !known.contains(&name.text.as_str()) {
-            self.no_function(sort, name, &known);
-            return None;
+            return Err(self.no_function(sort, name, &known));
         }
         let int = Sort::Int;
         let wanted: Vec<Sort> = match (name.text.as_str(), of.kind) {
@@ -419,36 +428,35 @@ impl Checker<'_, '_> {
             _ => Vec::new(),
         };
         if args.len() != wanted.len() {
-            self.argument_count(name, span, wanted.len(), args.len(), None);
-            return None;
+            return Err(self.argument_count(name, span, wanted.len(), args.len(), None));
         }
-        let args: Vec<Option<Term>> = args
+        let args: Vec<Result<Term, Reported>> = args
             .iter()
             .zip(wanted)
             .map(|(arg, sort)| self.check(arg, sort, SortRole::Argument(&name.text)))
             .collect();
-        let args: Vec<Term> = args.into_iter().collect::<Option<_>>()?;
+        let args: Vec<Term> = args.into_iter().collect::<Result<_, _>>()?;
         self.numbers_only(of, name)?;
-        Some(self.method_term(receiver, of, &name.text, &args))
+        Ok(self.method_term(receiver, of, &name.text, &args))
     }
 
     /// Sums and extremes need numbers, joining needs texts, sorting one of both.
-    fn numbers_only(&mut self, of: CollectionSort, name: &Name) -> Option<()> {
+    fn numbers_only(&mut self, of: CollectionSort, name: &Name) -> Result<(), Reported> {
         let fits = match name.text.as_str() {
             "sum" | "min" | "max" => of.item.is_numeric(),
             "sorted" if of.kind == CollectionKind::List => of.item.is_numeric() || of.item == Sort::Str,
             "join" => of.item == Sort::Str,
             _ => true,
         };
-        if !fits {
-            let shown = self.pool.show_sort(of.item);
-            self.sink.error(|| {
-                let message = format!("`{}` does not work on items of type {shown}", name.text);
-                Diagnostic::new(Code::TypeMismatch, name.span, message)
-                    .help("`sum`, `min`, `max` need numbers, `join` strings, `sorted` numbers or strings")
-            });
+        if fits {
+            return Ok(());
         }
-        fits.then_some(())
+        let shown = self.pool.show_sort(of.item);
+        Err(self.sink.error(|| {
+            let message = format!("`{}` does not work on items of type {shown}", name.text);
+            Diagnostic::new(Code::TypeMismatch, name.span, message)
+                .help("`sum`, `min`, `max` need numbers, `join` strings, `sorted` numbers or strings")
+        }))
     }
 
     fn method_term(&mut self, receiver: Term, of: CollectionSort, name: &str, args: &[Term]) -> Term {

@@ -10,6 +10,7 @@ use ioxide_model::value::Value;
 use super::{Checker, ExprContext, SortRole, ValueItem, option_payload};
 use crate::ast::{AddOp, CmpOp, Expr, ExprKind, MulOp, Name};
 use crate::literal::{self, NumberLiteral};
+use crate::sink::Reported;
 use crate::suggest;
 
 /// After so many factors a product of constants is looked at.
@@ -18,23 +19,23 @@ const FACTORS_AT_ONCE: usize = 32;
 impl Checker<'_, '_> {
     /// The term of `expr`. `hint` is the sort the place would like; it only settles what
     /// `none` and `some` mean, the caller checks the result.
-    pub(crate) fn infer(&mut self, expr: &Expr, hint: Option<Sort>) -> Option<Term> {
+    pub(crate) fn infer(&mut self, expr: &Expr, hint: Option<Sort>) -> Result<Term, Reported> {
         match &expr.kind {
-            ExprKind::Error => None,
-            ExprKind::Bool(b) => Some(self.pool.bool(*b)),
-            ExprKind::Number(text) => self.number(text),
-            ExprKind::Str(text) => Some(self.pool.value(Value::str(text))),
+            ExprKind::Error(why) => Err(*why),
+            ExprKind::Bool(b) => Ok(self.pool.bool(*b)),
+            ExprKind::Number(text) => self.number(text, expr.span),
+            ExprKind::Str(text) => Ok(self.pool.value(Value::str(text))),
             ExprKind::None => self.none(expr.span, hint),
             ExprKind::Some(inner) => self.some(inner, hint),
             ExprKind::Name(name) => self.name(name, expr.span),
             ExprKind::Paren(inner) => self.infer(inner, hint),
             ExprKind::Not(inner) => {
                 let inner = self.check(inner, Sort::Bool, SortRole::Operand("!"))?;
-                Some(self.pool.not(inner))
+                Ok(self.pool.not(inner))
             }
             ExprKind::Neg(inner) => {
                 let inner = self.numeric(inner, "-")?;
-                Some(self.pool.neg(inner))
+                Ok(self.pool.neg(inner))
             }
             ExprKind::Sum(first, rest) => self.sum(first, rest, expr.span, hint),
             ExprKind::Product(first, rest) => self.product(first, rest, expr.span),
@@ -53,7 +54,7 @@ impl Checker<'_, '_> {
             }
             ExprKind::List(items) => self.list_literal(items, expr.span, hint),
             ExprKind::Set(items) => self.set_literal(items, expr.span, hint),
-            ExprKind::Map(entries) => self.map_literal(entries, hint),
+            ExprKind::Map(entries) => self.map_literal(entries, expr.span, hint),
             ExprKind::Index(receiver, key) => self.index(receiver, key),
             ExprKind::Call(name, args) => self.call(name, args, expr.span),
             ExprKind::Method(receiver, name, args) => self.method(receiver, name, args, expr.span),
@@ -61,32 +62,32 @@ impl Checker<'_, '_> {
         }
     }
 
-    fn number(&mut self, text: &str) -> Option<Term> {
-        match literal::number(text).ok()? {
-            NumberLiteral::Int(n) => Some(self.pool.value(Value::Int(n))),
-            NumberLiteral::Real(r) => Some(self.pool.value(Value::Real(r))),
+    fn number(&mut self, text: &str, span: Span) -> Result<Term, Reported> {
+        match literal::number(text) {
+            Ok(NumberLiteral::Int(n)) => Ok(self.pool.value(Value::Int(n))),
+            Ok(NumberLiteral::Real(r)) => Ok(self.pool.value(Value::Real(r))),
+            Err(wrong) => Err(self.sink.report(wrong.diagnostic(text, span))),
         }
     }
 
-    fn none(&mut self, span: Span, hint: Option<Sort>) -> Option<Term> {
+    fn none(&mut self, span: Span, hint: Option<Sort>) -> Result<Term, Reported> {
         if let Some(Sort::Data(data)) = hint
             && option_payload(self.pool.data(data)).is_some()
         {
-            return Some(self.pool.construct(data, 0, []));
+            return Ok(self.pool.construct(data, 0, []));
         }
         let wanted = hint.map(|sort| self.pool.show_sort(sort));
-        self.sink.error(|| match wanted {
+        Err(self.sink.error(|| match wanted {
             Some(wanted) => {
                 Diagnostic::new(Code::TypeMismatch, span, format!("expected {wanted}, found `none`"))
                     .help(format!("only a value of type `{wanted}?` may be missing"))
             }
             None => Diagnostic::new(Code::CannotInfer, span, "the type of this `none` is not known")
                 .help("compare it with a variable, or give it to one"),
-        });
-        None
+        }))
     }
 
-    fn some(&mut self, inner: &Expr, hint: Option<Sort>) -> Option<Term> {
+    fn some(&mut self, inner: &Expr, hint: Option<Sort>) -> Result<Term, Reported> {
         let payload = match hint {
             Some(Sort::Data(data)) => option_payload(self.pool.data(data)),
             _ => None,
@@ -99,17 +100,17 @@ impl Checker<'_, '_> {
             }
         };
         let option = self.option_of(sort);
-        Some(self.pool.construct(option, 1, [term]))
+        Ok(self.pool.construct(option, 1, [term]))
     }
 
     // Names.
 
-    fn name(&mut self, name: &str, span: Span) -> Option<Term> {
+    fn name(&mut self, name: &str, span: Span) -> Result<Term, Reported> {
         if let Some(bound) = self.bound.iter().rev().find(|bound| bound.name == name) {
-            return Some(bound.term);
+            return Ok(bound.term);
         }
         if let Some(&var) = self.params.get(name) {
-            return Some(self.pool.var(var));
+            return Ok(self.pool.var(var));
         }
         if let Some(field) = self.message.as_ref().and_then(|message| message.fields.get(name)) {
             return field.var.map(|var| self.pool.var(var));
@@ -117,34 +118,30 @@ impl Checker<'_, '_> {
         let counts = self.assigned.as_deref() != Some(name);
         let entry = if counts { self.values.use_name(name) } else { self.values.get_mut(name) };
         let Some(entry) = entry else {
-            self.unknown_name(name, span);
-            return None;
+            return Err(self.unknown_name(name, span));
         };
         let declared = entry.span;
         match entry.item {
-            ValueItem::Broken => None,
-            ValueItem::Const(term) => Some(term),
+            ValueItem::Broken(why) => Err(why),
+            ValueItem::LaterConst => Err(self.used_too_early(name, span)),
+            ValueItem::Const(term) => Ok(term),
             ValueItem::Variant(data, ctor) => self.plain_variant(data, ctor, span),
-            ValueItem::Var(var) if self.place.reads_variables() => Some(self.pool.var(var)),
-            ValueItem::Clock(var) if self.place.reads_clocks() => Some(self.pool.var(var)),
-            ValueItem::Var(_) | ValueItem::LaterVar => {
-                self.not_in_scope(name, span, declared);
-                None
-            }
+            ValueItem::Var(var) if self.place.reads_variables() => Ok(self.pool.var(var)),
+            ValueItem::Clock(var) if self.place.reads_clocks() => Ok(self.pool.var(var)),
+            ValueItem::Var(_) | ValueItem::LaterVar => Err(self.not_in_scope(name, span, declared)),
             ValueItem::Clock(_) | ValueItem::LaterClock => {
                 let place = self.place.describe();
-                self.sink.error(|| {
+                Err(self.sink.error(|| {
                     let message = format!("clock `{name}` cannot be read in {place}");
                     Diagnostic::new(Code::ClockOutsideGuard, span, message)
                         .label(declared, "a clock")
                         .help("clocks are compared in guards: `when w <= 1s`")
-                });
-                None
+                }))
             }
         }
     }
 
-    fn not_in_scope(&mut self, name: &str, span: Span, declared: Span) {
+    fn not_in_scope(&mut self, name: &str, span: Span, declared: Span) -> Reported {
         let place = self.place;
         self.sink.error(|| {
             let code = if place == ExprContext::Constant { Code::NotConstant } else { Code::NotInScope };
@@ -159,10 +156,10 @@ impl Checker<'_, '_> {
                 ),
                 _ => diagnostic.help("use a `const`"),
             }
-        });
+        })
     }
 
-    fn unknown_name(&mut self, name: &str, span: Span) {
+    fn unknown_name(&mut self, name: &str, span: Span) -> Reported {
         let place = self.place;
         let Self { values, gates, states, functions, message, params, bound, sink, .. } = self;
         sink.missing(name, || {
@@ -202,53 +199,58 @@ impl Checker<'_, '_> {
             let bound = bound.iter().map(|bound| bound.name.as_str());
             let candidates = fields.chain(bound).chain(local).chain(values.names());
             suggest::nearest(diagnostic, &name, candidates)
-        });
+        })
     }
 
     // Arithmetic.
 
     /// The term of `expr`, which must be a number.
-    fn numeric(&mut self, expr: &Expr, sign: &str) -> Option<Term> {
+    fn numeric(&mut self, expr: &Expr, sign: &str) -> Result<Term, Reported> {
         let term = self.infer(expr, None)?;
         let sort = self.pool.sort(term);
         if sort.is_numeric() {
-            return Some(term);
+            return Ok(term);
         }
-        self.not_a_number(expr.span, sort, sign);
-        None
+        Err(self.not_a_number(expr.span, sort, sign))
     }
 
-    fn not_a_number(&mut self, span: Span, found: Sort, sign: &str) {
+    fn not_a_number(&mut self, span: Span, found: Sort, sign: &str) -> Reported {
         let found_text = self.pool.show_sort(found);
         self.sink.error(|| {
             let message = format!("`{sign}` needs numbers, this is {found_text}");
             Diagnostic::new(Code::TypeMismatch, span, message)
                 .caret(format!("expected a number, found {found_text}"))
-        });
+        })
     }
 
-    fn sum(&mut self, first: &Expr, rest: &[(AddOp, Expr)], span: Span, hint: Option<Sort>) -> Option<Term> {
+    fn sum(
+        &mut self,
+        first: &Expr,
+        rest: &[(AddOp, Expr)],
+        span: Span,
+        hint: Option<Sort>,
+    ) -> Result<Term, Reported> {
         let hint = hint.filter(|&sort| matches!(sort, Sort::Collection(_)));
         let hint = hint.or_else(|| self.literal_hint(first, rest));
         let first_term = self.infer(first, hint);
-        if let Some(term) = first_term
-            && let sort @ Sort::Collection(_) = self.pool.sort(term)
-        {
-            return self.collection_sum(term, sort, rest, span);
-        }
-        if first_term.is_some_and(|term| self.pool.sort(term) == Sort::Str) {
-            return self.concatenation(first_term, rest, span);
+        if let Ok(term) = first_term {
+            if let Some(of) = self.pool.collection_of(self.pool.sort(term)) {
+                return self.collection_sum(term, of.kind, rest, span);
+            }
+            if self.pool.sort(term) == Sort::Str {
+                return self.concatenation(term, rest, span);
+            }
         }
         let mut terms = vec![first_term.and_then(|term| self.require_number(term, first.span, "+"))];
         for (op, operand) in rest {
             let term = self.numeric(operand, if *op == AddOp::Add { "+" } else { "-" });
             terms.push(term.map(|term| if *op == AddOp::Add { term } else { self.pool.neg(term) }));
         }
-        let mut terms: Vec<Term> = terms.into_iter().collect::<Option<_>>()?;
+        let mut terms: Vec<Term> = terms.into_iter().collect::<Result<_, _>>()?;
         if terms.iter().any(|&term| self.pool.sort(term) == Sort::Real) {
             terms.iter_mut().for_each(|term| *term = self.as_real(*term));
         }
-        Some(self.pool.add(terms))
+        Ok(self.pool.add(terms))
     }
 
     /// `[1] + xs`: what the literal is a list of is said by the first operand that is none.
@@ -261,30 +263,28 @@ impl Checker<'_, '_> {
         let term = self.infer(other, None);
         // It is read again where it stands.
         self.obligations.truncate(mark);
-        term.map(|term| self.pool.sort(term)).filter(|sort| matches!(sort, Sort::Collection(_)))
+        term.ok().map(|term| self.pool.sort(term)).filter(|sort| matches!(sort, Sort::Collection(_)))
     }
 
-    fn require_number(&mut self, term: Term, span: Span, sign: &str) -> Option<Term> {
+    fn require_number(&mut self, term: Term, span: Span, sign: &str) -> Result<Term, Reported> {
         let sort = self.pool.sort(term);
         if !sort.is_numeric() {
-            self.not_a_number(span, sort, sign);
-            return None;
+            return Err(self.not_a_number(span, sort, sign));
         }
-        Some(term)
+        Ok(term)
     }
 
     /// `s + t`: strings one after the other.
-    fn concatenation(&mut self, first: Option<Term>, rest: &[(AddOp, Expr)], span: Span) -> Option<Term> {
-        let mut terms = vec![first];
+    fn concatenation(&mut self, first: Term, rest: &[(AddOp, Expr)], span: Span) -> Result<Term, Reported> {
+        let mut terms = vec![Ok(first)];
         for (op, operand) in rest {
             let term = self.check(operand, Sort::Str, SortRole::Operand("+"));
             if *op == AddOp::Sub {
-                self.not_a_number(span, Sort::Str, "-");
-                return None;
+                return Err(self.not_a_number(span, Sort::Str, "-"));
             }
             terms.push(term);
         }
-        let terms: Vec<Term> = terms.into_iter().collect::<Option<_>>()?;
+        let terms: Vec<Term> = terms.into_iter().collect::<Result<_, _>>()?;
         let term = self.pool.concat(terms);
         self.sane(term, span)
     }
@@ -294,7 +294,7 @@ impl Checker<'_, '_> {
     }
 
     /// From the left; runs of factors become one product.
-    fn product(&mut self, first: &Expr, rest: &[(MulOp, Expr)], span: Span) -> Option<Term> {
+    fn product(&mut self, first: &Expr, rest: &[(MulOp, Expr)], span: Span) -> Result<Term, Reported> {
         let first = self.numeric(first, "*");
         let mut operands = Vec::with_capacity(rest.len());
         for (op, operand) in rest {
@@ -327,7 +327,7 @@ impl Checker<'_, '_> {
         if let [only] = factors[..] { only } else { self.pool.mul(factors) }
     }
 
-    fn divide(&mut self, op: MulOp, left: Term, right: Term, span: Span) -> Option<Term> {
+    fn divide(&mut self, op: MulOp, left: Term, right: Term, span: Span) -> Result<Term, Reported> {
         let is_real = [left, right].iter().any(|&term| self.pool.sort(term) == Sort::Real);
         if op != MulOp::Mul
             && self.pool.as_value(right).and_then(Value::to_rational).is_some_and(|n| n.is_zero())
@@ -338,23 +338,20 @@ impl Checker<'_, '_> {
             );
         }
         match op {
-            MulOp::Mul => Some(self.multiply(vec![left, right])),
+            MulOp::Mul => Ok(self.multiply(vec![left, right])),
             MulOp::Div if is_real => {
                 let (left, right) = (self.as_real(left), self.as_real(right));
-                Some(self.pool.real_div(left, right))
+                Ok(self.pool.real_div(left, right))
             }
-            MulOp::Div => Some(self.pool.div(left, right)),
-            MulOp::Rem if is_real => {
-                self.mismatch(span, Sort::Int, Sort::Real, SortRole::Operand("%"));
-                None
-            }
-            MulOp::Rem => Some(self.pool.rem(left, right)),
+            MulOp::Div => Ok(self.pool.div(left, right)),
+            MulOp::Rem if is_real => Err(self.mismatch(span, Sort::Int, Sort::Real, SortRole::Operand("%"))),
+            MulOp::Rem => Ok(self.pool.rem(left, right)),
         }
     }
 
     // Comparison.
 
-    fn compare(&mut self, first: &Expr, rest: &[(CmpOp, Expr)]) -> Option<Term> {
+    fn compare(&mut self, first: &Expr, rest: &[(CmpOp, Expr)]) -> Result<Term, Reported> {
         let exprs: Vec<&Expr> = std::iter::once(first).chain(rest.iter().map(|(_, expr)| expr)).collect();
         let terms = self.alike(&exprs, None)?;
         let mut parts = Vec::with_capacity(rest.len());
@@ -362,21 +359,20 @@ impl Checker<'_, '_> {
             let place = exprs[index].span.to(expr.span);
             parts.push(self.comparison(*op, terms[index], terms[index + 1], place)?);
         }
-        Some(self.pool.and(parts))
+        Ok(self.pool.and(parts))
     }
 
-    fn comparison(&mut self, op: CmpOp, a: Term, b: Term, span: Span) -> Option<Term> {
+    fn comparison(&mut self, op: CmpOp, a: Term, b: Term, span: Span) -> Result<Term, Reported> {
         let sort = self.pool.sort(a).base();
         let ordered = !matches!(op, CmpOp::Eq | CmpOp::Ne);
         if ordered && !sort.is_numeric() {
             let shown = self.pool.show_sort(sort);
-            self.sink.error(|| {
+            return Err(self.sink.error(|| {
                 Diagnostic::new(Code::NotComparable, span, format!("values of type {shown} have no order"))
                     .help("only numbers can be compared with `<`, `<=`, `>` and `>=`")
-            });
-            return None;
+            }));
         }
-        Some(match op {
+        Ok(match op {
             CmpOp::Eq => self.pool.eq(a, b),
             CmpOp::Ne => self.pool.ne(a, b),
             CmpOp::Lt => self.pool.lt(a, b),
@@ -388,7 +384,7 @@ impl Checker<'_, '_> {
 
     /// The terms of `exprs`, all of one base sort: `int` becomes `real` if one of them is
     /// `real`, and `none` and `some` take their type from the others.
-    pub(crate) fn alike(&mut self, exprs: &[&Expr], hint: Option<Sort>) -> Option<Vec<Term>> {
+    pub(crate) fn alike(&mut self, exprs: &[&Expr], hint: Option<Sort>) -> Result<Vec<Term>, Reported> {
         let (terms, obligations) = self.alike_apart(exprs, hint);
         self.obligations.extend(obligations.into_iter().flatten());
         terms
@@ -399,7 +395,7 @@ impl Checker<'_, '_> {
         &mut self,
         exprs: &[&Expr],
         hint: Option<Sort>,
-    ) -> (Option<Vec<Term>>, Vec<Vec<Term>>) {
+    ) -> (Result<Vec<Term>, Reported>, Vec<Vec<Term>>) {
         // Each expression is looked at once, first those that say what the others mean.
         let is_open = |expr: &Expr| {
             matches!(
@@ -415,19 +411,20 @@ impl Checker<'_, '_> {
         let mut order: Vec<usize> = (0..exprs.len()).collect();
         order.sort_by_key(|&at| (is_open(exprs[at]), is_none(exprs[at])));
         let mut hint = hint;
-        let mut found: Vec<Option<Term>> = vec![None; exprs.len()];
+        let mut found: Vec<Option<Result<Term, Reported>>> = vec![None; exprs.len()];
         let mut obligations: Vec<Vec<Term>> = vec![Vec::new(); exprs.len()];
         for at in order {
             let mark = self.obligations.len();
-            found[at] = self.infer(exprs[at], hint);
+            let term = self.infer(exprs[at], hint);
+            found[at] = Some(term);
             obligations[at] = self.obligations.split_off(mark);
-            hint = hint.or_else(|| found[at].map(|term| self.pool.sort(term).base()));
+            hint = hint.or_else(|| term.ok().map(|term| self.pool.sort(term).base()));
         }
-        let terms = found.into_iter().collect::<Option<Vec<Term>>>();
+        let terms = found.into_iter().flatten().collect::<Result<Vec<Term>, Reported>>();
         (terms.and_then(|terms| self.one_sort(terms, exprs)), obligations)
     }
 
-    fn one_sort(&mut self, mut terms: Vec<Term>, exprs: &[&Expr]) -> Option<Vec<Term>> {
+    fn one_sort(&mut self, mut terms: Vec<Term>, exprs: &[&Expr]) -> Result<Vec<Term>, Reported> {
         if terms.iter().any(|&term| self.pool.sort(term) == Sort::Real) {
             for term in &mut terms {
                 if self.pool.sort(*term).base() == Sort::Int {
@@ -435,33 +432,33 @@ impl Checker<'_, '_> {
                 }
             }
         }
-        let first = self.pool.sort(*terms.first()?).base();
+        let Some(&first) = terms.first() else { return Ok(terms) };
+        let first = self.pool.sort(first).base();
         let other = terms.iter().position(|&term| self.pool.sort(term).base() != first);
-        let Some(other) = other else { return Some(terms) };
+        let Some(other) = other else { return Ok(terms) };
         let (a, b) = (self.pool.show_sort(first), self.pool.show_sort(self.pool.sort(terms[other])));
-        self.sink.error(|| {
+        Err(self.sink.error(|| {
             Diagnostic::new(Code::TypeMismatch, exprs[other].span, format!("expected {a}, found {b}"))
                 .label(exprs[0].span, format!("this is {a}"))
-        });
-        None
+        }))
     }
 
     // Logic, evaluated from the left as far as needed.
 
-    fn and(&mut self, list: &[Expr]) -> Option<Term> {
+    fn and(&mut self, list: &[Expr]) -> Result<Term, Reported> {
         let terms = self.operands(list, "&&", |_, term| term)?;
-        Some(self.pool.and(terms))
+        Ok(self.pool.and(terms))
     }
 
-    fn or(&mut self, list: &[Expr]) -> Option<Term> {
+    fn or(&mut self, list: &[Expr]) -> Result<Term, Reported> {
         let terms = self.operands(list, "||", TermPool::not)?;
-        Some(self.pool.or(terms))
+        Ok(self.pool.or(terms))
     }
 
-    fn implies(&mut self, list: &[Expr]) -> Option<Term> {
+    fn implies(&mut self, list: &[Expr]) -> Result<Term, Reported> {
         let mut terms = self.operands(list, "=>", |_, term| term)?;
-        let last = terms.pop()?;
-        Some(terms.into_iter().rev().fold(last, |right, left| self.pool.implies(left, right)))
+        let Some(last) = terms.pop() else { return Ok(self.pool.tt()) };
+        Ok(terms.into_iter().rev().fold(last, |right, left| self.pool.implies(left, right)))
     }
 
     /// The operands of a chain; obligations of each count only where every operand before
@@ -471,7 +468,7 @@ impl Checker<'_, '_> {
         list: &[Expr],
         sign: &str,
         passes: impl Fn(&mut TermPool, Term) -> Term,
-    ) -> Option<Vec<Term>> {
+    ) -> Result<Vec<Term>, Reported> {
         let mut terms = Vec::with_capacity(list.len());
         let mut obligations = Vec::with_capacity(list.len());
         for expr in list {
@@ -479,12 +476,12 @@ impl Checker<'_, '_> {
             terms.push(self.check(expr, Sort::Bool, SortRole::Operand(sign)));
             obligations.push(self.obligations.split_off(mark));
         }
-        let terms: Vec<Term> = terms.into_iter().collect::<Option<_>>()?;
+        let terms: Vec<Term> = terms.into_iter().collect::<Result<_, _>>()?;
         if obligations.iter().any(|own| !own.is_empty()) {
             let passed: Vec<Term> = terms.iter().map(|&term| passes(&mut self.pool, term)).collect();
             self.oblige_in_turn(&passed, obligations);
         }
-        Some(terms)
+        Ok(terms)
     }
 
     /// Obligations of parts that are evaluated in turn: those of a part count where all

@@ -14,6 +14,7 @@ use ioxide_model::value::{DataValue, Value};
 
 use super::{BoundName, Checker, SortRole};
 use crate::ast::{Expr, ExprKind, Name, Quantifier};
+use crate::sink::Reported;
 use crate::suggest;
 
 /// Quantifiers over more values are not written out.
@@ -71,8 +72,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// `part.name`, if the receiver is a part that has such a variable; with the error told if it has none.
-    pub(super) fn part_field(&mut self, receiver: &Expr, name: &Name) -> Option<Option<Term>> {
+    /// `part.name`; none if the receiver is no part.
+    pub(super) fn part_field(&mut self, receiver: &Expr, name: &Name) -> Option<Result<Term, Reported>> {
         let path = self.part_path(receiver)?;
         let dot = if path.inner.is_empty() { "" } else { "." };
         let full = format!("{}{dot}{}", path.inner, name.text);
@@ -86,35 +87,30 @@ impl Checker<'_, '_> {
         let mut family = parts.iter().filter(|part| part.family == path.family);
         if !family.any(has) {
             // It may be a field of a record that the part has.
-            return if path.inner.is_empty() {
-                Some(self.no_variable(path.family, &full, name))
-            } else {
-                None
-            };
+            return path.inner.is_empty().then(|| Err(self.no_variable(path.family, &full, name)));
         }
         Some(self.of_instances(&path, |cx, part| {
             if let Some((_, var)) = part.vars.iter().find(|(var, _)| *var == full)
                 && cx.place.reads_variables()
             {
-                return Some(cx.pool.var(*var));
+                return Ok(cx.pool.var(*var));
             }
             if let Some((_, clock)) = part.clocks.iter().find(|(clock, _)| *clock == full)
                 && cx.place.reads_clocks()
             {
-                return Some(cx.pool.var(*clock));
+                return Ok(cx.pool.var(*clock));
             }
             let place = cx.place.describe();
-            cx.sink.error(|| {
+            Err(cx.sink.error(|| {
                 let message = format!("`{full}` of a part cannot be read in {place}");
                 Diagnostic::new(Code::NotInScope, name.span, message).help(
                     "tests and observers see messages; properties and `reach` read the variables of parts",
                 )
-            });
-            None
+            }))
         }))
     }
 
-    fn no_variable(&mut self, family: &str, full: &str, name: &Name) -> Option<Term> {
+    fn no_variable(&mut self, family: &str, full: &str, name: &Name) -> Reported {
         let parts = Rc::clone(&self.parts);
         let names = parts.iter().filter(|part| part.family == family);
         let names = names.flat_map(|part| part.vars.iter().chain(&part.clocks)).map(|(var, _)| var.as_str());
@@ -123,22 +119,25 @@ impl Checker<'_, '_> {
             let diagnostic = Diagnostic::new(Code::UnknownName, name.span, message);
             suggest::nearest(diagnostic, name, names)
                 .help(format!("where the part is, is written `{family}.at(state)`"))
-        });
-        None
+        })
     }
 
-    /// `part.at(state)`, if the receiver is a part.
-    pub(super) fn part_at(&mut self, receiver: &Expr, name: &Name, args: &[Expr]) -> Option<Option<Term>> {
+    /// `part.at(state)`; none if the receiver is no part.
+    pub(super) fn part_at(
+        &mut self,
+        receiver: &Expr,
+        name: &Name,
+        args: &[Expr],
+    ) -> Option<Result<Term, Reported>> {
         if name.text != "at" {
             return None;
         }
         let path = self.part_path(receiver)?;
         let [Expr { kind: ExprKind::Name(state), span }] = args else {
-            self.sink.error(|| {
+            return Some(Err(self.sink.error(|| {
                 Diagnostic::new(Code::UnknownState, name.span, "`at` needs the name of a state of the part")
                     .help(format!("write `{}.at(idle)`", path.family))
-            });
-            return Some(None);
+            })));
         };
         let control = format!("{}.state", path.inner);
         Some(self.of_instances(&path, |cx, part| {
@@ -148,10 +147,9 @@ impl Checker<'_, '_> {
                 None => (part.control, part.places.clone()),
             };
             let Some(at) = places.iter().position(|place| place == state) else {
-                cx.no_place(&path, state, *span, &places);
-                return None;
+                return Err(cx.no_place(&path, state, *span, &places));
             };
-            Some(match var.map(|var| (var, cx.pool.var_info(var).sort)) {
+            Ok(match var.map(|var| (var, cx.pool.var_info(var).sort)) {
                 Some((var, Sort::Data(data))) => {
                     let ctor = u32::try_from(at).unwrap_or(u32::MAX);
                     let value = Value::Data(DataValue { data, ctor, args: std::sync::Arc::default() });
@@ -170,13 +168,13 @@ impl Checker<'_, '_> {
         }
     }
 
-    fn no_place(&mut self, path: &PartPath<'_>, state: &str, span: Span, places: &[String]) {
+    fn no_place(&mut self, path: &PartPath<'_>, state: &str, span: Span, places: &[String]) -> Reported {
         self.sink.error(|| {
             let message = format!("the part `{}` has no state `{state}`", path.family);
             let diagnostic = Diagnostic::new(Code::UnknownState, span, message);
             let name = Name { text: state.to_owned(), span };
             suggest::nearest(diagnostic, &name, places.iter().map(String::as_str))
-        });
+        })
     }
 
     /// What `of` says of the instance that `path` means; where the index is no constant, what it says of the one that
@@ -184,18 +182,18 @@ impl Checker<'_, '_> {
     fn of_instances(
         &mut self,
         path: &PartPath<'_>,
-        mut of: impl FnMut(&mut Self, &PartNames) -> Option<Term>,
-    ) -> Option<Term> {
+        mut of: impl FnMut(&mut Self, &PartNames) -> Result<Term, Reported>,
+    ) -> Result<Term, Reported> {
         let parts = Rc::clone(&self.parts);
         let family: Vec<&PartNames> = parts.iter().filter(|part| part.family == path.family).collect();
         let Some(index) = path.index else {
             return match family[..] {
                 [part] if part.index.is_none() => of(self, part),
-                _ => self.needs_index(path, "an array: say which instance"),
+                _ => Err(self.needs_index(path, "an array: say which instance")),
             };
         };
         if family.iter().any(|part| part.index.is_none()) {
-            return self.needs_index(path, "one part, not an array");
+            return Err(self.needs_index(path, "one part, not an array"));
         }
         let index = self.check(index, Sort::Int, SortRole::Key)?;
         let mut chosen: Option<Term> = None;
@@ -213,18 +211,17 @@ impl Checker<'_, '_> {
                 None => term,
             });
         }
+        let Some(chosen) = chosen else {
+            return Err(self.needs_index(path, "an array without such an instance"));
+        };
         let is_one = self.pool.or(is_one);
-        if self.pool.is_false(is_one) {
-            return self.needs_index(path, "an array without such an instance");
-        }
         self.oblige(is_one);
-        chosen
+        Ok(chosen)
     }
 
-    fn needs_index(&mut self, path: &PartPath<'_>, what: &str) -> Option<Term> {
+    fn needs_index(&mut self, path: &PartPath<'_>, what: &str) -> Reported {
         self.sink
-            .error(|| Diagnostic::new(Code::UnknownPart, path.span, format!("`{}` is {what}", path.family)));
-        None
+            .error(|| Diagnostic::new(Code::UnknownPart, path.span, format!("`{}` is {what}", path.family)))
     }
 
     /// A quantifier over a range as all of its cases, in the goals of a system.
@@ -234,7 +231,7 @@ impl Checker<'_, '_> {
         var: &Name,
         (lo, hi): (i64, i64),
         body: &Expr,
-    ) -> Option<Option<Term>> {
+    ) -> Option<Result<Term, Reported>> {
         if self.parts.is_empty() || hi.checked_sub(lo).is_none_or(|n| n >= MAX_WRITTEN_OUT) {
             return None;
         }
@@ -245,11 +242,11 @@ impl Checker<'_, '_> {
             let case = self.check(body, Sort::Bool, SortRole::Condition);
             self.bound.pop();
             match case {
-                Some(case) => cases.push(case),
-                None => return Some(None),
+                Ok(case) => cases.push(case),
+                Err(why) => return Some(Err(why)),
             }
         }
-        Some(Some(match quantifier {
+        Some(Ok(match quantifier {
             Quantifier::Exists => self.pool.or(cases),
             Quantifier::Forall => self.pool.and(cases),
         }))

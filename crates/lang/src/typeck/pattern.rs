@@ -12,6 +12,7 @@ use ioxide_model::value::Value;
 
 use super::{BoundName, Checker, SortRole, ValueItem};
 use crate::ast::{Expr, ExprKind, LetExpr, Name, PatternExpr, PatternKind};
+use crate::sink::Reported;
 use crate::suggest;
 
 /// What a pattern asks of the value.
@@ -28,41 +29,43 @@ pub(super) enum PatternCase {
 
 impl Checker<'_, '_> {
     /// What `pattern` asks of a value of `sort`.
-    pub(super) fn case(&mut self, pattern: &PatternExpr, sort: Sort, scrutinee: Span) -> Option<PatternCase> {
+    pub(super) fn case(
+        &mut self,
+        pattern: &PatternExpr,
+        sort: Sort,
+        scrutinee: Span,
+    ) -> Result<PatternCase, Reported> {
         let data = match sort {
             Sort::Data(data) => Some((data, self.pool.data(data).kind)),
             _ => None,
         };
         let is_list = self.pool.collection_of(sort).is_some_and(|of| of.kind == CollectionKind::List);
         match (&pattern.kind, data) {
-            (PatternKind::Any, _) => Some(PatternCase::Any),
-            (PatternKind::None, Some((_, DataKind::Option))) => Some(PatternCase::Ctor(0)),
-            (PatternKind::Some(_), Some((_, DataKind::Option))) => Some(PatternCase::Ctor(1)),
+            (PatternKind::Any, _) => Ok(PatternCase::Any),
+            (PatternKind::None, Some((_, DataKind::Option))) => Ok(PatternCase::Ctor(0)),
+            (PatternKind::Some(_), Some((_, DataKind::Option))) => Ok(PatternCase::Ctor(1)),
             (PatternKind::Name(name), Some((data, DataKind::Enum))) => {
                 self.variant_case(name, pattern.span, data, None)
             }
             (PatternKind::Case(name, parts), Some((data, DataKind::Enum))) => {
                 self.variant_case(name, pattern.span, data, Some(parts.len()))
             }
-            (PatternKind::List(items, None), _) if is_list => Some(PatternCase::Exactly(items.len())),
-            (PatternKind::List(items, Some(_)), _) if is_list => Some(PatternCase::AtLeast(items.len())),
+            (PatternKind::List(items, None), _) if is_list => Ok(PatternCase::Exactly(items.len())),
+            (PatternKind::List(items, Some(_)), _) if is_list => Ok(PatternCase::AtLeast(items.len())),
             (PatternKind::Name(name), None) => self.constant_case(name, pattern.span, sort, scrutinee),
             (PatternKind::Literal(literal), _) => {
                 self.constant(literal, sort.base(), SortRole::Arm).map(PatternCase::Value)
             }
-            _ => {
-                self.wrong_pattern(pattern.span, sort, scrutinee);
-                None
-            }
+            _ => Err(self.wrong_pattern(pattern.span, sort, scrutinee)),
         }
     }
 
-    fn wrong_pattern(&mut self, span: Span, sort: Sort, scrutinee: Span) {
+    fn wrong_pattern(&mut self, span: Span, sort: Sort, scrutinee: Span) -> Reported {
         let shown = self.pool.show_sort(sort);
         self.sink.error(|| {
             Diagnostic::new(Code::TypeMismatch, span, format!("this pattern does not fit {shown}"))
                 .label(scrutinee, format!("this is {shown}"))
-        });
+        })
     }
 
     fn variant_case(
@@ -71,30 +74,28 @@ impl Checker<'_, '_> {
         span: Span,
         data: DataId,
         parts: Option<usize>,
-    ) -> Option<PatternCase> {
+    ) -> Result<PatternCase, Reported> {
         let found = match self.values.use_name(name).map(|entry| entry.item) {
             Some(ValueItem::Variant(owner, ctor)) if owner == data => Some(ctor),
             _ => None,
         };
         let Some(ctor) = found else {
-            self.unknown_variant(name, span, data);
-            return None;
+            return Err(self.unknown_variant(name, span, data));
         };
         let fields = &self.pool.data(data).ctors[ctor as usize].fields;
         if parts.unwrap_or(0) == fields.len() || (parts.is_none() && fields.is_empty()) {
-            return Some(PatternCase::Ctor(ctor));
+            return Ok(PatternCase::Ctor(ctor));
         }
         let names: Vec<String> = fields.iter().map(|field| field.name.to_string()).collect();
         let wanted = if names.is_empty() { name.to_owned() } else { format!("{name}({})", names.join(", ")) };
-        self.sink.error(|| {
+        Err(self.sink.error(|| {
             let message = format!("the case `{name}` has {} fields", names.len());
             Diagnostic::new(Code::ArgumentCount, span, message)
                 .help(format!("write `{wanted}`, with `_` for what is not needed"))
-        });
-        None
+        }))
     }
 
-    fn unknown_variant(&mut self, name: &str, span: Span, data: DataId) {
+    fn unknown_variant(&mut self, name: &str, span: Span, data: DataId) -> Reported {
         let Self { pool, sink, .. } = self;
         sink.error(|| {
             let data = pool.data(data);
@@ -103,27 +104,38 @@ impl Checker<'_, '_> {
             let names = data.ctors.iter().map(|ctor| &*ctor.name);
             suggest::nearest(Diagnostic::new(Code::UnknownName, span, message), &name, names)
                 .help("use `_` for all other values")
-        });
+        })
     }
 
     /// A constant as a pattern; a plain name does not bind.
-    fn constant_case(&mut self, name: &str, span: Span, sort: Sort, scrutinee: Span) -> Option<PatternCase> {
+    fn constant_case(
+        &mut self,
+        name: &str,
+        span: Span,
+        sort: Sort,
+        scrutinee: Span,
+    ) -> Result<PatternCase, Reported> {
         match self.values.use_name(name).map(|entry| entry.item) {
             Some(ValueItem::Const(term)) => {
                 let term = self.coerce(term, span, sort.base(), SortRole::Arm)?;
-                self.pool.as_value(term).cloned().map(PatternCase::Value)
+                match self.pool.as_value(term) {
+                    Some(value) => Ok(PatternCase::Value(value.clone())),
+                    None => Err(self.not_a_constant(name, span, sort, scrutinee)),
+                }
             }
-            Some(ValueItem::Broken) => None,
-            _ => {
-                let shown = self.pool.show_sort(sort);
-                self.sink.error(|| {
-                    Diagnostic::new(Code::UnknownName, span, format!("`{name}` is not a constant"))
-                        .label(scrutinee, format!("this is {shown}"))
-                        .help("use `_` for all other values")
-                });
-                None
-            }
+            Some(ValueItem::Broken(why)) => Err(why),
+            Some(ValueItem::LaterConst) => Err(self.used_too_early(name, span)),
+            _ => Err(self.not_a_constant(name, span, sort, scrutinee)),
         }
+    }
+
+    fn not_a_constant(&mut self, name: &str, span: Span, sort: Sort, scrutinee: Span) -> Reported {
+        let shown = self.pool.show_sort(sort);
+        self.sink.error(|| {
+            Diagnostic::new(Code::UnknownName, span, format!("`{name}` is not a constant"))
+                .label(scrutinee, format!("this is {shown}"))
+                .help("use `_` for all other values")
+        })
     }
 
     /// Whether `value` fits `case`.
@@ -248,29 +260,28 @@ impl Checker<'_, '_> {
     }
 
     /// The conditions of `let`s in front of a guard. The names stay bound; the caller forgets them.
-    pub(crate) fn lets(&mut self, lets: &[LetExpr]) -> Option<Vec<Term>> {
+    pub(crate) fn lets(&mut self, lets: &[LetExpr]) -> Result<Vec<Term>, Reported> {
         let mut conditions = Vec::with_capacity(lets.len());
-        let mut complete = true;
+        let mut complete = Ok(());
         for it in lets {
             match self.one_let(it) {
-                Some(condition) => conditions.push(condition),
-                None => {
+                Ok(condition) => conditions.push(condition),
+                Err(why) => {
                     // What it names has an error already.
-                    let names: Vec<String> = it.pattern.names().map(|name| name.text.clone()).collect();
-                    self.sink.excuse(&names);
-                    complete = false;
+                    it.pattern.names().for_each(|name| self.sink.excuse(&name.text, why));
+                    complete = Err(why);
                 }
             }
         }
-        complete.then_some(conditions)
+        complete.map(|()| conditions)
     }
 
-    fn one_let(&mut self, it: &LetExpr) -> Option<Term> {
+    fn one_let(&mut self, it: &LetExpr) -> Result<Term, Reported> {
         let value = self.infer(&it.value, None)?;
         let sort = self.pool.sort(value);
         let case = self.case(&it.pattern, sort, it.value.span)?;
         let condition = self.case_condition(&case, value);
         self.bind_pattern(&it.pattern, &case, value, &it.value);
-        Some(condition)
+        Ok(condition)
     }
 }

@@ -444,7 +444,6 @@ impl<'t> Indexer<'t> {
     /// The names in a type.
     pub(super) fn ty(&mut self, ty: &Type) {
         match &ty.kind {
-            TypeKind::Error => {}
             TypeKind::Named(name) => {
                 if let Some(id) = self.names.types.get(name).copied() {
                     self.mention(ty.span, id);
@@ -540,7 +539,6 @@ pub(super) fn docs(meta: &DeclMeta) -> String {
 pub(super) fn value_type(ty: &Type) -> Option<ValueType> {
     let inner = |ty: &Type| value_type(ty).map(Box::new);
     Some(match &ty.kind {
-        TypeKind::Error => return None,
         TypeKind::Named(name) => match name.as_str() {
             "bool" => ValueType::Bool,
             "int" => ValueType::Int,

@@ -13,7 +13,7 @@ impl Indexer<'_> {
     /// Mentions the names of `expr`; its type if it can be told.
     pub(super) fn expr(&mut self, expr: &Expr) -> Option<ValueType> {
         match &expr.kind {
-            ExprKind::Error | ExprKind::None => None,
+            ExprKind::Error(_) | ExprKind::None => None,
             ExprKind::Bool(_) => Some(ValueType::Bool),
             ExprKind::Number(text) => Some(number_type(text)),
             ExprKind::Str(_) => Some(ValueType::Text),

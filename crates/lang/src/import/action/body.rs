@@ -21,7 +21,7 @@ use super::tree::{BlockName, ChoiceBranch, Condition, LoopRange, Statement, Stat
 use super::{ActionReader, order};
 use crate::ast::{Update, UpdateKind};
 use crate::lexer::TokenKind;
-use crate::parser::{ParseAbort, ParseResult};
+use crate::parser::ParseResult;
 
 /// How deep blocks may be nested.
 const MAX_BLOCKS: usize = 32;
@@ -49,10 +49,9 @@ impl ActionReader<'_> {
     fn too_deep<T>(&mut self) -> ParseResult<T> {
         let span = self.parser.span();
         let message = format!("blocks are nested more than {MAX_BLOCKS} deep");
-        self.parser.report(
+        Err(self.parser.report(
             Diagnostic::new(Code::NestingTooDeep, span, message).help("split the action into several"),
-        );
-        Err(ParseAbort)
+        ))
     }
 
     fn block_inside(&mut self) -> ParseResult<StatementBlock> {

@@ -125,6 +125,6 @@ fn plain_truth(ty: &mut Type) {
         TypeKind::Named(name) if name == "Bool" => "bool".clone_into(name),
         TypeKind::Option(of) => plain_truth(of),
         TypeKind::Collection(_, of) => of.iter_mut().for_each(plain_truth),
-        TypeKind::Error | TypeKind::Named(_) | TypeKind::Range(..) => {}
+        TypeKind::Named(_) | TypeKind::Range(..) => {}
     }
 }

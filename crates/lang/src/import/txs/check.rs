@@ -18,7 +18,7 @@ use super::tree::{
 use super::typing::{Scope, Typing};
 use super::words::Vocabulary;
 use crate::ast::Name;
-use crate::sink::FindingSink;
+use crate::sink::{FindingSink, Reported};
 use crate::suggest;
 
 /// How a behaviour may end.
@@ -186,7 +186,7 @@ impl BehaviourChecker<'_> {
         let mut reach = ChannelSorts::new();
         for name in inputs.iter().chain(outputs) {
             let found = self.channel(name, &self.interface.channels);
-            let Some(sorts) = found else { continue };
+            let Ok(sorts) = found else { continue };
             if reach.insert(name.text.clone(), sorts).is_some() {
                 let is_in = |names: &[Name]| names.iter().any(|other| other.text == name.text);
                 if is_in(inputs) && is_in(outputs) {
@@ -199,17 +199,16 @@ impl BehaviourChecker<'_> {
         reach
     }
 
-    /// The sorts of a channel in reach; reports it if there is none.
-    fn channel(&mut self, name: &Name, reach: &ChannelSorts) -> Option<Vec<Sort>> {
-        let found = reach.get(&name.text).cloned();
-        if found.is_none() {
-            let names = reach.keys().map(String::as_str);
-            self.sink.missing(&name.text, || {
-                let message = format!("there is no channel `{}` here", name.text);
-                suggest::nearest(Diagnostic::new(Code::UnknownGate, name.span, message), name, names)
-            });
+    /// The sorts of a channel in reach.
+    fn channel(&mut self, name: &Name, reach: &ChannelSorts) -> Result<Vec<Sort>, Reported> {
+        if let Some(sorts) = reach.get(&name.text) {
+            return Ok(sorts.clone());
         }
-        found
+        let names = reach.keys().map(String::as_str);
+        Err(self.sink.missing(&name.text, || {
+            let message = format!("there is no channel `{}` here", name.text);
+            suggest::nearest(Diagnostic::new(Code::UnknownGate, name.span, message), name, names)
+        }))
     }
 
     fn declare(&mut self, scope: &mut Scope, var: &VarDef, sort: Sort) {
@@ -232,11 +231,11 @@ impl BehaviourChecker<'_> {
                 BehaviourKind::Stop => return ending,
                 BehaviourKind::Prefix(offer, next) => (self.offer(offer, &mut scope, reach), Some(*next)),
                 BehaviourKind::Guard(guard, next) => {
-                    self.typing().check(guard, Sort::Bool, &scope);
+                    _ = self.typing().check(guard, Sort::Bool, &scope);
                     (BehaviourEnding::Never, Some(*next))
                 }
                 BehaviourKind::Let(groups, next) => {
-                    let Some(bound) = self.typing().bind(groups, &scope) else { return ending };
+                    let Ok(bound) = self.typing().bind(groups, &scope) else { return ending };
                     scope = bound;
                     (BehaviourEnding::Never, Some(*next))
                 }
@@ -353,9 +352,12 @@ impl BehaviourChecker<'_> {
     fn offer(&mut self, offer: &ChannelOffer, scope: &mut Scope, reach: &ChannelSorts) -> BehaviourEnding {
         let ending = match &offer.on {
             OfferedOn::Channel(name) => {
-                let Some(sorts) = self.channel(name, reach) else {
-                    self.guess(offer, scope);
-                    return BehaviourEnding::Never;
+                let sorts = match self.channel(name, reach) {
+                    Ok(sorts) => sorts,
+                    Err(why) => {
+                        self.guess(offer, scope, why);
+                        return BehaviourEnding::Never;
+                    }
                 };
                 let (sorts, what) = self.with_further(name, sorts, offer, reach);
                 self.offered(&offer.values, &sorts, offer.span, &what, scope);
@@ -375,7 +377,7 @@ impl BehaviourChecker<'_> {
             }
         };
         if let Some(guard) = &offer.guard {
-            self.typing().check(guard, Sort::Bool, scope);
+            _ = self.typing().check(guard, Sort::Bool, scope);
         }
         ending
     }
@@ -411,13 +413,15 @@ impl BehaviourChecker<'_> {
         (all, format!("communication on `{}`", names.join("`, `")))
     }
 
-    /// What is taken on a channel that does not exist has a sort if that is written; its name is excused.
-    fn guess(&mut self, offer: &ChannelOffer, scope: &mut Scope) {
+    /// What is taken on a channel that does not exist, for which `why` stands, has a sort if that is written; else its
+    /// name is excused.
+    fn guess(&mut self, offer: &ChannelOffer, scope: &mut Scope, why: Reported) {
         for value in &offer.values {
             let OfferedValue::Take(var) = value else { continue };
-            match self.words.var_sort(var, self.sink) {
-                Some(sort) => self.declare(scope, var, sort),
-                None => self.sink.excuse(std::slice::from_ref(&var.name.text)),
+            match self.words.written_sort(var, self.sink) {
+                Ok(Some(sort)) => self.declare(scope, var, sort),
+                Ok(None) => self.sink.excuse(&var.name.text, why),
+                Err(why) => self.sink.excuse(&var.name.text, why),
             }
         }
     }
@@ -440,7 +444,7 @@ impl BehaviourChecker<'_> {
             let sort = sorts.get(at).copied();
             match one {
                 OfferedValue::Take(var) => {
-                    let written = self.words.var_sort(var, self.sink);
+                    let written = self.words.written_sort(var, self.sink).ok().flatten();
                     if let (Some(sort), Some(written)) = (sort, written)
                         && sort != written
                     {
@@ -452,7 +456,7 @@ impl BehaviourChecker<'_> {
                     self.declare(scope, var, sort.or(written).unwrap_or(Sort::Int));
                 }
                 OfferedValue::Give(value) => {
-                    match sort {
+                    _ = match sort {
                         Some(sort) => self.typing().check(value, sort, &outer),
                         None => self.typing().infer(value, None, &outer),
                     };
@@ -467,21 +471,12 @@ impl BehaviourChecker<'_> {
         let outer = scope.clone();
         for one in offered {
             sorts.push(match one {
-                OfferedValue::Take(var) => match self.words.var_sort(var, self.sink) {
-                    Some(sort) => {
+                OfferedValue::Take(var) => match self.exit_sort(var) {
+                    Ok(sort) => {
                         self.declare(scope, var, sort);
                         sort
                     }
-                    None => {
-                        if var.sort.is_none() {
-                            let message = format!("the type of `{}` is not known", var.name.text);
-                            self.sink.error(|| {
-                                Diagnostic::new(Code::CannotInfer, var.name.span, message)
-                                    .help("write it: `EXIT ? x :: Int`")
-                            });
-                        }
-                        Sort::Int
-                    }
+                    Err(_) => Sort::Int,
                 },
                 OfferedValue::Give(value) => {
                     let term = self.typing().infer(value, None, &outer);
@@ -490,6 +485,16 @@ impl BehaviourChecker<'_> {
             });
         }
         sorts
+    }
+
+    /// The sort of what an `EXIT` takes, which must be written.
+    fn exit_sort(&mut self, var: &VarDef) -> Result<Sort, Reported> {
+        self.words.written_sort(var, self.sink)?.ok_or_else(|| {
+            let message = format!("the type of `{}` is not known", var.name.text);
+            self.sink.error(|| {
+                Diagnostic::new(Code::CannotInfer, var.name.span, message).help("write it: `EXIT ? x :: Int`")
+            })
+        })
     }
 
     fn call(
@@ -524,7 +529,7 @@ impl BehaviourChecker<'_> {
             wrong(self.sink, "parameters", signature.params.len(), args.len());
         }
         for (name, sorts) in channels.iter().zip(&signature.channels) {
-            if self.channel(name, reach).is_some_and(|found| found != *sorts) {
+            if self.channel(name, reach).is_ok_and(|found| found != *sorts) {
                 self.sink.error(|| {
                     let message = format!(
                         "channel `{}` has other values than process `{}` has here",
@@ -535,7 +540,7 @@ impl BehaviourChecker<'_> {
             }
         }
         for (arg, &sort) in args.iter().zip(&signature.params) {
-            self.typing().check(arg, sort, scope);
+            _ = self.typing().check(arg, sort, scope);
         }
         signature.exit.clone()
     }

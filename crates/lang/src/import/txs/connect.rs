@@ -97,7 +97,7 @@ impl CodecCheck<'_> {
         let is_text = |(name, _): &(String, usize)| WRITERS.contains(&name.as_str());
         let mut muted = FindingSink::default();
         let sink = if applied.iter().any(is_text) { &mut muted } else { &mut *self.sink };
-        Typing { words: self.words, pool: self.pool, sink }.check(value, sort, scope);
+        _ = Typing { words: self.words, pool: self.pool, sink }.check(value, sort, scope);
     }
 
     fn side(&mut self, value: &TxsExpr) {

@@ -17,6 +17,7 @@ use ioxide_model::term::{Substitution, Term, TermPool, VarId};
 use ioxide_model::value::Value;
 
 use super::check::ProcessInterface;
+use super::part::NoPart;
 use super::tree::{
     BehaviourId, BehaviourKind, BehaviourTree, ChannelOffer, OfferedOn, OfferedValue, Specification,
     SyncChannels,
@@ -24,7 +25,7 @@ use super::tree::{
 use super::typing::{Scope, Typing};
 use super::words::Vocabulary;
 use crate::ast::Name;
-use crate::sink::FindingSink;
+use crate::sink::{FindingSink, Reported};
 
 ioxide_model::index! { /// A channel of a model: one it declares, or one it hides.
 pub(super) struct ChannelId; }
@@ -199,8 +200,6 @@ pub(super) struct Stepper<'a> {
     /// The number of the part, which tells its hidden channels from those of others.
     pub(super) part: usize,
     pub(super) pool: TermPool,
-    /// The call that did not end, if one did not.
-    pub(super) endless: Option<Span>,
     /// The communication of which only some channels are hidden, if there is one.
     pub(super) partly_hidden: Option<Span>,
     nesting: usize,
@@ -219,7 +218,7 @@ impl<'a> Stepper<'a> {
         pool: TermPool,
     ) -> Self {
         let (fields, exit_fields) = (BTreeMap::new(), BTreeMap::new());
-        let (endless, partly_hidden, nesting, called) = (None, None, 0, None);
+        let (partly_hidden, nesting, called) = (None, 0, None);
         Self {
             spec,
             words,
@@ -227,7 +226,6 @@ impl<'a> Stepper<'a> {
             channels,
             part,
             pool,
-            endless,
             partly_hidden,
             nesting,
             called,
@@ -266,10 +264,11 @@ impl<'a> Stepper<'a> {
         sorts.iter().enumerate().map(&mut field).collect()
     }
 
-    /// A term; what is wrong was reported when the text was checked.
-    fn typed<T>(&mut self, look: impl FnOnce(&mut Typing<'_>) -> Option<T>) -> Option<T> {
+    /// A term. The text was checked before, so what is wrong now is wrong with the values at hand: they grow too large.
+    fn typed<T>(&mut self, look: impl FnOnce(&mut Typing<'_>) -> Result<T, Reported>) -> Result<T, NoPart> {
         let mut sink = FindingSink::default();
-        look(&mut Typing { words: self.words, pool: &mut self.pool, sink: &mut sink })
+        let found = look(&mut Typing { words: self.words, pool: &mut self.pool, sink: &mut sink });
+        found.map_err(|_| NoPart::Wrong(sink.finish()))
     }
 
     fn behaviour(&self, id: BehaviourId) -> &'a BehaviourTree {
@@ -280,15 +279,14 @@ impl<'a> Stepper<'a> {
 
     /// `control` with calls unfolded and compositions opened, down to where something happens. Conditions that are
     /// decided already, such as those of processes that start `n` others, are decided here.
-    pub(super) fn opened(&mut self, control: ControlState, path: &str) -> Option<ControlState> {
+    pub(super) fn opened(&mut self, control: ControlState, path: &str) -> Result<ControlState, NoPart> {
         self.deeper(|stepper| stepper.opened_once(control, path))
     }
 
-    /// One level deeper; none beyond all measure, where some call creates processes without bound.
-    fn deeper<T>(&mut self, look: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
+    /// One level deeper, up to some depth: beyond it some call creates processes without bound.
+    fn deeper<T>(&mut self, look: impl FnOnce(&mut Self) -> Result<T, NoPart>) -> Result<T, NoPart> {
         if self.nesting >= MAX_NESTING {
-            self.endless = self.endless.or(self.called);
-            return None;
+            return Err(self.called.map_or(NoPart::Broken, NoPart::Endless));
         }
         self.nesting += 1;
         let found = look(self);
@@ -296,30 +294,27 @@ impl<'a> Stepper<'a> {
         found
     }
 
-    fn opened_once(&mut self, control: ControlState, path: &str) -> Option<ControlState> {
+    fn opened_once(&mut self, control: ControlState, path: &str) -> Result<ControlState, NoPart> {
         let (mut id, mut scope, mut wiring) = match control {
             ControlState::At(id, scope, wiring) => (id, scope, wiring),
             ControlState::Parallel(sharing, left, right) => {
                 let left = self.opened(*left, &under(path, 'l'))?;
                 let right = self.opened(*right, &under(path, 'r'))?;
-                return Some(ControlState::Parallel(sharing, Box::new(left), Box::new(right)));
+                return Ok(ControlState::Parallel(sharing, Box::new(left), Box::new(right)));
             }
             ControlState::Hide(channels, body) => {
-                return Some(ControlState::Hide(channels, Box::new(self.opened(*body, &under(path, 'l'))?)));
+                return Ok(ControlState::Hide(channels, Box::new(self.opened(*body, &under(path, 'l'))?)));
             }
             ControlState::Enable(left, right) => {
-                return Some(ControlState::Enable(Box::new(self.opened(*left, &under(path, 'l'))?), right));
+                return Ok(ControlState::Enable(Box::new(self.opened(*left, &under(path, 'l'))?), right));
             }
             ControlState::Disable(left, right) => {
-                return Some(ControlState::Disable(Box::new(self.opened(*left, &under(path, 'l'))?), right));
+                return Ok(ControlState::Disable(Box::new(self.opened(*left, &under(path, 'l'))?), right));
             }
             ControlState::Interrupt(left, right) => {
-                return Some(ControlState::Interrupt(
-                    Box::new(self.opened(*left, &under(path, 'l'))?),
-                    right,
-                ));
+                return Ok(ControlState::Interrupt(Box::new(self.opened(*left, &under(path, 'l'))?), right));
             }
-            ControlState::Ended => return Some(ControlState::Ended),
+            ControlState::Ended => return Ok(ControlState::Ended),
         };
         loop {
             match &self.behaviour(id).kind {
@@ -331,7 +326,7 @@ impl<'a> Stepper<'a> {
                     let guard = self.typed(|typing| typing.check(guard, Sort::Bool, &scope))?;
                     match self.pool.as_value(guard).and_then(Value::as_bool) {
                         Some(true) => id = *next,
-                        Some(false) => return Some(ControlState::Ended),
+                        Some(false) => return Ok(ControlState::Ended),
                         None => break,
                     }
                 }
@@ -340,7 +335,7 @@ impl<'a> Stepper<'a> {
         }
         let at = |id: BehaviourId| Box::new(ControlState::At(id, scope.clone(), wiring.clone()));
         let control = match &self.behaviour(id).kind {
-            BehaviourKind::Stop => return Some(ControlState::Ended),
+            BehaviourKind::Stop => return Ok(ControlState::Ended),
             BehaviourKind::Parallel(sync, left, right) => {
                 let sharing = match sync {
                     SyncChannels::All => Sharing::All,
@@ -365,7 +360,7 @@ impl<'a> Stepper<'a> {
             BehaviourKind::Enable(left, right) => ControlState::Enable(at(*left), at(*right)),
             BehaviourKind::Disable(left, right) => ControlState::Disable(at(*left), at(*right)),
             BehaviourKind::Interrupt(left, right) => ControlState::Interrupt(at(*left), at(*right)),
-            _ => return Some(ControlState::At(id, scope, wiring)),
+            _ => return Ok(ControlState::At(id, scope, wiring)),
         };
         self.opened(control, path)
     }
@@ -382,8 +377,8 @@ impl<'a> Stepper<'a> {
         args: &[super::tree::TxsExpr],
         scope: &Scope,
         wiring: &ChannelWiring,
-    ) -> Option<(BehaviourId, Scope, ChannelWiring)> {
-        let &at = self.interface.processes.get(&process.text)?;
+    ) -> Result<(BehaviourId, Scope, ChannelWiring), NoPart> {
+        let &at = self.interface.processes.get(&process.text).ok_or(NoPart::Broken)?;
         let (process, signature) = (&self.spec.processes[at], &self.interface.signatures[at]);
         let mut inner = Scope::new();
         for ((param, &sort), arg) in process.params.iter().zip(&signature.params).zip(args) {
@@ -391,26 +386,26 @@ impl<'a> Stepper<'a> {
             inner.insert(param.name.text.clone(), value);
         }
         let formal = process.channels.iter().map(|channel| channel.name.text.clone());
-        let actual: Option<Vec<ChannelId>> =
-            channels.iter().map(|name| wiring.get(&name.text).copied()).collect();
-        Some((process.body, inner, formal.zip(actual?).collect()))
+        let actual: Result<Vec<ChannelId>, NoPart> =
+            channels.iter().map(|name| wiring.get(&name.text).copied().ok_or(NoPart::Broken)).collect();
+        Ok((process.body, inner, formal.zip(actual?).collect()))
     }
 
     // Steps.
 
     /// The steps of `control`, which stands at `path`.
-    pub(super) fn steps(&mut self, control: &ControlState, path: &str) -> Option<Vec<ControlStep>> {
+    pub(super) fn steps(&mut self, control: &ControlState, path: &str) -> Result<Vec<ControlStep>, NoPart> {
         self.deeper(|stepper| stepper.steps_once(control, path))
     }
 
-    fn steps_once(&mut self, control: &ControlState, path: &str) -> Option<Vec<ControlStep>> {
+    fn steps_once(&mut self, control: &ControlState, path: &str) -> Result<Vec<ControlStep>, NoPart> {
         match control {
-            ControlState::Ended => Some(Vec::new()),
+            ControlState::Ended => Ok(Vec::new()),
             ControlState::At(id, scope, wiring) => self.steps_at(*id, scope.clone(), wiring, path),
             ControlState::Parallel(sharing, left, right) => self.parallel(sharing, left, right, path),
             ControlState::Hide(channels, body) => {
                 let steps = self.steps(body, &under(path, 'l'))?;
-                Some(steps.into_iter().map(|step| self.hiding(step, channels)).collect())
+                Ok(steps.into_iter().map(|step| self.hiding(step, channels)).collect())
             }
             ControlState::Enable(left, right) => {
                 let steps = self.steps(left, &under(path, 'l'))?;
@@ -423,7 +418,7 @@ impl<'a> Stepper<'a> {
                     step.next = ControlState::Disable(Box::new(next), right.clone());
                 }
                 steps.extend(self.first_steps(right, path)?);
-                Some(steps)
+                Ok(steps)
             }
             ControlState::Interrupt(left, right) => self.interrupted(left, right, path),
         }
@@ -444,7 +439,7 @@ impl<'a> Stepper<'a> {
     }
 
     /// The steps of a behaviour that waits beside another.
-    fn first_steps(&mut self, right: &ControlState, path: &str) -> Option<Vec<ControlStep>> {
+    fn first_steps(&mut self, right: &ControlState, path: &str) -> Result<Vec<ControlStep>, NoPart> {
         let path = under(path, 'r');
         let opened = self.opened(right.clone(), &path)?;
         self.steps(&opened, &path)
@@ -456,7 +451,7 @@ impl<'a> Stepper<'a> {
         mut scope: Scope,
         wiring: &ChannelWiring,
         path: &str,
-    ) -> Option<Vec<ControlStep>> {
+    ) -> Result<Vec<ControlStep>, NoPart> {
         let mut id = id;
         let mut guards = Vec::new();
         let mut steps = loop {
@@ -464,7 +459,7 @@ impl<'a> Stepper<'a> {
                 BehaviourKind::Guard(guard, next) => {
                     let guard = self.typed(|typing| typing.check(guard, Sort::Bool, &scope))?;
                     if self.pool.is_false(guard) {
-                        return Some(Vec::new());
+                        return Ok(Vec::new());
                     }
                     guards.push(guard);
                     id = *next;
@@ -496,7 +491,7 @@ impl<'a> Stepper<'a> {
         for step in &mut steps {
             step.guard = self.pool.and(guards.iter().copied().chain([step.guard]));
         }
-        Some(steps)
+        Ok(steps)
     }
 
     /// The step of `offer >-> next`.
@@ -506,12 +501,12 @@ impl<'a> Stepper<'a> {
         next: BehaviourId,
         scope: &Scope,
         wiring: &ChannelWiring,
-    ) -> Option<ControlStep> {
+    ) -> Result<ControlStep, NoPart> {
         let (act, fields) = match &offer.on {
             OfferedOn::Channel(name) => {
                 let names = std::iter::once(name).chain(offer.with.iter().map(|(name, _)| name));
-                let plain: Option<Vec<ChannelId>> =
-                    names.map(|name| wiring.get(&name.text).copied()).collect();
+                let plain: Result<Vec<ChannelId>, NoPart> =
+                    names.map(|name| wiring.get(&name.text).copied().ok_or(NoPart::Broken)).collect();
                 let plain = plain?;
                 let fields = plain.iter().flat_map(|&channel| self.fields(channel)).collect();
                 let channel = self.channels.joined(&plain.into_iter().collect());
@@ -532,26 +527,24 @@ impl<'a> Stepper<'a> {
             guards.push(self.typed(|typing| typing.check(guard, Sort::Bool, &inner))?);
         }
         let guard = self.pool.and(guards);
-        Some(ControlStep {
-            act,
-            guard,
-            next: ControlState::At(next, inner, wiring.clone()),
-            span: offer.span,
-        })
+        Ok(ControlStep { act, guard, next: ControlState::At(next, inner, wiring.clone()), span: offer.span })
     }
 
-    fn exit_sorts(&mut self, offered: &[OfferedValue], scope: &Scope) -> Option<Vec<Sort>> {
+    fn exit_sorts(&mut self, offered: &[OfferedValue], scope: &Scope) -> Result<Vec<Sort>, NoPart> {
         let mut sorts = Vec::with_capacity(offered.len());
         for one in offered {
             sorts.push(match one {
-                OfferedValue::Take(var) => *self.words.sorts.get(&var.sort.as_ref()?.text)?,
+                OfferedValue::Take(var) => {
+                    let sort = var.sort.as_ref().and_then(|sort| self.words.sorts.get(&sort.text));
+                    *sort.ok_or(NoPart::Broken)?
+                }
                 OfferedValue::Give(value) => {
                     let term = self.typed(|typing| typing.infer(value, None, scope))?;
                     self.pool.sort(term).base()
                 }
             });
         }
-        Some(sorts)
+        Ok(sorts)
     }
 
     /// The names that are bound by taking from `fields`, and that what is given is in them.
@@ -560,7 +553,7 @@ impl<'a> Stepper<'a> {
         offered: &[OfferedValue],
         fields: &[VarId],
         scope: &Scope,
-    ) -> Option<(Scope, Vec<Term>)> {
+    ) -> Result<(Scope, Vec<Term>), NoPart> {
         let mut inner = scope.clone();
         let mut guards = Vec::new();
         for (one, &field) in offered.iter().zip(fields) {
@@ -573,7 +566,7 @@ impl<'a> Stepper<'a> {
                 }
             }
         }
-        Some((inner, guards))
+        Ok((inner, guards))
     }
 
     fn parallel(
@@ -582,7 +575,7 @@ impl<'a> Stepper<'a> {
         left: &ControlState,
         right: &ControlState,
         path: &str,
-    ) -> Option<Vec<ControlStep>> {
+    ) -> Result<Vec<ControlStep>, NoPart> {
         let lefts = self.steps(left, &under(path, 'l'))?;
         let rights = self.steps(right, &under(path, 'r'))?;
         let channels = &*self.channels;
@@ -619,7 +612,7 @@ impl<'a> Stepper<'a> {
                 });
             }
         }
-        Some(steps)
+        Ok(steps)
     }
 
     /// What both sides of a composition do together, if their actions meet.
@@ -634,9 +627,9 @@ impl<'a> Stepper<'a> {
     }
 
     /// A step of what stands before `>>>`; its exit starts what stands behind.
-    fn enabling(&mut self, step: ControlStep, right: &ControlState) -> Option<ControlStep> {
+    fn enabling(&mut self, step: ControlStep, right: &ControlState) -> Result<ControlStep, NoPart> {
         let ControlAct::Exit(sorts) = &step.act else {
-            return Some(ControlStep {
+            return Ok(ControlStep {
                 next: ControlState::Enable(Box::new(step.next), Box::new(right.clone())),
                 ..step
             });
@@ -648,14 +641,14 @@ impl<'a> Stepper<'a> {
             let fields = self.exit_fields(sorts);
             let (inner, guards) = self.offered(offered, &fields, scope)?;
             let guard = self.pool.and(guards.into_iter().chain([step.guard]));
-            return Some(ControlStep {
+            return Ok(ControlStep {
                 act,
                 guard,
                 next: ControlState::At(*body, inner, wiring.clone()),
                 span: step.span,
             });
         }
-        Some(ControlStep { act, next: right.clone(), ..step })
+        Ok(ControlStep { act, next: right.clone(), ..step })
     }
 
     fn interrupted(
@@ -663,7 +656,7 @@ impl<'a> Stepper<'a> {
         left: &ControlState,
         right: &ControlState,
         path: &str,
-    ) -> Option<Vec<ControlStep>> {
+    ) -> Result<Vec<ControlStep>, NoPart> {
         let mut steps = self.steps(left, &under(path, 'l'))?;
         for step in steps.iter_mut().filter(|step| !matches!(step.act, ControlAct::Exit(_))) {
             let next = std::mem::replace(&mut step.next, ControlState::Ended);
@@ -681,7 +674,7 @@ impl<'a> Stepper<'a> {
                 },
             });
         }
-        Some(steps)
+        Ok(steps)
     }
 }
 

@@ -17,7 +17,7 @@ use super::system::{ModelOutside, TxsMeaning};
 use super::tree::{BehaviourId, PurposeDef};
 use super::typing::Scope;
 use crate::ast::Name;
-use crate::sink::FindingSink;
+use crate::sink::{FindingSink, Reported};
 
 /// Adds the goals of `purpose` to `model`.
 pub(super) fn add_goals(
@@ -27,7 +27,7 @@ pub(super) fn add_goals(
     sink: &mut FindingSink,
 ) {
     for (name, body) in &purpose.goals {
-        if let Some(observer) = observer(meant, purpose, name, *body, model, sink) {
+        if let Ok(observer) = observer(meant, purpose, name, *body, model, sink) {
             model.sts.goals.push(Goal {
                 name: format!("{}.{}", purpose.name.text, name.text).into(),
                 kind: GoalKind::Observer(observer),
@@ -46,7 +46,7 @@ fn observer(
     body: BehaviourId,
     model: &mut Model,
     sink: &mut FindingSink,
-) -> Option<Observer> {
+) -> Result<Observer, Reported> {
     let mut outside = ModelOutside::new(meant.interface, &purpose.inputs, &purpose.outputs);
     let start = ControlState::At(body, Scope::new(), outside.wiring.clone());
     let kinds = outside.kinds.clone();
@@ -54,10 +54,7 @@ fn observer(
         Stepper::new(meant.spec, meant.words, meant.interface, &mut outside.channels, 0, meant.pool.clone());
     let built = match PartBuilder::new(stepper, &name.text, name.span, &kinds).build(start) {
         Ok(built) => built,
-        Err(why) => {
-            why.report(name.span, sink);
-            return None;
-        }
+        Err(why) => return Err(why.report(name.span, sink)),
     };
     let mut watched = Vec::with_capacity(kinds.len());
     for (said, &gate) in &built.said {
@@ -65,14 +62,13 @@ fn observer(
         let known = model.sts.gate_named(&outside.channels.all[channel].name);
         let Some(known) = known else {
             let message = format!("the model has no channel `{}`", outside.channels.all[channel].name);
-            sink.error(|| Diagnostic::new(Code::UnknownGate, purpose.name.span, message));
-            return None;
+            return Err(sink.error(|| Diagnostic::new(Code::UnknownGate, purpose.name.span, message)));
         };
         watched.push((gate, known));
     }
     let mut goal = GoalSystem { built, watched };
     goal.check(name, sink)?;
-    Some(goal.observer(model))
+    Ok(goal.observer(model))
 }
 
 /// A goal as a transition system, and the messages of the model that it watches.
@@ -105,7 +101,7 @@ impl GoalSystem {
     }
 
     /// Refuses what an observer cannot be.
-    fn check(&mut self, name: &Name, sink: &mut FindingSink) -> Option<()> {
+    fn check(&mut self, name: &Name, sink: &mut FindingSink) -> Result<(), Reported> {
         let sts = &self.built.model.sts;
         for switch in &sts.switches {
             let start = self.verdict(switch).is_some() && switch.source == sts.initial;
@@ -117,10 +113,9 @@ impl GoalSystem {
             } else {
                 continue;
             };
-            sink.error(|| {
+            return Err(sink.error(|| {
                 Diagnostic::new(Code::TxsGoal, switch.span, message).label(name.span, "of this goal")
-            });
-            return None;
+            }));
         }
         let switches: Vec<Switch> = sts.switches.iter().cloned().collect();
         for (at, one) in switches.iter().enumerate() {
@@ -129,16 +124,15 @@ impl GoalSystem {
                 let both = self.built.model.pool.and2(one.guard, other.guard);
                 let differ = one.target != other.target || one.update != other.update;
                 if differ && !is_impossible(&self.built.model.pool, both) {
-                    sink.error(|| {
+                    return Err(sink.error(|| {
                         Diagnostic::new(Code::TxsGoal, one.span, "two steps of a goal may fit the same message")
                             .label(other.span, "the other step")
                             .help("make their conditions exclude each other, as in `[[ x > 3 ]]` and `[[ not(x > 3) ]]`")
-                    });
-                    return None;
+                    }));
                 }
             }
         }
-        Some(())
+        Ok(())
     }
 
     fn observer(&mut self, model: &mut Model) -> Observer {

@@ -18,7 +18,7 @@ use super::tree::{
     TypeDef, VarDef,
 };
 use crate::ast::Name;
-use crate::sink::FindingSink;
+use crate::sink::{FindingSink, Reported};
 
 /// Formulas and behaviours may be nested this deep.
 const MAX_NESTING: usize = 64;
@@ -71,11 +71,8 @@ const WORDS: [&str; 42] = [
     "REGEX",
 ];
 
-/// A place that could not be read, and was reported.
-pub(super) struct UnreadPlace;
-
 /// What reading gives.
-pub(super) type TxsRead<T> = Result<T, UnreadPlace>;
+pub(super) type TxsRead<T> = Result<T, Reported>;
 
 /// The tree of `text`; what is wrong goes into `sink`.
 pub(super) fn parse(text: &str, file: FileId, sink: &mut FindingSink) -> Specification {
@@ -239,28 +236,28 @@ impl TxsReader<'_> {
             Lexeme::Sign(sign) => format!("`{sign}`"),
             Lexeme::End => "the end of the text".into(),
         };
-        self.sink.error(|| Diagnostic::new(Code::TxsSyntax, span, format!("expected {what}, found {found}")));
-        Err(UnreadPlace)
+        Err(self
+            .sink
+            .error(|| Diagnostic::new(Code::TxsSyntax, span, format!("expected {what}, found {found}"))))
     }
 
     /// Reports a construct that is not read.
     fn not_read<T>(&mut self, what: &str, help: &str) -> TxsRead<T> {
         let span = self.span();
-        self.sink
-            .error(|| Diagnostic::new(Code::TxsNotRead, span, format!("`{what}` is not read")).help(help));
-        Err(UnreadPlace)
+        Err(self
+            .sink
+            .error(|| Diagnostic::new(Code::TxsNotRead, span, format!("`{what}` is not read")).help(help)))
     }
 
     /// One level deeper.
     fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> TxsRead<T>) -> TxsRead<T> {
         if self.nesting >= MAX_NESTING {
             let span = self.span();
-            self.sink.error(|| {
+            return Err(self.sink.error(|| {
                 let message = format!("this is nested more than {MAX_NESTING} deep");
                 Diagnostic::new(Code::NestingTooDeep, span, message)
                     .help("name the inner part with `PROCDEF` or `FUNCDEF`")
-            });
-            return Err(UnreadPlace);
+            }));
         }
         self.nesting += 1;
         let result = read(self);
@@ -529,11 +526,9 @@ impl TxsReader<'_> {
         let span = self.span();
         match <[_; 1]>::try_from(self.offered()?) {
             Ok([text]) => Ok(TxsCodec { is_encode, channel, message, text }),
-            Err(_) => {
-                self.sink
-                    .error(|| Diagnostic::new(Code::TxsSyntax, span, "one text is sent or received here"));
-                Err(UnreadPlace)
-            }
+            Err(_) => Err(self
+                .sink
+                .error(|| Diagnostic::new(Code::TxsSyntax, span, "one text is sent or received here"))),
         }
     }
 }

@@ -15,7 +15,7 @@ use ioxide_model::term::{Term, TermPool, VarId};
 use ioxide_model::valuation::Valuation;
 
 use super::control::{ChannelId, ControlAct, ControlState, Stepper, under};
-use crate::sink::FindingSink;
+use crate::sink::{FindingSink, Reported};
 
 /// Places of control of one part.
 const MAX_PLACES: usize = 5_000;
@@ -70,7 +70,9 @@ pub(super) enum NoPart {
     PartlyHidden(Span),
     /// This communication is on inputs and outputs at once.
     BothWays(Span),
-    /// What is wrong was reported, or cannot be computed.
+    /// This is wrong with the values that it would have.
+    Wrong(Vec<Diagnostic>),
+    /// What it starts with cannot be computed.
     Broken,
 }
 
@@ -102,7 +104,7 @@ impl<'a> PartBuilder<'a> {
 
     /// The part that starts as `control`.
     pub(super) fn build(mut self, control: ControlState) -> Result<BuiltPart, NoPart> {
-        let start = self.stepper.opened(control, "").ok_or_else(|| NoPart::of(&self.stepper))?;
+        let start = self.stepper.opened(control, "")?;
         let mut values = Vec::new();
         let start = self.settled(start, "", &mut values);
         let name = self.place_name(&start);
@@ -119,7 +121,7 @@ impl<'a> PartBuilder<'a> {
     /// The steps from one place.
     fn leave(&mut self, place: LocId, control: &ControlState) -> Result<(), NoPart> {
         let before = live(control);
-        for step in self.stepper.steps(control, "").ok_or_else(|| NoPart::of(&self.stepper))? {
+        for step in self.stepper.steps(control, "")? {
             if self.stepper.pool.is_false(step.guard) {
                 continue;
             }
@@ -127,7 +129,7 @@ impl<'a> PartBuilder<'a> {
                 return Err(NoPart::PartlyHidden(span));
             }
             let Some(gate) = self.gate(&step.act, step.span)? else { continue };
-            let next = self.stepper.opened(step.next, "").ok_or_else(|| NoPart::of(&self.stepper))?;
+            let next = self.stepper.opened(step.next, "")?;
             let mut update = Vec::new();
             let next = self.settled(next, "", &mut update);
             let guard = self.renamed(&step.act, step.guard, &mut update);
@@ -362,13 +364,9 @@ fn as_var(pool: &TermPool, term: Term) -> Option<VarId> {
 }
 
 impl NoPart {
-    /// Why `stepper` found nothing.
-    pub(super) fn of(stepper: &Stepper<'_>) -> Self {
-        stepper.endless.map_or(Self::Broken, Self::Endless)
-    }
-
     /// Reports it.
-    pub(super) fn report(&self, span: Span, sink: &mut FindingSink) {
+    pub(super) fn report(self, span: Span, sink: &mut FindingSink) -> Reported {
+        let unknown = || Diagnostic::new(Code::NotConstant, span, "what this starts with cannot be computed");
         let diagnostic = match self {
             Self::TooMany => Diagnostic::new(
                 Code::TooManySwitches,
@@ -379,17 +377,19 @@ impl NoPart {
             .help("let the parallel composition be outermost"),
             Self::Endless(call) => Diagnostic::new(
                 Code::UnboundedProcesses,
-                *call,
+                call,
                 "this call creates processes without bound, or too many of them",
             )
             .note("its condition is not decided by values that are known when it is made"),
-            Self::PartlyHidden(place) => partly_hidden(*place),
-            Self::BothWays(place) => both_ways(*place),
-            Self::Broken => {
-                Diagnostic::new(Code::NotConstant, span, "what this starts with cannot be computed")
+            Self::PartlyHidden(place) => partly_hidden(place),
+            Self::BothWays(place) => both_ways(place),
+            Self::Wrong(findings) => {
+                findings.into_iter().for_each(|finding| sink.push(finding));
+                return sink.reported_before(unknown);
             }
+            Self::Broken => unknown(),
         };
-        sink.error(|| diagnostic);
+        sink.error(|| diagnostic)
     }
 }
 

@@ -18,12 +18,12 @@ use super::check::ProcessInterface;
 use super::control::{
     ChannelId, ChannelWiring, Channels, ControlState, JOINT, Sharing, Stepper, TxsChannel, field_name,
 };
-use super::part::{BuiltPart, NoPart, PartBuilder, TxsPartMessage, both_ways, kind_of, partly_hidden};
+use super::part::{BuiltPart, PartBuilder, TxsPartMessage, both_ways, kind_of, partly_hidden};
 use super::tree::{ModelDef, Specification};
 use super::typing::Scope;
 use super::words::Vocabulary;
 use crate::ast::Name;
-use crate::sink::FindingSink;
+use crate::sink::{FindingSink, Reported};
 
 /// Groups of parts that meet on one channel.
 const MAX_GROUPS: usize = 10_000;
@@ -66,7 +66,11 @@ enum CompositionTree {
 }
 
 /// The system that `model` is; none if there is an error.
-pub(super) fn system(meant: &TxsMeaning<'_>, model: &ModelDef, sink: &mut FindingSink) -> Option<Model> {
+pub(super) fn system(
+    meant: &TxsMeaning<'_>,
+    model: &ModelDef,
+    sink: &mut FindingSink,
+) -> Result<Model, Reported> {
     let mut outside = ModelOutside::new(meant.interface, &model.inputs, &model.outputs);
     let span = model.name.span;
     let (tree, leaves, pool) = taken_apart(meant, model, &mut outside, sink)?;
@@ -78,10 +82,7 @@ pub(super) fn system(meant: &TxsMeaning<'_>, model: &ModelDef, sink: &mut Findin
         let name = if names.len() == 1 { &model.name.text } else { name };
         match PartBuilder::new(stepper, name, span, &outside.kinds).build(leaf) {
             Ok(part) => parts.push(part),
-            Err(why) => {
-                why.report(span, sink);
-                return None;
-            }
+            Err(why) => return Err(why.report(span, sink)),
         }
     }
     no_goals(&parts, sink)?;
@@ -91,8 +92,7 @@ pub(super) fn system(meant: &TxsMeaning<'_>, model: &ModelDef, sink: &mut Findin
             .keys()
             .any(|said| matches!(said, TxsPartMessage::Hidden(_) | TxsPartMessage::Enabling(_)))
     {
-        let part = parts.pop()?;
-        return listed(model, part.model, sink);
+        return listed(model, part.model.clone(), sink);
     }
     let mut composing = PartComposer { outside: &mut outside, parts: &parts, names: &names, span };
     let system = composing.compose(&tree, &model.name, sink)?;
@@ -100,14 +100,13 @@ pub(super) fn system(meant: &TxsMeaning<'_>, model: &ModelDef, sink: &mut Findin
 }
 
 /// The system, if `SYNC` lists every communication of it, or is not written.
-fn listed(model: &ModelDef, system: Model, sink: &mut FindingSink) -> Option<Model> {
-    let Some(sync) = &model.sync else { return Some(system) };
+fn listed(model: &ModelDef, system: Model, sink: &mut FindingSink) -> Result<Model, Reported> {
+    let Some(sync) = &model.sync else { return Ok(system) };
     let known: Vec<&Name> = model.inputs.iter().chain(&model.outputs).collect();
     if let Some(name) = sync.iter().flatten().find(|name| !known.iter().any(|other| other.text == name.text))
     {
         let message = format!("the model has no channel `{}`", name.text);
-        sink.error(|| Diagnostic::new(Code::UnknownGate, name.span, message));
-        return None;
+        return Err(sink.error(|| Diagnostic::new(Code::UnknownGate, name.span, message)));
     }
     let names: BTreeSet<String> = sync.iter().map(|set| joined_name(set)).collect();
     let sts = &system.sts;
@@ -115,14 +114,13 @@ fn listed(model: &ModelDef, system: Model, sink: &mut FindingSink) -> Option<Mod
         |switch: &&Switch| switch.gate != Sts::TAU && !names.contains(&*sts.gates[switch.gate].name);
     if let Some(switch) = sts.switches.iter().find(is_unlisted) {
         let message = format!("`SYNC` does not list `{}`", sts.gates[switch.gate].name);
-        sink.error(|| {
+        return Err(sink.error(|| {
             Diagnostic::new(Code::TxsNotRead, switch.span, message)
                 .note("where `SYNC` is written, it lists all communications of a model")
                 .help("add the channels of this one, as in `SYNC { A | B }, { C }`")
-        });
-        return None;
+        }));
     }
-    Some(system)
+    Ok(system)
 }
 
 /// What a message on all of these channels is called.
@@ -132,22 +130,21 @@ fn joined_name(set: &[Name]) -> String {
 }
 
 /// What stands in goals only is refused in models.
-fn no_goals(parts: &[BuiltPart], sink: &mut FindingSink) -> Option<()> {
+fn no_goals(parts: &[BuiltPart], sink: &mut FindingSink) -> Result<(), Reported> {
     for part in parts {
         for said in [TxsPartMessage::Hit, TxsPartMessage::Miss, TxsPartMessage::Quiet] {
             let Some(gate) = part.says(&said) else { continue };
             let switch = part.model.sts.switches.iter().find(|switch| switch.gate == gate);
             let span = switch.map_or(part.model.sts.gates[gate].span, |switch| switch.span);
             let name = part.model.sts.gates[gate].name.clone();
-            sink.error(|| {
+            return Err(sink.error(|| {
                 let message = format!("`{name}` is not read in a model");
                 Diagnostic::new(Code::TxsNotRead, span, message)
                     .help("silence is where nothing can be sent; goals stand in a `PURPDEF`")
-            });
-            return None;
+            }));
         }
     }
-    Some(())
+    Ok(())
 }
 
 /// The outermost compositions, the behaviours below them, and the pool that their terms live in.
@@ -156,17 +153,14 @@ fn taken_apart(
     model: &ModelDef,
     outside: &mut ModelOutside,
     sink: &mut FindingSink,
-) -> Option<(CompositionTree, Vec<ControlState>, TermPool)> {
+) -> Result<(CompositionTree, Vec<ControlState>, TermPool), Reported> {
     let TxsMeaning { spec, words, interface, pool } = *meant;
     let mut stepper = Stepper::new(spec, words, interface, &mut outside.channels, 0, pool.clone());
     let start = ControlState::At(model.body, Scope::new(), outside.wiring.clone());
-    let Some(opened) = stepper.opened(start, "") else {
-        NoPart::of(&stepper).report(model.name.span, sink);
-        return None;
-    };
+    let opened = stepper.opened(start, "").map_err(|why| why.report(model.name.span, sink))?;
     let mut leaves = Vec::new();
     let tree = tree(opened, &mut leaves);
-    Some((tree, leaves, stepper.pool))
+    Ok((tree, leaves, stepper.pool))
 }
 
 fn tree(control: ControlState, leaves: &mut Vec<ControlState>) -> CompositionTree {
@@ -235,7 +229,12 @@ struct PartComposer<'a> {
 }
 
 impl PartComposer<'_> {
-    fn compose(&mut self, tree: &CompositionTree, name: &Name, sink: &mut FindingSink) -> Option<Model> {
+    fn compose(
+        &mut self,
+        tree: &CompositionTree,
+        name: &Name,
+        sink: &mut FindingSink,
+    ) -> Result<Model, Reported> {
         let mut composer = Composer::new(&name.text, name.span);
         let mut ids = Vec::with_capacity(self.parts.len());
         for (part, (family, index)) in self.parts.iter().zip(self.names) {
@@ -243,8 +242,7 @@ impl PartComposer<'_> {
                 Ok(id) => ids.push(id),
                 Err(clash) => {
                     let message = format!("two parts have different types called `{}`", clash.0);
-                    sink.error(|| Diagnostic::new(Code::BadConnection, self.span, message));
-                    return None;
+                    return Err(sink.error(|| Diagnostic::new(Code::BadConnection, self.span, message)));
                 }
             }
         }
@@ -258,8 +256,7 @@ impl PartComposer<'_> {
         for ChannelGroup { channel, members } in seen {
             let span = self.place(&members);
             let Some(kind) = kind_of(&self.outside.channels.plain(channel), &self.outside.kinds) else {
-                sink.error(|| both_ways(span));
-                return None;
+                return Err(sink.error(|| both_ways(span)));
             };
             let gate =
                 gates.entry(channel).or_insert_with(|| self.gate(&mut composer, channel, kind)).clone();
@@ -273,10 +270,8 @@ impl PartComposer<'_> {
         for (part, &id) in self.parts.iter().zip(&ids) {
             self.inside(&mut composer, part, id, sink);
         }
-        if sink.has_errors() {
-            return None;
-        }
-        Some(composer.finish())
+        sink.check()?;
+        Ok(composer.finish())
     }
 
     /// Variables for the values on `channel`.
@@ -353,22 +348,27 @@ impl PartComposer<'_> {
     fn add(&self, composer: &mut Composer, meeting: &Synchronisation, sink: &mut FindingSink) {
         match composer.meet(meeting) {
             Ok(()) => {}
-            Err(OpenField::Unpinned { field, span }) => sink.error(|| {
-                let message = format!("nobody says what the value `{field}` of this hidden communication is");
-                Diagnostic::new(Code::OpenHiddenField, span, message)
-                    .note("everybody takes it with `?`, and somebody uses it later")
-                    .help("give it with `!` on one side, or do not hide the channel")
-            }),
-            Err(OpenField::TooMany(limit)) => sink.error(|| {
-                let message = format!("a channel of this model would have more than {limit} transitions");
-                Diagnostic::new(Code::TooManySwitches, self.span, message)
-                    .note("every choice of one step of each part that meets is one")
-            }),
+            Err(OpenField::Unpinned { field, span }) => {
+                _ = sink.error(|| {
+                    let message =
+                        format!("nobody says what the value `{field}` of this hidden communication is");
+                    Diagnostic::new(Code::OpenHiddenField, span, message)
+                        .note("everybody takes it with `?`, and somebody uses it later")
+                        .help("give it with `!` on one side, or do not hide the channel")
+                })
+            }
+            Err(OpenField::TooMany(limit)) => {
+                _ = sink.error(|| {
+                    let message = format!("a channel of this model would have more than {limit} transitions");
+                    Diagnostic::new(Code::TooManySwitches, self.span, message)
+                        .note("every choice of one step of each part that meets is one")
+                })
+            }
         }
     }
 
     /// Which parts take part together, on which channels; none if there is an error.
-    fn groups(&mut self, tree: &CompositionTree, sink: &mut FindingSink) -> Option<ChannelGroups> {
+    fn groups(&mut self, tree: &CompositionTree, sink: &mut FindingSink) -> Result<ChannelGroups, Reported> {
         match tree {
             CompositionTree::Part(at) => {
                 let part = &self.parts[*at];
@@ -378,7 +378,7 @@ impl PartComposer<'_> {
                 });
                 let seen =
                     on.map(|channel| ChannelGroup { channel, members: vec![(*at, channel)] }).collect();
-                Some(ChannelGroups { seen, hidden: Vec::new() })
+                Ok(ChannelGroups { seen, hidden: Vec::new() })
             }
             CompositionTree::Hide(channels, body) => {
                 let groups = self.groups(body, sink)?;
@@ -398,7 +398,7 @@ impl PartComposer<'_> {
         left: ChannelGroups,
         right: ChannelGroups,
         sink: &mut FindingSink,
-    ) -> Option<ChannelGroups> {
+    ) -> Result<ChannelGroups, Reported> {
         let channels = &mut self.outside.channels;
         let is_alone = |group: &ChannelGroup| sharing.of(&channels.plain(group.channel)).is_empty();
         let (lefts, mut seen): (Vec<ChannelGroup>, Vec<ChannelGroup>) =
@@ -416,11 +416,10 @@ impl PartComposer<'_> {
             if seen.len() > MAX_GROUPS {
                 let message =
                     format!("more than {MAX_GROUPS} groups of parts meet on the channels of this model");
-                sink.error(|| Diagnostic::new(Code::TooManySwitches, self.span, message));
-                return None;
+                return Err(sink.error(|| Diagnostic::new(Code::TooManySwitches, self.span, message)));
             }
         }
-        Some(ChannelGroups { seen, hidden: left.hidden.into_iter().chain(right.hidden).collect() })
+        Ok(ChannelGroups { seen, hidden: left.hidden.into_iter().chain(right.hidden).collect() })
     }
 
     /// Groups of which those on `channels` are hidden.
@@ -429,7 +428,7 @@ impl PartComposer<'_> {
         groups: ChannelGroups,
         channels: &BTreeSet<ChannelId>,
         sink: &mut FindingSink,
-    ) -> Option<ChannelGroups> {
+    ) -> Result<ChannelGroups, Reported> {
         let ChannelGroups { seen, hidden: inner } = groups;
         let (mut left, mut hidden) = (Vec::new(), Vec::new());
         for group in seen {
@@ -440,13 +439,12 @@ impl PartComposer<'_> {
                 hidden.push(group);
             } else {
                 let span = self.place(&group.members);
-                sink.error(|| partly_hidden(span));
-                return None;
+                return Err(sink.error(|| partly_hidden(span)));
             }
         }
         hidden.sort_by_key(|group: &ChannelGroup| group.channel);
         hidden.extend(inner);
-        Some(ChannelGroups { seen: left, hidden })
+        Ok(ChannelGroups { seen: left, hidden })
     }
 
     /// What a part does alone and nobody sees.

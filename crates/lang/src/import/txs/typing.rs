@@ -15,7 +15,7 @@ use ioxide_model::value::{DataValue, Value};
 use super::tree::{FormulaKind, TxsExpr, TxsOperator, ValueBinding};
 use super::words::{Callable, CallableKind, FunctionMeaning, LibraryFn, Vocabulary};
 use crate::ast::Name;
-use crate::sink::FindingSink;
+use crate::sink::{FindingSink, Reported};
 use crate::{suggest, typeck};
 
 /// What names stand for.
@@ -30,21 +30,20 @@ pub(super) struct Typing<'t> {
 
 impl Typing<'_> {
     /// `formula` as a term of `sort`.
-    pub(super) fn check(&mut self, formula: &TxsExpr, sort: Sort, scope: &Scope) -> Option<Term> {
+    pub(super) fn check(&mut self, formula: &TxsExpr, sort: Sort, scope: &Scope) -> Result<Term, Reported> {
         let term = self.infer(formula, Some(sort), scope)?;
         let found = self.pool.sort(term).base();
         if found == sort.base() {
-            return Some(term);
+            return Ok(term);
         }
         let (wanted, found) = (self.sort_name(sort), self.sort_name(found));
-        self.sink.error(|| {
+        Err(self.sink.error(|| {
             Diagnostic::new(
                 Code::TypeMismatch,
                 formula.span,
                 format!("`{wanted}` is needed here, this is `{found}`"),
             )
-        });
-        None
+        }))
     }
 
     /// The name that the text has for `sort`.
@@ -54,24 +53,29 @@ impl Typing<'_> {
     }
 
     /// `formula` as a term; `want` chooses where a choice is left.
-    pub(super) fn infer(&mut self, formula: &TxsExpr, want: Option<Sort>, scope: &Scope) -> Option<Term> {
+    pub(super) fn infer(
+        &mut self,
+        formula: &TxsExpr,
+        want: Option<Sort>,
+        scope: &Scope,
+    ) -> Result<Term, Reported> {
         let term = self.untested(formula, want, scope)?;
         if typeck::is_sane(self.pool, term) {
-            return Some(term);
+            return Ok(term);
         }
-        self.sink
-            .error(|| Diagnostic::new(Code::TooLarge, formula.span, "this expression becomes too large"));
-        None
+        Err(self
+            .sink
+            .error(|| Diagnostic::new(Code::TooLarge, formula.span, "this expression becomes too large")))
     }
 
-    fn untested(&mut self, formula: &TxsExpr, want: Option<Sort>, scope: &Scope) -> Option<Term> {
+    fn untested(&mut self, formula: &TxsExpr, want: Option<Sort>, scope: &Scope) -> Result<Term, Reported> {
         match &formula.kind {
             FormulaKind::Number(text) => match text.parse() {
-                Ok(n) => Some(self.pool.value(Value::Int(n))),
+                Ok(n) => Ok(self.pool.value(Value::Int(n))),
                 Err(_) => self.wrong(Code::BadNumber, formula.span, "this number cannot be read"),
             },
-            FormulaKind::Text(text) => Some(self.pool.value(Value::str(text))),
-            FormulaKind::Bool(b) => Some(self.pool.bool(*b)),
+            FormulaKind::Text(text) => Ok(self.pool.value(Value::str(text))),
+            FormulaKind::Bool(b) => Ok(self.pool.bool(*b)),
             FormulaKind::Regex(_) => self.wrong(
                 Code::TypeMismatch,
                 formula.span,
@@ -80,7 +84,7 @@ impl Typing<'_> {
             FormulaKind::Apply(name, args) => self.apply(name, args, formula.span, want, scope),
             FormulaKind::Minus(inner) => {
                 let inner = self.check(inner, Sort::Int, scope)?;
-                Some(self.pool.neg(inner))
+                Ok(self.pool.neg(inner))
             }
             FormulaKind::Chain(first, rest) => self.chain(first, rest, scope),
             FormulaKind::If(parts) => self.choice(parts, want, scope),
@@ -93,29 +97,35 @@ impl Typing<'_> {
                 self.check(inner, sort, scope)
             }
             FormulaKind::Unset(sort) => {
-                let sort = self.words.sort(sort.as_ref()?, self.sink)?;
+                let Some(sort) = sort else {
+                    return self.wrong(
+                        Code::CannotInfer,
+                        formula.span,
+                        "the type of this variable is not known",
+                    );
+                };
+                let sort = self.words.sort(sort, self.sink)?;
                 let value = self.pool.default_value(sort);
-                Some(self.pool.value(value))
+                Ok(self.pool.value(value))
             }
         }
     }
 
-    fn wrong<T>(&mut self, code: Code, span: Span, message: &str) -> Option<T> {
-        self.sink.error(|| Diagnostic::new(code, span, message));
-        None
+    fn wrong<T>(&mut self, code: Code, span: Span, message: &str) -> Result<T, Reported> {
+        Err(self.sink.error(|| Diagnostic::new(code, span, message)))
     }
 
-    fn choice(&mut self, parts: &[TxsExpr; 3], want: Option<Sort>, scope: &Scope) -> Option<Term> {
+    fn choice(&mut self, parts: &[TxsExpr; 3], want: Option<Sort>, scope: &Scope) -> Result<Term, Reported> {
         let [condition, then, other] = parts;
         let condition = self.check(condition, Sort::Bool, scope);
         let then = self.infer(then, want, scope)?;
         let sort = self.pool.sort(then).base();
         let other = self.check(other, sort, scope)?;
-        Some(self.pool.ite(condition?, then, other))
+        Ok(self.pool.ite(condition?, then, other))
     }
 
     /// `scope` with the names that are bound.
-    pub(super) fn bind(&mut self, groups: &[Vec<ValueBinding>], scope: &Scope) -> Option<Scope> {
+    pub(super) fn bind(&mut self, groups: &[Vec<ValueBinding>], scope: &Scope) -> Result<Scope, Reported> {
         let mut scope = scope.clone();
         for group in groups {
             let mut new = Vec::with_capacity(group.len());
@@ -131,17 +141,22 @@ impl Typing<'_> {
             }
             scope.extend(new);
         }
-        Some(scope)
+        Ok(scope)
     }
 
     // Operators.
 
-    fn chain(&mut self, first: &TxsExpr, rest: &[(TxsOperator, TxsExpr)], scope: &Scope) -> Option<Term> {
+    fn chain(
+        &mut self,
+        first: &TxsExpr,
+        rest: &[(TxsOperator, TxsExpr)],
+        scope: &Scope,
+    ) -> Result<Term, Reported> {
         let mut left = self.infer(first, None, scope)?;
         for (operator, right) in rest {
             left = self.operation(left, *operator, right, scope)?;
         }
-        Some(left)
+        Ok(left)
     }
 
     fn operation(
@@ -150,7 +165,7 @@ impl Typing<'_> {
         operator: TxsOperator,
         right: &TxsExpr,
         scope: &Scope,
-    ) -> Option<Term> {
+    ) -> Result<Term, Reported> {
         let found = self.pool.sort(left).base();
         let sort = match operator.sign {
             "==" | "<>" => found,
@@ -160,19 +175,18 @@ impl Typing<'_> {
         };
         if found != sort {
             let (wanted, found) = (self.sort_name(sort), self.sort_name(found));
-            self.sink.error(|| {
+            return Err(self.sink.error(|| {
                 let message = format!(
                     "`{}` is between values of `{wanted}`, what is left of it is `{found}`",
                     operator.sign
                 );
                 Diagnostic::new(Code::TypeMismatch, operator.span, message)
                     .note("all operators have one level and group to the left: `a + b * c` is `(a + b) * c`")
-            });
-            return None;
+            }));
         }
         let right = self.check(right, sort, scope)?;
         let pool = &mut *self.pool;
-        Some(match operator.sign {
+        Ok(match operator.sign {
             "==" => pool.eq(left, right),
             "<>" | "\\|/" => pool.ne(left, right),
             "/\\" => pool.and2(left, right),
@@ -200,11 +214,11 @@ impl Typing<'_> {
         span: Span,
         want: Option<Sort>,
         scope: &Scope,
-    ) -> Option<Term> {
+    ) -> Result<Term, Reported> {
         if args.is_empty()
             && let Some(&term) = scope.get(&name.text)
         {
-            return Some(term);
+            return Ok(term);
         }
         if name.text == "strinre" {
             return self.matches(name, args, scope);
@@ -221,31 +235,29 @@ impl Typing<'_> {
             fitting.retain(gives);
         }
         if let [only] = *fitting {
-            let terms: Vec<Option<Term>> =
+            let terms: Vec<Result<Term, Reported>> =
                 args.iter().zip(&only.params).map(|(arg, &sort)| self.check(arg, sort, scope)).collect();
-            let terms: Option<Vec<Term>> = terms.into_iter().collect();
-            return self.call(only.kind, terms?);
+            let terms: Result<Vec<Term>, Reported> = terms.into_iter().collect();
+            return self.call(only.kind, terms?, name);
         }
-        let terms: Option<Vec<Term>> = args.iter().map(|arg| self.infer(arg, None, scope)).collect();
+        let terms: Result<Vec<Term>, Reported> =
+            args.iter().map(|arg| self.infer(arg, None, scope)).collect();
         let terms = terms?;
         let sorts: Vec<Sort> = terms.iter().map(|&term| self.pool.sort(term).base()).collect();
         fitting.retain(|callable| callable.params == sorts);
         match *fitting {
-            [only] => self.call(only.kind, terms),
+            [only] => self.call(only.kind, terms, name),
             [] => self.no_overload(name, &sorts, all),
-            _ => {
-                self.sink.error(|| {
-                    let message = format!("which `{}` is meant is not known here", name.text);
-                    Diagnostic::new(Code::CannotInfer, span, message)
-                        .help("say the type: `(fromString(s) :: Int)`")
-                });
-                None
-            }
+            _ => Err(self.sink.error(|| {
+                let message = format!("which `{}` is meant is not known here", name.text);
+                Diagnostic::new(Code::CannotInfer, span, message)
+                    .help("say the type: `(fromString(s) :: Int)`")
+            })),
         }
     }
 
     /// `strinre(s, REGEX('...'))`
-    fn matches(&mut self, name: &Name, args: &[TxsExpr], scope: &Scope) -> Option<Term> {
+    fn matches(&mut self, name: &Name, args: &[TxsExpr], scope: &Scope) -> Result<Term, Reported> {
         let [text, pattern] = args else {
             return self.wrong(
                 Code::ArgumentCount,
@@ -262,16 +274,22 @@ impl Typing<'_> {
             );
         };
         match self.pool.pattern(written) {
-            Ok(id) => Some(self.pool.matches(term?, id)),
+            Ok(id) => Ok(self.pool.matches(term?, id)),
             Err(why) => {
                 self.wrong(Code::BadRegex, pattern.span, &format!("not a regular expression: {}", why.0))
             }
         }
     }
 
-    fn no_function(&mut self, name: &Name, n_args: usize, all: &[Callable], scope: &Scope) -> Option<Term> {
+    fn no_function(
+        &mut self,
+        name: &Name,
+        n_args: usize,
+        all: &[Callable],
+        scope: &Scope,
+    ) -> Result<Term, Reported> {
         let words = self.words;
-        self.sink.missing(&name.text, || {
+        Err(self.sink.missing(&name.text, || {
             if let Some(one) = all.first() {
                 let message = format!("`{}` has {} arguments, not {n_args}", name.text, one.params.len());
                 return Diagnostic::new(Code::ArgumentCount, name.span, message);
@@ -289,26 +307,24 @@ impl Typing<'_> {
             };
             let message = format!("there is no {what} `{}` here", name.text);
             suggest::nearest(Diagnostic::new(code, name.span, message), name, names)
-        });
-        None
+        }))
     }
 
-    fn no_overload(&mut self, name: &Name, sorts: &[Sort], all: &[Callable]) -> Option<Term> {
+    fn no_overload(&mut self, name: &Name, sorts: &[Sort], all: &[Callable]) -> Result<Term, Reported> {
         let shown =
             |sorts: &[Sort]| sorts.iter().map(|&sort| self.sort_name(sort)).collect::<Vec<_>>().join(", ");
         let found = shown(sorts);
         let known: Vec<String> =
             all.iter().map(|one| format!("`{}({})`", name.text, shown(&one.params))).collect();
-        self.sink.error(|| {
+        Err(self.sink.error(|| {
             let message = format!("there is no function `{}({found})`", name.text);
             Diagnostic::new(Code::TypeMismatch, name.span, message)
                 .help(format!("there is {}", known.join(", ")))
-        });
-        None
+        }))
     }
 
-    fn call(&mut self, kind: CallableKind, args: Vec<Term>) -> Option<Term> {
-        Some(match kind {
+    fn call(&mut self, kind: CallableKind, args: Vec<Term>, name: &Name) -> Result<Term, Reported> {
+        Ok(match kind {
             CallableKind::Construct(data, ctor) => self.pool.construct(data, ctor, args),
             CallableKind::Is(ctor) => self.pool.is(ctor, args[0]),
             CallableKind::Select(ctor, field) => self.pool.select(ctor, field, args[0]),
@@ -319,7 +335,13 @@ impl Typing<'_> {
                     self.pool.substitute(*body, &names)
                 }
                 FunctionMeaning::Recursive(id) => self.pool.call(*id, args),
-                FunctionMeaning::Broken => return None,
+                FunctionMeaning::Broken(why) => return Err(*why),
+                FunctionMeaning::Later => {
+                    return Err(self.sink.reported_before(|| {
+                        let message = format!("`{}` is used before it is defined", name.text);
+                        Diagnostic::new(Code::CyclicDefinition, name.span, message)
+                    }));
+                }
             },
         })
     }

@@ -17,7 +17,7 @@ use super::tree::{FuncDef, Specification, TypeDef, VarDef};
 use super::typing::{Scope, Typing};
 use crate::LoadOptions;
 use crate::ast::Name;
-use crate::sink::FindingSink;
+use crate::sink::{FindingSink, Reported};
 use crate::suggest;
 
 /// Something that can be applied to arguments.
@@ -63,8 +63,10 @@ pub(super) enum FunctionMeaning {
     /// Its body over its parameters.
     Plain(Vec<VarId>, Term),
     Recursive(FnId),
-    /// Something is wrong with it, and was reported.
-    Broken,
+    /// Its definition was not looked at yet.
+    Later,
+    /// Something is wrong with it.
+    Broken(Reported),
 }
 
 /// Sorts and functions by name.
@@ -93,17 +95,16 @@ pub(super) fn vocabulary(
 }
 
 impl Vocabulary {
-    /// The sort called `name`, if there is one; reports it if not.
-    pub(super) fn sort(&self, name: &Name, sink: &mut FindingSink) -> Option<Sort> {
+    /// The sort called `name`.
+    pub(super) fn sort(&self, name: &Name, sink: &mut FindingSink) -> Result<Sort, Reported> {
         let found = self.sorts.get(&name.text).copied();
-        if found.is_none() {
+        found.ok_or_else(|| {
             let names = self.sorts.keys().map(String::as_str);
             sink.missing(&name.text, || {
                 let message = format!("there is no type `{}`", name.text);
                 suggest::nearest(Diagnostic::new(Code::UnknownType, name.span, message), name, names)
-            });
-        }
-        found
+            })
+        })
     }
 
     fn add(&mut self, name: &str, params: Vec<Sort>, result: Sort, kind: CallableKind) {
@@ -199,9 +200,24 @@ impl Vocabulary {
         }
     }
 
-    /// The sort that is written with a variable.
-    pub(super) fn var_sort(&self, var: &VarDef, sink: &mut FindingSink) -> Option<Sort> {
-        self.sort(var.sort.as_ref()?, sink)
+    /// The sort that is written with a variable, if one is.
+    pub(super) fn written_sort(
+        &self,
+        var: &VarDef,
+        sink: &mut FindingSink,
+    ) -> Result<Option<Sort>, Reported> {
+        var.sort.as_ref().map(|sort| self.sort(sort, sink)).transpose()
+    }
+
+    /// The sort of a variable, which must be written.
+    pub(super) fn var_sort(&self, var: &VarDef, sink: &mut FindingSink) -> Result<Sort, Reported> {
+        self.written_sort(var, sink)?.ok_or_else(|| {
+            sink.error(|| {
+                let message = format!("the type of `{}` is not known", var.name.text);
+                Diagnostic::new(Code::CannotInfer, var.name.span, message)
+                    .help(format!("write it: `{} :: Int`", var.name.text))
+            })
+        })
     }
 
     // Functions.
@@ -214,28 +230,37 @@ impl Vocabulary {
         sink: &mut FindingSink,
     ) {
         for (at, def) in defs.iter().enumerate() {
-            self.meanings.push(FunctionMeaning::Broken);
-            let params: Option<Vec<Sort>> =
+            self.meanings.push(FunctionMeaning::Later);
+            let params: Result<Vec<Sort>, Reported> =
                 def.params.iter().map(|param| self.var_sort(param, sink)).collect();
-            let (Some(params), Some(result)) = (params, self.sort(&def.result, sink)) else { continue };
+            let result = self.sort(&def.result, sink);
+            let (params, result) = match params.and_then(|params| Ok((params, result?))) {
+                Ok(signature) => signature,
+                Err(why) => {
+                    self.meanings[at] = FunctionMeaning::Broken(why);
+                    continue;
+                }
+            };
             let known = self.callables.get(&def.name.text).into_iter().flatten();
             if known
                 .into_iter()
                 .any(|other| other.params == params && (other.result == result || params.is_empty()))
             {
-                twice(sink, "function", &def.name);
+                self.meanings[at] = FunctionMeaning::Broken(twice(sink, "function", &def.name));
                 continue;
             }
             self.add(&def.name.text, params, result, CallableKind::Defined(at));
         }
         check_overrides(defs, options, sink);
         for at in self.definition_order(defs, sink) {
-            self.meanings[at] = self.define(defs, at, options, pool, sink);
+            if matches!(self.meanings[at], FunctionMeaning::Later) {
+                self.meanings[at] = self.define(defs, at, options, pool, sink);
+            }
         }
     }
 
     /// Every function behind those it calls; circles of several are reported.
-    fn definition_order(&self, defs: &[FuncDef], sink: &mut FindingSink) -> Vec<usize> {
+    fn definition_order(&mut self, defs: &[FuncDef], sink: &mut FindingSink) -> Vec<usize> {
         let calls: Vec<BTreeSet<usize>> = defs.iter().map(|def| self.called_by(def)).collect();
         let mut callers: Vec<Vec<usize>> = vec![Vec::new(); defs.len()];
         let mut waits: Vec<usize> = vec![0; defs.len()];
@@ -259,11 +284,12 @@ impl Vocabulary {
         for (at, def) in defs.iter().enumerate().filter(|&(at, _)| waits[at] > 0) {
             let in_circle = calls[at].iter().any(|&other| waits[other] > 0);
             if in_circle {
-                sink.error(|| {
+                let why = sink.error(|| {
                     let message = format!("`{}` calls itself by way of other functions", def.name.text);
                     Diagnostic::new(Code::CyclicDefinition, def.name.span, message)
                         .help("write the functions as one that calls itself")
                 });
+                self.meanings[at] = FunctionMeaning::Broken(why);
             }
         }
         order
@@ -298,8 +324,9 @@ impl Vocabulary {
         let mine = self.callables.get(&def.name.text).into_iter().flatten();
         let mine =
             mine.into_iter().find(|callable| matches!(callable.kind, CallableKind::Defined(n) if n == at));
-        let Some(Callable { params, result, .. }) = mine.cloned() else { return FunctionMeaning::Broken };
-        if let Some(value) = overriding(def, result, options, sink) {
+        let Some(Callable { params, result, .. }) = mine.cloned() else { return FunctionMeaning::Later };
+        // One that does not fit is told, and what is written is looked at all the same.
+        if let Ok(Some(value)) = overriding(def, result, options, sink) {
             return FunctionMeaning::Plain(Vec::new(), pool.value(value));
         }
         let named = def.params.iter().zip(&params);
@@ -313,7 +340,7 @@ impl Vocabulary {
         let is_recursive = self.called_by(def).contains(&at);
         if !is_recursive {
             let body = Typing { words: self, pool, sink }.check(&def.body, result, &scope);
-            return body.map_or(FunctionMeaning::Broken, |body| FunctionMeaning::Plain(vars, body));
+            return body.map_or_else(FunctionMeaning::Broken, |body| FunctionMeaning::Plain(vars, body));
         }
         let function = RecursiveFunction {
             name: def.name.text.as_str().into(),
@@ -324,8 +351,9 @@ impl Vocabulary {
         };
         let id = pool.declare_function(function);
         self.meanings[at] = FunctionMeaning::Recursive(id);
-        let Some(body) = (Typing { words: self, pool, sink }).check(&def.body, result, &scope) else {
-            return FunctionMeaning::Broken;
+        let body = match (Typing { words: self, pool, sink }).check(&def.body, result, &scope) {
+            Ok(body) => body,
+            Err(why) => return FunctionMeaning::Broken(why),
         };
         if !ends::is_called(pool, body, id) {
             return FunctionMeaning::Plain(vars, body);
@@ -336,10 +364,7 @@ impl Vocabulary {
                 pool.define_function(id, body, position);
                 FunctionMeaning::Recursive(id)
             }
-            None => {
-                sink.error(|| may_not_end(def));
-                FunctionMeaning::Broken
-            }
+            None => FunctionMeaning::Broken(sink.error(|| may_not_end(def))),
         }
     }
 }
@@ -351,10 +376,10 @@ fn may_not_end(def: &FuncDef) -> Diagnostic {
         .help("as in `IF isNode(t) THEN size(left(t)) + size(right(t)) ELSE 1 FI`; along a number, call it once")
 }
 
-fn twice(sink: &mut FindingSink, what: &str, name: &Name) {
+fn twice(sink: &mut FindingSink, what: &str, name: &Name) -> Reported {
     sink.error(|| {
         Diagnostic::new(Code::DuplicateName, name.span, format!("{what} `{}` is declared twice", name.text))
-    });
+    })
 }
 
 /// Overrides must name constants.
@@ -370,10 +395,15 @@ fn check_overrides(defs: &[FuncDef], options: &LoadOptions, sink: &mut FindingSi
     }
 }
 
-/// The value that replaces a constant.
-fn overriding(def: &FuncDef, sort: Sort, options: &LoadOptions, sink: &mut FindingSink) -> Option<Value> {
-    let (name, text) =
-        options.overrides.iter().rev().find(|(name, _)| def.is_constant && *name == def.name.text)?;
+/// The value that replaces a constant, if one does.
+fn overriding(
+    def: &FuncDef,
+    sort: Sort,
+    options: &LoadOptions,
+    sink: &mut FindingSink,
+) -> Result<Option<Value>, Reported> {
+    let is_own = |(name, _): &&(String, String)| def.is_constant && *name == def.name.text;
+    let Some((name, text)) = options.overrides.iter().rev().find(is_own) else { return Ok(None) };
     let value = match (sort, text.as_str()) {
         (Sort::Int, text) => text.parse().ok().map(Value::Int),
         (Sort::Bool, "True" | "true") => Some(Value::Bool(true)),
@@ -381,11 +411,10 @@ fn overriding(def: &FuncDef, sort: Sort, options: &LoadOptions, sink: &mut Findi
         (Sort::Str, text) => Some(Value::str(text)),
         _ => None,
     };
-    if value.is_none() {
+    value.map(Some).ok_or_else(|| {
         sink.error(|| {
             let message = format!("`--set {name}={text}` does not fit: it is `{}`", def.result.text);
             Diagnostic::new(Code::BadOverride, def.name.span, message)
-        });
-    }
-    value
+        })
+    })
 }

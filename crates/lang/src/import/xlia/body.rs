@@ -11,6 +11,7 @@ use crate::ast::{
 };
 use crate::lexer::TokenKind;
 use crate::parser::ParseResult;
+use crate::sink::Reported;
 
 /// What the statements of a transition amount to so far.
 #[derive(Default)]
@@ -95,8 +96,7 @@ impl XliaReader<'_> {
             self.parser.expect(TokenKind::CloseBrace)?;
         }
         let span = self.parser.since(start);
-        let updates =
-            effect.values.into_iter().filter_map(|(name, value)| self.update(name, value)).collect();
+        let updates = effect.values.into_iter().flat_map(|(name, value)| self.update(name, value)).collect();
         let (verb, gate) = match effect.message {
             Some((verb, gate)) => (verb, Some(gate)),
             None => (Verb::Internal, None),
@@ -117,7 +117,7 @@ impl XliaReader<'_> {
             updates,
             target: Some(target),
             span,
-            is_whole: true,
+            broken: None,
         })
     }
 
@@ -192,30 +192,29 @@ impl XliaReader<'_> {
         }
         match &arg.kind {
             ExprKind::Name(var) => effect.set(Name { text: var.clone(), span: arg.span }, value),
-            _ => self.refuse(arg.span, "an input that is not received in a variable", "name a variable"),
+            _ => _ = self.refuse(arg.span, "an input that is not received in a variable", "name a variable"),
         }
     }
 
     /// The update, or the reset of a clock.
-    fn update(&mut self, name: Name, value: Expr) -> Option<Update> {
+    fn update(&mut self, name: Name, value: Expr) -> ParseResult<Update> {
         let span = name.span;
         if !self.machine.clocks.contains(&name.text) {
-            return Some(Update { kind: UpdateKind::Assign(name, value), span });
+            return Ok(Update { kind: UpdateKind::Assign(name, value), span });
         }
         let mut plain = &value;
         while let ExprKind::Paren(inner) = &plain.kind {
             plain = inner;
         }
         if !matches!(&plain.kind, ExprKind::Number(text) if text.trim_matches(['0', '.']).is_empty()) {
-            self.refuse(span, "a clock set to something other than 0", "write `:= 0`");
-            return None;
+            return Err(self.refuse(span, "a clock set to something other than 0", "write `:= 0`"));
         }
-        Some(Update { kind: UpdateKind::Reset(name), span })
+        Ok(Update { kind: UpdateKind::Reset(name), span })
     }
 
-    fn refuse(&mut self, span: Span, what: &str, help: &'static str) {
+    fn refuse(&mut self, span: Span, what: &str, help: &'static str) -> Reported {
         let message = format!("{what} is not supported");
-        self.parser.error(|| Diagnostic::new(Code::XliaSyntax, span, message).help(help));
+        self.parser.error(|| Diagnostic::new(Code::XliaSyntax, span, message).help(help))
     }
 }
 
@@ -259,9 +258,11 @@ impl Effect {
             ExprKind::List(items) => ExprKind::List(all(items)),
             ExprKind::Set(items) => ExprKind::Set(all(items)),
             ExprKind::Index(inner, key) => ExprKind::Index(one(inner), one(key)),
-            ExprKind::Error | ExprKind::Bool(_) | ExprKind::Number(_) | ExprKind::Str(_) | ExprKind::None => {
-                expr.kind.clone()
-            }
+            ExprKind::Error(_)
+            | ExprKind::Bool(_)
+            | ExprKind::Number(_)
+            | ExprKind::Str(_)
+            | ExprKind::None => expr.kind.clone(),
         };
         Expr { kind, span: expr.span }
     }

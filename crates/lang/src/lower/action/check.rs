@@ -14,6 +14,7 @@ use crate::ast::{Expr, Name};
 use crate::import::action::tree::{
     BlockName, ChoiceBranch, Condition, LoopRange, Statement, StatementBlock, StatementKind,
 };
+use crate::sink::Reported;
 use crate::typeck::{BoundName, ExprContext, GateItem, SortRole};
 
 /// A loop over numbers goes round this often, at most.
@@ -43,13 +44,13 @@ impl<'a> Lowering<'a, '_> {
         &mut self,
         block: &'a StatementBlock,
         message: ParamScope<'_>,
-    ) -> Option<Vec<PathStep>> {
+    ) -> Result<Vec<PathStep>, Reported> {
         let scope = self.scope();
         let steps: Vec<_> =
             block.statements.iter().map(|statement| self.statement(statement, message)).collect();
         self.leave(scope);
-        let steps = steps.into_iter().collect::<Option<Vec<_>>>()?;
-        Some(steps.into_iter().flatten().collect())
+        let steps = steps.into_iter().collect::<Result<Vec<_>, _>>()?;
+        Ok(steps.into_iter().flatten().collect())
     }
 
     /// How many names there are; [`leave`](Self::leave) forgets those that come behind.
@@ -62,16 +63,20 @@ impl<'a> Lowering<'a, '_> {
         self.locals.truncate(locals);
     }
 
-    fn statement(&mut self, statement: &'a Statement, message: ParamScope<'_>) -> Option<Vec<PathStep>> {
+    fn statement(
+        &mut self,
+        statement: &'a Statement,
+        message: ParamScope<'_>,
+    ) -> Result<Vec<PathStep>, Reported> {
         let place = statement.span;
         match &statement.kind {
             StatementKind::Assign(updates) => {
                 let (to, _, fits) = self.updates(updates, message.cloned())?;
-                Some(fits.map(PathStep::Fit).into_iter().chain([PathStep::Assign(to, place)]).collect())
+                Ok(fits.map(PathStep::Fit).into_iter().chain([PathStep::Assign(to, place)]).collect())
             }
             StatementKind::Choice(branches) => {
                 let ways: Vec<_> = branches.iter().map(|branch| self.branch(branch, message)).collect();
-                Some(vec![PathStep::Choose(ways.into_iter().collect::<Option<_>>()?, place)])
+                Ok(vec![PathStep::Choose(ways.into_iter().collect::<Result<_, _>>()?, place)])
             }
             StatementKind::If(arms, otherwise) => self.conditional(arms, otherwise.as_ref(), message, place),
             StatementKind::Local(local) => self.declared(local, message, place),
@@ -83,22 +88,23 @@ impl<'a> Lowering<'a, '_> {
                 let body = self.block(body, message);
                 self.leave(scope);
                 let ((items, _, fits), var, body) = (over?, var?, body?);
-                Some(vec![fits, PathStep::Each { var, items, body, place }])
+                Ok(vec![fits, PathStep::Each { var, items, body, place }])
             }
         }
     }
 
-    fn branch(&mut self, branch: &'a ChoiceBranch, message: ParamScope<'_>) -> Option<ActionBranch> {
+    fn branch(
+        &mut self,
+        branch: &'a ChoiceBranch,
+        message: ParamScope<'_>,
+    ) -> Result<ActionBranch, Reported> {
         let name = branch.name.as_ref().map(|name| name.text.clone());
         let scope = self.scope();
-        let asked = match &branch.when {
-            Some(when) => self.asked(when, message).map(Some),
-            None => Some(None),
-        };
+        let asked = branch.when.as_ref().map(|when| self.asked(when, message)).transpose();
         let body = self.block(&branch.body, message);
         self.leave(scope);
         let taken = asked?.map(CheckedCondition::taken);
-        Some(ActionBranch { name, steps: taken.into_iter().flatten().chain(body?).collect() })
+        Ok(ActionBranch { name, steps: taken.into_iter().flatten().chain(body?).collect() })
     }
 
     /// Each arm where its condition is the first to hold; what follows the last one where none does.
@@ -108,17 +114,20 @@ impl<'a> Lowering<'a, '_> {
         otherwise: Option<&'a StatementBlock>,
         message: ParamScope<'_>,
         place: Span,
-    ) -> Option<Vec<PathStep>> {
+    ) -> Result<Vec<PathStep>, Reported> {
         let (mut ways, mut not_yet): (Vec<ActionBranch>, Vec<PathStep>) = (Vec::new(), Vec::new());
-        let mut complete = true;
+        let mut complete = Ok(());
         for (condition, body) in arms {
             let scope = self.scope();
             let asked = self.asked(condition, message);
             let body = self.block(body, message);
             self.leave(scope);
-            let Some((asked, body)) = asked.zip(body) else {
-                complete = false;
-                continue;
+            let (asked, body) = match asked.and_then(|asked| Ok((asked, body?))) {
+                Ok(both) => both,
+                Err(why) => {
+                    complete = Err(why);
+                    continue;
+                }
             };
             let (fails, fits) = (self.cx.pool.not(asked.holds), asked.fits);
             let steps = not_yet.iter().cloned().chain(asked.taken()).chain(body).collect();
@@ -127,19 +136,23 @@ impl<'a> Lowering<'a, '_> {
         }
         let last = match otherwise {
             Some(block) => self.block(block, message),
-            None => Some(Vec::new()),
+            None => Ok(Vec::new()),
         };
         ways.push(ActionBranch { name: None, steps: not_yet.into_iter().chain(last?).collect() });
-        complete.then(|| vec![PathStep::Choose(ways, place)])
+        complete.map(|()| vec![PathStep::Choose(ways, place)])
     }
 
     /// A condition; the names of its patterns stay bound.
-    fn asked(&mut self, condition: &'a Condition, message: ParamScope<'_>) -> Option<CheckedCondition> {
+    fn asked(
+        &mut self,
+        condition: &'a Condition,
+        message: ParamScope<'_>,
+    ) -> Result<CheckedCondition, Reported> {
         let before = self.cx.bound.len();
         let (lets, first) = self.cx.at(ExprContext::Guard, message.cloned(), |cx| cx.lets(&condition.lets));
         let (guard, then) = self.cx.at(ExprContext::Guard, message.cloned(), |cx| match &condition.guard {
             Some(guard) => cx.check(guard, Sort::Bool, SortRole::Guard),
-            None => Some(cx.pool.tt()),
+            None => Ok(cx.pool.tt()),
         });
         let named = self.keep_names(before);
         let (lets, guard) = (lets?, guard?);
@@ -148,7 +161,7 @@ impl<'a> Lowering<'a, '_> {
         // The rest of the condition is asked only where the patterns fit.
         let (holds, then) = (pool.and([found, guard]), pool.implies(found, then));
         let fits = pool.and(first.into_iter().chain([then]));
-        Some(CheckedCondition { holds, fits, named, place: condition.span })
+        Ok(CheckedCondition { holds, fits, named, place: condition.span })
     }
 
     /// Makes the names that patterns bound since `before` keep their values, whatever changes later.
@@ -170,29 +183,29 @@ impl<'a> Lowering<'a, '_> {
         local: &'a BlockName,
         message: ParamScope<'_>,
         place: Span,
-    ) -> Option<Vec<PathStep>> {
+    ) -> Result<Vec<PathStep>, Reported> {
         let BlockName { name, ty, value, is_variable } = local;
-        let sort = match ty {
-            Some(ty) => self.cx.sort(ty).map(Some),
-            None => Some(None),
-        };
+        let sort = ty.as_ref().map(|ty| self.cx.sort(ty)).transpose();
         let (term, fits) = self.cx.at(ExprContext::Update, message.cloned(), |cx| match sort? {
             Some(sort) => cx.check(value, sort, SortRole::Variable(&name.text)),
             None => cx.infer(value, None),
         });
-        let Some(term) = term else {
-            // Whatever reads it is not to blame.
-            self.cx.sink.excuse(std::slice::from_ref(&name.text));
-            return None;
+        let (sort, term) = match sort.and_then(|sort| Ok((sort, term?))) {
+            Ok(both) => both,
+            Err(why) => {
+                // Whatever reads it is not to blame.
+                self.cx.sink.excuse(&name.text, why);
+                return Err(why);
+            }
         };
-        let sort = sort.flatten().unwrap_or_else(|| match (self.cx.pool.sort(term), is_variable) {
+        let sort = sort.unwrap_or_else(|| match (self.cx.pool.sort(term), is_variable) {
             // What it may become does not follow from its first value.
             (sort, true) => sort.base(),
             (sort, false) => sort,
         });
         let var = self.name_local(name, sort, *is_variable, message)?;
         let fits = self.cx.pool.and(fits);
-        Some(vec![PathStep::Fit(fits), PathStep::Assign(vec![(var, term)], place)])
+        Ok(vec![PathStep::Fit(fits), PathStep::Assign(vec![(var, term)], place)])
     }
 
     /// A new name, which must not stand for anything else.
@@ -202,82 +215,82 @@ impl<'a> Lowering<'a, '_> {
         sort: Sort,
         is_variable: bool,
         message: ParamScope<'_>,
-    ) -> Option<VarId> {
+    ) -> Result<VarId, Reported> {
         let is_local = self.cx.bound.iter().any(|bound| bound.name == name.text);
         let known = self.cx.values.get(&name.text).map(|entry| entry.span);
         let field = message.and_then(|message| message.fields.get(&name.text));
         let known = known.or(field.map(|field| field.span));
         if is_local || known.is_some() {
-            self.cx.sink.error(|| {
+            return Err(self.cx.sink.error(|| {
                 let message = format!("`{}` stands for something else already", name.text);
                 let finding =
                     Diagnostic::new(Code::DuplicateName, name.span, message).help("pick another name");
                 known.into_iter().fold(finding, |finding, place| finding.label(place, "declared here"))
-            });
-            return None;
+            }));
         }
         let var = self.cx.pool.declare(&name.text, sort);
         let term = self.cx.pool.var(var);
         self.cx.bound.push(BoundName { name: name.text.clone(), term, part_of: None });
         self.locals.push(LocalName { name: name.text.clone(), var: is_variable.then_some(var) });
-        Some(var)
+        Ok(var)
     }
 
     /// Reports that the name at hand cannot be assigned.
-    pub(in super::super) fn unchangeable(&mut self, name: &Name) -> Option<VarId> {
+    pub(in super::super) fn unchangeable(&mut self, name: &Name) -> Reported {
         self.cx.sink.error(|| {
             let message = format!("`{}` is a name for a value and cannot be assigned", name.text);
             Diagnostic::new(Code::NotAssignable, name.span, message)
                 .help(format!("declare a variable of the block: `var {} := ...`", name.text))
-        });
-        None
+        })
     }
 
     /// What a loop goes over, as a list, with the sort of its items and where it can be asked.
-    fn range(&mut self, range: &'a LoopRange, message: ParamScope<'_>) -> Option<(Term, Sort, PathStep)> {
+    fn range(
+        &mut self,
+        range: &'a LoopRange,
+        message: ParamScope<'_>,
+    ) -> Result<(Term, Sort, PathStep), Reported> {
         match range {
             LoopRange::Numbers(lo, hi) => self.numbers(lo, hi),
             LoopRange::Items(of) => {
                 let (term, fits) = self.cx.at(ExprContext::Update, message.cloned(), |cx| cx.infer(of, None));
                 let (items, sort) = self.members_of(term?, of.span)?;
                 let fits = self.cx.pool.and(fits);
-                Some((items, sort, PathStep::Fit(fits)))
+                Ok((items, sort, PathStep::Fit(fits)))
             }
         }
     }
 
-    fn numbers(&mut self, lo: &'a Expr, hi: &'a Expr) -> Option<(Term, Sort, PathStep)> {
+    fn numbers(&mut self, lo: &'a Expr, hi: &'a Expr) -> Result<(Term, Sort, PathStep), Reported> {
         let (bounds, _) =
             self.cx.at(ExprContext::Constant, None, |cx| (cx.bound_value(lo), cx.bound_value(hi)));
         let (first, last) = (bounds.0?, bounds.1?);
         if last.saturating_sub(first) >= MAX_ROUNDS {
-            self.cx.sink.error(|| {
+            return Err(self.cx.sink.error(|| {
                 let message = format!("the loop goes round more than {MAX_ROUNDS} times");
                 Diagnostic::new(Code::TooManyPaths, lo.span.to(hi.span), message)
-            });
-            return None;
+            }));
         }
         let numbers: Vec<Term> = (first..=last).map(|n| self.cx.pool.int(n)).collect();
         let id = self.cx.pool.list_of(Sort::Int);
         let sort = if first <= last { Sort::Range { lo: first, hi: last } } else { Sort::Int };
         let always = PathStep::Fit(self.cx.pool.tt());
-        Some((self.cx.pool.list(id, numbers), sort, always))
+        Ok((self.cx.pool.list(id, numbers), sort, always))
     }
 
     /// The members of a collection as a list, with their sort.
-    fn members_of(&mut self, term: Term, span: Span) -> Option<(Term, Sort)> {
+    fn members_of(&mut self, term: Term, span: Span) -> Result<(Term, Sort), Reported> {
         let sort = self.cx.pool.sort(term);
         let Some(of) = self.cx.pool.collection_of(sort) else {
             let shown = self.cx.pool.show_sort(sort.base());
-            self.cx.sink.error(|| {
+            return Err(self.cx.sink.error(|| {
                 let message = format!("a loop goes over a list, a set or a map, this is {shown}");
                 Diagnostic::new(Code::TypeMismatch, span, message).help("numbers are `for i in 1..3 { ... }`")
-            });
-            return None;
+            }));
         };
         if of.kind == CollectionKind::List {
-            return Some((term, of.item));
+            return Ok((term, of.item));
         }
-        Some((self.cx.pool.operate(TermOp::Keys, vec![term]), of.member()))
+        Ok((self.cx.pool.operate(TermOp::Keys, vec![term]), of.member()))
     }
 }

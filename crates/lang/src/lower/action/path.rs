@@ -10,6 +10,7 @@ use ioxide_model::source::Span;
 use ioxide_model::term::{Substitution, Term, TermOp, VarId};
 
 use super::refute::is_refuted;
+use crate::sink::Reported;
 use crate::typeck::{Checker, n_parts};
 
 /// An action has this many paths, at most.
@@ -55,9 +56,6 @@ pub(super) struct ActionPath {
     pub(super) store: Substitution,
 }
 
-/// The work was too much, or cannot be done; somebody has said why.
-struct PathsGivenUp;
-
 /// All paths of one action.
 pub(super) struct PathWalk<'w, 'a, 's> {
     cx: &'w mut Checker<'a, 's>,
@@ -79,22 +77,22 @@ impl<'w, 'a, 's> PathWalk<'w, 'a, 's> {
         condition: Term,
         named: Vec<(VarId, Term)>,
         steps: &[PathStep],
-    ) -> Option<Vec<ActionPath>> {
+    ) -> Result<Vec<ActionPath>, Reported> {
         let (guard, fits, store) = (vec![condition], Vec::new(), named.into_iter().collect());
         let start = ActionPath { name: self.name.to_owned(), guard, fits, store };
-        let mut paths = self.through(steps, vec![start]).ok()?;
+        let mut paths = self.through(steps, vec![start])?;
         if paths.is_empty() {
             let (name, guard) = (self.name.to_owned(), vec![self.cx.pool.bool(false)]);
             paths.push(ActionPath { name, guard, fits: Vec::new(), store: Substitution::new() });
         }
-        Some(paths)
+        Ok(paths)
     }
 
     fn through(
         &mut self,
         steps: &[PathStep],
         mut paths: Vec<ActionPath>,
-    ) -> Result<Vec<ActionPath>, PathsGivenUp> {
+    ) -> Result<Vec<ActionPath>, Reported> {
         for step in steps {
             let mut after = Vec::with_capacity(paths.len());
             for path in paths {
@@ -107,7 +105,7 @@ impl<'w, 'a, 's> PathWalk<'w, 'a, 's> {
     }
 
     /// The ways on from `path`.
-    fn step(&mut self, step: &PathStep, mut path: ActionPath) -> Result<Vec<ActionPath>, PathsGivenUp> {
+    fn step(&mut self, step: &PathStep, mut path: ActionPath) -> Result<Vec<ActionPath>, Reported> {
         self.n_steps += 1;
         self.few_enough(0, step)?;
         match step {
@@ -167,19 +165,18 @@ impl<'w, 'a, 's> PathWalk<'w, 'a, 's> {
     }
 
     /// The items of a list whose length is known on this path.
-    fn items(&mut self, list: Term, path: &ActionPath, place: Span) -> Result<Vec<Term>, PathsGivenUp> {
+    fn items(&mut self, list: Term, path: &ActionPath, place: Span) -> Result<Vec<Term>, Reported> {
         let pool = &mut self.cx.pool;
         let list = pool.substitute(list, &path.store);
         let size = pool.operate(TermOp::Size, vec![list]);
         let Some(n) = pool.as_value(size).and_then(|n| n.as_int()?.to_i64()) else {
             let message = "it is not known how often this loop goes round";
-            self.cx.sink.error(|| {
+            return Err(self.cx.sink.error(|| {
                 Diagnostic::new(Code::UnboundedLoop, place, message)
                     .note("an action has finitely many paths, so a loop goes over numbers or a list of known length")
                     .help("ask all items at once: `exists x in xs: ...`, `forall`, `count`, `[e for x in xs if c]`")
                     .help("or write a function on `[]` and `[first, ..rest]` in the section `functions`")
-            });
-            return Err(PathsGivenUp);
+            }));
         };
         Ok((0..n)
             .map(|at| {
@@ -189,7 +186,7 @@ impl<'w, 'a, 's> PathWalk<'w, 'a, 's> {
             .collect())
     }
 
-    fn few_enough(&mut self, n_paths: usize, step: &PathStep) -> Result<(), PathsGivenUp> {
+    fn few_enough(&mut self, n_paths: usize, step: &PathStep) -> Result<(), Reported> {
         if n_paths <= MAX_PATHS && self.n_steps <= MAX_STEPS {
             return Ok(());
         }
@@ -203,26 +200,24 @@ impl<'w, 'a, 's> PathWalk<'w, 'a, 's> {
             format!("action `{}` takes more than {MAX_STEPS} steps on its paths", self.name)
         };
         let action = self.action;
-        self.cx.sink.error(|| {
+        Err(self.cx.sink.error(|| {
             Diagnostic::new(Code::TooManyPaths, place, message)
                 .caret("more than that from here on")
                 .label(action, "this action")
                 .note("every choice behind another multiplies the paths, and so does every `if`")
                 .help("choose values instead: `x := if c then a else b` is one path")
                 .help("or split the action in two, the second internal")
-        });
-        Err(PathsGivenUp)
+        }))
     }
 
-    fn small_enough(&mut self, term: Term, place: Span) -> Result<(), PathsGivenUp> {
+    fn small_enough(&mut self, term: Term, place: Span) -> Result<(), Reported> {
         self.n_parts += n_parts(&self.cx.pool, term).unwrap_or(MAX_PARTS);
         if self.n_parts < MAX_PARTS {
             return Ok(());
         }
-        self.cx.sink.error(|| {
+        Err(self.cx.sink.error(|| {
             Diagnostic::new(Code::TooLarge, place, "this value becomes too large")
                 .note("a value is written in terms of the state before the action")
-        });
-        Err(PathsGivenUp)
+        }))
     }
 }

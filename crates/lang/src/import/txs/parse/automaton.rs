@@ -12,7 +12,7 @@ use super::super::tree::{
     BehaviourId, BehaviourKind, ChanDef, ChannelOffer, ExitDef, FormulaKind, OfferedValue, ProcDef, TxsExpr,
     VarDef,
 };
-use super::{TxsRead, TxsReader, UnreadPlace};
+use super::{TxsRead, TxsReader};
 use crate::ast::Name;
 
 /// `s -> offer { updates } -> t`
@@ -112,8 +112,7 @@ impl TxsReader<'_> {
     }
 
     fn wrong<T>(&mut self, code: Code, span: Span, message: String) -> TxsRead<T> {
-        self.sink.error(|| Diagnostic::new(code, span, message));
-        Err(UnreadPlace)
+        Err(self.sink.error(|| Diagnostic::new(code, span, message)))
     }
 
     /// The processes of an automaton: one that starts it, and one for each state.

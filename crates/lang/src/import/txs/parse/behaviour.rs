@@ -10,7 +10,7 @@ use super::super::tree::{
     BehaviourId, BehaviourKind, BehaviourTree, ChannelOffer, FormulaKind, FreeNames, OfferedOn, OfferedValue,
     SyncChannels, TxsExpr, TxsOperator, names_around,
 };
-use super::{MAX_BEHAVIOURS, TxsRead, TxsReader, UnreadPlace, without_taken};
+use super::{MAX_BEHAVIOURS, TxsRead, TxsReader, without_taken};
 
 /// Parallel compositions and the like in one row: each is one level of control.
 const MAX_ROW: usize = 64;
@@ -71,11 +71,10 @@ impl TxsReader<'_> {
 
     fn row_too_long<T>(&mut self) -> TxsRead<T> {
         let span = self.span();
-        self.sink.error(|| {
+        Err(self.sink.error(|| {
             let message = format!("more than {MAX_ROW} behaviours in a row");
             Diagnostic::new(Code::NestingTooDeep, span, message)
-        });
-        Err(UnreadPlace)
+        }))
     }
 
     fn alternatives(&mut self) -> TxsRead<BehaviourId> {
@@ -250,17 +249,16 @@ impl TxsReader<'_> {
     pub(super) fn add(&mut self, kind: BehaviourKind, start: Span) -> TxsRead<BehaviourId> {
         let span = self.since(start);
         if self.spec.behaviours.len() >= MAX_BEHAVIOURS {
-            self.sink
-                .error(|| Diagnostic::new(Code::TooLarge, span, "the behaviours of this text are too many"));
-            return Err(UnreadPlace);
+            return Err(self.sink.error(|| {
+                Diagnostic::new(Code::TooLarge, span, "the behaviours of this text are too many")
+            }));
         }
         let depth = self.depth(&kind);
         if depth > MAX_DEPTH {
-            self.sink.error(|| {
+            return Err(self.sink.error(|| {
                 let message = format!("operators are nested more than {MAX_DEPTH} deep here");
                 Diagnostic::new(Code::NestingTooDeep, span, message).help("name inner parts with `PROCDEF`")
-            });
-            return Err(UnreadPlace);
+            }));
         }
         let free = self.free(&kind);
         Ok(self.spec.behaviours.push(BehaviourTree { kind, span, owner: self.owner, free, depth }))
