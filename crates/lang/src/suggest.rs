@@ -29,7 +29,9 @@ pub fn nearest_name<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -
         length => (length / 3).max(1),
     };
     // Among very many names a near one means little, and looking at all of them takes long.
-    let scored = candidates.take(MAX_CANDIDATES).filter_map(|candidate| {
+    // A name that is no answer here is no proposal for itself either.
+    let others = candidates.take(MAX_CANDIDATES).filter(|candidate| *candidate != name);
+    let scored = others.filter_map(|candidate| {
         let distance =
             if candidate.eq_ignore_ascii_case(name) { 0 } else { distance(name, candidate, limit)? };
         Some((distance, candidate))

@@ -231,7 +231,10 @@ impl Checker<'_, '_> {
         hint: Option<Sort>,
     ) -> Result<Term, Reported> {
         let hint = hint.filter(|&sort| matches!(sort, Sort::Collection(_)));
-        let hint = hint.or_else(|| self.literal_hint(first, rest));
+        let hint = match hint {
+            Some(hint) => Some(hint),
+            None => self.literal_hint(first, rest)?,
+        };
         let first_term = self.infer(first, hint);
         if let Ok(term) = first_term {
             if let Some(of) = self.pool.collection_of(self.pool.sort(term)) {
@@ -253,17 +256,17 @@ impl Checker<'_, '_> {
         Ok(self.pool.add(terms))
     }
 
-    /// `[1] + xs`: what the literal is a list of is said by the first operand that is none.
-    fn literal_hint(&mut self, first: &Expr, rest: &[(AddOp, Expr)]) -> Option<Sort> {
+    /// `[1] + xs`: what the literal is a list of is said by the first operand that is none, if there is one.
+    fn literal_hint(&mut self, first: &Expr, rest: &[(AddOp, Expr)]) -> Result<Option<Sort>, Reported> {
         let is_literal =
             |expr: &Expr| matches!(&bare(expr).kind, ExprKind::List(_) | ExprKind::Set(_) | ExprKind::Map(_));
         let other = rest.iter().map(|(_, expr)| expr).find(|expr| !is_literal(expr));
-        let other = other.filter(|_| is_literal(first))?;
+        let Some(other) = other.filter(|_| is_literal(first)) else { return Ok(None) };
         let mark = self.obligations.len();
-        let term = self.infer(other, None);
+        let term = self.infer(other, None)?;
         // It is read again where it stands.
         self.obligations.truncate(mark);
-        term.ok().map(|term| self.pool.sort(term)).filter(|sort| matches!(sort, Sort::Collection(_)))
+        Ok(Some(self.pool.sort(term)).filter(|sort| matches!(sort, Sort::Collection(_))))
     }
 
     fn require_number(&mut self, term: Term, span: Span, sign: &str) -> Result<Term, Reported> {
