@@ -13,23 +13,39 @@ use serde_json::{Map, Value as Json};
 
 use crate::system::{GivenInput, InProcess, Outputs};
 
+/// How the system came not to be there.
+struct AbsentSystem {
+    status: String,
+}
+
+impl AbsentSystem {
+    fn error(&self) -> AdapterError {
+        AdapterError::Ended { status: self.status.clone() }
+    }
+}
+
 /// A system that is made anew for every run.
 pub(crate) struct LocalFactory<S, F> {
     model: Model,
     make: F,
-    /// The system, or how it broke down.
-    system: Result<S, String>,
+    /// The system, or why there is none.
+    system: Result<S, AbsentSystem>,
     said: VecDeque<ArrivedOutput>,
 }
 
 impl<S: InProcess, F: FnMut() -> S> LocalFactory<S, F> {
     pub(crate) fn new(model: Model, make: F) -> Self {
-        Self { model, make, system: Err("it was never made".into()), said: VecDeque::new() }
+        Self {
+            model,
+            make,
+            system: Err(AbsentSystem { status: "it was never made".into() }),
+            said: VecDeque::new(),
+        }
     }
 
     /// Lets the system do something and keeps what it says. If it panics it has broken down.
     fn with<T>(&mut self, act: impl FnOnce(&mut S, &Model, &mut Outputs) -> T) -> Result<T, AdapterError> {
-        let system = self.system.as_mut().map_err(|status| gone(status))?;
+        let system = self.system.as_mut().map_err(|absent| absent.error())?;
         let mut outputs = Outputs::default();
         let done = catch_unwind(AssertUnwindSafe(|| act(system, &self.model, &mut outputs)));
         for (name, fields) in outputs.said {
@@ -37,15 +53,12 @@ impl<S: InProcess, F: FnMut() -> S> LocalFactory<S, F> {
             self.said.push_back(label.into());
         }
         done.map_err(|panic| {
-            let status = format!("it panicked: {}", words(&*panic));
-            self.system = Err(status.clone());
-            gone(&status)
+            let absent = AbsentSystem { status: format!("it panicked: {}", words(&*panic)) };
+            let error = absent.error();
+            self.system = Err(absent);
+            error
         })
     }
-}
-
-fn gone(status: &str) -> AdapterError {
-    AdapterError::Ended { status: status.to_owned() }
 }
 
 /// What a panic says.

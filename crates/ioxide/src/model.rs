@@ -71,7 +71,7 @@ impl ModelFile {
     pub fn named(name: &str, text: &str) -> Result<Self, BadModel> {
         let mut sources = Sources::new();
         let file = sources.add(name, text);
-        gather(&mut sources, file, &mut |path| fs::read_to_string(path).map_err(|error| error.to_string()));
+        gather(&mut sources, file, &mut |path| fs::read_to_string(path));
         let loaded = load(&sources, file, &LoadOptions::default());
         match loaded.model {
             Some(model) => Ok(Self { name: name.to_owned(), model }),

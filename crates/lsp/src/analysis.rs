@@ -142,7 +142,7 @@ pub fn check_up(
 ) -> TextCheckup {
     let mut sources = Sources::new();
     let file = sources.add(path, text);
-    gather(&mut sources, file, &mut |path| read(path).map_err(|error| error.to_string()));
+    gather(&mut sources, file, &mut |path| read(path));
     let loaded = load(&sources, file, &LoadOptions::default());
     TextCheckup { sources, file, loaded }
 }

@@ -49,14 +49,25 @@ impl fmt::Display for ConformanceRelation {
     }
 }
 
-impl FromStr for ConformanceRelation {
-    type Err = String;
+/// The text that is no relation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownRelation(pub String);
 
-    fn from_str(text: &str) -> Result<Self, String> {
-        Self::ALL.into_iter().find(|relation| relation.word() == text).ok_or_else(|| {
-            let words = Self::ALL.map(Self::word).join(", ");
-            format!("unknown relation `{text}`; there are {words}")
-        })
+impl fmt::Display for UnknownRelation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words = ConformanceRelation::ALL.map(ConformanceRelation::word).join(", ");
+        write!(f, "unknown relation `{}`; there are {words}", self.0)
+    }
+}
+
+impl std::error::Error for UnknownRelation {}
+
+impl FromStr for ConformanceRelation {
+    type Err = UnknownRelation;
+
+    fn from_str(text: &str) -> Result<Self, UnknownRelation> {
+        let named = Self::ALL.into_iter().find(|relation| relation.word() == text);
+        named.ok_or_else(|| UnknownRelation(text.to_owned()))
     }
 }
 
@@ -69,10 +80,8 @@ mod tests {
         for relation in ConformanceRelation::ALL {
             assert_eq!(relation.word().parse(), Ok(relation));
         }
-        assert_eq!(
-            "tioco".parse::<ConformanceRelation>(),
-            Err("unknown relation `tioco`; there are ioco, uioco".into())
-        );
+        let unknown = "tioco".parse::<ConformanceRelation>().expect_err("it is none of them");
+        assert_eq!(unknown.to_string(), "unknown relation `tioco`; there are ioco, uioco");
         assert_eq!(ConformanceRelation::default(), ConformanceRelation::Ioco);
     }
 }

@@ -25,12 +25,12 @@ use crate::typeck::{
 };
 
 /// The text of `--set` is no value of its constant; what is wrong with it, if it is an expression.
-struct UnfitOverride(Option<Diagnostic>);
+struct UnfitOverride(Option<String>);
 
 impl fmt::Display for UnfitOverride {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Some(finding) => f.write_str(&finding.message),
+            Some(reason) => f.write_str(reason),
             None => f.write_str("it is not an expression"),
         }
     }
@@ -273,7 +273,8 @@ impl<'a> Lowering<'a, '_> {
             }
             _ => None,
         };
-        value.ok_or_else(|| UnfitOverride(findings.finish().into_iter().next()))
+        value
+            .ok_or_else(|| UnfitOverride(findings.finish().into_iter().next().map(|finding| finding.message)))
     }
 
     // Functions.

@@ -1,5 +1,7 @@
 //! The files that a system names.
 
+use std::fmt;
+
 use ioxide_model::source::{FileId, Sources};
 
 use crate::ast::SystemItemKind;
@@ -11,7 +13,11 @@ const MAX_FILES: usize = 1000;
 
 /// Adds the files that the system in `file` is made of, and those they are made of; `read` gives the text of a path, or
 /// says why not. A text without a system names no files.
-pub fn gather(sources: &mut Sources, file: FileId, read: &mut dyn FnMut(&str) -> Result<String, String>) {
+pub fn gather<E: fmt::Display>(
+    sources: &mut Sources,
+    file: FileId,
+    read: &mut dyn FnMut(&str) -> Result<String, E>,
+) {
     let mut todo = vec![file];
     let mut n_files = 0;
     while let Some(file) = todo.pop() {
@@ -22,7 +28,7 @@ pub fn gather(sources: &mut Sources, file: FileId, read: &mut dyn FnMut(&str) ->
             n_files += 1;
             match read(&path) {
                 Ok(text) => todo.push(sources.add(path, text)),
-                Err(why) => sources.add_missing(path, why),
+                Err(why) => sources.add_missing(path, why.to_string()),
             }
         }
     }
