@@ -17,6 +17,7 @@ pub mod tester;
 pub mod trees;
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::ops::ControlFlow;
 use std::str::FromStr;
 
@@ -83,11 +84,24 @@ impl Optimisation {
     }
 }
 
+/// The text that names no optimisation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownOptimisation(pub String);
+
+impl fmt::Display for UnknownOptimisation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = Optimisation::ALL.map(Optimisation::name).join(", ");
+        write!(f, "unknown optimisation `{}`; there are {names}", self.0)
+    }
+}
+
+impl std::error::Error for UnknownOptimisation {}
+
 impl FromStr for Optimisation {
-    type Err = String;
+    type Err = UnknownOptimisation;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Self::ALL.into_iter().find(|it| it.name() == text).ok_or_else(|| text.to_owned())
+        Self::ALL.into_iter().find(|it| it.name() == text).ok_or_else(|| UnknownOptimisation(text.to_owned()))
     }
 }
 
