@@ -132,7 +132,7 @@ pub(crate) fn load_into(
         Some("xlia") => import::xlia::load(&source.text, file, options, sink),
         Some("txs") => import::txs::load(&source.text, file, options, sink),
         other => match other.and_then(MachineFormat::of_extension) {
-            Some(form) => import::machine::load(&source.text, file, form, stem(&source.name), options, sink),
+            Some(form) => import::machine::load(source, file, form, options, sink),
             None => Err(sink.report(unknown_format(other, file))),
         },
     };

@@ -117,15 +117,16 @@ fn pick_any(
         return PickedValues::Values(in_order(fields, &fixed));
     }
     let draft = ValueDraw::new(cx.pool, &open, wish, hints);
+    let split = FieldSplit { fields, open: &open, fixed: &fixed };
     // Draws crowd where few values fit; the solver spreads them.
     if draft.is_tied()
         && rng.random_ratio(5, 6)
-        && let PickedValues::Values(values) = ask_solver(cx, rng, fields, &open, &fixed, wish)
+        && let PickedValues::Values(values) = ask_solver(cx, rng, split, wish)
     {
         return PickedValues::Values(values);
     }
     let draws = if rng.random_ratio(1, 2) { FEW_DRAWS } else { 0 };
-    if let Some(values) = drawn(cx, rng, &open, &fixed, &draft, draws) {
+    if let Some(values) = drawn(cx, rng, split, &draft, draws) {
         return PickedValues::Values(values);
     }
     match fix::all_combinations(cx.pool, &open, &fixed, wish, MAX_COMBINATIONS) {
@@ -136,26 +137,32 @@ fn pick_any(
         }
         None => (),
     }
-    if let Some(values) = drawn(cx, rng, &open, &fixed, &draft, DRAWS) {
+    if let Some(values) = drawn(cx, rng, split, &draft, DRAWS) {
         return PickedValues::Values(values);
     }
-    ask_solver(cx, rng, fields, &open, &fixed, wish)
+    ask_solver(cx, rng, split, wish)
+}
+
+/// The fields of a message: those that can have one value only, with that value, and those that are open.
+#[derive(Clone, Copy)]
+struct FieldSplit<'f> {
+    fields: &'f [VarId],
+    open: &'f [VarId],
+    fixed: &'f Valuation,
 }
 
 /// The first of so many draws that fits.
 fn drawn(
     cx: &Ctx<'_>,
     rng: &mut ChaCha8Rng,
-    open: &[VarId],
-    fixed: &Valuation,
+    split: FieldSplit<'_>,
     draft: &ValueDraw<'_>,
     draws: usize,
 ) -> Option<Vec<Value>> {
-    let wish = draft.wish;
-    let fields = &cx.sts.gates[wish.gate].fields;
     (0..draws).find_map(|_| {
-        let drawn = draft.draw(cx.pool, rng, open, fixed);
-        (fix::fits(cx.pool, fields, &drawn, wish) == Some(true)).then(|| in_order(fields, &drawn))
+        let drawn = draft.draw(cx.pool, rng, split.open, split.fixed);
+        let fits = fix::fits(cx.pool, split.fields, &drawn, draft.wish) == Some(true);
+        fits.then(|| in_order(split.fields, &drawn))
     })
 }
 
@@ -230,9 +237,7 @@ fn varied(cx: &mut Ctx<'_>, rng: &mut ChaCha8Rng, fields: &[VarId], facts: &[Ter
 fn ask_solver(
     cx: &mut Ctx<'_>,
     rng: &mut ChaCha8Rng,
-    fields: &[VarId],
-    open: &[VarId],
-    fixed: &Valuation,
+    FieldSplit { fields, open, fixed }: FieldSplit<'_>,
     wish: &ValueRequest<'_>,
 ) -> PickedValues {
     let known: Substitution =

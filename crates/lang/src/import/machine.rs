@@ -14,24 +14,23 @@ use ioxide_fsm::read::{MachineFormat, MachineText, TextPlace, read_placed};
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::index::IndexVec;
-use ioxide_model::source::{FileId, Span};
+use ioxide_model::source::{FileId, SourceFile, Span};
 use ioxide_model::sts::{Gate, GateId, GateKind, LocId, Location, Model, Sts, Switch};
 use ioxide_model::term::{Term, TermPool};
 use rustc_hash::FxBuildHasher;
 
 use crate::sink::{FindingSink, Reported};
-use crate::{LoadOptions, lower};
+use crate::{LoadOptions, lower, stem};
 
-/// The model of the machine in `text`, which is called `name` unless it says its name.
+/// The model of the machine in `source`, which is called after it unless it says its name.
 pub(crate) fn load(
-    text: &str,
+    source: &SourceFile,
     file: FileId,
     form: MachineFormat,
-    name: &str,
     options: &LoadOptions,
     sink: &mut FindingSink,
 ) -> Result<Model, Reported> {
-    let reading = match read(text, file, form) {
+    let reading = match read(&source.text, file, form) {
         Ok(reading) => reading,
         Err(wrong) => {
             wrong.into_iter().for_each(|diagnostic| sink.push(diagnostic));
@@ -45,7 +44,7 @@ pub(crate) fn load(
     for (name, _) in &options.overrides {
         sink.error(|| lower::unknown_constant(name, start, std::iter::empty()));
     }
-    Ok(model(&reading, name, start))
+    Ok(model(&reading, stem(&source.name), start))
 }
 
 /// The machine in `text`, or what is wrong with it.

@@ -137,15 +137,18 @@ impl TranslationMemo {
             TermNode::Mul(_) => context.many(NaryOp::Mul, asts),
             TermNode::Div(_, divisor) => {
                 let zero = context.int(0)?;
-                total(context, pool, *divisor, asts[1], zero, zero, binary(BinaryOp::Div)?)
+                Z3Division { divisor: (*divisor, asts[1]), zero, quotient: binary(BinaryOp::Div)? }
+                    .total(context, pool, zero)
             }
             TermNode::Rem(_, divisor) => {
                 let zero = context.int(0)?;
-                total(context, pool, *divisor, asts[1], zero, asts[0], binary(BinaryOp::Mod)?)
+                Z3Division { divisor: (*divisor, asts[1]), zero, quotient: binary(BinaryOp::Mod)? }
+                    .total(context, pool, asts[0])
             }
             TermNode::RealDiv(_, divisor) => {
                 let zero = context.number("0", Sort::Real)?;
-                total(context, pool, *divisor, asts[1], zero, zero, binary(BinaryOp::Div)?)
+                Z3Division { divisor: (*divisor, asts[1]), zero, quotient: binary(BinaryOp::Div)? }
+                    .total(context, pool, zero)
             }
             TermNode::ToReal(_) => context.unary(UnaryOp::ToReal, asts[0]),
             TermNode::Floor(_) => context.unary(UnaryOp::ToInt, asts[0]),
@@ -187,21 +190,24 @@ impl TranslationMemo {
     }
 }
 
-/// Z3 leaves division by zero open; here it is `otherwise`.
-fn total(
-    context: &Z3Context,
-    pool: &TermPool,
-    divisor: Term,
-    divisor_ast: Z3Ast,
+/// A quotient or remainder as Z3 understands it, which leaves open what it is where the divisor is zero.
+struct Z3Division {
+    divisor: (Term, Z3Ast),
+    /// The zero of the divisor's sort.
     zero: Z3Ast,
-    otherwise: Z3Ast,
     quotient: Z3Ast,
-) -> Result<Z3Ast, UnknownReason> {
-    if pool.as_value(divisor).and_then(Value::to_rational).is_some_and(|n| !n.is_zero()) {
-        return Ok(quotient);
+}
+
+impl Z3Division {
+    /// The division, which is `otherwise` where the divisor is zero.
+    fn total(self, context: &Z3Context, pool: &TermPool, otherwise: Z3Ast) -> Result<Z3Ast, UnknownReason> {
+        let (divisor, divisor_ast) = self.divisor;
+        if pool.as_value(divisor).and_then(Value::to_rational).is_some_and(|n| !n.is_zero()) {
+            return Ok(self.quotient);
+        }
+        let is_zero = context.binary(BinaryOp::Eq, divisor_ast, self.zero)?;
+        context.ite(is_zero, otherwise, self.quotient)
     }
-    let is_zero = context.binary(BinaryOp::Eq, divisor_ast, zero)?;
-    context.ite(is_zero, otherwise, quotient)
 }
 
 fn constant(context: &Z3Context, value: &Value) -> Result<Z3Ast, UnknownReason> {

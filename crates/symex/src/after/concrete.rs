@@ -6,7 +6,6 @@ use ioxide_model::concrete::{self, ConcreteState};
 use ioxide_model::label::Label;
 use ioxide_model::relation::ConformanceRelation;
 use ioxide_model::sts::{GateId, GateKind, Switch};
-use ioxide_model::term::Term;
 use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
 use ioxide_smt::solver::SolverDecision;
@@ -116,7 +115,7 @@ fn take(
     cost: &mut Cost,
 ) -> Option<ConcreteState> {
     let enabled = concrete::is_enabled(cx.pool, cx.sts, state, switch, values);
-    let enabled = enabled.unwrap_or_else(|_| decided(cx, state, switch.guard, switch, values, cost));
+    let enabled = enabled.unwrap_or_else(|_| decided(cx, state, switch, values, cost));
     if !enabled {
         return None;
     }
@@ -133,7 +132,6 @@ fn take(
 fn decided(
     cx: &mut Ctx<'_>,
     state: &ConcreteState,
-    guard: Term,
     switch: &Switch,
     values: &[Value],
     cost: &mut Cost,
@@ -143,7 +141,7 @@ fn decided(
     for (field, value) in fields.iter() {
         known.set(field, cx.pool.value(value.clone()));
     }
-    let guard = cx.pool.substitute(guard, &known);
+    let guard = cx.pool.substitute(switch.guard, &known);
     match cx.decide(&[guard]) {
         SolverDecision::Sat => true,
         SolverDecision::Unsat => false,

@@ -17,6 +17,7 @@ use super::front::{CaseFront, FrontSwitch};
 use super::guard_solver::GuardSolver;
 use super::rest::rest;
 use super::silence::{SilenceCondition, silence};
+use super::witness::TimedInput;
 use super::{
     ArcTarget, CaseArc, CaseConfig, CaseRule, CaseState, CaseVerdict, Pruning, Sending, TestCase, Timeout,
     timeout, witness,
@@ -89,7 +90,8 @@ fn sketches(
     let mut lints = Vec::new();
     let mut sketches: Vec<StateSketch> = Vec::with_capacity(path.len());
     for (n, &id) in path.iter().enumerate() {
-        let (sketch, next) = sketch(cx, asker, &front, id, (rest[n], rest[n + 1]), pruning);
+        let point = PathPoint { switch: id, before: rest[n], after: rest[n + 1] };
+        let (sketch, next) = sketch(cx, asker, &front, point, pruning);
         lints.extend(error::check_possible(cx, asker, n, &sketch)?);
         lints.extend(error::check_deterministic(cx, asker, path, n, &sketch)?);
         front = front.advance(cx, &live, &next);
@@ -98,16 +100,24 @@ fn sketches(
     Ok((sketches, lints))
 }
 
-/// The state before `id`; `rest` is the condition under which the path can follow, before and after it.
+/// A switch of the path, and the conditions under which what follows it can follow: before it is taken, and after.
+#[derive(Clone, Copy)]
+struct PathPoint {
+    switch: SwitchId,
+    before: Term,
+    after: Term,
+}
+
+/// The state before the switch of `point`, and that switch.
 fn sketch(
     cx: &mut Ctx<'_>,
     asker: &mut GuardSolver,
     front: &CaseFront,
-    id: SwitchId,
-    rest: (Term, Term),
+    point: PathPoint,
     pruning: Pruning,
 ) -> (StateSketch, FrontSwitch) {
-    let known = known(cx, front, rest.0, pruning);
+    let id = point.switch;
+    let known = known(cx, front, point.before, pruning);
     let mut all = successors(cx, front, id);
     if pruning == Pruning::Tool {
         all.retain(|(successor, _)| successor.switch == id || !is_refuted(cx, asker, &known, successor.when));
@@ -119,7 +129,7 @@ fn sketch(
     let silence = silence(cx, front, delay, &heard);
     let (successors, mut taken): (Vec<CaseSuccessor>, Vec<FrontSwitch>) = all.into_iter().unzip();
     let next = taken.swap_remove(0);
-    let on_path = on_path(cx, front, &next, rest.1);
+    let on_path = on_path(cx, front, &next, point.after);
     (StateSketch { front: front.clone(), known, delay, successors, on_path, silence }, next)
 }
 
@@ -318,8 +328,8 @@ impl ArcMaker {
         let fields: Vec<VarId> = bases.into_iter().map(|field| cx.pool.indexed(field, depth)).collect();
         let witness = match draft.rule {
             CaseRule::R1 => {
-                let when = (sketch.delay, self.sending);
-                witness::stimulus(cx, &mut self.asker, facts, draft.guard, when, &fields)
+                let input = TimedInput { guard: draft.guard, delay: sketch.delay, fields: &fields };
+                witness::stimulus(cx, &mut self.asker, facts, &input, self.sending)
             }
             _ => None,
         };

@@ -15,18 +15,24 @@ use super::corner::corners;
 use super::guard_solver::GuardSolver;
 use super::{CaseStimulus, Sending};
 
-/// A stimulus that satisfies `guard` where `facts` are known.
+/// An input that is to be sent: its fields and its delay must satisfy the guard.
+pub(super) struct TimedInput<'f> {
+    pub(super) guard: Term,
+    pub(super) delay: VarId,
+    pub(super) fields: &'f [VarId],
+}
+
+/// A stimulus that satisfies the guard of `input` where `facts` are known.
 pub(super) fn stimulus(
     cx: &mut Ctx<'_>,
     asker: &mut GuardSolver,
     facts: &[Term],
-    guard: Term,
-    (delay, sending): (VarId, Sending),
-    fields: &[VarId],
+    input: &TimedInput<'_>,
+    sending: Sending,
 ) -> Option<CaseStimulus> {
     let mut question = facts.to_vec();
-    question.extend(cx.pool.conjuncts(guard));
-    let valuation = match at_border(cx, asker, &question, guard, (delay, sending)) {
+    question.extend(cx.pool.conjuncts(input.guard));
+    let valuation = match at_border(cx, asker, &question, input, sending) {
         Some(valuation) => valuation,
         None => asker.values(cx, &question)?,
     };
@@ -34,20 +40,22 @@ pub(super) fn stimulus(
         let default = cx.pool.default_value(cx.pool.var_info(*var).sort);
         valuation.get(*var).cloned().unwrap_or(default)
     };
-    let chosen: Vec<Value> = fields.iter().map(value).collect();
-    let time = value(&delay).as_real().cloned().unwrap_or(Rational::ZERO);
-    let always = fits_always(cx, asker, facts, guard, (delay, &time), fields, &chosen);
-    Some(CaseStimulus { delay: time, values: chosen, always })
+    let values: Vec<Value> = input.fields.iter().map(value).collect();
+    let delay = value(&input.delay).as_real().cloned().unwrap_or(Rational::ZERO);
+    let chosen = CaseStimulus { delay, values, always: false };
+    let always = fits_always(cx, asker, facts, input, &chosen);
+    Some(CaseStimulus { always, ..chosen })
 }
 
-/// Values for which `question` holds at an instant where `guard` changes, or just beside it: the wanted one of those there are.
+/// Values for which `question` holds at an instant where the guard changes, or just beside it: the wanted one of those there are.
 fn at_border(
     cx: &mut Ctx<'_>,
     asker: &mut GuardSolver,
     question: &[Term],
-    guard: Term,
-    (delay, sending): (VarId, Sending),
+    input: &TimedInput<'_>,
+    sending: Sending,
 ) -> Option<Valuation> {
+    let delay = input.delay;
     let zero = cx.pool.value(Value::Real(Rational::ZERO));
     let mut at = |cx: &mut Ctx<'_>, instant: Term| {
         let waited = cx.pool.var(delay);
@@ -60,7 +68,7 @@ fn at_border(
     }
     let beside = cx.pool.value(Value::Real(Rational::new(1.into(), 1000.into())?));
     let mut found: Vec<(Rational, Valuation)> = Vec::new();
-    for corner in [zero].into_iter().chain(corners(cx.pool, delay, guard)) {
+    for corner in [zero].into_iter().chain(corners(cx.pool, delay, input.guard)) {
         for instant in [corner, cx.pool.sub(corner, beside), cx.pool.add2(corner, beside)] {
             let Some(values) = at(cx, instant) else { continue };
             let time = values.get(delay).and_then(Value::as_real).cloned().unwrap_or(Rational::ZERO);
@@ -74,22 +82,20 @@ fn at_border(
     wanted.map(|(_, values)| values)
 }
 
-/// Whether nothing that `facts` allow contradicts `guard` with these values.
+/// Whether nothing that `facts` allow contradicts the guard of `input` once it is `chosen`.
 fn fits_always(
     cx: &mut Ctx<'_>,
     asker: &mut GuardSolver,
     facts: &[Term],
-    guard: Term,
-    (delay, time): (VarId, &Rational),
-    fields: &[VarId],
-    values: &[Value],
+    input: &TimedInput<'_>,
+    chosen: &CaseStimulus,
 ) -> bool {
-    let mut chosen = Substitution::new();
-    chosen.set(delay, cx.pool.value(Value::Real(time.clone())));
-    for (&field, value) in fields.iter().zip(values) {
-        chosen.set(field, cx.pool.value(value.clone()));
+    let mut known = Substitution::new();
+    known.set(input.delay, cx.pool.value(Value::Real(chosen.delay.clone())));
+    for (&field, value) in input.fields.iter().zip(&chosen.values) {
+        known.set(field, cx.pool.value(value.clone()));
     }
-    let guard = cx.pool.substitute(guard, &chosen);
+    let guard = cx.pool.substitute(input.guard, &known);
     let fails = cx.pool.not(guard);
     let mut question = facts.to_vec();
     question.push(fails);

@@ -100,7 +100,8 @@ pub(super) fn tells(
             return true;
         }
         let Some(next) = after(cx, &stores.0, *gate, values, outcome) else { return false };
-        let Some(own) = after_wrong(cx, &stores.1, &fields, outcome, wrong, (state, input)) else {
+        let due = ((state, input) == (wrong.state, wrong.input)).then_some(wrong);
+        let Some(own) = after_wrong(cx, &stores.1, &fields, outcome, due) else {
             return false;
         };
         stores = (next, own);
@@ -109,18 +110,16 @@ pub(super) fn tells(
     false
 }
 
-/// The store of the system after a step, its wrong update made where it is due.
+/// The store of the system after a step, with its wrong update if that is due.
 fn after_wrong(
     cx: &Ctx<'_>,
     store: &Valuation,
     fields: &Valuation,
     outcome: &ClassOutcome,
-    wrong: &WrongUpdate,
-    at: (usize, usize),
+    due: Option<&WrongUpdate>,
 ) -> Option<Valuation> {
-    let is_due = at == (wrong.state, wrong.input);
     let value = |&(var, term): &(VarId, Term)| {
-        let term = if is_due && var == wrong.var { wrong.term } else { term };
+        let term = due.filter(|wrong| wrong.var == var).map_or(term, |wrong| wrong.term);
         Some((var, cx.pool.eval(term, &(fields, store)).ok()?))
     };
     outcome.store.iter().map(value).collect()

@@ -66,79 +66,79 @@ pub(crate) fn elapsed(
     delay: MemberDelay,
 ) -> Result<Vec<MemberAfterDelay>, TooMany> {
     let mut found = Vec::with_capacity(members.len());
-    let start = zero(cx);
-    let mut open: Vec<(SideMember, Term)> =
-        members.iter().rev().map(|member| (member.clone(), start)).collect();
-    // A member as it was entered, and when within the delay: at its beginning, or by an internal step on the way, each of
-    // which may be followed by others.
-    let mut on_the_way = 0;
-    while let Some((entered, since)) = open.pop() {
-        found.push(arrived(cx, side, &entered, since, delay));
-        if !side.sts.is_timed() {
-            continue;
-        }
-        for next in internal(cx, side, path, &entered, since, delay, on_the_way)? {
-            on_the_way += 1;
-            if on_the_way > MAX_ON_THE_WAY {
-                return Err(TooMany);
-            }
-            open.push(next);
+    let since = zero(cx);
+    let at_start = |member: &SideMember| EnteredMember { member: member.clone(), since };
+    let mut open: Vec<EnteredMember> = members.iter().rev().map(at_start).collect();
+    let mut walk = DelayWalk { side, path, delay, on_the_way: 0 };
+    while let Some(entered) = open.pop() {
+        found.push(walk.arrived(cx, &entered));
+        if side.sts.is_timed() {
+            open.extend(walk.internal(cx, &entered)?);
         }
     }
     Ok(found)
 }
 
-/// `entered`, at the instant `since` of the delay, at its end.
-fn arrived(
-    cx: &mut Ctx<'_>,
-    side: &SideSystem<'_>,
-    entered: &SideMember,
+/// A member as it was entered, and when within the delay: at its beginning, or by an internal step on the way, each of
+/// which may be followed by others.
+struct EnteredMember {
+    member: SideMember,
     since: Term,
-    delay: MemberDelay,
-) -> MemberAfterDelay {
-    if !side.sts.is_timed() {
-        return MemberAfterDelay { member: entered.clone(), excuse: cx.pool.tt() };
-    }
-    let waited = cx.pool.sub(delay.by, since);
-    let member = side.delayed(cx, entered, waited);
-    let (before, after) = (side.values(entered), side.values(&member));
-    let quiet = side.quiet(cx, entered, &before);
-    let later = side.later(cx, &member, &after);
-    // [BLLN23] Def. 3: it did not wait at all, or was quiescent when it was entered, or something can still come.
-    let at_once = cx.pool.le(delay.by, since);
-    let excuse = cx.pool.or([at_once, quiet, later]);
-    MemberAfterDelay { member, excuse }
 }
 
-/// The members entered by internal steps from `entered` within the delay, with the instants of these steps.
-fn internal(
-    cx: &mut Ctx<'_>,
-    side: &SideSystem<'_>,
-    path: &[Term],
-    entered: &SideMember,
-    since: Term,
+/// One side while a delay passes.
+struct DelayWalk<'w, 's> {
+    side: &'w SideSystem<'s>,
+    path: &'w [Term],
     delay: MemberDelay,
+    /// How many internal steps were taken so far.
     on_the_way: usize,
-) -> Result<Vec<(SideMember, Term)>, TooMany> {
-    let mut found = Vec::new();
-    for &switch in side.internal(entered.loc) {
-        let number = delay.number.saturating_mul(2 * MAX_ON_THE_WAY as u32);
-        let number = number.saturating_add(1 + (on_the_way + found.len()) as u32);
-        let var = cx.pool.indexed(cx.instant, number);
-        let at = cx.pool.var(var);
-        let waited = cx.pool.sub(at, since);
-        let mut there = side.delayed(cx, entered, waited);
-        there.own.push(var);
-        let bounds = [cx.pool.le(since, at), cx.pool.le(at, delay.by)];
-        let bounds = cx.pool.and(bounds);
-        let there = there.with(cx, bounds);
-        let values = side.values(&there);
-        let guard = cx.pool.substitute(side.sts.switches[switch].guard, &values);
-        let next = side.successor(cx, &there, (switch, guard), &values);
-        let facts: Vec<Term> = path.iter().chain(&next.facts).copied().collect();
-        if cx.decide(&facts) != SolverDecision::Unsat {
-            found.push((next, at));
+}
+
+impl DelayWalk<'_, '_> {
+    /// `entered` at the end of the delay.
+    fn arrived(&self, cx: &mut Ctx<'_>, entered: &EnteredMember) -> MemberAfterDelay {
+        let (side, delay) = (self.side, self.delay);
+        let EnteredMember { member: entered, since } = entered;
+        if !side.sts.is_timed() {
+            return MemberAfterDelay { member: entered.clone(), excuse: cx.pool.tt() };
         }
+        let waited = cx.pool.sub(delay.by, *since);
+        let member = side.delayed(cx, entered, waited);
+        let (before, after) = (side.values(entered), side.values(&member));
+        let quiet = side.quiet(cx, entered, &before);
+        let later = side.later(cx, &member, &after);
+        // [BLLN23] Def. 3: it did not wait at all, or was quiescent when it was entered, or something can still come.
+        let at_once = cx.pool.le(delay.by, *since);
+        let excuse = cx.pool.or([at_once, quiet, later]);
+        MemberAfterDelay { member, excuse }
     }
-    Ok(found)
+
+    /// The members entered by internal steps from `entered` within the delay.
+    fn internal(&mut self, cx: &mut Ctx<'_>, entered: &EnteredMember) -> Result<Vec<EnteredMember>, TooMany> {
+        let (side, delay) = (self.side, self.delay);
+        let EnteredMember { member: entered, since } = entered;
+        let mut found = Vec::new();
+        for &switch in side.internal(entered.loc) {
+            let number = delay.number.saturating_mul(2 * MAX_ON_THE_WAY as u32);
+            let number = number.saturating_add(1 + (self.on_the_way + found.len()) as u32);
+            let var = cx.pool.indexed(cx.instant, number);
+            let at = cx.pool.var(var);
+            let waited = cx.pool.sub(at, *since);
+            let mut there = side.delayed(cx, entered, waited);
+            there.own.push(var);
+            let bounds = [cx.pool.le(*since, at), cx.pool.le(at, delay.by)];
+            let bounds = cx.pool.and(bounds);
+            let there = there.with(cx, bounds);
+            let values = side.values(&there);
+            let guard = cx.pool.substitute(side.sts.switches[switch].guard, &values);
+            let next = side.successor(cx, &there, (switch, guard), &values);
+            let facts: Vec<Term> = self.path.iter().chain(&next.facts).copied().collect();
+            if cx.decide(&facts) != SolverDecision::Unsat {
+                found.push(EnteredMember { member: next, since: at });
+            }
+        }
+        self.on_the_way += found.len();
+        if self.on_the_way > MAX_ON_THE_WAY { Err(TooMany) } else { Ok(found) }
+    }
 }

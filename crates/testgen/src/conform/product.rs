@@ -243,7 +243,7 @@ impl ModelProduct<'_> {
                     continue;
                 }
                 let spec_next = spec.reached(cx, &spec_moves, &truths);
-                self.closed(cx, case, imp_next.clone(), spec_next, pair.fresh + 1, &mut found)?;
+                found.extend(self.closed(cx, case, imp_next.clone(), spec_next, pair.fresh + 1)?);
             }
         }
         Ok(found)
@@ -280,7 +280,13 @@ impl ModelProduct<'_> {
                     let imp_moves = imp.moves(cx, port, port.imp, message);
                     for (case, imp_next) in self.accepted(cx, case, pair, &imp, &imp_moves, &taken)? {
                         if !imp_next.is_empty() {
-                            self.closed(cx, case, imp_next, spec_next.clone(), pair.fresh + 1, &mut found)?;
+                            found.extend(self.closed(
+                                cx,
+                                case,
+                                imp_next,
+                                spec_next.clone(),
+                                pair.fresh + 1,
+                            )?);
                         }
                     }
                 }
@@ -352,7 +358,7 @@ impl ModelProduct<'_> {
         (0..imp.members.len()).filter(may).collect()
     }
 
-    /// Closes both sides under internal steps and adds the states reached.
+    /// Both sides closed under internal steps, case by case.
     fn closed(
         &self,
         cx: &mut Ctx<'_>,
@@ -360,15 +366,15 @@ impl ModelProduct<'_> {
         imp: Vec<SideMember>,
         spec: Vec<SideMember>,
         fresh: u32,
-        found: &mut Vec<ProductNext>,
-    ) -> Result<(), TooMany> {
+    ) -> Result<Vec<ProductNext>, TooMany> {
+        let mut found = Vec::new();
         for (case, imp) in close(cx, &self.imp, case, imp)? {
             for (case, spec) in close(cx, &self.spec, case, spec.clone())? {
                 let pair = ProductState { imp: imp.clone(), spec, path: case.path, fresh };
                 found.push(ProductNext::Pair { pair, doubt: case.doubt });
             }
         }
-        Ok(())
+        Ok(found)
     }
 }
 

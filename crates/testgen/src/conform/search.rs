@@ -120,10 +120,16 @@ enum SearchItem {
     Diagonal(usize),
 }
 
-struct SearchNode {
-    item: SearchItem,
+/// How a node was reached: after so many steps, the last of them from another node.
+#[derive(Clone, Copy)]
+struct ReachedBy {
     depth: u32,
     parent: Option<(usize, ProductStep)>,
+}
+
+struct SearchNode {
+    item: SearchItem,
+    by: ReachedBy,
 }
 
 /// A search in progress. Going on after [`SearchEnd::Unsafe`] looks for the next unsafe state.
@@ -233,7 +239,7 @@ impl<'p, 's> ProductSearch<'p, 's> {
                 self.frontier.push_front(at);
                 return SearchEnd::Halted(halted);
             }
-            if self.nodes[at].depth >= self.bounds.max_depth {
+            if self.nodes[at].by.depth >= self.bounds.max_depth {
                 self.cut = true;
                 continue;
             }
@@ -244,7 +250,7 @@ impl<'p, 's> ProductSearch<'p, 's> {
             if self.expand(cx, at).is_err() {
                 return cx.halted().map_or(SearchEnd::Cases, SearchEnd::Halted);
             }
-            self.effort.depth = self.effort.depth.max(self.nodes[at].depth);
+            self.effort.depth = self.effort.depth.max(self.nodes[at].by.depth);
             if let Some(steps) = self.found.pop_front() {
                 return SearchEnd::Unsafe(steps);
             }
@@ -282,11 +288,11 @@ impl<'p, 's> ProductSearch<'p, 's> {
             && let Some(root) = shortcut.graph.root()
         {
             self.on_graph[root] = true;
-            self.push(SearchItem::Diagonal(root), 0, None);
+            self.push(SearchItem::Diagonal(root), ReachedBy { depth: 0, parent: None });
             return Ok(());
         }
         for (pair, doubt) in self.product.initial(cx)? {
-            self.reach(cx, pair, doubt, 0, None);
+            self.reach(cx, pair, doubt, ReachedBy { depth: 0, parent: None });
         }
         Ok(())
     }
@@ -309,7 +315,7 @@ impl<'p, 's> ProductSearch<'p, 's> {
         pair: &ProductState,
         steps: &[ProductStep],
     ) -> Result<(), TooMany> {
-        let depth = self.nodes[at].depth;
+        let depth = self.nodes[at].by.depth;
         for &step in steps {
             for next in self.product.after(cx, pair, step)? {
                 match next {
@@ -321,7 +327,7 @@ impl<'p, 's> ProductSearch<'p, 's> {
                         }
                     }
                     ProductNext::Pair { pair, doubt } => {
-                        self.reach(cx, pair, doubt, depth + 1, Some((at, step)))
+                        self.reach(cx, pair, doubt, ReachedBy { depth: depth + 1, parent: Some((at, step)) })
                     }
                 }
             }
@@ -346,29 +352,22 @@ impl<'p, 's> ProductSearch<'p, 's> {
             self.effort.states += 1;
             self.expand_pair(cx, at, &pair, &steps)?;
         }
-        let depth = self.nodes[at].depth + 1;
+        let depth = self.nodes[at].by.depth + 1;
         for (step, to) in follow {
-            self.reach_graph(to, depth, Some((at, step)));
+            self.reach_graph(to, ReachedBy { depth, parent: Some((at, step)) });
         }
         Ok(())
     }
 
-    fn reach_graph(&mut self, to: usize, depth: u32, parent: Option<(usize, ProductStep)>) {
+    fn reach_graph(&mut self, to: usize, by: ReachedBy) {
         if !self.on_graph[to] {
             self.on_graph[to] = true;
-            self.push(SearchItem::Diagonal(to), depth, parent);
+            self.push(SearchItem::Diagonal(to), by);
         }
     }
 
     /// Goes on from `pair`; a crowd of symbolic states is left to a search state by state.
-    fn reach(
-        &mut self,
-        cx: &mut Ctx<'_>,
-        pair: ProductState,
-        doubt: bool,
-        depth: u32,
-        parent: Option<(usize, ProductStep)>,
-    ) {
+    fn reach(&mut self, cx: &mut Ctx<'_>, pair: ProductState, doubt: bool, by: ReachedBy) {
         if is_too_large(cx, &pair) {
             self.too_large = true;
             return;
@@ -380,21 +379,14 @@ impl<'p, 's> ProductSearch<'p, 's> {
         {
             for (pair, doubt) in decided_cases(cx, &self.names, pair, doubt) {
                 for (pair, doubt) in known_values(cx, &mut self.names, pair, doubt) {
-                    self.reach_case(cx, pair, doubt, depth, parent);
+                    self.reach_case(cx, pair, doubt, by);
                 }
             }
         }
     }
 
     /// As [`reach`](Self::reach), where every item of a collection is there or not.
-    fn reach_case(
-        &mut self,
-        cx: &mut Ctx<'_>,
-        pair: ProductState,
-        doubt: bool,
-        depth: u32,
-        parent: Option<(usize, ProductStep)>,
-    ) {
+    fn reach_case(&mut self, cx: &mut Ctx<'_>, pair: ProductState, doubt: bool, by: ReachedBy) {
         let pair = canonical(cx, &mut self.names, pair);
         if self.revisit != ProductRevisit::Concrete && self.is_crowd(cx, &pair) {
             self.crowded = true;
@@ -405,26 +397,26 @@ impl<'p, 's> ProductSearch<'p, 's> {
             && let Some(node) = shortcut.graph.find(cx, &pair)
         {
             self.effort.merged += 1;
-            self.reach_graph(node, depth, parent);
+            self.reach_graph(node, by);
             return;
         }
         let widening = match self.revisit {
             ProductRevisit::Concrete => {
                 match concretised(cx, &self.names, &pair, doubt) {
-                    Some(pairs) => pairs
-                        .into_iter()
-                        .for_each(|pair| self.visit(cx, pair, depth, parent, Widening::Never)),
+                    Some(pairs) => {
+                        pairs.into_iter().for_each(|pair| self.visit(cx, pair, by, Widening::Never))
+                    }
                     None => self.cut = true,
                 }
                 return;
             }
             ProductRevisit::Never(widening) => widening,
             ProductRevisit::Always => {
-                self.push(SearchItem::Pair(pair), depth, parent);
+                self.push(SearchItem::Pair(pair), by);
                 return;
             }
         };
-        self.visit(cx, (pair, doubt), depth, parent, widening);
+        self.visit(cx, (pair, doubt), by, widening);
     }
 
     /// Whether `pair` has more members than are looked into.
@@ -443,35 +435,34 @@ impl<'p, 's> ProductSearch<'p, 's> {
         &mut self,
         cx: &mut Ctx<'_>,
         (pair, doubt): (ProductState, bool),
-        depth: u32,
-        parent: Option<(usize, ProductStep)>,
+        by: ReachedBy,
         widening: Widening,
     ) {
         // A state that may not exist must not stand for others.
         if doubt {
             self.effort.doubts += 1;
-            self.push(SearchItem::Pair(pair), depth, parent);
+            self.push(SearchItem::Pair(pair), by);
             return;
         }
         let number = self.nodes.len();
         let to = match self.seen.visit(cx, &mut self.names, pair, number, widening) {
-            ProductMatch::New(pair) => self.push(SearchItem::Pair(pair), depth, parent),
+            ProductMatch::New(pair) => self.push(SearchItem::Pair(pair), by),
             ProductMatch::Widened(pair) => {
                 self.widened = true;
-                self.push(SearchItem::Pair(pair), depth, parent)
+                self.push(SearchItem::Pair(pair), by)
             }
             ProductMatch::Covered(known) => {
                 self.effort.merged += 1;
                 known
             }
         };
-        if let (Some(edges), Some((from, step))) = (&mut self.edges, parent) {
+        if let (Some(edges), Some((from, step))) = (&mut self.edges, by.parent) {
             edges.push((from, step, to));
         }
     }
 
-    fn push(&mut self, item: SearchItem, depth: u32, parent: Option<(usize, ProductStep)>) -> usize {
-        self.nodes.push(SearchNode { item, depth, parent });
+    fn push(&mut self, item: SearchItem, by: ReachedBy) -> usize {
+        self.nodes.push(SearchNode { item, by });
         self.frontier.push_back(self.nodes.len() - 1);
         self.nodes.len() - 1
     }
@@ -480,7 +471,7 @@ impl<'p, 's> ProductSearch<'p, 's> {
     fn trace(&self, at: usize, last: ProductStep) -> Vec<ProductStep> {
         let mut steps = vec![last];
         let mut at = at;
-        while let Some((parent, step)) = self.nodes[at].parent {
+        while let Some((parent, step)) = self.nodes[at].by.parent {
             steps.push(step);
             at = parent;
         }

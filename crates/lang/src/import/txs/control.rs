@@ -18,6 +18,7 @@ use ioxide_model::value::Value;
 
 use super::check::ProcessInterface;
 use super::part::NoPart;
+use super::system::TxsMeaning;
 use super::tree::{
     BehaviourId, BehaviourKind, BehaviourTree, ChannelOffer, OfferedOn, OfferedValue, Specification,
     SyncChannels,
@@ -209,14 +210,14 @@ pub(super) struct Stepper<'a> {
 }
 
 impl<'a> Stepper<'a> {
+    /// Of part number `part`, whose terms are those of `pool`.
     pub(super) fn new(
-        spec: &'a Specification,
-        words: &'a Vocabulary,
-        interface: &'a ProcessInterface,
+        meant: &TxsMeaning<'a>,
         channels: &'a mut Channels,
         part: usize,
         pool: TermPool,
     ) -> Self {
+        let TxsMeaning { spec, words, interface, .. } = *meant;
         let (fields, exit_fields) = (BTreeMap::new(), BTreeMap::new());
         let (partly_hidden, nesting, called) = (None, 0, None);
         Self {

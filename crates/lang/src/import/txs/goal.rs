@@ -26,8 +26,9 @@ pub(super) fn add_goals(
     model: &mut Model,
     sink: &mut FindingSink,
 ) {
-    for (name, body) in &purpose.goals {
-        if let Ok(observer) = observer(meant, purpose, name, *body, model, sink) {
+    for goal in &purpose.goals {
+        if let Ok(observer) = observer(meant, purpose, goal, model, sink) {
+            let (name, _) = goal;
             model.sts.goals.push(Goal {
                 name: format!("{}.{}", purpose.name.text, name.text).into(),
                 kind: GoalKind::Observer(observer),
@@ -42,16 +43,14 @@ pub(super) fn add_goals(
 fn observer(
     meant: &TxsMeaning<'_>,
     purpose: &PurposeDef,
-    name: &Name,
-    body: BehaviourId,
+    (name, body): &(Name, BehaviourId),
     model: &mut Model,
     sink: &mut FindingSink,
 ) -> Result<Observer, Reported> {
     let mut outside = ModelOutside::new(meant.interface, &purpose.inputs, &purpose.outputs);
-    let start = ControlState::At(body, Scope::new(), outside.wiring.clone());
+    let start = ControlState::At(*body, Scope::new(), outside.wiring.clone());
     let kinds = outside.kinds.clone();
-    let stepper =
-        Stepper::new(meant.spec, meant.words, meant.interface, &mut outside.channels, 0, meant.pool.clone());
+    let stepper = Stepper::new(meant, &mut outside.channels, 0, meant.pool.clone());
     let built = match PartBuilder::new(stepper, &name.text, name.span, &kinds).build(start) {
         Ok(built) => built,
         Err(why) => return Err(why.report(name.span, sink)),

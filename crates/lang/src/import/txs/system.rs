@@ -77,8 +77,7 @@ pub(super) fn system(
     let names = part_names(meant.spec, &model.name.text, &leaves);
     let mut parts = Vec::with_capacity(leaves.len());
     for (at, (leaf, (name, _))) in leaves.into_iter().zip(&names).enumerate() {
-        let TxsMeaning { spec, words, interface, .. } = *meant;
-        let stepper = Stepper::new(spec, words, interface, &mut outside.channels, at + 1, pool.clone());
+        let stepper = Stepper::new(meant, &mut outside.channels, at + 1, pool.clone());
         let name = if names.len() == 1 { &model.name.text } else { name };
         match PartBuilder::new(stepper, name, span, &outside.kinds).build(leaf) {
             Ok(part) => parts.push(part),
@@ -154,8 +153,7 @@ fn taken_apart(
     outside: &mut ModelOutside,
     sink: &mut FindingSink,
 ) -> Result<(CompositionTree, Vec<ControlState>, TermPool), Reported> {
-    let TxsMeaning { spec, words, interface, pool } = *meant;
-    let mut stepper = Stepper::new(spec, words, interface, &mut outside.channels, 0, pool.clone());
+    let mut stepper = Stepper::new(meant, &mut outside.channels, 0, meant.pool.clone());
     let start = ControlState::At(model.body, Scope::new(), outside.wiring.clone());
     let opened = stepper.opened(start, "").map_err(|why| why.report(model.name.span, sink))?;
     let mut leaves = Vec::new();

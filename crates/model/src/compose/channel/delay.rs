@@ -107,12 +107,14 @@ impl Slots<'_> {
             let update = [(self.slots[slot].0, packet)].into_iter().chain(turn).collect();
             let resets = vec![self.slots[slot].1];
             let which = self.which(slot);
-            switches
-                .push(PartSwitch { resets, ..self.switch("accept", &which, message, gate, guard, update) });
+            switches.push(PartSwitch {
+                resets,
+                ..self.switch(format!("accept{which}-{}", message.name), gate, guard, update)
+            });
         }
         if self.channel.may_lose {
             let always = composer.pool.tt();
-            switches.push(self.switch("lose", "", message, gate, always, Vec::new()));
+            switches.push(self.switch(format!("lose-{}", message.name), gate, always, Vec::new()));
         }
         switches
     }
@@ -168,9 +170,9 @@ impl Slots<'_> {
                 update.push(turn);
             }
             let (guard, which) = (composer.pool.and(facts), self.which(slot));
-            switches.push(self.switch("deliver", &which, message, gate, guard, update));
+            switches.push(self.switch(format!("deliver{which}-{}", message.name), gate, guard, update));
             if self.channel.may_duplicate {
-                switches.push(self.switch("copy", &which, message, gate, guard, Vec::new()));
+                switches.push(self.switch(format!("copy{which}-{}", message.name), gate, guard, Vec::new()));
             }
         }
         switches
@@ -212,17 +214,9 @@ impl Slots<'_> {
         if self.slots.len() > 1 { format!("{}", slot + 1) } else { String::new() }
     }
 
-    fn switch(
-        &self,
-        verb: &str,
-        which: &str,
-        message: &CarriedMessage,
-        gate: GateId,
-        guard: Term,
-        update: Vec<(VarId, Term)>,
-    ) -> PartSwitch {
+    fn switch(&self, label: String, gate: GateId, guard: Term, update: Vec<(VarId, Term)>) -> PartSwitch {
         PartSwitch {
-            label: format!("{verb}{which}-{}", message.name).into(),
+            label: label.into(),
             gate,
             guard,
             update,

@@ -95,6 +95,14 @@ fn scaled(pool: &mut TermPool, term: Term, factor: &Rational) -> Term {
     pool.mul2(factor, term)
 }
 
+/// The comparison `a < b` if it is strict, else `a ≤ b`.
+#[derive(Clone, Copy)]
+struct OrderLiteral {
+    a: Term,
+    b: Term,
+    strict: bool,
+}
+
 impl QuantifierBounds {
     /// Takes in what the sort of the variable says.
     pub(super) fn within(&mut self, pool: &mut TermPool, sort: Sort) {
@@ -108,26 +116,19 @@ impl QuantifierBounds {
     /// Takes in one literal; none if it is not a linear bound.
     pub(super) fn add(&mut self, pool: &mut TermPool, var: VarId, literal: Term, whole: bool) -> Option<()> {
         match *pool.node(literal) {
-            TermNode::Lt(a, b) => self.bound(pool, var, a, b, true, whole),
-            TermNode::Le(a, b) => self.bound(pool, var, a, b, false, whole),
+            TermNode::Lt(a, b) => self.bound(pool, var, OrderLiteral { a, b, strict: true }, whole),
+            TermNode::Le(a, b) => self.bound(pool, var, OrderLiteral { a, b, strict: false }, whole),
             TermNode::Eq(a, b) => {
-                self.bound(pool, var, a, b, false, whole)?;
-                self.bound(pool, var, b, a, false, whole)
+                self.bound(pool, var, OrderLiteral { a, b, strict: false }, whole)?;
+                self.bound(pool, var, OrderLiteral { a: b, b: a, strict: false }, whole)
             }
             _ => None,
         }
     }
 
-    /// `a < b` or `a ≤ b`.
-    fn bound(
-        &mut self,
-        pool: &mut TermPool,
-        var: VarId,
-        a: Term,
-        b: Term,
-        strict: bool,
-        whole: bool,
-    ) -> Option<()> {
+    /// Takes in one comparison; none if it is not linear in `var`.
+    fn bound(&mut self, pool: &mut TermPool, var: VarId, literal: OrderLiteral, whole: bool) -> Option<()> {
+        let OrderLiteral { a, b, strict } = literal;
         let difference = pool.sub(a, b);
         if !pool.mentions(difference, var) {
             let zero = pool.number(Rational::ZERO, pool.sort(difference).base());
