@@ -67,18 +67,18 @@ pub trait Adapter {
     /// If the connection is of no more use.
     fn poll(&mut self) -> Result<Option<ArrivedOutput>, AdapterError>;
 
-    /// The next message, or [`Observation::Quiet`] once `patience` has passed.
+    /// Returns the next message, or [`Observation::Quiet`] once `patience` has passed.
     ///
     /// # Errors
     /// If the connection is of no more use.
     fn observe(&mut self, patience: Duration) -> Result<Observation, AdapterError>;
 
-    /// What is known of an input that was given.
+    /// The knowledge about an input that was sent: whether the system is known to have taken it.
     fn receipt(&self) -> InputReceipt {
         InputReceipt::Confirmed
     }
 
-    /// Which connection every message comes by, where the system has several.
+    /// Returns the connection that every message comes by, where the system has several.
     fn wiring(&self) -> Option<Arc<ConnectionWiring>> {
         None
     }
@@ -88,7 +88,7 @@ pub trait Adapter {
         Vec::new()
     }
 
-    /// How long nothing must come to be silence, where `patience` would do elsewhere: longer while an answer is owed.
+    /// Returns how long nothing must come for it to be quiescence: `patience`, and longer while an answer is owed.
     fn awaits(&self, patience: Duration) -> Duration {
         patience
     }
@@ -101,7 +101,7 @@ pub trait Adapter {
         Ok(())
     }
 
-    /// Whether silence is known for sure, not only for as long as somebody listened.
+    /// Returns whether quiescence is certain when it is observed, and not only likely after some waiting.
     fn knows_silence(&self) -> bool {
         false
     }
@@ -111,7 +111,7 @@ pub trait Adapter {
         None
     }
 
-    /// Whether time passes for the system only when it is told to, by [`advance`](Self::advance).
+    /// Returns whether time passes for the system only by [`advance`](Self::advance).
     fn has_virtual_time(&self) -> bool {
         false
     }
@@ -124,12 +124,12 @@ pub trait Adapter {
         Err(AdapterError::Refused("the system has no virtual time".into()))
     }
 
-    /// Whether it says what is due in its virtual time, by [`foresee`](Self::foresee).
+    /// Returns whether the system tells what is due in its virtual time, by [`foresee`](Self::foresee).
     fn has_foresight(&self) -> bool {
         false
     }
 
-    /// When something of the system is due next in virtual time, if anything is: nothing happens before that unless
+    /// Returns the instant of virtual time at which the system acts next, if it does: nothing happens before that unless
     /// it is given something.
     ///
     /// # Errors
@@ -138,7 +138,7 @@ pub trait Adapter {
         Err(AdapterError::Refused("the system does not say what is due".into()))
     }
 
-    /// How the system ended by itself since this was last asked, where nobody was told: between two runs, or
+    /// Returns how the system ended by itself since the last call, where no other method told: between two runs, or
     /// at a reset. It was started again.
     fn ended_by_itself(&mut self) -> Option<String> {
         None
@@ -150,7 +150,7 @@ pub trait Adapter {
     }
 }
 
-/// What is known of an input that was given.
+/// The knowledge about an input that was sent: whether the system is known to have taken it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InputReceipt {
     /// The system says that it has it.
@@ -162,7 +162,7 @@ pub enum InputReceipt {
 /// An input that was given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SentInput {
-    /// What the system said before it confirmed the input, in order; it may have taken the input earlier.
+    /// The outputs before the system confirmed the input, in order; it may have taken the input earlier.
     pub earlier: Vec<ArrivedOutput>,
     /// The input as it was on the wire, if the adapter tells.
     pub raw: Option<String>,
@@ -173,9 +173,9 @@ pub struct SentInput {
 /// Virtual time that has passed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VirtualDelay {
-    /// How late it is now, since the reset.
+    /// The time since the reset.
     pub now: Duration,
-    /// What the system said just now; nothing if the time is over.
+    /// The output at that time; none if the delay passed without one.
     pub message: Option<ArrivedOutput>,
 }
 
@@ -184,11 +184,11 @@ pub struct VirtualDelay {
 pub struct ArrivedOutput {
     /// The message.
     pub label: Label,
-    /// When it arrived; `None` if that was just now, as far as anybody knows.
+    /// The instant of its arrival; `None` if that was just now, as far as is known.
     pub at: Option<Instant>,
-    /// What it was on the wire, if the adapter tells.
+    /// The bytes of the message as text, if the adapter keeps them.
     pub raw: Option<String>,
-    /// How it came, beside what else is under way.
+    /// The way it came, beside what else is under way.
     pub way: Arrival,
 }
 
@@ -199,7 +199,7 @@ impl From<Label> for ArrivedOutput {
     }
 }
 
-/// What was seen of the system.
+/// An observation of the system: an output, or none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Observation {
     /// It said this.
@@ -302,7 +302,7 @@ pub enum AdapterError {
 }
 
 impl AdapterError {
-    /// How the system broke down, where this is its own doing and not trouble on the way to it.
+    /// Returns how the system broke down, if the error is its own doing and not trouble on the way to it.
     #[must_use]
     pub fn breakdown(&self) -> Option<Breakdown> {
         match self {

@@ -39,16 +39,16 @@ const MAX_EXTENTS: usize = 64;
 /// Pairs from which on a guess is made at what is left.
 const MIN_SAMPLE: u64 = 100;
 
-/// How often a switch was taken.
+/// The number of times that a switch was taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SwitchCount {
-    /// As the only explanation of a label.
+    /// The times that it was the only explanation of a label.
     pub certain: u64,
-    /// As one of the explanations of a label.
+    /// The times that it was one of several explanations of a label.
     pub possible: u64,
 }
 
-/// What was covered.
+/// The coverage of a model by traces: switches, pairs of them, values, and how far the runs went.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Coverage {
     taken: IndexVec<SwitchId, SwitchCount>,
@@ -99,7 +99,7 @@ impl Coverage {
         }
     }
 
-    /// How often `switch` was taken.
+    /// Returns the number of times that `switch` was taken.
     #[must_use]
     pub fn of(&self, switch: SwitchId) -> SwitchCount {
         self.taken[switch]
@@ -116,7 +116,7 @@ impl Coverage {
         untaken.map(|(id, _)| id).filter(|&id| !self.internal[id])
     }
 
-    /// Whether `item` was seen.
+    /// Returns whether `item` is covered.
     #[must_use]
     pub fn has(&self, item: &CoverageItem) -> bool {
         match item {

@@ -33,16 +33,16 @@ pub use self::way::{ConnectionTold, WayTold};
 pub struct Event {
     /// Its number, from 0 without gaps.
     pub seq: u64,
-    /// When, in nanoseconds since the first.
+    /// The time of the event, in nanoseconds since the first.
     pub time_ns: u64,
     /// The run it belongs to; told only where several runs go on at once, else it is the one begun last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<u64>,
-    /// What.
+    /// The event.
     pub event: EventKind,
 }
 
-/// What happened.
+/// An event of a campaign, by its kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EventKind {
@@ -86,18 +86,18 @@ pub struct CampaignStarted {
     /// Its parts, if it is made of parts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<PartNote>,
-    /// Who decides the moves.
+    /// The name of the tester.
     pub tester: String,
     /// The system under test.
     pub sut: String,
     /// The seed all others come from.
     pub seed: u64,
-    /// How many runs are planned.
+    /// The number of runs that are planned.
     pub runs: u64,
-    /// How many go on at once.
+    /// The number of runs that go on at once.
     #[serde(default = "one")]
     pub jobs: u64,
-    /// How long silence must last to count, in milliseconds; at first, if it is calibrated.
+    /// The time after which silence counts as quiescence, in milliseconds; at first, if it is calibrated.
     pub patience_ms: u64,
     /// Nobody gave that time: it follows the answers of the system.
     #[serde(default, skip_serializing_if = "is_false")]
@@ -153,7 +153,7 @@ pub struct RunStarted {
 pub struct PatienceTold {
     /// The message that came late.
     pub label: String,
-    /// How long it took, in milliseconds.
+    /// The time that it took, in milliseconds.
     pub took_ms: u64,
     /// How long silence had to last, in milliseconds.
     pub from_ms: u64,
@@ -169,9 +169,9 @@ pub struct PatienceTold {
 pub struct StepTold {
     /// Its number in the run, from 1.
     pub step: usize,
-    /// What was sent or seen.
+    /// The label that was sent or observed.
     pub label: LabelTold,
-    /// How many states the specification may be in now; absent where it says nothing any more.
+    /// The number of states that the specification may be in now; absent where it says nothing any more.
     pub belief: Option<usize>,
     /// The switches the specification may have taken; one only if that is certain.
     pub switches: Vec<String>,
@@ -190,7 +190,7 @@ pub struct LabelTold {
     pub args: Map<String, Json>,
     /// The label as people write it.
     pub text: String,
-    /// How long the delay was, in nanoseconds.
+    /// The length of the delay, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay_ns: Option<u64>,
     /// The message as it was on the wire, if the adapter tells; long ones are cut.
@@ -258,7 +258,7 @@ impl From<Breakdown> for LabelKind {
 pub struct VerdictTold {
     /// `pass`, `fail` or `inconclusive`.
     pub verdict: VerdictWord,
-    /// Why, for people.
+    /// The reason, for people.
     pub reason: String,
     /// The kind of failure: `forbidden`, `crash`, `hang` or `unreadable`; with `fail` only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -345,13 +345,13 @@ pub enum VerdictWord {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Explanation {
-    /// What was seen.
+    /// The label that was observed.
     pub observed: String,
-    /// What was allowed instead, each with the switch that allows it.
+    /// The labels that were allowed instead, each with the switch that allows it.
     pub allowed: Vec<Allowed>,
     /// The states the specification may have been in, the first ones if there are many.
     pub states: Vec<StateTold>,
-    /// How many states there were.
+    /// The number of states.
     pub n_states: usize,
     /// For every switch that could have matched, what stood against it.
     pub why_not: Vec<WhyNot>,
@@ -402,23 +402,23 @@ pub struct WhyNot {
 /// Trouble with the system or the way to it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SystemTrouble {
-    /// What went wrong.
+    /// The error, for people.
     pub error: String,
     /// The last words of the system outside the protocol.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub last_words: String,
 }
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunFinished {
     /// Its number.
     pub run: u64,
-    /// How it ended.
+    /// The outcome of the run.
     pub outcome: RunOutcome,
-    /// How many labels were seen.
+    /// The number of labels in the trace.
     pub steps: usize,
-    /// How many answers the solver owed.
+    /// The number of questions that the solver left open.
     pub doubts: usize,
 }
 
@@ -445,9 +445,9 @@ pub enum RunOutcome {
 pub struct Replayed {
     /// Its number.
     pub run: u64,
-    /// How often it failed again.
+    /// The number of repetitions that failed again.
     pub reproduced: u32,
-    /// How often it was tried.
+    /// The number of repetitions.
     pub of: u32,
     /// The first time it did not fail in the same way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -457,9 +457,9 @@ pub struct Replayed {
 /// A run with the moves of a failing one that did not fail in the same way.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InsteadTold {
-    /// How it ended.
+    /// The outcome of the run.
     pub outcome: RunOutcome,
-    /// What was seen.
+    /// The observed labels.
     pub trace: Vec<LabelTold>,
 }
 
@@ -481,7 +481,7 @@ pub struct ShrunkTold {
     pub run: u64,
     /// The smaller trace, which fails with its last label.
     pub trace: Vec<LabelTold>,
-    /// How many labels it had.
+    /// The number of labels that it had.
     pub from: usize,
     /// Runs it took.
     pub attempts: u32,
@@ -492,7 +492,7 @@ pub struct ShrunkTold {
     pub early: Option<String>,
     /// How often the smaller run failed again.
     pub reproduced: u32,
-    /// How often it was tried.
+    /// The number of repetitions.
     pub of: u32,
 }
 
@@ -558,7 +558,7 @@ pub struct FailureSignature {
 pub struct LatencyTold {
     /// The message.
     pub label: String,
-    /// How often it was seen.
+    /// The number of times that it was observed.
     pub n: u64,
     /// Half of the times are no longer, in microseconds.
     pub p50_us: u64,

@@ -28,12 +28,12 @@ use crate::line::cut;
 use crate::objective::orders::{self, LabelOrigin};
 use crate::objective::{Objective, ObjectiveWatch};
 
-/// What the monitor says about a trace.
+/// The judgement of the monitor about a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JudgedTrace {
     /// Labels judged; the last one is the forbidden one if there is one.
     pub steps: usize,
-    /// Why the last label is forbidden.
+    /// The explanation why the last label is forbidden.
     pub forbidden: Option<Explanation>,
     /// The same in the words of timed testing, in a timed model.
     pub finding: Option<FindingTold>,
@@ -43,24 +43,24 @@ pub struct JudgedTrace {
     pub unspecified: Option<usize>,
     /// The first step after which nothing is known, and why; what came before it is allowed.
     pub unknown: Option<(usize, String)>,
-    /// How many states the specification may be in at the end.
+    /// The number of states that the specification may be in at the end.
     pub belief: Option<usize>,
-    /// How many answers the solver owed: states were kept in doubt, or the trace was taken to be outside the objective.
+    /// The number of questions that the solver left open: states were kept, or the trace was taken to be outside the objective.
     pub doubts: usize,
 }
 
-/// How a trace is judged.
+/// The rules by which a trace is judged.
 #[derive(Clone, Debug, Default)]
 pub struct JudgeConfig<'o> {
     /// The traces after which observations are judged; all of them if `None`.
     pub objective: Option<&'o Objective>,
-    /// How far its instants may be from the true ones.
+    /// The tolerance of its instants.
     pub tolerance: Tolerance,
-    /// What conformance means.
+    /// The conformance relation that is judged by.
     pub relation: ConformanceRelation,
     /// When the system took an input is not known: it was only sent where the trace has it.
     pub inputs: Inputs,
-    /// How each label travelled, where the trace says so.
+    /// The way that each label came, where the trace says so.
     pub ways: Vec<Option<WayTold>>,
     /// The connections of a system that has several.
     pub connections: Vec<ConnectionTold>,

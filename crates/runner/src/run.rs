@@ -64,7 +64,7 @@ const MAX_RAW: usize = 2_000;
 /// Messages judged that had arrived when a run was stopped.
 const MAX_LEFT: usize = 64;
 
-/// What a run needs besides a tester.
+/// The set-up of a run: everything it needs besides a tester.
 pub struct RunSetup<'b, 'm> {
     /// The specification and a solver.
     pub cx: &'b mut Ctx<'m>,
@@ -77,21 +77,21 @@ pub struct RunSetup<'b, 'm> {
 /// The settings of a run.
 #[derive(Clone, Debug)]
 pub struct RunConfig {
-    /// How long silence must last to count as quiescence.
+    /// The time after which silence counts as quiescence.
     pub patience: Patience,
-    /// What conformance means.
+    /// The conformance relation that is judged by.
     pub relation: ConformanceRelation,
-    /// How many times as long the run listens on before silence is a failure.
+    /// The factor by which the run listens longer before quiescence is a failure.
     pub confirm: u32,
     /// Inputs that may be under way at once.
     pub max_under_way: usize,
     /// The traces after which observations are judged; all of them if `None`.
     pub objective: Option<Arc<Objective>>,
-    /// How far instants on the clock of this machine may be from the true ones; virtual time is exact.
+    /// The tolerance of instants on the clock of this machine; virtual time is exact.
     pub tolerance: Tolerance,
     /// Labels after which the run ends whatever the tester wants.
     pub max_steps: usize,
-    /// What ends the run as soon as it was seen.
+    /// The coverage that ends the run as soon as it is reached.
     pub enough: Option<Arc<EnoughCoverage>>,
 }
 
@@ -129,21 +129,21 @@ pub struct RunId {
 /// A run that is over.
 #[derive(Clone, Debug)]
 pub struct RunResult {
-    /// What was seen.
+    /// The observed trace.
     pub trace: Trace,
-    /// How it ended.
+    /// The end of the run.
     pub end: RunEnd,
-    /// How many answers the solver owed.
+    /// The number of questions that the solver left open.
     pub doubts: usize,
     /// The step from which on nothing is known, if there is one.
     pub unknown_from: Option<usize>,
-    /// What a failure has in common with others of its kind.
+    /// The signature of a failure: the same for failures of one kind.
     pub signature: Option<String>,
-    /// How long outputs took, as far as the clock of the events shows.
+    /// The latencies of outputs, as far as the clock of the events shows.
     pub latencies: Latencies,
 }
 
-/// How a run ended.
+/// The end of a run: its verdict, or why it has none.
 #[derive(Clone, Debug)]
 pub enum RunEnd {
     /// With this verdict, for this reason.

@@ -47,7 +47,7 @@ pub const TRIES: u32 = 8;
 /// Runs in a row that cannot even begin, after which the system is left alone.
 const MAX_UNREACHED: u32 = 3;
 
-/// How much to spend.
+/// The budget of the search for a smaller run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShrinkConfig {
     /// Runs, at most.
@@ -70,7 +70,7 @@ impl Default for ShrinkConfig {
 /// A smaller failing run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShrunkRun {
-    /// What was seen; the last label is the forbidden one.
+    /// The observed trace; its last label is the forbidden one.
     pub trace: Trace,
     /// What it has in common with other failures of its kind; empty if no smaller run was found.
     pub signature: String,
@@ -80,13 +80,13 @@ pub struct ShrunkRun {
     pub minimal: bool,
     /// Why the search ended before it was at its end.
     pub early: Option<ShrinkCutOff>,
-    /// How often it failed again, in the same way.
+    /// The number of repetitions that failed again, in the same way.
     pub reproduced: u32,
-    /// How often it was done again.
+    /// The number of repetitions.
     pub of: u32,
 }
 
-/// Why a search for a smaller run ended early.
+/// The reason why a search for a smaller run ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShrinkCutOff {
     /// It has had its runs.

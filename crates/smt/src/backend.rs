@@ -59,7 +59,7 @@ pub trait Backend: Send {
     /// If a value cannot be read: then the check has no usable answer.
     fn values(&mut self, pool: &TermPool, vars: &[VarId]) -> Result<Valuation, UnknownReason>;
 
-    /// What stops a running check; stopping an idle back-end does nothing.
+    /// Returns a handle that stops a running check; stopping an idle back-end does nothing.
     fn stopper(&self) -> Stopper;
 
     /// Starts afresh, with an empty stack.

@@ -15,14 +15,14 @@ use crate::solver::UnknownReason;
 
 /// Knows whether it is time to stop.
 pub trait Signal: Send + Sync {
-    /// Why to stop now, if it is time to. Once it has said so, it goes on saying so.
+    /// Returns the reason to stop now, if there is one. Once there is one, there always is.
     fn halted(&self) -> Option<Halted>;
 
-    /// How much time is left; `None` if there is no limit.
+    /// Returns the time that is left; `None` if there is no limit.
     fn left(&self) -> Option<Duration>;
 }
 
-/// Why somebody has to stop.
+/// The reason to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Halted {
     /// The time limit of the command was reached.
@@ -69,13 +69,13 @@ impl Halt {
         }
     }
 
-    /// Why to stop now, if it is time to.
+    /// Returns the reason to stop now, if there is one.
     #[must_use]
     pub fn halted(&self) -> Option<Halted> {
         self.0.as_ref().and_then(|signal| signal.halted())
     }
 
-    /// How much time is left, if there is an end.
+    /// Returns the time that is left, if there is a limit.
     #[must_use]
     pub fn left(&self) -> Option<Duration> {
         self.0.as_ref().and_then(|signal| signal.left())

@@ -22,21 +22,21 @@ use crate::tally::SolverTally;
 
 /// Decides conjunctions of facts. Layers and back-ends alike implement it.
 pub trait Solver: Send {
-    /// Whether `facts` can hold together, with a valuation of all their free variables.
+    /// Decides whether `facts` are satisfiable together, and gives a valuation of their free variables if they are.
     fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverAnswer;
 
-    /// Whether `facts` can hold together. Cheaper than [`check`](Self::check): reading a
+    /// Decides whether `facts` are satisfiable together. Cheaper than [`check`](Self::check): reading a
     /// valuation costs a back-end about as much as deciding.
     fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverDecision {
         self.check(pool, facts).decision()
     }
 
-    /// What says when to stop; whoever asks this solver many questions asks it too.
+    /// Returns the signal that says when to stop; a search that asks many questions looks at it between two of them.
     fn halt(&self) -> Halt {
         Halt::default()
     }
 
-    /// Lets `halt` say when to stop from now on; gives what said it before.
+    /// Replaces the signal that says when to stop by `halt`, and returns the one before.
     fn restrict(&mut self, halt: Halt) -> Halt {
         let _ = halt;
         Halt::default()
@@ -48,7 +48,7 @@ pub trait Solver: Send {
     }
 }
 
-/// What is known about a list of facts, with a witness.
+/// The answer to a question about the satisfiability of facts, with a valuation if there is one.
 #[must_use = "an unanswered question proves nothing"]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SolverAnswer {
@@ -77,7 +77,7 @@ impl SolverAnswer {
     }
 }
 
-/// What is known about a list of facts, without a witness.
+/// The answer to a question about the satisfiability of facts, without a valuation.
 #[must_use = "an unanswered question proves nothing"]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SolverDecision {
@@ -89,7 +89,7 @@ pub enum SolverDecision {
     Unknown(UnknownReason),
 }
 
-/// Why a question has no answer.
+/// The reason why a question was not decided.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum UnknownReason {
     /// The time limit of the question passed.
@@ -113,7 +113,7 @@ pub enum UnknownReason {
 }
 
 impl UnknownReason {
-    /// Why two questions together have no answer: what both have looked at is all that is known.
+    /// Returns the reason why two questions together are not decided: only what both have looked at is known.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         match (self, other) {
@@ -141,7 +141,7 @@ impl fmt::Display for UnknownReason {
     }
 }
 
-/// How much one question may cost.
+/// The limits of one question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SolverLimits {
     /// Wall-clock time.

@@ -39,14 +39,14 @@ pub enum BackendChoice {
     None,
 }
 
-/// How to assemble a solver.
+/// The configuration of a solver with its layers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SolverConfig {
     /// The back-end.
     pub backend: BackendChoice,
-    /// What one question may cost there.
+    /// The limits of one question to the back-end.
     pub limits: SolverLimits,
-    /// How many answers to remember.
+    /// The number of answers that are remembered.
     pub cache: usize,
     /// Says when to stop.
     pub halt: Halt,

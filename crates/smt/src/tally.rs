@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::solver::{SolverAnswer, SolverDecision};
 
-/// How many questions were asked, and where they ended.
+/// The number of questions, and of the answers by each layer and back-end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SolverTally {
     /// Questions put to the outermost solver.
@@ -15,10 +15,10 @@ pub struct SolverTally {
     pub lines: Vec<LayerTally>,
 }
 
-/// What one layer or back-end answered itself.
+/// The answers that one layer or back-end gave itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LayerTally {
-    /// Who answered.
+    /// The name of the layer or back-end.
     pub who: &'static str,
     /// Its answers.
     pub answers: AnswerCounts,
@@ -69,7 +69,7 @@ impl SolverTally {
         self.lines.push(LayerTally { who, answers });
     }
 
-    /// What `who` answered, over all its lines.
+    /// Returns the answers of `who`, over all its lines.
     #[must_use]
     pub fn answers_of(&self, who: &str) -> AnswerCounts {
         let mut sum = AnswerCounts::default();

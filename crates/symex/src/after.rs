@@ -60,7 +60,7 @@ pub enum AllowedLabel {
     Unknown,
 }
 
-/// Why a belief may lack states.
+/// The reason why a belief may lack states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LostStates {
     /// There are more states than are kept.
@@ -84,7 +84,7 @@ impl fmt::Display for LostStates {
     }
 }
 
-/// How a message came.
+/// The way that a message came.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Arrival {
     /// On the one way there is, after everything that was sent before it.
@@ -101,7 +101,7 @@ pub enum Arrival {
     Crossing(Crossing),
 }
 
-/// How a message came on one of several connections.
+/// The way that a message came on one of several connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Crossing {
     /// The connection.
@@ -120,7 +120,7 @@ pub struct Crossing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SentId(u64);
 
-/// The monitor over one model.
+/// The monitor of one model: keeps the states after the trace that was observed, and says which labels are forbidden.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Monitor {
     /// What may have happened, those with the fewest inputs under way first; never empty.
@@ -134,12 +134,12 @@ pub struct Monitor {
 }
 
 impl Monitor {
-    /// The belief before anything was observed; instants are observed exactly.
+    /// Makes a monitor in the initial states; instants are observed exactly.
     pub fn new(cx: &mut Ctx<'_>) -> Self {
         Self::with_tolerance(cx, Tolerance::default())
     }
 
-    /// The same, but instants are observed within `tolerance`.
+    /// Makes a monitor in the initial states; instants are observed within `tolerance`.
     pub fn with_tolerance(cx: &mut Ctx<'_>, tolerance: Tolerance) -> Self {
         let courses = vec![EventCourse::new(CourseBelief::new(cx, tolerance))];
         Self { courses, relation: ConformanceRelation::default(), sent: 0, lost: None, wiring: None }
@@ -157,68 +157,68 @@ impl Monitor {
         Self { wiring, ..self }
     }
 
-    /// The states the specification may be in if all that can have been taken was; those to plan by.
+    /// Returns the states after the observed trace, if every input that can have been taken was: those to plan by.
     #[must_use]
     pub fn belief(&self) -> &Belief {
         self.front().belief()
     }
 
-    /// How many states the specification may be in, over all courses; `None` where it says nothing.
+    /// Returns the number of states after the observed trace, over all courses; `None` where everything is allowed.
     #[must_use]
     pub fn size(&self) -> Option<usize> {
         self.courses.iter().map(|course| course.single.belief().size()).sum()
     }
 
-    /// How many inputs may not have been taken yet.
+    /// Returns the number of inputs that may not have been taken yet.
     #[must_use]
     pub fn under_way(&self) -> usize {
         self.courses.iter().map(EventCourse::inputs).max().unwrap_or(0)
     }
 
-    /// How many orders of what is under way are believed.
+    /// Returns the number of orders of messages under way that explain the trace.
     #[must_use]
     pub fn orders(&self) -> usize {
         self.courses.len()
     }
 
-    /// Whether in every order some message is held: only what is still to come can explain what was seen.
+    /// Returns whether every order holds a message back: only a message still to come can explain the trace.
     #[must_use]
     pub fn is_unexplained(&self) -> bool {
         self.courses.iter().all(EventCourse::holds)
     }
 
-    /// The number of the label given or held last.
+    /// Returns the number of the label given or held last.
     #[must_use]
     pub fn mark(&self) -> u64 {
         self.sent
     }
 
-    /// How many answers the solver did not give.
+    /// Returns the number of questions that the solver left open.
     #[must_use]
     pub fn doubts(&self) -> usize {
         self.courses.iter().map(|course| course.single.doubts()).max().unwrap_or(0)
     }
 
-    /// Why the belief may lack states, if it may.
+    /// Returns the reason why the belief may lack states, if it may.
     #[must_use]
     pub fn lost(&self) -> Option<LostStates> {
         self.lost.or_else(|| self.courses.iter().find_map(|course| course.single.lost()))
     }
 
-    /// Seconds since the start, as observed; `None` where there are no clocks.
+    /// Returns the seconds since the start, as observed; `None` where there are no clocks.
     #[must_use]
     pub fn now(&self) -> Option<&Rational> {
         self.front().timed().map(TimedCourse::now)
     }
 
-    /// A delay from now after which no guard changes any more by time alone, in seconds: whoever has waited so
+    /// Returns a delay from now after which no guard changes any more by time alone, in seconds: whoever has waited so
     /// long in vain has seen what silence there is to see.
     pub fn horizon(&self, cx: &mut Ctx<'_>) -> Rational {
         // Without clocks nothing changes by time alone.
         self.front().timed().map_or(Rational::ONE, |course| course.horizon(cx))
     }
 
-    /// Whether the specification allows this label now, or mentions it if it is an input, whichever course was taken.
+    /// Returns whether the specification allows this label now, or mentions it if it is an input, on every course.
     pub fn accepts(&self, cx: &mut Ctx<'_>, label: &Label) -> bool {
         let relation = self.relation;
         self.courses.iter().all(|course| course.accepts(cx, label, relation))
@@ -286,7 +286,7 @@ impl Monitor {
         self.close(cx);
     }
 
-    /// Whether some course leaves everything open: nothing can be forbidden any more.
+    /// Returns whether some course allows everything: nothing can be forbidden any more.
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.courses.iter().any(|course| *course.single.belief() == Belief::Unspecified)

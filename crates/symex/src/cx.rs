@@ -44,7 +44,7 @@ impl<'a> Ctx<'a> {
         Ctx { sts, pool: self.pool, solver: self.solver, delay, instant, halt, names }
     }
 
-    /// What `work` gives if it ends as soon as `halt` says so, too: searches end, and no question gets more time than
+    /// Runs `work` so that it ends as soon as `halt` says so, too: searches end, and no question gets more time than
     /// is left.
     pub fn within<T>(&mut self, halt: &Halt, work: impl FnOnce(&mut Self) -> T) -> T {
         let both = self.halt.or(halt);
@@ -56,13 +56,13 @@ impl<'a> Ctx<'a> {
         made
     }
 
-    /// Why to stop now, if it is time to: searches ask between two states.
+    /// Returns the reason to stop now, if there is one: searches ask between two states.
     #[must_use]
     pub fn halted(&self) -> Option<Halted> {
         self.halt.halted()
     }
 
-    /// Whether `facts` can hold together. Constant facts decide without the solver.
+    /// Decides whether `facts` are satisfiable together. Constant facts decide without the solver.
     pub fn decide(&mut self, facts: &[Term]) -> SolverDecision {
         match self.trivial(facts) {
             Some(true) => SolverDecision::Sat,
@@ -71,7 +71,7 @@ impl<'a> Ctx<'a> {
         }
     }
 
-    /// Whether `facts` can hold together, with values for their free variables.
+    /// Decides whether `facts` are satisfiable together, and gives a valuation of their free variables if they are.
     pub fn check(&mut self, facts: &[Term]) -> SolverAnswer {
         if self.trivial(facts) == Some(false) {
             return SolverAnswer::Unsat;

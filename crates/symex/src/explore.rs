@@ -35,7 +35,7 @@ pub enum ExploreOrder {
     DepthFirst,
 }
 
-/// How far to go.
+/// The limits of an exploration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExploreLimits {
     /// At most this many states.
@@ -44,16 +44,16 @@ pub struct ExploreLimits {
     pub max_depth: u32,
 }
 
-/// How to explore.
+/// The configuration of an exploration.
 #[derive(Clone, Debug)]
 pub struct ExploreConfig {
     /// Which state is looked at next.
     pub order: ExploreOrder,
-    /// What to do with states seen before.
+    /// The treatment of states that an explored one covers.
     pub revisit: RegionRevisit,
     /// Whether variables that cannot matter any more are ignored when states are compared.
     pub ignore_dead: IgnoreDead,
-    /// How far to go.
+    /// The limits of an exploration.
     pub limits: ExploreLimits,
     /// Parts that are swapped when states are compared: of states that differ by that, one is kept.
     pub symmetry: Symmetry,
@@ -84,7 +84,7 @@ impl Default for ExploreConfig {
     }
 }
 
-/// Why a search ended.
+/// The reason why a search ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopReason {
     /// There is nothing more: the graph is a fixed point.
@@ -114,7 +114,7 @@ impl fmt::Display for StopReason {
     }
 }
 
-/// What a search did.
+/// The effort of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ExploreStats {
     /// States in the graph.
@@ -142,16 +142,16 @@ pub struct ExploreStats {
 pub struct Exploration {
     /// The states and the steps between them.
     pub graph: ExecGraph,
-    /// Why it ended.
+    /// The reason why it ended.
     pub stop: StopReason,
-    /// What it did.
+    /// The effort that it took.
     pub stats: ExploreStats,
-    /// Why switches were taken in doubt, if some were.
+    /// The reason why switches were taken in doubt, if some were.
     pub doubt: Option<UnknownReason>,
 }
 
 impl Exploration {
-    /// Whether the graph shows all behaviour, with a proof for everything left out.
+    /// Returns whether the graph shows all behaviour, with a proof for everything left out.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.stop == StopReason::Exhausted
@@ -197,7 +197,7 @@ struct ExploreSearch {
     taken: BTreeMap<SwitchId, usize>,
     /// Why states were left out, if some were.
     cut: Option<StopReason>,
-    /// Why switches were taken in doubt, if some were.
+    /// The reason why switches were taken in doubt, if some were.
     doubt: Option<UnknownReason>,
 }
 

@@ -11,11 +11,11 @@ pub struct ExploredId; }
 /// A switch taken from one explored state to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExploredEdge {
-    /// Where it was taken.
+    /// The state in which it was taken.
     pub from: ExploredId,
-    /// What was taken.
+    /// The switch.
     pub switch: SwitchId,
-    /// What it leads to, or the state that stands for what it leads to.
+    /// The state it leads to, or the state that covers that one.
     pub to: ExploredId,
 }
 

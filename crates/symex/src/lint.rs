@@ -21,7 +21,7 @@ use crate::cx::Ctx;
 use crate::explore::{Exploration, ExploreConfig, ExploreStats, IgnoreDead, explore};
 use crate::symmetry::Symmetry;
 
-/// What the lints found.
+/// The findings of the lints.
 #[derive(Clone, Debug)]
 pub struct LintResult {
     /// The findings, in source order.
@@ -30,9 +30,9 @@ pub struct LintResult {
     pub exploration: Exploration,
     /// Questions the solver left open.
     pub open: usize,
-    /// Why it left them open.
+    /// The reason why it left them open.
     pub doubt: Option<UnknownReason>,
-    /// Why the lints ended early, if they did.
+    /// The reason why the lints ended early, if they did.
     pub halted: Option<Halted>,
 }
 

@@ -31,7 +31,7 @@ use crate::live::LiveVars;
 use crate::state::{PathCondition, Store, SymState};
 use crate::symmetry::Symmetry;
 
-/// What to do with a state that is covered by an explored one.
+/// The treatment of a state that an explored one covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RegionRevisit {
     /// Explore it all the same: the graph is a tree.

@@ -16,7 +16,7 @@ use crate::cx::Ctx;
 use crate::outputs::constants;
 use crate::state::advance;
 
-/// Whether a state is quiescent.
+/// The answer to the question whether a state is quiescent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Quiescence {
     /// No output and no internal step can ever come without an input.

@@ -15,13 +15,13 @@ use crate::cx::Ctx;
 /// A symbolic state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SymState {
-    /// Where control is.
+    /// The location of control.
     pub loc: LocId,
     /// The values of variables and clocks.
     pub store: Store,
-    /// What was assumed on the way.
+    /// The path condition.
     pub path: PathCondition,
-    /// How many steps were taken; numbers the fields of the next message.
+    /// The number of steps so far; it numbers the fields of the next message.
     pub depth: u32,
 }
 
@@ -48,7 +48,7 @@ impl SymState {
         Self { loc: cx.sts.initial, store, path: PathCondition::default(), depth: 0 }
     }
 
-    /// Where it is, as people read it.
+    /// Returns the location, as people read it.
     #[must_use]
     pub fn place(&self, cx: &Ctx<'_>) -> String {
         let value = |var| cx.pool.as_value(self.store.get(cx.sts, var)?).cloned();

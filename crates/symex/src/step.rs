@@ -13,7 +13,7 @@ use ioxide_smt::solver::{SolverDecision, UnknownReason};
 use crate::cx::Ctx;
 use crate::state::{SymState, advance};
 
-/// What became of an attempt to take a switch.
+/// The result of an attempt to take a switch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SwitchStep {
     /// The switch can be taken and leads here.

@@ -33,7 +33,7 @@ use self::values::values;
 /// The name of the answer that is no output.
 pub const SILENCE: &str = "δ";
 
-/// What flattening may cost.
+/// The limits of flattening.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlattenLimits {
     /// Quiescent states.
@@ -58,11 +58,11 @@ impl Default for FlattenLimits {
 pub struct FlatModel {
     /// The machine in names.
     pub listing: MachineListing,
-    /// What an input of the machine is in the model.
+    /// The label of the model for each input of the machine.
     pub inputs: BTreeMap<String, Label>,
-    /// What an output of the machine is in the model: the messages, in order.
+    /// The messages of the model for each output of the machine, in order.
     pub outputs: BTreeMap<String, Vec<Label>>,
-    /// What the model says before its first input.
+    /// The outputs of the model before its first input.
     pub preamble: Vec<Label>,
 }
 

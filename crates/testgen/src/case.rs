@@ -55,14 +55,14 @@ pub use self::path::{PathError, Waypoint, complete, waypoints};
 pub use self::run::{CaseEvent, CaseExecution, CaseMoved};
 pub use self::tree::of_adaptive_test;
 
-/// How a case is made.
+/// The configuration by which a test case is made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CaseConfig {
-    /// How long silence is waited for.
+    /// The time after which silence counts as quiescence.
     pub timeout: Timeout,
     /// Which arcs are left out.
     pub pruning: Pruning,
-    /// When inputs are sent.
+    /// The instants at which inputs are sent.
     pub sending: Sending,
 }
 
@@ -136,7 +136,7 @@ pub struct TestCase {
     pub sending: Sending,
     /// Whether the model speaks of time: else there are no delays and no time-out in the guards.
     pub is_timed: bool,
-    /// What the reader should know.
+    /// The findings that the reader should know.
     pub lints: Vec<CaseLint>,
 }
 
@@ -147,14 +147,14 @@ pub struct CaseState {
     pub loc: Option<LocId>,
     /// The time since the state was entered, as the guards call it.
     pub delay: VarId,
-    /// What can happen.
+    /// The arcs: what can be sent and observed there.
     pub arcs: Vec<CaseArc>,
 }
 
 /// Something that can happen at a state of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CaseArc {
-    /// Why it is there.
+    /// The rule that made it.
     pub rule: CaseRule,
     /// The message; `None` for silence.
     pub gate: Option<GateId>,
@@ -164,7 +164,7 @@ pub struct CaseArc {
     pub switch: Option<SwitchId>,
     /// When it counts: over the fields and delays of the steps so far, and `TM`.
     pub guard: Term,
-    /// Where it leads.
+    /// The state or verdict that it leads to.
     pub target: ArcTarget,
     /// For R1: what to send, and when.
     pub witness: Option<CaseStimulus>,
@@ -172,10 +172,10 @@ pub struct CaseArc {
     pub doubt: Option<UnknownReason>,
 }
 
-/// What to send, and when.
+/// An input to send: its values and its delay.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CaseStimulus {
-    /// How long to wait before it, in seconds.
+    /// The delay before it, in seconds.
     pub delay: Rational,
     /// The values of the fields.
     pub values: Vec<Value>,
@@ -183,7 +183,7 @@ pub struct CaseStimulus {
     pub always: bool,
 }
 
-/// Where an arc leads.
+/// The target of an arc.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArcTarget {
     /// To the state before this step.
@@ -192,7 +192,7 @@ pub enum ArcTarget {
     Verdict(CaseVerdict),
 }
 
-/// How a case ends.
+/// The verdict at the end of a test case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CaseVerdict {
     /// The path was followed to its end.
@@ -229,7 +229,7 @@ impl CaseVerdict {
         }
     }
 
-    /// Whether it says that the system is wrong.
+    /// Returns whether the verdict is fail.
     #[must_use]
     pub fn is_fail(self) -> bool {
         matches!(self, Self::FailOut | Self::FailDur)

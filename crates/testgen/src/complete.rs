@@ -46,7 +46,7 @@ pub use self::error::NoAbstraction;
 use self::react::SaidMessage;
 use self::rivals::ClassAnswers;
 
-/// What an abstraction may cost.
+/// The limits of an abstraction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClassLimits {
     /// Condition classes before the abstraction is taken not to be finite.
@@ -90,7 +90,7 @@ pub struct ConditionClass {
     pub name: String,
 }
 
-/// What an input class does in a condition class.
+/// The reaction to an input class in a condition class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClassStep {
     /// No input of the class exists there.
@@ -103,7 +103,7 @@ pub enum ClassStep {
     Taken(Vec<ClassOutcome>),
 }
 
-/// Why something is not in the abstraction.
+/// The reason why something is not in the abstraction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WhyLeftOut {
     /// Splitting further would be endless, or too much.

@@ -56,20 +56,20 @@ pub(crate) use self::search::Shortcut;
 pub(crate) use self::side::{Liveness, SideMember, SideSystem, SystemIndex, joined, liveness, within};
 pub(crate) use self::witness::{concrete_after, concrete_start, concretely};
 
-/// How to compare two models.
+/// The options of a comparison of two models.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConformOptions {
-    /// What conformance means.
+    /// The conformance relation.
     pub relation: ConformanceRelation,
-    /// What the implementation does with inputs it does not mention.
+    /// The treatment of inputs that the implementation does not mention.
     pub completion: InputCompletion,
-    /// How far to look.
+    /// The bounds of the search.
     pub bounds: SearchBounds,
-    /// What to do with product states seen before.
+    /// The treatment of product states that were seen before.
     pub merging: Merging,
-    /// Who searches.
+    /// The engine that searches.
     pub engine: SearchEngine,
-    /// What an input means that only the implementation takes.
+    /// The meaning of an input that only the implementation takes.
     pub inputs: InputRule,
 }
 
@@ -87,7 +87,7 @@ impl Default for ConformOptions {
     }
 }
 
-/// What an input means that only the implementation takes.
+/// The meaning of an input that only the implementation takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InputRule {
     /// Nothing: what the specification leaves open is up to the implementation.
@@ -97,7 +97,7 @@ pub enum InputRule {
     Compared,
 }
 
-/// Who searches the product of two models.
+/// The engine that searches the product of two models.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SearchEngine {
     /// The symbolic search and one state by state, in turns.
@@ -106,7 +106,7 @@ pub enum SearchEngine {
     Symbolic,
 }
 
-/// What to do with product states seen before ([AT15] sec. 4.2).
+/// The treatment of product states that were seen before ([AT15] sec. 4.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Merging {
     /// Look into them again: every search is cut at its depth.
@@ -126,7 +126,7 @@ pub enum ConformAnswer {
     Unknown(ConformDoubt),
 }
 
-/// Why an implementation conforms.
+/// The proof that an implementation conforms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ConformProof {
     /// Every product state was looked at.
@@ -143,7 +143,7 @@ pub enum ConformProof {
     DeadAssignment,
 }
 
-/// Why nothing was shown.
+/// The reason why neither conformance nor a difference was shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConformDoubt {
     /// Nothing was found in this many steps; what lies deeper was not looked at.
@@ -210,11 +210,11 @@ impl fmt::Display for ConformDoubt {
 pub struct Conformance {
     /// The answer.
     pub answer: ConformAnswer,
-    /// What the search did.
+    /// The effort of the search.
     pub effort: SearchEffort,
 }
 
-/// Whether `imp` conforms to the system of `cx`. The terms of both live in the pool of `cx`, and
+/// Decides whether `imp` conforms to the system of `cx`. The terms of both live in the pool of `cx`, and
 /// the specification has every visible gate of the implementation; [`import`] sees to both.
 ///
 /// # Errors

@@ -56,7 +56,7 @@ const FEW_DRAWS: usize = 8;
 /// Valuations asked for, at most, to take the last of them.
 const VARIED: usize = 5;
 
-/// What is asked for: field values of `gate` that satisfy `guard` in a state.
+/// A request for field values of `gate` that satisfy `guard` in a state.
 #[derive(Clone, Copy, Debug)]
 pub struct ValueRequest<'w> {
     /// The gate whose fields get values.
@@ -67,7 +67,7 @@ pub struct ValueRequest<'w> {
     pub state: &'w Valuation,
 }
 
-/// What became of a wish.
+/// The answer to a request for values.
 #[must_use = "an unanswered wish proves nothing"]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PickedValues {

@@ -105,12 +105,12 @@ impl FromStr for Optimisation {
     }
 }
 
-/// How to decide mutants.
+/// The configuration by which mutants are decided.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct KillConfig {
-    /// How far to look for one mutant.
+    /// The bounds of the search for one mutant.
     pub bounds: SearchBounds,
-    /// What is switched off.
+    /// The optimisations that are switched off.
     pub off: BTreeSet<Optimisation>,
     /// What a mutant does with inputs it does not mention. The restricted completion of [AT15] sec. 4.3 makes a
     /// search shorter, but it changes answers: models that do not conform to themselves seem to.
@@ -123,7 +123,7 @@ impl KillConfig {
     }
 }
 
-/// What was computed once for all mutants of a model.
+/// The analysis of a model that all its mutants share.
 #[derive(Clone, Debug)]
 pub struct MutationAnalysis {
     config: KillConfig,

@@ -174,13 +174,13 @@ pub struct Mutant {
 /// One change.
 #[derive(Clone, Debug)]
 pub struct Edit {
-    /// What was done.
+    /// The operator that made it.
     pub operator: MutationOperator,
-    /// Where, and what is there now.
+    /// The place of the change, and what is there now.
     pub change: MutationChange,
 }
 
-/// What is changed, and what it is now.
+/// A change of a model: the place, and what is there now.
 #[derive(Clone, Debug)]
 pub enum MutationChange {
     /// A switch; one that is left out has the guard false.
@@ -214,7 +214,7 @@ impl Mutant {
         self.edits.iter().filter_map(Edit::switch)
     }
 
-    /// Whether it starts with other values.
+    /// Returns whether the mutant starts with other values.
     #[must_use]
     pub fn starts_otherwise(&self) -> bool {
         self.edits.iter().any(|edit| matches!(edit.change, MutationChange::Initial(..)))

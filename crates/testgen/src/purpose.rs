@@ -24,11 +24,11 @@ pub use self::goal::{NoPurpose, of_goal};
 /// A path to follow, with what must hold on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TestPurpose {
-    /// What it is for: the switch at its end, or the name of a goal.
+    /// The name of its goal: the switch at its end, or a goal of the model.
     pub name: String,
     /// Its steps, first to last.
     pub steps: Vec<PurposeStep>,
-    /// What must hold in the end besides, over the fields of the steps.
+    /// The facts that must hold at the end besides, over the fields of the steps.
     pub end: Vec<Term>,
     /// The solver did not show that the path can be taken.
     pub doubt: Option<UnknownReason>,
@@ -39,7 +39,7 @@ pub struct TestPurpose {
 pub struct PurposeStep {
     /// The switch to take.
     pub switch: SwitchId,
-    /// What this step adds to the path condition; fields are numbered by step, from 1.
+    /// The facts that this step adds to the path condition; fields are numbered by step, from 1.
     pub facts: Vec<Term>,
 }
 
@@ -49,7 +49,7 @@ impl TestPurpose {
         self.steps.iter().map(|step| step.switch)
     }
 
-    /// How many inputs and outputs it takes; internal steps are none.
+    /// Returns the number of inputs and outputs on the path; internal steps are none.
     #[must_use]
     pub fn n_messages(&self, sts: &Sts) -> usize {
         self.path().filter(|&id| sts.kind_of(&sts.switches[id]) != GateKind::Internal).count()

@@ -40,7 +40,7 @@ pub trait Tester {
     /// A message of the run that is explained by `switches`, one only if that is certain; told before the next move.
     fn explained(&mut self, _switches: &[SwitchId]) {}
 
-    /// What the run that has begun is for, in a few words; `None` where nothing special is wanted.
+    /// Returns the goal of the run that has begun, in a few words; `None` where there is no special one.
     fn goal(&self) -> Option<String> {
         None
     }
@@ -50,7 +50,7 @@ pub trait Tester {
     /// A tester whose runs differ by their seeds has nothing to leave.
     fn share(&mut self, _worker: usize, _jobs: usize) {}
 
-    /// What the tester itself makes of the end of a run, the last label included, in the words of its method.
+    /// Returns the finding of the tester at the end of a run, the last label included, in the words of its method.
     fn finding(&mut self, _cx: &mut Ctx<'_>, _history: &Trace) -> Option<MethodFinding> {
         None
     }
@@ -62,13 +62,13 @@ pub trait Tester {
     /// first run, where that is so.
     fn time_is_free(&mut self) {}
 
-    /// Whether no further run makes sense; most testers can always go on.
+    /// Returns whether no further run makes sense; most testers can always go on.
     fn is_done(&self) -> bool {
         false
     }
 }
 
-/// What a tester wants to be done.
+/// The next move that a tester decides on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TesterMove {
     /// Give the system this input, now.
@@ -99,11 +99,11 @@ pub struct MethodFinding {
     pub because: Option<String>,
 }
 
-/// Why a tester ends a run; the text is for people.
+/// The reason why a tester ends a run; the text is for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TesterStop {
     /// It did what it set out to do.
     GoalMet(String),
-    /// What it set out to do is out of reach.
+    /// Its goal is out of reach.
     GoalMissed(String),
 }
