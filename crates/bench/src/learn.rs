@@ -17,11 +17,10 @@ use ioxide_cli::exit::{EarlyStop, ExitStatus};
 use ioxide_cli::progress::ProgressLine;
 use ioxide_fsm::mealy::{InputId, Mealy};
 use ioxide_fsm::product::difference;
-use ioxide_fsm::suite::SuiteMethod;
 use ioxide_fsm::word::IoWord;
 use ioxide_learn::learner::Learner;
 use ioxide_learn::observer::{LearnError, LearningEffort, SystemObserver};
-use ioxide_learn::oracle::{HypothesisTest, LearningStage, learn};
+use ioxide_learn::oracle::{HypothesisTest, LearningStage, OracleSuites, learn};
 use ioxide_learn::passive::merged;
 use ioxide_learn::played::PlayedMealy;
 use ioxide_model::index::Idx;
@@ -209,7 +208,7 @@ fn with_suites(
     let start = cpu_seconds();
     let mut observer = SystemObserver::new(PlayedMealy::new(system), system.n_inputs(), Vec::new());
     let examination =
-        HypothesisTest { method: SuiteMethod::S, extra: Some(EXTRA), walks: 0, walk_length: 0, seed };
+        HypothesisTest { suites: OracleSuites::Mixed, extra: Some(EXTRA), walks: 0, walk_length: 0, seed };
     let mut looking = 0.0;
     let mut is_right = |learner: &Learner, observer: &SystemObserver<_>| {
         let before = cpu_seconds();

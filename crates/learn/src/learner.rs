@@ -4,11 +4,15 @@
 //! was never asked is asked, a counterexample is cut in halves until it shows that a frontier node is not the state it
 //! was taken for. It is lazier than L#: every move is asked once, with an adaptive word behind it that tells most
 //! basis states apart ([`crate::adaptive`]), and where that leaves several the likeliest is believed until something
-//! speaks against it. Whoever tests the hypothesis asks those questions anyway, so they are not asked twice.
+//! speaks against it. What is left in doubt is asked before a hypothesis is tested ([`Learner::settle`]).
 //!
 //! *Promises.* Basis states are pairwise apart, so a hypothesis never has more states than the system. A hypothesis
 //! agrees with everything in the tree. Every counterexample makes progress: a new state, or one candidate less for
 //! a move.
+
+mod settle;
+
+pub use settle::SettlingStep;
 
 use ioxide_fsm::mealy::{InputId, Mealy, OutputId, StateId};
 use ioxide_fsm::reduce::LiveMachine;
@@ -138,18 +142,26 @@ impl Learner {
     /// The states that the move may lead to by all that is known and predicted.
     fn suspects(&mut self, tree: &ObservationTree, step: BasisMove) -> Vec<StateId> {
         let Some(node) = self.fold.at(step).node else { return Vec::new() };
+        let mut suspects = self.possible(tree, step);
+        suspects.retain(|&state| !self.fold.conflicts(tree, node, state));
+        suspects
+    }
+
+    /// The states that the move may lead to by all that is known: those its node is not apart from.
+    fn possible(&mut self, tree: &ObservationTree, step: BasisMove) -> Vec<StateId> {
+        let Some(node) = self.fold.at(step).node else { return Vec::new() };
         let mut apart = std::mem::take(&mut self.fold.at_mut(step).apart);
         apart.resize(self.fold.n_states(), false);
-        let mut suspects = Vec::new();
+        let mut possible = Vec::new();
         for other in self.fold.states() {
             let known = &mut apart[other.index()];
             *known = *known || tree.are_apart(node, self.fold.basis[other]);
-            if !*known && !self.fold.conflicts(tree, node, other) {
-                suspects.push(other);
+            if !*known {
+                possible.push(other);
             }
         }
         self.fold.at_mut(step).apart = apart;
-        suspects
+        possible
     }
 
     /// Asks a move that was never asked, with a word behind it that tells states apart.

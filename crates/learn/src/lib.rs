@@ -12,15 +12,14 @@
 //! use std::ops::ControlFlow;
 //!
 //! use ioxide_fsm::mealy::Mealy;
-//! use ioxide_fsm::suite::SuiteMethod;
 //! use ioxide_learn::observer::SystemObserver;
-//! use ioxide_learn::oracle::{HypothesisTest, LearnedGuarantee, learn};
+//! use ioxide_learn::oracle::{HypothesisTest, LearnedGuarantee, OracleSuites, learn};
 //! use ioxide_learn::played::PlayedMealy;
 //!
 //! // A counter to three that says so.
 //! let system = Mealy::from_table(3, 1, 2, &[Some((1, 0)), Some((2, 0)), Some((0, 1))]).unwrap();
 //! let mut observer = SystemObserver::new(PlayedMealy::new(&system), 1, Vec::new());
-//! let examination = HypothesisTest { method: SuiteMethod::S, extra: Some(2), walks: 0, walk_length: 0, seed: 1 };
+//! let examination = HypothesisTest { suites: OracleSuites::Mixed, extra: Some(2), walks: 0, walk_length: 0, seed: 1 };
 //! let learned = learn(&mut observer, &examination, &mut |_, _, _| ControlFlow::Continue(())).unwrap();
 //! assert_eq!(learned.machine.n_states(), 3);
 //! assert_eq!(learned.guarantee, LearnedGuarantee::Complete { states: 3, extra: 2 });

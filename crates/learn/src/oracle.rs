@@ -1,13 +1,18 @@
-//! Testing a hypothesis: complete suites in random order, walks, and what is promised afterwards.
+//! Testing a hypothesis: moves in doubt, complete suites in random order, walks, and what is promised afterwards.
 //!
-//! A suite that is complete for `k` extra states is passed only by systems that are the hypothesis or have more than
-//! `n + k` states ([`ioxide_fsm::suite`]). Tests come in random order, because tests of one place fail together. A test
-//! that is in the tree costs nothing, and a test ends at its first surprise.
+//! First every move is settled ([`Learner::settle`]): that costs a fraction of a suite, because a question is made for one
+//! doubt, and it already shows that the system is the hypothesis or has more states. A suite that is complete for `k` extra
+//! states is passed only by systems that are the hypothesis or have more than `n + k` states
+//! ([`ioxide_fsm::suite`]). The one for none is applied too: it promises nothing new, but its words are long and few,
+//! and find many of the states that are missing before a suite for more states must be made. Tests come in random order,
+//! newer ones sooner ([`pool`]). A test that is in the tree costs nothing, and a test ends at its first surprise.
 //!
-//! A wrong belief about a single move is put right and the suite goes on, since it was made for the same states; with
-//! a new state a new suite is made. Nothing is promised before a whole suite for the final hypothesis was passed.
+//! With a new state a new suite is made. Nothing is promised before a whole suite for the final hypothesis was passed.
 //!
-//! *Promise.* [`LearnedGuarantee::Complete`] is only ever told of a hypothesis that has passed all of such a suite.
+//! *Promise.* [`LearnedGuarantee::Complete`] is only ever told of a hypothesis that has passed all of such a suite or,
+//! for no extra state, of which no move is in doubt.
+
+mod pool;
 
 use std::ops::ControlFlow;
 
@@ -15,24 +20,56 @@ use ioxide_fsm::mealy::{InputId, Mealy, SuiteModel};
 use ioxide_fsm::reduce::LiveMachine;
 use ioxide_fsm::suite::SuiteMethod;
 use ioxide_model::index::Idx;
-use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::learner::Learner;
+use self::pool::TestPool;
+use crate::learner::{Learner, SettlingStep};
 use crate::observer::{LearnError, SystemObserver};
 
 /// Tests that each copy of the system is given at a time.
 const AHEAD: usize = 8;
 
+/// Tests that are drawn at a time.
+const DRAWN_TOGETHER: usize = 64;
+
 /// Words after every state above which a suite is not made.
 const MAX_WORDS: usize = 4_000_000;
+
+/// How the suites that test a hypothesis are made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OracleSuites {
+    /// [`SuiteMethod::S`] for the states there are: long tests, and few. [`SuiteMethod::Spyh`] for extra ones: short
+    /// tests, made sooner. What the two find differs, and no method alone finds more with less.
+    #[default]
+    Mixed,
+    /// All by one method.
+    Of(SuiteMethod),
+}
+
+impl OracleSuites {
+    /// How the suite for so many extra states is made.
+    #[must_use]
+    pub fn method(self, extra: usize) -> SuiteMethod {
+        match self {
+            Self::Mixed if extra == 0 => SuiteMethod::S,
+            Self::Mixed => SuiteMethod::Spyh,
+            Self::Of(method) => method,
+        }
+    }
+}
+
+impl From<SuiteMethod> for OracleSuites {
+    fn from(method: SuiteMethod) -> Self {
+        Self::Of(method)
+    }
+}
 
 /// How a hypothesis is tested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HypothesisTest {
     /// How the suites are made.
-    pub method: SuiteMethod,
+    pub suites: OracleSuites,
     /// Suites for 0, 1, … up to this many extra states; none at all without.
     pub extra: Option<usize>,
     /// Random walks after the suites.
@@ -77,6 +114,15 @@ pub enum LearningStage {
     Hypothesis {
         /// Its states.
         states: usize,
+    },
+    /// Moves in doubt are asked about: it is at this move of so many.
+    Settling {
+        /// States of the machine.
+        states: usize,
+        /// The number of the move.
+        done: usize,
+        /// Moves of the machine.
+        of: usize,
     },
     /// A suite is applied: so many tests of so many are done.
     Testing {
@@ -238,18 +284,59 @@ impl<L: LiveMachine> OracleSearch<'_, L> {
     fn examine(&mut self, machine: &Mealy) -> Result<Option<LearnedGuarantee>, LearnError<L::Error>> {
         let states = machine.n_states();
         let mut guarantee = LearnedGuarantee::Consistent;
-        let extras = self.examination.extra.map_or(0, |extra| extra + 1);
-        for extra in 0..extras {
-            let Some(tests) = self.suite(machine, extra) else { break };
-            match self.apply(&tests, states, extra)? {
-                TestRound::Passed => {
-                    guarantee = LearnedGuarantee::Complete { states, extra };
-                    self.tell(LearningStage::Passed { states, extra });
-                }
+        let Some(most) = self.examination.extra else { return self.walked(states, guarantee) };
+        match self.settle()? {
+            TestRound::Passed => self.promise(&mut guarantee, states, 0),
+            TestRound::Changed => return Ok(None),
+            TestRound::Stopped => return Ok(Some(guarantee)),
+        }
+        for extra in 0..=most {
+            let Some(mut tests) = self.suite(machine, extra) else { break };
+            match self.apply(&mut tests, states, extra)? {
+                TestRound::Passed if extra > 0 => self.promise(&mut guarantee, states, extra),
+                TestRound::Passed => (),
                 TestRound::Changed => return Ok(None),
                 TestRound::Stopped => return Ok(Some(guarantee)),
             }
         }
+        self.walked(states, guarantee)
+    }
+
+    fn promise(&mut self, guarantee: &mut LearnedGuarantee, states: usize, extra: usize) {
+        *guarantee = LearnedGuarantee::Complete { states, extra };
+        self.tell(LearningStage::Passed { states, extra });
+    }
+
+    /// Asks about moves until none is in doubt.
+    fn settle(&mut self) -> Result<TestRound, LearnError<L::Error>> {
+        let (mut at, mut asked, mut has_changed) = (0, 0_usize, false);
+        loop {
+            match self.learner.settle(self.observer, &mut at)? {
+                SettlingStep::Settled if has_changed => return Ok(TestRound::Changed),
+                SettlingStep::Settled => return Ok(TestRound::Passed),
+                SettlingStep::Asked => asked += 1,
+                SettlingStep::Changed => {
+                    has_changed = true;
+                    self.last = None;
+                    self.told_hypothesis();
+                }
+            }
+            if asked.is_multiple_of(64) {
+                let (states, of) = (self.learner.n_states(), self.learner.n_moves());
+                self.tell(LearningStage::Settling { states, done: at, of });
+            }
+            if self.is_stopped {
+                return Ok(if has_changed { TestRound::Changed } else { TestRound::Stopped });
+            }
+        }
+    }
+
+    /// Makes the walks; `guarantee` if they have found nothing.
+    fn walked(
+        &mut self,
+        states: usize,
+        guarantee: LearnedGuarantee,
+    ) -> Result<Option<LearnedGuarantee>, LearnError<L::Error>> {
         match self.walk(states)? {
             TestRound::Changed => Ok(None),
             TestRound::Passed | TestRound::Stopped => Ok(Some(guarantee)),
@@ -257,18 +344,18 @@ impl<L: LiveMachine> OracleSearch<'_, L> {
     }
 
     /// The suite for `extra` more states, unless it is out of proportion.
-    fn suite(&mut self, machine: &Mealy, extra: usize) -> Option<OracleTests> {
+    fn suite(&mut self, machine: &Mealy, extra: usize) -> Option<TestPool> {
         let words = machine.n_inputs().saturating_pow(u32::try_from(extra + 1).ok()?);
         if words.saturating_mul(machine.n_states()) > MAX_WORDS {
             return None;
         }
         let spec = SuiteModel::check(machine).ok()?;
-        let mut suite = self.examination.method.suite(&spec, extra);
-        let mut tests = OracleTests::default();
+        let mut suite = self.examination.suites.method(extra).suite(&spec, extra);
+        let mut tests = TestPool::default();
         let states = machine.n_states();
         while let Some(word) = suite.advance() {
             tests.push(word);
-            let of = tests.ends.len();
+            let of = tests.len();
             if of.is_multiple_of(4096) {
                 self.tell(LearningStage::Testing { states, extra, done: 0, of });
             }
@@ -279,37 +366,37 @@ impl<L: LiveMachine> OracleSearch<'_, L> {
         Some(tests)
     }
 
-    /// Applies all tests in random order, until there is a new state.
+    /// Applies all tests, until there is a new state.
     fn apply(
         &mut self,
-        tests: &OracleTests,
+        tests: &mut TestPool,
         states: usize,
         extra: usize,
     ) -> Result<TestRound, LearnError<L::Error>> {
-        let of = tests.ends.len();
-        let mut order: Vec<usize> = (0..of).collect();
-        order.shuffle(&mut self.rng);
-        let mut has_changed = false;
+        let (of, mut done, mut has_changed) = (tests.len(), 0, false);
         let batch = AHEAD * self.observer.live.width();
-        for (done, &test) in order.iter().enumerate() {
-            if done.is_multiple_of(batch) {
-                let next = order[done..].iter().take(batch);
-                self.observer.ahead(next.map(|&test| tests.word(test)))?;
+        loop {
+            let drawn = tests.draw(DRAWN_TOGETHER, &self.observer.tree, &mut self.rng);
+            if drawn.is_empty() {
+                return Ok(if has_changed { TestRound::Changed } else { TestRound::Passed });
             }
-            while self.failed(tests.word(test))? {
-                has_changed = true;
-            }
-            if self.learner.n_states() > states {
-                return Ok(TestRound::Changed);
-            }
-            if done % 64 == 0 {
-                self.tell(LearningStage::Testing { states, extra, done, of });
-            }
-            if self.is_stopped {
-                return Ok(if has_changed { TestRound::Changed } else { TestRound::Stopped });
+            self.tell(LearningStage::Testing { states, extra, done, of });
+            for next in drawn.chunks(batch) {
+                self.observer.ahead(next.iter().map(|&test| tests.word(test)))?;
+                for &test in next {
+                    while self.failed(tests.word(test))? {
+                        has_changed = true;
+                    }
+                    done += 1;
+                    if self.learner.n_states() > states {
+                        return Ok(TestRound::Changed);
+                    }
+                    if self.is_stopped {
+                        return Ok(if has_changed { TestRound::Changed } else { TestRound::Stopped });
+                    }
+                }
             }
         }
-        Ok(if has_changed { TestRound::Changed } else { TestRound::Passed })
     }
 
     /// Whether `word` was answered otherwise than believed; then beliefs have changed.
@@ -340,24 +427,5 @@ impl<L: LiveMachine> OracleSearch<'_, L> {
             }
         }
         Ok(TestRound::Passed)
-    }
-}
-
-/// Words, one behind the other.
-#[derive(Default)]
-struct OracleTests {
-    symbols: Vec<InputId>,
-    ends: Vec<usize>,
-}
-
-impl OracleTests {
-    fn push(&mut self, word: &[InputId]) {
-        self.symbols.extend(word);
-        self.ends.push(self.symbols.len());
-    }
-
-    fn word(&self, test: usize) -> &[InputId] {
-        let start = if test == 0 { 0 } else { self.ends[test - 1] };
-        &self.symbols[start..self.ends[test]]
     }
 }

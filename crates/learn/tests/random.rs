@@ -11,7 +11,9 @@ use ioxide_fsm::suite::SuiteMethod;
 use ioxide_fsm::word::IoWord;
 use ioxide_learn::learner::Learner;
 use ioxide_learn::observer::{LearnError, SystemObserver};
-use ioxide_learn::oracle::{HypothesisTest, LearnedGuarantee, LearnedMachine, LearningStage, learn, revisit};
+use ioxide_learn::oracle::{
+    HypothesisTest, LearnedGuarantee, LearnedMachine, LearningStage, OracleSuites, learn, revisit,
+};
 use ioxide_learn::played::PlayedMealy;
 use ioxide_learn::several::{Drafting, draft};
 use ioxide_learn::tree::ObservationTree;
@@ -51,8 +53,8 @@ fn with_perfect_oracle(system: &Mealy) -> Mealy {
     }
 }
 
-fn examination(method: SuiteMethod, extra: usize, seed: u64) -> HypothesisTest {
-    HypothesisTest { method, extra: Some(extra), walks: 0, walk_length: 0, seed }
+fn examination(suites: impl Into<OracleSuites>, extra: usize, seed: u64) -> HypothesisTest {
+    HypothesisTest { suites: suites.into(), extra: Some(extra), walks: 0, walk_length: 0, seed }
 }
 
 fn with_suites(system: &Mealy, examination: &HypothesisTest) -> LearnedMachine {
@@ -74,6 +76,7 @@ fn a_perfect_oracle_leads_to_the_system() {
 #[test]
 fn a_guarantee_is_kept() {
     let methods = [SuiteMethod::S, SuiteMethod::Spyh, SuiteMethod::H, SuiteMethod::Hsi, SuiteMethod::Wp];
+    let methods: Vec<_> = methods.into_iter().map(OracleSuites::Of).chain([OracleSuites::Mixed]).collect();
     let mut wrong = 0;
     for seed in 0..how_many() {
         let mut rng = ChaCha8Rng::seed_from_u64(1_000_000 + seed);

@@ -4,6 +4,39 @@ use clap::{Args as ClapArgs, ValueEnum};
 
 use super::{LimitArgs, ModelArgs, PartArgs, SolverArgs};
 
+/// Arguments that mean something only where a system is asked. Clap does not look whether `--sut` is there for an argument that
+/// requires it when `--traces` rules `--sut` out, so all of them are named here.
+const ASKING: [&str; 28] = [
+    "sut",
+    "from",
+    "reference",
+    "inputs",
+    "inputs_file",
+    "data",
+    "time",
+    "wait_ms",
+    "tolerance_ms",
+    "compare",
+    "constants",
+    "made",
+    "values",
+    "suite",
+    "extra",
+    "walks",
+    "walk_length",
+    "closed",
+    "one_answer",
+    "unstable",
+    "votes",
+    "confidence",
+    "jobs",
+    "session",
+    "listen",
+    "open",
+    "seed",
+    "quiescence_ms",
+];
+
 /// Arguments of `learn`.
 #[derive(Debug, ClapArgs)]
 #[command(
@@ -25,8 +58,8 @@ pub struct LearnArgs {
     #[arg(long, value_name = "SUT", required_unless_present = "traces")]
     pub sut: Option<String>,
     /// Learns from recorded runs instead: a record, its folder, or lines as `judge` reads them with an empty line
-    /// between runs.
-    #[arg(long, value_name = "FILE", conflicts_with = "sut")]
+    /// between runs. Flags about a system that is asked are refused.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ASKING)]
     pub traces: Vec<String>,
     /// Recorded runs, as for `--traces`, whose answers are taken as the system's: what they show is not asked.
     #[arg(long = "from", value_name = "FILE", requires = "sut")]
@@ -71,8 +104,9 @@ pub struct LearnArgs {
     /// Different values, beside the constants, with which hypotheses are tested (`--data`).
     #[arg(long, default_value_t = 3, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=9))]
     pub values: u8,
-    /// How hypotheses are tested: `w`, `wp`, `hsi`, `h`, `spy`, `spyh` or `s`.
-    #[arg(long, visible_alias = "oracle", default_value = "s", value_name = "METHOD")]
+    /// How the suites that test a hypothesis are made: `w`, `wp`, `hsi`, `h`, `spy`, `spyh`, `s`, or `mixed`: `s` for the
+    /// states there are and `spyh` for more, which finds what is missing soonest (`s` with `--data`).
+    #[arg(long, visible_alias = "oracle", default_value = "mixed", value_name = "METHOD")]
     pub suite: String,
     /// How many more states than the machine the system may have for the result to be exact [default: 2; 1 with `--data`].
     #[arg(long, value_name = "K")]

@@ -24,7 +24,7 @@ use std::time::Duration;
 use ioxide_fsm::mealy::{InputId, MachineNames, Mealy};
 use ioxide_fsm::suite::SuiteMethod;
 use ioxide_fsm::word::Word;
-use ioxide_learn::oracle::HypothesisTest;
+use ioxide_learn::oracle::{HypothesisTest, OracleSuites};
 use ioxide_model::sts::Model;
 use ioxide_testgen::tester::suite::AnswerWait;
 
@@ -45,6 +45,9 @@ use crate::{limit, load, machine, seed, unit_command, write};
 
 /// Extra states where nobody says how many.
 const EXTRA: usize = 2;
+
+/// The name of suites by more than one method.
+const MIXED: &str = "mixed";
 
 /// How long learning may take where nobody says: systems are slow.
 const LEARNING: Duration = Duration::from_secs(3600);
@@ -78,7 +81,7 @@ fn from_system(
     mut model: Model,
     viewer: &LearningViewer,
 ) -> Result<ExitStatus, EarlyStop> {
-    let method = method(&args.suite)?;
+    let suites = suites(&args.suite)?;
     if model.sts.is_timed() {
         return Err(EarlyStop::usage("this model has clocks: `--time` learns time-outs").help(
             "to learn what does not depend on time, give a model with the same messages and without clocks",
@@ -92,7 +95,7 @@ fn from_system(
     let names = MachineNames { inputs: inputs.keys().cloned().collect(), ..MachineNames::default() };
     let seed = args.seed.unwrap_or_else(seed::fresh);
     let examination = HypothesisTest {
-        method,
+        suites,
         extra: Some(args.extra.unwrap_or(EXTRA)),
         walks: args.walks,
         walk_length: args.walk_length,
@@ -221,11 +224,15 @@ fn put(
     Ok(told.lines().iter().try_for_each(|line| writeln!(out, "{line}")))
 }
 
-fn method(name: &str) -> Result<SuiteMethod, EarlyStop> {
-    name.parse().map_err(|_| {
+/// The suites that `--suite` names.
+fn suites(name: &str) -> Result<OracleSuites, EarlyStop> {
+    if name == MIXED {
+        return Ok(OracleSuites::Mixed);
+    }
+    name.parse::<SuiteMethod>().map(OracleSuites::Of).map_err(|_| {
         let names: Vec<&str> = SuiteMethod::ALL.iter().map(|method| method.name()).collect();
         EarlyStop::usage(format!("there is no suite method `{name}`"))
-            .help(format!("there is {}", names.join(", ")))
+            .help(format!("there is {MIXED}, {}", names.join(", ")))
     })
 }
 

@@ -33,7 +33,7 @@ use self::values::ValueKind;
 use super::copies::{CrewDismissal, CrewTask, QuestionQueue, SystemCrew};
 use super::page::LearningViewer;
 use super::session::{SessionFile, data_runs};
-use super::{LEARNING, alphabet, method, recorded, stopped};
+use super::{LEARNING, alphabet, recorded, stopped, suites};
 use crate::args::{CompareArg, DraftFormat, LearnArgs, UnstableArg};
 use crate::commands::fsm::live::LiveSystem;
 use crate::exit::{self, EarlyStop, ExitStatus};
@@ -60,7 +60,7 @@ pub fn run(
     viewer: &LearningViewer,
 ) -> Result<ExitStatus, EarlyStop> {
     refuse(args, &model)?;
-    let method = method(&args.suite)?;
+    let method = suites(&args.suite)?.method(0);
     let halt = &limit::halt_within(&args.limit, LEARNING);
     let gates = gates(args, &model)?;
     let constants = constants(args, &kinds(&model, &gates))?;

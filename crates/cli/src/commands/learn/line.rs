@@ -52,6 +52,7 @@ impl<'v> LearningLine<'v> {
                 self.hypotheses += 1;
                 self.viewer.hypothesis(self.hypotheses, states);
             }
+            LearningStage::Settling { .. } => self.viewer.phase(LearningPhase::Asking),
             LearningStage::Testing { states, extra, done, of } => {
                 let (begun, which) = self.suite.unwrap_or((Instant::now(), (0, 0)));
                 let begun = if which == (states, extra) && done > 0 { begun } else { Instant::now() };
@@ -69,6 +70,9 @@ impl<'v> LearningLine<'v> {
             let done = match stage {
                 LearningStage::Hypothesis { states } => {
                     format!("a machine with {}", counted(states as u64, "state"))
+                }
+                LearningStage::Settling { states, done, of } => {
+                    format!("{}: where move {done} of {of} leads", counted(states as u64, "state"))
                 }
                 LearningStage::Testing { states, extra, done, of } => format!(
                     "{}: test {done} of {of} for {extra} extra{}",

@@ -1,6 +1,5 @@
 //! What is said about a session at its end.
 
-use ioxide_fsm::suite::SuiteMethod;
 use ioxide_learn::observer::LearningEffort;
 use ioxide_learn::oracle::{LearnedGuarantee, LearnedMachine};
 use ioxide_learn::several::SeveralDraft;
@@ -52,7 +51,7 @@ impl MachineOrigin {
         let json = json!({
             "version": 1, "sut": sut, "seed": seed, "states": states, "inputs": inputs,
             "hypotheses": learned.hypotheses, "resets": resets, "symbols": symbols,
-            "suite": args.suite.parse::<SuiteMethod>().map_or("", SuiteMethod::name),
+            "suite": args.suite,
             "exact_up_to": promise, "guarantee": learned.guarantee.in_words(), "stopped": learned.is_stopped,
         });
         Self { source: format!("{sut} (seed {seed})"), facts, json }

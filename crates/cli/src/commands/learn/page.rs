@@ -15,6 +15,7 @@ use ioxide_explorer::learning::{
 };
 use ioxide_explorer::server::ServerEnder;
 
+use super::MIXED;
 use super::origin::MachineOrigin;
 use crate::args::LearnArgs;
 use crate::commands::explore;
@@ -117,7 +118,7 @@ impl LearningPage {
             system: sut.to_owned(),
             model: args.model.file.clone(),
             kind: kind.to_owned(),
-            suite: args.suite.to_uppercase(),
+            suite: if args.suite == MIXED { "S and SPYH".into() } else { args.suite.to_uppercase() },
             ..LearningSubject::default()
         });
         let server = explore::bind(&args.listen)?;

@@ -28,7 +28,7 @@ use self::text::TimedText;
 use super::line::LearningLine;
 use super::origin::{MachineOrigin, counted, hypotheses};
 use super::page::LearningViewer;
-use super::{EXTRA, LEARNING, alphabet, drawing, method, stopped};
+use super::{EXTRA, LEARNING, alphabet, drawing, stopped, suites};
 use crate::args::{DraftFormat, LearnArgs, UnstableArg};
 use crate::commands::fsm::live::{LiveSystem, LiveTestError};
 use crate::exit::{self, EarlyStop, ExitStatus};
@@ -48,7 +48,7 @@ pub fn run(
     viewer: &LearningViewer,
 ) -> Result<ExitStatus, EarlyStop> {
     refuse(args)?;
-    let method = method(&args.suite)?;
+    let suites = suites(&args.suite)?;
     let halt = &limit::halt_within(&args.limit, LEARNING);
     let inputs = alphabet::chosen(args, &model)?;
     let system = SystemUnderTest::named(sut)?;
@@ -57,7 +57,7 @@ pub fn run(
     let tolerance = Duration::from_millis(args.tolerance_ms);
     let settle = args.quiescence_ms.map_or(tolerance / SETTLE, Duration::from_millis);
     let examination = HypothesisTest {
-        method,
+        suites,
         extra: Some(args.extra.unwrap_or(EXTRA)),
         walks: args.walks,
         walk_length: args.walk_length,
