@@ -101,7 +101,58 @@ fn inputs_can_be_chosen() {
         assert!(told.contains(word), "{told}");
     }
     let told = says(&[&args[..], &["--suite", "x"]].concat(), 2);
-    assert!(told.contains("there is w, wp, hsi"), "{told}");
+    assert!(told.contains("there is mixed, w, wp, hsi"), "{told}");
+}
+
+/// Recorded runs answer no question, so whatever is about asking is refused and not passed over.
+#[test]
+fn flags_about_a_system_are_refused_with_traces() {
+    let flags: [&[&str]; 29] = [
+        &["--sut", "model:examples/fsm/meter.iox"],
+        &["--from", "x"],
+        &["--reference", "x"],
+        &["--input", "press"],
+        &["--inputs", "x"],
+        &["--data"],
+        &["--time"],
+        &["--wait-ms", "5"],
+        &["--tolerance-ms", "5"],
+        &["--data", "--compare", "order"],
+        &["--data", "--constant", "5"],
+        &["--data", "--made", "x"],
+        &["--values", "2"],
+        &["--suite", "h"],
+        &["--extra", "1"],
+        &["--walks", "5"],
+        &["--walk-length", "5"],
+        &["--closed", "x"],
+        &["--one-answer"],
+        &["--unstable", "draft"],
+        &["--votes", "5"],
+        &["--confidence", "90"],
+        &["--jobs", "2"],
+        &["--session", "x"],
+        &["--view"],
+        &["--view", "--open"],
+        &["--seed", "1"],
+        &["--quiescence-ms", "5"],
+        &["--greeting-ms", "5"],
+    ];
+    for flag in flags {
+        let told = says(&[&["learn", METER, "--traces", "runs.txt"], flag].concat(), 2);
+        assert!(told.contains("cannot be used with") && told.contains(flag[0]), "{flag:?}: {told}");
+    }
+}
+
+/// Whoever waits long for answers need not wait as long for a greeting that does not come.
+#[test]
+fn a_greeting_has_a_time_of_its_own() {
+    let sut = format!("stdio:{} sut examples/fsm/handshake-v2.dot", env!("CARGO_BIN_EXE_ioxide"));
+    let args = ["learn", "examples/fsm/handshake-v1.dot", "--sut", &sut, "--one-answer", "--extra", "0"];
+    let begun = Instant::now();
+    let told = says(&[&args[..], &["--quiescence-ms", "60000", "--greeting-ms", "50"]].concat(), 0);
+    assert!(told.contains("5 states"), "{told}");
+    assert!(begun.elapsed() < Duration::from_secs(50), "{:?}", begun.elapsed());
 }
 
 /// A session that is cut anywhere, as by `kill -9`, ends as if it had not been, and asks nothing twice.

@@ -103,8 +103,8 @@ impl Watched {
         let args = ["learn", "door.iox", "--sut", "door", "--one-answer", "--seed", "1", "--view"];
         let mut program = Command::new(env!("CARGO_BIN_EXE_ioxide"))
             .args(args)
-            // So long the door may be held; and so long a greeting is waited for.
-            .args(["--quiescence-ms", "4000"])
+            // So long the door may be held; it does not greet.
+            .args(["--quiescence-ms", "4000", "--greeting-ms", "50"])
             .args(more)
             .env("IOXIDE_PROGRESS", "off")
             .current_dir(folder)
@@ -167,10 +167,11 @@ impl Drop for Watched {
 
 #[test]
 fn a_system_is_watched_from_the_first_question_to_the_model() {
-    let door = Door::new(5, u64::MAX);
+    // Every input once makes the first hypothesis.
+    let door = Door::new(2, u64::MAX);
     let watched = Watched::start(door.folder.path(), &["--out", "learned.iox", "--json"]);
     let mut views = watched.views();
-    let held = views.find(|view| view["symbols"] == 5).expect("five answers");
+    let held = views.find(|view| view["symbols"] == 2).expect("two answers");
     assert_eq!((&held["phase"], &held["end"], &held["inputs"]), (&"asking".into(), &Json::Null, &3.into()));
     assert_eq!((&held["system"], &held["kind"]), (&"door".into(), &"a machine".into()));
     assert!(!door.path("learned.iox").exists());
@@ -233,6 +234,41 @@ fn the_page_hears_why_there_is_no_model() {
     let (code, err, _) = watched.end();
     assert_eq!(code, Some(5), "{err}");
     assert!(err.contains("answers the same inputs in two ways"), "{err}");
+}
+
+/// A door that lies now and then is drafted with choices, and the page says what goes on: hypotheses are numbered on.
+#[test]
+fn a_draft_with_choices_is_watched() {
+    let door = Door::new(5, 40);
+    let flags =
+        ["--unstable", "draft", "--walks", "20", "--walk-length", "5", "--votes", "2", "--out", "draft.iox"];
+    let watched = Watched::start(door.folder.path(), &flags);
+    let views = watched.views();
+    door.let_go();
+    let (mut numbers, mut last, mut is_drafted) = (vec![0], Json::Null, false);
+    for view in views {
+        numbers.push(view["hypotheses"].as_u64().expect("a number"));
+        is_drafted |= view["phase"] == "drafting";
+        last = view;
+        if last["end"] != Json::Null {
+            break;
+        }
+    }
+    assert!(numbers.is_sorted(), "{numbers:?}");
+    assert!(is_drafted && numbers[numbers.len() - 1] > 1, "{numbers:?}");
+    assert_eq!((&last["end"]["has_model"], &last["guarantee"]), (&true.into(), &"".into()), "{last}");
+    assert!(!last["disagreement"].as_array().expect("lines").is_empty(), "{last}");
+    let picture = watched.get("api/learning/picture");
+    assert_eq!(picture["hypothesis"], last["hypotheses"], "{picture}");
+    assert_eq!(picture["states"], last["states"], "{picture}");
+    assert_eq!(last["kind"], "a machine with choices");
+    // No state but the first is taken for one of the machine before.
+    let new = picture["new_states"].as_array().expect("states").len() as u64;
+    assert_eq!(new + 1, last["states"].as_u64().expect("a number"), "{picture}");
+    watched.interrupt();
+    let (code, err, _) = watched.end();
+    assert_eq!(code, Some(0), "{err}");
+    assert!(door.path("draft.iox").exists());
 }
 
 #[test]

@@ -1,12 +1,14 @@
 //! `learn` and `diff`.
 
+use std::time::Duration;
+
 use clap::{Args as ClapArgs, ValueEnum};
 
 use super::{LimitArgs, ModelArgs, PartArgs, SolverArgs};
 
 /// Arguments that mean something only where a system is asked. Clap does not look whether `--sut` is there for an argument that
 /// requires it when `--traces` rules `--sut` out, so all of them are named here.
-const ASKING: [&str; 28] = [
+const ASKING: [&str; 29] = [
     "sut",
     "from",
     "reference",
@@ -35,6 +37,7 @@ const ASKING: [&str; 28] = [
     "open",
     "seed",
     "quiescence_ms",
+    "greeting_ms",
 ];
 
 /// Arguments of `learn`.
@@ -162,6 +165,10 @@ pub struct LearnArgs {
     /// Milliseconds of silence that count as quiescence [default: that of the project file, else 100].
     #[arg(long, value_name = "MS")]
     pub quiescence_ms: Option<u64>,
+    /// Milliseconds that a greeting, or more of it, is waited for before the first input: once, when learning begins; 0 if there
+    /// is none [default: as long as silence takes to count as quiescence].
+    #[arg(long, value_name = "MS")]
+    pub greeting_ms: Option<u64>,
     #[command(flatten)]
     pub solver: SolverArgs,
     #[command(flatten)]
@@ -171,6 +178,13 @@ pub struct LearnArgs {
     pub json: bool,
     #[command(flatten)]
     pub part: PartArgs,
+}
+
+impl LearnArgs {
+    /// How long a greeting is waited for, if nobody says otherwise `patience`.
+    pub fn greeting(&self, patience: Duration) -> Duration {
+        self.greeting_ms.map_or(patience, Duration::from_millis)
+    }
 }
 
 /// What to do with a system that is not deterministic.

@@ -108,7 +108,7 @@ fn from_system(
     let opener = SystemOpener::new(&system, Arc::new(messages.model.clone()), wanted);
     opener.open(0, seed, |adapter| {
         let wait = if args.one_answer { AnswerWait::Output } else { AnswerWait::Quiescence };
-        messages.preamble = LiveSystem::greeting(adapter, patience, halt).map_err(stopped)?;
+        messages.preamble = LiveSystem::greeting(adapter, args.greeting(patience), halt).map_err(stopped)?;
         let messages = &messages;
         let task = CrewTask { opener: &opener, messages, wait, names: &names, patience, halt, seed };
         let queue: QuestionQueue<Word> = QuestionQueue::default();
@@ -158,7 +158,7 @@ impl LearningSetup<'_> {
                 (draft, told)
             }
             LearnedModel::Several(several) => {
-                self.viewer.draw(|| drawing::of_several(1, several, names));
+                self.viewer.draw(|| drawing::of_several(taken.hypotheses, several, names));
                 let draft = LearnedDraft::several(several, names, answers, messages);
                 (draft, MachineOrigin::of_several(sut, args, several, effort, seed, messages))
             }

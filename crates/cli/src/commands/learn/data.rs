@@ -86,7 +86,7 @@ pub fn run(
     viewer.begins(gates.len(), examination.extra);
     let opener = SystemOpener::new(&system, Arc::new(messages.model.clone()), wanted);
     opener.open(0, seed, |adapter| {
-        messages.preamble = LiveSystem::greeting(adapter, patience, halt).map_err(stopped)?;
+        messages.preamble = LiveSystem::greeting(adapter, args.greeting(patience), halt).map_err(stopped)?;
         let messages = &messages;
         let wait = if args.one_answer { AnswerWait::Output } else { AnswerWait::Quiescence };
         let names = MachineNames::default();

@@ -32,16 +32,18 @@ pub fn of_machine(number: usize, machine: &Mealy, names: &MachineNames) -> Hypot
     HypothesisDrawing { number, states: numbered(states), moves }
 }
 
-/// A machine that answers in several ways.
+/// A machine that answers in several ways. Its states are others than those of the machines before it, but for the first.
 pub fn of_several(number: usize, draft: &SeveralDraft, names: &MachineNames) -> HypothesisDrawing {
     let arrows: Vec<NamedMove> = draft.ways.iter().map(|way| (way.from, way.output, way.to)).collect();
     let draw = |way: &AnswerWay| {
-        let text =
-            format!("{} / {} ({} times)", names.inputs[way.input], names.outputs[way.output], way.seen);
+        let seen = if way.seen == 1 { "once".into() } else { format!("{} times", way.seen) };
+        let text = format!("{} / {} ({seen})", names.inputs[way.input], names.outputs[way.output]);
         DrawnMove { from: way.from, to: way.to, text, ..DrawnMove::default() }
     };
     let states = state_names(draft.n_states, &arrows, names.outputs.as_slice());
-    HypothesisDrawing { number, states: numbered(states), moves: draft.ways.iter().map(draw).collect() }
+    let mut states = numbered(states);
+    states.iter_mut().skip(1).for_each(|state| state.key.insert_str(0, "draft "));
+    HypothesisDrawing { number, states, moves: draft.ways.iter().map(draw).collect() }
 }
 
 fn numbered(names: Vec<String>) -> Vec<DrawnState> {

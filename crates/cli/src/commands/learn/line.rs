@@ -39,6 +39,17 @@ impl<'v> LearningLine<'v> {
         Self { progress: ProgressLine::start(), viewer, hypotheses: 0, suite: None, drawings }
     }
 
+    /// Goes on after so many hypotheses: the system is learned once more.
+    pub fn after(mut self, hypotheses: usize) -> Self {
+        self.hypotheses = hypotheses;
+        self
+    }
+
+    /// How many hypotheses there were.
+    pub fn hypotheses(&self) -> usize {
+        self.hypotheses
+    }
+
     /// A stage of learning a machine; `promise` says what a guarantee means here.
     pub fn stage(
         &mut self,
@@ -113,10 +124,11 @@ impl<'v> LearningLine<'v> {
 
     /// A stage of drafting a machine with choices.
     pub fn several(&mut self, states: usize, effort: LearningEffort) {
-        self.viewer.hypothesis(1, states);
+        let number = self.hypotheses + 1;
+        self.viewer.hypothesis(number, states);
         self.viewer.phase(LearningPhase::Drafting);
         let done = || format!("a draft with choices, {}", counted(states as u64, "state"));
-        self.progress.tick(|| cost(&done(), 1, effort));
+        self.progress.tick(|| cost(&done(), number, effort));
     }
 
     /// A stage of learning a machine with values; `promise` says what a guarantee means here.

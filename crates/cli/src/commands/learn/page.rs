@@ -48,6 +48,11 @@ impl LearningViewer {
         self.tell(|board| board.subject(|subject| (subject.inputs, subject.most_extra) = (inputs, extra)));
     }
 
+    /// What is learned answers in several ways.
+    pub fn drafts(&self) {
+        self.tell(|board| board.subject(|subject| subject.kind = "a machine with choices".into()));
+    }
+
     /// A hypothesis with so many states was made.
     pub fn hypothesis(&self, number: usize, states: usize) {
         self.tell(|board| board.hypothesis(number, states));

@@ -77,6 +77,8 @@ pub struct LearnedLesson<'a> {
     pub observer: ObservedSystem<'a>,
     /// How sure each vote was.
     pub votes: Vec<f64>,
+    /// How many hypotheses there were, with those before a contradiction.
+    pub hypotheses: usize,
 }
 
 impl LearningSetup<'_> {
@@ -89,11 +91,16 @@ impl LearningSetup<'_> {
         let mut observer = SystemObserver::new(live, self.n_inputs, self.closed.clone());
         let mut memory = earlier.tree(self.n_inputs);
         let mut votes = Vec::new();
+        let mut watching = LearningLine::new(self.viewer);
         loop {
             observer.restart(memory);
-            let found = match self.learn(&mut observer) {
-                Ok(learned) => {
-                    return Ok(LearnedLesson { lesson: LearnedModel::Machine(learned), observer, votes });
+            let earlier = watching.hypotheses();
+            let found = match self.learn(&mut observer, &mut watching) {
+                Ok(mut learned) => {
+                    learned.hypotheses += earlier;
+                    let hypotheses = learned.hypotheses;
+                    let lesson = LearnedModel::Machine(learned);
+                    return Ok(LearnedLesson { lesson, observer, votes, hypotheses });
                 }
                 Err(LearnError::System(LiveTestError::Halted(halted))) => return Err(self.without(halted)),
                 Err(LearnError::System(trouble)) => return Err(stopped(trouble)),
@@ -111,8 +118,10 @@ impl LearningSetup<'_> {
                 }
                 UnstableArg::Draft => {
                     self.tell(&observer, &found);
-                    let lesson = LearnedModel::Several(self.several(&mut observer, &found)?);
-                    return Ok(LearnedLesson { lesson, observer, votes });
+                    let hypotheses = watching.hypotheses() + 1;
+                    let draft = self.several(&mut observer, &found, &mut watching)?;
+                    let lesson = LearnedModel::Several(draft);
+                    return Ok(LearnedLesson { lesson, observer, votes, hypotheses });
                 }
                 UnstableArg::Stop | UnstableArg::Majority => {
                     return Err(self.contradiction(&observer, &found));
@@ -121,11 +130,14 @@ impl LearningSetup<'_> {
         }
     }
 
-    fn learn(&self, observer: &mut ObservedSystem<'_>) -> Result<LearnedMachine, LearnError<LiveTestError>> {
+    fn learn(
+        &self,
+        observer: &mut ObservedSystem<'_>,
+        watching: &mut LearningLine<'_>,
+    ) -> Result<LearnedMachine, LearnError<LiveTestError>> {
         if let Some(Reference { spec, inputs }) = &self.reference {
             revisit(observer, spec, inputs)?;
         }
-        let mut watching = LearningLine::new(self.viewer);
         let mut told = None;
         let mut watch = |stage: LearningStage, learner: &Learner, observer: &ObservedSystem<'_>| {
             watching.stage(stage, observer.effort, LearnedGuarantee::in_words);
@@ -193,6 +205,7 @@ impl LearningSetup<'_> {
         &self,
         observer: &mut ObservedSystem<'_>,
         found: &Disagreement,
+        watching: &mut LearningLine<'_>,
     ) -> Result<SeveralDraft, EarlyStop> {
         let mut earlier = observer.known().runs();
         earlier.push(found.now.clone());
@@ -203,7 +216,6 @@ impl LearningSetup<'_> {
             walk_length: self.args.walk_length,
             seed: self.examination.seed,
         };
-        let mut watching = LearningLine::new(self.viewer);
         let mut watch = |states: usize, effort: LearningEffort| {
             watching.several(states, effort);
             if self.halt.halted().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -219,6 +231,7 @@ impl LearningSetup<'_> {
 
     fn tell(&self, observer: &ObservedSystem<'_>, found: &Disagreement) {
         eprintln!("note: {}; it is drafted with choices", two_ways(observer, found));
+        self.viewer.drafts();
     }
 
     fn contradiction(&self, observer: &ObservedSystem<'_>, found: &Disagreement) -> EarlyStop {

@@ -68,7 +68,8 @@ pub fn run(
     let opener = SystemOpener::new(&system, Arc::new(messages.model.clone()), wanted).on(ClockKind::Offered);
     opener.open(0, seed, |adapter| {
         if !adapter.has_virtual_time() {
-            messages.preamble = LiveSystem::greeting(adapter, settle, halt).map_err(stopped)?;
+            messages.preamble =
+                LiveSystem::greeting(adapter, args.greeting(settle), halt).map_err(stopped)?;
         }
         let labels = messages.inputs.values().cloned().collect();
         let names = messages.inputs.keys().cloned();

@@ -82,6 +82,8 @@ pub struct ValueSystem<'c> {
     pub n_found: usize,
     /// Questions that were answered in several ways.
     pub n_doubtful: usize,
+    /// How many hypotheses there were, in all attempts.
+    pub hypotheses: usize,
     /// How often everything was asked again.
     pub n_reviews: usize,
     /// Fields of which it is known whether inputs give their values back.
@@ -117,6 +119,7 @@ impl<'c> ValueSystem<'c> {
             votes_held,
             n_found: 0,
             n_doubtful: 0,
+            hypotheses: 0,
             n_reviews: 0,
             probed: Vec::new(),
             is_quiet: false,
@@ -307,7 +310,7 @@ impl<'c> ValueSystem<'c> {
             DataLive { live, file, crew, plan: plan_there, seen, rng, is_doubted, doubts, n_doubtful };
         let mut observer = DataObserver::new(system, plan.domain.signature.clone()).with_memory(tree);
         let viewer = self.viewer.clone();
-        let (mut watching, mut told) = (LearningLine::new(&viewer), None);
+        let (mut watching, mut told) = (LearningLine::new(&viewer).after(self.hypotheses), None);
         let (halt, class) = (self.halt, &*self);
         let result =
             learn_data(&mut observer, self.examination, &self.words, &mut |stage, machine, observer| {
@@ -326,9 +329,10 @@ impl<'c> ValueSystem<'c> {
                 }
                 if halt.halted().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             });
+        let earlier = std::mem::replace(&mut self.hypotheses, watching.hypotheses());
         self.effort = self.effort.plus(observer.effort).plus(observer.system.doubts);
         self.n_doubtful += observer.system.n_doubtful;
         self.runs.extend(observer.system.file.remembered());
-        result
+        result.map(|learned| DataLearned { hypotheses: earlier + learned.hypotheses, ..learned })
     }
 }
