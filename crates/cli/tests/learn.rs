@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
@@ -150,7 +150,10 @@ fn a_greeting_has_a_time_of_its_own() {
     let sut = format!("stdio:{} sut examples/fsm/handshake-v2.dot", env!("CARGO_BIN_EXE_ioxide"));
     let args = ["learn", "examples/fsm/handshake-v1.dot", "--sut", &sut, "--one-answer", "--extra", "0"];
     let begun = Instant::now();
-    let told = says(&[&args[..], &["--quiescence-ms", "60000", "--greeting-ms", "50"]].concat(), 0);
+    let told = says(
+        &[&args[..], &["--quiescence-ms", "60000", "--greeting-ms", "50", "--format", "dot"]].concat(),
+        0,
+    );
     assert!(told.contains("5 states"), "{told}");
     assert!(begun.elapsed() < Duration::from_secs(50), "{:?}", begun.elapsed());
 }
