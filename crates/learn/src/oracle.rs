@@ -40,7 +40,8 @@ const MAX_WORDS: usize = 4_000_000;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OracleSuites {
     /// [`SuiteMethod::S`] for the states there are: long tests, and few. [`SuiteMethod::Spyh`] for extra ones: short
-    /// tests, made sooner. What the two find differs, and no method alone finds more with less.
+    /// tests, which find other things, and sooner. [`SuiteMethod::S`] again for the most extra ones, since all of that suite
+    /// has to be passed in the end, and it has the fewest resets.
     #[default]
     Mixed,
     /// All by one method.
@@ -48,11 +49,11 @@ pub enum OracleSuites {
 }
 
 impl OracleSuites {
-    /// How the suite for so many extra states is made.
+    /// How the suite for `extra` states is made, out of `most`.
     #[must_use]
-    pub fn method(self, extra: usize) -> SuiteMethod {
+    pub fn method(self, extra: usize, most: usize) -> SuiteMethod {
         match self {
-            Self::Mixed if extra == 0 => SuiteMethod::S,
+            Self::Mixed if extra == 0 || extra == most => SuiteMethod::S,
             Self::Mixed => SuiteMethod::Spyh,
             Self::Of(method) => method,
         }
@@ -350,7 +351,8 @@ impl<L: LiveMachine> OracleSearch<'_, L> {
             return None;
         }
         let spec = SuiteModel::check(machine).ok()?;
-        let mut suite = self.examination.suites.method(extra).suite(&spec, extra);
+        let HypothesisTest { suites, extra: most, .. } = *self.examination;
+        let mut suite = suites.method(extra, most.unwrap_or(extra)).suite(&spec, extra);
         let mut tests = TestPool::default();
         let states = machine.n_states();
         while let Some(word) = suite.advance() {

@@ -107,8 +107,8 @@ pub struct LearnArgs {
     /// Different values, beside the constants, with which hypotheses are tested (`--data`).
     #[arg(long, default_value_t = 3, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=9))]
     pub values: u8,
-    /// How the suites that test a hypothesis are made: `w`, `wp`, `hsi`, `h`, `spy`, `spyh`, `s`, or `mixed`: `s` for the
-    /// states there are and `spyh` for more, which finds what is missing soonest (`s` with `--data`).
+    /// How the suites that test a hypothesis are made: `w`, `wp`, `hsi`, `h`, `spy`, `spyh`, `s`, or `mixed`: `spyh` between
+    /// the first and the last, which finds what is missing sooner, else `s`, which needs the fewest resets (with `--data` always `s`).
     #[arg(long, visible_alias = "oracle", default_value = "mixed", value_name = "METHOD")]
     pub suite: String,
     /// How many more states than the machine the system may have for the result to be exact [default: 2; 1 with `--data`].
