@@ -148,7 +148,17 @@ fn flags_about_a_system_are_refused_with_traces() {
 #[test]
 fn a_greeting_has_a_time_of_its_own() {
     let sut = format!("stdio:{} sut examples/fsm/handshake-v2.dot", env!("CARGO_BIN_EXE_ioxide"));
-    let args = ["learn", "examples/fsm/handshake-v1.dot", "--sut", &sut, "--one-answer", "--extra", "0"];
+    let args = [
+        "learn",
+        "examples/fsm/handshake-v1.dot",
+        "--sut",
+        &sut,
+        "--one-answer",
+        "--extra",
+        "1",
+        "--seed",
+        "1",
+    ];
     let begun = Instant::now();
     let told = says(
         &[&args[..], &["--quiescence-ms", "60000", "--greeting-ms", "50", "--format", "dot"]].concat(),
