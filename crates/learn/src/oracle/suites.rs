@@ -1,0 +1,35 @@
+//! Which suite method tests a hypothesis, by the number of extra states.
+//!
+//! *Promise.* Whatever is chosen is complete ([`ioxide_fsm::suite`]), so a guarantee does not depend on it.
+
+use ioxide_fsm::suite::SuiteMethod;
+
+/// How the suites that test a hypothesis are made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OracleSuites {
+    /// [`SuiteMethod::S`] for the states there are: long tests, and few. [`SuiteMethod::Spyh`] for extra ones: short
+    /// tests, which find other things, and sooner. [`SuiteMethod::S`] again for the most extra ones, since all of that suite
+    /// has to be passed in the end, and it has the fewest resets.
+    #[default]
+    Mixed,
+    /// All by one method.
+    Of(SuiteMethod),
+}
+
+impl OracleSuites {
+    /// How the suite for `extra` states is made, out of `most`.
+    #[must_use]
+    pub fn method(self, extra: usize, most: usize) -> SuiteMethod {
+        match self {
+            Self::Mixed if extra == 0 || extra == most => SuiteMethod::S,
+            Self::Mixed => SuiteMethod::Spyh,
+            Self::Of(method) => method,
+        }
+    }
+}
+
+impl From<SuiteMethod> for OracleSuites {
+    fn from(method: SuiteMethod) -> Self {
+        Self::Of(method)
+    }
+}
