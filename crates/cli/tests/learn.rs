@@ -107,7 +107,7 @@ fn inputs_can_be_chosen() {
 /// Recorded runs answer no question, so whatever is about asking is refused and not passed over.
 #[test]
 fn flags_about_a_system_are_refused_with_traces() {
-    let flags: [&[&str]; 29] = [
+    let flags: [&[&str]; 28] = [
         &["--sut", "model:examples/fsm/meter.iox"],
         &["--from", "x"],
         &["--reference", "x"],
@@ -134,7 +134,6 @@ fn flags_about_a_system_are_refused_with_traces() {
         &["--session", "x"],
         &["--view"],
         &["--view", "--open"],
-        &["--seed", "1"],
         &["--quiescence-ms", "5"],
         &["--greeting-ms", "5"],
     ];

@@ -38,7 +38,8 @@ const MAX_TERMS: usize = 1_000_000;
 #[derive(Debug)]
 pub struct Z3 {
     library: Z3Library,
-    engine: Result<Z3Engine, UnknownReason>,
+    /// Made with the first question that gets here: most never do, and a context takes milliseconds and megabytes.
+    engine: Option<Result<Z3Engine, UnknownReason>>,
     levels: Vec<AssertionLevel>,
     next_serial: u64,
     watchdog: Watchdog,
@@ -81,12 +82,21 @@ pub fn solver(limits: SolverLimits) -> Result<IncrementalSolver<Z3>, Z3NotFound>
 }
 
 impl Z3 {
-    /// A fresh context of `library`.
+    /// A fresh context of `library`, made when it is needed.
     #[must_use]
     pub fn new(library: Z3Library) -> Self {
-        let engine = Z3Engine::new(&library);
-        let watchdog = Watchdog::new(engine.as_ref().ok().map(|engine| engine.context.interrupter()));
-        Self { library, engine, levels: Vec::new(), next_serial: 0, watchdog }
+        Self { library, engine: None, levels: Vec::new(), next_serial: 0, watchdog: Watchdog::new() }
+    }
+
+    /// The context and its solvers, the levels they are to know, and the watchdog.
+    fn engine(&mut self) -> Result<(&mut Z3Engine, &[AssertionLevel], &mut Watchdog), UnknownReason> {
+        let engine = self.engine.get_or_insert_with(|| {
+            let engine = Z3Engine::new(&self.library);
+            self.watchdog.watch(engine.as_ref().ok().map(|engine| engine.context.interrupter()));
+            engine
+        });
+        let engine = engine.as_mut().map_err(|why| why.clone())?;
+        Ok((engine, &self.levels, &mut self.watchdog))
     }
 
     /// The version of the library.
@@ -115,11 +125,11 @@ impl Z3 {
 
     fn try_check(&mut self, limits: SolverLimits) -> Result<SolverDecision, UnknownReason> {
         let linear = self.is_linear();
-        let engine = self.engine.as_mut().map_err(|why| why.clone())?;
+        let (engine, levels, watchdog) = self.engine()?;
         let lane = if linear { &mut engine.linear } else { &mut engine.general };
-        lane.sync(&engine.context, &self.levels)?;
+        lane.sync(&engine.context, levels)?;
         lane.limit_steps(&engine.context, limits.steps)?;
-        let guard = self.watchdog.arm(limits.wall);
+        let guard = watchdog.arm(limits.wall);
         let decision = engine.context.check(lane.solver);
         match (guard.disarm(), decision) {
             (_, decided @ Ok(SolverDecision::Sat | SolverDecision::Unsat)) => decided,
@@ -183,13 +193,13 @@ impl Backend for Z3 {
 
     fn declare(&mut self, pool: &TermPool, var: VarId) -> Result<(), UnknownReason> {
         let sort = pool.var_info(var).sort;
-        let engine = self.engine.as_mut().map_err(|why| why.clone())?;
+        let (engine, ..) = self.engine()?;
         let Some(fact) = engine.memo.domain(&engine.context, var, sort)? else { return Ok(()) };
         self.add(fact, true)
     }
 
     fn assert(&mut self, pool: &TermPool, fact: Term) -> Result<(), UnknownReason> {
-        let engine = self.engine.as_mut().map_err(|why| why.clone())?;
+        let (engine, ..) = self.engine()?;
         if engine.memo.len() > MAX_TERMS {
             return Err(UnknownReason::Memory);
         }
@@ -203,7 +213,7 @@ impl Backend for Z3 {
 
     fn values(&mut self, pool: &TermPool, vars: &[VarId]) -> Result<Valuation, UnknownReason> {
         let linear = self.is_linear();
-        let engine = self.engine.as_mut().map_err(|why| why.clone())?;
+        let (engine, ..) = self.engine()?;
         let lane = if linear { &engine.linear } else { &engine.general };
         let model = engine.context.model(lane.solver)?;
         let mut valuation = Valuation::new();
@@ -223,8 +233,6 @@ impl Backend for Z3 {
         self.levels.clear();
         // The watchdog must not reach the old context once it is gone.
         self.watchdog.watch(None);
-        self.engine = Err(UnknownReason::Error("the context is being renewed".into()));
-        self.engine = Z3Engine::new(&self.library);
-        self.watchdog.watch(self.engine.as_ref().ok().map(|engine| engine.context.interrupter()));
+        self.engine = None;
     }
 }

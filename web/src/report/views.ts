@@ -25,13 +25,13 @@ export type DocumentView = { format: string, version: number, record: string, no
 
 /** Observed against allowed, and why not. */
 export type Explanation = {
-/** What was seen. */
+/** The label that was observed. */
 observed: string,
-/** What was allowed instead, each with the switch that allows it. */
+/** The labels that were allowed instead, each with the switch that allows it. */
 allowed: Array<Allowed>,
 /** The states the specification may have been in, the first ones if there are many. */
 states: Array<StateTold>,
-/** How many states there were. */
+/** The number of states. */
 n_states: number,
 /** For every switch that could have matched, what stood against it. */
 why_not: Array<WhyNot>,
@@ -88,7 +88,7 @@ export type LabelView = [number, string, string, Record<string, unknown> | null,
 export type LatencyTold = {
 /** The message. */
 label: string,
-/** How often it was seen. */
+/** The number of times that it was observed. */
 n: number,
 /** Half of the times are no longer, in microseconds. */
 p50_us: number,

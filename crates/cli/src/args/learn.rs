@@ -8,7 +8,7 @@ use super::{LimitArgs, ModelArgs, PartArgs, SolverArgs};
 
 /// Arguments that mean something only where a system is asked. Clap does not look whether `--sut` is there for an argument that
 /// requires it when `--traces` rules `--sut` out, so all of them are named here.
-const ASKING: [&str; 29] = [
+const ASKING: [&str; 28] = [
     "sut",
     "from",
     "reference",
@@ -35,7 +35,6 @@ const ASKING: [&str; 29] = [
     "session",
     "listen",
     "open",
-    "seed",
     "quiescence_ms",
     "greeting_ms",
 ];

@@ -51,16 +51,23 @@ pub(super) struct WatchedCheck<'w> {
 }
 
 impl Watchdog {
-    pub(super) fn new(target: Option<Interrupter>) -> Self {
-        let state =
-            WatchState { target, deadline: None, wakes_at: None, stopped: false, fired: None, quit: false };
+    /// A watchdog without a context to watch.
+    pub(super) fn new() -> Self {
+        let state = WatchState {
+            target: None,
+            deadline: None,
+            wakes_at: None,
+            stopped: false,
+            fired: None,
+            quit: false,
+        };
         Self {
             shared: Arc::new(SharedWatch { state: Mutex::new(state), wake: Condvar::new() }),
             started: false,
         }
     }
 
-    /// Watches another context from now on.
+    /// Watches this context from now on.
     pub(super) fn watch(&mut self, target: Option<Interrupter>) {
         self.shared.lock().target = target;
     }
