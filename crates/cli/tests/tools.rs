@@ -363,3 +363,31 @@ fn measurements_are_taken_by_the_program_beside_this_one() {
     assert!(said.contains("older than `ioxide`"), "{said}");
     assert_eq!(old.status.code(), Some(5));
 }
+
+/// Within a checkout cargo builds the program that measures, optimised.
+#[cfg(unix)]
+#[test]
+fn measurements_are_built_within_a_checkout() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let dir = tempfile::tempdir().expect("a folder");
+    let (bin, checkout) = (dir.path().join("bin"), dir.path().join("checkout"));
+    fs::create_dir_all(checkout.join("crates/bench/src")).expect("made");
+    fs::create_dir(&bin).expect("made");
+    fs::write(checkout.join("crates/bench/src/laboratory.rs"), "").expect("written");
+    fs::copy(env!("CARGO_BIN_EXE_ioxide"), bin.join("ioxide")).expect("copied");
+    let cargo = bin.join("cargo");
+    fs::write(&cargo, "#!/bin/sh\necho \"$*\"\n").expect("written");
+    fs::set_permissions(&cargo, fs::Permissions::from_mode(0o755)).expect("set");
+    let run = |path: &Path| {
+        let mut command = Command::new(bin.join("ioxide"));
+        command.args(["bench", "scale"]).current_dir(checkout.join("crates")).env("PATH", path);
+        command.output().expect("it runs")
+    };
+    let built = stdout(&run(&bin));
+    assert!(built.starts_with("run --quiet --package ioxide-bench --manifest-path "), "{built}");
+    assert!(built.ends_with("checkout/Cargo.toml --release -- bench scale\n"), "{built}");
+    let none = run(dir.path());
+    let said = String::from_utf8_lossy(&none.stderr).into_owned();
+    assert_eq!(none.status.code(), Some(2), "{said}");
+    assert!(said.contains("is cargo in the search path?"), "{said}");
+}

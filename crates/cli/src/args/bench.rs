@@ -7,7 +7,7 @@ use super::{PartArgs, SolverArgs};
 /// Arguments of `bench`.
 #[derive(Clone, Debug, ClapArgs)]
 #[command(
-    after_help = "Examples:\n  ioxide bench scale --json\n  ioxide bench faults --seeds 5 --partition 1/4 --part rows/1\n\nMeasurements are taken by the program `ioxide-bench`, which is not installed with ioxide: it has to be beside it\n(`cargo build --release` makes both), or the current folder in a checkout, where cargo builds it."
+    after_help = "Examples:\n  ioxide bench scale --json\n  ioxide bench faults --seeds 5 --partition 1/4 --part rows/1\n\nMeasurements are taken by the program `ioxide-bench`, which is not installed with ioxide: it has to be beside it (`cargo build --release` makes both), or the current folder in a checkout, where cargo builds it."
 )]
 pub struct BenchArgs {
     /// What to measure.
