@@ -4,13 +4,13 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::{fs, io};
 
-/// Why a campaign cannot be run.
+/// The error of a campaign that cannot be run.
 pub type Problem = Box<dyn std::error::Error>;
 
-/// Minutes of torture unless said otherwise.
+/// The minutes of torture without `--minutes` or `--hours`.
 const MINUTES: f64 = 5.0;
 
-/// Crashes and full disks at every write of every command, then kills at random moments.
+/// Lets every write of every command crash or meet a full disk, then kills commands at random moments.
 pub fn torture(root: &Path, options: &[&str]) -> Result<ExitCode, Problem> {
     let minutes = match options {
         [] => MINUTES,
@@ -24,7 +24,7 @@ pub fn torture(root: &Path, options: &[&str]) -> Result<ExitCode, Problem> {
     status(&mut command)
 }
 
-/// Large values from hostile systems, and the memory each of them took.
+/// Sends large values from hostile systems, and prints the memory each of them took.
 pub fn hostile(root: &Path) -> Result<ExitCode, Problem> {
     let mut command = cargo(root);
     command.args(["test", "--package", "ioxide-cli", "--test", "hostile", "values::"]);
@@ -32,7 +32,7 @@ pub fn hostile(root: &Path) -> Result<ExitCode, Problem> {
     status(&mut command)
 }
 
-/// Random models against the checker in Python.
+/// Compares verdicts on random models with those of the checker in Python.
 pub fn differential(root: &Path, options: &[&str]) -> Result<ExitCode, Problem> {
     let built = cargo(root).args(["build", "--package", "ioxide-cli"]).status()?;
     if !built.success() {
@@ -47,7 +47,7 @@ pub fn differential(root: &Path, options: &[&str]) -> Result<ExitCode, Problem> 
 /// The forms of models, in the order of `fuzz/src/targets.rs`: the first byte of a seed names one.
 const FORMS: [&str; 10] = ["iox", "as", "xml", "xlia", "dot", "kiss2", "txt", "fsm", "txs", "system"];
 
-/// Of how many forms the first byte chooses, where it chooses at all.
+/// The number of forms the first byte of a seed chooses from, by fuzz target; 0 if it chooses none.
 const CHOICES: [(&str, u8); 9] = [
     ("record", 4),
     ("codec", 4),
@@ -60,7 +60,8 @@ const CHOICES: [(&str, u8); 9] = [
     ("through", 0),
 ];
 
-/// What the fuzzers begin with: the seeds in `fuzz/seeds`, and models from the examples: `fuzz/corpus/TARGET/NAME`.
+/// Writes the initial corpora of the fuzzers to `fuzz/corpus/TARGET/NAME`: the seeds in `fuzz/seeds`, and for `model`
+/// also the models of the examples, the corpus and the book.
 pub fn corpora(root: &Path) -> Result<ExitCode, Problem> {
     for (target, choices) in CHOICES {
         seeds(root, target, choices)?;
@@ -84,7 +85,7 @@ pub fn corpora(root: &Path) -> Result<ExitCode, Problem> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The seeds of a target, each for all its choices.
+/// Writes the seeds of a fuzz target to its corpus, one file for each form that the first byte chooses.
 fn seeds(root: &Path, target: &str, choices: u8) -> Result<(), Problem> {
     let folder = root.join("fuzz/corpus").join(target);
     fs::create_dir_all(&folder)?;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use self::code::shipped;
 use self::names::NameRegister;
 
-/// Who may use whom (ARCHITECTURE.md, "Crates"). A new edge is an architecture change.
+/// The crates each crate may depend on (ARCHITECTURE.md, "Crates"). A new edge is an architecture change.
 const LAYERS: &[(&str, &[&str])] = &[
     ("ioxide-model", &[]),
     ("ioxide-lang", &["ioxide-model", "ioxide-fsm"]),
@@ -86,7 +86,8 @@ const EFFECTS: &[&str] = &[
     "rand::rng(",
 ];
 
-/// Where the world may be touched: the rim, solver processes, and the clock that finds the slowest question.
+/// Path prefixes of the code that may have effects: the rim, solver processes, and the clock of `count.rs` that finds
+/// the slowest query.
 const RIM: &[&str] = &[
     "crates/bench/",
     "crates/cli/",
@@ -105,7 +106,7 @@ const NOT_PACKAGED: &[&str] = &["crates/bench/", "xtask/"];
 /// A file of source code is split before this many lines.
 const MAX_LINES: usize = 1000;
 
-/// Everything that is not in order, one line each.
+/// Returns everything that is not in order, one line each.
 pub fn check(root: &Path) -> Vec<String> {
     let mut complaints = layers(root);
     let mut files = Vec::new();
@@ -130,7 +131,8 @@ pub fn check(root: &Path) -> Vec<String> {
     complaints
 }
 
-/// What is wrong with names: of types, of papers, of things.
+/// Returns the complaints about names: type names used twice, citations without a reference, glossary entries without a
+/// type.
 fn names(root: &Path, register: &NameRegister) -> Vec<String> {
     let read = |file: &str| fs::read_to_string(root.join(file)).unwrap_or_default();
     let mut complaints = register.doubles();
@@ -139,13 +141,13 @@ fn names(root: &Path, register: &NameRegister) -> Vec<String> {
     complaints
 }
 
-/// Whether a file holds tests only.
+/// Returns whether a file holds tests or benchmarks only, judged by its path.
 fn is_test(name: &str) -> bool {
     let folder = ["/tests/", "/benches/"].iter().any(|folder| name.contains(folder));
     folder || name.ends_with("tests.rs")
 }
 
-/// Dependencies among our crates that the table does not have.
+/// Returns the dependencies among our crates that the layer table does not have.
 fn layers(root: &Path) -> Vec<String> {
     let mut complaints = Vec::new();
     for (package, allowed) in LAYERS {
@@ -166,7 +168,7 @@ fn layers(root: &Path) -> Vec<String> {
     complaints
 }
 
-/// Our crates among the dependencies of a manifest; those of tests and build scripts do not count.
+/// Returns our crates among the dependencies of a manifest; those of tests and build scripts do not count.
 fn edges(manifest: &str) -> Vec<String> {
     let Ok(manifest) = manifest.parse::<toml::Table>() else { return vec!["an unreadable manifest".into()] };
     let Some(dependencies) = manifest.get("dependencies").and_then(toml::Value::as_table) else {
@@ -175,7 +177,7 @@ fn edges(manifest: &str) -> Vec<String> {
     dependencies.keys().filter(|name| name.starts_with("ioxide")).cloned().collect()
 }
 
-/// What is wrong with one file of source code.
+/// Returns the complaints about one file of source code.
 fn source(name: &str, text: &str) -> Vec<String> {
     let mut complaints = Vec::new();
     let is_test = is_test(name);
@@ -204,7 +206,7 @@ fn source(name: &str, text: &str) -> Vec<String> {
     complaints
 }
 
-/// Whether a line embeds a file by a path that leads out of the crate: more steps up than the file lies deep.
+/// Returns whether a line embeds a file by a path that leads out of the crate: more steps up than the file lies deep.
 fn leaves_crate(name: &str, line: &str) -> bool {
     let embeds = ["include_str!", "include_bytes!", "concat!(\"../"].iter().any(|word| line.contains(word));
     // `crates/cli/src/main.rs` lies one folder deep in its crate.

@@ -1,4 +1,4 @@
-//! What was typed.
+//! The arguments of the command line.
 #![expect(missing_docs, reason = "arguments that commands share are described where they are declared")]
 
 mod bench;
@@ -54,12 +54,12 @@ pub use self::tools::{CompletionsArgs, DoctorArgs, ManPages, SchemaArgs, WatchAr
         70 bug in ioxide · 130 interrupted, partial results written."
 )]
 pub struct CliArgs {
-    /// What to do.
+    /// The command to carry out.
     #[command(subcommand)]
     pub command: CliCommand,
 }
 
-/// What to do.
+/// The commands of `ioxide`.
 #[derive(Debug, Subcommand)]
 pub enum CliCommand {
     /// Tests a correct system and a faulty one that ship with ioxide.
@@ -151,7 +151,7 @@ pub struct ModelArgs {
 }
 
 impl ModelArgs {
-    /// What was set, the channel included: what a record needs to load the model again.
+    /// Returns the constants that are set and the channel, which a record needs to load the model again.
     pub fn settings(&self) -> Vec<String> {
         settings(&self.set, self.through.as_deref())
     }
@@ -163,10 +163,10 @@ pub fn settings(set: &[String], through: Option<&str>) -> Vec<String> {
     set.iter().cloned().chain(channel).collect()
 }
 
-/// What stands before the channel among the settings of a model.
+/// The prefix of the channel among the settings of a model.
 pub const THROUGH: &str = "--through=";
 
-/// How questions are decided.
+/// The solver that decides formulas, and its time limit.
 #[derive(Clone, Debug, ClapArgs)]
 pub struct SolverArgs {
     /// `auto` (libz3 if found, else none), `z3`, `none`, or a command that speaks SMT-LIB 2, such as `cvc5 --incremental`.
@@ -177,7 +177,7 @@ pub struct SolverArgs {
     pub solver_timeout: f64,
 }
 
-/// How long a command may think.
+/// The time that the analysis of a command may take.
 #[derive(Clone, Debug, Default, ClapArgs)]
 pub struct LimitArgs {
     /// Ends the analysis after this time (`30s`, `10min`, `1h`, `none`); what was found until then is shown, marked as

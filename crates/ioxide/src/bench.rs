@@ -13,7 +13,7 @@ use serde_json::{Map, Value as Json};
 
 use crate::system::{GivenInput, InProcess, Outputs};
 
-/// How the system came not to be there.
+/// The reason why a run has no system: it panicked, or was never made.
 struct AbsentSystem {
     status: String,
 }
@@ -28,7 +28,7 @@ impl AbsentSystem {
 pub(crate) struct LocalFactory<S, F> {
     model: Model,
     make: F,
-    /// The system, or why there is none.
+    /// The system of the current run, or the reason why there is none.
     system: Result<S, AbsentSystem>,
     said: VecDeque<ArrivedOutput>,
 }
@@ -43,7 +43,7 @@ impl<S: InProcess, F: FnMut() -> S> LocalFactory<S, F> {
         }
     }
 
-    /// Lets the system do something and keeps what it says. If it panics it has broken down.
+    /// Lets the system act and queues its outputs; a panic ends the system until the next reset.
     fn with<T>(&mut self, act: impl FnOnce(&mut S, &Model, &mut Outputs) -> T) -> Result<T, AdapterError> {
         let system = self.system.as_mut().map_err(|absent| absent.error())?;
         let mut outputs = Outputs::default();
@@ -61,7 +61,7 @@ impl<S: InProcess, F: FnMut() -> S> LocalFactory<S, F> {
     }
 }
 
-/// What a panic says.
+/// Returns the message of a panic, or "without a word" if its payload is no text.
 fn words(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "without a word".into())
@@ -110,7 +110,8 @@ impl<S: InProcess, F: FnMut() -> S> Adapter for LocalFactory<S, F> {
         Ok(self.said.pop_front())
     }
 
-    /// What it has to say, it has said: there is nothing to wait for.
+    /// Returns the next output, or quiescence at once if there is none: a system in this process has no output under
+    /// way.
     fn observe(&mut self, _patience: Duration) -> Result<Observation, AdapterError> {
         if self.said.is_empty() {
             self.with(|system, _, outputs| system.look(outputs))?;

@@ -1,4 +1,4 @@
-//! A check of a system against a model: testers, budgets, what came of it.
+//! A check of a system against a model: testers, budgets, the result.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,14 +35,14 @@ const RUNS: u64 = 10;
 /// Steps of a run of the random tester.
 const RANDOM_STEPS: usize = 100;
 
-/// Who chooses the inputs.
+/// The tester that chooses the inputs of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TesterChoice {
-    /// Purposes for every transition, then long walks towards what was not seen: the usual one.
+    /// Purposes for every transition, then long walks towards what was not seen: the default.
     #[default]
     Hunt,
-    /// Inputs as they come.
+    /// Inputs drawn at random.
     Random,
     /// The purpose of this name in the model.
     Purpose(String),
@@ -105,7 +105,7 @@ impl CheckPassed {
 }
 
 impl<S: InProcess, F: FnMut() -> S> ModelCheck<'_, F> {
-    /// Who chooses the inputs.
+    /// Sets the tester that chooses the inputs, instead of [`TesterChoice::Hunt`].
     pub fn tester(mut self, tester: TesterChoice) -> Self {
         self.tester = tester;
         self
@@ -117,20 +117,23 @@ impl<S: InProcess, F: FnMut() -> S> ModelCheck<'_, F> {
         self
     }
 
-    /// How many inputs, outputs and silences there may be, instead of `IOXIDE_STEPS` or 10,000: of all runs of a hunt,
-    /// of one run of the others.
+    /// Limits the inputs, outputs and silences, instead of `IOXIDE_STEPS`: for [`TesterChoice::Hunt`] those of all runs
+    /// together (10,000 if neither is given, no limit if [`runs`](Self::runs) is), for [`TesterChoice::Random`] those
+    /// of each run (100 if neither is given). The other testers have no such limit.
     pub fn steps(mut self, steps: usize) -> Self {
         self.steps = Some(steps);
         self
     }
 
-    /// How many runs there may be.
+    /// Limits the number of runs; without it, 10 for [`TesterChoice::Random`] and [`TesterChoice::Purpose`], and no
+    /// limit for the others.
     pub fn runs(mut self, runs: u64) -> Self {
         self.runs = Some(runs);
         self
     }
 
-    /// How long it may take: the run at hand then ends.
+    /// Limits the duration of the check: once `time` has passed, the current run ends at its next event, and no other
+    /// begins.
     pub fn time(mut self, time: Duration) -> Self {
         self.time = Some(time);
         self
@@ -182,7 +185,7 @@ impl<S: InProcess, F: FnMut() -> S> ModelCheck<'_, F> {
     }
 }
 
-/// What a campaign came to.
+/// Returns the result of a campaign: a failure if a run failed or ended in an error, or if none was made in time.
 fn verdict(
     model: &Model,
     outcome: &CampaignOutcome,
@@ -213,7 +216,7 @@ fn runs(choice: &TesterChoice) -> u64 {
     }
 }
 
-/// Why there is nobody to choose the inputs.
+/// The reason why no tester can be made of a [`TesterChoice`].
 struct NoTester(String);
 
 fn chosen(

@@ -1,15 +1,16 @@
-//! What is told of a failure.
+//! The failure of a check, and the text that reports it.
 
 use std::fmt;
 
 /// A system that does what its model does not allow, or cannot be tested.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckFailure {
-    /// The story: charts of the run and of the smallest run that fails, and what is wrong.
+    /// The report of the campaign: charts of the failing run and of the smallest run that fails, and the violation; the
+    /// error if there is no verdict.
     pub story: String,
     /// The seed that repeats it.
     pub seed: u64,
-    /// Whether it is a verdict about the system; if not, something kept it from being tested.
+    /// True if the system violates its model; false if an error kept it from being tested.
     pub is_verdict: bool,
 }
 

@@ -16,7 +16,7 @@ pub struct ModelFile {
     pub(crate) model: Model,
 }
 
-/// Why there is no model.
+/// The reason why a model cannot be loaded.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadModel {
     /// The file cannot be read.
@@ -24,7 +24,7 @@ pub enum BadModel {
     File {
         /// The file.
         file: String,
-        /// Why not.
+        /// The error of the file system.
         reason: String,
     },
     /// The text has errors: each with its line.

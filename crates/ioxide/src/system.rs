@@ -114,7 +114,7 @@ impl<'i> GivenInput<'i> {
     }
 }
 
-/// Where a system says its outputs.
+/// The outputs that a system emits in one call, in order.
 #[derive(Debug, Default)]
 pub struct Outputs {
     pub(crate) said: Vec<(String, Json)>,

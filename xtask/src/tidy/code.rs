@@ -13,7 +13,7 @@ pub(super) fn shipped(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// What is being left out.
+/// The part of the source code that is left out at a line.
 enum Skip {
     Nothing,
     /// The item that the attribute at this indentation stands before; its own attributes may come first.
@@ -23,7 +23,7 @@ enum Skip {
 }
 
 impl Skip {
-    /// Whether `line` is left out.
+    /// Returns whether `line` is left out, and moves on to the state after it.
     fn skips(&mut self, line: &str) -> bool {
         let indentation = line.len() - line.trim_start().len();
         let code = line.trim();
@@ -42,7 +42,7 @@ impl Skip {
     }
 }
 
-/// Whether a line closes an item: `}`, `};`, `);` and the like.
+/// Returns whether a line closes an item: `}`, `};`, `);` and the like.
 fn closes(code: &str) -> bool {
     code.starts_with(['}', ')', ']'])
 }

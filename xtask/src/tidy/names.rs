@@ -7,12 +7,12 @@ use super::code::shipped;
 /// Type names that may be declared more than once, each for a reason.
 const SHARED: &[&str] = &[];
 
-/// What the workspace declares and cites.
+/// The types that the workspace declares and the papers that it cites.
 #[derive(Default)]
 pub(super) struct NameRegister {
-    /// Where each type is declared outside of tests.
+    /// For each type name, its declarations outside of tests, as `file:line`.
     types: BTreeMap<String, Vec<String>>,
-    /// Where each paper is cited, once per file.
+    /// For each paper key, the files whose comments cite it.
     citations: BTreeMap<String, BTreeSet<String>>,
 }
 
@@ -93,7 +93,7 @@ fn cited(line: &str) -> impl Iterator<Item = &str> {
         .filter(|key| is_key(key))
 }
 
-/// Whether a text is letters, the first a capital, and a year of two digits.
+/// Returns whether a text is the key of a paper: two or more letters, the first a capital, and a year of two digits.
 fn is_key(text: &str) -> bool {
     let letters = text.trim_end_matches(|c: char| c.is_ascii_digit());
     text.len() == letters.len() + 2

@@ -10,7 +10,7 @@ use super::{PartArgs, SolverArgs};
     after_help = "Examples:\n  ioxide bench scale --json\n  ioxide bench faults --seeds 5 --partition 1/4 --part rows/1\n\nMeasurements are taken by the program `ioxide-bench`, which is not installed with ioxide: it has to be beside it (`cargo build --release` makes both), or the current folder in a checkout, where cargo builds it."
 )]
 pub struct BenchArgs {
-    /// What to measure.
+    /// The measurement to take.
     #[arg(value_enum)]
     pub name: BenchName,
     /// Prints the figures as JSON.
@@ -47,14 +47,14 @@ pub struct BenchArgs {
     pub part: PartArgs,
 }
 
-/// What can be measured.
+/// The measurements of `ioxide bench`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum BenchName {
     /// Test cases of the ATM along ever longer paths.
     Atm,
     /// Inputs and outputs until each mutant of the BRP is found.
     Brp,
-    /// What a campaign costs beside its units: per unit, per part, and on a thousand simulated machines with faults.
+    /// The cost of a campaign beside its units: per unit, per part, and on a thousand simulated machines with faults.
     Campaign,
     /// Systems made of parts: time for a step and for purposes by the number of parts, beside the size of the product.
     Compose,

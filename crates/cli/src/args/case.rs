@@ -29,16 +29,16 @@ pub struct CaseArgs {
     /// With `--goal`: the folder for the cases, and `cases.json` about them.
     #[arg(long, value_name = "DIR", requires = "goal")]
     pub out: Option<String>,
-    /// How to write it.
+    /// The format of the test case.
     #[arg(long, value_enum, default_value_t = CaseFormat::Json)]
     pub format: CaseFormat,
-    /// When inputs are sent, within what the model allows; with `--goal deadlines` both.
+    /// The instants at which inputs are sent, within what the model allows; with `--goal deadlines` both.
     #[arg(long, value_enum, default_value_t = SendingArg::Soonest, conflicts_with = "goal")]
     pub sending: SendingArg,
     /// The same as `--format json`; with `--goal` the list as JSON.
     #[arg(long)]
     pub json: bool,
-    /// Which arcs are left out.
+    /// The arcs that are left out.
     #[arg(long, value_enum, default_value_t = CasePruning::Sound)]
     pub pruning: CasePruning,
     /// Seconds after which nothing counts as silence; `above` takes a round number above all deadlines, `free`
@@ -54,7 +54,7 @@ pub struct CaseArgs {
     pub limit: LimitArgs,
 }
 
-/// How a test case is written.
+/// The formats of a test case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum CaseFormat {
     /// For programs; `ioxide schema case` prints the schema.
@@ -78,7 +78,7 @@ pub enum CaseFormat {
 }
 
 impl CaseFormat {
-    /// How the name of a file with it ends.
+    /// Returns the file name extension of the format, without the dot.
     pub fn ending(self) -> &'static str {
         match self {
             Self::Json => "json",
@@ -94,7 +94,7 @@ impl CaseFormat {
     }
 }
 
-/// What cases cover together.
+/// The goals that a set of test cases covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum CaseGoalArg {
     /// Every switch.
@@ -105,7 +105,7 @@ pub enum CaseGoalArg {
     Deadlines,
 }
 
-/// When inputs are sent.
+/// The instants at which inputs are sent, within those that the model allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum SendingArg {
     /// At once, or as soon as it is allowed.
@@ -114,7 +114,7 @@ pub enum SendingArg {
     Latest,
 }
 
-/// Which arcs are left out.
+/// The arcs of a test case that are left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum CasePruning {
     /// Those that cannot happen.

@@ -25,7 +25,7 @@ pub struct CompleteCommand {
     /// `tcp:ADDR`, or a name from `ioxide.toml`.
     #[arg(long, value_name = "SUT")]
     pub sut: Option<String>,
-    /// How often a test is applied to a system that chooses, so that all its choices show.
+    /// Applications of each test to a system that chooses, so that all its choices show.
     #[arg(long, default_value_t = 10, value_name = "K", requires = "sut")]
     pub repeat: usize,
     /// Milliseconds of silence that count as quiescence [default: that of the project file, else 100].
@@ -46,19 +46,19 @@ pub struct CompleteCommand {
     pub json: bool,
 }
 
-/// Which complete suite.
+/// The parameters of a complete suite.
 #[derive(Clone, Debug, ClapArgs)]
 pub struct CompleteArgs {
-    /// How many more states than the model's classes a system may have.
+    /// Extra states that a system may have beyond the model's classes.
     #[arg(long, default_value_t = 0, value_name = "K")]
     pub extra: usize,
-    /// How far the comparisons in a system's guards may be off: classes are cut this far around every boundary.
+    /// Distance by which comparisons in a system's guards may be off: classes are cut this far around every boundary.
     #[arg(long, default_value_t = 0, value_name = "R")]
     pub refine: u32,
     /// At least so many choices of values for every word.
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub values: usize,
-    /// How words are made, where the model answers every input: `h`, `spyh`, `s`, `spy`, `hsi`, `wp` or `w`.
+    /// Method that makes the words, where the model answers every input: `h`, `spyh`, `s`, `spy`, `hsi`, `wp` or `w`.
     #[arg(long, default_value = "h", value_name = "METHOD")]
     pub method: String,
     /// Only the answers of these requirements or switches matter.

@@ -3,24 +3,24 @@
 use std::fmt;
 use std::time::Duration;
 
-/// How long a command may think.
+/// The time that a command may take for its analysis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeLimit {
-    /// So long.
+    /// At most this time.
     Within(Duration),
-    /// As long as it takes.
+    /// No limit.
     Unlimited,
 }
 
-/// What is wrong with a time.
+/// The reason why a text is no time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UnreadableTime {
-    /// It has no unit, or one that nobody knows; `or_none` where `none` would do too.
+    /// The unit is missing or unknown.
     Unit {
-        /// Whether `none` would do too.
+        /// True if the text could also have been `none`, as for a limit.
         or_none: bool,
     },
-    /// It is no number, or none above 0.
+    /// The text before the unit is no number above 0.
     Number(String),
 }
 

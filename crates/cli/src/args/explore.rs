@@ -21,7 +21,7 @@ pub struct ExploreArgs {
     /// `ioxide.toml`.
     #[arg(long, value_name = "SUT")]
     pub sut: Option<String>,
-    /// How many steps a run of the random tester has.
+    /// Steps of a run of the random tester.
     #[arg(long, default_value_t = 100, value_name = "N")]
     pub steps: usize,
     /// Milliseconds of silence that count as quiescence [default: that of the project file, else 100].
@@ -29,7 +29,7 @@ pub struct ExploreArgs {
     pub quiescence_ms: Option<u64>,
     #[command(flatten)]
     pub time: TimeArgs,
-    /// Where to listen; a port alone, or nothing, means this machine only.
+    /// The address to listen at; a port alone, or nothing, means this machine only.
     #[arg(long, default_value = "127.0.0.1:0", value_name = "ADDR")]
     pub listen: String,
     /// Opens the page in a browser.

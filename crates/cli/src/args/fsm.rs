@@ -41,7 +41,7 @@ pub struct FsmArgs {
     /// Writes the machine connected, observable and minimal.
     #[arg(long, conflicts_with_all = ["suite", "reduction", "check_suite", "theory", "product"])]
     pub reduced: bool,
-    /// How many more states than the machine an implementation may have.
+    /// Extra states that an implementation may have beyond those of the machine.
     #[arg(long, default_value_t = 0, value_name = "K")]
     pub extra: usize,
     /// Writes the suite, one test per line, or the machine that was made.
@@ -53,14 +53,14 @@ pub struct FsmArgs {
     /// Tests whether another machine or a system is a reduction of this one, by state counting.
     #[arg(long)]
     pub reduction: bool,
-    /// What to test: the file of a machine, or a system: `model:FILE`, `stdio:COMMAND`, `tcp:ADDR`, or a name
-    /// from `ioxide.toml`.
+    /// The implementation to test: the file of a machine, or a system: `model:FILE`, `stdio:COMMAND`, `tcp:ADDR`, or a
+    /// name from `ioxide.toml`.
     #[arg(long, value_name = "SUT", requires = "reduction")]
     pub sut: Option<String>,
-    /// How many states it may have.
+    /// States that the implementation may have, at most.
     #[arg(long, value_name = "M", requires = "reduction")]
     pub bound: Option<usize>,
-    /// Which state counting.
+    /// The variant of state counting.
     #[arg(long, value_enum, default_value_t = FsmVariant::Refined)]
     pub variant: FsmVariant,
     /// Gives up after this many words.
@@ -72,8 +72,8 @@ pub struct FsmArgs {
     /// Completes a partial machine first.
     #[arg(long, value_enum)]
     pub missing: Option<MissingArg>,
-    /// How often a test is applied to a live system, so that all its choices show [default: 1 in a suite, 10
-    /// for a reduction].
+    /// Applications of each test to a live system, so that all its choices show [default: 1 in a suite, 10 for a
+    /// reduction].
     #[arg(long, value_name = "K")]
     pub repeat: Option<usize>,
     /// Seed of the choices of a played model.
@@ -91,7 +91,7 @@ pub struct FsmArgs {
     pub json: bool,
 }
 
-/// Which state counting.
+/// The variants of adaptive state counting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum FsmVariant {
     /// Never misses a failure.
@@ -104,7 +104,7 @@ pub enum FsmVariant {
     H,
 }
 
-/// What a partial machine does on an input it does not answer.
+/// The completions of a partial machine: its reaction to an input it does not answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum MissingArg {
     /// Stays, and answers `none`.

@@ -12,7 +12,7 @@ use clap::{Args as ClapArgs, ValueEnum};
     ioxide init --openapi openapi.yaml --url http://127.0.0.1:8000 && ioxide test api.iox --sut api\n\n\
     No file is overwritten: if one is there already, nothing is written and the exit code is 2.")]
 pub struct InitArgs {
-    /// Where the project begins; made if it is not there.
+    /// The folder of the project; made if it is not there.
     #[arg(default_value = ".")]
     pub dir: String,
     /// In what the connection to the system is written.
@@ -24,7 +24,7 @@ pub struct InitArgs {
     /// `{port}` in an address is the port of `--start`: the service is started to ask for it.
     #[arg(long, value_name = "FILE|URL", help_heading = "OpenAPI")]
     pub openapi: Option<String>,
-    /// Where the service is, if not where the description says.
+    /// The address of the service, if not that of the description.
     #[arg(long, requires = "openapi", help_heading = "OpenAPI")]
     pub url: Option<String>,
     /// The command that starts the service, with `{port}` for its port.

@@ -87,13 +87,13 @@ pub struct LearnArgs {
     /// Learns time-outs: what comes without an input, and after how long. The model has clocks and bounds.
     #[arg(long, requires = "sut", conflicts_with_all = ["data", "reference", "from", "session", "one_answer"])]
     pub time: bool,
-    /// How long is waited for what comes by itself, in milliseconds (`--time`).
+    /// Milliseconds to wait for an output without an input (`--time`).
     #[arg(long, default_value_t = 10_000, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
     pub wait_ms: u64,
     /// Delays that differ by no more are the same, in milliseconds; the bounds in the model are so wide (`--time`).
     #[arg(long, default_value_t = 200, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
     pub tolerance_ms: u64,
-    /// How values are compared with each other (`--data`).
+    /// The comparison of values with each other (`--data`).
     #[arg(long, value_enum, default_value_t = CompareArg::Auto, requires = "data")]
     pub compare: CompareArg,
     /// A value that the system knows from the start: a number, or a text (`--data`).
@@ -106,11 +106,13 @@ pub struct LearnArgs {
     /// Different values, beside the constants, with which hypotheses are tested (`--data`).
     #[arg(long, default_value_t = 3, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=9))]
     pub values: u8,
-    /// How the suites that test a hypothesis are made: `w`, `wp`, `hsi`, `h`, `spy`, `spyh`, `s`, or `mixed`: `spyh` between
-    /// the first and the last, which finds what is missing sooner, else `s`, which needs the fewest resets (with `--data` always `s`).
+    /// Method of the suites that test a hypothesis: `w`, `wp`, `hsi`, `h`, `spy`, `spyh`, `s`, or `mixed`: `spyh`
+    /// between the first and the last, which finds what is missing sooner, else `s`, which needs the fewest resets
+    /// (with `--data` always `s`).
     #[arg(long, visible_alias = "oracle", default_value = "mixed", value_name = "METHOD")]
     pub suite: String,
-    /// How many more states than the machine the system may have for the result to be exact [default: 2; 1 with `--data`].
+    /// Extra states that the system may have beyond the machine for the result to be exact [default: 2; 1 with
+    /// `--data`].
     #[arg(long, value_name = "K")]
     pub extra: Option<usize>,
     /// Random walks after the suites.
@@ -125,15 +127,14 @@ pub struct LearnArgs {
     /// Every input has exactly one output: nobody waits for another, or for silence.
     #[arg(long)]
     pub one_answer: bool,
-    /// What to do with a system that answers the same inputs in two ways.
+    /// The reaction to a system that answers the same inputs in two ways.
     #[arg(long, value_enum, default_value_t = UnstableArg::Stop)]
     pub unstable: UnstableArg,
-    /// How often a run is repeated to find its usual answer (`--unstable majority`), or all its answers (`--unstable
-    /// draft`).
+    /// Repetitions of a run to find its usual answer (`--unstable majority`), or all its answers (`--unstable draft`).
     #[arg(long, default_value_t = 9, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub votes: u32,
-    /// How sure it must be that the usual answer is the usual one, in percent: else the run is repeated, up to ten times
-    /// as often.
+    /// Confidence that the usual answer is the usual one, in percent: below it the run is repeated, up to ten times as
+    /// often.
     #[arg(long, default_value_t = 95, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(50..=99))]
     pub confidence: u8,
     /// Copies of the system that are asked at the same time, each its own process, connection or server.
@@ -142,17 +143,17 @@ pub struct LearnArgs {
     /// Keeps everything that is answered in this file, and goes on from it.
     #[arg(long, value_name = "FILE")]
     pub session: Option<String>,
-    /// Where the model goes [default: stdout].
+    /// The file for the model [default: stdout].
     #[arg(long, value_name = "FILE")]
     pub out: Option<String>,
-    /// What is written.
+    /// The format of the model.
     #[arg(long, value_enum, default_value_t = DraftFormat::Iox)]
     pub format: DraftFormat,
     /// Serves a page on which learning can be watched: the hypothesis as it grows, what is asked, what is promised, the
     /// result. Its address is on stderr; the page stays until Ctrl-C.
     #[arg(long, conflicts_with_all = ["traces", "plan", "part"])]
     pub view: bool,
-    /// Where the page listens; a port alone, or nothing, means this machine only (`--view`).
+    /// The address at which the page listens; a port alone, or nothing, means this machine only (`--view`).
     #[arg(long, default_value = "127.0.0.1:0", value_name = "ADDR", requires = "view")]
     pub listen: String,
     /// Opens the page in a browser (`--view`).
@@ -180,13 +181,13 @@ pub struct LearnArgs {
 }
 
 impl LearnArgs {
-    /// How long a greeting is waited for, if nobody says otherwise `patience`.
+    /// Returns the time to wait for a greeting: `--greeting-ms`, else `patience`.
     pub fn greeting(&self, patience: Duration) -> Duration {
         self.greeting_ms.map_or(patience, Duration::from_millis)
     }
 }
 
-/// What to do with a system that is not deterministic.
+/// The reactions to a system that is not deterministic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum UnstableArg {
     /// Shows the two runs and ends.
@@ -197,7 +198,7 @@ pub enum UnstableArg {
     Draft,
 }
 
-/// How values are compared.
+/// The comparisons of values with each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum CompareArg {
     /// Equality first; order too, if numbers that are equal or not in the same way are answered in two ways.
@@ -208,7 +209,7 @@ pub enum CompareArg {
     Order,
 }
 
-/// How a learned machine is written.
+/// The formats of a learned machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum DraftFormat {
     /// A model.

@@ -18,7 +18,7 @@ pub struct DemoArgs {
     /// Seed of all random choices.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Where the HTML report of the second part goes.
+    /// The file for the HTML report of the second part.
     #[arg(long, value_name = "FILE", default_value = "ioxide-demo.html")]
     pub html: String,
     /// Prints the result as JSON.
@@ -60,28 +60,28 @@ pub struct TestArgs {
     /// The system: `model:FILE`, `stdio:COMMAND`, `tcp:ADDR`, or a name from `ioxide.toml`.
     #[arg(long, value_name = "SUT")]
     pub sut: String,
-    /// How inputs are chosen: `hunt` (test purposes that take every switch, then walks that look for trouble
-    /// until the budget is spent), `cover` (the purposes alone, five times), `tour` (the same in few long
-    /// runs), `purpose:NAME,...` (paths to goals of the model), `force:NAME` (plays for a
-    /// goal: forces it where it can, adapting to what the system does), `tests` or `test:NAME` (tests written beside the
-    /// model), `case:FILE` (a test case of `case --format json`), `suite:FILE` (the tests of a file that
-    /// `fsm --out` or another command wrote), `complete` or `complete:extra=1,refine=1` (a complete suite of the
-    /// model, see `ioxide complete`), `kill` (tests that kill mutants of the model) or `random`.
+    /// The choice of inputs: `hunt` (test purposes that take every switch, then walks that look for trouble until the
+    /// budget is spent), `cover` (the purposes alone, five times), `tour` (the same in few long runs),
+    /// `purpose:NAME,...` (paths to goals of the model), `force:NAME` (plays for a goal: forces it where it can,
+    /// adapting to what the system does), `tests` or `test:NAME` (tests written beside the model), `case:FILE` (a test
+    /// case of `case --format json`), `suite:FILE` (the tests of a file that `fsm --out` or another command wrote),
+    /// `complete` or `complete:extra=1,refine=1` (a complete suite of the model, see `ioxide complete`), `kill` (tests
+    /// that kill mutants of the model) or `random`.
     #[arg(long, default_value = "hunt", value_name = "TESTER")]
     pub tester: String,
-    /// What `hunt`, `cover` and `tour` cover.
+    /// The elements of the model that `hunt`, `cover` and `tour` cover.
     #[arg(long, value_enum, default_value_t)]
     pub cover: CoverArg,
-    /// How many runs; if not given, `hunt` goes on until its steps or its time are spent, `cover` executes every
+    /// The number of runs; if not given, `hunt` goes on until its steps or its time are spent, `cover` executes every
     /// purpose five times, each time with other data, and the other testers do ten runs.
     #[arg(long, value_name = "N")]
     pub runs: Option<u64>,
-    /// How many steps: of all runs of `hunt` together [default: 10000, or 2000 where the model has clocks or
+    /// The number of steps: of all runs of `hunt` together [default: 10000, or 2000 where the model has clocks or
     /// unknown values], or of each run of `random` [default: 100] and, with `--runs`, of each walk of `hunt`.
     #[arg(long, value_name = "N")]
     pub steps: Option<usize>,
-    /// How long to go on, such as `90s`, `10min` or `8h`; steps are not counted then [default: `hunt` ends after
-    /// half a minute if the system is not a model played here].
+    /// The time to go on, such as `90s`, `10min` or `8h`; steps are not counted then [default: `hunt` ends after half a
+    /// minute if the system is not a model played here].
     #[arg(long = "for", value_name = "TIME", value_parser = super::duration)]
     pub time_limit: Option<Duration>,
     /// Ends the campaign as soon as everything of a kind was seen; exit code 5 if it was not.
@@ -94,7 +94,7 @@ pub struct TestArgs {
     /// the answers of the system].
     #[arg(long, value_name = "MS")]
     pub quiescence_ms: Option<u64>,
-    /// How eager the tester is to send where the system could speak as well [default: `fair` for `random`, `hunt` and
+    /// The tester's readiness to send where the system could speak as well [default: `fair` for `random`, `hunt` and
     /// `force:NAME`, whose choice it is; the others always send].
     #[arg(long, value_enum)]
     pub interaction: Option<InteractionArg>,
@@ -102,11 +102,11 @@ pub struct TestArgs {
     /// place to reach).
     #[arg(long, value_name = "GOAL")]
     pub objective: Option<String>,
-    /// What conformance means: `ioco`, or `uioco`, which leaves open what follows an input that only some of the
+    /// The conformance relation: `ioco`, or `uioco`, which leaves open what follows an input that only some of the
     /// states the model may be in accept [default: ioco; uioco for systems made of parts].
     #[arg(long, value_name = "RELATION")]
     pub relation: Option<ConformanceRelation>,
-    /// How many times the quiescence time the run listens on before silence is a failure.
+    /// Listens for this many times the quiescence time before silence is a failure.
     #[arg(long, default_value_t = 10, value_name = "N")]
     pub confirm_silence: u32,
     /// Tests this many instances of the system at once; each has its own process and `{port}`.
@@ -152,7 +152,7 @@ pub struct TestArgs {
 pub struct ReplayArgs {
     /// The record, or the directory given to `test --report`.
     pub run: String,
-    /// Which run of the record, from 1; the first that failed if not given.
+    /// The number of the run in the record, from 1; the first that failed if not given.
     #[arg(long, value_name = "N")]
     pub number: Option<u64>,
     /// The model, if it has moved since.
@@ -183,7 +183,7 @@ pub struct ShrinkArgs {
     /// Runs it may take.
     #[arg(long, default_value_t = 500, value_name = "N")]
     pub attempts: u32,
-    /// How long it may take.
+    /// The time it may take.
     #[arg(long = "for", default_value = "10min", value_name = "TIME", value_parser = duration)]
     pub time: Duration,
     /// Writes the record into this directory.
@@ -203,13 +203,13 @@ pub struct JudgeArgs {
     pub file: String,
     /// The trace: a file, the directory given to `test --report`, or `-` for stdin.
     pub trace: String,
-    /// Which run of a record, from 1; the first that failed if not given.
+    /// The number of the run in a record, from 1; the first that failed if not given.
     #[arg(long, value_name = "N")]
     pub number: Option<u64>,
     /// Judges only what is seen within this goal of the model.
     #[arg(long, value_name = "GOAL")]
     pub objective: Option<String>,
-    /// What conformance means: `ioco`, or `uioco`, which leaves open what follows an input that only some of the
+    /// The conformance relation: `ioco`, or `uioco`, which leaves open what follows an input that only some of the
     /// states the model may be in accept [default: ioco; uioco for systems made of parts].
     #[arg(long, value_name = "RELATION")]
     pub relation: Option<ConformanceRelation>,
@@ -241,7 +241,7 @@ pub struct JudgeArgs {
 pub struct PurposesArgs {
     #[command(flatten)]
     pub model: ModelArgs,
-    /// What the purposes cover.
+    /// The elements of the model that the purposes cover.
     #[arg(long, value_enum, default_value_t)]
     pub cover: CoverArg,
     /// Looks at no more than this many symbolic states.
@@ -256,7 +256,7 @@ pub struct PurposesArgs {
     pub limit: LimitArgs,
 }
 
-/// What `--until` waits for.
+/// The coverage goals of `--until`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum UntilArg {
     /// Every switch was taken.
@@ -283,7 +283,7 @@ impl From<UntilArg> for Measure {
     }
 }
 
-/// How eager a tester is to give an input where it could also look.
+/// The readiness of a tester to send an input where it could also wait for an output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum InteractionArg {
     /// One time in two.
@@ -302,7 +302,7 @@ impl From<InteractionArg> for random::Interaction {
     }
 }
 
-/// What is to be covered.
+/// The elements of a model to cover.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum CoverArg {
     /// Every switch is taken.
@@ -327,12 +327,12 @@ impl From<CoverArg> for Criterion {
 /// Arguments of `adapter`.
 #[derive(Debug, ClapArgs)]
 pub struct AdapterArgs {
-    /// What to do with it.
+    /// The command for the adapter.
     #[command(subcommand)]
     pub command: AdapterCommand,
 }
 
-/// What can be done with an adapter.
+/// The commands of `ioxide adapter`.
 #[derive(Debug, Subcommand)]
 pub enum AdapterCommand {
     /// Talks to it by the book: greeting, one input of every kind, two resets, the end.

@@ -66,14 +66,14 @@ pub struct ExplainArgs {
 pub struct ShowArgs {
     #[command(flatten)]
     pub model: ModelArgs,
-    /// How to show it.
+    /// The format of the listing or picture.
     #[arg(long, value_enum, default_value_t = ShowFormat::Text)]
     pub format: ShowFormat,
     #[command(flatten)]
     pub limit: LimitArgs,
 }
 
-/// How a model is shown.
+/// The formats in which a model is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ShowFormat {
     /// A listing for people.
@@ -102,7 +102,7 @@ pub struct StepArgs {
     /// Opens a recorded run (a record, or the directory given to `test --report`) after its step N: `RUN@N`.
     #[arg(long, value_name = "RUN@N")]
     pub from: Option<String>,
-    /// Which run of the record, from 1; the first that failed if not given.
+    /// The number of the run in the record, from 1; the first that failed if not given.
     #[arg(long, value_name = "N", requires = "from")]
     pub number: Option<u64>,
     /// Begins where the model may be in this state; `trace` shows the way there.

@@ -28,10 +28,10 @@ pub struct ConformArgs {
     /// Looks at no more than this many product states.
     #[arg(long, default_value_t = 20_000, value_name = "N")]
     pub max_states: usize,
-    /// What the implementation does with inputs it does not mention.
+    /// The reaction of the implementation to inputs it does not mention.
     #[arg(long, value_enum, default_value_t = CompletionArg::Angelic)]
     pub completion: CompletionArg,
-    /// What conformance means: `ioco`, or `uioco`, which leaves open what follows an input that only some of the
+    /// The conformance relation: `ioco`, or `uioco`, which leaves open what follows an input that only some of the
     /// states take in which the specification may be [default: ioco; uioco for systems made of parts].
     #[arg(long, value_name = "RELATION")]
     pub relation: Option<ConformanceRelation>,
@@ -81,7 +81,7 @@ pub struct TraceComparison {
     pub limit: LimitArgs,
 }
 
-/// What an implementation does with inputs it does not mention.
+/// The completions of an implementation: its reaction to inputs it does not mention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum CompletionArg {
     /// It ignores them.
@@ -103,7 +103,7 @@ impl CompletionArg {
     }
 }
 
-/// Which mutants.
+/// The selection of mutants.
 #[derive(Clone, Debug, ClapArgs)]
 pub struct MutantArgs {
     /// The operators, separated by commas; `all` for every one, `default` for all but `assign-add`.
@@ -151,7 +151,7 @@ pub struct MutateArgs {
     pub json: bool,
 }
 
-/// How mutants are decided.
+/// The limits and settings under which mutants are decided.
 #[derive(Clone, Debug, ClapArgs)]
 pub struct DecideArgs {
     /// Looks at traces of at most this many steps.
@@ -163,7 +163,7 @@ pub struct DecideArgs {
     /// Decides this many mutants at the same time; as many as there are cores if not said.
     #[arg(long, value_name = "N")]
     pub jobs: Option<usize>,
-    /// What a mutant does with inputs it does not mention; the same as in `conform`.
+    /// The reaction of a mutant to inputs it does not mention; the same as in `conform`.
     #[arg(long, value_enum, default_value_t = CompletionArg::Angelic)]
     pub completion: CompletionArg,
     /// Switches an optimisation off, to measure it: `precompute`, `early-stop`, `mutation-analysis`,
@@ -203,7 +203,7 @@ pub struct KillArgs {
     /// Makes adaptive tests too, which follow what the system chooses: writes them, and `trees.json` about them, to this folder.
     #[arg(long, value_name = "DIR")]
     pub trees: Option<String>,
-    /// How adaptive tests are written.
+    /// The format of adaptive tests.
     #[arg(long, value_enum, default_value_t = CaseFormat::Pytest, requires = "trees", value_name = "FORMAT")]
     pub tree_format: CaseFormat,
     /// Writes every decision as it is made; decisions that are there already are taken from it.

@@ -5,7 +5,7 @@ use ioxide_campaign::units::{Partition, UnitSet};
 
 use super::SolverArgs;
 
-/// Which part of a command to do.
+/// The part of a command that is to be done.
 #[derive(Clone, Debug, Default, ClapArgs)]
 #[command(next_help_heading = "In parts, on several machines")]
 pub struct PartArgs {
@@ -24,8 +24,8 @@ pub struct PartArgs {
     /// Does the units in N rounds: what one round has covered or killed is not done again in the next.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub rounds: Option<u64>,
-    /// What the rounds before have found (`feedback.json` of `ioxide merge`): does units of the next round. Without it, those
-    /// of the first.
+    /// The findings of the rounds before (`feedback.json` of `ioxide merge`): does units of the next round. Without it,
+    /// those of the first.
     #[arg(long, value_name = "FILE", requires = "part", conflicts_with = "plan")]
     pub feedback: Option<String>,
     /// The directory of the part; what is in it already is not done again.
@@ -34,12 +34,12 @@ pub struct PartArgs {
 }
 
 impl PartArgs {
-    /// Whether the command is to be done in parts.
+    /// Returns whether the command is to be planned or done in parts.
     pub fn is_planned(&self) -> bool {
         self.plan || self.part.is_some()
     }
 
-    /// How many rounds there are.
+    /// Returns the number of rounds, at least 1.
     pub fn n_rounds(&self) -> u64 {
         self.rounds.unwrap_or(1)
     }
@@ -58,8 +58,8 @@ pub struct MergeArgs {
     /// Directories of parts, or directories with such directories in them.
     #[arg(required = true, value_name = "DIR")]
     pub dirs: Vec<String>,
-    /// Where the campaign goes: its record and reports, or its suite and tables; where rounds are left to do, also
-    /// `feedback.json`, which the next one begins with.
+    /// The directory for the campaign: its record and reports, or its suite and tables; where rounds are left to do,
+    /// also `feedback.json`, which the next one begins with.
     #[arg(long, value_name = "DIR")]
     pub out: String,
     /// Prints the result as JSON.
@@ -90,10 +90,10 @@ pub struct CampaignArgs {
     /// The file that says what to do.
     #[arg(value_name = "PLAN")]
     pub recipe: String,
-    /// Who carries the units.
+    /// The engine that carries the units.
     #[arg(long, value_enum, default_value_t = EngineName::Local)]
     pub on: EngineName,
-    /// Where results go, if not where the plan says.
+    /// The directory for results, if not that of the plan.
     #[arg(long, value_name = "DIR")]
     pub out: Option<String>,
     /// Batches that run at once, if not as many as the plan says.
@@ -109,7 +109,7 @@ pub struct CampaignArgs {
     pub solver: SolverArgs,
 }
 
-/// Who carries units.
+/// The engines that carry units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum EngineName {
     /// Processes on this machine.

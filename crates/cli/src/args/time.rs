@@ -2,11 +2,11 @@
 
 use clap::{Args as ClapArgs, ValueEnum};
 
-/// How time is measured in timed models.
+/// The measurement of time in timed models.
 #[derive(Clone, Debug, Default, ClapArgs)]
 #[command(next_help_heading = "Timed models")]
 pub struct TimeArgs {
-    /// Which clock counts.
+    /// The clock that counts.
     #[arg(long, value_enum, default_value_t, value_name = "CLOCK")]
     pub clock: ClockArg,
     /// The longest way of a message to the system or from it, in milliseconds: no system is blamed for being
@@ -14,18 +14,18 @@ pub struct TimeArgs {
     /// traces, records have their own].
     #[arg(long, value_name = "MS")]
     pub latency_ms: Option<u64>,
-    /// How finely instants are read, in milliseconds [default: 0].
+    /// Resolution at which instants are read, in milliseconds [default: 0].
     #[arg(long, value_name = "MS")]
     pub resolution_ms: Option<u64>,
 }
 
-/// Which clock counts.
+/// The clocks by which a timed model is tested.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum ClockArg {
     /// Virtual time if the system offers it, else that of this machine.
     #[default]
     Offered,
-    /// That of this machine.
+    /// The clock of this machine.
     Wall,
     /// Virtual time, or none at all.
     Virtual,

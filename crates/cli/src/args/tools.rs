@@ -39,7 +39,7 @@ pub struct WatchArgs {
     /// Ends after so many rounds.
     #[arg(long, value_name = "N")]
     pub rounds: Option<u64>,
-    /// What `ioxide test` is given besides.
+    /// Further arguments for `ioxide test`.
     #[arg(last = true, value_name = "TEST ARGUMENTS", requires = "sut")]
     pub more: Vec<String>,
 }
@@ -70,6 +70,6 @@ pub struct ManPages {
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:\n  ioxide schema\n  ioxide schema record > record.schema.json")]
 pub struct SchemaArgs {
-    /// Which file; lists them if left out.
+    /// The kind of file; lists all kinds if left out.
     pub name: Option<String>,
 }

@@ -15,7 +15,7 @@ use crate::exit::{EarlyStop, ExitStatus};
 
 /// The program that measures.
 const PROGRAM: &str = "ioxide-bench";
-/// How much older than this program it may be before somebody should know.
+/// The lead of this program over [`PROGRAM`] in build time beyond which the user is warned.
 const SAME_BUILD: Duration = Duration::from_secs(15 * 60);
 
 /// The measurements of the project.
@@ -32,7 +32,7 @@ pub trait Benches: std::panic::RefUnwindSafe {
     ) -> Result<ExitStatus, EarlyStop>;
 }
 
-/// Where measurements are taken.
+/// The program in which measurements are taken.
 pub enum Laboratory<'a> {
     /// In this program.
     Here(&'a dyn Benches),

@@ -31,7 +31,7 @@ use crate::args::{CampaignArgs, EngineName, MergeArgs, duration};
 use crate::exit::{EarlyStop, ExitStatus};
 use crate::{interrupt, load};
 
-/// Where results go if nobody says.
+/// The directory for results if neither `--out` nor the plan names one.
 const OUT: &str = "campaign";
 
 /// Does the campaign and shows what came of it.
@@ -110,9 +110,9 @@ fn printed(recipe: &CampaignRecipe, workers: usize, out: &str) -> Result<ExitSta
     Ok(lines.try_for_each(|line| writeln!(io::stdout(), "{line}")).map(|()| ExitStatus::Success)?)
 }
 
-/// What is known when `round`, from 1, begins, and where that is written; nothing if nothing is left to do.
+/// Returns the feedback that `round`, from 1, begins with, and the file that holds it; `None` if nothing is left to do.
 ///
-/// It is made once: a round that has begun goes on with what it began with.
+/// The feedback is computed once and kept in the file: a round that is continued uses the feedback it began with.
 fn known(
     args: &CampaignArgs,
     out: &str,
@@ -138,7 +138,7 @@ fn known(
     Ok((!known.over).then_some((known, path)))
 }
 
-/// What a round begins with, for people.
+/// Returns the feedback that a round begins with, as a text for people.
 fn round_text(known: &RoundFeedback) -> String {
     let count = |name: &str| known.known.get(name).and_then(Json::as_u64);
     let covered = known.known.get("covered").and_then(Json::as_array);
@@ -245,7 +245,7 @@ fn summary(driven: &CampaignEnd) -> String {
     )
 }
 
-/// What is said about a campaign that cannot go on.
+/// Returns the error of a campaign that cannot go on, with its exit status and a help.
 fn stopped(error: DriveError) -> EarlyStop {
     let message = error.to_string();
     match error {

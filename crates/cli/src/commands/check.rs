@@ -15,21 +15,21 @@ use crate::exit::{self, EarlyStop, ExitStatus};
 use crate::progress::ProgressLine;
 use crate::{limit, load, render, solver};
 
-/// What was found in one file.
+/// The findings in one file.
 struct CheckedFile {
     file: String,
     diagnostics: Vec<Diagnostic>,
     deep: Option<DeepFindings>,
 }
 
-/// What the deep lints rest on.
+/// The exploration that the deep lints rest on.
 struct DeepFindings {
     states: usize,
     stop: StopReason,
     open: usize,
-    /// Why questions are open.
+    /// The reason why the solver left formulas open, if it did.
     doubt: Option<String>,
-    /// Why the lints ended early, if they did.
+    /// The reason why the lints ended early, if they did.
     halted: Option<Halted>,
 }
 

@@ -45,7 +45,7 @@ pub fn run(args: &CompleteCommand) -> Result<ExitStatus, EarlyStop> {
     exit::shown(if claim.is_whole() { ExitStatus::Success } else { ExitStatus::Inconclusive }, told)
 }
 
-/// What was typed, checked.
+/// Returns the checked configuration of the arguments.
 pub fn config(args: &CompleteArgs, seed: u64) -> Result<CompleteConfig, EarlyStop> {
     let method: SuiteMethod = args.method.parse().map_err(|_| {
         let names: Vec<&str> = SuiteMethod::ALL.iter().map(|method| method.name()).collect();
@@ -189,7 +189,7 @@ fn written(
     out.finish().and_then(AsideFile::keep).map_err(cannot)
 }
 
-/// What the first line says about the suite.
+/// Returns the header of the suite file: method, extra states, model, claim.
 fn about(args: &CompleteCommand, suite: &CompleteSuite) -> Map<String, Json> {
     let about = json!({
         "method": suite.claim.method, "extra": args.suite.extra, "states": suite.claim.states,

@@ -58,7 +58,7 @@ pub fn run(args: &ConformArgs) -> Result<ExitStatus, EarlyStop> {
     exit::shown(status, told)
 }
 
-/// What the arguments ask for.
+/// Returns the options of the comparison that the arguments ask for.
 fn options(spec: &Model, args: &ConformArgs) -> ConformOptions {
     let bounds = SearchBounds { max_states: args.max_states, max_depth: args.depth.unwrap_or(u32::MAX) };
     let (relation, completion) = (relation(spec, args), args.completion.into());
@@ -74,7 +74,7 @@ pub fn status(answer: &ConformAnswer, wanted: &SolverRequest<'_>) -> ExitStatus 
     }
 }
 
-/// Whether `imp` conforms to `spec`, with progress.
+/// Returns whether `imp` conforms to `spec`; shows progress on the terminal.
 pub fn compared(
     spec: &mut Model,
     imp: &Sts,
@@ -216,7 +216,8 @@ fn relation(spec: &Model, args: &ConformArgs) -> ConformanceRelation {
     args.relation.unwrap_or_else(|| ConformanceRelation::usual(&spec.sts))
 }
 
-/// What was asked for that changes what the answer means.
+/// Returns the relation and the completion in words where they are not the defaults, since they change the meaning of
+/// the answer.
 fn under(spec: &Model, args: &ConformArgs) -> String {
     let relation = relation(spec, args);
     let relation = (relation != ConformanceRelation::default()).then(|| format!(", under {relation}"));
@@ -272,7 +273,7 @@ fn verdict_json(spec: &Model, verdict: &Conformance, args: &ConformArgs) -> Json
     })
 }
 
-/// Where the answer holds only for collections that are not too long: how long they may be.
+/// Returns the length of collections up to which the answer holds, if it holds only up to a length.
 fn up_to_items(answer: &ConformAnswer) -> Option<usize> {
     if let ConformAnswer::Unknown(ConformDoubt::Length(items)) = answer { Some(*items) } else { None }
 }

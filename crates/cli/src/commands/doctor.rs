@@ -13,7 +13,7 @@ use crate::args::DoctorArgs;
 use crate::exit::{EarlyStop, ExitStatus};
 use crate::project;
 
-/// How something fares.
+/// The condition of something that ioxide uses.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum DoctorHealth {
     /// It is there.
@@ -34,13 +34,13 @@ impl DoctorHealth {
     }
 }
 
-/// What was found out about one thing.
+/// The finding of `doctor` about one thing that ioxide uses.
 struct DoctorFinding {
     name: &'static str,
     health: DoctorHealth,
-    /// What was found.
+    /// The finding in words.
     found: String,
-    /// What it is for.
+    /// The commands or features that use it.
     purpose: &'static str,
     /// The command that mends it.
     mend: Option<String>,
@@ -162,7 +162,7 @@ fn on_path(program: &str) -> bool {
     env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }
 
-/// Whether ports of this machine can be listened at.
+/// Returns whether a port of 127.0.0.1 can be listened at.
 fn loopback() -> DoctorFinding {
     let (health, found) = match TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()) {
         Ok(_) => (DoctorHealth::Good, "ports of 127.0.0.1 can be listened at".to_owned()),
@@ -203,7 +203,7 @@ fn project_file() -> DoctorFinding {
     DoctorFinding { name: "project", health, found, purpose: "systems by name", mend }
 }
 
-/// Whether campaigns can be recorded in `folder`, and who can read them.
+/// Returns whether campaigns can be recorded in `folder`, and whether others can read them.
 fn records(folder: &str) -> DoctorFinding {
     let path = Path::new(folder);
     let purpose = "`ioxide test --report`";

@@ -86,7 +86,7 @@ pub fn warn_of_others(server: &ExplorerServer, what: &str) {
     }
 }
 
-/// Whether a program that opens addresses was found.
+/// Opens `url` in a browser; returns whether a program for that could be started.
 pub fn opened(url: &str) -> bool {
     let programs: &[&str] = if cfg!(target_os = "macos") { &["open"] } else { &["xdg-open", "wslview"] };
     programs.iter().any(|program| {

@@ -33,7 +33,7 @@ pub fn run(args: &FsmArgs) -> Result<ExitStatus, EarlyStop> {
     }
 }
 
-/// What is done about inputs `machine` does not answer.
+/// Returns the completion of `machine` that `--missing` asks for.
 fn completion(machine: &NamedMachine, missing: MissingArg) -> MachineCompletion {
     match missing {
         MissingArg::Loop => MachineCompletion::SelfLoop(machine.ignoring().into()),

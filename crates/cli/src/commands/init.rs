@@ -18,11 +18,11 @@ use crate::write;
 
 /// A file of a new project.
 struct ProjectTemplate {
-    /// Where it goes.
+    /// The path of the file within the project.
     path: &'static str,
-    /// What it is, in a few words.
+    /// The content of the file in a few words.
     about: &'static str,
-    /// What is in it; `@REPOSITORY@` stands for where ioxide comes from.
+    /// The text of the file; `@REPOSITORY@` stands for the repository of ioxide.
     text: &'static str,
 }
 

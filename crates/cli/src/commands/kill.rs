@@ -36,18 +36,18 @@ use crate::solver::SolverRequest;
 use crate::write::{self, AsideFile, FileReaders};
 use crate::{limit, load, unit_command};
 
-/// The mutants of a model and what became of them.
+/// The mutants of a model and their outcomes.
 pub struct DecidedMutants {
     /// The mutants.
     pub mutants: Vec<Mutant>,
-    /// One outcome each; none where the analysis was interrupted.
+    /// The outcome of each mutant; `None` where the analysis was interrupted.
     pub outcomes: Vec<Option<MutantOutcome>>,
-    /// Why some were not looked at, if some were not.
+    /// The reason why the analysis ended early, if it left a mutant undecided.
     pub halted: Option<Halted>,
 }
 
 impl DecidedMutants {
-    /// Whether somebody wanted it to end before all were decided.
+    /// Returns whether the analysis was interrupted before all mutants were decided.
     pub fn is_interrupted(&self) -> bool {
         self.outcomes.contains(&None)
     }
@@ -65,7 +65,7 @@ impl DecidedMutants {
 pub struct KillSuite {
     /// Its tests.
     pub tests: Vec<KillTest>,
-    /// Why it is not as good as it could be, if it is not.
+    /// The reason why minimising the suite ended early, if it did.
     pub halted: Option<Halted>,
 }
 
@@ -242,7 +242,7 @@ fn write(path: &str, model: &Model, args: &KillArgs, suite: &KillSuite) -> Resul
     out.finish().and_then(AsideFile::keep).map_err(cannot)
 }
 
-/// How often each mutant is killed.
+/// Returns for each mutant the number of tests that kill it.
 fn times_killed(decided: &DecidedMutants, suite: &KillSuite) -> Vec<usize> {
     let mut times = vec![0; decided.mutants.len()];
     suite.tests.iter().flat_map(|test| &test.kills).for_each(|&at| times[at] += 1);

@@ -1,4 +1,4 @@
-//! When a campaign is at its goal: the first units, in the order of the plan, have seen everything that is waited for.
+//! The goal of a campaign, met once the first units, in the order of the plan, reach the coverage or score asked for.
 //!
 //! One machine would have stopped there, so no unit after that is wanted. Units that come too early wait for those before.
 //! `test --until` waits for coverage, `score --until` for a score.
@@ -19,7 +19,7 @@ use crate::exit::EarlyStop;
 use crate::solver::SolverRequest;
 use crate::{limit, load};
 
-/// What a campaign waits for.
+/// The goal at which a campaign ends.
 pub enum CampaignGoal {
     /// Coverage.
     Coverage(Box<CoverageGoal>),
@@ -27,11 +27,11 @@ pub enum CampaignGoal {
     Score(ScoreSoFar),
 }
 
-/// What a campaign of `test --until` waits for.
+/// The coverage at which a campaign of `test --until` ends.
 pub struct CoverageGoal {
     sts: Sts,
     enough: EnoughCoverage,
-    /// The next unit that is taken in.
+    /// The number of the next unit that is added; those before it are.
     next: u64,
     early: BTreeMap<u64, CoverageTold>,
 }
@@ -52,7 +52,8 @@ impl CampaignGoal {
         }
     }
 
-    /// Takes a part in; says after which unit it is enough, once it is.
+    /// Adds the results of a part; returns the unit after which the goal is met, `None` if it is not or the part is
+    /// unreadable.
     pub fn part(&mut self, part: &ScannedPart) -> Option<u64> {
         match self {
             Self::Coverage(goal) => goal.part(part),
@@ -79,7 +80,8 @@ impl CoverageGoal {
         Ok(Some(Self { sts: spec.sts, enough, next: 0, early: BTreeMap::new() }))
     }
 
-    /// Takes a part in; says after which unit it is enough, once it is.
+    /// Adds the results of a part; returns the unit after which the goal is met, `None` if it is not or the part is
+    /// unreadable.
     fn part(&mut self, part: &ScannedPart) -> Option<u64> {
         let mut file = File::open(part.dir.join(UNITS)).ok()?;
         for &span in part.spans.iter().filter(|span| span.unit >= self.next) {

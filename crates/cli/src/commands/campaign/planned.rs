@@ -10,13 +10,13 @@ use serde_json::Value as Json;
 
 use crate::exit::{EarlyStop, ExitStatus};
 
-/// What there is to do.
+/// The units of a campaign: the plan, names and rounds.
 pub struct PlannedUnits {
     /// The plan, with all units.
     pub manifest: Manifest,
-    /// Their names.
+    /// The names of the units, in the order of the plan.
     pub names: Vec<String>,
-    /// Which of them are done in which round.
+    /// The units of every round, in order.
     pub rounds: Vec<UnitSet>,
 }
 
@@ -53,7 +53,7 @@ impl PlannedUnits {
     }
 }
 
-/// What `run --plan` prints.
+/// Returns the JSON that `run --plan` prints.
 fn asked(program: &Path, run: &[String]) -> Result<Json, EarlyStop> {
     let asked = Process::new(program).args(run).arg("--plan").stderr(Stdio::inherit()).output();
     let asked =

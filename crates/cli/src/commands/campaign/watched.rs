@@ -77,7 +77,7 @@ impl CampaignObserver for WatchedCampaign {
     }
 }
 
-/// How far a campaign is.
+/// Returns the progress line of a campaign; the rate and the time left count only units done since it was continued.
 fn line(tally: &CampaignTally, before: u64, count: u64, elapsed: Duration) -> String {
     let now = tally.done.saturating_sub(before);
     let rate = now as f64 / elapsed.as_secs_f64().max(0.001);

@@ -27,7 +27,8 @@ pub fn guards(model: &Model, case: &TestCase) -> Result<CaseSmt, EarlyStop> {
     Ok(CaseSmt { declarations, names, guards })
 }
 
-/// How `var` is called, and its cases if it is a plain enum.
+/// Returns the SMT-LIB symbol and sort of `var`, and the constructors if it is a plain enum; other data has no sort
+/// name.
 fn named(model: &Model, var: VarId) -> Result<SmtName, EarlyStop> {
     let pool = &model.pool;
     let (symbol, mut cases) = (write::var_name(pool, var), Vec::new());

@@ -1,4 +1,4 @@
-//! What a suite with a claim has shown so far, in a report.
+//! The guarantee of a complete suite in a report: its claim, and the tests carried out so far.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use crate::args::CompleteArgs;
 use crate::exit::EarlyStop;
 use crate::solver::SolverRequest;
 
-/// The name in the header of a suite of what it proves.
+/// The name of the claim in the header of a suite.
 pub const CLAIM: &str = "claim";
 
-/// What is proved once all tests have passed.
+/// The claim of a suite, which holds once all its tests have passed.
 #[derive(Clone, Debug)]
 pub struct CompleteGuarantee {
     claim: Json,
@@ -33,7 +33,7 @@ impl CompleteGuarantee {
         about.get(CLAIM).filter(|claim| claim.is_object()).cloned().map(|claim| Self { claim })
     }
 
-    /// How far the tests have come towards it, for people.
+    /// Writes for people whether the guarantee holds: not if a test failed, not yet while tests or inputs are left out.
     pub fn show(&self, out: &mut impl Write, tester: &SuiteTester, is_clean: bool) -> io::Result<()> {
         let (done, all) = (tester.progress().finished, tester.runs());
         let number = |name: &str| self.claim[name].as_u64().unwrap_or_default();
@@ -61,7 +61,7 @@ impl CompleteGuarantee {
         names.iter().filter_map(Json::as_str).map(str::to_owned).collect()
     }
 
-    /// The same for programs.
+    /// Returns the same for programs.
     pub fn json(&self, tester: &SuiteTester) -> Json {
         let progress = tester.progress();
         let is_done = progress.finished >= tester.runs() && progress.left_out == 0;

@@ -20,7 +20,7 @@ use crate::solver::SolverRequest;
 use crate::unit_command::{self, PartEnd, UnitCommand};
 use crate::{limit, load, write};
 
-/// What models are called.
+/// The file name extensions of models.
 const ENDINGS: [&str; 6] = ["iox", "as", "dot", "xml", "xlia", "txs"];
 
 /// Compares every model of the folder, or shows the plan, or does a part of it.

@@ -25,7 +25,7 @@ use crate::{seed, solver, timing};
 pub struct SystemLauncher {
     spec: Model,
     sut: SystemUnderTest,
-    /// What `ioxide test` would have been given; tester, runs and seed come from the page.
+    /// The arguments `ioxide test` would have; tester, runs and seed are replaced by those of the page.
     settings: TestArgs,
 }
 

@@ -23,18 +23,18 @@ use crate::machine::Messages;
 /// More outputs than this after one input are taken to be endless.
 const MAX_ANSWERS: usize = 10_000;
 
-/// What to do about a system that cannot be asked.
+/// The help on a system that cannot be tested.
 const CHECK: &str = "no verdict: check that the system starts and speaks the adapter protocol";
 
-/// Why a test of a live system ended without an answer.
+/// The reason why a test of a live system ended without an answer.
 pub enum LiveTestError {
-    /// The connection broke, or the system does not behave like any machine.
+    /// The connection failed, or the system does not behave like any machine.
     Stop(Box<EarlyStop>),
-    /// The system says this before its first input, and should not.
+    /// The outputs of the system before its first input, where there should be none.
     Preamble(String),
-    /// The system has ended, or closed the connection: how.
+    /// The system has ended or closed the connection, with its status.
     Ended(String),
-    /// The time is over, or somebody stopped it.
+    /// The time limit was reached, or the user interrupted.
     Halted(Halted),
 }
 
@@ -80,17 +80,17 @@ pub struct LiveSystem<'a> {
     patience: Duration,
     names: MachineNames,
     outputs: BTreeMap<String, OutputId>,
-    /// The messages of every answer that came.
+    /// The messages of every answer that was observed.
     answers: BTreeMap<OutputId, Vec<Label>>,
-    /// What stands for the end of the system, where its end is an answer.
+    /// The label that stands for the end of the system, where its end is an answer.
     end: Option<Label>,
     /// The system has ended.
     is_over: bool,
-    /// Says when to ask no more.
+    /// The time limit and the interrupt, which end the test.
     halt: &'a Halt,
-    /// How often it was reset.
+    /// The number of resets.
     pub resets: u64,
-    /// How many inputs it was given.
+    /// The number of inputs sent.
     pub inputs: u64,
 }
 
@@ -136,7 +136,7 @@ impl<'a> LiveSystem<'a> {
         self
     }
 
-    /// What the system says before its first input.
+    /// Resets the system and returns its outputs before the first input, up to the first silence.
     pub fn greeting(
         adapter: &mut dyn Adapter,
         patience: Duration,
@@ -159,7 +159,7 @@ impl<'a> LiveSystem<'a> {
         self.model
     }
 
-    /// The messages of every answer that came.
+    /// Returns the messages of every answer that was observed.
     pub fn answers(&self) -> &BTreeMap<OutputId, Vec<Label>> {
         &self.answers
     }
@@ -257,7 +257,7 @@ pub fn heard(
     Err(LiveTestError::Stop(Box::new(stop.help("a machine answers an input with finitely many outputs"))))
 }
 
-/// Whether there is time to ask.
+/// Returns an error if the time limit was reached or the user interrupted.
 fn go_on(halt: &Halt) -> Result<(), LiveTestError> {
     halt.halted().map_or(Ok(()), |halted| Err(LiveTestError::Halted(halted)))
 }

@@ -25,7 +25,7 @@ use crate::solver::SolverRequest;
 use crate::system::{SystemOpener, SystemUnderTest};
 use crate::{limit, seed};
 
-/// How often a case is applied to a live system where nobody says otherwise.
+/// The number of times a case is applied to a live system without `--repeat`.
 const REPEAT: usize = 10;
 
 /// States of a machine whose pairs there is memory for.
@@ -66,7 +66,7 @@ pub fn few_enough(args: &FsmArgs, model: &Observable) -> Result<(), EarlyStop> {
     Err(EarlyStop::usage(why).help("count a part of it, or make a suite with `--suite s`"))
 }
 
-/// Whether `sut` is the file of a machine or model rather than a system.
+/// Returns whether `sut` is the file of a machine or model rather than a system.
 fn is_file(sut: &str) -> bool {
     let is_system = ["model:", "stdio:", "tcp:"].iter().any(|scheme| sut.starts_with(scheme));
     !is_system && ioxide_lang::is_model(sut)
@@ -139,7 +139,7 @@ struct TimedSystem<S> {
     halt: Halt,
 }
 
-/// Why counting ended early.
+/// The reason why counting ended early.
 enum CountingEnd<E> {
     Halted(Halted),
     Trouble(E),
@@ -177,7 +177,7 @@ fn count<S: Answering>(
     }
 }
 
-/// What testing a live system took.
+/// The effort of testing a live system.
 struct LiveEffort {
     repetitions: usize,
     seed: u64,

@@ -27,11 +27,11 @@ use crate::machine::{Messages, NamedMachine};
 use crate::solver::SolverRequest;
 use crate::write::{self, AsideFile, FileReaders};
 
-/// The name in the header of what a test waits for.
+/// The header field that names the end of an answer.
 const ANSWERS: &str = "answers";
 /// The value of [`ANSWERS`] for machines, which answer every input once.
 const ONE: &str = "one";
-/// The name in the header of how often a suite is run.
+/// The header field with the number of times a suite is run.
 const REPEAT: &str = "repeat";
 
 /// Makes the suite of the machine, writes it if wanted, and says how large it is.
@@ -157,7 +157,7 @@ fn written(
     Ok(size)
 }
 
-/// What the first line says about the suite.
+/// Returns the header of the suite file: method, extra states, states, model, repetitions, end of an answer.
 fn about(
     args: &FsmArgs,
     method: SuiteMethod,
@@ -215,7 +215,7 @@ pub fn tester(path: &str, spec: &Model) -> Result<(SuiteTester, Option<CompleteG
     Ok((SuiteTester::new(Arc::new(tests), wait, repeat.unwrap_or(1)), guarantee))
 }
 
-/// How far the suite has come, for people.
+/// Writes the progress of the suite for people.
 pub fn show(out: &mut impl Write, tester: &SuiteTester) -> io::Result<()> {
     let progress = tester.progress();
     writeln!(out, "suite: {} of {} tests carried out", progress.finished, tester.runs())?;
@@ -225,13 +225,13 @@ pub fn show(out: &mut impl Write, tester: &SuiteTester) -> io::Result<()> {
     }
 }
 
-/// How far the suite has come, for programs.
+/// Returns the progress of the suite for programs.
 pub fn progress(tester: &SuiteTester) -> Json {
     let progress = tester.progress();
     json!({ "tests": tester.runs(), "carried_out": progress.finished, "left_out": progress.left_out })
 }
 
-/// What to do about a file that is no suite of the model.
+/// The help on a file that is no suite of the model.
 const HELP: &str = "`ioxide fsm MODEL --suite METHOD --out FILE` makes one; give `test` the same model";
 
 /// Adds a test, its labels as `spec` knows them.

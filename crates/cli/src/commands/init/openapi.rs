@@ -25,8 +25,9 @@ const FILES: [(&str, &str); 2] = [
 /// Notes that are shown; all of them stand in the model.
 const SHOWN: usize = 20;
 
-/// How long a description may take to come, and a service to start.
+/// The time that fetching a description may take.
 const FETCHING: Duration = Duration::from_secs(30);
+/// The time that a service may take to start.
 const STARTING: Duration = Duration::from_secs(60);
 
 /// Writes model and project file, and says what was not translated.
@@ -60,7 +61,7 @@ fn is_address(file: &str) -> bool {
     file.starts_with("http://") || file.starts_with("https://")
 }
 
-/// What lies at an address; where `{port}` stands in it, the service is started for as long as that takes.
+/// Returns the text at an address; if the address holds `{port}`, the service is started for the time of the request.
 fn fetched(args: &InitArgs, url: &str) -> Result<String, EarlyStop> {
     let cannot = |error: AdapterError| EarlyStop::usage(format!("cannot read `{url}`: {error}"));
     let interrupt = Interrupt::by(&STOP);

@@ -131,8 +131,9 @@ pub fn outcome(entry: &Json, model: &Model) -> Option<MutantOutcome> {
     }
 }
 
-/// What the decisions depend on, in sixteen digits (FNV-1a): the declarations with their ranges and values at
-/// start (`--set` is in them), every switch, every change, the settings, the version of the analysis.
+/// Returns a hash in sixteen hexadecimal digits (FNV-1a) of all that the decisions depend on: the declarations with
+/// their ranges and initial values (`--set` is in them), every switch, every change, the settings, the version of the
+/// analysis.
 fn fingerprint(model: &Model, mutants: &[Mutant], fixed: &[&str]) -> String {
     let switches = model.sts.switches.iter().map(|switch| show_switch(model, switch));
     let changes = mutants.iter().map(|mutant| {

@@ -43,18 +43,18 @@ pub fn run(args: &KillArgs) -> Result<ExitStatus, EarlyStop> {
 pub struct MutantUnits<'a> {
     /// The model.
     pub model: Model,
-    /// Its mutants.
+    /// The mutants of the model, in the order of units.
     pub mutants: Vec<Mutant>,
-    /// How they are decided.
+    /// The limits and settings under which the mutants are decided.
     pub decide: &'a DecideArgs,
-    /// How questions are answered, and how long.
+    /// The solver, and its time limit.
     pub wanted: SolverRequest<'a>,
-    /// How they are dealt to rounds.
+    /// The distribution of units over rounds.
     pub rounds: UnitRounds,
 }
 
 impl MutantUnits<'_> {
-    /// Their names.
+    /// Returns the names of the units: the ids of the mutants.
     pub fn names(&self) -> UnitNames {
         UnitNames::Listed(self.mutants.iter().map(|mutant| mutant.id.clone()).collect())
     }
@@ -81,7 +81,7 @@ impl MutantUnits<'_> {
     }
 }
 
-/// Whether it is only the time that was over: such a unit is not done.
+/// Returns whether the mutant was left undecided by the time limit alone; such a unit is not done.
 fn is_late(outcome: &MutantOutcome) -> bool {
     matches!(outcome, MutantOutcome::Unknown(reason) if *reason == Halted::Time.to_string())
 }

@@ -19,7 +19,7 @@ use crate::progress::ProgressLine;
 use crate::solver::SolverRequest;
 use crate::{limit, load, unit_command};
 
-/// What is known when `round`, from 1, begins: those of its mutants that a trace of the rounds before kills.
+/// Returns the feedback that `round`, from 1, begins with: its mutants that a trace of the rounds before kills.
 pub fn feedback(
     args: &KillArgs,
     parts: &mut GatheredParts,
@@ -47,7 +47,7 @@ pub fn feedback(
     Ok(RoundFeedback::new(&parts.manifest.plan, round, &settled, over, known))
 }
 
-/// Which mutants of `open` one of `traces` kills, and which trace.
+/// Returns the mutants of `open` that one of `traces` kills, each with that trace.
 fn killed_again(
     model: &mut Model,
     mutants: &[Mutant],

@@ -18,7 +18,7 @@ use crate::progress::ProgressLine;
 use crate::solver::SolverRequest;
 use crate::write::{self, FileReaders};
 
-/// How sure somebody wants to be who repeats a test that forces nothing.
+/// The probability with which the repetitions of a test that forces nothing kill a mutant.
 const SURE: f64 = 0.99;
 
 /// Adaptive tests and the mutants without one.

@@ -22,14 +22,14 @@ use crate::interrupt::STOP;
 use crate::progress::ProgressLine;
 use crate::solver::SolverRequest;
 
-/// What became of a mutant.
+/// The outcome of the analysis of a mutant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MutantOutcome {
     /// A trace tells it from the model: allowed labels, then a forbidden one.
     Killed(Trace),
-    /// Nothing can; the reason is for people.
+    /// No trace can; the text says why.
     Equivalent(String),
-    /// Neither was shown; the reason is for people.
+    /// The analysis decided neither; the text says why.
     Unknown(String),
 }
 
@@ -60,7 +60,7 @@ pub fn config(args: &DecideArgs) -> Result<KillConfig, EarlyStop> {
     Ok(config)
 }
 
-/// How many workers there are.
+/// Returns the number of workers: `--jobs`, else the number of cores, at least 1.
 pub fn jobs(args: &DecideArgs) -> usize {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     args.jobs.unwrap_or(cores).max(1)
@@ -115,12 +115,12 @@ pub fn decide(
     })
 }
 
-/// Until somebody interrupts.
+/// Returns `Break` once the user has interrupted.
 fn go_on() -> ControlFlow<()> {
     if STOP.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }
 
-/// Decides one mutant; nothing if somebody interrupts.
+/// Decides one mutant; `None` if the user interrupts.
 fn one(cx: &mut Ctx<'_>, analysis: &MutationAnalysis, mutant: &Mutant) -> Option<MutantOutcome> {
     if let Some(Halted::Time) = cx.halted() {
         return Some(MutantOutcome::Unknown(Halted::Time.to_string()));
