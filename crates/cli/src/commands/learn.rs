@@ -43,13 +43,13 @@ use crate::solver::SolverRequest;
 use crate::system::{SystemOpener, SystemUnderTest};
 use crate::{limit, load, machine, seed, unit_command, write};
 
-/// Extra states where nobody says how many.
+/// The extra states without `--extra`.
 const EXTRA: usize = 2;
 
 /// The name of suites by more than one method.
 const MIXED: &str = "mixed";
 
-/// How long learning may take where nobody says: systems are slow.
+/// The default time limit of learning; systems are slow to answer.
 const LEARNING: Duration = Duration::from_secs(3600);
 
 /// Learns from the system, or from what was recorded.
@@ -61,7 +61,7 @@ pub fn run(args: &LearnArgs) -> Result<ExitStatus, EarlyStop> {
     session(args)
 }
 
-/// Does the whole session.
+/// Learns from the recorded runs or from the system, and writes the model.
 fn session(args: &LearnArgs) -> Result<ExitStatus, EarlyStop> {
     let (_, model) = load::model(&args.model.file, &args.model.settings())?;
     let Some(sut) = &args.sut else { return recorded::run(args, model) };
@@ -189,7 +189,7 @@ fn reference(
     Ok(Some(Reference { spec, inputs }))
 }
 
-/// Writes the model and says how it was made; whether that could be shown.
+/// Writes the model and reports how it was made; the inner result says whether the report could be written.
 fn finish(
     args: &LearnArgs,
     draft: &LearnedDraft<'_>,
@@ -198,7 +198,7 @@ fn finish(
     put(args, &draft.text(args, told)?, told, &LearningViewer::default())
 }
 
-/// Puts the model where it was asked for; whether what there is to say could be shown.
+/// Writes the model to its part, its file or stdout; the inner result says whether the report could be written.
 fn put(
     args: &LearnArgs,
     text: &str,
@@ -236,7 +236,7 @@ fn suites(name: &str) -> Result<OracleSuites, EarlyStop> {
     })
 }
 
-/// Trouble with the system, for the one who started this.
+/// Returns the error of a system that failed while it was learned.
 fn stopped(trouble: LiveTestError) -> EarlyStop {
     trouble.into_stop(|said| {
         let message =

@@ -15,8 +15,9 @@ use lsp_server::Connection;
 use crate::exit::{EarlyStop, ExitStatus};
 use crate::{limit, load};
 
-/// How deep folders are looked into, and how many models are looked at.
+/// The depth to which folders are searched for models.
 const MAX_DEPTH: usize = 6;
+/// The number of models that are looked at.
 const MAX_MODELS: usize = 1_000;
 
 /// Serves an editor until it says goodbye.

@@ -35,7 +35,7 @@ pub fn run(args: &MergeArgs, laboratory: &Laboratory<'_>) -> Result<ExitStatus, 
     told
 }
 
-/// Where there is another round to do, writes what it has to know.
+/// Writes the feedback that the next round begins with, if there is another round to do.
 fn next_round(what: &CliCommand, parts: &mut GatheredParts, args: &MergeArgs) -> Result<(), EarlyStop> {
     let (round, all) = (parts.last_round() + 1, rounds::of(what).count());
     if round > all {
@@ -125,7 +125,7 @@ pub fn shown(units: &UnitSet) -> String {
     if ranges.len() > MAX_NAMED { format!("{} and more", ranges[..MAX_NAMED].join(",")) } else { text }
 }
 
-/// What is said about parts that do not belong together.
+/// Returns the error of parts that cannot be merged, with a help.
 pub fn refused(error: GatherError) -> EarlyStop {
     let stop = EarlyStop::usage(error.to_string());
     match error {

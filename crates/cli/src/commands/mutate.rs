@@ -119,7 +119,7 @@ fn catalogue(sources: &Sources, model: &Model, mutants: &[Mutant]) -> Json {
     json!({ "version": 1, "mutants": mutants.iter().map(mutant).collect::<Vec<_>>() })
 }
 
-/// What an edit changes, as it was.
+/// Returns the text of the switch or initial value that an edit changes, before it.
 fn before(model: &Model, edit: &Edit) -> String {
     match &edit.change {
         MutationChange::Switch(id, _) => show_switch(model, &model.sts.switches[*id]),
@@ -130,7 +130,7 @@ fn before(model: &Model, edit: &Edit) -> String {
     }
 }
 
-/// What an edit changes, as it is now.
+/// Returns the text of the switch or initial value that an edit changes, after it.
 pub fn after(model: &Model, edit: &Edit) -> String {
     match &edit.change {
         MutationChange::Switch(_, after) => show_switch(model, after),

@@ -19,7 +19,7 @@ use crate::solver::SolverRequest;
 use crate::system::SystemUnderTest;
 use crate::{load, machine, record, timing};
 
-/// How often a run that is to be made smaller is done until it fails.
+/// The number of times a run that is to be shrunk is repeated until it fails.
 const ATTEMPTS: u64 = 3;
 
 /// Replays the run that failed first, or the first run if none did.
@@ -46,15 +46,16 @@ pub fn shrink(args: &ShrinkArgs) -> Result<ExitStatus, EarlyStop> {
 /// A recorded run that was done again.
 struct ReplayedRun {
     outcome: CampaignOutcome,
-    /// What was recorded, in words, and in which way it failed.
+    /// The labels of the recorded run, as text.
     recorded: Vec<String>,
+    /// The way in which the recorded run failed; `None` if it did not fail.
     sign: Option<FailureSign>,
-    /// What was seen the last time.
+    /// The labels of the last repetition, as text.
     seen: Vec<String>,
 }
 
 impl ReplayedRun {
-    /// Why nothing was made smaller, with both runs.
+    /// Returns the error of a shrink that found nothing, with both runs.
     fn not_again(&self) -> EarlyStop {
         let what = match self.sign {
             Some(_) if self.outcome.counts.failed > 0 => {

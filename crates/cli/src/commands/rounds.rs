@@ -21,7 +21,7 @@ pub fn of(what: &CliCommand) -> UnitRounds {
     }
 }
 
-/// What is known when `round`, from 1, begins.
+/// Returns the feedback that `round`, from 1, begins with.
 pub fn feedback(
     what: &CliCommand,
     parts: &mut GatheredParts,

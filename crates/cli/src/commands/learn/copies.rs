@@ -1,7 +1,7 @@
 //! Copies of a system that answer at the same time.
 //!
-//! Questions wait in one queue; every copy, and the one who waits for the answers, takes the next. So nobody is idle while
-//! there is something to ask, and what comes back does not depend on who asked it.
+//! Questions wait in one queue; every copy, and the thread that waits for the answers, takes the next. So no copy is
+//! idle while a question waits, and the answers do not depend on the copy that gave them.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -21,15 +21,15 @@ use crate::exit::EarlyStop;
 use crate::machine::Messages;
 use crate::system::SystemOpener;
 
-/// Every input with all that was said to it.
+/// A run: every input with the outputs that answered it.
 pub type AnsweredRun = Vec<(InputId, Vec<Label>)>;
 
-/// What can be asked of a copy.
+/// A question to a copy of the system, such as a word of inputs.
 pub trait CrewQuestion: Clone + Send {
-    /// What comes back.
+    /// The answer to the question.
     type Answer: Clone + Send;
 
-    /// Asks it.
+    /// Puts the question to the system, from its initial state.
     fn ask(&self, live: &mut LiveSystem<'_>) -> Result<Self::Answer, LiveTestError>;
 }
 
@@ -48,16 +48,16 @@ impl CrewQuestion for Word {
     }
 }
 
-/// What one of the crew found, and which question it was.
+/// The result of one question, with the position of the question in its batch.
 pub type CrewAnswer<A> = (usize, Result<A, LiveTestError>);
 
-/// Questions that wait.
+/// The questions of a batch that no copy has taken, and whether the queue is ended.
 struct WaitingQuestions<Q> {
     questions: VecDeque<(usize, Q)>,
     is_over: bool,
 }
 
-/// Where questions wait.
+/// The queue that all copies take questions from.
 pub struct QuestionQueue<Q> {
     waiting: Mutex<WaitingQuestions<Q>>,
     wake: Condvar,
@@ -77,12 +77,12 @@ impl<Q: CrewQuestion> QuestionQueue<Q> {
         self.wake.notify_all();
     }
 
-    /// The next question, if one waits.
+    /// Takes the next question, `None` if none waits.
     fn next(&self) -> Option<(usize, Q)> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner).questions.pop_front()
     }
 
-    /// The next question, once one waits; nothing when everybody goes home.
+    /// Waits for the next question and takes it; `None` once the queue is ended.
     fn wait(&self) -> Option<(usize, Q)> {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
@@ -96,21 +96,21 @@ impl<Q: CrewQuestion> QuestionQueue<Q> {
         }
     }
 
-    /// What waits is forgotten.
+    /// Drops the questions that no copy has taken.
     fn clear(&self) {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner).questions.clear();
     }
 }
 
 impl<Q> QuestionQueue<Q> {
-    /// Sends everybody home.
+    /// Ends the queue: copies that wait for a question stop.
     fn end(&self) {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner).is_over = true;
         self.wake.notify_all();
     }
 }
 
-/// Sends everybody home when it is dropped, however that comes.
+/// Ends the queue when it is dropped, also by a panic or an early return.
 pub struct CrewDismissal<'a, Q>(pub &'a QuestionQueue<Q>);
 
 impl<Q> Drop for CrewDismissal<'_, Q> {
@@ -119,25 +119,25 @@ impl<Q> Drop for CrewDismissal<'_, Q> {
     }
 }
 
-/// What every copy needs to know.
+/// The settings that all copies share.
 pub struct CrewTask<'a> {
     /// Opens copies.
     pub opener: &'a SystemOpener<'a>,
-    /// What inputs mean, and what is said before the first.
+    /// The messages behind the names of inputs, and the outputs before the first input.
     pub messages: &'a Messages,
-    /// When an answer is complete.
+    /// The end of an answer: its first output, or silence.
     pub wait: AnswerWait,
-    /// The inputs.
+    /// The names of inputs and answers.
     pub names: &'a MachineNames,
-    /// How long silence lasts.
+    /// The time without an output that counts as quiescence.
     pub patience: Duration,
-    /// Says when to ask no more.
+    /// The time limit and the interrupt, which end the work.
     pub halt: &'a Halt,
     /// Seed of systems that take one.
     pub seed: u64,
 }
 
-/// Copies at work.
+/// The copies of a system, each in a thread of its own.
 pub struct SystemCrew<'a, Q: CrewQuestion> {
     queue: &'a QuestionQueue<Q>,
     found: Receiver<CrewAnswer<Q::Answer>>,
@@ -165,12 +165,13 @@ impl<'a, Q: CrewQuestion> SystemCrew<'a, Q> {
         Self { queue, found, size }
     }
 
-    /// How many copies there are.
+    /// Returns the number of copies, without the system of the caller.
     pub fn size(&self) -> usize {
         self.size
     }
 
-    /// The answers to `questions`; `own` is asked too, and `keep` is told each as it comes.
+    /// Returns the answers to `questions`, in their order; `own` answers questions too, and `keep` is called with each
+    /// answer.
     pub fn ask(
         &self,
         questions: &[Q],
@@ -213,7 +214,8 @@ impl<'a, Q: CrewQuestion> SystemCrew<'a, Q> {
         }
     }
 
-    /// After trouble: what waits is not asked, what is under way is kept.
+    /// Drops the questions that no copy has taken and passes the answers under way to `note`; does nothing if no answer
+    /// is missing.
     fn settle(&self, missing: usize, mut note: impl FnMut(CrewAnswer<Q::Answer>)) {
         if missing == 0 {
             return;
@@ -225,7 +227,7 @@ impl<'a, Q: CrewQuestion> SystemCrew<'a, Q> {
     }
 }
 
-/// One copy at work.
+/// Opens one copy and answers questions until the queue ends.
 fn work<Q: CrewQuestion>(
     task: &CrewTask<'_>,
     queue: &QuestionQueue<Q>,
@@ -248,7 +250,7 @@ fn work<Q: CrewQuestion>(
     }
 }
 
-/// A copy that could not be opened says so instead of its first answer.
+/// Takes one question and answers it with the error for which the copy could not be opened.
 fn refuse<Q: CrewQuestion>(queue: &QuestionQueue<Q>, tell: &Sender<CrewAnswer<Q::Answer>>, stop: EarlyStop) {
     if let Some((at, _)) = queue.wait() {
         // Nobody listens any more if this fails.

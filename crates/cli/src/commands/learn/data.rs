@@ -43,13 +43,13 @@ use crate::solver::SolverRequest;
 use crate::system::{SystemOpener, SystemUnderTest};
 use crate::{limit, seed};
 
-/// Walks where nobody says how many: suites have few values.
+/// The number of walks without `--walks`; suites have few values.
 const WALKS: usize = 200;
 
 /// Inputs of a walk that reaches past the suites.
 const WALK_LENGTH: usize = 12;
 
-/// Extra states where nobody says how many: with values, suites are large.
+/// The extra states without `--extra`; with values, suites are large.
 const EXTRA: usize = 1;
 
 /// Learns how the system stores and compares values.
@@ -125,7 +125,7 @@ pub fn run(
     })
 }
 
-/// What cannot be had with values.
+/// Refuses models and arguments that cannot be combined with `--data`.
 fn refuse(args: &LearnArgs, model: &Model) -> Result<(), EarlyStop> {
     let not =
         |what: &str, why: &str| Err(EarlyStop::usage(format!("`--data` does not go with {what}")).help(why));
@@ -155,7 +155,7 @@ fn refuse(args: &LearnArgs, model: &Model) -> Result<(), EarlyStop> {
 }
 
 impl DataGate {
-    /// The message, with what is always the same in it.
+    /// Returns the message with the values of the fields that are no data.
     fn name(&self, model: &Model) -> String {
         let gate = &model.sts.gates[self.gate];
         let field = |(&var, value): (_, &Option<Value>)| {
@@ -221,7 +221,7 @@ fn constants(args: &LearnArgs, kinds: &[Vec<ValueKind>]) -> Result<Vec<Value>, E
     Ok(values)
 }
 
-/// How values are compared: what to try, one after the other.
+/// Returns the theories by which values may be compared, in the order in which they are tried.
 fn theories(args: &LearnArgs, model: &Model, gates: &[DataGate]) -> Result<Vec<Theory>, EarlyStop> {
     let kinds = kinds(model, gates);
     let has_texts = kinds.iter().flatten().any(|kind| *kind == ValueKind::Text);

@@ -31,7 +31,7 @@ pub struct LearnedDraft<'a> {
     names: &'a MachineNames,
     answers: &'a BTreeMap<OutputId, Vec<Label>>,
     messages: &'a Messages,
-    /// Whether it matters how often a move was seen.
+    /// True if the text says how often each move was seen.
     is_counted: bool,
     states: Vec<String>,
 }
@@ -125,7 +125,7 @@ impl<'a> LearnedDraft<'a> {
         self.answers.get(&output).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether the system is gone in this state: whatever leads to it ends the connection.
+    /// Returns whether the system has ended in this state: every move into it from another state ends the connection.
     fn is_over(&self, state: usize) -> bool {
         let model = &self.messages.model;
         let ends = |output: OutputId| match self.answer(output).last() {
@@ -136,7 +136,8 @@ impl<'a> LearnedDraft<'a> {
         into().next().is_some() && into().all(|way| ends(way.output))
     }
 
-    /// How often a move was seen; of how many, where there are others.
+    /// Returns a comment on how often a move was seen, and of how many times if there are others; empty if moves are
+    /// not counted.
     fn mark(&self, way: &AnswerWay) -> String {
         if !self.is_counted {
             return String::new();
@@ -151,7 +152,7 @@ impl<'a> LearnedDraft<'a> {
     }
 }
 
-/// How it was made, the name of the model, and its messages.
+/// Returns the beginning of the model: a comment on its origin, its name, and its messages.
 pub fn head(args: &LearnArgs, told: &MachineOrigin, model: &Model) -> Result<String, EarlyStop> {
     let mut text = String::new();
     let _ = writeln!(text, "/// Learned from {} by `ioxide learn {}`:", told.source, args.model.file);

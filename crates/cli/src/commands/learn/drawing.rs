@@ -51,7 +51,7 @@ fn numbered(names: Vec<String>) -> Vec<DrawnState> {
     names.into_iter().enumerate().map(state).collect()
 }
 
-/// What spoke against a machine.
+/// Returns the counterexample that refuted a machine.
 pub fn surprise(found: &LearnerSurprise, names: &MachineNames) -> Counterexample {
     let step = |&(input, output): &(_, _)| (names.inputs[input].clone(), names.outputs[output].clone());
     Counterexample {

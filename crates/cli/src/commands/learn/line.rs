@@ -1,4 +1,4 @@
-//! What is said about a session while it runs: on the terminal, and on the page if there is one.
+//! The progress of a session: on the terminal, and on the page if there is one.
 
 use std::time::{Duration, Instant};
 
@@ -14,17 +14,17 @@ use crate::progress::ProgressLine;
 /// One part in so many of the time may be spent on drawings.
 const DRAWN: u32 = 20;
 
-/// Who tells people how far learning is: one line on the terminal, and the page if there is one.
+/// The progress of learning as one line on the terminal, and on the page if there is one.
 pub struct LearningLine<'v> {
     progress: ProgressLine,
     viewer: &'v LearningViewer,
     hypotheses: usize,
-    /// When the suite that is applied began, and which it is.
+    /// The instant at which the current suite began, and the states and extra states it is made for.
     suite: Option<(Instant, (usize, usize))>,
     drawings: DrawingPace,
 }
 
-/// Drawings take a small part of the time, however many hypotheses there are.
+/// The time spent on drawings, which is kept to a small part of the whole.
 struct DrawingPace {
     begun: Instant,
     spent: Duration,
@@ -45,12 +45,12 @@ impl<'v> LearningLine<'v> {
         self
     }
 
-    /// How many hypotheses there were.
+    /// Returns the number of hypotheses so far.
     pub fn hypotheses(&self) -> usize {
         self.hypotheses
     }
 
-    /// A stage of learning a machine; `promise` says what a guarantee means here.
+    /// Shows a stage of learning a machine; `promise` puts a guarantee into words.
     pub fn stage(
         &mut self,
         stage: LearningStage,
@@ -117,12 +117,12 @@ impl<'v> LearningLine<'v> {
         pace.last = number;
     }
 
-    /// Tells what spoke against the hypothesis before the last one.
+    /// Shows the counterexample that refuted the hypothesis before the last one.
     pub fn surprise(&self, found: impl FnOnce() -> Counterexample) {
         self.viewer.counterexample(self.hypotheses.saturating_sub(1), found);
     }
 
-    /// A stage of drafting a machine with choices.
+    /// Shows a stage of drafting a machine with choices.
     pub fn several(&mut self, states: usize, effort: LearningEffort) {
         let number = self.hypotheses + 1;
         self.viewer.hypothesis(number, states);
@@ -131,7 +131,7 @@ impl<'v> LearningLine<'v> {
         self.progress.tick(|| cost(&done(), number, effort));
     }
 
-    /// A stage of learning a machine with values; `promise` says what a guarantee means here.
+    /// Shows a stage of learning a machine with values; `promise` puts a guarantee into words.
     pub fn data(
         &mut self,
         stage: DataStage,
@@ -175,7 +175,7 @@ fn cost(done: &str, hypotheses: usize, effort: LearningEffort) -> String {
     format!("{done}; hypothesis {hypotheses}, {resets} resets, {symbols} messages")
 }
 
-/// How long the rest takes, if it goes on as it did.
+/// Returns the time the remaining tests take at the pace so far; `None` before the first.
 fn guess(elapsed: Duration, done: usize, of: usize) -> Option<Duration> {
     let share = of.checked_sub(done)? as f64 / done as f64;
     (done > 0).then(|| elapsed.mul_f64(share.min(1e6)))

@@ -1,4 +1,4 @@
-//! What is said about a session at its end.
+//! The report on a session at its end.
 
 use ioxide_learn::observer::LearningEffort;
 use ioxide_learn::oracle::{LearnedGuarantee, LearnedMachine};
@@ -8,11 +8,11 @@ use serde_json::{Value as Json, json};
 use crate::args::LearnArgs;
 use crate::machine::Messages;
 
-/// How a machine was made.
+/// The origin of a learned machine: its source, the effort, the guarantee.
 pub struct MachineOrigin {
-    /// From what.
+    /// The system with its seed, or the recorded runs.
     pub source: String,
-    /// What was done, and what is promised.
+    /// The effort, the guarantee and reservations, one sentence each.
     pub facts: Vec<String>,
     json: Json,
 }

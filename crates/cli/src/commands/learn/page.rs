@@ -1,8 +1,8 @@
 //! The view of learning in a browser: `--view`.
 //!
-//! A page beside the learner, which is told what happens and asks for nothing. Where nobody wants to see it, a
-//! [`LearningViewer`] tells nobody, so whoever learns need not know. The page goes with the command: it stays after the
-//! model was written, until Ctrl-C; where there is no model, it hears why and the command ends.
+//! A page beside the learner, which only shows progress. Without `--view`, a [`LearningViewer`] shows nothing, so the
+//! learner need not know. The page stays after the model was written, until Ctrl-C; where there is no model, the page
+//! shows the reason and the command ends.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -22,74 +22,74 @@ use crate::commands::explore;
 use crate::exit::{EarlyStop, ExitStatus};
 use crate::interrupt::{self, STOP};
 
-/// How often somebody looks whether Ctrl-C was typed.
+/// The interval at which Ctrl-C is looked for.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Time for a page to hear why there is no model.
+/// The time that a page has to fetch the end of the session.
 const FAREWELL: Duration = Duration::from_millis(700);
 
-/// Tells a page, if there is one.
+/// The page that shows the progress, if there is one.
 #[derive(Clone, Default)]
 pub struct LearningViewer(Option<Arc<LearningBoard>>);
 
 impl LearningViewer {
-    /// Whether somebody wants to see it.
+    /// Returns whether a page shows the progress.
     pub fn is_there(&self) -> bool {
         self.0.is_some()
     }
 
-    /// What counts the questions.
+    /// Returns the meter that counts resets and inputs for the page.
     pub fn meter(&self) -> LearningMeter {
         self.0.as_ref().map_or_else(LearningMeter::default, |board| board.meter())
     }
 
-    /// It is learned with so many inputs, and tested for at most so many extra states.
+    /// Shows the number of inputs, and of extra states that are tested for at most.
     pub fn begins(&self, inputs: usize, extra: usize) {
         self.tell(|board| board.subject(|subject| (subject.inputs, subject.most_extra) = (inputs, extra)));
     }
 
-    /// What is learned answers in several ways.
+    /// Shows that a machine with choices is drafted.
     pub fn drafts(&self) {
         self.tell(|board| board.subject(|subject| subject.kind = "a machine with choices".into()));
     }
 
-    /// A hypothesis with so many states was made.
+    /// Shows that a hypothesis with `states` states was made.
     pub fn hypothesis(&self, number: usize, states: usize) {
         self.tell(|board| board.hypothesis(number, states));
     }
 
-    /// Something else goes on.
+    /// Shows the phase of learning.
     pub fn phase(&self, phase: LearningPhase) {
         self.tell(|board| board.phase(phase));
     }
 
-    /// What is promised so far.
+    /// Shows the guarantee so far.
     pub fn guarantee(&self, words: impl FnOnce() -> String) {
         self.tell(|board| board.guarantee(words()));
     }
 
-    /// What a hypothesis looks like.
+    /// Shows a hypothesis as a graph.
     pub fn draw(&self, drawing: impl FnOnce() -> HypothesisDrawing) {
         self.tell(|board| board.draw(drawing()));
     }
 
-    /// What spoke against the hypothesis with this number.
+    /// Shows the counterexample that refuted the hypothesis with this number.
     pub fn counterexample(&self, number: usize, found: impl FnOnce() -> Counterexample) {
         self.tell(|board| board.counterexample(number, found()));
     }
 
-    /// The system contradicts itself.
+    /// Shows two runs that contradict each other.
     pub fn disagreement(&self, runs: &str) {
         self.tell(|board| board.disagreement(runs.to_owned()));
     }
 
-    /// Something that people should know; the runs below it are told as a disagreement.
+    /// Shows the first line of a note; runs below it are shown by [`disagreement`](Self::disagreement).
     pub fn note(&self, text: &str) {
         let first = text.lines().next().unwrap_or_default();
         self.tell(|board| board.note(first.to_owned()));
     }
 
-    /// The model was written.
+    /// Shows that the model was written, to `out` or to stdout.
     pub fn written(&self, told: &MachineOrigin, out: Option<&String>) {
         let end = || LearningEnd { has_model: true, lines: told.lines(), out: out.cloned() };
         self.tell(|board| board.end(end()));
@@ -139,7 +139,7 @@ impl LearningPage {
         Ok(Self { viewer: LearningViewer(Some(board)), served: Some((ender, serving)) })
     }
 
-    /// Who tells the page.
+    /// Returns the viewer of the page, which shows nothing if there is no page.
     pub fn viewer(&self) -> &LearningViewer {
         &self.viewer
     }

@@ -21,7 +21,7 @@ use crate::interrupt::STOP;
 use crate::unit_command::{self, PartEnd, UnitCommand};
 use crate::{load, write};
 
-/// What the session leaves in its part until the unit is done.
+/// The file in which the session keeps its result until the unit is done.
 const LEARNED: &str = "learned.json";
 
 /// Shows the plan of one unit, or does it.

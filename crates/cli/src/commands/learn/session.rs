@@ -35,7 +35,7 @@ const FORMAT: &str = "ioxide-learn-session";
 pub struct SessionFile {
     out: Option<File>,
     path: String,
-    /// Runs with values since somebody wanted to have them.
+    /// Runs with values since [`remembered`](Self::remembered) was last called.
     recent: Vec<DataRun>,
     /// Counts what is asked, for whoever watches.
     pub meter: LearningMeter,
@@ -44,7 +44,7 @@ pub struct SessionFile {
 /// Inputs with values, each with all that was said.
 pub type DataRun = Vec<(Label, Vec<Label>)>;
 
-/// What earlier sessions have seen.
+/// The runs of earlier sessions, and those recorded elsewhere.
 #[derive(Default)]
 pub struct EarlierSessions {
     runs: Vec<IoWord>,
@@ -52,7 +52,7 @@ pub struct EarlierSessions {
 }
 
 impl EarlierSessions {
-    /// All of it as a tree; of runs that contradict each other, what was seen first.
+    /// Returns all runs as a tree; of runs that contradict each other, the first counts.
     pub fn tree(&self, n_inputs: usize) -> ObservationTree {
         let mut tree = ObservationTree::new(n_inputs);
         for run in self.runs.iter().chain(&self.recorded) {
@@ -67,7 +67,7 @@ impl EarlierSessions {
         self.recorded = runs;
     }
 
-    /// What all sessions together have cost.
+    /// Returns the effort of all sessions together; recorded runs cost nothing.
     pub fn effort(&self, now: LearningEffort) -> LearningEffort {
         let symbols = self.runs.iter().map(|run| run.len() as u64).sum();
         now.plus(LearningEffort { resets: self.runs.len() as u64, symbols })
@@ -272,7 +272,7 @@ fn said(line: &Json, model: &Model) -> Option<Vec<Label>> {
 pub struct KeptAnswers<'a> {
     /// The system.
     pub live: LiveSystem<'a>,
-    /// Where answers go.
+    /// The session file that keeps the answers.
     pub file: SessionFile,
     /// Copies of the system.
     pub crew: Option<SystemCrew<'a, Word>>,

@@ -26,42 +26,42 @@ use crate::limit;
 /// Contradictions that are put to the vote before a system is given up.
 const MAX_VOTES: u32 = 1000;
 
-/// How much longer than wished a run is repeated while the vote is not sure.
+/// The factor on the wished repetitions after which a vote ends though its confidence is too low.
 const RUNOFF: u32 = 10;
 
 /// Walks that look for what a draft with choices does not have, where nobody says how many.
 const DRAFT_WALKS: usize = 300;
 
-/// How a system is learned.
+/// The settings under which a system is learned.
 pub struct LearningSetup<'a> {
-    /// What was asked for.
+    /// The arguments of `learn`.
     pub args: &'a LearnArgs,
-    /// Says when to ask no more.
+    /// The time limit and the interrupt, which end the session.
     pub halt: &'a Halt,
-    /// How hypotheses are tested.
+    /// The suites and walks that test hypotheses.
     pub examination: &'a HypothesisTest,
-    /// Answers after which everything is over.
+    /// The answers after which no other answer follows.
     pub closed: Vec<OutputId>,
-    /// How many inputs there are.
+    /// The number of inputs.
     pub n_inputs: usize,
     /// An earlier version.
     pub reference: Option<Reference>,
-    /// Who watches.
+    /// The page that shows the progress, if there is one.
     pub viewer: &'a LearningViewer,
 }
 
 /// An earlier version of a system.
 pub struct Reference {
-    /// What it did.
+    /// The machine of the earlier version.
     pub spec: SuiteModel,
-    /// Which input of the system each of its inputs is.
+    /// The input of the system for each input of the earlier version; `None` if the system is not learned with it.
     pub inputs: Vec<Option<InputId>>,
 }
 
 /// A system, and what was heard of it.
 pub type ObservedSystem<'a> = SystemObserver<KeptAnswers<'a>>;
 
-/// What was learned.
+/// The result of learning.
 pub enum LearnedModel {
     /// A machine.
     Machine(LearnedMachine),
@@ -69,15 +69,15 @@ pub enum LearnedModel {
     Several(SeveralDraft),
 }
 
-/// What was learned, and how sure that is.
+/// The result of learning, with its effort and the confidence of votes.
 pub struct LearnedLesson<'a> {
-    /// What was learned.
+    /// The machine, or the draft with choices.
     pub lesson: LearnedModel,
     /// The system and what it has cost.
     pub observer: ObservedSystem<'a>,
-    /// How sure each vote was.
+    /// The confidence of each vote, between 0 and 1.
     pub votes: Vec<f64>,
-    /// How many hypotheses there were, with those before a contradiction.
+    /// The number of hypotheses, with those before a contradiction.
     pub hypotheses: usize,
 }
 
@@ -152,7 +152,7 @@ impl LearningSetup<'_> {
         learn(observer, self.examination, &mut watch)
     }
 
-    /// There was no machine, or something spoke against the last one, when the time was over.
+    /// Returns the error of a session that ended before a machine agreed with all runs.
     fn without(&self, halted: Halted) -> EarlyStop {
         let stop = EarlyStop::new(
             limit::status(self.halt, ExitStatus::Inconclusive),
@@ -164,7 +164,8 @@ impl LearningSetup<'_> {
         })
     }
 
-    /// Repeats a run that was answered in two ways; the most frequent answer, and how sure it is the usual one.
+    /// Repeats a run that was answered in two ways; returns the most frequent run and the confidence that it is the
+    /// usual one.
     fn vote(
         &self,
         observer: &mut ObservedSystem<'_>,

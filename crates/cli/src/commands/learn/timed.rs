@@ -37,7 +37,7 @@ use crate::solver::SolverRequest;
 use crate::system::{SystemOpener, SystemUnderTest};
 use crate::{limit, machine, seed};
 
-/// The part of the tolerance that an answer may take before nobody listens for more of it.
+/// The part of the tolerance that must pass without an output for an answer to be complete.
 const SETTLE: u32 = 20;
 
 /// Learns time-outs.
@@ -141,11 +141,11 @@ fn broken(error: LearnError<LiveTestError>, observer: &SystemObserver<TimedLive<
     )
 }
 
-/// Which moves start the timer of the state they lead to.
+/// The moves that start the timer of the state they lead to.
 struct TimerStarts {
-    /// State by state and input by input.
+    /// For each state and each input in turn, true if the move starts the timer.
     moves: Vec<bool>,
-    /// Moves after which neither all of the delay was left nor what had not passed of it.
+    /// The number of moves whose measured delay fits neither a new timer nor the old one, or both.
     unclear: usize,
 }
 
@@ -178,7 +178,8 @@ fn starts(
 }
 
 impl TimerStarts {
-    /// Makes a move when half of the delay `before` it is over: whether all of the delay `after` it is left then.
+    /// Makes a move when half of the delay `before` it is over; returns whether the whole delay `after` it is left
+    /// then.
     fn measure(
         &mut self,
         observer: &mut SystemObserver<TimedLive<'_>>,
@@ -214,7 +215,7 @@ fn access(machine: &Mealy) -> Vec<Word> {
     ways.into_iter().map(Option::unwrap_or_default).collect()
 }
 
-/// What a guarantee of the machine means for the system.
+/// Returns the guarantee in words, as far as it holds for a system with time.
 fn promise(args: &LearnArgs, guarantee: LearnedGuarantee) -> String {
     let words = guarantee.in_words();
     format!("as far as inputs that come at once and waits of {} ms show: {words}", args.wait_ms)

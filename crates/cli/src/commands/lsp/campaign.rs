@@ -12,10 +12,11 @@ use ioxide_runner::record::{RecordError, each};
 
 use super::is_hidden;
 
-/// Folders of records lie this deep at most, and larger records are not read while somebody types.
+/// The depth to which folders are searched for records.
 const MAX_DEPTH: usize = 3;
+/// The size of a record, in bytes, above which it is not read.
 const MAX_BYTES: u64 = 64 << 20;
-/// Only the newest records are looked at.
+/// The number of records, the newest ones, that are read.
 const MAX_RECORDS: usize = 20;
 
 /// The last campaign on the model at `path` that is recorded below `folders`.
@@ -61,7 +62,8 @@ fn read(record: &Path, model: &Path) -> Option<LastCampaign> {
     is_about(&started, record, model).then(|| campaign(record, &started, &finished))
 }
 
-/// Whether the record names the model: its file as it was named then, seen from some folder above the record.
+/// Returns whether the record names the model: its path, as recorded, leads to the model from a folder above the
+/// record.
 fn is_about(started: &CampaignStarted, record: &Path, model: &Path) -> bool {
     let Ok(model) = model.canonicalize() else { return false };
     let named = Path::new(&started.file);

@@ -1,4 +1,4 @@
-//! Two runs that contradict each other: which of the reasons it is.
+//! The reasons why two runs contradict each other, and the repetitions that tell them apart.
 //!
 //! Their values compare alike, and they are answered differently. Each is given once more with the *same* values. If it is
 //! answered as before, the values make the difference: they are compared in some other way, or with a constant. If only
@@ -22,24 +22,24 @@ use super::system::{PointPlan, SeenAnswers};
 use super::value_system::ValueSystem;
 use crate::commands::fsm::live::LiveTestError;
 
-/// How much longer than wished a run is repeated while the vote is not sure.
+/// The factor on the wished repetitions after which a vote ends though its confidence is too low.
 const RUNOFF: u32 = 10;
 
-/// Why two runs are answered differently.
+/// The reason why two runs are answered differently.
 pub enum DisagreementReason {
-    /// Each always is: it is the values.
+    /// The values make the difference: each run is answered the same way when it is repeated.
     Values,
     /// The system makes up what these fields carry.
     Made(Vec<MadeField>),
-    /// The first run was now answered as in the second, with the same values.
+    /// The system is not deterministic: a run, and its repetition with the same values, which is answered otherwise.
     Unstable(DataRun, DataRun),
 }
 
-/// How a vote was held.
+/// The rules of a vote about the usual answer.
 pub struct MajorityVote {
-    /// How often a run is repeated.
+    /// The number of repetitions, at least.
     pub at_least: u32,
-    /// How sure it must be.
+    /// The confidence, between 0 and 1, that the most frequent answer is the usual one.
     pub confidence: f64,
 }
 
@@ -219,8 +219,8 @@ impl ValueSystem<'_> {
         Ok(again)
     }
 
-    /// Repeats a run that is answered in several ways, and believes what is answered most often: how often, of how many.
-    /// All runs that say otherwise end where they do.
+    /// Repeats a run that is answered in several ways and believes the most frequent answer. Runs that contradict it
+    /// are cut off there. Returns how often it was given and the number of repetitions.
     pub fn vote(
         &mut self,
         plan: &PointPlan,

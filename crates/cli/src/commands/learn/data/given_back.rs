@@ -1,4 +1,4 @@
-//! Whether a value that the system says of its own accord can be given back.
+//! The probe whether values that the system emits of its own accord can be given back as inputs.
 //!
 //! A value that is always the same after the same inputs looks like a constant in an answer. But the number of a session
 //! that begins with 1 after every reset is one, too. So, when all else is learned, such a value is given to every field that
@@ -23,7 +23,8 @@ use crate::commands::fsm::live::LiveTestError;
 type SaidValue = (MadeField, Value, DataRun);
 
 impl ValueSystem<'_> {
-    /// Gives back what the system said of its own accord; whether that has shown a field whose values are made up.
+    /// Gives back values that the system emitted of its own accord; returns whether a field was found whose values it
+    /// makes up.
     pub fn given_back(
         &mut self,
         plan: &PointPlan,
@@ -68,7 +69,8 @@ impl ValueSystem<'_> {
         found
     }
 
-    /// Whether some input is answered otherwise with `value` than with another one, after `run`.
+    /// Returns whether some input after `run` is answered otherwise with `value` than with a value that is not used
+    /// elsewhere.
     fn matters(
         &mut self,
         plan: &PointPlan,
@@ -132,8 +134,8 @@ impl ValueSystem<'_> {
     }
 }
 
-/// An input with `value` in its data field number `at`, and values that nobody has seen in the others; nothing if it
-/// cannot hold that.
+/// Returns an input with `value` in its data field number `at` and unused values in the others; `None` if the field
+/// cannot hold `value`.
 fn input(plan: &PointPlan, gate: usize, at: usize, value: &Value) -> Option<Label> {
     let kinds = &plan.domain.kinds[gate];
     super::values::holds(*kinds.get(at)?, value).then_some(())?;
@@ -149,7 +151,7 @@ fn input(plan: &PointPlan, gate: usize, at: usize, value: &Value) -> Option<Labe
     Some(Label::Input(plan.gates[gate].gate, values))
 }
 
-/// A value of this kind that nobody uses, and that is not `value`.
+/// Returns a value of this kind that is not used elsewhere and is not `value`.
 fn stranger(kind: ValueKind, value: &Value) -> Value {
     let choices = match kind {
         ValueKind::Text => [Value::str("nobody"), Value::str("no one")],

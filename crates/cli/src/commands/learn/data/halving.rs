@@ -20,9 +20,9 @@ use crate::commands::fsm::live::{LiveSystem, LiveTestError};
 pub struct GivenValueSystem<'q, 'a> {
     /// The system.
     pub live: &'q mut LiveSystem<'a>,
-    /// Where answers go.
+    /// The session file that keeps the answers.
     pub file: &'q mut SessionFile,
-    /// What answers were seen.
+    /// The shapes and literals of all answers so far.
     pub seen: &'q mut SeenAnswers,
 }
 
@@ -60,7 +60,7 @@ impl ValueSystem<'_> {
         self.last_step(plan, &way, &first, asked)
     }
 
-    /// Which single number makes the difference, when all differ by at most one.
+    /// Returns the constant next to the number that makes the difference, once all numbers differ by at most one.
     fn last_step(
         &mut self,
         plan: &PointPlan,

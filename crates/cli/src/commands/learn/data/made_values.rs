@@ -1,8 +1,10 @@
 //! Values that the system makes up: the number of a session, a token.
 //!
-//! A field of an output carries such values if somebody says so, if the same inputs, with the same values, are answered with
-//! different ones ([`super::again`]), or if giving one back makes a difference ([`super::given_back`]). A value there that did not occur before in the run fills a *slot* of the input that is
-//! answered; how many slots an input has is what was seen. Later inputs can give it back, and a model can store it.
+//! A field of an output carries such values if `--made` names it, if the same inputs, with the same values, are
+//! answered with different ones ([`super::disagreement`]), or if giving one back makes a difference
+//! ([`super::given_back`]). A value there that did not occur before in the run fills a *slot* of the input that is
+//! answered; an input has as many slots as the runs so far have shown. Later inputs can give the value back, and a
+//! model can store it.
 
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateId, GateKind, Model};
@@ -16,12 +18,12 @@ use crate::exit::EarlyStop;
 /// A field of an output: the message, and which of its fields.
 pub type MadeField = (GateId, usize);
 
-/// What the system makes up.
+/// The values that the system makes up: the fields that carry them, and the slots they fill.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MadeValues {
     /// The fields that carry it.
     pub fields: Vec<MadeField>,
-    /// What the answer to each input may make up.
+    /// For each input, the kinds of the values that its answer may make up.
     pub slots: Vec<Vec<ValueKind>>,
 }
 
@@ -53,7 +55,7 @@ fn fields(model: &Model) -> impl Iterator<Item = MadeField> {
         .filter(|&field| kind(model, field).is_some())
 }
 
-/// What a field holds, if that is data.
+/// Returns the kind of values a field holds; `None` if they are no data.
 pub fn kind(model: &Model, (gate, at): MadeField) -> Option<ValueKind> {
     let field = model.sts.gates[gate].fields.get(at)?;
     ValueKind::of(model.pool.var_info(*field).sort)
@@ -66,7 +68,7 @@ pub fn shown(model: &Model, (gate, at): MadeField) -> String {
 }
 
 impl MadeValues {
-    /// As much as `runs` show for `fields`.
+    /// Returns the slots that `runs` show for `fields`.
     pub fn seen(
         fields: Vec<MadeField>,
         model: &Model,
@@ -87,7 +89,7 @@ impl MadeValues {
     }
 }
 
-/// Adds what is missing for all of `kinds` to have a slot of their own.
+/// Adds slots until each of `kinds` has one of its own.
 fn widen(slots: &mut Vec<ValueKind>, kinds: &[ValueKind]) {
     for is_text in [false, true] {
         let is_it = |kind: &&ValueKind| (**kind == ValueKind::Text) == is_text;
@@ -97,7 +99,7 @@ fn widen(slots: &mut Vec<ValueKind>, kinds: &[ValueKind]) {
     }
 }
 
-/// Goes through a run; for every answer, the values in it that did not occur before, each once, and in which field.
+/// Calls `tell` for every answer of a run with the values in it that did not occur before, each once, and their fields.
 pub fn each_new(
     model: &Model,
     constants: &[Value],

@@ -25,7 +25,7 @@ use crate::session::patience;
 use crate::solver::SolverRequest;
 use crate::system::{SystemOpener, SystemUnderTest};
 
-/// What to begin with: as `start` says, and as the reference that was named shows.
+/// Returns the assumptions to begin with: those of `start`, or those that learning the `--reference` has found.
 pub fn learned(
     args: &LearnArgs,
     messages: &Messages,

@@ -25,14 +25,14 @@ use crate::commands::fsm::live::{LiveSystem, LiveTestError};
 pub struct DataGate {
     /// The message.
     pub gate: GateId,
-    /// What is always the same; nothing where the field is data.
+    /// The value of each field that is no data; `None` where the field is data.
     pub fixed: Vec<Option<Value>>,
 }
 
-/// A message of an answer, with nothing where the field is data.
+/// The messages of an answer, with `None` in the fields that are data.
 pub type AnswerShape = Vec<(GateId, Vec<Option<Value>>)>;
 
-/// What answers were seen.
+/// The shapes of all answers so far, and the literals in them.
 #[derive(Default)]
 pub struct SeenAnswers {
     /// The shapes of answers.
@@ -58,26 +58,26 @@ fn place<T: PartialEq>(all: &mut Vec<T>, one: T) -> usize {
     })
 }
 
-/// Which of `gates` an input is, by its message and what is no data.
+/// Returns the position of an input among `gates`, by its message and the fields that are no data.
 pub fn gate_of(gates: &[DataGate], input: &Label) -> Option<usize> {
     let Label::Input(gate, values) = input else { return None };
     let is_fixed = |(fixed, value): (&Option<Value>, &Value)| fixed.as_ref().is_none_or(|it| it == value);
     gates.iter().position(|it| it.gate == *gate && it.fixed.iter().zip(values).all(is_fixed))
 }
 
-/// What the points of a learner stand for.
+/// The inputs and values that the points of a learner stand for.
 pub struct PointPlan {
     /// The inputs.
     pub gates: Vec<DataGate>,
-    /// What values there are.
+    /// The values of the fields.
     pub domain: FieldValues,
 }
 
-/// Why a word has no answers.
+/// The reason why a word has no answers.
 pub enum DataTrouble {
-    /// The system cannot be asked.
+    /// The system could not be tested.
     System(LiveTestError),
-    /// It makes up more values than there are slots for.
+    /// The system makes up more values than there are slots for.
     MoreMade,
 }
 
@@ -205,7 +205,7 @@ fn answer(model: &Model, seen: &mut SeenAnswers, known: &PointValues, said: &[La
     DataAnswer { shape: seen.shape(shape), values }
 }
 
-/// Whether the first difference of two answers is about values of the system's own alone.
+/// Returns whether two answers first differ only in values that the system emits of its own accord.
 fn differ_in_own_values(one: &[DataAnswer], other: &[DataAnswer]) -> bool {
     let Some((one, other)) = one.iter().zip(other).find(|(one, other)| one != other) else { return false };
     let is_own = |(a, b): (&AnswerValue, &AnswerValue)| {
@@ -223,7 +223,7 @@ pub struct DataQuestion {
 }
 
 impl DataQuestion {
-    /// Asks it, after a reset, and tells `keep` each step as it comes.
+    /// Sends the word to the system, which must have been reset, and calls `keep` with each step.
     fn tell(
         &self,
         live: &mut LiveSystem<'_>,
@@ -264,29 +264,29 @@ impl CrewQuestion for DataQuestion {
     }
 }
 
-/// A live system, its values, and where answers are kept.
+/// A live system with its values and the session that keeps its answers.
 pub struct DataLive<'s, 'a, 'c> {
     /// The system.
     pub live: &'s mut LiveSystem<'a>,
-    /// Where answers go.
+    /// The session file that keeps the answers.
     pub file: &'s mut SessionFile,
     /// Copies of the system.
     pub crew: Option<&'s SystemCrew<'c, DataQuestion>>,
-    /// What points stand for.
+    /// The inputs and values that points stand for.
     pub plan: Arc<PointPlan>,
-    /// What answers were seen.
+    /// The shapes and literals of all answers so far.
     pub seen: &'s mut SeenAnswers,
-    /// Chooses values.
+    /// The random numbers that choose values.
     pub rng: RefCell<ChaCha8Rng>,
-    /// Whether an answer counts only if it came twice.
+    /// True if an answer counts only once it was given twice.
     pub is_doubted: bool,
-    /// What it has cost to ask more than once.
+    /// The effort of repeated questions.
     pub doubts: LearningEffort,
-    /// Questions that were answered in several ways.
+    /// The number of questions that were answered in several ways.
     pub n_doubtful: usize,
 }
 
-/// How often a question is asked until two answers agree.
+/// The number of times a question is asked until two answers agree; then the first answer counts.
 const MAX_TRIES: usize = 20;
 
 impl DataLive<'_, '_, '_> {
@@ -295,7 +295,7 @@ impl DataLive<'_, '_, '_> {
         DataQuestion { plan: Arc::clone(&self.plan), word: word.to_vec(), chosen }
     }
 
-    /// Asks one question once.
+    /// Asks one question once, from the initial state.
     fn once(&mut self, question: &DataQuestion) -> Result<Vec<DataAnswer>, DataTrouble> {
         self.live.reset()?;
         self.file.reset()?;

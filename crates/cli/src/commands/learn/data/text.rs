@@ -38,7 +38,7 @@ pub struct LearnedText<'t> {
     pub messages: &'t Messages,
 }
 
-/// What is kept in a register: what kind of value, and the name of the variable.
+/// The variable of a register: true if it holds texts rather than numbers, and its name.
 type Variable = (bool, String);
 
 /// Variables that hold what the answer makes up.
@@ -128,7 +128,8 @@ impl LearnedText<'_> {
         found.into_iter().map(named).collect()
     }
 
-    /// Which registers of each location may hold values that inputs gave, or constants.
+    /// Returns for each location the registers that may hold values of inputs or constants, not only values the system
+    /// made up.
     fn given(&self) -> Vec<Vec<bool>> {
         let mut given: Vec<Vec<bool>> =
             self.machine.locations.iter().map(|location| vec![false; location.n_registers]).collect();
@@ -150,7 +151,7 @@ impl LearnedText<'_> {
         }
     }
 
-    /// Whether an operand is a value that the answer makes up.
+    /// Returns whether an operand is a value that the answer makes up.
     fn is_made(&self, gate: InputId, operand: Operand) -> bool {
         matches!(operand, Operand::Field(at) if at >= self.domain.signature.arity[gate.index()])
     }
@@ -202,14 +203,14 @@ impl LearnedText<'_> {
 struct ModelTextWriter<'w, 't> {
     text: &'w LearnedText<'t>,
     variables: &'w [Vec<Variable>],
-    /// Registers that may hold what somebody gave.
+    /// The registers of each location that may hold values of inputs or constants.
     given: &'w [Vec<bool>],
     owing: OwedAnswers,
-    /// Variables for values that are said, and whether they are texts.
+    /// Variables for values of answers; true if they hold texts.
     said: BTreeMap<String, bool>,
 }
 
-/// What happens, whatever the guard.
+/// The effects of a branch under its guard: assignments, and the target state.
 #[derive(PartialEq, Eq)]
 struct WrittenEffects {
     updates: Vec<(String, String)>,
@@ -306,7 +307,7 @@ impl ModelTextWriter<'_, '_> {
         WrittenEffects { updates, target }
     }
 
-    /// What is stored when the input comes, and what once the answer has made it up.
+    /// Returns the assignments at the input, and those once the answer has made up the value.
     fn stored(&self, location: usize, branch: &GuardedBranch) -> (Vec<(String, String)>, LateUpdates) {
         let (mut updates, mut late) = (Vec::new(), Vec::new());
         for (register, &operand) in branch.registers.iter().enumerate() {

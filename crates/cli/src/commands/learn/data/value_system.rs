@@ -1,5 +1,5 @@
-//! A system that is learned with values, from the first word to the last: what is believed of its values, and what is done
-//! when something speaks against it.
+//! A system that is learned with values, from the first word to the last: the assumptions about its values, and their
+//! revision when a run contradicts them.
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;
@@ -40,22 +40,22 @@ const MAX_VOTES: usize = 1000;
 /// Values that one answer may make up.
 pub const MAX_SLOTS: usize = 4;
 
-/// How often everything is asked again, where what was answered once may be wrong.
+/// The number of times everything is asked again where an answer may have been wrong.
 const MAX_REVIEWS: usize = 3;
 
 /// Transitions of a hypothesis that is put into guards to be drawn while it is learned.
 const MAX_DRAWN: usize = 2_000;
 
-/// What is taken for granted until something speaks against it.
+/// The assumptions about values that hold until a run contradicts them.
 #[derive(Clone)]
 pub struct StartAssumption {
-    /// How values are compared: what to try, one after the other.
+    /// The theories by which values may be compared, in the order in which they are tried.
     pub theories: Vec<Theory>,
     /// Values that the system knows from the start.
     pub constants: Vec<Value>,
     /// Fields that carry what the system makes up.
     pub made: Vec<MadeField>,
-    /// What a hypothesis is tested with first, as long as nothing of this changes.
+    /// The words that a hypothesis is tested with first; dropped once another assumption changes.
     pub words: Vec<DataWord>,
 }
 
@@ -64,33 +64,33 @@ pub struct ValueSystem<'c> {
     pub halt: &'c Halt,
     pub messages: &'c Messages,
     pub gates: &'c [DataGate],
-    /// How values are compared: the first is believed, the others are left to try.
+    /// The theories by which values may be compared: the first is assumed, the others are left to try.
     pub theories: Vec<Theory>,
     pub constants: Vec<Value>,
     pub made: Vec<MadeField>,
     pub words: Vec<DataWord>,
     pub examination: &'c DataExamination,
-    /// What was seen so far, in values.
+    /// The runs so far, with their values.
     pub runs: Vec<DataRun>,
-    /// What that has cost.
+    /// The effort so far, that of earlier sessions included.
     pub effort: LearningEffort,
-    /// How contradictions are put to the vote, if they are.
+    /// The rules of votes about contradictions; `None` if there are no votes.
     pub votes: Option<MajorityVote>,
-    /// How sure each vote was.
+    /// The confidence of each vote, between 0 and 1.
     pub votes_held: Vec<f64>,
     /// Constants that were found.
     pub n_found: usize,
-    /// Questions that were answered in several ways.
+    /// The number of questions that were answered in several ways.
     pub n_doubtful: usize,
-    /// How many hypotheses there were, in all attempts.
+    /// The number of hypotheses, in all attempts.
     pub hypotheses: usize,
-    /// How often everything was asked again.
+    /// The number of times everything was asked again.
     pub n_reviews: usize,
     /// Fields of which it is known whether inputs give their values back.
     pub probed: Vec<MadeField>,
-    /// Whether nothing is said on the way.
+    /// True if nothing is printed on the way, as for a reference.
     pub is_quiet: bool,
-    /// Who watches.
+    /// The page that shows the progress, if there is one.
     pub viewer: LearningViewer,
 }
 
@@ -138,7 +138,7 @@ impl<'c> ValueSystem<'c> {
         self.theories.first().copied().unwrap_or(Theory::Equality)
     }
 
-    /// What points stand for, as far as is known.
+    /// Returns the inputs and values that points stand for under the current assumptions.
     fn plan(&self) -> Arc<PointPlan> {
         let model = &self.messages.model;
         let made = MadeValues::seen(self.made.clone(), model, self.gates, &self.constants, &self.runs);
@@ -188,7 +188,7 @@ impl<'c> ValueSystem<'c> {
         }
     }
 
-    /// Two runs contradict each other: finds out why, and goes on from there.
+    /// Finds the reason why two runs contradict each other, and revises the assumptions.
     fn think_again(
         &mut self,
         plan: &PointPlan,
@@ -215,7 +215,7 @@ impl<'c> ValueSystem<'c> {
         }
     }
 
-    /// The same values are answered in two ways: puts it to the vote, if that is wished.
+    /// Puts an answer that varies for the same values to the vote, if votes are wished; else it is an error.
     fn settle(
         &mut self,
         plan: &PointPlan,
@@ -232,7 +232,7 @@ impl<'c> ValueSystem<'c> {
         Ok(())
     }
 
-    /// Values matter in some other way: by order, or compared with a constant.
+    /// Goes over to order, or adds a constant found by halving; else it is an error.
     fn compare_otherwise(
         &mut self,
         plan: &PointPlan,
@@ -268,7 +268,7 @@ impl<'c> ValueSystem<'c> {
         Ok(())
     }
 
-    /// What earlier runs show; a run that contradicts others is put last.
+    /// Returns the tree of the runs so far; a run that contradicts others is moved to the end of the list.
     fn noted(&mut self, plan: &PointPlan, seen: &mut SeenAnswers) -> Result<DataTree, Box<DataDisagreement>> {
         let mut tree = DataTree::new(plan.domain.signature.clone());
         for at in 0..self.runs.len() {

@@ -14,26 +14,26 @@ use rand_chacha::ChaCha8Rng;
 
 use super::made_values::MadeValues;
 
-/// Where numbers begin that nobody else should use.
+/// The distance from zero, or from the only limit, at which the chosen numbers begin.
 const FIRST: i64 = 1000;
 
-/// How far such numbers are apart.
+/// The distance between two chosen numbers where there is room, before a random offset.
 const APART: i64 = 50;
 
-/// Points of constants are so far apart.
+/// The distance between the points of two constants.
 const STRIDE: ValuePoint = 1 << 44;
 
-/// What a field can hold.
+/// The kind of values that a field can hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueKind {
-    /// Numbers, from and to, where there are limits.
+    /// Numbers from the first to the second, both included; `None` where there is no limit.
     Number(Option<i64>, Option<i64>),
     /// Texts.
     Text,
 }
 
 impl ValueKind {
-    /// What fields of `sort` hold, if that is data.
+    /// Returns the kind of values of `sort`; `None` if they are no data.
     pub fn of(sort: Sort) -> Option<Self> {
         match sort {
             Sort::Int => Some(Self::Number(None, None)),
@@ -46,15 +46,16 @@ impl ValueKind {
 
 /// The values of all fields.
 pub struct FieldValues {
-    /// What the learner knows of them.
+    /// The signature of the inputs, as the learner needs it.
     pub signature: InputSignature,
-    /// What each field of each input holds.
+    /// The kind of each data field of each input.
     pub kinds: Vec<Vec<ValueKind>>,
-    /// What the system makes up.
+    /// The values that the system makes up.
     pub made: MadeValues,
     constants: Vec<Value>,
-    /// Numbers that all fields can hold.
+    /// The least number that all fields can hold; `None` without a limit.
     least: Option<i64>,
+    /// The greatest number that all fields can hold; `None` without a limit.
     most: Option<i64>,
 }
 
@@ -96,8 +97,8 @@ impl FieldValues {
         self.signature.constants.iter().copied().zip(self.constants.iter().cloned()).collect()
     }
 
-    /// Values for all points that `word` gives, by chance; nothing if there are none that compare so. Those of slots are
-    /// for want of something better: what the system makes up is not known yet.
+    /// Returns random values for all points that `word` gives; `None` if no values compare so. The values for slots are
+    /// placeholders: those that the system makes up are not known yet.
     pub fn choose(&self, word: &[DataInput], rng: &mut ChaCha8Rng) -> Option<PointValues> {
         let mut pairs = self.constants();
         let mut numbers = Vec::new();
@@ -189,7 +190,7 @@ impl FieldValues {
     }
 }
 
-/// Whether a field of this kind can hold `value`.
+/// Returns whether a field of this kind can hold `value`.
 pub fn holds(kind: ValueKind, value: &Value) -> bool {
     match (kind, value) {
         (ValueKind::Text, Value::Str(_)) => true,
@@ -200,7 +201,7 @@ pub fn holds(kind: ValueKind, value: &Value) -> bool {
     }
 }
 
-/// Whether a field of this kind can hold whatever one of `other` does.
+/// Returns whether a field of this kind can hold every value of kind `other`.
 fn takes(kind: ValueKind, other: ValueKind) -> bool {
     match (kind, other) {
         (ValueKind::Text, ValueKind::Text) => true,

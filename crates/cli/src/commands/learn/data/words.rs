@@ -1,4 +1,4 @@
-//! What is said about a system that is learned with values: in the end, and where it cannot be.
+//! The texts about a system that is learned with values: the result, and the reasons why there is none.
 
 use ioxide_learn::observer::LearningEffort;
 use ioxide_learn::register::guards::GuardedMachine;
@@ -23,7 +23,7 @@ use crate::exit::{EarlyStop, ExitStatus};
 use crate::limit;
 
 impl ValueSystem<'_> {
-    /// Why there is no machine.
+    /// Returns the error of a system for which no machine was found.
     pub fn broken(&self, error: DataLearnError<DataTrouble>) -> EarlyStop {
         match error {
             DataLearnError::TooMany(most) => {
@@ -178,7 +178,7 @@ impl ValueSystem<'_> {
         run.iter().map(step).collect::<Vec<_>>().join(" ")
     }
 
-    /// What was found out by repeating a run that was answered in several ways.
+    /// Prints the result of a vote on a run that was answered in several ways.
     pub fn voted(&self, length: usize, count: u32, n: u32) {
         self.note(&format!(
             "after {length} inputs the system answers the same values in several ways; {count} of {n} times alike, which is \
@@ -187,7 +187,7 @@ impl ValueSystem<'_> {
         ));
     }
 
-    /// Says something on the way, unless this is about a reference.
+    /// Prints a note and shows it on the page, unless a reference is being learned.
     pub fn note(&self, text: &str) {
         if !self.is_quiet {
             eprintln!("note: {text}");
@@ -195,7 +195,7 @@ impl ValueSystem<'_> {
         }
     }
 
-    /// What was learned, and how.
+    /// Returns the report of what was learned: effort, guarantee, made-up values.
     pub fn show_learned(
         &self,
         sut: &str,

@@ -18,12 +18,12 @@ use crate::machine::Messages;
 /// More outputs than this after one input are taken to be endless.
 const MAX_ANSWERS: usize = 1000;
 
-/// An answer: what was said, and after how long, if it came by itself.
+/// An answer: the outputs, and their delay if they came without an input.
 #[derive(Clone, Debug)]
 pub struct TimedAnswer {
     /// The messages.
     pub said: Vec<Label>,
-    /// How long nothing had come.
+    /// The time without an output before the first one; `None` for the answer to an input, and for silence.
     pub after: Option<Duration>,
 }
 
@@ -34,18 +34,18 @@ pub struct TimedLive<'a> {
     labels: Vec<Label>,
     halt: &'a Halt,
     wait: Duration,
-    /// Delays that differ by no more are the same.
+    /// The greatest difference of two delays that count as the same.
     pub tolerance: Duration,
     settle: Duration,
-    /// When the run began, on the clock of this machine.
+    /// The instant at which the run began, on the clock of this machine.
     begun: Instant,
-    /// How much virtual time has passed in the run.
+    /// The virtual time that has passed in the run.
     passed: Duration,
     /// The names of inputs and answers; the last input is to wait.
     pub names: MachineNames,
     /// The answers, by id.
     pub answers: Vec<TimedAnswer>,
-    /// Counts what is asked, for whoever watches.
+    /// The meter that counts resets and inputs for the page.
     pub meter: LearningMeter,
 }
 
@@ -79,12 +79,13 @@ impl<'a> TimedLive<'a> {
         }
     }
 
-    /// How long is waited, which delays are the same, and how long an answer takes.
+    /// Sets the time to wait for outputs without an input, the tolerance of delays, and the pause that completes an
+    /// answer.
     pub fn within(self, wait: Duration, tolerance: Duration, settle: Duration) -> Self {
         Self { wait, tolerance, settle, ..self }
     }
 
-    /// After how long this answer comes by itself.
+    /// Returns the delay after which this answer comes without an input.
     pub fn delay(&self, output: OutputId) -> Option<Duration> {
         self.answers.get(output.index())?.after
     }
@@ -93,7 +94,7 @@ impl<'a> TimedLive<'a> {
         if self.adapter.has_virtual_time() { self.passed } else { self.begun.elapsed() }
     }
 
-    /// The next message, if one comes until then.
+    /// Returns the next message, if one is observed before the instant `until` of the run.
     fn listen(&mut self, until: Duration) -> Result<Option<Label>, LiveTestError> {
         if let Some(halted) = self.halt.halted() {
             return Err(LiveTestError::Halted(halted));
@@ -106,7 +107,7 @@ impl<'a> TimedLive<'a> {
         Ok(self.adapter.observe(until.saturating_sub(self.now()))?.label())
     }
 
-    /// Everything that comes at once.
+    /// Adds the outputs that follow without a pause.
     fn rest(&mut self, said: &mut Vec<Label>) -> Result<(), LiveTestError> {
         while said.len() < MAX_ANSWERS {
             let until = self.now() + self.settle;
@@ -140,7 +141,7 @@ impl<'a> TimedLive<'a> {
         self.names.outputs.push(name)
     }
 
-    /// Nothing is given until something comes, for as long as is waited.
+    /// Waits for outputs without an input, for at most the time to wait.
     fn wait(&mut self) -> Result<TimedAnswer, LiveTestError> {
         let start = self.now();
         let first = self.listen(start + self.wait)?;
@@ -162,8 +163,8 @@ impl<'a> TimedLive<'a> {
         Ok(TimedAnswer { said, after: None })
     }
 
-    /// How long it takes until something comes by itself, if `input` is given when `pause` is over after `way`;
-    /// nothing if something comes in the pause, or never.
+    /// Returns the delay until an output comes without an input, if `input` is sent when `pause` is over after `way`;
+    /// `None` if an output comes in the pause, or never.
     pub fn left(
         &mut self,
         way: &[InputId],

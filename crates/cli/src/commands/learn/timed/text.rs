@@ -25,7 +25,7 @@ pub struct TimedText<'t> {
     pub live: &'t TimedLive<'t>,
     /// The messages.
     pub messages: &'t Messages,
-    /// Which moves start the timer of the state they lead to.
+    /// For each state and each input in turn, true if the move starts the timer of the state it leads to.
     pub starts: &'t [bool],
 }
 
@@ -92,7 +92,7 @@ impl TimedText<'_> {
         (after.saturating_sub(tolerance).as_millis(), (after + tolerance).as_millis())
     }
 
-    /// Where a move leads when all but the first `done` messages of its answer are still to come.
+    /// Returns the state a move leads to when all but the first `done` messages of its answer are still to be emitted.
     fn owed(&self, edge: MealyEdge, done: usize, states: &[String], owing: &mut OwedAnswers) -> String {
         let said = texts(&self.messages.model, &self.live.answers[edge.output.index()].said);
         owing.state(&self.soon(&said[done.min(said.len())..]), &states[edge.next.index()])

@@ -15,15 +15,15 @@ type Updates = Vec<(String, String)>;
 /// A message on its way to a text.
 #[derive(Default)]
 struct AnswerMessage {
-    /// Fields that are known.
+    /// The fields with a known value.
     fields: Vec<String>,
-    /// What must hold of the others.
+    /// The conditions on the other fields.
     guard: Vec<String>,
-    /// What is stored when it comes.
+    /// The assignments when the message is emitted.
     updates: Vec<String>,
 }
 
-/// What was made up in an answer so far: where each value is at hand.
+/// The values made up in an answer so far, and the field or variable that holds each.
 #[derive(Default)]
 struct MadeUp {
     /// In a field of the message that is written.
@@ -33,8 +33,8 @@ struct MadeUp {
 }
 
 impl ModelTextWriter<'_, '_> {
-    /// The messages of an answer; values that are not at hand any more are kept by `updates`, those of `late` are stored
-    /// when they are made up.
+    /// Returns the messages of an answer; `updates` also keep values that are overwritten before the answer, and those
+    /// of `late` are stored by the message that makes them up.
     pub(super) fn answer(
         &mut self,
         location: usize,
@@ -90,8 +90,8 @@ impl ModelTextWriter<'_, '_> {
         texts
     }
 
-    /// A value that is made up: nothing where it is first said, in a field of this message that is free; then where it is
-    /// at hand.
+    /// Returns the variable that holds a made-up value since an earlier message; `None` if this message makes it up or
+    /// repeats it, which becomes a condition on the field.
     fn made_up(
         &mut self,
         branch: &GuardedBranch,
@@ -133,7 +133,8 @@ impl ModelTextWriter<'_, '_> {
         None
     }
 
-    /// Whether behind `branch` a register that holds `operand` is compared with this one: then they must differ.
+    /// Returns whether a guard after `branch` compares `register` with a register that holds `operand`; then the two
+    /// must differ.
     fn is_compared(&self, branch: &GuardedBranch, operand: Operand, register: usize) -> bool {
         let holds = |it: Operand| match it {
             Operand::Register(at) => branch.registers.get(at) == Some(&operand),

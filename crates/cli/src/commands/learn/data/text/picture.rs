@@ -26,7 +26,7 @@ impl ValueSystem<'_> {
         LearnedText { machine, domain, gates: self.gates, seen, messages: self.messages }.drawing(number)
     }
 
-    /// What spoke against a hypothesis.
+    /// Returns the counterexample that refuted a hypothesis.
     pub fn surprise(&self, domain: &FieldValues, seen: &SeenAnswers, found: &DataSurprise) -> Counterexample {
         let steps = self.steps(domain, seen, &found.seen);
         // The same run with what was believed in the end: values have the same names in both.
@@ -89,7 +89,7 @@ impl ModelTextWriter<'_, '_> {
         (0..groups.len()).map(draw).collect()
     }
 
-    /// What a move stores, and what is answered in the place of where it leads.
+    /// Returns the assignments of a move and, in the place of the target, its answer; `δ` if it has none.
     fn effects(&mut self, location: usize, branch: &GuardedBranch) -> WrittenEffects {
         let (mut updates, late) = self.stored(location, branch);
         let answer = self.answer(location, branch, &mut updates, &late);
