@@ -44,7 +44,7 @@ impl<'t> TimedTester<'t> {
         limit::from_now(time)
     }
 
-    /// Whether the time is up.
+    /// Returns whether the time is up; false before the tester has begun.
     pub fn has_passed(&self) -> bool {
         self.limit.zip(self.begun).is_some_and(|(limit, begun)| begun.elapsed() >= limit)
     }

@@ -1,4 +1,4 @@
-//! How the program ends: a number scripts can branch on, and a last word for people.
+//! The end of the program: a number scripts can branch on, and a last word for people.
 
 use std::any::Any;
 use std::io;
@@ -27,7 +27,7 @@ pub enum ExitStatus {
     Interrupted = 130,
 }
 
-/// Why a command stopped early: a status, what happened, and what to do next.
+/// The error of a command that stopped early: a status, a message, and a help.
 #[derive(Debug)]
 pub struct EarlyStop {
     status: ExitStatus,
@@ -52,7 +52,7 @@ impl EarlyStop {
         self
     }
 
-    /// What happened and what to do next, in one line.
+    /// Returns the message and the help in one line.
     pub fn to_line(&self) -> String {
         match &self.help {
             Some(help) => format!("{}; {help}", self.message),
@@ -60,7 +60,7 @@ impl EarlyStop {
         }
     }
 
-    /// What is said.
+    /// Returns the message without the help.
     pub fn message(&self) -> &str {
         &self.message
     }
@@ -102,7 +102,7 @@ pub fn finish(outcome: Result<Result<ExitStatus, EarlyStop>, Box<dyn Any + Send>
     ExitCode::from(status as u8)
 }
 
-/// What was to be shown could not be: a reader that went away is no trouble, anything else is told.
+/// Warns that results could not be written, unless the reader went away.
 pub fn unheard(error: &io::Error) {
     if error.kind() != io::ErrorKind::BrokenPipe {
         eprintln!("warning: not everything could be shown: {error}");

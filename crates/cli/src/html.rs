@@ -25,7 +25,7 @@ use crate::{limit, load, record};
 const NAME: &str = "report.html";
 /// Symbolic states looked at to know which switches can be taken at all.
 const MAX_STATES: usize = 2_000;
-/// How long that may take after a campaign.
+/// The time limit of that search after a campaign.
 const A_PRIORI: Duration = Duration::from_secs(1);
 
 /// The page of `campaign`, which was read from `path`; without the model if that cannot be had.
@@ -121,7 +121,7 @@ fn add_model(
     page.model = Some(ModelPart::new(spec, sources, file, reach.ok().as_ref()));
 }
 
-/// For every switch, whether some path takes it.
+/// Returns for every switch whether a path takes it, as far as the search for purposes knows.
 pub fn a_priori(
     spec: &Model,
     wanted: &SolverRequest<'_>,

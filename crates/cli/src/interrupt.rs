@@ -4,13 +4,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::exit::ExitStatus;
 
-/// Somebody wants the command to end; what was done is kept.
+/// True once the command is to end, by Ctrl-C or a deadline; what was done is kept.
 pub static STOP: AtomicBool = AtomicBool::new(false);
 
-/// Whether nothing is left to be written.
+/// True if nothing is left to be written.
 static IS_WRITTEN: AtomicBool = AtomicBool::new(false);
 
-/// How often Ctrl-C was pressed.
+/// The number of times Ctrl-C was pressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CtrlC {
     /// For the first time: end in good order.
@@ -19,8 +19,8 @@ pub enum CtrlC {
     Again,
 }
 
-/// Lets `react` follow every Ctrl-C, and other requests to end, from now on. Whoever was first is asked: where a handler
-/// is set already, nothing changes.
+/// Calls `react` at every Ctrl-C, and other requests to end, from now on. Only the first handler counts: where one is
+/// set already, nothing changes.
 pub fn on_interrupt(mut react: impl FnMut(CtrlC) + Send + 'static) {
     let _ = ctrlc::set_handler(move || {
         let is_again = STOP.swap(true, Ordering::Relaxed);
@@ -37,7 +37,7 @@ pub fn catch_interrupts() {
     });
 }
 
-/// Everything is written: whoever types Ctrl-C from now on need not be told that it will be.
+/// Notes that everything is written, so that Ctrl-C does not announce it any more.
 pub fn all_is_written() {
     IS_WRITTEN.store(true, Ordering::Relaxed);
 }

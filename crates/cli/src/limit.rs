@@ -1,8 +1,8 @@
-//! How long a command may think: `--time-limit`, and Ctrl-C.
+//! The time limit of a command: `--time-limit`, and Ctrl-C.
 //!
-//! One deadline for the whole command, counted from its start. Every solver and every search of the
-//! command has it, so what is left when it passes is left open: results are printed, marked as
-//! partial. While a stage takes long, who is asked about the deadline says so on stderr.
+//! One deadline for the whole command, counted from its start. Every solver and every search of the command has it, so
+//! what is left when it passes is left open: results are printed, marked as partial. While a stage takes long, checks
+//! of the deadline also show on stderr what is being done.
 
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -19,16 +19,16 @@ use crate::progress::ProgressLine;
 /// The limit where none is given.
 const DEFAULT: Duration = Duration::from_secs(600);
 
-/// What ends by itself when the time is over has so long to do so.
+/// The time after the deadline that work has to end by itself before it is interrupted.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// How often somebody looks at the clock while work goes on that does not.
+/// The interval at which the deadline is checked while work goes on that does not check it.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// When the command began.
+/// The instant at which the command began.
 static START: OnceLock<Instant> = OnceLock::new();
 
-/// What is being done, for people who wait; empty where somebody else tells them.
+/// The stage of the command and its progress line; empty while no stage is shown.
 static STAGE: Mutex<(&str, Option<ProgressLine>)> = Mutex::new(("", None));
 
 /// Starts the clock of the command.
@@ -53,8 +53,8 @@ pub fn halt_within(args: &LimitArgs, default: Duration) -> Halt {
     Halt::new(DeadlineSignal { at: limit.and_then(|limit| start.checked_add(limit)) })
 }
 
-/// The deadline of a command that goes on for as long as it is told to, unless `--time-limit` says when all of it ends.
-/// Who waits for something else is interrupted soon after it.
+/// Returns the deadline of a command that has none of its own, unless `--time-limit` gives one. Soon after it, waiting
+/// for the system is interrupted.
 pub fn whole(args: &LimitArgs) -> Halt {
     interrupt::catch_interrupts();
     let Some(TimeLimit::Within(limit)) = args.thinking else { return Halt::default() };
@@ -68,25 +68,25 @@ pub fn whole(args: &LimitArgs) -> Halt {
     Halt::new(DeadlineSignal { at })
 }
 
-/// Whether the time of a command is over that [`whole`] gave one.
+/// Returns whether the deadline that [`whole`] gave a command has passed; false if it gave none.
 pub fn is_over(halt: &Halt) -> bool {
     halt.left().is_some_and(|left| left.is_zero())
 }
 
-/// A deadline of its own for something beside the command: so long from now.
+/// Returns a deadline for something beside the command, `time` from now; Ctrl-C counts too.
 pub fn brief(time: Duration) -> Halt {
     from_now(Some(time))
 }
 
-/// The same, or none but Ctrl-C.
+/// Returns a deadline `time` from now, or only Ctrl-C if there is none.
 pub fn from_now(time: Option<Duration>) -> Halt {
     Halt::new(DeadlineSignal { at: time.and_then(|time| Instant::now().checked_add(time)) })
 }
 
-/// What `work` gives, if it ends in time.
+/// Returns the result of `work`, if it ends in time.
 ///
-/// It cannot be asked to end: when the time is over, or somebody stops it, the program says so and ends. So `work`
-/// writes nothing.
+/// `work` cannot be asked to end: at the deadline or at Ctrl-C the program prints an error and exits. So `work` writes
+/// nothing.
 pub fn within<T>(halt: &Halt, work: impl FnOnce() -> T) -> T {
     let (done, ended) = mpsc::channel::<()>();
     let halt = halt.clone();
@@ -103,7 +103,7 @@ pub fn within<T>(halt: &Halt, work: impl FnOnce() -> T) -> T {
     made
 }
 
-/// Says on stderr that `what` is being done, once it takes longer than a second, until the guard is dropped.
+/// Shows on stderr that `what` is being done, once it takes longer than two seconds, until the guard is dropped.
 pub fn stage(what: &'static str) -> WorkStage {
     *STAGE.lock().unwrap_or_else(PoisonError::into_inner) = (what, Some(ProgressLine::patient()));
     WorkStage
@@ -130,7 +130,7 @@ pub fn status(halt: &Halt, otherwise: ExitStatus) -> ExitStatus {
     }
 }
 
-/// What people are told about results that are not whole.
+/// Returns the remark on results that are not complete.
 pub fn partial(halted: Halted) -> String {
     match halted {
         Halted::Time => "partial: the time limit was reached; raise --time-limit to go on longer".to_owned(),

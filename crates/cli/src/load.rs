@@ -37,10 +37,10 @@ pub fn read_data(path: &str) -> Result<String, EarlyStop> {
     })
 }
 
-/// Why a file gives no text.
+/// The reason why a file cannot be read as text.
 enum UnreadableFile {
     File(io::Error),
-    /// Where its first bad byte is.
+    /// The position of the first byte that is no UTF-8.
     NotText(String),
 }
 

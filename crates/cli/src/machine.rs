@@ -21,12 +21,12 @@ use crate::{limit, load};
 pub struct NamedMachine {
     /// The machine in names.
     pub listing: MachineListing,
-    /// When an answer is complete.
+    /// The end of an answer: its first output, or silence.
     pub wait: AnswerWait,
     source: MachineSource,
 }
 
-/// Where a machine comes from.
+/// The source of a machine.
 enum MachineSource {
     /// A text of its own; inputs and outputs are messages without data.
     Text(String),
@@ -39,9 +39,9 @@ enum MachineSource {
 pub struct Messages {
     /// The model that knows them.
     pub model: Model,
-    /// What an input of the machine is in the model.
+    /// The label of each input of the machine, by name.
     pub inputs: BTreeMap<String, Label>,
-    /// What the model says before the first input.
+    /// The outputs of the model before the first input.
     pub preamble: Vec<Label>,
 }
 
@@ -81,7 +81,8 @@ impl NamedMachine {
         })
     }
 
-    /// What the names stand for; a large machine in a text is large as a model too, so that is made only here.
+    /// Returns the messages that the names stand for; those of a machine in a text are made by loading it as a model,
+    /// which may be large.
     pub fn messages(&self) -> Result<Messages, EarlyStop> {
         let path = match &self.source {
             MachineSource::Model(messages) => return Ok(Messages::clone(messages)),
@@ -101,7 +102,7 @@ impl NamedMachine {
         }
     }
 
-    /// How a partial machine answers an input it does not mention, if it ignores it.
+    /// Returns the answer of a partial machine to an input that it ignores.
     pub fn ignoring(&self) -> &'static str {
         match self.wait {
             AnswerWait::Output => "none",

@@ -4,7 +4,7 @@ use std::io::{IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// When anybody told people something: they are not told two things at once.
+/// The instant of the last progress line of any kind, so that two do not overwrite each other.
 static LAST: Mutex<Option<Instant>> = Mutex::new(None);
 
 /// One line on stderr, rewritten in place on a terminal, repeated now and then elsewhere.
@@ -12,9 +12,9 @@ pub struct ProgressLine {
     started: Instant,
     shown: Option<Instant>,
     terminal: bool,
-    /// How many times longer it waits than others before it speaks.
+    /// The factor on the pauses before and between lines.
     patience: u32,
-    /// Nobody wants to be told.
+    /// True if `IOXIDE_PROGRESS=off` asks for no progress.
     off: bool,
 }
 
@@ -26,12 +26,12 @@ impl ProgressLine {
         Self { started: Instant::now(), shown: None, terminal, patience: 1, off }
     }
 
-    /// The same, but speaks only where nobody else does.
+    /// Starts a line that is shown only where no other is: its pauses are twice as long.
     pub fn patient() -> Self {
         Self { patience: 2, ..Self::start() }
     }
 
-    /// How long it has taken so far.
+    /// Returns the time since the start.
     pub fn elapsed(&self) -> Duration {
         self.started.elapsed()
     }

@@ -47,31 +47,31 @@ const REACH_MS: u64 = 1_000;
 /// A system as typed, or as the project file describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DescribedSystem {
-    /// How it is reached.
+    /// The kind and address of the system.
     pub spec: SutSpec,
     /// The server that must run.
     pub server: Option<ServerConfig>,
     /// Variables added to the environment of what is started.
     pub environment: Vec<(String, String)>,
-    /// How it speaks.
+    /// The encoding of its messages.
     pub speech: SpeechConfig,
-    /// How connections to it are encrypted, if they are.
+    /// The encryption of connections, if they are encrypted.
     pub tls: Option<TlsConfig>,
     /// Its connections where it has several; `spec` is the first with an address.
     pub connections: Vec<ConnectedSystem>,
-    /// How it comes back to its initial state.
+    /// The reset of the system to its initial state before every run.
     pub renewal: SystemRenewal,
-    /// How long nobody may be listening at its address.
+    /// The time for which a connection to its address may be refused.
     pub reach: Duration,
-    /// How long it may take to greet, to reset, to confirm an input.
+    /// The time that the system may take to greet, to reset, to confirm an input; `None` for the default.
     pub limit: Option<Duration>,
-    /// How long silence must last to count as quiescence.
+    /// The quiescence times.
     pub quiescence: QuiescenceTimes,
     /// The longest way of a message, for timed models.
     pub latency: Option<Duration>,
-    /// What must not be shown.
+    /// The values that must not be shown.
     pub secrets: Secrets,
-    /// Where its messages stand in the project file: table, name, file and line.
+    /// The places of its messages in the project file: table and name, then file and line.
     pub places: Vec<([String; 2], String)>,
 }
 
@@ -95,7 +95,7 @@ impl DescribedSystem {
         }
     }
 
-    /// `bad` with its place in the project file.
+    /// Returns the error `bad` with its place in the project file.
     pub fn located(&self, bad: &BadSpeech) -> EarlyStop {
         let place = self.places.iter().find(|(key, _)| bad.key[..] == key[..]);
         let file = || FILE.to_owned();
@@ -103,7 +103,7 @@ impl DescribedSystem {
     }
 }
 
-/// Where the messages of a system stand.
+/// Returns the places of the messages of a system in the project file.
 fn places(system: &ProjectTable<'_>) -> Result<Vec<([String; 2], String)>, EarlyStop> {
     let mut places = Vec::new();
     for key in ["inputs", "outputs"] {
@@ -115,14 +115,14 @@ fn places(system: &ProjectTable<'_>) -> Result<Vec<([String; 2], String)>, Early
     Ok(places)
 }
 
-/// Where the description of a system is.
+/// The source of the description of a system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SystemSource {
     /// It was typed.
     Typed(SutSpec),
     /// In the project file.
     File {
-        /// What the file says.
+        /// The content of the file.
         content: String,
         /// The name of the system.
         name: String,
@@ -157,7 +157,7 @@ impl SystemSource {
         }
     }
 
-    /// What may be a mistake in the description, and is worth knowing if not.
+    /// Returns remarks on the description that may point to mistakes.
     pub fn warnings(&self) -> Result<Vec<String>, EarlyStop> {
         match self {
             Self::Typed(_) => Ok(Vec::new()),
@@ -181,7 +181,7 @@ pub fn quiescence(sut: &str, typed: Option<u64>) -> Result<Option<u64>, EarlySto
     }
 }
 
-/// What differs from instance to instance.
+/// The values of variables that differ from instance to instance.
 struct Variables {
     port: u16,
     instance: usize,
@@ -204,7 +204,7 @@ fn named(
     with_system(content, name, |system| described(system, variables, parts))
 }
 
-/// What `read` makes of the table of the system called `name`.
+/// Returns the result of `read` on the table of the system called `name`.
 fn with_system<T>(
     content: &str,
     name: &str,
@@ -230,7 +230,7 @@ fn with_system<T>(
     read(&system)
 }
 
-/// What may be a mistake in the description of a system.
+/// Returns remarks on the description of a system that may point to mistakes.
 fn warnings(system: &ProjectTable<'_>, variables: &Variables) -> Result<Vec<String>, EarlyStop> {
     let DescribedSystem { speech, tls, connections, .. } =
         described(system, variables, &Instances::default())?;
@@ -249,7 +249,7 @@ fn warnings(system: &ProjectTable<'_>, variables: &Variables) -> Result<Vec<Stri
     Ok(told)
 }
 
-/// Patterns that share messages, and certificates that nobody checks.
+/// Returns remarks on patterns that share messages and on certificates that are not checked.
 fn warnings_of(
     system: &ProjectTable<'_>,
     speech: &SpeechConfig,
@@ -292,14 +292,14 @@ const COMMON: [&str; 13] = [
     "secrets",
 ];
 
-/// How a system, or one of its connections, is reached and spoken to.
+/// The address, encoding and encryption of a system or of one of its connections.
 struct ConnectionConfig {
     spec: SutSpec,
     speech: SpeechConfig,
     tls: Option<TlsConfig>,
 }
 
-/// What `table` says of a system, or of one of its connections, of this kind; it has no keys but these and `more`.
+/// Returns the connection of this kind that `table` describes; keys other than those of the kind and `more` are errors.
 fn way(
     table: &ProjectTable<'_>,
     kind: &str,
@@ -396,7 +396,7 @@ fn described(
     })
 }
 
-/// How long nobody may be listening: as long as the system may take to be ready.
+/// Returns the time for which a connection may be refused: the time to be ready for an address, zero for others.
 fn reach(spec: &SutSpec, ready_ms: Option<u64>) -> Duration {
     match spec {
         SutSpec::Tcp(_) => Duration::from_millis(ready_ms.unwrap_or(REACH_MS)),
@@ -437,7 +437,7 @@ fn server(
     }))
 }
 
-/// How a server says that it is ready: an address accepts, a URL is answered, or a line is written.
+/// Returns the sign that a server is ready: an address accepts, a URL is answered, or a line is written.
 fn probe(system: &ProjectTable<'_>, text: &str) -> Result<ServerReadiness, EarlyStop> {
     match text.split_once(':') {
         Some(("tcp", address)) if address.contains(':') => {

@@ -18,7 +18,7 @@ fn numbered(folder: &str, n: u32) -> PathBuf {
     Path::new(folder).join(name)
 }
 
-/// Where the next record in `folder` goes: no record is ever written over.
+/// Returns the path of the next record in `folder`: no record is ever written over.
 pub fn next(folder: &str) -> PathBuf {
     let free = (1..).map(|n| numbered(folder, n)).find(|path| !path.exists());
     free.expect("some number is free")
@@ -40,7 +40,7 @@ pub fn read(path: &str) -> Result<Record, EarlyStop> {
     Ok(Record { events, is_cut })
 }
 
-/// Tells the events of the record at `path` one by one; says whether its last line was cut off.
+/// Calls `tell` with the events of the record at `path` one by one; returns whether its last line was cut off.
 pub fn each(path: &str, mut tell: impl FnMut(&Event) -> io::Result<()>) -> Result<bool, EarlyStop> {
     let mut file = Path::new(path).to_path_buf();
     if file.is_dir() {
@@ -64,7 +64,7 @@ pub fn each(path: &str, mut tell: impl FnMut(&Event) -> io::Result<()>) -> Resul
     Ok(is_cut)
 }
 
-/// Why the reading of a record ended.
+/// The reason why the reading of a record ended.
 enum RecordReadError {
     Record(RecordError),
     Told(io::Error),
@@ -93,7 +93,7 @@ pub fn settings(record: &Record) -> Vec<String> {
     started.unwrap_or_default()
 }
 
-/// How many runs the record has, finished or not.
+/// Returns the number of runs of the record, finished or not.
 pub fn n_runs(record: &Record) -> u64 {
     record.events.iter().filter(|event| matches!(event.event, EventKind::RunStarted(_))).count() as u64
 }
@@ -106,7 +106,7 @@ pub fn seed(record: &Record, run: u64) -> Option<u64> {
     })
 }
 
-/// Whether the inputs of run `run` were confirmed, or only sent.
+/// Returns whether the inputs of run `run` were confirmed, or only sent.
 pub fn inputs(record: &Record, run: u64) -> Inputs {
     let is_sent = record.events.iter().any(|event| match &event.event {
         EventKind::RunStarted(told) => told.run == run && told.unconfirmed,

@@ -29,7 +29,7 @@ const SUMMARY: &str = "summary.md";
 pub struct RecordFolder {
     folder: PathBuf,
     record: PathBuf,
-    /// Why the record is not whole, once it is not.
+    /// The reason why the record is not complete; unset while it is.
     trouble: Arc<OnceLock<String>>,
     /// Held until the end.
     _lock: File,
@@ -55,7 +55,7 @@ impl RecordFolder {
         &self.folder
     }
 
-    /// Where the record of this campaign stands.
+    /// Returns the path of the record of this campaign.
     pub fn record(&self) -> &Path {
         &self.record
     }
@@ -82,12 +82,12 @@ impl RecordFolder {
         }))
     }
 
-    /// Remembers, and says, that something is missing.
+    /// Notes that the record is incomplete, and warns at the first time.
     pub fn lacks(&self, why: &str) {
         lacks(&self.trouble, &self.record, why);
     }
 
-    /// Why the record is not whole, if it is not.
+    /// Returns the reason why the record is not complete, if it is not; a record that is gone is not.
     pub fn trouble(&self) -> Option<&str> {
         if !self.record.exists() {
             self.lacks("it is gone: somebody deleted or moved it");
@@ -95,7 +95,7 @@ impl RecordFolder {
         self.trouble.get().map(String::as_str)
     }
 
-    /// How a campaign ends whose verdict is `status`: without its record it is no success.
+    /// Returns the end of a campaign whose verdict is `status`: a success without its record becomes an error.
     pub fn end(&self, status: ExitStatus) -> Result<ExitStatus, EarlyStop> {
         match (self.trouble(), status) {
             (Some(why), ExitStatus::Success) => Err(EarlyStop::usage(format!(
@@ -120,7 +120,7 @@ fn private(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// Tells the first trouble only: the rest follows from it.
+/// Notes and prints the first trouble only: the rest follows from it.
 fn lacks(trouble: &OnceLock<String>, record: &Path, why: &str) {
     if trouble.set(why.to_owned()).is_ok() {
         eprintln!("warning: the record `{}` is incomplete: {why}", record.display());

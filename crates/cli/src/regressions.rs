@@ -25,8 +25,8 @@ fn file(folder: &Path) -> PathBuf {
     folder.join(NAME)
 }
 
-/// What failed before; tests the model no longer knows are told and left out, and so is a last line that was
-/// cut off.
+/// Returns the runs that failed before. Tests that do not fit the model any more are reported and left out, and so is a
+/// last line that was cut off.
 pub fn read(folder: &Path, spec: &Model) -> Result<Vec<Regression>, EarlyStop> {
     let path = file(folder);
     let cannot = |why: String| {
@@ -116,7 +116,7 @@ pub fn add(
     writer.finish()?.keep()
 }
 
-/// Whether a run cannot be kept because a secret is in it; then it is told.
+/// Returns whether a run cannot be kept because it holds a secret, and prints a note then.
 fn has_secret(spec: &Model, it: &Regression, secrets: &Secrets) -> bool {
     let test = TraceTest::new(&spec.pool, &spec.sts, it.name.clone(), &it.trace);
     let is_marked = |label: &SuiteLabel| {

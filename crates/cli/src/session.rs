@@ -25,27 +25,27 @@ use crate::record_folder::RecordFolder;
 use crate::solver::SolverRequest;
 use crate::system::{SystemOpener, SystemUnderTest};
 
-/// What a campaign needs besides its settings.
+/// The parts of a campaign besides its settings: specification, system, testers, solver, outputs.
 pub struct CampaignSession<'a> {
     /// The specification.
     pub spec: Model,
     /// The system under test.
     pub sut: SystemUnderTest,
-    /// Which clock counts in a timed model.
+    /// The clock that counts in a timed model.
     pub clock: ClockKind,
-    /// Decide the moves, one for every instance of the system that is tested at once.
+    /// The testers, one for every instance of the system that is tested at once.
     pub testers: Vec<&'a mut (dyn Tester + Send)>,
-    /// How questions are decided, and how long.
+    /// The solver, and its time limit.
     pub solver: SolverRequest<'a>,
-    /// Where results for people go.
+    /// The output of results for people.
     pub show: ShowResults,
-    /// Where it is recorded.
+    /// The folder of the record, if the campaign is recorded.
     pub record: Option<&'a RecordFolder>,
-    /// Whether it has times.
+    /// The times of events.
     pub times: EventTimes,
 }
 
-/// Whether events have times.
+/// The times of events.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum EventTimes {
     /// Those of this machine; a model played in this process takes none.
@@ -54,7 +54,7 @@ pub enum EventTimes {
     LeftOut,
 }
 
-/// Whether results are shown as they come.
+/// The output of results while a campaign runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum ShowResults {
     /// On stdout.
@@ -144,7 +144,7 @@ pub fn clock(times: EventTimes, sut: &SystemUnderTest) -> Box<dyn RunClock> {
     }
 }
 
-/// Who is told: the record first, with what is made from it, then people.
+/// Returns the reporters of a campaign: the record first, with what is made from it, then the terminal.
 pub fn reporters(
     show: ShowResults,
     folder: Option<&RecordFolder>,
@@ -159,7 +159,7 @@ pub fn reporters(
     Ok(reporters)
 }
 
-/// People at a terminal: if they go away, or what they read from cannot take more, the verdict is still found.
+/// The terminal, which may be closed: the campaign goes on without it.
 struct Audience<R> {
     terminal: R,
     is_gone: bool,
@@ -178,8 +178,8 @@ impl<R: Reporter> Reporter for Audience<R> {
     }
 }
 
-/// How long silence of the system called `name` must last: what was typed, else what the project file
-/// says, else what its answers show. A system that is really out there needs some time to answer.
+/// Returns the quiescence time of the system called `name`: `--quiescence-ms`, else that of the project file, else one
+/// calibrated by its answers; zero for a model played here, and zero is an error for a system outside.
 pub fn patience(sut: &SystemUnderTest, name: &str, typed: Option<u64>) -> Result<Patience, EarlyStop> {
     match (sut, project::quiescence(name, typed)?) {
         (SystemUnderTest::Model(_), _) => Ok(Patience::new(Duration::ZERO)),

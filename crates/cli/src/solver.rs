@@ -9,12 +9,12 @@ use ioxide_smt::stack::{BackendChoice, Backing, SolverConfig, SolverStack, stack
 use crate::args::SolverArgs;
 use crate::exit::EarlyStop;
 
-/// A solver to be made, and how long it may take.
+/// A solver to be made, and the time it has.
 #[derive(Clone)]
 pub struct SolverRequest<'a> {
-    /// Which solver.
+    /// The solver arguments of the command.
     pub args: &'a SolverArgs,
-    /// Says when to stop.
+    /// The deadline and the interrupt after which no query is answered.
     pub halt: Halt,
 }
 
@@ -66,7 +66,7 @@ fn within(args: &SolverArgs, halt: &Halt) -> Result<Box<SolverStack>, EarlyStop>
     Ok(Box::new(solver))
 }
 
-/// Whether a program can be found, as a path or on the search path.
+/// Returns an error if a program cannot be found, as a path or on the search path.
 fn exists(program: &str) -> Result<(), EarlyStop> {
     let found = if program.contains('/') {
         std::path::Path::new(program).is_file()

@@ -48,7 +48,7 @@ impl SystemUnderTest {
         }
     }
 
-    /// What must not be shown.
+    /// Returns the values that must not be shown; a played model has none.
     pub fn secrets(&self) -> Result<Secrets, EarlyStop> {
         match self {
             Self::Model(_) => Ok(Secrets::none()),
@@ -56,8 +56,8 @@ impl SystemUnderTest {
         }
     }
 
-    /// How long silence must last at the messages and states of `spec`; `default` where the project file
-    /// says nothing else.
+    /// Returns the quiescence times at the messages and states of `spec`; `default` where the project file has no
+    /// other.
     pub fn times(&self, spec: &Model, default: Patience) -> Result<Patience, EarlyStop> {
         match self {
             Self::Model(_) => Ok(default),
@@ -68,7 +68,7 @@ impl SystemUnderTest {
     }
 }
 
-/// A field that is marked as secret must be one, or it would be shown for a slip of the pen.
+/// Refuses a secret that names no field of `spec`, which would be shown for a slip of the pen.
 fn has_fields(spec: &Model, secrets: &Secrets) -> Result<(), EarlyStop> {
     let is_there = |(message, field): &(&str, &str)| {
         let mut gates = spec.sts.gates.iter().filter(|gate| *gate.name == **message);
@@ -161,13 +161,13 @@ impl<'s> SystemOpener<'s> {
     }
 }
 
-/// How a connection is encrypted.
+/// Returns the encryption of a connection, if it is encrypted.
 fn encrypted(tls: Option<&TlsConfig>) -> Result<Option<Tls>, EarlyStop> {
     let tls = tls.map(Tls::new).transpose();
     tls.map_err(|problem| EarlyStop::usage(format!("`{FILE}`: tls: {problem}")))
 }
 
-/// How to talk to the system.
+/// Returns the settings of the connection to a system.
 pub fn connection(described: &DescribedSystem) -> Result<RemoteConnection, EarlyStop> {
     let environment = described.environment.clone();
     let interrupt = Interrupt::by(&STOP);
@@ -180,7 +180,7 @@ pub fn connection(described: &DescribedSystem) -> Result<RemoteConnection, Early
     })
 }
 
-/// The system with what it needs, started and reached.
+/// Starts the server of the system, if it has one, and connects to the system.
 pub fn managed(
     described: DescribedSystem,
     interface: Arc<Model>,
@@ -202,12 +202,12 @@ pub fn managed(
     managed.map_err(|error| trouble(&error, &secrets))
 }
 
-/// One way to the system.
+/// One connection to the system.
 struct SystemConnection {
     name: String,
     spec: SutSpec,
     speech: SpeechConfig,
-    /// The messages that travel by it, where there are several ways.
+    /// The messages that travel by it, where there are several connections.
     messages: Vec<String>,
     interface: Arc<Model>,
     connection: RemoteConnection,
@@ -225,7 +225,7 @@ fn several(ways: Vec<SystemConnection>, interface: Arc<Model>, interrupt: Interr
     })
 }
 
-/// The ways to the system: one, or one for every connection.
+/// Returns the connections to the system: one, or one for each that is described.
 fn ways(
     described: &DescribedSystem,
     interface: &Arc<Model>,
@@ -277,7 +277,8 @@ fn clock_of_several(
     }
 }
 
-/// What travels by a connection: the names of the messages in the model, and the model as the connection speaks it.
+/// Returns the messages that travel by a connection: their names in the model, and the model as the connection speaks
+/// it.
 fn shared(connected: &ConnectedSystem, interface: &Model) -> (Vec<String>, Model) {
     match &connected.part {
         Some(place) => share_of_part(interface, place),
@@ -305,7 +306,7 @@ fn check_connections(described: &DescribedSystem, interface: &Model) -> Result<(
     check_instances(described, interface)
 }
 
-/// Where one instance of an array has a connection, each needs one.
+/// Refuses a description in which some, but not all, instances of an array have a connection.
 fn check_instances(described: &DescribedSystem, interface: &Model) -> Result<(), EarlyStop> {
     let own: Vec<&PartPlace> = described.connections.iter().filter_map(|one| one.part.as_ref()).collect();
     let parts = interface.sts.composition.iter().flat_map(|composition| composition.parts.iter());
@@ -322,7 +323,7 @@ fn check_instances(described: &DescribedSystem, interface: &Model) -> Result<(),
 }
 
 impl SystemConnection {
-    /// Whether its words are those of the model, and an adapter that reaches the system later can be made at all.
+    /// Checks that its words are those of the model, and that an adapter that connects later can be made at all.
     fn check(&self, described: &DescribedSystem) -> Result<(), EarlyStop> {
         let checked = match &self.speech {
             SpeechConfig::Own(own) => own.words.check(&self.interface),

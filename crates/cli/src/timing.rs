@@ -1,4 +1,4 @@
-//! How time is measured in tests of timed models: flags, else the project file, else defaults.
+//! The measurement of time in tests of timed models: flags, else the project file, else defaults.
 
 use std::time::Duration;
 
@@ -17,10 +17,10 @@ use crate::system::SystemUnderTest;
 /// Runs to make a failing one smaller, if they take as long as they take.
 const MAX_TIMED_ATTEMPTS: u32 = 20;
 
-/// How long `test` looks for a smaller failing run, on a real system.
+/// The time for which `test` shrinks a failing run on a system outside.
 const SHRINK_TIME: Duration = Duration::from_secs(120);
 
-/// What was typed, or what the project file says about the system `name`.
+/// Returns the tolerance of the flags, else of the project file for the system `name`, else the default.
 pub fn tolerance(args: &TimeArgs, name: &str) -> Result<Tolerance, EarlyStop> {
     let stated = if name.contains(':') { None } else { project::find(name)?.latency };
     let default = RunConfig::default().tolerance;
@@ -42,7 +42,7 @@ pub fn stated_tolerance(args: &TimeArgs, recorded: Tolerance) -> Tolerance {
     }
 }
 
-/// How much may be done to make a failing run smaller: little where every run takes its time.
+/// Returns the budget for shrinking a failing run: small where every run takes its time.
 pub fn budget(spec: &Model, sut: &SystemUnderTest) -> ShrinkConfig {
     match (spec.sts.is_timed(), sut) {
         (true, SystemUnderTest::Outside(_)) => {

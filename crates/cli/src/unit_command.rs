@@ -22,7 +22,7 @@ use crate::args::PartArgs;
 use crate::exit::{EarlyStop, ExitStatus};
 use crate::interrupt::{self, STOP};
 
-/// How long a worker that nobody wants any more may take to end.
+/// The time that a worker whose campaign is gone may take to end.
 const GRACE: Duration = Duration::from_secs(10);
 
 /// The options that say which part of a command to do, and whether a value follows.
@@ -40,22 +40,22 @@ pub trait UnitCommand {
     /// Its units.
     fn names(&self) -> UnitNames;
 
-    /// What else is known of a unit, for programs.
+    /// Returns further facts about a unit, for programs.
     fn more(&self, _unit: u64) -> Json {
         json!({})
     }
 
-    /// How its units are dealt to rounds.
+    /// Returns the distribution of the units over rounds.
     fn rounds(&self) -> UnitRounds {
         UnitRounds::ONE
     }
 
-    /// Takes in what the rounds before `round`, from 1, have found.
+    /// Takes the feedback of the rounds before `round`, from 1.
     fn know(&mut self, _round: u64, _known: &Json) -> Result<(), EarlyStop> {
         Ok(())
     }
 
-    /// Does the units, which are of one round, and says how it ended.
+    /// Does the units, which are of one round, and returns how the part ended.
     fn work(
         &mut self,
         names: &UnitNames,
@@ -64,11 +64,11 @@ pub trait UnitCommand {
     ) -> Result<PartEnd, EarlyStop>;
 }
 
-/// How a part ended.
+/// The end of a part.
 pub struct PartEnd {
-    /// For the part.
+    /// The reason why the part ended, which is kept in it.
     pub end: EndOfPart,
-    /// For whoever waits.
+    /// The exit status of the command.
     pub status: ExitStatus,
 }
 
@@ -120,7 +120,7 @@ fn part_end_text(end: EndOfPart, asked: u64, before: u64) -> String {
     }
 }
 
-/// What the rounds before have found, if it is given.
+/// Returns the feedback of `--feedback`, if it is given; that of another plan is an error.
 fn known(args: &PartArgs, plan: &CampaignPlan) -> Result<Option<RoundFeedback>, EarlyStop> {
     let Some(path) = &args.feedback else { return Ok(None) };
     let known = RoundFeedback::read(Path::new(path)).map_err(trouble)?;
@@ -206,7 +206,8 @@ fn typed() -> Vec<String> {
     kept
 }
 
-/// What the results of a command depend on: the texts of its model, and files it names beside.
+/// Returns a fingerprint of all that the results of a command depend on: the texts of its model, and the files it
+/// names.
 pub fn depends_on(sources: &[&Sources], files: &[&str]) -> String {
     let texts = sources.iter().flat_map(|sources| sources.iter().map(|file| file.text.clone()));
     // A file that cannot be read is told by whoever needs it.
@@ -214,7 +215,7 @@ pub fn depends_on(sources: &[&Sources], files: &[&str]) -> String {
     fingerprint(texts.chain(files))
 }
 
-/// What is said about a part that cannot be written or read.
+/// Returns the error of a part that cannot be written or read, with a help.
 pub fn trouble(error: PartError) -> EarlyStop {
     let stop = EarlyStop::usage(error.to_string());
     match error {

@@ -16,7 +16,7 @@ use tempfile::{Builder, NamedTempFile};
 
 use crate::exit::EarlyStop;
 
-/// Who may read a file that was not there before.
+/// The readers of a file that was not there before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileReaders {
     /// Whoever the umask lets.
@@ -138,7 +138,7 @@ pub fn alone(file: &File, name: &str) -> Result<(), EarlyStop> {
     }
 }
 
-/// What is said about a file that cannot be written.
+/// Returns the error of a file that cannot be written, with a help.
 pub fn cannot(path: impl AsRef<Path>, error: &io::Error) -> EarlyStop {
     EarlyStop::usage(format!("cannot write `{}`: {error}", path.as_ref().display()))
         .help("is the folder there, may it be written to, and is there room?")

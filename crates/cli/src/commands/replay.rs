@@ -160,7 +160,7 @@ fn again(
     Ok(ReplayedRun { outcome, recorded: shown(&model, &trace), sign, seen: shown(&model, &tester.seen) })
 }
 
-/// Whether this run failed when it was recorded.
+/// Returns whether this run failed when it was recorded.
 fn failed(recorded: &Record, run: u64) -> bool {
     recorded.events.iter().any(|event| match &event.event {
         EventKind::RunFinished(told) => told.run == run && told.outcome == RunOutcome::Fail,

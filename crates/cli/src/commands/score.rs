@@ -38,18 +38,18 @@ use crate::{limit, load, unit_command};
 /// Symbolic states looked at for purposes.
 const MAX_STATES: usize = 20_000;
 
-/// Which killable mutants each test kills; a tester is one test.
+/// The killable mutants that each test kills; a tester is one test.
 struct KillTable {
     tests: Vec<Vec<usize>>,
     ios: Option<usize>,
-    /// Mutants and after how many inputs and outputs they were found, where that was counted.
+    /// Mutants, each with the number of inputs and outputs until it was found.
     after: Vec<(usize, u64)>,
-    /// Why some tests were not run, if some were not.
+    /// The reason why some tests or mutants were left out, if some were.
     halted: Option<Halted>,
 }
 
 impl KillTable {
-    /// After how many inputs and outputs mutants were found, the first found first.
+    /// Returns the numbers of inputs and outputs until mutants were found, the least first.
     fn found_after(&self) -> Vec<u64> {
         let mut after: Vec<u64> = self.after.iter().map(|&(_, after)| after).collect();
         after.sort_unstable();
@@ -79,7 +79,7 @@ pub fn run(args: &ScoreArgs) -> Result<ExitStatus, EarlyStop> {
     show_score(args, &sources, &model, &decided, &kills, &wanted)
 }
 
-/// The mutants that something tells from the model; none is an error.
+/// Returns the mutants that a trace tells from the model; if there are none, that is an error.
 fn killable(decided: &DecidedMutants) -> Result<Vec<usize>, EarlyStop> {
     let killable: Vec<usize> =
         (0..decided.mutants.len()).filter(|&at| trace(decided, at).is_some()).collect();
@@ -93,7 +93,7 @@ fn killable(decided: &DecidedMutants) -> Result<Vec<usize>, EarlyStop> {
     Ok(killable)
 }
 
-/// Who kills which of `killable`.
+/// Returns the mutants of `killable` that each test, or the tester, kills.
 fn killed(
     args: &ScoreArgs,
     wanted: &SolverRequest<'_>,
@@ -198,7 +198,7 @@ fn by_suite(
 enum GivenTest {
     /// Inputs to give; the system is looked at after each.
     Inputs(Vec<Label>),
-    /// What to follow; the system is looked at where the trace has an observation and at its end.
+    /// A trace to follow; the system is observed where the trace has an observation, and at its end.
     Trace(Trace),
 }
 
@@ -286,7 +286,7 @@ fn by_tester(
     Ok(KillTable { tests: vec![killed], ios: None, after, halted })
 }
 
-/// How often each mutant is killed.
+/// Returns for each mutant the number of tests that kill it.
 fn times(decided: &DecidedMutants, kills: &KillTable) -> Vec<usize> {
     let mut times = vec![0; decided.mutants.len()];
     kills.tests.iter().flatten().for_each(|&at| times[at] += 1);

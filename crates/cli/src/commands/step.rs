@@ -23,11 +23,11 @@ use crate::{load, record, solver};
 
 /// A recorded run and where it is opened.
 pub struct OpenedRecord {
-    /// What it is called.
+    /// The name of the run, for people.
     pub name: String,
     /// All its labels.
     pub labels: Vec<Label>,
-    /// How many of them lie behind.
+    /// The number of labels before the step at which it is opened.
     pub step: usize,
 }
 
@@ -70,7 +70,7 @@ fn recorded(from: &str, number: Option<u64>, model: &Model) -> Result<OpenedReco
     Ok(OpenedRecord { name: format!("run {} of {path}", run + 1), labels, step })
 }
 
-/// Observes what lies before the step.
+/// Follows the labels before the step; one that the model forbids is an error.
 fn go_to(walk: &mut ModelWalk<'_>, opened: &OpenedRecord) -> Result<(), EarlyStop> {
     match walk.follow(&opened.labels[..opened.step]) {
         (_, None) => Ok(()),

@@ -136,7 +136,7 @@ fn something_to_run(args: &TestArgs, spec: &Model) -> Result<(), EarlyStop> {
     Ok(())
 }
 
-/// What the arguments say of a campaign, its tester aside.
+/// Returns the configuration that the arguments ask for, without the tester and the number of runs.
 fn campaign_config(
     args: &TestArgs,
     spec: &Model,

@@ -20,10 +20,10 @@ use crate::exit::{EarlyStop, ExitStatus};
 use crate::interrupt::{self, STOP};
 use crate::{load, project};
 
-/// How often files are looked at, and how long they must have been the same before a round begins.
+/// The interval at which files are looked at; files that are the same twice in a row are taken as saved.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// What is known of a file without reading it.
+/// The time of the last change of a file and its size in bytes; `None` if it is not there.
 type FileStamp = Option<(SystemTime, u64)>;
 
 /// Checks and tests until Ctrl-C, or for so many rounds.
@@ -145,7 +145,7 @@ impl FileWatcher<'_> {
         changed
     }
 
-    /// What everything that is watched looks like now.
+    /// Returns the stamps of all files that are watched.
     fn looks(&self) -> BTreeMap<PathBuf, FileStamp> {
         let mut found = BTreeMap::new();
         for file in &self.args.files {

@@ -22,17 +22,17 @@ pub struct ConnectedSystem {
     pub name: String,
     /// The table of the project file that describes it.
     pub table: String,
-    /// How it is reached.
+    /// The kind and address of the connection.
     pub spec: SutSpec,
-    /// How it speaks.
+    /// The encoding of its messages.
     pub speech: SpeechConfig,
-    /// How it is encrypted, if it is.
+    /// The encryption of the connection, if it is encrypted.
     pub tls: Option<TlsConfig>,
     /// The part of the model that it is the connection of, if it is that of one.
     pub part: Option<PartPlace>,
     /// The messages that travel by it, if it is not that of a part.
     pub messages: Vec<String>,
-    /// Where they stand in the project file: table, name, file and line.
+    /// The places of its messages in the project file: table and name, then file and line.
     pub places: Vec<([String; 2], String)>,
 }
 
@@ -108,7 +108,7 @@ pub(super) fn read(
     }
 }
 
-/// What of `connected` has a connection already.
+/// Returns the problem if a message or the part of `connected` has a connection already.
 fn taken(connections: &[ConnectedSystem], connected: &ConnectedSystem) -> Option<String> {
     let message = |message: &&String| connections.iter().any(|other| other.messages.contains(message));
     if let Some(twice) = connected.messages.iter().find(message) {

@@ -1,4 +1,4 @@
-//! Where the messages of a stream end.
+//! The framing of messages on a stream, as the project file describes it.
 
 use ioxide_runner::adapter::{Framing, LengthField, LengthUnit};
 use ioxide_runner::codec::layout::{Endian, NumberLayout};

@@ -8,7 +8,7 @@ use crate::exit::EarlyStop;
 /// The ports given away. A port is free again as soon as it was looked for, so the next look could find it.
 static GIVEN: Mutex<Vec<u16>> = Mutex::new(Vec::new());
 
-/// How often one is looked for before a port may be given again.
+/// The number of searches for a new port before one may be given again.
 const LOOKS: usize = 100;
 
 /// A port that nobody listens on.

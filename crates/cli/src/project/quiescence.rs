@@ -12,7 +12,7 @@ use crate::exit::EarlyStop;
 /// Milliseconds, as they are written down; the names are not checked yet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QuiescenceTimes {
-    /// Where nothing else is said.
+    /// The time where no other applies.
     pub default: Option<u64>,
     /// After these messages.
     after: Vec<(String, u64)>,

@@ -1,4 +1,4 @@
-//! How a system comes back to its initial state before every run, as the project file says it.
+//! The reset of a system to its initial state before every run, as the project file describes it.
 //!
 //! | system | nothing said | may be said |
 //! | --- | --- | --- |
@@ -21,7 +21,7 @@ use crate::exit::EarlyStop;
 /// Words for `reset` that are not said to a system that speaks text.
 const WORDS: [&str; 3] = ["restart", "reconnect", "none"];
 
-/// What is said to a system that has words of its own, to reset it.
+/// Returns the texts that reset a system with words of its own; none if `reset` is one of [`WORDS`].
 pub(super) fn said(system: &ProjectTable<'_>) -> Result<Vec<String>, EarlyStop> {
     let said = system.words("reset")?;
     let is_word = |reset: &String| WORDS.contains(&reset.as_str());
@@ -35,7 +35,7 @@ pub(super) fn said(system: &ProjectTable<'_>) -> Result<Vec<String>, EarlyStop> 
     }
 }
 
-/// How the system comes back to its initial state, where its adapter does not do it alone.
+/// Returns the reset of the system beyond that of its adapter.
 pub(super) fn read(
     system: &ProjectTable<'_>,
     variables: &Variables,
@@ -59,13 +59,13 @@ pub(super) fn read(
     }
 }
 
-/// Whether `reset` is a word for what is done with the whole system, not one that is said on a connection.
+/// Returns whether `reset` is one of [`WORDS`], which concern the whole system rather than a connection.
 pub(super) fn is_of_system(connection: &ProjectTable<'_>) -> Result<bool, EarlyStop> {
     let said = if connection.is_text("reset") { connection.text("reset")? } else { None };
     Ok(said.is_some_and(|reset| WORDS.contains(&reset.as_str())))
 }
 
-/// How a system with several connections comes back: its connections are made anew whatever else is done.
+/// Returns the reset of a system with several connections, which are made anew in any case.
 pub(super) fn of_several(
     system: &ProjectTable<'_>,
     variables: &Variables,

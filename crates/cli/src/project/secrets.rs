@@ -1,4 +1,4 @@
-//! What a project file has that must not be shown.
+//! The values of a project file that must not be shown.
 //!
 //! The values of headers and variables whose names say so, those that `secrets` names, and the values of fields that
 //! it names as `MESSAGE.FIELD`.

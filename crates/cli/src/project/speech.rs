@@ -1,4 +1,4 @@
-//! How a system speaks that has a protocol of its own: text, binary or HTTP.
+//! The encoding of messages of a system with a protocol of its own: text, binary or HTTP.
 
 use ioxide_runner::adapter::Framing;
 use ioxide_runner::adapter::http::HttpSpeech;
@@ -16,7 +16,7 @@ use super::renewal;
 use super::table::ProjectTable;
 use crate::exit::EarlyStop;
 
-/// How a system speaks.
+/// The encoding of the messages of a system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SpeechConfig {
     /// The adapter protocol.
@@ -58,7 +58,7 @@ pub(super) fn text(system: &ProjectTable<'_>) -> Result<OwnSpeech, EarlyStop> {
     Ok(OwnSpeech { words: MessageFormat::Text(text), framing, input_end, reset: renewal::said(system)? })
 }
 
-/// How the items of fields are written, by field.
+/// Returns the encoding of the items of collections, by field.
 fn items(system: &ProjectTable<'_>) -> Result<Vec<(String, ItemsConfig)>, EarlyStop> {
     let Some(table) = system.table("items")? else { return Ok(Vec::new()) };
     let mut found = Vec::new();
@@ -76,7 +76,7 @@ fn item(described: &ProjectTable<'_>) -> Result<ItemWords, EarlyStop> {
     Ok(ItemWords { each: described.text("each")?, pattern: described.text("pattern")? })
 }
 
-/// How items are written that are cases of an enum, by case.
+/// Returns the encoding of items that are cases of an enum, by case.
 fn cases(described: &ProjectTable<'_>) -> Result<Vec<(String, ItemWords)>, EarlyStop> {
     let Some(table) = described.table("cases")? else { return Ok(Vec::new()) };
     if let Some(key) = ["each", "pattern"].into_iter().find(|key| described.has(key)) {
@@ -215,7 +215,7 @@ fn from_environment(
     headers.into_iter().map(filled).collect()
 }
 
-/// What is taken from answers for later requests, by name.
+/// Returns the values to take from answers for later requests, by name.
 fn captures(system: &ProjectTable<'_>) -> Result<Vec<(String, CaptureConfig)>, EarlyStop> {
     let Some(table) = system.table("captures")? else { return Ok(Vec::new()) };
     let mut found = Vec::new();
@@ -240,7 +240,7 @@ fn captures(system: &ProjectTable<'_>) -> Result<Vec<(String, CaptureConfig)>, E
     Ok(found)
 }
 
-/// How values are written in JSON.
+/// Returns the settings of the JSON encoding of values.
 fn json_form(system: &ProjectTable<'_>) -> Result<JsonFormConfig, EarlyStop> {
     let Some(table) = system.table("json")? else { return Ok(JsonFormConfig::default()) };
     table.only(&["open", "closed", "untagged", "text", "absent", "null", "names", "cases"])?;

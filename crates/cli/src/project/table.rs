@@ -40,7 +40,7 @@ pub struct ProjectTable<'f> {
     file: &'f ProjectFile<'f>,
     path: String,
     table: &'f DeTable<'f>,
-    /// What `{index}` stands for in its texts, if it stands for something.
+    /// The value of `{index}` in its texts; `None` if it has none.
     index: Option<i64>,
 }
 
@@ -65,7 +65,7 @@ impl<'f> ProjectTable<'f> {
         keys.into_iter().map(|key| &**key.get_ref()).collect()
     }
 
-    /// Whether there is a string at `key`.
+    /// Returns whether there is a string at `key`.
     pub fn is_text(&self, key: &str) -> bool {
         self.entry(key).is_some_and(|(_, value)| value.get_ref().is_str())
     }
@@ -74,7 +74,7 @@ impl<'f> ProjectTable<'f> {
         self.entry(key).is_some()
     }
 
-    /// An error if there is a key that is not `known`.
+    /// Returns an error if there is a key that is not `known`.
     pub fn only(&self, known: &[&str]) -> Result<(), EarlyStop> {
         let Some(key) = self.table.keys().find(|key| !known.contains(&&**key.get_ref())) else {
             return Ok(());
@@ -113,7 +113,7 @@ impl<'f> ProjectTable<'f> {
         items.iter().map(table).collect()
     }
 
-    /// Whether there is a table at `key`.
+    /// Returns whether there is a table at `key`.
     pub fn is_table(&self, key: &str) -> bool {
         self.entry(key).is_some_and(|(_, value)| value.get_ref().is_table())
     }
@@ -186,7 +186,7 @@ impl<'f> ProjectTable<'f> {
         })
     }
 
-    /// Something is wrong with the value at `key`.
+    /// Returns the error of a wrong value at `key`, with its place.
     pub fn wrong(&self, key: &str, problem: &str) -> EarlyStop {
         let at = self.entry(key).map_or(0, |(key, _)| key.span().start);
         self.file.problem(at, &format!("`{}`: {problem}", self.full(key)))

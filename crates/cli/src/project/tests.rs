@@ -28,7 +28,7 @@ ready_ms = 500
 stop = "unserve"
 "#;
 
-/// What is said about a system `x` with these lines, the first of which is line 2.
+/// Returns the error of a system `x` with these lines, the first of which is line 2.
 #[track_caller]
 fn problem(lines: &str) -> String {
     format!("{:?}", named(&format!("[sut.x]\n{lines}\n"), "x", &FIRST).expect_err(lines))

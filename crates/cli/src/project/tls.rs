@@ -7,7 +7,7 @@ use ioxide_runner::adapter::tls::{Roots, TlsConfig};
 use super::table::ProjectTable;
 use crate::exit::EarlyStop;
 
-/// How connections of a system are encrypted, if they are.
+/// Returns the encryption of connections of a system; `None` if they are not encrypted.
 pub(super) fn read(system: &ProjectTable<'_>) -> Result<Option<TlsConfig>, EarlyStop> {
     if !system.is_table("tls") {
         return Ok(system.truth("tls")?.and_then(|is_wanted| is_wanted.then(TlsConfig::default)));

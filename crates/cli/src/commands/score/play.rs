@@ -34,7 +34,8 @@ pub struct MutantStage<'s> {
 }
 
 impl MutantStage<'_> {
-    /// After how many inputs and outputs `tester` finds mutant `at` faulty, if it does in so many runs.
+    /// Returns the number of inputs and outputs until `tester` finds mutant `at` faulty; `None` if `runs` runs do not
+    /// find it.
     pub fn found_after(
         &self,
         at: usize,

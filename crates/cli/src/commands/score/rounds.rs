@@ -27,21 +27,21 @@ pub fn refuse(args: &ScoreArgs) -> Result<(), EarlyStop> {
     }
 }
 
-/// How a mutant stands after some units.
+/// The standing of a mutant after some units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MutantStanding {
-    /// Nobody has looked at it.
+    /// The mutant was not played yet.
     Open,
-    /// Something can tell it from the model, and nothing did.
+    /// A trace tells the mutant from the model, and no run has found it.
     Survives,
-    /// It was found.
+    /// A run has found the mutant.
     Killed,
-    /// It is not known that anything can tell it from the model.
+    /// The mutant is equivalent to the model, or undecided.
     Unkillable,
 }
 
 impl MutantStanding {
-    /// What a unit says of its mutant.
+    /// Returns the standing of a mutant after the unit with this result.
     pub fn of(result: &Json) -> Self {
         let is_killed = result["killed_by"].as_array().is_some_and(|by| !by.is_empty());
         match result["decision"]["outcome"].as_str() {
@@ -51,34 +51,34 @@ impl MutantStanding {
         }
     }
 
-    /// Whether no later round has to do with it.
+    /// Returns whether later rounds leave the mutant out.
     fn is_settled(self) -> bool {
         matches!(self, Self::Killed | Self::Unkillable)
     }
 }
 
-/// How far the score is, unit by unit in the order of the plan.
+/// The standing of the mutants so far, unit by unit in the order of the plan.
 #[derive(Clone, Debug)]
 pub struct ScoreSoFar {
     until: Option<f64>,
     standing: Vec<MutantStanding>,
     count: u64,
     next: u64,
-    /// Units that came before those that are waited for.
+    /// Units whose predecessors are not all added yet.
     early: BTreeMap<u64, MutantStanding>,
-    /// The unit with which the goal was reached.
+    /// The unit with which the goal is certain to be reached.
     end: Option<u64>,
 }
 
 impl ScoreSoFar {
-    /// Nothing is known of a plan of `count` units.
+    /// Begins a plan of `count` units, of which none is added.
     pub fn new(args: &ScoreArgs, count: u64) -> Self {
         let mutants = count / args.part.n_rounds();
         let standing = vec![MutantStanding::Open; usize::try_from(mutants).unwrap_or_default()];
         Self { until: args.until, standing, count, next: 0, early: BTreeMap::new(), end: None }
     }
 
-    /// Takes a unit in; says with which one the goal is reached, once it is.
+    /// Adds a unit; returns the unit with which the goal is reached, once it is.
     pub fn add(&mut self, unit: u64, standing: MutantStanding) -> Option<u64> {
         self.early.insert(unit, standing);
         while self.next < self.count && self.end.is_none() {
@@ -100,12 +100,12 @@ impl ScoreSoFar {
         self.standing.iter().filter(|&&it| it == wanted).count()
     }
 
-    /// Mutants that may be told from the model, those that nobody has looked at included.
+    /// Returns the number of mutants that may be killable, those not played yet included.
     fn most(&self) -> usize {
         self.standing.len() - self.n(MutantStanding::Unkillable)
     }
 
-    /// What is said where it ended before all mutants were looked at.
+    /// Returns the remark on a campaign whose goal was reached before all mutants were played; `None` if all were.
     pub fn early_end_text(&self) -> Option<String> {
         let (end, open) = (self.end? + 1, self.n(MutantStanding::Open));
         let least = 100.0 * self.n(MutantStanding::Killed) as f64 / self.most().max(1) as f64;
@@ -134,7 +134,7 @@ pub fn so_far(args: &ScoreArgs, parts: &mut GatheredParts) -> Result<(ScoreSoFar
     Ok((so_far, end))
 }
 
-/// What is known when `round`, from 1, begins: who survives.
+/// Returns the feedback that `round`, from 1, begins with: the mutants that are settled, and the number that survive.
 pub fn feedback(args: &ScoreArgs, parts: &mut GatheredParts, round: u64) -> Result<RoundFeedback, EarlyStop> {
     let mutants = parts.manifest.count / args.part.n_rounds();
     let mut standing = vec![MutantStanding::Open; usize::try_from(mutants).unwrap_or_default()];
@@ -154,7 +154,7 @@ pub fn feedback(args: &ScoreArgs, parts: &mut GatheredParts, round: u64) -> Resu
     Ok(RoundFeedback::new(&parts.manifest.plan, round, &settled, over, known))
 }
 
-/// Whether `killed` of `killable` mutants are at least so many percent.
+/// Returns whether `killed` of `killable` mutants are at least `percent`; false if no mutant is killable.
 pub fn is_reached(percent: f64, killed: usize, killable: usize) -> bool {
     killable > 0 && 100.0 * killed as f64 >= percent * killable as f64
 }

@@ -55,7 +55,7 @@ fn no_terminal(error: io::Error) -> EarlyStop {
     EarlyStop::usage(format!("cannot use the terminal: {error}")).help("`--plain` needs no screen")
 }
 
-/// Keys in, pictures out.
+/// Draws the screen and answers keys until the user quits.
 fn serve(
     terminal: &mut DefaultTerminal,
     engine: &mut WalkEngine<'_>,
@@ -84,10 +84,10 @@ fn serve(
     }
 }
 
-/// Whether the model is being asked, so that nobody takes keys.
+/// True while a question to the model is answered and keys wait.
 static BUSY: AtomicBool = AtomicBool::new(false);
 
-/// Keys and sizes as they come. Ctrl-C ends the program where a question takes too long.
+/// Returns a channel of keys and sizes. Ctrl-C ends the program at once while the model answers a question.
 fn events() -> Receiver<io::Result<Event>> {
     let (sender, events) = mpsc::channel();
     std::thread::spawn(move || {
@@ -109,7 +109,7 @@ fn is_interrupt(event: &Event) -> bool {
     matches!(event, Event::Key(key) if update::is_interrupt(*key))
 }
 
-/// Whether colours are wanted: `NO_COLOR` with any text in it says no.
+/// Returns the plain theme if `NO_COLOR` is not empty or `TERM` is `dumb`, else the one with colours.
 fn theme() -> Theme {
     let has_none = std::env::var_os("NO_COLOR").is_some_and(|it| !it.is_empty());
     let is_dumb = std::env::var_os("TERM").is_some_and(|it| it == "dumb");

@@ -1,4 +1,4 @@
-//! What the plain stepper shows: the belief and the choices.
+//! The output of the plain stepper: the belief and the choices.
 
 use std::io::{self, Write};
 
@@ -11,7 +11,7 @@ use ioxide_symex::{Belief, Ctx, SymState};
 /// States of a belief shown before the rest is only counted.
 const MAX_SHOWN: usize = 12;
 
-/// Where the model may be.
+/// Writes the states the model may be in, the first [`MAX_SHOWN`] of them.
 pub fn belief(cx: &Ctx<'_>, belief: &Belief, out: &mut impl Write) -> io::Result<()> {
     let total = match belief.size() {
         None => return writeln!(out, "the model says nothing any more; `undo` goes back"),
@@ -58,7 +58,7 @@ fn symbolic(cx: &Ctx<'_>, state: &SymState) -> String {
     format!("{}  {}{path}", state.place(cx), values.join(", "))
 }
 
-/// What can happen now.
+/// Writes the choices by number, and whether silence is allowed.
 pub fn menu(walk: &mut ModelWalk<'_>, choices: &[SwitchChoice], out: &mut impl Write) -> io::Result<()> {
     let cx = &walk.cx;
     for (i, choice) in choices.iter().enumerate() {

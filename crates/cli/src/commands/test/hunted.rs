@@ -1,4 +1,4 @@
-//! What a hunt has covered and what it has not.
+//! The switches that a hunt has not covered, and its coverage for programs.
 
 use std::io::{self, Write};
 
@@ -35,7 +35,7 @@ pub fn show(
     }
 }
 
-/// Why switches were not reached, as far as the search for purposes knows.
+/// Writes the reasons why switches were not reached, as far as the search for purposes knows them.
 fn unreached(out: &mut impl Write, sts: &Sts, hunt: &HuntTester) -> io::Result<()> {
     let Some(set) = hunt.purposes() else { return Ok(()) };
     for unreached in set.unreached.iter().take(MAX_NAMED) {

@@ -47,7 +47,7 @@ use crate::{html, limit, load, machine, regressions, timing};
 
 /// Shares of a tester that learns from run to run, if nothing is said.
 const SHARES: u64 = 16;
-/// How long may be thought before the first step, if nothing is said.
+/// The time for the analysis before the first step without `--time-limit`.
 const THINKING: Duration = Duration::from_secs(600);
 /// Units in a row that may end for trouble with the system.
 const MAX_TROUBLE: u32 = 3;
@@ -63,7 +63,7 @@ pub fn run(args: &TestArgs) -> Result<ExitStatus, EarlyStop> {
     unit_command::run(&args.part, depends_on, &mut prepared)
 }
 
-/// A campaign that was thought through and not begun.
+/// A campaign whose tester is made and whose runs have not begun.
 pub struct PreparedCampaign<'a> {
     args: &'a TestArgs,
     sources: Sources,
@@ -77,7 +77,7 @@ pub struct PreparedCampaign<'a> {
 }
 
 impl<'a> PreparedCampaign<'a> {
-    /// The campaign where nobody connects to the system.
+    /// Prepares the campaign without a connection to the system.
     pub fn nowhere(args: &'a TestArgs, solver: &SolverArgs) -> Result<Self, EarlyStop> {
         Self::new(args, &nowhere(&args.sut), solver)
     }
@@ -145,7 +145,7 @@ fn units(chosen: &ChosenTester, args: &TestArgs) -> Result<UnitNames, EarlyStop>
     }
 }
 
-/// Where the address of a worker stands in that of its system.
+/// The placeholder in `--sut` for the address that a worker is given.
 const ADDRESS: &str = "${IOXIDE_ADDRESS}";
 
 /// The system with the address that this worker was given.
@@ -160,7 +160,7 @@ fn expanded(sut: &str) -> Result<String, EarlyStop> {
     Ok(sut.replace(ADDRESS, &address))
 }
 
-/// The system where nobody connects to it, so that its address does not matter.
+/// Returns the system with a placeholder address, for a plan that never connects to it.
 fn nowhere(sut: &str) -> String {
     sut.replace(ADDRESS, "127.0.0.1:1")
 }
@@ -235,11 +235,11 @@ impl UnitCommand for PreparedCampaign<'_> {
     }
 }
 
-/// How a part goes.
+/// The progress of a part.
 #[derive(Default)]
 struct PartProgress {
     has_failed: bool,
-    /// Units in a row that ended for trouble.
+    /// The number of units in a row that ended for trouble.
     troubles: u32,
     any_trouble: bool,
 }

@@ -42,7 +42,8 @@ pub fn repeated(units: UnitNames, chosen: &ChosenTester, args: &TestArgs) -> Res
     }
 }
 
-/// What is known when `round`, from 1, begins: the switches that units of the rounds before have certainly taken.
+/// Returns the feedback that `round`, from 1, begins with: the switches that units of the rounds before have certainly
+/// taken.
 pub fn feedback(
     args: &TestArgs,
     parts: &mut GatheredParts,

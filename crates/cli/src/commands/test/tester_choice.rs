@@ -1,4 +1,4 @@
-//! Who decides the moves of `ioxide test`: what `--tester` names.
+//! The testers that `--tester` names.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -36,22 +36,22 @@ use crate::system::SystemUnderTest;
 const MAX_STATES: usize = 20_000;
 /// Symbolic states looked at for the next path of a tour.
 const TOUR_STATES: usize = 1_000;
-/// How often `cover` executes every purpose if nothing else is said.
+/// The number of times `cover` executes every purpose, and `tour` covers everything, without `--runs`.
 const ROUNDS: usize = 5;
-/// How many runs the other testers do.
+/// The number of runs of testers that have no end of their own, without `--runs`.
 const RUNS: u64 = 10;
 /// Steps of a run of the random tester.
 const RANDOM_STEPS: usize = 100;
-/// Steps of all runs of the hunting tester, and where questions are asked at every step.
+/// The steps of all runs of the hunting tester; the second where the model has clocks or unknown values.
 const HUNT_STEPS: (usize, usize) = (10_000, 2_000);
-/// The same if something else is waited for.
+/// The steps of all runs of the hunting tester with `--until`.
 const UNTIL_STEPS: usize = 100_000;
-/// How long a hunt lasts against a system that takes its time, if nothing is said.
+/// The duration of a hunt on a system outside without `--for`, `--runs` or `--steps`.
 const HUNT_TIME: Duration = Duration::from_secs(30);
-/// How long may be thought before the first step.
+/// The time for analysis before a step without `--time-limit`.
 const BEFORE_TESTING: Duration = Duration::from_secs(15);
 
-/// Who decides the moves.
+/// The tester that decides the moves of a campaign.
 #[derive(Clone)]
 pub enum ChosenTester {
     Hunt(Box<HuntTester>),
@@ -60,7 +60,7 @@ pub enum ChosenTester {
     Tour(Box<TourTester>, Box<PurposeSet>),
     Tests(Box<ScriptTester>),
     Suite(Box<SuiteTester>, Option<CompleteGuarantee>),
-    /// Tests that kill mutants; whether the time that was asked for was over before all of them were found.
+    /// Tests that kill mutants; true if `--time-limit` passed before all of them were found.
     Kill(Box<KillTester>, bool),
     Case(Box<CaseGuided>),
     Game(Box<GameTester>),
@@ -157,7 +157,7 @@ impl ChosenTester {
         (0..jobs).map(share).collect()
     }
 
-    /// What the workers did, together.
+    /// Joins the testers of all workers into one that knows what all of them did; `None` if there are none.
     pub fn joined(workers: Vec<Self>) -> Option<Self> {
         let join = |mut one: Self, other: Self| {
             match (&mut one, other) {
@@ -188,7 +188,7 @@ impl ChosenTester {
         }
     }
 
-    /// Leaves out what was certainly covered by these switches before; called before the first run.
+    /// Leaves out what these switches cover, since they were certainly taken before; called before the first run.
     pub fn know(&mut self, sts: &Sts, taken: &[SwitchId]) {
         let covered = |set: &PurposeSet| set.criterion.covered_along(sts, taken.iter().copied());
         match self {
@@ -199,7 +199,8 @@ impl ChosenTester {
         }
     }
 
-    /// How eager to be made: testers that choose between sending and looking are left alone.
+    /// Returns the interaction to impose on the tester; those that choose between sending and observing themselves are
+    /// left as they are.
     pub fn interaction(&self, args: &TestArgs) -> Interaction {
         match (self, args.interaction) {
             (Self::Hunt(_) | Self::Random(_) | Self::Game(_), _) | (_, None) => Interaction::InputEager,
@@ -207,7 +208,7 @@ impl ChosenTester {
         }
     }
 
-    /// How many runs there are at most.
+    /// Returns the maximal number of runs.
     pub fn runs(&self, args: &TestArgs) -> u64 {
         args.runs.unwrap_or(match self {
             Self::Hunt(_) => ENDLESS,
@@ -222,7 +223,8 @@ impl ChosenTester {
         })
     }
 
-    /// How long it may take, if there is a limit: what was typed, else half a minute for a hunt on a real system.
+    /// Returns the time limit of the campaign: `--for`, else half a minute for a hunt on a system outside without
+    /// `--runs` or `--steps`.
     pub fn time_limit(&self, args: &TestArgs, sut: &SystemUnderTest) -> Option<Duration> {
         let is_bounded = args.runs.is_some() || args.steps.is_some();
         match (self, sut) {
@@ -248,7 +250,7 @@ impl ChosenTester {
         }
     }
 
-    /// What a hunt has seen and what it has not, for people.
+    /// Writes for people what a hunt has covered and what not, or that another tester was ended by the clock.
     pub fn show_end(
         &self,
         out: &mut impl Write,
@@ -263,7 +265,7 @@ impl ChosenTester {
         }
     }
 
-    /// The same for programs; nothing with other testers.
+    /// Returns the same for programs; null with other testers.
     pub fn hunt_json(&self, sts: &Sts, outcome: &CampaignOutcome, was_late: bool) -> Json {
         match self {
             Self::Hunt(tester) => hunted::json(sts, tester, outcome, was_late),
@@ -271,7 +273,7 @@ impl ChosenTester {
         }
     }
 
-    /// What became of the purposes or tests, for people.
+    /// Writes the results of the purposes or tests for people.
     pub fn show(&self, out: &mut impl Write, sts: &Sts, is_clean: bool) -> io::Result<()> {
         if let Self::Suite(tester, guarantee) = self {
             fsm::suite::show(out, tester)?;
@@ -314,7 +316,8 @@ impl ChosenTester {
         unreached(out, sts, set)
     }
 
-    /// Whether all there is to cover is on a purpose or proved unreachable; other testers have no such goal.
+    /// Returns whether everything to cover is on a purpose or proved unreachable, and all killing tests were found;
+    /// true for other testers.
     pub fn is_settled(&self) -> bool {
         match self {
             Self::Cover(_, set) | Self::Tour(_, set) => set.is_settled(),
@@ -323,7 +326,7 @@ impl ChosenTester {
         }
     }
 
-    /// How far a suite has come, for programs; nothing with other testers.
+    /// Returns the progress of a suite for programs; null with other testers.
     pub fn suite_json(&self) -> Json {
         match self {
             Self::Suite(tester, guarantee) => {
@@ -337,14 +340,14 @@ impl ChosenTester {
         }
     }
 
-    /// What became of a goal that was played for, for programs; nothing with other testers.
+    /// Returns the results of the runs for a goal (`force:NAME`) for programs; null with other testers.
     pub fn game_json(&self) -> Json {
         let Self::Game(tester) = self else { return Json::Null };
         let tally = tester.tally();
         json!({ "goal": tester.name(), "runs": tally.runs, "reached": tally.reached, "forced": tally.is_forced })
     }
 
-    /// What became of the purposes, for programs; nothing with other testers.
+    /// Returns the results of the purposes for programs; null with other testers.
     pub fn json(&self, sts: &Sts) -> Json {
         if let Self::Tour(tester, set) = self {
             let (criterion, covered) = (set.criterion.to_string(), tester.covered().len());
@@ -369,7 +372,7 @@ impl ChosenTester {
     }
 }
 
-/// Writes what became of a goal that was played for.
+/// Writes the results of the runs for a goal (`force:NAME`).
 fn show_game(out: &mut impl Write, tester: &GameTester) -> io::Result<()> {
     let tally = tester.tally();
     let strategy = match tally.is_forced {
@@ -389,12 +392,12 @@ fn half(limit: &LimitArgs) -> LimitArgs {
     LimitArgs { thinking }
 }
 
-/// How long a tester may think before a step.
+/// Returns the time that a tester may take for analysis before a step.
 pub fn thinking(args: &TestArgs) -> TimeLimit {
     args.limit.thinking.unwrap_or(TimeLimit::Within(BEFORE_TESTING))
 }
 
-/// What follows `complete`, if that is the tester.
+/// Returns the options that follow `complete`, if that is the tester; empty if there are none.
 fn complete_options(tester: &str) -> Option<&str> {
     let rest = tester.strip_prefix("complete")?;
     if rest.is_empty() { Some("") } else { rest.strip_prefix(':') }
@@ -414,7 +417,7 @@ fn refuse_timed(tester: &str, spec: &Model) -> Result<(), EarlyStop> {
     }
 }
 
-/// What a hunt may do.
+/// Returns the budget and the criterion of a hunt.
 fn hunt(args: &TestArgs, sts: &Sts) -> HuntConfig {
     let plain = if sts.is_timed() || sts.has_unknowns() { HUNT_STEPS.1 } else { HUNT_STEPS.0 };
     let steps = match (args.runs, args.steps, args.time_limit, args.until) {
@@ -454,12 +457,12 @@ fn purposes(args: &TestArgs, spec: &mut Model, wanted: &SolverRequest<'_>) -> Re
     }
 }
 
-/// How often everything is covered: until `--runs` is reached, if it is given.
+/// Returns the number of times everything is covered: without end if `--runs` limits it.
 fn rounds(args: &TestArgs) -> CoverRounds {
     if args.runs.is_some() { CoverRounds::Endless } else { CoverRounds::Bounded(ROUNDS) }
 }
 
-/// What cannot be covered, and why.
+/// Writes the items that no purpose covers, each with the reason.
 fn unreached(out: &mut impl Write, sts: &Sts, set: &PurposeSet) -> io::Result<()> {
     for unreached in &set.unreached {
         writeln!(out, "  `{}`: {}", unreached.item.name(sts), unreached.why)?;

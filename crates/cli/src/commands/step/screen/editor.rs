@@ -13,7 +13,7 @@ pub struct Editor {
 }
 
 impl Editor {
-    /// What was typed.
+    /// Returns the text typed so far.
     pub fn text(&self) -> String {
         self.chars.iter().collect()
     }
@@ -25,7 +25,7 @@ impl Editor {
         (part(0, self.cursor), part(self.cursor, after), part(after, self.chars.len()))
     }
 
-    /// Takes a key that edits; says whether it was one.
+    /// Takes a key; returns whether it was one that edits.
     pub fn key(&mut self, key: KeyEvent) -> bool {
         let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
         match key.code {

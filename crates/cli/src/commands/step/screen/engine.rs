@@ -1,4 +1,4 @@
-//! What the model answers: the two walks, along messages and along switches, behind the screen.
+//! The model behind the screen: the two walks, along messages and along switches.
 
 mod tell;
 mod witness;
@@ -38,7 +38,7 @@ pub struct WalkEngine<'m> {
     /// Undone switches, the next one last.
     undone: Vec<SwitchId>,
     mode: WalkMode,
-    /// What the rows of the screen stand for.
+    /// The switch, message or silence that each row of moves stands for.
     sources: Vec<RowSource>,
     /// The labels of the last witness.
     witness: Vec<Label>,
@@ -69,7 +69,7 @@ impl<'m> WalkEngine<'m> {
         }
     }
 
-    /// What there is to show now.
+    /// Returns the scene of the current state of the walk.
     pub fn scene(&mut self) -> WalkScene {
         let rows = match self.mode {
             WalkMode::Concrete => moves::concrete(&mut self.walk),
@@ -92,7 +92,7 @@ impl<'m> WalkEngine<'m> {
         scene
     }
 
-    /// Answers what was asked.
+    /// Answers a query of the screen.
     pub fn answer(&mut self, ask: ModelQuery) -> ModelReply {
         match ask {
             ModelQuery::Take(at, texts) => match self.sources.get(at).cloned() {

@@ -47,7 +47,7 @@ pub const HELP: &[Hint] = &[
 /// The keys that are hinted at where there is little room.
 pub const MAIN: &[&str] = &["Enter", "u", "r", "Tab", "Esc", "?", "q"];
 
-/// What can be done on this screen.
+/// Returns the keys of this screen, for its hints.
 pub fn hints(state: &ScreenState) -> Vec<Hint> {
     match &state.overlay {
         Overlay::None => panels(state),

@@ -1,4 +1,4 @@
-//! What can come and what cannot, as rows of the screen.
+//! The moves that are possible and those that are not, as rows of the screen.
 
 use ioxide_explorer::walk::ModelWalk;
 use ioxide_explorer::walk::choices::SwitchChoice;
@@ -11,7 +11,7 @@ use ioxide_symex::{Belief, Ctx};
 
 use super::scene::{MoveField, MoveKind, Readiness, SceneMove, clip};
 
-/// What a row of the screen stands for.
+/// The source of a row of moves.
 #[derive(Clone, Debug)]
 pub enum RowSource {
     /// A message that takes a switch.
@@ -20,7 +20,7 @@ pub enum RowSource {
     Switch(SwitchId),
     /// Silence.
     Silence,
-    /// Nothing that can be done.
+    /// No move: a row that only explains why something is not possible.
     Nothing,
 }
 
@@ -122,7 +122,7 @@ fn kind(kind: GateKind) -> MoveKind {
     }
 }
 
-/// What its author wrote about the switch, and what it changes.
+/// Returns the changes of a switch, its documentation and its requirements.
 fn about(cx: &Ctx<'_>, id: SwitchId) -> Vec<String> {
     let switch = &cx.sts.switches[id];
     let name = |var| &*cx.pool.var_info(var).name;

@@ -1,4 +1,4 @@
-//! What there is to show: the model's side of the screen, as plain data.
+//! The model's side of the screen, as plain data.
 
 use std::rc::Rc;
 
@@ -7,23 +7,23 @@ use std::rc::Rc;
 pub struct WalkScene {
     /// The name of the model.
     pub model: String,
-    /// How it is walked.
+    /// The kind of walk: along messages or along switches.
     pub mode: WalkMode,
-    /// Whether the model speaks of time.
+    /// True if the model has clocks.
     pub is_timed: bool,
     /// States the model may be in; the first of them, if there are many.
     pub places: Vec<SceneState>,
-    /// How many there are; `None` where the model says nothing any more.
+    /// The number of states the model may be in; `None` where the model specifies nothing any more.
     pub n_places: Option<usize>,
-    /// What can come now, then what cannot.
+    /// The moves that are possible now, then those that are not.
     pub moves: Vec<SceneMove>,
     /// The steps taken, then those that were undone or that the recorded run goes on with.
     pub steps: Rc<Vec<String>>,
-    /// How many of them were taken.
+    /// The number of steps taken.
     pub now: usize,
     /// The recorded run that is stepped through.
     pub run: Option<String>,
-    /// What limits the certainty of all this.
+    /// Remarks on what the solver left open.
     pub doubts: Vec<String>,
 }
 
@@ -39,7 +39,7 @@ impl WalkScene {
     }
 }
 
-/// How a model is walked.
+/// The kinds of walks through a model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WalkMode {
     /// Message by message, as the monitor does.
@@ -52,49 +52,49 @@ pub enum WalkMode {
 /// A state the model may be in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SceneState {
-    /// Where control is.
+    /// The name of the location.
     pub location: String,
     /// `x = 3`, for every variable and clock.
     pub values: Vec<String>,
-    /// What was assumed on the way.
+    /// The path condition, conjunct by conjunct.
     pub facts: Vec<String>,
-    /// What its author wrote about the location.
+    /// The documentation of the location.
     pub doc: String,
-    /// Of a system made of parts where each part is, and its values.
+    /// For a system made of parts, the location of each part and its values; else empty.
     pub parts: Vec<(String, Vec<String>)>,
 }
 
-/// Something that can come next, or cannot.
+/// A move: a message, a switch or silence, possible now or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SceneMove {
-    /// Who moves.
+    /// The party that makes the move.
     pub kind: MoveKind,
     /// The message with the names of its fields: `inX(p)`.
     pub name: String,
     /// The fields that can be given.
     pub fields: Vec<MoveField>,
-    /// What the values have to satisfy.
+    /// The guard on the values of the fields.
     pub when: Option<String>,
     /// The switch and where it leads: `r0 → busy`.
     pub leads: String,
     /// More about it: its documentation, its update.
     pub about: Vec<String>,
-    /// Whether it can come now.
+    /// The possibility of the move in the current state.
     pub now: Readiness,
 }
 
-/// Who moves.
+/// The party that makes a move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MoveKind {
     /// The tester.
     Input,
-    /// Somebody else; the tester sees it.
+    /// The environment; the tester sees it.
     Observed,
     /// The system.
     Output,
     /// The system, unseen.
     Internal,
-    /// Nobody.
+    /// No party.
     Silence,
 }
 
@@ -119,24 +119,24 @@ pub struct MoveField {
     pub sort: String,
 }
 
-/// Whether a move can come now.
+/// The possibility of a move in the current state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Readiness {
-    /// It can.
+    /// The move is possible.
     Possible,
-    /// The solver did not say.
+    /// The solver did not decide it.
     Doubtful,
-    /// It cannot, for this reason.
+    /// The move is not possible, with the reason.
     Refused(String),
 }
 
 impl SceneMove {
-    /// Whether it cannot come now.
+    /// Returns whether the move is not possible now.
     pub fn is_refused(&self) -> bool {
         matches!(self.now, Readiness::Refused(_))
     }
 
-    /// Whether `filter` occurs in what is shown of it, in any case.
+    /// Returns whether `filter` occurs in the name, target or guard, in upper or lower case.
     pub fn matches(&self, filter: &str) -> bool {
         let filter = filter.to_lowercase();
         let texts = [&self.name, &self.leads].into_iter().chain(&self.when);

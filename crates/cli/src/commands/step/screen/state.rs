@@ -1,4 +1,4 @@
-//! What is on the screen besides the model: the focus, the choice, and what lies on top.
+//! The state of the screen besides the model: the focus, the choice, the overlay.
 
 use super::editor::Editor;
 use super::scene::{SceneMove, WalkScene};
@@ -6,7 +6,7 @@ use super::scene::{SceneMove, WalkScene};
 /// The whole screen.
 #[derive(Clone, Debug, Default)]
 pub struct ScreenState {
-    /// What the model says.
+    /// The state of the walk.
     pub scene: WalkScene,
     /// The panel that arrow keys move in.
     pub focus: Focus,
@@ -14,9 +14,9 @@ pub struct ScreenState {
     pub chosen: usize,
     /// Only moves with this text are listed.
     pub filter: String,
-    /// What was looked for in the history.
+    /// The text last searched for in the history.
     pub search: String,
-    /// Whether moves that cannot come are listed.
+    /// The moves that are listed: the possible ones, or all.
     pub listing: MoveListing,
     /// The first line shown of the belief.
     pub belief_top: usize,
@@ -24,49 +24,49 @@ pub struct ScreenState {
     pub detail_top: usize,
     /// The step chosen in the history.
     pub step: usize,
-    /// What lies on top.
+    /// The overlay of the panels.
     pub overlay: Overlay,
-    /// What came of the last move.
+    /// The outcome of the last move; `None` once it is dismissed.
     pub told: Option<MoveReport>,
-    /// Whether the model is being asked.
+    /// The state of the query to the model.
     pub work: QueryWork,
 }
 
-/// Whether the model is being asked.
+/// The state of the query to the model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum QueryWork {
-    /// It waits for a key.
+    /// No query; a key is awaited.
     #[default]
     Idle,
-    /// It looks for the answer.
+    /// A query is being answered.
     Asked,
 }
 
 /// A panel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Focus {
-    /// What can come.
+    /// The moves.
     #[default]
     Moves,
-    /// Where the model may be.
+    /// The belief: the states the model may be in.
     Belief,
-    /// What came.
+    /// The history: the steps taken.
     History,
     /// More about the chosen move, or about the last one.
     Detail,
 }
 
-/// Which moves are listed.
+/// The moves that are listed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MoveListing {
-    /// Those that can come now.
+    /// Those that are possible now.
     #[default]
     Possible,
-    /// Also those that cannot, with the reason.
+    /// Also those that are not, with the reason.
     All,
 }
 
-/// What lies on top of the panels.
+/// The overlays of the panels.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Overlay {
     /// Nothing.
@@ -93,7 +93,7 @@ pub struct MoveForm {
     pub texts: Vec<Editor>,
     /// The field that is being typed.
     pub field: usize,
-    /// Why the values were not taken.
+    /// The reason why the values were refused.
     pub problem: Option<String>,
 }
 
@@ -106,22 +106,22 @@ pub struct Proposals {
     pub labels: Vec<String>,
     /// The chosen one.
     pub chosen: usize,
-    /// How often others were asked for.
+    /// The number of times other proposals were asked for.
     pub round: u64,
 }
 
 /// A line that is being typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prompt {
-    /// What for.
+    /// The purpose of the line.
     pub purpose: LinePurpose,
     /// The line.
     pub line: Editor,
-    /// Why it was not taken.
+    /// The reason why the line was refused.
     pub problem: Option<String>,
 }
 
-/// What a line is typed for.
+/// The purposes for which a line is typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinePurpose {
     /// Any message.
@@ -137,31 +137,31 @@ pub enum LinePurpose {
 /// Values that satisfy the path condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathWitness {
-    /// What to show.
+    /// The lines to show.
     pub lines: Vec<String>,
     /// The first line shown.
     pub top: usize,
-    /// Whether they are the steps of a walk that can be taken.
+    /// True if the lines are the steps of a walk that can be taken.
     pub is_walk: bool,
 }
 
-/// What came of the last move.
+/// The outcome of the last move.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MoveReport {
-    /// How it went.
+    /// The kind of outcome.
     pub tone: MoveTone,
-    /// What to say, line by line.
+    /// The report, line by line.
     pub lines: Vec<String>,
 }
 
-/// How a move went.
+/// The kinds of outcomes of a move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MoveTone {
-    /// As it should.
+    /// The move is allowed.
     Good,
-    /// It went, but there is something to say.
+    /// The move is allowed, with a remark.
     Note,
-    /// It must not come.
+    /// The move is forbidden.
     Bad,
 }
 
@@ -172,7 +172,7 @@ impl MoveReport {
     }
 }
 
-/// What is asked of the model.
+/// The queries to the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ModelQuery {
     /// The move at this position, with these values; a field without text gets one that fits.
@@ -203,16 +203,16 @@ pub enum ModelQuery {
     Interrupt,
 }
 
-/// What the model answers.
+/// The replies of the model.
 #[derive(Clone, Debug)]
 pub enum ModelReply {
-    /// A new moment, and what to say about it.
+    /// A new state of the walk, and a report.
     Moved(WalkScene, Option<MoveReport>),
-    /// Nothing moved; what to say.
+    /// No move; a report.
     Told(MoveReport),
-    /// What was typed cannot be taken, for this reason.
+    /// The typed text is refused, for this reason.
     Problem(String),
-    /// Something to look at.
+    /// An overlay to show.
     Show(Overlay),
 }
 
@@ -237,14 +237,15 @@ impl ScreenState {
         Some((at, &self.scene.moves[at]))
     }
 
-    /// How many lines the belief takes.
+    /// Returns the number of lines that bound scrolling in the belief: locations and facts, without rows of parts and
+    /// wrapped lines.
     pub fn n_belief_lines(&self) -> usize {
         self.scene.places.iter().map(|place| 1 + place.facts.len()).sum::<usize>()
             + self.scene.doubts.len()
             + 1
     }
 
-    /// How many rows the history has; the first is the start.
+    /// Returns the number of rows of the history; the first is the start.
     pub fn n_steps(&self) -> usize {
         1 + self.scene.steps.len()
     }
@@ -267,7 +268,7 @@ impl ScreenState {
         found.is_some()
     }
 
-    /// Takes in what the model answered.
+    /// Updates the screen with a reply of the model.
     pub fn absorb(&mut self, reply: ModelReply) {
         self.work = QueryWork::Idle;
         match reply {
@@ -294,7 +295,7 @@ impl ScreenState {
         }
     }
 
-    /// Shows `why` where the mistake was made.
+    /// Shows `why` in the form or prompt that was refused, else as the outcome of the move.
     fn problem(&mut self, why: String) {
         match &mut self.overlay {
             Overlay::Form(form) => form.problem = Some(why),

@@ -8,12 +8,12 @@ use ratatui::style::{Color, Modifier, Style};
 use super::scene::MoveKind;
 use super::state::MoveTone;
 
-/// How things look.
+/// The styles of the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Theme {
     /// With the sixteen colours every terminal has, so that its own palette counts.
     Colour,
-    /// Without.
+    /// Without colours.
     Plain,
 }
 
@@ -25,7 +25,7 @@ impl Theme {
         }
     }
 
-    /// Messages, by who moves.
+    /// Returns the style of a message, by the party that makes the move.
     pub fn kind(self, kind: MoveKind) -> Style {
         match kind {
             MoveKind::Input | MoveKind::Observed => self.colour(Color::Cyan).add_modifier(Modifier::BOLD),
@@ -35,7 +35,7 @@ impl Theme {
         }
     }
 
-    /// What came of a move.
+    /// Returns the style of the outcome of a move.
     pub fn tone(self, tone: MoveTone) -> Style {
         match tone {
             MoveTone::Good => self.colour(Color::Green),
@@ -49,7 +49,7 @@ impl Theme {
         self.colour(Color::Yellow).add_modifier(Modifier::BOLD)
     }
 
-    /// What is less important.
+    /// Returns the style of less important text.
     pub fn quiet(self) -> Style {
         Style::new().add_modifier(Modifier::DIM)
     }

@@ -1,4 +1,4 @@
-//! What a key does: a function of the screen and the key, with a question for the model as its result.
+//! The effect of a key: a function of the screen and the key, whose result is a query to the model, if any.
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
@@ -72,7 +72,7 @@ fn panels(state: &mut ScreenState, key: KeyEvent) -> Option<ModelQuery> {
     None
 }
 
-/// The chosen move, if it can come; the reason is told if not.
+/// Returns the position of the chosen move, if it is possible; else the reason is shown.
 fn chosen(state: &mut ScreenState) -> Option<usize> {
     let (at, chosen) = state.chosen_move()?;
     if chosen.is_refused() {
@@ -173,7 +173,7 @@ fn scroll(state: &mut ScreenState, key: KeyEvent) {
     }
 }
 
-/// Where a key moves to from `at`, in a list of `n`.
+/// Returns the position a key moves to from `at`, in a list of `n`.
 fn moved(key: KeyEvent, at: usize, n: usize) -> usize {
     let last = n.saturating_sub(1);
     let to = match key.code {

@@ -1,7 +1,8 @@
 //! The messages of an answer: what is said, and what the system makes up.
 //!
-//! A value that is made up is in a field of which nothing is said but that it is none of those which were made up before
-//! and are still known, or which it is compared with. It is stored when the message comes, so what is stored then is at hand for later messages only.
+//! A value that is made up is in a field without a given value. A guard demands only that it differ from the values
+//! that were made up before and are still known, or that it is compared with. It is stored when the message is emitted,
+//! so it is at hand for later messages only.
 
 use ioxide_learn::register::guards::{GuardedBranch, GuardedTold, Operand};
 use ioxide_model::index::Idx;

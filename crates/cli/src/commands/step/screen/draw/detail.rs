@@ -1,4 +1,4 @@
-//! The details: what came of the last move, else more about the chosen one.
+//! The details: the outcome of the last move, else more about the chosen one.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -25,7 +25,7 @@ pub fn draw(frame: &mut Frame<'_>, state: &ScreenState, theme: Theme, area: Rect
     frame.render_widget(text.scroll((top, 0)), area);
 }
 
-/// What it says.
+/// Returns the lines of the panel: the chosen step of the history, the outcome of the last move, or the chosen move.
 pub fn lines(state: &ScreenState, theme: Theme) -> Vec<Line<'_>> {
     if state.focus == Focus::History {
         return vec![Line::raw(format!("{} {}", state.step, state.step_text(state.step)))];

@@ -1,4 +1,4 @@
-//! What lies on top of the panels: help, forms, proposals, prompts, witnesses.
+//! The overlays of the panels: help, forms, proposals, prompts, witnesses.
 
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -14,7 +14,7 @@ use super::super::theme::Theme;
 use super::panels::block;
 use super::window;
 
-/// Draws what lies on top, if there is something.
+/// Draws the overlay, if there is one.
 pub fn draw(frame: &mut Frame<'_>, state: &ScreenState, theme: Theme, area: Rect) {
     match &state.overlay {
         Overlay::None => (),

@@ -1,4 +1,4 @@
-//! The panels: where the model may be, what can come, what came.
+//! The panels: belief, moves, history.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -21,7 +21,7 @@ pub fn block<'b>(title: String, theme: Theme, has_focus: bool) -> Block<'b> {
     Block::bordered().border_style(theme.frame(has_focus)).title(Line::from(title))
 }
 
-/// Where the model may be.
+/// Draws the panel of the states the model may be in.
 pub fn belief(frame: &mut Frame<'_>, state: &ScreenState, theme: Theme, area: Rect) {
     let scene = &state.scene;
     let title = match (scene.mode, scene.n_places) {
@@ -35,7 +35,7 @@ pub fn belief(frame: &mut Frame<'_>, state: &ScreenState, theme: Theme, area: Re
     frame.render_widget(text.scroll((top, 0)), area);
 }
 
-/// How many lines the panel needs at this width, its frame included.
+/// Returns the height in rows that the belief panel needs at this width, its frame included.
 pub fn belief_height(state: &ScreenState, width: u16) -> u16 {
     let inner = usize::from(width.saturating_sub(2)).max(1);
     // Words that do not fit begin a line of their own, so a wrapped text may need a line more.
@@ -89,7 +89,7 @@ fn belief_lines(state: &ScreenState, theme: Theme) -> Vec<Line<'_>> {
     lines
 }
 
-/// What can come.
+/// Draws the panel of the moves that are possible, and those that are not if they are listed.
 pub fn moves(frame: &mut Frame<'_>, state: &ScreenState, theme: Theme, area: Rect) {
     let listed = state.listed();
     let title = match (&*state.filter, state.listing) {
@@ -117,7 +117,7 @@ pub fn moves(frame: &mut Frame<'_>, state: &ScreenState, theme: Theme, area: Rec
     frame.render_widget(Paragraph::new(shown.map(row).collect::<Vec<_>>()), inner);
 }
 
-/// How wide the columns of the moves are.
+/// The widths of the columns of the moves.
 struct MoveColumns {
     name: usize,
     leads: usize,
@@ -163,7 +163,7 @@ fn padded(text: &str, width: usize) -> String {
     format!("{cut}…{}", " ".repeat(space))
 }
 
-/// What came, and what was undone or is recorded.
+/// Draws the panel of the steps taken, and of those that were undone or that the recorded run goes on with.
 pub fn history(frame: &mut Frame<'_>, state: &ScreenState, theme: Theme, area: Rect) {
     let scene = &state.scene;
     let has_focus = state.focus == Focus::History;

@@ -1,4 +1,4 @@
-//! Where the walks are, as the screen shows it.
+//! The states of the walks, as the screen shows them.
 
 use std::rc::Rc;
 
@@ -13,7 +13,7 @@ use super::super::state::{MoveReport, MoveTone};
 use super::{MAX_PLACES, WalkEngine};
 
 impl WalkEngine<'_> {
-    /// Where the monitor is, and how it came there.
+    /// Adds the belief of the monitor and the steps taken to the scene.
     pub(super) fn tell_walk(&self, scene: &mut WalkScene) {
         let (cx, after) = (&self.walk.cx, self.walk.after());
         scene.n_places = after.belief().size();
@@ -58,7 +58,7 @@ impl WalkEngine<'_> {
         }
     }
 
-    /// Where the switches lead.
+    /// Adds the symbolic state after the switches taken to the scene.
     pub(super) fn tell_along(&self, scene: &mut WalkScene) {
         let cx = &self.walk.cx;
         scene.n_places = Some(1);
@@ -75,7 +75,7 @@ impl WalkEngine<'_> {
     }
 }
 
-/// What its author wrote about a location, on one line.
+/// Returns the documentation of a location on one line.
 fn doc(cx: &Ctx<'_>, loc: LocId) -> String {
     clip(cx.sts.locations[loc].doc.lines().collect::<Vec<_>>().join(" "))
 }
@@ -114,7 +114,7 @@ impl SceneState {
     }
 }
 
-/// Why a label must not come.
+/// Returns the report on a label that is not allowed.
 pub fn forbidden(shown: &str, why: &Explanation) -> MoveReport {
     let mut text = Vec::new();
     // Writing to memory does not fail.

@@ -1,4 +1,4 @@
-//! What it looks like.
+//! The screen as text, in several sizes and states.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What can be done: inputs, outputs, silence, time, back and forth, symbolically, along a recorded run.
+//! Walks by keys: inputs, outputs, silence, time, back and forth, symbolically, along a recorded run.
 
 use super::*;
 
