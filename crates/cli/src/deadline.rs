@@ -1,7 +1,7 @@
 //! A tester with a deadline: when the time is up, the run under way ends and no other begins.
 //!
-//! Time is a matter of the rim, so no tester knows it. What a run did up to the deadline counts. What a tester thinks
-//! about before a step has an end too: its searches are told to stop while there is time left for what they found.
+//! Time is a matter of the rim, so no tester knows it. What a run did up to the deadline counts. The analysis of a
+//! tester before a step has an end too: its searches are stopped while there is time left for what they found.
 
 use std::time::{Duration, Instant};
 

@@ -70,14 +70,14 @@ impl EarlyStop {
         self.status
     }
 
-    /// Everything was said already.
+    /// Returns an end without a message, where everything was printed already.
     pub fn quiet(status: ExitStatus) -> Self {
         Self::new(status, "")
     }
 }
 
 impl From<io::Error> for EarlyStop {
-    /// A reader that went away (as `head` does) is no trouble.
+    /// Turns a reader that went away (as `head` does) into a silent success, anything else into an error.
     fn from(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Self::quiet(ExitStatus::Success),
@@ -109,7 +109,7 @@ pub fn unheard(error: &io::Error) {
     }
 }
 
-/// The status of a verdict that was to be shown: it stays what it is, unless it was a success that cannot be told.
+/// Returns the status of a verdict that was to be shown: unchanged, unless it is a success that could not be written.
 pub fn shown(status: ExitStatus, told: io::Result<()>) -> Result<ExitStatus, EarlyStop> {
     match told {
         Err(error) if status == ExitStatus::Success && error.kind() != io::ErrorKind::BrokenPipe => {
@@ -123,8 +123,8 @@ pub fn shown(status: ExitStatus, told: io::Result<()>) -> Result<ExitStatus, Ear
     }
 }
 
-/// The status of a verdict of which something was to be kept: it stays what it is, unless it was a success that
-/// lacks what was asked for.
+/// Returns the status of a verdict with a file that was to be written: unchanged, unless it is a success without that
+/// file.
 pub fn kept(status: ExitStatus, saved: Result<(), EarlyStop>) -> Result<ExitStatus, EarlyStop> {
     match saved {
         Err(stop) if status == ExitStatus::Success => Err(stop),
@@ -136,7 +136,7 @@ pub fn kept(status: ExitStatus, saved: Result<(), EarlyStop>) -> Result<ExitStat
     }
 }
 
-/// Writes why a command stopped to stderr.
+/// Writes the message and the help of a command that stopped early to stderr.
 pub fn say(stop: &EarlyStop) {
     if !stop.message.is_empty() {
         eprintln!("error: {}", stop.message);

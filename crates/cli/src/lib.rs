@@ -3,8 +3,8 @@
 //! The program `ioxide` is [`program`] and nothing else. `ioxide-bench` is the same program with the measurements of the
 //! project in it; it uses what the modules here make public, which is no interface for others.
 
-/// As the macro of the standard library, which panics where stderr is closed or its disk is full: then nobody can be
-/// told, and nothing else changes.
+/// The macro of the standard library, without its panic where stderr is closed or its disk is full: the text is lost,
+/// and nothing else changes.
 macro_rules! eprint {
     ($($words:tt)*) => {{
         use std::io::Write as _;

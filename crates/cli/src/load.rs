@@ -1,4 +1,4 @@
-//! Files become sources and models; what is wrong with them is said here.
+//! Loading files as sources and models; errors in them are reported here.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -63,7 +63,7 @@ fn bounded(reader: impl Read) -> io::Result<Vec<u8>> {
     }
 }
 
-/// The text of a file that a model names: a regular file, so that nobody waits for a pipe or a device.
+/// Returns the text of a file that a model names: a regular file, so that no pipe or device is waited for.
 fn part(path: &str) -> Result<String, UnreadableFile> {
     if fs::metadata(path).map_err(UnreadableFile::File)?.is_file() {
         text(path)
@@ -72,7 +72,7 @@ fn part(path: &str) -> Result<String, UnreadableFile> {
     }
 }
 
-/// The text of a file that somebody else names, if it is a regular file with an end.
+/// Returns the text of a file that a model or an editor names, if it is a regular file of limited size.
 pub fn regular(path: &str) -> io::Result<String> {
     part(path).map_err(|wrong| match wrong {
         UnreadableFile::File(error) => error,

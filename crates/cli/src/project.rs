@@ -4,7 +4,7 @@
 //! machine that is free when the system is started, `{instance}` for the number of one of
 //! several systems side by side. Every instance has a port of its own.
 //!
-//! *Promises.* Every mistake is told with file, line and key; a key that is not known is one.
+//! *Promises.* Every mistake is reported with file, line and key; an unknown key is one.
 
 pub mod connections;
 mod framing;
@@ -41,7 +41,8 @@ pub const FILE: &str = "ioxide.toml";
 /// Milliseconds a server may take until it is ready, if the file does not say.
 const READY_MS: u64 = 10_000;
 
-/// Milliseconds nobody may be listening at an address, if the system is not started here.
+/// The milliseconds for which a connection may be refused, if the system is not started here and `ready_ms` is not
+/// given.
 const REACH_MS: u64 = 1_000;
 
 /// A system as typed, or as the project file describes it.

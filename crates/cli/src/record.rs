@@ -124,7 +124,7 @@ pub fn connections(record: &Record, run: u64) -> Vec<ConnectionTold> {
     told.unwrap_or_default()
 }
 
-/// The tolerance of run `run`; exact if it was not told.
+/// Returns the tolerance of run `run`; exact if the record has none.
 pub fn tolerance(record: &Record, run: u64) -> Tolerance {
     let told = record.events.iter().find_map(|event| match &event.event {
         EventKind::RunStarted(told) if told.run == run => told.tolerance,

@@ -24,7 +24,7 @@ impl<'a> SolverRequest<'a> {
         Self { args, halt }
     }
 
-    /// The solver of a command that goes on as long as somebody wants it to.
+    /// Returns the request of a command that goes on until it is interrupted.
     pub fn endless(args: &'a SolverArgs) -> Self {
         Self::new(args, Halt::default())
     }

@@ -138,7 +138,7 @@ fn known(args: &PartArgs, plan: &CampaignPlan) -> Result<Option<RoundFeedback>, 
     }
 }
 
-/// The units that are asked for: all that are `open` in `round`, if nothing is said.
+/// Returns the units that are asked for: all that are `open` in `round`, unless options name some.
 fn asked(args: &PartArgs, plan: &CampaignPlan, open: &UnitSet, round: u64) -> Result<UnitSet, EarlyStop> {
     let (names, count) = (&plan.units, plan.units.count());
     if let Some(partition) = args.partition {
@@ -176,7 +176,7 @@ fn asked(args: &PartArgs, plan: &CampaignPlan, open: &UnitSet, round: u64) -> Re
     of_round(named, plan, open, round)
 }
 
-/// Refuses units that are of another round, or that nobody needs to do.
+/// Refuses units that are of another round, or that need not be done any more.
 fn of_round(units: UnitSet, plan: &CampaignPlan, open: &UnitSet, round: u64) -> Result<UnitSet, EarlyStop> {
     let Some(wrong) = units.iter().find(|&unit| !open.contains(unit)) else { return Ok(units) };
     let (name, its) = (plan.units.name(wrong), plan.rounds.of(wrong, plan.units.count()) + 1);

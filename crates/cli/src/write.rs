@@ -19,9 +19,9 @@ use crate::exit::EarlyStop;
 /// The readers of a file that was not there before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileReaders {
-    /// Whoever the umask lets.
+    /// All readers that the umask allows.
     Usual,
-    /// Its owner alone: it may hold what a system said.
+    /// Its owner alone, since it may hold outputs of a system.
     Owner,
 }
 
@@ -114,7 +114,7 @@ pub fn fresh(path: &Path, bytes: &[u8]) -> io::Result<()> {
     on_disk(out)?.persist_noclobber(path).map(drop).map_err(|error| error.error)
 }
 
-/// Puts what `fill` writes where somebody wanted it, a file or (`-`) stdout, and says so.
+/// Writes what `fill` writes to a file, and says so on stderr, or (`-`) to stdout.
 pub fn named(file: &str, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), EarlyStop> {
     if file == "-" {
         let mut out = BufWriter::new(io::stdout().lock());

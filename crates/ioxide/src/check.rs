@@ -52,7 +52,7 @@ pub enum TesterChoice {
     Test(String),
 }
 
-/// A check to be made; [`run`](Self::run) makes it.
+/// A check with its settings; [`run`](Self::run) carries it out.
 #[must_use = "nothing is checked before `run`"]
 pub struct ModelCheck<'m, F> {
     model: &'m ModelFile,
@@ -64,12 +64,12 @@ pub struct ModelCheck<'m, F> {
     time: Option<Duration>,
 }
 
-/// A check of the systems that `make` makes against `model`.
+/// Returns a check of the systems that `make` makes against `model`.
 pub fn check<S: InProcess, F: FnMut() -> S>(model: &ModelFile, make: F) -> ModelCheck<'_, F> {
     ModelCheck { model, make, tester: TesterChoice::Hunt, seed: None, steps: None, runs: None, time: None }
 }
 
-/// A check that found nothing.
+/// The result of a check without a failure.
 #[derive(Clone, Debug)]
 pub struct CheckPassed {
     runs: u64,
@@ -79,25 +79,25 @@ pub struct CheckPassed {
 }
 
 impl CheckPassed {
-    /// Runs that were made.
+    /// Returns the number of runs.
     #[must_use]
     pub fn runs(&self) -> u64 {
         self.runs
     }
 
-    /// Inputs, outputs and silences of all runs.
+    /// Returns the number of inputs, outputs and silences of all runs.
     #[must_use]
     pub fn steps(&self) -> u64 {
         self.steps
     }
 
-    /// Runs that came to no verdict, for instance because a purpose was not met.
+    /// Returns the number of runs without a verdict, for instance because a purpose was not met.
     #[must_use]
     pub fn inconclusive(&self) -> u64 {
         self.inconclusive
     }
 
-    /// The transitions of the model that were never taken, by label.
+    /// Returns the labels of the transitions of the model that were never taken.
     #[must_use]
     pub fn never_taken(&self) -> &[String] {
         &self.never
@@ -111,7 +111,7 @@ impl<S: InProcess, F: FnMut() -> S> ModelCheck<'_, F> {
         self
     }
 
-    /// The seed that everything derives from, instead of `IOXIDE_SEED` or 1.
+    /// Sets the seed that all random choices derive from, instead of `IOXIDE_SEED` or 1.
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = Some(seed);
         self
@@ -139,7 +139,7 @@ impl<S: InProcess, F: FnMut() -> S> ModelCheck<'_, F> {
         self
     }
 
-    /// Makes the check.
+    /// Carries out the check.
     ///
     /// # Panics
     /// If the system does not conform, or cannot be tested.
@@ -204,7 +204,7 @@ fn verdict(
     Ok(CheckPassed { runs: counts.total(), steps: outcome.steps, inconclusive: counts.inconclusive, never })
 }
 
-/// A number in the environment.
+/// Returns the number in an environment variable; `None` if it is unset or no such number.
 fn said<T: std::str::FromStr>(name: &str) -> Option<T> {
     std::env::var(name).ok().and_then(|text| text.trim().parse().ok())
 }
@@ -267,7 +267,7 @@ fn goal(model: &Model, is_it: impl Fn(&Goal) -> bool) -> Option<Goal> {
     model.sts.goals.iter().find(|goal| is_it(goal)).cloned()
 }
 
-/// Keeps what is told of a campaign, and ends it when its time is over.
+/// A reporter that keeps the report of a campaign as text, and stops the campaign when its time is over.
 struct CampaignStory {
     terminal: TerminalReporter<KeptText, fn(&str)>,
     told: Arc<Mutex<Vec<u8>>>,
@@ -275,7 +275,7 @@ struct CampaignStory {
     stop: Arc<AtomicBool>,
 }
 
-/// A text that is written here and read there.
+/// A text that the reporter writes and the check reads.
 struct KeptText(Arc<Mutex<Vec<u8>>>);
 
 impl io::Write for KeptText {

@@ -1,8 +1,8 @@
 //! Rust code against a model, in an ordinary `#[test]`.
 //!
-//! A system is a value that takes inputs and says outputs ([`InProcess`]). [`check`] plays the tester: it chooses inputs that the
-//! model allows, and compares every output with what the model allows after the trace so far (ioco). A failure is a panic
-//! with the run as a chart, the smallest run that fails, and the seed that repeats it.
+//! A system is a value that takes inputs and emits outputs ([`InProcess`]). [`check`] plays the tester: it chooses
+//! inputs that the model allows, and compares every output with what the model allows after the trace so far (ioco). A
+//! failure is a panic with the run as a chart, the smallest run that fails, and the seed that repeats it.
 //!
 //! ```
 //! use ioxide::{GivenInput, InProcess, ModelFile, Outputs, json};
@@ -84,10 +84,11 @@
 //! ioxide::check(&model, Stack::default).run();
 //! ```
 //!
-//! - **Repeat a failure**: every run derives from one seed, 1 if nothing is said, so tests do the same every time. `IOXIDE_SEED=7`
-//!   is another one, [`ModelCheck::seed`] the one in the code. Tests share nothing, so runners may run them as they like.
-//! - **Budgets**: [`steps`](ModelCheck::steps) (10,000 if nothing is said), [`runs`](ModelCheck::runs),
-//!   [`time`](ModelCheck::time). `IOXIDE_STEPS` replaces the steps, for long nights.
+//! - **Repeat a failure**: every run derives from one seed, 1 by default, so tests do the same every time. `IOXIDE_SEED=7`
+//!   sets another default, [`ModelCheck::seed`] the seed of one check. Tests share nothing, so runners may run them in
+//!   any order.
+//! - **Budgets**: [`steps`](ModelCheck::steps) (10,000 by default for the default tester), [`runs`](ModelCheck::runs),
+//!   [`time`](ModelCheck::time). `IOXIDE_STEPS` sets another default of the steps, for long nights.
 //! - **Testers**: [`TesterChoice`].
 //! - **Time**: a model with clocks is tested in virtual time ([`InProcess::pass`]).
 //! - A system that panics has broken down, which is a failure unless the model allows it.

@@ -1,4 +1,4 @@
-//! Systems in the same process: inputs given, outputs said.
+//! Systems in the same process: the inputs they are given, and the outputs they emit.
 
 use std::time::Duration;
 
@@ -12,14 +12,14 @@ use serde_json::Value as Json;
 
 /// A system under test in this process. Every run begins with a new one.
 pub trait InProcess {
-    /// Takes one input and says what it has to say.
+    /// Handles one input and emits the outputs that it causes.
     fn take(&mut self, input: &GivenInput<'_>, outputs: &mut Outputs);
 
-    /// Says what it has to say without an input; asked whenever the tester listens.
+    /// Emits outputs that no input causes; called whenever the tester listens.
     fn look(&mut self, _outputs: &mut Outputs) {}
 
-    /// Lets time pass up to `until` after the start, or to the first output, and says how late it is then: for models with
-    /// clocks. Time that nobody speaks of just passes.
+    /// Lets time pass up to `until` after the start of the run, or to the first output, and returns the time that has
+    /// passed then: for models with clocks. By default all of the time passes without an output.
     fn pass(&mut self, until: Duration, _outputs: &mut Outputs) -> Duration {
         until
     }

@@ -72,8 +72,9 @@ pub struct TestArgs {
     /// The elements of the model that `hunt`, `cover` and `tour` cover.
     #[arg(long, value_enum, default_value_t)]
     pub cover: CoverArg,
-    /// The number of runs; if not given, `hunt` goes on until its steps or its time are spent, `cover` executes every
-    /// purpose five times, each time with other data, and the other testers do ten runs.
+    /// The number of runs; if not given, `hunt` goes on until its steps or its time are spent, `cover` and `tour` cover
+    /// everything five times, each time with other data, suites and tests end by themselves, and the other testers do
+    /// ten runs.
     #[arg(long, value_name = "N")]
     pub runs: Option<u64>,
     /// The number of steps: of all runs of `hunt` together [default: 10000, or 2000 where the model has clocks or

@@ -34,7 +34,7 @@ use crate::{interrupt, load};
 /// The directory for results if neither `--out` nor the plan names one.
 const OUT: &str = "campaign";
 
-/// Does the campaign and shows what came of it.
+/// Runs the campaign and shows its result.
 pub fn run(args: &CampaignArgs, laboratory: &Laboratory<'_>) -> Result<ExitStatus, EarlyStop> {
     let text = load::read_data(&args.recipe)?;
     let mut recipe = CampaignRecipe::read(&text).map_err(|error| {
@@ -181,7 +181,7 @@ fn engine(
     }
 }
 
-/// Shows the first script and asks, unless the answer is known.
+/// Returns a callback that shows the first script and asks whether to send it, unless `--yes` is given.
 fn asked_before(yes: bool) -> ScriptApproval {
     Box::new(move |script| {
         eprintln!("{script}");
@@ -198,7 +198,7 @@ fn asked_before(yes: bool) -> ScriptApproval {
     })
 }
 
-/// Merges what was done and says what was not.
+/// Merges the units that are done, and reports those that were set aside.
 fn finished(
     args: &CampaignArgs,
     out: &str,

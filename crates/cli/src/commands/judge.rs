@@ -61,7 +61,7 @@ pub fn run(args: &JudgeArgs) -> Result<ExitStatus, EarlyStop> {
     exit::shown(status, told)
 }
 
-/// A trace, and how it came about.
+/// A trace, and the settings under which it is judged.
 struct ReadTrace {
     trace: Trace,
     config: JudgeConfig<'static>,

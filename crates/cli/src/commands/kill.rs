@@ -52,7 +52,7 @@ impl DecidedMutants {
         self.outcomes.contains(&None)
     }
 
-    /// The systems of those that are killed; nobody runs the others, and a large model has no room for all.
+    /// Returns the systems of the killed mutants; the others are never run, and a large model has no room for all.
     pub fn systems(&self, spec: &Sts) -> Vec<Option<Sts>> {
         let system = |(mutant, outcome): (&Mutant, &Option<MutantOutcome>)| {
             outcome.as_ref().and_then(MutantOutcome::trace).map(|_| mutant.apply(spec))

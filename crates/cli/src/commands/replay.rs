@@ -168,7 +168,7 @@ fn failed(recorded: &Record, run: u64) -> bool {
     })
 }
 
-/// The run that people call `number`.
+/// Returns the run with this number, counted from 1.
 pub fn numbered(recorded: &Record, number: u64) -> Result<u64, EarlyStop> {
     match record::n_runs(recorded) {
         n if (1..=n).contains(&number) => Ok(number - 1),

@@ -1,4 +1,4 @@
-//! Campaigns in rounds: what is known when a round begins, and what nobody needs to do any more.
+//! Campaigns in rounds: the feedback that a round begins with, and the units that need not be done any more.
 //!
 //! Both come from the results of the rounds before alone, in the order of the plan, so they are the same wherever units ran.
 
@@ -36,8 +36,8 @@ pub fn feedback(
     }
 }
 
-/// Takes out of the missing units what nobody needs to do: what a round before has covered or killed, and
-/// what comes after a goal that was reached.
+/// Takes the units that need not be done out of the missing ones: those that a round before has covered or killed, and
+/// those after a goal that was reached.
 pub fn settle(what: &CliCommand, parts: &mut GatheredParts, solver: &SolverArgs) -> Result<(), EarlyStop> {
     let (rounds, count) = (of(what), parts.manifest.count);
     if let CliCommand::Score(args) = what

@@ -31,7 +31,7 @@ pub struct OpenedRecord {
     pub step: usize,
 }
 
-/// Steps until the end of input, or until told to quit.
+/// Steps until the end of input, or until the user quits.
 pub fn run(args: &StepArgs) -> Result<ExitStatus, EarlyStop> {
     let (_, mut model) = load::model(&args.model.file, &args.model.settings())?;
     let mut solver = solver::make(&args.solver)?;

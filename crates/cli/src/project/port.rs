@@ -11,7 +11,7 @@ static GIVEN: Mutex<Vec<u16>> = Mutex::new(Vec::new());
 /// The number of searches for a new port before one may be given again.
 const LOOKS: usize = 100;
 
-/// A port that nobody listens on.
+/// Returns a free port of this machine.
 pub fn free() -> Result<u16, EarlyStop> {
     let mut given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
     let mut port = find_free_port()?;

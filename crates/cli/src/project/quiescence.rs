@@ -37,7 +37,7 @@ impl QuiescenceTimes {
         })
     }
 
-    /// The times for the messages and states of `spec`; `default` where nothing is said.
+    /// Returns the times for the messages and states of `spec`; `default` where none is given.
     pub fn resolved(&self, spec: &Model, default: Patience) -> Result<Patience, EarlyStop> {
         let mut patience = default;
         for (name, ms) in &self.after {

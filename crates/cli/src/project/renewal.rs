@@ -7,7 +7,7 @@
 //! | `text`, `binary`, `http` with `start` | restarted | all of the next line |
 //! | `text`, `binary`, `http` without | an error | a text or a request, `"reconnect"`, `"none"`, `"restart"`, `reset_command` |
 //!
-//! *Promises.* The state of one run never leaks into the next unless somebody wrote that it may.
+//! *Promises.* The state of one run never leaks into the next unless the project file says that it may.
 
 use ioxide_runner::adapter::SutSpec;
 use ioxide_runner::adapter::managed::SystemRenewal;
@@ -18,7 +18,7 @@ use super::speech::SpeechConfig;
 use super::table::ProjectTable;
 use crate::exit::EarlyStop;
 
-/// Words for `reset` that are not said to a system that speaks text.
+/// Values of `reset` that are not sent to a system that speaks text.
 const WORDS: [&str; 3] = ["restart", "reconnect", "none"];
 
 /// Returns the texts that reset a system with words of its own; none if `reset` is one of [`WORDS`].
@@ -123,7 +123,7 @@ fn by_process(system: &ProjectTable<'_>, said: Option<&str>) -> Result<SystemRen
     }
 }
 
-/// The state of a server outlives a connection, unless somebody knows better.
+/// Returns the reset of a server, whose state outlives a connection unless the project file says otherwise.
 fn by_server(
     system: &ProjectTable<'_>,
     speech: &SpeechConfig,

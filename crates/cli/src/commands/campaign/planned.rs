@@ -1,4 +1,4 @@
-//! The plan of a campaign, asked of the program itself: whatever runs the units means the same by them.
+//! The plan of a campaign, which `--plan` of the program itself prints: so all engines have the same units.
 
 use std::collections::BTreeMap;
 use std::path::Path;

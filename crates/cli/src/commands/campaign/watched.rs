@@ -1,4 +1,4 @@
-//! Whoever watches a campaign from the terminal: progress, the budget, Ctrl-C.
+//! The progress of a campaign on the terminal, its budget, Ctrl-C.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;

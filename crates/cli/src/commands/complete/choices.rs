@@ -166,7 +166,7 @@ struct ClassLive<'a, 'm> {
     names: MachineNames,
     inputs_of: Vec<usize>,
     unknown: BTreeMap<String, OutputId>,
-    /// The answer that the model does not allow, once it came.
+    /// The answer that the model does not allow, once it was observed.
     lost: Option<OutputId>,
     resets: u64,
     inputs: u64,

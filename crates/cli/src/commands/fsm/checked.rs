@@ -1,4 +1,4 @@
-//! `ioxide fsm --check-suite`: is a suite complete that somebody else wrote?
+//! `ioxide fsm --check-suite`: is a suite from elsewhere complete?
 
 use std::io::{self, BufReader, Write};
 

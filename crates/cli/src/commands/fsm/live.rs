@@ -1,7 +1,7 @@
 //! A live system as state counting sees it: reset, one input, the whole answer.
 //!
-//! Answers the machine does not have get names of their own behind those it has, so that they
-//! are seen, told and never allowed.
+//! Answers that the machine does not have get names of their own behind those it has, so that they are reported and
+//! never allowed.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -39,7 +39,7 @@ pub enum LiveTestError {
 }
 
 impl LiveTestError {
-    /// Trouble as the end of a command; `greeting` says what a wrong first word means.
+    /// Returns the error as the end of a command; `greeting` makes the one of outputs before the first input.
     pub fn into_stop(self, greeting: impl FnOnce(String) -> EarlyStop) -> EarlyStop {
         match self {
             Self::Stop(stop) => *stop,
@@ -128,7 +128,7 @@ impl<'a> LiveSystem<'a> {
         })
     }
 
-    /// The same, but the end of the system is an answer, if the model has a message for it; then comes silence.
+    /// Makes the end of the system an answer, if the model has a message for it; silence follows it.
     pub fn ending(mut self) -> Self {
         let mut gates = self.model.sts.gates.iter_enumerated();
         let end = gates.find(|(_, gate)| gate.tells_the_end() && gate.fields.is_empty());
@@ -164,21 +164,21 @@ impl<'a> LiveSystem<'a> {
         &self.answers
     }
 
-    /// The id of the answer that is `said`.
+    /// Returns the id of the answer with these outputs, which is kept.
     pub fn noted(&mut self, said: Vec<Label>) -> OutputId {
         let output = self.named(&self.name(&said));
         self.answers.entry(output).or_insert(said);
         output
     }
 
-    /// The id of the answer called `name`.
+    /// Returns the id of the answer called `name`, a new one if the machine does not have it.
     pub fn named(&mut self, name: &str) -> OutputId {
         let names = &mut self.names;
         let entry = self.outputs.entry(name.to_owned());
         *entry.or_insert_with_key(|name| names.outputs.push(name.clone()))
     }
 
-    /// All that the system says to `input`, which need not be one of those it was made with.
+    /// Sends `input`, which need not be one of those it was made with, and returns all outputs that answer it.
     pub fn tell(&mut self, input: &Label) -> Result<Vec<Label>, LiveTestError> {
         go_on(self.halt)?;
         self.inputs += 1;
@@ -195,7 +195,7 @@ impl<'a> LiveSystem<'a> {
         Ok(said)
     }
 
-    /// One input and what the system says to it.
+    /// Sends `input` and adds the outputs that answer it; late ones of earlier inputs come first.
     fn exchange(&mut self, input: &Label, said: &mut Vec<Label>) -> Result<(), LiveTestError> {
         // Outputs that come late belong to no answer of a machine: with this one they are seen.
         while said.len() < MAX_ANSWERS
@@ -221,7 +221,7 @@ impl<'a> LiveSystem<'a> {
         answer_name(&self.model.pool, &self.model.sts, said)
     }
 
-    /// Adds what the system says until its answer is complete.
+    /// Adds outputs until the answer is complete.
     fn listen(&mut self, said: &mut Vec<Label>, wait: AnswerWait) -> Result<(), LiveTestError> {
         match wait {
             AnswerWait::Quiescence => heard(self.adapter, self.patience, self.halt, said),
@@ -236,7 +236,7 @@ impl<'a> LiveSystem<'a> {
     }
 }
 
-/// Adds what the system says until it is silent.
+/// Adds outputs until the system is silent.
 pub fn heard(
     adapter: &mut dyn Adapter,
     patience: Duration,

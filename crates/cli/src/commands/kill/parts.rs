@@ -59,8 +59,8 @@ impl MutantUnits<'_> {
         UnitNames::Listed(self.mutants.iter().map(|mutant| mutant.id.clone()).collect())
     }
 
-    /// Decides those of `units`; `tell` hears of each as it is decided. Those that nobody has decided when the time is
-    /// over or somebody interrupts are open; the others are not looked at.
+    /// Decides the mutants of `units`; `tell` is called with each outcome. The result is `None` for mutants that are
+    /// not in `units`, and for those undecided at the time limit or at an interrupt.
     pub fn decide(
         &self,
         units: &UnitSet,
@@ -123,7 +123,7 @@ impl UnitCommand for MutantUnits<'_> {
     }
 }
 
-/// The outcome that a unit of mutant `mutant` told.
+/// Returns the outcome of `mutant` from the result of its unit.
 pub fn read(model: &Model, mutant: &Mutant, result: &Json) -> Result<MutantOutcome, EarlyStop> {
     let is_it = result.get("mutant").and_then(Json::as_str) == Some(&mutant.id);
     let reason = || result.get("reason").and_then(Json::as_str).map(str::to_owned);

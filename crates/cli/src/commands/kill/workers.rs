@@ -66,8 +66,8 @@ pub fn jobs(args: &DecideArgs) -> usize {
     args.jobs.unwrap_or(cores).max(1)
 }
 
-/// Decides the mutants that `known` has no outcome for; `told` hears of each as it is decided. Those left
-/// when somebody interrupts stay open.
+/// Decides the mutants that `known` has no outcome for; `told` is called with each outcome. Those left at an interrupt
+/// stay `None`.
 pub fn decide(
     model: &Model,
     mutants: &[Mutant],

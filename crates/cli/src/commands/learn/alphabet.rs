@@ -13,10 +13,10 @@ use crate::args::LearnArgs;
 use crate::exit::{EarlyStop, ExitStatus};
 use crate::load;
 
-/// Inputs made of one message, where nobody says which.
+/// The number of inputs of one message without `--input`.
 const MAX_PER_MESSAGE: usize = 8;
 
-/// Values of one field.
+/// The number of values of one field.
 const MAX_VALUES: i64 = 3;
 
 /// The inputs to learn with, by name.

@@ -179,7 +179,7 @@ pub fn texts(model: &Model, labels: &[Label]) -> Vec<String> {
     labels.iter().map(text).collect()
 }
 
-/// States that owe an answer, by answer and target.
+/// The states whose answer is due, by answer and target.
 #[derive(Default)]
 pub struct OwedAnswers {
     names: BTreeMap<(String, String), String>,

@@ -1,7 +1,7 @@
 //! Learning from runs that were recorded: by ioxide, or as plain lines.
 //!
-//! A run is cut into inputs, each with all that was said up to the next one. What was said before the first input
-//! is left out, and so is the last input, unless silence shows that its answer is complete.
+//! A run is cut into inputs, each with all outputs up to the next one. Outputs before the first input are left out, and
+//! so is the last input, unless silence shows that its answer is complete.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -37,11 +37,11 @@ pub struct SessionFile {
     path: String,
     /// Runs with values since [`remembered`](Self::remembered) was last called.
     recent: Vec<DataRun>,
-    /// Counts what is asked, for whoever watches.
+    /// The meter that counts resets and inputs for the page.
     pub meter: LearningMeter,
 }
 
-/// Inputs with values, each with all that was said.
+/// A run: inputs with values, each with the outputs that answered it.
 pub type DataRun = Vec<(Label, Vec<Label>)>;
 
 /// The runs of earlier sessions, and those recorded elsewhere.
@@ -130,12 +130,12 @@ impl SessionFile {
         Ok((Self { out: Some(file), path, ..Self::none() }, rest))
     }
 
-    /// The runs with values since the last time.
+    /// Returns and forgets the runs with values since the last call.
     pub fn remembered(&mut self) -> Vec<DataRun> {
         std::mem::take(&mut self.recent)
     }
 
-    /// Of the last `n` runs with values only number `at` of them is to be remembered.
+    /// Forgets the last `n` runs with values except number `at` of them, from 0.
     pub fn only(&mut self, n: usize, at: usize) {
         let mut last = self.recent.split_off(self.recent.len().saturating_sub(n));
         if at < last.len() {
@@ -150,7 +150,7 @@ impl SessionFile {
         self.add(RESET)
     }
 
-    /// Adds an input with its values, and what was said.
+    /// Adds an input with its values, and the outputs that answered it.
     pub fn message(
         &mut self,
         live: &LiveSystem<'_>,
@@ -179,12 +179,12 @@ impl SessionFile {
         self.add(&lines)
     }
 
-    /// No file: what is answered is remembered all the same.
+    /// Returns a session without a file: runs with values are remembered all the same.
     pub fn none() -> Self {
         Self { out: None, path: String::new(), recent: Vec::new(), meter: LearningMeter::default() }
     }
 
-    /// Adds whole lines in one write: whoever looks between two writes sees whole lines.
+    /// Adds whole lines in one write, so that a reader between two writes sees whole lines.
     fn add(&mut self, lines: &str) -> Result<(), LiveTestError> {
         let Some(out) = &mut self.out else { return Ok(()) };
         let written = out.write_all(lines.as_bytes());
@@ -203,7 +203,7 @@ impl SessionFile {
 /// The line of a reset.
 const RESET: &str = "{\"reset\":true}\n";
 
-/// The line of an input and what was said.
+/// Returns the line of an input and the outputs that answered it.
 fn step_line(live: &LiveSystem<'_>, input: InputId, said: &[Label]) -> String {
     line(live.model(), &live.names().inputs[input], said)
 }

@@ -1,4 +1,5 @@
-//! Learning a system to the end: until nothing is found any more, a contradiction is dealt with, or somebody stops it.
+//! Learning a system to the end: until no counterexample is found, a contradiction is dealt with, or the session is
+//! stopped.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -29,7 +30,7 @@ const MAX_VOTES: u32 = 1000;
 /// The factor on the wished repetitions after which a vote ends though its confidence is too low.
 const RUNOFF: u32 = 10;
 
-/// Walks that look for what a draft with choices does not have, where nobody says how many.
+/// The number of walks that test a draft with choices, without `--walks`.
 const DRAFT_WALKS: usize = 300;
 
 /// The settings under which a system is learned.
@@ -82,7 +83,7 @@ pub struct LearnedLesson<'a> {
 }
 
 impl LearningSetup<'_> {
-    /// Learns until nothing is found any more, a contradiction ends it, or somebody stops it.
+    /// Learns until no counterexample is found, a contradiction ends the session, or the session is stopped.
     pub fn take<'a>(
         &self,
         live: KeptAnswers<'a>,
@@ -243,7 +244,7 @@ impl LearningSetup<'_> {
     }
 }
 
-/// The run of a contradiction once more.
+/// Repeats the run of a contradiction and returns it with its answers.
 fn repeated(observer: &mut ObservedSystem<'_>, found: &Disagreement) -> Result<IoWord, EarlyStop> {
     observer.live.reset().map_err(stopped)?;
     let mut seen = IoWord::new();
@@ -254,7 +255,7 @@ fn repeated(observer: &mut ObservedSystem<'_>, found: &Disagreement) -> Result<I
     Ok(seen)
 }
 
-/// The two runs that disagree, side by side.
+/// Returns the two runs that contradict each other, side by side.
 fn two_ways(observer: &ObservedSystem<'_>, found: &Disagreement) -> String {
     let names = observer.live.live.names();
     let show = |run: &IoWord| {
@@ -270,7 +271,8 @@ fn two_ways(observer: &ObservedSystem<'_>, found: &Disagreement) -> String {
     )
 }
 
-/// A machine as something to compare with; what it does not answer it ignores.
+/// Returns a machine as a specification to compare with, minimal; inputs that it does not answer are ignored. `None` if
+/// the methods for suites refuse it.
 pub fn reference(machine: &Mealy, ignoring: &str) -> Option<SuiteModel> {
     let whole = machine.completed(&ioxide_fsm::mealy::MachineCompletion::SelfLoop(ignoring.to_owned()));
     SuiteModel::reduced(&whole).ok()

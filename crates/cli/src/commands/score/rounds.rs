@@ -1,8 +1,8 @@
 //! Rounds of `ioxide score`: a tester plays what survived once more, with another seed.
 //!
-//! In the first round every mutant is decided and played; in the next ones those are that something can tell from the
-//! model and that nothing did. The score is that of all rounds together. It is reached where the units so far, in the order of the
-//! plan, make it certain: mutants that nobody has looked at count as survivors.
+//! In the first round every mutant is decided and played; in the next ones those are played that are killable and
+//! survive. The score is that of all rounds together. It is reached where the units so far, in the order of the plan,
+//! make it certain: mutants that were not played yet count as survivors.
 
 use std::collections::BTreeMap;
 

@@ -37,7 +37,7 @@ use super::OpenedRecord;
 use crate::exit::{EarlyStop, ExitStatus};
 use crate::interrupt::{end_at_once, on_interrupt};
 
-/// Walks on the terminal until told to quit.
+/// Walks on the terminal until the user quits.
 pub fn run(walk: ModelWalk<'_>, opened: Option<OpenedRecord>) -> Result<ExitStatus, EarlyStop> {
     let mut engine = WalkEngine::new(walk, opened);
     let mut state = ScreenState::new(engine.scene());

@@ -3,7 +3,7 @@
 //! Where no run depends on those before it (`random`, suites, tests, cases), every run is a unit. The other testers learn from
 //! run to run: a campaign of theirs is shared out among `--shares` testers that know nothing of each other, as `--jobs`
 //! does among instances of the system, and a share is a unit. The same units make the same campaign, wherever they ran.
-//! In [`rounds`] the shares are told what was covered before.
+//! In [`rounds`] the shares know what was covered before.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -45,7 +45,7 @@ use crate::system::{SystemOpener, SystemUnderTest};
 use crate::unit_command::{self, PartEnd, UnitCommand};
 use crate::{html, limit, load, machine, regressions, timing};
 
-/// Shares of a tester that learns from run to run, if nothing is said.
+/// The number of shares of a tester that learns from run to run, without `--shares`.
 const SHARES: u64 = 16;
 /// The time for the analysis before the first step without `--time-limit`.
 const THINKING: Duration = Duration::from_secs(600);
@@ -345,7 +345,7 @@ pub struct WholeCampaign {
 }
 
 impl WholeCampaign {
-    /// Tells `reporter` what one machine would have told.
+    /// Merges the parts, and gives `reporter` the events that one machine would have given.
     pub fn of(
         args: &TestArgs,
         parts: &mut GatheredParts,
@@ -372,7 +372,7 @@ impl WholeCampaign {
     }
 }
 
-/// Adds the units in the order of the plan; says whether none was missing.
+/// Adds the units in the order of the plan; returns whether none was missing.
 fn told_again(
     merged: &mut MergedCampaign<'_>,
     parts: &mut GatheredParts,

@@ -265,7 +265,7 @@ impl ChosenTester {
         }
     }
 
-    /// Returns the same for programs; null with other testers.
+    /// Returns what a hunt has covered and what not, for programs; null with other testers.
     pub fn hunt_json(&self, sts: &Sts, outcome: &CampaignOutcome, was_late: bool) -> Json {
         match self {
             Self::Hunt(tester) => hunted::json(sts, tester, outcome, was_late),

@@ -3,7 +3,7 @@
 //! Their values compare alike, and they are answered differently. Each is given once more with the *same* values. If it is
 //! answered as before, the values make the difference: they are compared in some other way, or with a constant. If only
 //! values of the system's own are others now, the system makes them up. If anything else is, the system contradicts
-//! itself, whatever the values: that is told, or put to the vote.
+//! itself, whatever the values: that is an error, or put to the vote.
 
 use std::collections::BTreeMap;
 
@@ -82,8 +82,8 @@ impl ValueSystem<'_> {
         Ok(DisagreementReason::Values)
     }
 
-    /// Fields whose values, which nobody had given, are given back later in the run: in an earlier session it was known that
-    /// they are made up.
+    /// Returns fields whose values, new when they were emitted, are given back later in the run: an earlier session
+    /// knew that they are made up.
     fn returned(&self, run: &DataRun) -> Vec<MadeField> {
         let (mut own, mut found): (Vec<(MadeField, Value)>, Vec<MadeField>) = (Vec::new(), Vec::new());
         each_new(&self.messages.model, &self.constants, run, |input, new| {
@@ -98,8 +98,8 @@ impl ValueSystem<'_> {
         found
     }
 
-    /// The inputs of `run` with the same values at some other time, if they were ever given: rather where the answers were
-    /// others. So a session that goes on asks nothing again.
+    /// Returns an earlier run of the inputs of `run` with the same values, one with other answers if there is one. So a
+    /// session that goes on asks nothing again.
     fn recalled(&self, run: &DataRun) -> Option<DataRun> {
         let is_alike =
             |other: &&[(Label, Vec<Label>)]| other.iter().zip(run).all(|(one, two)| one.0 == two.0);
@@ -109,7 +109,7 @@ impl ValueSystem<'_> {
         other.map(|other| other.to_vec())
     }
 
-    /// An earlier run and the last, both up to the answer number `length` that is not the same.
+    /// Returns an earlier run and the last one, both up to the answer number `length` in which they differ.
     pub fn contradicting(
         &self,
         plan: &PointPlan,
@@ -129,7 +129,7 @@ impl ValueSystem<'_> {
         Some((before[..length].to_vec(), now.to_vec()))
     }
 
-    /// A run by how its values compare.
+    /// Returns a run by the comparisons of its values.
     fn regions(
         &self,
         plan: &PointPlan,
@@ -143,7 +143,7 @@ impl ValueSystem<'_> {
         Some(word.iter().map(region).collect())
     }
 
-    /// The answers of a run, values by their number among all that occurred.
+    /// Returns the answers of a run, values by their number among all that occurred.
     fn numbered(
         &self,
         plan: &PointPlan,
@@ -166,8 +166,8 @@ impl ValueSystem<'_> {
         Some(word.iter().zip(&answers).map(&mut number).collect())
     }
 
-    /// The fields in which two answers of one shape have different values of the system's own; none if they differ
-    /// otherwise.
+    /// Returns the fields in which two answers of one shape differ by values the system emits of its own accord; none
+    /// if they differ otherwise.
     fn own_values(&self, seen: &SeenAnswers, one: &DataAnswer, other: &DataAnswer) -> Vec<MadeField> {
         if one.shape != other.shape {
             return Vec::new();
@@ -188,7 +188,8 @@ impl ValueSystem<'_> {
         found
     }
 
-    /// Gives the inputs of `run` once more: the same values, but for those that the system made up, which are now others.
+    /// Sends the inputs of `run` once more: the same values, but for those that the system makes up, which are replaced
+    /// by the new ones.
     fn again(
         &mut self,
         plan: &PointPlan,

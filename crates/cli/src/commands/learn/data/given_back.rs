@@ -19,7 +19,7 @@ use super::value_system::ValueSystem;
 use super::values::ValueKind;
 use crate::commands::fsm::live::LiveTestError;
 
-/// A field, a value that was said in it, and the run that led there.
+/// A field, a value that was emitted in it, and the run that led there.
 type SaidValue = (MadeField, Value, DataRun);
 
 impl ValueSystem<'_> {

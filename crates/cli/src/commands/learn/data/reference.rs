@@ -1,9 +1,9 @@
 //! An earlier version of a system that is learned with values.
 //!
-//! It is a model, so it can be played as often as one likes: it is learned first, and nothing of that is asked of the
-//! system. How values are compared, with which constants, and what is made up is then taken for granted until something
-//! speaks against it; and what told hypotheses about the earlier version from it is what hypotheses about the system are
-//! tested with first. If little has changed, most of the tests that find something are known.
+//! It is a model, so it can be played at will: it is learned first, without a question to the system. Its theory, its
+//! constants and its made-up values are then assumed until a run contradicts them; and the counterexamples that its
+//! hypotheses had are the words that hypotheses about the system are tested with first. If little has changed, most of
+//! the tests that find something are known.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! A register automaton as a model: variables for registers, guards, and states that owe answers.
+//! A register automaton as a model: variables for registers, guards, and states whose answer is due.
 //!
 //! A variable is named after the field whose values it keeps. Values of an answer that are no longer at hand when it is
 //! given are kept in variables of their own ([`answer`]).
@@ -156,7 +156,7 @@ impl LearnedText<'_> {
         matches!(operand, Operand::Field(at) if at >= self.domain.signature.arity[gate.index()])
     }
 
-    /// The field of the answer in which a value is first said.
+    /// Returns the field of the answer in which a value is first emitted.
     fn said_in(&self, branch: &GuardedBranch, operand: Operand) -> Option<MadeField> {
         let shape = self.seen.shapes.get(OutputId::index(branch.shape))?;
         let fields = shape.iter().flat_map(|(gate, fixed)| {
@@ -246,7 +246,7 @@ impl ModelTextWriter<'_, '_> {
         text
     }
 
-    /// The message with what is always the same in it.
+    /// Returns the message with the values of the fields that are no data.
     fn message(&self, gate: InputId) -> String {
         self.text.gates[gate.index()].name(&self.text.messages.model)
     }

@@ -151,7 +151,7 @@ impl ValueSystem<'_> {
         )
     }
 
-    /// The same inputs, with the same values, are answered in two ways.
+    /// Returns the error of a system that answers the same inputs, with the same values, in two ways.
     pub fn unstable(&self, one: &DataRun, other: &DataRun) -> EarlyStop {
         let LearningEffort { resets, symbols } = self.effort;
         let message = format!(

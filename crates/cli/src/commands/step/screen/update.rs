@@ -139,7 +139,7 @@ fn search(state: &mut ScreenState) {
     }
 }
 
-/// Puts away, one after the other: what was told, the filter, the focus elsewhere.
+/// Dismisses one thing at a time: the outcome of the last move, the filter, the focus elsewhere.
 fn escape(state: &mut ScreenState) {
     if state.told.take().is_none() && std::mem::take(&mut state.filter).is_empty() {
         state.focus = Focus::Moves;

@@ -1,4 +1,4 @@
-//! The messages of an answer: what is said, and what the system makes up.
+//! The messages of an answer: known values, and values that the system makes up.
 //!
 //! A value that is made up is in a field without a given value. A guard demands only that it differ from the values
 //! that were made up before and are still known, or that it is compared with. It is stored when the message is emitted,
