@@ -39,7 +39,7 @@ use self::bench::Laboratory;
 use crate::args::{CliArgs, CliCommand};
 use crate::exit::{EarlyStop, ExitStatus};
 
-/// Does what was asked.
+/// Runs the command of the command line.
 pub fn run(args: CliArgs, laboratory: &Laboratory<'_>) -> Result<ExitStatus, EarlyStop> {
     match args.command {
         CliCommand::Demo(args) => demo::run(&args),

@@ -14,10 +14,10 @@ use ioxide_testgen::tester::{MethodFinding, Tester, TesterMove, TesterStop};
 use crate::args::TimeLimit;
 use crate::limit;
 
-/// Thinking may take one part in so many of the time that is left.
+/// The divisor of the time left that gives the time for analysis before a step.
 const SHARE: u32 = 2;
 
-/// Lets `inner` decide until the time is up.
+/// A tester that lets `inner` decide until the time is up.
 pub struct TimedTester<'t> {
     inner: &'t mut (dyn Tester + Send),
     limit: Option<Duration>,
@@ -32,7 +32,7 @@ impl<'t> TimedTester<'t> {
         Self { inner, limit, thinking, begun: None }
     }
 
-    /// Ends what is thought about before the next step.
+    /// Returns the deadline of the analysis before the next step.
     fn thinking(&self) -> Halt {
         let left =
             self.limit.zip(self.begun).map(|(limit, begun)| limit.saturating_sub(begun.elapsed()) / SHARE);

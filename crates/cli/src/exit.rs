@@ -46,7 +46,7 @@ impl EarlyStop {
         Self::new(ExitStatus::Usage, message)
     }
 
-    /// Says what to do next.
+    /// Adds a help: the next thing to do.
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
@@ -86,7 +86,7 @@ impl From<io::Error> for EarlyStop {
     }
 }
 
-/// The exit code for what the command returned, its last word written to stderr.
+/// Writes the error of a command that stopped early to stderr, and returns the exit code; a panic is a bug.
 pub fn finish(outcome: Result<Result<ExitStatus, EarlyStop>, Box<dyn Any + Send>>) -> ExitCode {
     let status = match outcome {
         Ok(Ok(status)) => status,

@@ -76,7 +76,7 @@ pub fn of_record(
     Ok(page)
 }
 
-/// The model the record names, or the one that was typed.
+/// Returns the model of `--model`, else the one that the record names.
 fn named(started: Option<&CampaignStarted>, typed: Option<&str>) -> Result<(String, Sources, Model), String> {
     let Some(started) = started else { return Err("the record does not say which model was tested".into()) };
     let file = typed.unwrap_or(&started.file).to_owned();

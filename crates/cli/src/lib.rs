@@ -49,7 +49,7 @@ use clap::Parser as _;
 
 pub use self::commands::bench::Laboratory;
 
-/// Does what the command line asks; measurements are taken in `laboratory`.
+/// Runs the command of the command line; measurements are taken in `laboratory`.
 pub fn program(laboratory: &Laboratory<'_>) -> std::process::ExitCode {
     limit::start();
     let args = args::CliArgs::parse();

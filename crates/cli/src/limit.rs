@@ -41,7 +41,7 @@ pub fn halt(args: &LimitArgs) -> Halt {
     halt_within(args, DEFAULT)
 }
 
-/// The same, with another limit where none is given.
+/// Returns the deadline of this command, with `default` where `--time-limit` is not given.
 pub fn halt_within(args: &LimitArgs, default: Duration) -> Halt {
     interrupt::catch_interrupts();
     let limit = match args.thinking.unwrap_or(TimeLimit::Within(default)) {
@@ -109,7 +109,7 @@ pub fn stage(what: &'static str) -> WorkStage {
     WorkStage
 }
 
-/// Something that is being done.
+/// A stage of a command, which ends when it is dropped.
 #[must_use = "a stage ends when it is dropped"]
 pub struct WorkStage;
 

@@ -17,7 +17,7 @@ use crate::solver::SolverRequest;
 use crate::system::SystemUnderTest;
 use crate::{limit, load};
 
-/// A machine, and what its names stand for.
+/// A machine, and the messages that its names stand for.
 pub struct NamedMachine {
     /// The machine in names.
     pub listing: MachineListing,

@@ -58,7 +58,7 @@ pub struct DescribedSystem {
     pub speech: SpeechConfig,
     /// The encryption of connections, if they are encrypted.
     pub tls: Option<TlsConfig>,
-    /// Its connections where it has several; `spec` is the first with an address.
+    /// The connections of the system where it has several; `spec` is the first with an address.
     pub connections: Vec<ConnectedSystem>,
     /// The reset of the system to its initial state before every run.
     pub renewal: SystemRenewal,
@@ -119,7 +119,7 @@ fn places(system: &ProjectTable<'_>) -> Result<Vec<([String; 2], String)>, Early
 /// The source of the description of a system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SystemSource {
-    /// It was typed.
+    /// It was given on the command line.
     Typed(SutSpec),
     /// In the project file.
     File {
@@ -174,7 +174,7 @@ pub fn find(text: &str) -> Result<DescribedSystem, EarlyStop> {
     SystemSource::find(text)?.described(0, &Instances::default())
 }
 
-/// The quiescence time for the system: what was typed, else what the project file says.
+/// Returns the quiescence time of the system in milliseconds: `typed`, else that of the project file.
 pub fn quiescence(sut: &str, typed: Option<u64>) -> Result<Option<u64>, EarlyStop> {
     match typed {
         None if !sut.contains(':') => Ok(find(sut)?.quiescence.default),

@@ -60,7 +60,7 @@ impl RecordFolder {
         &self.record
     }
 
-    /// Begins the record, and what is made from it.
+    /// Begins the record and its reports.
     pub fn begin(&self) -> Result<Box<dyn Reporter>, EarlyStop> {
         let cannot = |error: io::Error| write::cannot(&self.record, &error);
         let file = private(&self.record).map_err(cannot)?;
@@ -127,7 +127,7 @@ fn lacks(trouble: &OnceLock<String>, record: &Path, why: &str) {
     }
 }
 
-/// Writes the record first, then what is made from it.
+/// A reporter that writes the record first, then its reports.
 struct RecordReporter<W: Write> {
     recorder: Recorder<W>,
     junit: Option<JunitReport<AsideFile>>,

@@ -48,7 +48,7 @@ pub struct CampaignSession<'a> {
 /// The times of events.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum EventTimes {
-    /// Those of this machine; a model played in this process takes none.
+    /// Times of the clock of this machine; 0 for a model played in this process.
     Told,
     /// All are 0, so that the same runs make the same record.
     LeftOut,
@@ -128,7 +128,7 @@ impl CampaignSession<'_> {
     }
 }
 
-/// Lets a tester do what it does before its first run.
+/// Lets a tester prepare for its first run.
 pub fn prepare(bench: &mut RunSetup<'_, '_>, tester: &mut dyn Tester) {
     if bench.adapter.has_virtual_time() {
         tester.time_is_free();

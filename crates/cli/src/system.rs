@@ -82,7 +82,7 @@ fn has_fields(spec: &Model, secrets: &Secrets) -> Result<(), EarlyStop> {
     }
 }
 
-/// Says what may be a mistake in the description of a system.
+/// Warns of possible mistakes in the description of a system.
 pub fn warn(source: &SystemSource) -> Result<(), EarlyStop> {
     for warning in source.warnings()? {
         eprintln!("warning: {warning}");
@@ -108,7 +108,7 @@ impl<'s> SystemOpener<'s> {
         Self { system, interface, solver, clock: ClockKind::default() }
     }
 
-    /// The same with this clock in timed models.
+    /// Sets the clock for timed models.
     pub fn on(self, clock: ClockKind) -> Self {
         Self { clock, ..self }
     }

@@ -32,7 +32,7 @@ pub fn tolerance(args: &TimeArgs, name: &str) -> Result<Tolerance, EarlyStop> {
     })
 }
 
-/// For a trace whose instants were read elsewhere: what was typed, else that with which it was recorded.
+/// Returns the tolerance for a trace that was recorded elsewhere: that of the flags, else that of the record.
 pub fn stated_tolerance(args: &TimeArgs, recorded: Tolerance) -> Tolerance {
     let milliseconds = |ms: u64| seconds(Duration::from_millis(ms));
     Tolerance {

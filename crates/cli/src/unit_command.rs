@@ -37,7 +37,7 @@ const OPTIONS: [(&str, bool); 6] = [
 
 /// A command that is made of units.
 pub trait UnitCommand {
-    /// Its units.
+    /// Returns the names of its units.
     fn names(&self) -> UnitNames;
 
     /// Returns further facts about a unit, for programs.
@@ -72,7 +72,8 @@ pub struct PartEnd {
     pub status: ExitStatus,
 }
 
-/// Shows the plan of a command, or does the part of it that `args` ask for; `model` is what its results depend on.
+/// Shows the plan of a command, or does the part of it that `args` ask for; `model` is a fingerprint of all its results
+/// depend on.
 pub fn run(args: &PartArgs, model: String, planned: &mut dyn UnitCommand) -> Result<ExitStatus, EarlyStop> {
     let tool = env!("CARGO_PKG_VERSION").to_owned();
     let plan = CampaignPlan { args: typed(), model, tool, units: planned.names(), rounds: planned.rounds() };
@@ -189,7 +190,7 @@ fn of_round(units: UnitSet, plan: &CampaignPlan, open: &UnitSet, round: u64) -> 
     })
 }
 
-/// The command line after the name of the program, without what says which part to do.
+/// Returns the command line after the name of the program, without the options that select a part.
 fn typed() -> Vec<String> {
     let mut kept = Vec::new();
     let mut words = std::env::args().skip(1);
@@ -230,7 +231,7 @@ pub fn trouble(error: PartError) -> EarlyStop {
     }
 }
 
-/// Refuses what is for a campaign in parts, where there are none.
+/// Refuses `--rounds` for a command that is not done in parts.
 pub fn whole(args: &PartArgs) -> Result<(), EarlyStop> {
     match args.rounds {
         Some(_) => Err(EarlyStop::usage("`--rounds` is for a campaign in parts")

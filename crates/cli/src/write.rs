@@ -39,7 +39,7 @@ enum AsideOut {
 }
 
 impl AsideFile {
-    /// Begins what is to stand at `path`.
+    /// Begins a file that is to stand at `path`.
     pub fn new(path: &Path, readers: FileReaders) -> io::Result<Self> {
         let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
         // `/dev/stdout` is a stream even if it leads to a file.
@@ -158,7 +158,7 @@ fn beside(target: &Path, readers: FileReaders) -> io::Result<NamedTempFile> {
     builder.tempfile_in(folder)
 }
 
-/// The mode other programs give their files; the umask takes from it what it takes.
+/// Gives the file the mode that other programs give theirs, less the umask.
 #[cfg(unix)]
 fn for_all(builder: &mut Builder<'_, '_>) {
     use std::os::unix::fs::PermissionsExt as _;

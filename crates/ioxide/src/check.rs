@@ -39,7 +39,7 @@ const RANDOM_STEPS: usize = 100;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TesterChoice {
-    /// Purposes for every transition, then long walks towards what was not seen: the default.
+    /// Purposes for every transition, then long walks towards transitions that were not taken: the default.
     #[default]
     Hunt,
     /// Inputs drawn at random.

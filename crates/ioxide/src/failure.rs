@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A system that does what its model does not allow, or cannot be tested.
+/// A failed check: the system violates its model, or cannot be tested.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckFailure {
     /// The report of the campaign: charts of the failing run and of the smallest run that fails, and the violation; the

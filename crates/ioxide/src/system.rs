@@ -37,7 +37,7 @@ impl<'i> GivenInput<'i> {
         Self { model, label }
     }
 
-    /// Its name in the model.
+    /// Returns the name of the input in the model.
     #[must_use]
     pub fn name(&self) -> &'i str {
         match self.label {

@@ -20,7 +20,7 @@ use crate::system::{connection, managed, trouble, warn};
 /// Milliseconds that outputs are listened for where the project file has no quiescence time.
 const LISTEN_MS: u64 = 100;
 
-/// Does what was asked with the adapter.
+/// Runs the command for the adapter.
 pub fn run(args: &AdapterArgs) -> Result<ExitStatus, EarlyStop> {
     match &args.command {
         AdapterCommand::Check(args) => check(args),

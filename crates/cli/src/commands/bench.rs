@@ -41,7 +41,7 @@ pub enum Laboratory<'a> {
 }
 
 impl<'a> Laboratory<'a> {
-    /// The measurements; if they are not in this program, the one that has them takes over and this one ends.
+    /// Returns the measurements of this program; if they are in another one, that takes over and this program ends.
     pub fn enter(&self) -> Result<&'a dyn Benches, EarlyStop> {
         match self {
             Self::Here(benches) => Ok(*benches),
@@ -69,7 +69,7 @@ fn next_door() -> Result<Process, EarlyStop> {
     Ok(process)
 }
 
-/// Measurements of an older build say nothing of this one.
+/// Warns if the program of the measurements is of an older build, since its figures are not those of this one.
 fn warn_if_old(own: &Path, beside: &Path) {
     let built = |path: &Path| path.metadata().and_then(|data| data.modified()).ok();
     let (Some(own), Some(other)) = (built(own), built(beside)) else { return };
@@ -86,7 +86,7 @@ fn checkout() -> Option<PathBuf> {
     folders.find(|folder| folder.join("crates/bench/src/laboratory.rs").is_file()).map(Path::to_path_buf)
 }
 
-/// Cargo builds the program and runs it, optimised unless this program is not.
+/// Returns a command in which cargo builds and runs the program, optimised unless this program is not.
 fn with_cargo(root: &Path, own: &Path) -> Process {
     eprintln!("building `{PROGRAM}`, which measures ...");
     let mut cargo = Process::new("cargo");

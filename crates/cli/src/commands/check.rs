@@ -53,7 +53,7 @@ pub fn run(args: &CheckArgs) -> Result<ExitStatus, EarlyStop> {
     exit::shown(status(args, &halt, &results, trouble), told)
 }
 
-/// The exit status of what was found in all files.
+/// Returns the exit status of the findings in all files.
 fn status(args: &CheckArgs, halt: &Halt, results: &[CheckedFile], trouble: Option<EarlyStop>) -> ExitStatus {
     if let Some(stop) = trouble {
         return stop.status();

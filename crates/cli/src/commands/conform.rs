@@ -236,7 +236,7 @@ fn refused_step(spec: &mut Model, solver: &mut dyn Solver, witness: &ConformWitn
     witness.trace.labels.iter().position(is_open).map(|at| at + 1)
 }
 
-/// The trace, and what the specification has to say about its end.
+/// Writes the trace, and the explanation of why the specification forbids its end.
 pub fn show_witness(
     out: &mut impl Write,
     spec: &mut Model,

@@ -16,9 +16,9 @@ use crate::project;
 /// The condition of something that ioxide uses.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum DoctorHealth {
-    /// It is there.
+    /// It is available.
     Good,
-    /// It is not there, and only some commands want it.
+    /// It is not available, and only some commands use it.
     Missing,
     /// It keeps ioxide from doing its main job.
     Bad,
@@ -46,7 +46,7 @@ struct DoctorFinding {
     mend: Option<String>,
 }
 
-/// Looks at everything and shows what was found.
+/// Checks everything that ioxide uses and shows the findings.
 pub fn run(args: &DoctorArgs) -> Result<ExitStatus, EarlyStop> {
     let findings = vec![
         solver(),

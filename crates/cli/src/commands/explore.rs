@@ -76,7 +76,7 @@ fn announce(args: &ExploreArgs, server: &ExplorerServer) -> Result<(), EarlyStop
     Ok(())
 }
 
-/// Says so if other machines can reach the page, and what they can do then.
+/// Warns if other machines can reach the page; `what` says what they can do then.
 pub fn warn_of_others(server: &ExplorerServer, what: &str) {
     if !server.address().ip().is_loopback() {
         eprintln!(

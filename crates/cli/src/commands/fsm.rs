@@ -41,7 +41,7 @@ fn completion(machine: &NamedMachine, missing: MissingArg) -> MachineCompletion 
     }
 }
 
-/// A machine that is not what an algorithm needs, and what can be done about it.
+/// Returns the error of a machine that an algorithm refuses, with a help.
 fn refused(path: &str, refusal: &MachineRefusal) -> EarlyStop {
     let help = match refusal {
         MachineRefusal::NotDeterministic { .. } => {

@@ -67,7 +67,7 @@ struct ReadTrace {
     config: JudgeConfig<'static>,
 }
 
-/// The trace, from a record or from plain lines, and what a record says of its inputs, instants and ways.
+/// Returns the trace of a record or of plain lines, with the inputs, instants and connections that a record states.
 fn read(args: &JudgeArgs, model: &Model) -> Result<ReadTrace, EarlyStop> {
     let misfit = |error: String| {
         EarlyStop::usage(format!("`{}` does not fit the model: {error}", args.trace))

@@ -63,7 +63,7 @@ impl DecidedMutants {
 
 /// A suite that kills mutants.
 pub struct KillSuite {
-    /// Its tests.
+    /// The tests of the suite.
     pub tests: Vec<KillTest>,
     /// The reason why minimising the suite ended early, if it did.
     pub halted: Option<Halted>,
@@ -128,7 +128,7 @@ pub fn show_suite(
     exit::shown(if whole { ExitStatus::Success } else { partial() }, told)
 }
 
-/// The mutants of `model`, decided; what is in the record already is taken from it.
+/// Returns the mutants of `model` with their outcomes; those that are in the record already are taken from it.
 pub fn decided(
     model: &mut Model,
     which: &MutantArgs,

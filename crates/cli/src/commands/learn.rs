@@ -52,7 +52,7 @@ const MIXED: &str = "mixed";
 /// The default time limit of learning; systems are slow to answer.
 const LEARNING: Duration = Duration::from_secs(3600);
 
-/// Learns from the system, or from what was recorded.
+/// Learns from a system, or from recorded runs.
 pub fn run(args: &LearnArgs) -> Result<ExitStatus, EarlyStop> {
     if args.part.is_planned() {
         return parts::run(args);
@@ -137,7 +137,7 @@ fn from_system(
 }
 
 impl LearningSetup<'_> {
-    /// Writes what was learned, and says how.
+    /// Writes the model, and reports how it was learned.
     fn show(
         &self,
         sut: &str,

@@ -88,7 +88,7 @@ fn to_come(what: &CliCommand, parts: &GatheredParts) -> UnitSet {
     parts.missing.iter().filter(is_later).collect()
 }
 
-/// Says what is missing, torn, twice, was left, or is still to come.
+/// Reports units that are missing, torn, there twice, left undone, or still to come.
 fn findings(parts: &GatheredParts, to_come: &UnitSet) {
     for (dir, unit) in parts.torn() {
         eprintln!("torn: `{}` broke off in unit {}", dir.display(), unit + 1);

@@ -73,7 +73,7 @@ impl ReplayedRun {
     }
 }
 
-/// Makes the moves of a plan and remembers what was seen.
+/// A tester that makes the moves of a plan and remembers the trace of the last run.
 struct ReplayWitness {
     plan: Replayer,
     seen: Trace,

@@ -7,7 +7,7 @@ use ioxide_lang::suggest::nearest_name;
 use crate::args::SchemaArgs;
 use crate::exit::{EarlyStop, ExitStatus};
 
-/// Every schema: the name of the file's kind, what it is, the schema.
+/// The schemas: the kind of file, its description, the schema.
 const SCHEMAS: [(&str, &str, &str); 13] = [
     (
         "campaign",
@@ -40,7 +40,7 @@ const SCHEMAS: [(&str, &str, &str); 13] = [
     ),
 ];
 
-/// Prints a schema, or what there is.
+/// Prints a schema, or the list of schemas.
 pub fn run(args: &SchemaArgs) -> Result<ExitStatus, EarlyStop> {
     let mut out = io::stdout().lock();
     let Some(name) = &args.name else {

@@ -62,7 +62,7 @@ impl KillTable {
     }
 }
 
-/// Scores and shows what was missed.
+/// Computes the score, and shows it with the mutants that survive.
 pub fn run(args: &ScoreArgs) -> Result<ExitStatus, EarlyStop> {
     if args.part.is_planned() {
         return parts::run(args);

@@ -30,7 +30,7 @@ use crate::solver::SolverRequest;
 use crate::system::SystemUnderTest;
 use crate::{html, limit, load, machine, regressions, seed, timing, unit_command};
 
-/// Tests the system and says what was found.
+/// Tests the system and shows the verdict.
 pub fn run(args: &TestArgs) -> Result<ExitStatus, EarlyStop> {
     if args.part.is_planned() {
         return parts::run(args);
@@ -157,7 +157,7 @@ fn campaign_config(
     })
 }
 
-/// The exit status of what was found and what was wanted.
+/// Returns the exit status of an outcome: inconclusive also if the goal of `--until`, or of the tester, is not met.
 fn verdict(chosen: &ChosenTester, outcome: &CampaignOutcome) -> ExitStatus {
     match status(outcome) {
         ExitStatus::Success if !outcome.is_enough => ExitStatus::Inconclusive,
@@ -172,7 +172,7 @@ fn verdict(chosen: &ChosenTester, outcome: &CampaignOutcome) -> ExitStatus {
     }
 }
 
-/// The exit status of a campaign that ended with its time: what was found counts.
+/// Returns the exit status of a campaign that its time limit ended: a failure counts, else it is inconclusive.
 fn cut_short(outcome: &CampaignOutcome) -> ExitStatus {
     if outcome.counts.failed > 0 { ExitStatus::Failure } else { ExitStatus::Inconclusive }
 }

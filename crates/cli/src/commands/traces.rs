@@ -133,7 +133,7 @@ fn show_both(
     Ok(())
 }
 
-/// The trace, if there is one, and what the search did.
+/// Writes the trace that only one of the models has, if there is one, and the effort of the search.
 fn show(out: &mut impl Write, found: &mut TraceInclusion<'_>, solver: &mut dyn Solver) -> io::Result<()> {
     if let ConformAnswer::Fails(witness) = &found.verdict.answer {
         show_witness(out, &mut found.model, solver, witness)?;

@@ -26,7 +26,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// The time of the last change of a file and its size in bytes; `None` if it is not there.
 type FileStamp = Option<(SystemTime, u64)>;
 
-/// Checks and tests until Ctrl-C, or for so many rounds.
+/// Checks and tests until Ctrl-C, or for `--rounds` rounds.
 pub fn run(args: &WatchArgs) -> Result<ExitStatus, EarlyStop> {
     if args.rounds == Some(0) {
         return Err(EarlyStop::new(ExitStatus::Nothing, "nothing to run: `--rounds` must be above 0"));
@@ -125,7 +125,7 @@ impl FileWatcher<'_> {
         }
     }
 
-    /// Waits for a change, and until nothing has changed for a while; the names of what changed.
+    /// Waits for a change, and until nothing changes any more; returns the names of the files that changed.
     fn wait(&mut self) -> Vec<String> {
         let mut changed: Vec<String> = Vec::new();
         while !is_over() {

@@ -18,7 +18,7 @@ use crate::exit::EarlyStop;
 /// One of several connections of a system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConnectedSystem {
-    /// Its name.
+    /// The name of the connection.
     pub name: String,
     /// The table of the project file that describes it.
     pub table: String,

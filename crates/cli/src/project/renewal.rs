@@ -144,7 +144,7 @@ fn by_server(
     }
 }
 
-/// Only what was started here can be started again.
+/// Returns a restart, which needs a `start` command.
 fn restart(system: &ProjectTable<'_>) -> Result<SystemRenewal, EarlyStop> {
     if system.has("start") {
         Ok(SystemRenewal::Restart)

@@ -5,7 +5,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::exit::EarlyStop;
 
-/// The text of a project file and what it is called.
+/// The text of a project file and its name.
 pub struct ProjectFile<'t> {
     name: &'t str,
     text: &'t str,
@@ -49,7 +49,7 @@ impl<'f> ProjectTable<'f> {
         Self { file, path: path.to_owned(), table, index: None }
     }
 
-    /// The same with `{index}` replaced in all texts.
+    /// Replaces `{index}` in all texts of the table.
     pub fn of_instance(self, index: Option<i64>) -> Self {
         Self { index, ..self }
     }

@@ -13,7 +13,7 @@ use ioxide_testgen::case::TestCase;
 
 use crate::exit::{EarlyStop, ExitStatus};
 
-/// Every guard with what it needs declared.
+/// Returns every guard with the declarations that it needs.
 pub fn guards(model: &Model, case: &TestCase) -> Result<CaseSmt, EarlyStop> {
     let pool = &model.pool;
     let all: Vec<Term> = case.arcs().map(|arc| arc.guard).collect();

@@ -137,7 +137,7 @@ impl ModelSet<'_> {
     }
 }
 
-/// The same arguments.
+/// Returns a copy of the arguments.
 fn same(args: &ConformArgs) -> ConformArgs {
     ConformArgs {
         implementation: args.implementation.clone(),
@@ -188,7 +188,7 @@ fn status_of(result: &Json) -> ExitStatus {
     }
 }
 
-/// The status of two answers together: a failure counts most, then what could not be read.
+/// Returns the status of two answers together: a failure counts most, then a model that cannot be read.
 fn worse(one: ExitStatus, other: ExitStatus) -> ExitStatus {
     let order = [ExitStatus::Failure, ExitStatus::Model, ExitStatus::Inconclusive];
     order.into_iter().find(|status| [one, other].contains(status)).unwrap_or(ExitStatus::Success)

@@ -156,7 +156,7 @@ impl<S: Answering> Answering for TimedSystem<S> {
     }
 }
 
-/// Nothing was found, and not everything was looked at.
+/// Returns the error of counting that ended without a failure before all words were tested.
 fn not_counted(halted: Halted, halt: &Halt) -> EarlyStop {
     let status = limit::status(halt, ExitStatus::Inconclusive);
     EarlyStop::new(status, format!("unknown: {halted} before all words were tested"))

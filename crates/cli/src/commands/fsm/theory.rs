@@ -19,7 +19,7 @@ use crate::machine::NamedMachine;
 use crate::solver::SolverRequest;
 use crate::write::{self, FileReaders};
 
-/// Says what the theory says about the machine.
+/// Shows the theory of the machine: covers, identifiers, distinguishing words, lower bounds.
 pub fn theory(args: &FsmArgs) -> Result<ExitStatus, EarlyStop> {
     let wanted = SolverRequest::new(&args.solver, limit::halt(&args.limit));
     let _stage = limit::stage("looking at the machine");

@@ -82,7 +82,7 @@ fn refused(file: &str, bad: &BadDescription) -> EarlyStop {
     EarlyStop::usage(format!("`{file}`: {bad}"))
 }
 
-/// The model, and at its end what it does not say.
+/// Returns the model with the parts of the description that it lacks as comments at its end.
 fn with_notes(made: &Translation) -> String {
     let mut text = made.model.clone();
     if !made.notes.is_empty() {

@@ -31,7 +31,7 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Opens the journal at `path` and reads what was decided; `settings` must be those it was begun with.
+    /// Opens the journal at `path` and reads its decisions; `settings` must be those it was begun with.
     pub fn open(
         path: &str,
         model: &Model,
@@ -150,7 +150,7 @@ fn fingerprint(model: &Model, mutants: &[Mutant], fixed: &[&str]) -> String {
     format!("{hash:016x}")
 }
 
-/// Everything of a model that is no switch, one text each.
+/// Returns the declarations of a model, switches apart, one text each.
 fn declarations(model: &Model) -> Vec<String> {
     let Model { pool, sts } = model;
     let var = |var: VarId| format!("{}: {:?}", pool.var_info(var).name, pool.var_info(var).sort);

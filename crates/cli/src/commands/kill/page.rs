@@ -21,9 +21,9 @@ use crate::write;
 pub struct MutatedModel<'a> {
     /// The model.
     pub model: &'a Model,
-    /// Its text.
+    /// The text of the model.
     pub sources: &'a Sources,
-    /// Its file.
+    /// The file of the model.
     pub file: &'a str,
 }
 
@@ -37,7 +37,7 @@ pub fn tests(model: &Model, suite: &[KillTest]) -> Vec<TestRow> {
     suite.iter().map(row).collect()
 }
 
-/// Writes the page; `suite` names what was measured, nothing if the tests were made from the mutants.
+/// Writes the page; `suite` names the suite that was measured, empty if the tests were made from the mutants.
 pub fn save(
     path: &str,
     subject: &MutatedModel<'_>,

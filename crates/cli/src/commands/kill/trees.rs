@@ -79,7 +79,7 @@ impl KillTrees {
         file("trees.json", &format!("{:#}\n", self.json(decided)))
     }
 
-    /// Every test with what it kills.
+    /// Returns every test with the mutants it kills.
     pub fn json(&self, decided: &DecidedMutants) -> Json {
         let id = |at: usize| decided.mutants[at].id.as_str();
         let kill = |kill: &TreeKill| {

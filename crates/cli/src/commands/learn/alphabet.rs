@@ -73,7 +73,7 @@ fn longer(row: &[Value], value: &Value) -> Vec<Value> {
     row.iter().chain([value]).cloned().collect()
 }
 
-/// A few values of `sort`: all of a small one, else its ends or what comes first.
+/// Returns a few values of `sort`: all of a small one, else its ends or the first ones.
 fn representatives(model: &Model, sort: Sort) -> Vec<Value> {
     match sort {
         Sort::Bool => vec![Value::Bool(false), Value::Bool(true)],

@@ -167,7 +167,8 @@ impl DataGate {
     }
 }
 
-/// The inputs: every message that was named, or all, once for every choice of what is no data.
+/// Returns the inputs: every message of `--input`, or all, once for each choice of values for the fields that are no
+/// data.
 fn gates(args: &LearnArgs, model: &Model) -> Result<Vec<DataGate>, EarlyStop> {
     if args.inputs_file.is_some() {
         return Err(

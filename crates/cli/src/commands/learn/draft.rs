@@ -25,7 +25,7 @@ use crate::machine::Messages;
 /// Names of answers longer than this are numbers.
 const MAX_NAME: usize = 24;
 
-/// A machine and what its names stand for.
+/// A machine, and the messages that its names stand for.
 pub struct LearnedDraft<'a> {
     ways: Vec<AnswerWay>,
     names: &'a MachineNames,

@@ -11,7 +11,7 @@ use super::origin::counted;
 use super::page::LearningViewer;
 use crate::progress::ProgressLine;
 
-/// One part in so many of the time may be spent on drawings.
+/// The time of a session divided by the time that may be spent on drawings.
 const DRAWN: u32 = 20;
 
 /// The progress of learning as one line on the terminal, and on the page if there is one.
@@ -39,7 +39,7 @@ impl<'v> LearningLine<'v> {
         Self { progress: ProgressLine::start(), viewer, hypotheses: 0, suite: None, drawings }
     }
 
-    /// Goes on after so many hypotheses: the system is learned once more.
+    /// Goes on after `hypotheses` hypotheses: the system is learned once more.
     pub fn after(mut self, hypotheses: usize) -> Self {
         self.hypotheses = hypotheses;
         self

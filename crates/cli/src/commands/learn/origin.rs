@@ -57,7 +57,7 @@ impl MachineOrigin {
         Self { source: format!("{sut} (seed {seed})"), facts, json }
     }
 
-    /// The same, with how sure each vote about a contradiction was.
+    /// Adds the number of votes about contradictions and the least confidence among them.
     pub fn voted(mut self, votes: &[f64]) -> Self {
         let Some(least) = votes.iter().copied().reduce(f64::min) else { return self };
         self.facts.push(format!(

@@ -94,7 +94,7 @@ fn place(args: &LearnArgs) -> PathBuf {
     Path::new(args.part.part.as_deref().unwrap_or_default()).join(LEARNED)
 }
 
-/// Keeps what was learned for the unit.
+/// Keeps the model and the report for the unit.
 pub fn keep(args: &LearnArgs, text: &str, told: &MachineOrigin) -> Result<(), EarlyStop> {
     let kept = json!({ "model": text, "said": told.lines(), "json": told.json(&name(args)) });
     let path = place(args);

@@ -192,7 +192,7 @@ fn traces(model: &Model, path: &str) -> Result<Vec<Trace>, EarlyStop> {
     runs.map(|run| recorded.trace(model, run).map_err(|error| misfit(error.to_string()))).collect()
 }
 
-/// Reads traces as runs of a machine, with names for what occurs.
+/// Reads traces as runs of a machine, with names for the inputs and answers that occur.
 struct TraceMachineReader<'m> {
     model: &'m Model,
     inputs: BTreeMap<String, Label>,

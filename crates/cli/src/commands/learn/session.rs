@@ -75,7 +75,7 @@ impl EarlierSessions {
 }
 
 impl SessionFile {
-    /// Opens the session file that was asked for, and reads what was seen.
+    /// Opens the session file of `--session`, if there is one, and reads its runs.
     pub fn open(
         args: &LearnArgs,
         messages: &Messages,
@@ -86,7 +86,7 @@ impl SessionFile {
         Ok((file, EarlierSessions { runs: runs(&rest, messages, live), recorded: Vec::new() }))
     }
 
-    /// Opens the session of these inputs; what it holds behind its first line.
+    /// Opens the session of these inputs; returns also the lines behind its header.
     pub fn begin(
         args: &LearnArgs,
         messages: &Messages,

@@ -59,7 +59,7 @@ pub struct Reference {
     pub inputs: Vec<Option<InputId>>,
 }
 
-/// A system, and what was heard of it.
+/// A system, and the observations of it.
 pub type ObservedSystem<'a> = SystemObserver<KeptAnswers<'a>>;
 
 /// The result of learning.
@@ -74,7 +74,7 @@ pub enum LearnedModel {
 pub struct LearnedLesson<'a> {
     /// The machine, or the draft with choices.
     pub lesson: LearnedModel,
-    /// The system and what it has cost.
+    /// The system, and the effort so far.
     pub observer: ObservedSystem<'a>,
     /// The confidence of each vote, between 0 and 1.
     pub votes: Vec<f64>,

@@ -15,7 +15,7 @@ use crate::args::ScoreArgs;
 use crate::exit::EarlyStop;
 use crate::unit_command;
 
-/// Refuses rounds of what would do the same again.
+/// Refuses rounds of a suite or cases, which would do the same in every round.
 pub fn refuse(args: &ScoreArgs) -> Result<(), EarlyStop> {
     match args.suite.as_str() {
         "random" | "cover" => Ok(()),
@@ -119,7 +119,7 @@ impl ScoreSoFar {
     }
 }
 
-/// The units so far, and the one with which the goal was reached.
+/// Returns the standing of the mutants so far, and the unit with which the goal was reached.
 pub fn so_far(args: &ScoreArgs, parts: &mut GatheredParts) -> Result<(ScoreSoFar, Option<u64>), EarlyStop> {
     let count = parts.manifest.count;
     let (mut so_far, mut end) = (ScoreSoFar::new(args, count), None);

@@ -53,7 +53,7 @@ enum NextCommand {
     Quit,
 }
 
-/// The walk, and what can be chosen now.
+/// The walk, and the choices of the current state.
 struct StepSession<'m> {
     walk: ModelWalk<'m>,
     choices: Vec<SwitchChoice>,

@@ -1,6 +1,6 @@
 //! `--tester case:FILE`: a test case that `ioxide case --format json` wrote.
 //!
-//! The file names the path and the time-out; the case is made again from the model, and must be the same.
+//! The file names the path and the time-out; the case is made again from the model, and must have as many arcs.
 
 use ioxide_model::number::Rational;
 use ioxide_model::sts::Model;
@@ -59,7 +59,7 @@ fn sending(file: &str, outline: &CaseOutline) -> Result<Sending, EarlyStop> {
         .ok_or_else(|| EarlyStop::usage(format!("`{file}`: `{word}` is neither `soonest` nor `latest`")))
 }
 
-/// The case made again must be the one in the file.
+/// Checks that the case made again has as many arcs as the one in the file, in all and off the path.
 fn check(file: &str, outline: &CaseOutline, case: &TestCase) -> Result<(), EarlyStop> {
     let (arcs, off_path) = (case.n_arcs(), case.n_off_path());
     if (arcs, off_path) == (outline.arcs, outline.off_path) {

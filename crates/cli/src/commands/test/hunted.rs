@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 /// Switches named as never taken.
 const MAX_NAMED: usize = 8;
 
-/// Writes what was not taken, as far as it is known why, in a few lines.
+/// Writes the switches that were not certainly taken, and why as far as that is known, in a few lines.
 pub fn show(
     out: &mut impl Write,
     sts: &Sts,
@@ -50,7 +50,7 @@ fn missing(sts: &Sts, outcome: &CampaignOutcome) -> Vec<SwitchId> {
     visible.filter(|&id| outcome.coverage.of(id).certain == 0).collect()
 }
 
-/// The same for programs.
+/// Returns the coverage of a hunt for programs.
 pub fn json(sts: &Sts, hunt: &HuntTester, outcome: &CampaignOutcome, was_late: bool) -> Json {
     let missing: Vec<&str> = missing(sts, outcome).into_iter().map(|id| &*sts.switches[id].label).collect();
     let counts = outcome.survey.counts(&outcome.coverage);

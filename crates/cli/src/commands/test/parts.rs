@@ -70,7 +70,7 @@ pub struct PreparedCampaign<'a> {
     /// The model.
     pub spec: Model,
     sut: SystemUnderTest,
-    /// Its tester.
+    /// The tester of the campaign.
     pub chosen: ChosenTester,
     config: CampaignConfig,
     units: UnitNames,

@@ -235,7 +235,7 @@ impl ChosenTester {
         }
     }
 
-    /// The tester and what ends it, for people.
+    /// Returns the name of the tester and its limits, for people.
     pub fn budgeted(&self, args: &TestArgs, limit: Option<Duration>) -> String {
         let steps = match self {
             Self::Hunt(tester) if tester.budget() < usize::MAX => Some(format!("{} steps", tester.budget())),
@@ -383,7 +383,7 @@ fn show_game(out: &mut impl Write, tester: &GameTester) -> io::Result<()> {
     writeln!(out, "goal `{}`: reached in {} of {} runs; {strategy}", tester.name(), tally.reached, tally.runs)
 }
 
-/// Half of the time of the command: what is found by thinking is to be tried, too.
+/// Returns half of the time limit for the analysis, so that its findings can be tested in the other half.
 fn half(limit: &LimitArgs) -> LimitArgs {
     let thinking = limit.thinking.map(|limit| match limit {
         TimeLimit::Within(time) => TimeLimit::Within(time / 2),

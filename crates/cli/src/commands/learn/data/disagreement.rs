@@ -29,7 +29,7 @@ const RUNOFF: u32 = 10;
 pub enum DisagreementReason {
     /// The values make the difference: each run is answered the same way when it is repeated.
     Values,
-    /// The system makes up what these fields carry.
+    /// The system makes up the values of these fields.
     Made(Vec<MadeField>),
     /// The system is not deterministic: a run, and its repetition with the same values, which is answered otherwise.
     Unstable(DataRun, DataRun),
@@ -248,7 +248,7 @@ impl ValueSystem<'_> {
         Ok((count, n))
     }
 
-    /// Gives every run once more: what was answered wrongly once will contradict that.
+    /// Repeats every run, so that an answer that was wrong once is contradicted.
     pub fn review(
         &mut self,
         plan: &PointPlan,
@@ -280,7 +280,7 @@ impl ValueSystem<'_> {
     }
 }
 
-/// Notes what stands now for what was made up then.
+/// Notes the new value in the place of each value that the system made up in the earlier run.
 fn rename(renamed: &mut BTreeMap<Value, Value>, made: &[MadeField], then: &Label, now: &Label) {
     let (Label::Output(gate, then), Label::Output(other, now)) = (then, now) else { return };
     if gate != other {

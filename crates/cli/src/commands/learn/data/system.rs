@@ -214,7 +214,7 @@ fn differ_in_own_values(one: &[DataAnswer], other: &[DataAnswer]) -> bool {
     one.shape == other.shape && one.values.iter().zip(&other.values).all(is_own)
 }
 
-/// A word with values for what it gives, for any copy of the system.
+/// A word with values for its points, for any copy of the system.
 #[derive(Clone)]
 pub struct DataQuestion {
     plan: Arc<PointPlan>,

@@ -24,15 +24,15 @@ use crate::args::LearnArgs;
 use crate::exit::EarlyStop;
 use crate::machine::Messages;
 
-/// A machine with what its numbers stand for.
+/// A register automaton with the values, inputs and answers that its numbers stand for.
 pub struct LearnedText<'t> {
     /// The machine.
     pub machine: &'t GuardedMachine,
-    /// Its values.
+    /// The values of the fields.
     pub domain: &'t FieldValues,
-    /// Its inputs.
+    /// The inputs, by gate number.
     pub gates: &'t [DataGate],
-    /// Its answers.
+    /// The shapes and literals of the answers.
     pub seen: &'t SeenAnswers,
     /// The messages.
     pub messages: &'t Messages,
@@ -41,7 +41,7 @@ pub struct LearnedText<'t> {
 /// The variable of a register: true if it holds texts rather than numbers, and its name.
 type Variable = (bool, String);
 
-/// Variables that hold what the answer makes up.
+/// Assignments of values that the answer makes up.
 type LateUpdates = Vec<(String, Operand)>;
 
 impl LearnedText<'_> {

@@ -53,7 +53,7 @@ pub struct StartAssumption {
     pub theories: Vec<Theory>,
     /// Values that the system knows from the start.
     pub constants: Vec<Value>,
-    /// Fields that carry what the system makes up.
+    /// Fields whose values the system makes up.
     pub made: Vec<MadeField>,
     /// The words that a hypothesis is tested with first; dropped once another assumption changes.
     pub words: Vec<DataWord>,
@@ -282,7 +282,8 @@ impl<'c> ValueSystem<'c> {
         Ok(tree)
     }
 
-    /// As much of a run as has inputs of ours.
+    /// Returns run number `at` as a word with its answers, up to the first input that is not learned with; `None` if it
+    /// makes up more values than there are slots for.
     fn read(
         &self,
         plan: &PointPlan,

@@ -167,7 +167,7 @@ impl FieldValues {
         Some(pairs)
     }
 
-    /// The slots of `input`, and what each holds.
+    /// Returns the slots of `input`, each with the kind of its values.
     pub fn slots<'d>(&'d self, input: &'d DataInput) -> impl Iterator<Item = (ValuePoint, ValueKind)> + 'd {
         let kinds = self.made.slots.get(ioxide_model::index::Idx::index(input.gate)).into_iter().flatten();
         self.signature.slots(input).iter().copied().zip(kinds.copied())
@@ -213,7 +213,7 @@ fn takes(kind: ValueKind, other: ValueKind) -> bool {
     }
 }
 
-/// `n` numbers between two, in order, by chance; nothing if there are not so many.
+/// Returns `n` random numbers between two limits, both excluded, in ascending order; `None` if there are not as many.
 fn between(low: Option<i64>, high: Option<i64>, n: usize, rng: &mut ChaCha8Rng) -> Option<Vec<i64>> {
     let count = i64::try_from(n).ok()?;
     // Now and then as close to the lower one as can be.

@@ -3,7 +3,7 @@
 use super::scene::WalkMode;
 use super::state::{Focus, LinePurpose, Overlay, ScreenState};
 
-/// A key and what it does, in few words.
+/// A key and its effect, in few words.
 pub type Hint = (&'static str, &'static str);
 
 /// All keys, as the help shows them; a line without a key is a heading or a remark.

@@ -65,7 +65,7 @@ pub fn symbolic(cx: &mut Ctx<'_>, along: &SwitchPath) -> Vec<(RowSource, SceneMo
     rows
 }
 
-/// Silence, and if it is not allowed, what can come instead.
+/// Returns the row of silence; if silence is not allowed, with the moves that the system has to make.
 fn silence(walk: &mut ModelWalk<'_>) -> SceneMove {
     let now = if walk.may_be_silent() { Readiness::Possible } else { Readiness::Refused(active(walk)) };
     SceneMove {

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-/// Everything known about one moment of a walk.
+/// The state of a walk, as it is shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WalkScene {
     /// The name of the model.
@@ -113,9 +113,9 @@ impl MoveKind {
 /// A field of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MoveField {
-    /// Its name.
+    /// The name of the field.
     pub name: String,
-    /// Its sort, as models write it.
+    /// The sort of the field, as models write it.
     pub sort: String,
 }
 

@@ -69,7 +69,7 @@ pub enum MoveListing {
 /// The overlays of the panels.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Overlay {
-    /// Nothing.
+    /// No overlay.
     #[default]
     None,
     /// The keys, from this line on.
@@ -84,7 +84,7 @@ pub enum Overlay {
     Witness(PathWitness),
 }
 
-/// Values for the fields of a move; the solver fills in what is empty.
+/// Values for the fields of a move; the solver fills in empty ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MoveForm {
     /// The move, by position in the scene.

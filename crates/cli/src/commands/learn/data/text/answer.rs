@@ -174,7 +174,7 @@ impl MadeUp {
 }
 
 impl AnswerMessage {
-    /// As it is written after `emit`.
+    /// Returns the message as it is written after `emit`.
     fn text(&self, name: &str) -> String {
         let part = |all: &[String], before: &str, between: &str, after: &str| {
             if all.is_empty() { String::new() } else { format!("{before}{}{after}", all.join(between)) }

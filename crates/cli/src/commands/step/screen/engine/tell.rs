@@ -100,7 +100,7 @@ fn place(cx: &Ctx<'_>, state: &SymState) -> SceneState {
 }
 
 impl SceneState {
-    /// The same with one row for each part, if there are parts.
+    /// Adds one row for each part, if there are parts.
     fn by_part(mut self, cx: &Ctx<'_>) -> Self {
         let Some(composition) = &cx.sts.composition else { return self };
         for part in &composition.parts {

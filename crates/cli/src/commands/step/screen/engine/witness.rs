@@ -9,7 +9,7 @@ use super::super::state::{ModelReply, MoveReport, MoveTone, Overlay, PathWitness
 use super::{MAX_PLACES, WalkEngine};
 
 impl WalkEngine<'_> {
-    /// Values that satisfy the path condition of what is shown.
+    /// Shows values that satisfy the path condition of the walk.
     pub(super) fn solve(&mut self) -> ModelReply {
         match self.mode {
             WalkMode::Symbolic => self.solve_along(),
@@ -50,7 +50,7 @@ impl WalkEngine<'_> {
     }
 }
 
-/// Values of variables and clocks that satisfy what was assumed on the way to `state`.
+/// Returns values of variables and clocks that satisfy the path condition of `state`.
 fn values_of(cx: &mut Ctx<'_>, state: &SymState) -> Result<String, String> {
     let valuation = match cx.check(state.path.facts()) {
         SolverAnswer::Sat(valuation) => valuation,
