@@ -84,9 +84,9 @@
 //! ioxide::check(&model, Stack::default).run();
 //! ```
 //!
-//! - **Repeat a failure**: every run derives from one seed, 1 by default, so tests do the same every time. `IOXIDE_SEED=7`
-//!   sets another default, [`ModelCheck::seed`] the seed of one check. Tests share nothing, so runners may run them in
-//!   any order.
+//! - **Repeat a failure**: every run derives from one seed, 1 by default, so tests do the same every time.
+//!   `IOXIDE_SEED=7` sets another default, [`ModelCheck::seed`] the seed of one check. Tests share nothing, so runners
+//!   may run them in any order.
 //! - **Budgets**: [`steps`](ModelCheck::steps) (10,000 by default for the default tester), [`runs`](ModelCheck::runs),
 //!   [`time`](ModelCheck::time). `IOXIDE_STEPS` sets another default of the steps, for long nights.
 //! - **Testers**: [`TesterChoice`].

@@ -61,8 +61,8 @@ impl CompleteGuarantee {
         names.iter().filter_map(Json::as_str).map(str::to_owned).collect()
     }
 
-    /// Returns the claim for programs, and whether all tests were carried out without an input left out; not whether they
-    /// passed.
+    /// Returns the claim for programs, and whether all tests were carried out without an input left out; not whether
+    /// they passed.
     pub fn json(&self, tester: &SuiteTester) -> Json {
         let progress = tester.progress();
         let is_done = progress.finished >= tester.runs() && progress.left_out == 0;

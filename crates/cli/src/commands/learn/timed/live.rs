@@ -18,7 +18,7 @@ use crate::machine::Messages;
 /// More outputs than this after one input are taken to be endless.
 const MAX_ANSWERS: usize = 1000;
 
-/// An answer: the outputs, and their delay if they came without an input.
+/// An answer: the outputs, and their delay if no input caused them.
 #[derive(Clone, Debug)]
 pub struct TimedAnswer {
     /// The messages.
