@@ -108,7 +108,7 @@ fn shown(command: &str) -> Vec<String> {
     lines
 }
 
-/// Whether the lines are those expected, `...` standing for any number of lines.
+/// Returns whether the lines are those expected, `...` standing for any number of lines.
 fn fits(expected: &[&str], actual: &[String]) -> bool {
     match (expected.first(), actual.first()) {
         (None, None) => true,

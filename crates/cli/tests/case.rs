@@ -26,7 +26,7 @@ fn ioxide(args: &[&str]) -> Output {
     command.args(args).current_dir(root()).output().expect("the program runs")
 }
 
-/// What `ioxide case` writes for a path of a model.
+/// Returns the output of `ioxide case` for a path of a model.
 fn case(model: &str, path: &str, more: &[&str]) -> String {
     let output = ioxide(&[&["case", model, "--path", path], more].concat());
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
@@ -131,7 +131,7 @@ fn the_script_finds_an_example_of_every_arc() {
     }
 }
 
-/// What a solver answers to a script.
+/// Returns the answers of a solver to a script, line by line.
 fn answers(program: &str, args: &[&str], script: &str) -> Vec<String> {
     let mut child = Command::new(program)
         .args(args)
@@ -235,7 +235,7 @@ fn what_an_exported_test_sends_follows_from_what_it_saw() {
     assert!(said.contains("FAIL_out: R5 at ec3"), "{said}");
 }
 
-/// What stepping through the exported model of a case leads to.
+/// Returns the location at the end of a walk through the exported model of a case; the whole output if there is none.
 fn stepped(model: &Path, messages: &str) -> String {
     let mut child = Command::new(env!("CARGO_BIN_EXE_ioxide"))
         .args(["step", "--plain"])

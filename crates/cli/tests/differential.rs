@@ -10,7 +10,7 @@ fn checker() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/differential/checker.py")
 }
 
-/// What the checker says about `ioxide`; nothing where there is no Python.
+/// Returns the output of the checker on `ioxide` and its exit code; `None` where there is no Python.
 fn checked(ioxide: &str, models: &str, seed: &str) -> Option<(String, Option<i32>)> {
     let mut command = Command::new("python3");
     let output = command.arg(checker()).args([ioxide, "--models", models, "--seed", seed]).output().ok()?;

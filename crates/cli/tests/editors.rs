@@ -1,4 +1,4 @@
-//! What editors need beside the language server: the extension, the grammars, the configuration.
+//! The files that editors need beside the language server: the extension, the grammars, the configuration.
 
 mod need;
 
@@ -12,7 +12,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the workspace is there")
 }
 
-/// Whether a command works; what needs it says loudly that it was not done.
+/// Returns whether a command works; if not, the tests that need `what` fail, unless `IOXIDE_SKIP` names it.
 fn works(program: &str, args: &[&str], what: &str) -> bool {
     let works = Command::new(program).args(args).output().is_ok_and(|output| output.status.success());
     works || need::has(what)

@@ -42,7 +42,7 @@ impl Explorer {
         Self { program, address: address.parse().expect("an address"), prefix }
     }
 
-    /// What is answered to these bytes; nothing if the connection is closed without an answer.
+    /// Sends these bytes and returns the answer; empty if the connection is closed without one.
     fn raw(&self, bytes: &[u8]) -> String {
         let mut stream = TcpStream::connect(self.address).expect("it listens");
         stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a time-out");

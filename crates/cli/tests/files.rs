@@ -1,4 +1,4 @@
-//! What is written: whole or not at all, by one process at a time; and what becomes of a verdict without room for it.
+//! Files that are written: whole or not at all, by one process at a time; and verdicts without room to write them.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -281,7 +281,7 @@ fn a_file_that_is_no_session_is_left_alone() {
     }
 }
 
-/// Where nothing can be written, that is what is said, by every command that writes.
+/// Every command that writes says so where it cannot write.
 #[test]
 fn a_place_that_cannot_be_written_to_is_named() {
     let (_folder, path) = folder();

@@ -231,7 +231,7 @@ fn states(path: &str) -> usize {
     SuiteModel::reduced(&machine).expect("complete").n_states()
 }
 
-/// Whether the new version has a trace that the old one has not.
+/// Returns whether the new version has a trace that the old one has not.
 fn differs(old: &str, new: &str) -> bool {
     let old = Nfsm::from_listing(&listing(old)).determinised();
     let new = aligned(old.names(), &Nfsm::from_listing(&listing(new))).expect("the same inputs");

@@ -124,7 +124,7 @@ fn models() {
     survives(targets::model, &seeds("model"), n_forms);
 }
 
-/// What is read as it should be must be in order: seeds that are refused at once try nothing.
+/// Seeds of readers must be valid: those that are refused at once try nothing.
 #[test]
 fn seeds_are_in_order() {
     for path in files("fuzz/seeds/model") {
@@ -190,7 +190,7 @@ fn heads_of_http() {
     survives(|bytes| targets::http_request(&bytes[1.min(bytes.len())..]), &seeds("http_request"), 100);
 }
 
-/// What `learn` and `kill` keep and go on from: whatever became of it, they go on or refuse it.
+/// `learn` and `kill` go on from the files they keep, or refuse them, whatever became of the files.
 #[test]
 fn sessions_and_decisions() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -27,7 +27,7 @@ fn ioxide_in(folder: &Path, args: &[&str]) -> Output {
     command.output().expect("the program runs")
 }
 
-/// What `ioxide args` says, if it ends with `code`.
+/// Runs `ioxide args`, which must end with `code`, and returns its output.
 #[track_caller]
 fn says_in(folder: &Path, args: &[&str], code: i32) -> String {
     let output = ioxide_in(folder, args);
@@ -414,7 +414,7 @@ fn copies_are_asked_at_the_same_time() {
     says_in(gone.path(), &args, 6);
 }
 
-/// What records show is not asked, and an earlier version shortens the way.
+/// Answers that records show are not asked for, and an earlier version shortens the way.
 #[test]
 fn records_and_references_save_messages() {
     let folder = folder();

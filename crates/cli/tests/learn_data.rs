@@ -22,7 +22,7 @@ fn ioxide(args: &[&str]) -> Command {
     command
 }
 
-/// What `ioxide args` says, if it ends with `code`.
+/// Runs `ioxide args`, which must end with `code`, and returns its output.
 #[track_caller]
 fn says(args: &[&str], code: i32) -> String {
     let output = ioxide(args).output().expect("the program runs");
@@ -177,7 +177,7 @@ fn a_model_is_written_when_the_time_is_over() {
     says(&["check", &out], 0);
 }
 
-/// What was done, and the model without what is said about it.
+/// Returns the report as JSON, and the lines of the model without its comments.
 fn parts(told: &str) -> (serde_json::Value, Vec<String>) {
     let json: serde_json::Value =
         told.lines().find_map(|line| serde_json::from_str(line).ok()).expect("what was done");

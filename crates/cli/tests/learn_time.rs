@@ -13,7 +13,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// What `ioxide args` says, if it ends with `code`.
+/// Runs `ioxide args`, which must end with `code`, and returns its output.
 #[track_caller]
 fn says(args: &[&str], code: i32) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ioxide"));

@@ -15,7 +15,7 @@ use std::time::Duration;
 use serde_json::Value as Json;
 use tempfile::TempDir;
 
-/// How many messages the door answers before it waits to be let go, and how many it has answered.
+/// The number of messages the door answers before it waits to be let go, and the number it has answered.
 type Gate = Arc<(Mutex<(u64, u64)>, Condvar)>;
 
 /// A door that opens unless it is locked, in a project of its own. From message `lies` on it says the wrong thing.
@@ -137,7 +137,7 @@ impl Watched {
         serde_json::from_str(body).expect("JSON")
     }
 
-    /// What is told, from now on.
+    /// Returns the events of the page from now on.
     fn views(&self) -> impl Iterator<Item = Json> + use<> {
         let lines = BufReader::new(self.ask("api/learning/events")).lines().map_while(Result::ok);
         lines.filter_map(|line| serde_json::from_str(line.strip_prefix("data: ")?).ok())

@@ -13,7 +13,7 @@ struct Editor {
     stdin: ChildStdin,
     stdout: BufReader<ChildStdout>,
     asked: i64,
-    /// What was told meanwhile.
+    /// Messages of the server that are no answers, received while an answer was awaited.
     told: Vec<Json>,
 }
 

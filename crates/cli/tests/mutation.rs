@@ -351,7 +351,7 @@ fn the_relation_is_asked_for_and_named() {
     assert!(String::from_utf8_lossy(&wrong.stderr).contains("ioco, uioco"));
 }
 
-/// What is not looked at within the time limit is unknown: exit code 5, and the result says that it is partial.
+/// Results that the time limit cuts off are unknown: exit code 5, and the result says that it is partial.
 #[test]
 fn a_time_limit_ends_a_command_with_a_partial_result() {
     let brp = "examples/brp/spec.iox";
@@ -405,7 +405,7 @@ const COIN: &str = "model Coin {
 }
 ";
 
-/// What the exported adaptive tests of a coin say of a model played as a system.
+/// Runs the exported adaptive tests of a coin on a model played as a system; returns for each whether it fails.
 fn judged_by_trees(folder: &std::path::Path, model: &std::path::Path) -> Vec<bool> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut files: Vec<PathBuf> =

@@ -57,7 +57,7 @@ fn a_fault_in_one_field_is_found() {
     }
 }
 
-/// Whether a book can be lent twice only a model with states can say.
+/// Only a model with states can forbid that a book is lent twice.
 #[test]
 fn a_model_with_states_finds_what_schemas_cannot() {
     if has("python3") {

@@ -251,7 +251,7 @@ fn a_process_with_three_connections_is_tested() {
     assert!(code == Some(1) && text.contains("FAIL"), "{text}");
 }
 
-/// What is wrong with the connections of parts is told with the line, before anything is started.
+/// Mistakes in the connections of parts are reported with the line, before anything is started.
 #[test]
 fn mistakes_are_told() {
     let desk = "[sut.x]\nkind = \"stdio\"\n[sut.x.connections.desk]\n";

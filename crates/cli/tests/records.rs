@@ -1,4 +1,4 @@
-//! What was recorded is judged, repeated and made smaller.
+//! Recorded runs that are judged, repeated and shrunk.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

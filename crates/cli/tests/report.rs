@@ -7,7 +7,7 @@ use std::process::Command;
 use roxmltree::Document;
 use serde_json::Value as Json;
 
-/// What a command printed to stdout and stderr, and its exit code.
+/// The stdout, stderr and exit code of a command.
 struct Printed {
     out: String,
     err: String,

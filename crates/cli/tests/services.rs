@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 /// The source package of FastAPI has the services of its tutorial in it.
 const FASTAPI: &str = "fastapi==0.115.12";
-/// What they need to run.
+/// The libraries that the services need to run.
 const LIBRARIES: [&str; 6] = [
     FASTAPI,
     "uvicorn==0.34.0",
@@ -21,7 +21,7 @@ const LIBRARIES: [&str; 6] = [
 /// A server that answers as a description says.
 const PRISM: &str = "@stoplight/prism-cli@5.14.2";
 
-/// Whether they are to be fetched.
+/// Returns whether `IOXIDE_SERVICES` asks for the services to be fetched.
 fn is_wanted() -> bool {
     let is_wanted = std::env::var_os("IOXIDE_SERVICES").is_some();
     if !is_wanted {
@@ -72,7 +72,7 @@ fn spoiling(member: &str, command: &str) -> String {
     format!("exec python3 {} {{port}} {member} '{}'", proxy.display(), command.replace("{port}", "@PORT@"))
 }
 
-/// How a service of FastAPI's tutorial is started.
+/// Returns the command that starts a service of FastAPI's tutorial.
 fn tutorial(module: &str) -> String {
     let place = kept("services-pypi", |place| {
         let pip = place.join("venv/bin/pip");

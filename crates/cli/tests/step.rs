@@ -95,7 +95,7 @@ impl Drop for Screen {
     }
 }
 
-/// Whether some sequence `ESC [ ... m` sets a colour.
+/// Returns whether some sequence `ESC [ ... m` sets a colour.
 fn is_coloured(text: &str) -> bool {
     let sequences = text.split("\u{1b}[").skip(1).filter_map(|rest| {
         let (numbers, _) = rest.split_once('m')?;

@@ -223,7 +223,7 @@ fn goals_of_a_system_speak_of_its_parts() {
     check(folder.path(), &["check", "pair.iox"], 0, &["ok"]);
 }
 
-/// What a goal names and no part has is told where it stands.
+/// Names in a goal that no part has are reported with their place.
 #[test]
 fn goals_that_name_nothing_are_errors() {
     for (goal, says) in [

@@ -10,7 +10,7 @@ fn root() -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// What `ioxide` prints, and its exit code.
+/// Returns the output of `ioxide` and its exit code.
 fn ioxide(args: &[&str]) -> (String, i32) {
     let output =
         Command::new(env!("CARGO_BIN_EXE_ioxide")).args(args).current_dir(root()).output().expect("it runs");

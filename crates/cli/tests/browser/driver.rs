@@ -15,11 +15,11 @@ use std::time::{Duration, Instant};
 use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 
-/// How long anything may take.
+/// The time that any request may take.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How often a browser is started before it is given up.
+/// The number of times a browser is started before it is given up.
 const TRIES: usize = 5;
-/// How long a page may take to show what is waited for.
+/// The time that a page may take to show what is waited for.
 const SHOWN: Duration = Duration::from_secs(30);
 
 /// A browser with one window.
@@ -139,7 +139,7 @@ impl Browser {
         self.post("/goog/cdp/execute", &json!({ "cmd": "Emulation.setEmulatedMedia", "params": params }));
     }
 
-    /// What the body of a function returns in the page; `arguments` are `args`.
+    /// Runs the body of a function in the page, with `args` as its `arguments`, and returns its result.
     pub fn run(&self, script: &str, args: &[Json]) -> Json {
         self.post("/execute/sync", &json!({ "script": script, "args": args }))
     }
@@ -174,7 +174,7 @@ impl Browser {
         found.as_str().unwrap_or_else(|| panic!("nothing is `{css}`")).to_owned()
     }
 
-    /// How many elements the selector finds.
+    /// Returns the number of elements that the selector finds.
     pub fn count(&self, css: &str) -> u64 {
         let n = self.run("return document.querySelectorAll(arguments[0]).length;", &[json!(css)]);
         n.as_u64().expect("a number")
@@ -199,7 +199,7 @@ impl Browser {
         );
     }
 
-    /// What the console has said since it was asked last, with its level.
+    /// Returns the level and the text of console messages since the last call.
     pub fn console(&self) -> Vec<(String, String)> {
         let entries = self.post("/se/log", &json!({ "type": "browser" }));
         let text = |entry: &Json, key: &str| entry[key].as_str().unwrap_or_default().to_owned();

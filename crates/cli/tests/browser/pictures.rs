@@ -13,7 +13,7 @@ use crate::report::ioxide;
 
 /// Bytes a picture may have.
 const MOST: u64 = 150_000;
-/// What the book shows of the report.
+/// The pictures of the report in the book.
 const SHOWN: [&str; 6] = [
     "report-summary.png",
     "report-model.png",
@@ -90,7 +90,7 @@ fn brp(browser: &Browser) {
     browser.resize(1200, 900);
 }
 
-/// What a short random test misses.
+/// Takes the picture of the mutants that a short random test misses.
 fn mutants(browser: &Browser) {
     let page = "target/pictures/mutants.html";
     let score =

@@ -24,7 +24,7 @@ pub fn runs(n: &'static str) -> Vec<&'static str> {
     CHOOSING.iter().map(|&word| if word == "20" { n } else { word }).collect()
 }
 
-/// What one machine says of `run`.
+/// Returns the output and the record of `run`, done as one part and merged.
 pub fn alone(run: &[&str]) -> (String, String) {
     let dir = tempfile::tempdir().expect("a folder");
     super::in_parts(run, 1, &dir.path().join("parts"));
@@ -36,7 +36,7 @@ fn campaign(file: &Path) -> Told {
     ioxide(&["campaign", path(file)])
 }
 
-/// How many units are done in all parts.
+/// Returns the number of units that are done in all parts.
 pub fn done(out: &Path) -> usize {
     let entries = fs::read_dir(out.join("parts")).into_iter().flatten().flatten();
     let texts = entries.filter_map(|entry| fs::read_to_string(entry.path().join("units.jsonl")).ok());

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::{CHOOSING, in_parts, ioxide, merge, path, read};
 
-/// What a merged campaign leaves, but for the page, which names its folder.
+/// The files of a merged campaign, but for the page, which names its folder.
 const FILES: [&str; 6] =
     ["campaign.jsonl", "junit.xml", "summary.md", "regressions.jsonl", "suite.jsonl", "kill.jsonl"];
 

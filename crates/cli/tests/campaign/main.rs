@@ -17,7 +17,7 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the workspace is there")
 }
 
-/// What a command says.
+/// The output of a command.
 pub struct Told {
     /// On stdout.
     pub out: String,

@@ -55,7 +55,8 @@ fn tasks_that_are_lost_are_sent_again() {
     assert_eq!(done(&out), 60);
 }
 
-/// What a round knows is sent along: the workers have no files in common with the driver, so none of them names its file.
+/// The feedback of a round is sent along: the workers have no files in common with the driver, so none of them names
+/// its file.
 #[test]
 fn what_a_round_knows_goes_to_the_nodes() {
     let run = ["kill", "examples/brp/spec.iox", "--at", "r7"];

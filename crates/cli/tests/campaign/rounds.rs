@@ -62,12 +62,12 @@ fn units(out: &Path) -> BTreeMap<u64, Json> {
     found
 }
 
-/// What a round begins with.
+/// Returns the feedback that a round begins with.
 fn known(out: &Path, round: u64) -> Json {
     serde_json::from_str(&read(&out.join(format!("rounds/{round}.json")))).expect("feedback")
 }
 
-/// What a merged campaign says and leaves.
+/// Returns the output and the files of a merged campaign.
 fn whole(told: &Told, dir: &Path) -> Vec<String> {
     let file = |name: &str| fs::read_to_string(dir.join(name)).unwrap_or_default().replace(path(dir), "DIR");
     let files = ["campaign.jsonl", "summary.md", "junit.xml", "suite.jsonl", "kill.jsonl"].map(file);

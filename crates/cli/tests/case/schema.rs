@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value as Json};
 
-/// Where `document` does not keep `schema`, one line each.
+/// Returns the violations of `schema` in `document`, one line each.
 pub fn violations(schema: &Json, document: &Json) -> Vec<String> {
     let mut found = Vec::new();
     Checker { root: schema }.check(schema, document, "", &mut found);

@@ -5,7 +5,7 @@ use std::process::{Command, Output};
 
 use super::need::has;
 
-/// What comes of testing it by the default tester, with a fault or none.
+/// Tests the system by the default tester, with a fault or none, and returns the output.
 fn tested(fault: &str, args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_ioxide"))
         .args(["test", "beanstalkd.iox", "--sut", "beanstalkd", "--json", "--no-shrink"])

@@ -57,7 +57,7 @@ fn its_layouts_are_checked() {
     }
 }
 
-/// What is said with this line in place of another one of the project file.
+/// Tests with this line in place of another one of the project file; returns the output and the exit code.
 fn with_line(old: &str, new: &str) -> (String, i32) {
     let folder = tempfile::tempdir().expect("a folder");
     for file in ["lamp.iox", "lamp.py", "ioxide.toml"] {

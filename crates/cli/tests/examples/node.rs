@@ -9,7 +9,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the workspace is there")
 }
 
-/// Whether there is a Node that is new enough; what needs one says loudly that it was not done.
+/// Returns whether there is a Node of version 18 or later; if not, the test fails, unless `IOXIDE_SKIP` names `node18`.
 fn is_there() -> bool {
     let version = Command::new("node").args(["-p", "process.versions.node.split('.')[0]"]).output();
     let major =

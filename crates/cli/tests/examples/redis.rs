@@ -17,7 +17,7 @@ fn test(folder: &Path) -> Output {
     tested(folder, "redis", "", &tester)
 }
 
-/// What comes of testing the model `name` with the system of that name, with a fault or none.
+/// Tests the model `name` with the system of that name, with a fault or none, and returns the output.
 fn tested(folder: &Path, name: &str, fault: &str, args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_ioxide"))
         .args(["test", &format!("{name}.iox"), "--sut", name, "--json"])

@@ -41,7 +41,7 @@ const MAX_KB: u64 = 90 << 10;
 /// A folder with the model, a project file and whatever a script leaves there.
 struct Folder(tempfile::TempDir);
 
-/// How the program ended.
+/// The end of the program.
 struct Ended {
     text: String,
     code: i32,

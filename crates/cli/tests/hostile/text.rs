@@ -5,7 +5,7 @@ use std::net::TcpStream;
 
 use super::*;
 
-/// What all these systems have in common; `reset` is answered by one line.
+/// The settings that all these systems have in common; `reset` is answered by one line.
 const SPEECH: &str = "kind = \"text\"\nquiescence_ms = 100\nlimit_ms = 800\n\
     inputs = { ping = \"PING\\n\" }\noutputs = { pong = \"PONG\" }\n";
 

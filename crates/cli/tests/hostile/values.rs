@@ -141,7 +141,7 @@ fn by_the_streams_of_a_child() {
     }
 }
 
-/// What a shell command writes, as far as anybody takes it.
+/// Copies the output of a shell command to `stream`, until either ends.
 fn written(script: &str, stream: &mut impl Write) {
     let mut child = Command::new("sh").args(["-c", script]).stdout(Stdio::piped()).spawn().expect("a shell");
     let mut out = child.stdout.take().expect("a pipe");
@@ -188,7 +188,7 @@ fn service(head: &'static str, script: String, ends: bool) -> String {
     )
 }
 
-/// How the outputs are found in an answer, or in an event of a stream.
+/// Returns the patterns of outputs in an answer, or in an event of a stream.
 fn outputs(label: &str, event: &str) -> String {
     let one = |(name, field): (&str, &str)| {
         let (is_it, pointer) = (name == label, format!("/{field}"));

@@ -6,7 +6,7 @@
 use std::env;
 use std::process::Command;
 
-/// Whether `program` is there; if not, the test is to be skipped, which somebody must have asked for.
+/// Returns whether `program` is installed; if not, the test fails, unless `IOXIDE_SKIP` names it.
 pub fn has(program: &str) -> bool {
     if Command::new(program).arg("--version").output().is_ok() {
         return true;

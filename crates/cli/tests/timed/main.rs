@@ -34,7 +34,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// How the program ended.
+/// The end of the program.
 struct Ended {
     text: String,
     code: i32,
@@ -105,7 +105,7 @@ fn cash_case() -> (TempDir, String) {
     file("cash.json", &made.text)
 }
 
-/// What the first verdict of a record says in the words of timed testing.
+/// Returns the finding of the first verdict of a record, in the terms of timed testing.
 fn finding(records: &Path) -> Json {
     let text = fs::read_to_string(records.join("campaign.jsonl")).expect("a record");
     let mut lines = text.lines().map(|line| serde_json::from_str::<Json>(line).expect("JSON"));

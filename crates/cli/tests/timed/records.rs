@@ -1,4 +1,4 @@
-//! What was recorded in virtual time is judged, repeated and made smaller.
+//! Runs recorded in virtual time that are judged, repeated and shrunk.
 
 use tempfile::TempDir;
 

@@ -28,11 +28,11 @@ pub struct WritingCommand {
     pub growing: &'static [&'static str],
     /// The files that are taken away before others take their place.
     pub going: &'static [&'static str],
-    /// How it ends.
+    /// The exit codes of the command.
     pub ends: &'static [i32],
-    /// How it may end where nothing can be written.
+    /// The exit codes of the command where nothing can be written.
     pub ends_without_room: &'static [i32],
-    /// What must hold for whoever goes on in the folder.
+    /// The check of the folder after the command was struck.
     pub after: fn(&Path, &Files, &str),
 }
 
@@ -40,7 +40,7 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// What `ioxide` prints, and its exit code.
+/// Returns the output of `ioxide` and its exit code.
 pub fn ioxide(args: &[&str]) -> (String, Option<i32>) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ioxide"));
     let output = command.args(args).current_dir(root()).output().expect("it runs");
@@ -113,7 +113,7 @@ impl WritingCommand {
         command
     }
 
-    /// What it leaves when nobody disturbs it.
+    /// Returns the files that the command leaves when it is not struck.
     pub fn undisturbed(&self) -> Files {
         let place = self.place();
         let output = self.command(place.path()).output().expect("it runs");

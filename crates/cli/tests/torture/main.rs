@@ -115,7 +115,7 @@ fn every_call_of_every_command_may_be_the_last() {
     }
 }
 
-/// Whether what was left by a command that was struck is in order.
+/// Checks the exit code and the files of a command that was struck.
 fn check(
     subject: &WritingCommand,
     whole: &Files,
@@ -151,7 +151,7 @@ fn check(
     (subject.after)(place.path(), whole, &what);
 }
 
-/// Whether this is a file on its way to another name.
+/// Returns whether this is a file on its way to another name.
 fn is_aside(name: &str) -> bool {
     Path::new(name).extension().is_some_and(|ending| ending == "part")
 }
@@ -186,7 +186,7 @@ fn kill_at_random(victims: &[Victim], until: Instant) -> usize {
     killed
 }
 
-/// How many run at once.
+/// The number of commands that run at once.
 const AT_ONCE: usize = 3;
 
 /// Whatever several commands at once do to the same files, those are whole, and nobody fails but by being told.

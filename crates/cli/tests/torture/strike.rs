@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use super::commands::WritingCommand;
 
-/// How a command is struck.
+/// The ways in which a command is struck.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
     /// It is killed in the middle of the call.
@@ -25,7 +25,7 @@ impl How {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Half, Self::Done, Self::Full, Self::ReadOnly];
 
-    /// Whether the command does not live on.
+    /// Returns whether the strike kills the command.
     pub fn kills(self) -> bool {
         matches!(self, Self::Half | Self::Done)
     }
@@ -62,7 +62,7 @@ impl Layer {
         }
     }
 
-    /// Whether the kernel lets it follow a program; in some containers it does not.
+    /// Returns the striker if the kernel lets it trace a program; in some containers it does not.
     fn that_may_follow(self) -> Option<Self> {
         let tried = Command::new(self.folder.path().join("strike"))
             .arg(self.count_file())
@@ -87,7 +87,7 @@ impl Layer {
         command
     }
 
-    /// How many calls the command makes when nobody disturbs it.
+    /// Returns the number of calls of the command when it is not struck.
     pub fn count(&self, subject: &WritingCommand) -> usize {
         let place = subject.place();
         let status = self.around(0, "none", &subject.command(place.path())).status().expect("it runs");

@@ -21,7 +21,7 @@ const TICKER: &str = "model Ticker {
 }
 ";
 
-/// What a ticker does when it is told to stop.
+/// The reaction of a ticker to the request to stop.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stops {
     AtOnce,

@@ -1,10 +1,10 @@
-//! What nobody asked for is not searched for without end.
+//! Searches that no option asks for must end.
 
 use std::fs;
 
 use crate::Folder;
 
-/// Whether `never` can be taken is a question without end: the counters grow, and their product is odd only if both are.
+/// A model in which the search for a path to `never` has no end: its guard is a cubic equation over counters that grow.
 const ENDLESS: &str = "model Endless {
     input up(n: int)
     output ok

@@ -14,7 +14,7 @@ const STORE: &str = "model Store {
 }
 ";
 
-/// What a server does with a number it does not like.
+/// The fault of a server at a number it does not like.
 #[derive(Clone, Copy)]
 enum Fault {
     /// It closes the connection.

@@ -22,7 +22,7 @@ use std::process::{Command, Stdio};
 /// A folder with a model and a project file.
 struct Folder(tempfile::TempDir);
 
-/// How the program ended.
+/// The end of the program.
 struct Ended {
     text: String,
     code: i32,

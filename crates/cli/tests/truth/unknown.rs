@@ -1,4 +1,4 @@
-//! What is not known is never called a pass.
+//! Runs without a known verdict, which must never be called a pass.
 
 use std::fs;
 
@@ -86,7 +86,7 @@ fn a_belief_that_grows_with_every_step_is_bounded() {
     judged.check(5, &["INCONCLUSIVE: unknown from step 7 on", "more than 100000 states"]);
 }
 
-/// Whether this can be done at all needs a solver.
+/// A model whose switches need a solver to know whether they can be taken.
 const OPEN: &str = "model Open { input a(x: int, y: int) output b var k: int
     state s { ask: on a when x * y * x + k * k * k == 7 * y + 3 && x > y -> t }
     state t { tell: emit b when k * k * k + 3 * k == 7 * k * k - 5 -> u } state u {} }
