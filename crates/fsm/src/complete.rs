@@ -23,15 +23,15 @@ use crate::mealy::{InputId, Mealy, OutputId, StateId, SuiteModel};
 use crate::product;
 use crate::word::Word;
 
-/// What is known about a suite that somebody wrote.
+/// The judgement on a suite that was not made by a method of this crate.
 #[must_use = "an unanswered question proves nothing"]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Judgement {
-    /// It is complete: a certificate shows it, or else the search among all machines did.
+    /// The suite is complete, by a certificate; `None` if the search among all machines proved it instead.
     Complete(Option<Certificate>),
-    /// This machine passes and is not equivalent to the specification.
+    /// The suite is incomplete: this machine passes it and is not equivalent to the specification.
     Incomplete(Mealy),
-    /// Neither was shown.
+    /// Completeness was neither proved nor refuted; the number is that of the steps of the search among all machines.
     Unknown(usize),
 }
 
@@ -51,7 +51,7 @@ pub fn judge(spec: &SuiteModel, suite: &[Word], extra: usize, max_steps: usize) 
     }
 }
 
-/// Whether a suite is complete.
+/// The answer of [`check`].
 #[must_use = "an unanswered question proves nothing"]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CompletenessAnswer {
@@ -104,7 +104,7 @@ struct CompletenessSearch<'s> {
     tree: Vec<SuiteStep>,
     kids: Vec<Vec<(InputId, usize)>>,
     spec_state: Vec<StateId>,
-    /// The state of the machine each node of the tree is in.
+    /// For each node of the tree, the state of the machine under construction.
     place: Vec<usize>,
     table: Vec<Option<(usize, OutputId)>>,
     used: usize,
@@ -181,8 +181,9 @@ impl<'s> CompletenessSearch<'s> {
         CompleteOutcome::Closed
     }
 
-    /// The machine found, open transitions giving an output of their own, if
-    /// that is not equivalent to the specification.
+    /// Returns the machine found, its open transitions giving an output that the specification never gives; `None` if
+    /// it is
+    /// equivalent to the specification.
     fn wrong_machine(&self) -> Option<Mealy> {
         let n_outputs = self.spec.names().outputs.len();
         let fill =

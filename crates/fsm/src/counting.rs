@@ -28,7 +28,7 @@ use crate::word::Word;
 /// The suite would be larger than its limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SuiteTooLarge {
-    /// The symbols it may have.
+    /// The limit, in symbols.
     pub limit: usize,
 }
 
@@ -112,7 +112,8 @@ impl Growth<'_> {
         Ok(())
     }
 
-    /// Goes on from `node` until enough states were met, and tells apart what has to be on the way.
+    /// Extends the words at `node` until some set of states was met often enough, and separates the nodes on the way
+    /// where their difference matters.
     fn traverse(
         &mut self,
         access: &[usize],

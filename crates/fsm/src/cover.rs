@@ -63,7 +63,7 @@ impl StateCover {
         self.parent[state]
     }
 
-    /// Whether `input` in `state` is the last step of an access word.
+    /// Returns whether the transition from `state` by `input` is the last step of an access word.
     #[must_use]
     pub fn has_edge(&self, spec: &SuiteModel, state: StateId, input: InputId) -> bool {
         self.parent[spec.next(state, input)] == Some((state, input))

@@ -37,16 +37,16 @@ const MOST_STEPS_PER_WORD: f64 = 9.0;
 const MIN_EFFORT: f64 = 1_200.0;
 const MAX_EFFORT: f64 = 1_000_000.0;
 
-/// What words cost in a suite: the choices of this module are made by it.
+/// The cost of words in a suite, by which this module chooses between them.
 #[derive(Clone, Debug)]
 pub struct WordCosts {
-    /// What a further word costs besides its symbols: a reset and an access word.
+    /// The cost of a further word besides its symbols, in symbols: a reset and a mean access word.
     pub access: f64,
-    /// How many words of the suite reach each state, at least 1.
+    /// For each state the number of words of `P · Σ^(extra+1)` that lead to it, at least 1.
     pub uses: IndexVec<StateId, f64>,
-    /// How many shorter words reach each state, where any input may follow.
+    /// For each state the number of words of `P · Σ^≤extra` that lead to it; any input may follow them.
     pub inner: IndexVec<StateId, f64>,
-    /// How many steps a search for cheaper words may take.
+    /// The number of steps a search for cheaper words may take; 0 for no search.
     pub effort: usize,
 }
 
@@ -71,26 +71,27 @@ impl WordCosts {
         Self { access: (cover.mean_depth() + extra + 2) as f64, uses, inner, effort }
     }
 
-    /// The same, but words are taken as they are found first.
+    /// Returns the same costs without a search: words are taken as they are found first.
     #[must_use]
     pub fn without_search(self) -> Self {
         Self { effort: 0, ..self }
     }
 
-    /// What it costs to apply each of `words` once.
+    /// Returns the cost of applying each of `words` once.
     #[must_use]
     pub fn cost(&self, words: &[Word]) -> f64 {
         words.iter().map(|word| word.len() as f64 + self.access).sum()
     }
 
-    /// What identifiers cost, each as often as its state is reached.
+    /// Returns the cost of all identifiers, each weighted by the uses of its state.
     #[must_use]
     pub fn cost_of_all(&self, identifiers: &IndexVec<StateId, Vec<Word>>) -> f64 {
         identifiers.iter_enumerated().map(|(state, words)| self.uses[state] * self.cost(words)).sum()
     }
 }
 
-/// How many steps a search may take for the identifiers of `states` states in a suite of so many words.
+/// Returns the number of steps that a search for the identifiers of `states` states may take in a suite of `words`
+/// words.
 fn effort(states: f64, words: f64) -> usize {
     let few_times = (STEPS_PER_PAIR * states * states).min(MOST_STEPS_PER_WORD * words);
     few_times.max(STEPS_PER_WORD * words).clamp(MIN_EFFORT, MAX_EFFORT) as usize

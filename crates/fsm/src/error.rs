@@ -1,31 +1,31 @@
-//! What can be wrong with a text or a machine, said in the user's words.
+//! The errors in the text of a machine, and the reasons to refuse a machine, in the user's words.
 
 use std::fmt;
 use std::ops::Range;
 
-/// What kind of thing is wrong with a text.
+/// The kind of an error in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadErrorKind {
-    /// It does not follow the grammar of its form.
+    /// The text does not follow the grammar of its format.
     Syntax,
-    /// A transition does not say its input and its output.
+    /// A transition lacks its input or its output.
     Label,
-    /// It has no state, or no initial one.
+    /// The machine has no state, or not exactly one initial state with transitions.
     Empty,
 }
 
 /// A text that is not a machine: where, why, and what would help.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadError {
-    /// What kind of problem it is.
+    /// The kind of the error.
     pub kind: ReadErrorKind,
     /// The line the problem is on, counted from 1.
     pub line: usize,
-    /// The bytes of the text it is about.
+    /// The bytes of the text that the error is about.
     pub place: Range<usize>,
-    /// What is wrong, lower case, no full stop.
+    /// The message, in lower case and without a full stop.
     pub message: String,
-    /// What to write instead, if that is known.
+    /// Advice on what to write instead.
     pub hint: Option<String>,
 }
 
@@ -64,7 +64,7 @@ impl fmt::Display for ReadError {
 
 impl std::error::Error for ReadError {}
 
-/// Why an algorithm does not accept a machine.
+/// The reason why an algorithm does not accept a machine.
 ///
 /// Each variant names a witness, so that the user can find the place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -103,7 +103,7 @@ pub enum MachineRefusal {
     NotMinimal {
         /// One of the states.
         first: String,
-        /// The other.
+        /// The other state.
         second: String,
     },
     /// The bound on the states of the system is below the states of the model.

@@ -43,7 +43,7 @@ impl From<u32> for StateId {
     }
 }
 
-/// What the symbols and states of a machine are called.
+/// The names of the states and symbols of a machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MachineNames {
     /// Names of the states.
@@ -133,7 +133,7 @@ pub type MealyTransition = (StateId, InputId, OutputId, StateId);
 /// A listing with its names replaced by ids.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResolvedListing {
-    /// What the ids are called.
+    /// The names of the ids.
     pub names: MachineNames,
     /// The initial state.
     pub initial: StateId,
@@ -172,7 +172,7 @@ pub struct MealyEdge {
     pub next: StateId,
 }
 
-/// What a partial machine should do on an input it does not answer.
+/// The way in which a partial machine is completed on inputs it does not answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MachineCompletion {
     /// Stay in the state and give this output.
@@ -249,19 +249,19 @@ impl Mealy {
         self.initial
     }
 
-    /// How many states there are, reachable or not.
+    /// Returns the number of states, reachable or not.
     #[must_use]
     pub fn n_states(&self) -> usize {
         self.names.states.len()
     }
 
-    /// How many inputs there are.
+    /// Returns the size of the input alphabet.
     #[must_use]
     pub fn n_inputs(&self) -> usize {
         self.names.inputs.len()
     }
 
-    /// How many outputs there are.
+    /// Returns the size of the output alphabet.
     #[must_use]
     pub fn n_outputs(&self) -> usize {
         self.names.outputs.len()
@@ -450,13 +450,13 @@ impl SuiteModel {
         self.initial
     }
 
-    /// How many states there are.
+    /// Returns the number of states.
     #[must_use]
     pub fn n_states(&self) -> usize {
         self.names.states.len()
     }
 
-    /// How many inputs there are.
+    /// Returns the size of the input alphabet.
     #[must_use]
     pub fn n_inputs(&self) -> usize {
         self.n_inputs
@@ -492,7 +492,8 @@ impl SuiteModel {
         word.iter().fold(state, |state, &input| self.next(state, input))
     }
 
-    /// How many symbols of `word` it takes until `a` and `b` answer differently.
+    /// Returns the number of symbols of `word` after which `a` and `b` answer differently, the differing one
+    /// included; `None` if `word` does not separate them.
     #[must_use]
     pub fn separated_at(&self, a: StateId, b: StateId, word: &[InputId]) -> Option<usize> {
         let (mut a, mut b) = (a, b);

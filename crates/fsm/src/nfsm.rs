@@ -62,13 +62,13 @@ impl Nfsm {
         self.initial
     }
 
-    /// How many states there are.
+    /// Returns the number of states, reachable or not.
     #[must_use]
     pub fn n_states(&self) -> usize {
         self.names.states.len()
     }
 
-    /// How many inputs there are.
+    /// Returns the size of the input alphabet.
     #[must_use]
     pub fn n_inputs(&self) -> usize {
         self.names.inputs.len()
@@ -235,7 +235,7 @@ impl Observable {
         Ok(Self(machine))
     }
 
-    /// The machine without the promise.
+    /// The machine as an [`Nfsm`], without the guarantee that it is observable.
     #[must_use]
     pub fn as_nfsm(&self) -> &Nfsm {
         &self.0
@@ -253,7 +253,7 @@ impl Observable {
         self.0.initial
     }
 
-    /// How many states there are.
+    /// Returns the number of states, reachable or not.
     #[must_use]
     pub fn n_states(&self) -> usize {
         self.0.n_states()
@@ -282,7 +282,7 @@ impl Observable {
         answers.binary_search_by_key(&output, |&(y, _)| y).ok().map(|at| answers[at].1)
     }
 
-    /// Whether every state answers every input, or the first that does not.
+    /// Checks that every state answers every input; the error names the first state and input without an answer.
     pub fn check_complete(&self) -> Result<(), MachineRefusal> {
         for state in self.states() {
             if let Some(input) = self.inputs().find(|&input| self.answers(state, input).is_empty()) {

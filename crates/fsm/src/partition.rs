@@ -123,7 +123,7 @@ struct PartitionBlocks {
     place: Vec<u32>,
     of: Vec<usize>,
     range: Vec<(usize, usize)>,
-    /// How many members of each block the current splitter has hit.
+    /// For each block the number of members that the current splitter contains.
     hit: Vec<usize>,
 }
 

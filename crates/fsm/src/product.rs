@@ -148,7 +148,8 @@ impl<L: Copy> PairSearch<L> {
     }
 }
 
-/// Whether the outputs of `machine` for `word` are those of `spec`.
+/// Returns whether `machine` and `spec` give the same outputs for `word` from reset, up to the first input without an
+/// answer.
 #[must_use]
 pub fn passes(spec: &Mealy, machine: &Mealy, word: &[InputId]) -> bool {
     spec.run(word) == machine.run(word)

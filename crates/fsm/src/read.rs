@@ -20,16 +20,16 @@ use crate::mealy::MachineListing;
 /// Bytes of a text.
 pub type TextPlace = Range<usize>;
 
-/// A machine, and where its parts stand in the text.
+/// A machine, and the places of its parts in the text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MachineText {
-    /// What the text calls the machine.
+    /// The name of the machine; only DOT has one.
     pub name: Option<String>,
     /// The machine.
     pub listing: MachineListing,
-    /// Where each of its listed states is named first.
+    /// For each of `listing.states` the place where it is first named; in a table of numbers the row.
     pub states: Vec<TextPlace>,
-    /// Where each of its rows stands.
+    /// For each of `listing.rows` its place.
     pub rows: Vec<TextPlace>,
 }
 
@@ -85,7 +85,7 @@ pub fn read_placed(form: MachineFormat, text: &str) -> Result<MachineText, Vec<R
 /// A line of columns, up to a `#`.
 struct ColumnLine<'t> {
     fields: Vec<&'t str>,
-    /// From the first column to the last.
+    /// The bytes from the first column to the last.
     place: TextPlace,
 }
 
@@ -98,7 +98,7 @@ fn lines(text: &str) -> impl Iterator<Item = ColumnLine<'_>> {
     })
 }
 
-/// Where `part`, a slice of `text`, stands in it.
+/// Returns the bytes that `part`, a slice of `text`, has in it.
 fn place_of(text: &str, part: &str) -> TextPlace {
     let start = part.as_ptr() as usize - text.as_ptr() as usize;
     start..start + part.len()

@@ -34,7 +34,7 @@ use crate::error::MachineRefusal;
 use crate::nfsm::Observable;
 use crate::word::{IoWord, Word};
 
-/// Which words are extended.
+/// The rule by which adaptive state counting extends words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CountingVariant {
     /// As published first [Hierons04]: may miss failures.
@@ -45,7 +45,7 @@ pub enum CountingVariant {
     PerResponse,
 }
 
-/// What state counting starts from.
+/// The parameters of state counting.
 #[derive(Clone, Debug)]
 pub struct CountingPlan {
     /// A deterministic state cover, with the empty word.
@@ -60,7 +60,10 @@ pub struct CountingPlan {
 }
 
 impl CountingPlan {
-    /// The plan for `model` and `bound`, or why there is none.
+    /// Returns the plan for `model` and `bound`, without a limit on the words.
+    ///
+    /// # Errors
+    /// If the model is not complete or has more than `bound` states.
     pub fn new(model: &Observable, bound: usize) -> Result<Self, MachineRefusal> {
         model.check_complete()?;
         if bound < model.n_states() {
@@ -71,7 +74,7 @@ impl CountingPlan {
     }
 }
 
-/// What tests say about a system.
+/// The verdict of state counting on a system.
 #[must_use = "a test that was given up proves nothing"]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReductionVerdict {
@@ -83,25 +86,27 @@ pub enum ReductionVerdict {
     Unknown,
 }
 
-/// What came out of testing a system.
+/// The result of testing a system by state counting.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReductionReport {
-    /// Answers the model does not allow; the system is a reduction if there are none.
+    /// The traces of the system that the model does not allow.
     pub failures: Vec<IoWord>,
-    /// Whether testing was given up, so that having seen no failure proves nothing.
+    /// True if more than [`CountingPlan::max_words`] words were tested, so that the absence of failures proves
+    /// nothing.
     pub gave_up: bool,
-    /// The words that were tested, each followed by the characterising set.
+    /// The words that were tested, each once; except in [`on_demand_counting`] each was followed by the
+    /// characterising set.
     pub tested: Vec<Word>,
-    /// How often the set of tested words grew.
+    /// The number of rounds in which open words were tested or extended.
     pub iterations: usize,
-    /// How many different answers to tests were seen.
+    /// The number of different traces in which a test ended.
     pub sequences: usize,
-    /// The sum of their lengths.
+    /// The sum of the lengths of these traces.
     pub symbols: usize,
 }
 
 impl ReductionReport {
-    /// What the tests say.
+    /// Returns the verdict: [`ReductionVerdict::Fail`] if there is a failure, even if testing was given up.
     pub fn verdict(&self) -> ReductionVerdict {
         match (self.failures.is_empty(), self.gave_up) {
             (false, _) => ReductionVerdict::Fail,

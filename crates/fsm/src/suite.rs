@@ -41,7 +41,7 @@ use crate::word::Word;
 use paths::WordPaths;
 use traverse::Traversal;
 
-/// How a suite is made.
+/// A method that makes complete suites.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SuiteMethod {
     /// The W-method: a characterising set after every transition.
@@ -122,7 +122,7 @@ impl WordSuite<'_> {
         }
     }
 
-    /// How many words and symbols the rest of the suite has.
+    /// Returns the number of words and symbols in the rest of the suite, which it walks through.
     #[must_use]
     pub fn measure(mut self) -> SuiteSize {
         let mut size = SuiteSize::default();
@@ -132,7 +132,7 @@ impl WordSuite<'_> {
         size
     }
 
-    /// What the rest of the suite costs, if that is below `limit`.
+    /// Returns the cost of the rest of the suite; `None`, without walking on, as soon as it reaches `limit`.
     fn cost_below(mut self, limit: usize) -> Option<usize> {
         let mut size = SuiteSize::default();
         while let Some(word) = self.advance() {
@@ -156,7 +156,7 @@ impl Iterator for WordSuite<'_> {
 /// The size of a suite.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SuiteSize {
-    /// How many words: each needs a reset.
+    /// The number of words; each needs a reset.
     pub tests: usize,
     /// The sum of their lengths.
     pub symbols: usize,
@@ -168,13 +168,13 @@ impl SuiteSize {
         self.symbols += word.len();
     }
 
-    /// By what suites are compared: bringing a system back to its start takes longer than a step.
+    /// Returns the cost by which suites are compared, in symbols: a reset takes longer than a step.
     fn cost(self) -> usize {
         self.symbols + RESET_COST * self.tests
     }
 }
 
-/// What a reset costs in symbols when suites are compared.
+/// The cost of a reset, in symbols, when suites are compared.
 const RESET_COST: usize = 4;
 
 #[cfg(test)]

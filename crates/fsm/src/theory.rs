@@ -1,4 +1,5 @@
-//! What the theory says about a machine: what can be told apart, by which words, and how large a system must be.
+//! The sets that the theory defines for a machine: covers, separating words, and a lower bound on the size of a
+//! system.
 //!
 //! The suites of this crate are made of these sets; here they are to be looked at. A *preset distinguishing word*
 //! tells all states apart by itself; few machines have one. An *adaptive* one, whose inputs depend on the answers, exists
@@ -26,12 +27,12 @@ const MAX_KEPT: usize = 2_000_000;
 /// Sets looked at in the search for a largest set of states.
 const MAX_SETS: usize = 200_000;
 
-/// Whether something exists.
+/// The answer to a search for something that may not exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KnownExistence<T> {
-    /// It does.
+    /// It exists, and this is one.
     Found(T),
-    /// It does not, proved.
+    /// It is proved not to exist.
     Nowhere,
     /// The search was given up.
     Unknown,
@@ -48,7 +49,7 @@ pub struct DeterministicTheory {
     pub identifiers: IndexVec<StateId, Vec<Word>>,
     /// A word that tells all states apart by itself.
     pub preset: KnownExistence<Word>,
-    /// Whether inputs chosen by the answers tell all states apart.
+    /// True if the machine has an adaptive distinguishing word.
     pub is_adaptively_distinguishable: bool,
     /// Inputs that every complete suite needs at least: each transition is taken by some test.
     pub fewest_symbols: usize,
@@ -72,7 +73,7 @@ impl DeterministicTheory {
     }
 }
 
-/// Where states that answered alike may be now: sets of current states.
+/// The blocks of current states of all states that answered alike so far; [`after`] drops blocks of one state.
 type Uncertainty = BTreeSet<BTreeSet<StateId>>;
 
 /// A shortest word that no two states answer alike.
@@ -117,7 +118,7 @@ fn after(spec: &SuiteModel, here: &Uncertainty, input: InputId) -> Option<Uncert
     Some(next)
 }
 
-/// Whether an adaptive distinguishing word exists.
+/// Returns whether an adaptive distinguishing word exists.
 fn has_adaptive(spec: &SuiteModel) -> bool {
     let mut blocks: Vec<Vec<StateId>> = vec![spec.states().collect()];
     let mut block_of: Vec<usize> = vec![0; spec.n_states()];
@@ -160,18 +161,18 @@ fn split(spec: &SuiteModel, block_of: &[usize], block: &[StateId]) -> Option<Vec
     })
 }
 
-/// The sets of a machine that leaves choices.
+/// The sets of a nondeterministic machine.
 #[derive(Clone, Debug)]
 pub struct ChoiceTheory {
     /// The states that a word reaches whatever the answers, each with one.
     pub cover: Vec<(StateId, Word)>,
     /// Pairs of states that are r-distinguishable, with the steps it takes.
     pub distinguishable: Vec<(StateId, StateId, u32)>,
-    /// How many pairs of states there are.
+    /// The number of unordered pairs of different states.
     pub pairs: usize,
     /// Deterministically reached states that are pairwise r-distinguishable, as many as were found.
     pub lower_bound: Vec<StateId>,
-    /// Whether there is no larger such set, proved.
+    /// True if `lower_bound` is proved to be a largest such set.
     pub is_largest: bool,
 }
 
@@ -249,7 +250,8 @@ mod tests {
         told
     }
 
-    /// Whether inputs chosen by the answers tell `blocks` of current states apart, by trying everything up to a depth.
+    /// Returns whether inputs chosen by the answers tell the states of `block` apart, by trying everything up to
+    /// `depth`.
     fn adaptively(spec: &SuiteModel, block: &BTreeSet<StateId>, depth: usize) -> bool {
         if block.len() < 2 {
             return true;

@@ -26,12 +26,13 @@ const MAX_CHOICES: usize = 20_000;
 /// Words behind access words looked at.
 const MAX_WORDS: usize = 200_000;
 
-/// Why a suite is complete.
+/// A proof that a suite is complete: the access words for which the H-condition holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Certificate {
     /// An access word for every state, in the order of the states.
     pub access: Vec<Word>,
-    /// The suite is also complete for systems of any size whose states are near the access words.
+    /// True if the suite is also k-A-complete: complete for systems of any size all of whose states are reached by an
+    /// access word and at most `extra` more symbols.
     pub is_k_a_complete: bool,
 }
 
@@ -123,7 +124,7 @@ impl SuiteProof<'_> {
         })
     }
 
-    /// Whether the nodes are in one state or told apart.
+    /// Returns whether the nodes lead to the same state or the tree holds a word behind both that separates them.
     fn are_settled(&self, a: usize, b: usize) -> bool {
         self.tree.state(a) == self.tree.state(b) || self.tree.separates(a, b)
     }
@@ -157,13 +158,13 @@ impl SuiteProof<'_> {
             && a.behind.iter().all(|&node| self.are_settled(b.node, node))
     }
 
-    /// Whether the access words hold their own beginnings.
+    /// Returns whether the access words are prefix-closed.
     fn has_beginnings(&self, access: &[Word]) -> bool {
         let holds = |word: &[InputId]| access.iter().any(|other| other == word);
         access.iter().all(|word| word.is_empty() || holds(&word[..word.len() - 1]))
     }
 
-    /// Whether every two words behind access words that lead to different states are told apart.
+    /// Returns whether the tree separates every two words behind access words that lead to different states.
     fn tells_all_apart(&self, chosen: &[CertifiedBasis]) -> bool {
         let all: Vec<usize> = chosen.iter().flat_map(|basis| basis.behind.iter().copied()).collect();
         all.iter().enumerate().all(|(i, &a)| all[..i].iter().all(|&b| self.are_settled(a, b)))

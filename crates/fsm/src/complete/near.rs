@@ -28,14 +28,15 @@ struct NearMachines<'s> {
 }
 
 impl NearMachines<'_> {
-    /// One transition changed.
+    /// Returns a passing machine that differs from the specification in one transition.
     fn single(&mut self) -> Option<Mealy> {
         let table = self.table();
         let n = self.spec.n_states();
         (0..table.len()).find_map(|slot| self.changed(&table, n, slot))
     }
 
-    /// A transition into a copy of its target, one transition of the copy changed.
+    /// Returns a passing machine with one more state: a transition is redirected into a copy of its target, and one
+    /// transition of the copy is changed.
     fn doubled(&mut self) -> Option<Mealy> {
         let (n, k) = (self.spec.n_states(), self.spec.n_inputs());
         let table = self.table();

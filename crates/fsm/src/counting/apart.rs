@@ -1,4 +1,4 @@
-//! Which states of a partial machine are apart, and by which word.
+//! The pairs of states of a partial machine that are apart, and the words that separate them.
 
 use ioxide_model::index::Idx;
 
@@ -6,7 +6,7 @@ use crate::mealy::{InputId, Mealy, OutputId, StateId};
 use crate::partition;
 use crate::word::Word;
 
-/// For every two states the length of a shortest word both answer, and differently.
+/// For every two states the length of a shortest word that both answer to its end, and differently.
 #[derive(Clone, Debug)]
 pub struct ApartTable {
     n: usize,
@@ -47,13 +47,14 @@ impl ApartTable {
         found
     }
 
-    /// How much longer a word has to be that begins with `input`, if one tells the states apart.
+    /// Returns the number of symbols that a separating word needs after `input`: 0 if the outputs for `input` differ,
+    /// `None` if a state does not answer it or the successors are not known to be apart.
     fn after(&self, machine: &Mealy, a: StateId, b: StateId, input: InputId) -> Option<u32> {
         let (x, y) = (machine.edge(a, input)?, machine.edge(b, input)?);
         if x.output == y.output { self.level[x.next.index() * self.n + y.next.index()] } else { Some(0) }
     }
 
-    /// Whether some word tells the states apart.
+    /// Returns whether some word that both states answer separates them.
     #[must_use]
     pub fn are(&self, a: StateId, b: StateId) -> bool {
         self.level[a.index() * self.n + b.index()].is_some()

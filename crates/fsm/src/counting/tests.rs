@@ -30,7 +30,8 @@ fn systems(states: usize, inputs: usize, outputs: usize) -> impl Iterator<Item =
     })
 }
 
-/// Whether `system` answers some word of `machine` wrongly, as far as `seen` tells answers apart.
+/// Returns whether `system` answers some word that `machine` answers differently, outputs being compared after
+/// `seen`.
 fn is_wrong(machine: &Mealy, system: &Mealy, seen: impl Fn(OutputId) -> Option<OutputId>) -> bool {
     let mut pairs = vec![(machine.initial(), system.initial())];
     let mut next = 0;

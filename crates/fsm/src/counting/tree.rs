@@ -27,7 +27,7 @@ impl<'m> WordTree<'m> {
         self.nodes[node].state
     }
 
-    /// How many symbols the tree has, those that words share counted once.
+    /// Returns the number of symbols in the tree; symbols of a shared prefix count once.
     pub fn symbols(&self) -> usize {
         self.nodes.len() - 1
     }
@@ -54,7 +54,7 @@ impl<'m> WordTree<'m> {
         kid
     }
 
-    /// Whether some word behind both nodes is answered differently.
+    /// Returns whether some word that the tree holds behind both nodes is answered differently.
     pub fn separates(&self, a: usize, b: usize) -> bool {
         let (p, q) = (&self.nodes[a], &self.nodes[b]);
         p.state != q.state && p.kids.iter().any(|&(input, next)| self.separates_with(a, b, input, next))
@@ -66,7 +66,8 @@ impl<'m> WordTree<'m> {
         answer(a) != answer(b) || self.separates(next, other)
     }
 
-    /// How many symbols `word` adds behind both nodes, a new test counted as many.
+    /// Returns the number of symbols that `word` adds behind both nodes, plus three for each node where it starts a
+    /// new test.
     pub fn cost(&self, a: usize, b: usize, word: &[InputId]) -> usize {
         self.missing(a, word) + self.missing(b, word)
     }

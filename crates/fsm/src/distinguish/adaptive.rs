@@ -28,14 +28,14 @@ pub struct AdaptiveTree {
     pub together: Vec<Vec<StateId>>,
 }
 
-/// Which word a tree applies next.
+/// The preference by which a tree chooses the word it applies next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WordPreference {
-    /// The one that lets the fewest states meet.
+    /// The word after which the fewest states with the same answer meet in one state.
     KeepApart,
-    /// The one that separates most pairs per symbol.
+    /// The word that leaves the fewest pairs together, long words being penalised.
     SplitMost,
-    /// The one of the splitting tree.
+    /// The word of the splitting tree.
     Given,
 }
 
@@ -106,7 +106,7 @@ fn path_identifiers(
     identifiers
 }
 
-/// States of a tree node: where each started and where it is now.
+/// The tokens of a tree node: for each state the tree is grown for, that state and its current state.
 type NodeTokens = Vec<(StateId, StateId)>;
 
 /// An input, or none, and a word of the splitting tree after it.
@@ -133,20 +133,20 @@ struct AdaptiveTreeGrower<'a> {
     refiner: GroupRefiner<'a>,
     /// The groups of the candidate under consideration, and of a whole node.
     groups: StateGroups,
-    /// How many tokens are in each state of the node.
+    /// For each current state of the node, the number of tokens in it.
     weights: Vec<u32>,
     /// Scratch: sizes of groups, and groups with places.
     sizes: Vec<u32>,
     pairs: Vec<(u32, u32)>,
-    /// Scratch: words to choose from, and where an input leads.
+    /// Scratch: the candidate words, and the successors of the states under an input.
     candidates: Vec<WordCandidate<'a>>,
     images: Vec<StateId>,
-    /// Scratch: the stamp with which each group met each place.
+    /// Scratch: for each group and current state, the stamp of the last count in which the pair occurred.
     met: Vec<u32>,
     stamp: u32,
 }
 
-/// A table of groups and places may have this many entries.
+/// The limit on the entries of the table of groups and current states; pairs beyond it are counted by sorting.
 const MOST_ENTRIES: usize = 1 << 16;
 
 impl<'a> AdaptiveTreeGrower<'a> {
@@ -188,7 +188,7 @@ impl<'a> AdaptiveTreeGrower<'a> {
         tree
     }
 
-    /// The word to the grower's taste; `None` if all tokens are in one state.
+    /// Returns the word that the preference ranks highest; `None` if all tokens are in one state.
     fn best_split(&mut self, tokens: &NodeTokens) -> Option<WordCandidate<'a>> {
         let mut here: Vec<StateId> = tokens.iter().map(|&(_, now)| now).collect();
         here.sort_unstable();
@@ -214,7 +214,8 @@ impl<'a> AdaptiveTreeGrower<'a> {
         best.map(|(_, _, candidate)| candidate)
     }
 
-    /// How good it is to apply `candidate` to the states `here`; `None` if they all answer alike.
+    /// Returns the rank of `candidate` for the states `here`, greater being better, compared in order; `None` if all
+    /// of them answer alike.
     fn value(&mut self, here: &[StateId], candidate: WordCandidate<'a>) -> Option<(f64, f64)> {
         self.groups.restart_together(here);
         self.refiner.apply(&mut self.groups, candidate.inputs());
@@ -230,7 +231,7 @@ impl<'a> AdaptiveTreeGrower<'a> {
         })
     }
 
-    /// How many different pairs of a group and a place there are.
+    /// Returns the number of different pairs of a group and a current state.
     fn distinct(&mut self) -> usize {
         let entries = self.groups.count * self.spec.n_states();
         if entries > MOST_ENTRIES {
@@ -258,7 +259,7 @@ impl<'a> AdaptiveTreeGrower<'a> {
         self.pairs.len()
     }
 
-    /// The sum of the squares of the tokens of each group.
+    /// Returns the sum over all groups of the square of the number of tokens.
     fn together(&mut self) -> usize {
         self.sizes.clear();
         self.sizes.resize(self.groups.count, 0);
@@ -287,7 +288,8 @@ impl<'a> AdaptiveTreeGrower<'a> {
         }
     }
 
-    /// What `candidate` makes of the node: tokens with the same answer, moved on.
+    /// Returns the children of a node under `candidate`: the tokens grouped by their answer, each moved to its next
+    /// state.
     fn parts(&mut self, tokens: &NodeTokens, candidate: WordCandidate<'_>) -> Vec<NodeTokens> {
         let here: Vec<StateId> = tokens.iter().map(|&(_, now)| now).collect();
         self.groups.restart_together(&here);

@@ -194,7 +194,7 @@ fn candidates<'a>(
     words
 }
 
-/// How many pairs share a class, of `n_classes`; `sizes` is scratch.
+/// Returns the number of pairs of states in the same class; `sizes` is scratch.
 fn together(classes: &[u32], n_classes: usize, sizes: &mut Vec<usize>) -> usize {
     sizes.clear();
     sizes.resize(n_classes, 0);
@@ -268,7 +268,7 @@ pub(super) fn cheapest_cover(
     if weights.cost(&by_cost) < weights.cost(&by_count) { by_cost } else { by_count }
 }
 
-/// After how many symbols each word separates a state from each other one, 0 if it does not.
+/// The number of symbols after which each word separates a state from each other one, 0 if it does not.
 struct SeparationEnds<'w> {
     n: usize,
     state: StateId,

@@ -18,7 +18,7 @@ use crate::word::{Word, without_prefixes};
 #[derive(Default)]
 pub(super) struct Identifiers {
     nodes: Vec<TrieNode>,
-    /// Nodes whose first child changed, and what it was.
+    /// The log of changes: each node whose first child was replaced, with the former one.
     changes: Vec<(u32, u32)>,
 }
 
@@ -58,12 +58,12 @@ impl Identifiers {
         identifiers
     }
 
-    /// Where the identifiers are now.
+    /// Returns a mark of the current identifiers for [`Self::go_back`].
     pub(super) fn mark(&self) -> IdentifierMark {
         IdentifierMark { nodes: self.nodes.len(), changes: self.changes.len() }
     }
 
-    /// Goes back to where they were.
+    /// Restores the identifiers to `mark`.
     pub(super) fn go_back(&mut self, mark: IdentifierMark) {
         for (node, first_kid) in self.changes.drain(mark.changes..).rev() {
             self.nodes[node as usize].first_kid = first_kid;
@@ -114,12 +114,12 @@ impl Identifiers {
         self.set_first_kid(root_of(state), NO_NODE);
     }
 
-    /// Whether `word` is a prefix of a word of `state`.
+    /// Returns whether `word` is a prefix of a word of `state`.
     pub(super) fn contains(&self, state: StateId, word: &[InputId]) -> bool {
         word.iter().try_fold(root_of(state), |node, &input| self.kid(node, input)).is_some()
     }
 
-    /// What the words of `state` cost.
+    /// Returns the cost of the words of `state`, weighted by its uses.
     pub(super) fn cost(&self, state: StateId, weights: &WordCosts) -> f64 {
         weights.uses[state] * self.cost_below(root_of(state), 0, weights.access)
     }
@@ -154,20 +154,20 @@ fn root_of(state: StateId) -> u32 {
     state.index() as u32
 }
 
-/// Where a word has come to in the identifier of a state.
+/// The position of a word in the trie of a state's identifier.
 #[derive(Clone, Copy)]
 enum IdentifierPlace {
-    /// To this node.
+    /// The word leads to this node.
     Inside(u32),
-    /// Beyond an end that was this long.
+    /// The word goes on beyond a leaf at this depth.
     Beyond(usize),
-    /// To a new branch.
+    /// The word leaves the trie at an inner node or at the empty root.
     Branched,
 }
 
 /// The best word for a pair so far, to be followed by a shortest one from where it leads.
 struct PairWord {
-    /// What it adds to the cost of the two identifiers.
+    /// The increase in the cost of each of the two identifiers.
     growth: [f64; 2],
     word: Word,
     now: [StateId; 2],
@@ -185,7 +185,7 @@ pub(super) struct PairGrower<'a> {
     pub(super) shortest: &'a SeparatingWords,
     pub(super) weights: &'a WordCosts,
     pub(super) identifiers: Identifiers,
-    /// How many places were looked at.
+    /// The number of pairs of positions explored so far.
     pub(super) steps: usize,
     word: Word,
     best: PairWord,
@@ -206,7 +206,8 @@ impl<'a> PairGrower<'a> {
         }
     }
 
-    /// Makes a common prefix separate two states and tells what that adds to the cost of each.
+    /// Adds a word to both identifiers that separates the two states, unless a common prefix does already; returns
+    /// the increase in the cost of each.
     pub(super) fn separate(&mut self, a: StateId, b: StateId) -> [f64; 2] {
         self.best.growth = [f64::INFINITY; 2];
         self.word.clear();
@@ -278,7 +279,7 @@ impl<'a> PairGrower<'a> {
         }
     }
 
-    /// What any word that goes on from here, `length` symbols or more in all, adds to the cost at least.
+    /// Returns a lower bound on the cost added by any word of at least `length` symbols that goes on from here.
     fn at_least(&self, of: [StateId; 2], places: [IdentifierPlace; 2], length: usize) -> f64 {
         let reached = self.word.len();
         let growth = |place| match place {

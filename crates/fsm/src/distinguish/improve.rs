@@ -19,18 +19,18 @@ use crate::distinguish::{SeparatingWords, WordCosts};
 use crate::mealy::{StateId, SuiteModel};
 use crate::word::Word;
 
-/// In how many orders identifiers are grown at a time, and how often.
+/// The number of orders in which identifiers are grown in a round, and the number of rounds.
 const ORDERS_AT_A_TIME: u64 = 3;
 const MAX_ROUNDS: u64 = 4;
 
-/// By what factor identifiers just grown may be dearer than the best; the cheapest of a round are
-/// improved in any case.
+/// The factor by which identifiers just grown may be dearer than the best and still be improved; the cheapest of a
+/// round always are.
 const WORTH_IMPROVING: f64 = 2.0;
 
-/// By what factor all identifiers may be dearer than the best, each having been grown anew.
+/// The factor by which identifiers may be dearer than the best after each was grown anew, before they are given up.
 const PROMISING: f64 = 1.06;
 
-/// By what factor identifiers may be dearer before they are trimmed.
+/// The factor by which an identifier grown anew may be dearer than before and still be trimmed.
 const HOPE: f64 = 1.4;
 
 /// Identifiers that cost no more than `given`, found in about `effort` steps.
@@ -62,16 +62,17 @@ fn least_effort(spec: &SuiteModel) -> usize {
 
 struct ImproveSearch<'a> {
     grower: PairGrower<'a>,
-    /// The best so far and what they cost.
+    /// The best identifiers so far and their cost.
     best: IndexVec<StateId, Vec<Word>>,
     best_cost: f64,
-    /// What the identifier of each state costs.
+    /// The current cost of the identifier of each state.
     costs: IndexVec<StateId, f64>,
     /// The other states of each state, those first that short words separate.
     by_distance: IndexVec<StateId, Vec<StateId>>,
-    /// What the identifier of each state costs at least: one word that separates it from all others.
+    /// For each state a lower bound on the cost of its identifier: one word as long as the longest separating word it
+    /// needs.
     floors: IndexVec<StateId, f64>,
-    /// Scratch: identifiers that have grown, and by what.
+    /// Scratch: the other states whose identifiers have grown, and by what cost.
     grown: Vec<(StateId, f64)>,
     effort: usize,
 }
@@ -131,7 +132,7 @@ impl<'a> ImproveSearch<'a> {
         self.reckon();
     }
 
-    /// Notes what the identifiers cost.
+    /// Recomputes the cost of the identifier of each state.
     fn reckon(&mut self) {
         let cost = |state| self.grower.identifiers.cost(state, self.grower.weights);
         self.costs = self.grower.spec.states().map(cost).collect();
@@ -224,8 +225,8 @@ impl<'a> ImproveSearch<'a> {
         true
     }
 
-    /// Separates `state`, its set being emptied, from all others: what it costs then, and what that
-    /// adds to the others; `None` if that is surely too much.
+    /// Empties the set of `state` and separates it from all others; returns its new cost and the cost added to the
+    /// others, `None` if that cannot be cheaper.
     fn grow_anew(&mut self, state: StateId, hardest_first: bool) -> Option<(f64, f64)> {
         let grower = &mut self.grower;
         let before = self.costs[state];
@@ -252,8 +253,8 @@ impl<'a> ImproveSearch<'a> {
     }
 }
 
-/// What identifiers cost besides where any input may follow: the words that do not go on as a word of the state that
-/// their first input leads to, which is applied there in any case.
+/// Returns the cost of identifiers after inner words of the suite, which any input may follow: a word counts unless,
+/// without its first input, it begins a word of the next state, whose identifier is applied there in any case.
 fn loose_ends(grower: &PairGrower<'_>, identifiers: &Identifiers) -> f64 {
     let PairGrower { spec, weights, .. } = grower;
     let loose = |state: StateId| {
@@ -302,7 +303,8 @@ mod tests {
     use crate::distinguish::{SplittingTree, adaptive::nested_identifiers};
     use crate::mealy::Mealy;
 
-    /// Whether a common prefix of two identifiers separates every two states, by looking at all of them.
+    /// Returns whether every two states are separated by a common prefix of their identifiers, by trying all
+    /// prefixes.
     fn harmonised(spec: &SuiteModel, identifiers: &IndexVec<StateId, Vec<Word>>) -> bool {
         let prefixes = |state: StateId| {
             identifiers[state]
@@ -320,7 +322,7 @@ mod tests {
         })
     }
 
-    /// What a suite with these identifiers costs, loose ends found by looking at all words.
+    /// Returns the cost of a suite with these identifiers, loose ends found by comparing all words.
     fn whole_cost(spec: &SuiteModel, weights: &WordCosts, identifiers: &IndexVec<StateId, Vec<Word>>) -> f64 {
         let loose = |(state, word): (StateId, &Word)| {
             let next = &identifiers[spec.next(state, word[0])];

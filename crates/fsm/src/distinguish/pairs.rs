@@ -75,7 +75,7 @@ impl SeparatingWords {
         true
     }
 
-    /// How long a shortest word that separates `a` and `b` is; 0 if they are the same state.
+    /// Returns the length of a shortest word that separates `a` and `b`; 0 if they are the same state.
     #[must_use]
     pub fn distance(&self, a: StateId, b: StateId) -> usize {
         usize::from(self.length[a.index() * self.n + b.index()])

@@ -2,14 +2,14 @@
 
 use crate::mealy::{InputId, OutputId, StateId, SuiteModel};
 
-/// What becomes of two states under a word.
+/// The outcome of applying a word to two different states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PairFate {
-    /// They answer differently, first at the symbol of this number, from 1.
+    /// The states answer differently, first at the symbol of this number, counted from 1.
     Separated(usize),
-    /// They are in one state, having answered alike.
+    /// The states meet in one state, having answered alike.
     Met,
-    /// Neither.
+    /// The states answer alike and end in different states.
     Open,
 }
 
@@ -31,7 +31,7 @@ impl WordPassage {
         }));
     }
 
-    /// What becomes of `other` along the word, which is not the state of this way.
+    /// Compares `other`, which must not be the state followed, with it along the word.
     #[inline]
     pub(crate) fn meeting(&self, spec: &SuiteModel, other: StateId) -> PairFate {
         let mut at = other;
@@ -47,7 +47,7 @@ impl WordPassage {
         PairFate::Open
     }
 
-    /// After how many symbols `other` answers differently, 0 if it does not.
+    /// Returns the number of symbols after which `other` answers differently, 0 if it does not.
     #[inline]
     pub(crate) fn end(&self, spec: &SuiteModel, other: StateId) -> usize {
         match self.meeting(spec, other) {

@@ -8,14 +8,14 @@ use ioxide_model::index::Idx;
 
 use crate::mealy::{InputId, StateId, SuiteModel};
 
-/// States under way: the group of each, and where it is.
+/// States under a word: the group and the current state of each.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StateGroups {
     /// The group of each state, numbered in order of first appearance.
     pub(crate) of: Vec<u32>,
-    /// Where each state is.
+    /// The current state of each state.
     pub(crate) at: Vec<StateId>,
-    /// How many groups there are.
+    /// The number of groups.
     pub(crate) count: usize,
 }
 

@@ -42,7 +42,7 @@ pub(super) fn placed(text: &str) -> Result<MachineText, Vec<ReadError>> {
     if wrong.is_empty() { reader.graph.reading(text).map_err(|error| vec![error]) } else { Err(wrong) }
 }
 
-/// What a DOT text says so far.
+/// The parts of a DOT graph read so far.
 #[derive(Default)]
 struct DotGraph {
     name: Option<String>,
@@ -335,12 +335,12 @@ impl DotReader<'_> {
     }
 }
 
-/// Whether `word [ … ]` sets defaults.
+/// Returns whether `word` is a keyword whose attribute list sets defaults.
 fn is_default(word: &str) -> bool {
     ["node", "edge", "graph"].iter().any(|keyword| word.eq_ignore_ascii_case(keyword))
 }
 
-/// Whether a node only marks the initial state.
+/// Returns whether a node only marks the initial state.
 fn is_start(node: &str) -> bool {
     node.starts_with("__start")
 }

@@ -176,8 +176,7 @@ impl<'a, 'm, S: AdaptiveSystem> AdaptiveCounting<'a, 'm, S> {
         next
     }
 
-    /// Whether the lower bound of the trace of `node` exceeds the states the
-    /// system may have.
+    /// Returns whether the lower bound of the trace of `node` exceeds the number of states the system may have.
     fn is_counted_out(&self, word: &[InputId], node: ObservationId) -> bool {
         let prefixes: Vec<usize> = self.cover_prefixes(word);
         let longest = &prefixes[prefixes.len().saturating_sub(1)..];
@@ -247,7 +246,7 @@ impl<'a, 'm, S: AdaptiveSystem> AdaptiveCounting<'a, 'm, S> {
         self.classes.get(ioxide_model::index::Idx::index(node)).copied().flatten()
     }
 
-    /// Whether a failure was seen or too many words were tested.
+    /// Returns whether a failure was seen or too many words were tested; notes the latter in the report.
     fn is_over(&mut self) -> bool {
         self.report.gave_up = self.report.tested.len() > self.plan.max_words;
         self.report.gave_up || !self.report.failures.is_empty()

@@ -17,9 +17,9 @@ use super::tree::ClassId;
 /// `R⁺(s)` of one state of the model.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ReachGroup {
-    /// How many prefixes lead there, without the cover's word.
+    /// The number of prefixes beyond the cover that lead to the state, without the cover's word.
     pub(super) visits: usize,
-    /// Their different sets of answers.
+    /// The different sets of answers seen after these prefixes.
     pub(super) classes: Vec<ClassId>,
     /// The sets of answers the cover's word for the state may be given,
     /// empty if it has none.
@@ -27,8 +27,8 @@ pub(super) struct ReachGroup {
 }
 
 impl ReachGroup {
-    /// Each way to choose a response: what it adds to the bound, and the
-    /// answers it takes.
+    /// Returns each way to choose a response to the cover's word: the number it adds to the bound, and the sets of
+    /// answers it takes up.
     fn options(&self) -> Vec<(usize, Vec<ClassId>)> {
         let returned = self.visits - self.classes.len();
         if self.cover.iter().any(|class| self.classes.contains(class)) {
@@ -41,7 +41,8 @@ impl ReachGroup {
     }
 }
 
-/// Whether the bound can exceed `limit` with `seen` different sets of answers.
+/// Returns whether some choice of states and responses makes the bound exceed `limit`, `seen` different sets of
+/// answers being known.
 pub(super) fn exceeds(limit: usize, seen: usize, groups: &[ReachGroup]) -> bool {
     let mut options: Vec<Vec<(usize, Vec<ClassId>)>> = groups
         .iter()
@@ -53,13 +54,13 @@ pub(super) fn exceeds(limit: usize, seen: usize, groups: &[ReachGroup]) -> bool 
     reach > limit && search(limit, seen, reach - seen, &options, &mut Vec::new())
 }
 
-/// The greatest bound, for a look at single words.
+/// Returns the greatest bound, so that tests can inspect single words.
 #[cfg(test)]
 pub(super) fn lower_bound(seen: usize, groups: &[ReachGroup]) -> usize {
     (seen..).find(|&limit| !exceeds(limit, seen, groups)).unwrap_or(seen)
 }
 
-/// Takes or leaves each state; `left` is what the untried states could add.
+/// Takes or leaves each state in turn; `left` is the most that the untried states could add.
 fn search(
     limit: usize,
     sum: usize,

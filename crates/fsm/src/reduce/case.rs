@@ -89,8 +89,8 @@ impl AdaptiveCase {
         }
     }
 
-    /// Whether no answer to this case is common to both states, so that it
-    /// tells them apart in every reduction of the machine.
+    /// Returns whether the two states share no answer to this case, so that it separates them in every reduction of
+    /// the machine.
     #[must_use]
     pub fn r_distinguishes(&self, machine: &Observable, a: StateId, b: StateId) -> bool {
         let Some(input) = self.input() else { return false };

@@ -15,7 +15,7 @@ use super::AdaptiveCase;
 use crate::mealy::{InputId, OutputId, StateId};
 use crate::nfsm::Observable;
 
-/// Which pairs of states are r-distinguishable, and in how many steps.
+/// The r-distinguishable pairs of states of a machine, each with the number of steps it takes.
 #[derive(Clone, Debug)]
 pub struct RDistinguish<'m> {
     machine: &'m Observable,
@@ -58,7 +58,8 @@ impl<'m> RDistinguish<'m> {
         machine.states().flat_map(move |a| machine.states().take(a.index()).map(move |b| (b, a)))
     }
 
-    /// Whether every common output of `input` leads to a pair of lower level.
+    /// Returns whether every output for `input` that both states can give leads to a pair of lower level; true if
+    /// there is none.
     fn leads_down(&self, a: StateId, b: StateId, input: InputId) -> bool {
         let level = self.level(a, b).unwrap_or(u32::MAX);
         self.common(a, b, input)

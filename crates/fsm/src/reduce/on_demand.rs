@@ -65,9 +65,9 @@ struct OnDemandCounting<'a, 'm, S> {
     /// For each pair of states the cases that tell it apart.
     serving: FxHashMap<(StateId, StateId), Vec<usize>>,
     tree: ResponseTree<'m>,
-    /// What each case has shown after each node it was applied to.
+    /// For each node the class of the answers to each case applied after it; `None` for a case that was not.
     shown: FxHashMap<ObservationId, Vec<Option<ClassId>>>,
-    /// Nodes with different things shown, in the order they were met.
+    /// Nodes whose answers to the cases differ, in the order in which they were met.
     known: Vec<ObservationId>,
     signatures: FxHashSet<Vec<Option<ClassId>>>,
     /// The first trace that led to each state of the model.
@@ -167,13 +167,13 @@ impl<'a, 'm, S: AdaptiveSystem> OnDemandCounting<'a, 'm, S> {
         Ok(())
     }
 
-    /// Whether a case was applied to both nodes and showed different things.
+    /// Returns whether some case was applied after both nodes and showed different sets of answers.
     fn told_apart(&self, a: ObservationId, b: ObservationId) -> bool {
         let (Some(a), Some(b)) = (self.shown.get(&a), self.shown.get(&b)) else { return false };
         a.iter().zip(b).any(|(a, b)| a.is_some() && b.is_some() && a != b)
     }
 
-    /// Whether the trace of `node` need not be extended; applies what that takes.
+    /// Returns whether the trace of `node` need not be extended, and applies the cases on which that depends.
     fn is_counted_out(&mut self, word: &[InputId], node: ObservationId) -> Result<bool, S::Error> {
         if let Some(state) = self.tree.state(node) {
             self.first[state.index()].get_or_insert(node);
@@ -243,7 +243,8 @@ impl<'a, 'm, S: AdaptiveSystem> OnDemandCounting<'a, 'm, S> {
         Ok(())
     }
 
-    /// How many known nodes are told from all of `visits` and from each other.
+    /// Returns the number of known nodes, chosen greedily, that the cases applied separate from all of `visits` and
+    /// from each other.
     fn further(&self, visits: &[ObservationId]) -> usize {
         let mut chosen: Vec<ObservationId> = Vec::new();
         for &node in &self.known {
@@ -311,7 +312,7 @@ impl<'a, 'm, S: AdaptiveSystem> OnDemandCounting<'a, 'm, S> {
         self.grow(visits, next + 1, taken, sum, best);
     }
 
-    /// Whether a failure was seen or too many words were tested.
+    /// Returns whether a failure was seen or too many words were tested; notes the latter in the report.
     fn is_over(&mut self) -> bool {
         self.report.gave_up = self.report.tested.len() > self.plan.max_words;
         self.report.gave_up || !self.report.failures.is_empty()

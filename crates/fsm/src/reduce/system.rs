@@ -10,7 +10,7 @@ use crate::word::{IoWord, Word};
 
 /// Something that can be reset and given adaptive test cases.
 pub trait AdaptiveSystem {
-    /// What can go wrong with the connection.
+    /// The error of the connection to the system.
     type Error;
 
     /// All answers to `case` from reset, applied as often as it takes to see them all.
@@ -31,7 +31,7 @@ impl AdaptiveSystem for PlayedMachine<'_> {
 
 /// A running system, one step at a time.
 pub trait LiveMachine {
-    /// What can go wrong with the connection.
+    /// The error of the connection to the system.
     type Error;
 
     /// Brings the system to its initial state.
@@ -39,7 +39,8 @@ pub trait LiveMachine {
     /// Gives one input and waits for its output.
     fn step(&mut self, input: InputId) -> Result<OutputId, Self::Error>;
 
-    /// How many words it can answer at a time: more than one if there are copies of it.
+    /// Returns the number of words that can be answered at the same time: more than 1 if there are copies of the
+    /// system.
     fn width(&self) -> usize {
         1
     }
@@ -111,9 +112,9 @@ impl<L: LiveMachine> AdaptiveSystem for Repeated<L> {
 /// All runs so far, as a tree; node 0 is the start.
 #[derive(Clone, Debug, Default)]
 struct RunTree {
-    /// What followed each node, in order.
+    /// For each node its children by input and output.
     next: Vec<BTreeMap<(InputId, OutputId), usize>>,
-    /// How many runs passed through each node.
+    /// For each node the number of runs that passed through it or ended there.
     through: Vec<usize>,
 }
 
@@ -136,13 +137,13 @@ impl RunTree {
         self.through[node] += 1;
     }
 
-    /// How many runs from `node` on did all that `case` asks for.
+    /// Returns the number of runs that followed `case` to its end from `node`.
     fn n_runs(&self, node: usize, case: &AdaptiveCase) -> usize {
         let Some(input) = case.input() else { return self.through.get(node).copied().unwrap_or(0) };
         self.after(node, input).map(|(output, next)| self.n_runs(next, case.after(output))).sum()
     }
 
-    /// What they showed, in order.
+    /// Appends to `all` the traces of these runs, ordered by output at each step.
     fn answers(&self, node: usize, case: &AdaptiveCase, trace: &mut IoWord, all: &mut Vec<IoWord>) {
         let Some(input) = case.input() else { return all.push(trace.clone()) };
         for (output, next) in self.after(node, input) {

@@ -25,7 +25,7 @@ struct ObservationNode {
     state: Option<StateId>,
     /// Steps seen here, sorted.
     kids: Vec<(InputId, OutputId, ObservationId)>,
-    /// Whether a test ended here.
+    /// True if a test ended with this trace.
     end: bool,
 }
 
@@ -133,7 +133,8 @@ impl<'m> ResponseTree<'m> {
         }
     }
 
-    /// How many tests ended in different traces, and the sum of their lengths.
+    /// Returns the number of different traces in which a test ended, and the sum of their lengths; the empty trace is
+    /// not counted.
     pub(super) fn measure(&self) -> (usize, usize) {
         let mut depth = vec![0; self.nodes.len()];
         let (mut ends, mut symbols) = (0, 0);

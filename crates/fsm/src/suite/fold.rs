@@ -25,11 +25,10 @@ use crate::word::Word;
 index! { /// A node of the fold: a class of convergent words.
 pub(super) struct FoldId; }
 
-/// How many symbols a way to the end of a test may cost beyond an access word
-/// before a reset is cheaper.
+/// The number of symbols by which a way from the end of a test may exceed an access word before a reset is cheaper.
 const RESET: usize = 1;
 
-/// Where a new word may start besides the shallowest word of its class.
+/// The words at which a new word may start besides the shallowest one of its class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FoldContinuation {
     /// Only at the end of a test in the same class.
@@ -83,10 +82,10 @@ pub(super) struct SuiteFold<'s> {
     reals: IdArena<LeafId, TreeWord>,
     /// Proved transitions into each state, one for each state they leave.
     into: IndexVec<StateId, Vec<(StateId, InputId)>>,
-    /// Whether every two roots are known to be apart.
+    /// True once every two roots are known to be apart.
     pub(super) roots_apart: bool,
     pub(super) policy: FoldContinuation,
-    /// What the tests so far cost; it never falls.
+    /// The cost of the tests so far, in symbols with resets; it never falls.
     pub(super) cost: usize,
     visited: IndexVec<StateId, u32>,
     epoch: u32,
@@ -169,7 +168,7 @@ impl<'s> SuiteFold<'s> {
         self.nodes[node].state
     }
 
-    /// Whether no word is defined at `node`.
+    /// Returns whether no word but the empty one is defined at `node`.
     pub(super) fn is_bare(&self, node: FoldId) -> bool {
         matches!(self.nodes[node].kids, FoldChildren::None)
     }
@@ -197,7 +196,7 @@ impl<'s> SuiteFold<'s> {
         words
     }
 
-    /// Whether a test ends in the class of `state`.
+    /// Returns whether a test ends in the class of the access word of `state`.
     pub(super) fn has_end(&self, state: StateId) -> bool {
         self.nodes[self.root(state)].ends.is_some()
     }
@@ -210,7 +209,7 @@ impl<'s> SuiteFold<'s> {
         }
     }
 
-    /// How far `word` is defined at `node`, and the node it leads to.
+    /// Returns the number of symbols of `word` that are defined at `node`, and the node that they lead to.
     pub(super) fn walk(&self, node: FoldId, word: &[InputId]) -> (usize, FoldId) {
         let mut at = node;
         for (i, &input) in word.iter().enumerate() {
@@ -222,7 +221,7 @@ impl<'s> SuiteFold<'s> {
         (word.len(), at)
     }
 
-    /// Whether a word defined at both nodes separates them.
+    /// Returns whether a word defined at both nodes separates them.
     pub(super) fn apart(&self, a: FoldId, b: FoldId) -> bool {
         let (s, t) = (self.state(a), self.state(b));
         // The specification answers both alike for ever, so no word of the tests can separate them.
@@ -274,7 +273,7 @@ impl<'s> SuiteFold<'s> {
         at
     }
 
-    /// What `add` would cost: new symbols, counting a new test by its access word.
+    /// Returns the cost of [`Self::add`]: the new symbols, and [`Self::access`] where they start.
     pub(super) fn cost(&self, node: FoldId, word: &[InputId]) -> usize {
         let (defined, at) = self.walk(node, word);
         if defined == word.len() {
@@ -283,7 +282,8 @@ impl<'s> SuiteFold<'s> {
         word.len() - defined + self.access(at)
     }
 
-    /// What starting a new word at `node` costs: nothing where a test ends.
+    /// Returns the cost of starting a new word at `node`: 0 if a test ends there, else the depth of a shallowest word
+    /// plus 1.
     pub(super) fn access(&self, node: FoldId) -> usize {
         let node = &self.nodes[node];
         if node.ends.is_some() { 0 } else { self.reals[node.real].depth as usize + 1 }

@@ -25,19 +25,20 @@ use crate::cover::{StateCover, state_cover};
 use crate::distinguish::WordCosts;
 use crate::mealy::{InputId, StateId, SuiteModel};
 
-/// How a method grows its suites.
+/// The way in which a method grows its suites.
 pub(super) struct GrowthRecipe {
     /// The rules to try.
     pub(super) rules: &'static [IdentifyRule],
     /// The orders to try, the first with every rule, the others with the best.
     pub(super) visits: &'static [TransitionOrder],
-    /// How many of them to try where no extra state is asked for: such suites take little time, and so may the choice.
+    /// The number of `visits` to try if there are no extra states: such suites take little time, and so may the
+    /// choice.
     pub(super) visits_without_extra: usize,
-    /// How many of them to try where besides the suite is small.
+    /// The number of `visits` to try if, besides, the machine has few transitions.
     pub(super) visits_if_small: usize,
-    /// Whether tests go on where words converge, and how; without it no convergence is used.
+    /// The way in which tests are continued where words converge; `None` to make no use of convergence.
     pub(super) converge: Option<FoldContinuation>,
-    /// Whether to look for cheaper identifiers if there are extra states.
+    /// True to search for cheaper identifiers if there are extra states.
     pub(super) search: bool,
 }
 
@@ -104,8 +105,8 @@ impl BestPlan {
     }
 }
 
-/// Whether a rule is worth its time: on large machines choosing word by word
-/// was seen to take long and to save little.
+/// Returns whether a rule is worth its time: on large machines choosing word by word was seen to take long and to
+/// save little.
 fn pays(spec: &SuiteModel, rule: IdentifyRule) -> bool {
     let most = match rule {
         IdentifyRule::Fixed => usize::MAX,
@@ -126,7 +127,7 @@ fn extra_for_trial(spec: &SuiteModel, extra: usize) -> usize {
     (0..=extra).rev().find(|e| words(e) <= CHEAP).unwrap_or(0)
 }
 
-/// What kind of suite to grow.
+/// One combination of a recipe's choices.
 #[derive(Clone, Copy)]
 struct GrowthPlan {
     extra: usize,
@@ -135,7 +136,7 @@ struct GrowthPlan {
     converge: Option<FoldContinuation>,
 }
 
-/// What all suites for a machine grow from.
+/// The material that all suites of one machine share.
 struct SuiteMaterial<'s, 'n> {
     spec: &'s SuiteModel,
     cover: &'n StateCover,

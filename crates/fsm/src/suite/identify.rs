@@ -1,4 +1,4 @@
-//! Which words tell the state after a test from all others.
+//! The words that tell the state after a test from all others.
 //!
 //! A node of the fold is *identified* if it is apart from every root but that
 //! of its state. Under the fixed rule it gets the harmonised identifier of its
@@ -16,7 +16,7 @@ use crate::distinguish::{
 use crate::mealy::{InputId, StateId, SuiteModel};
 use crate::word::Word;
 
-/// How nodes are identified.
+/// The rule by which nodes of the fold are identified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum IdentifyRule {
     /// By the harmonised identifier of the state.
@@ -40,7 +40,7 @@ pub(super) struct WordLibrary<'s> {
     /// Words for each state, those of its harmonised identifier first.
     words: IndexVec<StateId, Vec<Word>>,
     n_harmonised: IndexVec<StateId, usize>,
-    /// Where the rows of each state begin, one row for each of its words.
+    /// The number of the first row of each state, which has one row for each of its words.
     first_row: IndexVec<StateId, usize>,
     /// Rows: after how many symbols the word separates the state from each
     /// other one, 0 if it does not.
@@ -79,7 +79,7 @@ impl<'s> WordLibrary<'s> {
         &self.words[state][..self.n_harmonised[state]]
     }
 
-    /// Where the row of a word of `state` begins.
+    /// Returns the index in `ends` at which the row of a word of `state` begins.
     fn row(&self, state: StateId, word: usize) -> usize {
         (self.first_row[state] + word) * self.spec.n_states()
     }
@@ -103,9 +103,10 @@ pub(super) struct Identification<'l, 's> {
 #[derive(Clone, Default)]
 struct ChosenWords {
     words: Vec<CutWord>,
-    /// How often they were used.
+    /// The number of bare nodes of the state identified so far.
     uses: usize,
-    /// What starting a word cost when they were chosen, if they would be chosen again at that price.
+    /// The cost of starting a word when the words were chosen, if at that cost they would be chosen again; else
+    /// `None`.
     settled: Option<usize>,
 }
 
@@ -218,7 +219,7 @@ impl<'l, 's> Identification<'l, 's> {
         self.add_chosen(fold, node, &[]);
     }
 
-    /// What the choice for a node of `state` goes by.
+    /// Returns the parameters of the choice of words for a node of `state`.
     fn prices(&self, state: StateId) -> OfferPrices {
         OfferPrices {
             n_open: self.open.len(),
@@ -228,7 +229,7 @@ impl<'l, 's> Identification<'l, 's> {
         }
     }
 
-    /// Adds what was chosen to the node, and to the roots that still owe it.
+    /// Adds the chosen words to the node, and to the roots at which they are not defined yet.
     fn add_chosen(&self, fold: &mut SuiteFold<'_>, node: FoldId, continued: &[Word]) {
         let words = &self.library.words[fold.state(node)];
         for (cut, roots) in self.chooser.chosen() {
@@ -243,7 +244,7 @@ impl<'l, 's> Identification<'l, 's> {
         }
     }
 
-    /// Lists what every word of the library for the state of `node` would do.
+    /// Offers every word of the library for the state of `node`, with the open roots it separates and its cost.
     fn list(&mut self, fold: &SuiteFold<'_>, node: FoldId) {
         let state = fold.state(node);
         let offers: &mut Offers = &mut self.chooser.offers;
@@ -280,7 +281,7 @@ impl<'l, 's> Identification<'l, 's> {
     }
 }
 
-/// Where a word separates two states; nowhere if that is too far along it.
+/// Returns `end`, the number of symbols after which a word separates two states, or 0 (never) if it exceeds `u16`.
 fn narrow(end: usize) -> u16 {
     u16::try_from(end).unwrap_or(0)
 }
@@ -295,7 +296,8 @@ mod tests {
     use crate::cover::state_cover;
     use crate::mealy::Mealy;
 
-    /// Why a bare node needs no continued words, and what the rows of the library say, by following every word.
+    /// The words continued at a bare node are in the library, and the rows of the library agree with following every
+    /// word.
     #[test]
     fn the_library_has_what_a_bare_node_can_be_continued_with() {
         let mut rng = ChaCha8Rng::seed_from_u64(9);

@@ -11,13 +11,13 @@ use crate::mealy::{InputId, StateId};
 /// A word for a node and what it would cost, whatever else is chosen.
 #[derive(Clone, Copy)]
 struct WordOffer {
-    /// How much of it is defined at the node, and what starting the rest costs.
+    /// The number of symbols of the word that are defined at the node, and the cost of starting the rest.
     defined: usize,
     access: usize,
 }
 
 impl WordOffer {
-    /// What a use of the word costs, what roots still lack shared by `weight` nodes.
+    /// Returns the cost of a use of the word; the symbols that roots lack are shared by `weight` nodes.
     fn cost(&self, used: OfferUse, weight: f64) -> f64 {
         let end = used.end as usize;
         let own = if end > self.defined { end - self.defined + self.access } else { 0 };
@@ -30,9 +30,9 @@ impl WordOffer {
 pub(super) struct RootSeparation {
     /// Its place among the open roots.
     pub(super) open: u32,
-    /// After how many symbols.
+    /// The number of symbols after which the word separates.
     pub(super) end: u16,
-    /// What it costs to define that much of the word at the root.
+    /// The cost of defining that much of the word at the root; 0 if it is defined.
     pub(super) owed: u16,
 }
 
@@ -55,7 +55,7 @@ pub(super) struct CutWord {
 struct OfferChoice {
     cut: CutWord,
     cost: f64,
-    /// Where its roots end among those of the plan.
+    /// The end of its roots among those of the selection.
     roots_end: usize,
 }
 
@@ -67,26 +67,26 @@ struct OfferSelection {
 }
 
 impl OfferSelection {
-    /// What all of it costs, each further word by `access` more.
+    /// Returns the cost of all choices, plus `access` for each word after the first.
     fn total(&self, access: f64) -> f64 {
         let further = self.choices.len().saturating_sub(1) as f64 * access;
         self.choices.iter().map(|choice| choice.cost).sum::<f64>() + further
     }
 }
 
-/// What a choice goes by.
+/// The parameters of a choice of words.
 pub(super) struct OfferPrices {
-    /// How many roots are open.
+    /// The number of open roots.
     pub(super) n_open: usize,
-    /// How many of the first offers are a harmonised identifier.
+    /// The number of leading offers that form a harmonised identifier.
     pub(super) n_harmonised: usize,
-    /// How many nodes share what roots lack.
+    /// The number of nodes that share the cost of symbols that roots lack.
     pub(super) uses: f64,
-    /// What each further word costs besides.
+    /// The cost of each further word besides its symbols.
     pub(super) access: f64,
 }
 
-/// Where words are chosen: the offers, and tables to work with.
+/// The chooser of words: the offers, and tables that are reused from node to node.
 #[derive(Default)]
 pub(super) struct WordChooser {
     pub(super) offers: Offers,
@@ -123,7 +123,7 @@ impl WordChooser {
     }
 }
 
-/// What an offer would do for some roots.
+/// The effect of an offer on some roots: their number, the longest prefix they need, and the symbols they lack.
 #[derive(Clone, Copy, Default)]
 struct OfferUse {
     gain: u32,
@@ -139,7 +139,7 @@ impl OfferUse {
     }
 }
 
-/// What an offer would do for the open roots, by its reach.
+/// The effect of an offer on the open roots where its word is defined, and on all of them.
 #[derive(Clone, Copy, Default)]
 struct OfferUses {
     free: OfferUse,
@@ -155,12 +155,12 @@ impl OfferUses {
     }
 }
 
-/// Which of the roots a word separates are to count.
+/// The roots that a use of a word takes into account.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum RootReach {
-    /// Those where the word is defined already.
+    /// The roots at which the word is defined already.
     Free,
-    /// All.
+    /// All roots that the word separates the node from.
     All,
 }
 
@@ -198,7 +198,7 @@ impl Offers {
         self.left.uses.push(uses);
     }
 
-    /// Whether no root lacks any of the words.
+    /// Returns whether every word is defined at every root that it separates the node from.
     pub(super) fn owe_nothing(&self) -> bool {
         self.left.uses.iter().all(|uses| uses.all.owed == 0)
     }
@@ -247,15 +247,15 @@ impl Offers {
     }
 }
 
-/// What is left of the offers as roots are taken care of.
+/// The offers restricted to the roots that are still open.
 #[derive(Default)]
 struct OffersLeft {
     open: Vec<bool>,
     /// The open roots each separates the node from, one offer after the other.
     roots: Vec<RootSeparation>,
-    /// Where the roots of each offer end.
+    /// For each offer the end of its roots in `roots`.
     ends: Vec<usize>,
-    /// What each offer does for its roots.
+    /// The effect of each offer on its roots.
     uses: Vec<OfferUses>,
 }
 

@@ -74,7 +74,7 @@ struct TraversalFrame {
     /// and no suffix may start.
     left: i64,
     in_cover: bool,
-    /// Where its places in the suffix sets start on the common stack.
+    /// The start of its places in the suffix sets on the common stack.
     places: usize,
     /// The next input to try.
     cursor: usize,

@@ -18,7 +18,7 @@ pub(super) struct TransitionOrder {
     pub(super) inputs: InputOrder,
 }
 
-/// For which state a new test is started.
+/// The state for which a new test is started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StateOrder {
     /// The first of the cover.
@@ -31,14 +31,14 @@ pub(super) enum StateOrder {
     FewestOpen,
 }
 
-/// Which input of a state comes first.
+/// The order of the inputs of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum InputOrder {
-    /// As the machine lists them.
+    /// The order in which the machine lists them.
     Listed,
-    /// The one that leads to the state with the longest access word.
+    /// First the input that leads to the state with the longest access word.
     DeepFirst,
-    /// The one that leads to the state with the shortest access word.
+    /// First the input that leads to the state with the shortest access word.
     ShallowFirst,
 }
 

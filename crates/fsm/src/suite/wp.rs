@@ -22,7 +22,7 @@ const FEW_STATES: usize = 40;
 /// Suites of this many words are made to see which is smallest.
 const CHEAP: f64 = 4_000.0;
 
-/// How much dearer sets may seem and yet be tried.
+/// The factor by which the estimated cost of sets may exceed the least one for them to be tried.
 const IN_DOUBT: f64 = 1.15;
 
 /// The suite of the partial W-method.
@@ -47,7 +47,7 @@ fn cheapest(spec: &SuiteModel, extra: usize, sets: &[WpSets]) -> usize {
     best
 }
 
-/// How many words `P · Σ^(extra+1)` has.
+/// Returns the number of words in `P · Σ^(extra+1)`.
 fn words_of_transitions(spec: &SuiteModel, extra: usize) -> f64 {
     spec.n_states() as f64 * (spec.n_inputs() as f64).powi(i32::try_from(extra + 1).unwrap_or(i32::MAX))
 }

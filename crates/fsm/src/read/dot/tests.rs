@@ -1,4 +1,4 @@
-//! What a text says, and where it is refused.
+//! Tests of the machines read from DOT texts, and of the places where texts are refused.
 
 use super::*;
 
