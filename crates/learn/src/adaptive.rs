@@ -13,10 +13,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::fold::LearnerFold;
 use crate::tree::ObservationTree;
 
-/// What another run costs beside the symbols of a word.
+/// The cost of another run besides the symbols of its word, in symbols.
 const RUN_COST: f64 = 6.0;
 
-/// A state that is still possible: how likely it is, and where it would be now.
+/// A state that is still possible: its weight, and the state it would be in now.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct StateToken {
     weight: f64,
@@ -26,9 +26,9 @@ struct StateToken {
 #[derive(Debug)]
 struct AdaptiveDecision {
     tokens: Vec<StateToken>,
-    /// Inputs that are decided on already.
+    /// The inputs that are decided on already; empty until a word is chosen.
     plan: Word,
-    /// What follows each answer; nothing until the decision was used.
+    /// The decision after each answer; `None` until an answer was first looked up.
     after: Option<Vec<(OutputId, usize)>>,
 }
 
@@ -46,7 +46,7 @@ pub(crate) struct Decisions {
 pub(crate) struct DecisionPlace(usize);
 
 impl Decisions {
-    /// Begins anew: beliefs have changed.
+    /// Discards all decisions and begins anew with the machine that `fold` believes.
     pub fn renew(&mut self, fold: &LearnerFold, tree: &ObservationTree) {
         self.machine = BelievedMachine::new(fold, tree);
         self.pairs = PairWords::new(&self.machine, fold, tree);
@@ -56,12 +56,12 @@ impl Decisions {
         self.arena.push(AdaptiveDecision { tokens, plan: Word::new(), after: None });
     }
 
-    /// The first question.
+    /// The place before the first input.
     pub fn begin(&self) -> DecisionPlace {
         DecisionPlace(0)
     }
 
-    /// The next input, unless nothing is left to tell apart.
+    /// Returns the next input; `None` if at most one state is left or no word separates the states that are.
     pub fn input(&mut self, at: DecisionPlace) -> Option<InputId> {
         let decision = self.arena.get(at.0).filter(|decision| decision.tokens.len() > 1)?;
         if decision.plan.is_empty() {
@@ -71,7 +71,7 @@ impl Decisions {
         Some(self.arena[at.0].plan[0])
     }
 
-    /// Where `output` to the input leads, unless no state was expected to give it.
+    /// Returns the place after `output` to the input of `at`; `None` if no state was expected to give that output.
     pub fn after(&mut self, at: DecisionPlace, output: OutputId) -> Option<DecisionPlace> {
         if self.arena[at.0].after.is_none() {
             self.expand(at);
@@ -103,7 +103,7 @@ impl Decisions {
         self.arena[at.0].after = Some(after);
     }
 
-    /// The word that says most for its cost.
+    /// Returns the word with most bits of information per expected symbol; `None` if no word separates the states.
     fn choose(&mut self, at: DecisionPlace) -> Option<Word> {
         let tokens = &self.arena[at.0].tokens;
         let mut best: Option<(f64, Word)> = None;
@@ -125,7 +125,7 @@ struct BelievedMachine {
     n_inputs: usize,
     n_outputs: usize,
     table: Vec<Option<(OutputId, StateId)>>,
-    /// How likely each state is: by how many moves are believed to lead there.
+    /// The weight of each state: the square root of one plus the number of moves believed to lead to it.
     weights: Vec<f64>,
 }
 
@@ -166,7 +166,8 @@ struct TokenGroups {
 }
 
 impl TokenGroups {
-    /// How many bits `word` says about `tokens` for each symbol it is expected to cost.
+    /// Returns the bits of information that `word` gives about `tokens` per symbol it is expected to cost; 0 if it
+    /// separates nothing.
     fn value(&mut self, machine: &BelievedMachine, tokens: &[StateToken], word: &[InputId]) -> f64 {
         self.now.clear();
         self.now.extend(tokens.iter().map(|token| (0, token.now, token.weight)));
@@ -190,7 +191,7 @@ impl TokenGroups {
         bits / (word.len() as f64 + RUN_COST * lost)
     }
 
-    /// Moves all tokens on; those whose answer is not known are in no group. How many groups there are then.
+    /// Moves all tokens on by `input` and drops those whose answer is not known; returns the number of groups.
     fn step(&mut self, machine: &BelievedMachine, input: InputId, n_groups: u32) -> u32 {
         self.clock += 1;
         let size = n_groups as usize * machine.n_outputs;

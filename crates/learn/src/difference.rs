@@ -1,4 +1,4 @@
-//! What changed between two machines, such as two versions of a server.
+//! The changes between two machines, such as two versions of a server.
 //!
 //! States are matched by walking both machines together from the start: a pair that answers an input alike leads to
 //! the next pair. A state of the old machine that meets several states of the new one, or none, has no counterpart;
@@ -13,7 +13,7 @@ use ioxide_fsm::mealy::{InputId, Mealy, OutputId, StateId};
 use ioxide_fsm::word::Word;
 use rustc_hash::FxHashSet;
 
-/// An answer that is not what it was.
+/// An input that two matched states answer differently.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChangedAnswer {
     /// A shortest word from the start to the two states, and the input that tells them apart.
@@ -22,9 +22,9 @@ pub struct ChangedAnswer {
     pub old_state: StateId,
     /// The new state.
     pub new_state: StateId,
-    /// The old answer.
+    /// The old answer; `None` if there was none.
     pub old: Option<OutputId>,
-    /// The new answer.
+    /// The new answer; `None` if there is none.
     pub new: Option<OutputId>,
 }
 
@@ -36,19 +36,19 @@ impl ChangedAnswer {
     }
 }
 
-/// How two machines differ.
+/// The differences between two machines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MachineDifference {
     /// Answers that differ, shortest words first.
     pub changed: Vec<ChangedAnswer>,
-    /// States of the new machine that no state of the old one became.
+    /// The states of the new machine without a counterpart in the old one.
     pub added: Vec<StateId>,
-    /// States of the old machine that became no state of the new one.
+    /// The states of the old machine without a counterpart in the new one.
     pub removed: Vec<StateId>,
 }
 
 impl MachineDifference {
-    /// Whether the machines answer every word alike.
+    /// Returns whether the machines are equivalent; states without a counterpart do not count.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.changed.is_empty()

@@ -11,14 +11,14 @@ use ioxide_model::index::{Idx, IndexVec};
 
 use crate::tree::{LearnTreeNode, ObservationTree};
 
-/// Where a basis state goes on an input.
+/// The move of a basis state on an input.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FoldMove {
-    /// The node of the tree, if it was asked.
+    /// The node of the tree it leads to; `None` if it was never asked.
     pub node: Option<LearnTreeNode>,
-    /// The state it is believed to be.
+    /// The basis state that the node is believed to be; `None` while no belief is formed.
     pub to: Option<StateId>,
-    /// The basis states it is known to be apart from.
+    /// For each basis state whether the node is known to be apart from it; may be shorter than the basis.
     pub apart: Vec<bool>,
 }
 
@@ -33,7 +33,7 @@ pub(crate) struct LearnerFold {
 }
 
 impl LearnerFold {
-    /// The root alone.
+    /// The fold whose basis is the root alone.
     pub fn new(tree: &ObservationTree) -> Self {
         let (basis, moves, state_of) = (IndexVec::new(), Vec::new(), Vec::new());
         let mut fold = Self { n_inputs: tree.n_inputs(), basis, moves, state_of };
@@ -117,7 +117,7 @@ impl LearnerFold {
         word.iter().try_fold(state, |state, &input| self.at((state, input)).to)
     }
 
-    /// Whether an answer below `node` is not what is predicted for `state`.
+    /// Returns whether an answer below `node` differs from what is predicted for `state`.
     pub fn conflicts(&self, tree: &ObservationTree, node: LearnTreeNode, state: StateId) -> bool {
         let mut open = vec![(node, self.basis[state])];
         while let Some((node, token)) = open.pop() {

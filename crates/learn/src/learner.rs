@@ -27,7 +27,7 @@ use crate::tree::ObservationTree;
 /// Decisions are made anew after this share of the moves was identified.
 const REFRESH: usize = 10;
 
-/// How many moves a state that would be left as it is counts as, among the likely ones.
+/// The number of moves that a self-loop is worth when the likeliest target is chosen.
 const STAYS: usize = 3;
 
 /// A move: a basis state and an input.
@@ -38,7 +38,7 @@ type BasisMove = (StateId, InputId);
 pub struct LearnerSurprise {
     /// The inputs and their answers, up to the first that was not expected.
     pub seen: IoWord,
-    /// What was believed to be the last answer.
+    /// The answer believed in place of the last one seen.
     pub believed: OutputId,
 }
 
@@ -49,27 +49,27 @@ pub struct Learner {
     decisions: Decisions,
     /// Moves asked since decisions were made; `None` if they have to be made.
     asked: Option<usize>,
-    /// How many moves are believed to lead to each state.
+    /// For each state the number of moves that are believed to lead to it.
     popular: Vec<usize>,
-    /// What last spoke against a belief.
+    /// The last word that contradicted a belief.
     surprise: Option<LearnerSurprise>,
 }
 
 impl Learner {
-    /// A learner that knows what `tree` knows.
+    /// A learner on `tree`, with its root as the only basis state.
     #[must_use]
     pub fn new(tree: &ObservationTree) -> Self {
         let (fold, decisions) = (LearnerFold::new(tree), Decisions::default());
         Self { fold, decisions, asked: None, popular: vec![0], surprise: None }
     }
 
-    /// The last word that was not answered as believed.
+    /// Returns the last word that was not answered as believed; `None` if every word was.
     #[must_use]
     pub fn surprise(&self) -> Option<&LearnerSurprise> {
         self.surprise.as_ref()
     }
 
-    /// How many states there are at least.
+    /// Returns the number of basis states: a lower bound on the states of the system.
     #[must_use]
     pub fn n_states(&self) -> usize {
         self.fold.n_states()
@@ -92,7 +92,8 @@ impl Learner {
         }
     }
 
-    /// Asks until every move is believed to lead somewhere; says nothing about the rest of the tree.
+    /// Asks until every move is believed to lead to a basis state; the machine may still contradict the rest of the
+    /// tree.
     ///
     /// # Errors
     /// If the system cannot be asked, or contradicts itself.
@@ -249,7 +250,8 @@ impl Learner {
         None
     }
 
-    /// How many inputs of `word` are answered, and lead somewhere, as believed.
+    /// Returns the number of inputs of `word` before the first that is not answered as believed or leads to no
+    /// believed state; `None` if there is none, or if the tree or the beliefs end before it.
     fn believed_part(&self, tree: &ObservationTree, word: &[InputId]) -> Option<usize> {
         let (mut node, mut state) = (tree.root(), StateId::new(0));
         for (i, &input) in word.iter().enumerate() {
@@ -263,7 +265,8 @@ impl Learner {
         None
     }
 
-    /// Asks `word` up to the first answer that is not as believed, and says how many inputs that takes.
+    /// Asks `word` up to the first answer that is not as believed and returns the number of inputs given; `None` if
+    /// all answers were as believed or the beliefs end on the way.
     ///
     /// # Errors
     /// If the system cannot be asked, or contradicts itself.
@@ -311,7 +314,8 @@ impl Learner {
         }
     }
 
-    /// A shorter word that leads to a node which is apart from the state it is believed to be, as `word` does.
+    /// Returns a word that, as `word` does, leads to a node which is apart from the state it is believed to be, and
+    /// is nearer to the basis; `None` if beliefs or the tree end on the way.
     fn halve<L: LiveMachine>(
         &self,
         observer: &mut SystemObserver<L>,
@@ -342,7 +346,8 @@ impl Learner {
         Ok(Some(shorter))
     }
 
-    /// Where `word` leaves the basis: how many inputs that takes, and by which move.
+    /// Returns the number of inputs after which `word` leaves the basis, and the move by which it does; its length
+    /// and last move if it stays within.
     fn border(&self, word: &[InputId]) -> (usize, BasisMove) {
         let mut last = (StateId::new(0), InputId::new(0));
         let mut state = last.0;

@@ -1,10 +1,11 @@
 //! Machines learned from what a system answers.
 //!
-//! A [`learner::Learner`] asks a system through an [`observer::SystemObserver`], which keeps everything that was answered in
-//! one [`tree::ObservationTree`]; [`oracle::learn`] tests each hypothesis with complete suites and says what is promised
-//! at the end. [`several`] drafts systems that answer in several ways, [`register`] learns machines with values. [`passive`] makes machines from what was recorded, with nobody to ask. [`difference`] says how two
-//! machines differ. Anything that can be reset and given an input is a system: the trait is
-//! [`ioxide_fsm::reduce::LiveMachine`].
+//! A [`learner::Learner`] asks a system through an [`observer::SystemObserver`], which keeps everything that was
+//! answered in one [`tree::ObservationTree`]; [`oracle::learn`] tests each hypothesis with complete suites and
+//! returns what is guaranteed of the last one. [`several`] drafts systems that answer in several ways, [`register`]
+//! learns machines with values. [`passive`] makes machines from recorded runs, without a system to ask.
+//! [`difference`] lists the differences between two machines. Anything that can be reset and given an input is a
+//! system: the trait is [`ioxide_fsm::reduce::LiveMachine`].
 //!
 //! # Example
 //!

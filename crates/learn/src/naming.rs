@@ -6,7 +6,7 @@
 use ioxide_fsm::mealy::{Mealy, OutputId, StateId};
 use ioxide_model::index::Idx;
 
-/// A move as names need it: from where, with which output, to where.
+/// A move as names need it: its source state, its output, its target state.
 pub type NamedMove = (usize, OutputId, usize);
 
 /// The moves of a machine.

@@ -13,17 +13,17 @@ use thiserror::Error;
 
 use crate::tree::{LearnTreeNode, ObservationTree};
 
-/// What asking has cost.
+/// The cost of asking a system.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LearningEffort {
-    /// How often the system was reset.
+    /// The number of resets.
     pub resets: u64,
-    /// How many inputs it was given.
+    /// The number of inputs given.
     pub symbols: u64,
 }
 
 impl LearningEffort {
-    /// The sum of two.
+    /// The sum of two efforts.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self { resets: self.resets + other.resets, symbols: self.symbols + other.symbols }
@@ -39,9 +39,9 @@ impl LearningEffort {
 /// Two runs over the same inputs with different answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Disagreement {
-    /// What was seen earlier.
+    /// The run seen earlier, up to the answer that differs.
     pub before: IoWord,
-    /// What was seen now: the same up to the last answer.
+    /// The run seen now: the same inputs, and the same answers but the last.
     pub now: IoWord,
 }
 
@@ -57,7 +57,7 @@ impl Disagreement {
     }
 }
 
-/// Why learning cannot go on.
+/// The reason why learning cannot go on.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum LearnError<E> {
     /// The connection broke.
@@ -73,18 +73,18 @@ pub enum LearnError<E> {
 pub struct SystemObserver<L> {
     /// The system.
     pub live: L,
-    /// What it has answered.
+    /// The answers of the system, asked or recalled.
     pub tree: ObservationTree,
-    /// What that has cost.
+    /// The cost of asking so far.
     pub effort: LearningEffort,
-    /// Outputs after which nothing else will ever come.
+    /// The outputs that close the conversation: the node behind them is a sink.
     closed: Vec<OutputId>,
-    /// What it answered in earlier sessions: given without the system, as if it had been asked.
+    /// Answers from earlier sessions and of copies of the system, which are given in its place.
     memory: Option<ObservationTree>,
 }
 
 impl<L: LiveMachine> SystemObserver<L> {
-    /// Of `live` nothing is known yet; `closed` are the outputs behind which it is over.
+    /// An observer of `live` that knows nothing yet; `closed` are the outputs that close the conversation.
     pub fn new(live: L, n_inputs: usize, closed: Vec<OutputId>) -> Self {
         Self {
             live,
@@ -95,16 +95,16 @@ impl<L: LiveMachine> SystemObserver<L> {
         }
     }
 
-    /// Forgets what was asked, but for `memory`, which answers from now on in the place of the system.
+    /// Empties the tree; `memory` answers from now on in the place of the system as far as it goes.
     ///
-    /// Whoever asks the same questions again has the same answers, and goes on where the memory ends.
+    /// A learner that asks the same questions again gets the same answers, and goes on where the memory ends.
     pub fn restart(&mut self, memory: ObservationTree) {
         self.tree = ObservationTree::new(memory.n_inputs());
         self.memory = Some(memory);
     }
 
-    /// Has copies of the system answer `words` at the same time, so that they are known when they are asked. Does
-    /// nothing if there are no copies.
+    /// Lets copies of the system answer `words` at the same time, so that the answers are known when they are asked
+    /// for. Does nothing if there are no copies.
     ///
     /// # Errors
     /// If the system cannot be asked, or contradicts itself.
@@ -124,7 +124,7 @@ impl<L: LiveMachine> SystemObserver<L> {
         Ok(())
     }
 
-    /// Whether all of `word` can be answered without the system.
+    /// Returns whether all of `word` can be answered without the system.
     fn is_known(&self, word: &[InputId]) -> bool {
         let mut node = self.tree.root();
         for (at, &input) in word.iter().enumerate() {
@@ -140,7 +140,7 @@ impl<L: LiveMachine> SystemObserver<L> {
         true
     }
 
-    /// Notes a run that was not asked through the tree; what follows an answer that ends everything is left out.
+    /// Adds a run of a copy of the system to the memory, up to an answer that closes the conversation.
     fn remember(&mut self, run: &[(InputId, OutputId)]) -> Result<(), Box<Disagreement>> {
         let over = run.iter().position(|(_, output)| self.closed.contains(output));
         let run = &run[..over.map_or(run.len(), |at| at + 1)];
@@ -169,7 +169,7 @@ impl<L: LiveMachine> SystemObserver<L> {
         known
     }
 
-    /// What is remembered of `input` after `node`.
+    /// Returns the answer to `input` after `node` in the memory.
     fn recall(&self, node: LearnTreeNode, input: InputId) -> Option<OutputId> {
         let memory = self.memory.as_ref()?;
         let there = memory.after(memory.root(), &self.tree.word(node))?;
@@ -195,7 +195,7 @@ impl<L: LiveMachine> SystemObserver<L> {
         ObservedRun { observer: self, at, reached: None }
     }
 
-    /// Asks all of `word` and says where it leads.
+    /// Asks all of `word` and returns the node it leads to.
     ///
     /// # Errors
     /// If the system cannot be asked, or contradicts itself.
@@ -217,19 +217,19 @@ pub struct ObservedRun<'o, L> {
 }
 
 impl<L: LiveMachine> ObservedRun<'_, L> {
-    /// Where the run is.
+    /// Returns the current node of the run.
     #[must_use]
     pub fn at(&self) -> LearnTreeNode {
         self.at
     }
 
-    /// What is known.
+    /// The tree of the observer.
     #[must_use]
     pub fn tree(&self) -> &ObservationTree {
         &self.observer.tree
     }
 
-    /// Goes on with `input` and gives the answer.
+    /// Goes on with `input` and returns the answer; the system is asked only if it is not known.
     ///
     /// # Errors
     /// If the system cannot be asked, or contradicts itself.

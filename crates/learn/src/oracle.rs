@@ -39,32 +39,33 @@ const DRAWN_TOGETHER: usize = 64;
 /// Words after every state above which a suite is not made.
 const MAX_WORDS: usize = 4_000_000;
 
-/// How a hypothesis is tested.
+/// The parameters of testing a hypothesis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HypothesisTest {
-    /// How the suites are made.
+    /// The methods that make the suites.
     pub suites: OracleSuites,
-    /// Suites for 0, 1, … up to this many extra states; none at all without.
+    /// The greatest number of extra states, for which suites are made from 0 up; `None` for walks only, without
+    /// settling.
     pub extra: Option<usize>,
-    /// Random walks after the suites.
+    /// The number of random walks after the suites.
     pub walks: usize,
-    /// Inputs of a walk.
+    /// The number of inputs of a walk.
     pub walk_length: usize,
     /// Seed of the order of tests and of the walks.
     pub seed: u64,
 }
 
-/// What is known of the machine when nothing was found any more.
+/// The guarantee for a machine against which no further test has spoken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LearnedGuarantee {
-    /// It is the system, if the system has at most this many states.
+    /// The machine is equivalent to the system if the system has at most `states + extra` states.
     Complete {
         /// States of the machine.
         states: usize,
-        /// How many more the system may have.
+        /// The number of states the system may have beyond these.
         extra: usize,
     },
-    /// It agrees with everything that was seen.
+    /// The machine agrees with everything that was seen; nothing is promised beyond.
     Consistent,
 }
 
@@ -81,7 +82,7 @@ impl LearnedGuarantee {
     }
 }
 
-/// What is told while learning.
+/// A stage of learning, as reported to a [`LearningWatch`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LearningStage {
     /// A machine was made.
@@ -89,7 +90,7 @@ pub enum LearningStage {
         /// Its states.
         states: usize,
     },
-    /// Moves in doubt are asked about: it is at this move of so many.
+    /// Moves in doubt are being settled.
     Settling {
         /// States of the machine.
         states: usize,
@@ -98,7 +99,7 @@ pub enum LearningStage {
         /// Moves of the machine.
         of: usize,
     },
-    /// A suite is applied: so many tests of so many are done.
+    /// A suite is being made or applied.
     Testing {
         /// States of the machine.
         states: usize,
@@ -106,7 +107,7 @@ pub enum LearningStage {
         extra: usize,
         /// Tests done.
         done: usize,
-        /// Tests of the suite.
+        /// Tests of the suite; while it is made, those so far.
         of: usize,
     },
     /// All of a suite was passed, by the machine as it is.
@@ -132,15 +133,15 @@ pub enum LearningStage {
 pub struct LearnedMachine {
     /// The machine; its ids are those of the system.
     pub machine: Mealy,
-    /// What is known of it.
+    /// The guarantee for the machine.
     pub guarantee: LearnedGuarantee,
-    /// How many machines were made on the way.
+    /// The number of hypotheses, the last included.
     pub hypotheses: usize,
-    /// Whether somebody stopped it before everything was tested.
+    /// True if the watch broke off before everything was tested.
     pub is_stopped: bool,
 }
 
-/// Who is told every stage, with the learner and what is known so far, and may break off.
+/// The callback that receives every stage, with the learner and the observer, and may break off.
 pub type LearningWatch<'w, L> =
     dyn FnMut(LearningStage, &Learner, &SystemObserver<L>) -> ControlFlow<()> + 'w;
 
@@ -217,14 +218,14 @@ struct OracleSearch<'s, L> {
     is_stopped: bool,
 }
 
-/// How a round of tests ended.
+/// The outcome of a round of tests.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TestRound {
     /// Nothing was found.
     Passed,
     /// The hypothesis has changed.
     Changed,
-    /// Somebody stopped it.
+    /// The watch broke off.
     Stopped,
 }
 
@@ -238,7 +239,8 @@ impl<L: LiveMachine> OracleSearch<'_, L> {
         self.tell(LearningStage::Hypothesis { states: self.learner.n_states() });
     }
 
-    /// Makes a machine and tests it; with its guarantee if nothing was found or somebody stopped it.
+    /// Makes a machine and tests it; returns it with its guarantee if no test spoke against it or the watch broke
+    /// off, else `None`.
     fn round(&mut self) -> Result<Option<(Mealy, LearnedGuarantee)>, LearnError<L::Error>> {
         let machine = self.learner.hypothesis(self.observer)?;
         self.last = Some(machine.clone());
@@ -248,13 +250,14 @@ impl<L: LiveMachine> OracleSearch<'_, L> {
         Ok(guarantee.map(|guarantee| (machine, guarantee)))
     }
 
-    /// The system cannot be asked any more: if somebody wanted to stop anyway, the last machine will do.
+    /// Returns the last machine after the connection broke, if the watch breaks off now or has before; else the
+    /// error.
     fn cut(&mut self, error: L::Error) -> Result<Mealy, LearnError<L::Error>> {
         self.tell(LearningStage::Hypothesis { states: self.learner.n_states() });
         self.last.take().filter(|_| self.is_stopped).ok_or(LearnError::System(error))
     }
 
-    /// Tests `machine`; the guarantee if it has passed everything.
+    /// Tests `machine` and returns its guarantee; `None` if the hypothesis has changed.
     fn examine(&mut self, machine: &Mealy) -> Result<Option<LearnedGuarantee>, LearnError<L::Error>> {
         let states = machine.n_states();
         let mut guarantee = LearnedGuarantee::Consistent;
@@ -305,7 +308,7 @@ impl<L: LiveMachine> OracleSearch<'_, L> {
         }
     }
 
-    /// Makes the walks; `guarantee` if they have found nothing.
+    /// Makes the walks and returns `guarantee`; `None` if the hypothesis has changed.
     fn walked(
         &mut self,
         states: usize,
@@ -317,7 +320,7 @@ impl<L: LiveMachine> OracleSearch<'_, L> {
         }
     }
 
-    /// The suite for `extra` more states, unless it is out of proportion.
+    /// Returns the suite for `extra` more states; `None` if it would be too large or the watch broke off.
     fn suite(&mut self, machine: &Mealy, extra: usize) -> Option<TestPool> {
         let words = machine.n_inputs().saturating_pow(u32::try_from(extra + 1).ok()?);
         if words.saturating_mul(machine.n_states()) > MAX_WORDS {
@@ -341,7 +344,7 @@ impl<L: LiveMachine> OracleSearch<'_, L> {
         Some(tests)
     }
 
-    /// Applies all tests, until there is a new state.
+    /// Applies all tests, until there is a new state or the watch breaks off.
     fn apply(
         &mut self,
         tests: &mut TestPool,
@@ -374,7 +377,7 @@ impl<L: LiveMachine> OracleSearch<'_, L> {
         }
     }
 
-    /// Whether `word` was answered otherwise than believed; then beliefs have changed.
+    /// Returns whether `word` was not answered as believed; beliefs have changed then.
     fn failed(&mut self, word: &[InputId]) -> Result<bool, LearnError<L::Error>> {
         let Some(length) = self.learner.test(self.observer, word)? else { return Ok(false) };
         self.last = None;

@@ -6,7 +6,7 @@
 //! the machine has no answer there.
 //!
 //! *Promises.* The machine agrees with every run, or the runs contradict each other. Every answer has the number of
-//! runs that showed it.
+//! times it was seen.
 
 use ioxide_fsm::mealy::{InputId, Mealy, OutputId};
 use ioxide_fsm::word::IoWord;
@@ -19,12 +19,12 @@ use crate::observer::Disagreement;
 pub struct MergedMachine {
     /// The machine; it has no answer where none was seen.
     pub machine: Mealy,
-    /// How many runs took each move, state by state and input by input.
+    /// The number of times the runs took each move, state by state and input by input; 0 where there is no answer.
     pub support: Vec<u64>,
 }
 
 impl MergedMachine {
-    /// How many of `runs` the machine answers wholly as they were seen.
+    /// Returns the number of `runs` whose answers the machine gives to the end.
     #[must_use]
     pub fn agreeing(&self, runs: &[IoWord]) -> usize {
         let agrees = |run: &&IoWord| {
@@ -47,7 +47,7 @@ struct MergeArc {
 struct RunFolding {
     n_inputs: usize,
     arcs: Vec<Option<MergeArc>>,
-    /// What a merge that is only tried has changed.
+    /// The log of the current merge: each slot it changed, with the former arc.
     changes: Vec<(usize, Option<MergeArc>)>,
 }
 
@@ -113,7 +113,7 @@ impl RunFolding {
         most.map(|(from, input, _)| (from, input))
     }
 
-    /// The red state with most evidence that it is the same.
+    /// Returns the red state that most answers agree with; `None` if every red state contradicts one.
     fn best(&mut self, red: &[usize], slot: usize, arc: MergeArc) -> Option<usize> {
         let mut best: Option<(u64, usize)> = None;
         for &state in red {
@@ -126,7 +126,8 @@ impl RunFolding {
         best.map(|(_, state)| state)
     }
 
-    /// Leads the move to `state` and folds what was behind it; how many answers agreed, or that one did not.
+    /// Leads the move to `state` and folds the subtree behind it; returns the number of answers that agreed, `None`
+    /// at the first that did not.
     fn try_merge(&mut self, slot: usize, arc: MergeArc, state: usize) -> Option<u64> {
         self.set(slot, Some(MergeArc { to: state, ..arc }));
         let mut open = vec![(state, arc.to)];

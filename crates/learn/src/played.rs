@@ -29,7 +29,8 @@ impl LiveMachine for PlayedMealy<'_> {
         Ok(())
     }
 
-    /// An input without an answer gives an output that no other has, and changes nothing.
+    /// Gives an input; one without an answer is answered with an output beyond those of the machine, and the state
+    /// stays.
     fn step(&mut self, input: InputId) -> Result<OutputId, Infallible> {
         Ok(match self.machine.edge(self.at, input) {
             Some(edge) => {

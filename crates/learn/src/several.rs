@@ -5,8 +5,8 @@
 //! are told apart by the sets of answers to a few words, as in tables of L* [Angluin87]; walks look for a run that the
 //! draft does not have, and its endings become such words.
 //!
-//! *Promises.* The draft has every run that was seen, unless somebody stopped it. Nothing is promised beyond: a rare
-//! answer may have been missed.
+//! *Promises.* The draft has every run of the last round of walks, unless the watch broke off. Nothing is promised
+//! beyond: a rare answer may have been missed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -23,14 +23,14 @@ use crate::observer::LearningEffort;
 /// Runs for one question, in multiples of the repetitions: a rare way to a state is not waited for longer.
 const PATIENCE: u32 = 8;
 
-/// How a draft is made.
+/// The parameters of drafting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Drafting {
-    /// How often every question is repeated.
+    /// The number of times every question is asked.
     pub repetitions: u32,
-    /// Walks that look for what the draft does not have.
+    /// The number of walks in a round, which look for runs that the draft does not have.
     pub walks: usize,
-    /// Inputs of a walk.
+    /// The number of inputs of a walk.
     pub walk_length: usize,
     /// Seed of the walks.
     pub seed: u64,
@@ -45,32 +45,32 @@ pub struct AnswerWay {
     pub input: InputId,
     /// One of its answers.
     pub output: OutputId,
-    /// Where that leads.
+    /// The next state.
     pub to: usize,
-    /// How often it was seen.
+    /// The number of times the answer was seen behind the trace by which the state was found.
     pub seen: u64,
 }
 
 /// A machine that answers in several ways; it starts in state 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SeveralDraft {
-    /// How many states there are.
+    /// The number of states.
     pub n_states: usize,
-    /// All answers.
+    /// All transitions, by state.
     pub ways: Vec<AnswerWay>,
-    /// Whether somebody stopped it before all walks were made.
+    /// True if the watch broke off before all walks were made.
     pub is_stopped: bool,
 }
 
 impl SeveralDraft {
-    /// Where an input and its answer lead.
+    /// Returns the state after `input` is answered by `output` in `state`; `None` if that was not seen.
     #[must_use]
     pub fn after(&self, state: usize, input: InputId, output: OutputId) -> Option<usize> {
         let mut ways = self.ways.iter();
         ways.find(|way| (way.from, way.input, way.output) == (state, input, output)).map(|way| way.to)
     }
 
-    /// Inputs that are answered in several ways somewhere.
+    /// Returns the number of pairs of a state and an input that is answered in several ways there.
     #[must_use]
     pub fn n_choices(&self) -> usize {
         let places: Vec<(usize, InputId)> = self.ways.iter().map(|way| (way.from, way.input)).collect();
@@ -164,7 +164,7 @@ impl<L: LiveMachine> AnswerTable<'_, L> {
         Ok(run)
     }
 
-    /// Whether `word` was asked often enough at `node`, and behind every answer it had there.
+    /// Returns whether `word` was asked at `node` as often as wanted, and its rest behind every answer seen there.
     fn is_known(&self, node: usize, word: &[InputId]) -> bool {
         let Some((&first, rest)) = word.split_first() else { return true };
         let ways = || self.nodes[node].kids.iter().filter(|((input, _), _)| *input == first);
@@ -221,7 +221,7 @@ impl<L: LiveMachine> AnswerTable<'_, L> {
         Ok(SeveralDraft { n_states: states.len(), ways, is_stopped: false })
     }
 
-    /// Walks until there is a run that the draft does not have; whether there was one.
+    /// Walks until there is a run that the draft does not have; returns whether there was one.
     fn walk(
         &mut self,
         draft: &mut SeveralDraft,

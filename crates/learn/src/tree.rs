@@ -22,7 +22,7 @@ pub struct LearnTreeNode; }
 enum Branches {
     None,
     One(InputId, LearnTreeNode),
-    /// Where the row of all inputs begins in the arena of rows.
+    /// The start of the node's row, with an entry for each input, in the arena of rows.
     Many(u32),
 }
 
@@ -36,7 +36,7 @@ struct ObservedAnswer {
     branches: Branches,
 }
 
-/// What is known of a system, as a tree of inputs and outputs.
+/// The answers of a system, as a tree of inputs and outputs.
 #[derive(Clone, Debug)]
 pub struct ObservationTree {
     n_inputs: usize,
@@ -45,7 +45,7 @@ pub struct ObservationTree {
 }
 
 impl ObservationTree {
-    /// Nothing is known yet of a system with this many inputs.
+    /// The tree of the empty word, for a system with this many inputs.
     #[must_use]
     pub fn new(n_inputs: usize) -> Self {
         let root = ObservedAnswer {
@@ -65,19 +65,19 @@ impl ObservationTree {
         LearnTreeNode::new(0)
     }
 
-    /// How many words are known.
+    /// Returns the number of words in the tree, the empty one included.
     #[must_use]
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Whether nothing is known.
+    /// Returns whether only the empty word is known.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.nodes.len() == 1
     }
 
-    /// How many inputs there are.
+    /// Returns the size of the input alphabet.
     #[must_use]
     pub fn n_inputs(&self) -> usize {
         self.n_inputs
@@ -90,7 +90,7 @@ impl ObservationTree {
         self.nodes[node].output
     }
 
-    /// How many inputs lead to `node`.
+    /// Returns the length of the word that leads to `node`.
     #[must_use]
     pub fn depth(&self, node: LearnTreeNode) -> usize {
         self.nodes[node].depth as usize
@@ -117,7 +117,7 @@ impl ObservationTree {
         word.iter().try_fold(node, |node, &input| self.child(node, input))
     }
 
-    /// Notes that `node` answers `input` with `output`; `is_sink` if nothing else will ever come.
+    /// Notes that `node` answers `input` with `output` and returns the new node, a sink if `is_sink`.
     ///
     /// The answer must be new: see [`child`](Self::child).
     pub fn grow(
@@ -258,7 +258,7 @@ impl ObservationTree {
         None
     }
 
-    /// Whether some word was asked after both nodes and answered differently.
+    /// Returns whether some word was asked after both nodes and answered differently.
     #[must_use]
     pub fn are_apart(&self, first: LearnTreeNode, second: LearnTreeNode) -> bool {
         let mut open = vec![(first, second)];

@@ -1,4 +1,4 @@
-//! How sure one can be that the answer seen most often is the usual one.
+//! The confidence that the answer seen most often is the usual one.
 //!
 //! If an answer were given in at most half of all cases, seeing it `k` times or more in `n` independent runs would have
 //! the probability `P[X >= k]` of a fair coin. One minus that is the *confidence* that it is given in more than

@@ -16,14 +16,14 @@ use super::{BasisMove, Learner};
 use crate::observer::{LearnError, SystemObserver};
 use crate::tree::{LearnTreeNode, ObservationTree};
 
-/// How far settling has come with one step.
+/// The outcome of one step of settling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettlingStep {
     /// No move is in doubt.
     Settled,
     /// A question was answered as believed: there is less doubt.
     Asked,
-    /// Something spoke against the hypothesis, and another is believed now.
+    /// The hypothesis was contradicted, and another is believed now.
     Changed,
 }
 
@@ -55,13 +55,14 @@ impl Learner {
         Ok(SettlingStep::Settled)
     }
 
-    /// How many moves there are.
+    /// Returns the number of moves: basis states times inputs.
     #[must_use]
     pub fn n_moves(&self) -> usize {
         self.fold.n_moves()
     }
 
-    /// What the move is believed to lead to and what it may lead to by what was answered, unless that is one.
+    /// Returns the state that the move is believed to lead to and the states that the answers leave possible; `None`
+    /// if the move is not in doubt.
     fn doubt(&mut self, tree: &ObservationTree, step: BasisMove) -> Option<(StateId, Vec<StateId>)> {
         let entry = self.fold.at(step);
         let (node, believed) = (entry.node?, entry.to?);
@@ -94,7 +95,7 @@ impl Learner {
         Ok(SettlingStep::Changed)
     }
 
-    /// Extends `word`, which takes the move, by what tells `believed` from the others.
+    /// Extends `word`, which takes the move, by inputs that tell `believed` from the other possible states.
     fn extend_question(
         &self,
         tree: &ObservationTree,
@@ -124,7 +125,8 @@ impl Learner {
     }
 }
 
-/// The witness that tells `here` from most of `others` for its cost, when `so_far` has to be paid first.
+/// Returns the witness that tells `here` from most of `others` per symbol, `so_far` symbols being added to its
+/// length.
 fn best_witness(
     tree: &ObservationTree,
     here: LearnTreeNode,
@@ -143,7 +145,7 @@ fn best_witness(
     best.map(|(_, word)| word)
 }
 
-/// Whether the two nodes were asked `word`, up to an answer that differs.
+/// Returns whether `word` was asked after both nodes up to an answer that differs.
 fn tells_apart(
     tree: &ObservationTree,
     mut first: LearnTreeNode,

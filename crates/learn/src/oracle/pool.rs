@@ -15,7 +15,7 @@ use crate::tree::ObservationTree;
 /// Tests among which the newest is taken.
 const DRAWN: usize = 4;
 
-/// Words, one behind the other, and which of them are left.
+/// The words of a suite in one buffer, and the numbers of those not drawn yet.
 #[derive(Default)]
 pub(super) struct TestPool {
     symbols: Vec<InputId>,
@@ -30,7 +30,7 @@ impl TestPool {
         self.ends.push(self.symbols.len());
     }
 
-    /// How many tests there are, drawn or not.
+    /// Returns the number of tests, drawn or not.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
@@ -40,7 +40,7 @@ impl TestPool {
         &self.symbols[start..self.ends[test]]
     }
 
-    /// Takes up to `n` tests out, with what `tree` knows now.
+    /// Draws up to `n` tests, by what is new to `tree`, and returns their numbers.
     pub fn draw(&mut self, n: usize, tree: &ObservationTree, rng: &mut ChaCha8Rng) -> Vec<usize> {
         (0..n).map_while(|_| self.draw_one(tree, rng)).collect()
     }

@@ -1,10 +1,10 @@
-//! Which suite method tests a hypothesis, by the number of extra states.
+//! The choice of the suite method that tests a hypothesis, by the number of extra states.
 //!
 //! *Promise.* Whatever is chosen is complete ([`ioxide_fsm::suite`]), so a guarantee does not depend on it.
 
 use ioxide_fsm::suite::SuiteMethod;
 
-/// How the suites that test a hypothesis are made.
+/// The methods that make the suites of a hypothesis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OracleSuites {
     /// [`SuiteMethod::S`] for the states there are: long tests, and few. [`SuiteMethod::Spyh`] for extra ones: short
@@ -17,7 +17,7 @@ pub enum OracleSuites {
 }
 
 impl OracleSuites {
-    /// How the suite for `extra` states is made, out of `most`.
+    /// Returns the method of the suite for `extra` states when suites for up to `most` are made.
     #[must_use]
     pub fn method(self, extra: usize, most: usize) -> SuiteMethod {
         match self {

@@ -1,5 +1,5 @@
-//! Whether two register automata are the same: all pairs of configurations that a common word leads to, up to how their
-//! values compare.
+//! Equivalence of two register automata, decided on all pairs of configurations that a common word leads to, up to
+//! how their values compare.
 //!
 //! There are finitely many such pairs, so the search ends; it is breadth-first, so what it finds is shortest. *Assumes*
 //! that between two values there is always another one.
@@ -11,19 +11,19 @@ use super::place::{DataAnswer, DataInput, DataWord, InputSignature, ValuePlace, 
 
 /// A machine with values, whatever its form.
 pub trait DataMachine {
-    /// A location with what it remembers.
+    /// A location with the values it stores.
     type At: Clone + Ord;
 
-    /// Where it starts.
+    /// Returns the initial configuration.
     fn start(&self) -> Self::At;
 
-    /// What is said to an input, and where that leads.
+    /// Returns the answer to `input` at `at` and the next configuration; `None` if the machine has no transition.
     fn step(&self, at: &Self::At, input: &DataInput) -> Option<(DataAnswer, Self::At)>;
 
-    /// The values that are remembered.
+    /// Returns the values stored at `at`.
     fn values<'a>(&self, at: &'a Self::At) -> &'a [ValuePoint];
 
-    /// The same place with each remembered value replaced.
+    /// Returns the same configuration with each stored value replaced.
     fn renamed(&self, at: &Self::At, by: &dyn Fn(ValuePoint) -> ValuePoint) -> Self::At;
 }
 

@@ -17,10 +17,10 @@ use super::place::{AnswerValue, DataAnswer, DataInput, InputSignature, ValuePoin
 
 pub use self::families::guarded;
 
-/// A value at hand.
+/// A value that a transition can compare, say or store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Operand {
-    /// A field of the input.
+    /// A field of the input, or a slot behind its fields.
     Field(usize),
     /// A register.
     Register(usize),
@@ -28,28 +28,28 @@ pub enum Operand {
     Constant(usize),
 }
 
-/// How two values may compare: any of these.
+/// The relation between two values, as the set of orderings it allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ValueRelation {
-    /// The first may be smaller.
+    /// True if the first may be smaller.
     pub less: bool,
-    /// They may be equal.
+    /// True if they may be equal.
     pub equal: bool,
-    /// The first may be greater.
+    /// True if the first may be greater.
     pub greater: bool,
 }
 
 impl ValueRelation {
-    /// Anything.
+    /// The relation that always holds.
     pub const ANY: Self = Self { less: true, equal: true, greater: true };
-    /// Equal.
+    /// Equality.
     pub const EQUAL: Self = Self { less: false, equal: true, greater: false };
-    /// Smaller.
+    /// The first is smaller.
     pub const LESS: Self = Self { less: true, equal: false, greater: false };
-    /// Greater.
+    /// The first is greater.
     pub const GREATER: Self = Self { less: false, equal: false, greater: true };
 
-    /// Whether `a` and `b` compare so.
+    /// Returns whether `a` and `b` are in this relation.
     #[must_use]
     pub fn holds(self, a: ValuePoint, b: ValuePoint) -> bool {
         match a.cmp(&b) {
@@ -71,7 +71,7 @@ impl ValueRelation {
         Self { less: !self.less, equal: !self.equal, greater: !self.greater }
     }
 
-    /// As it is written in a model; nothing if it says nothing.
+    /// Returns the operator in a model; `None` for the relations that always or never hold.
     #[must_use]
     pub fn sign(self) -> Option<&'static str> {
         match (self.less, self.equal, self.greater) {
@@ -86,23 +86,23 @@ impl ValueRelation {
     }
 }
 
-/// A comparison.
+/// A comparison of two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GuardComparison {
-    /// What is compared.
+    /// The left operand.
     pub left: Operand,
-    /// How it must compare.
+    /// The relation that must hold.
     pub relation: ValueRelation,
-    /// With what.
+    /// The right operand.
     pub right: Operand,
 }
 
-/// A value that is said.
+/// A value in the answer of a transition with a guard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum GuardedTold {
-    /// A value at hand.
+    /// The value of an operand.
     Operand(Operand),
-    /// Always this one.
+    /// A constant of the answer.
     Literal(i64),
 }
 
@@ -113,22 +113,22 @@ pub struct GuardedBranch {
     pub gate: InputId,
     /// All of these must hold.
     pub guard: Vec<GuardComparison>,
-    /// What is said.
+    /// The output.
     pub shape: OutputId,
-    /// The values that are said.
+    /// The values of the output.
     pub told: Vec<GuardedTold>,
-    /// Where it leads.
+    /// The position of the target location.
     pub target: usize,
-    /// What the registers hold there.
+    /// The values of the registers of the target.
     pub registers: Vec<Operand>,
 }
 
 /// A location with guards.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GuardedLocation {
-    /// How many registers it has.
+    /// The number of its registers.
     pub n_registers: usize,
-    /// What happens: at most one of these fits.
+    /// Its transitions; if several fit an input, they agree in answer and target.
     pub branches: Vec<GuardedBranch>,
 }
 
@@ -142,7 +142,7 @@ pub struct GuardedMachine {
 }
 
 impl GuardedMachine {
-    /// How many transitions there are.
+    /// Returns the number of transitions of all locations.
     #[must_use]
     pub fn n_branches(&self) -> usize {
         self.locations.iter().map(|location| location.branches.len()).sum()

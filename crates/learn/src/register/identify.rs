@@ -1,4 +1,4 @@
-//! Which location a node is, and which of its values the registers hold.
+//! Identification of a node: the location it is, and the values that the registers hold.
 //!
 //! A *pairing* says which value at a node stands for which value at a basis node. It fits as long as no word was asked
 //! behind both and answered differently, read by the pairing. Several that fit are told apart by asking; where none
@@ -26,7 +26,8 @@ struct Pairing {
 }
 
 impl DataLearner {
-    /// What `node`, reached from `parent`, is.
+    /// Finds the location that `node`, reached from `parent`, is believed to be, asking until one pairing is left or
+    /// cannot be told from the others.
     pub(crate) fn identify<S: DataSystem>(
         &mut self,
         observer: &mut DataObserver<S>,
@@ -65,7 +66,7 @@ impl DataLearner {
         fitting
     }
 
-    /// A word that was asked behind both nodes and answered differently.
+    /// Returns a word that was asked behind both nodes and answered differently, read by the pairing.
     fn conflict(&self, tree: &DataTree, node: DataNode, pairing: &Pairing) -> Option<DataWord> {
         let basis = self.basis[pairing.location];
         let start = |values: &[ValuePoint]| [&tree.signature.constants[..], values].concat();
@@ -129,7 +130,8 @@ impl DataLearner {
         None
     }
 
-    /// What `pairing` predicts for the last input of `behind`, in the values of the node.
+    /// Returns the answer that `pairing` predicts for the last input of `behind`, in the values of the node; `None`
+    /// if the word was not asked at the location.
     fn predicted(&self, tree: &DataTree, pairing: &Pairing, behind: &[DataInput]) -> Option<DataAnswer> {
         let basis = self.basis[pairing.location];
         let regions = projected(&tree.signature, &pairing.mine, behind);
@@ -200,7 +202,7 @@ impl DataLearner {
     }
 }
 
-/// The values that a register at `node` can hold: what was remembered, and what has just come.
+/// Returns the values that a register at `node` can hold: those memorable at `parent`, and those of the last input.
 fn at_hand(tree: &DataTree, parent: DataNode, node: DataNode) -> Vec<ValuePoint> {
     let mut values = tree.memory(parent);
     let (given, came) = (tree.input(node).map_or(&[][..], |input| &input.values), tree.came(node));

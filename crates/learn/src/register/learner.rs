@@ -18,7 +18,7 @@ use super::machine::{DataStep, DataSystem, LocationId, RegisterLocation, Registe
 use super::place::{AnswerValue, DataAnswer, DataInput, DataWord, InputSignature, ValuePoint, ValueRegion};
 use super::tree::{DataDisagreement, DataNode, DataTree};
 
-/// Why learning cannot go on.
+/// The reason why learning cannot go on.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum DataLearnError<E> {
     /// The connection broke.
@@ -43,7 +43,7 @@ const MAX_REGISTERS: usize = 6;
 pub struct DataSurprise {
     /// The inputs and their answers, up to the first that was not expected.
     pub seen: Vec<(DataInput, DataAnswer)>,
-    /// What was believed to be the last answer.
+    /// The answer believed in place of the last one seen.
     pub believed: DataAnswer,
 }
 
@@ -52,32 +52,32 @@ pub struct DataSurprise {
 pub struct DataObserver<S> {
     /// The system.
     pub system: S,
-    /// What it has answered.
+    /// The answers of the system, asked or recalled.
     pub tree: DataTree,
-    /// What that has cost.
+    /// The cost of asking so far.
     pub effort: LearningEffort,
-    /// What it answered in earlier sessions: given without the system, as if it had been asked.
+    /// Answers from earlier sessions and of copies of the system, which are given in its place.
     memory: Option<DataTree>,
     /// The last word that was not answered as a hypothesis says.
     pub surprise: Option<DataSurprise>,
 }
 
 impl<S: DataSystem> DataObserver<S> {
-    /// Of `system` nothing is known yet.
+    /// An observer of `system` that knows nothing yet.
     pub fn new(system: S, signature: InputSignature) -> Self {
         let (effort, tree) = (LearningEffort::default(), DataTree::new(signature));
         Self { system, tree, effort, memory: None, surprise: None }
     }
 
-    /// The same; `memory` answers in the place of the system. Whoever asks the same questions again goes on where it
-    /// ends.
+    /// Returns the same observer with `memory` to answer in the place of the system as far as it goes.
     #[must_use]
     pub fn with_memory(mut self, memory: DataTree) -> Self {
         self.memory = Some(memory);
         self
     }
 
-    /// The answers to `word` in its own values; `None` if there are no values that compare so.
+    /// Returns the answers to `word` in its own values; `None` if no values of the system compare so, or if it gave
+    /// fewer answers than inputs.
     ///
     /// # Errors
     /// If the system cannot be asked, or contradicts itself.
@@ -99,8 +99,9 @@ impl<S: DataSystem> DataObserver<S> {
         Ok(self.tree.answers(word))
     }
 
-    /// Has copies of the system answer `words` at the same time, so that they are known when they are asked; does nothing
-    /// if there are none. What is learned is the same as without: answers are in the memory until somebody asks.
+    /// Lets copies of the system answer `words` at the same time, so that the answers are known when they are asked
+    /// for; does nothing if there are no copies. The answers stay in the memory until then, so the machine learned is
+    /// the same as without copies.
     ///
     /// # Errors
     /// If the system cannot be asked, or contradicts itself.
@@ -120,7 +121,8 @@ impl<S: DataSystem> DataObserver<S> {
         Ok(())
     }
 
-    /// Those of `words` that must be asked: one of those that compare alike, none that is the beginning of another.
+    /// Returns those of `words` that must be asked: one of those that compare alike, none that is a prefix of
+    /// another.
     fn unknown(&self, words: &[DataWord]) -> Vec<DataWord> {
         let is_known = |word: &DataWord| {
             let recalled = self.memory.as_ref().is_some_and(|memory| memory.find(word).is_some());
@@ -136,7 +138,7 @@ impl<S: DataSystem> DataObserver<S> {
     }
 }
 
-/// A node that is believed to be a location: which, and the values of its registers.
+/// The belief about a node: its location, and the values of the registers.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct NodeBelief {
     pub location: LocationId,
@@ -149,11 +151,11 @@ pub struct DataLearner {
     pub(crate) basis: IndexVec<LocationId, DataNode>,
 }
 
-/// What a round of learning has come to.
+/// The outcome of a step of learning.
 pub(crate) enum LearningRound<T> {
     /// A result.
     Done(T),
-    /// Something new was found out: begin again.
+    /// A location or a register was found: the machine must be made anew.
     Again,
 }
 
@@ -185,8 +187,8 @@ impl DataLearner {
         }
     }
 
-    /// How much is known: words, locations, values that are memorable. Who knows no more and has the same machine again will
-    /// have it for ever.
+    /// Returns the numbers of words, locations and memorable values. If none of them has grown and the machine is the
+    /// same again, it will stay so.
     fn known(&self, tree: &DataTree) -> (usize, usize, usize) {
         (tree.len(), self.basis.len(), tree.n_memorable())
     }
@@ -228,7 +230,7 @@ impl DataLearner {
         Ok(LearningRound::Done(machine))
     }
 
-    /// What happens at `node` in `region`; nothing where there are no such values.
+    /// Returns the transition of `node` in `region`; `None` if there are no such values.
     fn explore<S: DataSystem>(
         &mut self,
         observer: &mut DataObserver<S>,
@@ -334,7 +336,7 @@ pub(crate) fn instance(
 }
 
 /// `answer` to the last input of `suffix`, its values by number among the constants, `image` and the new ones of
-/// `suffix`; a value that is none of these is kept as it is.
+/// `suffix`; a value that is none of these becomes -1.
 pub(crate) fn answer_values(
     signature: &InputSignature,
     image: &[ValuePoint],

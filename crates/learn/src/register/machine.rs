@@ -15,41 +15,41 @@ use super::place::{AnswerValue, DataAnswer, DataInput, DataWord, InputSignature,
 index! { /// A location of a register automaton.
 pub struct LocationId; }
 
-/// Where a value comes from: its number among the constants, the registers and the new values of the input.
+/// The source of a value: its number among the constants, the registers and the new values of the input.
 pub type ValueSource = usize;
 
 /// A value in the answer of a transition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ToldValue {
-    /// A value at hand.
+    /// The value of a source.
     Source(ValueSource),
-    /// Always this one.
+    /// A constant of the answer.
     Literal(i64),
 }
 
-/// What happens on an input.
+/// A transition of a register automaton.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DataStep {
-    /// What is said.
+    /// The output.
     pub shape: OutputId,
-    /// The values that are said.
+    /// The values of the output.
     pub told: Vec<ToldValue>,
-    /// Where it leads.
+    /// The target location.
     pub target: LocationId,
-    /// What the registers there hold.
+    /// The sources of the registers of the target.
     pub registers: Vec<ValueSource>,
 }
 
-/// A location.
+/// A location of a register automaton.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RegisterLocation {
-    /// How many registers it has.
+    /// The number of its registers.
     pub n_registers: usize,
-    /// What happens, by how values compare.
+    /// Its transitions, by how the values of an input compare with the constants and the registers.
     pub steps: BTreeMap<ValueRegion, DataStep>,
 }
 
-/// A register automaton; the first location is where it starts, and has no registers.
+/// A register automaton; the first location is initial, and has no registers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegisterMachine {
     /// Inputs and constants.
@@ -68,13 +68,14 @@ pub struct Configuration {
 }
 
 impl RegisterMachine {
-    /// Where it starts.
+    /// Returns the initial configuration.
     #[must_use]
     pub fn start(&self) -> Configuration {
         Configuration { location: LocationId::new(0), registers: Vec::new() }
     }
 
-    /// What is said to `input` at `at`, and where it leads; nothing where nothing is known.
+    /// Returns the answer to `input` at `at` and the next configuration; `None` if the location has no transition for
+    /// its region.
     #[must_use]
     pub fn step(&self, at: &Configuration, input: &DataInput) -> Option<(DataAnswer, Configuration)> {
         let mut known = self.signature.constants.clone();
@@ -90,7 +91,7 @@ impl RegisterMachine {
         Some((answer, Configuration { location: step.target, registers }))
     }
 
-    /// How many transitions there are.
+    /// Returns the number of transitions of all locations.
     #[must_use]
     pub fn n_steps(&self) -> usize {
         self.locations.iter().map(|location| location.steps.len()).sum()
@@ -105,21 +106,21 @@ impl RegisterMachine {
 
 /// A system that is given whole words, from its first state each time.
 pub trait DataSystem {
-    /// Why it cannot be asked.
+    /// The error of the connection to the system.
     type Error;
 
-    /// The answers to all of `word`, from the first state.
+    /// Returns the answers to `word` from the initial state; fewer than inputs if it has no answer to one.
     ///
     /// # Errors
     /// If it cannot be asked.
     fn run(&mut self, word: &[DataInput]) -> Result<Vec<DataAnswer>, Self::Error>;
 
-    /// How many words can be asked at the same time.
+    /// Returns the number of words that can be asked at the same time: more than 1 if there are copies of the system.
     fn width(&self) -> usize {
         1
     }
 
-    /// The answers to each of `words`, as [`run`](Self::run), whoever gives them.
+    /// Returns the answers to each of `words`, as [`run`](Self::run), whichever copy gives them.
     ///
     /// # Errors
     /// If it cannot be asked.
@@ -127,7 +128,7 @@ pub trait DataSystem {
         words.iter().map(|word| self.run(word)).collect()
     }
 
-    /// Whether there are values that compare as those of `word` do.
+    /// Returns whether the types of the system have values that compare as those of `word` do.
     fn has_room(&self, _word: &[DataInput]) -> bool {
         true
     }
@@ -136,7 +137,7 @@ pub trait DataSystem {
 impl DataSystem for &RegisterMachine {
     type Error = Infallible;
 
-    /// Where nothing is known, the answers end.
+    /// Runs the machine; the answers end at the first input without a transition.
     fn run(&mut self, word: &[DataInput]) -> Result<Vec<DataAnswer>, Infallible> {
         let mut at = self.start();
         let mut answers = Vec::new();

@@ -28,40 +28,41 @@ const WALKS_AT_ONCE: usize = 64;
 /// Words that every copy of a system is given ahead.
 const AHEAD: usize = 4;
 
-/// How a hypothesis is tested.
+/// The parameters of testing a hypothesis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DataExamination {
-    /// How the suites are made.
+    /// The method that makes the suites.
     pub method: SuiteMethod,
-    /// Suites for 0, 1, … up to this many extra states.
+    /// The greatest number of extra states, for which suites are made from 0 up.
     pub extra: usize,
     /// Values, beside the constants, over which the hypothesis is unrolled; with an order, between any two constants.
     pub values: usize,
-    /// Random walks after the suites.
+    /// The number of random walks after the suites.
     pub walks: usize,
-    /// Inputs of a walk.
+    /// The number of inputs of a walk.
     pub walk_length: usize,
     /// Seed of the order of tests and of the walks.
     pub seed: u64,
 }
 
-/// What is known of a machine when nothing was found any more.
+/// The guarantee for a machine against which no further test has spoken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DataGuarantee {
-    /// It is the system, as far as inputs with so many values show, if the system has at most so many states then.
+    /// On inputs with at most `values` values, the machine is equivalent to the system if the system has at most
+    /// `states + extra` states on them.
     Complete {
         /// Different values beside the constants.
         values: usize,
         /// States of the machine on these values.
         states: usize,
-        /// How many more the system may have.
+        /// The number of states the system may have beyond these.
         extra: usize,
     },
-    /// It agrees with everything that was seen.
+    /// The machine agrees with everything that was seen; nothing is promised beyond.
     Consistent,
 }
 
-/// What is told while learning.
+/// A stage of learning, as reported to a [`DataWatch`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DataStage {
     /// A machine was made.
@@ -71,7 +72,7 @@ pub enum DataStage {
         /// The most registers of a location.
         registers: usize,
     },
-    /// A suite is applied: so many tests of so many are done.
+    /// A suite is being applied.
     Testing {
         /// Locations of the machine.
         locations: usize,
@@ -105,21 +106,21 @@ pub enum DataStage {
 pub struct DataLearned {
     /// The machine.
     pub machine: RegisterMachine,
-    /// What is known of it.
+    /// The guarantee for the machine.
     pub guarantee: DataGuarantee,
-    /// How many machines were made on the way.
+    /// The number of hypotheses, the last included.
     pub hypotheses: usize,
-    /// The words that spoke against those before it.
+    /// The words that refuted the hypotheses before the last.
     pub surprises: Vec<DataWord>,
-    /// Whether somebody stopped it before everything was tested.
+    /// True if the watch broke off before everything was tested.
     pub is_stopped: bool,
 }
 
-/// Who is told every stage and may break off.
+/// The callback that receives every stage, with the hypothesis and the observer, and may break off.
 pub type DataWatch<'w, S> = dyn FnMut(DataStage, &RegisterMachine, &DataObserver<S>) -> ControlFlow<()> + 'w;
 
-/// Learns a register automaton and tests it, until nothing is found or `watch` breaks off. What a hypothesis is tested
-/// with first is `first`: what spoke against hypotheses of an earlier version.
+/// Learns a register automaton and tests it, until no test speaks against it or `watch` breaks off. Every hypothesis
+/// is first tested with the words of `first`, such as those that refuted hypotheses of an earlier version.
 ///
 /// # Errors
 /// If the system cannot be asked, or contradicts itself.
@@ -191,7 +192,7 @@ impl<S: DataSystem> RegisterExam<'_, '_, S> {
         self.is_stopped |= (self.watch)(stage, self.machine, self.observer).is_break();
     }
 
-    /// A word that is answered differently, or what is promised.
+    /// Returns a word that is not answered as believed, if one is found, and the guarantee reached before.
     fn take(&mut self) -> Result<FoundWord, DataLearnError<S::Error>> {
         let mut guarantee = DataGuarantee::Consistent;
         self.observer.ahead(self.first)?;
@@ -245,7 +246,7 @@ impl<S: DataSystem> RegisterExam<'_, '_, S> {
         Ok(None)
     }
 
-    /// Whether `word` is answered otherwise than believed.
+    /// Returns whether `word` is answered otherwise than the hypothesis says; notes the surprise in the observer.
     fn is_wrong(&mut self, word: &[DataInput]) -> Result<bool, DataLearnError<S::Error>> {
         let Some(answers) = self.observer.ask(word)? else { return Ok(false) };
         let mut at = self.machine.start();

@@ -1,4 +1,4 @@
-//! Where a value stands among others, and words up to that.
+//! Places: the position of a value among others, and words up to the places of their values.
 //!
 //! A *point* stands for a value: only how points compare matters, never how large they are. The place of a value among
 //! known ones says which of them it is, or that it is new; with an order, also between which of them it lies. Words
@@ -11,13 +11,13 @@
 
 use ioxide_fsm::mealy::{InputId, OutputId};
 
-/// A value, known by how it compares with others.
+/// A value, of which only how it compares with others matters.
 pub type ValuePoint = i64;
 
-/// How far a point beyond all others is from them.
+/// The distance of a point beyond all others from the nearest.
 const STRIDE: ValuePoint = 1 << 32;
 
-/// How values are compared.
+/// The theory by which values are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Theory {
     /// Equal or not.
@@ -38,9 +38,9 @@ pub enum ValuePlace {
 /// An input with its values.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DataInput {
-    /// Which input.
+    /// The gate of the input.
     pub gate: InputId,
-    /// The values of its fields.
+    /// The values of its fields, then the points of its slots.
     pub values: Vec<ValuePoint>,
 }
 
@@ -50,16 +50,16 @@ pub type DataWord = Vec<DataInput>;
 /// A value in an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AnswerValue {
-    /// A value that occurred before, or a constant.
+    /// A value that occurred before, a value made up in a slot of the input, or a constant.
     Point(ValuePoint),
-    /// A value of the system's own, always this one.
+    /// A fixed value that the system gives by itself.
     Literal(i64),
 }
 
-/// What a system says to an input.
+/// The answer of a system to an input.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DataAnswer {
-    /// Which answer.
+    /// The output without its values.
     pub shape: OutputId,
     /// The values of its fields.
     pub values: Vec<AnswerValue>,
@@ -68,13 +68,13 @@ pub struct DataAnswer {
 /// The inputs of a system and how their values are compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InputSignature {
-    /// How values are compared.
+    /// The theory by which values are compared.
     pub theory: Theory,
     /// Values that the system knows from the start, in order.
     pub constants: Vec<ValuePoint>,
-    /// How many fields each input has.
+    /// The number of fields of each input.
     pub arity: Vec<usize>,
-    /// How many values the system may make up in its answer to each input; only without an order.
+    /// The number of values that the system may make up in its answer to each input: its slots; all 0 with an order.
     pub made: Vec<usize>,
 }
 
@@ -88,14 +88,14 @@ impl InputSignature {
         (0..self.arity.len()).map(InputId::new)
     }
 
-    /// How many values an input has: its fields, then those that the answer to it may make up.
+    /// Returns the number of values of an input: its fields and its slots.
     #[must_use]
     pub fn n_values(&self, gate: InputId) -> usize {
         use ioxide_model::index::Idx;
         self.arity[gate.index()] + self.made[gate.index()]
     }
 
-    /// The values of `input` that the answer to it may make up.
+    /// Returns the slots of `input`: the points of the values that the answer to it may make up.
     #[must_use]
     pub fn slots<'i>(&self, input: &'i DataInput) -> &'i [ValuePoint] {
         use ioxide_model::index::Idx;
@@ -166,8 +166,8 @@ impl InputSignature {
         places.iter().map(value).collect()
     }
 
-    /// All ways in which the values of `gate` can compare with `n_known` values and with each other; what is made up is
-    /// new.
+    /// Returns all ways in which the values of `gate` can compare with `n_known` values and with each other; slots
+    /// are new.
     #[must_use]
     pub fn regions(&self, n_known: usize, gate: InputId) -> Vec<ValueRegion> {
         use ioxide_model::index::Idx;
@@ -192,7 +192,7 @@ impl InputSignature {
         rows.into_iter().map(|(places, _)| (gate, places)).collect()
     }
 
-    /// How `values` compare with the constants and with each other.
+    /// Returns the places of `values` among the constants and those before each: how they compare.
     #[must_use]
     pub fn pattern(&self, values: &[ValuePoint]) -> Vec<ValuePlace> {
         self.places(&mut self.constants.clone(), values)

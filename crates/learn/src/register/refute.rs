@@ -11,7 +11,7 @@ use super::machine::{Configuration, DataSystem, RegisterMachine};
 use super::place::{DataAnswer, DataInput, DataWord, Theory, ValuePoint};
 use super::tree::{DataNode, DataTree, MemoryWitness};
 
-/// How far a value that is nowhere else is from all others.
+/// The distance of a new value from the greatest of all others.
 const FAR: ValuePoint = 1 << 33;
 
 impl DataLearner {
@@ -59,8 +59,8 @@ impl DataLearner {
         is_same.then(|| (basis, instance(tree, basis, &memory, &regions)))
     }
 
-    /// Whether what follows the location after `at` inputs is answered as predicted; nothing if the location has
-    /// changed.
+    /// Returns whether the rest of the word, asked behind the location after `at` inputs, is answered as predicted;
+    /// false if it cannot be asked there, `None` if the location has got more registers.
     fn is_as_predicted<S: DataSystem>(
         &self,
         observer: &mut DataObserver<S>,
@@ -84,7 +84,8 @@ impl DataLearner {
         ))
     }
 
-    /// The transition taken after `at` inputs is believed wrongly: finds out why.
+    /// Asks why the transition taken after `at` inputs is believed wrongly: for a memorable value, or a target that
+    /// is another location.
     fn break_step<S: DataSystem>(
         &self,
         observer: &mut DataObserver<S>,
@@ -117,8 +118,8 @@ impl DataLearner {
         self.cross(observer, node, &after.registers, &whole[depth + 1..])
     }
 
-    /// If `behind` is answered otherwise than a word that compares alike with `image` and in no special way with other
-    /// values that came before `node`, finds one of these that is memorable. Asks both in any case.
+    /// Asks `behind` after `node`, and a word that compares alike with `image` but in no special way with the other
+    /// values before `node`; if the answers differ, finds one of these values that is memorable.
     pub(crate) fn cross<S: DataSystem>(
         &self,
         observer: &mut DataObserver<S>,
@@ -170,7 +171,7 @@ impl DataLearner {
 /// A word that is not answered as predicted at its end.
 struct RefutingWord {
     word: DataWord,
-    /// Where the machine is before each input.
+    /// The configuration of the machine before each input.
     places: Vec<Configuration>,
     predicted: DataAnswer,
 }

@@ -15,12 +15,13 @@ use super::place::{AnswerValue, DataAnswer, DataInput, DataWord, InputSignature,
 index! { /// A node of a tree of words with values.
 pub struct DataNode; }
 
-/// What shows that a value is memorable: words behind the node.
+/// The words behind a node that show that a value is memorable there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryWitness {
-    /// A word that is answered with the value, or one that compares with it.
+    /// A word that is answered with the value, or one whose answer depends on how it compares with the value.
     pub one: DataWord,
-    /// A word that compares otherwise with it and with nothing else, and is answered differently.
+    /// A word that differs from `one` only in how it compares with the value, and is answered differently; `None` if
+    /// the answer to `one` says the value.
     pub other: Option<DataWord>,
 }
 
@@ -31,14 +32,14 @@ struct SeenWord {
     answer: DataAnswer,
     /// All values on the way, constants first.
     history: Vec<ValuePoint>,
-    /// Those of them that are slots which no answer filled.
+    /// The values of the history that are slots which no answer filled.
     hollow: Vec<ValuePoint>,
     kids: BTreeMap<ValueRegion, DataNode>,
     /// Memorable values, by their number in the history.
     memory: BTreeMap<usize, MemoryWitness>,
 }
 
-/// What is known of a system with values.
+/// The answers of a system with values, as a tree of words up to how values compare.
 #[derive(Clone, Debug)]
 pub struct DataTree {
     /// The inputs, and how values are compared.
@@ -56,7 +57,7 @@ pub struct DataDisagreement {
 }
 
 impl DataTree {
-    /// Nothing is known yet.
+    /// The tree of the empty word.
     #[must_use]
     pub fn new(signature: InputSignature) -> Self {
         let root = SeenWord {
@@ -77,13 +78,13 @@ impl DataTree {
         DataNode::new(0)
     }
 
-    /// How many words are known.
+    /// Returns the number of words in the tree, the empty one included.
     #[must_use]
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Whether nothing is known.
+    /// Returns whether only the empty word is known.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.nodes.len() == 1
@@ -120,13 +121,13 @@ impl DataTree {
         values
     }
 
-    /// How many values are known to be memorable, at all nodes together.
+    /// Returns the sum over all nodes of the number of values known to be memorable.
     #[must_use]
     pub fn n_memorable(&self) -> usize {
         self.nodes.iter().map(|seen| seen.memory.len()).sum()
     }
 
-    /// Why `value` is memorable at `node`.
+    /// Returns the witness that `value` is memorable at `node`; `None` if it is not known to be.
     #[must_use]
     pub fn witness(&self, node: DataNode, value: ValuePoint) -> Option<&MemoryWitness> {
         let number = self.number(node, value)?;
@@ -156,7 +157,7 @@ impl DataTree {
         trace
     }
 
-    /// The node after `word`, as far as it is known, and how `word` must be read there: its values by those of the tree.
+    /// Returns the node after `word`, found by how its values compare; `None` unless all of it is known.
     #[must_use]
     pub fn find(&self, word: &[DataInput]) -> Option<DataNode> {
         let mut known = self.signature.constants.clone();
@@ -182,7 +183,7 @@ impl DataTree {
         Some(answers)
     }
 
-    /// The inputs asked after `node`.
+    /// Returns the nodes one input after `node`.
     pub fn kids(&self, node: DataNode) -> impl Iterator<Item = DataNode> + '_ {
         self.nodes[node].kids.values().copied()
     }
@@ -199,7 +200,7 @@ impl DataTree {
         renamed(self.answer(node), self.history(node), values)
     }
 
-    /// How many inputs lead to `node`.
+    /// Returns the length of the word that leads to `node`.
     #[must_use]
     pub fn depth(&self, node: DataNode) -> usize {
         let mut depth = 0;
@@ -272,8 +273,8 @@ impl DataTree {
         kid
     }
 
-    /// The last answer on the way to `node` says `value`: it was memorable wherever it had come before and has not come
-    /// again since.
+    /// Notes that the last answer on the way to `node` says `value`: it is memorable at every node on the way since
+    /// it last occurred in an input.
     fn said(&mut self, node: DataNode, value: ValuePoint) {
         let mut suffix = Vec::new();
         let mut at = node;

@@ -30,29 +30,30 @@ const MAX_WORDS: usize = 1_000_000;
 pub struct UnrolledMachine {
     /// The inputs, without what is made up.
     inputs: Vec<DataInput>,
-    /// Names of what is made up, one after the other, and some more.
+    /// The names of the values that a run makes up.
     names: MadeUpNames,
     spec: SuiteModel,
     n_values: usize,
 }
 
-/// Names of the values that a run makes up.
+/// The names of the values that a run makes up, in the order in which it does.
 struct MadeUpNames {
     points: Vec<ValuePoint>,
-    /// So many of them are given back.
+    /// The number of names, from the first on, that inputs may give back.
     n_given: usize,
 }
 
-/// Where an unrolled machine is: how many values were made up to get there; nothing once there were too many.
+/// A state of an unrolled machine: the configuration, and the number of values made up so far; `None` once there were
+/// too many.
 type UnrolledState = Option<(Configuration, usize)>;
 
-/// What an input does.
+/// The effect of an input.
 enum UnrolledStep {
-    /// It is answered.
+    /// The input is answered.
     Step(DataAnswer, UnrolledState),
-    /// It cannot be given.
+    /// The input gives back a value that was not made up yet.
     Nothing,
-    /// There are no such values, as far as is known.
+    /// The machine has no transition: no values are known to compare so.
     NoRoom,
 }
 
@@ -83,7 +84,8 @@ impl MadeUpNames {
         Some(DataInput { gate: input.gate, values })
     }
 
-    /// How many values were made up after an answer to `input`.
+    /// Returns the number of values made up once `input` was answered by `answer`, `before` of them being made up
+    /// before.
     fn n_made(
         &self,
         signature: &InputSignature,
@@ -151,13 +153,13 @@ impl UnrolledMachine {
         Some(Self { inputs, names, spec, n_values })
     }
 
-    /// How many states there are.
+    /// Returns the number of states after minimisation.
     #[must_use]
     pub fn n_states(&self) -> usize {
         self.spec.n_states()
     }
 
-    /// How many values there are beside the constants.
+    /// Returns the number of values beside the constants, as given to [`Self::new`].
     #[must_use]
     pub fn n_values(&self) -> usize {
         self.n_values
@@ -178,8 +180,8 @@ impl UnrolledMachine {
         Some(tests)
     }
 
-    /// What is asked for `test`, if answers are those of `machine`: what cannot be given is left out, and slots that
-    /// stay hollow have names that nobody else has.
+    /// Returns the word to ask for `test`, if answers are those of `machine`: inputs that cannot be given are left
+    /// out, and slots that stay hollow have names of their own.
     #[must_use]
     pub fn word(&self, machine: &RegisterMachine, test: &[InputId]) -> DataWord {
         let signature = &machine.signature;

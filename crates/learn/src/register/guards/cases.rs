@@ -17,7 +17,7 @@ pub(super) enum ResultPlace {
     Literal(i64),
 }
 
-/// What happens in a case.
+/// The answer and the target of a case.
 #[derive(Clone, Debug)]
 pub(super) struct CaseResult {
     pub shape: OutputId,
@@ -26,10 +26,10 @@ pub(super) struct CaseResult {
     pub registers: Vec<ResultPlace>,
 }
 
-/// One way in which values compare, and what happens.
+/// One way in which values compare, and its result.
 #[derive(Clone, Debug)]
 pub(super) struct ComparisonCase {
-    /// All values at hand.
+    /// All operands, with their values in the case.
     pub values: Vec<(Operand, ValuePoint)>,
     pub result: CaseResult,
 }
@@ -44,7 +44,7 @@ impl ComparisonCase {
     }
 }
 
-/// What is common to two results.
+/// Returns the result that fits both cases, its places being the operands they share; `None` if there is none.
 fn common(a: &CaseResult, b: &CaseResult) -> Option<CaseResult> {
     if a.shape != b.shape || a.target != b.target || a.told.len() != b.told.len() {
         return None;
@@ -71,7 +71,7 @@ fn agreed(a: &ResultPlace, b: &ResultPlace) -> Option<ResultPlace> {
     }
 }
 
-/// How many groups of cases that agree there are, taken as they come.
+/// Returns the number of groups of cases that agree, each case joining the first group it agrees with.
 fn n_groups(cases: &[&ComparisonCase]) -> usize {
     let mut groups: Vec<CaseResult> = Vec::new();
     for case in cases {

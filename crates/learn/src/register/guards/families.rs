@@ -15,10 +15,10 @@ use crate::register::place::{ValuePlace, ValuePoint, ValueRegion};
 /// Locations above which nothing is put together: all pairs are tried.
 const MAX_LOCATIONS: usize = 24;
 
-/// What a register of a family holds at a location.
+/// The value that a register of a family holds at a location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum HeldValue {
-    /// What this register of the location holds.
+    /// The value of this register of the location.
     Register(usize),
     /// This constant.
     Constant(usize),
@@ -27,7 +27,7 @@ enum HeldValue {
 /// Ways to read registers above which none is tried.
 const MAX_READINGS: usize = 300;
 
-/// One location in a family: what each register of the family holds.
+/// A location in a family, with the value that each register of the family holds.
 #[derive(Clone, Debug)]
 struct FamilyMember {
     location: LocationId,
@@ -65,7 +65,7 @@ pub fn guarded(machine: &RegisterMachine) -> GuardedMachine {
     best
 }
 
-/// Transitions first, then comparisons.
+/// Returns the cost of a machine: the number of transitions, then that of comparisons.
 fn cost(machine: &GuardedMachine) -> (usize, usize) {
     let branches = machine.locations.iter().flat_map(|location| &location.branches);
     (machine.n_branches(), branches.map(|branch| branch.guard.len()).sum())
@@ -100,7 +100,7 @@ struct FamilyMaker<'m> {
 }
 
 impl FamilyMaker<'_> {
-    /// What the registers of a family hold at a member, for the values of its location.
+    /// Returns the values that the registers of a family hold at a member, from the sample values of its location.
     fn held(&self, member: &FamilyMember) -> Vec<ValuePoint> {
         let value = |held: &HeldValue| match *held {
             HeldValue::Register(at) => self.patterns[member.location.index()][at],
@@ -109,7 +109,7 @@ impl FamilyMaker<'_> {
         member.reading.iter().map(value).collect()
     }
 
-    /// How the registers of a family compare at a member.
+    /// Returns how the registers of a family compare with the constants and with each other at a member.
     fn pattern(&self, member: &FamilyMember) -> Vec<ValuePlace> {
         self.machine.signature.pattern(&self.held(member))
     }
