@@ -29,32 +29,32 @@ use crate::scan::{ScannedPart, parts_in, scan};
 use crate::schedule::{BatchEnd, CampaignTally, Schedule, ScheduleConfig, SetAside, UnitBatch};
 use crate::units::UnitSet;
 
-/// How long one wait for a worker lasts at most.
+/// The longest single wait for a worker.
 const WAIT: Duration = Duration::from_millis(200);
-/// Workers that were asked to end have so long.
+/// The time that workers have to end after they were asked to.
 const GRACE: Duration = Duration::from_secs(20);
 /// The exit code of a worker that had trouble with its system.
 const NO_SYSTEM: i32 = 6;
-/// So long systems that are shared may all be silent.
+/// The time for which no shared system may answer before the campaign fails.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// After so many batches in a row for every worker that did nothing, something else is wrong.
+/// The number of batches in a row, per worker, that may complete no unit before the campaign fails.
 const IN_VAIN: u64 = 3;
 
-/// Why a campaign cannot go on.
+/// The reason why a campaign cannot go on.
 #[derive(Debug, Error)]
 pub enum DriveError {
-    /// The engine is of no more use.
+    /// The engine failed.
     #[error(transparent)]
     Engine(#[from] EngineError),
     /// A part cannot be read.
     #[error(transparent)]
     Part(#[from] PartError),
-    /// A file cannot be written.
+    /// A file or directory cannot be read or written.
     #[error("`{}`: {error}", path.display())]
     Io {
-        /// The file.
+        /// The file or directory.
         path: PathBuf,
-        /// Why not.
+        /// The error of the operating system.
         error: io::Error,
     },
     /// The directory is of another campaign.
@@ -62,50 +62,51 @@ pub enum DriveError {
     Other {
         /// The directory.
         dir: PathBuf,
-        /// What is not the same.
+        /// The difference.
         differs: String,
     },
-    /// Somebody else drives it.
+    /// Another process drives the campaign in this directory.
     #[error("another ioxide drives the campaign in `{}`", .0.display())]
     Busy(PathBuf),
-    /// Workers refuse the command.
+    /// A worker refused the command: it ended with exit code 2, 3 or 4 and completed no unit.
     #[error("a worker ended with exit code {code}: {said}")]
     Worker {
         /// Its exit code.
         code: i32,
-        /// What it said.
+        /// The last lines of its log.
         said: String,
     },
-    /// Workers end without doing anything.
+    /// Too many batches in a row completed no unit.
     #[error("the last {batches} batches did nothing; the last worker: {said}")]
     InVain {
-        /// How many.
+        /// The number of these batches.
         batches: u64,
-        /// What the last one said.
+        /// The last lines of the log of the last worker.
         said: String,
     },
 }
 
-/// What whoever watches wants.
+/// The wish of an observer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WatcherWish {
-    /// More.
+    /// Go on.
     GoOn,
-    /// No unit after this one.
+    /// Do no unit after this one.
     StopAfter(u64),
-    /// Nothing more.
+    /// Do no further unit.
     Stop,
 }
 
-/// Whoever watches a campaign.
+/// An observer of a campaign.
 pub trait CampaignObserver {
-    /// How far it is.
+    /// Reports the progress; called before every wait for workers.
     fn progress(&mut self, tally: &CampaignTally, elapsed: Duration) -> WatcherWish;
 
-    /// A part has come in.
+    /// Reports a part whose worker has ended.
     fn part(&mut self, part: &ScannedPart) -> WatcherWish;
 
-    /// The system at an address did not answer; it is left alone for so long.
+    /// Reports that the system at an address did not answer and is not used for `rest`; `said` are the last lines of
+    /// the log.
     fn resting(&mut self, _address: &str, _rest: Duration, _said: &str) {}
 }
 
@@ -113,23 +114,23 @@ pub trait CampaignObserver {
 pub struct CampaignDrive {
     dir: PathBuf,
     args: Vec<String>,
-    /// Addresses, if systems are shared.
+    /// The addresses of shared systems; `None` if systems are not shared.
     leases: Option<Leases>,
-    /// When a system answered, the last time.
+    /// The time, since the start, at which a shared system last answered.
     answered: Duration,
     schedule: Schedule,
-    /// What was tried in vain before this process began.
+    /// The failed tries of units before this process began.
     tried: FailedTries,
-    /// What is known in this round.
+    /// The file with the feedback of this round.
     feedback: Option<PathBuf>,
-    /// No unit after this one is wanted.
+    /// The unit after which no unit is wanted; `None` for no such limit.
     last: Option<u64>,
     begun: Instant,
     journal: File,
     out: BTreeMap<u64, SentBatch>,
     in_vain: u64,
     workers: u64,
-    /// Units that came more than once.
+    /// The number of results that came for units that were done already.
     pub twice: u64,
 }
 
@@ -141,18 +142,18 @@ struct SentBatch {
     lease: Option<String>,
 }
 
-/// How a campaign ended.
+/// The end of a campaign.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CampaignEnd {
-    /// How far it is.
+    /// The tally at the end.
     pub tally: CampaignTally,
-    /// What was set aside.
+    /// The units that were set aside.
     pub aside: BTreeMap<u64, SetAside>,
-    /// Somebody stopped it before its end.
+    /// True if the observer stopped it.
     pub is_stopped: bool,
-    /// It came to an end with this unit, though there are more.
+    /// The unit after which no unit was wanted; `None` if all were.
     pub last: Option<u64>,
-    /// How long it took.
+    /// The time since this process opened the campaign.
     pub elapsed: Duration,
 }
 
@@ -205,7 +206,7 @@ impl CampaignDrive {
         })
     }
 
-    /// These units are wanted now; `feedback` is the file with what their round knows.
+    /// Asks for these units too; `feedback` is the file with the feedback of their round.
     pub fn want(&mut self, units: &UnitSet, feedback: Option<PathBuf>) {
         self.feedback = feedback;
         self.schedule.want(units);
@@ -219,7 +220,7 @@ impl CampaignDrive {
         self.schedule.done()
     }
 
-    /// Tells `watch` of the parts that came in before this process began.
+    /// Reports to `watch` the parts that are in the directory already.
     ///
     /// # Errors
     /// If one cannot be read.
@@ -231,7 +232,8 @@ impl CampaignDrive {
         Ok(())
     }
 
-    /// Does what whoever watches wants after a part has come in.
+    /// Reports `part` to the observer and follows its wish; a part that ended with a failure stops the campaign after
+    /// it.
     fn wished(&mut self, watch: &mut dyn CampaignObserver, part: &ScannedPart) {
         match watch.part(part) {
             WatcherWish::StopAfter(unit) => self.stop_after(unit),
@@ -248,10 +250,10 @@ impl CampaignDrive {
         self.schedule.stop_after(unit);
     }
 
-    /// Sends batches until all units that are wanted are done, or nobody wants more.
+    /// Sends batches until all units that are wanted are done or set aside, or the observer stops it.
     ///
     /// # Errors
-    /// If the engine or the directory is of no more use; what was done is in the parts.
+    /// If the engine fails, the directory cannot be used, or workers complete nothing; what was done is in the parts.
     pub fn run(
         &mut self,
         engine: &mut dyn CampaignEngine,
@@ -327,7 +329,7 @@ impl CampaignDrive {
         Ok(order)
     }
 
-    /// Takes in what a worker did.
+    /// Takes in the part of a worker that has ended.
     fn taken(
         &mut self,
         id: u64,
@@ -384,7 +386,7 @@ impl CampaignDrive {
         Ok(())
     }
 
-    /// A system that is shared did not answer: its batch is as if it had not been sent. Not for ever.
+    /// Puts the units of a batch back whose shared system did not answer; fails if none has answered for too long.
     fn waited(&mut self, id: u64, said: &str, now: Duration) -> Result<(), DriveError> {
         self.note(&json!({ "ended": id, "done": 0, "how": format!("no answer: {said}") }))?;
         self.schedule.ended(id, &UnitSet::new(), &BatchEnd::Ended, None, now);
@@ -396,7 +398,7 @@ impl CampaignDrive {
         }
     }
 
-    /// Remembers that a unit was tried in vain.
+    /// Notes a failed try of a unit in the journal.
     fn tried(&mut self, unit: u64, why: &str) -> Result<(), DriveError> {
         let tries = self.schedule.tries(unit);
         self.note(&json!({ "tried": unit + 1, "tries": tries, "why": why }))
@@ -408,7 +410,8 @@ impl CampaignDrive {
     }
 }
 
-/// Waits for a worker of a driver that was killed: it is on its leash, and ends soon.
+/// Waits, for a bounded time, for the worker of a driver that was killed: its standard input was closed, so it ends
+/// soon.
 fn settle(part: &Path) {
     let begun = Instant::now();
     while let Ok(file) = File::open(part.join(UNITS))

@@ -1,4 +1,4 @@
-//! Engines: whoever starts a worker for a batch and says how it ended.
+//! Engines, which start a worker for each batch and report how it ended.
 //!
 //! A worker is the program itself, with the command of the campaign and the units of the batch; its results are a part.
 //! An engine knows nothing of units: what is done is read from the part.
@@ -14,46 +14,46 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-/// What a worker is to do.
+/// The order to a worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkOrder {
-    /// The batch.
+    /// The number of the batch.
     pub id: u64,
     /// The directory of its part.
     pub part: PathBuf,
-    /// The command after the name of the program, without its part.
+    /// The command line after the name of the program, without the option that names the part.
     pub args: Vec<String>,
-    /// Its environment, beside that of the engine.
+    /// Environment variables that are set beside those of the engine.
     pub env: Vec<(String, String)>,
     /// Files that its arguments name, to be sent along where workers have no files in common with this machine.
     pub files: Vec<PathBuf>,
 }
 
 impl WorkOrder {
-    /// The command with its part.
+    /// Returns the arguments with the option that names the part.
     #[must_use]
     pub fn with_part(&self) -> Vec<String> {
         let part = ["--part".to_owned(), self.part.display().to_string()];
         self.args.iter().cloned().chain(part).collect()
     }
 
-    /// What the worker said beside its results.
+    /// Returns the path of the worker's log, which has its standard error.
     #[must_use]
     pub fn log(&self) -> PathBuf {
         self.part.with_extension("log")
     }
 }
 
-/// How a worker ended.
+/// The end of a worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WorkerEnd {
-    /// With this exit code.
+    /// The worker ended with this exit code.
     Exit(i32),
-    /// It died, or its machine was lost.
+    /// The worker was killed or its machine was lost, with what is known about it.
     Died(String),
 }
 
-/// Why an engine cannot go on.
+/// The reason why an engine cannot go on.
 #[derive(Debug, Error)]
 pub enum EngineError {
     /// A program cannot be started.
@@ -61,21 +61,21 @@ pub enum EngineError {
     Start {
         /// The program.
         program: String,
-        /// Why not.
+        /// The error of the operating system.
         error: io::Error,
     },
-    /// A file cannot be written.
+    /// A file cannot be read or written.
     #[error("`{}`: {error}", path.display())]
     File {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The error of the operating system.
         error: io::Error,
     },
-    /// Something must be said first.
+    /// A setting is missing from the recipe.
     #[error("{0}")]
     Unsaid(&'static str),
-    /// The scheduler behind the engine says no.
+    /// The scheduler behind the engine refused, or has ended.
     #[error("{0}")]
     Refused(String),
 }
@@ -94,10 +94,10 @@ pub trait CampaignEngine {
     /// If none can be started at all; a worker that dies at once is no error.
     fn submit(&mut self, order: WorkOrder) -> Result<(), EngineError>;
 
-    /// The workers that have ended, after waiting for one for at most so long.
+    /// Returns the workers that have ended, by batch, after waiting at most `wait` for one.
     ///
     /// # Errors
-    /// If the engine is of no more use.
+    /// If the engine cannot go on.
     fn poll(&mut self, wait: Duration) -> Result<Vec<(u64, WorkerEnd)>, EngineError>;
 
     /// Asks all workers to end soon, with what they have done written.

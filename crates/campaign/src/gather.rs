@@ -1,7 +1,7 @@
-//! Parts put together: every unit once, and everything that does not fit by its name.
+//! Gathering of parts: every unit counts once, and whatever does not fit is named.
 //!
-//! *Promises.* Parts of another plan are refused, and so are two different results of one unit: nobody can say which is
-//! right. Units that are missing or were cut off are told; what is there is used.
+//! *Promises.* Parts of another plan are refused, and so are two different results of one unit: nothing decides which
+//! is right. Units that are missing or were cut off are listed; the results that exist are used.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -23,50 +23,50 @@ const TIMES: [&str; 4] = ["time_ns", "latencies", "seq", "raised_patience_ms"];
 /// Events of what a part looked into besides, which depends on the units before: all that the whole needs are among them.
 const LOOKED_INTO: [&str; 2] = ["replayed", "shrunk"];
 
-/// Why parts are no campaign.
+/// The reason why parts do not make a campaign.
 #[derive(Debug, Error)]
 pub enum GatherError {
-    /// One cannot be read.
+    /// A part cannot be read.
     #[error(transparent)]
     Part(#[from] PartError),
-    /// There are none.
+    /// A directory has no parts.
     #[error("`{}` has no part of a campaign", .0.display())]
     Nothing(PathBuf),
-    /// One is of another plan.
+    /// A part is of another plan, or its round began with other feedback.
     #[error("`{}` is foreign to `{}`: {differs}", dir.display(), first.display())]
     Foreign {
         /// The part.
         dir: PathBuf,
-        /// The one that came first.
+        /// The first part, or the first of the same round.
         first: PathBuf,
-        /// What is not the same.
+        /// The difference.
         differs: String,
     },
-    /// Two say different things of one unit.
+    /// Two parts have different results of one unit.
     #[error("`{}` and `{}` have different results of unit {unit}", one.display(), other.display())]
     Conflict {
         /// The unit, from 1.
         unit: u64,
         /// One part.
         one: PathBuf,
-        /// The other.
+        /// The other part.
         other: PathBuf,
     },
 }
 
 /// All parts of a campaign.
 pub struct GatheredParts {
-    /// What they are of.
+    /// The manifest of the first part, whose plan all parts share.
     pub manifest: Manifest,
     /// The parts, in the order they were named.
     pub parts: Vec<ScannedPart>,
     /// Units that are in no part.
     pub missing: UnitSet,
-    /// Units that are in no part, and that nobody needs to do.
+    /// Units that are in no part and need not be done.
     pub settled: UnitSet,
     /// Units that are in more than one part, with the same result.
     pub twice: UnitSet,
-    /// Where a unit is: its part, and its place there.
+    /// For each unit the position of its part, and of its span in the part.
     places: BTreeMap<u64, (u32, u32)>,
     open: Vec<(usize, File)>,
 }
@@ -152,7 +152,7 @@ impl GatheredParts {
         Ok(())
     }
 
-    /// What `unit` told; nothing if it is missing.
+    /// Returns the lines and the result of `unit`; `None` if it is missing.
     ///
     /// # Errors
     /// If its part has changed since.
@@ -160,7 +160,7 @@ impl GatheredParts {
         self.places.get(&unit).copied().map(|place| self.text(place)).transpose()
     }
 
-    /// Nobody needs to do these units; those that are in a part stay there.
+    /// Marks these units as settled: they need not be done. Those that are in a part stay there.
     pub fn settle(&mut self, units: &UnitSet) {
         let missing: UnitSet = units.iter().filter(|&unit| self.missing.contains(unit)).collect();
         self.missing.subtract(&missing);
@@ -173,7 +173,7 @@ impl GatheredParts {
         self.parts.iter().filter_map(|part| part.manifest.round).max().unwrap_or(1)
     }
 
-    /// How many units there are.
+    /// Returns the number of different units in all parts.
     #[must_use]
     pub fn n_done(&self) -> u64 {
         self.places.len() as u64
@@ -209,7 +209,7 @@ impl GatheredParts {
     }
 }
 
-/// What a unit says beside times.
+/// Returns the lines and the result of a unit without times, and without the events of [`LOOKED_INTO`].
 fn essence(text: &UnitText) -> (Vec<Json>, Json) {
     let line = |line: &String| {
         let mut told = serde_json::from_str(line).unwrap_or_else(|_| Json::from(line.as_str()));

@@ -1,4 +1,4 @@
-//! Systems that are shared: who may use which address, and which of them rest.
+//! Leases of the addresses of shared systems, and the pauses of those that did not answer.
 //!
 //! A system that does not answer is no fault of the unit that wanted it. Its address rests, longer every time, and others do
 //! the work; when it answers again, it is as good as any. Time is a parameter.
@@ -8,19 +8,19 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// How long an address rests the first time, and at most.
+/// The shortest and the longest pause of an address; each failure in a row doubles it.
 const REST: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(15));
 
 /// The addresses of systems, each as often as it may be used at once.
 #[derive(Clone, Debug, Default)]
 pub struct Leases {
     free: Vec<String>,
-    /// How often an address did not answer in a row, and until when it rests.
+    /// For each address that did not answer the last time, the number of failures in a row and the end of its pause.
     resting: BTreeMap<String, (u32, Duration)>,
 }
 
 impl Leases {
-    /// These addresses.
+    /// Leases of these addresses, all of them free.
     #[must_use]
     pub fn new(addresses: Vec<String>) -> Self {
         Self { free: addresses, resting: BTreeMap::new() }
@@ -30,13 +30,13 @@ impl Leases {
         self.resting.get(address).is_none_or(|(_, until)| *until <= now)
     }
 
-    /// Whether an address can be had.
+    /// Returns whether an address is free and not resting.
     #[must_use]
     pub fn has_one(&self, now: Duration) -> bool {
         self.free.iter().any(|address| self.is_rested(address, now))
     }
 
-    /// An address, if one can be had; those that answered the last time come first.
+    /// Takes an address that is free and not resting, one with the fewest failures in a row; `None` if there is none.
     pub fn take(&mut self, now: Duration) -> Option<String> {
         let rested = self.free.iter().enumerate().filter(|(_, address)| self.is_rested(address, now));
         let failures = |address: &String| self.resting.get(address).map_or(0, |(times, _)| *times);
@@ -44,13 +44,13 @@ impl Leases {
         Some(self.free.remove(best))
     }
 
-    /// An address is free again, and its system has answered.
+    /// Gives an address back whose system has answered; its failures are forgotten.
     pub fn answered(&mut self, address: String) {
         self.resting.remove(&address);
         self.free.push(address);
     }
 
-    /// An address is free again, and its system has not answered; says how long it rests.
+    /// Gives an address back whose system has not answered; returns the time for which it rests.
     pub fn silent(&mut self, address: String, now: Duration) -> Duration {
         let (times, until) = self.resting.entry(address.clone()).or_default();
         let rest = REST.0.saturating_mul(2_u32.saturating_pow(*times)).min(REST.1);

@@ -1,10 +1,11 @@
 //! Campaigns on many machines: units of work, parts, merging, and the engines that carry them.
 //!
-//! A *unit* is the smallest piece of a long command that can be done anywhere: a function of the model, the seed and the
-//! system, never of the place, and of the units before it only by what a file says. A [`plan`] numbers and names the units. A [`part`] is a directory
-//! with the results of some of them. [`gather`] puts parts together and says what does not fit. A [`schedule`] decides
-//! which units go where and what happens to those whose worker died; an [`engine`] carries them; [`drive`] brings both
-//! together and [`simulate`] does the same on machines that do not exist. In [`rounds`] units know what was found before.
+//! A *unit* is the smallest piece of a long command that can be done anywhere: a function of the model, the seed and
+//! the system, never of the place, and of the units before it only through the feedback file of its round. A [`plan`]
+//! numbers and names the units. A [`part`] is a directory with the results of some of them. [`gather`] puts parts
+//! together and names what does not fit. A [`schedule`] decides which units go where and what happens to those whose
+//! worker died; an [`engine`] carries them; [`drive`] brings both together and [`simulate`] does the same on
+//! simulated machines. In [`rounds`] units know what was found before.
 //!
 //! *Promises.* A unit counts once, and only if its result is whole. What is read from a directory of results is data:
 //! nothing in it is executed.

@@ -1,6 +1,6 @@
-//! The directory of a part: which plan it belongs to, and the results of its units, as they come.
+//! The directory of a part: the plan it belongs to, and the results of its units as they are done.
 //!
-//! `part.json` says of which plan and which units the part is. `units.jsonl` grows line by line:
+//! `part.json` names the plan and the units of the part. `units.jsonl` grows line by line:
 //!
 //! ```text
 //! {"begin":5,"unit":"run-5"}                   a unit is under way
@@ -29,12 +29,12 @@ use crate::units::UnitSet;
 pub const FORMAT: &str = "ioxide-part";
 /// The version written here.
 pub const VERSION: u32 = 1;
-/// What the part is.
+/// The file with the manifest of a part.
 pub const MANIFEST: &str = "part.json";
-/// Its results.
+/// The file with the results of a part.
 pub const UNITS: &str = "units.jsonl";
 
-/// What a part is of.
+/// The manifest of a part: its plan and its units.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
@@ -46,18 +46,18 @@ pub struct Manifest {
     pub tool: String,
     /// The hash of the plan.
     pub plan: String,
-    /// What the model is.
+    /// The fingerprint of the model.
     pub model: String,
     /// The command line.
     pub args: Vec<String>,
-    /// How many units the plan has.
+    /// The number of units of the plan.
     pub count: u64,
-    /// The units of this part, from 1.
+    /// The units of this part, from 1, as a [`UnitSet`] prints them.
     pub asked: String,
-    /// The round they are of, from 1, in a plan that has rounds.
+    /// The round of these units, from 1; `None` in a plan without rounds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub round: Option<u64>,
-    /// The hash of what was known when the round began.
+    /// The hash of the feedback with which the round began; `None` if it began without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feedback: Option<String>,
 }
@@ -81,52 +81,52 @@ impl Manifest {
     }
 }
 
-/// Why a part cannot be written or read.
+/// The reason why a part cannot be written or read.
 #[derive(Debug, Error)]
 pub enum PartError {
-    /// The file system says no.
+    /// An operation on a file or directory failed.
     #[error("`{}`: {error}", path.display())]
     Io {
-        /// What was wanted.
+        /// The file or directory.
         path: PathBuf,
-        /// Why not.
+        /// The error of the operating system.
         error: io::Error,
     },
-    /// There is no manifest.
+    /// The manifest is missing, cannot be read, or is of another format or version.
     #[error("`{}` is no part of a campaign: {why}", dir.display())]
     NotAPart {
         /// The directory.
         dir: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         why: String,
     },
-    /// It is not what is known when a round begins.
+    /// A file is not the feedback of a round, or is of another version.
     #[error("`{}` is no feedback of a round: {why}", path.display())]
     NotFeedback {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         why: String,
     },
-    /// A line is not what it must be.
+    /// A line is not as the format prescribes.
     #[error("`{}` is damaged at line {line}: {why}", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
-        /// The line, from 1.
+        /// The line, from 1; 0 if it is not known.
         line: u64,
-        /// What is wrong.
+        /// The reason.
         why: String,
     },
-    /// The directory has a part of something else.
+    /// The directory has a part of another plan, other units or other feedback.
     #[error("`{}` has another part: {differs}", dir.display())]
     Other {
         /// The directory.
         dir: PathBuf,
-        /// What is not the same.
+        /// The difference.
         differs: String,
     },
-    /// Somebody writes to it.
+    /// Another process writes to the part in this directory.
     #[error("another ioxide is writing to `{}`", .0.display())]
     Busy(PathBuf),
 }
@@ -141,21 +141,21 @@ impl PartError {
 pub struct PartWriter {
     path: PathBuf,
     out: BufWriter<File>,
-    /// What was done before this process began.
+    /// The units that were done before this process began.
     pub before: UnitSet,
     done: u64,
     pending: Vec<u8>,
     begun: Instant,
 }
 
-/// Why a part is over.
+/// The reason why a part is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EndOfPart {
     /// All its units are done.
     All,
     /// A unit failed, and the command does not go on after that.
     Failure,
-    /// Somebody stopped it, or its time is over: it can go on.
+    /// The part was stopped, or its time is over: it can go on.
     Stopped,
     /// A unit could not be done for trouble with the system; it can be tried again.
     Trouble,
@@ -204,7 +204,7 @@ impl PartWriter {
         Ok(Self { path, out, done: before.len(), before, pending: Vec::new(), begun: Instant::now() })
     }
 
-    /// A unit begins: whoever finds this line last knows what was under way.
+    /// Writes that a unit begins: if this stays its last line, the unit was under way when the part broke off.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -214,13 +214,13 @@ impl PartWriter {
         self.out.write_all(line.as_bytes()).and_then(|()| self.out.flush()).map_err(PartError::io(&self.path))
     }
 
-    /// Something its command tells of the unit under way: one line of JSON.
+    /// Adds a line of JSON to the unit under way; it is written when the unit is done.
     pub fn tell(&mut self, line: &str) {
         self.pending.extend_from_slice(line.as_bytes());
         self.pending.push(b'\n');
     }
 
-    /// The unit under way is done.
+    /// Writes that the unit under way is done, with its lines and its result.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -238,7 +238,7 @@ impl PartWriter {
         write().map_err(PartError::io(&self.path))
     }
 
-    /// The unit under way could not be done.
+    /// Writes that the unit under way could not be done, and drops its lines.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -249,7 +249,7 @@ impl PartWriter {
         self.out.write_all(line.as_bytes()).and_then(|()| self.out.flush()).map_err(PartError::io(&self.path))
     }
 
-    /// The part is over.
+    /// Writes that the part is over, and syncs the file.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -261,7 +261,10 @@ impl PartWriter {
     }
 }
 
-/// Where a part that is known goes on.
+/// Returns the byte at which a known part goes on: the end of its last unit.
+///
+/// # Errors
+/// If it is of another plan, or has other units or other feedback.
 fn resumed(dir: &Path, known: &ScannedPart, manifest: &Manifest) -> Result<u64, PartError> {
     let there = &known.manifest;
     match there.differs(manifest) {
@@ -278,7 +281,7 @@ fn resumed(dir: &Path, known: &ScannedPart, manifest: &Manifest) -> Result<u64, 
 }
 
 impl Manifest {
-    /// What two parts do not have in common, if they are not of one plan.
+    /// Returns the difference between two parts, in words; `None` if they are of one plan.
     #[must_use]
     pub fn differs(&self, other: &Self) -> Option<String> {
         match () {

@@ -15,41 +15,41 @@ pub const VERSION: u32 = 1;
 /// The units of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CampaignPlan {
-    /// The command line after `ioxide`, without what says which part of it to do.
+    /// The command line after `ioxide`, without the options that select units.
     pub args: Vec<String>,
-    /// What the model is, in sixteen digits.
+    /// The fingerprint of the model, in sixteen hexadecimal digits.
     pub model: String,
     /// The version of ioxide.
     pub tool: String,
     /// The units.
     pub units: UnitNames,
-    /// Which of them know what others have found.
+    /// The rounds that the units are dealt to.
     pub rounds: UnitRounds,
 }
 
 /// The names of units, in the order of the plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UnitNames {
-    /// So many, called by a word and their number.
+    /// Names made of a word and a number from 1, such as `run-5`.
     Numbered {
         /// The word.
         word: &'static str,
-        /// How many.
+        /// The number of units.
         count: u64,
     },
-    /// Each has a name of its own.
+    /// A name of its own for each unit.
     Listed(Vec<String>),
-    /// The same names in so many rounds.
+    /// The same names in every round, such as `round-2/run-5`.
     InRounds {
         /// The names in one round.
         names: Box<Self>,
-        /// How many rounds.
+        /// The number of rounds.
         rounds: u64,
     },
 }
 
 impl UnitNames {
-    /// How many there are.
+    /// Returns the number of units, those of all rounds together.
     #[must_use]
     pub fn count(&self) -> u64 {
         match self {
@@ -59,7 +59,7 @@ impl UnitNames {
         }
     }
 
-    /// The name of unit `unit`.
+    /// The name of `unit`, which is counted from 0.
     #[must_use]
     pub fn name(&self, unit: u64) -> String {
         match self {
@@ -75,7 +75,7 @@ impl UnitNames {
         }
     }
 
-    /// All that makes them other names, in few words.
+    /// The texts that identify the names in the hash of a plan.
     fn identity_words(&self) -> Vec<String> {
         match self {
             Self::Numbered { word, count } => vec![format!("{word} {count}")],
@@ -113,7 +113,7 @@ impl CampaignPlan {
         fingerprint(fixed.into_iter().chain(self.args.iter().cloned()).chain(names))
     }
 
-    /// The plan for programs; `more` says of a unit what else is known, such as its seed.
+    /// The plan for programs; `more` gives further members of a unit, such as its seed.
     #[must_use]
     pub fn to_json(&self, more: impl Fn(u64) -> Json) -> Json {
         let unit = |unit: u64| {
@@ -134,7 +134,7 @@ impl CampaignPlan {
     }
 }
 
-/// Texts in sixteen digits (FNV-1a, 64 bits).
+/// The hash of texts in sixteen hexadecimal digits (FNV-1a, 64 bits).
 #[must_use]
 pub fn fingerprint(texts: impl IntoIterator<Item = String>) -> String {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;

@@ -1,70 +1,70 @@
-//! The file of a campaign: what to do, on how many workers, with which systems, and when it is enough.
+//! The file of a campaign: its command, workers, systems and end.
 
 use std::time::Duration;
 
 use serde::Deserialize;
 use thiserror::Error;
 
-/// A campaign as it is written down.
+/// A campaign as it is written in a file.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct CampaignRecipe {
     /// The command after `ioxide`, as a list.
     pub run: Vec<String>,
-    /// Does it in so many rounds: what one has covered or killed is not done again in the next.
+    /// The number of rounds; what one has covered or killed is not done again in the next.
     #[serde(default)]
     pub rounds: Option<u64>,
-    /// What it is to reach: there it ends.
+    /// The goal at which the campaign ends.
     #[serde(default)]
     pub until: Option<CampaignUntil>,
-    /// Where results go.
+    /// The directory of the results.
     pub out: Option<String>,
-    /// Batches that run at once.
+    /// The number of batches that run at once; one per core if it is not given.
     #[serde(default)]
     pub workers: Option<usize>,
-    /// How long a batch should take.
+    /// The time that a batch should take, such as `30s`; [`BATCH`] if it is not given.
     #[serde(default)]
     pub batch: Option<String>,
-    /// How often a unit may cost a worker its life.
+    /// The number of failed tries after which a unit is set aside.
     #[serde(default = "three")]
     pub tries: u32,
-    /// When to stop, whatever is left.
+    /// The time after which the campaign stops, whatever is left.
     #[serde(default)]
     pub budget: Option<String>,
     /// The systems that workers share.
     #[serde(default)]
     pub systems: RunningSystems,
-    /// For Ray.
+    /// The settings of Ray.
     #[serde(default)]
     pub ray: RayRecipe,
-    /// For Slurm.
+    /// The settings of Slurm.
     #[serde(default)]
     pub slurm: SlurmRecipe,
 }
 
-/// What a campaign is to reach: `"switches"`, or a score in percent.
+/// The goal of a campaign: `"switches"`, or a score in percent.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(untagged)]
 pub enum CampaignUntil {
-    /// As it is written on a command line.
+    /// A goal as it is written on a command line.
     Word(String),
-    /// A number.
+    /// A score.
     Number(f64),
 }
 
-/// Systems that are there already.
+/// Systems that run already and are shared by the workers.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct RunningSystems {
     /// Their addresses; a batch has one of them in `IOXIDE_ADDRESS`.
     #[serde(default)]
     pub pool: Vec<String>,
-    /// How many batches use one address at once.
+    /// The number of batches that may use one address at once; 1 if it is not given.
     #[serde(default)]
     pub limit: Option<usize>,
 }
 
-/// Where the cluster is.
+/// The settings of a Ray cluster.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct RayRecipe {
@@ -88,7 +88,7 @@ pub struct RayRecipe {
     pub cpus: Option<u32>,
 }
 
-/// How jobs are sent.
+/// The settings of Slurm jobs.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct SlurmRecipe {
@@ -104,10 +104,10 @@ fn three() -> u32 {
     3
 }
 
-/// What is wrong with a recipe.
+/// The reason why a recipe is refused.
 #[derive(Debug, Error)]
 pub enum RecipeError {
-    /// It is no TOML, or has other members.
+    /// The text is no TOML, or its members are not those of a recipe.
     #[error("{0}")]
     Toml(#[from] toml::de::Error),
     /// A value makes no sense.
@@ -143,7 +143,7 @@ impl CampaignRecipe {
         }
     }
 
-    /// Whether `run` has this option.
+    /// Returns whether `run` has this option, alone or with `=` and a value.
     fn says(&self, option: &str) -> bool {
         let is_it = |word: &String| {
             word.strip_prefix(option).is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
@@ -151,13 +151,13 @@ impl CampaignRecipe {
         self.run.iter().any(is_it)
     }
 
-    /// Whether there is more than one round.
+    /// Returns whether the recipe asks for rounds: `rounds` is above 1, or `run` has `--rounds`.
     #[must_use]
     pub fn has_rounds(&self) -> bool {
         self.rounds.is_some_and(|rounds| rounds > 1) || self.says("--rounds")
     }
 
-    /// The command, with what is said about its rounds and its end.
+    /// Returns the command, with the options for its rounds and its goal.
     #[must_use]
     pub fn command(&self) -> Vec<String> {
         let until = self.until.as_ref().map(|until| match until {
@@ -177,7 +177,7 @@ impl CampaignRecipe {
         (0..limit).flat_map(|_| self.systems.pool.iter().cloned()).collect()
     }
 
-    /// How many batches run at once, where `cores` are here.
+    /// Returns the number of batches that run at once: `workers`, else `cores`, but no more than there are leases.
     #[must_use]
     pub fn workers(&self, cores: usize) -> usize {
         let workers = self.workers.unwrap_or(cores).max(1);
@@ -188,7 +188,7 @@ impl CampaignRecipe {
     }
 }
 
-/// How long a batch takes if nothing is said.
+/// The time that a batch should take if the recipe gives none.
 pub const BATCH: Duration = Duration::from_secs(10);
 
 #[cfg(test)]

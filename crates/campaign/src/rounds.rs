@@ -23,14 +23,14 @@ pub const FORMAT: &str = "ioxide-feedback";
 /// The version written here.
 pub const VERSION: u32 = 1;
 
-/// Which units are of which round.
+/// The assignment of units to rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnitRounds {
     count: u64,
     deal: DealOrder,
 }
 
-/// How units are dealt to rounds.
+/// The order in which units are dealt to rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DealOrder {
     /// Every round does the same again, with what is known by then: the units of a round follow each other.
@@ -40,22 +40,23 @@ enum DealOrder {
 }
 
 impl UnitRounds {
-    /// All units at once.
+    /// A single round with all units.
     pub const ONE: Self = Self { count: 1, deal: DealOrder::Repeated };
 
-    /// So many rounds that do the same again.
+    /// `count` rounds that do the same again; at least one.
     #[must_use]
     pub fn repeated(count: u64) -> Self {
         Self { count: count.max(1), deal: DealOrder::Repeated }
     }
 
-    /// So many rounds that units are dealt to; those that are close in a plan are alike, and in different rounds.
+    /// `count` rounds, at least one, to which units are dealt in turn, so that units close to each other in the plan,
+    /// which are alike, are in different rounds.
     #[must_use]
     pub fn dealt(count: u64) -> Self {
         Self { count: count.max(1), deal: DealOrder::Dealt }
     }
 
-    /// How many there are.
+    /// Returns the number of rounds.
     #[must_use]
     pub const fn count(self) -> u64 {
         self.count
@@ -86,7 +87,7 @@ impl UnitRounds {
     }
 }
 
-/// What is known when a round begins.
+/// The feedback with which a round begins: the findings of the rounds before.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RoundFeedback {
@@ -98,26 +99,26 @@ pub struct RoundFeedback {
     pub plan: String,
     /// The round that begins, from 1.
     pub round: u64,
-    /// Units of this round that nobody needs to do, from 1.
+    /// The units of this round that need not be done, from 1, as a [`UnitSet`] prints them.
     pub settled: String,
-    /// Nothing is left to do in this round or later.
+    /// True if nothing is left to do in this round or later.
     pub over: bool,
-    /// What the command makes of it.
+    /// The findings, in the form of the command.
     pub known: Json,
 }
 
 impl RoundFeedback {
-    /// What is `known` when `round`, from 1, of the plan with the hash `plan` begins.
+    /// The feedback `known` for `round`, counted from 1, of the plan with the hash `plan`.
     #[must_use]
     pub fn new(plan: &str, round: u64, settled: &UnitSet, over: bool, known: Json) -> Self {
         let (format, plan, settled) = (FORMAT.to_owned(), plan.to_owned(), settled.to_string());
         Self { format, version: VERSION, plan, round, settled, over, known }
     }
 
-    /// Reads it from a file.
+    /// Reads the feedback from a file.
     ///
     /// # Errors
-    /// If it is none, or of another version.
+    /// If the file cannot be read, is no feedback, or is of another version.
     pub fn read(path: &Path) -> Result<Self, PartError> {
         let text = fs::read_to_string(path).map_err(PartError::io(path))?;
         let not = |why: String| PartError::NotFeedback { path: path.to_path_buf(), why };
@@ -132,10 +133,10 @@ impl RoundFeedback {
         }
     }
 
-    /// Puts it in its place, whole or not at all.
+    /// Writes the feedback to `path`, whole or not at all.
     ///
     /// # Errors
-    /// If the file system says no.
+    /// If the file or its directory cannot be written.
     pub fn write(&self, path: &Path) -> Result<(), PartError> {
         let dir = path.parent().unwrap_or(Path::new("."));
         let write = || {
@@ -149,7 +150,7 @@ impl RoundFeedback {
         write().map_err(PartError::io(path))
     }
 
-    /// All it says, in sixteen digits.
+    /// The hash of the feedback, in sixteen hexadecimal digits.
     #[must_use]
     pub fn hash(&self) -> String {
         let over = if self.over { "over" } else { "" };
@@ -157,7 +158,7 @@ impl RoundFeedback {
         fingerprint(told.map(str::to_owned))
     }
 
-    /// The units of this round that nobody needs to do.
+    /// The units of this round that need not be done.
     #[must_use]
     pub fn settled(&self) -> UnitSet {
         self.settled.parse().unwrap_or_default()

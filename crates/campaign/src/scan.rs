@@ -1,4 +1,4 @@
-//! A part, read: which units are done and where their lines are, what was cut off, how it ended.
+//! Reading of a part: its units and the spans of their lines, what was cut off, and its end.
 //!
 //! Only the beginnings of lines are looked at, so a part is read as fast as the disk gives it, and what is kept is a few
 //! numbers per unit. What a unit told is read when it is asked for.
@@ -21,19 +21,19 @@ const MAX_LINE: u64 = 256 << 20;
 pub struct ScannedPart {
     /// Its directory.
     pub dir: PathBuf,
-    /// What it is of.
+    /// Its manifest.
     pub manifest: Manifest,
     /// Its units, in the order they were done.
     pub spans: Vec<UnitSpan>,
     /// The unit that was under way when it broke off.
     pub under_way: Option<u64>,
-    /// Units that could not be done, and why.
+    /// Units that could not be done, with the reason.
     pub left: Vec<(u64, String)>,
-    /// The last line is not whole.
+    /// True if the last line is not whole.
     pub is_cut: bool,
-    /// How it ended, if it did.
+    /// The reason of its end; `None` if it broke off.
     pub end: Option<EndOfPart>,
-    /// How long its worker was at work, if it said so.
+    /// The time that its worker was at work; `None` if it broke off or gave no time.
     pub worked: Option<Duration>,
     /// The first of its units that failed.
     pub failed: Option<u64>,
@@ -41,7 +41,7 @@ pub struct ScannedPart {
     pub whole: u64,
 }
 
-/// Where the lines of a unit are.
+/// The place of the lines of a unit in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnitSpan {
     /// The unit.
@@ -59,7 +59,7 @@ impl ScannedPart {
         self.spans.iter().map(|span| span.unit).collect()
     }
 
-    /// Whether no unit has begun.
+    /// Returns whether no unit has begun.
     #[must_use]
     pub fn is_untouched(&self) -> bool {
         self.spans.is_empty() && self.under_way.is_none() && self.left.is_empty()
@@ -72,7 +72,7 @@ impl ScannedPart {
     }
 }
 
-/// What a unit told.
+/// The lines of a unit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnitText {
     /// The lines between its first and its last.
@@ -144,7 +144,7 @@ pub fn scan(dir: &Path) -> Result<ScannedPart, PartError> {
     Ok(scanned)
 }
 
-/// What the part in `dir` is of.
+/// Reads the manifest of the part in `dir`.
 fn manifest(dir: &Path) -> Result<Manifest, PartError> {
     let path = dir.join(MANIFEST);
     let not = |why: String| PartError::NotAPart { dir: dir.to_path_buf(), why };
@@ -160,7 +160,7 @@ fn manifest(dir: &Path) -> Result<Manifest, PartError> {
     }
 }
 
-/// What a line says, by its beginning.
+/// A line of a part, told by its beginning.
 enum PartLine {
     Begin(u64),
     Done(u64, bool),
@@ -202,7 +202,7 @@ fn numbered<'l>(line: &'l [u8], head: &[u8]) -> Option<(u64, &'l [u8])> {
     Some((number.checked_sub(1)?, &rest[digits..]))
 }
 
-/// Reads what a unit told.
+/// Reads the lines of a unit.
 ///
 /// # Errors
 /// If the file has changed or its lines are no JSON.

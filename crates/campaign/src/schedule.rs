@@ -1,4 +1,4 @@
-//! Which units go next, and what becomes of those whose worker died.
+//! The schedule of a campaign: the units that go next, and the retries of those whose worker died.
 //!
 //! Units go out in batches: short units together, so that starting a worker costs little, and ever fewer towards the end, so
 //! that all workers end at the same time (guided self-scheduling). A worker says how long it was at work; what its batch took
@@ -25,9 +25,9 @@ const GROWTH: u64 = 4;
 pub struct ScheduleConfig {
     /// Batches that run at once.
     pub workers: usize,
-    /// How long a batch should take.
+    /// The time that a batch should take.
     pub batch: Duration,
-    /// How often a unit may cost a worker its life.
+    /// The number of failed tries after which a unit is set aside.
     pub tries: u32,
 }
 
@@ -44,45 +44,45 @@ pub struct UnitBatch {
     pub id: u64,
     /// Its units.
     pub units: UnitSet,
-    /// How many batches with one of its units ended badly before.
+    /// The number of batches with its units that ended badly before; 0 for units that go out for the first time.
     pub tries: u32,
 }
 
-/// How a batch ended.
+/// The end of a batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BatchEnd {
-    /// Its worker came to its end and said so.
+    /// The worker came to its end and wrote so.
     Ended,
-    /// Its worker died, or its machine was lost; what was under way, if that is known.
+    /// The worker died, or its machine was lost.
     Died {
-        /// The unit that was under way.
+        /// The unit that was under way, if that is known.
         under_way: Option<u64>,
-        /// What is known of the death.
+        /// The cause, as far as it is known.
         how: String,
     },
 }
 
-/// Why a unit is not tried any more.
+/// The reason why a unit is not tried any more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SetAside {
-    /// How often it was tried.
+    /// The number of failed tries.
     pub tries: u32,
-    /// What happened the last time.
+    /// The cause of the last failure.
     pub why: String,
 }
 
-/// How far a campaign is.
+/// The progress of a campaign.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CampaignTally {
     /// Units that are done.
     pub done: u64,
-    /// Units that are out.
+    /// Units of batches that are running.
     pub running: u64,
-    /// Units that wait.
+    /// Units that wait, suspects included.
     pub open: u64,
     /// Units that are not tried any more.
     pub aside: u64,
-    /// Units that went out again after a batch that ended badly.
+    /// Units that went out again after a batch that ended badly, each time counted.
     pub retried: u64,
     /// Batches that ended badly.
     pub failed: u64,
@@ -93,12 +93,12 @@ pub struct CampaignTally {
 pub struct Schedule {
     config: ScheduleConfig,
     open: UnitSet,
-    /// What a worker has died of, or may have; these go first.
+    /// Units that a worker has died of, or may have, with the number of tries; they go first.
     suspects: VecDeque<(UnitSet, u32)>,
     running: BTreeMap<u64, (UnitBatch, Duration)>,
     done: UnitSet,
     aside: BTreeMap<u64, SetAside>,
-    /// How often a unit was tried in vain.
+    /// For each unit the number of failed tries.
     tries: BTreeMap<u64, u32>,
     /// Seconds a unit takes beside the start of its worker, as far as it was seen.
     unit_seconds: Option<f64>,
@@ -134,13 +134,13 @@ impl Schedule {
         }
     }
 
-    /// These are wanted too; those that are done or set aside are not done again.
+    /// Adds units to those that are wanted; those that are done or set aside are not done again.
     pub fn want(&mut self, units: &UnitSet) {
         let is_new = |unit: &u64| !self.done.contains(*unit) && !self.aside.contains_key(unit);
         self.open.extend(&units.iter().filter(is_new).collect());
     }
 
-    /// What was found out before: a unit that was tried in vain so often.
+    /// Takes over the failed tries of a unit from an earlier process; sets it aside if they are too many.
     pub fn remember(&mut self, unit: u64, tries: u32, why: &str) {
         if !self.open.remove(unit) {
             return;
@@ -153,7 +153,7 @@ impl Schedule {
         }
     }
 
-    /// The next batch, if a worker is free and something is left.
+    /// Returns the next batch, suspects first; `None` if no worker is free or nothing is left.
     pub fn next(&mut self, now: Duration) -> Option<UnitBatch> {
         if self.running.len() >= self.config.workers {
             return None;
@@ -172,7 +172,7 @@ impl Schedule {
         Some(batch)
     }
 
-    /// How many units the next batch has.
+    /// Returns the number of units of the next batch: 1 until the time of a unit is known.
     fn size(&self) -> u64 {
         let fair = self.open.len().div_ceil(2 * self.config.workers as u64).max(1);
         let Some(seconds) = self.unit_seconds else { return 1 };
@@ -182,7 +182,8 @@ impl Schedule {
         fair.min(most).min((batch / seconds.max(1e-9)).clamp(1.0, 1e12) as u64)
     }
 
-    /// Learns from a batch of `n` units that took so many seconds, and whose worker was at work for so many.
+    /// Updates the estimates by a batch of `n` units that took `seconds`, in `worked` of which its worker was at
+    /// work.
     fn learn(&mut self, n: u64, seconds: f64, worked: f64) {
         let (each, besides) = (worked / n as f64, (seconds - worked).max(0.0));
         let known = self.unit_seconds.is_some();
@@ -191,8 +192,8 @@ impl Schedule {
         self.largest = self.largest.max(n);
     }
 
-    /// A batch has ended, with these units done by a worker that was at work for `worked`, if it said so; says how many of
-    /// them were done before.
+    /// Takes in the end of a batch, with the units that are done and the time its worker was at work, if that is
+    /// known; returns the number of these units that were done before.
     pub fn ended(
         &mut self,
         id: u64,
@@ -238,7 +239,7 @@ impl Schedule {
         }
     }
 
-    /// A unit was tried in vain, and it is known that it was this one.
+    /// Counts a failed try of a unit, which goes out again alone or is set aside.
     pub fn blame(&mut self, unit: u64, why: &str) {
         let tries = self.tries.entry(unit).or_default();
         *tries += 1;
@@ -250,7 +251,7 @@ impl Schedule {
         }
     }
 
-    /// No unit after `unit` is wanted any more.
+    /// Drops the waiting units after `unit`; batches that are running go on.
     pub fn stop_after(&mut self, unit: u64) {
         let keep = |set: &UnitSet| set.iter().take_while(|&it| it <= unit).collect::<UnitSet>();
         self.open = keep(&self.open);
@@ -258,13 +259,13 @@ impl Schedule {
         self.suspects.retain(|(set, _)| !set.is_empty());
     }
 
-    /// No unit is wanted any more.
+    /// Drops all waiting units; batches that are running go on.
     pub fn stop(&mut self) {
         self.open = UnitSet::new();
         self.suspects.clear();
     }
 
-    /// Whether nothing is running and nothing is left to do.
+    /// Returns whether no batch is running and no unit waits.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.running.is_empty() && self.open.is_empty() && self.suspects.is_empty()
@@ -282,13 +283,13 @@ impl Schedule {
         &self.aside
     }
 
-    /// How often a unit was tried in vain.
+    /// Returns the number of failed tries of a unit.
     #[must_use]
     pub fn tries(&self, unit: u64) -> u32 {
         self.tries.get(&unit).copied().unwrap_or_default()
     }
 
-    /// How far it is.
+    /// Returns the progress of the campaign.
     #[must_use]
     pub fn tally(&self) -> CampaignTally {
         let suspects: u64 = self.suspects.iter().map(|(set, _)| set.len()).sum();
@@ -308,7 +309,7 @@ mod tests {
     use super::*;
     use proptest::prelude::{ProptestConfig, prop_assert, prop_assert_eq, proptest};
 
-    /// What happens to a batch in a test.
+    /// The fate of a batch in a test.
     #[derive(Clone, Copy, Debug)]
     enum Fate {
         Done,

@@ -1,4 +1,4 @@
-//! A cluster that does not exist: the rules of [`schedule`](crate::schedule) on so many machines, with faults.
+//! A simulated cluster: the rules of [`schedule`](crate::schedule) on many machines, with faults.
 //!
 //! Events in the order of their time. The driver is one server: it takes a moment to send a batch and to take one in, and
 //! results come over one line to it. Machines die at random, with what they were doing, and come back; some units kill
@@ -11,7 +11,7 @@ use std::time::Duration;
 use crate::schedule::{BatchEnd, CampaignTally, Schedule, ScheduleConfig};
 use crate::units::UnitSet;
 
-/// A cluster and what it is to do.
+/// A cluster and the campaign it is to do.
 #[derive(Clone, Debug)]
 pub struct Cluster {
     /// Workers, each on a machine of its own.
@@ -28,21 +28,21 @@ pub struct Cluster {
     pub unit_bytes: f64,
     /// Bytes the line of the driver takes in a second.
     pub line_bytes: f64,
-    /// Seconds a machine lives on average; without end if there is none.
+    /// Seconds a machine lives on average; `None` if machines never die by themselves.
     pub life_seconds: Option<f64>,
     /// Seconds until a dead machine is back.
     pub repair_seconds: f64,
     /// Units that kill their machine.
     pub killers: BTreeSet<u64>,
-    /// Whether parts of dead machines can be read.
+    /// True if the parts of dead machines can be read.
     pub is_shared: bool,
-    /// How long a batch should take.
+    /// The time that a batch should take.
     pub batch: Duration,
-    /// All chance comes from this.
+    /// The seed of all random choices.
     pub seed: u64,
 }
 
-/// What came of it.
+/// The result of a simulation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Simulated {
     /// Seconds until all was done.
@@ -55,22 +55,22 @@ pub struct Simulated {
     pub batches: u64,
     /// Machines that died.
     pub deaths: u64,
-    /// How far it came.
+    /// The tally at the end.
     pub tally: CampaignTally,
     /// Units whose result came twice.
     pub twice: u64,
-    /// Which units are not done.
+    /// The units that were set aside.
     pub aside: Vec<u64>,
 }
 
-/// Something that happens: a time in nanoseconds, the number of the event, the machine.
+/// An event: its time in nanoseconds, its number, the machine.
 type SimulatedEvent = Reverse<(u64, u64, usize)>;
 
-/// What a machine does.
+/// The state of a machine.
 #[derive(Clone, Debug)]
 enum SimulatedMachine {
     Idle,
-    /// A batch, what of it will be done, and how it will end.
+    /// A machine with a batch: the units that it will do, and the end of the batch.
     Busy {
         batch: u64,
         done: UnitSet,
@@ -80,7 +80,7 @@ enum SimulatedMachine {
     Down,
 }
 
-/// Runs the campaign.
+/// Simulates the campaign.
 #[must_use]
 pub fn simulate(cluster: &Cluster) -> Simulated {
     Simulation::new(cluster).run()
@@ -94,7 +94,7 @@ struct Simulation<'c> {
     queue: BinaryHeap<SimulatedEvent>,
     chance: SeededChance,
     happened: u64,
-    /// When the driver is free again, in seconds.
+    /// The time at which the driver is free again, in seconds.
     driver_free: f64,
     driver_busy: f64,
     now: f64,
@@ -158,7 +158,7 @@ impl<'c> Simulation<'c> {
         }
     }
 
-    /// The driver is at work for so long; says when it is done.
+    /// Occupies the driver for `seconds` more; returns the time at which it is done.
     fn drive(&mut self, seconds: f64) -> f64 {
         self.driver_free = self.driver_free.max(self.now) + seconds;
         self.driver_busy += seconds;
@@ -229,7 +229,7 @@ fn cost(cluster: &Cluster, unit: u64) -> f64 {
     2.0 * chance.uniform() * cluster.unit_seconds
 }
 
-/// Chance that can be repeated (SplitMix64).
+/// A pseudo-random number generator (SplitMix64).
 struct SeededChance(u64);
 
 impl SeededChance {

@@ -9,7 +9,7 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-/// Ranges that are taken out of a set at once: a batch is told on a command line, which must not become too long.
+/// The most ranges in a batch: it is written on a command line, which must not become too long.
 const MAX_RANGES: usize = 1_000;
 
 /// A set of units, as ranges that neither meet nor overlap.
@@ -21,7 +21,7 @@ pub struct UnitSet {
 }
 
 impl UnitSet {
-    /// No unit.
+    /// The empty set.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -38,25 +38,25 @@ impl UnitSet {
         set
     }
 
-    /// How many units there are.
+    /// Returns the number of units.
     #[must_use]
     pub const fn len(&self) -> u64 {
         self.len
     }
 
-    /// Whether there is none.
+    /// Returns whether the set has no unit.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Whether `unit` is in it.
+    /// Returns whether `unit` is in the set.
     #[must_use]
     pub fn contains(&self, unit: u64) -> bool {
         self.ranges.range(..=unit).next_back().is_some_and(|(_, &end)| unit < end)
     }
 
-    /// Adds a unit; says whether it is new.
+    /// Adds a unit; returns whether it is new.
     pub fn insert(&mut self, unit: u64) -> bool {
         if self.contains(unit) {
             return false;
@@ -70,7 +70,7 @@ impl UnitSet {
         true
     }
 
-    /// Takes a unit out; says whether it was in.
+    /// Removes a unit; returns whether it was in the set.
     pub fn remove(&mut self, unit: u64) -> bool {
         let Some((&start, &end)) = self.ranges.range(..=unit).next_back() else { return false };
         if unit >= end {
@@ -94,14 +94,14 @@ impl UnitSet {
         });
     }
 
-    /// Takes all of `other` out.
+    /// Removes all of `other`.
     pub fn subtract(&mut self, other: &Self) {
         other.iter().for_each(|unit| {
             self.remove(unit);
         });
     }
 
-    /// Takes the first `n` units out, or fewer if they are in very many ranges.
+    /// Removes and returns the first `n` units, or fewer if the set has fewer or they are in very many ranges.
     pub fn split_off(&mut self, n: u64) -> Self {
         let mut taken = Self::new();
         while taken.len < n && taken.ranges.len() < MAX_RANGES {
@@ -141,7 +141,7 @@ impl FromIterator<u64> for UnitSet {
 }
 
 impl fmt::Display for UnitSet {
-    /// From 1, as `1-5,9`.
+    /// Writes the units from 1, as `1-5,9`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, (&start, &end)) in self.ranges.iter().enumerate() {
             let comma = if at == 0 { "" } else { "," };
@@ -198,9 +198,9 @@ impl FromStr for UnitSet {
 /// One share of several: `3/16`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Partition {
-    /// Which, from 1.
+    /// The number of the share, from 1.
     k: u64,
-    /// Of how many.
+    /// The number of shares.
     n: u64,
 }
 
@@ -227,7 +227,7 @@ impl fmt::Display for Partition {
 }
 
 impl Partition {
-    /// Its units of a plan with `count`.
+    /// The units of this share in a plan with `count` units: every `n`-th.
     #[must_use]
     pub fn of(self, count: u64) -> UnitSet {
         let step = usize::try_from(self.n).unwrap_or(usize::MAX);

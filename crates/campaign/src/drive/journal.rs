@@ -17,7 +17,7 @@ const FORMAT: &str = "ioxide-campaign";
 /// The version written here.
 const VERSION: u32 = 1;
 
-/// What was tried in vain, how often, and why.
+/// The failed tries of each unit: their number, and the reason of the last.
 pub(super) type FailedTries = BTreeMap<u64, (u32, String)>;
 
 /// Opens the journal in `dir`; it must be of the plan of `manifest`.

@@ -1,7 +1,7 @@
 //! Workers as processes on this machine.
 //!
-//! A worker is on a leash: its standard input stays open as long as somebody wants its results. When whoever started it
-//! is gone, however that happened, it ends.
+//! A worker is on a *leash*: the pipe to its standard input, which the driver holds open. When that is closed, by the
+//! driver or because the driver is gone, the worker ends.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use super::{CampaignEngine, EngineError, WorkOrder, WorkerEnd};
 
-/// How long it sleeps between two looks.
+/// The pause between two polls of the processes.
 const LOOK: Duration = Duration::from_millis(5);
 
 /// Processes on this machine.
@@ -77,7 +77,7 @@ impl CampaignEngine for LocalEngine {
     }
 }
 
-/// How a process ended.
+/// Returns the end of a process: its exit code, or the signal that killed it.
 fn end_of(status: ExitStatus) -> WorkerEnd {
     match status.code() {
         Some(code) => WorkerEnd::Exit(code),
@@ -85,8 +85,8 @@ fn end_of(status: ExitStatus) -> WorkerEnd {
     }
 }
 
-/// Calls `let_go` when nobody holds the leash of this process any more: the other end of its standard input is closed.
-/// Does nothing in a process that is on no leash.
+/// Calls `let_go`, in a thread of its own, when the other end of the standard input of this process is closed. Does
+/// nothing in a process that is on no leash.
 pub fn on_leash(let_go: impl FnOnce() + Send + 'static) {
     if std::env::var_os("IOXIDE_LEASH").is_none_or(|leash| leash != "stdin") {
         return;

@@ -16,7 +16,7 @@ use serde_json::{Value as Json, json};
 use super::{CampaignEngine, EngineError, WorkOrder, WorkerEnd};
 use crate::recipe;
 
-/// How long a cluster may take to answer at first.
+/// The time that a cluster has for its first answer.
 const GREETING: Duration = Duration::from_secs(120);
 
 /// Tasks of a cluster.
@@ -25,7 +25,7 @@ pub struct RayEngine {
     orders: Option<ChildStdin>,
     told: Receiver<Json>,
     running: usize,
-    /// What the cluster is, for people.
+    /// The description of the cluster, for people.
     pub cluster: String,
 }
 

@@ -14,19 +14,20 @@ use std::time::{Duration, Instant};
 
 use super::{CampaignEngine, EngineError, WorkOrder, WorkerEnd, command_line, quoted};
 
-/// How often the queue is asked.
+/// The shortest interval between two queries of the queue.
 const ASK: Duration = Duration::from_secs(2);
-/// The queue may forget a task a moment before its files are seen here: it is asked so often before a task is dead.
+/// The number of queries in a row that must not list a task before it counts as dead: the queue may forget a task a
+/// moment before its files are seen here.
 const SURE: u32 = 3;
 
-/// What is done with the first script before it is sent: whoever is asked says whether to go on.
+/// The callback that sees the first script before it is sent; nothing is sent if it returns false.
 pub type ScriptApproval = Box<dyn FnMut(&str) -> bool>;
 
 /// Tasks of job arrays.
 pub struct SlurmEngine {
     program: String,
     options: Vec<String>,
-    /// Where scripts and logs go.
+    /// The directory of scripts, logs and exit codes.
     jobs: PathBuf,
     shown: Option<ScriptApproval>,
     waiting: Vec<WorkOrder>,
@@ -39,7 +40,7 @@ struct SlurmTask {
     job: String,
     index: usize,
     code: PathBuf,
-    /// How often the queue did not know it.
+    /// The number of queries in a row that did not list the task.
     unknown: u32,
 }
 
@@ -51,7 +52,7 @@ impl SlurmEngine {
         Self { program, options, jobs, shown, waiting: Vec::new(), running: BTreeMap::new(), asked: None }
     }
 
-    /// Sends what waits as one array.
+    /// Sends the waiting orders as one array.
     fn send(&mut self) -> Result<(), EngineError> {
         let orders = std::mem::take(&mut self.waiting);
         let Some(first) = orders.first() else { return Ok(()) };
@@ -74,7 +75,7 @@ impl SlurmEngine {
         Ok(())
     }
 
-    /// The tasks that the queue knows, by job and index.
+    /// Returns the tasks that the queue lists as not ended, by job and index.
     fn known(&self) -> Result<BTreeSet<(String, usize)>, EngineError> {
         let jobs: BTreeSet<&str> = self.running.values().map(|task| task.job.as_str()).collect();
         let jobs: Vec<&str> = jobs.into_iter().collect();
@@ -103,7 +104,7 @@ impl SlurmEngine {
         Ok(told.lines().filter_map(line).collect())
     }
 
-    /// The tasks whose exit code is there.
+    /// Removes and returns the tasks whose file with the exit code exists.
     fn ended(&mut self) -> Vec<(u64, WorkerEnd)> {
         let code = |(&id, task): (&u64, &SlurmTask)| {
             let text = fs::read_to_string(&task.code).ok()?;
@@ -121,7 +122,7 @@ impl SlurmEngine {
         ended
     }
 
-    /// The tasks that the queue has lost.
+    /// Removes and returns the tasks that left no exit code and that the queue has not listed for several queries.
     fn lost(&mut self) -> Result<Vec<(u64, WorkerEnd)>, EngineError> {
         if self.running.is_empty() || self.asked.is_some_and(|asked| asked.elapsed() < ASK) {
             return Ok(Vec::new());
@@ -207,7 +208,7 @@ fn here() -> String {
     std::env::current_dir().unwrap_or_default().display().to_string()
 }
 
-/// What a program of Slurm prints.
+/// Runs a program of Slurm and returns its standard output; refused with its standard error if it fails.
 fn asked(command: &mut Command) -> Result<String, EngineError> {
     let program = command.get_program().to_string_lossy().into_owned();
     let told = command.output().map_err(|error| EngineError::Start { program: program.clone(), error })?;
