@@ -126,7 +126,7 @@ pub fn command_line(env: &[(String, String)], program: &str, args: &[String]) ->
     env.chain(words).collect::<Vec<_>>().join(" ")
 }
 
-/// The last words of a log, in one line.
+/// Returns the last three non-empty lines of a log as one, cut to 400 characters; `None` if there are none.
 #[must_use]
 pub fn last_words(log: &Path) -> Option<String> {
     let text = String::from_utf8_lossy(&std::fs::read(log).ok()?).into_owned();

@@ -20,7 +20,8 @@ const MAX_OPEN: usize = 64;
 /// Members that hold times or numbers of events: they differ wherever a unit runs.
 const TIMES: [&str; 4] = ["time_ns", "latencies", "seq", "raised_patience_ms"];
 
-/// Events of what a part looked into besides, which depends on the units before: all that the whole needs are among them.
+/// Events of replays and of shrinking, which depend on the units that the same part did before; the parts together
+/// have at least those of a single run.
 const LOOKED_INTO: [&str; 2] = ["replayed", "shrunk"];
 
 /// The reason why parts do not make a campaign.

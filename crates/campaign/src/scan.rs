@@ -160,7 +160,7 @@ fn manifest(dir: &Path) -> Result<Manifest, PartError> {
     }
 }
 
-/// A line of a part, told by its beginning.
+/// A line of a part, recognised by its beginning.
 enum PartLine {
     Begin(u64),
     Done(u64, bool),

@@ -1,10 +1,10 @@
 //! The schedule of a campaign: the units that go next, and the retries of those whose worker died.
 //!
-//! Units go out in batches: short units together, so that starting a worker costs little, and ever fewer towards the end, so
-//! that all workers end at the same time (guided self-scheduling). A worker says how long it was at work; what its batch took
-//! besides (a queue, a start) is its cost, and a batch takes a few times as long, at least. A unit that was under way when its worker died is
-//! tried again, alone; where nobody knows which it was, the batch is halved until it is known. A unit whose workers die
-//! three times is set aside.
+//! Units go out in batches: short units together, so that starting a worker costs little, and ever fewer towards the
+//! end, so that all workers end at the same time (guided self-scheduling). A worker reports the time it was at work;
+//! what its batch took besides (a queue, a start) is its cost, and a batch is made to take at least a few times as
+//! long. A unit that was under way when its worker died is tried again, alone; if it is not known which it was, the
+//! batch is halved until it is. A unit whose workers die [`ScheduleConfig::tries`] times is set aside.
 //!
 //! Time is a parameter, so that [`simulate`](crate::simulate) can run the same rules on machines that do not exist.
 //!
@@ -15,9 +15,9 @@ use std::time::Duration;
 
 use crate::units::UnitSet;
 
-/// A batch is at least so many times as long as its worker takes to start.
+/// The least length of a batch, in multiples of the time its worker takes to start.
 const STARTS: f64 = 4.0;
-/// A batch is at most so many times as large as the largest before.
+/// The most units of a batch, in multiples of the largest batch before.
 const GROWTH: u64 = 4;
 
 /// The settings of a schedule.

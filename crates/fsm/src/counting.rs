@@ -40,8 +40,8 @@ impl std::fmt::Display for SuiteTooLarge {
 
 impl std::error::Error for SuiteTooLarge {}
 
-/// The suite of `machine`, all of whose states can be reached, for systems with at most `bound` states, with at
-/// most `limit` symbols; `critical` are the answers that matter, all if nothing is said.
+/// Returns the suite of `machine`, all of whose states can be reached, for systems with at most `bound` states, with
+/// at most `limit` symbols; `critical` are the answers that matter, all if `None`.
 ///
 /// # Errors
 /// If the suite is larger than `limit`.
@@ -76,7 +76,7 @@ struct Growth<'m> {
     limit: usize,
     apart: ApartTable,
     cliques: Vec<Vec<StateId>>,
-    /// States of one class agree on when critical answers come.
+    /// The class of each state, by when critical answers are given; `None` if all answers matter.
     classes: Option<Vec<usize>>,
     tree: WordTree<'m>,
 }

@@ -14,7 +14,7 @@ pub enum ReadErrorKind {
     Empty,
 }
 
-/// A text that is not a machine: where, why, and what would help.
+/// An error in the text of a machine: its place, its message and a hint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadError {
     /// The kind of the error.

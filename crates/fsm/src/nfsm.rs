@@ -217,7 +217,7 @@ impl From<&Mealy> for Nfsm {
 pub struct Observable(Nfsm);
 
 impl Observable {
-    /// Checks `machine`, naming the first choice that cannot be seen.
+    /// Checks `machine`; the error names the first state, input and output with two successors.
     pub fn check(machine: Nfsm) -> Result<Self, MachineRefusal> {
         for state in machine.states() {
             for input in machine.inputs() {

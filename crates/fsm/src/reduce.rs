@@ -37,11 +37,11 @@ use crate::word::{IoWord, Word};
 /// The rule by which adaptive state counting extends words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CountingVariant {
-    /// As published first [Hierons04]: may miss failures.
+    /// The algorithm as first published [Hierons04]: it may miss failures.
     Original,
     /// Only responses to the cover that agree with the word are counted [Sachtleben18, Alg. 7.1].
     Refined,
-    /// As refined, each response extended on its own [Sachtleben18, §8.1.2].
+    /// The refined algorithm, with each response extended on its own [Sachtleben18, §8.1.2].
     PerResponse,
 }
 

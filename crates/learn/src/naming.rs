@@ -20,8 +20,8 @@ pub fn arrows(machine: &Mealy) -> Vec<NamedMove> {
     moves.filter_map(arrow).collect()
 }
 
-/// A name for each of `n_states` states, each an identifier and different from the others; the first is where it
-/// starts.
+/// A name for each of `n_states` states, each an identifier and different from the others; the first is the initial
+/// state.
 #[must_use]
 pub fn state_names(n_states: usize, arrows: &[NamedMove], output_names: &[String]) -> Vec<String> {
     let entered: Vec<Option<OutputId>> = (0..n_states).map(|state| entered_with(arrows, state)).collect();

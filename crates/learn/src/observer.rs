@@ -46,7 +46,7 @@ pub struct Disagreement {
 }
 
 impl Disagreement {
-    /// The system has answered `output` where `node` of `tree` says otherwise.
+    /// The disagreement between `output` and the answer of `node` in `tree`.
     fn at(tree: &ObservationTree, node: LearnTreeNode, output: OutputId) -> Self {
         let before = tree.trace(node);
         let mut now = before.clone();
@@ -208,7 +208,7 @@ impl<L: LiveMachine> SystemObserver<L> {
     }
 }
 
-/// One run: a position in the tree, and how far the system has followed.
+/// A run: its node in the tree, and the node that the system has reached, if it was needed.
 #[derive(Debug)]
 pub struct ObservedRun<'o, L> {
     observer: &'o mut SystemObserver<L>,
@@ -259,7 +259,7 @@ impl<L: LiveMachine> ObservedRun<'_, L> {
         word.iter().try_for_each(|&input| self.step(input).map(drop))
     }
 
-    /// Brings the system to where the run is.
+    /// Brings the system to the node of the run, with a reset if it was not used yet.
     fn catch_up(&mut self) -> Result<(), LearnError<L::Error>> {
         let mut node = match self.reached {
             Some(node) => node,

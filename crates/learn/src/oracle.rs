@@ -87,7 +87,7 @@ impl LearnedGuarantee {
 pub enum LearningStage {
     /// A machine was made.
     Hypothesis {
-        /// Its states.
+        /// The number of its states.
         states: usize,
     },
     /// Moves in doubt are being settled.
@@ -145,10 +145,10 @@ pub struct LearnedMachine {
 pub type LearningWatch<'w, L> =
     dyn FnMut(LearningStage, &Learner, &SystemObserver<L>) -> ControlFlow<()> + 'w;
 
-/// Asks what would show that the system is `reference`, such as an earlier version of it: where it is, most of what
-/// there is to learn is known then, and where it is not, little is lost, since the tests of a hypothesis ask much of
-/// it anyway. `inputs` says which input of the system an input of the reference is. After [KJR24], with a
-/// suite of the reference in the place of its separate rules.
+/// Asks a suite of `reference`, such as an earlier version of the system: where the system is equivalent to it, most
+/// of what there is to learn is known then, and where it is not, little is lost, since the tests of a hypothesis ask
+/// much of it anyway. `inputs` maps each input of the reference to one of the system; a word ends at the first
+/// without. After [KJR24], with a suite of the reference in the place of its separate rules.
 ///
 /// # Errors
 /// If the system cannot be asked, or contradicts itself.
@@ -221,7 +221,7 @@ struct OracleSearch<'s, L> {
 /// The outcome of a round of tests.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TestRound {
-    /// Nothing was found.
+    /// No test spoke against the hypothesis.
     Passed,
     /// The hypothesis has changed.
     Changed,

@@ -36,7 +36,7 @@ pub struct Drafting {
     pub seed: u64,
 }
 
-/// One way in which an input is answered.
+/// A transition of a draft: one way in which an input is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct AnswerWay {
     /// The state.

@@ -142,7 +142,7 @@ impl CampaignEngine for RayEngine {
 }
 
 impl Drop for RayEngine {
-    /// The end of its input tells it to go.
+    /// Closes the input of the process, upon which it ends; kills it if that takes longer than ten seconds.
     fn drop(&mut self) {
         self.orders = None;
         for _ in 0..100 {

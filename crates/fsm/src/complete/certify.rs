@@ -76,7 +76,8 @@ struct SuiteProof<'t> {
 }
 
 impl SuiteProof<'_> {
-    /// For every state the access words that go on far enough and are in order by themselves, shortest first.
+    /// Returns for every state the candidate access words, shortest first: those that the tree extends by all words
+    /// of up to `extra + 1` symbols, settled along each.
     fn candidates(&self) -> Vec<Vec<CertifiedBasis>> {
         let mut found: Vec<Vec<CertifiedBasis>> = vec![Vec::new(); self.machine.n_states()];
         let mut level = vec![(0, Word::new())];
@@ -100,7 +101,8 @@ impl SuiteProof<'_> {
         found
     }
 
-    /// The nodes behind `node`, if all words are there and are told apart along each.
+    /// Returns the nodes at most `extra + 1` symbols behind `node`; `None` if a word is missing or two nodes along
+    /// one are not settled.
     fn behind(&self, node: usize) -> Option<Vec<usize>> {
         let mut found = Vec::new();
         self.descend(node, &mut Vec::new(), &mut found).then_some(found)
@@ -129,7 +131,8 @@ impl SuiteProof<'_> {
         self.tree.state(a) == self.tree.state(b) || self.tree.separates(a, b)
     }
 
-    /// Chooses an access word for every state from `chosen.len()` on such that all fit together.
+    /// Chooses an access word for every state from `chosen.len()` on such that all fit together; returns whether it
+    /// could.
     fn choose(&mut self, candidates: &[Vec<CertifiedBasis>], chosen: &mut Vec<CertifiedBasis>) -> bool {
         let Some(options) = candidates.get(chosen.len()) else { return true };
         for basis in options {

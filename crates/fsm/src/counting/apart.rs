@@ -60,8 +60,8 @@ impl ApartTable {
         self.level[a.index() * self.n + b.index()].is_some()
     }
 
-    /// A shortest word that tells the states apart, of several the one for which `cost` is least; nothing if there
-    /// is none.
+    /// Returns a shortest word that separates the states, chosen symbol by symbol for the least `cost`; `None` if
+    /// there is none.
     pub fn word(
         &self,
         machine: &Mealy,
@@ -107,7 +107,8 @@ impl ApartTable {
     }
 }
 
-/// Classes of states that mention the same words and agree on when `critical` answers come.
+/// Returns the class of each state: states of one class answer the same words, and give `critical` answers at the
+/// same places.
 pub(super) fn critical_classes(machine: &Mealy, critical: &[OutputId]) -> Vec<usize> {
     let seen = |output: OutputId| critical.contains(&output).then_some(output);
     let mut classes = vec![0; machine.n_states()];

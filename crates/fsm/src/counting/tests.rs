@@ -15,7 +15,7 @@ fn partial(rng: &mut ChaCha8Rng, states: usize, inputs: usize, outputs: usize) -
     Mealy::from_table(states, inputs, outputs, &table).unwrap().connected()
 }
 
-/// Every complete machine with so many states and outputs.
+/// Every complete machine with these numbers of states, inputs and outputs.
 fn systems(states: usize, inputs: usize, outputs: usize) -> impl Iterator<Item = Mealy> {
     let answers = states * outputs;
     let count = answers.pow(u32::try_from(states * inputs).unwrap());

@@ -37,7 +37,7 @@ impl<'m> WordTree<'m> {
         self.nodes[node].kids.iter().find(|&&(x, _)| x == input).map(|&(_, kid)| kid)
     }
 
-    /// The inputs that go on from `node`, and where to.
+    /// The inputs that the tree holds after `node`, with the nodes they lead to.
     pub fn kids(&self, node: usize) -> &[(InputId, usize)] {
         &self.nodes[node].kids
     }

@@ -62,8 +62,8 @@ pub fn state_identifiers(
     spec.states().map(|state| identifier(spec, state, words, weights)).collect()
 }
 
-/// Words that separate `state` from many others each, best first: what an
-/// on-the-fly method chooses from besides its identifiers.
+/// Words that separate `state` from many others each, best first, from which an on-the-fly method chooses besides its
+/// identifiers; none if the machine has very many states.
 #[must_use]
 pub fn identifying_words(spec: &SuiteModel, splitting: &SplittingTree, state: StateId) -> Vec<Word> {
     if spec.n_states() > MANY_STATES {

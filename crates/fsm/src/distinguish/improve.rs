@@ -96,7 +96,7 @@ impl<'a> ImproveSearch<'a> {
         Self { grower, best, best_cost, costs, by_distance, floors, grown, effort }
     }
 
-    /// Grows identifiers in some orders and improves those that are cheap; tells whether there is effort left.
+    /// Grows identifiers in some orders and improves those that are cheap; returns whether there is effort left.
     fn round(&mut self, round: u64) -> bool {
         let mut starts = Vec::new();
         for number in round * ORDERS_AT_A_TIME..(round + 1) * ORDERS_AT_A_TIME {
@@ -161,7 +161,7 @@ impl<'a> ImproveSearch<'a> {
         self.costs.iter().sum()
     }
 
-    /// Improves the identifiers and keeps them if they become the best; tells whether there is effort left.
+    /// Improves the identifiers and keeps them if they become the best; returns whether there is effort left.
     fn improve(&mut self) -> bool {
         self.reckon();
         let left = self.regrow_all();
@@ -173,7 +173,7 @@ impl<'a> ImproveSearch<'a> {
         left
     }
 
-    /// Grows identifiers anew until that no longer helps, or will not lead below the best; tells whether there is
+    /// Grows identifiers anew until that no longer helps, or will not lead below the best; returns whether there is
     /// effort left.
     fn regrow_all(&mut self) -> bool {
         let mut states: Vec<StateId> = self.grower.spec.states().collect();
@@ -203,7 +203,7 @@ impl<'a> ImproveSearch<'a> {
         true
     }
 
-    /// Grows the identifier of `state` anew and goes back unless that is cheaper; tells whether it is.
+    /// Grows the identifier of `state` anew and goes back unless that is cheaper; returns whether it is.
     fn regrow(&mut self, state: StateId, hardest_first: bool) -> bool {
         if self.costs[state] - self.floors[state] < 1e-6 {
             return false;
@@ -285,7 +285,7 @@ fn trim(grower: &mut PairGrower<'_>, state: StateId) {
     cover.iter().for_each(|word| grower.identifiers.add(state, word));
 }
 
-/// A number that looks like chance.
+/// Returns a pseudo-random number determined by `number`.
 fn mixed(number: u64) -> u64 {
     let mut mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

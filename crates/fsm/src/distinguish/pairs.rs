@@ -62,7 +62,7 @@ impl SeparatingWords {
         level
     }
 
-    /// Notes `input` for the pair unless it has one; tells whether it was new.
+    /// Notes `input` for the pair unless it has one; returns whether it was new.
     fn set(&mut self, a: u32, b: u32, input: usize, length: u16) -> bool {
         let (a, b) = (a as usize, b as usize);
         if self.first[a * self.n + b] != OPEN {

@@ -13,7 +13,7 @@ use crate::word::IoWord;
 pub enum AdaptiveCase {
     /// Nothing more is applied.
     Stop,
-    /// An input, and what follows each output.
+    /// An input, and the case after each output.
     Apply {
         /// The input to apply.
         input: InputId,

@@ -8,7 +8,7 @@ use crate::mealy::{InputId, OutputId};
 use crate::nfsm::Observable;
 use crate::word::{IoWord, Word};
 
-/// Something that can be reset and given adaptive test cases.
+/// A system that can be reset and given adaptive test cases.
 pub trait AdaptiveSystem {
     /// The error of the connection to the system.
     type Error;
@@ -71,7 +71,7 @@ pub struct Repeated<L> {
 }
 
 impl<L: LiveMachine> Repeated<L> {
-    /// `live`, with every case applied so often.
+    /// `live`, with every case applied `repetitions` times, at least once.
     #[must_use]
     pub fn new(live: L, repetitions: usize) -> Self {
         Self { live, repetitions: repetitions.max(1), runs: RunTree::default() }

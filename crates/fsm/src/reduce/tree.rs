@@ -54,7 +54,7 @@ impl<'m> ResponseTree<'m> {
         ObservationId::new(0)
     }
 
-    /// Adds a trace; tells whether the model allows it.
+    /// Adds a trace; returns whether the model allows it.
     pub(super) fn insert(&mut self, trace: &[(InputId, OutputId)]) -> bool {
         let mut at = self.root();
         for &(input, output) in trace {

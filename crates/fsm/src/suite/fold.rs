@@ -59,7 +59,7 @@ struct FoldNode {
     ends: OptionalId,
 }
 
-/// Room for a fold, from one that is no longer needed.
+/// Memory for a fold, reused from one that is no longer needed.
 #[derive(Default)]
 pub(super) struct SpareFold {
     nodes: IdArena<FoldId, FoldNode>,
@@ -68,7 +68,7 @@ pub(super) struct SpareFold {
 }
 
 impl SpareFold {
-    /// Takes the room of words that are not wanted.
+    /// Takes over the memory of discarded words.
     pub(super) fn take_from(&mut self, paths: WordPaths) {
         self.reals = paths.into_reals();
     }
@@ -173,7 +173,7 @@ impl<'s> SuiteFold<'s> {
         matches!(self.nodes[node].kids, FoldChildren::None)
     }
 
-    /// The words at `node` that end a test, if they are few.
+    /// Returns the words at `node` that end a test; none if there are many.
     pub(super) fn ends_below(&self, node: FoldId) -> Vec<Word> {
         const FEW: usize = 4;
         let mut words = Vec::new();
@@ -483,13 +483,13 @@ impl<'s> SuiteFold<'s> {
         Some(end)
     }
 
-    /// The tests: all paths of the tree to its ends. What room is left goes to `spare`.
+    /// Returns the tests: all paths of the tree to its ends. The rest of the memory goes to `spare`.
     pub(super) fn into_paths(self, spare: &mut SpareFold) -> WordPaths {
         (spare.nodes, spare.blocks) = (self.nodes, self.blocks);
         WordPaths::new(self.reals)
     }
 
-    /// The room of a fold that is not wanted.
+    /// Returns the memory of a discarded fold.
     pub(super) fn into_spare(self) -> SpareFold {
         SpareFold { nodes: self.nodes, blocks: self.blocks, reals: self.reals }
     }

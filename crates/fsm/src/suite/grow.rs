@@ -54,8 +54,8 @@ impl GrowthRecipe {
     }
 }
 
-/// The smallest of the suites that a recipe leads to, or the one that the
-/// smallest for fewer extra states suggests.
+/// Returns the smallest of the suites that a recipe leads to; where trying all is too expensive, the suite of the
+/// plan that is best for fewer extra states.
 pub(super) fn smallest(spec: &SuiteModel, extra: usize, recipe: &GrowthRecipe) -> WordPaths {
     let mut rules: Vec<IdentifyRule> =
         recipe.rules.iter().copied().filter(|&rule| pays(spec, rule)).collect();
@@ -141,7 +141,7 @@ struct SuiteMaterial<'s, 'n> {
     spec: &'s SuiteModel,
     cover: &'n StateCover,
     library: &'n WordLibrary<'s>,
-    /// Room from the last suite.
+    /// The memory of the last suite.
     spare: SpareFold,
 }
 

@@ -19,11 +19,11 @@ use crate::word::Word;
 /// The rule by which nodes of the fold are identified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum IdentifyRule {
-    /// By the harmonised identifier of the state.
+    /// The harmonised identifier of the state for every node.
     Fixed,
-    /// The cover by harmonised identifiers, all else as the tests suggest.
+    /// Harmonised identifiers for the access words, words chosen on the fly for all other nodes.
     FixedCover,
-    /// As the tests suggest, from the beginning.
+    /// Words chosen on the fly for all nodes.
     OnTheFly,
 }
 
@@ -42,8 +42,7 @@ pub(super) struct WordLibrary<'s> {
     n_harmonised: IndexVec<StateId, usize>,
     /// The number of the first row of each state, which has one row for each of its words.
     first_row: IndexVec<StateId, usize>,
-    /// Rows: after how many symbols the word separates the state from each
-    /// other one, 0 if it does not.
+    /// The rows: for each other state the number of symbols after which the word separates it, 0 if it does not.
     ends: Vec<u16>,
 }
 
@@ -55,7 +54,7 @@ impl<'s> WordLibrary<'s> {
         Self { spec, splitting, weights, words, n_harmonised, first_row: IndexVec::new(), ends: Vec::new() }
     }
 
-    /// The same with words for each state that need not be harmonised.
+    /// Returns the library with further words for each state, which need not be harmonised, and with the rows.
     pub(super) fn with_more_words(mut self) -> Self {
         let (spec, mut way) = (self.spec, WordPassage::default());
         let mut n_rows = 0;
@@ -85,13 +84,13 @@ impl<'s> WordLibrary<'s> {
     }
 }
 
-/// The choices made.
+/// The identification of nodes under a rule, with the words chosen so far.
 pub(super) struct Identification<'l, 's> {
     library: &'l WordLibrary<'s>,
     spec: &'s SuiteModel,
     /// The last choice for a bare node of each state.
     chosen: IndexVec<StateId, ChosenWords>,
-    /// For each entry of the library's rows whether the root has that much of the word: words stay defined.
+    /// For each entry of the library's rows, true once that much of the word is known to be defined at the root.
     rooted: Vec<bool>,
     rule: IdentifyRule,
     chooser: WordChooser,
@@ -178,7 +177,7 @@ impl<'l, 's> Identification<'l, 's> {
         }
     }
 
-    /// Adds the cheapest plan of words to a node where some may be.
+    /// Adds the cheapest plan of words to a node at which some may be defined already.
     fn choose(&mut self, fold: &mut SuiteFold<'_>, node: FoldId) {
         let state = fold.state(node);
         let bare = fold.is_bare(node);

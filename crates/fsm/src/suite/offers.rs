@@ -8,7 +8,7 @@
 use super::fold::{FoldId, SuiteFold};
 use crate::mealy::{InputId, StateId};
 
-/// A word for a node and what it would cost, whatever else is chosen.
+/// A word offered for a node, with the parts of its cost that do not depend on other choices.
 #[derive(Clone, Copy)]
 struct WordOffer {
     /// The number of symbols of the word that are defined at the node, and the cost of starting the rest.
@@ -36,7 +36,7 @@ pub(super) struct RootSeparation {
     pub(super) owed: u16,
 }
 
-/// Words for a node with what they would do.
+/// The words offered for a node, with the open roots they separate it from.
 #[derive(Default)]
 pub(super) struct Offers {
     offers: Vec<WordOffer>,
@@ -59,7 +59,7 @@ struct OfferChoice {
     roots_end: usize,
 }
 
-/// Offers to take.
+/// A selection of offers.
 #[derive(Default)]
 struct OfferSelection {
     choices: Vec<OfferChoice>,
@@ -172,8 +172,8 @@ impl Offers {
         self.left.uses.clear();
     }
 
-    /// Adds `word`; `separation` says after how many symbols it separates the
-    /// node from another state, 0 for never, and what that costs at its root.
+    /// Adds `word`; `separation` returns the number of symbols after which it separates the node from another state,
+    /// 0 for never, and the cost of defining them at the root of that state.
     pub(super) fn push(
         &mut self,
         fold: &SuiteFold<'_>,
@@ -203,9 +203,10 @@ impl Offers {
         self.left.uses.iter().all(|uses| uses.all.owed == 0)
     }
 
-    /// Greedy among the first `n`: the offer of the best value for what is open, until nothing is.
+    /// Plans greedily among the first `n` offers: takes the offer of the best value for the open roots until none is
+    /// open.
     ///
-    /// `overhead` is what each further word is taken to cost besides.
+    /// `overhead` is the assumed cost of each further word besides its symbols.
     fn plan(
         &self,
         left: &mut OffersLeft,
@@ -229,7 +230,8 @@ impl Offers {
         }
     }
 
-    /// The offer, and how far it reaches, that takes care of most open roots per cost.
+    /// Returns the offer that separates most open roots per cost, and the roots it takes into account; `None` if no
+    /// offer separates any.
     fn best(&self, uses: &[OfferUses], weight: f64, overhead: f64) -> Option<(usize, RootReach)> {
         let mut best: Option<(f64, usize, RootReach)> = None;
         for (i, OfferUses { free, all }) in uses.iter().enumerate() {
@@ -251,7 +253,7 @@ impl Offers {
 #[derive(Default)]
 struct OffersLeft {
     open: Vec<bool>,
-    /// The open roots each separates the node from, one offer after the other.
+    /// The open roots that each offer separates the node from, one offer after the other.
     roots: Vec<RootSeparation>,
     /// For each offer the end of its roots in `roots`.
     ends: Vec<usize>,
@@ -260,7 +262,7 @@ struct OffersLeft {
 }
 
 impl OffersLeft {
-    /// All of the first `n` offers.
+    /// Resets to the first `n` offers of `all`, with all roots open.
     fn restart(&mut self, all: &Self, n: usize, n_open: usize) {
         self.open.clear();
         self.open.resize(n_open, true);

@@ -12,7 +12,7 @@ use crate::word::Word;
 index! { /// A node of the test tree: one word.
 pub(super) struct LeafId; }
 
-/// A word of the tree: another one and its last input.
+/// A word of the tree: its parent and its last input.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TreeWord {
     pub(super) parent: OptionalId,
@@ -36,7 +36,7 @@ impl WordPaths {
         Self { reals, at: 0, word: Word::new() }
     }
 
-    /// The tree they are of.
+    /// The tree of the words.
     pub(super) fn into_reals(self) -> IdArena<LeafId, TreeWord> {
         self.reals
     }

@@ -13,9 +13,9 @@ use crate::word::Word;
 
 /// The suffixes a walk appends, by the state reached.
 pub(super) struct Suffixes {
-    /// After words that can still be followed by any input.
+    /// For each state the set after words that any input may follow.
     pub(super) inner: IndexVec<StateId, usize>,
-    /// After the longest words of `P · Σ^(extra+1)`.
+    /// For each state the set after the words of `P · Σ^(extra+1)`.
     pub(super) last: IndexVec<StateId, usize>,
     /// The sets both point into.
     pub(super) tries: Tries,
@@ -67,7 +67,7 @@ impl Tries {
     }
 }
 
-/// One node of the path the walk is at.
+/// A node of the current path of the walk.
 struct TraversalFrame {
     state: StateId,
     /// Symbols that may still follow freely, counting from -1 when none may

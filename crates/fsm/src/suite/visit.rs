@@ -21,13 +21,13 @@ pub(super) struct TransitionOrder {
 /// The state for which a new test is started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StateOrder {
-    /// The first of the cover.
+    /// The first state in the order of the cover.
     Shallowest,
-    /// The last of the cover.
+    /// The last state in the order of the cover.
     Deepest,
-    /// The one with most transitions left.
+    /// The state with most transitions left.
     MostOpen,
-    /// The one with fewest transitions left.
+    /// The state with fewest transitions left.
     FewestOpen,
 }
 

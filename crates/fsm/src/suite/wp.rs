@@ -15,11 +15,10 @@ use crate::distinguish::{
 use crate::mealy::{StateId, SuiteModel};
 use crate::word::{Word, without_prefixes};
 
-/// Up to this many states identifiers are chosen from the words of all: with
-/// more that is a large set to choose from.
+/// The greatest number of states for which identifiers are also chosen from the words of both other sets.
 const FEW_STATES: usize = 40;
 
-/// Suites of this many words are made to see which is smallest.
+/// The greatest number of words of `P · Σ^(extra+1)` for which trial suites are made to see which sets are cheapest.
 const CHEAP: f64 = 4_000.0;
 
 /// The factor by which the estimated cost of sets may exceed the least one for them to be tried.

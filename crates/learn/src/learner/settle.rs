@@ -27,7 +27,7 @@ pub enum SettlingStep {
     Changed,
 }
 
-/// A basis state that the node may be, and where it is after the question so far.
+/// A basis state that the node may be, and its node after the question so far.
 type DoubtToken = (StateId, LearnTreeNode);
 
 impl Learner {

@@ -12,7 +12,7 @@ pub enum OracleSuites {
     /// has to be passed in the end, and it has the fewest resets.
     #[default]
     Mixed,
-    /// All by one method.
+    /// All suites by one method.
     Of(SuiteMethod),
 }
 

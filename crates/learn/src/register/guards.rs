@@ -111,7 +111,7 @@ pub enum GuardedTold {
 pub struct GuardedBranch {
     /// The input.
     pub gate: InputId,
-    /// All of these must hold.
+    /// The guard: all of these comparisons must hold.
     pub guard: Vec<GuardComparison>,
     /// The output.
     pub shape: OutputId,

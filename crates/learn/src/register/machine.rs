@@ -58,7 +58,7 @@ pub struct RegisterMachine {
     pub locations: IndexVec<LocationId, RegisterLocation>,
 }
 
-/// A location and what its registers hold.
+/// A location with the values of its registers.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Configuration {
     /// The location.

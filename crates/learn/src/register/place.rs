@@ -29,9 +29,9 @@ pub enum Theory {
 /// The place of a value among known ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ValuePlace {
-    /// It is the known value with this number.
+    /// The known value with this number.
     Same(u32),
-    /// It is new; with an order, this many known values are smaller.
+    /// A new value; with an order, this many known values are smaller.
     New(u32),
 }
 

@@ -40,8 +40,8 @@ impl DataLearner {
         self.break_step(observer, machine, &surprise, wrong)
     }
 
-    /// The word of the location after `at` inputs, and what follows, read there; nothing if it is known by now that the
-    /// location has more registers.
+    /// Returns the basis node of the location after `at` inputs, and the rest of the word read there; `None` if the
+    /// location has got more registers by now.
     fn moved(&self, tree: &DataTree, surprise: &RefutingWord, at: usize) -> Option<(DataNode, DataWord)> {
         self.behind(tree, &surprise.places[at], &surprise.word[at..])
     }
@@ -84,8 +84,8 @@ impl DataLearner {
         ))
     }
 
-    /// Asks why the transition taken after `at` inputs is believed wrongly: for a memorable value, or a target that
-    /// is another location.
+    /// Asks words that show why the transition taken after `at` inputs is believed wrongly: a value is memorable, or
+    /// the target is another location.
     fn break_step<S: DataSystem>(
         &self,
         observer: &mut DataObserver<S>,

@@ -47,7 +47,7 @@ pub struct DataTree {
     nodes: IndexVec<DataNode, SeenWord>,
 }
 
-/// An answer where something else was answered before.
+/// Two runs whose values compare alike, with different answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DataDisagreement {
     /// The inputs and answers seen earlier.

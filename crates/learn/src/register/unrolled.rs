@@ -28,7 +28,7 @@ const MAX_WORDS: usize = 1_000_000;
 
 /// A machine on inputs with few values.
 pub struct UnrolledMachine {
-    /// The inputs, without what is made up.
+    /// The inputs, without their slots.
     inputs: Vec<DataInput>,
     /// The names of the values that a run makes up.
     names: MadeUpNames,
@@ -216,7 +216,7 @@ impl UnrolledMachine {
     }
 }
 
-/// All inputs whose values are constants, one of `n_values` others, or one of `given`; without what is made up.
+/// All inputs whose values are constants, one of `n_values` others, or one of `given`; without slots.
 fn inputs(signature: &InputSignature, n_values: usize, given: &[ValuePoint]) -> Vec<DataInput> {
     let mut domain = signature.constants.clone();
     let gaps = if signature.theory == Theory::Equality { 1 } else { signature.constants.len() + 1 };

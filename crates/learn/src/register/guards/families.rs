@@ -20,7 +20,7 @@ const MAX_LOCATIONS: usize = 24;
 enum HeldValue {
     /// The value of this register of the location.
     Register(usize),
-    /// This constant.
+    /// The value of this constant.
     Constant(usize),
 }
 
