@@ -1,11 +1,11 @@
 //! Rounds: units that know what the units of the rounds before have found.
 //!
-//! What is known when a round begins is a small file, made once, when the round before is over, and named in every order
-//! of the round. So a unit is still a function of what its command line and its files say: the model, the seed, the system,
-//! and what is known. Which units there still are to do is in it too: what is settled is done by nobody.
+//! The feedback with which a round begins is a small file, made once, when the round before is over, and named in
+//! every order of the round. So a unit is still a function of its command line and its files: the model, the seed,
+//! the system and the feedback. The feedback also lists the units of the round that are settled: they are not done.
 //!
-//! *Promises.* The units of a plan are numbered through all rounds, so a unit is done once, whatever is known, and units put
-//! together in the order of the plan are the rounds one after the other.
+//! *Promises.* The units of a plan are numbered through all rounds, so a unit is done once, whatever the feedback.
+//! Where every round does the same again, the units in the order of the plan are the rounds one after the other.
 
 use std::fs;
 use std::io::Write as _;

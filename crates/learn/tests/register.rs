@@ -148,7 +148,7 @@ where
     (learned.expect("a machine"), last, observer.effort)
 }
 
-/// Whether all words up to this length over these values are answered as the system does.
+/// Returns whether the machine answers all words of `length` inputs over these values as the system does.
 fn is_right<S: DataSystem>(
     system: &mut S,
     machine: &RegisterMachine,
@@ -440,7 +440,7 @@ fn a_guarantee_over_few_values_is_kept() {
     assert!(wrong * 15 < how_many() && within * 5 > how_many(), "{wrong} wrong, {within} within the bound");
 }
 
-/// Whether two machines are the same on inputs with values from a few: all pairs of configurations are looked at.
+/// Returns whether two machines are equivalent on inputs over a few values, by visiting all pairs of configurations.
 fn is_same_on_few(one: &RegisterMachine, other: &RegisterMachine, n_values: usize) -> bool {
     let mut domain = one.signature.constants.clone();
     let n = ValuePoint::try_from(n_values).expect("few");

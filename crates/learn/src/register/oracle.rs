@@ -48,10 +48,10 @@ pub struct DataExamination {
 /// The guarantee for a machine against which no further test has spoken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DataGuarantee {
-    /// On inputs with at most `values` values, the machine is equivalent to the system if the system has at most
-    /// `states + extra` states on them.
+    /// On inputs over the constants and `values` others, the machine is equivalent to the system if the system has at
+    /// most `states + extra` states on them.
     Complete {
-        /// Different values beside the constants.
+        /// The number of values beside the constants; with an order, in every gap between constants.
         values: usize,
         /// States of the machine on these values.
         states: usize,
@@ -85,7 +85,7 @@ pub enum DataStage {
     },
     /// All of a suite was passed.
     Passed {
-        /// Different values beside the constants.
+        /// The number of values beside the constants; with an order, in every gap between constants.
         values: usize,
         /// States of the machine on these values.
         states: usize,
