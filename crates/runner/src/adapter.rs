@@ -153,9 +153,9 @@ pub trait Adapter {
 /// The knowledge about an input that was sent: whether the system is known to have taken it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InputReceipt {
-    /// The system says that it has it.
+    /// The system has confirmed that it took the input.
     Confirmed,
-    /// It is written; when the system takes it nobody says.
+    /// The bytes of the input are written; the system does not say when it takes them.
     Written,
 }
 
@@ -184,7 +184,7 @@ pub struct VirtualDelay {
 pub struct ArrivedOutput {
     /// The message.
     pub label: Label,
-    /// The instant of its arrival; `None` if that was just now, as far as is known.
+    /// The instant of its arrival; `None` if the adapter does not stamp messages.
     pub at: Option<Instant>,
     /// The bytes of the message as text, if the adapter keeps them.
     pub raw: Option<String>,
@@ -202,9 +202,9 @@ impl From<Label> for ArrivedOutput {
 /// An observation of the system: an output, or none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Observation {
-    /// It said this.
+    /// The output the system sent.
     Output(ArrivedOutput),
-    /// It was silent for the whole patience.
+    /// No output came during the whole patience: quiescence.
     Quiet,
 }
 
@@ -226,56 +226,56 @@ impl From<Option<ArrivedOutput>> for Observation {
     }
 }
 
-/// Trouble on the way to the system.
+/// A failure to talk to the system; no verdict follows from it.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum AdapterError {
-    /// It could not be started or reached.
+    /// The system could not be started or reached.
     #[error("cannot start `{what}`: {reason}")]
     Start {
         /// The command or address.
         what: String,
-        /// Why not.
+        /// The cause, for people.
         reason: String,
     },
-    /// It did not answer in time.
+    /// The system did not answer in time.
     #[error("no `{awaited}` from the system within {} ms", .limit.as_millis())]
     Late {
-        /// The message waited for.
+        /// The message that was awaited.
         awaited: &'static str,
-        /// How long.
+        /// The time limit that was exceeded.
         limit: Duration,
     },
-    /// It ended.
+    /// The system ended.
     #[error("the system ended: {status}")]
     Ended {
-        /// Its exit status, or that the connection was closed.
+        /// The exit status of the process, or a text that says that the connection was closed.
         status: String,
     },
-    /// It closed the connection.
+    /// The system closed the connection.
     #[error("the system closed the connection")]
     Closed,
-    /// It said something that is no message of the model.
+    /// The system said something that is no message of the model.
     #[error("the system said something unreadable: {reason}; it wrote: {line}")]
     Unreadable {
-        /// What it wrote, cut if long.
+        /// The text the system wrote, shortened if long.
         line: String,
-        /// What is wrong with it.
+        /// The reason why the text is no message of the model.
         reason: String,
     },
-    /// It said more than is read here, which is nobody's fault.
+    /// The system said more than is read here; neither the system nor the tester is at fault.
     #[error("the system said more than is read: {reason}; it wrote: {line}")]
     TooLarge {
-        /// What it wrote, cut.
+        /// The beginning of the text, or the length that the system announced.
         line: String,
-        /// What is too large, and how to read more.
+        /// The limit that was exceeded, and the setting that raises it.
         reason: String,
     },
-    /// It wrote something that is no message of the protocol.
+    /// The adapter wrote something that is no message of the protocol, or not in its turn.
     #[error("the system broke the protocol: {reason}; it wrote: {line}")]
     Protocol {
-        /// What it wrote, cut if long.
+        /// The text or the kind of the message, shortened if long.
         line: String,
-        /// What is wrong with it.
+        /// The rule of the protocol that it breaks.
         reason: String,
     },
     /// The input was definitely not taken.
@@ -290,10 +290,10 @@ pub enum AdapterError {
     /// The connection behind the adapter is of no more use.
     #[error("the system is broken: {0}")]
     Broken(String),
-    /// It cannot go back to its initial state.
+    /// The system cannot go back to its initial state.
     #[error("the system cannot be reset")]
     NoReset,
-    /// Somebody stopped the wait.
+    /// The wait was stopped by its [`Interrupt`].
     #[error("interrupted")]
     Interrupted,
     /// The model played as system cannot go on.

@@ -35,16 +35,16 @@ use crate::shrink::{FailureSign, RerunResult, ShrinkConfig, ShrinkProgress, Shru
 
 /// Errors in a row after which a campaign gives up.
 const MAX_ERRORS: u32 = 3;
-/// How often failures of a kind that does not come back are looked into.
+/// The number of runs up to which failures of one kind are examined again, while none could be reproduced.
 const MAX_LOOKS: u64 = 3;
 
-/// What to do after a run that failed.
+/// The reaction of a campaign to a run that fails or has an error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnFailure {
-    /// No more runs.
+    /// No further run begins.
     #[default]
     Stop,
-    /// Go on with the next.
+    /// The campaign goes on with the next run.
     GoOn,
 }
 
@@ -53,17 +53,17 @@ pub enum OnFailure {
 pub struct CampaignConfig {
     /// Runs that failed before, done first.
     pub regressions: Vec<Regression>,
-    /// How many runs after those.
+    /// The number of runs after the regressions.
     pub runs: u64,
     /// The seed all others come from; the first run has it itself.
     pub seed: u64,
-    /// What to do after a failure.
+    /// The reaction to a run that fails.
     pub on_failure: OnFailure,
-    /// What ends the campaign as soon as all of it was seen.
+    /// The coverage measure that ends the campaign once all its items are covered; `None` for no such end.
     pub until: Option<Measure>,
-    /// How often a failing run is done again.
+    /// The number of times a failing run is repeated.
     pub replays: u32,
-    /// How much to spend on making failures smaller; nothing if `None`.
+    /// The budget for shrinking failing runs; `None` to leave them as they are.
     pub shrink: Option<ShrinkConfig>,
     /// The settings of every run.
     pub run: RunConfig,
@@ -100,39 +100,39 @@ impl Default for CampaignConfig {
 /// A run that failed before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Regression {
-    /// What the failure was, for people.
+    /// The description of the failure, for people.
     pub name: String,
-    /// What was seen.
+    /// The trace of the run that failed.
     pub trace: Trace,
 }
 
-/// What a campaign found.
+/// The result of a campaign.
 #[derive(Clone, Debug)]
 pub struct CampaignOutcome {
-    /// How many runs there were, by outcome.
+    /// The number of runs, by outcome.
     pub counts: RunCounts,
-    /// Somebody stopped it.
+    /// True if the campaign was stopped by request, or units of it are missing.
     pub interrupted: bool,
     /// One run for every kind of failure.
     pub failures: Vec<FailureGroup>,
-    /// The last trouble, if any.
+    /// The error of the last run that ended without a verdict; `None` if there was no such run.
     pub error: Option<crate::adapter::AdapterError>,
-    /// What was covered.
+    /// The coverage of all runs together.
     pub coverage: Coverage,
-    /// What there is to cover.
+    /// The items that there are to cover.
     pub survey: CoverageSurvey,
-    /// Everything that was waited for was seen, if something was.
+    /// True if all items of [`CampaignConfig::until`] were covered, or it was `None`.
     pub is_enough: bool,
-    /// How long outputs took.
+    /// The latencies of the outputs.
     pub latencies: Latencies,
     /// Labels seen in all runs.
     pub steps: u64,
-    /// Runs after some step of which nothing is known.
+    /// The number of runs in which, from some step on, the monitor could not decide what the specification allows.
     pub unknown: u64,
 }
 
 impl CampaignOutcome {
-    /// Nothing was found yet.
+    /// Returns the outcome of a campaign without runs.
     fn nothing(sts: &Sts) -> Self {
         Self {
             counts: RunCounts::default(),
@@ -158,7 +158,7 @@ pub struct RunCounts {
     pub inconclusive: u64,
     /// Verdict fail.
     pub failed: u64,
-    /// No verdict, for trouble.
+    /// No verdict, because of an error on the way to the system.
     pub errors: u64,
 }
 
@@ -180,27 +180,28 @@ impl RunCounts {
     }
 }
 
-/// Failures of one kind, and the run looked into.
+/// The failures of one kind, and the run that was examined for them.
 #[derive(Clone, Debug)]
 pub struct FailureGroup {
-    /// What they have in common.
+    /// The text that identifies the kind of the failure.
     pub signature: String,
-    /// How many runs had one.
+    /// The number of runs with a failure of this kind.
     pub runs: u64,
-    /// Which run was looked into.
+    /// The run that was examined.
     pub id: RunId,
-    /// What was seen; the last label is the forbidden one.
+    /// The trace of the examined run; the last label is the forbidden one.
     pub trace: Trace,
-    /// How often it failed when done again.
+    /// The number of repetitions in which the failure came back.
     pub reproduced: u32,
-    /// How often it was done again.
+    /// The number of repetitions.
     pub of: u32,
     /// A smaller run that fails, if it was asked for and the failure came back.
     pub shrunk: Option<ShrunkRun>,
 }
 
 impl FailureGroup {
-    /// Whether the last of these failures is looked into though others were before: none of those came back.
+    /// Returns whether another failure of this kind is to be examined: it was repeated, it never came back, and at most
+    /// [`MAX_LOOKS`] runs had it.
     fn is_worth_a_look(&self) -> bool {
         self.of > 0 && self.reproduced == 0 && self.runs <= MAX_LOOKS
     }
@@ -238,23 +239,23 @@ pub struct CampaignState<'c, 'r> {
     jobs: u64,
     teller: &'c EventSink<'r>,
     progress: Mutex<CampaignProgress>,
-    /// What is waited for, known once a worker has a specification.
+    /// The coverage to be reached, determined as soon as a worker has a specification.
     enough: OnceLock<Arc<EnoughCoverage>>,
 }
 
-/// What a worker keeps from run to run.
+/// The data that a worker keeps from run to run.
 struct WorkerShare {
     /// The settings of its runs.
     config: RunConfig,
-    /// What the run under way has covered.
+    /// The coverage of the current run.
     coverage: Coverage,
 }
 
-/// How far a campaign has come.
+/// The progress of a campaign, shared by its workers.
 struct CampaignProgress {
     found: CampaignOutcome,
     errors_in_a_row: u32,
-    /// No new run begins.
+    /// True if no new run begins.
     is_over: bool,
 }
 
@@ -316,7 +317,7 @@ impl<'c, 'r> CampaignState<'c, 'r> {
         Ok(())
     }
 
-    /// What a worker begins with.
+    /// Returns the data that a worker begins with.
     fn share_of(&self, bench: &mut RunSetup<'_, '_>) -> WorkerShare {
         let coverage = Coverage::new(bench.cx.sts);
         let enough = self.config.until.map(|measure| {

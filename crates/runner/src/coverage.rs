@@ -1,4 +1,4 @@
-//! What runs have covered: switches, and beside them data and history.
+//! The coverage of runs: switches, and beside them data and history.
 //!
 //! The specification may be in several states, so a label may have taken one of several
 //! switches. A switch counts as *certain* if it is the only one that explains a label, and
@@ -34,9 +34,9 @@ use self::item::CoverageItem;
 pub use self::survey::{CoverageSurvey, MeasureCount};
 pub use self::told::CoverageTold;
 
-/// Variables whose extent is kept, at most.
+/// The number of variables whose extent is kept.
 const MAX_EXTENTS: usize = 64;
-/// Pairs from which on a guess is made at what is left.
+/// The number of pairs from which on the chance of a new one is estimated.
 const MIN_SAMPLE: u64 = 100;
 
 /// The number of times that a switch was taken.
@@ -48,17 +48,18 @@ pub struct SwitchCount {
     pub possible: u64,
 }
 
-/// The coverage of a model by traces: switches, pairs of them, values, and how far the runs went.
+/// The coverage of a model by traces: switches, pairs of them, values, and the extents that the runs reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Coverage {
     taken: IndexVec<SwitchId, SwitchCount>,
-    /// Whether a switch is internal, so that nobody sees it taken, or nothing to aim at: nothing is said about it.
+    /// True for a switch about which no coverage is reported: it is internal, so it is not seen taken, or it is nothing
+    /// to aim at.
     internal: IndexVec<SwitchId, bool>,
-    /// How often everything but switches was seen.
+    /// The number of times each item other than a switch was seen.
     seen: BTreeMap<CoverageItem, u64>,
-    /// How far variables went, by position: numbers, or sizes of collections.
+    /// The extents of variables, by position: of their numbers, or of the sizes of their collections.
     extents: BTreeMap<usize, ValueExtent>,
-    /// Labels of the longest run.
+    /// The number of labels of the longest run.
     longest: usize,
     run: RunSoFar,
     comparisons: Comparisons,
@@ -73,13 +74,13 @@ pub struct ValueExtent {
     pub most: Int,
 }
 
-/// The run under way.
+/// The current run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct RunSoFar {
     /// The switch of the last message, if it is certain.
     last: Option<SwitchId>,
     labels: usize,
-    /// What was seen for the first time since this was last asked for.
+    /// The items seen for the first time since the last call of [`Coverage::fresh`].
     fresh: Vec<CoverageItem>,
 }
 
@@ -137,14 +138,14 @@ impl Coverage {
             .filter_map(|item| if let CoverageItem::Pair(a, b) = item { Some((*a, *b)) } else { None })
     }
 
-    /// Labels of the longest run.
+    /// Returns the number of labels of the longest run.
     #[must_use]
     pub fn longest(&self) -> usize {
         self.longest
     }
 
-    /// How likely it is that the next pair of switches is one not seen yet: pairs seen once over all pairs seen (Good and
-    /// Turing). It holds for runs that go on as they did; nothing is guessed from few pairs.
+    /// Returns the estimated probability that the next pair of switches is new: pairs seen once over all pairs seen
+    /// (Good and Turing). It holds for runs that go on as they did; `None` below [`MIN_SAMPLE`] pairs.
     #[must_use]
     pub fn chance_of_a_new_pair(&self) -> Option<f64> {
         let pairs = || self.seen.iter().filter(|(item, _)| matches!(item, CoverageItem::Pair(..)));
@@ -169,12 +170,12 @@ impl Coverage {
         self.longest = self.longest.max(other.longest);
     }
 
-    /// A new run begins: what came before is no history of it.
+    /// Begins a new run, which has no history.
     pub(crate) fn begin_run(&mut self) {
         self.run = RunSoFar::default();
     }
 
-    /// What was covered since the last time; what is known of the model stays.
+    /// Returns the coverage since the last call and starts anew; the comparisons of the model stay known.
     pub(crate) fn take(&mut self, sts: &Sts) -> Self {
         let known = std::mem::take(&mut self.comparisons);
         let taken = std::mem::replace(self, Self::new(sts));
@@ -182,7 +183,7 @@ impl Coverage {
         taken
     }
 
-    /// What was seen for the first time since the last call.
+    /// Returns the items seen for the first time since the last call.
     pub(crate) fn fresh(&mut self) -> Vec<CoverageItem> {
         std::mem::take(&mut self.run.fresh)
     }
@@ -251,7 +252,7 @@ impl Coverage {
         self.seen.insert(item, 1);
     }
 
-    /// How far the variables are, where it is certain.
+    /// Extends the extents of the variables, if the specification is in one known state.
     fn note_extents(&mut self, sts: &Sts, before: &Belief) {
         let Belief::Concrete(states) = before else { return };
         let (1, Some(state)) = (states.len(), states.first()) else { return };

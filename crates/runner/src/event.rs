@@ -99,7 +99,7 @@ pub struct CampaignStarted {
     pub jobs: u64,
     /// The time after which silence counts as quiescence, in milliseconds; at first, if it is calibrated.
     pub patience_ms: u64,
-    /// Nobody gave that time: it follows the answers of the system.
+    /// True if that time was not given: it is calibrated by the answers of the system.
     #[serde(default, skip_serializing_if = "is_false")]
     pub calibrated: bool,
 }
@@ -134,13 +134,13 @@ pub struct RunStarted {
     pub run: u64,
     /// Its seed.
     pub seed: u64,
-    /// What it is for, if its tester has something in mind: a purpose, a test, a failure seen before.
+    /// The goal of its tester, for people: a purpose, a test, a failure seen before; empty if it has none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub goal: String,
-    /// How far its instants may be from the true ones; not at all if absent.
+    /// The tolerance of its instants; absent if they are exact.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tolerance: Option<ToleranceTold>,
-    /// Inputs are only written: nobody says when the system takes them.
+    /// True if inputs are only written: when the system takes them is not known.
     #[serde(default, skip_serializing_if = "is_false")]
     pub unconfirmed: bool,
     /// The connections of a system that has several.
@@ -148,18 +148,18 @@ pub struct RunStarted {
     pub connections: Vec<ConnectionTold>,
 }
 
-/// Silence must last longer.
+/// The quiescence time was raised.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PatienceTold {
     /// The message that came late.
     pub label: String,
     /// The time that it took, in milliseconds.
     pub took_ms: u64,
-    /// How long silence had to last, in milliseconds.
+    /// The quiescence time before, in milliseconds.
     pub from_ms: u64,
-    /// How long it has to last from now on.
+    /// The quiescence time from now on, in milliseconds.
     pub to_ms: u64,
-    /// The steps at which silence was told too early; they did not happen.
+    /// The steps at which quiescence was reported too early; they did not happen.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_silent: Vec<usize>,
 }
@@ -180,7 +180,7 @@ pub struct StepTold {
 /// A label, readable without the model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LabelTold {
-    /// Who moved.
+    /// The kind of the label.
     pub kind: LabelKind,
     /// The message; empty for silence and delays.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -196,7 +196,7 @@ pub struct LabelTold {
     /// The message as it was on the wire, if the adapter tells; long ones are cut.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw: Option<String>,
-    /// How it travelled, where there are several lanes.
+    /// The way it travelled, where there are several lanes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub way: Option<WayTold>,
     /// The part of a system that it belongs to.
@@ -204,7 +204,7 @@ pub struct LabelTold {
     pub part: Option<String>,
 }
 
-/// Who moved.
+/// The kind of a label: a message and its sender, silence, time, or a breakdown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LabelKind {
@@ -229,7 +229,7 @@ pub enum LabelKind {
 }
 
 impl LabelKind {
-    /// How the system broke down, if this says so.
+    /// Returns the breakdown that the kind stands for; `None` for any other label.
     #[must_use]
     pub fn breakdown(self) -> Option<Breakdown> {
         match self {
@@ -266,10 +266,10 @@ pub struct VerdictTold {
     /// The step from which on nothing is known, if there is one; never with `pass` or `fail`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unknown_from: Option<usize>,
-    /// What the specification allowed instead; with `fail` only.
+    /// The labels that the specification allowed instead; with `fail` only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explanation: Option<Explanation>,
-    /// What failures of the same kind have in common; with `fail` only.
+    /// The text that is the same for failures of one kind; with `fail` only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<String>,
     /// The end in the words of timed testing; in timed models and for test cases.
@@ -307,9 +307,9 @@ pub struct FindingTold {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[cfg_attr(feature = "typescript", ts(optional, as = "Option<String>"))]
     pub rule: String,
-    /// The state of the test case; without one, where the specification was.
+    /// The state of the test case; without one, the locations of the specification.
     pub state: String,
-    /// What happened there, and after how long.
+    /// The label observed there, and the delay before it in seconds, for people.
     pub event: String,
     /// The part of a guard that does not hold, or the guard of the arc that was taken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -341,7 +341,7 @@ pub enum VerdictWord {
     Fail,
 }
 
-/// Observed against allowed, and why not.
+/// The observed label against the allowed ones, with the reasons.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Explanation {
@@ -353,9 +353,9 @@ pub struct Explanation {
     pub states: Vec<StateTold>,
     /// The number of states.
     pub n_states: usize,
-    /// For every switch that could have matched, what stood against it.
+    /// The reason for every switch that could have matched, but did not.
     pub why_not: Vec<WhyNot>,
-    /// In how many orders of what was under way it was tried, if in more than one; all else is told of the first.
+    /// The number of orders of crossing messages that were tried, if more than one; everything else is about the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub orders: Option<usize>,
@@ -381,13 +381,13 @@ pub struct StateTold {
     pub location: String,
     /// Its variables as `name = value`.
     pub values: Vec<String>,
-    /// What is known of unknown values.
+    /// The constraints on values that are not known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "typescript", ts(optional, as = "Option<Vec<String>>"))]
     pub path: Vec<String>,
 }
 
-/// What stood against a switch.
+/// The reason why a switch did not match.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct WhyNot {
@@ -422,7 +422,7 @@ pub struct RunFinished {
     pub doubts: usize,
 }
 
-/// How a run can end: a verdict, or none.
+/// The outcome of a run: a verdict, or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
@@ -436,7 +436,7 @@ pub enum RunOutcome {
     Fail,
     /// Trouble with the system or the way to it.
     Error,
-    /// Somebody stopped it.
+    /// The run was stopped by request.
     Interrupted,
 }
 
@@ -468,9 +468,9 @@ pub struct InsteadTold {
 pub struct ShrinkingTold {
     /// Its number.
     pub run: u64,
-    /// Runs tried.
+    /// The number of runs tried.
     pub attempts: u32,
-    /// The moves of the smallest failing run so far.
+    /// The number of moves of the smallest failing run so far.
     pub steps: usize,
 }
 
@@ -481,16 +481,16 @@ pub struct ShrunkTold {
     pub run: u64,
     /// The smaller trace, which fails with its last label.
     pub trace: Vec<LabelTold>,
-    /// The number of labels that it had.
+    /// The number of labels of the original run.
     pub from: usize,
-    /// Runs it took.
+    /// The number of runs the search took.
     pub attempts: u32,
-    /// Whether no single move can be left out and no single value be simpler, as far as the tries show.
+    /// True if no single move can be left out and no single value be simpler, as far as the attempts show.
     pub minimal: bool,
-    /// Why the search ended early, if it did.
+    /// The reason why the search ended early; absent if it did not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub early: Option<String>,
-    /// How often the smaller run failed again.
+    /// The number of repetitions of the smaller run that failed.
     pub reproduced: u32,
     /// The number of repetitions.
     pub of: u32,
@@ -499,17 +499,17 @@ pub struct ShrunkTold {
 /// All runs are over.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CampaignFinished {
-    /// Runs done.
+    /// The number of runs.
     pub runs: u64,
-    /// Runs by outcome.
+    /// The number of runs with verdict pass.
     pub passed: u64,
-    /// Runs by outcome.
+    /// The number of runs with verdict inconclusive.
     pub inconclusive: u64,
-    /// Runs by outcome.
+    /// The number of runs with verdict fail.
     pub failed: u64,
-    /// Runs by outcome.
+    /// The number of runs without a verdict, because of an error.
     pub errors: u64,
-    /// Somebody stopped it.
+    /// True if the campaign was stopped by request.
     pub interrupted: bool,
     /// Switches certainly taken.
     pub covered: Vec<String>,
@@ -518,25 +518,26 @@ pub struct CampaignFinished {
     /// The failures by kind, in the order of their first runs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<FailureSignature>,
-    /// How long the system took to answer, by message.
+    /// The latencies of the system, by message.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub latencies: Vec<LatencyTold>,
-    /// A time of silence that fits these latencies, in milliseconds; only where there are enough of them.
+    /// A quiescence time that fits these latencies, in milliseconds; only if there are enough of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suggested_patience_ms: Option<u64>,
-    /// How long silence had to last in the end, in milliseconds.
+    /// The quiescence time at the end, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub patience_ms: Option<u64>,
-    /// A message came after its system was taken for silent, and that time was raised to this, in milliseconds.
+    /// The quiescence time, in milliseconds, to which it was raised by a message that came after its system was taken
+    /// for silent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raised_patience_ms: Option<u64>,
-    /// Runs after some step of which nothing is known.
+    /// The number of runs in which, from some step on, nothing is known.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unknown: u64,
-    /// How much of data and history was covered.
+    /// The coverage of data and history, by measure.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub measures: Vec<MeasureTold>,
-    /// How far runs went.
+    /// The extent of the runs: their length and the values of variables.
     #[serde(default)]
     pub history: HistoryTold,
 }
@@ -544,15 +545,15 @@ pub struct CampaignFinished {
 /// Failures of one kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailureSignature {
-    /// What they have in common.
+    /// The text that is the same for failures of this kind.
     pub signature: String,
     /// The first run with one.
     pub first: u64,
-    /// How many runs had one.
+    /// The number of runs with a failure of this kind.
     pub runs: u64,
 }
 
-/// How long the system took to say something.
+/// The latency of a message of the system.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct LatencyTold {
@@ -562,9 +563,9 @@ pub struct LatencyTold {
     pub n: u64,
     /// Half of the times are no longer, in microseconds.
     pub p50_us: u64,
-    /// 99 of 100 are no longer.
+    /// 99 of 100 are no longer, in microseconds.
     pub p99_us: u64,
-    /// The longest.
+    /// The longest, in microseconds.
     pub max_us: u64,
 }
 
@@ -589,7 +590,7 @@ impl From<Verdict> for RunOutcome {
 }
 
 impl LabelTold {
-    /// How a system broke down, in words.
+    /// Returns the label of a breakdown, described by `text`.
     #[must_use]
     pub fn of_breakdown(breakdown: Breakdown, text: String, raw: Option<String>) -> Self {
         let (kind, label, args) = (breakdown.into(), String::new(), Map::new());

@@ -30,8 +30,8 @@ pub fn explanation(cx: &Ctx<'_>, forbidden: &Forbidden) -> Explanation {
     }
 }
 
-/// What failures of one kind have in common: what was seen, in which locations, and the parts of
-/// guards that stood against it. Values are left out, so that the same fault looks the same.
+/// Returns the text that is the same for failures of one kind: the label, the locations, and the conjuncts of guards
+/// that it violates. Values are left out, so that the same fault gives the same text.
 #[must_use]
 pub fn signature(cx: &Ctx<'_>, forbidden: &Forbidden) -> String {
     let seen = match &forbidden.label {
@@ -46,7 +46,8 @@ pub fn signature(cx: &Ctx<'_>, forbidden: &Forbidden) -> String {
     format!("{seen}{}{}", part(" in ", locations.join(", ")), part(" against ", against.join(", ")))
 }
 
-/// What breakdowns of one kind have in common: how the system went, after which message, and where.
+/// Returns the text that is the same for breakdowns of one kind: how the system broke down, after which message, and in
+/// which locations.
 #[must_use]
 pub fn breakdown_signature(
     cx: &Ctx<'_>,
@@ -182,7 +183,7 @@ fn offered(cx: &Ctx<'_>, offer: &SwitchOffer) -> String {
     }
 }
 
-/// Whether `part` says nothing but that the delay is not negative.
+/// Returns whether `part` is a constant lower bound of the delay; meant for `0 <= delay`, which says nothing.
 fn is_forward(cx: &Ctx<'_>, part: Term) -> bool {
     let TermNode::Le(zero, delay) = *cx.pool.node(part) else { return false };
     *cx.pool.node(delay) == TermNode::Var(cx.delay) && cx.pool.as_value(zero).is_some()

@@ -14,21 +14,21 @@ use thiserror::Error;
 
 use crate::limits::{Excess, MAX_DEPTH};
 
-/// Why a text is not what was wanted.
+/// The reason why a text could not be read.
 #[derive(Debug, Error)]
 pub enum JsonError {
-    /// It is no JSON, or of another form.
+    /// The text is no JSON, or of another form.
     #[error("{0}")]
     Wrong(#[from] serde_json::Error),
     /// An object has this key twice.
     #[error("the key `{0}` stands twice in one object")]
     Twice(String),
-    /// It is deeper than is read.
+    /// Its objects and arrays are nested too deeply.
     #[error(transparent)]
     Excess(Excess),
 }
 
-/// What `text` says.
+/// Reads `text` as a value.
 ///
 /// # Errors
 /// If it is no JSON, of another form, too deep, or has a key twice.

@@ -37,7 +37,7 @@ pub struct JudgedTrace {
     pub forbidden: Option<Explanation>,
     /// The same in the words of timed testing, in a timed model.
     pub finding: Option<FindingTold>,
-    /// The trace had left the objective when the forbidden label came: it is no failure.
+    /// True if the trace had left the objective before the forbidden label: it is no failure.
     pub is_outside: bool,
     /// The first input the specification does not mention: it says nothing from there on.
     pub unspecified: Option<usize>,
@@ -58,7 +58,7 @@ pub struct JudgeConfig<'o> {
     pub tolerance: Tolerance,
     /// The conformance relation that is judged by.
     pub relation: ConformanceRelation,
-    /// When the system took an input is not known: it was only sent where the trace has it.
+    /// The meaning of the position of an input in the trace.
     pub inputs: Inputs,
     /// The way that each label came, where the trace says so.
     pub ways: Vec<Option<WayTold>>,
@@ -66,13 +66,13 @@ pub struct JudgeConfig<'o> {
     pub connections: Vec<ConnectionTold>,
 }
 
-/// What a trace says of its inputs.
+/// The meaning of the position of inputs in a trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Inputs {
-    /// The system took them where they stand.
+    /// The system took them at this position.
     #[default]
     Taken,
-    /// They were sent where they stand, and taken then or later.
+    /// They were sent at this position, and taken then or later.
     Sent,
 }
 
@@ -132,7 +132,7 @@ pub fn judge(cx: &mut Ctx<'_>, trace: &Trace, config: &JudgeConfig<'_>) -> Judge
     judged
 }
 
-/// Whether the first `n` labels are in the objective, whichever way they crossed.
+/// Returns whether the first `n` labels are in the objective, whichever way they crossed; `None` if that is not known.
 fn is_inside(
     cx: &mut Ctx<'_>,
     objective: &Objective,
@@ -179,7 +179,7 @@ fn observed(
     }
 }
 
-/// Whether `label` is a message the tester did not send.
+/// Returns whether `label` is a message that the tester did not send: an output, or an observed input.
 fn is_seen(sts: &Sts, label: &Label) -> bool {
     match label {
         Label::Output(..) => true,
@@ -194,11 +194,11 @@ fn is_seen(sts: &Sts, label: &Label) -> bool {
 pub struct UnreadableLine {
     /// Its number, from 1.
     pub line: usize,
-    /// What is wrong.
+    /// The problem with the line.
     pub reason: UnreadableReason,
 }
 
-/// What is wrong with a line of a trace.
+/// The problem with a line of a trace.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum UnreadableReason {
     /// It is no JSON, or JSON of another shape.
@@ -207,13 +207,13 @@ pub enum UnreadableReason {
     /// The model has no such message.
     #[error(transparent)]
     Message(#[from] CodecError),
-    /// It says two things.
+    /// It has both a message and silence.
     #[error("a message and silence in one line")]
     MessageAndSilence,
-    /// It says nothing.
+    /// It has neither a message, nor silence, nor a time.
     #[error("neither `label` nor `quiescence`")]
     Nothing,
-    /// It says twice when it happened.
+    /// It has two times, `time` and `after`.
     #[error("both `time` and `after`")]
     TimeTwice,
     /// It happened before the line before it.
@@ -224,15 +224,15 @@ pub enum UnreadableReason {
         /// The time of the line before.
         before: Rational,
     },
-    /// It happened before the line before it.
+    /// The delay since the line before is negative.
     #[error("a negative delay: `after` is {0}")]
     NegativeDelay(String),
-    /// What should be a time is none.
+    /// The value of a key is no time.
     #[error("`{name}` is {found}, which is no time in seconds")]
     NoTime {
         /// The key.
         name: &'static str,
-        /// What it has, cut if long.
+        /// The value found, shortened if long.
         found: String,
     },
 }
@@ -280,7 +280,7 @@ impl TraceLineReader<'_> {
         Ok(())
     }
 
-    /// How long after the line before.
+    /// Returns the delay since the line before, in seconds; zero if the line has no time.
     fn wait(&self, time: Option<&Json>, after: Option<&Json>) -> Result<Rational, UnreadableReason> {
         match (time, after) {
             (Some(time), None) => {

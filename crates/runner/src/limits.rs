@@ -1,4 +1,5 @@
-//! How much of a message is read. A system that says more is not wrong: what is beyond a limit of ours is never a Fail.
+//! The limits for what is read of a message. A system that says more is not wrong: what is beyond a limit is never a
+//! Fail.
 //!
 //! A stranger must not fill our memory, so there are limits; whoever needs more says so in the environment.
 
@@ -24,33 +25,33 @@ pub enum Excess {
     /// It has too many bytes.
     #[error("the message is too long, more than {limit} bytes; set IOXIDE_MAX_MESSAGE to read more")]
     Bytes {
-        /// How many are read.
+        /// The number of bytes that are read.
         limit: usize,
     },
     /// Its head has too many bytes.
     #[error("the head of the message is too long, more than {limit} bytes")]
     Head {
-        /// How many are read.
+        /// The number of bytes that are read.
         limit: usize,
     },
     /// A collection of it has too many items.
     #[error("{found} items, more than the {limit} that are read; set IOXIDE_MAX_ITEMS to read more")]
     Items {
-        /// How many there are.
+        /// The number of items there are.
         found: usize,
-        /// How many are read.
+        /// The number of items that are read.
         limit: usize,
     },
     /// A number of it has too many digits, or an exponent that stands for too many.
     #[error("a number of more than {limit} digits; set IOXIDE_MAX_DIGITS to read more")]
     Digits {
-        /// How many are read.
+        /// The number of digits that are read.
         limit: usize,
     },
     /// There are too many ways to read it.
     #[error("more than {limit} ways to read it: cases without a name stand inside each other")]
     Tries {
-        /// How many are tried.
+        /// The number of attempts.
         limit: usize,
     },
     /// Its objects and arrays are too deep inside each other.

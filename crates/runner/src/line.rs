@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 /// Longer lines are not read to their end.
 pub const MAX_LINE: usize = 1 << 20;
 
-/// What one line was.
+/// The result of reading a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LineRead {
     /// A line without its end mark.

@@ -76,13 +76,13 @@ pub struct ObjectiveWatch {
     stage: usize,
     /// The variables and clocks of an observer, once it has seen something.
     values: Option<Valuation>,
-    /// Where a path may be, once something was seen.
+    /// The watch over a path, once something was seen.
     path: Option<Box<PathWatch>>,
     end: Option<ObjectiveEnd>,
     doubts: usize,
 }
 
-/// An observation that is over.
+/// The final state of an observation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ObjectiveEnd {
     /// Whatever comes is inside.
@@ -98,18 +98,19 @@ impl ObjectiveWatch {
         Self { tolerance, ..Self::default() }
     }
 
-    /// How often it was not decided whether a trace is inside; it was taken to be outside.
+    /// Returns the number of times that it was not decided whether a trace is inside; it was taken to be outside.
     #[must_use]
     pub fn doubts(&self) -> usize {
         self.doubts
     }
 
-    /// So many times it was not decided elsewhere.
+    /// Adds a number of times that it was not decided elsewhere.
     pub fn doubt(&mut self, times: usize) {
         self.doubts += times;
     }
 
-    /// Whether the trace so far is in `objective`; `belief` is what the specification may be in.
+    /// Returns whether the trace so far is in `objective`; `belief` holds the states that the specification may be in.
+    /// False, and counted as a doubt, if it cannot be decided.
     #[must_use]
     pub fn is_inside(&mut self, cx: &mut Ctx<'_>, objective: &Objective, belief: &Belief) -> bool {
         if let Some(end) = self.end {
@@ -136,7 +137,7 @@ impl ObjectiveWatch {
         }
     }
 
-    /// Whether both will say the same of whatever comes.
+    /// Returns whether both watches will say the same of every continuation.
     fn is_same(&self, other: &Self) -> bool {
         let is_same_path = match (&self.path, &other.path) {
             (Some(one), Some(other)) => one.place() == other.place(),
@@ -182,7 +183,7 @@ impl ObjectiveWatch {
         }
     }
 
-    /// What the observer says cannot be computed.
+    /// Ends the observation as outside, because an update or a guard of the observer cannot be evaluated.
     fn give_up(&mut self) {
         self.doubts += 1;
         self.end = Some(ObjectiveEnd::Outside);
@@ -217,7 +218,7 @@ fn advance_clocks(values: &mut Valuation, clocks: &[VarId], time: &Rational) {
     }
 }
 
-/// What an observer sees of `label`, with the fields of a message.
+/// Returns the event that an observer sees in `label`, with the fields of a message.
 fn seen(cx: &Ctx<'_>, label: &Label) -> (ObservedEvent, Vec<(VarId, Value)>) {
     match label {
         Label::Input(gate, values) | Label::Output(gate, values) => {
@@ -228,7 +229,7 @@ fn seen(cx: &Ctx<'_>, label: &Label) -> (ObservedEvent, Vec<(VarId, Value)>) {
     }
 }
 
-/// Whether the specification may be at `location` with `when`; `None` if that is not known.
+/// Returns whether the specification may be at `location` with `when`; `None` if that is not known.
 fn is_there(cx: &mut Ctx<'_>, location: Option<LocId>, when: Term, belief: &Belief) -> Option<bool> {
     let is_right = |loc: LocId| location.is_none_or(|wanted| wanted == loc);
     match belief {
@@ -244,7 +245,7 @@ fn is_there(cx: &mut Ctx<'_>, location: Option<LocId>, when: Term, belief: &Beli
     }
 }
 
-/// Whether `when` may hold in `state`.
+/// Returns whether `when` may hold in `state`.
 fn may_hold(cx: &mut Ctx<'_>, state: &SymState, when: Term) -> SolverDecision {
     let store = state.store.substitution(cx.sts);
     let mut facts = state.path.facts().to_vec();
@@ -252,7 +253,7 @@ fn may_hold(cx: &mut Ctx<'_>, state: &SymState, when: Term) -> SolverDecision {
     cx.decide(&facts)
 }
 
-/// Whether one of the questions has the answer yes; `None` if that is not known.
+/// Returns whether one of the answers is Sat; `None` if none is and one is unknown.
 fn any(answers: impl Iterator<Item = SolverDecision>) -> Option<bool> {
     let mut found = Some(false);
     for answer in answers {
@@ -337,7 +338,8 @@ mod tests {
         assert_eq!(counts(Some("sweet"), &spoiled).failed, 0);
     }
 
-    /// What the monitor says of the lines of `trace` within the objective `name` of `text`: fail or outside.
+    /// Returns the judgement on the lines of `trace` within the objective `name` of `text`: fail or outside; `None` if
+    /// nothing is forbidden.
     #[track_caller]
     fn verdict(text: &str, name: &str, trace: &str) -> Option<&'static str> {
         verdict_on(text, name, trace, Inputs::Taken)

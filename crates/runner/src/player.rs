@@ -40,17 +40,17 @@ const MAX_CLOSURE: usize = 10_000;
 pub struct ModelPlayer<'m> {
     cx: Ctx<'m>,
     seed: u64,
-    /// How often it was reset: each life has random choices of its own.
+    /// The number of resets since the seed was set: each life has random choices of its own.
     life: u64,
     rng: ChaCha8Rng,
     state: ConcreteState,
     /// Seconds since the start of this life; only timed models use it.
     now: Rational,
-    /// What a timed model does next.
+    /// The next move of a timed model.
     plan: timed::TimedPlan,
 }
 
-/// What became of an input.
+/// The reaction of the model to an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InputFate {
     /// A switch accepted it.
@@ -59,27 +59,27 @@ pub enum InputFate {
     Ignored,
 }
 
-/// Why a model cannot be played.
+/// The reason why a model cannot be played.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PlayError {
     /// It takes internal steps for ever.
     #[error("the model takes internal steps for ever at state `{location}`")]
     Diverges {
-        /// Where it was when it was stopped.
+        /// The location at which it was stopped.
         location: String,
     },
     /// It was stopped while it took internal steps.
     #[error("the model was stopped at state `{location}`, in the middle of internal steps: {halted}")]
     Stopped {
-        /// Where it was.
+        /// The location at which it was stopped.
         location: String,
-        /// Why.
+        /// The cause.
         halted: Halted,
     },
     /// It takes internal steps for ever instead of taking an input.
     #[error("the model takes internal steps for ever at state `{location}` and never takes {input}")]
     NeverTakes {
-        /// Where it was.
+        /// The location it is in.
         location: String,
         /// The input.
         input: String,
@@ -89,7 +89,7 @@ pub enum PlayError {
     Undecided {
         /// The switch.
         switch: String,
-        /// What the solver said.
+        /// The reason the solver gives.
         why: UnknownReason,
     },
     /// An initial value or an update has no value.
@@ -132,7 +132,7 @@ impl<'m> ModelPlayer<'m> {
         self.start()
     }
 
-    /// Whether its model has clocks.
+    /// Returns whether its model has clocks.
     #[must_use]
     pub fn is_timed(&self) -> bool {
         self.cx.sts.is_timed()
@@ -149,7 +149,7 @@ impl<'m> ModelPlayer<'m> {
         &mut self.cx
     }
 
-    /// Whether a switch that takes an input starts where it is.
+    /// Returns whether a switch that takes an input starts at its location, whatever its guard.
     #[must_use]
     pub fn may_take_input(&self) -> bool {
         self.cx.sts.switches_from(self.state.loc).any(|(_, switch)| self.cx.sts.kind_of(switch).is_input())
@@ -212,7 +212,7 @@ impl<'m> ModelPlayer<'m> {
         Err(PlayError::Diverges { location })
     }
 
-    /// Whether nobody says that it is time to stop.
+    /// Fails if the player is asked to stop.
     fn goes_on(&self) -> Result<(), PlayError> {
         let location = || self.state.place(self.cx.sts);
         self.cx.halted().map_or(Ok(()), |halted| Err(PlayError::Stopped { location: location(), halted }))
@@ -242,7 +242,7 @@ impl<'m> ModelPlayer<'m> {
         Ok(())
     }
 
-    /// Where `label` can lead, after any number of internal steps.
+    /// Returns the states that `label` can lead to, after any number of internal steps.
     fn ways_to_take(&self, label: &Label) -> Result<Vec<ConcreteSuccessor>, PlayError> {
         let (pool, sts) = (&*self.cx.pool, self.cx.sts);
         let undecided =
@@ -254,7 +254,7 @@ impl<'m> ModelPlayer<'m> {
         Ok(ways)
     }
 
-    /// The states internal steps lead to; `label` is what could not be given if that is not known.
+    /// Returns the states that internal steps lead to; `label` is named in the error if they are not known.
     fn closure(&self, label: &Label) -> Result<TauClosure, PlayError> {
         let (pool, sts) = (&*self.cx.pool, self.cx.sts);
         let undecided =

@@ -30,9 +30,9 @@ pub const VERSION: u32 = 1;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum ProtocolMessage {
-    /// Who the system is and what it can do.
+    /// The identity and the abilities of the system.
     Hello(HelloMessage),
-    /// How the tool wants it.
+    /// The settings the tool wants.
     Configure(ConfigureMessage),
     /// The system is in its initial state.
     Ready(ReadyMessage),
@@ -61,7 +61,7 @@ pub enum ProtocolMessage {
 pub struct HelloMessage {
     /// The version of the protocol it speaks.
     pub protocol: u32,
-    /// What it calls itself.
+    /// Its name.
     #[serde(default)]
     pub name: String,
     /// The messages it can take and send; empty if it does not say.
@@ -70,13 +70,13 @@ pub struct HelloMessage {
     /// The settings it accepts, with their defaults.
     #[serde(default)]
     pub settings: Map<String, Json>,
-    /// Whether its time can be made to pass only when told to.
+    /// True if its time can be made to pass only on request.
     #[serde(default)]
     pub virtual_time: bool,
-    /// Whether it says when something is due next, so that the time of several connections can pass together.
+    /// True if it says when something is due next, so that the time of several connections can pass together.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub foresight: bool,
-    /// How it goes back to its initial state.
+    /// The way in which it goes back to its initial state.
     #[serde(default)]
     pub reset: ResetKind,
 }
@@ -86,14 +86,14 @@ pub struct HelloMessage {
 pub struct LabelInfo {
     /// Its name.
     pub label: String,
-    /// Who sends it.
+    /// The sender of the message.
     pub direction: MessageDirection,
     /// Its fields.
     #[serde(default)]
     pub fields: Vec<FieldInfo>,
 }
 
-/// Who sends a message.
+/// The direction of a message, by its sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MessageDirection {
@@ -114,7 +114,7 @@ pub struct FieldInfo {
     pub sort: String,
 }
 
-/// How a system goes back to its initial state.
+/// The way in which a system goes back to its initial state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ResetKind {
@@ -127,19 +127,19 @@ pub enum ResetKind {
     None,
 }
 
-/// How the tool wants the system.
+/// The settings the tool wants of the system.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConfigureMessage {
     /// Settings by name.
     #[serde(default)]
     pub settings: Map<String, Json>,
-    /// Which of several systems side by side this is.
+    /// The number of the system, where several run side by side.
     #[serde(default)]
     pub instance: u32,
     /// The seed of its random choices; its own if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// Whether its time shall pass only when told to; asked only of a system that offers it.
+    /// True if its time shall pass only on request; only for a system that offers it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub virtual_time: bool,
     /// A directory it may write to.
@@ -153,9 +153,9 @@ pub struct ConfigureMessage {
 /// A part of a system made of parts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PartPlace {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// Which instance of an array it is.
+    /// Its index, if it is an instance of an array.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index: Option<i64>,
 }
@@ -181,7 +181,7 @@ pub struct InputMessage {
 pub struct SentMessage {
     /// The number of the input.
     pub id: u64,
-    /// When, in nanoseconds of a clock that never goes back.
+    /// The time at which it was taken, in nanoseconds of a clock that never goes back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_ns: Option<u64>,
     /// The bytes the system really got, as text.
@@ -197,7 +197,7 @@ pub struct OutputMessage {
     /// Its fields.
     #[serde(default)]
     pub args: Map<String, Json>,
-    /// When, in nanoseconds of a clock that never goes back.
+    /// The time at which it was sent, in nanoseconds of a clock that never goes back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_ns: Option<u64>,
     /// The bytes the system really sent, as text.
@@ -223,9 +223,9 @@ pub struct AdvanceMessage {
 /// Virtual time has passed: up to where it was wanted, or to the instant of the outputs just written.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AdvancedMessage {
-    /// How late it is, in nanoseconds since `ready`.
+    /// The virtual time, in nanoseconds since `ready`.
     pub now_ns: u64,
-    /// When something is due next, if anything is: nothing happens before unless an input comes.
+    /// The virtual time at which something is due next, if anything is: nothing happens before unless an input comes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_ns: Option<u64>,
 }
@@ -233,14 +233,14 @@ pub struct AdvancedMessage {
 /// A text for people.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogMessage {
-    /// How much it matters.
+    /// The importance of the text.
     #[serde(default)]
     pub level: LogLevel,
     /// The text.
     pub text: String,
 }
 
-/// How much a text matters.
+/// The importance of a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LogLevel {
@@ -258,7 +258,7 @@ pub enum LogLevel {
 /// Something went wrong at the system's side.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SystemFailure {
-    /// What it means for the input.
+    /// The consequence for the input.
     pub kind: FailureKind,
     /// The reason, for people.
     #[serde(default)]
@@ -268,7 +268,7 @@ pub struct SystemFailure {
     pub id: Option<u64>,
 }
 
-/// What a failure means for the input: definite or not.
+/// The consequence of a failure for the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureKind {
@@ -288,9 +288,9 @@ pub struct ByeMessage {}
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct ProtocolViolation {
-    /// What is wrong with it.
+    /// The reason, for people.
     pub reason: String,
-    /// It is not wrong: it is more than is read.
+    /// True if the line exceeds a limit, and may be a message all the same.
     pub is_excess: bool,
 }
 

@@ -76,13 +76,13 @@ pub struct Record {
     pub is_cut: bool,
 }
 
-/// Why a record cannot be read.
+/// The reason why a record cannot be read.
 #[derive(Debug, Error)]
 pub enum RecordError {
     /// The file cannot be read.
     #[error("cannot read the record: {0}")]
     Io(#[from] io::Error),
-    /// The file is something else.
+    /// The file is no record.
     #[error("this is no record of ioxide: it starts with {0}")]
     NotARecord(String),
     /// The file was written by another version.
@@ -93,7 +93,7 @@ pub enum RecordError {
     BadLine {
         /// Its number, from 1.
         line: usize,
-        /// What is wrong.
+        /// The problem with the line.
         reason: String,
     },
 }
@@ -120,7 +120,7 @@ impl Record {
         self.trace_and_ways(model, run).map(|(trace, _)| trace)
     }
 
-    /// The same, and how each label travelled.
+    /// Returns the labels of run `run` as `model` knows them, and the way each travelled.
     ///
     /// # Errors
     /// As [`trace`](Self::trace).

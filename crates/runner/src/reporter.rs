@@ -56,7 +56,7 @@ pub struct EventSink<'r> {
     run: Option<u64>,
 }
 
-/// Where all events come together.
+/// The common target of all sinks: the reporter, its clock and the number of the next event.
 struct EventHub<'r> {
     reporter: &'r mut dyn Reporter,
     clock: &'r mut dyn RunClock,

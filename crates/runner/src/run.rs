@@ -117,7 +117,7 @@ impl Default for RunConfig {
     }
 }
 
-/// Which run it is.
+/// The identity of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RunId {
     /// Its number.
@@ -247,35 +247,35 @@ struct RunLoop<'w, 'b, 'm, 'r> {
     bench: &'w mut RunSetup<'b, 'm>,
     config: &'w RunConfig,
     pace: RunPace,
-    /// The instant up to which time was told.
+    /// The instant up to which the passage of time was reported.
     at: Duration,
     after: Monitor,
-    /// The next message to tell, as it was on the wire.
+    /// The next message to report, as it was on the wire.
     raw: Option<String>,
-    /// How it travelled, where there are several lanes.
+    /// The way that message travelled, where there are several lanes.
     way: Option<WayTold>,
-    /// An input is being told that was not confirmed at once.
+    /// True while an input is reported that was not confirmed at once.
     is_under_way: bool,
-    /// When messages came that may have overtaken others, and their marks in the monitor.
+    /// The arrivals of messages that may have overtaken others, with their marks in the monitor.
     crossed: VecDeque<(Instant, u64)>,
     trace: Trace,
-    /// The same for the tester, who plans by what was said to it: silence that was taken back stays.
+    /// The trace as the tester was told it: quiescence that was taken back stays in it.
     history: Trace,
-    /// How many steps were told, those included that were taken back.
+    /// The number of steps reported, those taken back included.
     told: usize,
-    /// How each label of the trace came about, for the objective.
+    /// The origin of each label of the trace, for the objective.
     happened: Vec<LabelOrigin>,
     watch: ObjectiveWatch,
     signature: Option<String>,
     /// The step from which on nothing is known, and why.
     unknown: Option<(usize, String)>,
     silences: Silences,
-    /// The system has ended, and the specification allows it.
+    /// True if the system has ended, and the specification allows it.
     is_gone: bool,
     latencies: Latencies,
-    /// When the system was last given something to answer, unless it has answered.
+    /// The instant at which the system was last given something to answer; `None` once it has answered.
     asked: Option<Instant>,
-    /// Events have times.
+    /// True if events have times.
     has_times: bool,
     /// Inputs in a row that could not be written.
     unwritten: u32,
@@ -285,7 +285,7 @@ struct RunLoop<'w, 'b, 'm, 'r> {
     teller: &'w EventSink<'r>,
 }
 
-/// Why the loop was left.
+/// The reason why the loop was left.
 enum LoopEnd {
     Stopped(TesterStop),
     Forbidden(Box<Forbidden>),
@@ -297,7 +297,7 @@ enum LoopEnd {
     Interrupted,
 }
 
-/// Whether the loop goes on after a step, and why not if it does not.
+/// The decision whether the loop goes on after a step, with the reason if it does not.
 type LoopStep = ControlFlow<LoopEnd>;
 
 impl RunLoop<'_, '_, '_, '_> {
@@ -367,7 +367,7 @@ impl RunLoop<'_, '_, '_, '_> {
         }
     }
 
-    /// How long silence must last now.
+    /// Returns the quiescence time in the current situation.
     fn patience(&self) -> Duration {
         let is_message = |label: &&Label| matches!(label, Label::Input(..) | Label::Output(..));
         let last = self.trace.labels.iter().rev().find(is_message);
@@ -487,7 +487,7 @@ impl RunLoop<'_, '_, '_, '_> {
         Ok(())
     }
 
-    /// How `label`, which is told now, came about.
+    /// Returns the origin of `label`, which is reported now.
     fn how(&self, label: &Label) -> LabelOrigin {
         let is_given =
             matches!(label, Label::Input(gate, _) if self.bench.cx.sts.gates[*gate].kind == GateKind::Input);
@@ -500,7 +500,8 @@ impl RunLoop<'_, '_, '_, '_> {
         }
     }
 
-    /// Whether what comes after the first `n` labels is judged, whichever way they crossed.
+    /// Returns whether an observation after the first `n` labels is judged, whichever way they crossed; always true in
+    /// a timed model, for which see [`is_inside_in_time`](Self::is_inside_in_time).
     fn is_inside(&mut self, n: usize) -> bool {
         let Some(objective) = self.config.objective.clone() else { return true };
         if !matches!(self.pace, RunPace::Untimed) {
@@ -513,7 +514,7 @@ impl RunLoop<'_, '_, '_, '_> {
         inside.unwrap_or(false)
     }
 
-    /// The same in a timed model.
+    /// Returns whether the next observation of a timed run is judged; always true in a run without time.
     fn is_inside_in_time(&mut self) -> bool {
         match &self.config.objective {
             Some(objective) if !matches!(self.pace, RunPace::Untimed) => {

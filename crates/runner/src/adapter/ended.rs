@@ -14,15 +14,15 @@ const MAX_KINDS: usize = 3;
 /// The ends of one system.
 #[derive(Debug, Default)]
 pub(super) struct SystemEnds {
-    /// The caller knows that something went wrong since the last reset.
+    /// True if the caller was given an error since the last reset, so it knows that something went wrong.
     told: bool,
     in_a_row: u32,
-    /// What is to be told, and how often it happened.
+    /// The ends that no run has seen yet, as text, each with the number of times it occurred; at most [`MAX_KINDS`].
     untold: Vec<(String, u32)>,
 }
 
 impl SystemEnds {
-    /// The caller gets `result`.
+    /// Notes that the caller gets `result`.
     pub(super) fn note<T>(&mut self, result: &Result<T, AdapterError>) {
         self.told |= matches!(
             result,
@@ -38,17 +38,18 @@ impl SystemEnds {
         );
     }
 
-    /// A run begins, if the reset went well; else the caller knows.
+    /// Begins a run if the reset succeeded; otherwise its error has told the caller.
     pub(super) fn begun(&mut self, reset: &Result<(), AdapterError>) {
         self.told = reset.is_err();
     }
 
-    /// The system was alive at a reset.
+    /// Notes that the system was alive at a reset.
     pub(super) fn survived(&mut self) {
         self.in_a_row = 0;
     }
 
-    /// The system has ended at a reset, `how`; whether it always does, and nobody was told.
+    /// Counts an end found at a reset, described by `how`. Returns whether the system has now ended unseen at
+    /// [`ALWAYS`] resets in a row; false if the caller knows of the end already.
     pub(super) fn found(&mut self, how: &str) -> bool {
         if self.told {
             return false;
@@ -58,7 +59,8 @@ impl SystemEnds {
         self.in_a_row >= ALWAYS
     }
 
-    /// Another end to be told.
+    /// Adds an end to be reported by [`take`](Self::take); an end of a further kind is dropped once [`MAX_KINDS`] are
+    /// kept.
     pub(super) fn add(&mut self, how: Option<String>) {
         let Some(how) = how else { return };
         match self.untold.iter().position(|(other, _)| *other == how) {
@@ -68,7 +70,7 @@ impl SystemEnds {
         }
     }
 
-    /// What is to be told, once.
+    /// Returns the ends collected since the last call as one text, and forgets them; `None` if there were none.
     pub(super) fn take(&mut self) -> Option<String> {
         let told = self.untold.drain(..).map(|(how, times)| match times {
             1 => how,

@@ -14,10 +14,10 @@ use crate::codec::{Undecodable, UnwritableMessage};
 use crate::limits::{Excess, max_message};
 use crate::line::cut;
 
-/// How long the rest of a message may take whose beginning came, if nothing else is said.
+/// The default time limit for a message, from its first byte to its last.
 const REST: Duration = Duration::from_secs(2);
 
-/// Where a frame ends.
+/// The rule that says where a frame ends in a stream of bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Framing {
     /// At the end of a line.
@@ -38,13 +38,13 @@ pub enum Framing {
 pub struct LengthField {
     /// Bytes before it.
     pub at: usize,
-    /// How it is written.
+    /// The layout of the number.
     pub number: NumberLayout,
-    /// What it counts.
+    /// The bytes that the number counts.
     pub counts: LengthUnit,
 }
 
-/// What a length counts.
+/// The bytes that a length field counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LengthUnit {
     /// The bytes after it.
@@ -61,20 +61,20 @@ pub(super) struct Frames {
     framing: Framing,
     joining: FrameJoining,
     interrupt: Interrupt,
-    /// How long a message may take from its first byte to its last.
+    /// The time limit for a message, from its first byte to its last.
     limit: Duration,
-    /// What came and is not taken yet.
+    /// The bytes that have arrived; the first `taken` of them belong to messages already returned.
     buffer: Vec<u8>,
-    /// How much of it was taken.
+    /// The number of bytes at the front of `buffer` that are used up.
     taken: usize,
-    /// How much of it holds no end mark.
+    /// The number of bytes after `taken` that are known to contain no end of a frame.
     scanned: usize,
     /// The beginning of a message.
     begun: UnfinishedMessage,
-    /// When its first byte came.
+    /// The arrival of its first byte; `None` if no message has begun.
     since: Option<Instant>,
     ended: bool,
-    /// When the last bytes came.
+    /// The arrival of the last bytes that were read.
     arrived: Instant,
 }
 
@@ -96,17 +96,18 @@ impl Frames {
         }
     }
 
-    /// The same, where frames are joined to messages that end within `limit`.
+    /// Returns the same frames, joined to messages that must end within `limit`.
     pub(super) fn joined(self, joining: FrameJoining, limit: Duration) -> Self {
         Self { joining, limit, ..self }
     }
 
-    /// The same, where a message may take `limit`, if that is longer than usual.
+    /// Returns the same frames with the time limit raised to `limit`, if that is longer.
     pub(super) fn within(self, limit: Duration) -> Self {
         Self { limit: limit.max(self.limit), ..self }
     }
 
-    /// When the end of the last message came: what is complete is taken before more is read.
+    /// Returns the instant at which the end of the last message arrived: complete messages are returned before more is
+    /// read.
     pub(super) fn arrived(&self) -> Instant {
         self.arrived
     }
@@ -151,7 +152,8 @@ impl Frames {
         }
     }
 
-    /// Whether something has come that was not taken yet, the end included; waits for it.
+    /// Returns whether bytes or the end of the stream are there that were not returned yet; waits up to `wait` for
+    /// them.
     pub(super) fn has_news(&mut self, wait: Duration) -> bool {
         if self.ended || !self.buffer[self.taken..].is_empty() {
             return true;
@@ -176,12 +178,12 @@ impl Frames {
         }
     }
 
-    /// Whether a message was begun and had its time.
+    /// Returns whether a message has begun and its time limit is over.
     fn is_overdue(&self) -> bool {
         self.since.is_some_and(|since| since.elapsed() >= self.limit)
     }
 
-    /// What came of a message that is not finished.
+    /// Returns the bytes of the unfinished message; empty if none has begun.
     fn half(&self) -> Vec<u8> {
         let rest = &self.buffer[self.taken..];
         match (self.begun.bytes().is_empty(), rest.is_empty()) {
@@ -254,7 +256,7 @@ impl Frames {
         Ok(Some(bytes))
     }
 
-    /// Lets go of so many bytes.
+    /// Removes `count` bytes from the front of the buffer.
     fn take(&mut self, count: usize) {
         self.scanned = 0;
         self.taken += count;
@@ -267,7 +269,7 @@ impl Frames {
         }
     }
 
-    /// What the end of the stream means: half a message is no message, whatever it looks like.
+    /// Returns the error for the end of the stream: closed between two messages, otherwise an incomplete message.
     fn end(&mut self) -> AdapterError {
         let half = self.half();
         if half.is_empty() {
@@ -278,7 +280,7 @@ impl Frames {
     }
 }
 
-/// Why the beginning of a message is no message.
+/// The reason given for an incomplete message; callers recognise it by this prefix.
 pub(super) const HALF: &str = "half a message";
 const CLOSED: &str = "it closed the connection";
 const NOT_TEXT: &str = "the line is not UTF-8";
@@ -320,7 +322,7 @@ fn by_length(bytes: &[u8], width: usize) -> Result<FrameCut, AdapterError> {
 }
 
 impl Framing {
-    /// Whether a value would end the frame it is in.
+    /// Returns whether `text` as a value would end the frame it is in.
     pub(super) fn is_broken_by(&self, text: &str) -> bool {
         match self {
             Self::Line => text.contains(['\n', '\r']),
@@ -356,7 +358,7 @@ impl Framing {
 }
 
 impl LengthField {
-    /// Where the frame at the front ends, as far as it can be known.
+    /// Returns the bounds of the frame at the front; `None` while too few bytes are there to tell.
     fn cut(&self, bytes: &[u8]) -> Result<FrameCut, AdapterError> {
         let Some((length, width)) = self.number.read_unsigned(bytes.get(self.at..).unwrap_or_default())
         else {
@@ -384,7 +386,7 @@ fn text_of(bytes: Vec<u8>) -> Result<String, Vec<u8>> {
     String::from_utf8(bytes).map_err(std::string::FromUtf8Error::into_bytes)
 }
 
-/// Bytes that are no message.
+/// Returns the error for bytes that are no message.
 pub(super) fn odd(bytes: &[u8], reason: &str) -> AdapterError {
     AdapterError::Protocol { line: beginning(bytes), reason: reason.to_owned() }
 }
@@ -394,23 +396,24 @@ fn beginning(bytes: &[u8]) -> String {
     cut(&String::from_utf8_lossy(start).escape_debug().to_string(), 200)
 }
 
-/// A message that goes on and on: its time is over and it still comes. Whether we are slow or the system nobody knows.
+/// Returns the error for a message that still arrives when its time limit is over. Either side may be the slow one, so
+/// it is no verdict.
 pub(super) const fn dripping(limit: Duration) -> AdapterError {
     AdapterError::Late { awaited: "end of the message", limit }
 }
 
-/// A message that is longer than is read, as far as it came.
+/// Returns the error for a message longer than the limit, with its beginning.
 fn too_long(bytes: &[u8]) -> AdapterError {
     undecodable(bytes, &Excess::bytes().into())
 }
 
-/// A message that says it will be longer than is read.
+/// Returns the error for a message that announces a length above the limit.
 fn announced(length: u64) -> AdapterError {
     let (line, reason) = (format!("a message of {length} bytes"), Excess::bytes().to_string());
     AdapterError::TooLarge { line, reason }
 }
 
-/// Bytes that are no message, or more than one that is read.
+/// Returns the error for bytes that cannot be decoded: too large if a limit was exceeded, otherwise no message.
 pub(super) fn undecodable(bytes: &[u8], bad: &Undecodable) -> AdapterError {
     match (odd(bytes, &bad.to_string()), bad) {
         (AdapterError::Protocol { line, reason }, Undecodable::TooLarge(_)) => {
@@ -420,7 +423,8 @@ pub(super) fn undecodable(bytes: &[u8], bad: &Undecodable) -> AdapterError {
     }
 }
 
-/// Whether a text that holds `value` may hold `mark` because of it: all of it, or a part at either end.
+/// Returns whether a text that contains `value` may contain `mark` because of it: `value` contains all of `mark`, or
+/// ends or begins with a part of it.
 fn overlaps(value: &str, mark: &str) -> bool {
     let mut cuts = mark.char_indices().map(|(at, _)| mark.split_at(at)).skip(1);
     value.contains(mark) || cuts.any(|(begin, end)| value.ends_with(begin) || value.starts_with(end))

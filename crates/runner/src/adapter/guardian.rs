@@ -16,18 +16,19 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The variable that holds the marks of everything that started a process.
 const MARKS: &str = "IOXIDE_STARTED_BY";
-/// How long killed processes may take to be gone.
+/// The time limit for killed processes to disappear.
 const GONE: Duration = Duration::from_secs(2);
 
 /// A child process with the group it leads, and what left that group.
 #[derive(Debug)]
 pub(super) struct GuardedChild {
     child: Option<Child>,
-    /// What everything it started carries; nothing if only its group is ours.
+    /// The word in the environment of every process that the child started; `None` if only its process group is
+    /// guarded.
     mark: Option<String>,
 }
 
-/// How the child itself ended.
+/// The way in which the child itself ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ChildExit {
     /// With status 0.
@@ -37,7 +38,7 @@ pub(super) enum ChildExit {
 }
 
 impl GuardedChild {
-    /// Starts `command`, which leads a group of its own; all that comes of it is guarded.
+    /// Starts `command`, which leads a process group of its own; every process it starts is guarded.
     pub(super) fn start(command: &mut Command) -> io::Result<(Self, ChildStreams)> {
         let mark = mark();
         let marks = match std::env::var(MARKS) {
@@ -65,23 +66,23 @@ impl GuardedChild {
         Ok((Self { child: Some(child), mark }, streams))
     }
 
-    /// Whether the child has ended; it is not let go of yet.
+    /// Returns whether the child has ended; does not reap it, so its process id stays valid.
     pub(super) fn has_exited(&self) -> bool {
         self.exit().is_some()
     }
 
-    /// How the child has ended, if it has; it is not let go of yet.
+    /// Returns the way in which the child has ended, or `None` while it runs; does not reap it.
     pub(super) fn exit(&self) -> Option<ChildExit> {
         self.child.as_ref().map_or(Some(ChildExit::Badly), watch::exit)
     }
 
-    /// Whether something of it is alive besides the child: in its group, or with its mark.
+    /// Returns whether a process other than the child is alive in its group or carries its mark.
     pub(super) fn has_others(&self) -> bool {
         let others = self.child.as_ref().map(|child| watch::others(child, self.mark.as_deref()));
         others.is_some_and(|others| !others.is_empty())
     }
 
-    /// Ends everything and says how the child ended.
+    /// Kills the child and all guarded processes, and returns the exit status of the child.
     pub(super) fn end(mut self) -> Option<ExitStatus> {
         self.kill()
     }
@@ -206,7 +207,8 @@ mod watch {
         }
     }
 
-    /// What is alive in the group of the child or carries its mark, without the child.
+    /// Returns the processes other than the child that are alive in its group or carry `mark`; empty where there is no
+    /// `/proc`.
     pub(super) fn others(child: &Child, mark: Option<&str>) -> Vec<Pid> {
         let Ok(folder) = std::fs::read_dir("/proc") else { return Vec::new() };
         let leader = i32::try_from(child.id()).unwrap_or(0);
@@ -222,7 +224,7 @@ mod watch {
         ids.filter(|id| *id != leader).filter(is_ours).filter_map(Pid::from_raw).collect()
     }
 
-    /// What the kernel says of a process.
+    /// The state of a process according to `/proc`.
     struct ProcessStat {
         is_alive: bool,
         group: i32,

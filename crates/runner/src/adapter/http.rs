@@ -43,15 +43,15 @@ use crate::secrets::Secrets;
 const MAX_UNANSWERED: usize = 32;
 /// Lines of the conversation remembered.
 const MAX_LOG: usize = 40;
-/// What a server may say to close a connection that nobody uses (RFC 9110, 15.5.9).
+/// The status by which a server may close an idle connection (RFC 9110, 15.5.9).
 const CLOSING: u16 = 408;
-/// How long to wait for one of several answers before the next is looked at.
+/// The wait for one of several pending answers before the next is polled.
 const TURN: Duration = Duration::from_millis(1);
 
-/// How a system is asked.
+/// The description of a system that speaks HTTP.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HttpSpeech {
-    /// Where it is.
+    /// The address of the system.
     pub url: Url,
     /// Requests and answers.
     pub http: HttpConfig,
@@ -81,7 +81,7 @@ pub struct HttpAdapter {
     asked: Vec<PendingRequest>,
     /// Streams that the system opened.
     streams: Vec<OpenStream>,
-    /// What later requests say again.
+    /// The values captured from answers, to be inserted into later requests.
     captured: CapturedValues,
     secrets: Secrets,
     log: VecDeque<String>,
@@ -90,10 +90,10 @@ pub struct HttpAdapter {
 }
 
 impl HttpSpeech {
-    /// Whether requests and answers are those of the model.
+    /// Checks that requests and answers are those of the model.
     ///
     /// # Errors
-    /// The first that is not, with its place.
+    /// Returns the first mismatch, with its place.
     pub fn check(&self, model: &Model) -> Result<(), BadSpeech> {
         HttpCodec::new(&self.http, &self.url.base, model).map(drop)
     }
@@ -225,7 +225,7 @@ impl HttpAdapter {
         }
     }
 
-    /// Whether an answer or a message has begun and is not whole.
+    /// Returns whether an answer, or a message of a stream, has begun and is incomplete.
     fn has_begun(&self) -> bool {
         self.asked.iter().any(PendingRequest::has_begun) || self.streams.iter().any(OpenStream::has_begun)
     }

@@ -26,7 +26,7 @@ impl Interrupt {
         Self(None)
     }
 
-    /// Whether the flag is set.
+    /// Returns whether the flag is set; false if there is none.
     #[must_use]
     pub fn is_set(self) -> bool {
         self.0.is_some_and(|flag| flag.load(Ordering::Relaxed))
@@ -40,12 +40,12 @@ impl Interrupt {
         if self.is_set() { Err(AdapterError::Interrupted) } else { Ok(()) }
     }
 
-    /// How long to wait before the next look, at most until `deadline`.
+    /// Returns the time to wait before the flag is looked at again, at most until `deadline`.
     pub(super) fn slice(deadline: Instant) -> Duration {
         deadline.saturating_duration_since(Instant::now()).min(SLICE)
     }
 
-    /// What comes from another thread before `deadline`; `None` if nothing does.
+    /// Returns the next item of another thread before `deadline`; `None` at the deadline or if that thread is gone.
     pub(super) fn receive<T>(self, from: &Receiver<T>, deadline: Instant) -> Result<Option<T>, AdapterError> {
         loop {
             match from.recv_timeout(Self::slice(deadline)) {

@@ -20,10 +20,10 @@ use super::{
 use crate::event::ConnectionTold;
 use crate::line::cut;
 
-/// How long a server that closed a connection may take to end.
+/// The time limit for a server to end after it has closed a connection.
 const LAST_BREATH: Duration = Duration::from_millis(200);
 
-/// How a system comes back to its initial state.
+/// The way in which a system is brought back to its initial state.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum SystemRenewal {
     /// As its adapter does it: by message, by a new connection, by a new process.
@@ -47,10 +47,10 @@ pub struct ManagedAdapter {
     renewal: SystemRenewal,
     environment: Vec<(String, String)>,
     limit: Duration,
-    /// How long nobody may be listening.
+    /// The time limit for somebody to listen at the address of the system.
     reach: Duration,
     interrupt: Interrupt,
-    /// Nobody was connected since the last start.
+    /// True if nobody has connected since the last start of the server.
     is_fresh: bool,
     ends: SystemEnds,
 }
@@ -193,11 +193,11 @@ fn always_ends(server: Option<&SystemServer>) -> AdapterError {
     }
 }
 
-/// What came of a try.
+/// The result of an attempt that failed.
 pub(super) enum TryResult {
-    /// Nobody is there yet.
+    /// Nobody listens yet; another attempt may succeed.
     NotYet(AdapterError),
-    /// It makes no sense to try again.
+    /// Another attempt cannot succeed.
     InVain(AdapterError),
 }
 

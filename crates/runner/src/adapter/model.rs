@@ -139,7 +139,8 @@ fn translated(
     Some(label_from_json(to, &message, is_wanted))
 }
 
-/// Whether messages of one are messages of the other, with the same ids.
+/// Returns whether the gates of both models have the same names, kinds and fields in the same order, and the data types
+/// agree, so that labels of one are labels of the other.
 fn same_interface(a: (&TermPool, &Sts), b: (&TermPool, &Sts)) -> bool {
     let gates = |(pool, sts): (&TermPool, &Sts)| {
         let field = |&field: &VarId| {

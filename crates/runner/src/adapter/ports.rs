@@ -1,19 +1,19 @@
-//! Who holds a port of this machine: read from the tables of the kernel, without connecting.
+//! The holders of the TCP ports of this machine, read from the tables of the kernel without connecting.
 //!
-//! A look that connects is a connection the server has to serve, and some serve only one. Where the
-//! tables cannot tell (another machine, another operating system), nobody claims to know.
+//! A look that connects is a connection the server has to serve, and some serve only one. Where the tables cannot tell
+//! (another machine, another operating system), the answer is [`PortState::Unknown`].
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
-/// Where the kernel lists its TCP sockets.
+/// The files in which the kernel lists its TCP sockets.
 const TABLES: [&str; 2] = ["/proc/net/tcp", "/proc/net/tcp6"];
 /// The state of a socket that waits for connections.
 const LISTENING: u8 = 0x0a;
-/// How long a connection may take, where only connecting tells.
+/// The time limit for a connection that is made only to see whether somebody listens.
 const CONNECTING: Duration = Duration::from_millis(500);
 
-/// Whether somebody accepts connections.
+/// The state of a port: whether somebody accepts connections there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PortState {
     /// Somebody does.
@@ -30,7 +30,7 @@ struct PortTableLine {
     state: u8,
 }
 
-/// Whether somebody listens at `address`; nobody is connected to.
+/// Returns the state of the port at `address`, without connecting to it.
 pub(super) fn port_state(address: &str) -> PortState {
     let Some((entries, places)) = known(address) else { return PortState::Unknown };
     let listens =
@@ -38,9 +38,10 @@ pub(super) fn port_state(address: &str) -> PortState {
     if entries.iter().any(listens) { PortState::Listening } else { PortState::Closed }
 }
 
-/// Whether somebody listens at `address` of this machine; asked by a connection where nothing else tells.
+/// Returns whether somebody listens at `address` of this machine; tries a connection where the tables of the kernel do
+/// not tell.
 ///
-/// What listens on another machine is nothing that could be in the way here.
+/// False for an address of another machine: what listens there cannot be in the way here.
 pub(super) fn is_taken(address: &str) -> bool {
     match port_state(address) {
         PortState::Listening => true,
@@ -53,7 +54,8 @@ fn is_here(address: &str) -> bool {
     address.to_socket_addrs().is_ok_and(|mut places| places.all(|place| is_local(place.ip())))
 }
 
-/// How many connections at `address` are left of a server that is gone.
+/// Returns the number of TCP sockets at `address` that do not listen: the remaining connections of a server that has
+/// ended. Zero where the tables of the kernel do not tell.
 pub(super) fn lingering(address: &str) -> usize {
     let Some((entries, places)) = known(address) else { return 0 };
     let lingers =
@@ -61,7 +63,7 @@ pub(super) fn lingering(address: &str) -> usize {
     entries.iter().filter(lingers).count()
 }
 
-/// Whether somebody accepts a connection at `address`.
+/// Returns whether a connection to `address` is accepted within [`CONNECTING`].
 pub(super) fn accepts(address: &str) -> bool {
     let open = |address: SocketAddr| TcpStream::connect_timeout(&address, CONNECTING).is_ok();
     address.to_socket_addrs().is_ok_and(|mut addresses| addresses.any(open))

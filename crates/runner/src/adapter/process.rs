@@ -23,9 +23,9 @@ use super::{AdapterError, Interrupt, RemoteConnection};
 const MAX_TAIL: usize = 8 << 10;
 /// Lines it may leave unread.
 const UNREAD: usize = 64;
-/// How long the end of an error stream may take to arrive after the end of its process.
+/// The time limit for the rest of the error stream to arrive after the end of its process.
 const LAST_WORDS: Duration = Duration::from_millis(300);
-/// How long a process may take to end by itself.
+/// The time limit for a process to end by itself after its connection was closed.
 const GRACE: Duration = Duration::from_millis(300);
 
 /// A child process as system under test.
@@ -68,15 +68,15 @@ pub struct SystemProcess {
     command: String,
     environment: Vec<(String, String)>,
     interrupt: Interrupt,
-    /// How long a message may take.
+    /// The time limit for a message.
     limit: Duration,
     child: Option<GuardedChild>,
     /// Reads its error stream to the end.
     reader: Option<JoinHandle<()>>,
-    /// How the last child ended, if it did so by itself.
+    /// The exit status of the last child if it ended by itself; `None` otherwise.
     ended: Option<ExitStatus>,
     tail: ErrorTail,
-    /// How much of what was written it has read.
+    /// The counter of the bytes that the process has read from its standard input.
     meter: PipeMeter,
 }
 
@@ -115,7 +115,7 @@ impl SystemProcess {
         }
     }
 
-    /// Starts it afresh; what it says and where it is spoken to.
+    /// Starts the process afresh and returns the source of its output and the writer to its input.
     pub(super) fn streams(&mut self) -> Result<(PipeSource, PatientWriter), AdapterError> {
         self.kill();
         (self.ended, self.tail) = (None, ErrorTail::default());
@@ -138,7 +138,7 @@ impl SystemProcess {
         Ok((PipeSource::new(stdout), patient))
     }
 
-    /// Whether it was given something and has read nothing of it, since it was started.
+    /// Returns whether bytes were written to the process since its start and it has read none of them.
     pub(super) fn has_read_nothing(&self) -> bool {
         self.meter.has_read_nothing()
     }

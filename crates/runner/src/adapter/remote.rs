@@ -1,4 +1,4 @@
-//! What pipes and sockets have in common: greeting, reset, inputs with receipts, outputs.
+//! The common part of the adapters for pipes and sockets: greeting, reset, inputs with receipts, outputs.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -20,18 +20,18 @@ use crate::protocol::{
     ProtocolMessage, ResetKind, ResetMessage, VERSION,
 };
 
-/// More messages than this before a receipt, and the system is taken for mad.
+/// The number of outputs before a receipt above which the adapter is considered broken.
 const MAX_EARLIER: usize = 10_000;
 
 /// Between the end of its lines and the end of a process.
 const LAST_BREATH: Duration = Duration::from_millis(100);
 
-/// How to talk to a system behind a pipe or a socket.
+/// The settings of a connection to a system behind a pipe or a socket.
 #[derive(Clone, Debug)]
 pub struct RemoteConnection {
     /// The seed it is asked to use.
     pub seed: Option<u64>,
-    /// Which of several systems side by side it is.
+    /// The number of the system, where several run side by side.
     pub instance: u32,
     /// Variables added to its environment, if it is started here.
     pub environment: Vec<(String, String)>,
@@ -39,15 +39,15 @@ pub struct RemoteConnection {
     pub part: Option<PartPlace>,
     /// Its settings.
     pub settings: Map<String, Json>,
-    /// Which clock counts in a timed model.
+    /// The clock that measures delays in a timed model.
     pub clock: ClockKind,
-    /// How long it may take to greet, to reset, to confirm an input.
+    /// The time limit for the greeting, for a reset and for the receipt of an input.
     pub limit: Duration,
-    /// How connections to an address are encrypted, if they are.
+    /// The encryption of connections to an address; `None` for plain TCP.
     pub tls: Option<Tls>,
-    /// How long nobody may be listening at its address, while it starts.
+    /// The time for which a refused connection is tried again while the system starts.
     pub reach: Duration,
-    /// Ends every wait.
+    /// The flag that ends every wait.
     pub interrupt: Interrupt,
 }
 
@@ -69,13 +69,13 @@ impl Default for RemoteConnection {
     }
 }
 
-/// Which clock counts in a timed model.
+/// The clock that measures delays in a timed model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ClockKind {
     /// Virtual time if the system offers it, else that of this machine.
     #[default]
     Offered,
-    /// That of this machine.
+    /// The clock of this machine.
     Wall,
     /// Virtual time; a system that does not offer it cannot be tested.
     Virtual,
@@ -85,11 +85,11 @@ pub enum ClockKind {
 pub trait SystemLink {
     /// Starts or reaches it afresh, ending what was there.
     fn open(&mut self) -> Result<ProtocolWire, AdapterError>;
-    /// How it ended, if it has or does so within `patience`.
+    /// Returns the exit status as text if the system has ended or ends within `patience`; `None` for a socket.
     fn status(&mut self, patience: Duration) -> Option<String>;
     /// Ends it; `wire` is the connection to it.
     fn close(&mut self, wire: ProtocolWire);
-    /// What it said outside the protocol.
+    /// Returns what the system wrote outside the protocol.
     fn last_words(&self) -> String;
     /// Its exit status, if it is a process that has ended.
     fn exit_status(&mut self) -> Option<i32> {
@@ -115,13 +115,13 @@ struct GreetedConnection {
     next_id: u64,
     /// Outputs read while something else was awaited.
     waiting: VecDeque<ArrivedOutput>,
-    /// How late it is for a system with virtual time, since its reset.
+    /// The virtual time since the reset; `None` for a system on the clock of this machine.
     now: Option<Duration>,
-    /// It says when something is due next.
+    /// True if the system says when something is due next.
     foresight: bool,
 }
 
-/// What was agreed upon at the greeting.
+/// The agreement reached at the greeting.
 struct Greeting {
     reset: ResetKind,
     is_virtual: bool,
@@ -135,7 +135,7 @@ impl GreetedConnection {
         Ok(ArrivedOutput { at, raw, ..decoded(model, output)?.into() })
     }
 
-    /// How late it is in virtual time.
+    /// Returns the virtual time since the reset.
     fn virtual_now(&self) -> Result<Duration, AdapterError> {
         self.now.ok_or_else(|| AdapterError::Refused("the system has no virtual time".into()))
     }
@@ -231,7 +231,7 @@ impl<L: SystemLink> RemoteAdapter<L> {
         self.open()
     }
 
-    /// Goes back by message; what is still said of the old life is dropped.
+    /// Resets the system by message; outputs of the previous run are dropped.
     fn reset_by_message(&mut self) -> Result<(), AdapterError> {
         let limit = self.connection.limit;
         let live = self.live()?;
@@ -284,7 +284,8 @@ impl<L: SystemLink> RemoteAdapter<L> {
         Ok(VirtualDelay { now: then, message })
     }
 
-    /// When something is due next; now, if something was said already.
+    /// Returns the virtual time at which the system acts next; now if an output is already there, `None` if nothing is
+    /// due.
     fn next_due(&mut self) -> Result<Option<Duration>, AdapterError> {
         let now = self.live()?.virtual_now()?;
         if !self.live()?.waiting.is_empty() {
@@ -299,7 +300,7 @@ impl<L: SystemLink> RemoteAdapter<L> {
         }
     }
 
-    /// Says how virtual time shall pass, and reads up to the answer.
+    /// Asks the system to let virtual time pass, and reads up to its answer; outputs on the way are queued.
     fn advanced(&mut self, advance: AdvanceMessage) -> Result<AdvancedMessage, AdapterError> {
         let limit = self.connection.limit;
         let deadline = Instant::now() + limit;

@@ -30,34 +30,34 @@ use self::sample::args_of;
 pub use self::allowed::AllowedInputs;
 pub use self::plain::selftest_plain;
 
-/// How long outputs are listened for after an input.
+/// The time after an input, or after an output, during which further outputs are awaited.
 const LISTEN: Duration = Duration::from_millis(50);
 /// Between the end of its lines and the end of a process.
 const LAST_BREATH: Duration = Duration::from_millis(500);
 /// Outputs after one input that are looked at.
 const MAX_OUTPUTS: usize = 100;
 
-/// How one thing went.
+/// The result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CheckState {
-    /// As it should.
+    /// The adapter did as it should.
     Ok,
-    /// Not as it should.
+    /// The adapter did not do as it should.
     Failed,
-    /// It could not be tried.
+    /// The check could not be made.
     Skipped,
-    /// It may be as it should, and may not: somebody should look.
+    /// The result may be right or wrong; a person should look.
     Odd,
 }
 
-/// One thing that was tried.
+/// One check of a self-test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SelfTestCheck {
-    /// What was tried.
+    /// The name of the check.
     pub name: String,
-    /// How it went.
+    /// The result of the check.
     pub state: CheckState,
-    /// What was seen, or why it was not tried.
+    /// The observation that was made, or the reason why the check was skipped.
     pub note: String,
 }
 
@@ -80,7 +80,7 @@ pub fn selftest(
     }
 }
 
-/// What is known of the system: its model, and inputs that it allows.
+/// The knowledge about the system: its model, and inputs that the model allows.
 #[derive(Clone, Copy)]
 struct KnownSystem<'k> {
     model: Option<&'k Model>,
@@ -107,7 +107,7 @@ fn talk(
     (checks.tried, link.last_words())
 }
 
-/// What was tried so far.
+/// The checks made so far.
 #[derive(Default)]
 struct SelfTestChecks {
     tried: Vec<SelfTestCheck>,
@@ -173,7 +173,7 @@ impl SelfTest<'_> {
         self.resets(hello.reset)
     }
 
-    /// Whether the messages declared are those of the model.
+    /// Compares the messages that the adapter declares with those of the model.
     fn compare(&mut self, hello: &HelloMessage) {
         let Some(model) = self.known.model else { return };
         if hello.labels.is_empty() {
@@ -224,7 +224,7 @@ impl SelfTest<'_> {
         Some(())
     }
 
-    /// How long the receipt took, and how many outputs came.
+    /// Sends one input; returns the time until its receipt and the number of outputs, at most [`MAX_OUTPUTS`].
     fn input(
         &mut self,
         info: &LabelInfo,

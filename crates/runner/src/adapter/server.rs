@@ -20,21 +20,21 @@ use super::process::{ErrorTail, keep_tail, shell};
 use super::{AdapterError, Interrupt};
 use crate::line::{LineRead, cut, next_line};
 
-/// How long a stop command may take, and the server after it.
+/// The time limit for a stop command, and again for the server to end after it.
 const GRACE: Duration = Duration::from_secs(2);
-/// Between two looks.
+/// The pause between two looks at the server.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// How a server is started and stopped.
+/// The configuration of a server: its commands and the sign that it is ready.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServerConfig {
     /// The command that runs it, in a shell.
     pub start: String,
-    /// When it can be reached.
+    /// The condition under which it can be reached.
     pub ready: ServerReadiness,
-    /// How long that may take.
+    /// The time limit for it to become ready.
     pub limit: Duration,
-    /// Where it listens, if that is known: the port must be free when it is started.
+    /// The address at which it listens, if that is known: the port must be free when the server is started.
     pub address: Option<String>,
     /// The command that stops it; it is killed if there is none.
     pub stop: Option<String>,
@@ -42,17 +42,17 @@ pub struct ServerConfig {
     pub environment: Vec<(String, String)>,
 }
 
-/// When a server can be reached.
+/// The condition under which a server can be reached.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ServerReadiness {
     /// At once.
     #[default]
     AtOnce,
-    /// When somebody listens at this address.
+    /// Somebody listens at this address.
     Port(String),
-    /// When it writes a line with this text to its standard output.
+    /// The server has written a line that contains this text to its standard output.
     Line(String),
-    /// When this URL is answered with success.
+    /// A GET of this URL is answered with a status below 400.
     Http(String),
 }
 
@@ -62,14 +62,15 @@ pub struct SystemServer {
     config: ServerConfig,
     interrupt: Interrupt,
     child: Option<GuardedChild>,
-    /// Its command had ended well when it was ready: what runs is not known by it.
+    /// True if its command had ended with status 0, and left no process, when the server was ready: whether the server
+    /// runs cannot be seen from the command.
     is_in_background: bool,
     tail: ErrorTail,
 }
 
-/// Why a server is not ready.
+/// The reason why a server is not ready.
 enum NotReady {
-    /// Its command ended in trouble.
+    /// Its command ended with an error and left no process.
     Ended,
     /// Anything else.
     Other(AdapterError),
@@ -98,7 +99,7 @@ impl SystemServer {
         self.launch()
     }
 
-    /// Whether it has ended by itself, with everything it started.
+    /// Returns whether it has ended by itself, with everything it started; false for a server in the background.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         let Some(child) = &self.child else { return true };
@@ -111,7 +112,8 @@ impl SystemServer {
         self.tail.text()
     }
 
-    /// Where it will listen, as far as anybody said.
+    /// Returns the address at which it will listen: that of its readiness, otherwise the configured one; `None` if
+    /// neither is given.
     fn address(&self) -> Option<&str> {
         match (&self.config.ready, &self.config.address) {
             (ServerReadiness::Port(address), _) | (_, Some(address)) => Some(address),
@@ -119,7 +121,7 @@ impl SystemServer {
         }
     }
 
-    /// Somebody else at its address would be tested instead.
+    /// Fails if somebody listens at its address already: that system would be tested instead.
     fn refuse_strangers(&self) -> Result<(), AdapterError> {
         match self.address().filter(|address| ports::is_taken(address)) {
             Some(address) => Err(self.cannot(&format!(
@@ -234,7 +236,7 @@ impl SystemServer {
         self.cannot(&format!("it was not ready within {limit} ms{ended}"))
     }
 
-    /// Looks, and lets a moment pass if it is not ready yet.
+    /// Returns whether the server is ready; pauses for [`PAUSE`] if it is not.
     fn is_ready(&self, said: Option<&Receiver<()>>, elapsed: Duration) -> bool {
         let is_ready = match (&self.config.ready, said) {
             (ServerReadiness::AtOnce, _) => true,
@@ -249,8 +251,8 @@ impl SystemServer {
         is_ready
     }
 
-    /// Whether somebody listens. The tables do not show a port that is passed on to another machine or a
-    /// container, so after half the time a connection is tried too.
+    /// Returns whether somebody listens at `address`. The tables of the kernel do not show a port that is passed on to
+    /// another machine or a container, so after half of the time limit a connection is tried too.
     fn listens(&self, address: &str, elapsed: Duration) -> bool {
         match ports::port_state(address) {
             PortState::Listening => true,
@@ -347,7 +349,7 @@ fn wait_until_gone(child: &GuardedChild, limit: Duration) {
     }
 }
 
-/// Tells when a line with the text `wanted` is written.
+/// Returns a channel that receives an item when a line with the text `wanted` is written.
 ///
 /// The stream is read to its end whether somebody listens or not: a full pipe would stop the server.
 fn said_by(stdout: impl Read + Send + 'static, wanted: Option<String>) -> Receiver<()> {

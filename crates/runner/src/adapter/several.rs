@@ -36,7 +36,7 @@ use crate::event::ConnectionTold;
 
 /// Between two looks at the connections.
 const TURN: Duration = Duration::from_millis(1);
-/// How long the other connections may still speak when one has broken down.
+/// The time for which the other connections are still read when one has broken down.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 /// Times in a row that nothing came although something was due, and no time passed.
 const MAX_STANDSTILL: usize = 10_000;
@@ -61,11 +61,11 @@ pub struct SeveralAdapter {
     wiring: Arc<ConnectionWiring>,
     told: Vec<ConnectionTold>,
     interrupt: Interrupt,
-    /// What came and was not given yet, by arrival.
+    /// The messages that have arrived and were not returned yet, in the order of their arrival.
     heard: VecDeque<ArrivedOutput>,
-    /// How the system broke down, when it was seen.
+    /// The breakdown of the system and the instant at which it was seen; `None` while all is well.
     broken: Option<(Instant, AdapterError)>,
-    /// How late it is in virtual time, since the reset.
+    /// The virtual time since the reset.
     now: Duration,
 }
 
@@ -80,7 +80,7 @@ struct PartConnection {
     is_gone: bool,
 }
 
-/// The part of a model that travels by some messages: the other ones are nobody's business.
+/// Returns the model restricted to some messages: all other gates become internal.
 #[must_use]
 pub fn share(model: &Model, messages: &[String]) -> Model {
     let mut share = model.clone();
@@ -213,7 +213,8 @@ impl SeveralAdapter {
         }
     }
 
-    /// What was heard, or how the system broke down, at the instant it is.
+    /// Returns the next queued message, or the breakdown if none is queued, at the current virtual time; `None` if
+    /// there is neither.
     fn at_once(&mut self) -> Option<Result<VirtualDelay, AdapterError>> {
         if let Some(output) = self.heard.pop_front() {
             return Some(Ok(VirtualDelay { now: self.now, message: Some(output) }));
@@ -260,7 +261,7 @@ impl SeveralAdapter {
         self.heard.push_back(ArrivedOutput { label, at: Some(arrived), raw: output.raw, way });
     }
 
-    /// A connection is of no more use.
+    /// Ends a connection: its end is an output if the model has one for it, otherwise the system has broken down.
     fn end(&mut self, at: usize, error: AdapterError) {
         self.lines[at].is_gone = true;
         let arrived = Instant::now();
@@ -323,7 +324,7 @@ impl SeveralAdapter {
     }
 }
 
-/// Which connection every message comes by.
+/// Returns the assignment of the gates to the connections by which their messages travel.
 #[must_use]
 pub fn wiring(pool: &TermPool, sts: &Sts, connections: &[ConnectionTold]) -> ConnectionWiring {
     let of = |gate: GateId| {
@@ -342,7 +343,7 @@ pub fn wiring(pool: &TermPool, sts: &Sts, connections: &[ConnectionTold]) -> Con
     ConnectionWiring::new(pool, sts, number(connections.len()), of)
 }
 
-/// Whether the first field of a message says which instance of an array it belongs to.
+/// Returns whether the first field of a message is the index of the array instance that it belongs to.
 fn is_indexed(sts: &Sts, gate: GateId) -> bool {
     let of = sts.composition.as_ref().and_then(|composition| composition.messages.get(&gate));
     of.is_some_and(|of| of.owner == MessageOwner::FirstField)
@@ -371,7 +372,7 @@ impl ConnectionPart {
     }
 }
 
-/// A message of a stream.
+/// Returns the crossing of a message on a connection without request and answer.
 fn on(connection: u32) -> Crossing {
     Crossing { connection, lane: connection, is_answer: false, others: 0, is_end: false }
 }

@@ -1,4 +1,4 @@
-//! Where the bytes of a system come from: a pipe, read by a thread, or a socket, read at once.
+//! The sources of the bytes of a system: a pipe, read by a thread, or a socket, read where its bytes are needed.
 //!
 //! *Promises.* A read waits no longer than it is told to. A system that floods us has to wait:
 //! never more than a few megabytes are held.
@@ -15,14 +15,14 @@ const CHUNK: usize = 64 << 10;
 /// Chunks of a pipe read ahead.
 const READ_AHEAD: usize = 16;
 
-/// What a read gave.
+/// The result of a read.
 #[derive(Debug)]
 pub(super) enum ReadResult {
-    /// Bytes were added, which arrived then.
+    /// Bytes were added to the buffer; they arrived at this instant.
     Some(Instant),
-    /// Nothing came in time.
+    /// No bytes arrived in time.
     Nothing,
-    /// There is no more.
+    /// The stream has ended.
     End,
 }
 
@@ -41,7 +41,7 @@ impl ByteSource for Box<dyn ByteSource> {
 /// A pipe. It cannot be read with a time limit, so a thread reads it.
 pub(super) struct PipeSource(Receiver<io::Result<TimedBytes>>);
 
-/// Bytes, and when they came.
+/// Bytes with the instant of their arrival.
 type TimedBytes = (Instant, Vec<u8>);
 
 impl PipeSource {

@@ -1,4 +1,4 @@
-//! How people name a system under test: `model:FILE`, `stdio:COMMAND`, `tcp:ADDR`.
+//! The notation for a system under test: `model:FILE`, `stdio:COMMAND`, `tcp:ADDR`.
 
 use std::str::FromStr;
 

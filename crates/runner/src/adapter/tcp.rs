@@ -15,11 +15,11 @@ use super::tls::Tls;
 use super::wire::ProtocolWire;
 use super::{AdapterError, Interrupt, RemoteConnection};
 
-/// How long the other side may take to hang up by itself.
+/// The time limit for the peer to close the connection by itself.
 const GRACE: Duration = Duration::from_millis(200);
-/// How a reason begins that another try does not mend.
+/// The beginning of an error text that says that TLS failed; another attempt would fail too.
 pub(super) const NO_TLS: &str = "no TLS connection";
-/// Pieces of what the other side said last that are read at the end.
+/// The number of reads by which the last bytes of the peer are dropped at the end.
 const MAX_DROPPED: usize = 64;
 
 /// A system behind a socket.
@@ -45,9 +45,9 @@ pub struct TcpConnection {
     address: String,
     limit: Duration,
     interrupt: Interrupt,
-    /// Bytes are stamped as they come, by a thread that does nothing else.
+    /// True if a thread of its own reads the bytes, so that they are stamped as they arrive.
     is_timed: bool,
-    /// How it is encrypted.
+    /// The encryption; `None` for plain TCP.
     tls: Option<Tls>,
     stream: Option<AdapterChannel>,
 }
@@ -97,7 +97,7 @@ impl TcpConnection {
         }
     }
 
-    /// Connects afresh; what it says and where it is spoken to.
+    /// Connects afresh and returns the source of incoming bytes and the writer of outgoing ones.
     pub(super) fn streams(&mut self) -> Result<(Box<dyn ByteSource>, AdapterChannel), AdapterError> {
         self.hang_up();
         let stream = self.channel()?;
@@ -150,7 +150,8 @@ pub(super) fn hang_up(stream: &TcpStream) {
     }
 }
 
-/// Whether the other side has ended the connection; what it said before is read and dropped.
+/// Returns whether the peer has closed the connection; reads and drops the bytes before that, at most [`MAX_DROPPED`]
+/// reads of them.
 fn has_hung_up(mut stream: &TcpStream) -> bool {
     if stream.set_nonblocking(true).is_err() {
         return false;
@@ -162,7 +163,7 @@ fn has_hung_up(mut stream: &TcpStream) -> bool {
         .is_some_and(|read| matches!(read, Ok(0)))
 }
 
-/// The connection will leave no trace when it is closed, if that can be had.
+/// Makes the socket leave no TIME_WAIT behind when it is closed; returns whether that was possible.
 #[cfg(unix)]
 fn forgets(stream: &TcpStream) -> bool {
     rustix::net::sockopt::set_socket_linger(stream, Some(Duration::ZERO)).is_ok()

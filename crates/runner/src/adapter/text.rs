@@ -32,20 +32,20 @@ const LAST_BREATH: Duration = Duration::from_millis(100);
 /// Between two looks at a process that is starting.
 const STARTING: Duration = Duration::from_millis(5);
 
-/// How a system speaks.
+/// The description of a system that speaks a text or binary protocol of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextSpeech {
-    /// How messages are written.
+    /// The format of its messages.
     pub words: MessageFormat,
-    /// Where a frame ends.
+    /// The rule that says where a frame ends.
     pub framing: Framing,
-    /// What ends an input, if it is not what ends a frame.
+    /// The text at the end of an input, if it is not the one that ends a frame.
     pub input_end: Option<String>,
-    /// Said after connecting, to bring the system to its initial state; each is answered by one message.
+    /// The texts said after connecting, to bring the system to its initial state; each is answered by one message.
     pub reset: Vec<String>,
 }
 
-/// How messages are written.
+/// The format of messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MessageFormat {
     /// By templates and patterns.
@@ -55,10 +55,10 @@ pub enum MessageFormat {
 }
 
 impl MessageFormat {
-    /// Whether they are those of the model.
+    /// Checks that the messages described are those of the model.
     ///
     /// # Errors
-    /// The first that is not, with its place.
+    /// Returns the first mismatch, with its place.
     pub fn check(&self, model: &Model) -> Result<(), BadSpeech> {
         self.codec(model).map(drop)
     }
@@ -162,18 +162,18 @@ impl TextAdapter {
         self.live.as_mut().ok_or_else(|| AdapterError::Ended { status: "it is not running".into() })
     }
 
-    /// Writes a text, which ends as it must.
+    /// Writes a text as a frame.
     fn write(&mut self, text: &str) -> Result<(), AdapterError> {
         let bytes = framed(&self.speech.framing, text)?;
         self.put(&bytes)
     }
 
-    /// A text with what ends a message.
+    /// Returns the text with the mark that ends an input.
     fn ended(&self, text: &str) -> String {
         self.speech.framing.ended(text, self.speech.input_end.as_deref())
     }
 
-    /// A process that was given something and has read nothing of it is still starting, for a while.
+    /// Returns whether a process has read nothing of what it was given and its time limit to start is not over.
     fn is_starting(&self) -> bool {
         let has_time = |live: &TextConnection| live.started.elapsed() < self.limit;
         let Transport::Process(process) = &self.link else { return false };
@@ -225,7 +225,8 @@ impl TextAdapter {
         Ok(Some(ArrivedOutput { at, raw: Some(shown), ..label.into() }))
     }
 
-    /// How the process ended, if there is one and it has.
+    /// Returns the exit status of the process, if there is one and it has ended or ends within `patience`; `None` for a
+    /// socket.
     fn status(&mut self, patience: Duration) -> Option<String> {
         match &mut self.link {
             Transport::Process(process) => process.status(patience),
@@ -247,7 +248,7 @@ impl TextAdapter {
         }
     }
 
-    /// A process that has ended in trouble since the last look of the run before is told.
+    /// Notes that the process has ended with an error since the last look of the run before.
     fn note_end(&mut self) {
         if self.live.is_none() {
             return;

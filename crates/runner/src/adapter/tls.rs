@@ -24,10 +24,10 @@ use super::Interrupt;
 /// Bytes read at once.
 const CHUNK: usize = 16 << 10;
 
-/// How connections are encrypted, as people wrote it down.
+/// The encryption of connections as configured.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TlsConfig {
-    /// Whom to trust.
+    /// The certificate authorities to trust.
     pub roots: Roots,
     /// The name in the certificate of the system, if it is not that of its address.
     pub name: Option<String>,
@@ -35,7 +35,7 @@ pub struct TlsConfig {
     pub identity: Option<(PathBuf, PathBuf)>,
 }
 
-/// Whose certificates are trusted.
+/// The certificate authorities that are trusted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Roots {
     /// Those this machine trusts.
@@ -47,21 +47,21 @@ pub enum Roots {
     Anybody,
 }
 
-/// Why connections cannot be encrypted as described.
+/// The reason why connections cannot be encrypted as configured.
 #[derive(Debug, Error)]
 pub enum BadTls {
     /// A certificate or a key cannot be read.
     #[error("cannot use `{}`: {reason}", .path.display())]
     Unusable {
-        /// Its file.
+        /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         reason: String,
     },
-    /// A file has something else.
+    /// A file holds no certificate in PEM form.
     #[error("`{}` holds no certificate in PEM form", .0.display())]
     NoCertificate(PathBuf),
-    /// Nobody is trusted.
+    /// No root certificate is trusted.
     #[error("this machine has no root certificates; give those to trust as `ca`")]
     NoRoots,
     /// The roots cannot be used.
@@ -139,7 +139,7 @@ impl Tls {
     }
 }
 
-/// Whether only the time of a wait was over.
+/// Returns whether the error says only that a wait is over.
 pub(super) fn is_wait(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted)
 }
@@ -227,9 +227,9 @@ impl ServerCertVerifier for Unchecked {
 pub(super) struct TlsStream {
     connection: Arc<Mutex<ClientConnection>>,
     stream: TcpStream,
-    /// What was decrypted.
+    /// The decrypted bytes.
     plain: Vec<u8>,
-    /// How much of it was given.
+    /// The number of bytes at the front of `plain` that were returned to the reader.
     given: usize,
 }
 
@@ -252,7 +252,7 @@ impl TlsStream {
         self.stream.shutdown(how)
     }
 
-    /// Decrypts `bytes`, and answers what the other side wants answered; whether it has said that it ends.
+    /// Decrypts `bytes` and sends what TLS has to answer; returns whether the peer has announced the end of the stream.
     fn decrypt(&mut self, mut bytes: &[u8]) -> io::Result<bool> {
         let mut connection = lock(&self.connection);
         let mut has_ended = false;

@@ -15,10 +15,10 @@ const MAX_LATE: usize = 1000;
 /// Log messages remembered.
 const MAX_LOG: usize = 40;
 
-/// What a line was.
+/// The content of a line.
 enum WireLine {
     Message(ProtocolMessage),
-    /// A log, or nothing at all.
+    /// A log message or an empty line.
     Log,
 }
 
@@ -47,9 +47,9 @@ impl ProtocolWire {
         written.map_err(|error| AdapterError::Ended { status: format!("it takes no more input ({error})") })
     }
 
-    /// The next message that is neither log nor error, or `None` at `deadline`.
+    /// Returns the next message other than a log, or `None` at `deadline`; an error message and a goodbye are errors.
     ///
-    /// Who writes only logs has said nothing, however many they are.
+    /// Logs count as silence, however many they are.
     pub(super) fn read(&mut self, deadline: Instant) -> Result<Option<ProtocolMessage>, AdapterError> {
         let mut late = 0;
         while late < MAX_LATE {
@@ -62,7 +62,7 @@ impl ProtocolWire {
         Ok(None)
     }
 
-    /// What the next line is, or `None` at `deadline`.
+    /// Reads the next line, or `None` at `deadline`; keeps it if it is a log.
     fn read_line(&mut self, deadline: Instant) -> Result<Option<WireLine>, AdapterError> {
         let Some(line) = self.lines.next(deadline)? else { return Ok(None) };
         match parsed(&line)? {
@@ -75,7 +75,7 @@ impl ProtocolWire {
         Ok(Some(WireLine::Log))
     }
 
-    /// When the last line came.
+    /// Returns the arrival of the last line.
     pub(super) fn arrived(&self) -> Instant {
         self.lines.arrived()
     }

@@ -23,13 +23,13 @@ use crate::reporter::Reporter;
 use crate::run::RunId;
 use crate::shrink::ShrunkRun;
 
-/// Why units are no campaign.
+/// The reason why units cannot be merged to a campaign.
 #[derive(Debug, Error)]
 pub enum MergeError {
-    /// The reporter cannot take it.
+    /// The reporter failed.
     #[error("{0}")]
     Io(#[from] io::Error),
-    /// What a unit told does not fit the model.
+    /// The result of the unit with this number, from 1, does not fit the model.
     #[error("what unit {0} told does not fit the model")]
     Misfit(u64),
 }
@@ -46,12 +46,12 @@ pub struct MergedCampaign<'m> {
     now_ns: u64,
 }
 
-/// Whether more units are wanted.
+/// The decision whether further units are merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MergeFlow {
-    /// The next one.
+    /// The next unit is wanted.
     GoOn,
-    /// None: one machine would have stopped here.
+    /// No further unit is wanted: a campaign on one machine would have stopped here.
     Over,
 }
 
@@ -124,7 +124,7 @@ impl<'m> MergedCampaign<'m> {
         self.reporter.event(&told)
     }
 
-    /// Whether one machine would have told the event; notes the kinds of failures.
+    /// Returns whether a campaign on one machine would have reported the event; notes the kinds of failures.
     fn is_told(&mut self, run: &mut RunOfUnit, event: &Event, events: &[Event]) -> bool {
         match &event.event {
             EventKind::RunStarted(started) => *run = RunOfUnit::of(started),

@@ -1,4 +1,4 @@
-//! What a campaign tells of itself.
+//! The events by which a campaign reports its start, its repetitions and its result.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -97,7 +97,7 @@ fn milliseconds(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// How far runs went, and what may be left.
+/// Returns the length of the longest run, the extents of the variables, and the estimated chance of a new pair.
 fn history(found: &CampaignOutcome) -> HistoryTold {
     let extent = |(name, least, most): (&str, &Int, &Int)| ExtentTold {
         variable: name.to_owned(),

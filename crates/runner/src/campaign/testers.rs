@@ -157,7 +157,7 @@ fn what_a_test_did_not_expect_is_not_a_failure() {
     );
 }
 
-/// Where the system could speak, an eager tester sends, and a fair one looks as often as not.
+/// An eager tester sends where the system could speak; a fair one observes as often as not.
 #[test]
 fn a_fair_tester_hears_what_an_eager_one_talks_over() {
     let spec = model(

@@ -17,24 +17,24 @@ use crate::clock::latency::{Latencies, LatencyClasses};
 use crate::coverage::{Coverage, CoverageTold};
 use crate::run::RunSetup;
 
-/// What a unit found.
+/// The result of a unit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct UnitTold {
-    /// Runs by outcome.
+    /// The number of runs with verdict pass.
     pub passed: u64,
-    /// Runs by outcome.
+    /// The number of runs with verdict inconclusive.
     pub inconclusive: u64,
-    /// Runs by outcome.
+    /// The number of runs with verdict fail.
     pub failed: u64,
-    /// Labels seen.
+    /// The number of labels observed.
     pub steps: u64,
-    /// Runs after some step of which nothing is known.
+    /// The number of runs in which, from some step on, the monitor could not decide what the specification allows.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unknown: u64,
-    /// What was covered.
+    /// The coverage of its runs.
     pub coverage: CoverageTold,
-    /// How long outputs took.
+    /// The latencies of the outputs, by gate and class.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub latencies: Vec<LatencyClasses>,
 }
@@ -43,14 +43,14 @@ fn is_zero(n: &u64) -> bool {
     *n == 0
 }
 
-/// How a unit ended.
+/// The way in which a unit ended.
 #[derive(Clone, Debug)]
 pub enum UnitEnd {
-    /// It was done.
+    /// The unit is complete.
     Done(UnitTold),
     /// It broke off for trouble with the system; the same unit can be done again.
     Trouble(AdapterError),
-    /// Somebody stopped it.
+    /// The unit was stopped by request.
     Stopped,
 }
 
@@ -82,7 +82,7 @@ impl CampaignState<'_, '_> {
         })
     }
 
-    /// What was found since the last time; kinds of failures stay known, so that each is looked into once.
+    /// Returns the results since the last call; kinds of failures stay known, so that each is examined once.
     fn taken(&self, sts: &Sts) -> CampaignOutcome {
         let mut progress = self.progress();
         let known = std::mem::take(&mut progress.found.failures);
@@ -90,7 +90,8 @@ impl CampaignState<'_, '_> {
         std::mem::replace(&mut progress.found, nothing)
     }
 
-    /// Whether no other unit is to begin: one failed, and the campaign does not go on after that.
+    /// Returns whether no further unit is to begin: a run failed and the campaign stops at failures, it was stopped by
+    /// request, or its coverage is reached.
     pub fn is_over(&self) -> bool {
         self.progress().is_over
     }
@@ -110,7 +111,7 @@ impl UnitTold {
         }
     }
 
-    /// Coverage and latencies in terms of `sts`; nothing if they are of another model.
+    /// Returns coverage and latencies in terms of `sts`; `None` if they are of another model.
     pub(super) fn read(&self, sts: &Sts) -> Option<(Coverage, Latencies)> {
         Some((self.coverage.read(sts)?, Latencies::read(&self.latencies, sts.gates.len())?))
     }

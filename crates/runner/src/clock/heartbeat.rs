@@ -1,4 +1,4 @@
-//! Whether this machine keeps pace: a thread that wants to wake up often, and notes how late it did.
+//! The pace of this machine: a thread that wants to wake up often measures how late it does.
 //!
 //! A tester that gets no processor reads messages late and would blame the system for it.
 
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 /// Between two beats.
 const BEAT: Duration = Duration::from_millis(4);
 
-/// Beats until it is dropped.
+/// A thread that beats until this is dropped.
 #[derive(Debug)]
 pub struct Heartbeat {
     shared: Arc<SharedBeat>,
@@ -21,7 +21,7 @@ pub struct Heartbeat {
 struct SharedBeat {
     start: Instant,
     stop: AtomicBool,
-    /// When it beat last, in microseconds since the start.
+    /// The time of the last beat, in microseconds since the start.
     last: AtomicU64,
     /// The longest time between two beats beyond the one wanted, in microseconds.
     longest: AtomicU64,

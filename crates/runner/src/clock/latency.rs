@@ -1,4 +1,4 @@
-//! How long outputs took, and the quiescence time that follows from it.
+//! The latencies of outputs, and the quiescence time that follows from them.
 //!
 //! One histogram per output gate, its classes a fixed number per doubling of the time, so
 //! memory does not grow with the run and a quantile is at most an eighth too long.
@@ -40,7 +40,7 @@ impl Histogram {
         self.longest = self.longest.max(latency);
     }
 
-    /// How many were counted.
+    /// Returns the number of latencies counted.
     #[must_use]
     pub const fn total(&self) -> u64 {
         self.total
@@ -99,14 +99,14 @@ fn upper_end(class: usize) -> Duration {
 /// The latencies of a gate: its number, the longest in microseconds, and how many are in which class.
 pub type LatencyClasses = (usize, u64, Vec<(usize, u64)>);
 
-/// An output that came when half of its quiescence time was over.
+/// An output that arrived when more than half of its quiescence time was over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LateOutput {
-    /// Where it came.
+    /// The gate of the output.
     pub gate: GateId,
-    /// How long it took.
+    /// The latency of the output.
     pub latency: Duration,
-    /// How long it might have taken.
+    /// The quiescence time: after it, the system would have been considered quiescent.
     pub allowed: Duration,
 }
 
@@ -171,7 +171,8 @@ impl Latencies {
         self.gates().map(|(gate, it)| (gate.index(), micros(it.longest), classes(it))).collect()
     }
 
-    /// What was told of a model with so many gates; nothing if it is of another one.
+    /// Returns the latencies that [`classes`](Self::classes) wrote for a model with `n_gates` gates; `None` if a gate
+    /// or a class does not exist. The tightest output is not among the data.
     #[must_use]
     pub fn read(told: &[LatencyClasses], n_gates: usize) -> Option<Self> {
         let mut latencies = Self::default();
@@ -187,7 +188,7 @@ impl Latencies {
         Some(latencies)
     }
 
-    /// How many answers were counted.
+    /// Returns the number of outputs counted.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.gates().map(|(_, histogram)| histogram.total).sum()
@@ -204,7 +205,7 @@ impl Latencies {
     }
 }
 
-/// Whether `one` used up more of its time than `other`.
+/// Returns whether `one` used a larger share of its quiescence time than `other`.
 fn is_tighter(one: &LateOutput, other: &LateOutput) -> bool {
     let share = |part: &LateOutput, whole: &LateOutput| {
         part.latency.as_micros().saturating_mul(whole.allowed.as_micros().max(1))

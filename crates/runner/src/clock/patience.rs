@@ -1,4 +1,4 @@
-//! How long silence must last to count as quiescence, and where it must last longer.
+//! The quiescence times: the length of silence that counts as quiescence, by last message and location.
 //!
 //! [BT19] and [FTW05] observe quiescence by a time-out. One time for a whole system is either slow or
 //! wrong where some answers take much longer than others, so times can be given for the last
@@ -24,7 +24,7 @@ const AT_FIRST: Duration = Duration::from_millis(300);
 /// The shortest calibrated time, and how many times the longest answer it is.
 const SHORTEST: Duration = Duration::from_millis(50);
 const MARGIN: u32 = 20;
-/// How many times the latency of a late answer the time becomes.
+/// The factor by which the quiescence time exceeds the latency of a late answer.
 const ROOM: u32 = 2;
 
 /// Quiescence times.
@@ -32,21 +32,21 @@ const ROOM: u32 = 2;
 pub struct Patience {
     default: Duration,
     source: DefaultSource,
-    /// Where the last message was at this gate, by the number of the gate.
+    /// The times after a message, by the number of its gate.
     after: Vec<Option<Duration>>,
-    /// Where the specification is at this location, by the number of the location.
+    /// The times at a location of the specification, by the number of the location.
     within: Vec<Option<Duration>>,
     learnt: Arc<LearntTimes>,
 }
 
-/// Where the default comes from.
+/// The origin of the default time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DefaultSource {
     Given,
     Calibrated,
 }
 
-/// What the answers of a system have shown, in microseconds.
+/// The number of answers of a system, the longest latency and the raised quiescence time, both in microseconds.
 #[derive(Debug, Default)]
 struct LearntTimes {
     answers: AtomicU64,
@@ -74,13 +74,14 @@ impl Patience {
         Self { source: DefaultSource::Calibrated, ..Self::new(AT_FIRST) }
     }
 
-    /// An answer took `latency`.
+    /// Notes an answer that took `latency`.
     pub fn answered(&self, latency: Duration) {
         self.learnt.longest.fetch_max(micros(latency), Ordering::Relaxed);
         self.learnt.answers.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// An answer came after `latency`, when it had been taken for silence; returns the time from now on.
+    /// Raises the time because an answer came after `latency`, when it had been taken for silence; returns the time
+    /// from now on.
     pub fn raise(&self, latency: Duration) -> Duration {
         let raised = micros(latency.saturating_mul(ROOM));
         let before = self.learnt.raised.fetch_max(raised, Ordering::Relaxed);
@@ -126,7 +127,7 @@ impl Patience {
         wished.max(longest.saturating_mul(ROOM))
     }
 
-    /// Whether nobody gave the time.
+    /// Returns whether the default time follows from the answers, because no time was given.
     #[must_use]
     pub fn is_calibrated(&self) -> bool {
         self.source == DefaultSource::Calibrated
@@ -139,7 +140,7 @@ impl Patience {
         given.copied().fold(self.default_time(), Duration::max)
     }
 
-    /// How long silence must last now.
+    /// Returns the quiescence time in the current situation.
     ///
     /// For one location that is the longer of the times given for it and for the last message, the
     /// default if neither is; for several it is the longest of theirs. Silence and delays are no

@@ -18,7 +18,7 @@ use super::template::value_of;
 use super::{BadSpeech, SpeechProblem, Undecodable, UnwritableMessage};
 use crate::line::cut;
 
-/// Why a field of the model cannot stand in its place of a layout; a sort is shown as text.
+/// The reason why a field of the model cannot stand in its place of a layout; a sort is given as text.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum FieldMisfit {
     /// A case of its enum has fields.
@@ -52,13 +52,13 @@ pub enum FieldMisfit {
     NotBytes(String),
 }
 
-/// Why a value has no bytes in its place.
+/// The reason why a value has no bytes in its place.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ValueUnfit {
     /// An integer is larger than any place.
     #[error("is too large: {0}")]
     TooLarge(String),
-    /// A string is no bytes.
+    /// A string is not hexadecimal digits.
     #[error("is no even number of hexadecimal digits: {0:?}")]
     NotHexadecimal(String),
     /// A value of another sort.
@@ -66,7 +66,7 @@ pub enum ValueUnfit {
     OtherSort,
 }
 
-/// Why what a layout found is no value of a field.
+/// The reason why the content of a place in a layout is no value of its field.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 enum UnreadField {
     #[error("nothing is there")]
@@ -77,7 +77,7 @@ enum UnreadField {
     OtherSort,
 }
 
-/// How messages are written.
+/// The layouts of all messages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BinaryConfig {
     /// A layout for every input.
@@ -138,7 +138,7 @@ impl BinaryCodec {
     }
 }
 
-/// Whether every message of this kind has a layout that fits it.
+/// Checks that every message of this kind has a layout that fits it, and that every layout has a message.
 fn complete(model: &Model, kind: GateKind, layouts: &[(String, MessageLayout)]) -> Result<(), BadSpeech> {
     let (table, direction) =
         if kind == GateKind::Input { ("inputs", "input") } else { ("outputs", "output") };
@@ -165,7 +165,7 @@ fn gate_named<'m>(model: &'m Model, name: &str, kind: GateKind) -> Option<&'m Ga
     model.sts.gates.iter().find(|gate| *gate.name == *name && gate.kind == kind)
 }
 
-/// Whether the fields of a message are those of its layout, and of sorts that can be written so.
+/// Checks that the fields of a message are those of its layout, and of sorts that can be written so.
 fn fits(model: &Model, gate: &Gate, layout: &MessageLayout) -> Result<(), SpeechProblem> {
     let sort_of = |name: &str| {
         let infos = gate.fields.iter().map(|&field| model.pool.var_info(field));

@@ -31,7 +31,7 @@ pub(super) fn to_json(pool: &TermPool, value: &CollectionValue) -> Json {
     }
 }
 
-/// Whether values of `sort` are strings in JSON, so that they can be names of an object.
+/// Returns whether values of `sort` are strings in JSON, so that they can be member names of an object.
 pub(super) fn is_name(pool: &TermPool, sort: Sort) -> bool {
     match sort {
         Sort::Str => true,

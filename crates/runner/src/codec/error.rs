@@ -1,4 +1,4 @@
-//! What can be wrong with a value or a message, and where.
+//! The errors in a value or a message, with their place.
 
 use std::fmt;
 
@@ -11,11 +11,11 @@ use crate::limits::Excess;
 pub struct CodecError {
     /// The names that lead to the place, outermost first.
     path: Vec<String>,
-    /// What is wrong there.
+    /// The problem at that place.
     pub problem: JsonProblem,
 }
 
-/// What is wrong with a JSON text.
+/// The problem with a JSON text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum JsonProblem {
     /// It has the shape of another sort.
@@ -38,7 +38,7 @@ pub enum JsonProblem {
     UnknownField(String),
     /// An item of a set, or a key of a map, is there twice.
     Twice(String),
-    /// It is more than is read.
+    /// The text is larger than a limit.
     Excess(Excess),
     /// The model has no such message in this direction.
     UnknownLabel {
@@ -53,19 +53,19 @@ pub enum JsonProblem {
     NotAMessage(String),
 }
 
-/// Why what a system said is no message of the model.
+/// The reason why the output of a system is no message of the model.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Undecodable {
-    /// It is none: this is wrong with it.
+    /// The text is no message, for this reason.
     #[error("{0}")]
     Wrong(String),
-    /// Nobody knows: it is more than is read, which is nobody's fault.
+    /// The text is larger than a limit, so it is not known whether it is a message; nobody is at fault.
     #[error("{0}")]
     TooLarge(String),
 }
 
 impl Undecodable {
-    /// The same, told in other words.
+    /// Returns the same error with another text.
     pub(crate) fn in_other_words(self, tell: impl FnOnce(String) -> String) -> Self {
         match self {
             Self::Wrong(reason) => Self::Wrong(tell(reason)),

@@ -19,7 +19,7 @@ use thiserror::Error;
 use super::{CodecError, JsonProblem, collection, is_option, short, shown, value_from_json, value_to_json};
 use crate::limits::Excess;
 
-/// How the types of a model are written in JSON, as people wrote it down. A place is `RECORD.FIELD`.
+/// The JSON form of the types of a model, as configured. A place is `RECORD.FIELD`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JsonFormConfig {
     /// Members that no record has are let through, and options may be missing or `null`.
@@ -40,7 +40,7 @@ pub struct JsonFormConfig {
     pub cases: Vec<(String, String)>,
 }
 
-/// How often cases without a name are looked for in one value.
+/// The number of attempts to recognise untagged cases in one value.
 const MAX_TRIES: usize = 100_000;
 
 /// A name or a text in a [`JsonFormConfig`] that means nothing.
@@ -49,7 +49,7 @@ pub enum BadJsonForm {
     /// The model has no such record, enum, field or case.
     #[error("the model has no {kind} `{name}`")]
     Unknown {
-        /// What was looked for.
+        /// The kind of the name: a record, an enum, a field or a case.
         kind: &'static str,
         /// The name.
         name: String,
@@ -62,7 +62,7 @@ pub enum BadJsonForm {
     NoJson(String, String),
 }
 
-/// How the values of a model are written in JSON.
+/// The JSON form of the values of a model.
 #[derive(Clone, Debug, Default)]
 pub struct JsonForm {
     is_open: bool,
@@ -181,7 +181,7 @@ impl JsonForm {
 /// A value on its way through a form.
 struct FormReading<'f> {
     form: &'f JsonForm,
-    /// How often a case was looked for that has no name: each of them may be tried inside each other.
+    /// The number of attempts to recognise an untagged case so far; cases may be nested, so attempts multiply.
     tries: Cell<usize>,
 }
 
@@ -322,7 +322,7 @@ fn plain(json: &Json) -> String {
     json.as_str().map_or_else(|| shown(json), str::to_owned)
 }
 
-/// Whether two texts are the same value: numbers by what they are, not by how they are written.
+/// Returns whether two JSON values are equal; numbers are compared by value, not by notation.
 fn is_same(one: &Json, other: &Json) -> bool {
     match (one, other) {
         (Json::Number(one), Json::Number(other)) => {

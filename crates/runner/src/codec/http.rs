@@ -31,20 +31,20 @@ pub use self::answer::BadAnswer;
 pub use self::request::{BadRequestConfig, RequestConfig, UnplainRequest};
 pub use self::url::{BadUrl, Url, is_secret, percent};
 
-/// How messages are written, as people wrote it down.
+/// The description of messages as HTTP, as configured.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HttpConfig {
     /// Headers of every request.
     pub headers: Vec<(String, String)>,
     /// A request for every input.
     pub inputs: Vec<(String, RequestConfig)>,
-    /// How every output is recognised; the first that fits is taken.
+    /// The patterns that recognise every output; the first that fits is taken.
     pub outputs: Vec<(String, AnswerConfig)>,
-    /// What is taken from answers for later requests.
+    /// The values that are captured from answers for later requests.
     pub captures: Vec<(String, CaptureConfig)>,
-    /// Whether cookies are kept and sent again.
+    /// True if cookies are kept and sent again.
     pub keeps_cookies: bool,
-    /// How values are written in JSON.
+    /// The JSON form of values.
     pub json: JsonFormConfig,
 }
 
@@ -57,7 +57,7 @@ pub struct HttpCodec {
     form: JsonForm,
 }
 
-/// Where an input goes.
+/// The destination of an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OutgoingRequest {
     /// A request of its own.
@@ -163,7 +163,7 @@ impl HttpCodec {
         }
     }
 
-    /// Whether the end of a stream is an output.
+    /// Returns whether the end of a stream is an output.
     pub fn tells_closing(&self) -> bool {
         self.outputs.iter().any(|(_, answer)| answer.is_closing())
     }

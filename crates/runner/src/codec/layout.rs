@@ -35,7 +35,7 @@ pub use self::number::{Endian, NumberLayout, NumberOutOfBounds, Width};
 pub use self::parse::{BadLayout, BadLayoutItem};
 pub use self::write::{ExtentUnfit, LayoutUnfit};
 
-/// What stands where in the bytes of a message.
+/// The layout of a binary message: the items of its bytes in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MessageLayout {
     items: Vec<LayoutItem>,
@@ -57,7 +57,7 @@ enum LayoutItem {
     Skip(usize),
 }
 
-/// What a number is.
+/// The meaning of a number in a layout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum NumberRole {
     Field(String, Vec<(String, i128)>),
@@ -65,7 +65,7 @@ enum NumberRole {
     Len(LengthOf, i128),
 }
 
-/// What a length counts.
+/// The bytes that a length counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum LengthOf {
     Field(String),
@@ -73,7 +73,7 @@ enum LengthOf {
     Rest,
 }
 
-/// What the bytes of a field are.
+/// The notation of the bytes of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldForm {
     /// UTF-8.
@@ -82,14 +82,14 @@ pub enum FieldForm {
     Hex,
 }
 
-/// Where the bytes of a field end.
+/// The rule that says where the bytes of a field end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum FieldExtent {
     Fixed(usize),
-    /// After as many as a length before says.
+    /// After as many bytes as a length before it says.
     Counted,
     Until(Vec<u8>),
-    /// Where the items after it begin, which have a fixed size.
+    /// At the items after it, which have a fixed size.
     Rest,
 }
 
@@ -102,21 +102,21 @@ pub enum LayoutValue {
     Bytes(Vec<u8>),
 }
 
-/// How a field is written.
+/// The kind of place that a field has in a layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldShape<'l> {
-    /// As a number, which may stand for a name.
+    /// A number, which may stand for a name.
     Number(&'l [(String, i128)]),
-    /// As bytes.
+    /// Bytes.
     Bytes(FieldForm),
 }
 
-/// Why bytes are not the message of a layout.
+/// The reason why bytes are not a message of a layout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LayoutMismatch {
-    /// Where it was noticed.
+    /// The position in the bytes, from 0.
     pub at: usize,
-    /// What is wrong there.
+    /// The problem at that position.
     pub problem: String,
 }
 
@@ -152,7 +152,7 @@ impl LayoutItem {
         }
     }
 
-    /// How many bytes it has, if that is always the same.
+    /// Returns the size in bytes; `None` if it varies.
     fn fixed(&self) -> Option<usize> {
         match self {
             Self::Const(bytes) => Some(bytes.len()),

@@ -26,22 +26,22 @@ const MAX_SIZE: usize = 1 << 20;
 /// An output that shares messages with something asked before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Overlap {
-    /// What is asked before: an output, or `more`.
+    /// The pattern tried before it: the name of an output, or `more`.
     pub earlier: String,
     /// The output.
     pub later: String,
-    /// What they share.
+    /// The texts that they share.
     pub shared: SharedTexts,
 }
 
-/// What two patterns share.
+/// The texts that two patterns share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SharedTexts {
-    /// All that the later one matches.
+    /// All texts that the later one matches.
     All,
-    /// This text, and not all.
+    /// This text and maybe others, but not all.
     Text(String),
-    /// Nothing tells them apart.
+    /// Unknown: constants and sizes of the layouts do not tell them apart.
     Unknown,
 }
 
@@ -125,7 +125,7 @@ fn machine(pattern: &str) -> Option<PatternMachine> {
     dense::Builder::new().configure(config).build(&format!("\\A(?:{pattern})\\z")).ok()
 }
 
-/// How the texts of two patterns lie.
+/// The relation between the sets of texts of two patterns.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct PatternRelation {
     both: Option<String>,
@@ -133,7 +133,7 @@ struct PatternRelation {
     only_second: bool,
 }
 
-/// `None` if it cannot be decided within bounds.
+/// Computes the relation of two patterns; `None` if it cannot be decided within bounds.
 fn relation(first: &PatternMachine, second: &PatternMachine) -> Option<PatternRelation> {
     let input = Input::new("").anchored(Anchored::Yes);
     let start = (first.start_state_forward(&input).ok()?, second.start_state_forward(&input).ok()?);

@@ -1,4 +1,4 @@
-//! What can be wrong with a description of messages, and where it stands.
+//! The errors in a description of messages, with their place.
 
 use thiserror::Error;
 
@@ -14,11 +14,11 @@ use super::text::{BadItems, BadJoining};
 pub struct BadSpeech {
     /// The keys of the place in the description: `inputs` or `outputs`, and the name of a message.
     pub key: Vec<String>,
-    /// What is wrong; it names the message.
+    /// The problem; its text names the message.
     pub problem: SpeechProblem,
 }
 
-/// What is wrong with a description of messages. A direction is `input` or `output`.
+/// A problem with a description of messages. A direction is `input` or `output`.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum SpeechProblem {
     /// A message of the description is wrong.
@@ -28,7 +28,7 @@ pub enum SpeechProblem {
         direction: &'static str,
         /// Its name.
         name: String,
-        /// What is wrong with it.
+        /// The problem with the message.
         problem: Box<Self>,
     },
     /// The model has no such message.
@@ -60,13 +60,13 @@ pub enum SpeechProblem {
     Field {
         /// The field.
         field: String,
-        /// Why not.
+        /// The reason why it cannot be written.
         problem: FieldMisfit,
     },
     /// A message of the model is not described.
     #[error("there is no {what} for `{name}`")]
     Undescribed {
-        /// What is missing: a template, a pattern, a request.
+        /// The missing description: a template, a pattern, a request.
         what: &'static str,
         /// The message.
         name: String,
@@ -88,10 +88,10 @@ pub enum SpeechProblem {
     /// A pattern is no regular expression.
     #[error(transparent)]
     Pattern(#[from] regex::Error),
-    /// What is said of items is wrong.
+    /// The description of items is wrong.
     #[error(transparent)]
     Items(#[from] BadItems),
-    /// What is said of messages in several frames is wrong.
+    /// The description of messages in several frames is wrong.
     #[error(transparent)]
     Joining(#[from] BadJoining),
     /// A request is wrong.
@@ -100,13 +100,13 @@ pub enum SpeechProblem {
     /// An answer is wrong.
     #[error(transparent)]
     Answer(#[from] BadAnswer),
-    /// What is said of JSON is wrong.
+    /// The description of the JSON form is wrong.
     #[error("json: {0}")]
     Json(#[from] BadJsonForm),
 }
 
 impl SpeechProblem {
-    /// The same, told of the message `name`.
+    /// Returns the problem as one of the message `name`.
     pub(super) fn of(direction: &'static str, name: &str, problem: impl Into<Self>) -> Self {
         Self::Message { direction, name: name.to_owned(), problem: Box::new(problem.into()) }
     }

@@ -12,7 +12,7 @@ use thiserror::Error;
 
 use super::{SpeechProblem, UnwritableMessage};
 
-/// What is wrong with a template.
+/// The reason why a template cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadTemplate {
     /// A part has a name that no template can use.
@@ -23,7 +23,7 @@ pub enum BadTemplate {
     Part {
         /// The part.
         name: String,
-        /// What is wrong with it.
+        /// The problem with its template.
         problem: Box<Self>,
     },
     /// A name means two things.
@@ -74,7 +74,7 @@ impl NamedTemplates {
         Ok(parts)
     }
 
-    /// A name must not mean two things.
+    /// Fails if a part has the name of a field of `message`.
     pub(super) fn are_no_fields(&self, model: &Model, message: &str) -> Result<(), BadTemplate> {
         let gates = model.sts.gates.iter().filter(|gate| *gate.name == *message);
         let mut fields = gates.flat_map(|gate| &gate.fields).map(|var| &model.pool.var_info(*var).name);
@@ -88,7 +88,7 @@ impl NamedTemplates {
         self.0.iter().find(|(other, _)| other == name).map(|(_, template)| template)
     }
 
-    /// What a name stands for.
+    /// Returns the pieces that a name stands for: those of the part of this name, otherwise a field.
     fn pieces(&self, name: &str) -> Vec<TemplatePiece> {
         self.get(name).map_or_else(|| vec![TemplatePiece::Field(name.to_owned())], |part| part.0.clone())
     }
@@ -129,7 +129,7 @@ impl TextTemplate {
         self.0.iter().flat_map(TemplatePiece::fields)
     }
 
-    /// Whether the text tells the length of this field, or of something it is in.
+    /// Returns whether the template writes the length of this field, or of a part that contains it.
     pub(super) fn counts(&self, field: &str) -> bool {
         let lengths = self.0.iter().filter(|piece| matches!(piece, TemplatePiece::Len(_)));
         lengths.flat_map(TemplatePiece::fields).any(|other| other == field)
@@ -247,7 +247,7 @@ fn pieces_of(text: &str, parts: &NamedTemplates) -> Result<Vec<TemplatePiece>, B
     Ok(pieces)
 }
 
-/// How many more than its items a count says: nothing, or `+ 2`.
+/// Reads the number that is added to a count: nothing, or `+ 2`.
 fn more_of(text: &str) -> Result<usize, BadTemplate> {
     if text.is_empty() {
         return Ok(0);
@@ -273,7 +273,7 @@ pub(super) fn plain_text(pool: &TermPool, value: &Value) -> Result<String, Unwri
     })
 }
 
-/// Whether the message is there, in this direction, and has these fields.
+/// Checks that the model has the message in this direction, with these fields.
 pub(super) fn check_fields<'a>(
     model: &Model,
     name: &str,

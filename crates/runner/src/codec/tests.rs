@@ -122,7 +122,7 @@ fn data_value(data: DataId, ctor: u32, args: Vec<Value>) -> Value {
     Value::Data(DataValue { data, ctor, args: args.into() })
 }
 
-/// What a system under test may send to fill the memory or to say two things at once.
+/// Collections that would fill the memory, or say two things at once, are refused.
 #[test]
 fn hostile_collections_are_refused_with_a_reason() {
     let mut pool = TermPool::new();

@@ -32,7 +32,7 @@ use self::items::ItemsCodec;
 pub use self::items::{BadItems, ItemWords, ItemsConfig};
 pub use self::joining::{AnnouncedFrame, BadJoining, FrameJoining, FrameNeed, UnfinishedMessage};
 
-/// How messages are written, as people wrote it down.
+/// The description of messages as texts, as configured.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TextConfig {
     /// Templates that other templates use by name, in the order of their definition.
@@ -45,7 +45,7 @@ pub struct TextConfig {
     pub more: Option<String>,
     /// Frames that announce how much follows them.
     pub counted: Vec<CountedConfig>,
-    /// How the items of fields are written that are lists, sets or maps.
+    /// The notation of items, by the field that is a list, set or map.
     pub items: Vec<(String, ItemsConfig)>,
 }
 
@@ -54,9 +54,9 @@ pub struct TextConfig {
 pub struct CountedConfig {
     /// A pattern for the whole frame; its group `n` is the number.
     pub frame: String,
-    /// What it counts.
+    /// The unit that the number counts.
     pub then: AnnouncedFrame,
-    /// Whether the message goes on after that, whatever it was.
+    /// True if the message goes on after the announced part, whatever that was.
     pub more: bool,
 }
 
@@ -70,10 +70,10 @@ pub struct TextCodec {
 }
 
 impl TextConfig {
-    /// What is wrong with it whatever the model is, with the table and the key it stands at.
+    /// Checks everything that does not depend on the model.
     ///
     /// # Errors
-    /// The first mistake.
+    /// Returns the first mistake, with the table and the key of its place.
     pub fn check(&self) -> Result<(), (&'static str, Option<&str>, SpeechProblem)> {
         let mut parts = Vec::new();
         for part in &self.parts {
@@ -150,7 +150,7 @@ impl TextCodec {
         }
     }
 
-    /// How frames are joined to messages.
+    /// Returns the rules by which frames are joined to messages.
     #[must_use]
     pub fn joining(&self) -> FrameJoining {
         self.joining.clone()
@@ -194,7 +194,7 @@ impl TextCodec {
         Err("no pattern matches".into())
     }
 
-    /// How the items of `field` are written: as described, else with commas between them.
+    /// Returns the notation of the items of `field`: as described, otherwise with commas between them.
     fn items(&self, field: &str) -> Cow<'_, ItemsCodec> {
         match self.items.iter().find(|(name, _)| name == field) {
             Some((_, items)) => Cow::Borrowed(items),
@@ -251,7 +251,8 @@ fn output(model: &Model, name: &str, text: &str) -> Result<Regex, SpeechProblem>
     Ok(pattern)
 }
 
-/// The JSON of a value of `sort` written as `text`; `None` if it is none.
+/// Returns the JSON of a value of `sort` written as `text`, where `None` is an absent text; `None` if the text is no
+/// such value.
 pub(super) fn value_json(pool: &TermPool, sort: Sort, text: Option<&str>) -> Option<Json> {
     if let Sort::Data(data) = sort
         && pool.data(data).kind == DataKind::Option

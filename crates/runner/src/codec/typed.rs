@@ -25,7 +25,7 @@ pub struct TypedMessage {
     pub values: Vec<Option<Value>>,
 }
 
-/// What is wrong with a message that was typed.
+/// The reason why a typed text is no message.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadTypedMessage {
     /// The model has no such message.
@@ -52,15 +52,15 @@ pub enum BadTypedMessage {
     /// Something stands where a name and a value must.
     #[error("`{found}` should be `{form}: value`")]
     NotNamed {
-        /// What stands there.
+        /// The text that stands there.
         found: String,
-        /// What must stand before the colon.
+        /// The kind of name that must stand before the colon.
         form: String,
     },
     /// It is no constant of the sort.
     #[error("`{text}` is not a value of type {sort}")]
     NoValue {
-        /// What stands there.
+        /// The text that stands there.
         text: String,
         /// The sort.
         sort: String,
@@ -73,9 +73,9 @@ pub enum BadTypedMessage {
     Fields {
         /// The name of the record or case.
         name: String,
-        /// How many it has.
+        /// The number of fields it has.
         fields: usize,
-        /// How many were given.
+        /// The number of fields that were given.
         found: usize,
     },
 }
@@ -182,7 +182,7 @@ fn value_of(pool: &TermPool, sort: Sort, text: &str) -> Result<Value, BadTypedMe
     if pool.has_sort(&value, sort) { Ok(value) } else { Err(wrong()) }
 }
 
-/// What stands between `[` and `]` for a list, between `{` and `}` for a set or a map.
+/// Returns the text between `[` and `]` for a list, between `{` and `}` for a set or a map.
 fn inside_brackets(kind: CollectionKind, text: &str) -> Option<&str> {
     let (open, close) = if kind == CollectionKind::List { ('[', ']') } else { ('{', '}') };
     text.strip_prefix(open)?.strip_suffix(close)

@@ -1,4 +1,4 @@
-//! When it is enough: everything of a measure was seen, by whichever worker.
+//! The end of a campaign by coverage: every item of a measure was seen, by whichever worker.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ use super::item::{CoverageItem, Measure};
 use super::possible::possible;
 use super::told::CoverageTold;
 
-/// What is still waited for.
+/// The items of a measure that are still missing.
 #[derive(Debug)]
 pub struct EnoughCoverage {
     /// `None` if the items are too many to be enumerated.
@@ -19,26 +19,26 @@ pub struct EnoughCoverage {
 }
 
 impl EnoughCoverage {
-    /// Waits for all of `measure` in the model of `cx`.
+    /// Waits for all items of `measure` in the model of `cx`.
     pub fn new(cx: &mut Ctx<'_>, measure: Measure) -> Self {
         let mut all = possible(cx, &mut Comparisons::default(), &[measure], &|_| false);
         Self { missing: Mutex::new(all.remove(&measure)) }
     }
 
-    /// Takes in what was just seen for the first time in a run.
+    /// Removes the items that were just seen for the first time in a run.
     pub(crate) fn note(&self, fresh: &[CoverageItem]) {
         if let Some(missing) = &mut *self.missing() {
             missing.retain(|item| !fresh.contains(item));
         }
     }
 
-    /// Takes in what a unit of the campaign covered; nothing if that is of another model.
+    /// Removes the items that a unit of the campaign covered; `None` if they are of another model.
     pub fn add(&self, sts: &Sts, told: &CoverageTold) -> Option<()> {
         self.note(&told.read(sts)?.items().collect::<Vec<_>>());
         Some(())
     }
 
-    /// Whether nothing is missing.
+    /// Returns whether no item is missing; false if the items are too many to be enumerated.
     #[must_use]
     pub fn is_met(&self) -> bool {
         self.missing().as_ref().is_some_and(BTreeSet::is_empty)

@@ -1,4 +1,4 @@
-//! What data and history can be covered beside switches: one item each.
+//! The items of data and history that can be covered beside switches.
 //!
 //! Switch coverage ([BT19]) says nothing of values and of what came before. These items do: which switch followed which,
 //! on which side of a comparison the values of an input were, what kind of value a field had, and to what it was
@@ -11,7 +11,7 @@ use ioxide_model::term::{Term, TermPool};
 
 use super::class::ValueClass;
 
-/// Something that was seen, or could be.
+/// An item that was covered, or could be.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CoverageItem {
     /// A switch was certainly taken.
@@ -26,18 +26,18 @@ pub enum CoverageItem {
     Equal(GateId, usize, EqualTo),
 }
 
-/// Where values are with regard to a comparison.
+/// The relation of values to a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ComparisonSide {
-    /// It holds.
+    /// The comparison holds.
     Holds,
-    /// It does not hold.
+    /// The comparison does not hold.
     Fails,
-    /// Its sides are equal.
+    /// Both sides of the comparison are equal.
     Edge,
 }
 
-/// What a field can be equal to.
+/// The counterpart that a field can be equal to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EqualTo {
     /// A later field of the same message, by position.

@@ -1,4 +1,4 @@
-//! What one input exercises: classes, equalities, sides of comparisons.
+//! The items that one input covers: classes, equalities, sides of comparisons.
 
 use ioxide_model::concrete::ConcreteState;
 use ioxide_model::sort::Sort;
@@ -72,7 +72,8 @@ pub(super) fn of_comparisons(
     items
 }
 
-/// Whether equality of values of `sort` says something: not where there are only a few values.
+/// Returns whether equality of values of `sort` is an item: not for Booleans and enums without fields, which have only
+/// a few values.
 pub(super) fn is_compared(pool: &TermPool, sort: Sort) -> bool {
     match sort {
         Sort::Bool => false,

@@ -1,4 +1,4 @@
-//! What could be covered: every item of the model, without those that guards exclude.
+//! The items that could be covered: every item of the model, without those that guards exclude.
 //!
 //! An item that was not seen is left out if the guard of every switch of its input excludes it, whatever the state, and
 //! a pair if the second guard cannot hold after the first step: that is a proof. What remains is possible as far as guards alone tell; whether a state is reached in which it happens is
@@ -19,17 +19,17 @@ use super::comparisons::{Comparisons, sides};
 use super::item::{ComparisonSide, CoverageItem, EqualTo, Measure};
 use super::notice::is_compared;
 
-/// Questions asked, at most.
+/// The number of queries to the solver.
 const MAX_QUESTIONS: usize = 400;
-/// Pairs that are enumerated, at most.
+/// The number of pairs that are enumerated.
 const MAX_PAIRS: usize = 50_000;
-/// Inputs whose comparisons are looked at, at most.
+/// The number of input switches whose comparisons are enumerated.
 const MAX_INPUTS: usize = 1_000;
 
 /// The items of every measure; a measure that is too large is missing.
 pub(super) type PossibleItems = BTreeMap<Measure, BTreeSet<CoverageItem>>;
 
-/// Everything that could be covered; what is in `seen` certainly can.
+/// Returns all items of the measures `wanted` that could be covered; those in `seen` certainly can.
 pub(super) fn possible(
     cx: &mut Ctx<'_>,
     known: &mut Comparisons,
@@ -148,7 +148,8 @@ fn equalities(cx: &Ctx<'_>) -> BTreeSet<CoverageItem> {
     found
 }
 
-/// Whether the guards of all switches of the input of `item` exclude it.
+/// Returns whether the item is proved impossible: the guards of all switches of its input exclude it, or its second
+/// switch cannot follow the first.
 fn is_excluded(
     cx: &mut Ctx<'_>,
     known: &mut Comparisons,
@@ -167,15 +168,15 @@ fn is_excluded(
     switches.into_iter().all(|id| quick.refutes(cx.pool, [cx.sts.switches[id].guard, condition]))
 }
 
-/// Answers what is easy.
+/// A solver for easy queries.
 struct QuickSolver {
     layers: SolverStack,
-    /// Questions that may still be asked.
+    /// The number of queries that may still be asked.
     left: usize,
 }
 
 impl QuickSolver {
-    /// Whether both formulas cannot hold together; what would be dear to ask is left open.
+    /// Returns whether both formulas are proved not to hold together; false also for queries that would be expensive.
     fn refutes(&mut self, pool: &mut TermPool, facts: [Term; 2]) -> bool {
         if contradict(pool, facts) {
             return true;
@@ -188,7 +189,7 @@ impl QuickSolver {
     }
 }
 
-/// Whether a part of `guard` is the opposite of `condition`, as it is written.
+/// Returns whether a conjunct of `guard` is, as written, the negation of `condition`.
 fn contradict(pool: &mut TermPool, [guard, condition]: [Term; 2]) -> bool {
     let mut opposites = vec![pool.not(condition)];
     if let TermNode::Eq(a, b) = *pool.node(condition)
@@ -203,8 +204,8 @@ fn contradict(pool: &mut TermPool, [guard, condition]: [Term; 2]) -> bool {
     parts.iter().any(|part| opposites.contains(part))
 }
 
-/// Whether `then` cannot be taken right after `first`, whatever the state before; internal steps may lie between if
-/// they do not follow each other in the graph.
+/// Returns whether it is proved that `then` cannot be taken right after `first`, whatever the state before; false if
+/// internal steps may lie between.
 fn cannot_follow(cx: &mut Ctx<'_>, first: SwitchId, then: SwitchId, quick: &mut QuickSolver) -> bool {
     let (a, b) = (&cx.sts.switches[first], &cx.sts.switches[then]);
     let is_direct = a.target == b.source
@@ -276,7 +277,7 @@ fn in_class(cx: &mut Ctx<'_>, gate: GateId, at: usize, class: &ValueClass) -> Op
     Some(cx.pool.and(facts))
 }
 
-/// Whether questions about `facts` are dear.
+/// Returns whether `facts` contain operations on strings, whose queries are expensive.
 fn is_about_texts(pool: &TermPool, facts: &[Term]) -> bool {
     let is_text = |term: Term| {
         matches!(

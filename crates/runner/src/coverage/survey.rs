@@ -1,4 +1,4 @@
-//! What is left: how much of every measure was seen, and what was not.
+//! The coverage that is left: the share of every measure that was seen, and the items that were not.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,32 +10,32 @@ use super::Coverage;
 use super::item::{CoverageItem, Measure};
 use super::possible::possible;
 
-/// What a model has to be covered, made when most of it was.
+/// The items of a model that can be covered, determined when the runs are over.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CoverageSurvey {
-    /// How many items a measure has; no entry where they are too many to be enumerated.
+    /// The number of items of a measure; no entry if they are too many to be enumerated.
     totals: BTreeMap<Measure, usize>,
-    /// What was not seen then, for people.
+    /// The items that were not seen when the survey was made, with their text for people.
     unseen: BTreeMap<CoverageItem, String>,
     /// The names of the variables, by position.
     names: Vec<Arc<str>>,
 }
 
-/// How much of a measure was seen.
+/// The coverage of a measure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MeasureCount {
     /// The measure.
     pub measure: Measure,
-    /// How many items were seen.
+    /// The number of items seen.
     pub seen: usize,
-    /// How many there are, if they could be enumerated.
+    /// The number of items; `None` if they are too many to be enumerated.
     pub total: Option<usize>,
-    /// What was not seen though no guard excludes it, for people.
+    /// The items that were not seen though no guard excludes them, for people.
     pub missing: Vec<String>,
 }
 
 impl CoverageSurvey {
-    /// Everything the model of `cx` has to be covered, with the names of what `coverage` has not.
+    /// Returns the items of the model of `cx`, with the text of those that `coverage` does not have.
     pub fn of(cx: &mut Ctx<'_>, coverage: &mut Coverage) -> Self {
         let mut known = std::mem::take(&mut coverage.comparisons);
         let all = possible(cx, &mut known, &Measure::ALL, &|item| coverage.has(item));
@@ -54,7 +54,7 @@ impl CoverageSurvey {
         Self { totals, unseen, names }
     }
 
-    /// How much of every measure is in `coverage`; measures with nothing to cover are left out.
+    /// Returns the coverage of every measure by `coverage`; measures without items are left out.
     #[must_use]
     pub fn counts(&self, coverage: &Coverage) -> Vec<MeasureCount> {
         let count = |measure: Measure| {
@@ -71,7 +71,7 @@ impl CoverageSurvey {
         Measure::ALL.into_iter().map(count).filter(|count| count.seen > 0 || count.total != Some(0)).collect()
     }
 
-    /// How far the variables went, with their names.
+    /// Returns the name, the least and the greatest value of every variable in `coverage`.
     pub fn extents<'s>(
         &'s self,
         coverage: &'s Coverage,

@@ -39,7 +39,7 @@ fn count(outcome: &CampaignOutcome, measure: Measure) -> MeasureCount {
     counts.into_iter().find(|count| count.measure == measure).unwrap()
 }
 
-/// What was sent: the message and its fields as whole numbers.
+/// Returns the inputs sent: the message and its fields as whole numbers.
 fn sent(events: &[Event]) -> Vec<(String, Vec<i64>)> {
     let number = |json: &Json| json.as_i64().or_else(|| json.as_str()?.parse().ok()).unwrap();
     let message = |event: &Event| match &event.event {
@@ -95,7 +95,7 @@ fn what_guards_exclude_is_not_missing() {
     assert!(survey.extents(coverage).any(|(name, ..)| name == "most"));
 }
 
-/// What a campaign waits for ends it, with any tester; what cannot be enumerated never does.
+/// A campaign ends when its coverage is reached, with any tester; it never does if the items cannot be enumerated.
 #[test]
 fn a_campaign_ends_when_what_it_waits_for_was_seen() {
     let spec = example("brp/spec.iox");

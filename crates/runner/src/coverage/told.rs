@@ -13,19 +13,19 @@ use super::class::ValueClass;
 use super::item::{ComparisonSide, CoverageItem, EqualTo};
 use super::{Coverage, SwitchCount, ValueExtent};
 
-/// What was covered.
+/// The coverage of a unit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CoverageTold {
-    /// Switches that were taken: which, how often certainly, how often possibly.
+    /// The switches taken: position, number of certain and of possible times.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     taken: Vec<(usize, u64, u64)>,
-    /// What else was seen, and how often.
+    /// The other items seen, each with the number of times.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     seen: Vec<(ItemTold, u64)>,
-    /// How far variables went.
+    /// The extents of variables: position, least and greatest value.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     extents: Vec<(usize, String, String)>,
-    /// Labels of the longest run.
+    /// The number of labels of the longest run.
     longest: usize,
 }
 
@@ -43,7 +43,7 @@ enum ItemTold {
 }
 
 impl CoverageTold {
-    /// What `coverage` has.
+    /// Returns the plain data of `coverage`.
     #[must_use]
     pub fn of(coverage: &Coverage) -> Self {
         let taken = coverage.taken.iter_enumerated().filter(|(_, taken)| taken.possible > 0);
@@ -58,7 +58,7 @@ impl CoverageTold {
         }
     }
 
-    /// The coverage of `sts` that is told; nothing if it is of another model.
+    /// Returns the coverage of `sts` that the data describe; `None` if they are of another model.
     #[must_use]
     pub fn read(&self, sts: &Sts) -> Option<Coverage> {
         let mut coverage = Coverage::new(sts);

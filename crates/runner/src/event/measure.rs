@@ -1,25 +1,25 @@
-//! How much of data and history was covered, as it is told.
+//! The coverage of data and history, as events report it.
 
 use serde::{Deserialize, Serialize};
 
 use crate::coverage::MeasureCount;
 
-/// Things not seen that are named, at most.
+/// The number of uncovered items that are named.
 const MAX_NAMED: usize = 50;
 
-/// How much of a measure was covered.
+/// The coverage of a measure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct MeasureTold {
     /// `switches`, `pairs`, `comparisons`, `values` or `equalities`.
     pub measure: String,
-    /// What was seen.
+    /// The number of items seen.
     pub seen: u64,
-    /// What there is, as far as guards alone tell; absent where it is too much to be enumerated.
+    /// The number of items, as far as guards alone tell; absent if they are too many to be enumerated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub total: Option<u64>,
-    /// The first of what was not seen though no guard excludes it.
+    /// The first items that were not seen though no guard excludes them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "typescript", ts(optional, as = "Option<Vec<String>>"))]
     pub missing: Vec<String>,
@@ -36,31 +36,31 @@ impl From<&MeasureCount> for MeasureTold {
     }
 }
 
-/// How far runs went.
+/// The extent of the runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct HistoryTold {
-    /// Labels of the longest run.
+    /// The number of labels of the longest run.
     pub longest_run: u64,
-    /// How far variables went.
+    /// The least and the greatest value of each variable.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "typescript", ts(optional, as = "Option<Vec<ExtentTold>>"))]
     pub extents: Vec<ExtentTold>,
-    /// How often a pair of switches not seen yet would come in a million, if runs went on as they did; only where there are
-    /// enough of them.
+    /// The number of new pairs of switches expected among the next million, if runs go on as they did; absent if too
+    /// few were seen to tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub new_pairs_per_million: Option<u64>,
 }
 
-/// How far a variable went: a number, or the size of a collection.
+/// The extent of a variable: of its numbers, or of the sizes of its collections.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ExtentTold {
     /// Its name.
     pub variable: String,
-    /// The least.
+    /// The least value.
     pub least: String,
-    /// The greatest.
+    /// The greatest value.
     pub most: String,
 }

@@ -8,14 +8,14 @@ use ioxide_symex::Tolerance;
 
 use crate::clock::{duration, seconds};
 
-/// How far instants may be from the true ones, in nanoseconds.
+/// The largest difference between observed and true instants, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToleranceTold {
-    /// The longest way of a message, to the system or from it.
+    /// The longest time that a message travels, to the system or from it.
     pub latency_ns: u64,
-    /// How finely instants are read.
+    /// The resolution of the clock.
     pub resolution_ns: u64,
-    /// How long before it was said the system may have started.
+    /// The longest time by which the system may have started before its start was reported.
     #[serde(default)]
     pub start_ns: u64,
 }

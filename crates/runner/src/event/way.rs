@@ -1,4 +1,4 @@
-//! How a message travelled, where a system is spoken to on several lanes: whoever judges the record needs it.
+//! The way a message travelled, where a system has several lanes: a record cannot be judged without it.
 
 use ioxide_symex::{Arrival, Crossing};
 use serde::{Deserialize, Serialize};
@@ -11,13 +11,13 @@ pub struct WayTold {
     /// The connection it came by, from 0, where there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connection: Option<u32>,
-    /// It answers the input of its lane.
+    /// True if it answers the input of its lane.
     #[serde(default, skip_serializing_if = "super::is_false")]
     pub is_answer: bool,
-    /// How many answers were still out.
+    /// The number of answers still pending, which may have been sent before it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub others: usize,
-    /// It is the end of the connection.
+    /// True if it is the end of the connection.
     #[serde(default, skip_serializing_if = "super::is_false")]
     pub is_end: bool,
 }
@@ -47,7 +47,7 @@ impl WayTold {
         }
     }
 
-    /// How the message came.
+    /// Returns the way as the monitor takes it.
     #[must_use]
     pub fn arrival(self) -> Arrival {
         let Self { lane, connection, is_answer, others, is_end } = self;
@@ -65,7 +65,7 @@ pub struct ConnectionTold {
     pub name: String,
     /// The messages that travel by it.
     pub messages: Vec<String>,
-    /// Of messages of an array of parts only those of this instance.
+    /// The instance of an array of parts whose messages travel by it; absent if all do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index: Option<i64>,
 }

@@ -1,4 +1,4 @@
-//! Whether a trace is in an objective, whichever way its messages crossed.
+//! The decision whether a trace is in an objective, whichever way its messages crossed.
 //!
 //! An input that was only sent may have been taken later than other messages came, and messages of several
 //! connections may have been sent in another order than they came. Every order that the specification allows
@@ -16,19 +16,19 @@ use super::{Objective, ObjectiveWatch};
 /// Worlds that are kept; where there are more, whether the trace is inside is not known.
 const MAX_WORLDS: usize = 256;
 
-/// How a label of a trace came about.
+/// The origin of a label of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LabelOrigin {
-    /// Here.
+    /// It happened at its position.
     Now,
-    /// It was sent here on this lane, and taken later; if it was confirmed, before the trace had this many labels.
+    /// It was sent at its position on this lane, and taken then or later, at the latest when it was confirmed.
     Sent {
         /// The lane.
         lane: u32,
-        /// How many labels had been seen when it was confirmed.
+        /// The number of labels seen when it was confirmed; `None` if it was not.
         confirmed: Option<usize>,
     },
-    /// It was seen here, and came in this way.
+    /// It was seen at its position, and came in this way.
     Came(Arrival),
 }
 
@@ -49,7 +49,7 @@ struct WaitingTurn {
     is_held: bool,
 }
 
-/// Whether every order of `labels` is in `objective`; `None` if that is not known.
+/// Returns whether every order of `labels` is in `objective`; `None` if that is not known.
 pub fn is_inside(
     cx: &mut Ctx<'_>,
     objective: &Objective,
@@ -179,7 +179,7 @@ impl EventOrder {
         self.waiting.iter().any(|turn| turn.lane == lane && turn.is_held)
     }
 
-    /// Whether an input waits that was confirmed when the trace had `n` labels, or earlier.
+    /// Returns whether an input waits that was confirmed when the trace had at most `n` labels.
     fn waits_for_one_of(&self, labels: &[(Label, LabelOrigin)], n: usize) -> bool {
         self.waiting.iter().any(|turn| match labels[turn.at].1 {
             LabelOrigin::Sent { confirmed: Some(when), .. } => when <= n,

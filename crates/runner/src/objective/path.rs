@@ -14,7 +14,7 @@ use ioxide_symex::{AllowedLabel, Belief, Ctx, Monitor, Tolerance};
 
 use super::any;
 
-/// Where on a path the specification may be.
+/// The positions on a path at which the specification may be.
 #[derive(Clone, Debug)]
 pub(super) struct PathWatch {
     unrolled: UnrolledPath,
@@ -51,23 +51,23 @@ impl PathWatch {
         self.has_left |= !matches!(self.after.observe(&mut cx, label), Ok(AllowedLabel::Allowed));
     }
 
-    /// Where the specification may be.
+    /// Returns the state of the watch: the monitor, the pending time, and whether the path was left.
     pub(super) fn place(&self) -> (&Monitor, &Rational, bool) {
         (&self.after, &self.pending, self.has_left)
     }
 
-    /// No run of the specification with this trace is on the path.
+    /// Returns whether no run of the specification with this trace is on the path.
     pub(super) fn has_left(&self) -> bool {
         self.has_left
     }
 
-    /// Whether some run is on the path; `None` if that is not known.
+    /// Returns whether some run has not left the path; `None` if that is not known.
     pub(super) fn is_on(&self, cx: &mut Ctx<'_>) -> Option<bool> {
         let left = self.unrolled.left;
         self.may_be(cx, |loc| loc != left)
     }
 
-    /// Whether some run has certainly come to the end of the path.
+    /// Returns whether some run has come to the end of the path; false if that is not known.
     pub(super) fn is_at_end(&self, cx: &mut Ctx<'_>) -> bool {
         let end = self.unrolled.end;
         self.may_be(cx, |loc| loc == end) == Some(true)
@@ -90,7 +90,7 @@ impl PathWatch {
     }
 }
 
-/// Whether `label` is a message the tester did not send.
+/// Returns whether `label` is a message that the tester did not send: an output, or an observed input.
 fn is_seen(sts: &Sts, label: &Label) -> bool {
     match label {
         Label::Output(..) => true,
@@ -102,9 +102,9 @@ fn is_seen(sts: &Sts, label: &Label) -> bool {
 #[derive(Clone, Debug)]
 struct UnrolledPath {
     sts: Sts,
-    /// Off the path.
+    /// The location of runs that have left the path.
     left: LocId,
-    /// The path was followed to its end.
+    /// The location of runs that have followed the path to its end.
     end: LocId,
 }
 

@@ -100,7 +100,7 @@ fn step(sts: &Sts, runs: &[Run], label: &Label) -> Vec<Run> {
     closed(sts, next.collect())
 }
 
-/// What the run took from the first time it was where the path starts.
+/// Returns the switches that the run took since it first was where the path starts; `None` if it never was.
 fn on_path<'r>(sts: &Sts, run: &'r Run, path: &[SwitchId]) -> Option<&'r [SwitchId]> {
     let start = sts.switches[path[0]].source;
     let at = |n: usize| run.taken.get(n).map_or(run.at, |&id| sts.switches[id].source);

@@ -38,12 +38,12 @@ fn on_grid(wait: &Rational) -> Vec<Rational> {
     vec![below, above]
 }
 
-/// What a timed model does next.
+/// The next move of a timed model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum TimedPlan {
     /// Not decided.
     Open,
-    /// This switch, so many seconds from now.
+    /// This switch with these values, so many seconds from now.
     Take(Rational, SwitchId, Vec<Value>),
     /// Nothing until it is given something.
     Silence,
@@ -83,7 +83,7 @@ impl ModelPlayer<'_> {
         Err(PlayError::Diverges { location })
     }
 
-    /// When the plan is carried out, in seconds since the start; `None` for silence.
+    /// Returns the instant at which the plan is carried out, in seconds since the start; `None` for silence.
     ///
     /// # Errors
     /// As [`pass`](Self::pass).
@@ -107,7 +107,7 @@ impl ModelPlayer<'_> {
         }
     }
 
-    /// Takes the planned switch; its message, if it has one.
+    /// Takes the planned switch and returns its message; `None` for an internal one.
     fn carry_out(
         &mut self,
         wait: &Rational,

@@ -29,7 +29,7 @@ use crate::line::cut;
 pub(super) struct ForbiddenBreakdown {
     how: Breakdown,
     text: String,
-    /// What was expected instead.
+    /// The labels expected instead.
     expected: Forbidden,
 }
 
@@ -62,7 +62,7 @@ impl RunLoop<'_, '_, '_, '_> {
         Ok(ControlFlow::Break(LoopEnd::Broken(Box::new(ForbiddenBreakdown { how, text, expected }))))
     }
 
-    /// Whether the specification allows this end, or would if a silence before it was none.
+    /// Returns whether the specification allows this end, or would if a silence before it had been reported too early.
     fn allows_end(&mut self, label: &Label) -> bool {
         self.after.clone().observe(self.bench.cx, label).is_ok() || self.is_late(label, Arrival::Direct)
     }

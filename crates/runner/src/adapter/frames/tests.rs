@@ -90,7 +90,7 @@ fn half_a_frame_is_no_silence() {
     assert_eq!(frames(b"", Framing::Line, 1, false).next(soon()), Ok(None));
 }
 
-/// What the end of a stream with these bytes is called.
+/// Returns the error at the end of a stream that consists of these bytes.
 fn at_the_end(bytes: &[u8], framing: Framing) -> String {
     all(frames(bytes, framing, 100, true)).1.to_string()
 }
@@ -146,7 +146,8 @@ fn continuation_frames_do_not_renew_the_deadline() {
     assert!(is_over(&error), "{error}");
 }
 
-/// Whether the time of a message was over: while nothing came, or while it still came.
+/// Returns whether the error is an exceeded time limit of a message: noticed while nothing arrived, or while more
+/// arrived.
 fn is_over(error: &str) -> bool {
     error.contains("half a message; it wrote: more\\nmore") || error.contains("no `end of the message`")
 }

@@ -18,17 +18,17 @@ const LONG: usize = 1 << 20;
 pub(super) struct IdleConnection {
     writer: AdapterChannel,
     reader: Option<SocketSource>,
-    /// How many requests it has carried.
+    /// The number of requests that it has carried.
     used: usize,
     /// The lane of the last one.
     lane: u32,
 }
 
-/// What becomes of a connection on which nothing is asked.
+/// The state of a connection that carries no pending request.
 pub(super) enum ConnectionState {
     Open(IdleConnection),
     Closed,
-    /// The system speaks on it all the same.
+    /// The system sends on it without having been asked.
     Speaks(PendingRequest),
 }
 
@@ -73,11 +73,11 @@ impl Drop for IdleConnection {
     }
 }
 
-/// Why the system speaks.
+/// The cause of an answer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum OutputCause {
     Request(AskedFor),
-    /// Nobody knows.
+    /// No request is known for it.
     None,
 }
 
@@ -86,9 +86,9 @@ pub(super) struct PendingRequest {
     link: IdleConnection,
     cause: OutputCause,
     buffer: Vec<u8>,
-    /// How many of its bytes were there when it was read last.
+    /// The number of bytes that were in the buffer at the last attempt to parse it.
     read: usize,
-    /// When the first byte came.
+    /// The arrival of the first byte of the answer; `None` before that.
     since: Option<Instant>,
     ended: bool,
     /// The request, if it may be made again.
@@ -97,11 +97,11 @@ pub(super) struct PendingRequest {
     input: Option<String>,
 }
 
-/// What is left when an answer was taken.
+/// The state of the connection after an answer was taken.
 pub(super) enum AnswerRest {
     /// A connection that can be used again.
     Idle(IdleConnection),
-    /// More than was asked for.
+    /// Further bytes, for which no request is known.
     More(PendingRequest),
     /// A stream.
     Stream(OpenStream),
@@ -161,7 +161,7 @@ impl PendingRequest {
         self.link.lane
     }
 
-    /// Whether a part of the answer has come.
+    /// Returns whether a part of the answer has arrived.
     pub(super) fn has_begun(&self) -> bool {
         self.since.is_some()
     }
@@ -220,8 +220,8 @@ impl PendingRequest {
         if self.since.is_some_and(|since| since.elapsed() >= limit) { Err(self.half()) } else { Ok(None) }
     }
 
-    /// Whether it is so long that it need not be read again for the few bytes that have come since. Reading begins at the
-    /// front, so a long answer would take the square of its length.
+    /// Returns whether parsing is put off until more bytes have arrived. Parsing starts at the front, so parsing a long
+    /// answer after every few bytes would take time quadratic in its length.
     fn goes_on(&self) -> bool {
         self.read > LONG && self.buffer.len() < self.read + self.read / 8
     }
@@ -246,7 +246,7 @@ impl PendingRequest {
         Ok(Some(response))
     }
 
-    /// What is left after `response`.
+    /// Returns the state of the connection after `response` was taken.
     pub(super) fn left(mut self, response: &HttpResponse) -> AnswerRest {
         if let Some(kind) = response.stream {
             return AnswerRest::Stream(OpenStream::new(kind, self.input, self.link, self.buffer));

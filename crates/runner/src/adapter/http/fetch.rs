@@ -9,7 +9,7 @@ use crate::adapter::{AdapterError, Interrupt, RemoteConnection};
 use crate::codec::http::Url;
 use crate::codec::http::message::{AskedFor, HttpRequest, HttpResponse};
 
-/// How often an answer may send somebody elsewhere.
+/// The number of redirections that are followed.
 const MAX_REDIRECTS: usize = 5;
 
 /// The text that lies at `url`; redirections are followed.
@@ -29,7 +29,7 @@ pub fn fetch(url: &str, limit: Duration, interrupt: Interrupt) -> Result<String,
     Err(cannot(url, "it leads from one address to another"))
 }
 
-/// Whether `url` is answered with success now; it is asked once, whoever it is.
+/// Returns whether a GET of `url` is answered with a status below 400 within two seconds; certificates are not checked.
 pub(in crate::adapter) fn is_up(url: &str, interrupt: Interrupt) -> bool {
     let answer = get(url, Roots::Anybody, Duration::from_secs(2), interrupt);
     answer.is_ok_and(|response| response.status < 400)
@@ -62,7 +62,8 @@ fn path_of(place: &str, query: &str) -> String {
     format!("/{path}{query}")
 }
 
-/// Where `to` leads from `place`.
+/// Returns the address that the `Location` header `to` names in an answer from `place`; a path is taken from the root
+/// of the server.
 fn redirected(place: &str, to: &str) -> String {
     if to.contains("://") {
         return to.to_owned();

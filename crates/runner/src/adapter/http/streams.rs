@@ -21,16 +21,16 @@ pub(super) struct OpenStream {
     reading: StreamReading,
     /// Bytes that are no message yet.
     buffer: Vec<u8>,
-    /// Since when a part of a message is there.
+    /// The instant since which a part of a message is in the buffer; `None` if none is.
     since: Option<Instant>,
     /// Messages that came and were not given yet.
     heard: VecDeque<HttpResponse>,
     is_over: bool,
-    /// The system takes no more answers: each of them would have to wait for its time.
+    /// True if the system has not taken a pong: no more are sent, as each would wait for its time limit.
     is_deaf: bool,
 }
 
-/// How the bytes of a stream become messages.
+/// The way in which the bytes of a stream become messages.
 enum StreamReading {
     Events { raw: Option<(Dechunker, Vec<u8>)> },
     WebSocket(Assembly),
@@ -62,17 +62,17 @@ impl OpenStream {
         self.link.lane()
     }
 
-    /// Whether messages can be sent over it.
+    /// Returns whether messages can be sent over it: it is a WebSocket that has not ended.
     pub(super) fn is_websocket(&self) -> bool {
         matches!(self.reading, StreamReading::WebSocket(_)) && !self.is_over
     }
 
-    /// Whether its end was told: it is of no more use.
+    /// Returns whether it has ended and all its messages, the end included, were returned.
     pub(super) fn is_over(&self) -> bool {
         self.is_over && self.heard.is_empty()
     }
 
-    /// Whether a part of a message has come.
+    /// Returns whether a part of a message has arrived.
     pub(super) fn has_begun(&self) -> bool {
         self.since.is_some()
     }

@@ -131,7 +131,7 @@ fn answers_that_are_none_are_told() {
 
 const SEVEN: &str = "HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n7";
 
-/// What comes after the answer to one request that is answered with `answer`.
+/// Returns the observation that follows the first answer of a system that answers everything with `answer`.
 fn after_seven(answer: String) -> Result<Option<Label>, AdapterError> {
     let answer: &'static str = Box::leak(answer.into_boxed_str());
     let mut adapter = against(always(answer));

@@ -45,7 +45,7 @@ fn allowed(model: &mut Model, solver: &mut dyn Solver, gate: GateId) -> Option<(
     Some((model.sts.gates[gate].name.to_string(), args))
 }
 
-/// What is known of the variables at start.
+/// Returns an equation for every variable that has an initial value.
 fn initial_values(model: &mut Model) -> Vec<Term> {
     let vars = model.sts.vars.iter().filter_map(|one| Some((one.var, one.init?))).collect::<Vec<_>>();
     let equal = |(var, init)| {

@@ -84,7 +84,7 @@ impl PlainSelfTest<'_> {
         }
     }
 
-    /// Whether anything was answered, and how late.
+    /// Adds the check whether any input was answered, with the latency of the slowest first answer.
     fn sum_up(&mut self, seen: &[TriedInput]) {
         let times = seen.iter().filter_map(|one| one.answers.first()).map(|(_, took)| *took);
         let (state, note) = match times.max() {
@@ -173,7 +173,7 @@ fn sample(model: &Model, allowed: &AllowedInputs, name: &str) -> Option<Label> {
     label_from_json(model, &message, |kind| kind == GateKind::Input).ok()
 }
 
-/// What was said after the input, and when.
+/// Sends the input and returns the outputs up to the next quiescence, each with the time since the input.
 fn input(
     adapter: &mut dyn Adapter,
     label: &Label,

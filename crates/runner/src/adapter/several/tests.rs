@@ -193,7 +193,7 @@ fn in_time(left: &[(u64, &'static str)], right: &[(u64, &'static str)], foresigh
     SeveralAdapter::new(parts, &model, Interrupt::never())
 }
 
-/// What comes up to `until`, with its instants in milliseconds.
+/// Returns the outputs up to `until`, each as its instant in milliseconds and its connection.
 fn until(adapter: &mut SeveralAdapter, until: u64) -> Vec<(u128, u32)> {
     let mut seen = Vec::new();
     loop {

@@ -116,7 +116,7 @@ fn the_end_of_an_encrypted_connection_is_no_silence() {
     assert!(error.contains("half a message"), "{error}");
 }
 
-/// What a reset says.
+/// Returns the error of a reset that must fail.
 fn refusal(server: &Encrypted, connection: &RemoteConnection) -> String {
     text(&server.address, connection).reset().unwrap_err().to_string()
 }

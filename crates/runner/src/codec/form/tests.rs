@@ -40,7 +40,7 @@ fn sort_of(model: &Model, field: &str) -> Sort {
     model.pool.var_info(*var).sort
 }
 
-/// What `text` is read as and written as again.
+/// Reads `text` as a value of the field, and returns the text it is written as again.
 fn again(field: &str, text: &str) -> Result<String, String> {
     let model = model(PETS);
     let form = JsonForm::new(&config(), &model).unwrap();

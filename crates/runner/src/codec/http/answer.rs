@@ -1,4 +1,4 @@
-//! How an output is recognised in an HTTP answer, and where its fields stand.
+//! The recognition of an output in an HTTP answer, and the places of its fields.
 
 use regex::Regex;
 use serde_json::Value as Json;
@@ -15,12 +15,12 @@ use crate::codec::{SpeechProblem, Undecodable};
 use crate::json::{self, JsonError};
 use crate::line::cut;
 
-/// How an output is recognised, as people wrote it down: all that is given must hold.
+/// The conditions under which an answer is an output, as configured: all that are given must hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AnswerConfig {
     /// The statuses, such as `200` or `2xx`; any if empty.
     pub status: Vec<String>,
-    /// Statuses of these that it does not have.
+    /// Statuses that are excluded from these.
     pub except: Vec<String>,
     /// A pattern for the whole body; its named groups are fields.
     pub body: Option<String>,
@@ -38,7 +38,7 @@ pub struct AnswerConfig {
     pub closed: bool,
 }
 
-/// What is wrong with how an output is recognised.
+/// The reason why the conditions for an output cannot be used.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum BadAnswer {
     /// A pointer that points nowhere.
@@ -52,14 +52,15 @@ pub enum BadAnswer {
     Pattern(#[from] regex::Error),
 }
 
-/// Whether an answer is an output.
+/// The result of comparing an answer with an output.
 #[derive(Debug)]
 pub(super) enum AnswerFit {
-    /// It is this message.
+    /// The answer is this message.
     Label(Label),
-    /// It is not, for this reason.
+    /// The answer is not this output, for this reason.
     Other(String),
-    /// It is not: another input, another status.
+    /// The answer is not this output: it answers another input, has another status, or is another part of the
+    /// conversation.
     Elsewhere,
 }
 
@@ -118,7 +119,7 @@ impl AnswerReader {
         Ok(())
     }
 
-    /// Whether it is the end of a stream.
+    /// Returns whether it is the end of a stream.
     pub(super) const fn is_closing(&self) -> bool {
         self.closed
     }
@@ -134,7 +135,7 @@ impl AnswerReader {
         self.to.is_empty() || to.is_none_or(|to| self.to.iter().any(|other| other == to))
     }
 
-    /// Whether it speaks of this part of a conversation at all.
+    /// Returns whether the part of the conversation, the status and the input answered fit, whatever the content is.
     fn concerns(&self, response: &HttpResponse, to: Option<&str>) -> bool {
         let is_part = match (&response.part, &self.event) {
             (ResponsePart::Answer, None) => !self.closed && self.has_status(response.status),
@@ -243,7 +244,7 @@ fn member(model: &Model, sort: Sort, json: Option<&Json>, pointer: &str) -> Opti
     }
 }
 
-/// Whether the member at `pointer` is written `wanted`.
+/// Returns whether the member at `pointer` has the text `wanted`: a string without its quotes, anything else as JSON.
 fn has(json: Option<&Json>, pointer: &str, wanted: &str) -> bool {
     match json.and_then(|json| json.pointer(pointer)) {
         Some(Json::String(text)) => text == wanted,

@@ -1,4 +1,4 @@
-//! What is remembered of answers and said again in later requests: named captures, and cookies (RFC 6265).
+//! The parts of answers that later requests repeat: named captures, and cookies (RFC 6265).
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::json;
 /// Cookies that are kept.
 const MAX_COOKIES: usize = 300;
 
-/// Where a capture stands in an answer.
+/// The place of a capture in an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CaptureFrom {
     /// The value of a header.
@@ -26,11 +26,11 @@ pub enum CaptureFrom {
 pub struct CaptureConfig {
     /// The output it is taken from; any that has it if not given.
     pub output: Option<String>,
-    /// Where it stands.
+    /// The place of the value.
     pub from: CaptureFrom,
 }
 
-/// What was captured since the last reset.
+/// The values captured since the last reset.
 #[derive(Clone, Debug, Default)]
 pub struct CapturedValues {
     wanted: Vec<(String, CaptureConfig)>,
@@ -52,19 +52,20 @@ impl CapturedValues {
         self.jar.iter_mut().for_each(Vec::clear);
     }
 
-    /// Whether a name is that of a capture.
+    /// Returns whether `name` is that of a capture.
     #[must_use]
     pub fn knows(&self, name: &str) -> bool {
         self.wanted.iter().any(|(other, _)| other == name)
     }
 
-    /// What was captured under `name`.
+    /// Returns the value captured under `name`; `None` if there is none yet.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Json> {
         self.values.get(name)
     }
 
-    /// Takes what `response`, which is the output `output`, has to be remembered; gives the texts that are new.
+    /// Captures values and cookies of `response`, which is the output `output`; returns their texts, so that they can
+    /// be redacted.
     pub fn take(&mut self, response: &HttpResponse, output: Option<&str>) -> Vec<String> {
         let mut fresh = Vec::new();
         for (name, config) in &self.wanted {

@@ -8,16 +8,16 @@ use super::message::{HttpResponse, ResponsePart, line_at, size_of};
 use crate::codec::Undecodable;
 use crate::limits::{Excess, max_message};
 
-/// What a stream says that is no message.
+/// The reason why the bytes of a stream are no message.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadStream {
-    /// It is more than is read.
+    /// It exceeds a limit.
     #[error(transparent)]
     Excess(#[from] Excess),
-    /// It is not of this form.
+    /// It violates the format.
     #[error("{0}")]
     Wrong(&'static str),
-    /// It is cut off.
+    /// It ends in the middle.
     #[error("half a message: the stream ended in the middle of one")]
     CutOff,
 }
@@ -38,7 +38,7 @@ pub struct Dechunker {
 }
 
 impl Dechunker {
-    /// Moves what whole chunks of `raw` hold to `plain`.
+    /// Moves the contents of complete chunks from `raw` to `plain`.
     ///
     /// # Errors
     /// If these are no chunks.
@@ -60,7 +60,7 @@ impl Dechunker {
         Ok(())
     }
 
-    /// Whether the last chunk has come.
+    /// Returns whether the last chunk has arrived.
     #[must_use]
     pub const fn is_over(&self) -> bool {
         self.is_over

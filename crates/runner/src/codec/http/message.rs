@@ -21,16 +21,16 @@ pub struct HttpRequest {
     pub headers: Vec<(String, String)>,
     /// Its body.
     pub body: Option<String>,
-    /// Whether the body goes in chunks.
+    /// True if the body is sent in chunks.
     pub is_chunked: bool,
-    /// Whether it opens a WebSocket.
+    /// True if the request opens a WebSocket.
     pub opens: bool,
 }
 
 /// Bytes of a body in one chunk, where a request is sent in chunks.
 const SENT_CHUNK: usize = 1024;
 
-/// What a request was, for the extent of its answer.
+/// The kind of a request, as far as it decides the extent of the answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AskedFor {
     /// An answer with a body.
@@ -43,7 +43,7 @@ pub enum AskedFor {
 }
 
 impl HttpRequest {
-    /// What kind of answer it wants.
+    /// Returns the kind of answer it asks for.
     #[must_use]
     pub fn asks_for(&self) -> AskedFor {
         match (self.opens, self.method.as_str()) {
@@ -88,7 +88,7 @@ impl HttpRequest {
     }
 }
 
-/// What of a conversation it is.
+/// The part of a conversation that a message is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ResponsePart {
     /// An answer; where a stream follows, its head.
@@ -100,12 +100,12 @@ pub enum ResponsePart {
     Closed,
 }
 
-/// What follows the head of an answer, message by message.
+/// The kind of messages that follow the head of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StreamKind {
     /// Server-sent events.
     Events {
-        /// Whether they come in chunks.
+        /// True if the events come in chunks.
         chunked: bool,
     },
     /// A WebSocket.
@@ -121,11 +121,11 @@ pub struct HttpResponse {
     pub headers: Vec<(String, String)>,
     /// Its body.
     pub body: Vec<u8>,
-    /// Whether the connection can be used again.
+    /// True if the connection can be used for another request.
     pub keeps_alive: bool,
-    /// What of a conversation it is.
+    /// The part of the conversation.
     pub part: ResponsePart,
-    /// What follows it on its connection.
+    /// The stream that follows on its connection; `None` if it is a complete answer.
     pub stream: Option<StreamKind>,
 }
 
@@ -148,9 +148,10 @@ impl HttpResponse {
         }
     }
 
-    /// The answer at the front of `bytes` and how many it has, or `None` if more must come.
+    /// Returns the answer at the front of `bytes` and its length in bytes; `None` if more must arrive.
     ///
-    /// `asked` says what the request was; `ended` that no more bytes come. Of a stream it is the head.
+    /// `asked` is the kind of the request; `ended` says that no more bytes arrive. If a stream follows, only its head
+    /// is the answer.
     ///
     /// # Errors
     /// If the bytes are no answer, or too many.
@@ -189,13 +190,13 @@ impl HttpResponse {
     }
 }
 
-/// Whether events follow the head.
+/// Returns whether server-sent events follow the head.
 fn is_event_stream(response: &HttpResponse) -> bool {
     let kind = response.header("content-type").and_then(|kind| kind.split(';').next());
     response.status == 200 && kind.is_some_and(|kind| kind.trim().eq_ignore_ascii_case("text/event-stream"))
 }
 
-/// How far a body goes.
+/// The extent of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum BodyExtent {
     Bytes(usize),
@@ -339,7 +340,7 @@ pub(super) fn size_of(line: &[u8]) -> Option<usize> {
     Some(usize::from_str_radix(digits, 16).unwrap_or(usize::MAX))
 }
 
-/// Where the lines after the last chunk end.
+/// Returns the position after the lines that follow the last chunk; `None` if they are incomplete.
 fn trailer(bytes: &[u8], mut at: usize) -> Result<Option<usize>, Excess> {
     loop {
         match line_at(bytes, at)? {
@@ -350,7 +351,7 @@ fn trailer(bytes: &[u8], mut at: usize) -> Result<Option<usize>, Excess> {
     }
 }
 
-/// The line at `at` without its end mark, and where the next one begins.
+/// Returns the line at `at` without its end mark, and the position of the next one; `None` if it is incomplete.
 pub(super) fn line_at(bytes: &[u8], at: usize) -> Result<Option<(&[u8], usize)>, Excess> {
     let rest = bytes.get(at..).unwrap_or_default();
     match rest.iter().take(MAX_HEAD).position(|&byte| byte == b'\n') {

@@ -34,21 +34,21 @@ pub struct RequestConfig {
     pub cookies: Vec<(String, String)>,
     /// Its body.
     pub body: Option<String>,
-    /// Whether the body is sent in chunks, its length not told.
+    /// True if the body is sent in chunks, without its length.
     pub chunked: bool,
-    /// Whether it opens a WebSocket.
+    /// True if the request opens a WebSocket.
     pub websocket: bool,
     /// The input that opened the WebSocket its body is sent over; it is no request then.
     pub over: Option<String>,
 }
 
-/// What is wrong with a request as it was written down.
+/// The reason why a request cannot be used as configured.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadRequestConfig {
-    /// Its method is none.
+    /// The method is no HTTP token.
     #[error("`{0}` is no method")]
     Method(String),
-    /// Its path is none.
+    /// The path is not valid.
     #[error("`{0}` is no path; it begins with `/` and has no spaces")]
     Path(String),
     /// A header without name.
@@ -68,16 +68,16 @@ pub enum BadRequestConfig {
     Template(#[from] BadTemplate),
 }
 
-/// Why a request cannot be sent as it stands.
+/// The reason why a request cannot be sent without an input.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum UnplainRequest {
-    /// It is wrong.
+    /// The request cannot be used as configured.
     #[error(transparent)]
     Bad(#[from] BadRequestConfig),
     /// It has a field that something must fill in.
     #[error("there is no `{0}` here")]
     Field(String),
-    /// It cannot be written.
+    /// The request cannot be written.
     #[error(transparent)]
     Unwritable(#[from] UnwritableMessage),
 }
@@ -94,7 +94,7 @@ pub(super) struct PreparedRequest {
     writing: BodyWriting,
 }
 
-/// How a value is written into a body.
+/// The notation of values in a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum BodyWriting {
     Json,
@@ -102,7 +102,7 @@ enum BodyWriting {
     Plain,
 }
 
-/// What templates are filled with.
+/// The values that fill templates.
 #[derive(Clone, Copy)]
 pub(super) struct TemplateValues<'f> {
     pub(super) model: &'f Model,
@@ -112,7 +112,7 @@ pub(super) struct TemplateValues<'f> {
 }
 
 impl TemplateValues<'_> {
-    /// What is inside an option, or the value itself; `None` for `none`.
+    /// Returns the value inside an option, or the value itself if it is no option; `None` for `none`.
     fn opened(self, value: &Value) -> Option<&Value> {
         match value {
             Value::Data(data) if self.model.pool.data(data.data).kind == DataKind::Option => {
@@ -122,7 +122,7 @@ impl TemplateValues<'_> {
         }
     }
 
-    /// The text of a template; `None` where something in it was not captured yet.
+    /// Returns the text of a template; `None` if a value it needs was not captured yet.
     fn text(
         self,
         template: &TextTemplate,

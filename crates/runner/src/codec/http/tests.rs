@@ -92,7 +92,7 @@ fn answers_become_outputs() {
     assert!(shape.to_string().contains("expected int, found \"7\""), "{shape}");
 }
 
-/// What an answer told, nested as it was, is told back in a request.
+/// Nested data that an answer gave is sent back unchanged in a request.
 #[test]
 fn bodies_hold_lists_and_objects_inside_each_other() {
     let model = model(

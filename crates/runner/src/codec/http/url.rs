@@ -1,15 +1,15 @@
-//! Addresses of HTTP systems, percent-encoding, and what must not be shown.
+//! Addresses of HTTP systems, percent-encoding, and the names of headers with secrets.
 
 use thiserror::Error;
 
-/// Where an HTTP system is: `http[s]://HOST[:PORT][/BASE]`.
+/// The address of an HTTP system: `http[s]://HOST[:PORT][/BASE]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Url {
     /// Host and port, to connect to and for the header `host`.
     pub address: String,
-    /// What stands before every path; empty or `/...` without a slash at its end.
+    /// The text before every path; empty, or `/...` without a slash at its end.
     pub base: String,
-    /// Whether it begins with `https`.
+    /// True if it begins with `https`.
     pub is_encrypted: bool,
 }
 
@@ -54,7 +54,7 @@ pub fn percent(text: &str) -> String {
     encoded
 }
 
-/// Whether the value of a header with this name is a secret.
+/// Returns whether the value of a header with this name is a secret; judged by words such as `token` in the name.
 #[must_use]
 pub fn is_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase();

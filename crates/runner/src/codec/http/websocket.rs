@@ -24,7 +24,7 @@ pub(super) fn opening() -> String {
     )
 }
 
-/// Whether the answer opens it as the standard wants.
+/// Checks that the answer opens a WebSocket as the standard demands.
 pub(super) fn check_opened(response: &HttpResponse) -> Result<(), BadStream> {
     let is_upgrade = response.header("upgrade").is_some_and(|to| to.eq_ignore_ascii_case("websocket"));
     match (is_upgrade, response.header("sec-websocket-accept") == Some(KEY.1)) {
@@ -41,11 +41,11 @@ pub enum FrameKind {
     Text,
     /// Bytes.
     Binary,
-    /// The last one.
+    /// The announcement of the end.
     Close,
-    /// Are you there?
+    /// A question whether the peer is there.
     Ping,
-    /// Yes.
+    /// The answer to a ping.
     Pong,
 }
 
@@ -83,16 +83,16 @@ pub fn frame(kind: FrameKind, payload: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// What came.
+/// A message or a control frame of the system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IncomingFrame {
     /// A message: text or bytes.
     Message(FrameKind, Vec<u8>),
     /// A question whether we are there, to be answered with the same bytes.
     Ping(Vec<u8>),
-    /// An answer to no question of ours.
+    /// An answer to a ping; as none is sent, it is ignored.
     Pong,
-    /// The end.
+    /// The announcement of the end.
     Close(Vec<u8>),
 }
 
@@ -108,18 +108,18 @@ impl IncomingFrame {
 /// Puts the frames of a message together.
 #[derive(Clone, Debug, Default)]
 pub struct Assembly {
-    /// What has come of a message in several frames.
+    /// The kind and the bytes of a message of which not all frames have arrived; `None` between two messages.
     begun: Option<(FrameKind, Vec<u8>)>,
 }
 
 impl Assembly {
-    /// Whether a message has begun and is not whole.
+    /// Returns whether a message has begun and is incomplete.
     #[must_use]
     pub const fn has_begun(&self) -> bool {
         self.begun.is_some()
     }
 
-    /// Takes the next thing from the front of `bytes`, if it is whole.
+    /// Takes the next message or control frame from the front of `bytes`; `None` if it is incomplete.
     ///
     /// # Errors
     /// If the standard forbids it, or it is too long.
@@ -167,7 +167,7 @@ impl Assembly {
     }
 }
 
-/// Where a frame ends, and what it is.
+/// The head of a frame: its kind and its length.
 struct WebSocketFrame {
     is_last: bool,
     code: u8,

@@ -30,7 +30,7 @@ impl Checksum {
         Self::ALL.into_iter().find(|(other, _)| *other == name).map(|(_, check)| check)
     }
 
-    /// How many bytes it has.
+    /// Returns the size in bytes.
     #[must_use]
     pub const fn width(self) -> usize {
         match self {

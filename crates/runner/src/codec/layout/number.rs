@@ -16,21 +16,21 @@ pub struct NumberOutOfBounds {
     pub greatest: i128,
 }
 
-/// How a number is written.
+/// The layout of a number in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NumberLayout {
-    /// In how many bytes.
+    /// The size.
     pub width: Width,
-    /// Whether it may be negative, as two's complement.
+    /// True if the number is in two's complement and may be negative.
     pub is_signed: bool,
-    /// In which order.
+    /// The order of the bytes.
     pub endian: Endian,
 }
 
-/// In how many bytes a number is written.
+/// The size of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Width {
-    /// Always so many, 1 to 8.
+    /// A fixed number of bytes, 1 to 8.
     Bytes(usize),
     /// Seven bits a byte, the least significant first; all but the last have their highest bit set.
     Varint,
@@ -80,7 +80,7 @@ impl NumberLayout {
         is_known.then_some(Self { width: Width::Bytes(bits / 8), is_signed, endian })
     }
 
-    /// How many bytes it has, if that is always the same.
+    /// Returns the size in bytes; `None` if it varies.
     #[must_use]
     pub const fn fixed(self) -> Option<usize> {
         match self.width {

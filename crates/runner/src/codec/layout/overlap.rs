@@ -2,7 +2,7 @@
 
 use super::{LayoutItem, MessageLayout, NumberRole};
 
-/// Bits of a byte that are always the same, and which they are.
+/// The bits of a byte that are constant, and their values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct KnownBits {
     mask: u8,
@@ -10,7 +10,8 @@ struct KnownBits {
 }
 
 impl MessageLayout {
-    /// Whether a message could be both, as far as constants and sizes tell, and this is no special case of `later`.
+    /// Returns whether bytes could be a message of both layouts, as far as constants and sizes tell, and this layout is
+    /// no special case of `later`.
     ///
     /// A special case before the general one is how precedence is meant.
     #[must_use]
@@ -37,7 +38,7 @@ impl MessageLayout {
         (least, if is_fixed { least } else { usize::MAX })
     }
 
-    /// What is known of the first bytes, up to an item whose size varies.
+    /// Returns the constant bits of the first bytes, up to an item whose size varies.
     fn known(&self) -> Vec<KnownBits> {
         let mut known = Vec::new();
         for item in &self.items {

@@ -9,19 +9,19 @@ use super::{
 use crate::limits::max_message;
 use crate::line::cut;
 
-/// What is wrong with the text of a layout.
+/// An error in the text of a layout.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("`{item}` (item {number}): {problem}")]
 pub struct BadLayout {
-    /// Which item, from 1.
+    /// The number of the item, from 1.
     pub number: usize,
     /// The item.
     pub item: String,
-    /// What is wrong with it.
+    /// The problem with the item.
     pub problem: BadLayoutItem,
 }
 
-/// What is wrong with an item of a layout.
+/// The problem with an item of a layout.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadLayoutItem {
     /// A field has two places.
@@ -94,7 +94,7 @@ pub enum BadLayoutItem {
     BitBounds {
         /// The constant.
         value: i128,
-        /// How many bits it has.
+        /// The number of bits of its place.
         count: u32,
     },
     /// All bits together are no bytes.
@@ -127,7 +127,7 @@ impl MessageLayout {
     /// Reads a layout; numbers that do not say so have their bytes in the order `endian`.
     ///
     /// # Errors
-    /// What is wrong with which item.
+    /// Returns the first wrong item and its problem.
     pub fn parse(text: &str, endian: Endian) -> Result<Self, BadLayout> {
         let mut layout = Self { items: Vec::new() };
         for (n, part) in split(text).into_iter().enumerate() {
@@ -174,7 +174,7 @@ impl MessageLayout {
         self.items.iter().flat_map(LayoutItem::lengths)
     }
 
-    /// What can be said only of all items; the number of the one that is wrong comes with it.
+    /// Checks the conditions on all items together; an error has the number of the wrong item, from 0.
     fn whole(&self) -> Result<(), (usize, BadLayoutItem)> {
         if self.items.is_empty() {
             return Err((0, BadLayoutItem::Empty));
@@ -276,7 +276,7 @@ fn check(word: &str, rest: &str, endian: Endian) -> Result<LayoutItem, BadLayout
     if rest.is_empty() { Ok(item) } else { Err(BadLayoutItem::ChecksumName) }
 }
 
-/// What a number is: `= 3`, `len(name) + 2`, `name`, `name(a = 1, b = 2)`.
+/// Reads the meaning of a number: `= 3`, `len(name) + 2`, `name`, `name(a = 1, b = 2)`.
 fn what(text: &str, number: NumberLayout) -> Result<NumberRole, BadLayoutItem> {
     if let Some(value) = text.strip_prefix('=') {
         return Ok(NumberRole::Const(number.fitting(integer(value)?)?));
@@ -371,7 +371,7 @@ fn mark_of(text: &str) -> Result<Vec<u8>, BadLayoutItem> {
     }
 }
 
-/// What stands in the brackets at the front, and what follows them.
+/// Returns the text in the brackets at the front and the text after them; `None` if there are none.
 fn bracketed(text: &str) -> Option<(&str, &str)> {
     let inside = text.strip_prefix('(')?;
     let mut depth = 1;

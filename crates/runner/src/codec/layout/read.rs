@@ -26,7 +26,7 @@ impl MessageLayout {
 /// A message that is read.
 struct LayoutReader<'b, 'l> {
     bytes: &'b [u8],
-    /// How many bytes are used.
+    /// The number of bytes read so far.
     at: usize,
     /// Lengths of fields that follow.
     lengths: Vec<(&'l str, usize)>,
@@ -42,7 +42,7 @@ impl<'l> LayoutReader<'_, 'l> {
         &self.bytes[self.at..]
     }
 
-    /// So many bytes.
+    /// Takes the next `count` bytes.
     fn take(&mut self, count: usize) -> Result<&[u8], LayoutMismatch> {
         let left = self.rest().len();
         if count > left {
@@ -89,7 +89,7 @@ impl<'l> LayoutReader<'_, 'l> {
         Ok((value, width))
     }
 
-    /// Takes a number of `width` bytes for what it is.
+    /// Takes a number of `width` bytes in its meaning.
     fn what(&mut self, what: &'l NumberRole, value: i128, width: usize) -> Result<(), LayoutMismatch> {
         let (at, total, rest) = (self.at - width, self.bytes.len(), self.rest().len());
         let must_be = |expected: i128| {

@@ -222,7 +222,7 @@ proptest! {
         }
     }
 
-    /// What is read from any bytes is written as the same bytes, where nothing is skipped or filled up.
+    /// A message read from any bytes is written as the same bytes, where nothing is skipped or filled up.
     #[test]
     fn what_is_read_is_written_again(found in vec(any::<u8>(), 0..12)) {
         for text in ["u8 a, u16le b, hex c", "i8 len(c) + 100, hex c", "bits(3 a, 13 b), hex c until 0x00, i24 d"] {

@@ -7,7 +7,7 @@ use super::{
     NumberOutOfBounds, NumberRole, Width,
 };
 
-/// Why values have no bytes in a layout.
+/// The reason why values have no bytes in a layout.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum LayoutUnfit {
     /// A number that nobody named is too small or too large.
@@ -16,19 +16,19 @@ pub enum LayoutUnfit {
     /// A number is too small or too large.
     #[error("{what}: {problem}")]
     Number {
-        /// What the number is.
+        /// The meaning of the number, for people.
         what: String,
-        /// What is wrong with it.
+        /// The number and the bounds it exceeds.
         problem: NumberOutOfBounds,
     },
     /// A number has more bits than its place.
     #[error("{what}: {value} does not fit into {count} bits")]
     Bits {
-        /// What the number is.
+        /// The meaning of the number, for people.
         what: String,
         /// The number.
         value: i128,
-        /// How many bits there are.
+        /// The number of bits of its place.
         count: u32,
     },
     /// Bytes do not fit into their place.
@@ -36,7 +36,7 @@ pub enum LayoutUnfit {
     Bytes {
         /// The field.
         field: String,
-        /// Why not.
+        /// The reason why the bytes do not fit.
         problem: ExtentUnfit,
     },
     /// Bytes stand where a number must.
@@ -50,29 +50,29 @@ pub enum LayoutUnfit {
     NoValue(String),
 }
 
-/// Why bytes could not be told again from their place.
+/// The reason why bytes could not be read back from their place.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ExtentUnfit {
     /// The place has another size.
     #[error("has {found} bytes, not {size}")]
     Size {
-        /// How many there are.
+        /// The number of bytes of the value.
         found: usize,
-        /// How many there must be.
+        /// The number of bytes of the place.
         size: usize,
     },
     /// The place is too small.
     #[error("has {found} bytes, more than {size}")]
     TooLong {
-        /// How many there are.
+        /// The number of bytes of the value.
         found: usize,
-        /// How many there may be.
+        /// The largest number of bytes in the place.
         size: usize,
     },
-    /// The place is filled up with zeros.
+    /// The value ends with a zero, and the place is filled up with zeros.
     #[error("ends with a zero")]
     TrailingZero,
-    /// The place ends with a mark.
+    /// The value contains the mark that ends the place.
     #[error("holds its own end mark")]
     OwnMark,
 }
@@ -80,7 +80,7 @@ pub enum ExtentUnfit {
 /// Values of fields, by name.
 type NamedFields<'f> = [(&'f str, LayoutValue)];
 
-/// How long a message is, and what is left of it after an item.
+/// The size of a message and of the part after an item, in bytes.
 #[derive(Clone, Copy)]
 struct LayoutSizes {
     total: usize,
@@ -103,7 +103,8 @@ impl MessageLayout {
         Ok(bytes)
     }
 
-    /// How many bytes each item has; from the last to the first, for a length may be as long as it says.
+    /// Returns the size of each item in bytes; computed from the last to the first, because the size of a length may
+    /// depend on its value.
     fn sizes_of(&self, fields: &NamedFields<'_>) -> Result<Vec<usize>, LayoutUnfit> {
         let (mut lengths, mut rest) = (Vec::new(), 0);
         for item in self.items.iter().rev() {
@@ -165,7 +166,7 @@ impl LayoutItem {
     }
 }
 
-/// Whether a value can be told again from the bytes of its place.
+/// Checks that a value can be read back from the bytes of its place.
 fn fits(form: FieldForm, extent: &FieldExtent, value: &[u8]) -> Result<(), ExtentUnfit> {
     let found = value.len();
     match (extent, form) {
@@ -233,7 +234,7 @@ impl NumberRole {
         }
     }
 
-    /// What it is, for people.
+    /// Returns the meaning of the number, for people.
     pub(super) fn shown(&self) -> String {
         match self {
             Self::Const(value) => format!("the constant {value}"),

@@ -7,7 +7,7 @@ use regex::{Captures, Regex};
 
 use super::BadItems;
 
-/// How the name of a group begins that tells the length of a part.
+/// The prefix in the name of a group that tells the length of a part.
 const LENGTH: &str = "len.";
 
 /// A pattern for one item.
@@ -56,7 +56,7 @@ impl ItemPattern {
 }
 
 impl<'t> FoundItem<'t> {
-    /// How many bytes it has.
+    /// Returns its length in bytes.
     pub(super) fn len(&self) -> usize {
         self.groups.get(0).map_or(0, |all| all.end()) + self.told.as_ref().map_or(0, |(_, text)| text.len())
     }

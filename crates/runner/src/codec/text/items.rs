@@ -1,4 +1,4 @@
-//! Lists, sets and maps in texts: how one item is written, and what stands between two.
+//! Lists, sets and maps in texts: the notation of an item, and the text between two.
 //!
 //! An item is written by a template and read by a pattern. Their names are `item` for plain items,
 //! the fields of the record for items that are records, `key` and `value` for maps. Items that are
@@ -24,7 +24,7 @@ use super::super::template::{BadTemplate, TextTemplate, plain_text};
 use super::item_pattern::{FoundItem, ItemPattern};
 use super::{unbroken, value_json};
 
-/// What is wrong with how items are written.
+/// The reason why a description of items cannot be used.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum BadItems {
     /// A template cannot be read.
@@ -48,23 +48,23 @@ pub enum BadItems {
     },
 }
 
-/// How the items of a field are written, as people wrote it down.
+/// The notation of the items of a field, as configured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ItemsConfig {
-    /// What stands between two items.
+    /// The text between two items.
     pub between: String,
-    /// How one item is written, whatever it is.
+    /// The notation of an item, where no cases are given.
     pub item: ItemWords,
-    /// How items are written that are cases of an enum, by case; the first whose pattern fits is read.
+    /// The notation of items that are cases of an enum, by case; the first whose pattern fits is read.
     pub cases: Vec<(String, ItemWords)>,
 }
 
-/// How an item is written and read, as people wrote it down.
+/// The template and the pattern of an item, as configured.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ItemWords {
-    /// A template.
+    /// The template that writes it; `None` for its plain text.
     pub each: Option<String>,
-    /// A pattern.
+    /// The pattern that reads it; `None` for its plain text.
     pub pattern: Option<String>,
 }
 
@@ -112,7 +112,7 @@ impl ItemsCodec {
         Ok(Self { between: config.between.clone(), item: ItemCodec::new(&config.item)?, cases })
     }
 
-    /// Whether `field` of the model has these cases.
+    /// Checks that the items of `field` in the model have these cases.
     ///
     /// # Errors
     /// The first case it does not have.
@@ -163,7 +163,7 @@ impl ItemsCodec {
         Some(as_json(pool, of.kind, of.key, found))
     }
 
-    /// The item that `text` begins with, and how long it is.
+    /// Returns the item that `text` begins with, and its length in bytes.
     fn next_item(&self, pool: &TermPool, of: CollectionSort, text: &str) -> Option<(Json, usize)> {
         if !self.cases.is_empty() {
             return self.next_case(pool, of.item, text);
@@ -179,7 +179,7 @@ impl ItemsCodec {
         Some((plain_item(pool, of.kind, (of.key, of.item), &text[..len])?, len))
     }
 
-    /// The case that `text` begins with, and how long it is.
+    /// Returns the case that `text` begins with, and its length in bytes.
     fn next_case(&self, pool: &TermPool, item: Sort, text: &str) -> Option<(Json, usize)> {
         let found =
             |(name, codec): &(String, ItemCodec)| Some((name.clone(), codec.pattern.as_ref()?.find(text)?));

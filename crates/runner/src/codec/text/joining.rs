@@ -1,4 +1,4 @@
-//! Messages of several frames: what has come says whether and how a message goes on.
+//! Messages of several frames: the frames so far decide whether and how a message goes on.
 //!
 //! A frame may announce what belongs to it: so many bytes, or so many frames, each of which may
 //! announce more. A message of which nothing is owed any more is asked whether it is unfinished:
@@ -14,21 +14,21 @@ use crate::codec::Undecodable;
 use crate::limits::{Excess, max_message};
 use crate::line::cut;
 
-/// What is wrong with how frames are joined; its text begins with the key.
+/// The reason why a description of joined frames cannot be used; its text begins with the key.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum BadJoining {
-    /// The pattern of what goes on is no regular expression.
+    /// The pattern `more` is no regular expression.
     #[error("more: {0}")]
     More(regex::Error),
     /// The pattern of a frame that announces something is no regular expression.
     #[error("counted: {0}")]
     Counted(regex::Error),
-    /// It does not say where the number stands.
+    /// The pattern of a frame that announces something has not just the group `n`.
     #[error("counted: `{0}` needs one named group, `(?P<n>[0-9]+)`: how much follows")]
     NoCount(String),
 }
 
-/// How frames are joined to messages; by default every frame is one.
+/// The rules by which frames are joined to messages; by default every frame is a message.
 #[derive(Clone, Debug, Default)]
 pub struct FrameJoining {
     more: Option<Regex>,
@@ -40,26 +40,26 @@ pub struct FrameJoining {
 struct CountedFrame {
     frame: Regex,
     then: AnnouncedFrame,
-    /// Whether the message goes on after what it announces.
+    /// True if the message goes on after the announced part.
     more: bool,
 }
 
-/// What a frame announces.
+/// The unit of the number that a frame announces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AnnouncedFrame {
-    /// So many bytes, and this end mark after them.
+    /// Bytes, followed by this end mark.
     Bytes {
         /// The end mark, which may be empty.
         end: String,
     },
-    /// So many frames, each with what it announces.
+    /// Frames, each with what it announces itself.
     Frames,
-    /// So many pairs of frames.
+    /// Pairs of frames.
     Pairs,
 }
 
 impl AnnouncedFrame {
-    /// How many frames follow where `count` was announced; none where it is bytes.
+    /// Returns the number of frames that follow where `count` was announced; 0 if it counts bytes.
     fn frames(&self, count: usize) -> usize {
         match self {
             Self::Bytes { .. } => 0,
@@ -69,7 +69,7 @@ impl AnnouncedFrame {
     }
 }
 
-/// What must come next.
+/// The part that a message needs next.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum FrameNeed {
     /// A frame.
@@ -77,7 +77,7 @@ pub enum FrameNeed {
     Frame,
     /// So many bytes and an end mark.
     Bytes {
-        /// How many.
+        /// The number of bytes.
         count: usize,
         /// The end mark.
         end: Vec<u8>,
@@ -90,9 +90,9 @@ pub struct UnfinishedMessage {
     bytes: Vec<u8>,
     parts: usize,
     need: FrameNeed,
-    /// Frames that are owed, innermost last.
+    /// The numbers of frames that are still missing, innermost announcement last.
     owed: Vec<usize>,
-    /// It goes on after what is owed.
+    /// True if the message goes on after the missing frames.
     goes_on: bool,
 }
 
@@ -113,7 +113,7 @@ impl FrameJoining {
         Ok(Self { more, counted: counted.iter().map(read).collect::<Result<_, BadJoining>>()? })
     }
 
-    /// What a frame announces, and how much of it.
+    /// Returns the rule that a frame matches and the number it announces; `None` if it announces nothing.
     fn announced(&self, frame: &[u8]) -> Result<Option<(&CountedFrame, usize)>, Undecodable> {
         let found = self.counted.iter().find_map(|counted| Some((counted, counted.frame.captures(frame)?)));
         let Some((counted, groups)) = found else { return Ok(None) };
@@ -136,12 +136,12 @@ impl FrameJoining {
 }
 
 impl UnfinishedMessage {
-    /// What has come of it, its parts joined by newlines.
+    /// Returns the bytes so far, the parts joined by newlines.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// What must come next.
+    /// Returns the part that must arrive next.
     pub fn need(&self) -> &FrameNeed {
         &self.need
     }
@@ -151,7 +151,7 @@ impl UnfinishedMessage {
         self.bytes
     }
 
-    /// Adds what was needed; whether the message is finished now.
+    /// Adds the part that was needed; returns whether the message is now finished.
     ///
     /// # Errors
     /// If it announces nonsense.
@@ -190,7 +190,7 @@ impl UnfinishedMessage {
         Ok(!last_goes_on && !joining.goes_on(&self.bytes))
     }
 
-    /// One frame came with all it announced; whether others are owed.
+    /// Counts one frame that is complete with all it announced; returns whether further frames are missing.
     fn still_owes(&mut self) -> bool {
         while let Some(left) = self.owed.last_mut() {
             *left -= 1;

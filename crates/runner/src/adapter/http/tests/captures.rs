@@ -1,4 +1,4 @@
-//! What answers give and later requests say again.
+//! Tests of values that answers provide and later requests repeat.
 
 use std::sync::mpsc::{Receiver, channel};
 

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// What is read from `text`, with no more to come if `ended`.
+/// Returns the answer at the front of `text`; `ended` says that no more arrives.
 fn parse(text: &str, ended: bool) -> Result<Option<(HttpResponse, usize)>, Undecodable> {
     HttpResponse::parse(text.as_bytes(), AskedFor::Body, ended)
 }
