@@ -1,4 +1,4 @@
-//! What must not be shown: secrets, in part or in another spelling, wherever they come back.
+//! The secrets that must not be shown: whole, in part or in another spelling, wherever they come back.
 //!
 //! A system that is asked with a token may say it again: whole, shortened in a log, in base64 or percent-encoded in a
 //! path. So every spelling of a secret is cut into windows of eight bytes, and whatever is covered by such windows
@@ -14,13 +14,13 @@ mod spelling;
 
 use std::collections::BTreeSet;
 
-/// Bytes of a secret that may not be shown together.
+/// The number of bytes of a secret that may not be shown together.
 const WINDOW: usize = 8;
-/// A shorter text is no secret.
+/// The length in bytes below which a text is no secret.
 const SHORTEST: usize = 4;
-/// Windows beyond which nothing that a system tells is added.
+/// The number of windows beyond which no more secrets of a system are added.
 const MAX_TOLD: usize = 500_000;
-/// What stands in place of a secret.
+/// The text in place of a secret.
 pub const HIDDEN: &str = "***";
 
 /// Texts that must not be shown.
@@ -39,7 +39,7 @@ impl Secrets {
         Self::default()
     }
 
-    /// Whether nothing is secret.
+    /// Returns whether nothing is secret.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.windows.is_empty() && self.short.is_empty() && self.fields.is_empty()
@@ -81,7 +81,7 @@ impl Secrets {
         self.fields.iter().map(|(message, field)| (message.as_str(), field.as_str()))
     }
 
-    /// Whether the values of this field are secrets.
+    /// Returns whether the values of this field are secrets.
     fn has_field(&self, message: &str, field: &str) -> bool {
         self.fields.contains(&(message.to_owned(), field.to_owned()))
     }
@@ -105,13 +105,13 @@ impl Secrets {
         shown
     }
 
-    /// Whether there is a secret in `text`.
+    /// Returns whether `text` contains a secret, or a part of one that is hidden.
     #[must_use]
     pub fn is_in(&self, text: &str) -> bool {
         self.covered(text.as_bytes()).contains(&true)
     }
 
-    /// For every byte, whether it belongs to a secret.
+    /// Returns for every byte whether it belongs to a secret.
     fn covered(&self, bytes: &[u8]) -> Vec<bool> {
         let mut covered = vec![false; bytes.len()];
         for (at, part) in bytes.windows(WINDOW).enumerate() {

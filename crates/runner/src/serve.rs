@@ -45,13 +45,13 @@ pub use self::tcp::{ListenerEvent, serve_tcp};
 const READ_AHEAD: usize = 64;
 /// Outputs in a row after which the player looks whether somebody wants to interrupt it.
 const BREATH: u32 = 64;
-/// How long the player listens where it could also speak.
+/// The time for which the player listens where it could also speak.
 const LINGER: Duration = Duration::from_millis(2);
 
 /// Makes a solver for one player.
 pub type NewSolver = dyn Fn() -> Box<dyn Solver> + Send + Sync;
 
-/// How a conversation ended in good order.
+/// The orderly end of a conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServeEnd {
     /// The tool said goodbye.
@@ -114,7 +114,7 @@ struct Conversation<'m, W> {
     spoken: u32,
 }
 
-/// Which time a timed model has.
+/// The time of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PlayerTime {
     /// It has no clocks.
@@ -125,16 +125,16 @@ enum PlayerTime {
     Virtual,
 }
 
-/// What the player does while no line comes.
+/// The activity of the player while no line arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PlayerPhase {
-    /// Waits to be configured.
+    /// It waits to be configured.
     Unconfigured,
-    /// May have something to say.
+    /// It may have something to say.
     Active,
-    /// Has nothing to say until it is given something.
+    /// It has nothing to say until it gets an input.
     Quiet,
-    /// Cannot go on until it is reset.
+    /// It cannot go on until it is reset.
     Broken,
 }
 
@@ -418,7 +418,7 @@ fn nanoseconds(time: &Rational) -> u64 {
     u64::try_from(duration(time).as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Why an input cannot be given to the model.
+/// The reason why an input cannot be given to the model.
 #[derive(Debug, Error)]
 enum InputUnfit {
     #[error(transparent)]
@@ -436,7 +436,7 @@ fn out_of_range(model: &Model, label: &Label) -> Option<String> {
     Some(model.pool.var_info(*field).name.to_string())
 }
 
-/// What a played model says of itself.
+/// Returns the greeting of a played model.
 #[must_use]
 pub fn hello(pool: &TermPool, sts: &Sts) -> HelloMessage {
     let direction = |kind| match kind {

@@ -42,7 +42,7 @@ pub use self::rerun::{ConfirmedFailure, RerunResult, UnexpectedRerun, repeat};
 
 use self::rerun::run_again;
 
-/// How often a candidate is tried on a system that does not do the same every time.
+/// The number of times a candidate is tried on a system that does not do the same every time.
 pub const TRIES: u32 = 8;
 /// Runs in a row that cannot even begin, after which the system is left alone.
 const MAX_UNREACHED: u32 = 3;
@@ -50,11 +50,11 @@ const MAX_UNREACHED: u32 = 3;
 /// The budget of the search for a smaller run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShrinkConfig {
-    /// Runs, at most.
+    /// The number of runs, at most.
     pub attempts: u32,
-    /// How long it may take, beyond the run that is under way then.
+    /// The time limit of the search, not counting the run under way at its end; `None` for no limit.
     pub time: Option<Duration>,
-    /// How often the smallest run is done again in the end.
+    /// The number of times the smallest run is repeated at the end.
     pub replays: u32,
     /// The failure that is to be made smaller; any if `None`.
     pub only: Option<FailureSign>,
@@ -72,13 +72,13 @@ impl Default for ShrinkConfig {
 pub struct ShrunkRun {
     /// The observed trace; its last label is the forbidden one.
     pub trace: Trace,
-    /// What it has in common with other failures of its kind; empty if no smaller run was found.
+    /// The text that is the same for failures of its kind; empty if no smaller run was found.
     pub signature: String,
-    /// Runs it took.
+    /// The number of runs the search took.
     pub attempts: u32,
-    /// No single move can be left out and no single value be simpler, as far as the tries show.
+    /// True if no single move can be left out and no single value be simpler, as far as the attempts show.
     pub minimal: bool,
-    /// Why the search ended before it was at its end.
+    /// The reason why the search ended early; `None` if it came to its end.
     pub early: Option<ShrinkCutOff>,
     /// The number of repetitions that failed again, in the same way.
     pub reproduced: u32,
@@ -89,11 +89,11 @@ pub struct ShrunkRun {
 /// The reason why a search for a smaller run ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShrinkCutOff {
-    /// It has had its runs.
+    /// The budget of runs is spent.
     Attempts,
-    /// It has had its time.
+    /// The time limit is exceeded.
     Time,
-    /// Somebody stopped it.
+    /// The search was stopped by request.
     Stopped,
     /// The system cannot be started or reached any more.
     Unreached,
@@ -110,7 +110,7 @@ impl fmt::Display for ShrinkCutOff {
     }
 }
 
-/// Told how far a search is: runs tried, and the moves of the smallest failing run so far.
+/// A callback for the progress of a search: the number of runs tried, and of the moves of the smallest failing run.
 pub type ShrinkProgress<'p> = &'p mut dyn FnMut(u32, usize);
 
 /// Makes a failing run smaller that failed again.
@@ -136,25 +136,25 @@ pub fn shrink(
     ShrunkRun { trace: best, signature, attempts, minimal, early, reproduced, of }
 }
 
-/// The search may not go on: its budget is used up, somebody stopped it, or the system is gone.
+/// The sign that the search may not go on: its budget is spent, it was stopped, or the system is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct BudgetSpent;
 
-/// What became of a candidate.
+/// The result of trying a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CandidateFate {
-    /// It failed in the same way, and is the best now.
+    /// The candidate failed in the same way, and is now the best.
     Taken,
-    /// It is no smaller failing run.
+    /// The candidate gives no smaller run that fails in the same way.
     Refused,
 }
 
 /// A pass; the module says what it must keep to.
 type ShrinkPass = fn(&mut ShrinkSearch<'_, '_, '_, '_>) -> Result<(), BudgetSpent>;
 
-/// Those after which, if they change nothing, the run is 1-minimal.
+/// The passes after which the run is 1-minimal, if they change nothing.
 const ESSENTIAL: [ShrinkPass; 3] = [steps::singles, values::alone, values::sooner];
-/// Those that find what no single change finds: they come when single changes are at their end.
+/// The passes that find more than single changes do; they come when single changes find nothing more.
 const FURTHER: [ShrinkPass; 4] = [values::together, steps::blocks, steps::pairs, steps::fewer_for_less];
 
 /// The search for a smaller run.
@@ -167,13 +167,13 @@ struct ShrinkSearch<'s, 'b, 'm, 'p> {
     deadline: Option<Instant>,
     sign: FailureSign,
     tries: u32,
-    /// The smallest failing run so far, its plan, and what it has in common with others.
+    /// The smallest failing run so far, its plan, and its signature.
     best: Trace,
     plan: Vec<PlannedMove>,
     signature: String,
-    /// How often there was a new best one.
+    /// The number of times a new best run was found.
     changes: u32,
-    /// How often each candidate was tried.
+    /// The number of times each candidate was tried.
     tried: HashMap<Vec<PlannedMove>, u32>,
     unreached: u32,
 }
@@ -236,7 +236,7 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
         passes.iter().try_for_each(|pass| pass(self))
     }
 
-    /// Why no other run may be done, if none may.
+    /// Returns the reason why no further run may be made; `None` if one may.
     fn early(&self) -> Option<ShrinkCutOff> {
         let is_late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
         match () {

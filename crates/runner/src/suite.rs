@@ -38,10 +38,10 @@ pub struct SuiteHeader {
     pub format: String,
     /// Always [`VERSION`].
     pub version: u32,
-    /// Whether the last line is a [`SuiteEnd`].
+    /// True if the last line is a [`SuiteEnd`].
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub closed: bool,
-    /// Who made it and how, for people.
+    /// The maker of the suite and its settings, for people.
     #[serde(flatten)]
     pub about: Map<String, Json>,
 }
@@ -60,7 +60,7 @@ pub enum SuiteTest {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SuiteEnd {
-    /// How many tests there are.
+    /// The number of tests.
     tests: usize,
 }
 
@@ -75,10 +75,10 @@ enum SuiteLine {
 /// A test that says what is expected.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TraceTest {
-    /// What it is for.
+    /// Its purpose, for people; empty if it is not said.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// What is sent and seen, in order.
+    /// The labels sent and observed, in order.
     pub trace: Vec<SuiteLabel>,
 }
 
@@ -99,19 +99,19 @@ pub struct SuiteLabel {
     pub after: Option<Json>,
 }
 
-/// Why a suite cannot be read.
+/// The reason why a suite cannot be read.
 #[derive(Debug, Error)]
 pub enum SuiteError {
     /// The file cannot be read.
     #[error("cannot read the suite: {0}")]
     Io(#[from] io::Error),
-    /// The file is something else.
+    /// The file is no suite.
     #[error("this is no suite of ioxide: it starts with {0}")]
     NotASuite(String),
     /// The file was written by another version.
     #[error("the suite has version {0}, this program reads version {VERSION}")]
     Version(u32),
-    /// The end is missing.
+    /// The end is missing; the number of tests read.
     #[error("the suite was cut off after {0} tests; make it again")]
     Torn(usize),
     /// A line is no test.
@@ -119,13 +119,13 @@ pub enum SuiteError {
     BadLine {
         /// Its number, from 1.
         line: usize,
-        /// What is wrong.
+        /// The problem with the line.
         reason: String,
     },
 }
 
 impl SuiteLabel {
-    /// `label` as it is written; `None` if it is of no model.
+    /// Returns `label` as a suite writes it; every label can be written, so never `None`.
     #[must_use]
     pub fn new(pool: &TermPool, sts: &Sts, label: &Label) -> Option<Self> {
         match label {

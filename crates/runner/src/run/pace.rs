@@ -1,4 +1,4 @@
-//! Which time a run has: none, that of this machine, or that of the system.
+//! The time of a run: none, that of this machine, or that of the system.
 //!
 //! *Promises.* Instants never go back. On the clock of this machine a message has the instant at which its
 //! bytes arrived, not the one at which somebody looked; in virtual time the one the system gives it.
@@ -18,21 +18,21 @@ pub(super) enum RunPace {
     Untimed,
     /// The clock of this machine.
     Wall(WallClock),
-    /// The time of the system, which passes when it is told to.
+    /// The virtual time of the system, which passes on request.
     Virtual(Duration),
 }
 
 /// The clock of this machine.
 #[derive(Debug)]
 pub(super) struct WallClock {
-    /// When the run began.
+    /// The instant at which the run began.
     start: Instant,
-    /// Whether this machine kept pace.
+    /// The measure of whether this machine keeps pace.
     beat: Heartbeat,
 }
 
 impl WallClock {
-    /// How long before the run began that was.
+    /// Returns the time from `before` to the beginning of the run; zero if `before` is later.
     pub(super) fn since(&self, before: Instant) -> Duration {
         self.start.saturating_duration_since(before)
     }
@@ -48,7 +48,7 @@ impl RunPace {
         }
     }
 
-    /// How late it is, since the reset.
+    /// Returns the time since the reset; zero in a model without clocks.
     pub(super) fn now(&self) -> Duration {
         match self {
             Self::Untimed => Duration::ZERO,
@@ -57,7 +57,8 @@ impl RunPace {
         }
     }
 
-    /// The instant at which bytes arrived.
+    /// Returns the instant at which bytes arrived, as the time since the reset; now if `arrived` is `None` or time is
+    /// not that of this machine.
     pub(super) fn at(&self, arrived: Option<Instant>) -> Duration {
         match (self, arrived) {
             (Self::Wall(wall), Some(arrived)) => arrived.saturating_duration_since(wall.start),
@@ -65,7 +66,8 @@ impl RunPace {
         }
     }
 
-    /// Why instants cannot be trusted, if this machine stood still for longer than the tolerance allows.
+    /// Returns the reason why instants cannot be trusted, if this machine stood still for longer than the latency of
+    /// the tolerance; `None` otherwise.
     pub(super) fn starved(&self, tolerance: &Tolerance) -> Option<String> {
         let Self::Wall(wall) = self else { return None };
         let stall = wall.beat.longest();

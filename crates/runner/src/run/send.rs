@@ -13,10 +13,10 @@ use crate::adapter::{AdapterError, ArrivedOutput, InputReceipt, SentInput};
 use crate::event::WayTold;
 use crate::objective::orders::LabelOrigin;
 
-/// Inputs in a row that the protocol cannot write after which a run ends without verdict.
+/// The number of inputs in a row that the protocol cannot write, after which the run ends as inconclusive.
 const MAX_UNWRITTEN: u32 = 50;
 
-/// Orders of what is under way after which the run looks before it sends more.
+/// The number of orders of crossing messages above which the run observes before it sends more.
 pub(super) const MAX_ORDERS: usize = 64;
 
 impl RunLoop<'_, '_, '_, '_> {
@@ -86,8 +86,8 @@ impl RunLoop<'_, '_, '_, '_> {
         Ok(id.expect("the monitor was told"))
     }
 
-    /// Whether what is under way must be settled before `label` is sent: there is too much of it, or in some
-    /// order of it the specification does not mention the input, and nothing after it could be judged.
+    /// Returns whether the inputs under way must be settled before `label` is sent: there are too many of them, or in
+    /// some order of them the specification does not mention the input, and nothing after it could be judged.
     fn must_settle(&mut self, label: &Label) -> bool {
         let under_way = self.after.under_way();
         under_way >= self.config.max_under_way
@@ -96,7 +96,7 @@ impl RunLoop<'_, '_, '_, '_> {
             || self.is_too_early(label)
     }
 
-    /// Whether `label` may come to a model that is behind a channel before it is ready for it, and waiting helps.
+    /// Returns whether `label` may reach a model behind a channel before it is ready for it, and waiting helps.
     fn is_too_early(&mut self, label: &Label) -> bool {
         let is_behind = self.bench.cx.sts.composition.as_ref().is_some_and(|parts| parts.open.is_some());
         is_behind

@@ -25,21 +25,21 @@ pub(super) struct Silences(Vec<CalledSilence>);
 
 #[derive(Clone, Debug)]
 struct CalledSilence {
-    /// The monitor before it.
+    /// The monitor before the silence.
     before: Monitor,
-    /// What was given since, and what was seen.
+    /// The inputs given and the messages seen since.
     since: Vec<AfterSilence>,
-    /// When the system was last heard or given something before it.
+    /// The instant at which the run began to wait; for silence after silence, that of the first.
     from: Instant,
-    /// Until when a message may show that it was none.
+    /// The instant up to which a message may show that there was no silence.
     until: Instant,
     patience: Duration,
-    /// Its place in the trace, and its number as it was told.
+    /// Its position in the trace, and the number of its step as reported.
     at: usize,
     step: usize,
 }
 
-/// What came after a silence.
+/// A message given or seen after a silence.
 #[derive(Clone, Debug)]
 enum AfterSilence {
     Given(Label, u32),
@@ -47,12 +47,12 @@ enum AfterSilence {
 }
 
 impl Silences {
-    /// Something was given after them.
+    /// Notes that an input was given after them.
     pub(super) fn given(&mut self, label: &Label, lane: u32) {
         self.0.iter_mut().for_each(|silence| silence.since.push(AfterSilence::Given(label.clone(), lane)));
     }
 
-    /// Something was seen after them, and allowed.
+    /// Notes that a message was seen after them, and allowed.
     pub(super) fn seen(&mut self, label: &Label, arrival: Arrival) {
         self.0.iter_mut().for_each(|silence| silence.since.push(AfterSilence::Seen(label.clone(), arrival)));
     }
@@ -139,13 +139,14 @@ impl RunLoop<'_, '_, '_, '_> {
         Ok(ControlFlow::Break(LoopEnd::Forbidden(forbidden)))
     }
 
-    /// Whether what comes now is allowed if some silence that a message may still take back was none.
+    /// Returns whether `label` is allowed if some silence that a message may still take back is left out.
     pub(super) fn is_late(&mut self, label: &Label, arrival: Arrival) -> bool {
         let (open, now) = (self.silences.0.clone(), Instant::now());
         open.iter().any(|silence| silence.until >= now && self.without(silence, label, arrival).is_some())
     }
 
-    /// The monitor if there had been no silence, then or since, if that allows `label`.
+    /// Returns the monitor as if there had been no silence from `silence` on, after `label`; `None` if `label` is
+    /// forbidden there too.
     fn without(&mut self, silence: &CalledSilence, label: &Label, arrival: Arrival) -> Option<Monitor> {
         let mut after = silence.before.clone();
         for heard in &silence.since {
@@ -163,7 +164,7 @@ impl RunLoop<'_, '_, '_, '_> {
         Some(after)
     }
 
-    /// Takes the silences from `silence` on back.
+    /// Removes the silences from `silence` on from the trace.
     fn take_back(
         &mut self,
         silence: &CalledSilence,

@@ -141,7 +141,7 @@ fn any_tester(spec: &Model, seed: u64) -> (Box<dyn Tester>, Model) {
     }
 }
 
-/// Whether every output and silence of `sut` is allowed by `spec`, after every trace of `spec`.
+/// Returns whether every output and silence of `sut` is allowed by `spec`, after every trace of `spec`.
 ///
 /// Explicit sets of states, followed side by side through every label there is.
 fn conforms(sut: &Model, spec: &Model) -> bool {
@@ -188,7 +188,7 @@ fn step(model: &Model, states: &BTreeSet<ConcreteState>, label: &Label) -> BTree
     closed(model, next)
 }
 
-/// Whether `model`, which accepts every input, can do `trace`.
+/// Returns whether `model`, which accepts every input, has the trace `trace`.
 fn allows(model: &Model, trace: &Trace) -> bool {
     let mut states = closed(model, [initial_state(&model.pool, &model.sts).unwrap()]);
     for label in &trace.labels {

@@ -28,12 +28,13 @@ impl RunLoop<'_, '_, '_, '_> {
         }
     }
 
-    /// How long it takes until what was sent has come; in virtual time that is the next instant.
+    /// Returns the time after which everything that was sent has arrived; in virtual time that is the next instant.
     fn settling(&self) -> Duration {
         duration(&self.lag()).max(Duration::from_nanos(1))
     }
 
-    /// How much later than it happened the end of a silence is certain.
+    /// Returns the time, in seconds, after which the end of a silence is certain; zero if time is not that of this
+    /// machine.
     pub(super) fn lag(&self) -> Rational {
         let Tolerance { latency, resolution, .. } = &self.config.tolerance;
         match &self.pace {
@@ -42,7 +43,7 @@ impl RunLoop<'_, '_, '_, '_> {
         }
     }
 
-    /// Nothing came up to this instant.
+    /// Judges the silence up to this instant.
     fn silence(&mut self, now: Duration) -> io::Result<LoopStep> {
         let waited = now.saturating_sub(self.at);
         self.at = self.at.max(now);
@@ -53,7 +54,7 @@ impl RunLoop<'_, '_, '_, '_> {
         }
     }
 
-    /// A message was seen, which came at this instant.
+    /// Judges a message that came at this instant.
     fn seen_at(&mut self, now: Duration, output: ArrivedOutput) -> io::Result<LoopStep> {
         self.raw = output.raw;
         self.judge_at(now, &output.label, output.way)

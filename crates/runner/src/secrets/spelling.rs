@@ -53,7 +53,7 @@ pub(super) fn base64(bytes: &[u8]) -> String {
     text
 }
 
-/// The bytes of a base64 text; nothing if it is none.
+/// Returns the bytes of a base64 text; `None` if it is none.
 fn unbase64(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let (mut bits, mut n) = (0_usize, 0);
@@ -68,7 +68,8 @@ fn unbase64(text: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// What is secret in the value of a header.
+/// Returns the secrets in the value of a header: its words and the values of its parameters, without the scheme, and
+/// the password of `Basic`.
 pub(super) fn of_header(value: &str) -> Vec<String> {
     let mut parts: Vec<String> = Vec::new();
     let words: Vec<&str> = value.split([' ', ';', ',']).filter(|word| !word.is_empty()).collect();

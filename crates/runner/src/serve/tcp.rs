@@ -55,7 +55,7 @@ pub fn serve_tcp(
     Ok(())
 }
 
-/// Whether the next connection may be accepted all the same.
+/// Returns whether the error concerns one connection only, so that the next may be accepted.
 fn is_passing(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionReset, Interrupted};
     matches!(error.kind(), ConnectionAborted | ConnectionReset | Interrupted)

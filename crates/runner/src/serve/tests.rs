@@ -6,7 +6,7 @@ use super::*;
 use crate::line::next_line;
 use crate::samples::{VENDING, model, new_solver};
 
-/// What the vending machine answers to `lines`, times left out.
+/// Returns the answers of the vending machine to `lines`, times left out.
 fn answers(lines: &str) -> Vec<ProtocolMessage> {
     let mut written = Vec::new();
     let reader = io::Cursor::new(lines.as_bytes().to_vec());

@@ -1,4 +1,4 @@
-//! When two runs fail in the same way.
+//! The criterion by which two runs fail in the same way.
 
 use ioxide_model::label::Label;
 use ioxide_model::sts::GateId;
@@ -7,7 +7,7 @@ use ioxide_model::verdict::Verdict;
 
 use crate::run::{RunEnd, RunResult};
 
-/// In which way a run failed: the kind of thing that was seen and must not be.
+/// The way in which a run failed: the kind of observation that is forbidden.
 ///
 /// Coarser than the signature of a failure, which also says where the specification was: a smaller run may get to the
 /// same fault by another way. Every way to fail is a kind here; runs of different kinds are never the same failure.

@@ -1,4 +1,4 @@
-//! What smaller is: the one order that shrinking follows.
+//! The one order that shrinking follows, by which a plan is smaller than another.
 //!
 //! Shortlex, as in Hypothesis: a plan with fewer moves is smaller; of two with as many, the first move in which they
 //! differ decides. A look is smaller than an input, an input at once smaller than one after a while, and of two inputs
@@ -16,7 +16,7 @@ use ioxide_model::number::Int;
 use ioxide_model::value::Value;
 use ioxide_testgen::tester::replay::PlannedMove;
 
-/// Whether plan `a` is smaller than `b`.
+/// Compares two plans; `Less` if `a` is smaller.
 pub(super) fn compare(a: &[PlannedMove], b: &[PlannedMove]) -> Ordering {
     let moves = || a.iter().zip(b).map(|(a, b)| moves(a, b)).find(|order| order.is_ne());
     a.len().cmp(&b.len()).then_with(|| moves().unwrap_or(Ordering::Equal))
@@ -58,7 +58,7 @@ fn all_values(a: &[Value], b: &[Value]) -> Ordering {
     a.len().cmp(&b.len()).then_with(|| first().unwrap_or(Ordering::Equal))
 }
 
-/// Whether `a` is simpler than `b`, a value of the same sort.
+/// Compares two values of the same sort; `Less` if `a` is simpler.
 pub(super) fn simplicity(a: &Value, b: &Value) -> Ordering {
     match (a, b) {
         (Value::Int(a), Value::Int(b)) => distance(a).cmp(&distance(b)),
@@ -85,7 +85,7 @@ pub(super) fn simplicity(a: &Value, b: &Value) -> Ordering {
     }
 }
 
-/// How far from zero, positive numbers first.
+/// Returns the distance from zero as a key; of two opposite numbers, the positive one comes first.
 fn distance(n: &Int) -> (Int, bool) {
     (n.abs(), n.is_negative())
 }
@@ -102,7 +102,7 @@ fn letter(c: char) -> (u8, char) {
     (class, c)
 }
 
-/// How many values a value consists of.
+/// Returns the number of values that a value consists of, itself included.
 fn size(value: &Value) -> usize {
     match value {
         Value::Data(data) => 1 + data.args.iter().map(size).sum::<usize>(),

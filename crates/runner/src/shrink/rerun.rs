@@ -12,12 +12,12 @@ use crate::event::RunOutcome;
 use crate::reporter::{EventSink, SilentReporter};
 use crate::run::{RunConfig, RunId, RunResult, RunSetup, run};
 
-/// What doing a failing run again showed.
+/// The result of repeating a failing run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RerunResult {
-    /// How often it failed in the same way.
+    /// The number of repetitions that failed in the same way.
     pub failed: u32,
-    /// How often it was done.
+    /// The number of repetitions.
     pub of: u32,
     /// The first run that did not fail in the same way.
     pub instead: Option<UnexpectedRerun>,
@@ -28,9 +28,9 @@ pub struct RerunResult {
 /// A run that should have failed as another one had.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnexpectedRerun {
-    /// What was seen.
+    /// The observed trace.
     pub trace: Trace,
-    /// How it ended.
+    /// The outcome of the run.
     pub outcome: RunOutcome,
 }
 
@@ -42,7 +42,7 @@ pub struct ConfirmedFailure<'t> {
     is_steady: bool,
 }
 
-/// Makes the moves of `trace`, which failed as `failure_sign` says, so many times more.
+/// Repeats the moves of `trace`, which failed with `sign`, `times` times.
 pub fn repeat(
     bench: &mut RunSetup<'_, '_>,
     config: &RunConfig,
@@ -66,7 +66,7 @@ pub fn repeat(
 }
 
 impl RerunResult {
-    /// Whether the same was seen every time.
+    /// Returns whether every repetition gave the same trace as the run itself.
     #[must_use]
     pub fn is_steady(&self) -> bool {
         self.is_steady
@@ -81,7 +81,7 @@ impl RerunResult {
 }
 
 impl<'t> ConfirmedFailure<'t> {
-    /// What was seen when it failed first.
+    /// Returns the trace of the first failing run.
     #[must_use]
     pub fn trace(&self) -> &'t Trace {
         self.trace
@@ -93,7 +93,7 @@ impl<'t> ConfirmedFailure<'t> {
         self.sign
     }
 
-    /// Whether the same was seen every time.
+    /// Returns whether every repetition gave the same trace as the run itself.
     #[must_use]
     pub fn is_steady(&self) -> bool {
         self.is_steady

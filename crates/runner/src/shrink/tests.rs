@@ -130,7 +130,7 @@ fn what_is_not_tried_to_the_end_is_not_called_minimal() {
     }
 }
 
-/// What the campaign of a vending machine that changes with its lives says of its first failure.
+/// Returns the events and the first failure of a campaign on a vending machine that changes with its resets.
 fn changing(first: &str, later: &str) -> (Vec<EventKind>, FailureGroup) {
     use crate::adapter::model::ModelAdapter;
     use crate::campaign::campaign;

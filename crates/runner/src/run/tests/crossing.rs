@@ -153,8 +153,8 @@ fn failures(spec: &Model, sut: &Model, tester: &mut dyn Tester, seed: u64) -> (u
     (runs, failed)
 }
 
-/// What has happened of a stretch without silence: how many inputs and outputs of every connection, and
-/// whether a connection owes a message that was not seen.
+/// The progress within a stretch without silence, by connection: the number of inputs and of outputs that have
+/// happened, and whether a message was sent that was not seen.
 type Done = ([usize; CONNECTIONS], [usize; CONNECTIONS], [bool; CONNECTIONS]);
 
 /// A stretch without silence.
@@ -181,7 +181,7 @@ impl Stretch {
         stretch
     }
 
-    /// What may happen next, and what has happened then.
+    /// Returns the labels that may happen next, each with the progress after it.
     fn next(&self, model: &Model, done: Done, may_owe: bool) -> Vec<(Label, Done)> {
         let mut next = Vec::new();
         for at in 0..CONNECTIONS {
@@ -237,7 +237,7 @@ impl Stretch {
     }
 }
 
-/// Whether `model` can do `trace` in some order that two connections allow.
+/// Returns whether `model` has the trace `trace` in some order that two connections allow.
 fn explains(model: &Model, trace: &Trace) -> bool {
     let mut states = closed(model, [initial_state(&model.pool, &model.sts).unwrap()]);
     let stretches: Vec<&[Label]> = trace.labels.split(|label| *label == Label::Quiescence).collect();
@@ -291,7 +291,8 @@ const BOARD: &str = "model Board { input POST output POSTED output NOTE output c
     state alone { on LEAVE -> strange  on POST -> unread } state unread { emit POSTED -> alone }
     state strange { emit NOTE -> alone } }";
 
-/// What happens on the two connections: `?` is given, `!` is seen, `~` is the end of a connection, `d` silence.
+/// Returns which events on the two connections are allowed: `?` is given, `!` is seen, `~` is the end of a connection,
+/// `d` silence; with `mark`, also whether expiring it is.
 fn monitored(events: &[&str], mark: Option<u64>) -> Vec<bool> {
     let model = model(BOARD);
     crate::samples::with_cx(model.clone(), |mut cx| {

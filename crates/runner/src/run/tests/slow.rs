@@ -8,7 +8,7 @@ use crate::adapter::model::ModelAdapter;
 use crate::adapter::{ArrivedOutput, InputReceipt, SentInput};
 use crate::clock::StoppedClock;
 
-/// Whether silence is told only when nothing is under way.
+/// The reliability of observed silence: known to be quiescence, or possibly too early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Silence {
     Known,
@@ -138,7 +138,7 @@ fn failures(
     (runs, failed)
 }
 
-/// Whether `model` can do `trace` if every input was taken where it stands or later.
+/// Returns whether `model` has the trace `trace` if every input was taken where it stands or later.
 fn allows_later(model: &Model, trace: &Trace) -> bool {
     let start = closed(model, [initial_state(&model.pool, &model.sts).unwrap()]);
     let mut worlds = BTreeSet::from([(start, Vec::<Label>::new())]);

@@ -55,7 +55,7 @@ impl Tester for Now {
     }
 }
 
-/// How a run ends that wants to send within 10 ms, on the clock of this machine.
+/// Returns the verdict and its reason of a run that wants to send within 10 ms, on the clock of this machine.
 fn hurried(slow: Slow) -> (Verdict, String) {
     let text = "model M { input go output done clock w
         state a { on go when w <= 10ms -> b }

@@ -17,10 +17,10 @@ use super::*;
 
 /// Failures of the check below unless `IOXIDE_SHRUNK` says otherwise.
 const FAILURES: u32 = 40;
-/// How often a change is tried, for systems that do not do the same every time.
+/// The number of times a change is tried, for systems that do not do the same every time.
 const TIMES: usize = 5;
 
-/// What was counted.
+/// The counters of the check.
 #[derive(Debug, Default)]
 struct Tally {
     failures: u32,
