@@ -23,7 +23,7 @@ use ioxide_symex::Ctx;
 use ioxide_testgen::tester::random::{RandomConfig, RandomTester};
 use serde_json::{Value as Json, json};
 
-/// What the queue should do.
+/// The specification of the queue.
 const MODEL: &str = "model Queue {
     input push(n: 0..9)
     input pop
@@ -77,12 +77,12 @@ impl Queue {
 struct QueueAdapter {
     model: Model,
     queue: Queue,
-    /// What it said and nobody has heard yet.
+    /// The outputs of the queue that the tester has not taken yet.
     said: VecDeque<Label>,
 }
 
 impl QueueAdapter {
-    /// Says an output; names and values are those of the model.
+    /// Queues an output; names and values are those of the model.
     fn say(&mut self, label: &str, args: Json) -> Result<(), AdapterError> {
         let args = args.as_object().cloned().unwrap_or_default();
         let message = WireMessage { label: label.to_owned(), args };
@@ -121,7 +121,7 @@ impl Adapter for QueueAdapter {
         Ok(self.said.pop_front().map(Into::into))
     }
 
-    /// What it has to say, it has said: there is nothing to wait for.
+    /// Never waits: every output is queued while the input is given.
     fn observe(&mut self, _patience: Duration) -> Result<Observation, AdapterError> {
         Ok(self.said.pop_front().map(ArrivedOutput::from).into())
     }

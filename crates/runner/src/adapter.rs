@@ -54,8 +54,8 @@ pub trait Adapter {
     /// If it cannot be started, reached or reset.
     fn reset(&mut self) -> Result<(), AdapterError>;
 
-    /// Gives the system one input; waits until the system has it, or until it is written where nobody says
-    /// so ([`receipt`](Self::receipt)), not for an answer.
+    /// Gives the system one input. Waits until the system confirms it or, where nothing confirms inputs
+    /// ([`receipt`](Self::receipt)), until it is written; does not wait for an answer.
     ///
     /// # Errors
     /// If the input was not, or maybe not, taken.
@@ -88,7 +88,7 @@ pub trait Adapter {
         Vec::new()
     }
 
-    /// Returns how long nothing must come for it to be quiescence: `patience`, and longer while an answer is owed.
+    /// Returns the time without outputs that counts as quiescence: `patience`, and longer while an answer is pending.
     fn awaits(&self, patience: Duration) -> Duration {
         patience
     }
@@ -124,13 +124,13 @@ pub trait Adapter {
         Err(AdapterError::Refused("the system has no virtual time".into()))
     }
 
-    /// Returns whether the system tells what is due in its virtual time, by [`foresee`](Self::foresee).
+    /// Returns whether the system says what is due in its virtual time, by [`foresee`](Self::foresee).
     fn has_foresight(&self) -> bool {
         false
     }
 
-    /// Returns the instant of virtual time at which the system acts next, if it does: nothing happens before that unless
-    /// it is given something.
+    /// Returns the instant of virtual time at which the system acts next, if it does: nothing happens before that
+    /// unless it is given something.
     ///
     /// # Errors
     /// If the system does not say so, or the connection is of no more use.
@@ -138,13 +138,13 @@ pub trait Adapter {
         Err(AdapterError::Refused("the system does not say what is due".into()))
     }
 
-    /// Returns how the system ended by itself since the last call, where no other method told: between two runs, or
+    /// Returns how the system ended by itself since the last call, if no other method reported it: between two runs, or
     /// at a reset. It was started again.
     fn ended_by_itself(&mut self) -> Option<String> {
         None
     }
 
-    /// The last words of the system outside the protocol: its error stream and its log.
+    /// Returns what the system wrote last outside the protocol: its error stream and its log.
     fn last_words(&self) -> String {
         String::new()
     }
@@ -164,9 +164,9 @@ pub enum InputReceipt {
 pub struct SentInput {
     /// The outputs before the system confirmed the input, in order; it may have taken the input earlier.
     pub earlier: Vec<ArrivedOutput>,
-    /// The input as it was on the wire, if the adapter tells.
+    /// The input as it was on the wire, if the adapter keeps it.
     pub raw: Option<String>,
-    /// The lane it went by; inputs of different lanes may overtake each other.
+    /// The lane by which it was sent; inputs of different lanes may overtake each other.
     pub lane: u32,
 }
 
@@ -188,7 +188,7 @@ pub struct ArrivedOutput {
     pub at: Option<Instant>,
     /// The bytes of the message as text, if the adapter keeps them.
     pub raw: Option<String>,
-    /// The way it came, beside what else is under way.
+    /// The way by which it came, in relation to other messages under way.
     pub way: Arrival,
 }
 
@@ -323,7 +323,8 @@ impl AdapterError {
         }
     }
 
-    /// Trouble with what a system said that speaks for itself, with no adapter in between: it is unreadable.
+    /// Returns the error as one of a system that is spoken to without an adapter: a violation of the protocol is an
+    /// unreadable output.
     pub(crate) fn of_system(self) -> Self {
         match self {
             Self::Protocol { line, reason } => Self::Unreadable { line, reason },

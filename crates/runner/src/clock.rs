@@ -29,9 +29,9 @@ pub fn duration(time: &Rational) -> Duration {
     }
 }
 
-/// Tells how long a run has lasted.
+/// A clock for the times of events.
 pub trait RunClock: Send {
-    /// Nanoseconds since it was made; never goes back.
+    /// Returns the nanoseconds since it was made; never goes back.
     fn now_ns(&mut self) -> u64;
 }
 

@@ -3,7 +3,7 @@
 //! The specification may be in several states, so a label may have taken one of several
 //! switches. A switch counts as *certain* if it is the only one that explains a label, and
 //! as *possible* if it is one of several ([BT19]'s conservative and liberal measure, by label).
-//! Internal switches are not seen; they are not counted here. What else is covered is said in [`item`].
+//! Internal switches are not seen; they are not counted here. All other items are described in [`item`].
 //!
 //! *Promises.* Only what is certain is covered: a pair if both switches are, values of an input where it
 //! is known which switch took them, and a side of a comparison if it is the same in all states the model may be in.
@@ -85,7 +85,7 @@ struct RunSoFar {
 }
 
 impl Coverage {
-    /// Nothing covered yet.
+    /// Returns a coverage with nothing covered.
     #[must_use]
     pub fn new(sts: &Sts) -> Self {
         let internal = sts.switches.iter().map(|switch| !sts.is_seen(switch)).collect();
@@ -126,7 +126,7 @@ impl Coverage {
         }
     }
 
-    /// Everything that was seen.
+    /// Returns all items that are covered.
     pub fn items(&self) -> impl Iterator<Item = CoverageItem> + '_ {
         self.covered().map(CoverageItem::Switch).chain(self.seen.keys().cloned())
     }
@@ -145,7 +145,7 @@ impl Coverage {
     }
 
     /// Returns the estimated probability that the next pair of switches is new: pairs seen once over all pairs seen
-    /// (Good and Turing). It holds for runs that go on as they did; `None` below [`MIN_SAMPLE`] pairs.
+    /// (Good and Turing). It holds for runs that go on as they did; `None` below 100 pairs.
     #[must_use]
     pub fn chance_of_a_new_pair(&self) -> Option<f64> {
         let pairs = || self.seen.iter().filter(|(item, _)| matches!(item, CoverageItem::Pair(..)));

@@ -1,4 +1,4 @@
-//! Events: what happens in a run, told as it happens.
+//! Events: the course of a run, reported as it happens.
 //!
 //! One closed stream for everyone: the terminal, reports, the record on disk. An event is
 //! plain data that means the same without the model, so a record read back tells the same.
@@ -35,7 +35,7 @@ pub struct Event {
     pub seq: u64,
     /// The time of the event, in nanoseconds since the first.
     pub time_ns: u64,
-    /// The run it belongs to; told only where several runs go on at once, else it is the one begun last.
+    /// The run it belongs to, where several runs go on at once; if absent, it is the run begun last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<u64>,
     /// The event.
@@ -52,7 +52,7 @@ pub enum EventKind {
     RunStarted(RunStarted),
     /// The system was given an input.
     Stimulus(StepTold),
-    /// Something was seen of the system, silence included.
+    /// An observation of the system: a message, silence, or a breakdown.
     Observation(StepTold),
     /// A message came after its system was taken for silent: silence must last longer from now on.
     Patience(PatienceTold),
@@ -111,7 +111,7 @@ pub struct PartNote {
     pub name: String,
     /// The name of its array, such as `client`; its own name if it is alone.
     pub family: String,
-    /// Its own switches that are seen, each with the labels of the system's switches it is a part of.
+    /// Those of its switches that are seen, each with the labels of the switches of the system that it takes part in.
     pub switches: BTreeMap<String, Vec<String>>,
 }
 
@@ -193,7 +193,7 @@ pub struct LabelTold {
     /// The length of the delay, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay_ns: Option<u64>,
-    /// The message as it was on the wire, if the adapter tells; long ones are cut.
+    /// The message as it was on the wire, if the adapter keeps it; long ones are shortened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw: Option<String>,
     /// The way it travelled, where there are several lanes.
@@ -210,9 +210,9 @@ pub struct LabelTold {
 pub enum LabelKind {
     /// The tester gave an input.
     Input,
-    /// Somebody else gave an input; the tester saw it.
+    /// Another party gave an input; the tester observed it.
     Observed,
-    /// The system said something.
+    /// The system sent an output.
     Output,
     /// The system was silent.
     Quiescence,
@@ -224,7 +224,7 @@ pub enum LabelKind {
     Closed,
     /// The system did not take an input.
     Hung,
-    /// The system said something that is no message of the model.
+    /// The system sent something that is no message of the model.
     Unreadable,
 }
 
@@ -333,11 +333,11 @@ impl From<&MethodFinding> for FindingTold {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum VerdictWord {
-    /// Everything seen is allowed, and the goal was met.
+    /// Everything observed is allowed, and the goal was met.
     Pass,
-    /// Everything seen is allowed, but the goal was not met.
+    /// Everything observed is allowed, but the goal was not met.
     Inconclusive,
-    /// Something was seen that is not allowed.
+    /// An observation is not allowed.
     Fail,
 }
 
@@ -361,7 +361,7 @@ pub struct Explanation {
     pub orders: Option<usize>,
 }
 
-/// Something the specification allowed.
+/// A label that the specification allowed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Allowed {
@@ -597,7 +597,7 @@ impl LabelTold {
         Self { kind, label, args, text, delay_ns: None, raw, way: None, part: None }
     }
 
-    /// `label` as it is told.
+    /// Returns the label in the form of events.
     #[must_use]
     pub fn new(pool: &TermPool, sts: &Sts, label: &Label) -> Self {
         let kind = match label {

@@ -13,10 +13,10 @@ use ioxide_symex::{Belief, Ctx, Forbidden, SwitchBlock, SwitchOffer, SwitchRefus
 
 use crate::event::{Allowed, Explanation, FindingTold, StateTold, WhyNot};
 
-/// States told one by one; of more, only the number.
+/// The number of states that are listed; of more, only the number is given.
 const MAX_STATES: usize = 20;
 
-/// `forbidden` in words.
+/// Returns the explanation of `forbidden`.
 #[must_use]
 pub fn explanation(cx: &Ctx<'_>, forbidden: &Forbidden) -> Explanation {
     let refusals = forbidden.refusals.iter().filter(|refusal| refusal.state < MAX_STATES);
@@ -71,8 +71,9 @@ pub fn breakdown_signature(
     format!("{how}{} in {locations}", last.unwrap_or_default())
 }
 
-/// The verdict of timed testing ([BLLN23]) on what is forbidden in a timed model: where the specification was, what came
-/// and when, and the first part of a guard that stood against it.
+/// Returns the verdict of timed testing ([BLLN23]) on a forbidden observation of a timed model: the locations of the
+/// specification, the label and its delay, and the first conjunct of a guard that it violates. `None` for a model
+/// without clocks.
 #[must_use]
 pub fn timed_finding(cx: &Ctx<'_>, forbidden: &Forbidden, trace: &Trace) -> Option<FindingTold> {
     if !cx.sts.is_timed() {
@@ -109,7 +110,7 @@ pub fn timed_finding(cx: &Ctx<'_>, forbidden: &Forbidden, trace: &Trace) -> Opti
     })
 }
 
-/// The first part of a guard that says up to when.
+/// Returns the first conjunct of a guard that bounds a clock from above.
 fn deadline(cx: &Ctx<'_>, switch: SwitchId) -> Option<Term> {
     let is_clock = |var: &VarId| cx.sts.clocks.iter().any(|clock| clock.var == *var);
     let parts = cx.pool.conjuncts(cx.sts.switches[switch].guard);

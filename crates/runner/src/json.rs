@@ -42,7 +42,7 @@ pub fn read<T: DeserializeOwned>(text: impl AsRef<[u8]>) -> Result<T, JsonError>
     }
 }
 
-/// Goes through a value and stops at an object with the same key twice, or too deep inside others; it leaves the reason behind.
+/// A visitor that stops at an object with the same key twice, or at too deep a nesting, and leaves the reason behind.
 #[derive(Clone, Copy)]
 struct UniqueKeys<'t> {
     stopped: &'t RefCell<Option<JsonError>>,
@@ -51,7 +51,7 @@ struct UniqueKeys<'t> {
 }
 
 impl UniqueKeys<'_> {
-    /// The same, for what is inside.
+    /// Returns the visitor for values inside this one; an error if the nesting is too deep.
     fn inside<E: serde::de::Error>(self) -> Result<Self, E> {
         if self.depth == MAX_DEPTH {
             *self.stopped.borrow_mut() = Some(JsonError::Excess(Excess::Depth));

@@ -35,7 +35,7 @@ pub struct JudgedTrace {
     pub steps: usize,
     /// The explanation why the last label is forbidden.
     pub forbidden: Option<Explanation>,
-    /// The same in the words of timed testing, in a timed model.
+    /// The finding in the words of timed testing, in a timed model.
     pub finding: Option<FindingTold>,
     /// True if the trace had left the objective before the forbidden label: it is no failure.
     pub is_outside: bool,
@@ -45,7 +45,8 @@ pub struct JudgedTrace {
     pub unknown: Option<(usize, String)>,
     /// The number of states that the specification may be in at the end.
     pub belief: Option<usize>,
-    /// The number of questions that the solver left open: states were kept, or the trace was taken to be outside the objective.
+    /// The number of questions that the solver left open: states were kept, or the trace was taken to be outside the
+    /// objective.
     pub doubts: usize,
 }
 
@@ -216,7 +217,7 @@ pub enum UnreadableReason {
     /// It has two times, `time` and `after`.
     #[error("both `time` and `after`")]
     TimeTwice,
-    /// It happened before the line before it.
+    /// Its time is before that of the line before it.
     #[error("time goes back: `time` is {time}, and it was {before} before")]
     TimeGoesBack {
         /// The time as the line has it.

@@ -1,6 +1,6 @@
-//! Runs testers against adapters and tells what happened, as events.
+//! Runs testers against adapters and reports the course as events.
 //!
-//! Also the other side: a model played as a system under test, over the same protocol.
+//! It also holds the other side: a model played as a system under test, over the same protocol.
 //! Processes, sockets, files and clocks of a test run are here and nowhere below.
 //!
 //! # Example

@@ -19,22 +19,22 @@ const DIGITS: usize = 10_000;
 /// Objects and arrays inside each other; the reader of JSON goes no deeper.
 pub(crate) const MAX_DEPTH: usize = 100;
 
-/// Something of a message that goes beyond what is read.
+/// A part of a message that exceeds a limit.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Excess {
-    /// It has too many bytes.
+    /// The message has too many bytes.
     #[error("the message is too long, more than {limit} bytes; set IOXIDE_MAX_MESSAGE to read more")]
     Bytes {
         /// The number of bytes that are read.
         limit: usize,
     },
-    /// Its head has too many bytes.
+    /// The head of the message has too many bytes.
     #[error("the head of the message is too long, more than {limit} bytes")]
     Head {
         /// The number of bytes that are read.
         limit: usize,
     },
-    /// A collection of it has too many items.
+    /// A collection has too many items.
     #[error("{found} items, more than the {limit} that are read; set IOXIDE_MAX_ITEMS to read more")]
     Items {
         /// The number of items there are.
@@ -42,13 +42,13 @@ pub enum Excess {
         /// The number of items that are read.
         limit: usize,
     },
-    /// A number of it has too many digits, or an exponent that stands for too many.
+    /// A number has too many digits, or an exponent that stands for too many.
     #[error("a number of more than {limit} digits; set IOXIDE_MAX_DIGITS to read more")]
     Digits {
         /// The number of digits that are read.
         limit: usize,
     },
-    /// There are too many ways to read it.
+    /// There are too many ways to read the message.
     #[error("more than {limit} ways to read it: cases without a name stand inside each other")]
     Tries {
         /// The number of attempts.

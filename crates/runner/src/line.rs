@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, Read};
 use std::sync::mpsc::{Receiver, sync_channel};
 
-/// Longer lines are not read to their end.
+/// The length in bytes beyond which a line is not read to its end.
 pub const MAX_LINE: usize = 1 << 20;
 
 /// The result of reading a line.
@@ -25,7 +25,7 @@ pub fn next_line(reader: &mut impl BufRead) -> io::Result<Option<LineRead>> {
     next_line_within(reader, MAX_LINE)
 }
 
-/// As [`next_line`], for lines of at most `max` bytes.
+/// Reads the next line as [`next_line`] does, of at most `max` bytes.
 ///
 /// # Errors
 /// If the stream cannot be read.
@@ -52,7 +52,7 @@ pub fn next_line_within(reader: &mut impl BufRead, max: usize) -> io::Result<Opt
     }))
 }
 
-/// Reads lines in a thread of its own, at most `n` of them ahead of whoever takes them.
+/// Reads lines in a thread of its own, at most `n` of them ahead of the receiver.
 ///
 /// A stream that floods us has to wait, so it cannot fill our memory.
 pub(crate) fn read_ahead(

@@ -14,8 +14,8 @@
 //! seen: a second monitor walks the specification [unrolled](path) along the path, so internal steps, silence,
 //! unknown values and time mean there what they mean everywhere.
 //!
-//! Where messages may have crossed, a trace is in F only if it is in [every order](orders) that is believed. (In a timed
-//! model an input counts as taken where it was sent.)
+//! Where messages may have crossed, a trace is in F only if it is in [every order](orders) that is believed. (In a
+//! timed model an input counts as taken where it was sent.)
 //!
 //! *Promises.* Outside F nothing is a failure. Where it cannot be decided whether a trace is in F,
 //! it is not, and that is [counted](ObjectiveWatch::doubts).
@@ -85,9 +85,9 @@ pub struct ObjectiveWatch {
 /// The final state of an observation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ObjectiveEnd {
-    /// Whatever comes is inside.
+    /// Every continuation is inside.
     Inside,
-    /// Whatever comes is outside.
+    /// Every continuation is outside.
     Outside,
 }
 

@@ -55,20 +55,20 @@ pub struct ModelPlayer<'m> {
 pub enum InputFate {
     /// A switch accepted it.
     Accepted(SwitchId),
-    /// No switch accepts it here.
+    /// No switch accepts the input here.
     Ignored,
 }
 
 /// The reason why a model cannot be played.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PlayError {
-    /// It takes internal steps for ever.
+    /// The model takes internal steps for ever.
     #[error("the model takes internal steps for ever at state `{location}`")]
     Diverges {
         /// The location at which it was stopped.
         location: String,
     },
-    /// It was stopped while it took internal steps.
+    /// The player was stopped while it took internal steps.
     #[error("the model was stopped at state `{location}`, in the middle of internal steps: {halted}")]
     Stopped {
         /// The location at which it was stopped.
@@ -76,7 +76,7 @@ pub enum PlayError {
         /// The cause.
         halted: Halted,
     },
-    /// It takes internal steps for ever instead of taking an input.
+    /// The model takes internal steps for ever instead of taking an input.
     #[error("the model takes internal steps for ever at state `{location}` and never takes {input}")]
     NeverTakes {
         /// The location it is in.
@@ -144,7 +144,7 @@ impl<'m> ModelPlayer<'m> {
         &self.state
     }
 
-    /// Its model and solver.
+    /// Returns its model and solver.
     pub fn cx(&mut self) -> &mut Ctx<'m> {
         &mut self.cx
     }

@@ -38,9 +38,9 @@ pub enum ProtocolMessage {
     Ready(ReadyMessage),
     /// The system shall take this message.
     Input(InputMessage),
-    /// The system has taken it.
+    /// The system has taken the input.
     Sent(SentMessage),
-    /// The system said this.
+    /// The system sends this message.
     Output(OutputMessage),
     /// The system shall go back to its initial state.
     Reset(ResetMessage),
@@ -50,7 +50,7 @@ pub enum ProtocolMessage {
     Advanced(AdvancedMessage),
     /// A text for people.
     Log(LogMessage),
-    /// Something went wrong.
+    /// An error of the system.
     Error(SystemFailure),
     /// Orderly end.
     Bye(ByeMessage),
@@ -99,7 +99,7 @@ pub struct LabelInfo {
 pub enum MessageDirection {
     /// The tool.
     Input,
-    /// Somebody else; the tool only sees it.
+    /// Another party; the tool only observes it.
     Observed,
     /// The system.
     Output,
@@ -118,12 +118,12 @@ pub struct FieldInfo {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ResetKind {
-    /// By the message `reset`.
+    /// The message `reset`.
     #[default]
     Message,
-    /// By ending and being started again.
+    /// An end and a new start.
     Restart,
-    /// Not at all.
+    /// None: it cannot go back.
     None,
 }
 
@@ -255,7 +255,7 @@ pub enum LogLevel {
     Error,
 }
 
-/// Something went wrong at the system's side.
+/// An error on the side of the system.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SystemFailure {
     /// The consequence for the input.

@@ -160,7 +160,7 @@ impl Record {
     }
 }
 
-/// Reads a record event by event, so that its size does not matter; says whether its last line was cut off.
+/// Reads a record event by event, so that its size does not matter; returns whether its last line was cut off.
 ///
 /// # Errors
 /// If it is none, of another version, or damaged other than at its end: then what came before has
@@ -201,8 +201,7 @@ fn header(reader: &mut impl BufRead) -> Result<(), RecordError> {
     }
 }
 
-/// A told label as `model` knows it; `None` for a delay that does not say how long it was, and where the system
-/// broke down.
+/// Returns the label of an event as `model` knows it; `None` for a delay without its length, and for a breakdown.
 ///
 /// # Errors
 /// If the model does not know it.

@@ -1,4 +1,4 @@
-//! Reporters: those who are told what happens.
+//! Reporters: the receivers of events.
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,19 +6,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::clock::RunClock;
 use crate::event::{Event, EventKind, ShrinkingTold};
 
-/// Is told every event, in order; runs that go on at once tell from their own threads.
+/// A receiver of all events, in order; runs that go on at once call it from their own threads.
 pub trait Reporter: Send {
-    /// Something happened.
+    /// Takes an event.
     ///
     /// # Errors
     /// If it cannot be written; the run ends.
     fn event(&mut self, event: &Event) -> io::Result<()>;
 
-    /// A failing run is being made smaller, for those who wait.
+    /// Takes the progress of shrinking a failing run, which is no event.
     fn shrinking(&mut self, _told: &ShrinkingTold) {}
 }
 
-/// Tells nobody.
+/// A reporter that ignores all events.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SilentReporter;
 
@@ -28,7 +28,7 @@ impl Reporter for SilentReporter {
     }
 }
 
-/// Keeps all events.
+/// A reporter that keeps all events.
 impl Reporter for Vec<Event> {
     fn event(&mut self, event: &Event) -> io::Result<()> {
         self.push(event.clone());
@@ -36,7 +36,7 @@ impl Reporter for Vec<Event> {
     }
 }
 
-/// Tells several.
+/// A reporter that passes events on to several others.
 impl Reporter for Vec<Box<dyn Reporter + '_>> {
     fn event(&mut self, event: &Event) -> io::Result<()> {
         self.iter_mut().try_for_each(|reporter| reporter.event(event))
@@ -64,18 +64,18 @@ struct EventHub<'r> {
 }
 
 impl<'r> EventSink<'r> {
-    /// Tells `reporter`, by the time of `clock`.
+    /// Returns a sink for `reporter`, with the times of `clock`.
     pub fn new(reporter: &'r mut dyn Reporter, clock: &'r mut dyn RunClock) -> Self {
         Self { hub: Arc::new(Mutex::new(EventHub { reporter, clock, next: 0 })), run: None }
     }
 
-    /// The same teller for the events of run `run`, which is not the only one.
+    /// Returns a sink of the same reporter for the events of run `run`, where several runs go on at once.
     #[must_use]
     pub fn for_run(&self, run: u64) -> Self {
         Self { hub: Arc::clone(&self.hub), run: Some(run) }
     }
 
-    /// Tells what happened, and returns when that was, in nanoseconds.
+    /// Reports an event, and returns its time in nanoseconds.
     ///
     /// # Errors
     /// If the reporter cannot take it.
@@ -88,7 +88,7 @@ impl<'r> EventSink<'r> {
         Ok(event.time_ns)
     }
 
-    /// Tells those who wait how far a failing run was made smaller.
+    /// Reports the progress of shrinking a failing run.
     pub fn shrinking(&self, told: &ShrinkingTold) {
         self.hub.lock().unwrap_or_else(PoisonError::into_inner).reporter.shrinking(told);
     }

@@ -1,4 +1,4 @@
-//! One test run: the tester moves, the adapter acts, the monitor judges, events are told.
+//! One test run: the tester moves, the adapter acts, the monitor judges, events are reported.
 //!
 //! [FTW05]'s on-the-fly algorithm. There is one loop for every kind of test; they differ in
 //! the tester. An output that is already there comes before an input that is only meant to
@@ -58,10 +58,10 @@ use crate::objective::orders::{self, LabelOrigin};
 use crate::objective::{Objective, ObjectiveWatch};
 use crate::reporter::EventSink;
 
-/// Characters told of a message as it was on the wire.
+/// The number of characters of a message on the wire that are reported.
 const MAX_RAW: usize = 2_000;
 
-/// Messages judged that had arrived when a run was stopped.
+/// The number of messages that are still judged if they had arrived when a run was stopped.
 const MAX_LEFT: usize = 64;
 
 /// The set-up of a run: everything it needs besides a tester.
@@ -70,7 +70,7 @@ pub struct RunSetup<'b, 'm> {
     pub cx: &'b mut Ctx<'m>,
     /// The system under test.
     pub adapter: &'b mut dyn Adapter,
-    /// Set by whoever wants the run to end after its current step.
+    /// The flag that ends the run after its current step.
     pub stop: &'b AtomicBool,
 }
 
@@ -146,11 +146,11 @@ pub struct RunResult {
 /// The end of a run: its verdict, or why it has none.
 #[derive(Clone, Debug)]
 pub enum RunEnd {
-    /// With this verdict, for this reason.
+    /// The run has this verdict, for this reason.
     Verdict(Verdict, String),
     /// Trouble with the system or the way to it.
     Error(AdapterError),
-    /// Somebody stopped it.
+    /// The run was stopped by request.
     Interrupted,
 }
 
@@ -291,7 +291,7 @@ enum LoopEnd {
     Forbidden(Box<Forbidden>),
     /// The system broke down, and the specification does not allow it.
     Broken(Box<ForbiddenBreakdown>),
-    /// Something the specification forbids, after a trace that is not to be judged.
+    /// The specification forbids a label, after a trace that is outside the objective.
     Outside(String),
     Trouble(AdapterError),
     Interrupted,
@@ -334,7 +334,7 @@ impl RunLoop<'_, '_, '_, '_> {
         }
     }
 
-    /// Ends the run, after a look at what has arrived already: it is not lost because nobody asked for it.
+    /// Ends the run after judging the messages that have arrived already, up to [`MAX_LEFT`].
     fn stop(&mut self, stop: TesterStop) -> io::Result<LoopEnd> {
         let is_untimed = matches!(self.pace, RunPace::Untimed);
         for _ in 0..MAX_LEFT {
@@ -354,7 +354,7 @@ impl RunLoop<'_, '_, '_, '_> {
         Ok(explained.break_value().unwrap_or(LoopEnd::Stopped(stop)))
     }
 
-    /// A message was seen.
+    /// Judges a message that was seen.
     fn seen(&mut self, output: ArrivedOutput) -> io::Result<LoopStep> {
         let ArrivedOutput { label, at, raw, way } = output;
         let at = at.unwrap_or_else(Instant::now);
@@ -392,12 +392,12 @@ impl RunLoop<'_, '_, '_, '_> {
         }
     }
 
-    /// Moves the monitor on by one label that just happened, and tells the step.
+    /// Moves the monitor on by one label that just happened, and reports the step.
     fn judge(&mut self, label: &Label) -> io::Result<LoopStep> {
         self.judge_by(label, |after, cx| after.observe(cx, label))
     }
 
-    /// The same, for a message that came in this way at `at`.
+    /// Moves the monitor on by a message that came in this way at `at`, and reports the step.
     fn judge_arrived(&mut self, label: &Label, arrival: Arrival, at: Instant) -> io::Result<LoopStep> {
         let step = self.judge_by(label, |after, cx| after.see(cx, label, arrival))?;
         match step {
@@ -457,7 +457,7 @@ impl RunLoop<'_, '_, '_, '_> {
         self.unknown = Some((self.told, why));
     }
 
-    /// Tells a step, which becomes part of the trace.
+    /// Reports a step, which becomes part of the trace.
     fn tell_step(&mut self, label: &Label, switches: &[SwitchId]) -> io::Result<()> {
         self.trace.labels.push(label.clone());
         self.happened.push(self.how(label));

@@ -95,7 +95,7 @@ pub(crate) fn test(
     (events, outcome)
 }
 
-/// As [`test`], told to `reporter`.
+/// Runs a campaign as [`test`] does, reported to `reporter`.
 pub(crate) fn test_into(
     spec: &Model,
     sut: &Model,
@@ -107,7 +107,7 @@ pub(crate) fn test_into(
     test_by(spec, sut, &mut tester, config, reporter)
 }
 
-/// As [`test_into`], by any tester.
+/// Runs a campaign as [`test_into`] does, with any tester.
 pub(crate) fn test_by(
     spec: &Model,
     sut: &Model,

@@ -33,7 +33,7 @@ pub struct Secrets {
 }
 
 impl Secrets {
-    /// Nothing is secret.
+    /// Returns an empty set of secrets.
     #[must_use]
     pub fn none() -> Self {
         Self::default()
@@ -56,7 +56,8 @@ impl Secrets {
         }
     }
 
-    /// Hides what a system told as a secret, as long as there is room: it must not fill the memory with them.
+    /// Hides a text that the system gave as a secret, as long as there is room: a system must not fill the memory with
+    /// them.
     pub fn add_told(&mut self, secret: &str) {
         if self.windows.len() + self.short.len() < MAX_TOLD {
             self.add(secret);

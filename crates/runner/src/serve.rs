@@ -43,7 +43,7 @@ pub use self::tcp::{ListenerEvent, serve_tcp};
 
 /// Lines read ahead of the player.
 const READ_AHEAD: usize = 64;
-/// Outputs in a row after which the player looks whether somebody wants to interrupt it.
+/// The number of outputs in a row after which the player looks whether a line has arrived.
 const BREATH: u32 = 64;
 /// The time for which the player listens where it could also speak.
 const LINGER: Duration = Duration::from_millis(2);
@@ -60,7 +60,7 @@ pub enum ServeEnd {
     Closed,
 }
 
-/// Plays `model` to whoever writes to `reader` and reads from `writer`.
+/// Plays `model` to the tool that writes to `reader` and reads from `writer`.
 ///
 /// `seed` counts unless the tool asks for another.
 ///
@@ -117,11 +117,11 @@ struct Conversation<'m, W> {
 /// The time of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PlayerTime {
-    /// It has no clocks.
+    /// The model has no clocks.
     None,
     /// The clock of this machine, from this instant.
     Wall(Instant),
-    /// It passes when the tool says so.
+    /// Virtual time, which passes on request of the tool.
     Virtual,
 }
 

@@ -10,11 +10,12 @@
 //! plan; one that fails in the same way becomes the best, and the pass goes on from there. It returns when it has
 //! nothing more to offer, or [`BudgetSpent`] if it may not go on.
 //!
-//! *Promises.* The trace returned was seen, and fails in the same way ([`FailureSign`]) as the first one. Only a failure
-//! that happened again is made smaller: [`shrink`] takes a [`ConfirmedFailure`] one, which nothing but [`repeat`] makes.
-//! [`ShrunkRun::minimal`] says that the run is 1-minimal: every single move was left out, and every single value was
-//! replaced by each of its [simpler](simpler) ones, in the run that is returned, and no smaller run failed. One try each
-//! shows that of a system that does the same every time; where the repeated runs differed each has [`TRIES`].
+//! *Promises.* The trace returned was seen, and fails in the same way ([`FailureSign`]) as the first one. Only a
+//! failure that happened again is made smaller: [`shrink`] takes a [`ConfirmedFailure`], which nothing but
+//! [`repeat`] makes. [`ShrunkRun::minimal`] says that the run is 1-minimal: every single move was left out, and every
+//! single value was replaced by each of its [simpler](simpler) ones, in the run that is returned, and no smaller run
+//! failed. One try each shows that of a system that does the same every time; where the repeated runs differed each has
+//! [`TRIES`].
 
 mod failure_sign;
 mod order;
@@ -204,7 +205,7 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
         }
     }
 
-    /// Goes round until nothing changes; says whether the best run is 1-minimal.
+    /// Repeats the passes until nothing changes; returns whether the best run is 1-minimal.
     fn rounds(&mut self) -> bool {
         // What is cheap and removes much comes once, before the rounds.
         if steps::halves(self).is_err() {
@@ -227,7 +228,7 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
         minimal_at == Some(self.changes)
     }
 
-    /// Does the best run again.
+    /// Repeats the best run.
     fn again(&mut self, times: u32) -> RerunResult {
         repeat(self.bench, &self.config, &self.best, self.sign, times)
     }

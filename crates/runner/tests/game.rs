@@ -1,4 +1,5 @@
-//! Goals played for against systems that may choose: forced in one run where a strategy exists, the best chance where not.
+//! Goals played for against systems that may choose: forced in one run where a strategy exists, otherwise with the best
+//! chance.
 
 use std::fs;
 use std::path::Path;
@@ -65,7 +66,7 @@ fn runs<T: Tester>(
     (tester, traces, met)
 }
 
-/// What becomes of the goal called `name` in `n` runs, and the traces.
+/// Returns the tally of the goal called `name` after `n` runs, and their traces.
 fn played(text: &str, name: &str, seed: u64, n: u64) -> (GameTally, Vec<Trace>) {
     let spec = model(text);
     let goal = spec.sts.goals.iter().find(|goal| &*goal.name == name).expect("the goal").clone();

@@ -119,7 +119,7 @@ fn purposes_come_first_and_everything_is_counted() {
     assert_eq!(hunt.spent(), traces.iter().map(Trace::len).sum::<usize>());
 }
 
-/// What was taken in time is explained after the time has passed: no pair is counted that the graph does not have.
+/// A switch taken in time is still explained when the time has passed: no pair is counted that the graph does not have.
 #[test]
 fn pairs_of_timed_models_are_pairs_of_the_graph() {
     let names =

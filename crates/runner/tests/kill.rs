@@ -54,7 +54,7 @@ fn decided() -> (Model, Vec<Mutant>, KillTester) {
     (model, killed, KillTester::new(suite))
 }
 
-/// Whether `tester` finds `sut` faulty, and what it knows in the end.
+/// Returns whether `tester` finds `sut` faulty, and the tester in its final state.
 fn tested(spec: &Model, sut: &Sts, mut tester: KillTester, seed: u64) -> (bool, KillTester) {
     let (mut own, mut sut) = (spec.clone(), Model { sts: sut.clone(), pool: spec.pool.clone() });
     let (mut solver, mut sut_solver) = (stack(&SolverConfig::default()), stack(&SolverConfig::default()));

@@ -197,7 +197,7 @@ fn no_tester_blames_a_conforming_system() {
     assert!(done.len() == 3 && done.values().all(|(runs, passed)| *passed > 0 && passed <= runs));
 }
 
-/// The last things told.
+/// Returns the last events.
 fn last(events: &[Event]) -> Vec<&EventKind> {
     events.iter().rev().take(16).map(|event| &event.event).rev().collect()
 }
@@ -207,7 +207,7 @@ const MAX_PAIRS: usize = 100;
 /// Instants looked at, in tenths of a second.
 const INSTANTS: [i64; 8] = [0, 5, 10, 15, 20, 25, 30, 35];
 
-/// Whether some trace of `system` is none of `spec`, by enumeration of the first pairs.
+/// Returns whether `system` has a trace that `spec` does not have, by enumeration of the first pairs.
 fn is_wrong(spec: &Model, system: &Model) -> bool {
     let first: Vec<ConcreteState> = Enumerated::new(system).entry.into_iter().collect();
     let mut seen: BTreeSet<(BTreeSet<ConcreteState>, ConcreteState)> = BTreeSet::new();

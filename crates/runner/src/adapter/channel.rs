@@ -21,7 +21,7 @@ impl AdapterChannel {
         }
     }
 
-    /// The same connection once more; one of them reads.
+    /// Returns a second handle of the same connection; only one of them may read.
     pub(super) fn try_clone(&self) -> io::Result<Self> {
         match self {
             Self::Plain(stream) => stream.try_clone().map(Self::Plain),

@@ -1,4 +1,4 @@
-//! Ends that nobody was told of: a system that ends between two runs, or at its reset.
+//! Ends of a system that no run has seen: between two runs, or at a reset.
 //!
 //! Whoever starts it again must tell. An end that a run has seen is told there; the others are counted
 //! here. Once may be the lawful end of the run before, which it did not wait for; a system that has

@@ -33,10 +33,10 @@ pub enum Framing {
     Counted(LengthField),
 }
 
-/// A number inside a frame that says how long it is.
+/// A number inside a frame that says how long the frame is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LengthField {
-    /// Bytes before it.
+    /// The number of bytes before it.
     pub at: usize,
     /// The layout of the number.
     pub number: NumberLayout,
@@ -47,11 +47,11 @@ pub struct LengthField {
 /// The bytes that a length field counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LengthUnit {
-    /// The bytes after it.
+    /// The bytes after the number.
     Rest,
-    /// The whole message.
+    /// All bytes of the message.
     Message,
-    /// The bytes after a head of this many.
+    /// The bytes after a head of this many bytes.
     After(usize),
 }
 
@@ -112,14 +112,14 @@ impl Frames {
         self.arrived
     }
 
-    /// The next text, or `None` if none has begun at `deadline`. A deadline that has passed is a mere look.
+    /// Returns the next message as text, or `None` if none has begun at `deadline`. After the deadline it only polls.
     pub(super) fn next(&mut self, deadline: Instant) -> Result<Option<String>, AdapterError> {
         self.next_bytes(deadline)?
             .map(|bytes| text_of(bytes).map_err(|bytes| odd(&bytes, NOT_TEXT)))
             .transpose()
     }
 
-    /// As [`next`](Self::next), whatever the bytes are.
+    /// Returns the next message as [`next`](Self::next) does, whatever its bytes are.
     pub(super) fn next_bytes(&mut self, deadline: Instant) -> Result<Option<Vec<u8>>, AdapterError> {
         let is_look = deadline <= Instant::now();
         loop {
@@ -242,7 +242,7 @@ impl Frames {
         Ok(Some(frame))
     }
 
-    /// So many bytes with the end mark that must follow them, if they are there.
+    /// Takes `count` bytes with the end mark that must follow them; `None` while they are incomplete.
     fn counted(&mut self, count: usize, end: &[u8]) -> Result<Option<Vec<u8>>, AdapterError> {
         let rest = &self.buffer[self.taken..];
         let Some(found) = rest.get(..count + end.len()) else { return Ok(None) };
@@ -331,7 +331,8 @@ impl Framing {
         }
     }
 
-    /// `text` with the mark that ends a message, unless it has it; `end` if that is another one.
+    /// Returns `text` with the mark that ends a message, unless it ends with it already; the mark is `end` if that is
+    /// given.
     pub(super) fn ended(&self, text: &str, end: Option<&str>) -> String {
         let (usual, has_it) = match self {
             Self::Line => ("\n", text.ends_with('\n')),
@@ -342,7 +343,7 @@ impl Framing {
         if has_it || text.ends_with(end) { text.to_owned() } else { format!("{text}{end}") }
     }
 
-    /// `bytes` as a frame to send. Where the message tells its own length, it must be what the layout says.
+    /// Returns `bytes` as a frame to send; of the framings, only a length prefix adds to them.
     pub(super) fn framed_bytes(&self, bytes: &[u8]) -> Result<Vec<u8>, UnwritableMessage> {
         let frame = match self {
             Self::Length(width) => {

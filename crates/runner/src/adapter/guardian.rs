@@ -31,9 +31,9 @@ pub(super) struct GuardedChild {
 /// The way in which the child itself ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ChildExit {
-    /// With status 0.
+    /// The child ended with status 0.
     Well,
-    /// In any other way.
+    /// The child ended in any other way.
     Badly,
 }
 
@@ -48,7 +48,7 @@ impl GuardedChild {
         Self::guard(command.env(MARKS, marks), Some(mark))
     }
 
-    /// Starts `command`; what leaves its group lives on.
+    /// Starts `command`; processes that leave its group live on.
     pub(super) fn start_loosely(command: &mut Command) -> io::Result<(Self, ChildStreams)> {
         Self::guard(command, None)
     }
@@ -110,7 +110,7 @@ pub(super) struct ChildStreams {
     pub(super) stderr: Option<std::process::ChildStderr>,
 }
 
-/// A word that nothing else on this machine carries.
+/// Returns a word that no other process on this machine carries.
 fn mark() -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos());
@@ -263,7 +263,7 @@ mod watch {
 
     pub(super) fn note(_sign: &str, _child: &Child, _mark: Option<&str>) {}
 
-    /// Not known without letting go of it.
+    /// Returns `None`: without Unix, the end of a child cannot be seen without reaping it.
     pub(super) fn exit(_child: &Child) -> Option<ChildExit> {
         None
     }

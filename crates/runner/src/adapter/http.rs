@@ -135,7 +135,7 @@ impl HttpAdapter {
         })
     }
 
-    /// A connection that is open as far as anybody knows.
+    /// Returns an open idle connection, as far as is known, or a new one.
     fn link(&mut self) -> Result<IdleConnection, AdapterError> {
         self.heed();
         self.idle.pop().map_or_else(|| self.connect(), Ok)
@@ -188,7 +188,7 @@ impl HttpAdapter {
         Ok(())
     }
 
-    /// An answer that begins before `deadline`. A deadline that has passed is a mere look.
+    /// Returns an answer, or a message of a stream, that begins before `deadline`. After the deadline it only polls.
     fn answer(&mut self, deadline: Instant) -> Result<Option<HttpOutput>, AdapterError> {
         let is_look = deadline <= Instant::now();
         loop {
@@ -264,7 +264,8 @@ impl HttpAdapter {
         Ok(SentInput { lane, ..SentInput::default() })
     }
 
-    /// As [`answer`](Self::answer); what went wrong is told without secrets, and is the system's doing.
+    /// Returns the next output as [`answer`](Self::answer) does; bytes that are no HTTP are an unreadable output of the
+    /// system, shown without secrets.
     fn heard(&mut self, deadline: Instant) -> Result<Option<HttpOutput>, AdapterError> {
         self.answer(deadline).map_err(|error| match error.of_system() {
             AdapterError::Unreadable { line, reason } => {
@@ -330,7 +331,7 @@ impl HttpAdapter {
         Ok(ArrivedOutput { way: heard.way, ..label.into() })
     }
 
-    /// A system that takes no connections any more is not silent.
+    /// Fails if the system takes no connections any more: that is not silence.
     fn is_there(&mut self) -> Result<(), AdapterError> {
         let link = self.link().map_err(|error| match error {
             AdapterError::Start { reason, .. } => ended(&format!("it takes no connections ({reason})")),

@@ -1,4 +1,4 @@
-//! Waiting that somebody can cut short.
+//! The interruption of waits by a flag.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -14,13 +14,13 @@ const SLICE: Duration = Duration::from_millis(50);
 pub struct Interrupt(Option<&'static AtomicBool>);
 
 impl Interrupt {
-    /// Heeds `flag`.
+    /// Returns an interrupt that is set by `flag`.
     #[must_use]
     pub const fn by(flag: &'static AtomicBool) -> Self {
         Self(Some(flag))
     }
 
-    /// Nobody interrupts.
+    /// Returns an interrupt that is never set.
     #[must_use]
     pub const fn never() -> Self {
         Self(None)
@@ -32,7 +32,7 @@ impl Interrupt {
         self.0.is_some_and(|flag| flag.load(Ordering::Relaxed))
     }
 
-    /// An error once the flag is set.
+    /// Fails once the flag is set.
     ///
     /// # Errors
     /// [`AdapterError::Interrupted`].

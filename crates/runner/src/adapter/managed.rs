@@ -26,12 +26,12 @@ const LAST_BREATH: Duration = Duration::from_millis(200);
 /// The way in which a system is brought back to its initial state.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum SystemRenewal {
-    /// As its adapter does it: by message, by a new connection, by a new process.
+    /// The way of its adapter: by message, by a new connection, by a new process.
     #[default]
     Own,
-    /// By this command, which must succeed; then the connection is made anew.
+    /// This command, which must succeed; the connection is then made anew.
     Command(String),
-    /// By ending and starting everything again.
+    /// The end and a new start of everything.
     Restart,
 }
 
@@ -78,7 +78,7 @@ impl ManagedAdapter {
         Ok(managed)
     }
 
-    /// Does it again while nobody listens yet.
+    /// Repeats `act` while nobody listens yet.
     fn patiently(&mut self, act: impl Fn(&mut Self) -> Result<(), AdapterError>) -> Result<(), AdapterError> {
         patiently(self.reach, self.interrupt, || match act(self) {
             Err(error) if self.has_ended() => Err(TryResult::InVain(error)),
@@ -104,7 +104,7 @@ impl ManagedAdapter {
         }
     }
 
-    /// Does what is not the adapter's own business.
+    /// Does the part of a reset that is not done by the adapter itself.
     fn renew(&mut self) -> Result<(), AdapterError> {
         match &self.renewal {
             SystemRenewal::Own => Ok(()),
@@ -210,7 +210,7 @@ impl From<AdapterError> for TryResult {
     }
 }
 
-/// Tries until somebody is there, at most for `limit`; the error is that of the last try.
+/// Repeats `act` until somebody listens, at most for `limit`; the error is that of the last attempt.
 pub(super) fn patiently<T>(
     limit: Duration,
     interrupt: Interrupt,

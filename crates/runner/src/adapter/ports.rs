@@ -16,11 +16,11 @@ const CONNECTING: Duration = Duration::from_millis(500);
 /// The state of a port: whether somebody accepts connections there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PortState {
-    /// Somebody does.
+    /// Somebody accepts connections.
     Listening,
-    /// Nobody does.
+    /// Nobody accepts connections.
     Closed,
-    /// It cannot be seen from here.
+    /// The tables of this machine do not tell.
     Unknown,
 }
 
@@ -76,7 +76,7 @@ fn known(address: &str) -> Option<(Vec<PortTableLine>, Vec<SocketAddr>)> {
     (!places.is_empty() && places.iter().all(|place| is_local(place.ip()))).then_some((entries, places))
 }
 
-/// Only an address of this machine can be bound.
+/// Returns whether `place` is an address of this machine: only such an address can be bound.
 fn is_local(place: IpAddr) -> bool {
     place.is_loopback() || TcpListener::bind((place, 0)).is_ok()
 }

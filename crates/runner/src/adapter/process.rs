@@ -107,7 +107,8 @@ impl SystemProcess {
         self.child = None;
     }
 
-    /// Waits until the end of its error stream is read; somebody who left its group may keep it open.
+    /// Waits until the error stream is read to its end, at most for [`LAST_WORDS`]; a process that left the group may
+    /// keep it open.
     fn await_tail(&self) {
         let deadline = Instant::now() + LAST_WORDS;
         while self.reader.as_ref().is_some_and(|reader| !reader.is_finished()) && Instant::now() < deadline {
@@ -199,14 +200,14 @@ impl PatientWriter {
     }
 }
 
-/// Knows how much of what was written to a pipe was read at its other end.
+/// A counter of the bytes of a pipe that were read at its other end.
 #[derive(Clone, Default)]
 struct PipeMeter {
-    /// The pipe, as long as it is written to: who measures does not keep it open.
+    /// The pipe, as long as it is written to: the counter does not keep it open.
     pipe: Weak<ChildStdin>,
-    /// Bytes to be written.
+    /// The number of bytes to be written.
     given: Arc<AtomicU64>,
-    /// Bytes written.
+    /// The number of bytes written.
     passed: Arc<AtomicU64>,
 }
 
@@ -217,7 +218,7 @@ impl PipeMeter {
     }
 }
 
-/// Bytes in a pipe that nobody has read; none where it cannot be told.
+/// Returns the number of bytes in a pipe that were not read; 0 where that is not known.
 #[cfg(unix)]
 fn unread(pipe: &ChildStdin) -> u64 {
     rustix::io::ioctl_fionread(pipe).unwrap_or(0)

@@ -52,7 +52,7 @@ pub struct RemoteConnection {
 }
 
 impl Default for RemoteConnection {
-    /// No seed, no settings, ten seconds; somebody must be listening.
+    /// No seed, no settings, limits of ten seconds; somebody must be listening already.
     fn default() -> Self {
         Self {
             seed: None,
@@ -91,7 +91,7 @@ pub trait SystemLink {
     fn close(&mut self, wire: ProtocolWire);
     /// Returns what the system wrote outside the protocol.
     fn last_words(&self) -> String;
-    /// Its exit status, if it is a process that has ended.
+    /// Returns its exit status, if it is a process that has ended.
     fn exit_status(&mut self) -> Option<i32> {
         None
     }
@@ -110,7 +110,7 @@ pub struct RemoteAdapter<L: SystemLink> {
 struct GreetedConnection {
     wire: ProtocolWire,
     reset: ResetKind,
-    /// Nothing was sent since the system was last in its initial state.
+    /// True if nothing was sent since the system was last in its initial state.
     fresh: bool,
     next_id: u64,
     /// Outputs read while something else was awaited.
@@ -153,7 +153,8 @@ impl<L: SystemLink> RemoteAdapter<L> {
         Ok(remote)
     }
 
-    /// `error` with what the system said outside the protocol; later the run tells that by itself.
+    /// Returns `error` with what the system wrote outside the protocol; once the greeting is over, the run reports that
+    /// by itself.
     fn with_last_words(&self, error: AdapterError) -> AdapterError {
         let status = match error {
             AdapterError::Ended { status } => status,
@@ -198,7 +199,7 @@ impl<L: SystemLink> RemoteAdapter<L> {
         }
     }
 
-    /// The connection; a system that ended is not started again before the next reset.
+    /// Returns the connection; a system that has ended is not started again before the next reset.
     fn live(&mut self) -> Result<&mut GreetedConnection, AdapterError> {
         self.live.as_mut().ok_or_else(|| AdapterError::Ended { status: "it is not running".into() })
     }
@@ -213,7 +214,7 @@ impl<L: SystemLink> RemoteAdapter<L> {
         self.link.status(patience).map_or(error, |status| AdapterError::Ended { status })
     }
 
-    /// Starts a system again that has ended at its reset, or before; one that always does cannot be reset.
+    /// Starts a system again that has ended at its reset, or before; fails if it does so at every reset.
     fn reopen(&mut self, error: AdapterError) -> Result<(), AdapterError> {
         let how = match self.explained(error) {
             AdapterError::Ended { status } => format!("the system ended by itself at its reset: {status}"),
@@ -268,7 +269,7 @@ impl<L: SystemLink> RemoteAdapter<L> {
         })
     }
 
-    /// Lets virtual time pass, and waits until the system says that it has.
+    /// Lets virtual time pass, and waits until the system confirms it.
     fn let_pass(&mut self, until: Duration) -> Result<VirtualDelay, AdapterError> {
         let live = self.live()?;
         let now = live.virtual_now()?;
@@ -340,7 +341,7 @@ impl<L: SystemLink> RemoteAdapter<L> {
 }
 
 impl<L: SystemLink> RemoteAdapter<L> {
-    /// Back to the initial state, in the way it offers.
+    /// Brings the system back to its initial state, in the way it offers.
     fn back(&mut self) -> Result<(), AdapterError> {
         let Some(live) = &self.live else { return self.open() };
         // The time of a timed system runs on from its reset.
@@ -367,7 +368,7 @@ impl<L: SystemLink> RemoteAdapter<L> {
         }
     }
 
-    /// Remembers whether the caller knows that something went wrong.
+    /// Notes whether the caller gets an error, so that an end is not reported twice.
     fn remember_error<T>(&mut self, result: Result<T, AdapterError>) -> Result<T, AdapterError> {
         self.ends.note(&result);
         result
@@ -455,7 +456,7 @@ impl<L: SystemLink> Drop for RemoteAdapter<L> {
     }
 }
 
-/// Hears who is there, says how it is wanted, waits until it is ready.
+/// Performs the greeting: reads the hello, sends the settings and waits until the system is ready.
 fn greet(
     wire: &mut ProtocolWire,
     connection: &RemoteConnection,
@@ -480,7 +481,7 @@ fn greet(
     Ok(Greeting { reset: hello.reset, is_virtual, foresight: hello.foresight })
 }
 
-/// Hears who is there; it must speak our version.
+/// Reads the hello of the system, which must speak our version.
 pub(super) fn hear_hello(wire: &mut ProtocolWire, limit: Duration) -> Result<HelloMessage, AdapterError> {
     let hello = match wire.read(Instant::now() + limit)? {
         Some(ProtocolMessage::Hello(hello)) => hello,
@@ -494,7 +495,7 @@ pub(super) fn hear_hello(wire: &mut ProtocolWire, limit: Duration) -> Result<Hel
     Ok(hello)
 }
 
-/// Time goes on, up to where it was told to; it stops earlier only for a message.
+/// Checks that virtual time goes forward, not beyond the instant asked for, and stops earlier only for a message.
 fn check_passage(
     before: Duration,
     then: Duration,

@@ -61,10 +61,11 @@ pub struct SelfTestCheck {
     pub note: String,
 }
 
-/// Tries the adapter that `spec` names; its messages are compared with those of `model`, and its inputs have the values of
-/// `allowed` where there are some.
+/// Tests the adapter that `spec` names. Its messages are compared with those of `model`, and its inputs have the values
+/// of `allowed` where there are some.
 ///
-/// The last words of the adapter come with the checks. A model as system has no adapter: nothing is tried.
+/// Returns the checks, and what the adapter wrote last outside the protocol. A model as system has no adapter: nothing
+/// is checked.
 #[must_use]
 pub fn selftest(
     spec: &SutSpec,
@@ -111,7 +112,7 @@ fn talk(
 #[derive(Default)]
 struct SelfTestChecks {
     tried: Vec<SelfTestCheck>,
-    /// The last one failed because the system ended.
+    /// True if the last check failed because the system ended.
     ended: bool,
 }
 
@@ -158,7 +159,7 @@ struct SelfTest<'t> {
 }
 
 impl SelfTest<'_> {
-    /// Everything but the end; `None` if the connection is of no more use.
+    /// Makes all checks but that of the end; `None` if the connection is of no more use.
     fn all(&mut self) -> Option<()> {
         let hello = hear_hello(self.wire, self.connection.limit);
         let hello = self.checks.take("hello", hello, described)?;
@@ -257,7 +258,7 @@ impl SelfTest<'_> {
         Ok((took, outputs))
     }
 
-    /// An output must be one of the model.
+    /// Checks that an output is one of the model.
     fn output(&self, output: OutputMessage) -> Result<(), AdapterError> {
         self.known.model.map_or(Ok(()), |model| decoded(model, output).map(|_| ()))
     }
@@ -289,7 +290,7 @@ impl SelfTest<'_> {
     }
 }
 
-/// Says goodbye and waits for the end.
+/// Says goodbye and waits for the end of the connection.
 fn goodbye(
     wire: &mut ProtocolWire,
     link: &mut impl SystemLink,

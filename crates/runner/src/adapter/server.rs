@@ -45,7 +45,7 @@ pub struct ServerConfig {
 /// The condition under which a server can be reached.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ServerReadiness {
-    /// At once.
+    /// No condition: it can be reached at once.
     #[default]
     AtOnce,
     /// Somebody listens at this address.
@@ -72,7 +72,7 @@ pub struct SystemServer {
 enum NotReady {
     /// Its command ended with an error and left no process.
     Ended,
-    /// Anything else.
+    /// Any other reason.
     Other(AdapterError),
 }
 
@@ -187,7 +187,7 @@ impl SystemServer {
         Ok(())
     }
 
-    /// Starts its command; tells when it has said the line that is waited for.
+    /// Starts its command; returns a channel on which the awaited line is announced.
     fn spawn(&mut self) -> Result<Option<Receiver<()>>, AdapterError> {
         (self.tail, self.child, self.is_in_background) = (ErrorTail::default(), None, false);
         let started = GuardedChild::start(
@@ -292,7 +292,7 @@ impl Drop for SystemServer {
     }
 }
 
-/// Runs a command in a shell to its end; its error is told with the end of its error stream.
+/// Runs a command in a shell to its end; an error contains the end of its error stream.
 pub(super) fn run_command(
     command: &str,
     environment: &[(String, String)],

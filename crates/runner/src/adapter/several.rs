@@ -1,16 +1,16 @@
 //! A system that is spoken to on several connections at once, each with its own words.
 //!
-//! An input goes to the connection that knows it; what comes is merged by arrival. Nobody knows in which order
-//! messages of different connections were sent, nor whether an input on one was taken before a message on another was
-//! sent: every connection is a lane of its own, inputs are never more than written, and the monitor believes
-//! every order ([`Crossing`]). The end of connection `NAME` is the output `closed_NAME` if the model has it, and
-//! the others go on; else the system has broken down. A connection may be that of one part of a system made of parts: it
-//! speaks as the part does, without the index of an array, and its end is the output `closed` of the part.
+//! An input goes to the connection that knows it; what comes is merged by arrival. Nobody knows in which order messages
+//! of different connections were sent, nor whether an input on one was taken before a message on another was sent:
+//! every connection is a lane of its own, inputs are never more than written, and the monitor believes every order
+//! ([`Crossing`]). The end of connection `NAME` is the output `closed_NAME` if the model has it, and the others go on;
+//! else the system has broken down. A connection may be that of one part of a system made of parts: it speaks as the
+//! part does, without the index of an array, and its end is the output `closed` of the part.
 //!
 //! Time is one for all connections. On the clock of this machine every message has the instant at which it arrived. In
-//! virtual time every connection says when something of its own is due next, and all of them go on to the first of these
-//! instants (conservative simulation: Chandy and Misra, "Distributed Simulation", 1979); what is said at one instant on
-//! several connections has no order.
+//! virtual time every connection says when something of its own is due next, and all of them go on to the first of
+//! these instants (conservative simulation: Chandy and Misra, "Distributed Simulation", 1979); what is said at one
+//! instant on several connections has no order.
 //!
 //! *Promises.* What comes on one connection is given in the order it came. A breakdown is told only when the
 //! other connections have nothing more to say for a while: their last words count too.
@@ -186,8 +186,8 @@ impl SeveralAdapter {
         Some(first.max(self.now))
     }
 
-    /// Brings every connection to the instant `to`; what is said on the way is said there: nothing of its own was due
-    /// before, so another connection made it speak.
+    /// Brings every connection to the instant `to`. Outputs on the way get this instant: nothing of their own was due
+    /// before, so another connection caused them.
     fn bring_to(&mut self, to: Duration) {
         for at in 0..self.lines.len() {
             for _ in 0..MAX_STANDSTILL {
@@ -199,7 +199,7 @@ impl SeveralAdapter {
         self.now = to;
     }
 
-    /// Lets the time of one connection pass up to `to`, or to its next message; says whether it has come there.
+    /// Lets the time of one connection pass up to `to`, or to its next message; returns whether it is there.
     fn goes_to(&mut self, at: usize, to: Duration) -> bool {
         match self.lines[at].adapter.advance(to) {
             Ok(VirtualDelay { now, message }) => {

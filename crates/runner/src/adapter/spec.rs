@@ -18,18 +18,18 @@ pub enum SutSpec {
 /// A text that names no system.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadSpec {
-    /// No `kind:` in front.
+    /// The text has no `kind:` in front.
     #[error(
         "`{0}` does not say what kind of system it is; write `model:FILE`, `stdio:COMMAND` or `tcp:ADDR`"
     )]
     NoKind(String),
-    /// A kind that is not there.
+    /// The kind is unknown.
     #[error("there is no kind of system `{0}`; there are `model`, `stdio`, `tcp`")]
     UnknownKind(String),
-    /// Nothing after the colon.
+    /// The text after the colon is empty.
     #[error("`{0}:` names nothing")]
     Empty(String),
-    /// An address without port.
+    /// The address has no port.
     #[error("`{0}` is no address; write HOST:PORT")]
     BadAddress(String),
 }

@@ -48,9 +48,9 @@ pub struct TextSpeech {
 /// The format of messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MessageFormat {
-    /// By templates and patterns.
+    /// Templates and patterns.
     Text(TextConfig),
-    /// By layouts; the reset is hexadecimal digits.
+    /// Layouts; reset texts are hexadecimal digits.
     Binary(BinaryConfig),
 }
 
@@ -203,7 +203,7 @@ impl TextAdapter {
         self.put(&bytes)
     }
 
-    /// The next message, or `None` if none has begun at `deadline`. A deadline that has passed is a mere look.
+    /// Returns the next message, or `None` if none has begun at `deadline`. After the deadline it only polls.
     fn next(&mut self, deadline: Instant) -> Result<Option<ArrivedOutput>, AdapterError> {
         let live = self.live()?;
         let Some(bytes) = live.frames.next_bytes(deadline)? else { return Ok(None) };
@@ -258,7 +258,7 @@ impl TextAdapter {
         }
     }
 
-    /// Explains an error, and remembers whether the caller knows that something went wrong.
+    /// Adds the exit status to an error, and notes whether the caller gets one, so that an end is not reported twice.
     fn remember_error<T>(&mut self, result: Result<T, AdapterError>) -> Result<T, AdapterError> {
         let result = result.map_err(|error| self.explained(error));
         self.ends.note(&result);
@@ -276,12 +276,12 @@ impl TextAdapter {
         }
     }
 
-    /// Says the reset texts, one after the other.
+    /// Sends the reset texts, one after the other.
     fn say_resets(&mut self) -> Result<(), AdapterError> {
         self.speech.reset.clone().iter().try_for_each(|reset| self.say_reset(reset))
     }
 
-    /// Says a reset text and waits for its answer.
+    /// Sends a reset text and waits for its answer.
     fn say_reset(&mut self, reset: &str) -> Result<(), AdapterError> {
         match &self.codec {
             TextAdapterCodec::Text(_) => self.write(&self.ended(reset))?,

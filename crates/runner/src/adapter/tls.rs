@@ -38,12 +38,12 @@ pub struct TlsConfig {
 /// The certificate authorities that are trusted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Roots {
-    /// Those this machine trusts.
+    /// Those that this machine trusts.
     #[default]
     System,
     /// Those in this file, and no others.
     File(PathBuf),
-    /// Anybody's: nothing is checked.
+    /// Anybody: certificates are not checked.
     Anybody,
 }
 
@@ -244,7 +244,7 @@ impl TlsStream {
         Ok(Self { connection, stream, plain: Vec::new(), given: 0 })
     }
 
-    /// Says that no more comes, as far as that can be said, and closes the socket.
+    /// Announces the end of the stream, if possible, and shuts the socket down.
     pub(super) fn shutdown(&self, how: Shutdown) -> io::Result<()> {
         let mut connection = lock(&self.connection);
         connection.send_close_notify();

@@ -1,9 +1,9 @@
-//! Units put together: the campaign that one machine would have told.
+//! Units merged to the campaign that one machine would have reported.
 //!
-//! Units come in order. Their events are told again, numbered anew; a failure that was looked into elsewhere though another
-//! of its kind came before is told as if it had not been, by the same rule as in one campaign. (The first of a kind in
-//! the whole campaign is the first of its kind in its part too, so it was looked into there.) Times are those of the
-//! machines, one after the other.
+//! Units come in order. Their events are reported again, numbered anew; a failure that was examined elsewhere though
+//! another of its kind came before is reported as if it had not been, by the same rule as in one campaign. (The first
+//! of a kind in the whole campaign is the first of its kind in its part too, so it was examined there.) Times are those
+//! of the machines, one after the other.
 //!
 //! *Promises.* Bytes of the record depend on the units, not on how they were shared, but for times.
 
@@ -103,7 +103,7 @@ impl<'m> MergedCampaign<'m> {
         Ok(if is_over { MergeFlow::Over } else { MergeFlow::GoOn })
     }
 
-    /// Ends; `is_whole` says whether no unit is missing.
+    /// Ends the campaign; `is_whole` says that no unit is missing.
     ///
     /// # Errors
     /// If the reporter cannot take it.

@@ -1,7 +1,7 @@
 //! Units of a campaign: what worker w of n does, by itself.
 //!
-//! A campaign of n workers is n units. What a unit does depends on the model, the seed, the system and its number alone, so it
-//! can be done on another machine; what it found is told as plain data and added up by [`merged`](super::merged).
+//! A campaign of n workers is n units. The work of a unit depends on the model, the seed, the system and its number
+//! alone, so it can be done on another machine; its results are plain data, added up by [`merged`](super::merged).
 
 use std::io;
 use std::sync::atomic::Ordering;
@@ -48,7 +48,7 @@ fn is_zero(n: &u64) -> bool {
 pub enum UnitEnd {
     /// The unit is complete.
     Done(UnitTold),
-    /// It broke off for trouble with the system; the same unit can be done again.
+    /// An error of the system or the way to it ended the unit; it can be repeated.
     Trouble(AdapterError),
     /// The unit was stopped by request.
     Stopped,

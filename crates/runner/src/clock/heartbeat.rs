@@ -38,8 +38,8 @@ impl Heartbeat {
         Self { shared, thread }
     }
 
-    /// The longest time for which nobody could run, the one that may have just ended included: whoever asks may
-    /// have woken up first.
+    /// Returns the longest time for which this machine did not run the thread, a stall that has just ended included:
+    /// the caller may have woken up first.
     #[must_use]
     pub fn longest(&self) -> Duration {
         let last = Duration::from_micros(self.shared.last.load(Ordering::Relaxed));

@@ -12,7 +12,8 @@ use ioxide_model::sts::GateId;
 
 /// Classes per doubling.
 const PER_DOUBLING: usize = 8;
-/// Doublings that are told apart, from one microsecond on; the last class holds all longer times (weeks).
+/// The number of doublings that are distinguished, from one microsecond on; the last class holds all longer times
+/// (weeks).
 const DOUBLINGS: usize = 40;
 
 /// Answers below which nothing follows from them.
@@ -113,7 +114,7 @@ pub struct LateOutput {
 /// The latencies of all outputs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Latencies {
-    /// By the number of the gate.
+    /// The histograms, by the number of the gate.
     gates: Vec<Histogram>,
     tightest: Option<LateOutput>,
 }
@@ -161,7 +162,8 @@ impl Latencies {
         self.tightest
     }
 
-    /// As plain data: the gate, the longest time in microseconds, and how many times are in which class.
+    /// Returns the latencies as plain data: the gate, the longest time in microseconds, and the number of times in each
+    /// class.
     #[must_use]
     pub fn classes(&self) -> Vec<LatencyClasses> {
         let classes = |histogram: &Histogram| {

@@ -1,10 +1,9 @@
 //! The quiescence times: the length of silence that counts as quiescence, by last message and location.
 //!
-//! [BT19] and [FTW05] observe quiescence by a time-out. One time for a whole system is either slow or
-//! wrong where some answers take much longer than others, so times can be given for the last
-//! message and for locations of the specification. Where none is given it is calibrated: long at
-//! first, then a multiple of the longest answer seen. An answer that comes after the time raises it for all that follows;
-//! copies of a patience share what was learnt.
+//! [BT19] and [FTW05] observe quiescence by a time-out. One time for a whole system is either slow or wrong where some
+//! answers take much longer than others, so times can be given for the last message and for locations of the
+//! specification. Where none is given it is calibrated: long at first, then a multiple of the longest answer seen. An
+//! answer that comes after the time raises it for all that follows; copies of a patience share what was learnt.
 //!
 //! *Promises.* Where the monitor believes in several locations the longest of their times is
 //! taken: a time given for one place shortens no other. Once raised it stays so.
@@ -61,14 +60,14 @@ impl From<Duration> for Patience {
 }
 
 impl Patience {
-    /// The same time everywhere.
+    /// Returns a patience with the same time everywhere.
     #[must_use]
     pub fn new(default: Duration) -> Self {
         let learnt = Arc::new(LearntTimes::default());
         Self { default, source: DefaultSource::Given, after: Vec::new(), within: Vec::new(), learnt }
     }
 
-    /// A time that follows from the answers seen.
+    /// Returns a patience whose default time follows from the answers seen.
     #[must_use]
     pub fn calibrated() -> Self {
         Self { source: DefaultSource::Calibrated, ..Self::new(AT_FIRST) }
@@ -95,14 +94,14 @@ impl Patience {
         (raised > 0).then(|| Duration::from_micros(raised))
     }
 
-    /// The same, but `time` after a message at `gate`.
+    /// Returns the same patience with `time` after a message at `gate`.
     #[must_use]
     pub fn after(mut self, gate: GateId, time: Duration) -> Self {
         put(&mut self.after, gate.index(), time);
         self
     }
 
-    /// The same, but `time` at the location.
+    /// Returns the same patience with `time` at the location.
     #[must_use]
     pub fn within(mut self, location: LocId, time: Duration) -> Self {
         put(&mut self.within, location.index(), time);

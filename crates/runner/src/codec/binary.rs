@@ -38,16 +38,16 @@ pub enum FieldMisfit {
     /// Numbers stand for names, and it is no enum.
     #[error("only values of an enum have names, and it is {0}")]
     NamesOfNoEnum(String),
-    /// A string as a number.
+    /// A string stands in the place of a number.
     #[error("a string is written as `text` or `hex`")]
     StringAsNumber,
-    /// Something else as a string.
+    /// A value that is no string stands in the place of bytes.
     #[error("only a string is written as text or hex, and it is {0}")]
     BytesOfNoString(String),
-    /// A sort without numbers.
+    /// A sort without numbers stands in the place of a number.
     #[error("{0} cannot be written as a number of bytes")]
     NotANumber(String),
-    /// A sort without bytes.
+    /// A sort without bytes stands in the place of bytes.
     #[error("{0} cannot be written in bytes")]
     NotBytes(String),
 }

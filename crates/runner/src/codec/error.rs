@@ -18,7 +18,7 @@ pub struct CodecError {
 /// The problem with a JSON text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum JsonProblem {
-    /// It has the shape of another sort.
+    /// The text has the shape of another sort.
     Shape {
         /// The sort wanted.
         expected: String,
@@ -49,7 +49,7 @@ pub enum JsonProblem {
         /// The names there are.
         names: Vec<String>,
     },
-    /// It is not an object with `label` and `args`.
+    /// The text is not an object with `label` and `args`.
     NotAMessage(String),
 }
 
@@ -106,13 +106,13 @@ impl CodecError {
         Self { path: Vec::new(), problem }
     }
 
-    /// The same error, seen from outside the part called `name`.
+    /// Returns the same error with `name` put in front of its place.
     pub(crate) fn inside(mut self, name: &str) -> Self {
         self.path.insert(0, name.to_owned());
         self
     }
 
-    /// As [`inside`](Self::inside), if there is a part to be inside of.
+    /// Returns the error as [`inside`](Self::inside) does if `part` is `Some`, otherwise unchanged.
     pub(crate) fn inside_if<T>(self, part: Option<T>, name: &str) -> Self {
         if part.is_some() { self.inside(name) } else { self }
     }

@@ -113,12 +113,12 @@ impl SpeechProblem {
 }
 
 impl BadSpeech {
-    /// Something is wrong with the table `table`.
+    /// Returns an error in the table `table`.
     pub(super) fn table(table: &str, problem: impl Into<SpeechProblem>) -> Self {
         Self { key: vec![table.to_owned()], problem: problem.into() }
     }
 
-    /// Something is wrong with the message `name` of the table `table`.
+    /// Returns an error in the message `name` of the table `table`.
     pub(super) fn message(table: &str, name: &str, problem: impl Into<SpeechProblem>) -> Self {
         Self { key: vec![table.to_owned(), name.to_owned()], problem: problem.into() }
     }

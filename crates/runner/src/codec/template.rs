@@ -26,16 +26,16 @@ pub enum BadTemplate {
         /// The problem with its template.
         problem: Box<Self>,
     },
-    /// A name means two things.
+    /// A name is that of a part and of a field.
     #[error("`{0}` is a field and a part; give the part another name")]
     FieldAndPart(String),
     /// A brace opens or closes nothing.
     #[error("a brace alone; write `{{{{` or `}}}}` for one")]
     LoneBrace,
-    /// A length of nothing.
+    /// A length has no name.
     #[error("`len()` needs a name; write `{{len(FIELD)}}`")]
     NamelessLength,
-    /// Something else than a number follows a count.
+    /// A count is followed by something other than a number to add.
     #[error("`{0}` after a count; write `{{count(FIELD) + 2}}`")]
     CountTail(String),
 }
@@ -49,9 +49,9 @@ pub(super) struct TextTemplate(Vec<TemplatePiece>);
 enum TemplatePiece {
     Text(String),
     Field(String),
-    /// The length of these in bytes.
+    /// The length in bytes of these pieces.
     Len(Vec<Self>),
-    /// The number of items of a field, and so many more.
+    /// The number of items of a field, plus a constant.
     Count(String, usize),
 }
 
@@ -116,7 +116,7 @@ impl TextTemplate {
         pieces_of(text, parts).map(Self)
     }
 
-    /// These fields and nothing else, with `between` between two.
+    /// Returns a template of these fields alone, with `between` between two.
     pub(super) fn of_fields(fields: &[&str], between: &str) -> Self {
         let piece = |field: &&str| {
             [TemplatePiece::Text(between.to_owned()), TemplatePiece::Field((*field).to_owned())]
@@ -155,7 +155,7 @@ impl TextTemplate {
         }
     }
 
-    /// As [`filled`](Self::filled), where some names that are no fields are `known`.
+    /// Returns the text as [`filled`](Self::filled) does, where `known` gives the text of names that are no fields.
     pub(super) fn filled_with(
         &self,
         model: &Model,

@@ -1,8 +1,8 @@
 //! Labels as texts: templates for inputs, patterns for outputs.
 //!
-//! In a template `{field}` stands for a value, `{len(field)}` for its length in bytes, `{count(field)}` for
-//! the number of its items, and `{{`, `}}` for braces. A pattern is a regular expression for a whole message; its named groups are fields,
-//! and a group that took no part is `none`. What a whole message is, [`FrameJoining`] says: a text is asked
+//! In a template `{field}` stands for a value, `{len(field)}` for its length in bytes, `{count(field)}` for the number
+//! of its items, and `{{`, `}}` for braces. A pattern is a regular expression for a whole message; its named groups are
+//! fields, and a group that took no part is `none`. What a whole message is, [`FrameJoining`] says: a text is asked
 //! first whether it goes on, and only then held against the patterns, in their order.
 //!
 //! *Promises.* The first pattern that matches is the message: the same text is always the same
@@ -41,9 +41,9 @@ pub struct TextConfig {
     pub inputs: Vec<(String, String)>,
     /// Patterns for every output; the first that matches is taken.
     pub outputs: Vec<(String, String)>,
-    /// A message, or a last frame of one, that goes on in the next frame.
+    /// A pattern for a message, or for its last frame, that goes on in the next frame.
     pub more: Option<String>,
-    /// Frames that announce how much follows them.
+    /// The frames that announce how much follows them.
     pub counted: Vec<CountedConfig>,
     /// The notation of items, by the field that is a list, set or map.
     pub items: Vec<(String, ItemsConfig)>,
@@ -159,7 +159,7 @@ impl TextCodec {
     /// The text of an input; `breaks` says which values would break the framing.
     ///
     /// # Errors
-    /// If a value has no text or would break the framing. What is counted cannot break it.
+    /// If a value has no text or would break the framing; a value whose length is written cannot break it.
     pub fn encode(
         &self,
         model: &Model,

@@ -36,7 +36,7 @@ pub enum BadTypedMessage {
         /// The names there are.
         names: Vec<String>,
     },
-    /// Something else than fields in brackets follows the name.
+    /// The name is followed by something other than fields in brackets.
     #[error("`{0}` should be `(field: value, ...)`")]
     NoBrackets(String),
     /// The message has no such field.
@@ -49,7 +49,7 @@ pub enum BadTypedMessage {
         /// The fields it has.
         names: Vec<String>,
     },
-    /// Something stands where a name and a value must.
+    /// The text is no pair of a name and a value.
     #[error("`{found}` should be `{form}: value`")]
     NotNamed {
         /// The text that stands there.
@@ -57,7 +57,7 @@ pub enum BadTypedMessage {
         /// The kind of name that must stand before the colon.
         form: String,
     },
-    /// It is no constant of the sort.
+    /// The text is no constant of the sort.
     #[error("`{text}` is not a value of type {sort}")]
     NoValue {
         /// The text that stands there.
@@ -91,7 +91,7 @@ impl TypedMessage {
 /// Reads a message; `?` and `!` in front are allowed.
 ///
 /// # Errors
-/// What is wrong with it.
+/// Returns what is wrong with the message.
 pub fn read(pool: &TermPool, sts: &Sts, text: &str) -> Result<TypedMessage, BadTypedMessage> {
     let text = text.trim().trim_start_matches(['?', '!']);
     let (name, rest) = text.split_at(text.find('(').unwrap_or(text.len()));

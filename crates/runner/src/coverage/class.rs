@@ -14,7 +14,7 @@ const LONG_TEXT: usize = 20;
 const MANY_ELEMENTS: usize = 10;
 /// Numbers of this magnitude do not fit into 32 bits with a sign.
 const HUGE: i64 = 1 << 31;
-/// Cases of an enum that are told apart, at most.
+/// The number of cases of an enum that are distinguished.
 const MAX_CASES: usize = 32;
 
 /// A kind of values of a field.
@@ -115,7 +115,7 @@ impl ValueClass {
         ("many_elements", Self::ManyElements),
     ];
 
-    /// Its word in files.
+    /// Returns the word for it in files.
     pub(super) fn code(&self) -> String {
         match (self, Self::CODES.iter().find(|(_, class)| class == self)) {
             (Self::Case(name), _) => format!("case {name}"),
@@ -123,7 +123,7 @@ impl ValueClass {
         }
     }
 
-    /// The class with this word.
+    /// Returns the class with this word in files; `None` if there is none.
     pub(super) fn of_code(code: &str) -> Option<Self> {
         if let Some(name) = code.strip_prefix("case ") {
             return Some(Self::Case(name.into()));

@@ -14,7 +14,7 @@ pub(super) struct Comparisons {
 }
 
 impl Comparisons {
-    /// Those of `id`, in an order that depends on the model alone.
+    /// Returns the comparisons of `id`, in an order that depends on the model alone.
     pub(super) fn of(&mut self, cx: &mut Ctx<'_>, id: SwitchId) -> &[Term] {
         self.known.entry(id).or_insert_with(|| {
             let found = comparisons_of(cx, id).into_iter().chain(instants(cx, id));

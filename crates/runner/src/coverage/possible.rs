@@ -1,8 +1,9 @@
 //! The items that could be covered: every item of the model, without those that guards exclude.
 //!
 //! An item that was not seen is left out if the guard of every switch of its input excludes it, whatever the state, and
-//! a pair if the second guard cannot hold after the first step: that is a proof. What remains is possible as far as guards alone tell; whether a state is reached in which it happens is
-//! another question. A large model has too many items: where they are not enumerated, nothing is said of a total.
+//! a pair if the second guard cannot hold after the first step: that is a proof. What remains is possible as far as
+//! guards alone tell; whether a state is reached in which it happens is another question. A large model has too many
+//! items: where they are not enumerated, nothing is said of a total.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! The tolerance of a run on the clock of this machine, told with it, so that a record is judged as the run was.
+//! The tolerance of a run on the clock of this machine, kept in the record, so that it is judged as the run was.
 
 use std::time::Duration;
 

@@ -113,7 +113,7 @@ impl EventOrders<'_> {
         }
     }
 
-    /// Adds the worlds in which more of what waits has happened.
+    /// Adds the orders in which more of the waiting labels have happened.
     fn close(&mut self, cx: &mut Ctx<'_>) -> Option<()> {
         let mut done: Vec<EventOrder> = Vec::new();
         let mut todo = std::mem::take(&mut self.all);
@@ -137,14 +137,14 @@ impl EventOrder {
         self.waiting == other.waiting && self.after == other.after && self.watch.is_same(&other.watch)
     }
 
-    /// This world with one more label that waits.
+    /// Returns this order with one more label that waits.
     fn with(&self, at: usize, lane: u32, label: &Label, is_held: bool) -> Self {
         let mut next = self.clone();
         next.waiting.push(WaitingTurn { at, lane, label: label.clone(), is_held });
         next
     }
 
-    /// The world after `label`, if the specification allows it.
+    /// Returns the order after `label`; `None` if the specification does not allow it.
     fn after(&self, cx: &mut Ctx<'_>, objective: &Objective, label: &Label) -> Option<Self> {
         let mut next = self.clone();
         next.watch.advance(cx, objective, label);
@@ -152,7 +152,7 @@ impl EventOrder {
         Some(next)
     }
 
-    /// The positions of what may happen next, as in the monitor.
+    /// Returns the positions of the waiting labels that may happen next, as in the monitor.
     fn heads(&self) -> Vec<usize> {
         let is_first = |at: &usize| {
             let this = &self.waiting[*at];

@@ -19,13 +19,13 @@ use super::any;
 pub(super) struct PathWatch {
     unrolled: UnrolledPath,
     after: Monitor,
-    /// Time that has passed; the next label says whether it was silence or the time of a message.
+    /// The time that has passed since the last label other than a delay; the next one decides whether it was silence.
     pending: Rational,
     has_left: bool,
 }
 
 impl PathWatch {
-    /// Nothing was seen yet.
+    /// Returns a watch that has seen nothing yet.
     pub(super) fn new(cx: &mut Ctx<'_>, path: &[SwitchId], tolerance: Tolerance) -> Self {
         let unrolled = UnrolledPath::new(cx.sts, path);
         let after = Monitor::with_tolerance(&mut cx.over(&unrolled.sts), tolerance);

@@ -41,11 +41,11 @@ fn on_grid(wait: &Rational) -> Vec<Rational> {
 /// The next move of a timed model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum TimedPlan {
-    /// Not decided.
+    /// The next move is not decided.
     Open,
     /// This switch with these values, so many seconds from now.
     Take(Rational, SwitchId, Vec<Value>),
-    /// Nothing until it is given something.
+    /// No move until an input comes.
     Silence,
 }
 
@@ -186,8 +186,8 @@ impl ModelPlayer<'_> {
         }
     }
 
-    /// Three times in four: values of a message from somebody else after which the system has
-    /// something to say.
+    /// Returns, in three of four cases, values of a message of another party after which the system has something to
+    /// say.
     fn leading_on(&mut self, id: SwitchId, there: &ConcreteState) -> Option<Vec<Value>> {
         if self.rng.random_ratio(1, 4) {
             return None;

@@ -83,7 +83,7 @@ impl RunLoop<'_, '_, '_, '_> {
         })
     }
 
-    /// Tells it as the last thing seen.
+    /// Reports the breakdown as the last observation.
     fn tell_breakdown(&mut self, how: Breakdown, text: &str, error: &AdapterError) -> io::Result<()> {
         self.trace.breakdown = Some(how);
         self.told += 1;

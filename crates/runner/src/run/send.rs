@@ -70,7 +70,7 @@ impl RunLoop<'_, '_, '_, '_> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Tells the monitor of an input that was given and may still be under way.
+    /// Moves the monitor on by an input that was given and may still be under way.
     pub(super) fn give(&mut self, label: &Label, sent: &SentInput) -> io::Result<SentId> {
         let mut id = None;
         self.way = WayTold::given(sent.lane);

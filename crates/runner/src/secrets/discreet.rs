@@ -1,8 +1,8 @@
-//! A reporter that tells others what happened, without the secrets.
+//! A reporter that passes events on without the secrets.
 //!
-//! The value of a field that is marked as secret, or that has a secret in it, is told as `{"secret": true}`, which is no
-//! value of any sort: whoever reads the record knows that something is missing and cannot judge by it. Once seen, the
-//! value of a marked field is hidden in every other text as well.
+//! The value of a field that is marked as secret, or that has a secret in it, is reported as `{"secret": true}`, which
+//! is no value of any sort: a reader of the record knows that something is missing and cannot judge by it. Once seen,
+//! the value of a marked field is hidden in every other text as well.
 
 use std::io;
 
@@ -12,14 +12,14 @@ use super::{HIDDEN, Secrets};
 use crate::event::{Event, EventKind, Explanation, FindingTold, LabelTold, VerdictTold};
 use crate::reporter::Reporter;
 
-/// Tells `inner` everything but `secrets`.
+/// A reporter that passes all events on to another one, without the secrets.
 pub struct Discreet<'r> {
     inner: &'r mut dyn Reporter,
     secrets: Secrets,
 }
 
 impl<'r> Discreet<'r> {
-    /// Tells `inner` everything but `secrets`.
+    /// Returns a reporter that passes all events on to `inner`, without `secrets`.
     pub fn new(inner: &'r mut dyn Reporter, secrets: Secrets) -> Self {
         Self { inner, secrets }
     }
@@ -49,7 +49,7 @@ impl Secrets {
         }
     }
 
-    /// Hides secrets in everything that the system may have said or that was said to it.
+    /// Hides secrets in every text of an event that the system may have said or that was said to it.
     fn hide_event(&self, event: &mut EventKind) {
         match event {
             EventKind::Stimulus(step) | EventKind::Observation(step) => self.hide_label(&mut step.label),

@@ -8,12 +8,12 @@ use ioxide_model::sts::Model;
 
 use super::{NewSolver, ServeEnd, serve};
 
-/// Something that happened to a listening system, for people.
+/// An event of a listening system, for people.
 #[derive(Debug)]
 pub enum ListenerEvent {
     /// A tool connected.
     Connected(SocketAddr),
-    /// Its conversation is over.
+    /// The conversation with a tool is over.
     Left(SocketAddr, io::Result<ServeEnd>),
     /// A connection could not be accepted.
     NotAccepted(io::Error),

@@ -15,9 +15,9 @@ use crate::run::{RunEnd, RunResult};
 pub enum FailureSign {
     /// The system ended or hung up.
     Crash,
-    /// It did not take an input.
+    /// The system did not take an input.
     Hang,
-    /// It said something that is no message.
+    /// The system said something that is no message of the model.
     Unreadable,
     /// A message at this gate, whatever its values.
     Message(GateId),

@@ -1,6 +1,6 @@
 //! A failing run done again: whether the failure is still there, and what was seen instead.
 //!
-//! *Promises.* Only a run that fails in the same way counts. A [`ConfirmedFailure`] failure was seen at least twice.
+//! *Promises.* Only a run that fails in the same way counts. A [`ConfirmedFailure`] was seen at least twice.
 
 use ioxide_model::trace::Trace;
 use ioxide_testgen::tester::replay::{PlannedMove, ReplayTester, Unmentioned, plan_of};
@@ -100,7 +100,7 @@ impl<'t> ConfirmedFailure<'t> {
     }
 }
 
-/// One run with these moves, told to nobody; `None` if not even that is possible.
+/// Makes one run with these moves, without reporting it; `None` if it could not be made.
 pub(super) fn run_again(
     bench: &mut RunSetup<'_, '_>,
     config: &RunConfig,

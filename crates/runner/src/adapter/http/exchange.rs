@@ -77,7 +77,7 @@ impl Drop for IdleConnection {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum OutputCause {
     Request(AskedFor),
-    /// No request is known for it.
+    /// Nothing is known to have caused it.
     None,
 }
 
@@ -93,7 +93,7 @@ pub(super) struct PendingRequest {
     ended: bool,
     /// The request, if it may be made again.
     again: Option<Vec<u8>>,
-    /// The input it was; none if nobody asked.
+    /// The input that was sent by the request; `None` for a request without an input.
     input: Option<String>,
 }
 
@@ -116,7 +116,7 @@ impl PendingRequest {
         Self { link, cause, buffer: Vec::new(), read: 0, since: None, ended: false, again: None, input: None }
     }
 
-    /// The same, for this input.
+    /// Returns the same request as one for this input.
     pub(super) fn of(self, input: Option<String>) -> Self {
         Self { input, ..self }
     }
@@ -139,12 +139,12 @@ impl PendingRequest {
         }
     }
 
-    /// The same, but the request may be made again.
+    /// Returns the same request as one that may be made again with the bytes `again`.
     pub(super) fn repeatable(self, again: Option<Vec<u8>>) -> Self {
         Self { again, ..self }
     }
 
-    /// The request, which may be made again once.
+    /// Returns the request if it may be made again, which is then used up.
     pub(super) fn take_request(&mut self) -> Option<Vec<u8>> {
         self.again.take()
     }
@@ -210,7 +210,8 @@ impl PendingRequest {
         odd(&self.buffer, "half a message: the rest of the answer did not come")
     }
 
-    /// Nothing has come: is it complete, or too late?
+    /// Called when no more bytes have come: returns the answer if it is complete, and an error if its time limit is
+    /// over.
     fn nothing_more(&mut self, limit: Duration) -> Result<Option<HttpResponse>, AdapterError> {
         if self.read < self.buffer.len()
             && let Some(response) = self.parsed()?
@@ -259,8 +260,8 @@ impl PendingRequest {
     }
 }
 
-/// A connection that was closed without an answer. On one that was used before, the request may have
-/// crossed its end.
+/// Returns the error for a connection that was closed without an answer. On one that was used before, the request may
+/// have crossed its end.
 fn closed(used: usize) -> AdapterError {
     match used {
         0 | 1 => AdapterError::Ended { status: "it closed the connection without an answer".into() },

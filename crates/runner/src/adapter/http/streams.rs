@@ -19,11 +19,11 @@ pub(super) struct OpenStream {
     pub(super) input: Option<String>,
     link: IdleConnection,
     reading: StreamReading,
-    /// Bytes that are no message yet.
+    /// The bytes that are no complete message yet.
     buffer: Vec<u8>,
     /// The instant since which a part of a message is in the buffer; `None` if none is.
     since: Option<Instant>,
-    /// Messages that came and were not given yet.
+    /// The messages that have arrived and were not returned yet.
     heard: VecDeque<HttpResponse>,
     is_over: bool,
     /// True if the system has not taken a pong: no more are sent, as each would wait for its time limit.
@@ -185,7 +185,7 @@ fn events(buffer: &mut Vec<u8>, heard: &mut VecDeque<HttpResponse>) -> Result<()
     Ok(())
 }
 
-/// Reads frames, answers what wants an answer while it is taken, and says whether the stream is over.
+/// Reads frames and answers pings; returns whether the stream is over.
 fn frames(
     assembly: &mut Assembly,
     buffer: &mut Vec<u8>,

@@ -47,7 +47,7 @@ struct TriedInput {
 }
 
 impl PlainSelfTest<'_> {
-    /// Everything; `None` if the system is of no more use.
+    /// Makes all checks; `None` if the system is of no more use.
     fn all(&mut self) -> Option<()> {
         let model = self.model;
         let mut seen = Vec::new();

@@ -14,7 +14,8 @@ use crate::protocol::LabelInfo;
 /// Records inside records deeper than this get no value.
 const MAX_DEPTH: usize = 8;
 
-/// Arguments for the message: those the model allows, else by the sorts of the model, else by what the adapter says of them.
+/// Returns arguments for the message: those the model allows, otherwise by the sorts of the model or, without a model,
+/// by the sorts that the adapter declares.
 pub(super) fn args_of(info: &LabelInfo, known: KnownSystem<'_>) -> Option<Map<String, Json>> {
     if let Some(args) = known.allowed.get(&info.label) {
         return Some(args.clone());

@@ -78,7 +78,7 @@ fn way(output: &ArrivedOutput) -> (u32, bool) {
     }
 }
 
-/// The same of the next message.
+/// Returns the connection of the next message, and whether it is the end of it.
 fn next_way(adapter: &mut SeveralAdapter, patience: Duration) -> (u32, bool) {
     match adapter.observe(patience).expect("it is there") {
         Observation::Output(output) => way(&output),

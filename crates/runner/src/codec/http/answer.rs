@@ -32,9 +32,10 @@ pub struct AnswerConfig {
     pub fields: Vec<(String, String)>,
     /// The inputs it answers; any if empty.
     pub to: Vec<String>,
-    /// It is an event of a stream whose name matches this, or a message of a WebSocket (`message`, `binary`).
+    /// A pattern for the name of an event of a stream, or for the kind of a message of a WebSocket (`message`,
+    /// `binary`); `None` for an answer.
     pub event: Option<String>,
-    /// It is the end of a stream or WebSocket.
+    /// True if the output is the end of a stream or WebSocket.
     pub closed: bool,
 }
 

@@ -40,7 +40,7 @@ pub struct CapturedValues {
 }
 
 impl CapturedValues {
-    /// Nothing yet; these are wanted, and all cookies if `keeps_cookies`.
+    /// Returns an empty store for these captures, and for all cookies if `keeps_cookies`.
     #[must_use]
     pub fn new(wanted: &[(String, CaptureConfig)], keeps_cookies: bool) -> Self {
         Self { wanted: wanted.to_vec(), values: BTreeMap::new(), jar: keeps_cookies.then(Vec::new) }

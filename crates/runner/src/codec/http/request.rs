@@ -24,7 +24,7 @@ use crate::codec::template::{BadTemplate, TextTemplate, plain_text, value_of};
 pub struct RequestConfig {
     /// Its method.
     pub method: String,
-    /// Its path, with what follows a question mark.
+    /// The path, with a query after a question mark.
     pub path: String,
     /// Parameters after the path, by name.
     pub query: Vec<(String, String)>,
@@ -54,13 +54,13 @@ pub enum BadRequestConfig {
     /// A header without name.
     #[error("a header has no name")]
     NamelessHeader,
-    /// A header that delimits messages or names the connection.
+    /// A header that the adapter writes itself: it delimits messages or names the connection.
     #[error("the header `{0}` is set by ioxide")]
     OwnHeader(String),
     /// A header with a name that no header can have.
     #[error("`{0}` is no header name")]
     HeaderName(String),
-    /// It is sent over a WebSocket that nothing opens.
+    /// The request is to be sent over a WebSocket that no input opens.
     #[error("`{0}` opens no WebSocket")]
     NoWebSocket(String),
     /// A template cannot be read.
@@ -74,7 +74,7 @@ pub enum UnplainRequest {
     /// The request cannot be used as configured.
     #[error(transparent)]
     Bad(#[from] BadRequestConfig),
-    /// It has a field that something must fill in.
+    /// The request has a field that only an input can fill.
     #[error("there is no `{0}` here")]
     Field(String),
     /// The request cannot be written.

@@ -1,9 +1,10 @@
 //! WebSocket messages (RFC 6455): the opening, frames written, frames read from the bytes that came so far.
 //!
-//! The key of the opening is always the same: it guards proxies against pages in browsers, which is nobody's worry here.
+//! The key of the opening is always the same: it guards proxies against pages in browsers, which is nobody's worry
+//! here.
 //!
-//! *Promises.* Reading is a function of the bytes: it never waits. Messages are bounded. A frame that the standard forbids is
-//! an error, never skipped.
+//! *Promises.* Reading is a function of the bytes: it never waits. Messages are bounded. A frame that the standard
+//! forbids is an error, never skipped.
 
 use super::events::BadStream;
 use super::message::{HttpResponse, ResponsePart};

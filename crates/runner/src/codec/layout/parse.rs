@@ -27,52 +27,52 @@ pub enum BadLayoutItem {
     /// A field has two places.
     #[error("`{0}` stands twice")]
     Twice(String),
-    /// The length of a field is told, and its size or its end mark.
+    /// A length counts a field that has a size or an end mark already.
     #[error("the length of `{0}` is told twice")]
     LengthTwice(String),
-    /// The length of a number is told.
+    /// A length counts a number.
     #[error("`{0}` has no length: it is a number")]
     LengthOfNumber(String),
-    /// A length stands behind what it counts.
+    /// A length stands behind the field it counts.
     #[error("the length of `{0}` must stand before it")]
     LengthBehind(String),
     /// There is no item.
     #[error("a layout has at least one item")]
     Empty,
-    /// Something of no fixed size follows a field that goes to the end.
+    /// An item whose size varies follows a field that goes to the end.
     #[error(
         "nobody can tell where `{0}` ends; write its length before it, its size in brackets, or `until 0x..` \
          after it"
     )]
     NoEnd(String),
-    /// The length of something is told that has no place.
+    /// A length counts a field that the layout does not have.
     #[error("there is no text or hex field `{0}`")]
     NoBytesField(String),
-    /// The fixed parts alone are more than is read.
+    /// The fixed parts alone exceed the limit of a message.
     #[error("the message is too long")]
     TooLong,
-    /// It begins with no word that is known.
+    /// The item begins with no known word.
     #[error(
         "there is no such item; there is u8 to u64, i8 to i64 (with le or be), varint, bits, text, hex, skip, \
          0x.., '..', sum8, xor8, crc16, crc16modbus, crc32"
     )]
     NoSuchItem,
-    /// It should skip something.
+    /// The item should be a `skip` with a size.
     #[error("write `skip(BYTES)`")]
     SkipForm,
-    /// Something follows a checksum.
+    /// A checksum is followed by something.
     #[error("a checksum has no name")]
     ChecksumName,
     /// A constant does not fit.
     #[error(transparent)]
     Bounds(#[from] NumberOutOfBounds),
-    /// The length of all in a number whose size depends on it.
+    /// The length of the message stands in a number whose size depends on it.
     #[error("the length of the message needs a fixed size; use `len(rest)`")]
     VaryingLength,
-    /// Names and their numbers should follow.
+    /// The names of a number and their values should follow it.
     #[error("write `name(a = 1, b = 2)`")]
     NamesForm,
-    /// One of these should be a name and its number.
+    /// A text in the list of names is no pair of a name and its number.
     #[error("`{0}` should be `name = 1`")]
     PairForm(String),
     /// Two names, or two numbers, are the same.
@@ -83,10 +83,10 @@ pub enum BadLayoutItem {
         /// Its number.
         value: i128,
     },
-    /// It should be bits.
+    /// The item should be a list of bits.
     #[error("write `bits(3 mode, 5 = 0)`")]
     BitsForm,
-    /// One of the bits has no number of bits.
+    /// A text in the list of bits begins with no number of bits.
     #[error("`{0}` should begin with a number of bits, 1 to 64")]
     BitCount(String),
     /// A constant does not fit into its bits.
@@ -97,28 +97,28 @@ pub enum BadLayoutItem {
         /// The number of bits of its place.
         count: u32,
     },
-    /// All bits together are no bytes.
+    /// The bits together are no whole number of bytes.
     #[error("these are {0} bits; 8, 16, 24 and so on up to 64 make whole bytes")]
     BitSum(u32),
-    /// It has a size and an end mark.
+    /// A field has both a size and an end mark.
     #[error("its size is told already")]
     SizeTold,
-    /// An end mark of nothing.
+    /// An end mark is empty.
     #[error("an end mark has at least one byte")]
     EmptyMark,
-    /// No size.
+    /// The size is no number.
     #[error("`{0}` is no number of bytes")]
     Size(String),
-    /// No name where one must stand.
+    /// A name is missing.
     #[error("a name is missing")]
     NameMissing,
-    /// Something else where a name must stand.
+    /// The text is no name.
     #[error("`{0}` is no name")]
     Name(String),
-    /// No bytes after `0x`.
+    /// No hexadecimal bytes follow `0x`.
     #[error("write an even number of hexadecimal digits after `0x`")]
     Hexadecimal,
-    /// No number.
+    /// The text is no number.
     #[error("`{0}` is no number of at most 64 bits")]
     Integer(String),
 }
@@ -169,7 +169,7 @@ impl MessageLayout {
         Ok(item)
     }
 
-    /// The fields whose length is told.
+    /// Returns the fields that a length counts.
     fn lengths(&self) -> impl Iterator<Item = &str> {
         self.items.iter().flat_map(LayoutItem::lengths)
     }
@@ -201,7 +201,7 @@ impl MessageLayout {
 }
 
 impl LayoutItem {
-    /// The fields whose length it tells.
+    /// Returns the fields whose length it is.
     fn lengths(&self) -> impl Iterator<Item = &str> {
         let whats: Vec<&NumberRole> = match self {
             Self::Number(_, what) => vec![what],

@@ -10,10 +10,10 @@ use super::{
 /// The reason why values have no bytes in a layout.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum LayoutUnfit {
-    /// A number that nobody named is too small or too large.
+    /// A number without a name exceeds its bounds.
     #[error(transparent)]
     Bounds(#[from] NumberOutOfBounds),
-    /// A number is too small or too large.
+    /// A number exceeds its bounds.
     #[error("{what}: {problem}")]
     Number {
         /// The meaning of the number, for people.

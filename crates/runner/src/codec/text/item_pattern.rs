@@ -14,14 +14,14 @@ const LENGTH: &str = "len.";
 #[derive(Clone, Debug)]
 pub(super) struct ItemPattern {
     regex: Regex,
-    /// The part whose length it tells.
+    /// The part whose length the pattern gives; `None` if it gives none.
     told: Option<String>,
 }
 
 /// An item that was found.
 pub(super) struct FoundItem<'t> {
     groups: Captures<'t>,
-    /// The part whose length was told.
+    /// The part whose length was given, and its text.
     told: Option<(String, &'t str)>,
 }
 

@@ -33,7 +33,7 @@ pub enum BadItems {
     /// A pattern is no regular expression.
     #[error(transparent)]
     Pattern(#[from] regex::Error),
-    /// A pattern tells several lengths.
+    /// A pattern gives the lengths of several parts.
     #[error("only one part may follow the pattern of an item")]
     SeveralLengths,
     /// The items of the field are of a sort without this case.
@@ -131,7 +131,7 @@ impl ItemsCodec {
         Ok(())
     }
 
-    /// The text of all items; values must be allowed where their length is not told.
+    /// Returns the text of all items; a value whose length is not written must be allowed.
     pub(super) fn written(
         &self,
         pool: &TermPool,

@@ -75,7 +75,7 @@ pub enum FrameNeed {
     /// A frame.
     #[default]
     Frame,
-    /// So many bytes and an end mark.
+    /// Bytes and an end mark.
     Bytes {
         /// The number of bytes.
         count: usize,
@@ -146,7 +146,7 @@ impl UnfinishedMessage {
         &self.need
     }
 
-    /// All of it.
+    /// Returns all bytes of the message.
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }
