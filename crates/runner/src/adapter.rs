@@ -61,7 +61,7 @@ pub trait Adapter {
     /// If the input was not, or maybe not, taken.
     fn send(&mut self, input: &Label) -> Result<SentInput, AdapterError>;
 
-    /// A message that has arrived already; never waits.
+    /// Returns a message that has arrived already; never waits.
     ///
     /// # Errors
     /// If the connection is of no more use.
@@ -73,7 +73,7 @@ pub trait Adapter {
     /// If the connection is of no more use.
     fn observe(&mut self, patience: Duration) -> Result<Observation, AdapterError>;
 
-    /// The knowledge about an input that was sent: whether the system is known to have taken it.
+    /// Returns whether inputs are confirmed by the system or only written.
     fn receipt(&self) -> InputReceipt {
         InputReceipt::Confirmed
     }
@@ -83,7 +83,7 @@ pub trait Adapter {
         None
     }
 
-    /// The connections of a system that has several.
+    /// Returns the connections of a system that has several; empty for one connection.
     fn connections(&self) -> Vec<ConnectionTold> {
         Vec::new()
     }
@@ -106,7 +106,7 @@ pub trait Adapter {
         false
     }
 
-    /// The exit status of a system that has ended, if it had one.
+    /// Returns the exit status of a system that has ended, if it had one.
     fn exit_status(&mut self) -> Option<i32> {
         None
     }
@@ -150,7 +150,7 @@ pub trait Adapter {
     }
 }
 
-/// The knowledge about an input that was sent: whether the system is known to have taken it.
+/// The knowledge about an input that was sent: confirmed by the system, or only written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InputReceipt {
     /// The system has confirmed that it took the input.
@@ -209,7 +209,7 @@ pub enum Observation {
 }
 
 impl Observation {
-    /// The message alone, if it is one.
+    /// Returns the message alone; `None` for quiescence.
     #[must_use]
     pub fn label(self) -> Option<Label> {
         match self {

@@ -163,7 +163,7 @@ pub struct RunCounts {
 }
 
 impl RunCounts {
-    /// All runs that came to an end.
+    /// Returns the number of runs that came to an end.
     #[must_use]
     pub fn total(self) -> u64 {
         self.passed + self.inconclusive + self.failed + self.errors
@@ -384,7 +384,7 @@ impl<'c, 'r> CampaignState<'c, 'r> {
         Ok(())
     }
 
-    /// The place of a kind of failure that is to be looked into.
+    /// Returns the position of the failure group of `signature`, if the run is to be examined; counts the run.
     fn new_kind(&self, id: RunId, trace: &Trace, signature: &str) -> Option<usize> {
         let failures = &mut self.progress().found.failures;
         match failures.iter().position(|failure| failure.signature == signature) {
@@ -430,7 +430,7 @@ impl<'c, 'r> CampaignState<'c, 'r> {
         Ok(found)
     }
 
-    /// A worker that panicked leaves what it had counted.
+    /// Locks the progress; a worker that panicked leaves what it had counted.
     fn progress(&self) -> MutexGuard<'_, CampaignProgress> {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -458,7 +458,7 @@ fn examine(
     Ok((again.failed, shrunk))
 }
 
-/// A smaller run than `finished`, if that is wanted and it failed again.
+/// Returns a smaller run than `finished`, if shrinking is configured and the failure came back.
 fn smaller(
     bench: &mut RunSetup<'_, '_>,
     config: &CampaignConfig,

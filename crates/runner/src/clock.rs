@@ -18,7 +18,8 @@ pub fn seconds(time: Duration) -> Rational {
     Rational::from(nanos).div(&Rational::from(NANOS))
 }
 
-/// `time` in seconds as a duration, what is less than a nanosecond left out; 0 if it is negative.
+/// Returns `time`, given in seconds, as a duration: rounded down to nanoseconds, 0 if negative, at most `i64::MAX`
+/// nanoseconds.
 #[must_use]
 pub fn duration(time: &Rational) -> Duration {
     let nanos: Int = (time * Rational::from(NANOS)).floor();

@@ -83,13 +83,13 @@ fn number(text: &str) -> Json {
     text.parse::<Number>().map_or_else(|_| Json::String(text.to_owned()), Json::Number)
 }
 
-/// The number that JSON writes. If it is none for us, it is too long.
+/// Returns the number that JSON writes; a number that cannot be read exceeds the limit of digits.
 fn number_of(n: &Number) -> Result<Rational, CodecError> {
     let too_long = |_| CodecError::new(JsonProblem::Excess(Excess::digits()));
     short(&n.to_string())?.parse().map_err(too_long)
 }
 
-/// Text of a number that is read in reasonable time.
+/// Returns `text`, the digits of a number, unless it is too long to be read in reasonable time.
 fn short(text: &str) -> Result<&str, CodecError> {
     if text.len() <= max_digits() {
         Ok(text)
@@ -186,7 +186,7 @@ fn construct(pool: &TermPool, data: DataId, ctor: usize, json: &Json) -> Result<
     Ok(Value::Data(DataValue { data, ctor, args: args.into() }))
 }
 
-/// The values of `object`, in the order of `fields`; each is there, and nothing else.
+/// Returns the values of `object` in the order of `fields`; fails if a field is missing or unknown.
 fn named_values<'a>(
     pool: &TermPool,
     fields: impl Iterator<Item = (&'a str, Sort)>,

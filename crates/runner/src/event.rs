@@ -281,7 +281,7 @@ pub struct VerdictTold {
 }
 
 impl VerdictTold {
-    /// A verdict and its reason, with nothing else to say.
+    /// Returns a verdict and its reason, with everything else left empty.
     #[must_use]
     pub fn new(verdict: Verdict, reason: String) -> Self {
         Self {

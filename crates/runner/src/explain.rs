@@ -130,7 +130,7 @@ fn locations(cx: &Ctx<'_>, belief: &Belief) -> Vec<String> {
     locations.into_iter().map(|(_, place)| place).collect()
 }
 
-/// A refusal without its values.
+/// Returns the switch of a refusal with what blocks it, without values.
 fn against(cx: &Ctx<'_>, refusal: &SwitchRefusal) -> String {
     let switch = &cx.sts.switches[refusal.switch].label;
     match &refusal.blocked {

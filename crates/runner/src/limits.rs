@@ -60,43 +60,43 @@ pub enum Excess {
 }
 
 impl Excess {
-    /// A message with too many bytes.
+    /// Returns the excess of a message with too many bytes.
     pub(crate) fn bytes() -> Self {
         Self::Bytes { limit: max_message() }
     }
 
-    /// A body with too many bytes.
+    /// Returns the excess of a body with too many bytes.
     pub(crate) fn body() -> Self {
         Self::Bytes { limit: max_body() }
     }
 
-    /// A number with too many digits.
+    /// Returns the excess of a number with too many digits.
     pub(crate) fn digits() -> Self {
         Self::Digits { limit: max_digits() }
     }
 }
 
-/// Bytes of one message that are read.
+/// Returns the number of bytes of one message that are read: `IOXIDE_MAX_MESSAGE`, or 1 MiB.
 #[must_use]
 pub fn max_message() -> usize {
     static LIMIT: OnceLock<usize> = OnceLock::new();
     *LIMIT.get_or_init(|| said("IOXIDE_MAX_MESSAGE").unwrap_or(BYTES))
 }
 
-/// Bytes of the body of an answer over HTTP that are read.
+/// Returns the number of bytes of the body of an HTTP answer that are read: `IOXIDE_MAX_MESSAGE`, or 12 MiB.
 #[must_use]
 pub fn max_body() -> usize {
     static LIMIT: OnceLock<usize> = OnceLock::new();
     *LIMIT.get_or_init(|| said("IOXIDE_MAX_MESSAGE").unwrap_or(BODY))
 }
 
-/// Items of one collection that are read.
+/// Returns the number of items of one collection that are read: `IOXIDE_MAX_ITEMS`, or 100,000.
 pub(crate) fn max_items() -> usize {
     static LIMIT: OnceLock<usize> = OnceLock::new();
     *LIMIT.get_or_init(|| said("IOXIDE_MAX_ITEMS").unwrap_or(ITEMS))
 }
 
-/// Digits of one number that are read.
+/// Returns the number of digits of one number that are read: `IOXIDE_MAX_DIGITS`, or 10,000.
 pub(crate) fn max_digits() -> usize {
     static LIMIT: OnceLock<usize> = OnceLock::new();
     *LIMIT.get_or_init(|| said("IOXIDE_MAX_DIGITS").unwrap_or(DIGITS))

@@ -55,7 +55,7 @@ enum ObjectiveKind {
 }
 
 impl Objective {
-    /// The traces `goal` is about; `None` for an invariant or a written test.
+    /// Returns the set of traces that `goal` is about; `None` for an invariant or a written test.
     #[must_use]
     pub fn of(goal: &Goal) -> Option<Self> {
         let kind = match &goal.kind {
@@ -125,7 +125,7 @@ impl ObjectiveWatch {
         inside.unwrap_or(false)
     }
 
-    /// The trace grows by `label`.
+    /// Notes that the trace grows by `label`.
     pub fn advance(&mut self, cx: &mut Ctx<'_>, objective: &Objective, label: &Label) {
         if self.end.is_some() {
             return;
@@ -164,7 +164,7 @@ impl ObjectiveWatch {
         self.values = Some(values);
     }
 
-    /// The observer moves by `rule`.
+    /// Moves the observer by `rule`.
     fn take(&mut self, cx: &Ctx<'_>, rule: &ObserverRule, scope: &Valuation, mut values: Valuation) {
         for &(var, term) in &rule.update {
             match cx.pool.eval(term, scope) {

@@ -114,7 +114,7 @@ impl<'m> ModelPlayer<'m> {
         Ok(player)
     }
 
-    /// Back to an initial state, with fresh random choices.
+    /// Goes back to an initial state, with fresh random choices.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -262,7 +262,7 @@ impl<'m> ModelPlayer<'m> {
         concrete::tau_closure(pool, sts, [self.state.clone()], MAX_CLOSURE).map_err(undecided)
     }
 
-    /// An enabled output or internal step, each switch equally likely, with values.
+    /// Returns an enabled output or internal step, each switch equally likely, with values.
     fn next_reaction(&mut self) -> Result<Option<(SwitchId, Vec<Value>)>, PlayError> {
         let sts = self.cx.sts;
         let reacts = |kind| matches!(kind, GateKind::Output | GateKind::Internal);

@@ -52,7 +52,7 @@ impl<W: Write> Recorder<W> {
         Ok(recorder)
     }
 
-    /// One line, in one write, flushed.
+    /// Writes one line in one write, and flushes it.
     fn line(&mut self, what: &impl Serialize) -> io::Result<()> {
         let mut line = serde_json::to_string(what)?;
         line.push('\n');

@@ -96,8 +96,8 @@ pub struct RunConfig {
 }
 
 impl Default for RunConfig {
-    /// A fifth of a second, ten times that before it is a failure, a tenth of a second for messages on their way,
-    /// eight inputs under way, a million labels.
+    /// A quiescence time of a fifth of a second, ten times that before quiescence is a failure, a latency of a tenth of
+    /// a second, eight inputs under way, a million labels.
     fn default() -> Self {
         let patience = Patience::new(Duration::from_millis(200));
         let latency = seconds(Duration::from_millis(100));
@@ -535,7 +535,7 @@ impl RunLoop<'_, '_, '_, '_> {
         format!("the specification does not allow {seen} here, but this is outside the objective `{name}`")
     }
 
-    /// The goal was met; that is a pass if everything is known.
+    /// Returns the end of a run whose goal was met: pass, or inconclusive if something is unknown.
     fn passed(&self, reason: String) -> RunEnd {
         match &self.unknown {
             None => RunEnd::Verdict(Verdict::Pass, reason),

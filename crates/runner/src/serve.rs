@@ -405,7 +405,7 @@ impl<W: Write> Conversation<'_, W> {
         u64::try_from(self.since.elapsed().as_nanos()).ok()
     }
 
-    /// One line, in one write, flushed.
+    /// Writes one line in one write, and flushes it.
     fn write(&mut self, message: &ProtocolMessage) -> io::Result<()> {
         let mut line = message.to_line();
         line.push('\n');

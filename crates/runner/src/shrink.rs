@@ -62,7 +62,7 @@ pub struct ShrinkConfig {
 }
 
 impl Default for ShrinkConfig {
-    /// A thousand runs, however long they take, and five in the end.
+    /// A thousand runs, no time limit, and five repetitions at the end.
     fn default() -> Self {
         Self { attempts: 1_000, time: None, replays: 5, only: None }
     }

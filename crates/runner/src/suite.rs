@@ -142,10 +142,10 @@ impl SuiteLabel {
         }
     }
 
-    /// The label as `model` knows it.
+    /// Returns the label as `model` knows it; `None` if it is neither message, silence nor wait, or a negative wait.
     ///
     /// # Errors
-    /// If the model does not know it; a line that is neither message nor silence is no label.
+    /// If the model does not know it.
     pub fn read(&self, model: &Model) -> Result<Option<Label>, CodecError> {
         match (&self.label, self.quiescence) {
             (None, true) => Ok(Some(Label::Quiescence)),
@@ -272,12 +272,12 @@ impl<R: BufRead> SuiteReader<R> {
         }
     }
 
-    /// The first line.
+    /// Returns the first line.
     pub fn header(&self) -> &SuiteHeader {
         &self.header
     }
 
-    /// The next line that is not empty, with what is wrong with it.
+    /// Returns the next line that is not empty; `None` at the end.
     fn next_text(&mut self) -> Result<Option<String>, SuiteError> {
         loop {
             self.line += 1;
@@ -294,7 +294,7 @@ impl<R: BufRead> SuiteReader<R> {
         SuiteError::BadLine { line: self.line, reason }
     }
 
-    /// The next test; `None` at the end, which must be where it should be.
+    /// Returns the next test; `None` at the end, which must be complete in a closed suite.
     fn next_test(&mut self) -> Result<Option<SuiteTest>, SuiteError> {
         let Some(text) = self.next_text()? else {
             return if self.header.closed && !self.is_over {

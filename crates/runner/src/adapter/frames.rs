@@ -300,7 +300,8 @@ impl EndOfLine for [u8] {
 /// Beginning and end of a frame, and the beginning of the next one.
 type FrameCut = Option<(usize, usize, usize)>;
 
-/// The frame before `mark`; the first `scanned` bytes are known to hold none that ends in them.
+/// Returns the bounds of the frame before `mark`; `None` if it is not there. No mark ends within the first `scanned`
+/// bytes.
 fn up_to(bytes: &[u8], mark: &[u8], scanned: usize) -> FrameCut {
     let from = (scanned + 1).saturating_sub(mark.len()).min(bytes.len());
     let at = match mark {
@@ -310,7 +311,7 @@ fn up_to(bytes: &[u8], mark: &[u8], scanned: usize) -> FrameCut {
     Some((0, from + at, from + at + mark.len()))
 }
 
-/// The frame whose length is written before it.
+/// Returns the bounds of the frame whose length is written before it; `None` while it is incomplete.
 fn by_length(bytes: &[u8], width: usize) -> Result<FrameCut, AdapterError> {
     let Some(prefix) = bytes.get(..width) else { return Ok(None) };
     let length = prefix.iter().fold(0u64, |sum, &byte| sum.saturating_mul(256).saturating_add(byte.into()));

@@ -141,8 +141,8 @@ impl HttpAdapter {
         self.idle.pop().map_or_else(|| self.connect(), Ok)
     }
 
-    /// A new connection, in place of one that waits: a request that may be made only once must not cross the end
-    /// of a connection.
+    /// Returns a new connection and drops an idle one: a request that may be made only once must not cross the end of a
+    /// connection.
     fn fresh(&mut self) -> Result<IdleConnection, AdapterError> {
         self.heed();
         drop(self.idle.pop());
@@ -230,7 +230,7 @@ impl HttpAdapter {
         self.asked.iter().any(PendingRequest::has_begun) || self.streams.iter().any(OpenStream::has_begun)
     }
 
-    /// The next message of a stream. The end of one that is no output is the system's hanging up.
+    /// Returns the next message of a stream; the end of a stream that is no output is an error.
     fn streamed(&mut self, wait: Duration) -> Result<Option<HttpOutput>, AdapterError> {
         for at in 0..self.streams.len() {
             let Some(response) = self.streams[at].next_message(wait, self.limit)? else { continue };

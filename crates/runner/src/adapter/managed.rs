@@ -158,8 +158,8 @@ impl ManagedAdapter {
         result
     }
 
-    /// A connection that was closed because the server is about to end was not merely closed: it is given a moment
-    /// to be gone, so that the next connection does not reach what is left of it.
+    /// Returns the error, told as the end of the server if the connection was closed because of that. Waits up to
+    /// [`LAST_BREATH`] for the end, so that the next connection does not reach what is left of the server.
     fn explained(&self, error: AdapterError) -> AdapterError {
         let is_end =
             matches!(error, AdapterError::Closed | AdapterError::Ended { .. } | AdapterError::Broken(_));

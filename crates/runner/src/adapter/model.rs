@@ -44,7 +44,7 @@ impl<'m> ModelAdapter<'m> {
 }
 
 impl ModelAdapter<'_> {
-    /// A message of the system as the tester knows it.
+    /// Returns a message of the system as a label of the specification.
     fn translated(&self, label: Label) -> Result<ArrivedOutput, AdapterError> {
         match &self.dictionary {
             None => Ok(label.into()),
@@ -67,7 +67,7 @@ impl Adapter for ModelAdapter<'_> {
         Ok(SentInput::default())
     }
 
-    /// Nothing ever arrives unasked: the player speaks when it is listened to.
+    /// Returns `None`: the player speaks only when it is observed.
     fn poll(&mut self) -> Result<Option<ArrivedOutput>, AdapterError> {
         Ok(None)
     }
@@ -105,7 +105,7 @@ impl Adapter for ModelAdapter<'_> {
 }
 
 impl Dictionary {
-    /// The input as the system knows it.
+    /// Returns an input as a label of the system.
     fn to_sut(&self, label: &Label) -> Result<Label, AdapterError> {
         match translated(&self.spec, &self.sut, label, GateKind::is_input) {
             Some(Ok(label)) => Ok(label),
@@ -128,7 +128,7 @@ impl Dictionary {
     }
 }
 
-/// `label` of `from` as `to` knows it; `None` if it is no message.
+/// Returns `label` of `from` as a label of `to`; `None` if it is no message.
 fn translated(
     from: &Model,
     to: &Model,

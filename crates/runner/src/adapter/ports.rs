@@ -69,7 +69,8 @@ pub(super) fn accepts(address: &str) -> bool {
     address.to_socket_addrs().is_ok_and(|mut addresses| addresses.any(open))
 }
 
-/// The tables, and what the address stands for, if all of it is on this machine.
+/// Returns the tables of the kernel and the addresses that `address` stands for; `None` unless all of them are on this
+/// machine.
 fn known(address: &str) -> Option<(Vec<PortTableLine>, Vec<SocketAddr>)> {
     let places: Vec<SocketAddr> = address.to_socket_addrs().ok()?.collect();
     let entries = entries()?;
@@ -87,7 +88,7 @@ fn entries() -> Option<Vec<PortTableLine>> {
     Some(texts.flat_map(|text| text.lines().filter_map(entry).collect::<Vec<_>>()).collect())
 }
 
-/// A line `0: 0100007F:1F90 00000000:0000 0A ...`.
+/// Reads a line `0: 0100007F:1F90 00000000:0000 0A ...`.
 fn entry(line: &str) -> Option<PortTableLine> {
     let mut words = line.split_ascii_whitespace().skip(1);
     let (ip, port) = words.next()?.split_once(':')?;
@@ -99,7 +100,7 @@ fn entry(line: &str) -> Option<PortTableLine> {
     })
 }
 
-/// The address written as words of 32 bits, each as this machine holds it in memory.
+/// Reads an address written as words of 32 bits, each as this machine holds it in memory.
 fn ip_of(text: &str) -> Option<IpAddr> {
     let word = |at: usize| text.get(at..at + 8).and_then(|word| u32::from_str_radix(word, 16).ok());
     if text.len() == 8 {

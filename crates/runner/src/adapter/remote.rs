@@ -129,7 +129,7 @@ struct Greeting {
 }
 
 impl GreetedConnection {
-    /// An output just read.
+    /// Returns an output that was just read, with the instant of its arrival.
     fn heard(&self, model: &Model, mut output: OutputMessage) -> Result<ArrivedOutput, AdapterError> {
         let (raw, at) = (output.raw.take(), Some(self.wire.arrived()));
         Ok(ArrivedOutput { at, raw, ..decoded(model, output)?.into() })

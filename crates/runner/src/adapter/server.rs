@@ -106,7 +106,7 @@ impl SystemServer {
         !self.is_in_background && child.has_exited() && !child.has_others()
     }
 
-    /// The end of what it wrote to its error stream.
+    /// Returns the end of its error stream.
     #[must_use]
     pub fn last_words(&self) -> String {
         self.tail.text()
@@ -376,7 +376,7 @@ mod tests {
         ServerConfig { start: start.into(), ready, limit, ..ServerConfig::default() }
     }
 
-    /// One that is ready when it says so, however busy the machine is.
+    /// Returns a configuration of a server that is ready when it says so, however busy the machine is.
     fn patient(start: &str) -> ServerConfig {
         ServerConfig { limit: Duration::from_secs(20), ..config(start, ServerReadiness::Line("up".into())) }
     }

@@ -90,8 +90,8 @@ pub fn share(model: &Model, messages: &[String]) -> Model {
     share
 }
 
-/// The messages of one part of a system made of parts: what the system calls them, and the model with these messages
-/// alone, as the part speaks them, without the index of an array.
+/// Returns the messages of one part of a system made of parts: their names in the system, and the model with these
+/// messages alone, as the part speaks them, without the index of an array.
 #[must_use]
 pub fn share_of_part(model: &Model, place: &PartPlace) -> (Vec<String>, Model) {
     let mut share = model.clone();
@@ -152,7 +152,7 @@ impl SeveralAdapter {
         Self { lines, wiring, told, interrupt, heard, broken: None, now }
     }
 
-    /// The connections of one system have one clock.
+    /// Checks that virtual time, if it is used, is offered with foresight on every connection.
     fn check_time(&self) -> Result<(), AdapterError> {
         let is_virtual = |line: &PartConnection| line.adapter.has_virtual_time();
         let has_no_part = |line: &&PartConnection| !line.adapter.has_foresight();
@@ -168,7 +168,8 @@ impl SeveralAdapter {
         }
     }
 
-    /// The first instant at which something is due on some connection, at most `until`.
+    /// Returns the first instant at which something is due on some connection, at most `until`; `None` if a connection
+    /// failed.
     fn next_instant(&mut self, until: Duration) -> Option<Duration> {
         let mut first = until;
         for at in 0..self.lines.len() {
@@ -349,7 +350,8 @@ fn is_indexed(sts: &Sts, gate: GateId) -> bool {
     of.is_some_and(|of| of.owner == MessageOwner::FirstField)
 }
 
-/// The messages of a part of an array that have the index as their first field, and its value.
+/// Returns the messages of an instance of an array that have its index as their first field, with the value of the
+/// index.
 fn indexed(model: &Model, place: &PartPlace) -> Vec<(GateId, Value)> {
     let index = place.index.map(Value::int);
     let own = owned(model, place).into_iter().filter(|(gate, _)| is_indexed(&model.sts, *gate));
@@ -382,7 +384,7 @@ fn number(at: usize) -> u32 {
 }
 
 impl PartConnection {
-    /// A message of this connection as the whole system has it.
+    /// Returns a message of this connection as one of the whole system, with its index.
     fn with_index(&self, mut label: Label) -> Label {
         if let Label::Input(gate, args) | Label::Output(gate, args) = &mut label
             && let Some((_, index)) = self.indexed.iter().find(|(indexed, _)| indexed == gate)
@@ -392,7 +394,7 @@ impl PartConnection {
         label
     }
 
-    /// A message of the whole system as this connection has it.
+    /// Returns a message of the whole system as one of this connection, without its index.
     fn without_index(&self, label: &Label) -> Label {
         let mut label = label.clone();
         if let Label::Input(gate, args) | Label::Output(gate, args) = &mut label

@@ -60,7 +60,7 @@ impl TcpConnection {
         Self { address: address.to_owned(), limit, interrupt, is_timed: false, tls, stream: None }
     }
 
-    /// The same socket, for a model with clocks or one without.
+    /// Returns the same socket for a model with clocks, or one without.
     pub(super) fn timed(self, is_timed: bool) -> Self {
         Self { is_timed, ..self }
     }
@@ -125,7 +125,7 @@ impl SystemLink for TcpConnection {
         Ok(ProtocolWire::new(reader, writer, (self.interrupt, self.limit)))
     }
 
-    /// A socket has no status of its own: its end is the end of its lines.
+    /// Returns `None`: a socket has no status of its own, its end is the end of its lines.
     fn status(&mut self, _patience: Duration) -> Option<String> {
         None
     }

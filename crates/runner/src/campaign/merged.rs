@@ -56,7 +56,7 @@ pub enum MergeFlow {
 }
 
 impl<'m> MergedCampaign<'m> {
-    /// Begins; `enough` is what is waited for.
+    /// Begins the campaign; `enough` is the coverage to be reached.
     ///
     /// # Errors
     /// If the reporter cannot take it.
@@ -154,7 +154,7 @@ impl<'m> MergedCampaign<'m> {
         true
     }
 
-    /// The place of the kind of a failure, if this one is looked into.
+    /// Returns the position of the failure group of `signature`, if this failure is examined; counts it.
     fn kind(&mut self, id: RunId, signature: &str, events: &[Event]) -> Option<usize> {
         let record = || Record { events: events.to_vec(), is_cut: false };
         let failures = &mut self.found.failures;

@@ -37,7 +37,7 @@ pub(super) fn started(sts: &Sts, config: &CampaignConfig, jobs: u64) -> Campaign
     }
 }
 
-/// The parts of a system and which of its switches show theirs.
+/// Returns the parts of a system, each with the switches of the system in which its own are seen.
 fn parts(sts: &Sts) -> Vec<PartNote> {
     let Some(composition) = &sts.composition else { return Vec::new() };
     let mut told: IndexVec<PartId, PartNote> = composition

@@ -47,13 +47,13 @@ impl Histogram {
         self.total
     }
 
-    /// The longest.
+    /// Returns the longest latency.
     #[must_use]
     pub const fn longest(&self) -> Duration {
         self.longest
     }
 
-    /// A time that at least `parts` of `whole` of the latencies do not exceed; `None` if there are none.
+    /// Returns a time that at least `parts` of `whole` of the latencies do not exceed; `None` if none was counted.
     #[must_use]
     pub fn quantile(&self, parts: u64, whole: u64) -> Option<Duration> {
         if self.total == 0 {

@@ -87,7 +87,7 @@ impl Patience {
         Duration::from_micros(raised.max(before))
     }
 
-    /// The time up to which it was raised, if it was.
+    /// Returns the time to which the patience was raised; `None` if it was not.
     #[must_use]
     pub fn raised(&self) -> Option<Duration> {
         let raised = self.learnt.raised.load(Ordering::Relaxed);
@@ -108,7 +108,7 @@ impl Patience {
         self
     }
 
-    /// The time where no other is given.
+    /// Returns the time where no other is given: the given or calibrated one, or the raised one if that is longer.
     #[must_use]
     pub fn default_time(&self) -> Duration {
         let raised = self.raised().unwrap_or_default();
@@ -119,7 +119,8 @@ impl Patience {
         }
     }
 
-    /// A multiple of the longest answer, within reason, and never less than twice of it.
+    /// Returns twenty times the longest latency, within 50 and 300 milliseconds, and at least twice the longest
+    /// latency.
     fn by_answers(&self) -> Duration {
         let longest = Duration::from_micros(self.learnt.longest.load(Ordering::Relaxed));
         let wished = longest.saturating_mul(MARGIN).clamp(SHORTEST, AT_FIRST);
@@ -132,7 +133,7 @@ impl Patience {
         self.source == DefaultSource::Calibrated
     }
 
-    /// The longest time that can be asked for.
+    /// Returns the longest time that [`here`](Self::here) can return.
     #[must_use]
     pub fn longest(&self) -> Duration {
         let given = self.after.iter().chain(&self.within).flatten();

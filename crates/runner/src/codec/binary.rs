@@ -122,7 +122,7 @@ impl BinaryCodec {
         Ok(layout.encode(&fields)?)
     }
 
-    /// The message that bytes are.
+    /// Returns the message that `bytes` encode.
     ///
     /// # Errors
     /// If no layout fits, or a value does not fit its field.
@@ -217,7 +217,7 @@ fn can_be(model: &Model, sort: Sort, shape: FieldShape<'_>) -> Result<(), FieldM
     }
 }
 
-/// A value as its layout knows it.
+/// Returns a value in the form of its place.
 fn datum(model: &Model, value: &Value, shape: FieldShape<'_>) -> Result<LayoutValue, ValueUnfit> {
     match (value, shape) {
         (Value::Bool(b), FieldShape::Number(_)) => Ok(LayoutValue::Number((*b).into())),
@@ -264,7 +264,7 @@ fn label(
     Ok(Label::Output(id, values))
 }
 
-/// The value of `sort` that its layout found.
+/// Returns the value of `sort` that was found in its place.
 fn value(
     model: &Model,
     sort: Sort,

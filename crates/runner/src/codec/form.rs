@@ -161,7 +161,7 @@ impl JsonForm {
         }
     }
 
-    /// A member of a record; an option that is `none` has none, unless it is written as `null`.
+    /// Returns the member of a record for a field; `None` for an option that is `none`, unless it is written as `null`.
     fn member(
         &self,
         pool: &TermPool,
@@ -186,7 +186,7 @@ struct FormReading<'f> {
 }
 
 impl FormReading<'_> {
-    /// `json` as the protocol would have it.
+    /// Returns `json` in the form of the protocol.
     fn normal(&self, pool: &TermPool, sort: Sort, json: &Json) -> Result<Json, CodecError> {
         match (sort, json) {
             (Sort::Data(id), _) => self.normal_data(pool, id, json),
@@ -299,7 +299,7 @@ impl FormReading<'_> {
         Err(CodecError::new(problem))
     }
 
-    /// The case that is written `json`, where cases have words of their own.
+    /// Returns the case that is written `json`, if cases have notations of their own.
     fn named_case(&self, data: &DataSort, json: &Json) -> Result<Json, CodecError> {
         let written = |ctor: &&Constructor| self.form.cases.get(&*ctor.name);
         if !data.ctors.iter().any(|ctor| written(&ctor).is_some()) {

@@ -132,7 +132,7 @@ impl HttpCodec {
         })
     }
 
-    /// The message an answer is; `to` is the input it answers, as far as that is known.
+    /// Returns the message that an answer is; `to` is the input it answers, as far as that is known.
     ///
     /// # Errors
     /// If it is none, or a value does not fit its field.

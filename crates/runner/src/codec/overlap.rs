@@ -72,7 +72,7 @@ impl fmt::Display for Overlap {
     }
 }
 
-/// Outputs that share texts with others, or that `more` hides.
+/// Returns the outputs that share texts with others, or that `more` hides.
 #[must_use]
 pub fn of_texts(config: &TextConfig) -> Vec<Overlap> {
     let more = config.more.iter().map(|more| ("more", machine(more)));
@@ -99,7 +99,7 @@ pub fn of_texts(config: &TextConfig) -> Vec<Overlap> {
     found
 }
 
-/// Outputs whose layouts could be those of the same bytes.
+/// Returns the outputs whose layouts could be those of the same bytes.
 #[must_use]
 pub fn of_layouts(config: &BinaryConfig) -> Vec<Overlap> {
     let mut found = Vec::new();
@@ -175,7 +175,7 @@ fn is_end(machine: &PatternMachine, state: StateID) -> bool {
     machine.is_match_state(machine.next_eoi_state(state))
 }
 
-/// One byte of every kind that the two machines tell apart, plain ones first.
+/// Returns one byte of every class that the two automata distinguish, plain ones first.
 fn representatives(first: &PatternMachine, second: &PatternMachine) -> Vec<u8> {
     let plain = (b'a'..=b'z').chain(b'0'..=b'9').chain(b' '..=b'~');
     let mut kinds = IndexMap::new();

@@ -145,7 +145,7 @@ impl TextTemplate {
         self.filled_with(model, label, &|_| None, shown)
     }
 
-    /// The field it is, if it is one field and nothing else.
+    /// Returns the field that is the whole template; `None` if there is anything else in it.
     pub(super) fn only_field(&self) -> Option<&str> {
         let mut pieces =
             self.0.iter().filter(|piece| !matches!(piece, TemplatePiece::Text(text) if text.is_empty()));

@@ -181,7 +181,7 @@ impl TextCodec {
         })
     }
 
-    /// The message a text is.
+    /// Returns the message that a text is.
     ///
     /// # Errors
     /// If no pattern matches, or a value does not fit its field.
@@ -227,7 +227,7 @@ impl TextCodec {
     }
 }
 
-/// `text`, which must not hold what ends a message.
+/// Returns `text`; fails if it contains a mark that ends a message.
 fn unbroken(text: String, is_allowed: impl Fn(&str) -> bool) -> Result<String, UnwritableMessage> {
     if is_allowed(&text) { Ok(text) } else { Err(UnwritableMessage::BreaksFraming(text)) }
 }

@@ -210,7 +210,7 @@ fn split_at_colon(text: &str) -> Option<(&str, &str)> {
     Some((&text[..at], &text[at + 1..]))
 }
 
-/// Text of a number that is read in reasonable time.
+/// Returns `text`, the digits of a number, unless it is too long to be read in reasonable time.
 fn short(text: &str) -> Result<&str, BadTypedMessage> {
     if text.len() <= max_digits() { Ok(text) } else { Err(BadTypedMessage::TooLong(text.len())) }
 }

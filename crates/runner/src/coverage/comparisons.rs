@@ -31,7 +31,7 @@ impl Comparisons {
     }
 }
 
-/// The comparisons with clocks in the guards of everything that may happen where `id` starts: its own, and the
+/// Returns the comparisons with clocks in the guards of all switches that start where `id` does: its own, and the
 /// deadlines of others that are pending there.
 fn instants(cx: &Ctx<'_>, id: SwitchId) -> Vec<Term> {
     if !cx.sts.is_timed() {
@@ -51,7 +51,7 @@ fn instants(cx: &Ctx<'_>, id: SwitchId) -> Vec<Term> {
         .collect()
 }
 
-/// Both sides of a comparison that has an edge.
+/// Returns both sides of an ordering; `None` for a comparison without an edge.
 pub(super) fn sides(cx: &Ctx<'_>, comparison: Term) -> Option<(Term, Term)> {
     match *cx.pool.node(comparison) {
         TermNode::Le(a, b) | TermNode::Lt(a, b) => Some((a, b)),

@@ -92,7 +92,7 @@ impl CoverageItem {
         }
     }
 
-    /// The item for people; `comparison` shows the one of a switch at a position.
+    /// Returns the item as text for people; `comparison` gives the comparison of a switch at a position.
     pub fn show(
         &self,
         pool: &TermPool,
@@ -131,7 +131,7 @@ fn field(pool: &TermPool, sts: &Sts, gate: GateId, at: usize) -> String {
 }
 
 impl ComparisonSide {
-    /// The side of an ordering of both terms under a comparison that holds or not.
+    /// Returns the sides that values are on: whether the comparison holds, and its edge if both terms are equal.
     #[must_use]
     pub fn of(holds: bool, order: Option<Ordering>) -> [Option<Self>; 2] {
         let side = if holds { Self::Holds } else { Self::Fails };

@@ -30,7 +30,7 @@ pub(super) fn of_values(cx: &Ctx<'_>, gate: GateId, values: &[Value]) -> Vec<Cov
     items
 }
 
-/// The fields that are equal to what `state` stores.
+/// Returns the items of fields that are equal to a variable in `state`.
 pub(super) fn of_stored(
     cx: &Ctx<'_>,
     gate: GateId,
@@ -49,7 +49,7 @@ pub(super) fn of_stored(
     items
 }
 
-/// The sides of the comparisons of `id` on which the values are.
+/// Returns the items of the sides on which the values are, for the comparisons of `id`.
 pub(super) fn of_comparisons(
     cx: &mut Ctx<'_>,
     known: &mut Comparisons,

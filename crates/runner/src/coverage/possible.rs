@@ -230,7 +230,7 @@ fn cannot_follow(cx: &mut Ctx<'_>, first: SwitchId, then: SwitchId, quick: &mut 
     quick.refutes(cx.pool, [before, after])
 }
 
-/// The item as a formula over fields and variables.
+/// Returns the item as a formula over fields and variables; `None` if it has none.
 fn condition(cx: &mut Ctx<'_>, known: &mut Comparisons, item: &CoverageItem) -> Option<Term> {
     match item {
         CoverageItem::Side(id, at, side) => {
@@ -257,7 +257,7 @@ fn condition(cx: &mut Ctx<'_>, known: &mut Comparisons, item: &CoverageItem) -> 
     }
 }
 
-/// A field has a whole number of `class`.
+/// Returns the formula that a field is a whole number of `class`; `None` for a class of other values.
 fn in_class(cx: &mut Ctx<'_>, gate: GateId, at: usize, class: &ValueClass) -> Option<Term> {
     let (least, most) = class.whole_numbers()?;
     let field = cx.pool.var(cx.sts.gates[gate].fields[at]);

@@ -27,13 +27,13 @@ fn is_zero(n: &usize) -> bool {
 }
 
 impl WayTold {
-    /// The way of an input.
+    /// Returns the way of an input; `None` on the first lane.
     #[must_use]
     pub fn given(lane: u32) -> Option<Self> {
         (lane > 0).then(|| Self { lane, ..Self::default() })
     }
 
-    /// The way of a message that was seen.
+    /// Returns the way of a message that was seen; `None` if it came directly.
     #[must_use]
     pub fn seen(arrival: Arrival) -> Option<Self> {
         match arrival {

@@ -88,7 +88,7 @@ fn closed(sts: &Sts, mut runs: Vec<Run>) -> Vec<Run> {
     runs
 }
 
-/// The runs that `label` makes of these.
+/// Returns the runs that continue these by `label`.
 fn step(sts: &Sts, runs: &[Run], label: &Label) -> Vec<Run> {
     let next = runs.iter().flat_map(|run| match label {
         Label::Quiescence if is_quiescent(sts, run.at) => vec![run.clone()],

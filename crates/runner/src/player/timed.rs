@@ -28,7 +28,7 @@ use crate::clock::{duration, seconds};
 
 use super::{MAX_INTERNAL, ModelPlayer, PlayError};
 
-/// The instant, or its neighbours if it is no whole number of nanoseconds: no clock shows more.
+/// Returns the instant, or its neighbours if it is no whole number of nanoseconds: no clock shows more.
 fn on_grid(wait: &Rational) -> Vec<Rational> {
     let below = seconds(duration(wait));
     if below == *wait {

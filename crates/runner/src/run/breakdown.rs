@@ -34,7 +34,8 @@ pub(super) struct ForbiddenBreakdown {
 }
 
 impl RunLoop<'_, '_, '_, '_> {
-    /// The connection is of no more use: the system broke down, or there is trouble on the way to it.
+    /// Handles an error after which the connection is of no more use: the system broke down, or there is trouble on the
+    /// way to it.
     pub(super) fn broke(&mut self, error: AdapterError) -> io::Result<LoopStep> {
         let Some(how) = error.breakdown() else { return Ok(ControlFlow::Break(LoopEnd::Trouble(error))) };
         // Before it is asked what a late end would excuse, so that judging it cannot find it later than that.
@@ -67,7 +68,7 @@ impl RunLoop<'_, '_, '_, '_> {
         self.after.clone().observe(self.bench.cx, label).is_ok() || self.is_late(label, Arrival::Direct)
     }
 
-    /// The output that says how the system went, if the model has it.
+    /// Returns the output by which the model announces this end; `None` if the model has none.
     fn sign_of_life_ending(&mut self, how: Breakdown) -> Option<Label> {
         let status = self.bench.adapter.exit_status().unwrap_or(-1);
         let names: &[&str] = match how {
@@ -103,7 +104,7 @@ impl RunLoop<'_, '_, '_, '_> {
         Ok(())
     }
 
-    /// The verdict on a breakdown.
+    /// Reports the verdict on a breakdown.
     pub(super) fn break_down(&mut self, broken: &ForbiddenBreakdown) -> io::Result<RunEnd> {
         let expected = explanation(self.bench.cx, &broken.expected);
         let told = Explanation { observed: broken.text.clone(), why_not: Vec::new(), ..expected };

@@ -104,8 +104,8 @@ impl RunLoop<'_, '_, '_, '_> {
             && !self.after.accepts(self.bench.cx, label)
     }
 
-    /// An input whose receipt was not confirmed: unless it was refused, it is part of what happened
-    /// (it may be what broke the system), so it is told, and a replay gives it again.
+    /// Handles an input whose receipt was not confirmed: unless it was refused, it is part of what happened (it may be
+    /// what broke the system), so it is reported, and a replay gives it again.
     pub(super) fn unsent(&mut self, label: &Label, error: AdapterError) -> io::Result<LoopStep> {
         if let AdapterError::Unwritable(reason) = &error {
             return Ok(self.left_out(label, &reason.to_string()));
@@ -116,7 +116,8 @@ impl RunLoop<'_, '_, '_, '_> {
         self.broke(error)
     }
 
-    /// An input whose values the protocol of the system cannot write: the tester may choose another, for a while.
+    /// Handles an input whose values the protocol of the system cannot write: the tester may choose another, up to
+    /// [`MAX_UNWRITTEN`] times in a row.
     fn left_out(&mut self, label: &Label, reason: &str) -> LoopStep {
         self.unwritten += 1;
         if self.unwritten < MAX_UNWRITTEN {

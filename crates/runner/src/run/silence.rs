@@ -59,7 +59,7 @@ impl Silences {
 }
 
 impl RunLoop<'_, '_, '_, '_> {
-    /// Looks; silence lasts as long as it must here, and at least this long.
+    /// Observes the system; silence must last for the quiescence time here, and at least for `at_least`.
     pub(super) fn observe(&mut self, at_least: Duration) -> io::Result<LoopStep> {
         if self.is_gone {
             return self.judge(&Label::Quiescence);
@@ -78,7 +78,7 @@ impl RunLoop<'_, '_, '_, '_> {
         self.after.clone().observe(self.bench.cx, &Label::Quiescence).is_ok()
     }
 
-    /// Silence that is allowed; a message may still show that it was none.
+    /// Judges silence that is allowed; a message may still show that it was none.
     fn silent(&mut self, from: Instant, patience: Duration) -> io::Result<LoopStep> {
         let until = from + patience.saturating_mul(self.config.confirm);
         let (before, at) = (self.after.clone(), self.trace.len());
@@ -93,7 +93,7 @@ impl RunLoop<'_, '_, '_, '_> {
         Ok(step)
     }
 
-    /// Silence that is not allowed: the run listens on before it says so.
+    /// Listens on after silence that is not allowed, before it is a failure.
     fn listen_on(&mut self, from: Instant, patience: Duration) -> io::Result<LoopStep> {
         let left = patience.saturating_mul(self.config.confirm.saturating_sub(1));
         match self.bench.adapter.observe(left) {
@@ -113,8 +113,8 @@ impl RunLoop<'_, '_, '_, '_> {
         }
     }
 
-    /// A failure, unless what was seen at `arrived` only shows that silence was called too early: a message was
-    /// under way, or an input was.
+    /// Ends the run with a failure, unless the observation at `arrived` only shows that silence was reported too early:
+    /// a message was under way, or an input was.
     pub(super) fn unless_late(
         &mut self,
         label: &Label,

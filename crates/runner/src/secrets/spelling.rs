@@ -17,7 +17,7 @@ pub(super) fn all(secret: &str) -> Vec<Vec<u8>> {
     spellings.into_iter().map(String::into_bytes).collect()
 }
 
-/// `%2F` as `%2f`.
+/// Returns the text with its escapes in lower case: `%2F` as `%2f`.
 fn lower_escapes(encoded: &str) -> String {
     let mut parts = encoded.split('%');
     let first = parts.next().unwrap_or_default().to_owned();
@@ -27,7 +27,7 @@ fn lower_escapes(encoded: &str) -> String {
     })
 }
 
-/// The digits that `bytes` alone decide when `before` bytes stand before them in a group of three.
+/// Returns the base64 digits that `bytes` alone decide when `before` bytes stand before them in a group of three.
 fn inner_base64(bytes: &[u8], before: usize) -> String {
     let padded: Vec<u8> = std::iter::repeat_n(0, before).chain(bytes.iter().copied()).collect();
     let text = base64(&padded);

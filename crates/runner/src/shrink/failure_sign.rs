@@ -37,7 +37,7 @@ impl FailureSign {
         }
     }
 
-    /// The way in which a run failed that gave `trace`; nothing was seen in an empty one.
+    /// Returns the way in which the run with `trace`, which failed, did so; `None` for an empty trace.
     #[must_use]
     pub fn of_failing(trace: &Trace) -> Option<Self> {
         Some(match (trace.breakdown, trace.labels.last()) {

@@ -72,7 +72,7 @@ impl RerunResult {
         self.is_steady
     }
 
-    /// The failure of `trace`, the run that was done again, if it was seen again.
+    /// Returns the failure of `trace`, the run that was repeated, if it came back.
     #[must_use]
     pub fn confirmed<'t>(&self, trace: &'t Trace) -> Option<ConfirmedFailure<'t>> {
         let Self { sign, is_steady, .. } = *self;

@@ -39,7 +39,7 @@ pub(super) fn simpler(pool: &TermPool, sort: Sort, value: &Value) -> Vec<Value> 
     simpler
 }
 
-/// Toward the simplest number of the sort: half of the way is left each time.
+/// Returns numbers on the way to the simplest of the sort: half of the way is left each time.
 fn integers(pool: &TermPool, sort: Sort, n: &Int) -> Vec<Int> {
     let Value::Int(origin) = pool.default_value(sort) else { return Vec::new() };
     let near = (-NEAR..=NEAR).map(|step| &origin + Int::from(step));
@@ -50,13 +50,13 @@ fn integers(pool: &TermPool, sort: Sort, n: &Int) -> Vec<Int> {
     near.chain(ways.map(|way| n - &way)).chain([-n]).collect()
 }
 
-/// `n` divided, what is left over dropped.
+/// Returns `n` divided by `by`, rounded toward zero.
 fn toward_zero(n: &Int, by: &Int) -> Int {
     let size = n.abs().div(by);
     if n.is_negative() { -&size } else { size }
 }
 
-/// Whole numbers, then halves and tenths.
+/// Returns candidates for a real number: whole numbers, then halves and tenths.
 fn rationals(pool: &TermPool, r: &Rational) -> Vec<Rational> {
     if r.is_integer() {
         return integers(pool, Sort::Int, r.numer()).into_iter().map(Rational::from).collect();
@@ -83,7 +83,7 @@ fn texts(text: &str) -> Vec<Value> {
     texts.into_iter().map(|letters| Value::str(&letters.into_iter().collect::<String>())).collect()
 }
 
-/// Earlier constructors with the simplest fields; the same one with a simpler field.
+/// Returns the constructors with the simplest fields, and the same constructor with a simpler field.
 fn constructed(pool: &TermPool, value: &DataValue) -> Vec<Value> {
     let ctors = &pool.data(value.data).ctors;
     let made =
@@ -102,7 +102,7 @@ fn constructed(pool: &TermPool, value: &DataValue) -> Vec<Value> {
     simplest.chain(same).collect()
 }
 
-/// Shorter first, by halves and by single items; then each item simpler.
+/// Returns shorter collections, by halves and by single items, and those with one simpler item.
 fn collections(pool: &TermPool, value: &CollectionValue) -> Vec<Value> {
     let of = pool.collection(value.sort);
     match &value.items {

@@ -11,7 +11,7 @@ use super::order::message;
 use super::simpler::simpler;
 use super::{BudgetSpent, CandidateFate, ShrinkSearch};
 
-/// Every value of every input on its own.
+/// Makes every value of every input simpler on its own.
 pub(super) fn alone(search: &mut ShrinkSearch<'_, '_, '_, '_>) -> Result<(), BudgetSpent> {
     let mut at = 0;
     while at < search.plan.len() {
@@ -35,7 +35,7 @@ pub(super) fn alone(search: &mut ShrinkSearch<'_, '_, '_, '_>) -> Result<(), Bud
     Ok(())
 }
 
-/// Values that occur more than once, simpler in all places at a time: a fault may need them equal.
+/// Makes values that occur more than once simpler in all places at a time: a fault may need them equal.
 pub(super) fn together(search: &mut ShrinkSearch<'_, '_, '_, '_>) -> Result<(), BudgetSpent> {
     let mut changes = search.changes + 1;
     while changes != search.changes {
@@ -52,7 +52,7 @@ pub(super) fn together(search: &mut ShrinkSearch<'_, '_, '_, '_>) -> Result<(), 
     Ok(())
 }
 
-/// Every input at once rather than after a while.
+/// Makes every input come at once rather than after a while.
 pub(super) fn sooner(search: &mut ShrinkSearch<'_, '_, '_, '_>) -> Result<(), BudgetSpent> {
     let mut at = 0;
     while at < search.plan.len() {

@@ -12,7 +12,7 @@ use crate::codec::http::message::{AskedFor, HttpRequest, HttpResponse};
 /// The number of redirections that are followed.
 const MAX_REDIRECTS: usize = 5;
 
-/// The text that lies at `url`; redirections are followed.
+/// Returns the text at `url`; redirections are followed.
 ///
 /// # Errors
 /// If nobody is there, it does not come within `limit`, or the answer is no success.
@@ -56,7 +56,7 @@ fn get(url: &str, roots: Roots, limit: Duration, interrupt: Interrupt) -> Result
     Err(AdapterError::Late { awaited: "answer", limit })
 }
 
-/// The path of an address, a slash at its end kept.
+/// Returns the path of an address with its query; a slash at its end is kept.
 fn path_of(place: &str, query: &str) -> String {
     let path = place.splitn(4, '/').nth(3).unwrap_or_default();
     format!("/{path}{query}")

@@ -167,7 +167,7 @@ impl OpenStream {
         Ok(())
     }
 
-    /// The end, which is a message too.
+    /// Queues the end as a message; fails if bytes of an incomplete message are left.
     fn close(&mut self) -> Result<(), AdapterError> {
         self.is_over = true;
         if !self.buffer.iter().all(|byte| byte.is_ascii_whitespace()) {

@@ -55,7 +55,7 @@ fn initial_values(model: &mut Model) -> Vec<Term> {
     vars.into_iter().map(equal).collect()
 }
 
-/// Values of all fields; those that no guard speaks of are plain.
+/// Returns values for all fields; those that no guard constrains are plain.
 fn arguments(model: &Model, gate: GateId, found: &Valuation) -> Option<Map<String, Json>> {
     let argument = |&field: &_| {
         let var = model.pool.var_info(field);

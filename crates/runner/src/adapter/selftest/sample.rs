@@ -62,7 +62,7 @@ pub(super) fn by_sort(pool: &TermPool, sort: Sort, depth: usize) -> Option<Json>
     })
 }
 
-/// A value of the sort that people write so; `None` if it is one only a model knows.
+/// Returns a value of the sort with this notation; `None` if only a model knows the sort.
 fn by_name(sort: &str) -> Option<Json> {
     match sort {
         "bool" => Some(json!(false)),

@@ -109,7 +109,7 @@ impl AnswerReader {
         self.fields.iter().map(|(name, _)| name.as_str()).chain(groups).collect()
     }
 
-    /// Every field must have a place, unless it may be `none`.
+    /// Checks that every field of the output has a place, unless it is an option.
     pub(super) fn covers(&self, model: &Model, name: &str) -> Result<(), SpeechProblem> {
         let given = self.fields();
         for field in fields_of(model, name) {
@@ -227,7 +227,7 @@ fn other_header(name: &str, value: Option<&str>) -> String {
     )
 }
 
-/// A body that is JSON; one that says two things at once is none.
+/// Returns a body as JSON; `None` if it is none. A key that stands twice is an error.
 fn json_of(text: &str) -> Result<Option<Json>, Undecodable> {
     match json::read(text) {
         Ok(value) => Ok(Some(value)),
@@ -237,7 +237,7 @@ fn json_of(text: &str) -> Result<Option<Json>, Undecodable> {
     }
 }
 
-/// The member at `pointer`; one that is missing is `none` where that is a value.
+/// Returns the member at `pointer`; if it is missing, `null` for an option and `None` otherwise.
 fn member(model: &Model, sort: Sort, json: Option<&Json>, pointer: &str) -> Option<Json> {
     match json.and_then(|json| json.pointer(pointer)) {
         Some(found) => Some(found.clone()),
@@ -274,7 +274,7 @@ fn is_option(model: &Model, sort: Sort) -> bool {
     matches!(sort, Sort::Data(data) if model.pool.data(data).kind == DataKind::Option)
 }
 
-/// `200`, or `2xx` for all that begin so.
+/// Reads `200`, or `2xx` for a range, as the first and the last status.
 fn statuses(text: &str) -> Result<(u16, u16), BadAnswer> {
     let wrong = || BadAnswer::Status(cut(text, 20));
     if let Some(first) = text.strip_suffix("xx") {

@@ -84,7 +84,7 @@ pub fn next_event(bytes: &mut Vec<u8>) -> Result<Option<HttpResponse>, BadStream
     }
 }
 
-/// The lines up to an empty one, ends of lines being `\n`, and the bytes they take.
+/// Returns the lines up to an empty one, with `\n` as their ends, and the number of bytes they take.
 fn block(bytes: &[u8]) -> Option<(Vec<u8>, usize)> {
     let (mut lines, mut at, mut is_empty) = (Vec::new(), 0, true);
     while at < bytes.len() {
@@ -108,7 +108,7 @@ fn block(bytes: &[u8]) -> Option<(Vec<u8>, usize)> {
     None
 }
 
-/// The event that these lines are; comments and lines without data are none.
+/// Returns the event that these lines are; `None` if they have no data.
 fn event(text: &str) -> Option<HttpResponse> {
     let (mut name, mut data, mut headers) = (String::new(), Vec::new(), Vec::new());
     for line in text.lines() {

@@ -137,7 +137,7 @@ impl TemplateValues<'_> {
         template.filled_with(self.model, self.label, &known, |_, value| shown(value)).map(Some)
     }
 
-    /// The texts of a template that is just one field: none, one, or one for every item; else its one text.
+    /// Returns the texts of a template: for a single field none, one, or one for every item; otherwise its one text.
     fn texts(self, template: &TextTemplate) -> Result<Vec<String>, UnwritableMessage> {
         let plain = |value: &Value| self.plain(value);
         let value = template.only_field().and_then(|field| value_of(self.model, self.label, field).ok());
@@ -151,7 +151,7 @@ impl TemplateValues<'_> {
         }
     }
 
-    /// An error if a number in it has decimals without end: JSON and texts cannot write it.
+    /// Fails if a number in it has endless decimals: neither JSON nor text can write it.
     fn is_writable(value: &Value) -> Result<(), UnwritableMessage> {
         match value {
             Value::Real(number) if number.to_string().contains('/') => {
@@ -166,7 +166,7 @@ impl TemplateValues<'_> {
         }
     }
 
-    /// A value as people write it, cases with words of their own by those; a record is JSON.
+    /// Returns a value as plain text: a case by its notation, a record as JSON.
     fn plain(self, value: &Value) -> Result<String, UnwritableMessage> {
         match value {
             Value::Data(data) if self.model.pool.data(data.data).kind == DataKind::Enum => {
@@ -183,7 +183,7 @@ impl TemplateValues<'_> {
         }
     }
 
-    /// A value of a form: the members of a record, each with its name.
+    /// Returns a value as form data: the members of a record, each with its name.
     fn form_text(self, value: &Value) -> Result<String, UnwritableMessage> {
         let Json::Object(members) = self.form.write(&self.model.pool, value) else {
             return self.plain(value).map(|text| percent(&text));
@@ -331,12 +331,12 @@ impl PreparedRequest {
     }
 }
 
-/// A number without decimals that are nothing: many a service has no item `2.0`.
+/// Returns a number without `.0` at its end: many services have no item `2.0`.
 fn whole_as_such(number: &str) -> String {
     number.strip_suffix(".0").unwrap_or(number).to_owned()
 }
 
-/// The content type that a request says.
+/// Returns the content type among the headers.
 fn headers_kind(headers: &[(String, String)]) -> Option<&str> {
     let kind = headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-type"));
     kind.map(|(_, text)| text.as_str())
@@ -352,7 +352,7 @@ fn check_start(config: &RequestConfig) -> Result<(), BadRequestConfig> {
     Ok(())
 }
 
-/// A header name in lower case; those that delimit messages are ours.
+/// Returns a header name in lower case; fails for those that delimit messages, which the adapter writes itself.
 fn header_name(name: &str) -> Result<String, BadRequestConfig> {
     let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     let lower = name.to_ascii_lowercase();

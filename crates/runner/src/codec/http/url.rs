@@ -41,7 +41,7 @@ impl std::str::FromStr for Url {
     }
 }
 
-/// `text` with everything encoded that could mean something in a path or a form (RFC 3986, 2.3).
+/// Returns `text` with all but unreserved characters percent-encoded (RFC 3986, 2.3).
 #[must_use]
 pub fn percent(text: &str) -> String {
     let mut encoded = String::new();

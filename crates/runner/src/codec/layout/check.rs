@@ -24,7 +24,7 @@ impl Checksum {
         ("crc32", Self::Crc32),
     ];
 
-    /// The one with this name.
+    /// Returns the checksum with this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|(other, _)| *other == name).map(|(_, check)| check)
@@ -53,7 +53,7 @@ impl Checksum {
     }
 }
 
-/// Most significant bit first.
+/// Computes CRC-16/CCITT-FALSE, most significant bit first.
 fn ccitt(bytes: &[u8]) -> u16 {
     bytes.iter().fold(0xffff, |crc, &byte| {
         let crc = crc ^ (u16::from(byte) << 8);
@@ -61,7 +61,7 @@ fn ccitt(bytes: &[u8]) -> u16 {
     })
 }
 
-/// Least significant bit first.
+/// Computes a reflected CRC, least significant bit first, without the final inversion.
 fn reflected(bytes: &[u8], polynomial: u32, start: u32) -> u32 {
     bytes.iter().fold(start, |crc, &byte| {
         let crc = crc ^ u32::from(byte);

@@ -96,7 +96,7 @@ impl NumberLayout {
         if self.is_signed { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) }
     }
 
-    /// `value`, which must be within the bounds.
+    /// Returns `value` if it is within the bounds.
     ///
     /// # Errors
     /// If it does not fit.
@@ -124,7 +124,7 @@ impl NumberLayout {
         Ok(bytes)
     }
 
-    /// The number at the front of `bytes` and how many bytes it has; `None` if more must come.
+    /// Returns the number at the front of `bytes` and its size in bytes; `None` if more must arrive.
     #[must_use]
     pub fn read(self, bytes: &[u8]) -> Option<(i128, usize)> {
         let Width::Bytes(count) = self.width else { return read_varint(bytes) };
@@ -137,7 +137,7 @@ impl NumberLayout {
         Some((if value > greatest { value - (1 << (8 * count)) } else { value }, count))
     }
 
-    /// As [`read`](Self::read), for a number that is not negative.
+    /// Reads a number as [`read`](Self::read) does, as unsigned.
     #[must_use]
     pub fn read_unsigned(self, bytes: &[u8]) -> Option<(u64, usize)> {
         let (value, count) = Self { is_signed: false, ..self }.read(bytes)?;
@@ -155,7 +155,7 @@ fn varint(mut value: u64) -> Vec<u8> {
     bytes
 }
 
-/// A number that goes on for too long is more than any that fits.
+/// Reads a varint; one of more than [`MAX_VARINT`] bytes counts as larger than any that fits.
 fn read_varint(bytes: &[u8]) -> Option<(i128, usize)> {
     let mut value = 0i128;
     for (n, &byte) in bytes.iter().take(MAX_VARINT).enumerate() {

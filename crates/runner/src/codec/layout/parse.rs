@@ -144,7 +144,7 @@ impl MessageLayout {
         Ok(layout)
     }
 
-    /// `item` where it stands: after a length that counts it, or not.
+    /// Returns `item` as it stands after the items so far: counted, if a length before it counts it.
     fn placed(&self, mut item: LayoutItem) -> Result<LayoutItem, BadLayoutItem> {
         for (name, _) in item.fields() {
             if self.fields().any(|(other, _)| other == name) {
@@ -318,7 +318,7 @@ fn pair(text: &str) -> Result<(String, i128), BadLayoutItem> {
     Ok((name(left)?, integer(right)?))
 }
 
-/// `(3 mode, 1 on, 4 = 0)`.
+/// Reads bits: `(3 mode, 1 on, 4 = 0)`.
 fn bits(text: &str, endian: Endian) -> Result<LayoutItem, BadLayoutItem> {
     let Some((inside, "")) = bracketed(text) else { return Err(BadLayoutItem::BitsForm) };
     let (mut parts, mut sum) = (Vec::new(), 0);
@@ -349,7 +349,7 @@ fn bits(text: &str, endian: Endian) -> Result<LayoutItem, BadLayoutItem> {
     }
 }
 
-/// `name`, `(8) name`, `name until 0x00`.
+/// Reads a field of bytes: `name`, `(8) name`, `name until 0x00`.
 fn field(text: &str, form: FieldForm) -> Result<LayoutItem, BadLayoutItem> {
     let (extent, rest) = match bracketed(text) {
         Some((inside, rest)) => (FieldExtent::Fixed(size(inside)?), rest),
@@ -401,14 +401,14 @@ fn name(text: &str) -> Result<String, BadLayoutItem> {
     }
 }
 
-/// The bytes of `0x0a0b`.
+/// Reads bytes: `0x0a0b`.
 fn bytes(text: &str) -> Result<Vec<u8>, BadLayoutItem> {
     let digits: String = text.strip_prefix("0x").unwrap_or_default().split_whitespace().collect();
     let bytes = super::unhex(&digits).filter(|bytes| !bytes.is_empty());
     bytes.ok_or(BadLayoutItem::Hexadecimal)
 }
 
-/// A number, `0x` in front of hexadecimal digits.
+/// Reads a number; `0x` stands in front of hexadecimal digits.
 fn integer(text: &str) -> Result<i128, BadLayoutItem> {
     let text = text.trim();
     let value = match text.strip_prefix("0x") {

@@ -39,7 +39,7 @@ impl ItemPattern {
         }
     }
 
-    /// The item that `text` begins with. Something without length would be found again and again.
+    /// Returns the item that `text` begins with; `None` for an empty item, which would be found again and again.
     pub(super) fn find<'t>(&self, text: &'t str) -> Option<FoundItem<'t>> {
         let groups = self.regex.captures(text)?;
         let from = groups.get(0)?.end();
