@@ -158,8 +158,8 @@ impl ManagedAdapter {
         result
     }
 
-    /// Returns the error, told as the end of the server if the connection was closed because of that. Waits up to
-    /// [`LAST_BREATH`] for the end, so that the next connection does not reach what is left of the server.
+    /// Returns the error; if the end of the server closed the connection, it is that end. Waits up to [`LAST_BREATH`]
+    /// for it, so that the next connection does not reach what is left of the server.
     fn explained(&self, error: AdapterError) -> AdapterError {
         let is_end =
             matches!(error, AdapterError::Closed | AdapterError::Ended { .. } | AdapterError::Broken(_));
