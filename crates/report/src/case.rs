@@ -1,8 +1,9 @@
 //! Test cases as texts for programs and people.
 //!
-//! [`json`] keeps everything and has a published schema; [`text`] is a listing; [`picture`] makes the
-//! tree a graph for the other writers, [`plantuml`] draws it itself; [`python`], [`rust`] and [`ttcn3`]
-//! are tests to run; [`iox`] is a model of the case itself. Guards in programs are written by [`expr`], which refuses what a language cannot say.
+//! [`json`] keeps everything and has a published schema; [`text`] is a listing; [`picture`] turns the tree into a graph
+//! for the other writers, [`plantuml`] draws it itself; [`python`], [`rust`] and [`ttcn3`] are executable tests;
+//! [`iox`] is a model of the case itself. Guards in programs are written by [`expr`], which refuses what a language
+//! cannot express.
 
 mod choice;
 pub mod expr;
@@ -21,23 +22,23 @@ use ioxide_model::sts::{GateKind, Model};
 use ioxide_model::term::{Term, VarId};
 use ioxide_testgen::case::{ArcTarget, CaseArc, TestCase};
 
-/// A case with the model it is about.
+/// A test case together with the model it was generated from.
 #[derive(Clone, Copy)]
 pub struct CaseView<'c> {
-    /// The case.
+    /// The test case.
     pub case: &'c TestCase,
     /// The model; its pool has the terms of the case.
     pub model: &'c Model,
 }
 
-/// Why a case cannot be written in a language: a guard it cannot say.
+/// The error that a guard of a case cannot be expressed in the target language.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unwritable {
-    /// The state.
+    /// The name of the state of the case.
     pub state: String,
-    /// The rule of the arc.
+    /// The name of the rule that made the arc.
     pub rule: &'static str,
-    /// What the language lacks.
+    /// The construct that the guard needs and the language lacks.
     pub lacks: &'static str,
 }
 
@@ -51,19 +52,19 @@ impl fmt::Display for Unwritable {
     }
 }
 
-/// Who acts along an arc.
+/// The actor of an arc: the tester, the system, or nobody.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArcActor {
     /// The tester sends.
     Send,
     /// The tester receives.
     Receive,
-    /// Nothing comes.
+    /// Neither side acts until the time-out.
     Silence,
 }
 
 impl ArcActor {
-    /// The word files use.
+    /// Returns the word for the actor in files.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -81,7 +82,7 @@ impl<'c> CaseView<'c> {
         format!("{}: {}", self.model.sts.name, self.way())
     }
 
-    /// The labels of the path in a row, or what an adaptive test does instead.
+    /// Returns the labels of the path separated by spaces, or a phrase for an adaptive test, whose path is empty.
     #[must_use]
     pub fn way(&self) -> String {
         if self.case.path.is_empty() { "wherever the system leads".into() } else { self.path().join(" ") }
@@ -93,7 +94,7 @@ impl<'c> CaseView<'c> {
         self.case.path.iter().map(|&id| self.model.sts.switches[id].label.to_string()).collect()
     }
 
-    /// Who acts along `arc`.
+    /// Returns the actor of `arc`; a message that other parties send to the system counts as received.
     #[must_use]
     pub fn action(&self, arc: &CaseArc) -> ArcActor {
         match arc.gate.map(|gate| self.model.sts.gates[gate].kind) {
@@ -122,13 +123,13 @@ impl<'c> CaseView<'c> {
         &self.model.pool.var_info(var).name
     }
 
-    /// A guard for people.
+    /// Returns a guard in the notation of the modelling language.
     #[must_use]
     pub fn guard(&self, guard: Term) -> String {
         self.model.pool.show(guard).to_string()
     }
 
-    /// Where `arc` leads.
+    /// Returns the name of the state or verdict that `arc` leads to.
     #[must_use]
     pub fn target(&self, arc: &CaseArc) -> String {
         match arc.target {

@@ -4,8 +4,9 @@
 //! every part that is seen, as long as there is room. Silence is drawn
 //! as such. Under a forbidden last step stands what was expected in its place.
 //!
-//! *Promises.* No line is wider than asked for (as terminals count columns), nor does any text
-//! break out of its lane: it is cut, wrapped and made [`control_characters`](crate::visible::control_characters), whatever it holds.
+//! *Promises.* No line is wider than asked for (as terminals count columns), nor does any text break out of its lane:
+//! it is cut, wrapped, and its control characters are written out by
+//! [`show_control_characters`](crate::control_characters::show_control_characters).
 
 use std::collections::BTreeSet;
 
@@ -14,7 +15,7 @@ use unicode_width::UnicodeWidthChar;
 
 use crate::control_characters::excerpt;
 
-/// Columns of a chart where nobody asks for another width.
+/// The columns of a chart unless another width is asked for.
 pub const WIDTH: usize = 100;
 /// A chart is never drawn narrower than this.
 const MIN_WIDTH: usize = 48;
@@ -38,16 +39,16 @@ const ARROW: usize = 7;
 /// One step as it is drawn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChartStep {
-    /// Who moved.
+    /// The kind of the label, which says which side moved.
     pub kind: LabelKind,
-    /// What is written on the arrow.
+    /// The text on the arrow.
     pub text: String,
-    /// The part of the system that it belongs to.
+    /// The part of the system that the label belongs to; `None` if the system is not made of parts.
     pub part: Option<String>,
 }
 
 impl ChartStep {
-    /// `label` as it is drawn; of a very long one, the beginning.
+    /// Returns the drawing of `label`; a long text is cut.
     #[must_use]
     pub fn new(label: &LabelTold) -> Self {
         let part = label.part.as_ref().map(|part| excerpt(part, MAX_LANE));
@@ -55,27 +56,27 @@ impl ChartStep {
     }
 }
 
-/// What there is to say of the last step.
+/// The remark on the last step of a chart.
 #[derive(Clone, Copy, Debug)]
 pub enum LastStepNote<'a> {
-    /// Nothing.
+    /// The step is allowed.
     Fine,
-    /// It is forbidden.
+    /// The step is forbidden; the alternatives are not known.
     Forbidden,
-    /// It is forbidden, and this was allowed in its place.
+    /// The step is forbidden; these labels were allowed in its place.
     Instead(&'a [Allowed]),
 }
 
-/// What is drawn.
+/// A sequence chart to draw.
 #[derive(Clone, Debug)]
 pub struct SequenceChart<'a> {
     /// The steps, in order.
     pub steps: &'a [ChartStep],
-    /// How many came before them.
+    /// The number of steps of the run before the first in `steps`.
     pub before: usize,
-    /// What to say of the last step.
+    /// The remark on the last step.
     pub last: LastStepNote<'a>,
-    /// The columns it may take.
+    /// The columns the chart may take; fewer than 48 count as 48.
     pub width: usize,
 }
 
@@ -102,12 +103,12 @@ pub fn draw(chart: &SequenceChart<'_>) -> Vec<String> {
     lines
 }
 
-/// How an arrow is drawn.
+/// The stroke of an arrow.
 #[derive(Clone, Copy)]
 enum ChartStroke {
-    /// It happened.
+    /// The step happened.
     Solid,
-    /// It was expected.
+    /// The step was expected in place of another.
     Dashed,
 }
 
@@ -120,10 +121,10 @@ impl ChartStroke {
     }
 }
 
-/// The paper: how many columns there are between the lanes.
+/// The layout of a chart: the columns between tester and system, and the lanes of parts.
 struct ChartSheet {
     inner: usize,
-    /// The parts with lanes of their own; the last lane of the system alone if there are none.
+    /// The names of the parts that have lanes of their own; empty if the system has a single lane.
     lanes: Vec<String>,
 }
 
@@ -155,12 +156,12 @@ impl ChartSheet {
         line.trim_end().to_owned()
     }
 
-    /// A line between the lanes.
+    /// Returns a line with `between` between the lanes of tester and system.
     fn row(&self, lead: &str, between: &str, note: &str) -> String {
         self.row_to(lead, between, (0, ' ', ' '), note)
     }
 
-    /// A line that goes on to lane number `to`, drawn with `ink` and ended by `head`.
+    /// Returns a line that continues to lane number `to`, drawn with `ink` and ended by `head`.
     fn row_to(&self, lead: &str, between: &str, (to, ink, head): (usize, char, char), note: &str) -> String {
         let before = MARGIN.saturating_sub(columns(lead));
         let mut line = format!("{lead}{:before$}│{between}", "");
@@ -175,7 +176,7 @@ impl ChartSheet {
         line.trim_end().to_owned()
     }
 
-    /// The lane of a step.
+    /// Returns the position of the lane of a step.
     fn lane(&self, step: &ChartStep) -> usize {
         let of = |name: &String| step.part.as_ref() == Some(name);
         self.lanes.iter().position(of).unwrap_or(0)
@@ -234,7 +235,7 @@ impl ChartSheet {
         format!("{}{text}{}", fill(free / 2), fill(free - free / 2))
     }
 
-    /// What stands below a forbidden step.
+    /// Returns the lines below a forbidden step: the labels that were allowed in its place.
     fn expected(&self, instead: &[Allowed]) -> Vec<String> {
         if instead.is_empty() {
             return vec![self.row("", &self.centred("nothing is allowed here", ' '), "expected")];

@@ -1,4 +1,4 @@
-//! Text that shows what it holds: nothing invisible, nothing that moves the reader's eye.
+//! Text for people without control characters: nothing invisible, nothing that reorders what is read.
 //!
 //! Names and comments come from files of unknown origin. Control characters could drive
 //! a terminal, and Unicode's bidirectional marks could make a guard read as another one
@@ -19,7 +19,8 @@ pub fn show_control_characters(text: &str) -> String {
     out
 }
 
-/// The first `max` characters of `text`, made [`visible`], with an ellipsis if there are more.
+/// Returns the first `max` characters of `text`, as [`show_control_characters`] writes them, with an ellipsis if there
+/// are more.
 #[must_use]
 pub fn excerpt(text: &str, max: usize) -> String {
     match text.char_indices().nth(max) {
@@ -28,7 +29,7 @@ pub fn excerpt(text: &str, max: usize) -> String {
     }
 }
 
-/// Control characters, bidirectional marks, line separators and characters XML cannot hold.
+/// Returns whether `c` is a control character, a bidirectional mark, a line separator or a character XML cannot hold.
 fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200e}' | '\u{200f}' | '\u{061c}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

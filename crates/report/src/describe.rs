@@ -2,7 +2,7 @@
 //!
 //! A guard that says `field == term` for a field of the gate is read as a *pin*, and is
 //! written inside the message: `!outX(p: x)` instead of `!outX(p)` when `p == x`. The
-//! meaning is the same; the rest of the guard is what remains to be read.
+//! meaning is the same; the guard shows only the conjuncts that are not pins.
 //!
 //! *Promises* that message, guard and range together say what the switch's guard says: a
 //! conjunct is in exactly one of the three.
@@ -59,7 +59,7 @@ pub fn show(pool: &TermPool, term: Term) -> String {
     show_control_characters(&pool.show(term).to_string())
 }
 
-/// The word of the modelling language for who moves at a gate.
+/// Returns the word of the modelling language for the kind of a gate.
 #[must_use]
 pub fn kind_word(kind: GateKind) -> &'static str {
     match kind {

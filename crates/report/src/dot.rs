@@ -87,7 +87,7 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// Whether what follows an ampersand makes it a character reference, as in `lt;` and `#60;`.
+/// Returns whether the text after an ampersand makes it a character reference, as in `lt;` and `#60;`.
 fn starts_reference(rest: &str) -> bool {
     let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '#');
     end.is_some_and(|end| end > 0 && rest[end..].starts_with(';'))

@@ -1,4 +1,4 @@
-//! What is drawn: nodes and edges with lines of text, made from a model or from plain lists.
+//! The graphs to draw: nodes and edges with lines of text, made from a model or from plain lists.
 //!
 //! A [`PictureGraph`] knows nothing of coordinates and nothing of the format it is written in.
 //! Each node and edge has a `class`, a free word that the writers hand on (to CSS in a
@@ -36,11 +36,11 @@ pub struct PictureGraph {
 pub struct GraphNode {
     /// A stable name for programs; the location of a model by its name.
     pub id: String,
-    /// What is written in the box.
+    /// The text in the box.
     pub name: String,
-    /// What its author wrote about it.
+    /// The doc comment of the location in the model.
     pub doc: String,
-    /// Whether it is where everything starts.
+    /// True for an initial node.
     pub initial: bool,
     /// Words for the style sheet, separated by spaces.
     pub class: String,
@@ -49,19 +49,19 @@ pub struct GraphNode {
 /// A switch, a transition of a machine, a branch of an execution tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GraphEdge {
-    /// Where it starts.
+    /// The source node.
     pub from: GraphNodeId,
-    /// Where it leads.
+    /// The target node.
     pub to: GraphNodeId,
     /// Its text, line by line.
     pub lines: Vec<EdgeLine>,
-    /// Who moves.
+    /// The side that moves.
     pub kind: EdgeKind,
-    /// The switch it stands for.
+    /// The switch the edge stands for; `None` if it stands for none, or was bundled from several.
     pub switch: Option<SwitchId>,
-    /// More switches it stands for: those of a system in which a part takes the same step.
+    /// Further switches of a composed system in which a part takes the same step.
     pub more: Vec<SwitchId>,
-    /// What its author wrote about it.
+    /// The doc comment of the switch in the model.
     pub doc: String,
     /// Words for the style sheet, separated by spaces.
     pub class: String,
@@ -70,13 +70,13 @@ pub struct GraphEdge {
 /// One line of the text of an edge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EdgeLine {
-    /// What it says.
+    /// The role of the line.
     pub part: LinePart,
     /// The text.
     pub text: String,
 }
 
-/// What a line of an edge says.
+/// The role of a line in the text of an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LinePart {
     /// Label and message.
@@ -89,18 +89,18 @@ pub enum LinePart {
     Reset,
 }
 
-/// Who moves along an edge.
+/// The side that moves along an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EdgeKind {
     /// The tester sends.
     Input,
-    /// Somebody else sends; the tester only sees it.
+    /// Another party sends to the system; the tester only observes it.
     Observed,
     /// The system sends.
     Output,
-    /// Nobody sees it.
+    /// An internal step, not observable.
     Internal,
-    /// Nothing of the kind: a transition of a Mealy machine, a branch of a tree.
+    /// An edge without direction: a transition of a Mealy machine, a branch of a tree.
     Plain,
 }
 
@@ -132,7 +132,7 @@ impl From<GateKind> for EdgeKind {
     }
 }
 
-/// An edge starts or ends at a node that does not exist.
+/// The error that an edge starts or ends at a node that does not exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DanglingEdge(pub EdgeId);
 
@@ -232,7 +232,7 @@ impl PictureGraph {
         Self { edges, ..self }
     }
 
-    /// What is drawn.
+    /// Returns the title: for a model, its name.
     #[must_use]
     pub fn title(&self) -> &str {
         &self.title
@@ -252,7 +252,7 @@ impl PictureGraph {
 }
 
 impl GraphNode {
-    /// A node named `name` without more to say.
+    /// Returns a node named `name`, with everything else empty.
     #[must_use]
     pub fn named(name: &str) -> Self {
         Self { id: name.to_owned(), name: show_control_characters(name), ..Self::default() }

@@ -1,12 +1,12 @@
-//! What is known, as one HTML page that opens from disk: no network, no server, nothing beside it.
+//! A report as one HTML page that opens from disk: no network, no server, no file beside it.
 //!
-//! The page holds one JSON document, a view of the [`ReportPage`], and one picture; the script and the style sheet that show them come
-//! from `web/` and are embedded as built. Every part is optional: a campaign, the model it tested, an analysis
-//! of mutants, a suite.
+//! The page holds one JSON document, a view of the [`ReportPage`], and one picture; the script and the style sheet that
+//! show them come from `web/` and are embedded as built. Every part is optional: a campaign, the model it tested, an
+//! analysis of mutants, a suite.
 //!
-//! *Promises.* What a model or a system says cannot become markup: the document is data in which every `<` is
-//! escaped, the page makes text nodes of it, and its content security policy allows nothing but the
-//! embedded script and style sheet, by their hashes. Size is bounded: see [`run_tape`] and [`campaign`].
+//! *Promises.* Text from a model or a system cannot become markup: the document is data in which every `<` is escaped,
+//! the page makes text nodes of it, and its content security policy allows nothing but the embedded script and style
+//! sheet, by their hashes. Size is bounded: see [`run_tape`] and [`campaign`].
 
 pub mod campaign;
 mod latency;
@@ -30,20 +30,20 @@ use self::suite::{SuitePage, SuiteTold};
 /// The version of the document; it changes when a field changes its meaning or goes away.
 pub const VERSION: u32 = 1;
 
-/// What is shown.
+/// The content of a report.
 #[derive(Default)]
 pub struct ReportPage {
     /// A campaign.
     pub campaign: Option<CampaignPage>,
-    /// The model it tested.
+    /// The model that was tested.
     pub model: Option<ModelPart>,
     /// An analysis of mutants.
     pub mutation: Option<MutationPage>,
-    /// A suite of tests, and what it found.
+    /// A suite of tests, and its results.
     pub suite: Option<SuitePage>,
-    /// What the reader should know about what is missing.
+    /// Notes to the reader about parts that are missing.
     pub notes: Vec<String>,
-    /// What `ioxide replay` is to be given.
+    /// The path of the record, as `ioxide replay` takes it.
     pub record: String,
 }
 
@@ -51,12 +51,12 @@ impl ReportPage {
     /// Writes the page, piece by piece.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the page cannot be written.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         page::write(self, out)
     }
 
-    /// What was looked at, and what came of it, each in a few words.
+    /// Returns the subject of the page and its result, each in a few words.
     fn headline(&self) -> (String, String) {
         if let Some(campaign) = &self.campaign {
             return campaign.headline();
@@ -68,14 +68,14 @@ impl ReportPage {
         self.suite.as_ref().map_or_else(|| (name.to_owned(), String::new()), SuitePage::headline)
     }
 
-    /// The picture of the model or the machine.
+    /// Returns the picture of the model, else of the machine; empty if there is neither.
     fn picture(&self) -> &str {
         let machine = self.suite.as_ref().map(|suite| suite.picture.as_str());
         self.model.as_ref().map(|model| model.picture.as_str()).or(machine).unwrap_or_default()
     }
 }
 
-/// The document the page shows.
+/// The JSON document of the page.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 struct DocumentView<'p> {

@@ -30,7 +30,7 @@ use self::xml::attribute;
 use crate::summary::story::{self, plural};
 use crate::summary::{ENDLESS, EndedRun, Novelty, Summary};
 
-/// Runs of one outcome listed one by one unless said otherwise.
+/// The default number of runs of one outcome that are listed one by one.
 pub const LISTED: u64 = 10_000;
 
 /// Writes a campaign as JUnit XML.
@@ -44,7 +44,7 @@ pub struct JunitReport<W: Write + Seek> {
     /// Runs not listed.
     beyond: [u64; 4],
     totals: Totals,
-    /// Where the first lines stand, and how long they are.
+    /// The offset of the first lines in `out`, and their length in bytes; `None` until they are written.
     head: Option<(u64, usize)>,
     is_closed: bool,
 }
@@ -75,10 +75,10 @@ impl<W: Write + Seek> JunitReport<W> {
         self.out
     }
 
-    /// Ends the file; a campaign that was not told to its end counts as an error.
+    /// Ends the file; a campaign without a final event counts as an error.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the file cannot be written.
     pub fn finish(&mut self) -> io::Result<()> {
         if self.is_closed {
             return Ok(());
@@ -155,7 +155,7 @@ impl<W: Write + Seek> JunitReport<W> {
         self.out.write_all(text.as_bytes())
     }
 
-    /// Lists a run, or counts it if there are enough; failures of a new kind wait for the end.
+    /// Lists a run, or only counts it once the limit is reached; failures of a new kind wait for the end.
     fn ended(&mut self, ended: &EndedRun) -> io::Result<()> {
         if matches!(ended.novelty, Novelty::New(_)) {
             return Ok(());
@@ -177,7 +177,7 @@ impl<W: Write + Seek> JunitReport<W> {
         self.write(&JunitCase { name: &name, time_ns: ended.time_ns, problem, text: &text })
     }
 
-    /// What there is to say about a run, in a line and in full.
+    /// Returns the message of a run, in one line, and its details.
     fn run_text(&self, ended: &EndedRun) -> (String, Vec<String>) {
         match (ended.outcome, ended.novelty) {
             (RunOutcome::Fail, Novelty::Known(at)) => {
@@ -194,7 +194,7 @@ impl<W: Write + Seek> JunitReport<W> {
         }
     }
 
-    /// The first failure of every kind.
+    /// Writes the first failure of every kind, with its story.
     fn stories(&mut self) -> io::Result<()> {
         for kind in std::mem::take(&mut self.summary.kinds) {
             let mut text = story::whole(&kind);
@@ -207,7 +207,7 @@ impl<W: Write + Seek> JunitReport<W> {
         Ok(())
     }
 
-    /// The runs that were not listed.
+    /// Writes a `testcase` for the runs of each outcome that were not listed.
     fn sums(&mut self) -> io::Result<()> {
         let [passed, failed, errors, skipped] = self.beyond;
         let told = [
@@ -230,7 +230,7 @@ impl<W: Write + Seek> JunitReport<W> {
     }
 }
 
-/// The place of an outcome among the sums.
+/// Returns the position of an outcome in `listed` and `beyond`.
 fn position(outcome: RunOutcome) -> usize {
     match outcome {
         RunOutcome::Pass => 0,

@@ -1,4 +1,4 @@
-//! A layered drawing of boxes and lines: who stands where, and how the lines run.
+//! A layered drawing of boxes and lines: the position of each box, and the course of each line.
 //!
 //! The method of Sugiyama, Tagawa and Toda [Sugiyama81] in the phases of Gansner et al.
 //! [Gansner93]: break cycles and choose layers (`rank`), make every link a chain of items
@@ -32,37 +32,37 @@ use self::part::{Axes, ConnectedPart, ItemBody, ItemId, LayoutLink, LinkId};
 use self::route::{AxisPoint, RouteStroke, Routed};
 use crate::graph::{EdgeId, GraphNodeId};
 
-/// Between connected parts.
+/// The gap between connected parts of the graph.
 const PART_GAP: f64 = 36.0;
-/// No box is larger than this.
+/// The greatest side of a box; larger ones are cut to it.
 const MAX_SIDE: f64 = 100_000.0;
 
-/// What is to be laid out.
+/// A graph to lay out, with the sizes of its boxes.
 #[derive(Clone, Debug, Default)]
 pub struct Boxes {
     /// The size each node needs; it may get more, for the ends of its edges.
     pub nodes: IndexVec<GraphNodeId, BoxSize>,
-    /// Edges; one that ends at no node gets an empty line.
+    /// The edges; one whose source or target does not exist gets an empty line.
     pub edges: IndexVec<EdgeId, EdgeBox>,
-    /// Nodes the drawing should begin with.
+    /// The nodes the drawing should begin with.
     pub roots: Vec<GraphNodeId>,
 }
 
 /// An edge to be laid out.
 #[derive(Clone, Copy, Debug)]
 pub struct EdgeBox {
-    /// Where it starts.
+    /// The source node.
     pub from: GraphNodeId,
-    /// Where it leads.
+    /// The target node.
     pub to: GraphNodeId,
-    /// The size its label needs, if it has one.
+    /// The size its label needs; `None` without a label.
     pub label: Option<BoxSize>,
 }
 
 /// A finished drawing; its left upper corner is at the origin.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GraphLayout {
-    /// The whole drawing.
+    /// The size of the whole drawing.
     pub size: BoxSize,
     /// The box of each node.
     pub nodes: IndexVec<GraphNodeId, Rect>,
@@ -158,7 +158,7 @@ fn item_numbers(boxes: &Boxes, components: &[Component]) -> IndexVec<GraphNodeId
     item_of
 }
 
-/// One connected part in the axes of the method, and where its pieces come from.
+/// One connected part in the axes of the method, and the nodes and edges behind its items and links.
 struct LayoutTask<'b> {
     boxes: &'b Boxes,
     direction: LayerDirection,
@@ -287,7 +287,7 @@ fn oriented(direction: LayerDirection, axes: Axes) -> BoxSize {
     }
 }
 
-/// A size that can be drawn: finite, not negative, not absurd.
+/// Returns the size with each side cut to between 0 and [`MAX_SIDE`]; a side that is not finite becomes 0.
 fn sane(size: BoxSize) -> BoxSize {
     let side = |side: f64| if side.is_finite() { side.clamp(0.0, MAX_SIDE) } else { 0.0 };
     BoxSize { width: side(size.width), height: side(size.height) }

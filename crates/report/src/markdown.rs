@@ -34,10 +34,10 @@ impl<W: Write> MarkdownReport<W> {
         self.out
     }
 
-    /// Writes what is known, if nothing was written yet.
+    /// Writes the page, unless it was written already.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the page cannot be written.
     pub fn finish(&mut self) -> io::Result<()> {
         if self.is_closed {
             return Ok(());
@@ -48,7 +48,7 @@ impl<W: Write> MarkdownReport<W> {
     }
 }
 
-/// The page about a campaign; `record` is what `ioxide replay` is to be given.
+/// Returns the page about a campaign; `record` is the path of its record, for `ioxide replay`.
 #[must_use]
 pub fn text(summary: &Summary, record: &str) -> String {
     let sections = [

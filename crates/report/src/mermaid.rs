@@ -73,7 +73,8 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// Whether `c` between these is neither syntax nor Markdown, which newer versions read in labels.
+/// Returns whether `c` between these characters is neither Mermaid syntax nor Markdown, which newer versions read in
+/// labels.
 fn is_harmless(before: &[char], c: char, after: &[char]) -> bool {
     let in_word = |c: Option<&char>| c.is_some_and(|c| c.is_alphanumeric());
     match c {

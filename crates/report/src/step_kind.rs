@@ -3,7 +3,7 @@
 use ioxide_runner::event::LabelKind;
 use serde::Serialize;
 
-/// Who moved in a step; all breakdowns look alike.
+/// The kind of a step, by the side that moved; all breakdowns are one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
@@ -11,20 +11,20 @@ use serde::Serialize;
 pub enum ShownStepKind {
     /// The tester gave an input.
     Input,
-    /// The system said something.
+    /// The system sent an output.
     Output,
-    /// The system was silent.
+    /// The system was quiescent.
     Quiescence,
     /// Time passed.
     Delay,
-    /// Somebody else gave an input.
+    /// Another party gave an input.
     Observed,
-    /// The system ended, closed, hung or said something unreadable.
+    /// The system ended, closed the connection, hung or sent something unreadable.
     Breakdown,
 }
 
 impl ShownStepKind {
-    /// All kinds; a tape says which by its position here.
+    /// All kinds; the codes of a tape are positions in this list.
     pub const ALL: [Self; 6] =
         [Self::Input, Self::Output, Self::Quiescence, Self::Delay, Self::Observed, Self::Breakdown];
 
@@ -41,7 +41,7 @@ impl ShownStepKind {
         }
     }
 
-    /// Its position among all of them.
+    /// Returns the position of the kind in [`ALL`](Self::ALL).
     #[must_use]
     pub fn code(self) -> u8 {
         self as u8

@@ -1,8 +1,7 @@
 //! A campaign in figures: a fold over its events that every report reads.
 //!
-//! Nothing here depends on the last event, so a record that breaks off tells as much as it
-//! holds. Runs may go on at once: an event belongs to the run it names, else to the one
-//! begun last.
+//! Nothing here depends on the last event, so a record that breaks off tells as much as it holds. Several runs may be
+//! under way at once: an event belongs to the run it names, else to the one that began last.
 //!
 //! *Promises.* Memory does not grow with steps or runs: of a run the last steps are kept until
 //! it ends, of failures one run for every kind, and of kinds the first [`MAX_KINDS`].
@@ -31,91 +30,91 @@ pub use self::tally::{OutcomeCounts, Reasons};
 use crate::control_characters::excerpt;
 use crate::values::SentValues;
 
-/// So many planned runs are no plan: something else ends the campaign.
+/// A number of planned runs from which on the campaign has no planned end: something else ends it.
 pub const ENDLESS: u64 = 1 << 53;
-/// Kinds of failures kept.
+/// The number of kinds of failures kept.
 pub const MAX_KINDS: usize = 50;
-/// Runs of one kind that may be looked into later.
+/// The number of runs of one kind whose replay or shrinking is still attributed to the kind.
 const MAX_LOOKS: usize = 4;
-/// Characters kept of what failures have in common.
+/// The number of characters kept of a signature.
 const MAX_SIGNATURE: usize = 200;
 
-/// What is known of a campaign so far.
+/// The figures of a campaign up to the last event added.
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
-    /// Messages that came after silence had been called.
+    /// The messages that arrived after the tester had called quiescence.
     pub late: LateMessages,
-    /// How it began.
+    /// The first event of the campaign; `None` before it.
     pub started: Option<CampaignStarted>,
-    /// How it ended; absent while it goes on, and where its record breaks off.
+    /// The last event of the campaign; `None` while it goes on, and where its record breaks off.
     pub finished: Option<CampaignFinished>,
     /// The runs that ended, by outcome.
     pub counts: OutcomeCounts,
-    /// Labels seen.
+    /// The number of labels observed or sent, over all runs.
     pub steps: u64,
-    /// Answers the solver owed.
+    /// The number of queries the solver left unanswered, over the runs that ended.
     pub doubts: u64,
     /// The time of the last event, in nanoseconds since the first.
     pub time_ns: u64,
-    /// Failures by kind, in the order they were met.
+    /// Failures by kind, in the order in which the kinds were found; at most [`MAX_KINDS`].
     pub kinds: Vec<FailureSummary>,
-    /// Failing runs of further kinds.
+    /// The number of failing runs of kinds beyond [`MAX_KINDS`].
     pub unlisted: u64,
-    /// Why runs were inconclusive.
+    /// The reasons of inconclusive runs.
     pub inconclusive: Reasons,
-    /// Why runs had no verdict.
+    /// The reasons of runs without a verdict.
     pub errors: Reasons,
-    /// Switches certainly taken.
+    /// The labels of the switches certainly taken.
     pub certain: BTreeSet<String>,
-    /// Switches possibly taken, those above included.
+    /// The labels of the switches possibly taken, those in `certain` included.
     pub possible: BTreeSet<String>,
-    /// The values sent.
+    /// The values of inputs sent.
     pub values: SentValues,
     runs: OpenRuns,
 }
 
-/// Failures of one kind, told by the run that showed it first.
+/// Failures of one kind, represented by the run that showed it first.
 #[derive(Clone, Debug)]
 pub struct FailureSummary {
-    /// What they have in common.
+    /// The signature that the failures share.
     pub signature: String,
-    /// How many runs had one.
+    /// The number of runs that failed in this way.
     pub runs: u64,
-    /// The first of these.
+    /// The first of these runs.
     pub run: RunSummary,
-    /// How many steps it had.
+    /// The number of labels of the first run.
     pub steps: usize,
-    /// How long it took, in nanoseconds.
+    /// The duration of the first run, in nanoseconds.
     pub time_ns: u64,
-    /// The run that was done again, and how often it failed.
+    /// The result of repeating one of these runs; `None` if none was repeated.
     pub replayed: Option<Replayed>,
-    /// A smaller run that fails.
+    /// The smaller run that shrinking found; `None` if none was shrunk.
     pub smaller: Option<ShrunkSummary>,
-    /// The first runs that had one.
+    /// The numbers of the first runs of this kind, at most `MAX_LOOKS`.
     first: Vec<u64>,
 }
 
 /// A run that has just ended.
 #[derive(Clone, Debug)]
 pub struct EndedRun {
-    /// What was kept of it.
+    /// The run as far as it was kept.
     pub run: RunSummary,
-    /// How it ended.
+    /// The outcome.
     pub outcome: RunOutcome,
-    /// How many labels were seen.
+    /// The number of labels of the run.
     pub steps: usize,
-    /// How long it took, in nanoseconds.
+    /// The duration in nanoseconds.
     pub time_ns: u64,
-    /// If it failed, whether in a new way.
+    /// For a failure, its relation to the kinds already known.
     pub novelty: Novelty,
 }
 
-/// Messages that came after silence had been called.
+/// The messages that arrived after the tester had called quiescence.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LateMessages {
-    /// How many.
+    /// The number of late messages.
     pub n: u64,
-    /// The one that took longest.
+    /// The message that took longest.
     pub longest: Option<PatienceTold>,
 }
 
@@ -128,21 +127,21 @@ impl LateMessages {
     }
 }
 
-/// Whether a failure is of a new kind.
+/// The relation of a run's failure to the kinds already known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Novelty {
     /// The run did not fail.
     None,
-    /// The first of its kind, which is the one at this position.
+    /// The failure is the first of its kind, which is kept at this position.
     New(usize),
-    /// One more of the kind at this position.
+    /// The failure is a further one of the kind at this position.
     Known(usize),
-    /// Of a kind that is not kept: there are too many.
+    /// The failure is of a kind that is not kept, since [`MAX_KINDS`] are.
     Unlisted,
 }
 
 impl Summary {
-    /// Adds an event; says if it ended a run.
+    /// Adds an event, and returns the run it ended, if it ended one.
     pub fn add(&mut self, event: &Event) -> Option<EndedRun> {
         self.time_ns = self.time_ns.max(event.time_ns);
         match &event.event {
@@ -168,20 +167,20 @@ impl Summary {
         None
     }
 
-    /// Runs that began and have not ended.
+    /// Returns the number of runs that began and have not ended.
     #[must_use]
     pub fn open(&self) -> usize {
         self.runs.n_open()
     }
 
-    /// Whether somebody stopped the campaign.
+    /// Returns whether the campaign or one of its runs was interrupted.
     #[must_use]
     pub fn is_interrupted(&self) -> bool {
         self.counts.interrupted > 0 || self.finished.as_ref().is_some_and(|told| told.interrupted)
     }
 
-    /// Switches never even possibly taken; internal ones, which nobody sees, are left out once the
-    /// campaign has said which they are.
+    /// Returns the switches never even possibly taken; once the campaign has ended, without internal ones, which cannot
+    /// be observed.
     #[must_use]
     pub fn never(&self) -> Vec<String> {
         match (&self.finished, &self.started) {
@@ -193,7 +192,7 @@ impl Summary {
         }
     }
 
-    /// The worst that happened, in one word.
+    /// Returns the worst outcome so far, in words.
     #[must_use]
     pub fn verdict(&self) -> &'static str {
         match &self.counts {
@@ -263,13 +262,13 @@ impl Summary {
         Novelty::New(self.kinds.len() - 1)
     }
 
-    /// The kind that run `run` was among the first of.
+    /// Returns the kind among whose first runs is `run`.
     fn kind_of(&mut self, run: u64) -> Option<&mut FailureSummary> {
         self.kinds.iter_mut().find(|kind| kind.first.contains(&run))
     }
 }
 
-/// Most switches are in the set already: their names are not copied again.
+/// Inserts `name`, and copies it only if it is new: most switches are in the set already.
 fn insert(set: &mut BTreeSet<String>, name: &str) {
     if !set.contains(name) {
         set.insert(name.to_owned());

@@ -21,27 +21,27 @@ use crate::layout::{
 /// The style sheet of every picture; its rules are confined to `.ioxide-graph`.
 pub const STYLE: &str = include_str!("assets/graph.css");
 
-/// Room around the drawing.
+/// The room around the drawing.
 const MARGIN: f64 = 20.0;
-/// Room for the title.
+/// The room for the title.
 const TITLE: f64 = 30.0;
-/// Room for the legend.
+/// The room for the legend.
 const LEGEND: f64 = 34.0;
-/// The dot before the initial node.
+/// The size of the dot before an initial node.
 const START: f64 = 10.0;
-/// Up to this many edges both directions are tried.
+/// The number of edges up to which both directions are tried.
 const MAX_TRIED: usize = 2_500;
 
-/// How a picture is made.
+/// The settings of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct SvgConfig {
-    /// Which way it runs; by default whichever fits a screen better.
+    /// The direction of the layers; `None` for the one that fits a screen better.
     pub direction: Option<LayerDirection>,
-    /// Where it is used.
+    /// The use of the picture.
     pub form: PictureUse,
 }
 
-/// Where a picture is used.
+/// The use of a picture: as a file or within a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum PictureUse {
     /// As a file of its own, with its style sheet.
@@ -99,7 +99,7 @@ impl Texts {
         }
     }
 
-    /// The graph laid out, with a small box before each initial node.
+    /// Returns the graph laid out, with a small box before each initial node.
     fn layout(&self, graph: &PictureGraph, direction: Option<LayerDirection>) -> GraphLayout {
         let boxes = self.boxes(graph);
         match direction {
@@ -136,7 +136,7 @@ fn initial_nodes(graph: &PictureGraph) -> impl Iterator<Item = GraphNodeId> {
     graph.nodes().iter_enumerated().filter(|(_, node)| node.initial).map(|(id, _)| id)
 }
 
-/// How large a screen of the usual shape must be to show a drawing whole.
+/// Returns the height of a screen, half as wide again as high, that shows a drawing whole.
 fn on_screen(size: BoxSize) -> f64 {
     (size.width / 1.5).max(size.height)
 }
@@ -158,7 +158,7 @@ fn label_size(rows: &[(LinePart, TextRow)]) -> BoxSize {
     }
 }
 
-/// How far a row is set to the right.
+/// Returns the indentation of a row, not 0 only if it continues a broken line.
 fn indent(row: &TextRow) -> f64 {
     if row.continues { measure::mono_width(&" ".repeat(INDENT)) } else { 0.0 }
 }
@@ -212,7 +212,7 @@ fn draw_edges(out: &mut String, graph: &PictureGraph, texts: &Texts, layout: &Gr
     }
 }
 
-/// The line with its arrow head, and a wide invisible one to point at.
+/// Draws the line with its arrow head, and a wide invisible one as a target for the pointer.
 fn draw_line(out: &mut String, route: &EdgeRoute, kind: EdgeKind) {
     if route.steps.is_empty() {
         return;
@@ -223,7 +223,7 @@ fn draw_line(out: &mut String, route: &EdgeRoute, kind: EdgeKind) {
     let _ = writeln!(out, "<path class=\"head\" d=\"{}\"/>", tip.head(kind));
 }
 
-/// How far the line ends before the tip of its arrow.
+/// Returns the distance between the end of the line and the tip of its arrow.
 fn neck(kind: EdgeKind) -> f64 {
     match kind {
         EdgeKind::Output => 2.0,
@@ -231,7 +231,7 @@ fn neck(kind: EdgeKind) -> f64 {
     }
 }
 
-/// Where an arrow ends and the direction in which it arrives.
+/// The tip of an arrow, and the direction in which it arrives, as a unit vector.
 #[derive(Clone, Copy)]
 struct ArrowHead {
     tip: Point,
@@ -254,7 +254,7 @@ impl ArrowHead {
         Self { tip, towards: Point { x: dx / length, y: dy / length } }
     }
 
-    /// The point `back` behind the tip and `aside` to the side.
+    /// Returns the point `back` behind the tip and `aside` to the side.
     fn point(self, back: f64, aside: f64) -> Point {
         Point {
             x: self.tip.x - self.towards.x * back - self.towards.y * aside,
@@ -273,7 +273,7 @@ impl ArrowHead {
     }
 }
 
-/// The same line, ending `by` before its tip.
+/// Returns the same line, ending `by` before its tip.
 fn shortened(route: &EdgeRoute, arrow: ArrowHead, by: f64) -> EdgeRoute {
     let mut route = route.clone();
     let end = arrow.point(by, 0.0);
@@ -357,7 +357,7 @@ fn with_doc(text: String, doc: &str) -> String {
     if doc.is_empty() { text } else { format!("{text}\n\n{}", doc.join("\n")) }
 }
 
-/// What the kinds of edges look like.
+/// Draws a sample of each kind of edge, with its name.
 fn legend(out: &mut String, kinds: &[EdgeKind], corner: Point) {
     out.push_str("<g class=\"legend\">\n");
     let mut x = corner.x;
@@ -398,14 +398,14 @@ fn coordinates(point: Point) -> String {
     format!("{} {}", number(point.x), number(point.y))
 }
 
-/// A number with at most one digit after the point.
+/// Returns a number with at most one digit after the point.
 fn number(n: f64) -> String {
     let text = format!("{n:.1}");
     let short = text.strip_suffix(".0").unwrap_or(&text);
     if short == "-0" { "0".to_owned() } else { short.to_owned() }
 }
 
-/// `text` for the inside of an element or a quoted attribute.
+/// Returns `text` for the inside of an element or a quoted attribute.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -22,12 +22,12 @@ use crate::control_characters::excerpt;
 use crate::summary::story::{self, plural};
 use crate::summary::{ENDLESS, EndedRun, Novelty, RunSummary, Summary};
 
-/// Lines about failures of one kind, or about inconclusive runs for one reason.
+/// The number of lines about failures of one kind, or about inconclusive runs for one reason.
 pub const MAX_REPEATS: u64 = 20;
-/// Characters of a text in a line.
+/// The number of characters of a text in a line.
 const MAX_TEXT: usize = 300;
 
-/// Writes what happened for people.
+/// A reporter that writes a campaign for people: progress, stories of failures, a summary.
 pub struct TerminalReporter<W: Write, P: FnMut(&str)> {
     out: W,
     /// Shows one line of progress, and takes it away when given an empty one.
@@ -38,12 +38,12 @@ pub struct TerminalReporter<W: Write, P: FnMut(&str)> {
 }
 
 impl<W: Write, P: FnMut(&str)> TerminalReporter<W, P> {
-    /// Results go to `out`, progress to `progress`, some ten times a second.
+    /// Returns a reporter that writes results to `out`, and progress to `progress` some ten times a second.
     pub fn new(out: W, progress: P) -> Self {
         Self { out, progress, meter: SpeedMeter::default(), summary: Summary::default(), is_closed: false }
     }
 
-    /// Ends the report of a campaign that was not told to its end; of another one, does nothing.
+    /// Writes the summary of a campaign without a final event; does nothing if it was written already.
     ///
     /// # Errors
     /// If the results cannot be written.
@@ -205,7 +205,7 @@ fn error(lead: &str, run: &RunSummary, summary: &Summary) -> Vec<String> {
     lines
 }
 
-/// `line`, if it is not the same as too many before; the last one says so.
+/// Returns `line`, the `n`-th of its kind: with a remark if it is number [`MAX_REPEATS`], nothing beyond that.
 fn repeated(line: String, n: u64) -> Vec<String> {
     match n {
         n if n > MAX_REPEATS => Vec::new(),
@@ -214,7 +214,7 @@ fn repeated(line: String, n: u64) -> Vec<String> {
     }
 }
 
-/// Observed against allowed, where the model may have been, and why not what was seen.
+/// Writes the observation, the labels allowed in its place, the states the model may have been in, and the reasons.
 ///
 /// # Errors
 /// If `out` cannot be written.

@@ -1,4 +1,4 @@
-//! A model as a listing for the terminal: what can be said, what is remembered, what happens.
+//! A model as a listing for the terminal: its interface, its variables and its behaviour.
 //!
 //! Types, interface, variables, clocks, then each location with its switches in columns:
 //! label, message, target, guard, updates. The words are those of the modelling language.
@@ -13,7 +13,7 @@ use crate::control_characters::show_control_characters;
 use crate::describe::{describe, kind_word, show, var_name};
 use crate::graph::PictureGraph;
 
-/// Columns wider than this are not waited for by the rows above and below.
+/// The width of a column beyond which a cell widens only its own row.
 const MAX_COLUMN: usize = 44;
 
 /// `model` as a listing.

@@ -1,11 +1,11 @@
-//! Which values were sent: a fold over events, in bounded memory.
+//! Statistics of the values sent: a fold over events, in bounded memory.
 //!
 //! For every field of every input: how often it was sent, how many different values it had,
 //! and the smallest and largest number or the most frequent values. A tester that sends the
 //! same three values for hours is seen at once.
 //!
-//! *Promises.* Memory does not grow with the number of steps: values beyond [`MAX_DISTINCT`]
-//! per field and fields beyond [`MAX_FIELDS`] are counted, not kept, and what is told says so.
+//! *Promises.* Memory does not grow with the number of steps: of values beyond [`MAX_DISTINCT`] per field only the
+//! number is kept, fields beyond [`MAX_FIELDS`] are not counted, and the result says so.
 
 use std::collections::BTreeMap;
 
@@ -20,23 +20,23 @@ mod shape;
 
 pub use self::shape::ShapeTold;
 
-/// Different values kept of one field.
+/// The number of different values kept of one field.
 pub const MAX_DISTINCT: usize = 500;
-/// Fields and messages kept.
+/// The number of fields and messages kept, together.
 pub const MAX_FIELDS: usize = 200;
-/// Characters shown of a value.
+/// The number of characters shown of a value.
 const MAX_TEXT: usize = 40;
-/// Longer values are told apart by their beginning, length and a check sum.
+/// The number of characters above which values are distinguished by their beginning, length and a check sum.
 const MAX_KEY: usize = 120;
-/// Numbers with more characters are not compared.
+/// The number of characters above which a number is not compared.
 const MAX_DIGITS: usize = 60;
 
-/// The values sent so far.
+/// The values of inputs sent so far.
 #[derive(Clone, Debug, Default)]
 pub struct SentValues {
     messages: BTreeMap<String, MessageSummary>,
     n_fields: usize,
-    /// Whether some field or message was not kept.
+    /// True if some field or message was not counted.
     is_full: bool,
 }
 
@@ -46,26 +46,26 @@ struct MessageSummary {
     fields: BTreeMap<String, FieldSummary>,
 }
 
-/// What one field was.
+/// The values of one field.
 #[derive(Clone, Debug, Default)]
 struct FieldSummary {
     sent: u64,
     seen: BTreeMap<String, SentValue>,
-    /// Sent with a value that is not in `seen`.
+    /// The number of times a value was sent that is not in `seen`.
     beyond: u64,
     range: ValueRange,
     shape: ValueShape,
 }
 
-/// A value that was sent.
+/// The frequency of a value.
 #[derive(Clone, Debug)]
 struct SentValue {
     n: u64,
-    /// How it is shown.
+    /// The text shown, shortened.
     shown: String,
 }
 
-/// The smallest and the largest, as long as all values are numbers.
+/// The smallest and the largest value, as long as all values are numbers.
 #[derive(Clone, Debug, Default)]
 enum ValueRange {
     #[default]
@@ -74,46 +74,46 @@ enum ValueRange {
     NotNumbers,
 }
 
-/// What is told of one field, or of a message without fields.
+/// The statistics of one field, or of a message without fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ValueRow {
     /// The message.
     pub message: String,
-    /// Its field; absent for a message without fields.
+    /// The field; `None` for a message without fields.
     pub field: Option<String>,
-    /// How often it was sent.
+    /// The number of times the field or message was sent.
     pub sent: u64,
-    /// How many different values there were.
+    /// The number of different values kept.
     pub distinct: usize,
-    /// Whether there were even more, which were not kept.
+    /// True if there were further values, which were not kept.
     pub is_more: bool,
-    /// The smallest and the largest, if all are numbers.
+    /// The smallest and the largest value; `None` unless all are numbers.
     pub range: Option<(String, String)>,
-    /// What they have in common, if they are collections or cases with fields.
+    /// The lengths or constructors of the values; `None` unless they are collections or of a sum type with fields.
     pub shape: Option<ShapeTold>,
-    /// The most frequent values, of those kept, and how often each was sent.
+    /// The most frequent values of those kept, each with the number of times it was sent.
     pub frequent: Vec<(String, u64)>,
 }
 
-/// How often each value of a field was sent.
+/// The frequency of each value of a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ValueCounts<'v> {
     /// The message.
     pub message: &'v str,
-    /// Its field.
+    /// The field.
     pub field: &'v str,
-    /// Whether all values are numbers; then they are in their order, else the most frequent come first.
+    /// True if all values are numbers, which are then in ascending order; else the most frequent come first.
     pub are_numbers: bool,
-    /// What they have in common, if they are collections or cases with fields.
+    /// The lengths or constructors of the values; `None` unless they are collections or of a sum type with fields.
     pub shape: Option<ShapeTold>,
-    /// The values, as JSON, and how often each was sent.
+    /// The values as JSON, each with the number of times it was sent; long ones are shortened.
     pub values: Vec<(&'v str, u64)>,
-    /// Sent with a value that was not kept.
+    /// The number of times a value was sent that was not kept.
     pub beyond: u64,
 }
 
 impl SentValues {
-    /// Counts a label; only inputs count.
+    /// Counts the fields of a label; labels other than inputs do not count.
     pub fn count(&mut self, label: &LabelTold) {
         if label.kind != LabelKind::Input {
             return;
@@ -142,13 +142,13 @@ impl SentValues {
         }
     }
 
-    /// Whether some field or message came too late to be kept.
+    /// Returns whether some field or message was not counted, since too many came before it.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.is_full
     }
 
-    /// What there is to tell, by message and field.
+    /// Returns the statistics by message and field, in the order of their names.
     #[must_use]
     pub fn rows(&self) -> Vec<ValueRow> {
         let mut rows = Vec::new();
@@ -161,7 +161,7 @@ impl SentValues {
         rows
     }
 
-    /// How often each value was sent, by message and field.
+    /// Returns the frequency of each value, by message and field.
     pub fn counts(&self) -> impl Iterator<Item = ValueCounts<'_>> {
         self.messages.iter().flat_map(|(name, message)| {
             message.fields.iter().map(move |(field, told)| told.counts(name, field))
@@ -260,7 +260,7 @@ impl ValueRow {
         }
     }
 
-    /// How many different values there were, in words; nothing for a message without fields.
+    /// Returns the number of different values in words; empty for a message without fields.
     #[must_use]
     pub fn distinct_told(&self) -> String {
         match (&self.field, self.is_more) {
@@ -270,7 +270,7 @@ impl ValueRow {
         }
     }
 
-    /// The range, or the most frequent values, in words.
+    /// Returns the range, or the most frequent values, in words.
     #[must_use]
     pub fn values_told(&self) -> String {
         match &self.range {
@@ -294,7 +294,7 @@ impl ValueRow {
     }
 }
 
-/// The number `value` is, if it is one that is quickly compared.
+/// Returns the number that `value` is; `None` if it is no number, too long, or has an exponent.
 fn number(value: &Json) -> Option<Rational> {
     let text = match value {
         Json::Number(number) => number.to_string(),
@@ -303,12 +303,12 @@ fn number(value: &Json) -> Option<Rational> {
     if text.len() > MAX_DIGITS || text.contains(['e', 'E']) { None } else { text.parse().ok() }
 }
 
-/// A number as it was sent, whole ones without decimals.
+/// Returns a number as it was sent, a whole one without decimals.
 fn written(number: &Rational) -> String {
     if number.is_integer() { number.numer().to_string() } else { number.to_string() }
 }
 
-/// What tells values apart.
+/// Returns the key that distinguishes values: the text, or its beginning, length and check sum if it is long.
 fn key(text: &str) -> String {
     match text.char_indices().nth(MAX_KEY) {
         Some((at, _)) => format!("{}… ({} bytes, {:x})", &text[..at], text.len(), check_sum(text)),
@@ -316,7 +316,7 @@ fn key(text: &str) -> String {
     }
 }
 
-/// The check sum FNV-1a, by its authors Fowler, Noll and Vo.
+/// Returns the check sum FNV-1a, by Fowler, Noll and Vo.
 fn check_sum(text: &str) -> u64 {
     text.bytes()
         .fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))

@@ -1,12 +1,12 @@
-//! Values worth trying for a field of a stimulus, where what fits depends on what was seen.
+//! Candidate values for a field of a stimulus whose guard depends on earlier observations.
 
 use ioxide_model::sort::{DataKind, Sort};
 use ioxide_model::term::{Term, TermPool, VarId};
 use ioxide_model::value::Value;
 use ioxide_testgen::case::corners;
 
-/// Terms over what was seen and the other fields: every case of a truth value or a plain enum, else where a comparison in
-/// `guard` changes. A test tries them, and numbers beside them, until the guard holds.
+/// Returns terms over earlier observations and the other fields: every value of a Boolean or a plain enum, else the
+/// points at which a comparison in `guard` changes. A test tries them, and numbers beside them, until the guard holds.
 pub(super) fn choices(pool: &mut TermPool, field: VarId, guard: Term) -> Vec<Term> {
     match pool.var_info(field).sort {
         Sort::Bool => [false, true].map(|b| pool.value(Value::Bool(b))).to_vec(),

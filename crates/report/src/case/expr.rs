@@ -1,8 +1,8 @@
 //! Guards as expressions of programming languages.
 //!
-//! A [`ExprDialect`] says how a language writes what terms are made of; what it cannot say (quantifiers,
-//! records, patterns) is refused by name rather than written wrongly. Integers stay exact in Python and up to
-//! 128 bits in Rust; reals are fractions in Python and floating-point numbers in Rust and TTCN-3.
+//! An [`ExprDialect`] supplies the syntax of a language for the operators of terms; an operator it cannot express
+//! (quantifiers, records, patterns) is refused by name rather than written wrongly. Integers stay exact in Python and
+//! up to 128 bits in Rust; reals are fractions in Python and floating-point numbers in Rust and TTCN-3.
 
 use ioxide_model::sort::{DataKind, Sort};
 use ioxide_model::term::{Term, TermNode, TermPool, VarId};
@@ -11,23 +11,23 @@ use ioxide_model::value::Value;
 /// Terms nested deeper than this are refused.
 const MAX_DEPTH: usize = 200;
 
-/// How a language writes expressions.
+/// The syntax of expressions in one language. Errors name the construct that the language lacks.
 pub trait ExprDialect {
-    /// A variable.
+    /// Writes a variable.
     fn var(&self, pool: &TermPool, var: VarId) -> Result<String, &'static str>;
-    /// A constant.
+    /// Writes a constant.
     fn value(&self, value: &Value) -> Result<String, &'static str>;
-    /// `and`, `or`.
+    /// Returns the operators for conjunction and disjunction.
     fn connective(&self) -> (&'static str, &'static str);
-    /// Negation of an expression that stands by itself.
+    /// Negates an expression that is atomic or in parentheses.
     fn not(&self, inner: &str) -> String;
-    /// Choice.
+    /// Writes a conditional expression.
     fn ite(&self, cond: &str, then: &str, other: &str) -> Result<String, &'static str>;
-    /// A function of the language or of the test's own runtime.
+    /// Writes a call of a function of the language or of the test's own runtime.
     fn call(&self, function: CallName, args: &[String]) -> Result<String, &'static str>;
 }
 
-/// What is written as a call.
+/// An operator that is written as a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallName {
     /// Euclidean quotient.
@@ -38,24 +38,24 @@ pub enum CallName {
     Quotient,
     /// An integer as a real.
     ToReal,
-    /// The greatest integer not above.
+    /// The greatest integer that is not above the argument.
     Floor,
-    /// Strings one after the other.
+    /// Concatenation of strings.
     Concat,
     /// Number of characters.
     Length,
-    /// The first holds the second.
+    /// True if the first string contains the second.
     Contains,
-    /// The second starts with the first.
+    /// True if the second string starts with the first.
     Prefix,
-    /// The second ends with the first.
+    /// True if the second string ends with the first.
     Suffix,
 }
 
-/// `term` as an expression.
+/// Returns `term` as an expression of the language.
 ///
 /// # Errors
-/// If the language cannot say it: what it lacks.
+/// If the language cannot express `term`: the construct it lacks.
 pub fn expression(pool: &TermPool, dialect: &dyn ExprDialect, term: Term) -> Result<String, &'static str> {
     ExprWriter { pool, dialect }.write(term, 0)
 }
@@ -66,7 +66,7 @@ struct ExprWriter<'a> {
 }
 
 impl ExprWriter<'_> {
-    /// An expression that binds as tightly as an atom.
+    /// Returns an expression that binds as tightly as an atom.
     fn write(&self, term: Term, depth: usize) -> Result<String, &'static str> {
         if depth > MAX_DEPTH {
             return Err("expressions of any depth");
@@ -120,7 +120,7 @@ impl ExprWriter<'_> {
         }
     }
 
-    /// An enum value is its name.
+    /// Writes a constructor test as a comparison of names, since an enum value is written as its name.
     fn is(&self, ctor: u32, arg: Term, depth: usize) -> Result<String, &'static str> {
         let Sort::Data(data) = self.pool.sort(arg) else { return Err("data types") };
         let info = self.pool.data(data);

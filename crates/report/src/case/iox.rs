@@ -1,8 +1,8 @@
 //! A case as a model: one state per state of the case and per verdict, to look at, to step through, to compare.
 //!
-//! What was seen before is remembered in variables, `seen_amt_1` for the guard's `amt@1`. Clock `at_n` runs since state `n` was
-//! entered, so a delay of an earlier step is a difference of two clocks. Nothing until the time-out is the message
-//! `silence`, which the tester's own timer gives.
+//! Earlier values are kept in variables, `seen_amt_1` for the guard's `amt@1`. Clock `at_n` measures the time since
+//! state `n` was entered, so a delay of an earlier step is a difference of two clocks. Quiescence until the time-out is
+//! the message `silence`, which the tester's own timer gives.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -16,7 +16,7 @@ use super::CaseView;
 use super::python::{ascii, identifier};
 use crate::text::type_lines;
 
-/// The model, not yet laid out.
+/// Returns the text of the model, not yet formatted.
 #[must_use]
 pub fn iox(view: &CaseView<'_>) -> String {
     let mut writer = IoxCaseWriter::new(view);
@@ -44,7 +44,7 @@ fn verdict(arc: &CaseArc) -> Option<&'static str> {
 struct IoxCaseWriter<'c> {
     view: &'c CaseView<'c>,
     pool: TermPool,
-    /// What later guards read.
+    /// The fields of earlier steps that some guard reads.
     remembered: BTreeSet<VarId>,
     /// One clock per state.
     clocks: Vec<VarId>,
@@ -146,7 +146,7 @@ impl<'c> IoxCaseWriter<'c> {
         out.push_str("}\n");
     }
 
-    /// The guard in the names of the model: own fields, what was remembered, clocks.
+    /// Returns the guard in the names of the model: fields of the message, variables for earlier fields, clocks.
     fn guard(&mut self, n: usize, state: &CaseState, arc: &CaseArc) -> String {
         let mut names = Substitution::new();
         for (name, var) in self.view.fields(arc) {
@@ -185,7 +185,7 @@ impl<'c> IoxCaseWriter<'c> {
     }
 }
 
-/// The variable that remembers `amt@1`.
+/// Returns the name of the variable that keeps the field `name`, such as `seen_amt_1` for `amt@1`.
 fn memory(name: &str) -> String {
     format!("seen_{}", identifier(name))
 }

@@ -19,29 +19,29 @@ pub const VERSION: u32 = 1;
 /// The guards of a case in SMT-LIB.
 #[derive(Clone, Debug, Default)]
 pub struct CaseSmt {
-    /// What every guard needs first: data types and variables, each once.
+    /// The declarations that every guard relies on: data types and variables, each once.
     pub declarations: Vec<String>,
-    /// How each variable is called there.
+    /// The symbol of each variable.
     pub names: Vec<SmtName>,
-    /// Per state and arc.
+    /// The guards, by state and by arc within it.
     pub guards: Vec<Vec<String>>,
 }
 
-/// How a variable is called in SMT-LIB.
+/// The SMT-LIB symbol and sort of a variable.
 #[derive(Clone, Debug)]
 pub struct SmtName {
     /// The variable.
     pub var: VarId,
     /// Its symbol.
     pub symbol: String,
-    /// `Bool`, `Int`, `Real`, `String`, `Enum`; empty for what has parts.
+    /// `Bool`, `Int`, `Real`, `String` or `Enum`; empty for composite sorts.
     pub sort: &'static str,
     /// For an enum without fields: its cases and their symbols.
     pub cases: Vec<(String, String)>,
 }
 
 impl SmtName {
-    /// Whether a value of it is one literal.
+    /// Returns whether a value of the variable can be written as one literal.
     #[must_use]
     pub fn is_plain(&self) -> bool {
         !self.sort.is_empty()
@@ -55,7 +55,7 @@ pub fn json(view: &CaseView<'_>, smt: &CaseSmt) -> String {
     serde_json::to_string_pretty(&CaseDocument::of(view, smt)).unwrap_or_default() + "\n"
 }
 
-/// What says which case a file holds: enough to make it again and to see that it is the same.
+/// The part of a case file that identifies its case: enough to generate the case again and to compare the two.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct CaseOutline {
     /// The version of the format.
@@ -64,23 +64,23 @@ pub struct CaseOutline {
     pub model: String,
     /// The labels of the path.
     pub path: Vec<String>,
-    /// Seconds; `None` if it was left open.
+    /// The time-out in seconds; `None` if it was left open.
     pub timeout: Option<String>,
-    /// When it sends; as soon as allowed if nothing is said.
+    /// The word for the instants at which inputs are sent; `None` means as soon as a guard allows.
     pub sending: Option<String>,
-    /// How many arcs there are by the rules of the paper.
+    /// The number of arcs by the rules of the paper, without those of rule R11.
     pub arcs: usize,
-    /// How many leave the path by an observation of the path.
+    /// The number of arcs of rule R11, which leave the path by an observation of the path.
     pub off_path: usize,
 }
 
-/// Why a file holds no case that this program can make again.
+/// The reason why a case file cannot be read.
 #[derive(Debug, Error)]
 pub enum BadCaseFile {
-    /// It is no JSON, or JSON of another shape.
+    /// The file is no JSON, or its JSON has another shape.
     #[error(transparent)]
     Json(#[from] JsonError),
-    /// It is of another version of the format.
+    /// The file has another version of the format.
     #[error("it is of version {0}; this program reads {VERSION}")]
     Version(u32),
 }
@@ -89,7 +89,7 @@ impl CaseOutline {
     /// Reads what [`json`] wrote.
     ///
     /// # Errors
-    /// If it is no such text, or of another version.
+    /// If the text is no case file, or of another version.
     pub fn read(text: &str) -> Result<Self, BadCaseFile> {
         let outline: Self = ioxide_runner::json::read(text)?;
         match outline.version {
@@ -105,7 +105,7 @@ struct CaseDocument {
     model: String,
     path: Vec<String>,
     timed: bool,
-    /// Seconds as an exact decimal or fraction; null if it was left open.
+    /// The time-out in seconds, as an exact decimal or fraction; null if it was left open.
     timeout: Option<String>,
     sending: &'static str,
     arcs: usize,
@@ -161,10 +161,10 @@ struct CaseFieldJson {
 
 #[derive(Serialize)]
 struct WitnessView {
-    /// Seconds.
+    /// The delay before the input, in seconds.
     delay: String,
     values: Map<String, Json>,
-    /// Whether it fits whatever was observed before.
+    /// True if the values fit whatever was observed before.
     always: bool,
 }
 

@@ -1,8 +1,8 @@
 //! A case as a Python test, for pytest or unittest, over the package in `sdk/python`.
 //!
-//! The file holds the tree with its guards as Python expressions; following it on a live system is the
-//! work of `ioxide_adapter.case`. Reals are fractions, so guards are decided exactly. What a stimulus must be is decided
-//! when it is due, by what was seen; a guard that Python cannot say (quantifiers) is SMT-LIB, for the package `z3-solver`.
+//! The file holds the tree with its guards as Python expressions; `ioxide_adapter.case` follows it on a live system.
+//! Reals are fractions, so guards are decided exactly. The values of a stimulus are chosen when it is due, by the
+//! observations so far; a guard that Python cannot express (quantifiers) is SMT-LIB, for the package `z3-solver`.
 
 use std::fmt::Write as _;
 
@@ -47,7 +47,7 @@ pub fn python(view: &CaseView<'_>, smt: &CaseSmt) -> Result<String, Unwritable> 
     Ok(out)
 }
 
-/// How a guard that is a question starts.
+/// The beginning of a guard that is a query to the solver.
 const ASKED: &str = "QUESTIONS.holds(";
 
 /// Writes the states.
@@ -55,7 +55,7 @@ struct PythonCaseWriter<'c> {
     view: &'c CaseView<'c>,
     smt: &'c CaseSmt,
     pool: TermPool,
-    /// Whether a solver is needed at run time.
+    /// True if the test needs a solver at run time.
     asks: bool,
 }
 
@@ -84,7 +84,7 @@ impl PythonCaseWriter<'_> {
         expression(&self.pool, &PythonCase { tm: self.view.case.tm }, term)
     }
 
-    /// The guard for a solver, if every value in it can be given to one.
+    /// Returns the guard as a query to the solver; `None` if a variable in it has a sort without literals.
     fn question(&mut self, n: usize, at: usize, arc: &CaseArc) -> Option<String> {
         let text = self.smt.guards.get(n)?.get(at)?;
         let plain = |var: VarId| self.smt.names.iter().any(|named| named.var == var && named.is_plain());
@@ -107,7 +107,8 @@ impl PythonCaseWriter<'_> {
         let _ = write!(out, "            lambda v: {guard}");
     }
 
-    /// What to send: the values that fit in general, and how to choose others where they do not.
+    /// Writes the stimulus: the values of the witness and, where these do not fit every observation, candidates for
+    /// others.
     fn stimulus(&mut self, out: &mut String, (n, at): (usize, usize), arc: &CaseArc, is_asked: bool) {
         let Some(stimulus) = &arc.witness else { return };
         let view = self.view;
@@ -149,7 +150,8 @@ impl PythonCaseWriter<'_> {
         }
     }
 
-    /// What the solver must know: declarations, how it calls the values, the time-out.
+    /// Writes the constant `QUESTIONS`: the declarations for the solver, the symbol and sort of each value, the
+    /// time-out.
     fn questions(&self, out: &mut String) {
         out.push_str("QUESTIONS = Questions(\n    [\n");
         for line in &self.smt.declarations {
@@ -232,7 +234,7 @@ impl ExprDialect for PythonCase {
     }
 }
 
-/// A value as the adapter protocol has it, in Python.
+/// Returns a Python expression for the value as the adapter protocol carries it.
 fn constant(pool: &TermPool, value: &Value) -> String {
     match value {
         Value::Bool(true) => "True".into(),
@@ -262,7 +264,7 @@ pub(super) fn identifier(name: &str) -> String {
     if plain.starts_with(|c: char| c.is_ascii_alphabetic()) { plain } else { format!("M{plain}") }
 }
 
-/// `text` with only plain characters, for comments.
+/// Returns `text` with `?` for every character that is not harmless in a comment.
 pub(super) fn ascii(text: &str) -> String {
     text.chars().map(|c| if matches!(c, ' '..='~') && c != '"' && c != '\\' { c } else { '?' }).collect()
 }

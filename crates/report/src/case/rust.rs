@@ -1,7 +1,7 @@
-//! A case as a Rust module without dependencies: the tree, what follows it, a test to complete.
+//! A case as a Rust module without dependencies: the tree, the code that follows it, a test to complete.
 //!
-//! The user implements `System` for what is tested. Integers have 128 bits, reals are `f64`. What a stimulus must be is
-//! chosen when it is due, by what was seen.
+//! The user implements `System` for the system under test. Integers have 128 bits, reals are `f64`. The values of a
+//! stimulus are chosen when it is due, by the observations so far.
 
 use std::fmt::Write as _;
 
@@ -16,10 +16,10 @@ use super::expr::{CallName, ExprDialect, expression, quoted};
 use super::python::{ascii, unwritable};
 use super::{ArcActor, CaseView, Unwritable};
 
-/// What every module starts with: values, the system's interface, the run.
+/// The beginning of every module: values, the system's interface, the run.
 const RUNTIME: &str = include_str!("rust/runtime.rs.txt");
 
-/// The module.
+/// Returns the text of the module.
 ///
 /// # Errors
 /// If a guard cannot be written in Rust.
@@ -114,7 +114,7 @@ fn write_arc(
     Ok(())
 }
 
-/// The case of `Value` that holds values of `sort`.
+/// Returns the variant of `Value` in the runtime that holds values of `sort`.
 fn maker(sort: Sort) -> &'static str {
     match sort {
         Sort::Bool => "Bool",

@@ -2,8 +2,8 @@
 //!
 //! Types are abstract; ports and codecs are the user's. PASS becomes `pass`, `INC_…` `inconc`, `FAIL_…`
 //! `fail`, with rule and state as the reason. Reals are floats. Silence is a timer started at every state.
-//! `LATENCY` says how long a message may be on its way: before a failure, the instants that may have been the true one
-//! are tried, those at which a guard changes and their neighbours among them.
+//! `LATENCY` bounds the time a message may be on its way: before a failure, other instants at which the message may
+//! have been sent are tried, those at which a guard changes and their neighbours among them.
 
 use std::fmt::Write as _;
 
@@ -18,7 +18,7 @@ use super::expr::{CallName, ExprDialect, expression, quoted};
 use super::python::{ascii, identifier, unwritable};
 use super::{ArcActor, CaseView, Unwritable};
 
-/// The module.
+/// Returns the text of the module.
 ///
 /// # Errors
 /// If a guard cannot be written in TTCN-3.
@@ -41,7 +41,7 @@ pub fn ttcn3(view: &CaseView<'_>) -> Result<String, Unwritable> {
     Ok(out)
 }
 
-/// A module goes from state to state as they stand.
+/// Refuses a case whose arcs do not all lead to the next state, since a module goes through the states in order.
 fn refuse_branches(view: &CaseView<'_>) -> Result<(), Unwritable> {
     for (n, state) in view.case.states.iter().enumerate() {
         let is_jump = |arc: &&CaseArc| matches!(arc.target, ArcTarget::State(next) if next != n + 1);
@@ -78,7 +78,7 @@ fn write_types(out: &mut String, view: &CaseView<'_>) {
     out.push_str("  type component Tester { port Sut p; }\n\n");
 }
 
-/// Every value the guards mention, and a place for every message, declared once.
+/// Declares every value the guards mention and a variable for every message, each once.
 fn write_variables(out: &mut String, view: &CaseView<'_>) -> Result<(), Unwritable> {
     let pool = &view.model.pool;
     let mut declared: Vec<(String, Sort)> = Vec::new();
@@ -155,7 +155,7 @@ fn write_reception(
     Ok(())
 }
 
-/// `if`, `else if`, … over the arcs about `gate`.
+/// Writes `if`, `else if`, … over the arcs about `gate`.
 fn write_choice(
     out: &mut String,
     view: &CaseView<'_>,
@@ -234,7 +234,8 @@ fn write_stimulus(
     Ok(())
 }
 
-/// The value that the guard asks of a field, by what was seen, if it says one.
+/// Returns the value that an equation in the guard requires of `field`; `None` if there is no such equation, or it
+/// reads other fields of the same message.
 fn required(view: &CaseView<'_>, arc: &CaseArc, field: VarId) -> Option<String> {
     let pool = &view.model.pool;
     let asked = pool.conjuncts(arc.guard).into_iter().find_map(|fact| {
@@ -246,7 +247,7 @@ fn required(view: &CaseView<'_>, arc: &CaseArc, field: VarId) -> Option<String> 
     is_known.then(|| expression(pool, &Ttcn3Case { tm: view.case.tm }, asked).ok()).flatten()
 }
 
-/// What an arc does: on to the next state, or the verdict.
+/// Returns the statements of an arc: on to the next state, or the verdict and the end.
 fn outcome(n: usize, arc: &CaseArc) -> String {
     match arc.target {
         ArcTarget::State(_) => "silence.stop;".into(),
@@ -266,16 +267,17 @@ fn is_failure(arc: &CaseArc) -> bool {
     matches!(arc.target, ArcTarget::Verdict(verdict) if verdict.word().starts_with("FAIL"))
 }
 
-/// Where an instant comes from.
+/// The origin of an instant that is tried in place of the measured one.
 #[derive(Clone, Copy)]
 enum Offset {
-    /// As far from the seen one as can be.
+    /// The measured instant plus or minus the latency.
     Seen,
-    /// Where a guard changes, or just beside: it must be near the seen one.
+    /// An instant at which a guard changes, or one beside it; counts only within the latency of the measured instant.
     Corner,
 }
 
-/// The instants that may have been the true one of a message; the seen one aside.
+/// Returns the instants, other than the measured one, at which a message may have been sent; empty if no guard reads
+/// the delay.
 fn instants(pool: &mut TermPool, delay: VarId, arcs: &[&CaseArc]) -> Vec<(Term, Offset)> {
     let seen = pool.var(delay);
     if !arcs.iter().any(|arc| pool.mentions(arc.guard, delay)) {
@@ -301,7 +303,7 @@ fn instants(pool: &mut TermPool, delay: VarId, arcs: &[&CaseArc]) -> Vec<(Term, 
     found
 }
 
-/// `guard` if the message came at `instant`.
+/// Returns `guard` for a message sent at `instant`.
 fn at_instant(pool: &mut TermPool, delay: VarId, guard: Term, instant: Term) -> Term {
     pool.substitute(guard, &[(delay, instant)].into_iter().collect())
 }
@@ -356,7 +358,7 @@ impl ExprDialect for Ttcn3Case {
     }
 }
 
-/// Whether `text` is a positive whole number.
+/// Returns whether `text` is a positive whole number.
 fn is_positive(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_digit()) && text.bytes().any(|byte| byte != b'0')
 }

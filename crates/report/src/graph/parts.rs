@@ -1,8 +1,8 @@
-//! A system made of parts as one graph: the parts side by side, each with its own places and steps.
+//! A system made of parts as one graph: the parts side by side, each with its own locations and switches.
 //!
-//! A switch of the system is an edge in every part that takes it; an edge stands for all switches of the system in which
-//! its part takes the same step, and tells who else takes part. Of guards and updates an edge shows what belongs to its part
-//! and is the same in all of these.
+//! A switch of the system is an edge in every part that takes it; an edge stands for all switches of the system in
+//! which its part takes the same step, and names the other parts that take part in it. Of guards and updates an edge
+//! shows those that belong to its part and are the same in all of these switches.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use crate::control_characters::show_control_characters;
 use crate::describe::describe;
 
 impl PictureGraph {
-    /// The parts of `model`, which is `composition`.
+    /// Draws the parts of `model`, whose composition is `composition`.
     pub(super) fn of_parts(model: &Model, composition: &Composition) -> Self {
         // Terms are put together anew, in a pool of their own.
         let mut model = model.clone();
@@ -36,7 +36,7 @@ impl PictureGraph {
     }
 }
 
-/// Where a part can be.
+/// Returns a node for each location of a part; a part without locations, such as a channel, is one node.
 fn places(model: &Model, part: &SystemPart) -> Vec<GraphNode> {
     if part.places.is_empty() {
         return vec![GraphNode { initial: true, ..GraphNode::named(&part.name) }];
@@ -59,7 +59,7 @@ fn place(value: &Value) -> Option<usize> {
     }
 }
 
-/// The steps of a part, each with the switches of the system that are this step of it.
+/// Returns the edges of a part, each with the switches of the system in which the part takes that step.
 fn steps(
     model: &mut Model,
     composition: &Composition,
@@ -106,7 +106,7 @@ fn steps(
     found.into_values().collect()
 }
 
-/// Tells with whom a step is taken.
+/// Adds to `edge` the other parts that take the step, up to a limit.
 fn meets(edge: &mut GraphEdge, others: &str) {
     const MAX_TOLD: usize = 3;
     match edge.lines.iter_mut().find(|line| is_meeting(line)) {
@@ -122,12 +122,12 @@ fn meets(edge: &mut GraphEdge, others: &str) {
     }
 }
 
-/// Whether a line tells with whom a step is taken.
+/// Returns whether a line names the other parts of a joint step.
 fn is_meeting(line: &EdgeLine) -> bool {
     line.part == LinePart::Message && line.text.starts_with("with ")
 }
 
-/// Where a part is before and after a switch.
+/// Returns the positions of the locations of `part` before and after a switch, read off its guard and its update.
 fn ends(model: &Model, part: &SystemPart, switch: &Switch) -> (usize, usize) {
     let Some(control) = part.control else { return (0, 0) };
     let pool = &model.pool;
@@ -145,7 +145,7 @@ fn ends(model: &Model, part: &SystemPart, switch: &Switch) -> (usize, usize) {
     (from, to)
 }
 
-/// What of a switch concerns `part`, called `label` there.
+/// Returns the share of a switch that concerns `part`: its own variables and the fields of the message, under `label`.
 fn share(model: &mut Model, part: &SystemPart, switch: &Switch, label: &str) -> Switch {
     let fields = model.sts.gates[switch.gate].fields.clone();
     let pool = &mut model.pool;

@@ -1,7 +1,7 @@
 //! A campaign as the page shows it: a fold over its events.
 //!
-//! *Promises.* Memory and page do not grow without bound: runs, tapes, values and kinds of failures are
-//! each limited, and what is left out is counted.
+//! *Promises.* Memory and page do not grow without bound: runs, tapes, values and kinds of failures are each limited,
+//! and the number of those left out is kept.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -20,7 +20,7 @@ use crate::summary::parts::PartFamily;
 use crate::summary::story::plural;
 use crate::values::ValueCounts;
 
-/// What is known of a campaign so far.
+/// A campaign up to the last event added.
 #[derive(Default)]
 pub struct CampaignPage {
     /// Its figures.
@@ -31,7 +31,7 @@ pub struct CampaignPage {
 }
 
 impl CampaignPage {
-    /// The model, and how it went.
+    /// Returns the name of the model, and the result in a few words.
     #[must_use]
     pub fn headline(&self) -> (String, String) {
         let summary = &self.summary;
@@ -45,7 +45,7 @@ impl CampaignPage {
         (model.to_owned(), told)
     }
 
-    /// The campaign as the page has it.
+    /// Returns the campaign for the JSON document.
     pub(super) fn view(&self) -> CampaignView<'_> {
         CampaignView {
             figures: self.summary.figures(),
@@ -60,20 +60,20 @@ impl CampaignPage {
     }
 }
 
-/// A campaign as the page has it.
+/// A campaign in the JSON document.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(super) struct CampaignView<'c> {
     figures: FiguresJson<'c>,
-    /// The seed with all its digits.
+    /// The seed as text, since it may exceed the numbers of JavaScript.
     seed: String,
     runs: RunsView<'c>,
-    /// What was taken, by switch.
+    /// The runs that took each switch, by its label.
     taken: BTreeMap<&'c str, TakenView<'c>>,
     latency: Vec<LatencyView<'c>>,
-    /// The smaller runs, by the number of the run each was made from.
+    /// The smaller runs, by the number of the run each was made from, from 1.
     smaller: &'c [(u64, SmallerView)],
-    /// How often each value was sent, by field.
+    /// The frequencies of the values sent, by field.
     values: Vec<SentView<'c>>,
     parts: Vec<PartFamily>,
 }
@@ -91,7 +91,7 @@ struct SmallerView {
     of: u32,
 }
 
-/// How often the values of a field were sent.
+/// The frequencies of the values of a field.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 struct SentView<'v> {

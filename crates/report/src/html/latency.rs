@@ -1,4 +1,4 @@
-//! How long the system took to answer, by message: a fold over steps.
+//! Latencies of the system by message: a fold over steps.
 //!
 //! An answer takes the time since the step before it in the same run. Times are counted in classes
 //! that grow by a factor of √2, so that microseconds and minutes fit one axis.
@@ -9,7 +9,7 @@ use ioxide_runner::event::{LabelKind, LabelTold};
 use ioxide_runner::line::cut;
 use serde::Serialize;
 
-/// Messages counted; what others say is left out.
+/// The number of messages counted; further ones are left out.
 const MAX_GATES: usize = 100;
 
 /// Answers by message and class.
@@ -18,17 +18,17 @@ pub(super) struct LatencyPage {
     gates: BTreeMap<String, BTreeMap<u32, u64>>,
 }
 
-/// How long a message took.
+/// The latencies of one message.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(super) struct LatencyView<'l> {
     label: &'l String,
-    /// The time a class begins with, in nanoseconds, and how many answers it has.
+    /// The shortest time of each class, in nanoseconds, and its number of answers.
     classes: Vec<(u64, u64)>,
 }
 
 impl LatencyPage {
-    /// Counts an answer that took `ns`; nothing is counted where no time passes.
+    /// Counts an answer that took `ns`; labels other than outputs, and times of 0, do not count.
     pub(super) fn add(&mut self, label: &LabelTold, ns: u64) {
         if label.kind != LabelKind::Output || ns == 0 {
             return;
@@ -39,7 +39,7 @@ impl LatencyPage {
         }
     }
 
-    /// Every message with its classes: the time they begin with, and how many answers they have.
+    /// Returns every message with its classes.
     pub(super) fn view(&self) -> Vec<LatencyView<'_>> {
         let classes =
             |counts: &BTreeMap<u32, u64>| counts.iter().map(|(&class, &n)| (begin(class), n)).collect();

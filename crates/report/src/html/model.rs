@@ -10,19 +10,19 @@ use crate::describe::{describe, kind_word};
 use crate::graph::PictureGraph;
 use crate::svg::{PictureUse, SvgConfig, svg};
 
-/// Characters of a source text.
+/// The number of characters of a source text.
 const MAX_SOURCE: usize = 2_000;
-/// Above this many switches the lines of the picture have names only.
+/// The number of edges above which the picture shows only the names of switches.
 const MAX_DRAWN_IN_FULL: usize = 400;
 
-/// Whether a switch can be taken at all: a priori coverage.
+/// Reachability of a switch, known before any test: a priori coverage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SwitchReach {
-    /// A purpose takes it.
+    /// Some test purpose takes the switch.
     Reached,
-    /// It was proved that nothing takes it, for this reason.
+    /// It was proved that no trace takes the switch, for this reason.
     Never(String),
-    /// It is not known, for this reason.
+    /// Reachability is unknown, for this reason.
     Open(String),
 }
 
@@ -32,12 +32,12 @@ pub struct ModelPart {
     pub name: String,
     /// Its picture, as SVG.
     pub picture: String,
-    /// The document's part on it.
+    /// The model in the JSON document.
     pub(super) view: ModelShown,
 }
 
 impl ModelPart {
-    /// `model`, written in `file` of `sources`; `reach` says what is known a priori.
+    /// Describes `model`, written in `file` of `sources`; `reach` holds its a priori coverage, if it was computed.
     #[must_use]
     pub fn new(
         model: &Model,
@@ -70,7 +70,7 @@ impl ModelPart {
     }
 }
 
-/// The picture of a model; of a large one, with the names of switches instead of their texts.
+/// Returns the picture of a model; of a large one, with the names of switches instead of their texts.
 #[must_use]
 pub fn picture(model: &Model) -> String {
     let graph = PictureGraph::of(model);
@@ -78,7 +78,7 @@ pub fn picture(model: &Model) -> String {
     svg(&graph, SvgConfig { direction: None, form: PictureUse::Inline })
 }
 
-/// A model as the page has it.
+/// A model in the JSON document.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(super) struct ModelShown {
@@ -89,7 +89,7 @@ pub(super) struct ModelShown {
     is_timed: bool,
     switches: Vec<SwitchShown>,
     locations: Vec<LocationShown>,
-    /// The name of a message, its kind, and what is written about it.
+    /// The name of each message, its kind, and its doc comment.
     gates: Vec<(String, &'static str, String)>,
 }
 
@@ -119,7 +119,7 @@ struct SwitchShown {
     doc: String,
     reqs: Vec<String>,
     reach: Option<ReachWord>,
-    /// Why nothing takes it, or why that is not known.
+    /// The reason why the switch is unreachable, or its reachability unknown.
     why: Option<String>,
 }
 

@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-/// What became of the mutants of a model.
+/// A mutation analysis of a model.
 #[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct MutationPage {
-    /// The model.
+    /// The name of the model.
     pub model: String,
     /// The suite or tester that was measured; empty if the suite was made from the mutants themselves.
     pub suite: String,
@@ -16,7 +16,7 @@ pub struct MutationPage {
     pub tests: Vec<TestRow>,
 }
 
-/// A mutant and what became of it.
+/// A mutant and its outcome.
 #[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct MutantRow {
@@ -24,48 +24,48 @@ pub struct MutantRow {
     pub id: String,
     /// The operators that made it.
     pub operators: String,
-    /// The line it changes; 0 if it has none.
+    /// The line of the source that the mutant changes; 0 if there is none.
     pub line: usize,
-    /// The switches before and after.
+    /// The switches before and after the mutation.
     pub diff: String,
-    /// What became of it.
+    /// The outcome.
     pub outcome: MutantFate,
-    /// Why it is equivalent or unknown.
+    /// The reason why the mutant is equivalent or unknown; may be empty.
     pub reason: String,
-    /// A trace that tells it apart: for a survivor, the one the suite needs.
+    /// A trace that distinguishes the mutant: for a survivor, the one the suite lacks.
     pub witness: Vec<String>,
 }
 
-/// What became of a mutant.
+/// The outcome of a mutant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum MutantFate {
-    /// A test tells it apart.
+    /// A test distinguishes it from the model.
     Killed,
-    /// Nothing does: a proof.
+    /// It was proved that no test distinguishes it.
     Equivalent,
-    /// Nothing is known.
+    /// Neither a distinguishing trace nor a proof was found.
     #[default]
     Unknown,
-    /// Something tells it apart, and the given suite does not.
+    /// Some trace distinguishes it, but the given suite does not.
     Survived,
 }
 
-/// A test and what it kills.
+/// A test and the mutants it kills.
 #[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct TestRow {
     /// Its name.
     pub name: String,
-    /// Its labels; empty for a tester.
+    /// The labels of the test; empty for a tester.
     pub steps: Vec<String>,
-    /// The mutants it kills, by position.
+    /// The positions of the mutants it kills.
     pub kills: Vec<usize>,
 }
 
 impl MutationPage {
-    /// Mutants that are told apart by some trace, and those of them that were killed.
+    /// Returns the number of mutants that some trace distinguishes, and the number of them that were killed.
     #[must_use]
     pub fn score(&self) -> (usize, usize) {
         let count = |fate| self.mutants.iter().filter(|mutant| mutant.outcome == fate).count();
@@ -73,7 +73,7 @@ impl MutationPage {
         (killed + count(MutantFate::Survived), killed)
     }
 
-    /// The model, and the score.
+    /// Returns the title with the name of the model, and the score.
     #[must_use]
     pub fn headline(&self) -> (String, String) {
         let (killable, killed) = self.score();

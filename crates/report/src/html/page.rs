@@ -9,16 +9,16 @@ use crate::control_characters::excerpt;
 const SCRIPT: &str = include_str!("../../assets/report.js");
 /// The style sheet, as built from `web/src/report`.
 const STYLE: &str = include_str!("../../assets/report.css");
-/// The sources a page may use: the hashes of the two, written when they are built.
+/// The sources that the content security policy allows: the hashes of script and style sheet, written when they are
+/// built.
 const POLICY: &str = include_str!("../../assets/report.csp");
 
-/// Characters of a title.
+/// The number of characters of a title.
 const MAX_TITLE: usize = 120;
 
 /// Writes the whole page.
 ///
-/// The first words are there before the data, so a reader sees them while the rest is read, and
-/// without any script.
+/// The headline comes before the data, so a reader sees it while the rest loads, and without any script.
 pub(super) fn write(page: &ReportPage, out: &mut dyn Write) -> io::Result<()> {
     let (about, verdict) = page.headline();
     let title = escaped(&excerpt(&about, MAX_TITLE));
@@ -42,8 +42,7 @@ pub(super) fn write(page: &ReportPage, out: &mut dyn Write) -> io::Result<()> {
     write!(out, "</script>\n<script>{SCRIPT}</script>\n</body>\n</html>\n")
 }
 
-/// Takes JSON and writes what no reader of HTML takes for anything else: every `<` stands in a string, and is
-/// escaped there.
+/// A writer of JSON inside a script element: `<`, which in JSON occurs only in strings, is escaped.
 struct ScriptData<'o>(&'o mut dyn Write);
 
 impl Write for ScriptData<'_> {

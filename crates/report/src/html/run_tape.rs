@@ -1,11 +1,11 @@
-//! The steps of one run in columns: what was said once is kept once.
+//! The steps of one run in columns, with each different label and set of switches stored once.
 //!
 //! A run of a hundred thousand steps has few different labels and fewer sets of switches. Each is kept in a
 //! table, and a step is four small numbers: its label, the time since the step before, the size of the
 //! belief, its set of switches.
 //!
-//! *Promises.* A tape has at most [`MAX_STEPS`] steps, the last ones, and texts of about
-//! [`MAX_BYTES`]; what was cut off is counted. It is written step by step, never built as a whole.
+//! *Promises.* A tape has at most [`MAX_STEPS`] steps, the last ones, and texts of about [`MAX_BYTES`]; steps cut off
+//! are counted.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -17,20 +17,20 @@ use serde_json::Value as Json;
 
 use crate::step_kind::ShownStepKind;
 
-/// Steps kept of one run.
+/// The number of steps kept of one run.
 pub const MAX_STEPS: usize = 300_000;
-/// Bytes of texts kept of one run; if there are more, its first steps go.
+/// The bytes of texts kept of one run; beyond them its first steps are dropped.
 pub const MAX_BYTES: usize = 8 << 20;
-/// Characters kept of one label.
+/// The number of characters kept of one label.
 const MAX_TEXT: usize = 100_000;
-/// Characters kept of the name of a message.
+/// The number of characters kept of the name of a message.
 const MAX_NAME: usize = 200;
 
 /// The steps of one run.
 #[derive(Clone, Debug, Default)]
 pub struct RunTape {
     labels: Vec<TapeEntry>,
-    /// The places of labels by a number made of them.
+    /// The positions of labels by their hash.
     by_text: BTreeMap<u64, u32>,
     sets: Vec<Vec<String>>,
     by_set: BTreeMap<Vec<String>, u32>,
@@ -38,7 +38,7 @@ pub struct RunTape {
     before: usize,
     bytes: usize,
     began_ns: u64,
-    /// How long all delays together were.
+    /// The sum of all delays so far, in nanoseconds of model time.
     passed_ns: u64,
 }
 
@@ -47,13 +47,13 @@ struct TapeEntry {
     kind: u8,
     gate: String,
     text: String,
-    /// Its values as JSON; empty if there are none, or too many.
+    /// The fields as JSON; empty if there are none, or the text is too long.
     args: String,
-    /// Characters there were, if some are missing.
+    /// The number of characters of the full text; `None` if it was not cut.
     of: Option<usize>,
-    /// What was on the wire, if it is known.
+    /// The bytes on the wire, as text; `None` if the adapter does not provide them.
     raw: Option<String>,
-    /// The part of a system that it belongs to.
+    /// The part of a composed system that the label belongs to.
     part: Option<String>,
 }
 
@@ -67,13 +67,13 @@ struct TapeStep {
 }
 
 impl RunTape {
-    /// A tape that begins now.
+    /// Returns an empty tape of a run that begins at `began_ns`.
     #[must_use]
     pub fn new(began_ns: u64) -> Self {
         Self { began_ns, ..Self::default() }
     }
 
-    /// A trace without times, beliefs or switches, such as one that was made smaller.
+    /// Returns a tape of a trace without times, beliefs or switches, such as one that was made smaller.
     #[must_use]
     pub fn of(labels: &[LabelTold]) -> Self {
         let mut tape = Self::default();
@@ -88,19 +88,19 @@ impl RunTape {
         self.push(&told.label, &told.switches, told.belief, time_ns.saturating_sub(self.began_ns));
     }
 
-    /// Steps there were.
+    /// Returns the number of steps, those dropped included.
     #[must_use]
     pub fn len(&self) -> usize {
         self.before + self.steps.len()
     }
 
-    /// Whether there were none.
+    /// Returns whether the run has had no steps.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// About how much of a page it takes.
+    /// Returns the approximate size on the page, in bytes.
     #[must_use]
     pub fn weight(&self) -> usize {
         self.bytes + 16 * self.steps.len()
@@ -116,7 +116,7 @@ impl RunTape {
         self.steps.push(TapeStep { label, set, belief, time_ns, passed_ns: self.passed_ns });
     }
 
-    /// Gives up the first quarter of the steps, and what nobody else says.
+    /// Drops the first quarter of the steps, and the labels and sets that no other step refers to.
     fn forget(&mut self) {
         let gone = self.steps.len().div_ceil(4);
         self.steps.drain(..gone);
@@ -135,7 +135,7 @@ impl RunTape {
         }
     }
 
-    /// Adds an entry to the table.
+    /// Adds an entry to the table and returns its position.
     fn keep(&mut self, entry: TapeEntry) -> u32 {
         let at = u32::try_from(self.labels.len()).unwrap_or(u32::MAX);
         self.bytes += entry.weight();
@@ -145,7 +145,7 @@ impl RunTape {
         at
     }
 
-    /// The place of a label in the table.
+    /// Returns the position of a label in the table, and adds it if it is new.
     fn label(&mut self, label: &LabelTold) -> u32 {
         let chars = label.text.chars().count();
         let text = cut(&label.text, MAX_TEXT);
@@ -172,7 +172,7 @@ impl RunTape {
         self.keep(TapeEntry { args: if args.len() <= MAX_TEXT { args } else { String::new() }, ..entry })
     }
 
-    /// The place of a set of switches in the table.
+    /// Returns the position of a set of switches in the table, and adds it if it is new.
     fn set(&mut self, switches: &[String]) -> u32 {
         if let Some(&at) = self.by_set.get(switches) {
             return at;
@@ -184,8 +184,8 @@ impl RunTape {
         at
     }
 
-    /// The time from step to step: that of the model where it has delays, else that of the clock; `None` where
-    /// no time passed.
+    /// Returns the times between steps, in nanoseconds: model time if the run has delays, else wall-clock time; `None`
+    /// if no time passed.
     fn times(&self) -> Option<Vec<u64>> {
         let time = |step: &TapeStep| if self.passed_ns > 0 { step.passed_ns } else { step.time_ns };
         let mut last = 0;
@@ -198,48 +198,49 @@ impl RunTape {
     }
 }
 
-/// About how much of a page a set of switches takes.
+/// Returns the approximate size of a set of switches on the page, in bytes.
 fn weight_of(switches: &[String]) -> usize {
     switches.iter().map(|switch| switch.len() + 3).sum()
 }
 
 impl TapeEntry {
-    /// A number that entries which show the same share, and others hardly ever.
+    /// Returns a hash of the shown parts of the entry.
     fn number(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         (self.kind, &self.text, &self.raw).hash(&mut hasher);
         hasher.finish()
     }
 
-    /// Whether both show the same.
+    /// Returns whether kind, text and wire text of both entries are the same.
     fn is_as(&self, other: &Self) -> bool {
         (self.kind, &self.text, &self.raw) == (other.kind, &other.text, &other.raw)
     }
 
-    /// About how much of a page it takes.
+    /// Returns the approximate size on the page, in bytes.
     fn weight(&self) -> usize {
         self.raw.as_ref().map_or(0, String::len) + self.text.len() + self.args.len() + 24
     }
 }
 
-/// The steps of a run as the page has them: what is said twice stands once, steps are columns of positions.
+/// The steps of a run in the JSON document: tables of different labels and sets of switches, and columns of positions
+/// in them.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(super) struct TapeView<'t> {
-    /// Steps that are not told.
+    /// The number of steps dropped from the beginning.
     before: usize,
     labels: Vec<LabelView<'t>>,
     sets: &'t [Vec<String>],
     label: Vec<u32>,
     set: Vec<u32>,
-    /// States the specification may have been in; -1 where it says nothing.
+    /// The number of states the specification may have been in; -1 where it no longer restricts the system.
     belief: Vec<i64>,
-    /// Nanoseconds since the step before, if there are times.
+    /// Nanoseconds since the step before; `None` if no time passed.
     time: Option<Vec<u64>>,
 }
 
-/// A label: the code of its kind, gate, text, fields, characters there were if some are missing, what was on the wire, the part it
-/// belongs to.
+/// A label: the code of its kind, gate, text, fields, the number of characters if the text was cut, the text on the
+/// wire, the part it belongs to.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 struct LabelView<'t>(

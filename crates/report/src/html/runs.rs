@@ -14,17 +14,17 @@ use super::run_tape::RunTape;
 use super::switch_totals::{self, InRun, SwitchTotals};
 use crate::summary::{EndedRun, Novelty};
 
-/// Runs listed.
+/// The number of runs listed.
 const MAX_LISTED: usize = 50_000;
-/// Runs under way; if there are more, the oldest is given up.
+/// The number of runs under way; beyond it the one with the lowest number is given up.
 const MAX_OPEN: usize = 1000;
-/// Bytes of tapes kept of runs nobody has to look into.
+/// The bytes of tapes kept of runs that are not the first of a kind of failure and had no trouble.
 const ROOM: usize = 6 << 20;
-/// Bytes of tapes kept of runs that failed or had trouble.
+/// The bytes of tapes kept of the first failures of each kind and of runs in trouble.
 const ROOM_FOR_TROUBLE: usize = 24 << 20;
-/// Runs in trouble that are told in detail.
+/// The number of failed runs and runs in trouble that are described in detail.
 const MAX_DETAILS: usize = 200;
-/// Characters of a reason in the list.
+/// The number of characters of a reason in the list.
 const MAX_REASON: usize = 200;
 
 /// The runs so far.
@@ -97,7 +97,7 @@ impl RunsPage {
         ));
     }
 
-    /// Keeps a tape if there is room for it; says whether it did.
+    /// Keeps a tape if there is room for it, and returns whether it did.
     fn keep(&mut self, number: u64, tape: RunTape, ended: &EndedRun) -> bool {
         let is_new = matches!(ended.novelty, Novelty::New(_)) || ended.outcome == RunOutcome::Error;
         let (purse, room) = if is_new { (1, ROOM_FOR_TROUBLE) } else { (0, ROOM) };
@@ -123,20 +123,20 @@ pub(super) struct RunsView<'r> {
     columns: &'r [&'static str],
     listed: &'r [RunRow],
     unlisted: u64,
-    /// Runs that were begun and not ended.
+    /// The numbers of the runs that began and did not end.
     open: Vec<u64>,
     details: BTreeMap<u64, &'r TroubleView>,
     #[cfg_attr(test, ts(as = "BTreeMap<u64, super::run_tape::TapeView<'static>>"))]
     tapes: BTreeMap<u64, &'r RunTape>,
 }
 
-/// A run in the list: its number, how it ended, steps, nanoseconds, goal, reason, the position of its kind of failure, 1 if there is
-/// a tape, the seed.
+/// A run in the list: its number, outcome, steps, nanoseconds, goal, reason, the position of its kind of failure, 1 if
+/// there is a tape, the seed.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(super) struct RunRow(u64, RunOutcome, usize, u64, String, String, Option<usize>, u8, String);
 
-/// Why a run failed or had trouble.
+/// The explanation of a failure or of trouble.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(super) struct TroubleView {

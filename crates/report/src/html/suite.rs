@@ -1,51 +1,51 @@
-//! A suite of a finite state machine as the page shows it: the machine, the tests, what they found.
+//! A suite of a finite state machine as the page shows it: the machine, the tests, the failures.
 
 use serde::Serialize;
 
 use crate::graph::PictureGraph;
 use crate::svg::{PictureUse, SvgConfig, svg};
 
-/// Tests listed.
+/// The number of tests listed.
 pub const MAX_TESTS: usize = 20_000;
 
 /// A suite and its machine.
 pub struct SuitePage {
-    /// What is told.
+    /// The texts and figures of the suite.
     pub told: SuiteTold,
     /// The machine, as SVG.
     pub picture: String,
 }
 
-/// What is told of a suite.
+/// The texts and figures of a suite.
 #[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct SuiteTold {
-    /// The machine.
+    /// The name of the machine.
     pub machine: String,
-    /// How the tests were made.
+    /// The name of the method that generated the tests.
     pub method: String,
-    /// What passing all of them proves, in words.
+    /// The guarantee that passing all tests gives, in words.
     pub promise: String,
-    /// What they say, if they were carried out.
+    /// The verdict; `None` if the tests were not carried out.
     pub verdict: Option<SuiteVerdict>,
     /// Figures by name, in order.
     pub figures: Vec<(String, u64)>,
     /// The tests, the first [`MAX_TESTS`].
     pub tests: Vec<String>,
-    /// Tests that are not listed.
+    /// The number of tests that are not listed.
     pub unlisted: usize,
-    /// What was seen and is not allowed.
+    /// The answers observed that the machine does not allow.
     pub failures: Vec<String>,
 }
 
-/// What the tests of a suite say of a system.
+/// The verdict of a suite on a system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum SuiteVerdict {
     /// All answers are allowed.
     Pass,
-    /// Some are not.
+    /// Some answers are not allowed.
     Fail,
     /// Not all tests could be carried out.
     Unknown,
@@ -59,7 +59,7 @@ impl SuitePage {
         Self { told, picture }
     }
 
-    /// The machine, and what the suite is or found.
+    /// Returns the name of the machine, and the verdict or the size of the suite.
     #[must_use]
     pub fn headline(&self) -> (String, String) {
         let what = match self.told.verdict {

@@ -1,4 +1,4 @@
-//! Which runs took which switch: a fold over steps, settled when a run ends.
+//! The runs that took each switch: a fold over steps, settled when a run ends.
 
 use std::collections::BTreeMap;
 
@@ -6,13 +6,13 @@ use ioxide_model::label::certain_switch;
 use ioxide_runner::event::{RunOutcome, StepTold};
 use serde::Serialize;
 
-/// Runs named for each switch and outcome.
+/// The number of runs named for each switch and outcome.
 const MAX_RUNS: usize = 12;
 
-/// How often one run took each switch.
+/// The counts of one run, by the label of the switch.
 pub(super) type InRun = BTreeMap<String, TakenCount>;
 
-/// How often a switch was taken.
+/// The number of steps at which a switch was taken: certainly, and possibly (the certain ones included).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct TakenCount {
     certain: u64,
@@ -33,7 +33,7 @@ pub(super) fn count(in_run: &mut InRun, told: &StepTold) {
     }
 }
 
-/// What all runs took.
+/// The counts over all runs that ended.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SwitchTotals {
     switches: BTreeMap<String, SwitchTold>,
@@ -42,14 +42,14 @@ pub(super) struct SwitchTotals {
 #[derive(Clone, Debug, Default)]
 struct SwitchTold {
     times: TakenCount,
-    /// Runs by how they ended: passing, failing, others; and the first of each.
+    /// The number of runs that passed, failed, or ended otherwise, and the numbers of the first of each, from 1.
     runs: [(u64, Vec<u64>); 3],
-    /// Runs that certainly took it and passed.
+    /// The number of runs that certainly took the switch and passed.
     certain_passing: u64,
 }
 
 impl SwitchTotals {
-    /// Adds what run `number` took.
+    /// Adds the counts of run `number`, which ended with `outcome`.
     pub(super) fn settle(&mut self, in_run: InRun, number: u64, outcome: RunOutcome) {
         let column = match outcome {
             RunOutcome::Pass => 0,
@@ -69,26 +69,26 @@ impl SwitchTotals {
         }
     }
 
-    /// What was taken, by switch.
+    /// Returns the totals by the label of the switch.
     pub(super) fn view(&self) -> BTreeMap<&str, TakenView<'_>> {
         self.switches.iter().map(|(switch, told)| (&**switch, TakenView::of(told))).collect()
     }
 }
 
-/// How often a switch was taken, and by which runs.
+/// The number of steps and the runs at which a switch was taken.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(super) struct TakenView<'t> {
     certain: u64,
     possible: u64,
-    /// Runs that certainly took it and passed.
+    /// The number of runs that certainly took the switch and passed.
     certain_passing: u64,
     passing: RunListView<'t>,
     failing: RunListView<'t>,
     others: RunListView<'t>,
 }
 
-/// Runs: how many, and the first of them, from 1.
+/// The number of runs, and the numbers of the first of them, from 1.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 struct RunListView<'t> {

@@ -12,7 +12,7 @@ pub(super) struct JunitCase<'a> {
     pub(super) text: &'a [String],
 }
 
-/// What is wrong, in a line.
+/// The element inside a `testcase`, with its message in one line.
 #[derive(Clone, Copy)]
 pub(super) enum JunitProblem<'a> {
     None,
@@ -38,7 +38,7 @@ impl JunitCase<'_> {
     }
 }
 
-/// What a run is called: what it was for, and its number, which keeps names apart.
+/// Returns the name of a run: its goal, if any, and its number, which keeps names apart.
 pub(super) fn name(run: &RunSummary) -> String {
     match &*run.goal {
         "" => format!("run {}", run.number + 1),
@@ -46,7 +46,7 @@ pub(super) fn name(run: &RunSummary) -> String {
     }
 }
 
-/// How many elements there are.
+/// The numbers of elements, as attributes of the suite.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Totals {
     tests: u64,
@@ -56,7 +56,7 @@ pub(super) struct Totals {
 }
 
 impl Totals {
-    /// The ones that take the most room.
+    /// The totals that take the most room.
     pub(super) const WIDEST: Self =
         Self { tests: u64::MAX, failures: u64::MAX, errors: u64::MAX, skipped: u64::MAX };
 
@@ -79,7 +79,7 @@ impl Totals {
     }
 }
 
-/// Seconds with three decimals, exact.
+/// Returns seconds with three decimals, rounded down.
 fn seconds(ns: u64) -> String {
     let ms = ns / 1_000_000;
     format!("{}.{:03}", ms / 1000, ms % 1000)

@@ -2,7 +2,7 @@
 
 use crate::control_characters::{excerpt, show_control_characters};
 
-/// Characters of an attribute.
+/// The number of characters of an attribute.
 const MAX_ATTRIBUTE: usize = 500;
 
 /// `text` as the value of an attribute in double quotes.

@@ -1,6 +1,6 @@
 //! Points, boxes and lines on the page.
 
-/// Where the first layer leads.
+/// The direction in which the layers of a drawing follow each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LayerDirection {
     /// From top to bottom.
@@ -66,26 +66,26 @@ impl Rect {
     }
 }
 
-/// A line from the source of an edge to its target.
+/// The line of an edge from its source to its target.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EdgeRoute {
-    /// Where it starts.
+    /// The point at the source.
     pub start: Point,
-    /// How it goes on.
+    /// The pieces of the line, in order; empty for an edge without an end.
     pub steps: Vec<RouteStep>,
 }
 
-/// A piece of a [`EdgeRoute`] that begins where the one before ends.
+/// A piece of an [`EdgeRoute`] that begins where the one before ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RouteStep {
     /// A straight line to a point.
     Line(Point),
-    /// A cubic with two control points, to the last point.
+    /// A cubic Bézier curve with two control points, to the last point.
     Curve(Point, Point, Point),
 }
 
 impl EdgeRoute {
-    /// Where it ends.
+    /// Returns the end of the line; its start if it has no pieces.
     #[must_use]
     pub fn end(&self) -> Point {
         match self.steps.last() {
@@ -94,7 +94,7 @@ impl EdgeRoute {
         }
     }
 
-    /// Every point that makes up the line.
+    /// Returns every point of the line, control points included.
     pub(super) fn points_mut(&mut self) -> impl Iterator<Item = &mut Point> {
         let steps = self.steps.iter_mut().flat_map(|step| match step {
             RouteStep::Line(to) => vec![to],

@@ -12,53 +12,53 @@ use ioxide_model::index::IndexVec;
 use super::part::{ConnectedPart, ItemBody, ItemId, LinkId};
 use super::rank::Ranking;
 
-/// Bends of all links together.
+/// The number of bends of all links together.
 const MAX_ITEMS: usize = 300_000;
-/// Room for one end of a link at the side of a node, for the first ones and for further ones.
+/// The room for one end of a link at the side of a node, for the first ends and for further ones.
 const PORT: (f64, f64) = (12.0, 8.0);
-/// How many ends are the first ones.
+/// The number of ends that get the room of the first.
 const FIRST_PORTS: usize = 7;
 /// Half the room a line needs where it passes through a layer.
 const HALF_LINE: f64 = 3.0;
 
-/// What an item is.
+/// The kind of an item on a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LayerItemKind {
     /// A node of the part.
     Node,
     /// The label of a link.
     Label,
-    /// A place where a link passes through a layer.
+    /// A point where a link passes through a layer.
     Bend,
 }
 
 /// Items on layers.
 #[derive(Debug)]
 pub struct LayeredGraph {
-    /// What each item is.
+    /// The kind of each item.
     pub kind: IndexVec<ItemId, LayerItemKind>,
     /// The room each item needs.
     pub body: IndexVec<ItemId, ItemBody>,
     /// The layer of each item.
     pub layer: IndexVec<ItemId, usize>,
-    /// Neighbours on the layer before, one per chain.
+    /// The neighbours of each item on the layer before, one per chain.
     pub before: IndexVec<ItemId, Vec<ItemId>>,
-    /// Neighbours on the layer after, one per chain.
+    /// The neighbours of each item on the layer after, one per chain.
     pub after: IndexVec<ItemId, Vec<ItemId>>,
     /// The items of each layer, in order.
     pub layers: Vec<Vec<ItemId>>,
-    /// How each link runs.
+    /// The chain of items of each link.
     pub chains: IndexVec<LinkId, LinkChain>,
 }
 
 /// The items of a link, from the smaller layer to the greater one.
 #[derive(Debug)]
 pub struct LinkChain {
-    /// Both nodes and what lies between them; a free link lacks bends.
+    /// Both nodes and the items between them; the chain of a free link has no bends.
     pub items: Vec<ItemId>,
-    /// The label among them.
+    /// The label among the items.
     pub label: Option<ItemId>,
-    /// Whether the link leads from the last item to the first.
+    /// True if the link leads from the last item to the first.
     pub reversed: bool,
 }
 
@@ -79,7 +79,7 @@ pub fn layered(part: &ConnectedPart, ranking: &Ranking) -> LayeredGraph {
     layered
 }
 
-/// How long the side of a node is that `n_ends` links touch.
+/// Returns the length of the side of a node that `n_ends` links touch.
 fn side_for(n_ends: usize) -> f64 {
     let n_first = n_ends.min(FIRST_PORTS);
     (n_first + 1) as f64 * PORT.0 + (n_ends - n_first) as f64 * PORT.1
@@ -104,7 +104,7 @@ fn nodes_only(part: &ConnectedPart, ranking: &Ranking, step: usize) -> LayeredGr
     }
 }
 
-/// The greatest length of a link that still gets bends.
+/// Returns the greatest length of a link that still gets bends.
 fn longest_bent(layered: &LayeredGraph, part: &ConnectedPart) -> usize {
     let length = |from: ItemId, to: ItemId| layered.layer[from].abs_diff(layered.layer[to]);
     let mut lengths: Vec<usize> = part.links.iter().map(|link| length(link.from, link.to)).collect();
@@ -181,7 +181,7 @@ fn bend() -> ItemBody {
     body
 }
 
-/// The layer for a label, which is then fuller by the room it needs.
+/// Returns the layer for a label, and adds the room it needs to the fill of that layer.
 fn label_layer(top: usize, bottom: usize, is_free: bool, body: &ItemBody, fill: &mut [f64]) -> usize {
     let last = if is_free { top + 1 } else { bottom - 1 };
     let candidates = (top + 1..=last).step_by(2);

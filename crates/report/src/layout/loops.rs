@@ -1,25 +1,25 @@
 //! Self loops: petals beside a node, each with its label at the tip.
 //!
-//! In a drawing that runs down, labels are stacked to the right of the node and each loop
-//! reaches out to its label and back, several of them in lanes that do not cross. In one that runs to the right they are stacked below
-//! the node, and the loops hang down along the left edge of the stack.
+//! In a drawing that runs down, labels are stacked to the right of the node and each loop reaches out to its label and
+//! back, several of them in lanes that do not cross. In one that runs to the right they are stacked below the node, and
+//! the loops hang down along the left edge of the stack.
 
 use super::part::ItemBody;
 use super::{BoxSize, EdgeRoute, LayerDirection, Point, Rect, RouteStep};
 
-/// From a node to the labels of its loops.
+/// The distance from a node to the label of its only loop, or to the stack of labels below it.
 const REACH: f64 = 26.0;
-/// Beside a node, where several loops share its side: room for arrow heads, and before the labels.
+/// The room beside a node where several loops share its side: for arrow heads, and again before the labels.
 const HEADS: f64 = 16.0;
-/// How round the corners of such loops are.
+/// The radius of the corners of such loops.
 const RADIUS: f64 = 6.0;
-/// Of the side of a node, for one of several loops: arrow heads must not touch.
+/// The length of a node's side for each of several loops, so that arrow heads do not touch.
 const LANE: f64 = 22.0;
-/// Between the two ends of one of several loops.
+/// The distance between the two ends of one of several loops.
 const ENDS: f64 = 9.0;
-/// Between two labels of a stack.
+/// The gap between two labels of a stack.
 const GAP: f64 = 8.0;
-/// Between two loops that hang side by side.
+/// The distance between two loops that hang side by side.
 const PITCH: f64 = 9.0;
 /// The height that a loop without label takes.
 const BARE: f64 = 14.0;
@@ -97,7 +97,7 @@ fn stack_left(node: Rect, n_loops: usize) -> f64 {
     node.x + 2.0 * PITCH * n_loops as f64 + PITCH
 }
 
-/// How far the labels beside a node are.
+/// Returns the distance between a node and the labels beside it.
 fn reach(labels: &[Option<BoxSize>]) -> f64 {
     match labels.len() {
         1 => REACH,
@@ -105,7 +105,7 @@ fn reach(labels: &[Option<BoxSize>]) -> f64 {
     }
 }
 
-/// From the right side of `node` to the left edge of `label` and back: the only loop.
+/// Returns the line of the only loop: from the right side of `node` to the left edge of `label` and back.
 fn petal(node: Rect, label: Rect) -> EdgeRoute {
     let middle = node.centre().y;
     let spread = ((node.height - 8.0) / 2.0 - 1.0).clamp(1.0, 8.0);
@@ -131,7 +131,8 @@ fn petal(node: Rect, label: Rect) -> EdgeRoute {
     }
 }
 
-/// From the right side of `node` to the left edges of `labels` and back, side by side.
+/// Returns the lines of several loops: from the right side of `node` to the left edges of `labels` and back, side by
+/// side.
 ///
 /// The labels are spread wider than the ends at the node, so lines run up or down on their way. Of those
 /// that run up the first does so nearest to the node, of those that run down the last: none crosses another.
@@ -201,7 +202,8 @@ fn towards(from: Point, to: Point, by: f64) -> Point {
     Point { x: from.x + (to.x - from.x) * part, y: from.y + (to.y - from.y) * part }
 }
 
-/// From the bottom of `node` down to the left edge of `label` and back; later loops hang outside.
+/// Returns the line of a loop from the bottom of `node` down to the left edge of `label` and back; later loops hang
+/// outside.
 fn hanging(node: Rect, label: Rect, n: usize, n_loops: usize) -> EdgeRoute {
     let outer = node.x + PITCH * (2 * (n_loops - 1 - n)) as f64 + PITCH;
     let (start, end) = (Point { x: outer, y: node.bottom() }, Point { x: outer + PITCH, y: node.bottom() });

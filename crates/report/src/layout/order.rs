@@ -12,11 +12,11 @@ use ioxide_model::index::IndexVec;
 use super::layers::LayeredGraph;
 use super::part::ItemId;
 
-/// Items visited by all sweeps together, roughly.
+/// The number of items visited by all sweeps together, roughly.
 const WORK: usize = 6_000_000;
-/// Sweeps for each start, at most and at least.
+/// The number of sweeps for each start, at most and at least.
 const SWEEPS: (usize, usize) = (24, 4);
-/// Sweeps without a better order before giving up.
+/// The number of sweeps without a better order before giving up.
 const PATIENCE: usize = 6;
 
 /// Orders the items of every layer.
@@ -37,7 +37,7 @@ pub fn order(layered: &mut LayeredGraph) {
     }
 }
 
-/// How many pairs of links cross between neighbouring layers.
+/// Returns the number of pairs of links that cross between neighbouring layers.
 #[cfg(test)]
 pub fn n_crossings(layered: &LayeredGraph) -> usize {
     let at = positions(layered, &layered.layers);
@@ -45,7 +45,7 @@ pub fn n_crossings(layered: &LayeredGraph) -> usize {
     pairs.map(|pair| crossings_between(layered, &at, &pair[0], pair[1].len())).sum()
 }
 
-/// The neighbours an item looks at.
+/// The side on which an item's neighbours are considered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum NeighbourSide {
     Before,
@@ -162,7 +162,7 @@ impl<'l> LayerOrder<'l> {
         self.layers[layer] = items;
     }
 
-    /// Lets neighbours change places while that removes crossings.
+    /// Swaps neighbours while that removes crossings, in at most four passes.
     fn transpose(&mut self) {
         for _ in 0..4 {
             let mut gained = false;
@@ -200,7 +200,7 @@ impl<'l> LayerOrder<'l> {
         true
     }
 
-    /// Keeps the order if it is the best so far.
+    /// Keeps the order if it has fewer crossings than the best so far, and returns whether it has.
     fn remember(&mut self) -> bool {
         let pairs = self.layers.windows(2);
         let n_crossings =
@@ -213,7 +213,7 @@ impl<'l> LayerOrder<'l> {
     }
 }
 
-/// How many pairs have the left place after the right one; both lists are sorted.
+/// Returns the number of pairs whose left place is greater than the right one; both lists are sorted.
 fn inversions(left: &[usize], right: &[usize]) -> usize {
     let mut n_smaller = 0;
     let mut total = 0;

@@ -1,4 +1,4 @@
-//! What the layout works on: one connected part, in the axes of the method.
+//! The input of the layout method: one connected part, in the axes of the method.
 //!
 //! *Across* runs along a layer, *along* from layer to layer, so that the phases need not
 //! know whether the drawing runs down or to the right.
@@ -17,18 +17,18 @@ pub struct ConnectedPart {
     pub nodes: IndexVec<ItemId, ItemBody>,
     /// Edges with the room their labels need.
     pub links: IndexVec<LinkId, LayoutLink>,
-    /// Where the drawing begins if it can.
+    /// The nodes the drawing should begin with; may be empty.
     pub roots: Vec<ItemId>,
 }
 
 /// An edge between two different nodes.
 #[derive(Clone, Copy, Debug)]
 pub struct LayoutLink {
-    /// Where it starts.
+    /// The source node.
     pub from: ItemId,
-    /// Where it leads.
+    /// The target node.
     pub to: ItemId,
-    /// The room its label needs, if it has one.
+    /// The room its label needs; `None` without a label.
     pub label: Option<ItemBody>,
 }
 
@@ -53,12 +53,12 @@ pub struct Axes {
 }
 
 impl ItemBody {
-    /// From the anchor towards the start and the end of the layer.
+    /// Returns the extent from the anchor towards the start and the end of the layer.
     pub fn across(&self) -> (f64, f64) {
         (self.half.across + self.margin_before.across, self.half.across + self.margin_after.across)
     }
 
-    /// From the anchor towards the layer before and the layer after.
+    /// Returns the extent from the anchor towards the layer before and the layer after.
     pub fn along(&self) -> (f64, f64) {
         (self.half.along + self.margin_before.along, self.half.along + self.margin_after.along)
     }

@@ -1,4 +1,4 @@
-//! Ranks: which node comes before which, so that edges are short and mostly point one way.
+//! Ranks: an order of the nodes in which edges are short and mostly point one way.
 //!
 //! Cycles are broken by reversing edges that lead back, in the order of a search from the
 //! roots. Two searches are tried, depth first and breadth first: the one whose ranking has
@@ -16,12 +16,12 @@ use ioxide_model::index::{Idx, IndexVec};
 use super::part::{ConnectedPart, ItemId, LinkId};
 use super::simplex::{RankArc, Simplex};
 
-/// Ranks of nodes, and which links run against them.
+/// The ranks of nodes, and the links that run against them.
 #[derive(Debug)]
 pub struct Ranking {
     /// The rank of each node.
     pub rank: IndexVec<ItemId, usize>,
-    /// Whether a link leads to a smaller rank.
+    /// For each link, true if it leads to a smaller rank.
     pub reversed: IndexVec<LinkId, bool>,
 }
 

@@ -17,7 +17,7 @@ const GAP_GROWTH: (f64, f64) = (2.2, 80.0);
 /// The least distance of a link's end from the corner of a node.
 const CORNER: f64 = 9.0;
 
-/// A shorter straight piece is left out.
+/// The length below which a straight piece is left out.
 const SHORTEST: f64 = 0.05;
 
 /// A point in the axes of the method.
@@ -41,13 +41,13 @@ pub enum RouteStroke {
 /// A line from the source of a link to its target.
 #[derive(Clone, Debug)]
 pub struct RoutedLine {
-    /// Where it starts.
+    /// The point at the source.
     pub start: AxisPoint,
-    /// How it goes on.
+    /// The pieces of the line, in order.
     pub strokes: Vec<RouteStroke>,
 }
 
-/// Where everything is.
+/// The coordinates of all items and lines of a part.
 #[derive(Debug)]
 pub struct Routed {
     /// The anchor of each item.
@@ -58,7 +58,7 @@ pub struct Routed {
     pub length: f64,
 }
 
-/// Lines for all links, given the coordinates across.
+/// Returns lines for all links, given the coordinates of the items across.
 pub fn route(layered: &LayeredGraph, across: &IndexVec<ItemId, f64>) -> Routed {
     let ports = ports(layered, across);
     let bands = bands(layered, across, &ports);
@@ -79,14 +79,14 @@ struct LayerBand {
     end: f64,
 }
 
-/// Where a link touches its first and its last node.
+/// The coordinates across of the points where a link touches its first and its last node.
 #[derive(Clone, Copy, Debug, Default)]
 struct Ports {
     first: f64,
     last: f64,
 }
 
-/// Which end of a chain.
+/// The end of a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ChainEnd {
     First,
@@ -116,7 +116,7 @@ fn ports(layered: &LayeredGraph, across: &IndexVec<ItemId, f64>) -> IndexVec<Lin
     ports
 }
 
-/// Ends in the order of where they lead, each as straight as the others allow.
+/// Returns the ends in the order of the items they lead to, each as straight as the others allow.
 fn spread(ends: &[(f64, LinkId)], centre: f64, half: f64) -> Vec<(f64, LinkId)> {
     let mut ends = ends.to_vec();
     ends.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
@@ -152,7 +152,7 @@ fn bands(
     bands
 }
 
-/// For each layer how far a link moves sideways before the next one.
+/// Returns, for each layer, the farthest sideways move of a link before the next layer.
 fn farthest_moves(
     layered: &LayeredGraph,
     across: &IndexVec<ItemId, f64>,
@@ -169,7 +169,7 @@ fn farthest_moves(
     moves
 }
 
-/// Where a chain passes its items, the ports at its ends included.
+/// Returns the coordinates across at which a chain passes its items, with the ports at its ends.
 fn places(across: &IndexVec<ItemId, f64>, chain: &LinkChain, ports: Ports) -> Vec<f64> {
     let last = chain.items.len() - 1;
     let place = |(n, &item): (usize, &ItemId)| match n {
@@ -220,7 +220,7 @@ fn through(passes: impl Iterator<Item = (f64, f64, f64)>) -> RoutedLine {
     line
 }
 
-/// From `from` to `to`, leaving and arriving along the axis.
+/// Returns a stroke from `from` to `to` that leaves and arrives along the axis.
 fn bend(from: AxisPoint, to: AxisPoint) -> RouteStroke {
     if from.across == to.across {
         return RouteStroke::Line(to);

@@ -286,6 +286,6 @@ struct LeavingArc {
     arc: usize,
     /// The end farther from the root.
     below: usize,
-    /// Whether the arc starts there.
+    /// True if the arc starts at `below`.
     below_is_tail: bool,
 }

@@ -76,7 +76,7 @@ fn cubic(p: Point, a: Point, b: Point, q: Point, t: f64) -> Point {
     Point { x: mix(p.x, a.x, b.x, q.x), y: mix(p.y, a.y, b.y, q.y) }
 }
 
-/// Whether `point` lies on the border of `rect`.
+/// Returns whether `point` lies on the border of `rect`, up to [`SLACK`].
 fn touches(point: Point, rect: &Rect) -> bool {
     let grown = Rect {
         x: rect.x - SLACK,
@@ -217,7 +217,7 @@ fn several_loops_do_not_cross() {
     }
 }
 
-/// Whether two straight pieces cross in their inner parts.
+/// Returns whether two straight pieces cross in their inner parts.
 fn is_crossing(p: &[Point], q: &[Point]) -> bool {
     let side =
         |a: Point, b: Point, c: Point| ((b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x)).signum();

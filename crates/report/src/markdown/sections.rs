@@ -8,11 +8,11 @@ use crate::summary::parts::PartFamily;
 use crate::summary::story::{self, plural};
 use crate::summary::{FailureSummary, Reasons, Summary};
 
-/// Kinds of failures told in full.
+/// The number of kinds of failures shown in full.
 const MAX_KINDS: usize = 10;
-/// Things not seen that are named, for each measure.
+/// The number of uncovered items named for each measure.
 const MAX_MISSING: usize = 8;
-/// Switches, fields and messages named.
+/// The number of switches, fields and messages named.
 const MAX_NAMED: usize = 50;
 
 pub(super) fn verdict(summary: &Summary) -> String {
@@ -117,7 +117,7 @@ fn failure(summary: &Summary, kind: &FailureSummary, record: &str) -> String {
     )
 }
 
-/// Why runs ended without a result.
+/// Returns a table of the reasons why runs ended without a result; empty if there are none.
 pub(super) fn reasons(title: &str, reasons: &Reasons) -> String {
     let mut rows: Vec<String> = reasons.iter().map(|(why, n)| format!("| {} | {n} |", cell(why))).collect();
     if rows.is_empty() {
@@ -148,7 +148,7 @@ pub(super) fn coverage(summary: &Summary) -> String {
     switches + &parts(summary) + &measures(summary)
 }
 
-/// How much of data and history was covered.
+/// Returns a table of the measures of data and history coverage; empty if none was recorded.
 fn measures(summary: &Summary) -> String {
     let row = |told: &MeasureTold| {
         let seen = told.total.map_or(told.seen.to_string(), |total| format!("{} of {total}", told.seen));
@@ -165,7 +165,7 @@ fn measures(summary: &Summary) -> String {
     format!("\n| measure | seen | not seen |\n| --- | ---: | --- |\n{}\n", rows.join("\n"))
 }
 
-/// What was taken of each part of a system.
+/// Returns a table of the switches taken in each part of a composed system; empty if there are no parts.
 fn parts(summary: &Summary) -> String {
     let row = |family: PartFamily| {
         let PartFamily { name, instances, total, some, each } = family;

@@ -143,7 +143,8 @@ fn nothing_said_breaks_out_of_its_place() {
     assert_eq!(code_spans_and_blocks_away.matches("</details>").count(), 1, "{text}");
 }
 
-/// What a reader of Markdown takes for markup: the text without blocks and spans (CommonMark 4.5 and 6.1).
+/// Returns the text that a reader of Markdown takes for markup: everything but code blocks and spans (CommonMark 4.5
+/// and 6.1).
 fn outside_of_code(text: &str) -> String {
     let mut out = String::new();
     let mut fence: Option<String> = None;

@@ -14,7 +14,7 @@ use super::{FailureSummary, Reasons, Summary};
 use crate::chart::ChartStep;
 use crate::values::{ShapeTold, ValueRow};
 
-/// The version of this form; it changes when a field changes its meaning or goes away.
+/// The version of this format; it changes when a field changes its meaning or goes away.
 const VERSION: u32 = 1;
 
 /// The figures of a campaign.
@@ -42,7 +42,7 @@ pub(crate) struct FiguresJson<'s> {
     history: Option<&'s HistoryTold>,
 }
 
-/// What was tested, and how.
+/// The first event of a campaign: model, system, tester and settings.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 struct StartJson<'s> {
@@ -55,11 +55,11 @@ struct StartJson<'s> {
     runs: u64,
     jobs: u64,
     patience_ms: u64,
-    /// How many switches the model has.
+    /// The number of switches of the model.
     switches: usize,
 }
 
-/// Runs by how they ended.
+/// Numbers of runs by outcome.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 struct RunCountsJson {
@@ -69,7 +69,7 @@ struct RunCountsJson {
     inconclusive: u64,
     errors: u64,
     interrupted: u64,
-    /// Begun and not ended.
+    /// Runs that began and did not end.
     cut: u64,
 }
 
@@ -90,7 +90,7 @@ struct FailureJson<'s> {
     shrunk: Option<ShrunkJson<'s>>,
 }
 
-/// How often it failed again and, if it never did, what was seen instead.
+/// The number of repetitions that failed in the same way and, if none did, the outcome and labels of the first.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 struct ReplayedJson<'s> {
@@ -108,7 +108,7 @@ struct InsteadJson<'s> {
     steps: Vec<&'s str>,
 }
 
-/// The smallest run that fails alike.
+/// The smallest run found that fails alike.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 struct ShrunkJson<'s> {
@@ -119,7 +119,7 @@ struct ShrunkJson<'s> {
     attempts: u32,
 }
 
-/// Why runs came to no verdict, the most frequent reasons.
+/// The reasons of runs without a result: the first different ones, in the order in which they occurred.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 struct ReasonsJson<'s> {
@@ -167,7 +167,7 @@ struct FrequentJson {
     sent: u64,
 }
 
-/// How many items the values of a field had, or which cases they were.
+/// The lengths of the collections, or the constructors, among the values of a field.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(untagged)]
@@ -177,14 +177,14 @@ pub(crate) enum ShapeJson {
 }
 
 impl Summary {
-    /// The figures in JSON.
+    /// Returns the figures as JSON.
     #[must_use]
     pub fn to_json(&self) -> Json {
         // Texts and numbers have nothing that serialisation could refuse.
         serde_json::to_value(self.figures()).unwrap_or_default()
     }
 
-    /// The figures.
+    /// Returns the figures for serialisation.
     pub(crate) fn figures(&self) -> FiguresJson<'_> {
         let counts = &self.counts;
         FiguresJson {
@@ -218,19 +218,19 @@ impl Summary {
         }
     }
 
-    /// How long the system took to answer, as far as it was told.
+    /// Returns the latencies of the system by message; empty until the campaign has ended.
     #[must_use]
     pub fn latencies(&self) -> &[LatencyTold] {
         self.finished.as_ref().map_or(&[], |told| &told.latencies)
     }
 
-    /// How much of data and history was covered, as far as it was told.
+    /// Returns the measures of data and history coverage; empty until the campaign has ended.
     #[must_use]
     pub fn measures(&self) -> &[MeasureTold] {
         self.finished.as_ref().map_or(&[], |told| &told.measures)
     }
 
-    /// A time of silence that fits the system, if one was told.
+    /// Returns the time-out for quiescence that fits the system, in milliseconds; `None` until the campaign has ended.
     #[must_use]
     pub fn suggested_patience_ms(&self) -> Option<u64> {
         self.finished.as_ref().and_then(|told| told.suggested_patience_ms)

@@ -1,4 +1,4 @@
-//! Coverage by part: what was taken of each part of a system.
+//! Coverage by part: the switches taken in each part of a composed system.
 
 use serde::Serialize;
 
@@ -6,19 +6,19 @@ use std::collections::BTreeSet;
 
 use super::Summary;
 
-/// The instances of one part.
+/// The instances of one part, such as an array of parts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct PartFamily {
     /// The name of the part.
     pub name: String,
-    /// How many instances there are.
+    /// The number of instances.
     pub instances: usize,
-    /// How many switches of it can be seen.
+    /// The number of observable switches that the instances have altogether, by label within the part.
     pub total: usize,
-    /// How many were certainly taken in some instance.
+    /// The number of these certainly taken in some instance.
     pub some: usize,
-    /// How many were certainly taken in each.
+    /// The number of these certainly taken in every instance.
     pub each: usize,
 }
 

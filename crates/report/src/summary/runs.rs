@@ -1,4 +1,4 @@
-//! The runs under way: their last steps and what was said of them.
+//! The runs under way: their last steps and verdicts.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -7,42 +7,42 @@ use ioxide_runner::line::cut;
 
 use crate::chart::ChartStep;
 
-/// Steps kept of a run.
+/// The number of steps kept of a run.
 pub const LAST_STEPS: usize = 12;
-/// Runs under way; if there are more, the oldest is given up.
+/// The number of runs under way; beyond it the one with the lowest number is given up.
 const MAX_OPEN: usize = 1000;
-/// Characters kept of a text.
+/// The number of characters kept of a text.
 const MAX_TEXT: usize = 500;
-/// Characters kept of the last words of a system: its last ones.
+/// The number of characters kept of the last words of a system, from the end.
 const MAX_WORDS: usize = 2000;
-/// Items kept of each list of an explanation.
+/// The number of items kept of each list of an explanation.
 const MAX_ITEMS: usize = 20;
 
-/// What is kept of a run.
+/// The facts kept of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunSummary {
     /// Its number, from 0.
     pub number: u64,
     /// Its seed.
     pub seed: u64,
-    /// What it was for; may be empty.
+    /// The goal of the run; may be empty.
     pub goal: String,
-    /// When it began, in nanoseconds since the campaign did.
+    /// The time at which the run began, in nanoseconds since the campaign began.
     pub began_ns: u64,
-    /// How many steps it has had.
+    /// The number of steps so far.
     pub steps: usize,
-    /// The last of them.
+    /// The last steps, at most [`LAST_STEPS`].
     pub last: VecDeque<ChartStep>,
-    /// States the specification may be in now; absent where it says nothing any more.
+    /// The number of states the specification may be in; `None` where it no longer restricts the system.
     pub belief: Option<usize>,
-    /// Its verdict.
+    /// The verdict; `None` before it.
     pub verdict: Option<VerdictTold>,
-    /// Its trouble.
+    /// The trouble that ended the run; `None` if there was none.
     pub trouble: Option<SystemTrouble>,
 }
 
 impl RunSummary {
-    /// Why it ended as it did; empty if nobody said.
+    /// Returns the reason of the trouble or, without trouble, of the verdict; empty if there is neither.
     #[must_use]
     pub fn reason(&self) -> &str {
         match (&self.trouble, &self.verdict) {
@@ -52,14 +52,14 @@ impl RunSummary {
         }
     }
 
-    /// What its failure has in common with others.
+    /// Returns the signature of the failure, which it shares with failures of the same kind; the reason if it has none.
     #[must_use]
     pub fn signature(&self) -> &str {
         let told = self.verdict.as_ref().and_then(|verdict| verdict.signature.as_deref());
         told.unwrap_or_else(|| self.reason())
     }
 
-    /// What was observed and allowed, if it failed.
+    /// Returns the explanation of a failure: the observation and the labels allowed in its place.
     #[must_use]
     pub fn explanation(&self) -> Option<&Explanation> {
         self.verdict.as_ref().and_then(|verdict| verdict.explanation.as_ref())
@@ -92,7 +92,7 @@ impl RunSummary {
         self.trouble = Some(SystemTrouble { error: cut(&told.error, MAX_TEXT), last_words });
     }
 
-    /// The last words of the system, if it failed or had trouble.
+    /// Returns the last words of the system before its failure or trouble; empty if there are none.
     #[must_use]
     pub fn last_words(&self) -> &str {
         match (&self.trouble, &self.verdict) {
@@ -103,14 +103,14 @@ impl RunSummary {
     }
 }
 
-/// The end of what a system said.
+/// Returns the end of the text that a system wrote outside its protocol.
 fn last_of(words: &str) -> String {
     let words = words.trim_end();
     let from = words.char_indices().rev().nth(MAX_WORDS).map_or(0, |(at, _)| at);
     words[from..].to_owned()
 }
 
-/// `told` without what nobody would read.
+/// Returns the explanation with long texts cut and long lists shortened.
 fn trimmed(told: &Explanation) -> Explanation {
     let short = |text: &String| cut(text, MAX_TEXT);
     let mut told = Explanation {
@@ -149,7 +149,7 @@ impl OpenRuns {
         self.open.len()
     }
 
-    /// A run begins; says how many were given up for it.
+    /// Adds a run, and returns the number of runs given up for it.
     pub(super) fn start(&mut self, told: &RunStarted, time_ns: u64) -> u64 {
         self.begun_last = told.run;
         let run = RunSummary {
@@ -168,12 +168,12 @@ impl OpenRuns {
         given_up
     }
 
-    /// The run an event belongs to.
+    /// Returns the run an event belongs to: the one it names, else the one that began last.
     pub(super) fn of(&mut self, event: &Event) -> &mut RunSummary {
         self.named(event.run.unwrap_or(self.begun_last))
     }
 
-    /// The run `number` ends.
+    /// Removes the run `number` and returns it; an empty one if it never began.
     pub(super) fn end(&mut self, number: u64) -> RunSummary {
         self.open.remove(&number).unwrap_or(RunSummary { number, ..RunSummary::default() })
     }

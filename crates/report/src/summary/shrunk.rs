@@ -4,30 +4,30 @@ use ioxide_runner::event::ShrunkTold;
 
 use crate::chart::ChartStep;
 
-/// Steps kept; a run that is still longer after all is told by its last ones.
+/// The number of steps kept; of a longer run only the last ones are.
 const MAX_STEPS: usize = 200;
 
 /// A failing run that was made smaller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShrunkSummary {
-    /// The run that was made smaller, from 0.
+    /// The number of the run that was made smaller, from 0.
     pub run: u64,
-    /// Its last steps; mostly all of them.
+    /// The last steps of the smaller run; mostly all of them.
     pub steps: Vec<ChartStep>,
-    /// How many came before them.
+    /// The number of its steps before those.
     pub before: usize,
-    /// How many it had when it was found.
+    /// The number of steps of the original run.
     pub from: usize,
-    /// Runs it took.
+    /// The number of runs tried.
     pub attempts: u32,
-    /// Whether no single move can be left out, as far as one try each shows.
+    /// True if no single move can be left out, as far as one try each shows.
     pub minimal: bool,
-    /// Why the search ended early, if it did.
+    /// The reason why the search ended early; `None` if it did not.
     pub early: Option<String>,
 }
 
 impl ShrunkSummary {
-    /// What is kept of `told`.
+    /// Keeps the end of the trace and the figures of `told`.
     #[must_use]
     pub fn new(told: &ShrunkTold) -> Self {
         let before = told.trace.len().saturating_sub(MAX_STEPS);
@@ -42,7 +42,7 @@ impl ShrunkSummary {
         }
     }
 
-    /// How many steps it has.
+    /// Returns the number of steps of the smaller run.
     #[must_use]
     pub fn size(&self) -> usize {
         self.before + self.steps.len()

@@ -1,4 +1,5 @@
-//! The story of a failure, in lines: what happened last, what was expected, why not, how it can be had again.
+//! The story of a failure, in lines: the last steps, the expected ones, the reasons, the repetitions and the smaller
+//! run.
 
 use ioxide_runner::event::{
     Allowed, Explanation, FindingTold, Replayed, RunOutcome, ShrinkingTold, SystemTrouble, VerdictTold,
@@ -8,14 +9,14 @@ use super::{FailureSummary, RunSummary, ShrunkSummary, Summary};
 use crate::chart::{ChartStep, LastStepNote, SequenceChart, WIDTH, draw};
 use crate::control_characters::{excerpt, show_control_characters};
 
-/// States, reasons and last words shown.
+/// The number of states, reasons and last words shown.
 const MAX_LINES: usize = 8;
-/// Steps of a smaller run that are drawn.
+/// The number of steps of a smaller run that are drawn.
 const MAX_STEPS: usize = 60;
-/// Characters of a line.
+/// The number of characters of a line.
 const MAX_TEXT: usize = 300;
 
-/// All that is known of a kind of failure.
+/// Returns everything known of a kind of failure.
 #[must_use]
 pub fn whole(kind: &FailureSummary) -> Vec<String> {
     let mut lines = ending(&kind.run);
@@ -25,7 +26,7 @@ pub fn whole(kind: &FailureSummary) -> Vec<String> {
     lines
 }
 
-/// The end of a failing run, and what was wrong with it.
+/// Returns the chart of the end of a failing run, and the reasons of the failure.
 #[must_use]
 pub fn ending(run: &RunSummary) -> Vec<String> {
     let steps: Vec<ChartStep> = run.last.iter().cloned().collect();
@@ -38,7 +39,7 @@ pub fn ending(run: &RunSummary) -> Vec<String> {
     lines
 }
 
-/// What is known of a system that broke down.
+/// Returns the kind of a breakdown of the system and its last words; empty for a forbidden observation.
 fn breakdown(told: &VerdictTold) -> Vec<String> {
     let (Some(kind), Some(explanation)) = (&told.kind, &told.explanation) else { return Vec::new() };
     if kind == "forbidden" {
@@ -49,14 +50,15 @@ fn breakdown(told: &VerdictTold) -> Vec<String> {
     lines
 }
 
-/// The end of what a system said outside its protocol.
+/// Returns the last lines that a system wrote outside its protocol.
 fn said(words: &str) -> impl Iterator<Item = String> + '_ {
     let n_lines = words.lines().count();
     let shown = words.lines().skip(n_lines.saturating_sub(MAX_LINES));
     shown.map(|line| format!("    it said   {}", excerpt(line, MAX_TEXT)))
 }
 
-/// How long silence had to last, whether that was enough, and what would be.
+/// Returns lines about the time-out for quiescence: late messages, the time-out used, and one that would fit. Empty
+/// until the campaign has ended.
 #[must_use]
 pub fn silence(summary: &Summary) -> Vec<String> {
     let Some(finished) = &summary.finished else { return Vec::new() };
@@ -89,7 +91,7 @@ pub fn silence(summary: &Summary) -> Vec<String> {
     lines
 }
 
-/// The end of a run in the words of timed testing.
+/// Returns the end of a run in the terms of timed testing.
 #[must_use]
 pub fn finding(told: &FindingTold) -> String {
     let rule = if told.rule.is_empty() { String::new() } else { format!(" by {}", told.rule) };
@@ -98,7 +100,7 @@ pub fn finding(told: &FindingTold) -> String {
     format!("    verdict   {}", excerpt(&line, MAX_TEXT))
 }
 
-/// Where the specification may have been, and why it does not allow what was seen.
+/// Returns the states the specification may have been in, and the reasons why none allows the observation.
 #[must_use]
 pub fn reasons(told: &Explanation) -> Vec<String> {
     let mut lines = Vec::new();
@@ -123,7 +125,7 @@ pub fn reasons(told: &Explanation) -> Vec<String> {
     lines
 }
 
-/// What was observed and what was allowed instead.
+/// Returns the observation and the labels allowed in its place.
 #[must_use]
 pub fn observed(told: &Explanation) -> Vec<String> {
     let named = |allowed: &Allowed| match &allowed.switch {
@@ -138,7 +140,7 @@ pub fn observed(told: &Explanation) -> Vec<String> {
     vec![format!("    observed  {}", excerpt(&told.observed, MAX_TEXT)), format!("    allowed   {allowed}")]
 }
 
-/// How often a failing run failed again.
+/// Returns a line with the number of repetitions of a failing run that failed again.
 #[must_use]
 pub fn replayed(told: &Replayed) -> String {
     let note = match told.reproduced {
@@ -149,7 +151,7 @@ pub fn replayed(told: &Replayed) -> String {
     format!("repeated  failed again {} of {} times{note}", told.reproduced, told.of)
 }
 
-/// What was seen the first time a failing run did not fail again, if it never did.
+/// Returns the chart of the first repetition that did not fail in the same way; empty if some repetition did.
 #[must_use]
 pub fn instead(told: &Replayed) -> Vec<String> {
     let Some(seen) = &told.instead else { return Vec::new() };
@@ -168,16 +170,16 @@ pub fn instead(told: &Replayed) -> Vec<String> {
     lines
 }
 
-/// How far the search for a smaller run is.
+/// Returns a line on the progress of the search for a smaller run.
 #[must_use]
 pub fn shrinking(told: &ShrinkingTold) -> String {
     let (moves, tried) = (plural(told.steps as u64, "move"), plural(u64::from(told.attempts), "run"));
     format!("run {} is made smaller: {moves} left, {tried} tried", told.run + 1)
 }
 
-/// The smaller run; it is drawn only if it is not `run`, of which [`ending`] shows all.
+/// Returns the chart of the smaller run; it is not drawn if it equals `run`, of which [`ending`] shows all.
 ///
-/// What the specification allows at its end is not known here: the way there is another one.
+/// The labels that the specification allows at its end are not shown: they are known only for the original run.
 #[must_use]
 pub fn smaller(told: &ShrunkSummary, run: &RunSummary) -> Vec<String> {
     let kind = if told.minimal { "minimal" } else { "smaller" };
@@ -194,19 +196,19 @@ pub fn smaller(told: &ShrunkSummary, run: &RunSummary) -> Vec<String> {
     lines
 }
 
-/// What went wrong, and what the system said last.
+/// Returns the last words of a system that ended in trouble.
 #[must_use]
 pub fn trouble(told: &SystemTrouble) -> Vec<String> {
     said(&told.last_words).collect()
 }
 
-/// `n` things.
+/// Returns the number with the word, in the plural unless `n` is 1.
 #[must_use]
 pub fn plural(n: u64, word: &str) -> String {
     format!("{n} {word}{}", if n == 1 { "" } else { "s" })
 }
 
-/// The first names, and how many more there are.
+/// Returns the first names, and the number of further ones.
 #[must_use]
 pub fn listed(names: &[String]) -> String {
     const SHOWN: usize = 20;

@@ -4,9 +4,9 @@ use ioxide_runner::event::RunOutcome;
 
 use crate::control_characters::excerpt;
 
-/// Reasons kept.
+/// The number of reasons kept.
 const MAX_REASONS: usize = 20;
-/// Characters kept of a reason.
+/// The number of characters kept of a reason.
 const MAX_TEXT: usize = 300;
 
 /// Runs by outcome.
@@ -18,22 +18,22 @@ pub struct OutcomeCounts {
     pub failed: u64,
     /// Verdict inconclusive.
     pub inconclusive: u64,
-    /// No verdict, for trouble.
+    /// Runs without a verdict, because of trouble.
     pub errors: u64,
-    /// Stopped by somebody.
+    /// Runs that were interrupted.
     pub interrupted: u64,
-    /// Began, and nobody heard of them again.
+    /// Runs that began and of which no further event arrived.
     pub cut: u64,
 }
 
 impl OutcomeCounts {
-    /// The runs that ended by themselves.
+    /// Returns the number of runs that ended by themselves: all but interrupted and cut ones.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.passed + self.failed + self.inconclusive + self.errors
     }
 
-    /// Each number that is not 0, with its word.
+    /// Returns each number that is not 0, with its word.
     pub fn words(&self) -> impl Iterator<Item = (u64, &'static str)> {
         let all = [
             (self.passed, "passed"),
@@ -57,7 +57,7 @@ impl OutcomeCounts {
     }
 }
 
-/// Reasons and how often each was given; only the first different ones are kept.
+/// The reasons of runs with their frequencies; only the first different ones are kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reasons {
     kept: Vec<(String, u64)>,
@@ -65,18 +65,18 @@ pub struct Reasons {
 }
 
 impl Reasons {
-    /// The reasons, in the order they were met, and how often each was given.
+    /// Returns the reasons kept, in the order in which they occurred, with their frequencies.
     pub fn iter(&self) -> impl Iterator<Item = (&str, u64)> {
         self.kept.iter().map(|(reason, n)| (reason.as_str(), *n))
     }
 
-    /// How often a reason was given that is not kept.
+    /// Returns the number of runs whose reason is not kept.
     #[must_use]
     pub fn beyond(&self) -> u64 {
         self.beyond
     }
 
-    /// How often `reason` was given.
+    /// Returns the number of runs that had `reason`; for a reason that is not kept, the number of all such runs.
     #[must_use]
     pub fn of(&self, reason: &str) -> u64 {
         let reason = excerpt(reason, MAX_TEXT);

@@ -289,7 +289,7 @@ fn runs_that_never_end_are_given_up() {
 }
 
 proptest! {
-    /// Whether runs are told one after the other or at once, the figures are the same.
+    /// The figures are the same whether the events of runs come one after the other or interleaved.
     #[test]
     fn figures_do_not_depend_on_the_order_of_runs((events, outcomes) in any_campaign(), seed in any::<u64>()) {
         let summary = folded(&events);

@@ -1,4 +1,4 @@
-//! How much room a text needs, without knowing the font that will be used.
+//! The room that a text needs, estimated without knowing the font that will be used.
 //!
 //! Labels are set in a monospaced font, in which a character is at most 0.61 of the font
 //! size wide in every common one; node names in a proportional one, measured by the widest
@@ -7,28 +7,28 @@
 
 use crate::layout::BoxSize;
 
-/// Characters in a line of a label, where it can be broken.
+/// The number of characters in a line of a label, where it can be broken.
 const LABEL_COLUMNS: usize = 36;
-/// Lines of one label; what is beyond is in the tooltip.
+/// The number of lines of one label; the tooltip has them all.
 const LABEL_LINES: usize = 12;
-/// Characters in a line of a node.
+/// The number of characters in a line of a node.
 const NODE_COLUMNS: usize = 26;
-/// Lines of one node.
+/// The number of lines of one node.
 const NODE_LINES: usize = 4;
-/// How far a broken line continues to the right, in characters.
+/// The indentation of the continuation of a broken line, in characters.
 pub const INDENT: usize = 2;
 
-/// Font size and line height of labels.
+/// The font size of labels.
 pub const LABEL_FONT: f64 = 11.0;
-/// From one line of a label to the next.
+/// The distance from one line of a label to the next.
 pub const LABEL_LINE: f64 = 14.5;
-/// Font size of node names.
+/// The font size of node names.
 pub const NODE_FONT: f64 = 13.0;
-/// From one line of a node to the next.
+/// The distance from one line of a node to the next.
 pub const NODE_LINE: f64 = 17.0;
-/// Room around the text of a label.
+/// The room around the text of a label.
 pub const LABEL_PADDING: BoxSize = BoxSize { width: 6.0, height: 3.5 };
-/// Room around the text of a node.
+/// The room around the text of a node.
 pub const NODE_PADDING: BoxSize = BoxSize { width: 14.0, height: 9.0 };
 
 /// The width of `text` in a monospaced font.
@@ -51,7 +51,8 @@ pub fn name_width(text: &str) -> f64 {
     text.chars().map(cell).sum::<f64>() * NODE_FONT
 }
 
-/// Marks that combine with the character before need no room; all others a square.
+/// Returns the width of a character in units of the font size: 0 for marks that combine with the one before, else a
+/// square.
 fn square(c: char) -> f64 {
     if matches!(c, '\u{300}'..='\u{36f}' | '\u{200b}'..='\u{200d}' | '\u{fe00}'..='\u{fe0f}') {
         0.0
@@ -60,12 +61,12 @@ fn square(c: char) -> f64 {
     }
 }
 
-/// A line of text and whether it continues the one before.
+/// A line of text in a label or node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextRow {
     /// The text.
     pub text: String,
-    /// Whether it continues a broken line.
+    /// True if the row continues a broken line.
     pub continues: bool,
 }
 
@@ -112,7 +113,7 @@ fn wrapped(text: &str, columns: usize, max_rows: usize) -> Vec<TextRow> {
     rows.into_iter().enumerate().map(|(n, text)| TextRow { text, continues: n > 0 }).collect()
 }
 
-/// `text` in pieces that read well alone: up to a comma, from a connective on.
+/// Returns `text` in pieces that read well alone: up to a comma, from a connective on.
 fn phrases(text: &str) -> Vec<String> {
     let mut phrases: Vec<String> = Vec::new();
     let mut ended = true;

@@ -9,18 +9,18 @@ use crate::summary::parts::PartFamily;
 use crate::summary::story::{self, listed, plural};
 use crate::values::ValueRow;
 
-/// Campaigns that took less tell no speed: it would say little, and differ every time.
+/// The duration from which on the speed is shown: below it, it would say little and differ every time.
 const TOLD_FROM_NS: u64 = 5_000_000_000;
-/// Fields told one by one.
+/// The number of fields shown one by one.
 const MAX_ROWS: usize = 16;
-/// Things not seen that are named, for each measure.
+/// The number of uncovered items named for each measure.
 const MAX_MISSING: usize = 3;
-/// Variables whose extent is told.
+/// The number of variables whose extent is shown.
 const MAX_EXTENTS: usize = 6;
-/// Columns for names.
+/// The number of columns for names.
 const MAX_NAME: usize = 32;
 
-/// The last lines.
+/// Returns the last lines.
 pub(super) fn lines(summary: &Summary) -> Vec<String> {
     let mut lines = vec![outcomes(summary)];
     if summary.finished.is_none() {
@@ -55,7 +55,7 @@ fn outcomes(summary: &Summary) -> String {
     line
 }
 
-/// The kinds, if there is more to say than the stories told.
+/// Returns the kinds of failures; empty for fewer than two failures, whose story is told already.
 fn failures(summary: &Summary) -> Vec<String> {
     if summary.counts.failed < 2 {
         return Vec::new();
@@ -87,7 +87,7 @@ fn switches(summary: &Summary) -> String {
     line
 }
 
-/// What was taken of each part of a system; of an array, in some instance and in each.
+/// Returns lines with the switches taken in each part of a composed system; for an array, in some instance and in each.
 fn parts(summary: &Summary) -> Vec<String> {
     let families = summary.families();
     let width = families.iter().map(|family| family.name.chars().count()).max().unwrap_or(0);
@@ -135,7 +135,7 @@ fn values(summary: &Summary) -> Vec<String> {
     lines
 }
 
-/// How much of data and history was covered beside switches, and the first things that were not.
+/// Returns lines with the measures of coverage other than switches, each with the first items not covered.
 fn measures(summary: &Summary) -> Vec<String> {
     let beside = |told: &&MeasureTold| told.measure != "switches";
     let mut lines: Vec<String> = summary.measures().iter().filter(beside).map(measure).collect();

@@ -1,18 +1,18 @@
-//! One line about a campaign under way: how far, how fast, how long still.
+//! One line about a campaign under way: progress, speed, and the time left.
 
 use ioxide_runner::event::{Event, EventKind};
 
 use crate::summary::story::plural;
 use crate::summary::{ENDLESS, Summary};
 
-/// A line of progress comes after this time,
+/// The time after which a further line of progress is due.
 const PAUSE_NS: u64 = 100_000_000;
-/// or after so many steps, since a model played in this process takes no time.
+/// The number of steps after which a line is due before that time, since a model played in this process takes no time.
 const PAUSE_STEPS: u64 = 1000;
-/// How much the newest speed counts: the rest is what it was before.
+/// The weight of the newest speed in the moving average.
 const NEWEST: f64 = 0.3;
 
-/// Measures the speed between two lines, by the times of the events.
+/// A meter of the speed between two lines, by the times of the events.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SpeedMeter {
     last: Option<MeterReading>,
@@ -26,12 +26,12 @@ struct MeterReading {
 }
 
 impl SpeedMeter {
-    /// Whether some line was made.
+    /// Returns whether a line was made.
     pub(super) fn is_shown(&self) -> bool {
         self.last.is_some()
     }
 
-    /// A line, if it is time for one.
+    /// Returns a line if one is due.
     pub(super) fn line(&mut self, summary: &Summary, event: &Event) -> Option<String> {
         let now = MeterReading { time_ns: event.time_ns, steps: summary.steps };
         if let Some(last) = self.last {
@@ -72,7 +72,8 @@ impl SpeedMeter {
     }
 }
 
-/// How long the planned runs will still take, if they take as long as those before.
+/// Returns the time the planned runs will still take at the average duration so far; `None` if there is no plan, or no
+/// run has ended.
 fn left(summary: &Summary) -> Option<String> {
     let done = summary.counts.total();
     let planned = summary.started.as_ref()?.runs;
@@ -87,7 +88,7 @@ pub(super) fn seconds(ns: u64) -> f64 {
     ns as f64 / 1e9
 }
 
-/// A duration for people.
+/// Returns a duration in a round unit.
 pub(super) fn duration(seconds: f64) -> String {
     match seconds {
         s if s < 90.0 => format!("{s:.0} s"),

@@ -6,7 +6,7 @@ use crate::summary::samples::{
     SampleEvents, failing, finished, label, out, run_finished, run_started, seen, sent, started,
 };
 
-/// What the terminal shows of these events.
+/// Returns the text that the terminal shows for these events.
 fn shown(events: &[Event]) -> String {
     let mut out = Vec::new();
     let mut terminal = TerminalReporter::new(&mut out, |_: &str| ());

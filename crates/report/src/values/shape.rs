@@ -1,10 +1,10 @@
-//! What values of collections and sum types have in common: how many items they have, and which case they are.
+//! The shape of values of collections and sum types: the number of items, and the constructors.
 //!
-//! A single list says little among a thousand others; that a tester sent none with more than two items says a lot.
-//! Only the JSON is known here: arrays are lists and sets, objects whose keys change are maps, and one-key
-//! objects that hold an object, with or without plain words beside them, are cases.
+//! A single list is one of a thousand; that no list had more than two items is worth a line. Only the JSON is known
+//! here: arrays are lists and sets, objects whose keys change are maps, and one-key objects that hold an object, with
+//! or without plain words beside them, are constructors with fields.
 //!
-//! *Promises.* Memory is bounded: lengths are counted in classes, and cases beyond [`MAX_CASES`] together.
+//! *Promises.* Memory is bounded: lengths are counted in classes, and constructors beyond [`MAX_CASES`] together.
 
 use std::collections::BTreeMap;
 
@@ -12,19 +12,19 @@ use serde_json::Value as Json;
 
 use crate::control_characters::excerpt;
 
-/// Cases that are counted one by one.
+/// The number of constructors counted one by one.
 const MAX_CASES: usize = 64;
-/// Characters shown of the name of a case.
+/// The number of characters shown of the name of a constructor.
 const MAX_NAME: usize = 40;
-/// Characters shown of the first item of a long list.
+/// The number of characters shown of the first item of a long list.
 const MAX_ITEM: usize = 20;
 
-/// What the values of a field look like so far.
+/// The shape of the values of a field so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ValueShape {
     n: u64,
     n_arrays: u64,
-    /// Objects, and those that may be cases with fields.
+    /// The number of objects.
     n_objects: u64,
     n_cases: u64,
     n_words: u64,
@@ -32,22 +32,23 @@ pub(super) struct ValueShape {
     longest: usize,
     shortest: Option<usize>,
     cases: BTreeMap<String, u64>,
-    /// The keys of the first object, as long as all have the same.
+    /// The keys of the first object, as long as all objects have the same.
     keys: Option<Vec<String>>,
     is_record: bool,
 }
 
-/// What values of a collection or a sum type have in common.
+/// The shape of the values of a collection or a sum type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ShapeTold {
-    /// How many items: the fewest, the most, and how often each class of lengths came (`0`, `1`, `2`, `3 to 4`, …).
+    /// The least and the greatest number of items, and the frequency of each class of lengths (`0`, `1`, `2`, `3 to 4`,
+    /// …).
     Lengths(usize, usize, Vec<(String, u64)>),
-    /// Which cases, the most frequent first.
+    /// The frequency of each constructor, the most frequent first.
     Cases(Vec<(String, u64)>),
 }
 
 impl ValueShape {
-    /// Takes a value in.
+    /// Adds a value.
     pub(super) fn add(&mut self, value: &Json) {
         self.n += 1;
         match value {
@@ -96,7 +97,7 @@ impl ValueShape {
         }
     }
 
-    /// What there is to tell; nothing about numbers, words and records.
+    /// Returns the shape; `None` for numbers, words and records.
     pub(super) fn description(&self) -> Option<ShapeTold> {
         let are_cases = self.n_cases > 0 && self.n_cases + self.n_words == self.n;
         let are_maps = self.n_objects == self.n && self.n_objects > 0 && !self.is_record;
@@ -114,7 +115,8 @@ impl ValueShape {
     }
 }
 
-/// The class of a length: up to 2 its own, then those up to the next power of two. Classes are named by their end.
+/// Returns the class of a length, named by its end: lengths up to 2 are classes of their own, longer ones share a class
+/// up to the next power of two.
 fn class(length: usize) -> usize {
     length.checked_next_power_of_two().filter(|_| length > 0).unwrap_or(length)
 }
@@ -127,7 +129,7 @@ fn class_told(class: usize) -> String {
 }
 
 impl ShapeTold {
-    /// Beside the values of a field, in words: `0 to 9 items`, or `circle ×4, point ×1`.
+    /// Returns the shape in words, to stand beside the values: `0 to 9 items`, or `circle ×4, point ×1`.
     #[must_use]
     pub fn text(&self) -> String {
         /// Cases named one by one.
@@ -149,7 +151,7 @@ fn counted(n: usize) -> String {
     if n == 1 { "1 item".into() } else { format!("{n} items") }
 }
 
-/// A value in at most so many characters; of a long list the first item and how many there are.
+/// Returns a value in at most `most` characters; of a long list the first item and the number of items.
 pub(super) fn folded(value: &Json, text: &str, most: usize) -> String {
     let is_long = text.chars().nth(most).is_some();
     match value {
