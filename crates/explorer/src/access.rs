@@ -1,4 +1,4 @@
-//! Who is let in: the right address, the right page, the right token.
+//! Access control: a request needs the right address, the right origin and the token.
 //!
 //! A page in the same browser can send requests to this machine, also under a name of its own that
 //! it has pointed here (DNS rebinding). So a request must name the address that is served, must not come
@@ -9,12 +9,12 @@ use std::net::{IpAddr, SocketAddr};
 
 use crate::http::{ExplorerRequest, ExplorerResponse, HttpMethod};
 
-/// The secret part of the address.
+/// The secret part of the address that the server prints at start.
 #[derive(Clone, PartialEq, Eq)]
 pub struct AccessToken(String);
 
 impl AccessToken {
-    /// The token of 128 random bits.
+    /// Returns the token for 128 random bits, in 32 hexadecimal digits.
     #[must_use]
     pub fn new(bits: u128) -> Self {
         Self(format!("{bits:032x}"))
@@ -26,30 +26,30 @@ impl AccessToken {
         &self.0
     }
 
-    /// Whether `text` is the token; how long this takes does not say how much of it is right.
+    /// Returns whether `text` is the token, in a time that does not depend on the number of characters that agree.
     fn is(&self, text: &str) -> bool {
         let differences = self.0.bytes().zip(text.bytes()).fold(0, |all, (a, b)| all | (a ^ b));
         self.0.len() == text.len() && differences == 0
     }
 }
 
-/// Decides who is let in.
+/// The check that admits requests to the server.
 pub struct AccessGuard {
     address: SocketAddr,
     token: AccessToken,
 }
 
 impl AccessGuard {
-    /// Guards what is served at `address`.
+    /// Returns a guard for the server at `address`.
     #[must_use]
     pub fn new(address: SocketAddr, token: AccessToken) -> Self {
         Self { address, token }
     }
 
-    /// The path behind the token of a request that may come in.
+    /// Returns the path behind the token of a request that is admitted.
     ///
     /// # Errors
-    /// The refusal.
+    /// The response that refuses the request: 400 without a host, 403 for a wrong host, origin or token.
     pub fn admit<'r>(&self, request: &'r ExplorerRequest) -> Result<&'r str, ExplorerResponse> {
         let Some(host) = request.header("host") else {
             return Err(ExplorerResponse::refused(400, "the request does not say which host it is for"));
@@ -70,8 +70,8 @@ impl AccessGuard {
         }
     }
 
-    /// Whether `host` names the address that is served. A name other than `localhost` could be
-    /// anybody's, a number is what it says.
+    /// Returns whether `host` names the address that is served. Of names only `localhost` counts, since any other could
+    /// belong to anybody; IP addresses are compared as they are.
     fn is_here(&self, host: &str) -> bool {
         let Some((name, port)) = host.rsplit_once(':') else { return false };
         if port.parse() != Ok(self.address.port()) || !port.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -89,7 +89,7 @@ impl AccessGuard {
     }
 }
 
-/// What a browser says about the page a request comes from: this one, or a person who opens a link.
+/// Returns whether the browser says that a request comes from this page, or from a person who opens a link.
 fn is_from_here(request: &ExplorerRequest) -> bool {
     match request.header("sec-fetch-site") {
         None | Some("same-origin" | "none") => true,

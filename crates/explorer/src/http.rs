@@ -1,37 +1,37 @@
 //! Requests and responses: the part of HTTP/1.1 that a page on the same machine needs (RFC 9112).
 //!
 //! One request per connection. Only `GET` and `POST`, only origin-form targets, bodies with a length.
-//! Everything is bounded: the head, the body, and (by the reader) the time. What is not understood is
+//! Everything is bounded: the head, the body, and (by the reader) the time. Requests that are not understood are
 //! refused; nothing is guessed.
 
 use std::io::{self, Read, Write};
 
-/// A longer head is refused.
+/// The greatest length of a head, in bytes; a longer one is refused.
 pub const MAX_HEAD: usize = 16 << 10;
-/// A longer body is refused.
+/// The greatest length of a body, in bytes; a longer one is refused.
 pub const MAX_BODY: usize = 8 << 20;
 
-/// Only what the page itself brings is ever loaded, run or talked to.
+/// The content security policy: only the page's own files are loaded or run, and only this server is contacted.
 const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; \
     base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// What is asked for.
+/// The method of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HttpMethod {
-    /// To be shown something.
+    /// A request to read.
     Get,
-    /// To have something done.
+    /// A request to act.
     Post,
 }
 
 /// A request, complete.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExplorerRequest {
-    /// What is asked for.
+    /// The method.
     pub method: HttpMethod,
-    /// The path, as it was sent: escapes are not decoded, since no path here has any.
+    /// The path as it was sent: escapes are not decoded, since no path here has any.
     pub path: String,
-    /// What stood behind the question mark.
+    /// The text behind the question mark; empty if there is none.
     pub query: String,
     headers: Vec<(String, String)>,
     /// The body.
@@ -39,13 +39,13 @@ pub struct ExplorerRequest {
 }
 
 impl ExplorerRequest {
-    /// The header `name` (in lower case).
+    /// Returns the value of the header `name`, which must be in lower case.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
     }
 
-    /// The number called `name` in the query.
+    /// Returns the number called `name` in the query; `None` if it is absent or no number.
     #[must_use]
     pub fn number(&self, name: &str) -> Option<usize> {
         let mut pairs = self.query.split('&').filter_map(|pair| pair.split_once('='));
@@ -53,16 +53,16 @@ impl ExplorerRequest {
     }
 }
 
-/// Why there is no request.
+/// The reason why there is no request.
 #[derive(Debug)]
 pub enum BadRequest {
-    /// The other side went away or took too long.
+    /// The client closed the connection or took too long.
     Gone,
-    /// It is refused with this response.
+    /// The request is refused with this response.
     Refused(ExplorerResponse),
 }
 
-/// Refuses with a status, for a reason.
+/// Returns a refusal with a status and a reason.
 fn refused(status: u16, why: &str) -> BadRequest {
     BadRequest::Refused(ExplorerResponse::refused(status, why))
 }
@@ -73,7 +73,7 @@ impl From<io::Error> for BadRequest {
     }
 }
 
-/// The head of a request, and what came of its body.
+/// The head of a request, and the part of the body read with it.
 pub struct RequestHead {
     request: ExplorerRequest,
     begun: Vec<u8>,
@@ -89,7 +89,7 @@ impl RequestHead {
     /// Reads the body.
     ///
     /// # Errors
-    /// If it is not complete, or too large.
+    /// If the body is not complete, or too large.
     pub fn with_body(self, reader: &mut impl Read) -> Result<ExplorerRequest, BadRequest> {
         let Self { mut request, begun } = self;
         request.body = read_body(reader, &request, begun)?;
@@ -97,17 +97,17 @@ impl RequestHead {
     }
 }
 
-/// Reads the head of a request: what has to be known before more is read from a stranger.
+/// Reads the head of a request, which decides whether more is read from an unknown client.
 ///
 /// # Errors
-/// If it is not complete, too large, or not understood.
+/// If the head is not complete, too large, or not understood.
 pub fn read_head(reader: &mut impl Read) -> Result<RequestHead, BadRequest> {
     let (head, begun) = split(reader)?;
     let head = std::str::from_utf8(&head).map_err(|_| refused(400, "the request is not text"))?;
     Ok(RequestHead { request: parsed(head)?, begun })
 }
 
-/// Everything before the empty line, and what was read of the body.
+/// Returns everything before the empty line, and the part of the body read with it.
 fn split(reader: &mut impl Read) -> Result<(Vec<u8>, Vec<u8>), BadRequest> {
     let mut bytes = Vec::with_capacity(1024);
     let mut chunk = [0; 4096];
@@ -164,7 +164,7 @@ fn parsed(head: &str) -> Result<ExplorerRequest, BadRequest> {
     Ok(ExplorerRequest { method, path: path.into(), query: query.into(), headers, body: Vec::new() })
 }
 
-/// `Name: value`; no folded lines, no control characters.
+/// Parses `Name: value`; folded lines and control characters are refused.
 fn header(line: &str) -> Option<(String, String)> {
     let (name, value) = line.split_once(':')?;
     let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
@@ -209,29 +209,29 @@ fn read_body(
 pub struct ExplorerResponse {
     /// The status.
     pub status: u16,
-    /// What the body is.
+    /// The media type of the body.
     pub content_type: &'static str,
     /// The body.
     pub body: Vec<u8>,
 }
 
 impl ExplorerResponse {
-    /// All is well.
+    /// Returns a response with status 200.
     #[must_use]
     pub fn ok(content_type: &'static str, body: impl Into<Vec<u8>>) -> Self {
         Self { status: 200, content_type, body: body.into() }
     }
 
-    /// Something is wrong; `why` is for people.
+    /// Returns a response that refuses a request; `why` is for people.
     #[must_use]
     pub fn refused(status: u16, why: &str) -> Self {
         Self { status, content_type: "text/plain; charset=utf-8", body: format!("{why}\n").into_bytes() }
     }
 
-    /// Writes it, with the headers every response has.
+    /// Writes the response with the headers every response has.
     ///
     /// # Errors
-    /// If the other side does not take it.
+    /// If the client does not take it.
     pub fn write(&self, writer: &mut impl Write) -> io::Result<()> {
         let mut bytes = head(self.status, self.content_type);
         bytes.push_str(&format!("Content-Length: {}\r\n\r\n", self.body.len()));
@@ -244,7 +244,7 @@ impl ExplorerResponse {
 /// Begins a stream of events, which ends with the connection.
 ///
 /// # Errors
-/// If the other side does not take it.
+/// If the client does not take it.
 pub fn begin_stream(writer: &mut impl Write) -> io::Result<()> {
     let head = head(200, "text/event-stream") + "\r\n";
     writer.write_all(head.as_bytes())?;

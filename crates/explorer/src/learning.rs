@@ -1,9 +1,9 @@
-//! A system that is learned, as whoever learns it tells: stages, hypotheses, what spoke against them, the result.
+//! The state of learning a system as the learner reports it: phases, hypotheses, counterexamples, the result.
 //!
-//! A [`LearningBoard`] is written by the learner and read by the page. Writing is cheap and never waits for a reader: the
-//! picture of a hypothesis is laid out by the thread that serves it, once somebody wants to see it, and a page that
-//! reads slowly is told the latest and not everything in between. How often the system was asked is counted by a
-//! [`LearningMeter`], so that the page sees that something goes on between two stages.
+//! A [`LearningBoard`] is written by the learner and read by the page. Writing is cheap and never waits for a reader:
+//! the picture of a hypothesis is laid out by the thread that serves it, at the first request, and a page that reads
+//! slowly gets the latest state and not every state in between. A [`LearningMeter`] counts resets and inputs, so that
+//! the page shows activity between two phases.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,158 +13,158 @@ use std::time::{Duration, Instant};
 use crate::view::hypothesis::HypothesisView;
 use crate::view::learning::LearningView;
 
-/// Notes kept.
+/// The number of notes kept.
 const MAX_NOTES: usize = 50;
-/// Over how long questions a second are counted.
+/// The period over which inputs per second are counted.
 const RECENT: Duration = Duration::from_secs(5);
-/// Whoever asked so lately is still there.
+/// The time since the last request within which a page counts as watching.
 const PRESENT: Duration = Duration::from_secs(4);
 
-/// What is learned, and how, for people.
+/// The system to learn and the method, in words for people.
 #[derive(Clone, Debug, Default)]
 pub struct LearningSubject {
     /// The system.
     pub system: String,
-    /// The model that says which messages there are.
+    /// The model that declares the messages.
     pub model: String,
-    /// What kind of model it becomes.
+    /// The kind of the learned model.
     pub kind: String,
-    /// How many inputs it is learned with.
+    /// The number of inputs used for learning.
     pub inputs: usize,
-    /// How hypotheses are tested.
+    /// The method by which hypotheses are tested.
     pub suite: String,
-    /// The most extra states that suites are made for.
+    /// The greatest number of extra states for which suites are generated.
     pub most_extra: usize,
 }
 
-/// What is going on.
+/// The activity of the learner.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LearningPhase {
-    /// Questions that make the next hypothesis.
+    /// Membership queries for the next hypothesis.
     #[default]
     Asking,
-    /// A suite is applied: so many tests of so many are done.
+    /// Application of a test suite.
     Testing {
-        /// Extra states of the suite.
+        /// The number of extra states of the suite.
         extra: usize,
-        /// Tests done.
+        /// The number of tests done.
         done: usize,
-        /// Tests of the suite.
+        /// The number of tests of the suite.
         of: usize,
     },
-    /// Random walks are made.
+    /// Random walks through the hypothesis.
     Walking {
-        /// Walks done.
+        /// The number of walks done.
         done: usize,
-        /// Walks wanted.
+        /// The number of walks wanted.
         of: usize,
     },
-    /// A draft with choices is made, since the system answers in several ways.
+    /// Construction of a draft with choices, since the system answers in several ways.
     Drafting,
-    /// It is found out which moves start a timer.
+    /// Search for the moves that start a timer.
     Timers,
-    /// It is over.
+    /// Learning has ended.
     Over,
 }
 
-/// A hypothesis as it is drawn; the first state is where it starts.
+/// A hypothesis to draw; the first state is initial.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HypothesisDrawing {
-    /// Which hypothesis it is.
+    /// The number of the hypothesis.
     pub number: usize,
     /// Its states.
     pub states: Vec<DrawnState>,
-    /// Its moves.
+    /// Its transitions.
     pub moves: Vec<DrawnMove>,
 }
 
 /// A state of a hypothesis.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DrawnState {
-    /// The same in two hypotheses where the state is the same.
+    /// An identifier that stays the same from one hypothesis to the next.
     pub key: String,
     /// Its name.
     pub name: String,
-    /// The variables that mean something in it.
+    /// The variables that are live in the state.
     pub variables: Vec<String>,
 }
 
-/// A move of a hypothesis.
+/// A transition of a hypothesis.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DrawnMove {
-    /// The number of the state it starts in.
+    /// The position of the source state.
     pub from: usize,
-    /// The number of the state it leads to.
+    /// The position of the target state.
     pub to: usize,
-    /// Input and answer.
+    /// The input and the output.
     pub text: String,
-    /// When it is made; may be empty.
+    /// The guard; may be empty.
     pub guard: String,
-    /// What is stored; may be empty.
+    /// The updates of variables; may be empty.
     pub updates: String,
 }
 
-/// Inputs with their answers, and what was believed to be the last one.
+/// A trace on which system and hypothesis differ in the last output.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counterexample {
-    /// Inputs and answers.
+    /// The inputs with the outputs of the system.
     pub steps: Vec<(String, String)>,
-    /// What the hypothesis said in the place of the last answer.
+    /// The output of the hypothesis in place of the last one.
     pub believed: String,
 }
 
-/// How it ended.
+/// The end of learning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LearningEnd {
-    /// Whether there is a model.
+    /// True if there is a model.
     pub has_model: bool,
-    /// What is said about it, line by line.
+    /// The final report, line by line.
     pub lines: Vec<String>,
-    /// Where the model was written.
+    /// The file to which the model was written; `None` if there is none.
     pub out: Option<String>,
 }
 
-/// Counts what is asked.
+/// A counter of resets and inputs, shared between threads.
 #[derive(Clone, Debug, Default)]
 pub struct LearningMeter(Arc<(AtomicU64, AtomicU64)>);
 
 impl LearningMeter {
-    /// The system was reset so often and given so many inputs.
+    /// Adds to the numbers of resets and inputs.
     pub fn count(&self, resets: u64, symbols: u64) {
         self.0.0.fetch_add(resets, Ordering::Relaxed);
         self.0.1.fetch_add(symbols, Ordering::Relaxed);
     }
 
-    /// Resets and inputs so far.
+    /// Returns the numbers of resets and inputs so far.
     #[must_use]
     pub fn read(&self) -> (u64, u64) {
         (self.0.0.load(Ordering::Relaxed), self.0.1.load(Ordering::Relaxed))
     }
 }
 
-/// What is known of the learning that goes on.
+/// The state of learning, shared by the learner and the page.
 pub struct LearningBoard {
     state: Mutex<BoardState>,
     changed: Condvar,
     meter: LearningMeter,
-    /// The picture that was made last. Whoever makes one holds this alone, so that nobody who learns waits for it.
+    /// The last picture made. Its own lock is held while one is made, so that the learner never waits for it.
     picture: Mutex<Arc<HypothesisView>>,
 }
 
-/// What the learner has told.
+/// The state of learning as last reported.
 pub(crate) struct BoardState {
-    /// Grows with every change.
+    /// A number that grows with every change.
     version: u64,
     pub(crate) subject: LearningSubject,
     pub(crate) phase: LearningPhase,
     begun: Instant,
     ended: Option<Instant>,
-    /// When the suite or the walks began.
+    /// The instant at which the suite or the walks began.
     phase_begun: Instant,
     pub(crate) hypotheses: usize,
     pub(crate) states: usize,
     pub(crate) guarantee: String,
-    /// How many drawings there were.
+    /// The number of drawings so far.
     pub(crate) drawn: usize,
     drawing: Arc<HypothesisDrawing>,
     before: Option<Arc<HypothesisDrawing>>,
@@ -177,7 +177,7 @@ pub(crate) struct BoardState {
 }
 
 impl LearningBoard {
-    /// Nothing was asked yet.
+    /// Returns a board on which nothing is reported yet.
     #[must_use]
     pub fn new(subject: LearningSubject) -> Arc<Self> {
         let now = Instant::now();
@@ -210,18 +210,18 @@ impl LearningBoard {
         })
     }
 
-    /// What counts the questions.
+    /// Returns the counter of resets and inputs.
     #[must_use]
     pub fn meter(&self) -> LearningMeter {
         self.meter.clone()
     }
 
-    /// Says what is learned, once more is known.
+    /// Changes the description of the system and the method.
     pub fn subject(&self, change: impl FnOnce(&mut LearningSubject)) {
         self.tell(|state| change(&mut state.subject));
     }
 
-    /// A hypothesis was made; nothing is promised of it yet.
+    /// Reports a new hypothesis, for which there is no guarantee yet.
     pub fn hypothesis(&self, number: usize, states: usize) {
         self.tell(|state| {
             (state.hypotheses, state.states) = (number, states);
@@ -230,7 +230,7 @@ impl LearningBoard {
         });
     }
 
-    /// Something else goes on.
+    /// Reports the activity of the learner.
     pub fn phase(&self, phase: LearningPhase) {
         self.tell(|state| {
             if is_begun(state.phase, phase) {
@@ -240,12 +240,12 @@ impl LearningBoard {
         });
     }
 
-    /// What is promised of the hypothesis, in words.
+    /// Reports the guarantee for the hypothesis, in words.
     pub fn guarantee(&self, words: String) {
         self.tell(|state| state.guarantee = words);
     }
 
-    /// What the hypothesis looks like.
+    /// Reports a drawing of the hypothesis.
     pub fn draw(&self, drawing: HypothesisDrawing) {
         self.tell(|state| {
             let before = std::mem::replace(&mut state.drawing, Arc::new(drawing));
@@ -257,17 +257,17 @@ impl LearningBoard {
         });
     }
 
-    /// What spoke against the hypothesis with this number.
+    /// Reports a counterexample to the hypothesis with this number.
     pub fn counterexample(&self, number: usize, found: Counterexample) {
         self.tell(|state| state.counterexample = Some((number, found)));
     }
 
-    /// The system contradicts itself: the runs, line by line.
+    /// Reports that the system contradicts itself, with the runs line by line.
     pub fn disagreement(&self, runs: String) {
         self.tell(|state| state.disagreement = runs);
     }
 
-    /// Something that people should know.
+    /// Adds a note for people; only the last ones are kept.
     pub fn note(&self, text: String) {
         self.tell(|state| {
             if state.notes.len() == MAX_NOTES {
@@ -277,7 +277,7 @@ impl LearningBoard {
         });
     }
 
-    /// It is over.
+    /// Reports the end of learning.
     pub fn end(&self, end: LearningEnd) {
         self.tell(|state| {
             state.phase = LearningPhase::Over;
@@ -286,20 +286,21 @@ impl LearningBoard {
         });
     }
 
-    /// Whether a page was told something lately.
+    /// Returns whether a page asked for the state within the last seconds.
     #[must_use]
     pub fn is_watched(&self) -> bool {
         self.lock().looked.is_some_and(|looked| looked.elapsed() < PRESENT)
     }
 
-    /// How things are now.
+    /// Returns the current state.
     #[must_use]
     pub fn view(&self) -> LearningView {
         LearningView::of(&mut self.lock(), self.meter.read())
     }
 
-    /// How things are as soon as they differ from version `seen`; while somebody learns also after `pulse`, since more
-    /// was asked then. `None` if nothing has changed after `patience`.
+    /// Returns the state and its version as soon as it differs from version `seen`. During learning it is returned
+    /// after `pulse` even if unchanged, since the counters have moved; afterwards `None` is returned if nothing changes
+    /// within `patience`.
     pub(crate) fn changed(
         &self,
         seen: Option<u64>,
@@ -317,7 +318,7 @@ impl LearningBoard {
         is_news.then(|| (state.version, LearningView::of(&mut state, self.meter.read())))
     }
 
-    /// The picture of the last drawing, made now if nobody has seen it yet.
+    /// Returns the picture of the last drawing, and makes it if it is not the last one made.
     #[must_use]
     pub(crate) fn picture(&self) -> Arc<HypothesisView> {
         let mut picture = self.picture.lock().unwrap_or_else(PoisonError::into_inner);
@@ -344,7 +345,7 @@ impl LearningBoard {
     }
 }
 
-/// Whether `now` is the beginning of something, and not more of what was `before`.
+/// Returns whether `now` begins a new activity rather than continuing the one `before`.
 fn is_begun(before: LearningPhase, now: LearningPhase) -> bool {
     match (before, now) {
         (
@@ -357,12 +358,13 @@ fn is_begun(before: LearningPhase, now: LearningPhase) -> bool {
 }
 
 impl BoardState {
-    /// How long it has taken so far, or took.
+    /// Returns the time learning has taken so far, or took.
     pub(crate) fn elapsed(&self) -> Duration {
         self.ended.unwrap_or_else(Instant::now).saturating_duration_since(self.begun)
     }
 
-    /// How long the tests or walks take that are left, if nothing is found and it goes on as it did.
+    /// Returns the time the remaining tests or walks will take at the speed so far, if they find no counterexample;
+    /// `None` in other phases, and before the first is done.
     pub(crate) fn left(&self) -> Option<Duration> {
         let (LearningPhase::Testing { done, of, .. } | LearningPhase::Walking { done, of }) = self.phase
         else {
@@ -372,7 +374,7 @@ impl BoardState {
         (done > 0).then(|| self.phase_begun.elapsed().mul_f64(share.min(1e6)))
     }
 
-    /// Inputs a second, lately.
+    /// Returns inputs per second over the last seconds; after the end, over the whole time.
     pub(crate) fn rate(&mut self, symbols: u64) -> f64 {
         let now = self.ended.unwrap_or_else(Instant::now);
         while self.samples.front().is_some_and(|(at, _)| now.saturating_duration_since(*at) > RECENT) {

@@ -1,10 +1,9 @@
 //! The explorer: a model, recorded runs and a live campaign in a browser, served on loopback.
 //!
 //! [`walk`] is the heart, and the terminal stepper's as well: a path of choices becomes a belief.
-//! [`worker`] is the thread that walks, [`recording`] holds recorded runs, [`live`] a campaign under way. [`learning`] is a page of
-//! its own: a system that is learned, as whoever learns it tells.
-//! [`server`] accepts connections, [`access`] lets in who may come, [`routes`] answers with the
-//! structs of [`view`], the only ones that leave.
+//! [`worker`] is the thread that walks, [`recording`] holds recorded runs, [`live`] a campaign under way. [`learning`]
+//! is a page of its own: a system that is being learned. [`server`] accepts connections, [`access`] admits requests,
+//! [`routes`] answers with the structs of [`view`], the only ones that leave.
 //!
 //! *Promises.* No path of a file comes from the browser: recorded runs are those given at start, by
 //! number. Texts of a model or a system leave as JSON strings, and the page makes text of them, never
@@ -12,7 +11,7 @@
 //!
 //! # Example
 //!
-//! A model is served; whoever has its address, with a number that nobody should be able to guess, may walk through it.
+//! A model is served to everyone who has its address, which contains a secret number.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -66,23 +65,23 @@ use crate::server::ServedPage;
 use crate::view::model::ModelView;
 use crate::worker::ExplorerWorker;
 
-/// Time for a campaign to end after its step, and for what it started to be ended.
+/// The time for a campaign to end after its step, and for the processes it started to be ended.
 const SETTLING: Duration = Duration::from_secs(20);
 
-/// What is explored.
+/// An explorer: a model to walk through, recorded runs, and perhaps a campaign under way.
 pub struct Explorer {
-    /// The model, as the page sees it.
+    /// The model for the page.
     pub(crate) model: ModelView,
-    /// Walks.
+    /// The thread that walks through the model.
     pub(crate) desk: ExplorerWorker,
     /// The recorded runs.
     pub(crate) records: Arc<Records>,
-    /// The campaign under way, if there is one.
+    /// The campaign under way, or the last one.
     pub(crate) live: Arc<LiveCampaign>,
 }
 
 impl Explorer {
-    /// Explores `model`, read from `sources`, with these recorded runs; `launcher` starts campaigns.
+    /// Returns an explorer of `model`, read from `sources`, with these recorded runs; `launcher` starts campaigns.
     #[must_use]
     pub fn new(
         model: Model,

@@ -1,7 +1,8 @@
 //! A campaign under way: started, slowed down, paused and stopped from the page, and watched there.
 //!
-//! The runner knows nothing of this: a [`Reporter`] is told the events, keeps what the page shows, and
-//! does not return while the campaign is paused; where real time is judged, it pauses between runs only. Whoever can start a campaign is a [`Launcher`].
+//! The runner knows nothing of this: a [`Reporter`] receives the events, keeps those the page shows, and does not
+//! return while the campaign is paused; where real time is judged, it pauses between runs only. A [`Launcher`] starts
+//! campaigns.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
@@ -19,42 +20,42 @@ use serde::Serialize;
 use crate::recording::{RecordPlace, RecordedRun, Records, RunCollector};
 use crate::view::live::LiveView;
 
-/// Steps kept to be shown.
+/// The number of steps kept for the page.
 const MAX_LAST: usize = 60;
-/// Characters of a step that are shown.
+/// The number of characters of a step that are shown.
 const MAX_STEP: usize = 300;
-/// Failing runs kept.
+/// The number of failing runs kept.
 const MAX_FAILURES: usize = 100;
-/// The slowest pace.
+/// The slowest pace, as the least duration of a step.
 const MAX_PACE: Duration = Duration::from_secs(5);
 
-/// Starts campaigns; the page cannot name a system or a file, only ask for what the launcher knows.
+/// A way to start campaigns; the page cannot name a system or a file, only request a campaign that the launcher knows.
 pub trait Launcher: Send + Sync {
-    /// The system under test, for people.
+    /// Returns the system under test, for people.
     fn sut(&self) -> String;
 
-    /// Whether a run can be held up between two steps without changing what is judged: not where time is
+    /// Returns whether a run can be held up between two steps without changing verdicts; it cannot where time is
     /// measured by a clock that goes on.
     fn may_hold(&self) -> bool;
 
-    /// Runs a campaign to its end and tells `reporter`.
+    /// Runs a campaign to its end and reports its events to `reporter`.
     ///
     /// # Errors
-    /// Why it could not run, for people.
+    /// The reason why it could not run, for people.
     fn launch(&self, wish: &CampaignRequest, reporter: &mut dyn Reporter) -> Result<(), String>;
 
     /// Asks the campaign that is running to end after its step.
     fn stop(&self);
 }
 
-/// Who decides the moves.
+/// The tester that decides the moves of a campaign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CampaignTester {
-    /// Purposes that take every switch.
+    /// Test purposes that take every switch.
     Cover,
-    /// The same in few long runs.
+    /// Test purposes that take every switch, in few long runs.
     Tour,
-    /// At random.
+    /// Random moves.
     Random,
     /// The tests written beside the model.
     Tests,
@@ -64,7 +65,7 @@ impl CampaignTester {
     /// All testers a page can ask for.
     pub const ALL: [Self; 4] = [Self::Cover, Self::Tour, Self::Random, Self::Tests];
 
-    /// The tester as a word.
+    /// Returns the word for the tester.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -76,49 +77,49 @@ impl CampaignTester {
     }
 }
 
-/// What is asked of a campaign.
+/// A request for a campaign.
 #[derive(Clone, Copy, Debug)]
 pub struct CampaignRequest {
-    /// Who decides the moves.
+    /// The tester that decides the moves.
     pub tester: CampaignTester,
-    /// How many runs; what the tester thinks right if `None`.
+    /// The number of runs; `None` leaves it to the tester.
     pub runs: Option<u64>,
     /// The seed; a fresh one if `None`.
     pub seed: Option<u64>,
-    /// Goes on after a failure.
+    /// True to go on after a failure.
     pub keeps_going: bool,
 }
 
-/// How far a campaign is.
+/// The phase of a campaign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum CampaignPhase {
-    /// None was started.
+    /// No campaign was started.
     Idle,
-    /// Steps are taken.
+    /// The campaign takes steps.
     Running,
-    /// It waits for somebody to go on.
+    /// The campaign waits to be resumed.
     Paused,
-    /// It was asked to stop.
+    /// The campaign was asked to stop.
     Stopping,
-    /// It is over.
+    /// The campaign has ended.
     Over,
 }
 
-/// How a switch was taken.
+/// The coverage of a switch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SwitchSeen {
-    /// Not at all.
+    /// The switch was not taken.
     #[default]
     Never,
-    /// Perhaps: another switch explains the same.
+    /// The switch was possibly taken: another switch explains the same label.
     Maybe,
-    /// Certainly.
+    /// The switch was certainly taken.
     Taken,
 }
 
-/// A campaign, or the place for one.
+/// The campaign under way or the last one; idle before the first.
 pub struct LiveCampaign {
     state: Mutex<LiveState>,
     changed: Condvar,
@@ -126,13 +127,13 @@ pub struct LiveCampaign {
     launcher: Option<Box<dyn Launcher>>,
 }
 
-/// What is known of the campaign.
+/// The state of the campaign.
 pub(crate) struct LiveState {
-    /// Grows with every change.
+    /// A number that grows with every change.
     version: u64,
     pub(crate) phase: CampaignPhase,
     pace: Duration,
-    /// The switches by their labels, and how each was taken.
+    /// The position of each switch in `seen`, by its label.
     names: Arc<BTreeMap<Arc<str>, usize>>,
     pub(crate) seen: Vec<SwitchSeen>,
     pub(crate) n_steps: u64,
@@ -150,7 +151,7 @@ pub(crate) struct LiveState {
     collector: RunCollector,
 }
 
-/// A step to be shown; what the system says may be long, so only its beginning is kept.
+/// A step to show; of long messages only the beginning is kept.
 #[derive(Clone, Debug)]
 pub(crate) struct LastStep {
     pub(crate) number: usize,
@@ -169,7 +170,7 @@ pub(crate) struct FailedRun {
 }
 
 impl LiveCampaign {
-    /// No campaign yet.
+    /// Returns the place for a campaign, with none started.
     #[must_use]
     pub fn new(sts: &Sts, records: Arc<Records>, launcher: Option<Box<dyn Launcher>>) -> Arc<Self> {
         let names = sts.switches.iter().enumerate().map(|(at, switch)| (Arc::clone(&switch.label), at));
@@ -177,7 +178,7 @@ impl LiveCampaign {
         Arc::new(Self { state: Mutex::new(state), changed: Condvar::new(), records, launcher })
     }
 
-    /// The system under test; `None` if there is none.
+    /// Returns the system under test; `None` if there is none.
     #[must_use]
     pub fn sut(&self) -> Option<String> {
         self.launcher.as_ref().map(|launcher| launcher.sut())
@@ -227,7 +228,7 @@ impl LiveCampaign {
         self.tell(state);
     }
 
-    /// Halts the campaign after its step, or lets it go on.
+    /// Pauses the campaign after its step, or resumes it.
     pub fn pause(&self, wanted: bool) {
         let mut state = self.lock();
         state.phase = match (state.phase, wanted) {
@@ -238,7 +239,7 @@ impl LiveCampaign {
         self.tell(state);
     }
 
-    /// Lets every step take at least this long.
+    /// Sets the least duration of a step, at most five seconds.
     pub fn pace(&self, pace: Duration) {
         let mut state = self.lock();
         state.pace = pace.min(MAX_PACE);
@@ -258,20 +259,21 @@ impl LiveCampaign {
         }
     }
 
-    /// Waits until no campaign is running, at most so long.
+    /// Waits until no campaign is running, at most for `patience`.
     pub(crate) fn settle(&self, patience: Duration) {
         let is_running =
             |state: &mut LiveState| !matches!(state.phase, CampaignPhase::Idle | CampaignPhase::Over);
         drop(self.changed.wait_timeout_while(self.lock(), patience, is_running));
     }
 
-    /// How things are now.
+    /// Returns the current state.
     #[must_use]
     pub fn view(&self) -> LiveView {
         LiveView::of(&self.lock())
     }
 
-    /// How things are as soon as they differ from version `seen`; `None` if they still do not after `patience`.
+    /// Returns the state and its version as soon as it differs from version `seen`; `None` if it does not within
+    /// `patience`.
     pub(crate) fn changed(&self, seen: Option<u64>, patience: Duration) -> Option<(u64, LiveView)> {
         let same = |state: &mut LiveState| Some(state.version) == seen;
         let waited = self.changed.wait_timeout_while(self.lock(), patience, same);
@@ -350,7 +352,7 @@ impl LiveState {
     }
 }
 
-/// Is told the events of a campaign.
+/// The reporter that receives the events of a campaign.
 struct LiveWatcher<'l> {
     live: &'l LiveCampaign,
 }
@@ -382,7 +384,7 @@ impl LiveWatcher<'_> {
         }
     }
 
-    /// Keeps a run that failed, so that it can be looked at.
+    /// Keeps a failing run among the records, so that it can be looked at; the first hundred of a campaign.
     fn keep(&self, state: &mut LiveState, run: RecordedRun) {
         if run.outcome != Some(RunOutcome::Fail) || state.failures.len() >= MAX_FAILURES {
             return;
@@ -396,7 +398,7 @@ impl LiveWatcher<'_> {
         }
     }
 
-    /// Waits as long as the pace and a pause say.
+    /// Waits until `until`, and as long as the campaign is paused.
     fn wait(&self, until: Option<Instant>) {
         let mut state = self.live.lock();
         loop {

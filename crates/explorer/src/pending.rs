@@ -1,8 +1,8 @@
-//! Those who have connected and not shown the token yet, and those who have.
+//! Connections that have not shown the token yet (strangers), and those that have (guests).
 //!
-//! *Promises.* Strangers take no room from guests, and idle ones none from those who come after them: in a full
-//! lobby the one who has waited longest has to go. So whoever sends the token at once is let in, however many
-//! connections others hold open.
+//! *Promises.* Strangers take no room from guests, and idle ones none from those who come after them: if there are too
+//! many, the one that has waited longest loses its connection. So a client that sends the token at once is admitted,
+//! however many connections others hold open.
 
 use std::collections::VecDeque;
 use std::io;
@@ -10,12 +10,12 @@ use std::net::{Shutdown, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Strangers at once.
+/// The greatest number of strangers at once.
 const MAX_STRANGERS: usize = 100;
-/// Guests at once; more are turned away.
+/// The greatest number of guests at once; more are turned away.
 const MAX_GUESTS: usize = 100;
 
-/// Where strangers wait.
+/// The connections of strangers, and the number of guests.
 #[derive(Default)]
 pub(crate) struct PendingConnections {
     waiting: Mutex<VecDeque<(u64, TcpStream)>>,
@@ -23,17 +23,17 @@ pub(crate) struct PendingConnections {
     guests: Arc<AtomicUsize>,
 }
 
-/// A place in the lobby, until it is dropped.
+/// A stranger's place, until it is dropped.
 pub(crate) struct LobbySeat {
     lobby: Arc<PendingConnections>,
     id: u64,
 }
 
-/// A place among the guests, until it is dropped, whatever ends it.
+/// A guest's place, until it is dropped.
 pub(crate) struct GuestSlot(Arc<AtomicUsize>);
 
 impl PendingConnections {
-    /// Lets a stranger in; if there are too many, the one who has waited longest loses the connection.
+    /// Admits a stranger; if there are too many, the one that has waited longest loses its connection.
     pub(crate) fn enter(self: &Arc<Self>, stream: &TcpStream) -> io::Result<LobbySeat> {
         let stream = stream.try_clone()?;
         let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
@@ -49,7 +49,7 @@ impl PendingConnections {
         Ok(LobbySeat { lobby: Arc::clone(self), id: *next })
     }
 
-    /// A place among the guests, if there is one.
+    /// Returns a guest's place; `None` if all are taken.
     pub(crate) fn guest(&self) -> Option<GuestSlot> {
         let slot = GuestSlot(Arc::clone(&self.guests));
         // The slot counts itself out again if there is no room.

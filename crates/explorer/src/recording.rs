@@ -4,30 +4,30 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use ioxide_runner::event::{Event, EventKind, RunOutcome, RunStarted, StepTold, VerdictTold};
 
-/// Runs kept of one record.
+/// The number of runs kept of one record.
 const MAX_RUNS: usize = 10_000;
-/// Steps kept of one record, all runs together.
+/// The number of steps kept of one record, over all runs.
 const MAX_STEPS: usize = 2_000_000;
-/// Characters of their labels kept of one record; a system may say a million at a time.
+/// The bytes of label texts kept of one record; a single label may have a million.
 const MAX_TEXT: usize = 256 << 20;
 
-/// Where a recorded run is.
+/// The position of a recorded run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordPlace {
-    /// The record, in the order given.
+    /// The position of the record, in the order given.
     pub record: usize,
-    /// The run, in the order recorded.
+    /// The position of the run within the record.
     pub run: usize,
 }
 
 /// A record.
 #[derive(Clone, Debug, Default)]
 pub struct Recording {
-    /// What it is called.
+    /// The name of the record.
     pub name: String,
     /// Its runs.
     pub runs: Vec<Arc<RecordedRun>>,
-    /// Some runs or steps were left out, for there were too many.
+    /// True if some runs or steps were left out, since there were too many.
     pub is_cut: bool,
 }
 
@@ -38,9 +38,9 @@ pub struct RecordedRun {
     pub started: RunStarted,
     /// Its steps.
     pub steps: Vec<StepTold>,
-    /// Its verdict, if it has one.
+    /// Its verdict; `None` if it has none.
     pub verdict: Option<VerdictTold>,
-    /// How it ended, if it did.
+    /// Its outcome; `None` if the record breaks off before the run ended.
     pub outcome: Option<RunOutcome>,
 }
 
@@ -50,7 +50,7 @@ impl RecordedRun {
     }
 }
 
-/// Collects runs from events; several may go on at once.
+/// A collector of runs from events; several runs may be under way at once.
 #[derive(Debug, Default)]
 pub struct RunCollector {
     open: Vec<RecordedRun>,
@@ -60,7 +60,7 @@ pub struct RunCollector {
 }
 
 impl RunCollector {
-    /// Takes in an event; returns a run that is over with it.
+    /// Adds an event, and returns the run that it ends.
     pub fn event(&mut self, event: &Event) -> Option<RecordedRun> {
         match &event.event {
             EventKind::RunStarted(told) => self.open.push(RecordedRun::new(told.clone())),
@@ -98,7 +98,7 @@ impl RunCollector {
         None
     }
 
-    /// Forgets how much was kept: the runs given back are somebody else's now.
+    /// Resets the count of steps and texts kept, since the runs returned so far are kept elsewhere.
     pub fn forget(&mut self) {
         (self.n_steps, self.n_text) = (0, 0);
     }
@@ -112,7 +112,7 @@ impl RunCollector {
 }
 
 impl Recording {
-    /// The record called `name` with these events; a run that broke off is kept as far as it went.
+    /// Returns the record called `name` with the runs of these events; a run that broke off is kept as far as it went.
     pub fn of<'e>(name: impl Into<String>, events: impl IntoIterator<Item = &'e Event>) -> Self {
         let mut collector = RunCollector::default();
         let mut recording = Self { name: name.into(), ..Self::default() };
@@ -134,26 +134,26 @@ impl Recording {
     }
 }
 
-/// All records there are; those of live campaigns join at the end.
+/// All records; those of live campaigns are added at the end.
 #[derive(Debug)]
 pub struct Records {
     list: RwLock<Vec<Recording>>,
 }
 
 impl Records {
-    /// These records.
+    /// Returns a list of these records.
     #[must_use]
     pub fn new(recordings: Vec<Recording>) -> Self {
         Self { list: RwLock::new(recordings) }
     }
 
-    /// A copy of the list; runs are shared.
+    /// Returns a copy of the list; runs are shared.
     #[must_use]
     pub fn list(&self) -> Vec<Recording> {
         self.list.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The run at `place`.
+    /// Returns the run at `place`; `None` if there is none.
     #[must_use]
     pub fn run(&self, place: RecordPlace) -> Option<Arc<RecordedRun>> {
         let list = self.list.read().unwrap_or_else(PoisonError::into_inner);
@@ -167,7 +167,7 @@ impl Records {
         list.len() - 1
     }
 
-    /// Adds a run to record number `record` and returns its place, unless that has enough.
+    /// Adds a run to record number `record` and returns its position; `None` if the record is full or does not exist.
     pub fn add(&self, record: usize, run: RecordedRun) -> Option<RecordPlace> {
         let mut list = self.list.write().unwrap_or_else(PoisonError::into_inner);
         let recording = list.get_mut(record)?;

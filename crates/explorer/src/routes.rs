@@ -1,4 +1,4 @@
-//! Which path is answered with what. Paths are compared, never opened.
+//! The routes: paths and their answers. Paths are compared, never opened.
 
 mod learning;
 pub(crate) mod walk;
@@ -20,18 +20,18 @@ const SCRIPT: &str = include_str!("../assets/explorer.js");
 const STYLE: &str = include_str!("../assets/explorer.css");
 const ICON: &str = include_str!("../assets/icon.svg");
 const JSON: &str = "application/json";
-/// Runs a page may ask for.
+/// The greatest number of runs a page may request.
 const MAX_RUNS: u64 = 1_000_000;
 
-/// How a request is answered.
+/// The answer to a request.
 pub enum RouteReply {
-    /// At once.
+    /// A complete response.
     Whole(ExplorerResponse),
-    /// With a stream of what the page is told.
+    /// A stream of the page's state, sent whenever it changes.
     Events,
 }
 
-/// Answers a request for `path`, which stands behind the token.
+/// Answers a request for `path`, which follows the token.
 pub(crate) fn answer(explorer: &Explorer, path: &str, request: &ExplorerRequest) -> RouteReply {
     let segments: Vec<&str> = path.split('/').collect();
     RouteReply::Whole(match (request.method, &segments[..]) {
@@ -74,7 +74,7 @@ impl SutView {
     }
 }
 
-/// `view` as a response.
+/// Returns `view` as a JSON response.
 fn json(view: &impl Serialize) -> ExplorerResponse {
     match serde_json::to_vec(view) {
         Ok(body) => ExplorerResponse::ok(JSON, body),
@@ -82,12 +82,12 @@ fn json(view: &impl Serialize) -> ExplorerResponse {
     }
 }
 
-/// Something the page asked for cannot be; it is told why.
+/// Returns an error response whose reason the page shows.
 fn problem(status: u16, why: &str) -> ExplorerResponse {
     ExplorerResponse { status, ..json(&ErrorView::new(why)) }
 }
 
-/// Answers with what `act` makes of the body, which only a page from here can send as JSON.
+/// Answers with the result of `act` on the JSON body; another media type, which foreign pages could send, is refused.
 fn with_body<T: DeserializeOwned>(
     request: &ExplorerRequest,
     act: impl FnOnce(T) -> ExplorerResponse,
@@ -114,7 +114,7 @@ fn recorded(explorer: &Explorer, record: &str, run: &str, request: &ExplorerRequ
     }
 }
 
-/// What is asked of a campaign; everything has a default.
+/// A request about a campaign; every field has a default.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct LiveWish {

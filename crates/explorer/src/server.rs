@@ -1,10 +1,10 @@
 //! Connections: accepted, timed, answered, closed.
 //!
-//! What is served is a [`ServedPage`]: the explorer of a model, or the view of a system that is learned.
+//! A server serves a [`ServedPage`]: the explorer of a model, or the view of a system that is being learned.
 //!
-//! A thread per connection, a bounded number of them, one request each. A client that sends or
-//! reads slowly loses its connection and holds up nobody else. The body of a request is read once its
-//! head has shown that it may come in; see [`pending`](crate::pending) for how many may wait and be served.
+//! A thread per connection, a bounded number of them, one request each. A client that sends or reads slowly loses its
+//! connection and delays no other client. The body of a request is read once its head has been admitted; see
+//! [`pending`](crate::pending) for the numbers of connections.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -18,27 +18,27 @@ use crate::http::{self, BadRequest, ExplorerRequest, ExplorerResponse, RequestHe
 use crate::pending::{LobbySeat, PendingConnections};
 use crate::routes::RouteReply;
 
-/// Time for a request to arrive.
+/// The time for a request to arrive.
 const ARRIVAL: Duration = Duration::from_secs(5);
-/// Time for a piece of the response to be taken.
+/// The time for the client to take a piece of the response.
 const DEPARTURE: Duration = Duration::from_secs(10);
-/// Time and bytes spent on a client that has not finished speaking when it is answered.
+/// The time and bytes spent on a client that is still sending when it is answered.
 const FAREWELL: (Duration, usize) = (Duration::from_millis(300), 1 << 20);
 
-/// What a server serves.
+/// A page that a server serves.
 pub trait ServedPage: Send + Sync {
-    /// The answer to a request for `path`, which stands behind the token.
+    /// Returns the answer to a request for `path`, which follows the token.
     fn answer(&self, path: &str, request: &ExplorerRequest) -> RouteReply;
 
-    /// What the page is told, as JSON, as soon as it differs from version `seen`; nothing if it still does not after
-    /// `patience`.
+    /// Returns the version and the state of the page, as JSON, as soon as it differs from version `seen`; `None` if it
+    /// does not within `patience`.
     fn news(&self, seen: Option<u64>, patience: Duration) -> Option<(u64, serde_json::Result<String>)>;
 
-    /// Ends what is going on: nobody will ask any more.
+    /// Ends any activity of the page, since no further requests will come.
     fn close(&self);
 }
 
-/// Serves a page.
+/// A server of one page.
 pub struct ExplorerServer {
     listener: TcpListener,
     address: SocketAddr,
@@ -46,7 +46,7 @@ pub struct ExplorerServer {
     ended: Arc<AtomicBool>,
 }
 
-/// Ends a server from another thread.
+/// A handle that ends a server from another thread.
 #[derive(Clone)]
 pub struct ServerEnder {
     address: SocketAddr,
@@ -54,13 +54,13 @@ pub struct ServerEnder {
 }
 
 impl ServerEnder {
-    /// Whether the server was ended already.
+    /// Returns whether the server was ended already.
     #[must_use]
     pub fn is_ended(&self) -> bool {
         self.ended.load(Ordering::SeqCst)
     }
 
-    /// Lets the server accept nothing more.
+    /// Makes the server accept no further connections.
     pub fn end(&self) {
         self.ended.store(true, Ordering::SeqCst);
         // Wakes the thread that waits for the next connection.
@@ -85,25 +85,25 @@ impl ExplorerServer {
         Ok(Self { listener, address, token, ended: Arc::new(AtomicBool::new(false)) })
     }
 
-    /// Where it listens.
+    /// Returns the address at which the server listens, with the port chosen.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The address to open, with the token.
+    /// Returns the address to open, with the token.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}/{}/", self.address, self.token.text())
     }
 
-    /// What ends it.
+    /// Returns a handle that ends the server.
     #[must_use]
     pub fn ender(&self) -> ServerEnder {
         ServerEnder { address: self.address, ended: Arc::clone(&self.ended) }
     }
 
-    /// Answers until it is ended.
+    /// Answers requests until the server is ended, then closes the page.
     pub fn serve(self, page: &Arc<impl ServedPage + 'static>) {
         let guard = Arc::new(AccessGuard::new(self.address, self.token));
         let lobby = Arc::new(PendingConnections::default());
@@ -130,7 +130,7 @@ impl ExplorerServer {
     }
 }
 
-/// Whoever answers a connection.
+/// The handler of one connection.
 struct ConnectionHandler {
     guard: Arc<AccessGuard>,
     lobby: Arc<PendingConnections>,
@@ -156,7 +156,7 @@ impl ConnectionHandler {
         }
     }
 
-    /// Serves a request that may come in.
+    /// Serves a request whose head was admitted.
     fn serve(&self, stream: &TcpStream, seat: LobbySeat, head: RequestHead) -> io::Result<()> {
         let Some(_guest) = self.lobby.guest() else {
             return finish(stream, &ExplorerResponse::refused(503, "too many connections"));
@@ -178,13 +178,13 @@ impl ConnectionHandler {
     }
 }
 
-/// Answers and closes.
+/// Sends the response and closes the connection.
 fn finish(stream: &TcpStream, response: &ExplorerResponse) -> io::Result<()> {
     response.write(&mut &*stream)?;
     say_goodbye(stream)
 }
 
-/// Sends what there is to tell whenever it has changed, until the client goes away.
+/// Sends the state of the page whenever it has changed, until the client goes away or the server is ended.
 fn stream_events(mut stream: &TcpStream, page: &dyn ServedPage, ended: &AtomicBool) -> io::Result<()> {
     http::begin_stream(&mut stream)?;
     let mut seen = None;
@@ -204,7 +204,7 @@ fn stream_events(mut stream: &TcpStream, page: &dyn ServedPage, ended: &AtomicBo
     Ok(())
 }
 
-/// Closes without cutting off a response that the client has not read because it is still speaking.
+/// Closes the connection without cutting off the response for a client that is still sending.
 fn say_goodbye(stream: &TcpStream) -> io::Result<()> {
     stream.shutdown(Shutdown::Write)?;
     let mut rest = TimedReader { stream, until: Instant::now() + FAREWELL.0 };
@@ -219,7 +219,7 @@ fn say_goodbye(stream: &TcpStream) -> io::Result<()> {
     Ok(())
 }
 
-/// Reads from a stream until a point in time.
+/// A reader from a stream with a deadline.
 struct TimedReader<'s> {
     stream: &'s TcpStream,
     until: Instant,

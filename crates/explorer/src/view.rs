@@ -1,4 +1,4 @@
-//! What the page is told: the only structs that leave, as versioned JSON.
+//! The views: the only structs that leave for the page, as versioned JSON.
 //!
 //! Texts are made visible and cut here, except the steps of a path, which the page puts into its address.
 //! Fields may be added within a version; one that changes its meaning makes a new version.
@@ -19,12 +19,12 @@ mod typescript_tests;
 use ioxide_report::control_characters::excerpt;
 use serde::Serialize;
 
-/// The version of everything that is told.
+/// The version of all views.
 pub const VERSION: u32 = 1;
-/// Characters of a text that are told.
+/// The number of characters of a text in a view.
 const MAX_TEXT: usize = 2_000;
 
-/// `text` as it is told: visible, and not too long.
+/// Returns `text` for a view: visible, and cut if it is too long.
 fn shown_text(text: &str) -> String {
     if text.len() > MAX_TEXT && text.chars().nth(MAX_TEXT).is_some() {
         format!("{} ({} characters)", excerpt(text, MAX_TEXT), text.chars().count())
@@ -33,17 +33,17 @@ fn shown_text(text: &str) -> String {
     }
 }
 
-/// Something that went wrong.
+/// An error response.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ErrorView {
     version: u32,
-    /// What, for people.
+    /// The reason, for people.
     pub error: String,
 }
 
 impl ErrorView {
-    /// `error` as it is told.
+    /// Returns the view of `error`.
     #[must_use]
     pub fn new(error: &str) -> Self {
         Self { version: VERSION, error: shown_text(error) }

@@ -1,9 +1,8 @@
-//! A walk through a model by hand: the monitor, its history, and what can be done now.
+//! A walk through a model by hand: the monitor, its history, and the choices at its end.
 //!
-//! Whoever lets people step through a model, in a terminal or in a browser, shows a [`ModelWalk`].
-//! The belief is the monitor's ([`Monitor`]): after each label it holds every state the model may
-//! be in. [`choices`] says what can come next, [`read`] turns what was typed into a label, and
-//! [`symbolic`] walks along switches instead of labels.
+//! Front ends that let people step through a model, in a terminal or in a browser, show a [`ModelWalk`]. The belief is
+//! the monitor's ([`Monitor`]): after each label it holds every state the model may be in. [`choices`] lists the labels
+//! possible next, [`read`] turns typed text into a label, and [`symbolic`] walks along switches instead of labels.
 //!
 //! *Promises.* A forbidden label does not move the walk: the last belief stays, with the reason. Any
 //! text that is no step of the model gives a message, never a panic.
@@ -22,7 +21,7 @@ use ioxide_symex::{AllowedLabel, Ctx, Monitor, explaining};
 use self::choices::SwitchChoice;
 use self::refused::RefusedSwitch;
 
-/// The monitor over one model, with everything it observed.
+/// A monitor of one model, with everything it observed.
 pub struct ModelWalk<'m> {
     /// The model, its pool and a solver.
     pub cx: Ctx<'m>,
@@ -33,34 +32,35 @@ pub struct ModelWalk<'m> {
 /// A step that was taken.
 #[derive(Clone, Debug)]
 pub struct TakenStep {
-    /// What was observed.
+    /// The label observed.
     pub label: Label,
     /// The switches the model may have taken.
     pub switches: Vec<SwitchId>,
-    /// The monitor before it.
+    /// The monitor before the step.
     before: Monitor,
 }
 
-/// What the model says about a label.
+/// The judgement of the model on a label.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LabelJudgement {
-    /// It may come, and the belief has moved on.
+    /// The label is allowed, and the belief has moved on.
     Allowed,
-    /// The model does not mention this input: it says nothing any more.
+    /// The model no longer restricts the system: it does not mention this input, or the belief lacks states and none of
+    /// those kept allows the label.
     Unspecified,
-    /// It must not come; the walk stays where it was.
+    /// The label is forbidden; the walk stays where it was.
     Forbidden(Box<Explanation>),
 }
 
 impl<'m> ModelWalk<'m> {
-    /// At the start of the model.
+    /// Returns a walk at the initial state of the model.
     #[must_use]
     pub fn new(mut cx: Ctx<'m>) -> Self {
         let after = Monitor::new(&mut cx);
         Self { cx, after, past: Vec::new() }
     }
 
-    /// The states the model may be in now.
+    /// Returns the monitor, which holds the states the model may be in now.
     #[must_use]
     pub fn after(&self) -> &Monitor {
         &self.after
@@ -72,7 +72,7 @@ impl<'m> ModelWalk<'m> {
         &self.past
     }
 
-    /// Observes `label`.
+    /// Observes `label`, and moves on unless it is forbidden.
     pub fn observe(&mut self, label: Label) -> LabelJudgement {
         let switches = explaining(&self.cx, self.after.belief(), &label);
         let before = self.after.clone();
@@ -89,7 +89,7 @@ impl<'m> ModelWalk<'m> {
         judged
     }
 
-    /// Takes the last step back and returns it; `None` at the start.
+    /// Undoes the last step and returns its label; `None` at the start.
     pub fn undo(&mut self) -> Option<Label> {
         let taken = self.past.pop()?;
         self.after = taken.before;
@@ -103,8 +103,8 @@ impl<'m> ModelWalk<'m> {
         }
     }
 
-    /// Goes along `labels`, reusing the steps that are the same as those taken already. Returns how many
-    /// of them were taken, and what the model said about the next if it was forbidden.
+    /// Walks along `labels`, reusing the steps that are the same as those taken already. Returns the number of labels
+    /// taken, and the explanation of the next if it was forbidden.
     pub fn follow(&mut self, labels: &[Label]) -> (usize, Option<Box<Explanation>>) {
         let common = self.past.iter().zip(labels).take_while(|(taken, label)| taken.label == **label).count();
         self.rewind(common);
@@ -116,25 +116,25 @@ impl<'m> ModelWalk<'m> {
         (labels.len(), None)
     }
 
-    /// What can come now, inputs first.
+    /// Returns the switches that can be taken now, inputs first.
     pub fn choices(&mut self) -> Vec<SwitchChoice> {
         choices::choices(&mut self.cx, self.after.belief())
     }
 
-    /// What cannot come now though a switch for it starts here, with the reason.
+    /// Returns the observable switches that start here and cannot be taken, with the reasons.
     pub fn refused(&mut self) -> Vec<RefusedSwitch> {
         refused::refused(&mut self.cx, self.after.belief())
     }
 
-    /// Whether silence is allowed now.
+    /// Returns whether quiescence is allowed now.
     pub fn may_be_silent(&mut self) -> bool {
         self.after.accepts(&mut self.cx, &Label::Quiescence)
     }
 
-    /// The label that `text` asks for; fields that were left out get values that fit.
+    /// Returns the label that `text` denotes; fields that were left out get values that fit.
     ///
     /// # Errors
-    /// What is wrong with it, for people.
+    /// The reason why `text` denotes no label that can be taken, for people.
     pub fn label(&mut self, text: &str) -> Result<Label, String> {
         read::label(self, text)
     }

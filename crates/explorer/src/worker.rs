@@ -1,7 +1,7 @@
-//! The desk: one thread that owns the model and the solver, and walks for everyone.
+//! The worker: one thread that owns the model and the solver, and walks for all requests.
 //!
-//! Terms stay with their pool, and a solver with its thread, so questions come to the desk one
-//! after the other. The walk of the last question is kept: the next one mostly goes on from there.
+//! Terms stay with their pool, and a solver with its thread, so requests are served one after the other. The walk of
+//! the last request is kept: the next one mostly continues it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -18,29 +18,29 @@ use ioxide_symex::Ctx;
 use crate::recording::{RecordPlace, Records};
 use crate::walk::ModelWalk;
 
-/// A pool that has grown by this many terms is thrown away.
+/// The number of terms by which a pool may grow before it is thrown away.
 const MAX_TERMS: usize = 2_000_000;
 
 type WorkerJob = Box<dyn FnOnce(&mut WorkerState<'_>) + Send>;
 
-/// Where questions are asked.
+/// A handle to the worker thread.
 pub struct ExplorerWorker {
     jobs: Sender<WorkerJob>,
 }
 
-/// Who answers.
+/// The state of the worker thread, on which requests act.
 pub struct WorkerState<'m> {
-    /// The walk of the last question.
+    /// The walk of the last request.
     pub walk: ModelWalk<'m>,
     /// The recorded runs.
     pub records: &'m Records,
     model: &'m Model,
-    /// The labels of the recorded run that was asked for last.
+    /// The labels of the recorded run that was requested last.
     known: Option<(RecordPlace, Arc<[Label]>)>,
 }
 
 impl ExplorerWorker {
-    /// Opens a desk.
+    /// Starts the worker thread.
     #[must_use]
     pub fn start(model: Model, solver: Box<dyn Solver>, records: Arc<Records>) -> Self {
         let (jobs, asked) = channel();
@@ -50,7 +50,8 @@ impl ExplorerWorker {
         Self { jobs }
     }
 
-    /// Has `act` done; `None` if that went wrong inside.
+    /// Runs `act` in the worker thread and returns its result; `None` if it panicked or the thread could not be
+    /// started.
     pub fn ask<T: Send + 'static>(
         &self,
         act: impl FnOnce(&mut WorkerState<'_>) -> T + Send + 'static,
@@ -81,10 +82,10 @@ fn work(model: &Model, mut solver: Box<dyn Solver>, records: &Records, asked: &R
 }
 
 impl WorkerState<'_> {
-    /// The labels of a recorded run; `None` if there is no such run.
+    /// Returns the labels of a recorded run; `None` if there is no such run.
     ///
     /// # Errors
-    /// If the model does not know a message of it.
+    /// If the model lacks a message of the run.
     pub fn labels(&mut self, place: RecordPlace) -> Result<Option<Arc<[Label]>>, CodecError> {
         if let Some((known, labels)) = &self.known
             && *known == place

@@ -1,4 +1,4 @@
-//! The view of a system that is learned: which path is answered with what. Nothing can be asked for that changes anything.
+//! The routes of the page that shows learning. No request changes anything.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ const PAGE: &str = include_str!("../../assets/learning.html");
 const SCRIPT: &str = include_str!("../../assets/learning.js");
 const STYLE: &str = include_str!("../../assets/learning.css");
 
-/// How often the page hears of what has been asked meanwhile.
+/// The period after which the page gets the counters of resets and inputs.
 const PULSE: Duration = Duration::from_millis(500);
 
 impl ServedPage for LearningBoard {
@@ -39,6 +39,6 @@ impl ServedPage for LearningBoard {
         Some((version, serde_json::to_string(&view)))
     }
 
-    /// Whoever learns goes on: the page only watches.
+    /// Does nothing: learning goes on, the page only watches.
     fn close(&self) {}
 }

@@ -1,7 +1,7 @@
 //! A path of choices followed: to a belief, to values for the next step, to a concrete trace.
 //!
-//! A path is a list of steps as people write them ([`read`]). The first may be `@R.N.K`: the first K steps
-//! of run N of record R. A step that cannot be read or taken ends the walk; what came before it stands.
+//! A path is a list of steps as people write them ([`read`]). The first may be `@R.N.K`: the first K steps of run N of
+//! record R. A step that cannot be read or taken ends the walk; the steps before it stay taken.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,17 +17,17 @@ use crate::walk::symbolic::SwitchPath;
 use crate::walk::{LabelJudgement, read};
 use crate::worker::WorkerState;
 
-/// Longer paths are not followed.
+/// The greatest length of a path that is followed.
 const MAX_STEPS: usize = 20_000;
-/// Different values offered at once.
+/// The number of different values offered at once.
 const N_VALUES: usize = 6;
 
-/// A path, and how it is meant.
+/// A path to follow, along labels or along switches.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PathWish {
     path: Vec<String>,
-    /// Along switches, with the path condition.
+    /// True to walk along switches, with the path condition.
     #[serde(default)]
     symbolic: bool,
 }
@@ -46,18 +46,18 @@ pub struct ValuesWish {
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct ValuesView {
     version: u32,
-    /// Steps, each with other values.
+    /// Steps with the same message and different values.
     steps: Vec<String>,
 }
 
-/// Where the path leads.
+/// Returns the end of the path.
 pub fn walk(explorer: &Explorer, wish: PathWish) -> ExplorerResponse {
     answered(explorer, wish.path, move |seat, path| {
         if wish.symbolic { json(&along(seat, path)) } else { json(&walked(seat, path)) }
     })
 }
 
-/// Different values for a choice at the end of the path.
+/// Returns different values for a choice at the end of the path.
 pub fn values(explorer: &Explorer, wish: ValuesWish) -> ExplorerResponse {
     let ValuesWish { path, choice, seed } = wish;
     answered(explorer, path, move |seat, path| {
@@ -74,7 +74,7 @@ pub fn values(explorer: &Explorer, wish: ValuesWish) -> ExplorerResponse {
     })
 }
 
-/// Labels that take the switches of a symbolic path.
+/// Returns labels that take the switches of a symbolic path.
 pub fn witness(explorer: &Explorer, wish: PathWish) -> ExplorerResponse {
     answered(explorer, wish.path, |seat, path| {
         let cx = &mut seat.walk.cx;
@@ -104,15 +104,15 @@ fn answered(
     answer.unwrap_or_else(|| problem(500, "this is a bug in ioxide; please report the path"))
 }
 
-/// Where a path of labels ended.
+/// The end of a path of labels.
 struct PathEnd {
     base: Option<BaseView>,
-    /// Steps taken after those of the recorded run.
+    /// The steps taken after those of the recorded run.
     path: Vec<String>,
     stopped: Option<PathStop>,
 }
 
-/// Why a path was not followed to its end.
+/// The reason why a path was not followed to its end.
 enum PathStop {
     Problem(ProblemView),
     Forbidden(ForbiddenView),
@@ -129,7 +129,7 @@ fn walked(seat: &mut WorkerState<'_>, path: &[String]) -> WalkView {
     view
 }
 
-/// Walks along `path`; the walk ends where the path stops to make sense.
+/// Walks along `path` up to its end, or to the first step that cannot be read or taken.
 fn follow(seat: &mut WorkerState<'_>, path: &[String]) -> PathEnd {
     let mut end = PathEnd { base: None, path: Vec::new(), stopped: None };
     let mut first = 0;
@@ -159,7 +159,7 @@ fn follow(seat: &mut WorkerState<'_>, path: &[String]) -> PathEnd {
     end
 }
 
-/// Takes the step `text` after `position` steps, or finds that it has been taken already.
+/// Takes the step `text` after `position` steps, unless the walk has taken it already, and returns it written out.
 fn take(seat: &mut WorkerState<'_>, position: usize, at: usize, text: &str) -> Result<String, PathStop> {
     let walk = &mut seat.walk;
     let problem =
@@ -185,7 +185,7 @@ fn take(seat: &mut WorkerState<'_>, position: usize, at: usize, text: &str) -> R
     }
 }
 
-/// Walks along the recorded steps that `text` (`@R.N.K`) names, to the first that is forbidden.
+/// Walks along the recorded steps that `text` (`@R.N.K`) names, up to the first that is forbidden.
 fn begin(seat: &mut WorkerState<'_>, text: &str) -> Result<(BaseView, Option<PathStop>), ProblemView> {
     let problem = |why: String| ProblemView { position: 0, text: text.chars().take(60).collect(), why };
     let numbers: Option<Vec<usize>> = text[1..].split('.').map(|number| number.parse().ok()).collect();
@@ -215,7 +215,7 @@ fn along(seat: &mut WorkerState<'_>, path: &[String]) -> WalkView {
     WalkView { problem: stopped, ..WalkView::along(cx, &along) }
 }
 
-/// Takes the switches `path` names, as far as they can be taken.
+/// Takes the switches that `path` names, as far as they can be taken.
 fn taken_along(cx: &mut ioxide_symex::Ctx<'_>, path: &[String]) -> (SwitchPath, Option<ProblemView>) {
     let mut along = SwitchPath::new(cx);
     for (position, text) in path.iter().enumerate() {

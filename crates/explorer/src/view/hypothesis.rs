@@ -1,7 +1,7 @@
-//! The picture of a hypothesis, with what is not as in the one before.
+//! The picture of a hypothesis, with its differences from the one before.
 //!
-//! A state is new if no state before had its key. A move is new if before there was none with the same text between
-//! states with the same keys; so a move that leads elsewhere now is new, and the one that it was is gone.
+//! A state is new if no state before had its key. A move is new if before there was none with the same texts between
+//! states with the same keys; so a move whose target has changed is new, and the old one is gone.
 
 use std::collections::BTreeSet;
 
@@ -13,34 +13,34 @@ use serde::Serialize;
 use super::{VERSION, shown_text};
 use crate::learning::{DrawnMove, DrawnState, HypothesisDrawing};
 
-/// Moves of a hypothesis that is drawn.
+/// The greatest number of moves of a hypothesis that is drawn.
 const MAX_DRAWN: usize = 1_000;
-/// New moves that are listed.
+/// The number of new moves that are listed.
 const MAX_LISTED: usize = 40;
-/// The class of what is new.
+/// The style class of new states and moves.
 const NEW: &str = "new";
 
-/// A hypothesis to be seen.
+/// A hypothesis and its picture.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct HypothesisView {
     version: u32,
-    /// Which picture it is; 0 if there is none yet.
+    /// The number of the picture; 0 if there is none yet.
     picture: usize,
-    /// Which hypothesis it shows.
+    /// The number of the hypothesis.
     hypothesis: usize,
-    /// The one it is compared with, if there was one.
+    /// The number of the hypothesis it is compared with; `None` for the first.
     before: Option<usize>,
     svg: String,
-    /// Why there is no picture; empty if there is one.
+    /// The reason why there is no picture; empty if there is one.
     missing: String,
     states: usize,
     moves: usize,
-    /// New states and moves.
+    /// The names of the new states.
     new_states: Vec<String>,
     n_new_moves: usize,
     new_moves: Vec<NewMoveView>,
-    /// Moves that were believed before.
+    /// The number of moves of the hypothesis before that are gone.
     n_gone: usize,
 }
 
@@ -52,16 +52,16 @@ struct NewMoveView {
     text: String,
 }
 
-/// What a move is known by: where it starts, what it says, where it leads.
+/// The key of a move: the key of its source, its text, guard and updates, and the key of its target.
 type MoveKey<'d> = (&'d str, &'d str, &'d str, &'d str, &'d str);
 
 impl HypothesisView {
-    /// There is nothing to be seen yet.
+    /// Returns the view before the first hypothesis.
     pub(crate) fn none() -> Self {
         Self::of(0, &HypothesisDrawing::default(), None)
     }
 
-    /// Picture number `picture`: `now`, compared with the hypothesis `before` it.
+    /// Returns picture number `picture`: `now`, compared with the hypothesis `before` it.
     pub(crate) fn of(picture: usize, now: &HypothesisDrawing, before: Option<&HypothesisDrawing>) -> Self {
         let known_states: BTreeSet<&str> =
             before.iter().flat_map(|it| &it.states).map(|it| &*it.key).collect();
@@ -99,7 +99,7 @@ impl HypothesisView {
         }
     }
 
-    /// Which picture it is.
+    /// Returns the number of the picture.
     pub(crate) fn number(&self) -> usize {
         self.picture
     }

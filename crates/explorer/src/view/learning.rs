@@ -1,5 +1,5 @@
-//! A system that is learned, as the page sees it; all of it, every time, so that a page can join or come back. The
-//! picture is asked for on its own: the view says which there is.
+//! Learning as the page sees it: the whole state every time, so that a page can join or come back. The picture is
+//! requested on its own, by the number in the view.
 
 use serde::Serialize;
 
@@ -13,39 +13,39 @@ pub struct LearningView {
     version: u32,
     system: String,
     model: String,
-    /// What kind of model it becomes, in words.
+    /// The kind of the learned model, in words.
     kind: String,
     inputs: usize,
     suite: String,
     most_extra: usize,
     phase: LearningStep,
-    /// Extra states of the suite that is applied.
+    /// The number of extra states of the suite that is applied.
     extra: usize,
-    /// Tests or walks done, of how many.
+    /// The number of tests or walks done.
     done: usize,
     of: usize,
-    /// How long the tests or walks that are left take, if nothing is found.
+    /// The time the remaining tests or walks will take, in milliseconds, if they find no counterexample.
     left_ms: Option<u128>,
     hypotheses: usize,
     states: usize,
-    /// What the system was asked, in this session.
+    /// The number of resets of the system in this session.
     resets: u64,
     symbols: u64,
-    /// Inputs a second, lately; in the end, over all.
+    /// Inputs per second over the last seconds; after the end, over the whole time.
     per_second: f64,
     elapsed_ms: u128,
-    /// What is promised of the hypothesis so far; empty if nothing.
+    /// The guarantee for the hypothesis so far; empty if there is none.
     guarantee: String,
     /// The number of the picture; 0 if there is none yet.
     picture: usize,
     counterexample: Option<CounterexampleView>,
-    /// Runs of a system that contradicts itself; empty if it has not.
+    /// The runs in which the system contradicts itself; empty if there are none.
     disagreement: Vec<String>,
     notes: Vec<String>,
     end: Option<LearningEndView>,
 }
 
-/// What is done, without the figures.
+/// The activity of the learner, without its figures.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
@@ -82,7 +82,7 @@ struct LearningEndView {
 }
 
 impl LearningView {
-    /// `state` as it is told, with the resets and inputs so far.
+    /// Returns the view of `state`, with the numbers of resets and inputs so far.
     pub(crate) fn of(state: &mut BoardState, (resets, symbols): (u64, u64)) -> Self {
         let (phase, extra, done, of) = match state.phase {
             LearningPhase::Asking => (LearningStep::Asking, 0, 0, 0),

@@ -50,7 +50,7 @@ struct FailureView {
 }
 
 impl LiveView {
-    /// `state` as it is told.
+    /// Returns the view of `state`.
     pub(crate) fn of(state: &LiveState) -> Self {
         let seen = |seen: &SwitchSeen| match seen {
             SwitchSeen::Never => '.',

@@ -1,4 +1,4 @@
-//! The model as the page sees it: its picture, and what stands behind every switch.
+//! The model as the page sees it: its picture, and the details of every switch.
 
 use ioxide_model::index::Idx;
 use ioxide_model::sort::{DataKind, Sort};
@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::{VERSION, shown_text};
 
-/// A model with more switches is not drawn: a picture nobody can read takes a minute to make.
+/// The greatest number of switches of a model that is drawn: a larger picture is unreadable and takes a minute to make.
 const MAX_DRAWN: usize = 3_000;
 
 /// A model.
@@ -24,11 +24,11 @@ pub struct ModelView {
     pub name: String,
     /// Its file.
     pub file: String,
-    /// What its author wrote about it.
+    /// Its doc comment.
     pub doc: String,
-    /// Its picture; empty if it is too large.
+    /// Its picture as SVG; empty if the model is too large.
     pub svg: String,
-    /// Whether it speaks of time.
+    /// True if the model has clocks.
     pub timed: bool,
     /// Its locations.
     pub locations: Vec<LocationView>,
@@ -59,9 +59,9 @@ pub struct SwitchView {
     updates: Vec<String>,
     doc: String,
     reqs: Vec<String>,
-    /// The line it is written in, from 1.
+    /// The line of the switch in its file, from 1.
     line: usize,
-    /// The text there.
+    /// The source text of the switch.
     source: String,
 }
 
@@ -74,23 +74,23 @@ pub struct GateView {
     fields: Vec<FieldView>,
 }
 
-/// A field of a message, and how its values are typed in.
+/// A field of a message, and the form in which its values are entered.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct FieldView {
     name: String,
     sort: String,
     form: TypedForm,
-    /// The values of an enum.
+    /// The values of an enum; empty for other sorts.
     options: Vec<String>,
 }
 
-/// How a value is typed in.
+/// The form in which a value is entered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum TypedForm {
-    /// A tick.
+    /// A check box.
     Bool,
     /// A whole number.
     Int,
@@ -98,14 +98,14 @@ pub enum TypedForm {
     Real,
     /// A text.
     String,
-    /// One of some names.
+    /// A choice among names.
     Enum,
-    /// A value in the notation of models.
+    /// A value in the notation of the modelling language.
     Data,
 }
 
 impl ModelView {
-    /// `model` as it is told.
+    /// Returns the view of `model`.
     #[must_use]
     pub fn of(model: &Model, sources: &Sources) -> Self {
         let sts = &model.sts;
@@ -160,7 +160,7 @@ fn gate_view(model: &Model, id: GateId) -> GateView {
 }
 
 impl FieldView {
-    /// `field` as it is told.
+    /// Returns the view of `field`.
     #[must_use]
     pub fn of(pool: &TermPool, field: VarId) -> Self {
         let info = pool.var_info(field);

@@ -8,9 +8,9 @@ use super::walk::ExplanationView;
 use super::{VERSION, shown_text};
 use crate::recording::{RecordedRun, Recording};
 
-/// Steps that are told at once.
+/// The greatest number of steps sent at once.
 const MAX_STEPS: usize = 1_000;
-/// Runs of a record that are told.
+/// The number of runs of a record that are listed.
 const MAX_RUNS: usize = 2_000;
 
 /// All records.
@@ -49,7 +49,7 @@ pub struct RunView {
     version: u32,
     #[serde(flatten)]
     brief: BriefView,
-    /// The first step told, from 0.
+    /// The position of the first step, from 0.
     from: usize,
     list: Vec<RecordedStepView>,
     reason: String,
@@ -67,7 +67,7 @@ struct RecordedStepView {
 }
 
 impl RecordsView {
-    /// `list` as it is told: of a long record the failing runs and the first ones.
+    /// Returns the view of `list`: of a long record the failing runs and the first ones.
     #[must_use]
     pub fn of(list: &[Recording]) -> Self {
         let record = |recording: &Recording| RecordView {

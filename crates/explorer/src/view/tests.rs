@@ -1,4 +1,4 @@
-//! What the pages are told, as their types have it.
+//! The types of the views in TypeScript, compared with the generated files.
 
 use ioxide_runner::event::RunOutcome;
 

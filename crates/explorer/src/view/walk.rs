@@ -1,4 +1,4 @@
-//! A walk as the page sees it: the steps, the belief, what can come next, and why something cannot.
+//! A walk as the page sees it: the steps, the belief, the labels possible next, and the reasons why others are not.
 
 use ioxide_model::compose::PartSystem;
 use ioxide_model::concrete::ConcreteState;
@@ -18,40 +18,40 @@ use crate::walk::refused::{RefusedSwitch, against};
 use crate::walk::symbolic::{SwitchPath, SwitchPossibility};
 use crate::walk::{ModelWalk, TakenStep, read};
 
-/// States of a belief that are told one by one.
+/// The number of states of a belief that are listed.
 const MAX_STATES: usize = 50;
-/// Steps that are told; of a longer walk, the last ones.
+/// The number of steps that are listed; of a longer walk, the last ones.
 const MAX_STEPS: usize = 500;
 
-/// Where a walk has led.
+/// The end of a walk.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct WalkView {
     /// The version of the format.
     pub version: u32,
-    /// The steps of the path that could be taken, written out, the recorded ones left out.
+    /// The steps of the path that could be taken, written out, without the recorded ones.
     pub path: Vec<String>,
-    /// The recorded run it begins with.
+    /// The recorded run the walk begins with; `None` if it begins at the initial state.
     pub base: Option<BaseView>,
-    /// How many steps were taken.
+    /// The number of steps taken.
     pub n_steps: usize,
-    /// The last of them.
+    /// The last steps taken.
     pub steps: Vec<StepView>,
-    /// A step that could not be read or taken; the walk ends before it.
+    /// The step that could not be read or taken; the walk ends before it.
     pub problem: Option<ProblemView>,
-    /// A step that the model forbids; the walk ends before it.
+    /// The step that the model forbids; the walk ends before it.
     pub forbidden: Option<ForbiddenView>,
-    /// Where the model may be.
+    /// The states the model may be in.
     pub belief: BeliefView,
-    /// What can come next.
+    /// The switches that can be taken next, with their messages.
     pub choices: Vec<ChoiceView>,
-    /// What cannot come next though a switch for it starts here.
+    /// The switches that start here and cannot be taken, with the reasons.
     pub refused: Vec<RefusedView>,
-    /// Whether silence is allowed.
+    /// True if the model allows quiescence here; false for a walk along switches.
     pub silence: bool,
-    /// Answers the solver owed on the way.
+    /// The number of queries on the way that the solver left unanswered.
     pub doubts: usize,
-    /// The belief may lack states.
+    /// True if the belief may lack states.
     pub truncated: bool,
 }
 
@@ -59,11 +59,11 @@ pub struct WalkView {
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct BaseView {
-    /// The record.
+    /// The position of the record.
     pub record: usize,
-    /// The run.
+    /// The position of the run.
     pub run: usize,
-    /// How many of its steps.
+    /// The number of its steps taken.
     pub steps: usize,
 }
 
@@ -77,7 +77,7 @@ pub struct StepView {
     switches: Vec<usize>,
 }
 
-/// A step that makes no sense.
+/// A step that cannot be read or taken.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ProblemView {
@@ -85,7 +85,7 @@ pub struct ProblemView {
     pub position: usize,
     /// The step as it was written.
     pub text: String,
-    /// What is wrong with it.
+    /// The reason.
     pub why: String,
 }
 
@@ -95,13 +95,13 @@ pub struct ProblemView {
 pub struct ForbiddenView {
     /// Its position in the path, from 0.
     pub position: usize,
-    /// The step as a path has it.
+    /// The step as it is written in a path.
     pub step: String,
-    /// Why.
+    /// The reason.
     pub explanation: ExplanationView,
 }
 
-/// Observed against allowed.
+/// An observation that is not allowed, with the labels allowed in its place and the reasons.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ExplanationView {
@@ -126,27 +126,27 @@ struct WhyNotView {
     reason: String,
 }
 
-/// Where the model may be.
+/// The states the model may be in.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct BeliefView {
     kind: BeliefForm,
-    /// How many states there are.
+    /// The number of states.
     n: usize,
-    /// The first of them.
+    /// The first of these states.
     states: Vec<StateView>,
 }
 
-/// How states are known.
+/// The form in which states are known.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 enum BeliefForm {
-    /// By their values.
+    /// Each state has a value for every variable.
     Concrete,
-    /// By what is known of their values.
+    /// Each state has a term for every variable, and a path condition.
     Symbolic,
-    /// Not at all: the model says nothing about what comes.
+    /// No states: the model no longer restricts the system.
     Unspecified,
 }
 
@@ -157,11 +157,11 @@ pub struct StateView {
     location: usize,
     values: Vec<(String, String)>,
     path: Vec<String>,
-    /// The same by part, in a system made of parts; `values` is empty then.
+    /// The values by part, in a system made of parts; `values` is empty then.
     parts: Vec<PartStateView>,
 }
 
-/// Where a part is, and what it remembers.
+/// The location of a part, and the values of its variables.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct PartStateView {
@@ -170,7 +170,7 @@ pub struct PartStateView {
     values: Vec<(String, String)>,
 }
 
-/// Something that can come next.
+/// A switch that can be taken next.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ChoiceView {
@@ -179,15 +179,15 @@ pub struct ChoiceView {
     kind: &'static str,
     /// The message, with values where they are fixed.
     message: String,
-    /// What the fields have to satisfy; empty if anything goes.
+    /// The condition on the fields; empty if it is true or the values are fixed.
     when: String,
     fields: Vec<FieldView>,
-    /// The step, if there is only one.
+    /// The step, if the values are fixed.
     step: Option<String>,
     possible: PossibleView,
 }
 
-/// Whether something can come.
+/// The possibility of taking a switch.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
@@ -212,7 +212,7 @@ impl RefusedView {
 }
 
 impl WalkView {
-    /// Where `walk` is.
+    /// Returns the view of the end of `walk`.
     pub fn of(walk: &mut ModelWalk<'_>) -> Self {
         let belief = belief(&walk.cx, walk.after().belief());
         let choices = walk.choices();
@@ -239,7 +239,7 @@ impl WalkView {
         }
     }
 
-    /// Where `along` is.
+    /// Returns the view of the end of `along`.
     pub fn along(cx: &mut Ctx<'_>, along: &SwitchPath) -> Self {
         let first = along.switches.len().saturating_sub(MAX_STEPS);
         let told_step = |(at, &switch): (usize, &ioxide_model::sts::SwitchId)| StepView {
@@ -276,7 +276,7 @@ impl WalkView {
 }
 
 impl ExplanationView {
-    /// `explanation` as it is told.
+    /// Returns the view of `explanation`.
     #[must_use]
     pub fn of(explanation: &Explanation) -> Self {
         let state = |at: usize| match explanation.states.get(at) {
@@ -335,7 +335,7 @@ fn concrete(cx: &Ctx<'_>, state: &ConcreteState) -> StateView {
     state_view(cx, state.loc, values, Vec::new())
 }
 
-/// A state whose variables have these values; those of a system made of parts go to their parts.
+/// Returns the view of a state whose variables have these values; those of a composed system go to their parts.
 fn state_view(cx: &Ctx<'_>, loc: LocId, values: Vec<(VarId, String)>, path: Vec<String>) -> StateView {
     let name = |var: VarId| cx.pool.var_info(var).name.to_string();
     let Some(composition) = &cx.sts.composition else {

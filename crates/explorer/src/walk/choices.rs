@@ -1,4 +1,4 @@
-//! What can come next in a belief: switches, the values they can be taken with, and values on request.
+//! Choices in a belief: the switches that can be taken, the conditions on their fields, and values on request.
 
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateId, GateKind, SwitchId};
@@ -9,7 +9,7 @@ use ioxide_smt::diverse::{DiversePolicy, DiverseValuations};
 use ioxide_smt::solver::SolverAnswer;
 use ioxide_symex::{Belief, Ctx, offers, symbolic_offers};
 
-/// States whose offers are collected; a belief of more states offers what these offer.
+/// The number of states whose offers are collected; a larger belief offers what its first states offer.
 pub const MAX_STATES: usize = 64;
 
 /// A switch that can be taken now.
@@ -17,22 +17,22 @@ pub const MAX_STATES: usize = 64;
 pub struct SwitchChoice {
     /// The switch.
     pub switch: SwitchId,
-    /// Its gate.
+    /// The gate of the switch.
     pub gate: GateId,
-    /// What the field values have to satisfy; the last is about the fields.
+    /// The conditions that the values must satisfy; the last is the one on the fields.
     pub facts: Vec<Term>,
-    /// Nothing shows that there are such values, and nothing refutes it.
+    /// True if the solver has neither shown nor refuted that such values exist.
     pub is_doubtful: bool,
 }
 
 impl SwitchChoice {
-    /// The condition on the fields.
+    /// Returns the condition on the fields.
     #[must_use]
     pub fn when(&self) -> Option<Term> {
         self.facts.last().copied()
     }
 
-    /// The message, if the condition leaves only one: every field has a constant, and nothing else is asked.
+    /// Returns the message, if the condition fixes every field to a constant and requires nothing else.
     #[must_use]
     pub fn fixed(&self, cx: &Ctx<'_>) -> Option<Label> {
         let conjuncts = cx.pool.conjuncts(self.when()?);
@@ -44,10 +44,10 @@ impl SwitchChoice {
         Label::message(cx.sts, self.gate, values).filter(|_| is_all)
     }
 
-    /// A message that takes the switch, with the given field values where there are some.
+    /// Returns a message that takes the switch, with the given field values where there are some.
     ///
     /// # Errors
-    /// If no values fit, or the solver does not say; for people.
+    /// If no values fit, or the solver cannot tell; for people.
     pub fn label(&self, cx: &mut Ctx<'_>, given: &[Option<Value>]) -> Result<Label, String> {
         let mut facts = self.facts.clone();
         for (&field, value) in cx.sts.gates[self.gate].fields.iter().zip(given) {
@@ -63,8 +63,8 @@ impl SwitchChoice {
         self.with(cx, &valuation).ok_or_else(|| "an internal step is not observed".into())
     }
 
-    /// Up to `n` messages that take the switch, with values that differ: first those at the edges of
-    /// what is allowed, then values from in between. The same for the same seed.
+    /// Returns up to `n` messages that take the switch with different values: first boundary values, then random ones.
+    /// The same seed gives the same messages.
     pub fn examples(&self, cx: &mut Ctx<'_>, n: usize, seed: u64) -> Vec<Label> {
         let fields = cx.sts.gates[self.gate].fields.clone();
         if fields.is_empty() {
@@ -85,7 +85,7 @@ impl SwitchChoice {
         found
     }
 
-    /// The message with the values of `valuation`, plain ones where it says nothing.
+    /// Returns the message with the values of `valuation`, and default values for the fields it lacks.
     fn with(&self, cx: &Ctx<'_>, valuation: &Valuation) -> Option<Label> {
         let value = |field| match valuation.get(field) {
             Some(value) => value.clone(),
@@ -96,7 +96,7 @@ impl SwitchChoice {
     }
 }
 
-/// The messages that can come now, inputs first, each switch and condition once.
+/// Returns the observable switches that can be taken now, inputs first, each switch and condition once.
 pub fn choices(cx: &mut Ctx<'_>, belief: &Belief) -> Vec<SwitchChoice> {
     let visible = |kind| kind != GateKind::Internal;
     let mut found: Vec<SwitchChoice> = Vec::new();

@@ -1,6 +1,6 @@
 //! Steps of a walk as text, and back: `?coin(n: 3)`, `!tea`, `quiet`, `+1.5s`.
 //!
-//! What [`text`] writes, [`label`] reads: a path of such texts can be sent to somebody else.
+//! [`label`] reads the texts that [`text`] writes, so a path of them can be passed on to other people.
 
 use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
@@ -10,9 +10,9 @@ use ioxide_runner::codec::typed;
 
 use super::ModelWalk;
 
-/// Longer steps are not read.
+/// The greatest length of a step that is read.
 const MAX_TEXT: usize = 4 << 20;
-/// Longer times are not read: an exact number of that many digits is no time anybody waits.
+/// The greatest length of a time that is read.
 const MAX_TIME: usize = 64;
 
 /// `label` as a step of a path.
@@ -33,7 +33,7 @@ pub fn complete(pool: &TermPool, sts: &Sts, text: &str) -> Option<Label> {
     }
 }
 
-/// The label that `text` asks for.
+/// Returns the label that `text` denotes; fields left out get values that fit.
 pub(super) fn label(walk: &mut ModelWalk<'_>, text: &str) -> Result<Label, String> {
     let text = text.trim();
     if text.len() > MAX_TEXT {
@@ -58,7 +58,7 @@ pub(super) fn label(walk: &mut ModelWalk<'_>, text: &str) -> Result<Label, Strin
 /// A time as models write it (`600ms`, `1.5s`, `2min`), or a number of seconds.
 ///
 /// # Errors
-/// If it is none, for people.
+/// If the text is no time; for people.
 pub fn duration(text: &str) -> Result<Rational, String> {
     if text.len() > MAX_TIME {
         return Err("this time is too long; write `1.5s` or `600ms`".into());

@@ -1,4 +1,4 @@
-//! What cannot come next in a belief, and the part of each guard that stands against it.
+//! The switches of a belief that cannot be taken, and the conjunct of each guard that is violated.
 
 use ioxide_model::sts::{GateKind, SwitchId};
 use ioxide_model::term::Term;
@@ -7,17 +7,17 @@ use ioxide_symex::{Belief, Ctx, SymState};
 
 use super::choices::MAX_STATES;
 
-/// A switch that starts where the model may be, and cannot be taken.
+/// A switch that starts in the belief and cannot be taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RefusedSwitch {
     /// The switch.
     pub switch: SwitchId,
-    /// Why not, for people.
+    /// The reason, for people.
     pub why: String,
 }
 
-/// The visible switches of the states in `belief` that none of these states can take, each with the
-/// reason in the first of them.
+/// Returns the observable switches of the states in `belief` that none of these states can take, each with the reason
+/// in the first of them.
 pub fn refused(cx: &mut Ctx<'_>, belief: &Belief) -> Vec<RefusedSwitch> {
     let mut found: Vec<RefusedSwitch> = Vec::new();
     let mut possible: Vec<SwitchId> = Vec::new();
@@ -50,7 +50,7 @@ fn states(cx: &mut Ctx<'_>, belief: &Belief) -> Vec<SymState> {
     }
 }
 
-/// What stands against `switch` in `state`; `None` if it may be possible.
+/// Returns the reason why `switch` cannot be taken in `state`; `None` if the solver has not refuted its guard.
 pub fn against(cx: &mut Ctx<'_>, state: &SymState, switch: SwitchId) -> Option<String> {
     let known = state.store.substitution(cx.sts);
     let path = state.path.facts();
@@ -70,7 +70,7 @@ pub fn against(cx: &mut Ctx<'_>, state: &SymState, switch: SwitchId) -> Option<S
     })
 }
 
-/// `x > 15` does not hold with x = 7.
+/// Returns a text such as "`x > 15` does not hold with x = 7".
 fn conjunct_text(cx: &Ctx<'_>, state: &SymState, conjunct: Term) -> String {
     let free = cx.pool.free_vars(conjunct);
     let values: Vec<String> = state

@@ -8,30 +8,30 @@ use ioxide_model::value::Value;
 use ioxide_smt::solver::{SolverAnswer, UnknownReason};
 use ioxide_symex::{Ctx, SwitchStep, SymState, step};
 
-/// Where a sequence of switches leads.
+/// A sequence of switches, with the symbolic states along it.
 #[derive(Clone, Debug)]
 pub struct SwitchPath {
     /// The state at the start and after each switch taken.
     pub states: Vec<SymState>,
     /// The switches taken.
     pub switches: Vec<SwitchId>,
-    /// A switch among them may be impossible: the solver did not say.
+    /// True if the solver could not decide whether some switch among them can be taken.
     pub is_doubtful: bool,
 }
 
-/// Whether a switch can be taken.
+/// The possibility of taking a switch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SwitchPossibility {
     /// Some values make it possible.
     Yes,
-    /// Nothing is known.
+    /// The solver could not decide.
     Unknown(UnknownReason),
-    /// None do: a proof.
+    /// It was proved that no values make it possible.
     No,
 }
 
 impl SwitchPath {
-    /// At the start.
+    /// Returns the empty sequence at the initial state.
     pub fn new(cx: &mut Ctx<'_>) -> Self {
         Self { states: vec![SymState::initial(cx)], switches: Vec::new(), is_doubtful: false }
     }
@@ -42,7 +42,7 @@ impl SwitchPath {
         self.states.last().expect("there is the state at the start")
     }
 
-    /// Takes `switch`; `false` if it cannot be taken here.
+    /// Takes `switch`, and returns `false` if it cannot be taken here.
     pub fn take(&mut self, cx: &mut Ctx<'_>, switch: SwitchId) -> bool {
         match step(cx, self.state(), switch) {
             SwitchStep::Refuted => return false,
@@ -56,14 +56,14 @@ impl SwitchPath {
         true
     }
 
-    /// Takes the last switch back and returns it; `None` at the start.
+    /// Undoes the last switch and returns it; `None` at the start.
     pub fn undo(&mut self) -> Option<SwitchId> {
         let switch = self.switches.pop()?;
         self.states.pop();
         Some(switch)
     }
 
-    /// The switches of the location, and whether each can be taken.
+    /// Returns the switches of the current location, each with its possibility.
     pub fn open(&self, cx: &mut Ctx<'_>) -> Vec<(SwitchId, SwitchPossibility)> {
         let here: Vec<SwitchId> = cx.sts.switches_from(self.state().loc).map(|(id, _)| id).collect();
         let possible = |id| match step(cx, self.state(), id) {
@@ -74,10 +74,10 @@ impl SwitchPath {
         here.into_iter().map(possible).collect()
     }
 
-    /// Labels that take these switches: the path condition solved. Internal switches are not seen.
+    /// Returns labels that take these switches, from a solution of the path condition; internal switches have none.
     ///
     /// # Errors
-    /// If there are none, or the solver does not say; for people.
+    /// If there are none, or the solver cannot tell; for people.
     pub fn witness(&self, cx: &mut Ctx<'_>) -> Result<Vec<Label>, String> {
         let valuation = match cx.check(self.state().path.facts()) {
             SolverAnswer::Sat(valuation) => valuation,
@@ -96,7 +96,7 @@ impl SwitchPath {
     }
 }
 
-/// The value of `var` at step `depth`, a plain one if nobody cares.
+/// Returns the value of `var` at step `depth`; the default of its sort if the valuation has none.
 fn value(cx: &mut Ctx<'_>, valuation: &Valuation, var: ioxide_model::term::VarId, depth: u32) -> Value {
     let var = cx.pool.indexed(var, depth);
     match valuation.get(var) {
@@ -105,7 +105,7 @@ fn value(cx: &mut Ctx<'_>, valuation: &Valuation, var: ioxide_model::term::VarId
     }
 }
 
-/// The time that passes before step `depth` of a timed system, if any does.
+/// Returns the delay before step `depth` of a timed system; `None` if no time passes.
 fn delay(cx: &mut Ctx<'_>, valuation: &Valuation, depth: u32) -> Option<Label> {
     if !cx.sts.is_timed() {
         return None;
