@@ -67,7 +67,7 @@ struct RecordedStepView {
 }
 
 impl RecordsView {
-    /// Returns the view of `list`: of a long record the failing runs and the first ones.
+    /// Returns the view of `list`, with the first runs of each record.
     #[must_use]
     pub fn of(list: &[Recording]) -> Self {
         let record = |recording: &Recording| RecordView {
