@@ -1,4 +1,4 @@
-//! What one text says: pieces, tree and index, whether it has errors or not.
+//! The analysis of one text: lexemes, syntax tree and index, whether it has errors or not.
 
 use std::sync::Arc;
 
@@ -11,23 +11,23 @@ use ioxide_model::source::{FileId, Sources};
 use crate::index::SourceIndex;
 use crate::text::DocumentText;
 
-/// A text, read.
+/// A text and its analysis.
 #[derive(Clone, Debug)]
 pub struct TextAnalysis {
     /// The name of its file.
     pub path: String,
     /// The text.
     pub text: DocumentText,
-    /// Its pieces.
+    /// Its lexemes; empty if the text is not in ioxide's language.
     pub lexemes: Vec<TextLexeme>,
-    /// Its tree, as far as it could be read.
+    /// Its syntax tree, as far as the text could be parsed.
     pub tree: SyntaxFile,
-    /// What its names mean.
+    /// The meanings of its names.
     pub index: SourceIndex,
 }
 
 impl TextAnalysis {
-    /// Reads `text`; one that is not in ioxide's language has neither tree nor names.
+    /// Analyses `text`; one that is not in ioxide's language has an empty tree and index.
     #[must_use]
     pub fn new(path: &str, text: DocumentText) -> Self {
         let mut sources = Sources::new();
@@ -39,13 +39,14 @@ impl TextAnalysis {
         Self { path: path.to_owned(), text, lexemes, tree, index }
     }
 
-    /// The characters of a piece.
+    /// Returns the characters of a lexeme.
     #[must_use]
     pub fn piece(&self, lexeme: &TextLexeme) -> &str {
         self.text.as_str().get(lexeme.start as usize..lexeme.end as usize).unwrap_or("")
     }
 
-    /// The pieces that are no comments and end at or before `offset`, and the word that is being typed there.
+    /// Returns the lexemes, without comments, that begin before `offset`, and the word being typed there up to `offset`,
+    /// which is not among them; the word is empty if there is none.
     #[must_use]
     pub fn before(&self, offset: usize) -> (Vec<TextLexeme>, String) {
         let code = |lexeme: &&TextLexeme| !matches!(lexeme.kind, LexemeKind::Comment | LexemeKind::Doc);
@@ -66,7 +67,7 @@ impl TextAnalysis {
         (pieces, typed.unwrap_or_default())
     }
 
-    /// Whether `offset` lies in a comment or a string.
+    /// Returns whether `offset` lies in a comment or a string.
     #[must_use]
     pub fn is_prose(&self, offset: usize) -> bool {
         self.lexemes.iter().any(|lexeme| {
@@ -80,19 +81,19 @@ impl TextAnalysis {
     }
 }
 
-/// Whether a file of this name is in ioxide's language.
+/// Returns whether a file of this name is in ioxide's language.
 #[must_use]
 pub fn is_iox(path: &str) -> bool {
     path.ends_with(".iox")
 }
 
-/// Other texts, by path: open documents first, then files.
+/// A source of other texts, by path: open documents first, then files.
 pub trait TextLibrary {
-    /// The text at `path`, read.
+    /// Returns the analysis of the text at `path`; `None` if it cannot be read.
     fn analysis(&self, path: &str) -> Option<Arc<TextAnalysis>>;
 }
 
-/// No other text.
+/// A library without texts.
 pub struct NoLibrary;
 
 impl TextLibrary for NoLibrary {
@@ -101,7 +102,7 @@ impl TextLibrary for NoLibrary {
     }
 }
 
-/// `path` seen from the folder of `file`.
+/// Returns `path` relative to the folder of `file`; an absolute path stays as it is.
 #[must_use]
 pub fn beside(file: &str, path: &str) -> String {
     match file.rfind(['/', '\\']) {
@@ -110,7 +111,7 @@ pub fn beside(file: &str, path: &str) -> String {
     }
 }
 
-/// `path` without `.` and without the folders that `..` leaves again.
+/// Returns `path` without `.` and without the folders that `..` leaves again.
 #[must_use]
 pub fn normal(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
@@ -124,17 +125,17 @@ pub fn normal(path: &str) -> String {
     parts.join("/")
 }
 
-/// A text and those it is made of, with what is wrong with them.
+/// A text, the texts it uses, and the findings about them.
 pub struct TextCheckup {
     /// The texts.
     pub sources: Sources,
-    /// The text that was looked at.
+    /// The text that was checked.
     pub file: FileId,
-    /// What became of it.
+    /// The result of loading it: the model, if there is one, and the findings.
     pub loaded: LoadedText,
 }
 
-/// Looks at `text` as `ioxide check` does; `read` gives the texts of other files.
+/// Checks `text` as `ioxide check` does; `read` gives the texts of other files.
 pub fn check_up(
     path: &str,
     text: &str,
@@ -148,7 +149,7 @@ pub fn check_up(
 }
 
 impl TextCheckup {
-    /// The findings about the text itself, and those about texts it uses.
+    /// Returns the findings about the text itself, and those about texts it uses.
     #[must_use]
     pub fn split(&self) -> (Vec<&Diagnostic>, Vec<&Diagnostic>) {
         self.loaded.diagnostics.iter().partition(|finding| finding.span.file == self.file)

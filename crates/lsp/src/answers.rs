@@ -1,4 +1,4 @@
-//! Answers to what editors ask, as pure functions of an analysis and a place.
+//! Answers to the requests of editors, as pure functions of an analysis and a place.
 
 pub mod action;
 pub mod completion;

@@ -1,7 +1,7 @@
-//! What the names of a text mean: definitions, and every place that names one.
+//! The index of a text: definitions, and every place that refers to one.
 //!
-//! The index of a text with errors holds what its tree holds. Names that lead into another file keep the way there
-//! as a [`ForeignName`]; following it needs the index of that file.
+//! The index of a text with errors covers what its tree holds. Names that refer to another file are kept as a
+//! [`ForeignName`]; resolving one needs the index of that file.
 
 mod build;
 pub mod expr;
@@ -17,7 +17,7 @@ pub use self::kind::DefinitionKind;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct DefinitionId(pub usize);
 
-/// Bytes of the text.
+/// A range of bytes of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Bytes {
     /// First byte.
@@ -27,7 +27,7 @@ pub struct Bytes {
 }
 
 impl Bytes {
-    /// Whether a cursor at `offset` touches it.
+    /// Returns whether a cursor at `offset` touches the range, its end included.
     #[must_use]
     pub fn touches(self, offset: usize) -> bool {
         self.start <= offset && offset <= self.end
@@ -40,7 +40,7 @@ impl From<ioxide_model::source::Span> for Bytes {
     }
 }
 
-/// The type of a value, as far as the text tells.
+/// The type of a value, as far as the text determines it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ValueType {
     /// `bool`.
@@ -63,26 +63,26 @@ pub enum ValueType {
     Map(Box<Self>, Box<Self>),
 }
 
-/// Something that has a name.
+/// A definition of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Definition {
-    /// What it is called.
+    /// The name.
     pub name: String,
-    /// What it is.
+    /// The kind of the definition.
     pub kind: DefinitionKind,
-    /// The place of its name.
+    /// The place of the name.
     pub at: Bytes,
-    /// The place of all of it.
+    /// The place of the whole declaration.
     pub whole: Bytes,
-    /// What it is a part of.
+    /// The definition that contains it, such as the model of a state or the message of a field.
     pub owner: Option<DefinitionId>,
     /// Its declaration in one line.
     pub detail: String,
     /// Its doc comment.
     pub docs: String,
-    /// The type of its value.
+    /// The type of its value; `None` if it has none, or it is not known.
     pub ty: Option<ValueType>,
-    /// Its fields, parameters or cases.
+    /// Its fields, parameters or variants.
     pub parts: Vec<DefinitionId>,
 }
 
@@ -91,11 +91,11 @@ pub struct Definition {
 pub struct ForeignName {
     /// The file, as the system names it, seen from the folder of the text.
     pub file: String,
-    /// What is named there.
+    /// The definition in that file.
     pub path: ForeignPath,
 }
 
-/// What is named in another file.
+/// A reference to a definition in another file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ForeignPath {
     /// The model itself.
@@ -108,62 +108,62 @@ pub enum ForeignPath {
     Constant(String),
 }
 
-/// Where a name leads.
+/// The definition that a name refers to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NameMeaning {
-    /// To a definition of this text.
+    /// A definition of this text.
     Here(DefinitionId),
-    /// To one of another file.
+    /// A definition of another file.
     There(ForeignName),
 }
 
-/// A place that names something.
+/// A place that refers to a definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Occurrence {
     /// The place.
     pub at: Bytes,
-    /// What is named.
+    /// The definition it refers to.
     pub meaning: NameMeaning,
-    /// Whether the value changes here.
+    /// True if the value is assigned here.
     pub writes: bool,
 }
 
-/// A transition as it is written.
+/// A transition in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SwitchPlace {
-    /// The names it has in reports; copies of `any` have one each.
+    /// The labels of its switches; copies made by `any` have one each.
     pub labels: Vec<String>,
-    /// All of it, doc comment included.
+    /// The whole transition, doc comment included.
     pub whole: Bytes,
-    /// The label, if it has one, or the verb.
+    /// The label, or the verb if it has none.
     pub heading: Bytes,
     /// The verb.
     pub verb: Bytes,
-    /// The condition as it is written: pins and guard.
+    /// The condition as it is written: pins and guard; empty if there is none.
     pub condition: String,
 }
 
-/// What the names of a text mean.
+/// The index of a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SourceIndex {
     /// The definitions, in the order of the text.
     pub definitions: Vec<Definition>,
-    /// The places that name something, by place; definitions are not among them.
+    /// The places that refer to a definition, in the order of the text; the definitions themselves are not among them.
     pub occurrences: Vec<Occurrence>,
     /// The transitions of models.
     pub switches: Vec<SwitchPlace>,
     /// The files that are used, by the name of the model in this text.
     pub files: FxHashMap<String, String>,
-    /// Goals and tests: how a tester is told to try them.
+    /// The purposes and tests that a tester can be asked to run.
     pub goals: Vec<GoalPlace>,
 }
 
-/// A goal or a test that can be tried.
+/// A purpose or a test that can be run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GoalPlace {
     /// Its name.
     pub name: String,
-    /// Whether it is a test written by hand.
+    /// True for a test written by hand, false for a purpose.
     pub is_test: bool,
     /// The place of its name.
     pub at: Bytes,
@@ -176,18 +176,18 @@ impl SourceIndex {
         build::index(text, tree)
     }
 
-    /// A definition.
+    /// Returns a definition.
     #[must_use]
     pub fn get(&self, id: DefinitionId) -> &Definition {
         &self.definitions[id.0]
     }
 
-    /// Every definition with its number.
+    /// Returns every definition with its number.
     pub fn all(&self) -> impl Iterator<Item = (DefinitionId, &Definition)> {
         self.definitions.iter().enumerate().map(|(at, definition)| (DefinitionId(at), definition))
     }
 
-    /// What the name at `offset` means, and the place of that name.
+    /// Returns the place and the meaning of the name at `offset`.
     #[must_use]
     pub fn at(&self, offset: usize) -> Option<(Bytes, NameMeaning)> {
         let found = self.occurrences.iter().find(|occurrence| occurrence.at.touches(offset));
@@ -198,7 +198,7 @@ impl SourceIndex {
         own.map(|(id, definition)| (definition.at, NameMeaning::Here(id)))
     }
 
-    /// The places that name `id`, its own included.
+    /// Returns the places that refer to `id`, its own included, in the order of the text.
     pub fn places_of(&self, id: DefinitionId) -> Vec<Bytes> {
         let named = self.occurrences.iter().filter(|occurrence| occurrence.meaning == NameMeaning::Here(id));
         let mut places: Vec<Bytes> = named.map(|occurrence| occurrence.at).chain([self.get(id).at]).collect();
@@ -207,7 +207,7 @@ impl SourceIndex {
         places
     }
 
-    /// The definitions of one kind that are called `name`.
+    /// Returns the definitions of some kinds that are called `name`.
     pub fn named<'a>(
         &'a self,
         name: &'a str,
@@ -216,7 +216,7 @@ impl SourceIndex {
         self.all().filter(move |(_, found)| found.name == name && kinds.contains(&found.kind))
     }
 
-    /// What `path` names in this text.
+    /// Returns the definition that `path` refers to in this text.
     #[must_use]
     pub fn follow(&self, path: &ForeignPath) -> Option<DefinitionId> {
         use DefinitionKind::{Constant, Field, Input, Model, Observed, Output, System};
@@ -235,7 +235,7 @@ impl SourceIndex {
         }
     }
 
-    /// How another file names `id`, if it can.
+    /// Returns the path by which another file refers to `id`; `None` if it cannot.
     #[must_use]
     pub fn path_of(&self, id: DefinitionId) -> Option<ForeignPath> {
         use DefinitionKind::{Constant, Field, Input, Model, Observed, Output, System};
@@ -253,7 +253,7 @@ impl SourceIndex {
         }
     }
 
-    /// The type behind other names for it.
+    /// Returns the type behind type names; cyclic names are not followed to an end.
     #[must_use]
     pub fn resolved(&self, ty: &ValueType) -> ValueType {
         let mut ty = ty.clone();
@@ -267,7 +267,7 @@ impl SourceIndex {
         ty
     }
 
-    /// The fields of a record type.
+    /// Returns the fields of a record type; empty for other types.
     #[must_use]
     pub fn fields_of(&self, ty: &ValueType) -> Vec<DefinitionId> {
         let ValueType::Named(name) = self.resolved(ty) else { return Vec::new() };
@@ -277,7 +277,7 @@ impl SourceIndex {
 }
 
 impl Definition {
-    /// Whether its name is written at `offset`.
+    /// Returns whether its name is written at `offset`.
     #[must_use]
     pub fn is_named_at(&self, offset: usize) -> bool {
         self.at.end > self.at.start && self.at.touches(offset)

@@ -1,15 +1,15 @@
 //! The language server: models explained, completed and checked while they are written.
 //!
-//! Three rooms, each knowing only the one before it:
+//! Three layers, each knowing only the one before it:
 //!
-//! - [`analysis`]: what one text says, errors or not: pieces, tree, and the [`index`] of what its names mean;
+//! - [`analysis`]: one text with or without errors: lexemes, syntax tree, and the [`index`] of the meanings of names;
 //! - [`answers`]: pure functions from an analysis and a place to an answer;
 //! - [`server`]: the protocol (Language Server Protocol 3.17), documents, and checks in the background.
 //!
-//! Files, records and the clock belong to whoever runs the server: it gives them as [`server::ServerSurroundings`].
+//! The program that runs the server gives it files, records and the clock as [`server::ServerSurroundings`].
 //!
-//! *Promises.* Every text has an analysis and every place an answer, never a panic. What is said about a text is
-//! what `ioxide check` says about it. A deep check that was overtaken by an edit says nothing.
+//! *Promises.* Every text has an analysis and every place an answer, never a panic. The findings about a text are those
+//! of `ioxide check`. A deep check that was overtaken by an edit publishes nothing.
 //!
 //! # Example
 //!

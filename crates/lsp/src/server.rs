@@ -1,7 +1,7 @@
-//! The protocol: documents come and change, questions are answered, findings are told.
+//! The protocol: documents are opened and changed, requests are answered, findings are published.
 //!
-//! One thread answers; a question never waits for a check of a text that changes faster than it is read: findings
-//! are looked for once nothing has come for [`CALM`]. Deep checks have threads of their own.
+//! One thread answers requests; none waits for a check of a text that changes faster than it is read, since findings
+//! are sought only when no message has arrived for [`CALM`]. Deep checks have threads of their own.
 
 mod deep;
 mod document;
@@ -30,33 +30,33 @@ use crate::answers::diagnostic::FindingsView;
 use crate::answers::lens::LastCampaign;
 use crate::text::DocumentText;
 
-/// Findings are looked for when nothing has come for this long.
+/// The time without messages after which findings are sought.
 const CALM: Duration = Duration::from_millis(30);
 
-/// The world around the server.
+/// The environment of the server: files, records and time.
 pub trait ServerSurroundings: Send + Sync {
-    /// The text of a file.
+    /// Returns the text of a file.
     ///
     /// # Errors
-    /// If it cannot be read.
+    /// If the file cannot be read.
     fn read(&self, path: &str) -> std::io::Result<String>;
 
-    /// The models in the folders of the workspace, or beside `path` if there is none.
+    /// Returns the paths of the models in the folders of the workspace, or beside `path` if there is none.
     fn models(&self, roots: &[String], path: &str) -> Vec<String>;
 
-    /// The last recorded campaign on the model at `path`.
+    /// Returns the coverage by the last recorded campaign on the model at `path`; `None` if there is no record.
     fn last_campaign(&self, roots: &[String], path: &str) -> Option<LastCampaign>;
 
-    /// Says stop after `time`.
+    /// Returns a halt signal that is raised after `time`.
     fn deadline(&self, time: Duration) -> Halt;
 }
 
-/// Why the server ended before it was told to.
+/// The reason why the server ended without a request to shut down.
 #[derive(Debug)]
 pub enum ServerError {
-    /// The editor broke the rules of the protocol, or went away.
+    /// The editor violated the protocol, or closed the connection.
     Protocol(ProtocolError),
-    /// What it sent at first could not be read.
+    /// The parameters of the initialisation could not be read.
     Greeting(serde_json::Error),
     /// The connection broke.
     Gone,
@@ -80,10 +80,10 @@ impl From<ProtocolError> for ServerError {
     }
 }
 
-/// Serves an editor until it says goodbye.
+/// Serves an editor until it shuts the server down.
 ///
 /// # Errors
-/// If the editor breaks the protocol or goes away.
+/// If the editor violates the protocol or closes the connection.
 pub fn serve(connection: &Connection, around: Arc<dyn ServerSurroundings>) -> Result<(), ServerError> {
     let greeting = json!({ "capabilities": requests::capabilities(), "serverInfo": { "name": "ioxide", "version": env!("CARGO_PKG_VERSION") } });
     let (id, params) = connection.initialize_start()?;
@@ -92,14 +92,14 @@ pub fn serve(connection: &Connection, around: Arc<dyn ServerSurroundings>) -> Re
     LspServer::new(connection, around, &params).run()
 }
 
-/// A server and what it knows.
+/// A server with its open documents.
 pub(crate) struct LspServer<'c> {
     connection: &'c Connection,
     around: Arc<dyn ServerSurroundings>,
     documents: BTreeMap<String, OpenDocument>,
     /// The folders of the workspace.
     roots: Vec<String>,
-    /// Whether deep checks are wanted.
+    /// True if deep checks are wanted.
     deep: bool,
 }
 
@@ -148,7 +148,7 @@ impl<'c> LspServer<'c> {
         self.connection.sender.send(message).map_err(|_| ServerError::Gone)
     }
 
-    /// Answers; a bug in an answer is told and ends nothing.
+    /// Answers a request; a panic in an answer becomes an error response and ends nothing.
     fn request(&mut self, request: Request) -> Result<(), ServerError> {
         let id = request.id.clone();
         let answered = catch_unwind(AssertUnwindSafe(|| self.answer(request)));
@@ -209,7 +209,7 @@ impl<'c> LspServer<'c> {
         let _ = self.send(publish_message(&params));
     }
 
-    /// Systems that use a file see what was saved.
+    /// Has open systems that use other files checked again, since one of these may have been saved.
     fn saved(&mut self, uri: &Uri) {
         let others = self.documents.values_mut().filter(|document| document.uri != *uri);
         for document in others.filter(|document| !document.analysis().index.files.is_empty()) {
@@ -217,7 +217,7 @@ impl<'c> LspServer<'c> {
         }
     }
 
-    /// Looks for the findings of one document.
+    /// Seeks and publishes the findings of one document.
     fn check_one(&mut self) -> Result<(), ServerError> {
         let waiting = self.documents.iter().find(|(_, document)| document.findings.is_none());
         let Some(key) = waiting.map(|(key, _)| key.clone()) else { return Ok(()) };
@@ -246,7 +246,7 @@ impl<'c> LspServer<'c> {
         Ok(())
     }
 
-    /// What is wrong with a document; `None` if the check itself broke.
+    /// Checks a document; returns `None` if the check panicked.
     fn checkup(&self, key: &str) -> Option<TextCheckup> {
         let document = self.documents.get(key)?;
         let mut read = |path: &str| self.read(path);
@@ -254,7 +254,7 @@ impl<'c> LspServer<'c> {
         catch_unwind(AssertUnwindSafe(look)).ok()
     }
 
-    /// The text of an open document, or of a file.
+    /// Returns the text of an open document, or of a file.
     fn read(&self, path: &str) -> std::io::Result<String> {
         let path = &normal(path);
         let open = self.documents.values().find(|document| document.path == *path);
@@ -273,14 +273,14 @@ impl TextLibrary for LspServer<'_> {
     }
 }
 
-/// The path of a document; one that was never saved is named after its language.
+/// Returns the path of a document; one that was never saved gets the extension of its language.
 fn named(uri: &Uri, language: &str) -> String {
     let path = path_of(uri);
     let has_extension = path.rsplit('/').next().is_some_and(|name| name.contains('.'));
     if language == "ioxide" && !has_extension { format!("{path}.iox") } else { path }
 }
 
-/// Where a text names others: the path, and the place of its name.
+/// Returns the paths of the files that a text uses, each with the place where it is named.
 fn uses(analysis: &TextAnalysis) -> Vec<(String, lsp_types::Range)> {
     let items = analysis.tree.system.iter().flat_map(|system| &system.items);
     let used = items.filter_map(|item| match &item.kind {
@@ -294,7 +294,7 @@ fn uses(analysis: &TextAnalysis) -> Vec<(String, lsp_types::Range)> {
     used.collect()
 }
 
-/// The findings of a checkup and of a deep check as they are told.
+/// Returns the findings of a check and of a deep check for publication.
 fn published(
     checkup: &TextCheckup,
     uses: &[(String, lsp_types::Range)],

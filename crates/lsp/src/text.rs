@@ -2,7 +2,7 @@
 
 use lsp_types::{Position, Range};
 
-/// A text and where its lines start.
+/// A text with the positions at which its lines start.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DocumentText {
     text: String,
@@ -10,7 +10,7 @@ pub struct DocumentText {
 }
 
 impl DocumentText {
-    /// `text`, measured.
+    /// Returns `text` with its lines.
     #[must_use]
     pub fn new(text: String) -> Self {
         let breaks = text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n').map(|(at, _)| at + 1);
@@ -54,13 +54,13 @@ impl DocumentText {
         Range::new(self.position(start), self.position(end.max(start)))
     }
 
-    /// Everything.
+    /// Returns the range of the whole text.
     #[must_use]
     pub fn whole(&self) -> Range {
         self.range(0, self.text.len())
     }
 
-    /// Puts `with` in the place of `range`; of everything if there is none.
+    /// Returns the text with `range` replaced by `with`; without a range, the whole text.
     #[must_use]
     pub fn replaced(&self, range: Option<Range>, with: &str) -> Self {
         let Some(range) = range else { return Self::new(with.to_owned()) };
@@ -76,7 +76,7 @@ impl DocumentText {
     }
 }
 
-/// A count as the protocol writes it.
+/// Returns a number as the protocol writes it.
 #[must_use]
 pub fn number(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)

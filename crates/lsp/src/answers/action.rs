@@ -8,7 +8,7 @@ use crate::text::DocumentText;
 /// A change that mends a finding.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QuickFix {
-    /// What it does.
+    /// The text of the menu entry.
     pub title: String,
     /// The change.
     pub edit: TextEdit,
@@ -16,7 +16,7 @@ pub struct QuickFix {
     pub mends: (Range, &'static str),
 }
 
-/// The changes proposed by findings that touch `range`.
+/// Returns the changes proposed by findings that touch `range`.
 #[must_use]
 pub fn fixes(text: &DocumentText, findings: &[Diagnostic], range: Range) -> Vec<QuickFix> {
     let (from, to) = (text.offset(range.start), text.offset(range.end));

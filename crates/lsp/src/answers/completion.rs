@@ -1,4 +1,4 @@
-//! What may be written at the cursor.
+//! Completion: proposals for the word at the cursor.
 
 use std::sync::Arc;
 
@@ -13,14 +13,14 @@ use crate::analysis::{TextAnalysis, TextLibrary, beside};
 use crate::index::expr::functions_of;
 use crate::index::{Definition, DefinitionKind, SourceIndex};
 
-/// More proposals than this are not made; typing more letters brings the others.
+/// The greatest number of proposals; typing further letters brings the others.
 const MAX_PROPOSALS: usize = 1_000;
 
 const OBSERVER_VERBS: &[&str] = &["on", "emit", "quiet"];
 const OPERAND_WORDS: &[&str] = &["true", "false", "none", "some", "if", "match", "exists", "forall", "count"];
 const TYPES: &[&str] = &["bool", "int", "real", "string", "list", "set", "map"];
 
-/// What may be written at `offset`.
+/// Returns the proposals at `offset`; none within comments and strings.
 #[must_use]
 pub fn complete(
     analysis: &Arc<TextAnalysis>,
@@ -74,7 +74,7 @@ impl CompletionProposals<'_> {
         }
     }
 
-    /// Words that begin a part of a block.
+    /// Proposes the words that begin an item of a block.
     fn parts(&mut self, block: CursorBlock) {
         match block {
             CursorBlock::Top => self.words(&["model", "system"]),
@@ -107,7 +107,7 @@ impl CompletionProposals<'_> {
         }
     }
 
-    /// The states of models: those of observers lie inside purposes.
+    /// Proposes the states of models, but not those of observers, which lie inside purposes.
     fn model_states(&mut self) {
         let index = self.index;
         let in_model = |found: &Definition| {
@@ -143,7 +143,7 @@ impl CompletionProposals<'_> {
         }
     }
 
-    /// Within a part, behind a word or a sign.
+    /// Proposes what may follow a word or a sign within an item.
     fn inside(&mut self, place: &CursorPlace<'_>, block: CursorBlock) {
         let start = place.statement();
         let first = place.word(start);
@@ -179,7 +179,7 @@ impl CompletionProposals<'_> {
         self.continuing(place, block);
     }
 
-    /// The fields that a call has not named yet; whether it names fields at all.
+    /// Proposes the fields that a call has not named yet, and returns whether the call names fields at all.
     fn fields(&mut self, place: &CursorPlace<'_>) -> bool {
         let Some(call) = place.call() else { return false };
         let Some((_, called)) = place.called(&call) else { return false };
@@ -198,7 +198,7 @@ impl CompletionProposals<'_> {
         true
     }
 
-    /// What may stand where a value is wanted.
+    /// Proposes the names and words that an operand may begin with.
     fn operands(&mut self, place: &CursorPlace<'_>) {
         use DefinitionKind as Kind;
         let index = self.index;
@@ -219,7 +219,7 @@ impl CompletionProposals<'_> {
         }
     }
 
-    /// What may follow a complete operand.
+    /// Proposes the words that may follow a complete operand.
     fn continuing(&mut self, place: &CursorPlace<'_>, block: CursorBlock) {
         let start = place.statement();
         let has = |word: &str| (start..place.pieces.len()).any(|at| place.word(at) == word);
@@ -258,7 +258,7 @@ impl CompletionProposals<'_> {
         functions_of(&ty).iter().for_each(|function| self.function(function));
     }
 
-    /// `part.` or `part[i].`: the messages of its model, which may be in another file.
+    /// Proposes the messages of the model of a part, which may be in another file, behind `part.` or `part[i].`.
     fn messages_of_part(
         &mut self,
         place: &CursorPlace<'_>,
@@ -329,7 +329,7 @@ impl CompletionProposals<'_> {
         }
     }
 
-    /// Whether the letters typed so far occur in `name`, in order.
+    /// Returns whether the letters typed so far occur in `name`, in order.
     fn wanted(&self, name: &str) -> bool {
         let mut rest = name.chars().flat_map(char::to_lowercase);
         self.typed.chars().all(|typed| rest.any(|letter| letter == typed))
@@ -352,7 +352,7 @@ fn has_equals(place: &CursorPlace<'_>, start: usize) -> bool {
     (start..place.pieces.len()).any(|at| place.word(at) == "=")
 }
 
-/// The name of the model that `part` is an instance of.
+/// Returns the name of the model that `part` is an instance of.
 fn model_of_part(analysis: &TextAnalysis, part: &str) -> Option<String> {
     let items = analysis.tree.system.iter().flat_map(|system| &system.items);
     items.into_iter().find_map(|item| match &item.kind {

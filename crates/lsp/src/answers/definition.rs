@@ -1,4 +1,4 @@
-//! Where a name is defined, and where it is used, across files.
+//! Definitions and references of a name, across files.
 
 use std::sync::Arc;
 
@@ -8,22 +8,22 @@ use crate::index::{Bytes, DefinitionId, NameMeaning};
 /// A definition in one of several texts.
 #[derive(Clone, Debug)]
 pub struct FoundDefinition {
-    /// The text.
+    /// The text that contains the definition.
     pub analysis: Arc<TextAnalysis>,
-    /// Its definition.
+    /// The definition in its index.
     pub id: DefinitionId,
 }
 
 /// A place in one of several texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlaceIn {
-    /// The file.
+    /// The path of the file.
     pub path: String,
     /// The place.
     pub at: Bytes,
 }
 
-/// What the name at `offset` means.
+/// Returns the definition of the name at `offset`; `None` if there is no name, or its file cannot be read.
 #[must_use]
 pub fn find(
     analysis: &Arc<TextAnalysis>,
@@ -34,7 +34,7 @@ pub fn find(
     resolve(analysis, &meaning, library)
 }
 
-/// Follows a meaning to its definition.
+/// Returns the definition that a meaning refers to.
 #[must_use]
 pub fn resolve(
     analysis: &Arc<TextAnalysis>,
@@ -51,7 +51,7 @@ pub fn resolve(
     }
 }
 
-/// The place of the definition of the name at `offset`.
+/// Returns the place of the definition of the name at `offset`; for a used model, its place in the other file.
 #[must_use]
 pub fn definition(analysis: &Arc<TextAnalysis>, offset: usize, library: &dyn TextLibrary) -> Option<PlaceIn> {
     let mut found = find(analysis, offset, library)?;
@@ -67,7 +67,8 @@ pub fn definition(analysis: &Arc<TextAnalysis>, offset: usize, library: &dyn Tex
     Some(PlaceIn { path: found.analysis.path.clone(), at: found.analysis.index.get(found.id).at })
 }
 
-/// Every place that names what the name at `offset` means, in its own text and in `others`; its definition first.
+/// Returns every place that refers to the definition of the name at `offset`, in its own text and in `others`; the
+/// definition first.
 #[must_use]
 pub fn references(
     analysis: &Arc<TextAnalysis>,

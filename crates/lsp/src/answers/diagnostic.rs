@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use crate::text::DocumentText;
 
-/// Shows the findings about some texts.
+/// A converter of the findings about some texts into those of the protocol.
 pub struct FindingsView<'s> {
     sources: &'s Sources,
     texts: FxHashMap<FileId, DocumentText>,
@@ -17,12 +17,12 @@ pub struct FindingsView<'s> {
 }
 
 impl<'s> FindingsView<'s> {
-    /// Findings about `sources`; `uri` gives the address of a file.
+    /// Converts findings about `sources`; `uri` gives the address of a file.
     pub fn new(sources: &'s Sources, uri: &'s dyn Fn(&str) -> Option<Uri>) -> Self {
         Self { sources, texts: FxHashMap::default(), uri }
     }
 
-    /// `finding` as an editor shows it.
+    /// Returns `finding` for the protocol.
     pub fn shown(&mut self, finding: &Diagnostic) -> lsp_types::Diagnostic {
         let mut related = Vec::new();
         for label in &finding.labels {
@@ -43,7 +43,7 @@ impl<'s> FindingsView<'s> {
         }
     }
 
-    /// A finding about a text that is used here, shown at `range` of this text.
+    /// Returns a finding about a text that is used here, placed at `range` of this text.
     pub fn shown_at(&mut self, finding: &Diagnostic, range: Range) -> lsp_types::Diagnostic {
         let place = self.sources.line_column(finding.span);
         let file = &self.sources.file(finding.span.file).name;
@@ -60,14 +60,14 @@ impl<'s> FindingsView<'s> {
     }
 }
 
-/// What is never used is shown faded.
+/// Returns whether a finding reports something unused, which editors show faded.
 fn is_unused(finding: &Diagnostic) -> bool {
     finding.severity == Severity::Warning
         && finding.code.id().starts_with("W06")
         && finding.message.contains("is never")
 }
 
-/// The finding with what explains it and what to do about it.
+/// Returns the message of a finding with its notes and helps.
 #[must_use]
 pub fn message(finding: &Diagnostic) -> String {
     let notes = finding.notes.iter().map(|note| format!("\nnote: {note}"));

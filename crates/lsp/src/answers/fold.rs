@@ -1,11 +1,11 @@
-//! What can be folded: blocks, and comments of several lines.
+//! Folding ranges: blocks, and comments of several lines.
 
 use ioxide_lang::lexeme::{LexemeKind, TextLexeme};
 use lsp_types::{FoldingRange, FoldingRangeKind};
 
 use crate::analysis::TextAnalysis;
 
-/// The foldable ranges, found by braces and comments alone: errors do not matter.
+/// Returns the foldable ranges, found by braces and comments alone, so that errors do not matter.
 #[must_use]
 pub fn folds(analysis: &TextAnalysis) -> Vec<FoldingRange> {
     let mut folds = Vec::new();
@@ -34,7 +34,7 @@ fn fold(start_line: u32, end_line: u32, kind: Option<FoldingRangeKind>) -> Optio
     (end_line > start_line).then(|| FoldingRange { start_line, end_line, kind, ..FoldingRange::default() })
 }
 
-/// Comments on lines that follow each other.
+/// Returns the ranges of comments on lines that follow each other.
 fn comments(analysis: &TextAnalysis) -> Vec<FoldingRange> {
     let is_comment = |lexeme: &&TextLexeme| {
         matches!(lexeme.kind, LexemeKind::Comment | LexemeKind::Doc) && lexeme.first_on_line

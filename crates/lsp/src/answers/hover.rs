@@ -1,4 +1,4 @@
-//! What the name or transition under the cursor is.
+//! Hover texts for the name or transition under the cursor.
 
 use std::fmt::{self, Write};
 use std::sync::Arc;
@@ -10,10 +10,10 @@ use super::definition::{FoundDefinition, resolve};
 use crate::analysis::{TextAnalysis, TextLibrary};
 use crate::index::{Bytes, Definition, DefinitionKind, NameMeaning, SwitchPlace};
 
-/// Longer conditions are cut.
+/// The number of characters of a condition; longer ones are cut.
 const MAX_CONDITION: usize = 2_000;
 
-/// What stands at `offset`; `model` is what the text means, if it has a meaning.
+/// Returns the hover text at `offset`; `model` gives the compiled model of the text, if it compiles.
 #[must_use]
 pub fn hover(
     analysis: &Arc<TextAnalysis>,
@@ -43,13 +43,13 @@ fn answer(analysis: &TextAnalysis, at: Bytes, value: String) -> Hover {
     Hover { contents, range: Some(analysis.text.range(at.start, at.end)) }
 }
 
-/// The transition whose label or verb is at `offset`.
+/// Returns the transition whose label or verb is at `offset`.
 fn switch_at(analysis: &TextAnalysis, offset: usize) -> Option<&SwitchPlace> {
     let touches = |switch: &&SwitchPlace| switch.heading.touches(offset) || switch.verb.touches(offset);
     analysis.index.switches.iter().find(touches)
 }
 
-/// Declaration, sort, doc comment, and where it comes from.
+/// Returns declaration, sort and doc comment of a definition, and its place.
 fn about(found: &FoundDefinition, seen_from: &TextAnalysis) -> String {
     let definition = found.analysis.index.get(found.id);
     let mut words = format!("```ioxide\n{}\n```\n", definition.detail);
@@ -64,7 +64,7 @@ fn about(found: &FoundDefinition, seen_from: &TextAnalysis) -> String {
     words
 }
 
-/// Where a name comes from.
+/// Returns the owner and the place of a definition, as seen from another text.
 fn source(found: &FoundDefinition, definition: &Definition, seen_from: &TextAnalysis) -> String {
     let of = definition.owner.map(|owner| {
         let owner = found.analysis.index.get(owner);
@@ -88,7 +88,7 @@ fn unknown(meaning: &NameMeaning) -> Option<String> {
     }
 }
 
-/// When a transition can be taken: as the model means it, else as it is written.
+/// Returns the condition under which a transition can be taken: the compiled guard, else the one in the text.
 fn condition(switch: &SwitchPlace, model: Option<&Model>) -> String {
     let compiled = model.and_then(|model| {
         let found = model
@@ -110,7 +110,7 @@ fn condition(switch: &SwitchPlace, model: Option<&Model>) -> String {
     }
 }
 
-/// Takes text until there is no more room: shared parts could make the whole of a term very long.
+/// A writer that refuses text beyond its room, since shared subterms could make the text of a term very long.
 struct ShownCondition {
     text: String,
     room: usize,

@@ -1,4 +1,4 @@
-//! The canonical layout as one edit of what differs.
+//! Formatting: the canonical layout as one edit of the lines that differ.
 
 use ioxide_lang::format;
 use ioxide_model::source::Sources;
@@ -6,7 +6,8 @@ use lsp_types::TextEdit;
 
 use crate::analysis::TextAnalysis;
 
-/// The changes that give the text its canonical layout; none if it has errors, or no canonical layout.
+/// Returns the edit that gives the text its canonical layout, no edit if it has it; `None` if the text has errors, or
+/// its language no canonical layout.
 #[must_use]
 pub fn layout(analysis: &TextAnalysis) -> Option<Vec<TextEdit>> {
     let mut sources = Sources::new();

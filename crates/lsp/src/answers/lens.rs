@@ -1,4 +1,4 @@
-//! What can be done with a line: run a test, step from a state, see what the last campaign took.
+//! Code lenses: run a test, step from a state, see the coverage of the last campaign.
 //!
 //! A lens names a command of the editor; the editor runs `ioxide` with the arguments it is given.
 
@@ -19,27 +19,27 @@ pub const PICTURE: &str = "ioxide.show";
 /// Shows the report of a campaign: `{ "file", "record" }`.
 pub const REPORT: &str = "ioxide.report";
 
-/// What the last recorded campaign took of a model.
+/// The coverage of a model by the last recorded campaign.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LastCampaign {
-    /// The record.
+    /// The path of the record.
     pub record: String,
-    /// How every switch fared, by label.
+    /// The coverage of every switch, by label.
     pub switches: BTreeMap<String, SwitchFate>,
 }
 
-/// What a campaign tells about a switch.
+/// The coverage of a switch by a campaign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SwitchFate {
-    /// It was never even possibly taken.
+    /// The switch was never even possibly taken.
     Never,
-    /// It is one of several that explain what was seen.
+    /// The switch was possibly taken: it is one of several that explain an observation.
     Perhaps,
-    /// It was certainly taken.
+    /// The switch was certainly taken.
     Taken,
 }
 
-/// The lenses of the text; `last` is the last campaign on it, if there is a record.
+/// Returns the lenses of the text; `last` is the last campaign on it, if there is a record.
 #[must_use]
 pub fn lenses(analysis: &TextAnalysis, last: Option<&LastCampaign>) -> Vec<CodeLens> {
     let index = &analysis.index;
@@ -104,7 +104,7 @@ fn report(analysis: &TextAnalysis, at: Bytes, last: &LastCampaign) -> CodeLens {
     lens(analysis, at, &title, REPORT, json!({ "file": analysis.path, "record": last.record }))
 }
 
-/// How a transition fared: the best of its copies.
+/// Returns the coverage of a transition: the best of its copies; `None` if it is internal or not in the record.
 fn coverage(analysis: &TextAnalysis, switch: &SwitchPlace, last: &LastCampaign) -> Option<CodeLens> {
     // Nobody sees an internal transition, so nothing is known about it.
     if analysis.text.as_str().get(switch.verb.start..switch.verb.end) == Some("internal") {

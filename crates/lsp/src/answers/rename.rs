@@ -1,4 +1,4 @@
-//! Another name for a thing, everywhere.
+//! Renaming of a definition at all its places.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,14 +9,14 @@ use super::definition::{FoundDefinition, PlaceIn, find, references};
 use crate::analysis::{TextAnalysis, TextLibrary};
 use crate::index::{Bytes, DefinitionKind, ForeignPath};
 
-/// Why a name cannot be given.
+/// The reason why a name cannot be changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoRename {
-    /// Nothing at this place has a name.
+    /// There is no name at this place that could be changed.
     NothingHere,
-    /// It is no name.
+    /// The new text is no name of the language.
     NotAName(String),
-    /// Something else of the kind is called so.
+    /// Another definition in the same scope has the name already.
     Taken(String, &'static str),
 }
 
@@ -32,7 +32,7 @@ impl fmt::Display for NoRename {
     }
 }
 
-/// The name at `offset`, if it can be changed.
+/// Returns the place of the name at `offset`; `None` if it cannot be changed.
 #[must_use]
 pub fn prepare(analysis: &Arc<TextAnalysis>, offset: usize, library: &dyn TextLibrary) -> Option<Bytes> {
     let found = find(analysis, offset, library)?;
@@ -43,10 +43,10 @@ pub fn prepare(analysis: &Arc<TextAnalysis>, offset: usize, library: &dyn TextLi
     (kind != DefinitionKind::Test && !is_path).then_some(at)
 }
 
-/// The places that change when the thing at `offset` is called `name`.
+/// Returns the places that change when the definition at `offset` is renamed to `name`.
 ///
 /// # Errors
-/// If it cannot be called so.
+/// If there is nothing to rename, or `name` is no name or taken.
 pub fn rename(
     analysis: &Arc<TextAnalysis>,
     offset: usize,
@@ -73,7 +73,7 @@ fn is_name(text: &str) -> bool {
     matches!(pieces.as_slice(), [one] if one.kind == LexemeKind::Name && one.end as usize == text.len())
 }
 
-/// Says so if something else of the same room is called `name`.
+/// Fails if another definition of the same name space and owner is called `name`.
 fn taken(found: &FoundDefinition, name: &str) -> Result<(), NoRename> {
     let index = &found.analysis.index;
     let own = index.get(found.id);

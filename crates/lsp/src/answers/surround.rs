@@ -1,4 +1,5 @@
-//! Where a cursor stands, told from the pieces before it alone, so that it works in a line that is half written.
+//! The syntactic context of a cursor, determined from the lexemes before it alone, so that it works in a half-written
+//! line.
 
 use ioxide_lang::lexeme::{LexemeKind, TextLexeme};
 
@@ -9,7 +10,7 @@ use crate::index::{Definition, DefinitionId, DefinitionKind, ValueType};
 /// The block a cursor is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CursorBlock {
-    /// Outside of everything.
+    /// Outside of all blocks.
     Top,
     /// `model M { ... }`.
     Model,
@@ -23,13 +24,13 @@ pub enum CursorBlock {
     Test,
     /// `system S { ... }`.
     System,
-    /// `enum` or `record`.
+    /// The body of an `enum` or `record`.
     Data,
     /// The updates of a transition.
     Updates,
     /// The cases of a `match`.
     Cases,
-    /// A set or map.
+    /// The members of a set or map.
     Members,
 }
 
@@ -38,19 +39,19 @@ pub enum CursorBlock {
 struct OpenBracket {
     sign: char,
     block: Option<CursorBlock>,
-    /// Its position among the pieces.
+    /// Its position among the lexemes.
     at: usize,
 }
 
-/// Where a cursor stands.
+/// The syntactic context of a cursor.
 #[derive(Clone, Debug)]
 pub struct CursorPlace<'a> {
     analysis: &'a TextAnalysis,
-    /// The pieces before it, the word being typed not among them.
+    /// The lexemes before the cursor, without the word being typed.
     pub pieces: Vec<TextLexeme>,
-    /// The word being typed.
+    /// The word being typed; empty if there is none.
     pub typed: String,
-    /// Whether a line break lies between the last piece and the word.
+    /// True if a line break lies between the last lexeme and the word.
     pub fresh_line: bool,
     open: Vec<OpenBracket>,
     offset: usize,
@@ -59,18 +60,18 @@ pub struct CursorPlace<'a> {
 /// A call around the cursor: `name(first, second|`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CursorCall {
-    /// What is called.
+    /// The name of the function, message, record or variant.
     pub callee: String,
-    /// Its position among the pieces.
+    /// The position of the name among the lexemes.
     pub at: usize,
-    /// How many commas lie between the bracket and the cursor.
+    /// The number of commas between the bracket and the cursor.
     pub n_before: usize,
-    /// The fields that are named already.
+    /// The fields that are already named.
     pub given: Vec<String>,
 }
 
 impl<'a> CursorPlace<'a> {
-    /// Where `offset` lies in the text.
+    /// Returns the context of the cursor at `offset`.
     #[must_use]
     pub fn new(analysis: &'a TextAnalysis, offset: usize) -> Self {
         let (pieces, typed) = analysis.before(offset);
@@ -82,14 +83,14 @@ impl<'a> CursorPlace<'a> {
         place
     }
 
-    /// The characters of the piece `back` steps before the cursor, 0 being the last.
+    /// Returns the characters of the lexeme `back` steps before the cursor, 0 being the last; empty if there is none.
     #[must_use]
     pub fn back(&self, back: usize) -> &str {
         let at = self.pieces.len().checked_sub(back + 1);
         at.map_or("", |at| self.word(at))
     }
 
-    /// The characters of the piece at `at`.
+    /// Returns the characters of the lexeme at `at`; empty if there is none.
     #[must_use]
     pub fn word(&self, at: usize) -> &'a str {
         self.pieces.get(at).map_or("", |piece| self.analysis.piece(piece))
@@ -115,7 +116,7 @@ impl<'a> CursorPlace<'a> {
         open
     }
 
-    /// What the brace at `at` opens.
+    /// Returns the block that the brace at `at` opens.
     fn block_opened(&self, at: usize, open: &[OpenBracket]) -> CursorBlock {
         let back = |n: usize| at.checked_sub(n).map_or("", |at| self.word(at));
         let outer = open.iter().rev().find_map(|bracket| bracket.block).unwrap_or(CursorBlock::Top);
@@ -134,7 +135,7 @@ impl<'a> CursorPlace<'a> {
         }
     }
 
-    /// A brace within a transition or an expression.
+    /// Returns the block that a brace within a transition or an expression opens.
     fn inner_block(&self, at: usize, outer: CursorBlock, open: &[OpenBracket]) -> CursorBlock {
         let from = open.last().map_or(0, |bracket| bracket.at);
         let matches = (from..at).filter(|&at| self.word(at) == "match").count();
@@ -149,7 +150,7 @@ impl<'a> CursorPlace<'a> {
         if in_transition && is_bare && follows_operand { CursorBlock::Updates } else { CursorBlock::Members }
     }
 
-    /// Whether the piece at `at` can end an operand.
+    /// Returns whether the lexeme at `at` can end an operand.
     fn ends_operand(&self, at: usize) -> bool {
         match self.pieces[at].kind {
             LexemeKind::Name | LexemeKind::Number | LexemeKind::Text => true,
@@ -159,19 +160,20 @@ impl<'a> CursorPlace<'a> {
         }
     }
 
-    /// Whether an operand is wanted: the last piece is an operator, an opening bracket or a word like `when`.
+    /// Returns whether an operand must follow: the last lexeme is an operator, an opening bracket or a word like
+    /// `when`.
     #[must_use]
     pub fn wants_operand(&self) -> bool {
         self.pieces.len().checked_sub(1).is_some_and(|last| !self.ends_operand(last))
     }
 
-    /// The innermost block.
+    /// Returns the innermost block.
     #[must_use]
     pub fn block(&self) -> CursorBlock {
         self.open.iter().rev().find_map(|bracket| bracket.block).unwrap_or(CursorBlock::Top)
     }
 
-    /// The innermost block that holds parts of a model: not updates, cases or members.
+    /// Returns the innermost block that holds items: not updates, cases or members.
     #[must_use]
     pub fn outer_block(&self) -> CursorBlock {
         let is_outer = |block: &CursorBlock| {
@@ -180,13 +182,13 @@ impl<'a> CursorPlace<'a> {
         self.open.iter().rev().filter_map(|bracket| bracket.block).find(is_outer).unwrap_or(CursorBlock::Top)
     }
 
-    /// Whether a round or square bracket is open inside of the innermost block.
+    /// Returns whether the innermost open bracket is a round or square one.
     #[must_use]
     pub fn in_brackets(&self) -> bool {
         self.open.last().is_some_and(|bracket| bracket.sign != '{')
     }
 
-    /// The position of the first piece of the part that the cursor is in.
+    /// Returns the position of the first lexeme of the item that the cursor is in.
     #[must_use]
     pub fn statement(&self) -> usize {
         let is_outer = |bracket: &&OpenBracket| {
@@ -212,7 +214,7 @@ impl<'a> CursorPlace<'a> {
         start
     }
 
-    /// Whether the word being typed begins a part.
+    /// Returns whether the word being typed begins an item.
     #[must_use]
     pub fn begins_part(&self) -> bool {
         if self.in_brackets()
@@ -226,7 +228,7 @@ impl<'a> CursorPlace<'a> {
         }
     }
 
-    /// The message of the transition or step that the cursor is in.
+    /// Returns the message of the transition or test step that the cursor is in.
     #[must_use]
     pub fn message(&self) -> Option<&'a Definition> {
         let start = self.statement();
@@ -241,7 +243,7 @@ impl<'a> CursorPlace<'a> {
             .find(|found| found.kind.is_message() && found.name == name)
     }
 
-    /// The function whose body the cursor is in.
+    /// Returns the function whose body the cursor is in.
     #[must_use]
     pub fn function(&self) -> Option<&'a Definition> {
         let start = self.statement();
@@ -252,7 +254,7 @@ impl<'a> CursorPlace<'a> {
         self.analysis.index.named(name, &[DefinitionKind::Function]).next().map(|(_, found)| found)
     }
 
-    /// The innermost call around the cursor.
+    /// Returns the innermost call around the cursor.
     #[must_use]
     pub fn call(&self) -> Option<CursorCall> {
         let bracket = self.open.iter().rev().find(|bracket| bracket.sign == '(')?;
@@ -274,7 +276,8 @@ impl<'a> CursorPlace<'a> {
         Some(CursorCall { callee: self.word(callee).to_owned(), at: callee, n_before, given })
     }
 
-    /// What a call gives names to: the fields of a message, record or case, or the parameters of a function.
+    /// Returns the definition that a call refers to: a message, record or variant with fields, or a function with
+    /// parameters.
     #[must_use]
     pub fn called(&self, call: &CursorCall) -> Option<(DefinitionId, &'a Definition)> {
         use DefinitionKind::{Function, Input, Observed, Output, Record, Variant};
@@ -286,7 +289,7 @@ impl<'a> CursorPlace<'a> {
         self.analysis.index.all().find(|(_, found)| found.name == call.callee && kinds.contains(&found.kind))
     }
 
-    /// The type of the chain of names, calls and indices that ends before the piece at `end`.
+    /// Returns the type of the chain of names, calls and indices that ends before the lexeme at `end`.
     #[must_use]
     pub fn chain_type(&self, end: usize) -> Option<ValueType> {
         let mut links = Vec::new();
@@ -340,7 +343,7 @@ impl<'a> CursorPlace<'a> {
         None
     }
 
-    /// The links come from the last to the first.
+    /// Returns the type of a chain, whose links are given from the last to the first.
     fn follow(&self, links: &[ChainLink<'_>]) -> Option<ValueType> {
         let index = &self.analysis.index;
         let (root, rest) = links.split_last()?;
@@ -369,7 +372,7 @@ impl<'a> CursorPlace<'a> {
         Some(index.resolved(&ty))
     }
 
-    /// The names that are bound in the part the cursor is in: before the cursor, or anywhere in its transition.
+    /// Returns the names bound in the item the cursor is in: before the cursor, or anywhere in its transition.
     pub fn bound(&self) -> impl Iterator<Item = &'a Definition> {
         let mut whole = self.analysis.index.switches.iter().map(|switch| switch.whole);
         let start = self.pieces.get(self.statement()).map_or(0, |piece| piece.start as usize);

@@ -5,7 +5,7 @@ use lsp_types::{DocumentSymbol, SymbolKind};
 use crate::analysis::TextAnalysis;
 use crate::index::{DefinitionId, DefinitionKind};
 
-/// The definitions of the text, each below what it is a part of.
+/// Returns the definitions of the text, each below its owner.
 #[must_use]
 pub fn outline(analysis: &TextAnalysis) -> Vec<DocumentSymbol> {
     let index = &analysis.index;

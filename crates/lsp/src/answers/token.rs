@@ -1,4 +1,4 @@
-//! Colours that know what a name means.
+//! Semantic tokens: colours by the meaning of a name.
 
 use ioxide_lang::lexeme::LexemeKind;
 use ioxide_lang::words::place_words;
@@ -28,7 +28,7 @@ pub const TYPES: &[SemanticTokenType] = &[
     SemanticTokenType::MACRO,
 ];
 
-/// What may be said of a token besides its kind: one bit each.
+/// The modifiers of tokens, one bit each, in the order of the bits.
 pub const MODIFIERS: &[SemanticTokenModifier] = &[
     SemanticTokenModifier::DECLARATION,
     SemanticTokenModifier::READONLY,
@@ -41,10 +41,10 @@ const READONLY: u32 = 2;
 const MODIFICATION: u32 = 4;
 const DOCUMENTATION: u32 = 8;
 
-/// The words of expressions and types that no declaration has.
+/// The names of built-in types, which have no declaration.
 const BUILT_IN_TYPES: &[&str] = &["bool", "int", "real", "string", "list", "set", "map"];
 
-/// The tokens of the text, each told by its distance from the one before.
+/// Returns the tokens of the text, each with its distance from the one before.
 #[must_use]
 pub fn tokens(analysis: &TextAnalysis) -> Vec<SemanticToken> {
     let meant = meanings(analysis);
@@ -70,7 +70,7 @@ pub fn tokens(analysis: &TextAnalysis) -> Vec<SemanticToken> {
     tokens
 }
 
-/// The kind and modifiers of every name with a meaning, by its first byte.
+/// Returns the kind and modifiers of every name with a meaning, by its first byte.
 fn meanings(analysis: &TextAnalysis) -> FxHashMap<usize, (u32, u32)> {
     let index = &analysis.index;
     let mut meant = FxHashMap::default();
@@ -87,7 +87,7 @@ fn meanings(analysis: &TextAnalysis) -> FxHashMap<usize, (u32, u32)> {
     meant
 }
 
-/// What a piece is by its looks.
+/// Returns the kind and modifiers of a lexeme without a meaning; `None` if it gets no token.
 fn plain(kind: LexemeKind, word: &str) -> Option<(u32, u32)> {
     Some(match kind {
         LexemeKind::Reserved => (0, 0),

@@ -1,4 +1,4 @@
-//! Syntax tree to index: first what is declared, then what is named.
+//! Construction of an index from a syntax tree: first declarations, then references.
 
 use ioxide_lang::ast::{
     DeclMeta, FieldDecl, ItemKind, MessagePattern, ModelDecl, ModelItem, Name, ObserverDecl, PinDecl,
@@ -13,7 +13,7 @@ use super::{
     SwitchPlace, ValueType,
 };
 
-/// Longer declarations are cut in their one line.
+/// The number of characters of a declaration in one line; longer ones are cut.
 const MAX_DETAIL: usize = 200;
 
 /// The index of `tree`, which was read from `text`.
@@ -47,7 +47,7 @@ pub(super) struct Indexer<'t> {
     text: &'t str,
     pub(super) index: SourceIndex,
     pub(super) names: ModelNames,
-    /// Names of inner places, the innermost last.
+    /// Names in inner scopes, the innermost last.
     pub(super) locals: Vec<(String, DefinitionId)>,
     owner: Option<DefinitionId>,
 }
@@ -97,7 +97,7 @@ impl<'t> Indexer<'t> {
         &mut self.index.definitions[id.0]
     }
 
-    /// Remembers that the name at `span` means `id`.
+    /// Adds the reference to `id` at `span`.
     pub(super) fn mention(&mut self, span: Span, id: DefinitionId) {
         self.occur(span, NameMeaning::Here(id), false);
     }
@@ -116,7 +116,7 @@ impl<'t> Indexer<'t> {
         Some(id)
     }
 
-    /// A whole model; its names are those at hand from now on.
+    /// Indexes a whole model, whose names are in scope from now on.
     pub(super) fn model(&mut self, model: &ModelDecl) -> DefinitionId {
         let id = self.define(&model.name, DefinitionKind::Model, model.span);
         self.of(id).docs = docs(&model.meta);
@@ -300,7 +300,7 @@ impl<'t> Indexer<'t> {
         definition.ty = definition.ty.take().or(ty);
     }
 
-    /// Does `inside` where the parts of `of` (fields, parameters) are known by their names.
+    /// Runs `inside` with the fields or parameters of `of` in scope.
     pub(super) fn within(&mut self, of: Option<DefinitionId>, inside: impl FnOnce(&mut Self)) {
         let before = self.locals.len();
         let parts = of.map(|of| self.index.get(of).parts.clone()).unwrap_or_default();
@@ -312,7 +312,7 @@ impl<'t> Indexer<'t> {
         self.locals.truncate(before);
     }
 
-    /// A transition of the model or of an observer; states are those at hand.
+    /// Indexes a transition of the model or of an observer, whose states are in scope.
     fn transition(&mut self, transition: &TransitionDecl) {
         let gate = transition.gate.as_ref().and_then(|gate| self.mention_in(gate, |names| &names.messages));
         self.within(gate, |this| {
@@ -362,7 +362,7 @@ impl<'t> Indexer<'t> {
         }
     }
 
-    /// Mentions the part of `of` (field or parameter) that is called `name`.
+    /// Adds a reference to the field or parameter of `of` that is called `name`.
     pub(super) fn part_named(&mut self, name: &Name, of: Option<DefinitionId>) -> Option<DefinitionId> {
         let parts = &self.index.get(of?).parts;
         let part = parts.iter().copied().find(|part| self.index.get(*part).name == name.text)?;
@@ -388,7 +388,7 @@ impl<'t> Indexer<'t> {
         self.goal(&purpose.name.text, false, purpose.name.span);
     }
 
-    /// An observer has variables, clocks and states of its own.
+    /// Indexes an observer, which has variables, clocks and states of its own.
     fn observer(&mut self, purpose: &PurposeDecl, observer: &ObserverDecl) {
         let owner = self.index.all().find(|(_, found)| found.at == purpose.name.span.into());
         let outer = (self.owner, std::mem::take(&mut self.names.states), self.locals.len());
@@ -441,7 +441,7 @@ impl<'t> Indexer<'t> {
         self.index.goals.push(GoalPlace { name: name.to_owned(), is_test, at: at.into() });
     }
 
-    /// The names in a type.
+    /// Indexes the names in a type.
     pub(super) fn ty(&mut self, ty: &Type) {
         match &ty.kind {
             TypeKind::Named(name) => {

@@ -1,4 +1,4 @@
-//! Names in expressions, and the types of expressions as far as the text tells them.
+//! Names in expressions, and the types of expressions as far as the text determines them.
 
 use ioxide_lang::ast::{ArgExpr, Expr, ExprKind, MatchArm, Name, PatternExpr, PatternKind};
 use ioxide_lang::builtin::{
@@ -10,7 +10,7 @@ use super::build::Indexer;
 use super::{DefinitionId, DefinitionKind, ValueType};
 
 impl Indexer<'_> {
-    /// Mentions the names of `expr`; its type if it can be told.
+    /// Indexes the names of `expr`, and returns its type if it can be determined.
     pub(super) fn expr(&mut self, expr: &Expr) -> Option<ValueType> {
         match &expr.kind {
             ExprKind::Error(_) | ExprKind::None => None,
@@ -158,8 +158,8 @@ impl Indexer<'_> {
         ty
     }
 
-    /// Defines the names of `pattern`, which a value of type `ty` is held against; they stay until who called
-    /// forgets them.
+    /// Defines the names of `pattern`, which is matched against a value of type `ty`; the caller removes them from the
+    /// scope.
     pub(super) fn pattern(&mut self, pattern: &PatternExpr, ty: Option<&ValueType>) {
         let ty = ty.map(|ty| self.index.resolved(ty));
         match &pattern.kind {
@@ -190,7 +190,7 @@ impl Indexer<'_> {
         }
     }
 
-    /// The name of a case stands first in its pattern.
+    /// Indexes the name of a case, which stands first in its pattern.
     fn case_named(&mut self, case: &str, pattern: Span) {
         if let Some(id) = self.names.values.get(case).copied() {
             let end = pattern.start + crate::text::number(case.len());
@@ -209,7 +209,7 @@ impl Indexer<'_> {
         self.locals.push((name.text.clone(), id));
     }
 
-    /// Does `inside` where `name` is bound.
+    /// Runs `inside` with `name` in scope.
     pub(super) fn under(&mut self, name: &Name, ty: Option<ValueType>, inside: impl FnOnce(&mut Self)) {
         let before = self.locals.len();
         self.bind(name, ty);
@@ -234,7 +234,7 @@ fn number_type(text: &str) -> ValueType {
     if whole { ValueType::Int } else { ValueType::Real }
 }
 
-/// What `x[...]` gives.
+/// Returns the type of `x[...]` for an `x` of type `ty`; `None` unless it is a list or a map.
 #[must_use]
 pub fn item_of(ty: &ValueType) -> Option<ValueType> {
     match ty {
@@ -243,7 +243,7 @@ pub fn item_of(ty: &ValueType) -> Option<ValueType> {
     }
 }
 
-/// The functions that values of a type have.
+/// Returns the built-in functions of values of a type.
 #[must_use]
 pub fn functions_of(ty: &ValueType) -> &'static [BuiltIn] {
     match ty {
@@ -256,7 +256,7 @@ pub fn functions_of(ty: &ValueType) -> &'static [BuiltIn] {
     }
 }
 
-/// The type of what `function` gives, called on a value of type `of`.
+/// Returns the type of the result of `function`, called on a value of type `of`.
 #[must_use]
 pub fn result_of(function: &BuiltIn, of: &ValueType) -> Option<ValueType> {
     let (first, second) = match of {

@@ -1,6 +1,6 @@
 //! Kinds of definitions, in words.
 
-/// What a definition is.
+/// The kind of a definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum DefinitionKind {
     /// A model.
@@ -11,7 +11,7 @@ pub enum DefinitionKind {
     UsedModel,
     /// A message that the tester sends.
     Input,
-    /// A message that somebody else sends.
+    /// A message that another party sends to the system.
     Observed,
     /// A message that the system sends.
     Output,
@@ -54,7 +54,7 @@ pub enum DefinitionKind {
 }
 
 impl DefinitionKind {
-    /// What it is called.
+    /// Returns the word for the kind, in messages and hover texts.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -85,13 +85,13 @@ impl DefinitionKind {
         }
     }
 
-    /// Whether it is a message.
+    /// Returns whether the kind is a message.
     #[must_use]
     pub fn is_message(self) -> bool {
         matches!(self, Self::Input | Self::Observed | Self::Output)
     }
 
-    /// Names of the same room must differ; other rooms may have the same name.
+    /// Returns the name space of the kind: names must differ within one, but not between two.
     #[must_use]
     pub fn room(self) -> u8 {
         match self {

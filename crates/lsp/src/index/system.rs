@@ -1,4 +1,4 @@
-//! Names in systems made of parts: they lead into models of this text, or of other files.
+//! Names in systems made of parts: they refer to models of this text, or of other files.
 
 use ioxide_lang::ast::{
     ItemKind, Name, PartDecl, PinDecl, PortDecl, Property, SystemDecl, SystemItem, SystemItemKind,
@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use super::build::{Indexer, ModelNames, docs};
 use super::{DefinitionId, DefinitionKind, ForeignName, ForeignPath, NameMeaning, ValueType};
 
-/// What a part is an instance of.
+/// The model that a part is an instance of.
 #[derive(Clone, Debug)]
 enum PartModel {
     /// A model of this text.
@@ -26,7 +26,7 @@ struct SystemNames {
 }
 
 impl Indexer<'_> {
-    /// A system and the models that stand beside it.
+    /// Indexes a system and the models beside it.
     pub(super) fn system(&mut self, system: &SystemDecl) {
         let mut names = SystemNames::default();
         for model in &system.models {
@@ -151,7 +151,7 @@ impl Indexer<'_> {
         model.clone()
     }
 
-    /// `part[i].message(pins)`; an index that is only a name binds it for the rest of the connection.
+    /// Indexes `part[i].message(pins)`; an index that is an unknown name binds it for the rest of the connection.
     fn port(&mut self, port: &PortDecl, names: &SystemNames) {
         let model = self.part_name(&port.part, names);
         if let Some(index) = &port.index {

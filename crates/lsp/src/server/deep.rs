@@ -14,12 +14,12 @@ use ioxide_symex::{Ctx, ExploreConfig, ExploreLimits, lint};
 use super::ServerSurroundings;
 use crate::analysis::TextCheckup;
 
-/// How long a deep check may take.
+/// The time limit of a deep check.
 const TIME: Duration = Duration::from_secs(20);
-/// How many symbolic states it looks at.
+/// The number of symbolic states a deep check explores.
 const MAX_STATES: usize = 2_000;
 
-/// Stops when the text has changed, or when the time is up.
+/// A signal that is raised when the text has changed, or when the time is up.
 struct OvertakenSignal {
     changed: Arc<AtomicBool>,
     deadline: Halt,
@@ -42,8 +42,8 @@ pub struct DeepCheck {
 }
 
 impl DeepCheck {
-    /// Begins one; `tell` is given what was found, unless the text has changed by then. Nothing can change
-    /// between that question and the telling.
+    /// Begins a check; `tell` receives the findings, unless the text has changed by then. A lock keeps the text from
+    /// changing between that test and the call.
     pub fn begin(
         checkup: TextCheckup,
         around: &Arc<dyn ServerSurroundings>,
@@ -67,14 +67,14 @@ impl DeepCheck {
         check
     }
 
-    /// What was found so far.
+    /// Returns the findings; empty until the check has ended.
     pub fn found(&self) -> Vec<Diagnostic> {
         self.found.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
 impl Drop for DeepCheck {
-    /// Who waits here for the lock waits for a message to be sent, no longer.
+    /// Marks the check as overtaken; waits for the lock at most as long as a message takes to be sent.
     fn drop(&mut self) {
         let _found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         self.changed.store(true, Ordering::Relaxed);

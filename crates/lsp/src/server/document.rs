@@ -1,4 +1,4 @@
-//! An open document: its text, what is known about it, and when that was found out.
+//! An open document: its text, its analysis and its findings.
 
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -21,16 +21,16 @@ pub struct OpenDocument {
     pub version: i32,
     text: DocumentText,
     analysis: OnceCell<Arc<TextAnalysis>>,
-    /// The findings about its text, once they were looked for.
+    /// The findings about its text; `None` until they were sought.
     pub findings: Option<Vec<Diagnostic>>,
-    /// What its text means, if it has a meaning, once that was looked for.
+    /// The model of its text, `None` inside if it does not compile; `None` until it was compiled.
     pub model: Option<Option<Arc<Model>>>,
-    /// The deep check of its text.
+    /// The deep check of its text; `None` if none was begun.
     pub deep: Option<DeepCheck>,
 }
 
 impl OpenDocument {
-    /// A document with this text.
+    /// Returns a document with this text.
     #[must_use]
     pub fn new(uri: Uri, path: String, version: i32, text: String) -> Self {
         Self {
@@ -45,25 +45,25 @@ impl OpenDocument {
         }
     }
 
-    /// Gives it another text: nothing is known about that yet.
+    /// Replaces the text, and drops everything known about the old one.
     pub fn change(&mut self, version: i32, text: DocumentText) {
         let (uri, path) = (self.uri.clone(), std::mem::take(&mut self.path));
         *self = Self { text, ..Self::new(uri, path, version, String::new()) };
     }
 
-    /// Its text.
+    /// Returns its text.
     #[must_use]
     pub fn text(&self) -> &DocumentText {
         &self.text
     }
 
-    /// What its text says.
+    /// Returns the analysis of its text, made at the first call.
     #[must_use]
     pub fn analysis(&self) -> &Arc<TextAnalysis> {
         self.analysis.get_or_init(|| Arc::new(TextAnalysis::new(&self.path, self.text.clone())))
     }
 
-    /// Everything that was found about its text so far.
+    /// Returns the findings about its text so far, those of the deep check included.
     #[must_use]
     pub fn all_findings(&self) -> Vec<Diagnostic> {
         let deep = self.deep.as_ref().map(DeepCheck::found).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! One function per question.
+//! The requests of the protocol, one function each.
 
 #![expect(clippy::mutable_key_type, reason = "the protocol's own type of changes is a map by address")]
 
@@ -32,7 +32,7 @@ use crate::answers::{
 };
 use crate::text::DocumentText;
 
-/// Why a question has no answer.
+/// The error response to a request.
 pub(super) struct NoAnswer {
     code: ErrorCode,
     message: String,
@@ -46,7 +46,7 @@ impl NoAnswer {
 
 type LspAnswer = Result<Json, NoAnswer>;
 
-/// What this server can do.
+/// Returns the capabilities that the server announces.
 pub(super) fn capabilities() -> ServerCapabilities {
     let no_progress = WorkDoneProgressOptions::default();
     ServerCapabilities {
@@ -127,7 +127,7 @@ impl LspServer<'_> {
         self.documents.get(uri.as_str()).ok_or_else(unknown)
     }
 
-    /// The document and the byte that a question is about.
+    /// Returns the document and the byte that a request is about.
     fn at(&self, place: &TextDocumentPositionParams) -> Result<(&Arc<TextAnalysis>, usize), NoAnswer> {
         let document = self.document(&place.text_document.uri)?;
         Ok((document.analysis(), document.text().offset(place.position)))
@@ -150,7 +150,7 @@ impl LspServer<'_> {
         json(hover::hover(analysis, offset, self, &mut || model.clone()))
     }
 
-    /// What a document means, looked for now if nobody has yet.
+    /// Compiles the model of a document and keeps it.
     fn model(&mut self, key: &str) -> Option<Arc<Model>> {
         let model = self.checkup(key).and_then(|checkup| checkup.loaded.model).map(Arc::new);
         self.documents.get_mut(key)?.model = Some(model.clone());
@@ -171,7 +171,7 @@ impl LspServer<'_> {
         json(found.collect::<Vec<_>>())
     }
 
-    /// The open documents, and the models of the workspace.
+    /// Returns the open documents, and the models of the workspace.
     fn others(&self, analysis: &TextAnalysis) -> Vec<Arc<TextAnalysis>> {
         let open = self.documents.values().map(|document| document.path.clone());
         let near = self.around.models(&self.roots, &analysis.path);
@@ -200,7 +200,7 @@ impl LspServer<'_> {
         json(WorkspaceEdit { changes: Some(changes), ..WorkspaceEdit::default() })
     }
 
-    /// A place as the protocol writes it; open documents keep the address the editor gave them.
+    /// Returns a place for the protocol; open documents keep the address the editor gave them.
     fn location(&self, place: &PlaceIn) -> Option<Location> {
         let open = self.documents.values().find(|document| document.path == place.path);
         let (uri, text) = match open {
@@ -262,7 +262,7 @@ impl LspServer<'_> {
     }
 }
 
-/// The fixes as the protocol writes them, each with the finding it mends.
+/// Returns the fixes for the protocol, each with the finding it mends.
 fn actions(uri: &Uri, fixes: Vec<action::QuickFix>, params: &CodeActionParams) -> Vec<CodeActionOrCommand> {
     let one = |fix: action::QuickFix| {
         let mended = params.context.diagnostics.iter().filter(|shown| {

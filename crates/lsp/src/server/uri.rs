@@ -18,7 +18,7 @@ pub fn path_of(uri: &Uri) -> String {
     }
 }
 
-/// The address of the file at `path`; an address stays what it is.
+/// Returns the address of the file at `path`; a path that is an address already stays as it is.
 #[must_use]
 pub fn uri_of(path: &str) -> Option<Uri> {
     if path.contains("://") || path.starts_with("untitled:") {
