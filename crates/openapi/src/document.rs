@@ -3,12 +3,12 @@
 use crate::BadDescription;
 use crate::node::{SpecNode, step};
 
-/// The methods of operations.
+/// The HTTP methods of operations.
 const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
-/// References that lead to references.
+/// The number of references followed in a row.
 const MAX_HOPS: usize = 50;
 
-/// A description of version 3.0 or 3.1.
+/// An OpenAPI description of version 3.0 or 3.1.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OpenApiDocument<'t> {
     pub(crate) root: &'t SpecNode,
@@ -21,12 +21,12 @@ pub(crate) struct Operation<'t> {
     pub(crate) path: &'t str,
     pub(crate) node: &'t SpecNode,
     pub(crate) place: String,
-    /// Parameters with their places; those of the operation replace those of its path.
+    /// The parameters with their places; those of the operation replace those of its path.
     pub(crate) parameters: Vec<(&'t SpecNode, String)>,
 }
 
 impl<'t> OpenApiDocument<'t> {
-    /// The description that `root` is.
+    /// Returns the description whose tree is `root`; fails for other versions.
     pub(crate) fn new(root: &'t SpecNode) -> Result<Self, BadDescription> {
         let version = root.get("openapi").map(SpecNode::json).unwrap_or_default();
         let version = version.trim_matches('"');
@@ -40,7 +40,8 @@ impl<'t> OpenApiDocument<'t> {
         }))
     }
 
-    /// What `node` refers to, and where that is; the node itself if it refers to nothing.
+    /// Returns the node that `node` refers to, and its place; the node itself if it is no reference. `None` if the
+    /// reference leads to another file, nowhere, or in a circle.
     pub(crate) fn resolved(&self, node: &'t SpecNode, place: &str) -> Option<(&'t SpecNode, String)> {
         let (mut node, mut place) = (node, place.to_owned());
         for _ in 0..MAX_HOPS {
@@ -51,7 +52,7 @@ impl<'t> OpenApiDocument<'t> {
         None
     }
 
-    /// All operations, in the order of the file.
+    /// Returns all operations, in the order of the file.
     pub(crate) fn operations(&self) -> Vec<Operation<'t>> {
         let mut found = Vec::new();
         for (path, item) in self.root.get("paths").map(SpecNode::members).unwrap_or_default() {
@@ -72,7 +73,7 @@ impl<'t> OpenApiDocument<'t> {
         found
     }
 
-    /// Whether whoever asks must say who it is: `security` of the operation, or that of the whole description.
+    /// Returns whether requests need credentials, by the `security` of the operation or else of the whole description.
     pub(crate) fn needs_credentials(&self, operation: &Operation<'t>) -> bool {
         let wanted = operation.node.get("security").or_else(|| self.root.get("security"));
         let ways = wanted.map(SpecNode::items).unwrap_or_default();
@@ -85,7 +86,7 @@ impl<'t> OpenApiDocument<'t> {
         all.iter().enumerate().filter_map(resolve).collect()
     }
 
-    /// The first server with an address, its variables replaced by their defaults.
+    /// Returns the address of the first server that has one, its variables replaced by their defaults.
     pub(crate) fn server(&self) -> Option<String> {
         let servers = self.root.get("servers").map(SpecNode::items).unwrap_or_default();
         let server = servers.iter().find(|server| server.text_at("url").is_some())?;

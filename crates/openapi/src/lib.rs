@@ -1,12 +1,12 @@
 //! OpenAPI descriptions (3.0 and 3.1) become models.
 //!
-//! Every operation is an input, every documented response an output, every JSON schema a sort and what is left of it a
-//! condition. The model has one state and is permissive: any request at any time, any answer that is documented for
-//! it. So an answer with another status, or outside its schema, is forbidden.
+//! Every operation is an input, every documented response an output, every JSON schema a sort with a condition for the
+//! constraints that the sort does not express. The model has one state and is permissive: any request at any time, any
+//! answer that is documented for it. So an answer with another status, or outside its schema, is forbidden.
 //!
-//! *Promises.* Whatever the description says and the model does not is noted, with its place. What the model forbids the
-//! description forbids too: where a schema cannot be told exactly, the model allows more. The text is laid out by
-//! `ioxide fmt` and has no errors.
+//! *Promises.* Constraints of the description that the model lacks are noted, with their places. What the model forbids
+//! the description forbids too: where a schema cannot be translated exactly, the model allows more. The text is laid
+//! out by `ioxide fmt` and has no errors.
 //!
 //! # Example
 //!
@@ -40,42 +40,43 @@ use self::document::OpenApiDocument;
 pub use self::note::Note;
 use self::translate::Translator;
 
-/// Where the service is, and how it is started.
+/// The address of the service, the command that starts it, and the answers allowed beyond its description.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServiceOptions {
-    /// Its address, if it is not the one that the description says.
+    /// Its address; `None` for the one in the description.
     pub url: Option<String>,
-    /// The command that starts it, with `{port}` for its port.
+    /// The command that starts it, with `{port}` for its port; `None` if it is running already.
     pub start: Option<String>,
-    /// The name of the description, for people; if it is an address, servers are told from there.
+    /// The name of the description, for people; if it is an address, relative addresses of servers are resolved against
+    /// it.
     pub source: String,
     /// Statuses that every operation may answer with, documented or not: `404`, `4xx`.
     pub allow: Vec<String>,
 }
 
-/// What a description became.
+/// The result of translating a description.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Translation {
     /// The text of the model.
     pub model: String,
     /// The text of the project file; the system is called `api`.
     pub project: String,
-    /// What the description says and the model does not.
+    /// The constraints and operations that were not translated, or not exactly.
     pub notes: Vec<Note>,
-    /// How many operations and how many responses the model has.
+    /// The numbers of operations and of responses in the model.
     pub counts: (usize, usize),
 }
 
-/// Why a text is no description that can be translated.
+/// The reason why a text cannot be translated.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadDescription {
-    /// It is neither JSON nor YAML.
+    /// The text is neither JSON nor YAML.
     #[error("it is neither JSON nor YAML: {0}")]
     Unreadable(String),
-    /// It is something else.
+    /// The text is no OpenAPI description of a version that is known.
     #[error("it is no OpenAPI description of version 3.0 or 3.1: {0}")]
     Version(String),
-    /// There is nothing in it to be tested.
+    /// The description has no operation that can be tested.
     #[error("it has no operation that can be tested")]
     Empty,
     /// The model that was made has an error, which is a defect of ioxide.
@@ -83,13 +84,13 @@ pub enum BadDescription {
     Model(String),
 }
 
-/// So many schemas may be types that no model has.
+/// The number of schemas that may be replaced by any JSON because models have no such types.
 const MAX_LOOSE: usize = 100;
 
-/// The model and the project file of the description `text`.
+/// Translates the description `text` into a model and a project file.
 ///
 /// # Errors
-/// If it is no OpenAPI description, or has nothing to be tested.
+/// If `text` is no OpenAPI description, or has no operation that can be tested.
 pub fn translate(text: &str, options: &ServiceOptions) -> Result<Translation, BadDescription> {
     let tree = yaml::read(text).map_err(|bad| BadDescription::Unreadable(bad.to_string()))?;
     let document = OpenApiDocument::new(&tree)?;
@@ -118,7 +119,7 @@ pub fn translate(text: &str, options: &ServiceOptions) -> Result<Translation, Ba
     }
 }
 
-/// `draft` in canonical layout; it must have no errors.
+/// Returns `draft` in canonical layout; fails if it has errors.
 fn laid_out(draft: &str) -> Result<String, BadDescription> {
     let bad = |text: String| BadDescription::Model(text);
     let mut sources = Sources::new();

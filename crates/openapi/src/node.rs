@@ -1,13 +1,13 @@
-//! The tree of a description: as JSON has it, its order kept.
+//! The tree of a description: JSON with the order of members kept.
 
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
-/// Digits of a number that a model may have.
+/// The number of digits of a number that models may have.
 const MAX_DIGITS: usize = 500;
 
-/// A part of a description.
+/// A node of a description.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum SpecNode {
     Null,
@@ -20,12 +20,12 @@ pub(crate) enum SpecNode {
 }
 
 impl SpecNode {
-    /// The member called `key`.
+    /// Returns the member called `key`.
     pub(crate) fn get(&self, key: &str) -> Option<&Self> {
         self.members().iter().find(|(other, _)| other == key).map(|(_, value)| value)
     }
 
-    /// What is at this JSON pointer (RFC 6901).
+    /// Returns the node at this JSON pointer (RFC 6901).
     pub(crate) fn at(&self, pointer: &str) -> Option<&Self> {
         pointer.split('/').skip(1).try_fold(self, |node, step| {
             let key = step.replace("~1", "/").replace("~0", "~");
@@ -48,7 +48,7 @@ impl SpecNode {
         if let Self::Text(text) = self { Some(text) } else { None }
     }
 
-    /// A number, as it is written.
+    /// Returns a number as it is written.
     pub(crate) fn number(&self) -> Option<&str> {
         if let Self::Number(text) = self { Some(text) } else { None }
     }
@@ -57,22 +57,22 @@ impl SpecNode {
         *self == Self::Bool(true)
     }
 
-    /// The text at `key`.
+    /// Returns the text at `key`.
     pub(crate) fn text_at(&self, key: &str) -> Option<&str> {
         self.get(key).and_then(Self::text)
     }
 
-    /// Whether there is `true` at `key`.
+    /// Returns whether the value at `key` is `true`.
     pub(crate) fn says(&self, key: &str) -> bool {
         self.get(key).is_some_and(Self::is_true)
     }
 
-    /// The whole number at `key`, if it is not negative.
+    /// Returns the whole number at `key`; `None` if it is negative.
     pub(crate) fn count_at(&self, key: &str) -> Option<u64> {
         self.get(key).and_then(Self::number).and_then(|text| text.parse().ok())
     }
 
-    /// The number at `key`, without an exponent, as models write numbers; none if it is too long for them.
+    /// Returns the number at `key` without an exponent, as models write numbers; `None` if it is too long for them.
     pub(crate) fn decimal_at(&self, key: &str) -> Option<String> {
         let text = self.get(key).and_then(Self::number).filter(|text| text.len() <= MAX_DIGITS)?;
         let is_plain = text.trim_start_matches('-').chars().all(|c| c.is_ascii_digit() || c == '.');
@@ -88,7 +88,7 @@ impl SpecNode {
         Some(format!("{value}"))
     }
 
-    /// The tree as JSON.
+    /// Returns the tree as JSON.
     pub(crate) fn json(&self) -> String {
         let quoted = |text: &str| serde_json::Value::from(text).to_string();
         match self {
@@ -105,7 +105,7 @@ impl SpecNode {
     }
 }
 
-/// `key` as a step of a JSON pointer.
+/// Returns `key` as a step of a JSON pointer.
 pub(crate) fn step(key: &str) -> String {
     format!("/{}", key.replace('~', "~0").replace('/', "~1"))
 }
@@ -116,7 +116,7 @@ impl<'de> Deserialize<'de> for SpecNode {
     }
 }
 
-/// Builds a tree from what a reader of JSON sees.
+/// A visitor that builds a tree.
 struct TreeVisitor;
 
 impl<'de> Visitor<'de> for TreeVisitor {

@@ -1,13 +1,13 @@
-//! What a description says and a model does not.
+//! Notes on the parts of a description that a model does not express.
 
 use std::fmt;
 
-/// Something that was not translated, or not exactly.
+/// A note on a part of the description that was not translated, or not exactly.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Note {
-    /// Where it stands in the description, as a JSON pointer.
+    /// The place in the description, as a JSON pointer.
     pub place: String,
-    /// What became of it.
+    /// The consequence for the model, for people.
     pub text: String,
 }
 

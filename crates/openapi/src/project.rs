@@ -1,4 +1,4 @@
-//! The project file: how the messages of the model are requests and answers.
+//! The project file, which maps the messages of the model to requests and answers.
 
 use crate::ServiceOptions;
 use crate::document::OpenApiDocument;
@@ -6,13 +6,13 @@ use crate::node::SpecNode;
 use crate::translate::{BodyKind, FieldLocation};
 use crate::translate::{DocumentedResponse, JsonWords, RequestOperation, Translator};
 
-/// A pattern for JSON of any kind.
+/// A pattern for the content types of JSON.
 const JSON_TYPE: &str = "(?i)application/([a-z0-9.+-]+\\\\+)?json.*";
 
-/// How long a service may take to start.
+/// The time a service may take to start, in milliseconds.
 const READY_MS: u32 = 60_000;
 
-/// The text of the project file.
+/// Returns the text of the project file.
 pub(crate) fn write(
     document: &OpenApiDocument<'_>,
     translator: &Translator<'_>,
@@ -38,7 +38,8 @@ pub(crate) fn write(
     text
 }
 
-/// Where the service is: what was typed, or a port of this machine if it is started, or what the description says.
+/// Returns the address of the service: the one given, or a port of this machine if the service is started with
+/// `{port}`, or the one in the description.
 fn url(document: &OpenApiDocument<'_>, options: &ServiceOptions) -> String {
     if let Some(url) = &options.url {
         return url.clone();
@@ -58,13 +59,13 @@ fn url(document: &OpenApiDocument<'_>, options: &ServiceOptions) -> String {
     }
 }
 
-/// Who a description comes from, if that is an address.
+/// Returns scheme and host of the address that the description was read from; `None` if it is no address.
 fn origin(source: &str) -> Option<String> {
     let is_address = source.starts_with("http://") || source.starts_with("https://");
     is_address.then(|| source.splitn(4, '/').take(3).collect::<Vec<_>>().join("/"))
 }
 
-/// Headers that the description wants, to be filled in.
+/// Returns comments with the headers for credentials that the description requires, to be filled in.
 fn security(document: &OpenApiDocument<'_>) -> String {
     let schemes = document.root.at("/components/securitySchemes").map(SpecNode::members).unwrap_or_default();
     let mut text = String::new();
@@ -161,7 +162,7 @@ fn response(asked: &RequestOperation, answer: &DocumentedResponse) -> String {
     format!("{} = {{ {} }}\n", answer.name, parts.join(", "))
 }
 
-/// Which statuses a response has: those that are documented on their own are not in a wider one.
+/// Returns the statuses of a response; a wide one such as `4xx` or `default` excepts those documented on their own.
 fn statuses(asked: &RequestOperation, answer: &DocumentedResponse) -> Vec<String> {
     let own = answer.status.to_ascii_lowercase();
     let is_wide = |status: &str| status.ends_with('x');
@@ -184,7 +185,7 @@ fn statuses(asked: &RequestOperation, answer: &DocumentedResponse) -> Vec<String
     status.into_iter().chain(except).collect()
 }
 
-/// A pattern for content types; `*` stands for anything.
+/// Returns a pattern for these content types, in which `*` stands for anything.
 fn one_of(kinds: &[String]) -> String {
     let pattern = |kind: &String| {
         let plain = kind.split(';').next().unwrap_or_default().trim();
@@ -198,7 +199,7 @@ fn one_of(kinds: &[String]) -> String {
     format!("(?i)({})( *;.*)?", kinds.iter().map(pattern).collect::<Vec<_>>().join("|"))
 }
 
-/// `text` as a basic string of TOML.
+/// Returns `text` as a basic string of TOML.
 fn quoted(text: &str) -> String {
     let mut shown = String::from("\"");
     for letter in text.chars() {

@@ -1,4 +1,4 @@
-//! From a description to the parts of a model.
+//! Translation of a description into the parts of a model.
 
 mod check;
 mod operation;
@@ -16,10 +16,10 @@ use crate::name::{self, TakenNames};
 use crate::node::SpecNode;
 use crate::note::Note;
 
-/// The record that stands for any JSON, by its text.
+/// The record for any JSON, which holds its text.
 pub(crate) const ANY: &str = "AnyJson";
 
-/// What is known of a value that has no schema worth the name.
+/// The constraint on a value without a schema that models could express.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AnyJson {
     Anything,
@@ -27,7 +27,7 @@ enum AnyJson {
     Null,
 }
 
-/// How types are written in JSON, for the project file.
+/// The JSON forms of types, for the project file.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct JsonWords {
     pub(crate) closed: Vec<String>,
@@ -39,37 +39,37 @@ pub(crate) struct JsonWords {
     pub(crate) cases: Vec<(String, String)>,
 }
 
-/// A schema by its place, and by who writes it where that makes a difference.
+/// A schema by its place, and by the side that writes its values if that makes a difference.
 type SchemaKey = (String, Option<ValueWriter>);
 
-/// A model in the making.
+/// A model under construction.
 pub(crate) struct Translator<'t> {
     document: &'t OpenApiDocument<'t>,
-    /// Who writes the values of the schemas at hand.
+    /// The side that writes the values of the schemas being translated.
     direction: ValueWriter,
-    /// Names of types, of cases, and of messages.
+    /// The names taken by types, by cases of enums, and by messages.
     types: TakenNames,
     cases: TakenNames,
     messages: TakenNames,
     known: BTreeMap<SchemaKey, SortOf>,
-    /// References that are being followed, and the names of their types.
+    /// The references being followed, and the names of their types.
     making: Vec<(SchemaKey, String)>,
     recursive: BTreeSet<String>,
-    /// The name that the next type gets.
+    /// The name for the next type; `None` if it is not that of a reference.
     own_name: Option<String>,
     depth: usize,
-    /// How often a schema was put together with another.
+    /// The number of schemas merged by `allOf` so far.
     merges: usize,
-    /// Where the schemas of types stand, by the names of the types.
+    /// The places of the schemas of types, by the names of the types.
     places: BTreeMap<String, String>,
-    /// Places of schemas whose types models do not have: any JSON is allowed there.
+    /// The places of schemas whose types models lack: any JSON is allowed there.
     loose: BTreeSet<String>,
     needs_any: bool,
     declarations: Vec<String>,
     checks: TypeConditions,
     pub(crate) form: JsonWords,
     pub(crate) asked: Vec<RequestOperation>,
-    /// Statuses that are allowed though they are not documented.
+    /// The statuses that are allowed without being documented, in lower case.
     allow: Vec<String>,
     notes: Vec<Note>,
 }
@@ -104,17 +104,17 @@ impl<'t> Translator<'t> {
         }
     }
 
-    /// The same, where any JSON is allowed at these places.
+    /// Returns the translator with any JSON allowed at these places.
     pub(crate) fn loose(self, loose: BTreeSet<String>) -> Self {
         Self { loose, ..self }
     }
 
-    /// Where the types stand that `message` names.
+    /// Returns the places of the types that `message` names between backticks.
     pub(crate) fn places_in(&self, message: &str) -> BTreeSet<String> {
         message.split('`').filter_map(|name| self.places.get(name).cloned()).collect()
     }
 
-    /// How many operations and responses there are.
+    /// Returns the numbers of operations and of responses.
     pub(crate) fn counts(&self) -> (usize, usize) {
         (self.asked.len(), self.asked.iter().map(|asked| asked.answers.len()).sum())
     }
@@ -128,7 +128,7 @@ impl<'t> Translator<'t> {
         self.notes.push(Note { place: format!("#{place}"), text: text.to_owned() });
     }
 
-    /// A schema that was put together lives as long as the others.
+    /// Keeps a merged schema for the rest of the program, as long as the others live.
     fn keep(&self, schema: SpecNode) -> &'t SpecNode {
         // A description is read once in the life of the program.
         Box::leak(Box::new(schema))
@@ -139,7 +139,7 @@ impl<'t> Translator<'t> {
         self.form.text.push(name.to_owned());
     }
 
-    /// The text of the model.
+    /// Returns the text of the model.
     pub(crate) fn model(&mut self) -> String {
         let info = self.document.root.get("info");
         let title = info.and_then(|info| info.text_at("title")).unwrap_or("Api");
@@ -168,7 +168,7 @@ impl<'t> Translator<'t> {
     }
 }
 
-/// `text` as a doc comment of one line or more.
+/// Returns the first line of `text` as a doc comment, with an ellipsis if there are more.
 pub(super) fn doc(text: &str) -> String {
     let is_end = |letter: char| letter.is_control() || matches!(letter, '\u{2028}' | '\u{2029}');
     let mut lines = text.split(is_end).map(str::trim).filter(|line| !line.is_empty());

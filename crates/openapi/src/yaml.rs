@@ -1,6 +1,6 @@
 //! YAML 1.2 (its core schema) and JSON as a tree.
 //!
-//! *Promises.* Aliases are expanded, and the tree never has more than [`MAX_NODES`] parts, whatever the text says.
+//! *Promises.* Aliases are expanded, and the tree never has more than [`MAX_NODES`] nodes, whatever the text holds.
 
 use std::collections::BTreeMap;
 
@@ -11,12 +11,12 @@ use yaml_rust2::scanner::{Marker, TScalarStyle};
 
 use crate::node::SpecNode;
 
-/// The largest tree.
+/// The greatest number of nodes of a tree.
 const MAX_NODES: usize = 2_000_000;
-/// The deepest tree.
+/// The greatest depth of nesting in the text; aliases may lead deeper.
 const MAX_DEPTH: usize = 200;
 
-/// Why a text is no tree.
+/// The reason why a text is no tree.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub(crate) enum BadTree {
     #[error("{0}")]
@@ -31,7 +31,7 @@ pub(crate) enum BadTree {
     Empty,
 }
 
-/// The tree that `text` writes.
+/// Reads a tree from JSON, if `text` begins with a brace, or from YAML.
 pub(crate) fn read(text: &str) -> Result<SpecNode, BadTree> {
     let text = text.trim_start_matches('\u{feff}');
     if text.trim_start().starts_with('{') {
@@ -53,14 +53,14 @@ pub(crate) fn read(text: &str) -> Result<SpecNode, BadTree> {
     }
 }
 
-/// A list or a map that is not at its end.
+/// A list or a map whose end was not read yet.
 struct UnfinishedNode {
     node: SpecNode,
     key: Option<String>,
     anchor: usize,
 }
 
-/// Builds a tree from events.
+/// A builder of a tree from the events of a parser.
 #[derive(Default)]
 struct YamlBuilder {
     open: Vec<UnfinishedNode>,
@@ -101,7 +101,7 @@ impl YamlBuilder {
         self.open.push(UnfinishedNode { node, key: None, anchor });
     }
 
-    /// Adds a whole node to what it is in.
+    /// Adds a complete node to the innermost open one.
     fn add(&mut self, node: SpecNode, anchor: usize, mark: Marker) {
         self.size += 1;
         if self.size > MAX_NODES {
@@ -126,7 +126,7 @@ impl YamlBuilder {
     }
 }
 
-/// Adds a member; `<<` brings those of another map that are not there.
+/// Adds a member; `<<` adds the members of another map that are not there yet.
 fn put(members: &mut Vec<(String, SpecNode)>, key: String, node: SpecNode) {
     match node {
         SpecNode::Map(more) if key == "<<" => {
@@ -147,7 +147,7 @@ fn size_of(node: &SpecNode) -> usize {
     1 + node.items().iter().chain(node.members().iter().map(|(_, value)| value)).map(size_of).sum::<usize>()
 }
 
-/// A text without quotes: null, a truth, a number, or a text after all.
+/// Returns the value of a text without quotes: null, a Boolean, a number, or else a text.
 fn plain(text: String) -> SpecNode {
     match text.as_str() {
         "" | "~" | "null" | "Null" | "NULL" => SpecNode::Null,
@@ -158,7 +158,7 @@ fn plain(text: String) -> SpecNode {
     }
 }
 
-/// Whether it is a number that JSON has too.
+/// Returns whether `text` is a number that JSON has too.
 fn is_number(text: &str) -> bool {
     serde_json::from_str::<serde_json::Number>(text.trim_start_matches('+')).is_ok()
 }

@@ -1,10 +1,10 @@
-//! What a schema says beyond its sort, as a condition on a value.
+//! Conditions on values: the constraints of a schema beyond its sort.
 
 use std::collections::BTreeMap;
 
 use ioxide_model::term::string_literal;
 
-/// Who wrote the value that a condition is about.
+/// The side that writes the value of a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum ValueWriter {
     /// The tester, in a request.
@@ -16,31 +16,31 @@ pub(crate) enum ValueWriter {
 /// A condition on a value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) enum ValueCondition {
-    /// Anything will do.
+    /// No condition.
     #[default]
     Anything,
-    /// All of these hold.
+    /// A conjunction.
     All(Vec<Self>),
-    /// A text in which `@` stands for the value.
+    /// A condition as text, in which `@` stands for the value.
     Says(String),
-    /// All of it matches this pattern.
+    /// The whole value matches this pattern.
     Matches(String),
-    /// It holds where this side wrote the value.
+    /// A condition that holds only for values this side writes.
     Only(ValueWriter, Box<Self>),
-    /// It holds of every item of a list, or every value of a map (`@.values()`).
+    /// A condition on every item of a list (`@`), or every value of a map (`@.values()`).
     Each(&'static str, Box<Self>),
-    /// It holds of what is inside an option.
+    /// A condition on the value inside an option.
     Inside(Box<Self>),
-    /// It holds of a field.
+    /// A condition on a field.
     Field(String, Box<Self>),
-    /// What is said of every value of this type.
+    /// The condition on all values of this type.
     Named(String),
-    /// What holds of the value in every case of an enum.
+    /// The condition on the value in each case of an enum; `None` for a case without a value.
     Cases(Vec<(String, Option<Self>)>),
 }
 
 impl ValueCondition {
-    /// Both.
+    /// Returns the conjunction of two conditions.
     pub(crate) fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::Anything, other) | (other, Self::Anything) => other,
@@ -56,7 +56,7 @@ impl ValueCondition {
         }
     }
 
-    /// The same of what is inside an option.
+    /// Returns the condition for the value inside an option.
     pub(crate) fn inside(self) -> Self {
         match self {
             Self::Anything => Self::Anything,
@@ -65,23 +65,23 @@ impl ValueCondition {
     }
 }
 
-/// The conditions of types, by name, and the functions that they become.
+/// The conditions of types by name, and the functions that express them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TypeConditions {
     types: BTreeMap<String, ValueCondition>,
-    /// Functions that are needed, in the order they were asked for.
+    /// The functions needed, in the order in which they were requested.
     wanted: Vec<(String, ValueWriter)>,
-    /// Types in a circle of more than one, whose conditions are left out at the place that closes it.
+    /// The types in a cycle of more than one type, whose conditions are left out at the place that closes it.
     pub(crate) cut: Vec<String>,
 }
 
 impl TypeConditions {
-    /// Says what holds of every value of a type.
+    /// Sets the condition on all values of a type.
     pub(crate) fn define(&mut self, name: &str, check: ValueCondition) {
         self.types.insert(name.to_owned(), check);
     }
 
-    /// The condition on `value` as an expression, if there is anything to say.
+    /// Returns the condition on `value` as an expression; `None` if it is trivial.
     pub(crate) fn shown(
         &mut self,
         check: &ValueCondition,
@@ -91,7 +91,7 @@ impl TypeConditions {
         self.render(check, value, direction, &mut Vec::new(), 0)
     }
 
-    /// The functions that were used, as declarations.
+    /// Returns the declarations of the functions that were used.
     pub(crate) fn functions(&mut self) -> Vec<String> {
         let mut declared = Vec::new();
         let mut at = 0;
@@ -105,7 +105,7 @@ impl TypeConditions {
         declared
     }
 
-    /// Whether anything is said of the values of a type.
+    /// Returns whether a condition on values written by one side is not trivial.
     fn is_said(&self, check: &ValueCondition, direction: ValueWriter, seen: &mut Vec<String>) -> bool {
         match check {
             ValueCondition::Anything => false,
@@ -127,7 +127,7 @@ impl TypeConditions {
         }
     }
 
-    /// Whether the condition of the type `from` needs that of `to`.
+    /// Returns whether the condition of the type `from` depends on that of `to`.
     fn leads_to(&self, from: &str, to: &str, seen: &mut Vec<String>) -> bool {
         let Some(check) = self.types.get(from) else { return false };
         let mut names = Vec::new();
@@ -141,7 +141,7 @@ impl TypeConditions {
         })
     }
 
-    /// `within` are the types whose functions this is a part of.
+    /// Returns the condition as an expression; `within` are the types whose functions it is a part of.
     fn render(
         &mut self,
         check: &ValueCondition,
@@ -209,7 +209,7 @@ impl TypeConditions {
     }
 }
 
-/// The types that a condition speaks of.
+/// Collects the types that a condition refers to.
 fn named(check: &ValueCondition, names: &mut Vec<String>) {
     match check {
         ValueCondition::Anything | ValueCondition::Says(_) | ValueCondition::Matches(_) => (),

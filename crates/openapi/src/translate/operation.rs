@@ -9,7 +9,7 @@ use crate::document::Operation;
 use crate::name::{self, TakenNames};
 use crate::node::{SpecNode, step};
 
-/// Where a field of a request stands.
+/// The location of a field in a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FieldLocation {
     Path,
@@ -19,11 +19,11 @@ pub(crate) enum FieldLocation {
     Body,
 }
 
-/// Content types of bodies that are written.
+/// The content types, other than JSON, of request bodies that can be written.
 const FORM: &str = "application/x-www-form-urlencoded";
 const TEXT: &str = "text/plain";
 
-/// Whether it is `default`, `200` or `2XX`.
+/// Returns whether `text` is `default`, a status such as `200` or a class such as `2XX`.
 fn is_status(text: &str) -> bool {
     let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     let rest = text.strip_prefix(['1', '2', '3', '4', '5']);
@@ -31,7 +31,7 @@ fn is_status(text: &str) -> bool {
         || rest.is_some_and(|rest| rest.len() == 2 && (is_number(rest) || matches!(rest, "XX" | "xx")))
 }
 
-/// Why something of a request is not written.
+/// The reason why a parameter or body of a request is left out.
 struct LeftOut(String);
 
 /// The body of a request, with its content type if that is not JSON.
@@ -41,43 +41,43 @@ type BodyField = (FieldOf, Option<String>);
 #[derive(Clone, Debug)]
 pub(crate) struct FieldOf {
     pub(crate) name: String,
-    /// Its name in the description.
+    /// The name in the description.
     pub(crate) wire: String,
     pub(crate) place: FieldLocation,
     sort: String,
     check: ValueCondition,
 }
 
-/// An operation.
+/// An operation of the service.
 #[derive(Clone, Debug)]
 pub(crate) struct RequestOperation {
     pub(crate) name: String,
     pub(crate) method: String,
-    /// The path with `{field}` where values stand.
+    /// The path with `{field}` in the places of values.
     pub(crate) path: String,
     pub(crate) fields: Vec<FieldOf>,
-    /// The content type of the body, if it has one that is not JSON.
+    /// The content type of the body; `None` if there is none, or it is JSON.
     pub(crate) content: Option<String>,
-    /// Whether answers come in several kinds, of which JSON is one: then that is asked for.
+    /// True if answers come in several content types, one of them JSON, which is then requested.
     pub(crate) accepts_json: bool,
     pub(crate) answers: Vec<DocumentedResponse>,
     about: String,
 }
 
-/// What a body of an answer is.
+/// The body of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum BodyKind {
-    /// JSON of any content type that says so.
+    /// JSON of any content type that denotes JSON.
     Json,
-    /// JSON of this content type: others are something else.
+    /// JSON of this content type; other content types are documented apart.
     JsonAs(String),
     Text,
-    /// Of one of these content types; no more is known.
+    /// A body of one of these content types, whose content is not checked.
     Kinds(Vec<String>),
     Unchecked,
 }
 
-/// A way in which a response may be written.
+/// A content type and sort in which a response may be written.
 struct WrittenResponse {
     kind: BodyKind,
     body: Option<(String, ValueCondition)>,
@@ -91,7 +91,7 @@ impl WrittenResponse {
 #[derive(Clone, Debug)]
 pub(crate) struct DocumentedResponse {
     pub(crate) name: String,
-    /// `200`, `4XX` or `default`.
+    /// The status: `200`, `4XX` or `default`.
     pub(crate) status: String,
     pub(crate) kind: BodyKind,
     body: Option<(String, ValueCondition)>,
@@ -151,7 +151,7 @@ impl<'t> Translator<'t> {
         Some(RequestOperation { name, method, path, fields, content, accepts_json, answers, about })
     }
 
-    /// The path with the names of fields.
+    /// Returns the path with the names of fields; `None` if it has a name that is no parameter.
     fn path(&mut self, operation: &Operation<'t>, fields: &[FieldOf]) -> Option<String> {
         let mut path = operation.path.to_owned();
         for field in fields.iter().filter(|field| field.place == FieldLocation::Path) {
@@ -167,7 +167,7 @@ impl<'t> Translator<'t> {
         Some(path.replace('\u{1}', "{").replace('\u{2}', "}"))
     }
 
-    /// A parameter as a field; nothing if it is not for us to set.
+    /// Returns a parameter as a field; `None` for a header that others set.
     fn parameter(
         &mut self,
         node: &'t SpecNode,
@@ -220,7 +220,7 @@ impl<'t> Translator<'t> {
         Ok(Some(FieldOf { name: taken.fresh(&name::field(&wire)), wire, place: at, sort: written, check }))
     }
 
-    /// A parameter that is written as JSON: an object, since a text would need its quotes.
+    /// Returns a parameter that is written as JSON, which must be an object, since a text would need its quotes.
     fn json_parameter(
         &mut self,
         node: &'t SpecNode,
@@ -244,7 +244,7 @@ impl<'t> Translator<'t> {
         Ok(FieldOf { name: taken.fresh(&name::field(&wire)), wire, place: at, sort: written, check })
     }
 
-    /// The body of a request, with its content type if that is not JSON.
+    /// Returns the body of a request, with its content type if that is not JSON.
     fn request_body(
         &mut self,
         operation: &Operation<'t>,
@@ -337,8 +337,8 @@ impl<'t> Translator<'t> {
         found
     }
 
-    /// Answers that are not documented, but allowed all the same: those that somebody named, and those to whoever has no
-    /// credentials where some are needed.
+    /// Returns the answers that are allowed without being documented: the statuses given as options, and 401 and 403
+    /// where credentials are needed.
     fn allowed(
         &mut self,
         documented: &[DocumentedResponse],
@@ -365,7 +365,7 @@ impl<'t> Translator<'t> {
         more.into_iter().map(answer).collect()
     }
 
-    /// The ways in which a response may be written.
+    /// Returns the content types and sorts in which a response may be written.
     fn response_body(
         &mut self,
         node: &'t SpecNode,
@@ -398,7 +398,7 @@ impl<'t> Translator<'t> {
         }
     }
 
-    /// JSON with a schema, and what else an answer may be.
+    /// Returns JSON with a schema, and the other content types of an answer.
     fn json_body(
         &mut self,
         contents: &'t [(String, SpecNode)],
@@ -429,7 +429,7 @@ impl<'t> Translator<'t> {
         self.note(&format!("{place}/content"), &format!("bodies of {kinds} are not checked"));
     }
 
-    /// The declarations of all messages.
+    /// Returns the declarations of all messages.
     pub(super) fn messages_text(&mut self) -> String {
         let mut text = String::new();
         for asked in &self.asked {
@@ -447,7 +447,7 @@ impl<'t> Translator<'t> {
         text
     }
 
-    /// The one state.
+    /// Returns the declaration of the only state, with the variable for the open request and a purpose per answer 2xx.
     pub(super) fn state_text(&mut self) -> String {
         let asked = std::mem::take(&mut self.asked);
         let cases: Vec<String> = asked.iter().map(|asked| format!("owes_{}", asked.name)).collect();
@@ -494,7 +494,7 @@ fn is_json(kind: &str) -> bool {
     kind == "application/json" || kind.ends_with("+json") || kind == "*/*"
 }
 
-/// Headers that descriptions must not speak of (OpenAPI, Parameter Object), and those that delimit messages.
+/// Returns whether a header is one that descriptions must not define (OpenAPI, Parameter Object), or delimits messages.
 fn is_set_by_others(header: &str) -> bool {
     let described = ["accept", "content-type", "authorization"];
     let delimiting = ["host", "content-length", "transfer-encoding", "connection"];
@@ -505,7 +505,7 @@ fn sort_is_text(item: &str, is_list: bool) -> bool {
     item == "string" && !is_list
 }
 
-/// What a text may be where it stands, so that it arrives as it was sent.
+/// Returns the condition under which a text arrives as it was sent.
 fn safe(at: FieldLocation) -> ValueCondition {
     match at {
         // A path is split at slashes before it is decoded by some and after that by others; dots are taken away.

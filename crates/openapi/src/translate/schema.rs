@@ -11,9 +11,9 @@ use super::{AnyJson, Translator};
 use crate::name;
 use crate::node::{SpecNode, step};
 
-/// Schemas within schemas.
+/// The greatest depth of schemas within schemas.
 const MAX_DEPTH: usize = 60;
-/// Schemas of `allOf` that are put together, in all.
+/// The number of schemas merged by `allOf`, over the whole description.
 const MAX_MERGES: usize = 20_000;
 /// Keywords that restrict values and are not translated.
 const UNTRANSLATED: [&str; 12] = [
@@ -32,7 +32,7 @@ const UNTRANSLATED: [&str; 12] = [
 ];
 
 impl<'t> Translator<'t> {
-    /// The sort of a schema; `hint` names it if it needs a name.
+    /// Returns the sort of a schema; `hint` names it if it needs a name.
     pub(super) fn sort(&mut self, schema: &'t SpecNode, place: &str, hint: &str) -> SortOf {
         self.depth += 1;
         let sort = if self.depth > MAX_DEPTH {
@@ -84,7 +84,7 @@ impl<'t> Translator<'t> {
         if schema.says("nullable") { SortOf { is_nullable: true, ..sort } } else { sort }
     }
 
-    /// The type that a reference names; it is made once.
+    /// Returns the type that a reference names, translated once.
     fn referred(&mut self, schema: &'t SpecNode, reference: &str, place: &str) -> SortOf {
         let Some((target, pointer)) = self.document.resolved(schema, place) else {
             self.note(place, &format!("`{reference}` is not in this file; any JSON is allowed here"));
@@ -134,7 +134,7 @@ impl<'t> Translator<'t> {
         made
     }
 
-    /// Whether requests and answers have different members.
+    /// Returns whether requests and answers have different members, by `readOnly` and `writeOnly`.
     fn differs_by_direction(&self, schema: &'t SpecNode, seen: &mut BTreeSet<String>) -> bool {
         if let Some(reference) = schema.text_at("$ref") {
             if !seen.insert(reference.to_owned()) {
@@ -152,7 +152,7 @@ impl<'t> Translator<'t> {
             || properties.chain(others).chain(parts).any(|part| self.differs_by_direction(part, seen))
     }
 
-    /// A schema with the keywords of all.
+    /// Returns the sort of a schema with the keywords of all its `allOf` parts.
     fn all_of(&mut self, schema: &'t SpecNode, all: &'t SpecNode, place: &str, hint: &str) -> SortOf {
         let is_note = |key: &str| {
             matches!(
@@ -231,7 +231,7 @@ impl<'t> Translator<'t> {
         }
     }
 
-    /// A value of one of several schemas.
+    /// Returns the sort of a value of one of several schemas.
     fn union(&mut self, variants: Vec<(&'t SpecNode, String)>, place: &str, hint: &str) -> SortOf {
         let is_null = |node: &SpecNode| {
             node.text_at("type") == Some("null")
@@ -263,7 +263,7 @@ impl<'t> Translator<'t> {
         SortOf { is_nullable, ..self.sum(&name, sorts, place) }
     }
 
-    /// An enum with a case for every sort.
+    /// Returns an enum with a case for every sort.
     fn sum(&mut self, name: &str, sorts: Vec<SortOf>, place: &str) -> SortOf {
         let mut distinct: Vec<SortOf> = Vec::new();
         for sort in sorts {
@@ -311,7 +311,7 @@ impl<'t> Translator<'t> {
         }
     }
 
-    /// One of these values.
+    /// Returns the sort for one of these values.
     fn enumeration(&mut self, values: &'t [SpecNode], place: &str, hint: &str) -> SortOf {
         let is_nullable = values.contains(&SpecNode::Null);
         let values: Vec<&SpecNode> = values.iter().filter(|value| **value != SpecNode::Null).collect();
@@ -343,7 +343,7 @@ impl<'t> Translator<'t> {
         SortOf { sort: name, is_nullable, kinds, values, ..SortOf::default() }
     }
 
-    /// A schema by its `type`.
+    /// Returns the sort of a schema by its `type`.
     fn typed(&mut self, schema: &'t SpecNode, place: &str, hint: &str) -> SortOf {
         match schema.get("type") {
             Some(SpecNode::Text(name)) => self.of_type(name, schema, place, hint),
@@ -524,7 +524,7 @@ impl<'t> Translator<'t> {
         SortOf { marks, ..made }
     }
 
-    /// Any JSON, as its text.
+    /// Returns the sort for any JSON, which holds its text.
     pub(super) fn any(&mut self, what: AnyJson) -> SortOf {
         self.own_name = None;
         self.needs_any = true;
@@ -549,7 +549,7 @@ impl<'t> Translator<'t> {
         }
     }
 
-    /// A name for a type: that of the reference that leads to it, or a new one.
+    /// Returns a name for a type: that of the reference to it, or a new one.
     fn type_name(&mut self, hint: &str) -> String {
         self.own_name.take().unwrap_or_else(|| self.types.fresh(&name::pascal(hint)))
     }

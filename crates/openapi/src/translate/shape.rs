@@ -1,4 +1,4 @@
-//! What values of a schema look like: which kinds of JSON, and by what two of them are told apart.
+//! The shapes of JSON values: the sort of a schema, its condition, and what distinguishes it from others.
 
 use std::collections::BTreeSet;
 
@@ -17,17 +17,17 @@ pub(crate) enum JsonKind {
 /// A schema as a sort with a condition.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SortOf {
-    /// The sort, without its being an option.
+    /// The sort, without the `?` of an option.
     pub(crate) sort: String,
-    /// Whether `null` is a value too.
+    /// True if `null` is a value too.
     pub(crate) is_nullable: bool,
-    /// What else holds.
+    /// The condition on the values.
     pub(crate) check: ValueCondition,
     /// The kinds its values may have.
     pub(crate) kinds: BTreeSet<JsonKind>,
-    /// Of an object: members that are always there, and the values they may have, as JSON.
+    /// For an object, the members that are always there and have only some values, with these values as JSON.
     pub(crate) marks: Vec<(String, Vec<String>)>,
-    /// The values it may have, as JSON, where it has only these.
+    /// The only possible values, as JSON; empty if they are not listed.
     pub(crate) values: Vec<String>,
 }
 
@@ -40,7 +40,7 @@ impl SortOf {
         Self { check: self.check.and(check), ..self }
     }
 
-    /// The sort with `null` as a value if it is one, or in any case.
+    /// Returns the sort and its condition, as an option if `null` is a value or the value may be missing.
     pub(crate) fn written(&self, may_miss: bool) -> (String, ValueCondition) {
         if self.is_nullable || may_miss {
             (format!("{}?", self.sort), self.check.clone().inside())
@@ -49,7 +49,7 @@ impl SortOf {
         }
     }
 
-    /// Whether no JSON has the shape of both.
+    /// Returns whether certainly no JSON value has the shapes of both.
     pub(crate) fn is_apart_from(&self, other: &Self) -> bool {
         if self.kinds.is_disjoint(&other.kinds) {
             return true;

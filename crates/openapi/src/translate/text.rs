@@ -8,8 +8,8 @@ use super::check::{ValueCondition, ValueWriter};
 use super::shape::{JsonKind, SortOf};
 use crate::node::SpecNode;
 
-/// The formats whose values have a form that is worth checking, and their patterns. A date with time may lack its
-/// offset in an answer, which many services leave out.
+/// The formats whose values are checked, and their patterns. A date with time may lack its offset in an answer, which
+/// many services leave out.
 const FORMATS: [(&str, &str); 8] = [
     ("uuid", "[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"),
     ("date", "[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"),
@@ -24,7 +24,7 @@ const FORMATS: [(&str, &str); 8] = [
     ("duration", "-?P[0-9.,YMWDTHS]+"),
 ];
 
-/// Formats as requests write them: days that every month has, and nothing that is not the same for everybody.
+/// The formats as requests write them: days that every month has, time in UTC, plain names.
 const SENT_FORMATS: [(&str, &str); 6] = [
     ("date", "(19|20)[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])"),
     (
@@ -37,7 +37,7 @@ const SENT_FORMATS: [(&str, &str); 6] = [
     ("duration", "P[1-9]D(T[1-9]H)?"),
 ];
 
-/// The type that other keywords speak of.
+/// Returns the type that the other keywords of a schema imply.
 pub(super) fn guessed_type(schema: &SpecNode) -> Option<&'static str> {
     let has = |keys: &[&str]| keys.iter().any(|key| schema.get(key).is_some());
     if has(&["properties", "additionalProperties", "required"]) {
@@ -53,7 +53,7 @@ pub(super) fn guessed_type(schema: &SpecNode) -> Option<&'static str> {
     }
 }
 
-/// The bounds of a number: least and greatest, and whether they are left out.
+/// Returns the least and the greatest value of a number, each with whether it is exclusive.
 fn bounds(schema: &SpecNode) -> [Option<(String, bool)>; 2] {
     let bound = |plain: &str, exclusive: &str| match schema.get(exclusive) {
         Some(SpecNode::Number(_)) => schema.decimal_at(exclusive).map(|value| (value, true)),
@@ -62,7 +62,7 @@ fn bounds(schema: &SpecNode) -> [Option<(String, bool)>; 2] {
     [bound("minimum", "exclusiveMinimum"), bound("maximum", "exclusiveMaximum")]
 }
 
-/// A range where both ends are known, else an integer with a condition.
+/// Returns a range if both ends are known, else an integer with a condition.
 pub(super) fn integer(schema: &SpecNode) -> SortOf {
     let of_format = match schema.text_at("format") {
         Some("int32") => Some((i64::from(i32::MIN), i64::from(i32::MAX))),
@@ -88,7 +88,7 @@ pub(super) fn integer(schema: &SpecNode) -> SortOf {
     }
 }
 
-/// An exact number with a condition.
+/// Returns a real number with a condition.
 pub(super) fn number(schema: &SpecNode) -> SortOf {
     SortOf::new("real", &[JsonKind::Number]).checked(within(schema))
 }
@@ -105,7 +105,7 @@ fn within(schema: &SpecNode) -> ValueCondition {
     check
 }
 
-/// At least and at most so many of what `of` counts.
+/// Returns the condition that `of` lies between the numbers at the keys `least` and `most`.
 pub(super) fn counted(schema: &SpecNode, least: &str, most: &str, of: &str) -> ValueCondition {
     let mut check = ValueCondition::Anything;
     if let Some(n) = schema.count_at(least).filter(|n| *n > 0) {
@@ -117,7 +117,7 @@ pub(super) fn counted(schema: &SpecNode, least: &str, most: &str, of: &str) -> V
     check
 }
 
-/// A string with its length, pattern and format; and what is wrong with its pattern.
+/// Returns a string with its length, pattern and format, and the problem of a pattern that models do not have.
 pub(super) fn string(schema: &SpecNode) -> (SortOf, Option<&'static str>) {
     let mut sort = SortOf::new("string", &[JsonKind::Text]);
     sort = sort.checked(counted(schema, "minLength", "maxLength", "@.length()"));
@@ -145,7 +145,7 @@ pub(super) fn string(schema: &SpecNode) -> (SortOf, Option<&'static str>) {
     (sort, problem)
 }
 
-/// A pattern of a schema matches anywhere; one of a model matches all of a text.
+/// Returns a pattern for a whole text, as models match it, from one of a schema, which matches anywhere.
 fn whole_pattern(text: &str) -> String {
     let has_choice = text.contains('|');
     let start = text.strip_prefix('^').filter(|_| !has_choice);
@@ -164,7 +164,7 @@ fn whole_pattern(text: &str) -> String {
     format!("{before}{}{after}", end.unwrap_or(rest))
 }
 
-/// Whether models have this pattern.
+/// Returns whether models have this pattern.
 fn is_pattern(pattern: &str) -> bool {
     let text = format!(
         "model Try {{\n    input a(s: string)\n    output b\n    state t {{\n        on a when s.matches({})\n        emit b\n    }}\n}}\n",
@@ -175,7 +175,7 @@ fn is_pattern(pattern: &str) -> bool {
     !load(&sources, file, &LoadOptions::default()).has_errors()
 }
 
-/// Whether values of this sort can be members of a set.
+/// Returns whether values of this sort can be members of a set.
 pub(super) fn is_key(sort: &str) -> bool {
     let plain = sort.trim_end_matches('?');
     matches!(plain, "string" | "int" | "bool" | "real") || plain.contains("..")
