@@ -1,9 +1,8 @@
 //! Test cases of the ATM along ever longer paths, against asking every question afresh.
 //!
 //! The path is tr1 tr2 tr3 tr4 over and over, cut to size, as [BLLN23] sec. 5 measures it. *Naive* is a fresh solver
-//! and the whole path condition for every question, over the same rules and the same time-out; it must find
-//! the same arcs. Times are wall-clock; the fast way counts with the best of several rounds, each with a fresh
-//! model and solver.
+//! and the whole path condition for every query, over the same rules and the same time-out; it must find the same arcs.
+//! Times are wall-clock; the fast way counts with the best of several rounds, each with a fresh model and solver.
 
 use std::io::{self, Write};
 use std::time::Instant;
@@ -24,14 +23,14 @@ use serde_json::{Value as Json, json};
 
 /// The model, embedded so that the measurement runs anywhere.
 const ATM: &str = include_str!("../../../examples/atm/atm.iox");
-/// Steps, and whether the naive variant is measured too.
+/// The lengths of the path, and whether the naive variant is measured too.
 const SIZES: [(usize, bool); 5] = [(4, true), (50, true), (100, true), (200, false), (400, false)];
-/// Rounds of the fast way.
+/// The number of rounds of the fast way.
 const ROUNDS: usize = 8;
-/// What [BLLN23] reports, in seconds.
+/// The figures of [BLLN23], in seconds, by the length of the path.
 const PAPER: [(usize, &str); 3] = [(4, "0.5"), (50, "8"), (100, "> 40")];
 
-/// One size.
+/// The figures of one length.
 struct AtmRow {
     size: usize,
     path: Vec<SwitchId>,
@@ -65,7 +64,7 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
     Ok(ExitStatus::Success)
 }
 
-/// The sizes in rounds, each with its best time: a busy moment hits all alike.
+/// Measures every length in rounds and keeps the best time of each: a busy moment affects all alike.
 fn fast(args: &BenchArgs, progress: &mut ProgressLine) -> Result<Vec<AtmRow>, EarlyStop> {
     let mut rows: Vec<AtmRow> = Vec::new();
     for round in 0..ROUNDS {
@@ -82,7 +81,7 @@ fn fast(args: &BenchArgs, progress: &mut ProgressLine) -> Result<Vec<AtmRow>, Ea
     Ok(rows)
 }
 
-/// The case, and how long it took.
+/// Returns the test case, and the seconds it took.
 fn timed(args: &BenchArgs, path: &[SwitchId]) -> Result<(TestCase, f64), EarlyStop> {
     let mut model = atm()?;
     let mut solver = solver::make(&args.solver)?;
@@ -106,7 +105,7 @@ fn naive_seconds(args: &BenchArgs, row: &AtmRow) -> Result<f64, EarlyStop> {
     Ok(seconds)
 }
 
-/// A solver that forgets everything after every question.
+/// A solver that starts afresh for every query.
 struct FreshSolver {
     wanted: SolverArgs,
 }

@@ -1,4 +1,4 @@
-//! Inputs and outputs until each mutant of the BRP is found, as [BT19] Table 1 counts them.
+//! The number of inputs and outputs until each mutant of the BRP is found, as [BT19] Table 1 counts them.
 //!
 //! *Paper*: the purposes of switch coverage, longest first, input data drawn uniformly from six
 //! values (the domain the paper's figure for the sixth mutant fits best). *Default*: what
@@ -46,21 +46,21 @@ const MUTANTS: [&str; 6] = [
     include_str!("../../../examples/brp/m5.iox"),
     include_str!("../../../examples/brp/m6.iox"),
 ];
-/// Campaigns per mutant.
+/// The number of campaigns per mutant.
 const SEEDS: u64 = 100;
-/// Runs after which a mutant counts as not found; none comes near it.
+/// The number of runs after which a mutant counts as not found; none comes near it.
 const MAX_RUNS: u64 = 10_000;
-/// How many values the paper's data is drawn from.
+/// The number of values from which data is drawn in the paper's mode.
 const VALUES: i64 = 6;
 
-/// A way to test.
+/// A way to test: as in the paper, or the default of `ioxide test`.
 #[derive(Clone, Copy)]
 enum BrpMode {
     Paper,
     Default,
 }
 
-/// Messages until the fault was found, for every mutant.
+/// The mean and the greatest number of messages until the fault was found, for every mutant.
 struct BrpFigures {
     means: Vec<f64>,
     worst: Vec<u64>,
@@ -93,7 +93,7 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
     Ok(ExitStatus::Success)
 }
 
-/// The default tester on models in another order for every seed.
+/// Runs the default tester on models written in another order for every seed.
 fn permuted(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
     let mut counts = vec![Vec::new(); MUTANTS.len()];
     let mut progress = ProgressLine::start();
@@ -155,7 +155,7 @@ fn figures(args: &BenchArgs, spec: &Model, set: &PurposeSet, mode: BrpMode) -> R
     Ok(found)
 }
 
-/// Inputs and outputs until the first Fail.
+/// Returns the number of inputs and outputs until the first Fail.
 fn messages(
     args: &BenchArgs,
     spec: &Model,

@@ -1,4 +1,4 @@
-//! `ioxide bench campaign`: what a campaign costs beside its units.
+//! `ioxide bench campaign`: the cost of a campaign besides its units.
 //!
 //! Three things: 100,000 units that do nothing, driven as any others, for the cost of one; parts put together, in growing
 //! numbers; and a thousand machines that do not exist, with faults, by the rules that drive real ones.
@@ -27,9 +27,9 @@ use serde_json::{Value as Json, json};
 
 use super::memory;
 
-/// Units of one part where parts are counted.
+/// The number of units of one part where parts are merged.
 const UNITS_PER_PART: u64 = 100;
-/// How long a worker takes that does nothing.
+/// The number of workers, which do nothing.
 const WORKERS: usize = 4;
 
 /// Measures and shows.
@@ -63,7 +63,7 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
     Ok(ExitStatus::Success)
 }
 
-/// Workers that do nothing, in this process: what is left is the cost of everything else.
+/// An engine whose workers do nothing, in this process: the time measured is the cost of everything else.
 struct IdleEngine {
     manifest: Manifest,
     ended: Vec<(u64, WorkerEnd)>,
@@ -88,7 +88,7 @@ impl CampaignEngine for IdleEngine {
     fn kill(&mut self) {}
 }
 
-/// A part whose units told what a short run tells.
+/// Writes a part whose units report as much as a short run does.
 fn written(dir: &Path, manifest: &Manifest, units: &UnitSet) -> Result<(), PartError> {
     let mut part = PartWriter::open(dir, manifest)?;
     let result =
@@ -103,7 +103,7 @@ fn written(dir: &Path, manifest: &Manifest, units: &UnitSet) -> Result<(), PartE
     part.end(EndOfPart::All)
 }
 
-/// Nobody watches.
+/// An observer that ignores everything.
 struct NoObserver;
 
 impl CampaignObserver for NoObserver {
@@ -123,7 +123,7 @@ fn plan(count: u64) -> Manifest {
     Manifest::new(&plan, &UnitSet::range(0, count))
 }
 
-/// A campaign of so many units.
+/// Drives a campaign of so many units.
 fn drive(dir: &Path, units: u64) -> Result<Json, EarlyStop> {
     let manifest = plan(units);
     let refused = |error: &dyn std::fmt::Display| EarlyStop::usage(error.to_string());
@@ -146,7 +146,7 @@ fn drive(dir: &Path, units: u64) -> Result<Json, EarlyStop> {
     }))
 }
 
-/// Bytes of all files in the folders of `dir`.
+/// Returns the bytes of all files in the folders of `dir`.
 fn bytes(dir: &Path) -> io::Result<u64> {
     let mut sum = 0;
     for folder in fs::read_dir(dir)?.flatten().filter(|entry| entry.path().is_dir()) {
@@ -157,7 +157,7 @@ fn bytes(dir: &Path) -> io::Result<u64> {
     Ok(sum)
 }
 
-/// So many parts, put together.
+/// Writes so many parts, and measures merging them.
 fn merge(dir: &Path, parts: u64) -> Result<Json, EarlyStop> {
     let manifest = plan(parts * UNITS_PER_PART);
     for part in 0..parts {
@@ -179,8 +179,8 @@ fn merge(dir: &Path, parts: u64) -> Result<Json, EarlyStop> {
     }))
 }
 
-/// A night of a million units of half a second; a worker starts in a quarter of a second, and the driver takes in a
-/// batch in two milliseconds over a line of 100 megabytes a second.
+/// Returns the clusters to simulate: a night of a million units of half a second; a worker starts in a quarter of a
+/// second, and the driver takes in a batch in two milliseconds over a line of 100 megabytes a second.
 fn clusters_to_try() -> Vec<(&'static str, Cluster)> {
     let cluster = |machines: usize| Cluster {
         machines,

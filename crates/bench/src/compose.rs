@@ -22,11 +22,11 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value as Json, json};
 
-/// Labels of a run.
+/// The number of labels of a run.
 const STEPS: u32 = 1_000;
-/// States of a part.
+/// The number of states of a part.
 const STATES: u32 = 10;
-/// Searches for purposes look at no more states.
+/// The greatest number of states that searches for purposes visit.
 const LIMITS: ExploreLimits = ExploreLimits { max_states: 20_000, max_depth: u32::MAX };
 
 /// Measures and shows the figures.
@@ -147,8 +147,8 @@ fn model(text: &str) -> Result<Model, EarlyStop> {
     load(&sources, file, &LoadOptions::default()).model.ok_or_else(broken)
 }
 
-/// Milliseconds for a label of a run in which the system plays itself: chosen, played and judged; and the terms of the
-/// monitor at its end, which are what a run keeps in memory.
+/// Returns the milliseconds for a label of a run in which the system plays itself: chosen, played and judged; and the
+/// number of terms of the monitor at its end, which are what a run keeps in memory.
 fn walk(args: &BenchArgs, model: &Model) -> Result<(f64, usize), EarlyStop> {
     let (mut played, mut judged) = (model.clone(), model.clone());
     let (mut one, mut other) = (solver::make(&args.solver)?, solver::make(&args.solver)?);
@@ -192,7 +192,7 @@ fn random_input(model: &Model, rng: &mut ChaCha8Rng) -> Option<Label> {
     Some(Label::Input(gate, values?))
 }
 
-/// Parts that know nothing of each other.
+/// Returns a system of independent parts.
 fn independent(parts: u32) -> String {
     let mut text = "model P {\n input go(v: 0..9)\n output done(v: 0..9)\n var x: 0..9 = 0\n".to_owned();
     for state in 0..STATES {
@@ -203,7 +203,7 @@ fn independent(parts: u32) -> String {
     text + &format!("}}\nsystem S {{\n p[i in 1..{parts}]: P\n}}\n")
 }
 
-/// Parts that know nothing of each other, with few states.
+/// Returns a system of independent parts with few states.
 fn alike(parts: u32) -> String {
     format!(
         "model P {{\n input go\n output done\n input back\n output home
@@ -212,7 +212,7 @@ system S {{\n p[i in 1..{parts}]: P\n}}\n"
     )
 }
 
-/// Parts that each do a row of steps, once.
+/// Returns a system of independent parts that each go through a row of steps, and from its end back to its start.
 fn sequential(parts: u32) -> String {
     let mut text = "model P {\n input go\n output done\n output end\n".to_owned();
     for state in 0..STATES {
@@ -223,7 +223,7 @@ fn sequential(parts: u32) -> String {
     text + &format!("}}\nsystem S {{\n p[i in 1..{parts}]: P\n}}\n")
 }
 
-/// Parts in a row; each hands the number it got to the next.
+/// Returns a system of parts in a row; each hands the number it got to the next.
 fn pipeline(parts: u32, hidden: bool) -> String {
     let mut text = "model P {\n input take(v: 0..9)\n output give(v: 0..9)\n var x: 0..9 = 0
  state empty { on take { x = v } -> full }
@@ -239,7 +239,7 @@ fn pipeline(parts: u32, hidden: bool) -> String {
     text + "}\n"
 }
 
-/// One part asks, all others answer at once, in one meeting.
+/// Returns a system in which one part asks, and all others answer at once, in one joint step.
 fn multiway(parts: u32) -> String {
     let mut text = "model Head {\n input go(v: 0..9)\n output tick(v: 0..9)\n var x: 0..9 = 0
  state idle { on go { x = v } -> ready }

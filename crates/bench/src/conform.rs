@@ -1,4 +1,5 @@
-//! Comparing models: the symbolic search alone, the one state by state alone, and both in turns; and time, by clocks and bounds.
+//! Comparison of models: by the symbolic search alone, by enumeration of states alone, and by both in turns; and of
+//! timed models, by the number of clocks and their bounds.
 
 use std::collections::{HashSet, VecDeque};
 use std::io::{self, Write};
@@ -17,13 +18,13 @@ use ioxide_testgen::conform::import::join;
 use ioxide_testgen::conform::{self, ConformAnswer, ConformOptions, InputCompletion, SearchEngine, conform};
 use serde_json::{Value as Json, json};
 
-/// States of the enumeration in ticks at which it is given up.
+/// The number of states at which the enumeration in ticks gives up.
 const MAX_TICK_STATES: usize = 2_000_000;
-/// Comparisons that are short are made so often, and the shortest counts.
+/// The number of repetitions of a short comparison, of which the fastest counts.
 const TRIES: usize = 5;
-/// Milliseconds up to which a comparison is short.
+/// The greatest duration of a short comparison, in milliseconds.
 const SHORT_MS: f64 = 500.0;
-/// How long one comparison may take before it is given up.
+/// The time after which a comparison is given up.
 const MAX_WAIT: Duration = Duration::from_secs(30);
 
 /// Measures and shows.
@@ -76,7 +77,7 @@ fn show(out: &mut impl Write, families: &[Json], growth: &[Json]) -> io::Result<
     Ok(())
 }
 
-/// Pairs of models, each with its name.
+/// Returns the pairs of models to compare: name, implementation, specification.
 fn pairs() -> Vec<(String, String, String)> {
     let mut all = Vec::new();
     for (n, top) in [(3, 5), (5, 5), (4, 10), (3, 30)] {
@@ -116,7 +117,7 @@ fn compiled(text: &str) -> Result<Model, EarlyStop> {
     loaded.model.ok_or_else(|| EarlyStop::usage("a model of the benchmark does not compile"))
 }
 
-/// One pair by each search.
+/// Measures one pair by each search.
 fn pair(args: &BenchArgs, name: &str, imp: &str, spec: &str) -> Result<Json, EarlyStop> {
     let (symbolic, symbolic_ms) = compared(args, imp, spec, SearchEngine::Symbolic)?;
     let (turns, in_turns_ms) = compared(args, imp, spec, SearchEngine::InTurns)?;
@@ -147,7 +148,7 @@ fn pair(args: &BenchArgs, name: &str, imp: &str, spec: &str) -> Result<Json, Ear
     }))
 }
 
-/// The answer and the least time of a few tries: one is enough where it is long.
+/// Returns the answer and the least time of a few repetitions; a long comparison is not repeated.
 fn compared(
     args: &BenchArgs,
     imp: &str,
@@ -186,7 +187,8 @@ fn patience(start: Instant) -> ControlFlow<()> {
     if start.elapsed() < MAX_WAIT { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
 }
 
-/// A ring of answers, each due by its own clock, which the answer sets back; the last one is late by one unit.
+/// Returns a model of a ring of answers, each due by its own clock, which the answer resets; the last one is due by
+/// `last`, the others by `bound`.
 fn ring(clocks: usize, bound: u32, last: u32) -> String {
     let declared: String = (0..clocks).map(|at| format!("clock c{at} output y{at}\n")).collect();
     let state = |at: usize| {
@@ -198,7 +200,7 @@ fn ring(clocks: usize, bound: u32, last: u32) -> String {
     format!("model M {{ {declared} {states} }}")
 }
 
-/// The ring compared with a late one, and with itself, by zones and in whole ticks.
+/// Compares the ring with a late one, and with itself, by zones and in whole ticks.
 fn timed(args: &BenchArgs, clocks: usize, bound: u32) -> Result<Json, EarlyStop> {
     let late = zones(args, clocks, bound, bound + 1)?;
     let same = zones(args, clocks, bound, bound)?;
@@ -213,7 +215,7 @@ fn timed(args: &BenchArgs, clocks: usize, bound: u32) -> Result<Json, EarlyStop>
     }))
 }
 
-/// How one comparison by zones went.
+/// The result of one comparison by zones; without a time if it is undecided.
 struct ZoneComparison {
     answer: ConformAnswer,
     states: usize,
@@ -241,8 +243,8 @@ fn in_ticks_timed(clocks: usize, bound: u32, last: u32) -> (Option<usize>, Optio
     (states, states.map(|_| start.elapsed().as_secs_f64() * 1e3))
 }
 
-/// The states that a search in whole ticks looks at until a late answer of the ring is found, or all of them if none is
-/// late; none if it gives up.
+/// Returns the number of states that a search in whole ticks visits until it finds a late answer of the ring, or of all
+/// states if none is late; `None` if it gives up.
 fn in_ticks(clocks: usize, bound: u32, last: u32) -> Option<usize> {
     let start = (0usize, vec![0u32; clocks]);
     let mut seen: HashSet<(usize, Vec<u32>)> = [start.clone()].into();
@@ -291,7 +293,7 @@ mod tests {
         assert!(in_ticks(2, 40, 40) > in_ticks(2, 10, 10).map(|states| 4 * states), "ticks do");
     }
 
-    /// The product states of both comparisons, which must be decided.
+    /// Returns the product states of both comparisons, which must be decided.
     fn timed_states(args: &BenchArgs, clocks: usize, bound: u32) -> Result<[usize; 2], EarlyStop> {
         let (late, same) = (zones(args, clocks, bound, bound + 1)?, zones(args, clocks, bound, bound)?);
         assert!(matches!(late.answer, ConformAnswer::Fails(_)), "{clocks} {bound}");

@@ -1,9 +1,10 @@
-//! `ioxide bench counter`: what every optimisation of [AT15] sec. 4 is worth on a nondeterministic model of industrial size.
+//! `ioxide bench counter`: the effect of every optimisation of [AT15] sec. 4 on a nondeterministic model of industrial
+//! size.
 //!
-//! The model is `examples/particle-counter`: 69 inputs, 31 outputs, nested choices, internal actions. The same mutants are decided
-//! with everything, with each optimisation switched off, and with the completion of inputs that sec. 4.3 restricts, one
-//! after the other in one run. No mutant gets more than a few seconds; what is undecided then is counted, with how deep the
-//! search had come.
+//! The model is `examples/particle-counter`: 69 inputs, 31 outputs, nested choices, internal actions. The same mutants
+//! are decided with everything, with each optimisation switched off, and with the completion of inputs that sec. 4.3
+//! restricts, one after the other in one run. No mutant gets more than a few seconds; those undecided then are counted,
+//! with the depth the search has reached.
 
 use std::io::{self, Write};
 use std::ops::ControlFlow;
@@ -22,12 +23,12 @@ use ioxide_testgen::mutate::{Mutant, MutantSelection, Sample, select};
 use serde_json::{Value as Json, json};
 
 const COUNTER: &str = include_str!("../../../examples/particle-counter/particle-counter.as");
-/// Mutants that are decided, if nothing is said.
+/// The number of mutants decided unless `--runs` gives another.
 const MUTANTS: u64 = 100;
-/// What one mutant may take.
+/// The time limit for one mutant.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The ways to decide that stand side by side.
+/// Returns the configurations to compare, with their names.
 fn ways() -> Vec<(String, KillConfig)> {
     let paper = KillConfig { completion: InputCompletion::Restricted, ..KillConfig::default() };
     let without = |off: &[Optimisation]| KillConfig { off: off.iter().copied().collect(), ..paper.clone() };
@@ -40,7 +41,7 @@ fn ways() -> Vec<(String, KillConfig)> {
     ways
 }
 
-/// What became of the mutants.
+/// The verdicts on the mutants, and the times they took.
 #[derive(Default)]
 struct CounterRow {
     precompute: f64,
@@ -49,7 +50,7 @@ struct CounterRow {
     killed: usize,
     equivalent: usize,
     unknown: usize,
-    /// The length of the longest trace that kills, and the depth of the deepest search.
+    /// The length of the longest killing trace, and the depth of the deepest search.
     longest: usize,
     deepest: u32,
 }

@@ -19,7 +19,7 @@ use ioxide_testgen::conform::{self, ConformAnswer, InputCompletion, conform};
 use ioxide_testgen::purpose::{Criterion, coverage};
 use serde_json::json;
 
-/// A number: what the others are compared with.
+/// A model with a number, with which the others are compared.
 const NUMBER: &str = "model N { input put(x: int) input get(x: int) output got(x: int) var last: int = 0
     state idle { put: on put { last = x } get: on get -> telling }
     state telling { got: emit got(x: last) -> idle } }";
@@ -35,12 +35,12 @@ const SET: &str = "model S { input put(x: int) input get(x: int) output got(x: i
     state idle { put: on put { s = s + {x} } get: on get { wanted = x } -> telling }
     state telling { got: emit got(x: wanted) when s.has(wanted) { s = s.without(wanted) } -> idle } }";
 const SIZES: [i64; 3] = [10, 1_000, 100_000];
-/// Exchanges that are measured: an item goes in, one is asked for, one comes out.
+/// The number of exchanges measured: an item is put in, one is requested, one is output.
 const EXCHANGES: i64 = 200;
-/// The exchanges are done so often, and the fastest time counts: other programs only make it longer, and a round is so short
-/// that some are not disturbed.
+/// The number of rounds of exchanges, of which the fastest counts: other programs only slow rounds down, and a round is
+/// so short that some are not disturbed.
 const ROUNDS: i64 = 200;
-/// Enumeration gives up beyond this.
+/// The limits beyond which enumeration gives up.
 const BUDGET: EnumerationBudget = EnumerationBudget { states: 100_000, steps: 2_000_000 };
 
 /// Measures and shows the figures.
@@ -103,7 +103,7 @@ fn model(text: &str) -> Result<Model, EarlyStop> {
     load(&sources, file, &LoadOptions::default()).model.ok_or_else(broken)
 }
 
-/// What the monitor judges a second while `size` items are held.
+/// Returns the steps per second that the monitor judges while `size` items are held.
 fn steps_a_second(args: &BenchArgs, text: &str, size: i64) -> Result<f64, EarlyStop> {
     let mut model = model(text)?;
     let mut solver = solver::make(&args.solver)?;
@@ -168,7 +168,7 @@ fn bounded_map(keys: u32) -> String {
     )
 }
 
-/// Purposes for all switches, the proof that the model conforms to itself, and the same by enumeration.
+/// Measures purposes for all switches, the proof that the model conforms to itself, and the same by enumeration.
 fn bounded_model(
     args: &BenchArgs,
     name: &str,

@@ -1,10 +1,10 @@
 //! Steps until planted faults are found, by tester, over many seeds; correct twins must never fail.
 //!
-//! A folder `examples/faults/NAME`, or `examples/held-out/NAME` for those no tester was tuned with, holds `model.iox`, a system with one fault (`fault.iox`, played here, or
-//! `fault.py`, run on virtual time) and a correct one beside it. *Default* is what `ioxide test` does, *cover* the
-//! purposes alone, *random* our random walk in runs of a hundred steps, *uniform* the baseline: one long walk with
-//! even choices, as a well-known tool does it. All have the same budget of steps and know
-//! nothing of the faults; every seed is a campaign of its own. Silence counts as a step.
+//! A folder `examples/faults/NAME`, or `examples/held-out/NAME` for those no tester was tuned with, holds `model.iox`,
+//! a system with one fault (`fault.iox`, played here, or `fault.py`, run on virtual time) and a correct one beside it.
+//! *Default* is the tester of `ioxide test`, *cover* the purposes alone, *random* our random walk in runs of a hundred
+//! steps, *uniform* the baseline: one long walk with even choices, as a well-known tool does it. All have the same
+//! budget of steps and know nothing of the faults; every seed is a campaign of its own. Quiescence counts as a step.
 
 mod corpus;
 pub mod parts;
@@ -38,9 +38,9 @@ use ioxide_testgen::tester::uniform::UniformTester;
 
 use self::corpus::Fault;
 
-/// Steps a tester may take for one fault.
+/// The number of steps a tester may take for one fault.
 const BUDGET: usize = 10_000;
-/// Campaigns of a correct twin, at most; every one takes the whole budget.
+/// The greatest number of campaigns of a correct twin; every one takes the whole budget.
 const TWIN_SEEDS: u64 = 5;
 
 /// A way to test.
@@ -64,7 +64,7 @@ impl FaultsMode {
         }
     }
 
-    /// The tester, for one campaign with `seed`.
+    /// Returns the tester for one campaign with `seed`.
     fn tester(self, cx: &mut Ctx<'_>, seed: u64) -> Box<dyn Tester> {
         match self {
             Self::Default => Box::new(HuntTester::new(HuntConfig { steps: BUDGET, ..HuntConfig::default() })),
@@ -79,15 +79,15 @@ impl FaultsMode {
     }
 }
 
-/// What a tester did with one fault.
+/// The result of one tester on one fault.
 struct FaultRow {
     mode: FaultsMode,
-    /// Steps up to the failure for every seed; nothing where it was not found.
+    /// The steps up to the failure for every seed; `None` where the fault was not found.
     steps: Vec<Option<usize>>,
     seconds: f64,
 }
 
-/// What all testers did with one fault.
+/// The results of all testers on one fault.
 struct Rows {
     fault: Fault,
     rows: Vec<FaultRow>,
@@ -118,7 +118,7 @@ fn shown(args: &BenchArgs, modes: &[FaultsMode], all: &[Rows]) -> Result<ExitSta
     Ok(status(all))
 }
 
-/// What all testers do with one fault, and how often its correct twin fails.
+/// Measures all testers on one fault, and the number of campaigns in which its correct twin fails.
 fn measured(
     args: &BenchArgs,
     fault: &Fault,
@@ -134,7 +134,8 @@ fn measured(
     Ok((rows, correct_fails))
 }
 
-/// Whether the default tester finds everything, and nothing where nothing is.
+/// Returns success if the first tester, which is the default one unless others are named, finds every fault with every
+/// seed, and no correct twin fails.
 fn status(all: &[Rows]) -> ExitStatus {
     let is_complete = |rows: &Rows| {
         rows.correct_fails == 0 && rows.rows.iter().take(1).all(|row| row.steps.iter().all(Option::is_some))
@@ -142,7 +143,7 @@ fn status(all: &[Rows]) -> ExitStatus {
     if all.iter().all(is_complete) { ExitStatus::Success } else { ExitStatus::Inconclusive }
 }
 
-/// The testers that are wanted: all, or those that were named.
+/// Returns the testers to measure: all, or those named by `--testers`.
 fn modes(args: &BenchArgs) -> Result<Vec<FaultsMode>, EarlyStop> {
     let named = |name: &String| {
         let unknown = || EarlyStop::usage(format!("there is no tester `{name}` in this measurement"));
@@ -162,7 +163,7 @@ fn row(args: &BenchArgs, fault: &Fault, mode: FaultsMode) -> Result<FaultRow, Ea
     Ok(FaultRow { mode, steps, seconds: start.elapsed().as_secs_f64() / args.seeds.max(1) as f64 })
 }
 
-/// How many campaigns of the default tester a correct system fails.
+/// Returns the number of campaigns of the default tester in which a correct system fails.
 fn correct(args: &BenchArgs, fault: &Fault) -> Result<usize, EarlyStop> {
     let mut fails = 0;
     for seed in 0..args.seeds.min(TWIN_SEEDS) {
@@ -172,7 +173,7 @@ fn correct(args: &BenchArgs, fault: &Fault) -> Result<usize, EarlyStop> {
     Ok(fails)
 }
 
-/// Steps up to the first failure, if there is one within the budget.
+/// Returns the steps up to the first failure; `None` if there is none within the budget.
 fn campaign(
     args: &BenchArgs,
     spec: &Model,

@@ -1,7 +1,7 @@
-//! `ioxide bench first-step`: how long it takes until the default tester makes its first move.
+//! `ioxide bench first-step`: the time until the default tester makes its first move.
 //!
-//! For every model below `examples`: reading it, making the solver, what the tester does before its first run, and
-//! its first decision. The start of the program and of the system under test is not in it.
+//! For every model below `examples`: reading it, making the solver, the preparation of the tester before its first run,
+//! and its first decision. The start of the program and of the system under test is not included.
 
 use std::fs;
 use std::io::{self, Write};
@@ -17,11 +17,11 @@ use ioxide_testgen::tester::Tester as _;
 use ioxide_testgen::tester::hunt::{HuntConfig, HuntTester};
 use serde_json::{Map, Value as Json, json};
 
-/// Where the models are.
+/// The folder of the models.
 const FOLDER: &str = "examples";
-/// Seconds that nobody should have to wait.
+/// The limit in seconds that every model should keep.
 const LIMIT: f64 = 1.0;
-/// Models shown to people: those that take the longest.
+/// The number of models shown to people: those that take the longest.
 const SHOWN: usize = 8;
 
 /// Measures and shows; the exit code says whether every model keeps the limit.
@@ -62,7 +62,7 @@ fn models(folder: &Path) -> Result<Vec<PathBuf>, EarlyStop> {
     Ok(found)
 }
 
-/// How long it takes until a hunt on the model makes its first move.
+/// Returns the seconds until the default tester makes its first move on the model.
 fn seconds(args: &BenchArgs, file: &str) -> Result<f64, EarlyStop> {
     let start = Instant::now();
     let (_, mut model) = load::model(file, &[])?;

@@ -21,20 +21,20 @@ use serde_json::{Value as Json, json};
 
 use super::memory;
 
-/// Extra states measured.
+/// The numbers of extra states measured.
 const EXTRA: [usize; 3] = [0, 1, 2];
-/// Words of inputs after every state above which a suite that is kept in memory is not made.
+/// The number of words of inputs after every state above which a suite that is kept in memory is not made.
 const MAX_KEPT: usize = 2_000_000;
-/// The same for suites that are walked.
+/// The same number for suites that are walked.
 const MAX_WALKED: usize = 30_000_000;
-/// Seconds after which a cell is not measured again for a better mean.
+/// The seconds after which a cell is not measured again for a better mean.
 const ENOUGH: f64 = 0.02;
 
-/// One suite, measured.
+/// The figures of one suite.
 struct SuiteCell {
     method: SuiteMethod,
     extra: usize,
-    /// `None` if it was out of proportion.
+    /// Size, time and memory; `None` if the suite would be out of proportion and was not made.
     measured: Option<MeasuredSuite>,
 }
 

@@ -1,9 +1,9 @@
-//! `ioxide bench kill`: linear traces beside experiments that adapt, on models whose systems may choose.
+//! `ioxide bench kill`: linear traces beside adaptive experiments, on models of nondeterministic systems.
 //!
-//! Mutants that can be told from their model are played as systems, with several seeds for their choices. *Linear*
-//! follows the traces of the killing suite and nothing else; *adaptive* is what `--tester kill` does: it goes on
-//! from wherever the system led it. Counted are the systems found faulty and the labels until then; and the
-//! labels spent on the correct system until no further run makes sense.
+//! Mutants that can be distinguished from their model are played as systems, with several seeds for their choices.
+//! *Linear* follows the traces of the killing suite and nothing else; *adaptive* is `--tester kill`, which goes on from
+//! wherever the system led it. Counted are the systems found faulty and the labels until then; and the labels spent on
+//! the correct system until no further run makes sense.
 
 use std::io::{self, Write};
 use std::sync::atomic::AtomicBool;
@@ -29,7 +29,7 @@ use ioxide_testgen::kill::tester::KillTester;
 use ioxide_testgen::tester::Tester as _;
 use serde_json::{Value as Json, json};
 
-/// A shop assistant that offers this or that, as it likes.
+/// A shop assistant that offers the item wanted or another one, nondeterministically.
 const OFFERS: &str = "model Offers {
     input ask(n: 0..9) input take input refuse
     output offer(n: 0..9) output other(n: 0..9) output sold(n: 0..9) output sorry
@@ -48,7 +48,7 @@ const OFFERS: &str = "model Offers {
     state parting { sorry: emit sorry { shown = 0 } -> idle }
 }";
 
-/// A line that is free or busy.
+/// A courier whose line is free or busy, nondeterministically.
 const COURIER: &str = "model Courier {
     input send(n: 0..9) input retry input drop
     output sent(n: 0..9) output busy output failed
@@ -66,7 +66,7 @@ const COURIER: &str = "model Courier {
     state failing { failed: emit failed { done = 0 } -> idle }
 }";
 
-/// Six questions, each of which is answered by left or right.
+/// A maze of six questions, each of which is answered by left or right.
 const MAZE: &str = "model Maze {
     input go input left input right
     output at_left output at_right output out(n: 0..6)
@@ -79,21 +79,21 @@ const MAZE: &str = "model Maze {
 }";
 
 const MODELS: [(&str, &str); 3] = [("offers", OFFERS), ("courier", COURIER), ("maze", MAZE)];
-/// Mutants of a model that are played, at most; all of them are suspects.
+/// The greatest number of mutants of a model that are played; all of them are suspects.
 const PLAYED: usize = 24;
-/// Seeds of the choices of every mutant.
+/// The number of seeds for the choices of every mutant.
 const SEEDS: u64 = 3;
-/// Labels after which a campaign ends.
+/// The number of labels after which a campaign ends.
 const BUDGET: usize = 5_000;
 
-/// What a tester did with mutants of a model.
+/// The result of one tester on mutants of a model.
 #[derive(Default)]
 struct KillTally {
     found: usize,
     campaigns: usize,
-    /// Labels until the fault was found, of all campaigns that found it.
+    /// The labels until the fault was found, over all campaigns that found it.
     labels: usize,
-    /// Labels spent on the correct system, the mean.
+    /// The labels spent on the correct system, as a mean.
     correct: usize,
 }
 
@@ -115,7 +115,7 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
     Ok(ExitStatus::Success)
 }
 
-/// What linear traces and experiments do with the mutants of a model.
+/// Measures linear traces and adaptive experiments on the mutants of a model.
 fn compared(args: &BenchArgs, text: &str) -> Result<[KillTally; 2], EarlyStop> {
     let mut model = loaded(text)?;
     let wanted = SolverRequest::new(&args.solver, Halt::default());
@@ -144,7 +144,7 @@ fn compared(args: &BenchArgs, text: &str) -> Result<[KillTally; 2], EarlyStop> {
     Ok(tallies.map(|(_, tally)| tally))
 }
 
-/// Whether a fault was found, and the labels it took.
+/// Returns whether a fault was found, and the labels it took.
 fn campaign(
     args: &BenchArgs,
     spec: &Model,

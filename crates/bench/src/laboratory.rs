@@ -1,4 +1,4 @@
-//! Which measurement is wanted, whole or in parts.
+//! Dispatch of the measurement that was requested, whole or in parts.
 
 use clap::ValueEnum as _;
 use ioxide_campaign::gather::GatheredParts;

@@ -1,11 +1,12 @@
 //! Learning: resets and symbols with a perfect oracle, and until the right machine is found with complete suites.
 //!
-//! Machines are those of the folder in `IOXIDE_DATA` (`mealy/**/*.dot`), if it is set; the row of every other one
-//! is left out. Every machine is played as a system, with `--seeds` seeds. Time is that of the processor.
+//! Machines are those of the folder in `IOXIDE_DATA` (`mealy/**/*.dot`), without which there is nothing to measure.
+//! Every machine is played as a system, for suites with `--seeds` seeds. Time is that of the processor.
 //!
 //! With `--peers PYTHON` AALpy learns them too, where that Python has it.
 //!
-//! Also machines from recorded runs alone: the share of 1,000 unseen runs that are wholly explained.
+//! Also passive learning: machines from recorded runs alone, measured by the share of 1,000 unseen runs that they
+//! explain wholly.
 
 mod peers;
 
@@ -31,16 +32,16 @@ use serde_json::{Value as Json, json};
 use self::peers::Peers;
 use super::fsm::machines;
 
-/// Extra states up to which suites are made.
+/// The greatest number of extra states for which suites are generated.
 const EXTRA: usize = 2;
 
-/// Recorded runs that machines are made from.
+/// The numbers of recorded runs from which machines are made.
 const RECORDED: [usize; 3] = [100, 1_000, 3_000];
 
-/// Unseen runs that they are checked with.
+/// The number of unseen runs with which these are checked.
 const UNSEEN: usize = 1_000;
 
-/// Measures every machine whose name holds `--only`.
+/// Measures every machine whose name contains `--only`.
 pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
     if machines::data().is_none() {
         return Err(EarlyStop::new(ExitStatus::Nothing, "there are no machines to learn")
@@ -81,16 +82,16 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
     Ok(ExitStatus::Success)
 }
 
-/// One machine, measured.
+/// The figures of one machine.
 struct LearnRow {
     name: String,
     states: usize,
     inputs: usize,
     alone: LearnTrial,
     until_right: Vec<LearnTrial>,
-    /// Seeds with which the machine was not found.
+    /// The number of seeds with which the machine was not found.
     missed: usize,
-    /// Recorded runs, and the share of unseen ones that the machine made from them explains.
+    /// The numbers of recorded runs, and the share of unseen ones that the machine made from them explains.
     passive: Vec<(usize, f64)>,
 }
 
@@ -141,7 +142,7 @@ impl LearnRow {
         )
     }
 
-    /// One row for each oracle: means over the seeds, and whether the machine was always found.
+    /// Returns one row for each oracle: means over the seeds, and whether the machine was always found.
     fn flat(&self) -> [Json; 2] {
         let row = |oracle: &str, resets: f64, symbols: f64, seconds: f64, correct: bool| {
             json!({
@@ -184,7 +185,7 @@ fn broken(name: &str) -> EarlyStop {
     EarlyStop::new(ExitStatus::Internal, format!("`{name}` contradicts itself"))
 }
 
-/// Learns `system` with an oracle that knows it; a counterexample is a run that counts.
+/// Learns `system` with an oracle that knows it; the run of a counterexample counts.
 fn with_perfect_oracle(system: &Mealy) -> Result<LearnTrial, LearnError<std::convert::Infallible>> {
     let start = cpu_seconds();
     let mut observer = SystemObserver::new(PlayedMealy::new(system), system.n_inputs(), Vec::new());
@@ -200,7 +201,7 @@ fn with_perfect_oracle(system: &Mealy) -> Result<LearnTrial, LearnError<std::con
     Ok(LearnTrial { effort: observer.effort, hypotheses, seconds: cpu_seconds() - start })
 }
 
-/// Learns `system` with complete suites until the hypothesis is right; `None` if it never is.
+/// Learns `system` with complete suites until the hypothesis is right; returns `None` if it never is.
 fn with_suites(
     system: &Mealy,
     seed: u64,
@@ -230,7 +231,7 @@ fn with_suites(
     Ok(found.map(|effort| LearnTrial { effort, hypotheses: learned.hypotheses, seconds }))
 }
 
-/// The share of unseen runs that a machine made from `n` random runs explains.
+/// Returns the share of unseen runs that a machine made from `n` random runs explains.
 fn explained(system: &Mealy, n: usize) -> f64 {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let mut run = || -> IoWord {
@@ -245,7 +246,7 @@ fn explained(system: &Mealy, n: usize) -> f64 {
     merged(system.n_inputs(), &recorded).map_or(0.0, |made| made.agreeing(&unseen) as f64 / UNSEEN as f64)
 }
 
-/// How long the processor has worked for this process; 0 where nobody says.
+/// Returns the processor time of this process in seconds; 0 on systems without `/proc/self/schedstat`.
 fn cpu_seconds() -> f64 {
     let Ok(text) = std::fs::read_to_string("/proc/self/schedstat") else { return 0.0 };
     let nanoseconds = text.split(' ').next().and_then(|first| first.parse::<f64>().ok());

@@ -1,5 +1,5 @@
-//! `ioxide bench lsp`: how long an editor waits. A model of 5,000 lines is edited, and completion and hover are asked
-//! for at once, over the protocol; the same text is parsed beside it, in the same run.
+//! `ioxide bench lsp`: the time an editor waits. A model of 5,000 lines is edited, and completion and hover are
+//! requested at once, over the protocol; the same text is parsed beside it, in the same run.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -17,7 +17,7 @@ use ioxide_smt::halt::Halt;
 use lsp_server::{Connection, Message, Notification, Request};
 use serde_json::{Value as Json, json};
 
-/// Lines of the model, and questions of each kind.
+/// The number of lines of the model; below, the number of requests of each kind.
 const LINES: usize = 5_000;
 const ROUNDS: usize = 50;
 
@@ -78,7 +78,7 @@ fn median(times: &mut [f64]) -> f64 {
     times.get(times.len() / 2).copied().unwrap_or(0.0)
 }
 
-/// No files, no records.
+/// Surroundings without files or records.
 struct NoSurroundings;
 
 impl ServerSurroundings for NoSurroundings {
@@ -106,7 +106,7 @@ struct BenchEditor {
     asked: i32,
     /// The line of the transition that is edited.
     line: usize,
-    /// What stands there.
+    /// The column of its guard.
     column: usize,
 }
 
@@ -144,7 +144,7 @@ impl BenchEditor {
         }
     }
 
-    /// Types a letter at the start of a guard, or takes it away again, and waits for the answer to `method`.
+    /// Types a letter at the start of a guard, or removes it again, and waits for the answer to `method`.
     fn edited(&mut self, round: usize, method: &str) -> Result<(f64, Json), EarlyStop> {
         let at = |column: usize| json!({ "line": self.line, "character": column });
         let (end, new) = if round.is_multiple_of(2) { (self.column, "n") } else { (self.column + 1, "") };
@@ -174,7 +174,7 @@ fn gone() -> EarlyStop {
     EarlyStop::usage("the language server of the benchmark went away")
 }
 
-/// A model of `lines` lines: a ring of states with guards and updates over many variables.
+/// Returns a model of `lines` lines: a ring of states with guards and updates over many variables.
 fn model(lines: usize) -> String {
     let mut text = "/// A ring.\nmodel Ring {\n".to_owned();
     let states = (lines - 120) / 4;

@@ -1,6 +1,6 @@
 //! The `ioxide-bench` program: `ioxide` with the measurements of `docs/measurements` in it, repeatable.
 //!
-//! One module per measurement. Each compares side by side in one run; its figures are shown, or told as JSON.
+//! One module per measurement. Each compares side by side in one run; its figures are shown, or written as JSON.
 
 mod atm;
 mod brp;

@@ -25,17 +25,17 @@ use serde_json::{Value as Json, json};
 
 /// The BRP.
 const BRP: &str = include_str!("../../../examples/brp/spec.iox");
-/// Sizes of the message domain; 0 is unbounded.
+/// The sizes of the message domain; 0 is unbounded.
 const DOMAINS: [u32; 5] = [2, 6, 10, 1000, 0];
-/// Mutants decided symbolically for each model.
+/// The number of mutants decided symbolically for each model.
 const SYMBOLIC: usize = 300;
-/// Mutants decided by enumeration for each model.
+/// The number of mutants decided by enumeration for each model.
 const EXPLICIT: usize = 8;
-/// Steps after which enumeration gives up.
+/// The number of steps after which enumeration gives up.
 const STEPS: usize = 3_000_000;
-/// Depth at which the search is cut where states are not merged.
+/// The depth at which the search is cut where states are not merged.
 const DEPTH: u32 = 10;
-/// How often a short measurement is repeated; the fastest counts.
+/// The number of repetitions of a short measurement, of which the fastest counts.
 const REPEATS: usize = 3;
 
 /// Measures and shows.
@@ -63,7 +63,7 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
     Ok(ExitStatus::Success)
 }
 
-/// The BRP with messages 0 to `domain - 1`.
+/// Returns the BRP with messages 0 to `domain - 1`.
 fn brp(domain: u32) -> String {
     if domain == 0 {
         return BRP.to_owned();
@@ -75,7 +75,8 @@ fn brp(domain: u32) -> String {
         .replace("OCONF(c: int)", "OCONF(c: Conf)")
 }
 
-/// A device with modes: every input is taken in one mode and leads to an answer, the answer to the next mode.
+/// Returns a device with modes: every input is accepted in one mode and leads to an answer, the answer to the next
+/// mode.
 fn synthetic() -> String {
     let mut text = String::from(
         "model Device {\n    type Level = 0..99\n    var mode: int = 0\n    var level: Level = 0\n",
@@ -115,7 +116,7 @@ fn sample(model: &mut Model, count: usize) -> Vec<Mutant> {
     select(model, &MutantSelection { sample, ..MutantSelection::default() }).unwrap_or_default()
 }
 
-/// Seconds for each mutant, and what they were.
+/// The seconds for each mutant, and the numbers of verdicts.
 struct MutantTimes {
     seconds: Vec<f64>,
     precompute: f64,
@@ -171,7 +172,7 @@ fn median(seconds: &[f64]) -> f64 {
     sorted.get(sorted.len() / 2).copied().unwrap_or(0.0)
 }
 
-/// One model both ways: all sampled mutants symbolically, the first few by enumeration too.
+/// Measures one model both ways: all sampled mutants symbolically, some of them by enumeration too.
 fn compared(name: &str, mut model: Model, wanted: &SolverArgs) -> Result<Json, EarlyStop> {
     let mutants = sample(&mut model, SYMBOLIC);
     let timed = symbolic(&model, &mutants, &KillConfig::default(), wanted)?;
@@ -199,7 +200,7 @@ fn compared(name: &str, mut model: Model, wanted: &SolverArgs) -> Result<Json, E
     }))
 }
 
-/// The same mutants with everything, and with each optimisation switched off.
+/// Measures the same mutants with everything, and with each optimisation switched off.
 fn optimisations(name: &str, mut model: Model, wanted: &SolverArgs) -> Result<Json, EarlyStop> {
     let mutants = sample(&mut model, SYMBOLIC);
     let total = |config: &KillConfig| -> Result<f64, EarlyStop> {
@@ -240,7 +241,7 @@ fn optimisations(name: &str, mut model: Model, wanted: &SolverArgs) -> Result<Js
     Ok(json!({ "model": name, "mutants": mutants.len(), "rows": rows }))
 }
 
-/// All mutants on one core and on two.
+/// Measures all mutants on one core and on two.
 fn scaling(wanted: &SolverArgs) -> Result<Json, EarlyStop> {
     let mut model = loaded(BRP)?;
     let mutants = select(&mut model, &MutantSelection::default()).unwrap_or_default();

@@ -47,14 +47,14 @@ model Echo {
     state idle { ask: on ping { last = n } -> busy }
     state busy { answer: emit pong(n: last) -> idle }
 }";
-/// Times both are measured, in turn.
+/// The number of rounds in which both are measured, in turn.
 const ROUNDS: usize = 7;
-/// Exchanges in one round.
+/// The number of exchanges in one round.
 const EXCHANGES: usize = 5_000;
-/// Runs of the campaigns whose memory is compared, and exchanges in each.
+/// The numbers of runs of the campaigns whose memory is compared, and of exchanges in each.
 const SHORT: (u64, usize) = (100, 500);
 const LONG: (u64, usize) = (1_000, 500);
-/// One run with as many steps as the long campaign.
+/// A campaign of one run with as many steps as the long campaign.
 const ONE_RUN: (u64, usize) = (1, 500_000);
 
 /// Measures and shows the figures.
@@ -101,20 +101,20 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
     Ok(ExitStatus::Success)
 }
 
-/// The middle one.
+/// Returns the median.
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
 }
 
-/// The most memory a campaign takes.
+/// Returns the most memory a campaign takes.
 fn peak(args: &BenchArgs, sut: SocketAddr, size: (u64, usize)) -> Result<Option<u64>, EarlyStop> {
     memory::forget_peak();
     tested(args, sut, size)?;
     Ok(memory::peak_kb())
 }
 
-/// Seconds for the exchanges of a bare client.
+/// Returns the seconds for the exchanges of a bare client.
 fn bare(address: SocketAddr) -> Result<f64, EarlyStop> {
     let stream = TcpStream::connect(address)?;
     stream.set_nodelay(true)?;
@@ -131,7 +131,7 @@ fn bare(address: SocketAddr) -> Result<f64, EarlyStop> {
     Ok(start.elapsed().as_secs_f64())
 }
 
-/// Seconds for a campaign of runs with exchanges, recorded to a file that is thrown away.
+/// Returns the seconds for a campaign of runs with exchanges, recorded to a file that is thrown away.
 fn tested(args: &BenchArgs, address: SocketAddr, (runs, exchanges): (u64, usize)) -> Result<f64, EarlyStop> {
     let mut spec = model()?;
     let mut solver = solver::make(&args.solver)?;
@@ -168,7 +168,7 @@ fn model() -> Result<Model, EarlyStop> {
         .ok_or_else(|| EarlyStop::new(ExitStatus::Internal, "the model of the measurement does not load"))
 }
 
-/// Sends `ping` with ever another value and looks for the answer.
+/// A tester that sends `ping` with ever another value and observes the answer.
 struct Pings {
     exchanges: usize,
     left: usize,
@@ -195,7 +195,7 @@ impl Tester for Pings {
     }
 }
 
-/// A server on a free port; every connection gets a thread that serves it until it ends.
+/// Starts a server on a free port; every connection gets a thread that serves it until it ends.
 fn serve(service: fn(TcpStream) -> io::Result<()>) -> io::Result<SocketAddr> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let address = listener.local_addr()?;
@@ -208,7 +208,7 @@ fn serve(service: fn(TcpStream) -> io::Result<()>) -> io::Result<SocketAddr> {
     Ok(address)
 }
 
-/// Every line comes back.
+/// Sends every line back.
 fn echo(stream: TcpStream) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let mut reader = BufReader::new(stream.try_clone()?);

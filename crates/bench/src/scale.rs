@@ -1,4 +1,4 @@
-//! Exploration of the BRP family: how merging copes with chunks and retransmissions.
+//! Exploration of the BRP family: the effect of merging as chunks and retransmissions grow.
 //!
 //! The unmerged execution tree is counted, not built: nodes up to the longest purpose,
 //! 2N + 2·MAX_RN + 2, by counting paths through the merged graph.
@@ -23,7 +23,7 @@ use serde_json::{Value as Json, json};
 const FAMILY: &str = include_str!("../../../examples/brp/scaled.iox");
 const SIZES: [(u32, u32); 4] = [(3, 5), (3, 10), (8, 10), (16, 20)];
 
-/// One member of the family, explored.
+/// The figures of one member of the family.
 struct ScaleRow {
     chunks: u32,
     max_rn: u32,
@@ -97,7 +97,7 @@ fn member(chunks: u32, max_rn: u32) -> Result<Model, EarlyStop> {
     loaded.model.ok_or_else(|| EarlyStop::new(ExitStatus::Internal, "the embedded BRP family does not load"))
 }
 
-/// How many nodes the unmerged tree has up to `depth`.
+/// Returns the number of nodes of the unmerged tree up to `depth`.
 fn tree_nodes(exploration: &Exploration, depth: u32) -> f64 {
     let mut level: BTreeMap<ExploredId, f64> =
         exploration.graph.nodes.ids().take(1).map(|root| (root, 1.0)).collect();

@@ -1,9 +1,9 @@
-//! `ioxide bench trees`: adaptive trees beside linear tests, on mutants of random machines that may choose.
+//! `ioxide bench trees`: adaptive trees beside linear tests, on mutants of random nondeterministic machines.
 //!
-//! Every mutant that differs from its machine gets the test made for it: a shortest trace, and a tree. Both are played against the
-//! mutant, whose choices are fair, again and again until it does something the machine does not allow, or a limit is reached.
-//! Counted are the mutants that were killed and the messages it took, silence included. A linear test ends where the system leaves its
-//! trace; what it saw until then is judged all the same.
+//! Every mutant that differs from its machine gets the test made for it: a shortest trace, and a tree. Both are played
+//! against the mutant, whose choices are fair, again and again until it shows an output or quiescence that the machine
+//! does not allow, or a limit is reached. Counted are the mutants that were killed and the messages it took, quiescence
+//! included. A linear test ends where the system leaves its trace; the labels up to there are judged all the same.
 
 use std::io::{self, Write};
 
@@ -27,16 +27,16 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value as Json, json};
 
-/// Mutants that are played, where nobody says otherwise.
+/// The number of mutants played unless `--runs` gives another.
 const MUTANTS: u64 = 1_000;
-/// Mutants of one machine, at most.
+/// The greatest number of mutants of one machine.
 const OF_ONE: usize = 25;
-/// States of a machine.
+/// The number of states of a machine.
 const STATES: usize = 24;
-/// Runs after which a mutant is given up.
+/// The number of runs after which a mutant is given up.
 const MAX_RUNS: usize = 200;
 
-/// What one way of testing did.
+/// The result of one way of testing.
 #[derive(Default)]
 struct TestTally {
     killed: usize,
@@ -112,7 +112,7 @@ fn show(out: &mut impl Write, result: &Json) -> io::Result<()> {
     Ok(())
 }
 
-/// A trace and a tree that tell `system` from the machine, if something does.
+/// Returns a trace and a tree that distinguish `system` from the machine; `None` if nothing does within the budget.
 fn tests(model: &Model, system: &Sts) -> Option<(Trace, AdaptiveTest)> {
     let (pool, spec, completion) = (&model.pool, &model.sts, InputCompletion::Angelic);
     let EnumerationResult::Fails(trace) = ioco(pool, system, spec, completion, EnumerationBudget::default())
@@ -129,7 +129,7 @@ fn tests(model: &Model, system: &Sts) -> Option<(Trace, AdaptiveTest)> {
     Some((trace, tree))
 }
 
-/// A machine that waits for inputs in some states and says one of several things in others.
+/// Returns a machine that waits for inputs in some states and gives one of several outputs in others.
 fn machine(rng: &mut ChaCha8Rng) -> Result<Model, EarlyStop> {
     let mut text = String::from("model Machine {\n input a input b input c\n output x output y output z\n");
     for state in 0..STATES {
@@ -151,14 +151,14 @@ fn machine(rng: &mut ChaCha8Rng) -> Result<Model, EarlyStop> {
     loaded.model.ok_or_else(|| EarlyStop::new(ExitStatus::Internal, "a random machine does not load"))
 }
 
-/// A system that chooses by chance, watched by the machine it should be.
+/// A system that chooses at random, observed by the machine it should conform to.
 struct ChancePlayer<'p> {
     model: &'p Model,
     system: &'p Sts,
     rng: ChaCha8Rng,
 }
 
-/// A run under way: where the system is, and where the machine may be.
+/// A run under way: the state of the system, and the belief about the machine.
 struct PlayedRun {
     state: Option<ConcreteState>,
     belief: Vec<ConcreteState>,
@@ -166,7 +166,7 @@ struct PlayedRun {
 }
 
 impl ChancePlayer<'_> {
-    /// Whether some run of a test ended with a failure, after how many runs and messages.
+    /// Repeats a test until a run fails; returns whether one did, and the numbers of runs and messages.
     fn until_killed(&mut self, mut test: impl FnMut(&mut Self) -> (bool, usize)) -> (bool, usize, usize) {
         let mut messages = 0;
         for run in 1..=MAX_RUNS {
@@ -185,7 +185,7 @@ impl ChancePlayer<'_> {
         PlayedRun { state: state(self.system), belief, messages: 0 }
     }
 
-    /// One run of a linear test.
+    /// Plays one run of a linear test; returns whether it failed, and the number of messages.
     fn follow(&mut self, trace: &Trace) -> (bool, usize) {
         let mut run = self.start();
         for label in &trace.labels {
@@ -204,7 +204,7 @@ impl ChancePlayer<'_> {
         (false, run.messages)
     }
 
-    /// One run of a tree.
+    /// Plays one run of a tree; returns whether it failed, and the number of messages.
     fn climb(&mut self, tree: &AdaptiveTest) -> (bool, usize) {
         let (mut run, mut at) = (self.start(), Some(0));
         while let Some(node) = at.map(|at| &tree.nodes[at]) {
@@ -232,7 +232,7 @@ impl ChancePlayer<'_> {
         }
     }
 
-    /// What the system shows: one of what it may say, or silence.
+    /// Draws one of the system's outputs, or quiescence if it has none, and moves on.
     fn show_output(&mut self, run: &mut PlayedRun) -> Label {
         run.messages += 1;
         let outputs = |sts: &Sts| -> Vec<Label> {

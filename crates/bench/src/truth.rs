@@ -1,12 +1,13 @@
-//! Whether verdicts are true: correct systems that must never fail, and faults that must be found, over slow ways.
+//! Soundness and power of verdicts: correct systems that must never fail, and faults that must be found, over slow
+//! connections.
 //!
-//! Five [kinds of systems](systems) over four [wires](wire), each behind a [proxy] that delays both directions by 0, 5
-//! or 50 ms and half of that as jitter, on a machine with nothing else to do and on one with more to do than it can.
-//! A campaign has [`CAMPAIGN`] runs with the settings `ioxide test` has where nothing is said. Every Fail of a correct
-//! system is a false one. Then the same systems with one fault each: how many campaigns find it, by delay.
+//! Six [kinds of systems](systems) over five [wires](wire), each behind a [proxy] that delays both directions by 0, 5
+//! or 50 ms and half of that as jitter, on an idle machine and on an overloaded one. A campaign has [`CAMPAIGN`] runs
+//! with the default settings of `ioxide test`. Every Fail of a correct system is a false one. Then the same systems
+//! with one fault each: the number of campaigns that find it, by delay.
 //!
-//! *Promises.* A seed makes the same choices: the order and values of inputs, delays, jitter. What really happens
-//! also depends on the machine; that is what is measured.
+//! *Promises.* A seed makes the same choices: the order and values of inputs, delays, jitter. The actual timing also
+//! depends on the machine; that is what is measured.
 
 mod child;
 mod pair;
@@ -39,20 +40,20 @@ use self::proxy::Lag;
 use self::systems::{Health, SystemKind};
 use self::trial::TruthTrial;
 
-/// Runs of a campaign.
+/// The number of runs of a campaign.
 const CAMPAIGN: u64 = 5;
-/// Runs on correct systems, if nothing else is said.
+/// The number of runs on correct systems, unless `--runs` gives another.
 const RUNS: u64 = 1_000;
-/// Delays of each direction, in milliseconds.
+/// The delays of each direction, in milliseconds.
 const DELAYS: [u64; 3] = [0, 5, 50];
-/// Campaigns at once: they mostly wait.
+/// The number of campaigns at once: they mostly wait.
 const JOBS: usize = 32;
-/// For so many runs on correct systems there is one campaign for every fault, wire and delay.
+/// The number of runs on correct systems for which there is one campaign for every fault, wire and delay.
 const RUNS_PER_SEED: u64 = 500;
-/// Failures and errors shown.
+/// The number of failures and errors shown.
 const SHOWN: usize = 10;
 
-/// Measures and shows the figures, or is one of the systems.
+/// Measures and shows the figures; with `--system`, runs as one of the systems.
 pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
     if let Some(system) = &args.system {
         let child: Child = system.parse().map_err(EarlyStop::usage)?;
@@ -78,7 +79,7 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
     Ok(if figures.false_fails.is_empty() { ExitStatus::Success } else { ExitStatus::Failure })
 }
 
-/// Every combination there is.
+/// Returns every combination of kind, wire and delay.
 fn combinations(health: Health) -> Vec<TruthTrial> {
     let mut all = Vec::new();
     for kind in SystemKind::ALL {
@@ -92,7 +93,7 @@ fn combinations(health: Health) -> Vec<TruthTrial> {
     all
 }
 
-/// Campaigns on correct systems, all combinations in turn.
+/// Returns campaigns on correct systems, over all combinations in turn.
 fn correct(runs: u64, seed: u64) -> Vec<TruthTrial> {
     let trial = |(n, trial): (u64, TruthTrial)| {
         let runs = CAMPAIGN.min(runs - n * CAMPAIGN);
@@ -102,23 +103,23 @@ fn correct(runs: u64, seed: u64) -> Vec<TruthTrial> {
     (0..n).zip(in_turn(Health::Correct, seed)).map(trial).collect()
 }
 
-/// Campaigns on faulty systems, all combinations in turn.
+/// Returns campaigns on faulty systems, over all combinations in turn.
 fn faulty(runs: u64, seed: u64) -> Vec<TruthTrial> {
     let n = (runs * combinations(Health::Faulty).len() as u64).div_ceil(RUNS_PER_SEED);
     let trials = (0..n).zip(in_turn(Health::Faulty, seed));
     trials.map(|(n, trial)| TruthTrial { seed: run_seed(!seed, n), ..trial }).collect()
 }
 
-/// Every combination again and again, so that the first few differ in everything.
+/// Returns every combination again and again, in an order in which the first few differ in everything.
 fn in_turn(health: Health, seed: u64) -> impl Iterator<Item = TruthTrial> {
-    /// Has no divisor in common with the number of combinations.
+    /// A stride that has no divisor in common with the number of combinations.
     const STRIDE: usize = 7;
     let all = combinations(health);
     let start = usize::try_from(seed % all.len() as u64).unwrap_or_default();
     (0..).map(move |n: usize| all[(start + n * STRIDE) % all.len()])
 }
 
-/// What else the machine has to do.
+/// The other load of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Load {
     Quiet,
@@ -133,7 +134,7 @@ impl Load {
         }
     }
 
-    /// Threads that do nothing but spin: as many as keep every core busy twice.
+    /// Returns the number of threads that do nothing but spin: two for every core if the machine is to be busy.
     fn spinners(self) -> usize {
         match self {
             Self::Quiet => 0,
@@ -142,7 +143,7 @@ impl Load {
     }
 }
 
-/// The models, and what is needed to test against them.
+/// The models, and the settings for testing against them.
 struct TruthLab<'a> {
     args: &'a BenchArgs,
     models: Vec<(SystemKind, Model)>,
@@ -154,7 +155,7 @@ impl<'a> TruthLab<'a> {
         Ok(Self { args, models: models.collect::<Result<_, EarlyStop>>()? })
     }
 
-    /// Does the trials, many at once, and tells what came of each.
+    /// Runs the trials, many at once, and passes the outcome of each to `tell`.
     fn all(
         &self,
         load: Load,
@@ -210,18 +211,18 @@ fn model(kind: SystemKind) -> Result<Model, EarlyStop> {
         .ok_or_else(|| EarlyStop::new(ExitStatus::Internal, format!("the model of `{name}` does not load")))
 }
 
-/// What was counted.
+/// The figures of all campaigns.
 #[derive(Default)]
 struct TruthFigures {
     runs: u64,
     inconclusive: u64,
-    /// Runs and false failures on correct systems, by combination.
+    /// The numbers of runs and false failures on correct systems, by combination.
     cells: BTreeMap<String, (u64, u64)>,
-    /// What each false failure was, and where.
+    /// The combination, seed and signature of each false failure.
     false_fails: Vec<String>,
-    /// Runs that came to no end, and why.
+    /// The combinations and reasons of campaigns that broke off.
     errors: Vec<String>,
-    /// Campaigns that found the fault, and all of them, by kind and delay.
+    /// The numbers of campaigns that found the fault, and of all, by kind and delay.
     faults: BTreeMap<(usize, u64), (u64, u64)>,
 }
 
@@ -256,7 +257,7 @@ impl TruthFigures {
         }
     }
 
-    /// The campaigns on one fault: that found it, and all.
+    /// Returns the number of campaigns that found one fault, and of all campaigns on it.
     fn fault(&self, kind: usize) -> (u64, u64) {
         let cells = self.faults.iter().filter(|((at, _), _)| *at == kind).map(|(_, cell)| cell);
         cells.fold((0, 0), |sum, cell| (sum.0 + cell.0, sum.1 + cell.1))
@@ -311,7 +312,7 @@ impl TruthFigures {
     }
 }
 
-/// A combination in words.
+/// Returns a combination in words.
 fn named(trial: &TruthTrial) -> String {
     format!("{} over {}, {} ms", trial.kind.name(), trial.wire.name(), trial.lag.0.as_millis())
 }

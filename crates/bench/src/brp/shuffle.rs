@@ -1,4 +1,4 @@
-//! A model in another order: nothing a tester does may hang on the order in which a model was written.
+//! A model in another order: no tester may depend on the order in which a model was written.
 //!
 //! Fields of messages, messages, variables, places and switches are put into a random order, and what has a name gets
 //! another one. The order of the fields and the name of a message depend on the seed and its old name alone, so a model and
@@ -12,7 +12,7 @@ use rand::SeedableRng as _;
 use rand::seq::SliceRandom as _;
 use rand_chacha::ChaCha8Rng;
 
-/// An order.
+/// A random order, given by a seed.
 pub struct Shuffle {
     seed: u64,
 }

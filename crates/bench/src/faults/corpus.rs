@@ -8,18 +8,18 @@ use ioxide_cli::load;
 use ioxide_cli::system::SystemUnderTest;
 use ioxide_model::sts::Model;
 
-/// Where the faults are, and those no tester was tuned with.
+/// The folders of the faults: those for tuning testers, and those held out.
 const FOLDERS: [(&str, FaultGroup); 2] =
     [("examples/faults", FaultGroup::Corpus), ("examples/held-out", FaultGroup::HeldOut)];
-/// Where systems in Python find the library they use.
+/// The folder of the library that systems in Python use.
 const LIBRARY: &str = "sdk/python";
 
-/// What a fault is there for.
+/// The role of a fault in evaluating testers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultGroup {
-    /// To learn from: testers may have been improved with it in view.
+    /// A fault to learn from: testers may have been improved with it in view.
     Corpus,
-    /// To check that: nobody looked at it while a tester was changed.
+    /// A fault to check with: nobody looked at it while a tester was changed.
     HeldOut,
 }
 
@@ -39,7 +39,7 @@ pub struct Fault {
     folder: PathBuf,
     pub name: String,
     pub group: FaultGroup,
-    /// What kind of fault it is, as its system says.
+    /// The kind of the fault, as its system describes it; may be empty.
     pub kind: String,
     pub spec: Model,
     pub faulty: SystemUnderTest,
@@ -47,7 +47,7 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// The files it is made of.
+    /// Returns the paths of the files of the fault.
     pub fn files(&self) -> Vec<String> {
         let names = ["model.iox", "fault.iox", "fault.py", "correct.iox", "correct.py"];
         let paths = names.iter().map(|name| self.folder.join(name)).filter(|path| path.is_file());
@@ -55,7 +55,7 @@ impl Fault {
     }
 }
 
-/// All faults, by group and name; with `only` those whose name holds it.
+/// Returns all faults, by group and name; with `only` those whose path contains it.
 pub fn read(only: Option<&str>) -> Result<Vec<Fault>, EarlyStop> {
     let mut faults = Vec::new();
     for (folder, group) in FOLDERS {
@@ -72,7 +72,7 @@ pub fn read(only: Option<&str>) -> Result<Vec<Fault>, EarlyStop> {
     }
 }
 
-/// The folders below `folder` that hold a model.
+/// Returns the folders below `folder` that hold a model.
 fn folders(folder: &str) -> Result<Vec<PathBuf>, EarlyStop> {
     let missing = |error| {
         EarlyStop::new(ExitStatus::Nothing, format!("cannot read `{folder}`: {error}"))
@@ -98,7 +98,7 @@ fn fault(folder: &Path, group: FaultGroup) -> Result<Fault, EarlyStop> {
     })
 }
 
-/// `NAME.iox` played here, or `NAME.py` as a process.
+/// Returns `NAME.iox` as a system played here, or `NAME.py` as a process.
 fn system(folder: &Path, name: &str) -> Result<SystemUnderTest, EarlyStop> {
     let (model, program) = (folder.join(format!("{name}.iox")), folder.join(format!("{name}.py")));
     match (model.is_file(), program.is_file()) {
@@ -112,7 +112,7 @@ fn system(folder: &Path, name: &str) -> Result<SystemUnderTest, EarlyStop> {
     }
 }
 
-/// What stands after "Kind of fault:" in the faulty system.
+/// Returns the text after "Kind of fault:" in the faulty system; empty if it has none.
 fn kind(folder: &Path) -> String {
     let text = ["fault.iox", "fault.py"].iter().find_map(|name| fs::read_to_string(folder.join(name)).ok());
     let text = text.unwrap_or_default();

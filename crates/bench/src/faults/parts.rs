@@ -1,6 +1,6 @@
 //! `ioxide bench faults` in parts: every planted fault, a row of the table, is a unit.
 //!
-//! What is counted are steps, which are the same on every machine; the seconds of a row are those of the machine that took it.
+//! Steps are counted, which are the same on every machine; the seconds of a row are those of the machine that took it.
 
 use std::sync::atomic::Ordering;
 
@@ -66,7 +66,7 @@ impl UnitCommand for FaultRows<'_> {
     }
 }
 
-/// Puts rows together: the table.
+/// Merges rows into the table.
 pub fn merged(args: &BenchArgs, parts: &mut GatheredParts, to: &MergeArgs) -> Result<ExitStatus, EarlyStop> {
     let args = BenchArgs { json: to.json, ..args.clone() };
     let modes = modes(&args)?;

@@ -55,7 +55,7 @@ impl FaultRow {
         self.steps.iter().flatten().count()
     }
 
-    /// The middle one, if at least half were found.
+    /// Returns the median of the steps; `None` unless more than half of the campaigns found the fault.
     fn median(&self) -> Option<usize> {
         let mut steps: Vec<usize> = self.steps.iter().map(|steps| steps.unwrap_or(usize::MAX)).collect();
         steps.sort_unstable();
@@ -96,7 +96,7 @@ fn figures(args: &BenchArgs, modes: &[FaultsMode], all: &[Rows]) -> Json {
     })
 }
 
-/// The geometric mean of the medians of a group; what was not found counts as the whole budget.
+/// Returns the geometric mean of the medians of a group; a fault not found counts with the whole budget.
 fn geomean(all: &[Rows], group: FaultGroup, mode: FaultsMode) -> f64 {
     let median = |rows: &Rows| {
         let row = rows.rows.iter().find(|row| row.mode == mode);

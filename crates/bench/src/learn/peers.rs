@@ -9,10 +9,10 @@ use ioxide_model::index::Idx;
 use ioxide_runner::json;
 use serde_json::{Value as Json, json};
 
-/// What is run there.
+/// The Python script that learns with AALpy.
 const SCRIPT: &str = include_str!("peers.py");
 
-/// A Python at work.
+/// A running Python process.
 pub struct Peers {
     child: Child,
     ask: ChildStdin,
@@ -21,7 +21,7 @@ pub struct Peers {
 }
 
 impl Peers {
-    /// Starts `python`.
+    /// Starts `python` with the script.
     pub fn start(python: &str) -> Result<Self, EarlyStop> {
         let mut command = Command::new(python);
         command.args(["-c", SCRIPT]).stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -35,7 +35,7 @@ impl Peers {
         Ok(Self { child, ask, answers: BufReader::new(answers), python: python.to_owned() })
     }
 
-    /// What AALpy needs for `machine`.
+    /// Returns the row of AALpy's figures for `machine`.
     pub fn learn(&mut self, name: &str, machine: &Mealy) -> Result<Json, EarlyStop> {
         let edge = |state, input| {
             let edge = machine.edge(state, input)?;

@@ -1,6 +1,6 @@
 //! A system of `bench truth` as a child of the measurement: this program, called in another way.
 //!
-//! The child serves the system as over TCP, and carries its standard streams there and back as a proxy does.
+//! The child serves the system as over TCP, and relays its standard streams there and back as a proxy does.
 
 use std::io;
 use std::net::TcpStream;
@@ -14,14 +14,14 @@ use super::systems::{Health, SystemKind};
 use super::trial::TruthTrial;
 use super::wire::BenchWire;
 
-/// What a child is: `KIND,correct|faulty,LAG_MS,SEED`.
+/// The system that a child runs, written `KIND,correct|faulty,LAG_MS,SEED`.
 #[derive(Clone, Copy, Debug)]
 pub struct Child {
     system: ServedSystem,
     lag: Lag,
 }
 
-/// The command that starts the system of `trial`.
+/// Returns the command that starts the system of `trial`.
 pub fn command(trial: &TruthTrial) -> io::Result<String> {
     let program = std::env::current_exe()?;
     let health = match trial.health {
@@ -51,7 +51,7 @@ impl FromStr for Child {
 }
 
 impl Child {
-    /// Is the system until its input ends.
+    /// Runs the system until its input ends.
     pub fn run(&self) -> io::Result<()> {
         let Self { system, lag } = *self;
         let listener = server::start(system, BenchWire::Stdio)?;

@@ -1,7 +1,8 @@
 //! A system of `bench truth` that speaks to two clients, each on a connection of its own.
 //!
-//! *Promises.* What it says is written in the order in which it happened, whichever connection it goes to. When the
-//! first client says who it is, the system is in its initial state; what clients of an earlier life say is not heard.
+//! *Promises.* Messages are written in the order in which they were produced, whichever connection they go to. When the
+//! first client sends its greeting, the system is in its initial state; messages from clients of an earlier session are
+//! ignored.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::net::TcpStream;
@@ -12,24 +13,24 @@ use std::time::{Duration, Instant};
 use super::server::{Listener, ServedSystem, shown};
 use super::systems::{BenchMessage, SystemBehaviour};
 
-/// What a client says first, and what it is told.
+/// The greeting of a client, and the system's answer to it.
 pub const HELLO: &str = "HELLO";
 const WELCOME: &str = "WELCOME";
 
-/// Between two looks whether it is time to speak.
+/// The time between two checks whether a message is due.
 const TURN: Duration = Duration::from_micros(500);
 
 /// The system and its clients.
 struct SystemPair {
     system: ServedSystem,
     behaviour: Box<dyn SystemBehaviour>,
-    /// How often it has begun.
+    /// The number of times the system was started.
     life: u64,
     clients: [Option<TcpStream>; 2],
 }
 
 impl SystemPair {
-    /// A client says who it is; returns its life.
+    /// Answers the greeting of a client, and returns the number of its session; the first client restarts the system.
     fn greet(&mut self, at: usize, client: TcpStream) -> io::Result<u64> {
         if at == 0 {
             self.life += 1;
@@ -42,7 +43,7 @@ impl SystemPair {
         Ok(self.life)
     }
 
-    /// Says what is due.
+    /// Sends the messages that are due.
     fn speak(&mut self) {
         let now = Instant::now();
         while self.behaviour.next_word().is_some_and(|due| due <= now) {
@@ -82,7 +83,7 @@ pub fn start(system: ServedSystem) -> io::Result<[Listener; 2]> {
     Ok([side(0)?, side(1)?])
 }
 
-/// Hears one client until it hangs up.
+/// Reads the messages of one client until it hangs up.
 fn serve(desk: &Mutex<SystemPair>, at: usize, stream: TcpStream) -> io::Result<()> {
     let mut lines = BufReader::new(stream.try_clone()?).lines();
     if lines.next().transpose()?.as_deref() != Some(HELLO) {

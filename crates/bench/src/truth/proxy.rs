@@ -1,4 +1,4 @@
-//! A way that takes time: what is written at one end comes out at the other later, in order.
+//! A slow connection: bytes written at one end come out at the other later, in order.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
@@ -11,7 +11,7 @@ use rand::{RngExt, SeedableRng};
 
 use super::server::Listener;
 
-/// How long a way takes: this long and up to half as long again.
+/// The delay of a connection: this long and up to half as long again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lag(pub Duration);
 
@@ -22,7 +22,7 @@ impl Lag {
     }
 }
 
-/// A proxy in front of `target`, on a port of its own: both ways take time.
+/// Starts a proxy in front of `target`, on a port of its own, that delays both directions.
 pub fn start(target: SocketAddr, lag: Lag, seed: u64) -> io::Result<Listener> {
     Listener::start(move |near, number| {
         let Ok(far) = TcpStream::connect(target) else { return };
@@ -31,7 +31,7 @@ pub fn start(target: SocketAddr, lag: Lag, seed: u64) -> io::Result<Listener> {
     })
 }
 
-/// Both ways between two connections.
+/// Relays both directions between two connections.
 fn join(near: &TcpStream, far: &TcpStream, lag: Lag, seed: u64) -> io::Result<()> {
     far.set_nodelay(true)?;
     let there = (near.try_clone()?, far.try_clone()?);
@@ -43,14 +43,14 @@ fn join(near: &TcpStream, far: &TcpStream, lag: Lag, seed: u64) -> io::Result<()
     Ok(())
 }
 
-/// Carries bytes to a socket until they end, then hangs up there.
+/// Relays bytes to a socket until they end, then shuts its writing side down.
 pub fn relay(from: impl Read + Send + 'static, to: &TcpStream, lag: Lag, seed: u64) {
     deliver(&under_way(from, lag, seed), to);
     // Nobody there to be told.
     let _ = to.shutdown(Shutdown::Write);
 }
 
-/// Carries bytes until they end.
+/// Writes each part when it is due, until they end.
 pub fn deliver(parts: &Receiver<(Instant, Vec<u8>)>, mut to: impl Write) {
     for (due, bytes) in parts {
         thread::sleep(due.saturating_duration_since(Instant::now()));
@@ -60,7 +60,7 @@ pub fn deliver(parts: &Receiver<(Instant, Vec<u8>)>, mut to: impl Write) {
     }
 }
 
-/// What is read, each part with the instant at which it arrives.
+/// Returns the parts read from `from`, each with the instant at which it arrives.
 pub fn under_way(mut from: impl Read + Send + 'static, lag: Lag, seed: u64) -> Receiver<(Instant, Vec<u8>)> {
     let (sender, parts) = channel();
     thread::spawn(move || {

@@ -1,6 +1,6 @@
 //! Servers for the systems of `bench truth`: the same behaviour over the adapter protocol, lines of text, HTTP.
 //!
-//! *Promises.* What is due together is written in one piece. A server ends with its [`Listener`].
+//! *Promises.* Messages that are due together are written in one piece. A server ends with its [`Listener`].
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -16,7 +16,7 @@ use serde_json::{Map, Value as Json};
 use super::systems::{BenchMessage, Health, SystemBehaviour, SystemKind};
 use super::wire::BenchWire;
 
-/// What is due within this time is due together.
+/// The time within which messages are due together.
 const BREATH: Duration = Duration::from_millis(1);
 
 /// A system to be served.
@@ -24,21 +24,21 @@ const BREATH: Duration = Duration::from_millis(1);
 pub struct ServedSystem {
     /// Its kind.
     pub kind: SystemKind,
-    /// Whether it has its fault.
+    /// Its health: correct, or with the fault of its kind.
     pub health: Health,
     /// The seed of its choices.
     pub seed: u64,
 }
 
-/// A port of this machine; every connection gets a thread. It is closed when this is dropped.
+/// A listening port of this machine, closed when this is dropped; every connection gets a thread.
 pub struct Listener {
-    /// Where it is.
+    /// The address it listens at.
     pub address: SocketAddr,
     is_over: Arc<AtomicBool>,
 }
 
 impl Listener {
-    /// Listens, and lets `serve` have every connection with its number.
+    /// Listens, and passes every connection with its number to `serve`.
     pub fn start(serve: impl Fn(TcpStream, u64) + Send + Sync + 'static) -> io::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let (address, is_over) = (listener.local_addr()?, Arc::new(AtomicBool::new(false)));
@@ -86,14 +86,14 @@ pub fn start(system: ServedSystem, wire: BenchWire) -> io::Result<Listener> {
     }
 }
 
-/// How messages are written.
+/// The notation of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum MessageDialect {
     Protocol,
     Text,
 }
 
-/// Speaks over one connection until it ends.
+/// Serves one connection until it ends.
 fn talk(system: ServedSystem, number: u64, stream: TcpStream, dialect: MessageDialect) {
     thread::sleep(system.kind.warm_up());
     let Ok(reader) = stream.try_clone() else { return };
@@ -110,7 +110,7 @@ fn talk(system: ServedSystem, number: u64, stream: TcpStream, dialect: MessageDi
     let _ = talk.run(&lines(reader));
 }
 
-/// The lines of a connection, read as they come.
+/// Returns the lines of a connection as they are read.
 fn lines(reader: TcpStream) -> Receiver<String> {
     let (sender, lines) = channel();
     thread::spawn(move || {
@@ -123,7 +123,7 @@ fn lines(reader: TcpStream) -> Receiver<String> {
     lines
 }
 
-/// A conversation.
+/// One connection to a system.
 struct BenchConversation {
     system: ServedSystem,
     behaviour: Box<dyn SystemBehaviour>,
@@ -199,7 +199,7 @@ impl BenchConversation {
         self.agenda.sort_by_key(|(due, _)| *due);
     }
 
-    /// Says everything that is due, in one piece.
+    /// Sends all messages that are due, in one piece.
     fn speak(&mut self) -> io::Result<()> {
         let now = Instant::now();
         let n_due = self.agenda.iter().take_while(|(due, _)| *due <= now + BREATH).count();
@@ -227,7 +227,7 @@ fn output(message: BenchMessage) -> protocol::ProtocolMessage {
     protocol::ProtocolMessage::Output(OutputMessage { label: message.name, args, time_ns: None, raw: None })
 }
 
-/// A message as a line.
+/// Returns a message as a line.
 pub fn shown(message: &BenchMessage) -> String {
     match message.n {
         Some(n) => format!("{} {n}", message.name),
@@ -235,7 +235,7 @@ pub fn shown(message: &BenchMessage) -> String {
     }
 }
 
-/// Answers the requests of one connection; a question without an answer keeps it open.
+/// Answers the requests of one connection; a request without an answer keeps it open.
 fn answer(
     stream: TcpStream,
     behaviour: &Mutex<Box<dyn SystemBehaviour>>,
@@ -257,7 +257,7 @@ fn answer(
     Ok(())
 }
 
-/// The next request, `GET /NAME/n`; `None` at the end.
+/// Returns the next request, `GET /NAME/n`; `None` at the end.
 fn request(reader: &mut impl BufRead) -> io::Result<Option<BenchMessage>> {
     let mut first = String::new();
     if reader.read_line(&mut first)? == 0 {

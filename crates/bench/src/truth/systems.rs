@@ -1,7 +1,7 @@
-//! The systems of `bench truth`: six kinds that are right, and the same with one fault each.
+//! The systems of `bench truth`: six kinds that are correct, and the same with one fault each.
 //!
-//! A system is what it does with messages, in [`SystemBehaviour`]; how these get to it is the matter of the
-//! [servers](super::server). Random choices come from a seed.
+//! A system is defined by its [`SystemBehaviour`]; the [servers](super::server) carry its messages. Random choices come
+//! from a seed.
 //!
 //! *Promises.* Without its fault every system conforms to its model, whatever the time its messages take.
 
@@ -37,20 +37,20 @@ impl BenchMessage {
     }
 }
 
-/// What a system will say, and when; what is due at the same time is said in one breath.
+/// The messages a system will send, each with its instant; those due at the same time are sent in one piece.
 pub type Agenda = Vec<(Instant, BenchMessage)>;
 
-/// What a system does.
+/// The reactions of a system to messages and to time.
 pub trait SystemBehaviour: Send {
-    /// Takes an input; what it will say therefore.
+    /// Takes an input, and returns the messages it causes.
     fn take(&mut self, input: &BenchMessage, now: Instant) -> Agenda;
 
-    /// When it says something on its own, if it does.
+    /// Returns the instant of the next message that no input causes; `None` if there is none.
     fn next_word(&self) -> Option<Instant> {
         None
     }
 
-    /// What it says on its own now; called when the time of [`next_word`](Self::next_word) has come.
+    /// Returns the message that no input causes; called at the instant of [`next_word`](Self::next_word).
     fn word(&mut self, _now: Instant) -> Option<BenchMessage> {
         None
     }
@@ -73,12 +73,12 @@ pub enum SystemKind {
     SlowStart,
 }
 
-/// Whether a system has its fault.
+/// The health of a system: correct, or with the fault of its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Health {
-    /// It is right.
+    /// The system is correct.
     Correct,
-    /// It has the fault of its kind.
+    /// The system has the fault of its kind.
     Faulty,
 }
 
@@ -99,12 +99,12 @@ impl SystemKind {
         }
     }
 
-    /// The kind of this name.
+    /// Returns the kind of this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// The text of its model.
+    /// Returns the text of its model.
     pub fn model(self) -> &'static str {
         match self {
             Self::Ticker => ticker::MODEL,
@@ -116,7 +116,7 @@ impl SystemKind {
         }
     }
 
-    /// Its fault in a few words.
+    /// Returns its fault in a few words.
     pub fn fault(self) -> &'static str {
         match self {
             Self::Ticker => ticker::FAULT,
@@ -128,7 +128,8 @@ impl SystemKind {
         }
     }
 
-    /// The ways in which it can be spoken to: nobody can tick or hold back answers over HTTP.
+    /// Returns the wires it can be tested over: over HTTP there are no unsolicited messages, nor two answers in one
+    /// write.
     pub fn wires(self) -> &'static [BenchWire] {
         match self {
             Self::Ticker | Self::Batch => &[BenchWire::Stdio, BenchWire::Tcp, BenchWire::Text],
@@ -137,7 +138,7 @@ impl SystemKind {
         }
     }
 
-    /// A system of this kind in its initial state.
+    /// Returns a system of this kind in its initial state.
     pub fn start(self, health: Health, seed: u64) -> Box<dyn SystemBehaviour> {
         match self {
             Self::Ticker => Box::new(ticker::Ticker::new(health)),
@@ -149,7 +150,7 @@ impl SystemKind {
         }
     }
 
-    /// Labels of a run: enough for what a system says on its own and a few exchanges besides.
+    /// Returns the number of labels of a run: enough for unsolicited messages and a few exchanges besides.
     pub fn steps(self) -> usize {
         match self {
             Self::Ticker => 40,
@@ -158,7 +159,7 @@ impl SystemKind {
         }
     }
 
-    /// How long it takes before it listens.
+    /// Returns the time before it listens.
     pub fn warm_up(self) -> Duration {
         match self {
             Self::SlowStart => slow_start::WARM_UP,

@@ -1,4 +1,4 @@
-//! One campaign of `bench truth`: a system behind a slow way, tested as `ioxide test` would.
+//! One campaign of `bench truth`: a system behind a slow connection, tested as `ioxide test` would.
 
 use std::io;
 use std::sync::Arc;
@@ -22,27 +22,27 @@ use super::server::{self, Listener, ServedSystem};
 use super::systems::{Health, SystemKind};
 use super::wire::{BenchWire, SystemPlace, adapter};
 
-/// How long an input, a greeting or an HTTP answer may take.
+/// The time limit for an input, a greeting or an HTTP answer.
 const LIMIT: Duration = Duration::from_secs(5);
 
-/// What is tested how.
+/// The system to test, its connection, and the size of the campaign.
 #[derive(Clone, Copy, Debug)]
 pub struct TruthTrial {
-    /// The system.
+    /// The kind of the system.
     pub kind: SystemKind,
-    /// Whether it has its fault.
+    /// Its health: correct, or with the fault of its kind.
     pub health: Health,
-    /// How it is spoken to.
+    /// The wire.
     pub wire: BenchWire,
-    /// How long the way takes.
+    /// The delay of the connection.
     pub lag: Lag,
     /// The seed of all choices.
     pub seed: u64,
-    /// Runs, at most; a faulty system has fewer if one fails.
+    /// The greatest number of runs; a campaign on a faulty system ends with the first failure.
     pub runs: u64,
 }
 
-/// A system that is reached, with all that is between.
+/// A system under test with the listeners in front of it.
 struct ReachedSystem {
     place: SystemPlace,
     _listeners: Vec<Listener>,
@@ -80,7 +80,7 @@ impl TruthTrial {
         CampaignConfig { runs, seed, on_failure, run, replays: 0, shrink: None, ..CampaignConfig::default() }
     }
 
-    /// Starts the system and the proxy; a child has both inside.
+    /// Starts the system and the proxy; a child process contains both.
     fn reach(&self) -> io::Result<ReachedSystem> {
         let Self { kind, health, wire, lag, seed, .. } = *self;
         if wire == BenchWire::Stdio {

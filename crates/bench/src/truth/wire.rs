@@ -1,4 +1,4 @@
-//! The ways in which the systems of `bench truth` are spoken to, as a user would set them up.
+//! The wires over which the systems of `bench truth` are tested, as a user would set them up.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use ioxide_runner::codec::text::TextConfig;
 
 use super::pair::HELLO;
 
-/// A way to speak to a system.
+/// A protocol and transport to a system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BenchWire {
     /// The adapter protocol over the standard streams of a child.
@@ -25,14 +25,14 @@ pub enum BenchWire {
     Tcp,
     /// Lines of text over TCP.
     Text,
-    /// Requests and answers.
+    /// HTTP requests and answers.
     Http,
     /// Lines of text over two connections, for a system that has two clients.
     Pair,
 }
 
 impl BenchWire {
-    /// All by which a system with one client is spoken to.
+    /// All wires to a system with one client.
     pub const ALL: [Self; 4] = [Self::Stdio, Self::Tcp, Self::Text, Self::Http];
 
     /// Its name.
@@ -47,7 +47,7 @@ impl BenchWire {
     }
 }
 
-/// Where a system is.
+/// The location of a system.
 pub enum SystemPlace {
     /// The command that starts it.
     Command(String),
@@ -83,7 +83,7 @@ pub fn adapter(
     }
 }
 
-/// Both connections of a system that has two clients; messages say by their names whose they are.
+/// Returns an adapter with both connections of a system that has two clients; the name of a message says which.
 fn pair(
     addresses: [SocketAddr; 2],
     model: &Arc<Model>,
@@ -103,13 +103,13 @@ fn pair(
     Ok(Box::new(SeveralAdapter::new(parts, model, connection.interrupt)))
 }
 
-/// The gates of one kind, and whether they have the field `n`.
+/// Returns the gates of one kind, each with whether it has the field `n`.
 fn gates(model: &Model, kind: GateKind) -> impl Iterator<Item = (String, bool)> {
     let named = |gate: &Gate| (gate.name.to_string(), !gate.fields.is_empty());
     model.sts.gates.iter().filter(move |gate| gate.kind == kind).map(named)
 }
 
-/// `NAME` or `NAME n` on a line of its own.
+/// Returns the text protocol: `NAME` or `NAME n` on a line of its own.
 fn text(model: &Model) -> TextSpeech {
     let input = |(name, has_field): (String, bool)| {
         let template = if has_field { format!("{name} {{n}}\n") } else { format!("{name}\n") };
@@ -126,7 +126,7 @@ fn text(model: &Model) -> TextSpeech {
     }
 }
 
-/// `GET /NAME/n`, answered by the same text as on a line.
+/// Returns the HTTP protocol: `GET /NAME/n`, answered by the same text as on a line.
 fn http(model: &Model, address: SocketAddr) -> HttpSpeech {
     let input = |(name, has_field): (String, bool)| {
         let path = if has_field { format!("/{name}/{{n}}") } else { format!("/{name}") };

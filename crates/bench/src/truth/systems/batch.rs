@@ -16,12 +16,12 @@ model Batch {
 }";
 pub(super) const FAULT: &str = "two different answers in one write are in the wrong order";
 
-/// How long answers are collected.
+/// The time for which answers are collected.
 const WINDOW: Duration = Duration::from_millis(40);
 
 pub(super) struct BatchSystem {
     health: Health,
-    /// When what was collected is sent, and the last of it.
+    /// The instant at which the collected answers are sent, and the value of the last one.
     open: Option<(Instant, i64)>,
 }
 

@@ -1,4 +1,4 @@
-//! A server whose answers take 0 to 300 ms: longer than most people give silence.
+//! A server whose answers take 0 to 300 ms: longer than most time-outs for quiescence.
 
 use std::time::{Duration, Instant};
 
@@ -17,7 +17,7 @@ model Delays {
 }";
 pub(super) const FAULT: &str = "no answer to questions above 6";
 
-/// The longest answer, in milliseconds.
+/// The longest time of an answer, in milliseconds.
 const LONGEST: u64 = 300;
 
 pub(super) struct Delays {

@@ -1,4 +1,5 @@
-//! Two desks, each on a connection of its own, that draw tickets from one roll: which answer came first is written on it.
+//! Two desks, each on a connection of its own, that draw tickets from one roll, whose numbers show which answer was
+//! first.
 
 use std::time::{Duration, Instant};
 
@@ -24,16 +25,16 @@ model Desks {
 }";
 pub(super) const FAULT: &str = "a ticket drawn at once after one of the other desk has its number";
 
-/// The longest work, in milliseconds.
+/// The longest time of work, in milliseconds.
 const LONGEST: u64 = 30;
-/// Tickets drawn within this time are drawn at once.
+/// The time within which tickets count as drawn at once.
 const AT_ONCE: Duration = Duration::from_millis(20);
 
 pub(super) struct Desks {
     health: Health,
     choices: StdRng,
     open: Vec<(Instant, &'static str)>,
-    /// The last ticket: its number, its desk, and when it was drawn.
+    /// The last ticket: its number, its desk, and the instant at which it was drawn.
     last: (i64, &'static str, Option<Instant>),
 }
 

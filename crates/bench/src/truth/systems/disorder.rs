@@ -1,4 +1,4 @@
-//! A server that works on two questions at a time and answers what is ready first.
+//! A server that works on two questions at a time and answers the one that is ready first.
 
 use std::time::{Duration, Instant};
 
@@ -19,13 +19,13 @@ model Disorder {
 }";
 pub(super) const FAULT: &str = "the second of two open questions gets the answer of the first";
 
-/// The longest work, in milliseconds.
+/// The longest time of work, in milliseconds.
 const LONGEST: u64 = 60;
 
 pub(super) struct Disorder {
     health: Health,
     choices: StdRng,
-    /// The last question, and when it is answered.
+    /// The last question, and the instant of its answer.
     last: Option<(Instant, i64)>,
 }
 

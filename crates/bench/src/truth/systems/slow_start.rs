@@ -14,7 +14,7 @@ model SlowStart {
 }";
 pub(super) const FAULT: &str = "the first question is lost";
 
-/// Before it listens.
+/// The time before the system listens.
 pub(super) const WARM_UP: Duration = Duration::from_millis(400);
 
 pub(super) struct SlowStart {

@@ -18,12 +18,12 @@ model Ticker {
 }";
 pub(super) const FAULT: &str = "one more tick after STOPPED";
 
-/// Between two ticks.
+/// The time between two ticks.
 const PERIOD: Duration = Duration::from_millis(12);
 
 pub(super) struct Ticker {
     health: Health,
-    /// When the next tick comes.
+    /// The instant of the next tick; `None` if there is none.
     next: Option<Instant>,
     is_running: bool,
 }
