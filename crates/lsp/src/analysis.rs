@@ -45,8 +45,8 @@ impl TextAnalysis {
         self.text.as_str().get(lexeme.start as usize..lexeme.end as usize).unwrap_or("")
     }
 
-    /// Returns the lexemes, without comments, that begin before `offset`, and the word being typed there up to `offset`,
-    /// which is not among them; the word is empty if there is none.
+    /// Returns the lexemes, without comments, that begin before `offset`, and the word being typed there up to
+    /// `offset`, which is not among them; the word is empty if there is none.
     #[must_use]
     pub fn before(&self, offset: usize) -> (Vec<TextLexeme>, String) {
         let code = |lexeme: &&TextLexeme| !matches!(lexeme.kind, LexemeKind::Comment | LexemeKind::Doc);

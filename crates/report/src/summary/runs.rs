@@ -31,7 +31,7 @@ pub struct RunSummary {
     pub began_ns: u64,
     /// The number of steps so far.
     pub steps: usize,
-    /// The last steps, at most [`LAST_STEPS`].
+    /// The last steps, at most `LAST_STEPS`.
     pub last: VecDeque<ChartStep>,
     /// The number of states the specification may be in; `None` where it no longer restricts the system.
     pub belief: Option<usize>,
