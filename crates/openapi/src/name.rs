@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-/// Words that expressions are made of.
+/// The reserved words of expressions, which are no names.
 const RESERVED: [&str; 12] =
     ["if", "then", "else", "match", "exists", "forall", "in", "true", "false", "none", "some", "when"];
 
@@ -62,7 +62,7 @@ pub(crate) fn pascal(text: &str) -> String {
     if joined.starts_with(|c: char| c.is_ascii_alphabetic()) { joined } else { format!("X{joined}") }
 }
 
-/// The name itself, if it is one in a model; else one that is like it.
+/// Returns the text itself if it is a name in models, else a similar name.
 pub(crate) fn field(text: &str) -> String {
     let is_name = text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
         && text.starts_with(|c: char| c.is_ascii_alphabetic())

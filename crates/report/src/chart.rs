@@ -17,7 +17,7 @@ use crate::control_characters::excerpt;
 
 /// The columns of a chart unless another width is asked for.
 pub const WIDTH: usize = 100;
-/// A chart is never drawn narrower than this.
+/// The least width of a chart, in columns.
 const MIN_WIDTH: usize = 48;
 /// Characters kept of a message.
 const MAX_TEXT: usize = 300;

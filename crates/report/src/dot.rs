@@ -56,7 +56,7 @@ fn write_edge(out: &mut String, edge: &GraphEdge) {
     let _ = writeln!(out, "  n{} -> n{} [{}];", edge.from.index(), edge.to.index(), attributes.join(", "));
 }
 
-/// Colour and something besides colour for each kind.
+/// Returns the attributes of a kind of edges: a colour, and a difference other than colour.
 fn style(kind: EdgeKind) -> Option<&'static str> {
     match kind {
         EdgeKind::Input => Some("color=\"#1f5fbf\""),

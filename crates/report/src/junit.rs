@@ -33,15 +33,15 @@ use crate::summary::{ENDLESS, EndedRun, Novelty, Summary};
 /// The default number of runs of one outcome that are listed one by one.
 pub const LISTED: u64 = 10_000;
 
-/// Writes a campaign as JUnit XML.
+/// A reporter that writes a campaign as JUnit XML.
 pub struct JunitReport<W: Write + Seek> {
     out: W,
     summary: Summary,
-    /// Runs of one outcome listed one by one.
+    /// The greatest number of runs of one outcome listed one by one.
     limit: u64,
-    /// Runs listed, by outcome: passed, failed, without verdict, skipped.
+    /// The numbers of runs listed, by outcome: passed, failed, without verdict, skipped.
     listed: [u64; 4],
-    /// Runs not listed.
+    /// The numbers of runs not listed, by outcome.
     beyond: [u64; 4],
     totals: Totals,
     /// The offset of the first lines in `out`, and their length in bytes; `None` until they are written.
@@ -50,7 +50,7 @@ pub struct JunitReport<W: Write + Seek> {
 }
 
 impl<W: Write + Seek> JunitReport<W> {
-    /// Writes to `out`, from where it stands.
+    /// Returns a reporter that writes to `out`, from its current position.
     pub fn new(out: W) -> Self {
         Self {
             out,
@@ -70,7 +70,7 @@ impl<W: Write + Seek> JunitReport<W> {
         Self { limit, ..self }
     }
 
-    /// The writer, as it is.
+    /// Returns the writer without ending the file.
     pub fn into_inner(self) -> W {
         self.out
     }

@@ -15,7 +15,7 @@ use ioxide_runner::reporter::Reporter;
 
 use crate::summary::Summary;
 
-/// Writes a campaign as Markdown.
+/// A reporter that writes a campaign as Markdown.
 pub struct MarkdownReport<W: Write> {
     out: W,
     summary: Summary,
@@ -24,12 +24,12 @@ pub struct MarkdownReport<W: Write> {
 }
 
 impl<W: Write> MarkdownReport<W> {
-    /// Writes to `out`; `record` is what `ioxide replay` is to be given.
+    /// Returns a reporter that writes to `out`; `record` is the path of the record, for `ioxide replay`.
     pub fn new(out: W, record: impl Into<String>) -> Self {
         Self { out, summary: Summary::default(), record: record.into(), is_closed: false }
     }
 
-    /// The writer, as it is.
+    /// Returns the writer without writing the page.
     pub fn into_inner(self) -> W {
         self.out
     }

@@ -121,7 +121,7 @@ impl<W: Write + Send, P: FnMut(&str) + Send> Reporter for TerminalReporter<W, P>
 }
 
 impl<W: Write, P: FnMut(&str)> TerminalReporter<W, P> {
-    /// Something happened; for writers that cannot go from thread to thread.
+    /// Adds an event; for writers that cannot be sent between threads.
     ///
     /// # Errors
     /// If the results cannot be written.
@@ -148,7 +148,7 @@ impl<W: Write, P: FnMut(&str)> TerminalReporter<W, P> {
     }
 }
 
-/// Says which run a line is about, unless it stands below that run anyway.
+/// Returns the beginning of a line: the number of its run, unless the line stands below that run anyway.
 fn lead(event: &Event, run: u64) -> String {
     if event.run.is_some() { format!("run {}: ", run + 1) } else { "    ".to_owned() }
 }

@@ -73,7 +73,7 @@ struct BenchPair {
     bounds: Vec<usize>,
 }
 
-/// All pairs with all algorithms that never miss.
+/// Measures all pairs with all complete algorithms.
 pub fn measure(progress: &mut ProgressLine) -> Result<Vec<PairRow>, EarlyStop> {
     let mut rows = Vec::new();
     for pair in pairs()? {
@@ -122,7 +122,7 @@ fn pairs() -> Result<Vec<BenchPair>, EarlyStop> {
     Ok(pairs)
 }
 
-/// The pair of these texts; without bounds, as many states as the model and one more.
+/// Returns the pair of these texts; without bounds, the number of states of the model and one more are used.
 fn pair(
     name: &str,
     form: MachineFormat,

@@ -59,17 +59,17 @@ pub trait SystemBehaviour: Send {
 /// The kinds of systems.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SystemKind {
-    /// Sends on its own between start and stop.
+    /// A system that sends on its own between start and stop.
     Ticker,
-    /// Answers after 0 to 300 ms.
+    /// A system that answers after 0 to 300 ms.
     Delays,
-    /// Several answers in one write.
+    /// A system that sends several answers in one write.
     Batch,
-    /// Answers two questions in any order.
+    /// A system that answers two questions in any order.
     Disorder,
-    /// Answers on two connections, in an order that shows.
+    /// A system that answers on two connections, in an order that its answers show.
     Desks,
-    /// Needs time before its first answer.
+    /// A system that needs time before its first answer.
     SlowStart,
 }
 

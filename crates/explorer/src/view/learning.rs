@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::{VERSION, shown_text};
 use crate::learning::{BoardState, Counterexample, LearningEnd, LearningPhase};
 
-/// Learning under way, or over.
+/// Learning under way, or ended.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct LearningView {

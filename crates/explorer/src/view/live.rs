@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::{VERSION, shown_text};
 use crate::live::{CampaignPhase, LastStep, LiveState, SwitchSeen};
 
-/// A campaign.
+/// A campaign under way, or the last one.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct LiveView {
@@ -21,7 +21,7 @@ pub struct LiveView {
     other: u64,
     planned: u64,
     seed: u64,
-    /// The run under way, from 1.
+    /// The number of the run under way, from 1.
     run: u64,
     goal: String,
     last: Vec<LastView>,

@@ -50,7 +50,7 @@ pub fn python(view: &CaseView<'_>, smt: &CaseSmt) -> Result<String, Unwritable> 
 /// The beginning of a guard that is a query to the solver.
 const ASKED: &str = "QUESTIONS.holds(";
 
-/// Writes the states.
+/// A writer of the states.
 struct PythonCaseWriter<'c> {
     view: &'c CaseView<'c>,
     smt: &'c CaseSmt,

@@ -12,7 +12,7 @@ use serde::Serialize;
 /// The number of messages counted; further ones are left out.
 const MAX_GATES: usize = 100;
 
-/// Answers by message and class.
+/// The number of answers by message and class.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LatencyPage {
     gates: BTreeMap<String, BTreeMap<u32, u64>>,

@@ -46,9 +46,9 @@ pub struct ItemBody {
 /// A length for each axis of the method.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Axes {
-    /// Along a layer.
+    /// The length along a layer.
     pub across: f64,
-    /// From layer to layer.
+    /// The length from layer to layer.
     pub along: f64,
 }
 

@@ -23,9 +23,9 @@ const SHORTEST: f64 = 0.05;
 /// A point in the axes of the method.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AxisPoint {
-    /// Along the layer.
+    /// The coordinate along the layer.
     pub across: f64,
-    /// From layer to layer.
+    /// The coordinate from layer to layer.
     pub along: f64,
 }
 

@@ -18,9 +18,9 @@ const WORK: usize = 30_000_000;
 /// A link in the direction of growing rank, by positions of nodes.
 #[derive(Clone, Copy, Debug)]
 pub struct RankArc {
-    /// The smaller rank.
+    /// The position of the node with the smaller rank.
     pub tail: usize,
-    /// The greater rank.
+    /// The position of the node with the greater rank.
     pub head: usize,
 }
 
@@ -255,7 +255,8 @@ impl Simplex {
         }
     }
 
-    /// The ranks `node` can have while all others stay, where arcs bound them.
+    /// Returns the least and the greatest rank that `node` can have while all others stay; `None` where no arc bounds
+    /// it.
     fn room(&self, node: usize) -> (Option<i64>, Option<i64>) {
         let arcs = || self.at[node].iter().map(|&arc| self.arcs[arc]);
         let low = arcs().filter(|arc| arc.head == node).map(|arc| self.rank[arc.tail] + 1).max();

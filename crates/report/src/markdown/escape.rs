@@ -1,8 +1,8 @@
-//! Text of strangers inside Markdown.
+//! Escaping of untrusted text for Markdown.
 
 use crate::control_characters::excerpt;
 
-/// Characters of a code span.
+/// The number of characters of a code span.
 const MAX_SPAN: usize = 200;
 
 /// `text` as a code span.

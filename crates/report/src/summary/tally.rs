@@ -12,11 +12,11 @@ const MAX_TEXT: usize = 300;
 /// Runs by outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OutcomeCounts {
-    /// Verdict pass.
+    /// Runs with verdict pass.
     pub passed: u64,
-    /// Verdict fail.
+    /// Runs with verdict fail.
     pub failed: u64,
-    /// Verdict inconclusive.
+    /// Runs with verdict inconclusive.
     pub inconclusive: u64,
     /// Runs without a verdict, because of trouble.
     pub errors: u64,
