@@ -30,19 +30,19 @@ pub use self::error::NotFinite;
 use self::reactions::{QuiescentReply, StateReplies};
 use self::values::values;
 
-/// The name of the answer that is no output.
+/// The name of the empty answer: quiescence right after an input.
 pub const SILENCE: &str = "δ";
 
 /// The limits of flattening.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlattenLimits {
-    /// Quiescent states.
+    /// The number of quiescent states.
     pub states: usize,
-    /// Transitions of the machine.
+    /// The number of transitions of the machine.
     pub transitions: usize,
-    /// Values one message may carry in one state.
+    /// The number of values of one message in one state, and of different answers of one state.
     pub values: usize,
-    /// Outputs and internal steps after one input.
+    /// The number of outputs and internal steps after one input.
     pub reactions: usize,
 }
 
@@ -108,7 +108,7 @@ pub fn flatten(cx: &mut Ctx<'_>, limits: &FlattenLimits) -> Result<FlatModel, No
     if search.flat.inputs.is_empty() { Err(NotFinite::NoInput) } else { Ok(search.flat) }
 }
 
-/// What can be told from the model as written.
+/// Refuses models with clocks, with variables that have no initial value, or with observed inputs.
 fn refuse(cx: &Ctx<'_>) -> Result<(), NotFinite> {
     if cx.sts.is_timed() {
         return Err(NotFinite::Timed);
@@ -132,9 +132,10 @@ struct FlattenSearch<'l> {
 }
 
 impl FlattenSearch<'_> {
-    /// Where the model is quiescent for the first time.
+    /// Makes the initial state of the machine from the quiescent states before the first input, and records the
+    /// preamble.
     ///
-    /// Several such states that look alike become one more state with the inputs of all.
+    /// Several such states after the same outputs become one additional state, `start`, with the transitions of all.
     fn begin(&mut self, cx: &mut Ctx<'_>, start: &ConcreteState) -> Result<(), NotFinite> {
         let first = self.answers.of(cx, start)?;
         let mut said = first.iter().map(|answer| answer.said.clone());
@@ -155,7 +156,7 @@ impl FlattenSearch<'_> {
         Ok(())
     }
 
-    /// The transitions that leave `state`, as those of the machine's state `from`.
+    /// Adds the transitions that leave `state`, as those of the machine's state `from`.
     fn leave(&mut self, cx: &mut Ctx<'_>, from: &str, state: &ConcreteState) -> Result<(), NotFinite> {
         for label in self.inputs(cx, state)? {
             if let Some(halted) = cx.halted() {
@@ -202,7 +203,7 @@ impl FlattenSearch<'_> {
         Ok(())
     }
 
-    /// The name of a quiescent state; a new one is looked at later.
+    /// Returns the name of a quiescent state; a state without a name gets one and is queued.
     fn state(&mut self, cx: &Ctx<'_>, state: &ConcreteState) -> Result<String, NotFinite> {
         if let Some(name) = self.names.get(state) {
             return Ok(name.clone());

@@ -60,7 +60,7 @@ pub use self::tree::of_adaptive_test;
 pub struct CaseConfig {
     /// The time after which silence counts as quiescence.
     pub timeout: Timeout,
-    /// Which arcs are left out.
+    /// The arcs that are left out.
     pub pruning: Pruning,
     /// The instants at which inputs are sent.
     pub sending: Sending,
@@ -84,13 +84,13 @@ pub enum Sending {
 }
 
 impl Sending {
-    /// The one that files call `word`.
+    /// Returns the variant that files call `word`.
     #[must_use]
     pub fn of_word(word: &str) -> Option<Self> {
         [Self::Soonest, Self::Latest].into_iter().find(|sending| sending.word() == word)
     }
 
-    /// The word files and people use.
+    /// The word for it in files and reports.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -111,12 +111,12 @@ pub enum Timeout {
     Free,
 }
 
-/// Which arcs are left out.
+/// The rule by which arcs are left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pruning {
-    /// Those that nothing known at the state allows. Sound.
+    /// The arcs whose guards contradict all that is known at the state. Sound.
     Refuted,
-    /// As the published generator does: those, too, that clash with the rest of the path, siblings first.
+    /// As the published generator does, also the arcs that contradict the rest of the path, siblings first.
     /// Not sound: a sibling left out becomes a failure, although an accepted observation allows it.
     Tool,
 }
@@ -124,17 +124,17 @@ pub enum Pruning {
 /// A test case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TestCase {
-    /// The path, from the initial location; none for an adaptive test.
+    /// The path, from the initial location; empty for an adaptive test.
     pub path: Vec<SwitchId>,
     /// One state per step of the path.
     pub states: Vec<CaseState>,
     /// The constant the guards call `TM`.
     pub tm: VarId,
-    /// Its value in seconds; `None` if it was left open.
+    /// The value of `TM` in seconds; `None` if it was left open.
     pub timeout: Option<Rational>,
-    /// When it sends.
+    /// The border of the allowed time at which inputs are sent.
     pub sending: Sending,
-    /// Whether the model speaks of time: else there are no delays and no time-out in the guards.
+    /// True if the model has clocks; else the guards mention neither delays nor the time-out.
     pub is_timed: bool,
     /// The findings that the reader should know.
     pub lints: Vec<CaseLint>,
@@ -143,7 +143,7 @@ pub struct TestCase {
 /// A state of a case: before step `n` of the path, counted from 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CaseState {
-    /// Where the model is; several places for a state of an adaptive test.
+    /// The location of the model; `None` for a state of an adaptive test, at which the model may be in several.
     pub loc: Option<LocId>,
     /// The time since the state was entered, as the guards call it.
     pub delay: VarId,
@@ -151,7 +151,7 @@ pub struct CaseState {
     pub arcs: Vec<CaseArc>,
 }
 
-/// Something that can happen at a state of a case.
+/// An arc: a message or silence that is possible at a state of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CaseArc {
     /// The rule that made it.
@@ -162,13 +162,13 @@ pub struct CaseArc {
     pub fields: Vec<VarId>,
     /// The switch that the model takes, if it takes one.
     pub switch: Option<SwitchId>,
-    /// When it counts: over the fields and delays of the steps so far, and `TM`.
+    /// The condition under which the arc is taken, over the fields and delays of the steps so far, and `TM`.
     pub guard: Term,
     /// The state or verdict that it leads to.
     pub target: ArcTarget,
-    /// For R1: what to send, and when.
+    /// For R1 the input to send, with its delay; `None` for other rules, or if the solver found no values.
     pub witness: Option<CaseStimulus>,
-    /// The solver did not show that it can happen.
+    /// The reason why the solver did not decide whether the arc can be taken; `None` if it can.
     pub doubt: Option<UnknownReason>,
 }
 
@@ -179,7 +179,8 @@ pub struct CaseStimulus {
     pub delay: Rational,
     /// The values of the fields.
     pub values: Vec<Value>,
-    /// Whether it fits whatever was observed before; else only some of it.
+    /// True if the stimulus satisfies the guard after every observation that the steps before allow; false if only
+    /// after some, or if the solver did not decide.
     pub always: bool,
 }
 
@@ -214,7 +215,7 @@ pub enum CaseVerdict {
 }
 
 impl CaseVerdict {
-    /// The word files and people use.
+    /// The word for it in files and reports.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -264,7 +265,7 @@ pub enum CaseRule {
 }
 
 impl CaseRule {
-    /// Its number.
+    /// The number of the rule, with its letter.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -284,13 +285,13 @@ impl CaseRule {
 }
 
 impl TestCase {
-    /// How many arcs there are by the rules of the paper: those of R11 are counted apart.
+    /// Returns the number of arcs by the rules of the paper, that is without those of R11.
     #[must_use]
     pub fn n_arcs(&self) -> usize {
         self.arcs().filter(|arc| arc.rule != CaseRule::R11).count()
     }
 
-    /// How many arcs leave the path by an observation of the path.
+    /// Returns the number of arcs of R11, which leave the path by the message of the path.
     #[must_use]
     pub fn n_off_path(&self) -> usize {
         self.arcs().filter(|arc| arc.rule == CaseRule::R11).count()

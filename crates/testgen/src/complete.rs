@@ -7,20 +7,20 @@
 //!   `amount <= balance`): inputs of one class do the same in every state of the abstraction;
 //! - a **condition class** is a location and a condition over the variables: every store of one class takes the
 //!   same input classes, gives the same answers and leads to the same classes;
-//! - an **answer** is what the model says until it is silent, in terms over variables and fields.
+//! - an **answer** is the sequence of outputs until the model is silent, in terms over variables and fields.
 //!
 //! No value is enumerated: classes are split where a solver shows that some of their members behave differently and
-//! others do not ([`refine`]), until nothing is left to split, as in the minimisation of reachable states [LY92]. Where that
-//! does not come to an end, condition classes may hold stores for which an input class is empty (nothing can be taken
-//! from an empty account): then a word can be executed in some stores only. Where that does not come to an end either
-//! there is no finite abstraction, and the bounded one leaves out what is not the same for all members of a class:
-//! what is left holds for all of them.
+//! others do not ([`refine`]), until nothing is left to split, as in the minimisation of reachable states [LY92]. Where
+//! that does not come to an end, condition classes may hold stores for which an input class is empty (nothing can be
+//! taken from an empty account): then a word can be executed in some stores only. Where that does not come to an end
+//! either, there is no finite abstraction, and the bounded one leaves out the pairs of classes whose members do not all
+//! behave alike: the rest holds for all members.
 //!
 //! The abstraction is a Mealy machine, so the complete suites of `ioxide-fsm` apply. Their words become messages
 //! ([`concretise`]) whose values are chosen such that another answer of the model in place of the right one shows.
 //!
-//! *Promises.* Unless the abstraction says otherwise every word of the machine can be executed, and a system that follows the model gives the answers of the
-//! machine. What a question left open would decide is left out, and told.
+//! *Promises.* Unless the abstraction is conditional, every word of the machine can be executed; a system that follows
+//! the model gives the answers of the machine. Steps that depend on a query without an answer are left out and counted.
 
 mod boundary;
 pub mod concretise;
@@ -49,20 +49,22 @@ use self::rivals::ClassAnswers;
 /// The limits of an abstraction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClassLimits {
-    /// Condition classes before the abstraction is taken not to be finite.
+    /// The number of condition classes above which the abstraction is taken not to be finite; locations come on top.
     pub states: usize,
-    /// Classes of one message, likewise.
+    /// The number of classes of one message, likewise.
     pub classes: usize,
-    /// Condition classes, and classes of one message, tried before an input class may be empty for some stores.
+    /// The number of condition classes, and of classes of one message, tried before an input class may be empty for
+    /// some stores.
     pub strict: usize,
-    /// Condition classes, and classes of one message, of the bounded abstraction.
+    /// The number of condition classes, and of classes of one message, of the bounded abstraction.
     pub bounded: usize,
-    /// Switches from an input to silence.
+    /// The number of switches from an input to silence.
     pub reactions: usize,
 }
 
 impl Default for ClassLimits {
-    /// 40 condition classes, 64 classes of a message, half of that for stores that all have the same inputs, 8 if that does not suffice, 40 switches to silence.
+    /// 40 condition classes, 64 classes of a message; 20 of each where all stores of a class must have the same inputs,
+    /// 8 for the bounded abstraction; 40 switches to silence.
     fn default() -> Self {
         Self { states: 40, classes: 64, strict: 20, bounded: 8, reactions: 40 }
     }
@@ -73,18 +75,18 @@ impl Default for ClassLimits {
 pub struct InputClass {
     /// The message.
     pub gate: GateId,
-    /// Which of its values, in which store.
+    /// The condition on the fields and the variables under which an input of the gate belongs to the class.
     pub when: Term,
     /// Its name in the machine.
     pub name: String,
 }
 
-/// A class of stores at a location, in which the model is silent.
+/// A class of stores at a location, in all of which the model is silent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConditionClass {
-    /// Where control is.
+    /// The location.
     pub loc: LocId,
-    /// What holds of the variables, all together.
+    /// The conditions on the variables, all of which hold.
     pub facts: Vec<Term>,
     /// Its name in the machine.
     pub name: String,
@@ -97,27 +99,27 @@ pub enum ClassStep {
     Impossible,
     /// The model does not mention the input there.
     Unspecified,
-    /// It is not the same for all stores, or nobody knows: left out.
+    /// The members of the classes behave differently, or the solver did not decide: left out.
     LeftOut(WhyLeftOut),
-    /// It leads on, in one way or another.
+    /// The model takes the input, with one of these outcomes.
     Taken(Vec<ClassOutcome>),
 }
 
-/// The reason why something is not in the abstraction.
+/// The reason why a pair of classes is not in the abstraction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WhyLeftOut {
-    /// Splitting further would be endless, or too much.
+    /// The limit of classes does not allow the split that it needs.
     Bounded,
-    /// A question had no answer.
+    /// The solver did not answer a query.
     Undecided,
 }
 
-/// One way in which an input class leads on.
+/// One possible outcome of an input class in a condition class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClassOutcome {
     /// The switches, the input first.
     pub switches: Vec<SwitchId>,
-    /// What the system says.
+    /// The outputs of the system, in order.
     pub said: Vec<SaidMessage>,
     /// The variables afterwards, in terms over those before and the fields.
     pub store: Vec<(VarId, Term)>,
@@ -125,36 +127,36 @@ pub struct ClassOutcome {
     pub target: usize,
 }
 
-/// A model as a machine of classes.
+/// A model as a machine over classes.
 #[derive(Clone, Debug)]
 pub struct Abstraction {
     /// The input classes.
     pub inputs: Vec<InputClass>,
     /// The condition classes that can be reached.
     pub states: Vec<ConditionClass>,
-    /// By condition class and input class.
+    /// The reactions, by condition class and input class.
     pub steps: Vec<Vec<ClassStep>>,
     /// The condition class at start.
     pub initial: usize,
-    /// The state at start, after the preamble.
+    /// The concrete state after the preamble.
     pub start: ConcreteState,
-    /// What the model says before the first input.
+    /// The outputs of the model before the first input.
     pub preamble: Vec<Label>,
-    /// Whether splitting came to its end: then the abstraction is exact.
+    /// True if no class reached a limit and no query was left open: the abstraction is then exact.
     pub is_exact: bool,
-    /// Whether some stores of a condition class may have no input of a class that others have: then not every word
-    /// can be executed.
+    /// True if some stores of a condition class may have no input of a class that other stores have: not every word can
+    /// then be executed.
     pub is_conditional: bool,
-    /// By input class the answers to it.
+    /// The answers to each input class.
     pub answers: Vec<ClassAnswers>,
 }
 
-/// Which answers have names of their own.
+/// The naming of answers in a machine of classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswerNames {
-    /// Every one.
+    /// Every answer has its own name.
     Each,
-    /// Those that are surely different.
+    /// Answers that are not surely different share one name.
     Grouped,
 }
 
@@ -174,7 +176,7 @@ pub fn abstraction(
 }
 
 impl Abstraction {
-    /// The machine in names; what is not specified, impossible or left out has no row.
+    /// Returns the machine in names; pairs that are unspecified, impossible or left out have no row.
     #[must_use]
     pub fn listing(&self, cx: &Ctx<'_>, which: AnswerNames) -> MachineListing {
         let name = |state: usize| self.states[state].name.clone();
@@ -209,26 +211,26 @@ impl Abstraction {
         }
     }
 
-    /// Whether the system has a choice that matters for what follows.
+    /// Returns whether some pair of classes has outcomes that differ in the target or the store.
     #[must_use]
     pub fn has_choices(&self) -> bool {
         let chooses = |step: &ClassStep| matches!(step, ClassStep::Taken(outcomes) if !is_settled(outcomes));
         self.steps.iter().flatten().any(chooses)
     }
 
-    /// How many pairs of condition and input class are left out.
+    /// Returns the number of pairs of condition and input class that are left out.
     #[must_use]
     pub fn n_left_out(&self) -> usize {
         self.steps.iter().flatten().filter(|step| matches!(step, ClassStep::LeftOut(_))).count()
     }
 
-    /// How many pairs of condition and input class the model does not mention.
+    /// Returns the number of pairs of condition and input class that the model does not mention.
     #[must_use]
     pub fn n_unspecified(&self) -> usize {
         self.steps.iter().flatten().filter(|step| matches!(step, ClassStep::Unspecified)).count()
     }
 
-    /// The outcomes of `input` in `state`.
+    /// The outcomes of `input` in `state`; empty if it is not taken there.
     #[must_use]
     pub fn outcomes(&self, state: usize, input: usize) -> &[ClassOutcome] {
         match &self.steps[state][input] {
@@ -238,7 +240,7 @@ impl Abstraction {
     }
 }
 
-/// Whether all ways lead to the same store of the same class, whatever is said on the way.
+/// Returns whether all outcomes have the same target and the same store; their outputs may differ.
 fn is_settled(outcomes: &[ClassOutcome]) -> bool {
     let same = |other: &ClassOutcome| other.target == outcomes[0].target && other.store == outcomes[0].store;
     outcomes.iter().all(same)

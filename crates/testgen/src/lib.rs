@@ -1,4 +1,4 @@
-//! Purposes, coverage goals and testers: who decides what to send and when to look; finite models
+//! Test purposes, coverage goals, test cases, mutants and testers, which decide each next move of a run; finite models
 //! as machines.
 //!
 //! Nothing here touches the world or draws from it: choices are made with a seeded

@@ -1,60 +1,60 @@
-//! Why a model is no machine, said in the user's words.
+//! The reasons why a model cannot be flattened to a finite machine, with texts for the user.
 
 use std::fmt;
 
 use ioxide_smt::halt::Halted;
 
-/// Why a model has no finite machine.
+/// The reason why a model has no finite machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotFinite {
-    /// It has clocks.
+    /// The model has clocks.
     Timed,
     /// A variable has no value at start.
     UnknownAtStart {
         /// The variable.
         var: String,
     },
-    /// Somebody else sends a message, at any time.
+    /// The model has an observed input: a message that somebody other than the tester sends, at any time.
     ObservedInput {
         /// The message.
         gate: String,
     },
-    /// No input is ever possible.
+    /// No input is possible in any quiescent state.
     NoInput,
-    /// Before the first input the model may say different things.
+    /// Before the first input the model may give different sequences of outputs.
     SeveralStarts,
-    /// A message may carry very many values.
+    /// In one state a message may carry more values than the limit.
     TooManyValues {
         /// The message.
         gate: String,
-        /// How many were counted.
+        /// The number of values allowed.
         limit: usize,
     },
-    /// There are very many states.
+    /// The model has more quiescent states than the limit.
     TooManyStates {
-        /// How many were counted.
+        /// The number of states allowed.
         limit: usize,
     },
-    /// There are very many transitions.
+    /// The machine has more transitions than the limit.
     TooManyTransitions {
-        /// How many were counted.
+        /// The number of transitions allowed.
         limit: usize,
     },
     /// Outputs can follow one another for ever.
     EndlessOutputs {
-        /// Where.
+        /// The name of a location on the cycle.
         location: String,
     },
     /// Internal steps can follow one another for ever.
     Divergence {
-        /// Where.
+        /// The name of a location on the cycle.
         location: String,
     },
-    /// Very many outputs and internal steps follow one input.
+    /// More outputs and internal steps follow one input, or one state has more different answers, than the limit.
     TooManyReactions {
-        /// Where.
+        /// The name of the location at which the limit was exceeded.
         location: String,
-        /// How many were counted.
+        /// The number allowed.
         limit: usize,
     },
     /// The solver could not say which values are possible.
@@ -62,17 +62,17 @@ pub enum NotFinite {
         /// The switch or message in question.
         what: String,
     },
-    /// Something could not be evaluated.
+    /// A guard, an update or an initial value could not be evaluated.
     NoValue {
-        /// What.
+        /// The message or switch that it belongs to, or `the start`.
         what: String,
     },
-    /// The command had to end before all was seen.
+    /// The time limit or an interrupt ended the search.
     Halted(Halted),
 }
 
 impl NotFinite {
-    /// What the user can do about it.
+    /// Returns advice on how to change the model or the command.
     #[must_use]
     pub fn help(&self) -> &'static str {
         match self {

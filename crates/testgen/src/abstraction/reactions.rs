@@ -1,5 +1,5 @@
-//! What a state can say until it is quiescent ([FTW05] Def. 15): every sequence of outputs with
-//! the quiescent state it ends in.
+//! The reactions of a state until quiescence ([FTW05] Def. 15): every sequence of outputs with the quiescent state that
+//! it ends in.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -39,7 +39,8 @@ impl<'l> StateReplies<'l> {
         Self { limits, known: BTreeMap::new() }
     }
 
-    /// Every answer of `state`, sorted; a quiescent state says nothing and stays.
+    /// Returns every answer of `state`, sorted; the only answer of a quiescent state is empty and leads to the state
+    /// itself.
     pub(super) fn of(
         &mut self,
         cx: &mut Ctx<'_>,
@@ -48,7 +49,7 @@ impl<'l> StateReplies<'l> {
         self.along(cx, state, &mut ReactionStates::new(), 0)
     }
 
-    /// As [`of`](Self::of), `said` outputs after the first state of `way`.
+    /// Returns the answers as [`of`](Self::of) does, `said` outputs after the first state of `way`.
     fn along(
         &mut self,
         cx: &mut Ctx<'_>,

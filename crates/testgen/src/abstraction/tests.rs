@@ -152,7 +152,7 @@ fn text(edges: &[(u8, u8, u8, u8)]) -> String {
     )
 }
 
-/// What the monitor allows after `after` until silence: every sequence of outputs, with the monitor then.
+/// Adds to `all` every sequence of outputs that the monitor `after` allows until quiescence, with the monitor after it.
 fn answers(cx: &mut Ctx<'_>, after: &Monitor, said: &mut Vec<Label>, all: &mut Vec<(Vec<Label>, Monitor)>) {
     let mut quiet = after.clone();
     if quiet.observe(cx, &Label::Quiescence).is_ok() {

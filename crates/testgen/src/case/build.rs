@@ -54,17 +54,17 @@ pub fn generate(cx: &mut Ctx<'_>, path: &[SwitchId], config: &CaseConfig) -> Res
 
 /// A state of the case before the time-out is known.
 pub(super) struct StateSketch {
-    /// What is known there.
+    /// The execution context at the state.
     pub(super) front: CaseFront,
-    /// The same as facts over the observations; for the published generator with the rest of the path.
+    /// The facts over the observations that hold there; for the published generator with the rest of the path.
     pub(super) known: Vec<Term>,
-    /// How long was waited.
+    /// The variable for the time since the state was entered.
     pub(super) delay: VarId,
     /// The switches the model can take, by the observations that allow it; that of the path first.
     pub(super) successors: Vec<CaseSuccessor>,
     /// The observations after which the rest of the path can follow.
     pub(super) on_path: Term,
-    /// What silence means.
+    /// The conditions under which silence is allowed.
     pub(super) silence: SilenceCondition,
 }
 
@@ -173,14 +173,14 @@ fn is_refuted(cx: &mut Ctx<'_>, asker: &mut GuardSolver, known: &[Term], fact: T
 struct ArcMaker {
     asker: GuardSolver,
     tm: VarId,
-    /// What is known of the time-out.
+    /// The facts about the time-out.
     limit: Vec<Term>,
     pruning: Pruning,
     sending: Sending,
     n_steps: usize,
 }
 
-/// What an arc is about.
+/// An arc before its guard was checked against the facts at its state.
 struct ArcDraft {
     rule: CaseRule,
     gate: Option<GateId>,

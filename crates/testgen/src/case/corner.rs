@@ -36,7 +36,7 @@ pub fn corners(pool: &mut TermPool, var: VarId, guard: Term) -> Vec<Term> {
     found
 }
 
-/// What `var` is compared with.
+/// Returns the other side of the comparison if one side is `var` alone and the other does not mention it.
 fn other_side(pool: &mut TermPool, var: VarId, a: Term, b: Term) -> Option<Term> {
     let here = pool.var(var);
     let other = if a == here {
@@ -49,7 +49,9 @@ fn other_side(pool: &mut TermPool, var: VarId, a: Term, b: Term) -> Option<Term>
     (!pool.mentions(other, var)).then_some(other)
 }
 
-/// Where `a` and `b` are equal, if that is linear in `var`; for integers the greatest value not above.
+/// Returns the value of `var` at which `a` and `b` are equal, if their difference is linear in `var` with a constant
+/// slope. For integers it is rounded by the Euclidean quotient: down for a positive slope of `a - b`, up for a negative
+/// one.
 fn crossing(pool: &mut TermPool, var: VarId, a: Term, b: Term) -> Option<Term> {
     let difference = pool.sub(a, b);
     let is_real = pool.var_info(var).sort == Sort::Real;

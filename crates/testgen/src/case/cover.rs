@@ -1,9 +1,10 @@
 //! Path-guided cases that cover a goal together: all switches, all pairs of switches, all deadlines at their borders.
 //!
-//! *Does.* For every item that no chosen path covers yet, the shortest path that does is looked for, and led on to an output;
-//! what other paths cover too is left out in the end, the shortest paths first. Deadlines: every switch that reads a clock is on a
-//! case, and where such a switch is an input, on one that sends as soon as allowed and on one that sends as late as allowed. What an
-//! output owes is judged by every case it is on: one that comes too late or not at all fails it.
+//! *Does.* For every item that no chosen path covers yet, the shortest path that does is looked for, and led on to an
+//! output; cases whose items others cover too are left out in the end, the shortest paths first. Deadlines: every
+//! switch that reads a clock is on a case, and where such a switch is an input, on one that sends as soon as allowed
+//! and on one that sends as late as allowed. The deadline of an output is judged by every case whose path has the
+//! output: an output that comes too late or not at all fails it.
 //!
 //! *Promises.* An item without a case has a reason, and says whether that is a proof. Small, not smallest: the paths are chosen
 //! greedily.
@@ -19,10 +20,10 @@ use ioxide_symex::{Ctx, ExploreLimits, StopReason, SymState, step};
 use super::{CaseConfig, CaseError, Sending, TestCase, Waypoint, complete, generate};
 use crate::purpose::{NoPurpose, of_goal};
 
-/// States looked at to lead a path on to an output.
+/// The number of steps tried to extend a path to an output.
 const MAX_LED_ON: usize = 2_000;
 
-/// What cases cover together.
+/// The coverage goal of a set of cases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CaseGoal {
     /// Every switch.
@@ -33,17 +34,17 @@ pub enum CaseGoal {
     Deadlines,
 }
 
-/// Something to cover.
+/// An item to cover: a sequence of switches with a border at which inputs are sent.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CaseItem {
     /// Switches, one right after the other; at least one.
     pub switches: Vec<SwitchId>,
-    /// When the inputs are sent.
+    /// The border of the allowed time at which the inputs are sent.
     pub sending: Sending,
 }
 
 impl CaseItem {
-    /// Its name: the labels of its switches, and the border.
+    /// The name of the item: the labels of its switches, and the border.
     #[must_use]
     pub fn name(&self, sts: &Sts) -> String {
         let labels: Vec<&str> = self.switches.iter().map(|&id| &*sts.switches[id].label).collect();
@@ -61,25 +62,25 @@ impl CaseItem {
 pub struct CoveringCase {
     /// The case.
     pub case: TestCase,
-    /// When it sends.
+    /// The border of the allowed time at which the case sends inputs.
     pub sending: Sending,
-    /// What it covers.
+    /// The items that the case covers.
     pub items: BTreeSet<CaseItem>,
 }
 
-/// Why nothing covers an item.
+/// The reason why no case covers an item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WhyNoCase {
-    /// No path takes it, or none was found.
+    /// No path takes its switches, or none was found.
     NoPath(NoPurpose),
-    /// A path does, but none that goes on to an output was found.
+    /// A path takes them, but none that goes on to an output was found.
     NoOutput,
-    /// A path does, but it cannot be a case.
+    /// A path takes them and ends with an output, but no case can be made along it.
     Refused(CaseError),
 }
 
 impl WhyNoCase {
-    /// Whether it is a proof that nothing covers the item.
+    /// Returns whether the reason proves that no path takes the switches of the item.
     #[must_use]
     pub fn is_proof(&self) -> bool {
         matches!(self, Self::NoPath(NoPurpose::Unreachable))
@@ -91,13 +92,14 @@ impl WhyNoCase {
 pub struct CaseSet {
     /// The cases, longest path first.
     pub cases: Vec<CoveringCase>,
-    /// What they do not cover, with the reason, and the path that was tried.
+    /// The items that no case covers, each with the reason and the path that was tried; the path is empty if there is
+    /// none.
     pub uncovered: Vec<(CaseItem, WhyNoCase, Vec<SwitchId>)>,
-    /// How many items there are.
+    /// The number of items of the goal.
     pub total: usize,
 }
 
-/// What is worth showing while cases are looked for: items looked at, and of how many.
+/// The progress of the search: the position of the item looked at, and the number of items.
 pub type CaseProgress = (usize, usize);
 
 /// Cases that cover `goal`; `watch` may end the search, which leaves the rest of the items without a path.
@@ -136,7 +138,7 @@ pub fn covering(
     set
 }
 
-/// What there is to cover.
+/// Returns the items of `goal`; completion switches are no items.
 fn items(cx: &Ctx<'_>, goal: CaseGoal) -> Vec<CaseItem> {
     let sts = cx.sts;
     let switches = || sts.switches.iter_enumerated().filter(|(_, switch)| !sts.is_completion(switch));
@@ -166,7 +168,7 @@ fn items(cx: &Ctx<'_>, goal: CaseGoal) -> Vec<CaseItem> {
     }
 }
 
-/// A case on which `item` is, and the path it was tried on.
+/// Returns a case whose path has the switches of `item`, or the reason why there is none, with the path tried.
 fn case_for(
     cx: &mut Ctx<'_>,
     item: &CaseItem,
@@ -192,7 +194,7 @@ fn case_for(
     (path, made)
 }
 
-/// `path`, and the shortest way from its end that ends with an output; as it is if it does.
+/// Returns `path` extended by the shortest way from its end to an output; unchanged if it ends with one.
 fn led_on(cx: &mut Ctx<'_>, path: &[SwitchId]) -> Option<Vec<SwitchId>> {
     let sts = cx.sts;
     let is_output = |id: &SwitchId| sts.kind_of(&sts.switches[*id]) == GateKind::Output;

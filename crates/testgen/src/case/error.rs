@@ -1,4 +1,4 @@
-//! What can be wrong with a purpose, and what its reader should know.
+//! Errors of test purposes, and warnings about test cases.
 //!
 //! [BLLN23] Def. 5: a test purpose can be followed, ends with an output, and is trace-deterministic: no
 //! observation fits both a step of it and another switch with the same message, whatever the values at
@@ -17,10 +17,10 @@ use super::build::StateSketch;
 use super::guard_solver::GuardSolver;
 use super::{CaseRule, TestCase, front};
 
-/// Why there is no test case along a path.
+/// The reason why there is no test case along a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CaseError {
-    /// There is no step.
+    /// The path has no step.
     Empty,
     /// A step does not start where the one before it ends.
     Gap {
@@ -34,9 +34,9 @@ pub enum CaseError {
         /// The internal switch.
         switch: SwitchId,
     },
-    /// No run takes the first steps up to this one.
+    /// No run takes the path up to and including this step.
     Unsatisfiable {
-        /// The first step that makes it so, counted from 0.
+        /// The first step that cannot follow, counted from 0.
         step: usize,
     },
     /// A step and another switch have a trace in common.
@@ -50,41 +50,41 @@ pub enum CaseError {
     },
 }
 
-/// Something the reader of a case should know.
+/// A warning to the reader of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CaseLint {
     /// The time-out passes before the first message can come.
     TimeoutTooShort {
-        /// The state.
+        /// The number of the state.
         state: usize,
         /// The time-out in seconds.
         timeout: Rational,
     },
-    /// A value unknown at start matters on the path and is never shown by what the system sends.
+    /// A value unknown at start matters on the path, and no observation of the path fixes it.
     NeverRevealed {
         /// The variable at start.
         var: VarId,
     },
     /// The solver did not decide whether an arc can happen; it was kept.
     Undecided {
-        /// The state.
+        /// The number of the state.
         state: usize,
         /// The rule of the arc.
         rule: CaseRule,
-        /// Why not.
+        /// The reason why the solver gave no answer.
         why: UnknownReason,
     },
-    /// The solver did not decide whether a step can follow, or is told apart from its siblings.
+    /// The solver did not decide whether a step can follow, or whether it can be distinguished from other switches.
     Unproved {
-        /// The state before it.
+        /// The number of the state before the step.
         state: usize,
-        /// Why not.
+        /// The reason why the solver gave no answer.
         why: UnknownReason,
     },
 }
 
 impl CaseError {
-    /// The error for people; `sts` has the names.
+    /// The error as a sentence; `sts` has the names.
     #[must_use]
     pub fn show(&self, sts: &Sts, path: &[SwitchId]) -> String {
         let label = |id: SwitchId| &sts.switches[id].label;
@@ -117,7 +117,7 @@ impl CaseError {
         }
     }
 
-    /// What to do next.
+    /// Returns advice on how to mend the path or the model.
     #[must_use]
     pub fn help(&self, pool: &TermPool, sts: &Sts) -> String {
         match self {
@@ -157,7 +157,7 @@ fn gap(sts: &Sts, path: &[SwitchId], step: usize) -> String {
 }
 
 impl CaseLint {
-    /// The finding for people.
+    /// The warning as a sentence.
     #[must_use]
     pub fn show(&self, pool: &TermPool) -> String {
         match self {
@@ -185,7 +185,7 @@ impl CaseLint {
     }
 }
 
-/// The name of a variable without its step.
+/// The name of a variable without the number of its step.
 fn base_name(name: &str) -> &str {
     name.rsplit_once('@').map_or(name, |(base, _)| base)
 }

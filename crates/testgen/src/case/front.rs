@@ -1,4 +1,4 @@
-//! What is known before a step of the path.
+//! The execution context before a step of the path.
 //!
 //! [BLLN23]'s execution context with the path condition in two parts: facts over what was observed, and
 //! facts that mention values unknown at start. A value that an observed equation fixes is replaced
@@ -14,29 +14,29 @@ use ioxide_model::term::{Substitution, Term, TermNode, VarId};
 use ioxide_smt::layers::forall::eliminate;
 use ioxide_symex::{Ctx, LiveVars, PathCondition, Store, SymState, successor};
 
-/// What is known before a step.
+/// The execution context before a step: a state, and the facts about the observations and the initial values.
 #[derive(Clone, Debug)]
 pub(super) struct CaseFront {
-    /// Location and values; its path is empty, dead variables hold plain values.
+    /// The location and the terms of the variables; its path condition is empty, dead variables hold default values.
     pub(super) state: SymState,
-    /// What the observations so far satisfy.
+    /// The facts that mention observations only.
     context: Vec<Term>,
-    /// What the values unknown at start satisfy besides.
+    /// The facts that mention values unknown at start.
     hidden: Vec<Term>,
-    /// The values unknown at start.
+    /// The variables for the values unknown at start that no equation has fixed yet.
     unknowns: Vec<VarId>,
 }
 
-/// A switch from a front: where it leads and what it takes.
+/// A switch taken from a context.
 pub(super) struct FrontSwitch {
-    /// The state after it; its path holds what the switch adds.
+    /// The state after the switch; its path condition holds the facts that the switch adds.
     pub(super) state: SymState,
-    /// What is observed by it: the delay and the fields.
+    /// The variables that the switch observes: the delay and the fields.
     observed: Vec<VarId>,
 }
 
 impl CaseFront {
-    /// Before anything happened.
+    /// The context before the first step.
     pub(super) fn initial(cx: &mut Ctx<'_>, live: &LiveVars) -> Self {
         let state = SymState::initial(cx);
         let unknowns = unknowns(cx);
@@ -45,7 +45,7 @@ impl CaseFront {
         front
     }
 
-    /// `switch` from here.
+    /// Returns the effect of taking `switch` in this context.
     pub(super) fn taken(&self, cx: &mut Ctx<'_>, switch: &Switch) -> FrontSwitch {
         let state = successor(cx, &self.state, switch);
         let bases = [cx.delay].into_iter().chain(cx.sts.gates[switch.gate].fields.iter().copied());
@@ -53,7 +53,7 @@ impl CaseFront {
         FrontSwitch { state, observed }
     }
 
-    /// What the observations so far satisfy for some values at start: `∃ini. π`, projected.
+    /// Returns the facts that the observations so far satisfy for some values at start: `∃ini. π`, projected.
     pub(super) fn known(&self, cx: &mut Ctx<'_>) -> Vec<Term> {
         let mut known = self.context.clone();
         known.push(self.for_some(cx, &[]));
@@ -67,19 +67,19 @@ impl CaseFront {
         eliminate(cx.pool, some)
     }
 
-    /// `term` over variables and clocks as a term over what was observed and unknown.
+    /// Returns `term` over variables and clocks as a term over observations and unknown initial values.
     pub(super) fn at(&self, cx: &mut Ctx<'_>, term: Term) -> Term {
         let store = self.state.store.substitution(cx.sts);
         cx.pool.substitute(term, &store)
     }
 
-    /// The values at start that still matter and are not known.
+    /// The unknown initial values that facts still mention.
     pub(super) fn unrevealed(&self, cx: &Ctx<'_>) -> Vec<VarId> {
         let used = cx.pool.free_vars_of(&self.hidden);
         self.unknowns.iter().copied().filter(|var| used.contains(var)).collect()
     }
 
-    /// After the switch taken.
+    /// Returns the context after the switch that was taken.
     pub(super) fn advance(&self, cx: &mut Ctx<'_>, live: &LiveVars, taken: &FrontSwitch) -> Self {
         let mut next = self.clone();
         next.state = taken.state.clone();
@@ -95,7 +95,7 @@ impl CaseFront {
         next
     }
 
-    /// A value at start that some fact fixes, with its solution.
+    /// Returns an unknown initial value that some fact fixes, with its solution.
     fn solved(&self, cx: &mut Ctx<'_>) -> Option<(VarId, Term)> {
         for &fact in &self.hidden {
             let free = cx.pool.free_vars(fact);
@@ -108,7 +108,7 @@ impl CaseFront {
         None
     }
 
-    /// Puts `solution` for `unknown` everywhere.
+    /// Replaces `unknown` by `solution` in the hidden facts and the store.
     fn replace(&mut self, cx: &mut Ctx<'_>, unknown: VarId, solution: Term) {
         let known: Substitution = [(unknown, solution)].into_iter().collect();
         let sort = cx.pool.var_info(unknown).sort;
@@ -124,7 +124,7 @@ impl CaseFront {
         self.state.store = Store::new(terms);
     }
 
-    /// Facts without unknown values are about observations alone.
+    /// Moves the hidden facts without unknown values to the context.
     fn sort_out(&mut self, cx: &Ctx<'_>) {
         let mentions = |fact: &Term| cx.pool.free_vars(*fact).iter().any(|var| self.unknowns.contains(var));
         let (hidden, plain): (Vec<Term>, Vec<Term>) = self.hidden.iter().copied().partition(mentions);
@@ -136,8 +136,8 @@ impl CaseFront {
         }
     }
 
-    /// Says in terms of what was just `observed` what was said in terms of older observations, where an
-    /// equation of the path allows: the number of this request is not that of the first plus seven.
+    /// Rewrites older observations as terms over those just `observed`, where an equation of the path allows: else the
+    /// number of a request would be that of the first request plus seven.
     fn refresh(&mut self, cx: &mut Ctx<'_>, observed: &[VarId]) {
         while let Some((old, renewed)) = self.renewable(cx, observed) {
             let known: Substitution = [(old, renewed)].into_iter().collect();
@@ -154,7 +154,7 @@ impl CaseFront {
         }
     }
 
-    /// The oldest observation in an equation with what was just observed, and its solution.
+    /// An older observation in an equation with those just `observed`, and its solution.
     fn renewable(&self, cx: &mut Ctx<'_>, observed: &[VarId]) -> Option<(VarId, Term)> {
         for &fact in &self.context {
             if !matches!(cx.pool.node(fact), TermNode::Eq(..)) {
@@ -191,7 +191,7 @@ impl CaseFront {
         }
     }
 
-    /// Dead variables hold plain values: no guard reads them before they are written.
+    /// Gives dead variables their default values: no guard reads them before they are written.
     fn forget_dead(&mut self, cx: &mut Ctx<'_>, live: &LiveVars) {
         let loc = self.state.loc;
         let terms: Vec<(VarId, Term)> = self.state.store.iter(cx.sts).collect();
@@ -207,7 +207,7 @@ impl CaseFront {
     }
 }
 
-/// Adds the conjuncts of `fact` that say something new.
+/// Adds the conjuncts of `fact` that are new and not trivially true.
 fn push_conjuncts(cx: &Ctx<'_>, facts: &mut Vec<Term>, fact: Term) {
     for conjunct in cx.pool.conjuncts(fact) {
         if !cx.pool.is_true(conjunct) && !facts.contains(&conjunct) {

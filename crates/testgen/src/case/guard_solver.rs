@@ -1,8 +1,8 @@
-//! Questions about one step, asked in names that do not tell which step it is.
+//! Queries about one step, in variables that do not depend on the position of the step.
 //!
-//! The fields and delays of a question get numbers, in the order of their steps. A path that goes round a
-//! loop asks the same questions every time, so they are answered once; and the number of variables a solver
-//! has to know of stays that of one question, not that of the path.
+//! The fields and delays of a query get numbers, in the order of their steps. A path that goes round a loop makes the
+//! same queries every time, so they are answered once; and the number of variables that the solver has to declare is
+//! that of one query, not that of the path.
 
 use ioxide_model::sort::Sort;
 use ioxide_model::term::{Substitution, Term, VarId};
@@ -10,22 +10,22 @@ use ioxide_model::valuation::Valuation;
 use ioxide_smt::solver::{SolverAnswer, SolverDecision};
 use ioxide_symex::Ctx;
 
-/// Asks questions.
+/// Asks the solver about facts with renamed variables.
 #[derive(Debug, Default)]
 pub(super) struct GuardSolver {
-    /// One variable per sort, whose numbered copies stand for those of a question.
+    /// One variable per sort; its numbered copies stand for the variables of a query.
     bases: Vec<(Sort, VarId)>,
 }
 
 impl GuardSolver {
-    /// Whether `facts` can hold together.
+    /// Asks the solver whether `facts` can hold together.
     pub(super) fn decide(&mut self, cx: &mut Ctx<'_>, facts: &[Term]) -> SolverDecision {
         let names = self.names(cx, facts);
         let facts = renamed(cx, facts, &names);
         cx.decide(&facts)
     }
 
-    /// Values for which `facts` hold together, if the solver finds some.
+    /// Returns values for which `facts` hold together, if the solver finds some.
     pub(super) fn values(&mut self, cx: &mut Ctx<'_>, facts: &[Term]) -> Option<Valuation> {
         let names = self.names(cx, facts);
         let facts = renamed(cx, facts, &names);
@@ -39,7 +39,7 @@ impl GuardSolver {
         Some(values)
     }
 
-    /// A name for every variable of `facts`.
+    /// Returns a numbered variable for every variable of `facts`.
     fn names(&mut self, cx: &mut Ctx<'_>, facts: &[Term]) -> Vec<(VarId, VarId)> {
         let vars = cx.pool.free_vars_of(facts);
         (0..).zip(vars).map(|(n, var)| (var, self.name(cx, var, n))).collect()

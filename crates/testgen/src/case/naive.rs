@@ -1,5 +1,5 @@
-//! The rules with the whole path condition in every question: a second opinion, and what the fast way
-//! is measured against.
+//! The rules with the whole path condition in every query: an oracle for the fast generator, and the baseline of its
+//! measurements.
 //!
 //! By the letter of [BLLN23] Def. 6 with the corrections of [`case`](super), arc by arc: initial values
 //! stay quantified, nothing is projected, nothing is carried from one question to the next. Arcs of R11
@@ -40,7 +40,7 @@ pub fn arcs(cx: &mut Ctx<'_>, path: &[SwitchId], timeout: &Rational) -> Vec<Naiv
     found
 }
 
-/// A question: the rule, its message and switch, its guard.
+/// A query: the rule, its message and switch, its guard.
 type RuleQuestion = (CaseRule, Option<GateId>, Option<SwitchId>, Term);
 
 /// The rules at one state.
@@ -126,7 +126,7 @@ impl RuleAnswers {
         questions
     }
 
-    /// R9, R10: silence is excused if a message can come later, or no output can come at all.
+    /// R9, R10: silence is allowed if a message can come later, or no output can come at all.
     fn silence(&self, cx: &mut Ctx<'_>) -> Vec<RuleQuestion> {
         let sts = cx.sts;
         let instant = cx.pool.indexed(cx.delay, u32::MAX);
@@ -162,7 +162,7 @@ impl RuleAnswers {
     }
 }
 
-/// Some values at start satisfy `facts`.
+/// The condition that some values at start satisfy `facts`.
 fn some(cx: &mut Ctx<'_>, unknowns: &[VarId], facts: &[Term]) -> Term {
     let all = cx.pool.and(facts.iter().copied());
     cx.pool.exists(unknowns, all)

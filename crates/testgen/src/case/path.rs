@@ -12,39 +12,39 @@ use std::fmt;
 use ioxide_model::sts::{GateId, GateKind, LocId, Sts, Switch, SwitchId};
 use ioxide_symex::{Ctx, SymState, step};
 
-/// Something a path goes through.
+/// An element of a sparse path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waypoint {
-    /// It takes this switch.
+    /// The path takes this switch.
     Switch(SwitchId),
-    /// It takes a switch with this message.
+    /// The path takes a switch with this message.
     Message(GateId),
-    /// It comes to this location.
+    /// The path visits this location.
     Place(LocId),
-    /// Anything may come between.
+    /// Any steps may be taken in between.
     Gap,
 }
 
-/// Why there is no path.
+/// The reason why there is no path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PathError {
     /// The list is empty.
     Empty,
-    /// A word is no switch, message or state.
+    /// A word names no switch, message or state.
     Unknown {
         /// The word.
         word: String,
-        /// One like it that there is.
+        /// A similar name of the model, if there is one.
         near: Option<String>,
     },
     /// Proved: no path meets the waypoints in order and ends with an output.
     NoWay {
-        /// How many waypoints can be met.
+        /// The greatest number of waypoints that the search met in order.
         met: usize,
     },
-    /// None was found in the number of steps tried.
+    /// No path was found before the limit of steps tried.
     NotFound {
-        /// How many steps were tried.
+        /// The number of steps tried.
         tried: usize,
     },
 }
@@ -63,7 +63,7 @@ impl fmt::Display for PathError {
     }
 }
 
-/// Steps tried before the search ends.
+/// The number of steps tried before the search ends.
 const MAX_TRIED: usize = 5_000;
 
 /// Reads a list of words as waypoints: labels of switches first, then messages, then states.
@@ -111,7 +111,8 @@ fn near(sts: &Sts, word: &str) -> Option<String> {
     names.iter().find(alike).or_else(|| names.iter().find(within)).map(|name| (*name).to_owned())
 }
 
-/// The path that `waypoints` stand for.
+/// Returns the path that `waypoints` stand for: the switches themselves if there are only switches, else a shortest
+/// path.
 ///
 /// # Errors
 /// If there is none, or none was found.
@@ -131,7 +132,7 @@ pub fn complete(cx: &mut Ctx<'_>, waypoints: &[Waypoint]) -> Result<Vec<SwitchId
     }
 }
 
-/// A path on its way.
+/// A path under construction, with the number of waypoints met.
 struct PathAttempt {
     state: SymState,
     met: usize,
@@ -174,7 +175,8 @@ fn search(cx: &mut Ctx<'_>, wanted: &[Waypoint]) -> Result<Vec<SwitchId>, PathEr
     Err(PathError::NoWay { met: best })
 }
 
-/// How many waypoints the graph of locations lets a path meet, guards aside.
+/// Returns the greatest number of waypoints that a path of the graph of locations meets, guards aside; `start` if the
+/// graph has a path that meets all of them and ends with an output.
 fn furthest(
     distances: &BTreeMap<WaypointPlace, usize>,
     wanted: &[Waypoint],
@@ -198,7 +200,7 @@ fn furthest(
     seen.iter().map(|(_, met)| *met).max().unwrap_or(start)
 }
 
-/// Steps from a location, with so many waypoints met, to the end, guards aside.
+/// Returns the least number of steps from a location, with so many waypoints met, to the end of a path, guards aside.
 fn distances(sts: &Sts, wanted: &[Waypoint]) -> BTreeMap<WaypointPlace, usize> {
     let nodes = sts.locations.ids().flat_map(|loc| (0..=wanted.len()).map(move |met| (loc, met)));
     let edges: Vec<PathHop> = nodes.flat_map(|from| hops(sts, wanted, from)).collect();
@@ -221,10 +223,10 @@ fn distances(sts: &Sts, wanted: &[Waypoint]) -> BTreeMap<WaypointPlace, usize> {
     found
 }
 
-/// A location with so many waypoints met.
+/// A location, and the number of waypoints met on the way to it.
 type WaypointPlace = (LocId, usize);
 
-/// A switch between two places; done if it may be the last one.
+/// A switch between two places; `is_done` if it may end the path.
 struct PathHop {
     from: WaypointPlace,
     to: WaypointPlace,
@@ -241,7 +243,7 @@ fn hops(sts: &Sts, wanted: &[Waypoint], from: WaypointPlace) -> Vec<PathHop> {
     sts.switches_from(from.0).map(hop).collect()
 }
 
-/// How many waypoints are met after `switch`, if `met` were before.
+/// Returns the number of waypoints met after `switch`, if `met` of them were met before.
 fn met_after(wanted: &[Waypoint], met: usize, id: SwitchId, switch: &Switch) -> usize {
     let taken = match wanted.get(met) {
         Some(Waypoint::Switch(wanted)) => *wanted == id,
@@ -251,7 +253,7 @@ fn met_after(wanted: &[Waypoint], met: usize, id: SwitchId, switch: &Switch) -> 
     places_met(switch.target, wanted, met + usize::from(taken))
 }
 
-/// How many waypoints are met at `loc`, if `met` were on the way to it.
+/// Returns the number of waypoints met at `loc`, if `met` of them were met before.
 fn places_met(loc: LocId, wanted: &[Waypoint], met: usize) -> usize {
     met + wanted[met..].iter().take_while(|waypoint| **waypoint == Waypoint::Place(loc)).count()
 }

@@ -1,4 +1,4 @@
-//! Whether the rest of a path can still follow, as a condition on where the model is.
+//! The condition on variables and clocks under which the rest of a path can still follow.
 //!
 //! Backwards along the path: after the last step nothing more is asked; before a step, there are a
 //! delay and field values that satisfy its guard and lead to where the rest can follow. [BLLN23]'s
@@ -12,8 +12,8 @@ use ioxide_model::term::Term;
 use ioxide_smt::layers::forall::eliminate;
 use ioxide_symex::{Ctx, after_waiting, effect};
 
-/// For every step of `path`, and after the last: the condition over variables and clocks under which
-/// the rest can follow.
+/// Returns, for every step of `path` and for its end, the condition over variables and clocks under which the rest can
+/// follow.
 pub(super) fn rest(cx: &mut Ctx<'_>, path: &[SwitchId]) -> Vec<Term> {
     let mut after = cx.pool.tt();
     let mut conditions = vec![after];

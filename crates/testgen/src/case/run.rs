@@ -1,4 +1,4 @@
-//! A case followed along events: which arc each one takes.
+//! Execution of a case: the arc that each event takes.
 //!
 //! [BLLN23] Def. 7: the values seen so far are kept; an event takes the arc of its message whose guard holds
 //! under them. Guards without quantifiers are evaluated, the others are asked of the solver.
@@ -15,38 +15,38 @@ use ioxide_symex::Ctx;
 
 use super::{ArcTarget, CaseArc, CaseVerdict, TestCase};
 
-/// What happened, some time after the event before.
+/// An event of a run; its delay since the event before is given apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CaseEvent {
     /// A message, sent or seen.
     Message(GateId, Vec<Value>),
-    /// Nothing.
+    /// No message until the time-out.
     Silence,
 }
 
-/// Where an event led.
+/// The result of an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CaseMoved {
-    /// To this state.
+    /// The event leads to this state.
     To(usize),
-    /// To the end, by this arc of the state before.
+    /// The event ends the case with this verdict, by the arc at this position of the state before.
     Ended(CaseVerdict, usize),
-    /// Nowhere: no arc is about it, as when the tester sends what the case does not ask for.
+    /// No arc has the event, as when the tester sends an input that the case does not ask for; the state stays.
     Nowhere,
 }
 
-/// A case on its way.
+/// The execution of a case.
 #[derive(Clone, Debug)]
 pub struct CaseExecution<C> {
     case: C,
-    /// The state it is at.
+    /// The number of the current state.
     at: usize,
-    /// What was seen, and the time-out.
+    /// The values of the fields and delays observed so far, and of `TM`.
     seen: Valuation,
 }
 
 impl<C: Deref<Target = TestCase>> CaseExecution<C> {
-    /// At the first state; `timeout` is for a case that left it open.
+    /// Starts at the first state; `timeout`, in seconds, counts if the case left the time-out open.
     #[must_use]
     pub fn new(case: C, timeout: &Rational) -> Self {
         let mut seen = Valuation::new();
@@ -55,19 +55,19 @@ impl<C: Deref<Target = TestCase>> CaseExecution<C> {
         Self { case, at: 0, seen }
     }
 
-    /// The state it is at.
+    /// The number of the current state.
     #[must_use]
     pub fn state(&self) -> usize {
         self.at
     }
 
-    /// What was seen so far, and the time-out.
+    /// Returns the values of the fields and delays observed so far, and of `TM`.
     #[must_use]
     pub fn seen(&self) -> &Valuation {
         &self.seen
     }
 
-    /// Moves on by `event`, `delay` seconds after the one before.
+    /// Takes the first arc for `event` whose guard holds, `delay` seconds after the event before.
     pub fn observe(&mut self, cx: &mut Ctx<'_>, delay: &Rational, event: &CaseEvent) -> CaseMoved {
         let Some(state) = self.case.states.get(self.at) else { return CaseMoved::Nowhere };
         let mut seen = self.seen.clone();

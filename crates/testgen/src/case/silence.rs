@@ -1,4 +1,4 @@
-//! What silence means: whether an output can still come, or the state is quiescent.
+//! The meaning of silence: an output may still come, or the state is quiescent, or silence is a failure.
 //!
 //! [BLLN23] R9 and R10, with the payload quantified away in both, and asked about all instants from the
 //! time-out on, not about the time-out alone.
@@ -10,15 +10,15 @@ use ioxide_symex::Ctx;
 
 use super::front::{CaseFront, FrontSwitch};
 
-/// The conditions on the time waited and on what was observed under which silence is allowed.
+/// The conditions on the delay and the observations under which silence is allowed.
 pub(super) struct SilenceCondition {
-    /// A message can come at some instant from now on.
+    /// A message can come at some instant not before the delay.
     pub(super) later: Term,
-    /// No output can ever come without an input.
+    /// No output can come at any instant without an input.
     pub(super) quiet: Term,
 }
 
-/// What silence means where the model could take `siblings`.
+/// Returns the conditions under which silence is allowed where the model could take `siblings`, none of them inputs.
 pub(super) fn silence(
     cx: &mut Ctx<'_>,
     front: &CaseFront,
@@ -48,7 +48,7 @@ pub(super) fn silence(
     SilenceCondition { later, quiet }
 }
 
-/// `fact` can hold at some instant not before the delay.
+/// The condition that `fact` holds at some instant not before the delay, for some values of `fields`.
 fn since(cx: &mut Ctx<'_>, delay: VarId, instant: VarId, fields: &[VarId], fact: Term) -> Term {
     let (waited, at) = (cx.pool.var(delay), cx.pool.var(instant));
     let not_before = cx.pool.le(waited, at);

@@ -19,7 +19,7 @@ use super::build::StateSketch;
 use super::error::CaseLint;
 use super::guard_solver::GuardSolver;
 
-/// Round numbers of seconds; what can come after the last can come arbitrarily late.
+/// Round numbers of seconds; a message that can come after the last one counts as arbitrarily late.
 const LADDER: [i64; 19] = [
     1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000,
     500_000, 1_000_000,
@@ -39,7 +39,7 @@ pub(super) fn chosen(
     }
 }
 
-/// What is known of the constant `tm`.
+/// Returns the fact about the constant `tm`: equal to `timeout`, or positive if that is `None`.
 pub(super) fn facts(cx: &mut Ctx<'_>, tm: VarId, timeout: Option<&Rational>) -> Vec<Term> {
     let tm = cx.pool.var(tm);
     let fact = match timeout {

@@ -48,7 +48,8 @@ fn target(next: Option<usize>) -> ArcTarget {
     next.map_or(ArcTarget::Verdict(CaseVerdict::Pass), ArcTarget::State)
 }
 
-/// What the model does not allow.
+/// Returns the arcs that fail: outputs that `node` does not allow, and silence where it neither sends nor allows
+/// silence.
 fn forbidden(cx: &mut Ctx<'_>, n: u32, node: &TestNode) -> Vec<CaseArc> {
     let outputs: Vec<GateId> = cx
         .sts

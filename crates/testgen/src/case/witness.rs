@@ -1,4 +1,4 @@
-//! What to send and when: chosen before the step's clock starts, so that solving costs no time in a test.
+//! The input to send and its delay, chosen when the case is made, so that solving costs no time in a test.
 //!
 //! At once if that is possible, else at the first instant at which the guard changes that is, else when the solver says; or as
 //! late as possible, if that is asked for. A stimulus that fits whatever was observed before is marked; the others
@@ -47,7 +47,8 @@ pub(super) fn stimulus(
     Some(CaseStimulus { always, ..chosen })
 }
 
-/// Values for which `question` holds at an instant where the guard changes, or just beside it: the wanted one of those there are.
+/// Returns values for which `question` holds at a corner of the guard or a millisecond beside one: the earliest or the
+/// latest of them, as `sending` says.
 fn at_border(
     cx: &mut Ctx<'_>,
     asker: &mut GuardSolver,
@@ -82,7 +83,8 @@ fn at_border(
     wanted.map(|(_, values)| values)
 }
 
-/// Whether nothing that `facts` allow contradicts the guard of `input` once it is `chosen`.
+/// Returns whether the guard of `input` with the `chosen` values follows from `facts`; false if the solver does not
+/// decide.
 fn fits_always(
     cx: &mut Ctx<'_>,
     asker: &mut GuardSolver,

@@ -1,11 +1,11 @@
 //! Words of input classes as messages with values.
 //!
-//! Values are drawn step by step, which always works: a word of the abstraction can be executed in every store. That
-//! the system gave *another* answer of the model shows only if the two differ for the values of the test, so every
-//! step has its *rivals*: the answers to the same input class that are surely different from the right one
-//! ([`rivals`](super::rivals)). A word comes with as many different choices of values as it takes until each rival
-//! differs from the right answer in one of them; where drawing does not find such values the solver is asked for the
-//! whole word.
+//! Values are drawn step by step. Unless the abstraction is conditional that always works: a word of it can be executed
+//! in every store. That the system gave *another* answer of the model shows only if the two differ for the values of
+//! the test, so every step has its *rivals*: the answers to the same input class that are surely different from the
+//! right one ([`rivals`](super::rivals)). A word comes with as many different choices of values as it takes until each
+//! rival differs from the right answer in one of them; where drawing does not find such values the solver is asked for
+//! the whole word.
 
 use std::collections::BTreeSet;
 
@@ -29,26 +29,26 @@ const DRAWS: usize = 3;
 /// The number of the first copy of a field in a word.
 const FIRST_COPY: u32 = 100_000;
 
-/// A word with values, in as many ways as it takes.
+/// A word with as many choices of values as it takes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ConcreteWord {
     /// The inputs, once for every choice of values.
     pub tests: Vec<Vec<Label>>,
-    /// Steps and rivals for which no values were found that tell them apart.
+    /// The number of pairs of a step and a rival for which no values were found that distinguish the two.
     pub missed: usize,
 }
 
-/// Finds values for words.
+/// Finds values for words of input classes.
 pub struct Concretiser<'a> {
     abstraction: &'a Abstraction,
-    /// Condition class, input class and answer: where it was told from the right one.
+    /// Condition class, input class and answer: the wrong answers that some test distinguishes from the right one.
     told: BTreeSet<(usize, usize, usize)>,
-    /// At least so many choices of values for every word.
+    /// The least number of choices of values for every word.
     values: usize,
     rng: ChaCha8Rng,
 }
 
-/// A step of a word, in the store before it.
+/// A step of a word: the condition class before it, the input class and its outcomes.
 struct WordPlace<'a> {
     state: usize,
     input: usize,
@@ -56,14 +56,14 @@ struct WordPlace<'a> {
 }
 
 impl<'a> Concretiser<'a> {
-    /// For words of `abstraction`, with at least `values` choices of values each.
+    /// Makes words of `abstraction` concrete, with at least `values` choices of values each.
     #[must_use]
     pub fn new(abstraction: &'a Abstraction, values: usize, seed: u64) -> Self {
         let (values, rng) = (values.max(1), ChaCha8Rng::seed_from_u64(seed));
         Self { abstraction, told: BTreeSet::new(), values, rng }
     }
 
-    /// `word` with values; nothing if none were found: then it cannot be executed, or nobody knows how.
+    /// Returns `word` with values; `None` if none were found, so that it may not be executable.
     pub fn word(&mut self, cx: &mut Ctx<'_>, word: &[usize]) -> Option<ConcreteWord> {
         let places = self.places(word)?;
         let mut open = self.goals(&places);
@@ -100,7 +100,8 @@ impl<'a> Concretiser<'a> {
         Some(found)
     }
 
-    /// Values for `word` such that at its last step `answer` differs from the right one; nothing if none were found.
+    /// Returns values for `word` such that at its last step `answer` differs from the right one; `None` if none were
+    /// found.
     pub fn telling(&mut self, cx: &mut Ctx<'_>, word: &[usize], answer: usize) -> Option<Vec<Label>> {
         let places = self.places(word)?;
         let test = self.asked(cx, &places, Some((places.len().checked_sub(1)?, answer)))?;
@@ -108,13 +109,13 @@ impl<'a> Concretiser<'a> {
         Some(test)
     }
 
-    /// Whether some test told `answer` from the right one in these classes.
+    /// Returns whether some test so far distinguishes `answer` from the right one in these classes.
     #[must_use]
     pub fn has_told(&self, state: usize, input: usize, answer: usize) -> bool {
         self.told.contains(&(state, input, answer))
     }
 
-    /// Remembers what `test` tells apart.
+    /// Records the answers that `test` distinguishes from the right ones.
     fn note(&mut self, cx: &Ctx<'_>, places: &[WordPlace<'a>], test: &[Label]) {
         let answers = |place: &WordPlace<'a>| 0..self.abstraction.answers[place.input].all.len();
         let all: Vec<(usize, usize)> = places
@@ -128,7 +129,7 @@ impl<'a> Concretiser<'a> {
         }
     }
 
-    /// The steps of `word`.
+    /// The steps of `word`; `None` if one of them has no outcome.
     fn places(&self, word: &[usize]) -> Option<Vec<WordPlace<'a>>> {
         let mut state = self.abstraction.initial;
         let mut places = Vec::new();
@@ -140,7 +141,7 @@ impl<'a> Concretiser<'a> {
         Some(places)
     }
 
-    /// The steps and rivals that could be taken for the right answer.
+    /// The steps and rivals with the messages of the right answer: their values alone distinguish them.
     fn goals(&self, places: &[WordPlace<'a>]) -> Vec<(usize, usize)> {
         let mut goals = Vec::new();
         for (step, place) in places.iter().enumerate() {
@@ -170,7 +171,7 @@ impl<'a> Concretiser<'a> {
         Some(test)
     }
 
-    /// Those of `open` that `test` does not tell apart.
+    /// The pairs of `open` that `test` does not distinguish.
     fn open_after(
         &self,
         cx: &Ctx<'_>,
@@ -198,7 +199,7 @@ impl<'a> Concretiser<'a> {
         left
     }
 
-    /// Values for the whole word such that a rival differs, if one is to, from the solver.
+    /// Asks the solver for values of the whole word, such that the rival of `goal` differs, if there is a goal.
     fn asked(
         &self,
         cx: &mut Ctx<'_>,
@@ -268,7 +269,8 @@ impl<'a> ClassWalk<'a> {
         self.store = self.abstraction.start.values.clone();
     }
 
-    /// Values of the class `input` in the store of now.
+    /// Returns values of the class `input` in the current store; `None` if there are none, or the solver does not
+    /// decide.
     pub fn draw(&mut self, cx: &mut Ctx<'_>, input: usize) -> Option<Vec<Value>> {
         let class = &self.abstraction.inputs[input];
         let wish = ValueRequest { gate: class.gate, guard: class.when, state: &self.store };
@@ -278,8 +280,8 @@ impl<'a> ClassWalk<'a> {
         }
     }
 
-    /// Follows the outcome that `said` is the answer of, and gives its name in the machine; nothing if no outcome
-    /// has that answer.
+    /// Follows the first outcome whose answer is `said`, and returns the name of that answer in the machine; `None` if
+    /// no outcome has it.
     pub fn answered(
         &mut self,
         cx: &Ctx<'_>,
@@ -299,7 +301,8 @@ impl<'a> ClassWalk<'a> {
     }
 }
 
-/// Whether messages are the answer `expected` with these values; what the system may choose is not looked at.
+/// Returns whether `said` is the answer `expected` for these values; of a message with a free field only the gate
+/// counts.
 fn is_said(
     cx: &Ctx<'_>,
     expected: &[SaidMessage],
@@ -335,7 +338,7 @@ pub(super) fn after(
     outcome.store.iter().map(value).collect()
 }
 
-/// Whether two answers are the same for these values; what the system may choose is taken to be the same.
+/// Returns whether two answers are equal for these values; of messages with free fields only the gates count.
 pub(super) fn is_equal(
     cx: &Ctx<'_>,
     said: &[SaidMessage],
@@ -350,7 +353,7 @@ pub(super) fn is_equal(
     has_gates_of(said, other) && said.iter().zip(other).all(same)
 }
 
-/// Whether an answer has the same values in two stores.
+/// Returns whether an answer has the same values in two stores; messages with free fields do not count.
 pub(super) fn is_equal_in(
     cx: &Ctx<'_>,
     said: &[SaidMessage],

@@ -1,51 +1,51 @@
-//! Why a model has no abstraction, said in the user's words.
+//! The reasons why a model has no abstraction, with texts for the user.
 
 use std::fmt;
 
 use ioxide_smt::halt::Halted;
 
-/// Why a model has no machine of classes.
+/// The reason why a model has no machine over classes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoAbstraction {
-    /// It has clocks.
+    /// The model has clocks.
     Timed,
     /// A variable has no value at start.
     UnknownAtStart {
         /// The variable.
         var: String,
     },
-    /// Somebody else sends a message, at any time.
+    /// The model has an observed input: a message that somebody other than the tester sends, at any time.
     ObservedInput {
         /// The message.
         gate: String,
     },
-    /// No input class is ever possible.
+    /// No input class is possible in any reachable condition class.
     NoInput,
-    /// Before the first input the model may say different things.
+    /// Before the first input the model may give different sequences of outputs.
     SeveralStarts,
-    /// Very many switches follow one input.
+    /// More switches than the limit follow one input.
     EndlessReactions {
-        /// Where.
+        /// The name of the location at which the limit was exceeded.
         location: String,
-        /// How many were taken.
+        /// The number of switches allowed.
         limit: usize,
     },
-    /// The system chooses a value and keeps it.
+    /// The system chooses the value of a field, and a variable depends on it when the model is silent.
     ChoiceKept {
-        /// The switch that keeps it.
+        /// The last switch before silence.
         switch: String,
     },
-    /// The solver could not say whether a switch can be taken.
+    /// The solver did not decide whether a switch can be taken, or a location is silent.
     Undecided {
-        /// The switch or location in question.
+        /// The switch, location or input class in question, or `the start`.
         what: String,
     },
-    /// The command had to end before all was seen.
+    /// The time limit or an interrupt ended the search.
     Halted(Halted),
 }
 
 impl NoAbstraction {
-    /// What the user can do about it.
+    /// Returns advice on how to change the model or the command.
     #[must_use]
     pub fn help(&self) -> &'static str {
         match self {

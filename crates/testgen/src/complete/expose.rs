@@ -1,4 +1,4 @@
-//! Words that show what a variable holds.
+//! Words that reveal the value of a variable.
 //!
 //! A system that computes a wrong value for a variable, and keeps its control right, shows it only where the variable
 //! is sent. From every condition class the shortest word is sought on which some answer depends on the value that the
@@ -11,11 +11,11 @@ use ioxide_symex::Ctx;
 
 use super::{Abstraction, ClassOutcome};
 
-/// Words are no longer than this.
+/// The greatest length of a word.
 const MAX_LENGTH: usize = 12;
 
-/// For every condition class the variables that can be shown, each with a shortest word; a word that shows several
-/// stands with each of them.
+/// Returns, for every condition class, the variables that can be revealed, each with a shortest word; a word that
+/// reveals several is listed with each of them.
 pub(super) fn showing_words(cx: &Ctx<'_>, abstraction: &Abstraction) -> Vec<Vec<(VarId, Vec<usize>)>> {
     let vars: Vec<VarId> = cx.sts.vars.iter().map(|var| var.var).collect();
     let of = |state: usize| {
@@ -55,7 +55,7 @@ fn shows(cx: &Ctx<'_>, outcome: &ClassOutcome, marked: &BTreeSet<VarId>) -> bool
     outcome.said.iter().filter(|said| !said.is_loose).any(|said| said.values.iter().any(depends))
 }
 
-/// The variables whose value depends on a marked one afterwards.
+/// The variables whose values after the outcome depend on a marked one.
 fn marked_after(cx: &Ctx<'_>, outcome: &ClassOutcome, marked: &BTreeSet<VarId>) -> BTreeSet<VarId> {
     let depends = |&&(_, term): &&(VarId, _)| marked.iter().any(|&var| cx.pool.mentions(term, var));
     outcome.store.iter().filter(depends).map(|&(var, _)| var).collect()

@@ -40,7 +40,7 @@ fn with_conditions(cx: &Ctx<'_>, name: String, facts: &[Term]) -> String {
     if shown.is_empty() { name } else { format!("{name} [{}]", shown.join(" && ")) }
 }
 
-/// Gives names that come twice a number.
+/// Adds a number to names that occur before.
 fn make_unique<'n>(names: impl Iterator<Item = &'n mut String>) {
     let mut seen = std::collections::BTreeMap::new();
     for name in names {
@@ -52,7 +52,8 @@ fn make_unique<'n>(names: impl Iterator<Item = &'n mut String>) {
     }
 }
 
-/// The same condition in fewer facts: the values of variables that it fixes, then what says more.
+/// Returns an equivalent condition with fewer facts: the values of variables that it fixes, then the facts that do not
+/// follow.
 fn shortened(cx: &mut Ctx<'_>, facts: &[Term]) -> Vec<Term> {
     let mut known: Vec<Term> = fixed(cx, facts);
     let mut rest: Vec<Term> = facts.to_vec();
@@ -86,7 +87,7 @@ fn fixed(cx: &mut Ctx<'_>, facts: &[Term]) -> Vec<Term> {
     found
 }
 
-/// The variables of `facts` that can have one value only, with it.
+/// The variables of `facts` that can have one value only, with that value.
 pub(super) fn fixed_values(cx: &mut Ctx<'_>, facts: &[Term]) -> Substitution {
     let mut found = Substitution::new();
     let SolverAnswer::Sat(valuation) = cx.check(facts) else { return found };
@@ -103,7 +104,7 @@ pub(super) fn fixed_values(cx: &mut Ctx<'_>, facts: &[Term]) -> Substitution {
     found
 }
 
-/// Replaces terms of answers by the value they always have there.
+/// Replaces terms of answers by their values where the classes fix them.
 fn fix_answers(cx: &mut Ctx<'_>, found: &mut Abstraction, state: usize, input: usize) {
     let mut facts = found.states[state].facts.clone();
     facts.extend(cx.pool.conjuncts(found.inputs[input].when));
@@ -134,7 +135,7 @@ fn constant(cx: &mut Ctx<'_>, facts: &[Term], term: Term) -> Term {
     if cx.decide(&others) == SolverDecision::Unsat { value } else { term }
 }
 
-/// An answer in words: its messages, or silence.
+/// Returns the name of an answer: its messages with terms, or silence.
 pub(super) fn answer(cx: &Ctx<'_>, said: &[SaidMessage]) -> String {
     let message = |said: &SaidMessage| {
         let gate = &cx.sts.gates[said.gate];

@@ -1,8 +1,8 @@
-//! What a model does after an input until it is silent, in terms.
+//! The reactions of a model from an input to silence, in terms.
 //!
-//! One [`ReactionPath`] per sequence of switches: the condition over variables and fields under which it is taken,
-//! what is said, and the variables afterwards. Fields of outputs that a guard fixes are replaced by what it says;
-//! others are free for the system to choose.
+//! One [`ReactionPath`] per sequence of switches: the condition over variables and fields under which it is taken, the
+//! outputs, and the variables afterwards. Fields of outputs that a guard fixes are replaced by their terms; the system
+//! is free to choose the others.
 
 use ioxide_model::sts::{GateId, GateKind, LocId, Switch, SwitchId};
 use ioxide_model::term::{Substitution, Term, VarId};
@@ -11,33 +11,33 @@ use ioxide_symex::{Ctx, quiescence};
 
 use super::NoAbstraction;
 
-/// A message in terms; a field that the system may choose is a variable of its own.
+/// An output in terms; a field that the system may choose is a variable of its own.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SaidMessage {
     /// The gate.
     pub gate: GateId,
     /// One term per field.
     pub values: Vec<Term>,
-    /// Whether the system may choose a value.
+    /// True if the system is free to choose the value of a field.
     pub is_loose: bool,
 }
 
-/// What happens from an input to silence.
+/// A sequence of switches from an input to silence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReactionPath {
     /// The switches, the input first.
     pub switches: Vec<SwitchId>,
-    /// When it is taken: a formula over the variables and the fields of the input.
+    /// The condition on the variables and the fields of the input under which the path is taken.
     pub when: Term,
-    /// What is said.
+    /// The outputs, in order.
     pub said: Vec<SaidMessage>,
-    /// The variables afterwards.
+    /// The variables afterwards, in terms over those before and the fields of the input.
     pub store: Vec<(VarId, Term)>,
-    /// Where it is silent.
+    /// The location in which the model is silent.
     pub loc: LocId,
 }
 
-/// A path under way.
+/// A reaction path under construction.
 #[derive(Clone)]
 struct ReactionWalk {
     loc: LocId,
@@ -45,14 +45,14 @@ struct ReactionWalk {
     store: Vec<(VarId, Term)>,
     said: Vec<SaidMessage>,
     switches: Vec<SwitchId>,
-    /// Variables for what the system chooses.
+    /// The variables for the fields that the system chooses.
     loose: Vec<VarId>,
 }
 
-/// The paths that begin with the input switch `id` where `context` holds.
+/// Returns the paths that begin with the input switch `id` where `context` holds, each of at most `limit` switches.
 ///
 /// # Errors
-/// If they do not end, or a question has no answer.
+/// If a path is longer, a variable keeps a value that the system chose, or the solver does not decide.
 pub fn paths_after(
     cx: &mut Ctx<'_>,
     context: &[Term],
@@ -78,10 +78,10 @@ pub fn paths_after(
     Ok(search.found)
 }
 
-/// The paths from the start to the first silence.
+/// Returns the paths from the initial state to the first silence.
 ///
 /// # Errors
-/// If they do not end, or a question has no answer.
+/// If a path is longer than `limit`, a variable keeps a value that the system chose, or the solver does not decide.
 pub fn paths_at_start(cx: &mut Ctx<'_>, limit: usize) -> Result<Vec<ReactionPath>, NoAbstraction> {
     let sts = cx.sts;
     let value = |var: &ioxide_model::sts::StateVar| Some((var.var, var.init?));
@@ -99,13 +99,13 @@ pub fn paths_at_start(cx: &mut Ctx<'_>, limit: usize) -> Result<Vec<ReactionPath
     Ok(search.found)
 }
 
-/// Every variable as itself.
+/// The store in which every variable has its own value.
 fn identity(cx: &mut Ctx<'_>) -> Vec<(VarId, Term)> {
     let sts = cx.sts;
     sts.vars.iter().map(|var| (var.var, cx.pool.var(var.var))).collect()
 }
 
-/// The store after the update of `switch`, computed from what `names` says.
+/// Returns the store after the update of `switch`, with `names` for the variables and fields in it.
 fn updated(
     cx: &mut Ctx<'_>,
     store: &[(VarId, Term)],
@@ -128,7 +128,7 @@ struct PathSearch<'c> {
 }
 
 impl PathSearch<'_> {
-    /// Ends `walk` where it can be silent, and goes on where it can say something.
+    /// Ends `walk` where it can be silent, and extends it where the model can send an output or take an internal step.
     fn settle(&mut self, cx: &mut Ctx<'_>, walk: &ReactionWalk) -> Result<(), NoAbstraction> {
         if let Some(halted) = cx.halted() {
             return Err(NoAbstraction::Halted(halted));
@@ -206,7 +206,7 @@ impl PathSearch<'_> {
     }
 }
 
-/// The fields of an output: what its guard fixes, and what is free.
+/// The fields of an output: terms for those that its guard fixes, variables for the others.
 struct OutputFields {
     guard: Term,
     values: Vec<Term>,

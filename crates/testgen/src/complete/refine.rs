@@ -1,4 +1,4 @@
-//! Splitting classes until all members of each do the same.
+//! The refinement of classes until all members of each behave alike.
 //!
 //! Condition classes partition the stores of every location, input classes the inputs of every message. A pair of
 //! them that can be reached is looked at until one of these holds: no input of the class exists in any store of the
@@ -26,7 +26,7 @@ use super::{
     boundary, names,
 };
 
-/// The abstraction: the first of these that comes to an end.
+/// Returns the first of these abstractions that is exact, or the bounded one.
 ///
 /// Condition classes whose stores all have inputs of the same classes, input classes speaking of the fields alone
 /// where the stores allow it, else relative to the store; condition classes in which an input class may be empty for
@@ -68,7 +68,7 @@ pub(super) fn refined(
     if found.inputs.is_empty() { Err(NoAbstraction::NoInput) } else { Ok(found) }
 }
 
-/// What can be told from the model as written.
+/// Refuses models with clocks, with variables that have no initial value, or with observed inputs.
 fn refuse(cx: &Ctx<'_>) -> Result<(), NoAbstraction> {
     if cx.sts.is_timed() {
         return Err(NoAbstraction::Timed);
@@ -82,7 +82,7 @@ fn refuse(cx: &Ctx<'_>) -> Result<(), NoAbstraction> {
     }
 }
 
-/// The state in which the model is silent first, and what it says before.
+/// Returns the first silent state, and the outputs before it.
 fn start(cx: &mut Ctx<'_>, limit: usize) -> Result<(ConcreteState, Vec<Label>), NoAbstraction> {
     let mut paths = paths_at_start(cx, limit)?;
     let path = match (paths.pop(), paths.is_empty()) {
@@ -121,15 +121,15 @@ struct InputPart {
     is_idle: bool,
 }
 
-/// What would make a pair of classes certain.
+/// The condition that would decide the reaction to a pair of classes.
 enum ClassCut {
     Split(usize, Term),
     Divide(GateId, Term),
-    /// Nothing that is known.
+    /// No such condition is known.
     Nothing,
 }
 
-/// Whether a formula holds for all members, for none, or for some.
+/// The truth of a formula in a class: for all members, for none, for some, or undecided.
 pub(super) enum ClassTruth {
     All,
     None,
@@ -147,13 +147,13 @@ struct ClassRefiner<'l> {
     parts: Vec<InputPart>,
     paths: BTreeMap<usize, Rc<[ReactionPath]>>,
     steps: BTreeMap<(usize, usize), ClassStep>,
-    /// Condition classes and messages of which some path is not known.
+    /// The pairs of a condition class and a message with a path that the solver did not decide.
     unknown: BTreeSet<(usize, GateId)>,
-    /// An input class may be empty for some stores of a condition class.
+    /// True if an input class may be empty for some stores of a condition class.
     is_loose: bool,
-    /// One is.
+    /// True if an input class is empty for some stores of a condition class.
     is_conditional: bool,
-    /// Conditions of input classes have the values of variables that a condition class fixes.
+    /// True if conditions of input classes have the values of the variables that a condition class fixes.
     is_absolute: bool,
     fixed: BTreeMap<usize, Substitution>,
     is_exact: bool,
@@ -184,7 +184,7 @@ impl<'l> ClassRefiner<'l> {
         }
     }
 
-    /// Splits until nothing is left to split; the condition classes that are reached, in order.
+    /// Splits until nothing is left to split; returns the condition classes that are reached, in order.
     fn settle(&mut self, cx: &mut Ctx<'_>, start: &ConcreteState) -> Result<Vec<usize>, NoAbstraction> {
         loop {
             if let Some(order) = self.walk(cx, start)? {
@@ -193,7 +193,7 @@ impl<'l> ClassRefiner<'l> {
         }
     }
 
-    /// One walk over what can be reached; nothing if a class was split on the way.
+    /// Visits all classes that can be reached; `None` if a class was split on the way.
     fn walk(&mut self, cx: &mut Ctx<'_>, start: &ConcreteState) -> Result<Option<Vec<usize>>, NoAbstraction> {
         let mut order = vec![self.block_of(cx, start)];
         let mut next = 0;
@@ -223,7 +223,7 @@ impl<'l> ClassRefiner<'l> {
         Ok(Some(order))
     }
 
-    /// Looks at a pair of classes; whether that split a class.
+    /// Computes the reaction to a pair of classes; returns whether that split a class.
     fn split_pair(&mut self, cx: &mut Ctx<'_>, block: usize, part: usize) -> Result<bool, NoAbstraction> {
         let is_fresh = match self.steps.get(&(block, part)) {
             Some(ClassStep::Taken(outcomes)) => outcomes.iter().all(|to| self.blocks[to.target].is_alive),
@@ -259,7 +259,7 @@ impl<'l> ClassRefiner<'l> {
         Ok(false)
     }
 
-    /// The class of a concrete state; classes of one location cover all stores.
+    /// The condition class of a concrete state; the classes of one location cover all stores.
     fn block_of(&self, cx: &Ctx<'_>, state: &ConcreteState) -> usize {
         let holds = |&fact: &Term| cx.pool.holds(fact, &state.values) == Ok(true);
         let is_it = |block: &ConditionBlock| {
@@ -268,7 +268,8 @@ impl<'l> ClassRefiner<'l> {
         self.blocks.iter().position(is_it).unwrap_or(state.loc.index())
     }
 
-    /// Computes the paths of `block` once, and divides input classes at their boundaries; whether one was divided.
+    /// Computes the paths of `block` once, and divides input classes at their boundaries; returns whether one was
+    /// divided.
     fn know_paths(&mut self, cx: &mut Ctx<'_>, block: usize) -> Result<bool, NoAbstraction> {
         if self.paths.contains_key(&block) {
             return Ok(false);
@@ -296,7 +297,7 @@ impl<'l> ClassRefiner<'l> {
         Ok(was_divided)
     }
 
-    /// What an input class does in a condition class, or what has to be known for that.
+    /// Returns the reaction to an input class in a condition class, or the cut that is needed to decide it.
     fn step(&mut self, cx: &mut Ctx<'_>, block: usize, part: usize) -> Result<ClassStep, ClassCut> {
         let gate = self.parts[part].gate;
         let sts = cx.sts;
@@ -342,7 +343,7 @@ impl<'l> ClassRefiner<'l> {
         Ok(ClassStep::Taken(outcomes))
     }
 
-    /// Every store of the condition class has an input of the input class.
+    /// Checks that every store of the condition class has an input of the input class, or notes that some have none.
     fn exists_everywhere(&mut self, cx: &mut Ctx<'_>, block: usize, part: usize) -> Result<(), ClassCut> {
         let (gate, facts) = (self.parts[part].gate, self.parts[part].facts.clone());
         let sts = cx.sts;
@@ -386,7 +387,7 @@ impl<'l> ClassRefiner<'l> {
         Err(ClassCut::Nothing)
     }
 
-    /// The first of `conjuncts` that holds for some members only, as what it cuts.
+    /// Returns the cut by the first of `conjuncts` that holds for some members only.
     fn undecided(
         &self,
         cx: &mut Ctx<'_>,
@@ -409,7 +410,7 @@ impl<'l> ClassRefiner<'l> {
         ClassCut::Nothing
     }
 
-    /// `fact` with the values of the variables that `block` fixes, if that is wanted.
+    /// Returns `fact` with the values of the variables that `block` fixes, if conditions are to be absolute.
     fn absolute(&mut self, cx: &mut Ctx<'_>, block: usize, fact: Term) -> Term {
         if !self.is_absolute {
             return fact;
@@ -419,7 +420,7 @@ impl<'l> ClassRefiner<'l> {
         cx.pool.substitute(fact, fixed)
     }
 
-    /// Splits a condition class, unless there are as many as there may be.
+    /// Splits a condition class by `fact`; false if there are as many classes as allowed.
     fn split(&mut self, cx: &mut Ctx<'_>, block: usize, fact: Term) -> bool {
         let spare = cx.sts.locations.len();
         if self.blocks.iter().filter(|block| block.is_alive).count() >= self.max_states + spare {
@@ -435,7 +436,7 @@ impl<'l> ClassRefiner<'l> {
         true
     }
 
-    /// Divides every class of `gate` that `fact` cuts; whether one was.
+    /// Divides every class of `gate` that `fact` cuts; returns whether one was divided.
     fn divide(&mut self, cx: &mut Ctx<'_>, gate: GateId, fact: Term) -> bool {
         let mut was_cut = false;
         for part in 0..self.parts.len() {
@@ -463,7 +464,8 @@ impl<'l> ClassRefiner<'l> {
         was_cut
     }
 
-    /// The classes that are reached, with names, those merged that nothing tells apart.
+    /// Returns the abstraction of the classes that are reached; input classes with equal reactions are merged, unless
+    /// boundaries are to be tested.
     fn gathered(
         &self,
         cx: &mut Ctx<'_>,
@@ -530,7 +532,7 @@ impl<'l> ClassRefiner<'l> {
     }
 }
 
-/// Whether no switch takes an input for which `facts` hold.
+/// Returns whether no switch takes an input of `gate` for which `facts` hold; false if the solver does not decide.
 fn is_idle(cx: &mut Ctx<'_>, gate: GateId, facts: &[Term]) -> bool {
     let sts = cx.sts;
     sts.switches.iter().filter(|switch| switch.gate == gate).all(|switch| {
@@ -540,7 +542,7 @@ fn is_idle(cx: &mut Ctx<'_>, gate: GateId, facts: &[Term]) -> bool {
     })
 }
 
-/// Whether `formula` holds for all valuations of `facts`, for none, or for some.
+/// Returns whether `formula` holds for all valuations that satisfy `facts`, for none, or for some.
 pub(super) fn holds(cx: &mut Ctx<'_>, facts: &[Term], formula: Term) -> ClassTruth {
     if cx.pool.is_true(formula) {
         return ClassTruth::All;

@@ -1,9 +1,9 @@
-//! Which answers of the model can always be told apart, and which agree by chance.
+//! Pairs of answers that can always be distinguished, and pairs that may have equal values by chance.
 //!
-//! A system that gives another answer of the model than the right one is seen only if the two have different values.
-//! Two answers to an input class are *surely different* in a condition class if in every store the tester can choose
-//! an input of the class for which they differ. Answers that are not are one answer for the machine of classes, so
-//! that no word of a suite relies on a difference that may not show; they are told apart where the values allow it.
+//! A system that gives another answer of the model than the right one is noticed only if the two have different values.
+//! Two answers to an input class are *surely different* in a condition class if in every store the tester can choose an
+//! input of the class for which they differ. Other answers are one answer for the machine of classes, so that no word
+//! of a suite relies on a difference that may not show; tests distinguish them where the values allow it.
 
 use std::collections::BTreeSet;
 
@@ -18,16 +18,16 @@ use super::{Abstraction, ClassStep, names};
 /// The answers to one input class.
 #[derive(Clone, Debug, Default)]
 pub struct ClassAnswers {
-    /// What is said, each once.
+    /// The different answers, in terms.
     pub all: Vec<Vec<SaidMessage>>,
-    /// By answer the number of its group; answers of different groups are surely different.
+    /// The number of the group of each answer; answers of different groups are surely different.
     pub groups: Vec<usize>,
-    /// Condition classes in which an answer is right and another one differs, but not surely.
+    /// Condition classes, each with a wrong answer that may, but need not, differ from the right one there.
     pub fragile: Vec<(usize, usize)>,
 }
 
 impl ClassAnswers {
-    /// The number of the answer `said`.
+    /// The number of the answer `said`; `None` if it is no answer to the class.
     #[must_use]
     pub fn number(&self, said: &[SaidMessage]) -> Option<usize> {
         self.all.iter().position(|known| known == said)
@@ -93,7 +93,7 @@ fn compare(
     answers.join(one, other);
 }
 
-/// The condition under which two answers differ; values that the system may choose never do.
+/// The condition under which two answers differ; messages with free fields differ by their gates only.
 pub(super) fn difference(cx: &mut Ctx<'_>, said: &[SaidMessage], other: &[SaidMessage]) -> Term {
     if !has_gates_of(said, other) {
         return cx.pool.tt();
@@ -108,7 +108,7 @@ pub(super) fn difference(cx: &mut Ctx<'_>, said: &[SaidMessage], other: &[SaidMe
     cx.pool.not(same)
 }
 
-/// Whether both answers are the same messages, whatever their values.
+/// Returns whether both answers have the same gates in the same order.
 pub(super) fn has_gates_of(said: &[SaidMessage], other: &[SaidMessage]) -> bool {
     said.len() == other.len() && said.iter().zip(other).all(|(a, b)| a.gate == b.gate)
 }

@@ -16,29 +16,30 @@ use ioxide_symex::Ctx;
 use super::concretise::{ConcreteWord, Concretiser};
 use super::{Abstraction, AnswerNames, ClassLimits, NoAbstraction, abstraction, expose, updates};
 
-/// Words looked at for a way to a state.
+/// The number of words searched for ways to a state.
 const MAX_WORDS: usize = 20_000;
-/// Detours tried for a word that cannot be executed at once.
+/// The number of detours tried for a word that cannot be executed from the initial state.
 const MAX_DETOURS: usize = 40;
-/// Ways tried.
+/// The number of ways to a state that are collected.
 const MAX_WAYS: usize = 40;
 
-/// Which suite is wanted.
+/// The parameters of a complete suite.
 #[derive(Clone, Debug)]
 pub struct CompleteConfig {
-    /// How many more states than the abstraction a system may have.
+    /// The number of states that a system may have beyond those of the abstraction.
     pub extra: usize,
-    /// How far guards of a system may be off, in units of their comparisons.
+    /// The distance by which comparisons in the guards of a system may be off, in integers; 0 to keep the guards' own
+    /// classes.
     pub boundary: u32,
-    /// Choices of values for every word, at least.
+    /// The least number of choices of values for every word.
     pub values: usize,
-    /// How words are made where the abstraction answers every input.
+    /// The method that makes the words if the abstraction answers every input.
     pub method: SuiteMethod,
-    /// Requirements or switches whose answers alone matter; all if empty.
+    /// The requirements or switches whose answers alone matter; all answers if empty.
     pub only: Vec<String>,
-    /// What the abstraction may cost.
+    /// The limits of the abstraction.
     pub limits: ClassLimits,
-    /// Symbols of the suite, at most.
+    /// The greatest number of input symbols in all words.
     pub max_symbols: usize,
     /// The seed of the values.
     pub seed: u64,
@@ -60,82 +61,82 @@ impl Default for CompleteConfig {
     }
 }
 
-/// A suite with what it proves.
+/// A complete suite with its claim.
 #[derive(Clone, Debug)]
 pub struct CompleteSuite {
     /// The classes.
     pub abstraction: Abstraction,
     /// The machine of classes, minimal.
     pub machine: Mealy,
-    /// Words of input classes, by number.
+    /// Words of input classes, as positions in the abstraction.
     pub words: Vec<Vec<usize>>,
-    /// The words with values; several for one word where it takes several.
+    /// The words with values; several tests for a word that needs several choices.
     pub tests: Vec<Vec<Label>>,
-    /// What the suite proves.
+    /// The claim that the suite proves.
     pub claim: Claim,
 }
 
-/// What a suite proves, and what that rests on.
+/// The claim that a suite proves, with its assumptions and gaps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
-    /// Condition classes, those that no word tells apart counted once.
+    /// The number of states of the minimal machine: condition classes, those that no word distinguishes counted once.
     pub states: usize,
-    /// States a system may have.
+    /// The greatest number of states a system of the fault domain may have.
     pub bound: usize,
-    /// Input classes.
+    /// The number of input classes.
     pub inputs: usize,
-    /// The answers of the model, in its own words: the grammar of what a system may say wrongly.
+    /// The answers of the model by name: the wrong answers of the fault domain are among them, or arbitrary.
     pub answers: Vec<String>,
-    /// How far guards may be off.
+    /// The distance by which comparisons in the guards of a system may be off.
     pub boundary: u32,
-    /// Whether the abstraction is finite by itself, and not bounded.
+    /// True if the abstraction is exact, not bounded.
     pub is_exact: bool,
-    /// Pairs of condition class and input class that were left out.
+    /// The number of pairs of condition class and input class that were left out.
     pub left_out: usize,
-    /// Pairs that the model does not mention.
+    /// The number of pairs that the model does not mention.
     pub unspecified: usize,
-    /// How the words were made.
+    /// The name of the method that made the words.
     pub method: &'static str,
-    /// Requirements or switches whose answers alone matter; all if empty.
+    /// The requirements or switches whose answers alone matter; all answers if empty.
     pub only: Vec<String>,
-    /// The answers that matter, if not all do.
+    /// The answers that matter; empty if all do.
     pub critical: Vec<String>,
-    /// Words of classes.
+    /// The number of words of classes.
     pub words: usize,
-    /// Words with values.
+    /// The number of words with values.
     pub tests: usize,
-    /// Inputs of all tests.
+    /// The number of inputs in all tests.
     pub symbols: usize,
-    /// Steps for which no values were found that tell a surely different answer apart.
+    /// The number of steps and surely different answers for which no values were found that distinguish them.
     pub missed: usize,
-    /// Words that can be executed only behind a detour to the state at start.
+    /// The number of words that can be executed only after a detour back to the initial condition class.
     pub detours: usize,
-    /// Words for which no values were found.
+    /// The number of words for which no values were found.
     pub infeasible: usize,
-    /// Places where another answer of the model may have the values of the right one.
+    /// The number of places where another answer of the model may have the values of the right one.
     pub fragile: usize,
-    /// Those of them where no test has values that tell the two apart.
+    /// The number of those places where no test has values that distinguish the two.
     pub untold: usize,
-    /// Wrong updates of variables that some answer shows.
+    /// The number of wrong updates of variables that some answer reveals.
     pub updates: usize,
-    /// Those of them that no test tells from the right ones.
+    /// The number of those updates that no test distinguishes from the right ones.
     pub untold_updates: usize,
-    /// Variables that some answer shows.
+    /// The variables that some answer reveals.
     pub shown: Vec<String>,
-    /// Variables that are updated and that no answer shows.
+    /// The variables that are updated and that no answer reveals.
     pub hidden: Vec<String>,
 }
 
-/// Why there is no suite.
+/// The reason why there is no suite.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoCompleteSuite {
     /// The model has no abstraction.
     Abstraction(NoAbstraction),
-    /// The system may choose, and the choice matters.
+    /// The system has a choice on which later steps depend.
     Choices,
-    /// The suite is larger than wanted.
+    /// The suite has more symbols than allowed.
     TooLarge {
-        /// The symbols it may have.
+        /// The number of symbols allowed.
         limit: usize,
     },
     /// A name is neither a requirement nor a switch.
@@ -143,7 +144,7 @@ pub enum NoCompleteSuite {
 }
 
 impl NoCompleteSuite {
-    /// What the user can do about it.
+    /// Returns advice on how to change the model or the command.
     #[must_use]
     pub fn help(&self) -> &'static str {
         match self {
@@ -182,7 +183,7 @@ impl From<SuiteTooLarge> for NoCompleteSuite {
     }
 }
 
-/// The suite that `config` wants of the model of `cx`.
+/// Returns the complete suite of the model of `cx` with the parameters of `config`.
 ///
 /// # Errors
 /// If there is none, with the reason.
@@ -221,7 +222,7 @@ pub fn complete_suite(cx: &mut Ctx<'_>, config: &CompleteConfig) -> Result<Compl
     Ok(CompleteSuite { abstraction: found, machine, words, tests, claim })
 }
 
-/// The switches called by `names`, or that trace to requirements of those names.
+/// The switches with labels or requirements among `names`.
 fn wanted_switches(cx: &Ctx<'_>, names: &[String]) -> Result<BTreeSet<SwitchId>, NoCompleteSuite> {
     let mut found = BTreeSet::new();
     for name in names {
@@ -237,7 +238,7 @@ fn wanted_switches(cx: &Ctx<'_>, names: &[String]) -> Result<BTreeSet<SwitchId>,
     Ok(found)
 }
 
-/// The answers of the machine that come where a wanted switch is taken; nothing if all matter.
+/// The answers of the machine where a wanted switch is taken; `None` if all answers matter.
 fn critical_answers(
     cx: &Ctx<'_>,
     found: &Abstraction,
@@ -296,7 +297,7 @@ fn method_words(spec: &SuiteModel, config: &CompleteConfig) -> Result<Vec<Word>,
     Ok(words)
 }
 
-/// By input of the machine its number in the abstraction.
+/// The position of each input of the machine in the abstraction.
 fn numbers(found: &Abstraction, machine: &Mealy) -> Vec<usize> {
     let number = |name: &String| found.inputs.iter().position(|input| input.name == *name).unwrap_or(0);
     machine.names().inputs.iter().map(number).collect()
@@ -308,7 +309,7 @@ struct ValuedWord {
     labels: Vec<Label>,
 }
 
-/// Adds tests until every wrong update that can be told is.
+/// Adds tests until every wrong update that can be distinguished from the right one is.
 fn updates_told(
     cx: &mut Ctx<'_>,
     found: &Abstraction,
@@ -366,7 +367,8 @@ fn with_values(
     Ok(tests)
 }
 
-/// `word` with values, behind a detour back to the start if it cannot be executed at once.
+/// Returns `word` with values, after a detour back to the initial condition class if it cannot be executed from the
+/// start.
 fn executed(
     cx: &mut Ctx<'_>,
     found: &Abstraction,
@@ -385,7 +387,7 @@ fn executed(
     Some((word, concrete))
 }
 
-/// Tests for answers that may agree by chance: on some way to the place they differ.
+/// Returns tests that distinguish answers with possibly equal values, on some way to the place where they may differ.
 fn told_apart(
     cx: &mut Ctx<'_>,
     found: &Abstraction,
@@ -414,7 +416,7 @@ fn told_apart(
     tests
 }
 
-/// Words to `state`, shortest first, detours included.
+/// Words that lead to `state`, shortest first, detours included.
 fn ways_to(found: &Abstraction, state: usize) -> Vec<Vec<usize>> {
     let mut ways = Vec::new();
     let mut words = vec![(found.initial, Vec::new())];
@@ -478,15 +480,16 @@ fn is_updated(cx: &Ctx<'_>, var: VarId) -> bool {
 }
 
 impl Claim {
-    /// Whether nothing is left out and every other answer of the model would show: then the claim holds for the
-    /// whole model.
+    /// Returns whether the claim holds for the whole model: the abstraction is exact, nothing is left out, every word
+    /// has values that show surely different answers, and no detour precedes a word where a system may have extra
+    /// states.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         let is_sure = self.detours == 0 || self.bound == self.states;
         self.is_exact && self.left_out == 0 && self.missed == 0 && self.infeasible == 0 && is_sure
     }
 
-    /// The claim in sentences: what is found first, then what that rests on.
+    /// The claim in sentences: the faults that are found, the assumptions, then the gaps.
     #[must_use]
     pub fn sentences(&self) -> Vec<String> {
         let mut all = vec![self.found()];
@@ -532,7 +535,7 @@ impl Claim {
         format!("Every system of the fault domain that answers wrongly{place} fails a test.")
     }
 
-    /// What is not claimed.
+    /// Returns the gaps of the claim in sentences.
     #[must_use]
     pub fn gaps(&self) -> Vec<String> {
         let mut gaps = Vec::new();

@@ -17,7 +17,7 @@ fn loaded(text: &str) -> Model {
     loaded.model.unwrap_or_else(|| panic!("{:#?}\n{text}", loaded.diagnostics))
 }
 
-/// What `run` makes of the model of `text` with a real solver.
+/// Returns the result of `run` on the model of `text` with a real solver.
 fn with<R>(text: &str, run: impl FnOnce(&mut Ctx<'_>) -> R) -> R {
     let mut model = loaded(text);
     let mut solver = stack(&SolverConfig::default());

@@ -1,8 +1,8 @@
 //! Wrong updates: a system that computes another value for a variable, control being right.
 //!
-//! The rivals of an update are to leave the variable as it is, and what other switches assign to it. A test tells a
-//! rival from the update if some later answer has other values with it. Where no test does, ways to the switch are
-//! tried until the solver finds values with which the answer that shows the variable next differs.
+//! The rivals of an update are to leave the variable as it is, and the terms that other switches assign to it. A test
+//! distinguishes a rival from the update if some later answer has other values with it. Where no test does, ways to the
+//! switch are tried until the solver finds values for which the answer that next reveals the variable differs.
 
 use ioxide_model::label::Label;
 use ioxide_model::sts::GateId;
@@ -17,10 +17,10 @@ use super::{Abstraction, ClassOutcome};
 
 /// The number of the first copy of a field in a word.
 const FIRST_COPY: u32 = 200_000;
-/// Rivals of one update, at most.
+/// The greatest number of rivals of one update.
 const MAX_RIVALS: usize = 6;
 
-/// Another value for a variable after an input class in a condition class.
+/// A wrong update: another term for a variable after an input class in a condition class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct WrongUpdate {
     pub(super) state: usize,
@@ -47,7 +47,8 @@ pub(super) fn wrong_updates(cx: &mut Ctx<'_>, found: &Abstraction) -> Vec<WrongU
     all
 }
 
-/// What else could be assigned: nothing, or what is assigned elsewhere and makes sense here.
+/// Returns the terms that could be assigned by mistake: the variable itself, terms assigned to it after the same input
+/// class, and constants assigned to it after others.
 fn rivals(cx: &mut Ctx<'_>, found: &Abstraction, input: usize, var: VarId, right: Term) -> Vec<Term> {
     let mut rivals = vec![cx.pool.var(var)];
     for state in 0..found.states.len() {
@@ -80,7 +81,7 @@ fn differs(
     cx.decide(&facts) != SolverDecision::Unsat
 }
 
-/// Whether `test` has an answer that is another one with the wrong update, its word being `word`.
+/// Returns whether an answer in `test`, whose input classes are `word`, changes with the wrong update.
 pub(super) fn tells(
     cx: &Ctx<'_>,
     found: &Abstraction,
@@ -110,7 +111,7 @@ pub(super) fn tells(
     false
 }
 
-/// The store of the system after a step, with its wrong update if that is due.
+/// The store of the system after a step; `due` is the wrong update if it applies at this step.
 fn after_wrong(
     cx: &Ctx<'_>,
     store: &Valuation,
@@ -125,7 +126,7 @@ fn after_wrong(
     outcome.store.iter().map(value).collect()
 }
 
-/// Values for `word` with which its last answer is another one after the wrong update; nothing if none were found.
+/// Returns values for `word` with which its last answer changes with the wrong update; `None` if none were found.
 pub(super) fn telling(
     cx: &mut Ctx<'_>,
     found: &Abstraction,
@@ -173,7 +174,7 @@ pub(super) fn telling(
     Some(copies.into_iter().map(label).collect())
 }
 
-/// The condition that what is said differs between two stores.
+/// The condition that the answer differs between two stores.
 fn last_differs(cx: &mut Ctx<'_>, outcome: &ClassOutcome, right: &Substitution, own: &Substitution) -> Term {
     let mut sides = [outcome.said.clone(), outcome.said.clone()];
     for (said, names) in sides.iter_mut().zip([right, own]) {

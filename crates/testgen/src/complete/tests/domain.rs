@@ -18,7 +18,7 @@ type System = Vec<Vec<(usize, usize)>>;
 
 struct Domain<'a> {
     abstraction: &'a Abstraction,
-    /// By test and step: the input class, and which answers have the values of the right one.
+    /// By test and step: the input class, and for each answer whether it has the values of the right one.
     runs: Vec<Vec<(usize, Vec<bool>)>>,
     /// The answers a system may give, by input class; the last is one the model never gives.
     answers: Vec<Vec<Vec<SaidMessage>>>,
@@ -44,7 +44,8 @@ impl<'a> Domain<'a> {
         Self { abstraction, runs, answers, differs }
     }
 
-    /// Whether the system gives, somewhere, an answer that differs from the right one: surely, or for some values.
+    /// Returns whether the system gives a wrong answer on a way on which all was right: one that is surely different
+    /// from the right one, or else one that differs for some values.
     fn is_wrong(&self, system: &System, surely: bool) -> bool {
         let mut pairs = vec![(self.abstraction.initial, 0)];
         let mut next = 0;
@@ -70,7 +71,7 @@ impl<'a> Domain<'a> {
         false
     }
 
-    /// Whether the system fails one of the tests with their values.
+    /// Returns whether the system fails a test.
     fn fails(&self, system: &System) -> bool {
         self.runs.iter().any(|run| {
             let mut own = 0;
@@ -82,7 +83,7 @@ impl<'a> Domain<'a> {
         })
     }
 
-    /// How many systems with `states` states there are, every answer of the model and one wrong one included.
+    /// Returns the number of systems with `states` states, every answer of the model and one wrong answer included.
     fn count(&self, states: usize) -> u128 {
         let entries = |answers: &Vec<_>| u128::try_from((answers.len() + 1) * states).unwrap();
         self.answers.iter().map(entries).product::<u128>().pow(u32::try_from(states).unwrap())
@@ -112,7 +113,8 @@ impl<'a> Domain<'a> {
     }
 }
 
-/// A test with its values: at every step the class, and which answers have the values of the right one.
+/// The steps of a test with its values: the input class, and for each answer whether it has the values of the right
+/// one.
 fn looked_at(
     cx: &Ctx<'_>,
     abstraction: &Abstraction,
@@ -139,7 +141,7 @@ fn looked_at(
     run
 }
 
-/// Whether `answer` differs from the right one in some store and for some input of the classes.
+/// Returns whether `answer` differs from the right one in some store and for some input of the classes.
 fn differs_at(
     cx: &mut Ctx<'_>,
     abstraction: &Abstraction,
@@ -166,7 +168,7 @@ fn differs_at(
     cx.decide(&facts) == SolverDecision::Sat
 }
 
-/// Whether the system is wrong, after a look at what the tests say of it.
+/// Returns whether the system is surely wrong, and checks that the tests fail it then, and fail no right system.
 fn judged(domain: &Domain<'_>, system: &System) -> bool {
     let (surely, perhaps) = (domain.is_wrong(system, true), domain.is_wrong(system, false));
     let fails = domain.fails(system);
@@ -175,7 +177,7 @@ fn judged(domain: &Domain<'_>, system: &System) -> bool {
     surely
 }
 
-/// Looks at all systems.
+/// Checks all systems; returns the numbers of wrong and of right ones.
 fn check(text: &str, config: &CompleteConfig) -> (usize, usize) {
     with(text, |cx| {
         let suite = complete_suite(cx, config).unwrap();
@@ -194,7 +196,7 @@ fn check(text: &str, config: &CompleteConfig) -> (usize, usize) {
     })
 }
 
-/// Systems near the model: a few entries changed, up to `extra` states doubled first.
+/// Checks systems near the model: a few entries changed, up to `extra` states copied first.
 fn check_near(text: &str, config: &CompleteConfig, mutants: usize) -> (usize, usize) {
     use rand::{RngExt, SeedableRng};
     with(text, |cx| {
