@@ -90,7 +90,7 @@ impl Default for ConformOptions {
 /// The meaning of an input that only the implementation takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InputRule {
-    /// Nothing: what the specification leaves open is up to the implementation.
+    /// No difference: an input that the specification leaves open is up to the implementation.
     Free,
     /// A difference, as an output would be: the suspension traces of one are to be among those of the other. For models
     /// without clocks, and without completion.
@@ -109,20 +109,20 @@ pub enum SearchEngine {
 /// The treatment of product states that were seen before ([AT15] sec. 4.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Merging {
-    /// Look into them again: every search is cut at its depth.
+    /// Explores them again: every search is cut at its depth.
     Never,
-    /// Leave them out where an earlier state stands for them.
+    /// Leaves them out where an earlier state stands for them.
     Covered,
 }
 
-/// The answer.
+/// The answer of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConformAnswer {
-    /// Everything the implementation does is allowed.
+    /// The specification allows everything that the implementation does.
     Conforms(ConformProof),
-    /// It does something that is not.
+    /// The implementation does something that the specification forbids.
     Fails(Box<ConformWitness>),
-    /// Neither was shown.
+    /// Neither conformance nor a difference was shown.
     Unknown(ConformDoubt),
 }
 
@@ -133,28 +133,28 @@ pub enum ConformProof {
     Exhausted,
     /// Every concrete state of the product was looked at.
     Enumerated,
-    /// A widened search, which looks at more than can happen, found nothing.
+    /// A widened search, which explores a superset of the reachable states, found no difference.
     Widened,
     /// The changed switches do the same as before.
     SameSwitches,
     /// The guard of an input was weakened where the specification leaves it open ([AT15] sec. 4.5).
     InputWeakened,
-    /// The change can be seen nowhere: what was assigned is never read.
+    /// The change cannot be observed: the assigned values are never read.
     DeadAssignment,
 }
 
 /// The reason why neither conformance nor a difference was shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConformDoubt {
-    /// Nothing was found in this many steps; what lies deeper was not looked at.
+    /// No difference was found in this many steps; deeper states were not explored.
     Depth(u32),
     /// There are more product states than the bound; nothing was found up to this depth.
     States(u32),
     /// A step has too many cases, or internal steps do not end.
     Cases,
-    /// Everything was looked at for collections in messages up to this length; longer ones were not.
+    /// No difference was found for collections in messages up to this length; longer ones were not explored.
     Length(usize),
-    /// Something may be forbidden, but no trace shows it; the text is for people.
+    /// A difference may exist, but no trace shows it; the text is for people.
     Undecided(String),
     /// The models are beyond what is compared; the text is for people.
     Unsupported(String),
@@ -162,7 +162,7 @@ pub enum ConformDoubt {
     TooLarge(u32),
     /// The search was interrupted.
     Stopped,
-    /// The command had to end; nothing was found up to this depth.
+    /// The time limit or an interrupt ended the search; no difference was found up to this depth.
     Halted(Halted, u32),
 }
 
@@ -205,7 +205,7 @@ impl fmt::Display for ConformDoubt {
     }
 }
 
-/// An answer and what it took.
+/// An answer with the effort of its search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conformance {
     /// The answer.
@@ -233,7 +233,7 @@ pub fn conform(
     Ok(decide(cx, &product, options, &mut || None, &names, watch))
 }
 
-/// Why two models are not compared, if they are not.
+/// Returns the reason why two models cannot be compared; `None` if they can.
 fn unsupported(product: &ModelProduct<'_>) -> Option<ConformDoubt> {
     let traces = product.inputs == InputRule::Compared;
     let text = "traces of models with clocks are compared by `conform` only";

@@ -17,10 +17,10 @@ use super::branch::{BranchCase, convex, fork};
 use super::product::ProductState;
 use super::side::SideMember;
 
-/// Members of one side are not split into more than this many.
+/// The number of cases of one member above which further clocks are not split.
 const MAX_SPLIT: usize = 64;
 
-/// For every clock of the two systems the greatest number it is compared with, if there is one.
+/// The greatest number that each clock of the two systems is compared with; `None` for a clock without a limit.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub(crate) struct ClockLimits {
     imp: Vec<Option<Rational>>,
@@ -40,7 +40,7 @@ impl ClockLimits {
         Self { imp: left, spec: right }
     }
 
-    /// The cases of `pair` in which every clock is within its limit or has its value beyond.
+    /// Returns the cases of `pair` in which every clock is within its limit or has its value beyond.
     pub fn split(&self, cx: &mut Ctx<'_>, pair: ProductState, doubt: bool) -> Vec<(ProductState, bool)> {
         if self.imp.is_empty() && self.spec.is_empty() {
             return vec![(pair, doubt)];
@@ -84,7 +84,7 @@ fn split_side(
     open
 }
 
-/// What becomes of one member, case by case: a set of states may have some within a limit and some beyond.
+/// Returns the cases of one member: a set of states may have some within a limit and some beyond.
 fn split_member(
     cx: &mut Ctx<'_>,
     limits: &[Option<Rational>],
@@ -117,7 +117,7 @@ fn split_member(
     open
 }
 
-/// `member` with the clock at position `at` within `limit`, or with its value beyond, case by case.
+/// Returns the cases of `member` with the clock at position `at` within `limit`, or with its value beyond.
 fn split_clock(
     cx: &mut Ctx<'_>,
     case: BranchCase,
@@ -155,7 +155,7 @@ fn split_clock(
     found
 }
 
-/// For every clock of `sts` the greatest number it is compared with.
+/// The greatest number that each clock of `sts` is compared with; `None` for a clock without a limit.
 fn limits(cx: &mut Ctx<'_>, sts: &Sts) -> Vec<Option<Rational>> {
     sts.clocks.iter().map(|clock| limit(cx, sts, clock.var)).collect()
 }

@@ -1,22 +1,21 @@
-//! Case distinction: which of some conditions hold, under what is known already.
+//! Case distinction: the conditions that hold under a path condition.
 //!
-//! A product state stands for states whose sides have *all* their members, so wherever a
-//! guard holds for some values and not for others, the state is split in two. What is
-//! known already decides most guards without a question.
+//! A product state stands for states whose sides have *all* their members, so wherever a guard holds for some values
+//! and not for others, the state is split in two. Facts on the path decide most guards without a query.
 
 use ioxide_model::sort::Sort;
 use ioxide_model::term::{Term, TermNode};
 use ioxide_smt::solver::SolverDecision;
 use ioxide_symex::Ctx;
 
-/// At most this many cases come out of one step.
+/// The greatest number of cases of one step.
 const MAX_CASES: usize = 256;
 
-/// What is assumed in one case.
+/// A case of a step: a path condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BranchCase {
     pub path: Vec<Term>,
-    /// The solver did not show that the case exists.
+    /// True if the solver did not show that the case exists.
     pub doubt: bool,
 }
 
@@ -60,7 +59,7 @@ pub(crate) fn cases(
     Ok(open)
 }
 
-/// Whether a comparison in `guard` is one of real numbers.
+/// Returns whether `guard` has a comparison of real numbers.
 fn speaks_of_reals(cx: &Ctx<'_>, guard: Term) -> bool {
     let is_real = |term: &Term| match *cx.pool.node(*term) {
         TermNode::Le(a, _) | TermNode::Lt(a, _) | TermNode::Eq(a, _) => cx.pool.sort(a) == Sort::Real,
@@ -106,7 +105,7 @@ pub(crate) fn convex(cx: &mut Ctx<'_>, case: &BranchCase, guard: Term, truth: bo
     }
 }
 
-/// The case where `guard` holds and the one where it does not, as far as there are such.
+/// Returns the case in which `guard` holds and the one in which it does not, where they exist.
 pub(crate) fn fork(
     cx: &mut Ctx<'_>,
     case: BranchCase,
@@ -142,7 +141,7 @@ pub(crate) fn assume(cx: &mut Ctx<'_>, case: &BranchCase, fact: Term) -> Option<
     }
 }
 
-/// The truth of `guard` if it is a constant or a conjunct of the path says it.
+/// The truth of `guard` if it is a constant or follows from single conjuncts of the path.
 fn known(cx: &mut Ctx<'_>, path: &[Term], guard: Term) -> Option<bool> {
     if let Some(value) = cx.pool.as_value(guard) {
         return value.as_bool();

@@ -1,8 +1,8 @@
 //! Every place where two models differ, not only the first.
 //!
-//! A place is what both may be in, and the message or the silence that only the implementation has there. Beyond a
-//! difference the implementation is not followed, since nothing is said about it; beside it the search goes on. One shortest
-//! trace stands for a place.
+//! A place is the set of states that both may be in, with the message or the silence that only the implementation has
+//! there. Beyond a difference the implementation is not followed, since the specification leaves all open there; beside
+//! it the search goes on. One shortest trace stands for a place.
 
 use std::collections::BTreeSet;
 
@@ -20,21 +20,21 @@ use super::search::{ProductRevisit, SearchEffort};
 use super::witness::{ConformWitness, concrete_start, concretely};
 use super::{ConformAnswer, ConformDoubt, ConformOptions, PortMismatch, product, unsupported};
 
-/// Symbolic product states before a search state by state is tried instead.
+/// The number of symbolic product states before a search state by state is tried instead.
 const SYMBOLIC_FIRST: usize = 500;
 
-/// Where two models differ.
+/// The differences between two models.
 #[derive(Clone, Debug)]
 pub struct ModelDifferences {
-    /// One shortest trace for every place, in the order of their lengths.
+    /// One shortest trace for every place, ordered by length.
     pub witnesses: Vec<ConformWitness>,
-    /// Why there may be more; none if these are all.
+    /// The reason why there may be more differences; `None` if these are all.
     pub rest: Option<ConformDoubt>,
-    /// What the search did.
+    /// The effort of the search.
     pub effort: SearchEffort,
 }
 
-/// Every place where `imp` does something that the system of `cx` forbids, at most `limit`.
+/// Returns the places where `imp` does something that the system of `cx` forbids, at most `limit`.
 ///
 /// # Errors
 /// If their messages differ.
@@ -66,7 +66,8 @@ pub fn differences(
     Ok(found.ended(rest, effort))
 }
 
-/// A place: the last message, none for silence, and where both may be before it.
+/// A place: the gate of the last message, `None` for silence or a delay, and the states that the implementation and the
+/// specification may be in before it.
 type DifferencePlace = (Option<GateId>, BTreeSet<String>, BTreeSet<String>);
 
 struct CollectedDifferences {
@@ -96,7 +97,7 @@ impl CollectedDifferences {
         }
     }
 
-    /// Goes on symbolically, up to so many states in all.
+    /// Continues the symbolic search, up to so many states in all.
     fn symbolically(
         &mut self,
         cx: &mut Ctx<'_>,
@@ -118,7 +119,7 @@ impl CollectedDifferences {
         }
     }
 
-    /// Looks at everything state by state, if that is possible and comes to an end.
+    /// Explores everything state by state; `None` if that is impossible or does not come to an end.
     fn one_by_one(
         &mut self,
         cx: &mut Ctx<'_>,
@@ -146,7 +147,7 @@ impl CollectedDifferences {
     }
 }
 
-/// Where both are before the last label of `trace`.
+/// Returns the place before the last label of `trace`.
 fn place(cx: &mut Ctx<'_>, product: &ModelProduct<'_>, trace: &Trace) -> DifferencePlace {
     let Some((last, before)) = trace.labels.split_last() else { return DifferencePlace::default() };
     let gate = match last {
@@ -159,7 +160,7 @@ fn place(cx: &mut Ctx<'_>, product: &ModelProduct<'_>, trace: &Trace) -> Differe
     (gate, ours, places(cx, spec, before, InputCompletion::None))
 }
 
-/// The places a system may be in after `labels`; the labels themselves where its states are not known.
+/// The states that a system may be in after `labels`; the labels themselves where its states are not known.
 fn places(cx: &mut Ctx<'_>, sts: &Sts, labels: &[Label], completion: InputCompletion) -> BTreeSet<String> {
     let mut states = concrete_start(cx, sts);
     for label in labels {

@@ -1,8 +1,8 @@
 //! Time that passes between two messages, for the members of one side.
 //!
-//! [BLLN23] sec. 4: a state may let time pass as long as something the tester does not send can still happen, or if it was
-//! quiescent when it was entered. Internal steps may be taken at any instants on the way; nobody sees them, so
-//! their instants are variables of the member's own.
+//! [BLLN23] sec. 4: a state may let time pass as long as an output, an observed input or an internal step can still
+//! happen, or if it was quiescent when it was entered. Internal steps may be taken at any instants within the delay;
+//! they cannot be observed, so their instants are variables of the member's own.
 
 use ioxide_model::number::Rational;
 use ioxide_model::term::Term;
@@ -13,7 +13,7 @@ use ioxide_symex::Ctx;
 use super::branch::TooMany;
 use super::side::{SideMember, SideSystem};
 
-/// At most this many members come out of internal steps while time passes.
+/// The greatest number of members that internal steps make while time passes.
 const MAX_ON_THE_WAY: usize = 64;
 
 /// A member after a delay.
@@ -23,7 +23,7 @@ pub(crate) struct MemberAfterDelay {
     pub excuse: Term,
 }
 
-/// A delay: how long it is, and what numbers the instants within it.
+/// A delay: its length, and the number of the message after it, which numbers the instants within it.
 #[derive(Clone, Copy)]
 pub(crate) struct MemberDelay {
     pub by: Term,
@@ -37,13 +37,13 @@ impl MemberDelay {
         Self { by: cx.pool.var(by), number }
     }
 
-    /// Time does not go back.
+    /// The fact that the delay is not negative.
     pub fn fact(self, cx: &mut Ctx<'_>) -> Term {
         let zero = zero(cx);
         cx.pool.le(zero, self.by)
     }
 
-    /// Some time passes.
+    /// The fact that the delay is positive.
     pub fn is_some(self, cx: &mut Ctx<'_>) -> Term {
         let zero = zero(cx);
         cx.pool.lt(zero, self.by)
@@ -54,7 +54,7 @@ fn zero(cx: &mut Ctx<'_>) -> Term {
     cx.pool.value(Value::Real(Rational::ZERO))
 }
 
-/// The members after `delay`, under what is known on `path`.
+/// Returns the members after `delay`, under the facts of `path`.
 ///
 /// # Errors
 /// If internal steps do not end while time passes.
@@ -79,8 +79,8 @@ pub(crate) fn elapsed(
     Ok(found)
 }
 
-/// A member as it was entered, and when within the delay: at its beginning, or by an internal step on the way, each of
-/// which may be followed by others.
+/// A member with the instant at which it was entered: the beginning of the delay, or an internal step within it, which
+/// other internal steps may follow.
 struct EnteredMember {
     member: SideMember,
     since: Term,
@@ -91,7 +91,7 @@ struct DelayWalk<'w, 's> {
     side: &'w SideSystem<'s>,
     path: &'w [Term],
     delay: MemberDelay,
-    /// How many internal steps were taken so far.
+    /// The number of internal steps taken so far.
     on_the_way: usize,
 }
 

@@ -27,26 +27,26 @@ use self::world::{EnumeratedSide, StateSet};
 use super::search::SearchEffort;
 use super::{InputCompletion, InputRule};
 
-/// Evaluations between two looks at whoever may stop the search.
+/// The number of evaluations between two calls of the function that may stop the search.
 const BREATH: usize = 10_000;
 
-/// What enumeration found.
+/// The result of enumeration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EnumerationResult {
-    /// All was enumerated, and everything is allowed.
+    /// All states were enumerated, and the specification allows everything.
     Conforms,
     /// A shortest trace whose last label only the implementation has.
     Fails(Trace),
-    /// Messages cannot be listed, a value is unknown, or the limit was reached.
+    /// Messages cannot be listed, a value is unknown, or a limit was reached.
     GaveUp,
 }
 
-/// How much to enumerate.
+/// The limits of an enumeration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EnumerationBudget {
-    /// At most this many states of one system.
+    /// The greatest number of states of one system.
     pub states: usize,
-    /// At most this many guards evaluated in all.
+    /// The greatest number of guards evaluated in all.
     pub steps: usize,
 }
 
@@ -56,7 +56,7 @@ impl Default for EnumerationBudget {
     }
 }
 
-/// Something cannot be enumerated.
+/// The enumeration is impossible or exceeds its limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct EnumerationGivenUp;
 
@@ -82,7 +82,7 @@ impl MetLabels {
     }
 }
 
-/// Whether `imp` is ioco `spec`, two systems with the same gates over one pool.
+/// Decides whether `imp` is ioco `spec`, two systems with the same gates over one pool.
 #[must_use]
 pub fn ioco(
     pool: &TermPool,
@@ -94,7 +94,7 @@ pub fn ioco(
     conforms(pool, imp, spec, ConformanceRelation::Ioco, completion, budget)
 }
 
-/// Whether `imp` conforms to `spec` under `relation`, two systems with the same gates over one pool.
+/// Decides whether `imp` conforms to `spec` under `relation`, two systems with the same gates over one pool.
 #[must_use]
 pub fn conforms(
     pool: &TermPool,
@@ -107,7 +107,8 @@ pub fn conforms(
     searched((pool, budget), imp, spec, (relation, completion, InputRule::Free))
 }
 
-/// Whether the suspension traces of `imp` are among those of `spec`, two systems with the same gates over one pool.
+/// Decides whether the suspension traces of `imp` are among those of `spec`, two systems with the same gates over one
+/// pool.
 #[must_use]
 pub fn includes(pool: &TermPool, imp: &Sts, spec: &Sts, budget: EnumerationBudget) -> EnumerationResult {
     searched(
@@ -131,7 +132,7 @@ fn searched(
     found.unwrap_or(EnumerationResult::GaveUp)
 }
 
-/// Whether the messages of `sts` can be listed and its start is known.
+/// Returns whether `sts` has no clocks, its initial values are known, and its messages can be listed.
 #[must_use]
 pub fn is_enumerable(pool: &TermPool, sts: &Sts) -> bool {
     let visible = sts.switches.iter().filter(|switch| sts.kind_of(switch) != GateKind::Internal);
@@ -139,7 +140,7 @@ pub fn is_enumerable(pool: &TermPool, sts: &Sts) -> bool {
     !sts.is_timed() && known && visible.into_iter().all(|it| MessageList::of(pool, sts, it).is_some())
 }
 
-/// A search in progress; it goes on where it stopped.
+/// A search in progress; a further run resumes it.
 pub(crate) struct Enumeration<'w> {
     relation: ConformanceRelation,
     completion: InputCompletion,
@@ -147,17 +148,18 @@ pub(crate) struct Enumeration<'w> {
     labels: MetLabels,
     imp: EnumeratedSide<'w>,
     spec: EnumeratedSide<'w>,
-    /// How every pair of sets of states was found first.
+    /// The pair of state sets from which each pair was reached first, with the label of the step; no label is silence.
     parents: Vec<Option<(usize, Option<usize>)>>,
     seen: FxHashSet<(StateSet, StateSet)>,
     frontier: VecDeque<(usize, u32, StateSet, StateSet)>,
-    /// Pairs with a label that only the implementation has there, not yet told.
+    /// Pairs, each with a label that only the implementation has there, not yet returned.
     different: VecDeque<(usize, Option<usize>)>,
     pub effort: SearchEffort,
 }
 
 impl<'w> Enumeration<'w> {
-    /// A search over `gates`, pairs of one of the specification and one of the implementation.
+    /// Makes a search over `gates`, pairs of a gate of the specification and the gate of the implementation, if it has
+    /// one.
     pub fn new(
         imp: &'w Sts,
         spec: &'w Sts,
@@ -182,8 +184,8 @@ impl<'w> Enumeration<'w> {
         }
     }
 
-    /// Goes on until a difference is met, `steps` guards were evaluated in all, or `stop` says so; `None` if there is more
-    /// to do then. After a difference it may go on to the next.
+    /// Continues until a difference is found, `steps` guards were evaluated in all, or `stop` returns true; `None` if
+    /// more is left to explore. After a difference, a further run looks for the next.
     pub fn run(
         &mut self,
         pool: &TermPool,
@@ -231,7 +233,7 @@ impl<'w> Enumeration<'w> {
         Ok(Some(EnumerationResult::Conforms))
     }
 
-    /// Takes every step of a pair, and notes the labels that only the implementation has.
+    /// Takes every step of a pair, and records the labels that only the implementation has.
     fn expand(
         &mut self,
         pool: &TermPool,
@@ -258,7 +260,7 @@ impl<'w> Enumeration<'w> {
         }
     }
 
-    /// Takes the steps that both have, and notes those that only the implementation has.
+    /// Takes the steps that both sides have, and records those that only the implementation has.
     fn follow(
         &mut self,
         (at, depth): (usize, u32),
@@ -273,7 +275,7 @@ impl<'w> Enumeration<'w> {
         }
     }
 
-    /// Gives both every input that the specification has.
+    /// Gives both sides every input that the specification mentions.
     fn stimulate(
         &mut self,
         pool: &TermPool,

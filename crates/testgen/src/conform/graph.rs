@@ -24,12 +24,13 @@ pub struct SpecGraph {
     seen: SeenProducts,
     pub(crate) names: CanonicalNames,
     deterministic: bool,
-    /// Beyond these, clocks are not told apart.
+    /// The limits above which values of clocks are not distinguished.
     pub(crate) limits: ClockLimits,
 }
 
 impl SpecGraph {
-    /// Explores the system of `cx`; `None` if it does not come to an end within `bounds`.
+    /// Explores the system of `cx`; `None` if the search does not end within `bounds`, an initial value is unknown, or
+    /// the solver leaves a step undecided.
     pub fn new(
         cx: &mut Ctx<'_>,
         bounds: SearchBounds,
@@ -74,19 +75,19 @@ impl SpecGraph {
         Some(Self { pairs, edges, seen, names, deterministic, limits })
     }
 
-    /// How many states it has.
+    /// Returns the number of its states.
     #[must_use]
     pub fn len(&self) -> usize {
         self.pairs.len()
     }
 
-    /// Whether it has no state; it always has one.
+    /// Returns whether it has no state; it always has one.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.pairs.is_empty()
     }
 
-    /// Whether the specification is in one state after every trace.
+    /// Returns whether the specification is in one state after every trace.
     #[must_use]
     pub fn is_deterministic(&self) -> bool {
         self.deterministic
@@ -104,7 +105,7 @@ impl SpecGraph {
         &self.edges[node]
     }
 
-    /// The state that stands for `pair`.
+    /// Returns the state that stands for `pair`, if there is one.
     pub(crate) fn find(&self, cx: &mut Ctx<'_>, pair: &ProductState) -> Option<usize> {
         self.seen.covering(cx, &self.names, pair)
     }

@@ -9,8 +9,8 @@ use ioxide_model::term::{DataClash, TermImport};
 use super::PortMismatch;
 use super::ports::counterpart;
 
-/// The system of `imp` with its terms in the pool of `spec`. Messages only the implementation has
-/// become messages of the specification, which never uses them.
+/// Returns the system of `imp` with its terms in the pool of `spec`. Messages that only the implementation has are
+/// added to the specification, which never uses them.
 ///
 /// # Errors
 /// If the models have different data types of one name.

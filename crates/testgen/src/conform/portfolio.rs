@@ -1,9 +1,9 @@
-//! Which search answers: the symbolic one where domains are large, the one state by state where there are few states.
+//! The choice of the search: symbolic where domains are large, state by state where there are few states.
 //!
-//! Nobody knows beforehand which of them is faster, so they take short turns that cost about the same: the answer
+//! Which of the two is faster is not known beforehand, so they take short turns that cost about the same: the answer
 //! comes within about twice the time of the better one. Turns are counted in evaluations of guards, not in seconds (see
-//! [`price`](super::price)), so the same question gets the same answer. What neither settles in the states of the first
-//! pass is widened; after that both go as far as the bounds allow.
+//! [`price`](super::price)), so the same question gets the same answer. If neither decides within the states of the
+//! first pass, the search is widened; after that both go as far as the bounds allow.
 
 use std::ops::ControlFlow;
 
@@ -18,21 +18,21 @@ use super::search::{ProductRevisit, ProductSearch, SearchBounds, SearchEffort, S
 use super::witness::{ConformWitness, NoWitness, replayed_trace, witness};
 use super::{ConformAnswer, ConformDoubt, ConformOptions, ConformProof, Conformance, Merging, SearchEngine};
 
-/// Symbolic product states of the first pass, before widening is tried.
+/// The number of symbolic product states of the first pass, before widening is tried.
 const FIRST_PASS: usize = 500;
-/// Symbolic product states of the second pass, before states are taken apart into concrete ones.
+/// The number of symbolic product states of the second pass, before states are split into concrete ones.
 const SECOND_PASS: usize = 4_000;
-/// Evaluations of guards that make one turn.
+/// The number of evaluations of guards in one turn.
 const TURN: usize = 1_000;
-/// Guards that are evaluated in about the time in which one symbolic product state is looked at, questions included.
+/// The number of guards evaluated in about the time of exploring one symbolic product state, queries included.
 pub(super) const EVALUATIONS: usize = 400;
-/// Concrete states that are kept for one symbolic state of the bounds.
+/// The number of concrete states kept for one symbolic state of the bounds.
 const CONCRETE_STATES: usize = 20;
-/// Steps of a witness beyond which its values are those of the concrete search, and no condition is made of them.
+/// The length of a witness above which its values are those of the concrete search, and no condition is computed.
 const MAX_EXPLAINED: usize = 24;
-/// Product states of one shape before they are widened.
+/// The number of product states of one shape before they are widened.
 const ALIKE: usize = 4;
-/// Unsafe states out of reach that are tolerated before a search gives up.
+/// The number of unsafe states without a trace that are tolerated before a search gives up.
 const MAX_SPURIOUS: usize = 64;
 
 pub(super) type PortfolioWatch<'w> = &'w mut dyn FnMut(&SearchEffort) -> ControlFlow<()>;
@@ -96,17 +96,17 @@ pub(crate) fn decide<'p>(
 /// Two searches for one answer.
 struct SearchRace<'p, 's> {
     product: &'p ModelProduct<'s>,
-    /// The one state by state, as long as it can go on.
+    /// The search state by state; `None` if it is impossible or gave up.
     concrete: Option<Enumeration<'s>>,
-    /// What symbolic passes have cost until now.
+    /// The cost of the symbolic passes so far, in evaluations of guards.
     spent: usize,
 }
 
-/// Who has something to say first.
+/// The search that ended first.
 enum SearchWinner {
-    /// A symbolic pass has ended so.
+    /// The symbolic pass ended with this answer.
     Symbolic(Conformance),
-    /// The search state by state has settled the question.
+    /// The search state by state decided.
     Concrete(Conformance),
 }
 
@@ -133,7 +133,7 @@ impl SearchRace<'_, '_> {
     }
 }
 
-/// Whether no other search could say more.
+/// Returns whether no other search could give a better answer.
 pub(super) fn is_final(answer: &ConformAnswer) -> bool {
     !matches!(
         answer,
@@ -147,12 +147,12 @@ pub(super) fn is_final(answer: &ConformAnswer) -> bool {
     )
 }
 
-/// Whether a search ended for no other reason than the number of its states.
+/// Returns whether a search ended only because of the number of its states.
 fn goes_on(verdict: &Conformance) -> bool {
     matches!(verdict.answer, ConformAnswer::Unknown(ConformDoubt::States(_)))
 }
 
-/// A search state by state, where that is possible and wanted.
+/// Makes a search state by state, where that is possible and wanted.
 pub(super) fn enumeration<'p>(
     cx: &Ctx<'_>,
     product: &ModelProduct<'p>,
@@ -171,7 +171,7 @@ pub(super) fn enumeration<'p>(
     possible.then(|| Enumeration::new(imp, spec, &gates, meaning, states))
 }
 
-/// Goes on state by state up to so many evaluations in all; a search that cannot go on is dropped.
+/// Continues state by state up to so many evaluations in all; drops a search that gave up.
 fn turn(
     cx: &mut Ctx<'_>,
     product: &ModelProduct<'_>,
@@ -204,7 +204,8 @@ fn turn(
     Some(Conformance { answer, effort })
 }
 
-/// The witness along the steps of `trace`; `trace` itself where it is long, or where reasoning about it says nothing.
+/// Returns the witness along the steps of `trace`; `trace` itself where it is long, or where the symbolic steps give no
+/// witness; `None` if the replay does not confirm it.
 pub(super) fn shown_by(cx: &mut Ctx<'_>, product: &ModelProduct<'_>, trace: Trace) -> Option<ConformWitness> {
     let step = |label: &Label| match label {
         Label::Input(gate, _) | Label::Output(gate, _) => {
@@ -220,13 +221,13 @@ pub(super) fn shown_by(cx: &mut Ctx<'_>, product: &ModelProduct<'_>, trace: Trac
     along.or_else(|| replayed_trace(cx, product, trace).ok())
 }
 
-/// A symbolic search with what it met on the way; it goes on where it stopped.
+/// A symbolic search with the unsafe states it met; a further run resumes it.
 pub(super) struct SymbolicPass<'p, 's> {
     product: &'p ModelProduct<'s>,
     search: ProductSearch<'p, 's>,
-    /// What is not known because unsafe states have no trace.
+    /// The doubt that remains because unsafe states have no trace.
     spurious: Option<ConformDoubt>,
-    /// How many unsafe states have no trace.
+    /// The number of unsafe states without a trace.
     misses: usize,
 }
 
@@ -246,7 +247,7 @@ impl<'p, 's> SymbolicPass<'p, 's> {
         Self { product, search, spurious: None, misses: 0 }
     }
 
-    /// Goes on up to this many states; after a failure, to the next one.
+    /// Continues up to this many states; after a failure, to the next one.
     pub(super) fn run(
         &mut self,
         cx: &mut Ctx<'_>,
@@ -260,7 +261,7 @@ impl<'p, 's> SymbolicPass<'p, 's> {
         }
     }
 
-    /// As [`run`](Self::run), for about so many evaluations; `None` if it could go on.
+    /// Continues as [`run`](Self::run) does, for about so many evaluations; `None` if more is left to explore.
     fn turn(
         &mut self,
         cx: &mut Ctx<'_>,
@@ -274,7 +275,7 @@ impl<'p, 's> SymbolicPass<'p, 's> {
         Some(Conformance { answer, effort: self.search.effort })
     }
 
-    /// Runs the search to its end or to that of the turn; an unsafe state counts once a trace shows it.
+    /// Runs the search to its end or to the end of the turn; an unsafe state counts only if a trace shows it.
     fn settle(&mut self, cx: &mut Ctx<'_>, watch: PortfolioWatch<'_>) -> Option<ConformAnswer> {
         while self.misses < MAX_SPURIOUS {
             let end = self.search.run(cx, watch);
@@ -309,7 +310,7 @@ impl<'p, 's> SymbolicPass<'p, 's> {
         self.spurious = Some(why.after(self.spurious.take()));
     }
 
-    /// What it means that nothing is left to look at.
+    /// Returns the answer of a search that has no state left to explore.
     fn exhausted(&self) -> ConformAnswer {
         match &self.spurious {
             Some(doubt) => ConformAnswer::Unknown(doubt.clone()),
@@ -320,7 +321,7 @@ impl<'p, 's> SymbolicPass<'p, 's> {
 }
 
 impl NoWitness {
-    /// What is not known where this happened `after` other unsafe states without a trace.
+    /// Returns the doubt that remains with this unsafe state without a trace, given the doubt `before`.
     fn after(self, before: Option<ConformDoubt>) -> ConformDoubt {
         let unmet = "something unsafe was met only under assumptions that do not hold";
         match (self, before) {

@@ -16,7 +16,7 @@ pub(crate) struct ProductPort {
     fields: Vec<VarId>,
 }
 
-/// Why two models cannot be compared; the text is for people.
+/// The reason why two models cannot be compared, as text for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PortMismatch(pub String);
 
@@ -68,7 +68,7 @@ pub(crate) fn counterpart(sts: &Sts, gate: &Gate) -> Option<GateId> {
     visible_gates(sts).find(|(_, other)| same(other)).map(|(id, _)| id)
 }
 
-/// Both gates carry the same fields.
+/// Checks that both gates carry the same fields.
 fn agree(cx: &Ctx<'_>, imp: &Gate, spec: &Gate) -> Result<(), PortMismatch> {
     let field = |var: &VarId| {
         let info = cx.pool.var_info(*var);
@@ -94,7 +94,7 @@ fn agree(cx: &Ctx<'_>, imp: &Gate, spec: &Gate) -> Result<(), PortMismatch> {
 }
 
 impl ProductPort {
-    /// The values of a message, number `n` of a path.
+    /// The terms for the fields of message number `n` of a path.
     pub fn message(&self, cx: &mut Ctx<'_>, n: u32) -> Vec<Term> {
         let named = |&field: &VarId| {
             let value = cx.pool.indexed(field, n);
@@ -103,12 +103,12 @@ impl ProductPort {
         self.fields.iter().map(named).collect()
     }
 
-    /// The variables of message number `n`.
+    /// The variables for the fields of message number `n`.
     pub fn variables(&self, cx: &mut Ctx<'_>, n: u32) -> Vec<VarId> {
         self.fields.iter().map(|&field| cx.pool.indexed(field, n)).collect()
     }
 
-    /// Puts the values of a message in the place of the fields of `gate`; returns what their sorts demand.
+    /// Substitutes the terms of a message for the fields of `gate`; returns the condition that they are of their sorts.
     pub fn bind(&self, cx: &mut Ctx<'_>, gate: &Gate, message: &[Term], values: &mut Substitution) -> Term {
         let mut demands = Vec::new();
         for (&field, &term) in gate.fields.iter().zip(message) {

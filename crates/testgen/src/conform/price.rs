@@ -1,4 +1,4 @@
-//! What a symbolic search costs, in evaluations of guards.
+//! The cost of a symbolic search, in evaluations of guards.
 //!
 //! The price is counted, not timed: two searches that take turns by it give the same answer on every machine. The
 //! factors were measured on counters, sums and the Redis subset and need to be right only within a small factor.
@@ -6,16 +6,16 @@
 use ioxide_smt::tally::SolverTally;
 use ioxide_symex::Ctx;
 
-/// Looking at a product state.
+/// The price of exploring a product state.
 const STATE: usize = 30;
-/// A new term.
+/// The price of a new term.
 const TERM: usize = 20;
-/// A question, whoever answers it.
+/// The price of a query, whichever layer answers it.
 const QUESTION: usize = 35;
-/// A question that reaches the back-end.
+/// The additional price of a query that reaches the back-end.
 const BACK_END: usize = 800;
 
-/// The price of all that was done in `cx` until now, the looking at `states` product states included.
+/// Returns the price of all work in `cx` so far, the exploration of `states` product states included.
 pub(super) fn price(cx: &Ctx<'_>, states: usize) -> usize {
     let mut tally = SolverTally::default();
     cx.solver.tally(&mut tally);

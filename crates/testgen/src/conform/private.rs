@@ -1,8 +1,8 @@
-//! Members that are sets of states: the variables of their own in canonical form.
+//! Members that are sets of states: their own variables in canonical form.
 //!
-//! A value over variables of a member's own is named by its position, and the facts become conditions on these names
-//! and on what both sides know. What nobody's value mentions is projected away. Then one set of states is within
-//! another if the facts of the one imply those of the other.
+//! A value over a member's own variables is named by its position, and the facts become conditions on these names and
+//! on the variables that both sides share. Own variables that no value mentions are projected away. Then one set of
+//! states is within another if the facts of the one imply those of the other.
 
 use ioxide_model::number::Rational;
 use ioxide_model::sort::Sort;
@@ -18,15 +18,15 @@ use super::product::ProductState;
 use super::region::{CanonicalNames, NameUse};
 use super::side::SideMember;
 
-/// Domains up to this size are gone through value by value.
+/// The greatest size of a domain that is enumerated.
 const MAX_DOMAIN: usize = 16;
 
-/// Whether a member of `pair` is a set of states.
+/// Returns whether a member of `pair` is a set of states.
 pub(super) fn has_own(pair: &ProductState) -> bool {
     members(pair).any(|member| !member.own.is_empty())
 }
 
-/// The variables of the members' own.
+/// The own variables of the members.
 pub(super) fn own(pair: &ProductState) -> Vec<VarId> {
     members(pair).flat_map(|member| member.own.iter().copied()).collect()
 }
@@ -35,7 +35,7 @@ fn members(pair: &ProductState) -> impl Iterator<Item = &SideMember> {
     pair.imp.iter().chain(&pair.spec)
 }
 
-/// What the facts of members mention that is not their own, in order of first appearance.
+/// Returns the variables in the facts of members that are not their own, in order of first appearance.
 pub(super) fn shared(cx: &Ctx<'_>, pair: &ProductState) -> Vec<VarId> {
     let mut found = Vec::new();
     for member in members(pair) {
@@ -48,7 +48,7 @@ pub(super) fn shared(cx: &Ctx<'_>, pair: &ProductState) -> Vec<VarId> {
     found
 }
 
-/// `pair` with the variables of its members' own named by position; and whether that is so for all of them.
+/// Returns `pair` with the own variables of its members named by position, and whether that succeeded for all of them.
 pub(super) fn canonical(
     cx: &mut Ctx<'_>,
     names: &mut CanonicalNames,
@@ -85,8 +85,8 @@ pub(super) fn canonical(
     (pair, is_plain)
 }
 
-/// The cases of `pair` in which what facts of members mention, and nobody's value does, is a known value: so what was
-/// seen long ago does not pile up in the facts. Only small domains are gone through.
+/// Returns the cases of `pair` in which variables that facts of members mention, and no stored value does, have known
+/// values, so that old observations do not pile up in the facts. Only small domains are enumerated.
 pub(super) fn known_values(
     cx: &mut Ctx<'_>,
     names: &mut CanonicalNames,
@@ -122,7 +122,7 @@ pub(super) fn known_values(
     open
 }
 
-/// Replaces variables that a fact of `member` says the value of.
+/// Replaces own variables of `member` that a fact equates with a term.
 fn resolve(cx: &mut Ctx<'_>, member: &mut SideMember) {
     while let Some((var, value)) = member.facts.iter().find_map(|&fact| solved(cx, &member.own, fact)) {
         let known: Substitution = [(var, value)].into_iter().collect();
@@ -140,7 +140,7 @@ fn resolve(cx: &mut Ctx<'_>, member: &mut SideMember) {
     }
 }
 
-/// The variable among `own` that `fact` says the value of.
+/// The variable among `own` that `fact` equates with a term, and that term.
 fn solved(cx: &Ctx<'_>, own: &[VarId], fact: Term) -> Option<(VarId, Term)> {
     let TermNode::Eq(a, b) = *cx.pool.node(fact) else { return None };
     [(a, b), (b, a)].into_iter().find_map(|(one, other)| match *cx.pool.node(one) {
@@ -199,8 +199,8 @@ fn name(cx: &mut Ctx<'_>, names: &mut CanonicalNames, member: &mut SideMember) -
     true
 }
 
-/// Names sums of instants that facts of members mention, so that the facts speak of the sums alone: otherwise every
-/// delay of a run stays a value of the state, and no state comes again.
+/// Names sums of instants in the facts of members, so that the facts mention the sums alone: otherwise every delay of a
+/// run stays a value of the state, and no state recurs.
 fn gather(cx: &mut Ctx<'_>, names: &mut CanonicalNames, pair: &mut ProductState) {
     let mut used = cx.pool.free_vars_of(&pair.path);
     for member in members(pair) {
@@ -224,13 +224,13 @@ fn gather(cx: &mut Ctx<'_>, names: &mut CanonicalNames, pair: &mut ProductState)
 /// Sums of instants and their names.
 struct InstantSums<'n> {
     names: &'n mut CanonicalNames,
-    /// Variables that are no names any more.
+    /// The variables that are in use and cannot be names.
     used: Vec<VarId>,
     named: Vec<(Term, Term)>,
 }
 
 impl InstantSums<'_> {
-    /// `fact` with every comparison in it speaking of sums; as it is if it has a quantifier.
+    /// Returns `fact` with names for the sums in its comparisons; unchanged if it has a quantifier.
     fn gathered(&mut self, cx: &mut Ctx<'_>, own: &[VarId], fact: Term) -> Term {
         if cx.pool.has_quantifier(fact) {
             return fact;
@@ -252,7 +252,7 @@ impl InstantSums<'_> {
         images.get(&fact).copied().unwrap_or(fact)
     }
 
-    /// What stands for `sum`: itself if it is one instant, else a name.
+    /// Returns the term that stands for `sum`: `sum` itself if it is one instant, else a name.
     fn name(&mut self, cx: &mut Ctx<'_>, sum: Term) -> Term {
         if matches!(cx.pool.node(sum), TermNode::Var(_)) {
             return sum;
@@ -277,7 +277,7 @@ impl InstantSums<'_> {
 
 /// A comparison of instants `own ± sum ⋈ 0`, where `sum` has none of a member's own variables and `own` no others.
 struct InstantComparison {
-    /// The comparison itself, with two terms of its own.
+    /// The comparison itself, for its operator.
     relation: TermNode,
     own: Term,
     sum: Term,
@@ -285,7 +285,7 @@ struct InstantComparison {
 }
 
 impl InstantComparison {
-    /// `fact` as such; none if it compares no instants, or no others than the member's own.
+    /// Reads `fact` as such a comparison; `None` if it compares no instants, or mentions own variables only.
     fn of(cx: &mut Ctx<'_>, own: &[VarId], fact: Term) -> Option<Self> {
         let relation = cx.pool.node(fact).clone();
         let (TermNode::Le(a, b) | TermNode::Lt(a, b) | TermNode::Eq(a, b)) = relation else { return None };
@@ -311,7 +311,7 @@ impl InstantComparison {
         Some(Self { relation, own, sum, is_negative })
     }
 
-    /// The same of another sum.
+    /// Returns the same comparison with another sum.
     fn with(&self, cx: &mut Ctx<'_>, sum: Term) -> Term {
         let sum = if self.is_negative { cx.pool.neg(sum) } else { sum };
         let left = cx.pool.add2(self.own, sum);
@@ -324,7 +324,8 @@ impl InstantComparison {
     }
 }
 
-/// `member`, named by positions in it, named by positions in a pair where it begins `at`.
+/// Renames the own variables of `member` from positions in the member to positions in a pair, where the member begins
+/// at `at`.
 fn place(cx: &mut Ctx<'_>, names: &mut CanonicalNames, member: &mut SideMember, at: usize) {
     let mut placed = Substitution::new();
     let mut own = Vec::with_capacity(member.own.len());
@@ -344,8 +345,8 @@ fn place(cx: &mut Ctx<'_>, names: &mut CanonicalNames, member: &mut SideMember, 
     member.own = own;
 }
 
-/// Drops facts of `member` that what is known says already: those that do not mention its own variables, and of those
-/// that mention others too the ones that follow from the rest.
+/// Drops facts of `member` that follow from others: those without own variables, and those with shared variables that
+/// follow from the path and the remaining facts.
 fn shorten(cx: &mut Ctx<'_>, path: &[Term], member: &mut SideMember) {
     let own = std::mem::take(&mut member.own);
     member.facts.retain(|&fact| own.iter().any(|&var| cx.pool.mentions(fact, var)));
@@ -369,7 +370,7 @@ fn shorten(cx: &mut Ctx<'_>, path: &[Term], member: &mut SideMember) {
     member.own = own;
 }
 
-/// `pair` whose facts speak of `new` where they spoke of the variables `old`.
+/// Returns `pair` with the terms `new` for the variables `old` in the facts of its members.
 pub(super) fn renamed(cx: &mut Ctx<'_>, mut pair: ProductState, old: &[Term], new: &[Term]) -> ProductState {
     let vars = old.iter().zip(new).filter_map(|(&old, &new)| match *cx.pool.node(old) {
         TermNode::Var(var) => Some((var, new)),
@@ -384,8 +385,8 @@ pub(super) fn renamed(cx: &mut Ctx<'_>, mut pair: ProductState, old: &[Term], ne
     pair
 }
 
-/// Whether the sets of the implementation in `big` have all states of those in `small`, and the sets of the
-/// specification no others; `names` gives what both know.
+/// Returns whether the sets of the implementation in `big` have all states of those in `small`, and the sets of the
+/// specification in `big` no states besides those in `small`; `names` maps the names of `big` to terms of `small`.
 pub(super) fn covers(
     cx: &mut Ctx<'_>,
     big: &ProductState,

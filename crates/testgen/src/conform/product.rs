@@ -1,9 +1,9 @@
 //! The symbolic product of an implementation and a specification ([AT15] Def. 3.4).
 //!
 //! A product state is a pair of sets of symbolic states over one path. It is kept *split*:
-//! under every valuation of the path, each side may be in all of its members. Then a set of
-//! members is a belief, and the non-conformance condition ([AT15] Def. 3.5) is a case of the
-//! split in which the implementation does what no member of the specification does.
+//! under every valuation of the path, each side may be in all of its members. Then a set of members is a belief, and
+//! the non-conformance condition ([AT15] Def. 3.5) is a case of the split in which the implementation makes a step that
+//! no member of the specification makes.
 
 use ioxide_model::relation::ConformanceRelation;
 use ioxide_model::sts::SwitchId;
@@ -17,15 +17,15 @@ use super::elapse::{MemberAfterDelay, MemberDelay, elapsed};
 use super::ports::ProductPort;
 use super::side::{SideMember, SideSystem, Unknowns};
 
-/// At most this many states are kept of one side; more is a divergence, or too much.
+/// The greatest number of members of one side; more is a divergence, or too expensive.
 const MAX_MEMBERS: usize = 1024;
 
-/// What an implementation does with an input no switch of it accepts.
+/// The treatment of an input that no switch of the implementation accepts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum InputCompletion {
-    /// It cannot happen: nothing is known after it.
+    /// The input cannot be given: no trace continues with it.
     None,
-    /// It is ignored where no internal step is possible ([AT15]'s `exec_neg`).
+    /// The input is ignored where no internal step is possible ([AT15]'s `exec_neg`).
     #[default]
     Angelic,
     /// As angelic, but only where the implementation has left the specification, or the specification
@@ -36,11 +36,11 @@ pub enum InputCompletion {
 /// A step of a product: a message of a port, or silence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum ProductStep {
-    /// A message, by position among the ports; in time, some delay comes before it.
+    /// A message, by position among the ports; in a timed product, a delay precedes it.
     Port(usize),
     /// Quiescence.
     Delta,
-    /// Time passes and nothing comes.
+    /// A delay without a message.
     Wait,
 }
 
@@ -49,20 +49,20 @@ pub(crate) enum ProductStep {
 pub(crate) struct ProductState {
     pub imp: Vec<SideMember>,
     pub spec: Vec<SideMember>,
-    /// What is assumed of the values.
+    /// The path condition.
     pub path: Vec<Term>,
-    /// The number of the next message: those of smaller numbers occur in the state.
+    /// The number of the next message; the variables of the state have smaller numbers.
     pub fresh: u32,
 }
 
 impl ProductState {
-    /// Whether both sides are in the same states, seen by their terms.
+    /// Returns whether both sides have equal members, compared as terms.
     pub fn is_diagonal(&self) -> bool {
         self.imp == self.spec
     }
 }
 
-/// Two systems, ready to be stepped together.
+/// Two systems as one product.
 pub(crate) struct ModelProduct<'s> {
     pub imp: SideSystem<'s>,
     pub spec: SideSystem<'s>,
@@ -73,15 +73,15 @@ pub(crate) struct ModelProduct<'s> {
     pub limits: ClockLimits,
 }
 
-/// What a step leads to.
+/// The result of a step.
 pub(crate) enum ProductNext {
-    /// Both sides do it.
+    /// Both sides make the step.
     Pair { pair: ProductState, doubt: bool },
-    /// The implementation does it and the specification does not allow it.
+    /// The implementation makes the step, and the specification forbids it.
     Fail { doubt: bool },
 }
 
-/// One side with the values of its members, fields of all messages included.
+/// One side with the terms of its members' variables and of the fields of the message.
 struct SideScene<'p> {
     side: &'p SideSystem<'p>,
     members: Vec<SideMember>,
@@ -89,7 +89,7 @@ struct SideScene<'p> {
 }
 
 impl ModelProduct<'_> {
-    /// The product state at start; several if internal steps depend on unknown values.
+    /// Returns the initial product states, each with its doubt; several if internal steps depend on unknown values.
     pub fn initial(&self, cx: &mut Ctx<'_>) -> Result<Vec<(ProductState, bool)>, TooMany> {
         let imp = self.imp.initial(cx, Unknowns::Known);
         let spec = self.spec.initial(cx, Unknowns::Believed);
@@ -103,12 +103,12 @@ impl ModelProduct<'_> {
         Ok(found)
     }
 
-    /// Whether time passes between messages.
+    /// Returns whether one of the systems has clocks.
     pub fn is_timed(&self) -> bool {
         self.imp.sts.is_timed() || self.spec.sts.is_timed()
     }
 
-    /// The steps the system alone decides: outputs and silence.
+    /// The steps that the system alone decides: outputs, silence and, with clocks, waiting.
     pub fn observations(&self) -> Vec<ProductStep> {
         let output =
             |(at, port): (usize, &ProductPort)| (!port.kind.is_input()).then_some(ProductStep::Port(at));
@@ -116,14 +116,14 @@ impl ModelProduct<'_> {
         outputs.chain([ProductStep::Delta]).chain(self.is_timed().then_some(ProductStep::Wait)).collect()
     }
 
-    /// Every step there is, observations first.
+    /// All steps, observations first.
     pub fn steps(&self) -> Vec<ProductStep> {
         let input = |(at, port): (usize, &ProductPort)| port.kind.is_input().then_some(ProductStep::Port(at));
         let inputs = self.ports.iter().enumerate().filter_map(input);
         self.observations().into_iter().chain(inputs).collect()
     }
 
-    /// What `step` leads to from `pair`.
+    /// Returns the results of `step` from `pair`, case by case.
     ///
     /// # Errors
     /// If there are too many cases or too many states.
@@ -148,7 +148,8 @@ impl ModelProduct<'_> {
         }
     }
 
-    /// What is known just before a message of `pair`, and both sides there.
+    /// Returns both sides just before the next message of `pair`, after some delay in a timed product; `None` if no
+    /// delay is possible.
     fn moment(
         &self,
         cx: &mut Ctx<'_>,
@@ -169,7 +170,7 @@ impl ModelProduct<'_> {
         Ok(Some(PairBeforeMessage { case, imp, spec, excuses }))
     }
 
-    /// Silence for good: nothing can come any more without an input.
+    /// Returns the results of quiescence: no output or internal step is possible any more without an input.
     fn silence(&self, cx: &mut Ctx<'_>, pair: &ProductState) -> Result<Vec<ProductNext>, TooMany> {
         let (imp, spec) = (scene(&self.imp, pair.imp.clone()), scene(&self.spec, pair.spec.clone()));
         let (quiet_imp, quiet_spec) = (imp.quiet(cx), spec.quiet(cx));
@@ -190,8 +191,8 @@ impl ModelProduct<'_> {
         Ok(found)
     }
 
-    /// Whether the implementation may send nothing for longer than the specification. Waiting alone leads nowhere:
-    /// what comes after it comes after a delay.
+    /// Returns a failure if the implementation may send nothing for longer than the specification allows. There is no
+    /// product state after waiting: later steps have delays of their own.
     fn wait(&self, cx: &mut Ctx<'_>, pair: &ProductState) -> Result<Vec<ProductNext>, TooMany> {
         let delay = MemberDelay::before(cx, pair.fresh);
         let mut facts = pair.path.clone();
@@ -295,7 +296,7 @@ impl ModelProduct<'_> {
         Ok(found)
     }
 
-    /// The members of the implementation after an input, those that ignore it included, case by case.
+    /// Returns the members of the implementation after an input, those that ignore it included, case by case.
     fn accepted(
         &self,
         cx: &mut Ctx<'_>,
@@ -319,8 +320,9 @@ impl ModelProduct<'_> {
         Ok(found)
     }
 
-    /// The cases within `case` in which an input that some member takes is specified: always under ioco, under
-    /// uioco where no member that stays refuses it. Elsewhere everything is allowed, so nothing is followed.
+    /// Returns the cases within `case` in which an input that some member takes is specified: all of them under ioco,
+    /// under uioco those in which no member without internal steps refuses it. Elsewhere everything is allowed, so
+    /// nothing is followed.
     fn specified(
         &self,
         cx: &mut Ctx<'_>,
@@ -358,7 +360,7 @@ impl ModelProduct<'_> {
         (0..imp.members.len()).filter(may).collect()
     }
 
-    /// Both sides closed under internal steps, case by case.
+    /// Returns the pair closed under internal steps, case by case.
     fn closed(
         &self,
         cx: &mut Ctx<'_>,
@@ -394,24 +396,24 @@ struct PairBeforeMessage<'p> {
     excuses: Vec<Term>,
 }
 
-/// A switch a member may take, and its guard there.
+/// A switch that a member may take, with its guard there.
 struct MemberSwitch {
     member: usize,
     switch: SwitchId,
-    /// Over the variables of the member's own too.
+    /// The guard, which may mention the member's own variables.
     guard: Term,
     /// The condition under which some state of the member takes it.
     some: Term,
 }
 
-/// Which moves are taken in a case.
+/// The moves of a side, with their truth in a case.
 struct AcceptedMoves<'m> {
     moves: &'m [MemberSwitch],
     truths: &'m [bool],
 }
 
 impl AcceptedMoves<'_> {
-    /// Whether the member takes one of them.
+    /// Returns whether the member takes one of the moves.
     fn by(&self, member: usize) -> bool {
         self.moves.iter().zip(self.truths).any(|(taken, &truth)| truth && taken.member == member)
     }
@@ -438,7 +440,7 @@ impl<'p> SideScene<'p> {
         self.members.iter().zip(&self.values).map(quiet).collect()
     }
 
-    /// The members in which their condition holds, case by case.
+    /// Returns the members in which their condition holds, case by case.
     fn cases(
         &self,
         cx: &mut Ctx<'_>,
@@ -460,7 +462,8 @@ impl<'p> SideScene<'p> {
         Ok(found)
     }
 
-    /// The side where its members may have waited, which `excuses` tell; as it is where no time passes.
+    /// Returns the side with the members that may have waited by `excuses`, case by case; unchanged where no time
+    /// passes.
     fn waiting(
         &self,
         cx: &mut Ctx<'_>,
@@ -475,7 +478,7 @@ impl<'p> SideScene<'p> {
         Ok(some.map(|(case, members)| (case, scene(self.side, members))).collect())
     }
 
-    /// The switches of `port` that are not refuted at once, with their guards.
+    /// Returns the switches of `port` whose guards are not trivially false.
     fn moves(
         &mut self,
         cx: &mut Ctx<'_>,
@@ -502,7 +505,7 @@ impl<'p> SideScene<'p> {
         found
     }
 
-    /// The members after the moves that are true.
+    /// Returns the members after the moves that are true.
     fn reached(&self, cx: &mut Ctx<'_>, moves: &[MemberSwitch], truths: &[bool]) -> Vec<SideMember> {
         let mut next = Vec::new();
         for (taken, _) in moves.iter().zip(truths).filter(|(_, truth)| **truth) {
@@ -513,7 +516,7 @@ impl<'p> SideScene<'p> {
         next
     }
 
-    /// Those of `members` that take none of `moves` and that no internal step can leave, case by case.
+    /// Returns those of `members` that take none of `moves` and have no internal step, case by case.
     fn refusing(
         &self,
         cx: &mut Ctx<'_>,

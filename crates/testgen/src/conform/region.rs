@@ -1,13 +1,13 @@
-//! Deciding that a product state was seen before ([AT15] sec. 4.2).
+//! The recognition of product states that were seen before ([AT15] sec. 4.2).
 //!
-//! A product state is brought into a *canonical* form: the values that are not constants get
-//! names by position, equal values the same name; what is assumed becomes a condition on the
-//! names alone, everything else quantified away. States with equal forms are equivalent, and
-//! one state covers another if the condition of the other implies its own, which is asked.
+//! A product state is brought into a *canonical* form: the values that are not constants get names by position, equal
+//! values the same name; the path condition becomes a condition on the names alone, everything else quantified away.
+//! States with equal forms are equivalent, and one state covers another if the condition of the other implies its own,
+//! which is a query to the solver.
 //!
-//! Where states of one shape never stop coming, they can be *widened*: the least general
-//! generalisation of two states keeps the constants, the equalities (between the two sides
-//! too) and the conditions they share, and stands for both. Chains of widenings are finite.
+//! Where states of one shape keep coming, they can be *widened*: the least general generalisation of two states keeps
+//! the constants, the equalities (between the two sides too) and the conditions they share, and stands for both. Chains
+//! of widenings are finite.
 //!
 //! *Promises* that a state is only dropped if a remembered one stands for all of it.
 
@@ -27,18 +27,18 @@ use super::private::{self, has_own};
 use super::product::ProductState;
 use super::side::SideMember;
 
-/// At most this many remembered states are asked whether they cover a new one.
+/// The greatest number of remembered states that are compared with a new one.
 const MAX_CANDIDATES: usize = 24;
 
-/// Domains up to this size are gone through value by value.
+/// The greatest size of a domain that is enumerated.
 const MAX_DOMAIN: usize = 64;
 
-/// What becomes of states that are not covered.
+/// The treatment of states that are not covered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Widening {
     /// They stay as they are.
     Never,
-    /// Beyond this many of one shape they are widened.
+    /// They are widened once there are this many of one shape.
     Beyond(usize),
 }
 
@@ -48,21 +48,21 @@ pub(crate) struct CanonicalNames {
     /// The sorts of the variables of either side.
     imp: Vec<Sort>,
     spec: Vec<Sort>,
-    /// Whether there are clocks.
+    /// True if one of the systems has clocks.
     timed: bool,
     bases: FxHashMap<(NameUse, Sort), VarId>,
 }
 
-/// What a name is for.
+/// The use of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum NameUse {
-    /// The value of a canonical state.
+    /// A value of a canonical state.
     State,
-    /// One of the values a member stands for.
+    /// A value over a member's own variables.
     Own,
-    /// The same during a projection.
+    /// A value over a member's own variables, during a projection.
     OwnPassing,
-    /// The same during one projection, apart from what it replaces.
+    /// A value of a canonical state, during a projection, apart from the names that it replaces.
     Passing,
     /// A sum of instants that facts of members mention.
     Sum,
@@ -76,7 +76,7 @@ type ProductShape = (Vec<LocId>, Vec<LocId>, Vec<u32>);
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SeenProducts {
     by_form: FxHashMap<ProductState, usize>,
-    /// With their leaves.
+    /// The states of each shape, in order of discovery.
     by_shape: FxHashMap<ProductShape, Vec<Remembered>>,
 }
 
@@ -88,11 +88,11 @@ struct Remembered {
     number: usize,
 }
 
-/// How a state was recognised.
+/// The result of looking for a state among those seen before.
 pub(crate) enum ProductMatch {
-    /// It is new; go on from this.
+    /// The state is new; the search goes on from this.
     New(ProductState),
-    /// It is new and stands for more than was reached; go on from this.
+    /// The state is new and was widened to this, which stands for more than was reached.
     Widened(ProductState),
     /// The state remembered under this number stands for all of it.
     Covered(usize),
@@ -169,12 +169,12 @@ fn terms(pair: &ProductState) -> impl Iterator<Item = Term> + '_ {
     pair.imp.iter().chain(&pair.spec).flat_map(|member| member.store.terms().iter().copied())
 }
 
-/// Whether a value of `pair` grows beyond what is computed.
+/// Returns whether a value of `pair` is too large to be computed with.
 pub(crate) fn is_too_large(cx: &Ctx<'_>, pair: &ProductState) -> bool {
     terms(pair).any(|term| cx.pool.is_too_heavy(term))
 }
 
-/// The cases of `pair` in which every item of a collection is there or not.
+/// Returns the cases of `pair` in which the presence of every item of a collection is decided.
 pub(crate) fn decided_cases(
     cx: &mut Ctx<'_>,
     names: &CanonicalNames,
@@ -230,7 +230,7 @@ fn with_stored(pair: &ProductState, terms: Vec<Term>) -> ProductState {
     ProductState { imp, spec, ..pair.clone() }
 }
 
-/// The canonical form of `pair`; as it is, without facts that say nothing of it, if a quantifier is left.
+/// Returns the canonical form of `pair`; if a quantifier is left, `pair` without irrelevant facts.
 pub(crate) fn canonical(cx: &mut Ctx<'_>, names: &mut CanonicalNames, pair: ProductState) -> ProductState {
     let pair = if names.timed || has_own(&pair) { resolved(cx, pair) } else { pair };
     let (pair, is_plain) = private::canonical(cx, names, pair);
@@ -257,7 +257,7 @@ pub(crate) fn canonical(cx: &mut Ctx<'_>, names: &mut CanonicalNames, pair: Prod
     }
 }
 
-/// `pair` with every variable that a fact says the value of replaced by it.
+/// Returns `pair` with every variable that a fact equates with a constant replaced by it.
 fn resolved(cx: &mut Ctx<'_>, mut pair: ProductState) -> ProductState {
     while let Some((var, value)) = pair.path.iter().find_map(|&fact| fixed(cx, fact)) {
         let known: Substitution = [(var, value)].into_iter().collect();
@@ -281,7 +281,7 @@ fn resolved(cx: &mut Ctx<'_>, mut pair: ProductState) -> ProductState {
     pair
 }
 
-/// The variable and the constant that `fact` says are equal.
+/// The variable that `fact` equates with a constant, and the constant.
 fn fixed(cx: &Ctx<'_>, fact: Term) -> Option<(VarId, Term)> {
     let TermNode::Eq(a, b) = *cx.pool.node(fact) else { return None };
     [(a, b), (b, a)].into_iter().find_map(|(one, other)| match *cx.pool.node(one) {
@@ -290,7 +290,7 @@ fn fixed(cx: &Ctx<'_>, fact: Term) -> Option<(VarId, Term)> {
     })
 }
 
-/// The values a canonical form names, with their sorts; those over the variables of a member's own stay.
+/// The values that a canonical form names, with their sorts; values over members' own variables keep their form.
 #[derive(Clone, Copy)]
 struct CanonicalValues<'v> {
     stored: &'v [Term],
@@ -299,14 +299,15 @@ struct CanonicalValues<'v> {
 }
 
 impl CanonicalValues<'_> {
-    /// Whether `term` keeps its form.
+    /// Returns whether `term` keeps its form: a constant, or a value over a member's own variables.
     fn stays(&self, cx: &Ctx<'_>, term: Term) -> bool {
         let is_own = |var: &VarId| self.own.contains(var);
         cx.pool.is_ground(term) || !self.own.is_empty() && cx.pool.free_vars(term).iter().any(is_own)
     }
 }
 
-/// The easy case: every value that is no constant is a variable, and the facts speak of these only.
+/// Renames in the easy case: every value that is no constant is a variable, and the facts mention these only; `None`
+/// else.
 fn renamed(
     cx: &mut Ctx<'_>,
     names: &mut CanonicalNames,
@@ -333,7 +334,7 @@ fn renamed(
     Some((terms, conjuncts(cx, facts)))
 }
 
-/// The general case: names for the values, everything else quantified away.
+/// Names the values in the general case, and quantifies everything else away; `None` if a quantifier is left.
 fn projected(
     cx: &mut Ctx<'_>,
     names: &mut CanonicalNames,
@@ -412,7 +413,7 @@ impl CanonicalNames {
     }
 }
 
-/// The pairs of concrete states `pair` stands for, one by one; `None` if a domain is not small.
+/// Returns the pairs of concrete states that `pair` stands for; `None` if a domain is not small.
 pub(crate) fn concretised(
     cx: &mut Ctx<'_>,
     names: &CanonicalNames,
@@ -468,12 +469,12 @@ fn sorted(cx: &Ctx<'_>, mut pair: ProductState) -> ProductState {
     pair
 }
 
-/// A cheap necessary condition for [`covers`]: a constant covers only itself.
+/// Returns a cheap necessary condition for [`covers`]: a constant covers only itself.
 fn may_cover(cx: &Ctx<'_>, (big, leaves): (&ProductState, &[Term]), small: &[Term]) -> bool {
     big.fresh == 0 && leaves.iter().zip(small).all(|(&b, &s)| b == s || !cx.pool.is_ground(b))
 }
 
-/// Whether every pair of states `small` stands for is one of `big`.
+/// Returns whether every pair of states that `small` stands for is one of `big`; false if the solver does not decide.
 fn covers(
     cx: &mut Ctx<'_>,
     (big, big_leaves): (&ProductState, &[Term]),
@@ -519,7 +520,7 @@ fn covers(
     cx.decide(&question) == SolverDecision::Unsat && private::covers(cx, big, small, &names)
 }
 
-/// The least general canonical state that stands for both.
+/// Returns the least general canonical state that stands for both.
 fn generalised(
     cx: &mut Ctx<'_>,
     names: &mut CanonicalNames,
@@ -542,7 +543,7 @@ fn generalised(
     with_terms(cx, names, new, &image, path)
 }
 
-/// The facts of `old`, in the names of `given`, that hold in `new` too.
+/// Returns the facts of `old`, in the names of `given`, that hold in `new` too.
 fn shared(
     cx: &mut Ctx<'_>,
     (old, old_leaves): (&ProductState, &[Term]),

@@ -16,23 +16,24 @@ use super::region::{
 };
 use super::side::SideMember;
 
-/// Members of both sides with unknown values beyond which a symbolic search does not look into a state.
+/// The number of members with unknown values above which a symbolic search does not explore a state.
 const CROWD: usize = 14;
-/// The same where there are clocks: every member has zones of its own.
+/// The number of members above which it does not in a timed product: every member has its own zones.
 const CROWD_IN_TIME: usize = 5;
-/// Product states beyond which a search gives up that has left out a crowd: it proves nothing any more, but what is
-/// forbidden near the start is often found beside the crowd.
+/// The number of product states above which a search gives up that has left out a crowded state: it proves nothing any
+/// more, but a difference near the start is often found beside it.
 const MAX_BESIDE_A_CROWD: usize = 100;
 
-/// New terms beyond which a search gives up: conditions that grow with every step have no end of their own.
+/// The number of new terms above which a search gives up: conditions that grow with every step have no end of their
+/// own.
 const MAX_NEW_TERMS: usize = 2_000_000;
 
-/// How far to look.
+/// The bounds of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SearchBounds {
-    /// At most this many product states.
+    /// The greatest number of product states.
     pub max_states: usize,
-    /// At most this many steps.
+    /// The greatest number of steps from the start.
     pub max_depth: u32,
 }
 
@@ -43,84 +44,84 @@ impl Default for SearchBounds {
     }
 }
 
-/// Whether product states that were seen before are looked into again.
+/// The treatment of product states that were seen before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ProductRevisit {
-    /// Yes: the search is a tree.
+    /// They are explored again: the search is a tree.
     Always,
-    /// No; and states may be widened.
+    /// They are not explored again; and states may be widened.
     Never(Widening),
-    /// No, and they are taken apart into concrete ones, which must have small domains.
+    /// They are not explored again, and states are split into concrete ones, which must have small domains.
     Concrete,
 }
 
-/// How a search ended.
+/// The way in which a search ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum SearchEnd {
-    /// Every product state was looked at, and none is unsafe.
+    /// Every product state was explored, and none is unsafe.
     Exhausted,
-    /// These steps may end in something forbidden.
+    /// These steps may end in a forbidden one.
     Unsafe(Vec<ProductStep>),
-    /// States at this depth were not looked into.
+    /// States at the greatest depth were not explored.
     Depth,
-    /// There were too many states.
+    /// There are more states than the bound.
     States,
-    /// The turn is over.
+    /// The cost limit of the run was reached.
     Turn,
-    /// A step has too many cases, or internal steps do not end.
+    /// A step has too many cases, internal steps do not end, or states with too many members were left out.
     Cases,
-    /// States with values that grow beyond what is computed were not looked into.
+    /// States with values that are too large to be computed with were not explored.
     TooLarge,
-    /// The watcher asked for it.
+    /// The watcher stopped the search.
     Stopped,
-    /// The command has to end.
+    /// The time limit or an interrupt ended the search.
     Halted(Halted),
 }
 
-/// What a search did.
+/// The effort of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SearchEffort {
-    /// Product states looked at.
+    /// The number of product states explored.
     pub states: usize,
-    /// States of the precomputed specification graph that were passed without a step.
+    /// The number of states of the precomputed specification graph that were passed without a step.
     pub passed: usize,
     /// The greatest number of steps from the start.
     pub depth: u32,
-    /// Steps that led to a state seen before.
+    /// The number of steps that led to a state seen before.
     pub merged: usize,
-    /// Steps the solver could not decide; they were taken in doubt.
+    /// The number of steps that the solver did not decide; they were taken in doubt.
     pub doubts: usize,
 }
 
-/// Where the search may leave the precomputed graph of the specification.
+/// The precomputed graph of the specification, with the places where the search leaves it.
 pub(crate) struct Shortcut<'g> {
     pub graph: &'g SpecGraph,
-    /// Whether the mutation can matter in a state of the graph.
+    /// Returns whether the mutation can matter in a state of the graph.
     pub touches: Box<dyn Fn(&ProductState) -> bool + 'g>,
-    /// Whether the mutation can matter for a step.
+    /// Returns whether the mutation can matter for a step.
     pub concerns: Box<dyn Fn(ProductStep) -> bool + 'g>,
 }
 
-/// What a search leaves behind.
+/// The result of a search, for a graph.
 pub(crate) struct SearchRemains {
     /// The product states, in order of discovery.
     pub pairs: Vec<ProductState>,
-    /// Their forms.
+    /// The canonical forms of the states.
     pub seen: SeenProducts,
     pub names: CanonicalNames,
     pub edges: Vec<(usize, ProductStep, usize)>,
 }
 
-/// A state to look at.
+/// A state to explore.
 #[derive(Clone)]
 enum SearchItem {
     /// A product state.
     Pair(ProductState),
-    /// Both sides are in this state of the specification graph.
+    /// A state of the specification graph that both sides are in.
     Diagonal(usize),
 }
 
-/// How a node was reached: after so many steps, the last of them from another node.
+/// The origin of a node: the number of steps to it, and the last step with the node before it.
 #[derive(Clone, Copy)]
 struct ReachedBy {
     depth: u32,
@@ -132,38 +133,38 @@ struct SearchNode {
     by: ReachedBy,
 }
 
-/// A search in progress. Going on after [`SearchEnd::Unsafe`] looks for the next unsafe state.
+/// A search in progress. A run after [`SearchEnd::Unsafe`] looks for the next unsafe state.
 pub(crate) struct ProductSearch<'p, 's> {
     product: &'p ModelProduct<'s>,
     shortcut: Option<Shortcut<'p>>,
     revisit: ProductRevisit,
-    /// May be raised between two runs.
+    /// The bounds, which may be raised between two runs.
     pub bounds: SearchBounds,
-    /// What the next run may cost, in evaluations of guards.
+    /// The cost limit of the next run, in evaluations of guards.
     pub purse: usize,
-    /// What all runs have cost.
+    /// The cost of all runs, in evaluations of guards.
     pub spent: usize,
     names: CanonicalNames,
     seen: SeenProducts,
     on_graph: Vec<bool>,
     nodes: Vec<SearchNode>,
     frontier: VecDeque<usize>,
-    /// Unsafe steps found and not yet handed out.
+    /// The unsafe steps found and not yet returned.
     found: VecDeque<Vec<ProductStep>>,
-    /// Every edge between product states, where they are wanted.
+    /// Every edge between product states; `None` if edges are not collected.
     pub edges: Option<Vec<(usize, ProductStep, usize)>>,
     pub effort: SearchEffort,
-    /// States were widened: an unsafe one may be out of reach.
+    /// True if states were widened: an unsafe one may be unreachable.
     pub widened: bool,
     cut: bool,
-    /// Values of some state are too large.
+    /// True if a state has a value that is too large to be computed with.
     too_large: bool,
-    /// States with many members were not looked into.
+    /// True if states with too many members were not explored.
     crowded: bool,
 }
 
-/// In time, the states of the implementation one by one: what one of them can do wrong, the implementation can, and
-/// the zones of several need not be told apart.
+/// In a timed product, returns the pair once for each member of the implementation: a failure of one of them is a
+/// failure of the implementation, and the zones of several need not be distinguished.
 fn one_by_one(product: &ModelProduct<'_>, pair: ProductState) -> Vec<ProductState> {
     if !product.is_timed() || pair.imp.len() == 1 {
         return vec![pair];
@@ -208,7 +209,7 @@ impl<'p, 's> ProductSearch<'p, 's> {
         self
     }
 
-    /// Looks until something unsafe is found, nothing is left or the turn is over.
+    /// Explores until an unsafe state is found, nothing is left or the cost limit is reached.
     pub fn run(
         &mut self,
         cx: &mut Ctx<'_>,
@@ -220,7 +221,7 @@ impl<'p, 's> ProductSearch<'p, 's> {
         end
     }
 
-    /// As [`run`](Self::run), where all that was done until now has cost `before`.
+    /// Explores as [`run`](Self::run) does, where all work so far has cost `before`.
     fn run_from(
         &mut self,
         cx: &mut Ctx<'_>,
@@ -273,7 +274,7 @@ impl<'p, 's> ProductSearch<'p, 's> {
         }
     }
 
-    /// What was found, for a graph made of it.
+    /// Returns the product states and edges, for a graph.
     pub fn into_parts(self) -> SearchRemains {
         let pair = |node: SearchNode| match node.item {
             SearchItem::Pair(pair) => Some(pair),
@@ -335,7 +336,7 @@ impl<'p, 's> ProductSearch<'p, 's> {
         Ok(())
     }
 
-    /// Follows the edges of the graph; takes the steps the mutation concerns in the product.
+    /// Follows the edges of the graph; takes the steps that the mutation concerns in the product.
     fn expand_diagonal(&mut self, cx: &mut Ctx<'_>, at: usize, node: usize) -> Result<(), TooMany> {
         let Some(shortcut) = &self.shortcut else { return Ok(()) };
         let pair = shortcut.graph.pair(node);
@@ -366,7 +367,7 @@ impl<'p, 's> ProductSearch<'p, 's> {
         }
     }
 
-    /// Goes on from `pair`; a crowd of symbolic states is left to a search state by state.
+    /// Splits `pair` into cases and goes on from each of them, unless a value is too large.
     fn reach(&mut self, cx: &mut Ctx<'_>, pair: ProductState, doubt: bool, by: ReachedBy) {
         if is_too_large(cx, &pair) {
             self.too_large = true;
@@ -385,7 +386,8 @@ impl<'p, 's> ProductSearch<'p, 's> {
         }
     }
 
-    /// As [`reach`](Self::reach), where every item of a collection is there or not.
+    /// Goes on from `pair`, in which the presence of every item of a collection is decided; leaves out a state with too
+    /// many members.
     fn reach_case(&mut self, cx: &mut Ctx<'_>, pair: ProductState, doubt: bool, by: ReachedBy) {
         let pair = canonical(cx, &mut self.names, pair);
         if self.revisit != ProductRevisit::Concrete && self.is_crowd(cx, &pair) {
@@ -419,7 +421,7 @@ impl<'p, 's> ProductSearch<'p, 's> {
         self.visit(cx, (pair, doubt), by, widening);
     }
 
-    /// Whether `pair` has more members than are looked into.
+    /// Returns whether `pair` has more members than are explored.
     fn is_crowd(&self, cx: &Ctx<'_>, pair: &ProductState) -> bool {
         let members = pair.imp.iter().chain(&pair.spec);
         if self.product.is_timed() {
@@ -430,7 +432,7 @@ impl<'p, 's> ProductSearch<'p, 's> {
             > CROWD
     }
 
-    /// Remembers a state and goes on from it, unless it is covered.
+    /// Records a state and goes on from it, unless it is covered.
     fn visit(
         &mut self,
         cx: &mut Ctx<'_>,

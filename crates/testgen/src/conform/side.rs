@@ -1,8 +1,8 @@
 //! One side of a product: a system indexed for stepping, and the states it may be in.
 //!
-//! Most members are one state for each valuation of what the product knows. Where a side may have made a choice
-//! nobody saw (a value unknown at start, the instant of an internal step), a member is a *set* of states: variables
-//! of its own range over the choices, and facts tie them to what is known.
+//! Most members are one state for each valuation of the product's variables. Where a side may have made a choice that
+//! cannot be observed (a value unknown at start, the instant of an internal step), a member is a *set* of states:
+//! variables of its own range over the choices, and facts relate them to the product's variables.
 
 use std::sync::Arc;
 
@@ -12,27 +12,27 @@ use ioxide_model::term::{Substitution, Term, VarId};
 use ioxide_smt::layers::forall::eliminate;
 use ioxide_symex::{Ctx, LiveVars, Store, can_react, quiescence};
 
-/// What a side may be in: a location and a term for every variable and clock, over all values of the variables
-/// of its own that satisfy its facts.
+/// A state, or set of states, that a side may be in: a location and a term for every variable and clock, over all
+/// values of the variables of its own that satisfy its facts.
 ///
-/// *Invariant.* Variables that cannot matter at the location hold a plain value, so states
-/// that differ in them only are equal. A member without variables of its own has no facts.
+/// *Invariant.* Variables that cannot matter at the location hold a default value, so states that differ in them only
+/// are equal. A member without variables of its own has no facts.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct SideMember {
     pub loc: LocId,
     pub store: Store,
-    /// Variables nobody else mentions: each of their values that satisfies the facts is one state.
+    /// Variables that no other member mentions: each of their valuations that satisfies the facts is one state.
     pub own: Vec<VarId>,
     pub facts: Vec<Term>,
 }
 
 impl SideMember {
-    /// The one state with these values.
+    /// Makes a member of one state.
     pub fn single(loc: LocId, store: Store) -> Self {
         Self { loc, store, own: Vec::new(), facts: Vec::new() }
     }
 
-    /// The condition on what is known under which `condition` holds in some of its states.
+    /// The condition on the product's variables under which `condition` holds in some of its states.
     pub fn some(&self, cx: &mut Ctx<'_>, condition: Term) -> Term {
         if self.own.is_empty() {
             return condition;
@@ -42,7 +42,7 @@ impl SideMember {
         eliminate(cx.pool, some)
     }
 
-    /// Those of its states in which `condition` holds, which are some.
+    /// Returns the states in which `condition` holds; the caller knows that there are some.
     #[must_use]
     pub fn with(mut self, cx: &Ctx<'_>, condition: Term) -> Self {
         if !self.own.is_empty() {
@@ -56,51 +56,52 @@ impl SideMember {
     }
 }
 
-/// What is known of the values a system starts with where its model does not say.
+/// The treatment of initial values that the model leaves open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unknowns {
-    /// They are the same as long as the comparison looks at one system.
+    /// The values are unknown constants, shared by the whole comparison.
     Known,
-    /// Every value is believed.
+    /// All values are possible: the member is the set of their states.
     Believed,
 }
 
 /// For every location, whether each variable can matter there.
 pub(crate) type Liveness = IndexVec<LocId, Vec<bool>>;
 
-/// A system, indexed.
+/// A system with an index of its locations.
 pub(crate) struct SideSystem<'s> {
     pub sts: &'s Sts,
     index: SystemIndex,
     live: Liveness,
 }
 
-/// What is known of a system, location by location.
+/// The switches and conditions of each location, and the default value of each variable.
 #[derive(Clone, Debug)]
 pub(crate) struct SystemIndex {
     places: Arc<IndexVec<LocId, LocationSwitches>>,
     plain: Arc<Vec<Term>>,
 }
 
-/// What starts at a location.
+/// The switches that start at a location, and its conditions of silence.
 #[derive(Clone, Debug)]
 struct LocationSwitches {
-    /// The condition under which nothing but an input can happen.
+    /// The condition of quiescence: no output and no internal step is possible without an input.
     quiet: Term,
-    /// The condition under which something the tester does not send can still happen, in models with clocks.
+    /// The condition under which an output, an observed input or an internal step can still happen; true in models
+    /// without clocks.
     later: Term,
     internal: Vec<SwitchId>,
     visible: Vec<(GateId, SwitchId)>,
 }
 
 impl<'s> SideSystem<'s> {
-    /// Indexes `sts`, whose terms live in the pool of `cx`; `live` says which variables matter where.
+    /// Indexes `sts`, whose terms are in the pool of `cx`; `live` has the live variables of each location.
     pub fn new(cx: &mut Ctx<'_>, sts: &'s Sts, live: Liveness) -> Self {
         let index = SystemIndex::new(cx, sts);
         Self { sts, index, live }
     }
 
-    /// As [`new`](Self::new) for a system that differs from the indexed one at `touched` only.
+    /// Indexes a system that differs from the one of `index` at the locations `touched` only.
     pub fn changed(
         cx: &mut Ctx<'_>,
         sts: &'s Sts,
@@ -116,7 +117,7 @@ impl<'s> SideSystem<'s> {
         Self { sts, index, live }
     }
 
-    /// The state at start; variables without initial value get a variable of their own.
+    /// The initial state; a variable without an initial value gets a fresh variable.
     pub fn initial(&self, cx: &mut Ctx<'_>, unknowns: Unknowns) -> SideMember {
         // Two numbers, so that what one system has is not what another is believed to have: the systems may share
         // their variables.
@@ -127,7 +128,7 @@ impl<'s> SideSystem<'s> {
         self.settle(SideMember { own, ..SideMember::single(self.sts.initial, store) })
     }
 
-    /// `member`, variables that cannot matter at its location set to plain values.
+    /// Returns `member` with default values for the variables that cannot matter at its location.
     fn settle(&self, mut member: SideMember) -> SideMember {
         for (at, term) in member.store.terms_mut().iter_mut().enumerate() {
             if !self.live[member.loc][at] {
@@ -137,19 +138,19 @@ impl<'s> SideSystem<'s> {
         member
     }
 
-    /// The values of `member` as what replaces variables and clocks.
+    /// The terms of `member` as a substitution for variables and clocks.
     pub fn values(&self, member: &SideMember) -> Substitution {
         member.store.substitution(self.sts)
     }
 
-    /// `member` with its clocks advanced, those that matter.
+    /// Returns `member` with its clocks advanced by `by`.
     pub fn delayed(&self, cx: &mut Ctx<'_>, member: &SideMember, by: Term) -> SideMember {
         let store = member.store.clone().delayed(cx.pool, self.sts, by);
         self.settle(SideMember { store, ..member.clone() })
     }
 
-    /// The condition in `member`, whose values are `values`, under which something the tester does not send
-    /// can happen, now or later.
+    /// The condition in `member`, whose values are `values`, under which an output, an observed input or an internal
+    /// step can happen, now or later.
     pub fn later(&self, cx: &mut Ctx<'_>, member: &SideMember, values: &Substitution) -> Term {
         cx.pool.substitute(self.index.places[member.loc].later, values)
     }
@@ -163,7 +164,8 @@ impl<'s> SideSystem<'s> {
             .map(|(_, switch)| *switch)
     }
 
-    /// Whether a message of `gate` may come at `loc`, or after internal steps from there.
+    /// Returns whether a switch of `gate` starts at `loc`; true for every gate of a timed system with internal
+    /// switches, which may be taken before the message.
     pub fn may_reach(&self, loc: LocId, gate: GateId) -> bool {
         let has_unseen = self.sts.is_timed() && !self.is_visible();
         has_unseen || self.at(loc, gate).next().is_some()
@@ -174,12 +176,12 @@ impl<'s> SideSystem<'s> {
         &self.index.places[loc].internal
     }
 
-    /// The condition of silence in `member`, whose values are `values`.
+    /// The condition of quiescence in `member`, whose values are `values`.
     pub fn quiet(&self, cx: &mut Ctx<'_>, member: &SideMember, values: &Substitution) -> Term {
         cx.pool.substitute(self.index.places[member.loc].quiet, values)
     }
 
-    /// The state after `switch`, whose guard is `guard` there; `values` has the values before it and the fields
+    /// Returns the member after `switch`, whose guard there is `guard`; `values` has the terms before it and the fields
     /// of the message.
     pub fn successor(
         &self,
@@ -195,14 +197,14 @@ impl<'s> SideSystem<'s> {
         self.settle(next)
     }
 
-    /// Whether the system has internal switches at all.
+    /// Returns whether the system has no internal switches.
     pub fn is_visible(&self) -> bool {
         self.index.places.iter().all(|place| place.internal.is_empty())
     }
 }
 
 impl SystemIndex {
-    /// Looks at every location of `sts`.
+    /// Indexes every location of `sts`.
     pub fn new(cx: &mut Ctx<'_>, sts: &Sts) -> Self {
         let plain = |cx: &mut Ctx<'_>, var| {
             let value = cx.pool.default_value(cx.pool.var_info(var).sort);
@@ -246,7 +248,7 @@ pub(crate) fn liveness(cx: &Ctx<'_>, sts: &Sts) -> Liveness {
     sts.locations.ids().map(at).collect()
 }
 
-/// What matters in either of two systems with the same locations and variables.
+/// Returns the variables that are live in either of two systems with the same locations and variables.
 pub(crate) fn joined(mut one: Liveness, other: &Liveness) -> Liveness {
     for (here, there) in one.iter_mut().zip(other.iter()) {
         for (live, also) in here.iter_mut().zip(there) {
@@ -256,7 +258,7 @@ pub(crate) fn joined(mut one: Liveness, other: &Liveness) -> Liveness {
     one
 }
 
-/// Whether everything live in `small` is live in `big`.
+/// Returns whether everything live in `small` is live in `big`.
 pub(crate) fn within(small: &Liveness, big: &Liveness) -> bool {
     small.iter().zip(big.iter()).all(|(small, big)| small.iter().zip(big).all(|(small, big)| *big || !*small))
 }

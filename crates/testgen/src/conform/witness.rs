@@ -2,9 +2,9 @@
 //!
 //! [AT15]'s test case is a sequence of actions with the non-conformance condition at its end.
 //! The steps are executed again from the start, all members kept with their conditions, so
-//! the condition speaks of the fields of the messages and the delays between them only. Values are chosen field by field,
-//! different small ones first, each choice confirmed by the solver, so that the same question
-//! always gets the same values. What comes out is replayed on both models before it is shown.
+//! the condition mentions the fields of the messages and the delays between them only. Values are chosen field by
+//! field, different small ones first, each choice confirmed by the solver, so that the same condition always gets the
+//! same values. The trace is replayed on both models before it is returned.
 
 mod replay;
 mod values;
@@ -30,20 +30,21 @@ use super::ports::ProductPort;
 use super::product::{InputCompletion, ModelProduct, ProductStep};
 use super::side::{SideMember, SideSystem, Unknowns};
 
-/// States kept while a trace is replayed.
+/// The greatest number of states kept while a trace is replayed.
 const MAX_STATES: usize = 10_000;
 
-/// Items that may be there or not, beyond which internal steps are not followed: without cases they only become more.
+/// The number of undecided items of collections above which internal steps are not followed: without cases their number
+/// only grows.
 const MAX_UNDECIDED: usize = 64;
 
-/// Why steps did not become a trace.
+/// The reason why steps did not become a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum NoWitness {
     /// No values make the steps possible.
     Impossible,
-    /// No collections up to this length make the steps possible; longer ones were not looked at.
+    /// No collections up to this length make the steps possible; longer ones were not tried.
     Beyond(usize),
-    /// It was not decided, or the replay did not confirm it; the text is for people.
+    /// The solver did not decide, or the replay did not confirm the trace; the text is for people.
     Doubtful(String),
 }
 
@@ -59,13 +60,13 @@ impl From<UnknownReason> for NoWitness {
 /// A trace that shows non-conformance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConformWitness {
-    /// Allowed labels, then one the specification forbids.
+    /// Allowed labels, then one that the specification forbids.
     pub trace: Trace,
     /// The non-conformance condition over the fields of the messages, which are numbered by step.
     pub condition: Term,
 }
 
-/// A trace along `steps` that the implementation has and the specification forbids at its last label.
+/// Returns a trace along `steps` that the implementation has and whose last label the specification forbids.
 pub(crate) fn witness(
     cx: &mut Ctx<'_>,
     product: &ModelProduct<'_>,
@@ -98,7 +99,7 @@ pub(crate) fn witness(
     Ok(ConformWitness { trace, condition })
 }
 
-/// `trace` as a witness, its values as they are, if both models confirm it.
+/// Returns `trace` as a witness, with its own values, if the replay on both models confirms it.
 pub(crate) fn replayed_trace(
     cx: &mut Ctx<'_>,
     product: &ModelProduct<'_>,
@@ -109,7 +110,7 @@ pub(crate) fn replayed_trace(
     Ok(ConformWitness { trace, condition })
 }
 
-/// The condition that the fields of the messages of `trace` are as they are.
+/// The condition that the fields of the messages have the values of `trace`.
 fn these_values(cx: &mut Ctx<'_>, product: &ModelProduct<'_>, trace: &Trace) -> Term {
     let mut all = Vec::new();
     for (n, label) in (1..).zip(&trace.labels) {
@@ -127,7 +128,7 @@ fn values_of(values: &[(VarId, Value)], field: VarId) -> Option<Value> {
     values.iter().find(|(var, _)| *var == field).map(|(_, value)| value.clone())
 }
 
-/// The condition under which the last of `steps` is what only the implementation does.
+/// The condition under which only the implementation makes the last of `steps`.
 fn condition(cx: &mut Ctx<'_>, product: &ModelProduct<'_>, steps: &[ProductStep]) -> Result<Term, NoWitness> {
     // [AT15] Def. 3.5 along the steps: the specification has every label but the last, the implementation has them all.
     let mut imp = WitnessCourse::start(cx, product, WitnessRole::Implementation)?;
@@ -153,7 +154,8 @@ fn condition(cx: &mut Ctx<'_>, product: &ModelProduct<'_>, steps: &[ProductStep]
     Ok(cx.pool.and(facts))
 }
 
-/// What is known of the delay before a step.
+/// Returns the fact about the delay before step `n`: positive for a wait, not negative before a message in a timed
+/// product; `None` if there is no delay.
 fn forward(cx: &mut Ctx<'_>, product: &ModelProduct<'_>, step: ProductStep, n: u32) -> Option<Term> {
     let delay = MemberDelay::before(cx, n);
     match step {
@@ -176,8 +178,8 @@ struct WitnessMessage {
     n: u32,
 }
 
-/// One side along the steps. The facts of a member are all conditions under which it is one, those on the messages
-/// included.
+/// One side along the steps. The facts of a member are all conditions under which the side may be in it, those on the
+/// messages included.
 struct WitnessCourse<'p> {
     product: &'p ModelProduct<'p>,
     side: &'p SideSystem<'p>,
@@ -232,7 +234,7 @@ impl<'p> WitnessCourse<'p> {
         }
     }
 
-    /// The switches of the message and their guards; its fields become part of the values.
+    /// The switches of the message with their guards; the fields of the message are added to the values.
     fn moves(
         &self,
         cx: &mut Ctx<'_>,
@@ -279,7 +281,7 @@ impl<'p> WitnessCourse<'p> {
         self.with(next).closed(cx)
     }
 
-    /// Adds what a member becomes by the message.
+    /// Adds the members that `waited` becomes by the message.
     fn take(
         &self,
         cx: &mut Ctx<'_>,
@@ -337,8 +339,8 @@ impl<'p> WitnessCourse<'p> {
         Ok(self.with(closure))
     }
 
-    /// The condition under which `step` is specified here: under uioco no member that no internal step can
-    /// leave refuses an input.
+    /// The condition under which `step` is specified here: under uioco no member without internal steps refuses an
+    /// input.
     fn specifies(
         &self,
         cx: &mut Ctx<'_>,
@@ -364,14 +366,14 @@ impl<'p> WitnessCourse<'p> {
         Ok(cx.pool.and(all))
     }
 
-    /// The condition under which there is a state left.
+    /// The condition under which some member has a state.
     fn is_somewhere(&self, cx: &mut Ctx<'_>) -> Term {
         let tt = cx.pool.tt();
         let any: Vec<Term> = self.members.iter().map(|member| some_state(cx, member, tt)).collect();
         cx.pool.or(any)
     }
 
-    /// The condition under which some state does `step`.
+    /// The condition under which some state makes `step`.
     fn does(&self, cx: &mut Ctx<'_>, WitnessMessage { step, n }: WitnessMessage) -> Result<Term, NoWitness> {
         let mut any = Vec::new();
         match step {
@@ -400,7 +402,7 @@ impl<'p> WitnessCourse<'p> {
     }
 }
 
-/// How many items of collections may be there or not.
+/// Returns the number of items of collections whose presence is not decided.
 fn undecided_items(cx: &Ctx<'_>, member: &SideMember) -> usize {
     let is_open = |part: &&Term| cx.pool.sort(**part) == Sort::Bool && cx.pool.as_value(**part).is_none();
     let items = |&term: &Term| match cx.pool.node(term) {
@@ -410,21 +412,21 @@ fn undecided_items(cx: &Ctx<'_>, member: &SideMember) -> usize {
     member.store.terms().iter().map(items).sum()
 }
 
-/// The condition under which `condition` holds in some state of a member whose facts are all there is to know.
+/// The condition under which `condition` holds in some state of a member, its facts included.
 fn some_state(cx: &mut Ctx<'_>, member: &SideMember, condition: Term) -> Term {
     let all = cx.pool.and(member.facts.iter().copied().chain([condition]));
     let some = cx.pool.exists(&member.own, all);
     if member.own.is_empty() { some } else { eliminate(cx.pool, some) }
 }
 
-/// `member` where `condition` holds too.
+/// Returns `member` with `condition` added to its facts.
 fn constrained(cx: &mut Ctx<'_>, mut member: SideMember, condition: Term) -> SideMember {
     let all = cx.pool.and(member.facts.iter().copied().chain([condition]));
     member.facts = cx.pool.conjuncts(all);
     member
 }
 
-/// Adds `member` where `condition` holds, unless that is refuted; says whether that is new.
+/// Adds `member` with `condition`, unless that is refuted; returns whether a member is new or its facts became weaker.
 fn add(cx: &mut Ctx<'_>, members: &mut Vec<SideMember>, member: SideMember, condition: Term) -> bool {
     let member = constrained(cx, member, condition);
     if cx.decide(&member.facts) == SolverDecision::Unsat {

@@ -1,7 +1,7 @@
 //! The messages a switch may carry in a concrete state, one by one.
 //!
-//! A field that the guard says equals something is computed; the others take every value between the bounds of
-//! their sort and of the guard. Where neither ends, the messages cannot be listed.
+//! A field that the guard equates with a term over variables is computed; the others take every value between the
+//! bounds of their sort and of the guard. Where a field has no such bounds, the messages cannot be listed.
 
 use ioxide_model::concrete::ConcreteState;
 use ioxide_model::sort::Sort;
@@ -10,15 +10,15 @@ use ioxide_model::term::{Term, TermNode, TermPool, VarId};
 use ioxide_model::value::Value;
 use ioxide_smt::layers::interval::bounds_of;
 
-/// Messages of one switch beyond which they are not listed.
+/// The number of messages of one switch above which they are not listed.
 const MAX_MESSAGES: usize = 10_000;
 
-/// Where the values of a field come from.
+/// The source of the values of a field.
 #[derive(Clone, Debug)]
 enum FieldSource {
-    /// It is what this term, which reads no field, is in the state.
+    /// The value in the state of this term, which reads no field.
     Computed(Term),
-    /// It may be any of these.
+    /// Each of these values.
     Listed(Vec<Value>),
 }
 
@@ -29,7 +29,8 @@ pub(super) struct MessageList {
 }
 
 impl MessageList {
-    /// How to list the messages of `switch`; `None` if there are too many.
+    /// Returns the sources of the fields of `switch`; `None` if a field has no finite source, or there are too many
+    /// messages.
     pub fn of(pool: &TermPool, sts: &Sts, switch: &Switch) -> Option<Self> {
         let fields = &sts.gates[switch.gate].fields;
         let guard = pool.conjuncts(switch.guard);
@@ -48,7 +49,7 @@ impl MessageList {
         (total <= MAX_MESSAGES).then_some(Self { fields })
     }
 
-    /// The messages in `state`, the guard not yet looked at; `None` if a value cannot be computed.
+    /// The messages in `state`, whether or not the guard holds; `None` if a value cannot be computed.
     pub fn in_state(&self, pool: &TermPool, state: &ConcreteState) -> Option<Vec<Vec<Value>>> {
         let mut messages: Vec<Vec<Value>> = vec![Vec::with_capacity(self.fields.len())];
         for field in &self.fields {

@@ -1,12 +1,12 @@
-//! Adaptive tests: how to make one system show what another does not allow, whatever it chooses on the way.
+//! Adaptive tests: strategies that make one system show a behaviour that another does not allow, whatever it chooses.
 //!
-//! The determinised product of the two systems is an arena: the tester sends or looks, the system chooses what is seen. Where the
-//! tester can force a difference (the attractor of the reachability game), the test is a tree in which every run of the first
-//! system ends with it. Elsewhere it is the tree with the best chance under fair choices and a tester who is never
-//! too late, bounded in length; how often to repeat it follows from the chance.
+//! The determinised product of the two systems is an arena: the tester sends or looks, the system chooses the
+//! observation. Where the tester can force a difference (the attractor of the reachability game), the test is a tree in
+//! which every run of the first system ends with it. Elsewhere it is the tree with the best chance under fair choices
+//! and a tester who is never too late, bounded in length; the number of repetitions follows from the chance.
 //!
-//! *Promises.* A tree fails no system that conforms to the second one: only what it does not allow is a failure. `is_forced` also
-//! holds if the system speaks before an input comes through.
+//! *Promises.* A tree fails no system that conforms to the second one: only an observation that the second one does not
+//! allow is a failure. `is_forced` also holds if the system sends an output before an input arrives.
 
 use std::collections::BTreeMap;
 
@@ -20,32 +20,32 @@ use super::super::InputCompletion;
 use super::world::{EnumeratedSide, StateSet};
 use super::{EnumerationBudget, EnumerationGivenUp, MetLabels};
 
-/// Positions of an arena beyond which none is made.
+/// The number of positions above which no arena is made.
 const MAX_POSITIONS: usize = 20_000;
-/// Steps that a test which cannot force its end may take at most.
+/// The greatest number of steps of a test that cannot force its end.
 const MAX_STEPS: usize = 60;
-/// Nodes of a tree beyond which none is made.
+/// The number of nodes above which no tree is made.
 const MAX_NODES: usize = 10_000;
-/// What a difference one step later is worth: of two equal chances the shorter way.
+/// The discount of a difference by one step: of two equal chances the shorter way wins.
 const PATIENCE: f64 = 0.999;
 
-/// A test that tells a system from another, following what it sees.
+/// A test that distinguishes one system from another, each move depending on the observations.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AdaptiveTest {
-    /// The first one is where it starts. Nodes that several ways lead to are shared.
+    /// The nodes; the first one is the start. Nodes that several ways lead to are shared.
     pub nodes: Vec<TestNode>,
-    /// Whether every run of the system it was made against ends with a failure.
+    /// True if every run of the system it was made against ends with a failure.
     pub is_forced: bool,
-    /// How likely a run does, if what the system can choose is equally likely.
+    /// The probability that a run ends with a failure, if the choices of the system are equally likely.
     pub chance: f64,
 }
 
-/// A point of a test.
+/// A node of a test.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TestNode {
-    /// What to send; nothing to look.
+    /// The input to send, with the node after it, at which the test ends if that is `None`; `None` to look.
     pub send: Option<(Label, Option<usize>)>,
-    /// What is allowed to be seen, and where the test goes on; it ends where there is nothing more to find.
+    /// The observations that are allowed, each with the node after it, at which the test ends if that is `None`.
     pub allowed: Vec<(Label, Option<usize>)>,
 }
 
@@ -54,17 +54,17 @@ struct StrategyGame {
     positions: Vec<GamePosition>,
 }
 
-/// What can happen where two systems may be in two sets of states.
+/// The moves at a pair of state sets, one of each system.
 #[derive(Default)]
 struct GamePosition {
-    /// What the system may show, and the position after it; none for a difference.
+    /// The observations of the system, `None` for silence, each with the position after it, `None` for a difference.
     shown: Vec<(Option<usize>, Option<usize>)>,
-    /// What is allowed but never shown by the system.
+    /// The observations that are allowed but that the system never shows; `None` for silence.
     unshown: Vec<Option<usize>>,
     sends: Vec<(usize, usize)>,
 }
 
-/// What the tester does at a position.
+/// The move of the tester at a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum StrategyChoice {
     Look,
@@ -72,8 +72,8 @@ enum StrategyChoice {
     Send(usize),
 }
 
-/// A test that makes `imp` show what `spec` does not allow under `relation`; none if there is none, or if the two cannot be
-/// enumerated. The systems have the same gates over one pool.
+/// Returns a test that makes `imp` show an observation that `spec` does not allow under `relation`; `None` if there is
+/// none, or if the two cannot be enumerated. The systems have the same gates over one pool.
 #[must_use]
 pub fn adaptive_test(
     pool: &TermPool,
@@ -108,7 +108,8 @@ pub fn adaptive_test(
 }
 
 impl AdaptiveTest {
-    /// Whether every run of `imp` ends with a failure, and how likely a run does; none if `imp` cannot be enumerated.
+    /// Returns whether every run of `imp` ends with a failure, and the probability that a run does; `None` if `imp`
+    /// cannot be enumerated.
     #[must_use]
     pub fn effect_on(
         &self,
@@ -129,7 +130,7 @@ impl AdaptiveTest {
     }
 }
 
-/// A test played against everything a system may choose.
+/// A test executed against all choices of a system.
 struct StrategyPlay<'t, 'w> {
     test: &'t AdaptiveTest,
     world: EnumeratedSide<'w>,
@@ -184,7 +185,7 @@ impl StrategyPlay<'_, '_> {
     }
 }
 
-/// Makes arenas.
+/// Builds arenas.
 struct StrategyGameBuilder<'w> {
     relation: ConformanceRelation,
     completion: InputCompletion,
@@ -271,7 +272,8 @@ impl<'w> StrategyGameBuilder<'w> {
 }
 
 impl StrategyGame {
-    /// Where the tester can force a difference: in how many steps at most, and how.
+    /// Returns, for every position, the greatest number of steps to a difference and the move that forces it; `None`
+    /// where the tester cannot force one.
     fn forced(&self) -> Vec<Option<(usize, StrategyChoice)>> {
         let mut known: Vec<Option<(usize, StrategyChoice)>> = vec![None; self.positions.len()];
         for rank in 1.. {
@@ -288,7 +290,8 @@ impl StrategyGame {
         known
     }
 
-    /// The length of the shortest way to a difference, and how many steps to allow: thrice as many, within reason.
+    /// The length of the shortest way to a difference, and the number of steps to allow: thrice as many, at most
+    /// [`MAX_STEPS`] unless the shortest way is longer.
     fn horizon(&self) -> Option<(usize, usize)> {
         let mut distance: Vec<Option<usize>> = vec![None; self.positions.len()];
         for steps in 1.. {
@@ -307,7 +310,7 @@ impl StrategyGame {
         distance[0].map(|steps| (steps, (3 * steps).clamp(steps, MAX_STEPS.max(steps))))
     }
 
-    /// The best chance of a difference within so many steps, at every position, and what to do for it.
+    /// Returns, by number of steps left and position, the best chance of a difference and the move for it.
     fn chances(&self, steps: usize) -> (Vec<Vec<f64>>, Vec<Vec<StrategyChoice>>) {
         let mut values = vec![vec![0.0; self.positions.len()]];
         let mut choices = vec![vec![StrategyChoice::Look; self.positions.len()]];
@@ -321,7 +324,7 @@ impl StrategyGame {
         (values, choices)
     }
 
-    /// The chance of a strategy itself.
+    /// The chance of a difference by the moves of `choices`, without discount.
     fn chance(
         &self,
         choices: &[Vec<StrategyChoice>],
@@ -352,7 +355,7 @@ impl StrategyGame {
 }
 
 impl GamePosition {
-    /// What forces a difference, if every position in question is won.
+    /// Returns the move that forces a difference, if all positions it may lead to are won.
     fn forcing(&self, won: &impl Fn(usize) -> bool) -> Option<StrategyChoice> {
         let is_won = |next: &Option<usize>| next.is_none_or(won);
         let spoken = self.shown.iter().filter(|(label, _)| label.is_some());
@@ -364,7 +367,7 @@ impl GamePosition {
         send.filter(|_| never_too_late).map(StrategyChoice::Send)
     }
 
-    /// The best chance with one step less at every position, and how.
+    /// Returns the best discounted chance, and the move for it, given the chances with one step less.
     fn best(&self, before: &[f64]) -> (f64, StrategyChoice) {
         let after = |next: &Option<usize>| next.map_or(1.0, |next| before[next]);
         let looked: f64 = self.shown.iter().map(|(_, next)| after(next)).sum();
@@ -379,12 +382,12 @@ impl GamePosition {
     }
 }
 
-/// A tree being made.
+/// A tree under construction.
 struct GrownTree<'a> {
     arena: &'a StrategyGame,
     labels: &'a MetLabels,
     nodes: Vec<TestNode>,
-    /// The node for a position with so many steps left.
+    /// The node for each position and number of steps left.
     known: FxHashMap<(usize, usize), usize>,
     open: Vec<(usize, usize)>,
 }
@@ -394,8 +397,8 @@ impl<'a> GrownTree<'a> {
         Self { arena, labels, nodes: Vec::new(), known: FxHashMap::default(), open: Vec::new() }
     }
 
-    /// The tree of a strategy that has `steps` left at the start; positions without a choice end it. A strategy that forces its end
-    /// needs no count: 0 stands for that.
+    /// Returns the tree of a strategy with `steps` left at the start; it ends at positions without a move. A strategy
+    /// that forces its end needs no count and has 0. `None` if the tree is too large.
     fn tree(
         mut self,
         strategy: &impl Fn(usize, usize) -> Option<StrategyChoice>,
@@ -415,7 +418,7 @@ impl<'a> GrownTree<'a> {
         Some(self.nodes)
     }
 
-    /// The number of the node at a position, if the strategy goes on there.
+    /// The number of the node at a position; `None` if the strategy ends there.
     fn node(
         &mut self,
         strategy: &impl Fn(usize, usize) -> Option<StrategyChoice>,

@@ -16,35 +16,35 @@ use crate::conform::product::InputCompletion;
 /// A set of states after a trace: their numbers, in order.
 pub(super) type StateSet = Vec<usize>;
 
-/// What a state does by itself, as numbers of labels and of states.
+/// The internal steps and outputs of a state, as numbers of labels and of states.
 #[derive(Clone, Default)]
 struct OwnSteps {
     internal: Vec<usize>,
     outputs: Vec<(usize, usize)>,
 }
 
-/// One of two systems, its states enumerated as they are met. Labels are in the gates of the specification.
+/// One of two systems, its states numbered as they are met. Labels have the gates of the specification.
 pub(super) struct EnumeratedSide<'w> {
     sts: &'w Sts,
-    /// The own gate of every gate of the specification; none if there is no such gate.
+    /// The gate of this system for each gate of the specification that it has.
     gates: BTreeMap<GateId, GateId>,
-    /// The gate of the specification for every own one.
+    /// The gate of the specification for each gate of this system.
     outside: BTreeMap<GateId, GateId>,
     messages: FxHashMap<SwitchId, Option<MessageList>>,
     states: Vec<ConcreteState>,
     numbers: FxHashMap<ConcreteState, usize>,
     own: Vec<Option<OwnSteps>>,
-    /// The inputs a state mentions, each with a state after it.
+    /// The inputs that each state mentions, each with a state after it.
     mentioned: Vec<Option<Vec<(usize, usize)>>>,
     /// The states after one input in one state.
     answers: FxHashMap<(usize, usize), Vec<usize>>,
     max_states: usize,
-    /// Guards evaluated so far.
+    /// The number of guards evaluated so far.
     pub evaluated: usize,
 }
 
 impl<'w> EnumeratedSide<'w> {
-    /// `gates` are pairs of a gate of the specification and the own one.
+    /// Makes a side; `gates` are pairs of a gate of the specification and the gate of this system.
     pub fn new(sts: &'w Sts, gates: impl IntoIterator<Item = (GateId, GateId)>, max_states: usize) -> Self {
         let gates: BTreeMap<GateId, GateId> = gates.into_iter().collect();
         let outside = gates.iter().map(|(&spec, &own)| (own, spec)).collect();
@@ -77,14 +77,14 @@ impl<'w> EnumeratedSide<'w> {
         Ok(self.states.len() - 1)
     }
 
-    /// Where it starts; not known if an initial value is not.
+    /// Returns the initial states, closed under internal steps; an error if an initial value is unknown.
     pub fn start(&mut self, pool: &TermPool, labels: &mut MetLabels) -> Result<StateSet, EnumerationGivenUp> {
         let start = concrete::initial_state(pool, self.sts).ok_or(EnumerationGivenUp)?;
         let start = self.number(start)?;
         self.closed(pool, labels, [start].into())
     }
 
-    /// The messages of `switch` that are enabled in a state, each with the state after it.
+    /// Returns the messages of `switch` that are enabled in a state, each with the state after it.
     fn taken(
         &mut self,
         pool: &TermPool,
@@ -124,7 +124,7 @@ impl<'w> EnumeratedSide<'w> {
         from.filter(|(_, switch)| wanted(self.sts.kind_of(switch))).map(|(id, _)| id).collect()
     }
 
-    /// What a state does by itself, computed once.
+    /// Returns the internal steps and outputs of a state, computed once.
     fn own(
         &mut self,
         pool: &TermPool,
@@ -163,7 +163,7 @@ impl<'w> EnumeratedSide<'w> {
         self.mentioned[at].as_deref().ok_or(EnumerationGivenUp)
     }
 
-    /// The states after an input in a state; none if no switch accepts it.
+    /// Returns the states after an input in a state; empty if no switch accepts it.
     fn accepted(
         &mut self,
         pool: &TermPool,
@@ -252,7 +252,7 @@ impl<'w> EnumeratedSide<'w> {
         self.all_closed(pool, labels, reached)
     }
 
-    /// Whether some state that no internal step can leave does not accept the input.
+    /// Returns whether some state without internal steps does not accept the input.
     pub fn refuses(
         &mut self,
         pool: &TermPool,
@@ -269,7 +269,7 @@ impl<'w> EnumeratedSide<'w> {
         Ok(false)
     }
 
-    /// The states after an input, completed.
+    /// Returns the states after an input, under `completion`.
     pub fn given(
         &mut self,
         pool: &TermPool,

@@ -1,7 +1,7 @@
-//! A trace is replayed on both models before it is shown: the monitor must forbid its last label, and the
-//! implementation must have it.
+//! The replay of a trace on both models before it is returned: the monitor must forbid its last label, and the
+//! implementation must have the trace.
 //!
-//! This is the second opinion on the product, by other means: evaluation instead of solving wherever values are known.
+//! The replay checks the product by other means: evaluation instead of solving wherever values are known.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ use super::super::InputRule;
 use super::super::product::{InputCompletion, ModelProduct};
 use super::{MAX_STATES, NoWitness};
 
-/// Checks that the specification allows all of `trace` but its last label, and the implementation has it.
+/// Checks that the specification allows `trace` but for its last label, and that the implementation has all of it.
 pub(super) fn replayed(cx: &mut Ctx<'_>, product: &ModelProduct<'_>, trace: &Trace) -> Result<(), NoWitness> {
     let doubtful = |text: String| Err(NoWitness::Doubtful(text));
     let Some((last, before)) = trace.labels.split_last() else { return Err(NoWitness::Impossible) };
@@ -52,7 +52,7 @@ pub(super) fn replayed(cx: &mut Ctx<'_>, product: &ModelProduct<'_>, trace: &Tra
     doubtful("the replay does not find the trace in the implementation".into())
 }
 
-/// Whether some state that no internal step can leave refuses the input `label`; by evaluation.
+/// Returns whether some state without internal steps refuses the input `label`; false for a symbolic belief.
 fn is_refused(cx: &mut Ctx<'_>, after: &Monitor, label: &Label) -> bool {
     let (Label::Input(..), Belief::Concrete(states)) = (label, after.belief()) else { return false };
     let sts = cx.sts;
@@ -63,7 +63,8 @@ fn is_refused(cx: &mut Ctx<'_>, after: &Monitor, label: &Label) -> bool {
     states.iter().any(refuses)
 }
 
-/// Whether the implementation, completed, has `trace`; by evaluation.
+/// Returns whether the implementation, completed, has `trace`, by evaluation; true without a check if its initial
+/// values, or the instants of its internal steps, are unknown.
 fn implements(cx: &mut Ctx<'_>, product: &ModelProduct<'_>, trace: &Trace) -> bool {
     let sts = product.imp.sts;
     // Where initial values or the instants of internal steps are unknown, some of them make the trace possible:
@@ -89,13 +90,13 @@ fn implements(cx: &mut Ctx<'_>, product: &ModelProduct<'_>, trace: &Trace) -> bo
     true
 }
 
-/// The states of an implementation at start; none if a value is unknown.
+/// The initial states of an implementation; empty if a value is unknown.
 pub(crate) fn concrete_start(cx: &Ctx<'_>, sts: &Sts) -> BTreeSet<ConcreteState> {
     let start = concrete::initial_state(cx.pool, sts);
     closure(cx, sts, start.into_iter().collect())
 }
 
-/// The states of an implementation, completed, after `label`.
+/// The states of an implementation with angelic completion after `label`.
 pub(crate) fn concrete_after(
     cx: &mut Ctx<'_>,
     sts: &Sts,
@@ -105,7 +106,7 @@ pub(crate) fn concrete_after(
     concretely(cx, sts, states, label, InputCompletion::Angelic)
 }
 
-/// The states of a system after `label`; what it does with an input no switch of it accepts is up to `completion`.
+/// The states of a system after `label`; `completion` decides on inputs that no switch accepts.
 pub(crate) fn concretely(
     cx: &mut Ctx<'_>,
     sts: &Sts,

@@ -1,7 +1,8 @@
 //! Values that make a condition true, the same ones every time.
 //!
-//! Field by field: what the condition fixes, else a small value of the field's own, so that messages can be told apart, else a
-//! constant of the condition or a neighbour, else what the solver says. Each choice is confirmed before the next.
+//! Field by field: the value that the condition fixes, else a small value of the field's own, so that messages can be
+//! told apart, else a constant of the condition or a neighbour, else the value from the solver. Each choice is
+//! confirmed before the next.
 
 use std::collections::BTreeSet;
 
@@ -69,7 +70,7 @@ fn value_for(
     }
 }
 
-/// The constant that a conjunct of `condition` says `field` equals.
+/// The constant that a conjunct of `condition` equates with `field`.
 fn fixed(cx: &Ctx<'_>, condition: Term, field: VarId) -> Option<Value> {
     cx.pool.conjuncts(condition).into_iter().find_map(|fact| {
         let TermNode::Eq(a, b) = *cx.pool.node(fact) else { return None };
