@@ -1,19 +1,18 @@
 //! Values for the fields of a message, varied and reproducible by seed.
 //!
-//! [FTW05]'s algorithm and [BT19]'s `getValues` leave the choice open; a solver's first answer is a
-//! dull one. Values are chosen as late as possible, so what was observed before counts.
+//! [FTW05]'s algorithm and [BT19]'s `getValues` leave the choice open; a solver's first answer is a dull one. Values
+//! are chosen as late as possible, so that they can depend on earlier observations.
 //!
 //! *Distribution.* Now and then the values come from one equivalence class: one side of a
 //! comparison that some guard of the gate makes. Fields that an equation fixes get that value. If the rest has few
 //! combinations, each one that is allowed is equally likely, half of the time. Else fields of one sort are
 //! grouped at random (each field joins an earlier group or starts a new one), so that every
-//! pattern of equal and different fields comes up. A group's value is in a relation to something known
-//! (equal, one off, a sum, a difference; known are values of the run and of the state, constants of
-//! the guard and of the model), small, at the edge of a machine word, or of any magnitude; texts likewise, and
-//! where the guard has a pattern, by a walk through it. One time in four a number is moved to the edge of a
-//! comparison. What the guard rejects is drawn again. If no draw
-//! fits, and mostly where the guard ties fields to each other, the solver is asked for diverse valuations: spread most
-//! of the time, at the bounds, or by patterns of equality.
+//! pattern of equal and different fields comes up. A group's value is in a relation to something known (equal, one off,
+//! a sum, a difference; known are values of the run and of the state, constants of the guard and of the model), small,
+//! at the edge of a machine word, or of any magnitude; texts likewise, and where the guard has a pattern, by a walk
+//! through it. One time in four a field is moved to the edge of a comparison. Values that the guard rejects are drawn
+//! again. If no draw fits, and mostly where the guard equates fields with terms over each other, the solver is asked
+//! for diverse valuations: spread most of the time, at the bounds, or by patterns of equality.
 //!
 //! *Promises.* [`PickedValues::Impossible`] is a proof; [`PickedValues::Unknown`] is neither yes nor no.
 
@@ -46,14 +45,14 @@ pub use self::hints::{Hints, ModelLexicon, SeenValues, ValueWeights, comparisons
 use self::random::ValueDraw;
 pub use self::random::any_value;
 
-/// With at most this many combinations, all are tried.
+/// The greatest number of combinations that are all tried.
 const MAX_COMBINATIONS: usize = 512;
-/// Random draws before the solver is asked.
+/// The number of random draws before the solver is asked.
 const DRAWS: usize = 48;
-/// Random draws before all combinations are looked at.
+/// The number of random draws before all combinations are tried.
 const FEW_DRAWS: usize = 8;
 
-/// Valuations asked for, at most, to take the last of them.
+/// The greatest number of valuations the solver is asked for; the last one found is taken.
 const VARIED: usize = 5;
 
 /// A request for field values of `gate` that satisfy `guard` in a state.
@@ -79,12 +78,12 @@ pub enum PickedValues {
     Unknown(UnknownReason),
 }
 
-/// Chooses values for `wish`, knowing nothing but the guard and the state.
+/// Chooses values for `wish` by the guard and the state alone.
 pub fn pick(cx: &mut Ctx<'_>, rng: &mut ChaCha8Rng, wish: &ValueRequest<'_>) -> PickedValues {
     pick_hinted(cx, rng, wish, &Hints::default())
 }
 
-/// Chooses values for `wish` with `hints` in mind; now and then from one equivalence class, if that is possible.
+/// Chooses values for `wish` with `hints`; one time in six from one equivalence class, if that is possible.
 pub fn pick_hinted(
     cx: &mut Ctx<'_>,
     rng: &mut ChaCha8Rng,
@@ -100,7 +99,7 @@ pub fn pick_hinted(
     pick_any(cx, rng, wish, hints)
 }
 
-/// Chooses values for `wish`, whatever their class.
+/// Chooses values for `wish` from all classes.
 fn pick_any(
     cx: &mut Ctx<'_>,
     rng: &mut ChaCha8Rng,
@@ -151,7 +150,7 @@ struct FieldSplit<'f> {
     fixed: &'f Valuation,
 }
 
-/// The first of so many draws that fits.
+/// Returns the first of so many draws that fits.
 fn drawn(
     cx: &Ctx<'_>,
     rng: &mut ChaCha8Rng,
@@ -168,7 +167,7 @@ fn drawn(
 
 /// Chooses values for `fields` such that `facts` hold for some values of all other variables.
 ///
-/// For beliefs that are not concrete: the facts may mention unknowns.
+/// This is for symbolic beliefs: the facts may mention unknowns.
 pub fn pick_symbolic(
     cx: &mut Ctx<'_>,
     rng: &mut ChaCha8Rng,
@@ -185,7 +184,8 @@ pub fn pick_symbolic(
     }
 }
 
-/// Chooses values for `fields` such that `facts` can hold: whole numbers evenly from 0 to `n` - 1.
+/// Chooses values for `fields` such that `facts` can hold: whole numbers uniformly from 0 to `n` - 1, else as
+/// [`pick_symbolic`] does if no draw fits.
 pub fn pick_uniform(
     cx: &mut Ctx<'_>,
     rng: &mut ChaCha8Rng,
@@ -212,7 +212,7 @@ pub fn pick_uniform(
     pick_symbolic(cx, rng, fields, facts)
 }
 
-/// One of the first few of many different valuations, by a policy chosen at random.
+/// Returns one of the first few valuations of a diverse sequence, by a policy chosen at random.
 fn varied(cx: &mut Ctx<'_>, rng: &mut ChaCha8Rng, fields: &[VarId], facts: &[Term]) -> Option<Valuation> {
     if fields.is_empty() {
         return None;
@@ -253,7 +253,7 @@ fn ask_solver(
     }
 }
 
-/// The values of `fields` in `found`; a field no fact mentions is free.
+/// Returns the values of `fields` in `found`; a field without one gets a random value.
 fn completed(cx: &Ctx<'_>, rng: &mut ChaCha8Rng, fields: &[VarId], found: &Valuation) -> Vec<Value> {
     let value = |&field: &VarId| match found.get(field) {
         Some(value) => value.clone(),

@@ -2,7 +2,7 @@
 //!
 //! Every mutant is compared with the model it comes from (see [`conform`](crate::conform)), with
 //! the optimisations of [AT15] sec. 4 that change no answer, each of which can be switched off to measure it. Before
-//! the product is searched, cheap filters look for changes that cannot be seen.
+//! the product is searched, cheap filters look for changes that cannot be observed.
 //!
 //! *Promises.* "Equivalent" comes with a proof, "killed" with a trace that was replayed. An analysis
 //! may be cloned together with the model it was made of: workers share what was computed once.
@@ -34,12 +34,13 @@ use crate::conform::{
 };
 use crate::mutate::Mutant;
 
-/// Changes whenever the answers may: decisions of another version are not taken over.
+/// The version of the analysis, raised whenever answers may change: decisions of another version are not reused.
 pub const ANALYSIS: u32 = 3;
 
-/// A specification with more symbolic states than this is not explored beforehand.
+/// The number of symbolic states above which a specification is not explored beforehand.
 const MAX_GRAPH: usize = 10_000;
-/// The same where some variable has no end of values: most of those have no end of states either.
+/// The number above which it is not if a variable has an infinite domain or there are clocks: most such models have
+/// infinitely many states.
 const MAX_OPEN_GRAPH: usize = 1_000;
 
 /// A step of [AT15] sec. 4 that makes deciding faster.
@@ -47,13 +48,13 @@ const MAX_OPEN_GRAPH: usize = 1_000;
 pub enum Optimisation {
     /// The specification is explored once for all mutants (sec. 4.1).
     Precompute,
-    /// Product states an earlier one stands for are not looked into (sec. 4.2).
+    /// Product states that an earlier one stands for are not explored (sec. 4.2).
     EarlyStop,
     /// No step is taken in the product until the mutated switch can be taken (sec. 4.4).
     MutationAnalysis,
-    /// A guard of an input that was only weakened is settled by one question (sec. 4.5).
+    /// A guard of an input that was only weakened is decided by one query (sec. 4.5).
     InputWeakening,
-    /// Changes that cannot be seen are settled without a search.
+    /// Changes that cannot be observed are decided without a search.
     CheapFilters,
     /// A search state by state takes turns with the symbolic one.
     Enumeration,
@@ -70,7 +71,7 @@ impl Optimisation {
         Self::Enumeration,
     ];
 
-    /// The name people write.
+    /// The name on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -112,7 +113,7 @@ pub struct KillConfig {
     pub bounds: SearchBounds,
     /// The optimisations that are switched off.
     pub off: BTreeSet<Optimisation>,
-    /// What a mutant does with inputs it does not mention. The restricted completion of [AT15] sec. 4.3 makes a
+    /// The treatment of inputs that a mutant does not mention. The restricted completion of [AT15] sec. 4.3 makes a
     /// search shorter, but it changes answers: models that do not conform to themselves seem to.
     pub completion: InputCompletion,
 }
@@ -130,7 +131,7 @@ pub struct MutationAnalysis {
     graph: Option<SpecGraph>,
     live: Liveness,
     index: SystemIndex,
-    /// No two switches of a message overlap, and nothing is internal: one state after every trace.
+    /// True if the specification is in one state after every trace.
     deterministic: bool,
 }
 
@@ -140,7 +141,8 @@ impl MutationAnalysis {
         Self::watched(cx, config, &mut |_| ControlFlow::Continue(()))
     }
 
-    /// The same, told of the exploration of the specification, which may be ended: mutants are decided without it then.
+    /// Prepares as [`new`](Self::new) does; `watch` sees the exploration of the specification and may end it: mutants
+    /// are then decided without the graph.
     pub fn watched(
         cx: &mut Ctx<'_>,
         config: &KillConfig,
@@ -162,18 +164,18 @@ impl MutationAnalysis {
         Self { config: config.clone(), graph, live, index, deterministic }
     }
 
-    /// The states of the precomputed graph, if there is one.
+    /// The number of states of the precomputed graph, if there is one.
     #[must_use]
     pub fn graph_size(&self) -> Option<usize> {
         self.graph.as_ref().map(SpecGraph::len)
     }
 
-    /// What an unmentioned input means for a mutant.
+    /// The treatment of inputs that a mutant does not mention.
     pub(crate) fn completion(&self) -> InputCompletion {
         self.config.completion
     }
 
-    /// Decides `mutant`, whose terms live in the pool of `cx`.
+    /// Decides `mutant`, whose terms are in the pool of `cx`.
     pub fn decide(
         &self,
         cx: &mut Ctx<'_>,
@@ -238,8 +240,8 @@ impl MutationAnalysis {
             .then_some(ConformProof::InputWeakened)
     }
 
-    /// Whether mutant and specification can walk through the precomputed graph together: it has the values
-    /// the mutant reads, and internal switches are as they were.
+    /// Returns whether mutant and specification can follow the precomputed graph together: it has the values that the
+    /// mutant reads, internal switches are unchanged, and the specification, completed, conforms to itself.
     fn may_follow(&self, live: &Liveness, touched: &TouchedParts) -> bool {
         within(live, &self.live)
             && !touched.internal
@@ -256,8 +258,8 @@ impl MutationAnalysis {
     }
 }
 
-/// Whether the mutant reads no variable where the specification does not, seen by the changed switches: what
-/// was live may be dead, but nothing more is live.
+/// Returns whether the changed switches show that the mutant reads no variable where the specification does not: live
+/// variables may be dead, but no others are live.
 fn reads_no_more(cx: &Ctx<'_>, mutant: &Mutant) -> bool {
     let no_more = |new: Term, old: Term| {
         let old = cx.pool.free_vars(old);
@@ -275,16 +277,17 @@ fn reads_no_more(cx: &Ctx<'_>, mutant: &Mutant) -> bool {
     })
 }
 
-/// Where a mutation can matter.
+/// The parts of a system in which a mutation can matter.
 pub(crate) struct TouchedParts {
     pub locations: BTreeSet<LocId>,
     gates: BTreeSet<GateId>,
     observable: bool,
-    /// An internal switch is changed: what is reached unseen may differ anywhere.
+    /// True if an internal switch is changed: the states reached by internal steps may differ anywhere.
     pub internal: bool,
-    /// What excuses silence is changed.
+    /// True if a switch is changed on which the permission to wait depends: an output, an observed input or an internal
+    /// one.
     excuses: bool,
-    /// Internal steps may lead to a changed location while time passes.
+    /// True if internal steps may lead to a changed location while time passes.
     unseen: bool,
 }
 

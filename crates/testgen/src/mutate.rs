@@ -28,7 +28,7 @@ use ioxide_model::term::{Term, VarId};
 pub use self::select::{MAX_MUTANTS, MutantSelection, Sample, TooManyMutants, select};
 pub use self::show::{show_initial, show_switch};
 
-/// A kind of change.
+/// A kind of change: a mutation operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MutationOperator {
     /// The guard is always true.
@@ -54,13 +54,14 @@ pub enum MutationOperator {
     /// A collection is handled wrongly, in the guard or in an assignment: the wrong end, one off, a lost or
     /// forgotten change, a duplicate, the wrong key.
     Collection,
-    /// A sum is a difference, or a part of it is left out; a product, quotient or remainder is another one of them.
+    /// A sum is a difference, or a part of it is left out; a product of two is a sum, a quotient is a remainder or a
+    /// remainder a quotient.
     Arithmetic,
-    /// A clock is not set back.
+    /// A clock is not reset.
     ResetDelete,
-    /// A clock is set back that should run on.
+    /// A clock is reset that should run on.
     ResetAdd,
-    /// One clock is taken for another, in the guard or where it is set back.
+    /// One clock is mistaken for another, in the guard or in a reset.
     Clock,
     /// The switch leads to another location.
     Target,
@@ -99,8 +100,8 @@ impl MutationOperator {
         Self::Initial,
     ];
 
-    /// The operators used where nobody says otherwise: all but [`AssignAdd`](Self::AssignAdd), whose mutants are
-    /// mostly equivalent, [`Arithmetic`](Self::Arithmetic), which [`AssignMutate`](Self::AssignMutate) mostly covers, and
+    /// The operators used by default: all but [`AssignAdd`](Self::AssignAdd), whose mutants are mostly equivalent,
+    /// [`Arithmetic`](Self::Arithmetic), which [`AssignMutate`](Self::AssignMutate) mostly covers, and
     /// [`Initial`](Self::Initial), whose mutants are mostly found by the first tests of any suite.
     pub const DEFAULT: [Self; 17] = [
         Self::GuardTrue,
@@ -122,7 +123,7 @@ impl MutationOperator {
         Self::Delete,
     ];
 
-    /// The name people write.
+    /// The name on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -162,7 +163,7 @@ impl FromStr for MutationOperator {
     }
 }
 
-/// A changed model.
+/// A mutant: a model with changes.
 #[derive(Clone, Debug)]
 pub struct Mutant {
     /// Its stable name.
@@ -176,21 +177,21 @@ pub struct Mutant {
 pub struct Edit {
     /// The operator that made it.
     pub operator: MutationOperator,
-    /// The place of the change, and what is there now.
+    /// The place of the change, with its new content.
     pub change: MutationChange,
 }
 
-/// A change of a model: the place, and what is there now.
+/// The place of a change, with its new content.
 #[derive(Clone, Debug)]
 pub enum MutationChange {
-    /// A switch; one that is left out has the guard false.
+    /// A changed switch; one that is left out has the guard false.
     Switch(SwitchId, Box<Switch>),
-    /// The value of a variable at start.
+    /// The changed initial value of a variable.
     Initial(VarId, Term),
 }
 
 impl Edit {
-    /// The changed switch, and what it is now.
+    /// The changed switch with its new content; `None` for another initial value.
     #[must_use]
     pub fn switch(&self) -> Option<(SwitchId, &Switch)> {
         match &self.change {
@@ -199,7 +200,7 @@ impl Edit {
         }
     }
 
-    /// Where it is: the switch, or the variable.
+    /// Returns the place of the change: the switch, or the variable.
     fn place(&self) -> (Option<SwitchId>, Option<VarId>) {
         match self.change {
             MutationChange::Switch(id, _) => (Some(id), None),
@@ -220,7 +221,7 @@ impl Mutant {
         self.edits.iter().any(|edit| matches!(edit.change, MutationChange::Initial(..)))
     }
 
-    /// The mutated system.
+    /// Returns the mutated system.
     #[must_use]
     pub fn apply(&self, sts: &Sts) -> Sts {
         let mut mutated = sts.clone();
@@ -237,7 +238,8 @@ impl Mutant {
     }
 }
 
-/// Every first-order mutant of `model` by `operators`, in the order of switches and operators.
+/// Returns every first-order mutant of `model` by `operators`, in the order of switches and operators, then of initial
+/// values.
 pub fn mutants(model: &mut Model, operators: &[MutationOperator]) -> Vec<Mutant> {
     let ids: Vec<SwitchId> = model.sts.switches.ids().collect();
     let mut found: Vec<Mutant> = ids.into_iter().flat_map(|id| mutants_of(model, operators, id)).collect();
@@ -265,7 +267,7 @@ fn mutants_of(model: &mut Model, operators: &[MutationOperator], id: SwitchId) -
     found
 }
 
-/// What makes a switch what it is.
+/// The parts by which two switches are compared.
 type SwitchForm = (LocId, GateId, Term, Vec<(VarId, Term)>, Vec<VarId>, LocId);
 
 fn form(switch: &Switch) -> SwitchForm {

@@ -1,10 +1,10 @@
 //! Test purposes: paths of the symbolic execution graph worth executing.
 //!
-//! [BT19] Def. 16: a trace of switches with its path condition. They come from a coverage
-//! criterion ([`coverage`]) or from a goal somebody wrote ([`of_goal`]).
+//! [BT19] Def. 16: a trace of switches with its path condition. Purposes come from a coverage criterion ([`coverage`])
+//! or from a goal that is written beside the model ([`of_goal`]).
 //!
-//! *Promises.* A path the solver could not decide keeps the benefit of the doubt ([BT19]
-//! Def. 12) and says so in [`TestPurpose::doubt`].
+//! *Promises.* A path that the solver did not decide keeps the benefit of the doubt ([BT19] Def. 12), with the reason
+//! in [`TestPurpose::doubt`].
 
 mod coverage;
 mod detour;
@@ -21,16 +21,16 @@ pub use self::coverage::{Criterion, PurposeItem, PurposeSet, Unreached, WhyUnrea
 pub use self::detour::with_detours;
 pub use self::goal::{NoPurpose, of_goal};
 
-/// A path to follow, with what must hold on it.
+/// A path to follow, with its conditions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TestPurpose {
-    /// The name of its goal: the switch at its end, or a goal of the model.
+    /// The name of the goal: the switch at the end, or a goal of the model.
     pub name: String,
-    /// Its steps, first to last.
+    /// The steps, first to last.
     pub steps: Vec<PurposeStep>,
-    /// The facts that must hold at the end besides, over the fields of the steps.
+    /// The further facts that must hold at the end, over the fields of the steps.
     pub end: Vec<Term>,
-    /// The solver did not show that the path can be taken.
+    /// The reason why the solver did not show that the path can be taken; `None` if it can.
     pub doubt: Option<UnknownReason>,
 }
 
@@ -55,17 +55,17 @@ impl TestPurpose {
         self.path().filter(|&id| sts.kind_of(&sts.switches[id]) != GateKind::Internal).count()
     }
 
-    /// The purpose `name` along `path`, which starts at the initial state.
+    /// Returns the purpose `name` along `path`, which starts at the initial state.
     ///
     /// # Errors
-    /// If a step cannot be taken: its position. That is a proof.
+    /// Returns the position of the first step that cannot be taken; that is a proof.
     pub fn along(cx: &mut Ctx<'_>, name: String, path: &[SwitchId]) -> Result<Self, usize> {
         let start = SymState::initial(cx);
         Ok(Self::with_state(cx, name, start, path)?.0)
     }
 
-    /// As [`along`](Self::along), from `start`, with the symbolic state at the end. The depth of `start` is 0:
-    /// fields are numbered by steps of the purpose.
+    /// Returns the purpose as [`along`](Self::along) does, from `start`, with the symbolic state at the end. The depth
+    /// of `start` is 0: fields are numbered by steps of the purpose.
     pub(crate) fn with_state(
         cx: &mut Ctx<'_>,
         name: String,

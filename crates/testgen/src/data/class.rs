@@ -14,7 +14,7 @@ use ioxide_symex::Ctx;
 use super::ValueRequest;
 use super::hints::is_comparison;
 
-/// The guard of `wish` and one side of a comparison, if there is one about the fields.
+/// Returns the guard of `wish` with one side of a comparison, if there is one about the fields.
 pub(super) fn narrowed(cx: &mut Ctx<'_>, rng: &mut ChaCha8Rng, wish: &ValueRequest<'_>) -> Option<Term> {
     let atom = *atoms(cx, wish).choose(rng)?;
     let side = if rng.random() { atom } else { cx.pool.not(atom) };

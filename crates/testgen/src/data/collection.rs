@@ -1,5 +1,5 @@
-//! Lists, sets and maps that bite: empty, of one item, of many, with duplicates, and one change
-//! away from something known.
+//! Lists, sets and maps that provoke faults: empty, of one item, of many, with duplicates, and one change away from a
+//! known one.
 
 use rand::RngExt;
 use rand::seq::IndexedRandom;
@@ -10,10 +10,11 @@ use ioxide_model::sort::{CollectionId, CollectionKind, Sort};
 use ioxide_model::term::TermPool;
 use ioxide_model::value::Value;
 
-/// Of a collection in a state so many items are values to draw near to.
+/// The number of items of a known collection that are values to draw near to.
 const PARTS: usize = 12;
 
-/// `value` and what is inside: the items at both ends of its collections, the fields of its data.
+/// Adds `value` and its parts to `found`: the first items of its collections, the last item of its lists, the fields of
+/// its data.
 pub(super) fn with_parts(value: &Value, found: &mut Vec<Value>) {
     found.push(value.clone());
     match value {
@@ -29,7 +30,7 @@ pub(super) fn with_parts(value: &Value, found: &mut Vec<Value>) {
     }
 }
 
-/// How many items: mostly none to three, now and then many; less deep inside another value.
+/// Draws a number of items: mostly none to three, now and then up to 8 or, outside other values, up to 39.
 fn length(rng: &mut ChaCha8Rng, depth: u32) -> usize {
     match rng.random_range(0..16u32) {
         0..=2 => 0,
@@ -42,7 +43,7 @@ fn length(rng: &mut ChaCha8Rng, depth: u32) -> usize {
     }
 }
 
-/// A collection of items that `item` draws; now and then an item comes twice.
+/// Draws a collection of items from `item`; now and then an item occurs twice.
 pub(super) fn fresh(
     pool: &TermPool,
     rng: &mut ChaCha8Rng,
@@ -71,7 +72,8 @@ pub(super) fn fresh(
     })
 }
 
-/// A collection one change away from `base`: an item less, twice, elsewhere, or one of `other`.
+/// Draws a collection one change away from `base`: an item left out, repeated or moved, the rest cut off, or an item of
+/// `other` added.
 pub(super) fn beside(rng: &mut ChaCha8Rng, base: &CollectionValue, other: Option<&CollectionValue>) -> Value {
     let other = other.filter(|other| other.sort == base.sort);
     Value::Collection(match (&base.items, other.map(|other| &other.items)) {

@@ -1,7 +1,7 @@
-//! The edges of comparisons: where `a < b`, `a <= b` or `a == b` changes its truth.
+//! The edges of comparisons: the values at which `a < b`, `a <= b` or `a == b` changes its truth.
 //!
-//! One field is moved, the others keep their values. If both sides are linear in that field, two
-//! evaluations say where they are equal; the field gets that value or one beside it. No solver is asked.
+//! One field is moved, the others keep their values. If both sides are linear in that field, three evaluations find the
+//! value at which they are equal; the field gets that value or one beside it. No solver is asked.
 
 use rand::RngExt;
 use rand::seq::IndexedRandom;
@@ -13,7 +13,8 @@ use ioxide_model::term::{Term, TermNode, TermPool, VarId};
 use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
 
-/// `drawn` with one of the fields `open` moved so that `atom` is at its edge, or nearly.
+/// Returns `drawn` with one of the fields `open` moved so that `atom` is at its edge, or nearly; `None` if that is
+/// impossible.
 pub(super) fn moved(
     pool: &TermPool,
     rng: &mut ChaCha8Rng,
@@ -42,7 +43,7 @@ pub(super) fn moved(
     Some(moved)
 }
 
-/// The value of `field` for which both sides are equal, if they are linear in it.
+/// Returns the value of `field` for which both sides are equal, if they are linear in it.
 fn root(
     pool: &TermPool,
     (a, b): (Term, Term),
@@ -65,7 +66,8 @@ fn root(
     Some((-&start).div(&slope))
 }
 
-/// The number `root` and `by` more, as a value of `sort`.
+/// Returns a number near `root` as a value of `sort`: `by` halves more for reals, `by` more than its floor for
+/// integers.
 fn number(sort: Sort, root: &Rational, by: i64) -> Value {
     match sort {
         Sort::Real => Value::Real(root + Rational::from(by).div(&Rational::from(2))),
@@ -73,7 +75,7 @@ fn number(sort: Sort, root: &Rational, by: i64) -> Value {
     }
 }
 
-/// What `field` must be to be equal to the other side.
+/// Returns the value of the other side, if one side is `field` alone.
 fn same(
     pool: &TermPool,
     (a, b): (Term, Term),

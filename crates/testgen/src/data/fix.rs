@@ -1,4 +1,4 @@
-//! What evaluation alone says about the fields of a message.
+//! Conclusions about the fields of a message by evaluation alone.
 
 use ioxide_model::term::{Term, TermNode, TermPool, VarId};
 use ioxide_model::valuation::Valuation;
@@ -6,7 +6,8 @@ use ioxide_model::value::Value;
 
 use super::ValueRequest;
 
-/// The fields an equation of the guard fixes; `None` if one gets a value outside its sort.
+/// Returns the fields that an equation of the guard fixes, with their values; `None` if one gets a value outside its
+/// sort.
 ///
 /// An equation is a conjunct of the guard, so no other value can satisfy it.
 pub(super) fn fixed_fields(pool: &TermPool, fields: &[VarId], wish: &ValueRequest<'_>) -> Option<Valuation> {
@@ -30,7 +31,7 @@ pub(super) fn fixed_fields(pool: &TermPool, fields: &[VarId], wish: &ValueReques
     well_sorted.then_some(fixed)
 }
 
-/// The field and the value that `conjunct` makes equal, if it is such an equation.
+/// Returns the field and the value that `conjunct` equates, if it is such an equation.
 fn equation(
     pool: &TermPool,
     fields: &[VarId],
@@ -53,7 +54,7 @@ fn equation(
     }
 }
 
-/// Whether a conjunct without open fields is false.
+/// Returns whether a conjunct without open fields is false.
 pub(super) fn is_refuted(
     pool: &TermPool,
     open: &[VarId],
@@ -65,7 +66,8 @@ pub(super) fn is_refuted(
     pool.conjuncts(wish.guard).into_iter().any(|conjunct| decided(conjunct) && holds(conjunct) == Ok(false))
 }
 
-/// Every combination of values of `open` that satisfies the guard, if there are few to try.
+/// Returns every combination of values of `open` that satisfies the guard; `None` if there are more than `max` to try,
+/// or one cannot be evaluated.
 pub(super) fn all_combinations(
     pool: &TermPool,
     open: &[VarId],
@@ -97,7 +99,8 @@ fn with(base: &Valuation, var: VarId, value: &Value) -> Valuation {
     more
 }
 
-/// Whether the fields have values of their sorts that satisfy the guard; `None` if evaluation cannot say.
+/// Returns whether the fields have values of their sorts that satisfy the guard; `None` if the guard cannot be
+/// evaluated.
 pub(super) fn fits(
     pool: &TermPool,
     fields: &[VarId],

@@ -1,8 +1,7 @@
-//! What makes a value worth trying: what was seen, what the model mentions, where its comparisons change.
+//! Hints for values: the values of the run, the constants of the model, and the edges of its comparisons.
 //!
-//! A fault sits where a value has a relation to something: to a value sent or seen before, to a
-//! constant, to the edge of a comparison. [`SeenValues`] remembers the run, a [`ModelLexicon`] the model, and [`Hints`]
-//! is both for one input.
+//! A fault often needs a value in a relation to another: to a value sent or seen before, to a constant, to the edge of
+//! a comparison. [`SeenValues`] remembers the run, a [`ModelLexicon`] the model, and [`Hints`] is both for one input.
 
 use std::collections::BTreeMap;
 
@@ -18,11 +17,11 @@ use ioxide_symex::Ctx;
 
 use super::collection;
 
-/// Values of a run that are remembered; older ones are forgotten.
+/// The number of values of a run that are remembered; older ones are forgotten.
 const MAX_SEEN: usize = 48;
-/// Parts of one value that are remembered.
+/// The number of parts of one value that are remembered.
 const MAX_PARTS: usize = 16;
-/// Constants of a model that are tried.
+/// The number of constants of a model that are tried.
 const MAX_CONSTANTS: usize = 256;
 
 /// The values of the messages of a run, the latest last, each once.
@@ -33,7 +32,7 @@ pub struct SeenValues {
 }
 
 impl SeenValues {
-    /// Takes in what `history` has more than it had the last time.
+    /// Adds the values of the labels of `history` since the last call; of all labels if `history` is shorter than then.
     pub fn catch_up(&mut self, history: &Trace) {
         let from = if history.len() < self.labels { 0 } else { self.labels };
         for label in &history.labels[from..] {
@@ -50,7 +49,7 @@ impl SeenValues {
         &self.values
     }
 
-    /// What is inside a value is seen too: the number a server gives is a field of what it answers.
+    /// Adds a value and its parts: an identifier that a server assigns may be a field of its answer.
     fn note_parts(&mut self, value: &Value) {
         let mut parts = Vec::new();
         collection::with_parts(value, &mut parts);
@@ -70,10 +69,10 @@ impl SeenValues {
     }
 }
 
-/// What a model mentions: its constants, and for every input the comparisons its values decide.
+/// The constants of a model, and for every input the comparisons whose truth depends on its fields.
 ///
-/// The comparisons of most models are found at once. In one with tens of thousands of switches that would take
-/// longer than a campaign: there those of an input are found when it is asked about first.
+/// The comparisons of most models are found at once. In a model with tens of thousands of switches that would take
+/// longer than a campaign: there those of an input are found when they are first needed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ModelLexicon {
     constants: Vec<Value>,
@@ -81,7 +80,7 @@ pub struct ModelLexicon {
 }
 
 impl ModelLexicon {
-    /// What the model of `cx` mentions.
+    /// Collects the constants and comparisons of the model of `cx`.
     pub fn of(cx: &mut Ctx<'_>) -> Self {
         let mut roots: Vec<Term> = Vec::new();
         for switch in &cx.sts.switches {
@@ -109,25 +108,25 @@ impl ModelLexicon {
         lexicon
     }
 
-    /// The constants.
+    /// The constants, without truth values.
     #[must_use]
     pub fn constants(&self) -> &[Value] {
         &self.constants
     }
 
-    /// How many comparisons were found, for all inputs together.
+    /// Returns the number of comparisons found so far, for all inputs together.
     #[must_use]
     pub fn n_atoms(&self) -> usize {
         self.atoms.values().map(Vec::len).sum()
     }
 
-    /// The comparisons that the values of an input by `switch` decide.
+    /// Returns the comparisons whose truth depends on the fields of an input by `switch`.
     pub fn atoms(&mut self, cx: &mut Ctx<'_>, switch: SwitchId) -> &[Term] {
         self.atoms.entry(switch).or_insert_with(|| comparisons_of(cx, switch))
     }
 }
 
-/// What to keep in mind when values are chosen.
+/// The hints for the choice of values.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Hints<'h> {
     /// Values of the run, the latest last.
@@ -136,11 +135,11 @@ pub struct Hints<'h> {
     pub constants: &'h [Value],
     /// Comparisons whose edges are worth trying, over fields and variables.
     pub atoms: &'h [Term],
-    /// Which kinds of values are likely.
+    /// The weights of the kinds of values.
     pub taste: ValueWeights,
 }
 
-/// How likely the kinds of values are, as shares.
+/// The weights of the kinds of values: each is drawn in proportion to its weight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ValueWeights {
     /// In a relation to something known: equal, one off, a sum, a difference.
@@ -149,11 +148,11 @@ pub struct ValueWeights {
     pub fresh: u32,
     /// Small: -4 to 12, short texts.
     pub small: u32,
-    /// Where things break: zero, powers of two and their neighbours, empty and odd texts.
+    /// At the edges: powers of two or ten and their neighbours, empty and odd texts.
     pub edge: u32,
     /// Of any magnitude, or long.
     pub wide: u32,
-    /// How often, in percent, one value is moved to the edge of a comparison.
+    /// The percentage of draws in which one field is moved to the edge of a comparison.
     pub onto_edges: u32,
 }
 
@@ -164,7 +163,7 @@ impl Default for ValueWeights {
 }
 
 impl ValueWeights {
-    /// The same without relations to what was seen, as plain as values were before there were hints.
+    /// The weights of plain draws: no edges of machine words, and no moves to the edge of a comparison.
     pub const PLAIN: Self = Self { near: 4, fresh: 4, small: 3, edge: 0, wide: 1, onto_edges: 0 };
 }
 
@@ -180,15 +179,16 @@ pub(super) fn constants(pool: &TermPool, terms: &[Term]) -> Vec<Value> {
     found
 }
 
-/// Switches beside a switch, and after it, whose guards are looked at: in a place with thousands the table of all
-/// comparisons for all of them would have no end.
+/// The number of switches beside a switch, and after it, whose guards are searched: at a location with thousands of
+/// switches the table of all comparisons would grow without bound.
 const MAX_NEIGHBOURS: usize = 200;
 
-/// Guards and updates that are looked at before the first step.
+/// The number of guards and updates searched before the first step.
 const MAX_LOOKED_AT: usize = 100_000;
 
-/// The comparisons about fields of `id`: in guards of its message, in its updates, and in what can follow it. A
-/// remainder is one too: whether it has gone round.
+/// Returns the comparisons about fields of `id`: in guards of its message at its location, in its updates, and in the
+/// guards and updates that can follow it. A division or remainder counts as the comparison of its operands: it wraps
+/// round where they are equal.
 pub fn comparisons_of(cx: &mut Ctx<'_>, id: SwitchId) -> Vec<Term> {
     let roots = roots_of(cx, id);
     let sts = cx.sts;
@@ -207,7 +207,7 @@ pub fn comparisons_of(cx: &mut Ctx<'_>, id: SwitchId) -> Vec<Term> {
     found
 }
 
-/// Where comparisons about fields of `id` may stand.
+/// Returns the terms in which comparisons about fields of `id` may occur.
 fn roots_of(cx: &mut Ctx<'_>, id: SwitchId) -> Vec<Term> {
     let sts = cx.sts;
     let switch = &sts.switches[id];
@@ -227,7 +227,7 @@ fn roots_of(cx: &mut Ctx<'_>, id: SwitchId) -> Vec<Term> {
     roots
 }
 
-/// Where a division or remainder has gone round once: its sides are equal.
+/// Returns the equation of the operands of a division or remainder, which wraps round there.
 fn wraps(pool: &mut TermPool, term: Term) -> Option<Term> {
     match *pool.node(term) {
         TermNode::Div(a, b) | TermNode::Rem(a, b) => Some(pool.eq(a, b)),
@@ -235,7 +235,7 @@ fn wraps(pool: &mut TermPool, term: Term) -> Option<Term> {
     }
 }
 
-/// Whether `term` is a formula that is no connective.
+/// Returns whether `term` is a formula other than a connective, a constant or a quantifier.
 #[must_use]
 pub fn is_comparison(pool: &TermPool, term: Term) -> bool {
     let node = pool.node(term);

@@ -1,4 +1,5 @@
-//! Texts inside records and cases that must match a pattern: nobody draws a date by chance, and a solver takes long for several.
+//! Texts inside records and cases that must match a pattern: a random draw hardly ever is a date, and a solver takes
+//! long for several.
 
 use rand_chacha::ChaCha8Rng;
 
@@ -12,13 +13,13 @@ use super::text;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TextInside {
     field: VarId,
-    /// From the outside: the constructor and which of its fields.
+    /// The path to the text, from the outside: constructors, each with a position among its fields.
     path: Vec<(u32, u32)>,
     pattern: RegexId,
 }
 
 impl TextInside {
-    /// What `term` says of a text inside a field of `open`.
+    /// Reads `term` as a match of a text inside a field of `open`; `None` if it is something else.
     pub(super) fn said_by(pool: &TermPool, open: &[VarId], term: Term) -> Option<Self> {
         let TermNode::Matches(mut side, pattern) = *pool.node(term) else { return None };
         let mut path = Vec::new();
@@ -37,7 +38,7 @@ impl TextInside {
         }
     }
 
-    /// Puts a text that matches into `drawn`, if the value has such a part.
+    /// Replaces the text in `drawn` by one that matches, if it exists there and does not match.
     pub(super) fn mend(&self, pool: &TermPool, rng: &mut ChaCha8Rng, drawn: &mut Valuation) {
         let Some(whole) = drawn.get(self.field) else { return };
         let pattern = pool.pattern_info(self.pattern);
@@ -51,7 +52,7 @@ impl TextInside {
     }
 }
 
-/// `value` with another part at `path`; `None` if it has no such part, or that stays as it is.
+/// Returns `value` with another part at `path`; `None` if it has no such part, or `new` returns none.
 fn replaced(value: &Value, path: &[(u32, u32)], new: impl FnOnce(&Value) -> Option<Value>) -> Option<Value> {
     let Some((&(ctor, field), rest)) = path.split_first() else { return new(value) };
     let Value::Data(data) = value else { return None };

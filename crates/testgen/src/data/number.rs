@@ -6,10 +6,10 @@ use rand_chacha::ChaCha8Rng;
 use ioxide_model::number::{Int, Rational};
 use ioxide_model::value::Value;
 
-/// Widths in bits at whose edges numbers break.
+/// The widths in bits at whose edges numbers overflow.
 const WIDTHS: [u32; 7] = [7, 8, 15, 16, 31, 32, 63];
 
-/// `base` itself, one off, or in a relation to `other`.
+/// Draws `base` itself, a number beside it, or one in a relation to `other`.
 pub(super) fn beside(rng: &mut ChaCha8Rng, base: &Rational, other: Option<&Rational>) -> Rational {
     let one = Rational::ONE;
     match (rng.random_range(0..20u32), other) {
@@ -24,7 +24,7 @@ pub(super) fn beside(rng: &mut ChaCha8Rng, base: &Rational, other: Option<&Ratio
     }
 }
 
-/// Mostly the smallest, else -4 to 12.
+/// Draws 0, 1 or -1 three times in eight, else from -4 to 12.
 pub(super) fn small(rng: &mut ChaCha8Rng) -> i64 {
     match rng.random_range(0..8u32) {
         0 => 0,
@@ -34,14 +34,14 @@ pub(super) fn small(rng: &mut ChaCha8Rng) -> i64 {
     }
 }
 
-/// As people use them: mostly up to a hundred or a thousand, now and then negative.
+/// Draws an everyday number: up to 20, 100 or 1000, one in four negative.
 pub(super) fn common(rng: &mut ChaCha8Rng) -> i64 {
     let most = [20, 100, 1000][rng.random_range(0..3usize)];
     let number = rng.random_range(2..=most);
     if rng.random_ratio(1, 4) { -number } else { number }
 }
 
-/// At the edge of a machine word or a power of ten, of either sign.
+/// Draws a number at the edge of a machine word or a power of ten, of either sign.
 pub(super) fn edge(rng: &mut ChaCha8Rng) -> Int {
     let power = match rng.random_range(0..4u32) {
         0 => Int::from(10i64.pow(rng.random_range(1..=9))),
@@ -54,14 +54,14 @@ pub(super) fn edge(rng: &mut ChaCha8Rng) -> Int {
     if rng.random_ratio(1, 3) { -&near } else { near }
 }
 
-/// Of any magnitude up to 2^40, each as likely as the other.
+/// Draws a number of any magnitude up to 2^39, each magnitude equally likely.
 pub(super) fn wide(rng: &mut ChaCha8Rng) -> i64 {
     let magnitude = 1i64 << rng.random_range(3..40u32);
     let number = rng.random_range(0..=magnitude);
     if rng.random_ratio(1, 3) { -number } else { number }
 }
 
-/// A number of the range from `lo` to `hi`: an end or beside it, a small one, or anywhere.
+/// Draws a number from `lo` to `hi`: an end or beside it, a small one, or any.
 pub(super) fn in_range(rng: &mut ChaCha8Rng, lo: i64, hi: i64) -> i64 {
     let hi = hi.max(lo);
     let number = match rng.random_range(0..12u32) {
@@ -76,7 +76,7 @@ pub(super) fn in_range(rng: &mut ChaCha8Rng, lo: i64, hi: i64) -> i64 {
     if (lo..=hi).contains(&number) { number } else { rng.random_range(lo..=hi) }
 }
 
-/// A whole number, or one with a short fraction.
+/// Draws a fraction with numerator `whole` and a denominator of 1, 2, 10 or 1000.
 pub(super) fn fraction(rng: &mut ChaCha8Rng, whole: Int) -> Value {
     let denom = [1, 1, 2, 10, 1000][rng.random_range(0..5usize)];
     Value::Real(Rational::new(whole, Int::from(denom)).unwrap_or(Rational::ZERO))

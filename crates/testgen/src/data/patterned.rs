@@ -1,11 +1,10 @@
-//! Values by patterns of equality: which fields of a message are equal, one pattern after another.
+//! Values by patterns of equality: the fields of a message that are equal, one pattern after another.
 //!
-//! A fault that hides behind `a == b` is not found by a solver's first answer nor soon by
-//! values drawn from a wide range, but walking through the patterns finds it. Patterns in
-//! which some fields are equal and some differ come first: with all equal a mix-up of fields
-//! is not seen, with all different no branch on equality is taken. Then all different, then
-//! all equal. Within a pattern, values are drawn at random: near values seen before half of
-//! the time, else any of the sort.
+//! A fault that depends on `a == b` is not found by a solver's first answer nor soon by values drawn from a wide range,
+//! but enumerating the patterns finds it. Patterns in which some fields are equal and some differ come first: with all
+//! equal a mix-up of fields is not seen, with all different no branch on equality is taken. Then all different, then
+//! all equal. Within a pattern, values are drawn at random: near values seen before a third of the time, else any of
+//! the sort.
 
 use rand::RngExt;
 use rand::seq::IndexedRandom;
@@ -21,27 +20,27 @@ use ioxide_symex::Ctx;
 
 use super::{PickedValues, any_value, pick_symbolic};
 
-/// Above this many fields of a sort, patterns are too many to walk through.
+/// The number of fields above which patterns are sampled instead of enumerated.
 const MAX_FIELDS: usize = 6;
-/// Random draws for a pattern before the solver is asked.
+/// The number of random draws for a pattern before the solver is asked.
 const DRAWS: usize = 6;
-/// Draws of a value that differs from those of the other groups.
+/// The number of draws of a value that differs from those of the other groups.
 const TRIES: usize = 16;
-/// Patterns tried for one message.
+/// The greatest number of patterns tried for one message.
 const MAX_PATTERNS: usize = 8;
-/// Valuations of the solver passed over, at most.
+/// The greatest number of valuations of the solver that are skipped.
 const MAX_SPREAD: usize = 3;
 
-/// What is asked for.
+/// A request for values by a pattern of equality.
 #[derive(Clone, Copy, Debug)]
 pub struct PatternedRequest<'w> {
     /// The fields that get values.
     pub fields: &'w [VarId],
-    /// What must be able to hold with them, for some values of all other variables.
+    /// The facts that must be satisfiable with the chosen values, for some values of all other variables.
     pub facts: &'w [Term],
     /// Values seen before.
     pub beside: &'w [Value],
-    /// Which pattern to try first, counted around.
+    /// The number of the pattern to try first, modulo the number of patterns.
     pub first: usize,
 }
 
@@ -94,7 +93,8 @@ fn patterns(cx: &Ctx<'_>, rng: &mut ChaCha8Rng, fields: &[VarId]) -> Vec<Equalit
     all
 }
 
-/// A random pattern: every field joins one of the blocks of its sort, or begins a new one; how readily differs.
+/// Draws a pattern: every field joins one of the blocks of its sort with a probability drawn for the pattern, or begins
+/// a new one.
 fn sampled(cx: &Ctx<'_>, rng: &mut ChaCha8Rng, fields: &[VarId]) -> EqualityPattern {
     let joins = [0, 1, 3, 6][rng.random_range(0..4usize)];
     let mut sorts: Vec<Sort> = Vec::new();
@@ -115,7 +115,7 @@ fn n_blocks(pattern: &EqualityPattern) -> usize {
     pattern.iter().max().map_or(0, |most| most + 1)
 }
 
-/// Random values of the pattern under which the facts are shown to be possible.
+/// Draws values of the pattern for which the facts are satisfiable; `None` if no draw fits.
 fn draw(
     cx: &mut Ctx<'_>,
     rng: &mut ChaCha8Rng,
@@ -140,7 +140,7 @@ fn draw(
     None
 }
 
-/// One value per block, different for different blocks of one sort; `None` if none were found.
+/// Draws one value per block, different for different blocks; `None` if no draw fits.
 fn random(
     cx: &Ctx<'_>,
     rng: &mut ChaCha8Rng,
@@ -166,7 +166,7 @@ fn random(
     Some(values)
 }
 
-/// What the solver finds for the facts and the pattern, spread over all that is possible.
+/// Asks the solver for values that satisfy the facts and the pattern, spread over all solutions.
 fn ask(
     cx: &mut Ctx<'_>,
     rng: &mut ChaCha8Rng,
@@ -192,7 +192,7 @@ fn ask(
     Some(wish.fields.iter().map(value).collect())
 }
 
-/// One of the first few of many valuations.
+/// Returns one of the first few valuations of `source`.
 fn spread(cx: &mut Ctx<'_>, rng: &mut ChaCha8Rng, mut source: DiverseValuations) -> Option<Valuation> {
     let mut found = source.next(cx.pool, cx.solver)?;
     for _ in 0..rng.random_range(0..MAX_SPREAD) {

@@ -14,13 +14,13 @@ use super::hints::{Hints, ValueWeights, constants, is_comparison};
 use super::inside::TextInside;
 use super::{ValueRequest, collection, edge, number, text};
 
-/// Values of types that hold themselves are nested this deep.
+/// The depth to which values of recursive types are nested.
 const MAX_DEPTH: u32 = 4;
 
-/// Draws of a value that is unlike everything known.
+/// The number of draws of a value that is unlike everything known.
 const TRIES: usize = 4;
 
-/// Values to draw near to.
+/// The values to draw near to, and the weights of the kinds of values.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ValuePalette<'p> {
     /// Values of the run, the latest last.
@@ -32,18 +32,18 @@ pub(super) struct ValuePalette<'p> {
     taste: ValueWeights,
 }
 
-/// Everything about a wish that many draws share.
+/// The parts of a request that many draws share.
 pub(super) struct ValueDraw<'w> {
     pub(super) wish: &'w ValueRequest<'w>,
     hints: &'w Hints<'w>,
     here: Vec<Value>,
-    /// Patterns that the guard mentions of a field.
+    /// The patterns that the guard mentions for a field.
     patterns: Vec<(VarId, RegexId)>,
-    /// Patterns that it mentions of texts inside a field.
+    /// The patterns that the guard mentions for texts inside a field.
     inside: Vec<TextInside>,
-    /// Fields that the guard says are equal to something about other fields.
+    /// The fields that the guard equates with terms over other fields, with those terms.
     equations: Vec<(VarId, Term)>,
-    /// Comparisons with an edge.
+    /// The comparisons to whose edges a field may be moved.
     atoms: Vec<Term>,
 }
 
@@ -76,7 +76,7 @@ impl<'w> ValueDraw<'w> {
         draft
     }
 
-    /// Whether the guard says what a field is by other fields.
+    /// Returns whether the guard equates a field with a term over other fields.
     pub(super) fn is_tied(&self) -> bool {
         !self.equations.is_empty()
     }
@@ -94,7 +94,7 @@ impl<'w> ValueDraw<'w> {
         }
     }
 
-    /// `fixed` with a random value for every field of `open`.
+    /// Returns `fixed` with a random value for every field of `open`.
     pub(super) fn draw(
         &self,
         pool: &TermPool,
@@ -121,7 +121,7 @@ impl<'w> ValueDraw<'w> {
         drawn
     }
 
-    /// Fields of one sort in random groups, equal within a group.
+    /// Draws values for fields of one sort in random groups, equal within a group.
     fn grouped(&self, pool: &TermPool, rng: &mut ChaCha8Rng, open: &[VarId], fixed: &Valuation) -> Valuation {
         let palette = ValuePalette {
             recent: self.hints.recent,
@@ -151,7 +151,8 @@ impl<'w> ValueDraw<'w> {
         drawn
     }
 
-    /// A text out of a pattern the guard mentions of `field`; one seen before now and then, or none of it.
+    /// Draws a text from a pattern that the guard mentions for `field`; sometimes a known text that matches, sometimes
+    /// `None`.
     fn matching(&self, pool: &TermPool, rng: &mut ChaCha8Rng, field: VarId) -> Option<Value> {
         let of_field: Vec<RegexId> =
             self.patterns.iter().filter(|(var, _)| *var == field).map(|(_, pattern)| *pattern).collect();
@@ -168,7 +169,7 @@ impl<'w> ValueDraw<'w> {
     }
 }
 
-/// The open field and the term that `conjunct` makes equal, if the term is about other fields.
+/// Returns the open field and the term that `conjunct` equates, if the term does not mention the field.
 fn equation(pool: &TermPool, open: &[VarId], conjunct: Term) -> Option<(VarId, Term)> {
     let TermNode::Eq(a, b) = *pool.node(conjunct) else { return None };
     [(a, b), (b, a)].into_iter().find_map(|(side, other)| match *pool.node(side) {
@@ -179,13 +180,13 @@ fn equation(pool: &TermPool, open: &[VarId], conjunct: Term) -> Option<(VarId, T
     })
 }
 
-/// A random value of `sort`, half of the time near one of `interesting`, if any is of that sort.
+/// Draws a value of `sort`, a third of the time near one of `interesting`, if any is of that sort.
 pub fn any_value(pool: &TermPool, rng: &mut ChaCha8Rng, sort: Sort, interesting: &[Value]) -> Value {
     let palette = ValuePalette { recent: &[], here: interesting, constants: &[], taste: ValueWeights::PLAIN };
     palette.value(pool, rng, sort)
 }
 
-/// A kind of value.
+/// A kind of value to draw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DrawKind {
     Near,
@@ -200,7 +201,7 @@ impl ValuePalette<'_> {
         self.value_within(pool, rng, sort, 0)
     }
 
-    /// A value that is so deep inside another one.
+    /// Draws a value that is `depth` levels inside another one.
     fn value_within(&self, pool: &TermPool, rng: &mut ChaCha8Rng, sort: Sort, depth: u32) -> Value {
         let kind = self.kind(rng);
         if kind == DrawKind::Near
@@ -242,7 +243,7 @@ impl ValuePalette<'_> {
         DrawKind::Wide
     }
 
-    /// In a relation to something known.
+    /// Draws a value in a relation to a known one; `None` if none of the sort is known.
     fn near(&self, rng: &mut ChaCha8Rng, sort: Sort) -> Option<Value> {
         let base = self.known(rng, sort)?;
         let other = if rng.random_ratio(1, 2) { self.known(rng, sort) } else { None };
@@ -264,7 +265,7 @@ impl ValuePalette<'_> {
         })
     }
 
-    /// Something known of the base sort of `sort`; what was seen last is the likeliest.
+    /// Draws a known value of the base sort of `sort`; the latest of the run is the likeliest.
     fn known(&self, rng: &mut ChaCha8Rng, sort: Sort) -> Option<&Value> {
         let fits = |value: &&Value| value.base_sort() == sort.base();
         let start = [0, 0, 1, 2][rng.random_range(0..4usize)];
@@ -282,7 +283,7 @@ impl ValuePalette<'_> {
         list.get(list.len() - 1 - back).copied()
     }
 
-    /// Not related to anything.
+    /// Draws a value without regard to known ones.
     fn unrelated(
         &self,
         pool: &TermPool,
@@ -321,7 +322,7 @@ impl ValuePalette<'_> {
         }
     }
 
-    /// A value of a data type by any of its constructors; deep inside, by one that ends soon.
+    /// Draws a value of a data type by any of its constructors; at the greatest depth, by one that ends the nesting.
     fn made(&self, pool: &TermPool, rng: &mut ChaCha8Rng, data: DataId, depth: u32) -> Value {
         let ctors = &pool.data(data).ctors;
         let ctor = match depth {

@@ -1,14 +1,14 @@
-//! Texts worth trying: of many lengths and alphabets, related to texts that are known, or out of a pattern.
+//! Texts for fields: of many lengths and alphabets, related to known texts, or from a pattern.
 //!
-//! Control characters are left out unless a pattern wants them: most ways to a system cannot carry
-//! them, and a message that cannot be sent finds nothing.
+//! Control characters are left out unless a pattern demands them: most adapters cannot carry them, and a message that
+//! cannot be sent finds nothing.
 
 use rand::RngExt;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-/// Alphabets, from dull to odd; a text has one of them.
+/// The alphabets, from plain to odd; a text has one of them.
 const ALPHABETS: [&str; 7] = [
     "ab",
     "abcA01 é",
@@ -18,27 +18,27 @@ const ALPHABETS: [&str; 7] = [
     "\"'\\%<>&{}[]();$#|`~",
     "éßñ日本語😀 ",
 ];
-/// Texts that are special to somebody.
+/// Texts that some systems treat specially.
 const ODD: [&str; 20] = [
     "", "", " ", "0", "-1", "1.0", "null", "true", "a", "A", "é", "日本", "😀", "\"", "\\", "'", "%s", "<b>",
     "{}", " a ",
 ];
-/// Repetitions of a part without an upper bound.
+/// The greatest number of repetitions, beyond the least, of a part without an upper bound.
 const MAX_REPEAT: u32 = 40;
 
-/// Up to six characters.
+/// Draws a text of up to six characters.
 pub(super) fn short(rng: &mut ChaCha8Rng) -> String {
     let length = rng.random_range(0..=6usize);
     let alphabet = if rng.random_ratio(1, 2) { ALPHABETS[1] } else { any_alphabet(rng) };
     of_length(rng, alphabet, length)
 }
 
-/// One that is special to somebody.
+/// Draws a text that some systems treat specially.
 pub(super) fn odd(rng: &mut ChaCha8Rng) -> String {
     ODD[rng.random_range(0..ODD.len())].to_owned()
 }
 
-/// A long one; longer ones are rarer.
+/// Draws a text of 7 to 1000 characters; longer ones are rarer.
 pub(super) fn long(rng: &mut ChaCha8Rng) -> String {
     let length = match rng.random_range(0..8u32) {
         0..=2 => rng.random_range(7..=20),
@@ -59,7 +59,7 @@ fn of_length(rng: &mut ChaCha8Rng, alphabet: &str, length: usize) -> String {
     (0..length).filter_map(|_| letters.choose(rng)).collect()
 }
 
-/// `base` itself, changed a little, or together with `other`.
+/// Draws `base` itself, a slight change of it, or both texts joined.
 pub(super) fn beside(rng: &mut ChaCha8Rng, base: &str, other: Option<&str>) -> String {
     let last = base.char_indices().next_back().map(|(at, _)| at);
     match (rng.random_range(0..14u32), other) {
@@ -73,7 +73,7 @@ pub(super) fn beside(rng: &mut ChaCha8Rng, base: &str, other: Option<&str>) -> S
     }
 }
 
-/// Capitals for small letters and the other way round.
+/// Swaps the case of ASCII letters.
 fn other_case(text: &str) -> String {
     let swap = |letter: char| {
         if letter.is_ascii_lowercase() { letter.to_ascii_uppercase() } else { letter.to_ascii_lowercase() }
@@ -81,9 +81,10 @@ fn other_case(text: &str) -> String {
     text.chars().map(swap).collect()
 }
 
-/// A text that matches `pattern` as a whole, by a random walk through it; `None` if it is no walk's business.
+/// Draws a text that matches `pattern` as a whole, by a random walk through it; `None` if the pattern cannot be parsed
+/// or walked.
 ///
-/// Anchors and word boundaries are passed over, so the caller checks the result.
+/// Anchors and word boundaries are ignored, so the caller checks the result.
 pub(super) fn matching(rng: &mut ChaCha8Rng, pattern: &str) -> Option<String> {
     let hir = regex_syntax::parse(&format!("(?s:{pattern})")).ok()?;
     let (mut text, generous) = (String::new(), rng.random_range(0..4u32));
@@ -91,7 +92,7 @@ pub(super) fn matching(rng: &mut ChaCha8Rng, pattern: &str) -> Option<String> {
     Some(text)
 }
 
-/// Recursion is bounded: the parser refuses deep patterns.
+/// Appends a text for `hir`. Recursion is bounded: the parser refuses deep patterns.
 fn walk(rng: &mut ChaCha8Rng, hir: &Hir, generous: u32, text: &mut String) -> Option<()> {
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) => Some(()),
@@ -116,7 +117,7 @@ fn walk(rng: &mut ChaCha8Rng, hir: &Hir, generous: u32, text: &mut String) -> Op
     }
 }
 
-/// How often a part is repeated: the least, the most, or something between; a generous walk repeats more.
+/// Draws the number of repetitions of a part: the least, the most, or a number between; the most grows with `generous`.
 fn times(rng: &mut ChaCha8Rng, min: u32, max: Option<u32>, generous: u32) -> u32 {
     let most = match generous {
         0 => min.saturating_add(2),
@@ -131,7 +132,7 @@ fn times(rng: &mut ChaCha8Rng, min: u32, max: Option<u32>, generous: u32) -> u32
     }
 }
 
-/// A letter of a class: one that is easy to read most of the time, no control character if it can be helped.
+/// Draws a letter of a class: mostly one that is easy to read, no control character if that is possible.
 fn letter(rng: &mut ChaCha8Rng, class: &Class) -> Option<char> {
     let ranges: Vec<(char, char)> = match class {
         Class::Unicode(class) => class.ranges().iter().map(|range| (range.start(), range.end())).collect(),

@@ -8,7 +8,7 @@ use ioxide_symex::{Ctx, LiveVars};
 use crate::conform::ConformProof;
 use crate::mutate::{Edit, MutationChange};
 
-/// Whether the change can be seen nowhere: the same guard in other words, or values never read.
+/// Returns a proof if the change cannot be observed: the guard is equivalent, or the assigned values are never read.
 pub(super) fn unseen(cx: &mut Ctx<'_>, edit: &Edit, imp: &Sts) -> Option<ConformProof> {
     let (id, after) = match &edit.change {
         MutationChange::Switch(id, after) => (*id, &**after),
@@ -37,8 +37,8 @@ pub(super) fn unseen(cx: &mut Ctx<'_>, edit: &Edit, imp: &Sts) -> Option<Conform
     cx.sts.vars.iter().all(|var| dead(var.var)).then_some(ConformProof::DeadAssignment)
 }
 
-/// Whether the guard of an input was only weakened, and only where no other switch takes the message
-/// ([AT15] sec. 4.5; there, every message has one switch). The specification must be deterministic.
+/// Returns whether the guard of an input was only weakened, and only where no other switch takes the message ([AT15]
+/// sec. 4.5; there, every message has one switch). The specification must be deterministic.
 pub(super) fn weakened(cx: &mut Ctx<'_>, edit: &Edit) -> bool {
     let sts = cx.sts;
     let Some((id, after)) = edit.switch() else { return false };
@@ -61,8 +61,8 @@ pub(super) fn weakened(cx: &mut Ctx<'_>, edit: &Edit) -> bool {
     cx.decide(&[after.guard, outside, others]) == SolverDecision::Unsat
 }
 
-/// Whether the system is in one state after every trace: nothing is internal, and no two switches of a
-/// location take the same message.
+/// Returns whether the system is in one state after every trace: it has no internal switch, and no two switches of a
+/// location can take the same message; false if the solver does not decide.
 pub(super) fn is_deterministic(cx: &mut Ctx<'_>) -> bool {
     let sts = cx.sts;
     let all: Vec<_> = sts.switches.iter_enumerated().collect();

@@ -1,9 +1,9 @@
-//! What kills one mutant may kill another: the same trace, shown by both.
+//! Witnesses of killed mutants, which may kill other mutants by the same trace.
 //!
 //! A witness is a trace that the specification forbids at its last label. A mutant that can show the very same trace is
 //! killed by it, too, without a search of its own: that the specification forbids it was shown for the first mutant.
 //!
-//! *Promises.* Whatever is not certain counts as not shown: the mutant is then decided as any other.
+//! *Promises.* A trace that is not certain counts as not shown: the mutant is then decided as any other.
 
 use std::collections::BTreeSet;
 
@@ -14,10 +14,10 @@ use ioxide_symex::Ctx;
 use crate::conform::{InputCompletion, concrete_start, concretely};
 use crate::mutate::Mutant;
 
-/// Traces that are tried on one mutant, at most.
+/// The greatest number of traces that are tried on one mutant.
 const MAX_TRACES: usize = 200;
 
-/// Witnesses of mutants that are killed, to be tried on others.
+/// The witnesses of mutants that are killed, to be tried on others.
 #[derive(Clone, Debug, Default)]
 pub struct KnownWitnesses {
     traces: Vec<Trace>,
@@ -47,7 +47,7 @@ impl KnownWitnesses {
     }
 }
 
-/// Whether `system` can certainly show `trace`, from its start to its last label.
+/// Returns whether `system` can certainly show `trace`, from its initial state to the last label.
 pub fn shows(cx: &mut Ctx<'_>, system: &Sts, trace: &Trace, completion: InputCompletion) -> bool {
     // Which inputs are ignored after the specification was left is not followed here.
     let completion = if completion == InputCompletion::Angelic { completion } else { InputCompletion::None };

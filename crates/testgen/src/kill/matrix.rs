@@ -1,4 +1,4 @@
-//! Which tests kill which mutants.
+//! The kill relation of tests and mutants.
 //!
 //! A test follows a trace of the specification and looks where the trace has an observation,
 //! and once more at its end. It kills a mutant if, on the way, the mutant can do something the
@@ -26,7 +26,7 @@ use crate::mutate::Mutant;
 #[derive(Clone, Debug)]
 pub struct TraceWalk {
     labels: Vec<Label>,
-    /// One more than labels.
+    /// The states before the first label and after each; one more than labels.
     beliefs: Vec<BTreeSet<ConcreteState>>,
 }
 
@@ -44,8 +44,8 @@ impl TraceWalk {
     }
 }
 
-/// Walks along `trace`, which ends before the last look; `None` if the specification does not have it or
-/// leaves one of its inputs open.
+/// Follows `trace`, which ends before the last look; `None` if the specification does not have it, leaves one of its
+/// inputs open, or its belief is not concrete.
 pub fn walk(cx: &mut Ctx<'_>, trace: &Trace) -> Option<TraceWalk> {
     let mut after = Monitor::new(cx);
     let mut beliefs = vec![states(&after)?];
@@ -65,7 +65,7 @@ fn states(after: &Monitor) -> Option<BTreeSet<ConcreteState>> {
     }
 }
 
-/// A mutant ready to be run.
+/// A mutant with the product to run tests on it.
 pub struct MatrixMutant<'m> {
     imp: &'m Sts,
     product: ModelProduct<'m>,
@@ -73,7 +73,7 @@ pub struct MatrixMutant<'m> {
 }
 
 impl<'m> MatrixMutant<'m> {
-    /// A runner of `imp`, the system of `mutant`.
+    /// Prepares `imp`, the system of `mutant`; `None` if its messages differ from those of `spec`.
     pub fn new(cx: &mut Ctx<'_>, spec: &'m Sts, imp: &'m Sts, mutant: &Mutant) -> Option<Self> {
         let ports = ports(cx, imp, spec).ok()?;
         let live = joined(liveness(cx, imp), &liveness(cx, spec));
@@ -92,7 +92,7 @@ impl<'m> MatrixMutant<'m> {
         Some(Self { imp, product, touched: TouchedParts::new(imp, spec, mutant) })
     }
 
-    /// Whether the test along `walk` kills the mutant.
+    /// Returns whether some run of the test along `walk` kills the mutant.
     pub fn kills(&self, cx: &mut Ctx<'_>, walk: &TraceWalk) -> bool {
         let mut states = concrete_start(cx, self.imp);
         for (at, belief) in walk.beliefs.iter().enumerate() {
@@ -123,7 +123,7 @@ impl<'m> MatrixMutant<'m> {
         self.touched.internal || states.iter().any(|state| self.touched.locations.contains(&state.loc))
     }
 
-    /// Whether the mutant can do something here that the specification forbids.
+    /// Returns whether the mutant can show an observation here that the specification forbids, beyond doubt.
     fn is_unsafe(
         &self,
         cx: &mut Ctx<'_>,

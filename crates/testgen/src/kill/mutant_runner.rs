@@ -1,9 +1,9 @@
-//! From decided mutants to a small suite: candidates, who kills whom, cover, and tests joined.
+//! A small suite from decided mutants: candidate tests, the mutants each kills, a cover, and tests joined.
 //!
-//! Two tests become one where the system, looked at once more after the first, is in a state the
-//! second passes through: the rest of the second follows without a reset. A joined test counts
-//! only if it still kills what its parts were kept for. If the command has to end before, the suite
-//! is larger than it could be, but kills no less.
+//! Two tests become one where the system, after one more look at the end of the first, is in a state that the second
+//! passes through: the rest of the second follows without a reset. A joined test counts only if it still kills the
+//! mutants that its parts were kept for. If the time limit ends this early, the suite is larger than it could be, but
+//! kills no less.
 
 use std::collections::BTreeSet;
 
@@ -20,14 +20,14 @@ use super::matrix::{MatrixMutant, TraceWalk, walk};
 use super::suite::{KillTest, candidates, cover};
 use crate::mutate::Mutant;
 
-/// At most this many outputs are followed after one input.
+/// The greatest number of outputs followed after one input.
 const MAX_ANSWERS: usize = 16;
 
-/// A mutant and its system, to be run.
+/// A mutant with its system.
 pub struct MutantSystem<'m> {
     /// The mutant.
     pub mutant: &'m Mutant,
-    /// The mutated system; none for one that is never run.
+    /// The mutated system; `None` for a mutant that is not run.
     pub system: Option<&'m Sts>,
 }
 
@@ -37,7 +37,7 @@ pub struct MutantRunner<'m> {
     live: LiveVars,
 }
 
-/// Two tests of a suite joined, and the place of both.
+/// Two tests of a suite joined, with the positions of both.
 struct JoinedTests {
     first: usize,
     second: usize,
@@ -45,7 +45,7 @@ struct JoinedTests {
 }
 
 impl<'m> MutantRunner<'m> {
-    /// A lab for mutants of `spec`, the system of `cx`.
+    /// Prepares the mutants of `spec`, the system of `cx`.
     pub fn new(cx: &mut Ctx<'_>, spec: &'m Sts, specimens: &[MutantSystem<'m>]) -> Self {
         let runner = |it: &MutantSystem<'m>| {
             it.system.and_then(|system| MatrixMutant::new(cx, spec, system, it.mutant))
@@ -54,7 +54,8 @@ impl<'m> MutantRunner<'m> {
         Self { runners, live: LiveVars::of(cx.pool, spec, &[]) }
     }
 
-    /// Which of `mutants` the test along `trace` kills; none if the specification does not have the trace.
+    /// Returns those of `mutants` that the test along `trace` kills; empty if the specification does not have the
+    /// trace.
     pub fn killed(&self, cx: &mut Ctx<'_>, trace: &Trace, mutants: &[usize]) -> Vec<usize> {
         let Some(walk) = walk(cx, trace) else { return Vec::new() };
         self.killed_along(cx, &walk, mutants)
@@ -66,7 +67,7 @@ impl<'m> MutantRunner<'m> {
         mutants.iter().copied().filter(|&at| dies(cx, at)).collect()
     }
 
-    /// A small suite that kills every mutant with a witness; `witnesses` go with the specimens.
+    /// Returns a small suite that kills every mutant with a witness; `witnesses` are in the order of the mutants.
     pub fn suite(&self, cx: &mut Ctx<'_>, witnesses: &[Option<&Trace>]) -> Vec<KillTest> {
         let killable: Vec<usize> = (0..witnesses.len()).filter(|&at| witnesses[at].is_some()).collect();
         let traces: Vec<&Trace> = witnesses.iter().copied().flatten().collect();
@@ -82,7 +83,7 @@ impl<'m> MutantRunner<'m> {
         self.complete(cx, joined, &killable)
     }
 
-    /// The suite with all mutants each test kills.
+    /// Returns the suite with all mutants that each test kills, and the label that its last look expects.
     fn complete(&self, cx: &mut Ctx<'_>, suite: Vec<KillTest>, killable: &[usize]) -> Vec<KillTest> {
         let mut complete = Vec::with_capacity(suite.len());
         for test in suite {
@@ -95,7 +96,7 @@ impl<'m> MutantRunner<'m> {
         complete
     }
 
-    /// Joins tests as long as something is gained.
+    /// Joins tests as long as two can be joined.
     fn joined(&self, cx: &mut Ctx<'_>, mut suite: Vec<KillTest>) -> Vec<KillTest> {
         // What each test is kept for: the mutants no earlier test kills.
         let mut seen = BTreeSet::new();
@@ -110,7 +111,7 @@ impl<'m> MutantRunner<'m> {
         suite
     }
 
-    /// The first pair that can be joined, with the most saved by the first test.
+    /// Returns the first pair that can be joined; for one first test, the second that saves most labels.
     fn joint(&self, cx: &mut Ctx<'_>, suite: &[KillTest]) -> Option<JoinedTests> {
         let walks: Vec<Option<TraceWalk>> = suite.iter().map(|test| walk(cx, &test.trace)).collect();
         for (first, test) in suite.iter().enumerate() {
@@ -140,7 +141,7 @@ impl<'m> MutantRunner<'m> {
         None
     }
 
-    /// What matters of a belief.
+    /// Returns the locations of a belief with the values of their live variables.
     fn projected(
         &self,
         cx: &Ctx<'_>,
@@ -153,21 +154,21 @@ impl<'m> MutantRunner<'m> {
         belief.iter().map(state).collect()
     }
 
-    /// The trace with what a correct system shows when looked at once more, if that is one thing only.
+    /// Returns the trace with the only observation of a correct system at its end; `None` if several are possible.
     fn looked(&self, cx: &mut Ctx<'_>, trace: &Trace, walk: &TraceWalk) -> Option<Trace> {
         let label = Self::shows(cx, walk)?;
         Some(trace.labels.iter().cloned().chain([label]).collect())
     }
 
-    /// What a correct system shows at the end of `walk`, if that is one thing only.
+    /// Returns the only observation of a correct system at the end of `walk`; `None` if several are possible.
     fn shows(cx: &mut Ctx<'_>, walk: &TraceWalk) -> Option<Label> {
         let belief = walk.last()?;
         let (Some(state), 1) = (belief.first(), belief.len()) else { return None };
         only_observation(cx, state)
     }
 
-    /// The trace of a correct system that is given `inputs` one after the other and looked at until it is
-    /// silent; it ends where more than one thing may be seen, or an input is not mentioned.
+    /// Returns the trace of a correct system that is given `inputs` one after the other and observed until it is
+    /// silent; the trace ends where several observations are possible, or an input is not mentioned.
     pub fn followed(cx: &mut Ctx<'_>, inputs: &[Label]) -> Trace {
         let mut trace = Trace::default();
         for input in inputs {
@@ -190,7 +191,7 @@ impl<'m> MutantRunner<'m> {
     }
 }
 
-/// Adds the trace of every mutant that no test is known to kill: it was replayed, so it does.
+/// Adds the trace of every mutant that no test is known to kill; its replay showed that it does.
 fn add_missing(tests: &mut Vec<KillTest>, witnesses: &[Option<&Trace>]) {
     let known: BTreeSet<usize> = tests.iter().flat_map(|test| test.kills.iter().copied()).collect();
     for (at, witness) in witnesses.iter().enumerate().filter(|(at, _)| !known.contains(at)) {
@@ -210,7 +211,7 @@ fn add_missing(tests: &mut Vec<KillTest>, witnesses: &[Option<&Trace>]) {
     }
 }
 
-/// The labels of a test: the last look lasts as long as anything can come, so no wait is needed before it.
+/// Returns the labels without the delays at the end: the last look waits for any observation.
 fn before_last_wait(labels: &[Label]) -> &[Label] {
     let waits = labels.iter().rev().take_while(|label| matches!(label, Label::Delay(_))).count();
     &labels[..labels.len() - waits]

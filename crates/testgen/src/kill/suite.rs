@@ -1,40 +1,40 @@
 //! A small suite that kills every killable mutant.
 //!
-//! Every killed mutant has a shortest trace; the trace without its last label is a test. A test
-//! that another one passes through, looking at the same point, is left out. What is left is
-//! covered greedily, by number of mutants and by mutants per input and output, whatever ends
-//! smaller; tests whose mutants are all killed by others are dropped at the end.
+//! Every killed mutant has a shortest trace; the trace without its last label is a test. A test that another one passes
+//! through, looking at the same point, is left out. The rest is covered greedily, by number of mutants and by mutants
+//! per input and output, whichever suite is smaller; tests whose mutants are all killed by others are dropped at the
+//! end.
 
 use ioxide_model::label::Label;
 use ioxide_model::trace::Trace;
 
-/// A test: what to follow, and the mutants it kills.
+/// A test: a trace to follow, and the mutants it kills.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KillTest {
     /// Labels the specification allows; after them the test looks once more.
     pub trace: Trace,
-    /// What a correct system shows then, if that is one thing only.
+    /// The observation of a correct system after the trace, if only one is possible.
     pub look: Option<Label>,
     /// The mutants it kills, by number.
     pub kills: Vec<usize>,
 }
 
 impl KillTest {
-    /// The trace with the last look at its end; silence where a correct system may show several things.
+    /// The trace with the observation of the last look; quiescence where several are possible.
     #[must_use]
     pub fn shown(&self) -> Trace {
         let look = self.look.clone().unwrap_or(Label::Quiescence);
         self.trace.labels.iter().cloned().chain([look]).collect()
     }
 
-    /// Inputs, outputs and silences, the last look included.
+    /// The number of inputs, outputs and quiescences, the last look included.
     #[must_use]
     pub fn n_ios(&self) -> usize {
         self.trace.labels.iter().filter(|label| !matches!(label, Label::Delay(_))).count() + 1
     }
 }
 
-/// The different tests of `witnesses`, without those another one passes through.
+/// Returns the different tests of `witnesses`, without those that another one passes through.
 #[must_use]
 pub fn candidates(witnesses: &[&Trace]) -> Vec<Trace> {
     let without_last = |trace: &&Trace| {
@@ -60,7 +60,7 @@ pub fn candidates(witnesses: &[&Trace]) -> Vec<Trace> {
     all.iter().filter(|short| !all.iter().any(|long| passes(long, short))).cloned().collect()
 }
 
-/// A small choice of `tests` that kills all they kill together.
+/// Returns a small selection of `tests` that kills all that they kill together.
 #[must_use]
 pub fn cover(tests: &[KillTest], n_mutants: usize) -> Vec<KillTest> {
     let weights: [TestWorth; 3] =
@@ -74,7 +74,8 @@ pub fn cover(tests: &[KillTest], n_mutants: usize) -> Vec<KillTest> {
 /// The worth of a test as a fraction, by the mutants it kills and its inputs and outputs.
 type TestWorth = fn(usize, usize) -> (usize, usize);
 
-/// Takes the test with the greatest worth until nothing is left; worth is a fraction, ties go to the first.
+/// Takes the test with the greatest worth until no mutant is left; of equal worth, the test with fewer inputs and
+/// outputs.
 fn greedy(tests: &[KillTest], n_mutants: usize, weight: TestWorth) -> Vec<usize> {
     let mut killed = vec![false; n_mutants];
     let mut suite = Vec::new();

@@ -1,12 +1,12 @@
-//! The mutants a system may still be, and the nearest experiment that tells one of them from the model.
+//! The mutants that a system may still be, and the nearest experiment that distinguishes one of them from the model.
 //!
-//! Every mutant that some trace kills is a suspect. What is seen in a run leads each of them to a set of states; one
-//! that cannot do what was seen is *ruled out*: the system is not that mutant. Where a test ends, or the system took
-//! another way, the product of the model and a suspect is searched from the states both are in now ([AT15] sec. 3
-//! from another start), so what the system chose is no loss. A suspect that may choose, and chose well, is tried
-//! a few times.
+//! Every mutant that some trace kills is a suspect. The observations of a run lead each of them to a set of states; a
+//! suspect that cannot show an observation is *ruled out*: the system is not that mutant. Where a test ends, or the
+//! system took another way, the product of the model and a suspect is searched from the current states of both ([AT15]
+//! sec. 3 from another start), so that a choice of the system does not waste the run. A suspect that may choose, and
+//! chose as the model does, is tried a few times.
 //!
-//! *Promises.* A suspect is ruled out only by what was observed. None of this says Fail: that is the monitor's.
+//! *Promises.* A suspect is ruled out only by an observation. No verdict comes from here: Fail is the monitor's alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -23,47 +23,47 @@ use ioxide_symex::{Belief, Ctx, Monitor};
 use crate::conform::{ConformAnswer, ConformOptions, SearchBounds, concrete_after, concrete_start, conform};
 use crate::mutate::Mutant;
 
-/// Experiments with one suspect.
+/// The greatest number of experiments with one suspect.
 const MAX_TRIES: u32 = 5;
-/// Suspects that an experiment is looked for, at one point of a run.
+/// The number of suspects for which an experiment is looked for at one point of a run.
 const MAX_LOOKED: usize = 4;
-/// Product states looked at for one experiment, and labels of one.
+/// The bounds of the search for one experiment.
 const NEAR: SearchBounds = SearchBounds { max_states: 150, max_depth: 16 };
-/// States beyond which a belief is too wide to search from.
+/// The number of states above which a belief is too large to search from.
 const MAX_STATES: usize = 8;
 
 /// The suspects, by number of the mutant.
 #[derive(Clone, Debug, Default)]
 pub struct Suspects {
     all: BTreeMap<usize, Suspect>,
-    /// Labels of the run taken into account; nothing before its first move.
+    /// The number of labels of the run taken into account; `None` before its first move.
     seen: Option<usize>,
 }
 
 #[derive(Clone, Debug)]
 struct Suspect {
     system: Arc<Sts>,
-    /// Where the mutant differs from the model.
+    /// The locations in which the mutant differs from the model.
     places: BTreeSet<LocId>,
     states: BTreeSet<ConcreteState>,
     fate: SuspectFate,
-    /// Experiments carried out.
+    /// The number of experiments carried out.
     tries: u32,
-    /// Searches from within a run that found none.
+    /// The number of searches from within a run that found no experiment.
     fruitless: u32,
 }
 
-/// What is known of a suspect.
+/// The state of knowledge about a suspect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SuspectFate {
-    /// The system may be it.
+    /// The system may be this mutant.
     Open,
-    /// The system did what it cannot do.
+    /// The system showed an observation that this mutant cannot show.
     RuledOut,
 }
 
 impl Suspects {
-    /// The mutants of `spec` with these numbers.
+    /// Makes suspects of the mutants of `spec` with these numbers.
     #[must_use]
     pub fn new<'m>(spec: &Sts, mutants: impl IntoIterator<Item = (usize, &'m Mutant)>) -> Self {
         let suspect = |mutant: &Mutant| {
@@ -83,26 +83,26 @@ impl Suspects {
         Self { all, seen: None }
     }
 
-    /// How many the system is not, and how many there are.
+    /// Returns the number of suspects that are ruled out, and the number of all.
     #[must_use]
     pub fn ruled_out(&self) -> (usize, usize) {
         let out = self.all.values().filter(|suspect| suspect.fate == SuspectFate::RuledOut).count();
         (out, self.all.len())
     }
 
-    /// Whether a further experiment with suspect `at` makes sense.
+    /// Returns whether suspect `at` is neither ruled out nor tried often enough.
     #[must_use]
     pub fn is_open(&self, at: usize) -> bool {
         self.all.get(&at).is_some_and(Suspect::is_open)
     }
 
-    /// Whether there is one with which it does.
+    /// Returns whether some suspect is neither ruled out nor tried often enough.
     #[must_use]
     pub fn is_any_open(&self) -> bool {
         self.all.values().any(Suspect::is_open)
     }
 
-    /// Leaves to others what is not the share of `worker`.
+    /// Keeps the share of `worker` among `jobs` workers.
     pub(super) fn share(&mut self, worker: usize, jobs: usize) {
         let mut number = 0;
         self.all.retain(|_, _| {
@@ -111,7 +111,7 @@ impl Suspects {
         });
     }
 
-    /// Adds what another worker found out about its share.
+    /// Adopts the suspects of another worker, and those that it ruled out.
     pub(super) fn absorb(&mut self, other: &Self) {
         for (&at, theirs) in &other.all {
             let mine = self.all.entry(at).or_insert_with(|| theirs.clone());
@@ -125,14 +125,14 @@ impl Suspects {
         self.seen = None;
     }
 
-    /// An experiment with suspect `at` was carried out.
+    /// Counts an experiment with suspect `at`.
     pub(super) fn tried(&mut self, at: usize) {
         if let Some(suspect) = self.all.get_mut(&at) {
             suspect.tries += 1;
         }
     }
 
-    /// Takes into account what was seen since the last move.
+    /// Follows the labels since the last move in every suspect that is not ruled out.
     pub(super) fn follow(&mut self, cx: &mut Ctx<'_>, history: &Trace) {
         let from = self.seen.replace(history.len());
         for suspect in self.all.values_mut().filter(|suspect| suspect.fate == SuspectFate::Open) {
@@ -145,8 +145,8 @@ impl Suspects {
         }
     }
 
-    /// The nearest experiment from here with a suspect: who, and the labels before the look that tells. One for
-    /// which none is found at the start of a run has had its try.
+    /// Returns the nearest experiment from here: the suspect, and the labels before the look that distinguishes it. If
+    /// none is found at the start of a run, that counts as a try.
     pub(super) fn route(&mut self, cx: &mut Ctx<'_>, after: &Monitor) -> Option<(usize, Vec<Label>)> {
         let is_start = self.seen == Some(0);
         let Belief::Concrete(belief) = after.belief() else { return None };
@@ -184,14 +184,15 @@ impl Suspect {
         }
     }
 
-    /// How far an experiment may be, roughly: in other states than the model, where it differs, elsewhere.
+    /// Returns an estimate of the distance to an experiment, least first: fewer tries, other states than the model's,
+    /// at a location that differs.
     fn distance(&self, belief: &BTreeSet<ConcreteState>) -> (u32, bool, bool) {
         let is_there = belief.iter().any(|state| self.places.contains(&state.loc));
         (self.tries + self.fruitless, self.states == *belief, !is_there)
     }
 }
 
-/// The labels before the look that tells `suspect` from the model, both being where they are.
+/// Returns the labels before the look that distinguishes `suspect` from the model, from the current states of both.
 fn experiment(cx: &mut Ctx<'_>, belief: &BTreeSet<ConcreteState>, suspect: &Suspect) -> Option<Vec<Label>> {
     let spec = rooted(cx, cx.sts, belief)?;
     let system = rooted(cx, &suspect.system, &suspect.states)?;
@@ -203,7 +204,8 @@ fn experiment(cx: &mut Ctx<'_>, belief: &BTreeSet<ConcreteState>, suspect: &Susp
     Some(labels)
 }
 
-/// `sts` as it goes on from `states`: from the only one, or by an unseen choice among them.
+/// Returns `sts` started in `states`: in the only one, or by an internal choice among them; `None` if there are none or
+/// too many.
 fn rooted(cx: &mut Ctx<'_>, sts: &Sts, states: &BTreeSet<ConcreteState>) -> Option<Sts> {
     if states.is_empty() || states.len() > MAX_STATES {
         return None;

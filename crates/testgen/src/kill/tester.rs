@@ -1,10 +1,10 @@
 //! The tester that runs a killing suite.
 //!
-//! [AT15] sec. 3: where the system may choose, a trace is a purpose rather than a test. A run
-//! follows a test as long as the system does what the trace has; if it does something else that
-//! is allowed, another test that begins with what was seen takes over. Where none does, and where a test has ended, the
-//! run goes on with the nearest experiment that tells a mutant from the model which the system may still
-//! be (see [`Suspects`]); without suspects it ends, and the test is tried again later, a few times.
+//! [AT15] sec. 3: where the system may choose, a trace is a purpose rather than a test. A run follows a test as long as
+//! the system does what the trace has; if it does something else that is allowed, another test that begins with the
+//! trace so far takes over. Where none does, and where a test has ended, the run goes on with the nearest experiment
+//! that distinguishes the model from a mutant that the system may still be (see [`Suspects`]); without suspects it
+//! ends, and the test is tried again later, a few times.
 
 use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
@@ -15,9 +15,9 @@ use super::suite::KillTest;
 use super::suspects::Suspects;
 use crate::tester::{Tester, TesterMove, TesterStop};
 
-/// How often a test is begun before it is given up.
+/// The greatest number of runs that begin with a test.
 const MAX_TRIES: u32 = 5;
-/// Labels of a run after which no new experiment begins.
+/// The number of labels of a run after which no new experiment begins.
 const MAX_RUN: usize = 200;
 
 /// Runs the tests of a suite, one after the other.
@@ -25,9 +25,9 @@ const MAX_RUN: usize = 200;
 pub struct KillTester {
     tests: Vec<KillAim>,
     suspects: Option<Suspects>,
-    /// What is followed.
+    /// The route that is followed; `None` before it is chosen or if there is none.
     route: Option<KillRoute>,
-    /// Tests and experiments carried out in this run.
+    /// The number of tests and experiments carried out in this run.
     carried_out: usize,
 }
 
@@ -40,7 +40,7 @@ struct KillAim {
     tries: u32,
 }
 
-/// Labels to be followed from somewhere in a run, and then looked once more.
+/// Labels to follow from a position of a run, before one more look.
 #[derive(Clone, Debug)]
 struct KillRoute {
     from: usize,
@@ -48,16 +48,16 @@ struct KillRoute {
     aim: RouteTarget,
 }
 
-/// What a route is for.
+/// The test or experiment that a route belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RouteTarget {
     Test(usize),
     Suspect(usize),
 }
 
-/// How far a run has come along a route.
+/// The progress of a run along a route.
 enum RouteStanding {
-    /// This comes next, so many seconds after the last message; a look where it is no input.
+    /// The next label is due so many seconds after the last message; the tester looks unless it is an input.
     On(Rational, Option<Label>),
     Off,
     Done,
@@ -101,7 +101,7 @@ fn messages(labels: &[Label]) -> (Vec<&Label>, Rational) {
     (found, passed)
 }
 
-/// The next message of `labels`, and how long to wait for it.
+/// Returns the next message of `labels`, and the sum of the delays before it.
 fn messages_until_first<'l>(labels: impl Iterator<Item = &'l Label>) -> (Option<Label>, Rational) {
     let mut wait = Rational::ZERO;
     for label in labels {
@@ -114,46 +114,47 @@ fn messages_until_first<'l>(labels: impl Iterator<Item = &'l Label>) -> (Option<
 }
 
 impl KillTester {
-    /// A tester for these tests; after each the system is looked at once more.
+    /// Makes a tester for these tests; after each the system is observed once more.
     #[must_use]
     pub fn new(tests: impl IntoIterator<Item = KillTest>) -> Self {
         let aim = |test: KillTest| KillAim { trace: test.trace, kills: test.kills, done: false, tries: 0 };
         Self { tests: tests.into_iter().map(aim).collect(), suspects: None, route: None, carried_out: 0 }
     }
 
-    /// The same tester, which goes on with experiments that `suspects` call for.
+    /// Adds experiments with `suspects` after the tests.
     #[must_use]
     pub fn suspecting(mut self, suspects: Suspects) -> Self {
         self.suspects = Some(suspects);
         self
     }
 
-    /// Tests carried out to their end.
+    /// The number of tests carried out to their end.
     #[must_use]
     pub fn n_done(&self) -> usize {
         self.tests.iter().filter(|test| test.done).count()
     }
 
-    /// All tests.
+    /// The number of all tests.
     #[must_use]
     pub fn n_tests(&self) -> usize {
         self.tests.len()
     }
 
-    /// The mutants the system may still be, if they are followed.
+    /// The mutants that the system may still be; `None` if they are not followed.
     #[must_use]
     pub fn suspects(&self) -> Option<&Suspects> {
         self.suspects.as_ref()
     }
 
-    /// How many runs it may take: every test, and an experiment with every suspect, as often as it is tried.
+    /// Returns the greatest number of runs: every test, and an experiment with every suspect, as often as each is
+    /// tried.
     #[must_use]
     pub fn max_runs(&self) -> usize {
         let suspects = self.suspects.as_ref().map_or(0, |suspects| suspects.ruled_out().1);
         (self.tests.len() + suspects) * MAX_TRIES as usize
     }
 
-    /// Takes in what another worker with the same suite did.
+    /// Adopts the results of another worker with the same suite.
     pub fn absorb(&mut self, other: &Self) {
         for (mine, theirs) in self.tests.iter_mut().zip(&other.tests) {
             mine.done |= theirs.done;
@@ -163,7 +164,8 @@ impl KillTester {
         }
     }
 
-    /// Whether the test is still to be carried out; not if the system is none of the mutants it kills.
+    /// Returns whether the test is still to be carried out; it is not if all mutants that it kills are ruled out or
+    /// tried often enough.
     fn open(&self, at: usize) -> bool {
         let test = &self.tests[at];
         let is_wanted =
@@ -171,7 +173,7 @@ impl KillTester {
         !test.done && test.tries < MAX_TRIES && is_wanted
     }
 
-    /// An open test that `history` is a beginning of.
+    /// Returns the route of an open test that begins with `history`.
     fn fitting(&self, history: &Trace) -> Option<KillRoute> {
         let route = |at: usize| KillRoute {
             from: 0,
@@ -182,7 +184,7 @@ impl KillTester {
         open.map(route).find(|route| matches!(route.standing(history), RouteStanding::On(..)))
     }
 
-    /// The nearest experiment from here.
+    /// Returns the route of the nearest experiment from here.
     fn experiment(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) -> Option<KillRoute> {
         let suspects = self.suspects.as_mut().filter(|_| history.len() <= MAX_RUN)?;
         let (at, labels) = suspects.route(cx, after)?;

@@ -1,6 +1,7 @@
-//! Adaptive tests that kill mutants: for models that may choose, where a trace kills only if the system goes along.
+//! Adaptive tests that kill mutants: for models with choices, where a trace kills only if the system follows it.
 //!
-//! Mutant by mutant, in order: one that a test made before kills for sure, or more often than not, needs none of its own.
+//! Mutants are handled in order: one that an earlier test kills for sure, or with a chance of at least a half, needs no
+//! test of its own.
 
 use ioxide_model::relation::ConformanceRelation;
 use ioxide_model::sts::Sts;
@@ -9,9 +10,9 @@ use ioxide_model::term::TermPool;
 use crate::conform::InputCompletion;
 use crate::conform::explicit::{AdaptiveTest, EnumerationBudget, adaptive_test};
 
-/// How much to enumerate for one mutant.
+/// The limits of the enumeration for one mutant.
 const BUDGET: EnumerationBudget = EnumerationBudget { states: 100_000, steps: 2_000_000 };
-/// A test that kills a mutant with this chance will do for it.
+/// The chance from which on a test suffices to kill a mutant.
 const GOOD_ENOUGH: f64 = 0.5;
 
 /// A test and the mutants it kills.
@@ -26,16 +27,16 @@ pub struct KillingTree {
 /// A mutant that a test kills.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TreeKill {
-    /// Which, by position.
+    /// The position of the mutant.
     pub mutant: usize,
-    /// Whether every run does.
+    /// True if every run kills the mutant.
     pub is_forced: bool,
-    /// How likely a run does, if choices are fair.
+    /// The probability that a run kills the mutant, if choices are fair.
     pub chance: f64,
 }
 
 impl TreeKill {
-    /// How many runs kill it with this probability, if choices are fair.
+    /// Returns the number of runs that kill the mutant with probability `wanted`, if choices are fair.
     #[must_use]
     pub fn repetitions(&self, wanted: f64) -> u64 {
         if self.is_forced || self.chance >= 1.0 {
@@ -47,8 +48,9 @@ impl TreeKill {
     }
 }
 
-/// Tests for all of `mutants`, and those for which there is none (the space is too large, or nothing tells them from the model).
-/// `watch` hears how many were looked at and may end it.
+/// Returns tests for `mutants`, and the mutants without one (the state space is too large, or no difference from the
+/// model exists). `watch` gets the number of mutants done, and ends the search if it returns true: the rest is without
+/// a test.
 pub fn killing_trees(
     pool: &TermPool,
     spec: &Sts,

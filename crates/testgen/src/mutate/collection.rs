@@ -1,13 +1,12 @@
-//! Collections handled wrongly: the faults of queues, stores and tables.
+//! Operators for faults in the handling of collections: of queues, stores and tables.
 //!
-//! Taken from the wrong end or one off, put at the wrong end, put twice, not put, not removed, put
-//! only if nothing is there, under the next key; a filter that lets everything pass, `exists` for
-//! `forall`.
+//! An item is taken from the wrong end or one off, put at the wrong end, put twice, not put, not removed, put only if
+//! the key is new, or put under the next key; a filter lets everything pass; `exists` becomes `forall`.
 
 use ioxide_model::sort::{CollectionKind, CollectionSort, Sort};
 use ioxide_model::term::{Term, TermNode, TermOp, TermPool};
 
-/// The ways to mishandle what stands at the top of `term`.
+/// Returns the faulty variants of the operation at the top of `term`.
 pub(super) fn mishandled(pool: &mut TermPool, term: Term) -> Vec<Term> {
     match pool.node(term).clone() {
         TermNode::Apply(op, args) => operation(pool, op, &args),
@@ -85,7 +84,7 @@ fn operation(pool: &mut TermPool, op: TermOp, args: &[Term]) -> Vec<Term> {
     }
 }
 
-/// At the other end, not at all, twice.
+/// Returns the list with the parts in reverse order, without the last part, and with the last part twice.
 fn appended(pool: &mut TermPool, args: &[Term]) -> Vec<Term> {
     let reversed: Vec<Term> = args.iter().rev().copied().collect();
     let twice: Vec<Term> = args.iter().copied().chain(args.last().copied()).collect();
@@ -93,7 +92,7 @@ fn appended(pool: &mut TermPool, args: &[Term]) -> Vec<Term> {
     [reversed, most, twice].into_iter().map(|args| pool.operate(TermOp::Append, args)).collect()
 }
 
-/// From the other end, one off, not at all.
+/// Returns the slice from the other end, with bounds one off, and the whole list.
 fn sliced(pool: &mut TermPool, args: &[Term]) -> Vec<Term> {
     let (own, from, to) = (args[0], args[1], args[2]);
     let size = pool.operate(TermOp::Size, vec![own]);
@@ -120,7 +119,7 @@ fn moved_size(pool: &mut TermPool, collection: Term, by: i64) -> Term {
     moved(pool, size, by)
 }
 
-/// The key after `key`, where keys are whole numbers.
+/// The key after `key`, if keys are whole numbers.
 fn next_key(pool: &mut TermPool, of: CollectionSort, key: Term) -> Option<Term> {
     (of.member().base() == Sort::Int).then(|| moved(pool, key, 1))
 }

@@ -1,4 +1,4 @@
-//! Other values at start.
+//! Mutants with other initial values.
 
 use ioxide_model::sts::Model;
 use ioxide_model::term::Term;
@@ -8,7 +8,7 @@ use super::rewrite::{RewriteRule, rewritten};
 use super::switches::controls;
 use super::{Edit, Mutant, MutationChange, MutationOperator};
 
-/// The mutants whose variables, those whose names are wanted, have neighbours of their values at start.
+/// Returns the mutants in which a variable, with a name that is wanted, starts with a neighbour of its initial value.
 pub(super) fn other_starts(model: &mut Model, is_wanted: impl Fn(&str) -> bool) -> Vec<Mutant> {
     let controls = controls(&model.sts);
     let mut found = Vec::new();

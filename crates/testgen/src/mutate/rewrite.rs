@@ -1,27 +1,27 @@
-//! Changes inside a term: every way to apply a rule at one place of it.
+//! Rewriting of terms: every way to apply a rule at one place of a term.
 
 use ioxide_model::collection::{CollectionValue, Items};
 use ioxide_model::number::{Int, Rational};
 use ioxide_model::term::{Term, TermNode, TermPool, VarId};
 use ioxide_model::value::{DataValue, Value};
 
-/// Places deeper than this are left alone.
+/// The depth below which no place is changed.
 const MAX_DEPTH: usize = 48;
-/// At most this many changes of one term are made.
+/// The greatest number of changes of one term.
 const MAX_CHANGES: usize = 200;
 
-/// What to change.
+/// The rule of a change.
 #[derive(Clone, Copy)]
 pub(super) enum RewriteRule<'r> {
     Relation,
     Constant,
-    /// Another of these variables.
+    /// Another of these variables of the same base sort.
     Variable(&'r [VarId]),
     AndOr,
     Drop,
-    /// One branch of a choice only.
+    /// One branch of an if-then-else in its place.
     Branch,
-    /// A collection handled wrongly.
+    /// An operation on a collection that is faulty.
     Collection,
     /// Another operation on the same numbers.
     Arithmetic,
@@ -53,7 +53,7 @@ fn everywhere(pool: &mut TermPool, term: Term, rule: RewriteRule<'_>, depth: usi
     found
 }
 
-/// The changes at the top of `term`, and whether the rule sees it as one with what lies below.
+/// Returns the changes at the top of `term`, and whether the rule does not descend into it.
 fn here(pool: &mut TermPool, term: Term, rule: RewriteRule<'_>) -> (Vec<Term>, bool) {
     match rule {
         RewriteRule::Relation => relations(pool, term),
@@ -68,7 +68,7 @@ fn here(pool: &mut TermPool, term: Term, rule: RewriteRule<'_>) -> (Vec<Term>, b
     }
 }
 
-/// The other relations between the same terms.
+/// Returns the other relations between the same terms, or the negation, and whether the rule does not descend.
 fn relations(pool: &mut TermPool, term: Term) -> (Vec<Term>, bool) {
     let (atom, negated) = match *pool.node(term) {
         TermNode::Not(inner) => (inner, true),
@@ -89,7 +89,7 @@ fn relations(pool: &mut TermPool, term: Term) -> (Vec<Term>, bool) {
     (all.into_iter().filter(|&other| other != term).collect(), true)
 }
 
-/// The constants next to a constant.
+/// Returns the neighbours of a constant.
 fn neighbours(pool: &mut TermPool, term: Term) -> Vec<Term> {
     let Some(value) = pool.as_value(term).cloned() else { return Vec::new() };
     let one = || Int::from(1);
@@ -120,7 +120,7 @@ fn neighbours(pool: &mut TermPool, term: Term) -> Vec<Term> {
     values.into_iter().map(|value| pool.value(value)).collect()
 }
 
-/// A collection with an item less at either end, and without any.
+/// Returns the collection without its last member, and without its first if there are several.
 fn smaller(items: &CollectionValue) -> Vec<CollectionValue> {
     let members: Vec<&Value> = items.members().collect();
     let (Some(first), Some(last)) = (members.first(), members.last()) else { return Vec::new() };
@@ -153,7 +153,8 @@ fn confused(pool: &mut TermPool, term: Term, clocks: &[VarId]) -> Vec<Term> {
     }
 }
 
-/// Other operations on the same numbers: the sign of a part of a sum, a part left out; quotient for remainder.
+/// Other operations on the same numbers: a part of a sum negated or left out, a sum for a product of two, quotient for
+/// remainder and the other way round.
 fn computed(pool: &mut TermPool, term: Term) -> Vec<Term> {
     match pool.node(term).clone() {
         TermNode::Add(parts) => {

@@ -1,4 +1,4 @@
-//! Which mutants to make: by operator, by place, a sample, pairs.
+//! The selection of mutants: by operator, by place, a sample, pairs.
 
 use std::fmt;
 
@@ -10,25 +10,25 @@ use ioxide_model::sts::{Model, SwitchId};
 
 use super::{Edit, Mutant, MutationOperator, initial, mutants_of};
 
-/// What to make.
+/// The selection of mutants to make.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MutantSelection {
-    /// The kinds of changes.
+    /// The mutation operators.
     pub operators: Vec<MutationOperator>,
-    /// Switches by label, locations or variables by name; empty for all.
+    /// The places: labels of switches, names of their source locations or of variables; all places if empty.
     pub places: Vec<String>,
-    /// So many of them only.
+    /// The sample to take of the mutants; `None` for all.
     pub sample: Option<Sample>,
-    /// This many pairs of changes instead of single ones.
+    /// The sample of pairs of changes to make instead of single changes; `None` for single changes.
     pub second_order: Option<Sample>,
 }
 
-/// So many, drawn with this seed.
+/// A sample: a number of elements and a seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// How many.
+    /// The greatest number of elements.
     pub count: usize,
-    /// What the choice depends on.
+    /// The seed of the random choice.
     pub seed: u64,
 }
 
@@ -44,10 +44,10 @@ impl Default for MutantSelection {
     }
 }
 
-/// Mutants that are made at most: a switch of a model with twenty thousand places alone has forty thousand.
+/// The greatest number of mutants made: one switch of a model with twenty thousand locations has forty thousand.
 pub const MAX_MUTANTS: usize = 300_000;
 
-/// There are more than [`MAX_MUTANTS`], and nobody asked for a sample.
+/// The selection has more than [`MAX_MUTANTS`], and no sample was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooManyMutants;
 
@@ -59,8 +59,8 @@ impl fmt::Display for TooManyMutants {
 
 impl std::error::Error for TooManyMutants {}
 
-/// The selected mutants, in order. Where there are too many of them, a sample is one of the mutants of some switches,
-/// which are drawn first.
+/// Returns the selected mutants, in order. Where there are too many, a sample is taken from the mutants of switches
+/// that are drawn first.
 ///
 /// # Errors
 /// If there are too many and no sample is asked for.
@@ -85,15 +85,15 @@ pub fn select(model: &mut Model, selection: &MutantSelection) -> Result<Vec<Muta
     })
 }
 
-/// Mutants of switches.
+/// The mutants of switches, with the information whether they are complete.
 enum SwitchMutants {
-    /// Of all of them.
+    /// The mutants of all switches.
     All(Vec<Mutant>),
-    /// Of the first of them.
+    /// The mutants of some switches only, more than the limit.
     Some(Vec<Mutant>),
 }
 
-/// The mutants of `places`, as many as there may be.
+/// Returns the mutants of `places`; of the first places only, if the limit is exceeded.
 fn made(model: &mut Model, selection: &MutantSelection, places: &[SwitchId]) -> SwitchMutants {
     let mut found = Vec::new();
     for &id in places {
@@ -105,7 +105,7 @@ fn made(model: &mut Model, selection: &MutantSelection, places: &[SwitchId]) -> 
     SwitchMutants::All(found)
 }
 
-/// The mutants of switches drawn at random, as many as there may be, in order.
+/// Returns the mutants of switches drawn at random, up to the limit, in order.
 fn some_places(
     model: &mut Model,
     selection: &MutantSelection,
@@ -125,7 +125,7 @@ fn is_wanted(model: &Model, selection: &MutantSelection, id: SwitchId) -> bool {
     selection.places.is_empty() || selection.places.iter().any(named)
 }
 
-/// A random choice that keeps the order.
+/// Takes a random sample that keeps the order.
 fn sampled(mut all: Vec<Mutant>, sample: Sample) -> Vec<Mutant> {
     let mut numbers: Vec<usize> = (0..all.len()).collect();
     numbers.shuffle(&mut ChaCha8Rng::seed_from_u64(sample.seed));
@@ -137,7 +137,7 @@ fn sampled(mut all: Vec<Mutant>, sample: Sample) -> Vec<Mutant> {
     all
 }
 
-/// Pairs of changes at different places, each pair once.
+/// Draws pairs of changes at different places, each pair once.
 fn pairs(all: &[Mutant], sample: Sample) -> Vec<Mutant> {
     let mut rng = ChaCha8Rng::seed_from_u64(sample.seed);
     let mut chosen = std::collections::BTreeSet::new();

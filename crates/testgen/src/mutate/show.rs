@@ -10,7 +10,7 @@ pub fn show_initial(model: &Model, var: VarId, value: Option<Term>) -> String {
     value.map_or_else(|| format!("var {name}"), |value| format!("var {name} = {}", model.pool.show(value)))
 }
 
-/// `switch` on one line: where it starts, its name, message, guard, update and target.
+/// Returns `switch` on one line: its source, label, message, guard, update and target.
 #[must_use]
 pub fn show_switch(model: &Model, switch: &Switch) -> String {
     let sts = &model.sts;

@@ -1,7 +1,7 @@
 //! The operators, switch by switch.
 //!
-//! In a system made of parts, where a part is and which instance it is are no conditions of anybody's model: they are not
-//! rewritten. There `source` and `target` are those of the parts that take the switch.
+//! In a composed system, the conditions on the locations of parts and on the instance of a part are not written in any
+//! model: they are not rewritten. There `source` and `target` are those of the parts that take the switch.
 
 use ioxide_model::compose::MessageOwner;
 use ioxide_model::sort::Sort;
@@ -12,7 +12,7 @@ use ioxide_model::value::Value;
 use super::MutationOperator;
 use super::rewrite::{RewriteRule, rewritten};
 
-/// The switch `id` changed by `operator`, in every way there is.
+/// Returns every result of `operator` on switch `id`.
 pub(super) fn changed(model: &mut Model, id: SwitchId, operator: MutationOperator) -> Vec<Switch> {
     match operator {
         MutationOperator::GuardTrue => guards(model, id, |pool, _| vec![pool.tt()]),
@@ -57,20 +57,20 @@ pub(super) fn changed(model: &mut Model, id: SwitchId, operator: MutationOperato
     }
 }
 
-/// State variables, then the fields of the message.
+/// The state variables but those of control, then the fields of the message.
 fn in_scope(model: &Model, id: SwitchId) -> Vec<VarId> {
     let controls = controls(&model.sts);
     let vars = model.sts.vars.iter().map(|var| var.var).filter(|var| !controls.contains(var));
     vars.chain(model.sts.gates[model.sts.switches[id].gate].fields.iter().copied()).collect()
 }
 
-/// The variables that say where parts are.
+/// The variables that hold the locations of parts.
 pub(super) fn controls(sts: &Sts) -> Vec<VarId> {
     let parts = sts.composition.iter().flat_map(|composition| composition.parts.iter());
     parts.filter_map(|part| part.control).collect()
 }
 
-/// What of a guard says where parts are and which instance it is, and the rest.
+/// Splits a guard into the conditions on locations of parts and on the instance, and the rest.
 fn parted(pool: &mut TermPool, sts: &Sts, switch: &Switch, guard: Term) -> (Term, Term) {
     let Some(composition) = &sts.composition else { return (pool.tt(), guard) };
     let mut fixed = controls(sts);
@@ -87,13 +87,13 @@ fn parted(pool: &mut TermPool, sts: &Sts, switch: &Switch, guard: Term) -> (Term
     (pool.and(places), pool.and(rest))
 }
 
-/// The guard as written: without what keeps updated values in their ranges.
+/// Returns the guard as written: without the condition that updated values are in their ranges.
 fn written(pool: &mut TermPool, switch: &Switch) -> Term {
     let Some(check) = switch.range_check else { return switch.guard };
     pool.beyond(switch.guard, check)
 }
 
-/// The switch with this guard as written and this update, and what the ranges demand of it.
+/// Returns the switch with this guard as written and this update, the condition on their ranges added.
 fn with(pool: &mut TermPool, switch: &Switch, guard: Term, update: Vec<(VarId, Term)>) -> Switch {
     let demands: Vec<Term> = update
         .iter()
@@ -161,7 +161,7 @@ fn assignments_rewritten(model: &mut Model, id: SwitchId, rule: RewriteRule<'_>)
     found
 }
 
-/// Every variable that is not assigned gets a neighbour of its value, and its initial value.
+/// Adds an assignment to each variable without one: of a neighbour of its value, and of its initial value.
 fn assignments_added(model: &mut Model, id: SwitchId) -> Vec<Switch> {
     let pool = &mut model.pool;
     let switch = &model.sts.switches[id];
@@ -182,7 +182,7 @@ fn assignments_added(model: &mut Model, id: SwitchId) -> Vec<Switch> {
     found
 }
 
-/// A value next to the one the variable has, within its sort.
+/// Returns a neighbour of the value of the variable, within its sort; `None` for collections and infinite data types.
 fn neighbour(pool: &mut TermPool, var: VarId) -> Option<Term> {
     let here = pool.var(var);
     let one = pool.int(1);
@@ -259,7 +259,7 @@ fn resets_added(model: &Model, id: SwitchId) -> Vec<Switch> {
     others.map(|clock| with_resets(switch, switch.resets.iter().copied().chain([clock]))).collect()
 }
 
-/// Another clock in the guard, or set back instead.
+/// Replaces a clock by another in the guard or in the resets.
 fn clocks_confused(model: &mut Model, id: SwitchId) -> Vec<Switch> {
     let clocks: Vec<VarId> = model.sts.clocks.iter().map(|clock| clock.var).collect();
     let is_clock = |pool: &TermPool, term: Term| pool.free_vars(term).iter().any(|var| clocks.contains(var));
@@ -285,7 +285,7 @@ fn targets(model: &mut Model, id: SwitchId) -> Vec<Switch> {
     others.map(|target| Switch { target, ..switch.clone() }).collect()
 }
 
-/// A part that takes the switch goes elsewhere.
+/// Moves a part that takes the switch to another target.
 fn part_targets(model: &mut Model, id: SwitchId) -> Vec<Switch> {
     let switch = model.sts.switches[id].clone();
     let mut found = Vec::new();
@@ -304,7 +304,7 @@ fn part_targets(model: &mut Model, id: SwitchId) -> Vec<Switch> {
     found
 }
 
-/// A part that takes the switch does so elsewhere.
+/// Moves a part that takes the switch to another source.
 fn part_sources(model: &mut Model, id: SwitchId) -> Vec<Switch> {
     let switch = model.sts.switches[id].clone();
     let mut found = Vec::new();
@@ -325,7 +325,7 @@ fn part_sources(model: &mut Model, id: SwitchId) -> Vec<Switch> {
     found
 }
 
-/// The variables that say where the parts are that take `switch`, and where they must be.
+/// The control variables of the parts that take `switch`, with the locations that the guard demands.
 fn places(model: &mut Model, switch: &Switch) -> Vec<(VarId, Term)> {
     let controls = controls(&model.sts);
     let pool = &mut model.pool;
@@ -354,7 +354,7 @@ fn sources(model: &mut Model, id: SwitchId) -> Vec<Switch> {
     others.map(|source| Switch { source, ..switch.clone() }).collect()
 }
 
-/// Another message of the same direction with the same sorts of fields, or any if no field is used.
+/// Replaces the message by another of the same direction: with the same sorts of fields, or any if no field is used.
 fn gates(model: &mut Model, id: SwitchId) -> Vec<Switch> {
     let pool = &mut model.pool;
     let switch = &model.sts.switches[id];

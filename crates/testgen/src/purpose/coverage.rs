@@ -1,12 +1,12 @@
 //! Purposes by coverage: of switches, of locations, of messages.
 //!
-//! Switch coverage ([BT19] sec. 5) takes one shortest path per switch (breadth-first over the
-//! graph with merged states), longest first, and drops those whose switches are on a kept one.
-//! The other criteria do the same with what a switch leads to or says. A priori coverage counts
-//! what is on the purposes; a path in doubt is worth trying, but what is on such paths only is not covered.
+//! Switch coverage ([BT19] sec. 5) takes one shortest path per switch (breadth-first over the graph with merged
+//! states), longest first, and drops those whose switches are on a kept one. The other criteria do the same with the
+//! target or the gate of a switch. A priori coverage counts the items on the purposes; a path in doubt is worth trying,
+//! but items on such paths only are not covered.
 //!
-//! *Promises.* Something is called unreachable only if the graph is complete and no step of it
-//! covers it: every switch left out there was refuted.
+//! *Promises.* An item is called unreachable only if the graph is complete and no step of it covers the item: every
+//! switch left out there was refuted.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,23 +23,25 @@ use ioxide_symex::{
 use super::TestPurpose;
 use super::sliced::within_slice;
 
-/// Paths tried to one item before one in doubt is taken.
+/// The number of paths tried to one item before one in doubt is taken.
 const MAX_PATHS: usize = 8;
 
-/// Steps of all purposes together, from which on no other is looked for: in a chain of twenty thousand states every
-/// side step would be a purpose of its own, and all of them together more than memory holds.
+/// The number of steps of all purposes together above which no other is looked for: in a chain of twenty thousand
+/// states every side step would be a purpose of its own, and all of them together more than memory holds.
 const MAX_STEPS: usize = 2_000_000;
 
-/// Steps of paths that are looked at even if the time is over: what was found by then is worth telling.
+/// The number of steps of paths that are checked even if the time is over: the purposes found by then are worth
+/// keeping.
 const GRACE: usize = 5_000;
 
-/// States without a new switch after which the search stops insisting on shortest paths.
+/// The number of states without a new switch after which the search no longer insists on shortest paths.
 const PATIENCE: usize = 300;
 
-/// States without a new switch after which only what can matter for each missing one is tried.
+/// The number of states without a new switch after which each missing one is searched for among the switches that can
+/// matter for it.
 const FRUITLESS: usize = 2_000;
 
-/// What is to be covered.
+/// A coverage criterion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Criterion {
     /// Every switch is taken.
@@ -47,16 +49,16 @@ pub enum Criterion {
     Switches,
     /// Every location is reached.
     Locations,
-    /// Every message is sent or seen.
+    /// Every message is sent or observed.
     Gates,
 }
 
-/// One thing to cover.
+/// An item to cover.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PurposeItem {
     /// A switch, covered by taking it.
     Switch(SwitchId),
-    /// A location, covered by coming to it; the initial one always is.
+    /// A location, covered by visiting it; the initial one always is.
     Location(LocId),
     /// A visible gate, covered by a message on it.
     Gate(GateId),
@@ -65,46 +67,46 @@ pub enum PurposeItem {
 /// The purposes of a criterion.
 #[derive(Clone, Debug)]
 pub struct PurposeSet {
-    /// What they cover together.
+    /// The criterion that they cover together.
     pub criterion: Criterion,
-    /// Longest first.
+    /// The purposes, longest first; for [`of`](Self::of) in the given order.
     pub purposes: Vec<TestPurpose>,
-    /// What each of them covers.
+    /// The items that each of them covers.
     pub items: Vec<BTreeSet<PurposeItem>>,
-    /// What is covered before anything happens.
+    /// The items that are covered before the first step.
     pub at_start: BTreeSet<PurposeItem>,
-    /// What is on no purpose beyond doubt, in order.
+    /// The items on no purpose that is beyond doubt, in order.
     pub unreached: Vec<Unreached>,
-    /// How many items there are.
+    /// The number of items to cover.
     pub total: usize,
-    /// What the search did.
+    /// The effort of the search.
     pub stats: ExploreStats,
 }
 
-/// An item no purpose covers.
+/// An item that no purpose covers beyond doubt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unreached {
     /// The item.
     pub item: PurposeItem,
-    /// What is known about it.
+    /// The reason.
     pub why: WhyUnreached,
 }
 
-/// Why no purpose covers an item.
+/// The reason why no purpose covers an item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WhyUnreached {
     /// Proved: all symbolic states, this many, were explored and none enables it.
     Never(usize),
-    /// Not known: the search ended before it had seen everything.
+    /// Not known: the search ended before all states were explored.
     Cut(StopReason),
-    /// Not known: the purposes that were found are so long that there is no room for another one.
+    /// Not known: the purposes found so far have too many steps to look for another one.
     Full,
     /// Not known: there is a purpose, but the solver did not show that it can be executed.
     Doubt(UnknownReason),
 }
 
 impl PurposeSet {
-    /// These purposes, in this order; they count by their switches.
+    /// Makes a set of these purposes, in this order; they cover their switches.
     #[must_use]
     pub fn of(sts: &Sts, purposes: Vec<TestPurpose>) -> Self {
         let criterion = Criterion::Switches;
@@ -114,7 +116,7 @@ impl PurposeSet {
         Self { criterion, purposes, items, at_start, unreached: Vec::new(), total, stats }
     }
 
-    /// What is on some purpose that can be executed beyond doubt: a priori coverage.
+    /// Returns the items on purposes that can be executed beyond doubt: a priori coverage.
     #[must_use]
     pub fn covered(&self) -> BTreeSet<PurposeItem> {
         let certain = |(purpose, _): &(&TestPurpose, _)| purpose.doubt.is_none();
@@ -122,13 +124,13 @@ impl PurposeSet {
         certain.chain([&self.at_start]).flatten().copied().collect()
     }
 
-    /// What is on some purpose, in doubt or not: worth trying.
+    /// Returns the items on all purposes, in doubt or not: worth trying.
     #[must_use]
     pub fn aims(&self) -> BTreeSet<PurposeItem> {
         self.items.iter().chain([&self.at_start]).flatten().copied().collect()
     }
 
-    /// Why items are in doubt: those on a purpose that is, with its reason.
+    /// Returns the items on purposes in doubt, with the reason of the first such purpose.
     fn doubts(&self) -> BTreeMap<PurposeItem, &UnknownReason> {
         let mut doubts = BTreeMap::new();
         for (purpose, items) in self.purposes.iter().zip(&self.items) {
@@ -140,7 +142,7 @@ impl PurposeSet {
         doubts
     }
 
-    /// Whether everything is on a purpose beyond doubt or proved unreachable.
+    /// Returns whether every item is on a purpose beyond doubt or proved unreachable.
     #[must_use]
     pub fn is_settled(&self) -> bool {
         self.unreached.iter().all(|unreached| matches!(unreached.why, WhyUnreached::Never(_)))
@@ -148,7 +150,7 @@ impl PurposeSet {
 }
 
 impl WhyUnreached {
-    /// Whether it is a proof.
+    /// Returns whether the item is proved unreachable.
     #[must_use]
     pub fn is_proof(&self) -> bool {
         matches!(self, Self::Never(_))
@@ -170,7 +172,7 @@ impl fmt::Display for WhyUnreached {
 }
 
 impl Criterion {
-    /// Everything there is to cover.
+    /// Returns every item to cover; completion switches and internal gates are none.
     #[must_use]
     pub fn items(self, sts: &Sts) -> BTreeSet<PurposeItem> {
         match self {
@@ -186,7 +188,7 @@ impl Criterion {
         }
     }
 
-    /// Whether `item` is one of [`Self::items`].
+    /// Returns whether `item` is one of [`Self::items`].
     fn wants(self, sts: &Sts, item: PurposeItem) -> bool {
         match item {
             PurposeItem::Switch(id) => self == Self::Switches && !sts.is_completion(&sts.switches[id]),
@@ -195,7 +197,7 @@ impl Criterion {
         }
     }
 
-    /// What taking `switch` covers.
+    /// Returns the item that taking `switch` covers.
     #[must_use]
     pub fn covered_by(self, sts: &Sts, switch: SwitchId) -> PurposeItem {
         match self {
@@ -205,7 +207,7 @@ impl Criterion {
         }
     }
 
-    /// What following `path` from the initial state covers.
+    /// Returns the items that following `path` from the initial state covers.
     #[must_use]
     pub fn covered_along(self, sts: &Sts, path: impl Iterator<Item = SwitchId>) -> BTreeSet<PurposeItem> {
         let mut covered: BTreeSet<PurposeItem> = path.map(|switch| self.covered_by(sts, switch)).collect();
@@ -239,11 +241,11 @@ impl PurposeItem {
     }
 }
 
-/// The purposes of `criterion`; `watch` sees the progress of the search and may stop it.
+/// Returns the purposes of `criterion`; `watch` sees the progress of the search and may stop it.
 ///
-/// The search ends as soon as every switch has been taken: later paths are no shorter, as long as it goes breadth first.
-/// Where it finds nothing new for long, what is missing is looked for one by one; only if something is missing still, the
-/// search goes on to its end.
+/// The search ends as soon as every switch has been taken: later paths are no shorter, as long as it goes breadth
+/// first. If it takes no new switch for long, the missing items are searched for one by one; only if some are missing
+/// still, the search goes on to its end.
 pub fn coverage(
     cx: &mut Ctx<'_>,
     criterion: Criterion,
@@ -269,7 +271,7 @@ pub fn coverage(
     chosen(cx, criterion, &wanted, &all, &found)
 }
 
-/// When the search took a switch for the first time last.
+/// The point of the search at which it last took a new switch.
 #[derive(Default)]
 struct LastNewSwitch {
     switches: usize,
@@ -277,7 +279,7 @@ struct LastNewSwitch {
 }
 
 impl LastNewSwitch {
-    /// Whether nothing new was taken for long.
+    /// Returns whether no new switch was taken for more than [`FRUITLESS`] states.
     fn is_over(&mut self, stats: &ExploreStats) -> bool {
         if stats.switches > self.switches {
             *self = Self { switches: stats.switches, expanded: stats.expanded };
@@ -300,7 +302,8 @@ fn explored(
     })
 }
 
-/// Purposes for what the graph does not cover, each from a search among the switches that can matter for it.
+/// Returns purposes for items that the graph does not cover, each from a search among the switches that can matter for
+/// it.
 fn sliced(
     cx: &mut Ctx<'_>,
     criterion: Criterion,
@@ -324,7 +327,7 @@ fn sliced(
     found
 }
 
-/// The purposes to what the graph covers and those that were `found` elsewhere, as few as it takes.
+/// Returns a small set of purposes: those `found` elsewhere, and paths of the graph to the items that they leave.
 fn chosen(
     cx: &mut Ctx<'_>,
     criterion: Criterion,
@@ -366,18 +369,18 @@ fn uses<'g>(
     uses
 }
 
-/// The choice of purposes: longest first, without those whose items are all on the ones kept. One in doubt is kept for
-/// what no other covers.
+/// The selection of purposes: longest first, without those whose items are all on the ones kept. A purpose in doubt is
+/// kept for items that no other covers.
 struct PurposeSelection<'g> {
     exploration: &'g Exploration,
     criterion: Criterion,
     kept: Vec<(TestPurpose, BTreeSet<PurposeItem>)>,
     covered: BTreeSet<PurposeItem>,
-    /// States whose way from the initial one is on a kept purpose.
+    /// The states whose way from the initial one is on a kept purpose.
     known: BTreeSet<ExploredId>,
-    /// Steps of the kept purposes.
+    /// The number of steps of the kept purposes.
     steps: usize,
-    /// Steps of all paths that were looked at.
+    /// The number of steps of all paths checked.
     walked: usize,
 }
 
@@ -387,7 +390,7 @@ impl<'g> PurposeSelection<'g> {
         Self { exploration, criterion, kept, covered, known, steps: 0, walked: 0 }
     }
 
-    /// Looks at every one of `aims`, which `uses` cover; says why not, if it had to end before.
+    /// Selects purposes for `aims`, which the edges of `uses` cover; returns the reason if it had to end early.
     fn choose(
         &mut self,
         cx: &mut Ctx<'_>,
@@ -427,7 +430,7 @@ impl<'g> PurposeSelection<'g> {
         None
     }
 
-    /// Whether everything is covered on the way to the end of `edge`.
+    /// Returns whether every item on the way to the end of `edge` is covered.
     fn is_on_the_way(&self, sts: &Sts, edge: &ExploredEdge) -> bool {
         let is_covered = |switch: SwitchId| {
             let item = self.criterion.covered_by(sts, switch);
@@ -445,7 +448,8 @@ impl<'g> PurposeSelection<'g> {
         }
     }
 
-    /// Keeps a purpose that covers something new; its last step is from `from`, if it is beyond doubt.
+    /// Keeps a purpose that covers a new item; `from` is the state before its last step, `None` for a purpose in doubt
+    /// or from another search.
     fn keep(&mut self, sts: &Sts, purpose: TestPurpose, from: Option<ExploredId>) {
         let items = self.criterion.covered_along(sts, purpose.path());
         if items.is_subset(&self.covered) {
@@ -460,15 +464,15 @@ impl<'g> PurposeSelection<'g> {
         self.kept.push((purpose, items));
     }
 
-    /// The purposes with what they cover, longest first.
+    /// Returns the purposes with the items that they cover, longest first.
     fn kept(mut self) -> (Vec<TestPurpose>, Vec<BTreeSet<PurposeItem>>) {
         self.kept.sort_by_key(|(purpose, _)| Reverse(purpose.steps.len()));
         self.kept.into_iter().unzip()
     }
 }
 
-/// A shortest path that ends by covering `item`, which `uses` do, nearest first, and where its last step starts; one
-/// beyond doubt if there is one among the first few.
+/// Returns a shortest path that ends by covering `item`, with the state before its last step; `uses` are the edges that
+/// cover it, nearest first. A path beyond doubt is preferred among the first few.
 fn shortest(
     cx: &mut Ctx<'_>,
     exploration: &Exploration,

@@ -1,12 +1,12 @@
-//! Detours: what leaves everything as it was is covered on the way, not in a run of its own.
+//! Detours: inputs that change nothing are covered on the way, not in a run of their own.
 //!
 //! An input that is only refused, or answered, and leads back without a change of any variable or clock can be given
-//! wherever a purpose comes by. Covered by a purpose of its own, it costs the way there once more. So it
-//! is put into the first purpose that passes its place, at the first time it does; at the start of a
-//! run nothing is saved, and nothing is put in.
+//! wherever a purpose visits its location. Covered by a purpose of its own, it costs the way there once more. So it is
+//! put into the first purpose that visits its location, at the first visit; at the start of a run nothing is saved, and
+//! nothing is put in.
 //!
-//! *Promises.* What the purposes cover together stays the same. A detour that cannot be shown to be possible
-//! is not made.
+//! *Promises.* The purposes together cover the same items. A detour that the solver does not show to be possible is not
+//! made.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,13 +15,13 @@ use ioxide_symex::Ctx;
 
 use super::{Criterion, PurposeItem, PurposeSet, TestPurpose};
 
-/// Detours tried in one set.
+/// The greatest number of detours tried in one set.
 const MAX_TRIES: usize = 24;
 
 /// Inputs, each with its answer if it has one, that lead from a location back to it and change nothing.
 type Loops = BTreeMap<LocId, Vec<Vec<SwitchId>>>;
 
-/// `set` with detours; purposes that cover nothing more are left out.
+/// Returns `set` with detours; purposes that cover nothing more are left out.
 #[must_use]
 pub fn with_detours(cx: &mut Ctx<'_>, set: PurposeSet) -> PurposeSet {
     if set.criterion != Criterion::Switches {
@@ -43,7 +43,7 @@ pub fn with_detours(cx: &mut Ctx<'_>, set: PurposeSet) -> PurposeSet {
     PurposeSet { purposes, items, ..set }
 }
 
-/// The loops that change nothing.
+/// Returns the loops that change nothing.
 fn loops(cx: &Ctx<'_>) -> Loops {
     let sts = cx.sts;
     let changes_nothing = |switch: &Switch| switch.update.is_empty() && switch.resets.is_empty();
@@ -67,7 +67,7 @@ fn loops(cx: &Ctx<'_>) -> Loops {
     found
 }
 
-/// The loops at the places of a path, in the order of the model.
+/// Returns the loops at the locations of a path, in the order of the model.
 fn on_the_way<'l>(cx: &Ctx<'_>, purpose: &TestPurpose, loops: &'l Loops) -> Vec<(LocId, &'l Vec<SwitchId>)> {
     let places: BTreeSet<LocId> = purpose.path().map(|id| cx.sts.switches[id].target).collect();
     let at = |&place: &LocId| loops.get(&place).into_iter().flatten().map(move |detour| (place, detour));
@@ -76,7 +76,7 @@ fn on_the_way<'l>(cx: &Ctx<'_>, purpose: &TestPurpose, loops: &'l Loops) -> Vec<
     found
 }
 
-/// `purpose` with every loop put in that covers something new.
+/// Returns `purpose` with every loop that covers something new, as long as it grows by at most half.
 fn detoured(
     cx: &mut Ctx<'_>,
     purpose: &TestPurpose,

@@ -1,8 +1,8 @@
-//! Purposes from the goals people write beside a model: a path, a place to reach, an observer.
+//! Purposes from the goals of a model: a path, a location to reach, an observer.
 //!
-//! A path goal may start anywhere: the shortest way to its first switch from which the rest
-//! can be taken is put before it. The search doubles its bound until something is found, so
-//! that a near goal in an endless model is found early.
+//! A path goal may start anywhere: the shortest way to its first switch from which the rest can be taken is put before
+//! it. The search quadruples its bound until a purpose is found, so that a near goal in an infinite model is found
+//! early.
 
 use std::fmt;
 use std::ops::ControlFlow;
@@ -17,17 +17,17 @@ use ioxide_symex::{
 
 use super::{TestPurpose, observer};
 
-/// States of the first search; each further one may look at four times as many.
+/// The number of states of the first search; each further one may explore four times as many.
 const FIRST_STATES: usize = 256;
 
-/// Why there is no purpose for a goal.
+/// The reason why there is no purpose for a goal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoPurpose {
     /// Proved: all symbolic states were explored.
     Unreachable,
-    /// Not known: the search ended before it had seen everything.
+    /// Not known: the search ended before all states were explored.
     Cut(StopReason),
-    /// The goal is of a kind that is no purpose (an invariant, a written test).
+    /// The goal is of a kind without a purpose (an invariant, a written test).
     NoPurpose,
     /// The observer waits for silence, which no path has.
     Silence,
@@ -50,10 +50,10 @@ impl fmt::Display for NoPurpose {
     }
 }
 
-/// The purpose that meets `goal` by a shortest path.
+/// Returns the purpose that meets `goal` by a shortest path.
 ///
 /// # Errors
-/// If none was found, with what is known.
+/// If none was found, with the reason.
 pub fn of_goal(cx: &mut Ctx<'_>, goal: &Goal, limits: ExploreLimits) -> Result<TestPurpose, NoPurpose> {
     match &goal.kind {
         GoalKind::Path(path) => {
@@ -70,17 +70,17 @@ pub fn of_goal(cx: &mut Ctx<'_>, goal: &Goal, limits: ExploreLimits) -> Result<T
     }
 }
 
-/// A state to look for.
+/// The symbolic state to search for.
 pub(super) struct GoalState<'w> {
-    /// Where; anywhere if `None`.
+    /// The location; any if `None`.
     pub(super) location: Option<LocId>,
-    /// What must be possible from there, one after the other.
+    /// The switches that must be possible from there, one after the other.
     pub(super) rest: &'w [SwitchId],
-    /// What must hold after that.
+    /// The condition that must hold after them.
     pub(super) when: Term,
 }
 
-/// The purpose along a shortest path to a wanted state.
+/// Returns the purpose along a shortest path to a wanted state.
 pub(super) fn found(
     cx: &mut Ctx<'_>,
     name: &str,
@@ -103,8 +103,8 @@ pub(super) fn found(
     }
 }
 
-/// Explores with the variables of the condition kept apart: they matter even if no guard reads them. Parts that neither it nor
-/// the system tells apart are interchangeable, unless the rest of the path names some.
+/// Explores with the variables of the condition kept apart: they matter even if no guard reads them. Parts that neither
+/// the condition nor the system distinguishes are interchangeable, unless the rest of the path names some.
 fn search(cx: &mut Ctx<'_>, wanted: &GoalState<'_>, limits: ExploreLimits) -> Exploration {
     let ignore_dead = IgnoreDead::Except(cx.pool.free_vars(wanted.when));
     let symmetry = if wanted.rest.is_empty() {
@@ -116,7 +116,7 @@ fn search(cx: &mut Ctx<'_>, wanted: &GoalState<'_>, limits: ExploreLimits) -> Ex
     explore(cx, &config, &mut |_| ControlFlow::Continue(()))
 }
 
-/// The purpose to the first state of the graph that is wanted; one in doubt only if there is no other.
+/// Returns the purpose to the first state of the graph that is wanted; one in doubt only if there is no other.
 fn first(
     cx: &mut Ctx<'_>,
     name: &str,
@@ -139,7 +139,7 @@ fn first(
     in_doubt
 }
 
-/// Whether nothing refutes the rest and the condition from the summary `state`.
+/// Returns whether the switches of the rest and the condition are not refuted from the merged `state`.
 fn is_possible(cx: &mut Ctx<'_>, wanted: &GoalState<'_>, state: &SymState) -> bool {
     let mut state = state.clone();
     for &switch in wanted.rest {
@@ -152,7 +152,7 @@ fn is_possible(cx: &mut Ctx<'_>, wanted: &GoalState<'_>, state: &SymState) -> bo
     cx.decide(&facts) != SolverDecision::Unsat
 }
 
-/// The purpose along `path` with the condition at its end, unless it is refuted.
+/// Returns the purpose along `path` with the condition at its end, unless that is refuted.
 fn confirmed(cx: &mut Ctx<'_>, name: &str, wanted: &GoalState<'_>, path: &[SwitchId]) -> Option<TestPurpose> {
     let start = SymState::initial(cx);
     let (mut purpose, state) = TestPurpose::with_state(cx, name.to_owned(), start, path).ok()?;
@@ -166,7 +166,7 @@ fn confirmed(cx: &mut Ctx<'_>, name: &str, wanted: &GoalState<'_>, path: &[Switc
     Some(purpose)
 }
 
-/// The path of `state` with `when` after it, and `when` alone, over the fields of the steps.
+/// Returns the path condition of `state` with `when` after it, and `when` alone, over the fields of the steps.
 fn with_condition(cx: &mut Ctx<'_>, when: Term, state: &SymState) -> (Vec<Term>, Term) {
     let store = state.store.substitution(cx.sts);
     let end = cx.pool.substitute(when, &store);

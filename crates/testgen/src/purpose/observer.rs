@@ -1,13 +1,12 @@
 //! Purposes from observers: the product of the model and a small automaton over its messages.
 //!
-//! The product has a location for every pair of a location and a stage, and one for hit and
-//! for miss at every location. A switch is split by the rules that watch its gate, the first
-//! that fits counts, and stays in its stage where none does. The variables and clocks of the
-//! observer are variables and clocks of the product. The product's path condition is the
-//! purpose's, for fields are numbered alike.
+//! The product has a location for every pair of a location and a stage, one for hit and one for miss. A switch is split
+//! by the rules that watch its gate, of which the first that fits counts; where none does, the stage stays. The
+//! variables and clocks of the observer are variables and clocks of the product. The path condition of the product is
+//! that of the purpose, since fields are numbered alike.
 //!
-//! A path has no silence in it, so an observer that waits for silence gives no purpose; a
-//! [game](crate::tester::game) has.
+//! A path contains no silence, so an observer that waits for silence gives no purpose; a [game](crate::tester::game)
+//! can.
 
 use ioxide_model::goal::{ObservedEvent, Observer, ObserverRule, ObserverTarget};
 use ioxide_model::index::{Idx, IndexVec};
@@ -18,7 +17,7 @@ use ioxide_symex::{Ctx, ExploreLimits, quiescence};
 use super::goal::{GoalState, NoPurpose, found};
 use super::{PurposeStep, TestPurpose};
 
-/// The purpose that makes `observer` say hit.
+/// Returns the purpose that leads `observer` to hit.
 pub(super) fn purpose(
     cx: &mut Ctx<'_>,
     name: &str,
@@ -40,9 +39,9 @@ pub(super) fn purpose(
 /// A model and an observer of it, as one system.
 pub(crate) struct ObserverProduct {
     pub(crate) sts: Sts,
-    /// The switch of the model each switch of the product comes from.
+    /// The switch of the model that each switch of the product comes from.
     origin: IndexVec<SwitchId, SwitchId>,
-    /// Where the observer has said hit.
+    /// The location in which the observer has hit.
     pub(crate) hit: LocId,
     miss: LocId,
 }
@@ -83,8 +82,8 @@ impl ObserverProduct {
     }
 }
 
-/// What silence does to an observer of `model`: switches of the product with the internal gate, each under the
-/// condition that its location is silent.
+/// Returns the moves of the observer on silence: switches of the product with the internal gate, each under the
+/// condition that its location is quiescent.
 pub(crate) fn silences(cx: &mut Ctx<'_>, product: &ObserverProduct, observer: &Observer) -> Vec<Switch> {
     let n_locations = cx.sts.locations.len();
     let mut found = Vec::new();
@@ -127,7 +126,8 @@ fn silence(rule: &ObserverRule, source: LocId, guard: Term, target: LocId) -> Sw
     }
 }
 
-/// The guards under which `switch` moves the observer at `stage`, and by which rule; by none it stays.
+/// Returns the guards under which `switch` moves the observer at `stage`, each with its rule; without a rule the stage
+/// stays.
 fn cases<'o>(
     cx: &mut Ctx<'_>,
     observer: &'o Observer,

@@ -1,18 +1,18 @@
-//! Purposes for what a search through everything does not come to: only the switches that can matter are tried.
+//! Purposes for switches that a full search does not reach: only the switches that can matter for them are tried.
 //!
-//! Where many parts move independently, the states of all of them together are too many, those of the parts that one
-//! switch depends on are few (see [`relevant_switches`]).
+//! Where many parts move independently, their joint states are too many; those of the parts that one switch depends on
+//! are few (see [`relevant_switches`]).
 
 use ioxide_model::sts::SwitchId;
 use ioxide_symex::{Ctx, ExploreConfig, ExploreLimits, SymState, explore_until, relevant_switches};
 
 use super::TestPurpose;
 
-/// States of one search within a slice.
+/// The number of states of one search within a slice.
 const SLICE_STATES: usize = 2_000;
 
-/// A shortest path that takes `wanted` within its slice, as a purpose called `name`; `left` is how many states may still
-/// be looked at.
+/// Returns a shortest path that takes `wanted` within its slice, as a purpose called `name`; `left` is the number of
+/// states that may still be explored.
 pub(super) fn within_slice(
     cx: &mut Ctx<'_>,
     name: &str,
