@@ -1,4 +1,4 @@
-//! Testers: given what the specification allows and what was seen, say what to do next.
+//! Testers: they decide the next move of a run from the belief of the specification and the trace so far.
 //!
 //! [FTW05]'s algorithm chooses freely among stopping, giving an input and observing; a tester is
 //! one way to choose. A tester cannot say Fail: only the monitor can, so every tester is
@@ -31,13 +31,13 @@ use ioxide_symex::{Ctx, Monitor};
 
 /// Decides the next move of a test run.
 pub trait Tester {
-    /// A new run begins. What was learnt from earlier runs may be kept.
+    /// Begins a new run. Knowledge from earlier runs may be kept.
     fn start(&mut self, seed: u64);
 
-    /// The next move, given the states the specification may be in and what was seen so far.
+    /// Returns the next move, given the states that the specification may be in and the trace so far.
     fn next(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) -> TesterMove;
 
-    /// A message of the run that is explained by `switches`, one only if that is certain; told before the next move.
+    /// Receives, before the next move, the switches that explain a message of the run; one only if that is certain.
     fn explained(&mut self, _switches: &[SwitchId]) {}
 
     /// Returns the goal of the run that has begun, in a few words; `None` where there is no special one.
@@ -45,9 +45,9 @@ pub trait Tester {
         None
     }
 
-    /// Leaves to others what is not the share of worker `worker` of `jobs`; called before the first run.
+    /// Keeps the share of worker `worker` of `jobs` and leaves the rest to others; called before the first run.
     ///
-    /// A tester whose runs differ by their seeds has nothing to leave.
+    /// A tester whose runs differ only by their seeds has nothing to leave.
     fn share(&mut self, _worker: usize, _jobs: usize) {}
 
     /// Returns the finding of the tester at the end of a run, the last label included, in the words of its method.
@@ -55,10 +55,10 @@ pub trait Tester {
         None
     }
 
-    /// Does before the first run what takes a moment.
+    /// Does lengthy work before the first run.
     fn prepare(&mut self, _cx: &mut Ctx<'_>) {}
 
-    /// The system has time of its own that passes when it is told to: long waits cost nothing. Called before the
+    /// Declares that the system has simulated time, which passes on command: long waits cost nothing. Called before the
     /// first run, where that is so.
     fn time_is_free(&mut self) {}
 
@@ -71,14 +71,14 @@ pub trait Tester {
 /// The next move that a tester decides on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TesterMove {
-    /// Give the system this input, now.
+    /// Give the system this input now.
     Stimulate(Label),
-    /// Give the system this input so many seconds after the last label, unless something comes before; only in
-    /// timed models.
+    /// Give the system this input so many seconds after the last label, unless a message comes before; only in timed
+    /// models.
     StimulateAfter(Rational, Label),
-    /// Look what the system does, silence included; in a timed model until time alone changes nothing more.
+    /// Observe the system, silence included; in a timed model until time alone changes nothing more.
     Observe,
-    /// The same, but silence must last at least this long to count; in a timed model just so long.
+    /// Observe the system; silence must last at least this long to count, in a timed model just so long.
     ObserveFor(Duration),
     /// End the run.
     Stop(TesterStop),
@@ -87,13 +87,13 @@ pub enum TesterMove {
 /// The end of a run in the words of a method, beside the verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MethodFinding {
-    /// The word: `PASS`, `FAIL_out`, `INC_dur` and so on.
+    /// The verdict in the words of the method: `PASS`, `FAIL_out`, `INC_dur` and so on.
     pub word: String,
-    /// The rule that says so.
+    /// The rule that leads to the verdict.
     pub rule: String,
     /// The state of the test case.
     pub state: String,
-    /// What happened there.
+    /// The event at that state.
     pub event: String,
     /// The part of a guard that does not hold, or the guard that does.
     pub because: Option<String>,
@@ -102,8 +102,8 @@ pub struct MethodFinding {
 /// The reason why a tester ends a run; the text is for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TesterStop {
-    /// It did what it set out to do.
+    /// The tester did what it set out to do.
     GoalMet(String),
-    /// Its goal is out of reach.
+    /// The goal of the tester is out of reach.
     GoalMissed(String),
 }

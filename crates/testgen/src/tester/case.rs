@@ -1,11 +1,12 @@
 //! A path-guided test case as a tester: follows its arcs and ends with the verdict of the last one.
 //!
-//! [BLLN23] Def. 7, made to run. Where the case stimulates, value and instant are those the case was made with; if they
-//! do not fit what was observed, others are asked for with everything observed put in. Observations take the
-//! arc whose guard holds; silence counts at the time-out.
+//! [BLLN23] Def. 7, made to run. Where the case stimulates, values and instant are those the case was made with; if
+//! they do not fit the observations so far, others are asked of the solver, with these observations. Observations take
+//! the arc whose guard holds; silence counts at the time-out.
 //!
-//! *Promises.* It never says Fail: that is the monitor's, who says it in the same moment. Where an arc says Fail
-//! and the monitor does not, the observation is within the tolerance of the clock, and the run is inconclusive.
+//! *Promises.* The tester never says Fail: that is the monitor's, which says it in the same moment. Where an arc leads
+//! to Fail and the monitor does not say so, the observation is within the tolerance of the clock, and the run is
+//! inconclusive.
 
 use std::sync::Arc as Shared;
 
@@ -27,33 +28,33 @@ use crate::case::{CaseArc, CaseEvent, CaseExecution, CaseMoved, CaseRule, CaseSt
 pub struct CaseGuided {
     case: Shared<TestCase>,
     name: String,
-    /// Waited for where the case left its time-out open.
+    /// The time-out in seconds for a case that left it open.
     timeout: Rational,
     run: CaseRun,
 }
 
-/// How far a run has come.
+/// The progress of a run.
 #[derive(Clone, Debug)]
 struct CaseRun {
     execution: CaseExecution<Shared<TestCase>>,
-    /// Labels of the history taken into account.
+    /// The number of labels of the history taken into account.
     seen: usize,
     /// Seconds since the last message.
     waited: Rational,
     ended: Option<CaseEnd>,
 }
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Clone, Debug)]
 enum CaseEnd {
-    /// By this arc of this state, at this event.
+    /// The run ended by this arc of this state, at this event.
     Arc { state: usize, arc: usize, verdict: CaseVerdict, event: String },
-    /// Not by an arc.
+    /// The run ended without an arc.
     Lost(String),
 }
 
 impl CaseGuided {
-    /// A tester that follows `case`; `timeout` is for a case that left it open.
+    /// Makes a tester that follows `case`; `timeout`, in seconds, counts if the case left it open.
     #[must_use]
     pub fn new(case: TestCase, name: &str, timeout: Rational) -> Self {
         let case = Shared::new(case);
@@ -70,7 +71,7 @@ impl CaseGuided {
         self.case.timeout.as_ref().unwrap_or(&self.timeout)
     }
 
-    /// Takes the labels into account that came since the last move.
+    /// Takes the labels since the last move into account.
     fn catch_up(&mut self, cx: &mut Ctx<'_>, history: &Trace) {
         while self.run.ended.is_none()
             && let Some(label) = history.labels.get(self.run.seen)
@@ -92,7 +93,7 @@ impl CaseGuided {
         }
     }
 
-    /// Moves on by one event.
+    /// Takes one event into account.
     fn take(&mut self, cx: &mut Ctx<'_>, event: &CaseEvent, label: &Label) {
         let state = self.run.execution.state();
         let waited = std::mem::replace(&mut self.run.waited, Rational::ZERO);
@@ -106,7 +107,7 @@ impl CaseGuided {
         };
     }
 
-    /// Gives the input of the arc, at its instant.
+    /// Returns the move that gives the input of the arc, at its instant.
     fn stimulate(&self, cx: &mut Ctx<'_>, arc: &CaseArc, gate: GateId) -> TesterMove {
         let Some((wait, values)) = self.stimulus(cx, arc) else {
             let state = TestCase::state_name(self.run.execution.state());
@@ -120,7 +121,7 @@ impl CaseGuided {
         }
     }
 
-    /// How long to wait from now, and what to send.
+    /// Returns the seconds to wait from now, and the values to send; `None` if no values lead on.
     fn stimulus(&self, cx: &mut Ctx<'_>, arc: &CaseArc) -> Option<(Rational, Vec<Value>)> {
         let state = self.state()?;
         let mut known = Substitution::new();
@@ -153,7 +154,7 @@ impl CaseGuided {
         Some((&delay - &self.run.waited, values))
     }
 
-    /// The end in words.
+    /// The end as text for people.
     fn stop(&self, ended: &CaseEnd) -> TesterStop {
         match ended {
             CaseEnd::Lost(reason) => TesterStop::GoalMissed(reason.clone()),
@@ -230,7 +231,7 @@ fn shown(cx: &Ctx<'_>, event: &CaseEvent, label: &Label, waited: &Rational) -> S
     }
 }
 
-/// What a verdict means, for people.
+/// Returns the meaning of a verdict as text for people.
 fn meaning(verdict: CaseVerdict) -> &'static str {
     match verdict {
         CaseVerdict::Pass => "the end of the path",

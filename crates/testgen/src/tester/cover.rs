@@ -1,12 +1,10 @@
 //! Coverage as a tester: the purposes one after the other, the longest first.
 //!
-//! [BT19] sec. 5 to 7. A run follows one purpose, but all those still to come are watched: where
-//! the system goes another way that one of them wants, the run goes on with that one, so that
-//! several purposes can be executed in one run. A purpose that could not be executed to its
-//! end is tried again after the others, a bounded number of times; then the next round begins,
-//! with other data. What was covered *a posteriori* counts what is on purposes that passed:
-//! conservatively only if the specification could be in one state then (|C| = 1), liberally
-//! always.
+//! [BT19] sec. 5 to 7. A run follows one purpose, but all those still to come are watched: where the system goes
+//! another way that is on one of them, the run goes on with that one, so that several purposes can be executed in one
+//! run. A purpose that could not be executed to its end is tried again after the others, a bounded number of times;
+//! then the next round begins, with other data. Coverage *a posteriori* counts the items on purposes that passed:
+//! conservatively only if the specification could be in one state then (|C| = 1), liberally always.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -17,14 +15,14 @@ use super::purpose::{InputChoice, PurposeGuided};
 use super::{Tester, TesterMove, TesterStop};
 use crate::purpose::{PurposeItem, PurposeSet};
 
-/// How often a purpose is tried in one round.
+/// The greatest number of tries of a purpose in one round.
 const MAX_TRIES: usize = 3;
 
 /// Runs all purposes of a set.
 #[derive(Clone, Debug)]
 pub struct CoverTester {
     testers: Vec<PurposeGuided>,
-    /// What each of them covers.
+    /// The items that each of them covers.
     items: Vec<BTreeSet<PurposeItem>>,
     tally: Vec<PurposeTally>,
     /// The purposes in the order of a round.
@@ -32,9 +30,9 @@ pub struct CoverTester {
     /// The purposes still to run in this round.
     queue: VecDeque<usize>,
     current: Option<usize>,
-    /// Those of them that want what has happened in this run so far.
+    /// The purposes still to run whose path the run has followed so far.
     watched: BTreeSet<usize>,
-    /// How the purposes of this run ended so far.
+    /// The ends of the purposes of this run so far.
     ended: Vec<TesterStop>,
     rounds: CoverRounds,
     begun: usize,
@@ -42,43 +40,43 @@ pub struct CoverTester {
     liberal: BTreeSet<PurposeItem>,
 }
 
-/// Which purpose comes first in a round.
+/// The order of the purposes in a round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PurposeOrder {
-    /// The longest, as in [BT19] sec. 6: it is likely to find difficult faults.
+    /// The longest first, as in [BT19] sec. 6: it is likely to find difficult faults.
     LongestFirst,
-    /// The longest; then always the one with the most items not on an earlier one, by length.
-    /// What is quick to see is seen before another long walk over ground that is mostly known.
+    /// The longest first, then always the one with the most new items per step.
+    /// Items that are quick to cover are covered before another long path over switches that are mostly covered.
     #[default]
     LongestThenNew,
 }
 
-/// How long to go on.
+/// The number of rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CoverRounds {
-    /// Every purpose is executed this often, with other data each time.
+    /// Every purpose is executed this many times, with other data each time.
     Bounded(usize),
-    /// Whoever runs the tests stops.
+    /// No bound: the campaign ends the runs.
     Endless,
 }
 
-/// What became of a purpose.
+/// The results of a purpose.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PurposeTally {
-    /// Runs begun.
+    /// The number of runs begun.
     pub runs: usize,
-    /// Runs in which it was executed to its end and nothing forbidden was seen.
+    /// The number of runs in which it was executed to its end and nothing forbidden was observed.
     pub passed: usize,
-    /// Runs in which it could not be executed to its end.
+    /// The number of runs in which it could not be executed to its end.
     pub missed: usize,
-    /// Why, the last time.
+    /// The reason of the last such run.
     pub reason: Option<String>,
-    /// Tries in this round.
+    /// The number of tries in this round.
     tries: usize,
 }
 
 impl CoverTester {
-    /// A tester for all purposes of `set`.
+    /// Makes a tester for all purposes of `set`.
     #[must_use]
     pub fn new(set: &PurposeSet, rounds: CoverRounds, order: PurposeOrder) -> Self {
         let testers: Vec<PurposeGuided> =
@@ -99,44 +97,44 @@ impl CoverTester {
         }
     }
 
-    /// The same tester with data chosen in another way.
+    /// Sets how values are chosen.
     #[must_use]
     pub fn choosing(mut self, choice: InputChoice) -> Self {
         self.testers.iter_mut().for_each(|tester| tester.choose(choice));
         self
     }
 
-    /// The runs `rounds` rounds can take, all tries counted.
+    /// Returns the greatest number of runs that `rounds` rounds take, all tries counted.
     #[must_use]
     pub fn max_runs(&self, rounds: usize) -> usize {
         self.testers.len().saturating_mul(rounds).saturating_mul(MAX_TRIES)
     }
 
-    /// What became of every purpose, in order.
+    /// Returns the results of every purpose, in order.
     #[must_use]
     pub fn tally(&self) -> &[PurposeTally] {
         &self.tally
     }
 
-    /// What is on purposes that passed where the specification was in one state.
+    /// Returns the items on purposes that passed where the specification was in one state.
     #[must_use]
     pub fn conservative(&self) -> &BTreeSet<PurposeItem> {
         &self.conservative
     }
 
-    /// What is on purposes that passed.
+    /// Returns the items on purposes that passed.
     #[must_use]
     pub fn liberal(&self) -> &BTreeSet<PurposeItem> {
         &self.liberal
     }
 
-    /// Rounds that are over: every purpose was executed or given up.
+    /// Returns the number of rounds that are over: every purpose was executed or given up.
     #[must_use]
     pub fn rounds_done(&self) -> usize {
         self.begun - usize::from(self.begun > 0 && (!self.queue.is_empty() || self.current.is_some()))
     }
 
-    /// Leaves out of all rounds what would cover nothing but `met`; called before the first run.
+    /// Leaves out of all rounds the purposes whose items are all in `met`; called before the first run.
     pub fn know(&mut self, met: &BTreeSet<PurposeItem>) {
         let items = &self.items;
         self.order.retain(|&at| !items[at].is_subset(met));
@@ -147,13 +145,13 @@ impl CoverTester {
         self.order.first().into_iter().for_each(|&first| self.queue.push_front(first));
     }
 
-    /// Leaves out of this round what would cover nothing but `met`.
+    /// Leaves out of this round the purposes whose items are all in `met`.
     pub(super) fn leave_out(&mut self, met: &BTreeSet<PurposeItem>) {
         let items = &self.items;
         self.queue.retain(|&at| !items[at].is_subset(met));
     }
 
-    /// Adds what another worker did with its share.
+    /// Adds the results of another worker.
     pub fn absorb(&mut self, other: &Self) {
         for (mine, theirs) in self.tally.iter_mut().zip(&other.tally) {
             mine.runs += theirs.runs;
@@ -165,7 +163,7 @@ impl CoverTester {
         self.liberal.extend(&other.liberal);
     }
 
-    /// The purpose of the next run; a new round begins where the last one is over.
+    /// Returns the purpose of the next run; a new round begins if the last one is over.
     fn take_turn(&mut self) -> Option<usize> {
         if self.queue.is_empty() && self.goes_on() {
             self.begun += 1;
@@ -182,7 +180,7 @@ impl CoverTester {
         }
     }
 
-    /// Leads the run along purpose `at` from now on.
+    /// Makes purpose `at` lead the run from now on.
     fn lead(&mut self, at: usize) {
         self.current = Some(at);
         let tally = &mut self.tally[at];
@@ -190,7 +188,7 @@ impl CoverTester {
         tally.tries += 1;
     }
 
-    /// A purpose of this round that wants what has happened so far; it leads from now on.
+    /// Returns a purpose of this round whose path the run has followed so far; it leads from now on.
     fn heir(&mut self) -> Option<usize> {
         let position = self.queue.iter().position(|at| self.watched.contains(at))?;
         let at = self.queue.remove(position)?;
@@ -199,13 +197,13 @@ impl CoverTester {
         Some(at)
     }
 
-    /// Drops the purposes that do not want what has just happened.
+    /// Drops the purposes whose path the run has left.
     fn watch(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) {
         let testers = &mut self.testers;
         self.watched.retain(|&at| testers[at].follow(cx, after, history));
     }
 
-    /// The end of a run: met if one of its purposes was.
+    /// Returns the end of a run: met if one of its purposes was.
     fn verdict(&mut self) -> TesterStop {
         let mut ended = std::mem::take(&mut self.ended);
         let met = ended.iter().filter(|stop| matches!(stop, TesterStop::GoalMet(_))).count();
@@ -217,7 +215,7 @@ impl CoverTester {
         }
     }
 
-    /// Notes how the current purpose ended.
+    /// Records the end of purpose `at`.
     fn note(&mut self, at: usize, stop: &TesterStop) {
         let (tester, items, tally) = (&self.testers[at], &self.items[at], &mut self.tally[at]);
         match stop {
@@ -239,7 +237,8 @@ impl CoverTester {
     }
 }
 
-/// More purposes than these are not compared with each other, which takes quadratic time: they stay as they are.
+/// The number of purposes above which they are not compared with each other, which takes quadratic time: they keep
+/// their order.
 const MAX_COMPARED: usize = 1000;
 
 /// The positions of the purposes of `set` in the wanted order.

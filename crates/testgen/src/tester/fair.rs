@@ -1,8 +1,8 @@
 //! Input-fair interaction for testers that would otherwise always send.
 //!
-//! [BT19] Algorithm 1 is written for a system that waits for its input even where it could say something itself
-//! (input-eager). Where the model allows an output, a fair tester looks first, one time in two: what the system wants to say is
-//! seen before the next input, and the inner tester goes on from what was seen.
+//! [BT19] Algorithm 1 is written for a system that waits for its input even where it could send an output
+//! (input-eager). Where the model allows an output, a fair tester looks first, one time in two: an output of the system
+//! is observed before the next input, and the inner tester goes on from there.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -14,22 +14,22 @@ use ioxide_symex::{Belief, Ctx, Monitor};
 use super::random::Interaction;
 use super::{MethodFinding, Tester, TesterMove};
 
-/// Looks, one time in two, where the inner tester could send and the system could speak.
+/// Looks, one time in two, where the inner tester could send and the system could send an output.
 pub struct InputFair<'t> {
     inner: &'t mut (dyn Tester + Send),
     interaction: Interaction,
     rng: ChaCha8Rng,
-    /// Labels there were when it last looked: once is enough.
+    /// The length of the trace when it last looked: once is enough.
     looked: Option<usize>,
 }
 
 impl<'t> InputFair<'t> {
-    /// `inner` as it is if the interaction is eager, else made fair.
+    /// Wraps `inner`; eager interaction leaves it as it is.
     pub fn new(inner: &'t mut (dyn Tester + Send), interaction: Interaction) -> Self {
         Self { inner, interaction, rng: ChaCha8Rng::seed_from_u64(0), looked: None }
     }
 
-    /// Whether to look before the inner tester decides.
+    /// Returns whether to look before the inner tester decides; draws one time in two.
     fn looks(&mut self, sts: &Sts, after: &Monitor, history: &Trace) -> bool {
         let is_new = self.interaction == Interaction::Fair
             && self.looked != Some(history.len())
@@ -42,7 +42,7 @@ impl<'t> InputFair<'t> {
     }
 }
 
-/// Whether some state of `belief` has an output, as far as its location tells.
+/// Returns whether an output switch starts at the location of some state of `belief`, guards aside.
 fn may_speak(sts: &Sts, belief: &Belief) -> bool {
     let speaks =
         |loc: LocId| sts.switches_from(loc).any(|(_, switch)| sts.kind_of(switch) == GateKind::Output);

@@ -1,13 +1,14 @@
 //! Goals as games: the tester plays for a goal against a system that may choose.
 //!
-//! A path to a goal ([BT19] Def. 16) hopes that the system goes along. Here the goal is played for: at every move the
-//! states ahead are explored from where the run is now, and the game between tester and system is solved on them
-//! ([`GameSolution`]). Where the goal can be forced whatever the system does, the tester does so; where it cannot, it takes
-//! the move with the best chance, the choices of the system being equally likely. What the system does is
-//! taken into account by solving again. Silence is a move of the system like any other, so an observer may wait for it.
+//! A path to a goal ([BT19] Def. 16) relies on the cooperation of the system. Here the goal is played for: at every
+//! move the states ahead are explored from the current state of the run, and the game between tester and system is
+//! solved on them ([`GameSolution`]). Where the goal can be forced whatever the system does, the tester does so; where
+//! it cannot, it takes the move with the best chance, the choices of the system being equally likely. After every move
+//! of the system the game is solved again. Silence is a move of the system like any other, so an observer may wait for
+//! it.
 //!
-//! Values of inputs are chosen such that the rest of the way is possible for *all* values the system may answer with,
-//! if there are such ([BT19] sec. 9: universal quantification of outputs), else for some.
+//! Values of inputs are chosen such that the rest of the way is possible for *all* values of the answers, if there are
+//! such ([BT19] sec. 9: universal quantification of outputs), else for some.
 //!
 //! *Promises.* Like every tester it cannot say Fail. A strategy is computed over symbolic states, each of which
 //! stands for many: that the goal is forced holds for these, and "out of reach" is no proof.
@@ -35,7 +36,7 @@ use crate::data::PickedValues;
 use crate::data::patterned::{PatternedRequest, pick_patterned};
 use crate::purpose::TestPurpose;
 
-/// States of a belief that are played from.
+/// The number of states of a belief from which the game is solved.
 const MAX_BELIEF: usize = 4;
 
 /// Plays for one goal.
@@ -49,14 +50,14 @@ pub struct GameTester {
     tally: GameTally,
 }
 
-/// What became of the runs of a game.
+/// The results of the runs of a game.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GameTally {
-    /// Runs begun.
+    /// The number of runs begun.
     pub runs: usize,
-    /// Runs in which the goal was reached.
+    /// The number of runs in which the goal was reached.
     pub reached: usize,
-    /// Whether the goal can be forced from the start; nobody has looked yet if `None`.
+    /// True if the goal can be forced from the start; `None` before the first game is solved.
     pub is_forced: Option<bool>,
 }
 
@@ -69,19 +70,19 @@ struct GameRun {
     looked: bool,
 }
 
-/// A move that was weighed.
+/// A move with its worth.
 struct WeighedMove {
     gate: Option<GateId>,
-    /// The worth of it, over all states of the belief.
+    /// The worth of the move, summed over the states of the belief.
     worth: f64,
-    /// The way on that is hoped for, and where it starts.
+    /// The switches that are expected to follow, and the state in which they start.
     way: Vec<SwitchId>,
     start: SymState,
 }
 
 impl GameTester {
-    /// A tester that plays for `goal`; `None` if it is no place to reach and no observer, or the model has clocks or
-    /// unknown values.
+    /// Makes a tester that plays for `goal`; `None` if it is neither a location to reach nor an observer, or the model
+    /// has clocks or unknown values.
     pub fn new(cx: &mut Ctx<'_>, goal: &Goal, interaction: Interaction) -> Option<Self> {
         Some(Self {
             name: goal.name.to_string(),
@@ -93,26 +94,26 @@ impl GameTester {
         })
     }
 
-    /// What became of the runs.
+    /// Returns the results of the runs.
     #[must_use]
     pub fn tally(&self) -> GameTally {
         self.tally
     }
 
-    /// Its name.
+    /// The name of the goal.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Adds what another worker did.
+    /// Adds the results of another worker.
     pub fn absorb(&mut self, other: &Self) {
         self.tally.runs += other.tally.runs;
         self.tally.reached += other.tally.reached;
         self.tally.is_forced = self.tally.is_forced.or(other.tally.is_forced);
     }
 
-    /// Takes the labels into account that came since the last move.
+    /// Takes the labels since the last move into account.
     fn catch_up(&mut self, cx: &mut Ctx<'_>, history: &Trace) {
         if self.run.seen == 0 {
             self.arena.start(cx);
@@ -128,7 +129,7 @@ impl GameTester {
         self.run.is_met |= self.arena.is_hit(cx);
     }
 
-    /// The best move from here; `None` if the goal seems out of reach.
+    /// Returns the best move from here; `None` if no move has a chance.
     fn best(&mut self, cx: &mut Ctx<'_>) -> Option<WeighedMove> {
         let states: Vec<ConcreteState> = self.arena.states().iter().take(MAX_BELIEF).cloned().collect();
         let mut moves: Vec<WeighedMove> = Vec::new();
@@ -156,7 +157,7 @@ impl GameTester {
         moves.into_iter().filter(|it| it.worth > 0.0).max_by(|a, b| a.worth.total_cmp(&b.worth))
     }
 
-    /// The input that begins `way`.
+    /// Returns the input that begins `way`; `None` if the move is to look, or no values were found.
     fn input(&mut self, cx: &mut Ctx<'_>, after: &Monitor, weighed: &WeighedMove) -> Option<TesterMove> {
         let gate = weighed.gate?;
         let fields = cx.sts.gates[gate].fields.clone();
@@ -174,8 +175,8 @@ impl GameTester {
         None
     }
 
-    /// What the values of the input must satisfy, the best first: the way is possible whatever the system answers,
-    /// for some answers, or as far as its first step.
+    /// Returns the conditions on the values of the input, the best first: the way is possible whatever the system
+    /// answers, for some answers, or as far as its first step.
     fn conditions(&self, cx: &mut Ctx<'_>, weighed: &WeighedMove) -> Vec<Vec<Term>> {
         let name = self.name.clone();
         let mut over = cx.over(self.arena.all());
@@ -202,9 +203,9 @@ impl GameTester {
     }
 }
 
-/// The first input of `purpose` under the condition that the rest can be done whatever the system answers: every output
-/// after it is possible, and for all values it may have the rest is; every input after it has some values for which
-/// the rest is. `None` if no output has values.
+/// Returns the facts of the first input of `purpose` with the condition that the rest is possible whatever the system
+/// answers: every output after it is possible, and the rest is for all its values; every input after it has some values
+/// for which the rest is. `None` if no output has fields.
 fn universal(cx: &mut Ctx<'_>, purpose: &TestPurpose, end: Term) -> Option<Vec<Term>> {
     let mut rest = end;
     let mut has_answers = false;

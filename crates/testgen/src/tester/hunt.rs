@@ -2,13 +2,13 @@
 //!
 //! Taking every switch once ([BT19]'s criterion) finds faults in the control of a system. Faults in its data, its
 //! order, its memory and its time need more: values in a relation to earlier ones, many pending elements, a long
-//! history, one sequence out of many. So the purposes of switch coverage come first, one round of
-//! them, and then walks. A walk changes its [mood](mood::WalkMood) every few inputs: which inputs
-//! are likely (swarm testing: not all of them together), whether one is repeated or two are pumped against each
-//! other, whether sequences not yet tried are preferred, what values are like, how often it looks. Walks
-//! are long and short in turn: the long ones grow, so that there are few resets but some, the short ones begin in
-//! a [rare state](starts::StartStates). Between two walks a purpose is executed again with other data. A run that has executed
-//! its purpose walks on from there for a while, and a walk that seems [trapped](trap::RareSwitches) ends.
+//! history, one sequence out of many. So the purposes of switch coverage come first, one round of them, and then walks.
+//! A walk changes its [mood](mood::WalkMood) every few inputs: the inputs that are likely (swarm testing: not all of
+//! them together), the repetition of one input or the alternation of two, the preference for new sequences, the kinds
+//! of values, the frequency of looks. Walks are long and short in turn: the long ones grow, so that there are few
+//! resets but some, the short ones begin in a [rare state](starts::StartStates). Between two walks a purpose is
+//! executed again with other data. A run that has executed its purpose walks on from there for a while, and a walk that
+//! seems [trapped](rare::RareSwitches) ends.
 //!
 //! *Promises.* The same seed makes the same moves on the same system. The purposes are looked for within a
 //! bounded number of symbolic states and terms, a few before the first step and more of them later if that was not
@@ -34,35 +34,38 @@ use super::random::Interaction;
 use super::{Tester, TesterMove, TesterStop};
 use crate::purpose::{Criterion, PurposeItem, PurposeSet, coverage, with_detours};
 
-/// Symbolic states looked at before the first step; where questions are dear, after the first walks.
+/// The symbolic states explored before the first step; if queries are expensive, the second number, after the first
+/// walks.
 const FIRST_STATES: (usize, usize) = (2_000, 32);
-/// Symbolic states looked at in the end.
+/// The greatest number of symbolic states explored; the second number if queries are expensive.
 const MAX_STATES: (usize, usize) = (20_000, 500);
-/// A search that was cut goes on with so many times the states.
+/// The factor by which the states of a search grow that was cut.
 const MORE_STATES: usize = 4;
-/// Terms that a search may make for each of its states, and at least: where states are large, fewer are looked at.
+/// The terms that a search may make: so many for each of its states, and the least number; fewer large states are
+/// explored.
 const TERMS: (usize, usize) = (100, 100_000);
-/// Labels of walks between two parts of a search.
+/// The number of labels of walks between two parts of a search.
 const STEPS_BETWEEN: usize = 400;
-/// A walk may have so many labels even if the budget is spent before.
+/// The number of labels a walk may have even if the budget is spent before.
 const SHORTEST: usize = 24;
 /// One run in so many executes a purpose again.
 const PURPOSE_EVERY: usize = 2;
-/// Labels a run of the first purpose goes on after it, and runs of the others.
+/// The number of labels that a run goes on after the first purpose, and after others.
 const GO_ON: (usize, usize) = (320, 24);
-/// How often the first purpose is executed before anything else, at most.
+/// The greatest number of executions of the first purpose before anything else.
 const MAX_FIRST: usize = 3;
 
-/// What a hunt may do.
+/// The parameters of a hunt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HuntConfig {
-    /// Labels, silence included, after which no new run begins; the first round of purposes is done in any case.
+    /// The number of labels, silence included, after which no new run begins; the first round of purposes is completed
+    /// in any case.
     pub steps: usize,
-    /// Labels a walk may have at most.
+    /// The greatest number of labels of a walk.
     pub walk: usize,
-    /// What the purposes cover.
+    /// The coverage criterion of the purposes.
     pub criterion: Criterion,
-    /// How eager walks are to give inputs: as their mood is, or eager in any mood.
+    /// The eagerness of walks to give inputs: as their mood is, or eager in any mood.
     pub interaction: Interaction,
 }
 
@@ -78,11 +81,11 @@ impl Default for HuntConfig {
     }
 }
 
-/// Purposes, then walks.
+/// A tester that executes purposes, then walks.
 #[derive(Clone, Debug)]
 pub struct HuntTester {
     config: HuntConfig,
-    /// The purposes found so far, and how.
+    /// The purposes found so far, with the effort of the search; `None` before they are searched for.
     set: Option<PurposeSet>,
     cover: Option<CoverTester>,
     search: PurposeSearch,
@@ -93,42 +96,43 @@ pub struct HuntTester {
     fresh: Vec<Option<SwitchId>>,
     phase: HuntPhase,
     seed: u64,
-    /// Runs begun.
+    /// The number of runs begun.
     runs: usize,
-    /// Labels of the runs before this one, and of this one.
+    /// The number of labels of the runs before this one, and of this one.
     spent: usize,
     here: usize,
     share: (usize, usize),
-    /// Runs of the first purpose before anything else: one for every pattern of equal fields of a message on it.
+    /// The number of runs of the first purpose before anything else: several if a message on it has patterns of equal
+    /// fields.
     first: usize,
-    /// What purposes are for, as far as it was certainly covered.
+    /// The items of the criterion that were certainly covered.
     met: BTreeSet<PurposeItem>,
-    /// What others have certainly covered before: no purpose is for that alone.
+    /// The items that others have certainly covered before: no purpose is executed for them alone.
     known: BTreeSet<PurposeItem>,
-    /// How the purpose of this run ended.
+    /// The end of the purpose of this run, if it has ended.
     ended: Option<TesterStop>,
 }
 
-/// How far the search for purposes is.
+/// The state of the search for purposes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PurposeSearch {
-    /// To be tried among so many states once so many labels are spent.
+    /// The next search explores so many states once so many labels are spent.
     Pending { states: usize, from: usize },
-    /// Nothing more to find, or not within reason.
+    /// No further search: nothing more to find, or not within the limits.
     Over,
 }
 
-/// What a run is for.
+/// The kind of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum HuntPhase {
-    /// Not known before its first move.
+    /// Not chosen before the first move.
     Open,
     Purpose,
     Walk,
 }
 
 impl HuntTester {
-    /// A hunt within `config`.
+    /// Makes a hunt with the parameters of `config`.
     #[must_use]
     pub fn new(config: HuntConfig) -> Self {
         Self {
@@ -152,7 +156,7 @@ impl HuntTester {
         }
     }
 
-    /// The same with purposes that were found before, in the same pool.
+    /// Adds purposes that were found before, in the same pool; none are searched for then.
     #[must_use]
     pub fn with_purposes(mut self, set: PurposeSet) -> Self {
         self.search = PurposeSearch::Over;
@@ -160,7 +164,7 @@ impl HuntTester {
         self
     }
 
-    /// The same where others have certainly taken these switches before; called before the first run.
+    /// Declares switches that others have certainly taken before; called before the first run.
     pub fn know(&mut self, sts: &Sts, taken: &[SwitchId]) {
         self.taken.extend(taken);
         self.known = self.config.criterion.covered_along(sts, taken.iter().copied());
@@ -169,37 +173,38 @@ impl HuntTester {
         }
     }
 
-    /// The purposes found, if they were looked for.
+    /// The purposes found; `None` if they were not searched for.
     #[must_use]
     pub fn purposes(&self) -> Option<&PurposeSet> {
         self.set.as_ref()
     }
 
-    /// What became of every purpose, in order.
+    /// Returns the results of every purpose, in order.
     #[must_use]
     pub fn tally(&self) -> &[PurposeTally] {
         self.cover.as_ref().map_or(&[], CoverTester::tally)
     }
 
-    /// Whether the search for purposes ended before it had seen everything.
+    /// Returns whether an item is neither on a purpose beyond doubt nor proved unreachable; true if no purposes were
+    /// searched for.
     #[must_use]
     pub fn was_cut(&self) -> bool {
         self.set.as_ref().is_none_or(|set| !set.is_settled())
     }
 
-    /// Labels after which no new run begins.
+    /// The number of labels after which no new run begins.
     #[must_use]
     pub fn budget(&self) -> usize {
         self.config.steps
     }
 
-    /// Labels of all runs.
+    /// The number of labels of all runs.
     #[must_use]
     pub fn spent(&self) -> usize {
         self.spent + self.here
     }
 
-    /// Adds what another worker did with its share.
+    /// Adds the results of another worker.
     pub fn absorb(&mut self, other: &Self) {
         self.taken.extend(&other.taken);
         self.spent += other.spent();
@@ -217,7 +222,7 @@ impl HuntTester {
         (self.cover, self.set) = (Some(cover), Some(set));
     }
 
-    /// Looks for purposes, further than the last time.
+    /// Searches for purposes, among more states than the last time.
     fn search(&mut self, cx: &mut Ctx<'_>) {
         let PurposeSearch::Pending { states, .. } = self.search else { return };
         let is_dear = is_dear(cx.pool, cx.sts);
@@ -250,12 +255,12 @@ impl HuntTester {
         }
     }
 
-    /// Whether every visible switch was certainly taken.
+    /// Returns whether every observable switch was certainly taken.
     fn has_all(&self, sts: &Sts) -> bool {
         sts.switches.ids().all(|id| !sts.is_seen(&sts.switches[id]) || self.taken.contains(&id))
     }
 
-    /// Takes in what has happened since the last move.
+    /// Takes the messages since the last move into account.
     fn notice(&mut self, sts: &Sts, after: &Monitor, history: &Trace) {
         // Of several messages at once, nobody knows which led where.
         let fresh = if let [only] = self.fresh[..] { only } else { None };
@@ -265,13 +270,13 @@ impl HuntTester {
         self.met.extend(fresh.map(|id| self.config.criterion.covered_by(sts, id)));
     }
 
-    /// Whether it is time to look for purposes.
+    /// Returns whether a search for purposes is due.
     fn is_search_due(&self) -> bool {
         matches!(self.search, PurposeSearch::Pending { from, .. } if self.spent >= from)
     }
 
-    /// The next move of the purpose of this run. A run that has come to its end goes on from there as a walk: a
-    /// purpose leads to where little was seen, and that is where to look around.
+    /// Returns the next move of the purpose of this run. A run whose purpose has ended goes on as a walk, and `None` is
+    /// returned: a purpose leads to where little was observed, and that is where to explore.
     fn purpose(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) -> Option<TesterMove> {
         let (HuntPhase::Purpose, Some(cover)) = (self.phase, &mut self.cover) else { return None };
         match cover.next(cx, after, history) {
@@ -287,7 +292,7 @@ impl HuntTester {
         }
     }
 
-    /// `next`, but the run ends with what became of its purpose, if it had one.
+    /// Returns `next`; a run that ends, ends with the result of its purpose, if it had one.
     fn end_with_purpose(&mut self, next: TesterMove) -> TesterMove {
         match (next, self.ended.take()) {
             (TesterMove::Stop(_), Some(stop)) => TesterMove::Stop(stop),
@@ -298,7 +303,7 @@ impl HuntTester {
         }
     }
 
-    /// Decides what this run is for.
+    /// Chooses the kind of this run.
     fn choose_phase(&mut self) {
         self.runs += 1;
         let Some(cover) = &mut self.cover else {
@@ -322,8 +327,8 @@ impl HuntTester {
     }
 }
 
-/// How often the first purpose of `set` is worth executing at once: faults in data hide behind which fields of a message
-/// are equal, and each time another pattern of that is tried. From three fields of a sort on there are mixed ones.
+/// Returns the number of executions of the first purpose in a row: faults in data often depend on which fields of a
+/// message are equal, and each run tries another pattern. From three fields of a sort on there are mixed patterns.
 fn patterns(cx: &Ctx<'_>, set: &PurposeSet) -> usize {
     let alike = |id: SwitchId| {
         let gate = &cx.sts.gates[cx.sts.switches[id].gate];
@@ -339,7 +344,7 @@ fn patterns(cx: &Ctx<'_>, set: &PurposeSet) -> usize {
     if most.unwrap_or(0) >= MAX_FIRST { MAX_FIRST } else { 1 }
 }
 
-/// Whether every question is dear: guards ask about texts, or collections hold collections.
+/// Returns whether queries are expensive: guards ask about texts, or collections hold structured values.
 fn is_dear(pool: &TermPool, sts: &Sts) -> bool {
     let is_nested = |sort| pool.collection_of(sort).is_some_and(|of| pool.has_shape(of.item));
     asks_about_texts(pool, sts) || sts.vars.iter().any(|held| is_nested(pool.var_info(held.var).sort))

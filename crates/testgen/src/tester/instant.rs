@@ -1,10 +1,9 @@
-//! When to give an input: an instant at which its guard holds, chosen by what else is pending.
+//! The instant of an input: one at which its guard holds, chosen with regard to the other guards of the state.
 //!
-//! Faults in time sit at the edges of guards and inside deadlines of others: a second input before the answer
-//! to the first, just before or after a time-out, long after everything has settled. So the
-//! candidates are the points where any guard of the state changes, instants close to them, one at
-//! random in every stretch between, and some after the last; those at which the guard holds are
-//! equally likely.
+//! Faults in time occur at the edges of guards and within the deadlines of others: a second input before the answer to
+//! the first, just before or after a time-out, long after the system has settled. So the candidates are the points
+//! where any guard of the state changes, instants close to them, one at random in every interval between, and some
+//! after the last; those at which the guard holds are equally likely.
 
 use std::time::Duration;
 
@@ -20,20 +19,21 @@ use ioxide_model::value::Value;
 use ioxide_smt::layers::forall::eliminate;
 use ioxide_symex::{Ctx, after_waiting, corners, holds_at};
 
-/// How far ahead an input may be put where waiting costs nothing: two hours.
+/// The greatest delay of an input where waiting costs nothing, in seconds: two hours.
 const MAX_FREE_WAIT: i64 = 7_200;
 
-/// What waiting costs.
+/// The cost of waiting.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum WaitingCost {
-    /// As long as it takes.
+    /// Wall-clock time.
     #[default]
     Wall,
-    /// Nothing: time passes when it is told to.
+    /// Nothing: simulated time passes on command.
     Free,
 }
 
-/// An instant from now at which `switch` can be taken from `state` with some values.
+/// Returns a delay in seconds after which `switch` can be taken from `state` with some values; `None` if no candidate
+/// fits.
 pub(super) fn choose(
     cx: &mut Ctx<'_>,
     rng: &mut ChaCha8Rng,
@@ -66,7 +66,7 @@ fn possible(cx: &mut Ctx<'_>, state: &ConcreteState, switch: &Switch) -> Term {
     eliminate(cx.pool, when)
 }
 
-/// Instants at, before, after and between `points`, which are in order and not empty.
+/// Returns instants at, before, after and between `points`, which are in order and not empty.
 fn around(rng: &mut ChaCha8Rng, points: &[Rational], timing: WaitingCost) -> Vec<Rational> {
     let milli = |n: i64| Rational::new(Int::from(n), Int::from(1000)).unwrap_or(Rational::ZERO);
     let mut candidates = Vec::with_capacity(4 * points.len() + 2);
@@ -86,19 +86,19 @@ fn around(rng: &mut ChaCha8Rng, points: &[Rational], timing: WaitingCost) -> Vec
     candidates
 }
 
-/// A long time, in seconds; every magnitude up to two hours is equally likely.
+/// Draws a long time in seconds; every magnitude up to two hours is equally likely.
 pub(super) fn long(rng: &mut ChaCha8Rng) -> Rational {
     let most = (1i64 << rng.random_range(1..=13u32)).min(MAX_FREE_WAIT);
     Rational::from(rng.random_range(1..=most))
 }
 
-/// `delay` is no longer than `horizon`.
+/// The condition that `delay` is at most `horizon`.
 pub(super) fn within(cx: &mut Ctx<'_>, delay: VarId, horizon: &Rational) -> Term {
     let (delay, horizon) = (cx.pool.var(delay), cx.pool.value(Value::Real(horizon.clone())));
     cx.pool.le(delay, horizon)
 }
 
-/// `time` in seconds, rounded down to nanoseconds.
+/// Converts `time` in seconds, rounded down to nanoseconds.
 pub(super) fn nanoseconds(time: &Rational) -> Duration {
     let nanos = (time * Rational::from(1_000_000_000)).floor().to_i64().unwrap_or(i64::MAX);
     Duration::from_nanos(u64::try_from(nanos).unwrap_or(0))

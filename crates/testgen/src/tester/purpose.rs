@@ -1,13 +1,12 @@
 //! The purpose-guided tester: follows the path of one purpose, choosing values on the way.
 //!
-//! [BT19] Algorithm 1, branch by branch. The path condition η has the values seen so far
-//! substituted in, so a value is chosen as late as possible and what the system said before
-//! counts. Where the solver cannot say whether η can hold, the guard of the current switch
-//! alone decides what is sent (lines 13 to 22). Off the path, or where η has become
-//! impossible, the run is inconclusive; whether it fails is the monitor's business.
+//! [BT19] Algorithm 1, branch by branch. The values observed so far are substituted in the path condition η, so a value
+//! is chosen as late as possible and depends on earlier outputs. Where the solver does not decide whether η is
+//! satisfiable, the guard of the current switch alone decides what is sent (lines 13 to 22). Off the path, or where η
+//! has become unsatisfiable, the run is inconclusive; whether it fails is up to the monitor.
 //!
-//! Two things the algorithm lacks are added: silence is seen like any output, and after the
-//! last switch the tester looks once more, or the effect of a last input is never seen.
+//! Two things are added to the algorithm: silence is observed like any output, and after the last switch the tester
+//! looks once more, or the effect of a last input would never be observed.
 
 mod shown;
 
@@ -31,10 +30,10 @@ use crate::data::patterned::{PatternedRequest, pick_patterned};
 use crate::data::{PickedValues, pick_symbolic, pick_uniform};
 use crate::purpose::TestPurpose;
 
-/// Silences a message that somebody else sends may take.
+/// The number of silences that an observed input may take.
 const MAX_SILENCES: usize = 3;
 
-/// Why the next input of a purpose cannot be given.
+/// The reason why the next input of a purpose cannot be given.
 #[derive(Debug, Error)]
 enum NoWayOn {
     #[error("the rest of the purpose is impossible")]
@@ -43,19 +42,19 @@ enum NoWayOn {
     NoValues,
     #[error("no values were found that lead on along the purpose: {0}")]
     NotFound(UnknownReason),
-    /// They were found without the solver knowing the rest, which they make impossible.
+    /// Values for the current switch were found, but they make the rest impossible.
     #[error("the values at hand lead off the purpose ({0})")]
     LedOff(UnknownReason),
 }
 
-/// How the values of inputs are chosen among those that lead on.
+/// The rule by which the values of inputs are chosen among those that lead on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum InputChoice {
     /// By patterns of equality in turn, values at random.
     #[default]
     Patterns,
-    /// Whole numbers from 0 up to this many, each as likely as the other; other sorts at random.
-    /// What cannot be is drawn again ([BT19] sec. 6).
+    /// Whole numbers from 0 up to this many, uniformly; other sorts at random. Impossible values are drawn again
+    /// ([BT19] sec. 6).
     Uniform(i64),
 }
 
@@ -64,38 +63,39 @@ pub enum InputChoice {
 pub struct PurposeGuided {
     purpose: TestPurpose,
     rng: ChaCha8Rng,
-    /// How many runs there were before this one: data is varied from run to run.
+    /// The number of runs before this one: data is varied from run to run.
     round: usize,
     is_first: bool,
     choice: InputChoice,
     progress: PurposeProgress,
 }
 
-/// How far a run has come.
+/// The progress of a run.
 #[derive(Clone, Debug)]
 struct PurposeProgress {
-    /// Labels of the history taken into account.
+    /// The number of labels of the history taken into account.
     seen: usize,
-    /// Steps of the path taken.
+    /// The number of steps of the path taken.
     at: usize,
     /// The values of the fields of those steps.
     known: Substitution,
-    /// The same values, for choosing others beside them.
+    /// The same values as a list, to choose others near them.
     values: Vec<Value>,
     /// Seconds since the last message.
     waited: Rational,
-    /// Silences since the last step.
+    /// The number of silences since the last step.
     silences: usize,
-    /// How many states the specification may have been in after the last step.
+    /// The number of states that the specification may have been in after the last step; `None` before, or if it is
+    /// unknown.
     belief: Option<usize>,
-    /// The look at the end has been asked for.
+    /// True if the look at the end has been asked for.
     looked: bool,
-    /// Why the path cannot be followed any more.
+    /// The reason why the path cannot be followed any more; `None` while it can.
     off: Option<String>,
 }
 
 impl Default for PurposeProgress {
-    /// Nothing has happened.
+    /// The start of a run.
     fn default() -> Self {
         Self {
             seen: 0,
@@ -112,7 +112,7 @@ impl Default for PurposeProgress {
 }
 
 impl PurposeGuided {
-    /// A tester that follows `purpose`.
+    /// Makes a tester that follows `purpose`.
     #[must_use]
     pub fn new(purpose: TestPurpose, seed: u64) -> Self {
         let rng = ChaCha8Rng::seed_from_u64(seed);
@@ -126,7 +126,7 @@ impl PurposeGuided {
         }
     }
 
-    /// Chooses values in another way from now on.
+    /// Sets how values are chosen from now on.
     pub fn choose(&mut self, choice: InputChoice) {
         self.choice = choice;
     }
@@ -137,7 +137,7 @@ impl PurposeGuided {
         &self.purpose
     }
 
-    /// Starts anew; `round` says how often this purpose was followed before.
+    /// Starts a new run; `round` is the number of earlier runs of this purpose.
     pub fn restart(&mut self, seed: u64, round: usize) {
         self.rng = ChaCha8Rng::seed_from_u64(seed);
         self.round = round;
@@ -145,7 +145,7 @@ impl PurposeGuided {
         self.progress = PurposeProgress::default();
     }
 
-    /// The same tester for a purpose that starts where a run is after `seen` labels.
+    /// Makes the tester for a purpose that starts after `seen` labels of a run.
     #[must_use]
     pub fn from_here(mut self, seen: usize, round: usize) -> Self {
         self.round = round;
@@ -153,19 +153,20 @@ impl PurposeGuided {
         self
     }
 
-    /// Takes what was seen into account; whether the run is still on the path.
+    /// Takes the labels since the last move into account; returns whether the run is still on the path.
     pub fn follow(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) -> bool {
         self.catch_up(cx, after, history);
         self.progress.off.is_none()
     }
 
-    /// How many states the specification may have been in after the last switch of the path.
+    /// Returns the number of states that the specification may have been in after the last switch of the path; `None`
+    /// if it is unknown.
     #[must_use]
     pub fn final_belief(&self) -> Option<usize> {
         self.progress.belief
     }
 
-    /// Takes the labels into account that came since the last move.
+    /// Takes the labels since the last move into account.
     fn catch_up(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) {
         while self.progress.off.is_none()
             && let Some(label) = history.labels.get(self.progress.seen)
@@ -195,20 +196,20 @@ impl PurposeGuided {
         }
     }
 
-    /// Internal steps are not seen: on the path they count as taken.
+    /// Skips internal steps of the path, which cannot be observed.
     fn skip_internal(&mut self, cx: &Ctx<'_>) {
         while self.expected(cx).is_some_and(|(_, kind)| kind == GateKind::Internal) {
             self.progress.at += 1;
         }
     }
 
-    /// The switch that comes next and who moves there.
+    /// The next switch of the path, and the kind of its gate; `None` at the end.
     fn expected(&self, cx: &Ctx<'_>) -> Option<(SwitchId, GateKind)> {
         let id = self.purpose.steps.get(self.progress.at)?.switch;
         Some((id, cx.sts.kind_of(&cx.sts.switches[id])))
     }
 
-    /// A message was sent or seen (lines 30 to 40).
+    /// Takes a message into account that was sent or observed (lines 30 to 40).
     fn message(&mut self, cx: &mut Ctx<'_>, gate: GateId, values: &[Value], label: &Label) {
         let Some((id, _)) = self.expected(cx) else { return };
         let mut known = self.progress.known.clone();
@@ -240,7 +241,7 @@ impl PurposeGuided {
         }
     }
 
-    /// Silence where an output was expected leaves the path; an input may still be given.
+    /// Takes silence into account: it leaves the path where an output is expected, not where an input is.
     fn silence(&mut self, cx: &Ctx<'_>) {
         let Some((id, kind)) = self.expected(cx) else { return };
         self.progress.silences += 1;
@@ -285,7 +286,7 @@ impl PurposeGuided {
         }
     }
 
-    /// Fixes how long after the last message the input comes: at once in the first run if that is possible,
+    /// Chooses and records the time of the input after the last message: at once in the first run if that is possible,
     /// at another instant that leads on in the others.
     fn choose_instant(&mut self, cx: &mut Ctx<'_>, after: &Monitor) -> Option<Rational> {
         let delay = self.delay(cx);
@@ -309,13 +310,13 @@ impl PurposeGuided {
         Some(wait)
     }
 
-    /// The delay of the next step, numbered as in the path condition.
+    /// The variable for the delay of the next step, numbered as in the path condition.
     fn delay(&self, cx: &mut Ctx<'_>) -> VarId {
         let depth = u32::try_from(self.progress.at + 1).unwrap_or(u32::MAX);
         cx.pool.indexed(cx.delay, depth)
     }
 
-    /// Values for the fields of `id` such that `facts` can hold.
+    /// Returns values for the fields of `id` such that `facts` are satisfiable.
     fn values(&mut self, cx: &mut Ctx<'_>, id: SwitchId, facts: &[Term]) -> Result<Vec<Value>, NoWayOn> {
         let facts: Vec<Term> =
             facts.iter().map(|&fact| cx.pool.substitute(fact, &self.progress.known)).collect();
@@ -331,7 +332,7 @@ impl PurposeGuided {
         }
     }
 
-    /// Values by patterns of equality, the fields in the order in which the path uses them.
+    /// Returns values by patterns of equality, the fields in the order in which the path uses them.
     fn patterned(&mut self, cx: &mut Ctx<'_>, fields: &[VarId], facts: &[Term]) -> PickedValues {
         let order = order_of_use(cx.pool, fields, &self.purpose.steps[self.progress.at + 1..]);
         let in_use: Vec<VarId> = order.iter().map(|&at| fields[at]).collect();
@@ -359,14 +360,14 @@ impl PurposeGuided {
         self.purpose.steps[..steps].iter().flat_map(|step| step.facts.iter().copied()).collect()
     }
 
-    /// η: the whole path condition, and what must hold in the end.
+    /// η: the whole path condition, and the facts that must hold at the end.
     fn all_facts(&self) -> Vec<Term> {
         let mut facts = self.prefix(self.purpose.steps.len());
         facts.extend_from_slice(&self.purpose.end);
         facts
     }
 
-    /// Whether the path was followed to its end; what nobody decided is no success.
+    /// Returns whether the path was followed to its end; an undecided path is missed.
     fn executed(&self, cx: &mut Ctx<'_>, after: &Monitor) -> TesterStop {
         let name = &self.purpose.name;
         if *after.belief() == Belief::Unspecified {
@@ -381,7 +382,7 @@ impl PurposeGuided {
         }
     }
 
-    /// After the last switch: one more look, then done.
+    /// Returns the move after the last switch: one more look, then the end.
     fn last_move(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) -> TesterMove {
         let is_quiet = history.ends_in_silence();
         if self.progress.looked || is_quiet {
@@ -392,7 +393,7 @@ impl PurposeGuided {
     }
 }
 
-/// What is known about `facts` with the values of `known` in them.
+/// Decides whether `facts` are satisfiable with the values of `known`.
 fn decided(cx: &mut Ctx<'_>, facts: &[Term], known: &Substitution) -> SolverDecision {
     let facts: Vec<Term> = facts.iter().map(|&fact| cx.pool.substitute(fact, known)).collect();
     cx.decide(&facts)

@@ -1,12 +1,11 @@
 //! The random tester: [FTW05]'s algorithm with its free choices made by a seeded generator.
 //!
-//! Inputs are those some state of the belief accepts. A switch is chosen by its weight,
-//! divided by the logarithm of how often it was chosen already: rare ones are favoured, but
-//! not so much that the same one is never chosen many times in a row. Then values.
-//! Where both an input and an observation make sense a coin decides. After silence there is
-//! nothing to see, so an input is given if there is one. In a timed model an input has an instant
-//! too, boundaries of its guard being as likely as instants between them. The last move is always an
-//! observation: without it the effect of the last input is never seen.
+//! Inputs are those that some state of the belief accepts. A switch is chosen by its weight, divided by the logarithm
+//! of the number of times it was chosen already: rare ones are favoured, but not so much that the same one is never
+//! chosen many times in a row. Then values are chosen. Where both an input and an observation make sense a coin
+//! decides. After silence there is nothing to observe, so an input is given if there is one. In a timed model an input
+//! has an instant too, boundaries of its guard being as likely as instants between them. The last move is always an
+//! observation: without it the effect of the last input would never be observed.
 
 use std::collections::BTreeMap;
 
@@ -23,25 +22,25 @@ use super::stimulus::{BorrowedBelief, StimulusChoice};
 use super::{Tester, TesterMove, TesterStop};
 use crate::data::{Hints, ModelLexicon, SeenValues, ValueWeights};
 
-/// What the weight 1 of a switch never taken counts.
+/// The share of a switch of weight 1 that was never chosen.
 const SCALE: u64 = 1 << 10;
 
-/// How eager a tester is to give an input where it could also look.
+/// The eagerness of a tester to give an input where it could also look.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Interaction {
-    /// One time in two.
+    /// It sends one time in two.
     #[default]
     Fair,
-    /// Nine times in ten.
+    /// It sends nine times in ten.
     InputEager,
 }
 
-/// What a random tester may do.
+/// The parameters of a random tester.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RandomConfig {
-    /// Labels, silence included, after which it stops.
+    /// The number of labels, silence included, after which it stops.
     pub steps: usize,
-    /// How eager it is to give inputs.
+    /// The eagerness to give inputs.
     pub interaction: Interaction,
 }
 
@@ -52,22 +51,22 @@ impl Default for RandomConfig {
     }
 }
 
-/// Walks at random.
+/// A tester that walks at random.
 #[derive(Clone, Debug)]
 pub struct RandomTester {
     config: RandomConfig,
     rng: ChaCha8Rng,
-    /// How often a switch was chosen, over all runs.
+    /// The number of times each switch was chosen, over all runs.
     chosen: BTreeMap<SwitchId, u64>,
-    /// Why values for an input could not be found at the last try, if the solver owed an answer.
+    /// The reason why the solver found no values for an input at the last try; `None` if it answered.
     owed: Option<UnknownReason>,
-    /// What the model mentions, once it is known.
+    /// The constants and comparisons of the model; `None` before the first input.
     lexicon: Option<ModelLexicon>,
     seen: SeenValues,
     last_look: LastLook,
 }
 
-/// Whether the observation at the end has been asked for.
+/// The state of the observation at the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LastLook {
     Pending,
@@ -75,7 +74,7 @@ enum LastLook {
 }
 
 impl RandomTester {
-    /// A tester that walks as `config` says.
+    /// Makes a tester with the parameters of `config`.
     #[must_use]
     pub fn new(config: RandomConfig, seed: u64) -> Self {
         Self {
@@ -89,7 +88,7 @@ impl RandomTester {
         }
     }
 
-    /// An input some state of the belief accepts, and when.
+    /// Returns an input that some state of the belief accepts, with its instant.
     fn stimulus(&mut self, cx: &mut Ctx<'_>, after: &Monitor) -> Option<TesterMove> {
         let belief = BorrowedBelief::of(after)?;
         self.owed = None;
@@ -119,7 +118,7 @@ impl RandomTester {
         None
     }
 
-    /// A position in `candidates`, likelier where the weight is high and the switch was rarely chosen.
+    /// Draws a position in `candidates`, likelier where the weight is high and the switch was rarely chosen.
     fn weighted(&mut self, sts: &Sts, candidates: &[SwitchId]) -> Option<usize> {
         let weight = |id: &SwitchId| {
             let times = self.chosen.get(id).copied().unwrap_or(0);

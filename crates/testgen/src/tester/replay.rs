@@ -1,4 +1,4 @@
-//! Replays a plan: the inputs of a recorded trace, with a look wherever something was seen.
+//! The replay of a plan: the inputs of a recorded trace, with a look for every observation.
 
 use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
@@ -16,15 +16,15 @@ pub enum PlannedMove {
     Send(Label),
     /// Give this input so many seconds after the last message.
     SendAfter(Rational, Label),
-    /// Look what happens.
+    /// Observe the system.
     Look,
-    /// Look what happens for so many seconds.
+    /// Observe the system for so many seconds.
     LookFor(Rational),
 }
 
-/// What to do with a planned input the specification does not mention at its turn.
+/// The treatment of a planned input that the specification does not mention at its turn.
 ///
-/// It happens when the system answers otherwise than it did before.
+/// It occurs if the system answers otherwise than when the plan was recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unmentioned {
     /// Leave it out and go on.
@@ -33,7 +33,7 @@ pub enum Unmentioned {
     Stop,
 }
 
-/// The moves that made `trace`.
+/// Returns the moves that made `trace`.
 #[must_use]
 pub fn plan_of(sts: &Sts, trace: &Trace) -> Vec<PlannedMove> {
     let mut plan = Vec::new();
@@ -62,25 +62,25 @@ pub fn plan_of(sts: &Sts, trace: &Trace) -> Vec<PlannedMove> {
     plan
 }
 
-/// Makes the moves of a plan, one after the other.
+/// A tester that makes the moves of a plan, one after the other.
 #[derive(Clone, Debug)]
 pub struct ReplayTester {
     plan: Vec<PlannedMove>,
     at: usize,
-    /// How long the trace was when an input was given that the system may have been quicker than.
+    /// The length of the trace when the last input was given, before which the system may have sent an output.
     given: Option<usize>,
     unmentioned: Unmentioned,
     name: Option<String>,
 }
 
 impl ReplayTester {
-    /// A tester that follows `plan`.
+    /// Makes a tester that follows `plan`.
     #[must_use]
     pub fn new(plan: Vec<PlannedMove>, unmentioned: Unmentioned) -> Self {
         Self { plan, at: 0, given: None, unmentioned, name: None }
     }
 
-    /// The same tester, its runs told by this name.
+    /// Names the tester for the goal of its runs.
     #[must_use]
     pub fn named(self, name: String) -> Self {
         Self { name: Some(name), ..self }
@@ -127,8 +127,8 @@ impl Tester for ReplayTester {
 }
 
 impl ReplayTester {
-    /// An input that the system was quicker than was not given: its turn comes again, and what was seen instead
-    /// need not be looked for later.
+    /// Repeats an input that an output of the system preceded, so that it was not given; the observation need not be
+    /// looked for later.
     fn give_again(&mut self, history: &Trace) {
         let Some(before) = self.given.take() else { return };
         let Some(PlannedMove::Send(label)) = self.plan.get(self.at - 1) else { return };

@@ -1,9 +1,8 @@
-//! The scripted tester: the tests people write beside a model.
+//! The scripted tester: the tests that are written beside a model.
 //!
-//! `send` gives an input whose values the test fixes or leaves to chance; `expect` looks and
-//! compares; `quiet` looks for silence. What the specification allows but the test did not expect
-//! makes a run inconclusive: only the monitor says Fail. After the last step there is one more
-//! look if the last step was an input.
+//! `send` gives an input whose values the test fixes or leaves to chance; `expect` looks and compares; `quiet` looks
+//! for silence. An observation that the specification allows but the test does not expect makes a run inconclusive:
+//! only the monitor says Fail. After the last step there is one more look if the last step was an input.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,10 +23,10 @@ use ioxide_symex::{Belief, Ctx, Monitor, SwitchStep, step};
 use super::{Tester, TesterMove, TesterStop};
 use crate::data::{PickedValues, ValueRequest, pick, pick_symbolic};
 
-/// Silences an expected message that somebody else sends may take.
+/// The number of silences that an expected observed input may take.
 const MAX_SILENCES: usize = 3;
 
-/// A test somebody wrote.
+/// A test written beside the model.
 #[derive(Clone, Debug)]
 struct WrittenTest {
     name: Arc<str>,
@@ -39,28 +38,28 @@ struct WrittenTest {
 pub struct ScriptTester {
     scripts: Vec<WrittenTest>,
     rng: ChaCha8Rng,
-    /// Runs begun.
+    /// The number of runs begun.
     runs: usize,
-    /// How often every test is executed.
+    /// The number of executions of every test.
     times: usize,
     progress: ScriptProgress,
 }
 
 #[derive(Clone, Debug, Default)]
 struct ScriptProgress {
-    /// Steps done.
+    /// The number of steps done.
     at: usize,
-    /// Labels of the history taken into account.
+    /// The number of labels of the history taken into account.
     seen: usize,
     silences: usize,
-    /// Time that has passed in this step, if it is a `quiet`.
+    /// The time in seconds that has passed in this step, if it is a `quiet`.
     waited: Option<Rational>,
     looked: bool,
     off: Option<String>,
 }
 
 impl ScriptTester {
-    /// A tester for the written tests among `goals`, each executed `times` times.
+    /// Makes a tester for the written tests among `goals`, each executed `times` times.
     #[must_use]
     pub fn new(goals: &[Goal], times: usize) -> Self {
         let script = |goal: &Goal| match &goal.kind {
@@ -72,13 +71,13 @@ impl ScriptTester {
         Self { scripts, rng, runs: 0, times, progress: ScriptProgress::default() }
     }
 
-    /// How many runs there are.
+    /// Returns the number of runs: every test as often as it is executed.
     #[must_use]
     pub fn n_runs(&self) -> usize {
         self.scripts.len().saturating_mul(self.times)
     }
 
-    /// The test of the run under way.
+    /// The test of the current run.
     fn script(&self) -> Option<&WrittenTest> {
         let at = self.runs.checked_sub(1)?;
         self.scripts.get(at.checked_rem(self.scripts.len())?)
@@ -88,7 +87,7 @@ impl ScriptTester {
         Some(self.script()?.steps.get(self.progress.at)?.kind.clone())
     }
 
-    /// Compares what happened since the last move with the test.
+    /// Compares the labels since the last move with the test.
     fn catch_up(&mut self, cx: &Ctx<'_>, history: &Trace) {
         while self.progress.off.is_none()
             && let Some(label) = history.labels.get(self.progress.seen)
@@ -118,7 +117,7 @@ impl ScriptTester {
         None
     }
 
-    /// Time passes in a `quiet` of a timed model, which is over after `wanted`.
+    /// Counts a delay in a `quiet` of a timed model, which is over after `wanted` seconds.
     fn wait(&mut self, wanted: Option<&Rational>, time: &Rational) -> Option<String> {
         let waited = self.progress.waited.as_ref().map_or_else(|| time.clone(), |before| before + time);
         if wanted.is_none_or(|wanted| waited >= *wanted) {
@@ -128,7 +127,8 @@ impl ScriptTester {
         None
     }
 
-    /// Silence where a message is expected; what somebody else sends may take a while.
+    /// Counts a silence where a message is expected; returns the reason to stop, which an observed input gives only
+    /// after several.
     fn silence(&mut self, cx: &Ctx<'_>, gate: GateId) -> Option<String> {
         self.progress.silences += 1;
         let may_be_late = cx.sts.gates[gate].kind == GateKind::Observed;
@@ -137,7 +137,7 @@ impl ScriptTester {
         (self.progress.silences > patience).then(|| format!("silence where the test expects `{name}`"))
     }
 
-    /// Gives an input of `gate` that the test and the specification allow.
+    /// Returns the move that gives an input of `gate` that the test and the specification allow.
     fn send(&mut self, cx: &mut Ctx<'_>, after: &Monitor, gate: GateId, when: Term) -> TesterMove {
         let mut owed = None;
         for wish in wishes(cx, after, gate, when) {
@@ -168,7 +168,7 @@ impl ScriptTester {
     }
 }
 
-/// A way to choose values.
+/// The condition for the choice of values.
 enum ValueChoice {
     Concrete(Term, Valuation),
     Symbolic(Vec<Term>, u32),
@@ -187,7 +187,7 @@ impl ValueChoice {
     }
 }
 
-/// The ways to choose values for an input of `gate`, one for every switch of the belief that takes it.
+/// Returns the conditions for values of an input of `gate`, one for every switch of the belief that takes it.
 fn wishes(cx: &mut Ctx<'_>, after: &Monitor, gate: GateId, when: Term) -> Vec<ValueChoice> {
     let sts = cx.sts;
     let from = |loc| sts.switches_from(loc).filter(move |(_, switch)| switch.gate == gate);
@@ -221,7 +221,7 @@ fn wishes(cx: &mut Ctx<'_>, after: &Monitor, gate: GateId, when: Term) -> Vec<Va
     found
 }
 
-/// Whether `label` is what `step` says.
+/// Returns whether `label` is an event of `step`.
 fn matches(cx: &Ctx<'_>, step: &TestStepKind, label: &Label) -> bool {
     match (step, label) {
         (TestStepKind::Quiet(_), Label::Quiescence) => true,
@@ -255,7 +255,7 @@ fn text(cx: &Ctx<'_>, step: &TestStepKind) -> String {
     }
 }
 
-/// Seconds as a time; very long ones are cut.
+/// Converts seconds, rounded up to milliseconds; negative ones are 0, very long ones are cut.
 fn duration(seconds: &Rational) -> Duration {
     let milliseconds = (seconds * Rational::from(1000)).ceil().to_i64().unwrap_or(i64::MAX);
     Duration::from_millis(u64::try_from(milliseconds).unwrap_or(0))

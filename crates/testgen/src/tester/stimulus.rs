@@ -1,4 +1,4 @@
-//! Inputs for a belief: which switches take one, with which values, and when.
+//! Inputs for a belief: the switches that take one, its values, and its instant.
 
 use std::borrow::Cow;
 
@@ -18,7 +18,7 @@ use super::TesterMove;
 use super::instant::{self, WaitingCost};
 use crate::data::{Hints, PickedValues, ValueRequest, pick_hinted, pick_symbolic};
 
-/// States tried for the values of one switch.
+/// The number of states tried for the values of one switch.
 const MAX_STATES: usize = 8;
 
 /// A belief, borrowed.
@@ -28,7 +28,7 @@ pub(super) enum BorrowedBelief<'a> {
 }
 
 impl<'a> BorrowedBelief<'a> {
-    /// The states of `after`; `None` where the specification says nothing any more.
+    /// The states of `after`; `None` where the specification leaves all open.
     pub(super) fn of(after: &'a Monitor) -> Option<Self> {
         match after.belief() {
             Belief::Concrete(states) => Some(Self::Concrete(states.iter().collect())),
@@ -48,15 +48,15 @@ impl<'a> BorrowedBelief<'a> {
         found
     }
 
-    /// The switches that take an input the tester may send.
+    /// The switches from locations of the belief that take an input of the tester.
     pub(super) fn inputs(&self, sts: &Sts) -> Vec<SwitchId> {
         let is_input = |id: &SwitchId| sts.kind_of(&sts.switches[*id]) == GateKind::Input;
         let from = |loc: LocId| sts.switches_from(loc).map(|(id, _)| id).collect::<Vec<_>>();
         self.locations().into_iter().flat_map(from).filter(is_input).collect()
     }
 
-    /// Whether something may come that the tester does not send. Guards that are plainly false are counted
-    /// out, unless time may change them.
+    /// Returns whether an output, an observed input or an internal step may happen. Switches whose guards are false
+    /// without regard to their fields do not count, unless time may change them.
     pub(super) fn may_speak(&self, pool: &TermPool, sts: &Sts) -> bool {
         let is_heard = |kind: GateKind| kind != GateKind::Input;
         match self {
@@ -72,21 +72,21 @@ impl<'a> BorrowedBelief<'a> {
     }
 }
 
-/// Whether a part of `guard` that mentions no field is false in `state`.
+/// Returns whether a conjunct of `guard` is false by the values of `state` alone.
 fn is_refuted(pool: &TermPool, guard: Term, state: &ConcreteState) -> bool {
     pool.conjuncts(guard).into_iter().any(|conjunct| pool.holds(conjunct, &state.values) == Ok(false))
 }
 
-/// A choice of values and of an instant under way.
+/// The choice of values and an instant for an input.
 pub(super) struct StimulusChoice<'s> {
     pub(super) rng: &'s mut ChaCha8Rng,
     pub(super) hints: Hints<'s>,
-    /// How instants are chosen in a timed model.
+    /// The cost of waiting, by which instants are chosen in a timed model.
     pub(super) timing: WaitingCost,
-    /// How long to wait before the input, and how long that may be.
+    /// The seconds to wait before the input, and the greatest delay for a symbolic belief of a timed model.
     wait: Rational,
     horizon: Option<Rational>,
-    /// Why values could not be found, if the solver owed an answer.
+    /// The reason why the solver found no values; `None` if it answered.
     pub(super) owed: Option<UnknownReason>,
 }
 
@@ -95,7 +95,7 @@ impl<'s> StimulusChoice<'s> {
         Self { rng, hints, timing, wait: Rational::ZERO, horizon: None, owed: None }
     }
 
-    /// An input by `id` that some state of the belief accepts, and when.
+    /// Returns an input by `id` that some state of the belief accepts, with its instant.
     pub(super) fn by(
         &mut self,
         cx: &mut Ctx<'_>,
@@ -114,7 +114,7 @@ impl<'s> StimulusChoice<'s> {
         })
     }
 
-    /// Values with which `id` can be taken from some state of the belief.
+    /// Returns values with which `id` can be taken from some state of the belief.
     fn values(&mut self, cx: &mut Ctx<'_>, belief: &BorrowedBelief<'_>, id: SwitchId) -> Option<Vec<Value>> {
         let source = cx.sts.switches[id].source;
         match belief {

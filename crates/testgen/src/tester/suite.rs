@@ -1,11 +1,10 @@
-//! Executes a suite: every test is one run.
+//! The execution of a suite: every test is one run.
 //!
-//! A suite made from a finite state machine ([Sachtleben18]) is a set of input words. In the transition
-//! system an input and what the system answers are separate labels, so the tester sends an
-//! input, observes the answer and only then goes on. What counts as the whole answer is
-//! [`AnswerWait`]. A test that says itself where to look is a plan and is followed as it is. Inputs
-//! the specification does not mention at their turn are left out and counted: a word through
-//! them belongs to a completed machine, not to the model.
+//! A suite made from a finite state machine ([Sachtleben18]) is a set of input words. In the transition system an input
+//! and its answer are separate labels, so the tester sends an input, observes the answer and only then goes on.
+//! [`AnswerWait`] defines the whole answer. A test that states itself where to look is a plan and is followed as it is.
+//! Inputs that the specification does not mention at their turn are left out and counted: a word through them belongs
+//! to a completed machine, not to the model.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,10 +17,10 @@ use ioxide_symex::{Belief, Ctx, Monitor, Quiescence, is_quiescent};
 use super::replay::PlannedMove;
 use super::{Tester, TesterMove, TesterStop};
 
-/// More outputs than this after one input end a run.
+/// The number of outputs after one input above which a run ends.
 const MAX_ANSWERS: usize = 10_000;
 
-/// When the answer to an input is complete.
+/// The condition under which the answer to an input is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswerWait {
     /// After the first output, or silence: the system answers every input once.
@@ -46,12 +45,12 @@ struct TestEnd {
     kind: WaitKind,
 }
 
-/// Who says when to look.
+/// The origin of the looks of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum WaitKind {
-    /// The tester, after every input.
+    /// The tester looks after every input.
     Word,
-    /// The test.
+    /// The test states where to look.
     Plan,
 }
 
@@ -59,7 +58,7 @@ enum WaitKind {
 const LOOK: u32 = u32::MAX;
 
 impl LabelTests {
-    /// Adds inputs to give one after the other, each followed by a look.
+    /// Adds inputs to give one after the other, each followed by looks.
     pub fn push_word(&mut self, word: impl IntoIterator<Item = Label>) {
         for label in word {
             self.push(label);
@@ -67,7 +66,7 @@ impl LabelTests {
         self.ends.push(TestEnd { at: self.symbols.len(), kind: WaitKind::Word });
     }
 
-    /// Adds moves to make as they are; suites have no instants, so those are left out.
+    /// Adds moves to make as they are, without their instants: suites have none.
     pub fn push_plan(&mut self, plan: impl IntoIterator<Item = PlannedMove>) {
         for planned in plan {
             match planned {
@@ -87,19 +86,19 @@ impl LabelTests {
         self.symbols.push(id);
     }
 
-    /// How many tests there are.
+    /// Returns the number of tests.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there is no test.
+    /// Returns whether there is no test.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// Move number `at` of test `test`, an input or a look; nothing after its end.
+    /// Returns move number `at` of test `test`: an input, or `Some(None)` for a look; `None` after its end.
     fn planned(&self, test: usize, at: usize) -> Option<Option<&Label>> {
         let start = test.checked_sub(1).map_or(0, |before| self.ends[before].at);
         let symbols = self.symbols.get(start..self.ends.get(test)?.at)?;
@@ -111,12 +110,12 @@ impl LabelTests {
     }
 }
 
-/// How far a suite has come.
+/// The progress of a suite.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SuiteProgress {
-    /// Runs that came to the end of their word.
+    /// The number of runs that came to the end of their test.
     pub finished: usize,
-    /// Inputs left out because the specification did not mention them at their turn.
+    /// The number of inputs left out because the specification did not mention them at their turn.
     pub left_out: usize,
 }
 
@@ -126,60 +125,60 @@ pub struct SuiteTester {
     tests: Arc<LabelTests>,
     wait: AnswerWait,
     rounds: usize,
-    /// The first run, and from one run to the next.
+    /// The first run, and the distance from one run to the next.
     share: (usize, usize),
     started: usize,
     progress: SuiteProgress,
     run: SuiteRun,
 }
 
-/// Where a run is.
+/// The progress of a run.
 #[derive(Clone, Copy, Debug, Default)]
 struct SuiteRun {
-    /// Labels of the history that were looked at.
+    /// The number of labels of the history taken into account.
     seen: usize,
     /// Position in the test.
     at: usize,
-    /// Outputs since the last input.
+    /// The number of outputs and observed inputs since the last input.
     answers: usize,
-    /// Whether nothing came after them.
+    /// True if silence followed them.
     quiet: bool,
 }
 
 impl SuiteTester {
-    /// Runs every test, the whole suite `rounds` times: under the complete testing assumption
-    /// that is how often a choice of the system must be tried to see all of it.
+    /// Makes a tester for every test, the whole suite `rounds` times: under the complete testing assumption that is the
+    /// number of times a choice of the system must be tried to observe all of it.
     #[must_use]
     pub fn new(tests: Arc<LabelTests>, wait: AnswerWait, rounds: usize) -> Self {
         let (started, progress, run) = (0, SuiteProgress::default(), SuiteRun::default());
         Self { tests, wait, rounds: rounds.max(1), share: (0, 1), started, progress, run }
     }
 
-    /// Adds what another worker did with its share.
+    /// Adds the results of another worker.
     pub fn absorb(&mut self, other: &Self) {
         self.progress.finished += other.progress.finished;
         self.progress.left_out += other.progress.left_out;
     }
 
-    /// How many runs the suite takes, those of other workers included.
+    /// Returns the number of runs of the suite, those of other workers included.
     #[must_use]
     pub fn runs(&self) -> usize {
         self.tests.len().saturating_mul(self.rounds)
     }
 
-    /// How far it has come.
+    /// Returns the progress so far.
     #[must_use]
     pub fn progress(&self) -> SuiteProgress {
         self.progress
     }
 
-    /// The number of the test under way.
+    /// The number of the current test.
     fn test(&self) -> usize {
         let (first, step) = self.share;
         (first + self.started.saturating_sub(1) * step) % self.tests.len().max(1)
     }
 
-    /// Whether the answer to the last input, or to the reset, is complete.
+    /// Returns whether the answer to the last input, or to the reset, is complete.
     fn is_settled(&self, cx: &mut Ctx<'_>, after: &Monitor) -> bool {
         match self.wait {
             _ if self.run.quiet => true,
@@ -189,8 +188,8 @@ impl SuiteTester {
         }
     }
 
-    /// The next move of the test; inputs the specification does not mention are left out, those
-    /// of a word only once the system is silent, since it may be about to take them.
+    /// Returns the next move of the test. Inputs that the specification does not mention are left out, those of a word
+    /// only once the system is silent, since it may be about to accept them.
     fn planned(&mut self, cx: &mut Ctx<'_>, after: &Monitor) -> Option<PlannedMove> {
         let test = self.test();
         while let Some(planned) = self.tests.planned(test, self.run.at) {
@@ -208,7 +207,7 @@ impl SuiteTester {
         None
     }
 
-    /// The move of a test that says itself where to look.
+    /// Returns the move of a test that states itself where to look.
     fn follow(&mut self, cx: &mut Ctx<'_>, after: &Monitor) -> TesterMove {
         match self.planned(cx, after) {
             Some(PlannedMove::Send(label) | PlannedMove::SendAfter(_, label)) => TesterMove::Stimulate(label),
@@ -220,7 +219,7 @@ impl SuiteTester {
         }
     }
 
-    /// The move of a word: an input once the answer to the last one is complete.
+    /// Returns the move of a word: an input once the answer to the last one is complete.
     fn walk(&mut self, cx: &mut Ctx<'_>, after: &Monitor) -> TesterMove {
         if self.run.answers > MAX_ANSWERS {
             let text = format!("more than {MAX_ANSWERS} outputs came after one input");
@@ -246,7 +245,7 @@ impl SuiteTester {
 }
 
 impl SuiteRun {
-    /// Takes in what was seen since the last move.
+    /// Takes the labels since the last move into account.
     fn catch_up(&mut self, sts: &Sts, history: &Trace) {
         for label in history.labels.iter().skip(self.seen) {
             match label {
@@ -292,7 +291,7 @@ impl Tester for SuiteTester {
     }
 }
 
-/// Whether the specification can certainly do nothing on its own.
+/// Returns whether the specification is certainly quiescent; false for a symbolic belief.
 fn is_silent(cx: &mut Ctx<'_>, after: &Monitor) -> bool {
     let Belief::Concrete(states) = after.belief() else { return false };
     states.iter().all(|state| is_quiescent(cx, state) == Quiescence::Quiet)

@@ -1,13 +1,12 @@
 //! The touring tester: many goals in one run, few resets.
 //!
-//! Whenever a goal is met, the nearest switch that covers something new is looked for from the
-//! state the system is in now, with the values it has now, and the shortest path there becomes
-//! the next purpose (executed as [`PurposeGuided`] does). A system that goes another way is no
-//! loss: the next path starts from there. The run ends when all is covered or nothing new is
-//! within reach; what is left is for the next run, which starts at the initial state.
+//! Whenever a goal is met, the nearest switch that covers a new item is searched for from the current state of the
+//! system, with its current values, and the shortest path there becomes the next purpose (executed as [`PurposeGuided`]
+//! does). If the system goes another way, the next path starts from there. The run ends when all items are covered or
+//! no new one is within reach; the rest is for the next run, which starts at the initial state.
 //!
-//! *Promises.* Something counts as covered only if the specification could have taken one switch
-//! only. Like every tester it looks once more after the last switch of every path.
+//! *Promises.* An item counts as covered only if the specification could have taken one switch only. Like every tester
+//! this one looks once more after the last switch of every path.
 
 use std::collections::BTreeSet;
 
@@ -24,28 +23,28 @@ use super::purpose::PurposeGuided;
 use super::{Tester, TesterMove, TesterStop};
 use crate::purpose::{Criterion, PurposeItem, PurposeSet, TestPurpose};
 
-/// Paths in a row that cover nothing new before a run ends.
+/// The number of paths in a row without a new item before a run ends.
 const MAX_IDLE: usize = 10;
 
-/// Paths tried to something new.
+/// The number of paths tried to a new item.
 const MAX_PATHS: usize = 8;
 
-/// Covers everything in as few runs as it can.
+/// A tester that covers all items in as few runs as it can.
 #[derive(Clone, Debug)]
 pub struct TourTester {
     criterion: Criterion,
-    /// Everything a purpose exists for.
+    /// The items that some purpose covers.
     goals: BTreeSet<PurposeItem>,
-    /// What was covered in this round.
+    /// The items covered in this round.
     this_round: BTreeSet<PurposeItem>,
-    /// What was covered in any round.
+    /// The items covered in any round.
     covered: BTreeSet<PurposeItem>,
     limits: ExploreLimits,
     rounds: CoverRounds,
     round: usize,
     seed: u64,
     run: TourRun,
-    /// The last run began at the initial state and met no new goal.
+    /// True if the last run covered no new item.
     is_stuck: bool,
 }
 
@@ -56,15 +55,15 @@ struct TourRun {
     /// The monitor before the labels not yet taken into account.
     before: Option<Monitor>,
     seen: usize,
-    /// What was new in this run.
+    /// The number of items that are new in this run.
     fresh: usize,
-    /// Paths since something was new.
+    /// The number of paths since the last new item.
     idle: usize,
     paths: u64,
 }
 
 impl TourTester {
-    /// A tour of what the purposes of `set` cover; a path is looked for among `limits` states.
+    /// Makes a tour of the items that the purposes of `set` cover; a path is searched for among `limits` states.
     #[must_use]
     pub fn new(set: &PurposeSet, rounds: CoverRounds, limits: ExploreLimits) -> Self {
         Self {
@@ -81,23 +80,23 @@ impl TourTester {
         }
     }
 
-    /// What was covered in all rounds together.
+    /// Returns the items covered in all rounds together.
     #[must_use]
     pub fn covered(&self) -> &BTreeSet<PurposeItem> {
         &self.covered
     }
 
-    /// Leaves out what is in `met`; called before the first run.
+    /// Leaves out the items in `met`; called before the first run.
     pub fn know(&mut self, met: &BTreeSet<PurposeItem>) {
         self.goals.retain(|goal| !met.contains(goal));
     }
 
-    /// Adds what another worker did with its share.
+    /// Adds the results of another worker.
     pub fn absorb(&mut self, other: &Self) {
         self.covered.extend(&other.covered);
     }
 
-    /// Counts what the labels since the last move have covered.
+    /// Counts the items that the labels since the last move have covered.
     fn catch_up(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) {
         let mut before = self.run.before.take().unwrap_or_else(|| Monitor::new(cx));
         for label in &history.labels[self.run.seen.min(history.len())..] {
@@ -122,7 +121,7 @@ impl TourTester {
         }
     }
 
-    /// The way to something new, if there is one.
+    /// Returns the way to a new item, if there is one.
     fn plan(&mut self, cx: &mut Ctx<'_>, after: &Monitor, seen: usize) -> Option<PurposeGuided> {
         let start = here(cx, after)?;
         let certain = (0..MAX_PATHS).map(|others| (others, true));
@@ -135,8 +134,8 @@ impl TourTester {
         Some(PurposeGuided::new(purpose, seed).from_here(seen, self.round))
     }
 
-    /// The shortest path from `start` that covers something new, after `others`: where states were merged
-    /// the way found to one of them need not be a way to all it stands for.
+    /// Returns the shortest path from `start` that covers a new item, with the name of that item, after `others` such
+    /// paths: where states were merged, the way found to one of them need not be a way to all that it stands for.
     fn nearest(
         &self,
         cx: &mut Ctx<'_>,
@@ -166,7 +165,7 @@ impl TourTester {
         Some((path, name))
     }
 
-    /// The next move towards something new, or the end of the run.
+    /// Returns the next move towards a new item, or the end of the run.
     fn advance(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) -> TesterMove {
         loop {
             if let Some(plan) = &mut self.run.plan {
@@ -202,7 +201,7 @@ impl TourTester {
     }
 }
 
-/// The state to start from: the one the specification is in, or the first it may be in.
+/// Returns the state to start from: the only one or the first one of a concrete belief.
 fn here(cx: &mut Ctx<'_>, after: &Monitor) -> Option<SymState> {
     match after.belief() {
         Belief::Concrete(states) => {

@@ -1,9 +1,9 @@
-//! The baseline: what a well-known tool does, so that figures can be compared in one run.
+//! The baseline: the strategy of a well-known tool, so that figures can be compared in one run.
 //!
-//! One long walk. A coin decides between an input and a look. Every message the specification accepts is
-//! equally likely. A number is drawn from a random power of two, of either sign, a text has up to six
-//! characters; what the guard rejects is drawn again, and then the solver is asked. Nothing is
-//! learnt, nothing is related to what was seen. In timed models an input comes at once or within two seconds.
+//! One long walk. A coin decides between an input and a look. Every switch that takes an input is equally likely. A
+//! number is drawn from a random power of two, of either sign, a text has up to six characters; values that the guard
+//! rejects are drawn again, and then the solver is asked. Nothing is learnt, and values are not related to earlier
+//! ones. In timed models an input comes at once or within two seconds.
 
 use rand::seq::{IndexedRandom, SliceRandom};
 use rand::{RngExt, SeedableRng};
@@ -25,21 +25,21 @@ use super::stimulus::{BorrowedBelief, StimulusChoice};
 use super::{Tester, TesterMove, TesterStop};
 use crate::data::{Hints, any_value};
 
-/// Draws before the solver is asked.
+/// The number of draws before the solver is asked.
 const DRAWS: usize = 200;
-/// Numbers are below two to this power.
+/// The power of two below which numbers are.
 const BITS: u32 = 20;
 
-/// Walks evenly at random.
+/// A tester that walks uniformly at random.
 #[derive(Clone, Debug)]
 pub struct UniformTester {
     rng: ChaCha8Rng,
-    /// Labels after which a run ends.
+    /// The number of labels after which a run ends.
     steps: usize,
 }
 
 impl UniformTester {
-    /// A tester whose runs have this many labels.
+    /// Makes a tester whose runs have this many labels.
     #[must_use]
     pub fn new(steps: usize) -> Self {
         Self { rng: ChaCha8Rng::seed_from_u64(0), steps }
@@ -81,7 +81,7 @@ impl UniformTester {
         StimulusChoice::new(&mut self.rng, Hints::default(), WaitingCost::Wall).by(cx, after, belief, id)
     }
 
-    /// One draw, if the guard accepts it.
+    /// Draws values once; returns the input if the guard accepts them.
     fn drawn(&mut self, cx: &Ctx<'_>, state: &ConcreteState, id: SwitchId, wait: &Rational) -> Option<Label> {
         let switch = &cx.sts.switches[id];
         let fields = &cx.sts.gates[switch.gate].fields;

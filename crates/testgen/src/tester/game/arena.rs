@@ -1,4 +1,4 @@
-//! Where a game is played: the model, or its product with an observer, and the states it may be in now.
+//! The arena of a game: the model, or its product with an observer, and the current states of the run.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,12 +14,12 @@ use ioxide_symex::{Ctx, SymState};
 use crate::conform::{InputCompletion, concrete_start, concretely};
 use crate::purpose::observer::{ObserverProduct, silences};
 
-/// A system, a goal in it, and where a run is.
+/// A system, a goal in it, and the states that the run may be in.
 #[derive(Clone, Debug)]
 pub(super) struct GameArena {
     /// The system with its visible and internal switches.
     base: Arc<Sts>,
-    /// The same with a switch for every thing silence does, behind the others.
+    /// The system with additional switches, behind the others, for the moves of the observer on silence.
     all: Arc<Sts>,
     location: Option<LocId>,
     when: Term,
@@ -27,7 +27,7 @@ pub(super) struct GameArena {
 }
 
 impl GameArena {
-    /// The arena of `goal`; `None` if there is none.
+    /// Makes the arena of `goal`; `None` if the goal has none, or the model has clocks or unknown values.
     pub(super) fn of(cx: &mut Ctx<'_>, goal: &Goal) -> Option<Self> {
         if cx.sts.is_timed() || cx.sts.has_unknowns() {
             return None;
@@ -61,27 +61,27 @@ impl GameArena {
         &self.all
     }
 
-    /// The states the run may be in.
+    /// The states that the run may be in.
     pub(super) fn states(&self) -> &BTreeSet<ConcreteState> {
         &self.states
     }
 
-    /// Whether silence may lead on.
+    /// Returns whether the observer moves on silence.
     pub(super) fn waits_for_silence(&self) -> bool {
         self.silent().next().is_some()
     }
 
-    /// The variables of the goal.
+    /// The variables in the condition of the goal.
     pub(super) fn watched(&self, cx: &Ctx<'_>) -> Vec<VarId> {
         cx.pool.free_vars(self.when)
     }
 
-    /// Whether a state of this location may be the goal.
+    /// Returns whether `loc` is a location of the goal.
     pub(super) fn is_place(&self, loc: LocId) -> bool {
         self.location.is_none_or(|location| location == loc)
     }
 
-    /// What must hold in `state` besides.
+    /// Returns the condition of the goal on the values of `state`.
     pub(super) fn condition(&self, cx: &mut Ctx<'_>, state: &SymState) -> Term {
         let store = state.store.substitution(cx.sts);
         cx.pool.substitute(self.when, &store)
@@ -91,12 +91,12 @@ impl GameArena {
         SymState::at(&mut cx.over(&self.all), state)
     }
 
-    /// A run begins.
+    /// Begins a run.
     pub(super) fn start(&mut self, cx: &mut Ctx<'_>) {
         self.states = concrete_start(cx, &self.base);
     }
 
-    /// Whether the run is at its goal for certain.
+    /// Returns whether all states that the run may be in meet the goal.
     pub(super) fn is_hit(&self, cx: &Ctx<'_>) -> bool {
         let is_hit = |state: &ConcreteState| {
             self.is_place(state.loc) && cx.pool.holds(self.when, &state.values) == Ok(true)
@@ -104,7 +104,7 @@ impl GameArena {
         !self.states.is_empty() && self.states.iter().all(is_hit)
     }
 
-    /// Something was sent or seen.
+    /// Follows a label.
     pub(super) fn see(&mut self, cx: &mut Ctx<'_>, label: &Label) {
         self.states = concretely(cx, &self.base, &self.states, label, InputCompletion::None);
         if *label == Label::Quiescence {
@@ -112,7 +112,7 @@ impl GameArena {
         }
     }
 
-    /// `state` after silence.
+    /// Returns `state` after the observer's move on silence, if it has one.
     fn silenced(&self, cx: &Ctx<'_>, state: &ConcreteState) -> ConcreteState {
         let is_enabled = |switch: &&Switch| {
             switch.source == state.loc && cx.pool.holds(switch.guard, &state.values) == Ok(true)

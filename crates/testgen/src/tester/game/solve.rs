@@ -1,10 +1,9 @@
-//! The game on the states ahead: where the goal is forced, and what the chances are elsewhere.
+//! The game on the states ahead: the nodes from which the goal is forced, and the chances of the others.
 //!
-//! The symbolic states within reach are the nodes. Inputs are moves of the tester, everything else (outputs,
-//! internal steps, silence that an observer waits for) of the system. The *rank* of a node is the attractor of the
-//! goal: how many steps it takes at most if the tester plays well, whatever the system does. Its *worth* is the
-//! chance to reach the goal if the system's moves are equally likely, by iteration; long ways are worth
-//! a little less.
+//! The symbolic states within reach are the nodes. Inputs are moves of the tester, everything else (outputs, internal
+//! steps, silence that an observer waits for) of the system. The *rank* of a node comes from the attractor of the goal:
+//! the greatest number of steps that it takes if the tester plays well, whatever the system does. Its *worth* is the
+//! chance to reach the goal if the system's moves are equally likely, by iteration; long ways are worth a little less.
 
 use ioxide_model::index::IndexVec;
 use ioxide_model::sts::{GateKind, SwitchId};
@@ -16,21 +15,21 @@ use ioxide_symex::{
 use super::GameArena;
 use crate::tester::random::Interaction;
 
-/// Symbolic states looked at ahead of every move.
+/// The limits of the exploration before every move.
 const AHEAD: ExploreLimits = ExploreLimits { max_states: 400, max_depth: 64 };
-/// Rounds of the iteration.
+/// The number of rounds of the iteration.
 const ROUNDS: usize = 256;
-/// What a chance is worth one step later.
+/// The discount of a chance by one step.
 const LATER: f64 = 0.999;
-/// Steps of a way that is hoped for.
+/// The greatest length of an expected way.
 const MAX_WAY: usize = 64;
-/// A forced goal is worth more than any chance.
+/// The worth of a forced goal, which is more than any chance.
 const FORCED: f64 = 2.0;
 
-/// What the tester may do.
+/// A move of the tester.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum GameChoice {
-    /// See what the system does.
+    /// Observe the system.
     Look,
     /// Give the input of this switch.
     Send(SwitchId),
@@ -43,18 +42,18 @@ pub(super) struct GameSolution {
     worth: IndexVec<ExploredId, f64>,
 }
 
-/// What can happen in a node.
+/// The moves in a node.
 #[derive(Clone, Debug, Default)]
 struct NodeMoves {
     inputs: Vec<(SwitchId, ExploredId)>,
     system: Vec<(SwitchId, ExploredId)>,
-    /// The system may stay silent, and nobody waits for that.
+    /// True if the system may stay silent.
     is_quiet: bool,
     is_goal: bool,
 }
 
 impl GameSolution {
-    /// Solves the game of `arena` from `start`.
+    /// Explores from `start` and solves the game of `arena`.
     pub(super) fn new(
         cx: &mut Ctx<'_>,
         arena: &GameArena,
@@ -71,12 +70,12 @@ impl GameSolution {
         Self { moves, rank, worth }
     }
 
-    /// Whether the goal can be forced.
+    /// Returns whether the goal can be forced from the first node.
     pub(super) fn is_forced(&self) -> bool {
         self.rank.iter().next().is_some_and(Option::is_some)
     }
 
-    /// What the tester may do now, and the worth of it.
+    /// Returns the moves of the tester in the first node, each with its worth.
     pub(super) fn choices(&self) -> Vec<(GameChoice, f64)> {
         let Some(here) = self.moves.iter().next() else { return Vec::new() };
         let worth = |to: ExploredId| match self.rank[to] {
@@ -95,7 +94,7 @@ impl GameSolution {
         choices
     }
 
-    /// The way that is hoped for after `choice`, up to the goal or as far as it is worth something.
+    /// Returns the switches that are expected after `choice`, up to the goal or the greatest length.
     pub(super) fn way(&self, choice: GameChoice) -> Vec<SwitchId> {
         let Some(here) = self.moves.iter().next() else { return Vec::new() };
         let next = match choice {
@@ -114,7 +113,7 @@ impl GameSolution {
         way
     }
 
-    /// The move to the node of the smallest rank, else of the greatest worth.
+    /// Returns the move to the node of the smallest rank, else of the greatest worth.
     fn likeliest(&self, moves: &[(SwitchId, ExploredId)]) -> Option<(SwitchId, ExploredId)> {
         let by_rank = moves.iter().filter(|(_, to)| self.rank[*to].is_some());
         let by_rank = by_rank.min_by_key(|(_, to)| self.rank[*to]);
@@ -123,7 +122,7 @@ impl GameSolution {
     }
 }
 
-/// How likely an input arrives before the system speaks, where both are possible.
+/// Returns the probability that an input arrives before the system sends an output, where both are possible.
 fn share(interaction: Interaction) -> f64 {
     match interaction {
         Interaction::Fair => 0.5,
@@ -151,7 +150,7 @@ fn moves(cx: &mut Ctx<'_>, arena: &GameArena, graph: &ExecGraph) -> IndexVec<Exp
     moves
 }
 
-/// Whether the system may stay silent in `state`; silence that an observer waits for is a move.
+/// Returns whether the system may stay silent in `state`; true if the solver does not decide.
 fn may_be_quiet(cx: &mut Ctx<'_>, state: &SymState) -> bool {
     let quiet = quiescence(cx, state.loc);
     let store = state.store.substitution(cx.sts);
@@ -160,7 +159,7 @@ fn may_be_quiet(cx: &mut Ctx<'_>, state: &SymState) -> bool {
     cx.decide(&facts) != SolverDecision::Unsat
 }
 
-/// How many steps every node needs at most, where the goal can be forced.
+/// Returns the greatest number of steps to the goal from every node from which it can be forced; `None` for the others.
 fn ranks(moves: &IndexVec<ExploredId, NodeMoves>) -> IndexVec<ExploredId, Option<usize>> {
     let mut rank: IndexVec<ExploredId, Option<usize>> =
         moves.iter().map(|here| here.is_goal.then_some(0)).collect();
@@ -187,7 +186,7 @@ fn ranks(moves: &IndexVec<ExploredId, NodeMoves>) -> IndexVec<ExploredId, Option
     }
 }
 
-/// The chance of every node.
+/// Returns the discounted chance of every node to reach the goal.
 fn worths(moves: &IndexVec<ExploredId, NodeMoves>, share: f64) -> IndexVec<ExploredId, f64> {
     let mut worth: IndexVec<ExploredId, f64> = moves.iter().map(|here| f64::from(here.is_goal)).collect();
     for _ in 0..ROUNDS {

@@ -1,4 +1,4 @@
-//! Moods: what a walk prefers for a while.
+//! Moods: the preferences of a walk for a while.
 
 use std::collections::BTreeMap;
 
@@ -10,30 +10,30 @@ use ioxide_model::sts::SwitchId;
 
 use crate::data::ValueWeights;
 
-/// How often the inputs of a pump are repeated: what takes twice as long comes about half as often.
+/// The numbers of repetitions of the inputs of a pump: a number twice as large occurs about half as often.
 const PUMPS: [usize; 12] = [8, 24, 3, 24, 70, 8, 24, 3, 150, 8, 24, 3];
-/// After so many moods they last longer.
+/// The number of moods after which they last longer.
 const GROWS_EVERY: usize = 4;
 
-/// What a walk prefers for so many inputs.
+/// The preferences of a walk for a number of inputs.
 #[derive(Clone, Debug)]
 pub(super) struct WalkMood {
     pub(super) way: InputPreference,
-    /// Inputs left.
+    /// The number of inputs left.
     pub(super) left: usize,
-    /// How often, in percent, it sends where it could also look.
+    /// The percentage of moves at which it sends where it could also look.
     pub(super) eager: u32,
     pub(super) taste: ValueWeights,
 }
 
-/// How an input is chosen.
+/// The rule by which an input is chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum InputPreference {
-    /// By weights of its own; those without one are left out while others are there.
+    /// By its weight; inputs without a weight are left out while others are possible.
     Swarm(BTreeMap<SwitchId, u32>),
-    /// What makes a sequence of inputs that was not sent yet, the shortest first.
+    /// An input that makes the shortest sequence of inputs not sent yet.
     Novel,
-    /// All alike, whatever came before.
+    /// All inputs alike, whatever came before.
     Even,
     /// One input so many times, then another one as often.
     Pump {
@@ -41,18 +41,18 @@ pub(super) enum InputPreference {
         fill: SwitchId,
         /// The second.
         drain: SwitchId,
-        /// How often each.
+        /// The number of repetitions of each.
         times: usize,
     },
 }
 
-/// What moods are dealt from: every kind, and every pair of inputs to pump, comes once before any comes again, so
-/// that no seed has to wait for what another one has at once.
+/// The deck that moods are dealt from: every kind, and every pair of inputs to pump, comes once before any comes again,
+/// so that no seed waits long for a kind.
 #[derive(Clone, Debug, Default)]
 pub(super) struct MoodDeck {
     kinds: Vec<MoodKind>,
     pairs: Vec<(SwitchId, SwitchId)>,
-    /// Moods and pumps dealt so far.
+    /// The numbers of moods and of pumps dealt so far.
     moods: usize,
     pumps: usize,
 }
@@ -79,8 +79,8 @@ const KINDS: [MoodKind; 8] = [
 ];
 
 impl MoodDeck {
-    /// The next mood, these inputs having been met. The first ones are short and mild: much is near, and an extreme
-    /// one that is wrong for a system costs a lot.
+    /// Returns the next mood; `inputs` are those met so far. The first moods are short and mild: many faults are near,
+    /// and an extreme mood that does not suit a system costs a lot.
     pub(super) fn deal(&mut self, rng: &mut ChaCha8Rng, inputs: &[SwitchId]) -> WalkMood {
         let eager = [50, 50, 95, 95, 15][rng.random_range(0..5usize)];
         let length = 1usize << rng.random_range(2..=3 + (self.moods / GROWS_EVERY).min(2));
@@ -119,7 +119,7 @@ impl MoodDeck {
 }
 
 impl WalkMood {
-    /// Whether every input may come.
+    /// Returns whether every input may be chosen.
     pub(super) fn is_open(&self) -> bool {
         match &self.way {
             InputPreference::Novel | InputPreference::Even => true,
@@ -128,7 +128,7 @@ impl WalkMood {
     }
 }
 
-/// Half of the inputs, with weights that differ widely.
+/// Draws half of the inputs, with weights that differ widely.
 fn swarm(rng: &mut ChaCha8Rng, inputs: &[SwitchId]) -> BTreeMap<SwitchId, u32> {
     let mut kept = inputs.to_vec();
     kept.shuffle(rng);
@@ -137,7 +137,7 @@ fn swarm(rng: &mut ChaCha8Rng, inputs: &[SwitchId]) -> BTreeMap<SwitchId, u32> {
     kept.into_iter().map(|id| (id, 1 << rng.random_range(0..=skew))).collect()
 }
 
-/// All kinds of values most of the time, else mostly one.
+/// Draws the weights of values: all kinds half of the time, else mostly one.
 fn taste(rng: &mut ChaCha8Rng) -> ValueWeights {
     let plain = ValueWeights::default();
     match rng.random_range(0..8u32) {

@@ -1,36 +1,36 @@
-//! When a walk is trapped: what used to happen does not happen any more.
+//! The detection of traps: switches that used to be taken are not taken any more.
 //!
-//! Many systems have places without a way back: a door that locks for good, a session that ended. A walk that goes on
-//! there learns little, and only a reset helps. Nobody knows for sure from the outside, so it is guessed from
-//! rates: a switch that came with rate *r*, as long as it came at all, stays away for *n* labels with a chance of about
-//! e^-rn. Labels in moods that leave inputs out are not counted, for then it is no wonder. What lies behind such a
-//! place may be all that matters (everything after a login), so a walk may stay there, now briefly, now for long:
-//! the times follow Luby, Sinclair and Zuckerman ("Optimal speedup of Las Vegas algorithms", 1993), which cost little
-//! more than the best time, whatever that is.
+//! Many systems have states without a way back: a door that locks for good, a session that ended. A walk that goes on
+//! there learns little, and only a reset helps. That cannot be observed for sure, so it is guessed from rates: a switch
+//! that was taken with rate *r*, as long as it was taken at all, is not taken for *n* labels with a probability of
+//! about e^-rn. Labels in moods that leave inputs out are not counted. The states behind such a point may be all that
+//! matters (everything after a login), so a walk may stay there, now briefly, now for long: the times follow Luby,
+//! Sinclair and Zuckerman ("Optimal speedup of Las Vegas algorithms", 1993), which cost little more than the best time,
+//! whatever that is.
 
 use std::collections::BTreeMap;
 
 use ioxide_model::sts::SwitchId;
 
-/// How often a switch would have come by its rate before its absence counts.
+/// The number of times a switch would have been taken by its rate before its absence counts.
 const OVERDUE: u64 = 8;
-/// Labels without it, at least.
+/// The least number of labels without the switch.
 const SHORTEST: u64 = 24;
-/// A rate is known from this many times.
+/// The number of times from which on a rate is known.
 const KNOWN: u64 = 2;
 
-/// How often switches came, and when last.
+/// The rates of switches, over all walks.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RareSwitches {
     past: BTreeMap<SwitchId, SwitchRate>,
-    /// Labels of the walk under way that count, and what came in it.
+    /// The labels of the current walk that count, and the switches taken in it.
     ticks: u64,
     here: BTreeMap<SwitchId, SwitchRate>,
-    /// Walks that ended in a trap.
+    /// The number of walks that ended in a trap.
     shut: u32,
 }
 
-/// How often a switch came among the labels up to the last time it did.
+/// The number of times that a switch was taken, and of labels up to the last of them.
 #[derive(Clone, Copy, Debug, Default)]
 struct SwitchRate {
     times: u64,
@@ -38,7 +38,7 @@ struct SwitchRate {
 }
 
 impl RareSwitches {
-    /// A new walk begins.
+    /// Begins a new walk.
     pub(super) fn start(&mut self) {
         self.ticks = 0;
         for (id, here) in std::mem::take(&mut self.here) {
@@ -47,7 +47,7 @@ impl RareSwitches {
         }
     }
 
-    /// One more label, which took this switch if that is certain.
+    /// Counts a label, which took this switch if that is certain.
     pub(super) fn tick(&mut self, taken: Option<SwitchId>) {
         self.ticks += 1;
         if let Some(id) = taken {
@@ -56,7 +56,7 @@ impl RareSwitches {
         }
     }
 
-    /// Whether the walk should end; its trap counts then.
+    /// Returns whether the walk should end; the trap is counted then.
     pub(super) fn is_shut(&mut self) -> bool {
         let patience = SHORTEST << luby(self.shut);
         let ids = self.past.keys().chain(self.here.keys());
@@ -74,7 +74,7 @@ impl RareSwitches {
     }
 }
 
-/// The power of two of number `n`, from 0, of 1, 1, 2, 1, 1, 2, 4, ...
+/// Returns the binary logarithm of element `n`, from 0, of 1, 1, 2, 1, 1, 2, 4, ...
 fn luby(n: u32) -> u32 {
     let bits = u32::BITS - (n + 1).leading_zeros();
     if n + 2 == 1 << bits { bits - 1 } else { luby(n + 1 - (1 << (bits - 1))) }

@@ -1,8 +1,8 @@
-//! Rare states as starting points: how they were reached, and which of them was visited least.
+//! Rare states as starting points: a way to each, and the number of its visits.
 //!
-//! What is rare by chance is reached again by repeating how it was reached, and explored from there. A state counts
-//! by its outline; the way kept is the first one, which tends to be short. A system that goes another way this
-//! time is no loss: the walk goes on from wherever it is.
+//! A state that is rarely reached by chance is reached again by repeating the way to it, and explored from there.
+//! States are identified by their outline; the way kept is the first one, which tends to be short. If the system goes
+//! another way this time, the walk goes on from wherever it is.
 
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
@@ -11,24 +11,24 @@ use rustc_hash::FxHashMap;
 use ioxide_model::label::Label;
 use ioxide_model::trace::Trace;
 
-/// Labels of a way that is kept, at most.
+/// The greatest number of labels of a way that is kept.
 const MAX_LABELS: usize = 32;
-/// Ways kept, at most.
+/// The greatest number of ways kept.
 const MAX_WAYS: usize = 1_024;
-/// Ways drawn, of which the one to the rarest state is taken.
+/// The number of ways drawn, of which the one to the rarest state is taken.
 const DRAWS: usize = 6;
 
 /// The states met, by outline.
 #[derive(Clone, Debug, Default)]
 pub(super) struct StartStates {
-    /// Where each is in the list; looked up, never listed.
+    /// The position in the list by outline; looked up, never iterated.
     known: FxHashMap<u64, usize>,
     ways: Vec<StartWay>,
-    /// Where the walk was last.
+    /// The outline at the last visit.
     last: Option<u64>,
 }
 
-/// How to reach a state, and how often it was reached.
+/// A way to a state, and the number of visits.
 #[derive(Clone, Debug)]
 struct StartWay {
     labels: Vec<Label>,
@@ -36,7 +36,7 @@ struct StartWay {
 }
 
 impl StartStates {
-    /// The walk is in a state of this outline after `history`.
+    /// Counts a visit to a state of this outline after `history`, unless it is that of the last visit.
     pub(super) fn visit(&mut self, about: u64, history: &Trace) {
         if self.last.replace(about) == Some(about) {
             return;
@@ -51,7 +51,7 @@ impl StartStates {
         }
     }
 
-    /// A way to a state that was visited rarely.
+    /// Draws a way to a state that was visited rarely; empty if none is known.
     pub(super) fn rare(&self, rng: &mut ChaCha8Rng) -> Vec<Label> {
         if self.ways.is_empty() {
             return Vec::new();

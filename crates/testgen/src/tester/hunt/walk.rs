@@ -25,36 +25,36 @@ use crate::tester::random::Interaction;
 use crate::tester::stimulus::{BorrowedBelief, StimulusChoice};
 use crate::tester::{TesterMove, TesterStop};
 
-/// Labels of the first walk, of the short ones, and the most of a long one.
+/// The number of labels of the first walk, of the short ones, and the greatest number of a long one.
 const FIRST: usize = 320;
 const SHORT: usize = 24;
 const MAX: usize = 4_000;
-/// The longest sequences of inputs that are told apart.
+/// The length of the longest sequences of inputs that are counted.
 const MAX_GRAM: usize = 5;
-/// Messages that may be sent again, and one message in so many that is.
+/// The number of messages that may be sent again, and one message in so many that is.
 const MAX_SENT: usize = 6;
 const AGAIN: u32 = 12;
-/// How often, in percent, an eager walk sends where it could also look.
+/// The percentage of moves at which an eager walk sends where it could also look.
 const EAGER: u32 = 90;
-/// One look in so many lasts long, where time costs nothing.
+/// One look in so many lasts long, where waiting costs nothing.
 const LONG_LOOK: u32 = 6;
-/// How often, in percent, a look is taken where nothing can be seen.
+/// The percentage of moves at which a look is taken where no output is possible.
 const IDLE_LOOK: u32 = 8;
 
-/// Walks, and what they have learnt.
+/// Random walks, with the knowledge of earlier ones.
 #[derive(Clone, Debug)]
 pub(super) struct RandomWalks {
     interaction: Interaction,
     rng: ChaCha8Rng,
     timing: WaitingCost,
     lexicon: Option<ModelLexicon>,
-    /// How often an input followed the last few of them, over all walks; looked up, never listed.
+    /// The number of times that each sequence of inputs was sent, over all walks; looked up, never iterated.
     grams: FxHashMap<Vec<SwitchId>, u32>,
-    /// How often an input was sent in a state like that; looked up, never listed.
+    /// The number of times that an input was sent in a state of an outline; looked up, never iterated.
     tried: FxHashMap<(u64, SwitchId), u32>,
-    /// Inputs that some belief accepted, and how often each was sent.
+    /// The inputs that some belief accepted, with the number of times each was sent.
     met: BTreeMap<SwitchId, u64>,
-    /// How rare states were reached.
+    /// The ways to rare states.
     starts: StartStates,
     trap: RareSwitches,
     walks: u32,
@@ -67,12 +67,12 @@ pub(super) struct RandomWalks {
 struct WalkRun {
     seen: SeenValues,
     inputs: Vec<SwitchId>,
-    /// The messages sent last, the latest last.
+    /// The last messages sent, the latest last.
     sent: Vec<Label>,
     mood: Option<WalkMood>,
-    /// Labels to repeat before it walks freely.
+    /// The labels to repeat before it walks freely.
     way: VecDeque<Label>,
-    /// The last of them.
+    /// The last label that was to be repeated.
     repeated: Option<Label>,
     length: usize,
     looked: bool,
@@ -80,7 +80,7 @@ struct WalkRun {
 }
 
 impl RandomWalks {
-    /// Walks that give inputs as `interaction` says.
+    /// Makes walks that give inputs as `interaction` demands.
     pub(super) fn new(interaction: Interaction) -> Self {
         Self {
             interaction,
@@ -104,7 +104,8 @@ impl RandomWalks {
         self.trap.start();
     }
 
-    /// Takes in a label that took `switch`, if that is certain; whoever led the run.
+    /// Takes the labels since the last move into account, whoever led the run; `switch` is the one taken, if that is
+    /// certain.
     pub(super) fn notice(&mut self, after: &Monitor, history: &Trace, switch: Option<SwitchId>) {
         self.starts.visit(outline(after), history);
         if self.run.mood.as_ref().is_none_or(WalkMood::is_open) {
@@ -112,7 +113,7 @@ impl RandomWalks {
         }
     }
 
-    /// Goes on after somebody else led the run for a while, up to `length` labels in all.
+    /// Takes over a run that another tester led, up to `length` labels in all.
     pub(super) fn take_over(&mut self, length: usize) {
         self.run.length = length;
     }
@@ -121,7 +122,7 @@ impl RandomWalks {
         self.timing = WaitingCost::Free;
     }
 
-    /// The next move of a walk that may have `left` labels.
+    /// Returns the next move of a walk that may have `left` labels.
     pub(super) fn next(
         &mut self,
         cx: &mut Ctx<'_>,
@@ -150,7 +151,8 @@ impl RandomWalks {
         if is_quiet { self.end() } else { self.choose_move(cx) }
     }
 
-    /// Long and short walks in turn; the long ones grow, the short ones begin in a rare state.
+    /// Chooses the length of a walk: long and short ones in turn; the long ones grow, the short ones begin in a rare
+    /// state.
     fn begin(&mut self, cx: &Ctx<'_>, left: usize) {
         let length = if self.walks.is_multiple_of(2) {
             (FIRST << (self.walks / 2).min(16)).min(MAX)
@@ -164,7 +166,7 @@ impl RandomWalks {
         self.walks += 1;
     }
 
-    /// The next move on the way to a rare state, as long as the system takes the same way.
+    /// Returns the next move on the way to a rare state, as long as the system takes the same way.
     fn repeat(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) -> Option<TesterMove> {
         if let (Some(last), Some(repeated)) = (history.labels.last(), self.run.repeated.take())
             && *last != repeated
@@ -186,7 +188,7 @@ impl RandomWalks {
         }
     }
 
-    /// Whether to send rather than to look.
+    /// Returns whether to send rather than to look, at random.
     fn sends(&mut self, cx: &Ctx<'_>, belief: &BorrowedBelief<'_>, is_quiet: bool) -> bool {
         let mood = self.run.mood.as_ref().map_or(50, |mood| mood.eager);
         let eager = match self.interaction {
@@ -209,7 +211,7 @@ impl RandomWalks {
         }
     }
 
-    /// An input some state of the belief accepts, chosen by mood.
+    /// Returns an input that some state of the belief accepts, chosen by mood.
     fn stimulus(
         &mut self,
         cx: &mut Ctx<'_>,
@@ -255,7 +257,7 @@ impl RandomWalks {
         chosen
     }
 
-    /// A message sent before, as it was, now and then.
+    /// Returns a message sent before, unchanged, one time in [`AGAIN`].
     fn again(&mut self, cx: &mut Ctx<'_>, after: &Monitor, id: SwitchId) -> Option<TesterMove> {
         let gate = cx.sts.switches[id].gate;
         if cx.sts.is_timed() || cx.sts.gates[gate].fields.is_empty() || !self.rng.random_ratio(1, AGAIN) {
@@ -306,9 +308,9 @@ impl RandomWalks {
         }
     }
 
-    /// A candidate never tried in a state like this; among those, or if there is none, one that makes the shortest
-    /// sequence of inputs that was never sent; if all up to [`MAX_GRAM`] were, the one whose longest sequence was
-    /// sent the least often.
+    /// Returns a candidate never tried in a state of this outline; among those, or if there is none, one that makes the
+    /// shortest sequence of inputs that was never sent; if all up to [`MAX_GRAM`] were, the one whose longest sequence
+    /// was sent the least often.
     fn newest(&mut self, candidates: &[SwitchId], about: u64) -> SwitchId {
         let inputs = &self.run.inputs;
         let most = (MAX_GRAM - 1).min(inputs.len());
@@ -360,7 +362,7 @@ impl RandomWalks {
         TesterMove::Observe
     }
 
-    /// There is nothing to send and nothing to see.
+    /// Ends a walk that can neither send nor observe anything.
     fn end(&mut self) -> TesterMove {
         TesterMove::Stop(match self.run.owed.take() {
             Some(why) => TesterStop::GoalMissed(format!("no values for an input were found: {why}")),
@@ -369,18 +371,19 @@ impl RandomWalks {
     }
 }
 
-/// The same weight for all.
+/// The same weight for all candidates.
 fn even(candidates: &[SwitchId]) -> BTreeMap<SwitchId, u32> {
     candidates.iter().map(|&id| (id, 1)).collect()
 }
 
-/// A candidate with the message of `wanted`, which cannot be taken here itself.
+/// Returns a candidate with the message of `wanted`, which is not a candidate itself.
 fn same_message(sts: &Sts, candidates: &[SwitchId], wanted: SwitchId) -> Option<SwitchId> {
     let gate = sts.switches[wanted].gate;
     candidates.iter().copied().find(|&id| sts.switches[id].gate == gate)
 }
 
-/// A number for all states like this one: the same location and values of the same size, small ones being exact.
+/// Returns a hash that is equal for similar states: the same location and values of the same size, small ones being
+/// exact.
 fn outline(after: &Monitor) -> u64 {
     let mut hasher = FxHasher::default();
     if let Belief::Concrete(states) = after.belief()
@@ -392,7 +395,7 @@ fn outline(after: &Monitor) -> u64 {
     hasher.finish()
 }
 
-/// How large a value is, roughly; clocks and other reals do not count.
+/// Returns the size of a value, exact for small ones, else by magnitude; 0 for clocks and other reals.
 fn size(value: &Value) -> i64 {
     let magnitude = |n: i64| match n.unsigned_abs() {
         small @ 0..=4 => i64::try_from(small).unwrap_or(0),

@@ -21,7 +21,7 @@ model Adder {
     state stopped {}
 }";
 
-/// Runs the tester along `path`; `say` answers every look, by its number.
+/// Runs the tester along `path`; `say` answers look number n.
 fn follow(
     text: &str,
     solver: &mut dyn Solver,
@@ -55,7 +55,7 @@ fn follow(
     unreachable!("looks have no end")
 }
 
-/// What a correct adder says after `trace`.
+/// Returns the answer of a correct adder after `trace`.
 fn adder(cx: &mut Ctx<'_>, _: usize, trace: &Trace) -> Label {
     let total: i64 = trace.labels.iter().map(sent).sum();
     let gate = |name| cx.sts.gate_named(name).unwrap();

@@ -14,7 +14,7 @@ model M { input a input b input c output x output y output z
     state two { on a -> two  on b -> two  on c -> last }
     state last { emit z -> one } }";
 
-/// Runs every test against a system that does what the model says, `quicker` outputs coming unasked.
+/// Runs every test against a system that does what the model allows, with outputs that come unasked if `quicker`.
 fn traces(tester: &mut SuiteTester, text: &str, quicker: bool) -> Vec<String> {
     let mut sources = Sources::default();
     let file = sources.add("test.iox", text);
@@ -48,7 +48,7 @@ fn traces(tester: &mut SuiteTester, text: &str, quicker: bool) -> Vec<String> {
     found
 }
 
-/// What the model says next, if anything.
+/// Returns an output that the model allows next, if there is one.
 fn said(cx: &mut Ctx<'_>, after: &Monitor) -> Option<Label> {
     let outputs = cx.sts.gates.iter_enumerated().filter(|(_, gate)| gate.kind == GateKind::Output);
     let labels: Vec<Label> = outputs.map(|(gate, _)| Label::Output(gate, Vec::new())).collect();
