@@ -73,7 +73,7 @@ impl Default for CaseConfig {
     }
 }
 
-/// At which border of the time that the model leaves for it an input is sent.
+/// The border of the time allowed by the model at which an input is sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Sending {
     /// At once, or as soon as it is allowed.
@@ -187,9 +187,9 @@ pub struct CaseStimulus {
 /// The target of an arc.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArcTarget {
-    /// To the state before this step.
+    /// The state before this step.
     State(usize),
-    /// To the end.
+    /// The end of the case with this verdict.
     Verdict(CaseVerdict),
 }
 

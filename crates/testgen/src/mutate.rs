@@ -1,12 +1,12 @@
 //! Model mutation: small changes of a model, each a fault a system might have.
 //!
 //! [AT15] sec. 1: a mutant is the model with one fault injected; a test that tells the mutant from
-//! the model finds systems with that fault. The operators work on the core model, so every
-//! front end profits: guards (made true, negated, relations, constants, variables, and/or,
-//! conditions left out, other arithmetic), assignments (left out, added, changed), collections (the wrong end, one off,
-//! lost changes, duplicates), initial values, clocks (not set back, set back too often, confused), and switches (target, source,
-//! message, left out). Bounds of clocks are parts of guards: relations make them strict or not, constants move them.
-//! Faults of time are those of mutation for timed automata.
+//! the model finds systems with that fault. The operators work on the core model, so every front end profits: guards
+//! (made true, negated, relations, constants, variables, and/or, conditions left out, other arithmetic), assignments
+//! (left out, added, changed), collections (the wrong end, one off, lost changes, duplicates), initial values, clocks
+//! (not reset, reset too often, confused), and switches (target, source, message, left out). Bounds of clocks are parts
+//! of guards: relations make them strict or not, constants move them. Faults of time are those of mutation for timed
+//! automata.
 //!
 //! *Promises.* Ids are stable: switch, operator, number (`r7-guard-rel-2`). No mutant is the model
 //! itself or equal to another by its terms. The same model gives the same mutants in the same order.

@@ -1,6 +1,7 @@
-//! Adaptive tests on random pairs of small models: against a game played out step by step, and against what the systems do.
+//! Adaptive tests on random pairs of small models: against a game played out step by step, and against the behaviour of
+//! the systems.
 //!
-//! `IOXIDE_PAIRS` sets how many pairs are tried.
+//! `IOXIDE_PAIRS` sets the number of pairs.
 
 mod pairs;
 
@@ -17,7 +18,7 @@ use ioxide_testgen::conform::explicit::{EnumerationBudget, EnumerationResult, ad
 
 use self::pairs::Pairs;
 
-/// Steps the game is played out to.
+/// The number of steps to which the game is played out.
 const DEPTH: usize = 9;
 
 fn n_pairs() -> u64 {
@@ -94,14 +95,14 @@ impl<'g> Game<'g> {
         states.iter().filter(silent).cloned().collect()
     }
 
-    /// What may be seen, silence last, with the states after it.
+    /// Returns the possible observations, silence last, each with the states after it.
     fn seen(&self, sts: &Sts, states: &[ConcreteState]) -> Vec<(Label, Vec<ConcreteState>)> {
         let outputs = self.outputs.iter().map(|label| (label.clone(), self.after(sts, states, label)));
         let quiet = (Label::Quiescence, self.quiet(sts, states));
         outputs.chain([quiet]).filter(|(_, to)| !to.is_empty()).collect()
     }
 
-    /// Where a state that does not mention an input ignores it.
+    /// Returns the states after an input; a stable state that does not mention it ignores it.
     fn given(&self, states: &[ConcreteState], label: &Label) -> Vec<ConcreteState> {
         let mut found = Vec::new();
         for state in states {
@@ -118,7 +119,7 @@ impl<'g> Game<'g> {
         states.iter().map(|state| format!("{state:?}")).collect::<BTreeSet<_>>().into_iter().collect()
     }
 
-    /// Whether the tester can force a difference within `depth` steps.
+    /// Returns whether the tester can force a difference within `depth` steps.
     fn forces(&mut self, left: &[ConcreteState], right: &[ConcreteState], depth: usize) -> bool {
         if depth == 0 {
             return false;

@@ -1,6 +1,6 @@
 //! Random pairs of small models: the symbolic check against enumeration, both ways.
 //!
-//! `IOXIDE_PAIRS` sets how many pairs are tried, `IOXIDE_FIRST_PAIR` with which to begin.
+//! `IOXIDE_PAIRS` sets the number of pairs, `IOXIDE_FIRST_PAIR` the first of them.
 
 mod pairs;
 
@@ -21,7 +21,7 @@ use ioxide_testgen::conform::{
 
 use self::pairs::Pairs;
 
-/// What is compared with enumeration.
+/// The relations and completions that are compared with enumeration.
 const MEANINGS: [(ConformanceRelation, InputCompletion); 3] = [
     (ConformanceRelation::Ioco, InputCompletion::Angelic),
     (ConformanceRelation::Ioco, InputCompletion::None),
@@ -34,7 +34,7 @@ fn n_pairs() -> u64 {
     std::env::var("IOXIDE_PAIRS").ok().and_then(|text| text.parse().ok()).unwrap_or(600)
 }
 
-/// What the symbolic check says of `imp` against the specification.
+/// Returns the answer of the symbolic check of `imp` against the specification.
 fn symbolic(
     spec: &Model,
     imp: &Sts,

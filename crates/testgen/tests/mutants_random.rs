@@ -1,6 +1,6 @@
 //! Mutants of random models: the decision with all its shortcuts against enumeration, and the suites.
 //!
-//! `IOXIDE_PAIRS` sets how many models are tried.
+//! `IOXIDE_PAIRS` sets the number of models.
 
 mod pairs;
 
@@ -98,7 +98,7 @@ fn no_optimisation_changes_an_answer() {
     }
 }
 
-/// What a trace of another mutant kills is killed by enumeration too, and every mutant shows its own trace.
+/// A mutant that a trace of another mutant kills is killed by enumeration too, and every mutant shows its own trace.
 #[test]
 fn traces_of_others_kill_only_what_enumeration_kills() {
     let (mut own, mut others, mut left) = (0, 0, 0);

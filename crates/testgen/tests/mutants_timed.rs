@@ -1,8 +1,8 @@
 //! Mutants of a car alarm in time: every answer against enumeration of half seconds.
 //!
-//! The alarm of `examples/cas/timed.iox` with shorter times, so that instants can be gone through one by one. Differences that
+//! The alarm of `examples/cas/timed.iox` with shorter times, so that instants can be enumerated. Differences that
 //! enumeration finds are differences; where it finds none and the analysis does, the trace was replayed.
-//! `IOXIDE_MUTANTS` sets that every n-th mutant is looked at; 1 looks at all.
+//! `IOXIDE_MUTANTS` sets that every n-th mutant is compared; 1 compares all.
 
 #[path = "case/common.rs"]
 mod common;
@@ -24,7 +24,7 @@ use ioxide_testgen::kill::{KillConfig, MutationAnalysis};
 use ioxide_testgen::mutate::{Mutant, MutationOperator, mutants};
 use ticks::{Found, InTicks, Side, compare};
 
-/// Half seconds that are told apart; all constants are below.
+/// The number of half seconds from which on all times are alike; all constants are below.
 const BEYOND: u16 = 17;
 
 /// A model without data, played in half seconds.
@@ -33,7 +33,7 @@ struct Played<'m> {
     sts: Sts,
     gates: Vec<GateId>,
     sides: Vec<Side>,
-    /// What was evaluated already.
+    /// The guards evaluated so far, by switch and clock values.
     known: RefCell<HashMap<(SwitchId, [u16; 2]), bool>>,
 }
 

@@ -94,8 +94,8 @@ fn its_mutants_are_decided_as_enumeration_decides_them() {
     assert!(killed * 2 > mutants.len(), "{killed} of {}", mutants.len());
 }
 
-/// Measures what every optimisation is worth: `IOXIDE_COUNTER=40` takes so many mutants. As `ioxide bench counter`, for
-/// who wants to wait for a smaller program.
+/// Measures the gain of every optimisation: `IOXIDE_COUNTER=40` takes so many mutants. It does what `ioxide bench
+/// counter` does, in a smaller program.
 #[test]
 fn optimisations_side_by_side() {
     let Some(count) = std::env::var("IOXIDE_COUNTER").ok().and_then(|n| n.parse().ok()) else { return };

@@ -30,7 +30,7 @@ fn n_models() -> u64 {
     std::env::var("IOXIDE_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(100)
 }
 
-/// What became of a random model.
+/// The result of making a case for a random model.
 enum Made {
     Case(Model, Vec<SwitchId>, Box<TestCase>),
     Ambiguous(Model, Vec<SwitchId>, usize, SwitchId),

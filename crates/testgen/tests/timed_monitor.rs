@@ -92,7 +92,7 @@ fn wait(after: &mut Monitor, cx: &mut Ctx<'_>, tenths: i64, rng: &mut ChaCha8Rng
     [first, tenths - first].iter().all(|&part| after.observe(cx, &Label::Delay(seconds(part))).is_ok())
 }
 
-/// What happened, and when it was seen, in tenths of a second.
+/// A label with the instant at which it was observed, in tenths of a second.
 #[derive(Clone, Debug)]
 struct Seen {
     at: i64,

@@ -77,7 +77,7 @@ pub(super) struct CaseSuccessor {
     pub(super) when: Term,
 }
 
-/// Sketches every state, checking that the path can be followed and told apart from its siblings.
+/// Sketches every state, and checks that the path can be followed and distinguished from its siblings.
 fn sketches(
     cx: &mut Ctx<'_>,
     asker: &mut GuardSolver,

@@ -1,10 +1,10 @@
-//! The values of a delay or a field at which a guard of a case may change: what a test needs to be fair on a wall clock,
-//! and to choose what it sends by what it saw.
+//! The values of a delay or a field at which a guard of a case may change: tests need them to be fair on a wall clock,
+//! and to choose their inputs by their observations.
 //!
-//! A test on a wall clock knows an instant to within the latency only. A guard that is linear in the delay changes where
-//! one of its comparisons does, so these corners, the ends of what is believed and one instant between each two of
-//! them stand for all instants that may have been the true one. Likewise a number to send that fits the guard is, where there
-//! is one, found at a corner or beside it, unless remainders or products hide it.
+//! A test on a wall clock knows an instant to within the latency only. A guard that is linear in the delay changes
+//! where one of its comparisons does, so these corners, the ends of the interval of the possible instants and one
+//! instant between each two of them stand for all instants that may have been the true one. Likewise a number to send
+//! that fits the guard is, where there is one, found at a corner or beside it, unless remainders or products hide it.
 
 use ioxide_model::number::{Int, Rational};
 use ioxide_model::sort::Sort;

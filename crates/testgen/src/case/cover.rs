@@ -5,8 +5,8 @@
 //! switch that reads a clock is on a case, and where such a switch is an input, on one that sends as soon as allowed
 //! and on one that sends as late as allowed. The deadline of an output is judged by every case whose path has the
 //! output: an output that comes too late or not at all fails it.
-//!
-//! *Promises.* An item without a case has a reason, and says whether that is a proof. Small, not smallest: the paths are chosen
+//! *Promises.* An item without a case has a reason, which tells whether that is a proof. The set is small, not
+//! smallest: the paths are chosen greedily.
 //! greedily.
 
 use std::collections::{BTreeSet, VecDeque};

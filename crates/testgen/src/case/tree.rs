@@ -1,7 +1,8 @@
 //! An adaptive test as a case: the same arcs and verdicts, so that whatever writes cases writes it too.
 //!
-//! What the tester sends is R1, what the model allows R2 or, where the test ends, R3; silence that it allows R9; everything else is
-//! FAIL by R5 and R10. A run without a failure ends with PASS: nothing tells the system from one that conforms.
+//! Inputs are sent by R1, allowed outputs are observed by R2 or, where the test ends, R3, allowed silence by R9;
+//! everything else is FAIL by R5 and R10. A run without a failure ends with PASS: nothing distinguishes the system from
+//! one that conforms.
 
 use ioxide_model::label::Label;
 use ioxide_model::number::Rational;

@@ -1,8 +1,8 @@
 //! The input to send and its delay, chosen when the case is made, so that solving costs no time in a test.
 //!
-//! At once if that is possible, else at the first instant at which the guard changes that is, else when the solver says; or as
-//! late as possible, if that is asked for. A stimulus that fits whatever was observed before is marked; the others
-//! fit some observations, and a tester looks again at run time.
+//! At once if that is possible, else at the first possible corner of the guard or a millisecond beside one, else at the
+//! instant of the solver's answer; or as late as possible, if that is asked for. A stimulus that fits after every
+//! possible observation is marked; the others fit some observations, and a tester checks them again at run time.
 
 use ioxide_model::number::Rational;
 use ioxide_model::term::{Substitution, Term, VarId};

@@ -36,9 +36,9 @@ const MAX_DOMAIN: usize = 64;
 /// The treatment of states that are not covered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Widening {
-    /// They stay as they are.
+    /// The states stay as they are.
     Never,
-    /// They are widened once there are this many of one shape.
+    /// The states are widened once there are this many of one shape.
     Beyond(usize),
 }
 

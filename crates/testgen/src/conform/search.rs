@@ -68,7 +68,8 @@ pub(crate) enum SearchEnd {
     States,
     /// The cost limit of the run was reached.
     Turn,
-    /// A step has too many cases, internal steps do not end, or states with too many members were left out.
+    /// A step has too many cases, internal steps do not end, states with too many members were left out, or too many
+    /// terms were made.
     Cases,
     /// States with values that are too large to be computed with were not explored.
     TooLarge,

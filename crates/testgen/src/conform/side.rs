@@ -65,7 +65,7 @@ pub(crate) enum Unknowns {
     Believed,
 }
 
-/// For every location, whether each variable can matter there.
+/// For every location and variable, true if the variable can matter there.
 pub(crate) type Liveness = IndexVec<LocId, Vec<bool>>;
 
 /// A system with an index of its locations.

@@ -1,4 +1,4 @@
-//! From unsafe steps to a concrete trace: the symbolic test case, values for it, and a replay.
+//! The construction of a concrete trace from unsafe steps: the symbolic test case, values for it, and a replay.
 //!
 //! [AT15]'s test case is a sequence of actions with the non-conformance condition at its end.
 //! The steps are executed again from the start, all members kept with their conditions, so

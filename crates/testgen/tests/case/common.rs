@@ -1,4 +1,4 @@
-//! What the tests of cases share.
+//! Helpers of the tests of cases.
 
 #![allow(dead_code, reason = "not every test uses everything here")]
 
@@ -43,12 +43,12 @@ pub fn path(sts: &Sts, labels: &str) -> Vec<SwitchId> {
     labels.split(',').map(|label| sts.switch_named(label).unwrap_or_else(|| panic!("{label}"))).collect()
 }
 
-/// The solver people have.
+/// The solver of the default configuration.
 pub fn solver() -> SolverStack {
     stack(&SolverConfig::default())
 }
 
-/// So many tenths of a second.
+/// Returns tenths of a second in seconds.
 pub fn seconds(tenths: i64) -> Rational {
     Rational::new(Int::from(tenths), Int::from(10)).unwrap_or(Rational::ZERO)
 }

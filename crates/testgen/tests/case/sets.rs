@@ -44,7 +44,7 @@ fn reached(pool: &TermPool, sts: &Sts) -> Vec<(ConcreteState, SwitchId, Concrete
     steps
 }
 
-/// What some run does and then sends an output, one right after the other: single switches, or pairs.
+/// Returns the sequences that some run takes and can extend to an output: single switches, or pairs.
 fn coverable(
     pool: &TermPool,
     sts: &Sts,

@@ -35,7 +35,7 @@ const BEVERAGE: &str = "model Beverage {
     }
     state q2 { tr3: emit Serve(drink: y, change: x - 1) when cl <= t { stock = stock - (x - 1) } -> q0 } }";
 
-/// What each has.
+/// For each system its text, a path, and the numbers of arcs of the states of its case.
 pub const PUBLISHED: [(&str, &str, &[usize]); 4] = [
     (BASIC, "tr1,tr2", &[3, 4]),
     (ABSOLUTE, "tr1,tr2", &[3, 4]),

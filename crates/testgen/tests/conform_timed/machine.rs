@@ -11,9 +11,9 @@ use super::ticks::{InTicks, Side};
 
 /// Ticks of a second.
 pub const TICKS: u16 = 5;
-/// No clock is compared with more seconds.
+/// The greatest number of seconds that a clock is compared with.
 pub const LIMIT: u16 = 2;
-/// All times from here on are alike.
+/// The number of ticks from which on all times are alike.
 pub const BEYOND: u16 = LIMIT * TICKS + 1;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +68,7 @@ impl Compare {
     }
 }
 
-/// What a field is compared with, or what is assigned.
+/// An operand: the other side of a comparison with a field, or an assigned value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Data {
     Field,
@@ -175,7 +175,7 @@ impl Machine {
         Switch { from, verb, times, data, assign, resets, to }
     }
 
-    /// The same with one switch changed, dropped or added.
+    /// Returns the machine with one switch changed, dropped or added.
     pub fn mutated(&self, rng: &mut ChaCha8Rng, has_tau: bool) -> Self {
         let mut other = self.clone();
         let at = rng.random_range(0..other.switches.len());

@@ -1,6 +1,6 @@
 //! Random pairs of timed models, with unknown start values and internal steps: the symbolic check against enumeration.
 //!
-//! `IOXIDE_PAIRS` sets how many pairs are tried, `IOXIDE_FIRST_PAIR` with which to begin.
+//! `IOXIDE_PAIRS` sets the number of pairs, `IOXIDE_FIRST_PAIR` the first of them.
 
 mod machine;
 mod ticks;
@@ -90,7 +90,7 @@ fn steps(witness: &ConformWitness) -> usize {
     messages + usize::from(matches!(labels.last(), Some(Label::Delay(_))))
 }
 
-/// How one comparison went.
+/// The common answer of one comparison; open if one of the two gives none.
 #[derive(Debug, PartialEq, Eq)]
 enum Agreement {
     Conforms,
@@ -98,7 +98,7 @@ enum Agreement {
     Open,
 }
 
-/// Compares one pair by both; panics where they disagree.
+/// Compares one pair by both ways; panics if they disagree.
 fn assert_agrees(seed: u64) -> Agreement {
     let (imp, spec) = pair(seed);
     let expected = compare(&imp, &spec, DEPTH, BUDGET);

@@ -5,18 +5,18 @@
 use std::collections::{BTreeSet, HashSet};
 use std::hash::Hash;
 
-/// What enumeration found.
+/// The result of enumeration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
     /// A difference after so many steps, and none before.
     Difference(usize),
-    /// None in so many steps.
+    /// No difference in so many steps.
     NoneWithin(usize),
-    /// None, however far one looks.
+    /// No difference at any depth.
     NoneAtAll,
 }
 
-/// Who moves.
+/// The sender of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     Tester,
@@ -28,11 +28,11 @@ pub enum Side {
 pub trait InTicks {
     type State: Copy + Ord + Hash;
 
-    /// All times from here on are alike.
+    /// The number of ticks from which on all times are alike.
     fn beyond(&self) -> u16;
     /// The states at start.
     fn start(&self) -> Vec<Self::State>;
-    /// Messages with all values: who moves, by number.
+    /// The sender of each message, a message being a gate with values.
     fn messages(&self) -> &[Side];
     /// The state so many ticks later.
     fn later(&self, state: Self::State, ticks: u16) -> Self::State;
@@ -44,7 +44,7 @@ pub trait InTicks {
 
 type States<M> = BTreeSet<<M as InTicks>::State>;
 
-/// Whether a message of such a side, or an internal step, is possible now.
+/// Returns whether a message of one of these senders, or an internal step, is possible now.
 fn can<M: InTicks>(machine: &M, state: M::State, wanted: &[Side]) -> bool {
     let messages = machine.messages().iter().enumerate();
     !machine.internal(state).is_empty()
@@ -59,7 +59,7 @@ fn can<M: InTicks>(machine: &M, state: M::State, wanted: &[Side]) -> bool {
 /// often internal steps have reset the clocks by then.
 type Entered<M> = BTreeSet<(u16, <M as InTicks>::State)>;
 
-/// Adds what internal steps enter now.
+/// Adds the states that internal steps enter now.
 fn with_internal<M: InTicks>(machine: &M, mut entered: Entered<M>) -> Entered<M> {
     let mut open: Vec<_> = entered.iter().copied().collect();
     while let Some((age, state)) = open.pop() {
@@ -72,23 +72,23 @@ fn with_internal<M: InTicks>(machine: &M, mut entered: Entered<M>) -> Entered<M>
     entered
 }
 
-/// With no delay yet.
+/// Returns the entered states before any delay.
 fn entered<M: InTicks>(machine: &M, states: &States<M>) -> Entered<M> {
     with_internal(machine, states.iter().map(|&state| (0, state)).collect())
 }
 
-/// One tick later.
+/// Returns the entered states one tick later.
 fn ticked<M: InTicks>(machine: &M, entered: &Entered<M>) -> Entered<M> {
     let older = |age: u16| (age + 1).min(machine.beyond());
     with_internal(machine, entered.iter().map(|&(age, state)| (older(age), state)).collect())
 }
 
-/// Whether nothing can come from `state` any more unless the tester sends something.
+/// Returns whether no output and no internal step can come from `state` any more without an input.
 fn is_quiet<M: InTicks>(machine: &M, state: M::State) -> bool {
     (0..=machine.beyond()).all(|at| !can(machine, machine.later(state, at), &[Side::System]))
 }
 
-/// Whether `state`, just entered, may send nothing for so long.
+/// Returns whether `state`, just entered, may send nothing for so many ticks.
 fn may_wait<M: InTicks>(machine: &M, state: M::State, ticks: u16) -> bool {
     let excuses = [Side::System, Side::SomebodyElse];
     ticks == 0
@@ -109,7 +109,8 @@ fn after<M: InTicks>(machine: &M, entered: &Entered<M>, message: usize) -> State
     closed(machine, &next)
 }
 
-/// As [`after`] for an implementation, which waits only where it may and ignores inputs it does not take.
+/// Returns the states as [`after`] does, for an implementation, which waits only where it may and ignores inputs it
+/// does not accept.
 fn completed<M: InTicks>(machine: &M, entered: &Entered<M>, message: usize) -> States<M> {
     let mut next = States::<M>::new();
     for &(age, state) in entered {

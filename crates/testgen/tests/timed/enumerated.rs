@@ -46,7 +46,7 @@ impl<'m> Enumerated<'m> {
         found
     }
 
-    /// Whether nothing may be seen for `tenths`.
+    /// Returns whether silence is possible for `tenths`.
     pub fn may_wait(&self, tenths: i64) -> bool {
         self.entered(tenths).iter().any(|(since, state)| may_wait(self.model, state, tenths - since))
     }
@@ -68,7 +68,7 @@ impl<'m> Enumerated<'m> {
     }
 }
 
-/// Whether `state`, just entered, may let so many tenths of a second pass.
+/// Returns whether `state`, just entered, may let so many tenths of a second pass.
 pub fn may_wait(model: &Model, state: &ConcreteState, tenths: i64) -> bool {
     let speaks = |at: i64, wanted: fn(GateKind) -> bool| messages(model, state, at, wanted).next().is_some();
     let later =

@@ -1,4 +1,4 @@
-//! What a case should say, by enumeration of values and of multiples of half a second.
+//! The expected verdicts of a case, by enumeration of values and of multiples of half a second.
 
 #![allow(dead_code, reason = "not every test uses everything here")]
 
@@ -13,10 +13,10 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::common::seconds;
 
-/// Beyond this many tenths of a second no guard of a random model changes any more.
+/// The number of tenths of a second after which no guard of a random model changes any more.
 pub const HORIZON: i64 = 30;
 
-/// Where an event should lead.
+/// The expected result of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expected {
     Onwards,
@@ -30,13 +30,13 @@ pub enum Expected {
     Nowhere,
 }
 
-/// The path of a model with what was observed so far.
+/// The path of a model with the states after the observations so far.
 pub struct Oracle<'m> {
     model: &'m Model,
     path: &'m [SwitchId],
     timeout: i64,
     at: usize,
-    /// The states the model may be in, one per value at start that fits the observations.
+    /// The states that the model may be in, one per value at start that fits the observations.
     states: Vec<ConcreteState>,
 }
 
@@ -46,7 +46,7 @@ impl<'m> Oracle<'m> {
         Self { model, path, timeout, at: 0, states }
     }
 
-    /// Everything that could happen next: delays up to and beyond the time-out, every message.
+    /// Returns every possible next event: delays up to and beyond the time-out, every message.
     pub fn events(&self) -> Vec<(i64, CaseEvent)> {
         let mut events = Vec::new();
         for delay in (0..self.timeout).step_by(5) {
@@ -59,7 +59,7 @@ impl<'m> Oracle<'m> {
         events
     }
 
-    /// Where the event leads.
+    /// Returns the expected result of the event.
     pub fn expected(&self, delay: i64, event: &CaseEvent) -> Expected {
         match event {
             CaseEvent::Silence => self.silence(delay),
@@ -103,12 +103,12 @@ impl<'m> Oracle<'m> {
         if later || quiet { Expected::IncDur } else { Expected::FailDur }
     }
 
-    /// Whether some message of a wanted kind is possible at that instant.
+    /// Returns whether some message of a wanted kind is possible at that instant.
     fn speaks(&self, state: &ConcreteState, at: i64, wanted: fn(GateKind) -> bool) -> bool {
         messages(self.model, state, at, wanted).next().is_some()
     }
 
-    /// Whether `rest` can be taken from `state`.
+    /// Returns whether `rest` can be taken from `state`.
     fn can_follow(&self, state: &ConcreteState, rest: &[SwitchId]) -> bool {
         let Some((&id, more)) = rest.split_first() else { return true };
         let switch = &self.model.sts.switches[id];
@@ -144,7 +144,7 @@ impl<'m> Oracle<'m> {
         }
     }
 
-    /// Whether some trace takes the path up to `step`, and `step` or `other` by different values at start.
+    /// Returns whether some trace takes the path up to `step`, and `step` or `other` by different values at start.
     pub fn has_common_trace(&self, step: usize, other: SwitchId) -> bool {
         self.common(&self.states, &self.path[..step], self.path[step], other)
     }
@@ -176,7 +176,8 @@ impl<'m> System<'m> {
         Self { model, state: initial(model, unknown) }
     }
 
-    /// What it says by itself, or what it hears from somebody else, before the time-out; else silence.
+    /// Draws an output or an observed input before the time-out, or silence if it is allowed or nothing else is
+    /// possible.
     pub fn spontaneous(&self, rng: &mut ChaCha8Rng, timeout: i64) -> (i64, CaseEvent) {
         let mut possible = Vec::new();
         for at in (0..timeout).step_by(5) {
@@ -199,7 +200,7 @@ impl<'m> System<'m> {
         possible.into_iter().nth(choice).unwrap_or((timeout, CaseEvent::Silence))
     }
 
-    /// Moves on by the message; `None` if no switch takes it.
+    /// Follows the message; `None` if no switch takes it.
     pub fn take(&mut self, delay: &Rational, event: &CaseEvent) -> Option<()> {
         let CaseEvent::Message(gate, values) = event else { return None };
         let tenths = (delay * Rational::from(10)).floor().to_i64()?;

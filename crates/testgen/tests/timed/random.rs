@@ -11,7 +11,7 @@ pub fn text(rng: &mut ChaCha8Rng) -> String {
     text_with(rng, &["on a", "on o", "emit y", "emit y", "emit z"])
 }
 
-/// The same with switches of these kinds.
+/// A model as [`text`] makes it, with switches of these kinds.
 pub fn text_with(rng: &mut ChaCha8Rng, verbs: &[&str]) -> String {
     let mut text = String::from(
         "model Random { type D = 0..2 input a(p: D) observed input o(p: D) output y(p: D) output z\n\

@@ -1,8 +1,8 @@
 //! Values that make a condition true, the same ones every time.
 //!
-//! Field by field: the value that the condition fixes, else a small value of the field's own, so that messages can be
-//! told apart, else a constant of the condition or a neighbour, else the value from the solver. Each choice is
-//! confirmed before the next.
+//! Field by field: the value that the condition fixes, else a small value of the field's own, so that messages differ,
+//! else a constant of the condition or a neighbour, else the value from the solver. Each choice is confirmed before the
+//! next.
 
 use std::collections::BTreeSet;
 

@@ -47,7 +47,7 @@ pub(super) struct GameSolution {
 struct NodeMoves {
     inputs: Vec<(SwitchId, ExploredId)>,
     system: Vec<(SwitchId, ExploredId)>,
-    /// True if the system may stay silent.
+    /// True if the system may stay silent and no observer waits for that.
     is_quiet: bool,
     is_goal: bool,
 }
@@ -150,7 +150,8 @@ fn moves(cx: &mut Ctx<'_>, arena: &GameArena, graph: &ExecGraph) -> IndexVec<Exp
     moves
 }
 
-/// Returns whether the system may stay silent in `state`; true if the solver does not decide.
+/// Returns whether the system may stay silent in `state`; silence that an observer waits for is a move and does not
+/// count. True if the solver does not decide.
 fn may_be_quiet(cx: &mut Ctx<'_>, state: &SymState) -> bool {
     let quiet = quiescence(cx, state.loc);
     let store = state.store.substitution(cx.sts);

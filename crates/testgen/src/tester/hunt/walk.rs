@@ -104,8 +104,8 @@ impl RandomWalks {
         self.trap.start();
     }
 
-    /// Takes the labels since the last move into account, whoever led the run; `switch` is the one taken, if that is
-    /// certain.
+    /// Takes the labels since the last move into account, also in runs led by a purpose; `switch` is the one taken, if
+    /// that is certain.
     pub(super) fn notice(&mut self, after: &Monitor, history: &Trace, switch: Option<SwitchId>) {
         self.starts.visit(outline(after), history);
         if self.run.mood.as_ref().is_none_or(WalkMood::is_open) {
