@@ -23,7 +23,7 @@ use super::{
     timeout, witness,
 };
 
-/// Makes the test case of `model` along `path`, which starts at the initial location.
+/// Makes the test case of the model of `cx` along `path`, which starts at the initial location.
 ///
 /// # Errors
 /// If the path is none, cannot be followed, does not end with an output, or is not trace-deterministic.
