@@ -25,7 +25,7 @@ macro_rules! codes {
                 match self { $(Self::$name => stringify!($id),)* }
             }
 
-            /// How bad findings of this kind are.
+            /// Returns the severity that every finding of this kind has.
             #[must_use]
             pub fn severity(self) -> Severity {
                 match self { $(Self::$name => Severity::$severity,)* }

@@ -1,4 +1,4 @@
-//! Lists, sets and maps as values: sequences with a discipline.
+//! Lists, sets and maps as values: sequences under an ordering invariant.
 //!
 //! A set is sorted and has every item once; a map is sorted by key and has every key once. The
 //! order is that of [`Value`], so equal collections are equal sequences.
@@ -33,7 +33,7 @@ impl CollectionValue {
         Self { sort, items: Items::List(items.into_iter().collect()) }
     }
 
-    /// The set of `items`; what is there twice counts once.
+    /// Returns the set of `items`, duplicates removed.
     pub fn set(sort: CollectionId, items: impl IntoIterator<Item = Value>) -> Self {
         let mut items: Vec<Value> = items.into_iter().collect();
         items.sort_unstable();
@@ -41,7 +41,7 @@ impl CollectionValue {
         Self { sort, items: Items::Set(items.into_iter().collect()) }
     }
 
-    /// The map of `entries`; the last value of a key counts.
+    /// Returns the map of `entries`; if a key occurs more than once, its last value is kept.
     pub fn map(sort: CollectionId, entries: impl IntoIterator<Item = (Value, Value)>) -> Self {
         let mut entries: Vec<(Value, Value)> = entries.into_iter().collect();
         entries.sort_by(|a, b| a.0.cmp(&b.0));
@@ -51,7 +51,7 @@ impl CollectionValue {
         Self { sort, items: Items::Map(entries.into_iter().collect()) }
     }
 
-    /// How many items there are; of a map, how many keys.
+    /// Returns the number of items; for a map, the number of keys.
     #[must_use]
     pub fn len(&self) -> usize {
         match &self.items {
@@ -60,13 +60,13 @@ impl CollectionValue {
         }
     }
 
-    /// Whether there is no item.
+    /// Returns whether there is no item.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// What a quantifier over the collection ranges over: its items in order, or its keys.
+    /// Returns the members a quantifier over the collection ranges over: the items in order, or the keys of a map.
     pub fn members(&self) -> Box<dyn Iterator<Item = &Value> + '_> {
         match &self.items {
             Items::List(items) | Items::Set(items) => Box::new(items.iter()),
@@ -74,7 +74,7 @@ impl CollectionValue {
         }
     }
 
-    /// The values inside: items, or keys and values.
+    /// Returns every value held directly: the items, or the keys and the values of a map.
     pub fn parts(&self) -> Box<dyn Iterator<Item = &Value> + '_> {
         match &self.items {
             Items::List(items) | Items::Set(items) => Box::new(items.iter()),
@@ -82,7 +82,7 @@ impl CollectionValue {
         }
     }
 
-    /// Whether `member` is an item, or a key of a map.
+    /// Returns whether `member` is an item, or a key of a map.
     #[must_use]
     pub fn has(&self, member: &Value) -> bool {
         match &self.items {
@@ -92,7 +92,8 @@ impl CollectionValue {
         }
     }
 
-    /// The item at a position of a list, or the value of a key of a map.
+    /// Returns the item of a list at position `key`, or the value of `key` in a map; `None` for a set or if there is
+    /// none.
     #[must_use]
     pub fn at(&self, key: &Value) -> Option<&Value> {
         match &self.items {
@@ -105,7 +106,8 @@ impl CollectionValue {
         }
     }
 
-    /// The list with `value` at an existing position, or the map with `value` for `key`.
+    /// Returns the list with `value` at the existing position `key`, or the map with `value` for `key`. A list without
+    /// that position, and a set, stay as they are.
     #[must_use]
     pub fn with(&self, key: &Value, value: Value) -> Self {
         let items = match &self.items {
@@ -122,7 +124,7 @@ impl CollectionValue {
         Self { sort: self.sort, items }
     }
 
-    /// The collection without `member`: all such items of a list, the item of a set, the key of a map.
+    /// Returns the collection without `member`: every equal item of a list, the item of a set, the key of a map.
     #[must_use]
     pub fn without(&self, member: &Value) -> Self {
         let items = match &self.items {
@@ -139,7 +141,7 @@ impl CollectionValue {
         Self { sort: self.sort, items }
     }
 
-    /// The list with one more item at its end, or the set with `item` in it; a map stays as it is.
+    /// Returns the list with `item` appended, or the set with `item` in it; a map stays as it is.
     #[must_use]
     pub fn and(&self, item: Value) -> Self {
         let items = match &self.items {
@@ -153,7 +155,7 @@ impl CollectionValue {
         Self { sort: self.sort, items }
     }
 
-    /// The union of two sets: the items of the smaller are put into the larger.
+    /// Returns the union of two sets; `self` if either is not a set.
     #[must_use]
     pub fn union(&self, other: &Self) -> Self {
         let (large, small) = if self.len() >= other.len() { (self, other) } else { (other, self) };
@@ -167,14 +169,14 @@ impl CollectionValue {
         Self { sort: self.sort, items: Items::Set(items) }
     }
 
-    /// The items of a list; empty for sets and maps.
+    /// Returns the items of a list; `None` for sets and maps.
     #[must_use]
     pub fn as_list(&self) -> Option<&Sequence<Value>> {
         if let Items::List(items) = &self.items { Some(items) } else { None }
     }
 }
 
-/// The position a number stands for.
+/// Returns `key` as a position; `None` if it is negative, too large, or no integer.
 fn position(key: &Value) -> Option<usize> {
     key.as_int()?.to_i64().and_then(|n| usize::try_from(n).ok())
 }

@@ -40,39 +40,39 @@ use crate::value::{DataValue, Value};
 crate::index! { /// A part of a composed system.
 pub struct PartId; }
 
-/// What a composed system is made of, for whoever speaks of it.
+/// The parts of a composed system, with the part-level origin of its switches and messages.
 #[derive(Clone, Debug, Default)]
 pub struct Composition {
     /// The parts.
     pub parts: IndexVec<PartId, PartSystem>,
     /// The steps of the parts behind every switch, by the label of the switch.
     pub moves: BTreeMap<Arc<str>, Vec<PartMove>>,
-    /// Where everything may follow, if there is such a place: a part and the name of its location. What leads
-    /// there, or starts there, is nothing to aim at.
+    /// The part and the name of its location from which every behaviour is allowed, if there is such a location. A
+    /// switch to or from it is no test goal.
     pub open: Option<(PartId, Arc<str>)>,
-    /// Whose messages the messages of the system are.
+    /// The part and the message of that part behind every message of the system.
     pub messages: BTreeMap<GateId, PartMessage>,
 }
 
 /// A message of the system as a message of a part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartMessage {
-    /// The part, or the array of parts.
+    /// The name of the part, or of the array of parts.
     pub family: Arc<str>,
-    /// What the part calls the message.
+    /// The name of the message in the part.
     pub message: Arc<str>,
-    /// Which instance it belongs to.
+    /// The instance of the part that the message belongs to.
     pub owner: MessageOwner,
 }
 
-/// Which instance of a part a message belongs to.
+/// The instance of a part that a message belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MessageOwner {
-    /// The part is no array.
+    /// The only instance: the part is no array.
     Only,
     /// The instance with this index.
     Instance(i64),
-    /// The one that the first field of the message says.
+    /// The instance whose index is the value of the message's first field.
     FirstField,
 }
 
@@ -83,11 +83,11 @@ pub struct PartSystem {
     pub name: Arc<str>,
     /// The name it shares with the other instances of its array, such as `client`.
     pub family: Arc<str>,
-    /// Which instance of an array it is.
+    /// The index of the instance in its array; `None` if the part is no array.
     pub index: Option<i64>,
-    /// The variable that says where it is; none if it has one location.
+    /// The variable that holds the current location; `None` if the part has fewer than two locations.
     pub control: Option<VarId>,
-    /// The names of its locations, by the number of the value of `control`.
+    /// The names of its locations, by the constructor position of the value of `control`.
     pub places: Vec<Arc<str>>,
     /// The labels of its own switches.
     pub switches: Vec<Arc<str>>,
@@ -95,7 +95,7 @@ pub struct PartSystem {
     pub vars: Vec<VarId>,
 }
 
-/// One part's share of a switch.
+/// The share of one part in a switch of the system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartMove {
     /// The part.
@@ -105,7 +105,8 @@ pub struct PartMove {
 }
 
 impl Composition {
-    /// The variable and the value that say that everything may follow.
+    /// Returns the control variable and the constructor that stand for the [open](Self::open) location; `None` if there
+    /// is none.
     #[must_use]
     pub fn open_value(&self) -> Option<(VarId, u32)> {
         let (part, place) = self.open.as_ref()?;
@@ -114,7 +115,8 @@ impl Composition {
         Some((part.control?, u32::try_from(at).ok()?))
     }
 
-    /// The message of the system that is `message` of one instance of `family`, if there is one.
+    /// Returns the message of the system that is `message` of one instance of `family`, if there is one. A message of
+    /// the instance alone comes before one that names the instance in its first field.
     #[must_use]
     pub fn message_of(&self, family: &str, index: Option<i64>, message: &str) -> Option<GateId> {
         let named = |of: &PartMessage| *of.family == *family && *of.message == *message;
@@ -130,7 +132,8 @@ impl Composition {
         found.min().map(|(_, gate)| gate)
     }
 
-    /// Where the parts are, as people read it: `server: idle, client[1]: waiting`.
+    /// Returns the locations of the parts as text, such as `server: idle, client[1]: waiting`; parts without a control
+    /// variable are left out.
     #[must_use]
     pub fn place(&self, value: impl Fn(VarId) -> Option<Value>) -> String {
         let here = |part: &PartSystem| match value(part.control?) {
@@ -152,14 +155,15 @@ pub struct Composer {
     imported: IndexVec<PartId, ImportedPart>,
 }
 
-/// A part in the terms of the system.
+/// A part whose variables and terms are in the pool of the system.
 struct ImportedPart {
-    /// The fields of each of its messages.
+    /// The fields of each of its messages, by gate.
     gates: Vec<Vec<VarId>>,
     switches: Vec<PartSwitch>,
 }
 
-/// A switch of a part in the terms of the system; where the part must be is in the guard, where it goes in the update.
+/// A switch of a part in the pool of the system: the guard also tests the source location, the update also sets the
+/// target.
 #[derive(Clone)]
 struct PartSwitch {
     label: Arc<str>,
@@ -185,7 +189,8 @@ impl Composer {
         }
     }
 
-    /// Adds `model` as the part `family`, or as the instance of it with this index. Its messages are silent until they [meet](Self::meet).
+    /// Adds `model` as the part `family`, or as the instance of `family` with this index. Its switches occur in the
+    /// system only after its messages [meet](Self::meet).
     ///
     /// # Errors
     /// If a type of `model` differs from a type of another part with the same name.
@@ -255,7 +260,8 @@ impl Composer {
         Ok(self.imported.push(ImportedPart { gates, switches }))
     }
 
-    /// The variable that says where the part `name` is, and its type; none if there is one place only.
+    /// Declares the variable for the location of the part `name`, and its type; returns `None` if the part has fewer
+    /// than two locations.
     fn control(&mut self, name: &str, family: &str, sts: &Sts) -> Option<(VarId, DataId)> {
         if sts.locations.len() < 2 {
             return None;
@@ -275,13 +281,13 @@ impl Composer {
         self.pool.var_info(self.imported[part].gates[gate.index()][field]).sort
     }
 
-    /// The sort as people read it.
+    /// Returns the text of `sort`.
     #[must_use]
     pub fn show_sort(&self, sort: Sort) -> String {
         self.pool.show_sort(sort)
     }
 
-    /// A variable for a field that parts share.
+    /// Declares a variable for a field that parts share.
     pub fn field(&mut self, name: &str, sort: Sort) -> VarId {
         self.pool.declare(name, sort)
     }
@@ -291,22 +297,22 @@ impl Composer {
         self.sts.gates.push(Gate { name: name.into(), kind, fields, span, doc: doc.to_owned() })
     }
 
-    /// Says whose message a message of the system is.
+    /// Records the message of a part that `gate` stands for.
     pub fn belongs(&mut self, gate: GateId, of: PartMessage) {
         self.composition.messages.insert(gate, of);
     }
 
-    /// The pool that the system's terms live in, for values of fields.
+    /// Returns the pool of the system's terms.
     pub fn pool(&mut self) -> &mut TermPool {
         &mut self.pool
     }
 
-    /// Says that everything may follow where `part` is at the location `place`.
+    /// Declares that every behaviour is allowed while `part` is at the location `place`.
     pub fn open(&mut self, part: PartId, place: &str) {
         self.composition.open = Some((part, place.into()));
     }
 
-    /// The system.
+    /// Returns the composed system.
     #[must_use]
     pub fn finish(self) -> Model {
         let Self { pool, mut sts, composition, .. } = self;
@@ -315,7 +321,7 @@ impl Composer {
     }
 }
 
-/// Declares the image of `var` behind the name of its part.
+/// Declares the image of `var` under its name prefixed with that of its part.
 fn rename(import: &mut TermImport<'_>, from: &TermPool, part: &str, var: VarId) -> VarId {
     let info = from.var_info(var);
     let sort = import.sort(info.sort);
@@ -324,7 +330,7 @@ fn rename(import: &mut TermImport<'_>, from: &TermPool, part: &str, var: VarId) 
     image
 }
 
-/// `guard` at `loc`.
+/// Returns `guard` conjoined with the fact that the part is at `loc`.
 fn at(pool: &mut TermPool, control: VarId, data: DataId, loc: LocId, guard: Term) -> Term {
     let control = pool.var(control);
     let here = pool.value(place(data, loc));

@@ -3,8 +3,8 @@
 //! The interpretation of a transition system as a labelled one ([FTW05] Def. 11, [BT19] Def. 8,
 //! [AT15] Def. 2.2): a state is a location with a value for every variable and clock; a switch
 //! is enabled for field values that make its guard true, and leads to the updated state.
-//! Internal switches have no fields, so their closure needs evaluation only. Whether *some*
-//! output value makes a guard true is a question for a solver and is asked in `symex`.
+//! Internal switches have no fields, so their closure needs evaluation only. The question of whether *some* output
+//! value makes a guard true needs a solver and is asked in `symex`.
 
 use std::collections::BTreeSet;
 
@@ -18,14 +18,14 @@ use crate::value::Value;
 /// A location with a value for every variable and clock.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ConcreteState {
-    /// Where control is.
+    /// The current location.
     pub loc: LocId,
     /// The values of variables and clocks.
     pub values: Valuation,
 }
 
 impl ConcreteState {
-    /// Where it is, as people read it.
+    /// Returns the location, or the locations of the parts of a composed system, as text.
     #[must_use]
     pub fn place(&self, sts: &Sts) -> String {
         sts.place(self.loc, |var| self.values.get(var).cloned())
@@ -41,16 +41,16 @@ pub struct ConcreteSuccessor {
     pub state: ConcreteState,
 }
 
-/// The states reached by internal steps, and whether they can go on for ever.
+/// The states reached by internal steps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TauClosure {
     /// The states, the starting ones included.
     pub states: BTreeSet<ConcreteState>,
-    /// The closure was cut at the limit: there may be more states.
+    /// True if the closure was cut at the limit, so that there may be more states.
     pub truncated: bool,
 }
 
-/// The initial state, if every variable has an initial value.
+/// Returns the initial state; `None` if a variable has no initial value, or one that cannot be evaluated.
 #[must_use]
 pub fn initial_state(pool: &TermPool, sts: &Sts) -> Option<ConcreteState> {
     let mut values = Valuation::new();
@@ -64,13 +64,13 @@ pub fn initial_state(pool: &TermPool, sts: &Sts) -> Option<ConcreteState> {
     Some(ConcreteState { loc: sts.initial, values })
 }
 
-/// The values of the fields of a switch's gate as an assignment.
+/// Returns the field values of a switch's gate as a valuation.
 #[must_use]
 pub fn field_values(sts: &Sts, switch: &Switch, values: &[Value]) -> Valuation {
     sts.gates[switch.gate].fields.iter().copied().zip(values.iter().cloned()).collect()
 }
 
-/// Whether `switch` can be taken in `state` with these field values.
+/// Returns whether `switch` can be taken in `state` with these field values.
 ///
 /// Values outside the sort of their field enable nothing.
 ///
@@ -92,7 +92,7 @@ pub fn is_enabled(
     pool.holds(switch.guard, &(&field_values(sts, switch, values), &state.values))
 }
 
-/// The state after `switch`, which is enabled in `state` with these field values.
+/// Returns the state after `switch`, which must be enabled in `state` with these field values.
 ///
 /// # Errors
 /// If an updated value cannot be evaluated.
@@ -182,7 +182,7 @@ pub fn tau_closure(
     Ok(TauClosure { states: closure, truncated: false })
 }
 
-/// `state` after `time` seconds: every clock has advanced.
+/// Returns `state` with every clock advanced by `time` seconds.
 #[must_use]
 pub fn delayed(sts: &Sts, state: &ConcreteState, time: &Rational) -> ConcreteState {
     let mut after = state.clone();

@@ -3,14 +3,14 @@
 use crate::code::Code;
 use crate::source::Span;
 
-/// How bad a finding is.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// Worth knowing; nothing is wrong.
+    /// A hint: worth knowing; nothing is wrong.
     Hint,
-    /// Probably not what was meant.
+    /// A warning: the text is probably not what was meant.
     Warning,
-    /// The text has no model.
+    /// An error: the text has no model.
     Error,
 }
 
@@ -19,7 +19,7 @@ pub enum Severity {
 pub struct SpanLabel {
     /// The place.
     pub span: Span,
-    /// What is to be seen there.
+    /// The explanation shown at the place.
     pub text: String,
 }
 
@@ -28,28 +28,28 @@ pub struct SpanLabel {
 pub struct SuggestedFix {
     /// The text to replace.
     pub span: Span,
-    /// What to write instead.
+    /// The text to insert.
     pub replacement: String,
 }
 
-/// One finding: what, where, why, and what to do next.
+/// One finding: its code, place, explanation, and advice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     /// The kind of finding; `ioxide explain` expands it.
     pub code: Code,
-    /// How bad it is.
+    /// The severity, at first that of the code.
     pub severity: Severity,
     /// The place it is about.
     pub span: Span,
     /// The finding, lower case, no full stop.
     pub message: String,
-    /// What to write under the carets; the message itself if empty.
+    /// The text under the carets; the message itself if empty.
     pub caret: String,
     /// Other places that explain it.
     pub labels: Vec<SpanLabel>,
     /// Facts that explain it.
     pub notes: Vec<String>,
-    /// What to do next.
+    /// Advice on what to do next.
     pub helps: Vec<String>,
     /// A change that would mend it.
     pub fix: Option<SuggestedFix>,
@@ -72,42 +72,42 @@ impl Diagnostic {
         }
     }
 
-    /// Says what to write under the carets.
+    /// Sets the text under the carets.
     #[must_use]
     pub fn caret(mut self, text: impl Into<String>) -> Self {
         self.caret = text.into();
         self
     }
 
-    /// Points at a second place.
+    /// Adds a second place with its explanation.
     #[must_use]
     pub fn label(mut self, span: Span, text: impl Into<String>) -> Self {
         self.labels.push(SpanLabel { span, text: text.into() });
         self
     }
 
-    /// Adds a fact.
+    /// Adds a fact that explains the finding.
     #[must_use]
     pub fn note(mut self, text: impl Into<String>) -> Self {
         self.notes.push(text.into());
         self
     }
 
-    /// Says what to do next.
+    /// Adds advice on what to do next.
     #[must_use]
     pub fn help(mut self, text: impl Into<String>) -> Self {
         self.helps.push(text.into());
         self
     }
 
-    /// Proposes a change.
+    /// Sets the proposed change: replace the text at `span` by `replacement`.
     #[must_use]
     pub fn fix(mut self, span: Span, replacement: impl Into<String>) -> Self {
         self.fix = Some(SuggestedFix { span, replacement: replacement.into() });
         self
     }
 
-    /// Whether the finding is an error.
+    /// Returns whether the finding is an error.
     #[must_use]
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error

@@ -12,17 +12,17 @@ use crate::term::{Term, VarId};
 pub struct Goal {
     /// Its name, or a text made from its place.
     pub name: Arc<str>,
-    /// What it asks for.
+    /// The property, path or test asked for.
     pub kind: GoalKind,
-    /// Where it is written.
+    /// The place of its declaration.
     pub span: Span,
-    /// What its author wrote about it.
+    /// The documentation comment of its author.
     pub doc: String,
     /// Requirements it traces to.
     pub reqs: Vec<Arc<str>>,
 }
 
-/// What a goal asks for.
+/// The kinds of goals.
 #[derive(Clone, Debug)]
 pub enum GoalKind {
     /// `purpose NAME: r1, r2, r3`: take these switches one after the other.
@@ -34,7 +34,7 @@ pub enum GoalKind {
         /// A formula over variables and clocks.
         when: Term,
     },
-    /// A small observer that watches the messages and says hit or miss.
+    /// An observer automaton over the messages that ends in hit or miss.
     Observer(Observer),
     /// `always EXPR`: holds in every reachable state.
     Always(Term),
@@ -44,9 +44,9 @@ pub enum GoalKind {
     Test(Vec<TestStep>),
 }
 
-/// An automaton over what is seen, with variables and clocks of its own and leaves hit and miss.
+/// An automaton over observations, with variables and clocks of its own and the verdicts hit and miss.
 ///
-/// It is deterministic: what was seen says where it is and what its variables hold.
+/// It is deterministic: the observations determine its stage and the values of its variables.
 #[derive(Clone, Debug)]
 pub struct Observer {
     /// Names of the stages; the first is the initial one.
@@ -55,30 +55,30 @@ pub struct Observer {
     pub vars: Vec<(VarId, Term)>,
     /// Its clocks; they start at 0.
     pub clocks: Vec<VarId>,
-    /// What moves it; the first rule of the stage that fits counts, and where none does it stays.
+    /// The rules in order: the first of the current stage that fits is taken; if none fits, the observer stays.
     pub rules: Vec<ObserverRule>,
 }
 
 /// One move of an [`Observer`].
 #[derive(Clone, Debug)]
 pub struct ObserverRule {
-    /// The stage it starts from.
+    /// The position of the source stage.
     pub from: usize,
-    /// What it waits for.
+    /// The observation that triggers it.
     pub on: ObservedEvent,
     /// A formula over the fields of the message, the variables and the clocks of the observer.
     pub when: Term,
-    /// What its variables become, all at once.
+    /// The new values of its variables, all computed from the old ones.
     pub update: Vec<(VarId, Term)>,
-    /// The clocks that start again.
+    /// The clocks set to 0.
     pub resets: Vec<VarId>,
-    /// Where it leads.
+    /// The target of the move.
     pub to: ObserverTarget,
-    /// Where it is written.
+    /// The place of the rule.
     pub span: Span,
 }
 
-/// What an [`Observer`] reacts to.
+/// An observation an [`Observer`] reacts to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ObservedEvent {
     /// A message.
@@ -87,10 +87,10 @@ pub enum ObservedEvent {
     Quiet,
 }
 
-/// Where a move of an [`Observer`] leads.
+/// The target of a move of an [`Observer`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ObserverTarget {
-    /// Another stage.
+    /// The stage at this position.
     Stage(usize),
     /// The purpose is reached.
     Hit,
@@ -101,18 +101,18 @@ pub enum ObserverTarget {
 /// One step of a written test.
 #[derive(Clone, Debug)]
 pub struct TestStep {
-    /// What to do or to see.
+    /// The action or the expected observation.
     pub kind: TestStepKind,
-    /// Where it is written.
+    /// The place of the step.
     pub span: Span,
 }
 
-/// What to do or to see in one step of a written test.
+/// The action or expected observation of one step of a written test.
 #[derive(Clone, Debug)]
 pub enum TestStepKind {
-    /// `send g(p: 1)`: a formula over the fields says which values may be sent.
+    /// `send g(p: 1)`: send the message with field values that satisfy the formula.
     Send(GateId, Term),
-    /// `expect g(p: 1)`: a formula over the fields says which values are right.
+    /// `expect g(p: 1)`: see the message with field values that satisfy the formula.
     Expect(GateId, Term),
     /// `quiet 1s`: nothing is seen for this long; `None` is the quiescence time of the run.
     Quiet(Option<Rational>),

@@ -83,13 +83,13 @@ impl<I: Idx, T> IndexVec<I, T> {
         I::new(self.raw.len())
     }
 
-    /// How many items there are.
+    /// Returns the number of items.
     #[must_use]
     pub fn len(&self) -> usize {
         self.raw.len()
     }
 
-    /// Whether there is no item.
+    /// Returns whether there is no item.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.raw.is_empty()

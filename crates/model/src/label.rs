@@ -5,16 +5,16 @@ use crate::sts::{GateId, GateKind, Sts};
 use crate::term::TermPool;
 use crate::value::Value;
 
-/// What can be seen at the boundary of a system.
+/// An observation at the boundary of a system.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Label {
-    /// A message to the system, from the tester or from somebody else.
+    /// A message to the system, from the tester or from another party.
     Input(GateId, Vec<Value>),
     /// A message from the system.
     Output(GateId, Vec<Value>),
-    /// The system stays silent until it is given something: delta.
+    /// Quiescence (δ): the system stays silent until it receives an input.
     Quiescence,
-    /// Time passes, in seconds, and nothing else is seen.
+    /// Time that passes without a message, in seconds.
     Delay(Rational),
 }
 
@@ -29,7 +29,7 @@ impl Label {
         }
     }
 
-    /// The label as people write it: `?coin(n: 3)`, `!tea`, `δ`, `+1.5s`.
+    /// Returns the label as text: `?coin(n: 3)`, `!tea`, `δ`, `+1.5s`.
     #[must_use]
     pub fn show(&self, pool: &TermPool, sts: &Sts) -> String {
         let message = |mark: char, gate: &GateId, values: &[Value]| {
@@ -51,7 +51,7 @@ impl Label {
     }
 }
 
-/// Seconds as people read them: no more than millionths are shown.
+/// Returns seconds as text, cut to six decimals.
 #[must_use]
 pub fn readable(time: &Rational) -> String {
     let million = Rational::from(1_000_000);
@@ -59,7 +59,7 @@ pub fn readable(time: &Rational) -> String {
     cut.to_string().trim_end_matches(".0").to_owned()
 }
 
-/// The switch that was certainly taken with a label, where `explaining` are all that explain it: the only one.
+/// Returns the only switch in `explaining`, the switches that explain a label; `None` if there are several, or none.
 ///
 /// Coverage, testers and reports all mean this by *certain*; where several explain a label each was *possibly* taken.
 #[must_use]

@@ -49,7 +49,7 @@ impl Int {
         }
     }
 
-    /// How many bits it takes without its sign.
+    /// Returns the number of bits of the absolute value.
     #[must_use]
     pub fn bits(&self) -> u64 {
         match &self.0 {
@@ -58,7 +58,7 @@ impl Int {
         }
     }
 
-    /// Whether the value is below zero.
+    /// Returns whether the value is below zero.
     #[must_use]
     pub fn is_negative(&self) -> bool {
         match &self.0 {
@@ -67,7 +67,7 @@ impl Int {
         }
     }
 
-    /// Whether the value is zero.
+    /// Returns whether the value is zero.
     #[must_use]
     pub fn is_zero(&self) -> bool {
         self.0 == Repr::Small(0)
@@ -134,7 +134,7 @@ impl Int {
     }
 }
 
-/// Implements an operator of references for values too, so that what is computed need not be kept to be used.
+/// Implements an operator of references for owned values too.
 macro_rules! by_value {
     ($type:ty: $($trait:ident $method:ident),*) => {$(
         impl $trait<$type> for $type {
@@ -253,7 +253,7 @@ impl fmt::Debug for Int {
     }
 }
 
-/// The text is not a number of the wanted kind.
+/// The error that a text is not a number of the wanted kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotANumber;
 
@@ -313,19 +313,19 @@ impl Rational {
         &self.denom
     }
 
-    /// Whether the value is a whole number.
+    /// Returns whether the value is a whole number.
     #[must_use]
     pub fn is_integer(&self) -> bool {
         self.denom == Int::ONE
     }
 
-    /// Whether the value is zero.
+    /// Returns whether the value is zero.
     #[must_use]
     pub fn is_zero(&self) -> bool {
         self.numer.is_zero()
     }
 
-    /// Whether the value is below zero.
+    /// Returns whether the value is below zero.
     #[must_use]
     pub fn is_negative(&self) -> bool {
         self.numer.is_negative()
@@ -464,7 +464,8 @@ impl fmt::Display for Rational {
     }
 }
 
-/// How many decimals `1 / denom` needs, if finitely many (and not absurdly many).
+/// Returns the number of decimals of `1 / denom`; `None` if they do not end, or if a prime factor of `denom` occurs
+/// more than 64 times.
 fn decimal_places(denom: &Int) -> Option<u32> {
     let mut rest = denom.clone();
     let mut count = |prime: i64| {

@@ -1,17 +1,17 @@
 //! Conformance relations: which behaviour of a system counts against it.
 //!
-//! Both look at outputs and silences after suspension traces of the specification ([FTW05] Def. 10).
-//! They differ where a specification may be in several states and only some of them mention an
-//! input: ioco goes on with those that do, uioco (van der Bijl, Rensink, Tretmans 2004) leaves all that
-//! follows open. A state that an internal step can leave does not count: it refuses nothing yet. On deterministic specifications, and on those that accept every input in every
-//! state, they are the same; uioco never refutes what ioco allows.
+//! Both look at outputs and silences after suspension traces of the specification ([FTW05] Def. 10). They differ where
+//! a specification may be in several states and only some of them mention an input: ioco goes on with those that do,
+//! uioco (van der Bijl, Rensink, Tretmans 2004) allows everything from there on. A state that an internal step can
+//! leave does not count: it refuses nothing yet. On deterministic specifications, and on those that accept every input
+//! in every state, the two are the same; uioco never refutes what ioco allows.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::sts::Sts;
 
-/// What conformance means.
+/// A conformance relation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ConformanceRelation {
     /// An input is specified if some state the specification may be in accepts it.
@@ -23,17 +23,18 @@ pub enum ConformanceRelation {
 }
 
 impl ConformanceRelation {
-    /// All of them, the default first.
+    /// Both relations, the default first.
     pub const ALL: [Self; 2] = [Self::Ioco, Self::Uioco];
 
-    /// The relation that `sts` is judged by where nobody says: ioco, and uioco for a system made of parts. What its parts
-    /// do unseen leaves it in several states, and a part that is not there yet does not forbid the others to be.
+    /// Returns the default relation for `sts`: ioco, and uioco for a system made of parts. Hidden steps of the parts
+    /// leave such a system in several states, and the input of one part is not forbidden because another part is still
+    /// on its way.
     #[must_use]
     pub fn usual(sts: &Sts) -> Self {
         if sts.composition.is_some() { Self::Uioco } else { Self::Ioco }
     }
 
-    /// The word people and files use.
+    /// Returns the name of the relation in texts and files.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -49,7 +50,7 @@ impl fmt::Display for ConformanceRelation {
     }
 }
 
-/// The text that is no relation.
+/// The error that a text, held here, names no relation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownRelation(pub String);
 

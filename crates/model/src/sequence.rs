@@ -24,26 +24,26 @@ use rustc_hash::FxHasher;
 
 use self::block::{BLOCK, BlockItems, RowBlock};
 
-/// An odd number, so that no item is lost in the sum.
+/// The base of the hash: an odd number, so that no item drops out of the sum.
 const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
 /// A sequence that shares its parts with the sequences it was made from.
 pub struct Sequence<T>(Option<Arc<SequenceTree<T>>>);
 
 enum SequenceTree<T> {
-    /// One item at least, [`BLOCK`] at most.
+    /// At least one and at most [`BLOCK`] items.
     Block(RowBlock<T>),
-    /// More items than that.
+    /// More than [`BLOCK`] items.
     Branch(SequenceBranch<T>),
 }
 
-/// Neither side is empty.
+/// An inner node; neither side is empty.
 struct SequenceBranch<T> {
     left: Sequence<T>,
     item: T,
     right: Sequence<T>,
     len: usize,
     height: u8,
-    /// Zero until it is known.
+    /// The hash of the items; zero until it is computed.
     hash: AtomicU64,
 }
 
@@ -66,7 +66,7 @@ impl<T> Sequence<T> {
         Self(None)
     }
 
-    /// How many items there are.
+    /// Returns the number of items.
     #[must_use]
     pub fn len(&self) -> usize {
         match self.0.as_deref() {
@@ -76,7 +76,7 @@ impl<T> Sequence<T> {
         }
     }
 
-    /// Whether there is no item.
+    /// Returns whether there is no item.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
@@ -90,12 +90,12 @@ impl<T> Sequence<T> {
         }
     }
 
-    /// Whether the items are so few that they are at most one block.
+    /// Returns whether the items fit in one block; true if there are none.
     fn is_short(&self) -> bool {
         self.height() <= 1
     }
 
-    /// The item at position `at`.
+    /// Returns the item at position `at`.
     #[must_use]
     pub fn get(&self, mut at: usize) -> Option<&T> {
         let mut tree = self;
@@ -116,7 +116,7 @@ impl<T> Sequence<T> {
         }
     }
 
-    /// Where an item is that `order` calls equal, in a sequence sorted by it; else where it would be.
+    /// Returns the position of an item for which `order` returns `Equal`, in a sequence sorted by `order`.
     ///
     /// # Errors
     /// If there is no such item: the position it would have.
@@ -161,7 +161,7 @@ impl<T: Hash> Sequence<T> {
 }
 
 impl<T: Hash> SequenceBranch<T> {
-    /// Whoever asks first computes it; two who do so at once find the same.
+    /// Returns the hash of the items, computed at the first call; threads that compute it at once find the same.
     fn hash_of_items(&self) -> u64 {
         let known = self.hash.load(Access::Relaxed);
         if known != 0 {
@@ -175,7 +175,7 @@ impl<T: Hash> SequenceBranch<T> {
     }
 }
 
-/// The hash of items with one more behind them.
+/// Returns the hash of a sequence with `item` appended, from the hash `before` of the sequence without it.
 fn one_more<T: Hash>(before: u64, item: &T) -> u64 {
     before.wrapping_mul(BASE).wrapping_add(hash_of(item))
 }
@@ -185,7 +185,8 @@ impl<T: Clone> Sequence<T> {
         if block.len() == 0 { Self::new() } else { Self(Some(Arc::new(SequenceTree::Block(block)))) }
     }
 
-    /// `len` items, of which there are at most two blocks: as one if they fit, else cut in the middle.
+    /// Returns the sequence of `len` items, at most two blocks of them: one block if they fit, else two with an item
+    /// between them.
     fn few(mut items: impl Iterator<Item = T>, len: usize) -> Self {
         if len <= BLOCK {
             return Self::block(RowBlock::new(items, 0));
@@ -221,7 +222,7 @@ impl<T: Clone> Sequence<T> {
         Self::few(left.iter().cloned().chain(once(item)).chain(right.iter().cloned()), len)
     }
 
-    /// The root of a branch and what lies on both sides of it.
+    /// Returns the root item of a branch and the sequences on both sides of it.
     fn expose(&self) -> Option<(Self, T, Self)> {
         match self.0.as_deref()? {
             SequenceTree::Block(_) => None,
@@ -321,7 +322,7 @@ impl<T: Clone> Sequence<T> {
         }
     }
 
-    /// The items with `item` at position `at` before what was there.
+    /// Returns the items with `item` inserted at position `at`.
     #[must_use]
     pub fn with_inserted(&self, at: usize, item: T) -> Self {
         match self.0.as_deref() {
@@ -482,8 +483,7 @@ impl<T> Sequence<T> {
 }
 
 impl<T: Ord + Hash> Ord for Sequence<T> {
-    /// Shorter ones first; then by the items if they are few, by hash if they are many. Between sequences of one hash
-    /// the items decide again.
+    /// Orders by length first; then few items by the items, many by hash. If the hashes are equal, the items decide.
     fn cmp(&self, other: &Self) -> Ordering {
         if self.is_same(other) {
             return Ordering::Equal;

@@ -1,4 +1,4 @@
-//! Sorts: what kind of value a term has.
+//! Sorts: the kinds of values that terms have.
 //!
 //! Enums, records and options are one idea, [`DataSort`]: a choice of constructors with
 //! named fields. A record is one constructor, an option is `none | some(value)`, the cases of
@@ -37,7 +37,7 @@ pub enum Sort {
 }
 
 impl Sort {
-    /// The sort without its range: what arithmetic and equality see.
+    /// Returns the sort without its range, as arithmetic and equality see it.
     #[must_use]
     pub fn base(self) -> Self {
         match self {
@@ -46,14 +46,14 @@ impl Sort {
         }
     }
 
-    /// Whether values can be added and ordered.
+    /// Returns whether values of the sort can be added and ordered.
     #[must_use]
     pub fn is_numeric(self) -> bool {
         matches!(self.base(), Self::Int | Self::Real)
     }
 }
 
-/// How a data type was written; all kinds have the same meaning.
+/// The notation of a data type; all kinds have the same meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DataKind {
     /// `enum Colour { Red, Green }`
@@ -64,12 +64,12 @@ pub enum DataKind {
     Option,
 }
 
-/// What a collection holds, and how it is looked up.
+/// The kind of a collection, with the sorts of its keys and items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CollectionSort {
     /// List, set or map.
     pub kind: CollectionKind,
-    /// The sort of what finds an item: a position, the item itself, a key.
+    /// The sort that finds an item: integers for positions, the items themselves, or the keys.
     pub key: Sort,
     /// The sort of the items; of a map, of the values.
     pub item: Sort,
@@ -87,7 +87,7 @@ pub enum CollectionKind {
 }
 
 impl CollectionKind {
-    /// How many parts an entry of [`TermNode::Elements`](crate::term::TermNode::Elements) has.
+    /// Returns the number of terms per entry of [`TermNode::Elements`](crate::term::TermNode::Elements).
     #[must_use]
     pub fn entry_size(self) -> usize {
         match self {
@@ -98,7 +98,7 @@ impl CollectionKind {
 }
 
 impl CollectionSort {
-    /// The sort of what a collection is asked for: the keys of a map, else the items.
+    /// Returns the sort of the members that `in` tests and quantifiers range over: the keys of a map, else the items.
     #[must_use]
     pub fn member(self) -> Sort {
         match self.kind {
@@ -114,7 +114,7 @@ impl CollectionSort {
 pub struct DataSort {
     /// The name people know it by.
     pub name: Arc<str>,
-    /// How it was written.
+    /// The notation it was declared in.
     pub kind: DataKind,
     /// The constructors; a value is one of them with its fields.
     pub ctors: Vec<Constructor>,
@@ -139,7 +139,7 @@ pub struct DataField {
 }
 
 impl DataSort {
-    /// Whether no constructor has a field, so that a value is just a name.
+    /// Returns whether no constructor has a field, so that every value is just a name.
     #[must_use]
     pub fn is_enumeration(&self) -> bool {
         self.ctors.iter().all(|ctor| ctor.fields.is_empty())

@@ -60,12 +60,12 @@ pub struct SourceFile {
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
     files: IndexVec<FileId, SourceFile>,
-    /// Why texts that others speak of are not here.
+    /// Names of texts that are referred to but not present, each with the reason.
     missing: Vec<(String, String)>,
 }
 
 impl Sources {
-    /// No text.
+    /// Returns an empty set of texts.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -80,15 +80,15 @@ impl Sources {
         self.files.push(SourceFile { name: name.into(), text, line_starts })
     }
 
-    /// Remembers why there is no text called `name`.
+    /// Records the reason `why` there is no text called `name`.
     pub fn add_missing(&mut self, name: impl Into<String>, why: impl Into<String>) {
         self.missing.push((name.into(), why.into()));
     }
 
-    /// The text called `name`.
+    /// Returns the text called `name`.
     ///
     /// # Errors
-    /// If there is none: why, if that is known.
+    /// If there is none: the recorded reason, if there is one.
     pub fn find(&self, name: &str) -> Result<FileId, Option<&str>> {
         let found = self.files.iter_enumerated().find(|(_, file)| file.name == name);
         let why = || self.missing.iter().find(|(missing, _)| missing == name).map(|(_, why)| why.as_str());
@@ -112,7 +112,7 @@ impl Sources {
         self.files.get(span.file).and_then(|file| file.text.get(span.range())).unwrap_or("")
     }
 
-    /// Where `span` starts, for people.
+    /// Returns the line and column at which `span` starts.
     #[must_use]
     pub fn line_column(&self, span: Span) -> LineColumn {
         let file = &self.files[span.file];

@@ -44,7 +44,7 @@ pub struct Model {
 pub struct Sts {
     /// The name of the model.
     pub name: Arc<str>,
-    /// What its author wrote about it.
+    /// The documentation comment of its author.
     pub doc: String,
     /// State variables, in order of declaration.
     pub vars: Vec<StateVar>,
@@ -54,7 +54,7 @@ pub struct Sts {
     pub gates: IndexVec<GateId, Gate>,
     /// Locations.
     pub locations: IndexVec<LocId, Location>,
-    /// Where it starts.
+    /// The initial location.
     pub initial: LocId,
     /// Switches, in order of appearance.
     pub switches: Switches,
@@ -71,7 +71,7 @@ pub struct StateVar {
     pub var: VarId,
     /// A ground term, or `None` if the value at start is unknown.
     pub init: Option<Term>,
-    /// Where it is declared.
+    /// The place of its declaration.
     pub span: Span,
 }
 
@@ -80,25 +80,25 @@ pub struct StateVar {
 pub struct Clock {
     /// Name; the sort is real.
     pub var: VarId,
-    /// Where it is declared.
+    /// The place of its declaration.
     pub span: Span,
 }
 
-/// Who moves at a gate.
+/// The direction of a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum GateKind {
-    /// Nobody sees it: tau.
+    /// Internal (tau): not observable.
     Internal,
-    /// The tester sends it.
+    /// An input that the tester sends.
     Input,
-    /// Somebody else sends it; the tester only sees it ([BLLN23]'s uncontrollable channels).
+    /// An input that another party sends; the tester only observes it ([BLLN23]'s uncontrollable channels).
     Observed,
-    /// The system sends it.
+    /// An output of the system.
     Output,
 }
 
 impl GateKind {
-    /// Whether the system receives here, from the tester or from somebody else.
+    /// Returns whether the system receives at this gate, from the tester or from another party.
     #[must_use]
     pub fn is_input(self) -> bool {
         matches!(self, Self::Input | Self::Observed)
@@ -110,19 +110,19 @@ impl GateKind {
 pub struct Gate {
     /// Its name.
     pub name: Arc<str>,
-    /// Who moves.
+    /// The direction.
     pub kind: GateKind,
     /// One variable per field; name and sort are the variable's.
     pub fields: Vec<VarId>,
-    /// Where it is declared.
+    /// The place of its declaration.
     pub span: Span,
-    /// What its author wrote about it.
+    /// The documentation comment of its author.
     pub doc: String,
 }
 
 impl Gate {
-    /// Whether this output may stand for the end of a system or of the connection to it: `ended`, with a status or
-    /// without, and `closed`.
+    /// Returns whether this output may stand for the end of a system or of the connection to it: `ended` with at most
+    /// one field (the status), or `closed` without fields.
     #[must_use]
     pub fn tells_the_end(&self) -> bool {
         let has_room = match &*self.name {
@@ -139,39 +139,39 @@ impl Gate {
 pub struct Location {
     /// Its name.
     pub name: Arc<str>,
-    /// Where it is declared.
+    /// The place of its declaration.
     pub span: Span,
-    /// What its author wrote about it.
+    /// The documentation comment of its author.
     pub doc: String,
 }
 
-/// A guarded edge.
+/// A guarded edge between locations.
 #[derive(Clone, Debug)]
 pub struct Switch {
     /// Its stable name: the label written, or one made from its place.
     pub label: Arc<str>,
-    /// Where it starts.
+    /// The source location.
     pub source: LocId,
-    /// What it sends or receives.
+    /// The gate, with the message sent or received.
     pub gate: GateId,
-    /// When it can be taken. Range obligations of the update are part of it.
+    /// The condition under which it can be taken, range obligations of the update included.
     pub guard: Term,
     /// New values, all computed from the old ones; variables not mentioned keep theirs.
     pub update: Vec<(VarId, Term)>,
     /// Clocks set to 0.
     pub resets: Vec<VarId>,
-    /// Where it leads.
+    /// The target location.
     pub target: LocId,
-    /// Where it is written.
+    /// The place of its declaration.
     pub span: Span,
-    /// What its author wrote about it.
+    /// The documentation comment of its author.
     pub doc: String,
     /// Requirements it traces to.
     pub reqs: Vec<Arc<str>>,
-    /// How much a random tester favours it; 1 is normal.
+    /// The relative preference of a random tester for it; 1 is normal.
     pub weight: u32,
-    /// The part of the guard that keeps updated variables in their ranges and that the guard as written
-    /// does not have, for the lint that says where it matters.
+    /// The conjuncts of the guard that keep updated variables in their ranges and that the guard as written lacks, for
+    /// the lint that reports them; `None` if there are none.
     pub range_check: Option<Term>,
 }
 
@@ -179,12 +179,13 @@ impl Sts {
     /// The internal gate.
     pub const TAU: GateId = GateId(0);
 
-    /// What a state has values for, in the order of every store: variables as declared, then clocks.
+    /// Returns the variables that a state has values for, in the order of every store: state variables as declared,
+    /// then clocks.
     pub fn stored(&self) -> impl Iterator<Item = VarId> + '_ {
         self.vars.iter().map(|var| var.var).chain(self.clocks.iter().map(|clock| clock.var))
     }
 
-    /// A system with the internal gate and one location, and nothing else.
+    /// Makes a system with the internal gate, one location, and nothing else.
     #[must_use]
     pub fn new(name: &str, initial: &str, span: Span) -> Self {
         let internal = Gate {
@@ -214,7 +215,7 @@ impl Sts {
         self.switches.from(loc)
     }
 
-    /// Who moves at the gate of `switch`.
+    /// Returns the direction of the gate of `switch`.
     #[must_use]
     pub fn kind_of(&self, switch: &Switch) -> GateKind {
         self.gates[switch.gate].kind
@@ -238,28 +239,29 @@ impl Sts {
         self.switches.iter_enumerated().find(|(_, switch)| &*switch.label == label).map(|(id, _)| id)
     }
 
-    /// Where a state is, as people read it: the name of its location, or where each part of the system is.
+    /// Returns the place of a state as text: the name of its location, or the locations of the parts of the system.
     #[must_use]
     pub fn place(&self, loc: LocId, value: impl Fn(VarId) -> Option<Value>) -> String {
         let parts = self.composition.as_ref().map(|composition| composition.place(value));
         parts.filter(|place| !place.is_empty()).unwrap_or_else(|| self.locations[loc].name.to_string())
     }
 
-    /// Whether `var` holds data, and does not say where a part is.
+    /// Returns whether `var` holds data, not the location of a part.
     #[must_use]
     pub fn is_data(&self, var: VarId) -> bool {
         let Some(composition) = &self.composition else { return true };
         composition.parts.iter().all(|part| part.control != Some(var))
     }
 
-    /// Whether a state with these values says nothing: everything may follow.
+    /// Returns whether every behaviour is allowed from a state with these values; false unless the system declares an
+    /// open location.
     #[must_use]
     pub fn is_open(&self, value: impl Fn(VarId) -> Option<Value>) -> bool {
         let open = self.composition.as_ref().and_then(|composition| composition.open_value());
         open.is_some_and(|(var, ctor)| matches!(value(var), Some(Value::Data(data)) if data.ctor == ctor))
     }
 
-    /// Whether `switch` is there only so that nothing is said too much: it is nothing to aim at.
+    /// Returns whether `switch` was added only to complete an underspecified part and so is no test goal.
     #[must_use]
     pub fn is_completion(&self, switch: &Switch) -> bool {
         let Some(composition) = &self.composition else { return false };
@@ -267,22 +269,22 @@ impl Sts {
         composition.open.is_some() && moves.into_iter().any(|step| step.switch.starts_with(Self::COMPLETION))
     }
 
-    /// Whether a tester can see `switch` taken and would want to.
+    /// Returns whether `switch` can be observed and is a test goal: neither internal nor a completion.
     #[must_use]
     pub fn is_seen(&self, switch: &Switch) -> bool {
         self.kind_of(switch) != GateKind::Internal && !self.is_completion(switch)
     }
 
-    /// What the labels of switches begin with that complete a model.
+    /// The prefix of the labels of switches that complete an underspecified part.
     pub const COMPLETION: &'static str = "unspecified-";
 
-    /// Whether the model speaks of time.
+    /// Returns whether the model has clocks.
     #[must_use]
     pub fn is_timed(&self) -> bool {
         !self.clocks.is_empty()
     }
 
-    /// Whether some variable has no value at start.
+    /// Returns whether some variable has no initial value.
     #[must_use]
     pub fn has_unknowns(&self) -> bool {
         self.vars.iter().any(|var| var.init.is_none())

@@ -59,7 +59,7 @@ pub struct VarId; }
 crate::index! { /// A regular expression of a [`TermPool`].
 pub struct RegexId; }
 
-/// What a term is made of.
+/// The structure of a term.
 ///
 /// *Normal form.* `And`, `Or`, `Add`, `Mul` have at least two children, sorted by id,
 /// never one of their own kind; a constant is the first child of `Add` and `Mul`;
@@ -83,7 +83,7 @@ pub enum TermNode {
     Lt(Term, Term),
     /// At most, for numbers.
     Le(Term, Term),
-    /// If the first holds the second, else the third.
+    /// The conditional: condition, then-branch, else-branch.
     Ite(Term, Term, Term),
     /// Sum.
     Add(Box<[Term]>),
@@ -103,19 +103,19 @@ pub enum TermNode {
     Concat(Box<[Term]>),
     /// Number of characters of a string.
     Length(Term),
-    /// Whether the first string holds the second.
+    /// The first string contains the second.
     Contains(Term, Term),
-    /// Whether the second string starts with the first.
+    /// The second string starts with the first.
     Prefix(Term, Term),
-    /// Whether the second string ends with the first.
+    /// The second string ends with the first.
     Suffix(Term, Term),
-    /// Whether the whole string matches.
+    /// The whole string matches the pattern.
     Matches(Term, RegexId),
     /// A constructor applied to terms.
     Construct(DataId, u32, Box<[Term]>),
-    /// Whether a data term was made by this constructor.
+    /// The data term was made by this constructor.
     Is(u32, Term),
-    /// A field of a data term, meaningful under [`Is`](Self::Is); else the field's default value.
+    /// A field of a data term; the field's default value if the term was made by another constructor.
     Select {
         /// The constructor, by position.
         ctor: u32,
@@ -126,16 +126,16 @@ pub enum TermNode {
     },
     /// Some values of the bound variables (within their sorts) satisfy the body.
     Exists(Box<[VarId]>, Term),
-    /// A collection of known shape: per entry whether it is there, and the item, or key and value.
+    /// A collection of known shape: per entry the condition under which it is present, and the item, or key and value.
     ///
-    /// A list has the items that are there, in this order; a set all that are there, some perhaps
-    /// equal; in a map the last entry of a key counts.
+    /// A list has the present items in this order; a set has all present items, some perhaps equal; in a map the last
+    /// present entry of a key counts.
     Elements(CollectionId, Box<[Term]>),
-    /// An operation on collections or texts whose result is not known yet.
+    /// An operation on collections or texts that is not evaluated because its arguments are not known.
     Apply(TermOp, Box<[Term]>),
     /// The body as a function of the bound variable; only as an argument of [`TermOp::Any`] and [`TermOp::Collect`].
     Lambda(VarId, Term),
-    /// A function that calls itself, applied to arguments whose shape is not known yet.
+    /// A recursive function applied to arguments whose shape is not known.
     Call(FnId, Box<[Term]>),
 }
 
@@ -193,34 +193,34 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// Whether all of `text` matches.
+    /// Returns whether all of `text` matches.
     #[must_use]
     pub fn matches(&self, text: &str) -> bool {
         self.whole.is_match(text)
     }
 }
 
-/// The text is not a regular expression; the reason is for people.
+/// The error that a text is not a regular expression, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadPattern(pub String);
 
-/// What is known of a term without looking inside.
+/// Properties of a term, computed when it is interned.
 #[derive(Clone, Copy, Debug)]
 struct TermFacts {
     sort: Sort,
-    /// No variable occurs free.
+    /// True if no variable occurs free.
     ground: bool,
     /// One more than the greatest number of a variable bound inside; 0 without quantifier.
     binders: u32,
-    /// How heavy its values may become.
+    /// The weight, a bound on the growth of its values; see [`weight`](TermPool::weight).
     weight: u32,
-    /// A function that calls itself is called in it.
+    /// True if a recursive function is called in it.
     calls: bool,
 }
 
-/// Tells pools apart: no two pools of a program have the same, a pool and its clone neither.
+/// The identity of a pool: no two pools of a program share one, not even a pool and its clone.
 ///
-/// Who remembers terms (a solver does) remembers whose they are.
+/// A cache of terms (a solver has one) is keyed by it.
 #[derive(Debug)]
 struct PoolId(u64);
 
@@ -237,7 +237,7 @@ impl Default for PoolId {
     }
 }
 
-/// A cloned pool goes its own way, so it is another pool.
+/// The clone gets an identity of its own, since both pools grow apart.
 impl Clone for PoolId {
     fn clone(&self) -> Self {
         Self::fresh()
@@ -246,19 +246,19 @@ impl Clone for PoolId {
 
 /// The owner of terms, variables, data types and patterns.
 ///
-/// A clone has the same ids, so a worker clones the pool of a model and goes on alone.
+/// A clone has the same ids, so a worker can clone the pool of a model and add terms of its own.
 #[derive(Clone, Debug, Default)]
 pub struct TermPool {
     id: PoolId,
     nodes: IndexSet<TermNode, FxBuildHasher>,
     facts: Vec<TermFacts>,
     vars: IndexVec<VarId, Var>,
-    /// The variables of engines, by name.
+    /// The reserved variables of engines, by name.
     reserved: Vec<(&'static str, VarId)>,
     indexed: FxHashMap<(VarId, u32), VarId>,
     bound: FxHashMap<(Sort, u32), VarId>,
     data: IndexVec<DataId, DataSort>,
-    /// Of every type the constructor of its plain value; computed when first asked for.
+    /// The constructor of the default value of every data type; computed at first use.
     finite: OnceLock<Vec<Option<usize>>>,
     collections: IndexSet<CollectionSort, FxBuildHasher>,
     functions: IndexVec<FnId, RecursiveFunction>,
@@ -272,13 +272,13 @@ impl TermPool {
         Self::default()
     }
 
-    /// Which pool this is; its clones are others.
+    /// Returns the identity of this pool; a clone has another.
     #[must_use]
     pub fn id(&self) -> u64 {
         self.id.0
     }
 
-    /// What `term` is made of.
+    /// Returns the structure of `term`.
     #[must_use]
     pub fn node(&self, term: Term) -> &TermNode {
         self.nodes.get_index(term.index()).expect("a term of this pool")
@@ -290,49 +290,49 @@ impl TermPool {
         self.facts[term.index()].sort
     }
 
-    /// Whether no variable occurs free in `term`.
+    /// Returns whether no variable occurs free in `term`.
     #[must_use]
     pub fn is_ground(&self, term: Term) -> bool {
         self.facts[term.index()].ground
     }
 
-    /// Whether a quantifier, or another binder, occurs in `term`.
+    /// Returns whether a quantifier or another binder occurs in `term`.
     #[must_use]
     pub fn has_quantifier(&self, term: Term) -> bool {
         self.facts[term.index()].binders > 0
     }
 
-    /// Whether a function that calls itself is called in `term`.
+    /// Returns whether a recursive function is called in `term`.
     #[must_use]
     pub fn calls(&self, term: Term) -> bool {
         self.facts[term.index()].calls
     }
 
-    /// The constant `term` is, if it is one.
+    /// Returns the constant, if `term` is one.
     #[must_use]
     pub fn as_value(&self, term: Term) -> Option<&Value> {
         if let TermNode::Value(value) = self.node(term) { Some(value) } else { None }
     }
 
-    /// Whether `term` is the constant true.
+    /// Returns whether `term` is the constant true.
     #[must_use]
     pub fn is_true(&self, term: Term) -> bool {
         self.as_value(term) == Some(&Value::Bool(true))
     }
 
-    /// Whether `term` is the constant false.
+    /// Returns whether `term` is the constant false.
     #[must_use]
     pub fn is_false(&self, term: Term) -> bool {
         self.as_value(term) == Some(&Value::Bool(false))
     }
 
-    /// How many terms there are.
+    /// Returns the number of terms.
     #[must_use]
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Whether there is no term yet.
+    /// Returns whether there is no term yet.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
@@ -381,7 +381,7 @@ impl TermPool {
         &self.vars[var]
     }
 
-    /// How many variables there are.
+    /// Returns the number of variables, reserved, indexed and bound ones included.
     #[must_use]
     pub fn n_vars(&self) -> usize {
         self.vars.len()
@@ -454,7 +454,7 @@ impl TermPool {
         *self.collections.get_index(id.index()).expect("a collection sort of this pool")
     }
 
-    /// What `sort` holds, if it is a sort of collections.
+    /// Returns the kind, key and item sorts of `sort`; `None` if it is not a sort of collections.
     #[must_use]
     pub fn collection_of(&self, sort: Sort) -> Option<CollectionSort> {
         if let Sort::Collection(id) = sort { Some(self.collection(id)) } else { None }
@@ -485,7 +485,7 @@ impl TermPool {
         &self.patterns[id]
     }
 
-    /// Whether `value` belongs to `sort`, ranges included.
+    /// Returns whether `value` belongs to `sort`, ranges included.
     #[must_use]
     pub fn has_sort(&self, value: &Value, sort: Sort) -> bool {
         match (value, sort) {
@@ -551,13 +551,13 @@ impl TermPool {
         self.finite_ctor(data).unwrap_or(0)
     }
 
-    /// The constructor that leads to a finite value soonest; none if every value would be endless.
+    /// Returns the constructor that leads to a finite value soonest; `None` if the type has no finite value.
     #[must_use]
     pub fn finite_ctor(&self, data: DataId) -> Option<usize> {
         self.finite.get_or_init(|| self.finite_ctors())[data.index()]
     }
 
-    /// Of every type the constructor that leads to a finite value soonest.
+    /// Returns for every type the constructor that leads to a finite value soonest.
     ///
     /// Types are found finite in turn: those with a constructor whose fields are of types found before.
     /// Collections may be empty, so they are finite from the start.
@@ -601,15 +601,15 @@ impl TermPool {
         found
     }
 
-    /// Whether values of `data` can hold values of `data` again.
+    /// Returns whether values of `data` can contain values of `data`.
     #[must_use]
     pub fn is_recursive(&self, data: DataId) -> bool {
         let own = Sort::Data(data);
         self.held_by(own).into_iter().any(|sort| self.parts_of(sort).contains(&own))
     }
 
-    /// Whether values of `sort` have a collection in them, or a type that holds itself: the shape of such a
-    /// value is not known from its sort.
+    /// Returns whether values of `sort` contain a collection or a recursive type, so that the sort alone does not
+    /// determine their shape.
     #[must_use]
     pub fn has_shape(&self, sort: Sort) -> bool {
         // Depth first; a sort met again on the way down holds itself.
@@ -638,7 +638,7 @@ impl TermPool {
         false
     }
 
-    /// What a value of `sort` holds directly.
+    /// Returns the sorts that a value of `sort` holds directly; for a data type only data types and collections.
     fn held_by(&self, sort: Sort) -> Vec<Sort> {
         match sort {
             Sort::Data(data) => {

@@ -9,20 +9,20 @@ use crate::label::Label;
 pub struct Trace {
     /// The labels, first to last.
     pub labels: Vec<Label>,
-    /// How the system broke down after them, if it did.
+    /// The breakdown of the system after the last label; `None` if it kept running.
     pub breakdown: Option<Breakdown>,
 }
 
-/// How a system stops being one that a model can speak of.
+/// The way in which a system stops behaving as a model can describe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Breakdown {
-    /// It ended.
+    /// The process of the system ended.
     Ended,
-    /// It closed the connection.
+    /// The system closed the connection.
     Closed,
-    /// It did not take an input.
+    /// The system did not accept an input.
     Hung,
-    /// It said something that is no message of the model.
+    /// The system sent something that is no message of the model.
     Unreadable,
 }
 
@@ -38,7 +38,7 @@ impl fmt::Display for Breakdown {
 }
 
 impl Breakdown {
-    /// The kind of failure this is, unless the model allows it.
+    /// Returns the kind of failure (`crash`, `hang`, `unreadable`) that the breakdown is unless the model allows it.
     #[must_use]
     pub const fn kind(self) -> &'static str {
         match self {
@@ -50,25 +50,25 @@ impl Breakdown {
 }
 
 impl Trace {
-    /// How many labels there are.
+    /// Returns the number of labels; a breakdown is not counted.
     #[must_use]
     pub fn len(&self) -> usize {
         self.labels.len()
     }
 
-    /// How many things happened: the labels, and the breakdown if there was one.
+    /// Returns the number of labels, plus one if there was a breakdown.
     #[must_use]
     pub fn n_steps(&self) -> usize {
         self.labels.len() + usize::from(self.breakdown.is_some())
     }
 
-    /// Whether the last thing seen is that nothing came: quiescence, or time that passed.
+    /// Returns whether the last label is quiescence or a delay.
     #[must_use]
     pub fn ends_in_silence(&self) -> bool {
         matches!(self.labels.last(), Some(Label::Quiescence | Label::Delay(_)))
     }
 
-    /// Whether nothing was observed.
+    /// Returns whether there is no label, even if there was a breakdown.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.labels.is_empty()

@@ -1,11 +1,11 @@
-//! Valuations: what a solver, a tester or a state assigns to variables.
+//! Valuations: the values that a solver, a tester or a state assigns to variables.
 //!
 //! The word *model* is never used for this: a model is what the user wrote.
 
 use crate::term::VarId;
 use crate::value::Value;
 
-/// Anything that knows the values of some variables.
+/// A source of values for some variables.
 pub trait Assignment {
     /// The value of `var`, if it has one.
     fn value_of(&self, var: VarId) -> Option<&Value>;
@@ -19,7 +19,7 @@ pub struct Valuation {
 }
 
 impl Valuation {
-    /// Assigns nothing.
+    /// Makes a valuation without values.
     #[must_use]
     pub const fn new() -> Self {
         Self { entries: Vec::new() }
@@ -31,7 +31,7 @@ impl Valuation {
         self.entries.binary_search_by_key(&var, |entry| entry.0).ok().map(|i| &self.entries[i].1)
     }
 
-    /// Assigns `value` to `var`, replacing what it had.
+    /// Assigns `value` to `var`, replacing any earlier value.
     pub fn set(&mut self, var: VarId, value: Value) {
         match self.entries.binary_search_by_key(&var, |entry| entry.0) {
             Ok(i) => self.entries[i].1 = value,
@@ -39,7 +39,7 @@ impl Valuation {
         }
     }
 
-    /// Forgets `var` and returns what it had.
+    /// Removes `var` and returns the value it had.
     pub fn remove(&mut self, var: VarId) -> Option<Value> {
         let i = self.entries.binary_search_by_key(&var, |entry| entry.0).ok()?;
         Some(self.entries.remove(i).1)
@@ -50,13 +50,13 @@ impl Valuation {
         self.entries.iter().map(|(var, value)| (*var, value))
     }
 
-    /// How many variables have a value.
+    /// Returns the number of variables that have a value.
     #[must_use]
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether no variable has a value.
+    /// Returns whether no variable has a value.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()

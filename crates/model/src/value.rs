@@ -1,4 +1,4 @@
-//! Values: what terms evaluate to and messages carry.
+//! Values: the results of terms and the contents of message fields.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ pub enum Value {
 pub struct DataValue {
     /// The type.
     pub data: DataId,
-    /// Which constructor, by position.
+    /// The position of the constructor in its type.
     pub ctor: u32,
     /// One value per field of the constructor.
     pub args: Arc<[Value]>,

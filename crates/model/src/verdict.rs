@@ -1,9 +1,9 @@
-//! Verdicts.
+//! The verdict of a test run.
 
-/// What a test run says about the system.
+/// The verdict of a test run on the system.
 ///
-/// Only the monitor says `Fail`, and only about what was observed. Trouble with the
-/// adapter or the connection is not a verdict; it is an error of the run.
+/// Only the monitor says `Fail`, and only about what was observed. A failure of the adapter or the connection is not a
+/// verdict; it is an error of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Verdict {
     /// Everything observed is allowed, and the goal of the tester was met.
@@ -15,7 +15,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// The word people and files use.
+    /// Returns the name of the verdict in texts and files.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {

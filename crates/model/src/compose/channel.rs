@@ -1,11 +1,11 @@
 //! Channels between parts: queues that keep messages under way, as parts like any other.
 //!
-//! A channel holds a list of packets. Each message it carries has two sides: it *accepts* the message, which the
-//! sender does, and *delivers* it, which the receiver waits for. A queue (`fifo`) delivers the oldest packet, a `bag`
-//! any. A channel that may lose may forget a message when it accepts it, also when it is full; one that may
-//! duplicate may keep what it delivers. What is not delivered yet keeps a hidden channel busy:
-//! the system is not quiescent while a packet can be delivered. One with a delay has a slot and a clock for each packet,
-//! see [`delay`](self::delay).
+//! A channel holds a list of packets. Each message it carries has two gates: one at which the channel *accepts* the
+//! message from the sender, and one at which it *delivers* the message to the receiver. A queue (`fifo`) delivers the
+//! oldest packet, a `bag` any. A channel that may lose may drop a message on acceptance, also when it is full; one that
+//! may duplicate may keep a packet that it delivers. An undelivered packet keeps a hidden channel busy: the system is
+//! not quiescent while a packet can be delivered. A channel with a delay has a slot and a clock for each packet, see
+//! [`delay`](self::delay).
 
 mod delay;
 
@@ -20,41 +20,41 @@ use crate::source::Span;
 use crate::sts::{GateId, StateVar};
 use crate::term::{Term, TermOp, VarId};
 
-/// In which order a channel delivers.
+/// The order in which a channel delivers its packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Discipline {
-    /// As accepted.
+    /// The order of acceptance.
     Fifo,
-    /// In any order.
+    /// Any order.
     Bag,
 }
 
-/// A channel.
+/// The properties of a channel between parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Channel {
-    /// In which order it delivers.
+    /// The order of delivery.
     pub discipline: Discipline,
-    /// Messages that may be under way at once.
+    /// The greatest number of messages under way at once.
     pub capacity: usize,
-    /// Whether messages may get lost.
+    /// True if messages may get lost.
     pub may_lose: bool,
-    /// Whether messages may be delivered more than once.
+    /// True if messages may be delivered more than once.
     pub may_duplicate: bool,
-    /// How long messages are under way, if it takes time.
+    /// The time that messages are under way; `None` if a packet can be delivered at once and never expires.
     pub delay: Option<ChannelDelay>,
 }
 
-/// How long messages are under way, in seconds.
+/// The bounds on the time that a message is under way, in seconds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChannelDelay {
-    /// At least this long.
+    /// The least time under way.
     pub least: Rational,
-    /// At most this long, if there is a limit.
+    /// The longest time under way; `None` if there is no limit.
     pub most: Option<Rational>,
 }
 
 impl Channel {
-    /// The greatest capacity.
+    /// The greatest capacity that a channel may be given.
     pub const MAX_CAPACITY: usize = 1000;
 }
 
@@ -81,7 +81,7 @@ impl fmt::Display for Channel {
     }
 }
 
-/// A message that a channel carries: its name and fields.
+/// A message that a channel carries.
 #[derive(Clone, Debug)]
 pub struct CarriedMessage {
     /// The name, for labels.
@@ -91,13 +91,13 @@ pub struct CarriedMessage {
 }
 
 impl CarriedMessage {
-    /// The gate at which a channel accepts the message at position `at` of those it carries.
+    /// Returns the gate at which a channel accepts the message at position `at` of those it carries.
     #[must_use]
     pub fn accepted(at: usize) -> GateId {
         GateId::new(1 + 2 * at)
     }
 
-    /// The gate at which it delivers it.
+    /// Returns the gate at which a channel delivers the message at position `at` of those it carries.
     #[must_use]
     pub fn delivered(at: usize) -> GateId {
         GateId::new(2 + 2 * at)
@@ -155,7 +155,7 @@ impl Composer {
         self.imported.push(ImportedPart { gates, switches })
     }
 
-    /// The type of what the channel holds: one case for each message.
+    /// Declares the data type of the packets: one constructor for each message.
     fn packets(&mut self, name: &str, messages: &[CarriedMessage]) -> DataId {
         let field = |(name, sort): &(String, Sort)| DataField { name: name.as_str().into(), sort: *sort };
         let ctor = |message: &CarriedMessage| Constructor {
@@ -171,7 +171,7 @@ impl Composer {
     }
 }
 
-/// What the switches of one message are built from.
+/// The context in which the switches of one carried message are built.
 struct ChannelBuild<'a> {
     channel: &'a Channel,
     message: &'a CarriedMessage,
@@ -230,7 +230,8 @@ impl ChannelBuild<'_> {
         (fields, switches)
     }
 
-    /// That the packet at `position` is this message with these fields, and the packets without it.
+    /// Returns the guard that the packet at `position` is this message with these fields, and the packets that remain
+    /// without it.
     fn taking(&self, composer: &mut Composer, fields: &[VarId], position: usize) -> (Term, Term) {
         let pool = &mut composer.pool;
         let queue = pool.var(self.queue);

@@ -1,4 +1,4 @@
-//! Steps that several parts take at once.
+//! Synchronisation: switches that several parts take together.
 
 use std::sync::Arc;
 
@@ -10,30 +10,30 @@ use crate::sts::{GateId, LocId, Sts, Switch};
 use crate::term::{Substitution, Term, TermPool, VarId};
 use crate::value::Value;
 
-/// Values that are tried for a field of a hidden meeting that no sender pins.
+/// The greatest number of values tried for a field of a hidden meeting that no sender pins.
 const MAX_VALUES: usize = 256;
-/// Switches that one meeting may have.
+/// The greatest number of switches of one meeting.
 const MAX_SWITCHES: usize = 100_000;
 
-/// Parts that take a step together.
+/// A meeting: parts that take a step together.
 #[derive(Clone, Debug)]
 pub struct Synchronisation {
-    /// The message that is seen; [`Sts::TAU`](crate::sts::Sts::TAU) if it is hidden.
+    /// The message of the system; [`Sts::TAU`](crate::sts::Sts::TAU) if the meeting is hidden.
     pub gate: GateId,
-    /// What the parts share: the fields of `gate`, or variables of their own if it is hidden.
+    /// The variables that the parts share: the fields of `gate`, or variables of the meeting's own if it is hidden.
     pub fields: Vec<VarId>,
-    /// Fields with one value here.
+    /// Fields fixed to one value in this meeting.
     pub given: Vec<(VarId, Value)>,
-    /// Values that fields do not have here.
+    /// Values that fields must not have in this meeting.
     pub excluded: Vec<(VarId, Value)>,
-    /// Who meets.
+    /// The parts that take the step, each at one of its messages.
     pub members: Vec<SyncMember>,
-    /// Where it is written; the place of the first part's switch if none is given.
+    /// The place of a meeting without members; otherwise its switches have the place of the first member's switch.
     pub span: Option<Span>,
 }
 
 impl Default for Synchronisation {
-    /// A hidden meeting of nobody.
+    /// Returns a hidden meeting without members.
     fn default() -> Self {
         Self {
             gate: Sts::TAU,
@@ -46,43 +46,43 @@ impl Default for Synchronisation {
     }
 }
 
-/// A part that meets, at one of its messages.
+/// A part that takes part in a meeting, at one of its messages.
 #[derive(Clone, Debug)]
 pub struct SyncMember {
     /// The part.
     pub part: PartId,
     /// Its message.
     pub gate: GateId,
-    /// Where the values of the message's fields come from, in their order.
+    /// The sources of the message's fields, in order.
     pub fields: Vec<SyncFieldSource>,
 }
 
-/// Where the value of a field comes from.
+/// The source of the value of a field.
 #[derive(Clone, Debug)]
 pub enum SyncFieldSource {
-    /// It is shared with the others.
+    /// A variable shared with the other members.
     Shared(VarId),
-    /// It has this value.
+    /// A constant.
     Value(Value),
 }
 
-/// Why parts cannot meet.
+/// The reason why a meeting has no switches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OpenField {
-    /// The meeting is hidden, and nobody says what the value of this field is: neither is it pinned, nor has it few
-    /// values. It is stored by a part, so it cannot be left out either.
+    /// In a hidden meeting, no member pins the value of this field, it has too many values to try each, and an update
+    /// reads it, so that it cannot be quantified away.
     Unpinned {
         /// The field.
         field: String,
-        /// The switch that leaves it open.
+        /// The place of the first member's switch.
         span: Span,
     },
-    /// There would be more than so many switches.
+    /// The meeting needs more than this many switches.
     TooMany(usize),
 }
 
 impl Composer {
-    /// Lets parts meet: adds a switch for every choice of one switch of each member.
+    /// Adds a switch for every choice of one switch of each member.
     ///
     /// # Errors
     /// If the meeting is hidden and the value of a field is open, or if there are too many switches.
@@ -103,7 +103,7 @@ impl Composer {
         choices.into_iter().try_for_each(|choice| self.meet_by(meeting, &choice))
     }
 
-    /// The internal steps of a part are steps of the system.
+    /// Adds the internal steps of a part to the system.
     ///
     /// # Errors
     /// Never: internal steps have no fields.
@@ -112,7 +112,8 @@ impl Composer {
         self.meet(&Synchronisation { gate: Sts::TAU, members, ..Synchronisation::default() })
     }
 
-    /// The switch for one switch of each member.
+    /// Adds the switch in which each member takes its switch of `choice`; in a hidden meeting, one for each value of an
+    /// open field.
     fn meet_by(&mut self, meeting: &Synchronisation, choice: &[usize]) -> Result<(), OpenField> {
         let mut joint = JointSwitch::default();
         for (member, &at) in meeting.members.iter().zip(choice) {
@@ -169,7 +170,7 @@ impl Composer {
     }
 }
 
-/// Switches that are taken together, while they are put together.
+/// A switch of the system, composed of one switch of each member.
 #[derive(Clone, Default)]
 struct JointSwitch {
     label: String,
@@ -201,7 +202,8 @@ impl JointSwitch {
         }
     }
 
-    /// What a part takes lies in the range it has for it, which may be smaller than that of the sender.
+    /// Adds the guard that the value lies in the range of the member's own field, which may be smaller than the
+    /// sender's.
     fn in_domain(&mut self, pool: &mut TermPool, field: VarId, source: &SyncFieldSource) {
         let sort = pool.var_info(field).sort;
         let term = match source {
@@ -220,7 +222,7 @@ impl JointSwitch {
     }
 }
 
-/// The fields of a part's message replaced by what is shared, or given.
+/// Returns the substitution of the fields of a part's message by their sources.
 fn sources(pool: &mut TermPool, fields: &[VarId], from: &[SyncFieldSource]) -> Substitution {
     let mut names = Substitution::new();
     for (&field, source) in fields.iter().zip(from) {
@@ -233,8 +235,8 @@ fn sources(pool: &mut TermPool, fields: &[VarId], from: &[SyncFieldSource]) -> S
     names
 }
 
-/// `joint` without the fields `open`, which nobody sees: each is what a guard says it equals, or quantified where no
-/// update reads it, or each of its values.
+/// Eliminates the fields `open` of a hidden meeting: each is replaced by the term that a guard equates it with, or
+/// quantified if no update reads it, or replaced by each of its values in a switch of its own.
 fn closed(
     pool: &mut TermPool,
     open: &[VarId],
@@ -296,7 +298,7 @@ fn few_values(pool: &TermPool, sort: Sort) -> Option<Vec<Value>> {
     pool.finite_domain(sort).filter(|values| values.len() <= MAX_VALUES)
 }
 
-/// `joint` with this value of `field`.
+/// Returns `joint` with `value` for `field`, which its label then names.
 fn each(pool: &mut TermPool, field: VarId, joint: &JointSwitch, value: Value) -> JointSwitch {
     let shown = pool.show_value(&value);
     let name = pool.var_info(field).name.clone();

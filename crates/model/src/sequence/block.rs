@@ -1,17 +1,18 @@
-//! A few items in a row, with room behind them.
+//! Blocks: a few items in a row, with room for more.
 //!
-//! Blocks are parts of rows that they share: what is taken away at an end is only no longer looked at, and what is added at the
-//! end is written behind the items if nobody has written there before. So a queue copies its items once in a while, not at every step.
+//! Blocks are ranges of rows that they share. Removing items at an end only narrows the range, and an appended item is
+//! written into the row behind the items if that slot is still empty. So a queue copies its items only once in a while,
+//! not at every step.
 
 use std::cmp::Ordering;
 use std::iter::{Map, once, repeat_with};
 use std::slice;
 use std::sync::{Arc, OnceLock};
 
-/// So many items are one block; more are a tree of blocks.
+/// The greatest number of items of one block; more are a tree of blocks.
 pub(super) const BLOCK: usize = 16;
 
-/// Part of a row; every slot in it has its item.
+/// A range of a shared row; every slot in the range holds an item.
 pub(super) struct RowBlock<T> {
     row: Arc<[OnceLock<T>]>,
     from: usize,
@@ -22,7 +23,7 @@ pub(super) struct RowBlock<T> {
 pub(super) type BlockItems<'b, T> = Map<slice::Iter<'b, OnceLock<T>>, fn(&OnceLock<T>) -> &T>;
 
 impl<T> RowBlock<T> {
-    /// A block of `items`, of which there are no more than fit, and room for so many more.
+    /// Makes a block of `items`, at most [`BLOCK`], with `room` free slots behind them.
     pub fn new(items: impl Iterator<Item = T>, room: usize) -> Self {
         let row: Arc<[OnceLock<T>]> =
             items.map(OnceLock::from).chain(repeat_with(OnceLock::new).take(room)).collect();
@@ -43,19 +44,19 @@ impl<T> RowBlock<T> {
         self.row[self.from..self.to].iter().map(item as fn(&OnceLock<T>) -> &T)
     }
 
-    /// Where an item is that `order` calls equal; else where it would be.
+    /// Returns the position of an item for which `order` returns `Equal`; the error is the position it would have.
     pub fn search(&self, order: impl Fn(&T) -> Ordering) -> Result<usize, usize> {
         self.row[self.from..self.to].binary_search_by(|slot| order(item(slot)))
     }
 
-    /// The items from one position to another, which are in it.
+    /// Returns the items from position `from` up to before `to`, both within the block.
     pub fn part(&self, from: usize, to: usize) -> Self {
         Self { row: self.row.clone(), from: self.from + from, to: self.from + to }
     }
 }
 
 impl<T: Clone> RowBlock<T> {
-    /// The items and `last` behind them; there are fewer than fit.
+    /// Returns the items with `last` appended; the block must hold fewer than [`BLOCK`].
     pub fn with_last(&self, last: T) -> Self {
         let last = match self.row.get(self.to) {
             Some(slot) => match slot.set(last) {

@@ -1,4 +1,4 @@
-//! Sequences beside vectors.
+//! Sequences compared with vectors.
 
 use proptest::prelude::*;
 
@@ -86,7 +86,7 @@ proptest! {
         prop_assert_eq!(hash_of(&tree), hash_of(&again));
     }
 
-    /// Sequences that were made from one another share memory, and nobody sees what others do with it.
+    /// Sequences that were made from one another share memory, and a change to one is not seen in another.
     #[test]
     fn earlier_versions_stay_as_they_were(
         changes in prop::collection::vec((any::<prop::sample::Index>(), change()), 0..120),

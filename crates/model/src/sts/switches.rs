@@ -1,7 +1,7 @@
-//! The switches of a system, and which of them start where.
+//! The switches of a system, indexed by source location.
 //!
-//! A step looks at the switches of one place. In a model with tens of thousands of them nobody can look through all at
-//! every step, so the places are known: found at the first question, forgotten whenever a switch is changed.
+//! A step needs the switches of one location only, and a model may have tens of thousands. The index is built at the
+//! first query and dropped whenever a switch may have been changed.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::OnceLock;
@@ -16,7 +16,7 @@ pub struct Switches {
     by_source: OnceLock<BySource>,
 }
 
-/// The switches sorted by where they start, and for every place where its own begin.
+/// The switches sorted by source location, and the position at which those of each location begin.
 #[derive(Debug, Default)]
 struct BySource {
     ids: Vec<SwitchId>,
@@ -63,7 +63,7 @@ impl Deref for Switches {
 }
 
 impl DerefMut for Switches {
-    /// Whoever may change switches may change where they start.
+    /// Drops the index: a change of a switch may change its source.
     fn deref_mut(&mut self) -> &mut Self::Target {
         self.by_source.take();
         &mut self.all
@@ -115,7 +115,7 @@ mod tests {
         }
     }
 
-    /// What looking through all of them finds.
+    /// Returns the switches from `loc`, found by looking through all of them.
     fn looked_for(switches: &Switches, loc: LocId) -> Vec<SwitchId> {
         switches.ids().filter(|&id| switches[id].source == loc).collect()
     }

@@ -1,5 +1,5 @@
-//! Second opinions on collections: an operation on entries that can be seen gives what the
-//! operation on values gives, for random terms, shapes and presence conditions.
+//! Cross-checks of collections: for random terms, shapes and presence conditions, an operation on known entries gives
+//! the same as the operation on values.
 
 use proptest::prelude::*;
 

@@ -14,10 +14,10 @@ use crate::sort::{CollectionId, CollectionKind, Sort};
 use crate::valuation::{Assignment, Valuation};
 use crate::value::{DataValue, Value};
 
-/// Quantifiers are tried value by value up to this many combinations.
+/// The greatest number of combinations of values tried for a quantifier.
 const MAX_INSTANCES: u64 = 1 << 16;
 
-/// Why a term has no value here.
+/// The reason why a term has no value under an assignment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EvalError {
     /// The variable has no value.
@@ -38,7 +38,7 @@ impl TermPool {
         self.eval_dyn(term, assignment)
     }
 
-    /// Whether the formula `term` holds under `assignment`.
+    /// Returns whether the formula `term` holds under `assignment`.
     ///
     /// # Errors
     /// As [`eval`](Self::eval).
@@ -274,7 +274,7 @@ impl TermPool {
         Ok(false)
     }
 
-    /// How many items a set or a map of `sort` can have, if that is bounded.
+    /// Returns the greatest number of items of a set or map of `sort`; `None` for other sorts or if there is no bound.
     #[must_use]
     pub fn most_members(&self, sort: Sort) -> Option<usize> {
         let Sort::Collection(id) = sort else { return None };

@@ -1,4 +1,4 @@
-//! Functions that call themselves on a part of an argument.
+//! Recursive functions: functions that call themselves on a part of an argument.
 //!
 //! Other functions are written into their calls. One that calls itself is unfolded as far as
 //! the shape of the argument it descends on is known: a constructor, a list of known length. A
@@ -19,26 +19,26 @@ use crate::value::Value;
 crate::index! { /// A function of a [`TermPool`] that calls itself.
 pub struct FnId; }
 
-/// Calls may be nested this deep.
+/// The greatest nesting depth of calls.
 const MAX_CALLS: u32 = 200;
 
-/// A function that calls itself.
+/// A recursive function.
 #[derive(Clone, Debug)]
 pub struct RecursiveFunction {
-    /// The name people know it by.
+    /// The name in the modelling language.
     pub name: std::sync::Arc<str>,
     /// One variable per parameter.
     pub params: Vec<VarId>,
     /// The sort of its value.
     pub result: Sort,
-    /// Its value; none until it is defined.
+    /// The body; `None` until it is defined.
     pub body: Option<Term>,
     /// The parameter it descends on, by position.
     pub descends: usize,
 }
 
 thread_local! {
-    /// How deep the evaluation of calls is nested on this thread.
+    /// The nesting depth of the calls that this thread evaluates.
     static NESTED: Cell<u32> = const { Cell::new(0) };
 }
 
@@ -84,7 +84,7 @@ impl TermPool {
         Some(self.specialised(body, &env, fuel))
     }
 
-    /// Whether the outermost constructor, or the length, can be seen.
+    /// Returns whether the outermost constructor or the length of `term` is known.
     fn is_shape_known(&self, term: Term) -> bool {
         match self.node(term) {
             TermNode::Value(_) | TermNode::Construct(..) => true,
@@ -96,7 +96,7 @@ impl TermPool {
         }
     }
 
-    /// `term` under `env`, of a decided choice only the branch that is taken: the others may not end.
+    /// Returns `term` under `env`, taking only the chosen branch of a decided choice: the others may not end.
     fn specialised(&mut self, term: Term, env: &Substitution, fuel: u32) -> Term {
         let mut images: FxHashMap<Term, Term> = FxHashMap::default();
         let mut open = vec![term];
@@ -147,7 +147,7 @@ impl TermPool {
         images[&term]
     }
 
-    /// The parts without calls, then the others: what is cheap decides whether the rest is looked at.
+    /// Returns the formulas without calls, then the others, since the cheap ones may decide whether the rest is needed.
     pub(super) fn plain_first<'l>(&'l self, list: &'l [Term]) -> impl Iterator<Item = Term> + 'l {
         let plain = list.iter().copied().filter(|&part| !self.calls(part));
         plain.chain(list.iter().copied().filter(|&part| self.calls(part)))

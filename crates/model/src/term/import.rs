@@ -21,12 +21,12 @@ pub struct TermImport<'p> {
     terms: FxHashMap<Term, Term>,
 }
 
-/// Both pools have a data type of this name, and they differ.
+/// The error that both pools have a data type of this name, and the two differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DataClash(pub String);
 
 impl<'p> TermImport<'p> {
-    /// Terms of `from` are built in `pool`.
+    /// Prepares to build terms of `from` in `pool`.
     ///
     /// # Errors
     /// If both have different data types of one name.
@@ -43,7 +43,8 @@ impl<'p> TermImport<'p> {
         Ok(import)
     }
 
-    /// Types may hold each other, so all of them are known before any is looked into.
+    /// Declares the data types of the source pool. Types may contain each other, so all are declared before any is
+    /// defined.
     fn data_types(&mut self) -> Result<(), DataClash> {
         let mut new = Vec::new();
         for (id, data) in self.from.data_types() {

@@ -1,6 +1,5 @@
-//! Operations on collections and texts: what they are called, what sort they give, what they
-//! are on values. All are total; what a position or key does not have is the default value of
-//! its sort, and the language adds the obligation that it is there.
+//! Operations on collections and texts: names, result sorts, and evaluation. All are total; an absent position or key
+//! yields the default value of its sort, and the language adds the obligation that it is present.
 
 use super::{EvalError, TermPool};
 use crate::collection::{CollectionValue, Items};
@@ -14,13 +13,13 @@ use crate::value::Value;
 pub enum TermOp {
     /// Number of items.
     Size,
-    /// Whether an item, or a key, is there.
+    /// Membership of an item, or of a key.
     Has,
     /// The item at a position, or the value of a key.
     At,
     /// A list with another item at a position, a map with a value for a key.
     Put,
-    /// Without all such items, or without the key.
+    /// A list or set without every item equal to the argument, or a map without the key.
     Without,
     /// One list after the other.
     Append,
@@ -44,7 +43,7 @@ pub enum TermOp {
     Common,
     /// The items of the first set that the second has not.
     Minus,
-    /// Whether the second set has all items of the first.
+    /// Inclusion of the first set in the second.
     Within,
     /// The keys of a map or the items of a set as a list, sorted.
     Keys,
@@ -52,12 +51,12 @@ pub enum TermOp {
     Values,
     /// The items of a list as a set.
     ToSet,
-    /// Whether a condition holds for some member; the second argument binds it.
+    /// Existence of a member that satisfies a condition; the second argument binds the member.
     Any,
     /// A value for each member for which a condition holds, as a collection of this sort; the second
     /// argument is the condition, the third the value.
     Collect(CollectionId),
-    /// A part of a text: from a position, so many characters.
+    /// A part of a text: from a position, a number of characters.
     Substring,
     /// The first position of a text in a text, or -1.
     Find,
@@ -69,7 +68,7 @@ pub enum TermOp {
     Upper,
     /// A text in lower case.
     Lower,
-    /// A text with a text before it, again and again, until it has so many characters.
+    /// A text padded on the left with another text, repeatedly, up to a number of characters.
     PadLeft,
     /// The parts of a text between separators.
     Split,
@@ -78,7 +77,7 @@ pub enum TermOp {
 }
 
 impl TermOp {
-    /// The word for it in the modelling language.
+    /// Returns the name of the operation in the modelling language.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -117,7 +116,7 @@ impl TermOp {
     }
 }
 
-/// Longer collections are not computed.
+/// The greatest length of a collection that is computed.
 pub const MAX_ITEMS: usize = 1_000_000;
 
 impl TermPool {
@@ -171,7 +170,7 @@ impl TermPool {
         self.known_collection(sort).expect("the sort was declared before the term")
     }
 
-    /// The value of `op` on `args`; the operations that bind a name are elsewhere.
+    /// Returns the value of `op` on `args`, for all operations but those that bind a name.
     pub(super) fn apply_op(&self, op: TermOp, args: &[&Value], sort: Sort) -> Result<Value, EvalError> {
         let first = || args[0].as_collection().expect("a collection");
         let text = |at: usize| args[at].as_str().expect("a text");

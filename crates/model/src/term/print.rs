@@ -1,4 +1,4 @@
-//! Terms, values and sorts as people write them.
+//! The text of terms, values and sorts.
 //!
 //! The text follows the modelling language, so that a guard in a report reads like the
 //! guard in the model. Shared subterms are written out each time, so long terms are cut
@@ -11,13 +11,13 @@ use crate::collection::{CollectionValue, Items};
 use crate::sort::{CollectionId, CollectionKind, CollectionSort, DataKind, Sort};
 use crate::value::Value;
 
-/// A term is cut after this many pieces of text.
+/// The number of pieces of text after which a term is cut.
 const MAX_PIECES: usize = 20_000;
 
-/// Of a collection so many items are shown.
+/// The number of items of a collection that are shown.
 const MAX_SHOWN: usize = 40;
 
-/// How tightly an operator binds; a looser one inside a tighter one needs parentheses.
+/// The binding strength of an operator; a looser operator inside a tighter one needs parentheses.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum BindingStrength {
     Loose,
@@ -30,7 +30,7 @@ enum BindingStrength {
     Atom,
 }
 
-/// What is still to be written.
+/// An item on the stack of text and terms still to be written.
 enum PrintPiece {
     Text(String),
     Term(Term, BindingStrength),
@@ -64,13 +64,13 @@ impl fmt::Display for ShownTerm<'_> {
 }
 
 impl TermPool {
-    /// `term` as people write it.
+    /// Returns `term` in a form that displays as text of the modelling language.
     #[must_use]
     pub fn show(&self, term: Term) -> ShownTerm<'_> {
         ShownTerm { pool: self, term }
     }
 
-    /// `value` as people write it.
+    /// Returns `value` as text of the modelling language.
     #[must_use]
     pub fn show_value(&self, value: &Value) -> String {
         match value {
@@ -95,7 +95,7 @@ impl TermPool {
         }
     }
 
-    /// `sort` as people write it.
+    /// Returns `sort` as text of the modelling language.
     #[must_use]
     pub fn show_sort(&self, sort: Sort) -> String {
         match sort {
@@ -430,7 +430,7 @@ impl TermPool {
     }
 }
 
-/// What stands around the items of a collection.
+/// Returns the opening and closing bracket of a collection.
 fn brackets(kind: CollectionKind) -> (&'static str, &'static str) {
     match kind {
         CollectionKind::List => ("[", "]"),

@@ -11,7 +11,7 @@ pub struct Substitution {
 }
 
 impl Substitution {
-    /// Replaces nothing.
+    /// Makes a substitution that replaces nothing.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -22,13 +22,13 @@ impl Substitution {
         self.map.insert(var, term);
     }
 
-    /// What replaces `var`.
+    /// Returns the term that replaces `var`; `None` if it is not replaced.
     #[must_use]
     pub fn get(&self, var: VarId) -> Option<Term> {
         self.map.get(&var).copied()
     }
 
-    /// Whether nothing is replaced.
+    /// Returns whether no variable is replaced.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.map.is_empty()
@@ -58,7 +58,7 @@ impl TermPool {
         images.get(&term).copied().unwrap_or(term)
     }
 
-    /// A quantifier over a replaced variable hides it: nothing changes below.
+    /// Returns whether `term` binds a variable of `subst`, so that nothing changes below it.
     ///
     /// Only renaming bound variables meets this; see the module of [`exists`](Self::exists).
     fn binds_any(&self, term: Term, subst: &Substitution) -> bool {

@@ -48,13 +48,13 @@ impl TermPool {
         vars
     }
 
-    /// Whether `term` is inside a binder whose variable it mentions.
+    /// Returns whether a bound variable occurs free in `term`, so that `term` is a part of the body of a binder.
     #[must_use]
     pub fn is_open(&self, term: Term) -> bool {
         self.free_vars(term).iter().any(|&var| self.var_info(var).bound)
     }
 
-    /// Whether `var` occurs free in `term`. Cheaper than asking for all variables.
+    /// Returns whether `var` occurs free in `term`. Cheaper than [`free_vars`](Self::free_vars).
     #[must_use]
     pub fn mentions(&self, term: Term, var: VarId) -> bool {
         let mut seen: FxHashSet<Term> = FxHashSet::default();
@@ -70,14 +70,14 @@ impl TermPool {
         false
     }
 
-    /// Whether `var` occurs in `terms` outside the quantifiers that bind it.
+    /// Returns whether `var` occurs in `terms` outside the binders that bind it.
     fn occurs_free(&self, terms: &[Term], var: VarId) -> bool {
         let binds = |term| self.node(term).binds().contains(&var);
         let outside = self.subterms(terms, |term| !binds(term));
         outside.iter().any(|&sub| *self.node(sub) == TermNode::Var(var))
     }
 
-    /// The value `fact` gives `var`, if it says that and nothing else.
+    /// Returns the value that `fact` equates `var` with; `None` if `fact` says anything else.
     #[must_use]
     pub fn value_given(&self, fact: Term, var: VarId) -> Option<Value> {
         let is_var = |term: Term| *self.node(term) == TermNode::Var(var);

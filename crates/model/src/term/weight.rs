@@ -1,4 +1,4 @@
-//! How heavy values and terms are: what multiplies itself must not grow without bound.
+//! The weight of values and terms, which bounds how far values may grow.
 //!
 //! A value that is squared at every step has twice the digits each time, a text that is put
 //! after itself twice the length: after fifty steps neither fits anywhere. The weight of a value
@@ -11,14 +11,15 @@ use crate::index::Idx;
 use crate::number::{Int, Rational};
 use crate::value::Value;
 
-/// Heavier values are not computed: numbers of some 20,000 digits, texts of a megabyte.
+/// The weight above which values are not computed: numbers of some 20,000 digits, texts of a megabyte.
 pub const MAX_WEIGHT: u32 = 1024;
 
-/// Bytes of text that weigh as much as a word.
+/// The bytes of text, or items of a collection, that weigh as much as a word.
 const PIECE: usize = 1024;
 
 impl Value {
-    /// How heavy it is.
+    /// Returns the weight of the value: numbers in 64-bit words, texts and collections in units of 1024 bytes or items,
+    /// data as their heaviest argument; at least 1.
     #[must_use]
     pub fn weight(&self) -> u32 {
         match self {
@@ -44,13 +45,13 @@ fn of_rational(r: &Rational) -> u32 {
 }
 
 impl TermPool {
-    /// How heavy the values of `term` may become, in proportion to those of its variables.
+    /// Returns the weight that values of `term` may reach, if those of its variables have weight 1.
     #[must_use]
     pub fn weight(&self, term: Term) -> u32 {
         self.facts[term.index()].weight
     }
 
-    /// Whether nobody should go on with `term`.
+    /// Returns whether `term` is heavier than [`MAX_WEIGHT`], so that searches must not continue from it.
     #[must_use]
     pub fn is_too_heavy(&self, term: Term) -> bool {
         self.weight(term) > MAX_WEIGHT

@@ -1,4 +1,4 @@
-//! Channels that take their time: every packet has a slot and a clock that says how long it is under way.
+//! Channels with a delay: every packet has a slot, and a clock for its time under way.
 //!
 //! A queue fills and empties its slots in a circle, a bag fills the first free slot and empties any. A packet is
 //! delivered when it was under way for at least the least delay and at most for the longest one: as with every output,
@@ -18,10 +18,10 @@ struct Slots<'a> {
     channel: &'a Channel,
     delay: &'a ChannelDelay,
     packet: DataId,
-    /// What a slot holds: nothing or a packet.
+    /// The type of a slot: no packet or one.
     held: DataId,
     slots: Vec<(VarId, VarId)>,
-    /// The slot that is filled next and the one that is emptied next, in a queue of more than one.
+    /// The variables for the slot to fill next and the slot to empty next; `None` unless a queue has several slots.
     ends: Option<(VarId, VarId)>,
     span: Span,
 }
@@ -119,7 +119,7 @@ impl Slots<'_> {
         switches
     }
 
-    /// That this slot is the one to be filled, and what else changes if it is.
+    /// Returns the guard that `slot` is the next to be filled, and the update that moves the end of a queue.
     fn free(&self, composer: &mut Composer, slot: usize) -> (Term, Option<(VarId, Term)>) {
         let is_free = self.is_held(composer, slot, false);
         match self.ends {
@@ -141,7 +141,7 @@ impl Slots<'_> {
         composer.pool.is(u32::from(yes), held)
     }
 
-    /// That `end` is at `slot`, and its way to the next one.
+    /// Returns the fact that `end` is at `slot`, and the update that moves `end` to the next slot.
     fn turn(&self, composer: &mut Composer, end: VarId, slot: usize) -> (Term, (VarId, Term)) {
         let number = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
         let here = composer.pool.int(number(slot));
@@ -178,7 +178,7 @@ impl Slots<'_> {
         switches
     }
 
-    /// That the slot holds this message with these fields.
+    /// Returns the facts that `slot` holds the message at position `at` with these fields.
     fn packet_facts(&self, composer: &mut Composer, slot: usize, at: usize, fields: &[VarId]) -> Vec<Term> {
         let is_held = self.is_held(composer, slot, true);
         let pool = &mut composer.pool;
@@ -193,7 +193,7 @@ impl Slots<'_> {
         facts
     }
 
-    /// That a packet of this age may be delivered.
+    /// Returns the facts that a packet of age `age` is within the bounds of the delay.
     fn in_time(&self, composer: &mut Composer, age: VarId) -> Vec<Term> {
         let pool = &mut composer.pool;
         let age = pool.var(age);
@@ -209,7 +209,7 @@ impl Slots<'_> {
         facts
     }
 
-    /// The number of a slot in labels, where there is more than one.
+    /// Returns the number of a slot for labels, from 1; empty if there is only one slot.
     fn which(&self, slot: usize) -> String {
         if self.slots.len() > 1 { format!("{}", slot + 1) } else { String::new() }
     }

@@ -53,7 +53,7 @@ impl TermPool {
             .unwrap_or_else(|| self.intern(TermNode::Ite(cond, then, other)))
     }
 
-    /// The conjuncts of `term` that are none of `known`: what it says beyond that, seen by its parts.
+    /// Returns the conjunction of those conjuncts of `term` that are not conjuncts of `known`.
     #[must_use]
     pub fn beyond(&mut self, term: Term, known: Term) -> Term {
         let known = self.conjuncts(known);
@@ -61,8 +61,8 @@ impl TermPool {
         self.and(parts.into_iter().filter(|part| !known.contains(part)))
     }
 
-    /// Whether a conjunct of `guard` says that a variable has another value than `value` says: then it does not hold, and
-    /// nothing needs to be computed. Most switches of a system made of parts are excluded so.
+    /// Returns whether a conjunct of `guard` equates a variable with a constant other than its value, so that the guard
+    /// is false without evaluation. Most switches of a composed system are excluded this way.
     pub fn is_refuted_at_once<'v>(
         &self,
         guard: Term,
@@ -112,7 +112,7 @@ impl TermPool {
         }
     }
 
-    /// And and or by one code: they are dual.
+    /// Builds conjunctions and disjunctions by one algorithm, as they are dual.
     fn junction(&mut self, kind: BoolJunction, terms: Vec<Term>) -> Term {
         let mut parts = self.flatten(kind, terms);
         let neutral = self.bool(kind == BoolJunction::And);

@@ -20,10 +20,10 @@ const MAX_ENTRIES: usize = 300;
 /// Rows longer than this are not sorted: the network has as many comparisons as half the square.
 const MAX_SORTED: usize = 32;
 
-/// One entry of a collection of known shape.
+/// An entry of a collection of known shape.
 #[derive(Clone, Copy, Debug)]
 struct CollectionEntry {
-    /// Whether it is there.
+    /// The condition under which the entry is present.
     there: Term,
     /// The item, or the key of a map.
     member: Term,
@@ -69,20 +69,20 @@ impl TermPool {
         self.intern(TermNode::Lambda(bound, body))
     }
 
-    /// Whether `body` holds for some member `var` of `of`.
+    /// Returns the formula that `body` holds for some member `var` of `of`.
     pub fn any(&mut self, var: VarId, of: Term, body: Term) -> Term {
         let body = self.lambda(var, body);
         self.operate(TermOp::Any, vec![of, body])
     }
 
-    /// Whether `body` holds for every member `var` of `of`.
+    /// Returns the formula that `body` holds for every member `var` of `of`.
     pub fn all(&mut self, var: VarId, of: Term, body: Term) -> Term {
         let counter = self.not(body);
         let any = self.any(var, of, counter);
         self.not(any)
     }
 
-    /// `item` for every member `var` of `of` for which `keep` holds.
+    /// Returns the collection of `item` for every member `var` of `of` that satisfies `keep`.
     pub fn collect_from(&mut self, into: CollectionId, var: VarId, of: Term, keep: Term, item: Term) -> Term {
         let (keep, item) = (self.lambda(var, keep), self.lambda(var, item));
         self.operate(TermOp::Collect(into), vec![of, keep, item])
@@ -214,7 +214,8 @@ impl TermPool {
         self.elements(id, parts)
     }
 
-    /// What an operation gives on entries that can be seen.
+    /// Returns the result of an operation on collections whose entries are known; `None` if the shape is not known or
+    /// not handled.
     fn apply_known(&mut self, op: TermOp, args: &[Term]) -> Option<Term> {
         let first = *args.first()?;
         let sort = self.sort(first);
@@ -334,7 +335,7 @@ impl TermPool {
         self.ite(cond, one, zero)
     }
 
-    /// Of each entry the number of entries that are there before it.
+    /// Returns for each entry the number of present entries before it.
     fn positions(&mut self, entries: &[CollectionEntry]) -> Vec<Term> {
         let mut before = self.int(0);
         let mut positions = Vec::with_capacity(entries.len());
@@ -356,7 +357,8 @@ impl TermPool {
         if parts.is_empty() { self.int(0) } else { self.add(parts) }
     }
 
-    /// Of each entry whether it is there and no later one has its member: the last one of a key counts.
+    /// Returns for each entry the condition that it is present and no later entry has its member: the last one of a key
+    /// counts.
     fn counted_once(&mut self, entries: &[CollectionEntry]) -> Vec<Term> {
         let mut counted = Vec::with_capacity(entries.len());
         for (at, entry) in entries.iter().enumerate() {
@@ -442,7 +444,7 @@ impl TermPool {
         self.made_of_entries(sort, kept)
     }
 
-    /// The entries without those that have so many certain ones before them that they are behind `to`.
+    /// Returns the entries without those that have so many certain ones before them that they lie behind position `to`.
     fn within_reach<'e>(&self, entries: &'e [CollectionEntry], to: Term) -> &'e [CollectionEntry] {
         let most = self.as_value(to).and_then(Value::as_int).and_then(|n| n.to_i64());
         let Some(most) = most.and_then(|most| usize::try_from(most.max(0)).ok()) else { return entries };

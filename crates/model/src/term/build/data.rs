@@ -13,7 +13,7 @@ impl TermPool {
             .unwrap_or_else(|| self.intern(TermNode::Construct(data, ctor, args.into())))
     }
 
-    /// Whether `a` was made by constructor `ctor`.
+    /// Returns the formula that `a` was made by constructor `ctor`.
     pub fn is(&mut self, ctor: u32, a: Term) -> Term {
         debug_assert!(matches!(self.sort(a), Sort::Data(_)));
         None.or_else(|| self.is_only(a))
@@ -77,14 +77,14 @@ impl TermPool {
         Some(self.ite(cond, then, other))
     }
 
-    /// Who made a choice is a choice of makers, where values have a shape that should be seen.
+    /// The constructor test of a choice is a choice of tests, where values have a shape that should be seen.
     fn is_choice(&mut self, ctor: u32, a: Term) -> Option<Term> {
         let (cond, then, other) = self.as_choice_of_shapes(a)?;
         let (then, other) = (self.is(ctor, then), self.is(ctor, other));
         Some(self.ite(cond, then, other))
     }
 
-    /// Condition and sides of a choice between values that have a shape.
+    /// Returns the condition and the branches of a choice between values that have a shape; `None` for any other term.
     pub(super) fn as_choice_of_shapes(&self, a: Term) -> Option<(Term, Term, Term)> {
         let TermNode::Ite(cond, then, other) = *self.node(a) else { return None };
         self.has_shape(self.sort(a)).then_some((cond, then, other))

@@ -27,7 +27,7 @@ impl TermPool {
         self.not(exists)
     }
 
-    /// What the sort of `var` says about `term` in its place: true, or that it lies in the range.
+    /// Returns the constraint that `sort` puts on `term`: its range, or the ranges of its items; true if there is none.
     pub fn domain_fact(&mut self, sort: Sort, term: Term) -> Term {
         if let Sort::Collection(_) = sort {
             return self.items_fact(sort, term);

@@ -4,7 +4,7 @@ use crate::number::Int;
 use crate::term::{RegexId, Term, TermNode, TermOp, TermPool};
 use crate::value::Value;
 
-/// Longer chains of choices between texts are left as they are.
+/// The greatest length of a chain of choices between texts that is simplified.
 const MAX_CHOICES: usize = 32;
 
 /// The pattern of a whole number, as the text of every number has it.
@@ -28,28 +28,28 @@ impl TermPool {
             .unwrap_or_else(|| self.intern(TermNode::Length(a)))
     }
 
-    /// Whether `a` holds `b` somewhere.
+    /// Returns the formula that `a` contains `b`.
     pub fn contains(&mut self, a: Term, b: Term) -> Term {
         None.or_else(|| self.trivial_part(b, a))
             .or_else(|| self.string_values(a, b, |a, b| a.contains(b)))
             .unwrap_or_else(|| self.intern(TermNode::Contains(a, b)))
     }
 
-    /// Whether `b` starts with `a`.
+    /// Returns the formula that `b` starts with `a`.
     pub fn prefix(&mut self, a: Term, b: Term) -> Term {
         None.or_else(|| self.trivial_part(a, b))
             .or_else(|| self.string_values(a, b, |a, b| b.starts_with(a)))
             .unwrap_or_else(|| self.intern(TermNode::Prefix(a, b)))
     }
 
-    /// Whether `b` ends with `a`.
+    /// Returns the formula that `b` ends with `a`.
     pub fn suffix(&mut self, a: Term, b: Term) -> Term {
         None.or_else(|| self.trivial_part(a, b))
             .or_else(|| self.string_values(a, b, |a, b| b.ends_with(a)))
             .unwrap_or_else(|| self.intern(TermNode::Suffix(a, b)))
     }
 
-    /// Whether all of `a` matches `pattern`.
+    /// Returns the formula that all of `a` matches `pattern`.
     pub fn matches(&mut self, a: Term, pattern: RegexId) -> Term {
         None.or_else(|| self.matches_value(a, pattern))
             .or_else(|| self.matches_number(a, pattern))
@@ -57,7 +57,7 @@ impl TermPool {
             .unwrap_or_else(|| self.intern(TermNode::Matches(a, pattern)))
     }
 
-    /// The number whose text `a` is.
+    /// Returns the integer term that `a` is the decimal text of.
     pub(in crate::term) fn written_number(&self, a: Term) -> Option<Term> {
         if let TermNode::Apply(TermOp::FromInt, args) = self.node(a) { args.first().copied() } else { None }
     }

@@ -15,21 +15,21 @@ use crate::term::{Term, TermNode, TermOp, TermPool};
 use crate::valuation::Assignment;
 use crate::value::{DataValue, Value};
 
-/// Nodes that are evaluated by recursion.
+/// The greatest number of nodes that are evaluated by recursion.
 pub(super) const BUDGET: u32 = 200;
 
-/// Why there is no value from here.
+/// The reason why quick evaluation gives no value.
 pub(super) enum QuickGivenUp {
-    /// The term is too large, or of another kind.
+    /// The term is too large or has a construct that needs general evaluation.
     General,
-    /// It has none.
+    /// The term has no value.
     Failed(EvalError),
 }
 
 type QuickResult<'v> = Result<Cow<'v, Value>, QuickGivenUp>;
 
 impl TermPool {
-    /// The value of `term`, or that it is not for here.
+    /// Returns the value of `term`, or [`QuickGivenUp::General`] if the general evaluation must do it.
     pub(super) fn quick<'v>(
         &'v self,
         term: Term,
@@ -133,7 +133,7 @@ impl TermPool {
         })
     }
 
-    /// How the values of two terms of one sort compare; small numbers that are at hand are not made into values first.
+    /// Compares the values of two terms of one sort; small integers are compared without building values.
     fn quick_order(
         &self,
         a: Term,
@@ -148,7 +148,7 @@ impl TermPool {
         Ok(if *a == *b { Ordering::Equal } else { (*a).cmp(&*b) })
     }
 
-    /// A constant, the value of a variable, or the length of one, if it is a small whole number.
+    /// Returns a constant, the value of a variable, or the length of one, if it is an integer that fits in 64 bits.
     fn number_at_hand(&self, term: Term, values: &dyn Assignment) -> Option<i64> {
         match self.node(term) {
             TermNode::Value(value) => value.as_int()?.to_i64(),
@@ -161,7 +161,8 @@ impl TermPool {
         }
     }
 
-    /// Whether some of `list` is `wanted`; what only compares variables and values is looked at first.
+    /// Returns whether some formula of `list` evaluates to `wanted`; formulas that only compare variables and values
+    /// come first.
     fn quick_some(
         &self,
         list: &[Term],
@@ -188,7 +189,7 @@ impl TermPool {
         }
     }
 
-    /// An item of a list or the value of a key: where the collection is only looked at, so is it.
+    /// Returns an item of a list or the value of a key, borrowed if the collection is.
     fn quick_at<'v>(
         &'v self,
         args: &[Term],
@@ -213,7 +214,7 @@ impl TermPool {
         }
     }
 
-    /// An operation; most have few arguments, which need no memory of their own.
+    /// Evaluates an operation; up to a few arguments need no allocation.
     fn quick_apply(
         &self,
         op: TermOp,
