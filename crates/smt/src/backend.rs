@@ -23,7 +23,7 @@ pub type Stopper = Box<dyn Fn() + Send + Sync>;
 
 /// A solver with a stack of levels. One per worker thread.
 pub trait Backend: Send {
-    /// The name counts go by.
+    /// Returns the name under which answers are counted.
     fn name(&self) -> &'static str;
 
     /// Opens a level.
@@ -38,7 +38,7 @@ pub trait Backend: Send {
     /// As [`push`](Self::push).
     fn pop(&mut self, n: usize) -> Result<(), UnknownReason>;
 
-    /// Makes `var` known on the top level, and that its value lies in its sort.
+    /// Declares `var` on the top level and asserts that its value lies in its sort.
     ///
     /// # Errors
     /// If the solver fails or has no such sort.
@@ -66,9 +66,9 @@ pub trait Backend: Send {
     fn renew(&mut self);
 }
 
-/// Questions that may run into their time limit before the others get less.
+/// The number of questions that may run into their time limit before later ones get less time.
 const GENEROUS: u32 = 8;
-/// How much less.
+/// The divisor of the time limit for questions after that.
 const FRACTION: u32 = 32;
 
 /// A [`Backend`] as a [`Solver`].
@@ -79,11 +79,11 @@ pub struct IncrementalSolver<B> {
     /// The facts asserted, one per level above the first.
     asserted: Vec<FactLevel>,
     declared: FxHashSet<VarId>,
-    /// Whether the level below all facts is open.
+    /// True if the level below all facts is open.
     open: bool,
     answers: AnswerCounts,
     halt: Halt,
-    /// Questions that ran into their time limit.
+    /// The number of questions that ran into their time limit.
     timeouts: u32,
 }
 
@@ -94,7 +94,7 @@ struct FactLevel {
 }
 
 impl<B: Backend> IncrementalSolver<B> {
-    /// Asks `backend`, each question within `limits`.
+    /// Makes a solver that asks `backend`, each question within `limits`.
     pub fn new(backend: B, limits: SolverLimits) -> Self {
         Self {
             backend,
@@ -108,7 +108,7 @@ impl<B: Backend> IncrementalSolver<B> {
         }
     }
 
-    /// Gives no question more time than `halt` has left.
+    /// Limits the time of every question to what `halt` has left.
     #[must_use]
     pub fn until(self, halt: Halt) -> Self {
         Self { halt, ..self }
@@ -136,12 +136,12 @@ impl<B: Backend> IncrementalSolver<B> {
         decision
     }
 
-    /// What the next question may cost.
+    /// Returns the limits of the next question.
     fn granted(&self) -> SolverLimits {
         SolverLimits { wall: self.halt.at_most(self.share()), ..self.limits }
     }
 
-    /// The time of one question.
+    /// Returns the time granted to one question, before the limit of the whole command is applied.
     fn share(&self) -> Duration {
         self.limits.wall / if self.timeouts < GENEROUS { 1 } else { FRACTION }
     }
@@ -182,7 +182,7 @@ impl<B: Backend> IncrementalSolver<B> {
         Ok(())
     }
 
-    /// A back-end that failed half-way is not trusted with the rest.
+    /// Restarts a back-end that failed half-way, and forgets the facts it was given.
     fn renew(&mut self) {
         self.backend.renew();
         self.asserted.clear();
@@ -228,7 +228,7 @@ mod tests {
     use super::*;
     use ioxide_model::sort::Sort;
 
-    /// Never answers in time; notes how much time it was given.
+    /// A back-end that never answers in time and records how much time it was given.
     struct Slow(Arc<Mutex<Vec<Duration>>>);
 
     impl Backend for Slow {

@@ -1,4 +1,4 @@
-//! Enumeration: tries every combination of values, for small domains and second opinions.
+//! Enumeration: tries every combination of values, for small domains and as a cross-check of other solvers.
 //!
 //! *Promises* [`SolverAnswer::Unsat`] only if the domain of every free variable is finite and
 //! all combinations were tried. Over other domains it tries a few plain values, so it
@@ -21,13 +21,15 @@ pub struct BruteSolver {
 }
 
 impl BruteSolver {
-    /// Gives up after a million assignments of one variable.
+    /// Makes a solver that gives up after a million steps: assignments of a variable and backtracks, over all
+    /// variables.
     #[must_use]
     pub fn new() -> Self {
         Self::with_max_steps(1_000_000)
     }
 
-    /// Gives up after `max_steps` assignments of one variable.
+    /// Makes a solver that gives up after `max_steps` steps: assignments of a variable and backtracks, over all
+    /// variables.
     #[must_use]
     pub fn with_max_steps(max_steps: u64) -> Self {
         Self { max_steps, answers: AnswerCounts::default() }
@@ -51,14 +53,14 @@ impl Solver for BruteSolver {
     }
 }
 
-/// A depth-first search over the variables; a fact is looked at once its last variable has a value.
+/// A depth-first search over the variables; a fact is evaluated once its last variable has a value.
 struct BruteSearch<'p> {
     pool: &'p TermPool,
     vars: Vec<VarId>,
     domains: Vec<Vec<Value>>,
-    /// The facts to look at once the first `i` variables have values.
+    /// The facts to evaluate once the first `i` variables have values.
     due: Vec<Vec<Term>>,
-    /// Whether the domains hold all values of their sorts.
+    /// True if the domains hold all values of their sorts and every fact evaluated so far had a value.
     exhaustive: bool,
 }
 
@@ -77,7 +79,7 @@ impl<'p> BruteSearch<'p> {
         Self { pool, vars, domains, due, exhaustive }
     }
 
-    /// Counts through the domains like an odometer, skipping what a fact refutes early.
+    /// Enumerates the domains in lexicographic order, skipping all below an assignment that a fact refutes.
     fn run(mut self, max_steps: u64) -> SolverAnswer {
         let mut valuation = Valuation::new();
         let mut next = vec![0; self.vars.len()];
@@ -106,7 +108,8 @@ impl<'p> BruteSearch<'p> {
         SolverAnswer::Unknown(UnknownReason::Incomplete)
     }
 
-    /// Whether the facts due at `depth` hold; one that cannot be evaluated does not, and spoils refutation.
+    /// Returns whether the facts due at `depth` hold. A fact without a value counts as false and rules out
+    /// [`SolverAnswer::Unsat`].
     fn due_hold(&mut self, depth: usize, valuation: &Valuation) -> bool {
         self.due[depth].iter().all(|&fact| match self.pool.holds(fact, valuation) {
             Ok(holds) => holds,
@@ -122,7 +125,7 @@ impl<'p> BruteSearch<'p> {
     }
 }
 
-/// All values of `sort`, or a few plain ones with `exhaustive` cleared.
+/// Returns all values of `sort`, or a few plain ones with `exhaustive` cleared.
 fn domain(pool: &TermPool, sort: Sort, exhaustive: &mut bool) -> Vec<Value> {
     if let Some(all) = pool.finite_domain(sort) {
         return all;

@@ -27,26 +27,26 @@ use self::patterns::Patterns;
 use crate::layers::interval::bounds_of;
 use crate::solver::{Solver, SolverAnswer};
 
-/// Which valuations are wanted.
+/// The kinds of valuations to look for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DiversePolicy {
-    /// Spread over all that is possible.
+    /// Valuations spread over all that are possible.
     Random,
-    /// At the edges: least and greatest values, and those around constants of the facts.
+    /// Valuations at the edges: least and greatest values, and those around constants of the facts.
     Boundary,
-    /// One for every way the variables can be equal to each other.
+    /// One valuation for every way the variables can be equal to each other.
     Patterns,
 }
 
-/// How often a walk is tried before the solver is asked again.
+/// The number of steps that a walk tries before the solver is asked again.
 const TRIES: usize = 40;
-/// Steps between two valuations, so that they are not close to each other.
+/// The number of steps between two valuations, so that they are not close to each other.
 const STRIDE: usize = 4;
-/// A walk mixes slowly along equations, so it starts elsewhere after this many valuations.
+/// The number of valuations after which a walk restarts elsewhere, since it mixes slowly along equations.
 const RESTART: usize = 16;
-/// How many half-spaces cut a random region out.
+/// The number of half-spaces that cut a random region out.
 const BUNDLE: usize = 6;
-/// Unbounded numbers are looked for within one of these distances of their other bound, or of zero.
+/// The distances from their other bound, or from zero, within which unbounded numbers are looked for.
 const SPREADS: [i64; 5] = [10, 100, 1_000, 10_000, 1_000_000];
 
 /// A source of different valuations.
@@ -56,24 +56,24 @@ pub struct DiverseValuations {
     vars: Vec<VarId>,
     policy: DiversePolicy,
     rng: ChaCha8Rng,
-    /// What the wanted variables had in valuations given out.
+    /// The values of the wanted variables in the valuations returned so far.
     given: FxHashSet<Vec<Value>>,
-    /// Where the walk stands, and another place where it could: from one to the other equations hold.
+    /// The current point of the walk, and with `other` a second one: linear equations hold on the line through both.
     at: Option<Valuation>,
     other: Option<Valuation>,
-    /// Questions still to be asked, for the policies that have a list.
+    /// The facts still to be tried, for the policies that enumerate them.
     plan: Option<DiversePlan>,
 }
 
 #[derive(Debug)]
 enum DiversePlan {
-    /// Facts to add, one valuation each.
+    /// Facts to add, each for one valuation.
     Goals(Vec<Term>),
     Patterns(Patterns),
 }
 
 impl DiverseValuations {
-    /// Valuations of `facts` that differ on `vars`.
+    /// Makes a source of valuations of `facts` that differ on `vars`.
     #[must_use]
     pub fn new(pool: &TermPool, facts: &[Term], vars: &[VarId], policy: DiversePolicy, seed: u64) -> Self {
         let plan =
@@ -90,8 +90,8 @@ impl DiverseValuations {
         }
     }
 
-    /// The next valuation, over the free variables of the facts and the wanted ones.
-    /// None if there is no further one, or none was found: then there may be others.
+    /// Returns the next valuation, over the free variables of the facts and the wanted ones. `None` if there is no
+    /// further one, or if none was found although there may be others.
     pub fn next(&mut self, pool: &mut TermPool, solver: &mut dyn Solver) -> Option<Valuation> {
         let found = match self.policy {
             DiversePolicy::Random => self.next_random(pool, solver),
@@ -110,7 +110,7 @@ impl DiverseValuations {
         !self.given.contains(&self.key(valuation))
     }
 
-    /// Asks for a valuation of the facts and `more`, plain values for variables nobody mentions.
+    /// Asks for a valuation of the facts and `more`; variables that none of them mentions get plain values.
     fn ask(&self, pool: &mut TermPool, solver: &mut dyn Solver, more: &[Term]) -> Option<Valuation> {
         let facts = [&self.facts[..], more].concat();
         let SolverAnswer::Sat(mut valuation) = solver.check(pool, &facts) else { return None };
@@ -146,7 +146,7 @@ impl DiverseValuations {
         Some(found)
     }
 
-    /// Walks until the wanted variables are new.
+    /// Walks up to [`TRIES`] steps, at least [`STRIDE`] if it can, to a valuation that is new on the wanted variables.
     fn walk(&mut self, pool: &TermPool) -> Option<Valuation> {
         let mut n_steps = 0;
         for _ in 0..TRIES {
@@ -195,7 +195,7 @@ impl DiverseValuations {
         Some(if self.rng.random_range(0..2) == 0 { pool.le(term, at) } else { pool.le(at, term) })
     }
 
-    /// A valuation in which the wanted variables are not all as in one given before.
+    /// Asks for a valuation that differs on some wanted variable from every one returned before.
     fn ask_different(&mut self, pool: &mut TermPool, solver: &mut dyn Solver) -> Option<Valuation> {
         let mut given: Vec<Vec<Value>> = self.given.iter().cloned().collect();
         given.sort_unstable();

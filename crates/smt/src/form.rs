@@ -1,4 +1,4 @@
-//! Facts as the layers see them: linear atoms under and/or, the rest opaque.
+//! The form in which the layers read facts: linear atoms under and/or, the rest opaque.
 //!
 //! A *slot* stands for a variable, or for a numeric term that is not linear (then only
 //! its bounds are used). A truth value is a whole number, 0 or 1.
@@ -12,21 +12,21 @@ use rustc_hash::FxHashMap;
 
 use crate::small_fraction::SmallFraction;
 
-/// Deeper facts are opaque.
+/// The depth beyond which a fact is opaque.
 const MAX_DEPTH: u32 = 24;
-/// Facts with more parts are opaque.
+/// The number of parts beyond which a fact is opaque.
 const MAX_PARTS: u32 = 512;
 
-/// What a fact says.
+/// A fact as a formula over linear atoms.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum LinearForm {
     /// A linear relation.
     Atom(LinearAtom),
-    /// All of these; of none it is true.
+    /// Conjunction; true if empty.
     All(Vec<LinearForm>),
-    /// Any of these; of none it is false.
+    /// Disjunction; false if empty.
     Any(Vec<LinearForm>),
-    /// The term, or its negation, has to be evaluated.
+    /// The term, or its negation if `false`, that has to be evaluated.
     Opaque(Term, bool),
 }
 
@@ -49,7 +49,7 @@ pub(crate) struct LinearAtom {
     pub(crate) relation: SumRelation,
 }
 
-/// How a sum is related to zero.
+/// The relation of a sum to zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SumRelation {
     /// At most.
@@ -69,16 +69,16 @@ pub(crate) enum SlotKind {
     Term(Term),
 }
 
-/// What a slot stands for.
+/// A variable or numeric term that facts constrain, with its sort.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FormSlot {
     pub(crate) kind: SlotKind,
     pub(crate) sort: Sort,
-    /// Whether only whole numbers are possible.
+    /// True if only whole numbers are possible.
     pub(crate) whole: bool,
 }
 
-/// A fact that was read.
+/// A fact that was read, with its linear form.
 #[derive(Debug)]
 pub(crate) struct LinearFact {
     pub(crate) term: Term,
@@ -94,12 +94,12 @@ pub(crate) struct LinearForms {
     by_term: FxHashMap<Term, usize>,
     by_var: FxHashMap<VarId, usize>,
     facts: FxHashMap<Term, Arc<LinearFact>>,
-    /// How many parts the fact being read may still have.
+    /// The number of parts that the fact being read may still have.
     budget: u32,
 }
 
 impl LinearForms {
-    /// What `term` says; read once.
+    /// Returns the linear form of `term`, which is read only once.
     pub(crate) fn fact(&mut self, pool: &TermPool, term: Term) -> Arc<LinearFact> {
         if let Some(fact) = self.facts.get(&term) {
             return Arc::clone(fact);
@@ -148,7 +148,7 @@ impl LinearForms {
         self.slots.len() - 1
     }
 
-    /// `fact`, or its negation if not `positive`; none if it is too deep or too wide.
+    /// Reads `fact`, or its negation if not `positive`; `None` if it is too deep or too wide.
     fn read(&mut self, pool: &TermPool, fact: Term, positive: bool, depth: u32) -> Option<LinearForm> {
         let depth = depth.checked_sub(1)?;
         self.budget = self.budget.checked_sub(1)?;
@@ -266,7 +266,7 @@ enum TightenedSum {
 }
 
 impl LinearAtom {
-    /// Each slot once, in order.
+    /// Adds up the coefficients of each slot and sorts by slot.
     fn collect(&mut self) -> Option<()> {
         self.terms.sort_by_key(|term| term.0);
         let mut terms: Vec<(usize, SmallFraction)> = Vec::with_capacity(self.terms.len());
@@ -281,7 +281,7 @@ impl LinearAtom {
         Some(())
     }
 
-    /// The sharpest form over whole numbers: coefficients without common divisor, no `<`.
+    /// Returns the sharpest form over whole numbers: coefficients without common divisor, no `<`.
     fn tightened(mut self, whole: bool) -> Option<TightenedSum> {
         if self.terms.is_empty() {
             return Some(TightenedSum::Constant(self.relation.holds(self.constant)));
@@ -322,7 +322,7 @@ impl LinearAtom {
     }
 }
 
-/// The greatest fraction of which both are multiples; above zero.
+/// Returns the greatest fraction of which both are multiples; above zero.
 fn common(a: SmallFraction, b: SmallFraction) -> Option<SmallFraction> {
     let (mut a, mut b) = (a, b);
     while !b.is_zero() {
@@ -333,7 +333,7 @@ fn common(a: SmallFraction, b: SmallFraction) -> Option<SmallFraction> {
 }
 
 impl SumRelation {
-    /// Whether `sum` is so related to zero.
+    /// Returns whether `sum` is in this relation to zero.
     pub(crate) fn holds(self, sum: SmallFraction) -> bool {
         match self {
             Self::Le => sum <= SmallFraction::ZERO,
@@ -344,18 +344,18 @@ impl SumRelation {
     }
 }
 
-/// True or false.
+/// Returns the form that is always true, or always false.
 fn constant(holds: bool) -> LinearForm {
     if holds { LinearForm::All(Vec::new()) } else { LinearForm::Any(Vec::new()) }
 }
 
-/// A truth value is 0 or 1.
+/// Returns the atom that the truth value of `slot` is `positive`.
 fn truth(slot: usize, positive: bool) -> LinearAtom {
     let constant = if positive { SmallFraction::ONE.neg() } else { SmallFraction::ZERO };
     LinearAtom { terms: vec![(slot, SmallFraction::ONE)], constant, relation: SumRelation::Eq }
 }
 
-/// The number `value` is, or stands for; none if it is none or too big.
+/// Returns `value` as a number, with 0 and 1 for truth values; `None` if it is another value or too big.
 pub(crate) fn number(value: &Value) -> Option<SmallFraction> {
     match value {
         Value::Bool(b) => Some(if *b { SmallFraction::ONE } else { SmallFraction::ZERO }),
@@ -365,7 +365,7 @@ pub(crate) fn number(value: &Value) -> Option<SmallFraction> {
     }
 }
 
-/// The value of `sort` that `n` stands for.
+/// Returns the value of `sort` that `n` stands for.
 pub(crate) fn value(n: SmallFraction, sort: Sort) -> Option<Value> {
     match sort {
         Sort::Bool => Some(Value::Bool(!n.is_zero())),

@@ -1,11 +1,10 @@
-//! When to stop: engines ask, the rim knows.
+//! The signal that tells engines when to stop.
 //!
-//! A command has one [`Halt`]. Its solver refuses questions once it says stop, the questions before
-//! get no more time than is left, and engines ask it between two pieces of work (a context of
-//! symbolic execution has the one of its solver). Only the rim has a clock, so it gives the
-//! [`Signal`].
+//! A command has one [`Halt`]. Once it says stop, the solver of the command refuses questions; earlier questions get no
+//! more time than is left, and engines ask it between two pieces of work (a context of symbolic execution has the one
+//! of its solver). Only the outermost crates read a clock, so they provide the [`Signal`].
 //!
-//! *Promises.* Who was stopped says so: what was not looked at is *unknown*, with the reason.
+//! *Promises.* An engine that was stopped reports it: what was not looked at is *unknown*, with the reason.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,7 +12,7 @@ use std::time::Duration;
 
 use crate::solver::UnknownReason;
 
-/// Knows whether it is time to stop.
+/// A source of the decision to stop.
 pub trait Signal: Send + Sync {
     /// Returns the reason to stop now, if there is one. Once there is one, there always is.
     fn halted(&self) -> Option<Halted>;
@@ -27,7 +26,7 @@ pub trait Signal: Send + Sync {
 pub enum Halted {
     /// The time limit of the command was reached.
     Time,
-    /// Somebody interrupted the command.
+    /// The user interrupted the command.
     Interrupted,
 }
 
@@ -54,12 +53,12 @@ impl fmt::Display for Halted {
 pub struct Halt(Option<Arc<dyn Signal>>);
 
 impl Halt {
-    /// Stops when `signal` says so.
+    /// Makes a halt that stops when `signal` says so.
     pub fn new(signal: impl Signal + 'static) -> Self {
         Self(Some(Arc::new(signal)))
     }
 
-    /// Stops as soon as one of both says so.
+    /// Returns a halt that stops as soon as either of the two does.
     #[must_use]
     pub fn or(&self, other: &Self) -> Self {
         match (&self.0, &other.0) {
@@ -81,14 +80,14 @@ impl Halt {
         self.0.as_ref().and_then(|signal| signal.left())
     }
 
-    /// `time`, or what is left of it.
+    /// Returns the shorter of `time` and the time left.
     #[must_use]
     pub fn at_most(&self, time: Duration) -> Duration {
         self.left().map_or(time, |left| left.min(time))
     }
 }
 
-/// Says stop as soon as one of two does.
+/// A signal that stops as soon as either of two does.
 struct EitherSignal(Halt, Halt);
 
 impl Signal for EitherSignal {
@@ -104,7 +103,7 @@ impl Signal for EitherSignal {
     }
 }
 
-/// A [`Halt`] that is exchanged while others hold it.
+/// A [`Halt`] that can be replaced while others hold the cell.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HaltCell(Arc<Mutex<Halt>>);
 
@@ -113,12 +112,12 @@ impl HaltCell {
         Self(Arc::new(Mutex::new(halt)))
     }
 
-    /// What counts now.
+    /// Returns the halt in force.
     pub(crate) fn get(&self) -> Halt {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Lets `halt` count from now on; gives what counted before.
+    /// Puts `halt` in force and returns the one before.
     pub(crate) fn replace(&self, halt: Halt) -> Halt {
         std::mem::replace(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner), halt)
     }
@@ -141,7 +140,7 @@ impl fmt::Debug for Halt {
 }
 
 impl PartialEq for Halt {
-    /// Whether both are the same signal.
+    /// Returns whether both are the same signal.
     fn eq(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
             (Some(one), Some(other)) => Arc::ptr_eq(one, other),
@@ -153,14 +152,14 @@ impl PartialEq for Halt {
 
 impl Eq for Halt {}
 
-/// Says stop when it has been asked a number of times: a clock for tests.
+/// A signal that stops after it was asked a number of times: a clock for tests.
 #[derive(Debug)]
 pub struct AfterAsks {
     left: std::sync::atomic::AtomicUsize,
 }
 
 impl AfterAsks {
-    /// Lets `asks` questions pass.
+    /// Makes a signal that lets `asks` questions pass.
     #[must_use]
     pub fn new(asks: usize) -> Self {
         Self { left: asks.into() }

@@ -1,5 +1,4 @@
-//! Decides formulas: the [`Solver`](solver::Solver) trait, its back-ends and the layers
-//! in front of them.
+//! Decision of formulas: the [`Solver`](solver::Solver) trait, its back-ends and the layers in front of them.
 //!
 //! Most questions of a symbolic execution are easy, so they end in a layer: a cached
 //! answer, a valuation of a neighbour that still holds, an empty interval. The rest goes

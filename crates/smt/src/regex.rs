@@ -1,4 +1,4 @@
-//! Regular expressions as SMT-LIB knows them, from the syntax tree of the `regex` crate.
+//! Regular expressions of SMT-LIB, from the syntax tree of the `regex` crate.
 //!
 //! *Promises* that a whole string matches the result exactly if it matches the pattern;
 //! what SMT-LIB cannot say (word boundaries, anchors inside, bytes) is an error.
@@ -13,11 +13,11 @@ pub(crate) const MAX_CHAR: char = '\u{2FFFF}';
 /// A regular expression over characters; whole strings match.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum RegexTree {
-    /// Matches this text only.
+    /// Exactly this text.
     Text(String),
-    /// Matches one character of these ranges; of none, nothing.
+    /// One character of these ranges; of no ranges, nothing.
     Chars(Vec<(char, char)>),
-    /// One after the other.
+    /// These expressions one after the other.
     Concat(Vec<RegexTree>),
     /// Any of these.
     Union(Vec<RegexTree>),
@@ -28,15 +28,15 @@ pub(crate) enum RegexTree {
 /// A pattern that cannot be put to a solver.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum UnsolvablePattern {
-    /// It is no regular expression.
+    /// The text is no regular expression.
     #[error(transparent)]
     Syntax(Box<regex_syntax::Error>),
-    /// It says something that SMT-LIB cannot.
+    /// The pattern has a construct that SMT-LIB lacks.
     #[error("pattern `{pattern}` has {what}, which solvers do not know")]
     Unsupported {
         /// The pattern.
         pattern: String,
-        /// What it has.
+        /// The construct.
         what: &'static str,
     },
 }
@@ -49,7 +49,7 @@ pub(crate) fn read(pattern: &str) -> Result<RegexTree, UnsolvablePattern> {
     convert(strip_anchors(&hir).as_ref().unwrap_or(&hir)).map_err(unsupported)
 }
 
-/// Anchors at the ends say nothing about a whole string.
+/// Removes anchors at the ends, which are redundant for a whole string.
 fn strip_anchors(hir: &Hir) -> Option<Hir> {
     let inner = open_groups(hir);
     let HirKind::Concat(parts) = inner.kind() else { return None };
@@ -68,7 +68,7 @@ fn open_groups(hir: &Hir) -> &Hir {
     inner
 }
 
-/// Recursion is bounded: the parser refuses deep patterns.
+/// Converts a syntax tree; recursion is bounded because the parser refuses deep patterns.
 fn convert(hir: &Hir) -> Result<RegexTree, &'static str> {
     let all = |list: &[Hir]| list.iter().map(convert).collect::<Result<Vec<_>, _>>();
     Ok(match hir.kind() {

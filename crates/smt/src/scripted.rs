@@ -1,4 +1,4 @@
-//! Canned answers, for tests of what stands in front of a solver.
+//! A solver with canned answers, for tests of layers.
 
 use std::collections::VecDeque;
 
@@ -6,7 +6,7 @@ use ioxide_model::term::{Term, TermPool};
 
 use crate::solver::{Solver, SolverAnswer, UnknownReason};
 
-/// Gives its answers in order, then [`UnknownReason::NoSolver`]; remembers what it was asked.
+/// A solver that gives its answers in order, then [`UnknownReason::NoSolver`], and records its questions.
 #[derive(Clone, Debug, Default)]
 pub struct ScriptedSolver {
     answers: VecDeque<SolverAnswer>,
@@ -14,13 +14,13 @@ pub struct ScriptedSolver {
 }
 
 impl ScriptedSolver {
-    /// Will give `answers`.
+    /// Makes a solver that will give `answers`.
     #[must_use]
     pub fn new(answers: impl IntoIterator<Item = SolverAnswer>) -> Self {
         Self { answers: answers.into_iter().collect(), asked: Vec::new() }
     }
 
-    /// The questions so far.
+    /// Returns the questions so far.
     #[must_use]
     pub fn asked(&self) -> &[Vec<Term>] {
         &self.asked

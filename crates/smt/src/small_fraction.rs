@@ -1,6 +1,6 @@
 //! Small exact fractions: machine numbers, where an overflow is `None` instead of wrong.
 //!
-//! Bounds and repairs need no more: what does not fit is simply not known there.
+//! Bounds and repairs need no more: a number that does not fit is treated as unknown.
 
 use std::cmp::Ordering;
 
@@ -13,7 +13,7 @@ pub(crate) struct SmallFraction {
     denom: i64,
 }
 
-/// Products of two such numbers, and sums of two products, fit in 128 bits.
+/// The bound on numerators and denominators: products of two, and sums of two products, fit in 128 bits.
 const MAX: i128 = 1 << 62;
 
 impl SmallFraction {
@@ -88,7 +88,7 @@ impl SmallFraction {
         Self::reduced(numer, i128::from(self.denom) * i128::from(other.denom))
     }
 
-    /// `None` also if `other` is zero.
+    /// Returns the quotient; `None` if it does not fit or `other` is zero.
     pub(crate) fn div(self, other: Self) -> Option<Self> {
         if other.is_zero() {
             return None;

@@ -1,4 +1,4 @@
-//! Any SMT-LIB 2 solver as a child process: its language written and read, its life watched.
+//! SMT-LIB 2 solvers as child processes: writing and reading the language, and supervising the process.
 
 mod inexpressible;
 pub mod process;

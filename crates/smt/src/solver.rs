@@ -1,4 +1,4 @@
-//! The solver as its callers see it: facts in, a three-valued answer out.
+//! The interface to solvers: facts in, a three-valued answer out.
 //!
 //! A question is a list of facts, read as their conjunction over all valuations that
 //! respect the sorts of the free variables (a variable of a range sort lies in its
@@ -36,13 +36,13 @@ pub trait Solver: Send {
         Halt::default()
     }
 
-    /// Replaces the signal that says when to stop by `halt`, and returns the one before.
+    /// Replaces the signal that says when to stop, and returns the previous one.
     fn restrict(&mut self, halt: Halt) -> Halt {
         let _ = halt;
         Halt::default()
     }
 
-    /// Adds to `tally` what this solver, and those behind it, have answered so far.
+    /// Adds the answers of this solver, and of those behind it, to `tally`.
     fn tally(&self, tally: &mut SolverTally) {
         let _ = tally;
     }
@@ -92,7 +92,7 @@ pub enum SolverDecision {
 /// The reason why a question was not decided.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum UnknownReason {
-    /// The time limit of the question passed.
+    /// The time limit of the question was reached.
     Time,
     /// The solver ran out of memory.
     Memory,
@@ -100,20 +100,21 @@ pub enum UnknownReason {
     Incomplete,
     /// No collections up to this length make the facts hold; longer ones were not looked at.
     Beyond(usize),
-    /// Collections inside of others, or values that hold themselves, were looked at only where they are small.
+    /// Nested collections, or recursive values, were tried only in small shapes.
     Nested,
-    /// Someone stopped the solver.
+    /// The solver was interrupted.
     Interrupted,
     /// The time limit of the whole command passed.
     Limit,
     /// No solver is installed, and the question needs one.
     NoSolver,
-    /// The solver failed; the text is for people.
+    /// The solver failed, with this message.
     Error(String),
 }
 
 impl UnknownReason {
-    /// Returns the reason why two questions together are not decided: only what both have looked at is known.
+    /// Returns the reason why two questions together are not decided: for collections, only lengths that both have
+    /// tried are known.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         match (self, other) {
@@ -151,7 +152,7 @@ pub struct SolverLimits {
 }
 
 impl Default for SolverLimits {
-    /// Ten seconds, steps without limit.
+    /// Returns the default limits: ten seconds, any number of steps.
     fn default() -> Self {
         Self { wall: Duration::from_secs(10), steps: None }
     }
@@ -201,7 +202,7 @@ impl<S: Solver + ?Sized> Solver for &mut S {
     }
 }
 
-/// No solver at all: every question is left open.
+/// The absence of a solver: every question is unknown.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoSolver;
 

@@ -1,5 +1,4 @@
-//! The solver most callers want: all layers in the order that pays, and the best
-//! back-end that is there.
+//! The standard solver: all layers in the order that pays, and the best back-end that is available.
 //!
 //! ```text
 //! count → shape → scalar → forall → normalise → cache → witness and bounds → validate → back-end
@@ -25,7 +24,7 @@ use crate::solver::{NoSolver, Solver, SolverAnswer, SolverDecision, SolverLimits
 use crate::tally::SolverTally;
 use crate::z3;
 
-/// Which back-end to use.
+/// The choice of the back-end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum BackendChoice {
     /// Z3 if a library is found, else none.
@@ -35,7 +34,7 @@ pub enum BackendChoice {
     Z3,
     /// An SMT-LIB solver as a child process: the program, then its arguments.
     Process(Vec<String>),
-    /// The layers alone.
+    /// No back-end: the layers alone.
     None,
 }
 
@@ -46,9 +45,9 @@ pub struct SolverConfig {
     pub backend: BackendChoice,
     /// The limits of one question to the back-end.
     pub limits: SolverLimits,
-    /// The number of answers that are remembered.
+    /// The size of a generation of the answer cache; up to twice as many answers are remembered.
     pub cache: usize,
-    /// Says when to stop.
+    /// The signal that says when to stop.
     pub halt: Halt,
 }
 
@@ -67,11 +66,11 @@ impl Default for SolverConfig {
 /// from another pool makes it start afresh.
 pub struct SolverStack {
     config: SolverConfig,
-    /// What says when to stop, for the back-end too.
+    /// The signal that says when to stop, shared with the back-end.
     halt: HaltCell,
     solver: Box<dyn Solver>,
     backend: Backing,
-    /// The pool of the questions so far.
+    /// The identity of the pool of the questions so far.
     pool: Option<u64>,
     /// The counts from before the last change of pool.
     before: SolverTally,
@@ -82,9 +81,9 @@ pub struct SolverStack {
 pub enum Backing {
     /// Z3 in this process, of this version.
     Z3(String),
-    /// The program, then its arguments.
+    /// A child process: the program, then its arguments.
     Process(Vec<String>),
-    /// None, and why.
+    /// None, with the reason.
     None(String),
 }
 
@@ -95,8 +94,8 @@ impl SolverStack {
         &self.backend
     }
 
-    /// Forgets everything if the questions now come from another pool: the layers remember
-    /// answers by term, and the terms of another pool mean something else.
+    /// Discards all layers if the questions now come from another pool: answers are cached by term, and the terms of
+    /// another pool mean something else.
     fn turn_to(&mut self, pool: &TermPool) {
         if self.pool == Some(pool.id()) {
             return;

@@ -1,4 +1,4 @@
-//! Counts of questions and of who answered them.
+//! Counts of questions and of the layers that answered them.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::solver::{SolverAnswer, SolverDecision};
 pub struct SolverTally {
     /// Questions put to the outermost solver.
     pub questions: u64,
-    /// The longest any of them took, if anyone took the time.
+    /// The longest time of a question; zero if no layer measures it.
     pub slowest: Duration,
     /// One line per layer or back-end, outermost first.
     pub lines: Vec<LayerTally>,
@@ -31,7 +31,7 @@ pub struct AnswerCounts {
     pub sat: u64,
     /// Unsatisfiable.
     pub unsat: u64,
-    /// Left open.
+    /// Unknown.
     pub unknown: u64,
 }
 
@@ -42,7 +42,7 @@ impl AnswerCounts {
         self.sat + self.unsat + self.unknown
     }
 
-    /// Counts `answer` and hands it on.
+    /// Counts `answer` and returns it.
     pub fn note(&mut self, answer: SolverAnswer) -> SolverAnswer {
         match answer {
             SolverAnswer::Sat(_) => self.sat += 1,
@@ -52,7 +52,7 @@ impl AnswerCounts {
         answer
     }
 
-    /// Counts `decision` and hands it on.
+    /// Counts `decision` and returns it.
     pub fn note_decision(&mut self, decision: SolverDecision) -> SolverDecision {
         match decision {
             SolverDecision::Sat => self.sat += 1,

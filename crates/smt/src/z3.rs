@@ -31,21 +31,22 @@ use self::watchdog::Watchdog;
 use crate::backend::{Backend, IncrementalSolver, Stopper};
 use crate::solver::{SolverDecision, SolverLimits, UnknownReason};
 
-/// Contexts with more terms than this start afresh, so that memory stays bounded.
+/// The number of terms beyond which a context is replaced by a fresh one, so that memory stays bounded.
 const MAX_TERMS: usize = 1_000_000;
 
 /// A Z3 context with its solvers.
 #[derive(Debug)]
 pub struct Z3 {
     library: Z3Library,
-    /// Made with the first question that gets here: most never do, and a context takes milliseconds and megabytes.
+    /// The context with its solvers; `None` before the first question, as most processes never need it and it takes
+    /// milliseconds and megabytes.
     engine: Option<Result<Z3Engine, UnknownReason>>,
     levels: Vec<AssertionLevel>,
     next_serial: u64,
     watchdog: Watchdog,
 }
 
-/// What lives and dies with one context.
+/// A context, and everything that is dropped with it.
 #[derive(Debug)]
 struct Z3Engine {
     memo: TranslationMemo,
@@ -59,17 +60,17 @@ struct Z3Engine {
 struct Z3Lane {
     solver: SolverHandle,
     synced: Vec<u64>,
-    /// The limit set last: setting one costs more than a check.
+    /// The step limit set last; kept because setting it costs more than a check.
     steps: Option<u64>,
 }
 
 /// One level of the stack: formulas asserted there.
 #[derive(Debug)]
 struct AssertionLevel {
-    /// Different for levels with different content.
+    /// A number that differs for levels of different content.
     serial: u64,
     formulas: Vec<context::Z3Ast>,
-    /// Whether all formulas are linear integer arithmetic.
+    /// True if all formulas are linear integer arithmetic.
     linear: bool,
 }
 
@@ -82,13 +83,13 @@ pub fn solver(limits: SolverLimits) -> Result<IncrementalSolver<Z3>, Z3NotFound>
 }
 
 impl Z3 {
-    /// A fresh context of `library`, made when it is needed.
+    /// Makes a back-end on `library`; its context is made when it is needed.
     #[must_use]
     pub fn new(library: Z3Library) -> Self {
         Self { library, engine: None, levels: Vec::new(), next_serial: 0, watchdog: Watchdog::new() }
     }
 
-    /// The context and its solvers, the levels they are to know, and the watchdog.
+    /// Returns the context with its solvers, the levels they must know, and the watchdog.
     fn engine(&mut self) -> Result<(&mut Z3Engine, &[AssertionLevel], &mut Watchdog), UnknownReason> {
         let engine = self.engine.get_or_insert_with(|| {
             let engine = Z3Engine::new(&self.library);
@@ -158,7 +159,7 @@ impl Z3Lane {
         Ok(())
     }
 
-    /// Pops what is not wanted and pushes what is missing.
+    /// Pops the levels that are not wanted and pushes those that are missing.
     fn sync(&mut self, context: &Z3Context, levels: &[AssertionLevel]) -> Result<(), UnknownReason> {
         let shared =
             self.synced.iter().zip(levels).take_while(|(seen, level)| **seen == level.serial).count();

@@ -7,12 +7,12 @@
 use ioxide_model::sort::Sort;
 use ioxide_model::term::{Term, TermPool, VarId};
 
-/// Counts through the partitions, all equal first, all different last.
+/// An enumeration of the partitions: all equal first, all different last.
 #[derive(Debug)]
 pub(super) struct Patterns {
     vars: Vec<VarId>,
     sorts: Vec<Sort>,
-    /// The block of each variable; none before the first.
+    /// The block of each variable; `None` before the first partition.
     blocks: Option<Vec<usize>>,
     done: bool,
 }
@@ -23,7 +23,7 @@ impl Patterns {
         Self { vars: vars.to_vec(), sorts, blocks: None, done: false }
     }
 
-    /// The facts that say the next partition.
+    /// Returns the facts that describe the next partition.
     pub(super) fn next(&mut self, pool: &mut TermPool) -> Option<Vec<Term>> {
         loop {
             self.advance();
@@ -34,7 +34,7 @@ impl Patterns {
         }
     }
 
-    /// The next restricted growth string.
+    /// Advances to the next restricted growth string.
     fn advance(&mut self) {
         let Some(blocks) = &mut self.blocks else {
             self.blocks = Some(vec![0; self.vars.len()]);
@@ -51,7 +51,7 @@ impl Patterns {
         self.done = true;
     }
 
-    /// Whether no block holds two sorts.
+    /// Returns whether no block holds variables of two sorts.
     fn is_sorted(&self, blocks: &[usize]) -> bool {
         pairs(blocks.len()).all(|(a, b)| blocks[a] != blocks[b] || self.sorts[a] == self.sorts[b])
     }

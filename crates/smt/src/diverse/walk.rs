@@ -8,15 +8,15 @@ use ioxide_model::value::Value;
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
 
-/// The farthest a step goes looking for the edge: 2^20.
+/// The number of doublings in the search for the edge: a step goes at most 2^20 far.
 const MAX_DOUBLINGS: u32 = 20;
 
-/// Another valuation of `facts`, or none if the step hit nothing.
+/// Returns another valuation of `facts`, or `None` if the step hit nothing.
 ///
-/// Numbers move along a line through all of them or a few, or along the line to another valuation, on which every
-/// linear equation holds that holds at both; others take another value
-/// now and then. Where the facts end on that line is found by doubling and halving, and
-/// the step ends at a random point before; a point outside in between is not taken.
+/// Numbers move along a line: through all of them, through a few, or towards another valuation, on which every linear
+/// equation holds that holds at both. Other variables take another value now and then. The end of the facts on that
+/// line is found by doubling and halving, and the step ends at a random point before it; a point outside in between is
+/// not taken.
 pub(super) fn step(
     pool: &TermPool,
     facts: &[Term],
@@ -39,7 +39,8 @@ fn holds(pool: &TermPool, facts: &[Term], valuation: &Valuation) -> bool {
     facts.iter().all(|&fact| pool.holds(fact, valuation) == Ok(true))
 }
 
-/// The smallest whole step from `at` in the direction of `other`, if all numbers that differ are whole.
+/// Returns the smallest whole step from `at` in the direction of `other`; `None` unless all numbers that differ are
+/// whole.
 fn towards(at: &Valuation, other: &Valuation) -> Option<Vec<(VarId, i64)>> {
     let mut steps = Vec::new();
     for (var, value) in at.iter() {
@@ -57,7 +58,8 @@ fn towards(at: &Valuation, other: &Valuation) -> Option<Vec<(VarId, i64)>> {
     steps.into_iter().map(|(var, by)| Some((var, by.div(&common).to_i64()?))).collect()
 }
 
-/// One number by one, or a few by small amounts in either sense: sums often have to stay.
+/// Returns a random direction: one number by one, or a few by small amounts of either sign, since sums often have to
+/// stay.
 fn direction(pool: &TermPool, vars: &[VarId], rng: &mut ChaCha8Rng) -> Vec<(VarId, i64)> {
     let numbers: Vec<VarId> =
         vars.iter().copied().filter(|&var| pool.var_info(var).sort.is_numeric()).collect();
@@ -72,7 +74,7 @@ fn direction(pool: &TermPool, vars: &[VarId], rng: &mut ChaCha8Rng) -> Vec<(VarI
     }
 }
 
-/// Gives a variable with few values another one, sometimes.
+/// Returns `at`, in which sometimes a variable of few values has another one.
 fn flipped(pool: &TermPool, vars: &[VarId], at: &Valuation, rng: &mut ChaCha8Rng) -> Valuation {
     let mut next = at.clone();
     for &var in vars {
@@ -88,7 +90,7 @@ fn flipped(pool: &TermPool, vars: &[VarId], at: &Valuation, rng: &mut ChaCha8Rng
     next
 }
 
-/// Short strings to try.
+/// Returns short strings to try.
 fn texts(sort: Sort) -> Vec<Value> {
     if sort == Sort::Str {
         ["", "a", "b", "ab", "0", "A", "hello"].map(Value::str).into()
@@ -97,7 +99,7 @@ fn texts(sort: Sort) -> Vec<Value> {
     }
 }
 
-/// How far the facts hold along `direction`, up to the limit.
+/// Returns the number of steps along `direction` for which the facts hold, as found by doubling and halving.
 fn reach(pool: &TermPool, facts: &[Term], base: &Valuation, direction: &[(VarId, i64)], sign: i64) -> i64 {
     let fits =
         |length: i64| moved(pool, base, direction, sign * length).is_some_and(|it| holds(pool, facts, &it));
@@ -119,7 +121,7 @@ fn reach(pool: &TermPool, facts: &[Term], base: &Valuation, direction: &[(VarId,
     inside
 }
 
-/// `base` moved by `length` along `direction`; none if a value leaves its sort.
+/// Returns `base` moved by `length` along `direction`; `None` if a value leaves its sort.
 fn moved(pool: &TermPool, base: &Valuation, direction: &[(VarId, i64)], length: i64) -> Option<Valuation> {
     let mut next = base.clone();
     for &(var, slope) in direction {
@@ -137,7 +139,7 @@ fn moved(pool: &TermPool, base: &Valuation, direction: &[(VarId, i64)], length: 
     Some(next)
 }
 
-/// Reals move in halves, so that they are readable and not all whole.
+/// Returns half of `n`: reals move in halves, so that they are readable and not all whole.
 fn half(n: &Int) -> Rational {
     Rational::new(n.clone(), Int::from(2)).unwrap_or(Rational::ZERO)
 }

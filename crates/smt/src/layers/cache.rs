@@ -1,4 +1,4 @@
-//! Remembers answers by the set of facts, whatever their order.
+//! A cache of answers by the set of facts, whatever their order.
 //!
 //! The key is the sum of 128-bit hashes of the facts, each once. Terms are dense ids of
 //! one pool, so the hash only has to spread them: two sets collide with a chance of
@@ -12,26 +12,26 @@ use rustc_hash::FxHashMap;
 use crate::solver::{Solver, SolverAnswer, SolverDecision};
 use crate::tally::{AnswerCounts, SolverTally};
 
-/// The layer.
+/// The caching layer.
 #[derive(Debug)]
 pub struct CacheLayer<S> {
     inner: S,
     capacity: usize,
     young: FxHashMap<u128, CachedAnswer>,
-    /// Entries from before the last time the cache was full; a hit makes one young again.
+    /// The entries from before the cache was last full; a hit makes one young again.
     old: FxHashMap<u128, CachedAnswer>,
     answers: AnswerCounts,
 }
 
 #[derive(Clone, Debug)]
 enum CachedAnswer {
-    /// With a valuation, if someone asked for one.
+    /// Satisfiable; with a valuation if one was asked for.
     Sat(Option<Valuation>),
     Unsat,
 }
 
 impl<S: Solver> CacheLayer<S> {
-    /// Remembers up to twice `capacity` answers of `inner`, the recent ones.
+    /// Makes a cache of at most twice `capacity` answers of `inner`, the most recent ones.
     pub fn new(inner: S, capacity: usize) -> Self {
         let (young, old) = Default::default();
         Self { inner, capacity, young, old, answers: AnswerCounts::default() }
@@ -95,13 +95,12 @@ impl<S: Solver> Solver for CacheLayer<S> {
     }
 }
 
-/// The same for every order of `facts`, which are different from each other.
+/// Returns the key of `facts`, which must be different from each other; their order does not matter.
 fn key(facts: &[Term]) -> u128 {
     facts.iter().fold(0, |sum, fact| sum.wrapping_add(spread(fact.index() as u64)))
 }
 
-/// 128 well-mixed bits of a small number: two rounds of a multiply-xorshift mixer with
-/// different odd constants.
+/// Returns 128 well-mixed bits of a small number: two rounds of a multiply-xorshift mixer with different odd constants.
 fn spread(n: u64) -> u128 {
     let mix = |n: u64, a: u64, b: u64| {
         let n = (n ^ (n >> 32)).wrapping_mul(a);

@@ -1,4 +1,4 @@
-//! Counts questions and takes the time of each.
+//! A counter of questions and their times.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use ioxide_model::term::{Term, TermPool};
 use crate::solver::{Solver, SolverAnswer, SolverDecision};
 use crate::tally::SolverTally;
 
-/// The layer. It stands in front of all others, so that its times include theirs.
+/// The counting layer. It stands in front of all others, so that its times include theirs.
 #[derive(Debug)]
 pub struct CountLayer<S> {
     inner: S,

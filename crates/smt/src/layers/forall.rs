@@ -1,11 +1,10 @@
-//! Eliminates quantifiers that have an easy equivalent without.
+//! Elimination of quantifiers that have an easy equivalent without.
 //!
-//! Quiescence asks whether *no* output value satisfies a guard, and output guards are
-//! mostly bounds on one field. `∃x: l ≤ x ∧ x ≤ u` is `l ≤ u`: every lower bound at most
-//! every upper one. That is exact over the reals, and over the integers where the
-//! coefficients of `x` on one of the two sides are 1 or -1; remainders by small constants are taken case by case. A value of an enumeration that equals
-//! something is that, and one that differs from fewer things than there are values exists, however
-//! many there are. Small finite domains are written out instead.
+//! Quiescence asks whether *no* output value satisfies a guard, and output guards are mostly bounds on one field.
+//! `∃x: l ≤ x ∧ x ≤ u` is `l ≤ u`: every lower bound at most every upper one. That is exact over the reals, and over
+//! the integers where the coefficients of `x` on one of the two sides are 1 or -1; remainders by small constants are
+//! taken case by case. A variable of an enumeration is replaced by a term it must equal; if it must only differ from
+//! fewer terms than the enumeration has values, such a value exists. Small finite domains are written out instead.
 //!
 //! *Promises* facts that hold under the same valuations. A quantifier without an easy
 //! equivalent stays, for the back-end.
@@ -22,14 +21,14 @@ use super::normalise::complete;
 use crate::solver::{Solver, SolverAnswer, SolverDecision};
 use crate::tally::SolverTally;
 
-/// Domains up to this size are written out.
+/// The greatest size of a domain that is written out.
 const MAX_VALUES: usize = 64;
-/// Formulas with more terms are left alone, and written-out ones have at most about as many.
+/// The number of terms beyond which formulas are left alone; written-out ones have at most about as many.
 const MAX_TERMS: usize = 4096;
-/// Disjunctive forms have at most this many arms.
+/// The greatest number of arms of a disjunctive form.
 const MAX_ARMS: usize = 64;
 
-/// The layer.
+/// The layer that eliminates quantifiers.
 #[derive(Debug)]
 pub struct ForallLayer<S> {
     inner: S,
@@ -37,7 +36,7 @@ pub struct ForallLayer<S> {
 }
 
 impl<S: Solver> ForallLayer<S> {
-    /// Eliminates for `inner`.
+    /// Makes a layer that eliminates quantifiers for `inner`.
     pub fn new(inner: S) -> Self {
         Self { inner, images: FxHashMap::default() }
     }
@@ -81,7 +80,7 @@ impl<S: Solver> Solver for ForallLayer<S> {
     }
 }
 
-/// `term` with its easy quantifiers eliminated, inner ones first.
+/// Returns `term` with its easy quantifiers eliminated, inner ones first.
 pub fn eliminate(pool: &mut TermPool, term: Term) -> Term {
     let order = pool.subterms(&[term], |sub| pool.has_quantifier(sub));
     let mut images: FxHashMap<Term, Term> = FxHashMap::default();
@@ -99,7 +98,7 @@ pub fn eliminate(pool: &mut TermPool, term: Term) -> Term {
     images.get(&term).copied().unwrap_or(term)
 }
 
-/// `∃ vars: body`, each variable eliminated if that is easy.
+/// Returns `∃ vars: body`, each variable eliminated if that is easy.
 fn exists(pool: &mut TermPool, vars: &[VarId], body: Term) -> Term {
     let mut body = body;
     let mut kept = Vec::new();
@@ -112,7 +111,7 @@ fn exists(pool: &mut TermPool, vars: &[VarId], body: Term) -> Term {
     pool.exists(&kept, body)
 }
 
-/// `∃ var: body` without the quantifier, if that is easy.
+/// Returns `∃ var: body` without the quantifier; `None` if that is not easy.
 fn without(pool: &mut TermPool, var: VarId, body: Term) -> Option<Term> {
     let sort = pool.var_info(var).sort;
     if pool.size(body) > MAX_TERMS {
@@ -143,8 +142,8 @@ fn without_in_arm(pool: &mut TermPool, var: VarId, sort: Sort, arm: Vec<Term>) -
     Some(pool.and(others.into_iter().chain([image])))
 }
 
-/// `∃ var: literals` for a value of an enumeration: what it equals replaces it, and if it only differs from
-/// things, fewer than there are values, there is such a value.
+/// Returns `∃ var: literals` for a variable of an enumeration: the variable is replaced by a term it equals; if it must
+/// only differ from fewer terms than there are values, such a value exists.
 fn enumerated(pool: &mut TermPool, var: VarId, data: DataId, literals: &[Term]) -> Option<Term> {
     let n_values = pool.data(data).ctors.len();
     if pool.data(data).ctors.iter().any(|ctor| !ctor.fields.is_empty()) {
@@ -163,7 +162,7 @@ fn enumerated(pool: &mut TermPool, var: VarId, data: DataId, literals: &[Term]) 
     avoidable.then(|| pool.tt())
 }
 
-/// What `literal` says `var` equals, if it says so and that does not mention `var`.
+/// Returns the term that `literal` equates `var` with; `None` if it is no such equation, or the term mentions `var`.
 fn equal_to(pool: &mut TermPool, var: VarId, data: DataId, literal: Term) -> Option<Term> {
     let term = pool.var(var);
     match *pool.node(literal) {
@@ -182,7 +181,7 @@ fn equal_to(pool: &mut TermPool, var: VarId, data: DataId, literal: Term) -> Opt
     }
 }
 
-/// There is a string different from any finite number of given ones.
+/// Eliminates a string that must only differ from finitely many given ones: another always exists.
 fn avoidable(pool: &mut TermPool, var: VarId, literals: &[Term]) -> Option<Term> {
     let term = pool.var(var);
     let is_ne = |literal: &Term| {
@@ -212,15 +211,15 @@ fn written_out(pool: &mut TermPool, var: VarId, sort: Sort, body: Term) -> Optio
 struct DisjunctArms {
     var: VarId,
     budget: usize,
-    /// Whether terms mention the variable.
+    /// A memo of whether terms mention the variable.
     known: FxHashMap<Term, bool>,
 }
 
 impl DisjunctArms {
-    /// Depth beyond which a formula is not opened.
+    /// The depth beyond which a formula is not opened.
     const MAX_DEPTH: u32 = 32;
 
-    /// The arms of `body`, each a conjunction of literals; none if there are too many.
+    /// Returns the arms of `body`, each a conjunction of literals; `None` if there are too many.
     fn of(&mut self, pool: &mut TermPool, body: Term) -> Option<Vec<Vec<Term>>> {
         self.open(pool, body, Self::MAX_DEPTH)
     }

@@ -17,18 +17,18 @@ use crate::small_fraction::SmallFraction;
 use crate::solver::{Solver, SolverAnswer, SolverDecision};
 use crate::tally::{AnswerCounts, SolverTally};
 
-/// Bounds that still move after this many steps are left where they are.
+/// The number of steps after which bounds that still move are left where they are.
 const MAX_STEPS: usize = 400;
 
 /// One end of an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct IntervalEnd {
     pub(crate) at: SmallFraction,
-    /// Whether the end itself is outside.
+    /// True if the end itself is outside.
     pub(crate) strict: bool,
 }
 
-/// The numbers between two bounds; a missing bound is none.
+/// The numbers between two bounds; `None` is no bound.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Interval {
     pub(crate) lo: Option<IntervalEnd>,
@@ -65,7 +65,7 @@ impl Interval {
         Some((first, last))
     }
 
-    /// Whether `n` is inside.
+    /// Returns whether `n` is inside.
     pub(crate) fn contains(self, n: SmallFraction) -> bool {
         self.lo.is_none_or(|lo| lo.at < n || (lo.at == n && !lo.strict))
             && self.hi.is_none_or(|hi| n < hi.at || (hi.at == n && !hi.strict))
@@ -82,21 +82,21 @@ pub(crate) struct SlotBounds {
     pub(crate) mentions: Vec<Vec<usize>>,
 }
 
-/// One fact of the list.
+/// One fact of the list, with the changes it made to the bounds.
 #[derive(Debug)]
 pub(crate) struct BoundLevel {
     pub(crate) fact: Arc<LinearFact>,
     /// Intervals as they were before this fact.
     undo: Vec<(usize, Interval)>,
-    /// The facts up to this one are refuted.
+    /// True if the facts up to this one are refuted.
     pub(crate) refuted: bool,
 }
 
-/// The bounds are empty: refuted.
+/// The error that a slot has no value left: the facts are refuted.
 struct EmptyBounds;
 
 impl SlotBounds {
-    /// Brings the list to `facts` and tells how many at its start stayed as they were.
+    /// Brings the list to `facts` and returns the number of leading facts that it shared with the previous list.
     pub(crate) fn sync(&mut self, pool: &TermPool, facts: &[Term]) -> usize {
         let shared =
             self.levels.iter().zip(facts).take_while(|(level, fact)| level.fact.term == **fact).count();
@@ -109,12 +109,12 @@ impl SlotBounds {
         shared
     }
 
-    /// Whether the list is refuted.
+    /// Returns whether the list is refuted.
     pub(crate) fn refuted(&self) -> bool {
         self.levels.last().is_some_and(|level| level.refuted)
     }
 
-    /// The numbers `slot` can have.
+    /// Returns the numbers `slot` can have; unbounded if no fact mentions it.
     pub(crate) fn interval(&self, slot: usize) -> Interval {
         self.intervals.get(slot).copied().unwrap_or_default()
     }
@@ -188,7 +188,7 @@ impl SlotBounds {
         }
     }
 
-    /// Whether the bounds leave room for `form`, looked at alone.
+    /// Returns whether the bounds leave room for `form`, looked at alone.
     fn is_possible(&self, form: &LinearForm) -> bool {
         match form {
             LinearForm::Atom(atom) => match atom.relation {
@@ -261,7 +261,7 @@ impl SlotBounds {
         Ok(())
     }
 
-    /// `sum != 0` with all but one number known: that one avoids a value.
+    /// Applies `sum != 0` with all but one number known: that number avoids a value.
     fn exclude(&mut self, atom: &LinearAtom, moved: &mut Vec<usize>) -> Result<(), EmptyBounds> {
         let mut free = atom.terms.iter().filter(|term| self.intervals[term.0].single().is_none());
         let (Some(&(slot, factor)), None) = (free.next(), free.next()) else {
@@ -289,7 +289,7 @@ impl SlotBounds {
         Ok(())
     }
 
-    /// Takes `bound` as the lower or upper end of `slot`, if it is sharper.
+    /// Sets `bound` as the lower or upper end of `slot`, if it is sharper.
     fn tighten(
         &mut self,
         slot: usize,
@@ -321,7 +321,7 @@ impl SlotBounds {
     }
 }
 
-/// A sum as it is, or negated.
+/// The sum itself, or its negation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum SumSide {
     Plain,
@@ -334,7 +334,7 @@ impl SumSide {
     }
 }
 
-/// The bound for whole numbers: rounded inwards, never strict.
+/// Returns the bound for whole numbers: rounded inwards, never strict.
 fn whole(bound: IntervalEnd, lower: bool) -> Option<IntervalEnd> {
     let IntervalEnd { at, strict } = bound;
     let at = match (lower, strict && at.is_whole()) {
@@ -346,7 +346,7 @@ fn whole(bound: IntervalEnd, lower: bool) -> Option<IntervalEnd> {
     Some(IntervalEnd { at, strict: false })
 }
 
-/// What is known of a term by its shape.
+/// Returns the bounds of a slot that follow from its sort or from the structure of its term.
 fn natural(pool: &TermPool, slot: &FormSlot) -> Interval {
     match (slot.sort, slot.kind) {
         (Sort::Bool, _) => Interval::closed(0, 1),
@@ -367,7 +367,7 @@ fn natural_of_term(pool: &TermPool, term: Term) -> Interval {
     }
 }
 
-/// The layer: refutes what bounds refute, hands on the rest.
+/// The layer that refutes facts by their bounds and passes on the rest.
 #[derive(Debug)]
 pub struct IntervalLayer<S> {
     inner: S,
@@ -376,7 +376,7 @@ pub struct IntervalLayer<S> {
 }
 
 impl<S: Solver> IntervalLayer<S> {
-    /// Refutes for `inner`.
+    /// Makes a layer that refutes for `inner`.
     pub fn new(inner: S) -> Self {
         Self { inner, bounds: SlotBounds::default(), answers: AnswerCounts::default() }
     }
@@ -404,8 +404,8 @@ impl<S: Solver> Solver for IntervalLayer<S> {
     }
 }
 
-/// The least and the greatest whole number each of `vars` can have under `facts`, as far
-/// as bounds tell; none of a variable means nothing is known, or it is not a number.
+/// Returns the least and the greatest whole number each of `vars` can have under `facts`, as far as bounds show; `None`
+/// if no bound is known or the variable is not a number.
 #[must_use]
 pub fn bounds_of(pool: &TermPool, facts: &[Term], vars: &[VarId]) -> Vec<(Option<i64>, Option<i64>)> {
     let mut bounds = SlotBounds::default();
@@ -425,7 +425,7 @@ mod tests {
     use super::*;
     use crate::solver::{NoSolver, UnknownReason};
 
-    /// Whether bounds refute `facts` over three numbers.
+    /// Checks that bounds refute, or do not refute, `facts` over three variables.
     #[track_caller]
     fn check(facts: impl Fn(&mut TermPool, [Term; 3]) -> Vec<Term>, sorts: [Sort; 3], refuted: bool) {
         let mut pool = TermPool::new();

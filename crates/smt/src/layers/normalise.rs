@@ -1,4 +1,4 @@
-//! Splits conjunctions, drops what is said twice, and answers what is plain to see.
+//! Normalisation: splits conjunctions, drops duplicates, and answers trivial questions.
 //!
 //! The order of the facts stays, so that a back-end still shares their prefix.
 
@@ -9,7 +9,7 @@ use rustc_hash::FxHashSet;
 use crate::solver::{Solver, SolverAnswer, SolverDecision};
 use crate::tally::{AnswerCounts, SolverTally};
 
-/// The layer.
+/// The normalising layer.
 #[derive(Debug)]
 pub struct NormaliseLayer<S> {
     inner: S,
@@ -17,7 +17,7 @@ pub struct NormaliseLayer<S> {
 }
 
 impl<S: Solver> NormaliseLayer<S> {
-    /// Hands plain lists of facts to `inner`.
+    /// Makes a layer that passes lists of distinct conjuncts to `inner`.
     pub fn new(inner: S) -> Self {
         Self { inner, answers: AnswerCounts::default() }
     }
@@ -46,7 +46,7 @@ impl<S: Solver> Solver for NormaliseLayer<S> {
     }
 }
 
-/// The conjuncts of `facts` in order, each once; none if they contradict each other plainly.
+/// Returns the conjuncts of `facts` in order, each once; `None` if they contradict each other plainly.
 fn conjuncts(pool: &TermPool, facts: &[Term]) -> Option<Vec<Term>> {
     let mut seen: FxHashSet<Term> = FxHashSet::default();
     let mut list = Vec::with_capacity(facts.len());
@@ -66,7 +66,7 @@ fn conjuncts(pool: &TermPool, facts: &[Term]) -> Option<Vec<Term>> {
     if list.iter().any(denies) { None } else { Some(list) }
 }
 
-/// Gives every variable of `vars` a value, a plain one where `valuation` has none.
+/// Returns a value for every variable of `vars`, a plain one where `valuation` has none.
 pub(crate) fn complete(pool: &TermPool, vars: &[VarId], valuation: &Valuation) -> Valuation {
     let value =
         |var| valuation.get(var).cloned().unwrap_or_else(|| pool.default_value(pool.var_info(var).sort));

@@ -1,9 +1,9 @@
-//! Refutes facts by counting: more values that all differ than there are numbers for them.
+//! Refutation by counting: more values that must all differ than there are numbers for them.
 //!
-//! That a ninth key of a map with eight possible ones is equal to one of them is the pigeonhole principle, for
-//! which a search that learns clauses needs exponentially many steps (A. Haken, "The intractability of resolution",
-//! 1985). Here a set of slots that differ pairwise is grown greedily, and by Hall's theorem there is no
-//! way to give them different numbers if more of them lie within an interval than it has whole numbers.
+//! The pigeonhole principle says, for example, that a ninth key of a map with eight possible ones equals one of them. A
+//! search that learns clauses needs exponentially many steps for it (A. Haken, "The intractability of resolution",
+//! 1985). Here a set of slots that differ pairwise is grown greedily, and by Hall's theorem there is no way to give
+//! them different numbers if more of them lie within an interval than it has whole numbers.
 //!
 //! *Promises* that a refutation is a proof. What it does not refute is not known to be satisfiable.
 
@@ -13,29 +13,29 @@ use super::interval::SlotBounds;
 use crate::form::{LinearAtom, LinearForm, SumRelation};
 use crate::small_fraction::SmallFraction;
 
-/// With more vertices nothing is tried.
+/// The number of vertices beyond which nothing is tried.
 const MAX_VERTICES: usize = 160;
-/// Sets of values that differ pairwise are grown from so many vertices, those with the most neighbours first.
+/// The number of vertices from which sets of pairwise different values are grown, those with the most neighbours first.
 const MAX_STARTS: usize = 8;
 
-/// Something that has a number: a slot within bounds, or a number itself.
+/// A vertex with a number: a slot within bounds, or a constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum NumberVertex {
     Slot(usize),
     Number(i64),
 }
 
-/// Which vertices differ.
+/// The graph of vertices that are known to differ.
 #[derive(Debug, Default)]
 struct VertexDifferences {
     vertices: Vec<NumberVertex>,
     by_vertex: FxHashMap<NumberVertex, usize>,
-    /// From the first to the last whole number each can be.
+    /// The least and the greatest whole number of each vertex.
     ranges: Vec<(i64, i64)>,
     neighbours: Vec<FxHashSet<usize>>,
 }
 
-/// Whether more values differ than there are numbers for them.
+/// Returns whether more values must differ than there are numbers for them.
 pub(super) fn refuted(bounds: &SlotBounds) -> bool {
     let mut graph = VertexDifferences::default();
     for level in &bounds.levels {
@@ -50,7 +50,7 @@ pub(super) fn refuted(bounds: &SlotBounds) -> bool {
 }
 
 impl VertexDifferences {
-    /// Takes in what `form` says for certain.
+    /// Adds the disequations that `form` implies.
     fn read(&mut self, bounds: &SlotBounds, form: &LinearForm) {
         match form {
             LinearForm::All(parts) => parts.iter().for_each(|part| self.read(bounds, part)),
@@ -76,7 +76,7 @@ impl VertexDifferences {
         }
     }
 
-    /// The place of `vertex`, if it can have finitely many numbers only.
+    /// Returns the position of `vertex`; `None` unless it can have finitely many numbers only.
     fn vertex(&mut self, bounds: &SlotBounds, vertex: NumberVertex) -> Option<usize> {
         if let Some(&known) = self.by_vertex.get(&vertex) {
             return Some(known);
@@ -96,13 +96,13 @@ impl VertexDifferences {
         Some(at)
     }
 
-    /// Numbers differ from each other without a fact that says so.
+    /// Returns whether two vertices differ; two constants do so without a fact.
     fn are_different(&self, a: usize, b: usize) -> bool {
         let is_number = |at: usize| matches!(self.vertices[at], NumberVertex::Number(_));
         a != b && (self.neighbours[a].contains(&b) || is_number(a) && is_number(b))
     }
 
-    /// Vertices that differ pairwise, `start` among them.
+    /// Returns vertices that differ pairwise, `start` among them.
     fn all_different(&self, start: usize) -> Vec<usize> {
         let mut others: Vec<usize> = self.neighbours[start].iter().copied().collect();
         others.sort_by_key(|&at| (std::cmp::Reverse(self.neighbours[at].len()), at));
@@ -115,7 +115,7 @@ impl VertexDifferences {
         chosen
     }
 
-    /// Whether more of `different` lie within an interval than it has numbers.
+    /// Returns whether more of `different` lie within an interval than it has numbers.
     fn has_no_room(&self, different: &[usize]) -> bool {
         let mut ranges: Vec<(i64, i64)> = different.iter().map(|&at| self.ranges[at]).collect();
         ranges.sort_unstable_by_key(|&(_, last)| last);
@@ -130,12 +130,12 @@ impl VertexDifferences {
     }
 }
 
-/// Whether `a` and `b` add up to nothing.
+/// Returns whether `a` and `b` add up to zero.
 fn are_opposite(a: SmallFraction, b: SmallFraction) -> bool {
     a.add(b) == Some(SmallFraction::ZERO)
 }
 
-/// The whole number that `by · n + constant = 0` holds for, if `by` is 1 or -1.
+/// Returns the whole number `n` with `by · n + constant = 0`; `None` unless `by` is 1 or -1.
 fn quotient(constant: SmallFraction, by: SmallFraction) -> Option<i64> {
     let n = constant.to_i64()?;
     match by.to_i64()? {
@@ -181,7 +181,7 @@ mod tests {
     }
 
     proptest! {
-        /// A second opinion: what is refuted has no solution among all values.
+        /// Cross-check: refuted facts have no solution among all values.
         #[test]
         fn what_is_refuted_has_no_solution(
             last in 0i64..4,

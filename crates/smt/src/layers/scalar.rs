@@ -1,5 +1,4 @@
-//! Replaces data terms by scalar ones, so that back-ends see only truth values, numbers
-//! and strings.
+//! Replacement of data terms by scalar ones, so that back-ends see only truth values, numbers and strings.
 //!
 //! A variable of a data type becomes a *tag*, the position of its constructor, and one
 //! variable for every field of every constructor. Equality of data is equality of the
@@ -17,7 +16,7 @@ use rustc_hash::FxHashMap;
 use crate::solver::{Solver, SolverAnswer, SolverDecision};
 use crate::tally::SolverTally;
 
-/// The layer.
+/// The layer that makes facts scalar.
 #[derive(Debug)]
 pub struct ScalarLayer<S> {
     inner: S,
@@ -25,7 +24,7 @@ pub struct ScalarLayer<S> {
 }
 
 impl<S: Solver> ScalarLayer<S> {
-    /// Makes facts scalar for `inner`.
+    /// Makes a layer that passes scalar facts to `inner`.
     pub fn new(inner: S) -> Self {
         Self { inner, images: ScalarImages::default() }
     }
@@ -66,13 +65,13 @@ struct DataParts {
     data: DataId,
     /// The position of the constructor, as an integer.
     tag: Term,
-    /// Per constructor, its fields, meaningless under another tag; none where the tag is never this one.
+    /// The fields per constructor, meaningless under another tag; `None` if the term never has this tag.
     fields: Vec<Option<Vec<ScalarImage>>>,
 }
 
 #[derive(Debug, Default)]
 struct ScalarImages {
-    /// Facts that were looked at, so that most facts cost one look-up.
+    /// A memo of the scalar images of facts, so that most facts cost one look-up.
     facts: FxHashMap<Term, Term>,
     terms: FxHashMap<Term, ScalarImage>,
     vars: FxHashMap<VarId, ScalarImage>,
@@ -108,8 +107,8 @@ impl ScalarImages {
         self.scalar(root)
     }
 
-    /// Bound variables become declared ones until their quantifier binds them again:
-    /// a quantifier that binds more variables than before must not capture any.
+    /// Declares variables for the bound ones, until their quantifier binds them again: a quantifier that binds more
+    /// variables than before must not capture any.
     fn open_binders(&mut self, pool: &mut TermPool, term: Term) {
         let TermNode::Exists(vars, _) = pool.node(term).clone() else { return };
         for &var in &vars {
@@ -305,7 +304,7 @@ fn assigned(pool: &TermPool, scalars: &Valuation, var: VarId) -> Value {
     scalars.get(var).cloned().unwrap_or_else(|| pool.default_value(pool.var_info(var).sort))
 }
 
-/// The value the parts of a variable have under `scalars`.
+/// Returns the value that the parts of a variable have under `scalars`.
 fn restored(pool: &TermPool, image: &ScalarImage, scalars: &Valuation, sort: Sort) -> Value {
     match image {
         ScalarImage::Scalar(term) => match pool.node(*term) {

@@ -1,10 +1,9 @@
-//! Collections, and types that hold themselves, before anyone else sees them.
+//! Elimination of collections and recursive data types, before the other layers see them.
 //!
-//! With a known shape every operation is a term over elements already (the builders of
-//! [`TermPool`] see to it), and nothing is left to do. What is left are variables whose shape is
-//! not known (a field that the tester chooses, a variable unknown at start) and operations on
-//! them. A variable that an equation fixes is replaced by what it is equal to. For the rest two
-//! questions are asked, the first one always:
+//! With a known shape every operation is a term over elements already (the builders of [`TermPool`] see to it), and
+//! nothing is left to do. There remain variables whose shape is not known (a field that the tester chooses, a variable
+//! unknown at start) and operations on them. A variable that an equation fixes is replaced by the term it equals. For
+//! the rest two questions are asked, the first one always:
 //!
 //! 1. *Anything goes.* Every term over an unknown shape becomes a variable of its own. More
 //!    valuations satisfy such facts than the given ones, so a refutation is a proof.
@@ -28,29 +27,29 @@ use crate::layers::normalise::complete;
 use crate::solver::{Solver, SolverAnswer, SolverDecision, UnknownReason};
 use crate::tally::SolverTally;
 
-/// Lengths that are tried, beside those that the facts mention.
+/// The lengths that are tried, beside those that the facts mention.
 const LENGTHS: [usize; 4] = [0, 1, 2, 3];
-/// Longer ones are not tried even if a constant says so.
+/// The greatest length that is tried even if a constant suggests more.
 const MAX_LENGTH: usize = 40;
-/// Sets and maps that cannot have more items are looked at in full.
+/// The greatest size of a set or map sort that is looked at in full.
 const FEW: usize = 8;
-/// So many combinations of shapes are tried for one question.
+/// The greatest number of combinations of shapes tried for one question.
 const MAX_SHAPES: usize = 24;
-/// Values that hold themselves are nested this deep.
+/// The nesting depth of recursive values that are tried.
 const DEPTH: usize = 2;
 
-/// The layer.
+/// The layer that gives collections a known shape.
 #[derive(Debug)]
 pub struct ShapeLayer<S> {
     inner: S,
-    /// Whether a fact has collections in it, so that most facts cost one look-up.
+    /// A memo of whether a fact is free of collections, so that most facts cost one look-up.
     plain: FxHashMap<Term, bool>,
     stand_ins: FxHashMap<Term, Term>,
     shapes: FxHashMap<(VarId, usize), Term>,
 }
 
 impl<S: Solver> ShapeLayer<S> {
-    /// Makes the shape of everything known for `inner`.
+    /// Makes a layer that passes facts of known shape to `inner`.
     pub fn new(inner: S) -> Self {
         Self {
             inner,
@@ -69,7 +68,7 @@ impl<S: Solver> ShapeLayer<S> {
         })
     }
 
-    /// The answer for facts with collections: first without the variables that equations fix.
+    /// Answers for facts with collections, after replacing the variables that equations fix.
     fn answer_collections(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverAnswer {
         let (rest, fixed) = without_fixed(pool, facts);
         if fixed.is_empty() {
@@ -144,7 +143,7 @@ impl<S: Solver> ShapeLayer<S> {
         looked.answer(pool, vars)
     }
 
-    /// `var` as a value of this length whose elements are variables.
+    /// Returns `var` as a value of this length whose elements are variables.
     fn shape(&mut self, pool: &mut TermPool, var: VarId, length: usize) -> Term {
         if let Some(&shape) = self.shapes.get(&(var, length)) {
             return shape;
@@ -155,7 +154,7 @@ impl<S: Solver> ShapeLayer<S> {
         shape
     }
 
-    /// The facts with a variable in the place of every term over an unknown shape.
+    /// Returns the facts with a variable in the place of every term over an unknown shape.
     fn loosened(&mut self, pool: &mut TermPool, facts: &[Term]) -> Vec<Term> {
         let mut images: FxHashMap<Term, Option<Term>> = FxHashMap::default();
         for sub in pool.subterms(facts, |_| true) {
@@ -165,7 +164,7 @@ impl<S: Solver> ShapeLayer<S> {
         facts.iter().map(|fact| images[fact].unwrap_or(*fact)).collect()
     }
 
-    /// `term` without collections; none if its own sort has a shape that is not known.
+    /// Returns `term` without collections; `None` if its own sort has a shape that is not known.
     fn image(
         &mut self,
         pool: &mut TermPool,
@@ -214,8 +213,8 @@ impl<S: Solver> Solver for ShapeLayer<S> {
     }
 }
 
-/// The facts without the variables of unknown shape that equations among them fix, and what those are
-/// equal to, in the order of replacement.
+/// Returns the facts without the variables of unknown shape that equations among them fix, and the terms of those
+/// variables in the order of replacement.
 fn without_fixed(pool: &mut TermPool, facts: &[Term]) -> (Vec<Term>, Vec<(VarId, Term)>) {
     let mut rest: Vec<Term> = facts.iter().flat_map(|&fact| pool.conjuncts(fact)).collect();
     let mut fixed = Vec::new();
@@ -239,17 +238,17 @@ fn without_fixed(pool: &mut TermPool, facts: &[Term]) -> (Vec<Term>, Vec<(VarId,
     }
 }
 
-/// The shapes that were looked at.
+/// The shapes that were tried.
 #[derive(Default)]
 struct ShapesSeen {
-    /// The lengths of all variables where a proof says that nothing of this shape fits.
+    /// The refuted combinations of lengths, one length per variable.
     refuted: BTreeSet<Vec<usize>>,
-    /// Why a shape was not decided, if one was not.
+    /// The reason why the first undecided shape was not decided; `None` if the solver decided all.
     why: Option<UnknownReason>,
 }
 
 impl ShapesSeen {
-    /// What follows where no shape fits.
+    /// Returns the answer if no shape fits: a refutation only if the shapes tried stand for all.
     fn answer(self, pool: &TermPool, vars: &[VarId]) -> SolverAnswer {
         let sorts = || vars.iter().map(|&var| pool.var_info(var).sort);
         if !sorts().all(|sort| is_flat(pool, sort)) {
@@ -266,7 +265,7 @@ impl ShapesSeen {
         }
     }
 
-    /// Whether all shapes were refuted in which variables have no items or the most they can have. As
+    /// Returns whether all combinations were refuted in which each variable has no items or the most it can have. As
     /// items of a set, and keys, may be equal, these stand for all shapes.
     fn has_ends(&self, most: &[usize]) -> bool {
         let is_end = |lengths: &&Vec<usize>| lengths.iter().zip(most).all(|(n, most)| *n == 0 || n == most);
@@ -274,7 +273,7 @@ impl ShapesSeen {
         all == Some(self.refuted.iter().filter(is_end).count())
     }
 
-    /// Whether all shapes of `n` variables with at most so many items were refuted.
+    /// Returns whether all shapes of `n` variables with at most `length` items each were refuted.
     fn has_all(&self, n: usize, length: usize) -> bool {
         let all = u32::try_from(n).ok().and_then(|n| (length + 1).checked_pow(n));
         let found = self.refuted.iter().filter(|lengths| lengths.iter().all(|&own| own <= length)).count();
@@ -282,19 +281,19 @@ impl ShapesSeen {
     }
 }
 
-/// Whether a value of this sort is a collection of plain values, so that its length is all of its shape.
+/// Returns whether a value of this sort is a collection of plain values, so that its length is its whole shape.
 fn is_flat(pool: &TermPool, sort: Sort) -> bool {
     let Sort::Collection(id) = sort else { return false };
     let of = pool.collection(id);
     !pool.has_shape(of.item) && !pool.has_shape(of.key)
 }
 
-/// How many items a collection of this sort can have, if that is few.
+/// Returns the greatest number of items of a collection of this sort; `None` if it is above [`FEW`] or unbounded.
 fn most_items(pool: &TermPool, sort: Sort) -> Option<usize> {
     pool.most_members(sort).filter(|&most| most <= FEW)
 }
 
-/// Whether `term` needs this layer: it is a collection, holds itself, or is an operation on such.
+/// Returns whether `term` needs this layer: a collection, a recursive value, or an operation on one.
 fn is_shaped(pool: &TermPool, term: Term) -> bool {
     match pool.node(term) {
         TermNode::Apply(..) | TermNode::Call(..) | TermNode::Elements(..) | TermNode::Lambda(..) => true,
@@ -315,7 +314,7 @@ fn holds_collection(value: &Value) -> bool {
     }
 }
 
-/// The valuation of the free variables of `facts`, if all of them hold under it.
+/// Returns the valuation of the free variables of `facts`; `None` unless all of them hold under it.
 fn confirmed(pool: &TermPool, facts: &[Term], valuation: &Valuation) -> Option<Valuation> {
     let valuation = complete(pool, &pool.free_vars_of(facts), valuation);
     let in_sorts = valuation.iter().all(|(var, value)| pool.has_sort(value, pool.var_info(var).sort));
@@ -323,7 +322,7 @@ fn confirmed(pool: &TermPool, facts: &[Term], valuation: &Valuation) -> Option<V
     (in_sorts && holds).then_some(valuation)
 }
 
-/// `valuation` with the values of the variables whose elements it has.
+/// Returns `valuation` with the values of the variables whose elements it has.
 fn with_shapes(
     pool: &TermPool,
     shapes: &[(VarId, Term)],
@@ -340,8 +339,8 @@ fn with_shapes(
     all
 }
 
-/// The lengths worth trying: small ones, those around the whole numbers that the facts mention, and the greatest ones of
-/// collections that cannot be long.
+/// Returns the lengths worth trying: small ones, those around the whole numbers that the facts mention, and the
+/// greatest ones of collections that cannot be long.
 fn lengths(pool: &TermPool, facts: &[Term], vars: &[VarId]) -> Vec<usize> {
     let mut lengths = LENGTHS.to_vec();
     lengths.extend(vars.iter().filter_map(|&var| most_items(pool, pool.var_info(var).sort)));

@@ -1,7 +1,7 @@
-//! Re-evaluates every valuation: a wrong one makes the answer unknown.
+//! Validation: every valuation is re-evaluated, and a wrong one makes the answer unknown.
 //!
-//! Solvers have bugs, and ours come as a library found at run time. A fact whose
-//! quantifier ranges over too many values cannot be evaluated; it is believed.
+//! Solvers have bugs, and Z3 is a library found at run time. A fact whose quantifier ranges over too many values cannot
+//! be evaluated; the solver is trusted on it.
 
 use ioxide_model::term::{EvalError, Term, TermPool};
 use ioxide_model::valuation::Valuation;
@@ -9,16 +9,16 @@ use ioxide_model::valuation::Valuation;
 use crate::solver::{Solver, SolverAnswer, SolverDecision, UnknownReason};
 use crate::tally::{AnswerCounts, SolverTally};
 
-/// The layer.
+/// The validating layer.
 #[derive(Debug)]
 pub struct ValidateLayer<S> {
     inner: S,
-    /// Answers taken back.
+    /// The answers withdrawn because their valuation was wrong.
     answers: AnswerCounts,
 }
 
 impl<S: Solver> ValidateLayer<S> {
-    /// Checks the valuations of `inner`.
+    /// Makes a layer that checks the valuations of `inner`.
     pub fn new(inner: S) -> Self {
         Self { inner, answers: AnswerCounts::default() }
     }
@@ -45,7 +45,8 @@ impl<S: Solver> Solver for ValidateLayer<S> {
     }
 }
 
-/// What is wrong with `valuation`, if something is.
+/// Returns the objection to `valuation`; `None` if it is well-sorted and satisfies the facts as far as they can be
+/// evaluated.
 fn complaint(pool: &TermPool, facts: &[Term], valuation: &Valuation) -> Option<String> {
     for (var, value) in valuation.iter() {
         if !pool.has_sort(value, pool.var_info(var).sort) {

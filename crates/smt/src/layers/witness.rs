@@ -1,11 +1,12 @@
-//! Tries valuations of neighbouring questions, and repairs them, before asking anyone.
+//! Reuse of valuations: tries those of neighbouring questions, and repairs them, before asking a solver.
 //!
 //! In a search the next question is the last one with a fact more or less, so a
 //! valuation that satisfied the shared facts often satisfies all, or does after one or
 //! two variables change. The layer keeps the [bounds](super::interval) of the facts too:
 //! they refute, and they tell a repair which values are worth trying.
 //!
-//! *Promises* that every valuation it hands out was evaluated on all facts.
+//! *Promises* that a valuation it finds itself was evaluated on every fact beyond those that a valuation from behind
+//! already satisfies.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -22,17 +23,17 @@ use crate::small_fraction::SmallFraction;
 use crate::solver::{Solver, SolverAnswer, SolverDecision};
 use crate::tally::{AnswerCounts, SolverTally};
 
-/// How often all broken facts are gone through.
+/// The number of rounds of repair over all broken facts.
 const ROUNDS: usize = 3;
-/// How many valuations of other branches are kept.
+/// The number of valuations of other branches that are kept.
 const RECENT: usize = 4;
 
-/// The layer.
+/// The layer that reuses valuations.
 #[derive(Debug)]
 pub struct WitnessLayer<S> {
     inner: S,
     bounds: SlotBounds,
-    /// Per fact of the last question, values that satisfy the facts up to it.
+    /// For each fact of the last question, values that satisfy the facts up to it.
     found: Vec<Option<SlotValues>>,
     recent: VecDeque<SlotValues>,
     refuted: AnswerCounts,
@@ -43,7 +44,7 @@ pub struct WitnessLayer<S> {
 type SlotValues = Arc<Vec<Value>>;
 
 impl<S: Solver> WitnessLayer<S> {
-    /// Answers what it can for `inner`.
+    /// Makes a layer that answers for `inner` where a known valuation, or bounds, suffice.
     pub fn new(inner: S) -> Self {
         Self {
             inner,
@@ -55,7 +56,7 @@ impl<S: Solver> WitnessLayer<S> {
         }
     }
 
-    /// Values that satisfy `facts`, from here or from behind.
+    /// Returns values that satisfy `facts`, found here or by the inner solver.
     fn find(&mut self, pool: &mut TermPool, facts: &[Term]) -> Result<SlotValues, SolverDecision> {
         // Questions come as a search walks: facts are pushed and popped at the end, so most of the last question is the
         // beginning of this one, and what was found for that beginning still holds.
@@ -126,14 +127,14 @@ impl<S: Solver> WitnessLayer<S> {
         tried.iter().find_map(|start| search.repaired(search.extended(start))).map(Arc::new)
     }
 
-    /// The values of a valuation, plain ones for the other slots.
+    /// Returns the values of a valuation by slot, plain ones for the other slots.
     fn import(&self, pool: &TermPool, valuation: &Valuation) -> Vec<Value> {
         let slots = &self.bounds.forms.slots;
         let given = |kind| if let SlotKind::Var(var) = kind { valuation.get(var).cloned() } else { None };
         slots.iter().map(|slot| given(slot.kind).unwrap_or_else(|| pool.default_value(slot.sort))).collect()
     }
 
-    /// The valuation of the variables of the facts.
+    /// Returns the valuation of the variables of the facts.
     fn export(&self, values: &[Value]) -> Valuation {
         let mut vars: Vec<(VarId, usize)> = Vec::new();
         for slot in self.bounds.levels.iter().flat_map(|level| &level.fact.slots) {
@@ -168,7 +169,7 @@ impl<S: Solver> Solver for WitnessLayer<S> {
     }
 }
 
-/// Values by slot, looked up by variable.
+/// Values by slot, with look-up by variable.
 struct SlotView<'a> {
     forms: &'a LinearForms,
     values: &'a [Value],
@@ -187,7 +188,7 @@ struct WitnessSearch<'a> {
 }
 
 impl WitnessSearch<'_> {
-    /// Whether the facts from level `first` on hold; the last facts are the likeliest to fail.
+    /// Returns whether the facts from level `first` on hold; the last ones, likeliest to fail, are evaluated first.
     fn holds_from(&self, values: &[Value], first: usize) -> bool {
         (first..self.bounds.levels.len()).rev().all(|level| self.level_holds(values, level))
     }
@@ -197,7 +198,7 @@ impl WitnessSearch<'_> {
         self.form_holds(values, &fact.form).unwrap_or_else(|| self.term_holds(values, fact.term))
     }
 
-    /// A fact that cannot be evaluated does not hold for our purposes.
+    /// Returns whether `term` holds; false if it cannot be evaluated.
     fn term_holds(&self, values: &[Value], term: Term) -> bool {
         self.pool.holds(term, &self.view(values)) == Ok(true)
     }
@@ -206,7 +207,7 @@ impl WitnessSearch<'_> {
         SlotView { forms: &self.bounds.forms, values }
     }
 
-    /// None if a number is too big to say.
+    /// Returns whether `form` holds; `None` if a number is too big to say.
     fn form_holds(&self, values: &[Value], form: &LinearForm) -> Option<bool> {
         match form {
             LinearForm::Atom(atom) => Some(atom.relation.holds(self.sum(values, atom, None)?)),
@@ -255,7 +256,7 @@ impl WitnessSearch<'_> {
         if complete { Arc::clone(values) } else { Arc::new(self.extended(values)) }
     }
 
-    /// `values` with a plain value, inside its bounds, for every slot that has none.
+    /// Returns `values` with a plain value, inside its bounds, for every slot that has none.
     fn extended(&self, values: &[Value]) -> Vec<Value> {
         let slots = &self.bounds.forms.slots;
         let plain = |slot: usize| {

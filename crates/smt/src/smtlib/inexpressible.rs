@@ -1,4 +1,4 @@
-//! What SMT-LIB cannot say.
+//! Terms that SMT-LIB cannot express.
 
 use thiserror::Error;
 
@@ -8,10 +8,10 @@ use crate::solver::UnknownReason;
 /// A term that has no text in SMT-LIB.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SmtInexpressible {
-    /// A string has a character that SMT-LIB has not.
+    /// A string has a character outside those of SMT-LIB.
     #[error("character U+{:X} is beyond what solvers know", u32::from(*.0))]
     Character(char),
-    /// A pattern is not one of SMT-LIB.
+    /// A pattern has no equivalent in SMT-LIB.
     #[error(transparent)]
     Pattern(#[from] UnsolvablePattern),
     /// A list, set or map, or an operation on one.

@@ -24,11 +24,11 @@ use super::write;
 use crate::backend::{Backend, IncrementalSolver, Stopper};
 use crate::solver::{SolverDecision, SolverLimits, UnknownReason};
 
-/// What is said to every solver first.
+/// The commands sent to every solver first.
 const PREAMBLE: &str =
     "(set-option :print-success false)\n(set-option :produce-models true)\n(set-logic ALL)\n";
 
-/// How long reading values may take.
+/// The time limit for reading values.
 const VALUES: Duration = Duration::from_secs(10);
 
 /// A solver program.
@@ -37,19 +37,19 @@ pub struct SolverProcess {
     command: Vec<String>,
     pipe: Option<SolverPipe>,
     child: Arc<Mutex<ChildSlot>>,
-    /// Text not sent yet: sent when an answer is wanted.
+    /// Text not sent yet; it is sent with the next command that has an answer.
     pending: String,
 }
 
-/// The running child, where a stopper can reach it.
+/// The running child, shared with the stopper.
 #[derive(Debug, Default)]
 struct ChildSlot {
     child: Option<Child>,
-    /// Someone other than the owner killed it.
+    /// True if a stopper killed it.
     stopped: bool,
 }
 
-/// Why a solver program does not run.
+/// The reason why a solver program does not run.
 #[derive(Debug, Error)]
 enum SolverStartError {
     #[error("no solver program is named")]
@@ -68,7 +68,7 @@ impl From<SolverStartError> for UnknownReason {
     }
 }
 
-/// The ends of the two threads.
+/// The channels to the writing thread and from the reading thread.
 #[derive(Debug)]
 struct SolverPipe {
     to: Sender<String>,
@@ -83,7 +83,7 @@ pub fn solver(command: &[String], limits: SolverLimits) -> IncrementalSolver<Sol
 }
 
 impl SolverProcess {
-    /// Drives `command`: the program, then its arguments.
+    /// Makes a back-end for `command`: the program, then its arguments. The process starts with the first question.
     #[must_use]
     pub fn new(command: &[String]) -> Self {
         Self { command: command.to_vec(), pipe: None, child: Arc::default(), pending: String::new() }
@@ -125,7 +125,7 @@ impl SolverProcess {
         Ok(SolverPipe { to, from })
     }
 
-    /// Sends what is pending with `command`, and waits for one answer.
+    /// Sends the pending text and `command`, and waits for one answer.
     fn ask(&mut self, command: &str, wall: Duration) -> Result<Sexp, UnknownReason> {
         let deadline = Instant::now().checked_add(wall);
         let mut text = std::mem::take(&mut self.pending);
@@ -141,7 +141,7 @@ impl SolverProcess {
         }
     }
 
-    /// What to say of a child that is gone.
+    /// Returns the reason to report for a child that is gone.
     fn death(&self) -> UnknownReason {
         let mut slot = self.slot();
         if slot.stopped {
@@ -207,12 +207,12 @@ fn drain(stdout: ChildStdout, answers: &Sender<String>) {
     }
 }
 
-/// Finds where an answer ends: at its closing parenthesis, or after a word.
+/// A splitter that finds the end of an answer: its closing parenthesis, or white space after a word.
 #[derive(Default)]
 struct Cutter {
     text: Vec<u8>,
     depth: usize,
-    /// The quote we are inside of.
+    /// The quote character of the string or symbol being read, if inside one.
     quote: Option<u8>,
 }
 
@@ -248,7 +248,7 @@ impl Cutter {
     }
 }
 
-/// The message of `(error "…")`.
+/// Returns the message of `(error "…")`.
 fn error_text(answer: &Sexp) -> Option<&str> {
     match answer {
         Sexp::List(list) => match &**list {

@@ -1,13 +1,13 @@
-//! What solvers answer: expressions, and values of variables.
+//! The answers of solvers: expressions, and values of variables.
 
 use ioxide_model::number::{Int, Rational};
 use ioxide_model::sort::Sort;
 use ioxide_model::value::Value;
 
-/// Deeper answers are refused: no value needs them.
+/// The depth beyond which answers are refused, as no value needs it.
 const MAX_DEPTH: usize = 200;
 
-/// An expression.
+/// An S-expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sexp {
     /// A name or a number, as written.
@@ -18,7 +18,7 @@ pub enum Sexp {
     List(Vec<Sexp>),
 }
 
-/// Reads the one expression `text` is.
+/// Reads `text` as one expression; `None` if it is malformed, too deep, or more than one.
 #[must_use]
 pub fn sexp(text: &str) -> Option<Sexp> {
     let mut open: Vec<Vec<Sexp>> = vec![Vec::new()];
@@ -82,7 +82,7 @@ fn quoted(text: &str) -> Option<(String, &str)> {
     }
 }
 
-/// The value of `sort` that `expression` is; none if it is not a plain value.
+/// Returns `expression` as a value of `sort`; `None` if it is not a plain value.
 #[must_use]
 pub fn value(expression: &Sexp, sort: Sort) -> Option<Value> {
     match (sort, expression) {

@@ -1,4 +1,4 @@
-//! Terms as SMT-LIB 2 text.
+//! Writing of terms as SMT-LIB 2 text.
 //!
 //! *Promises* text linear in the number of distinct subterms (shared ones are bound by
 //! `let`, per quantifier), written without recursion. Division is total as in
@@ -30,7 +30,8 @@ pub fn script(pool: &TermPool, facts: &[Term]) -> Result<String, SmtInexpressibl
     Ok(out)
 }
 
-/// What `facts` need declared first, a line each: data types, variables, and that these lie in their sorts.
+/// Returns the declarations that `facts` need, a line each: data types, variables, and the assertion that these lie in
+/// their sorts.
 #[must_use]
 pub fn declarations(pool: &TermPool, facts: &[Term]) -> String {
     let mut out = String::new();
@@ -44,7 +45,7 @@ pub fn declarations(pool: &TermPool, facts: &[Term]) -> String {
     out
 }
 
-/// Declares `var`, and that it lies in its sort.
+/// Declares `var` and asserts that it lies in its sort.
 pub(crate) fn declare(pool: &TermPool, var: VarId, out: &mut String) {
     let sort = pool.var_info(var).sort;
     let name = var_name(pool, var);
@@ -63,7 +64,7 @@ pub(crate) fn assert(pool: &TermPool, fact: Term, out: &mut String) -> Result<()
     Ok(())
 }
 
-/// The name of `var` in the text: readable, and no other variable has it.
+/// Returns the name of `var` in the text: readable, and unique.
 #[must_use]
 pub fn var_name(pool: &TermPool, var: VarId) -> String {
     format!("{}!{}", symbol(&pool.var_info(var).name), var.index())
@@ -87,7 +88,7 @@ pub fn value(pool: &TermPool, value: &Value, out: &mut String) -> Result<(), Smt
     constant(pool, value, out)
 }
 
-/// A string for SMT-LIB, without its quotes: all but plain characters as `\u{…}`.
+/// Returns a string for SMT-LIB without its quotes; all but plain characters are written as `\u{…}`.
 pub(crate) fn escape(text: &str) -> Result<String, SmtInexpressible> {
     let mut out = String::with_capacity(text.len());
     for char in text.chars() {
@@ -104,21 +105,21 @@ pub(crate) fn escape(text: &str) -> Result<String, SmtInexpressible> {
     Ok(out)
 }
 
-/// What is still to be written, last first.
+/// An item on the stack of text and terms still to be written.
 enum SmtPiece {
     Text(String),
     /// A term, by its `let` name if it has one.
     Term(Term),
-    /// A term in full: what a `let` name stands for, or a name-less term.
+    /// A term in full: the definition of a `let` name, or a term without one.
     Full(Term),
-    /// The `let` names of a quantifier's body end here.
+    /// The end of the scope of the `let` names of a quantifier's body.
     Leave,
 }
 
 struct SmtWriter<'a> {
     pool: &'a TermPool,
     out: &'a mut String,
-    /// Per open quantifier, the terms that have a `let` name.
+    /// The terms that have a `let` name, per open quantifier.
     scopes: Vec<FxHashMap<Term, String>>,
     todo: Vec<SmtPiece>,
 }
@@ -280,7 +281,7 @@ fn shared_subterms(pool: &TermPool, root: Term) -> Vec<Term> {
         .collect()
 }
 
-/// Total division and selection write a child more than once.
+/// Returns how often `child` is written in the text of `term`: total division and selection repeat a child.
 fn times_written(pool: &TermPool, term: Term, child: Term) -> u32 {
     match pool.node(term) {
         TermNode::Div(_, b) | TermNode::RealDiv(_, b) if *b == child => 2,
@@ -387,14 +388,14 @@ fn tester(pool: &TermPool, arg: Term, ctor: u32) -> String {
     }
 }
 
-/// `name` with only the characters of a simple symbol, starting with a letter.
+/// Returns `name` with only the characters of a simple symbol, starting with a letter.
 fn symbol(name: &str) -> String {
     let plain = |char: char| if char.is_ascii_alphanumeric() || "_@.".contains(char) { char } else { '_' };
     let text: String = name.chars().map(plain).collect();
     if text.starts_with(|char: char| char.is_ascii_alphabetic()) { text } else { format!("v{text}") }
 }
 
-/// What `sort` says about the expression `text`, ranges inside data included.
+/// Returns the constraints that `sort` puts on the expression `text`, ranges inside data included.
 fn domain_of(pool: &TermPool, text: &str, sort: Sort) -> Vec<String> {
     match sort {
         Sort::Range { lo, hi } => {
@@ -430,7 +431,7 @@ fn data_types(pool: &TermPool, facts: &[Term], vars: &[VarId]) -> Vec<DataId> {
     found
 }
 
-/// Data types are not recursive, so this ends.
+/// Adds the data type `sort` and those of its fields. Assumes that no data type is recursive.
 fn add_data(pool: &TermPool, sort: Sort, found: &mut Vec<DataId>) {
     let Sort::Data(data) = sort else { return };
     if found.contains(&data) {

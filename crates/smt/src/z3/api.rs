@@ -19,7 +19,7 @@ macro_rules! handles {
 }
 handles! { RawConfig RawContext RawSymbol RawSort RawAst RawSolver RawModel RawParams }
 
-/// What Z3 calls after an error; the code is read instead.
+/// The callback for errors; ioxide reads the error code instead.
 pub(super) type ErrorHandler = extern "C" fn(RawContext, c_int);
 
 macro_rules! functions {
@@ -27,7 +27,7 @@ macro_rules! functions {
         /// The functions, resolved.
         pub(super) struct Functions {
             $(pub(super) $field: unsafe extern "C" fn($($arg),*) $(-> $ret)?,)*
-            /// Keeps the pointers above valid.
+            /// The loaded library, which keeps the function pointers valid.
             _library: libloading::Library,
         }
 

@@ -1,4 +1,4 @@
-//! A Z3 context with safe methods: every call is followed by a look at the error code.
+//! A Z3 context with safe methods that check the error code after every call.
 //!
 //! *Invariant.* An [`Z3Ast`] or [`SolverHandle`] is only used with the context that made
 //! it, and lives as long as it: [`Z3`](super::Z3) drops all three together.
@@ -37,13 +37,13 @@ pub(super) struct Z3Context {
     functions: Arc<Functions>,
     raw: RawContext,
     sorts: Z3Sorts,
-    /// Given back when the context goes.
+    /// The solvers, released with the context.
     solvers: Vec<RawSolver>,
-    /// Given back too: Z3 takes very long to find what was not.
+    /// The expressions, released one by one with the context: Z3 takes very long to find those that were not.
     kept: RefCell<Vec<RawAst>>,
 }
 
-/// The sorts, made once.
+/// The Z3 sorts, made once per context.
 #[derive(Clone, Copy)]
 struct Z3Sorts {
     bool: RawSort,
@@ -57,7 +57,7 @@ struct Z3Sorts {
 // keeps two threads from using one at the same time.
 unsafe impl Send for Z3Context {}
 
-/// The right to interrupt a context, from any thread.
+/// The right to interrupt a context, usable from any thread.
 pub(super) struct Interrupter {
     functions: Arc<Functions>,
     raw: RawContext,
@@ -69,7 +69,7 @@ unsafe impl Send for Interrupter {}
 impl Interrupter {
     /// Makes a running check end soon.
     ///
-    /// The watchdog forgets this before the context is deleted, and holds its lock here.
+    /// The watchdog drops its interrupter before the context is deleted, and holds its lock during this call.
     pub(super) fn interrupt(&self) {
         // SAFETY: the context is alive, see above; the call is thread-safe.
         unsafe { (self.functions.interrupt)(self.raw) }
@@ -91,7 +91,7 @@ impl fmt::Debug for Z3Context {
 /// Errors are read from their code; the handler only keeps Z3 from ending the process.
 extern "C" fn ignore(_: RawContext, _: c_int) {}
 
-/// Calls a C function of the context and looks at the error code.
+/// Calls a C function of the context and checks the error code.
 macro_rules! call {
     ($context:expr, $function:ident $(, $arg:expr)*) => {{
         let context = $context;
@@ -141,7 +141,7 @@ impl Z3Context {
         Interrupter { functions: Arc::clone(&self.functions), raw: self.raw }
     }
 
-    /// The error of the last call, if it had one.
+    /// Returns the error of the last call, if there was one.
     fn fine(&self) -> Result<(), UnknownReason> {
         // SAFETY: the context is alive.
         let code = unsafe { (self.functions.get_error_code)(self.raw) };
@@ -156,7 +156,7 @@ impl Z3Context {
         }
     }
 
-    /// Holds on to an expression for the life of the context.
+    /// Keeps an expression alive for the life of the context.
     fn keep(&self, raw: RawAst) -> Result<Z3Ast, UnknownReason> {
         if raw.0.is_null() {
             return Err(UnknownReason::Error("Z3 returned nothing".into()));
@@ -287,7 +287,7 @@ impl Z3Context {
         Ok(SolverHandle(raw))
     }
 
-    /// Sets how many steps each check of `solver` may take.
+    /// Limits the steps of each check of `solver`.
     pub(super) fn limit_steps(&self, solver: SolverHandle, steps: u64) -> Result<(), UnknownReason> {
         let steps = c_uint::try_from(steps).unwrap_or(c_uint::MAX);
         let name = c_text("rlimit")?;
@@ -326,7 +326,7 @@ impl Z3Context {
         }
     }
 
-    /// The valuation Z3 found in the last check of `solver`.
+    /// Returns the valuation of the last check of `solver`, which must have been satisfiable.
     pub(super) fn model(&self, solver: SolverHandle) -> Result<Z3Model<'_>, UnknownReason> {
         let raw = call!(self, solver_get_model, solver.0)?;
         if raw.0.is_null() {
@@ -353,14 +353,14 @@ impl Drop for Z3Context {
     }
 }
 
-/// What Z3 found after sat.
+/// The valuation of a satisfiable check, as Z3 keeps it.
 pub(super) struct Z3Model<'c> {
     context: &'c Z3Context,
     raw: RawModel,
 }
 
 impl Z3Model<'_> {
-    /// The value of `constant`, a plain one if Z3 does not care.
+    /// Returns the value of `constant`; an arbitrary one if Z3 left it open.
     pub(super) fn value(&self, constant: Z3Ast, sort: Sort) -> Result<Value, UnknownReason> {
         let mut out = RawAst(std::ptr::null_mut());
         let found = call!(self.context, model_eval, self.raw, constant.0, true, &raw mut out)?;
@@ -404,7 +404,7 @@ impl Z3Model<'_> {
         Ok(self.numeral(value)?.and_then(|digits| digits.parse().ok()).map(Value::Int))
     }
 
-    /// The digits of a number; an algebraic number that is not rational has none.
+    /// Returns the digits of a number; `None` if it is irrational.
     fn numeral(&self, value: RawAst) -> Result<Option<String>, UnknownReason> {
         if !self.is_numeral(value)? {
             return Ok(None);
@@ -474,7 +474,7 @@ fn array(list: &[Z3Ast]) -> Result<(c_uint, *const RawAst), UnknownReason> {
     Ok((n, list.as_ptr().cast()))
 }
 
-/// Sorts a message of Z3 into the reasons of ioxide.
+/// Classifies a message of Z3 as a reason.
 fn why(message: &str) -> UnknownReason {
     let lower = message.to_lowercase();
     let has = |word: &str| lower.contains(word);

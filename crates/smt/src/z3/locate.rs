@@ -1,4 +1,4 @@
-//! Where `libz3` is looked for.
+//! The search for `libz3`.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use super::api::Z3Library;
 #[derive(Debug, Error)]
 #[error("no usable libz3 found ({})", reasons(.tried))]
 pub struct Z3NotFound {
-    /// What was tried, in this order, and why it cannot be used.
+    /// The candidates in the order tried, each with the reason why it cannot be used.
     pub tried: Vec<(PathBuf, libloading::Error)>,
 }
 
@@ -20,9 +20,9 @@ fn reasons(tried: &[(PathBuf, libloading::Error)]) -> String {
     tried.iter().map(reason).collect::<Vec<_>>().join("; ")
 }
 
-/// The names a `libz3` may have, most wanted first: the environment's choice, beside the
-/// program, the wheel `z3-solver` in the Python environment of the program, the cache of ioxide, then whatever the system
-/// finds.
+/// Returns the paths and names at which `libz3` is looked for, in order: beside the program, in the wheel `z3-solver`
+/// of the Python environment of the program, in the cache of ioxide, then by the system. If `IOXIDE_Z3` is set, it is
+/// the only candidate.
 #[must_use]
 pub fn candidates() -> Vec<PathBuf> {
     if let Some(chosen) = env::var_os("IOXIDE_Z3") {
@@ -35,7 +35,7 @@ pub fn candidates() -> Vec<PathBuf> {
     local.chain(SYSTEM.map(PathBuf::from)).collect()
 }
 
-/// Where the wheel `z3-solver` has its library, if the program lies in the `bin` of a Python environment.
+/// Returns the folders in which the wheel `z3-solver` may have its library, if `bin` belongs to a Python environment.
 fn wheels(bin: &Path) -> Vec<PathBuf> {
     let Some(root) = bin.parent() else { return Vec::new() };
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! Terms as Z3 expressions, each translated once per context, without recursion.
+//! Translation of terms to Z3 expressions, each once per context, without recursion.
 
 use ioxide_model::index::Idx;
 use ioxide_model::sort::Sort;
@@ -12,7 +12,7 @@ use crate::smtlib::SmtInexpressible;
 use crate::smtlib::write::escape;
 use crate::solver::UnknownReason;
 
-/// What was translated already.
+/// The translations made so far.
 #[derive(Debug, Default)]
 pub(super) struct TranslationMemo {
     terms: FxHashMap<Term, TranslatedTerm>,
@@ -20,10 +20,10 @@ pub(super) struct TranslationMemo {
     domains: FxHashMap<VarId, Z3Ast>,
 }
 
-/// Z3 gets slow on deeper terms, and may run out of stack.
+/// The depth beyond which terms are refused: Z3 gets slow on them, and may run out of stack.
 const MAX_DEPTH: u32 = 5_000;
 
-/// An expression, and whether it is linear arithmetic over integers and truth values.
+/// The expression of a term; `linear` tells that it is linear arithmetic over integers and truth values.
 #[derive(Clone, Copy, Debug)]
 struct TranslatedTerm {
     ast: Z3Ast,
@@ -32,7 +32,7 @@ struct TranslatedTerm {
 }
 
 impl TranslationMemo {
-    /// How many terms are known.
+    /// Returns the number of translated terms.
     pub(super) fn len(&self) -> usize {
         self.terms.len()
     }
@@ -52,7 +52,7 @@ impl TranslationMemo {
         Ok(ast)
     }
 
-    /// What the sort of `var` says about it, if it says something.
+    /// Returns the range constraint of `var`; `None` if its sort has no range.
     pub(super) fn domain(
         &mut self,
         context: &Z3Context,
@@ -71,7 +71,7 @@ impl TranslationMemo {
         Ok(Some(ast))
     }
 
-    /// The expression of `term`, and whether it is linear integer arithmetic.
+    /// Returns the expression of `term`, and true if it is linear integer arithmetic.
     pub(super) fn translate(
         &mut self,
         context: &Z3Context,
@@ -190,7 +190,7 @@ impl TranslationMemo {
     }
 }
 
-/// A quotient or remainder as Z3 understands it, which leaves open what it is where the divisor is zero.
+/// A quotient or remainder of Z3, which has an arbitrary value at divisor zero.
 struct Z3Division {
     divisor: (Term, Z3Ast),
     /// The zero of the divisor's sort.
@@ -199,7 +199,7 @@ struct Z3Division {
 }
 
 impl Z3Division {
-    /// The division, which is `otherwise` where the divisor is zero.
+    /// Returns the division made total: `otherwise` if the divisor is zero.
     fn total(self, context: &Z3Context, pool: &TermPool, otherwise: Z3Ast) -> Result<Z3Ast, UnknownReason> {
         let (divisor, divisor_ast) = self.divisor;
         if pool.as_value(divisor).and_then(Value::to_rational).is_some_and(|n| !n.is_zero()) {
@@ -225,7 +225,7 @@ fn constant(context: &Z3Context, value: &Value) -> Result<Z3Ast, UnknownReason> 
     }
 }
 
-/// The regular expression as Z3 writes it; depth is bounded by the pattern parser.
+/// Returns the Z3 regular expression; recursion is bounded by the pattern parser.
 fn regular(context: &Z3Context, re: &RegexTree) -> Result<Z3Ast, UnknownReason> {
     let text = |text: &str| context.string(&escape(text)?);
     let all = |list: &[RegexTree]| list.iter().map(|re| regular(context, re)).collect::<Result<Vec<_>, _>>();
@@ -268,7 +268,7 @@ fn repeat(context: &Z3Context, inner: Z3Ast, min: u32, max: Option<u32>) -> Resu
     }
 }
 
-/// Whether the operator at the top of `term` belongs to linear integer arithmetic.
+/// Returns whether the operator at the top of `term` belongs to linear integer arithmetic.
 fn is_linear(pool: &TermPool, term: Term) -> bool {
     let constant = |t: Term| pool.as_value(t).is_some();
     let whole = matches!(pool.sort(term).base(), Sort::Bool | Sort::Int);

@@ -1,8 +1,7 @@
 //! The watchdog: interrupts Z3 when a question is past its deadline, and only then.
 //!
-//! It is armed for the time of a check. Arming and disarming take one uncontended lock
-//! and wake nobody: the thread sleeps until the earliest deadline it was told about, and
-//! when it wakes looks which deadline stands now.
+//! It is armed for the time of a check. Arming and disarming take one uncontended lock and wake nobody: the thread
+//! sleeps until the earliest deadline it knows of, and looks up the current one when it wakes.
 //!
 //! *Promises* that no interrupt is sent after [`WatchedCheck::disarm`] has returned.
 
@@ -14,10 +13,10 @@ use super::context::Interrupter;
 use crate::backend::Stopper;
 use crate::solver::UnknownReason;
 
-/// An interrupt can be lost while Z3 is between two phases, so it is repeated.
+/// The time after which an interrupt is repeated: Z3 can miss one between two phases.
 const AGAIN: Duration = Duration::from_millis(5);
 
-/// Owns the watching thread, which starts with the first question.
+/// The owner of the watching thread, which starts with the first question.
 #[derive(Debug)]
 pub(super) struct Watchdog {
     shared: Arc<SharedWatch>,
@@ -33,13 +32,14 @@ struct SharedWatch {
 #[derive(Debug)]
 struct WatchState {
     target: Option<Interrupter>,
-    /// When the running check must end; none is running without it.
+    /// The instant at which the running check must end; `None` if no check runs, or its limit is beyond the range of
+    /// the clock.
     deadline: Option<Instant>,
-    /// When the thread will look again by itself.
+    /// The instant at which the thread will wake by itself; `None` if it waits for a notification.
     wakes_at: Option<Instant>,
-    /// Someone asked for an early end.
+    /// True if a stopper asked for an early end.
     stopped: bool,
-    /// Why the check was interrupted, if it was.
+    /// The reason for which the check was interrupted; `None` if it was not.
     fired: Option<UnknownReason>,
     quit: bool,
 }
@@ -67,12 +67,12 @@ impl Watchdog {
         }
     }
 
-    /// Watches this context from now on.
+    /// Sets the context to watch.
     pub(super) fn watch(&mut self, target: Option<Interrupter>) {
         self.shared.lock().target = target;
     }
 
-    /// Starts the clock of one check.
+    /// Starts a check that is interrupted after `wall`.
     pub(super) fn arm(&mut self, wall: Duration) -> WatchedCheck<'_> {
         self.start();
         let now = Instant::now();
@@ -89,7 +89,7 @@ impl Watchdog {
         WatchedCheck { shared: &self.shared }
     }
 
-    /// Makes the running check, if there is one, end now.
+    /// Returns a handle that ends the running check now, if there is one with a deadline.
     pub(super) fn stopper(&self) -> Stopper {
         let shared = Arc::clone(&self.shared);
         Box::new(move || {
@@ -157,7 +157,7 @@ impl WatchState {
 }
 
 impl WatchedCheck<'_> {
-    /// Ends the check and tells why it was interrupted, if it was.
+    /// Ends the check and returns the reason if it was interrupted.
     pub(super) fn disarm(self) -> Option<UnknownReason> {
         let mut state = self.shared.lock();
         state.deadline = None;

@@ -1,16 +1,17 @@
-//! One number variable bounded by linear literals, eliminated.
+//! Elimination of one number variable bounded by linear literals.
 
 use ioxide_model::number::Rational;
 use ioxide_model::sort::Sort;
 use ioxide_model::term::{Substitution, Term, TermNode, TermPool, VarId};
 use ioxide_model::value::Value;
 
-/// Pairs of a lower and an upper bound beyond which a variable stays: every further one squares their number again.
+/// The number of pairs of a lower and an upper bound beyond which a variable stays: each further elimination squares it
+/// again.
 const MAX_PAIRS: usize = 1024;
 
 /// `factor · x` at least (or at most) `limit`, strictly over the reals if `strict`.
 pub(super) struct QuantifierBound {
-    /// Above zero.
+    /// The coefficient of the variable, above zero.
     pub(super) factor: Rational,
     pub(super) limit: Term,
     strict: bool,
@@ -20,11 +21,11 @@ pub(super) struct QuantifierBound {
 pub(super) struct QuantifierBounds {
     pub(super) lower: Vec<QuantifierBound>,
     pub(super) upper: Vec<QuantifierBound>,
-    /// What does not depend on the variable after all.
+    /// Literals that turn out not to depend on the variable.
     pub(super) free: Vec<Term>,
 }
 
-/// `∃ var: all literals`, where each is linear in `var`; none if it is not that easy.
+/// Returns `∃ var: all literals`, where each is linear in `var`; `None` if it is not that easy.
 pub(super) fn eliminate(pool: &mut TermPool, var: VarId, sort: Sort, literals: &[Term]) -> Option<Term> {
     let whole = sort.base() == Sort::Int;
     if let Some(image) = by_equation(pool, var, sort, literals, whole) {
@@ -53,7 +54,7 @@ pub(super) fn eliminate(pool: &mut TermPool, var: VarId, sort: Sort, literals: &
     Some(pool.and(facts))
 }
 
-/// `a·x ≥ l` and `b·x ≤ u` leave room: `b·l ≤ a·u`.
+/// Returns the fact that `a·x ≥ l` and `b·x ≤ u` leave room for `x`: `b·l ≤ a·u`.
 fn compatible(pool: &mut TermPool, lower: &QuantifierBound, upper: &QuantifierBound) -> Term {
     let sort = pool.sort(lower.limit).base();
     let (a, b) = (pool.number(lower.factor.clone(), sort), pool.number(upper.factor.clone(), sort));
@@ -66,7 +67,7 @@ fn compatible(pool: &mut TermPool, lower: &QuantifierBound, upper: &QuantifierBo
     if lower.strict || upper.strict { pool.lt(left, right) } else { pool.le(left, right) }
 }
 
-/// `x = t` and the rest is the rest with `t` for `x`.
+/// Eliminates `var` by an equation `x = t`: the other literals with `t` for `x`.
 fn by_equation(pool: &mut TermPool, var: VarId, sort: Sort, literals: &[Term], whole: bool) -> Option<Term> {
     let (at, solution) = literals.iter().enumerate().find_map(|(at, &literal)| {
         let TermNode::Eq(a, b) = *pool.node(literal) else { return None };
@@ -104,7 +105,7 @@ struct OrderLiteral {
 }
 
 impl QuantifierBounds {
-    /// Takes in what the sort of the variable says.
+    /// Adds the bounds of the variable's sort.
     pub(super) fn within(&mut self, pool: &mut TermPool, sort: Sort) {
         if let Sort::Range { lo, hi } = sort {
             let (lo, hi) = (pool.int(lo), pool.int(hi));
@@ -113,7 +114,7 @@ impl QuantifierBounds {
         }
     }
 
-    /// Takes in one literal; none if it is not a linear bound.
+    /// Adds one literal; `None` if it is not a linear bound.
     pub(super) fn add(&mut self, pool: &mut TermPool, var: VarId, literal: Term, whole: bool) -> Option<()> {
         match *pool.node(literal) {
             TermNode::Lt(a, b) => self.bound(pool, var, OrderLiteral { a, b, strict: true }, whole),
@@ -126,7 +127,7 @@ impl QuantifierBounds {
         }
     }
 
-    /// Takes in one comparison; none if it is not linear in `var`.
+    /// Adds one comparison; `None` if it is not linear in `var`.
     fn bound(&mut self, pool: &mut TermPool, var: VarId, literal: OrderLiteral, whole: bool) -> Option<()> {
         let OrderLiteral { a, b, strict } = literal;
         let difference = pool.sub(a, b);

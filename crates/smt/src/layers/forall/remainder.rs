@@ -1,8 +1,8 @@
-//! One whole number in bounds and remainders by constants, eliminated (the congruences of Cooper's procedure, where the
-//! number itself has coefficient 1 in its bounds).
+//! Elimination of one whole number in bounds and remainders by constants (the congruences of Cooper's procedure, where
+//! the number itself has coefficient 1 in its bounds).
 //!
-//! With `L` a common multiple of the divisors, the number is `r` modulo `L` for one `r` below `L`; then every remainder is known,
-//! and the least number from `l` on that is `r` modulo `L` is `l + (r - l) % L`.
+//! With `L` a common multiple of the divisors, the number is `r` modulo `L` for one `r` below `L`; then every remainder
+//! is known, and the least number from `l` on that is `r` modulo `L` is `l + (r - l) % L`.
 
 use ioxide_model::number::Rational;
 use ioxide_model::sort::Sort;
@@ -11,10 +11,11 @@ use ioxide_model::value::Value;
 
 use super::bounds::{QuantifierBound, QuantifierBounds, split};
 
-/// Common multiples up to this size are worth writing out.
+/// The greatest common multiple of the divisors that is written out.
 const MAX_PERIOD: i64 = 24;
 
-/// `∃ var: all literals`, where `var` is a whole number in bounds and in remainders by constants; none if it is not that easy.
+/// Returns `∃ var: all literals`, where `var` is a whole number in bounds and in remainders by constants; `None` if it
+/// is not that easy.
 pub(super) fn eliminate(pool: &mut TermPool, var: VarId, sort: Sort, literals: &[Term]) -> Option<Term> {
     if sort.base() != Sort::Int {
         return None;
@@ -36,7 +37,8 @@ struct Remainder {
     divisor: i64,
 }
 
-/// The remainders that `var` is in; none if there are none, or one is not linear in it, by a constant.
+/// Returns the remainders that mention `var`; `None` if there are none, or one is not linear in it or not by a
+/// constant.
 fn remainders(pool: &mut TermPool, var: VarId, literals: &[Term]) -> Option<Vec<Remainder>> {
     let mut found = Vec::new();
     for term in pool.subterms(literals, |_| true) {
@@ -91,7 +93,7 @@ fn known(pool: &mut TermPool, of: &Remainder, class: i64) -> Term {
     pool.rem(dividend, divisor)
 }
 
-/// `term` with `new` in every place of `old`.
+/// Returns `term` with `new` for every occurrence of `old`.
 fn swapped(pool: &mut TermPool, term: Term, old: Term, new: Term) -> Term {
     if term == old {
         return new;
@@ -109,7 +111,7 @@ fn swapped(pool: &mut TermPool, term: Term, old: Term, new: Term) -> Term {
     images.get(&term).copied().unwrap_or(term)
 }
 
-/// A number from `l` to `u` is `class` modulo `period`: `l + (class - l) % period ≤ u`.
+/// Returns the fact that a number from `l` to `u` is `class` modulo `period`: `l + (class - l) % period ≤ u`.
 fn room(
     pool: &mut TermPool,
     lower: &QuantifierBound,
