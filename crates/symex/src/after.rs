@@ -1,25 +1,26 @@
-//! The monitor: the states a specification may be in after what was observed.
+//! The monitor: the states a specification may be in after the observed trace.
 //!
-//! [FTW05] Def. 16's set C, [BT19] Alg. 1's C, [BLLN23]'s execution relation, for testers that do not share an instant with the
-//! system. An input that was written is *under way* until the system takes it; nobody sees when that is. So
-//! the monitor believes **courses** of events: each is one order in which the labels may have happened, with the
-//! belief after it and the inputs it has not taken yet (ioco in a queue context: Huo and Petrenko,
-//! "Transition covering tests for systems with queues", 2009; Noroozi et al., "Synchrony and asynchrony in
-//! conformance testing", 2015). Inputs of one lane are taken in the order they were sent; silence, and whoever
-//! confirms an input, settles what is under way. Where every input is confirmed at once there is one course.
+//! [FTW05] Def. 16's set C, [BT19] Alg. 1's C, [BLLN23]'s execution relation, for testers that do not share an instant
+//! with the system. An input that was written is *under way* until the system takes it, which cannot be observed. So
+//! the monitor believes **courses** of events: each is one order in which the labels may have happened, with the belief
+//! after it and the inputs it has not taken yet (ioco in a queue context: Huo and Petrenko, "Transition covering tests
+//! for systems with queues", 2009; Noroozi et al., "Synchrony and asynchrony in conformance testing", 2015). Inputs of
+//! one lane are taken in the order they were sent; quiescence, or the confirmation of an input, settles what is under
+//! way. If every input is confirmed at once, there is one course.
 //!
-//! | seen | a course goes on if |
+//! | observation | a course goes on if |
 //! | --- | --- |
-//! | an output | it may come after the inputs taken so far, or after some more of them |
-//! | an answer of one of several lanes | the same, or if an answer still out came first: it is held |
-//! | a message of one of several connections | the same, or if another connection still owes one that came first |
+//! | an output | it may follow the inputs taken so far, or some more of them |
+//! | an answer of one of several lanes | the same, or if an outstanding answer was sent first: this one is held |
+//! | a message of one of several connections | the same, or if another connection may still deliver one that was sent
+//! first |
 //! | the end of a connection | the same; inputs under way on it were taken, or are lost |
 //! | time that passes | nothing it waits for must have happened long ago, by the stated latency |
-//! | silence | every input was taken and every held message came, and then there is nothing to come |
+//! | silence | every input was taken, no message is held, and the state reached is quiescent |
 //!
-//! *Promises.* An observation is [`Forbidden`] only if every course forbids it. What may be missing from a belief
-//! (internal steps cut at the limit, too many courses) is said by [`Monitor::lost`], and nothing is forbidden from
-//! there on. After an input the specification does not mention a course says nothing more: everything is allowed.
+//! *Promises.* An observation is [`Forbidden`] only if every course forbids it. If a belief may lack states (internal
+//! steps cut at the limit, too many courses), [`Monitor::lost`] says so, and nothing is forbidden from there on. After
+//! an input the specification does not mention, a course allows everything.
 
 mod concrete;
 mod course;
@@ -46,10 +47,10 @@ pub use self::single::Belief;
 pub use self::timed::{Tolerance, may_wait};
 pub use self::wiring::{ConnectionWiring, MessageRoute};
 
-/// At most this many courses are followed; more is reported, never silently cut.
+/// The greatest number of courses that are followed; an excess is reported, never silently cut.
 const MAX_COURSES: usize = 256;
 
-/// A label the specification allows.
+/// The judgement of a label that is not forbidden.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AllowedLabel {
     /// The belief has moved on.
@@ -63,13 +64,13 @@ pub enum AllowedLabel {
 /// The reason why a belief may lack states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LostStates {
-    /// There are more states than are kept.
+    /// There are more states than the limit, held here.
     States(usize),
     /// An update could not be computed.
     Update,
-    /// There are more courses than are followed.
+    /// There are more courses than the limit, held here.
     Courses(usize),
-    /// An input must have arrived long ago, and cannot have.
+    /// An input must have been taken by now, but its instant does not allow it.
     Overdue,
 }
 
@@ -84,52 +85,52 @@ impl fmt::Display for LostStates {
     }
 }
 
-/// The way that a message came.
+/// The route by which a message arrived.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Arrival {
-    /// On the one way there is, after everything that was sent before it.
+    /// On the only connection and lane, after everything that was sent before it.
     #[default]
     Direct,
-    /// As the answer to the input of this lane, while so many other lanes are without theirs.
+    /// As the answer to the input of this lane, while `others` lanes have no answer yet.
     Answer {
         /// The lane.
         lane: u32,
-        /// Answers that are still out, and may have been sent before this one.
+        /// The number of outstanding answers, which may have been sent before this one.
         others: usize,
     },
-    /// On one of several connections, whose messages may have been sent in another order than they came.
+    /// On one of several connections, whose messages may arrive in another order than they were sent.
     Crossing(Crossing),
 }
 
-/// The way that a message came on one of several connections.
+/// The arrival of a message on one of several connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Crossing {
     /// The connection.
     pub connection: u32,
-    /// The lane on it: messages of one lane come in the order they were sent.
+    /// The lane on it: messages of one lane arrive in the order they were sent.
     pub lane: u32,
-    /// The input of this lane was taken: this is its answer.
+    /// True if this is the answer to the input of this lane, which was thus taken.
     pub is_answer: bool,
-    /// Answers that are still out on the same connection, and may have been sent before this one.
+    /// The number of outstanding answers on the same connection, which may have been sent before this one.
     pub others: usize,
-    /// It is the end of the connection: what is under way on it may be lost.
+    /// True if this is the end of the connection: inputs under way on it may be lost.
     pub is_end: bool,
 }
 
-/// An input that was sent.
+/// The identity of an input that was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SentId(u64);
 
 /// The monitor of one model: keeps the states after the trace that was observed, and says which labels are forbidden.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Monitor {
-    /// What may have happened, those with the fewest inputs under way first; never empty.
+    /// The possible orders of events, those with the fewest waiting labels first; never empty.
     courses: Vec<EventCourse>,
     relation: ConformanceRelation,
     sent: u64,
-    /// Why courses, or states of courses that were given up, are missing.
+    /// The reason why courses, or states of courses that were given up, are missing.
     lost: Option<LostStates>,
-    /// Which connection messages come by, where there are several.
+    /// The connection of every message, if there are several connections.
     wiring: Option<Arc<ConnectionWiring>>,
 }
 
@@ -145,25 +146,25 @@ impl Monitor {
         Self { courses, relation: ConformanceRelation::default(), sent: 0, lost: None, wiring: None }
     }
 
-    /// The same, judging by `relation`.
+    /// Makes the monitor judge by `relation`.
     #[must_use]
     pub fn judging(self, relation: ConformanceRelation) -> Self {
         Self { relation, ..self }
     }
 
-    /// The same, with messages that come by these connections.
+    /// Sets the connections by which messages arrive.
     #[must_use]
     pub fn wired(self, wiring: Option<Arc<ConnectionWiring>>) -> Self {
         Self { wiring, ..self }
     }
 
-    /// Returns the states after the observed trace, if every input that can have been taken was: those to plan by.
+    /// Returns the states to plan by: those after the observed trace on the course with the fewest waiting labels.
     #[must_use]
     pub fn belief(&self) -> &Belief {
         self.front().belief()
     }
 
-    /// Returns the number of states after the observed trace, over all courses; `None` where everything is allowed.
+    /// Returns the number of states after the observed trace, over all courses; `None` if everything is allowed.
     #[must_use]
     pub fn size(&self) -> Option<usize> {
         self.courses.iter().map(|course| course.single.belief().size()).sum()
@@ -205,14 +206,14 @@ impl Monitor {
         self.lost.or_else(|| self.courses.iter().find_map(|course| course.single.lost()))
     }
 
-    /// Returns the seconds since the start, as observed; `None` where there are no clocks.
+    /// Returns the seconds since the start, as observed; `None` if the model has no clocks.
     #[must_use]
     pub fn now(&self) -> Option<&Rational> {
         self.front().timed().map(TimedCourse::now)
     }
 
-    /// Returns a delay from now after which no guard changes any more by time alone, in seconds: whoever has waited so
-    /// long in vain has seen what silence there is to see.
+    /// Returns a delay from now, in seconds, after which no guard changes any more by time alone: a tester that waited
+    /// so long without a message has observed quiescence.
     pub fn horizon(&self, cx: &mut Ctx<'_>) -> Rational {
         // Without clocks nothing changes by time alone.
         self.front().timed().map_or(Rational::ONE, |course| course.horizon(cx))
@@ -224,8 +225,8 @@ impl Monitor {
         self.courses.iter().all(|course| course.accepts(cx, label, relation))
     }
 
-    /// Moves on by one label that happened just now: an input is taken, an output was the next thing sent.
-    /// Where instants are observed within a tolerance an input is only given now.
+    /// Moves on by one label that happened just now: an input is taken, an output was the next thing sent. If instants
+    /// are observed within a tolerance, an input is only given now.
     ///
     /// # Errors
     /// If the specification forbids the label, with the reason for every state it may be in.
@@ -246,7 +247,8 @@ impl Monitor {
         }
     }
 
-    /// An input was sent on `lane`; when the system takes it is not known until it is confirmed, or all is silent.
+    /// Records that an input was sent on `lane`. The instant at which the system takes it is open until it is confirmed
+    /// or the system is silent.
     pub fn send(&mut self, cx: &mut Ctx<'_>, label: &Label, lane: u32) -> SentId {
         let waiting = self.waiting(label, lane);
         let id = SentId(waiting.id);
@@ -255,7 +257,7 @@ impl Monitor {
         id
     }
 
-    /// An input has been taken, as whatever was sent before it on its lane.
+    /// Records that an input has been taken, and with it every earlier input of its lane.
     pub fn confirm(&mut self, id: SentId) {
         if self.courses.iter().all(|course| course.waits_for(id.0)) {
             // Nothing explains how it can have been taken: its instant does not allow it.
@@ -265,7 +267,8 @@ impl Monitor {
         self.courses.retain(|course| !course.waits_for(id.0));
     }
 
-    /// What was held up to `mark` has waited for as long as anything travels: what was sent before it has come.
+    /// Drops the orders that still hold a message seen no later than `mark`: every message sent before it has arrived
+    /// by now.
     ///
     /// # Errors
     /// If no order explains it.
@@ -279,7 +282,7 @@ impl Monitor {
         self.refuse(refused.map(|forbidden| Box::new(Forbidden { courses, ..*forbidden })))
     }
 
-    /// The lanes that are `gone` take nothing any more: what is under way on them was taken, or is lost.
+    /// Closes the lanes that are `gone`: an input under way on them was taken, or is lost.
     pub fn lose(&mut self, cx: &mut Ctx<'_>, gone: impl Fn(u32) -> bool) {
         let lossy: Vec<EventCourse> = self.courses.iter().map(|course| course.losing(&gone)).collect();
         self.courses.extend(lossy);
@@ -292,7 +295,7 @@ impl Monitor {
         self.courses.iter().any(|course| *course.single.belief() == Belief::Unspecified)
     }
 
-    /// A message came.
+    /// Moves on by a message that arrived by this route.
     ///
     /// # Errors
     /// As [`observe`](Self::observe).
@@ -325,8 +328,8 @@ impl Monitor {
         }
     }
 
-    /// A message came on one of several connections: it was the next thing sent, or another connection owes one
-    /// that was.
+    /// Moves on by a message of one of several connections: it was sent next, or after one that another connection has
+    /// not delivered yet.
     fn cross(
         &mut self,
         cx: &mut Ctx<'_>,
@@ -362,8 +365,8 @@ impl Monitor {
         Ok(observed.unwrap_or(AllowedLabel::Allowed))
     }
 
-    /// Nothing else is under way: what was held came before the last message, or has come now. If neither can be
-    /// it is forbidden, and the belief is what it was `before`.
+    /// Ends the orders that still hold a message, as nothing else is under way. If all do, the message is forbidden and
+    /// the courses are reset to `before`.
     fn explained(
         &mut self,
         cx: &mut Ctx<'_>,
@@ -379,7 +382,7 @@ impl Monitor {
         self.refuse(refused.map(|forbidden| Box::new(Forbidden { courses, ..*forbidden })))
     }
 
-    /// No course goes on; that is unknown if nothing says why.
+    /// Reports that no course goes on; the judgement is [`AllowedLabel::Unknown`] if no reason is known.
     fn refuse(&mut self, refused: Option<Box<Forbidden>>) -> Result<AllowedLabel, Box<Forbidden>> {
         if refused.is_none() {
             self.lost = self.lost.or(Some(LostStates::Overdue));
@@ -387,31 +390,31 @@ impl Monitor {
         self.or_unknown(refused.map_or(Ok(AllowedLabel::Unknown), Err))
     }
 
-    /// The states the specification may be in, and what they allow; nothing stands against anything.
+    /// Returns the states the specification may be in and the outputs they allow, with no refusals.
     pub fn expected(&self, cx: &mut Ctx<'_>) -> Forbidden {
         Forbidden { refusals: Vec::new(), courses: self.courses.len(), ..self.front().expected(cx) }
     }
 
-    /// Time passes up to a message, which is judged together with its instant.
+    /// Lets time pass up to a message, which is judged together with its instant.
     pub fn pass(&mut self, cx: &mut Ctx<'_>, by: &Rational) {
         for course in &mut self.courses {
             course.single.pass(cx, by);
         }
     }
 
-    /// The course that people are told of.
+    /// Returns the belief of the first course, which reports and plans use.
     fn front(&self) -> &CourseBelief {
         &self.courses[0].single
     }
 
-    /// A label that has still to happen.
+    /// Makes a label that is under way from now on.
     fn waiting(&mut self, label: &Label, lane: u32) -> WaitingLabel {
         self.sent += 1;
         let given = self.now().cloned();
         WaitingLabel { id: self.sent, lane, label: label.clone(), is_held: false, given }
     }
 
-    /// What is told of a label that some course allows.
+    /// Returns the judgement of a label that some course allows.
     fn allowed_label(&self) -> AllowedLabel {
         match self.belief() {
             Belief::Unspecified => AllowedLabel::Unspecified,
@@ -419,7 +422,7 @@ impl Monitor {
         }
     }
 
-    /// Moves every course that `may` go on by `label`; the others are over.
+    /// Moves every course that `may` go on by `label`, and drops the others.
     fn step(
         &mut self,
         cx: &mut Ctx<'_>,
@@ -455,7 +458,7 @@ impl Monitor {
         self.refuse(refused.map(|forbidden| Box::new(Forbidden { courses, ..*forbidden })))
     }
 
-    /// Nothing is forbidden where states or courses are missing.
+    /// Replaces a refusal by [`AllowedLabel::Unknown`] if states or courses are missing.
     fn or_unknown(
         &mut self,
         observed: Result<AllowedLabel, Box<Forbidden>>,
@@ -470,13 +473,13 @@ impl Monitor {
         }
     }
 
-    /// Nothing is known any more.
+    /// Gives up the belief: from now on everything is allowed.
     fn forget(&mut self) {
         self.courses.truncate(1);
         self.courses.iter_mut().for_each(EventCourse::forget);
     }
 
-    /// The courses in which an answer came although another one, still out, was sent before it.
+    /// Returns the courses in which this answer was sent after one that is still outstanding.
     fn holding(&mut self, label: &Label, lane: u32) -> Vec<EventCourse> {
         let mut held = self.waiting(label, lane);
         held.is_held = true;
@@ -486,7 +489,7 @@ impl Monitor {
         courses
     }
 
-    /// Adds every course in which more of what is under way has happened.
+    /// Adds every course in which more of the waiting labels have happened.
     fn close(&mut self, cx: &mut Ctx<'_>) {
         let mut done: Vec<EventCourse> = Vec::new();
         let mut todo = std::mem::take(&mut self.courses);

@@ -1,4 +1,4 @@
-//! Bounds on differences of instants: of several on the same difference only the tightest says something.
+//! Bounds on differences of instants: of several on the same difference, only the tightest is kept.
 
 use ioxide_model::number::Rational;
 use ioxide_model::sort::Sort;
@@ -26,7 +26,7 @@ pub fn tightest(cx: &mut Ctx<'_>, facts: &[Term]) -> Vec<Term> {
     others.into_iter().chain(bounds.into_iter().map(|(_, bound)| bound.fact)).collect()
 }
 
-/// How tight a bound is: the higher, the tighter.
+/// The tightness of a bound: the greater, the tighter.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct BoundTightness {
     /// The constant `c` of `difference + c <= 0`.
@@ -35,7 +35,7 @@ struct BoundTightness {
     fact: Term,
 }
 
-/// `fact` as a bound on a difference without constant part.
+/// Returns `fact` as a bound on a difference without constant part; `None` if it is none.
 fn bound(cx: &mut Ctx<'_>, fact: Term) -> Option<(Term, BoundTightness)> {
     let (a, b, is_strict) = match *cx.pool.node(fact) {
         TermNode::Le(a, b) => (a, b, false),

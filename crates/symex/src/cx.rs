@@ -1,4 +1,4 @@
-//! What every symbolic question needs: the system, its pool, a solver.
+//! The context of symbolic execution: the system, its pool, a solver.
 
 use rustc_hash::FxHashMap;
 
@@ -16,13 +16,13 @@ pub struct Ctx<'a> {
     pub sts: &'a Sts,
     /// The pool of its terms.
     pub pool: &'a mut TermPool,
-    /// Decides what evaluation does not.
+    /// The solver, for questions that evaluation does not decide.
     pub solver: &'a mut dyn Solver,
-    /// How long the system waits before a step; only timed systems use it.
+    /// The variable for the delay before a step, in seconds; only timed systems use it.
     pub delay: VarId,
-    /// When something happened that was not observed exactly; numbered, only timed systems use it.
+    /// The variable whose numbered copies stand for instants not observed exactly; only timed systems use it.
     pub instant: VarId,
-    /// Says when to stop.
+    /// The signal that says when to stop.
     halt: Halt,
     /// One variable per sort, whose numbered copies name values in merged states.
     names: FxHashMap<Sort, VarId>,
@@ -44,8 +44,8 @@ impl<'a> Ctx<'a> {
         Ctx { sts, pool: self.pool, solver: self.solver, delay, instant, halt, names }
     }
 
-    /// Runs `work` so that it ends as soon as `halt` says so, too: searches end, and no question gets more time than
-    /// is left.
+    /// Runs `work` under `halt` as well: searches end as soon as it says so, and no question gets more time than it has
+    /// left.
     pub fn within<T>(&mut self, halt: &Halt, work: impl FnOnce(&mut Self) -> T) -> T {
         let both = self.halt.or(halt);
         let asked = self.solver.restrict(both.clone());
@@ -79,7 +79,7 @@ impl<'a> Ctx<'a> {
         self.solver.check(self.pool, facts)
     }
 
-    /// The name of the value at the `position`-th leaf of the live variables of a location.
+    /// Returns the variable that names the value at the `position`-th leaf of the live variables of a location.
     pub(crate) fn position_name(&mut self, position: u32, sort: Sort) -> Term {
         let base = *self.names.entry(sort).or_insert_with(|| self.pool.declare("v", sort));
         let name = self.pool.indexed(base, position);

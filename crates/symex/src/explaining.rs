@@ -1,4 +1,4 @@
-//! Which switches an observed label may have taken.
+//! The switches that an observed label may have taken.
 
 use ioxide_model::concrete;
 use ioxide_model::label::Label;
@@ -8,9 +8,9 @@ use crate::after::Belief;
 use crate::cx::Ctx;
 use crate::state::SymState;
 
-/// The switches that explain `label` in some state of `belief`, in order, each once.
+/// Returns the switches that explain `label` in some state of `belief`, in order, each once.
 ///
-/// Where values are unknown, every switch of the right gate counts.
+/// If values are unknown, every switch of the right gate counts.
 #[must_use]
 pub fn explaining(cx: &Ctx<'_>, belief: &Belief, label: &Label) -> Vec<SwitchId> {
     let mut found: Vec<SwitchId> = match (belief, label) {

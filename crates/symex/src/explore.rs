@@ -1,4 +1,4 @@
-//! The search through symbolic states: its order, its bounds, and why it stopped.
+//! The search through symbolic states: its order, its limits, and its result.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -19,59 +19,60 @@ use crate::state::SymState;
 use crate::step::{SwitchStep, step};
 use crate::symmetry::Symmetry;
 
-/// Which state is looked at next.
+/// The order in which states are expanded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExploreOrder {
-    /// The one found first: paths are shortest.
+    /// The state found first: paths are shortest.
     BreadthFirst,
-    /// The same until so many states in a row had no new switch; from then on, in turn, also the one found last and
-    /// the one behind the switch taken least. Where many parts move independently, short paths are too many to
-    /// try, and most of them go nowhere new.
+    /// Breadth-first until `patience` states in a row had no new switch; from then on, in turn, also the state found
+    /// last and the state behind the switch taken least. If many parts move independently, short paths are too many to
+    /// try, and most of them lead nowhere new.
     Restless {
-        /// So many states.
+        /// The number of states without a new switch.
         patience: usize,
     },
-    /// The one found last.
+    /// The state found last.
     DepthFirst,
 }
 
 /// The limits of an exploration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExploreLimits {
-    /// At most this many states.
+    /// The greatest number of states.
     pub max_states: usize,
-    /// At most this many steps from the initial state.
+    /// The greatest number of steps from the initial state.
     pub max_depth: u32,
 }
 
 /// The configuration of an exploration.
 #[derive(Clone, Debug)]
 pub struct ExploreConfig {
-    /// Which state is looked at next.
+    /// The order in which states are expanded.
     pub order: ExploreOrder,
     /// The treatment of states that an explored one covers.
     pub revisit: RegionRevisit,
-    /// Whether variables that cannot matter any more are ignored when states are compared.
+    /// The variables that are ignored when states are compared.
     pub ignore_dead: IgnoreDead,
     /// The limits of an exploration.
     pub limits: ExploreLimits,
-    /// Parts that are swapped when states are compared: of states that differ by that, one is kept.
+    /// The interchangeable parts: of states that differ only by a permutation of them, one is kept.
     pub symmetry: Symmetry,
-    /// The switches that are tried; all if none are said. A search without some finds paths, but shows nothing unreachable.
+    /// The switches that are tried; all if `None`. A search without some finds paths, but does not prove anything
+    /// unreachable.
     pub only: Option<BTreeSet<SwitchId>>,
 }
 
-/// Which variables are compared when states are merged.
+/// The variables that are compared when states are merged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IgnoreDead {
     /// All of them ([AT15] Def. 2.5 to the letter).
     No,
-    /// Those that can still matter, and these.
+    /// The variables that are live, and these.
     Except(Vec<VarId>),
 }
 
 impl Default for ExploreConfig {
-    /// Breadth-first, merging as much as is sound, up to 100,000 states.
+    /// Returns the default: breadth-first, merging as much as is sound, up to 100,000 states.
     fn default() -> Self {
         Self {
             order: ExploreOrder::BreadthFirst,
@@ -87,17 +88,17 @@ impl Default for ExploreConfig {
 /// The reason why a search ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopReason {
-    /// There is nothing more: the graph is a fixed point.
+    /// Nothing is left to explore: the graph is a fixed point.
     Exhausted,
-    /// States at the depth limit were not looked into.
+    /// States at the depth limit were not expanded.
     MaxDepth,
     /// The number of states reached its limit.
     MaxStates,
-    /// States with values that grow beyond what is computed were not looked into.
+    /// States with values that grow beyond what is computed were not expanded.
     TooLarge,
-    /// The watcher asked for it.
+    /// The caller of the search stopped it.
     Stopped,
-    /// The command has to end.
+    /// The command has to end, for this reason.
     Halted(Halted),
 }
 
@@ -123,7 +124,7 @@ pub struct ExploreStats {
     pub expanded: usize,
     /// Steps that led to a state equivalent to an explored one.
     pub merged: usize,
-    /// Steps that led to a state an explored one stands for.
+    /// Steps that led to a state that an explored one subsumes.
     pub subsumed: usize,
     /// Switches that a proof excluded.
     pub refuted: usize,
@@ -133,7 +134,7 @@ pub struct ExploreStats {
     pub depth: u32,
     /// Different switches taken beyond doubt.
     pub switches: usize,
-    /// Terms made: how much work it was, whatever the machine.
+    /// The number of terms built, a measure of the work that does not depend on the machine.
     pub terms: usize,
 }
 
@@ -164,7 +165,7 @@ impl Exploration {
     }
 }
 
-/// Explores the system of `cx`; `watch` sees the progress after every state and may stop it.
+/// Explores the system of `cx`; `watch` gets the progress after every state and may stop the search.
 pub fn explore(
     cx: &mut Ctx<'_>,
     config: &ExploreConfig,
@@ -176,8 +177,8 @@ pub fn explore(
     Exploration { graph: search.graph, stop, stats: search.stats, doubt: search.doubt }
 }
 
-/// Explores from `start` until a switch is taken that `is_wanted`, which also hears whether that is beyond
-/// doubt: the last edge of the graph then takes it, and the search ends as [`StopReason::Stopped`].
+/// Explores from `start` until a switch is taken that `is_wanted`, whose second argument is true if the switch is taken
+/// beyond doubt. The last edge of the graph then takes it, and the search ends as [`StopReason::Stopped`].
 pub fn explore_until(
     cx: &mut Ctx<'_>,
     config: &ExploreConfig,
@@ -195,7 +196,7 @@ struct ExploreSearch {
     frontier: Frontier,
     stats: ExploreStats,
     taken: BTreeMap<SwitchId, usize>,
-    /// Why states were left out, if some were.
+    /// The reason why states were left out, if some were.
     cut: Option<StopReason>,
     /// The reason why switches were taken in doubt, if some were.
     doubt: Option<UnknownReason>,
@@ -309,7 +310,7 @@ impl ExploreSearch {
         }
     }
 
-    /// A state that may not exist must not stand for others, but an explored one may stand for it.
+    /// Adds a state that may not exist: an explored state may cover it, but it must not cover others.
     fn doubt(&mut self, cx: &mut Ctx<'_>, from: ExploredId, switch: SwitchId, next: SymState) {
         match self.seen.covering(cx, &next) {
             Some(to) => {

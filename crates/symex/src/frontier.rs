@@ -1,4 +1,4 @@
-//! The states a search has yet to look into, and which of them is next.
+//! The frontier of a search: the states yet to be expanded, and their order.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -8,18 +8,18 @@ use ioxide_model::index::Idx;
 use crate::explore::ExploreOrder;
 use crate::graph::ExploredId;
 
-/// States to look into.
+/// The states yet to be expanded.
 pub(crate) struct Frontier {
     order: ExploreOrder,
-    /// In the order they were found.
+    /// The states in the order they were found.
     found: VecDeque<ExploredId>,
-    /// By how often the switch that led to them was taken before; used where the search is restless.
+    /// The states by how often the switch that led to them had been taken; used in a restless search.
     rare: BinaryHeap<Reverse<(usize, ExploredId)>>,
-    /// States that were given out already, though one of the orders still has them.
+    /// True for states already returned that one of the two orders still contains.
     gone: Vec<bool>,
-    /// States given out since a new switch was taken.
+    /// The number of states returned since a new switch was taken.
     since: usize,
-    /// Whether patience was lost once.
+    /// True once the patience of a restless search was exceeded.
     is_restless: bool,
 }
 
@@ -37,7 +37,7 @@ impl Frontier {
         frontier
     }
 
-    /// Adds `node`, reached by a switch that was taken so many times.
+    /// Adds `node`, reached by a switch that was taken `taken` times.
     pub(crate) fn push(&mut self, node: ExploredId, taken: usize) {
         self.found.push_back(node);
         if let ExploreOrder::Restless { .. } = self.order {
@@ -46,12 +46,12 @@ impl Frontier {
         }
     }
 
-    /// A new switch was taken.
+    /// Records that a new switch was taken.
     pub(crate) fn is_fruitful(&mut self) {
         self.since = 0;
     }
 
-    /// The next state.
+    /// Returns the next state to expand.
     pub(crate) fn next(&mut self) -> Option<ExploredId> {
         match self.order {
             ExploreOrder::BreadthFirst => self.found.pop_front(),

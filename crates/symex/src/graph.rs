@@ -19,17 +19,17 @@ pub struct ExploredEdge {
     pub to: ExploredId,
 }
 
-/// The symbolic execution graph ([BT19] Def. 14), states merged where exploration says so.
+/// The symbolic execution graph ([BT19] Def. 14), states merged as exploration decides.
 ///
-/// Where states are merged, the store and the path of a node are a summary of what it stands
-/// for, not the history of one way to it; [`along`](crate::along) gives that.
+/// If states are merged, the store and the path of a node summarise all states it stands for, not the history of one
+/// way to it; [`along`](crate::along) gives that.
 #[derive(Clone, Debug, Default)]
 pub struct ExecGraph {
     /// The states, in order of discovery; the first is the initial one.
     pub nodes: IndexVec<ExploredId, SymState>,
     /// Every switch that can be taken between them.
     pub edges: Vec<ExploredEdge>,
-    /// The edge that discovered each state; none for the initial one.
+    /// The edge that discovered each state; `None` for the initial one.
     pub found_by: IndexVec<ExploredId, Option<ExploredEdge>>,
 }
 

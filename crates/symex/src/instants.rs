@@ -1,4 +1,4 @@
-//! When something is possible: instants that stand for all of them.
+//! Representative instants at which a condition on a delay holds.
 //!
 //! A condition on one delay whose comparisons are linear in it changes its truth only where a
 //! comparison does. So the points of change, one instant between each two of them and one after the
@@ -12,10 +12,10 @@ use ioxide_smt::solver::SolverDecision;
 
 use crate::cx::Ctx;
 
-/// Instants, in order, at which `condition` holds, where nothing but `delay` is unknown: its boundaries
-/// and one instant within every stretch between them.
+/// Returns instants, in order, at which `condition` holds, if nothing but `delay` is unknown: its boundaries and one
+/// instant within every stretch between them.
 ///
-/// Empty if it holds at no instant, or if the solver cannot say that it does.
+/// Empty if it holds at no instant, or if the solver cannot decide.
 pub fn instants(cx: &mut Ctx<'_>, delay: VarId, condition: Term) -> Vec<Rational> {
     let corners = corners(cx, delay, condition);
     let mut candidates = Vec::with_capacity(2 * corners.len());
@@ -30,7 +30,7 @@ pub fn instants(cx: &mut Ctx<'_>, delay: VarId, condition: Term) -> Vec<Rational
     candidates
 }
 
-/// Now, and the instants at which a comparison in `condition` changes, in order; comparisons that mention
+/// Returns zero and the instants at which a comparison in `condition` changes, in order; comparisons that mention
 /// another unknown than `delay` are left out.
 pub fn corners(cx: &mut Ctx<'_>, delay: VarId, condition: Term) -> Vec<Rational> {
     let mut corners = vec![Rational::ZERO];
@@ -42,12 +42,13 @@ pub fn corners(cx: &mut Ctx<'_>, delay: VarId, condition: Term) -> Vec<Rational>
     corners
 }
 
-/// Half way.
+/// Returns the mean of `a` and `b`.
 fn middle(a: &Rational, b: &Rational) -> Rational {
     (a + b).div(&Rational::from(2))
 }
 
-/// Where the comparison `atom` changes, if it is linear in `delay` and mentions nothing else.
+/// Returns the instant at which the comparison `atom` changes; `None` unless it is linear in `delay` and mentions
+/// nothing else.
 fn corner(cx: &mut Ctx<'_>, delay: VarId, atom: Term) -> Option<Rational> {
     let (TermNode::Le(a, b) | TermNode::Lt(a, b) | TermNode::Eq(a, b)) = *cx.pool.node(atom) else {
         return None;
@@ -68,7 +69,7 @@ fn corner(cx: &mut Ctx<'_>, delay: VarId, atom: Term) -> Option<Rational> {
     (!slope.is_zero()).then(|| (-&start).div(&slope))
 }
 
-/// Whether `condition` holds after this `delay`; false if the solver cannot say.
+/// Returns whether `condition` holds after a delay of `at` seconds; false if the solver cannot decide.
 pub fn holds_at(cx: &mut Ctx<'_>, delay: VarId, condition: Term, at: &Rational) -> bool {
     let mut here = Valuation::new();
     here.set(delay, Value::Real(at.clone()));

@@ -1,25 +1,24 @@
-//! Stored values taken apart: what can be named, and the shape around it.
+//! The leaves of stored values: the scalars in them, and the shape around those.
 //!
-//! A state is compared with others by the values of its variables. A number or a text is one
-//! value; of a collection of known shape, or a record that holds one, every element is one, and
-//! whether it is there. Two states are comparable if their shapes are equal; then they are
-//! compared leaf by leaf, and the solver sees scalars only.
+//! A state is compared with others by the values of its variables. A number or a text is one leaf. A collection of
+//! known shape, or a record that holds one, has a leaf for every element and one for its presence. Two states are
+//! comparable if their shapes are equal; then they are compared leaf by leaf, and the solver sees scalars only.
 
 use ioxide_model::sort::{CollectionKind, Sort};
 use ioxide_model::term::{Term, TermNode, TermPool};
 use ioxide_model::value::Value;
 
-/// Longer constant collections are one leaf.
+/// The length beyond which a constant collection is one leaf.
 const MAX_ITEMS: usize = 64;
 
 /// The leaves of some stored terms, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Leaves {
-    /// What stands at the leaves.
+    /// The terms at the leaves.
     pub terms: Vec<Term>,
-    /// The sorts of what may stand there.
+    /// The sorts of the leaves.
     pub sorts: Vec<Sort>,
-    /// The shape around them: of each value in order 0 for a leaf, else its form.
+    /// The shape around them, in order: 0 for a leaf, else the number of the value's form.
     pub shape: Vec<u32>,
 }
 
@@ -48,23 +47,23 @@ impl Leaves {
     }
 }
 
-/// What is not known of the shape of a collection.
+/// An undecided fact about the shape of a collection.
 ///
-/// Searches split states by it. A row of items that may be there, or keys that may be equal, grows with
-/// every change, so states would never be recognised; items that are there or not, and keys that are
-/// equal or not, have a number.
+/// Searches split states by it. A row of items that may be present, or keys that may be equal, grows with every change,
+/// so states would never be recognised; if each item is present or absent, and each two keys equal or not, there are
+/// finitely many shapes of a length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Undecided {
-    /// The question.
+    /// The undecided condition.
     pub condition: Term,
-    /// The leaf that says whether the item is there; if the question is whether two members are equal, that
-    /// of the earlier one, which then goes.
+    /// The presence leaf of the item; if the condition is that two members are equal, that of the earlier one, which is
+    /// then dropped.
     leaf: usize,
-    /// What the leaf becomes if the condition holds.
+    /// The value of the leaf if the condition holds.
     becomes: bool,
 }
 
-/// The first thing that is not known of the shapes in `stored`, where `facts` hold.
+/// Returns the first undecided fact about the shapes in `stored` under `facts`; `None` if all are decided.
 pub fn undecided(
     pool: &mut TermPool,
     stored: impl IntoIterator<Item = (Term, Sort)>,
@@ -96,7 +95,8 @@ fn find_undecided(
     None
 }
 
-/// Whether all entries are there, and all members of a set or map different.
+/// Returns the first entry whose presence is open, or the first two members of a set or map not known to differ; `None`
+/// if there is neither.
 fn in_row(
     pool: &mut TermPool,
     kind: CollectionKind,
@@ -127,7 +127,7 @@ fn in_row(
     None
 }
 
-/// `stored` where the question of `open` is answered.
+/// Returns `stored` with the condition of `open` decided as `truth`.
 pub fn decided(
     pool: &mut TermPool,
     stored: impl IntoIterator<Item = (Term, Sort)>,
@@ -140,7 +140,7 @@ pub fn decided(
     with_leaves(pool, stored, &mut leaves.into_iter())
 }
 
-/// `stored` with other leaves.
+/// Returns `stored` with other leaves.
 ///
 /// # Panics
 /// If there are fewer leaves than [`Leaves::of`] found.
@@ -165,8 +165,8 @@ fn with_leaf(pool: &mut TermPool, term: Term, sort: Sort, leaves: &mut impl Iter
     }
 }
 
-/// What is inside a value whose shape is known, with the sorts of it, and a number for its form (how many
-/// parts, or which constructor); none for everything else.
+/// Returns the parts of a value whose shape is known, with their sorts, and a number for its form (the number of parts,
+/// or the constructor); `None` for everything else.
 fn parts(pool: &mut TermPool, term: Term, sort: Sort) -> Option<(u32, Vec<(Term, Sort)>)> {
     if !matches!(sort, Sort::Data(_) | Sort::Collection(_)) || !pool.has_shape(sort) {
         return None;
@@ -206,7 +206,7 @@ fn length(n: usize) -> u32 {
     u32::try_from(n).map_or(u32::MAX, |n| n.saturating_add(1))
 }
 
-/// The sorts of the parts of one entry: whether it is there, then key and item.
+/// Returns the sorts of the parts of one entry: its presence, then key and item.
 fn entry_sorts(pool: &TermPool, id: ioxide_model::sort::CollectionId) -> Vec<Sort> {
     let of = pool.collection(id);
     match of.kind.entry_size() {

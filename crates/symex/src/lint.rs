@@ -28,15 +28,15 @@ pub struct LintResult {
     pub findings: Vec<Diagnostic>,
     /// The exploration they rest on.
     pub exploration: Exploration,
-    /// Questions the solver left open.
+    /// The number of questions the solver left open.
     pub open: usize,
-    /// The reason why it left them open.
+    /// The reason why they are open.
     pub doubt: Option<UnknownReason>,
     /// The reason why the lints ended early, if they did.
     pub halted: Option<Halted>,
 }
 
-/// Runs every lint; `watch` sees the progress of the exploration and may stop it.
+/// Runs every lint; `watch` gets the progress of the exploration and may stop it.
 pub fn lint(
     cx: &mut Ctx<'_>,
     config: &ExploreConfig,
@@ -66,9 +66,9 @@ pub fn lint(
 struct Findings {
     list: Vec<Diagnostic>,
     open: usize,
-    /// Why questions are open.
+    /// The reason why questions are open.
     doubt: Option<UnknownReason>,
-    /// Why nothing more is asked.
+    /// The reason why no more questions are asked.
     halted: Option<Halted>,
 }
 
@@ -77,12 +77,12 @@ impl Findings {
         self.list.push(finding);
     }
 
-    /// Whether every question so far has an answer.
+    /// Returns whether every question so far has an answer.
     fn is_settled(&self) -> bool {
         self.open == 0 && self.halted.is_none()
     }
 
-    /// Whether `facts` can hold together; an open question counts as no and is remembered.
+    /// Returns whether `facts` are shown to be satisfiable together; an open question counts as no and is recorded.
     fn shown(&mut self, cx: &mut Ctx<'_>, facts: &[Term]) -> bool {
         self.halted = self.halted.or_else(|| cx.halted());
         if self.halted.is_some() {
@@ -98,7 +98,7 @@ impl Findings {
         }
     }
 
-    /// Remembers a question without an answer.
+    /// Records a question without an answer.
     fn leave_open(&mut self, why: UnknownReason) {
         self.open += 1;
         self.doubt = Some(self.doubt.take().map_or(why.clone(), |known| known.and(why)));

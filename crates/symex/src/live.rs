@@ -1,12 +1,12 @@
-//! Live variables: which values can still matter at a location.
+//! Live variables: those whose values can still matter at a location.
 //!
 //! The classical backward analysis on the switches: a variable is live where a guard reads
 //! it, or an update reads it for a variable that is live at the target, or it is live at the
 //! target and not overwritten. States that agree on location and live variables allow the
 //! same behaviour, so exploration may merge them.
 //!
-//! A system made of parts has one location; there the places of its parts take the part of locations, as only
-//! the switches of a part change its variables. Where a part is, is always live.
+//! A system made of parts has one location; there the locations of its parts take this role, as only the switches of a
+//! part change its variables. The location of a part is always live.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,26 +24,26 @@ use crate::state::SymState;
 #[derive(Clone, Debug)]
 pub struct LiveVars {
     live: IndexVec<LocId, FxHashSet<VarId>>,
-    /// Where it is known, by the places of parts.
+    /// The live variables by the locations of parts, in a system made of parts.
     parts: Option<LiveParts>,
 }
 
-/// The live variables of every place of every part.
+/// The live variables of every location of every part.
 #[derive(Clone, Debug)]
 struct LiveParts {
     /// The part that a variable belongs to.
     owner: FxHashMap<VarId, usize>,
     controls: Vec<Option<VarId>>,
-    /// By part and place.
+    /// The live variables, by part and location.
     live: Vec<Vec<BTreeSet<VarId>>>,
     always: Vec<VarId>,
 }
 
-/// Where each part of a system is, as far as it is known.
+/// The location of each part of a system; `None` if it is not known.
 pub struct PartPlaces(Vec<Option<usize>>);
 
 impl LiveVars {
-    /// The least fixed point over the switches of `sts`; `always` is live everywhere.
+    /// Computes the least fixed point over the switches of `sts`; the variables `always` are live everywhere.
     #[must_use]
     pub fn of(pool: &TermPool, sts: &Sts, always: &[VarId]) -> Self {
         let parts = LiveParts::of(pool, sts, always);
@@ -69,20 +69,20 @@ impl LiveVars {
         Self { live, parts }
     }
 
-    /// Everything is live everywhere.
+    /// Returns the result in which every variable is live everywhere.
     #[must_use]
     pub fn all(sts: &Sts) -> Self {
         let vars: FxHashSet<VarId> = sts.stored().collect();
         Self { live: IndexVec::filled(vars, sts.locations.len()), parts: None }
     }
 
-    /// Whether the value of `var` can matter at `loc`.
+    /// Returns whether the value of `var` can matter at `loc`.
     #[must_use]
     pub fn is_live(&self, loc: LocId, var: VarId) -> bool {
         self.live[loc].contains(&var)
     }
 
-    /// Where the parts are in `state`.
+    /// Returns the locations of the parts in `state`; empty unless the system is made of parts.
     #[must_use]
     pub fn places(&self, cx: &Ctx<'_>, state: &SymState) -> PartPlaces {
         let Some(parts) = &self.parts else { return PartPlaces(Vec::new()) };
@@ -102,7 +102,7 @@ impl LiveVars {
         PartPlaces(places)
     }
 
-    /// Whether the value of `var` can matter at `loc`, with the parts at these places.
+    /// Returns whether the value of `var` can matter at `loc`, with the parts at these locations.
     #[must_use]
     pub fn is_live_in(&self, places: &PartPlaces, loc: LocId, var: VarId) -> bool {
         if !self.is_live(loc, var) {
@@ -140,7 +140,7 @@ impl LiveParts {
         Some(found)
     }
 
-    /// Where `switch` leads the parts that take it, and what it reads.
+    /// Returns the source and target of every part that takes `switch`, and the variables it reads.
     fn moves(&self, pool: &TermPool, sts: &Sts, switch: &Switch) -> PartMoves {
         let mut ends: Vec<Option<(usize, usize)>> =
             self.controls.iter().map(|control| control.is_none().then_some((0, 0))).collect();
@@ -166,7 +166,7 @@ impl LiveParts {
         PartMoves { ends, guard: read(switch.guard), updates: updates.chain(resets).collect() }
     }
 
-    /// The part and the place that a fact of a guard is about.
+    /// Returns the part and the location that `fact` says the part is at.
     fn is_at(&self, pool: &TermPool, fact: Term) -> Option<(usize, usize)> {
         let TermNode::Eq(a, b) = *pool.node(fact) else { return None };
         [(a, b), (b, a)].into_iter().find_map(|(var, value)| {
@@ -177,7 +177,7 @@ impl LiveParts {
         })
     }
 
-    /// Adds what must be known before a step; whether there was something new.
+    /// Adds the variables that must be known before a step; returns whether any was new.
     fn spread(&mut self, moved: &PartMoves) -> bool {
         let mut needed = moved.guard.clone();
         for (part, ends) in moved.ends.iter().enumerate() {
@@ -207,17 +207,17 @@ impl LiveParts {
     }
 }
 
-/// What a switch does to the parts.
+/// The effect of a switch on the parts.
 struct PartMoves {
-    /// Of each part that takes it where it starts and where it ends.
+    /// The source and target location of each part; `None` if the guard does not fix the source.
     ends: Vec<Option<(usize, usize)>>,
-    /// What the guard reads.
+    /// The variables that the guard reads.
     guard: Vec<VarId>,
-    /// What the new value of each variable that changes is computed from.
+    /// The variables that the new value of each updated variable depends on.
     updates: BTreeMap<VarId, Vec<VarId>>,
 }
 
-/// The number of the place that the value of a control variable is.
+/// Returns the position of the location that a value of a control variable stands for.
 fn place(value: &Value) -> Option<usize> {
     match value {
         Value::Data(value) => usize::try_from(value.ctor).ok(),
@@ -225,7 +225,7 @@ fn place(value: &Value) -> Option<usize> {
     }
 }
 
-/// What must be known before `switch` if `var` must be known after it.
+/// Returns the variables that must be known before `switch` if `var` must be known after it.
 fn needed(pool: &TermPool, sts: &Sts, switch: &Switch, var: VarId) -> Vec<VarId> {
     let fields = &sts.gates[switch.gate].fields;
     match switch.update.iter().find(|(target, _)| *target == var) {

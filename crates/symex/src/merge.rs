@@ -1,4 +1,4 @@
-//! Deciding that a symbolic state was seen before.
+//! The recognition of symbolic states that were seen before.
 //!
 //! Two states are equivalent if they stand for the same concrete states ([AT15] Def. 2.5);
 //! one subsumes another if it stands for all of the other's (the inclusion of [AT15] sec. 2.3,
@@ -42,7 +42,7 @@ pub enum RegionRevisit {
     MergeSubsumed,
 }
 
-/// At most this many earlier states are asked whether they subsume a new one.
+/// The greatest number of earlier states compared with a new one for subsumption.
 const MAX_CANDIDATES: usize = 32;
 
 /// The set of concrete states a symbolic state stands for: the values of the live variables,
@@ -56,7 +56,7 @@ struct StateRegion {
     facts: Vec<Term>,
 }
 
-/// The explored regions, ready to answer "seen before?".
+/// The explored regions, indexed to recognise states.
 pub(crate) struct SeenRegions {
     revisit: RegionRevisit,
     live: LiveVars,
@@ -65,14 +65,14 @@ pub(crate) struct SeenRegions {
     by_loc: FxHashMap<LocId, Vec<(StateRegion, ExploredId)>>,
 }
 
-/// How a state was recognised.
+/// The result of looking a state up among the explored ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum RegionMatch {
-    /// It is new; this is the state to go on from.
+    /// New; this is the summary to continue from.
     New(SymState),
-    /// An explored state stands for the same.
+    /// Equivalent to this explored state.
     Equivalent(ExploredId),
-    /// An explored state stands for more.
+    /// Subsumed by this explored state.
     Subsumed(ExploredId),
 }
 
@@ -81,7 +81,7 @@ impl SeenRegions {
         Self { revisit, live, symmetry, by_region: FxHashMap::default(), by_loc: FxHashMap::default() }
     }
 
-    /// Looks for a state that covers `state`; remembers it as `node` if there is none.
+    /// Looks for an explored state that covers `state`; records `state` as `node` if there is none.
     pub fn visit(&mut self, cx: &mut Ctx<'_>, state: SymState, node: ExploredId) -> RegionMatch {
         if self.revisit == RegionRevisit::Explore {
             return RegionMatch::New(state);
@@ -97,7 +97,7 @@ impl SeenRegions {
         RegionMatch::New(summary)
     }
 
-    /// The explored state that covers `state`, which may not exist and so is not remembered.
+    /// Returns the explored state that covers `state`. `state` itself may not exist and so is not recorded.
     pub fn covering(&self, cx: &mut Ctx<'_>, state: &SymState) -> Option<ExploredId> {
         if self.revisit == RegionRevisit::Explore {
             return None;
@@ -127,8 +127,8 @@ impl SeenRegions {
         if canonical == *state { own.clone() } else { self.region(cx, &canonical) }
     }
 
-    /// The state that stands for `region` with as few facts as it takes: going on from it keeps
-    /// questions small however long the path is. Dead variables hold plain values.
+    /// Returns the state that stands for `region` with as few facts as possible, which keeps later questions small
+    /// however long the path is; dead variables get plain values.
     fn summary(&self, cx: &mut Ctx<'_>, state: SymState, region: &StateRegion) -> SymState {
         if region.facts.iter().any(|&fact| cx.pool.has_quantifier(fact)) {
             return state;
@@ -178,7 +178,7 @@ impl SeenRegions {
         few.into_iter().find(|(other, _)| includes(cx, other, region)).map(|(_, node)| *node)
     }
 
-    /// What `state` stands for.
+    /// Returns the region of `state`: the concrete states it stands for, by their live variables.
     fn region(&self, cx: &mut Ctx<'_>, state: &SymState) -> StateRegion {
         let places = self.live.places(cx, state);
         let is_live = |(var, _): &(VarId, Term)| self.live.is_live_in(&places, state.loc, *var);
@@ -208,8 +208,8 @@ impl SeenRegions {
     }
 }
 
-/// The facts connected to `terms` through shared variables; where all facts together can hold, the others
-/// say nothing about `terms`.
+/// Returns the facts connected to `terms` through shared variables; if all facts together are satisfiable, the others
+/// do not constrain `terms`.
 #[must_use]
 pub fn relevant(cx: &Ctx<'_>, terms: &[Term], facts: &[Term]) -> Vec<Term> {
     let mut reached: FxHashSet<VarId> = cx.pool.free_vars_of(terms).into_iter().collect();
@@ -236,8 +236,8 @@ fn may_include(cx: &Ctx<'_>, big: &StateRegion, small: &StateRegion) -> bool {
         && big.terms.iter().zip(&small.terms).all(|(&b, &s)| b == s || !cx.pool.is_ground(b))
 }
 
-/// Whether every concrete state of `small` is one of `big`: no values satisfy the condition of
-/// `small` and not that of `big`. Not asked where a quantifier is left.
+/// Returns whether every concrete state of `small` is one of `big`: no values satisfy the condition of `small` and not
+/// that of `big`. False, without a question, if a quantifier is left.
 fn includes(cx: &mut Ctx<'_>, big: &StateRegion, small: &StateRegion) -> bool {
     let names = big.terms.iter().zip(&small.terms).filter_map(|(&name, &value)| match cx.pool.node(name) {
         TermNode::Var(name) => Some((*name, value)),

@@ -1,4 +1,4 @@
-//! What a state offers: the switches that can be taken, and for which field values.
+//! The offers of a state: the switches that can be taken, and the field values for which they can.
 
 use ioxide_model::concrete::ConcreteState;
 use ioxide_model::sts::{GateId, GateKind, LocId, SwitchId};
@@ -17,21 +17,21 @@ pub struct SwitchOffer {
     pub switch: SwitchId,
     /// Its gate.
     pub gate: GateId,
-    /// A formula over the fields of the gate: the values that enable the switch. If it was asked what can come
-    /// later, also over the delay before it.
+    /// A formula over the fields of the gate: the values that enable the switch. For offers at a later instant, also
+    /// over the delay before it.
     pub when: Term,
-    /// Nothing shows that there are such values, and nothing refutes it.
+    /// The reason why the existence of such values is neither shown nor refuted.
     pub doubt: Option<UnknownReason>,
 }
 
-/// The switches of `state` whose gate is of a kind that `want` accepts.
+/// Returns the offers of `state` at gates of a kind that `want` accepts.
 pub fn offers(cx: &mut Ctx<'_>, state: &ConcreteState, want: impl Fn(GateKind) -> bool) -> Vec<SwitchOffer> {
     let known = constants(cx, state);
     offers_at(cx, state.loc, (&known, &[]), want, WantedInstants::Now)
 }
 
-/// The switches of the symbolic `state` whose gate is of a kind that `want` accepts; the condition of
-/// an offer may mention unknown values, about which the path of the state says more.
+/// Returns the offers of the symbolic `state` at gates of a kind that `want` accepts; the condition of an offer may
+/// mention unknown values, which the path of the state constrains further.
 pub fn symbolic_offers(
     cx: &mut Ctx<'_>,
     state: &SymState,
@@ -41,7 +41,7 @@ pub fn symbolic_offers(
     offers_at(cx, state.loc, (&known, state.path.facts()), want, WantedInstants::Now)
 }
 
-/// The switches of `state` that can be taken now or, in a timed system, after some delay.
+/// Returns the offers of `state` now or, in a timed system, after some delay.
 pub(crate) fn offers_in_time(
     cx: &mut Ctx<'_>,
     state: &ConcreteState,
@@ -51,7 +51,7 @@ pub(crate) fn offers_in_time(
     offers_at(cx, state.loc, (&known, &[]), want, WantedInstants::NowOrLater)
 }
 
-/// The same for a symbolic state.
+/// Returns the offers of a symbolic state now or, in a timed system, after some delay.
 pub(crate) fn symbolic_offers_in_time(
     cx: &mut Ctx<'_>,
     state: &SymState,
@@ -61,7 +61,7 @@ pub(crate) fn symbolic_offers_in_time(
     offers_at(cx, state.loc, (&known, state.path.facts()), want, WantedInstants::NowOrLater)
 }
 
-/// At which instants a switch is wanted.
+/// The instants at which a switch is wanted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum WantedInstants {
     Now,
@@ -97,7 +97,7 @@ fn offers_at(
     found
 }
 
-/// Whether the guard says of a variable, no clock, that it has another value than it has.
+/// Returns whether the guard equates a variable that is no clock with another value than it has.
 fn is_refuted(cx: &Ctx<'_>, guard: Term, known: &Substitution) -> bool {
     let is_clock = |var| cx.sts.clocks.iter().any(|clock| clock.var == var);
     let value = |var| known.get(var).filter(|_| !is_clock(var)).and_then(|term| cx.pool.as_value(term));
@@ -105,7 +105,7 @@ fn is_refuted(cx: &Ctx<'_>, guard: Term, known: &Substitution) -> bool {
 }
 
 impl SwitchOffer {
-    /// Field values that enable the switch: whatever the solver finds first.
+    /// Returns field values that enable the switch: the first that the solver finds.
     ///
     /// # Errors
     /// If the solver cannot say.

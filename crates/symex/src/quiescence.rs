@@ -1,4 +1,4 @@
-//! When a system can say nothing more: quiescence as a quantified condition.
+//! Quiescence as a quantified condition: no output can come without an input.
 //!
 //! A state is quiescent if no output and no internal switch is enabled, whatever the field
 //! values ([FTW05] Def. 15, [AT15]'s Δ), now or after any delay ([BLLN23] Def. 3). The condition is
@@ -48,7 +48,7 @@ pub fn can_react(cx: &mut Ctx<'_>, switch: &Switch) -> Term {
     cx.pool.exists(&bound, guard)
 }
 
-/// `guard` with every clock advanced by the delay, which is not negative; as it is where there are no clocks.
+/// Returns `guard` with every clock advanced by the delay, which is not negative; unchanged without clocks.
 pub fn after_waiting(cx: &mut Ctx<'_>, guard: Term) -> Term {
     if !cx.sts.is_timed() {
         return guard;
@@ -62,7 +62,7 @@ pub fn after_waiting(cx: &mut Ctx<'_>, guard: Term) -> Term {
     cx.pool.and([forward, guard])
 }
 
-/// Whether the concrete `state` is quiescent; evaluation decides where it can.
+/// Decides whether the concrete `state` is quiescent, by evaluation as far as possible.
 pub fn is_quiescent(cx: &mut Ctx<'_>, state: &ConcreteState) -> Quiescence {
     let sts = cx.sts;
     let mut doubt = None;
@@ -79,7 +79,7 @@ pub fn is_quiescent(cx: &mut Ctx<'_>, state: &ConcreteState) -> Quiescence {
     doubt.map_or(Quiescence::Quiet, Quiescence::Unknown)
 }
 
-/// Whether `switch` can be taken from `state` with some field values, now or after waiting.
+/// Decides whether `switch` can be taken from `state` with some field values, now or after waiting.
 pub(crate) fn can_react_in(cx: &mut Ctx<'_>, switch: &Switch, state: &ConcreteState) -> SolverDecision {
     if cx.pool.is_refuted_at_once(switch.guard, |var| known(cx.sts, state, var)) {
         return SolverDecision::Unsat;
@@ -94,7 +94,7 @@ pub(crate) fn can_react_in(cx: &mut Ctx<'_>, switch: &Switch, state: &ConcreteSt
     }
 }
 
-/// The value of a variable; clocks go on, so nothing is known of them.
+/// Returns the value of a variable; `None` for clocks, which advance.
 fn known<'s>(sts: &Sts, state: &'s ConcreteState, var: VarId) -> Option<&'s Value> {
     let is_clock = sts.clocks.iter().any(|clock| clock.var == var);
     if is_clock { None } else { state.values.get(var) }

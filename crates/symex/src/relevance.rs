@@ -1,15 +1,16 @@
-//! The switches that can matter for taking one of them: the others need not be tried on the way.
+//! The switches that are relevant for taking one of them; a search for that switch need not try the others.
 //!
-//! A slice, as of programs: what the guard of the wanted switch reads, what writes it, where control must be for that,
-//! and what all of these read in turn. A path within the slice is a path of the system. That there is none says nothing:
-//! a slice leaves out steps that only change what it does not read, but a fact about fields may hang on those too.
+//! A slice, as of programs: the variables that the guard of the wanted switch reads, the switches that write them or
+//! move control, and the variables that these read in turn. A path within the slice is a path of the system. If there
+//! is none, nothing is proved: a slice leaves out steps that only change variables it does not read, but a fact about
+//! fields may depend on those too.
 
 use std::collections::BTreeSet;
 
 use ioxide_model::sts::{Sts, Switch, SwitchId};
 use ioxide_model::term::{Term, TermPool, VarId};
 
-/// The switches that can matter for taking `wanted`, itself included.
+/// Returns the switches that are relevant for taking `wanted`, itself included.
 #[must_use]
 pub fn relevant_switches(pool: &TermPool, sts: &Sts, wanted: SwitchId) -> BTreeSet<SwitchId> {
     let mut slice = RelevantSlice { pool, read: BTreeSet::new(), kept: BTreeSet::new() };
@@ -37,7 +38,7 @@ impl RelevantSlice<'_> {
         self.read.extend(self.pool.free_vars(term));
     }
 
-    /// Keeps a switch that goes elsewhere or writes what is read, with what it reads itself.
+    /// Keeps a switch that changes the location or writes a variable that is read, and adds the variables it reads.
     fn consider(&mut self, id: SwitchId, switch: &Switch) {
         let writes = switch.update.iter().any(|(var, _)| self.read.contains(var))
             || switch.resets.iter().any(|clock| self.read.contains(clock));

@@ -1,8 +1,7 @@
-//! Cases of a state in which collections have items that may be there or not, and keys that may be equal.
+//! The cases of a state in which the presence of items, or the equality of keys, is open.
 //!
-//! In terms such items are kept with the condition under which they are there. A search decides
-//! them: in each case every item is there or not and all keys differ, so collections have lengths, and states that
-//! are alike look alike.
+//! In terms such items are kept with the condition of their presence. A search decides them: in each case every item is
+//! present or absent and all keys differ, so collections have lengths, and equal states have equal terms.
 
 use ioxide_model::sort::Sort;
 use ioxide_model::term::Term;
@@ -12,18 +11,18 @@ use crate::cx::Ctx;
 use crate::leaves::{decided, undecided};
 use crate::state::{Store, SymState};
 
-/// A state is not split into more cases; what is left undecided then stays so.
+/// The greatest number of cases of a state; beyond it, conditions stay undecided.
 const MAX_CASES: usize = 64;
 
 /// A case of a state.
 pub(crate) enum StateCase {
-    /// It exists.
+    /// A case that exists.
     State(SymState),
-    /// Nothing refutes it, and nothing shows that it exists.
+    /// A case that is neither refuted nor shown to exist.
     Doubtful(SymState),
 }
 
-/// The cases of `state`, which exists.
+/// Returns the cases of `state`, which must exist.
 pub(crate) fn split(cx: &mut Ctx<'_>, state: SymState) -> Vec<StateCase> {
     let mut done = Vec::new();
     let mut open = vec![StateCase::State(state)];

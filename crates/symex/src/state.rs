@@ -1,4 +1,4 @@
-//! Symbolic states: a location, terms for the variables, and what was assumed on the way.
+//! Symbolic states: a location, terms for the variables, and the path condition.
 //!
 //! [BT19] Def. 11, [AT15] Def. 2.3, and for clocks [BLLN23] Def. 2: the value of a variable is a term
 //! over what was received, sent, waited and unknown at start. A symbolic state stands for
@@ -27,8 +27,8 @@ pub struct SymState {
 
 /// A term for every variable and clock: the one algebra of values under every symbolic engine.
 ///
-/// Symbolic execution, the monitor and the product of two models differ in what they assume and how they merge; how values
-/// begin, grow with time and change by a switch they take from here.
+/// Symbolic execution, the monitor and the product of two models differ in their assumptions and in merging; the
+/// initial values, the passing of time and the effect of a switch are defined here.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Store {
     /// Variables in order of declaration, then clocks.
@@ -42,7 +42,7 @@ pub struct PathCondition {
 }
 
 impl SymState {
-    /// The state at start: initial terms, fresh variables where the value is unknown, clocks at 0.
+    /// Returns the initial state: initial terms, fresh variables for unknown values, clocks at 0.
     pub fn initial(cx: &mut Ctx<'_>) -> Self {
         let (store, _) = Store::initial(cx.pool, cx.sts, 0);
         Self { loc: cx.sts.initial, store, path: PathCondition::default(), depth: 0 }
@@ -55,7 +55,7 @@ impl SymState {
         cx.sts.place(self.loc, value)
     }
 
-    /// The symbolic state that stands for `state` alone; nothing was assumed on the way.
+    /// Returns the symbolic state that stands for `state` alone, with an empty path.
     ///
     /// `None` if `state` lacks the value of a variable or clock.
     pub fn at(cx: &mut Ctx<'_>, state: &ConcreteState) -> Option<Self> {
@@ -73,8 +73,8 @@ impl Store {
         Self { terms }
     }
 
-    /// The store at start and the variables in it: one, with this number, for every value that the model does not say.
-    /// Clocks are at 0.
+    /// Returns the initial store and the variables in it: one, with this number, for every value that the model leaves
+    /// open. Clocks are at 0.
     pub fn initial(pool: &mut TermPool, sts: &Sts, number: u32) -> (Self, Vec<VarId>) {
         let mut terms = Vec::with_capacity(sts.vars.len() + sts.clocks.len());
         let mut unknown = Vec::new();
@@ -90,8 +90,8 @@ impl Store {
         (Self { terms }, unknown)
     }
 
-    /// The store after `switch`, whose right-hand sides are read as `names` says: the values before it, of the clocks
-    /// too, and the fields of the message.
+    /// Returns the store after `switch`. `names` gives the terms for the right-hand sides: the values before the
+    /// switch, of the clocks too, and the fields of the message.
     #[must_use]
     pub fn after(&self, pool: &mut TermPool, sts: &Sts, switch: &Switch, names: &Substitution) -> Self {
         let effect = effect(pool, switch);
@@ -102,7 +102,7 @@ impl Store {
         Self { terms: self.iter(sts).map(value).collect() }
     }
 
-    /// The store once `time` has passed: clocks have advanced by it.
+    /// Returns the store after `time` has passed: clocks have advanced by it.
     #[must_use]
     pub fn delayed(mut self, pool: &mut TermPool, sts: &Sts, time: Term) -> Self {
         for clock in &mut self.terms[sts.vars.len()..] {
@@ -133,21 +133,21 @@ impl Store {
         self.iter(sts).find(|(other, _)| *other == var).map(|(_, term)| term)
     }
 
-    /// The store as what replaces variables in guards and updates.
+    /// Returns the substitution of variables by their terms, for guards and updates.
     #[must_use]
     pub fn substitution(&self, sts: &Sts) -> Substitution {
         self.iter(sts).collect()
     }
 }
 
-/// What `switch` sets: the terms of its update, and 0 for the clocks it sets back.
+/// Returns the assignments of `switch`: the terms of its update, and 0 for the clocks it resets.
 pub fn effect(pool: &mut TermPool, switch: &Switch) -> Substitution {
     let zero = pool.value(Value::Real(Rational::ZERO));
     let resets = switch.resets.iter().map(|&clock| (clock, zero));
     switch.update.iter().copied().chain(resets).collect()
 }
 
-/// Every clock as what it is after `time`, where `names` says what it is now; a clock without a name is itself.
+/// Advances every clock in `names` by `time`; a clock without a term in `names` starts from its own variable.
 pub fn advance(pool: &mut TermPool, sts: &Sts, names: &mut Substitution, time: Term) {
     for clock in &sts.clocks {
         let now = names.get(clock.var).unwrap_or_else(|| pool.var(clock.var));

@@ -1,4 +1,4 @@
-//! One switch taken symbolically.
+//! The symbolic step: one switch taken from a symbolic state.
 //!
 //! [BT19] Def. 12, [AT15] Def. 2.6: the guard, with the store for the variables and fresh
 //! variables for the fields, joins the path; the update is applied to the store. In a timed
@@ -18,14 +18,14 @@ use crate::state::{SymState, advance};
 pub enum SwitchStep {
     /// The switch can be taken and leads here.
     Taken(SymState),
-    /// Nothing refutes the switch, but nothing shows that it can be taken: pruning needs a proof.
+    /// The switch is neither refuted nor shown to be possible; as pruning needs a proof, it is kept.
     Doubtful(SymState, UnknownReason),
     /// The switch cannot be taken.
     Refuted,
 }
 
 impl SwitchStep {
-    /// The state reached, in doubt or not.
+    /// Returns the state reached, in doubt or not; `None` if the switch is refuted.
     #[must_use]
     pub fn state(self) -> Option<SymState> {
         match self {
@@ -54,10 +54,10 @@ pub fn step(cx: &mut Ctx<'_>, state: &SymState, id: SwitchId) -> SwitchStep {
     }
 }
 
-/// The state after `switches`, one after the other, with the whole path condition.
+/// Returns the state after `switches`, one after the other, with the whole path condition.
 ///
 /// # Errors
-/// If a switch cannot be taken: its position.
+/// If a switch cannot be taken: its position in `switches`.
 pub fn along(cx: &mut Ctx<'_>, switches: &[SwitchId]) -> Result<SymState, usize> {
     let mut state = SymState::initial(cx);
     for (position, &switch) in switches.iter().enumerate() {
@@ -66,7 +66,7 @@ pub fn along(cx: &mut Ctx<'_>, switches: &[SwitchId]) -> Result<SymState, usize>
     Ok(state)
 }
 
-/// The state after `switch`, its guard assumed; nothing is asked.
+/// Returns the state after `switch`, its guard assumed without asking the solver.
 pub fn successor(cx: &mut Ctx<'_>, state: &SymState, switch: &Switch) -> SymState {
     let depth = state.depth + 1;
     let mut path = state.path.clone();
@@ -85,7 +85,7 @@ pub fn successor(cx: &mut Ctx<'_>, state: &SymState, switch: &Switch) -> SymStat
     SymState { loc: switch.target, store, path, depth }
 }
 
-/// Lets a fresh delay pass: every clock advances by it. Returns what is known of the delay.
+/// Lets a fresh delay pass, by which every clock advances. Returns the fact that the delay is not negative.
 fn wait(cx: &mut Ctx<'_>, depth: u32, names: &mut Substitution) -> Term {
     let delay = cx.pool.indexed(cx.delay, depth);
     let delay = cx.pool.var(delay);

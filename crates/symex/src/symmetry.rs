@@ -1,4 +1,4 @@
-//! Interchangeable parts: instances of an array that nothing tells apart.
+//! Interchangeable parts: instances of an array that nothing distinguishes.
 //!
 //! Two instances are interchangeable if swapping them maps the system onto itself: their variables have the same sorts and
 //! values at start, and every switch with the variables, the index and the messages of the two swapped is a switch of the
@@ -6,8 +6,8 @@
 //! said about them. States that differ by a permutation of interchangeable instances then allow the same
 //! behaviour up to that permutation, and a search may keep one of them.
 //!
-//! *Promises.* [`Symmetry::canonical`] gives a permutation of the state it is given. Instances whose values are not known
-//! keep their order: that merges less, never more.
+//! *Promises.* [`Symmetry::canonical`] gives a permutation of the state it is given. Unknown values do not decide the
+//! order of instances: that merges less, never more.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,13 +24,13 @@ use crate::state::{Store, SymState};
 /// The interchangeable parts of a system.
 #[derive(Clone, Debug, Default)]
 pub struct Symmetry {
-    /// Groups of instances; of each the places of its variables in a store.
+    /// The groups of interchangeable instances, each instance as the positions of its variables in a store.
     groups: Vec<Vec<Vec<usize>>>,
-    /// What switches become when two instances are swapped.
+    /// The images of the switches under each swap of two instances.
     swaps: Vec<BTreeMap<SwitchId, SwitchId>>,
 }
 
-/// What a switch is, for comparing.
+/// The content of a switch, for comparison.
 #[derive(PartialEq, Eq, Hash)]
 struct SwitchShape {
     ends: (LocId, LocId),
@@ -41,7 +41,7 @@ struct SwitchShape {
 }
 
 impl Symmetry {
-    /// The parts of `sts` that can be swapped and leave `terms` as they are.
+    /// Finds the parts of `sts` that can be swapped and leave `terms` as they are.
     pub fn of(pool: &mut TermPool, sts: &Sts, terms: &[Term]) -> Self {
         let mut found = Self::default();
         let Some(composition) = &sts.composition else { return found };
@@ -78,19 +78,19 @@ impl Symmetry {
         }
     }
 
-    /// Whether no two parts can be swapped.
+    /// Returns whether no two parts can be swapped.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.groups.is_empty()
     }
 
-    /// How many instances can be swapped with another one.
+    /// Returns the number of instances that can be swapped with another one.
     #[must_use]
     pub fn interchangeable(&self) -> usize {
         self.groups.iter().map(Vec::len).sum()
     }
 
-    /// `switches` and what they become when instances are swapped.
+    /// Returns `switches` and all their images under swaps of instances.
     #[must_use]
     pub fn images(&self, switches: &BTreeSet<SwitchId>) -> BTreeSet<SwitchId> {
         let mut all = switches.clone();
@@ -102,7 +102,7 @@ impl Symmetry {
         all
     }
 
-    /// `state` with interchangeable instances in the order of their values.
+    /// Returns `state` with interchangeable instances sorted by their known values.
     pub(crate) fn canonical(&self, cx: &Ctx<'_>, state: &SymState) -> SymState {
         let mut terms = state.store.terms().to_vec();
         for group in &self.groups {
@@ -142,7 +142,7 @@ impl SwitchShape {
     }
 }
 
-/// Two instances swapped.
+/// The swap of two instances.
 struct InstanceSwap<'a> {
     composition: &'a Composition,
     family: &'a str,
@@ -151,7 +151,7 @@ struct InstanceSwap<'a> {
 }
 
 impl<'a> InstanceSwap<'a> {
-    /// `None` if the instances differ in their variables already.
+    /// Makes the swap of two instances; `None` if their variables differ in number, sort or initial value.
     fn new(
         pool: &TermPool,
         sts: &Sts,
@@ -170,7 +170,7 @@ impl<'a> InstanceSwap<'a> {
         Some(Self { composition, family: &one.family, indices: (one.index?, other.index?), vars })
     }
 
-    /// What every switch becomes; `None` if one becomes no switch of the system, or one of `terms` changes.
+    /// Returns the image of every switch; `None` if one is no switch of the system, or one of `terms` changes.
     fn images(
         &self,
         pool: &mut TermPool,
@@ -226,7 +226,7 @@ impl<'a> InstanceSwap<'a> {
         Some(SwitchShape::new(switch, gate, guard, update, resets))
     }
 
-    /// The message that takes the place of a message, and whether its first field says which instance it is.
+    /// Returns the image of a message, and true if its first field is the index of the instance.
     fn gate(&self, gate: GateId) -> Option<(GateId, bool)> {
         let own = self.composition.messages.get(&gate).filter(|of| *of.family == *self.family);
         let Some(of) = own else { return Some((gate, false)) };
@@ -252,7 +252,7 @@ impl<'a> InstanceSwap<'a> {
         }
     }
 
-    /// A fact about the index with the other one, if it is such a fact.
+    /// Returns `fact` with the index swapped if it equates the index field with a constant; else `fact`.
     fn with_index(&self, pool: &mut TermPool, index: Option<VarId>, fact: Term) -> Term {
         let (Some(index), TermNode::Eq(a, b)) = (index, pool.node(fact).clone()) else { return fact };
         let pinned = |var: Term, value: Term| match (pool.node(var), pool.node(value)) {

@@ -1,4 +1,4 @@
-//! Second opinions: random finite models, their meaning enumerated state by state.
+//! Cross-checks: random finite models, their semantics enumerated state by state.
 
 mod explicit;
 mod queues;
@@ -187,7 +187,7 @@ proptest! {
         }
     }
 
-    /// Inputs under way: what some order of the labels allows is allowed, and nothing else is forbidden.
+    /// Inputs under way: a label is allowed exactly if some order of the labels allows it.
     #[test]
     fn inputs_under_way_are_taken_in_every_possible_order(
         recipe in recipe(),
@@ -225,7 +225,7 @@ proptest! {
         }
     }
 
-    /// What a state offers is what enumeration finds enabled.
+    /// The offers of a state are the switches that enumeration finds enabled.
     #[test]
     fn offers_agree_with_enumeration(recipe in recipe()) {
         let mut model = build(&recipe);

@@ -16,12 +16,12 @@ use crate::cx::Ctx;
 use crate::outputs::constants;
 use crate::quiescence::{Quiescence, is_quiescent};
 
-/// What a belief costs in certainty.
+/// The uncertainty of a belief.
 #[derive(Default)]
 struct Cost {
-    /// Questions the solver left open; their states are kept.
+    /// The number of questions the solver left open; their states are kept.
     doubts: usize,
-    /// Why the belief lacks states.
+    /// The reason why the belief lacks states.
     lost: Option<LostStates>,
 }
 
@@ -75,7 +75,7 @@ fn taken(
     here.filter_map(|(_, switch)| take(cx, state, switch, values, cost)).collect()
 }
 
-/// Whether no internal step can be taken.
+/// Returns whether no internal step can be taken.
 fn is_stable(cx: &mut Ctx<'_>, state: &ConcreteState, cost: &mut Cost) -> bool {
     let sts = cx.sts;
     let mut internal = sts.switches_from(state.loc).filter(|(_, s)| sts.kind_of(s) == GateKind::Internal);
@@ -106,7 +106,7 @@ pub(super) fn close(cx: &mut Ctx<'_>, states: BTreeSet<ConcreteState>) -> NextBe
     NextBelief { belief: Belief::Concrete(closure), doubts: cost.doubts, lost: cost.lost, refused: false }
 }
 
-/// The state after `switch` with these field values, unless it is not enabled.
+/// Returns the state after `switch` with these field values; `None` if it is not enabled or its update has no value.
 fn take(
     cx: &mut Ctx<'_>,
     state: &ConcreteState,
@@ -128,7 +128,7 @@ fn take(
     }
 }
 
-/// Asks the solver where evaluation cannot say (a quantifier over many values); doubt keeps the state.
+/// Asks the solver if evaluation cannot decide (a quantifier over many values); if it cannot either, the state is kept.
 fn decided(
     cx: &mut Ctx<'_>,
     state: &ConcreteState,

@@ -1,5 +1,5 @@
-//! Why an observation is forbidden: for every state the specification may be in, what stood
-//! against it.
+//! The explanation of a forbidden observation: for every state the specification may be in, the reason why the
+//! observation is refused.
 
 use ioxide_model::concrete::{self, ConcreteState};
 use ioxide_model::label::Label;
@@ -17,40 +17,40 @@ use crate::state::SymState;
 /// An observation the specification forbids.
 #[derive(Clone, Debug)]
 pub struct Forbidden {
-    /// What was observed.
+    /// The forbidden label.
     pub label: Label,
     /// The belief just before.
     pub before: Belief,
-    /// What stood against it, state by state.
+    /// The reasons for the refusal, state by state.
     pub refusals: Vec<SwitchRefusal>,
-    /// What was allowed instead, state by state.
+    /// The outputs allowed instead, state by state.
     pub allowed: Vec<SwitchOffer>,
-    /// Silence was allowed instead, in some state.
+    /// True if silence was allowed instead, in some state.
     pub silence_allowed: bool,
-    /// In how many orders of what is under way it was tried; the reasons are those of the first.
+    /// The number of orders of waiting labels that were tried; the reasons are those of the first.
     pub courses: usize,
 }
 
-/// A switch that could have taken the observation but for one thing.
+/// A switch that fits the observation but for one reason.
 #[derive(Clone, Debug)]
 pub struct SwitchRefusal {
     /// The state, by position in the belief.
     pub state: usize,
     /// The switch.
     pub switch: SwitchId,
-    /// What stood against it.
+    /// The reason why it could not be taken.
     pub blocked: SwitchBlock,
 }
 
-/// What stood against a switch.
+/// The reason why a switch could not be taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SwitchBlock {
-    /// This part of the guard does not hold with the observed values.
+    /// The conjunct of the guard that does not hold with the observed values.
     Guard {
         /// The conjunct as written.
         conjunct: Term,
     },
-    /// The guard as a whole does not hold with what is known of the unknown values.
+    /// The guard as a whole does not hold with the known facts about the unknown values.
     Path,
     /// The value does not belong to the sort of its field.
     Sort {
@@ -63,12 +63,12 @@ pub enum SwitchBlock {
     Arity,
     /// Silence was observed, but this switch can be taken without any input.
     Enabled,
-    /// Silence was observed for longer than this switch can be waited for.
+    /// Silence was observed beyond the deadline of this switch.
     Overdue,
 }
 
-/// Why `label` is forbidden in `belief`; what is allowed instead is told as seen from `entry`, the
-/// belief after the last message, in which a timed system has all its time before it.
+/// Explains why `label` is forbidden in `belief`. The alternatives are those of `entry`, the belief after the last
+/// message, from which a timed system has all its time left.
 pub(super) fn forbidden(cx: &mut Ctx<'_>, entry: &Belief, belief: &Belief, label: &Label) -> Forbidden {
     let mut allowed: Vec<SwitchOffer> = Vec::new();
     let mut silence_allowed = false;
@@ -109,7 +109,7 @@ pub(super) fn forbidden(cx: &mut Ctx<'_>, entry: &Belief, belief: &Belief, label
     Forbidden { label: label.clone(), before: belief.clone(), refusals, allowed, silence_allowed, courses: 1 }
 }
 
-/// In a system of parts, a switch of a part that is elsewhere says little: it is left out where others say more.
+/// Leaves out, in a system of parts, the switches of parts at another location, unless all are such.
 fn without_absent(cx: &Ctx<'_>, refusals: Vec<SwitchRefusal>) -> Vec<SwitchRefusal> {
     let is_elsewhere = |refusal: &SwitchRefusal| match refusal.blocked {
         SwitchBlock::Guard { conjunct } => {
@@ -123,7 +123,7 @@ fn without_absent(cx: &Ctx<'_>, refusals: Vec<SwitchRefusal>) -> Vec<SwitchRefus
     refusals.into_iter().filter(|refusal| !is_elsewhere(refusal)).collect()
 }
 
-/// Whether the system moves by itself at such a gate.
+/// Returns whether the system moves by itself at such a gate.
 fn reacts(kind: GateKind) -> bool {
     matches!(kind, GateKind::Output | GateKind::Internal)
 }
@@ -150,7 +150,7 @@ fn refusals_of(cx: &mut Ctx<'_>, i: usize, state: &ConcreteState, label: &Label)
         .collect()
 }
 
-/// The first thing that stands against `id` in `state` with these values.
+/// Returns the first reason against `id` in `state` with these values.
 fn blocked(cx: &mut Ctx<'_>, state: &ConcreteState, id: SwitchId, values: &[Value]) -> SwitchBlock {
     let switch = &cx.sts.switches[id];
     if let Some(misfit) = misfit(cx, id, values) {
@@ -170,7 +170,7 @@ fn blocked(cx: &mut Ctx<'_>, state: &ConcreteState, id: SwitchId, values: &[Valu
     SwitchBlock::Path
 }
 
-/// A value of the wrong sort, or the wrong number of values.
+/// Returns the value of the wrong sort, or the wrong number of values; `None` if they fit.
 fn misfit(cx: &Ctx<'_>, id: SwitchId, values: &[Value]) -> Option<SwitchBlock> {
     let fields = &cx.sts.gates[cx.sts.switches[id].gate].fields;
     if fields.len() != values.len() {

@@ -1,11 +1,12 @@
 //! The belief after one certain order of events.
 //!
-//! While every value is known the belief is a set of concrete states and guards are evaluated; no solver is asked
-//! except whether a loose guard has a solution. Where a value is unknown the belief holds symbolic
-//! states. Both are closed under internal steps before and after each label ([FTW05] Table 5).
-//! In a timed system delays are labels like any other; what they mean is told in `timed`.
+//! While every value is known the belief is a set of concrete states and guards are evaluated; the solver is asked only
+//! whether a guard over free fields has a solution. If a value is unknown the belief holds symbolic states. Both are
+//! closed under internal steps before and after each label ([FTW05] Table 5). In a timed system delays are labels like
+//! any other; `timed` defines their meaning.
 //!
-//! *Promises.* A question the solver leaves open keeps the state in the belief. What is missing from the belief is said.
+//! *Promises.* A question the solver leaves open keeps the state in the belief. States missing from the belief are
+//! reported.
 
 use std::collections::BTreeSet;
 
@@ -19,9 +20,9 @@ use super::{AllowedLabel, Forbidden, LostStates, concrete, explain, symbolic};
 use crate::cx::Ctx;
 use crate::state::SymState;
 
-/// At most this many concrete states are kept; more is reported, never silently cut.
+/// The greatest number of concrete states kept; an excess is reported, never silently cut.
 pub(super) const MAX_STATES: usize = 100_000;
-/// The same for symbolic states, which cost a question each.
+/// The greatest number of symbolic states kept, which cost a question each.
 pub(super) const MAX_SYMBOLIC: usize = 10_000;
 
 /// The states the specification may be in.
@@ -31,12 +32,12 @@ pub enum Belief {
     Concrete(BTreeSet<ConcreteState>),
     /// Some value is unknown.
     Symbolic(Vec<SymState>),
-    /// An input came that the specification does not mention: it says nothing any more.
+    /// The specification allows everything, after an input it does not mention.
     Unspecified,
 }
 
 impl Belief {
-    /// How many states there are; `None` where the specification says nothing.
+    /// Returns the number of states; `None` if the specification allows everything.
     #[must_use]
     pub fn size(&self) -> Option<usize> {
         match self {
@@ -51,18 +52,18 @@ impl Belief {
     }
 }
 
-/// A belief and what is not certain of it.
+/// A belief with its uncertainty.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct HeldBelief {
     pub(super) belief: Belief,
-    /// How many questions the solver left open; the states they were about are kept, in doubt.
+    /// The number of questions the solver left open; the states they were about are kept.
     doubts: usize,
-    /// Why the belief may lack states.
+    /// The reason why the belief may lack states.
     lost: Option<LostStates>,
 }
 
 impl HeldBelief {
-    /// The belief before anything was observed.
+    /// Makes the belief before the first observation.
     fn new(cx: &mut Ctx<'_>) -> Self {
         let belief = match initial_state(cx.pool, cx.sts) {
             Some(state) => Belief::Concrete([state].into()),
@@ -73,7 +74,7 @@ impl HeldBelief {
         held
     }
 
-    /// The specification says nothing any more.
+    /// Gives up the belief: from now on everything is allowed.
     pub(super) fn forget(&mut self) {
         self.belief = Belief::Unspecified;
     }
@@ -90,14 +91,14 @@ impl HeldBelief {
         self.belief = closed.belief;
     }
 
-    /// Counts what a belief costs in certainty.
+    /// Adds the uncertainty of `next`.
     pub(super) fn pay(&mut self, next: &NextBelief) {
         self.doubts += next.doubts;
         self.lost = self.lost.or(next.lost);
     }
 }
 
-/// The belief after one order of events; models with and without clocks are believed by different rules.
+/// The belief after one order of events, with different rules for models with and without clocks.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum CourseBelief {
     Untimed(UntimedCourse),
@@ -105,7 +106,7 @@ pub(super) enum CourseBelief {
 }
 
 impl CourseBelief {
-    /// The belief before anything was observed, instants being observed within `tolerance`.
+    /// Makes the belief before the first observation; instants are observed within `tolerance`.
     pub(super) fn new(cx: &mut Ctx<'_>, tolerance: Tolerance) -> Self {
         let held = HeldBelief::new(cx);
         if cx.sts.is_timed() {
@@ -129,7 +130,7 @@ impl CourseBelief {
         }
     }
 
-    /// What is known of time; nothing where there are no clocks.
+    /// Returns the timed belief; `None` if the model has no clocks.
     pub(super) fn timed(&self) -> Option<&TimedCourse> {
         match self {
             Self::Untimed(_) => None,
@@ -149,12 +150,12 @@ impl CourseBelief {
         self.held().lost
     }
 
-    /// The specification says nothing any more.
+    /// Gives up the belief: from now on everything is allowed.
     pub(super) fn forget(&mut self) {
         self.held_mut().forget();
     }
 
-    /// Time passes up to a message; nothing happens where there are no clocks.
+    /// Lets time pass up to a message; does nothing in a model without clocks.
     pub(super) fn pass(&mut self, cx: &mut Ctx<'_>, by: &Rational) {
         match self {
             Self::Untimed(_) => {}
@@ -175,7 +176,7 @@ impl CourseBelief {
         }
     }
 
-    /// Lets a label happen now that was given or seen at `given`, which is known in models with clocks; says whether
+    /// Lets a label happen now that was given or seen at `given` (known in models with clocks), and returns whether
     /// that is possible.
     pub(super) fn take_back(
         &mut self,
@@ -190,7 +191,7 @@ impl CourseBelief {
         }
     }
 
-    /// Why a label that was given or seen at `given` cannot have happened then, if it cannot.
+    /// Returns the reason why a label that was given or seen at `given` cannot have happened then; `None` if it can.
     pub(super) fn refusal(
         &self,
         cx: &mut Ctx<'_>,
@@ -205,7 +206,7 @@ impl CourseBelief {
         then.observe(cx, label, relation).err()
     }
 
-    /// Whether the specification allows this label now; whether it mentions it, if it is an input.
+    /// Returns whether the specification allows this label now; for an input, whether it mentions it.
     pub(super) fn accepts(&self, cx: &mut Ctx<'_>, label: &Label, relation: ConformanceRelation) -> bool {
         match self {
             _ if *self.belief() == Belief::Unspecified => false,
@@ -214,12 +215,12 @@ impl CourseBelief {
         }
     }
 
-    /// Whether instants are observed exactly, or there are none.
+    /// Returns whether instants are observed exactly; true without clocks.
     pub(super) fn is_exact(&self) -> bool {
         self.timed().is_none_or(TimedCourse::is_exact)
     }
 
-    /// What is allowed now, told as why silence for good is not.
+    /// Returns the outputs allowed now, in the form of the reasons why quiescence is not.
     pub(super) fn expected(&self, cx: &mut Ctx<'_>) -> Forbidden {
         match self {
             Self::Untimed(course) => {
@@ -267,7 +268,8 @@ impl UntimedCourse {
         next.is_possible(label) && !(matches!(label, Label::Input(..)) && self.is_opened_by(cx, next.belief))
     }
 
-    /// Whether a state in which everything may follow is among `next` or what follows unseen, and is not believed yet.
+    /// Returns whether an open state, from which everything is allowed, is among `next` or follows it by internal
+    /// steps, and none was believed before.
     fn is_opened_by(&self, cx: &mut Ctx<'_>, next: Belief) -> bool {
         let (Belief::Concrete(now), Belief::Concrete(next)) = (&self.held.belief, next) else { return false };
         let sts = cx.sts;
@@ -300,22 +302,22 @@ pub(super) fn by_label(
     }
 }
 
-/// A belief computed, and what it cost in certainty.
+/// A computed belief with its uncertainty.
 pub(super) struct NextBelief {
     pub(super) belief: Belief,
     pub(super) doubts: usize,
     pub(super) lost: Option<LostStates>,
-    /// The label is an input that, by the relation, is not specified: some state refuses it.
+    /// True if the label is an input that some state refuses, so that by the relation it is not specified.
     pub(super) refused: bool,
 }
 
 impl NextBelief {
-    /// Whether the specification goes on after `label`.
+    /// Returns whether the specification goes on after `label`.
     pub(super) fn is_possible(&self, label: &Label) -> bool {
         !self.is_unspecified(label) && !self.belief.is_empty()
     }
 
-    /// Whether the specification says nothing after `label`.
+    /// Returns whether the specification allows everything after `label`: an input it does not mention.
     pub(super) fn is_unspecified(&self, label: &Label) -> bool {
         matches!(label, Label::Input(..)) && (self.refused || self.belief.is_empty())
     }

@@ -1,4 +1,4 @@
-//! The belief where some value is unknown: symbolic states, their paths kept satisfiable.
+//! The belief if some value is unknown: symbolic states whose paths are satisfiable.
 
 use std::collections::BTreeSet;
 
@@ -53,7 +53,8 @@ pub(super) fn after(
     NextBelief { refused, ..keep.into_next(cx) }
 }
 
-/// Whether `state` may be such that it neither takes this input nor an internal step; doubt counts as yes.
+/// Returns whether `state` may have values with which it neither takes this input nor an internal step; true if the
+/// solver cannot decide.
 fn may_refuse(
     cx: &mut Ctx<'_>,
     state: &SymState,
@@ -110,13 +111,13 @@ pub(super) fn close(cx: &mut Ctx<'_>, states: Vec<SymState>) -> NextBelief {
 #[derive(Default)]
 pub(super) struct KeptStates {
     states: Vec<SymState>,
-    /// What tells the states kept from each other.
+    /// The keys of the states kept.
     known: BTreeSet<StateKey>,
     doubts: usize,
     pub(super) lost: Option<LostStates>,
 }
 
-/// A state as its terms show it: location, values, facts.
+/// The identity of a state by its terms: location, values, facts.
 type StateKey = (LocId, Vec<Term>, BTreeSet<Term>);
 
 impl KeptStates {
@@ -125,7 +126,7 @@ impl KeptStates {
         Self { states, known, doubts: 0, lost: None }
     }
 
-    /// Keeps `state` unless its path is refuted or it is there already; says whether it was new.
+    /// Keeps `state` unless its path is refuted or it is there already; returns whether it was added.
     pub(super) fn offer(&mut self, cx: &mut Ctx<'_>, state: SymState) -> bool {
         let state = resolved(cx, state);
         let key = key(&state);
@@ -146,7 +147,7 @@ impl KeptStates {
         true
     }
 
-    /// The belief, concrete again if every value has become known.
+    /// Returns the belief, concrete again if every value has become known.
     pub(super) fn into_next(self, cx: &Ctx<'_>) -> NextBelief {
         let concrete: Option<BTreeSet<ConcreteState>> =
             self.states.iter().map(|state| as_concrete(cx, state)).collect();
@@ -163,7 +164,7 @@ fn key(state: &SymState) -> StateKey {
     (state.loc, state.store.terms().to_vec(), facts)
 }
 
-/// The state after `switch` with these field values, its guard assumed; `None` if a value has the wrong sort.
+/// Returns the state after `switch` with these field values, its guard assumed; `None` if a value has the wrong sort.
 pub(super) fn taken(
     cx: &mut Ctx<'_>,
     state: &SymState,
@@ -207,7 +208,7 @@ fn resolved(cx: &mut Ctx<'_>, mut state: SymState) -> SymState {
     state
 }
 
-/// The variable and the constant it equals, if `fact` says so.
+/// Returns the variable and the constant that `fact` equates; `None` if it is no such equation.
 fn fixed(cx: &Ctx<'_>, fact: Term) -> Option<(VarId, Term)> {
     let TermNode::Eq(a, b) = *cx.pool.node(fact) else { return None };
     for (x, value) in [(a, b), (b, a)] {
@@ -218,7 +219,7 @@ fn fixed(cx: &Ctx<'_>, fact: Term) -> Option<(VarId, Term)> {
     None
 }
 
-/// The one state `state` stands for, if every value is known and nothing is left to assume.
+/// Returns the only concrete state of `state`; `None` unless every value is known and the path is empty.
 fn as_concrete(cx: &Ctx<'_>, state: &SymState) -> Option<ConcreteState> {
     if !state.path.facts().is_empty() {
         return None;

@@ -1,4 +1,4 @@
-//! The belief in time: how long a system may stay silent, and when a message came.
+//! The belief in a timed model: the silence a system may keep, and the instants of its messages.
 //!
 //! Sem(G) of [BLLN23] sec. 4 on the fly. A trace alternates messages and delays. A state may let time pass as
 //! long as some output or internal step, or a message somebody else sends, is still possible at or after that
@@ -35,38 +35,38 @@ use super::{AllowedLabel, Forbidden, explain};
 use crate::cx::Ctx;
 use crate::state::SymState;
 
-/// How far observed instants may be from the true ones, in seconds.
+/// The tolerance of observed instants, in seconds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tolerance {
-    /// The longest way of a message, to the system or from it.
+    /// The longest time a message travels, to the system or from it.
     pub latency: Rational,
-    /// How finely instants are read.
+    /// The resolution to which instants are read.
     pub resolution: Rational,
-    /// How long before it was said the system may have started, if that is longer than the latency.
+    /// The longest time between the start of the system and its report, if that is longer than the latency.
     pub start: Rational,
 }
 
 impl Default for Tolerance {
-    /// Instants are observed exactly.
+    /// Returns the tolerance of exact observation: all zero.
     fn default() -> Self {
         Self { latency: Rational::ZERO, resolution: Rational::ZERO, start: Rational::ZERO }
     }
 }
 
 impl Tolerance {
-    /// Instants are observed exactly.
+    /// Returns whether instants are observed exactly.
     #[must_use]
     pub fn is_exact(&self) -> bool {
         self.latency.is_zero() && self.resolution.is_zero()
     }
 
-    /// How late the end of a silence may be seen.
+    /// Returns the longest time after which the end of a silence is seen.
     fn lag(&self) -> Rational {
         &self.latency + &self.resolution
     }
 }
 
-/// What is known of time.
+/// The knowledge about time.
 #[derive(Clone, Debug, PartialEq)]
 struct TimeKnowledge {
     tolerance: Tolerance,
@@ -75,13 +75,13 @@ struct TimeKnowledge {
     /// The belief just after the last message.
     entry: Belief,
     since: Instant,
-    /// How many instants have a name.
+    /// The number of instants that have a variable.
     named: u32,
-    /// When the instants with a name were observed.
+    /// The observed instants of those with a variable.
     read: Vec<Rational>,
 }
 
-/// When something happened.
+/// The instant of an event.
 #[derive(Clone, Debug, PartialEq)]
 struct Instant {
     /// Seconds since the start: a number, or a variable with bounds in the paths of the belief.
@@ -100,7 +100,7 @@ impl TimeKnowledge {
         time
     }
 
-    /// The system has started when it said so, which was heard as late as any message.
+    /// Replaces the start by a variable with bounds: its report was seen as late as any message.
     fn start_about_now(&mut self, cx: &mut Ctx<'_>) {
         let (earliest, latest) = self.bounds(false);
         let earliest = earliest.min(-&self.tolerance.start);
@@ -119,7 +119,7 @@ impl TimeKnowledge {
         (self.since, self.named, self.read) = (Instant { at, latest }, 1, vec![Rational::ZERO]);
     }
 
-    /// The bounds of the true instant of a message observed now.
+    /// Returns the bounds of the true instant of a message observed now; `is_given` for an input of the tester.
     fn bounds(&self, is_given: bool) -> (Rational, Rational) {
         let (lag, resolution) = (self.tolerance.lag(), &self.tolerance.resolution);
         if is_given {
@@ -130,7 +130,7 @@ impl TimeKnowledge {
     }
 }
 
-/// What a message makes of the belief.
+/// The effect of a message on the belief.
 struct TimedAfter {
     /// The belief at the instant of the message.
     before: Belief,
@@ -147,7 +147,7 @@ pub(super) struct TimedCourse {
 }
 
 impl TimedCourse {
-    /// The belief at start, instants being observed within `tolerance`.
+    /// Makes the belief at start; instants are observed within `tolerance`.
     pub(super) fn new(cx: &mut Ctx<'_>, tolerance: Tolerance, held: HeldBelief) -> Self {
         let time = TimeKnowledge::new(cx, tolerance, held.belief.clone());
         Self { held, time }
@@ -167,13 +167,13 @@ impl TimedCourse {
         if self.is_unspecified() { &self.held.belief } else { &self.time.entry }
     }
 
-    /// Instants are observed exactly.
+    /// Returns whether instants are observed exactly.
     pub(super) fn is_exact(&self) -> bool {
         self.time.tolerance.is_exact()
     }
 
-    /// Whether what comes once so much more time has passed cannot have happened before an input given at `given`
-    /// arrived; before a message seen then, if `is_held`.
+    /// Returns whether an event `by` seconds from now is too late to have happened before an input given at `given`
+    /// arrived; if `is_held`, before a message seen then was sent.
     pub(super) fn has_expired(&self, given: &Rational, is_held: bool, by: &Rational) -> bool {
         let Tolerance { resolution, .. } = &self.time.tolerance;
         let lag = self.time.tolerance.lag();
@@ -188,7 +188,7 @@ impl TimedCourse {
         self.time.now = given.clone();
     }
 
-    /// Time passes up to a message, which is judged together with its instant.
+    /// Lets time pass up to a message, which is judged together with its instant.
     pub(super) fn pass(&mut self, cx: &mut Ctx<'_>, by: &Rational) {
         self.time.now = &self.time.now + by;
         // The last message may still be to come: then nothing is known of the time after it.
@@ -216,12 +216,12 @@ impl TimedCourse {
         }
     }
 
-    /// Whether the specification allows this label now; whether it mentions it, if it is an input.
+    /// Returns whether the specification allows this label now; for an input, whether it mentions it.
     pub(super) fn accepts(&self, cx: &mut Ctx<'_>, label: &Label, relation: ConformanceRelation) -> bool {
         self.taken(cx, label, relation).is_some_and(|taken| taken.next.is_possible(label))
     }
 
-    /// Lets a message happen now that was given or seen at `given`; says whether its instant allows that.
+    /// Lets a message happen now that was given or seen at `given`, and returns whether its instant allows that.
     pub(super) fn take_back(
         &mut self,
         cx: &mut Ctx<'_>,
@@ -255,7 +255,7 @@ impl TimedCourse {
         is_possible
     }
 
-    /// Nothing was seen for so long; if that is forbidden, time stays where it was.
+    /// Moves on by `by` seconds without a message; if that is forbidden, time stays where it was.
     fn wait_for(
         &mut self,
         cx: &mut Ctx<'_>,
@@ -274,7 +274,7 @@ impl TimedCourse {
         waited
     }
 
-    /// Nothing was seen up to now.
+    /// Checks the silence since the last message, up to now.
     fn wait(&mut self, cx: &mut Ctx<'_>, label: &Label) -> Result<AllowedLabel, Box<Forbidden>> {
         let time = &self.time;
         if time.now < time.since.latest {
@@ -293,7 +293,7 @@ impl TimedCourse {
         Ok(AllowedLabel::Allowed)
     }
 
-    /// Silence for good.
+    /// Moves on by quiescence.
     fn rest(&mut self, cx: &mut Ctx<'_>, label: &Label) -> Result<AllowedLabel, Box<Forbidden>> {
         // A state that is quiescent was so when it was entered ([BLLN23] Def. 3), so it is the entry that is asked.
         let next = by_label(cx, &self.time.entry, label, ConformanceRelation::Ioco);
@@ -306,7 +306,7 @@ impl TimedCourse {
         self.wait(cx, &Label::Delay(Rational::ZERO))
     }
 
-    /// A message: given, or seen.
+    /// Moves on by a message, given or seen.
     fn see(
         &mut self,
         cx: &mut Ctx<'_>,
@@ -326,7 +326,7 @@ impl TimedCourse {
         Ok(AllowedLabel::Allowed)
     }
 
-    /// Why a message is forbidden.
+    /// Explains why a message is forbidden.
     fn unexpected(&self, cx: &mut Ctx<'_>, label: &Label, taken: &TimedAfter) -> Box<Forbidden> {
         let mut read = self.read(cx);
         let now = cx.pool.value(Value::Real(self.time.now.clone()));
@@ -337,14 +337,14 @@ impl TimedCourse {
         Box::new(as_read(cx, forbidden, &read))
     }
 
-    /// Why no state is left after `label`, which is not a message.
+    /// Explains why no state is left after `label`, which is not a message.
     pub(super) fn nothing_left(&self, cx: &mut Ctx<'_>, label: &Label) -> Box<Forbidden> {
         let read = self.read(cx);
         let forbidden = explain::forbidden(cx, &self.time.entry, &self.time.entry, label);
         Box::new(as_read(cx, forbidden, &read))
     }
 
-    /// What the message makes of the belief; `None` where the specification says nothing any more.
+    /// Returns the effect of a message on the belief; `None` if everything is allowed.
     fn taken(&self, cx: &mut Ctx<'_>, label: &Label, relation: ConformanceRelation) -> Option<TimedAfter> {
         if self.is_unspecified() {
             return None;
@@ -359,7 +359,7 @@ impl TimedCourse {
         Some(TimedAfter { before: arrived.belief, next, since, named })
     }
 
-    /// Makes what a message led to the belief.
+    /// Makes the belief after a message the current one.
     fn enter(&mut self, cx: &mut Ctx<'_>, taken: TimedAfter) {
         // Only differences of instants that clocks still hold matter: without this a long run would keep them all.
         self.held.belief = projected(cx, taken.next.belief, taken.since.at);
@@ -376,7 +376,7 @@ impl TimedCourse {
     }
 }
 
-/// Whether `label` is an input of the tester.
+/// Returns whether `label` is an input of the tester.
 pub(super) fn is_given(cx: &Ctx<'_>, label: &Label) -> bool {
     match label {
         Label::Input(gate, _) => cx.sts.gates[*gate].kind == GateKind::Input,
@@ -384,7 +384,8 @@ pub(super) fn is_given(cx: &Ctx<'_>, label: &Label) -> bool {
     }
 }
 
-/// An instant within bounds, not before the last one: a number if it is exact, else a new variable.
+/// Returns an instant within bounds, not before the last one: a number if it is exact, else a new variable with facts;
+/// also the number of instants that have a variable then.
 fn instant(
     cx: &mut Ctx<'_>,
     time: &TimeKnowledge,

@@ -1,9 +1,9 @@
-//! Which connection every message comes by, where a system has several.
+//! The connections of a system that has several, by message.
 //!
-//! A message that came on one connection may have been sent after one that another connection still owes. That is
-//! believed only where the specification can say something there: whatever else could come first (an input under
-//! way, an internal step, a message held) has a course, or a state of the belief, of its own. A message of an array of
-//! parts comes by the connection of the instance that its first field says.
+//! A message that arrived on one connection may have been sent after one that another connection has not delivered yet.
+//! That is believed only if the specification allows such a message: every other event that could come first (an input
+//! under way, an internal step, a held message) has a course, or a state of the belief, of its own. A message of an
+//! array of parts comes by the connection of the instance that its first field names.
 
 use ioxide_model::concrete::ConcreteState;
 use ioxide_model::index::Idx;
@@ -21,19 +21,19 @@ use crate::cx::Ctx;
 use crate::quiescence::can_react_in;
 use crate::state::SymState;
 
-/// Which connection a message comes by.
+/// The connection that a message comes by.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MessageRoute {
-    /// Any.
+    /// Any connection.
     Any,
-    /// This one.
+    /// This connection.
     One(u32),
-    /// That of the instance which the first field of the message says.
+    /// The connection of the instance that the first field of the message names, by index.
     FirstField(Vec<(i64, u32)>),
 }
 
 impl MessageRoute {
-    /// The connection of a message whose first field has this value, as far as it is known.
+    /// Returns the connection of a message whose first field has this value; `None` if it is not determined.
     fn connection(&self, first: Option<i64>) -> Option<u32> {
         match self {
             Self::Any => None,
@@ -49,16 +49,16 @@ impl MessageRoute {
 /// The connections of a system, by message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConnectionWiring {
-    /// How many there are.
+    /// The number of connections, at least 1.
     connections: u32,
-    /// The connections of every gate.
+    /// The route of every gate.
     of: Vec<MessageRoute>,
-    /// The connection of every switch, as far as it is known.
+    /// The connection of every switch; `None` if it is not determined.
     of_switch: Vec<Option<u32>>,
 }
 
 impl ConnectionWiring {
-    /// The connections that `of` gives the gates of `sts`.
+    /// Makes the wiring in which `of` gives the route of each gate of `sts`.
     pub fn new(pool: &TermPool, sts: &Sts, connections: u32, of: impl Fn(GateId) -> MessageRoute) -> Self {
         let of: Vec<MessageRoute> = sts.gates.iter_enumerated().map(|(gate, _)| of(gate)).collect();
         let of_switch = |switch: &Switch| {
@@ -69,7 +69,7 @@ impl ConnectionWiring {
         Self { connections: connections.max(1), of, of_switch }
     }
 
-    /// The connection of a message.
+    /// Returns the connection of a message; `None` if it is not determined, or `label` is no message.
     #[must_use]
     pub fn connection(&self, label: &Label) -> Option<u32> {
         let (Label::Input(gate, args) | Label::Output(gate, args)) = label else { return None };
@@ -77,24 +77,26 @@ impl ConnectionWiring {
         self.of.get(gate.index())?.connection(first)
     }
 
-    /// The connection of the messages of a switch, as far as it is known.
+    /// Returns the connection of the messages of a switch; `None` if it is not determined.
     fn connection_of(&self, switch: SwitchId) -> Option<u32> {
         self.of_switch.get(switch.index()).copied().flatten()
     }
 
-    /// The lane of all connections that `lane` of `connection` is; every connection has a lane 0, with its own number.
+    /// Returns the number, among the lanes of all connections, of `lane` of `connection`; lane 0 has the number of its
+    /// connection.
     #[must_use]
     pub fn lane(&self, connection: u32, lane: u32) -> u32 {
         lane.wrapping_mul(self.connections).wrapping_add(connection)
     }
 
-    /// Whether `lane` is one of `connection`.
+    /// Returns whether `lane` belongs to `connection`.
     #[must_use]
     pub fn is_of(&self, lane: u32, connection: u32) -> bool {
         lane % self.connections == connection
     }
 
-    /// Whether another connection than `connection` may owe a message that was sent already, after `course`.
+    /// Returns whether, after `course`, another connection than `connection` may have a message that was sent but not
+    /// delivered.
     pub(super) fn owes(&self, cx: &mut Ctx<'_>, course: &EventCourse, connection: u32) -> bool {
         if let Some(entry) = course.single.timed().map(TimedCourse::entry) {
             return self.owes_in_time(cx, entry, course, connection);
@@ -110,8 +112,8 @@ impl ConnectionWiring {
         }
     }
 
-    /// The same in time, from the states just after the last message: whenever that was, what no value of a variable
-    /// rules out may have been sent, and an internal step may have led to anything.
+    /// Decides [`owes`](Self::owes) in a timed model, from the states just after the last message, at any instant
+    /// since: every switch counts that no value of a variable excludes, and an internal step may lead to any message.
     fn owes_in_time(&self, cx: &mut Ctx<'_>, entry: &Belief, course: &EventCourse, connection: u32) -> bool {
         let states: Vec<SymState> = match entry {
             Belief::Unspecified => return true,
@@ -142,7 +144,8 @@ impl ConnectionWiring {
         })
     }
 
-    /// Whether the messages of a switch come by another connection than `connection`, on which none is held.
+    /// Returns whether the messages of a switch may come by another connection than `connection`, on which none is
+    /// held.
     fn is_elsewhere(&self, switch: SwitchId, course: &EventCourse, connection: u32) -> bool {
         self.connection_of(switch).is_none_or(|other| other != connection && !course.holds_on(other))
     }
@@ -164,12 +167,12 @@ impl ConnectionWiring {
     }
 }
 
-/// Whether a message of this kind is seen by the tester.
+/// Returns whether the tester sees messages of this kind.
 fn is_seen(kind: GateKind) -> bool {
     matches!(kind, GateKind::Output | GateKind::Observed)
 }
 
-/// The value that the guard of `switch` says `field` has.
+/// Returns the integer that the guard of `switch` equates `field` with.
 fn pinned(pool: &TermPool, switch: &Switch, field: VarId) -> Option<i64> {
     let value = |a, b| match (pool.node(a), pool.node(b)) {
         (TermNode::Var(var), TermNode::Value(value)) if *var == field => value.as_int().and_then(Int::to_i64),

@@ -1,4 +1,4 @@
-//! Updates that may leave a range, divisors that may be zero.
+//! Lints for updates that may leave a range, and for divisors that may be zero.
 
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
@@ -10,7 +10,7 @@ use super::Findings;
 use crate::cx::Ctx;
 use crate::explore::Exploration;
 
-/// Switches that the range of a variable disables although the guard as written holds.
+/// Reports switches that the range of a variable disables although the guard as written holds.
 pub(super) fn ranges(cx: &mut Ctx<'_>, exploration: &Exploration, findings: &mut Findings) {
     let sts = cx.sts;
     for (_, switch) in sts.switches.iter_enumerated() {
@@ -28,7 +28,7 @@ pub(super) fn ranges(cx: &mut Ctx<'_>, exploration: &Exploration, findings: &mut
     }
 }
 
-/// Divisions by something that can be zero when the switch is taken.
+/// Reports divisions by a term that can be zero when the switch is taken.
 pub(super) fn divisors(cx: &mut Ctx<'_>, exploration: &Exploration, findings: &mut Findings) {
     let sts = cx.sts;
     for (_, switch) in sts.switches.iter_enumerated() {
@@ -70,7 +70,7 @@ fn in_guard(cx: &Ctx<'_>, switch: &Switch, divisor: Term) -> bool {
     cx.pool.subterms(&[switch.guard], |_| true).contains(&divisor)
 }
 
-/// Whether `question` can hold in a reachable state at the source of `switch`.
+/// Returns whether `question` can hold in a reachable state at the source of `switch`.
 fn happens(
     cx: &mut Ctx<'_>,
     exploration: &Exploration,

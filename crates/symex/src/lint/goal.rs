@@ -1,7 +1,7 @@
-//! Goals of the model that its own states settle: `always` and `sometimes`.
+//! Lints for goals that the reachable states decide: `always` and `sometimes`.
 //!
-//! A violated `always` is shown by a way to the violation; an unmet `sometimes` is reported only
-//! if the exploration is complete, for then it is proved.
+//! A violated `always` is shown by a path to the violation; an unmet `sometimes` is reported only if the exploration is
+//! complete, for then it is proved.
 
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
@@ -13,12 +13,12 @@ use crate::cx::Ctx;
 use crate::explore::Exploration;
 use crate::graph::ExploredId;
 
-/// The variables that `always` and `sometimes` speak of: they matter wherever they stand.
+/// Returns the variables that `always` and `sometimes` mention: they are live everywhere.
 pub(super) fn mentioned(cx: &Ctx<'_>) -> Vec<VarId> {
     cx.pool.free_vars_of(&terms(cx))
 }
 
-/// What `always` and `sometimes` say.
+/// Returns the formulas of `always` and `sometimes`.
 pub(super) fn terms(cx: &Ctx<'_>) -> Vec<Term> {
     let said = |goal: &Goal| match goal.kind {
         GoalKind::Always(term) | GoalKind::Sometimes(term) => Some(term),
@@ -27,7 +27,7 @@ pub(super) fn terms(cx: &Ctx<'_>) -> Vec<Term> {
     cx.sts.goals.iter().filter_map(said).collect()
 }
 
-/// Invariants that do not hold, and conditions that are never met.
+/// Reports invariants that do not hold, and `sometimes` conditions that are never met.
 pub(super) fn settled(cx: &mut Ctx<'_>, exploration: &Exploration, findings: &mut Findings) {
     let sts = cx.sts;
     for goal in &sts.goals {
@@ -50,7 +50,7 @@ pub(super) fn settled(cx: &mut Ctx<'_>, exploration: &Exploration, findings: &mu
     }
 }
 
-/// A state in which `condition` can hold.
+/// Returns a reachable state in which `condition` can hold.
 fn reached(
     cx: &mut Ctx<'_>,
     exploration: &Exploration,

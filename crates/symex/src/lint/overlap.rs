@@ -1,4 +1,4 @@
-//! Pairs of switches that one message can take in one state.
+//! Lint for pairs of switches that one message can take in one state.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::cx::Ctx;
 use crate::explore::Exploration;
 use crate::graph::ExploredId;
 
-/// Switches of one location and gate that overlap in a reachable state and differ in effect.
+/// Reports switches of one location and gate that overlap in a reachable state and differ in effect.
 pub(super) fn overlaps(cx: &mut Ctx<'_>, exploration: &Exploration, findings: &mut Findings) {
     let sts = cx.sts;
     for rivals in rivals(sts) {
@@ -33,7 +33,7 @@ pub(super) fn overlaps(cx: &mut Ctx<'_>, exploration: &Exploration, findings: &m
     }
 }
 
-/// The switches that one message could take, place by place.
+/// Returns the groups of switches that one message could take, location by location.
 fn rivals(sts: &Sts) -> impl Iterator<Item = Vec<SwitchId>> {
     let mut by_place: BTreeMap<(LocId, GateId), Vec<SwitchId>> = BTreeMap::new();
     for (id, switch) in sts.switches.iter_enumerated() {
@@ -46,7 +46,7 @@ fn same_effect(a: &Switch, b: &Switch) -> bool {
     a.target == b.target && a.update == b.update && a.resets == b.resets
 }
 
-/// A reachable state in which one message takes both switches.
+/// Returns a reachable state in which one message can take both switches.
 fn shared_state(
     cx: &mut Ctx<'_>,
     exploration: &Exploration,

@@ -1,4 +1,4 @@
-//! Guards nothing satisfies, switches nothing reaches, messages that never come.
+//! Lints for guards that nothing satisfies, switches that nothing reaches, and messages that never occur.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::cx::Ctx;
 use crate::explore::Exploration;
 use crate::symmetry::Symmetry;
 
-/// Guards that are false whatever the variables are.
+/// Reports guards that are false under every valuation.
 pub(super) fn unsatisfiable_guards(cx: &mut Ctx<'_>, findings: &mut Findings) {
     let sts = cx.sts;
     for (_, switch) in sts.switches.iter_enumerated() {
@@ -29,7 +29,7 @@ pub(super) fn unsatisfiable_guards(cx: &mut Ctx<'_>, findings: &mut Findings) {
     }
 }
 
-/// Switches and messages that no reachable state enables; silent if the exploration is not complete.
+/// Reports switches and messages that no reachable state enables; nothing if the exploration is not complete.
 pub(super) fn unreachable(
     cx: &mut Ctx<'_>,
     exploration: &Exploration,
@@ -56,7 +56,7 @@ pub(super) fn unreachable(
     silent_gates(sts, &taken, findings);
 }
 
-/// Gates with switches, none of which can be taken.
+/// Reports gates with switches none of which can be taken.
 fn silent_gates(sts: &Sts, taken: &BTreeSet<SwitchId>, findings: &mut Findings) {
     for (gate, info) in sts.gates.iter_enumerated() {
         let mut switches =

@@ -1,4 +1,4 @@
-//! Internal switches that can repeat for ever.
+//! Lint for internal switches that can repeat for ever.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::cx::Ctx;
 use crate::explore::Exploration;
 use crate::graph::{ExploredEdge, ExploredId};
 
-/// Cycles of internal steps in the explored graph.
+/// Reports cycles of internal steps in the explored graph.
 pub(super) fn loops(cx: &mut Ctx<'_>, exploration: &Exploration, findings: &mut Findings) {
     let sts = cx.sts;
     let mut internal: BTreeMap<ExploredId, Vec<ExploredEdge>> = BTreeMap::new();
@@ -33,7 +33,7 @@ pub(super) fn loops(cx: &mut Ctx<'_>, exploration: &Exploration, findings: &mut 
     findings.push(finding);
 }
 
-/// The switches on some cycle, if there is one; depth-first with an explicit stack.
+/// Returns the switches on some cycle, if there is one; depth-first with an explicit stack.
 fn cycle(edges: &BTreeMap<ExploredId, Vec<ExploredEdge>>) -> Option<Vec<SwitchId>> {
     let mut done: BTreeMap<ExploredId, bool> = BTreeMap::new();
     for &start in edges.keys() {
@@ -62,7 +62,7 @@ fn cycle(edges: &BTreeMap<ExploredId, Vec<ExploredEdge>>) -> Option<Vec<SwitchId
     None
 }
 
-/// The switches from the state `last` leads back to, round to `last` itself.
+/// Returns the switches from the state that `last` leads back to, up to `last` itself.
 fn closing(trail: &[(ExploredId, usize, Option<SwitchId>)], last: ExploredEdge) -> Vec<SwitchId> {
     let start = trail.iter().position(|(node, ..)| *node == last.to).unwrap_or(0);
     let mut switches: Vec<SwitchId> = trail[start + 1..].iter().filter_map(|entry| entry.2).collect();

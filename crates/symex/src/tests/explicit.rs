@@ -1,5 +1,5 @@
-//! The meaning of a finite model, enumerated: states, labels, steps; no term is ever simplified
-//! beyond evaluation, and no solver is asked.
+//! The semantics of a finite model, enumerated: states, labels, steps; terms are only evaluated, and no solver is
+//! asked.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! What inputs under way mean, by trying every order from the start: no sharing, nothing incremental.
+//! The semantics of inputs under way, by trying every order from the start: no sharing, nothing incremental.
 
 use std::collections::BTreeSet;
 
@@ -7,19 +7,19 @@ use ioxide_model::label::Label;
 
 use super::explicit::Explicit;
 
-/// What was sent, confirmed and seen.
+/// An input sent or confirmed, or a label seen.
 #[derive(Clone)]
 enum Event {
     Sent(u32, Label),
-    /// The last input sent has been taken.
+    /// The last input sent was taken.
     Confirmed,
     Seen(Label),
 }
 
-/// One order of events: where it may have led, and what was not taken in it.
+/// One order of events: the belief after it, and the inputs not taken in it.
 #[derive(Clone, PartialEq)]
 struct World {
-    /// `None` after an input nobody mentions.
+    /// The belief; `None` after an input that the specification does not mention.
     belief: Option<BTreeSet<ConcreteState>>,
     pending: Vec<(u32, Label)>,
 }
@@ -43,7 +43,7 @@ impl<'e> Queues<'e> {
         self.events.push(Event::Confirmed);
     }
 
-    /// Whether some order allows `label` now.
+    /// Records `label` and returns whether some order allows it.
     pub(super) fn see(&mut self, label: &Label) -> bool {
         self.events.push(Event::Seen(label.clone()));
         !self.worlds().is_empty()
@@ -95,7 +95,7 @@ impl<'e> Queues<'e> {
         self.go(next, rest, found);
     }
 
-    /// Whether `last` is the input sent just before `events`.
+    /// Returns whether `last` is the input sent just before `events`.
     fn is_last(&self, last: &(u32, Label), events: &[Event]) -> bool {
         let before = &self.events[..self.events.len() - events.len()];
         matches!(before.last(), Some(Event::Sent(lane, label)) if (lane, label) == (&last.0, &last.1))

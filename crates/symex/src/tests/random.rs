@@ -16,7 +16,7 @@ pub(super) fn input() -> GateId {
 const N_LOCATIONS: usize = 3;
 const RANGE: Sort = Sort::Range { lo: 0, hi: 2 };
 
-/// What a random model is built from.
+/// The recipe of a random model.
 #[derive(Clone, Debug)]
 pub(super) struct Recipe {
     init: [i64; 2],

@@ -1,4 +1,4 @@
-//! Time that passes: clocks advance, internal steps may be taken, and whoever misses a deadline is gone.
+//! The passing of time: clocks advance, internal steps may be taken, and a state that misses a deadline is dropped.
 
 use std::collections::BTreeSet;
 
@@ -19,11 +19,11 @@ use crate::outputs::constants;
 use crate::quiescence::{Quiescence, can_react, is_quiescent, quiescence};
 use crate::state::SymState;
 
-/// States after internal steps at unknown instants; more is reported, never silently cut.
+/// The greatest number of states after internal steps at unknown instants; an excess is reported, never silently cut.
 const MAX_STATES: usize = 200;
 
-/// The belief at the instant `to`: nothing was seen since the last message, and until `silent` the
-/// system sent nothing. Also how many instants have a name then.
+/// Returns the belief at the instant `to`, if nothing was seen since the last message and the system sent nothing until
+/// `silent`; also the number of instants that have a variable then.
 pub(super) fn elapsed(
     cx: &mut Ctx<'_>,
     time: &TimeKnowledge,
@@ -55,7 +55,7 @@ fn number(cx: &Ctx<'_>, term: Term) -> Option<Rational> {
     cx.pool.as_value(term).and_then(Value::as_real).cloned()
 }
 
-/// Exact instants, known values: clocks advance, and whoever missed a deadline is gone.
+/// Advances concrete states by an exact delay, and drops those that missed a deadline.
 fn elapsed_concrete(
     cx: &mut Ctx<'_>,
     states: &BTreeSet<ConcreteState>,
@@ -83,7 +83,7 @@ fn elapsed_concrete(
     NextBelief { belief: Belief::Concrete(next), doubts, lost: None, refused: false }
 }
 
-/// Whether `state` may let time pass until it is `later`, with nothing seen on the way.
+/// Returns whether `state` may let time pass until it is `later`, without a message.
 pub fn may_wait(cx: &mut Ctx<'_>, state: &ConcreteState, later: &ConcreteState) -> SolverDecision {
     let mut doubt = None;
     let known = constants(cx, later);
@@ -106,12 +106,12 @@ pub fn may_wait(cx: &mut Ctx<'_>, state: &ConcreteState, later: &ConcreteState) 
     }
 }
 
-/// Whether a message of this kind, still to come, excuses silence.
+/// Returns whether a future message of this kind excuses silence.
 fn ends_silence(kind: GateKind) -> bool {
     kind != GateKind::Input
 }
 
-/// Whether `switch` can be taken now or later, where variables and clocks are `known`.
+/// Returns whether `switch` can be taken now or later under the `known` values of variables and clocks.
 fn can_still(cx: &mut Ctx<'_>, switch: &Switch, known: &Substitution) -> SolverDecision {
     let possible = can_react(cx, switch);
     let possible = cx.pool.substitute(possible, known);
@@ -122,18 +122,18 @@ fn can_still(cx: &mut Ctx<'_>, switch: &Switch, known: &Substitution) -> SolverD
     }
 }
 
-/// Time that passes for symbolic states.
+/// A span of time for symbolic states.
 struct PassedTime {
     to: Term,
-    /// Until when the system sent nothing.
+    /// The instant until which the system sent nothing.
     silent: Option<Term>,
-    /// How many instants have a name.
+    /// The number of instants that have a variable.
     named: u32,
     has_tau: bool,
 }
 
 impl PassedTime {
-    /// The states at the end, internal steps at any instants on the way included.
+    /// Returns the states at the end of the span, internal steps at any instants on the way included.
     fn elapsed(&mut self, cx: &mut Ctx<'_>, entry: Vec<SymState>, since: Term, facts: &[Term]) -> NextBelief {
         let mut keep = symbolic::KeptStates::default();
         let fact = cx.pool.and(facts.iter().copied());
@@ -156,7 +156,7 @@ impl PassedTime {
         keep.into_next(cx)
     }
 
-    /// `state`, entered at `since`, at the end.
+    /// Returns `state`, entered at `since`, at the end of the span.
     fn arrived(&self, cx: &mut Ctx<'_>, state: &SymState, since: Term) -> SymState {
         let mut arrived = delayed(cx, state, since, self.to);
         if let Some(silent) = self.silent {

@@ -1,4 +1,4 @@
-//! Instants that do not count any more are projected away, so that a long run costs no more than a short one.
+//! The projection of instants that no clock depends on any more, so that a long run costs no more than a short one.
 
 use ioxide_model::term::{Term, VarId};
 use ioxide_smt::layers::forall::eliminate;
@@ -8,7 +8,7 @@ use crate::bounds::tightest;
 use crate::cx::Ctx;
 use crate::state::{PathCondition, Store, SymState};
 
-/// The belief with the instants projected away that no clock mentions and that are not `since`.
+/// Returns the belief without the instants that no clock mentions and that are not `since`.
 pub(super) fn projected(cx: &mut Ctx<'_>, belief: Belief, since: Term) -> Belief {
     let Belief::Symbolic(states) = belief else { return belief };
     Belief::Symbolic(states.into_iter().map(|state| projected_state(cx, state, since)).collect())
@@ -32,7 +32,7 @@ fn projected_state(cx: &mut Ctx<'_>, state: SymState, since: Term) -> SymState {
     SymState { store: Store::new(state.store.terms().to_vec()), path, ..state }
 }
 
-/// Whether `var` is a numbered instant.
+/// Returns whether `var` is the variable of an instant.
 fn is_instant(cx: &mut Ctx<'_>, var: VarId) -> bool {
     let name = &cx.pool.var_info(var).name;
     let number = name.rsplit('@').next().and_then(|number| number.parse().ok());

@@ -1,4 +1,4 @@
-//! Instants as they were read: for people, and for testers, who plan by them. No verdict rests on them.
+//! Instants as observed: for reports, and for testers, who plan by them. No verdict rests on them.
 
 use ioxide_model::number::Rational;
 use ioxide_model::sts::LocId;
@@ -15,7 +15,7 @@ use crate::quiescence::after_waiting;
 use crate::state::{Store, SymState};
 
 impl TimedCourse {
-    /// A delay from now after which no guard changes any more by time alone, in seconds.
+    /// Returns a delay from now, in seconds, after which no guard changes any more by time alone.
     pub(in super::super) fn horizon(&self, cx: &mut Ctx<'_>) -> Rational {
         let stores: Vec<(LocId, Substitution)> = match &self.held.belief {
             Belief::Concrete(states) => {
@@ -37,14 +37,14 @@ impl TimedCourse {
         &last + &Rational::ONE
     }
 
-    /// The values of `state` if every instant were the one observed.
+    /// Returns the location and the values of `state`, if every instant were the one observed.
     fn nominal(&self, cx: &mut Ctx<'_>, state: &SymState) -> (LocId, Substitution) {
         let nominal = self.read(cx);
         let value = |(var, term)| (var, cx.pool.substitute(term, &nominal));
         (state.loc, state.store.iter(cx.sts).map(value).collect())
     }
 
-    /// When the instants with a name were observed.
+    /// Returns the observed instants for the variables that stand for them.
     pub(super) fn read(&self, cx: &mut Ctx<'_>) -> Substitution {
         let mut nominal = Substitution::new();
         for (number, instant) in (1..).zip(&self.time.read) {
@@ -55,7 +55,7 @@ impl TimedCourse {
     }
 }
 
-/// `forbidden` for people: instants are those observed, and their bounds are left out.
+/// Returns `forbidden` with instants as observed and without their bounds.
 pub(super) fn as_read(cx: &mut Ctx<'_>, mut forbidden: Forbidden, read: &Substitution) -> Forbidden {
     if let Belief::Symbolic(states) = &mut forbidden.before {
         for state in states {
