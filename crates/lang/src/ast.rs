@@ -1,8 +1,8 @@
-//! The syntax tree of a `*.iox` file, as the parser saw it.
+//! The syntax tree of a `*.iox` file.
 //!
-//! Every node has a span. Places the parser could not read are error nodes
-//! ([`ExprKind::Error`]) or left out; either way there is a diagnostic. Chains such as `a + b - c` are one node with a list, so that long
-//! models are not deep ones. Brackets and comments are kept: the formatter needs them.
+//! Every node has a span. Text that the parser could not read becomes an error node ([`ExprKind::Error`]) or is left
+//! out; either way there is a diagnostic. Chains such as `a + b - c` are one node with a list, so that long models are
+//! not deep ones. Brackets and comments are kept: the formatter needs them.
 
 use ioxide_model::source::Span;
 
@@ -24,9 +24,9 @@ pub struct SyntaxFile {
 pub struct Comment {
     /// The text with its slashes, without space at the end.
     pub text: String,
-    /// First byte.
+    /// The position of its first byte.
     pub start: u32,
-    /// Whether nothing but space stands before it on its line.
+    /// True if only white space precedes the comment on its line.
     pub own_line: bool,
 }
 
@@ -39,7 +39,7 @@ pub struct ModelDecl {
     pub name: Name,
     /// The declarations, in order.
     pub items: Vec<ModelItem>,
-    /// Names whose declarations could not be read, so that nobody misses them.
+    /// Names whose declarations could not be read, so that uses of them are not reported as unknown.
     pub broken: Vec<(String, Reported)>,
     /// From the first doc comment to the closing brace.
     pub span: Span,
@@ -65,13 +65,13 @@ pub struct SystemDecl {
 pub struct SystemItem {
     /// Doc comment and attributes.
     pub meta: DeclMeta,
-    /// What is declared.
+    /// The kind of declaration.
     pub kind: SystemItemKind,
     /// From the first doc comment to the end.
     pub span: Span,
 }
 
-/// What a declaration of a system declares.
+/// The kinds of declarations in a system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SystemItemKind {
     /// `use Server from "server.iox"`.
@@ -95,9 +95,9 @@ pub enum SystemItemKind {
 /// A model from another file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UseDecl {
-    /// What it is called here.
+    /// The name of the model, which its file must declare too.
     pub model: Name,
-    /// The file, seen from the file of the system.
+    /// The path of the file, relative to the file of the system.
     pub path: String,
     /// The place of the file's name.
     pub path_span: Span,
@@ -108,20 +108,20 @@ pub struct UseDecl {
 pub struct PartDecl {
     /// Its name.
     pub name: Name,
-    /// The name of the index and its range, for an array.
+    /// The name of the index with the first and last index; `None` if the part is no array.
     pub index: Option<(Name, Expr, Expr)>,
     /// The model.
     pub model: Name,
-    /// Its constants.
+    /// The values of its constants.
     pub constants: Vec<PinDecl>,
 }
 
 /// An output of one part that is an input of others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConnectionDecl {
-    /// Who sends.
+    /// The output of the sender.
     pub from: PortDecl,
-    /// Who receives.
+    /// The input of the receivers.
     pub to: PortDecl,
 }
 
@@ -130,11 +130,11 @@ pub struct ConnectionDecl {
 pub struct PortDecl {
     /// The part.
     pub part: Name,
-    /// Which instance; all if left out.
+    /// The index of the instance; `None` for all instances.
     pub index: Option<Expr>,
     /// The message.
     pub message: Name,
-    /// What fields are equal to.
+    /// The values that fields must have.
     pub pins: Vec<PinDecl>,
     /// Its place.
     pub span: Span,
@@ -162,7 +162,7 @@ pub struct Name {
     pub span: Span,
 }
 
-/// What may stand before a declaration.
+/// The doc comment and attributes in front of a declaration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeclMeta {
     /// The lines of the doc comment, without `///` and one space.
@@ -174,18 +174,18 @@ pub struct DeclMeta {
 /// `@req("R-12")` or `@weight(5)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attr {
-    /// What it says.
+    /// The kind of attribute, with its argument.
     pub kind: AttrKind,
     /// Its place.
     pub span: Span,
 }
 
-/// What an attribute says.
+/// The kinds of attributes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AttrKind {
-    /// A requirement that this part of the model stands for.
+    /// `@req`: a requirement that this part of the model traces to.
     Req(String),
-    /// How often random testers choose this transition, compared with others.
+    /// `@weight`: how often random testers choose this transition, compared with others.
     Weight(u32),
 }
 
@@ -194,13 +194,13 @@ pub enum AttrKind {
 pub struct ModelItem {
     /// Doc comment and attributes.
     pub meta: DeclMeta,
-    /// What is declared.
+    /// The kind of declaration.
     pub kind: ItemKind,
     /// From the first doc comment to the end.
     pub span: Span,
 }
 
-/// What a declaration declares.
+/// The kinds of declarations in a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ItemKind {
     /// `input name(field: type)`.
@@ -233,21 +233,21 @@ pub enum ItemKind {
     Test(TestDecl),
 }
 
-/// Who sends a message, and who controls it.
+/// The direction of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DirectionDecl {
-    /// The tester sends it.
+    /// An input that the tester sends.
     Input,
-    /// Somebody else sends it to the system; the tester sees it.
+    /// An input that another party sends to the system; the tester observes it.
     Observed,
-    /// The system sends it.
+    /// An output of the system.
     Output,
 }
 
 /// A message of the interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MessageDecl {
-    /// Who sends it.
+    /// Its direction.
     pub direction: DirectionDecl,
     /// Its name.
     pub name: Name,
@@ -258,7 +258,7 @@ pub struct MessageDecl {
 /// A named, typed part of a message, record or function heading.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldDecl {
-    /// The lines of its doc comment; of messages and records only.
+    /// The lines of its doc comment; only fields of messages and records can have one.
     pub docs: Vec<String>,
     /// Its name.
     pub name: Name,
@@ -273,7 +273,7 @@ pub struct VarDecl {
     pub name: Name,
     /// Its type.
     pub ty: Type,
-    /// Its initial value; without one it is unknown at start.
+    /// Its initial value; `None` if it is unknown at start.
     pub init: Option<Expr>,
 }
 
@@ -352,16 +352,16 @@ pub struct StateDecl {
     pub span: Span,
 }
 
-/// What a transition does.
+/// The kind of a transition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verb {
-    /// Takes an input.
+    /// `on`: takes an input.
     On,
-    /// Emits an output.
+    /// `emit`: sends an output.
     Emit,
-    /// Acts without a message.
+    /// `internal`: takes a step without a message.
     Internal,
-    /// Sees that nothing comes; observers only.
+    /// `quiet`: observes silence; observers only.
     Quiet,
 }
 
@@ -370,7 +370,7 @@ impl Verb {
     pub const ALL: [(Self, &'static str); 4] =
         [(Self::On, "on"), (Self::Emit, "emit"), (Self::Internal, "internal"), (Self::Quiet, "quiet")];
 
-    /// The word for it.
+    /// Returns the keyword of the verb.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -389,32 +389,33 @@ pub struct TransitionDecl {
     pub meta: DeclMeta,
     /// Its label.
     pub label: Option<Name>,
-    /// What it does.
+    /// The kind of transition.
     pub verb: Verb,
     /// The place of the verb.
     pub verb_span: Span,
-    /// The message; none for internal transitions and for silence.
+    /// The message; `None` for internal transitions and for silence.
     pub gate: Option<Name>,
-    /// What fields are equal to.
+    /// The values that fields must have.
     pub pins: Vec<PinDecl>,
-    /// `let some(x) = e` in front of the guard: it is enabled only if these fit, and what they name is known.
+    /// The patterns `let some(x) = e` in front of the guard: the transition is enabled only if all match, and its guard
+    /// and updates may use the names they bind.
     pub lets: Vec<LetExpr>,
-    /// When it is enabled.
+    /// The guard; `None` if it is always true.
     pub guard: Option<Expr>,
-    /// What changes.
+    /// The simultaneous updates and resets.
     pub updates: Vec<Update>,
-    /// Where it leads; none to stay.
+    /// The target state; `None` for a self-loop.
     pub target: Option<Name>,
     /// Its place, doc comment included.
     pub span: Span,
-    /// The error behind which it could not be read; it then holds what stands before.
+    /// The error at which the parser stopped, if it did; the transition then holds the parts before it.
     pub broken: Option<Reported>,
 }
 
 /// `let pattern = value`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LetExpr {
-    /// Which values fit.
+    /// The pattern that the value must match.
     pub pattern: PatternExpr,
     /// The value.
     pub value: Expr,
@@ -438,7 +439,7 @@ pub struct Update {
     pub span: Span,
 }
 
-/// What an update changes.
+/// The kinds of updates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UpdateKind {
     /// `variable = value`.
@@ -449,32 +450,32 @@ pub enum UpdateKind {
     Reset(Name),
 }
 
-/// Something worth reaching.
+/// A test purpose.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PurposeDecl {
     /// Its name.
     pub name: Name,
-    /// What to reach.
+    /// The goal to reach.
     pub goal: PurposeGoal,
 }
 
-/// What a purpose asks for.
+/// The kinds of goals of a purpose.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PurposeGoal {
     /// `: r1, r2, r3`: these transitions in this order.
     Path(Vec<Name>),
     /// `: reach state when condition`.
     Reach {
-        /// The state; any if left out.
+        /// The state; `None` for any.
         state: Option<Name>,
-        /// The condition; true if left out.
+        /// The condition; `None` if it is true.
         when: Option<Expr>,
     },
     /// `{ state ... }`: an observer that reaches `hit` or `miss`.
     Observer(ObserverDecl),
 }
 
-/// An automaton that watches what is seen.
+/// An automaton that follows the observations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObserverDecl {
     /// Its variables and clocks: [`ItemKind::Var`] and [`ItemKind::Clock`] only.
@@ -483,7 +484,7 @@ pub struct ObserverDecl {
     pub states: Vec<StateDecl>,
 }
 
-/// Which states a property speaks about.
+/// The states that a property constrains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PropertyKind {
     /// Every reachable state.
@@ -497,7 +498,7 @@ pub enum PropertyKind {
 pub struct Property {
     /// Its label.
     pub label: Option<Name>,
-    /// Which states it speaks about.
+    /// The states it constrains.
     pub kind: PropertyKind,
     /// The condition.
     pub condition: Expr,
@@ -517,20 +518,20 @@ pub struct TestDecl {
 /// A step of a test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepDecl {
-    /// What happens.
+    /// The action or the expected observation.
     pub kind: StepKind,
     /// Its place.
     pub span: Span,
 }
 
-/// What happens in a step of a test.
+/// The kinds of steps of a test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StepKind {
-    /// The tester sends a message.
+    /// `send`: the tester sends a message.
     Send(MessagePattern),
-    /// The tester sees a message.
+    /// `expect`: the tester observes a message.
     Expect(MessagePattern),
-    /// The system stays silent, for this long if said.
+    /// `quiet`: the system stays silent for this long; `None` for the quiescence time of the run.
     Quiet(Option<Expr>),
 }
 
@@ -539,22 +540,22 @@ pub enum StepKind {
 pub struct MessagePattern {
     /// The message.
     pub gate: Name,
-    /// What fields are equal to.
+    /// The values that fields must have.
     pub pins: Vec<PinDecl>,
-    /// A further condition on the fields.
+    /// A further condition on the fields; `None` if there is none.
     pub guard: Option<Expr>,
 }
 
 /// A type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Type {
-    /// What it is.
+    /// The kind of type.
     pub kind: TypeKind,
     /// Its place.
     pub span: Span,
 }
 
-/// What a type is.
+/// The kinds of types.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TypeKind {
     /// `bool`, `int`, `real`, `string` or a declared name.
@@ -570,7 +571,7 @@ pub enum TypeKind {
 /// An expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expr {
-    /// What it is.
+    /// The kind of expression.
     pub kind: ExprKind,
     /// Its place.
     pub span: Span,
@@ -622,19 +623,19 @@ pub enum Quantifier {
     Forall,
 }
 
-/// What is asked of the items of a collection.
+/// A question about the items of a collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OverWord {
-    /// Whether some satisfy a condition.
+    /// Some item satisfies the condition.
     Exists,
-    /// Whether all do.
+    /// All items satisfy the condition.
     Forall,
-    /// How many do.
+    /// The number of items that satisfy the condition.
     Count,
 }
 
 impl OverWord {
-    /// The word for it.
+    /// Returns the keyword of the question.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -645,10 +646,10 @@ impl OverWord {
     }
 }
 
-/// What an expression is.
+/// The kinds of expressions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExprKind {
-    /// Could not be read.
+    /// Text that could not be read, with the reported error.
     Error(Reported),
     /// `true` or `false`.
     Bool(bool),
@@ -686,7 +687,7 @@ pub enum ExprKind {
     Match(Box<Expr>, Vec<MatchArm>),
     /// `exists i in lo..hi: body`.
     Quantified {
-        /// Which one.
+        /// The quantifier.
         quantifier: Quantifier,
         /// The bound name.
         var: Name,
@@ -699,7 +700,7 @@ pub enum ExprKind {
     },
     /// `exists x in xs: body`, `forall x in xs: body` or `count x in xs: body`.
     Over {
-        /// Which one.
+        /// The question.
         word: OverWord,
         /// The bound name.
         var: Name,
@@ -710,15 +711,15 @@ pub enum ExprKind {
     },
     /// `[e for x in xs if p]` or `{e for x in xs if p}`.
     Comprehension {
-        /// Whether it is a set.
+        /// True for a set, false for a list.
         set: bool,
-        /// The value for each.
+        /// The value computed for each item.
         item: Box<Expr>,
         /// The bound name.
         var: Name,
         /// The collection.
         of: Box<Expr>,
-        /// Which ones; all if left out.
+        /// The condition that items must satisfy; `None` to take all.
         keep: Option<Box<Expr>>,
     },
     /// `[a, b]`.
@@ -749,23 +750,23 @@ pub struct ArgExpr {
 /// A case of a `match`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MatchArm {
-    /// Which values.
+    /// The pattern that the value must match.
     pub pattern: PatternExpr,
-    /// The value then.
+    /// The value of the `match` if the pattern matches.
     pub value: Expr,
 }
 
-/// Which values an arm is for.
+/// A pattern for values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PatternExpr {
-    /// Which values.
+    /// The kind of pattern.
     pub kind: PatternKind,
     /// Its place.
     pub span: Span,
 }
 
 impl PatternExpr {
-    /// The names it gives to parts of the value, in order.
+    /// Returns the names that the pattern binds to parts of the value, in order.
     pub fn names(&self) -> impl Iterator<Item = &Name> {
         let (list, last): (&[Name], Option<&Name>) = match &self.kind {
             PatternKind::Some(name) => (std::slice::from_ref(name), None),
@@ -779,10 +780,10 @@ impl PatternExpr {
     }
 }
 
-/// Which values an arm is for.
+/// The kinds of patterns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PatternKind {
-    /// `_`: all others.
+    /// `_`: any value.
     Any,
     /// A value of an enum.
     Name(String),

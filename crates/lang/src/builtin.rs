@@ -11,7 +11,7 @@ pub struct BuiltIn {
     pub parameters: &'static [&'static str],
     /// The type of its value.
     pub result: &'static str,
-    /// What it gives.
+    /// A description of the result.
     pub about: &'static str,
 }
 

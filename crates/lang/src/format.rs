@@ -1,4 +1,4 @@
-//! Syntax tree to canonical text.
+//! The formatter: syntax tree to canonical text.
 //!
 //! One layout: four spaces, one declaration, transition or step per line, single blank
 //! lines kept where the author put them, everything else decided here. What does not fit
@@ -20,10 +20,10 @@ use crate::ast::{Comment, DeclMeta, SyntaxFile};
 use crate::sink::FindingSink;
 use crate::{extension, parser};
 
-/// Lines are kept within this many columns where they can be broken.
+/// The number of columns that lines are kept within if they can be broken.
 const WIDTH: usize = 100;
 
-/// Spaces per level.
+/// The number of spaces per level.
 const INDENT: usize = 4;
 
 /// The text of `file` in canonical layout.
@@ -57,13 +57,13 @@ pub(crate) fn print(tree: &SyntaxFile, text: &str) -> String {
     printer.out
 }
 
-/// Text under construction, and the comments not yet written.
+/// The text under construction, and the comments not written yet.
 struct Printer<'a> {
     text: &'a str,
     comments: &'a [Comment],
     out: String,
     level: usize,
-    /// Where the last thing written in this block ended in the source; none at its start.
+    /// The source position at which the part written last in this block ended; `None` at its start.
     last: Option<usize>,
 }
 
@@ -77,7 +77,7 @@ impl<'a> Printer<'a> {
         self.out.push('\n');
     }
 
-    /// How many columns are left on a line at the present level.
+    /// Returns the number of columns left on a line at the current level.
     fn room(&self) -> usize {
         WIDTH.saturating_sub(self.level * INDENT)
     }
@@ -116,8 +116,8 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// Puts the comment that follows source position `end` on the same line, if there is
-    /// one, behind the line just written.
+    /// Appends the comment that follows source position `end` on the same line, if there is one, to the line just
+    /// written.
     fn trailing_comment(&mut self, end: usize) {
         let Some((comment, rest)) = self.comments.split_first() else { return };
         let between = self.text.get(end..comment.start as usize).unwrap_or("x");

@@ -1,4 +1,4 @@
-//! Other texts that become models.
+//! Readers of other formats, each of which turns a text into a model.
 
 pub(crate) mod action;
 pub(crate) mod machine;

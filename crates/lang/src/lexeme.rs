@@ -1,11 +1,11 @@
-//! A text as words, signs and comments, for editors. Total, and good for texts with errors too.
+//! The lexemes of a text for editors: words, signs and comments. Total, also on texts with errors.
 
 use crate::lexer::{TokenKind, lex};
 
-/// What a piece of text is.
+/// The kind of a lexeme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LexemeKind {
-    /// A name, or a word that has its meaning from its place (`state`, `on`).
+    /// A name, or a word that is a keyword by its position (`state`, `on`).
     Name,
     /// A word that cannot be a name (`when`, `if`).
     Reserved,
@@ -13,30 +13,30 @@ pub enum LexemeKind {
     Number,
     /// A string, closed or not.
     Text,
-    /// A remark.
+    /// A comment that documents nothing.
     Comment,
     /// A comment that documents what follows.
     Doc,
     /// Brackets, operators, separators.
     Sign,
-    /// What no token is made of.
+    /// Text that no token is made of.
     Unknown,
 }
 
-/// A piece of text and its place.
+/// A lexeme and its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextLexeme {
-    /// What it is.
+    /// Its kind.
     pub kind: LexemeKind,
     /// First byte.
     pub start: u32,
     /// One past the last byte.
     pub end: u32,
-    /// Whether it is the first of its line.
+    /// True if it is the first of its line.
     pub first_on_line: bool,
 }
 
-/// The pieces of an `.iox` text, in order.
+/// Returns the lexemes of an `.iox` text, in order.
 #[must_use]
 pub fn lexemes(text: &str) -> Vec<TextLexeme> {
     let lexed = lex(text);

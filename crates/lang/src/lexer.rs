@@ -1,14 +1,13 @@
-//! Text to tokens. Total: every byte of the text is in a token, a comment or white space.
+//! The lexer: text to tokens. Total: every byte of the text is in a token, a comment or white space.
 //!
-//! Only the words that expressions are made of are reserved. All other words of the
-//! language (`state`, `on`, `type`, ...) are plain names here and get their meaning from
-//! their place, so a message may have a field called `type`.
+//! Only the words that expressions are made of are reserved. All other words of the language (`state`, `on`, `type`,
+//! ...) are plain names here and are keywords by their position, so a message may have a field called `type`.
 
 use logos::Logos;
 
 use crate::ast::Comment;
 
-/// What a token is.
+/// The kinds of tokens.
 #[derive(Logos, Clone, Copy, Debug, PartialEq, Eq)]
 #[logos(skip r"[ \t\r\n\f\u{feff}]+")]
 pub(crate) enum TokenKind {
@@ -118,7 +117,7 @@ pub(crate) enum TokenKind {
     #[token("->")]
     Arrow,
 
-    /// Characters that no token has.
+    /// Characters that no token contains.
     Unknown,
     /// The end of the text.
     End,
@@ -130,7 +129,7 @@ pub(crate) struct Token {
     pub(crate) kind: TokenKind,
     pub(crate) start: u32,
     pub(crate) end: u32,
-    /// Whether it is the first token of its line.
+    /// True if it is the first token of its line.
     pub(crate) first_on_line: bool,
 }
 
@@ -172,7 +171,7 @@ impl Lexed {
         self.tokens.push(Token { kind, start: offset(range.start), end: offset(range.end), first_on_line });
     }
 
-    /// Whether an unknown character at `start` continues an unknown token.
+    /// Returns whether an unknown character at `start` continues an unknown token.
     fn extends_unknown(&self, start: usize) -> bool {
         self.tokens.last().is_some_and(|last| last.kind == TokenKind::Unknown && last.end == offset(start))
     }
@@ -193,7 +192,7 @@ fn offset(n: usize) -> u32 {
 }
 
 impl TokenKind {
-    /// The token as a message names it.
+    /// Returns the description of the token for messages.
     pub(crate) fn describe(self) -> &'static str {
         match self {
             Self::Name => "a name",
@@ -251,7 +250,7 @@ impl TokenKind {
         }
     }
 
-    /// Whether it is a word that cannot be a name.
+    /// Returns whether it is a word that cannot be a name.
     pub(crate) fn is_reserved(self) -> bool {
         use TokenKind::{Else, Exists, False, Forall, If, In, Match, None, Some, Then, True, When};
         matches!(self, If | Then | Else | Match | Exists | Forall | In | True | False | None | Some | When)

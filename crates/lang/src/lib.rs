@@ -1,4 +1,4 @@
-//! Text becomes a resolved, typed transition system, or diagnostics.
+//! The front end: a text becomes a resolved, typed transition system, or diagnostics.
 //!
 //! [`load`] is the front door. It is total: any text gives a [`LoadedText`], never a panic,
 //! and a model exists only if there is no error. [`format()`] gives a text its canonical
@@ -70,41 +70,41 @@ pub use crate::sink::Reported;
 pub use crate::system::files::gather;
 pub use crate::system::{NotAChannel, channel, through};
 
-/// Files up to this size are read.
+/// The greatest size of a file that is read, in bytes.
 const MAX_BYTES: usize = 256 << 20;
 
-/// What a caller may choose.
+/// The options of a caller.
 #[derive(Clone, Debug, Default)]
 pub struct LoadOptions {
-    /// Constants to replace: name and value as text, as in `--set MAX=3`; the last one counts.
+    /// Constants to replace: name and value as text, as in `--set MAX=3`; the last one of a name counts.
     pub overrides: Vec<(String, String)>,
 }
 
-/// What became of a text.
+/// The result of loading a text.
 #[derive(Clone, Debug)]
 pub struct LoadedText {
-    /// The model; none if there is an error.
+    /// The model; `None` if there is an error.
     pub model: Option<Model>,
     /// The findings, in the order of the text.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 impl LoadedText {
-    /// Whether there is an error.
+    /// Returns whether there is an error.
     #[must_use]
     pub fn has_errors(&self) -> bool {
         self.diagnostics.iter().any(Diagnostic::is_error)
     }
 }
 
-/// Whether findings that are not errors are looked for.
+/// The choice whether to look for findings that are not errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LintLevel {
     On,
     Off,
 }
 
-/// Reads the text `file` as the kind of model its name's extension says.
+/// Reads the text `file` as the kind of model that the extension of its name stands for.
 #[must_use]
 pub fn load(sources: &Sources, file: FileId, options: &LoadOptions) -> LoadedText {
     let mut sink = FindingSink::default();
@@ -141,22 +141,22 @@ pub(crate) fn load_into(
     model
 }
 
-/// Whether files called `name` are models: [`load`] reads their kind.
+/// Returns whether files called `name` are models, of a kind that [`load`] reads.
 #[must_use]
 pub fn is_model(name: &str) -> bool {
     matches!(extension(name), Some("iox" | "as" | "xml" | "xlia" | "txs")) || machine_form(name).is_some()
 }
 
-/// The form of the finite state machine that files called `name` hold; other models have none.
+/// Returns the format of the finite state machine in files called `name`; `None` for other files.
 #[must_use]
 pub fn machine_form(name: &str) -> Option<MachineFormat> {
     extension(name).and_then(MachineFormat::of_extension)
 }
 
-/// The finite state machine in the text `file`, read as [`load`] reads it.
+/// Reads the finite state machine in the text `file`, as [`load`] reads it.
 ///
 /// # Errors
-/// If it is none: what is wrong, at least one thing.
+/// The findings, at least one, if it is no such machine.
 pub fn load_machine(
     sources: &Sources,
     file: FileId,
@@ -165,7 +165,7 @@ pub fn load_machine(
     Ok(import::machine::read(&sources.file(file).text, file, form)?.listing)
 }
 
-/// The syntax tree of the `.iox` text `file`, with what is wrong with its syntax.
+/// Returns the syntax tree of the `.iox` text `file`, with its syntax errors.
 #[must_use]
 pub fn parse(sources: &Sources, file: FileId) -> (ast::SyntaxFile, Vec<Diagnostic>) {
     let mut sink = FindingSink::default();
@@ -191,13 +191,13 @@ fn load_iox(
     }
 }
 
-/// What follows the last point of the last part of a path.
+/// Returns the text behind the last point in the last component of a path.
 fn extension(name: &str) -> Option<&str> {
     let base = name.rsplit(['/', '\\']).next().unwrap_or(name);
     base.rsplit_once('.').map(|(_, extension)| extension)
 }
 
-/// The last part of a path without its extension.
+/// Returns the last component of a path without its extension.
 fn stem(name: &str) -> &str {
     let base = name.rsplit(['/', '\\']).next().unwrap_or(name);
     base.rsplit_once('.').map_or(base, |(stem, _)| stem)

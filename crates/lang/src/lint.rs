@@ -15,7 +15,7 @@ use crate::ast::{ExprKind, FieldDecl, ItemKind, ModelDecl, ModelItem, Transition
 use crate::resolve::NameTable;
 use crate::typeck::{Checker, GateItem, ValueItem};
 
-/// What looks wrong in `decl` though it has a meaning.
+/// Returns warnings about `decl`, which has a meaning but looks wrong.
 pub(crate) fn check(decl: &ModelDecl, sts: &Sts, cx: &Checker<'_, '_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     unused_values(cx, &mut found);
@@ -55,7 +55,8 @@ fn unused<T>(table: &NameTable<'_, T>, code: Code, what: &str, how: &str, found:
     }
 }
 
-/// Inputs that no transition takes look forgotten; an output that none emits says that it must never come.
+/// Reports inputs that no transition takes, which look forgotten. An output that none emits is not reported: it must
+/// never occur.
 fn unused_messages(gates: &NameTable<'_, Rc<GateItem>>, found: &mut Vec<Diagnostic>) {
     for (name, entry) in gates.iter().filter(|(_, entry)| !entry.used) {
         found.push(match entry.item.kind {
@@ -121,7 +122,7 @@ fn nonlinear(sts: &Sts, cx: &Checker<'_, '_>, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The start of `term` as text; shared parts could make the whole of it very long.
+/// Returns the start of `term` as text; shared subterms could make the whole of it very long.
 fn shown(cx: &Checker<'_, '_>, term: Term) -> String {
     let mut start = TextHead { text: String::new(), room: 60 };
     if write!(start, "{}", cx.pool.show(term)).is_err() {
@@ -130,7 +131,7 @@ fn shown(cx: &Checker<'_, '_>, term: Term) -> String {
     start.text
 }
 
-/// Takes text until there is no more room.
+/// A writer that fails once its room is used up.
 struct TextHead {
     text: String,
     room: usize,

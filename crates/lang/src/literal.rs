@@ -1,4 +1,4 @@
-//! Numbers, durations and strings as they are written.
+//! The text of numbers, durations and strings.
 
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
@@ -7,7 +7,7 @@ use ioxide_model::source::Span;
 
 use crate::suggest;
 
-/// Digits a number may have; reading more takes time that grows with the square.
+/// The greatest number of digits of a number; reading more takes time that grows with the square.
 const MAX_DIGITS: usize = 1000;
 
 /// The value of a number as written.
@@ -17,7 +17,7 @@ pub(crate) enum NumberLiteral {
     Real(Rational),
 }
 
-/// Why a text is not a number.
+/// The reason why a text is not a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BadNumber {
     TooLong,
@@ -85,7 +85,7 @@ impl BadNumber {
     }
 }
 
-/// The text a quoted literal stands for, and the place and length of wrong escapes.
+/// Returns the text of a quoted literal, and the position and length of wrong escapes.
 pub(crate) fn unescape(quoted: &str) -> (String, Vec<(usize, usize)>) {
     let inner = quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or("");
     let mut text = String::with_capacity(inner.len());

@@ -1,4 +1,4 @@
-//! Syntax tree to transition system; each switch keeps its span.
+//! Lowering: syntax tree to transition system; each switch keeps its span.
 //!
 //! - The first state is the initial one. A model without states has one, called after the
 //!   model. Transitions of `any` are copied to every state, behind the state's own.
@@ -30,10 +30,10 @@ use crate::sink::{FindingSink, Reported};
 use crate::typeck::{Checker, DeclaredItem, GateItem, PartNames, ValueItem};
 use crate::{LintLevel, LoadOptions};
 
-/// Copies of `any` transitions included.
+/// The greatest number of switches, copies of `any` transitions included.
 const MAX_SWITCHES: usize = 1_000_000;
 
-/// The model that `decl` describes; meaningful only if `sink` has no errors.
+/// Returns the model that `decl` describes; meaningful only if `sink` has no errors.
 pub(crate) fn lower(
     decl: &ModelDecl,
     options: &LoadOptions,
@@ -53,7 +53,7 @@ pub(crate) fn lower(
     Model { pool: cx.pool, sts }
 }
 
-/// What `decl` declares, before there are states and transitions.
+/// Defines the declarations of `decl` other than states and transitions.
 fn defined<'a, 's>(
     decl: &'a ModelDecl,
     options: &'a LoadOptions,
@@ -67,7 +67,7 @@ fn defined<'a, 's>(
     lowering
 }
 
-/// What the goals of a system may name.
+/// The names that the goals of a system may use.
 pub(crate) struct GoalNames<'a> {
     pub(crate) values: Vec<(&'a Name, ValueItem)>,
     pub(crate) types: Vec<(&'a Name, Sort)>,
@@ -76,7 +76,7 @@ pub(crate) struct GoalNames<'a> {
     pub(crate) parts: Rc<[PartNames]>,
 }
 
-/// `model`, a system made of parts, with the goals among `items`.
+/// Adds the goals among `items` to `model`, a system made of parts.
 pub(crate) fn with_goals<'a>(
     model: Model,
     names: GoalNames<'a>,
@@ -102,7 +102,7 @@ pub(crate) fn with_goals<'a>(
 /// A name in the body of an action.
 struct LocalName {
     name: String,
-    /// The variable, if it may be assigned.
+    /// The variable; `None` if the name cannot be assigned.
     var: Option<VarId>,
 }
 
@@ -111,13 +111,13 @@ pub(crate) struct Lowering<'a, 's> {
     pub(crate) sts: Sts,
     pub(crate) cx: Checker<'a, 's>,
     options: &'a LoadOptions,
-    /// Labels as written, with the switch they name.
+    /// The labels as written, with the switches they name.
     labels: crate::resolve::NameTable<'a, Result<SwitchId, Reported>>,
-    /// The copies of labelled `any` transitions: the first switch of each.
+    /// The switches of labelled `any` transitions: the first copy of each.
     any_labels: rustc_hash::FxHashMap<&'a str, Vec<SwitchId>>,
-    /// The names that the body of an action gives, the innermost last.
+    /// The names that the body of an action declares, the innermost last.
     locals: Vec<LocalName>,
-    /// Whether statements can follow each other.
+    /// True for an action system, in which statements can follow each other.
     is_action_system: bool,
 }
 
@@ -165,7 +165,7 @@ impl<'a, 's> Lowering<'a, 's> {
         }
     }
 
-    /// Reports at `span` that the system may not have `more` switches, if so.
+    /// Reports at `span` if the system cannot have `more` switches.
     fn room_for(&mut self, more: usize, span: Span) -> Result<(), Reported> {
         if self.sts.switches.len().saturating_add(more) <= MAX_SWITCHES {
             return Ok(());

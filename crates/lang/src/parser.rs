@@ -1,4 +1,4 @@
-//! Tokens to syntax tree, by recursive descent that survives errors.
+//! The parser: tokens to syntax tree, by recursive descent that survives errors.
 //!
 //! A function that cannot go on reports why and returns [`Reported`]; the nearest block
 //! then skips to the next place where one of its parts can start ([`Parser::recover`])
@@ -23,7 +23,7 @@ use crate::sink::{FindingSink, Reported};
 use crate::suggest;
 use crate::words::is_beginning;
 
-/// How deep expressions and types may be nested.
+/// The greatest nesting depth of expressions and types.
 pub(crate) const MAX_NESTING: usize = 128;
 
 /// The syntax tree of `text`, with findings in `sink`.
@@ -34,26 +34,26 @@ pub(crate) fn parse(text: &str, file: FileId, sink: &mut FindingSink) -> SyntaxF
     SyntaxFile { model, system, comments: lexed.comments }
 }
 
-/// A part of the tree; none if the parser cannot go on here and has said why.
+/// A part of the tree, or the proof that the parser reported why there is none.
 pub(crate) type ParseResult<T> = Result<T, Reported>;
 
-/// Position in the tokens of one text.
+/// The state of parsing one text.
 pub(crate) struct Parser<'a> {
     text: &'a str,
     file: FileId,
     tokens: &'a [Token],
     position: usize,
-    /// Open braces among the consumed tokens.
+    /// The number of open braces among the consumed tokens.
     braces: usize,
     nesting: usize,
-    /// Greatest number of `.part` above each other in the expression at hand.
+    /// The greatest number of nested `.part`s in the current expression.
     parts: usize,
     sink: &'a mut FindingSink,
-    /// Where the last error was reported, so that one place has one error.
+    /// The token position of the last error, so that one place has one error.
     last_error: Option<(usize, Reported)>,
-    /// What text that does not follow the grammar is called.
+    /// The code for text that does not follow the grammar.
     syntax: Code,
-    /// A part whose beginning could be read, until its block takes it.
+    /// A declaration whose value could not be read, until its block collects it.
     half: Option<ItemKind>,
     /// The span of everything, if the text is a part of another format's file.
     whole: Option<Span>,
@@ -112,7 +112,7 @@ impl<'a> Parser<'a> {
         self.text.get(token.start as usize..token.end as usize).unwrap_or("")
     }
 
-    /// The text at `span`, which tokens that were read make.
+    /// Returns the text at `span`, which covers consumed tokens.
     pub(crate) fn text_of(&self, span: Span) -> &'a str {
         self.text.get(span.start as usize..span.end as usize).unwrap_or("")
     }
@@ -121,7 +121,7 @@ impl<'a> Parser<'a> {
         self.slice_at(0)
     }
 
-    /// Whether the next token is the word `word`, used as a word and not as a label.
+    /// Returns whether the next token is the word `word`, used as a keyword and not as a label.
     pub(crate) fn at_word(&self, word: &str) -> bool {
         self.at(TokenKind::Name) && self.slice() == word && self.kind_after(1) != TokenKind::Colon
     }
@@ -225,7 +225,7 @@ impl<'a> Parser<'a> {
         self.unexpected(what)
     }
 
-    /// A word of the language stands where a name should.
+    /// Returns the finding that a reserved word stands in the place of a name.
     fn reserved(&self, what: &str) -> Diagnostic {
         let (word, span) = (self.slice(), self.span());
         let message = format!("`{word}` is a word of the language, expected {what}");
@@ -235,7 +235,7 @@ impl<'a> Parser<'a> {
             .fix(span, format!("{word}_"))
     }
 
-    /// Whether a word of the language stands here as only a name does: `none: on a`, `some[i in 1..3]: Part`,
+    /// Returns whether a reserved word stands here where only a name can: `none: on a`, `some[i in 1..3]: Part`,
     /// `if.message -> part.message`.
     fn is_reserved_name(&self) -> bool {
         let is_named =
@@ -245,7 +245,7 @@ impl<'a> Parser<'a> {
 
     // Reporting.
 
-    /// Whether the token at hand has an error already.
+    /// Returns whether the current token has an error already.
     fn has_error_here(&self) -> bool {
         self.last_error.is_some_and(|(place, _)| place == self.position)
     }
@@ -260,7 +260,7 @@ impl<'a> Parser<'a> {
         reported
     }
 
-    /// Reports what `make` makes, which is not about the token at hand.
+    /// Reports the diagnostic of `make`, which is not about the current token.
     pub(crate) fn error(&mut self, make: impl FnOnce() -> Diagnostic) -> Reported {
         self.sink.error(make)
     }
@@ -270,7 +270,7 @@ impl<'a> Parser<'a> {
         self.sink.push(warning);
     }
 
-    /// The next token as a message names it.
+    /// Returns the description of the next token for messages.
     fn found(&self) -> String {
         match self.kind() {
             TokenKind::Name | TokenKind::Number => format!("`{}`", self.slice()),
@@ -349,8 +349,8 @@ impl<'a> Parser<'a> {
         self.skip_to(level, |parser, inside| parser.at_strong_start() || !inside && parser.at_part_start());
     }
 
-    /// Skips to the first token of a line where `is_start` holds (told whether braces above
-    /// `level` are open), or to the brace that closes the block at brace level `level`.
+    /// Skips to the first token of a line at which `is_start` returns true, or to the brace that closes the block at
+    /// brace level `level`. The second argument of `is_start` is true if braces above `level` are open.
     pub(crate) fn skip_to(&mut self, level: usize, is_start: impl Fn(&Self, bool) -> bool) {
         loop {
             let token = self.token(0);
@@ -365,12 +365,12 @@ impl<'a> Parser<'a> {
         self.braces = level;
     }
 
-    /// Open braces among the consumed tokens.
+    /// Returns the number of open braces among the consumed tokens.
     pub(crate) fn braces(&self) -> usize {
         self.braces
     }
 
-    /// How far the parser has come.
+    /// Returns the number of consumed tokens.
     pub(crate) fn position(&self) -> usize {
         self.position
     }
@@ -399,7 +399,7 @@ impl<'a> Parser<'a> {
             || self.at_word("test") && self.kind_after(1) == TokenKind::Str
     }
 
-    /// The name that the declaration at token `start` would have declared, if it has one.
+    /// Returns the name of the declaration that starts at token `start`, if it has one.
     pub(crate) fn name_declared_at(&self, start: usize) -> Option<String> {
         let kept = |token: &&Token| token.kind == TokenKind::Name;
         let end = self.tokens.len().min(start + 12);
@@ -503,7 +503,7 @@ impl<'a> Parser<'a> {
         weight.map(AttrKind::Weight)
     }
 
-    /// Keeps the `half` of a declaration that was read up to its value, which cannot be read.
+    /// Keeps a declaration that was read up to its value, which cannot be read.
     pub(crate) fn keep_half<T>(
         &mut self,
         why: Reported,
@@ -534,7 +534,7 @@ impl<'a> Parser<'a> {
 }
 
 impl TokenKind {
-    /// Whether it continues an expression, so that a word before it is a name.
+    /// Returns whether the token continues an expression, so that a word before it is a name.
     fn is_operator(self) -> bool {
         use TokenKind::{
             AndAnd, CloseParen, Colon, ColonEq, Comma, Dot, DotDot, Eq, EqEq, FatArrow, Ge, Gt, Le, Lt,
@@ -567,7 +567,7 @@ impl TokenKind {
     }
 }
 
-/// What to write instead of something that other languages have.
+/// Returns advice for a word or sign that other languages have.
 pub(crate) fn habit(text: &str) -> Option<&'static str> {
     match text {
         "and" => Some("and is written `&&`"),

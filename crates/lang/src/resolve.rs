@@ -1,9 +1,8 @@
 //! Names: tables that keep the order of declaration, and the order of definitions.
 //!
-//! Values (variables, clocks, constants, enum values) share one table; types, functions,
-//! messages and states have their own. Constants, types and functions may be declared in
-//! any order; [`definition_order`] puts each behind what it uses and finds circles, with a
-//! stack of its own, so long chains are no danger.
+//! Values (variables, clocks, constants, enum values) share one table; types, functions, messages and states have their
+//! own. Constants, types and functions may be declared in any order; [`definition_order`] puts each behind those it
+//! uses and finds circles, with a stack of its own, so that long chains cannot overflow it.
 
 use indexmap::IndexMap;
 use ioxide_model::code::Code;
@@ -15,24 +14,24 @@ use crate::ast::{Expr, ExprKind, ItemKind, ModelItem, Name, PatternKind, Type, T
 use crate::sink::{FindingSink, Reported};
 use crate::suggest;
 
-/// Things of one kind, by name, in order of declaration.
+/// The entries of one kind, by name, in order of declaration.
 #[derive(Debug)]
 pub(crate) struct NameTable<'a, T> {
     what: &'static str,
     entries: IndexMap<&'a str, NameEntry<T>, FxBuildHasher>,
 }
 
-/// A named thing.
+/// A named entry.
 #[derive(Debug)]
 pub(crate) struct NameEntry<T> {
     pub(crate) item: T,
     pub(crate) span: Span,
-    /// Whether something that counts uses it.
+    /// True once it is used; goals that mention a message, and a variable's own update, do not count.
     pub(crate) used: bool,
 }
 
 impl<'a, T> NameTable<'a, T> {
-    /// An empty table of things called `what`.
+    /// Makes an empty table of entries described as `what`.
     pub(crate) fn new(what: &'static str) -> Self {
         Self { what, entries: IndexMap::default() }
     }
@@ -71,7 +70,7 @@ impl<'a, T> NameTable<'a, T> {
         self.entries.get_mut(name)
     }
 
-    /// The entry, marked as used.
+    /// Returns the entry, marked as used.
     pub(crate) fn use_name(&mut self, name: &str) -> Option<&mut NameEntry<T>> {
         let entry = self.entries.get_mut(name)?;
         entry.used = true;
@@ -96,17 +95,17 @@ impl<'a, T> NameTable<'a, T> {
     }
 }
 
-/// Indices of items that define constants, types and functions.
+/// The definitions of constants, types and functions, as positions of items.
 #[derive(Debug, Default)]
 pub(crate) struct DefinitionOrder {
-    /// Each behind those it uses.
+    /// The definitions, each behind those it uses.
     pub(crate) order: Vec<usize>,
-    /// Those that use themselves, which is reported.
+    /// The definitions that use themselves, with the reported error.
     pub(crate) circular: Vec<(usize, Reported)>,
 }
 
-/// The order of the definitions among `items`. Circles are reported and left out, but an enum or record may hold
-/// itself, and a function may call itself.
+/// Returns the order of the definitions among `items`. Circles are reported and left out, but an enum or record may
+/// hold itself, and a function may call itself.
 pub(crate) fn definition_order(items: &[ModelItem], sink: &mut FindingSink) -> DefinitionOrder {
     let names = Definitions::collect(items);
     let mut states = vec![VisitMark::New; items.len()];
@@ -129,12 +128,12 @@ enum VisitMark {
     Circular,
 }
 
-/// Which item defines which name.
+/// The items that define names.
 struct Definitions<'a> {
     constants: FxHashMap<&'a str, usize>,
     types: FxHashMap<&'a str, usize>,
     functions: FxHashMap<&'a str, usize>,
-    /// The enums that have these values.
+    /// The enums, by the names of their values.
     variants: FxHashMap<&'a str, usize>,
     /// The enums and records.
     data: FxHashSet<usize>,
@@ -257,7 +256,7 @@ impl<'a> Definitions<'a> {
     }
 }
 
-/// The name that a constant, type or function gets.
+/// Returns the name that a constant, type or function declares.
 fn defined_name(item: &ModelItem) -> Option<&Name> {
     match &item.kind {
         ItemKind::Const(decl) => Some(&decl.name),

@@ -1,14 +1,14 @@
-//! Where findings are gathered, up to a limit, and the token that says that one was.
+//! The sink of findings, with a limit, and the token that proves that an error was reported.
 //!
-//! A pass that cannot go on tells the sink why and gets a [`Reported`]. `Result<T, Reported>` so reads: a `T`, or the
-//! user knows already why there is none. Nobody can make the token but the sink, so no error is swallowed on the way,
-//! and nobody reports it again. Where nothing is wrong and there just is no `T`, an `Option` says so.
+//! A pass that cannot go on reports the reason to the sink and gets a [`Reported`]. So `Result<T, Reported>` reads: a
+//! `T`, or the user knows already why there is none. Only the sink makes tokens, so no error is lost on the way, and
+//! none is reported twice. An `Option` is used where there may be no `T` without an error.
 
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
 use rustc_hash::FxHashMap;
 
-/// How many errors are kept; text that is no model at all could have millions.
+/// The greatest number of errors kept; text that is no model at all could have millions.
 const MAX_ERRORS: usize = 100;
 
 /// Proof that an error has been reported: only a sink of findings hands it out.
@@ -40,14 +40,14 @@ impl FindingSink {
         self.diagnostics.push(diagnostic);
     }
 
-    /// Adds an error.
+    /// Adds an error and returns the proof.
     pub(crate) fn report(&mut self, error: Diagnostic) -> Reported {
         debug_assert!(error.is_error(), "no error, so no token: {error:?}");
         self.push(error);
         Reported(())
     }
 
-    /// Adds the error that `make` makes, which it only does if the error is kept.
+    /// Adds the error that `make` returns; `make` is called only if the error is kept.
     pub(crate) fn error(&mut self, make: impl FnOnce() -> Diagnostic) -> Reported {
         if self.n_errors <= MAX_ERRORS {
             return self.report(make());
@@ -55,19 +55,19 @@ impl FindingSink {
         Reported(())
     }
 
-    /// Says that an error was reported before; should there be none, reports what `make` makes.
+    /// Returns the proof that an error was reported before; if there was none, reports that of `make`.
     ///
-    /// It is for places that can only be reached behind an error, but hold no token that would show it.
+    /// For places that can only be reached after an error, but hold no token of it.
     pub(crate) fn reported_before(&mut self, make: impl FnOnce() -> Diagnostic) -> Reported {
         if self.has_errors() { Reported(()) } else { self.report(make()) }
     }
 
-    /// Reports nothing about `name` if it is missing: its declaration has the error `why`.
+    /// Suppresses the report that `name` is missing: its declaration has the error `why`.
     pub(crate) fn excuse(&mut self, name: &str, why: Reported) {
         self.broken.insert(name.to_owned(), why);
     }
 
-    /// Like [`error`](Self::error), for the name `name` that is missing.
+    /// Reports that `name` is missing, as [`error`](Self::error), unless [`excuse`](Self::excuse) suppressed it.
     pub(crate) fn missing(&mut self, name: &str, make: impl FnOnce() -> Diagnostic) -> Reported {
         match self.broken.get(name) {
             Some(&why) => why,
@@ -75,27 +75,27 @@ impl FindingSink {
         }
     }
 
-    /// Forgets the proposed changes: the places are too coarse to put them in.
+    /// Removes the proposed changes, if the places are too coarse to apply them.
     pub(crate) fn drop_fixes(&mut self) {
         self.diagnostics.iter_mut().for_each(|diagnostic| diagnostic.fix = None);
     }
 
-    /// How many errors there were.
+    /// Returns the number of errors, those beyond the limit included.
     pub(crate) fn n_errors(&self) -> usize {
         self.n_errors
     }
 
-    /// Whether there was an error.
+    /// Returns whether there was an error.
     pub(crate) fn has_errors(&self) -> bool {
         self.n_errors > 0
     }
 
-    /// Goes on only if there was no error.
+    /// Returns the proof as an error if there was one.
     pub(crate) fn check(&self) -> Result<(), Reported> {
         if self.has_errors() { Err(Reported(())) } else { Ok(()) }
     }
 
-    /// The findings in the order of the text; of one place, in the order they were found.
+    /// Returns the findings in the order of the text; those of one place in the order they were found.
     pub(crate) fn finish(mut self) -> Vec<Diagnostic> {
         let is_limit = |diagnostic: &Diagnostic| diagnostic.code == Code::TooManyErrors;
         self.diagnostics.sort_by_key(|diagnostic| (is_limit(diagnostic), diagnostic.span.start));

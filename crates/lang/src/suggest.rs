@@ -1,4 +1,4 @@
-//! The nearest name: what was probably meant.
+//! The nearest name, as a suggestion for a misspelt one.
 
 use ioxide_model::diag::Diagnostic;
 
@@ -16,7 +16,7 @@ pub(crate) fn nearest<'a>(
     }
 }
 
-/// How many names are compared.
+/// The greatest number of names compared.
 const MAX_CANDIDATES: usize = 5_000;
 
 /// The candidate at the smallest edit distance, if that is at most a third of the length (one for

@@ -1,10 +1,10 @@
 //! Systems made of parts: syntax tree to composition.
 //!
-//! Parts are instances of models, each with constants of its own. The messages of a part that no connection mentions are
-//! messages of the system, called `part.message`; those of an array have the index as their first field. A
-//! connection is a [meeting](ioxide_model::compose) of the sender and of everybody connected to that message, seen as an
-//! output of the system called after the sender, or internal if it is hidden. With a channel between them, sending and
-//! receiving are two steps.
+//! Parts are instances of models, each with constants of its own. The messages of a part that no connection mentions
+//! are messages of the system, called `part.message`; those of an array have the index as their first field. A
+//! connection is a [meeting](ioxide_model::compose) of the sender and of every receiver connected to that message, seen
+//! as an output of the system named after the sender, or internal if it is hidden. With a channel between them, sending
+//! and receiving are two steps.
 
 mod constant;
 pub(crate) mod files;
@@ -27,7 +27,7 @@ use crate::sink::{FindingSink, Reported};
 
 pub use self::through::{NotAChannel, channel, through};
 
-/// The model that `system` is; none if there is an error.
+/// Builds the model of `system`.
 pub(crate) fn load(
     sources: &Sources,
     file: FileId,
@@ -49,7 +49,7 @@ pub(crate) fn load(
     Ok(goals::add(model, system, &constants, sink))
 }
 
-/// The constants of the system, as overridden.
+/// Returns the constants of the system, with overrides applied.
 fn constants(system: &SystemDecl, options: &LoadOptions, sink: &mut FindingSink) -> Constants {
     let mut constants = Constants::default();
     for item in &system.items {
@@ -100,7 +100,7 @@ fn place(
     Ok(placed)
 }
 
-/// What an open field of a hidden meeting is to the author.
+/// Returns the finding for a field of a hidden meeting that is not determined, or for a meeting that is too large.
 fn open_field(open: OpenField, hidden: Span) -> Diagnostic {
     match open {
         OpenField::Unpinned { field, span } => {

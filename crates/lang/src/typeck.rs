@@ -11,7 +11,7 @@
 //!   that part is evaluated.
 //! - Functions are checked once and written into each call by substitution.
 //!
-//! [`Reported`] as a result means that the sink has an error about it, so nobody reports it again.
+//! An error of [`Reported`] means that the sink has the error, so that it is not reported again.
 
 mod call;
 mod choice;
@@ -38,12 +38,12 @@ use crate::ast::{Expr, Name, Type, TypeKind};
 use crate::resolve::NameTable;
 use crate::sink::{FindingSink, Reported};
 
-/// Types may be nested this deep, and have this many parts in all.
+/// The greatest nesting depth of types; the constant below bounds the number of their parts.
 const MAX_TYPE_DEPTH: usize = 32;
 const MAX_TYPE_PARTS: usize = 10_000;
 
-/// Terms may have this many parts after functions are written into their calls, products
-/// and concatenations this many operands, and constant strings this many bytes.
+/// The greatest number of parts of a term after functions are written into their calls; the constants below bound the
+/// operands of products and concatenations, and the bytes of constant strings.
 const MAX_TERM_PARTS: usize = 200_000;
 const MAX_OPERANDS: usize = 1_000;
 const MAX_STRING: usize = 1 << 16;
@@ -64,13 +64,13 @@ pub(crate) enum ValueItem {
     Broken(Reported),
 }
 
-/// What a declared type or function is.
+/// A declared type or function.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum DeclaredItem<T> {
-    /// Its definition was not looked at yet.
+    /// Not defined yet.
     Later,
     Defined(T),
-    /// Its definition has an error.
+    /// Defined with an error.
     Broken(Reported),
 }
 
@@ -104,7 +104,7 @@ pub(crate) struct FnItem {
     pub(crate) recursive: Option<FnId>,
     pub(crate) params: Vec<(String, VarId)>,
     pub(crate) body: Term,
-    /// What must hold of the parameters so that values fit their ranges.
+    /// The conditions on the parameters under which values fit their ranges.
     pub(crate) obligations: Vec<Term>,
 }
 
@@ -116,19 +116,19 @@ pub(crate) struct GateItem {
     pub(crate) fields: IndexMap<String, FieldItem, FxBuildHasher>,
 }
 
-/// A field of a message; without variable if its type is wrong.
+/// A field of a message; its variable is the error if its type is wrong.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FieldItem {
     pub(crate) var: Result<VarId, Reported>,
     pub(crate) span: Span,
 }
 
-/// Where an expression stands: what it may read.
+/// The context of an expression, which decides what it may read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ExprContext {
-    /// Known before the model runs.
+    /// A constant expression.
     Constant,
-    /// The value of a function.
+    /// The body of a function.
     Function,
     /// `when` of a transition.
     Guard,
@@ -167,7 +167,7 @@ impl ExprContext {
     }
 }
 
-/// What a sort is needed for.
+/// The purpose for which a sort is needed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum SortRole<'x> {
     Guard,
@@ -218,7 +218,7 @@ pub(crate) struct Checker<'a, 's> {
     pub(crate) functions: NameTable<'a, DeclaredItem<Rc<FnItem>>>,
     pub(crate) gates: NameTable<'a, Rc<GateItem>>,
     pub(crate) states: NameTable<'a, LocId>,
-    /// Where the expression at hand stands.
+    /// The context of the current expression.
     pub(crate) place: ExprContext,
     /// The message whose fields are in scope.
     pub(crate) message: Option<Rc<GateItem>>,
@@ -230,7 +230,7 @@ pub(crate) struct Checker<'a, 's> {
     pub(crate) bound: Vec<BoundName>,
     /// The function that is being defined, if it may call itself.
     pub(crate) defining: Option<FunctionInProgress>,
-    /// What must hold so that values fit their ranges.
+    /// The conditions under which values fit their ranges.
     pub(crate) obligations: Vec<Term>,
     /// Enums and records that are declared and not defined yet.
     pub(crate) undefined: FxHashSet<DataId>,
@@ -347,7 +347,7 @@ impl<'a, 's> Checker<'a, 's> {
         }))
     }
 
-    /// What is declared as `name`, if its definition has no error.
+    /// Returns the declared item `name`; an error if it has none or is used too early.
     pub(crate) fn defined<T>(
         &mut self,
         item: DeclaredItem<T>,
@@ -361,7 +361,8 @@ impl<'a, 's> Checker<'a, 's> {
         }
     }
 
-    /// Definitions are read behind those they use, so one is used too early only where that order has an error.
+    /// Reports a use before the definition. Definitions are read behind those they use, so this happens only if that
+    /// order has an error.
     pub(crate) fn used_too_early(&mut self, name: &str, span: Span) -> Reported {
         self.sink.reported_before(|| {
             let message = format!("`{name}` is used before it is defined");
@@ -381,7 +382,7 @@ impl<'a, 's> Checker<'a, 's> {
         }))
     }
 
-    /// A constant that can bound a range.
+    /// Returns the value of a constant that bounds a range.
     pub(crate) fn bound_value(&mut self, expr: &Expr) -> Result<i64, Reported> {
         let value = self.constant(expr, Sort::Int, SortRole::Bound)?;
         let bound = value.as_int().and_then(ioxide_model::number::Int::to_i64);
@@ -406,8 +407,8 @@ impl<'a, 's> Checker<'a, 's> {
         }))
     }
 
-    /// Depth and number of parts of values of `sort`, as far as the sort tells: a type inside itself, and
-    /// what is in a collection, count as one part.
+    /// Returns depth and number of parts of values of `sort`, as far as the sort determines them: a type inside itself,
+    /// and a collection, count as one part.
     fn type_size(&self, sort: Sort, inside: &mut Vec<DataId>) -> (usize, usize) {
         let Sort::Data(data) = sort else { return (1, 1) };
         if inside.contains(&data) || inside.len() > MAX_TYPE_DEPTH {
@@ -489,7 +490,7 @@ impl<'a, 's> Checker<'a, 's> {
         }))
     }
 
-    /// Remembers that `condition` must hold, unless it always does.
+    /// Adds the obligation `condition`, unless it is always true.
     pub(crate) fn oblige(&mut self, condition: Term) {
         if !self.pool.is_true(condition) {
             self.obligations.push(condition);
@@ -575,7 +576,7 @@ impl<'a, 's> Checker<'a, 's> {
 
     // Size.
 
-    /// `term`, unless it grew beyond all measure.
+    /// Returns `term`; reports it if it is too large.
     pub(crate) fn sane(&mut self, term: Term, span: Span) -> Result<Term, Reported> {
         if is_sane(&self.pool, term) {
             return Ok(term);
@@ -587,12 +588,12 @@ impl<'a, 's> Checker<'a, 's> {
     }
 }
 
-/// Whether `term` did not grow beyond all measure.
+/// Returns whether `term` is within the size limits.
 pub(crate) fn is_sane(pool: &TermPool, term: Term) -> bool {
     n_parts(pool, term).is_some()
 }
 
-/// The number of parts of `term`, unless it grew beyond all measure.
+/// Returns the number of parts of `term`; `None` if it exceeds the size limits.
 pub(crate) fn n_parts(pool: &TermPool, term: Term) -> Option<usize> {
     let mut seen: FxHashSet<Term> = FxHashSet::default();
     let mut open = vec![term];

@@ -1,4 +1,4 @@
-//! The words that are names elsewhere and mean something where they stand; reserved words are others.
+//! The words that are keywords by their position and names elsewhere; reserved words are not among them.
 //!
 //! Parser, language server and editors take them from here.
 
@@ -38,13 +38,13 @@ pub fn beginnings() -> impl Iterator<Item = &'static str> {
     all.into_iter().flatten().copied()
 }
 
-/// Whether `word` begins a declaration, a transition or a step.
+/// Returns whether `word` begins a declaration, a transition or a step.
 #[must_use]
 pub fn is_beginning(word: &str) -> bool {
     beginnings().any(|it| it == word)
 }
 
-/// All words that mean something where they stand.
+/// Returns all words that are keywords by their position.
 pub fn place_words() -> impl Iterator<Item = &'static str> {
     beginnings().chain(INNER_WORDS.iter().copied())
 }

@@ -12,8 +12,7 @@
 //! | --- | --- |
 //! | an output | it may follow the inputs taken so far, or some more of them |
 //! | an answer of one of several lanes | the same, or if an outstanding answer was sent first: this one is held |
-//! | a message of one of several connections | the same, or if another connection may still deliver one that was sent
-//! first |
+//! | a message of one of several connections | the same, or if another connection may still deliver an earlier one |
 //! | the end of a connection | the same; inputs under way on it were taken, or are lost |
 //! | time that passes | nothing it waits for must have happened long ago, by the stated latency |
 //! | silence | every input was taken, no message is held, and the state reached is quiescent |

@@ -1,4 +1,4 @@
-//! Expressions and types as text.
+//! The text of expressions and types.
 
 use super::Printer;
 use ioxide_model::term::string_literal;
@@ -94,7 +94,7 @@ fn names(list: &[Name]) -> Vec<String> {
     list.iter().map(|name| name.text.clone()).collect()
 }
 
-/// Brackets are nodes of the tree, so none have to be invented here.
+/// Writes `expr`; brackets are nodes of the tree, so none have to be added.
 fn write_expr(expr: &Expr, out: &mut String) {
     match &expr.kind {
         ExprKind::Error(_) => {}

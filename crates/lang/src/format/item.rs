@@ -1,4 +1,4 @@
-//! Declarations, transitions, purposes and tests as lines.
+//! The text of declarations, transitions, purposes and tests.
 
 use super::Printer;
 use super::expr::{expr, pattern, ty};
@@ -91,7 +91,7 @@ impl Printer<'_> {
         self.called(&heading, &fields);
     }
 
-    /// `heading(parts)`, or one part per line; nothing in brackets if there are none.
+    /// Writes `heading(parts)`, on one line or one part per line; no brackets if there are no parts.
     fn called(&mut self, heading: &str, parts: &[BracketPart<'_>]) {
         if parts.is_empty() {
             return self.line(heading);
@@ -105,7 +105,7 @@ impl Printer<'_> {
         self.line(")");
     }
 
-    /// `heading{ parts }`, or one part per line.
+    /// Writes `heading{ parts }`, on one line or one part per line.
     fn braced(&mut self, heading: &str, parts: &[BracketPart<'_>]) {
         if parts.is_empty() {
             return self.line(&format!("{heading}{{}}"));
@@ -128,7 +128,7 @@ impl Printer<'_> {
         self.level -= 1;
     }
 
-    /// `heading = value`, the value broken over lines if it is long.
+    /// Writes `heading = value`, the value broken over lines if it is long.
     fn defined(&mut self, heading: &str, value: Option<&Expr>) {
         let Some(value) = value else { return self.line(heading) };
         let line = format!("{heading} = {}", expr(value));
@@ -307,7 +307,7 @@ fn lets(transition: &TransitionDecl) -> Vec<String> {
     each.map(|it| format!("let {} = {}", pattern(&it.pattern), expr(&it.value))).collect()
 }
 
-/// What stands behind `when`.
+/// Returns the text behind `when`: the patterns and the guard.
 fn condition(transition: &TransitionDecl) -> String {
     let mut parts = lets(transition);
     parts.extend(transition.guard.as_ref().map(expr));
@@ -320,7 +320,7 @@ struct BracketPart<'p> {
     text: String,
 }
 
-/// Parts that nobody documents.
+/// Makes parts without doc comments.
 fn plain(texts: &[String]) -> Vec<BracketPart<'static>> {
     texts.iter().map(|text| BracketPart { docs: &[], text: text.clone() }).collect()
 }
@@ -329,7 +329,7 @@ fn joined(parts: &[BracketPart<'_>]) -> String {
     parts.iter().map(|part| part.text.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-/// A doc comment needs a line of its own.
+/// Returns whether some part has a doc comment, which needs a line of its own.
 fn has_docs(parts: &[BracketPart<'_>]) -> bool {
     parts.iter().any(|part| !part.docs.is_empty())
 }

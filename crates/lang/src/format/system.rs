@@ -1,4 +1,4 @@
-//! Systems as lines.
+//! The text of systems.
 
 use super::Printer;
 use super::expr::expr;

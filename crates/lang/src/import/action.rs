@@ -79,9 +79,10 @@ struct ActionReader<'a> {
     actions: Vec<ActionDecl>,
     /// Names whose declarations could not be read.
     broken: Vec<(String, Reported)>,
-    /// Blocks that are open.
+    /// The number of open blocks.
     blocks: usize,
-    /// What the assignments of the action at hand may not mean.
+    /// Findings about assignments of the current action that read what a neighbour changes, until the form of its body
+    /// is known.
     doubts: Vec<OrderDoubt>,
 }
 
@@ -314,7 +315,7 @@ impl<'a> ActionReader<'a> {
         Ok(())
     }
 
-    /// A body: one simultaneous assignment, or more than that.
+    /// Reads a body: one simultaneous assignment, or more than that.
     fn body(&mut self) -> ParseResult<(Vec<Update>, Option<StatementBlock>)> {
         let mut body = self.block()?;
         if matches!(self.parser.kind(), TokenKind::OpenBracket | TokenKind::Then) {
@@ -352,7 +353,7 @@ impl<'a> ActionReader<'a> {
     }
 }
 
-/// Visible actions are defined once; further definitions are reported and removed.
+/// Reports and removes further definitions of a visible action.
 fn check_definitions(items: &mut Vec<ModelItem>, actions: &mut Vec<ActionDecl>, sink: &mut FindingSink) {
     let mut first: FxHashMap<String, Span> = FxHashMap::default();
     items.retain(|item| {

@@ -22,7 +22,7 @@ use rustc_hash::FxBuildHasher;
 use crate::sink::{FindingSink, Reported};
 use crate::{LoadOptions, lower, stem};
 
-/// The model of the machine in `source`, which is called after it unless it says its name.
+/// Returns the model of the machine in `source`, named after the source unless the text names it.
 pub(crate) fn load(
     source: &SourceFile,
     file: FileId,
@@ -47,7 +47,7 @@ pub(crate) fn load(
     Ok(model(&reading, stem(&source.name), start))
 }
 
-/// The machine in `text`, or what is wrong with it.
+/// Reads the machine in `text`; the errors are the findings if it cannot be read.
 pub(crate) fn read(text: &str, file: FileId, form: MachineFormat) -> Result<MachineText, Vec<Diagnostic>> {
     let said = |error| match form {
         MachineFormat::Table => diagnostic(error, file)

@@ -1,16 +1,16 @@
 //! Register automata in the XML of RALib.
 //!
-//! Inputs and outputs are separate transitions there too, so locations and transitions
-//! become locations and switches one to one. What needs care:
+//! Inputs and outputs are separate transitions there too, so locations and transitions become locations and switches
+//! one to one. Special cases:
 //!
 //! - `params` of an input names the parameters for guard and assignments, in order; if it
 //!   is missing, the names of the alphabet count.
-//! - `params` of an output names what is sent: registers and constants. Assignments happen
+//! - `params` of an output names the registers and constants that are sent. Assignments happen
 //!   before the output is made, so a register that is assigned sends its new value.
 //! - `__fresh__` assigned to a register that is sent: the value is new. Here that means
 //!   that it differs from all registers and constants of its type.
-//! - A symbol may be an input and an output. Which one a transition means, the place says: inputs and outputs take
-//!   turns, the first is an input.
+//! - A symbol may be an input and an output. The location decides the direction of a transition: inputs and outputs
+//!   alternate, and the first is an input.
 //! - Types are `int` (also under other names, such as `uid`) and `double`.
 //!
 //! The automaton is turned into the tree that the parser of `*.iox` files builds, so names
@@ -32,10 +32,10 @@ use crate::parser::Parser;
 use crate::sink::{FindingSink, Reported};
 use crate::{LintLevel, LoadOptions, lower};
 
-/// At the end of the name of an output that is an input too.
+/// The suffix in the tree of the name of an output that is an input too.
 const OUTPUT_MARK: &str = "__output";
 
-/// Nodes of a document.
+/// The greatest number of nodes of a document.
 const MAX_NODES: u32 = 10_000_000;
 
 /// The model of a register automaton.
@@ -83,7 +83,7 @@ fn bad_xml(text: &str, file: FileId, error: &roxmltree::Error) -> Diagnostic {
     Diagnostic::new(Code::BadXml, Span::new(file, at, at), format!("not well-formed: {error}"))
 }
 
-/// A register or a constant: what a fresh value differs from.
+/// A register or a constant, from which a fresh value differs.
 struct Stored {
     name: String,
     ty: &'static str,
@@ -92,7 +92,7 @@ struct Stored {
 /// A symbol of the alphabet.
 struct Symbol {
     direction: DirectionDecl,
-    /// Name in the alphabet, name of the field, type.
+    /// The parameters: name in the alphabet, name of the field, type.
     params: Vec<(String, String, &'static str)>,
 }
 
@@ -102,14 +102,14 @@ struct RalibReader<'s> {
     items: Vec<ModelItem>,
     registers: Vec<Stored>,
     symbols: FxHashMap<(String, DirectionDecl), Symbol>,
-    /// Locations in which the environment has its turn, as far as that is known.
+    /// The direction of the transitions that leave a location, as far as it is determined.
     turns: FxHashMap<String, DirectionDecl>,
 }
 
 type Xml<'x> = Node<'x, 'x>;
 
 impl RalibReader<'_> {
-    /// The tree, and the name of the initial location.
+    /// Returns the tree, and the name of the initial location.
     fn automaton(&mut self, root: Xml<'_>) -> Result<(ModelDecl, String), Reported> {
         let span = self.span(root);
         if root.tag_name().name() != "register-automaton" {
@@ -209,8 +209,8 @@ impl RalibReader<'_> {
         self.symbols.insert((text, direction), Symbol { direction, params });
     }
 
-    /// The name of a message in the tree, in which names are unique: that of an output that is an input too has a mark, which
-    /// is taken off at the end.
+    /// Returns the name of a message in the tree, in which names are unique: an output that is an input too has a
+    /// suffix, which is removed at the end.
     fn message_name(&self, symbol: &str, direction: DirectionDecl) -> String {
         let is_both = self.symbols.contains_key(&(symbol.to_owned(), DirectionDecl::Input));
         let mark = if direction == DirectionDecl::Output && is_both { OUTPUT_MARK } else { "" };
@@ -253,7 +253,8 @@ impl RalibReader<'_> {
         Ok((states, initial))
     }
 
-    /// What a symbol is in a location: what the alphabet says, or whose turn it is there.
+    /// Returns the direction of a symbol in a location: that of the alphabet, or that of the location if it has both
+    /// there.
     fn direction(&self, symbol: &str, from: &str) -> Option<DirectionDecl> {
         let has = |direction| self.symbols.contains_key(&(symbol.to_owned(), direction));
         match (has(DirectionDecl::Input), has(DirectionDecl::Output)) {
@@ -264,8 +265,8 @@ impl RalibReader<'_> {
         }
     }
 
-    /// Finds out whose turn it is where: where a transition with a clear symbol starts, and from the initial location on in
-    /// alternation.
+    /// Determines the direction of the transitions of each location: from those whose symbol has one direction, and by
+    /// alternation from the initial location on.
     fn take_turns(&mut self, root: Xml<'_>, initial: &str) {
         let moves = |node: Xml<'_>| {
             let of = |name| node.attribute(name).map(str::to_owned);
@@ -403,7 +404,7 @@ impl RalibReader<'_> {
         Ok((pins, guard, updates))
     }
 
-    /// The names in `params`, or those of the alphabet.
+    /// Returns the names in `params`, or those of the alphabet if there are none.
     fn param_names(&mut self, node: Xml<'_>, symbol: &Symbol) -> Result<Vec<String>, Reported> {
         let names: Vec<String> = match node.attribute("params") {
             Some(text) => {
@@ -418,7 +419,7 @@ impl RalibReader<'_> {
         Ok(names)
     }
 
-    /// `field` differs from every register and constant of its type.
+    /// Returns the facts that `field` differs from every register and constant of its type.
     fn differs_from_all(&self, field: &str, ty: &str, span: Span) -> Vec<Expr> {
         let name = |text: &str| Expr { kind: ExprKind::Name(text.to_owned()), span };
         let others = self.registers.iter().filter(|stored| stored.ty == ty);
@@ -448,7 +449,7 @@ impl RalibReader<'_> {
         self.expression(&text, span, names).map(Some)
     }
 
-    /// `text` as an expression at `span`, names replaced as `names` says.
+    /// Parses `text` as an expression at `span`, with names replaced by `names`.
     fn expression(
         &mut self,
         text: &str,
@@ -480,7 +481,7 @@ impl RalibReader<'_> {
 
 type RalibParts = (Vec<PinDecl>, Option<Expr>, Vec<Update>);
 
-/// `text` with the names that `names` has replaced.
+/// Returns `text` with its names replaced by `names`.
 fn rename(text: &str, names: &FxHashMap<String, String>) -> String {
     let slice =
         |token: &crate::lexer::Token| text.get(token.start as usize..token.end as usize).unwrap_or("");

@@ -15,10 +15,10 @@
 //! } }
 //! ```
 //!
-//! The statements of a transition happen one after the other: a received value, and what was assigned, counts
-//! from there on. Fields without names are `p1`, `p2` and so on. Constants
-//! without a value are unknown, and a label that occurs twice gets a number. What is received at an
-//! unsigned type is not negative. A transition with neither input nor output is internal.
+//! The statements of a transition happen one after the other: a received or assigned value is seen by those behind it.
+//! Fields without names are `p1`, `p2` and so on. Constants without a value are unknown, and a label that occurs twice
+//! gets a number. A value received at an unsigned type is not negative. A transition with neither input nor output is
+//! internal.
 //!
 //! *Builds* the same tree as the parser of `*.iox` files, so names, types and everything behind them are
 //! handled once. *Lacks* several machines, arrays, and statements other than these.
@@ -55,7 +55,7 @@ pub(crate) fn load(
     Ok(lower::lower(&system, options, LintLevel::Off, sink))
 }
 
-/// `text` with blanks in the place of comments between `/*` and `*/`, so that all places stay what they are.
+/// Returns `text` with blanks for comments between `/*` and `*/`, so that all positions stay the same.
 fn without_block_comments(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut rest = text;
@@ -69,7 +69,7 @@ fn without_block_comments(text: &str) -> String {
     kept + rest
 }
 
-/// Where the next block comment starts that is neither in a line comment nor in a text.
+/// Returns the start of the next block comment that is neither in a line comment nor in a string.
 fn next_comment(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -84,7 +84,7 @@ fn next_comment(text: &str) -> Option<usize> {
     None
 }
 
-/// What was declared so far.
+/// The declarations read so far.
 #[derive(Default)]
 struct XliaMachine {
     items: Vec<ModelItem>,
@@ -92,23 +92,23 @@ struct XliaMachine {
     vars: Vec<XliaVar>,
     clocks: Vec<String>,
     states: Vec<(bool, StateDecl)>,
-    /// Labels of transitions.
+    /// The labels of transitions so far.
     labels: BTreeSet<String>,
     /// Initial values, by variable.
     init: Vec<(Name, Expr)>,
 }
 
-/// A port: a message whose fields have no names.
+/// A port: a message whose fields need no names.
 struct XliaPort {
     name: Name,
     direction: DirectionDecl,
     types: Vec<XliaType>,
-    /// Their names, where they have some.
+    /// The names of the fields; `None` for those without.
     names: Vec<Option<String>>,
     span: Span,
 }
 
-/// A type, and whether its values are not negative.
+/// A type; `unsigned` is true if its values are not negative.
 #[derive(Clone)]
 struct XliaType {
     ty: Type,
@@ -227,7 +227,7 @@ impl XliaReader<'_> {
         Ok(())
     }
 
-    /// `const int MAX = 3`; one without a value is unknown, as a variable is that nobody assigns.
+    /// Reads `const int MAX = 3`; one without a value is unknown, like a variable that is never assigned.
     fn constant(&mut self, start: Span) -> ParseResult<()> {
         let ty = self.ty()?.ty;
         let name = self.parser.name("the name of a constant")?;
@@ -300,7 +300,7 @@ impl XliaReader<'_> {
         self.parser.unexpected("`=`")
     }
 
-    /// A type of XLIA as one of ours.
+    /// Reads a type of XLIA as one of the ioxide language.
     fn ty(&mut self) -> ParseResult<XliaType> {
         let name = self.parser.name("a type")?;
         let (ours, unsigned) = match name.text.as_str() {
@@ -322,7 +322,7 @@ impl XliaReader<'_> {
         Ok(XliaType { ty: Type { kind: TypeKind::Named(ours.into()), span: name.span }, unsigned })
     }
 
-    /// `connect< env >{ input In; output Out; }`: who is connected does not matter to one machine.
+    /// Reads `connect< env >{ input In; output Out; }`; the peer does not matter to one machine.
     fn connections(&mut self) -> ParseResult<()> {
         while self.parser.eat_word("connect") {
             if self.parser.eat(TokenKind::Lt) {
@@ -342,7 +342,7 @@ impl XliaReader<'_> {
         self.machine.items.push(ModelItem { meta: DeclMeta::default(), kind, span });
     }
 
-    /// The declarations in our order: the starting state first.
+    /// Returns the declarations in the order of the ioxide language: the initial state before the others.
     fn finished(mut self) -> Vec<ModelItem> {
         let ports = std::mem::take(&mut self.machine.ports);
         for port in &ports {
@@ -370,7 +370,8 @@ impl XliaReader<'_> {
         self.machine.items
     }
 
-    /// The name of field number `n` of a port: its own, or `pn`, with a mark if a variable has that.
+    /// Returns the name of field number `n` of a port: its own, or `pn`, with underscores added while a variable or
+    /// clock has that name.
     fn field_name(&self, port: &str, n: usize, ports: &[XliaPort]) -> String {
         let declared = ports.iter().find(|known| known.name.text == port);
         let own = declared.and_then(|port| port.names.get(n - 1).cloned().flatten());

@@ -1,4 +1,4 @@
-//! Actions to switches: what the bodies of action systems mean.
+//! Lowering of action systems: the meaning of action bodies, as switches.
 //!
 //! A body is a finite set of **paths**. A path goes through the statements in order and takes one branch of every
 //! choice; it is a guard over the state before and the parameters, and one simultaneous update. Both are found by
@@ -12,8 +12,8 @@
 //! - `if c then { a } else { b }` has the paths of `a` where `c` holds and those of `b` where it does not;
 //! - `let`, `var` and `for` name terms, and leave no trace in the model.
 //!
-//! A value that does not fit its type, or an item that is not there, disables the path that meets it, as it disables a
-//! transition elsewhere. Paths whose guards cannot hold whatever the values are left out, where that is seen at first sight.
+//! A value that does not fit its type, or an item that does not exist, disables the path that meets it, as it disables
+//! a transition elsewhere. Paths whose guards are seen to contradict themselves are left out.
 //!
 //! The first path has the name of the action, the others a number behind it; names of branches stand between:
 //! `start`, `start#2`, `start-slow`.
@@ -69,7 +69,7 @@ pub(crate) fn lower(
 }
 
 impl<'a> Lowering<'a, '_> {
-    /// The paths of `action`; none if it has errors.
+    /// Returns the paths of `action`; empty if it has errors.
     fn paths(&mut self, action: &'a ActionDecl) -> Vec<NamedPath> {
         let name = action.head.label.as_ref().map_or_else(String::new, |label| label.text.clone());
         match &action.body {
@@ -117,7 +117,7 @@ impl<'a> Lowering<'a, '_> {
     }
 }
 
-/// Paths that differ; of those that do the same, the first.
+/// Returns the paths without later ones that have the guard and the update of an earlier one.
 fn distinct(paths: Vec<NamedPath>) -> Vec<NamedPath> {
     let mut seen = rustc_hash::FxHashSet::default();
     paths.into_iter().filter(|(_, path)| seen.insert((path.guard, path.update.clone()))).collect()

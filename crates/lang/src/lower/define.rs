@@ -1,4 +1,4 @@
-//! Types, constants, functions, variables, clocks and messages.
+//! Lowering of types, constants, functions, variables, clocks and messages.
 
 use std::fmt;
 use std::rc::Rc;
@@ -24,7 +24,7 @@ use crate::typeck::{
     DeclaredItem, ExprContext, FieldItem, FnItem, FunctionInProgress, GateItem, SortRole, ValueItem,
 };
 
-/// The text of `--set` is no value of its constant; what is wrong with it, if it is an expression.
+/// The reason why a text of `--set` is no value of its constant; `None` if it is no expression at all.
 struct UnfitOverride(Option<String>);
 
 impl fmt::Display for UnfitOverride {
@@ -37,7 +37,7 @@ impl fmt::Display for UnfitOverride {
 }
 
 impl<'a> Lowering<'a, '_> {
-    /// Everything that transitions can mention.
+    /// Defines all names that transitions can mention.
     pub(super) fn define_all(&mut self, items: &'a [ModelItem]) {
         self.declare_names(items);
         let DefinitionOrder { order, circular } = definition_order(items, self.cx.sink);
@@ -69,7 +69,7 @@ impl<'a> Lowering<'a, '_> {
         }
     }
 
-    /// Marks what `item` would define as broken.
+    /// Marks the definition of `item` as broken.
     fn break_definition(&mut self, item: &ModelItem, why: Reported) {
         match &item.kind {
             ItemKind::Const(decl) => self.set_value(&decl.name, ValueItem::Broken(why)),
@@ -114,7 +114,7 @@ impl<'a> Lowering<'a, '_> {
         self.set_type(name, DeclaredItem::Defined(Sort::Data(id)));
     }
 
-    /// Gives a declared enum or record its constructors; none if another type has its name.
+    /// Gives a declared enum or record its constructors; `None` if another type has its name.
     fn define_data(&mut self, name: &Name, ctors: Vec<Constructor>) -> Option<DataId> {
         let entry = self.cx.types.get(&name.text).filter(|entry| entry.span == name.span)?;
         let DeclaredItem::Defined(Sort::Data(id)) = entry.item else { return None };
@@ -123,7 +123,7 @@ impl<'a> Lowering<'a, '_> {
         Some(id)
     }
 
-    /// Every type has a finite value, and not too many parts.
+    /// Checks that every type has a finite value, and not too many parts.
     fn check_types(&mut self, items: &'a [ModelItem]) {
         for item in items {
             let name = match &item.kind {
@@ -311,7 +311,7 @@ impl<'a> Lowering<'a, '_> {
         }
     }
 
-    /// Makes a function known that calls itself, before its body is looked at.
+    /// Declares a function that calls itself, before its body is checked.
     fn open_function(&mut self, decl: &FnDecl, params: &[(String, VarId)], result: Sort) -> FnId {
         let name = &decl.name.text;
         let vars: Vec<VarId> = params.iter().map(|(_, var)| *var).collect();
@@ -384,7 +384,7 @@ impl<'a> Lowering<'a, '_> {
         self.sts.gates.push(Gate { name, kind, fields: vars, span: message.name.span, doc: doc(&item.meta) });
     }
 
-    /// `@weight` belongs to transitions only; messages, variables and types have no `@req` either.
+    /// Reports `@weight` on anything but transitions, and `@req` on messages, variables and types.
     fn check_weights(&mut self, item: &ModelItem) {
         let is_transition = matches!(item.kind, ItemKind::Transition(_));
         let takes_req = matches!(
@@ -410,7 +410,7 @@ impl<'a> Lowering<'a, '_> {
     }
 }
 
-/// Whether the body of a function calls it.
+/// Returns whether the body of a function calls it.
 fn calls_itself(decl: &FnDecl) -> bool {
     let mut open = vec![&decl.body];
     while let Some(expr) = open.pop() {

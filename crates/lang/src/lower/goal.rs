@@ -1,4 +1,4 @@
-//! Purposes, properties and tests.
+//! Lowering of purposes, properties and tests.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ use crate::resolve::NameTable;
 use crate::sink::Reported;
 use crate::typeck::{ExprContext, GateItem, SortRole};
 
-/// What an observer remembers, by name.
+/// The variables and clocks of an observer, by name.
 #[derive(Default)]
 struct ObserverMemory<'a> {
     vars: IndexMap<&'a str, (VarId, Term), FxBuildHasher>,
@@ -230,7 +230,7 @@ impl<'a> Lowering<'a, '_> {
         complete.map(|()| memory)
     }
 
-    /// Reports `name` if something that an observer can read has it already.
+    /// Reports `name` if a name that an observer can read has it already.
     fn check_new(&mut self, name: &Name, memory: &ObserverMemory<'a>) -> Result<(), Reported> {
         let text = name.text.as_str();
         let value = self.cx.values.get(text).map(|entry| entry.span);
@@ -292,7 +292,7 @@ impl<'a> Lowering<'a, '_> {
         Ok(ObserverRule { from, on, when, update, resets, to: to?, span: transition.span })
     }
 
-    /// The updates, the resets, and what keeps values in their ranges.
+    /// Returns the updates, the resets, and the conditions that keep values in their ranges.
     #[expect(clippy::type_complexity, reason = "three results of one walk, taken apart at once")]
     fn observer_updates(
         &mut self,
@@ -339,7 +339,7 @@ impl<'a> Lowering<'a, '_> {
         Ok((assigned, resets, checks))
     }
 
-    /// An observer changes only what is its own.
+    /// Reports an update of a variable or clock that the observer does not declare.
     fn no_memory<'n>(&mut self, name: &Name, what: &str, names: impl Iterator<Item = &'n str>) -> Reported {
         let names: Vec<&str> = names.collect();
         self.cx.sink.error(|| {
@@ -372,7 +372,7 @@ impl<'a> Lowering<'a, '_> {
         }
     }
 
-    /// A message that a goal mentions; this does not count as use by the model.
+    /// Returns a message that a goal mentions; this does not count as use by the model.
     fn seen_gate(&mut self, name: &Name) -> Result<Rc<GateItem>, Reported> {
         let found = self.cx.gates.get(&name.text).map(|entry| entry.item.clone());
         found.ok_or_else(|| self.unknown_gate(name))

@@ -1,4 +1,4 @@
-//! Transitions to switches.
+//! Lowering of transitions to switches.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::ast::{
 use crate::sink::Reported;
 use crate::typeck::{ExprContext, GateItem, SortRole, ValueItem};
 
-/// A transition, checked, before it is put at its source.
+/// A checked transition, before it is given a source location.
 pub(super) struct CheckedSwitch {
     pub(super) gate: GateId,
     pub(super) guard: Term,
@@ -30,7 +30,7 @@ pub(super) struct CheckedSwitch {
 }
 
 impl<'a> Lowering<'a, '_> {
-    /// The switches of all states, in the order of the text; then copies of `any`.
+    /// Adds the switches of all states, in the order of the text; then the copies of `any` transitions.
     pub(super) fn transitions(&mut self, items: &'a [ModelItem]) {
         let first_state = items.iter().find_map(|item| match &item.kind {
             ItemKind::State(state) => Some(state.name.span),
@@ -79,7 +79,7 @@ impl<'a> Lowering<'a, '_> {
         }
     }
 
-    /// A transition of one state: the `number`th.
+    /// Adds the `number`th transition of one state.
     fn own(&mut self, transition: &'a TransitionDecl, meta: &DeclMeta, source: LocId, number: usize) {
         let label: Arc<str> = match &transition.label {
             Some(label) => label.text.as_str().into(),
@@ -92,7 +92,7 @@ impl<'a> Lowering<'a, '_> {
         }
     }
 
-    /// `transition`, checked, if there is room for `copies` of it.
+    /// Checks `transition`, and that there is room for `copies` of it.
     fn placeable(
         &mut self,
         transition: &'a TransitionDecl,
@@ -103,7 +103,7 @@ impl<'a> Lowering<'a, '_> {
         Ok(checked)
     }
 
-    /// Copies of an `any` transition: the `number`th.
+    /// Adds the copies of the `number`th `any` transition.
     fn everywhere(&mut self, transition: &'a TransitionDecl, number: usize) {
         self.declare_label(transition);
         let n_states = self.sts.locations.len();
@@ -134,7 +134,7 @@ impl<'a> Lowering<'a, '_> {
         }
     }
 
-    /// Remembers that the switch which the label of `transition` names could not be made.
+    /// Records that the switch labelled by `transition` could not be built.
     fn break_label(&mut self, transition: &'a TransitionDecl, why: Reported) {
         if let Some(label) = &transition.label
             && let Some(entry) = self.labels.get_mut(&label.text)
@@ -199,7 +199,8 @@ impl<'a> Lowering<'a, '_> {
         Ok(CheckedSwitch { gate, guard, update, resets, target: target?, range_check })
     }
 
-    /// The guard of a switch with this condition whose values fit if `check` holds, and what the ranges demand of it.
+    /// Returns the guard of a switch with this condition whose values fit if `check` holds, and the conjuncts of
+    /// `check` that the condition lacks; `None` if there are none.
     pub(super) fn guarded(&mut self, condition: Term, check: Option<Term>) -> (Term, Option<Term>) {
         // What the guard says already is no further demand of the ranges.
         let check = check.map(|check| self.cx.pool.beyond(check, condition));

@@ -1,4 +1,4 @@
-//! The model and its declarations.
+//! Parsing of the model and its declarations.
 
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
@@ -63,7 +63,7 @@ impl Parser<'_> {
         !self.at(TokenKind::End)
     }
 
-    /// The name of a block; where it is missing before `{`, the block is read all the same.
+    /// Reads the name of a block; if it is missing before `{`, the block is read all the same.
     pub(super) fn heading_name(&mut self, what: &str) -> ParseResult<Name> {
         let place = self.span();
         match self.name(what) {
@@ -127,7 +127,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The declaration whose beginning, at `start`, could be read.
+    /// Returns the declaration, started at `start`, of which only the value could not be read.
     fn half_item(&mut self, start: Span) -> Option<ModelItem> {
         let kind = self.half.take()?;
         let span = match &kind {

@@ -1,4 +1,4 @@
-//! Expressions, types, patterns and literals.
+//! Parsing of expressions, types, patterns and literals.
 //!
 //! From weak to strong: `=>` (from the right), `||`, `&&`, comparisons (chained),
 //! `+ -`, `* / %`, prefix `! -`, then `.field`, `.function(...)`, `[index]` and calls. `if`, `exists`,
@@ -100,7 +100,7 @@ impl Parser<'_> {
         Ok(Expr { kind: ExprKind::Compare(Box::new(first), rest), span: self.since(start) })
     }
 
-    /// `x in xs`, which other languages write: told how it is written here, and read over.
+    /// Reports `x in xs`, which other languages have, with the way to write it here, and reads it.
     fn membership(&mut self, start: Span) -> ParseResult<Expr> {
         let item = self.since(start);
         self.bump();
@@ -245,7 +245,7 @@ impl Parser<'_> {
         Ok(expr)
     }
 
-    /// An index stands on the line of what it belongs to: a list may start the next line.
+    /// Returns whether an index follows on the same line; a bracket on the next line may start a list.
     fn at_index(&self) -> bool {
         self.at(TokenKind::OpenBracket) && !self.token(0).first_on_line
     }
@@ -287,13 +287,13 @@ impl Parser<'_> {
         Ok(Expr { kind, span: self.since(start) })
     }
 
-    /// Whether the word that comes next starts the next part of the model, so that the
-    /// expression before it is missing: two names never follow each other in one.
+    /// Returns whether the next word starts the next part of the model, so that the expression before it is missing:
+    /// two names never follow each other in one.
     fn at_next_part(&self) -> bool {
         self.kind_after(1) == TokenKind::Name && is_beginning(self.slice())
     }
 
-    /// `count x in xs: p`; `count` alone is a name like any other.
+    /// Returns whether `count x in xs: p` starts here; `count` alone is a name like any other.
     fn at_count(&self) -> bool {
         self.slice() == "count"
             && self.kind_after(1) == TokenKind::Name
@@ -633,7 +633,7 @@ impl Parser<'_> {
 }
 
 impl TokenKind {
-    /// Whether a name before it is the bound of a range.
+    /// Returns whether a name before the token is the bound of a range.
     fn continues_bound(self) -> bool {
         use TokenKind::{DotDot, DotDotEq, Minus, Percent, Plus, Slash, Star};
         matches!(self, DotDot | DotDotEq | Plus | Minus | Star | Slash | Percent)

@@ -1,4 +1,4 @@
-//! States, transitions, purposes, properties and tests.
+//! Parsing of states, transitions, purposes, properties and tests.
 
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
@@ -57,7 +57,7 @@ impl Parser<'_> {
         Ok(transitions)
     }
 
-    /// Whether a declaration of the model follows, so that a closing brace is missing.
+    /// Returns whether a declaration of the model follows, so that a closing brace is missing; if so, reports it.
     fn leaves_block(&mut self, open: Span) -> bool {
         let starts = self.token(0).first_on_line
             && DECLARATION_WORDS.iter().any(|word| self.at_word(word))
@@ -120,7 +120,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What follows the message; what was read before an error is kept.
+    /// Reads the clauses behind the message; those read before an error are kept.
     fn clauses(&mut self, transition: &mut TransitionDecl) -> ParseResult<()> {
         let mut pins = Ok(());
         if transition.gate.is_some() {
@@ -141,7 +141,8 @@ impl Parser<'_> {
         pins
     }
 
-    /// Skips what is left of the pins on this line, so that what follows them is read; whether they end here.
+    /// Skips the rest of the pins on this line, so that the clauses behind them are read; returns whether a closing
+    /// bracket was found.
     fn skip_pins(&mut self) -> bool {
         let is_over = |token: TokenKind| {
             matches!(token, TokenKind::End | TokenKind::OpenBrace | TokenKind::CloseBrace | TokenKind::Arrow)
@@ -183,7 +184,7 @@ impl Parser<'_> {
         ))
     }
 
-    /// What follows a complete transition must start a new part; clauses out of order are named.
+    /// Checks that a new part follows a complete transition; clauses out of order are named.
     fn check_order(&mut self) -> ParseResult<()> {
         let clause = match self.kind() {
             TokenKind::When => "`when`",
@@ -235,7 +236,8 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `let pattern = value && condition`; either may be missing. What fits is added to `lets`, up to an error.
+    /// Reads `let pattern = value && condition`, either of which may be missing. The patterns are added to `lets`, up
+    /// to an error.
     pub(crate) fn lets_and_guard(&mut self, lets: &mut Vec<LetExpr>) -> ParseResult<Option<Expr>> {
         while self.at_word("let") {
             self.bump();

@@ -1,4 +1,4 @@
-//! Systems made of parts.
+//! Parsing of systems made of parts.
 
 use super::{ParseResult, Parser};
 use crate::ast::{
@@ -8,13 +8,13 @@ use crate::ast::{
 use crate::lexer::TokenKind;
 
 impl Parser<'_> {
-    /// Whether a system starts here, behind doc comments.
+    /// Returns whether a system starts here, behind doc comments.
     pub(super) fn at_system(&self) -> bool {
         let docs = (0..).take_while(|&ahead| self.kind_after(ahead) == TokenKind::Doc).count();
         self.is_system(docs)
     }
 
-    /// Whether a system stands somewhere behind this place.
+    /// Returns whether a system stands somewhere behind this place.
     pub(super) fn has_system_behind(&self) -> bool {
         (0..self.tokens.len() - self.position).any(|ahead| self.is_system(ahead))
     }

@@ -9,10 +9,10 @@ use ioxide_model::value::{DataValue, Value};
 
 use crate::ast::{AddOp, Expr, ExprKind, MulOp};
 
-/// A constant, or why it is none.
+/// A constant, or the finding that it is none.
 pub(super) type KnownConstant<T> = Result<T, Box<Diagnostic>>;
 
-/// Names with values.
+/// The names of constants with their values; later ones hide earlier ones.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Constants {
     names: Vec<(String, Value)>,
@@ -33,7 +33,7 @@ impl Constants {
         self.names.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value)
     }
 
-    /// The value of `expr`, if it is constant.
+    /// Returns the value of `expr`; the error is the finding that it is not constant.
     pub(super) fn value(&self, expr: &Expr) -> KnownConstant<Value> {
         let no = || {
             let diagnostic = Diagnostic::new(Code::NotConstant, expr.span, "a constant is needed here");
@@ -54,7 +54,7 @@ impl Constants {
         }
     }
 
-    /// The whole number that `expr` is.
+    /// Returns the whole number that `expr` evaluates to.
     pub(super) fn int(&self, expr: &Expr) -> KnownConstant<i128> {
         let message = "a constant whole number is needed here";
         let no = || Box::new(Diagnostic::new(Code::NotConstant, expr.span, message));
@@ -85,7 +85,7 @@ impl Constants {
         }
     }
 
-    /// The value of `expr` as one of `sort`.
+    /// Returns the value of `expr` as one of `sort`.
     pub(super) fn of_sort(&self, pool: &TermPool, expr: &Expr, sort: Sort) -> KnownConstant<Value> {
         if let (Sort::Data(data), ExprKind::Name(name)) = (sort, &expr.kind)
             && let Some(ctor) = pool.data(data).ctors.iter().position(|ctor| *ctor.name == **name)
@@ -105,7 +105,7 @@ impl Constants {
     }
 }
 
-/// A value as it is written for `--set`.
+/// Returns a value as text for `--set`.
 pub(super) fn as_text(value: &Value) -> String {
     match value {
         Value::Str(text) => text.to_string(),

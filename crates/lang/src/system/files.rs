@@ -1,4 +1,4 @@
-//! The files that a system names.
+//! The files that a system refers to.
 
 use std::fmt;
 
@@ -8,11 +8,11 @@ use crate::ast::SystemItemKind;
 use crate::sink::FindingSink;
 use crate::{extension, parser};
 
-/// More files than this are not read.
+/// The greatest number of files that are read.
 const MAX_FILES: usize = 1000;
 
-/// Adds the files that the system in `file` is made of, and those they are made of; `read` gives the text of a path, or
-/// says why not. A text without a system names no files.
+/// Adds the files that the system in `file` uses, and those they use in turn; `read` returns the text of a path, or the
+/// reason why it cannot. A text without a system uses no files.
 pub fn gather<E: fmt::Display>(
     sources: &mut Sources,
     file: FileId,
@@ -34,7 +34,7 @@ pub fn gather<E: fmt::Display>(
     }
 }
 
-/// The files that `file` names, seen from here.
+/// Returns the paths of the files that `file` uses, seen from here.
 fn named(sources: &Sources, file: FileId) -> Vec<String> {
     let source = sources.file(file);
     if extension(&source.name) != Some("iox") {
@@ -49,7 +49,7 @@ fn named(sources: &Sources, file: FileId) -> Vec<String> {
     paths.collect()
 }
 
-/// `path` seen from the folder of `file`.
+/// Returns `path` relative to the folder of `file`.
 pub(super) fn beside(file: &str, path: &str) -> String {
     match file.rfind(['/', '\\']) {
         Some(end) if !path.starts_with('/') => format!("{}{path}", &file[..=end]),

@@ -1,7 +1,7 @@
-//! Purposes, properties and tests of a system: what they may name.
+//! Purposes, properties and tests of a system: the names they may use.
 //!
 //! Messages are those of the system, `client.say`; labels those of its transitions, `client[2].send+server.take`.
-//! Properties and `reach` read the variables of the parts, `server.line`, and where they are, `server.at(busy)`.
+//! Properties and `reach` read the variables of the parts, `server.line`, and their states, `server.at(busy)`.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -18,7 +18,7 @@ use crate::lower::{GoalNames, with_goals};
 use crate::sink::FindingSink;
 use crate::typeck::{FieldItem, GateItem, PartNames, ValueItem};
 
-/// `model` with the goals of `system`.
+/// Adds the goals of `system` to `model`.
 pub(super) fn add(
     mut model: Model,
     system: &SystemDecl,
@@ -53,7 +53,7 @@ fn named(text: &str, span: Span) -> Name {
     Name { text: text.to_owned(), span }
 }
 
-/// The constants of the system, and the values of the enums of its parts that no other enum has.
+/// Returns the constants of the system, and those enum values of its parts whose names no other enum has.
 fn values(
     model: &mut Model,
     system: &SystemDecl,
@@ -80,7 +80,7 @@ fn values(
     found.into_values().flatten().collect()
 }
 
-/// Whether somebody wrote this type, not the composition.
+/// Returns whether an author declared this type, not the composition.
 fn is_written(data: &ioxide_model::sort::DataSort) -> bool {
     !data.name.contains('.') && data.kind != DataKind::Option
 }
@@ -103,7 +103,7 @@ fn gates(model: &Model) -> Vec<(Name, Rc<GateItem>)> {
     seen.map(item).collect()
 }
 
-/// The labels that one transition has alone.
+/// Returns the labels that belong to one transition only.
 fn labels(model: &Model) -> Vec<(Name, SwitchId)> {
     let mut found: BTreeMap<&str, Option<(Name, SwitchId)>> = BTreeMap::new();
     for (id, switch) in model.sts.switches.iter_enumerated() {

@@ -15,15 +15,15 @@ use crate::resolve::NameTable;
 use crate::sink::{FindingSink, Reported};
 use crate::{LintLevel, LoadOptions, lower, suggest};
 
-/// Instances of all parts together.
+/// The greatest number of instances of all parts together.
 const MAX_INSTANCES: usize = 10_000;
-/// Messages and transitions of all parts together: systems of systems of systems grow fast.
+/// The greatest number of messages of all parts together: systems of systems of systems grow fast.
 const MAX_MESSAGES: usize = 10_000;
 const MAX_SWITCHES: usize = 200_000;
-/// How deep systems may be made of systems.
+/// The greatest nesting depth of systems made of systems.
 const MAX_DEPTH: usize = 16;
 
-/// A model by name, with its constants.
+/// The name of a model, with the values of its constants.
 type Configured = (String, Vec<(String, String)>);
 
 /// An instance of a model.
@@ -33,7 +33,7 @@ pub(super) struct Instance {
     pub(super) index: Option<i64>,
     pub(super) model: Model,
     pub(super) span: Span,
-    /// Its number in the composition.
+    /// Its id in the composition; `None` until it is placed.
     pub(super) part: Option<PartId>,
 }
 
@@ -44,9 +44,9 @@ pub(super) struct SystemParts<'a> {
     system: &'a SystemDecl,
     options: &'a LoadOptions,
     constants: &'a Constants,
-    /// Models by name and constants.
+    /// The loaded models, by name and constants.
     loaded: BTreeMap<Configured, Result<Model, Reported>>,
-    /// Messages and transitions of the parts so far.
+    /// The number of messages of the parts so far; those of an array count once.
     messages: usize,
     switches: usize,
 }
@@ -62,7 +62,7 @@ impl<'a> SystemParts<'a> {
         Self { sources, file, system, options, constants, loaded: BTreeMap::new(), messages: 0, switches: 0 }
     }
 
-    /// Every instance of every part.
+    /// Returns every instance of every part.
     pub(super) fn instances(&mut self, sink: &mut FindingSink) -> Vec<Instance> {
         let mut names: NameTable<'_, ()> = NameTable::new("part");
         let mut all = Vec::new();
@@ -136,7 +136,7 @@ impl<'a> SystemParts<'a> {
         }
     }
 
-    /// The constants of one instance, those of `--set part.NAME=value` last.
+    /// Returns the constants of one instance, those of `--set part.NAME=value` last.
     fn overrides(
         &self,
         decl: &PartDecl,
@@ -200,7 +200,7 @@ impl<'a> SystemParts<'a> {
         })
     }
 
-    /// The model called `name` with these constants; its findings are reported the first time.
+    /// Loads the model called `name` with these constants; its warnings are reported only the first time.
     fn model(
         &mut self,
         name: &Name,
@@ -282,7 +282,7 @@ impl<'a> SystemParts<'a> {
     }
 }
 
-/// How many systems are in each other below `file`; more than [`MAX_DEPTH`] if they are so in a circle.
+/// Returns the nesting depth of systems below `file`; more than [`MAX_DEPTH`] if they use each other in a circle.
 fn depth_of(sources: &Sources, file: FileId) -> usize {
     fn below(sources: &Sources, file: FileId, depth: usize) -> usize {
         if depth > MAX_DEPTH {
@@ -300,7 +300,7 @@ fn depth_of(sources: &Sources, file: FileId) -> usize {
     below(sources, file, 0)
 }
 
-/// A finding about constants is about the instance that sets them.
+/// Adds the place of the instance to a finding about the constants it sets.
 fn at_instance(finding: Diagnostic, place: Span) -> Diagnostic {
     match finding.code {
         Code::UnknownConstant | Code::BadOverride => finding.label(place, "set for this part"),

@@ -1,12 +1,12 @@
-//! Channels by name, and a model seen through them.
+//! Channels by name, and the model that a tester observes through them.
 //!
 //! A tester that reaches a system through channels sees another system: its inputs wait in one channel, its outputs in
 //! another. That system is a composition too, so every engine judges it as it judges any (ioco in an asynchronous
 //! context): an implementation that conforms conforms through the channel as well.
 //!
-//! *Inputs that the model does not speak of* are the tester's choice where it sees the system at once, and are not
-//! where they wait in a channel: when such an input is taken, everything may follow. The model is completed for that
-//! with a place where all outputs may come, which lie beyond the channel, and one where none comes.
+//! *Inputs that the model does not mention* can be avoided by a tester that is connected directly, but not if they wait
+//! in a channel: when such an input is taken, everything may follow. For that the model is completed with a location
+//! from which all outputs may come, which bypass the channel, and a silent one.
 
 use ioxide_model::code::Code;
 use ioxide_model::compose::{
@@ -27,11 +27,11 @@ use crate::parser::Parser;
 use crate::sink::{FindingSink, Reported};
 use crate::suggest;
 
-/// Why a text is no channel.
+/// The reason why a text is no channel, or why a model cannot be seen through one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotAChannel(pub String);
 
-/// The channel that `text` says, such as `fifo(capacity: 4, may_lose: true)`.
+/// Parses a channel such as `fifo(capacity: 4, may_lose: true)`.
 ///
 /// # Errors
 /// If it says none.
@@ -56,7 +56,7 @@ fn read(text: &str, file: FileId, sink: &mut FindingSink) -> Result<Channel, Rep
     }
 }
 
-/// The channel of the library called `kind` with these settings.
+/// Returns the channel of kind `kind` (`fifo` or `bag`) with these settings.
 pub(super) fn channel_of(kind: &Name, settings: &[PinDecl], constants: &Constants) -> KnownConstant<Channel> {
     let discipline = match kind.text.as_str() {
         "fifo" => Discipline::Fifo,
@@ -104,7 +104,7 @@ fn delay_of(channel: &mut Channel) -> &mut ChannelDelay {
     channel.delay.get_or_insert(ChannelDelay { least: Rational::ZERO, most: None })
 }
 
-/// Seconds, such as `250ms` or `2s`.
+/// Returns the duration of a setting such as `250ms` or `2s`, in seconds.
 fn duration(pin: &PinDecl, constants: &Constants) -> KnownConstant<Rational> {
     let written = match &pin.value.kind {
         ExprKind::Number(text) => match literal::number(text) {
@@ -139,10 +139,10 @@ fn yes_or_no(pin: &PinDecl) -> KnownConstant<bool> {
     }
 }
 
-/// `model` as it is seen through `channel`, which its inputs and its outputs pass, each kind in a queue of its own.
+/// Returns `model` as a tester observes it through `channel`, with one queue for inputs and one for outputs.
 ///
 /// # Errors
-/// If that cannot be said: why.
+/// The reason, if the model cannot be seen through the channel.
 pub fn through(model: &Model, channel: &Channel) -> Result<Model, NotAChannel> {
     if channel.delay.is_some() && !model.sts.is_timed() {
         let why =
@@ -192,7 +192,7 @@ pub fn through(model: &Model, channel: &Channel) -> Result<Model, NotAChannel> {
     Ok(seen)
 }
 
-/// The messages of one way; what somebody else sends goes with the inputs.
+/// Returns the messages of one direction; observed inputs go with the inputs.
 fn passing(sts: &Sts, kind: GateKind) -> impl Iterator<Item = GateId> + '_ {
     let fits = move |&gate: &GateId| match sts.gates[gate].kind {
         GateKind::Output => kind == GateKind::Output && !sts.gates[gate].name.starts_with("chaos."),
@@ -235,8 +235,8 @@ fn meeting(
     }
 }
 
-/// `model` with a place where everything may follow, reached by inputs it does not speak of; and for each of its
-/// outputs the message of that place.
+/// Returns `model` with an open location, from which everything may follow, reached by inputs it does not mention; and
+/// for each of its outputs the message of that location.
 fn completed(model: &Model) -> (Model, Vec<GateId>) {
     let mut completed = model.clone();
     let Model { pool, sts } = &mut completed;

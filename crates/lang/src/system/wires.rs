@@ -1,4 +1,4 @@
-//! Connections: who meets whom, at which messages.
+//! Connections: the meetings of parts, and their messages.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,16 +25,16 @@ use crate::suggest;
 /// A message of an instance.
 type WireEnd = (usize, GateId);
 
-/// A connection of one instance with one other.
+/// A connection of one instance with another.
 #[derive(Clone)]
 struct PartWire {
     from: WireEnd,
     to: WireEnd,
-    /// What the sender's fields must be.
+    /// The values that fields of the sender must have for this receiver.
     given: Vec<(usize, Value)>,
-    /// What the receiver's fields are.
+    /// The constants for fields of the receiver.
     pinned: BTreeMap<usize, Value>,
-    /// The channel it goes through: the channel's part and its number there.
+    /// The channel it goes through, if any: the part of the channel, and the position of the message there.
     channel: Option<(PartId, usize)>,
     span: Span,
 }
@@ -43,12 +43,12 @@ struct PartWire {
 struct SystemMessage {
     gate: GateId,
     kind: GateKind,
-    /// The field for the index, then those of the part's message.
+    /// The field for the index of the instance, if there is one; it precedes `fields`.
     index: Option<VarId>,
     fields: Vec<VarId>,
 }
 
-/// Lets the parts meet as `system` says.
+/// Adds the meetings that `system` declares.
 pub(super) fn connect(
     composer: &mut Composer,
     system: &SystemDecl,
@@ -92,7 +92,7 @@ impl<'a> SystemWiring<'a> {
         })
     }
 
-    /// The instances of the part that `port` names, or an error.
+    /// Returns the instances of the part that `port` names; empty, and reported, if there is none.
     fn family(&mut self, port: &PortDecl) -> Vec<usize> {
         let all: Vec<usize> =
             (0..self.instances.len()).filter(|&at| self.instances[at].family == port.part.text).collect();
@@ -106,7 +106,7 @@ impl<'a> SystemWiring<'a> {
         all
     }
 
-    /// The message that `port` names in an instance, or an error.
+    /// Returns the message that `port` names in an instance.
     fn gate(&mut self, port: &PortDecl, instance: usize) -> Result<GateId, Reported> {
         let sts = &self.instances[instance].model.sts;
         if let Some(gate) = sts.gate_named(&port.message.text).filter(|&gate| gate != Sts::TAU) {
@@ -131,7 +131,7 @@ impl<'a> SystemWiring<'a> {
         Err(self.sink.report(diagnostic))
     }
 
-    /// The fields of `end` that `port` pins, with their values.
+    /// Returns the fields of `end` that `port` pins, with their values.
     fn pins(
         &mut self,
         end: WireEnd,
@@ -206,7 +206,7 @@ impl<'a> SystemWiring<'a> {
         }
     }
 
-    /// The instances that receive, each with what the sender's fields must be for it.
+    /// Returns the instances that receive, each with the field and value by which the sender selects it.
     fn receivers(
         &mut self,
         from: WireEnd,
@@ -277,7 +277,7 @@ impl<'a> SystemWiring<'a> {
         self.wires.push(PartWire { from, to, given, pinned, channel: None, span });
     }
 
-    /// Every field of the receiver has a field of the sender of its name and sort, or is pinned.
+    /// Checks that every field of the receiver is pinned, or has a field of the sender of its name and base sort.
     fn check_fields(&mut self, from: WireEnd, to: WireEnd, pinned: &BTreeMap<usize, Value>, span: Span) {
         let senders = self.field_names(from);
         for (at, name) in self.field_names(to).iter().enumerate() {
@@ -331,7 +331,7 @@ impl<'a> SystemWiring<'a> {
         }
     }
 
-    /// Puts a channel between each two instances that are connected and that `decl` names, one for each way.
+    /// Puts a channel between each two connected instances that `decl` names, one for each direction.
     fn channel(&mut self, decl: &ChannelDecl, channel: &Channel) {
         let (one, other) = (&decl.between.0.text, &decl.between.1.text);
         let mut ways: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
@@ -359,7 +359,7 @@ impl<'a> SystemWiring<'a> {
         }
     }
 
-    /// What of a message the receiver needs.
+    /// Returns the message with the fields that the receiver needs.
     fn carried(&self, wire: usize) -> CarriedMessage {
         let PartWire { from, to, pinned, .. } = &self.wires[wire];
         let senders = self.field_names(*from);
@@ -401,7 +401,7 @@ impl<'a> SystemWiring<'a> {
         self.unused_names();
     }
 
-    /// The meetings at a message that `wires` lead away from: one for each set of receivers.
+    /// Adds the meetings at a message that `wires` start from: one for each set of receivers.
     fn sending(&mut self, from: WireEnd, wires: &[PartWire]) {
         let mut values: BTreeMap<usize, BTreeSet<Value>> = BTreeMap::new();
         for (field, value) in wires.iter().flat_map(|wire| &wire.given) {
@@ -473,7 +473,7 @@ impl<'a> SystemWiring<'a> {
         self.meet(&meeting, hidden.unwrap_or(receivers[0].span));
     }
 
-    /// Where the values of the receiver's fields come from.
+    /// Returns the sources of the receiver's fields.
     fn sources(&self, wire: &PartWire, by_name: &dyn Fn(&str) -> Option<VarId>) -> Vec<SyncFieldSource> {
         let source = |(at, name): (usize, String)| match (wire.pinned.get(&at), by_name(&name)) {
             (Some(value), _) => SyncFieldSource::Value(value.clone()),
@@ -483,7 +483,7 @@ impl<'a> SystemWiring<'a> {
         self.field_names(wire.to).into_iter().enumerate().map(source).collect()
     }
 
-    /// A channel hands a message over.
+    /// Adds the meeting in which a channel delivers a message.
     fn delivering(&mut self, wire: &PartWire) {
         let Some((part, number)) = wire.channel else { return };
         let hidden = self.hidden(wire.to);
@@ -505,7 +505,7 @@ impl<'a> SystemWiring<'a> {
         self.meet(&meeting, hidden.unwrap_or(wire.span));
     }
 
-    /// A message that nobody is connected to.
+    /// Adds the meeting of a message that is not connected.
     fn alone(&mut self, end: WireEnd) {
         let kind = self.instances[end.0].model.sts.gates[end.1].kind;
         match self.hidden(end) {
@@ -523,7 +523,7 @@ impl<'a> SystemWiring<'a> {
         }
     }
 
-    /// The meeting of the part at `end` with nobody yet.
+    /// Returns a meeting whose only member is the part at `end`.
     fn meeting(&mut self, end: WireEnd, kind: GateKind, hidden: bool) -> Synchronisation {
         let (part, names) = (self.part(end.0), self.field_names(end));
         let mut meeting = Synchronisation::default();
@@ -552,7 +552,7 @@ impl<'a> SystemWiring<'a> {
         }
     }
 
-    /// The message of the system that stands for a message of a part, made at first use.
+    /// Returns the message of the system that stands for a message of a part, made at first use.
     fn face(&mut self, end: WireEnd, kind: GateKind) -> &SystemMessage {
         let instance = &self.instances[end.0];
         let gate = &instance.model.sts.gates[end.1];
@@ -593,7 +593,7 @@ impl<'a> SystemWiring<'a> {
         SystemMessage { gate, kind, index, fields }
     }
 
-    /// Whose message it is.
+    /// Returns the part and message that a message of the system stands for.
     fn message_of(&self, end: WireEnd, has_index: bool) -> PartMessage {
         let instance = &self.instances[end.0];
         let owner = match (instance.index, has_index) {
@@ -605,7 +605,7 @@ impl<'a> SystemWiring<'a> {
         PartMessage { family: instance.family.as_str().into(), message, owner }
     }
 
-    /// Name and sort of the field that says which instance of an array it is.
+    /// Returns name and sort of the field for the index of the instance; `None` if the part is no array.
     fn index_field(&self, family: &str, taken: &[String]) -> Option<(String, Sort)> {
         let indices: Vec<i64> =
             self.instances.iter().filter(|i| i.family == family).filter_map(|i| i.index).collect();
@@ -619,7 +619,7 @@ impl<'a> SystemWiring<'a> {
         Some((name, Sort::Range { lo, hi }))
     }
 
-    /// Whether `port` speaks of `end`.
+    /// Returns whether `port` refers to `end`.
     fn is_meant(&self, port: &PortDecl, end: WireEnd) -> bool {
         let instance = &self.instances[end.0];
         let is_index = match (&port.index, instance.index) {
@@ -631,7 +631,7 @@ impl<'a> SystemWiring<'a> {
             && is_index
     }
 
-    /// Where the message is hidden, if it is.
+    /// Returns the place of the `hide` that applies to the message; `None` if there is none.
     fn hidden(&self, end: WireEnd) -> Option<Span> {
         self.system.items.iter().find_map(|item| match &item.kind {
             SystemItemKind::Hide(port) if self.is_meant(port, end) => Some(port.span),
@@ -653,7 +653,7 @@ impl<'a> SystemWiring<'a> {
         })
     }
 
-    /// Reports `hide` and `expose` of what no part has.
+    /// Reports `hide` and `expose` of parts or messages that do not exist.
     fn unused_names(&mut self) {
         let ports: Vec<&PortDecl> = self
             .system

@@ -1,4 +1,4 @@
-//! Calls, record values, fields and the functions of strings.
+//! Typing of calls, record values, fields and the functions of strings.
 
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
@@ -96,7 +96,7 @@ impl Checker<'_, '_> {
         self.sane(term, span)
     }
 
-    /// Remembers on which parameters a call of the function being defined descends; reports it if on none.
+    /// Records the parameters on which a call of the function being defined descends; reports it if there are none.
     fn note_descent(&mut self, id: FnId, name: &Name, args: &[ArgExpr]) {
         let Some(defining) = self.defining.clone().filter(|defining| defining.id == id) else { return };
         let descends =

@@ -1,4 +1,4 @@
-//! `if`, `match`, `exists` and `forall`.
+//! Typing of `if`, `match`, `exists` and `forall`.
 
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
@@ -32,7 +32,7 @@ impl Checker<'_, '_> {
         Ok(self.choose(&conditions, &values))
     }
 
-    /// The value of the first case whose condition holds; the last case has none.
+    /// Returns the value of the first case whose condition holds; the last case has no condition.
     fn choose(&mut self, conditions: &[Term], values: &[Term]) -> Term {
         let (&last, before) = values.split_last().expect("a choice has a case");
         conditions
@@ -42,8 +42,8 @@ impl Checker<'_, '_> {
             .fold(last, |other, (&condition, &value)| self.pool.ite(condition, value, other))
     }
 
-    /// The terms of the cases of a choice, all of one sort; obligations of each count only
-    /// where its condition holds and none before it does.
+    /// Returns the terms of the cases of a choice, all of one sort; the obligations of each count only if its condition
+    /// holds and none before it does.
     fn cases(
         &mut self,
         exprs: &[&Expr],
@@ -239,7 +239,7 @@ impl Checker<'_, '_> {
     }
 }
 
-/// The lists that no case takes: each length up to the least one that some `[.., ..rest]` takes.
+/// Returns the shapes of lists that no case matches: each length up to the least one that some `[.., ..rest]` matches.
 fn missing_lists(cases: &[PatternCase]) -> Vec<String> {
     let open = cases
         .iter()

@@ -1,8 +1,8 @@
-//! Lists, sets and maps: types, literals, items, what is asked of all items.
+//! Typing of lists, sets and maps: types, literals, items, quantifiers and comprehensions.
 //!
-//! `xs[i]` and `m[k]` carry the obligation that there is such an item; everything else is total.
-//! What may be missing is an option. Items obey their sort: an item of a `list<0..9>` carries the
-//! obligation of the range where the list is made.
+//! `xs[i]` and `m[k]` carry the obligation that there is such an item; everything else is total. A result that may be
+//! missing is an option. Items obey their sort: an item of a `list<0..9>` carries the obligation of the range where the
+//! list is made.
 
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
@@ -50,7 +50,7 @@ impl Checker<'_, '_> {
         }))
     }
 
-    /// Keys and members have an order: collections, and types that hold themselves, have none.
+    /// Checks that a sort can be a key or member: collections and recursive types have no order, and are refused.
     fn can_be_key(&mut self, sort: Sort, span: Span) -> Result<(), Reported> {
         // A type that is not defined yet holds this one, so it is no key either.
         let open = |sort: Sort| matches!(sort, Sort::Data(id) if self.undefined.contains(&id));
@@ -104,7 +104,7 @@ impl Checker<'_, '_> {
         Ok(self.pool.list(id, items))
     }
 
-    /// `{a, b}`, or `{}`, which is a map where one is wanted.
+    /// Types `{a, b}`, or `{}`, which is a map if one is wanted.
     pub(super) fn set_literal(
         &mut self,
         items: &[Expr],
@@ -166,7 +166,7 @@ impl Checker<'_, '_> {
         Ok(self.pool.map(id, keys.into_iter().zip(values)))
     }
 
-    /// `xs[i]`, `m[k]`: there must be such an item.
+    /// Types `xs[i]` and `m[k]`, with the obligation that there is such an item.
     pub(super) fn index(&mut self, receiver: &Expr, key: &Expr) -> Result<Term, Reported> {
         let collection = self.infer(receiver, None)?;
         let sort = self.pool.sort(collection);
@@ -185,7 +185,7 @@ impl Checker<'_, '_> {
         Ok(self.pool.operate(TermOp::At, vec![collection, key]))
     }
 
-    /// Whether a list has the position, or a map the key.
+    /// Returns the formula that a list has the position, or a map the key.
     pub(crate) fn is_there(&mut self, kind: CollectionKind, collection: Term, key: Term) -> Term {
         if kind == CollectionKind::Map {
             return self.pool.operate(TermOp::Has, vec![collection, key]);
@@ -195,7 +195,7 @@ impl Checker<'_, '_> {
         self.pool.and([above, below])
     }
 
-    /// `xs + ys` puts lists one after the other, `s + t` and `s - t` unite sets and take them away.
+    /// Types `xs + ys` for lists, and `s + t` and `s - t` for sets: concatenation, union, difference.
     pub(super) fn collection_sum(
         &mut self,
         first: Term,
@@ -248,7 +248,7 @@ impl Checker<'_, '_> {
         Ok((collection, over, var))
     }
 
-    /// Obligations since `mark` hold for every member.
+    /// Turns the obligations since `mark` into obligations for every member.
     fn oblige_for_all(&mut self, mark: usize, var: VarId, collection: Term) {
         for at in mark..self.obligations.len() {
             self.obligations[at] = self.pool.all(var, collection, self.obligations[at]);
@@ -324,7 +324,7 @@ impl Checker<'_, '_> {
         Ok(self.pool.collect_from(into, var, collection, keep, value))
     }
 
-    /// `m[k] = v` among the updates: the new value of the variable, after what changed of it `before`.
+    /// Returns the new value of a variable for `m[k] = v` among the updates; `before` is its value after earlier ones.
     pub(crate) fn put(
         &mut self,
         var: VarId,
@@ -440,7 +440,8 @@ impl Checker<'_, '_> {
         Ok(self.method_term(receiver, of, &name.text, &args))
     }
 
-    /// Sums and extremes need numbers, joining needs texts, sorting one of both.
+    /// Reports a function on items of a wrong sort: sums and extremes need numbers, joining needs texts, sorting one of
+    /// both.
     fn numbers_only(&mut self, of: CollectionSort, name: &Name) -> Result<(), Reported> {
         let fits = match name.text.as_str() {
             "sum" | "min" | "max" => of.item.is_numeric(),

@@ -1,4 +1,4 @@
-//! Names, literals and operators.
+//! Typing of names, literals and operators.
 
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
@@ -13,12 +13,12 @@ use crate::literal::{self, NumberLiteral};
 use crate::sink::Reported;
 use crate::suggest;
 
-/// After so many factors a product of constants is looked at.
+/// The number of factors after which a product of constants is checked for its size.
 const FACTORS_AT_ONCE: usize = 32;
 
 impl Checker<'_, '_> {
-    /// The term of `expr`. `hint` is the sort the place would like; it only settles what
-    /// `none` and `some` mean, the caller checks the result.
+    /// Returns the term of `expr`. `hint` is the sort that the context would like; it only decides the types of
+    /// literals that have none of their own, such as `none`, and the caller checks the result.
     pub(crate) fn infer(&mut self, expr: &Expr, hint: Option<Sort>) -> Result<Term, Reported> {
         match &expr.kind {
             ExprKind::Error(why) => Err(*why),
@@ -256,7 +256,7 @@ impl Checker<'_, '_> {
         Ok(self.pool.add(terms))
     }
 
-    /// `[1] + xs`: what the literal is a list of is said by the first operand that is none, if there is one.
+    /// Returns the sort of the literal in `[1] + xs`: that of the first operand that is no literal, if there is one.
     fn literal_hint(&mut self, first: &Expr, rest: &[(AddOp, Expr)]) -> Result<Option<Sort>, Reported> {
         let is_literal =
             |expr: &Expr| matches!(&bare(expr).kind, ExprKind::List(_) | ExprKind::Set(_) | ExprKind::Map(_));
@@ -296,7 +296,7 @@ impl Checker<'_, '_> {
         if self.pool.sort(term) == Sort::Real { term } else { self.pool.to_real(term) }
     }
 
-    /// From the left; runs of factors become one product.
+    /// Types a product from the left; runs of factors become one product.
     fn product(&mut self, first: &Expr, rest: &[(MulOp, Expr)], span: Span) -> Result<Term, Reported> {
         let first = self.numeric(first, "*");
         let mut operands = Vec::with_capacity(rest.len());
@@ -464,8 +464,8 @@ impl Checker<'_, '_> {
         Ok(terms.into_iter().rev().fold(last, |right, left| self.pool.implies(left, right)))
     }
 
-    /// The operands of a chain; obligations of each count only where every operand before
-    /// it leaves the result open, which `passes` says.
+    /// Returns the operands of a chain; the obligations of each count only if every operand before it leaves the result
+    /// open, as the formula of `passes` says.
     fn operands(
         &mut self,
         list: &[Expr],
@@ -487,8 +487,8 @@ impl Checker<'_, '_> {
         Ok(terms)
     }
 
-    /// Obligations of parts that are evaluated in turn: those of a part count where all
-    /// parts before it were `passed`. The formula has the size of what goes in.
+    /// Adds the obligations of parts that are evaluated in turn: those of a part count if all parts before it were
+    /// `passed`. The formula is linear in the size of its inputs.
     pub(super) fn oblige_in_turn(&mut self, passed: &[Term], obligations: Vec<Vec<Term>>) {
         let mut later: Option<Term> = None;
         let mut pending: Vec<Term> = Vec::new();

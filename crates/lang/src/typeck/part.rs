@@ -1,4 +1,4 @@
-//! What goals of a system say of its parts: `client[i].draft`, `server.at(busy)`.
+//! Typing of references to parts in the goals of a system: `client[i].draft`, `server.at(busy)`.
 //!
 //! An index that is no constant chooses among the instances; quantifiers over a range are written out, so
 //! in `forall i in 1..3: client[i].at(idle)` it is one.
@@ -17,32 +17,32 @@ use crate::ast::{Expr, ExprKind, Name, Quantifier};
 use crate::sink::Reported;
 use crate::suggest;
 
-/// Quantifiers over more values are not written out.
+/// The greatest number of values of a quantifier that is written out.
 const MAX_WRITTEN_OUT: i64 = 1000;
 
-/// What can be read of one part.
+/// The names that can be read of one part.
 #[derive(Clone, Debug)]
 pub(crate) struct PartNames {
     pub(crate) family: String,
     pub(crate) index: Option<i64>,
-    /// The variable that says where it is, if it has more than one place.
+    /// The variable for its location; `None` if it has only one.
     pub(crate) control: Option<VarId>,
     pub(crate) places: Vec<String>,
     pub(crate) vars: Vec<(String, VarId)>,
     pub(crate) clocks: Vec<(String, VarId)>,
 }
 
-/// A part as it is written, and what of it.
+/// A reference to a part.
 struct PartPath<'e> {
     family: &'e str,
     span: Span,
     index: Option<&'e Expr>,
-    /// Names behind it, for parts of parts.
+    /// The names behind it, for parts of parts.
     inner: String,
 }
 
 impl Checker<'_, '_> {
-    /// The part that `expr` names; none if it names none.
+    /// Returns the part that `expr` names; `None` if it names none.
     fn part_path<'e>(&self, expr: &'e Expr) -> Option<PartPath<'e>> {
         match &expr.kind {
             ExprKind::Name(name) => {
@@ -72,7 +72,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// `part.name`; none if the receiver is no part.
+    /// Types `part.name`; `None` if the receiver is no part.
     pub(super) fn part_field(&mut self, receiver: &Expr, name: &Name) -> Option<Result<Term, Reported>> {
         let path = self.part_path(receiver)?;
         let dot = if path.inner.is_empty() { "" } else { "." };
@@ -122,7 +122,7 @@ impl Checker<'_, '_> {
         })
     }
 
-    /// `part.at(state)`; none if the receiver is no part.
+    /// Types `part.at(state)`; `None` if the receiver is no part.
     pub(super) fn part_at(
         &mut self,
         receiver: &Expr,
@@ -177,8 +177,8 @@ impl Checker<'_, '_> {
         })
     }
 
-    /// What `of` says of the instance that `path` means; where the index is no constant, what it says of the one that
-    /// the index is.
+    /// Returns the term of `of` for the instance that `path` names; if the index is no constant, a choice among the
+    /// instances.
     fn of_instances(
         &mut self,
         path: &PartPath<'_>,
@@ -224,7 +224,7 @@ impl Checker<'_, '_> {
             .error(|| Diagnostic::new(Code::UnknownPart, path.span, format!("`{}` is {what}", path.family)))
     }
 
-    /// A quantifier over a range as all of its cases, in the goals of a system.
+    /// Writes a quantifier over a range out as all its cases, in the goals of a system.
     pub(super) fn written_out(
         &mut self,
         quantifier: Quantifier,

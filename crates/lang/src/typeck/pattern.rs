@@ -1,7 +1,7 @@
-//! Patterns: which values they fit, and the names they give to parts of them.
+//! Patterns: the condition that a value matches, and the names bound to its parts.
 //!
-//! One meaning for the arms of `match` and for `let` in front of a guard. A part of a parameter of
-//! the function being defined is remembered as such: a function may call itself on it.
+//! The arms of `match` and `let` in front of a guard have the same meaning. A part of a parameter of the function being
+//! defined is recorded as such: a function may call itself on it.
 
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
@@ -15,20 +15,20 @@ use crate::ast::{Expr, ExprKind, LetExpr, Name, PatternExpr, PatternKind};
 use crate::sink::Reported;
 use crate::suggest;
 
-/// What a pattern asks of the value.
+/// The condition of a pattern on the value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum PatternCase {
     Any,
     Ctor(u32),
     Value(Value),
-    /// A list of exactly so many items.
+    /// A list of exactly this many items.
     Exactly(usize),
-    /// A list of at least so many items.
+    /// A list of at least this many items.
     AtLeast(usize),
 }
 
 impl Checker<'_, '_> {
-    /// What `pattern` asks of a value of `sort`.
+    /// Returns the condition of `pattern` on a value of `sort`.
     pub(super) fn case(
         &mut self,
         pattern: &PatternExpr,
@@ -138,7 +138,7 @@ impl Checker<'_, '_> {
         })
     }
 
-    /// Whether `value` fits `case`.
+    /// Returns the formula that `value` matches `case`.
     pub(super) fn case_condition(&mut self, case: &PatternCase, value: Term) -> Term {
         match case {
             PatternCase::Any => self.pool.tt(),
@@ -159,8 +159,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Whether `value` was made by `ctor`, written as `==` and `!=` would write it, so that
-    /// both ways to ask give the same term.
+    /// Returns the formula that `value` was made by `ctor`, in the form that `==` and `!=` give, so that both ways to
+    /// ask give the same term.
     fn made_by(&mut self, ctor: u32, value: Term) -> Term {
         let Sort::Data(data) = self.pool.sort(value) else { return self.pool.is(ctor, value) };
         let kind = self.pool.data(data).kind;
@@ -183,8 +183,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Binds the names of `pattern` to parts of `value`, which is what `of` says; returns how many names
-    /// were bound before.
+    /// Binds the names of `pattern` to parts of `value`, the term of `of`; returns the number of names bound before.
     pub(super) fn bind_pattern(
         &mut self,
         pattern: &PatternExpr,
@@ -230,8 +229,8 @@ impl Checker<'_, '_> {
         parts
     }
 
-    /// The parameter that what is inside `expr` is a proper part of: `expr` is the parameter, a part of it, or
-    /// a field of one.
+    /// Returns the parameter of which the parts of `expr` are proper parts: `expr` is the parameter, a part of it, or a
+    /// field of one.
     pub(super) fn part_inside(&self, expr: &Expr) -> Option<usize> {
         self.defining.as_ref()?;
         match &expr.kind {
@@ -245,7 +244,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// The parameter that `expr` itself is a proper part of.
+    /// Returns the parameter that `expr` itself is a proper part of.
     pub(super) fn proper_part(&self, expr: &Expr) -> Option<usize> {
         match &expr.kind {
             ExprKind::Paren(inner) => self.proper_part(inner),
@@ -259,7 +258,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// The conditions of `let`s in front of a guard. The names stay bound; the caller forgets them.
+    /// Returns the conditions of `let`s in front of a guard. The names stay bound until the caller drops them.
     pub(crate) fn lets(&mut self, lets: &[LetExpr]) -> Result<Vec<Term>, Reported> {
         let mut conditions = Vec::with_capacity(lets.len());
         let mut complete = Ok(());

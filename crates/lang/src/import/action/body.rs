@@ -1,4 +1,4 @@
-//! What actions do: the statements of the larger language of [AT15] sec. 5, whose models have nested guarded commands.
+//! The statements of action bodies: the larger language of [AT15] sec. 5, whose models have nested guarded commands.
 //!
 //! ```text
 //! x := e  y := f                       at once: both read the values before
@@ -12,7 +12,7 @@
 //! ```
 //!
 //! Neighbouring assignments happen at once, as they do in Fig. 2, with or without commas and semicolons between them;
-//! every other statement sees what those before it did. [`lower::action`](crate::lower) says what it all means.
+//! every other statement sees the effects of those before it. [`lower::action`](crate::lower) defines the meaning.
 
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
@@ -23,10 +23,10 @@ use crate::ast::{Update, UpdateKind};
 use crate::lexer::TokenKind;
 use crate::parser::ParseResult;
 
-/// How deep blocks may be nested.
+/// The greatest nesting depth of blocks.
 const MAX_BLOCKS: usize = 32;
 
-/// What stands between two assignments.
+/// The separator between two assignments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Separator {
     Nothing,
@@ -200,7 +200,7 @@ impl ActionReader<'_> {
         }
     }
 
-    /// Whether `let` or `var` stands here as a word, and not as the name of a variable.
+    /// Returns whether `let` or `var` stands here as a keyword, not as the name of a variable.
     fn at_local(&self) -> bool {
         let next = self.parser.kind_after(1);
         self.parser.at_word("var") && next == TokenKind::Name
@@ -223,7 +223,7 @@ impl ActionReader<'_> {
         Ok(BlockName { name, ty, value: self.parser.expr()?, is_variable })
     }
 
-    /// `:=` behind a variable, `=` behind a name; the other one is reported and read.
+    /// Reads `:=` behind a variable or `=` behind a name; the wrong one of the two is reported and read.
     fn sign_of_local(&mut self, is_variable: bool) -> ParseResult<()> {
         let (sign, other) = if is_variable {
             (TokenKind::ColonEq, TokenKind::Eq)
@@ -244,7 +244,7 @@ impl ActionReader<'_> {
         self.parser.expect(sign).map(|_| ())
     }
 
-    /// Whether `for` stands here as a word, and not as the name of a variable.
+    /// Returns whether `for` stands here as a keyword, not as the name of a variable.
     fn at_loop(&self) -> bool {
         self.parser.at_word("for") && self.parser.kind_after(1) == TokenKind::Name
     }

@@ -1,7 +1,8 @@
-//! Assignments that read what a neighbour changes.
+//! Warnings about assignments that read a variable which a neighbour changes.
 //!
-//! Neighbouring assignments happen at once (Fig. 2 of [AT15]), so `n := n + 1; m := n` gives `m` the old `n`. Who writes
-//! a comma knows; otherwise it is told, except in bodies as the paper has them, where nothing else could be meant.
+//! Neighbouring assignments happen at once (Fig. 2 of [AT15]), so `n := n + 1; m := n` gives `m` the old `n`. A comma
+//! shows that the author knows; otherwise there is a warning, except in bodies of the paper's form, where nothing else
+//! could be meant.
 
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
@@ -12,10 +13,10 @@ use super::body::Separator;
 use crate::ast::{Expr, ExprKind, Name, Update, UpdateKind};
 use crate::resolve::each_child;
 
-/// A finding, and what stands before the assignment it is about.
+/// A finding, with the separator before the assignment it is about.
 pub(super) type OrderDoubt = (Separator, Diagnostic);
 
-/// Whether `doubt` is worth telling; `is_plain` says that the body is as the paper has it.
+/// Returns whether to report the finding; `is_plain` is true for a body of the paper's form.
 pub(super) fn is_told((separator, _): &OrderDoubt, is_plain: bool) -> bool {
     match separator {
         Separator::Comma => false,
@@ -24,20 +25,21 @@ pub(super) fn is_told((separator, _): &OrderDoubt, is_plain: bool) -> bool {
     }
 }
 
-/// What the neighbours so far change.
+/// The variables that the neighbouring assignments so far change.
 #[derive(Default)]
 pub(super) struct ChangedNames {
     names: FxHashMap<String, Name>,
 }
 
 impl ChangedNames {
-    /// Takes in one more of them.
+    /// Adds the variable that `update` changes.
     pub(super) fn add(&mut self, update: &Update) {
         let name = target(&update.kind);
         self.names.entry(name.text.clone()).or_insert_with(|| name.clone());
     }
 
-    /// What `next` reads that those before it change; `separator` stands before it.
+    /// Returns a finding if `next` reads a variable that an assignment before it changes; `separator` stands before
+    /// `next`.
     pub(super) fn doubt(&self, next: &Update, separator: Separator) -> Option<OrderDoubt> {
         let mut open: Vec<&Expr> = match &next.kind {
             UpdateKind::Assign(_, value) => vec![value],

@@ -1,4 +1,4 @@
-//! The syntax tree of what actions do.
+//! The syntax tree of actions and their bodies.
 //!
 //! Bodies of [AT15] Fig. 2 are one [`StatementKind::Assign`]; everything else belongs to the larger language (see
 //! [`body`](super::body)).
@@ -7,13 +7,13 @@ use ioxide_model::source::Span;
 
 use crate::ast::{DeclMeta, Expr, LetExpr, Name, TransitionDecl, Type, Update};
 
-/// An action: its name, parameters and guard, and what it does.
+/// An action: its name, parameters, guard and body.
 #[derive(Debug)]
 pub(crate) struct ActionDecl {
     pub(crate) meta: DeclMeta,
     /// The head; a plain body is its simultaneous update.
     pub(crate) head: TransitionDecl,
-    /// A body that is more than one simultaneous assignment.
+    /// The body, if it is more than one simultaneous assignment.
     pub(crate) body: Option<StatementBlock>,
 }
 
@@ -30,14 +30,14 @@ pub(crate) struct Statement {
     pub(crate) span: Span,
 }
 
-/// What a statement does.
+/// The kinds of statements.
 #[derive(Debug)]
 pub(crate) enum StatementKind {
-    /// `x := e  y := f`: all at once.
+    /// `x := e  y := f`: simultaneous assignments.
     Assign(Vec<Update>),
-    /// `{ ... } [] when c { ... }`: one of the branches that are enabled.
+    /// `{ ... } [] when c { ... }`: a choice of one of the enabled branches.
     Choice(Vec<ChoiceBranch>),
-    /// `if c then { ... } else if d then { ... } else { ... }`: the first whose condition holds.
+    /// `if c then { ... } else if d then { ... } else { ... }`: the first block whose condition holds.
     If(Vec<(Condition, StatementBlock)>, Option<StatementBlock>),
     /// `let x = e` or `var x := e`.
     Local(BlockName),
@@ -48,9 +48,9 @@ pub(crate) enum StatementKind {
 /// A branch of a choice.
 #[derive(Debug)]
 pub(crate) struct ChoiceBranch {
-    /// `name:` in front of it.
+    /// The name, written `name:` in front of the branch.
     pub(crate) name: Option<Name>,
-    /// `when c`: otherwise the branch is not enabled.
+    /// The condition, written `when c`, under which the branch is enabled; `None` if it always is.
     pub(crate) when: Option<Condition>,
     pub(crate) body: StatementBlock,
 }
@@ -63,17 +63,17 @@ pub(crate) struct Condition {
     pub(crate) span: Span,
 }
 
-/// A name that is known to the end of its block.
+/// A name whose scope ends with its block.
 #[derive(Debug)]
 pub(crate) struct BlockName {
     pub(crate) name: Name,
     pub(crate) ty: Option<Type>,
     pub(crate) value: Expr,
-    /// Whether it may be assigned: `var`, not `let`.
+    /// True for `var`, which may be assigned; false for `let`.
     pub(crate) is_variable: bool,
 }
 
-/// What a loop goes over.
+/// The range of a loop.
 #[derive(Debug)]
 pub(crate) enum LoopRange {
     /// `1..3`, both included.

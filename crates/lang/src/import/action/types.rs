@@ -39,7 +39,7 @@ impl ActionReader<'_> {
         Ok(())
     }
 
-    /// Whether the next type starts here, so that this one is missing.
+    /// Returns whether the next type declaration starts here, so that the type of this one is missing.
     fn at_declaration(&self) -> bool {
         self.parser.kind_after(1) == TokenKind::Eq
     }
@@ -114,12 +114,12 @@ impl ActionReader<'_> {
     }
 }
 
-/// `Bool` in the heading of a function.
+/// Replaces `Bool` by `bool` in the heading of a function.
 pub(super) fn plain_truths(function: &mut FnDecl) {
     function.params.iter_mut().map(|param| &mut param.ty).chain([&mut function.result]).for_each(plain_truth);
 }
 
-/// `Bool` is what the ioxide language calls `bool`, inside collections too.
+/// Replaces `Bool` by `bool`, its name in the ioxide language, inside collections too.
 fn plain_truth(ty: &mut Type) {
     match &mut ty.kind {
         TypeKind::Named(name) if name == "Bool" => "bool".clone_into(name),

@@ -1,7 +1,7 @@
-//! Every behaviour of a text is looked at once: names, channels, sorts, exits.
+//! The checks of behaviours: names, channels, sorts, exits.
 //!
-//! The exit of a behaviour is what it offers on `EXIT`: nothing, or values of some sorts. Both sides of a composition agree on it;
-//! what stands behind `>>>` accepts it.
+//! The exit of a behaviour is its offer on `EXIT`: nothing, or values of some sorts. Both sides of a composition agree
+//! on it; the behaviour behind `>>>` accepts it.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ use crate::ast::Name;
 use crate::sink::{FindingSink, Reported};
 use crate::suggest;
 
-/// How a behaviour may end.
+/// The ways in which a behaviour may end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum BehaviourEnding {
     Never,
@@ -29,26 +29,26 @@ pub(super) enum BehaviourEnding {
     Hit,
 }
 
-/// What is known of a process before its body is looked at.
+/// The signature of a process, known before its body is checked.
 pub(super) struct ProcessSignature {
     pub(super) channels: Vec<Vec<Sort>>,
     pub(super) params: Vec<Sort>,
     pub(super) exit: BehaviourEnding,
 }
 
-/// Processes, channels and what their sorts are.
+/// The processes and channels of a text, with their sorts.
 pub(super) struct ProcessInterface {
-    /// By the number of the process.
+    /// The signatures, by the number of the process.
     pub(super) signatures: Vec<ProcessSignature>,
     pub(super) processes: BTreeMap<String, usize>,
     /// The channels of the text.
     pub(super) channels: BTreeMap<String, Vec<Sort>>,
 }
 
-/// The sorts of channels in reach.
+/// The channels in scope, with their sorts.
 type ChannelSorts = BTreeMap<String, Vec<Sort>>;
 
-/// Looks at everything; what is wrong goes into `sink`.
+/// Checks all processes, models, purposes and connections; errors go into `sink`.
 pub(super) fn check(
     spec: &Specification,
     words: &Vocabulary,
@@ -181,7 +181,7 @@ impl BehaviourChecker<'_> {
         }
     }
 
-    /// The channels of a model or purpose, which the text declares.
+    /// Returns the channels of a model or purpose, which the text must declare.
     fn outer(&mut self, inputs: &[Name], outputs: &[Name]) -> ChannelSorts {
         let mut reach = ChannelSorts::new();
         for name in inputs.iter().chain(outputs) {
@@ -199,7 +199,7 @@ impl BehaviourChecker<'_> {
         reach
     }
 
-    /// The sorts of a channel in reach.
+    /// Returns the sorts of a channel in scope.
     fn channel(&mut self, name: &Name, reach: &ChannelSorts) -> Result<Vec<Sort>, Reported> {
         if let Some(sorts) = reach.get(&name.text) {
             return Ok(sorts.clone());
@@ -220,7 +220,7 @@ impl BehaviourChecker<'_> {
         Typing { words: self.words, pool: self.pool, sink: self.sink }
     }
 
-    /// Looks at a behaviour; returns how it may end.
+    /// Checks a behaviour and returns its ending.
     fn behaviour(&mut self, mut id: BehaviourId, mut scope: Scope, reach: &ChannelSorts) -> BehaviourEnding {
         let spec = self.spec;
         let mut ending = BehaviourEnding::Never;
@@ -295,7 +295,7 @@ impl BehaviourChecker<'_> {
         self.joint(first, second, self.spec.behaviours[right].span)
     }
 
-    /// The ending that two behaviours have in common.
+    /// Returns the ending that two behaviours have in common.
     fn joint(&mut self, first: BehaviourEnding, second: BehaviourEnding, span: Span) -> BehaviourEnding {
         match (first, second) {
             (BehaviourEnding::Never, other) | (other, BehaviourEnding::Never) => other,
@@ -323,7 +323,7 @@ impl BehaviourChecker<'_> {
         inner
     }
 
-    /// What stands behind `>>>`.
+    /// Checks the behaviour behind `>>>`, which accepts the exit values, and returns its ending.
     fn enabled(
         &mut self,
         right: BehaviourId,
@@ -382,7 +382,8 @@ impl BehaviourChecker<'_> {
         ending
     }
 
-    /// The sorts on all channels of a communication, and what they are called; each channel must have its own values.
+    /// Returns the sorts of all channels of a communication, and its description for messages; each channel must have
+    /// its own number of values.
     fn with_further(
         &mut self,
         name: &Name,
@@ -413,8 +414,8 @@ impl BehaviourChecker<'_> {
         (all, format!("communication on `{}`", names.join("`, `")))
     }
 
-    /// What is taken on a channel that does not exist, for which `why` stands, has a sort if that is written; else its
-    /// name is excused.
+    /// Declares the variables received on an unknown channel, reported as `why`, if their sorts are written; else uses
+    /// of their names are not reported.
     fn guess(&mut self, offer: &ChannelOffer, scope: &mut Scope, why: Reported) {
         for value in &offer.values {
             let OfferedValue::Take(var) = value else { continue };
@@ -426,7 +427,7 @@ impl BehaviourChecker<'_> {
         }
     }
 
-    /// Values against the sorts they must have; what is taken is in scope from here on.
+    /// Checks values against the sorts they must have; received variables are in scope from here on.
     fn offered(
         &mut self,
         offered: &[OfferedValue],
@@ -487,7 +488,7 @@ impl BehaviourChecker<'_> {
         sorts
     }
 
-    /// The sort of what an `EXIT` takes, which must be written.
+    /// Returns the sort of a variable that an `EXIT` takes, which must be written.
     fn exit_sort(&mut self, var: &VarDef) -> Result<Sort, Reported> {
         self.words.written_sort(var, self.sink)?.ok_or_else(|| {
             let message = format!("the type of `{}` is not known", var.name.text);
@@ -546,7 +547,7 @@ impl BehaviourChecker<'_> {
     }
 }
 
-/// Refuses processes that would be created without bound, and such that call themselves before they do anything.
+/// Refuses processes that would be created without bound, and those that call themselves before anything happens.
 pub(super) fn check_bounds(spec: &Specification, interface: &ProcessInterface, sink: &mut FindingSink) {
     let calls: Vec<Vec<ProcessCall>> =
         spec.processes.iter().map(|process| calls_in(spec, interface, process.body)).collect();
@@ -572,19 +573,19 @@ pub(super) fn check_bounds(spec: &Specification, interface: &ProcessInterface, s
     }
 }
 
-/// A call, and where it stands.
+/// A call of a process, with its context.
 struct ProcessCall {
     to: usize,
-    /// Nothing of the caller is left when it is made.
+    /// True if nothing of the caller is left when it is made.
     is_tail: bool,
-    /// Something happens before it is made.
+    /// True if something happens before it is made.
     is_guarded: bool,
-    /// Nothing happens before it is made, but a condition holds: values may bound it.
+    /// True if nothing happens before it is made but a condition must hold, so that values may bound it.
     is_conditional: bool,
     span: Span,
 }
 
-/// How a place in a process is come to.
+/// The context of a place in a process.
 #[derive(Clone, Copy)]
 struct ProcessWay {
     is_tail: bool,
@@ -623,7 +624,7 @@ fn calls_in(spec: &Specification, interface: &ProcessInterface, body: BehaviourI
     found
 }
 
-/// Whether `to` can be reached from `from` by calls that count.
+/// Returns whether `to` can be reached from `from` by calls that `counts` accepts.
 fn reaches(
     calls: &[Vec<ProcessCall>],
     from: usize,

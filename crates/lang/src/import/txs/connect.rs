@@ -1,4 +1,4 @@
-//! Connections: checked, and told as what to write into `ioxide.toml`.
+//! Connections: their checks, and the hint how to write them into `ioxide.toml`.
 
 use std::collections::BTreeSet;
 
@@ -14,10 +14,10 @@ use super::typing::{Scope, Typing};
 use super::words::Vocabulary;
 use crate::sink::FindingSink;
 
-/// Functions between values and texts.
+/// The functions between values and texts.
 const WRITERS: [&str; 4] = ["toString", "fromString", "toXml", "fromXml"];
 
-/// Looks at `connection`; says how to write it into `ioxide.toml`.
+/// Checks `connection` and adds a hint how to write it into `ioxide.toml`.
 pub(super) fn connection(
     connection: &ConnectDef,
     words: &Vocabulary,
@@ -48,7 +48,7 @@ fn unknown_channel(name: &crate::ast::Name, interface: &ProcessInterface, sink: 
     unknown
 }
 
-/// A value that is offered, and its sort.
+/// An offered value with its sort.
 type OfferedSide<'a> = (&'a OfferedValue, Sort);
 
 struct CodecCheck<'a> {
@@ -58,7 +58,7 @@ struct CodecCheck<'a> {
 }
 
 impl CodecCheck<'_> {
-    /// What is taken on one side is in scope on the other.
+    /// Checks a codec; variables received on one side are in scope on the other.
     fn check(&mut self, codec: &TxsCodec, sorts: &[Sort]) {
         if codec.message.len() != sorts.len() {
             let message = format!("channel `{}` has {} values", codec.channel.text, sorts.len());
@@ -90,7 +90,7 @@ impl CodecCheck<'_> {
         }
     }
 
-    /// Values of any type can be written as texts in a codec; that is left to `ioxide.toml`.
+    /// Checks a value that is sent; functions between values and texts are left to `ioxide.toml`.
     fn given(&mut self, value: &TxsExpr, sort: Sort, scope: &Scope) {
         let mut applied = BTreeSet::new();
         super::typing::applied(value, &mut applied);
@@ -105,7 +105,7 @@ impl CodecCheck<'_> {
     }
 }
 
-/// The line for `ioxide.toml`.
+/// Returns the hint with the line for `ioxide.toml`.
 fn hint(connection: &ConnectDef, interface: &ProcessInterface) -> Diagnostic {
     let message = format!("connection `{}` belongs into `ioxide.toml`", connection.name.text);
     let mut hint = Diagnostic::new(Code::ConnectionHint, connection.name.span, message);
@@ -146,7 +146,7 @@ fn hint(connection: &ConnectDef, interface: &ProcessInterface) -> Diagnostic {
     hint
 }
 
-/// The template or the pattern that does what `codec` does, if that is plain.
+/// Returns the template or the pattern equivalent to `codec`; `None` if it is not plain.
 fn words_of(codec: &TxsCodec, sorts: &[Sort]) -> Option<String> {
     if codec.is_encode {
         let OfferedValue::Give(text) = &codec.text else { return None };
@@ -165,7 +165,7 @@ fn words_of(codec: &TxsCodec, sorts: &[Sort]) -> Option<String> {
     (plain_var(value)? == text.name.text).then(|| format!("(?P<{}>{pattern})", field_name(0)))
 }
 
-/// Texts and values one after the other.
+/// Returns a template of texts and values one after the other; `None` for anything else.
 fn template(text: &TxsExpr, codec: &TxsCodec) -> Option<String> {
     if let FormulaKind::Chain(first, rest) = &text.kind {
         let mut whole = template(first, codec)?;
@@ -186,7 +186,7 @@ fn template(text: &TxsExpr, codec: &TxsCodec) -> Option<String> {
     Some(format!("{{{}}}", field_name(at)))
 }
 
-/// `x` in `x`, `toString(x)` and `fromString(x)`.
+/// Returns `x` for `x`, `toString(x)` and `fromString(x)`.
 fn plain_var(value: &TxsExpr) -> Option<&str> {
     match &value.kind {
         FormulaKind::Apply(name, args) if args.is_empty() => Some(&name.text),

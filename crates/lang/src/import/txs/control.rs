@@ -1,8 +1,9 @@
-//! Behaviours under way, and the steps they can take.
+//! Control states of behaviours, and the steps they can take.
 //!
-//! The structural operational semantics of LOTOS-like process algebra, as TorXakis has it (J. Tretmans, "Model-based testing and some steps
-//! towards test-based modelling", 2011, and ISO 8807), with terms instead of values: a step is an action, a condition over variables and
-//! the fields of the action, and what is under way behind it, whose names stand for terms.
+//! The structural operational semantics of LOTOS-like process algebra, as TorXakis has it (J. Tretmans, "Model-based
+//! testing and some steps towards test-based modelling", 2011, and ISO 8807), with terms instead of values: a step is
+//! an action, a condition over variables and the fields of the action, and the next control state, in which names stand
+//! for terms.
 //!
 //! - `EXIT` is an action that both sides of every parallel composition take together. Before `>>>` it is hidden.
 //! - `P [>> Q`: as long as `P` has not ended, the first action of `Q` takes over.
@@ -31,17 +32,17 @@ use crate::sink::{FindingSink, Reported};
 ioxide_model::index! { /// A channel of a model: one it declares, or one it hides.
 pub(super) struct ChannelId; }
 
-/// Compositions and calls may be nested this deep at once.
+/// The greatest nesting depth of compositions and calls.
 const MAX_NESTING: usize = 150;
 
-/// Between the channels in the name of a message on several of them.
+/// The text between the channels in the name of a message on several of them.
 pub(super) const JOINT: &str = "_";
 
-/// A channel.
+/// A channel, or a communication on several channels at once.
 pub(super) struct TxsChannel {
     pub(super) name: String,
     pub(super) sorts: Vec<Sort>,
-    /// The channels of which it is a communication at once, in the order of their names; none for a plain one.
+    /// The channels of a joint communication, in the order of their names; empty for a plain channel.
     pub(super) joins: Vec<ChannelId>,
 }
 
@@ -52,7 +53,7 @@ impl TxsChannel {
     }
 }
 
-/// The channels of a model. What is hidden is another channel in every place of control.
+/// The channels of a model. A hidden channel is another one in every place of control.
 #[derive(Default)]
 pub(super) struct Channels {
     pub(super) all: IndexVec<ChannelId, TxsChannel>,
@@ -60,7 +61,7 @@ pub(super) struct Channels {
 }
 
 impl Channels {
-    /// The channel that `name` is, hidden by `behaviour` at `path` of part `part`.
+    /// Returns the channel called `name` that `HIDE` declares at `place`: number of the part, path, behaviour.
     fn hidden(&mut self, place: (usize, String, BehaviourId), name: &Name, sorts: Vec<Sort>) -> ChannelId {
         let key = (place.0, place.1, place.2, name.text.clone());
         if let Some(&known) = self.hidden.get(&key) {
@@ -71,7 +72,7 @@ impl Channels {
         id
     }
 
-    /// The plain channels that `channel` is.
+    /// Returns the plain channels of `channel`.
     pub(super) fn plain(&self, channel: ChannelId) -> BTreeSet<ChannelId> {
         match &*self.all[channel].joins {
             [] => [channel].into(),
@@ -79,7 +80,7 @@ impl Channels {
         }
     }
 
-    /// The same, in the order of their fields.
+    /// Returns the plain channels of `channel`, in the order of their fields.
     pub(super) fn in_order(&self, channel: ChannelId) -> Vec<ChannelId> {
         match &*self.all[channel].joins {
             [] => vec![channel],
@@ -87,7 +88,7 @@ impl Channels {
         }
     }
 
-    /// The channel of communications on all of `plain` at once: one message, with the fields of all.
+    /// Returns the channel of communications on all of `plain` at once: one message, with the fields of all.
     pub(super) fn joined(&mut self, plain: &BTreeSet<ChannelId>) -> ChannelId {
         if let Some(&only) = plain.first()
             && plain.len() == 1
@@ -108,7 +109,7 @@ impl Channels {
         self.all.push(TxsChannel { name, sorts, joins })
     }
 
-    /// The names of the values on `channel`: `v1`, or `A_v1` where several communicate at once.
+    /// Returns the names of the values on `channel`: `v1`, or `A_v1` if it is a joint communication.
     pub(super) fn field_names(&self, channel: ChannelId) -> Vec<String> {
         let own = |prefix: String, id: ChannelId| {
             (0..self.all[id].sorts.len()).map(move |at| format!("{prefix}{}", field_name(at)))
@@ -120,10 +121,10 @@ impl Channels {
     }
 }
 
-/// The channels that names stand for.
+/// The channels of names in scope.
 pub(super) type ChannelWiring = BTreeMap<String, ChannelId>;
 
-/// The channels on which both sides take part.
+/// The channels on which both sides of a composition synchronise.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Sharing {
     All,
@@ -131,7 +132,7 @@ pub(super) enum Sharing {
 }
 
 impl Sharing {
-    /// The shared ones among some plain channels.
+    /// Returns the shared ones among some plain channels.
     pub(super) fn of(&self, plain: &BTreeSet<ChannelId>) -> BTreeSet<ChannelId> {
         match self {
             Self::All => plain.clone(),
@@ -139,8 +140,8 @@ impl Sharing {
         }
     }
 
-    /// The channels of a step that both sides take together, one on `left` and the other on `right`: they agree on what is
-    /// shared, and each adds what is its own.
+    /// Returns the channels of a step that both sides take together, one on `left` and the other on `right`: they agree
+    /// on the shared channels, and each adds its own. `None` if they do not synchronise.
     pub(super) fn met(
         &self,
         left: &BTreeSet<ChannelId>,
@@ -153,29 +154,29 @@ impl Sharing {
     }
 }
 
-/// A behaviour under way.
+/// The control state of a behaviour.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum ControlState {
-    /// Nothing more happens.
+    /// The end: no further step.
     Ended,
-    /// Before this behaviour, where names stand for these terms and channels.
+    /// The start of this behaviour, with the terms and channels of the names in scope.
     At(BehaviourId, Scope, ChannelWiring),
     Parallel(Sharing, Box<ControlState>, Box<ControlState>),
     Hide(BTreeSet<ChannelId>, Box<ControlState>),
-    /// The second waits for the first to end.
+    /// `left >>> right`: the second starts when the first exits.
     Enable(Box<ControlState>, Box<ControlState>),
     Disable(Box<ControlState>, Box<ControlState>),
     Interrupt(Box<ControlState>, Box<ControlState>),
 }
 
-/// What happens in a step.
+/// The action of a step.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum ControlAct {
     On(ChannelId),
-    /// On a channel that is hidden.
+    /// A communication on a hidden channel.
     Hidden(ChannelId),
     Exit(Vec<Sort>),
-    /// An exit that enabled something.
+    /// An exit that starts the behaviour behind `>>>`.
     Enabling(Vec<Sort>),
     Internal,
     Hit,
@@ -183,7 +184,7 @@ pub(super) enum ControlAct {
     Quiet,
 }
 
-/// A step.
+/// A step: action, guard, and the control state after it.
 #[derive(Clone, Debug)]
 pub(super) struct ControlStep {
     pub(super) act: ControlAct,
@@ -192,16 +193,16 @@ pub(super) struct ControlStep {
     pub(super) span: Span,
 }
 
-/// Finds the steps of behaviours of one part.
+/// The steps of the behaviours of one part.
 pub(super) struct Stepper<'a> {
     pub(super) spec: &'a Specification,
     pub(super) words: &'a Vocabulary,
     pub(super) interface: &'a ProcessInterface,
     pub(super) channels: &'a mut Channels,
-    /// The number of the part, which tells its hidden channels from those of others.
+    /// The number of the part, which distinguishes its hidden channels from those of others.
     pub(super) part: usize,
     pub(super) pool: TermPool,
-    /// The communication of which only some channels are hidden, if there is one.
+    /// The place of a communication of which only some channels are hidden, if there is one.
     pub(super) partly_hidden: Option<Span>,
     nesting: usize,
     called: Option<Span>,
@@ -210,7 +211,7 @@ pub(super) struct Stepper<'a> {
 }
 
 impl<'a> Stepper<'a> {
-    /// Of part number `part`, whose terms are those of `pool`.
+    /// Makes a stepper for part number `part`, whose terms are in `pool`.
     pub(super) fn new(
         meant: &TxsMeaning<'a>,
         channels: &'a mut Channels,
@@ -246,7 +247,7 @@ impl<'a> Stepper<'a> {
         sorts.into_iter().zip(names).enumerate().map(&mut field).collect()
     }
 
-    /// What the values on the plain channels of `channel` are called in a message on all of them.
+    /// Returns the substitution of the fields of the plain channels of `channel` by those of the joint message.
     pub(super) fn renaming(&mut self, channel: ChannelId) -> Substitution {
         let joins = self.channels.all[channel].joins.clone();
         let plain: Vec<VarId> = joins.iter().flat_map(|&id| self.fields(id)).collect();
@@ -265,7 +266,7 @@ impl<'a> Stepper<'a> {
         sorts.iter().enumerate().map(&mut field).collect()
     }
 
-    /// A term. The text was checked before, so what is wrong now is wrong with the values at hand: they grow too large.
+    /// Types an expression. The text was checked before, so an error now is due to values that grow too large.
     fn typed<T>(&mut self, look: impl FnOnce(&mut Typing<'_>) -> Result<T, Reported>) -> Result<T, NoPart> {
         let mut sink = FindingSink::default();
         let found = look(&mut Typing { words: self.words, pool: &mut self.pool, sink: &mut sink });
@@ -278,13 +279,13 @@ impl<'a> Stepper<'a> {
 
     // Normal forms.
 
-    /// `control` with calls unfolded and compositions opened, down to where something happens. Conditions that are
+    /// Returns `control` with calls unfolded and compositions opened, down to the next actions. Conditions that are
     /// decided already, such as those of processes that start `n` others, are decided here.
     pub(super) fn opened(&mut self, control: ControlState, path: &str) -> Result<ControlState, NoPart> {
         self.deeper(|stepper| stepper.opened_once(control, path))
     }
 
-    /// One level deeper, up to some depth: beyond it some call creates processes without bound.
+    /// Runs `look` one level deeper; beyond [`MAX_NESTING`], some call creates processes without bound.
     fn deeper<T>(&mut self, look: impl FnOnce(&mut Self) -> Result<T, NoPart>) -> Result<T, NoPart> {
         if self.nesting >= MAX_NESTING {
             return Err(self.called.map_or(NoPart::Broken, NoPart::Endless));
@@ -370,7 +371,7 @@ impl<'a> Stepper<'a> {
         names.iter().filter_map(|name| self.words.sorts.get(&name.text).copied()).collect()
     }
 
-    /// The body of a process that is called, with its parameters and channels.
+    /// Returns the body of a called process, with its parameters and channels in scope.
     fn unfolded(
         &mut self,
         process: &Name,
@@ -394,7 +395,7 @@ impl<'a> Stepper<'a> {
 
     // Steps.
 
-    /// The steps of `control`, which stands at `path`.
+    /// Returns the steps of `control`, which stands at `path`.
     pub(super) fn steps(&mut self, control: &ControlState, path: &str) -> Result<Vec<ControlStep>, NoPart> {
         self.deeper(|stepper| stepper.steps_once(control, path))
     }
@@ -425,7 +426,7 @@ impl<'a> Stepper<'a> {
         }
     }
 
-    /// A step of what is inside of `HIDE`.
+    /// Returns a step of the body of `HIDE` as a step of the whole.
     fn hiding(&mut self, mut step: ControlStep, channels: &BTreeSet<ChannelId>) -> ControlStep {
         if let ControlAct::On(channel) = step.act {
             let plain = self.channels.plain(channel);
@@ -439,7 +440,7 @@ impl<'a> Stepper<'a> {
         step
     }
 
-    /// The steps of a behaviour that waits beside another.
+    /// Returns the first steps of the behaviour behind `[>>` or `[><`.
     fn first_steps(&mut self, right: &ControlState, path: &str) -> Result<Vec<ControlStep>, NoPart> {
         let path = under(path, 'r');
         let opened = self.opened(right.clone(), &path)?;
@@ -548,7 +549,7 @@ impl<'a> Stepper<'a> {
         Ok(sorts)
     }
 
-    /// The names that are bound by taking from `fields`, and that what is given is in them.
+    /// Returns the scope with the names bound to received `fields`, and the facts that sent values equal theirs.
     fn offered(
         &mut self,
         offered: &[OfferedValue],
@@ -616,7 +617,7 @@ impl<'a> Stepper<'a> {
         Ok(steps)
     }
 
-    /// What both sides of a composition do together, if their actions meet.
+    /// Returns the joint action of both sides of a composition; `None` if they do not synchronise.
     fn met(&mut self, sharing: &Sharing, one: &ControlAct, other: &ControlAct) -> Option<ControlAct> {
         match (one, other) {
             (ControlAct::On(left), ControlAct::On(right)) => {
@@ -627,7 +628,7 @@ impl<'a> Stepper<'a> {
         }
     }
 
-    /// A step of what stands before `>>>`; its exit starts what stands behind.
+    /// Returns a step of the behaviour before `>>>` as a step of the whole; an exit starts the behaviour behind it.
     fn enabling(&mut self, step: ControlStep, right: &ControlState) -> Result<ControlStep, NoPart> {
         let ControlAct::Exit(sorts) = &step.act else {
             return Ok(ControlStep {
@@ -684,7 +685,7 @@ pub(super) fn field_name(at: usize) -> String {
     format!("v{}", at + 1)
 }
 
-/// The place of one side of what stands at `path`.
+/// Returns the path of one side of the composition at `path`.
 pub(super) fn under(path: &str, side: char) -> String {
     format!("{path}{side}")
 }

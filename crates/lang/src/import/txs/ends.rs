@@ -1,7 +1,8 @@
-//! Whether a function that calls itself ends, or can be given up.
+//! Termination of functions that call themselves.
 //!
-//! Either it counts: there is at most one call on every way through it. Or every call must be on a field of one parameter, the same in all, where the path to the call says that the parameter was made
-//! by the constructor that has the field. Values are finite, so such calls end.
+//! A function is accepted for one of two reasons. Either it counts: there is at most one call on every way through it.
+//! Or every call is on a field of one parameter, the same in all, and the path to the call implies that the parameter
+//! was made by the constructor that has the field. Values are finite, so such calls end.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,17 +10,18 @@ use ioxide_model::index::Idx;
 use ioxide_model::sort::Sort;
 use ioxide_model::term::{FnId, Term, TermNode, TermPool, VarId};
 
-/// Constructors that the parameter was not made by, on the way to a place.
+/// The constructors that the parameter cannot have been made by at a place in the body.
 type Excluded = BTreeSet<u32>;
 
-/// The position of a parameter that every call of `function` in `body` descends on.
+/// Returns the position of a parameter that every call of `function` in `body` descends on.
 pub(super) fn descends(pool: &TermPool, body: Term, function: FnId, params: &[VarId]) -> Option<usize> {
     (0..params.len())
         .find(|&at| ParameterDescent::new(pool, function, at, params[at]).is_some_and(|d| d.holds(body)))
 }
 
-/// The position of a parameter that changes in a call of `function`, if every way through `body` has at most one call: as
-/// calls are nested only so deep, such a function is given up if it does not end, and costs little until then.
+/// Returns the position of an integer parameter that changes in a call of `function`, if every way through `body` has
+/// at most one call. As the nesting of calls is limited, evaluation of such a function gives up if it does not end, and
+/// costs little until then.
 pub(super) fn counted(pool: &TermPool, body: Term, function: FnId, params: &[VarId]) -> Option<usize> {
     let inside = pool.subterms(&[body], |_| true);
     let mut most: BTreeMap<Term, usize> = BTreeMap::new();
@@ -48,7 +50,7 @@ pub(super) fn counted(pool: &TermPool, body: Term, function: FnId, params: &[Var
     })
 }
 
-/// Whether `body` calls `function`, not another with its name.
+/// Returns whether `body` calls `function`, not another with its name.
 pub(super) fn is_called(pool: &TermPool, body: Term, function: FnId) -> bool {
     let inside = pool.subterms(&[body], |term| pool.calls(term));
     inside.into_iter().any(|term| matches!(pool.node(term), TermNode::Call(called, _) if *called == function))
@@ -101,7 +103,7 @@ impl<'p> ParameterDescent<'p> {
         true
     }
 
-    /// Whether `arg` is a field of the parameter, or of such a field, and the parameter has the field.
+    /// Returns whether `arg` is a field of the parameter, or of such a field, and the parameter has the field.
     fn is_part(&self, mut arg: Term, excluded: &Excluded) -> bool {
         while let TermNode::Select { ctor, arg: inner, .. } = self.pool.node(arg) {
             if *self.pool.node(*inner) == TermNode::Var(self.param) {
@@ -112,7 +114,7 @@ impl<'p> ParameterDescent<'p> {
         false
     }
 
-    /// What is excluded if `cond` has this truth value.
+    /// Returns the constructors excluded if `cond` has this truth value, those of `excluded` included.
     fn assume(&self, cond: Term, holds: bool, excluded: &Excluded) -> Excluded {
         let mut excluded = excluded.clone();
         let mut open = vec![(cond, holds)];

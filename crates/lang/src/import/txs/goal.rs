@@ -1,8 +1,9 @@
-//! Test purposes become observers: a goal watches the messages, `HIT` is hit, `MISS` and what it does not allow is miss.
+//! Test purposes as observers: a goal follows the messages, `HIT` is hit, `MISS` or a message it does not allow is
+//! miss.
 //!
-//! A goal is built as a part is. Its places are the stages of the observer, so it must say where it is from what it saw: no internal
-//! steps, and no two steps that fit the same message and differ. Channels that the purpose does not list, and silence where it has no `QSTEP`,
-//! leave it where it is.
+//! A goal is built as a part is. Its locations are the stages of the observer, so the observations must determine its
+//! location: no internal steps, and no two different steps that fit the same message. Channels that the purpose does
+//! not list, and silence where it has no `QSTEP`, leave it where it is.
 
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
@@ -70,7 +71,7 @@ fn observer(
     Ok(goal.observer(model))
 }
 
-/// A goal as a transition system, and the messages of the model that it watches.
+/// A goal as a transition system, and the messages of the model that it observes.
 struct GoalSystem {
     built: BuiltPart,
     watched: Vec<(GateId, GateId)>,
@@ -81,7 +82,7 @@ impl GoalSystem {
         self.built.said.get(said) == Some(&gate)
     }
 
-    /// Whether `switch` is the end of the goal.
+    /// Returns the verdict of `switch`; `None` if it does not end the goal.
     fn verdict(&self, switch: &Switch) -> Option<ObserverTarget> {
         if self.is(switch.gate, &TxsPartMessage::Hit) {
             return Some(ObserverTarget::Hit);
@@ -99,7 +100,7 @@ impl GoalSystem {
             .map(|(_, known)| ObservedEvent::Message(*known))
     }
 
-    /// Refuses what an observer cannot be.
+    /// Refuses a goal that no observer can express.
     fn check(&mut self, name: &Name, sink: &mut FindingSink) -> Result<(), Reported> {
         let sts = &self.built.model.sts;
         for switch in &sts.switches {
@@ -163,7 +164,7 @@ impl GoalSystem {
         Observer { stages, vars, clocks: Vec::new(), rules: imported }
     }
 
-    /// The moves of the observer, in the terms of the goal.
+    /// Returns the rules of the observer, in the terms of the goal.
     fn rules(&mut self) -> Vec<ObserverRule> {
         let switches: Vec<Switch> = self.built.model.sts.switches.iter().cloned().collect();
         let mut rules = Vec::new();
@@ -189,7 +190,7 @@ impl GoalSystem {
         rules
     }
 
-    /// A step, and before it the verdicts of the place it leads to.
+    /// Adds the rule of a step, after rules for the verdicts of the location it leads to.
     fn rules_for(
         &mut self,
         switch: &Switch,
@@ -218,7 +219,8 @@ impl GoalSystem {
     }
 }
 
-/// Whether `condition` is seen to be false: it says of one term that it has two values, or was made by two constructors.
+/// Returns whether `condition` is seen to be false: it equates one term with two values, or says that it was made by
+/// two constructors.
 fn is_impossible(pool: &TermPool, condition: Term) -> bool {
     let parts = pool.conjuncts(condition);
     let clash = |one: Term, other: Term| match (pool.node(one), pool.node(other)) {
@@ -233,7 +235,7 @@ fn is_impossible(pool: &TermPool, condition: Term) -> bool {
         || parts.iter().enumerate().any(|(at, &one)| parts[..at].iter().any(|&other| clash(one, other)))
 }
 
-/// The term and the value that an equation says it has.
+/// Returns the term and the constant of an equation between a term and a constant.
 fn fixed(pool: &TermPool, equation: Term) -> Option<(Term, Term)> {
     let TermNode::Eq(a, b) = *pool.node(equation) else { return None };
     match (pool.as_value(a).is_some(), pool.as_value(b).is_some()) {

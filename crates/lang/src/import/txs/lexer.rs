@@ -1,4 +1,4 @@
-//! Words and signs of TorXakis texts.
+//! The lexer of TorXakis texts.
 //!
 //! Comments are `-- to the end of the line` and `{- nested -}`. Signs are taken as long as possible from
 //! a fixed list, so `>->` is one sign and `[[` too.
@@ -33,7 +33,7 @@ pub(super) struct TxsToken {
     pub(super) span: Span,
 }
 
-/// The signs, longer ones before their beginnings.
+/// The signs; no sign stands before a longer one that it begins.
 const SIGNS: [&str; 44] = [
     "::=", ">->", ">>>", "=>>", "[>>", "[><", "|||", "\\|/", "::", ":=", "[[", "]]", "|[", "]|", "||", "##",
     "->", "<-", "==", "<>", "<=", ">=", "=>", "/\\", "\\/", "++", "<", ">", "|", "#", "+", "-", "*", "/",
@@ -77,7 +77,7 @@ impl Scanner<'_> {
         Span::new(self.file, start, self.at)
     }
 
-    /// Space and comments.
+    /// Skips white space and comments.
     fn skip_space(&mut self, sink: &mut FindingSink) {
         loop {
             let rest = self.rest();
@@ -115,7 +115,7 @@ impl Scanner<'_> {
         sink.error(|| Diagnostic::new(Code::UnclosedDelimiter, span, "this comment is not closed"));
     }
 
-    /// The next word or sign; none where a character was skipped.
+    /// Returns the next word or sign; `None` if a character was skipped.
     fn next(&mut self, sink: &mut FindingSink) -> Option<Lexeme> {
         let Some(first) = self.rest().chars().next() else { return Some(Lexeme::End) };
         if first.is_alphabetic() || first == '_' {

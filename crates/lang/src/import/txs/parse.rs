@@ -1,4 +1,4 @@
-//! TorXakis texts become a syntax tree: definitions.
+//! The parser of TorXakis texts: definitions.
 //!
 //! A definition that cannot be read is skipped up to its `ENDDEF`; all that are wrong are reported.
 
@@ -20,12 +20,12 @@ use super::tree::{
 use crate::ast::Name;
 use crate::sink::{FindingSink, Reported};
 
-/// Formulas and behaviours may be nested this deep.
+/// The greatest nesting depth of formulas and behaviours.
 const MAX_NESTING: usize = 64;
-/// Nodes of behaviours that one text may have.
+/// The greatest number of behaviour nodes of one text.
 const MAX_BEHAVIOURS: usize = 200_000;
 
-/// Words that are no names.
+/// The keywords, which are no names.
 const WORDS: [&str; 42] = [
     "TYPEDEF",
     "FUNCDEF",
@@ -71,10 +71,10 @@ const WORDS: [&str; 42] = [
     "REGEX",
 ];
 
-/// What reading gives.
+/// The result of reading; an error has been reported.
 pub(super) type TxsRead<T> = Result<T, Reported>;
 
-/// The tree of `text`; what is wrong goes into `sink`.
+/// Returns the tree of `text`; errors go into `sink`.
 pub(super) fn parse(text: &str, file: FileId, sink: &mut FindingSink) -> Specification {
     let tokens = lex(text, file, sink);
     let spec = Specification::default();
@@ -83,12 +83,12 @@ pub(super) fn parse(text: &str, file: FileId, sink: &mut FindingSink) -> Specifi
     reader.spec
 }
 
-/// Reads one text.
+/// The state of reading one text.
 struct TxsReader<'s> {
     tokens: Vec<TxsToken>,
     at: usize,
     nesting: usize,
-    /// The process that behaviours are read for.
+    /// The process whose body is being read.
     owner: Option<usize>,
     spec: Specification,
     sink: &'s mut FindingSink,
@@ -241,7 +241,7 @@ impl TxsReader<'_> {
             .error(|| Diagnostic::new(Code::TxsSyntax, span, format!("expected {what}, found {found}"))))
     }
 
-    /// Reports a construct that is not read.
+    /// Reports a construct that is not supported.
     fn not_read<T>(&mut self, what: &str, help: &str) -> TxsRead<T> {
         let span = self.span();
         Err(self
@@ -533,7 +533,7 @@ impl TxsReader<'_> {
     }
 }
 
-/// The variables that offers bind are no longer free in what is behind them.
+/// Removes the variables that offers bind from the names that are free behind them.
 fn without_taken(names: &mut BTreeSet<String>, offered: &[super::tree::OfferedValue]) {
     for one in offered {
         if let super::tree::OfferedValue::Take(var) = one {

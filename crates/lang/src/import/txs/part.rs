@@ -1,7 +1,8 @@
-//! A behaviour becomes a transition system: places of control are locations, names are variables.
+//! A behaviour as a transition system: control states are locations, names are variables.
 //!
-//! A variable belongs to a place in the tree of control (left, right, ...), a name and a sort: what is called `x` there lives in it, whichever
-//! process gave it the name. A variable that a place does not read has the plain value of its sort, so equal states are equal.
+//! A variable belongs to a path in the tree of control (left, right, ...), a name and a sort: every value of that name
+//! at that path is stored in it, whichever process bound it. A variable that a location does not read has the default
+//! value of its sort, so equal states are equal.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -17,12 +18,12 @@ use ioxide_model::valuation::Valuation;
 use super::control::{ChannelId, ControlAct, ControlState, Stepper, under};
 use crate::sink::{FindingSink, Reported};
 
-/// Places of control of one part.
+/// The greatest number of locations of one part.
 const MAX_PLACES: usize = 5_000;
-/// Steps of one part.
+/// The greatest number of steps of one part.
 const MAX_STEPS: usize = 50_000;
 
-/// What a message of a part stands for.
+/// The meaning of a message of a part.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum TxsPartMessage {
     On(ChannelId),
@@ -33,27 +34,27 @@ pub(super) enum TxsPartMessage {
     Quiet,
 }
 
-/// A part: its system, and what its messages stand for.
+/// A part: its transition system, and the meanings of its messages.
 pub(super) struct BuiltPart {
     pub(super) model: Model,
     pub(super) said: BTreeMap<TxsPartMessage, GateId>,
 }
 
 impl BuiltPart {
-    /// Whether some step says it.
+    /// Returns the gate of `said`; `None` if no switch uses it.
     pub(super) fn says(&self, said: &TxsPartMessage) -> Option<GateId> {
         let gate = *self.said.get(said)?;
         self.model.sts.switches.iter().any(|switch| switch.gate == gate).then_some(gate)
     }
 }
 
-/// Builds one part.
+/// The state of building one part.
 pub(super) struct PartBuilder<'a> {
     stepper: Stepper<'a>,
     sts: Sts,
     slots: BTreeMap<(String, String, Sort), VarId>,
     said: BTreeMap<TxsPartMessage, GateId>,
-    /// Who moves on the channels that the outside knows.
+    /// The directions of the channels of the interface.
     kinds: Vec<(ChannelId, GateKind)>,
     places: BTreeMap<ControlState, LocId>,
     open: VecDeque<(LocId, ControlState)>,
@@ -61,23 +62,23 @@ pub(super) struct PartBuilder<'a> {
     labels: BTreeMap<String, usize>,
 }
 
-/// Why there is no part.
+/// The reason why there is no part.
 pub(super) enum NoPart {
     TooMany,
-    /// This call creates processes without bound.
+    /// A call that creates processes without bound.
     Endless(Span),
-    /// Of this communication only some channels are hidden.
+    /// A communication of which only some channels are hidden.
     PartlyHidden(Span),
-    /// This communication is on inputs and outputs at once.
+    /// A communication on inputs and outputs at once.
     BothWays(Span),
-    /// This is wrong with the values that it would have.
+    /// The errors of expressions with the values that occur.
     Wrong(Vec<Diagnostic>),
-    /// What it starts with cannot be computed.
+    /// The initial values cannot be computed.
     Broken,
 }
 
 impl<'a> PartBuilder<'a> {
-    /// A part called `name`, with the channels that the outside knows and who moves there.
+    /// Makes a builder of the part called `name`, with the channels of the interface and their directions.
     pub(super) fn new(
         stepper: Stepper<'a>,
         name: &str,
@@ -102,7 +103,7 @@ impl<'a> PartBuilder<'a> {
         builder
     }
 
-    /// The part that starts as `control`.
+    /// Builds the part that starts as `control`.
     pub(super) fn build(mut self, control: ControlState) -> Result<BuiltPart, NoPart> {
         let start = self.stepper.opened(control, "")?;
         let mut values = Vec::new();
@@ -118,7 +119,7 @@ impl<'a> PartBuilder<'a> {
         Ok(BuiltPart { model: Model { pool: self.stepper.pool, sts: self.sts }, said: self.said })
     }
 
-    /// The steps from one place.
+    /// Adds the switches that leave one location.
     fn leave(&mut self, place: LocId, control: &ControlState) -> Result<(), NoPart> {
         let before = live(control);
         for step in self.stepper.steps(control, "")? {
@@ -165,7 +166,8 @@ impl<'a> PartBuilder<'a> {
         Ok(())
     }
 
-    /// The guard and update of a step on several channels at once, over the fields of the one message that is.
+    /// Rewrites the guard and update of a step on several channels at once over the fields of the joint message;
+    /// returns the guard.
     fn renamed(&mut self, act: &ControlAct, guard: Term, update: &mut [(VarId, Term)]) -> Term {
         let (ControlAct::On(channel) | ControlAct::Hidden(channel)) = act else { return guard };
         if self.stepper.channels.all[*channel].joins.is_empty() {
@@ -192,7 +194,8 @@ impl<'a> PartBuilder<'a> {
         Ok(id)
     }
 
-    /// `control` with every name in a variable of its place; what the variables become goes into `update`.
+    /// Returns `control` with the term of every name stored in a variable of its path; the new values of the variables
+    /// are added to `update`.
     fn settled(
         &mut self,
         control: ControlState,
@@ -242,7 +245,7 @@ impl<'a> PartBuilder<'a> {
             .or_insert_with(|| pool.declare(&shown, sort))
     }
 
-    /// Declares the variables, with what they hold at the start.
+    /// Declares the variables with their initial values.
     fn variables(&mut self, values: &[(VarId, Term)]) -> Result<(), NoPart> {
         let span = self.sts.locations[LocId::new(0)].span;
         let pool = &mut self.stepper.pool;
@@ -258,7 +261,7 @@ impl<'a> PartBuilder<'a> {
 
     // Messages.
 
-    /// The message of an action; none for an exit that nothing waits for.
+    /// Returns the message of an action; `None` for an exit that no behaviour accepts.
     fn gate(&mut self, act: &ControlAct, span: Span) -> Result<Option<GateId>, NoPart> {
         let said = match act {
             ControlAct::Exit(_) => return Ok(None),
@@ -274,7 +277,7 @@ impl<'a> PartBuilder<'a> {
         Ok(Some(self.gate_for(&said, kind, span)))
     }
 
-    /// Who moves; none if some channels of a communication are inputs and others outputs.
+    /// Returns the direction of an action; `None` if some channels of a communication are inputs and others outputs.
     fn kind(&self, act: &ControlAct) -> Option<GateKind> {
         let ControlAct::On(channel) = act else { return Some(GateKind::Output) };
         kind_of(&self.stepper.channels.plain(*channel), &self.kinds)
@@ -300,7 +303,7 @@ impl<'a> PartBuilder<'a> {
 
     // Names.
 
-    /// What people call a place: the process it is in; of compositions, all of them.
+    /// Returns the name of a location: the process it is in; for compositions, those of all sides.
     fn place_name(&self, control: &ControlState) -> String {
         let both = |a: &ControlState, sign: &str, b: &ControlState| {
             format!("{}{sign}{}", self.place_name(a), self.place_name(b))
@@ -323,7 +326,7 @@ impl<'a> PartBuilder<'a> {
     }
 }
 
-/// Who moves in a communication on these channels at once; none if both do.
+/// Returns the direction of a communication on these channels at once; `None` if some are inputs and others outputs.
 pub(super) fn kind_of(plain: &BTreeSet<ChannelId>, kinds: &[(ChannelId, GateKind)]) -> Option<GateKind> {
     let known = kinds.iter().filter(|(channel, _)| plain.contains(channel)).map(|(_, kind)| *kind);
     let kinds: Vec<GateKind> = known.collect();
@@ -331,14 +334,14 @@ pub(super) fn kind_of(plain: &BTreeSet<ChannelId>, kinds: &[(ChannelId, GateKind
     kinds.iter().all(|kind| *kind == first).then_some(first)
 }
 
-/// `name` the first time, `name.2` the second.
+/// Returns `name` the first time, `name.2` the second.
 fn numbered(known: &mut BTreeMap<String, usize>, name: &str) -> String {
     let n = known.entry(name.to_owned()).or_insert(0);
     *n += 1;
     if *n == 1 { name.to_owned() } else { format!("{name}.{n}") }
 }
 
-/// The terms that names stand for.
+/// Returns the terms of the names in scope.
 fn live(control: &ControlState) -> BTreeSet<Term> {
     let mut found = BTreeSet::new();
     let mut open = vec![control];
@@ -364,7 +367,7 @@ fn as_var(pool: &TermPool, term: Term) -> Option<VarId> {
 }
 
 impl NoPart {
-    /// Reports it.
+    /// Reports the reason.
     pub(super) fn report(self, span: Span, sink: &mut FindingSink) -> Reported {
         let unknown = || Diagnostic::new(Code::NotConstant, span, "what this starts with cannot be computed");
         let diagnostic = match self {
@@ -393,14 +396,14 @@ impl NoPart {
     }
 }
 
-/// A communication of which only some channels are hidden.
+/// Returns the finding about a communication of which only some channels are hidden.
 pub(super) fn partly_hidden(span: Span) -> Diagnostic {
     Diagnostic::new(Code::TxsNotRead, span, "of this communication only some channels are hidden")
         .note("it would be a message with values that nobody sees, and nobody says")
         .help("hide all channels of the communication, or none")
 }
 
-/// A communication on inputs and outputs at once.
+/// Returns the finding about a communication on inputs and outputs at once.
 pub(super) fn both_ways(span: Span) -> Diagnostic {
     Diagnostic::new(Code::TxsNotRead, span, "this communication is on an input and an output at once")
         .note("a message is sent by the tester or by the system")

@@ -1,8 +1,8 @@
-//! A model of a text becomes a system: what is sequential is a part, parallel composition is meetings.
+//! A model of a text as a system: sequential behaviour is a part, parallel composition is meetings.
 //!
-//! Outermost parallel compositions and hidden channels are taken apart; every behaviour that is left is a
-//! part. On a channel meet all parts that share it: of the two sides of a composition on that channel one group each, of the others
-//! one group of either side. A hidden channel's meetings are internal.
+//! Outermost parallel compositions and hidden channels are taken apart; every behaviour that is left is a part. The
+//! parts that share a channel meet on it: of a composition that synchronises on the channel, one group of each side; of
+//! another, one group of either side. The meetings of a hidden channel are internal.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,10 +25,10 @@ use super::words::Vocabulary;
 use crate::ast::Name;
 use crate::sink::{FindingSink, Reported};
 
-/// Groups of parts that meet on one channel.
+/// The greatest number of groups of parts that meet on the channels of a model.
 const MAX_GROUPS: usize = 10_000;
 
-/// A text that was looked at, with what its names mean.
+/// A checked text, with the meaning of its names.
 pub(super) struct TxsMeaning<'a> {
     pub(super) spec: &'a Specification,
     pub(super) words: &'a Vocabulary,
@@ -36,7 +36,7 @@ pub(super) struct TxsMeaning<'a> {
     pub(super) pool: &'a TermPool,
 }
 
-/// The outside of a model or goal: its channels and who moves there.
+/// The interface of a model or goal: its channels with their directions.
 pub(super) struct ModelOutside {
     pub(super) channels: Channels,
     pub(super) wiring: ChannelWiring,
@@ -58,14 +58,14 @@ impl ModelOutside {
     }
 }
 
-/// How parts are composed.
+/// The composition of the parts.
 enum CompositionTree {
     Part(usize),
     Parallel(Sharing, Box<CompositionTree>, Box<CompositionTree>),
     Hide(Vec<ChannelId>, Box<CompositionTree>),
 }
 
-/// The system that `model` is; none if there is an error.
+/// Builds the system of `model`.
 pub(super) fn system(
     meant: &TxsMeaning<'_>,
     model: &ModelDef,
@@ -98,7 +98,7 @@ pub(super) fn system(
     listed(model, system, sink)
 }
 
-/// The system, if `SYNC` lists every communication of it, or is not written.
+/// Returns the system if `SYNC` lists all its communications, or is not written.
 fn listed(model: &ModelDef, system: Model, sink: &mut FindingSink) -> Result<Model, Reported> {
     let Some(sync) = &model.sync else { return Ok(system) };
     let known: Vec<&Name> = model.inputs.iter().chain(&model.outputs).collect();
@@ -122,13 +122,13 @@ fn listed(model: &ModelDef, system: Model, sink: &mut FindingSink) -> Result<Mod
     Ok(system)
 }
 
-/// What a message on all of these channels is called.
+/// Returns the name of a message on all of these channels.
 fn joined_name(set: &[Name]) -> String {
     let names: BTreeSet<&str> = set.iter().map(|name| name.text.as_str()).collect();
     names.into_iter().collect::<Vec<_>>().join(JOINT)
 }
 
-/// What stands in goals only is refused in models.
+/// Refuses actions of goals in models.
 fn no_goals(parts: &[BuiltPart], sink: &mut FindingSink) -> Result<(), Reported> {
     for part in parts {
         for said in [TxsPartMessage::Hit, TxsPartMessage::Miss, TxsPartMessage::Quiet] {
@@ -146,7 +146,7 @@ fn no_goals(parts: &[BuiltPart], sink: &mut FindingSink) -> Result<(), Reported>
     Ok(())
 }
 
-/// The outermost compositions, the behaviours below them, and the pool that their terms live in.
+/// Returns the outermost compositions, the behaviours below them, and the pool of their terms.
 fn taken_apart(
     meant: &TxsMeaning<'_>,
     model: &ModelDef,
@@ -177,7 +177,7 @@ fn tree(control: ControlState, leaves: &mut Vec<ControlState>) -> CompositionTre
     }
 }
 
-/// Of every part the process it starts as, with a number if several do.
+/// Returns for each part the process it starts as, with a number if several do.
 fn part_names(spec: &Specification, model: &str, leaves: &[ControlState]) -> Vec<(String, Option<i64>)> {
     let families: Vec<String> = leaves.iter().map(|leaf| family(spec, model, leaf)).collect();
     let mut seen: BTreeMap<String, i64> = BTreeMap::new();
@@ -218,7 +218,7 @@ struct ChannelGroups {
     hidden: Vec<ChannelGroup>,
 }
 
-/// Parts on their way into one system.
+/// The parts while they are composed into one system.
 struct PartComposer<'a> {
     outside: &'a mut ModelOutside,
     parts: &'a [BuiltPart],
@@ -285,7 +285,7 @@ impl PartComposer<'_> {
         (composer.gate(name, kind, fields.clone(), self.span, ""), fields)
     }
 
-    /// Where a group that meets is written: at a step of its first member.
+    /// Returns the place of a group that meets: that of a step of its first member.
     fn place(&self, members: &[(usize, ChannelId)]) -> Span {
         let first = members.first().and_then(|&(at, channel)| {
             let part = &self.parts[at];
@@ -312,7 +312,7 @@ impl PartComposer<'_> {
         fields
     }
 
-    /// A group meets on `channel`; every member has the fields of its own channels.
+    /// Adds the meeting of a group on `channel`; every member has the fields of its own channels.
     fn meet(
         &self,
         composer: &mut Composer,
@@ -365,7 +365,7 @@ impl PartComposer<'_> {
         }
     }
 
-    /// Which parts take part together, on which channels; none if there is an error.
+    /// Returns the groups of parts that take steps together, with their channels.
     fn groups(&mut self, tree: &CompositionTree, sink: &mut FindingSink) -> Result<ChannelGroups, Reported> {
         match tree {
             CompositionTree::Part(at) => {
@@ -389,7 +389,7 @@ impl PartComposer<'_> {
         }
     }
 
-    /// The groups of two sides beside each other.
+    /// Returns the groups of two sides of a parallel composition.
     fn beside(
         &mut self,
         sharing: &Sharing,
@@ -420,7 +420,7 @@ impl PartComposer<'_> {
         Ok(ChannelGroups { seen, hidden: left.hidden.into_iter().chain(right.hidden).collect() })
     }
 
-    /// Groups of which those on `channels` are hidden.
+    /// Returns the groups with those on `channels` hidden.
     fn hide(
         &self,
         groups: ChannelGroups,
@@ -445,7 +445,7 @@ impl PartComposer<'_> {
         Ok(ChannelGroups { seen: left, hidden })
     }
 
-    /// What a part does alone and nobody sees.
+    /// Adds the internal steps of a part.
     fn inside(&self, composer: &mut Composer, part: &BuiltPart, id: PartId, sink: &mut FindingSink) {
         let alone = |composer: &mut Composer, gate: GateId, fields: Vec<VarId>, sink: &mut FindingSink| {
             let sources = fields.iter().map(|&field| SyncFieldSource::Shared(field)).collect();

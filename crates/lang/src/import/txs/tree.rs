@@ -1,7 +1,7 @@
 //! The syntax tree of a TorXakis text.
 //!
-//! Behaviours live in one list; the parts of a behaviour have smaller numbers than it, so what is computed
-//! from parts is computed in one pass.
+//! Behaviours live in one list; the parts of a behaviour have smaller numbers than it, so attributes that depend on
+//! parts are computed in one pass.
 
 use std::collections::BTreeSet;
 
@@ -58,7 +58,7 @@ pub(super) struct ChanDef {
 /// A process, or a state of an automaton.
 pub(super) struct ProcDef {
     pub(super) name: Name,
-    /// What places in it are called: the name, or that of the state.
+    /// The name of its locations: that of the process, or of the state of an automaton.
     pub(super) shown: String,
     pub(super) channels: Vec<ChanDef>,
     pub(super) params: Vec<VarDef>,
@@ -66,7 +66,7 @@ pub(super) struct ProcDef {
     pub(super) body: BehaviourId,
 }
 
-/// How a process may end.
+/// The declared ways in which a process may end.
 #[derive(Clone)]
 pub(super) enum ExitDef {
     Never,
@@ -79,7 +79,7 @@ pub(super) struct ModelDef {
     pub(super) name: Name,
     pub(super) inputs: Vec<Name>,
     pub(super) outputs: Vec<Name>,
-    /// The sets of channels that may communicate at once, if that is written: `SYNC { A | B }, { C }`.
+    /// The sets of channels that may communicate at once, `SYNC { A | B }, { C }`; `None` if it is not written.
     pub(super) sync: Option<Vec<Vec<Name>>>,
     pub(super) body: BehaviourId,
 }
@@ -115,25 +115,25 @@ pub(super) struct TxsCodec {
     pub(super) text: OfferedValue,
 }
 
-/// A behaviour with its place, the process it is written in, and the names it mentions and does not bind.
+/// A behaviour with its place, the process it is written in, and its free names.
 pub(super) struct BehaviourTree {
     pub(super) kind: BehaviourKind,
     pub(super) span: Span,
-    /// The process it belongs to; none in models and goals.
+    /// The number of the process it belongs to; `None` in models and goals.
     pub(super) owner: Option<usize>,
     pub(super) free: FreeNames,
-    /// How deep operators are nested in it.
+    /// The nesting depth of its operators.
     pub(super) depth: usize,
 }
 
-/// Names that a behaviour mentions and does not bind.
+/// The names that a behaviour mentions and does not bind.
 #[derive(Clone, Default)]
 pub(super) struct FreeNames {
     pub(super) vars: BTreeSet<String>,
     pub(super) channels: BTreeSet<String>,
 }
 
-/// What a behaviour does.
+/// The kinds of behaviours.
 pub(super) enum BehaviourKind {
     Stop,
     Prefix(ChannelOffer, BehaviourId),
@@ -141,7 +141,7 @@ pub(super) enum BehaviourKind {
     Choice(Vec<BehaviourId>),
     Parallel(SyncChannels, BehaviourId, BehaviourId),
     Enable(BehaviourId, BehaviourId),
-    /// What stands behind `>>>`.
+    /// `ACCEPT ... IN`: the values taken from the exit before `>>>`, and the behaviour behind it.
     Accept(Vec<OfferedValue>, BehaviourId),
     Disable(BehaviourId, BehaviourId),
     Interrupt(BehaviourId, BehaviourId),
@@ -154,7 +154,7 @@ pub(super) enum BehaviourKind {
     },
 }
 
-/// The channels on which both sides of a parallel composition take part.
+/// The channels on which both sides of a parallel composition synchronise.
 #[derive(Clone)]
 pub(super) enum SyncChannels {
     All,
@@ -165,15 +165,15 @@ pub(super) enum SyncChannels {
 #[derive(Clone)]
 pub(super) struct ChannelOffer {
     pub(super) on: OfferedOn,
-    /// Further channels of the same communication, and how many of the last values each has.
+    /// Further channels of the same communication, each with the number of its values, which are the last of `values`.
     pub(super) with: Vec<(Name, usize)>,
-    /// The values of all channels.
+    /// The values of all channels, one channel after the other.
     pub(super) values: Vec<OfferedValue>,
     pub(super) guard: Option<TxsExpr>,
     pub(super) span: Span,
 }
 
-/// Where something is offered.
+/// The target of an offer.
 #[derive(Clone)]
 pub(super) enum OfferedOn {
     Channel(Name),
@@ -205,7 +205,7 @@ pub(super) struct TxsExpr {
     pub(super) span: Span,
 }
 
-/// What a value expression is.
+/// The kinds of value expressions.
 #[derive(Clone)]
 pub(super) enum FormulaKind {
     Number(String),
@@ -215,13 +215,13 @@ pub(super) enum FormulaKind {
     /// A variable, a constant, a function or constructor with arguments.
     Apply(Name, Vec<TxsExpr>),
     Minus(Box<TxsExpr>),
-    /// All operators have one level and group to the left.
+    /// A chain of operators, which all have the same precedence and group to the left.
     Chain(Box<TxsExpr>, Vec<(TxsOperator, TxsExpr)>),
     If(Box<[TxsExpr; 3]>),
     Let(Vec<Vec<ValueBinding>>, Box<TxsExpr>),
     /// `e :: Sort`.
     Typed(Box<TxsExpr>, Name),
-    /// A value of this sort that nobody reads.
+    /// A placeholder of this sort for a value that is never read.
     Unset(Option<Name>),
 }
 
@@ -233,7 +233,7 @@ pub(super) struct TxsOperator {
 }
 
 impl TxsExpr {
-    /// Adds the names that are mentioned, those of bindings inside left out.
+    /// Adds the names that the expression mentions and does not bind.
     pub(super) fn names(&self, found: &mut BTreeSet<String>) {
         match &self.kind {
             FormulaKind::Number(_) | FormulaKind::Text(_) | FormulaKind::Regex(_) => {}
@@ -260,7 +260,8 @@ impl TxsExpr {
     }
 }
 
-/// What bindings mention, and what is mentioned inside and not bound by them.
+/// Turns the names free `inside` bindings into those free around them: bound names are removed, names in the bound
+/// values added.
 pub(super) fn names_around(groups: &[Vec<ValueBinding>], inside: &mut BTreeSet<String>) {
     for group in groups.iter().rev() {
         for binding in group {

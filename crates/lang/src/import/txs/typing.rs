@@ -1,7 +1,7 @@
-//! Value expressions become terms, or findings.
+//! The typing of value expressions, which become terms.
 //!
-//! Names are looked up in a [`Scope`], then among the functions. Where several functions share a name, the sorts of the arguments
-//! and the sort that is wanted choose.
+//! Names are looked up in a [`Scope`], then among the functions. If several functions share a name, the sorts of the
+//! arguments and the wanted sort choose.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,10 +18,10 @@ use crate::ast::Name;
 use crate::sink::{FindingSink, Reported};
 use crate::{suggest, typeck};
 
-/// What names stand for.
+/// The terms of names in scope.
 pub(super) type Scope = BTreeMap<String, Term>;
 
-/// Gives expressions their meaning in a pool.
+/// The state of typing expressions in a pool.
 pub(super) struct Typing<'t> {
     pub(super) words: &'t Vocabulary,
     pub(super) pool: &'t mut TermPool,
@@ -46,13 +46,13 @@ impl Typing<'_> {
         }))
     }
 
-    /// The name that the text has for `sort`.
+    /// Returns the name of `sort` in the text.
     pub(super) fn sort_name(&self, sort: Sort) -> String {
         let named = self.words.sorts.iter().find(|(_, known)| **known == sort);
         named.map_or_else(|| self.pool.show_sort(sort), |(name, _)| name.clone())
     }
 
-    /// `formula` as a term; `want` chooses where a choice is left.
+    /// Returns `formula` as a term; `want` chooses if a choice is left.
     pub(super) fn infer(
         &mut self,
         formula: &TxsExpr,
@@ -124,7 +124,7 @@ impl Typing<'_> {
         Ok(self.pool.ite(condition?, then, other))
     }
 
-    /// `scope` with the names that are bound.
+    /// Returns `scope` with the bound names added.
     pub(super) fn bind(&mut self, groups: &[Vec<ValueBinding>], scope: &Scope) -> Result<Scope, Reported> {
         let mut scope = scope.clone();
         for group in groups {

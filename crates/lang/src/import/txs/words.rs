@@ -20,7 +20,7 @@ use crate::ast::Name;
 use crate::sink::{FindingSink, Reported};
 use crate::suggest;
 
-/// Something that can be applied to arguments.
+/// A constructor, constructor test, field or function, with its signature.
 #[derive(Clone, Debug)]
 pub(super) struct Callable {
     pub(super) params: Vec<Sort>,
@@ -28,7 +28,7 @@ pub(super) struct Callable {
     pub(super) kind: CallableKind,
 }
 
-/// What applying means.
+/// The kinds of callables.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum CallableKind {
     Construct(DataId, u32),
@@ -39,7 +39,7 @@ pub(super) enum CallableKind {
     Library(LibraryFn),
 }
 
-/// Functions that every text has.
+/// The predefined functions.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum LibraryFn {
     Not,
@@ -57,15 +57,15 @@ pub(super) enum LibraryFn {
     EnumFromString(DataId),
 }
 
-/// What a function of the text is.
+/// The meaning of a function of the text.
 #[derive(Clone, Debug)]
 pub(super) enum FunctionMeaning {
-    /// Its body over its parameters.
+    /// The body over its parameters.
     Plain(Vec<VarId>, Term),
     Recursive(FnId),
-    /// Its definition was not looked at yet.
+    /// Not defined yet.
     Later,
-    /// Something is wrong with it.
+    /// Defined with an error.
     Broken(Reported),
 }
 
@@ -95,7 +95,7 @@ pub(super) fn vocabulary(
 }
 
 impl Vocabulary {
-    /// The sort called `name`.
+    /// Returns the sort called `name`.
     pub(super) fn sort(&self, name: &Name, sink: &mut FindingSink) -> Result<Sort, Reported> {
         let found = self.sorts.get(&name.text).copied();
         found.ok_or_else(|| {
@@ -200,7 +200,7 @@ impl Vocabulary {
         }
     }
 
-    /// The sort that is written with a variable, if one is.
+    /// Returns the sort written with a variable; `None` if none is written.
     pub(super) fn written_sort(
         &self,
         var: &VarDef,
@@ -209,7 +209,7 @@ impl Vocabulary {
         var.sort.as_ref().map(|sort| self.sort(sort, sink)).transpose()
     }
 
-    /// The sort of a variable, which must be written.
+    /// Returns the sort of a variable, which must be written.
     pub(super) fn var_sort(&self, var: &VarDef, sink: &mut FindingSink) -> Result<Sort, Reported> {
         self.written_sort(var, sink)?.ok_or_else(|| {
             sink.error(|| {
@@ -259,7 +259,8 @@ impl Vocabulary {
         }
     }
 
-    /// Every function behind those it calls; circles of several are reported.
+    /// Returns every function behind those it calls; functions that call a cycle, or are in one, are reported and left
+    /// out.
     fn definition_order(&mut self, defs: &[FuncDef], sink: &mut FindingSink) -> Vec<usize> {
         let calls: Vec<BTreeSet<usize>> = defs.iter().map(|def| self.called_by(def)).collect();
         let mut callers: Vec<Vec<usize>> = vec![Vec::new(); defs.len()];
@@ -295,7 +296,7 @@ impl Vocabulary {
         order
     }
 
-    /// The functions of the text that have a name that `def` applies, with as many arguments.
+    /// Returns the functions of the text that `def` may call, by name and number of arguments.
     fn called_by(&self, def: &FuncDef) -> BTreeSet<usize> {
         let mut applied = BTreeSet::new();
         super::typing::applied(&def.body, &mut applied);
@@ -382,7 +383,7 @@ fn twice(sink: &mut FindingSink, what: &str, name: &Name) -> Reported {
     })
 }
 
-/// Overrides must name constants.
+/// Reports overrides that name no constant.
 fn check_overrides(defs: &[FuncDef], options: &LoadOptions, sink: &mut FindingSink) {
     let constants = || defs.iter().filter(|def| def.is_constant).map(|def| def.name.text.as_str());
     for (name, _) in &options.overrides {
@@ -395,7 +396,7 @@ fn check_overrides(defs: &[FuncDef], options: &LoadOptions, sink: &mut FindingSi
     }
 }
 
-/// The value that replaces a constant, if one does.
+/// Returns the value that replaces a constant; `None` if it is not overridden.
 fn overriding(
     def: &FuncDef,
     sort: Sort,

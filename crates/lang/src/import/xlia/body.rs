@@ -13,13 +13,13 @@ use crate::lexer::TokenKind;
 use crate::parser::ParseResult;
 use crate::sink::Reported;
 
-/// What the statements of a transition amount to so far.
+/// The combined effect of the statements of a transition so far.
 #[derive(Default)]
 struct Effect {
     message: Option<(Verb, Name)>,
     pins: Vec<PinDecl>,
     guards: Vec<Expr>,
-    /// New values, in terms of those before the transition and of the fields.
+    /// The new values, in terms of those before the transition and of the fields.
     values: Vec<(Name, Expr)>,
 }
 
@@ -224,7 +224,7 @@ impl Effect {
         self.values.push((name, value));
     }
 
-    /// `expr` with the values that count by now.
+    /// Returns `expr` with the current values of variables in place of their names.
     fn now(&self, expr: &Expr) -> Expr {
         let one = |inner: &Expr| Box::new(self.now(inner));
         let all = |list: &[Expr]| list.iter().map(|part| self.now(part)).collect::<Vec<_>>();

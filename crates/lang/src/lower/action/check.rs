@@ -1,4 +1,4 @@
-//! Statements to steps: every name and type is checked once, however many paths come by.
+//! Statements to steps: every name and type is checked once, however many paths lead through.
 
 use std::rc::Rc;
 
@@ -17,13 +17,14 @@ use crate::import::action::tree::{
 use crate::sink::Reported;
 use crate::typeck::{BoundName, ExprContext, GateItem, SortRole};
 
-/// A loop over numbers goes round this often, at most.
+/// The greatest number of rounds of a loop over numbers.
 const MAX_ROUNDS: i64 = 1_000;
 
 /// The parameters in scope.
 type ParamScope<'m> = Option<&'m Rc<GateItem>>;
 
-/// A condition: what holds, where it can be asked, and the values that its patterns name.
+/// A checked condition: the formula, the formula under which it can be evaluated, and the values that its patterns
+/// bind.
 struct CheckedCondition {
     holds: Term,
     fits: Term,
@@ -39,7 +40,7 @@ impl CheckedCondition {
 }
 
 impl<'a> Lowering<'a, '_> {
-    /// The steps of `block`; its names are forgotten. All its errors are reported.
+    /// Returns the steps of `block`, whose names go out of scope. All its errors are reported.
     pub(super) fn block(
         &mut self,
         block: &'a StatementBlock,
@@ -53,7 +54,7 @@ impl<'a> Lowering<'a, '_> {
         Ok(steps.into_iter().flatten().collect())
     }
 
-    /// How many names there are; [`leave`](Self::leave) forgets those that come behind.
+    /// Returns the numbers of names in scope; [`leave`](Self::leave) drops those declared since.
     fn scope(&self) -> (usize, usize) {
         (self.cx.bound.len(), self.locals.len())
     }
@@ -107,7 +108,7 @@ impl<'a> Lowering<'a, '_> {
         Ok(ActionBranch { name, steps: taken.into_iter().flatten().chain(body?).collect() })
     }
 
-    /// Each arm where its condition is the first to hold; what follows the last one where none does.
+    /// Returns the steps of a conditional: each arm if its condition is the first to hold, the last block if none does.
     fn conditional(
         &mut self,
         arms: &'a [(Condition, StatementBlock)],
@@ -142,7 +143,7 @@ impl<'a> Lowering<'a, '_> {
         complete.map(|()| vec![PathStep::Choose(ways, place)])
     }
 
-    /// A condition; the names of its patterns stay bound.
+    /// Checks a condition; the names of its patterns stay bound.
     fn asked(
         &mut self,
         condition: &'a Condition,
@@ -164,7 +165,8 @@ impl<'a> Lowering<'a, '_> {
         Ok(CheckedCondition { holds, fits, named, place: condition.span })
     }
 
-    /// Makes the names that patterns bound since `before` keep their values, whatever changes later.
+    /// Stores the values of the names that patterns bound since `before` in variables of their own, so that later
+    /// assignments do not change them.
     pub(super) fn keep_names(&mut self, before: usize) -> Vec<(VarId, Term)> {
         let mut named = Vec::new();
         for at in before..self.cx.bound.len() {
@@ -208,7 +210,7 @@ impl<'a> Lowering<'a, '_> {
         Ok(vec![PathStep::Fit(fits), PathStep::Assign(vec![(var, term)], place)])
     }
 
-    /// A new name, which must not stand for anything else.
+    /// Declares a new name, which must not stand for anything else.
     fn name_local(
         &mut self,
         name: &'a Name,
@@ -235,7 +237,7 @@ impl<'a> Lowering<'a, '_> {
         Ok(var)
     }
 
-    /// Reports that the name at hand cannot be assigned.
+    /// Reports that `name` cannot be assigned.
     pub(in super::super) fn unchangeable(&mut self, name: &Name) -> Reported {
         self.cx.sink.error(|| {
             let message = format!("`{}` is a name for a value and cannot be assigned", name.text);
@@ -244,7 +246,7 @@ impl<'a> Lowering<'a, '_> {
         })
     }
 
-    /// What a loop goes over, as a list, with the sort of its items and where it can be asked.
+    /// Returns the items that a loop ranges over as a list, their sort, and the step that they can be evaluated.
     fn range(
         &mut self,
         range: &'a LoopRange,

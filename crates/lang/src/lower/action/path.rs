@@ -1,8 +1,9 @@
-//! Steps to paths, by forward substitution.
+//! The paths of an action, from its steps by forward substitution.
 //!
 //! *Promises.* A state and parameters enable a path, and lead to a state by it, exactly if an execution of the steps
-//! that takes its branches does not stop and ends there (`crates/lang/tests/actions.rs` executes them step by step). The
-//! work is bounded: by paths, by steps on all of them, and by the size of terms; what goes beyond is told at its place.
+//! that takes its branches does not stop and ends there (`crates/lang/tests/actions.rs` executes them step by step).
+//! The work is bounded: by paths, by steps on all of them, and by the size of terms; an excess is reported at its
+//! place.
 
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
@@ -13,50 +14,50 @@ use super::refute::is_refuted;
 use crate::sink::Reported;
 use crate::typeck::{Checker, n_parts};
 
-/// An action has this many paths, at most.
+/// The greatest number of paths of an action.
 const MAX_PATHS: usize = 1_000;
-/// Steps on all paths of an action together.
+/// The greatest number of steps on all paths of an action together.
 const MAX_STEPS: usize = 100_000;
-/// Parts of the terms that all of them make together.
+/// The greatest number of parts of the terms that all of them make together.
 const MAX_PARTS: usize = 20_000_000;
 
-/// Paths with fewer conditions are looked at whenever one is added.
+/// The number of conditions below which a path is checked for contradictions whenever one is added.
 const MAX_LOOKED_AT: usize = 64;
 
-/// What a path meets on its way.
+/// A step of a path.
 #[derive(Clone, Debug)]
 pub(super) enum PathStep {
-    /// Where it does not hold the path is not enabled: the author said so.
+    /// A condition of the author, without which the path is not enabled.
     Require(Term),
-    /// Where it does not hold the path is not enabled: a value would not fit its type, or is not there.
+    /// The condition that a value fits its type, or that an item exists, without which the path is not enabled.
     Fit(Term),
-    /// All at once.
+    /// Simultaneous assignments.
     Assign(Vec<(VarId, Term)>, Span),
-    /// One of the ways.
+    /// A choice of one branch.
     Choose(Vec<ActionBranch>, Span),
-    /// Once for each item of a list.
+    /// A loop: the body once for each item of a list.
     Each { var: VarId, items: Term, body: Vec<PathStep>, place: Span },
 }
 
-/// A branch.
+/// A branch of a choice.
 #[derive(Clone, Debug)]
 pub(super) struct ActionBranch {
     pub(super) name: Option<String>,
     pub(super) steps: Vec<PathStep>,
 }
 
-/// What a path demands of the state before and the parameters, and what it makes of them.
+/// A path: its guard over the state before and the parameters, and its effect.
 #[derive(Clone, Debug)]
 pub(super) struct ActionPath {
-    /// The action, and the names of the branches taken.
+    /// The name of the action, with the names of the branches taken.
     pub(super) name: String,
     pub(super) guard: Vec<Term>,
     pub(super) fits: Vec<Term>,
-    /// The variables by now, as terms over the state before.
+    /// The current values of variables, as terms over the state before.
     pub(super) store: Substitution,
 }
 
-/// All paths of one action.
+/// The walk through all paths of one action.
 pub(super) struct PathWalk<'w, 'a, 's> {
     cx: &'w mut Checker<'a, 's>,
     name: &'w str,
@@ -70,8 +71,8 @@ impl<'w, 'a, 's> PathWalk<'w, 'a, 's> {
         Self { cx, name, action, n_steps: 0, n_parts: 0 }
     }
 
-    /// The paths through `steps` where `condition` holds, in the order of the text. If none can be taken, one that
-    /// never is, so that somebody may say so.
+    /// Returns the paths through `steps` that start with `condition`, in the order of the text. If none can be taken,
+    /// returns one whose guard is false, so that a lint can report it.
     pub(super) fn all(
         mut self,
         condition: Term,
@@ -104,7 +105,7 @@ impl<'w, 'a, 's> PathWalk<'w, 'a, 's> {
         Ok(paths)
     }
 
-    /// The ways on from `path`.
+    /// Returns the continuations of `path` after `step`.
     fn step(&mut self, step: &PathStep, mut path: ActionPath) -> Result<Vec<ActionPath>, Reported> {
         self.n_steps += 1;
         self.few_enough(0, step)?;
@@ -151,7 +152,7 @@ impl<'w, 'a, 's> PathWalk<'w, 'a, 's> {
         }
     }
 
-    /// `path`, to which the condition `new` was added, unless it cannot be taken.
+    /// Returns `path`, to which the condition `new` was added, unless it is seen to be impossible.
     fn unless_refuted(&self, path: ActionPath, new: Term) -> Vec<ActionPath> {
         let pool = &self.cx.pool;
         // Long paths are looked at now and then only: each look costs as much as the path is long.
@@ -164,7 +165,7 @@ impl<'w, 'a, 's> PathWalk<'w, 'a, 's> {
         if is_out { Vec::new() } else { vec![path] }
     }
 
-    /// The items of a list whose length is known on this path.
+    /// Returns the items of a list whose length is known on this path; otherwise reports the loop.
     fn items(&mut self, list: Term, path: &ActionPath, place: Span) -> Result<Vec<Term>, Reported> {
         let pool = &mut self.cx.pool;
         let list = pool.substitute(list, &path.store);

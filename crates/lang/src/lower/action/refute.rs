@@ -1,16 +1,17 @@
-//! Conditions that contradict each other at first sight, so that paths nobody can take are left out.
+//! Contradictions among conditions that are seen at once, so that paths that cannot be taken are left out.
 //!
 //! Looks at comparisons of one term with constants only: bounds that leave no number, two values for one term, a value
-//! that is excluded. *One-sided*: what is not refuted may still never hold; `check --deep` asks the solver.
+//! that is excluded. *One-sided*: conditions that are not refuted may still be contradictory; `check --deep` asks the
+//! solver.
 //!
-//! The same knowledge drops bounds that say nothing: `n >= 1 && n >= 2` is `n >= 2`, and a variable is within its type.
+//! The same knowledge drops redundant bounds: `n >= 1 && n >= 2` is `n >= 2`, and a variable is within its type.
 
 use ioxide_model::sort::Sort;
 use ioxide_model::term::{Term, TermNode, TermPool};
 use ioxide_model::value::Value;
 use rustc_hash::FxHashMap;
 
-/// Whether no values satisfy all `conditions`, seen by their comparisons with constants.
+/// Returns whether no values satisfy all `conditions`, judged by their comparisons with constants.
 pub(super) fn is_refuted(pool: &TermPool, conditions: impl Iterator<Item = Term>) -> bool {
     let mut known = KnownFacts { pool, about: FxHashMap::default() };
     let mut excluded = Vec::new();
@@ -26,7 +27,7 @@ pub(super) fn is_refuted(pool: &TermPool, conditions: impl Iterator<Item = Term>
     excluded.into_iter().any(|inner| known.implies(inner))
 }
 
-/// `conditions` without bounds that others of them, or the sort of the term, say already.
+/// Returns `conditions` without bounds that follow from the others or from the sort of the term.
 pub(super) fn tightened(pool: &TermPool, conditions: &[Term], others: &[Term]) -> Vec<Term> {
     let mut known = KnownFacts { pool, about: FxHashMap::default() };
     let parts = |conditions: &[Term]| -> Vec<Term> {
@@ -37,7 +38,7 @@ pub(super) fn tightened(pool: &TermPool, conditions: &[Term], others: &[Term]) -
     own.into_iter().filter(|part| known.needs(*part)).collect()
 }
 
-/// What is known of a term.
+/// The known bounds and value of a term.
 #[derive(Clone, Debug)]
 struct TermKnowledge {
     lo: i64,
@@ -51,7 +52,7 @@ struct KnownFacts<'p> {
 }
 
 impl KnownFacts<'_> {
-    /// Takes `part` for true; whether that may be.
+    /// Assumes `part`; returns whether it agrees with what was assumed before.
     fn learn(&mut self, part: Term) -> bool {
         match *self.pool.node(part) {
             TermNode::Eq(a, b) => match (self.pool.as_value(a), self.pool.as_value(b)) {
@@ -84,7 +85,7 @@ impl KnownFacts<'_> {
         agrees && about.lo <= about.hi
     }
 
-    /// `a + gap <= b` for whole numbers.
+    /// Assumes `a + gap <= b` for whole numbers; returns whether the bounds leave a number.
     fn bounded(&mut self, a: Term, b: Term, gap: i64) -> bool {
         let number = |term| self.pool.as_value(term).and_then(|value| value.as_int()?.to_i64());
         match (number(a), number(b)) {
@@ -102,7 +103,7 @@ impl KnownFacts<'_> {
         }
     }
 
-    /// Whether `part` is no bound, or the tightest of its kind.
+    /// Returns whether `part` is no bound, or the tightest of its kind and not implied by a known value.
     fn needs(&self, part: Term) -> bool {
         let (a, b, gap) = match *self.pool.node(part) {
             TermNode::Le(a, b) => (a, b, 0),
@@ -128,7 +129,7 @@ impl KnownFacts<'_> {
         }
     }
 
-    /// Whether `inner`, which is excluded, is known to hold.
+    /// Returns whether `inner`, which must not hold, is known to hold.
     fn implies(&self, inner: Term) -> bool {
         let TermNode::Eq(a, b) = *self.pool.node(inner) else { return false };
         let is_known = |term: &Term, value: &Value| {

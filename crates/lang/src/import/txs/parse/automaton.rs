@@ -24,7 +24,7 @@ struct AutomatonEdge {
     span: Span,
 }
 
-/// What stands between `::=` and `ENDDEF`.
+/// The part of an automaton between `::=` and `ENDDEF`.
 #[derive(Default)]
 struct Automaton {
     states: Vec<Name>,
@@ -140,7 +140,7 @@ impl TxsReader<'_> {
         Ok(())
     }
 
-    /// The call that goes to `state` with these new values.
+    /// Makes the call that enters `state` with these new values.
     fn enter(
         &mut self,
         heading: &Heading,
@@ -206,7 +206,7 @@ impl TxsReader<'_> {
         self.wrong(Code::UnknownState, state.span, format!("the automaton has no state `{}`", state.text))
     }
 
-    /// What is received has a name of its own: a variable keeps its value unless it is assigned.
+    /// Checks that received variables have names of their own: a variable of the automaton changes only by assignment.
     fn check_taken(&mut self, heading: &Heading, automaton: &Automaton, edge: &AutomatonEdge) -> TxsRead<()> {
         for value in &edge.offer.values {
             let OfferedValue::Take(taken) = value else { continue };
@@ -218,7 +218,8 @@ impl TxsReader<'_> {
         Ok(())
     }
 
-    /// No variable is read before it has a value: forward from `INIT`, what surely has one on every way.
+    /// Checks that no variable is read before it has a value, by a forward analysis from `INIT` of those that surely
+    /// have one.
     fn check_values(&mut self, automaton: &Automaton) -> TxsRead<()> {
         let Some((start, updates)) = &automaton.init else { return Ok(()) };
         let index = |name: &Name| automaton.states.iter().position(|state| state.text == name.text);
@@ -270,12 +271,12 @@ impl Heading {
     }
 }
 
-/// What a state is called among the processes; a point is in no name that is written.
+/// Returns the name of a state among the processes; it contains a point, which no written name does.
 fn state_name(heading: &Heading, state: &Name) -> String {
     format!("{}.{}", heading.name.text, state.text)
 }
 
-/// The names an edge reads, those its offer binds left out.
+/// Returns the names that an edge reads, without those that its offer binds.
 fn read_by(edge: &AutomatonEdge) -> BTreeSet<String> {
     let mut read = BTreeSet::new();
     edge.updates.iter().for_each(|(_, value)| value.names(&mut read));

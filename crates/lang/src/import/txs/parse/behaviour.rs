@@ -1,5 +1,5 @@
-//! Behaviours: `##` binds tighter than parallel composition, which binds tighter than `>>>`, `[>>` and `[><`;
-//! all group to the left. What is behind `>->` and `=>>` is a behaviour without operators, or in brackets.
+//! Behaviours: `##` binds tighter than parallel composition, which binds tighter than `>>>`, `[>>` and `[><`; all group
+//! to the left. Behind `>->` and `=>>` stands a behaviour without operators, or one in brackets.
 
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
@@ -12,13 +12,13 @@ use super::super::tree::{
 };
 use super::{MAX_BEHAVIOURS, TxsRead, TxsReader, without_taken};
 
-/// Parallel compositions and the like in one row: each is one level of control.
+/// The greatest number of compositions in one row, each of which is one level of control.
 const MAX_ROW: usize = 64;
 
-/// Operators may be nested this deep, brackets or not.
+/// The greatest nesting depth of operators, with or without brackets.
 const MAX_DEPTH: usize = 128;
 
-/// What stands before a behaviour, read in a row.
+/// A prefix of a behaviour; prefixes are read in a row.
 enum BehaviourPrefix {
     Offer(ChannelOffer),
     Guard(TxsExpr, Span),
@@ -119,7 +119,7 @@ impl TxsReader<'_> {
         Ok(last)
     }
 
-    /// Whether a communication stands here, not a call.
+    /// Returns whether a communication stands here, not a call.
     fn is_offer(&self) -> bool {
         match self.lexeme() {
             Lexeme::Word(word) if ["EXIT", "HIT", "MISS", "ISTEP", "QSTEP"].contains(&&**word) => true,
@@ -264,7 +264,7 @@ impl TxsReader<'_> {
         Ok(self.spec.behaviours.push(BehaviourTree { kind, span, owner: self.owner, free, depth }))
     }
 
-    /// What follows an offer or a guard is not deeper than it.
+    /// Returns the nesting depth of `kind`; the behaviour behind an offer or a guard is not deeper than the whole.
     fn depth(&self, kind: &BehaviourKind) -> usize {
         let of = |id: &BehaviourId| self.spec.behaviours[*id].depth;
         match kind {
@@ -342,7 +342,7 @@ impl FreeNames {
         self.channels.extend(other.channels);
     }
 
-    /// What is taken is bound behind the offer; what is given is mentioned.
+    /// Removes the names bound by received values, and adds those mentioned in sent ones.
     fn offered(&mut self, offered: &[OfferedValue]) {
         without_taken(&mut self.vars, offered);
         for one in offered {

@@ -5,7 +5,7 @@ use super::super::tree::{FormulaKind, TxsExpr, TxsOperator, ValueBinding, VarDef
 use super::{TxsRead, TxsReader};
 use crate::ast::Name;
 
-/// The operators between two values; all have one level.
+/// The operators between two values; all have the same precedence.
 const OPERATORS: [&str; 17] =
     ["==", "<>", "<=", ">=", "<", ">", "=>", "/\\", "\\/", "\\|/", "++", "+", "-", "*", "/", "%", "<-"];
 
@@ -27,7 +27,7 @@ impl TxsReader<'_> {
         })
     }
 
-    /// `<-` is `< -` between values; before `?` and `!` it belongs to `DECODE`.
+    /// Reads an operator. `<-` is `< -` between values; before `?` and `!` it belongs to `DECODE`.
     fn operator(&mut self) -> Option<TxsOperator> {
         let Lexeme::Sign(found) = *self.lexeme() else { return None };
         let sign = OPERATORS.into_iter().find(|sign| *sign == found)?;
