@@ -41,7 +41,7 @@ pub struct ModelDecl {
     pub items: Vec<ModelItem>,
     /// Names whose declarations could not be read, so that uses of them are not reported as unknown.
     pub broken: Vec<(String, Reported)>,
-    /// From the first doc comment to the closing brace.
+    /// The span from the first doc comment to the closing brace.
     pub span: Span,
 }
 
@@ -56,7 +56,7 @@ pub struct SystemDecl {
     pub models: Vec<ModelDecl>,
     /// The declarations, in order.
     pub items: Vec<SystemItem>,
-    /// From the first doc comment to the closing brace.
+    /// The span from the first doc comment to the closing brace.
     pub span: Span,
 }
 
@@ -67,7 +67,7 @@ pub struct SystemItem {
     pub meta: DeclMeta,
     /// The kind of declaration.
     pub kind: SystemItemKind,
-    /// From the first doc comment to the end.
+    /// The span from the first doc comment to the end.
     pub span: Span,
 }
 
@@ -185,7 +185,7 @@ pub struct Attr {
 pub enum AttrKind {
     /// `@req`: a requirement that this part of the model traces to.
     Req(String),
-    /// `@weight`: how often random testers choose this transition, compared with others.
+    /// `@weight`: the relative frequency with which random testers choose this transition.
     Weight(u32),
 }
 
@@ -196,7 +196,7 @@ pub struct ModelItem {
     pub meta: DeclMeta,
     /// The kind of declaration.
     pub kind: ItemKind,
-    /// From the first doc comment to the end.
+    /// The span from the first doc comment to the end.
     pub span: Span,
 }
 

@@ -1,7 +1,7 @@
 //! The formatter: syntax tree to canonical text.
 //!
 //! One layout: four spaces, one declaration, transition or step per line, single blank
-//! lines kept where the author put them, everything else decided here. What does not fit
+//! lines kept where the author put them, everything else decided here. A line that does not fit
 //! in [`WIDTH`] columns is broken in one fixed way. Formatting again changes nothing, and
 //! the formatted text has the same tree.
 //!

@@ -343,7 +343,7 @@ impl<'a> Parser<'a> {
     /// or to the brace that closes the block.
     ///
     /// A part starts at the first token of a line. A heading that occurs in no inner
-    /// block (`state x {`, `label: on`) ends the search even inside open braces: somebody
+    /// block (`state x {`, `label: on`) ends the search even inside open braces: the author
     /// forgot to close them.
     pub(crate) fn recover(&mut self, level: usize) {
         self.skip_to(level, |parser, inside| parser.at_strong_start() || !inside && parser.at_part_start());

@@ -19,11 +19,11 @@ pub struct CollectionValue {
 /// The items of a collection.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Items {
-    /// In order.
+    /// A list: items in order.
     List(Sequence<Value>),
-    /// Sorted, each once.
+    /// A set: items sorted, each once.
     Set(Sequence<Value>),
-    /// Keys with their values, sorted by key, each key once.
+    /// A map: keys with their values, sorted by key, each key once.
     Map(Sequence<(Value, Value)>),
 }
 

@@ -1,4 +1,4 @@
-//! Conformance relations: which behaviour of a system counts against it.
+//! Conformance relations: the criteria by which behaviour of a system is a failure.
 //!
 //! Both look at outputs and silences after suspension traces of the specification ([FTW05] Def. 10). They differ where
 //! a specification may be in several states and only some of them mention an input: ioco goes on with those that do,

@@ -112,7 +112,7 @@ impl CollectionSort {
 /// the type is finite; a constructor may hold its own type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DataSort {
-    /// The name people know it by.
+    /// The name of the type in the model.
     pub name: Arc<str>,
     /// The notation it was declared in.
     pub kind: DataKind,

@@ -37,7 +37,7 @@ impl Span {
     }
 }
 
-/// A place for people: both numbers count from 1, columns count characters.
+/// A line and a column, both counted from 1; columns count characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LineColumn {
     /// Line, from 1.
@@ -49,7 +49,7 @@ pub struct LineColumn {
 /// One source text with its name as the user typed it.
 #[derive(Clone, Debug)]
 pub struct SourceFile {
-    /// The name shown to people (a path, or `<stdin>`).
+    /// The name shown in reports (a path, or `<stdin>`).
     pub name: String,
     /// The text.
     pub text: String,

@@ -79,9 +79,9 @@ pub enum TermNode {
     Or(Box<[Term]>),
     /// Equality of terms of one base sort.
     Eq(Term, Term),
-    /// Strictly below, for numbers.
+    /// Strictly less, for numbers.
     Lt(Term, Term),
-    /// At most, for numbers.
+    /// Less or equal, for numbers.
     Le(Term, Term),
     /// The conditional: condition, then-branch, else-branch.
     Ite(Term, Term, Term),
@@ -174,10 +174,10 @@ impl TermNode {
     }
 }
 
-/// A variable: a name for people, and the sort of its values.
+/// A variable: its name for reports, and the sort of its values.
 #[derive(Clone, Debug)]
 pub struct Var {
-    /// The name shown to people; need not be unique.
+    /// The name for reports; need not be unique.
     pub name: Arc<str>,
     /// The sort of its values.
     pub sort: Sort,

@@ -53,7 +53,7 @@ pub trait Backend: Send {
     /// Decides the conjunction of all levels.
     fn check(&mut self, limits: SolverLimits) -> SolverDecision;
 
-    /// The values of `vars` after a check that said [`SolverDecision::Sat`].
+    /// Returns the values of `vars` after a check that returned [`SolverDecision::Sat`].
     ///
     /// # Errors
     /// If a value cannot be read: then the check has no usable answer.

@@ -52,13 +52,13 @@ pub(crate) struct LinearAtom {
 /// The relation of a sum to zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SumRelation {
-    /// At most.
+    /// The sum is at most zero.
     Le,
-    /// Below; only over reals.
+    /// The sum is below zero; only over reals.
     Lt,
-    /// Equal.
+    /// The sum is zero.
     Eq,
-    /// Not equal.
+    /// The sum is not zero.
     Ne,
 }
 
@@ -209,7 +209,7 @@ impl LinearForms {
         Some(if all { LinearForm::All(parts) } else { LinearForm::Any(parts) })
     }
 
-    /// `a - b` related to zero; none if a number does not fit.
+    /// Returns the relation of `a - b` to zero; `None` if a number does not fit.
     fn relation(&mut self, pool: &TermPool, a: Term, b: Term, relation: SumRelation) -> Option<LinearForm> {
         let mut atom = LinearAtom { terms: Vec::new(), constant: SmallFraction::ZERO, relation };
         self.sum(pool, a, SmallFraction::ONE, &mut atom)?;

@@ -56,7 +56,7 @@ pub enum SolverAnswer {
     Sat(Valuation),
     /// No valuation makes all facts hold.
     Unsat,
-    /// Not decided. Never a proof of anything.
+    /// The question is not decided, for this reason; it proves nothing.
     Unknown(UnknownReason),
 }
 
@@ -85,7 +85,7 @@ pub enum SolverDecision {
     Sat,
     /// No valuation makes all facts hold.
     Unsat,
-    /// Not decided. Never a proof of anything.
+    /// The question is not decided, for this reason; it proves nothing.
     Unknown(UnknownReason),
 }
 

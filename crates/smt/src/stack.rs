@@ -83,7 +83,7 @@ pub enum Backing {
     Z3(String),
     /// A child process: the program, then its arguments.
     Process(Vec<String>),
-    /// None, with the reason.
+    /// No back-end, with the reason.
     None(String),
 }
 

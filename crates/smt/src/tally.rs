@@ -7,7 +7,7 @@ use crate::solver::{SolverAnswer, SolverDecision};
 /// The number of questions, and of the answers by each layer and back-end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SolverTally {
-    /// Questions put to the outermost solver.
+    /// The number of questions put to the outermost solver.
     pub questions: u64,
     /// The longest time of a question; zero if no layer measures it.
     pub slowest: Duration,
@@ -27,16 +27,16 @@ pub struct LayerTally {
 /// Answers, by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AnswerCounts {
-    /// Satisfiable.
+    /// The number of satisfiable answers.
     pub sat: u64,
-    /// Unsatisfiable.
+    /// The number of unsatisfiable answers.
     pub unsat: u64,
-    /// Unknown.
+    /// The number of unknown answers.
     pub unknown: u64,
 }
 
 impl AnswerCounts {
-    /// All answers.
+    /// Returns the number of all answers.
     #[must_use]
     pub fn total(self) -> u64 {
         self.sat + self.unsat + self.unknown

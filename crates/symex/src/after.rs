@@ -120,7 +120,7 @@ pub struct Crossing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SentId(u64);
 
-/// The monitor of one model: keeps the states after the trace that was observed, and says which labels are forbidden.
+/// The monitor of one model: keeps the states after the observed trace, and judges which labels are forbidden.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Monitor {
     /// The possible orders of events, those with the fewest waiting labels first; never empty.

@@ -65,9 +65,9 @@ pub struct ExploreConfig {
 /// The variables that are compared when states are merged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IgnoreDead {
-    /// All of them ([AT15] Def. 2.5 to the letter).
+    /// Every variable is compared ([AT15] Def. 2.5 to the letter).
     No,
-    /// The variables that are live, and these.
+    /// The live variables are compared, and these.
     Except(Vec<VarId>),
 }
 

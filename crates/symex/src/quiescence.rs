@@ -19,15 +19,15 @@ use crate::state::advance;
 /// The answer to the question whether a state is quiescent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Quiescence {
-    /// No output and no internal step can ever come without an input.
+    /// Quiescent: no output and no internal step can ever come without an input.
     Quiet,
-    /// Something can come.
+    /// Not quiescent: an output or internal step can come without an input.
     Active,
-    /// Not decided.
+    /// Not decided, for this reason.
     Unknown(UnknownReason),
 }
 
-/// The formula over variables and clocks that says a state at `loc` is quiescent.
+/// Returns the formula over variables and clocks that a state at `loc` is quiescent.
 pub fn quiescence(cx: &mut Ctx<'_>, loc: LocId) -> Term {
     let sts = cx.sts;
     let mut active = Vec::new();
@@ -40,7 +40,7 @@ pub fn quiescence(cx: &mut Ctx<'_>, loc: LocId) -> Term {
     cx.pool.not(active)
 }
 
-/// The formula that says `switch` can be taken with some field values, now or after waiting.
+/// Returns the formula that `switch` can be taken with some field values, now or after waiting.
 pub fn can_react(cx: &mut Ctx<'_>, switch: &Switch) -> Term {
     let mut bound = cx.sts.gates[switch.gate].fields.clone();
     let guard = after_waiting(cx, switch.guard);

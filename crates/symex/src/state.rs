@@ -48,7 +48,7 @@ impl SymState {
         Self { loc: cx.sts.initial, store, path: PathCondition::default(), depth: 0 }
     }
 
-    /// Returns the location, as people read it.
+    /// Returns the location, or the locations of the parts of a composed system, as text.
     #[must_use]
     pub fn place(&self, cx: &Ctx<'_>) -> String {
         let value = |var| cx.pool.as_value(self.store.get(cx.sts, var)?).cloned();

@@ -42,7 +42,7 @@ impl ObserverMemory<'_> {
 }
 
 impl<'a> Lowering<'a, '_> {
-    /// All goals, in the order of the text.
+    /// Adds all goals, in the order of the text.
     pub(super) fn goals(&mut self, items: &'a [ModelItem]) {
         let mut names: NameTable<'a, ()> = NameTable::new("purpose");
         let mut tests: NameTable<'a, ()> = NameTable::new("test");

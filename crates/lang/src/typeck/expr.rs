@@ -393,7 +393,7 @@ impl Checker<'_, '_> {
         terms
     }
 
-    /// Like [`alike`](Self::alike), with the obligations of each expression apart.
+    /// Returns the terms of [`alike`](Self::alike), with the obligations of each expression apart.
     pub(super) fn alike_apart(
         &mut self,
         exprs: &[&Expr],

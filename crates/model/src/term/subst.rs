@@ -17,7 +17,7 @@ impl Substitution {
         Self::default()
     }
 
-    /// Replaces `var` by `term`, whatever it was replaced by before.
+    /// Replaces `var` by `term`, instead of any earlier term.
     pub fn set(&mut self, var: VarId, term: Term) {
         self.map.insert(var, term);
     }

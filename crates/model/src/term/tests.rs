@@ -7,7 +7,7 @@ use super::arbitrary::{self, World, half, point};
 use super::*;
 use crate::valuation::Valuation;
 
-/// A pool with ints x, y, z, bools a, b, a real r and a string s, and short ways to speak.
+/// A pool with ints x, y, z, bools a, b, a real r and a string s, and short builders.
 struct Desk {
     pool: TermPool,
     x: Term,

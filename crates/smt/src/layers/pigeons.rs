@@ -5,7 +5,7 @@
 //! 1985). Here a set of slots that differ pairwise is grown greedily, and by Hall's theorem there is no way to give
 //! them different numbers if more of them lie within an interval than it has whole numbers.
 //!
-//! *Promises* that a refutation is a proof. What it does not refute is not known to be satisfiable.
+//! *Promises* that a refutation is a proof. Facts that it does not refute may still be unsatisfiable.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 

@@ -119,7 +119,7 @@ fn number(expression: &Sexp) -> Option<Rational> {
     }
 }
 
-/// A string without its escapes `\u{…}` and `\uXXXX`; none if a character is not one.
+/// Returns a string without its escapes `\u{…}` and `\uXXXX`; `None` if one is no character.
 #[must_use]
 pub fn unescape(text: &str) -> Option<String> {
     let mut out = String::with_capacity(text.len());
@@ -141,7 +141,7 @@ pub fn unescape(text: &str) -> Option<String> {
     Some(out)
 }
 
-/// The code after `\u`, and what follows; none if it is not an escape after all.
+/// Returns the code after `\u`, and the text behind it; `None` if it is not an escape.
 fn escaped(text: &str) -> Option<(u32, &str)> {
     let (digits, after) = match text.strip_prefix('{') {
         Some(inner) => inner.split_once('}').filter(|(digits, _)| (1..=5).contains(&digits.len()))?,

@@ -5,7 +5,7 @@
 //! a := e then b := a                   one after the other: `b` reads the new `a`
 //! { ... } [] { ... }                   one of the branches, whichever the system likes
 //! when c { ... }                       a branch that is enabled only where `c` holds
-//! slow: { ... } [] fast: { ... }       branches with names, which are told in reports
+//! slow: { ... } [] fast: { ... }       branches with names, which reports show
 //! if c then { ... } else { ... }       no choice; without `else` nothing happens
 //! let x = e    var y: Type := e        names to the end of the block
 //! for x in [a, b] { ... }              once for each item, in order; also `for i in 1..3`

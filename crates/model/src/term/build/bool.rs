@@ -82,7 +82,7 @@ impl TermPool {
         }
     }
 
-    /// The conjuncts of `term`: its parts if it is a conjunction, none if it is true, else itself.
+    /// Returns the conjuncts of `term`: its parts if it is a conjunction, no term if it is true, else itself.
     #[must_use]
     pub fn conjuncts(&self, term: Term) -> Vec<Term> {
         match self.node(term) {

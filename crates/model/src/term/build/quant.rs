@@ -9,7 +9,7 @@ use crate::sort::{CollectionKind, Sort};
 use crate::term::{Substitution, Term, TermNode, TermOp, TermPool, VarId};
 
 impl TermPool {
-    /// Some values of `vars`, within their sorts, satisfy `body`.
+    /// Returns the formula that some values of `vars`, within their sorts, satisfy `body`.
     pub fn exists(&mut self, vars: &[VarId], body: Term) -> Term {
         debug_assert_eq!(self.sort(body), Sort::Bool);
         None.or_else(|| self.exists_unused(vars, body))
@@ -20,7 +20,7 @@ impl TermPool {
             .unwrap_or_else(|| self.bind(vars, body))
     }
 
-    /// All values of `vars`, within their sorts, satisfy `body`; written `!exists !body`.
+    /// Returns the formula that all values of `vars`, within their sorts, satisfy `body`; written `!exists !body`.
     pub fn forall(&mut self, vars: &[VarId], body: Term) -> Term {
         let counter = self.not(body);
         let exists = self.exists(vars, counter);
@@ -151,7 +151,7 @@ impl TermPool {
         Some(self.and(parts))
     }
 
-    /// `t` where `conjunct` says `var == t` and `var` does not occur in `t`.
+    /// Returns `t` if `conjunct` is equivalent to `var == t` and `var` does not occur in `t`.
     ///
     /// A linear equation is solved for `var` if its coefficient is 1 or -1, or the sort is real.
     #[must_use]

@@ -32,22 +32,22 @@ impl TermPool {
         self.not(eq)
     }
 
-    /// Strictly below.
+    /// Returns the formula `a < b` for numbers.
     pub fn lt(&mut self, a: Term, b: Term) -> Term {
         self.order(a, b, Ordering::is_lt, TermNode::Lt)
     }
 
-    /// At most.
+    /// Returns the formula `a <= b` for numbers.
     pub fn le(&mut self, a: Term, b: Term) -> Term {
         self.order(a, b, Ordering::is_le, TermNode::Le)
     }
 
-    /// Strictly above, written `b < a`.
+    /// Returns the formula `a > b` for numbers, written `b < a`.
     pub fn gt(&mut self, a: Term, b: Term) -> Term {
         self.lt(b, a)
     }
 
-    /// At least, written `b <= a`.
+    /// Returns the formula `a >= b` for numbers, written `b <= a`.
     pub fn ge(&mut self, a: Term, b: Term) -> Term {
         self.le(b, a)
     }
