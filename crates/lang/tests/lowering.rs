@@ -1,4 +1,4 @@
-//! What the text means: models shown as the switches they become.
+//! The meaning of texts: models shown as the switches they become.
 
 mod common;
 

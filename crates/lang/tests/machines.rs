@@ -18,7 +18,7 @@ const STATES: [&str; 6] = ["s0", "s 1", "node", "a\"b", "c\\", "q/x"];
 const INPUTS: [&str; 4] = ["a", "GET /x", "b#1", "?c"];
 const OUTPUTS: [&str; 4] = ["0", "b/c", "it's [ok]; -> ", "//"];
 
-/// How a text is spelt; each bit is a habit.
+/// The spelling of a text; each bit is a habit.
 #[derive(Clone, Copy, Debug)]
 struct Spelling(u8);
 

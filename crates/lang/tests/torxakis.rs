@@ -294,7 +294,7 @@ fn loaded_model(text: &str) -> Model {
     loaded.model.unwrap_or_else(|| panic!("{text}\n{}", render(&sources, &loaded.diagnostics)))
 }
 
-/// Whether the model can do these messages one after the other.
+/// Returns whether the model allows these messages one after the other.
 #[track_caller]
 fn can(model: &Model, trace: &[(&str, Vec<Value>)]) -> bool {
     let mut states = vec![concrete::initial_state(&model.pool, &model.sts).expect("known")];

@@ -365,7 +365,7 @@ impl Interpreter<'_> {
     }
 }
 
-/// What is said on each channel of a communication.
+/// Returns the values on each channel of a communication.
 fn said((chan, values): &Action) -> BTreeMap<String, Vec<i64>> {
     let Some(_) = chan.find(JOINT) else { return [(chan.clone(), values.clone())].into() };
     let mut values = values.iter().copied();
@@ -398,7 +398,7 @@ fn met(
     Some((names.join(&JOINT.to_string()), all.values().flatten().copied().collect()))
 }
 
-/// What accepts the values of an exit; none if it gives others.
+/// Returns the behaviour that accepts the values of an exit; `None` if it gives other values.
 fn taken(offs: &[Off], values: &[i64], right: &Beh) -> Option<Beh> {
     let mut right = right.clone();
     for (off, &v) in offs.iter().zip(values) {
@@ -426,7 +426,7 @@ impl Dice {
     }
 }
 
-/// Where a behaviour is generated.
+/// The context in which a behaviour is generated.
 #[derive(Clone)]
 struct Place {
     nums: Vec<String>,
@@ -791,7 +791,7 @@ fn model_closure(model: &Model, states: Vec<ConcreteState>) -> Option<BTreeSet<C
     (!closure.truncated).then_some(closure.states)
 }
 
-/// Whether nothing can be sent or done internally.
+/// Returns whether no output and no internal step is possible.
 fn is_quiet(model: &Model, state: &ConcreteState, all: &[(Action, bool)]) -> bool {
     let moves = concrete::internal_successors(&model.pool, &model.sts, state).expect("evaluates");
     let outputs = all.iter().filter(|(_, is_input)| !is_input);

@@ -143,8 +143,8 @@ fn public_machines_have_the_known_sizes() {
     }
 }
 
-/// What public files have: fields with names, life lines, points in time, constants without value, `=`, comments in blocks,
-/// and a label in two states.
+/// Features of public files: fields with names, life lines, points in time, constants without value, `=`, comments in
+/// blocks, and a label in two states.
 #[test]
 fn the_habits_of_public_files_are_read() {
     let text = "@xlia< system , 1.0 >:

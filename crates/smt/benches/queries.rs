@@ -39,7 +39,7 @@ struct Workload {
     questions: Vec<Vec<Term>>,
 }
 
-/// Who is asked, and how.
+/// A solver with its name, and the kind of question it is asked.
 type Contestant = (&'static str, Box<dyn Solver>, Ask);
 
 #[derive(Clone, Copy, PartialEq, Eq)]

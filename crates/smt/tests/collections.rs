@@ -162,7 +162,7 @@ fn maps() -> Vec<Vec<(Value, Value)>> {
     both.map(entries).collect()
 }
 
-/// How long the longest collection must be for the facts to hold, if short ones are enough.
+/// Returns the least length of the longest collection with which the facts hold; `None` if no short ones suffice.
 fn shortest(facts: &Facts, asked: &[Term]) -> Option<usize> {
     let used = facts.pool.free_vars_of(asked);
     let sets: Vec<Vec<Value>> = vec![vec![], vec![0], vec![1], vec![0, 1]]

@@ -1,4 +1,4 @@
-//! What can go wrong around a solver, and that it is usable afterwards.
+//! Failures around a solver, after each of which it must be usable.
 
 #[path = "../../cli/tests/need/mod.rs"]
 mod need;

@@ -1,4 +1,4 @@
-//! What the integration tests share: finding files, loading, plain-text findings.
+//! Helpers of the integration tests: finding files, loading, plain-text findings.
 #![allow(dead_code, clippy::allow_attributes, reason = "each test program uses a part of this")]
 
 use std::fs;

@@ -50,7 +50,7 @@ pub enum Truth {
     Contains(Num),
 }
 
-/// What is assigned.
+/// An assignment.
 #[derive(Clone, Debug)]
 pub enum Change {
     Number(String, Num),
@@ -60,7 +60,7 @@ pub enum Change {
     Put(Num, Num),
 }
 
-/// What a loop goes over.
+/// The range of a loop.
 #[derive(Clone, Debug)]
 pub enum Over {
     Numbers(i64, i64),
@@ -81,7 +81,7 @@ pub enum Stmt {
     Choice(Vec<(Option<Asked>, Vec<Stmt>)>),
     If(Vec<(Asked, Vec<Stmt>)>, Option<Vec<Stmt>>),
     Let(String, Num),
-    /// Whether it is of the small type.
+    /// A variable; the flag is true if it is of the small type.
     Var(String, bool, Num),
     For(String, Over, Vec<Stmt>),
 }
@@ -100,7 +100,7 @@ struct Maker<'d> {
     /// Names of numbers in scope; whether they may be assigned.
     names: Vec<(String, bool)>,
     n_names: usize,
-    /// What is left to be spent on choices, so that paths stay few.
+    /// The number of choices that may still be made, so that paths stay few.
     budget: usize,
 }
 
@@ -378,7 +378,7 @@ struct Point {
 }
 
 impl Program {
-    /// Where the action may end from `store` with the parameter `p`; nowhere if it is not enabled.
+    /// Returns the stores in which the action may end from `store` with the parameter `p`; empty if it is not enabled.
     pub fn ends(&self, store: &Store, p: i64) -> BTreeSet<Store> {
         let start = Point { store: store.clone(), names: BTreeMap::from([("p".to_owned(), (p, true))]) };
         if start.truth(&self.guard) != Some(true) {
@@ -476,7 +476,7 @@ impl Point {
         Some(point)
     }
 
-    /// Whether the condition holds, and the point with what it names; nothing if it cannot be asked.
+    /// Returns the truth of the condition, and the point with the names it binds; `None` if it cannot be evaluated.
     fn asked(&self, asked: &Asked) -> Option<(bool, Self)> {
         match asked {
             Asked::Plain(condition) => Some((self.truth(condition)?, self.clone())),

@@ -8,7 +8,7 @@ use ioxide_smt::solver::{Solver, SolverAnswer, SolverDecision};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// What the random terms may be about.
+/// The sorts that random terms may have.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Theme {
     /// Truth values and small ranges: enumeration decides everything.

@@ -19,7 +19,7 @@ use crate::timed::{GRID, Product, Vector, random_plan, seconds};
 
 /// The longest way of a message, in steps of the grid.
 const LATENCY: i64 = GRID;
-/// How long nothing may happen in a course, in steps of the grid.
+/// The longest time without an event in a course, in steps of the grid.
 const LONGEST: i64 = 12;
 
 /// Something that was given or seen.
@@ -31,7 +31,7 @@ struct Noted {
     is_input: bool,
 }
 
-/// What the system did, in the order and at the instants at which it was noted.
+/// Returns the events of the system, in the order and at the instants at which they were noted.
 fn course(product: &Product, dice: &mut Dice, events: usize) -> Vec<Noted> {
     let (mut state, mut entered, mut now) = (product.initial(), product.initial(), 0);
     let mut last: BTreeMap<(String, bool), i64> = BTreeMap::new();
@@ -87,7 +87,7 @@ fn wiring(model: &Model) -> ConnectionWiring {
     ConnectionWiring::new(&model.pool, &model.sts, 2, route)
 }
 
-/// Whether the monitor finds something to blame, and how many messages were judged.
+/// Returns whether the monitor forbids a message, and the number of messages judged.
 fn is_blamed(model: &Model, noted: &[Noted]) -> (bool, usize) {
     let mut composed = model.clone();
     let wiring = wiring(model);

@@ -133,7 +133,7 @@ impl Plan {
 /// A state of the product: of each part, and what is in the queues.
 type Vector = (Vec<ConcreteState>, Vec<Vec<i64>>);
 
-/// What is seen: the name of the message and its value, or nothing.
+/// An observation: the name of the message and its value, or nothing.
 type Seen = Option<(String, i64)>;
 
 struct Product {

@@ -17,7 +17,7 @@ use crate::generator::{Dice, INPUTS, OUTPUTS, loaded, random_part};
 /// A message under way: its name and value.
 type Packet = (&'static str, i64);
 
-/// What a channel may do.
+/// The properties of a channel.
 #[derive(Clone, Copy)]
 struct Rules {
     bag: bool,

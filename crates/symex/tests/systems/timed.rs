@@ -88,7 +88,7 @@ pub struct Delayed {
 #[derive(Debug)]
 pub struct Plan {
     pub parts: Vec<String>,
-    /// Who sends what to whom, through a channel or at once, hidden or seen.
+    /// The connections of the parts, through a channel or at once, hidden or seen.
     links: Vec<TimedLink>,
 }
 
@@ -199,7 +199,7 @@ impl Product {
         next
     }
 
-    /// What can happen now, and whether the system does it.
+    /// Returns the steps possible now; the flag is true for steps of the system itself.
     pub fn steps(&self, state: &Vector) -> Vec<(Seen, Vector, bool)> {
         let mut found = Vec::new();
         let mut is_taken = BTreeSet::new();
@@ -266,13 +266,13 @@ impl Product {
         }
     }
 
-    /// Whether the system can do something of its own from `steps` later on.
+    /// Returns whether the system can take a step of its own, `steps` from now or later.
     pub fn can_still(&self, state: &Vector, steps: i64) -> bool {
         let can = |later: i64| self.steps(&self.later(state, later)).iter().any(|(.., own)| *own);
         (steps..=steps + HORIZON).any(can)
     }
 
-    /// Whether there are many sequences of internal steps from `entry` within so much time.
+    /// Returns whether there are many sequences of internal steps from `entry` within `steps`.
     fn has_many(&self, entry: &BTreeSet<Vector>, steps: i64) -> bool {
         let mut todo: Vec<BTreeSet<(Vector, i64)>> =
             entry.iter().map(|state| [(state.clone(), 0)].into()).collect();
@@ -335,13 +335,13 @@ impl Product {
     }
 }
 
-/// How far walks went.
+/// The lengths of walks.
 #[derive(Default)]
 struct Walked {
     labels: usize,
-    /// How many ended because there were too many states.
+    /// The number of walks that ended because there were too many states.
     cut: usize,
-    /// How many ended because the monitor did not know.
+    /// The number of walks that ended because the monitor could not judge.
     unknown: usize,
 }
 
