@@ -55,7 +55,7 @@ fn unused<T>(table: &NameTable<'_, T>, code: Code, what: &str, how: &str, found:
     }
 }
 
-/// Reports inputs that no transition takes, which look forgotten. An output that none emits is not reported: it must
+/// Warns of inputs that no transition takes, which look forgotten, and hints at outputs that none emits, which must
 /// never occur.
 fn unused_messages(gates: &NameTable<'_, Rc<GateItem>>, found: &mut Vec<Diagnostic>) {
     for (name, entry) in gates.iter().filter(|(_, entry)| !entry.used) {

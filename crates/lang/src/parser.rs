@@ -399,7 +399,7 @@ impl<'a> Parser<'a> {
             || self.at_word("test") && self.kind_after(1) == TokenKind::Str
     }
 
-    /// Returns the name of the declaration that starts at token `start`, if it has one.
+    /// Returns the name that the unreadable declaration at token `start` would declare, if it has one.
     pub(crate) fn name_declared_at(&self, start: usize) -> Option<String> {
         let kept = |token: &&Token| token.kind == TokenKind::Name;
         let end = self.tokens.len().min(start + 12);

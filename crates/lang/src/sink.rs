@@ -75,7 +75,7 @@ impl FindingSink {
         }
     }
 
-    /// Removes the proposed changes, if the places are too coarse to apply them.
+    /// Removes the proposed changes, for texts whose places are too coarse to apply them.
     pub(crate) fn drop_fixes(&mut self) {
         self.diagnostics.iter_mut().for_each(|diagnostic| diagnostic.fix = None);
     }

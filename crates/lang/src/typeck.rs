@@ -347,7 +347,7 @@ impl<'a, 's> Checker<'a, 's> {
         }))
     }
 
-    /// Returns the declared item `name`; an error if it has none or is used too early.
+    /// Returns the definition of `name`; an error if it is broken, or used before it is defined.
     pub(crate) fn defined<T>(
         &mut self,
         item: DeclaredItem<T>,

@@ -98,7 +98,7 @@ impl CollectionKind {
 }
 
 impl CollectionSort {
-    /// Returns the sort of the members that `in` tests and quantifiers range over: the keys of a map, else the items.
+    /// Returns the sort of the members that `has` tests and quantifiers range over: the keys of a map, else the items.
     #[must_use]
     pub fn member(self) -> Sort {
         match self.kind {

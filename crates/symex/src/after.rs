@@ -163,7 +163,7 @@ impl Monitor {
         self.front().belief()
     }
 
-    /// Returns the number of states after the observed trace, over all courses; `None` if everything is allowed.
+    /// Returns the number of states after the observed trace, over all courses; `None` if one allows everything.
     #[must_use]
     pub fn size(&self) -> Option<usize> {
         self.courses.iter().map(|course| course.single.belief().size()).sum()
@@ -406,7 +406,7 @@ impl Monitor {
         &self.courses[0].single
     }
 
-    /// Makes a label that is under way from now on.
+    /// Makes a waiting label with the next number and the current instant.
     fn waiting(&mut self, label: &Label, lane: u32) -> WaitingLabel {
         self.sent += 1;
         let given = self.now().cloned();

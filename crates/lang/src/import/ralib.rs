@@ -404,7 +404,7 @@ impl RalibReader<'_> {
         Ok((pins, guard, updates))
     }
 
-    /// Returns the names in `params`, or those of the alphabet if there are none.
+    /// Returns the names in the attribute `params`, or those of the alphabet if it is missing.
     fn param_names(&mut self, node: Xml<'_>, symbol: &Symbol) -> Result<Vec<String>, Reported> {
         let names: Vec<String> = match node.attribute("params") {
             Some(text) => {

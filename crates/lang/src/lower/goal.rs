@@ -230,7 +230,7 @@ impl<'a> Lowering<'a, '_> {
         complete.map(|()| memory)
     }
 
-    /// Reports `name` if a name that an observer can read has it already.
+    /// Reports `name` if an observer can read another value of that name.
     fn check_new(&mut self, name: &Name, memory: &ObserverMemory<'a>) -> Result<(), Reported> {
         let text = name.text.as_str();
         let value = self.cx.values.get(text).map(|entry| entry.span);

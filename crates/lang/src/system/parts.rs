@@ -15,7 +15,7 @@ use crate::resolve::NameTable;
 use crate::sink::{FindingSink, Reported};
 use crate::{LintLevel, LoadOptions, lower, suggest};
 
-/// The greatest number of instances of all parts together.
+/// The greatest number of instances of an array; once all parts together have as many, further parts are ignored.
 const MAX_INSTANCES: usize = 10_000;
 /// The greatest number of messages of all parts together: systems of systems of systems grow fast.
 const MAX_MESSAGES: usize = 10_000;

@@ -239,7 +239,8 @@ impl Checker<'_, '_> {
     }
 }
 
-/// Returns the shapes of lists that no case matches: each length up to the least one that some `[.., ..rest]` matches.
+/// Returns patterns for the lists that no case matches: the lengths below the least that some `[.., ..rest]` matches,
+/// or `_` if there is no such case.
 fn missing_lists(cases: &[PatternCase]) -> Vec<String> {
     let open = cases
         .iter()

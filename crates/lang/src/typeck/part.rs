@@ -224,7 +224,8 @@ impl Checker<'_, '_> {
             .error(|| Diagnostic::new(Code::UnknownPart, path.span, format!("`{}` is {what}", path.family)))
     }
 
-    /// Writes a quantifier over a range out as all its cases, in the goals of a system.
+    /// Writes a quantifier over a range out as all its cases; `None` outside the goals of a system, or if there are too
+    /// many.
     pub(super) fn written_out(
         &mut self,
         quantifier: Quantifier,

@@ -50,7 +50,7 @@ pub(super) fn refuted(bounds: &SlotBounds) -> bool {
 }
 
 impl VertexDifferences {
-    /// Adds the disequations that `form` implies.
+    /// Adds the disequations among the conjuncts of `form`.
     fn read(&mut self, bounds: &SlotBounds, form: &LinearForm) {
         match form {
             LinearForm::All(parts) => parts.iter().for_each(|part| self.read(bounds, part)),

@@ -62,7 +62,7 @@ fn cycle(edges: &BTreeMap<ExploredId, Vec<ExploredEdge>>) -> Option<Vec<SwitchId
     None
 }
 
-/// Returns the switches from the state that `last` leads back to, up to `last` itself.
+/// Returns the switches from the state that `last` leads back to, up to `last` itself; sorted, each once.
 fn closing(trail: &[(ExploredId, usize, Option<SwitchId>)], last: ExploredEdge) -> Vec<SwitchId> {
     let start = trail.iter().position(|(node, ..)| *node == last.to).unwrap_or(0);
     let mut switches: Vec<SwitchId> = trail[start + 1..].iter().filter_map(|entry| entry.2).collect();

@@ -48,7 +48,7 @@ pub(super) struct ProcessInterface {
 /// The channels in scope, with their sorts.
 type ChannelSorts = BTreeMap<String, Vec<Sort>>;
 
-/// Checks all processes, models, purposes and connections; errors go into `sink`.
+/// Checks all processes, models and purposes, and returns the interface; errors go into `sink`.
 pub(super) fn check(
     spec: &Specification,
     words: &Vocabulary,
@@ -295,7 +295,7 @@ impl BehaviourChecker<'_> {
         self.joint(first, second, self.spec.behaviours[right].span)
     }
 
-    /// Returns the ending that two behaviours have in common.
+    /// Returns the ending that two behaviours have in common, or that of the only one that ends.
     fn joint(&mut self, first: BehaviourEnding, second: BehaviourEnding, span: Span) -> BehaviourEnding {
         match (first, second) {
             (BehaviourEnding::Never, other) | (other, BehaviourEnding::Never) => other,

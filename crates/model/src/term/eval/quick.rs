@@ -189,7 +189,7 @@ impl TermPool {
         }
     }
 
-    /// Returns an item of a list or the value of a key, borrowed if the collection is.
+    /// Returns an item of a list or the value of a key, borrowed if the collection is; a default value if it is absent.
     fn quick_at<'v>(
         &'v self,
         args: &[Term],
