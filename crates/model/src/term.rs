@@ -115,7 +115,7 @@ pub enum TermNode {
     Construct(DataId, u32, Box<[Term]>),
     /// The data term was made by this constructor.
     Is(u32, Term),
-    /// A field of a data term; the field's default value if the term was made by another constructor.
+    /// A field of a data term; the field's default value unless the term [was made](Self::Is) by the constructor.
     Select {
         /// The constructor, by position.
         ctor: u32,
