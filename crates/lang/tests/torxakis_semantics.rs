@@ -1,6 +1,7 @@
-//! TorXakis models against a second opinion: an interpreter of closed behaviours by structural operational semantics, with
-//! values substituted into terms, as the textbooks write it. Random behaviours, also with communications on several channels at once,
-//! random traces: in every state set the same labels are possible, and silence is possible in the same ones.
+//! TorXakis models against a second opinion: an interpreter of closed behaviours by structural operational semantics,
+//! with values substituted into terms, as the textbooks write it. Random behaviours, also with communications on
+//! several channels at once, random traces: in every state set the same labels are possible, and silence is possible in
+//! the same ones.
 
 mod common;
 #[path = "common/torxakis.rs"]

@@ -1,7 +1,8 @@
 //! Answers about lists of unknown length, sets and maps against enumeration of small values.
 //!
-//! Random facts over a list, a set, a map and two numbers. What is satisfied is checked by evaluation; what is refuted, no small value
-//! satisfies; and where nothing is known beyond a length, no value up to that length satisfies the facts either.
+//! Random facts over a list, a set, a map and two numbers. What is satisfied is checked by evaluation; what is refuted,
+//! no small value satisfies; and where nothing is known beyond a length, no value up to that length satisfies the facts
+//! either.
 //!
 //! `IOXIDE_QUESTIONS=10000 cargo test -p ioxide-smt --test collections -- --nocapture` is a campaign.
 

@@ -1,9 +1,9 @@
 //! Interchangeable parts: instances of an array that nothing distinguishes.
 //!
-//! Two instances are interchangeable if swapping them maps the system onto itself: their variables have the same sorts and
-//! values at start, and every switch with the variables, the index and the messages of the two swapped is a switch of the
-//! system too. A constant of one instance, or an index that another part stores, breaks that, so nothing needs to be
-//! said about them. States that differ by a permutation of interchangeable instances then allow the same
+//! Two instances are interchangeable if swapping them maps the system onto itself: their variables have the same sorts
+//! and values at start, and every switch with the variables, the index and the messages of the two swapped is a switch
+//! of the system too. A constant of one instance, or an index that another part stores, breaks that, so nothing needs
+//! to be said about them. States that differ by a permutation of interchangeable instances then allow the same
 //! behaviour up to that permutation, and a search may keep one of them.
 //!
 //! *Promises.* [`Symmetry::canonical`] gives a permutation of the state it is given. Unknown values do not decide the

@@ -23,8 +23,8 @@
 //! behind the types.
 //!
 //! Bodies may be more than one simultaneous assignment: nested choices and guarded commands, sequences, local variables
-//! and loops (see [`body`]). Such a body is a finite set of *paths*; each becomes a switch of the action's message, with a
-//! guard over the state before and the parameters, and one simultaneous update (see `lower::action`).
+//! and loops (see [`body`]). Such a body is a finite set of *paths*; each becomes a switch of the action's message,
+//! with a guard over the state before and the parameters, and one simultaneous update (see `lower::action`).
 //!
 //! *Does* the checks of [AT15] Def. 2.1 and builds the same tree as the parser of `*.iox`
 //! files, so names, types and everything behind them are handled once.

@@ -13,8 +13,9 @@
 //! composition becomes meetings of parts (see [`system`](self::system)). Recursion at the end of a sequence returns to
 //! a location; recursion inside of a composition would create processes without bound and is refused.
 //!
-//! A communication on several channels at once, `A ! 1 | B ? x`, is a message of its own, `A_B`, with the fields of all of them:
-//! `A_v1`, `B_v1`. In a composition the sides agree on the channels they share, and each adds those of its own.
+//! A communication on several channels at once, `A ! 1 | B ? x`, is a message of its own, `A_B`, with the fields of all
+//! of them: `A_v1`, `B_v1`. In a composition the sides agree on the channels they share, and each adds those of its
+//! own.
 //!
 //! *Lacks* mappers, communications that are input and output at once or only partly hidden, and functions that end for
 //! other reasons than descending on a part of a value; all of them are refused at their place.

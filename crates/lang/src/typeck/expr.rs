@@ -256,8 +256,8 @@ impl Checker<'_, '_> {
         Ok(self.pool.add(terms))
     }
 
-    /// Returns the sort of the leading literal in `[1] + xs`: that of the first operand that is no literal. `None` if the
-    /// sum starts with no literal, or has literals only.
+    /// Returns the sort of the leading literal in `[1] + xs`: that of the first operand that is no literal. `None` if
+    /// the sum starts with no literal, or has literals only.
     fn literal_hint(&mut self, first: &Expr, rest: &[(AddOp, Expr)]) -> Result<Option<Sort>, Reported> {
         let is_literal =
             |expr: &Expr| matches!(&bare(expr).kind, ExprKind::List(_) | ExprKind::Set(_) | ExprKind::Map(_));

@@ -11,9 +11,9 @@
 //!    the facts), their elements become variables, and the facts scalar. A valuation found is one
 //!    of the given facts, and is evaluated on them before it is handed out.
 //!
-//! *Promises* [`SolverAnswer::Unsat`] only from the first question, or where the small shapes are all there are (a set of
-//! few possible items). If no small shape fits, the answer is [`UnknownReason::Beyond`] with the length up to which every shape
-//! was refuted: nothing is known of longer ones.
+//! *Promises* [`SolverAnswer::Unsat`] only from the first question, or where the small shapes are all there are (a set
+//! of few possible items). If no small shape fits, the answer is [`UnknownReason::Beyond`] with the length up to which
+//! every shape was refuted: nothing is known of longer ones.
 
 use std::collections::BTreeSet;
 

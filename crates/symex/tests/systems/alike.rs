@@ -1,7 +1,7 @@
 //! Interchangeable parts and places of parts in the comparison of states, against searches that compare everything.
 //!
-//! Arrays of one random part, alone or around a hub: the search that swaps alike instances and forgets dead variables by the
-//! places of the parts takes the same switches, up to swaps, as the one that does neither.
+//! Arrays of one random part, alone or around a hub: the search that swaps alike instances and forgets dead variables
+//! by the places of the parts takes the same switches, up to swaps, as the one that does neither.
 
 use std::fmt::Write;
 use std::ops::ControlFlow;

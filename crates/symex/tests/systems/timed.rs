@@ -1,8 +1,8 @@
 //! Random systems with clocks and delays against the product of their parts in virtual time, built by an explicit
 //! checker.
 //!
-//! The checker knows the parts one by one and the rules of connections and channels. Bounds are whole seconds
-//! and not strict, and messages are seen at whole seconds, so internal steps on a grid stand for all of them. Both sides say of
+//! The checker knows the parts one by one and the rules of connections and channels. Bounds are whole seconds and not
+//! strict, and messages are seen at whole seconds, so internal steps on a grid stand for all of them. Both sides say of
 //! every label whether it is allowed then.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,8 +23,8 @@ use crate::generator::{Dice, INPUTS, OUTPUTS, loaded};
 pub const GRID: i64 = 2;
 /// No bound is later than so many steps of the grid.
 const HORIZON: i64 = 4 * GRID;
-/// A walk ends where there are more sequences of internal steps than these: the monitor, which has a name for the instant of
-/// every step, would take minutes, and give up.
+/// A walk ends where there are more sequences of internal steps than these: the monitor, which has a name for the
+/// instant of every step, would take minutes, and give up.
 const MANY: usize = 20;
 
 pub fn seconds(steps: i64) -> Rational {

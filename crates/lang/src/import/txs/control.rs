@@ -7,7 +7,8 @@
 //!
 //! - `EXIT` is an action that both sides of every parallel composition take together. Before `>>>` it is hidden.
 //! - `P [>> Q`: as long as `P` has not ended, the first action of `Q` takes over.
-//! - `P [>< Q`: the first action of `Q` takes over, and when `Q` ends `P` goes on where it was, to be interrupted again.
+//! - `P [>< Q`: the first action of `Q` takes over, and when `Q` ends `P` goes on where it was, to be interrupted
+//!   again.
 
 use std::collections::{BTreeMap, BTreeSet};
 
