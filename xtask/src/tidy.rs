@@ -1,6 +1,7 @@
-//! The house rules that a program can check: layers, effects at the rim, module docs, length, names.
+//! The house rules that a program can check: layers, effects at the rim, docs, length, names.
 
 mod code;
+mod docs;
 mod names;
 
 use std::fs;
@@ -185,6 +186,7 @@ fn source(name: &str, text: &str) -> Vec<String> {
         complaints
             .push("a module opens with `//!`: the thing, its definition, its source, its promise".into());
     }
+    complaints.extend(docs::fragments(text));
     let lines = text.lines().count();
     if lines > MAX_LINES {
         complaints.push(format!("{lines} lines: split it by idea"));

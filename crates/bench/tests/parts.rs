@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 
 const FAULTS: [&str; 8] = ["bench", "faults", "--seeds", "1", "--testers", "random", "--only", "bound-of"];
 
-/// What the program says on stdout and stderr, and its exit code.
+/// Returns what the program writes to stdout and stderr, and its exit code.
 fn bench(args: &[&str]) -> (String, String, Option<i32>) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut command = Command::new(env!("CARGO_BIN_EXE_ioxide-bench"));

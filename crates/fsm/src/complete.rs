@@ -72,6 +72,9 @@ pub fn check<W: AsRef<[InputId]>>(
     bound: usize,
     max_steps: usize,
 ) -> CompletenessAnswer {
+    if bound == 0 {
+        return CompletenessAnswer::Complete;
+    }
     let mut search = CompletenessSearch::new(spec, bound, max_steps);
     for word in suite {
         search.insert(word.as_ref());
@@ -182,8 +185,7 @@ impl<'s> CompletenessSearch<'s> {
     }
 
     /// Returns the machine found, its open transitions giving an output that the specification never gives; `None` if
-    /// it is
-    /// equivalent to the specification.
+    /// it is equivalent to the specification.
     fn wrong_machine(&self) -> Option<Mealy> {
         let n_outputs = self.spec.names().outputs.len();
         let fill =
@@ -199,6 +201,8 @@ mod tests {
     use super::*;
     use crate::suite::SuiteMethod;
     use crate::word::{Word, words_up_to};
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
 
     fn toggle() -> SuiteModel {
         let table = [(1, 0), (0, 0), (0, 1), (1, 0)].map(Some);
@@ -330,5 +334,29 @@ mod tests {
             }
         }
         assert!(incomplete > 0);
+    }
+
+    /// Words that all begin with the same input may lead back to the initial state, but say nothing of the answers
+    /// with which a system starts.
+    #[test]
+    fn a_certificate_needs_the_empty_access_word() {
+        let mut rng = ChaCha8Rng::seed_from_u64(5);
+        let mut certified = 0;
+        for _ in 0..300 {
+            let (n, inputs) = (rng.random_range(2..4), rng.random_range(1..4));
+            let table: Vec<_> =
+                (0..n * inputs).map(|_| Some((rng.random_range(0..n), rng.random_range(0..2)))).collect();
+            let machine = Mealy::from_table(n, inputs, 2, &table).expect("the table is whole");
+            let Ok(spec) = SuiteModel::reduced(&machine) else { continue };
+            let first = rng.random_range(0..=inputs);
+            let is_kept = |word: &Word| word.first().is_none_or(|x| first == inputs || x.index() == first);
+            let suite: Vec<Word> = words_up_to(inputs, 5).filter(is_kept).collect();
+            if certify(&spec, &suite, 0).is_some() {
+                certified += 1;
+                let answer = check(&spec, &suite, spec.n_states(), 1_000_000);
+                assert_eq!(answer, CompletenessAnswer::Complete, "{table:?}, input {first}");
+            }
+        }
+        assert!(certified > 30, "{certified}");
     }
 }

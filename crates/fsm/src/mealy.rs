@@ -76,6 +76,15 @@ impl MachineNames {
     pub fn output(&self, name: &str) -> Option<OutputId> {
         self.outputs.ids().find(|&id| self.outputs[id] == name)
     }
+
+    /// Adds a state called `wanted`, with primes behind if the name is taken.
+    pub(crate) fn push_state(&mut self, wanted: &str) -> StateId {
+        let mut name = wanted.to_owned();
+        while self.states.iter().any(|taken| *taken == name) {
+            name.push('\'');
+        }
+        self.states.push(name)
+    }
 }
 
 /// One transition in the words of a text: state, input, output, next state.
@@ -373,12 +382,8 @@ impl Mealy {
     }
 
     fn push_state(&mut self, wanted: &str) -> StateId {
-        let mut name = wanted.to_owned();
-        while self.names.states.iter().any(|taken| *taken == name) {
-            name.push('\'');
-        }
         self.table.extend(std::iter::repeat_n(None, self.n_inputs()));
-        self.names.states.push(name)
+        self.names.push_state(wanted)
     }
 
     fn slot(&self, state: StateId, input: InputId) -> usize {

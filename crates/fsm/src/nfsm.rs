@@ -140,7 +140,7 @@ impl Nfsm {
                 transitions.extend(missing.into_iter().map(|(s, x)| (s, x, output, s)))
             }
             MachineCompletion::ErrorState(_) => {
-                let error = names.states.push("error".to_owned());
+                let error = names.push_state("error");
                 transitions.extend(missing.into_iter().map(|(s, x)| (s, x, output, error)));
                 transitions.extend(self.inputs().map(|x| (error, x, output, error)));
             }
@@ -354,5 +354,12 @@ mod tests {
         {
             assert_eq!(machine.completed(&completion).determinised().check_complete(), Ok(()));
         }
+    }
+
+    #[test]
+    fn a_state_called_error_is_not_the_one_that_completion_adds() {
+        let machine = Nfsm::from_listing(&read::table("s a 0 error\nerror b 0 s\n").unwrap());
+        let whole = machine.completed(&MachineCompletion::ErrorState("no".into()));
+        assert_eq!(whole.names().states.as_slice(), ["s", "error", "error'"]);
     }
 }

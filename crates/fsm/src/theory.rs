@@ -309,4 +309,13 @@ mod tests {
         let theory = ChoiceTheory::of(&machine);
         assert_eq!((theory.cover.len(), theory.distinguishable.len(), theory.lower_bound.len()), (1, 0, 1));
     }
+
+    /// Each state answers another input: a system of one state that answers both may be right.
+    #[test]
+    fn an_input_that_a_state_does_not_answer_tells_nothing_apart() {
+        let text = "a x 0 b\na x 1 b\nb y 0 a\n";
+        let machine = Observable::check(Nfsm::from_listing(&read::table(text).unwrap())).unwrap();
+        let theory = ChoiceTheory::of(&machine);
+        assert_eq!((theory.pairs, theory.distinguishable.len(), theory.lower_bound.len()), (1, 0, 1));
+    }
 }

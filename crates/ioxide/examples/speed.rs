@@ -1,4 +1,4 @@
-//! How many steps a minute one core makes in process: a queue of numbers against its model.
+//! Counts the steps that one core makes in a minute, in process: a queue of numbers against its model.
 //!
 //! `cargo run --release -p ioxide --example speed`
 

@@ -145,7 +145,7 @@ red,
 /// of many shades.
 green(shade: int), blue }
 record Job { id: int,
-/// What is to be done.
+/// The job to do.
 body: string }
 input paint(/// With this.
 c: Colour)
@@ -165,7 +165,7 @@ state s { on paint }
     }
     record Job {
         id: int,
-        /// What is to be done.
+        /// The job to do.
         body: string,
     }
     input paint(

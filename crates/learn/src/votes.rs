@@ -7,14 +7,26 @@
 /// The confidence that an answer seen `k` times in `n` runs is given in more than half of all cases.
 #[must_use]
 pub fn confidence(k: u32, n: u32) -> f64 {
-    // P[X = i] from i = n down, each from the one before: C(n, i - 1) = C(n, i) * i / (n - i + 1).
-    let mut term = 0.5_f64.powi(i32::try_from(n).unwrap_or(i32::MAX));
-    let mut tail = 0.0;
-    for i in (k..=n).rev() {
-        tail += term;
-        term *= f64::from(i) / f64::from(n - i + 1);
+    // The coin is fair: P[X < k] = P[X > n - k].
+    if k > n / 2 { 1.0 - upper_tail(k, n) } else { upper_tail(n - k + 1, n) }
+}
+
+/// Returns `P[X >= k]` of `n` fair coins for `k > n / 2`, where `P[X = i]` falls with `i`.
+fn upper_tail(k: u32, n: u32) -> f64 {
+    if k > n {
+        return 0.0;
     }
-    1.0 - tail.min(1.0)
+    // The first term by its logarithm, since 0.5^n underflows from n = 1075 on; each further one from the one before:
+    // C(n, i + 1) = C(n, i) * (n - i) / (i + 1).
+    let choose = |i: u32| (f64::from(n - k + i) / f64::from(i)).ln();
+    let first: f64 = (1..=k).map(choose).sum::<f64>() - f64::from(n) * std::f64::consts::LN_2;
+    let mut term = first.exp();
+    let mut tail = 0.0;
+    for i in k..=n {
+        tail += term;
+        term *= f64::from(n - i) / f64::from(i + 1);
+    }
+    tail
 }
 
 #[cfg(test)]
@@ -35,5 +47,16 @@ mod tests {
             }
         }
         assert!(confidence(9, 9) > 0.99 && confidence(5, 9) < 0.6);
+    }
+
+    #[test]
+    fn many_runs_are_not_rounded_to_certainty() {
+        for n in [1_074, 1_075, 5_000, 100_000] {
+            assert!(confidence(n / 2, n) < 0.5, "{n}");
+            assert!(confidence(0, n) == 0.0 && confidence(n / 3, n) < 1e-9, "{n}");
+            // Two standard deviations above the mean: 97.7 % by the normal distribution.
+            let two = n / 2 + f64::from(n).sqrt() as u32;
+            assert!((confidence(two, n) - 0.977).abs() < 0.01, "{n}: {}", confidence(two, n));
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! What editors are told, as pure functions of a text and a place; `¦` marks the cursor.
+//! The answers to editors, as pure functions of a text and a place; `¦` marks the cursor.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

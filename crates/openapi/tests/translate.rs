@@ -115,7 +115,7 @@ fn what_is_not_translated_is_noted_at_its_place() {
     }
 }
 
-/// What the model forbids the description forbids: where two alternatives have one shape, only the shape is checked.
+/// The model forbids nothing that the description allows: where two alternatives have one shape, only the shape is checked.
 #[test]
 fn alternatives_that_cannot_be_told_apart_are_not_checked() {
     let either = r#"{"anyOf": [{"type": "string", "maxLength": 2}, {"type": "string", "pattern": "^x+$"}]}"#;
@@ -185,7 +185,7 @@ fn descriptions_that_have_no_end_are_translated() {
     }
 }
 
-/// What a description says is never more than a text: it adds no line to the model, no system and no command to the project
+/// The words of a description stay text: it adds no line to the model, no system and no command to the project
 /// file, and reads nothing of the environment.
 #[test]
 fn descriptions_do_not_write_the_project() {

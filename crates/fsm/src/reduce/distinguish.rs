@@ -58,12 +58,16 @@ impl<'m> RDistinguish<'m> {
         machine.states().flat_map(move |a| machine.states().take(a.index()).map(move |b| (b, a)))
     }
 
-    /// Returns whether every output for `input` that both states can give leads to a pair of lower level; true if
-    /// there is none.
+    /// Returns whether both states answer `input` and every output that both can give leads to a pair of lower level;
+    /// true if they have no output in common.
     fn leads_down(&self, a: StateId, b: StateId, input: InputId) -> bool {
+        let is_answered = |state| !self.machine.answers(state, input).is_empty();
         let level = self.level(a, b).unwrap_or(u32::MAX);
-        self.common(a, b, input)
-            .all(|(_, next)| self.level(next.0, next.1).is_some_and(|below| below < level))
+        is_answered(a)
+            && is_answered(b)
+            && self
+                .common(a, b, input)
+                .all(|(_, next)| self.level(next.0, next.1).is_some_and(|below| below < level))
     }
 
     fn common(

@@ -12,10 +12,11 @@
 use ioxide_fsm::mealy::{InputId, OutputId};
 
 /// A value, of which only how it compares with others matters.
-pub type ValuePoint = i64;
+pub type ValuePoint = i128;
 
-/// The distance of a point beyond all others from the nearest.
-const STRIDE: ValuePoint = 1 << 32;
+/// The distance of a point beyond all others from the nearest. A gap is halved at every value put into it, so this
+/// many bits are the number of values that can be put between two, each below the one before.
+const STRIDE: ValuePoint = 1 << 80;
 
 /// The theory by which values are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -219,6 +220,18 @@ mod tests {
                 let is_new = |place: &ValuePlace| matches!(place, ValuePlace::New(_));
                 assert!(!places.iter().zip(&values).any(|(p, v)| is_new(p) && others.contains(v)));
             }
+        }
+    }
+
+    #[test]
+    fn values_can_be_nested_in_one_gap_many_times() {
+        let signature = signature(Theory::Order);
+        let mut known = vec![0, STRIDE];
+        for _ in 0..79 {
+            let place = ValuePlace::New(1);
+            let value = signature.at(&known, &[], place);
+            assert_eq!(signature.place(&known, value), place, "{known:?}");
+            known.push(value);
         }
     }
 

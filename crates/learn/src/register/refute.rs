@@ -12,7 +12,7 @@ use super::place::{DataAnswer, DataInput, DataWord, Theory, ValuePoint};
 use super::tree::{DataNode, DataTree, MemoryWitness};
 
 /// The distance of a new value from the greatest of all others.
-const FAR: ValuePoint = 1 << 33;
+const FAR: ValuePoint = 1 << 81;
 
 impl DataLearner {
     /// Learns from `word`: afterwards some register is known that was not, or some node is known not to be what it was

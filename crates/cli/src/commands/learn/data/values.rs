@@ -21,7 +21,7 @@ const FIRST: i64 = 1000;
 const APART: i64 = 50;
 
 /// The distance between the points of two constants.
-const STRIDE: ValuePoint = 1 << 44;
+const STRIDE: ValuePoint = 1 << 96;
 
 /// The kind of values that a field can hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use ioxide_learn::observer::LearningEffort;
 use ioxide_learn::register::guards::GuardedMachine;
 use ioxide_learn::register::learner::DataLearnError;
 use ioxide_learn::register::oracle::{DataGuarantee, DataLearned};
-use ioxide_learn::register::place::{AnswerValue, DataAnswer, DataInput, Theory};
+use ioxide_learn::register::place::{AnswerValue, DataAnswer, DataInput, Theory, ValuePoint};
 use ioxide_learn::register::tree::DataDisagreement;
 use ioxide_learn::votes::confidence;
 use ioxide_model::index::Idx;
@@ -71,13 +71,14 @@ impl ValueSystem<'_> {
         seen: &SeenAnswers,
         run: &[(DataInput, DataAnswer)],
     ) -> Vec<(String, String)> {
-        let mut points: Vec<i64> = run.iter().flat_map(|(input, _)| input.values.iter().copied()).collect();
+        let mut points: Vec<ValuePoint> =
+            run.iter().flat_map(|(input, _)| input.values.iter().copied()).collect();
         points.sort_unstable();
         points.dedup();
         let constants = domain.constants();
         points.retain(|point| !constants.iter().any(|(it, _)| it == point));
         // Of values that were chosen only comparisons matter: the smallest is x1.
-        let value = |point: i64| match constants.iter().find(|(it, _)| *it == point) {
+        let value = |point: ValuePoint| match constants.iter().find(|(it, _)| *it == point) {
             Some((_, value)) => self.messages.model.pool.show_value(value),
             None => format!("x{}", points.iter().filter(|&&it| it <= point).count()),
         };
