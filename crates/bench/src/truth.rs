@@ -38,7 +38,7 @@ use serde_json::{Value as Json, json};
 use self::child::Child;
 use self::proxy::Lag;
 use self::systems::{Health, SystemKind};
-use self::trial::TruthTrial;
+use self::trial::{TrialError, TruthTrial};
 
 /// The number of runs of a campaign.
 const CAMPAIGN: u64 = 5;
@@ -56,7 +56,7 @@ const SHOWN: usize = 10;
 /// Measures and shows the figures; with `--system`, runs as one of the systems.
 pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
     if let Some(system) = &args.system {
-        let child: Child = system.parse().map_err(EarlyStop::usage)?;
+        let child = system.parse::<Child>().map_err(|bad| EarlyStop::usage(bad.to_string()))?;
         return Ok(child.run().map(|()| ExitStatus::Success)?);
     }
     let seed = args.seed.unwrap_or_else(seed::fresh);
@@ -160,7 +160,7 @@ impl<'a> TruthLab<'a> {
         &self,
         load: Load,
         trials: &[TruthTrial],
-        tell: impl FnMut(&TruthTrial, Result<CampaignOutcome, String>) + Send,
+        tell: impl FnMut(&TruthTrial, Result<CampaignOutcome, TrialError>) + Send,
     ) -> Result<(), EarlyStop> {
         let (next, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
         let told = Mutex::new((tell, ProgressLine::start(), 0));
@@ -171,9 +171,7 @@ impl<'a> TruthLab<'a> {
                     &self.models.iter().find(|(kind, _)| *kind == trial.kind).expect("every kind has one").1;
                 // A bug in one campaign is an error of the measurement, and the others go on.
                 let run = panic::catch_unwind(AssertUnwindSafe(|| trial.run(model, &mut *solver)));
-                let outcome = run.unwrap_or_else(|_| {
-                    Err(format!("a bug: the campaign with seed {} broke off", trial.seed))
-                });
+                let outcome = run.unwrap_or_else(|_| Err(TrialError::Panicked(trial.seed)));
                 let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
                 let (tell, progress, done) = &mut *told;
                 tell(trial, outcome);
@@ -227,7 +225,7 @@ struct TruthFigures {
 }
 
 impl TruthFigures {
-    fn correct(&mut self, load: Load, trial: &TruthTrial, outcome: &Result<CampaignOutcome, String>) {
+    fn correct(&mut self, load: Load, trial: &TruthTrial, outcome: &Result<CampaignOutcome, TrialError>) {
         let name = format!("{}, {} machine", named(trial), load.name());
         match outcome {
             Ok(outcome) => {
@@ -246,7 +244,7 @@ impl TruthFigures {
         }
     }
 
-    fn faulty(&mut self, trial: &TruthTrial, outcome: &Result<CampaignOutcome, String>) {
+    fn faulty(&mut self, trial: &TruthTrial, outcome: &Result<CampaignOutcome, TrialError>) {
         let at = SystemKind::ALL.iter().position(|kind| *kind == trial.kind).unwrap_or_default();
         let delay = u64::try_from(trial.lag.0.as_millis()).unwrap_or(u64::MAX);
         let cell = self.faults.entry((at, delay)).or_default();

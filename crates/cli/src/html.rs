@@ -12,6 +12,7 @@ use ioxide_runner::event::CampaignStarted;
 use ioxide_runner::reporter::Reporter;
 use ioxide_smt::halt::Halted;
 use ioxide_testgen::purpose::{Criterion, PurposeItem};
+use thiserror::Error;
 
 use crate::args::SolverArgs;
 use crate::exit::EarlyStop;
@@ -33,7 +34,7 @@ pub fn page(campaign: CampaignPage, path: &str, model: Option<&str>, wanted: &So
     let mut page = ReportPage { record: path.to_owned(), ..ReportPage::default() };
     match named(campaign.summary.started.as_ref(), model) {
         Ok((file, sources, spec)) => add_model(&mut page, &campaign, &file, &sources, &spec, wanted),
-        Err(note) => page.notes.push(note),
+        Err(note) => page.notes.push(note.to_string()),
     }
     page.campaign = Some(campaign);
     page
@@ -76,19 +77,33 @@ pub fn of_record(
     Ok(page)
 }
 
+/// The reason why a page has no picture of the model.
+#[derive(Debug, Error)]
+enum ModelNotShown {
+    /// The record has no start of a campaign.
+    #[error("the record does not say which model was tested")]
+    NoStart,
+    /// The campaign was started from no file.
+    #[error("the record names no model file; `--model FILE` adds its picture")]
+    NoFile,
+    /// The file is gone or has errors now.
+    #[error("the model is not shown: {0}; `--model FILE` says where it is now")]
+    Unreadable(String),
+}
+
 /// Returns the model of `--model`, else the one that the record names.
-fn named(started: Option<&CampaignStarted>, typed: Option<&str>) -> Result<(String, Sources, Model), String> {
-    let Some(started) = started else { return Err("the record does not say which model was tested".into()) };
+fn named(
+    started: Option<&CampaignStarted>,
+    typed: Option<&str>,
+) -> Result<(String, Sources, Model), ModelNotShown> {
+    let started = started.ok_or(ModelNotShown::NoStart)?;
     let file = typed.unwrap_or(&started.file).to_owned();
     if file.is_empty() {
-        return Err("the record names no model file; `--model FILE` adds its picture".into());
+        return Err(ModelNotShown::NoFile);
     }
     match load::model(&file, &started.set) {
         Ok((sources, model)) => Ok((file, sources, model)),
-        Err(stop) => {
-            let why = stop.message();
-            Err(format!("the model is not shown: {why}; `--model FILE` says where it is now"))
-        }
+        Err(stop) => Err(ModelNotShown::Unreadable(stop.message().to_owned())),
     }
 }
 

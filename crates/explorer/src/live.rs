@@ -16,6 +16,7 @@ use ioxide_report::control_characters::excerpt;
 use ioxide_runner::event::{Event, EventKind, LabelKind, RunOutcome, StepTold};
 use ioxide_runner::reporter::Reporter;
 use serde::Serialize;
+use thiserror::Error;
 
 use crate::recording::{RecordPlace, RecordedRun, Records, RunCollector};
 use crate::view::live::LiveView;
@@ -29,6 +30,11 @@ const MAX_FAILURES: usize = 100;
 /// The slowest pace, as the least duration of a step.
 const MAX_PACE: Duration = Duration::from_secs(5);
 
+/// The reason why a campaign could not run, in the words of its launcher.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{0}")]
+pub struct LaunchError(pub String);
+
 /// A way to start campaigns; the page cannot name a system or a file, only request a campaign that the launcher knows.
 pub trait Launcher: Send + Sync {
     /// Returns the system under test, for people.
@@ -41,8 +47,8 @@ pub trait Launcher: Send + Sync {
     /// Runs a campaign to its end and reports its events to `reporter`.
     ///
     /// # Errors
-    /// The reason why it could not run, for people.
-    fn launch(&self, wish: &CampaignRequest, reporter: &mut dyn Reporter) -> Result<(), String>;
+    /// The reason why it could not run.
+    fn launch(&self, wish: &CampaignRequest, reporter: &mut dyn Reporter) -> Result<(), LaunchError>;
 
     /// Asks the campaign that is running to end after its step.
     fn stop(&self);
@@ -223,7 +229,7 @@ impl LiveCampaign {
         let mut state = self.lock();
         state.phase = CampaignPhase::Over;
         if let Err(why) = ended {
-            state.message = why;
+            state.message = why.to_string();
         }
         self.tell(state);
     }

@@ -8,6 +8,7 @@
 //! text that is no step of the model gives a message, never a panic.
 
 pub mod choices;
+pub mod error;
 pub mod read;
 pub mod refused;
 pub mod symbolic;
@@ -19,6 +20,7 @@ use ioxide_runner::explain::explanation;
 use ioxide_symex::{AllowedLabel, Ctx, Monitor, explaining};
 
 use self::choices::SwitchChoice;
+use self::error::WalkError;
 use self::refused::RefusedSwitch;
 
 /// A monitor of one model, with everything it observed.
@@ -134,8 +136,8 @@ impl<'m> ModelWalk<'m> {
     /// Returns the label that `text` denotes; fields that were left out get values that fit.
     ///
     /// # Errors
-    /// The reason why `text` denotes no label that can be taken, for people.
-    pub fn label(&mut self, text: &str) -> Result<Label, String> {
+    /// The reason why `text` denotes no label that can be taken.
+    pub fn label(&mut self, text: &str) -> Result<Label, WalkError> {
         read::label(self, text)
     }
 }

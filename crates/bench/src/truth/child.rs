@@ -8,6 +8,8 @@ use std::str::FromStr;
 use std::thread;
 use std::time::Duration;
 
+use thiserror::Error;
+
 use super::proxy::{self, Lag};
 use super::server::{self, ServedSystem};
 use super::systems::{Health, SystemKind};
@@ -20,6 +22,11 @@ pub struct Child {
     system: ServedSystem,
     lag: Lag,
 }
+
+/// A text that names no system of the measurement.
+#[derive(Debug, Error)]
+#[error("`{0}` is no system: expected KIND,correct|faulty,LAG_MS,SEED")]
+pub struct BadChild(String);
 
 /// Returns the command that starts the system of `trial`.
 pub fn command(trial: &TruthTrial) -> io::Result<String> {
@@ -34,10 +41,10 @@ pub fn command(trial: &TruthTrial) -> io::Result<String> {
 }
 
 impl FromStr for Child {
-    type Err = String;
+    type Err = BadChild;
 
-    fn from_str(text: &str) -> Result<Self, String> {
-        let bad = || format!("`{text}` is no system: expected KIND,correct|faulty,LAG_MS,SEED");
+    fn from_str(text: &str) -> Result<Self, BadChild> {
+        let bad = || BadChild(text.to_owned());
         let [kind, health, lag, seed] = text.split(',').collect::<Vec<_>>()[..] else { return Err(bad()) };
         let health = match health {
             "correct" => Health::Correct,

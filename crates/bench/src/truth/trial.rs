@@ -15,6 +15,7 @@ use ioxide_runner::run::{RunConfig, RunSetup};
 use ioxide_smt::solver::Solver;
 use ioxide_symex::Ctx;
 use ioxide_testgen::tester::random::{RandomConfig, RandomTester};
+use thiserror::Error;
 
 use super::pair;
 use super::proxy::{self, Lag};
@@ -42,6 +43,20 @@ pub struct TruthTrial {
     pub runs: u64,
 }
 
+/// The reason why a campaign of a trial gave no outcome.
+#[derive(Debug, Error)]
+pub enum TrialError {
+    /// The system could not be started, or the campaign not written down.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// The system could not be reached.
+    #[error(transparent)]
+    Adapter(#[from] AdapterError),
+    /// The campaign with this seed panicked.
+    #[error("a bug: the campaign with seed {0} broke off")]
+    Panicked(u64),
+}
+
 /// A system under test with the listeners in front of it.
 struct ReachedSystem {
     place: SystemPlace,
@@ -50,13 +65,12 @@ struct ReachedSystem {
 
 impl TruthTrial {
     /// Tests the system against `model`.
-    pub fn run(&self, model: &Model, solver: &mut dyn Solver) -> Result<CampaignOutcome, String> {
-        let reached = self.reach().map_err(|error| error.to_string())?;
+    pub fn run(&self, model: &Model, solver: &mut dyn Solver) -> Result<CampaignOutcome, TrialError> {
+        let reached = self.reach()?;
         let interface = Arc::new(model.clone());
         let connection =
             RemoteConnection { limit: LIMIT, seed: Some(self.seed), ..RemoteConnection::default() };
-        let told = |error: AdapterError| error.to_string();
-        let mut adapter = adapter(self.wire, &reached.place, &interface, connection).map_err(told)?;
+        let mut adapter = adapter(self.wire, &reached.place, &interface, connection)?;
         let mut spec = model.clone();
         let stop = AtomicBool::new(false);
         let mut bench =
@@ -67,7 +81,7 @@ impl TruthTrial {
         );
         let (mut silent, mut clock) = (SilentReporter, MonotonicClock::start());
         let teller = EventSink::new(&mut silent, &mut clock);
-        campaign(&mut bench, &mut tester, &self.config(), &teller).map_err(|error| error.to_string())
+        Ok(campaign(&mut bench, &mut tester, &self.config(), &teller)?)
     }
 
     fn config(&self) -> CampaignConfig {

@@ -1,7 +1,8 @@
 //! Times as people write them: `500ms`, `90s`, `10min`, `8h`, and `none` for a limit.
 
-use std::fmt;
 use std::time::Duration;
+
+use thiserror::Error;
 
 /// The time that a command may take for its analysis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,30 +14,18 @@ pub enum TimeLimit {
 }
 
 /// The reason why a text is no time.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum UnreadableTime {
     /// The unit is missing or unknown.
+    #[error("write a number and `ms`, `s`, `min` or `h`, such as `10min`{}", if *.or_none { "; or `none`" } else { "" })]
     Unit {
         /// True if the text could also have been `none`, as for a limit.
         or_none: bool,
     },
     /// The text before the unit is no number above 0.
+    #[error("`{0}` is not a time above 0")]
     Number(String),
 }
-
-impl fmt::Display for UnreadableTime {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unit { or_none } => {
-                let or_none = if *or_none { "; or `none`" } else { "" };
-                write!(f, "write a number and `ms`, `s`, `min` or `h`, such as `10min`{or_none}")
-            }
-            Self::Number(text) => write!(f, "`{text}` is not a time above 0"),
-        }
-    }
-}
-
-impl std::error::Error for UnreadableTime {}
 
 /// Reads a time.
 pub fn duration(text: &str) -> Result<Duration, UnreadableTime> {

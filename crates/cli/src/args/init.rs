@@ -1,9 +1,7 @@
 //! The command that begins a project: `init`.
 
-use std::error::Error;
-use std::fmt;
-
 use clap::{Args as ClapArgs, ValueEnum};
+use thiserror::Error;
 
 /// Arguments of `init`.
 #[derive(Debug, ClapArgs)]
@@ -47,16 +45,9 @@ fn status(text: &str) -> Result<String, BadStatus> {
 }
 
 /// A text that is no status.
-#[derive(Debug)]
+#[derive(Debug, Error)]
+#[error("write a status such as 404, or 4xx for all that begin so")]
 struct BadStatus;
-
-impl fmt::Display for BadStatus {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("write a status such as 404, or 4xx for all that begin so")
-    }
-}
-
-impl Error for BadStatus {}
 
 /// In what the first adapter is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]

@@ -22,11 +22,11 @@ impl Launcher for Arc<Steps> {
         self.may_hold
     }
 
-    fn launch(&self, _: &CampaignRequest, reporter: &mut dyn Reporter) -> Result<(), String> {
+    fn launch(&self, _: &CampaignRequest, reporter: &mut dyn Reporter) -> Result<(), LaunchError> {
         let mut tell = |seq: usize, event: EventKind| {
             reporter
                 .event(&Event { seq: seq as u64, time_ns: 0, run: None, event })
-                .map_err(|error| error.to_string())
+                .map_err(|error| LaunchError(error.to_string()))
         };
         tell(
             0,

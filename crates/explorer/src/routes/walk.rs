@@ -87,7 +87,7 @@ pub fn witness(explorer: &Explorer, wish: PathWish) -> ExplorerResponse {
                 let steps = labels.iter().map(|label| read::text(cx.pool, cx.sts, label)).collect();
                 json(&ValuesView { version: VERSION, steps })
             }
-            Err(why) => problem(409, &why),
+            Err(why) => problem(409, &why.to_string()),
         }
     })
 }
@@ -173,7 +173,7 @@ fn take(seat: &mut WorkerState<'_>, position: usize, at: usize, text: &str) -> R
     walk.rewind(position);
     let label = match written {
         Some(label) => label,
-        None => walk.label(text).map_err(problem)?,
+        None => walk.label(text).map_err(|why| problem(why.to_string()))?,
     };
     let step = read::text(walk.cx.pool, walk.cx.sts, &label);
     match walk.observe(label) {

@@ -9,6 +9,8 @@ use ioxide_smt::diverse::{DiversePolicy, DiverseValuations};
 use ioxide_smt::solver::SolverAnswer;
 use ioxide_symex::{Belief, Ctx, offers, symbolic_offers};
 
+use super::error::WalkError;
+
 /// The number of states whose offers are collected; a larger belief offers what its first states offer.
 pub const MAX_STATES: usize = 64;
 
@@ -47,8 +49,8 @@ impl SwitchChoice {
     /// Returns a message that takes the switch, with the given field values where there are some.
     ///
     /// # Errors
-    /// If no values fit, or the solver cannot tell; for people.
-    pub fn label(&self, cx: &mut Ctx<'_>, given: &[Option<Value>]) -> Result<Label, String> {
+    /// If no values fit, or the solver cannot tell.
+    pub fn label(&self, cx: &mut Ctx<'_>, given: &[Option<Value>]) -> Result<Label, WalkError> {
         let mut facts = self.facts.clone();
         for (&field, value) in cx.sts.gates[self.gate].fields.iter().zip(given) {
             let Some(value) = value else { continue };
@@ -57,10 +59,10 @@ impl SwitchChoice {
         }
         let valuation = match cx.check(&facts) {
             SolverAnswer::Sat(valuation) => valuation,
-            SolverAnswer::Unsat => return Err("no values make this possible".into()),
-            SolverAnswer::Unknown(why) => return Err(format!("{why}; write the values yourself")),
+            SolverAnswer::Unsat => return Err(WalkError::Impossible),
+            SolverAnswer::Unknown(why) => return Err(WalkError::Undecided(why)),
         };
-        self.with(cx, &valuation).ok_or_else(|| "an internal step is not observed".into())
+        self.with(cx, &valuation).ok_or(WalkError::Internal)
     }
 
     /// Returns up to `n` messages that take the switch with different values: first boundary values, then random ones.

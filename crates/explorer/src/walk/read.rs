@@ -9,6 +9,7 @@ use ioxide_model::term::TermPool;
 use ioxide_runner::codec::typed;
 
 use super::ModelWalk;
+use super::error::WalkError;
 
 /// The greatest length of a step that is read.
 const MAX_TEXT: usize = 4 << 20;
@@ -34,10 +35,10 @@ pub fn complete(pool: &TermPool, sts: &Sts, text: &str) -> Option<Label> {
 }
 
 /// Returns the label that `text` denotes; fields left out get values that fit.
-pub(super) fn label(walk: &mut ModelWalk<'_>, text: &str) -> Result<Label, String> {
+pub(super) fn label(walk: &mut ModelWalk<'_>, text: &str) -> Result<Label, WalkError> {
     let text = text.trim();
     if text.len() > MAX_TEXT {
-        return Err(format!("a step of {} bytes is too long", text.len()));
+        return Err(WalkError::TooLong(text.len()));
     }
     if matches!(text, "quiet" | "delta" | "δ") {
         return Ok(Label::Quiescence);
@@ -45,23 +46,22 @@ pub(super) fn label(walk: &mut ModelWalk<'_>, text: &str) -> Result<Label, Strin
     if let Some(time) = text.strip_prefix('+').or_else(|| text.strip_prefix("wait ")) {
         return duration(time.trim()).map(Label::Delay);
     }
-    let typed = typed::read(walk.cx.pool, walk.cx.sts, text).map_err(|bad| bad.to_string())?;
+    let typed = typed::read(walk.cx.pool, walk.cx.sts, text)?;
     if let Some(label) = typed.label(walk.cx.sts) {
         return Ok(label);
     }
     let choices = walk.choices();
     let mut fits = choices.iter().filter(|choice| choice.gate == typed.gate);
-    fits.find_map(|choice| choice.label(&mut walk.cx, &typed.values).ok())
-        .ok_or_else(|| "no values for the fields you left out make this possible now".to_owned())
+    fits.find_map(|choice| choice.label(&mut walk.cx, &typed.values).ok()).ok_or(WalkError::NothingFits)
 }
 
 /// A time as models write it (`600ms`, `1.5s`, `2min`), or a number of seconds.
 ///
 /// # Errors
-/// If the text is no time; for people.
-pub fn duration(text: &str) -> Result<Rational, String> {
+/// If the text is no time, or a negative one.
+pub fn duration(text: &str) -> Result<Rational, WalkError> {
     if text.len() > MAX_TIME {
-        return Err("this time is too long; write `1.5s` or `600ms`".into());
+        return Err(WalkError::TimeTooLong);
     }
     let units = [("ms", (1, 1000)), ("min", (60, 1)), ("h", (3600, 1)), ("s", (1, 1))];
     let unit = units.iter().find_map(|(name, scale)| Some((text.strip_suffix(name)?, *scale)));
@@ -69,7 +69,7 @@ pub fn duration(text: &str) -> Result<Rational, String> {
     let scale = Rational::new(numer.into(), denom.into()).unwrap_or(Rational::ONE);
     match number.trim().parse::<Rational>() {
         Ok(time) if !time.is_negative() => Ok(&time * &scale),
-        Ok(_) => Err(format!("time does not run backwards: `{text}`")),
-        Err(_) => Err(format!("`{text}` is not a time; write `1.5s` or `600ms`")),
+        Ok(_) => Err(WalkError::NegativeTime(text.to_owned())),
+        Err(_) => Err(WalkError::NotATime(text.to_owned())),
     }
 }

@@ -8,6 +8,8 @@ use ioxide_model::value::Value;
 use ioxide_smt::solver::{SolverAnswer, UnknownReason};
 use ioxide_symex::{Ctx, SwitchStep, SymState, step};
 
+use super::error::WalkError;
+
 /// A sequence of switches, with the symbolic states along it.
 #[derive(Clone, Debug)]
 pub struct SwitchPath {
@@ -77,12 +79,12 @@ impl SwitchPath {
     /// Returns labels that take these switches, from a solution of the path condition; internal switches have none.
     ///
     /// # Errors
-    /// If there are none, or the solver cannot tell; for people.
-    pub fn witness(&self, cx: &mut Ctx<'_>) -> Result<Vec<Label>, String> {
+    /// If there are none, or the solver cannot tell.
+    pub fn witness(&self, cx: &mut Ctx<'_>) -> Result<Vec<Label>, WalkError> {
         let valuation = match cx.check(self.state().path.facts()) {
             SolverAnswer::Sat(valuation) => valuation,
-            SolverAnswer::Unsat => return Err("no values satisfy the path condition".into()),
-            SolverAnswer::Unknown(why) => return Err(format!("the solver does not say: {why}")),
+            SolverAnswer::Unsat => return Err(WalkError::PathRefuted),
+            SolverAnswer::Unknown(why) => return Err(WalkError::PathUndecided(why)),
         };
         let mut labels = Vec::new();
         for (depth, &switch) in (1..).zip(&self.switches) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use ioxide_explorer::live::{CampaignRequest, Launcher};
+use ioxide_explorer::live::{CampaignRequest, LaunchError, Launcher};
 use ioxide_model::sts::Model;
 use ioxide_runner::campaign::{CampaignConfig, OnFailure, campaign};
 use ioxide_runner::clock::{MonotonicClock, RunClock, StoppedClock};
@@ -94,9 +94,9 @@ impl Launcher for SystemLauncher {
         !self.spec.sts.is_timed() || matches!(self.sut, SystemUnderTest::Model(_))
     }
 
-    fn launch(&self, wish: &CampaignRequest, reporter: &mut dyn Reporter) -> Result<(), String> {
+    fn launch(&self, wish: &CampaignRequest, reporter: &mut dyn Reporter) -> Result<(), LaunchError> {
         STOP.store(false, Ordering::Relaxed);
-        self.run(wish, reporter).map_err(|stop| stop.to_line())
+        self.run(wish, reporter).map_err(|stop| LaunchError(stop.to_line()))
     }
 
     fn stop(&self) {

@@ -3,6 +3,7 @@
 use std::io::{self, BufRead, IsTerminal, Write};
 
 use ioxide_explorer::walk::choices::SwitchChoice;
+use ioxide_explorer::walk::error::WalkError;
 use ioxide_explorer::walk::{LabelJudgement, ModelWalk};
 use ioxide_model::label::Label;
 use ioxide_symex::Belief;
@@ -76,11 +77,11 @@ impl StepSession<'_> {
         Ok(NextCommand::Go)
     }
 
-    /// The label that `line` asks for.
-    fn label(&mut self, line: &str) -> Result<Label, String> {
+    /// Returns the label that `line` asks for, by its number or as text.
+    fn label(&mut self, line: &str) -> Result<Label, WalkError> {
         let Ok(number) = line.parse::<usize>() else { return self.walk.label(line) };
         let choice = number.checked_sub(1).and_then(|i| self.choices.get(i));
-        let choice = choice.ok_or_else(|| format!("there is no choice {number}"))?;
+        let choice = choice.ok_or(WalkError::NoChoice(number))?;
         choice.label(&mut self.walk.cx, &[])
     }
 

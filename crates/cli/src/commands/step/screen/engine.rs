@@ -6,6 +6,7 @@ mod witness;
 use std::rc::Rc;
 
 use ioxide_explorer::walk::choices::SwitchChoice;
+use ioxide_explorer::walk::error::WalkError;
 use ioxide_explorer::walk::symbolic::SwitchPath;
 use ioxide_explorer::walk::{LabelJudgement, ModelWalk};
 use ioxide_model::label::Label;
@@ -132,11 +133,14 @@ impl<'m> WalkEngine<'m> {
                 None => choice.label(&mut self.walk.cx, &values),
             }
         });
-        label.map_or_else(ModelReply::Problem, |label| self.observe(label))
+        match label {
+            Ok(label) => self.observe(label),
+            Err(problem) => ModelReply::Problem(problem.to_string()),
+        }
     }
 
     /// The values of the texts, none for a text that is empty.
-    fn values(&self, choice: &SwitchChoice, texts: &[String]) -> Result<Vec<Option<Value>>, String> {
+    fn values(&self, choice: &SwitchChoice, texts: &[String]) -> Result<Vec<Option<Value>>, WalkError> {
         let cx = &self.walk.cx;
         let gate = &cx.sts.gates[choice.gate];
         let mut written = Vec::new();
@@ -148,14 +152,14 @@ impl<'m> WalkEngine<'m> {
             written.push(format!("{}: {text}", info.name));
         }
         let message = format!("{}({})", gate.name, written.join(", "));
-        typed::read(cx.pool, cx.sts, &message).map(|typed| typed.values).map_err(|bad| bad.to_string())
+        Ok(typed::read(cx.pool, cx.sts, &message)?.values)
     }
 
     /// A message or a time as typed.
     fn give(&mut self, text: &str) -> ModelReply {
         match self.walk.label(text) {
             Ok(label) => self.observe(label),
-            Err(problem) => ModelReply::Problem(problem),
+            Err(problem) => ModelReply::Problem(problem.to_string()),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Witnesses: values that satisfy a path condition, on request.
 
+use ioxide_explorer::walk::error::WalkError;
 use ioxide_smt::solver::SolverAnswer;
 use ioxide_symex::{Belief, Ctx, SymState};
 
@@ -20,7 +21,7 @@ impl WalkEngine<'_> {
     fn solve_along(&mut self) -> ModelReply {
         let labels = match self.along.witness(&mut self.walk.cx) {
             Ok(labels) => labels,
-            Err(why) => return ModelReply::Told(MoveReport::line(MoveTone::Bad, why)),
+            Err(why) => return ModelReply::Told(MoveReport::line(MoveTone::Bad, why.to_string())),
         };
         let cx = &self.walk.cx;
         let mut lines: Vec<String> =
@@ -43,7 +44,7 @@ impl WalkEngine<'_> {
         let mut lines = Vec::new();
         for state in states.iter().take(MAX_PLACES) {
             let location = self.walk.cx.sts.locations[state.loc].name.to_string();
-            let values = values_of(&mut self.walk.cx, state).unwrap_or_else(|why| why);
+            let values = values_of(&mut self.walk.cx, state).unwrap_or_else(|why| why.to_string());
             lines.push(clip(format!("{location}  {values}")));
         }
         ModelReply::Show(Overlay::Witness(PathWitness { lines, top: 0, is_walk: false }))
@@ -51,11 +52,11 @@ impl WalkEngine<'_> {
 }
 
 /// Returns values of variables and clocks that satisfy the path condition of `state`.
-fn values_of(cx: &mut Ctx<'_>, state: &SymState) -> Result<String, String> {
+fn values_of(cx: &mut Ctx<'_>, state: &SymState) -> Result<String, WalkError> {
     let valuation = match cx.check(state.path.facts()) {
         SolverAnswer::Sat(valuation) => valuation,
-        SolverAnswer::Unsat => return Err("no values satisfy the path condition".into()),
-        SolverAnswer::Unknown(why) => return Err(format!("the solver does not say: {why}")),
+        SolverAnswer::Unsat => return Err(WalkError::PathRefuted),
+        SolverAnswer::Unknown(why) => return Err(WalkError::PathUndecided(why)),
     };
     let mut shown = Vec::new();
     for (var, term) in state.store.iter(cx.sts) {
