@@ -25,7 +25,7 @@ use ioxide_testgen::mutate::Mutant;
 use serde_json::{Map, Value as Json, json};
 
 use self::journal::Journal;
-use self::page::MutatedModel;
+use self::page::{MutatedModel, ShownSuite};
 use self::workers::MutantOutcome;
 use super::conform::{shown, wire};
 use super::mutate::{diff, line, selected};
@@ -107,7 +107,8 @@ pub fn show_suite(
     let trees = trees::made(model, decided, args, wanted)?;
     if let Some(path) = &args.html {
         let subject = MutatedModel { model, sources, file: &args.model.file };
-        page::save(path, &subject, decided, "", page::tests(model, &suite.tests), wanted)?;
+        let shown = ShownSuite { name: String::new(), tests: page::tests(model, &suite.tests) };
+        page::save(path, &subject, decided, shown, wanted)?;
     }
     let mut out = io::stdout().lock();
     let told = if args.json {

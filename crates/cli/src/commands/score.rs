@@ -8,7 +8,6 @@ use std::fs::File;
 use std::io::{self, BufReader, Write};
 
 use ioxide_model::label::Label;
-use ioxide_model::source::Sources;
 use ioxide_model::sts::{GateKind, Model};
 use ioxide_model::trace::Trace;
 use ioxide_report::html::mutation::TestRow;
@@ -25,7 +24,7 @@ use serde_json::{Map, Value as Json, json};
 
 use self::play::MutantStage;
 use super::conform::shown;
-use super::kill::page::{self, MutatedModel};
+use super::kill::page::{self, MutatedModel, ShownSuite};
 use super::kill::{DecidedMutants, decided, specimens, workers};
 use super::mutate::diff;
 use crate::args::ScoreArgs;
@@ -76,7 +75,8 @@ pub fn run(args: &ScoreArgs) -> Result<ExitStatus, EarlyStop> {
     }
     let killable = killable(&decided)?;
     let kills = killed(args, &wanted, &mut model, &decided, &killable)?;
-    show_score(args, &sources, &model, &decided, &kills, &wanted)
+    let subject = MutatedModel { model: &model, sources: &sources, file: &args.file };
+    show_score(args, &subject, &decided, &kills, &wanted)
 }
 
 /// Returns the mutants that a trace tells from the model; if there are none, that is an error.
@@ -104,7 +104,7 @@ fn killed(
     match args.suite.as_str() {
         "random" | "cover" => by_tester(args, wanted, model, decided, killable),
         word => match play::case_goal(word) {
-            Some(goal) => play::by_cases(args, wanted, model, decided, killable, goal),
+            Some(goal) => MutantStage { args, wanted, spec: model, decided }.by_cases(killable, goal),
             None => by_suite(wanted, word, model, decided, killable),
         },
     }
@@ -113,20 +113,18 @@ fn killed(
 /// Shows the score.
 fn show_score(
     args: &ScoreArgs,
-    sources: &Sources,
-    model: &Model,
+    subject: &MutatedModel<'_>,
     decided: &DecidedMutants,
     kills: &KillTable,
     wanted: &SolverRequest<'_>,
 ) -> Result<ExitStatus, EarlyStop> {
-    let killable = killable(decided)?;
+    let (model, killable) = (subject.model, killable(decided)?);
     if let Some(path) = &args.html {
-        let subject = MutatedModel { model, sources, file: &args.file };
         let name = match args.suite.as_str() {
             tester @ ("random" | "cover") => format!("the {tester} tester"),
             file => file.to_owned(),
         };
-        page::save(path, &subject, decided, &name, kills.rows(), wanted)?;
+        page::save(path, subject, decided, ShownSuite { name, tests: kills.rows() }, wanted)?;
     }
     let mut out = io::stdout().lock();
     let told = if args.json {

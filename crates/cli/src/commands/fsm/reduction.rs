@@ -46,11 +46,22 @@ pub fn run(args: &FsmArgs) -> Result<ExitStatus, EarlyStop> {
     let plan = limit::within(&wanted.halt, || CountingPlan::new(&model, bound));
     let plan = plan.map_err(|refusal| refused(&args.file, &refusal))?;
     let plan = CountingPlan { max_words: args.max_words, ..plan };
+    let counted = CountedMachine { args, spec: &spec, model: &model, plan: &plan };
     if is_file(sut) {
-        against_machine(args, sut, &spec, &model, &plan, &wanted)
+        counted.against_machine(sut, &wanted)
     } else {
-        against_system(args, sut, &spec, &model, &plan, &wanted.halt)
+        counted.against_system(sut, &wanted.halt)
     }
+}
+
+/// The machine that a system should be a reduction of, and the plan of state counting.
+struct CountedMachine<'a> {
+    args: &'a FsmArgs,
+    /// The machine as its file has it.
+    spec: &'a NamedMachine,
+    /// The machine made observable.
+    model: &'a Observable,
+    plan: &'a CountingPlan,
 }
 
 /// Refuses a machine whose pairs of states there is no memory for.
@@ -72,65 +83,61 @@ fn is_file(sut: &str) -> bool {
     !is_system && ioxide_lang::is_model(sut)
 }
 
-fn against_machine(
-    args: &FsmArgs,
-    sut: &str,
-    spec: &NamedMachine,
-    model: &Observable,
-    plan: &CountingPlan,
-    wanted: &SolverRequest<'_>,
-) -> Result<ExitStatus, EarlyStop> {
-    let machine = NamedMachine::load(sut, &[], wanted)?;
-    let system = aligned(model.names(), &Nfsm::from_listing(&machine.listing))
-        .map_err(|refusal| refused(sut, &refusal))?;
-    let system = observable(args, sut, &machine, system)?;
-    let mut until = TimedSystem { system: Played(&system), halt: wanted.halt.clone() };
-    let report = count(model, &mut until, plan, args.variant).map_err(|ended| match ended {
-        CountingEnd::Halted(halted) => not_counted(halted, &wanted.halt),
-        CountingEnd::Trouble(never) => match never {},
-    })?;
-    told_and_kept(args, spec, system.names(), &report, None)
-}
+impl CountedMachine<'_> {
+    /// Counts against the machine in the file `sut`.
+    fn against_machine(&self, sut: &str, wanted: &SolverRequest<'_>) -> Result<ExitStatus, EarlyStop> {
+        let Self { args, spec, model, plan } = *self;
+        let machine = NamedMachine::load(sut, &[], wanted)?;
+        let system = aligned(model.names(), &Nfsm::from_listing(&machine.listing))
+            .map_err(|refusal| refused(sut, &refusal))?;
+        let system = observable(args, sut, &machine, system)?;
+        let mut until = TimedSystem { system: Played(&system), halt: wanted.halt.clone() };
+        let report = count(model, &mut until, plan, args.variant).map_err(|ended| match ended {
+            CountingEnd::Halted(halted) => not_counted(halted, &wanted.halt),
+            CountingEnd::Trouble(never) => match never {},
+        })?;
+        told_and_kept(args, spec, system.names(), &report, None)
+    }
 
-fn against_system(
-    args: &FsmArgs,
-    sut: &str,
-    spec: &NamedMachine,
-    model: &Observable,
-    plan: &CountingPlan,
-    halt: &Halt,
-) -> Result<ExitStatus, EarlyStop> {
-    let system = SystemUnderTest::named(sut)?;
-    let patience = patience(&system, sut, args.quiescence_ms)?.default_time();
-    let repetitions = args.repeat.unwrap_or(REPEAT).max(1);
-    let seed = args.seed.unwrap_or_else(seed::fresh);
-    let mut messages = spec.messages()?;
-    machine::know_outputs(&mut messages.model, &system);
-    let opener = SystemOpener::new(
-        &system,
-        Arc::new(messages.model.clone()),
-        SolverRequest::new(&args.solver, halt.clone()),
-    );
-    opener.open(0, seed, |adapter| {
-        let live = LiveSystem::new(&messages, spec.wait, model.names(), adapter, patience, halt)?;
-        let mut until = TimedSystem { system: Repeated::new(live, repetitions), halt: halt.clone() };
-        let counted = count(model, &mut until, plan, args.variant);
-        let repeated = until.system;
-        let effort =
-            LiveEffort { repetitions, seed, resets: repeated.live().resets, inputs: repeated.live().inputs };
-        match counted {
-            Ok(report) => told_and_kept(args, spec, repeated.live().names(), &report, Some(&effort)),
-            Err(CountingEnd::Halted(halted) | CountingEnd::Trouble(LiveTestError::Halted(halted))) => {
-                Err(not_counted(halted, halt))
+    /// Counts against the live system `sut`.
+    fn against_system(&self, sut: &str, halt: &Halt) -> Result<ExitStatus, EarlyStop> {
+        let Self { args, spec, model, plan } = *self;
+        let system = SystemUnderTest::named(sut)?;
+        let patience = patience(&system, sut, args.quiescence_ms)?.default_time();
+        let repetitions = args.repeat.unwrap_or(REPEAT).max(1);
+        let seed = args.seed.unwrap_or_else(seed::fresh);
+        let mut messages = spec.messages()?;
+        machine::know_outputs(&mut messages.model, &system);
+        let opener = SystemOpener::new(
+            &system,
+            Arc::new(messages.model.clone()),
+            SolverRequest::new(&args.solver, halt.clone()),
+        );
+        opener.open(0, seed, |adapter| {
+            let live = LiveSystem::new(&messages, spec.wait, model.names(), adapter, patience, halt)?;
+            let mut until = TimedSystem { system: Repeated::new(live, repetitions), halt: halt.clone() };
+            let counted = count(model, &mut until, plan, args.variant);
+            let repeated = until.system;
+            let effort = LiveEffort {
+                repetitions,
+                seed,
+                resets: repeated.live().resets,
+                inputs: repeated.live().inputs,
+            };
+            match counted {
+                Ok(report) => told_and_kept(args, spec, repeated.live().names(), &report, Some(&effort)),
+                Err(CountingEnd::Halted(halted) | CountingEnd::Trouble(LiveTestError::Halted(halted))) => {
+                    Err(not_counted(halted, halt))
+                }
+                Err(CountingEnd::Trouble(LiveTestError::Preamble(said))) => {
+                    let told =
+                        writeln!(io::stdout().lock(), "fail: before its first input the system says {said}");
+                    exit::shown(ExitStatus::Failure, told)
+                }
+                Err(CountingEnd::Trouble(trouble)) => Err(trouble.into_stop(EarlyStop::usage)),
             }
-            Err(CountingEnd::Trouble(LiveTestError::Preamble(said))) => {
-                let told =
-                    writeln!(io::stdout().lock(), "fail: before its first input the system says {said}");
-                exit::shown(ExitStatus::Failure, told)
-            }
-            Err(CountingEnd::Trouble(trouble)) => Err(trouble.into_stop(EarlyStop::usage)),
-        }
-    })
+        })
+    }
 }
 
 /// A system that is asked as long as there is time.

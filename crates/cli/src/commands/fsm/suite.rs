@@ -44,9 +44,10 @@ pub fn make(args: &FsmArgs, method: &str) -> Result<ExitStatus, EarlyStop> {
     let wanted = SolverRequest::new(&args.solver, limit::halt(&args.limit));
     let machine = NamedMachine::load(&args.file, &args.set, &wanted)?;
     let spec = limit::within(&wanted.halt, || spec(args, &machine))?;
+    let job = SuiteJob { args, method, machine: &machine, spec: &spec };
     let size = match &args.out {
-        Some(path) => written(args, path, method, &machine, &spec, &wanted.halt)?,
-        None => measured(args, method, &spec, &wanted.halt)?,
+        Some(path) => job.written(path, &wanted.halt)?,
+        None => job.measured(&wanted.halt)?,
     };
     if let Some(path) = &args.html {
         page::save(path, &args.file, &machine.listing, suite_for_page(args, method, &spec, &size))?;
@@ -69,22 +70,63 @@ pub fn make(args: &FsmArgs, method: &str) -> Result<ExitStatus, EarlyStop> {
     Ok(ExitStatus::Success)
 }
 
-/// The size of the suite.
-fn measured(
-    args: &FsmArgs,
+/// The making of a suite.
+struct SuiteJob<'a> {
+    args: &'a FsmArgs,
     method: SuiteMethod,
-    spec: &SuiteModel,
-    halt: &Halt,
-) -> Result<SuiteSize, EarlyStop> {
-    let _stage = limit::stage("making the suite");
-    let mut size = SuiteSize { tests: 0, symbols: 0 };
-    let mut suite = limit::within(halt, || method.suite(spec, args.extra));
-    while let Some(word) = suite.advance() {
-        size.tests += 1;
-        size.symbols += word.len();
-        whole(halt, &size)?;
+    /// The machine as its file has it.
+    machine: &'a NamedMachine,
+    /// The machine as the method needs it.
+    spec: &'a SuiteModel,
+}
+
+impl SuiteJob<'_> {
+    /// Makes the suite and returns its size.
+    fn measured(&self, halt: &Halt) -> Result<SuiteSize, EarlyStop> {
+        let _stage = limit::stage("making the suite");
+        let mut size = SuiteSize { tests: 0, symbols: 0 };
+        let mut suite = limit::within(halt, || self.method.suite(self.spec, self.args.extra));
+        while let Some(word) = suite.advance() {
+            size.tests += 1;
+            size.symbols += word.len();
+            whole(halt, &size)?;
+        }
+        Ok(size)
     }
-    Ok(size)
+
+    /// Writes the suite as it is made.
+    fn written(&self, path: &str, halt: &Halt) -> Result<SuiteSize, EarlyStop> {
+        let Self { args, method, machine, spec } = *self;
+        let _stage = limit::stage("making the suite");
+        let cannot = |error: io::Error| write::cannot(path, &error);
+        let mut suite = limit::within(halt, || method.suite(spec, args.extra));
+        let aside = AsideFile::new(Path::new(path), FileReaders::Usual).map_err(cannot)?;
+        let mut out = SuiteWriter::new(aside, self.about()).map_err(cannot)?;
+        let mut size = SuiteSize { tests: 0, symbols: 0 };
+        while let Some(word) = suite.advance() {
+            size.tests += 1;
+            size.symbols += word.len();
+            let names = word.iter().map(|&input| spec.names().inputs[input].as_str());
+            out.add(&test(machine.flat(), names)).map_err(cannot)?;
+            whole(halt, &size)?;
+        }
+        out.finish().and_then(AsideFile::keep).map_err(cannot)?;
+        Ok(size)
+    }
+
+    /// Returns the header of the suite file: method, extra states, states, model, repetitions, end of an answer.
+    fn about(&self) -> Map<String, Json> {
+        let Self { args, method, machine, spec } = *self;
+        let about = json!({
+            "method": method.name(), "extra": args.extra, "states": spec.n_states(),
+            "model": args.file, REPEAT: args.repeat.unwrap_or(1),
+            ANSWERS: if machine.wait == AnswerWait::Output { ONE } else { "until silence" },
+        });
+        match about {
+            Json::Object(about) => about,
+            _ => Map::new(),
+        }
+    }
 }
 
 /// A part of a complete suite proves nothing, so none is handed out.
@@ -129,50 +171,6 @@ pub fn spec(args: &FsmArgs, machine: &NamedMachine) -> Result<SuiteModel, EarlyS
     };
     let spec = if args.minimise { SuiteModel::reduced(&mealy) } else { SuiteModel::check(&mealy) };
     spec.map_err(|refusal| refused(&args.file, &refusal))
-}
-
-/// Writes the suite as it is made.
-fn written(
-    args: &FsmArgs,
-    path: &str,
-    method: SuiteMethod,
-    machine: &NamedMachine,
-    spec: &SuiteModel,
-    halt: &Halt,
-) -> Result<SuiteSize, EarlyStop> {
-    let _stage = limit::stage("making the suite");
-    let cannot = |error: io::Error| write::cannot(path, &error);
-    let mut suite = limit::within(halt, || method.suite(spec, args.extra));
-    let aside = AsideFile::new(Path::new(path), FileReaders::Usual).map_err(cannot)?;
-    let mut out = SuiteWriter::new(aside, about(args, method, machine, spec)).map_err(cannot)?;
-    let mut size = SuiteSize { tests: 0, symbols: 0 };
-    while let Some(word) = suite.advance() {
-        size.tests += 1;
-        size.symbols += word.len();
-        let names = word.iter().map(|&input| spec.names().inputs[input].as_str());
-        out.add(&test(machine.flat(), names)).map_err(cannot)?;
-        whole(halt, &size)?;
-    }
-    out.finish().and_then(AsideFile::keep).map_err(cannot)?;
-    Ok(size)
-}
-
-/// Returns the header of the suite file: method, extra states, states, model, repetitions, end of an answer.
-fn about(
-    args: &FsmArgs,
-    method: SuiteMethod,
-    machine: &NamedMachine,
-    spec: &SuiteModel,
-) -> Map<String, Json> {
-    let about = json!({
-        "method": method.name(), "extra": args.extra, "states": spec.n_states(),
-        "model": args.file, REPEAT: args.repeat.unwrap_or(1),
-        ANSWERS: if machine.wait == AnswerWait::Output { ONE } else { "until silence" },
-    });
-    match about {
-        Json::Object(about) => about,
-        _ => Map::new(),
-    }
 }
 
 /// The names of the inputs, or the inputs with their data.

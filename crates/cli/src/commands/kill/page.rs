@@ -37,13 +37,20 @@ pub fn tests(model: &Model, suite: &[KillTest]) -> Vec<TestRow> {
     suite.iter().map(row).collect()
 }
 
-/// Writes the page; `suite` names the suite that was measured, empty if the tests were made from the mutants.
+/// A suite whose kills the page shows.
+pub struct ShownSuite {
+    /// The name of the suite that was measured; empty if the tests were made from the mutants.
+    pub name: String,
+    /// The tests of the suite.
+    pub tests: Vec<TestRow>,
+}
+
+/// Writes the page of `suite` to `path`.
 pub fn save(
     path: &str,
     subject: &MutatedModel<'_>,
     decided: &DecidedMutants,
-    suite: &str,
-    tests: Vec<TestRow>,
+    suite: ShownSuite,
     wanted: &SolverRequest<'_>,
 ) -> Result<(), EarlyStop> {
     let reach = a_priori(subject.model, wanted)?;
@@ -51,9 +58,9 @@ pub fn save(
         model: Some(ModelPart::new(subject.model, subject.sources, subject.file, Some(&reach))),
         mutation: Some(MutationPage {
             model: subject.model.sts.name.to_string(),
-            suite: suite.to_owned(),
-            mutants: rows(subject, decided, &tests),
-            tests,
+            suite: suite.name,
+            mutants: rows(subject, decided, &suite.tests),
+            tests: suite.tests,
         }),
         ..ReportPage::default()
     };

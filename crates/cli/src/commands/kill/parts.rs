@@ -14,8 +14,9 @@ use ioxide_testgen::mutate::Mutant;
 use serde_json::Value as Json;
 
 use super::journal::{Journal, decision, outcome};
+use super::rounds::WitnessReuse;
 use super::workers::{self, MutantOutcome};
-use super::{DecidedMutants, rounds, show_suite};
+use super::{DecidedMutants, show_suite};
 use crate::args::{DecideArgs, KillArgs, MergeArgs};
 use crate::commands::mutate::selected;
 use crate::exit::{EarlyStop, ExitStatus};
@@ -154,7 +155,9 @@ pub fn merged(args: &KillArgs, parts: &mut GatheredParts, to: &MergeArgs) -> Res
         let text = parts.unit(at as u64).map_err(unit_command::trouble)?;
         outcomes.push(text.map(|text| read(&model, mutant, &text.result)).transpose()?);
     }
-    let outcomes = rounds::with_others(args, &mut model, &mutants, outcomes, &parts.settled, &wanted)?;
+    let reuse = WitnessReuse { mutants: &mutants, decide: &args.decide, wanted: &wanted };
+    let rounds = UnitRounds::dealt(args.part.n_rounds());
+    let outcomes = reuse.with_others(&mut model, outcomes, &parts.settled, &rounds)?;
     for (at, mutant) in mutants.iter().enumerate() {
         if let (Some(outcome), None) = (&outcomes[at], &known[at]) {
             journal.add(&model, mutant, outcome)?;

@@ -40,55 +40,66 @@ pub fn feedback(
         }
     }
     let open = rounds.units(round - 1, mutants.len() as u64);
-    let killed = killed_again(&mut model, &mutants, &traces, &open, &args.decide, &wanted)?;
+    let reuse = WitnessReuse { mutants: &mutants, decide: &args.decide, wanted: &wanted };
+    let killed = reuse.killed_again(&mut model, &traces, &open)?;
     let settled: UnitSet = killed.iter().map(|&(at, _)| at as u64).collect();
     let over = mutants.is_empty();
     let known = json!({ "traces": traces.len(), "killed": settled.len() });
     Ok(RoundFeedback::new(&parts.manifest.plan, round, &settled, over, known))
 }
 
-/// Returns the mutants of `open` that one of `traces` kills, each with that trace.
-fn killed_again(
-    model: &mut Model,
-    mutants: &[Mutant],
-    traces: &[Trace],
-    open: &UnitSet,
-    decide: &DecideArgs,
-    wanted: &SolverRequest<'_>,
-) -> Result<Vec<(usize, Trace)>, EarlyStop> {
-    let witnesses = KnownWitnesses::new(traces);
-    let completion = workers::config(decide)?.completion;
-    let mut solver = wanted.make()?;
-    let mut cx = Ctx::new(model, &mut *solver);
-    let (mut progress, mut killed) = (ProgressLine::start(), Vec::new());
-    for (done, at) in open.iter().map(|unit| unit as usize).enumerate() {
-        progress.tick(|| format!("trying what kills others: {done} of {} mutants", open.len()));
-        if let Some(trace) = witnesses.killing(&mut cx, &mutants[at], completion) {
-            killed.push((at, trace.clone()));
-        }
-    }
-    Ok(killed)
+/// The reuse of traces that kill one mutant on the others.
+pub struct WitnessReuse<'a> {
+    /// All mutants, in the order of the units.
+    pub mutants: &'a [Mutant],
+    /// The settings of decisions.
+    pub decide: &'a DecideArgs,
+    /// The solver.
+    pub wanted: &'a SolverRequest<'a>,
 }
 
-/// The outcomes of all mutants: where a unit was not done, that of a trace that a round before has found.
-pub fn with_others(
-    args: &KillArgs,
-    model: &mut Model,
-    mutants: &[Mutant],
-    mut outcomes: Vec<Option<MutantOutcome>>,
-    settled: &UnitSet,
-    wanted: &SolverRequest<'_>,
-) -> Result<Vec<Option<MutantOutcome>>, EarlyStop> {
-    let rounds = UnitRounds::dealt(args.part.n_rounds());
-    let mut traces: Vec<Trace> = Vec::new();
-    for round in 0..rounds.count() {
-        let units = rounds.units(round, mutants.len() as u64);
-        let open: UnitSet = units.iter().filter(|&unit| settled.contains(unit)).collect();
-        let killed = killed_again(model, mutants, &traces, &open, &args.decide, wanted)?;
-        // What others have shown is in the traces already.
-        let own = units.iter().filter_map(|unit| outcomes[unit as usize].as_ref()?.trace().cloned());
-        traces.extend(own.collect::<Vec<_>>());
-        killed.into_iter().for_each(|(at, trace)| outcomes[at] = Some(MutantOutcome::Killed(trace)));
+impl WitnessReuse<'_> {
+    /// Returns the mutants of `open` that one of `traces` kills, each with that trace.
+    fn killed_again(
+        &self,
+        model: &mut Model,
+        traces: &[Trace],
+        open: &UnitSet,
+    ) -> Result<Vec<(usize, Trace)>, EarlyStop> {
+        let Self { mutants, decide, wanted } = *self;
+        let witnesses = KnownWitnesses::new(traces);
+        let completion = workers::config(decide)?.completion;
+        let mut solver = wanted.make()?;
+        let mut cx = Ctx::new(model, &mut *solver);
+        let (mut progress, mut killed) = (ProgressLine::start(), Vec::new());
+        for (done, at) in open.iter().map(|unit| unit as usize).enumerate() {
+            progress.tick(|| format!("trying what kills others: {done} of {} mutants", open.len()));
+            if let Some(trace) = witnesses.killing(&mut cx, &mutants[at], completion) {
+                killed.push((at, trace.clone()));
+            }
+        }
+        Ok(killed)
     }
-    Ok(outcomes)
+
+    /// Completes the outcomes of all mutants: where a unit was not done, that of a trace that a round before has
+    /// found.
+    pub fn with_others(
+        &self,
+        model: &mut Model,
+        mut outcomes: Vec<Option<MutantOutcome>>,
+        settled: &UnitSet,
+        rounds: &UnitRounds,
+    ) -> Result<Vec<Option<MutantOutcome>>, EarlyStop> {
+        let mut traces: Vec<Trace> = Vec::new();
+        for round in 0..rounds.count() {
+            let units = rounds.units(round, self.mutants.len() as u64);
+            let open: UnitSet = units.iter().filter(|&unit| settled.contains(unit)).collect();
+            let killed = self.killed_again(model, &traces, &open)?;
+            // What others have shown is in the traces already.
+            let own = units.iter().filter_map(|unit| outcomes[unit as usize].as_ref()?.trace().cloned());
+            traces.extend(own.collect::<Vec<_>>());
+            killed.into_iter().for_each(|(at, trace)| outcomes[at] = Some(MutantOutcome::Killed(trace)));
+        }
+        Ok(outcomes)
+    }
 }

@@ -16,6 +16,7 @@ use super::{KillTable, rounds, show_score};
 use crate::args::{MergeArgs, MutantArgs, ScoreArgs};
 use crate::commands::kill::DecidedMutants;
 use crate::commands::kill::journal::decision;
+use crate::commands::kill::page::MutatedModel;
 use crate::commands::kill::parts::{MutantUnits, read};
 use crate::commands::kill::workers::MutantOutcome;
 use crate::commands::mutate::selected;
@@ -192,5 +193,6 @@ pub fn merged(args: &ScoreArgs, parts: &mut GatheredParts, to: &MergeArgs) -> Re
         part: Default::default(),
         ..args.clone()
     };
-    show_score(&whole, &sources, &model, &decided, &kills, &wanted)
+    let subject = MutatedModel { model: &model, sources: &sources, file: &whole.file };
+    show_score(&whole, &subject, &decided, &kills, &wanted)
 }

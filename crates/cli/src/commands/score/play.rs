@@ -67,6 +67,46 @@ impl MutantStage<'_> {
         let outcome = session.run(&config)?;
         Ok((outcome.counts.failed > 0).then_some(outcome.steps))
     }
+
+    /// Plays every killable mutant against the cases that cover `goal`; one test each.
+    pub fn by_cases(&self, killable: &[usize], goal: CaseGoal) -> Result<KillTable, EarlyStop> {
+        let Self { args, wanted, .. } = *self;
+        let mut spec = self.spec.clone();
+        let mut solver = wanted.make()?;
+        let limits = ExploreLimits { max_states: MAX_STATES, max_depth: u32::MAX };
+        let go_on = &mut |_| ControlFlow::Continue(());
+        let set =
+            covering(&mut Ctx::new(&mut spec, &mut *solver), goal, &CaseConfig::default(), limits, go_on);
+        if set.cases.is_empty() {
+            return Err(EarlyStop::new(
+                ExitStatus::Nothing,
+                format!("nothing to run: no case covers any of the {goal}"),
+            )
+            .help("`ioxide case MODEL --goal ...` says why"));
+        }
+        let stage = MutantStage { spec: &spec, ..*self };
+        let mut progress = ProgressLine::start();
+        let ios = set.cases.iter().map(|made| made.case.path.len()).sum();
+        let mut kills = KillTable { tests: Vec::new(), ios: Some(ios), after: Vec::new(), halted: None };
+        for (number, made) in set.cases.iter().enumerate() {
+            let mut killed = Vec::new();
+            for (done, &at) in killable.iter().enumerate() {
+                progress.tick(|| {
+                    format!("case {} of {}: mutant {done} of {}", number + 1, set.cases.len(), killable.len())
+                });
+                kills.halted = wanted.halt.halted();
+                if kills.halted.is_some() {
+                    break;
+                }
+                let mut tester = CaseGuided::new(made.case.clone(), "case", Rational::ONE);
+                if stage.found_after(at, &mut tester, args.runs)?.is_some() {
+                    killed.push(at);
+                }
+            }
+            kills.tests.push(killed);
+        }
+        Ok(kills)
+    }
 }
 
 /// The goal of `cases`, `cases:switches`, `cases:pairs` or `cases:deadlines`; none if it is another word.
@@ -76,49 +116,4 @@ pub fn case_goal(word: &str) -> Option<CaseGoal> {
         "" => Some(CaseGoal::Switches),
         rest => goals.into_iter().find(|goal| rest.strip_prefix(':') == Some(&goal.to_string())),
     }
-}
-
-/// Plays every killable mutant against the cases that cover `goal`; one test each.
-pub fn by_cases(
-    args: &ScoreArgs,
-    wanted: &SolverRequest<'_>,
-    model: &Model,
-    decided: &DecidedMutants,
-    killable: &[usize],
-    goal: CaseGoal,
-) -> Result<KillTable, EarlyStop> {
-    let mut spec = model.clone();
-    let mut solver = wanted.make()?;
-    let limits = ExploreLimits { max_states: MAX_STATES, max_depth: u32::MAX };
-    let go_on = &mut |_| ControlFlow::Continue(());
-    let set = covering(&mut Ctx::new(&mut spec, &mut *solver), goal, &CaseConfig::default(), limits, go_on);
-    if set.cases.is_empty() {
-        return Err(EarlyStop::new(
-            ExitStatus::Nothing,
-            format!("nothing to run: no case covers any of the {goal}"),
-        )
-        .help("`ioxide case MODEL --goal ...` says why"));
-    }
-    let stage = MutantStage { args, wanted, spec: &spec, decided };
-    let mut progress = ProgressLine::start();
-    let ios = set.cases.iter().map(|made| made.case.path.len()).sum();
-    let mut kills = KillTable { tests: Vec::new(), ios: Some(ios), after: Vec::new(), halted: None };
-    for (number, made) in set.cases.iter().enumerate() {
-        let mut killed = Vec::new();
-        for (done, &at) in killable.iter().enumerate() {
-            progress.tick(|| {
-                format!("case {} of {}: mutant {done} of {}", number + 1, set.cases.len(), killable.len())
-            });
-            kills.halted = wanted.halt.halted();
-            if kills.halted.is_some() {
-                break;
-            }
-            let mut tester = CaseGuided::new(made.case.clone(), "case", Rational::ONE);
-            if stage.found_after(at, &mut tester, args.runs)?.is_some() {
-                killed.push(at);
-            }
-        }
-        kills.tests.push(killed);
-    }
-    Ok(kills)
 }
