@@ -26,7 +26,7 @@ use crate::engine::{CampaignEngine, EngineError, WorkOrder, WorkerEnd, last_word
 use crate::leases::Leases;
 use crate::part::{EndOfPart, MANIFEST, Manifest, PartError, UNITS};
 use crate::scan::{ScannedPart, parts_in, scan};
-use crate::schedule::{BatchEnd, CampaignTally, Schedule, ScheduleConfig, SetAside, UnitBatch};
+use crate::schedule::{BatchEnd, BatchReport, CampaignTally, Schedule, ScheduleConfig, SetAside, UnitBatch};
 use crate::units::UnitSet;
 
 /// The longest single wait for a worker.
@@ -211,7 +211,6 @@ impl CampaignDrive {
         self.feedback = feedback;
         self.schedule.want(units);
         self.tried.iter().for_each(|(&unit, (tries, why))| self.schedule.remember(unit, *tries, why));
-        self.last.into_iter().for_each(|unit| self.schedule.stop_after(unit));
     }
 
     /// The units that are done.
@@ -262,11 +261,14 @@ impl CampaignDrive {
         let begun = self.begun;
         let mut stopped: Option<Instant> = None;
         let ended = loop {
-            let wish = watch.progress(&self.schedule.tally(), begun.elapsed());
-            if wish == WatcherWish::Stop && stopped.is_none() {
-                self.schedule.stop();
-                engine.stop();
-                stopped = Some(Instant::now());
+            match watch.progress(&self.schedule.tally(), begun.elapsed()) {
+                WatcherWish::Stop if stopped.is_none() => {
+                    self.schedule.stop();
+                    engine.stop();
+                    stopped = Some(Instant::now());
+                }
+                WatcherWish::StopAfter(unit) => self.stop_after(unit),
+                WatcherWish::Stop | WatcherWish::GoOn => (),
             }
             if stopped.is_some_and(|since| since.elapsed() > GRACE) {
                 engine.kill();
@@ -294,7 +296,7 @@ impl CampaignDrive {
         Ok(CampaignEnd {
             tally: self.schedule.tally(),
             aside: self.schedule.aside().clone(),
-            is_stopped: stopped.is_some(),
+            is_stopped: stopped.is_some() || self.schedule.is_stopped(),
             last: self.last,
             elapsed: begun.elapsed(),
         })
@@ -368,16 +370,11 @@ impl CampaignDrive {
         };
         self.note(&json!({ "ended": id, "done": done.len(), "how": how }))?;
         let worked = part.as_ref().and_then(|part| part.worked);
-        self.twice += self.schedule.ended(id, &done, &batch_end, worked, now);
-        for (unit, why) in part.iter().flat_map(|part| &part.left) {
-            if !done.contains(*unit) {
-                self.schedule.blame(*unit, why);
-                self.tried(*unit, why)?;
-            }
-        }
-        if let BatchEnd::Died { under_way: Some(unit), how } = &batch_end {
-            self.tried(*unit, how)?;
-        }
+        let left = part.as_ref().map_or(&[][..], |part| &part.left);
+        let report = BatchReport { done: &done, left, end: &batch_end, worked };
+        let told = self.schedule.ended(id, &report, now);
+        self.twice += told.twice;
+        told.blamed.iter().try_for_each(|(unit, why)| self.tried(*unit, why))?;
         self.in_vain = if done.is_empty() { self.in_vain + 1 } else { 0 };
         if self.in_vain >= IN_VAIN * self.workers.max(2) && self.schedule.aside().is_empty() {
             return Err(DriveError::InVain { batches: self.in_vain, said: said() });
@@ -389,7 +386,8 @@ impl CampaignDrive {
     /// Puts the units of a batch back whose shared system did not answer; fails if none has answered for too long.
     fn waited(&mut self, id: u64, said: &str, now: Duration) -> Result<(), DriveError> {
         self.note(&json!({ "ended": id, "done": 0, "how": format!("no answer: {said}") }))?;
-        self.schedule.ended(id, &UnitSet::new(), &BatchEnd::Ended, None, now);
+        let report = BatchReport { done: &UnitSet::new(), left: &[], end: &BatchEnd::Ended, worked: None };
+        self.schedule.ended(id, &report, now);
         self.in_vain += 1;
         if now.saturating_sub(self.answered) > PATIENCE {
             Err(DriveError::InVain { batches: self.in_vain, said: said.to_owned() })
@@ -425,3 +423,6 @@ fn settle(part: &Path) {
 fn died(part: Option<&ScannedPart>, how: String) -> BatchEnd {
     BatchEnd::Died { under_way: part.and_then(|part| part.under_way), how }
 }
+
+#[cfg(test)]
+mod tests;

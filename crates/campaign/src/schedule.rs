@@ -8,7 +8,8 @@
 //!
 //! Time is a parameter, so that [`simulate`](crate::simulate) can run the same rules on machines that do not exist.
 //!
-//! *Promises.* Every unit is done, open, running or set aside, and exactly one of these.
+//! *Promises.* Every unit that is wanted is done, open, running or set aside, and exactly one of these. A unit that is
+//! not wanted any more never goes out again, also where it comes back from a batch that was running.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -62,6 +63,28 @@ pub enum BatchEnd {
     },
 }
 
+/// The report of a batch that has ended.
+#[derive(Clone, Copy, Debug)]
+pub struct BatchReport<'a> {
+    /// The units that are done.
+    pub done: &'a UnitSet,
+    /// The units that its worker gave up and lived on, with the reason.
+    pub left: &'a [(u64, String)],
+    /// The end of the batch.
+    pub end: &'a BatchEnd,
+    /// The time its worker was at work, if that is known.
+    pub worked: Option<Duration>,
+}
+
+/// The consequences of a report.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BatchBlame {
+    /// The number of units that were reported as done and had been done before.
+    pub twice: u64,
+    /// The units that failed, each once, with the reason.
+    pub blamed: Vec<(u64, String)>,
+}
+
 /// The reason why a unit is not tried any more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SetAside {
@@ -98,6 +121,8 @@ pub struct Schedule {
     running: BTreeMap<u64, (UnitBatch, Duration)>,
     done: UnitSet,
     aside: BTreeMap<u64, SetAside>,
+    /// The first unit that is not wanted any more, with all after it; `None` if all are wanted.
+    unwanted: Option<u64>,
     /// For each unit the number of failed tries.
     tries: BTreeMap<u64, u32>,
     /// Seconds a unit takes beside the start of its worker, as far as it was seen.
@@ -124,6 +149,7 @@ impl Schedule {
             running: BTreeMap::new(),
             done,
             aside: BTreeMap::new(),
+            unwanted: None,
             tries: BTreeMap::new(),
             unit_seconds: None,
             start_seconds: 0.0,
@@ -134,10 +160,33 @@ impl Schedule {
         }
     }
 
-    /// Adds units to those that are wanted; those that are done or set aside are not done again.
+    /// Adds units to those that are wanted; those that are done or set aside are not done again, and those after a stop
+    /// stay unwanted.
     pub fn want(&mut self, units: &UnitSet) {
         let is_new = |unit: &u64| !self.done.contains(*unit) && !self.aside.contains_key(unit);
-        self.open.extend(&units.iter().filter(is_new).collect());
+        let new: UnitSet = units.iter().filter(is_new).collect();
+        self.reopen(&new);
+    }
+
+    fn is_wanted(&self, unit: u64) -> bool {
+        self.unwanted.is_none_or(|end| unit < end)
+    }
+
+    /// Returns the units of `set` that are still wanted.
+    fn wanted(&self, set: &UnitSet) -> UnitSet {
+        set.iter().take_while(|&unit| self.is_wanted(unit)).collect()
+    }
+
+    fn reopen(&mut self, units: &UnitSet) {
+        let wanted = self.wanted(units);
+        self.open.extend(&wanted);
+    }
+
+    fn suspect(&mut self, units: &UnitSet, tries: u32) {
+        let wanted = self.wanted(units);
+        if !wanted.is_empty() {
+            self.suspects.push_back((wanted, tries));
+        }
     }
 
     /// Takes over the failed tries of a unit from an earlier process; sets it aside if they are too many.
@@ -149,7 +198,7 @@ impl Schedule {
         if tries >= self.config.tries {
             self.aside.insert(unit, SetAside { tries, why: why.to_owned() });
         } else {
-            self.suspects.push_back((UnitSet::range(unit, unit + 1), tries));
+            self.suspect(&UnitSet::range(unit, unit + 1), tries);
         }
     }
 
@@ -192,77 +241,86 @@ impl Schedule {
         self.largest = self.largest.max(n);
     }
 
-    /// Takes in the end of a batch, with the units that are done and the time its worker was at work, if that is
-    /// known; returns the number of these units that were done before.
-    pub fn ended(
-        &mut self,
-        id: u64,
-        done: &UnitSet,
-        end: &BatchEnd,
-        worked: Option<Duration>,
-        now: Duration,
-    ) -> u64 {
-        let Some((batch, begun)) = self.running.remove(&id) else { return 0 };
-        let mut left = batch.units;
-        let mut twice = 0;
-        for unit in done.iter() {
-            left.remove(unit);
-            twice += u64::from(!self.done.insert(unit));
+    /// Takes in the end of a batch; returns what it blames units for.
+    pub fn ended(&mut self, id: u64, report: &BatchReport<'_>, now: Duration) -> BatchBlame {
+        let Some((batch, begun)) = self.running.remove(&id) else { return BatchBlame::default() };
+        let mut rest = batch.units;
+        let mut told = BatchBlame::default();
+        for unit in report.done.iter() {
+            rest.remove(unit);
+            told.twice += u64::from(!self.done.insert(unit));
         }
-        if !done.is_empty() {
+        if !report.done.is_empty() {
             let took = now.saturating_sub(begun);
-            self.learn(done.len(), took.as_secs_f64(), worked.unwrap_or(took).as_secs_f64());
+            let worked = report.worked.unwrap_or(took);
+            self.learn(report.done.len(), took.as_secs_f64(), worked.as_secs_f64());
         }
-        match end {
-            BatchEnd::Ended => self.open.extend(&left),
+        // What the worker gave up is known, so it is no suspect if the worker died afterwards.
+        told.blamed.extend(report.left.iter().filter(|(unit, _)| rest.remove(*unit)).cloned());
+        match report.end {
+            BatchEnd::Ended => self.reopen(&rest),
             BatchEnd::Died { under_way, how } => {
                 self.failed += 1;
-                self.died(left, *under_way, batch.tries, how);
+                told.blamed.extend(self.died(rest, *under_way, batch.tries).map(|unit| (unit, how.clone())));
             }
         }
-        twice
+        told.blamed.iter().for_each(|(unit, why)| self.blame(*unit, why));
+        told
     }
 
-    fn died(&mut self, mut left: UnitSet, under_way: Option<u64>, tries: u32, how: &str) {
-        match under_way {
-            Some(unit) if left.remove(unit) => {
-                self.open.extend(&left);
-                self.blame(unit, how);
-            }
-            _ if left.len() == 1 => left.iter().for_each(|unit| self.blame(unit, how)),
-            _ if left.is_empty() => (),
-            _ => {
-                let half = left.split_off(left.len() / 2);
-                self.suspects.push_back((half, tries + 1));
-                self.suspects.push_back((left, tries + 1));
-            }
+    /// Puts back the `rest` of a batch whose worker died; returns the unit that it died of, which is not put back, if
+    /// that is known.
+    fn died(&mut self, mut rest: UnitSet, under_way: Option<u64>, tries: u32) -> Option<u64> {
+        let culprit = under_way.filter(|&unit| rest.contains(unit));
+        let culprit = culprit.or_else(|| rest.first().filter(|_| rest.len() == 1));
+        if let Some(unit) = culprit {
+            rest.remove(unit);
+            self.reopen(&rest);
+        } else {
+            let half = rest.split_off(rest.len() / 2);
+            self.suspect(&half, tries + 1);
+            self.suspect(&rest, tries + 1);
         }
+        culprit
     }
 
-    /// Counts a failed try of a unit, which goes out again alone or is set aside.
-    pub fn blame(&mut self, unit: u64, why: &str) {
+    /// Counts a failed try of a unit that waits nowhere; it goes out again alone or is set aside, if it is wanted.
+    fn blame(&mut self, unit: u64, why: &str) {
         let tries = self.tries.entry(unit).or_default();
         *tries += 1;
-        self.open.remove(unit);
-        if *tries >= self.config.tries {
-            self.aside.insert(unit, SetAside { tries: *tries, why: why.to_owned() });
+        let tries = *tries;
+        if !self.is_wanted(unit) {
+            return;
+        }
+        if tries >= self.config.tries {
+            self.aside.insert(unit, SetAside { tries, why: why.to_owned() });
         } else {
-            self.suspects.push_back((UnitSet::range(unit, unit + 1), *tries));
+            self.suspect(&UnitSet::range(unit, unit + 1), tries);
         }
     }
 
-    /// Drops the waiting units after `unit`; batches that are running go on.
+    /// Drops the units after `unit`: those that wait at once, those of running batches if they come back.
     pub fn stop_after(&mut self, unit: u64) {
-        let keep = |set: &UnitSet| set.iter().take_while(|&it| it <= unit).collect::<UnitSet>();
-        self.open = keep(&self.open);
-        self.suspects = self.suspects.iter().map(|(set, tries)| (keep(set), *tries)).collect();
-        self.suspects.retain(|(set, _)| !set.is_empty());
+        self.stop_before(unit.saturating_add(1));
     }
 
-    /// Drops all waiting units; batches that are running go on.
+    /// Drops all units: those that wait at once, those of running batches if they come back.
     pub fn stop(&mut self) {
-        self.open = UnitSet::new();
-        self.suspects.clear();
+        self.stop_before(0);
+    }
+
+    fn stop_before(&mut self, end: u64) {
+        self.unwanted = Some(self.unwanted.map_or(end, |before| before.min(end)));
+        self.open = self.wanted(&self.open);
+        for (set, tries) in std::mem::take(&mut self.suspects) {
+            self.suspect(&set, tries);
+        }
+    }
+
+    /// Returns whether no unit at all is wanted any more.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        self.unwanted == Some(0)
     }
 
     /// Returns whether no batch is running and no unit waits.
@@ -305,116 +363,4 @@ impl Schedule {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::{ProptestConfig, prop_assert, prop_assert_eq, proptest};
-
-    /// The fate of a batch in a test.
-    #[derive(Clone, Copy, Debug)]
-    enum Fate {
-        Done,
-        Half,
-        DiesKnown,
-        DiesUnknown,
-    }
-
-    fn fate(n: u8) -> Fate {
-        match n % 8 {
-            0 => Fate::Half,
-            1 => Fate::DiesKnown,
-            2 => Fate::DiesUnknown,
-            _ => Fate::Done,
-        }
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(300))]
-        /// Whatever happens to batches, every unit is somewhere, once; in the end all are done or set aside.
-        #[test]
-        fn no_unit_is_lost_and_none_is_twice(count in 0u64..200, workers in 1usize..6, fates in proptest::collection::vec(0u8..255, 1..60)) {
-            let config = ScheduleConfig { workers, ..ScheduleConfig::default() };
-            let mut schedule = Schedule::new(config, count, UnitSet::new(), 1);
-            let mut out: Vec<UnitBatch> = Vec::new();
-            let mut step = 0usize;
-            while !schedule.is_over() {
-                while let Some(batch) = schedule.next(Duration::from_secs(step as u64)) {
-                    prop_assert!(out.iter().all(|other| other.units.iter().all(|unit| !batch.units.contains(unit))));
-                    out.push(batch);
-                }
-                prop_assert!(out.len() <= workers);
-                let batch = out.swap_remove(step % out.len());
-                let half: UnitSet = batch.units.iter().take(batch.units.len() as usize / 2).collect();
-                let died = |under_way| BatchEnd::Died { under_way, how: "killed".into() };
-                // After a while everything goes well, or a campaign of faults alone would have no end.
-                let fate = if step > 2000 { Fate::Done } else { fate(fates[step % fates.len()]) };
-                let (done, end) = match fate {
-                    Fate::Done => (batch.units.clone(), BatchEnd::Ended),
-                    Fate::Half => (half, BatchEnd::Ended),
-                    Fate::DiesKnown => (half.clone(), died(batch.units.iter().nth(half.len() as usize))),
-                    Fate::DiesUnknown => (UnitSet::new(), died(None)),
-                };
-                let twice = schedule.ended(batch.id, &done, &end, None, Duration::from_secs(step as u64 + 1));
-                prop_assert_eq!(twice, 0);
-                let tally = schedule.tally();
-                prop_assert_eq!(tally.done + tally.running + tally.open + tally.aside, count);
-                step += 1;
-            }
-            prop_assert_eq!(schedule.done().len() + schedule.aside().len() as u64, count);
-        }
-    }
-
-    #[test]
-    fn a_unit_that_kills_workers_is_found_by_halving_and_set_aside() {
-        let mut schedule = Schedule::new(ScheduleConfig::default(), 64, UnitSet::new(), 1);
-        (schedule.unit_seconds, schedule.largest) = (Some(0.001), 1_000);
-        let mut deaths = 0;
-        while let Some(batch) = schedule.next(Duration::ZERO) {
-            let (done, end) = if batch.units.contains(17) {
-                (UnitSet::new(), BatchEnd::Died { under_way: None, how: "signal 9".into() })
-            } else {
-                (batch.units.clone(), BatchEnd::Ended)
-            };
-            deaths += u32::from(batch.units.contains(17));
-            schedule.ended(batch.id, &done, &end, None, Duration::ZERO);
-        }
-        assert_eq!(schedule.aside().keys().copied().collect::<Vec<_>>(), [17]);
-        assert_eq!(schedule.aside()[&17], SetAside { tries: 3, why: "signal 9".into() });
-        assert_eq!(schedule.done().len(), 63);
-        // 32, 16, 8, 4, 2 units, then three times alone.
-        assert_eq!(deaths, 8);
-    }
-
-    #[test]
-    fn short_units_go_together_and_the_last_batches_are_small() {
-        let config = ScheduleConfig { workers: 4, ..ScheduleConfig::default() };
-        let mut schedule = Schedule::new(config, 100_000, UnitSet::new(), 1);
-        let (mut now, mut sizes) = (Duration::ZERO, Vec::new());
-        while let Some(batch) = schedule.next(now) {
-            let worked = Duration::from_millis(batch.units.len());
-            now += worked + Duration::from_millis(50);
-            sizes.push(batch.units.len());
-            schedule.ended(batch.id, &batch.units, &BatchEnd::Ended, Some(worked), now);
-        }
-        assert_eq!(sizes.iter().sum::<u64>(), 100_000);
-        assert_eq!(sizes.first(), Some(&1), "nothing is known of the first");
-        assert!(sizes.iter().max().is_some_and(|&most| (5_000..=10_000).contains(&most)), "{sizes:?}");
-        assert_eq!(sizes.last(), Some(&1));
-        assert!(sizes.len() < 100, "{}", sizes.len());
-    }
-
-    /// Defect: where a worker took longer to start than a batch should take, every unit had a worker of its own.
-    #[test]
-    fn workers_that_start_slowly_get_larger_batches() {
-        let config = ScheduleConfig { workers: 3, batch: Duration::from_secs(1), tries: 3 };
-        let mut schedule = Schedule::new(config, 400, UnitSet::new(), 1);
-        let (mut now, mut batches) = (Duration::ZERO, 0);
-        while let Some(batch) = schedule.next(now) {
-            let worked = Duration::from_millis(30 * batch.units.len());
-            // The queue takes longer and longer.
-            now += worked + Duration::from_millis(1_000 + 3_000 * (batches % 4));
-            batches += 1;
-            schedule.ended(batch.id, &batch.units, &BatchEnd::Ended, Some(worked), now);
-        }
-        assert!(batches < 40, "{batches}");
-    }
-}
+mod tests;

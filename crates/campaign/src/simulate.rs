@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::time::Duration;
 
-use crate::schedule::{BatchEnd, CampaignTally, Schedule, ScheduleConfig};
+use crate::schedule::{BatchEnd, BatchReport, CampaignTally, Schedule, ScheduleConfig};
 use crate::units::UnitSet;
 
 /// A cluster and the campaign it is to do.
@@ -203,8 +203,8 @@ impl<'c> Simulation<'c> {
     fn ended(&mut self, machine: usize, batch: u64, done: &UnitSet, end: &BatchEnd, worked: Duration) {
         let bytes = self.cluster.unit_bytes * done.len() as f64;
         let taken = self.drive(self.cluster.driver_seconds / 2.0 + bytes / self.cluster.line_bytes);
-        self.twice +=
-            self.schedule.ended(batch, done, end, Some(worked), Duration::from_secs_f64(taken.max(self.now)));
+        let report = BatchReport { done, left: &[], end, worked: Some(worked) };
+        self.twice += self.schedule.ended(batch, &report, Duration::from_secs_f64(taken.max(self.now))).twice;
         match end {
             BatchEnd::Ended => {
                 self.idle.insert(machine);

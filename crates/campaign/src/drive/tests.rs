@@ -1,0 +1,77 @@
+use super::*;
+use crate::plan::{CampaignPlan, UnitNames};
+use crate::rounds::UnitRounds;
+
+/// An engine whose workers die before they have written anything.
+#[derive(Default)]
+struct DeadlyEngine {
+    sent: u64,
+    dead: Vec<(u64, WorkerEnd)>,
+}
+
+impl CampaignEngine for DeadlyEngine {
+    fn submit(&mut self, order: WorkOrder) -> Result<(), EngineError> {
+        self.sent += 1;
+        self.dead.push((order.id, WorkerEnd::Died("signal 9".into())));
+        Ok(())
+    }
+
+    fn poll(&mut self, _wait: Duration) -> Result<Vec<(u64, WorkerEnd)>, EngineError> {
+        Ok(std::mem::take(&mut self.dead))
+    }
+
+    fn stop(&mut self) {}
+
+    fn kill(&mut self) {}
+}
+
+/// An observer with one wish.
+struct OneWish(WatcherWish);
+
+impl CampaignObserver for OneWish {
+    fn progress(&mut self, _tally: &CampaignTally, _elapsed: Duration) -> WatcherWish {
+        self.0
+    }
+
+    fn part(&mut self, _part: &ScannedPart) -> WatcherWish {
+        WatcherWish::GoOn
+    }
+}
+
+fn opened_in(dir: &Path, units: u64) -> CampaignDrive {
+    let plan = CampaignPlan {
+        args: vec!["test".into()],
+        model: "m".into(),
+        tool: "0".into(),
+        units: UnitNames::Numbered { word: "run", count: units },
+        rounds: UnitRounds::ONE,
+    };
+    let manifest = Manifest::new(&plan, &UnitSet::range(0, units));
+    CampaignDrive::open(dir, &manifest, ScheduleConfig::default(), Vec::new()).unwrap()
+}
+
+/// Defect: only units that a part had named were noted as tried, so a campaign that went on forgot the rest.
+#[test]
+fn tries_of_a_unit_whose_workers_left_no_part_are_remembered() {
+    let dir = tempfile::tempdir().unwrap();
+    for sent in [3, 0] {
+        let mut drive = opened_in(dir.path(), 1);
+        drive.want(&UnitSet::range(0, 1), None);
+        let mut engine = DeadlyEngine::default();
+        let ended = drive.run(&mut engine, &mut OneWish(WatcherWish::GoOn)).unwrap();
+        assert_eq!(engine.sent, sent);
+        assert_eq!(ended.aside[&0], SetAside { tries: 3, why: "signal 9".into() });
+        assert!(!ended.is_stopped);
+    }
+}
+
+/// Defect: the wish to stop after a unit was heard with a part only.
+#[test]
+fn an_observer_may_wish_to_stop_after_a_unit_at_any_time() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut drive = opened_in(dir.path(), 9);
+    drive.want(&UnitSet::range(0, 9), None);
+    let ended = drive.run(&mut DeadlyEngine::default(), &mut OneWish(WatcherWish::StopAfter(1))).unwrap();
+    assert_eq!(ended.aside.keys().copied().collect::<Vec<_>>(), [0, 1]);
+    assert_eq!(ended.last, Some(1));
+}
