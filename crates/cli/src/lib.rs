@@ -22,6 +22,7 @@ macro_rules! eprintln {
 
 pub mod args;
 pub mod commands;
+mod counted;
 mod deadline;
 pub mod exit;
 mod html;

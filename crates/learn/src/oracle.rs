@@ -75,7 +75,8 @@ impl LearnedGuarantee {
     pub fn in_words(self) -> String {
         match self {
             Self::Complete { states, extra } => {
-                format!("exact if the system has at most {} states ({states} + {extra})", states + extra)
+                let noun = if states + extra == 1 { "state" } else { "states" };
+                format!("exact if the system has at most {} {noun} ({states} + {extra})", states + extra)
             }
             Self::Consistent => "agrees with everything that was seen; nothing is promised beyond".into(),
         }
@@ -405,5 +406,18 @@ impl<L: LiveMachine> OracleSearch<'_, L> {
             }
         }
         Ok(TestRound::Passed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Defect: with one state and no extra ones it was "at most 1 states".
+    #[test]
+    fn a_guarantee_counts_one_state() {
+        let words = |states, extra| LearnedGuarantee::Complete { states, extra }.in_words();
+        assert_eq!(words(1, 0), "exact if the system has at most 1 state (1 + 0)");
+        assert_eq!(words(1, 1), "exact if the system has at most 2 states (1 + 1)");
     }
 }

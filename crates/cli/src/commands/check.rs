@@ -11,6 +11,7 @@ use ioxide_symex::{Ctx, ExploreConfig, ExploreLimits, LintResult, StopReason, li
 use serde_json::json;
 
 use crate::args::CheckArgs;
+use crate::counted::counted;
 use crate::exit::{self, EarlyStop, ExitStatus};
 use crate::progress::ProgressLine;
 use crate::{limit, load, render, solver};
@@ -110,7 +111,7 @@ fn show(sources: &Sources, results: &[CheckedFile]) -> io::Result<()> {
             (errors, warnings, hints) => {
                 let parts = [(errors, "error"), (warnings, "warning"), (hints, "hint")];
                 let shown = parts.iter().filter(|(n, _)| *n > 0);
-                shown.map(|(n, word)| plural(*n, word)).collect::<Vec<_>>().join(", ")
+                shown.map(|(n, word)| counted(*n, word)).collect::<Vec<_>>().join(", ")
             }
         };
         writeln!(
@@ -124,7 +125,7 @@ fn show(sources: &Sources, results: &[CheckedFile]) -> io::Result<()> {
 }
 
 fn deep_text(deep: &DeepFindings) -> String {
-    let states = plural(deep.states, "symbolic state");
+    let states = counted(deep.states, "symbolic state");
     let how = match deep.halted.map_or(deep.stop, StopReason::Halted) {
         StopReason::Exhausted => "all explored".to_owned(),
         StopReason::MaxStates => "limit reached; raise --max-states to see more".to_owned(),
@@ -138,14 +139,10 @@ fn deep_text(deep: &DeepFindings) -> String {
         0 => String::new(),
         n => {
             let why = deep.doubt.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
-            format!("; {} left open by the solver{why}", plural(n, "question"))
+            format!("; {} left open by the solver{why}", counted(n, "question"))
         }
     };
     format!(" ({states}, {how}{open})")
-}
-
-fn plural(n: usize, word: &str) -> String {
-    format!("{n} {word}{}", if n == 1 { "" } else { "s" })
 }
 
 fn show_json(sources: &Sources, results: &[CheckedFile]) -> io::Result<()> {

@@ -18,6 +18,7 @@ use ioxide_testgen::complete::{ClassLimits, NoAbstraction};
 use serde_json::{Map, Value as Json, json};
 
 use crate::args::{CompleteArgs, CompleteCommand};
+use crate::counted::counted;
 use crate::exit::{self, EarlyStop, ExitStatus};
 use crate::solver::SolverRequest;
 use crate::write::{self, AsideFile, FileReaders};
@@ -101,13 +102,13 @@ fn show(
     let claim = &suite.claim;
     writeln!(
         out,
-        "{} suite: {} tests, {} inputs; {} states, {} input classes, systems of up to {} states",
+        "{} suite: {}, {}; {}, {}, systems of up to {}",
         claim.method.to_uppercase(),
-        claim.tests,
-        claim.symbols,
-        claim.states,
-        claim.inputs,
-        claim.bound
+        counted(claim.tests, "test"),
+        counted(claim.symbols, "input"),
+        counted(claim.states, "state"),
+        counted(claim.inputs, "input class"),
+        counted(claim.bound, "state")
     )?;
     for line in claim.sentences() {
         writeln!(out, "  {line}")?;

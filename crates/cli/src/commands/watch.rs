@@ -16,6 +16,7 @@ use std::time::{Duration, SystemTime};
 use ioxide_model::source::Sources;
 
 use crate::args::WatchArgs;
+use crate::counted::counted;
 use crate::exit::{EarlyStop, ExitStatus};
 use crate::interrupt::{self, STOP};
 use crate::{load, project};
@@ -46,7 +47,7 @@ pub fn run(args: &WatchArgs) -> Result<ExitStatus, EarlyStop> {
         if args.rounds.is_some_and(|rounds| round >= rounds) || is_over() {
             break;
         }
-        say(&format!("watching {}; Ctrl-C ends", plural(watcher.seen.len(), "file")))?;
+        say(&format!("watching {}; Ctrl-C ends", counted(watcher.seen.len(), "file")))?;
         let changed = watcher.wait();
         if is_over() {
             break;
@@ -72,10 +73,6 @@ fn clear() {
     if io::stdout().is_terminal() {
         let _ = write!(io::stdout(), "\x1b[2J\x1b[H");
     }
-}
-
-fn plural(n: usize, word: &str) -> String {
-    format!("{n} {word}{}", if n == 1 { "" } else { "s" })
 }
 
 struct FileWatcher<'a> {

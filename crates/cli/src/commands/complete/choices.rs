@@ -28,6 +28,7 @@ use serde_json::json;
 use super::{config, stop};
 use crate::args::CompleteCommand;
 use crate::commands::fsm::live::{LiveSystem, LiveTestError, heard};
+use crate::counted::counted;
 use crate::exit::{self, EarlyStop, ExitStatus};
 use crate::session::patience;
 use crate::solver::SolverRequest;
@@ -130,27 +131,34 @@ fn show(
     report: &ReductionReport,
     failures: &[String],
 ) -> io::Result<()> {
-    let tested = report.tested.len();
+    let tested = counted(report.tested.len(), "word");
     match word {
         "pass" => writeln!(
             out,
-            "pass: only answers that the model allows, if the system has at most {bound} states over {} input \
-             classes ({tested} words tested)",
-            found.inputs.len()
+            "pass: only answers that the model allows, if the system has at most {} over {} ({tested} tested)",
+            counted(bound, "state"),
+            counted(found.inputs.len(), "input class")
         )?,
-        "fail" => writeln!(out, "fail: answers that the model does not allow ({tested} words tested)")?,
-        _ => writeln!(out, "unknown: not all words were tested ({tested} were)")?,
+        "fail" => writeln!(out, "fail: answers that the model does not allow ({tested} tested)")?,
+        _ => writeln!(out, "unknown: not all words were tested (only {})", report.tested.len())?,
     }
     for failure in failures {
         writeln!(out, "  {failure} is not allowed")?;
     }
     if !found.is_exact {
-        writeln!(out, "  no finite abstraction: {} pairs of classes are left out", found.n_left_out())?;
+        writeln!(
+            out,
+            "  no finite abstraction: {} of classes left out",
+            counted(found.n_left_out(), "pair")
+        )?;
     }
     writeln!(
         out,
-        "live: every test {} times, {} resets, {} inputs (seed {}); assumes that {} times show every answer",
-        args.repeat, live.resets, live.inputs, args.seed, args.repeat
+        "live: every test {}, {}, {} (seed {}); assumes that this shows every answer",
+        counted(args.repeat, "time"),
+        counted(live.resets, "reset"),
+        counted(live.inputs, "input"),
+        args.seed
     )
 }
 

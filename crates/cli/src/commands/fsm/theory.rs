@@ -13,6 +13,7 @@ use serde_json::{Value as Json, json};
 use super::reduction::{few_enough, observable};
 use super::{refused, suite};
 use crate::args::FsmArgs;
+use crate::counted::counted;
 use crate::exit::{self, EarlyStop, ExitStatus};
 use crate::limit;
 use crate::machine::NamedMachine;
@@ -87,14 +88,10 @@ fn save(args: &FsmArgs, machine: &Nfsm) -> Result<ExitStatus, EarlyStop> {
             let written =
                 write::whole(Path::new(path), FileReaders::Usual, |out| out.write_all(text.as_bytes()));
             written.map_err(|error| write::cannot(path, &error))?;
-            let told = writeln!(io::stdout().lock(), "{path}: {}", count(machine.n_states()));
+            let told = writeln!(io::stdout().lock(), "{path}: {}", counted(machine.n_states(), "state"));
             exit::shown(ExitStatus::Success, told)
         }
     }
-}
-
-fn count(states: usize) -> String {
-    if states == 1 { "1 state".to_owned() } else { format!("{states} states") }
 }
 
 fn word(names: &MachineNames, word: &Word) -> String {

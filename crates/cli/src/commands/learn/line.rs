@@ -7,8 +7,8 @@ use ioxide_learn::observer::LearningEffort;
 use ioxide_learn::oracle::{LearnedGuarantee, LearningStage};
 use ioxide_learn::register::oracle::{DataGuarantee, DataStage};
 
-use super::origin::counted;
 use super::page::LearningViewer;
+use crate::counted::counted;
 use crate::progress::ProgressLine;
 
 /// The time of a session divided by the time that may be spent on drawings.
@@ -80,24 +80,24 @@ impl<'v> LearningLine<'v> {
         self.progress.tick(|| {
             let done = match stage {
                 LearningStage::Hypothesis { states } => {
-                    format!("a machine with {}", counted(states as u64, "state"))
+                    format!("a machine with {}", counted(states, "state"))
                 }
                 LearningStage::Settling { states, done, of } => {
-                    format!("{}: where move {done} of {of} leads", counted(states as u64, "state"))
+                    format!("{}: where move {done} of {of} leads", counted(states, "state"))
                 }
                 LearningStage::Testing { states, extra, done, of } => format!(
                     "{}: test {done} of {of} for {extra} extra{}",
-                    counted(states as u64, "state"),
+                    counted(states, "state"),
                     left.map_or_else(String::new, |left| format!(
                         ", {} s left if it is right",
                         left.as_secs()
                     ))
                 ),
                 LearningStage::Passed { states, extra } => {
-                    format!("{}: passed for {extra} extra", counted(states as u64, "state"))
+                    format!("{}: passed for {extra} extra", counted(states, "state"))
                 }
                 LearningStage::Walking { states, done, of } => {
-                    format!("{}: walk {done} of {of}", counted(states as u64, "state"))
+                    format!("{}: walk {done} of {of}", counted(states, "state"))
                 }
             };
             cost(&done, hypotheses, effort)
@@ -127,7 +127,7 @@ impl<'v> LearningLine<'v> {
         let number = self.hypotheses + 1;
         self.viewer.hypothesis(number, states);
         self.viewer.phase(LearningPhase::Drafting);
-        let done = || format!("a draft with choices, {}", counted(states as u64, "state"));
+        let done = || format!("a draft with choices, {}", counted(states, "state"));
         self.progress.tick(|| cost(&done(), number, effort));
     }
 
@@ -155,13 +155,17 @@ impl<'v> LearningLine<'v> {
         self.progress.tick(|| {
             let done = match stage {
                 DataStage::Hypothesis { locations, registers } => {
-                    format!("{locations} locations, at most {registers} registers")
+                    format!("{}, at most {}", counted(locations, "location"), counted(registers, "register"))
                 }
                 DataStage::Testing { locations, extra, done, of } => {
-                    format!("{locations} locations: test {done} of {of} for {extra} extra states")
+                    format!("{}: test {done} of {of} for {extra} extra", counted(locations, "location"))
                 }
                 DataStage::Passed { values, states, extra } => {
-                    format!("{states} states on {values} values: passed for {extra} extra states")
+                    format!(
+                        "{} on {}: passed for {extra} extra",
+                        counted(states, "state"),
+                        counted(values, "value")
+                    )
                 }
                 DataStage::Walking { done, of } => format!("walk {done} of {of}"),
             };
@@ -172,7 +176,7 @@ impl<'v> LearningLine<'v> {
 
 fn cost(done: &str, hypotheses: usize, effort: LearningEffort) -> String {
     let LearningEffort { resets, symbols } = effort;
-    format!("{done}; hypothesis {hypotheses}, {resets} resets, {symbols} messages")
+    format!("{done}; hypothesis {hypotheses}, {}, {}", counted(resets, "reset"), counted(symbols, "message"))
 }
 
 /// Returns the time the remaining tests take at the pace so far; `None` before the first.

@@ -6,6 +6,7 @@ use ioxide_learn::several::SeveralDraft;
 use serde_json::{Value as Json, json};
 
 use crate::args::LearnArgs;
+use crate::counted::counted;
 use crate::machine::Messages;
 
 /// The origin of a learned machine: its source, the effort, the guarantee.
@@ -33,9 +34,9 @@ impl MachineOrigin {
         let mut facts = vec![
             format!(
                 "{} with {}: {}, {}, {}",
-                counted(states as u64, "state"),
-                counted(inputs.len() as u64, "input"),
-                hypotheses(learned.hypotheses),
+                counted(states, "state"),
+                counted(inputs.len(), "input"),
+                counted(learned.hypotheses, "hypothesis"),
                 counted(resets, "reset"),
                 counted(symbols, "message"),
             ),
@@ -62,7 +63,7 @@ impl MachineOrigin {
         let Some(least) = votes.iter().copied().reduce(f64::min) else { return self };
         self.facts.push(format!(
             "{} by majority, the least sure with confidence {:.1}%; an answer that was seen once may be wrong",
-            counted(votes.len() as u64, "answer"),
+            counted(votes.len(), "answer"),
             least * 100.0
         ));
         self.json["votes"] = json!({ "answers": votes.len(), "least_confidence": least });
@@ -85,12 +86,12 @@ impl MachineOrigin {
             "has every run that was seen; an answer that comes once in ten times is missed with probability {missed:.1}% \
              wherever it may come"
         );
-        let choices = counted(draft.n_choices() as u64, "input");
-        let states = counted(draft.n_states as u64, "state");
+        let choices = counted(draft.n_choices(), "input");
+        let states = counted(draft.n_states, "state");
         let mut facts = vec![
             format!(
                 "{states} with {}: {choices} answered in several ways, {}, {}",
-                counted(inputs.len() as u64, "input"),
+                counted(inputs.len(), "input"),
                 counted(resets, "reset"),
                 counted(symbols, "message"),
             ),
@@ -129,14 +130,4 @@ impl MachineOrigin {
         told["out"] = json!(path);
         told
     }
-}
-
-/// `1 hypothesis`, `2 hypotheses`.
-pub fn hypotheses(n: usize) -> String {
-    format!("{n} hypothes{}", if n == 1 { "is" } else { "es" })
-}
-
-/// `1 reset`, `2 resets`.
-pub fn counted(n: u64, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }

@@ -22,10 +22,11 @@ use serde_json::json;
 
 use super::draft::LearnedDraft;
 use super::finish;
-use super::origin::{MachineOrigin, counted};
+use super::origin::MachineOrigin;
 use super::session::DataRun;
 use crate::args::LearnArgs;
 use crate::commands::fsm::live::LiveSystem;
+use crate::counted::counted;
 use crate::exit::{self, EarlyStop, ExitStatus};
 use crate::machine::Messages;
 use crate::{load, record};

@@ -21,6 +21,7 @@ use super::session::{EarlierSessions, KeptAnswers};
 use super::stopped;
 use crate::args::{LearnArgs, UnstableArg};
 use crate::commands::fsm::live::LiveTestError;
+use crate::counted::counted;
 use crate::exit::{EarlyStop, ExitStatus};
 use crate::limit;
 
@@ -192,9 +193,9 @@ impl LearningSetup<'_> {
         let names = observer.live.live.names();
         let answer = usual.last().map_or("", |&(_, output)| &names.outputs[output]);
         let note = format!(
-            "after {} inputs the system answers in several ways; {count} of {n} times it was {answer}, \
+            "after {} the system answers in several ways; {count} of {n} times it was {answer}, \
              which is believed (confidence {:.1}% that it is the usual one)",
-            found.now.len(),
+            counted(found.now.len(), "input"),
             sure * 100.0,
         );
         eprintln!("note: {note}");
@@ -264,8 +265,10 @@ fn two_ways(observer: &ObservedSystem<'_>, found: &Disagreement) -> String {
     };
     let LearningEffort { resets, symbols } = observer.effort;
     format!(
-        "the system answers the same inputs in two ways, after {resets} resets and {symbols} inputs\n  \
+        "the system answers the same inputs in two ways, after {} and {}\n  \
          earlier: {}\n  now:     {}",
+        counted(resets, "reset"),
+        counted(symbols, "input"),
         show(&found.before),
         show(&found.now)
     )

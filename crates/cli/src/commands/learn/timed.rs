@@ -26,11 +26,12 @@ use serde_json::json;
 use self::live::TimedLive;
 use self::text::TimedText;
 use super::line::LearningLine;
-use super::origin::{MachineOrigin, counted, hypotheses};
+use super::origin::MachineOrigin;
 use super::page::LearningViewer;
 use super::{EXTRA, LEARNING, alphabet, drawing, stopped, suites};
 use crate::args::{DraftFormat, LearnArgs, UnstableArg};
 use crate::commands::fsm::live::{LiveSystem, LiveTestError};
+use crate::counted::counted;
 use crate::exit::{self, EarlyStop, ExitStatus};
 use crate::machine::Messages;
 use crate::solver::SolverRequest;
@@ -240,7 +241,7 @@ fn show_learned(
             "{} with {}: {}, {}, {}",
             counted(learned.machine.n_states() as u64, "state"),
             counted(messages.inputs.len() as u64, "input"),
-            hypotheses(learned.hypotheses),
+            counted(learned.hypotheses, "hypothesis"),
             counted(resets, "reset"),
             counted(symbols, "message"),
         ),

@@ -11,7 +11,7 @@ use ioxide_model::index::Idx;
 use ioxide_model::label::Label;
 use serde_json::json;
 
-use super::super::origin::{MachineOrigin, counted, hypotheses};
+use super::super::origin::MachineOrigin;
 use super::super::session::DataRun;
 use super::super::stopped;
 use super::made_values::{MadeField, shown};
@@ -19,6 +19,7 @@ use super::system::{DataTrouble, SeenAnswers};
 use super::value_system::{MAX_SLOTS, ValueSystem};
 use super::values::FieldValues;
 use crate::commands::fsm::live::LiveTestError;
+use crate::counted::counted;
 use crate::exit::{EarlyStop, ExitStatus};
 use crate::limit;
 
@@ -127,7 +128,9 @@ impl ValueSystem<'_> {
     ) -> EarlyStop {
         let LearningEffort { resets, symbols } = self.effort;
         let message = format!(
-            "words whose values compare alike are answered in two ways, after {resets} resets and {symbols} inputs\n{}",
+            "words whose values compare alike are answered in two ways, after {} and {}\n{}",
+            counted(resets, "reset"),
+            counted(symbols, "input"),
             self.two_ways(domain, seen, found)
         );
         EarlyStop::new(ExitStatus::Inconclusive, message).help(
@@ -156,8 +159,10 @@ impl ValueSystem<'_> {
     pub fn unstable(&self, one: &DataRun, other: &DataRun) -> EarlyStop {
         let LearningEffort { resets, symbols } = self.effort;
         let message = format!(
-            "the system answers the same inputs, with the same values, in two ways, after {resets} resets and {symbols} \
-             inputs\n  earlier: {}\n  now:     {}",
+            "the system answers the same inputs, with the same values, in two ways, after {} and {}\n  \
+             earlier: {}\n  now:     {}",
+            counted(resets, "reset"),
+            counted(symbols, "input"),
             self.concrete(one),
             self.concrete(other)
         );
@@ -182,8 +187,9 @@ impl ValueSystem<'_> {
     /// Prints the result of a vote on a run that was answered in several ways.
     pub fn voted(&self, length: usize, count: u32, n: u32) {
         self.note(&format!(
-            "after {length} inputs the system answers the same values in several ways; {count} of {n} times alike, which is \
+            "after {} the system answers the same values in several ways; {count} of {n} times alike, which is \
              believed (confidence {:.1}% that it is the usual one)",
+            counted(length, "input"),
             confidence(count, n) * 100.0
         ));
     }
@@ -213,7 +219,7 @@ impl ValueSystem<'_> {
                 "{} with {}: {}, {}, {}",
                 counted(machine.locations.len() as u64, "state"),
                 counted(machine.n_registers() as u64, "variable"),
-                hypotheses(learned.hypotheses),
+                counted(learned.hypotheses, "hypothesis"),
                 counted(resets, "reset"),
                 counted(symbols, "message"),
             ),
@@ -257,10 +263,11 @@ pub fn in_words(guarantee: DataGuarantee, domain: &FieldValues) -> String {
     let (theory, makes) = (theory_name(domain), !domain.made.fields.is_empty());
     match guarantee {
         DataGuarantee::Complete { values, states, extra } => format!(
-            "if values are compared by {theory} and with no other constants: exact on any {values} values{}, if the system \
-             has at most {} states on them ({states} + {extra})",
+            "if values are compared by {theory} and with no other constants: exact on any {}{}, if the system has at \
+             most {} on them ({states} + {extra})",
+            counted(values, "value"),
             if makes { format!(" and the first {values} it makes up") } else { String::new() },
-            states + extra
+            counted(states + extra, "state")
         ),
         DataGuarantee::Consistent => {
             "agrees with everything that was seen; nothing is promised beyond".into()
