@@ -98,7 +98,7 @@ pub fn run(args: &TestArgs) -> Result<ExitStatus, EarlyStop> {
     let told = if args.json {
         let mut result = outcome_json(&shown, &config, &outcome);
         result["cover"] = chosen.json(&shown.sts);
-        result["suite"] = chosen.suite_json();
+        result["suite"] = chosen.suite_json(&outcome.counts);
         result["game"] = chosen.game_json();
         result["partial"] = json!(is_cut.then(|| Halted::Time.to_string()));
         result["hunt"] = chosen.hunt_json(&shown.sts, &outcome, was_late);
@@ -106,9 +106,8 @@ pub fn run(args: &TestArgs) -> Result<ExitStatus, EarlyStop> {
         writeln!(io::stdout(), "{result}")
     } else {
         let mut out = io::stdout().lock();
-        let is_clean = outcome.counts.failed == 0;
         chosen
-            .show(&mut out, &shown.sts, is_clean)
+            .show(&mut out, &shown.sts, &outcome.counts)
             .and_then(|()| chosen.show_end(&mut out, &shown.sts, &outcome, was_late))
     };
     if let Some(folder) = folder.as_ref().filter(|folder| folder.trouble().is_none()) {

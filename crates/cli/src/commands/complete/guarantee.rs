@@ -4,12 +4,14 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use ioxide_model::sts::Model;
+use ioxide_runner::campaign::RunCounts;
 use ioxide_testgen::complete::suite::Claim;
 use ioxide_testgen::tester::suite::{AnswerWait, LabelTests, SuiteTester};
 use serde_json::{Value as Json, json};
 
 use super::{claim_json, config, made};
 use crate::args::CompleteArgs;
+use crate::counted::counted;
 use crate::exit::EarlyStop;
 use crate::solver::SolverRequest;
 
@@ -33,26 +35,34 @@ impl CompleteGuarantee {
         about.get(CLAIM).filter(|claim| claim.is_object()).cloned().map(|claim| Self { claim })
     }
 
-    /// Writes for people whether the guarantee holds: not if a test failed, not yet while tests or inputs are left out.
-    pub fn show(&self, out: &mut impl Write, tester: &SuiteTester, is_clean: bool) -> io::Result<()> {
-        let (done, all) = (tester.progress().finished, tester.runs());
+    /// Writes for people whether the guarantee holds: not if a test failed or has no verdict, not yet while tests or
+    /// inputs are left out.
+    pub fn show(&self, out: &mut impl Write, tester: &SuiteTester, counts: &RunCounts) -> io::Result<()> {
+        let all = tester.runs();
         let number = |name: &str| self.claim[name].as_u64().unwrap_or_default();
-        let limits =
-            format!("at most {} states over {} input classes", number("bound"), number("input_classes"));
+        let limits = format!(
+            "at most {} over {}",
+            counted(number("bound"), "state"),
+            counted(number("input_classes"), "input class")
+        );
         let scope = match (self.claim["whole"].as_bool(), self.only().is_empty()) {
             (Some(true), true) => "it answers as the model does".to_owned(),
             (_, false) => format!("it gives the answers of {} as the model does", self.only().join(", ")),
             _ => "it answers as the model does, where the claim speaks of it".to_owned(),
         };
-        match (is_clean, done >= all && tester.progress().left_out == 0) {
-            (false, _) => writeln!(out, "guarantee: none, a test failed"),
-            (true, true) => writeln!(out, "guarantee: if the system has {limits}, {scope}"),
-            (true, false) => {
-                writeln!(
-                    out,
-                    "guarantee: none yet; after all {all} tests: if the system has {limits}, {scope}"
-                )
-            }
+        match GuaranteeStanding::of(tester, counts) {
+            GuaranteeStanding::Failed => writeln!(out, "guarantee: none, a test failed"),
+            GuaranteeStanding::Doubtful => writeln!(
+                out,
+                "guarantee: none, {} without a verdict",
+                counted(counts.inconclusive + counts.errors, "test")
+            ),
+            GuaranteeStanding::Reached => writeln!(out, "guarantee: if the system has {limits}, {scope}"),
+            GuaranteeStanding::Open => writeln!(
+                out,
+                "guarantee: none yet; after all {}: if the system has {limits}, {scope}",
+                counted(all, "test")
+            ),
         }
     }
 
@@ -61,12 +71,36 @@ impl CompleteGuarantee {
         names.iter().filter_map(Json::as_str).map(str::to_owned).collect()
     }
 
-    /// Returns the claim for programs, and whether all tests were carried out without an input left out; not whether
-    /// they passed.
-    pub fn json(&self, tester: &SuiteTester) -> Json {
+    /// Returns the claim for programs, and whether it holds: all tests were carried out and passed, without an input left
+    /// out.
+    pub fn json(&self, tester: &SuiteTester, counts: &RunCounts) -> Json {
+        let standing = GuaranteeStanding::of(tester, counts);
+        json!({ "claim": self.claim, "reached": standing == GuaranteeStanding::Reached })
+    }
+}
+
+/// The standing of a guarantee after some runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum GuaranteeStanding {
+    /// All tests were carried out and passed.
+    Reached,
+    /// A test failed.
+    Failed,
+    /// All tests were carried out, and some have no verdict: an answer that may be wrong proves nothing.
+    Doubtful,
+    /// Tests or inputs were left out.
+    Open,
+}
+
+impl GuaranteeStanding {
+    fn of(tester: &SuiteTester, counts: &RunCounts) -> Self {
         let progress = tester.progress();
-        let is_done = progress.finished >= tester.runs() && progress.left_out == 0;
-        json!({ "claim": self.claim, "reached": is_done })
+        match () {
+            () if counts.failed > 0 => Self::Failed,
+            () if progress.finished < tester.runs() || progress.left_out > 0 => Self::Open,
+            () if counts.inconclusive + counts.errors > 0 => Self::Doubtful,
+            () => Self::Reached,
+        }
     }
 }
 
@@ -106,4 +140,30 @@ fn set(args: &mut CompleteArgs, option: &str) -> Result<(), EarlyStop> {
         _ => return Err(wrong()),
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Defect: programs were told that the guarantee is reached also after a test that failed, and people and programs
+    /// after a test that was carried out and whose verdict is unknown.
+    #[test]
+    fn a_guarantee_needs_the_verdict_pass_of_every_test() {
+        let guarantee = CompleteGuarantee { claim: json!({ "bound": 1, "input_classes": 2, "whole": true }) };
+        let tester = SuiteTester::new(Arc::new(LabelTests::default()), AnswerWait::Quiescence, 1);
+        let passed = RunCounts { passed: 2, ..RunCounts::default() };
+        let told = |counts: &RunCounts| {
+            let mut out = Vec::new();
+            guarantee.show(&mut out, &tester, counts).unwrap();
+            (String::from_utf8(out).unwrap(), guarantee.json(&tester, counts)["reached"].clone())
+        };
+        let holds = "guarantee: if the system has at most 1 state over 2 input classes, it answers as the model does\n";
+        assert_eq!(told(&passed), (holds.to_owned(), json!(true)));
+        let failed = told(&RunCounts { failed: 1, ..passed });
+        assert_eq!(failed, ("guarantee: none, a test failed\n".to_owned(), json!(false)));
+        let unknown = told(&RunCounts { inconclusive: 1, ..passed });
+        assert_eq!(unknown, ("guarantee: none, 1 test without a verdict\n".to_owned(), json!(false)));
+        assert_eq!(told(&RunCounts { errors: 2, ..passed }).1, json!(false));
+    }
 }

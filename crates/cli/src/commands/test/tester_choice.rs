@@ -6,7 +6,7 @@ use std::time::Duration;
 use ioxide_model::goal::{Goal, GoalKind};
 use ioxide_model::sts::{Model, Sts, SwitchId};
 use ioxide_report::summary::ENDLESS;
-use ioxide_runner::campaign::CampaignOutcome;
+use ioxide_runner::campaign::{CampaignOutcome, RunCounts};
 use ioxide_symex::ExploreLimits;
 use ioxide_testgen::kill::suspects::Suspects;
 use ioxide_testgen::kill::tester::KillTester;
@@ -274,10 +274,10 @@ impl ChosenTester {
     }
 
     /// Writes the results of the purposes or tests for people.
-    pub fn show(&self, out: &mut impl Write, sts: &Sts, is_clean: bool) -> io::Result<()> {
+    pub fn show(&self, out: &mut impl Write, sts: &Sts, counts: &RunCounts) -> io::Result<()> {
         if let Self::Suite(tester, guarantee) = self {
             fsm::suite::show(out, tester)?;
-            return guarantee.as_ref().map_or(Ok(()), |guarantee| guarantee.show(out, tester, is_clean));
+            return guarantee.as_ref().map_or(Ok(()), |guarantee| guarantee.show(out, tester, counts));
         }
         if let Self::Kill(tester, _) = self {
             let (done, tests) = (tester.n_done(), tester.n_tests());
@@ -327,12 +327,12 @@ impl ChosenTester {
     }
 
     /// Returns the progress of a suite for programs; null with other testers.
-    pub fn suite_json(&self) -> Json {
+    pub fn suite_json(&self, counts: &RunCounts) -> Json {
         match self {
             Self::Suite(tester, guarantee) => {
                 let mut told = fsm::suite::progress(tester);
                 if let Some(guarantee) = guarantee {
-                    told["guarantee"] = guarantee.json(tester);
+                    told["guarantee"] = guarantee.json(tester, counts);
                 }
                 told
             }
