@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread::Scope;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ioxide_fsm::mealy::{InputId, MachineNames};
 use ioxide_fsm::reduce::LiveMachine;
@@ -17,9 +17,12 @@ use ioxide_smt::halt::Halt;
 use ioxide_testgen::tester::suite::AnswerWait;
 
 use crate::commands::fsm::live::{LiveSystem, LiveTestError};
-use crate::exit::EarlyStop;
+use crate::exit::{EarlyStop, ExitStatus};
 use crate::machine::Messages;
 use crate::system::SystemOpener;
+
+/// The time that answers under way have to come in after an error.
+const SETTLING: Duration = Duration::from_secs(2);
 
 /// A run: every input with the outputs that answered it.
 pub type AnsweredRun = Vec<(InputId, Vec<Label>)>;
@@ -48,12 +51,24 @@ impl CrewQuestion for Word {
     }
 }
 
-/// The result of one question, with the position of the question in its batch.
-pub type CrewAnswer<A> = (usize, Result<A, LiveTestError>);
+/// The place of a question: its batch, and its position there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct QuestionPlace {
+    batch: u64,
+    at: usize,
+}
+
+/// The result of one question, with the place of the question.
+struct CrewAnswer<A> {
+    place: QuestionPlace,
+    said: Result<A, LiveTestError>,
+}
 
 /// The questions of a batch that no copy has taken, and whether the queue is ended.
 struct WaitingQuestions<Q> {
-    questions: VecDeque<(usize, Q)>,
+    questions: VecDeque<(QuestionPlace, Q)>,
+    /// The number of batches so far.
+    batches: u64,
     is_over: bool,
 }
 
@@ -65,25 +80,30 @@ pub struct QuestionQueue<Q> {
 
 impl<Q> Default for QuestionQueue<Q> {
     fn default() -> Self {
-        let waiting = WaitingQuestions { questions: VecDeque::new(), is_over: false };
+        let waiting = WaitingQuestions { questions: VecDeque::new(), batches: 0, is_over: false };
         Self { waiting: Mutex::new(waiting), wake: Condvar::new() }
     }
 }
 
 impl<Q: CrewQuestion> QuestionQueue<Q> {
-    fn put(&self, questions: &[Q]) {
+    /// Adds a batch; returns its number.
+    fn put(&self, questions: &[Q]) -> u64 {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        waiting.questions.extend(questions.iter().cloned().enumerate());
+        waiting.batches += 1;
+        let batch = waiting.batches;
+        let placed = questions.iter().cloned().enumerate();
+        waiting.questions.extend(placed.map(|(at, question)| (QuestionPlace { batch, at }, question)));
         self.wake.notify_all();
+        batch
     }
 
     /// Takes the next question, `None` if none waits.
-    fn next(&self) -> Option<(usize, Q)> {
+    fn next(&self) -> Option<(QuestionPlace, Q)> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner).questions.pop_front()
     }
 
     /// Waits for the next question and takes it; `None` once the queue is ended.
-    fn wait(&self) -> Option<(usize, Q)> {
+    fn wait(&self) -> Option<(QuestionPlace, Q)> {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             if waiting.is_over {
@@ -96,9 +116,9 @@ impl<Q: CrewQuestion> QuestionQueue<Q> {
         }
     }
 
-    /// Drops the questions that no copy has taken.
-    fn clear(&self) {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).questions.clear();
+    /// Drops the questions that no copy has taken; returns their number.
+    fn clear(&self) -> usize {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).questions.drain(..).count()
     }
 }
 
@@ -170,33 +190,27 @@ impl<'a, Q: CrewQuestion> SystemCrew<'a, Q> {
         self.size
     }
 
-    /// Returns the answers to `questions`, in their order; `own` answers questions too, and `keep` is called with each
-    /// answer.
+    /// Returns the answers to `questions`, one for each and in their order; `own` answers questions too, and `keep` is
+    /// called with each answer, also with one that an earlier batch did not wait for.
     pub fn ask(
         &self,
         questions: &[Q],
         own: &mut LiveSystem<'_>,
-        mut keep: impl FnMut(&mut LiveSystem<'_>, &Q::Answer) -> Result<(), LiveTestError>,
+        keep: impl FnMut(&mut LiveSystem<'_>, &Q::Answer) -> Result<(), LiveTestError>,
     ) -> Result<Vec<Q::Answer>, LiveTestError> {
-        self.queue.put(questions);
-        let mut heard: Vec<Option<Q::Answer>> = vec![None; questions.len()];
-        let mut missing = questions.len();
-        let mut trouble = None;
-        let mut note = |own: &mut LiveSystem<'_>,
-                        (at, result): CrewAnswer<Q::Answer>,
-                        trouble: &mut Option<LiveTestError>| {
-            match result.and_then(|run| keep(own, &run).map(|()| run)) {
-                Ok(run) => heard[at] = Some(run),
-                Err(wrong) => {
-                    trouble.get_or_insert(wrong);
-                }
-            }
+        let batch = self.queue.put(questions);
+        let mut sheet = AnswerSheet {
+            batch,
+            heard: vec![None; questions.len()],
+            missing: questions.len(),
+            trouble: None,
+            keep,
         };
-        while missing > 0 && trouble.is_none() {
+        while sheet.missing > 0 && sheet.trouble.is_none() {
             let found = match self.found.try_recv() {
                 Ok(found) => found,
                 Err(_) => match self.queue.next() {
-                    Some((at, question)) => (at, question.ask(own)),
+                    Some((place, question)) => CrewAnswer { place, said: question.ask(own) },
                     // The rest is under way.
                     None => match self.found.recv() {
                         Ok(found) => found,
@@ -204,25 +218,100 @@ impl<'a, Q: CrewQuestion> SystemCrew<'a, Q> {
                     },
                 },
             };
-            missing -= 1;
-            note(own, found, &mut trouble);
+            sheet.note(own, found);
         }
-        self.settle(missing, |found| note(own, found, &mut None));
-        match trouble {
-            Some(trouble) => Err(trouble),
-            None => Ok(heard.into_iter().flatten().collect()),
+        self.settle(&mut sheet, own);
+        sheet.finished()
+    }
+
+    /// Drops the questions that no copy has taken, and waits a while for the answers under way; those that come later
+    /// are known by their batch.
+    fn settle<K>(&self, sheet: &mut AnswerSheet<Q::Answer, K>, own: &mut LiveSystem<'_>)
+    where
+        K: FnMut(&mut LiveSystem<'_>, &Q::Answer) -> Result<(), LiveTestError>,
+    {
+        let until = Instant::now() + SETTLING;
+        let dropped = self.queue.clear();
+        while sheet.missing > dropped {
+            match self.found.recv_timeout(until.saturating_duration_since(Instant::now())) {
+                Ok(found) => sheet.note(own, found),
+                Err(_) => return,
+            }
+        }
+    }
+}
+
+/// The answers to one batch of questions.
+struct AnswerSheet<A, K> {
+    batch: u64,
+    heard: Vec<Option<A>>,
+    /// The number of questions without an answer, whatever became of them.
+    missing: usize,
+    trouble: Option<LiveTestError>,
+    keep: K,
+}
+
+impl<A, K> AnswerSheet<A, K>
+where
+    K: FnMut(&mut LiveSystem<'_>, &A) -> Result<(), LiveTestError>,
+{
+    /// Puts an answer in its place; one of an earlier batch is kept and has none.
+    fn note(&mut self, own: &mut LiveSystem<'_>, found: CrewAnswer<A>) {
+        let is_late = found.place.batch != self.batch;
+        if is_late && found.said.is_err() {
+            // That batch ended with an error already.
+            return;
+        }
+        self.missing -= usize::from(!is_late);
+        match found.said.and_then(|run| (self.keep)(own, &run).map(|()| run)) {
+            Ok(run) if !is_late => self.heard[found.place.at] = Some(run),
+            Ok(_) => (),
+            Err(wrong) => {
+                self.trouble.get_or_insert(wrong);
+            }
         }
     }
 
-    /// Drops the questions that no copy has taken and passes the answers under way to `note`; does nothing if no answer
-    /// is missing.
-    fn settle(&self, missing: usize, mut note: impl FnMut(CrewAnswer<Q::Answer>)) {
-        if missing == 0 {
-            return;
+    /// Returns all answers, or the first error.
+    fn finished(self) -> Result<Vec<A>, LiveTestError> {
+        match self.trouble {
+            Some(trouble) => Err(trouble),
+            None => self.heard.into_iter().collect::<Option<Vec<A>>>().ok_or_else(unanswered),
         }
-        self.queue.clear();
-        while let Ok(found) = self.found.recv_timeout(Duration::from_secs(2)) {
-            note(found);
+    }
+}
+
+/// The error of a question whose copy is gone.
+fn unanswered() -> LiveTestError {
+    let stop = EarlyStop::new(ExitStatus::Infrastructure, "a copy of the system ended without an answer");
+    LiveTestError::Stop(Box::new(stop.help("ask one system at a time: leave `--jobs` out")))
+}
+
+/// A question that a copy has taken: when this is dropped unanswered, by a panic for instance, it is answered with an
+/// error, so that nobody waits for it.
+struct TakenQuestion<'a, A> {
+    place: QuestionPlace,
+    tell: &'a Sender<CrewAnswer<A>>,
+    is_answered: bool,
+}
+
+impl<'a, A> TakenQuestion<'a, A> {
+    fn new(place: QuestionPlace, tell: &'a Sender<CrewAnswer<A>>) -> Self {
+        Self { place, tell, is_answered: false }
+    }
+
+    /// Answers the question; returns whether anybody listens.
+    fn answer(mut self, said: Result<A, LiveTestError>) -> bool {
+        self.is_answered = true;
+        self.tell.send(CrewAnswer { place: self.place, said }).is_ok()
+    }
+}
+
+impl<A> Drop for TakenQuestion<'_, A> {
+    fn drop(&mut self) {
+        if !self.is_answered {
+            // Nobody listens any more if this fails.
+            let _ = self.tell.send(CrewAnswer { place: self.place, said: Err(unanswered()) });
         }
     }
 }
@@ -238,8 +327,9 @@ fn work<Q: CrewQuestion>(
         let mut live =
             LiveSystem::new(task.messages, task.wait, task.names, adapter, task.patience, task.halt)?
                 .ending();
-        while let Some((at, question)) = queue.wait() {
-            if tell.send((at, question.ask(&mut live))).is_err() {
+        while let Some((place, question)) = queue.wait() {
+            let taken = TakenQuestion::new(place, tell);
+            if !taken.answer(question.ask(&mut live)) {
                 break;
             }
         }
@@ -252,8 +342,10 @@ fn work<Q: CrewQuestion>(
 
 /// Takes one question and answers it with the error for which the copy could not be opened.
 fn refuse<Q: CrewQuestion>(queue: &QuestionQueue<Q>, tell: &Sender<CrewAnswer<Q::Answer>>, stop: EarlyStop) {
-    if let Some((at, _)) = queue.wait() {
-        // Nobody listens any more if this fails.
-        let _ = tell.send((at, Err(LiveTestError::Stop(Box::new(stop)))));
+    if let Some((place, _)) = queue.wait() {
+        TakenQuestion::new(place, tell).answer(Err(LiveTestError::Stop(Box::new(stop))));
     }
 }
+
+#[cfg(test)]
+mod tests;
