@@ -1,10 +1,16 @@
 //! The inputs a system is learned with: those given, or all messages with a few values for every field.
+//!
+//! Where the fields of a message have more combinations of values than are taken, those are taken in which every value
+//! of every field occurs, as far as their number allows, and pairs of values as often as possible; people are told how
+//! many are left out.
+
+mod rows;
 
 use std::collections::BTreeMap;
 
 use ioxide_model::label::Label;
 use ioxide_model::sort::Sort;
-use ioxide_model::sts::{GateKind, Model};
+use ioxide_model::sts::{GateId, GateKind, Model};
 use ioxide_model::value::{DataValue, Value};
 use ioxide_runner::codec::typed;
 use ioxide_testgen::abstraction::input_name;
@@ -24,11 +30,13 @@ pub fn chosen(args: &LearnArgs, model: &Model) -> Result<BTreeMap<String, Label>
     let mut texts = args.inputs.clone();
     if let Some(file) = &args.inputs_file {
         let text = load::read_data(file)?;
-        let lines = text.lines().map(|line| line.split('#').next().unwrap_or(line).trim());
+        let lines = text.lines().map(|line| without_comment(line).trim());
         texts.extend(lines.filter(|line| !line.is_empty()).map(str::to_owned));
     }
     let labels = if texts.is_empty() {
-        every(model)
+        let all = every(model, |_| false);
+        all.tell(model, "`--input` names others");
+        all.labels
     } else {
         texts.iter().map(|text| given(model, text)).collect::<Result<_, _>>()?
     };
@@ -51,26 +59,68 @@ fn given(model: &Model, text: &str) -> Result<Label, EarlyStop> {
     }
 }
 
-/// Every input message, with representatives of its fields.
-pub fn every(model: &Model) -> Vec<Label> {
-    let mut labels = Vec::new();
-    for (id, gate) in model.sts.gates.iter_enumerated().filter(|(_, gate)| gate.kind == GateKind::Input) {
-        let mut rows: Vec<Vec<Value>> = vec![Vec::new()];
-        for &field in &gate.fields {
-            let values = representatives(model, model.pool.var_info(field).sort);
-            rows = rows
-                .into_iter()
-                .flat_map(|row| values.iter().map(move |value| longer(&row, value)))
-                .collect();
-            rows.truncate(MAX_PER_MESSAGE);
+/// Returns a line up to the `#` that begins a comment: one that is not in a string.
+fn without_comment(line: &str) -> &str {
+    let (mut is_quoted, mut is_escaped) = (false, false);
+    for (at, sign) in line.char_indices() {
+        match sign {
+            _ if is_escaped => is_escaped = false,
+            '\\' if is_quoted => is_escaped = true,
+            '"' => is_quoted = !is_quoted,
+            '#' if !is_quoted => return &line[..at],
+            _ => (),
         }
-        labels.extend(rows.into_iter().map(|row| Label::Input(id, row)));
     }
-    labels
+    line
 }
 
-fn longer(row: &[Value], value: &Value) -> Vec<Value> {
-    row.iter().chain([value]).cloned().collect()
+/// The inputs of a model, as far as they are taken.
+pub struct MessageAlphabet {
+    /// The inputs.
+    pub labels: Vec<Label>,
+    /// The messages of which combinations of values are left out, with those that are taken in words.
+    pub left_out: Vec<(GateId, String)>,
+}
+
+impl MessageAlphabet {
+    /// Returns a note for each message of which combinations are left out, with a `help`.
+    fn notes(&self, model: &Model, help: &str) -> Vec<String> {
+        let note = |(gate, taken): &(GateId, String)| {
+            format!("`{}` is learned with {taken}; {help}", model.sts.gates[*gate].name)
+        };
+        self.left_out.iter().map(note).collect()
+    }
+
+    /// Tells people what is left out, with a `help`.
+    pub fn tell(&self, model: &Model, help: &str) {
+        self.notes(model, help).iter().for_each(|note| eprintln!("note: {note}"));
+    }
+}
+
+/// Returns every input message with representatives of its fields; those whose sort `is_open` are not looked at, and
+/// have one value.
+pub fn every(model: &Model, is_open: impl Fn(Sort) -> bool) -> MessageAlphabet {
+    let mut all = MessageAlphabet { labels: Vec::new(), left_out: Vec::new() };
+    for (id, gate) in model.sts.gates.iter_enumerated().filter(|(_, gate)| gate.kind == GateKind::Input) {
+        let values: Vec<Vec<Value>> = gate
+            .fields
+            .iter()
+            .map(|&field| {
+                let sort = model.pool.var_info(field).sort;
+                let mut values = representatives(model, sort);
+                values.truncate(if is_open(sort) { 1 } else { usize::MAX });
+                values
+            })
+            .collect();
+        let sizes: Vec<usize> = values.iter().map(Vec::len).collect();
+        let rows = rows::chosen(&sizes, MAX_PER_MESSAGE);
+        all.left_out.extend(rows::left_out(&sizes, rows.len(), MAX_PER_MESSAGE).map(|taken| (id, taken)));
+        let label = |row: Vec<usize>| {
+            Label::Input(id, row.iter().zip(&values).map(|(&at, values)| values[at].clone()).collect())
+        };
+        all.labels.extend(rows.into_iter().map(label));
+    }
+    all
 }
 
 /// Returns a few values of `sort`: all of a small one, else its ends or the first ones.
@@ -94,3 +144,6 @@ fn representatives(model: &Model, sort: Sort) -> Vec<Value> {
         Sort::Real | Sort::Collection(_) => vec![model.pool.default_value(sort)],
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -21,7 +21,7 @@ use ioxide_learn::register::guards::guarded;
 use ioxide_learn::register::oracle::DataExamination;
 use ioxide_learn::register::place::Theory;
 use ioxide_model::label::Label;
-use ioxide_model::sts::{GateKind, Model};
+use ioxide_model::sts::{GateId, GateKind, Model};
 use ioxide_model::value::Value;
 use ioxide_testgen::tester::suite::AnswerWait;
 
@@ -167,9 +167,8 @@ impl DataGate {
     }
 }
 
-/// Returns the inputs: every message of `--input`, or all, once for each choice of values for the fields that are no
-/// data.
-fn gates(args: &LearnArgs, model: &Model) -> Result<Vec<DataGate>, EarlyStop> {
+/// Refuses names of `--input` that are no input messages, and lists of inputs with values.
+fn refuse_inputs(args: &LearnArgs, model: &Model) -> Result<(), EarlyStop> {
     if args.inputs_file.is_some() {
         return Err(
             EarlyStop::usage("`--data` does not go with `--inputs`").help("name messages with `--input`")
@@ -184,11 +183,24 @@ fn gates(args: &LearnArgs, model: &Model) -> Result<Vec<DataGate>, EarlyStop> {
             )));
         }
     }
-    let mut gates = Vec::new();
-    for label in alphabet::every(model) {
-        let Label::Input(gate, values) = label else { continue };
+    Ok(())
+}
+
+/// Returns the inputs: every message of `--input`, or all, once for each choice of values for the fields that are no
+/// data.
+fn gates(args: &LearnArgs, model: &Model) -> Result<Vec<DataGate>, EarlyStop> {
+    refuse_inputs(args, model)?;
+    let is_wanted = |gate: GateId| {
         let name = &model.sts.gates[gate].name;
-        if !args.inputs.is_empty() && !args.inputs.iter().any(|wanted| **wanted == **name) {
+        args.inputs.is_empty() || args.inputs.iter().any(|wanted| **wanted == **name)
+    };
+    let mut all = alphabet::every(model, |sort| ValueKind::of(sort).is_some());
+    all.left_out.retain(|(gate, _)| is_wanted(*gate));
+    all.tell(model, "the others can be given with fixed values, without `--data`");
+    let mut gates = Vec::new();
+    for label in all.labels {
+        let Label::Input(gate, values) = label else { continue };
+        if !is_wanted(gate) {
             continue;
         }
         let sorts = model.sts.gates[gate].fields.iter().map(|&field| model.pool.var_info(field).sort);
