@@ -5,12 +5,13 @@
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::sync::mpsc::{self, Sender};
 use std::thread;
 
 use ioxide_model::sts::Model;
 use ioxide_model::trace::Trace;
 use ioxide_smt::halt::Halted;
+use ioxide_smt::stack::SolverStack;
 use ioxide_symex::Ctx;
 use ioxide_testgen::conform::{ConformAnswer, SearchBounds, SearchEffort};
 use ioxide_testgen::kill::{KillConfig, MutationAnalysis, Optimisation};
@@ -86,33 +87,80 @@ pub fn decide(
     };
     let analysis = MutationAnalysis::watched(&mut Ctx::new(&mut base, &mut *solver), config, &mut watch);
     drop(progress);
-    let open: Vec<usize> = (0..mutants.len()).filter(|&at| known[at].is_none()).collect();
-    let next = AtomicUsize::new(0);
-    let mut outcomes = known;
-    let (sender, receiver) = mpsc::channel();
-    thread::scope(|scope| {
-        for _ in 0..jobs.min(open.len()) {
-            let (sender, open, next, base, analysis) = (sender.clone(), &open, &next, &base, &analysis);
-            scope.spawn(move || {
-                let Ok(mut solver) = wanted.make() else { return };
-                let (mut model, analysis) = (base.clone(), analysis.clone());
-                let mut cx = Ctx::new(&mut model, &mut *solver);
-                while let Some(&at) = open.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let outcome = one(&mut cx, &analysis, &mutants[at]);
-                    let Some(outcome) = outcome else { return };
-                    if sender.send((at, outcome)).is_err() {
-                        return;
+    let work = MutantWork { base: &base, analysis: &analysis, mutants, make: &|| wanted.make() };
+    work.shared(jobs, known, told)
+}
+
+/// The mutants to decide, with what every worker needs.
+struct MutantWork<'a> {
+    base: &'a Model,
+    analysis: &'a MutationAnalysis,
+    mutants: &'a [Mutant],
+    /// Makes the solver of a worker.
+    make: &'a (dyn Fn() -> Result<Box<SolverStack>, EarlyStop> + Sync),
+}
+
+impl MutantWork<'_> {
+    /// Adds to `known` the outcomes of the other mutants, which `jobs` workers decide; `told` is called with each.
+    ///
+    /// A worker without a solver leaves its mutants to the others; if mutants are left because of that, it is an error.
+    fn shared(
+        &self,
+        jobs: usize,
+        known: Vec<Option<MutantOutcome>>,
+        told: &mut dyn FnMut(usize, &MutantOutcome) -> Result<(), EarlyStop>,
+    ) -> Result<Vec<Option<MutantOutcome>>, EarlyStop> {
+        let open: Vec<usize> = (0..self.mutants.len()).filter(|&at| known[at].is_none()).collect();
+        let next = AtomicUsize::new(0);
+        let (mut outcomes, mut refused) = (known, None);
+        let (sender, receiver) = mpsc::channel();
+        thread::scope(|scope| {
+            for _ in 0..jobs.min(open.len()) {
+                let (sender, open, next) = (sender.clone(), &open, &next);
+                scope.spawn(move || {
+                    if let Err(stop) = self.worker(open, next, &sender) {
+                        // Nobody listens any more if this fails.
+                        let _ = sender.send(Err(stop));
                     }
+                });
+            }
+            drop(sender);
+            for message in receiver {
+                match message {
+                    Ok((at, outcome)) => {
+                        told(at, &outcome)?;
+                        outcomes[at] = Some(outcome);
+                    }
+                    Err(stop) => refused = Some(stop),
                 }
-            });
+            }
+            match refused {
+                Some(stop) if !STOP.load(Ordering::Relaxed) && outcomes.iter().any(Option::is_none) => {
+                    Err(stop)
+                }
+                _ => Ok(outcomes),
+            }
+        })
+    }
+
+    /// Decides mutants of `open` from `next` on until none is left, nobody listens, or the user interrupts.
+    fn worker(
+        &self,
+        open: &[usize],
+        next: &AtomicUsize,
+        sender: &Sender<Result<(usize, MutantOutcome), EarlyStop>>,
+    ) -> Result<(), EarlyStop> {
+        let mut solver = (self.make)()?;
+        let (mut model, analysis) = (self.base.clone(), self.analysis.clone());
+        let mut cx = Ctx::new(&mut model, &mut *solver);
+        while let Some(&at) = open.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let Some(outcome) = one(&mut cx, &analysis, &self.mutants[at]) else { break };
+            if sender.send(Ok((at, outcome))).is_err() {
+                break;
+            }
         }
-        drop(sender);
-        for (at, outcome) in receiver {
-            told(at, &outcome)?;
-            outcomes[at] = Some(outcome);
-        }
-        Ok(outcomes)
-    })
+        Ok(())
+    }
 }
 
 /// Returns `Break` once the user has interrupted.
@@ -134,4 +182,49 @@ fn one(cx: &mut Ctx<'_>, analysis: &MutationAnalysis, mutant: &Mutant) -> Option
         ConformAnswer::Conforms(proof) => MutantOutcome::Equivalent(proof.to_string()),
         ConformAnswer::Unknown(doubt) => MutantOutcome::Unknown(doubt.to_string()),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use ioxide_testgen::mutate::{MutationOperator, mutants};
+
+    use super::*;
+    use crate::args::SolverArgs;
+    use crate::solver;
+    use crate::test_systems::model;
+
+    /// Decides all mutants of a small model; the first `without` workers have no solver.
+    fn decided(jobs: usize, without: usize) -> Result<usize, String> {
+        let mut base = model(
+            "model Count {\n input add(n: int)\n output sum(n: int)\n var x: int = 0\n state s {\n \
+             t: on add when n > 0 { x = x + n } -> u\n }\n state u {\n r: emit sum(n: x) -> s\n }\n}\n",
+        );
+        let all = mutants(&mut base, &MutationOperator::ALL);
+        assert!(all.len() > 3);
+        let args = SolverArgs { solver: "none".into(), solver_timeout: 1.0 };
+        let mut own = solver::make(&args).map_err(|stop| stop.message().to_owned())?;
+        let analysis = MutationAnalysis::new(&mut Ctx::new(&mut base, &mut *own), &KillConfig::default());
+        let made = AtomicUsize::new(0);
+        let make = || match made.fetch_add(1, Ordering::Relaxed) {
+            n if n < without => Err(EarlyStop::usage("the solver is gone")),
+            _ => solver::make(&args),
+        };
+        let work = MutantWork { base: &base, analysis: &analysis, mutants: &all, make: &make };
+        let mut n_told = 0;
+        let outcomes = work.shared(jobs, vec![None; all.len()], &mut |_, _| {
+            n_told += 1;
+            Ok(())
+        });
+        let outcomes = outcomes.map_err(|stop| stop.message().to_owned())?;
+        assert_eq!(outcomes.iter().flatten().count(), n_told);
+        Ok(all.len() - n_told)
+    }
+
+    /// Defect: workers without a solver ended silently, and mutants that nobody decided looked interrupted.
+    #[test]
+    fn mutants_without_a_worker_are_an_error_and_no_interrupt() {
+        assert_eq!(decided(2, 2), Err("the solver is gone".to_owned()));
+        assert_eq!(decided(2, 1), Ok(0));
+        assert_eq!(decided(2, 0), Ok(0));
+    }
 }
