@@ -21,11 +21,18 @@ pub struct TalkingSystem {
     label: Label,
     times: usize,
     left: usize,
+    /// True if the outputs are there before anybody waits.
+    is_polled: bool,
 }
 
 impl TalkingSystem {
     pub fn new(label: Label, times: usize) -> Self {
-        Self { label, times, left: 0 }
+        Self { label, times, left: 0, is_polled: false }
+    }
+
+    /// Makes the outputs come at once.
+    pub fn polled(self) -> Self {
+        Self { is_polled: true, ..self }
     }
 }
 
@@ -40,7 +47,9 @@ impl Adapter for TalkingSystem {
     }
 
     fn poll(&mut self) -> Result<Option<ArrivedOutput>, AdapterError> {
-        Ok(None)
+        let is_there = self.is_polled && self.left > 0;
+        self.left -= usize::from(is_there);
+        Ok(is_there.then(|| self.label.clone().into()))
     }
 
     fn observe(&mut self, _patience: Duration) -> Result<Observation, AdapterError> {

@@ -144,13 +144,7 @@ impl<'a> LiveSystem<'a> {
     ) -> Result<Vec<Label>, LiveTestError> {
         adapter.reset()?;
         let mut said = Vec::new();
-        while said.len() < MAX_ANSWERS {
-            go_on(halt)?;
-            match adapter.observe(patience)? {
-                Observation::Output(output) => said.push(output.label),
-                Observation::Quiet => break,
-            }
-        }
+        heard(adapter, patience, halt, &mut said)?;
         Ok(said)
     }
 
@@ -198,10 +192,9 @@ impl<'a> LiveSystem<'a> {
     /// Sends `input` and adds the outputs that answer it; late ones of earlier inputs come first.
     fn exchange(&mut self, input: &Label, said: &mut Vec<Label>) -> Result<(), LiveTestError> {
         // Outputs that come late belong to no answer of a machine: with this one they are seen.
-        while said.len() < MAX_ANSWERS
-            && let Some(late) = self.adapter.poll()?
-        {
+        while let Some(late) = self.adapter.poll()? {
             said.push(late.label);
+            bounded(said)?;
         }
         let sent = self.adapter.send(input)?;
         let early = !sent.earlier.is_empty();
@@ -236,19 +229,27 @@ impl<'a> LiveSystem<'a> {
     }
 }
 
-/// Adds outputs until the system is silent.
+/// Adds outputs until the system is silent; more of them than there can be in an answer are an error.
 pub fn heard(
     adapter: &mut dyn Adapter,
     patience: Duration,
     halt: &Halt,
     said: &mut Vec<Label>,
 ) -> Result<(), LiveTestError> {
-    while said.len() < MAX_ANSWERS {
+    loop {
+        bounded(said)?;
         go_on(halt)?;
         match adapter.observe(patience)? {
             Observation::Output(output) => said.push(output.label),
             Observation::Quiet => return Ok(()),
         }
+    }
+}
+
+/// Returns an error if there are too many outputs for an answer: those that are there are not all.
+fn bounded(said: &[Label]) -> Result<(), LiveTestError> {
+    if said.len() <= MAX_ANSWERS {
+        return Ok(());
     }
     let stop = EarlyStop::new(
         ExitStatus::Inconclusive,
@@ -281,5 +282,47 @@ impl LiveMachine for LiveSystem<'_> {
         let label = self.labels[ioxide_model::index::Idx::index(input)].clone();
         let said = self.tell(&label)?;
         Ok(self.noted(said))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use ioxide_model::index::Idx;
+    use ioxide_model::sts::GateId;
+
+    use super::*;
+    use crate::test_systems::{TalkingSystem, model};
+
+    /// Returns how many outputs there are, or the error that there are too many.
+    fn counted(said: Result<Vec<Label>, LiveTestError>) -> Result<usize, String> {
+        let unexpected = |said: String| EarlyStop::usage(said);
+        said.map(|said| said.len()).map_err(|error| error.into_stop(unexpected).message().to_owned())
+    }
+
+    /// Defect: a greeting without end, and late outputs without end, were cut off and taken for whole.
+    #[test]
+    fn what_has_no_end_is_an_error() {
+        let hello = Label::Output(GateId::new(0), Vec::new());
+        let halt = Halt::default();
+        let too_many = || Err(format!("more than {MAX_ANSWERS} outputs came without an input"));
+        let messages = Messages {
+            model: model("model Hello {\n output hello\n state s {\n t: emit hello -> s\n }\n}\n"),
+            inputs: BTreeMap::new(),
+            preamble: Vec::new(),
+        };
+        for (times, expected) in [(MAX_ANSWERS, Ok(MAX_ANSWERS)), (MAX_ANSWERS + 1, too_many())] {
+            let mut system = TalkingSystem::new(hello.clone(), times);
+            let greeting = LiveSystem::greeting(&mut system, Duration::ZERO, &halt);
+            assert_eq!(counted(greeting), expected);
+            let mut system = TalkingSystem::new(hello.clone(), times).polled();
+            system.reset().unwrap();
+            let names = MachineNames::default();
+            let live =
+                LiveSystem::new(&messages, AnswerWait::Output, &names, &mut system, Duration::ZERO, &halt);
+            let mut live = live.unwrap_or_else(|stop| panic!("{}", stop.message()));
+            assert_eq!(counted(live.tell(&hello)), expected);
+        }
     }
 }
