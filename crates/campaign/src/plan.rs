@@ -136,10 +136,10 @@ impl CampaignPlan {
 
 /// The hash of texts in sixteen hexadecimal digits (FNV-1a, 64 bits).
 #[must_use]
-pub fn fingerprint(texts: impl IntoIterator<Item = String>) -> String {
+pub fn fingerprint<T: AsRef<[u8]>>(texts: impl IntoIterator<Item = T>) -> String {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for text in texts {
-        for byte in text.bytes().chain([b'\n']) {
+        for &byte in text.as_ref().iter().chain(b"\n") {
             hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         }
     }

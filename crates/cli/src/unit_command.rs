@@ -21,6 +21,7 @@ use serde_json::{Value as Json, json};
 use crate::args::PartArgs;
 use crate::exit::{EarlyStop, ExitStatus};
 use crate::interrupt::{self, STOP};
+use crate::{load, record};
 
 /// The time that a worker whose campaign is gone may take to end.
 const GRACE: Duration = Duration::from_secs(10);
@@ -208,12 +209,37 @@ fn typed() -> Vec<String> {
 }
 
 /// Returns a fingerprint of all that the results of a command depend on: the texts of its model, and the files it
-/// names.
+/// names, of which records may be named by their folder, and models by the file that names the others.
 pub fn depends_on(sources: &[&Sources], files: &[&str]) -> String {
-    let texts = sources.iter().flat_map(|sources| sources.iter().map(|file| file.text.clone()));
-    // A file that cannot be read is told by whoever needs it.
-    let files = files.iter().map(|file| fs::read_to_string(file).unwrap_or_default());
-    fingerprint(texts.chain(files))
+    let texts = sources.iter().flat_map(|sources| sources.iter().map(|file| file.text.clone().into_bytes()));
+    fingerprint(texts.chain(files.iter().flat_map(|file| contents(file))))
+}
+
+/// Returns the file of a model that is played as the system.
+pub fn played(sut: &str) -> Option<&str> {
+    sut.strip_prefix("model:").map(|file| file.split('#').next().unwrap_or(file))
+}
+
+/// Returns the bytes that stand at `path`: of a model with all files it is made of, of a folder the newest record in it
+/// or else all its files, by name; one empty text for what cannot be read, which is told by whoever needs it.
+fn contents(path: &str) -> Vec<Vec<u8>> {
+    let mut model = Sources::new();
+    if ioxide_lang::is_model(path) && load::add(&mut model, path).is_ok() {
+        return model.iter().map(|file| file.text.clone().into_bytes()).collect();
+    }
+    let record = record::newest(path);
+    match fs::read_dir(path) {
+        Ok(_) if record.exists() => vec![fs::read(record).unwrap_or_default()],
+        Ok(entries) => {
+            let mut files: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
+            files.sort();
+            let named = |file: &std::path::PathBuf| {
+                [file.as_os_str().as_encoded_bytes().to_vec(), fs::read(file).unwrap_or_default()]
+            };
+            files.iter().flat_map(named).collect()
+        }
+        Err(_) => vec![fs::read(path).unwrap_or_default()],
+    }
 }
 
 /// Returns the error of a part that cannot be written or read, with a help.
@@ -255,5 +281,43 @@ pub fn refuse(is_given: bool, option: &str) -> Result<(), EarlyStop> {
             .help("leave it out: `ioxide merge` writes what the whole has to say"))
     } else {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Defect: a record in a folder, and a file that is no UTF-8, counted as empty; of a model only the file that is
+    /// named counted.
+    #[test]
+    fn a_plan_depends_on_what_its_files_hold() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = |name: &str| dir.path().join(name).display().to_string();
+        fs::create_dir_all(path("record")).unwrap();
+        fs::create_dir_all(path("suite")).unwrap();
+        let system = "system Both {\n    use Part from \"part.iox\"\n}\n";
+        fs::write(path("both.iox"), system).unwrap();
+        let mut known = std::collections::BTreeSet::new();
+        let changes: [(&str, &str, &[u8]); 11] = [
+            ("record", "record/campaign.jsonl", b"{}"),
+            ("record", "record/campaign.jsonl", b"{ }"),
+            ("record", "record/campaign-2.jsonl", b"{ }\n"),
+            ("latin", "latin", b"caf\xe9"),
+            ("latin", "latin", b"caf\xe8"),
+            ("suite", "suite/a", b"a"),
+            ("suite", "suite/b", b"a"),
+            ("suite", "suite/b", b"b"),
+            ("both.iox", "part.iox", b"model Part {\n}\n"),
+            ("both.iox", "part.iox", b"model Part {\n\n}\n"),
+            ("plain", "plain", b"text"),
+        ];
+        for (named, changed, bytes) in changes {
+            fs::write(path(changed), bytes).unwrap();
+            assert!(known.insert(depends_on(&[], &[&path(named)])), "{named} after {changed}");
+        }
+        // What is beside the newest record does not matter.
+        fs::write(path("record/report.html"), "new").unwrap();
+        assert!(!known.insert(depends_on(&[], &[&path("record")])));
     }
 }

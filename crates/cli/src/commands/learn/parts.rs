@@ -39,8 +39,9 @@ pub fn run(args: &LearnArgs) -> Result<ExitStatus, EarlyStop> {
         .help("add `--seed 1`"));
     }
     let (sources, _) = load::model(&args.model.file, &args.model.settings())?;
-    let files: Vec<&str> =
-        args.traces.iter().chain(&args.from).chain(&args.reference).map(String::as_str).collect();
+    let named = args.traces.iter().chain(&args.from).chain(&args.reference).chain(&args.inputs_file);
+    let played = args.sut.iter().filter_map(|sut| unit_command::played(sut));
+    let files: Vec<&str> = named.map(String::as_str).chain(played).collect();
     let depends_on = unit_command::depends_on(&[&sources], &files);
     unit_command::run(&args.part, depends_on, &mut SessionUnit { args })
 }

@@ -122,8 +122,7 @@ impl<'a> PreparedCampaign<'a> {
     /// The texts that results depend on.
     fn depends_on(&self) -> String {
         let named = ["suite:", "case:"].iter().find_map(|kind| self.args.tester.strip_prefix(kind));
-        let played = self.args.sut.strip_prefix("model:").map(|file| file.split('#').next().unwrap_or(file));
-        let files: Vec<&str> = named.into_iter().chain(played).collect();
+        let files: Vec<&str> = named.into_iter().chain(unit_command::played(&self.args.sut)).collect();
         unit_command::depends_on(&[&self.sources], &files)
     }
 }
