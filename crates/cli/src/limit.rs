@@ -28,8 +28,8 @@ const LOOK: Duration = Duration::from_millis(100);
 /// The instant at which the command began.
 static START: OnceLock<Instant> = OnceLock::new();
 
-/// The stage of the command and its progress line; empty while no stage is shown.
-static STAGE: Mutex<(&str, Option<ProgressLine>)> = Mutex::new(("", None));
+/// The stages of the command that are under way.
+static STAGES: Mutex<StageStack> = Mutex::new(StageStack { begun: 0, open: Vec::new() });
 
 /// Starts the clock of the command.
 pub fn start() {
@@ -105,17 +105,47 @@ pub fn within<T>(halt: &Halt, work: impl FnOnce() -> T) -> T {
 
 /// Shows on stderr that `what` is being done, once it takes longer than two seconds, until the guard is dropped.
 pub fn stage(what: &'static str) -> WorkStage {
-    *STAGE.lock().unwrap_or_else(PoisonError::into_inner) = (what, Some(ProgressLine::patient()));
-    WorkStage
+    WorkStage(STAGES.lock().unwrap_or_else(PoisonError::into_inner).begin(what))
 }
 
-/// A stage of a command, which ends when it is dropped.
+/// A stage of a command, which ends when it is dropped; a stage around it is then shown again.
 #[must_use = "a stage ends when it is dropped"]
-pub struct WorkStage;
+pub struct WorkStage(u64);
 
 impl Drop for WorkStage {
     fn drop(&mut self) {
-        *STAGE.lock().unwrap_or_else(PoisonError::into_inner) = ("", None);
+        STAGES.lock().unwrap_or_else(PoisonError::into_inner).end(self.0);
+    }
+}
+
+/// Stages within stages: the one that began last is shown.
+struct StageStack {
+    /// The number of stages so far.
+    begun: u64,
+    open: Vec<OpenStage>,
+}
+
+/// A stage that has not ended.
+struct OpenStage {
+    id: u64,
+    what: &'static str,
+    progress: ProgressLine,
+}
+
+impl StageStack {
+    fn begin(&mut self, what: &'static str) -> u64 {
+        self.begun += 1;
+        self.open.push(OpenStage { id: self.begun, what, progress: ProgressLine::patient() });
+        self.begun
+    }
+
+    /// Ends a stage, which need not be the last one: stages of several threads end in any order.
+    fn end(&mut self, id: u64) {
+        self.open.retain(|stage| stage.id != id);
+    }
+
+    fn shown(&mut self) -> Option<&mut OpenStage> {
+        self.open.last_mut()
     }
 }
 
@@ -144,10 +174,10 @@ struct DeadlineSignal {
 
 impl Signal for DeadlineSignal {
     fn halted(&self) -> Option<Halted> {
-        if let Ok(mut stage) = STAGE.try_lock()
-            && let (what, Some(progress)) = &mut *stage
+        if let Ok(mut stages) = STAGES.try_lock()
+            && let Some(stage) = stages.shown()
         {
-            progress.tick(|| (*what).to_owned());
+            stage.progress.tick(|| stage.what.to_owned());
         }
         if STOP.load(Ordering::Relaxed) {
             return Some(Halted::Interrupted);
@@ -157,5 +187,26 @@ impl Signal for DeadlineSignal {
 
     fn left(&self) -> Option<Duration> {
         self.at.map(|at| at.saturating_duration_since(Instant::now()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Defect: a stage within another took the other's text away when it ended.
+    #[test]
+    fn a_stage_is_shown_again_after_one_within_it() {
+        let mut stages = StageStack { begun: 0, open: Vec::new() };
+        let outer = stages.begin("outer");
+        let inner = stages.begin("inner");
+        assert_eq!(stages.shown().map(|stage| stage.what), Some("inner"));
+        stages.end(inner);
+        assert_eq!(stages.shown().map(|stage| stage.what), Some("outer"));
+        let other = stages.begin("other");
+        stages.end(outer);
+        assert_eq!(stages.shown().map(|stage| stage.what), Some("other"));
+        stages.end(other);
+        assert!(stages.shown().is_none());
     }
 }
