@@ -1,6 +1,7 @@
 //! A check of a system against a model: testers, budgets, the result.
 
 use std::io;
+use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -22,6 +23,7 @@ use ioxide_testgen::tester::cover::{CoverRounds, CoverTester, PurposeOrder};
 use ioxide_testgen::tester::hunt::{HuntConfig, HuntTester};
 use ioxide_testgen::tester::random::{RandomConfig, RandomTester};
 use ioxide_testgen::tester::script::ScriptTester;
+use thiserror::Error;
 
 use crate::bench::LocalFactory;
 use crate::failure::CheckFailure;
@@ -153,14 +155,18 @@ impl<S: InProcess, F: FnMut() -> S> ModelCheck<'_, F> {
     /// # Errors
     /// If the system does not conform, or cannot be tested.
     pub fn try_run(self) -> Result<CheckPassed, CheckFailure> {
-        let seed = self.seed.or_else(|| said("IOXIDE_SEED")).unwrap_or(1);
+        let unread = |bad: BadVariable| CheckFailure { story: bad.to_string(), seed: 1, is_verdict: false };
+        let seed = self.seed.map_or_else(|| said("IOXIDE_SEED"), |seed| Ok(Some(seed))).map_err(unread)?;
+        let seed = seed.unwrap_or(1);
         let trouble = |story: String| CheckFailure { story, seed, is_verdict: false };
         let mut model = self.model.model.clone();
-        let steps = self.steps.or_else(|| said("IOXIDE_STEPS"));
+        let steps = self.steps.map_or_else(|| said("IOXIDE_STEPS"), |steps| Ok(Some(steps)));
+        let steps = steps.map_err(|bad| trouble(bad.to_string()))?;
         let mut tester =
             chosen(&self.tester, &mut model, steps, self.runs, seed).map_err(|NoTester(why)| trouble(why))?;
         let stop = Arc::new(AtomicBool::new(false));
-        let ends = self.time.map(|time| Instant::now() + time);
+        // A limit beyond the clock's range is no limit.
+        let ends = self.time.and_then(|time| Instant::now().checked_add(time));
         let story = CampaignStory::new(ends, Arc::clone(&stop));
         let told = Arc::clone(&story.told);
         let config = CampaignConfig {
@@ -185,7 +191,7 @@ impl<S: InProcess, F: FnMut() -> S> ModelCheck<'_, F> {
     }
 }
 
-/// Returns the result of a campaign: a failure if a run failed or ended in an error, or if none was made in time.
+/// Returns the result of a campaign: a failure if a run failed or ended in an error, or if nothing was done in time.
 fn verdict(
     model: &Model,
     outcome: &CampaignOutcome,
@@ -196,7 +202,9 @@ fn verdict(
     if counts.failed > 0 {
         return Err(CheckFailure { story, seed, is_verdict: true });
     }
-    if counts.errors > 0 || counts.passed + counts.inconclusive == 0 && !outcome.interrupted {
+    // A run that the time cut off is not counted, and its steps were as the model allows.
+    let is_empty = counts.passed + counts.inconclusive == 0 && !(outcome.interrupted && outcome.steps > 0);
+    if counts.errors > 0 || is_empty {
         let error = outcome.error.as_ref().map_or_else(|| "nothing was run".to_owned(), ToString::to_string);
         return Err(CheckFailure { story: error, seed, is_verdict: false });
     }
@@ -204,9 +212,26 @@ fn verdict(
     Ok(CheckPassed { runs: counts.total(), steps: outcome.steps, inconclusive: counts.inconclusive, never })
 }
 
-/// Returns the number in an environment variable; `None` if it is unset or no such number.
-fn said<T: std::str::FromStr>(name: &str) -> Option<T> {
-    std::env::var(name).ok().and_then(|text| text.trim().parse().ok())
+/// The error of an environment variable that is no number, or too large a one: a check without it would not be the one
+/// that was asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("`{name}={text}` is no number, or too large")]
+struct BadVariable {
+    name: &'static str,
+    text: String,
+}
+
+/// Returns the number in an environment variable; `None` if it is unset or empty.
+fn said<T: FromStr>(name: &'static str) -> Result<Option<T>, BadVariable> {
+    std::env::var_os(name).map_or(Ok(None), |text| number(name, &text.to_string_lossy()))
+}
+
+/// Returns the number in `text`; `None` if it is empty.
+fn number<T: FromStr>(name: &'static str, text: &str) -> Result<Option<T>, BadVariable> {
+    match text.trim() {
+        "" => Ok(None),
+        text => text.parse().map(Some).map_err(|_| BadVariable { name, text: text.to_owned() }),
+    }
 }
 
 fn runs(choice: &TesterChoice) -> u64 {
@@ -302,5 +327,21 @@ impl Reporter for CampaignStory {
             self.stop.store(true, Ordering::Relaxed);
         }
         self.terminal.event(event)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Defect: a seed that could not be read was silently the usual one, and what it should repeat was not repeated.
+    #[test]
+    fn a_variable_that_is_no_number_is_an_error() {
+        assert_eq!(number::<u64>("IOXIDE_SEED", " 7\n"), Ok(Some(7)));
+        assert_eq!(number::<u64>("IOXIDE_SEED", ""), Ok(None));
+        for text in ["seven", "-1", "1e3", "99999999999999999999"] {
+            let bad = number::<u64>("IOXIDE_SEED", text).expect_err("it is no seed");
+            assert_eq!(bad.to_string(), format!("`IOXIDE_SEED={text}` is no number, or too large"));
+        }
     }
 }

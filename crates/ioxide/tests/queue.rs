@@ -133,3 +133,13 @@ fn what_is_no_model_is_told_with_its_line() {
     let failure = check(&model, Queue::default).tester(TesterChoice::Purpose("three".into())).try_run();
     assert!(failure.is_err_and(|failure| !failure.is_verdict));
 }
+
+/// Defect: a time beyond the range of the clock was a panic, and a check that had no time for a single step passed.
+#[test]
+fn any_time_is_a_limit_and_no_time_is_no_pass() {
+    let model = ModelFile::text(MODEL);
+    let passed = check(&model, Queue::default).runs(1).steps(20).time(Duration::MAX).run();
+    assert!(passed.steps() >= 20, "{passed:?}");
+    let failure = check(&model, Queue::default).time(Duration::ZERO).try_run().expect_err("nothing was run");
+    assert!(!failure.is_verdict && failure.story.contains("nothing was run"), "{failure}");
+}
