@@ -64,7 +64,7 @@ fn serve(
     let theme = theme();
     let events = events();
     loop {
-        terminal.draw(|frame| draw(frame, state, theme))?;
+        state.width = terminal.draw(|frame| draw(frame, state, theme))?.area.width;
         let Ok(event) = events.recv() else { return Ok(ExitStatus::Success) };
         // Anything but a key, such as a new size, is answered by drawing again.
         let Event::Key(key) = event? else { continue };

@@ -5,6 +5,7 @@
 mod detail;
 mod overlays;
 mod panels;
+mod wrapped;
 
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -13,7 +14,7 @@ use ratatui::widgets::Paragraph;
 
 use super::keys;
 use super::scene::WalkMode;
-use super::state::{QueryWork, ScreenState};
+use super::state::{Overlay, QueryWork, ScreenState};
 use super::theme::Theme;
 
 /// On less than this nothing useful can be shown.
@@ -53,13 +54,29 @@ pub fn draw(frame: &mut Frame<'_>, state: &ScreenState, theme: Theme) {
     overlays::draw(frame, state, theme, Rect { height: area.height.saturating_sub(n_hints), ..area });
 }
 
-/// An upper bound of the lines of the details, for scrolling.
-pub fn detail_lines(state: &ScreenState) -> usize {
-    detail::lines(state, Theme::Plain).iter().map(|line| 1 + line.width() / 40).sum()
+/// Returns the number of rows of the details.
+pub fn detail_rows(state: &ScreenState) -> usize {
+    wrapped::rows(&detail::lines(state, Theme::Plain), state.width.saturating_sub(2))
+}
+
+/// Returns the number of rows of the belief.
+pub fn belief_rows(state: &ScreenState) -> usize {
+    let width = state.width.saturating_sub(history_width(state.width));
+    wrapped::rows(&panels::belief_lines(state, Theme::Plain), width.saturating_sub(2))
+}
+
+/// Returns the number of rows of the overlay, if it scrolls.
+pub fn overlay_rows(state: &ScreenState, overlay: &Overlay) -> usize {
+    wrapped::rows(&overlays::lines(overlay, Theme::Plain), overlays::width(state.width).saturating_sub(2))
+}
+
+/// Returns the columns of the history beside the other panels.
+fn history_width(width: u16) -> u16 {
+    if width < WITH_HISTORY { 0 } else { (width / 3).clamp(22, 44) }
 }
 
 fn body(frame: &mut Frame<'_>, state: &ScreenState, theme: Theme, area: Rect) {
-    let history = if area.width < WITH_HISTORY { 0 } else { (area.width / 3).clamp(22, 44) };
+    let history = history_width(area.width);
     let [left, right] = Layout::horizontal([Constraint::Fill(1), Constraint::Length(history)]).areas(area);
     let wanted = panels::belief_height(state, left.width);
     let belief = wanted.clamp(3, (left.height / 2).max(3));

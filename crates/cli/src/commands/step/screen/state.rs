@@ -3,11 +3,16 @@
 use super::editor::Editor;
 use super::scene::{SceneMove, WalkScene};
 
+/// The columns of a terminal before it is drawn on.
+const USUAL_WIDTH: u16 = 80;
+
 /// The whole screen.
 #[derive(Clone, Debug, Default)]
 pub struct ScreenState {
     /// The state of the walk.
     pub scene: WalkScene,
+    /// The columns of the terminal when it was drawn last: texts are wrapped, so it says how far they scroll.
+    pub width: u16,
     /// The panel that arrow keys move in.
     pub focus: Focus,
     /// The chosen move, among the listed ones.
@@ -220,7 +225,7 @@ impl ScreenState {
     /// The screen at the start.
     pub fn new(scene: WalkScene) -> Self {
         let step = scene.past().len();
-        Self { scene, step, ..Self::default() }
+        Self { scene, step, width: USUAL_WIDTH, ..Self::default() }
     }
 
     /// The positions of the moves that are listed.
@@ -235,14 +240,6 @@ impl ScreenState {
     pub fn chosen_move(&self) -> Option<(usize, &SceneMove)> {
         let at = *self.listed().get(self.chosen)?;
         Some((at, &self.scene.moves[at]))
-    }
-
-    /// Returns the number of lines that bound scrolling in the belief: locations and facts, without rows of parts and
-    /// wrapped lines.
-    pub fn n_belief_lines(&self) -> usize {
-        self.scene.places.iter().map(|place| 1 + place.facts.len()).sum::<usize>()
-            + self.scene.doubts.len()
-            + 1
     }
 
     /// Returns the number of rows of the history; the first is the start.

@@ -103,7 +103,8 @@ impl Played<'_> {
         self.state.listed().into_iter().map(name).collect()
     }
 
-    fn picture(&self, width: u16, height: u16) -> String {
+    fn picture(&mut self, width: u16, height: u16) -> String {
+        self.state.width = width;
         let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("a test terminal");
         terminal.draw(|frame| draw(frame, &self.state, Theme::Plain)).expect("it can be drawn");
         let buffer = terminal.backend().buffer().clone();

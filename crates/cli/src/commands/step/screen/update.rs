@@ -2,6 +2,7 @@
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
+use super::draw;
 use super::editor::Editor;
 use super::scene::WalkMode;
 use super::state::{
@@ -11,9 +12,6 @@ use super::state::{
 
 /// Lines a page key moves by.
 const PAGE: usize = 8;
-
-/// Lines the help has; it scrolls no further.
-pub const HELP_LINES: usize = super::keys::HELP.len();
 
 /// Takes one key.
 pub fn update(state: &mut ScreenState, key: KeyEvent) -> Option<ModelQuery> {
@@ -26,7 +24,7 @@ pub fn update(state: &mut ScreenState, key: KeyEvent) -> Option<ModelQuery> {
     match std::mem::take(&mut state.overlay) {
         Overlay::None => panels(state, key),
         Overlay::Help(top) => {
-            state.overlay = help(key, top);
+            state.overlay = help(state, key, top);
             None
         }
         Overlay::Form(form) => fill(state, key, form),
@@ -167,9 +165,9 @@ fn scroll(state: &mut ScreenState, key: KeyEvent) {
                 state.detail_top = 0;
             }
         }
-        Focus::Belief => state.belief_top = moved(key, state.belief_top, state.n_belief_lines()),
+        Focus::Belief => state.belief_top = moved(key, state.belief_top, draw::belief_rows(state)),
         Focus::History => state.step = moved(key, state.step, state.n_steps()),
-        Focus::Detail => state.detail_top = moved(key, state.detail_top, super::draw::detail_lines(state)),
+        Focus::Detail => state.detail_top = moved(key, state.detail_top, draw::detail_rows(state)),
     }
 }
 
@@ -188,10 +186,10 @@ fn moved(key: KeyEvent, at: usize, n: usize) -> usize {
     to.min(last)
 }
 
-fn help(key: KeyEvent, top: usize) -> Overlay {
+fn help(state: &ScreenState, key: KeyEvent, top: usize) -> Overlay {
     match key.code {
         KeyCode::Esc | KeyCode::Enter | KeyCode::Char('?' | 'q') | KeyCode::F(1) => Overlay::None,
-        _ => Overlay::Help(moved(key, top, HELP_LINES)),
+        _ => Overlay::Help(moved(key, top, draw::overlay_rows(state, &Overlay::Help(top)))),
     }
 }
 
@@ -283,13 +281,15 @@ fn type_line(state: &mut ScreenState, key: KeyEvent, mut prompt: Prompt) -> Opti
 }
 
 /// A key while a witness is shown.
-fn key_at_witness(state: &mut ScreenState, key: KeyEvent, mut witness: PathWitness) -> Option<ModelQuery> {
+fn key_at_witness(state: &mut ScreenState, key: KeyEvent, witness: PathWitness) -> Option<ModelQuery> {
     match key.code {
         KeyCode::Esc | KeyCode::Char('q' | 'w') => return None,
         KeyCode::Enter if witness.is_walk => return Some(ModelQuery::FollowWitness),
         KeyCode::Enter => return None,
-        _ => witness.top = moved(key, witness.top, witness.lines.len()),
+        _ => (),
     }
-    state.overlay = Overlay::Witness(witness);
+    let shown = Overlay::Witness(witness.clone());
+    let top = moved(key, witness.top, draw::overlay_rows(state, &shown));
+    state.overlay = Overlay::Witness(PathWitness { top, ..witness });
     None
 }

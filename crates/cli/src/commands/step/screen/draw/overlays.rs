@@ -7,9 +7,7 @@ use ratatui::widgets::{Clear, Paragraph, Wrap};
 
 use super::super::editor::Editor;
 use super::super::keys::HELP;
-use super::super::state::{
-    LinePurpose, MoveForm, MoveTone, Overlay, PathWitness, Prompt, Proposals, ScreenState,
-};
+use super::super::state::{LinePurpose, MoveForm, MoveTone, Overlay, Prompt, Proposals, ScreenState};
 use super::super::theme::Theme;
 use super::panels::block;
 use super::window;
@@ -18,18 +16,35 @@ use super::window;
 pub fn draw(frame: &mut Frame<'_>, state: &ScreenState, theme: Theme, area: Rect) {
     match &state.overlay {
         Overlay::None => (),
-        Overlay::Help(top) => help(frame, *top, theme, area),
+        Overlay::Help(top) => show(frame, "help", help_lines(theme), *top, theme, area),
         Overlay::Form(form) => self::form(frame, state, form, theme, area),
         Overlay::Proposals(proposals) => self::proposals(frame, proposals, theme, area),
         Overlay::Prompt(prompt) => self::prompt(frame, prompt, theme, area),
-        Overlay::Witness(witness) => self::witness(frame, witness, theme, area),
+        Overlay::Witness(witness) => {
+            let title = "values that satisfy the path condition";
+            show(frame, title, lines(&state.overlay, theme), witness.top, theme, area);
+        }
+    }
+}
+
+/// Returns the columns of an overlay on a terminal of `all` columns.
+pub fn width(all: u16) -> u16 {
+    all.saturating_sub(4).min(76)
+}
+
+/// Returns the lines of an overlay that scrolls; none of another.
+pub fn lines(overlay: &Overlay, theme: Theme) -> Vec<Line<'_>> {
+    match overlay {
+        Overlay::Help(_) => help_lines(theme),
+        Overlay::Witness(witness) => witness.lines.iter().map(|line| Line::raw(&**line)).collect(),
+        Overlay::None | Overlay::Form(_) | Overlay::Proposals(_) | Overlay::Prompt(_) => Vec::new(),
     }
 }
 
 /// A place in the middle for `lines` lines, at most 76 columns wide.
 fn middle(area: Rect, lines: usize) -> Rect {
     let height = u16::try_from(lines + 2).unwrap_or(u16::MAX).min(area.height);
-    let width = area.width.saturating_sub(4).min(76);
+    let width = width(area.width);
     let [_, row, _] =
         Layout::vertical([Constraint::Fill(1), Constraint::Length(height), Constraint::Fill(1)]).areas(area);
     let [_, place, _] =
@@ -46,7 +61,7 @@ fn show(frame: &mut Frame<'_>, title: &str, lines: Vec<Line<'_>>, top: usize, th
     frame.render_widget(text.block(block(title.to_owned(), theme, true)), place);
 }
 
-fn help(frame: &mut Frame<'_>, top: usize, theme: Theme, area: Rect) {
+fn help_lines(theme: Theme) -> Vec<Line<'static>> {
     let line = |(key, what): &(&'static str, &'static str)| {
         if key.is_empty() {
             Line::styled(*what, theme.title(false))
@@ -54,7 +69,7 @@ fn help(frame: &mut Frame<'_>, top: usize, theme: Theme, area: Rect) {
             Line::from(vec![Span::styled(format!("  {key:10}"), theme.key()), Span::raw(*what)])
         }
     };
-    show(frame, "help", HELP.iter().map(line).collect(), top, theme, area);
+    HELP.iter().map(line).collect()
 }
 
 /// `text` with its cursor shown, if it is the one that is typed.
@@ -113,9 +128,4 @@ fn prompt(frame: &mut Frame<'_>, prompt: &Prompt, theme: Theme, area: Rect) {
     lines
         .extend(prompt.problem.iter().map(|why| Line::styled(format!("✗ {why}"), theme.tone(MoveTone::Bad))));
     show(frame, title, lines, 0, theme, area);
-}
-
-fn witness(frame: &mut Frame<'_>, witness: &PathWitness, theme: Theme, area: Rect) {
-    let lines = witness.lines.iter().map(|line| Line::raw(&**line)).collect();
-    show(frame, "values that satisfy the path condition", lines, witness.top, theme, area);
 }

@@ -44,7 +44,8 @@ pub fn belief_height(state: &ScreenState, width: u16) -> u16 {
     u16::try_from(n_rows + 2).unwrap_or(u16::MAX)
 }
 
-fn belief_lines(state: &ScreenState, theme: Theme) -> Vec<Line<'_>> {
+/// Returns the lines of the belief: every state with its parts and facts, then doubts.
+pub fn belief_lines(state: &ScreenState, theme: Theme) -> Vec<Line<'_>> {
     let scene = &state.scene;
     let Some(n_places) = scene.n_places else {
         return vec![Line::styled(

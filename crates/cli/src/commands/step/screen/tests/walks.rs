@@ -245,3 +245,33 @@ fn the_history_is_searched() {
         assert_eq!(screen.told(), "no step has “tea” in it");
     });
 }
+
+/// Defect: rows of parts and wrapped lines were not counted, so the end of a belief could not be scrolled to.
+#[test]
+fn the_end_of_every_text_can_be_scrolled_to() {
+    let parts: String = (1..=9).map(|i| format!("    lamp{i}: Lamp\n")).collect();
+    let text = format!(
+        "model Lamp {{ input press output shine var pressed: int = 0
+            state dark {{ a: on press {{ pressed = pressed + 1 }} -> lit }}
+            state lit {{ b: emit shine -> dark }} }}
+         system Lamps {{\n{parts}}}"
+    );
+    play(&text, |screen| {
+        for width in [34, 80] {
+            screen.picture(width, 20);
+            screen.press("Tab");
+            screen.key(KeyCode::End.into());
+            let picture = screen.picture(width, 20);
+            assert!(picture.contains("lamp9"), "{picture}");
+            assert!(!picture.contains("lamp1: "), "{picture}");
+            screen.key(KeyCode::Home.into());
+            screen.press("Tab Tab Tab");
+        }
+        screen.picture(34, 20);
+        screen.press("?");
+        screen.key(KeyCode::End.into());
+        let last = keys::HELP.last().and_then(|(_, what)| what.split(' ').next_back()).expect("a last word");
+        let picture = screen.picture(34, 20);
+        assert!(picture.contains(last), "{last}: {picture}");
+    });
+}
