@@ -292,12 +292,12 @@ mod tests {
     /// named counted.
     #[test]
     fn a_plan_depends_on_what_its_files_hold() {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = tempfile::tempdir().expect("a folder");
         let path = |name: &str| dir.path().join(name).display().to_string();
-        fs::create_dir_all(path("record")).unwrap();
-        fs::create_dir_all(path("suite")).unwrap();
+        fs::create_dir_all(path("record")).expect("a folder");
+        fs::create_dir_all(path("suite")).expect("a folder");
         let system = "system Both {\n    use Part from \"part.iox\"\n}\n";
-        fs::write(path("both.iox"), system).unwrap();
+        fs::write(path("both.iox"), system).expect("it is written");
         let mut known = std::collections::BTreeSet::new();
         let changes: [(&str, &str, &[u8]); 11] = [
             ("record", "record/campaign.jsonl", b"{}"),
@@ -313,11 +313,11 @@ mod tests {
             ("plain", "plain", b"text"),
         ];
         for (named, changed, bytes) in changes {
-            fs::write(path(changed), bytes).unwrap();
+            fs::write(path(changed), bytes).expect("it is written");
             assert!(known.insert(depends_on(&[], &[&path(named)])), "{named} after {changed}");
         }
         // What is beside the newest record does not matter.
-        fs::write(path("record/report.html"), "new").unwrap();
+        fs::write(path("record/report.html"), "new").expect("it is written");
         assert!(!known.insert(depends_on(&[], &[&path("record")])));
     }
 }

@@ -155,8 +155,8 @@ mod tests {
         let passed = RunCounts { passed: 2, ..RunCounts::default() };
         let told = |counts: &RunCounts| {
             let mut out = Vec::new();
-            guarantee.show(&mut out, &tester, counts).unwrap();
-            (String::from_utf8(out).unwrap(), guarantee.json(&tester, counts)["reached"].clone())
+            guarantee.show(&mut out, &tester, counts).expect("it is written");
+            (String::from_utf8(out).expect("a text"), guarantee.json(&tester, counts)["reached"].clone())
         };
         let holds = "guarantee: if the system has at most 1 state over 2 input classes, it answers as the model does\n";
         assert_eq!(told(&passed), (holds.to_owned(), json!(true)));

@@ -317,7 +317,7 @@ mod tests {
             let greeting = LiveSystem::greeting(&mut system, Duration::ZERO, &halt);
             assert_eq!(counted(greeting), expected);
             let mut system = TalkingSystem::new(hello.clone(), times).polled();
-            system.reset().unwrap();
+            assert!(system.reset().is_ok());
             let names = MachineNames::default();
             let live =
                 LiveSystem::new(&messages, AnswerWait::Output, &names, &mut system, Duration::ZERO, &halt);

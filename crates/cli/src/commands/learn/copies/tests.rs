@@ -76,7 +76,7 @@ fn a_copy_that_is_gone_with_its_question_is_an_error() {
         drop(tell);
     };
     let broken = |queue: &QuestionQueue<EchoQuestion>, tell: EchoTell| {
-        let (place, _) = taken(queue).unwrap();
+        let (place, _) = taken(queue).expect("a question");
         drop(TakenQuestion::new(place, &tell));
         // Others that live on are no reason to wait for ever.
         while taken(queue).is_some() {}
@@ -91,7 +91,7 @@ fn a_copy_that_is_gone_with_its_question_is_an_error() {
 #[test]
 fn an_answer_of_an_earlier_batch_is_kept_and_answers_nothing() {
     let slow = |queue: &QuestionQueue<EchoQuestion>, tell: EchoTell| {
-        let (place, answer) = taken(queue).unwrap();
+        let (place, answer) = taken(queue).expect("a question");
         thread::sleep(SETTLING + Duration::from_millis(500));
         assert!(TakenQuestion::new(place, &tell).answer(Ok(answer)));
         while let Some((place, answer)) = taken(queue) {
