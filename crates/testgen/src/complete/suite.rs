@@ -494,9 +494,10 @@ impl Claim {
     pub fn sentences(&self) -> Vec<String> {
         let mut all = vec![self.found()];
         all.push(format!(
-            "A system of this fault domain behaves like a machine with at most {} states over the {} input classes: \
+            "A system of this fault domain behaves like a machine with at most {} over the {}: \
              it treats inputs of one class alike.",
-            self.bound, self.inputs
+            counted(self.bound, "state", "states"),
+            counted(self.inputs, "input class", "input classes")
         ));
         all.push(match self.boundary {
             0 => "Its guards are made of the conditions of the model's own guards.".into(),
@@ -505,8 +506,8 @@ impl Claim {
             ),
         });
         all.push(format!(
-            "Its answers are the {} answers of the model, in terms of variables and fields, or anything else.",
-            self.answers.len()
+            "Its answers are the {} of the model, in terms of variables and fields, or anything else.",
+            counted(self.answers.len(), "answer", "answers")
         ));
         if !self.shown.is_empty() && self.only.is_empty() {
             all.push(format!(
@@ -547,36 +548,41 @@ impl Claim {
             );
         }
         if self.left_out > 0 {
-            gaps.push(format!("{} pairs of a state and an input class are left out.", self.left_out));
+            let pairs = counted(self.left_out, "pair", "pairs");
+            gaps.push(format!("{pairs} of a state and an input class {} left out.", are(self.left_out)));
         }
         if self.unspecified > 0 {
             gaps.push(format!(
-                "{} pairs of a state and an input class are not mentioned by the model, and not tested.",
-                self.unspecified
+                "{} of a state and an input class {} not mentioned by the model, and not tested.",
+                counted(self.unspecified, "pair", "pairs"),
+                are(self.unspecified)
             ));
         }
         if self.detours > 0 {
             gaps.push(format!(
-                "{} words can be executed only after a detour that leads back to the start; that a system is in its \
+                "{} can be executed only after a detour that leads back to the start; that a system is in its \
                  first state again then is assumed where it has extra states.",
-                self.detours
+                counted(self.detours, "word", "words")
             ));
         }
         if self.infeasible > 0 {
-            gaps.push(format!("For {} words no values were found: they are left out.", self.infeasible));
+            let words = counted(self.infeasible, "word", "words");
+            let they = if self.infeasible == 1 { "it is" } else { "they are" };
+            gaps.push(format!("For {words} no values were found: {they} left out."));
         }
         if self.missed > 0 {
             gaps.push(format!(
-                "At {} steps no values were found that tell another answer of the model from the right one.",
-                self.missed
+                "At {} no values were found that tell another answer of the model from the right one.",
+                counted(self.missed, "step", "steps")
             ));
         }
         if self.fragile > 0 {
             gaps.push(format!(
-                "At {} places another answer of the model may have the values of the right one by chance; {} of them \
-                 are tested where they differ, and the machine does not rely on them.",
-                self.fragile,
-                self.fragile - self.untold
+                "At {} another answer of the model may have the values of the right one by chance; {} of them {} \
+                 tested where they differ, and the machine does not rely on them.",
+                counted(self.fragile, "place", "places"),
+                self.fragile - self.untold,
+                are(self.fragile - self.untold)
             ));
         }
         if !self.hidden.is_empty() && self.only.is_empty() {
@@ -587,6 +593,14 @@ impl Claim {
         }
         gaps
     }
+}
+
+fn counted(n: usize, one: &str, several: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { several })
+}
+
+fn are(n: usize) -> &'static str {
+    if n == 1 { "is" } else { "are" }
 }
 
 fn listed(names: &[String]) -> String {

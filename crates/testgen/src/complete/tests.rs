@@ -192,3 +192,21 @@ fn a_model_without_abstraction_says_why() {
         assert!(!reason.to_string().is_empty() && !reason.help().is_empty());
     }
 }
+
+/// Defect: "at most 1 states", "1 pairs are left out".
+#[test]
+fn numbers_and_nouns_of_a_claim_agree() {
+    const BELL: &str = "model Bell { input ring output dong
+        state idle { rung: on ring -> ringing }
+        state ringing { rings: emit dong -> idle } }";
+    let mut claim = with(BELL, |cx| complete_suite(cx, &CompleteConfig::default()).unwrap().claim);
+    let told = |claim: &suite::Claim| claim.sentences().join(" ");
+    assert!(told(&claim).contains("at most 1 state over the 1 input class:"), "{}", told(&claim));
+    assert!(told(&claim).contains("Its answers are the 1 answer of the model"), "{}", told(&claim));
+    (claim.left_out, claim.infeasible, claim.bound) = (1, 1, 2);
+    assert!(told(&claim).contains("1 pair of a state and an input class is left out."), "{}", told(&claim));
+    assert!(told(&claim).contains("For 1 word no values were found: it is left out."), "{}", told(&claim));
+    (claim.left_out, claim.infeasible) = (2, 2);
+    assert!(told(&claim).contains("2 pairs of a state and an input class are left out."), "{}", told(&claim));
+    assert!(told(&claim).contains("at most 2 states over"), "{}", told(&claim));
+}
