@@ -141,7 +141,8 @@ impl ValueClass {
             Value::Real(_) => vec![Self::Fraction],
             Value::Str(text) => Self::of_text(text),
             Value::Data(data) => {
-                let name = pool.data(data.data).ctors.get(data.ctor as usize).map(|ctor| ctor.name.clone());
+                let mut ctors = pool.data(data.data).ctors.iter().take(MAX_CASES);
+                let name = ctors.nth(data.ctor as usize).map(|ctor| ctor.name.clone());
                 name.map(Self::Case).into_iter().collect()
             }
             Value::Collection(items) => vec![Self::of_size(items.len())],
@@ -190,7 +191,9 @@ impl ValueClass {
             Sort::Bool => vec![Truth(false), Truth(true)],
             Sort::Int => vec![Zero, One, MinusOne, Positive, Negative, HugePositive, HugeNegative],
             Sort::Range { lo, hi } => within(lo, hi),
-            Sort::Real => vec![Zero, One, MinusOne, Positive, Negative, Fraction],
+            Sort::Real => {
+                vec![Zero, One, MinusOne, Positive, Negative, HugePositive, HugeNegative, Fraction]
+            }
             Sort::Str => vec![EmptyText, OneCharacter, ShortText, LongText, NotAscii, NeedsEscapes],
             Sort::Data(id) => {
                 pool.data(id).ctors.iter().take(MAX_CASES).map(|ctor| Case(ctor.name.clone())).collect()
@@ -240,12 +243,41 @@ fn within(lo: i64, hi: i64) -> Vec<ValueClass> {
 
 #[cfg(test)]
 mod tests {
+    use ioxide_model::number::Rational;
+    use ioxide_model::value::DataValue;
+
     use super::*;
 
     #[test]
     fn a_number_is_in_the_class_that_its_range_allows() {
         for n in [-(1i64 << 40), -HUGE - 1, -HUGE, -2, -1, 0, 1, 2, HUGE - 1, HUGE] {
             assert_eq!(within(n, n), [ValueClass::of_int(&Int::from(n))], "{n}");
+        }
+    }
+
+    /// Every class that is seen can be seen: else more would be covered than there is.
+    #[test]
+    fn every_class_of_a_value_is_possible_for_its_sort() {
+        let cases: String = (0..MAX_CASES + 2).map(|n| format!("c{n}, ")).collect();
+        let text = format!(
+            "model M {{ enum Many {{ {cases} last }} input i(m: Many, s: set<bool>, r: real, n: int) state s {{ on i }} }}"
+        );
+        let model = crate::samples::model(&text);
+        let sort_of = |at: usize| {
+            let gate = model.sts.gates.iter().find(|gate| *gate.name == *"i").unwrap();
+            model.pool.var_info(gate.fields[at]).sort
+        };
+        let Sort::Data(many) = sort_of(0) else { panic!("an enum") };
+        let number = |n: i64| Value::Real(Rational::from(n));
+        let numbers = [0, 1, -1, 2, -2, HUGE, -HUGE - 1, i64::MAX].map(|n| (sort_of(2), number(n)));
+        let whole = [0, 7, HUGE, -HUGE - 1].map(|n| (sort_of(3), Value::int(n)));
+        let case = |ctor| Value::Data(DataValue { data: many, ctor, args: [].into() });
+        let cases = (0..MAX_CASES as u32 + 3).map(|ctor| (sort_of(0), case(ctor)));
+        for (sort, value) in numbers.into_iter().chain(whole).chain(cases) {
+            let possible = ValueClass::possible(&model.pool, sort);
+            for class in ValueClass::all_of(&model.pool, &value) {
+                assert!(possible.contains(&class), "{class} of {}", model.pool.show_value(&value));
+            }
         }
     }
 

@@ -7,13 +7,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use ioxide_model::number::Rational;
 use ioxide_model::sort::Sort;
 use ioxide_model::sts::{GateId, GateKind, LocId, Sts, SwitchId};
 use ioxide_model::term::{Substitution, Term, TermNode, TermPool};
 use ioxide_model::value::Value;
 use ioxide_smt::solver::{Solver as _, SolverDecision};
 use ioxide_smt::stack::{BackendChoice, SolverConfig, SolverStack, stack};
-use ioxide_symex::Ctx;
+use ioxide_symex::{Ctx, after_waiting};
 
 use super::class::ValueClass;
 use super::comparisons::{Comparisons, sides};
@@ -222,11 +223,14 @@ fn cannot_follow(cx: &mut Ctx<'_>, first: SwitchId, then: SwitchId, quick: &mut 
     }
     let before = cx.pool.substitute(a.guard, &renamed);
     let mut update = Substitution::new();
-    // Clocks go on between the two.
-    for &(var, term) in a.update.iter().filter(|(var, _)| cx.sts.vars.iter().any(|held| held.var == *var)) {
+    for &(var, term) in &a.update {
         update.set(var, cx.pool.substitute(term, &renamed));
     }
-    let after = cx.pool.substitute(b.guard, &update);
+    let zero = cx.pool.value(Value::Real(Rational::ZERO));
+    a.resets.iter().for_each(|&clock| update.set(clock, zero));
+    // Time passes between the two: clocks go on from where the first leaves them.
+    let later = after_waiting(cx, b.guard);
+    let after = cx.pool.substitute(later, &update);
     quick.refutes(cx.pool, [before, after])
 }
 
@@ -257,12 +261,14 @@ fn condition(cx: &mut Ctx<'_>, known: &mut Comparisons, item: &CoverageItem) -> 
     }
 }
 
-/// Returns the formula that a field is a whole number of `class`; `None` for a class of other values.
+/// Returns a formula that holds for a field in `class`, for reals also between its numbers; `None` for a class of other
+/// values.
 fn in_class(cx: &mut Ctx<'_>, gate: GateId, at: usize, class: &ValueClass) -> Option<Term> {
     let (least, most) = class.whole_numbers()?;
     let field = cx.pool.var(cx.sts.gates[gate].fields[at]);
     let number = |n: i64| match cx.pool.sort(field).base() {
         Sort::Int => Some(Value::int(n)),
+        Sort::Real => Some(Value::Real(Rational::from(n))),
         _ => None,
     };
     let (least, most) = (least.map(number), most.map(number));

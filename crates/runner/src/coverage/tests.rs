@@ -140,6 +140,51 @@ fn pairs_that_data_excludes_are_not_missing() {
     }
 }
 
+/// Time passes between the switches of a pair, and a clock that the first one resets begins anew.
+#[test]
+fn pairs_that_time_makes_possible_are_missing() {
+    let mut spec = model(
+        "model Lamp { input go input anew input old output late output early clock x
+        state a {
+            go: on go when x <= 5s -> b
+            anew: on anew when x >= 10s { reset x } -> b
+            old: on old when x >= 10s -> b
+        }
+        state b { late: emit late when x >= 10s -> a early: emit early when x <= 5s -> a } }",
+    );
+    let (mut solver, mut coverage) = (BruteSolver::new(), Coverage::new(&spec.sts));
+    let survey = CoverageSurvey::of(&mut Ctx::new(&mut spec, &mut solver), &mut coverage);
+    let pairs = survey.counts(&coverage).into_iter().find(|count| count.measure == Measure::Pairs).unwrap();
+    for possible in ["go then late", "go then early", "anew then early", "anew then late", "early then old"] {
+        assert!(pairs.missing.contains(&possible.to_owned()), "{possible}: {:?}", pairs.missing);
+    }
+    // No clock goes back.
+    for excluded in ["old then early", "late then go"] {
+        assert!(!pairs.missing.contains(&excluded.to_owned()), "{excluded}: {:?}", pairs.missing);
+    }
+}
+
+/// A real has the classes of whole numbers, and guards exclude some of them.
+#[test]
+fn huge_reals_are_missing_unless_a_guard_excludes_them() {
+    let mut spec = model(
+        "model Scales { input put(x: real) input weigh(y: real) output ok
+        state s { on put when 0 <= x && x < 100 emit ok on weigh emit ok } }",
+    );
+    let (mut solver, mut coverage) = (BruteSolver::new(), Coverage::new(&spec.sts));
+    let survey = CoverageSurvey::of(&mut Ctx::new(&mut spec, &mut solver), &mut coverage);
+    let values = survey.counts(&coverage).into_iter().find(|count| count.measure == Measure::Values).unwrap();
+    let is_missing = |item: &str| values.missing.iter().any(|missing| missing.ends_with(item));
+    for possible in
+        ["put.x above 1", "put.x a fraction", "weigh.y beyond 32 bits", "weigh.y negative beyond 32 bits"]
+    {
+        assert!(is_missing(possible), "{possible}: {:?}", values.missing);
+    }
+    for excluded in ["put.x beyond 32 bits", "put.x negative beyond 32 bits", "put.x -1"] {
+        assert!(!is_missing(excluded), "{excluded}: {:?}", values.missing);
+    }
+}
+
 /// A guess at what is left is made from enough pairs only.
 #[test]
 fn a_guess_is_a_share() {
