@@ -8,7 +8,7 @@ use std::fmt;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -23,6 +23,8 @@ use super::Interrupt;
 
 /// Bytes read at once.
 const CHUNK: usize = 16 << 10;
+/// Encrypted bytes that are taken from a connection before some are sent.
+const SENT_AT_ONCE: usize = 256 << 10;
 
 /// The encryption of connections as configured.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -134,8 +136,8 @@ impl Tls {
             }
         }
         stream.set_read_timeout(None)?;
-        let plain = Vec::new();
-        Ok(TlsStream { connection: Arc::new(Mutex::new(connection)), stream, plain, given: 0 })
+        let (connection, unsent) = (Arc::new(Mutex::new(connection)), Arc::default());
+        Ok(TlsStream { connection, unsent, stream, plain: Vec::new(), given: 0 })
     }
 }
 
@@ -226,6 +228,9 @@ impl ServerCertVerifier for Unchecked {
 /// An encrypted connection. Clones are the same connection; one of them reads.
 pub(super) struct TlsStream {
     connection: Arc<Mutex<ClientConnection>>,
+    /// The bytes that are encrypted and not sent yet; whoever sends holds it. It is never waited for with the connection
+    /// locked.
+    unsent: Arc<Mutex<Vec<u8>>>,
     stream: TcpStream,
     /// The decrypted bytes.
     plain: Vec<u8>,
@@ -240,20 +245,79 @@ impl TlsStream {
     }
 
     pub(super) fn try_clone(&self) -> io::Result<Self> {
-        let (connection, stream) = (Arc::clone(&self.connection), self.stream.try_clone()?);
-        Ok(Self { connection, stream, plain: Vec::new(), given: 0 })
+        let (connection, unsent) = (Arc::clone(&self.connection), Arc::clone(&self.unsent));
+        Ok(Self { connection, unsent, stream: self.stream.try_clone()?, plain: Vec::new(), given: 0 })
     }
 
     /// Announces the end of the stream, if possible, and shuts the socket down.
     pub(super) fn shutdown(&self, how: Shutdown) -> io::Result<()> {
-        let mut connection = lock(&self.connection);
-        connection.send_close_notify();
-        flush(&mut connection, &self.stream).ok();
+        lock(&self.connection).send_close_notify();
+        // Whoever sends just now may wait for the peer for long: the end of the socket ends that, too.
+        self.answer().ok();
         self.stream.shutdown(how)
     }
 
+    /// Sends what is encrypted, and waits for whoever is sending.
+    fn send(&self) -> io::Result<()> {
+        loop {
+            self.send_from(&mut lock(&self.unsent))?;
+            if !self.has_to_send() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Sends what is encrypted, unless somebody is sending: whoever does looks for more before it ends.
+    fn answer(&self) -> io::Result<()> {
+        loop {
+            match self.unsent.try_lock() {
+                Ok(mut unsent) => self.send_from(&mut unsent)?,
+                Err(TryLockError::Poisoned(unsent)) => self.send_from(&mut unsent.into_inner())?,
+                Err(TryLockError::WouldBlock) => return Ok(()),
+            }
+            if !self.has_to_send() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Returns whether somebody has left something to send while another one was sending.
+    fn has_to_send(&self) -> bool {
+        lock(&self.connection).wants_write()
+    }
+
+    /// Sends what is encrypted; what a socket does not take stays in `unsent`, before all that comes later.
+    fn send_from(&self, unsent: &mut Vec<u8>) -> io::Result<()> {
+        loop {
+            let mut connection = lock(&self.connection);
+            while connection.wants_write() && unsent.len() < SENT_AT_ONCE {
+                connection.write_tls(unsent)?;
+            }
+            drop(connection);
+            if unsent.is_empty() {
+                return Ok(());
+            }
+            match (&self.stream).write(unsent) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(count) => drop(unsent.drain(..count)),
+                // Who is told of it would write the same once more.
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => (),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
     /// Decrypts `bytes` and sends what TLS has to answer; returns whether the peer has announced the end of the stream.
-    fn decrypt(&mut self, mut bytes: &[u8]) -> io::Result<bool> {
+    fn decrypt(&mut self, bytes: &[u8]) -> io::Result<bool> {
+        let has_ended = self.decrypted(bytes)?;
+        match self.answer() {
+            // It is kept, and goes with what is sent next.
+            Err(error) if !is_wait(&error) => Err(error),
+            _ => Ok(has_ended),
+        }
+    }
+
+    fn decrypted(&mut self, mut bytes: &[u8]) -> io::Result<bool> {
         let mut connection = lock(&self.connection);
         let mut has_ended = false;
         loop {
@@ -267,7 +331,6 @@ impl TlsStream {
             }
             connection.read_tls(&mut bytes)?;
         }
-        flush(&mut connection, &self.stream)?;
         Ok(has_ended)
     }
 }
@@ -299,27 +362,23 @@ impl Read for TlsStream {
 
 impl Write for TlsStream {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut connection = lock(&self.connection);
-        let count = connection.writer().write(bytes)?;
-        flush(&mut connection, &self.stream)?;
+        // Before it is encrypted: else whoever reads might find it and wait for the peer to take it.
+        let mut unsent = lock(&self.unsent);
+        let count = lock(&self.connection).writer().write(bytes)?;
+        self.send_from(&mut unsent)?;
+        drop(unsent);
+        self.send()?;
         Ok(count)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        flush(&mut lock(&self.connection), &self.stream)
+        self.send()
     }
 }
 
-fn lock(connection: &Mutex<ClientConnection>) -> MutexGuard<'_, ClientConnection> {
-    connection.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Writes what is encrypted.
-fn flush(connection: &mut ClientConnection, mut stream: &TcpStream) -> io::Result<()> {
-    while connection.wants_write() {
-        connection.write_tls(&mut stream)?;
-    }
-    Ok(())
+/// Returns what the lock guards, also after a panic of another thread.
+fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

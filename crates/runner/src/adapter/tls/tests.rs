@@ -245,3 +245,51 @@ fn one_thread_reads_while_another_one_writes() {
         assert_eq!(adapter.observe(SOON).map(Observation::label), Ok(Some(message(&model, "SAID", &[n]))));
     }
 }
+
+/// A peer may say a lot before it listens: whoever reads must not wait for whoever writes.
+#[test]
+fn a_peer_that_wants_to_be_read_first_stalls_nobody() {
+    const MANY: usize = 16 << 20;
+    let server = encrypted(|mut stream| {
+        stream.write_all(&vec![b'x'; MANY]).unwrap();
+        stream.flush().unwrap();
+        let mut came = vec![0; MANY];
+        stream.read_exact(&mut came).unwrap();
+        stream.write_all(b"y").unwrap();
+        stream.flush().unwrap();
+    });
+    let socket = TcpStream::connect(server.address.replace("localhost", "127.0.0.1")).unwrap();
+    socket.set_write_timeout(Some(SOON)).unwrap();
+    let tls = server.trusted().tls.unwrap();
+    let mut writer = tls.handshake(socket, &server.address, SOON, Interrupt::never()).unwrap();
+    let mut reader = writer.try_clone().unwrap();
+    let written =
+        std::thread::spawn(move || writer.write_all(&vec![b'z'; MANY]).and_then(|()| writer.flush()));
+    // The writer waits by now: nobody has read what it wrote.
+    std::thread::sleep(Duration::from_millis(300));
+    let mut came = vec![0; MANY + 1];
+    reader.read_exact(&mut came).unwrap();
+    assert_eq!((came[0], came[MANY]), (b'x', b'y'));
+    written.join().unwrap().unwrap();
+}
+
+/// Hanging up does not wait for a peer that does not read.
+#[test]
+fn a_connection_can_be_ended_while_somebody_writes() {
+    let server = encrypted(|mut stream| {
+        stream.write_all(b"x").unwrap();
+        stream.flush().unwrap();
+        std::thread::sleep(SOON);
+    });
+    let socket = TcpStream::connect(server.address.replace("localhost", "127.0.0.1")).unwrap();
+    let tls = server.trusted().tls.unwrap();
+    let mut writer = tls.handshake(socket, &server.address, SOON, Interrupt::never()).unwrap();
+    writer.read_exact(&mut [0]).unwrap();
+    let other = writer.try_clone().unwrap();
+    let written = std::thread::spawn(move || writer.write_all(&vec![b'z'; 64 << 20]));
+    std::thread::sleep(Duration::from_millis(300));
+    let before = Instant::now();
+    other.shutdown(Shutdown::Both).unwrap();
+    assert!(before.elapsed() < SOON / 4, "{:?}", before.elapsed());
+    written.join().unwrap().unwrap_err();
+}
