@@ -380,7 +380,9 @@ impl RunLoop<'_, '_, '_, '_> {
 
     /// Counts how long the first answer to an input took, which arrived at `at`; what comes unasked is no answer.
     fn count_latency(&mut self, label: &Label, at: Instant) {
-        let (Label::Output(gate, _), Some(asked)) = (label, self.asked.take()) else { return };
+        // What another party gives the system is no answer of the system: that is still to come.
+        let Label::Output(gate, _) = label else { return };
+        let Some(asked) = self.asked.take() else { return };
         if self.bench.adapter.knows_silence() {
             return;
         }

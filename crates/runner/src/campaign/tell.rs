@@ -11,7 +11,7 @@ use ioxide_model::sts::{GateId, Sts, SwitchId};
 use ioxide_model::trace::Breakdown;
 
 use super::{CampaignConfig, CampaignOutcome, FailureGroup};
-use crate::clock::latency::Histogram;
+use crate::clock::latency::{Histogram, whole_micros};
 use crate::clock::patience::Patience;
 use crate::event::{
     CampaignFinished, CampaignStarted, ExtentTold, FailureSignature, HistoryTold, InsteadTold, LabelTold,
@@ -117,7 +117,6 @@ fn history(found: &CampaignOutcome) -> HistoryTold {
 
 pub(super) fn finished(sts: &Sts, found: &CampaignOutcome, patience: &Patience) -> CampaignFinished {
     let name = |id: SwitchId| sts.switches[id].label.to_string();
-    let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
     // In timed models, and where nothing was timed, silence has no such time.
     let is_waited_for = !sts.is_timed() && found.latencies.gates().next().is_some();
     let raised = patience.raised().filter(|_| is_waited_for);
@@ -125,9 +124,9 @@ pub(super) fn finished(sts: &Sts, found: &CampaignOutcome, patience: &Patience) 
     let latency = |(gate, histogram): (GateId, &Histogram)| LatencyTold {
         label: sts.gates[gate].name.to_string(),
         n: histogram.total(),
-        p50_us: histogram.quantile(1, 2).map_or(0, micros),
-        p99_us: histogram.quantile(99, 100).map_or(0, micros),
-        max_us: micros(histogram.longest()),
+        p50_us: histogram.quantile(1, 2).map_or(0, whole_micros),
+        p99_us: histogram.quantile(99, 100).map_or(0, whole_micros),
+        max_us: whole_micros(histogram.longest()),
     };
     let kind = |failure: &FailureGroup| FailureSignature {
         signature: failure.signature.clone(),

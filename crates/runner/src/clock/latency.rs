@@ -3,7 +3,8 @@
 //! One histogram per output gate, its classes a fixed number per doubling of the time, so
 //! memory does not grow with the run and a quantile is at most an eighth too long.
 //!
-//! *Promises.* A quantile is never too short, and never longer than the longest time seen.
+//! *Promises.* A quantile is never too short, and never longer than the longest time seen; what is written in whole
+//! microseconds is rounded up, so it is not too short either.
 
 use std::time::Duration;
 
@@ -169,8 +170,7 @@ impl Latencies {
         let classes = |histogram: &Histogram| {
             histogram.classes.iter().enumerate().filter(|&(_, &n)| n > 0).map(|(at, &n)| (at, n)).collect()
         };
-        let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
-        self.gates().map(|(gate, it)| (gate.index(), micros(it.longest), classes(it))).collect()
+        self.gates().map(|(gate, it)| (gate.index(), whole_micros(it.longest), classes(it))).collect()
     }
 
     /// Returns the latencies that [`classes`](Self::classes) wrote for a model with `n_gates` gates; `None` if a gate
@@ -205,6 +205,11 @@ impl Latencies {
         }
         self.gates().map(|(_, histogram)| room_for(histogram)).max().map(rounded_up)
     }
+}
+
+/// Returns the time in microseconds, rounded up.
+pub(crate) fn whole_micros(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos().div_ceil(1_000)).unwrap_or(u64::MAX)
 }
 
 /// Returns whether `one` used a larger share of its quiescence time than `other`.

@@ -1,6 +1,7 @@
 //! Soundness, held against a second opinion: explicit sets of states, every value enumerated.
 
 mod crossing;
+mod latency;
 mod slow;
 
 use std::collections::BTreeSet;

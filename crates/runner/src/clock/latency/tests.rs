@@ -90,3 +90,18 @@ proptest! {
         prop_assert_eq!(merged, add(&times));
     }
 }
+
+/// A part of a campaign must not promise less in its file than it has seen.
+#[test]
+fn no_quantile_is_shorter_after_it_was_written_and_read() {
+    for nanos in [0, 1, 999, 1_000, 1_001, 1_500, 1_999, 123_456_789] {
+        let latency = Duration::from_nanos(nanos);
+        let mut latencies = Latencies::default();
+        latencies.add(GateId::new(0), latency, ms(100));
+        let read = Latencies::read(&latencies.classes(), 1).unwrap();
+        let (_, histogram) = read.gates().next().unwrap();
+        assert!(histogram.longest() >= latency, "{nanos} ns: {:?}", histogram.longest());
+        assert!(histogram.quantile(1, 1).unwrap() >= latency, "{nanos} ns: {:?}", histogram.quantile(1, 1));
+        assert_eq!(Latencies::read(&read.classes(), 1).unwrap(), read, "once written, it stays as it is");
+    }
+}
