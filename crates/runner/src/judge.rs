@@ -8,8 +8,7 @@
 
 use std::sync::Arc;
 
-use serde::Deserialize;
-use serde_json::{Map, Value as Json};
+use serde_json::Value as Json;
 use thiserror::Error;
 
 use ioxide_model::label::Label;
@@ -27,6 +26,7 @@ use crate::json;
 use crate::line::cut;
 use crate::objective::orders::{self, LabelOrigin};
 use crate::objective::{Objective, ObjectiveWatch};
+use crate::suite::SuiteLabel;
 
 /// The judgement of the monitor about a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -238,33 +238,34 @@ pub enum UnreadableReason {
     },
 }
 
-#[derive(Deserialize)]
-struct PlainLine {
-    label: Option<String>,
-    #[serde(default)]
-    args: Map<String, Json>,
-    #[serde(default)]
-    quiescence: bool,
-    time: Option<Json>,
-    after: Option<Json>,
-}
-
-/// Reads plain lines one after the other.
-struct TraceLineReader<'m> {
+/// Reads plain lines one after the other, those of a trace file and those of a test in a suite.
+pub(crate) struct TraceLineReader<'m> {
     model: &'m Model,
     /// Seconds since the start.
     now: Rational,
     labels: Vec<Label>,
 }
 
-impl TraceLineReader<'_> {
-    fn line(&mut self, line: PlainLine) -> Result<(), UnreadableReason> {
+impl<'m> TraceLineReader<'m> {
+    /// Returns a reader of lines about `model`.
+    pub(crate) fn new(model: &'m Model) -> Self {
+        Self { model, now: Rational::ZERO, labels: Vec::new() }
+    }
+
+    /// Returns the labels of all lines read.
+    pub(crate) fn into_trace(self) -> Trace {
+        self.labels.into_iter().collect()
+    }
+
+    /// Reads the next line.
+    pub(crate) fn line(&mut self, line: SuiteLabel) -> Result<(), UnreadableReason> {
         let is_timed = self.model.sts.is_timed();
         let has_time = is_timed && (line.time.is_some() || line.after.is_some());
         if has_time {
             let wait = self.wait(line.time.as_ref(), line.after.as_ref())?;
             self.now = &self.now + &wait;
-            if !wait.is_zero() {
+            // A line with nothing but a time is a label, however short the wait is.
+            if !wait.is_zero() || line.label.is_none() && !line.quiescence {
                 self.labels.push(Label::Delay(wait));
             }
         }
@@ -318,14 +319,14 @@ fn seconds_of(name: &'static str, json: &Json) -> Result<Rational, UnreadableRea
 /// # Errors
 /// If a line is no label, or the model does not know it.
 pub fn plain_trace(model: &Model, text: &str) -> Result<Trace, UnreadableLine> {
-    let mut reader = TraceLineReader { model, now: Rational::ZERO, labels: Vec::new() };
+    let mut reader = TraceLineReader::new(model);
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let bad = |reason| UnreadableLine { line: at + 1, reason };
-        let line: PlainLine =
+        let line: SuiteLabel =
             json::read(line).map_err(|error| bad(UnreadableReason::Json(error.to_string())))?;
         reader.line(line).map_err(bad)?;
     }
-    Ok(reader.labels.into_iter().collect())
+    Ok(reader.into_trace())
 }
 
 #[cfg(test)]

@@ -16,14 +16,14 @@ use serde_json::{Map, Value as Json};
 use thiserror::Error;
 
 use ioxide_model::label::Label;
-use ioxide_model::sort::Sort;
 use ioxide_model::sts::{Model, Sts};
 use ioxide_model::term::TermPool;
 use ioxide_model::trace::Trace;
 use ioxide_model::value::Value;
 
-use crate::codec::{CodecError, WireMessage, label_from_json, label_to_json, value_from_json, value_to_json};
+use crate::codec::{label_to_json, value_to_json};
 use crate::json::{self, JsonError};
+use crate::judge::{TraceLineReader, UnreadableReason};
 use crate::line::{LineRead, cut, next_line};
 
 /// The version written here.
@@ -82,7 +82,7 @@ pub struct TraceTest {
     pub trace: Vec<SuiteLabel>,
 }
 
-/// A label of a test: a message, silence, or a wait.
+/// A label of a test or of a trace file: a message or silence, with its time or without, or a wait.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SuiteLabel {
     /// The message.
@@ -94,7 +94,10 @@ pub struct SuiteLabel {
     /// Silence.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub quiescence: bool,
-    /// Seconds that pass.
+    /// Seconds since the start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time: Option<Json>,
+    /// Seconds since the label before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<Json>,
 }
@@ -141,25 +144,6 @@ impl SuiteLabel {
             }),
         }
     }
-
-    /// Returns the label as `model` knows it; `None` if it is neither message, silence nor wait, or a negative wait.
-    ///
-    /// # Errors
-    /// If the model does not know it.
-    pub fn read(&self, model: &Model) -> Result<Option<Label>, CodecError> {
-        match (&self.label, self.quiescence) {
-            (None, true) => Ok(Some(Label::Quiescence)),
-            (None, false) => {
-                let Some(after) = &self.after else { return Ok(None) };
-                let wait = value_from_json(&model.pool, Sort::Real, after)?;
-                Ok(wait.as_real().filter(|wait| !wait.is_negative()).cloned().map(Label::Delay))
-            }
-            (Some(label), _) => {
-                let message = WireMessage { label: label.clone(), args: self.args.clone() };
-                label_from_json(model, &message, |_| true).map(Some)
-            }
-        }
-    }
 }
 
 impl TraceTest {
@@ -173,10 +157,11 @@ impl TraceTest {
     /// Its labels as `model` knows them.
     ///
     /// # Errors
-    /// If the model does not know one.
-    pub fn trace(&self, model: &Model) -> Result<Trace, CodecError> {
-        let labels = self.trace.iter().filter_map(|label| label.read(model).transpose());
-        labels.collect()
+    /// If the model does not know one, or one is neither message, silence nor wait.
+    pub fn trace(&self, model: &Model) -> Result<Trace, UnreadableReason> {
+        let mut reader = TraceLineReader::new(model);
+        self.trace.iter().try_for_each(|label| reader.line(label.clone()))?;
+        Ok(reader.into_trace())
     }
 }
 
@@ -339,60 +324,4 @@ impl<R: BufRead> Iterator for SuiteReader<R> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::judge::plain_trace;
-    use crate::samples::{VENDING, model};
-
-    fn read(text: &str) -> Result<Vec<SuiteTest>, SuiteError> {
-        SuiteReader::new(text.as_bytes())?.collect()
-    }
-
-    #[test]
-    fn what_was_written_is_read_back() {
-        let model = model(VENDING);
-        let text = "{\"label\": \"coin\", \"args\": {\"n\": 5}}\n{\"label\": \"change\", \"args\": {\"n\": 3}}\n\
-            {\"label\": \"tea\"}\n{\"quiescence\": true}";
-        let trace = plain_trace(&model, text).unwrap();
-        let test = TraceTest::new(&model.pool, &model.sts, "change".into(), &trace);
-        assert_eq!(test.trace(&model).unwrap(), trace);
-        let tests = vec![SuiteTest::Trace(test), SuiteTest::Word(vec!["a".into(), "b".into()])];
-        let mut file = Vec::new();
-        let mut writer = SuiteWriter::new(&mut file, Map::new()).unwrap();
-        tests.iter().for_each(|test| writer.add(test).unwrap());
-        writer.finish().unwrap();
-        assert_eq!(read(std::str::from_utf8(&file).unwrap()).unwrap(), tests);
-    }
-
-    #[test]
-    fn what_is_no_suite_is_named() {
-        let problem = |text: &str| read(text).unwrap_err().to_string();
-        insta::assert_snapshot!(problem(""), @"this is no suite of ioxide: it starts with nothing");
-        insta::assert_snapshot!(problem("hello"), @"this is no suite of ioxide: it starts with hello");
-        let head = |version| format!("{{\"format\":\"ioxide-suite\",\"version\":{version}}}\n");
-        insta::assert_snapshot!(problem(&head(7)), @"the suite has version 7, this program reads version 1");
-        insta::assert_snapshot!(problem(&(head(1) + "\n3\n")), @"line 3 of the suite: neither a list of inputs nor an object with a `trace`: 3");
-        assert_eq!(read(&head(1)).unwrap(), []);
-    }
-
-    #[test]
-    fn a_closed_suite_that_was_cut_off_anywhere_is_refused() {
-        let mut file = Vec::new();
-        let mut writer = SuiteWriter::new(&mut file, Map::new()).unwrap();
-        for word in [["a", "b"], ["c", "d"]] {
-            writer.add(&SuiteTest::Word(word.map(str::to_owned).to_vec())).unwrap();
-        }
-        writer.finish().unwrap();
-        let text = String::from_utf8(file).unwrap();
-        assert_eq!(read(&text).unwrap().len(), 2);
-        // The last line may lack its end mark, nothing else may be missing.
-        for end in 0..text.len() - 1 {
-            assert!(read(&text[..end]).is_err(), "{}", &text[..end]);
-        }
-        let lines: Vec<&str> = text.lines().collect();
-        let fewer = format!("{}\n{}\n{}\n", lines[0], lines[1], lines[3]);
-        insta::assert_snapshot!(read(&fewer).unwrap_err(), @"line 3 of the suite: there should be 2 tests, here are 1");
-        insta::assert_snapshot!(read(&lines[..3].join("\n")).unwrap_err(), @"the suite was cut off after 2 tests; make it again");
-        insta::assert_snapshot!(read(&(text + "[]\n")).unwrap_err(), @"line 5 of the suite: the suite has ended before");
-    }
-}
+mod tests;
