@@ -184,10 +184,12 @@ fn offered(cx: &Ctx<'_>, offer: &SwitchOffer) -> String {
     }
 }
 
-/// Returns whether `part` is a constant lower bound of the delay; meant for `0 <= delay`, which says nothing.
+/// Returns whether `part` is a bound that every delay keeps, such as `0 <= delay`, and so says nothing.
 fn is_forward(cx: &Ctx<'_>, part: Term) -> bool {
-    let TermNode::Le(zero, delay) = *cx.pool.node(part) else { return false };
-    *cx.pool.node(delay) == TermNode::Var(cx.delay) && cx.pool.as_value(zero).is_some()
+    let TermNode::Le(bound, delay) = *cx.pool.node(part) else { return false };
+    let bound = cx.pool.as_value(bound).and_then(Value::as_real);
+    let is_kept = bound.is_some_and(|bound| bound.is_zero() || bound.is_negative());
+    is_kept && *cx.pool.node(delay) == TermNode::Var(cx.delay)
 }
 
 fn states(cx: &Ctx<'_>, belief: &Belief) -> Vec<StateTold> {
@@ -266,5 +268,33 @@ fn state_values(cx: &Ctx<'_>, forbidden: &Forbidden, position: usize, free: &[Va
             None => Vec::new(),
         },
         Belief::Unspecified => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::judge::{JudgeConfig, judge, plain_trace};
+    use crate::samples::{model, with_cx};
+
+    /// Returns the labels that were allowed instead of the last one of `trace`.
+    fn allowed_instead(text: &str, trace: &str) -> Vec<String> {
+        let spec = model(text);
+        let trace = plain_trace(&spec, trace).unwrap();
+        let judged = with_cx(spec, |mut cx| judge(&mut cx, &trace, &JudgeConfig::default()));
+        judged.forbidden.unwrap().allowed.into_iter().map(|allowed| allowed.label).collect()
+    }
+
+    #[test]
+    fn a_lower_bound_of_the_delay_is_told_unless_it_says_nothing() {
+        let model = |guard: &str| {
+            format!(
+                "model M {{ input go output done output no clock w
+                state a {{ on go {{ reset w }} -> b }}
+                state b {{ emit done {guard} -> a }} state c {{ emit no -> c }} }}"
+            )
+        };
+        let trace = "{\"label\": \"go\", \"after\": 1}\n{\"label\": \"no\", \"after\": 1}";
+        assert_eq!(allowed_instead(&model(""), trace), ["!done"]);
+        assert_eq!(allowed_instead(&model("when w >= 5s"), trace), ["!done when delay >= 5.0"]);
     }
 }
