@@ -1,4 +1,6 @@
+use super::super::JsonProblem;
 use super::*;
+use crate::limits::Excess;
 use crate::samples::model;
 
 const PETS: &str = "model Pets {
@@ -7,7 +9,10 @@ const PETS: &str = "model Pets {
     record Other { a: int }
     record AnyJson { text: string }
     enum Found { found_pet(value: Pet), found_count(value: int), found_nothing }
-    input ask(found: Found, pets: list<Pet>, by: map<Kind, Other>, any: AnyJson)
+    enum Event { event_sold(pet: Pet, to: Kind?), event_fed }
+    enum Size { size_small, size_large }
+    input ask(found: Found, pets: list<Pet>, by: map<Kind, Other>, any: AnyJson,
+        rows: map<int, Pet>, owners: map<Pet, Kind>, event: Event, deep: Kind??, size: Size)
     output told
     state s { on ask emit told }
 }";
@@ -30,6 +35,8 @@ fn config() -> JsonFormConfig {
             ("kind_big_dog", "\"big dog\""),
             ("kind_2", "2"),
             ("found_nothing", "\"-\""),
+            ("event_fed", "0"),
+            ("size_small", "\"S\""),
         ]),
     }
 }
@@ -64,6 +71,28 @@ fn values_are_read_and_written_in_the_words_of_the_system() {
     // More than the record has is let through, and numbers are what they are.
     let more = again("found", r#"{"kind-of":2.0,"name":"Rex","owner":null,"age":9}"#).unwrap();
     assert_eq!(more, r#"{"kind-of":2,"name":"Rex","owner":null}"#);
+}
+
+/// The form holds inside whatever else there is: pairs, cases with fields, options of options, keys.
+#[test]
+fn values_inside_others_have_the_same_form() {
+    let same = |field, text: &str| assert_eq!(again(field, text).unwrap(), text);
+    let rex = r#"{"kind-of":"big dog","name":"Rex","owner":null}"#;
+    same("rows", &format!("[[1,{rex}],[7,{rex}]]"));
+    same("owners", &format!("[[{rex},\"cat\"]]"));
+    same("by", r#"{"2":{"a":1},"cat":{"a":2}}"#);
+    same("event", &format!(r#"{{"event_sold":{{"pet":{rex},"to":"big dog"}}}}"#));
+    same("event", &format!(r#"{{"event_sold":{{"pet":{rex},"to":null}}}}"#));
+    same("event", "0");
+    same("deep", r#"{"some":2}"#);
+    same("deep", r#"{"some":null}"#);
+    same("deep", "null");
+    // A case without a notation of its own is written by its name.
+    same("size", r#""size_large""#);
+    same("size", r#""S""#);
+    assert!(again("size", r#""size_small""#).unwrap_err().contains("there are `S`"));
+    let place = again("rows", r#"[[1,{"kind-of":"cow","name":"","owner":null}]]"#).unwrap_err();
+    assert!(place.contains("`0.kind-of`"), "{place}");
 }
 
 #[test]
