@@ -16,6 +16,8 @@ mod request;
 mod url;
 pub mod websocket;
 
+use std::collections::BTreeSet;
+
 use ioxide_model::label::Label;
 use ioxide_model::sts::{Gate, GateKind, Model};
 
@@ -151,8 +153,7 @@ impl HttpCodec {
             }
         }
         let statuses = self.outputs.iter().flat_map(|(_, answer)| answer.statuses_to(to));
-        let mut statuses: Vec<String> = statuses.collect();
-        statuses.dedup();
+        let statuses: Vec<String> = statuses.collect::<BTreeSet<String>>().into_iter().collect();
         match (reasons.is_empty(), to) {
             (false, _) => Err(format!("no output fits this answer; {}", reasons.join("; ")).into()),
             (true, Some(to)) if !statuses.is_empty() => {

@@ -4,7 +4,7 @@
 
 use thiserror::Error;
 
-use super::message::{HttpResponse, ResponsePart, line_at, size_of};
+use super::message::{HttpResponse, ResponsePart, line_at, size_of, trailer};
 use crate::codec::Undecodable;
 use crate::limits::{Excess, max_message};
 
@@ -49,10 +49,8 @@ impl Dechunker {
             if size > max_message() {
                 return Err(Excess::bytes().into());
             }
-            let Some((end, next)) = line_at(raw, start + size)? else { return Ok(()) };
-            if !end.is_empty() {
-                return Err(BadStream::Wrong("a chunk is longer than it says"));
-            }
+            let next = if size == 0 { trailer(raw, start)? } else { end_of_chunk(raw, start + size)? };
+            let Some(next) = next else { return Ok(()) };
             plain.extend_from_slice(&raw[start..start + size]);
             self.is_over = size == 0;
             raw.drain(..next);
@@ -64,6 +62,15 @@ impl Dechunker {
     #[must_use]
     pub const fn is_over(&self) -> bool {
         self.is_over
+    }
+}
+
+/// Returns the position after the end mark at `at`, where a chunk ends; `None` if it has not come yet.
+fn end_of_chunk(bytes: &[u8], at: usize) -> Result<Option<usize>, BadStream> {
+    match line_at(bytes, at)? {
+        Some((b"", next)) => Ok(Some(next)),
+        Some(_) => Err(BadStream::Wrong("a chunk is longer than it says")),
+        None => Ok(None),
     }
 }
 
@@ -137,6 +144,7 @@ fn event(text: &str) -> Option<HttpResponse> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::message::AskedFor;
     use super::*;
 
     fn all(text: &[u8]) -> Vec<String> {
@@ -169,6 +177,36 @@ mod tests {
         }
     }
 
+    /// An answer and a stream read the same chunks (RFC 9112, 7.1.2), wherever the bytes are cut.
+    #[test]
+    fn lines_after_the_last_chunk_are_skipped() {
+        let text = b"3\r\nabc\r\n0\r\nx-sum: 1\r\nx-end: yes\r\n\r\n";
+        let head = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
+        let whole = [&head[..], &text[..]].concat();
+        let (answer, used) = HttpResponse::parse(&whole, AskedFor::Body, false).unwrap().unwrap();
+        assert_eq!((answer.body.as_slice(), used), (&b"abc"[..], whole.len()));
+        for cut in 0..text.len() {
+            let (mut raw, mut plain, mut chunks) = (text[..cut].to_vec(), Vec::new(), Dechunker::default());
+            chunks.take(&mut raw, &mut plain).unwrap();
+            assert!(!chunks.is_over(), "cut at {cut}");
+            raw.extend_from_slice(&text[cut..]);
+            raw.extend_from_slice(b"more");
+            chunks.take(&mut raw, &mut plain).unwrap();
+            assert_eq!(
+                (plain.as_slice(), raw.as_slice(), chunks.is_over()),
+                (&b"abc"[..], &b"more"[..], true)
+            );
+        }
+    }
+
+    #[test]
+    fn lines_after_the_last_chunk_are_bounded() {
+        let mut raw = b"0\r\n".to_vec();
+        (0..5_000).for_each(|n| raw.extend_from_slice(format!("x-{n}: and so on\r\n").as_bytes()));
+        let told = Dechunker::default().take(&mut raw, &mut Vec::new());
+        assert!(matches!(told, Err(BadStream::Excess(Excess::Head { .. }))), "{told:?}");
+    }
+
     #[test]
     fn chunks_are_taken_apart() {
         let (mut raw, mut plain) = (b"5\r\ndata:\r\n3; x=1\r\n 1\n\r\n".to_vec(), Vec::new());
@@ -178,6 +216,8 @@ mod tests {
         raw.extend_from_slice(b"0\r\n\r\n");
         chunks.take(&mut raw, &mut plain).unwrap();
         assert!(chunks.is_over());
+        let mut wrong = b"0\r\nno end".to_vec();
+        Dechunker::default().take(&mut wrong, &mut Vec::new()).unwrap();
         let mut wrong = b"zz\r\n".to_vec();
         assert!(Dechunker::default().take(&mut wrong, &mut Vec::new()).is_err());
     }

@@ -341,8 +341,12 @@ pub(super) fn size_of(line: &[u8]) -> Option<usize> {
 }
 
 /// Returns the position after the lines that follow the last chunk; `None` if they are incomplete.
-fn trailer(bytes: &[u8], mut at: usize) -> Result<Option<usize>, Excess> {
+pub(super) fn trailer(bytes: &[u8], mut at: usize) -> Result<Option<usize>, Excess> {
+    let start = at;
     loop {
+        if at - start > MAX_HEAD {
+            return Err(Excess::Head { limit: MAX_HEAD });
+        }
         match line_at(bytes, at)? {
             Some((b"", next)) => return Ok(Some(next)),
             Some((_, next)) => at = next,

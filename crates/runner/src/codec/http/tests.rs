@@ -216,3 +216,18 @@ fn whole_numbers_and_records_in_a_request() {
         assert_eq!(request.path, format!("{path}?filter=%7B%22limit%22%3A3%7D"));
     }
 }
+
+#[test]
+fn a_status_is_named_once_however_many_outputs_have_it() {
+    let model = model("model M { input A output X output Y output Z state s { on A emit X emit Y emit Z } }");
+    let to_a = |status: &str| AnswerConfig { to: vec!["A".into()], ..answer(status) };
+    let outputs = [("X", "200"), ("Y", "4xx"), ("Z", "200")];
+    let config = HttpConfig {
+        inputs: vec![("A".into(), request("GET", "/", None))],
+        outputs: outputs.into_iter().map(|(name, status)| (name.to_owned(), to_a(status))).collect(),
+        ..HttpConfig::default()
+    };
+    let codec = HttpCodec::new(&config, "", &model).unwrap();
+    let told = codec.decode(&model, &response(503, ""), Some("A")).unwrap_err().to_string();
+    assert_eq!(told, "no output fits this answer; to `A` the status is one of 200, 4xx");
+}
