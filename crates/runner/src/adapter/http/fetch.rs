@@ -62,14 +62,64 @@ fn path_of(place: &str, query: &str) -> String {
     format!("/{path}{query}")
 }
 
-/// Returns the address that the `Location` header `to` names in an answer from `place`; a path is taken from the root
-/// of the server.
+/// Returns the address that the `Location` header `to` names in an answer from `place` (RFC 3986, 5.2), without its
+/// fragment.
 fn redirected(place: &str, to: &str) -> String {
-    if to.contains("://") {
+    let to = to.split('#').next().unwrap_or_default();
+    if has_scheme(to) {
         return to.to_owned();
     }
-    let origin: Vec<&str> = place.splitn(4, '/').take(3).collect();
-    format!("{}/{}", origin.join("/"), to.trim_start_matches('/'))
+    let (scheme, rest) = place.split_once("://").unwrap_or(("http", place));
+    if to.starts_with("//") {
+        return format!("{scheme}:{to}");
+    }
+    let (host, from) = rest.find(['/', '?']).map_or((rest, ""), |at| rest.split_at(at));
+    let (from_path, from_query) = parts_of(from);
+    let (path, query) = parts_of(to);
+    let path = match (path.starts_with('/'), path.is_empty()) {
+        (true, _) => without_dots(path),
+        (_, true) if query.is_empty() => format!("{from_path}{from_query}"),
+        (_, true) => from_path.to_owned(),
+        _ => {
+            let folder = from_path.rfind('/').map_or("/", |at| &from_path[..=at]);
+            without_dots(&format!("{folder}{path}"))
+        }
+    };
+    format!("{scheme}://{host}{path}{query}")
+}
+
+/// Path and query, the latter with its mark.
+fn parts_of(text: &str) -> (&str, &str) {
+    text.find('?').map_or((text, ""), |at| text.split_at(at))
+}
+
+/// Returns whether the text begins with a scheme (RFC 3986, 3.1).
+fn has_scheme(text: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
+    text.split_once(':').is_some_and(|(scheme, _)| {
+        scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.chars().all(is_part)
+    })
+}
+
+/// Returns a path from the root without `.` and `..` (RFC 3986, 5.2.4).
+fn without_dots(path: &str) -> String {
+    let mut kept: Vec<&str> = Vec::new();
+    let parts: Vec<&str> = path.split('/').skip(1).collect();
+    for (at, part) in parts.iter().enumerate() {
+        match *part {
+            "." | ".." => {
+                if *part == ".." {
+                    kept.pop();
+                }
+                // What ends with them is a folder.
+                if at + 1 == parts.len() {
+                    kept.push("");
+                }
+            }
+            other => kept.push(other),
+        }
+    }
+    format!("/{}", kept.join("/"))
 }
 
 fn cannot(what: &str, reason: &str) -> AdapterError {
@@ -86,5 +136,51 @@ mod tests {
         assert_eq!(path_of("http://a:1/x/", "?y=1"), "/x/?y=1");
         assert_eq!(redirected("http://a:1/x/y", "/z"), "http://a:1/z");
         assert_eq!(redirected("http://a:1/x", "https://b/z"), "https://b/z");
+        assert_eq!(redirected("http://a:1/x", "/login?next=http://b/z"), "http://a:1/login?next=http://b/z");
+        assert_eq!(redirected("http://a:1", "x"), "http://a:1/x");
+        assert_eq!(redirected("http://a:1?to=/x/y", "z"), "http://a:1/z");
+        assert_eq!(redirected("http://a:1/x/y?to=/u/v", "z#part"), "http://a:1/x/z");
+    }
+
+    /// RFC 3986, 5.4.1 and 5.4.2, without fragments, which are not asked for.
+    #[test]
+    fn the_examples_of_the_standard_hold() {
+        let examples = [
+            ("g:h", "g:h"),
+            ("g", "http://a/b/c/g"),
+            ("./g", "http://a/b/c/g"),
+            ("g/", "http://a/b/c/g/"),
+            ("/g", "http://a/g"),
+            ("//g", "http://g"),
+            ("?y", "http://a/b/c/d;p?y"),
+            ("g?y", "http://a/b/c/g?y"),
+            ("#s", "http://a/b/c/d;p?q"),
+            ("g#s", "http://a/b/c/g"),
+            ("g?y#s", "http://a/b/c/g?y"),
+            (";x", "http://a/b/c/;x"),
+            ("g;x", "http://a/b/c/g;x"),
+            ("", "http://a/b/c/d;p?q"),
+            (".", "http://a/b/c/"),
+            ("./", "http://a/b/c/"),
+            ("..", "http://a/b/"),
+            ("../", "http://a/b/"),
+            ("../g", "http://a/b/g"),
+            ("../..", "http://a/"),
+            ("../../", "http://a/"),
+            ("../../g", "http://a/g"),
+            ("../../../g", "http://a/g"),
+            ("/./g", "http://a/g"),
+            ("/../g", "http://a/g"),
+            ("g.", "http://a/b/c/g."),
+            ("..g", "http://a/b/c/..g"),
+            ("./../g", "http://a/b/g"),
+            ("./g/.", "http://a/b/c/g/"),
+            ("g/./h", "http://a/b/c/g/h"),
+            ("g/../h", "http://a/b/c/h"),
+            ("g?y/../x", "http://a/b/c/g?y/../x"),
+        ];
+        for (to, expected) in examples {
+            assert_eq!(redirected("http://a/b/c/d;p?q", to), expected, "{to}");
+        }
     }
 }
