@@ -345,6 +345,10 @@ impl Framing {
     }
 
     /// Returns `bytes` as a frame to send; of the framings, only a length prefix adds to them.
+    ///
+    /// A length inside our own message is not compared with the framing: the layout writes `len(...)` itself, and whoever
+    /// makes the length a field of the model wants to send wrong ones. In what the system sends, the framing takes as
+    /// many bytes as it announces, and the layout says whether they are a message.
     pub(super) fn framed_bytes(&self, bytes: &[u8]) -> Result<Vec<u8>, UnwritableMessage> {
         let frame = match self {
             Self::Length(width) => {

@@ -79,6 +79,35 @@ fn a_message_that_is_never_finished_ends_with_its_time_limit() {
     assert!(error.contains("half a message"), "{error}");
 }
 
+/// Too short, it is no message; too long, it is never finished: neither is silence or another message.
+#[test]
+fn a_message_that_lies_about_its_length_is_unreadable() {
+    let layout = |text: &str| MessageLayout::parse(text, Endian::Big).unwrap();
+    let said = "0x01, u8 len(message), i16 n, xor8";
+    let number = NumberLayout::named("u8", Endian::Big).unwrap();
+    let speech = TextSpeech {
+        words: MessageFormat::Binary(BinaryConfig {
+            inputs: vec![("SAY".into(), layout(said))],
+            outputs: vec![("SAID".into(), layout(said)), ("OTHER".into(), layout("0x02, u8 len(message)"))],
+        }),
+        framing: Framing::Counted(LengthField { at: 1, number, counts: LengthUnit::Message }),
+        input_end: None,
+        reset: Vec::new(),
+    };
+    let lies = |length: &str| {
+        let command = format!("printf '\\001\\{length}\\000\\007\\003'; sleep 9");
+        started(&command, speech.clone(), Duration::from_millis(10)).observe(SOON)
+    };
+    assert_eq!(lies("005").map(Observation::label), Ok(Some(message(&model(ECHO), "SAID", &[7]))));
+    for (length, says) in
+        [("004", "SAID"), ("003", "SAID"), ("001", "cannot hold its own length"), ("006", "half a message")]
+    {
+        let told = lies(length).unwrap_err().of_system();
+        let AdapterError::Unreadable { reason, .. } = &told else { panic!("{length}: {told}") };
+        assert!(reason.contains(says), "{length}: {reason}");
+    }
+}
+
 #[test]
 fn binary_messages_are_sent_and_read() {
     let layout = |text: &str| MessageLayout::parse(text, Endian::Big).unwrap();
