@@ -7,8 +7,10 @@
 //!
 //! *Promises.* A part of at least eight bytes of a secret, of its base64 (also as a part of a longer text, also for
 //! URLs), of its hexadecimal digits or of its percent-encoding does not pass [`Secrets::hide`]. Nothing is
-//! promised for other encodings, for hashes, for parts that are shorter.
+//! promised for other encodings, for hashes, for parts that are shorter. Secrets that come up in runs are bounded in
+//! length and number, those of the user are not.
 
+mod arguments;
 pub mod discreet;
 mod spelling;
 
@@ -18,8 +20,10 @@ use std::collections::BTreeSet;
 const WINDOW: usize = 8;
 /// The length in bytes below which a text is no secret.
 const SHORTEST: usize = 4;
-/// The number of windows beyond which no more secrets of a system are added.
+/// The number of windows beyond which no more secrets of a run are added.
 const MAX_TOLD: usize = 500_000;
+/// The number of bytes of a secret of a run that are hidden.
+const LONGEST_TOLD: usize = 64 << 10;
 /// The text in place of a secret.
 pub const HIDDEN: &str = "***";
 
@@ -45,8 +49,11 @@ impl Secrets {
         self.windows.is_empty() && self.short.is_empty() && self.fields.is_empty()
     }
 
-    /// Hides `secret` from now on, in all its spellings.
+    /// Hides `secret` from now on, in all its spellings, unless it is too short to be one.
     pub fn add(&mut self, secret: &str) {
+        if secret.len() < SHORTEST {
+            return;
+        }
         for spelling in spelling::all(secret) {
             self.windows
                 .extend(spelling.windows(WINDOW).filter_map(|part| <[u8; WINDOW]>::try_from(part).ok()));
@@ -56,12 +63,19 @@ impl Secrets {
         }
     }
 
-    /// Hides a text that the system gave as a secret, as long as there is room: a system must not fill the memory with
-    /// them.
+    /// Hides a text that came up in a run as a secret, or the beginning of a very long one, as long as there is room: a
+    /// system must not fill the memory with them.
     pub fn add_told(&mut self, secret: &str) {
-        if self.windows.len() + self.short.len() < MAX_TOLD {
-            self.add(secret);
+        if !self.is_full() {
+            let mut ends = (0..=secret.len().min(LONGEST_TOLD)).rev();
+            let end = ends.find(|&end| secret.is_char_boundary(end)).unwrap_or_default();
+            self.add(&secret[..end]);
         }
+    }
+
+    /// Returns whether there is no room for further secrets of a run.
+    fn is_full(&self) -> bool {
+        self.windows.len() + self.short.len() >= MAX_TOLD
     }
 
     /// Hides the secrets in the value of a header: not the name of its scheme or its parameters, but what they
@@ -87,9 +101,10 @@ impl Secrets {
         self.fields.contains(&(message.to_owned(), field.to_owned()))
     }
 
-    /// `text` without secrets.
+    /// Returns `text` without secrets, and without the values of messages that have marked fields.
     #[must_use]
     pub fn hide(&self, text: &str) -> String {
+        let text = &*self.without_arguments(text);
         let covered = self.covered(text.as_bytes());
         let mut shown = String::with_capacity(text.len());
         let mut is_hidden = false;
@@ -120,9 +135,11 @@ impl Secrets {
                 covered[at..at + WINDOW].fill(true);
             }
         }
-        for secret in &self.short {
-            for at in (0..bytes.len()).filter(|&at| bytes[at..].starts_with(secret)) {
-                covered[at..at + secret.len()].fill(true);
+        for length in SHORTEST..WINDOW {
+            for (at, part) in bytes.windows(length).enumerate() {
+                if self.short.contains(part) {
+                    covered[at..at + length].fill(true);
+                }
             }
         }
         covered
@@ -150,6 +167,26 @@ mod tests {
         assert!(secrets.is_in("given by the user") && secrets.is_in("cookie number 7, and so on"));
         secrets.add("another of the user");
         assert!(secrets.is_in("another of the user"), "those are always hidden");
+    }
+
+    #[test]
+    fn one_long_secret_of_a_system_does_not_fill_the_memory_either() {
+        let long: String = (0..2 * LONGEST_TOLD).map(|n| char::from(b'a' + (n * n / 7 % 26) as u8)).collect();
+        let mut secrets = Secrets::none();
+        secrets.add_told(&long);
+        assert!(secrets.windows.len() < 20 * LONGEST_TOLD, "{}", secrets.windows.len());
+        assert!(secrets.is_in(&long[..100]) && secrets.is_in(&long[LONGEST_TOLD - 100..LONGEST_TOLD]));
+    }
+
+    #[test]
+    fn what_is_too_short_is_no_secret_in_any_spelling() {
+        for secret in ["", "a", "ab", "abc", "é%"] {
+            let mut secrets = of(secret);
+            secrets.add_told(secret);
+            secrets.add_header(secret);
+            assert!(secrets.is_empty(), "{secret}: {secrets:?}");
+        }
+        assert_eq!(of("abcd").hide("abcd 61626364 YWJjZA=="), "*** *** ***A==");
     }
 
     fn of(secret: &str) -> Secrets {

@@ -378,7 +378,7 @@ impl Adapter for HttpAdapter {
         match self.answer(Instant::now() + limit)?.map(|heard| heard.response) {
             Some(response) if (200..300).contains(&response.status) => {
                 let fresh = self.captured.take(&response, None);
-                fresh.iter().for_each(|secret| self.secrets.add(secret));
+                fresh.iter().for_each(|secret| self.secrets.add_told(secret));
                 Ok(())
             }
             Some(response) => Err(AdapterError::Broken(format!(

@@ -9,7 +9,11 @@ use std::io;
 use serde_json::{Value as Json, json};
 
 use super::{HIDDEN, Secrets};
-use crate::event::{Event, EventKind, Explanation, FindingTold, LabelTold, VerdictTold};
+use crate::event::{
+    Allowed, CampaignFinished, CampaignStarted, Event, EventKind, Explanation, ExtentTold, FailureSignature,
+    FindingTold, HistoryTold, InsteadTold, LabelTold, MeasureTold, PatienceTold, Replayed, RunFinished,
+    RunStarted, ShrinkingTold, ShrunkTold, StateTold, StepTold, SystemTrouble, VerdictTold, WhyNot,
+};
 use crate::reporter::Reporter;
 
 /// A reporter that passes all events on to another one, without the secrets.
@@ -35,15 +39,21 @@ impl Reporter for Discreet<'_> {
         self.secrets.hide_event(&mut event.event);
         self.inner.event(&event)
     }
+
+    fn shrinking(&mut self, told: &ShrinkingTold) {
+        self.inner.shrinking(told);
+    }
 }
 
+/// Hiding in events. Every event and every part of one is taken apart without `..`: whoever adds a text has to
+/// decide here. Names of the model and settings of the user stay, since records are read by them.
 impl Secrets {
-    /// Remembers the values of marked fields.
+    /// Remembers the values of marked fields, as long as there is room: a system must not fill the memory with them.
     fn learn(&mut self, event: &EventKind) {
-        if let EventKind::Stimulus(step) | EventKind::Observation(step) = event {
-            for (field, value) in &step.label.args {
-                if self.has_field(&step.label.label, field) {
-                    self.add(&plain(value));
+        for label in labels(event) {
+            for (field, value) in &label.args {
+                if self.has_field(&label.label, field) {
+                    self.add_told(&plain(value));
                 }
             }
         }
@@ -52,32 +62,39 @@ impl Secrets {
     /// Hides secrets in every text of an event that the system may have said or that was said to it.
     fn hide_event(&self, event: &mut EventKind) {
         match event {
-            EventKind::Stimulus(step) | EventKind::Observation(step) => self.hide_label(&mut step.label),
+            EventKind::Stimulus(step) | EventKind::Observation(step) => {
+                let StepTold { step: _, label, belief: _, switches: _ } = step;
+                self.hide_label(label);
+            }
+            EventKind::Patience(told) => {
+                let PatienceTold { label, took_ms: _, from_ms: _, to_ms: _, not_silent: _ } = told;
+                self.hide_in(label);
+            }
             EventKind::Verdict(told) => self.hide_verdict(told),
-            EventKind::Trouble(told) => {
-                self.hide_in(&mut told.error);
-                self.hide_in(&mut told.last_words);
-            }
-            EventKind::Replayed(told) => {
-                let traces = told.instead.iter_mut().flat_map(|instead| &mut instead.trace);
-                traces.for_each(|label| self.hide_label(label));
-            }
-            EventKind::Shrunk(told) => told.trace.iter_mut().for_each(|label| self.hide_label(label)),
-            EventKind::CampaignStarted(told) => self.hide_in(&mut told.sut),
-            EventKind::CampaignFinished(told) => {
-                told.failures.iter_mut().for_each(|kind| self.hide_in(&mut kind.signature));
-                for extent in &mut told.history.extents {
-                    self.hide_in(&mut extent.least);
-                    self.hide_in(&mut extent.most);
+            EventKind::Trouble(SystemTrouble { error, last_words }) => self.hide_all([error, last_words]),
+            EventKind::Replayed(Replayed { run: _, reproduced: _, of: _, instead }) => {
+                if let Some(InsteadTold { outcome: _, trace }) = instead {
+                    trace.iter_mut().for_each(|label| self.hide_label(label));
                 }
             }
-            EventKind::RunStarted(_) | EventKind::Patience(_) | EventKind::RunFinished(_) => (),
+            EventKind::Shrunk(told) => self.hide_shrunk(told),
+            EventKind::CampaignStarted(told) => self.hide_started(told),
+            EventKind::CampaignFinished(told) => self.hide_finished(told),
+            EventKind::RunStarted(told) => {
+                let RunStarted { run: _, seed: _, goal, tolerance: _, unconfirmed: _, connections: _ } = told;
+                self.hide_in(goal);
+            }
+            EventKind::RunFinished(RunFinished { run: _, outcome: _, steps: _, doubts: _ }) => (),
         }
     }
 
     /// Hides secrets in the text.
     fn hide_in(&self, text: &mut String) {
         *text = self.hide(text);
+    }
+
+    fn hide_all<'t>(&self, texts: impl IntoIterator<Item = &'t mut String>) {
+        texts.into_iter().for_each(|text| self.hide_in(text));
     }
 
     /// Hides secrets in a value, however deep they are.
@@ -91,42 +108,125 @@ impl Secrets {
     }
 
     fn hide_label(&self, told: &mut LabelTold) {
+        let LabelTold { kind: _, label, args, text, delay_ns: _, raw, way: _, part: _ } = told;
         let mut has_marked = false;
-        for (field, value) in &mut told.args {
-            let is_marked = self.has_field(&told.label, field);
+        for (field, value) in args {
+            let is_marked = self.has_field(label, field);
             if is_marked || self.is_in(&plain(value)) {
                 *value = json!({ "secret": true });
             }
             has_marked |= is_marked;
         }
         if has_marked {
-            // The value may be too short to be found in a text.
-            let name = told.text.split('(').next().unwrap_or_default();
-            told.text = format!("{name}({HIDDEN})");
-            told.raw = told.raw.take().map(|_| HIDDEN.to_owned());
+            // The value may be too short to be found in the bytes.
+            *raw = raw.take().map(|_| HIDDEN.to_owned());
         }
-        self.hide_in(&mut told.text);
-        told.raw.iter_mut().for_each(|raw| self.hide_in(raw));
+        self.hide_in(text);
+        self.hide_all(raw);
     }
 
     fn hide_verdict(&self, told: &mut VerdictTold) {
-        let VerdictTold { reason, kind, signature, last_words, explanation, finding, .. } = told;
-        [reason, last_words].into_iter().for_each(|text| self.hide_in(text));
-        [kind, signature].into_iter().flatten().for_each(|text| self.hide_in(text));
+        let VerdictTold {
+            verdict: _,
+            reason,
+            kind,
+            unknown_from: _,
+            explanation,
+            signature,
+            finding,
+            last_words,
+        } = told;
+        self.hide_all([reason, last_words]);
+        self.hide_all([kind, signature].into_iter().flatten());
         explanation.iter_mut().for_each(|told| self.hide_explanation(told));
-        if let Some(FindingTold { state, event, because, .. }) = finding {
-            [state, event].into_iter().for_each(|text| self.hide_in(text));
-            because.iter_mut().for_each(|text| self.hide_in(text));
+        if let Some(FindingTold { word: _, rule: _, state, event, because }) = finding {
+            self.hide_all([state, event]);
+            self.hide_all(because);
         }
     }
 
     fn hide_explanation(&self, told: &mut Explanation) {
-        self.hide_in(&mut told.observed);
-        told.allowed.iter_mut().for_each(|allowed| self.hide_in(&mut allowed.label));
-        told.why_not.iter_mut().for_each(|why| self.hide_in(&mut why.reason));
-        for state in &mut told.states {
-            state.values.iter_mut().chain(&mut state.path).for_each(|text| self.hide_in(text));
+        let Explanation { observed, allowed, states, n_states: _, why_not, orders: _ } = told;
+        self.hide_in(observed);
+        allowed.iter_mut().for_each(|Allowed { label, switch: _ }| self.hide_in(label));
+        why_not.iter_mut().for_each(|WhyNot { state: _, switch: _, reason }| self.hide_in(reason));
+        for StateTold { location, values, path } in states {
+            self.hide_in(location);
+            self.hide_all(values.iter_mut().chain(path));
         }
+    }
+
+    fn hide_shrunk(&self, told: &mut ShrunkTold) {
+        let ShrunkTold { run: _, trace, from: _, attempts: _, minimal: _, early, reproduced: _, of: _ } =
+            told;
+        trace.iter_mut().for_each(|label| self.hide_label(label));
+        self.hide_all(early);
+    }
+
+    fn hide_started(&self, told: &mut CampaignStarted) {
+        let CampaignStarted {
+            model: _,
+            file: _,
+            set,
+            switches: _,
+            parts: _,
+            tester: _,
+            sut,
+            seed: _,
+            runs: _,
+            jobs: _,
+            patience_ms: _,
+            calibrated: _,
+        } = told;
+        self.hide_in(sut);
+        self.hide_all(set);
+    }
+
+    fn hide_finished(&self, told: &mut CampaignFinished) {
+        let CampaignFinished {
+            runs: _,
+            passed: _,
+            inconclusive: _,
+            failed: _,
+            errors: _,
+            interrupted: _,
+            covered: _,
+            never: _,
+            failures,
+            latencies: _,
+            suggested_patience_ms: _,
+            patience_ms: _,
+            raised_patience_ms: _,
+            unknown: _,
+            measures,
+            history,
+        } = told;
+        failures
+            .iter_mut()
+            .for_each(|FailureSignature { signature, first: _, runs: _ }| self.hide_in(signature));
+        for MeasureTold { measure: _, seen: _, total: _, missing } in measures {
+            self.hide_all(missing);
+        }
+        let HistoryTold { longest_run: _, extents, new_pairs_per_million: _ } = history;
+        for ExtentTold { variable: _, least, most } in extents {
+            self.hide_all([least, most]);
+        }
+    }
+}
+
+/// The labels of an event.
+fn labels(event: &EventKind) -> &[LabelTold] {
+    match event {
+        EventKind::Stimulus(step) | EventKind::Observation(step) => std::slice::from_ref(&step.label),
+        EventKind::Replayed(told) => told.instead.as_ref().map_or(&[], |instead| &instead.trace),
+        EventKind::Shrunk(told) => &told.trace,
+        EventKind::CampaignStarted(_)
+        | EventKind::RunStarted(_)
+        | EventKind::Patience(_)
+        | EventKind::Verdict(_)
+        | EventKind::Trouble(_)
+        | EventKind::RunFinished(_)
+        | EventKind::CampaignFinished(_) => &[],
     }
 }
 
@@ -136,49 +236,4 @@ fn plain(value: &Json) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::event::{LabelKind, StepTold, SystemTrouble};
-    use serde_json::Map;
-
-    fn step(label: &str, field: &str, value: Json, raw: &str) -> EventKind {
-        let text = format!("?{label}({field}: {value})");
-        let args: Map<String, Json> = [(field.to_owned(), value)].into_iter().collect();
-        let (kind, raw, label) = (LabelKind::Input, Some(raw.to_owned()), label.to_owned());
-        let label = LabelTold { kind, label, args, text, delay_ns: None, raw, way: None, part: None };
-        EventKind::Stimulus(StepTold { step: 1, label, belief: None, switches: Vec::new() })
-    }
-
-    fn told(secrets: &Secrets, events: impl IntoIterator<Item = EventKind>) -> String {
-        let mut seen: Vec<Event> = Vec::new();
-        let mut discreet = Discreet::new(&mut seen, secrets.clone());
-        for event in events {
-            discreet.event(&Event { seq: 0, time_ns: 0, run: None, event }).unwrap();
-        }
-        serde_json::to_string(&seen).unwrap()
-    }
-
-    #[test]
-    fn nothing_that_is_told_has_the_secret() {
-        let mut secrets = Secrets::none();
-        secrets.add("0123456789abcdef");
-        let trouble =
-            SystemTrouble { error: "bad 456789ab".into(), last_words: "GET /0123456789abcdef".into() };
-        let value = json!(["x", "y0123456789abcdefz"]);
-        let text = told(&secrets, [step("m", "f", value, "m 0123456789abcdef"), EventKind::Trouble(trouble)]);
-        assert!(!text.contains("456789ab"), "{text}");
-        assert!(text.contains(r#""args":{"f":{"secret":true}}"#), "{text}");
-    }
-
-    #[test]
-    fn the_value_of_a_marked_field_is_hidden_from_then_on() {
-        let mut secrets = Secrets::none();
-        secrets.add_field("login", "pin");
-        let trouble = SystemTrouble { error: "4711 is wrong".into(), last_words: String::new() };
-        let text =
-            told(&secrets, [step("login", "pin", json!(4711), "LOGIN 4711"), EventKind::Trouble(trouble)]);
-        assert!(!text.contains("4711") && text.contains("?login(***)"), "{text}");
-        let other = told(&secrets, [step("login", "user", json!("ann"), "LOGIN ann")]);
-        assert!(other.contains("LOGIN ann"), "{other}");
-    }
-}
+mod tests;

@@ -206,7 +206,8 @@ impl UnitCommand for PreparedCampaign<'_> {
             let mut reporter = lines.clone();
             let mut clock =
                 session::clock(if args.no_times { EventTimes::LeftOut } else { EventTimes::Told }, sut);
-            let mut discreet = Discreet::new(&mut reporter, sut.secrets()?);
+            let secrets = sut.secrets()?;
+            let mut discreet = Discreet::new(&mut reporter, secrets.clone());
             let teller = EventSink::new(&mut discreet, &mut *clock);
             let mut bench = RunSetup { cx: &mut Ctx::new(spec, &mut *solver), adapter, stop: &STOP };
             session::prepare(&mut bench, &mut TimedTester::new(chosen.tester(), None, thinking));
@@ -222,7 +223,9 @@ impl UnitCommand for PreparedCampaign<'_> {
                 let mut tester = TimedTester::new(&mut fair, None, thinking);
                 match campaign.unit(unit, &mut bench, &mut tester)? {
                     UnitEnd::Done(found) => told.done(part, names, unit, &found, &lines)?,
-                    UnitEnd::Trouble(error) => told.trouble(part, names, unit, &error.to_string())?,
+                    UnitEnd::Trouble(error) => {
+                        told.trouble(part, names, unit, &secrets.hide(&error.to_string()))?;
+                    }
                     UnitEnd::Stopped => return Ok(told.stopped()),
                 }
                 if campaign.is_over() && told.has_failed || told.troubles >= MAX_TROUBLE {
