@@ -162,6 +162,9 @@ pub(crate) struct ProductSearch<'p, 's> {
     too_large: bool,
     /// True if states with too many members were not explored.
     crowded: bool,
+    /// True if a state was explored in part only, since a step has too many cases or time was over: it is not explored
+    /// again, so the search proves nothing any more.
+    partial: bool,
 }
 
 /// In a timed product, returns the pair once for each member of the implementation: a failure of one of them is a
@@ -200,6 +203,7 @@ impl<'p, 's> ProductSearch<'p, 's> {
             cut: false,
             too_large: false,
             crowded: false,
+            partial: false,
         }
     }
 
@@ -231,7 +235,7 @@ impl<'p, 's> ProductSearch<'p, 's> {
     ) -> SearchEnd {
         let most_terms = cx.pool.len() + MAX_NEW_TERMS;
         if self.nodes.is_empty() && self.start(cx).is_err() {
-            return SearchEnd::Cases;
+            return self.broken_off(cx);
         }
         if let Some(steps) = self.found.pop_front() {
             return SearchEnd::Unsafe(steps);
@@ -250,7 +254,7 @@ impl<'p, 's> ProductSearch<'p, 's> {
                 return SearchEnd::States;
             }
             if self.expand(cx, at).is_err() {
-                return cx.halted().map_or(SearchEnd::Cases, SearchEnd::Halted);
+                return self.broken_off(cx);
             }
             self.effort.depth = self.effort.depth.max(self.nodes[at].by.depth);
             if let Some(steps) = self.found.pop_front() {
@@ -268,11 +272,17 @@ impl<'p, 's> ProductSearch<'p, 's> {
             }
         }
         match () {
-            () if self.crowded => SearchEnd::Cases,
+            () if self.crowded || self.partial => SearchEnd::Cases,
             () if self.too_large => SearchEnd::TooLarge,
             () if self.cut => SearchEnd::Depth,
             () => SearchEnd::Exhausted,
         }
+    }
+
+    /// Returns the end of a run in which a state was explored in part only.
+    fn broken_off(&mut self, cx: &Ctx<'_>) -> SearchEnd {
+        self.partial = true;
+        cx.halted().map_or(SearchEnd::Cases, SearchEnd::Halted)
     }
 
     /// Returns the product states and edges, for a graph.
