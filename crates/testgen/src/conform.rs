@@ -17,6 +17,7 @@
 
 mod beyond;
 mod branch;
+mod concrete_pass;
 mod differences;
 mod elapse;
 pub mod explicit;

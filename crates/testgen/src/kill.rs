@@ -35,7 +35,7 @@ use crate::conform::{
 use crate::mutate::Mutant;
 
 /// The version of the analysis, raised whenever answers may change: decisions of another version are not reused.
-pub const ANALYSIS: u32 = 3;
+pub const ANALYSIS: u32 = 4;
 
 /// The number of symbolic states above which a specification is not explored beforehand.
 const MAX_GRAPH: usize = 10_000;

@@ -8,13 +8,24 @@ use ioxide_model::sts::Model;
 use ioxide_smt::stack::{SolverConfig, stack};
 use ioxide_symex::Ctx;
 use ioxide_testgen::conform::import::join;
-use ioxide_testgen::conform::{ConformDoubt, ConformOptions, ModelDifferences, differences};
+use ioxide_testgen::conform::{
+    ConformAnswer, ConformDoubt, ConformOptions, ConformProof, ModelDifferences, conform, differences,
+};
 
 fn model(text: &str) -> Model {
     let mut sources = Sources::new();
     let file = sources.add("model.iox", text.to_owned());
     let loaded = load(&sources, file, &LoadOptions::default());
     loaded.model.unwrap_or_else(|| panic!("{text}: {:?}", loaded.diagnostics))
+}
+
+fn compared(imp: &str, spec: &str) -> ConformAnswer {
+    let mut spec = model(spec);
+    let imp = join(&mut spec, &model(imp)).expect("the messages agree");
+    let mut solver = stack(&SolverConfig::default());
+    let mut cx = Ctx::new(&mut spec, &mut solver);
+    let watch = &mut |_: &_| ControlFlow::Continue(());
+    conform(&mut cx, &imp, &ConformOptions::default(), watch).expect("the messages agree").answer
 }
 
 fn differing(imp: &str, spec: &str) -> ModelDifferences {
@@ -24,6 +35,53 @@ fn differing(imp: &str, spec: &str) -> ModelDifferences {
     let mut cx = Ctx::new(&mut spec, &mut solver);
     let watch = &mut |_: &_| ControlFlow::Continue(());
     differences(&mut cx, &imp, &ConformOptions::default(), 50, watch).expect("the messages agree")
+}
+
+/// The length of the chain.
+const LENGTH: usize = 200;
+
+/// A chain of many inputs, which only the search state by state passes quickly, to a place with `last` in it.
+fn chain(last: &str) -> String {
+    let after = |at: usize| if at + 1 < LENGTH { format!("s{}", at + 1) } else { "last".to_owned() };
+    let state = |at: usize| format!("state s{at} {{ on next -> {} }}\n", after(at));
+    let states: String = (0..LENGTH).map(state).collect();
+    format!(
+        "model Chain {{ input next output ok output bad var n: int = 0
+            {states} state last {{ {last} emit ok -> last }} }}"
+    )
+}
+
+/// More internal steps than a replay follows, then a message that is forbidden.
+fn counting(to: u32) -> String {
+    format!(
+        "count: internal when n < {to} {{ n = n + 1 }} -> last
+         wrong: emit bad when n == {to} -> last"
+    )
+}
+
+#[test]
+fn a_difference_that_no_replay_shows_is_no_conformance() {
+    let answer = compared(&chain(&counting(12_000)), &chain(""));
+    assert!(matches!(answer, ConformAnswer::Unknown(ConformDoubt::Undecided(_))), "{answer:?}");
+    // The replay follows these: it is the same difference.
+    let answer = compared(&chain(&counting(9_000)), &chain(""));
+    assert!(matches!(answer, ConformAnswer::Fails(_)), "{answer:?}");
+    // Without it, the search state by state is a proof.
+    let answer = compared(&chain(&counting(12_000).replace("emit bad", "emit ok")), &chain(""));
+    assert_eq!(answer, ConformAnswer::Conforms(ConformProof::Enumerated));
+}
+
+#[test]
+fn a_difference_that_no_replay_shows_leaves_others_open() {
+    // A symbolic search does not look into the last place, so the models are compared state by state.
+    let beside = |text: String, word: &str| {
+        text.replace("var n", "input pick output one output two var n")
+            .replace("on next -> s1 ", "on next -> s1 on pick -> picked ")
+            .replace("state last", &format!("state picked {{ emit {word} -> s0 }} state last"))
+    };
+    let found = differing(&beside(chain(&counting(12_000)), "two"), &beside(chain(""), "one"));
+    assert_eq!(found.witnesses.len(), 1);
+    assert!(matches!(found.rest, Some(ConformDoubt::Undecided(_))), "{:?}", found.rest);
 }
 
 /// A place that a symbolic search cannot look into: its internal steps are too many.

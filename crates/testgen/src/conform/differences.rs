@@ -12,8 +12,8 @@ use ioxide_model::sts::{GateId, Sts};
 use ioxide_model::trace::Trace;
 use ioxide_symex::Ctx;
 
-use super::explicit::EnumerationResult;
-use super::portfolio::{EVALUATIONS, PortfolioWatch, SymbolicPass, enumeration, is_final, shown_by};
+use super::concrete_pass::{ConcreteEnd, ConcretePass};
+use super::portfolio::{EVALUATIONS, PortfolioWatch, SymbolicPass, is_final};
 use super::product::{InputCompletion, ModelProduct};
 use super::region::{CanonicalNames, Widening};
 use super::search::{ProductRevisit, SearchEffort};
@@ -127,21 +127,17 @@ impl CollectedDifferences {
         options: &ConformOptions,
         watch: PortfolioWatch<'_>,
     ) -> Option<(Option<ConformDoubt>, SearchEffort)> {
-        let mut search = enumeration(cx, product, options)?;
+        let mut pass = ConcretePass::new(cx, product, options)?;
         let steps = options.bounds.max_states.saturating_mul(EVALUATIONS);
         loop {
-            let mut stop = |effort: &SearchEffort| watch(effort).is_break() || cx.halted().is_some();
-            let found = search.run(cx.pool, steps, &mut stop)?;
-            match found {
-                EnumerationResult::GaveUp => return None,
-                EnumerationResult::Conforms => return Some((None, search.effort)),
-                EnumerationResult::Fails(trace) => {
-                    let witness = shown_by(cx, product, trace)?;
-                    self.keep(cx, product, witness);
-                }
+            let ConcreteEnd::Answer(answer) = pass.turn(cx, product, steps, watch) else { return None };
+            match answer {
+                ConformAnswer::Conforms(_) => return Some((None, pass.effort())),
+                ConformAnswer::Unknown(doubt) => return Some((Some(doubt), pass.effort())),
+                ConformAnswer::Fails(witness) => self.keep(cx, product, *witness),
             }
             if self.is_full() {
-                return Some((Some(self.full()), search.effort));
+                return Some((Some(self.full()), pass.effort()));
             }
         }
     }

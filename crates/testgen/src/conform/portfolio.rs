@@ -7,16 +7,14 @@
 
 use std::ops::ControlFlow;
 
-use ioxide_model::label::Label;
-use ioxide_model::trace::Trace;
 use ioxide_symex::Ctx;
 
-use super::explicit::{Enumeration, EnumerationResult, is_enumerable};
-use super::product::{InputCompletion, ModelProduct, ProductStep};
+use super::concrete_pass::{ConcreteEnd, ConcretePass};
+use super::product::ModelProduct;
 use super::region::{CanonicalNames, Widening};
 use super::search::{ProductRevisit, ProductSearch, SearchBounds, SearchEffort, SearchEnd, Shortcut};
-use super::witness::{ConformWitness, NoWitness, replayed_trace, witness};
-use super::{ConformAnswer, ConformDoubt, ConformOptions, ConformProof, Conformance, Merging, SearchEngine};
+use super::witness::{NoWitness, witness};
+use super::{ConformAnswer, ConformDoubt, ConformOptions, ConformProof, Conformance, Merging};
 
 /// The number of symbolic product states of the first pass, before widening is tried.
 const FIRST_PASS: usize = 500;
@@ -26,10 +24,6 @@ const SECOND_PASS: usize = 4_000;
 const TURN: usize = 1_000;
 /// The number of guards evaluated in about the time of exploring one symbolic product state, queries included.
 pub(super) const EVALUATIONS: usize = 400;
-/// The number of concrete states kept for one symbolic state of the bounds.
-const CONCRETE_STATES: usize = 20;
-/// The length of a witness above which its values are those of the concrete search, and no condition is computed.
-const MAX_EXPLAINED: usize = 24;
 /// The number of product states of one shape before they are widened.
 const ALIKE: usize = 4;
 /// The number of unsafe states without a trace that are tolerated before a search gives up.
@@ -52,7 +46,7 @@ pub(crate) fn decide<'p>(
     if options.merging == Merging::Never {
         return pass(ProductRevisit::Always).run(cx, near, watch);
     }
-    let mut race = SearchRace { product, concrete: enumeration(cx, product, options), spent: 0 };
+    let mut race = SearchRace { product, concrete: ConcretePass::new(cx, product, options), spent: 0 };
     let mut symbolic = pass(ProductRevisit::Never(Widening::Never));
     let last = match race.run(cx, &mut symbolic, near, watch) {
         SearchWinner::Concrete(found) => return found,
@@ -97,7 +91,7 @@ pub(crate) fn decide<'p>(
 struct SearchRace<'p, 's> {
     product: &'p ModelProduct<'s>,
     /// The search state by state; `None` if it is impossible or gave up.
-    concrete: Option<Enumeration<'s>>,
+    concrete: Option<ConcretePass<'s>>,
     /// The cost of the symbolic passes so far, in evaluations of guards.
     spent: usize,
 }
@@ -152,73 +146,23 @@ fn goes_on(verdict: &Conformance) -> bool {
     matches!(verdict.answer, ConformAnswer::Unknown(ConformDoubt::States(_)))
 }
 
-/// Makes a search state by state, where that is possible and wanted.
-pub(super) fn enumeration<'p>(
-    cx: &Ctx<'_>,
-    product: &ModelProduct<'p>,
-    options: &ConformOptions,
-) -> Option<Enumeration<'p>> {
-    let (imp, spec) = (product.imp.sts, product.spec.sts);
-    let bounds = options.bounds;
-    let possible = options.engine == SearchEngine::InTurns
-        && bounds.max_depth == u32::MAX
-        && product.completion != InputCompletion::Restricted
-        && is_enumerable(cx.pool, imp)
-        && is_enumerable(cx.pool, spec);
-    let gates: Vec<_> = product.ports.iter().map(|port| (port.spec, port.imp)).collect();
-    let meaning = (product.relation, product.completion, product.inputs);
-    let states = bounds.max_states.saturating_mul(CONCRETE_STATES);
-    possible.then(|| Enumeration::new(imp, spec, &gates, meaning, states))
-}
-
 /// Continues state by state up to so many evaluations in all; drops a search that gave up.
 fn turn(
     cx: &mut Ctx<'_>,
     product: &ModelProduct<'_>,
-    enumeration: &mut Option<Enumeration<'_>>,
+    concrete: &mut Option<ConcretePass<'_>>,
     evaluations: usize,
     watch: PortfolioWatch<'_>,
 ) -> Option<Conformance> {
-    let search = enumeration.as_mut()?;
-    let mut asked = false;
-    let found = {
-        let mut stop = |effort: &SearchEffort| {
-            asked |= watch(effort).is_break();
-            asked || cx.halted().is_some()
-        };
-        search.run(cx.pool, evaluations, &mut stop)
-    };
-    let effort = search.effort;
-    let answer = match found {
-        Some(EnumerationResult::Conforms) => ConformAnswer::Conforms(ConformProof::Enumerated),
-        Some(EnumerationResult::Fails(trace)) => {
-            ConformAnswer::Fails(Box::new(shown_by(cx, product, trace)?))
+    let pass = concrete.as_mut()?;
+    match pass.turn(cx, product, evaluations, watch) {
+        ConcreteEnd::Answer(answer) => Some(Conformance { answer, effort: pass.effort() }),
+        ConcreteEnd::Turn => None,
+        ConcreteEnd::GaveUp => {
+            *concrete = None;
+            None
         }
-        Some(EnumerationResult::GaveUp) => {
-            *enumeration = None;
-            return None;
-        }
-        None if asked => ConformAnswer::Unknown(ConformDoubt::Stopped),
-        None => ConformAnswer::Unknown(ConformDoubt::Halted(cx.halted()?, effort.depth)),
-    };
-    Some(Conformance { answer, effort })
-}
-
-/// Returns the witness along the steps of `trace`; `trace` itself where it is long, or where the symbolic steps give no
-/// witness; `None` if the replay does not confirm it.
-pub(super) fn shown_by(cx: &mut Ctx<'_>, product: &ModelProduct<'_>, trace: Trace) -> Option<ConformWitness> {
-    let step = |label: &Label| match label {
-        Label::Input(gate, _) | Label::Output(gate, _) => {
-            product.ports.iter().position(|port| port.spec == *gate).map(ProductStep::Port)
-        }
-        Label::Quiescence => Some(ProductStep::Delta),
-        Label::Delay(_) => None,
-    };
-    let steps: Option<Vec<ProductStep>> = trace.labels.iter().map(step).collect();
-    let along = steps
-        .filter(|steps| steps.len() <= MAX_EXPLAINED)
-        .and_then(|steps| witness(cx, product, &steps).ok());
-    along.or_else(|| replayed_trace(cx, product, trace).ok())
+    }
 }
 
 /// A symbolic search with the unsafe states it met; a further run resumes it.
@@ -322,7 +266,7 @@ impl<'p, 's> SymbolicPass<'p, 's> {
 
 impl NoWitness {
     /// Returns the doubt that remains with this unsafe state without a trace, given the doubt `before`.
-    fn after(self, before: Option<ConformDoubt>) -> ConformDoubt {
+    pub(super) fn after(self, before: Option<ConformDoubt>) -> ConformDoubt {
         let unmet = "something unsafe was met only under assumptions that do not hold";
         match (self, before) {
             (Self::Beyond(length), None) => ConformDoubt::Length(length),

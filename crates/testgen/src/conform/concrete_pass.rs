@@ -1,0 +1,133 @@
+//! The search state by state as one of the searches of a comparison: a difference counts only if a trace shows it.
+//!
+//! *Promises.* A difference that no replay confirms is no failure, but the models are not said to conform then either.
+
+use ioxide_model::label::Label;
+use ioxide_model::trace::Trace;
+use ioxide_symex::Ctx;
+
+use super::explicit::{Enumeration, EnumerationResult, is_enumerable};
+use super::portfolio::PortfolioWatch;
+use super::product::{InputCompletion, ModelProduct, ProductStep};
+use super::search::SearchEffort;
+use super::witness::{ConformWitness, NoWitness, replayed_trace, witness};
+use super::{ConformAnswer, ConformDoubt, ConformOptions, ConformProof, SearchEngine};
+
+/// The number of concrete states kept for one symbolic state of the bounds.
+const CONCRETE_STATES: usize = 20;
+/// The length of a witness above which its values are those of the concrete search, and no condition is computed.
+const MAX_EXPLAINED: usize = 24;
+/// The number of differences without a trace that are tolerated before the search gives up.
+const MAX_UNSHOWN: usize = 16;
+
+/// A search state by state with the differences it met that no trace shows; a further turn resumes it.
+pub(super) struct ConcretePass<'s> {
+    search: Enumeration<'s>,
+    /// The reason why the last difference without a trace has none.
+    unshown: Option<NoWitness>,
+    /// The number of differences without a trace.
+    misses: usize,
+}
+
+/// The way in which a turn of a search state by state ended.
+pub(super) enum ConcreteEnd {
+    /// It has this answer; after a failure, the next turn looks for another.
+    Answer(ConformAnswer),
+    /// The number of evaluations was reached.
+    Turn,
+    /// Messages cannot be listed, a limit was reached, or too many differences have no trace.
+    GaveUp,
+}
+
+impl<'s> ConcretePass<'s> {
+    /// Makes a search state by state, where that is possible and wanted.
+    pub fn new(cx: &Ctx<'_>, product: &ModelProduct<'s>, options: &ConformOptions) -> Option<Self> {
+        let (imp, spec) = (product.imp.sts, product.spec.sts);
+        let bounds = options.bounds;
+        let possible = options.engine == SearchEngine::InTurns
+            && bounds.max_depth == u32::MAX
+            && product.completion != InputCompletion::Restricted
+            && is_enumerable(cx.pool, imp)
+            && is_enumerable(cx.pool, spec);
+        let gates: Vec<_> = product.ports.iter().map(|port| (port.spec, port.imp)).collect();
+        let meaning = (product.relation, product.completion, product.inputs);
+        let states = bounds.max_states.saturating_mul(CONCRETE_STATES);
+        possible.then(|| Self {
+            search: Enumeration::new(imp, spec, &gates, meaning, states),
+            unshown: None,
+            misses: 0,
+        })
+    }
+
+    /// The effort so far.
+    pub fn effort(&self) -> SearchEffort {
+        self.search.effort
+    }
+
+    /// Continues up to so many evaluations in all.
+    pub fn turn(
+        &mut self,
+        cx: &mut Ctx<'_>,
+        product: &ModelProduct<'_>,
+        evaluations: usize,
+        watch: PortfolioWatch<'_>,
+    ) -> ConcreteEnd {
+        while self.misses < MAX_UNSHOWN {
+            let mut asked = false;
+            let mut stop = |effort: &SearchEffort| {
+                asked |= watch(effort).is_break();
+                asked || cx.halted().is_some()
+            };
+            let found = self.search.run(cx.pool, evaluations, &mut stop);
+            let depth = self.search.effort.depth;
+            let answer = match found {
+                Some(EnumerationResult::Conforms) => self.exhausted(),
+                Some(EnumerationResult::Fails(trace)) => match (shown_by(cx, product, trace), cx.halted()) {
+                    (Ok(witness), _) => ConformAnswer::Fails(Box::new(witness)),
+                    (Err(_), Some(halted)) => ConformAnswer::Unknown(ConformDoubt::Halted(halted, depth)),
+                    (Err(why), None) => {
+                        self.unshown = Some(why);
+                        self.misses += 1;
+                        continue;
+                    }
+                },
+                Some(EnumerationResult::GaveUp) => return ConcreteEnd::GaveUp,
+                None if asked => ConformAnswer::Unknown(ConformDoubt::Stopped),
+                None => match cx.halted() {
+                    Some(halted) => ConformAnswer::Unknown(ConformDoubt::Halted(halted, depth)),
+                    None => return ConcreteEnd::Turn,
+                },
+            };
+            return ConcreteEnd::Answer(answer);
+        }
+        ConcreteEnd::GaveUp
+    }
+
+    /// Returns the answer of a search that has no state left to explore.
+    fn exhausted(&self) -> ConformAnswer {
+        match &self.unshown {
+            Some(why) => ConformAnswer::Unknown(why.clone().after(None)),
+            None => ConformAnswer::Conforms(ConformProof::Enumerated),
+        }
+    }
+}
+
+/// Returns the witness along the steps of `trace`; `trace` itself where it is long, or where the symbolic steps give no
+/// witness.
+///
+/// # Errors
+/// If the replay does not confirm it.
+fn shown_by(cx: &mut Ctx<'_>, product: &ModelProduct<'_>, trace: Trace) -> Result<ConformWitness, NoWitness> {
+    let step = |label: &Label| match label {
+        Label::Input(gate, _) | Label::Output(gate, _) => {
+            product.ports.iter().position(|port| port.spec == *gate).map(ProductStep::Port)
+        }
+        Label::Quiescence => Some(ProductStep::Delta),
+        Label::Delay(_) => None,
+    };
+    let steps: Option<Vec<ProductStep>> = trace.labels.iter().map(step).collect();
+    let along = steps
+        .filter(|steps| steps.len() <= MAX_EXPLAINED)
+        .and_then(|steps| witness(cx, product, &steps).ok());
+    along.map_or_else(|| replayed_trace(cx, product, trace), Ok)
+}
