@@ -1,5 +1,6 @@
 //! Doubts of searches, which are no proof: states that were not explored, and differences that no replay shows.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use ioxide_lang::{LoadOptions, load};
@@ -11,6 +12,8 @@ use ioxide_testgen::conform::import::join;
 use ioxide_testgen::conform::{
     ConformAnswer, ConformDoubt, ConformOptions, ConformProof, ModelDifferences, conform, differences,
 };
+use ioxide_testgen::kill::{KillConfig, MutationAnalysis, Optimisation};
+use ioxide_testgen::mutate::{MutationOperator, mutants};
 
 fn model(text: &str) -> Model {
     let mut sources = Sources::new();
@@ -102,4 +105,41 @@ fn a_state_that_could_not_be_explored_leaves_differences_open() {
     );
     let found = differing(&imp, &deep(""));
     assert_eq!(found.rest, Some(ConformDoubt::Cases), "{found:?}");
+}
+
+/// An answer that is due within two seconds, or somebody else's message that takes longer.
+const DUE: &str = "model Due { input ask observed input other output told clock c
+    state idle { on ask { reset c } -> due }
+    state due { tell: emit told when c <= 2.0 -> idle
+                see: on other when c < 5.0 -> idle } }";
+
+/// The answers about the mutants of `model` by `operators`, with the optimisations but those that are `off`.
+fn decided(
+    model: &mut Model,
+    operators: &[MutationOperator],
+    off: BTreeSet<Optimisation>,
+) -> Vec<ConformAnswer> {
+    let all = mutants(model, operators);
+    let mut solver = stack(&SolverConfig::default());
+    let mut cx = Ctx::new(model, &mut solver);
+    let analysis = MutationAnalysis::new(&mut cx, &KillConfig { off, ..KillConfig::default() });
+    let mut watch = |_: &_| ControlFlow::Continue(());
+    all.iter().map(|mutant| analysis.decide(&mut cx, mutant, &mut watch).answer).collect()
+}
+
+#[test]
+fn a_weaker_guard_of_an_observed_input_lets_a_timed_system_wait_longer() {
+    let mut model = model(DUE);
+    let is_killed = |answer: &ConformAnswer| match answer {
+        ConformAnswer::Fails(_) => true,
+        ConformAnswer::Conforms(_) => false,
+        ConformAnswer::Unknown(doubt) => panic!("{doubt:?}"),
+    };
+    let killed = |answers: Vec<ConformAnswer>| answers.iter().map(is_killed).collect::<Vec<bool>>();
+    // The guards of both switches of `due`, made true.
+    let quickly = decided(&mut model, &[MutationOperator::GuardTrue], BTreeSet::new());
+    assert_eq!(killed(quickly), [true, true]);
+    let slowly = BTreeSet::from([Optimisation::InputWeakening]);
+    let all = &MutationOperator::ALL;
+    assert_eq!(killed(decided(&mut model, all, BTreeSet::new())), killed(decided(&mut model, all, slowly)));
 }

@@ -48,7 +48,13 @@ pub(super) fn weakened(cx: &mut Ctx<'_>, edit: &Edit) -> bool {
         && before.target == after.target
         && before.resets == after.resets
         && before.update == after.update;
-    if !only_guard || !sts.kind_of(before).is_input() || !implies(cx, before.guard, after.guard) {
+    // In a timed model an observed input that may still come is an excuse for waiting: a weaker guard can be observed.
+    let is_free = match sts.kind_of(before) {
+        GateKind::Input => true,
+        GateKind::Observed => !sts.is_timed(),
+        GateKind::Output | GateKind::Internal => false,
+    };
+    if !only_guard || !is_free || !implies(cx, before.guard, after.guard) {
         return false;
     }
     let others: Vec<Term> = sts
