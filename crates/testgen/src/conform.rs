@@ -55,7 +55,7 @@ pub(crate) use self::product::{ModelProduct, ProductNext, ProductState, ProductS
 pub(crate) use self::region::CanonicalNames;
 pub(crate) use self::search::Shortcut;
 pub(crate) use self::side::{Liveness, SideMember, SideSystem, SystemIndex, joined, liveness, within};
-pub(crate) use self::witness::{concrete_after, concrete_start, concretely};
+pub(crate) use self::witness::{ReplayedStates, concrete_after, concrete_start, concretely};
 
 /// The options of a comparison of two models.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

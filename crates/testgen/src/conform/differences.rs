@@ -158,12 +158,12 @@ fn place(cx: &mut Ctx<'_>, product: &ModelProduct<'_>, trace: &Trace) -> Differe
 
 /// The states that a system may be in after `labels`; the labels themselves where its states are not known.
 fn places(cx: &mut Ctx<'_>, sts: &Sts, labels: &[Label], completion: InputCompletion) -> BTreeSet<String> {
-    let mut states = concrete_start(cx, sts);
+    let mut after = concrete_start(cx, sts);
     for label in labels {
-        states = concretely(cx, sts, &states, label, completion);
+        after = concretely(cx, sts, &after, label, completion);
     }
-    if states.is_empty() {
+    if after.states.is_empty() || !after.is_all {
         return labels.iter().map(|label| label.show(cx.pool, sts)).collect();
     }
-    states.iter().map(|state: &ConcreteState| state.place(sts)).collect()
+    after.states.iter().map(|state: &ConcreteState| state.place(sts)).collect()
 }

@@ -20,7 +20,7 @@ use ioxide_smt::layers::forall::eliminate;
 use ioxide_smt::solver::{SolverDecision, UnknownReason};
 use ioxide_symex::Ctx;
 
-pub(crate) use self::replay::{concrete_after, concrete_start, concretely};
+pub(crate) use self::replay::{ReplayedStates, concrete_after, concrete_start, concretely};
 
 use self::replay::replayed;
 use self::values::chosen;

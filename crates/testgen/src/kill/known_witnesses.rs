@@ -5,8 +5,6 @@
 //!
 //! *Promises.* A trace that is not certain counts as not shown: the mutant is then decided as any other.
 
-use std::collections::BTreeSet;
-
 use ioxide_model::sts::Sts;
 use ioxide_model::trace::Trace;
 use ioxide_symex::Ctx;
@@ -51,12 +49,12 @@ impl KnownWitnesses {
 pub fn shows(cx: &mut Ctx<'_>, system: &Sts, trace: &Trace, completion: InputCompletion) -> bool {
     // Which inputs are ignored after the specification was left is not followed here.
     let completion = if completion == InputCompletion::Angelic { completion } else { InputCompletion::None };
-    let mut states: BTreeSet<_> = concrete_start(cx, system);
+    let mut after = concrete_start(cx, system);
     for label in &trace.labels {
-        if states.is_empty() {
+        if after.states.is_empty() {
             return false;
         }
-        states = concretely(cx, system, &states, label, completion);
+        after = concretely(cx, system, &after, label, completion);
     }
-    !states.is_empty()
+    !after.states.is_empty()
 }

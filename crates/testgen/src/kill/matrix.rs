@@ -18,7 +18,7 @@ use ioxide_symex::{AllowedLabel, Belief, Ctx, Monitor, Store};
 use super::TouchedParts;
 use crate::conform::{
     ClockLimits, InputCompletion, InputRule, ModelProduct, ProductNext, ProductState, ProductStep,
-    SideMember, SideSystem, concrete_after, concrete_start, joined, liveness, ports,
+    ReplayedStates, SideMember, SideSystem, concrete_after, concrete_start, joined, liveness, ports,
 };
 use crate::mutate::Mutant;
 
@@ -94,25 +94,26 @@ impl<'m> MatrixMutant<'m> {
 
     /// Returns whether some run of the test along `walk` kills the mutant.
     pub fn kills(&self, cx: &mut Ctx<'_>, walk: &TraceWalk) -> bool {
-        let mut states = concrete_start(cx, self.imp);
+        // States that are not found kill nothing: the others show what the mutant can do.
+        let mut after = concrete_start(cx, self.imp);
         for (at, belief) in walk.beliefs.iter().enumerate() {
             let label = walk.labels.get(at);
             // Where the specification may be in several states, one may ignore what another takes.
-            let alike = belief.len() == 1 && states == *belief && !self.is_touched(&states);
+            let alike = belief.len() == 1 && after.states == *belief && !self.is_touched(belief);
             // Before an input that is to be given at some instant the test looks until then only.
             let next = walk.labels[at..].iter().find(|label| !matches!(label, Label::Delay(_)));
             let looks = !matches!(next, Some(Label::Input(..)));
-            if looks && !alike && self.is_unsafe(cx, &states, belief) {
+            if looks && !alike && self.is_unsafe(cx, &after.states, belief) {
                 return true;
             }
             let Some(label) = label else { return false };
             // As long as nothing is touched, the mutant is the specification.
-            states = if alike {
-                walk.beliefs[at + 1].clone()
+            after = if alike {
+                ReplayedStates { states: walk.beliefs[at + 1].clone(), is_all: after.is_all }
             } else {
-                concrete_after(cx, self.imp, &states, label)
+                concrete_after(cx, self.imp, &after, label)
             };
-            if states.is_empty() {
+            if after.states.is_empty() {
                 return false;
             }
         }

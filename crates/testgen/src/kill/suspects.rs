@@ -20,8 +20,13 @@ use ioxide_model::term::Term;
 use ioxide_model::trace::Trace;
 use ioxide_symex::{Belief, Ctx, Monitor};
 
-use crate::conform::{ConformAnswer, ConformOptions, SearchBounds, concrete_after, concrete_start, conform};
+use crate::conform::{
+    ConformAnswer, ConformOptions, ReplayedStates, SearchBounds, concrete_after, concrete_start, conform,
+};
 use crate::mutate::Mutant;
+
+#[cfg(test)]
+mod tests;
 
 /// The greatest number of experiments with one suspect.
 const MAX_TRIES: u32 = 5;
@@ -45,7 +50,8 @@ struct Suspect {
     system: Arc<Sts>,
     /// The locations in which the mutant differs from the model.
     places: BTreeSet<LocId>,
-    states: BTreeSet<ConcreteState>,
+    /// The states it may be in after the labels of the run.
+    after: ReplayedStates,
     fate: SuspectFate,
     /// The number of experiments carried out.
     tries: u32,
@@ -73,7 +79,7 @@ impl Suspects {
             Suspect {
                 system: Arc::new(mutant.apply(spec)),
                 places: before.chain(after).chain(start).collect(),
-                states: BTreeSet::new(),
+                after: ReplayedStates::default(),
                 fate: SuspectFate::Open,
                 tries: 0,
                 fruitless: 0,
@@ -137,7 +143,7 @@ impl Suspects {
         let from = self.seen.replace(history.len());
         for suspect in self.all.values_mut().filter(|suspect| suspect.fate == SuspectFate::Open) {
             if from.is_none() {
-                suspect.states = concrete_start(cx, &suspect.system);
+                suspect.after = concrete_start(cx, &suspect.system);
             }
             for label in &history.labels[from.unwrap_or(0).min(history.len())..] {
                 suspect.see(cx, label);
@@ -175,11 +181,12 @@ impl Suspect {
     }
 
     fn see(&mut self, cx: &mut Ctx<'_>, label: &Label) {
-        if self.states.is_empty() {
+        if self.after.states.is_empty() {
             return;
         }
-        self.states = concrete_after(cx, &self.system, &self.states, label);
-        if self.states.is_empty() && !matches!(label, Label::Input(..)) {
+        self.after = concrete_after(cx, &self.system, &self.after, label);
+        // Where states were not found, one of them may show the label.
+        if self.after.is_impossible() && !matches!(label, Label::Input(..)) {
             self.fate = SuspectFate::RuledOut;
         }
     }
@@ -188,14 +195,14 @@ impl Suspect {
     /// at a location that differs.
     fn distance(&self, belief: &BTreeSet<ConcreteState>) -> (u32, bool, bool) {
         let is_there = belief.iter().any(|state| self.places.contains(&state.loc));
-        (self.tries + self.fruitless, self.states == *belief, !is_there)
+        (self.tries + self.fruitless, self.after.states == *belief, !is_there)
     }
 }
 
 /// Returns the labels before the look that distinguishes `suspect` from the model, from the current states of both.
 fn experiment(cx: &mut Ctx<'_>, belief: &BTreeSet<ConcreteState>, suspect: &Suspect) -> Option<Vec<Label>> {
     let spec = rooted(cx, cx.sts, belief)?;
-    let system = rooted(cx, &suspect.system, &suspect.states)?;
+    let system = rooted(cx, &suspect.system, &suspect.after.states)?;
     let options = ConformOptions { bounds: NEAR, ..ConformOptions::default() };
     let verdict = conform(&mut cx.over(&spec), &system, &options, &mut |_| ControlFlow::Continue(())).ok()?;
     let ConformAnswer::Fails(witness) = verdict.answer else { return None };

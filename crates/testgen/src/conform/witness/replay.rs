@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use ioxide_model::concrete::{self, ConcreteState};
 use ioxide_model::label::Label;
 use ioxide_model::relation::ConformanceRelation;
-use ioxide_model::sts::Sts;
+use ioxide_model::sts::{GateKind, Sts};
 use ioxide_model::trace::Trace;
 use ioxide_smt::solver::SolverDecision;
 use ioxide_symex::{AllowedLabel, Belief, Ctx, Monitor, Quiescence, is_quiescent, may_wait};
@@ -52,13 +52,14 @@ pub(super) fn replayed(cx: &mut Ctx<'_>, product: &ModelProduct<'_>, trace: &Tra
     doubtful("the replay does not find the trace in the implementation".into())
 }
 
-/// Returns whether some state without internal steps refuses the input `label`; false for a symbolic belief.
+/// Returns whether some state without internal steps refuses the input `label`, or that cannot be computed; false for a
+/// symbolic belief.
 fn is_refused(cx: &mut Ctx<'_>, after: &Monitor, label: &Label) -> bool {
     let (Label::Input(..), Belief::Concrete(states)) = (label, after.belief()) else { return false };
     let sts = cx.sts;
     let refuses = |state: &ConcreteState| {
-        is_stable(cx, sts, state)
-            && concrete::successors(cx.pool, sts, state, label).is_ok_and(|next| next.is_empty())
+        is_stable(cx, sts, state) != Some(false)
+            && concrete::successors(cx.pool, sts, state, label).map_or(true, |next| next.is_empty())
     };
     states.iter().any(refuses)
 }
@@ -69,88 +70,127 @@ fn implements(cx: &mut Ctx<'_>, product: &ModelProduct<'_>, trace: &Trace) -> bo
     let sts = product.imp.sts;
     // Where initial values or the instants of internal steps are unknown, some of them make the trace possible:
     // the condition says so.
-    if sts.is_timed() && !product.imp.is_visible() {
+    if sts.is_timed() && !product.imp.is_visible() || concrete::initial_state(cx.pool, sts).is_none() {
         return true;
     }
-    let Some(start) = concrete::initial_state(cx.pool, sts) else { return true };
-    let mut states = closure(cx, sts, [start].into());
+    let mut after = concrete_start(cx, sts);
     for label in &trace.labels {
-        let Some(label) = product.label_of_imp(label) else {
-            if matches!(label, Label::Input(..)) && product.completion != InputCompletion::None {
-                states.retain(|state| is_stable(cx, sts, state));
-                continue;
+        match product.label_of_imp(label) {
+            Some(label) => after = concretely(cx, sts, &after, &label, product.completion),
+            // An input that the implementation does not know is ignored where it is stable.
+            None if matches!(label, Label::Input(..)) && product.completion != InputCompletion::None => {
+                after.states.retain(|state| is_stable(cx, sts, state) == Some(true));
             }
-            return false;
-        };
-        states = concretely(cx, sts, &states, &label, product.completion);
-        if states.is_empty() {
+            None => return false,
+        }
+        if after.states.is_empty() {
             return false;
         }
     }
     true
 }
 
-/// The initial states of an implementation; empty if a value is unknown.
-pub(crate) fn concrete_start(cx: &Ctx<'_>, sts: &Sts) -> BTreeSet<ConcreteState> {
+/// The states of a system after a trace, as far as evaluation finds them: each is possible, but there may be more.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ReplayedStates {
+    /// The states that were found.
+    pub states: BTreeSet<ConcreteState>,
+    /// True if there are no others. Not so where an initial value is unknown, internal steps are too many or happen at
+    /// unknown instants, a guard or an update cannot be evaluated, or silence is not decided.
+    pub is_all: bool,
+}
+
+impl ReplayedStates {
+    /// Returns whether the system certainly cannot have the trace.
+    pub fn is_impossible(&self) -> bool {
+        self.is_all && self.states.is_empty()
+    }
+}
+
+/// The initial states of a system; none, and not all, if a value is unknown.
+pub(crate) fn concrete_start(cx: &Ctx<'_>, sts: &Sts) -> ReplayedStates {
     let start = concrete::initial_state(cx.pool, sts);
-    closure(cx, sts, start.into_iter().collect())
+    let is_all = start.is_some();
+    closure(cx, sts, ReplayedStates { states: start.into_iter().collect(), is_all })
 }
 
 /// The states of an implementation with angelic completion after `label`.
 pub(crate) fn concrete_after(
     cx: &mut Ctx<'_>,
     sts: &Sts,
-    states: &BTreeSet<ConcreteState>,
+    before: &ReplayedStates,
     label: &Label,
-) -> BTreeSet<ConcreteState> {
-    concretely(cx, sts, states, label, InputCompletion::Angelic)
+) -> ReplayedStates {
+    concretely(cx, sts, before, label, InputCompletion::Angelic)
 }
 
 /// The states of a system after `label`; `completion` decides on inputs that no switch accepts.
 pub(crate) fn concretely(
     cx: &mut Ctx<'_>,
     sts: &Sts,
-    states: &BTreeSet<ConcreteState>,
+    before: &ReplayedStates,
     label: &Label,
     completion: InputCompletion,
-) -> BTreeSet<ConcreteState> {
-    let mut next = BTreeSet::new();
-    for state in states {
-        next.extend(successors(cx, sts, state, label, completion));
+) -> ReplayedStates {
+    let mut next = ReplayedStates { states: BTreeSet::new(), is_all: before.is_all };
+    for state in &before.states {
+        match successors(cx, sts, state, label, completion) {
+            Some(states) => next.states.extend(states),
+            None => next.is_all = false,
+        }
+    }
+    if matches!(label, Label::Delay(_)) && has_internal(sts) {
+        // Internal steps while time passes are not followed.
+        next.is_all = false;
     }
     closure(cx, sts, next)
 }
 
+/// Returns the states after `label` in `state`; `None` if that cannot be computed.
 fn successors(
     cx: &mut Ctx<'_>,
     sts: &Sts,
     state: &ConcreteState,
     label: &Label,
     completion: InputCompletion,
-) -> Vec<ConcreteState> {
+) -> Option<Vec<ConcreteState>> {
     if *label == Label::Quiescence {
-        let quiet = is_quiescent(&mut cx.over(sts), state) == Quiescence::Quiet;
-        return if quiet { vec![state.clone()] } else { Vec::new() };
+        return match is_quiescent(&mut cx.over(sts), state) {
+            Quiescence::Quiet => Some(vec![state.clone()]),
+            Quiescence::Active => Some(Vec::new()),
+            Quiescence::Unknown(_) => None,
+        };
     }
     if let Label::Delay(by) = label {
         let later = concrete::delayed(sts, state, by);
-        let may = may_wait(&mut cx.over(sts), state, &later) == SolverDecision::Sat;
-        return if may { vec![later] } else { Vec::new() };
+        return match may_wait(&mut cx.over(sts), state, &later) {
+            SolverDecision::Sat => Some(vec![later]),
+            SolverDecision::Unsat => Some(Vec::new()),
+            SolverDecision::Unknown(_) => None,
+        };
     }
-    let next = concrete::successors(cx.pool, sts, state, label).unwrap_or_default();
+    let next = concrete::successors(cx.pool, sts, state, label).ok()?;
     let next: Vec<ConcreteState> = next.into_iter().map(|successor| successor.state).collect();
-    let ignores = next.is_empty()
-        && matches!(label, Label::Input(..))
-        && completion != InputCompletion::None
-        && is_stable(cx, sts, state);
-    if ignores { vec![state.clone()] } else { next }
+    let may_ignore = matches!(label, Label::Input(..)) && completion != InputCompletion::None;
+    if next.is_empty() && may_ignore && is_stable(cx, sts, state)? {
+        return Some(vec![state.clone()]);
+    }
+    Some(next)
 }
 
-fn is_stable(cx: &Ctx<'_>, sts: &Sts, state: &ConcreteState) -> bool {
-    concrete::internal_successors(cx.pool, sts, state).is_ok_and(|next| next.is_empty())
+fn has_internal(sts: &Sts) -> bool {
+    sts.switches.iter().any(|switch| sts.kind_of(switch) == GateKind::Internal)
 }
 
-fn closure(cx: &Ctx<'_>, sts: &Sts, states: BTreeSet<ConcreteState>) -> BTreeSet<ConcreteState> {
-    concrete::tau_closure(cx.pool, sts, states, MAX_STATES)
-        .map_or_else(|_| BTreeSet::new(), |closure| closure.states)
+/// Returns whether no internal step is possible in `state`; `None` if that cannot be computed.
+fn is_stable(cx: &Ctx<'_>, sts: &Sts, state: &ConcreteState) -> Option<bool> {
+    concrete::internal_successors(cx.pool, sts, state).ok().map(|next| next.is_empty())
+}
+
+/// Returns the states closed under internal steps, as far as they can be computed.
+fn closure(cx: &Ctx<'_>, sts: &Sts, ReplayedStates { states, is_all }: ReplayedStates) -> ReplayedStates {
+    match concrete::tau_closure(cx.pool, sts, states, MAX_STATES) {
+        Ok(closure) => ReplayedStates { states: closure.states, is_all: is_all && !closure.truncated },
+        Err(_) => ReplayedStates::default(),
+    }
 }

@@ -11,7 +11,7 @@ use ioxide_model::sts::{LocId, Sts, Switch, SwitchId};
 use ioxide_model::term::{Term, VarId};
 use ioxide_symex::{Ctx, SymState};
 
-use crate::conform::{InputCompletion, concrete_start, concretely};
+use crate::conform::{InputCompletion, ReplayedStates, concrete_start, concretely};
 use crate::purpose::observer::{ObserverProduct, silences};
 
 /// A system, a goal in it, and the states that the run may be in.
@@ -23,7 +23,8 @@ pub(super) struct GameArena {
     all: Arc<Sts>,
     location: Option<LocId>,
     when: Term,
-    states: BTreeSet<ConcreteState>,
+    /// The states that the run may be in.
+    after: ReplayedStates,
 }
 
 impl GameArena {
@@ -37,7 +38,7 @@ impl GameArena {
             all: Arc::new(all),
             location,
             when,
-            states: BTreeSet::new(),
+            after: ReplayedStates::default(),
         };
         match &goal.kind {
             GoalKind::Reach { location, when } => {
@@ -63,7 +64,7 @@ impl GameArena {
 
     /// The states that the run may be in.
     pub(super) fn states(&self) -> &BTreeSet<ConcreteState> {
-        &self.states
+        &self.after.states
     }
 
     /// Returns whether the observer moves on silence.
@@ -93,7 +94,7 @@ impl GameArena {
 
     /// Begins a run.
     pub(super) fn start(&mut self, cx: &mut Ctx<'_>) {
-        self.states = concrete_start(cx, &self.base);
+        self.after = concrete_start(cx, &self.base);
     }
 
     /// Returns whether all states that the run may be in meet the goal.
@@ -101,14 +102,15 @@ impl GameArena {
         let is_hit = |state: &ConcreteState| {
             self.is_place(state.loc) && cx.pool.holds(self.when, &state.values) == Ok(true)
         };
-        !self.states.is_empty() && self.states.iter().all(is_hit)
+        let ReplayedStates { states, is_all } = &self.after;
+        *is_all && !states.is_empty() && states.iter().all(is_hit)
     }
 
     /// Follows a label.
     pub(super) fn see(&mut self, cx: &mut Ctx<'_>, label: &Label) {
-        self.states = concretely(cx, &self.base, &self.states, label, InputCompletion::None);
+        self.after = concretely(cx, &self.base, &self.after, label, InputCompletion::None);
         if *label == Label::Quiescence {
-            self.states = self.states.iter().map(|state| self.silenced(cx, state)).collect();
+            self.after.states = self.after.states.iter().map(|state| self.silenced(cx, state)).collect();
         }
     }
 

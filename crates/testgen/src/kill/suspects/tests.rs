@@ -1,0 +1,70 @@
+use ioxide_lang::{LoadOptions, load};
+use ioxide_model::source::Sources;
+use ioxide_model::sts::Model;
+use ioxide_smt::solver::NoSolver;
+use ioxide_smt::stack::{SolverConfig, stack};
+
+use super::*;
+use crate::mutate::{MutationOperator, mutants};
+
+fn model(text: &str) -> Model {
+    let mut sources = Sources::default();
+    let file = sources.add("test.iox", text);
+    let loaded = load(&sources, file, &LoadOptions::default());
+    loaded.model.unwrap_or_else(|| panic!("{:#?}", loaded.diagnostics))
+}
+
+/// A system that counts to `n` before it says that it is late.
+fn slow(n: u32) -> Model {
+    model(&format!(
+        "model Slow {{ input go output late output ok var n: int = 0
+            state idle {{ on go -> busy }}
+            state busy {{
+                count: internal when n < {n} {{ n = n + 1 }} -> busy
+                done: emit late when n == {n} -> idle
+                fine: emit ok -> idle
+            }} }}"
+    ))
+}
+
+/// The mutants of `model` that leave out a switch, by its label, which are ruled out after `messages`.
+fn ruled_out(model: &mut Model, messages: &[&str]) -> Vec<String> {
+    let mut all = mutants(model, &[MutationOperator::Delete]);
+    all.retain(|mutant| mutant.id.starts_with("done") || mutant.id.starts_with("fine"));
+    let label = |name: &&str| Label::message(&model.sts, model.sts.gate_named(name)?, Vec::new());
+    let history: Trace = messages.iter().map(|name| label(name).expect("a message")).collect();
+    let mut suspects = Suspects::new(&model.sts, all.iter().enumerate());
+    let mut solver = stack(&SolverConfig::default());
+    suspects.follow(&mut Ctx::new(model, &mut solver), &history);
+    let out = (0..all.len()).filter(|&at| !suspects.is_open(at));
+    out.map(|at| all[at].id.clone()).collect()
+}
+
+#[test]
+fn a_suspect_is_ruled_out_by_what_it_cannot_show() {
+    assert_eq!(ruled_out(&mut slow(9_000), &["go", "late"]), ["done-delete-1"]);
+    assert_eq!(ruled_out(&mut slow(9_000), &["go", "ok"]), ["fine-delete-1"]);
+}
+
+/// Defect: states that were not looked for could not show it.
+#[test]
+fn a_suspect_with_too_many_states_is_not_ruled_out() {
+    assert!(ruled_out(&mut slow(12_000), &["go", "late"]).is_empty());
+}
+
+/// Defect: where nobody knew whether a suspect may be silent, its silence was called impossible.
+#[test]
+fn a_suspect_whose_silence_is_not_decided_is_not_ruled_out() {
+    let mut model = model(
+        "model Odd { input go output told(x: int) output ok
+            state idle { on go -> busy }
+            state busy { tell: emit told when x * x * x == 7 + x -> idle  other: on go -> busy } }",
+    );
+    let all = mutants(&mut model, &[MutationOperator::Target]);
+    let go = Label::message(&model.sts, model.sts.gate_named("go").expect("an input"), Vec::new());
+    let history: Trace = go.into_iter().chain([Label::Quiescence]).collect();
+    let mut suspects = Suspects::new(&model.sts, all.iter().enumerate());
+    let mut solver = NoSolver;
+    suspects.follow(&mut Ctx::new(&mut model, &mut solver), &history);
+    assert_eq!(suspects.ruled_out(), (0, all.len()));
+}
