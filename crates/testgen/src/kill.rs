@@ -34,6 +34,8 @@ use crate::conform::{
 };
 use crate::mutate::Mutant;
 
+pub(crate) use self::cheap::is_deterministic;
+
 /// The version of the analysis, raised whenever answers may change: decisions of another version are not reused.
 pub const ANALYSIS: u32 = 4;
 
@@ -157,7 +159,7 @@ impl MutationAnalysis {
             config.uses(Optimisation::Precompute).then(|| SpecGraph::new(cx, bounds, watch)).flatten();
         let deterministic = match &graph {
             Some(graph) => graph.is_deterministic(),
-            None => cheap::is_deterministic(cx),
+            None => is_deterministic(cx),
         };
         let sts = cx.sts;
         let (live, index) = (liveness(cx, sts), SystemIndex::new(cx, sts));

@@ -69,7 +69,7 @@ pub(super) fn weakened(cx: &mut Ctx<'_>, edit: &Edit) -> bool {
 
 /// Returns whether the system is in one state after every trace: it has no internal switch, and no two switches of a
 /// location can take the same message; false if the solver does not decide.
-pub(super) fn is_deterministic(cx: &mut Ctx<'_>) -> bool {
+pub(crate) fn is_deterministic(cx: &mut Ctx<'_>) -> bool {
     let sts = cx.sts;
     let all: Vec<_> = sts.switches.iter_enumerated().collect();
     for (at, (_, one)) in all.iter().enumerate() {

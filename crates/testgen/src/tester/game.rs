@@ -11,10 +11,13 @@
 //! such ([BT19] sec. 9: universal quantification of outputs), else for some.
 //!
 //! *Promises.* Like every tester it cannot say Fail. A strategy is computed over symbolic states, each of which
-//! stands for many: that the goal is forced holds for these, and "out of reach" is no proof.
+//! stands for many: that the goal is forced holds for these, and "out of reach" is no proof. Where the labels of a run do
+//! not tell the state of the model, nothing is called forced.
 
 mod arena;
 mod solve;
+#[cfg(test)]
+mod tests;
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -57,7 +60,8 @@ pub struct GameTally {
     pub runs: usize,
     /// The number of runs in which the goal was reached.
     pub reached: usize,
-    /// True if the goal can be forced from the start; `None` before the first game is solved.
+    /// True if the goal can be forced from the start, in a model whose labels tell its state; `None` before the first
+    /// game is solved.
     pub is_forced: Option<bool>,
 }
 
@@ -133,11 +137,12 @@ impl GameTester {
     fn best(&mut self, cx: &mut Ctx<'_>) -> Option<WeighedMove> {
         let states: Vec<ConcreteState> = self.arena.states().iter().take(MAX_BELIEF).cloned().collect();
         let mut moves: Vec<WeighedMove> = Vec::new();
-        let mut all_forced = !states.is_empty();
+        let mut is_forced = false;
         for state in &states {
             let Some(start) = self.arena.symbolic(cx, state) else { continue };
             let solution = GameSolution::new(cx, &self.arena, start.clone(), self.interaction);
-            all_forced &= solution.is_forced();
+            // The moves of a strategy depend on the state: where it cannot be told, there may be none.
+            is_forced |= self.arena.seen() == Some(state) && solution.is_forced();
             for (choice, worth) in solution.choices() {
                 let gate = match choice {
                     GameChoice::Look => None,
@@ -153,7 +158,7 @@ impl GameTester {
                 }
             }
         }
-        self.tally.is_forced.get_or_insert(all_forced);
+        self.tally.is_forced.get_or_insert(is_forced);
         moves.into_iter().filter(|it| it.worth > 0.0).max_by(|a, b| a.worth.total_cmp(&b.worth))
     }
 

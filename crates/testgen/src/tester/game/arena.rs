@@ -12,6 +12,7 @@ use ioxide_model::term::{Term, VarId};
 use ioxide_symex::{Ctx, SymState};
 
 use crate::conform::{InputCompletion, ReplayedStates, concrete_start, concretely};
+use crate::kill::is_deterministic;
 use crate::purpose::observer::{ObserverProduct, silences};
 
 /// A system, a goal in it, and the states that the run may be in.
@@ -25,6 +26,8 @@ pub(super) struct GameArena {
     when: Term,
     /// The states that the run may be in.
     after: ReplayedStates,
+    /// True if the labels of a run tell its state.
+    is_seen: bool,
 }
 
 impl GameArena {
@@ -33,7 +36,8 @@ impl GameArena {
         if cx.sts.is_timed() || cx.sts.has_unknowns() {
             return None;
         }
-        let arena = |base: Sts, all: Sts, location, when| Self {
+        let arena = |cx: &mut Ctx<'_>, base: Sts, all: Sts, location, when| Self {
+            is_seen: is_deterministic(&mut cx.over(&base)),
             base: Arc::new(base),
             all: Arc::new(all),
             location,
@@ -42,7 +46,8 @@ impl GameArena {
         };
         match &goal.kind {
             GoalKind::Reach { location, when } => {
-                Some(arena(cx.sts.clone(), cx.sts.clone(), *location, *when))
+                let (base, all) = (cx.sts.clone(), cx.sts.clone());
+                Some(arena(cx, base, all, *location, *when))
             }
             GoalKind::Observer(observer) => {
                 let product = ObserverProduct::new(cx, observer);
@@ -51,7 +56,7 @@ impl GameArena {
                     all.switches.push(switch);
                 });
                 let tt = cx.pool.tt();
-                Some(arena(product.sts, all, Some(product.hit), tt))
+                Some(arena(cx, product.sts, all, Some(product.hit), tt))
             }
             GoalKind::Path(_) | GoalKind::Always(_) | GoalKind::Sometimes(_) | GoalKind::Test(_) => None,
         }
@@ -65,6 +70,12 @@ impl GameArena {
     /// The states that the run may be in.
     pub(super) fn states(&self) -> &BTreeSet<ConcreteState> {
         &self.after.states
+    }
+
+    /// The state of the run if it can be told in every run, now and later; `None` if nobody may know it.
+    pub(super) fn seen(&self) -> Option<&ConcreteState> {
+        let ReplayedStates { states, is_all } = &self.after;
+        states.first().filter(|_| self.is_seen && *is_all && states.len() == 1)
     }
 
     /// Returns whether the observer moves on silence.
