@@ -271,3 +271,31 @@ fn initial_values_and_literal_collections_are_mutated() {
     let shown: Vec<String> = constants.iter().map(shown).collect();
     assert!(shown.iter().any(|switch| switch.contains("[4] ")), "{shown:?}");
 }
+
+/// Defect: one test that cannot be walked kept all others from being joined.
+#[test]
+fn a_test_that_cannot_be_walked_leaves_the_others_to_be_joined() {
+    let mut model = compiled(
+        "model Two { input a input b input c output x output y state s { ra: on a -> t  rb: on b -> u }
+            state t { rx: emit x -> s } state u { ry: emit y -> s } }",
+    );
+    let mut found = mutants(&mut model, &[MutationOperator::Gate]);
+    found.retain(|mutant| ["rx-gate-1", "ry-gate-1"].contains(&&*mutant.id));
+    let spec = model.sts.clone();
+    let label = |name: &str| Label::message(&spec, spec.gate_named(name).expect("a gate"), Vec::new());
+    let trace = |names: &[&str]| names.iter().map(|name| label(name).expect("visible")).collect::<Trace>();
+    let systems: Vec<Sts> = found.iter().map(|mutant| mutant.apply(&spec)).collect();
+    // The model leaves `c` open, so nobody can say what the third test, if it is one, shows.
+    let tests = [trace(&["a", "y"]), trace(&["b", "x"]), trace(&["c", "x"])];
+    let mut solver = stack(&SolverConfig::default());
+    let mut cx = Ctx::new(&mut model, &mut solver);
+    for order in [[0, 1, 2], [2, 0, 1], [0, 2, 1]] {
+        let specimen =
+            |&at: &usize| MutantSystem { mutant: &found[at % 2], system: systems.get(at).filter(|_| at < 2) };
+        let specimens: Vec<MutantSystem<'_>> = order.iter().map(specimen).collect();
+        let witnesses = order.map(|at| Some(&tests[at]));
+        let suite = MutantRunner::new(&mut cx, &spec, &specimens).suite(&mut cx, &witnesses);
+        let lengths: BTreeSet<usize> = suite.iter().map(|test| test.trace.len()).collect();
+        assert_eq!((suite.len(), lengths), (2, BTreeSet::from([1, 3])), "{suite:?}");
+    }
+}

@@ -118,13 +118,16 @@ impl<'m> MutantRunner<'m> {
             if cx.halted().is_some() {
                 return None;
             }
-            let Some(longer) = self.looked(cx, &test.trace, walks[first].as_ref()?) else { continue };
+            // A test that cannot be walked stays as it is; the others are joined.
+            let Some(walked) = &walks[first] else { continue };
+            let Some(longer) = self.looked(cx, &test.trace, walked) else { continue };
             let Some(end) = walk(cx, &longer).and_then(|walk| walk.last().cloned()) else { continue };
             let end = self.projected(cx, &end);
             let mut found: Vec<(usize, usize)> = Vec::new();
             for (second, other) in walks.iter().enumerate().filter(|(second, _)| *second != first) {
                 let alike = |belief: &BTreeSet<ConcreteState>| self.projected(cx, belief) == end;
-                if let Some(at) = other.as_ref()?.beliefs().iter().rposition(alike) {
+                let at = other.as_ref().and_then(|other| other.beliefs().iter().rposition(alike));
+                if let Some(at) = at {
                     found.push((at, second));
                 }
             }
