@@ -382,3 +382,17 @@ fn what_only_one_of_many_counters_enables_is_found_among_what_can_matter() {
     assert_eq!((set.covered().len(), set.total), (24, 24), "{:?}", set.unreached);
     assert!(set.stats.states < 10_000, "the search went on to its end: {:?}", set.stats);
 }
+
+/// Defect: the switches that complete a model seen through a channel were counted, though nothing covers them.
+#[test]
+fn given_purposes_can_cover_everything() {
+    let text = "model M { input ask output told state s { on ask -> t } state t { emit told -> s } }";
+    let direct = named("direct.iox", text, &[]);
+    let queue = ioxide_lang::channel("fifo(capacity: 1)").unwrap();
+    let mut model = ioxide_lang::through(&direct, &queue).unwrap();
+    let found = covered(&mut model, LIMITS);
+    assert!(found.total < model.sts.switches.len(), "some switches are completions");
+    let given = PurposeSet::of(&model.sts, found.purposes);
+    assert_eq!(given.total, found.total);
+    assert_eq!(given.covered().len(), found.total);
+}

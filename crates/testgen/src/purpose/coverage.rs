@@ -111,7 +111,7 @@ impl PurposeSet {
     pub fn of(sts: &Sts, purposes: Vec<TestPurpose>) -> Self {
         let criterion = Criterion::Switches;
         let items = purposes.iter().map(|purpose| criterion.covered_along(sts, purpose.path())).collect();
-        let (total, stats) = (sts.switches.len(), ExploreStats::default());
+        let (total, stats) = (criterion.items(sts).len(), ExploreStats::default());
         let at_start = BTreeSet::new();
         Self { criterion, purposes, items, at_start, unreached: Vec::new(), total, stats }
     }
