@@ -226,14 +226,15 @@ pub fn complete_suite(cx: &mut Ctx<'_>, config: &CompleteConfig) -> Result<Compl
 fn wanted_switches(cx: &Ctx<'_>, names: &[String]) -> Result<BTreeSet<SwitchId>, NoCompleteSuite> {
     let mut found = BTreeSet::new();
     for name in names {
-        let before = found.len();
         let is_it = |switch: &ioxide_model::sts::Switch| {
             *switch.label == **name || switch.reqs.iter().any(|req| **req == **name)
         };
-        found.extend(cx.sts.switches.iter_enumerated().filter(|(_, switch)| is_it(switch)).map(|(id, _)| id));
-        if found.len() == before {
+        let mut named = cx.sts.switches.iter_enumerated().filter(|(_, switch)| is_it(switch)).peekable();
+        // Earlier names may have had the same switches.
+        if named.peek().is_none() {
             return Err(NoCompleteSuite::UnknownRequirement(name.clone()));
         }
+        found.extend(named.map(|(id, _)| id));
     }
     Ok(found)
 }

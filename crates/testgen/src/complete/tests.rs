@@ -210,3 +210,19 @@ fn numbers_and_nouns_of_a_claim_agree() {
     assert!(told(&claim).contains("2 pairs of a state and an input class are left out."), "{}", told(&claim));
     assert!(told(&claim).contains("at most 2 states over"), "{}", told(&claim));
 }
+
+/// Defect: a name was called unknown if earlier names had all its switches.
+#[test]
+fn requirements_may_share_their_switches() {
+    with(RELAY, |cx| {
+        for only in [["gone", "gone"], ["gone", "told"]] {
+            let only = only.map(String::from).to_vec();
+            let config = CompleteConfig { only, ..CompleteConfig::default() };
+            assert!(complete_suite(cx, &config).is_ok(), "{:?}", config.only);
+        }
+        let wrong =
+            CompleteConfig { only: vec!["gone".into(), "nobody".into()], ..CompleteConfig::default() };
+        let found = complete_suite(cx, &wrong).map(|suite| suite.claim.tests);
+        assert_eq!(found, Err(suite::NoCompleteSuite::UnknownRequirement("nobody".into())));
+    });
+}
