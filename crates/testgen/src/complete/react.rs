@@ -45,8 +45,8 @@ struct ReactionWalk {
     store: Vec<(VarId, Term)>,
     said: Vec<SaidMessage>,
     switches: Vec<SwitchId>,
-    /// The variables for the fields that the system chooses.
-    loose: Vec<VarId>,
+    /// The variables for the fields that the system chooses, each with the switch of its message.
+    loose: Vec<(VarId, SwitchId)>,
 }
 
 /// Returns the paths that begin with the input switch `id` where `context` holds, each of at most `limit` switches.
@@ -156,15 +156,16 @@ impl PathSearch<'_> {
     }
 
     fn end(&mut self, cx: &mut Ctx<'_>, walk: &ReactionWalk, facts: Vec<Term>) -> Result<(), NoAbstraction> {
-        let keeps = |&(_, term): &(VarId, Term)| walk.loose.iter().any(|&var| cx.pool.mentions(term, var));
-        if walk.store.iter().any(keeps) {
-            let switch = walk.switches.last().map(|&id| cx.sts.switches[id].label.to_string());
-            return Err(NoAbstraction::ChoiceKept { switch: switch.unwrap_or_default() });
+        let is_kept = |var: VarId| walk.store.iter().any(|&(_, term)| cx.pool.mentions(term, var));
+        if let Some(&(_, id)) = walk.loose.iter().find(|(var, _)| is_kept(*var)) {
+            let switch = cx.sts.switches[id].label.to_string();
+            return Err(NoAbstraction::ChoiceKept { switch });
         }
+        let loose: Vec<VarId> = walk.loose.iter().map(|(var, _)| *var).collect();
         let all = cx.pool.and(facts);
         self.found.push(ReactionPath {
             switches: walk.switches.clone(),
-            when: cx.pool.exists(&walk.loose, all),
+            when: cx.pool.exists(&loose, all),
             said: walk.said.clone(),
             store: walk.store.clone(),
             loc: walk.loc,
@@ -188,7 +189,7 @@ impl PathSearch<'_> {
             return Ok(());
         }
         next.store = updated(cx, &walk.store, switch, &message.names);
-        next.loose.extend(&message.loose);
+        next.loose.extend(message.loose.iter().map(|&var| (var, id)));
         if cx.sts.kind_of(switch) == GateKind::Output {
             let is_loose = !message.loose.is_empty();
             next.said.push(SaidMessage { gate: switch.gate, values: message.values, is_loose });

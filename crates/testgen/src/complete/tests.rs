@@ -226,3 +226,13 @@ fn requirements_may_share_their_switches() {
         assert_eq!(found, Err(suite::NoCompleteSuite::UnknownRequirement("nobody".into())));
     });
 }
+
+/// Defect: the last switch of the reaction was named, which need not choose anything.
+#[test]
+fn a_choice_that_is_kept_is_named_by_its_switch() {
+    let text = "model M { input a output x(n: int) output y output z(n: int) var k: int = 0
+        state s { on a -> t } state t { free: emit z -> u }
+        state u { choose: emit x when n > 0 { k = n } -> v } state v { last: emit y -> s } }";
+    let refused = with(text, |cx| abstraction(cx, 0, &ClassLimits::default()).unwrap_err());
+    assert_eq!(refused, NoAbstraction::ChoiceKept { switch: "choose".into() });
+}
