@@ -443,13 +443,13 @@ impl<'l> ClassRefiner<'l> {
             if !self.parts[part].is_alive || self.parts[part].is_idle || self.parts[part].gate != gate {
                 continue;
             }
-            let counts = |part: &&InputPart| part.is_alive && !part.is_idle && part.gate == gate;
-            let n_classes = self.parts.iter().filter(counts).count();
-            if n_classes >= self.max_classes {
-                self.is_exact = false;
-                return was_cut;
-            }
             if let ClassTruth::Some = holds(cx, &self.parts[part].facts.clone(), fact) {
+                let counts = |part: &&InputPart| part.is_alive && !part.is_idle && part.gate == gate;
+                let n_classes = self.parts.iter().filter(counts).count();
+                if n_classes >= self.max_classes {
+                    self.is_exact = false;
+                    return was_cut;
+                }
                 let other = cx.pool.not(fact);
                 for side in [fact, other] {
                     let mut facts = self.parts[part].facts.clone();

@@ -236,3 +236,17 @@ fn a_choice_that_is_kept_is_named_by_its_switch() {
     let refused = with(text, |cx| abstraction(cx, 0, &ClassLimits::default()).unwrap_err());
     assert_eq!(refused, NoAbstraction::ChoiceKept { switch: "choose".into() });
 }
+
+/// Defect: at the limit of classes, a condition that divides none of them cost exactness.
+#[test]
+fn a_condition_that_divides_nothing_is_no_loss_at_the_limit() {
+    let text = "model M { input a(n: int) input b output x output y output z
+        state s { p: on a when n > 5 -> sx  q: on a when n <= 5 -> sy  u: on b -> tz }
+        state t { r: on a when n > 10 -> sx  v: on a when n <= 10 -> sy  w: on b -> tz }
+        state sx { e: emit x -> s } state sy { f: emit y -> s } state tz { g: emit z -> t } }";
+    let is_exact = |classes| {
+        let limits = ClassLimits { classes, strict: classes, bounded: classes, ..ClassLimits::default() };
+        with(text, |cx| abstraction(cx, 0, &limits).unwrap().is_exact)
+    };
+    assert_eq!([2, 3, 4].map(is_exact), [false, true, true]);
+}
