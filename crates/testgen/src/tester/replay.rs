@@ -1,5 +1,7 @@
 //! The replay of a plan: the inputs of a recorded trace, with a look for every observation.
 
+use std::collections::BTreeSet;
+
 use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
 use ioxide_model::sts::{GateId, GateKind, Sts};
@@ -67,6 +69,8 @@ pub fn plan_of(sts: &Sts, trace: &Trace) -> Vec<PlannedMove> {
 pub struct ReplayTester {
     plan: Vec<PlannedMove>,
     at: usize,
+    /// The positions of looks whose observation came early in this run, before an input.
+    seen: BTreeSet<usize>,
     /// The length of the trace when the last input was given, before which the system may have sent an output.
     given: Option<usize>,
     unmentioned: Unmentioned,
@@ -77,7 +81,7 @@ impl ReplayTester {
     /// Makes a tester that follows `plan`.
     #[must_use]
     pub fn new(plan: Vec<PlannedMove>, unmentioned: Unmentioned) -> Self {
-        Self { plan, at: 0, given: None, unmentioned, name: None }
+        Self { plan, at: 0, seen: BTreeSet::new(), given: None, unmentioned, name: None }
     }
 
     /// Names the tester for the goal of its runs.
@@ -90,6 +94,7 @@ impl ReplayTester {
 impl Tester for ReplayTester {
     fn start(&mut self, _seed: u64) {
         (self.at, self.given) = (0, None);
+        self.seen.clear();
     }
 
     fn goal(&self) -> Option<String> {
@@ -101,6 +106,7 @@ impl Tester for ReplayTester {
         while let Some(planned) = self.plan.get(self.at) {
             self.at += 1;
             match planned {
+                PlannedMove::Look if self.seen.contains(&(self.at - 1)) => (),
                 PlannedMove::Look => return TesterMove::Observe,
                 PlannedMove::LookFor(time) => return TesterMove::ObserveFor(nanoseconds(time)),
                 PlannedMove::SendAfter(wait, label) => {
@@ -134,10 +140,9 @@ impl ReplayTester {
         let Some(PlannedMove::Send(label)) = self.plan.get(self.at - 1) else { return };
         if history.len() > before && !history.labels[before..].contains(label) {
             self.at -= 1;
-            let next_look = self.plan[self.at..].iter().position(|planned| *planned == PlannedMove::Look);
-            if let Some(look) = next_look {
-                self.plan.remove(self.at + look);
-            }
+            let is_due = |at: &usize| self.plan[*at] == PlannedMove::Look && !self.seen.contains(at);
+            let next_look = (self.at..self.plan.len()).find(is_due);
+            self.seen.extend(next_look);
         }
     }
 }

@@ -172,3 +172,31 @@ fn with<T>(text: &str, body: impl FnOnce(&mut Ctx<'_>) -> T) -> T {
     let mut solver = BruteSolver::new();
     body(&mut Ctx::new(&mut model, &mut solver))
 }
+
+/// Defect: an observation that came early in one run was not looked for in the next.
+#[test]
+fn every_run_of_a_replay_has_the_whole_plan() {
+    with(LAMP, |cx| {
+        let (press, after) = (press(cx, 9), Monitor::new(cx));
+        let plan = vec![PlannedMove::Look, PlannedMove::Send(press.clone()), PlannedMove::Look];
+        let mut tester = ReplayTester::new(plan, Unmentioned::Skip);
+        let send = TesterMove::Stimulate(press.clone());
+        // In the first run the system was silent before the input, so that it was not given.
+        let early: Trace = [Label::Quiescence].into_iter().collect();
+        let whole: Trace = [press].into_iter().collect();
+        let none = Trace::default();
+        for (seen, n_looks) in [(&early, 0), (&whole, 1), (&early, 0)] {
+            tester.start(0);
+            assert_eq!(tester.next(cx, &after, &none), TesterMove::Observe);
+            assert_eq!(tester.next(cx, &after, &none), send);
+            if n_looks == 0 {
+                assert_eq!(tester.next(cx, &after, seen), send, "it is given again");
+            }
+            for _ in 0..n_looks {
+                assert_eq!(tester.next(cx, &after, seen), TesterMove::Observe);
+            }
+            let end = tester.next(cx, &after, seen);
+            assert!(matches!(end, TesterMove::Stop(TesterStop::GoalMet(_))), "{end:?}");
+        }
+    });
+}
