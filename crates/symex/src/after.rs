@@ -181,6 +181,13 @@ impl Monitor {
         self.courses.len()
     }
 
+    /// Returns whether messages may have been sent in another order than they were seen in: they come by several
+    /// connections, or one is held back.
+    #[must_use]
+    pub fn is_crossed(&self) -> bool {
+        self.wiring.is_some() || self.courses.iter().any(EventCourse::holds)
+    }
+
     /// Returns whether every order holds a message back: only a message still to come can explain the trace.
     #[must_use]
     pub fn is_unexplained(&self) -> bool {

@@ -6,7 +6,12 @@
 //! sec. 3 from another start), so that a choice of the system does not waste the run. A suspect that may choose, and
 //! chose as the model does, is tried a few times.
 //!
-//! *Promises.* A suspect is ruled out only by an observation. No verdict comes from here: Fail is the monitor's alone.
+//! *Promises.* A suspect is ruled out only by an observation, which it cannot show in any order in which the labels may
+//! have happened. No verdict comes from here: Fail is the monitor's alone.
+
+mod course;
+#[cfg(test)]
+mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -15,18 +20,14 @@ use std::sync::Arc;
 use ioxide_model::concrete::ConcreteState;
 use ioxide_model::index::Idx as _;
 use ioxide_model::label::Label;
-use ioxide_model::sts::{GateId, LocId, Sts, Switch};
+use ioxide_model::sts::{GateId, GateKind, LocId, Sts, Switch};
 use ioxide_model::term::Term;
 use ioxide_model::trace::Trace;
 use ioxide_symex::{Belief, Ctx, Monitor};
 
-use crate::conform::{
-    ConformAnswer, ConformOptions, ReplayedStates, SearchBounds, concrete_after, concrete_start, conform,
-};
+use self::course::SuspectCourse;
+use crate::conform::{ConformAnswer, ConformOptions, SearchBounds, conform};
 use crate::mutate::Mutant;
-
-#[cfg(test)]
-mod tests;
 
 /// The greatest number of experiments with one suspect.
 const MAX_TRIES: u32 = 5;
@@ -51,7 +52,7 @@ struct Suspect {
     /// The locations in which the mutant differs from the model.
     places: BTreeSet<LocId>,
     /// The states it may be in after the labels of the run.
-    after: ReplayedStates,
+    course: SuspectCourse,
     fate: SuspectFate,
     /// The number of experiments carried out.
     tries: u32,
@@ -79,7 +80,7 @@ impl Suspects {
             Suspect {
                 system: Arc::new(mutant.apply(spec)),
                 places: before.chain(after).chain(start).collect(),
-                after: ReplayedStates::default(),
+                course: SuspectCourse::default(),
                 fate: SuspectFate::Open,
                 tries: 0,
                 fruitless: 0,
@@ -139,14 +140,20 @@ impl Suspects {
     }
 
     /// Follows the labels since the last move in every suspect that is not ruled out.
-    pub(super) fn follow(&mut self, cx: &mut Ctx<'_>, history: &Trace) {
+    pub(super) fn follow(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) {
         let from = self.seen.replace(history.len());
+        let labels = &history.labels[from.unwrap_or(0).min(history.len())..];
         for suspect in self.all.values_mut().filter(|suspect| suspect.fate == SuspectFate::Open) {
             if from.is_none() {
-                suspect.after = concrete_start(cx, &suspect.system);
+                suspect.course = SuspectCourse::start(cx, &suspect.system);
             }
-            for label in &history.labels[from.unwrap_or(0).min(history.len())..] {
-                suspect.see(cx, label);
+            if after.is_crossed() {
+                suspect.course.doubt();
+            }
+            for (at, label) in labels.iter().enumerate() {
+                // What was seen since then may have come first, and an input under way may be taken later.
+                let is_settled = at + 1 == labels.len() && after.under_way() == 0;
+                suspect.see(cx, label, is_settled);
             }
         }
     }
@@ -180,14 +187,18 @@ impl Suspect {
         self.fate == SuspectFate::Open && self.tries < MAX_TRIES
     }
 
-    fn see(&mut self, cx: &mut Ctx<'_>, label: &Label) {
-        if self.after.states.is_empty() {
-            return;
-        }
-        self.after = concrete_after(cx, &self.system, &self.after, label);
-        // Where states were not found, one of them may show the label.
-        if self.after.is_impossible() && !matches!(label, Label::Input(..)) {
-            self.fate = SuspectFate::RuledOut;
+    /// Follows a label; an input was taken already if that `is_settled`.
+    fn see(&mut self, cx: &mut Ctx<'_>, label: &Label, is_settled: bool) {
+        match label {
+            Label::Input(gate, _) => {
+                let is_seen = self.system.gates[*gate].kind != GateKind::Input;
+                self.course.give(cx, &self.system, label, is_settled || is_seen);
+            }
+            Label::Output(..) | Label::Quiescence | Label::Delay(_) => {
+                if self.course.see(cx, &self.system, label) {
+                    self.fate = SuspectFate::RuledOut;
+                }
+            }
         }
     }
 
@@ -195,14 +206,14 @@ impl Suspect {
     /// at a location that differs.
     fn distance(&self, belief: &BTreeSet<ConcreteState>) -> (u32, bool, bool) {
         let is_there = belief.iter().any(|state| self.places.contains(&state.loc));
-        (self.tries + self.fruitless, self.after.states == *belief, !is_there)
+        (self.tries + self.fruitless, self.course.states() == belief, !is_there)
     }
 }
 
 /// Returns the labels before the look that distinguishes `suspect` from the model, from the current states of both.
 fn experiment(cx: &mut Ctx<'_>, belief: &BTreeSet<ConcreteState>, suspect: &Suspect) -> Option<Vec<Label>> {
     let spec = rooted(cx, cx.sts, belief)?;
-    let system = rooted(cx, &suspect.system, &suspect.after.states)?;
+    let system = rooted(cx, &suspect.system, suspect.course.states())?;
     let options = ConformOptions { bounds: NEAR, ..ConformOptions::default() };
     let verdict = conform(&mut cx.over(&spec), &system, &options, &mut |_| ControlFlow::Continue(())).ok()?;
     let ConformAnswer::Fails(witness) = verdict.answer else { return None };

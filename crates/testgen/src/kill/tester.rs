@@ -223,7 +223,7 @@ impl Tester for KillTester {
     }
 
     fn next(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) -> TesterMove {
-        self.suspects.iter_mut().for_each(|suspects| suspects.follow(cx, history));
+        self.suspects.iter_mut().for_each(|suspects| suspects.follow(cx, after, history));
         loop {
             if let Some(route) = &self.route {
                 let aim = route.aim;

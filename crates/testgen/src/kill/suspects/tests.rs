@@ -35,7 +35,12 @@ fn ruled_out(model: &mut Model, messages: &[&str]) -> Vec<String> {
     let history: Trace = messages.iter().map(|name| label(name).expect("a message")).collect();
     let mut suspects = Suspects::new(&model.sts, all.iter().enumerate());
     let mut solver = stack(&SolverConfig::default());
-    suspects.follow(&mut Ctx::new(model, &mut solver), &history);
+    let cx = &mut Ctx::new(model, &mut solver);
+    let after = Monitor::new(cx);
+    suspects.follow(cx, &after, &history.labels[..0].iter().cloned().collect());
+    for at in 0..history.len() {
+        suspects.follow(cx, &after, &history.labels[..=at].iter().cloned().collect());
+    }
     let out = (0..all.len()).filter(|&at| !suspects.is_open(at));
     out.map(|at| all[at].id.clone()).collect()
 }
@@ -65,6 +70,51 @@ fn a_suspect_whose_silence_is_not_decided_is_not_ruled_out() {
     let history: Trace = go.into_iter().chain([Label::Quiescence]).collect();
     let mut suspects = Suspects::new(&model.sts, all.iter().enumerate());
     let mut solver = NoSolver;
-    suspects.follow(&mut Ctx::new(&mut model, &mut solver), &history);
+    let cx = &mut Ctx::new(&mut model, &mut solver);
+    let after = Monitor::new(cx);
+    suspects.follow(cx, &after, &history);
     assert_eq!(suspects.ruled_out(), (0, all.len()));
+}
+
+/// Defect: a suspect that may say something before an input was ruled out, though the input may have been taken later.
+#[test]
+fn a_suspect_may_have_taken_an_input_late() {
+    let mut model = model(
+        "model Talker { input go output x output y
+            state idle { say: emit x -> idle  ask: on go -> busy }
+            state busy { tell: emit y -> idle  more: emit x -> busy } }",
+    );
+    let mut all = mutants(&mut model, &[MutationOperator::Delete]);
+    all.retain(|mutant| mutant.id.starts_with("more"));
+    let label = |name| Label::message(&model.sts, model.sts.gate_named(name).expect("a gate"), Vec::new());
+    let [go, x, y] = ["go", "x", "y"].map(|name| label(name).expect("visible"));
+    let suspects = Suspects::new(&model.sts, all.iter().enumerate());
+    let mut solver = stack(&SolverConfig::default());
+    let cx = &mut Ctx::new(&mut model, &mut solver);
+    // After `go` the mutant does not say `x`, but the system may have said that before it took `go`.
+    let written = |cx: &mut Ctx<'_>, seen: &[&Label]| {
+        let (mut after, mut suspects, mut history) = (Monitor::new(cx), suspects.clone(), Trace::default());
+        suspects.follow(cx, &after, &history);
+        after.send(cx, &go, 0);
+        history.labels.push(go.clone());
+        suspects.follow(cx, &after, &history);
+        for &label in seen {
+            after.observe(cx, label).expect("allowed");
+            history.labels.push(label.clone());
+            suspects.follow(cx, &after, &history);
+        }
+        suspects.ruled_out().0
+    };
+    assert_eq!(written(cx, &[&x]), 0);
+    assert_eq!(written(cx, &[&x, &y]), 0);
+    assert_eq!(written(cx, &[&y, &x]), 0, "`x` is allowed again");
+    // It is known that `go` was taken first.
+    let (mut after, mut suspects, mut history) = (Monitor::new(cx), suspects.clone(), Trace::default());
+    for label in [&go, &x] {
+        suspects.follow(cx, &after, &history);
+        after.observe(cx, label).expect("allowed");
+        history.labels.push(label.clone());
+    }
+    suspects.follow(cx, &after, &history);
+    assert_eq!(suspects.ruled_out(), (1, 1));
 }
