@@ -23,7 +23,19 @@ pub(crate) struct Operation<'t> {
     pub(crate) place: String,
     /// The parameters with their places; those of the operation replace those of its path.
     pub(crate) parameters: Vec<(&'t SpecNode, String)>,
+    /// The places of parameters whose references do not resolve.
+    pub(crate) lost: Vec<String>,
 }
+
+/// The operations of a description, and the places of path items whose references do not resolve.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FoundOperations<'t> {
+    pub(crate) operations: Vec<Operation<'t>>,
+    pub(crate) lost: Vec<String>,
+}
+
+/// The parameters of a path or operation, and the places of those whose references do not resolve.
+type FoundParameters<'t> = (Vec<(&'t SpecNode, String)>, Vec<String>);
 
 impl<'t> OpenApiDocument<'t> {
     /// Returns the description whose tree is `root`; fails for other versions.
@@ -53,24 +65,32 @@ impl<'t> OpenApiDocument<'t> {
     }
 
     /// Returns all operations, in the order of the file.
-    pub(crate) fn operations(&self) -> Vec<Operation<'t>> {
-        let mut found = Vec::new();
+    pub(crate) fn operations(&self) -> FoundOperations<'t> {
+        let mut found = FoundOperations::default();
         for (path, item) in self.root.get("paths").map(SpecNode::members).unwrap_or_default() {
             let place = format!("/paths{}", step(path));
-            let Some((item, place)) = self.resolved(item, &place) else { continue };
-            let common = self.parameters(item, &place);
-            for (method, node) in item.members().iter().filter(|(key, _)| METHODS.contains(&key.as_str())) {
-                let place = format!("{place}/{method}");
-                let mut parameters = self.parameters(node, &place);
-                let key = |node: &SpecNode| {
-                    (node.text_at("name").map(str::to_owned), node.text_at("in").map(str::to_owned))
-                };
-                let own: Vec<_> = parameters.iter().map(|(node, _)| key(node)).collect();
-                parameters.extend(common.iter().filter(|(node, _)| !own.contains(&key(node))).cloned());
-                found.push(Operation { method: method.to_ascii_uppercase(), path, node, place, parameters });
+            match self.resolved(item, &place) {
+                Some((item, place)) => found.operations.extend(self.operations_of(path, item, &place)),
+                None => found.lost.push(place),
             }
         }
         found
+    }
+
+    fn operations_of(&self, path: &'t str, item: &'t SpecNode, place: &str) -> Vec<Operation<'t>> {
+        let (common, lost_of_path) = self.parameters(item, place);
+        let key = |node: &SpecNode| {
+            (node.text_at("name").map(str::to_owned), node.text_at("in").map(str::to_owned))
+        };
+        let operation = |(method, node): &'t (String, SpecNode)| {
+            let place = format!("{place}/{method}");
+            let (mut parameters, mut lost) = self.parameters(node, &place);
+            let own: Vec<_> = parameters.iter().map(|(node, _)| key(node)).collect();
+            parameters.extend(common.iter().filter(|(node, _)| !own.contains(&key(node))).cloned());
+            lost.extend(lost_of_path.iter().cloned());
+            Operation { method: method.to_ascii_uppercase(), path, node, place, parameters, lost }
+        };
+        item.members().iter().filter(|(key, _)| METHODS.contains(&key.as_str())).map(operation).collect()
     }
 
     /// Returns whether requests need credentials, by the `security` of the operation or else of the whole description.
@@ -80,10 +100,17 @@ impl<'t> OpenApiDocument<'t> {
         !ways.is_empty() && ways.iter().all(|way| !way.members().is_empty())
     }
 
-    fn parameters(&self, of: &'t SpecNode, place: &str) -> Vec<(&'t SpecNode, String)> {
+    fn parameters(&self, of: &'t SpecNode, place: &str) -> FoundParameters<'t> {
+        let (mut found, mut lost) = (Vec::new(), Vec::new());
         let all = of.get("parameters").map(SpecNode::items).unwrap_or_default();
-        let resolve = |(at, node)| self.resolved(node, &format!("{place}/parameters/{at}"));
-        all.iter().enumerate().filter_map(resolve).collect()
+        for (at, node) in all.iter().enumerate() {
+            let place = format!("{place}/parameters/{at}");
+            match self.resolved(node, &place) {
+                Some(parameter) => found.push(parameter),
+                None => lost.push(place),
+            }
+        }
+        (found, lost)
     }
 
     /// Returns the address of the first server that has one, its variables replaced by their defaults.

@@ -69,23 +69,12 @@ impl SpecNode {
 
     /// Returns the whole number at `key`; `None` if it is negative.
     pub(crate) fn count_at(&self, key: &str) -> Option<u64> {
-        self.get(key).and_then(Self::number).and_then(|text| text.parse().ok())
+        self.decimal_at(key).and_then(|text| text.parse().ok())
     }
 
     /// Returns the number at `key` without an exponent, as models write numbers; `None` if it is too long for them.
     pub(crate) fn decimal_at(&self, key: &str) -> Option<String> {
-        let text = self.get(key).and_then(Self::number).filter(|text| text.len() <= MAX_DIGITS)?;
-        let is_plain = text.trim_start_matches('-').chars().all(|c| c.is_ascii_digit() || c == '.');
-        if is_plain {
-            return Some(
-                text.split_once('.')
-                    .filter(|(_, rest)| rest.bytes().all(|b| b == b'0'))
-                    .map_or(text, |(whole, _)| whole)
-                    .to_owned(),
-            );
-        }
-        let value: f64 = text.parse().ok().filter(|value: &f64| value.is_finite() && value.abs() < 1e300)?;
-        Some(format!("{value}"))
+        self.get(key).and_then(Self::number).and_then(plain_decimal)
     }
 
     /// Returns the tree as JSON.
@@ -103,6 +92,32 @@ impl SpecNode {
             }
         }
     }
+}
+
+/// Returns a number without exponent and without a fraction of zeros, digit by digit, since a bound that is rounded would
+/// forbid a value that the description allows; `None` if it is no number, or too long.
+fn plain_decimal(text: &str) -> Option<String> {
+    let (sign, text) = text.strip_prefix('-').map_or(("", text), |rest| ("-", rest));
+    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let (whole, rest) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits = format!("{whole}{rest}");
+    if whole.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let shift: i64 = exponent.parse().ok().filter(|shift: &i64| shift.unsigned_abs() <= MAX_DIGITS as u64)?;
+    let point = i64::try_from(whole.len()).ok()? + shift;
+    let before = usize::try_from(-point).unwrap_or(0);
+    let digits = format!("{}{digits}", "0".repeat(before));
+    let point = usize::try_from(point).unwrap_or(0);
+    let digits = format!("{digits:0<point$}");
+    let (whole, rest) = digits.split_at(point);
+    let (whole, rest) = (whole.trim_start_matches('0'), rest.trim_end_matches('0'));
+    let whole = if whole.is_empty() { "0" } else { whole };
+    if whole.len() + rest.len() > MAX_DIGITS {
+        return None;
+    }
+    let sign = if whole == "0" && rest.is_empty() { "" } else { sign };
+    Some(if rest.is_empty() { format!("{sign}{whole}") } else { format!("{sign}{whole}.{rest}") })
 }
 
 /// Returns `key` as a step of a JSON pointer.

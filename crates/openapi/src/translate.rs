@@ -1,10 +1,14 @@
 //! Translation of a description into the parts of a model.
 
+mod all_of;
 mod check;
+mod object;
 mod operation;
+mod response;
 mod schema;
 mod shape;
 mod text;
+mod unread;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -104,6 +104,44 @@ fn what_is_not_translated_is_noted_at_its_place() {
         (r#"{"properties": {"a": {"type": "integer"}}}"#, "/schema"),
         (r#"{"type": "array", "prefixItems": [{"type": "integer"}]}"#, "/schema/prefixItems"),
         (r#"{"anyOf": [{"type": "number", "minimum": 5}, {"type": "integer", "maximum": 2}]}"#, "/schema"),
+        (r#"{"anyOf": [{"type": "string", "minLength": 5}, {"type": "string", "maxLength": 2}]}"#, "/schema"),
+        (r#"{"type": "number", "multipleOf": 0.1}"#, "/schema/multipleOf"),
+        (r#"{"type": "integer", "multipleOf": -2}"#, "/schema/multipleOf"),
+        (r#"{"type": "integer", "minimum": "1"}"#, "/schema/minimum"),
+        (r#"{"type": "string", "maxLength": 2.5}"#, "/schema/maxLength"),
+        (r#"{"type": "string", "pattern": "a", "format": "uuid"}"#, "/schema/format"),
+        (r#"{"type": "object", "minProperties": 1}"#, "/schema/minProperties"),
+        (r#"{"type": "object", "additionalProperties": false}"#, "/schema/additionalProperties"),
+        (r#"{"type": "object", "required": ["a"]}"#, "/schema/required"),
+        (
+            r#"{"type": "object", "required": ["a"], "additionalProperties": {"type": "integer"}}"#,
+            "/schema/required",
+        ),
+        (
+            r#"{"type": "object", "properties": {"a": {"type": "integer"}}, "maxProperties": 1}"#,
+            "/schema/maxProperties",
+        ),
+        (r#"{"maxProperties": 1}"#, "/schema/maxProperties"),
+        (r#"{"type": ["object", "string"]}"#, "/schema/type"),
+        (r#"{"type": "array", "items": false}"#, "/schema/items"),
+        (
+            r#"{"type": "array", "uniqueItems": true, "items": {"type": "array", "items": {"type": "integer", "format": "int32"}}}"#,
+            "/schema/uniqueItems",
+        ),
+        (
+            r#"{"type": "array", "prefixItems": [{"type": "integer"}], "items": {"type": "string"}}"#,
+            "/schema/items",
+        ),
+        (r#"{"oneOf": [{"type": "string"}], "required": ["a"]}"#, "/schema/required"),
+        (r#"{"oneOf": [{"type": "string"}], "type": "object"}"#, "/schema/type"),
+        (r#"{"oneOf": [{"type": "string"}], "anyOf": [{"type": "string"}]}"#, "/schema/anyOf"),
+        (r#"{"enum": ["a", "bc"], "maxLength": 1}"#, "/schema/maxLength"),
+        (r#"{"$ref": "other.yaml", "minimum": 1, "maximum": 2}"#, "/schema"),
+        (
+            r#"{"allOf": [{"type": "object", "properties": {"a": {"type": "string"}}}, {"properties": {"a": {"enum": ["x"]}}}]}"#,
+            "/allOf/1/properties/a",
+        ),
+        (r#"{"allOf": [{"type": "string"}, {"allOf": [{"$ref": "other.yaml"}]}]}"#, "/allOf/1/allOf/0"),
     ] {
         let made = with_schema(schema, "");
         let note = made.notes.iter().find(|note| note.place.ends_with(place));
@@ -113,6 +151,98 @@ fn what_is_not_translated_is_noted_at_its_place() {
             made.notes
         );
     }
+}
+
+/// A keyword that excludes nothing is no reason for a note.
+#[test]
+fn what_excludes_nothing_is_not_noted() {
+    for schema in [
+        r#"{"type": "object", "minProperties": 0, "additionalProperties": true, "required": []}"#,
+        r#"{"type": "string", "minLength": 0, "enum": ["a"]}"#,
+        r#"{"type": "array", "items": {}, "uniqueItems": false}"#,
+        r#"{"type": "object", "oneOf": [{"type": "object", "properties": {"a": {"type": "integer"}}}]}"#,
+    ] {
+        let made = with_schema(schema, "");
+        assert!(made.notes.is_empty(), "{schema}: {:?}", made.notes);
+    }
+}
+
+#[test]
+fn numbers_are_bounded_exactly() {
+    for (schema, wanted) in [
+        (r#"{"type": "integer", "minimum": 1.5, "maximum": 3.5}"#, "(body: 2..3)"),
+        (r#"{"type": "integer", "minimum": -1.5, "maximum": -0.5}"#, "(body: -1..-1)"),
+        (r#"{"type": "integer", "minimum": 5, "exclusiveMinimum": 2}"#, "body >= 5"),
+        (r#"{"type": "integer", "minimum": 5, "exclusiveMinimum": 7, "maximum": 9}"#, "(body: 8..9)"),
+        (r#"{"type": "integer", "minimum": 0.5}"#, "body >= 1"),
+        (r#"{"type": "integer", "maximum": 10000000000000000000.5}"#, "body <= 10000000000000000000"),
+        (r#"{"type": "integer", "multipleOf": 2.5}"#, "body % 5 == 0"),
+        (r#"{"type": "number", "maximum": 9007199254740993e0}"#, "body <= 9007199254740993"),
+        (r#"{"type": "number", "minimum": 5, "exclusiveMinimum": 2}"#, "body >= 5"),
+        (r#"{"type": "number", "minimum": -25e-3}"#, "body >= -0.025"),
+        (r#"{"type": "string", "minLength": 2.0}"#, "body.length() >= 2"),
+    ] {
+        let made = with_schema(schema, "");
+        says(&made, &[wanted]);
+        assert!(made.notes.is_empty(), "{schema}: {:?}", made.notes);
+    }
+    says(&with_schema(r#"{"type": "integer", "multipleOf": 0.5}"#, ""), &["when owed == owes_ask {"]);
+}
+
+/// A description with these members of its only path.
+fn with_path(members: &str) -> Result<Translation, BadDescription> {
+    let text = format!(
+        r#"{{"openapi": "3.0.0", "info": {{"title": "t", "version": "1"}}, "paths": {{
+            "/other": {{"get": {{"responses": {{"200": {{"description": ""}}}}}}}}, "/x": {{{members}}}}}}}"#
+    );
+    translate(&text, &ServiceOptions::default())
+}
+
+#[test]
+fn references_that_lead_nowhere_are_noted_and_forbid_nothing() {
+    let done = r#""responses": {"200": {"description": ""}}"#;
+    let lost = r#""parameters": [{"$ref": "other.yaml#/p"}]"#;
+    for (path, place) in [
+        (r#""$ref": "other.yaml""#.to_owned(), "#/paths/~1x"),
+        (format!(r#""get": {{{lost}, {done}}}"#), "#/paths/~1x/get/parameters/0"),
+        (format!(r#"{lost}, "get": {{{done}}}"#), "#/paths/~1x/parameters/0"),
+    ] {
+        let made = with_path(&path).unwrap_or_else(|bad| panic!("{bad}"));
+        assert_eq!(made.counts, (1, 1), "a request that may lack a required parameter is not sent");
+        assert!(made.notes.iter().any(|note| note.place == place), "{place}: {:?}", made.notes);
+    }
+    let made =
+        with_path(r#""get": {"responses": {"200": {"$ref": "other.yaml"}, "404": {"description": ""}}}"#);
+    let made = made.unwrap_or_else(|bad| panic!("{bad}"));
+    assert_eq!(made.counts, (2, 3), "the status is documented, so it is allowed");
+    assert!(made.notes.iter().any(|note| note.place == "#/paths/~1x/get/responses/200"), "{:?}", made.notes);
+}
+
+#[test]
+fn schemas_of_plain_text_are_noted_unless_they_say_nothing() {
+    let with = |schema: &str| {
+        let content = format!(r#""content": {{"text/plain": {{"schema": {schema}}}}}"#);
+        let made = with_path(&format!(
+            r#""post": {{"requestBody": {{{content}}}, "responses": {{"200": {{"description": "", {content}}}}}}}"#
+        ));
+        made.unwrap_or_else(|bad| panic!("{bad}")).notes.len()
+    };
+    assert_eq!((with(r#"{"type": "string"}"#), with(r#"{"type": "string", "maxLength": 3}"#)), (0, 2));
+    assert_eq!(with(r##"{"$ref": "#/components/schemas/Name"}"##), 2);
+}
+
+/// A member that is only written is not asked for in answers, whichever part of the schema says so; nor is it forbidden.
+#[test]
+fn members_that_are_only_written_are_neither_required_nor_forbidden_in_answers() {
+    let parts = r#"{"allOf": [
+        {"type": "object", "required": ["a", "b"], "properties": {"a": {"type": "string"}, "b": {"type": "string"}}},
+        {"properties": {"a": {"type": "string", "writeOnly": true}}}]}"#;
+    says(&with_schema(parts, ""), &["record Ask200Body { b: string }"]);
+    let closed = r#"{"type": "object", "additionalProperties": false,
+        "properties": {"a": {"type": "string", "writeOnly": true}, "b": {"type": "string"}}}"#;
+    let made = with_schema(closed, "");
+    says(&made, &["closed = []"]);
+    assert!(made.notes.iter().any(|note| note.place.ends_with("/additionalProperties")), "{:?}", made.notes);
 }
 
 /// The model forbids nothing that the description allows: where two alternatives have one shape, only the shape is checked.

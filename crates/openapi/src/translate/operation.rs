@@ -1,7 +1,5 @@
 //! Operations as messages: requests with their parameters, responses with their bodies.
 
-use std::collections::BTreeSet;
-
 use super::check::{ValueCondition, ValueWriter};
 use super::shape::{JsonKind, SortOf};
 use super::{Translator, doc};
@@ -22,14 +20,6 @@ pub(crate) enum FieldLocation {
 /// The content types, other than JSON, of request bodies that can be written.
 const FORM: &str = "application/x-www-form-urlencoded";
 const TEXT: &str = "text/plain";
-
-/// Returns whether `text` is `default`, a status such as `200` or a class such as `2XX`.
-fn is_status(text: &str) -> bool {
-    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    let rest = text.strip_prefix(['1', '2', '3', '4', '5']);
-    text == "default"
-        || rest.is_some_and(|rest| rest.len() == 2 && (is_number(rest) || matches!(rest, "XX" | "xx")))
-}
 
 /// The reason why a parameter or body of a request is left out.
 struct LeftOut(String);
@@ -77,16 +67,6 @@ pub(crate) enum BodyKind {
     Unchecked,
 }
 
-/// A content type and sort in which a response may be written.
-struct WrittenResponse {
-    kind: BodyKind,
-    body: Option<(String, ValueCondition)>,
-}
-
-impl WrittenResponse {
-    const UNCHECKED: Self = Self { kind: BodyKind::Unchecked, body: None };
-}
-
 /// A documented response.
 #[derive(Clone, Debug)]
 pub(crate) struct DocumentedResponse {
@@ -94,14 +74,18 @@ pub(crate) struct DocumentedResponse {
     /// The status: `200`, `4XX` or `default`.
     pub(crate) status: String,
     pub(crate) kind: BodyKind,
-    body: Option<(String, ValueCondition)>,
-    about: String,
+    pub(super) body: Option<(String, ValueCondition)>,
+    pub(super) about: String,
 }
 
 impl<'t> Translator<'t> {
     /// Translates all operations.
     pub(crate) fn operations(&mut self) {
-        for operation in self.document.operations() {
+        let found = self.document.operations();
+        for place in &found.lost {
+            self.note(place, "its operations are left out: this reference leads nowhere");
+        }
+        for operation in found.operations {
             if let Some(asked) = self.operation(&operation) {
                 self.asked.push(asked);
             }
@@ -109,6 +93,13 @@ impl<'t> Translator<'t> {
     }
 
     fn operation(&mut self, operation: &Operation<'t>) -> Option<RequestOperation> {
+        // A parameter that is not known may be required, and the answer to a request without it is not documented.
+        for place in &operation.lost {
+            self.note(place, "the operation is left out: the reference of this parameter leads nowhere");
+        }
+        if !operation.lost.is_empty() {
+            return None;
+        }
         let own = operation.node.text_at("operationId").map(name::snake);
         let made = || name::snake(&format!("{} {}", operation.method, operation.path));
         let name = self.messages.fresh(&own.unwrap_or_else(made));
@@ -278,7 +269,10 @@ impl<'t> Translator<'t> {
             Some(schema) if !is_text(kind) => {
                 self.sort(schema, &format!("{place}/schema"), &format!("{of} body"))
             }
-            Some(_) | None if is_text(kind) => SortOf::new("string", &[]),
+            Some(_) | None if is_text(kind) => {
+                self.note_text(media, &place);
+                SortOf::new("string", &[])
+            }
             _ => self.any(super::AnyJson::Object),
         };
         let (sort, check) = sort.written(!is_required);
@@ -292,141 +286,6 @@ impl<'t> Translator<'t> {
             check,
         };
         Ok(Some((field, content)))
-    }
-
-    fn answers(&mut self, operation: &Operation<'t>, of: &str) -> Vec<DocumentedResponse> {
-        self.direction = ValueWriter::Told;
-        let mut found = Vec::new();
-        for (status, node) in operation.node.get("responses").map(SpecNode::members).unwrap_or_default() {
-            let place = format!("{}/responses{}", operation.place, step(status));
-            let Some((node, place)) = self.document.resolved(node, &place) else {
-                self.note(&place, "left out: this reference leads nowhere");
-                continue;
-            };
-            if !is_status(status) {
-                self.note(&place, "left out: it is no status");
-                continue;
-            }
-            let name = self.messages.fresh(&format!("{of}_{}", status.to_ascii_lowercase()));
-            let about = node.text_at("description").map(doc).unwrap_or_default();
-            for (at, WrittenResponse { kind, body }) in
-                self.response_body(node, &place, &name, operation).into_iter().enumerate()
-            {
-                let name = match at {
-                    0 => name.clone(),
-                    _ => self.messages.fresh(&format!("{name}_other")),
-                };
-                found.push(DocumentedResponse {
-                    name,
-                    status: status.clone(),
-                    kind,
-                    body,
-                    about: about.clone(),
-                });
-            }
-        }
-        let more = self.allowed(&found, operation, of);
-        found.extend(more);
-        // What is more special is looked for first.
-        let rank = |answer: &DocumentedResponse| match answer.status.as_str() {
-            "default" => 2,
-            status if status.ends_with(['X', 'x']) => 1,
-            _ => 0,
-        };
-        found.sort_by_key(rank);
-        found
-    }
-
-    /// Returns the answers that are allowed without being documented: the statuses given as options, and 401 and 403
-    /// where credentials are needed.
-    fn allowed(
-        &mut self,
-        documented: &[DocumentedResponse],
-        operation: &Operation<'t>,
-        of: &str,
-    ) -> Vec<DocumentedResponse> {
-        let knows = |status: &str| {
-            documented.iter().any(|answer| {
-                let known = answer.status.to_ascii_lowercase();
-                known == "default" || known == status || known == format!("{}xx", &status[..1])
-            })
-        };
-        let locked = ["401", "403"].iter().filter(|_| self.document.needs_credentials(operation));
-        let named = self.allow.iter().map(String::as_str);
-        let all: BTreeSet<&str> = named.chain(locked.copied()).filter(|status| !knows(status)).collect();
-        let more: Vec<String> = all.into_iter().map(str::to_owned).collect();
-        let answer = |status: String| DocumentedResponse {
-            name: self.messages.fresh(&format!("{of}_{status}")),
-            status,
-            kind: BodyKind::Unchecked,
-            body: None,
-            about: "/// Not documented, but allowed.\n".into(),
-        };
-        more.into_iter().map(answer).collect()
-    }
-
-    /// Returns the content types and sorts in which a response may be written.
-    fn response_body(
-        &mut self,
-        node: &'t SpecNode,
-        place: &str,
-        of: &str,
-        operation: &Operation<'t>,
-    ) -> Vec<WrittenResponse> {
-        if node.get("headers").is_some_and(|headers| !headers.members().is_empty()) {
-            self.note(&format!("{place}/headers"), "headers of answers are not checked");
-        }
-        let contents = node.get("content").map(SpecNode::members).unwrap_or_default();
-        if operation.method == "HEAD" || contents.is_empty() {
-            return vec![WrittenResponse::UNCHECKED];
-        }
-        if let [(kind, _)] = contents
-            && kind.starts_with("text/")
-            && !kind.contains("event-stream")
-        {
-            return vec![WrittenResponse {
-                kind: BodyKind::Text,
-                body: Some(("string".into(), ValueCondition::Anything)),
-            }];
-        }
-        match contents.iter().find(|(kind, media)| is_json(kind) && media.get("schema").is_some()) {
-            Some((kind, media)) => self.json_body(contents, (kind, media), place, of),
-            None => {
-                self.not_checked(contents.iter().map(|(kind, _)| kind.as_str()).collect(), place);
-                vec![WrittenResponse::UNCHECKED]
-            }
-        }
-    }
-
-    /// Returns JSON with a schema, and the other content types of an answer.
-    fn json_body(
-        &mut self,
-        contents: &'t [(String, SpecNode)],
-        (kind, media): (&'t str, &'t SpecNode),
-        place: &str,
-        of: &str,
-    ) -> Vec<WrittenResponse> {
-        let Some(schema) = media.get("schema") else { return vec![WrittenResponse::UNCHECKED] };
-        let at = format!("{place}/content{}/schema", step(kind));
-        let body = Some(self.sort(schema, &at, &format!("{of} body")).written(false));
-        let others = contents.iter().map(|(other, _)| other.as_str()).filter(|other| *other != kind);
-        let others: Vec<&str> = others.collect();
-        if kind == "*/*" {
-            // Whatever says that it is JSON must be as the schema says.
-            return vec![WrittenResponse { kind: BodyKind::Json, body }, WrittenResponse::UNCHECKED];
-        }
-        if others.is_empty() {
-            return vec![WrittenResponse { kind: BodyKind::Json, body }];
-        }
-        self.not_checked(others.clone(), place);
-        let others = BodyKind::Kinds(others.into_iter().map(str::to_owned).collect());
-        let json = WrittenResponse { kind: BodyKind::JsonAs(kind.to_owned()), body };
-        vec![json, WrittenResponse { kind: others, body: None }]
-    }
-
-    fn not_checked(&mut self, kinds: Vec<&str>, place: &str) {
-        let kinds = kinds.join(" or ");
-        self.note(&format!("{place}/content"), &format!("bodies of {kinds} are not checked"));
     }
 
     /// Returns the declarations of all messages.
@@ -489,7 +348,8 @@ impl<'t> Translator<'t> {
     }
 }
 
-fn is_json(kind: &str) -> bool {
+/// Returns whether a content type denotes JSON, or any content.
+pub(super) fn is_json(kind: &str) -> bool {
     let kind = kind.split(';').next().unwrap_or_default().trim();
     kind == "application/json" || kind.ends_with("+json") || kind == "*/*"
 }

@@ -7,29 +7,13 @@ use ioxide_model::term::string_literal;
 use super::check::{ValueCondition, ValueWriter};
 use super::shape::{JsonKind, SortOf};
 use super::text;
+use super::unread::UnreadKeywords;
 use super::{AnyJson, Translator};
 use crate::name;
 use crate::node::{SpecNode, step};
 
 /// The greatest depth of schemas within schemas.
-const MAX_DEPTH: usize = 60;
-/// The number of schemas merged by `allOf`, over the whole description.
-const MAX_MERGES: usize = 20_000;
-/// Keywords that restrict values and are not translated.
-const UNTRANSLATED: [&str; 12] = [
-    "not",
-    "if",
-    "then",
-    "else",
-    "patternProperties",
-    "propertyNames",
-    "dependentRequired",
-    "dependentSchemas",
-    "contains",
-    "prefixItems",
-    "unevaluatedProperties",
-    "unevaluatedItems",
-];
+pub(super) const MAX_DEPTH: usize = 60;
 
 impl<'t> Translator<'t> {
     /// Returns the sort of a schema; `hint` names it if it needs a name.
@@ -56,32 +40,34 @@ impl<'t> Translator<'t> {
             );
             return self.any(AnyJson::Anything);
         }
-        for keyword in UNTRANSLATED.iter().filter(|keyword| schema.get(keyword).is_some()) {
-            self.note(&format!("{place}/{keyword}"), "not translated: the model allows more");
-        }
+        self.note_untranslated(schema, place);
         let sort = if let Some(all) = schema.get("allOf") {
             self.all_of(schema, all, place, hint)
-        } else if let Some((keyword, some)) =
-            ["oneOf", "anyOf"].iter().find_map(|key| Some((*key, schema.get(key)?)))
+        } else if let Some(keyword) =
+            ["oneOf", "anyOf", "enum", "const"].into_iter().find(|key| schema.get(key).is_some())
         {
-            if schema.get("properties").is_some() {
-                self.note(
-                    &format!("{place}/properties"),
-                    &format!("not translated: it stands beside `{keyword}`"),
-                );
-            }
-            let schemas = some.items().iter().enumerate();
-            let variants =
-                schemas.map(|(at, variant)| (variant, format!("{place}/{keyword}/{at}"))).collect();
-            self.union(variants, place, hint)
-        } else if let Some(values) = schema.get("enum") {
-            self.enumeration(values.items(), place, hint)
-        } else if let Some(value) = schema.get("const") {
-            self.enumeration(std::slice::from_ref(value), place, hint)
+            let sort = self.listed(schema, keyword, place, hint);
+            self.note_beside(schema, place, keyword, &sort);
+            sort
         } else {
             self.typed(schema, place, hint)
         };
         if schema.says("nullable") { SortOf { is_nullable: true, ..sort } } else { sort }
+    }
+
+    /// Returns the sort of a schema whose `keyword` lists alternatives or values.
+    fn listed(&mut self, schema: &'t SpecNode, keyword: &str, place: &str, hint: &str) -> SortOf {
+        let Some(list) = schema.get(keyword) else { return self.any(AnyJson::Anything) };
+        match keyword {
+            "enum" => self.enumeration(list.items(), place, hint),
+            "const" => self.enumeration(std::slice::from_ref(list), place, hint),
+            _ => {
+                let schemas = list.items().iter().enumerate();
+                let variants =
+                    schemas.map(|(at, variant)| (variant, format!("{place}/{keyword}/{at}"))).collect();
+                self.union(variants, place, hint)
+            }
+        }
     }
 
     /// Returns the type that a reference names, translated once.
@@ -90,22 +76,7 @@ impl<'t> Translator<'t> {
             self.note(place, &format!("`{reference}` is not in this file; any JSON is allowed here"));
             return self.any(AnyJson::Anything);
         };
-        let restricts = |key: &str| {
-            !matches!(
-                key,
-                "$ref"
-                    | "description"
-                    | "title"
-                    | "default"
-                    | "example"
-                    | "examples"
-                    | "deprecated"
-                    | "summary"
-            )
-        };
-        if let Some((key, _)) = schema.members().iter().find(|(key, _)| restricts(key)) {
-            self.note(&format!("{place}/{key}"), "not translated: it stands beside `$ref`");
-        }
+        self.note_beside_reference(schema, place);
         let differs = self.differs_by_direction(target, &mut BTreeSet::new());
         let key = (pointer.clone(), differs.then_some(self.direction));
         if let Some(known) = self.known.get(&key) {
@@ -134,6 +105,26 @@ impl<'t> Translator<'t> {
         made
     }
 
+    /// Notes the keywords beside a reference, except those for people.
+    pub(super) fn note_beside_reference(&mut self, schema: &SpecNode, place: &str) {
+        let is_for_people = |key: &str| {
+            matches!(
+                key,
+                "$ref"
+                    | "description"
+                    | "title"
+                    | "default"
+                    | "example"
+                    | "examples"
+                    | "deprecated"
+                    | "summary"
+            )
+        };
+        for (key, _) in schema.members().iter().filter(|(key, _)| !is_for_people(key)) {
+            self.note(&format!("{place}{}", step(key)), "not translated: it stands beside `$ref`");
+        }
+    }
+
     /// Returns whether requests and answers have different members, by `readOnly` and `writeOnly`.
     fn differs_by_direction(&self, schema: &'t SpecNode, seen: &mut BTreeSet<String>) -> bool {
         if let Some(reference) = schema.text_at("$ref") {
@@ -150,85 +141,6 @@ impl<'t> Translator<'t> {
         schema.says("readOnly")
             || schema.says("writeOnly")
             || properties.chain(others).chain(parts).any(|part| self.differs_by_direction(part, seen))
-    }
-
-    /// Returns the sort of a schema with the keywords of all its `allOf` parts.
-    fn all_of(&mut self, schema: &'t SpecNode, all: &'t SpecNode, place: &str, hint: &str) -> SortOf {
-        let is_note = |key: &str| {
-            matches!(
-                key,
-                "allOf"
-                    | "description"
-                    | "title"
-                    | "default"
-                    | "example"
-                    | "nullable"
-                    | "readOnly"
-                    | "writeOnly"
-                    | "deprecated"
-            )
-        };
-        if let ([only], true) = (all.items(), schema.members().iter().all(|(key, _)| is_note(key))) {
-            return self.sort(only, &format!("{place}/allOf/0"), hint);
-        }
-        let mut merged: Vec<(String, SpecNode)> = Vec::new();
-        let own: Vec<_> = schema.members().iter().filter(|(key, _)| key != "allOf").cloned().collect();
-        self.merge(&mut merged, &own, place);
-        for (at, part) in all.items().iter().enumerate() {
-            let place = format!("{place}/allOf/{at}");
-            match self.document.resolved(part, &place) {
-                Some((part, place)) => self.merge_schema(&mut merged, part, &place, 0),
-                None => self.note(&place, "not translated: this reference leads nowhere"),
-            }
-        }
-        let merged = self.keep(SpecNode::Map(merged));
-        self.sort(merged, place, hint)
-    }
-
-    fn merge_schema(
-        &mut self,
-        merged: &mut Vec<(String, SpecNode)>,
-        part: &'t SpecNode,
-        place: &str,
-        depth: usize,
-    ) {
-        let own: Vec<_> = part.members().iter().filter(|(key, _)| key != "allOf").cloned().collect();
-        self.merge(merged, &own, place);
-        self.merges += 1;
-        for inner in part.get("allOf").map(SpecNode::items).unwrap_or_default() {
-            match self.document.resolved(inner, place) {
-                Some((inner, place)) if depth < MAX_DEPTH && self.merges < MAX_MERGES => {
-                    self.merge_schema(merged, inner, &place, depth + 1)
-                }
-                _ => {
-                    self.note(place, "not translated: `allOf` without end");
-                    return;
-                }
-            }
-        }
-    }
-
-    fn merge(&mut self, merged: &mut Vec<(String, SpecNode)>, more: &[(String, SpecNode)], place: &str) {
-        for (key, value) in more {
-            match (merged.iter_mut().find(|(other, _)| other == key).map(|(_, old)| old), key.as_str()) {
-                (None, _) => merged.push((key.clone(), value.clone())),
-                (Some(SpecNode::Map(old)), "properties") => {
-                    let new = value
-                        .members()
-                        .iter()
-                        .filter(|(name, _)| !old.iter().any(|(other, _)| other == name));
-                    let new: Vec<_> = new.cloned().collect();
-                    old.extend(new);
-                }
-                (Some(SpecNode::List(old)), "required") => old.extend(value.items().to_vec()),
-                (Some(old), _) if *old == *value => (),
-                (
-                    Some(_),
-                    "description" | "title" | "example" | "default" | "examples" | "deprecated" | "nullable",
-                ) => (),
-                (Some(_), _) => self.note(&format!("{place}/{key}"), "not translated: `allOf` says it twice"),
-            }
-        }
     }
 
     /// Returns the sort of a value of one of several schemas.
@@ -269,7 +181,16 @@ impl<'t> Translator<'t> {
         for sort in sorts {
             match distinct.iter_mut().find(|other| other.sort == sort.sort) {
                 // One of the two conditions would do; neither is asked for where they differ.
-                Some(other) if other.check != sort.check => other.check = ValueCondition::Anything,
+                Some(other) if other.check != sort.check => {
+                    other.check = ValueCondition::Anything;
+                    self.note(
+                        place,
+                        &format!(
+                            "several alternatives are `{}`; their conditions are not checked",
+                            sort.sort
+                        ),
+                    );
+                }
                 Some(_) => (),
                 None => distinct.push(sort),
             }
@@ -353,7 +274,10 @@ impl<'t> Translator<'t> {
                     self.note(place, &format!("no `type` is given; it is taken for `{name}`"));
                     self.of_type(name, schema, place, hint)
                 }
-                None => self.any(AnyJson::Anything),
+                None => {
+                    self.note_untyped(schema, place);
+                    self.any(AnyJson::Anything)
+                }
             },
         }
     }
@@ -372,6 +296,7 @@ impl<'t> Translator<'t> {
                     .map(|one| self.of_type(one, schema, place, &format!("{name} {one}")))
                     .collect();
                 if sorts.iter().any(|sort| sort.sort == super::ANY) {
+                    self.note(&format!("{place}/type"), "one of the types is any JSON, so is this");
                     self.any(AnyJson::Anything)
                 } else {
                     self.sum(&name, sorts, place)
@@ -384,15 +309,9 @@ impl<'t> Translator<'t> {
     fn of_type(&mut self, name: &str, schema: &'t SpecNode, place: &str, hint: &str) -> SortOf {
         match name {
             "boolean" => SortOf::new("bool", &[JsonKind::Truth]),
-            "integer" => text::integer(schema),
-            "number" => text::number(schema),
-            "string" => {
-                let (sort, problem) = text::string(schema);
-                if let Some(problem) = problem {
-                    self.note(&format!("{place}/pattern"), problem);
-                }
-                sort
-            }
+            "integer" => self.plain(text::integer(schema), place),
+            "number" => self.plain(text::number(schema), place),
+            "string" => self.plain(text::string(schema), place),
             "array" => self.array(schema, place, hint),
             "object" => self.object(schema, place, hint),
             "null" => SortOf { is_nullable: true, ..self.any(AnyJson::Null) },
@@ -406,13 +325,22 @@ impl<'t> Translator<'t> {
         }
     }
 
+    /// Returns the sort of a number or string, whose untranslated keywords are noted.
+    fn plain(&mut self, (sort, unread): (SortOf, UnreadKeywords), place: &str) -> SortOf {
+        self.note_unread(unread, place);
+        sort
+    }
+
     fn array(&mut self, schema: &'t SpecNode, place: &str, hint: &str) -> SortOf {
         self.own_name = None;
         let item = match schema.get("items") {
             Some(items) if schema.get("prefixItems").is_none() => {
                 self.sort(items, &format!("{place}/items"), &format!("{hint} item"))
             }
-            _ => self.any(AnyJson::Anything),
+            _ => {
+                self.note_each(schema, place, &["items"], "not translated: it stands beside `prefixItems`");
+                self.any(AnyJson::Anything)
+            }
         };
         let (sort, check) = item.written(false);
         let each = if check == ValueCondition::Anything {
@@ -421,7 +349,9 @@ impl<'t> Translator<'t> {
             ValueCondition::Each("@", Box::new(check))
         };
         let mut made = SortOf::new(format!("list<{sort}>"), &[JsonKind::List]);
-        made = made.checked(text::counted(schema, "minItems", "maxItems", "@.length()")).checked(each);
+        let (length, unread) = text::counted(schema, ["minItems", "maxItems"], "@.length()");
+        self.note_unread(unread, place);
+        made = made.checked(length).checked(each);
         if schema.says("uniqueItems") {
             if text::is_key(&sort) {
                 made = made.checked(ValueCondition::Says("@.to_set().size() == @.length()".into()))
@@ -430,98 +360,6 @@ impl<'t> Translator<'t> {
             }
         }
         made
-    }
-
-    fn object(&mut self, schema: &'t SpecNode, place: &str, hint: &str) -> SortOf {
-        let properties = schema.get("properties").map(SpecNode::members).unwrap_or_default();
-        if !properties.is_empty() {
-            return self.record(schema, properties, place, hint);
-        }
-        self.own_name = None;
-        match schema.get("additionalProperties") {
-            Some(values @ SpecNode::Map(members)) if !members.is_empty() => {
-                let value =
-                    self.sort(values, &format!("{place}/additionalProperties"), &format!("{hint} value"));
-                let (sort, check) = value.written(false);
-                let each = if check == ValueCondition::Anything {
-                    check
-                } else {
-                    ValueCondition::Each("@.values()", Box::new(check))
-                };
-                let made = SortOf::new(format!("map<string, {sort}>"), &[JsonKind::Object]);
-                made.checked(text::counted(schema, "minProperties", "maxProperties", "@.size()"))
-                    .checked(each)
-            }
-            _ => self.any(AnyJson::Object),
-        }
-    }
-
-    fn record(
-        &mut self,
-        schema: &'t SpecNode,
-        properties: &'t [(String, SpecNode)],
-        place: &str,
-        hint: &str,
-    ) -> SortOf {
-        let name = self.own_name.take().unwrap_or_else(|| self.types.fresh(&name::pascal(hint)));
-        let required: Vec<&str> = schema
-            .get("required")
-            .map(SpecNode::items)
-            .unwrap_or_default()
-            .iter()
-            .filter_map(SpecNode::text)
-            .collect();
-        let mut taken = name::TakenNames::default();
-        let (mut fields, mut check, mut marks) = (Vec::new(), ValueCondition::Anything, Vec::new());
-        for (key, property) in properties {
-            let hidden = if self.direction == ValueWriter::Sent { "readOnly" } else { "writeOnly" };
-            if property.says(hidden) {
-                continue;
-            }
-            let field = taken.fresh(&name::field(key));
-            let place = format!("{place}/properties{}", step(key));
-            let sort = self.sort(property, &place, &format!("{name} {key}"));
-            let is_required = required.contains(&key.as_str());
-            let (written, inner) = sort.written(!is_required);
-            if inner != ValueCondition::Anything {
-                check = check.and(ValueCondition::Field(field.clone(), Box::new(inner)));
-            }
-            if is_required && !sort.is_nullable && !sort.values.is_empty() {
-                marks.push((key.clone(), sort.values.clone()));
-            }
-            let whole = format!("{name}.{field}");
-            match (is_required, sort.is_nullable) {
-                (true, true) => self.form.null.push(whole.clone()),
-                (false, false) => self.form.absent.push(whole.clone()),
-                _ => (),
-            }
-            if field != *key {
-                self.form.names.push((whole, key.clone()));
-            }
-            fields.push(format!("{field}: {written}"));
-        }
-        for key in required.iter().filter(|key| !properties.iter().any(|(other, _)| other == *key)) {
-            self.note(
-                &format!("{place}/required"),
-                &format!("`{key}` has no schema; that it is there is not checked"),
-            );
-        }
-        match schema.get("additionalProperties") {
-            Some(SpecNode::Bool(false)) => self.form.closed.push(name.clone()),
-            Some(SpecNode::Map(members)) if !members.is_empty() => {
-                self.note(&format!("{place}/additionalProperties"), "members without a name are not checked");
-            }
-            _ => (),
-        }
-        if fields.is_empty() {
-            return self.any(AnyJson::Object);
-        }
-        let about = schema.text_at("description").map(super::doc).unwrap_or_default();
-        self.places.insert(name.clone(), place.to_owned());
-        self.declarations.push(format!("{about}record {name} {{ {} }}\n", fields.join(", ")));
-        self.checks.define(&name, check);
-        let made = SortOf::new(name.clone(), &[JsonKind::Object]).checked(ValueCondition::Named(name));
-        SortOf { marks, ..made }
     }
 
     /// Returns the sort for any JSON, which holds its text.

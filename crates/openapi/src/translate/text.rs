@@ -6,6 +6,7 @@ use ioxide_model::term::string_literal;
 
 use super::check::{ValueCondition, ValueWriter};
 use super::shape::{JsonKind, SortOf};
+use super::unread::UnreadKeywords;
 use crate::node::SpecNode;
 
 /// The formats whose values are checked, and their patterns. A date with time may lack its offset in an answer, which
@@ -53,96 +54,200 @@ pub(super) fn guessed_type(schema: &SpecNode) -> Option<&'static str> {
     }
 }
 
-/// Returns the least and the greatest value of a number, each with whether it is exclusive.
-fn bounds(schema: &SpecNode) -> [Option<(String, bool)>; 2] {
-    let bound = |plain: &str, exclusive: &str| match schema.get(exclusive) {
-        Some(SpecNode::Number(_)) => schema.decimal_at(exclusive).map(|value| (value, true)),
-        other => schema.decimal_at(plain).map(|value| (value, other.is_some_and(SpecNode::is_true))),
-    };
-    [bound("minimum", "exclusiveMinimum"), bound("maximum", "exclusiveMaximum")]
+/// The reason for a bound or count that is no number of a model.
+const UNREADABLE: &str = "not translated: it is no such number as models have";
+
+/// An end of an interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum BoundSide {
+    Least,
+    Greatest,
+}
+
+/// A bound of a number.
+#[derive(Clone, Debug)]
+struct NumberBound {
+    end: BoundSide,
+    value: String,
+    /// True if the value itself is excluded.
+    is_exclusive: bool,
+}
+
+impl NumberBound {
+    /// Returns the outermost whole number within the bound; `None` if it is too large.
+    fn whole(&self) -> Option<i64> {
+        let (whole, has_fraction) = match self.value.split_once('.') {
+            Some((whole, _)) => (whole, true),
+            None => (self.value.as_str(), false),
+        };
+        let number: i64 = whole.parse().ok()?;
+        let is_negative = whole.starts_with('-');
+        match self.end {
+            BoundSide::Least if has_fraction => number.checked_add(i64::from(!is_negative)),
+            BoundSide::Greatest if has_fraction => number.checked_sub(i64::from(is_negative)),
+            BoundSide::Least => number.checked_add(i64::from(self.is_exclusive)),
+            BoundSide::Greatest => number.checked_sub(i64::from(self.is_exclusive)),
+        }
+    }
+
+    fn condition(&self) -> ValueCondition {
+        let operator = match (self.end, self.is_exclusive) {
+            (BoundSide::Least, true) => ">",
+            (BoundSide::Least, false) => ">=",
+            (BoundSide::Greatest, true) => "<",
+            (BoundSide::Greatest, false) => "<=",
+        };
+        ValueCondition::Says(format!("@ {operator} {}", self.value))
+    }
+}
+
+/// Returns the bounds of a number, and those that cannot be read.
+fn bounds(schema: &SpecNode) -> (Vec<NumberBound>, UnreadKeywords) {
+    let (mut found, mut unread) = (Vec::new(), Vec::new());
+    for (end, plain, exclusive) in [
+        (BoundSide::Least, "minimum", "exclusiveMinimum"),
+        (BoundSide::Greatest, "maximum", "exclusiveMaximum"),
+    ] {
+        // A truth in version 3.0, a bound of its own in 3.1.
+        let is_truth = matches!(schema.get(exclusive), Some(SpecNode::Bool(_)));
+        let of_plain = (plain, schema.says(exclusive));
+        for (key, is_exclusive) in
+            [Some(of_plain), (!is_truth).then_some((exclusive, true))].into_iter().flatten()
+        {
+            match schema.decimal_at(key) {
+                Some(value) => found.push(NumberBound { end, value, is_exclusive }),
+                None if schema.get(key).is_some() => unread.push((key, UNREADABLE)),
+                None => (),
+            }
+        }
+    }
+    (found, unread)
 }
 
 /// Returns a range if both ends are known, else an integer with a condition.
-pub(super) fn integer(schema: &SpecNode) -> SortOf {
+pub(super) fn integer(schema: &SpecNode) -> (SortOf, UnreadKeywords) {
+    let (bounds, mut unread) = bounds(schema);
+    let (multiple, unread_multiple) = whole_multiple(schema);
+    unread.extend(unread_multiple);
+    if let Some((lo, hi)) = range(schema, &bounds) {
+        return (SortOf::new(format!("{lo}..{hi}"), &[JsonKind::Number]).checked(multiple), unread);
+    }
+    let mut sort = SortOf::new("int", &[JsonKind::Number]);
+    for bound in bounds {
+        sort = match bound.whole() {
+            Some(value) => {
+                let bound = NumberBound { value: value.to_string(), is_exclusive: false, ..bound };
+                sort.checked(bound.condition())
+            }
+            // Its fraction is left away, outwards: the model allows a number more.
+            None => {
+                let value = bound.value.split('.').next().unwrap_or_default().to_owned();
+                let is_exclusive = bound.is_exclusive && value == bound.value;
+                sort.checked(NumberBound { value, is_exclusive, ..bound }.condition())
+            }
+        };
+    }
+    (sort.checked(multiple), unread)
+}
+
+/// Returns the least and the greatest whole number within the bounds and the format; `None` if one is not known.
+fn range(schema: &SpecNode, bounds: &[NumberBound]) -> Option<(i64, i64)> {
     let of_format = match schema.text_at("format") {
         Some("int32") => Some((i64::from(i32::MIN), i64::from(i32::MAX))),
         Some("int64") => Some((i64::MIN, i64::MAX)),
         _ => None,
     };
-    let whole = |bound: &Option<(String, bool)>, inwards: i64| {
-        let (text, is_out) = bound.as_ref()?;
-        let value: i64 = text.parse().ok()?;
-        value.checked_add(if *is_out { inwards } else { 0 })
-    };
-    let [least, greatest] = bounds(schema);
-    let lo = whole(&least, 1).or(of_format.map(|(lo, _)| lo).filter(|_| least.is_none()));
-    let hi = whole(&greatest, -1).or(of_format.map(|(_, hi)| hi).filter(|_| greatest.is_none()));
-    let divides = schema.decimal_at("multipleOf").and_then(|n| n.parse::<u64>().ok()).filter(|n| *n > 1);
-    let multiple =
-        divides.map_or(ValueCondition::Anything, |n| ValueCondition::Says(format!("@ % {n} == 0")));
-    match (lo, hi) {
-        (Some(lo), Some(hi)) if lo <= hi => {
-            SortOf::new(format!("{lo}..{hi}"), &[JsonKind::Number]).checked(multiple)
-        }
-        _ => SortOf::new("int", &[JsonKind::Number]).checked(within(schema)).checked(multiple),
+    let at = |end| bounds.iter().filter(move |bound| bound.end == end).map(NumberBound::whole);
+    let least: Vec<i64> = at(BoundSide::Least).collect::<Option<_>>()?;
+    let greatest: Vec<i64> = at(BoundSide::Greatest).collect::<Option<_>>()?;
+    let lo = least.into_iter().max().or(of_format.map(|(lo, _)| lo))?;
+    let hi = greatest.into_iter().min().or(of_format.map(|(_, hi)| hi))?;
+    (lo <= hi).then_some((lo, hi))
+}
+
+/// Returns the condition that a whole number is a multiple of that at `multipleOf`.
+fn whole_multiple(schema: &SpecNode) -> (ValueCondition, UnreadKeywords) {
+    if schema.get("multipleOf").is_none() {
+        return (ValueCondition::Anything, Vec::new());
     }
+    match schema.decimal_at("multipleOf").as_deref().and_then(numerator) {
+        Some(1) => (ValueCondition::Anything, Vec::new()),
+        Some(n) => (ValueCondition::Says(format!("@ % {n} == 0")), Vec::new()),
+        None => (ValueCondition::Anything, vec![("multipleOf", UNREADABLE)]),
+    }
+}
+
+/// Returns the numerator of a decimal in lowest terms, which divides exactly the whole numbers that the decimal divides;
+/// `None` if it is not positive, or too long.
+fn numerator(decimal: &str) -> Option<u64> {
+    let (whole, rest) = decimal.split_once('.').unwrap_or((decimal, ""));
+    let digits: u64 = format!("{whole}{rest}").parse().ok().filter(|digits| *digits > 0)?;
+    let scale = 10_u64.checked_pow(u32::try_from(rest.len()).ok()?)?;
+    let (mut divisor, mut other) = (digits, scale);
+    while other > 0 {
+        (divisor, other) = (other, divisor % other);
+    }
+    Some(digits / divisor)
 }
 
 /// Returns a real number with a condition.
-pub(super) fn number(schema: &SpecNode) -> SortOf {
-    SortOf::new("real", &[JsonKind::Number]).checked(within(schema))
-}
-
-fn within(schema: &SpecNode) -> ValueCondition {
-    let [least, greatest] = bounds(schema);
-    let mut check = ValueCondition::Anything;
-    if let Some((value, is_out)) = least {
-        check = check.and(ValueCondition::Says(format!("@ {} {value}", if is_out { ">" } else { ">=" })));
+pub(super) fn number(schema: &SpecNode) -> (SortOf, UnreadKeywords) {
+    let (bounds, mut unread) = bounds(schema);
+    if schema.get("multipleOf").is_some() {
+        unread.push(("multipleOf", "not translated: the number may have a fraction"));
     }
-    if let Some((value, is_out)) = greatest {
-        check = check.and(ValueCondition::Says(format!("@ {} {value}", if is_out { "<" } else { "<=" })));
-    }
-    check
+    let real = SortOf::new("real", &[JsonKind::Number]);
+    (bounds.iter().fold(real, |sort, bound| sort.checked(bound.condition())), unread)
 }
 
 /// Returns the condition that `of` lies between the numbers at the keys `least` and `most`.
-pub(super) fn counted(schema: &SpecNode, least: &str, most: &str, of: &str) -> ValueCondition {
-    let mut check = ValueCondition::Anything;
-    if let Some(n) = schema.count_at(least).filter(|n| *n > 0) {
-        check = check.and(ValueCondition::Says(format!("{of} >= {n}")));
-    }
-    if let Some(n) = schema.count_at(most) {
-        check = check.and(ValueCondition::Says(format!("{of} <= {n}")));
-    }
-    check
-}
-
-/// Returns a string with its length, pattern and format, and the problem of a pattern that models do not have.
-pub(super) fn string(schema: &SpecNode) -> (SortOf, Option<&'static str>) {
-    let mut sort = SortOf::new("string", &[JsonKind::Text]);
-    sort = sort.checked(counted(schema, "minLength", "maxLength", "@.length()"));
-    let mut problem = None;
-    if let Some(text) = schema.text_at("pattern") {
-        let pattern = whole_pattern(text);
-        if is_pattern(&pattern) {
-            sort = sort.checked(ValueCondition::Matches(pattern.clone()))
-        } else {
-            problem = Some("not translated: patterns of models do not have all of this")
+pub(super) fn counted(
+    schema: &SpecNode,
+    [least, most]: [&'static str; 2],
+    of: &str,
+) -> (ValueCondition, UnreadKeywords) {
+    let (mut check, mut unread) = (ValueCondition::Anything, Vec::new());
+    for (key, operator) in [(least, ">="), (most, "<=")] {
+        match schema.count_at(key) {
+            Some(0) if key == least => (),
+            Some(n) => check = check.and(ValueCondition::Says(format!("{of} {operator} {n}"))),
+            None if schema.get(key).is_some() => unread.push((key, UNREADABLE)),
+            None => (),
         }
     }
-    let format = schema.text_at("format").filter(|_| schema.get("pattern").is_none());
+    (check, unread)
+}
+
+/// Returns a string with its length, pattern and format, and what of these is not translated.
+pub(super) fn string(schema: &SpecNode) -> (SortOf, UnreadKeywords) {
+    let (length, mut unread) = counted(schema, ["minLength", "maxLength"], "@.length()");
+    let sort = SortOf::new("string", &[JsonKind::Text]).checked(length);
+    let format = formatted(schema.text_at("format"));
+    let Some(text) = schema.get("pattern") else { return (sort.checked(format), unread) };
+    if format != ValueCondition::Anything {
+        unread.push(("format", "not translated: it stands beside `pattern`"));
+    }
+    let pattern = text.text().map(whole_pattern).filter(|pattern| is_pattern(pattern));
+    match pattern {
+        Some(pattern) => (sort.checked(ValueCondition::Matches(pattern)), unread),
+        None => {
+            unread.push(("pattern", "not translated: patterns of models do not have all of this"));
+            (sort, unread)
+        }
+    }
+}
+
+/// Returns the condition of a format; none if it is not known.
+fn formatted(format: Option<&str>) -> ValueCondition {
     let of = |all: &[(&str, &str)]| {
         all.iter().find(|(name, _)| Some(*name) == format).map(|(_, text)| (*text).to_owned())
     };
     let only = |side, pattern| ValueCondition::Only(side, Box::new(ValueCondition::Matches(pattern)));
     match (of(&FORMATS), of(&SENT_FORMATS)) {
-        (Some(told), Some(sent)) => {
-            sort = sort.checked(only(ValueWriter::Told, told)).checked(only(ValueWriter::Sent, sent));
-        }
-        (Some(both), None) => sort = sort.checked(ValueCondition::Matches(both)),
-        (None, _) => (),
+        (Some(told), Some(sent)) => only(ValueWriter::Told, told).and(only(ValueWriter::Sent, sent)),
+        (Some(both), None) => ValueCondition::Matches(both),
+        (None, _) => ValueCondition::Anything,
     }
-    (sort, problem)
 }
 
 /// Returns a pattern for a whole text, as models match it, from one of a schema, which matches anywhere.
@@ -178,7 +283,8 @@ fn is_pattern(pattern: &str) -> bool {
 /// Returns whether values of this sort can be members of a set.
 pub(super) fn is_key(sort: &str) -> bool {
     let plain = sort.trim_end_matches('?');
-    matches!(plain, "string" | "int" | "bool" | "real") || plain.contains("..")
+    let is_range = plain.contains("..") && !plain.contains('<');
+    is_range || matches!(plain, "string" | "int" | "bool" | "real")
 }
 
 #[cfg(test)]
