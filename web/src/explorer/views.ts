@@ -6,21 +6,21 @@ export type AllowedView = { label: string, switch: string | null, };
 
 /** The recorded steps a walk begins with. */
 export type BaseView = {
-/** The record. */
+/** The position of the record. */
 record: number,
-/** The run. */
+/** The position of the run. */
 run: number,
-/** How many of its steps. */
+/** The number of its steps taken. */
 steps: number, };
 
-/** How states are known. */
+/** The form in which states are known. */
 export type BeliefForm = "concrete" | "symbolic" | "unspecified";
 
-/** Where the model may be. */
+/** The states the model may be in. */
 export type BeliefView = { kind: BeliefForm,
-/** How many states there are. */
+/** The number of states. */
 n: number,
-/** The first of them. */
+/** The first of these states. */
 states: Array<StateView>, };
 
 /** A run in one line. */
@@ -28,40 +28,40 @@ export type BriefView = {
 /** Its number in the campaign, from 1. */
 number: number, seed: number, goal: string, outcome: Outcome, steps: number, };
 
-/** How far a campaign is. */
+/** The phase of a campaign. */
 export type CampaignPhase = "idle" | "running" | "paused" | "stopping" | "over";
 
-/** Something that can come next. */
+/** A switch that can be taken next. */
 export type ChoiceView = { switch: number, gate: number, kind: string,
 /** The message, with values where they are fixed. */
 message: string,
-/** What the fields have to satisfy; empty if anything goes. */
+/** The condition on the fields; empty if it is true or the values are fixed. */
 when: string, fields: Array<FieldView>,
-/** The step, if there is only one. */
+/** The step, if the values are fixed. */
 step: string | null, possible: PossibleView, };
 
-/** Something that went wrong. */
+/** An error response. */
 export type ErrorView = { version: number,
-/** What, for people. */
+/** The reason, for people. */
 error: string, };
 
-/** Observed against allowed. */
+/** An observation that is not allowed, with the labels allowed in its place and the reasons. */
 export type ExplanationView = { observed: string, allowed: Array<AllowedView>, n_states: number, why_not: Array<WhyNotView>, };
 
 export type FailureView = { record: number, run: number, steps: number, signature: string, };
 
-/** A field of a message, and how its values are typed in. */
+/** A field of a message, and the form in which its values are entered. */
 export type FieldView = { name: string, sort: string, form: TypedForm,
-/** The values of an enum. */
+/** The values of an enum; empty for other sorts. */
 options: Array<string>, };
 
 /** A step that is forbidden. */
 export type ForbiddenView = {
 /** Its position in the path, from 0. */
 position: number,
-/** The step as a path has it. */
+/** The step as it is written in a path. */
 step: string,
-/** Why. */
+/** The reason. */
 explanation: ExplanationView, };
 
 /** A message. */
@@ -69,11 +69,11 @@ export type GateView = { name: string, kind: string, fields: Array<FieldView>, }
 
 export type LastView = { number: number, kind: StepKind, gate: string, text: string, switches: Array<string>, };
 
-/** A campaign. */
+/** A campaign under way, or the last one. */
 export type LiveView = { version: number, phase: CampaignPhase, pace_ms: number,
 /** One character per switch: `.` never, `m` maybe, `t` taken. */
 seen: string, steps: number, passed: number, failed: number, other: number, planned: number, seed: number,
-/** The run under way, from 1. */
+/** The number of the run under way, from 1. */
 run: number, goal: string, last: Array<LastView>, failures: Array<FailureView>, message: string, };
 
 /** A location. */
@@ -85,11 +85,11 @@ export type ModelView = { version: number,
 name: string,
 /** Its file. */
 file: string,
-/** What its author wrote about it. */
+/** Its doc comment. */
 doc: string,
-/** Its picture; empty if it is too large. */
+/** Its picture as SVG; empty if the model is too large. */
 svg: string,
-/** Whether it speaks of time. */
+/** True if the model has clocks. */
 timed: boolean,
 /** Its locations. */
 locations: Array<LocationView>,
@@ -98,19 +98,19 @@ switches: Array<SwitchView>,
 /** Its messages. */
 gates: Array<GateView>, };
 
-/** Where a part is, and what it remembers. */
+/** The location of a part, and the values of its variables. */
 export type PartStateView = { name: string, place: string, values: Array<[string, string]>, };
 
-/** Whether something can come. */
+/** The possibility of taking a switch. */
 export type PossibleView = "yes" | "unknown" | "no";
 
-/** A step that makes no sense. */
+/** A step that cannot be read or taken. */
 export type ProblemView = {
 /** Its position in the path, from 0. */
 position: number,
 /** The step as it was written. */
 text: string,
-/** What is wrong with it. */
+/** The reason. */
 why: string, };
 
 export type RecordView = { name: string, n_runs: number, cut: boolean, runs: Array<BriefView>, };
@@ -125,14 +125,14 @@ export type RefusedView = { switch: number, why: string, };
 
 /** A piece of a run. */
 export type RunView = { version: number,
-/** The first step told, from 0. */
+/** The position of the first step, from 0. */
 from: number, list: Array<RecordedStepView>, reason: string, explanation: ExplanationView | null,
 /** Its number in the campaign, from 1. */
 number: number, seed: number, goal: string, outcome: Outcome, steps: number, };
 
 /** A state. */
 export type StateView = { location: number, values: Array<[string, string]>, path: Array<string>,
-/** The same by part, in a system made of parts; `values` is empty then. */
+/** The values by part, in a system made of parts; `values` is empty then. */
 parts: Array<PartStateView>, };
 
 /** A step. */
@@ -143,45 +143,45 @@ export type SutView = { version: number, sut: string | null, testers: Array<stri
 
 /** A switch. */
 export type SwitchView = { label: string, from: number, to: number, kind: string, message: string, guard: Array<string>, updates: Array<string>, doc: string, reqs: Array<string>,
-/** The line it is written in, from 1. */
+/** The line of the switch in its file, from 1. */
 line: number,
-/** The text there. */
+/** The source text of the switch. */
 source: string, };
 
-/** How a value is typed in. */
+/** The form in which a value is entered. */
 export type TypedForm = "bool" | "int" | "real" | "string" | "enum" | "data";
 
 export type ValuesView = { version: number,
-/** Steps, each with other values. */
+/** Steps with the same message and different values. */
 steps: Array<string>, };
 
-/** Where a walk has led. */
+/** The end of a walk. */
 export type WalkView = {
 /** The version of the format. */
 version: number,
-/** The steps of the path that could be taken, written out, the recorded ones left out. */
+/** The steps of the path that could be taken, written out, without the recorded ones. */
 path: Array<string>,
-/** The recorded run it begins with. */
+/** The recorded run the walk begins with; `None` if it begins at the initial state. */
 base: BaseView | null,
-/** How many steps were taken. */
+/** The number of steps taken. */
 n_steps: number,
-/** The last of them. */
+/** The last steps taken. */
 steps: Array<StepView>,
-/** A step that could not be read or taken; the walk ends before it. */
+/** The step that could not be read or taken; the walk ends before it. */
 problem: ProblemView | null,
-/** A step that the model forbids; the walk ends before it. */
+/** The step that the model forbids; the walk ends before it. */
 forbidden: ForbiddenView | null,
-/** Where the model may be. */
+/** The states the model may be in. */
 belief: BeliefView,
-/** What can come next. */
+/** The switches that can be taken next, with their messages. */
 choices: Array<ChoiceView>,
-/** What cannot come next though a switch for it starts here. */
+/** The switches that start here and cannot be taken, with the reasons. */
 refused: Array<RefusedView>,
-/** Whether silence is allowed. */
+/** True if the model allows quiescence here; false for a walk along switches. */
 silence: boolean,
-/** Answers the solver owed on the way. */
+/** The number of queries on the way that the solver left unanswered. */
 doubts: number,
-/** The belief may lack states. */
+/** True if the belief may lack states. */
 truncated: boolean, };
 
 export type WhyNotView = { state: string, switch: string, reason: string, };

@@ -4,45 +4,45 @@ export type AnsweredView = { input: string, answer: string, };
 
 export type CounterexampleView = { hypothesis: number, steps: Array<AnsweredView>, believed: string, };
 
-/** A hypothesis to be seen. */
+/** A hypothesis and its picture. */
 export type HypothesisView = { version: number,
-/** Which picture it is; 0 if there is none yet. */
+/** The number of the picture; 0 if there is none yet. */
 picture: number,
-/** Which hypothesis it shows. */
+/** The number of the hypothesis. */
 hypothesis: number,
-/** The one it is compared with, if there was one. */
+/** The number of the hypothesis it is compared with; `None` for the first. */
 before: number | null, svg: string,
-/** Why there is no picture; empty if there is one. */
+/** The reason why there is no picture; empty if there is one. */
 missing: string, states: number, moves: number,
-/** New states and moves. */
+/** The names of the new states. */
 new_states: Array<string>, n_new_moves: number, new_moves: Array<NewMoveView>,
-/** Moves that were believed before. */
+/** The number of moves of the hypothesis before that are gone. */
 n_gone: number, };
 
 export type LearningEndView = { has_model: boolean, lines: Array<string>, out: string | null, };
 
-/** What is done, without the figures. */
+/** The activity of the learner, without its figures. */
 export type LearningStep = "asking" | "testing" | "walking" | "drafting" | "timers" | "over";
 
-/** Learning under way, or over. */
+/** Learning under way, or ended. */
 export type LearningView = { version: number, system: string, model: string,
-/** What kind of model it becomes, in words. */
+/** The kind of the learned model, in words. */
 kind: string, inputs: number, suite: string, most_extra: number, phase: LearningStep,
-/** Extra states of the suite that is applied. */
+/** The number of extra states of the suite that is applied. */
 extra: number,
-/** Tests or walks done, of how many. */
+/** The number of tests or walks done. */
 done: number, of: number,
-/** How long the tests or walks that are left take, if nothing is found. */
+/** The time the remaining tests or walks will take, in milliseconds, if they find no counterexample. */
 left_ms: number | null, hypotheses: number, states: number,
-/** What the system was asked, in this session. */
+/** The number of resets of the system in this session. */
 resets: number, symbols: number,
-/** Inputs a second, lately; in the end, over all. */
+/** Inputs per second over the last seconds; after the end, over the whole time. */
 per_second: number, elapsed_ms: number,
-/** What is promised of the hypothesis so far; empty if nothing. */
+/** The guarantee for the hypothesis so far; empty if there is none. */
 guarantee: string,
 /** The number of the picture; 0 if there is none yet. */
 picture: number, counterexample: CounterexampleView | null,
-/** Runs of a system that contradicts itself; empty if it has not. */
+/** The runs in which the system contradicts itself; empty if there are none. */
 disagreement: Array<string>, notes: Array<string>, end: LearningEndView | null, };
 
 export type NewMoveView = { from: string, to: string, text: string, };

@@ -2,28 +2,28 @@
 
 import type { Outcome } from "../shared/words.js";
 
-/** Something the specification allowed. */
+/** A label that the specification allowed. */
 export type Allowed = {
 /** The message, with values or the condition on them; `δ` for silence. */
 label: string,
 /** The switch; absent for silence. */
 switch?: string, };
 
-/** A campaign as the page has it. */
+/** A campaign in the JSON document. */
 export type CampaignView = { figures: FiguresJson,
-/** The seed with all its digits. */
+/** The seed as text, since it may exceed the numbers of JavaScript. */
 seed: string, runs: RunsView,
-/** What was taken, by switch. */
+/** The runs that took each switch, by its label. */
 taken: { [key in string]: TakenView }, latency: Array<LatencyView>,
-/** The smaller runs, by the number of the run each was made from. */
+/** The smaller runs, by the number of the run each was made from, from 1. */
 smaller: Array<[number, SmallerView]>,
-/** How often each value was sent, by field. */
+/** The frequencies of the values sent, by field. */
 values: Array<SentView>, parts: Array<PartFamily>, };
 
-/** The document the page shows. */
+/** The JSON document of the page. */
 export type DocumentView = { format: string, version: number, record: string, notes: Array<string>, campaign: CampaignView | null, model: ModelShown | null, mutation: MutationPage | null, suite: SuiteTold | null, };
 
-/** Observed against allowed, and why not. */
+/** The observed label against the allowed ones, with the reasons. */
 export type Explanation = {
 /** The label that was observed. */
 observed: string,
@@ -33,18 +33,18 @@ allowed: Array<Allowed>,
 states: Array<StateTold>,
 /** The number of states. */
 n_states: number,
-/** For every switch that could have matched, what stood against it. */
+/** The reason for every switch that could have matched, but did not. */
 why_not: Array<WhyNot>,
-/** In how many orders of what was under way it was tried, if in more than one; all else is told of the first. */
+/** The number of orders of crossing messages that were tried, if more than one; everything else is about the first. */
 orders?: number, };
 
-/** How far a variable went: a number, or the size of a collection. */
+/** The extent of a variable: of its numbers, or of the sizes of its collections. */
 export type ExtentTold = {
 /** Its name. */
 variable: string,
-/** The least. */
+/** The least value. */
 least: string,
-/** The greatest. */
+/** The greatest value. */
 most: string, };
 
 /** Failures of one kind. Runs count from 1 here, as they do for people and for `replay --number`. */
@@ -59,32 +59,32 @@ export type FindingTold = {
 word: string,
 /** The rule of the test case that says so; empty without a test case. */
 rule?: string,
-/** The state of the test case; without one, where the specification was. */
+/** The state of the test case; without one, the locations of the specification. */
 state: string,
-/** What happened there, and after how long. */
+/** The label observed there, and the delay before it in seconds, for people. */
 event: string,
 /** The part of a guard that does not hold, or the guard of the arc that was taken. */
 because?: string, };
 
 export type FrequentJson = { value: string, sent: number, };
 
-/** How far runs went. */
+/** The extent of the runs. */
 export type HistoryTold = {
-/** Labels of the longest run. */
+/** The number of labels of the longest run. */
 longest_run: number,
-/** How far variables went. */
+/** The least and the greatest value of each variable. */
 extents?: Array<ExtentTold>,
-/** How often a pair of switches not seen yet would come in a million, if runs went on as they did; only where there are
- * enough of them. */
+/** The number of new pairs of switches expected among the next million, if runs go on as they did; absent if too
+ * few were seen to tell. */
 new_pairs_per_million?: number, };
 
 export type InsteadJson = { outcome: Outcome, steps: Array<string>, };
 
-/** A label: the code of its kind, gate, text, fields, characters there were if some are missing, what was on the wire, the part it
- * belongs to. */
+/** A label: the code of its kind, gate, text, fields, the number of characters if the text was cut, the text on the
+ * wire, the part it belongs to. */
 export type LabelView = [number, string, string, Record<string, unknown> | null, number | null, string | null, string | null];
 
-/** How long the system took to say something. */
+/** The latency of a message of the system. */
 export type LatencyTold = {
 /** The message. */
 label: string,
@@ -92,57 +92,57 @@ label: string,
 n: number,
 /** Half of the times are no longer, in microseconds. */
 p50_us: number,
-/** 99 of 100 are no longer. */
+/** 99 of 100 are no longer, in microseconds. */
 p99_us: number,
-/** The longest. */
+/** The longest, in microseconds. */
 max_us: number, };
 
-/** How long a message took. */
+/** The latencies of one message. */
 export type LatencyView = { label: string,
-/** The time a class begins with, in nanoseconds, and how many answers it has. */
+/** The shortest time of each class, in nanoseconds, and its number of answers. */
 classes: Array<[number, number]>, };
 
 export type LocationShown = { name: string, doc: string, };
 
-/** How much of a measure was covered. */
+/** The coverage of a measure. */
 export type MeasureTold = {
 /** `switches`, `pairs`, `comparisons`, `values` or `equalities`. */
 measure: string,
-/** What was seen. */
+/** The number of items seen. */
 seen: number,
-/** What there is, as far as guards alone tell; absent where it is too much to be enumerated. */
+/** The number of items, as far as guards alone tell; absent if they are too many to be enumerated. */
 total?: number,
-/** The first of what was not seen though no guard excludes it. */
+/** The first items that were not seen though no guard excludes them. */
 missing?: Array<string>, };
 
-/** A model as the page has it. */
+/** A model in the JSON document. */
 export type ModelShown = { name: string, doc: string, file: string, initial: string | null, is_timed: boolean, switches: Array<SwitchShown>, locations: Array<LocationShown>,
-/** The name of a message, its kind, and what is written about it. */
+/** The name of each message, its kind, and its doc comment. */
 gates: Array<[string, string, string]>, };
 
-/** What became of a mutant. */
+/** The outcome of a mutant. */
 export type MutantFate = "killed" | "equivalent" | "unknown" | "survived";
 
-/** A mutant and what became of it. */
+/** A mutant and its outcome. */
 export type MutantRow = {
 /** Its name. */
 id: string,
 /** The operators that made it. */
 operators: string,
-/** The line it changes; 0 if it has none. */
+/** The line of the source that the mutant changes; 0 if there is none. */
 line: number,
-/** The switches before and after. */
+/** The switches before and after the mutation. */
 diff: string,
-/** What became of it. */
+/** The outcome. */
 outcome: MutantFate,
-/** Why it is equivalent or unknown. */
+/** The reason why the mutant is equivalent or unknown; may be empty. */
 reason: string,
-/** A trace that tells it apart: for a survivor, the one the suite needs. */
+/** A trace that distinguishes the mutant: for a survivor, the one the suite lacks. */
 witness: Array<string>, };
 
-/** What became of the mutants of a model. */
+/** A mutation analysis of a model. */
 export type MutationPage = {
-/** The model. */
+/** The name of the model. */
 model: string,
 /** The suite or tester that was measured; empty if the suite was made from the mutants themselves. */
 suite: string,
@@ -151,61 +151,61 @@ mutants: Array<MutantRow>,
 /** The tests. */
 tests: Array<TestRow>, };
 
-/** The instances of one part. */
+/** The instances of one part, such as an array of parts. */
 export type PartFamily = {
 /** The name of the part. */
 name: string,
-/** How many instances there are. */
+/** The number of instances. */
 instances: number,
-/** How many switches of it can be seen. */
+/** The number of observable switches that the instances have altogether, by label within the part. */
 total: number,
-/** How many were certainly taken in some instance. */
+/** The number of these certainly taken in some instance. */
 some: number,
-/** How many were certainly taken in each. */
+/** The number of these certainly taken in every instance. */
 each: number, };
 
 export type ReachWord = "reached" | "never" | "open";
 
 export type ReasonJson = { reason: string, runs: number, };
 
-/** Why runs came to no verdict, the most frequent reasons. */
+/** The reasons of runs without a result: the first different ones, in the order in which they occurred. */
 export type ReasonsJson = { reasons: Array<ReasonJson>, others: number, };
 
-/** How often it failed again and, if it never did, what was seen instead. */
+/** The number of repetitions that failed in the same way and, if none did, the outcome and labels of the first. */
 export type ReplayedJson = { reproduced: number, of: number, instead?: InsteadJson, };
 
-/** Runs by how they ended. */
+/** Numbers of runs by outcome. */
 export type RunCountsJson = { finished: number, passed: number, failed: number, inconclusive: number, errors: number, interrupted: number,
-/** Begun and not ended. */
+/** Runs that began and did not end. */
 cut: number, };
 
-/** Runs: how many, and the first of them, from 1. */
+/** The number of runs, and the numbers of the first of them, from 1. */
 export type RunListView = { n: number, first: Array<number>, };
 
-/** A run in the list: its number, how it ended, steps, nanoseconds, goal, reason, the position of its kind of failure, 1 if there is
- * a tape, the seed. */
+/** A run in the list: its number, outcome, steps, nanoseconds, goal, reason, the position of its kind of failure, 1 if
+ * there is a tape, the seed. */
 export type RunRow = [number, Outcome, number, number, string, string, number | null, number, string];
 
 /** The runs of a campaign as the page has them; they count from 1. */
 export type RunsView = { columns: Array<string>, listed: Array<RunRow>, unlisted: number,
-/** Runs that were begun and not ended. */
+/** The numbers of the runs that began and did not end. */
 open: Array<number>, details: { [key in number]: TroubleView }, tapes: { [key in number]: TapeView }, };
 
-/** How often the values of a field were sent. */
+/** The frequencies of the values of a field. */
 export type SentView = { message: string, field: string, are_numbers: boolean, shape: ShapeJson | null, values: Array<[string, number]>, beyond: number, };
 
-/** How many items the values of a field had, or which cases they were. */
+/** The lengths of the collections, or the constructors, among the values of a field. */
 export type ShapeJson = { least: number, most: number, lengths: Array<[string, number]>, } | { cases: Array<[string, number]>, };
 
-/** The smallest run that fails alike. */
+/** The smallest run found that fails alike. */
 export type ShrunkJson = { steps: number, last: Array<string>, minimal: boolean, ended_early: string | null, attempts: number, };
 
 /** A failing run that was made smaller. */
 export type SmallerView = { tape: TapeView, from: number, attempts: number, minimal: boolean, reproduced: number, of: number, };
 
-/** What was tested, and how. */
+/** The first event of a campaign: model, system, tester and settings. */
 export type StartJson = { model: string, file: string, set: Array<string>, tester: string, sut: string, seed: number, runs: number, jobs: number, patience_ms: number,
-/** How many switches the model has. */
+/** The number of switches of the model. */
 switches: number, };
 
 /** A state the specification may have been in. */
@@ -214,69 +214,70 @@ export type StateTold = {
 location: string,
 /** Its variables as `name = value`. */
 values: Array<string>,
-/** What is known of unknown values. */
+/** The constraints on values that are not known. */
 path?: Array<string>, };
 
-/** What is told of a suite. */
+/** The texts and figures of a suite. */
 export type SuiteTold = {
-/** The machine. */
+/** The name of the machine. */
 machine: string,
-/** How the tests were made. */
+/** The name of the method that generated the tests. */
 method: string,
-/** What passing all of them proves, in words. */
+/** The guarantee that passing all tests gives, in words. */
 promise: string,
-/** What they say, if they were carried out. */
+/** The verdict; `None` if the tests were not carried out. */
 verdict: SuiteVerdict | null,
 /** Figures by name, in order. */
 figures: Array<[string, number]>,
 /** The tests, the first [`MAX_TESTS`]. */
 tests: Array<string>,
-/** Tests that are not listed. */
+/** The number of tests that are not listed. */
 unlisted: number,
-/** What was seen and is not allowed. */
+/** The answers observed that the machine does not allow. */
 failures: Array<string>, };
 
-/** What the tests of a suite say of a system. */
+/** The verdict of a suite on a system. */
 export type SuiteVerdict = "pass" | "fail" | "unknown";
 
 /** A switch with its source. */
 export type SwitchShown = { label: string, from: string, to: string, kind: string, message: string, guard: Array<string>, range: Array<string>, updates: Array<string>, resets: Array<string>, file: string | null, line: number | null, source: string, doc: string, reqs: Array<string>, reach: ReachWord | null,
-/** Why nothing takes it, or why that is not known. */
+/** The reason why the switch is unreachable, or its reachability unknown. */
 why: string | null, };
 
 /** Switches by whether they were taken. */
 export type SwitchesJson = { certain: Array<string>, possible: Array<string>, never: Array<string>, };
 
-/** How often a switch was taken, and by which runs. */
+/** The number of steps and the runs at which a switch was taken. */
 export type TakenView = { certain: number, possible: number,
-/** Runs that certainly took it and passed. */
+/** The number of runs that certainly took the switch and passed. */
 certain_passing: number, passing: RunListView, failing: RunListView, others: RunListView, };
 
-/** The steps of a run as the page has them: what is said twice stands once, steps are columns of positions. */
+/** The steps of a run in the JSON document: tables of different labels and sets of switches, and columns of positions
+ * in them. */
 export type TapeView = {
-/** Steps that are not told. */
+/** The number of steps dropped from the beginning. */
 before: number, labels: Array<LabelView>, sets: Array<Array<string>>, label: Array<number>, set: Array<number>,
-/** States the specification may have been in; -1 where it says nothing. */
+/** The number of states the specification may have been in; -1 where it no longer restricts the system. */
 belief: Array<number>,
-/** Nanoseconds since the step before, if there are times. */
+/** Nanoseconds since the step before; `None` if no time passed. */
 time: Array<number> | null, };
 
-/** A test and what it kills. */
+/** A test and the mutants it kills. */
 export type TestRow = {
 /** Its name. */
 name: string,
-/** Its labels; empty for a tester. */
+/** The labels of the test; empty for a tester. */
 steps: Array<string>,
-/** The mutants it kills, by position. */
+/** The positions of the mutants it kills. */
 kills: Array<number>, };
 
-/** Why a run failed or had trouble. */
+/** The explanation of a failure or of trouble. */
 export type TroubleView = { reason: string, explanation: Explanation | null, finding: FindingTold | null, last_words: string, };
 
 /** The values of a field that were sent. */
 export type ValueRowJson = { message: string, field: string | null, sent: number, distinct: number, is_more: boolean, min: string | null, max: string | null, frequent: Array<FrequentJson>, shape?: ShapeJson, };
 
-/** What stood against a switch. */
+/** The reason why a switch did not match. */
 export type WhyNot = {
 /** The state, by position in [`Explanation::states`]. */
 state: number,

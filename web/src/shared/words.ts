@@ -3,8 +3,8 @@
 /** Kinds of steps, in the order of their numbers. */
 export const STEP_KINDS: StepKind[] = ["input", "output", "quiescence", "delay", "observed", "breakdown"];
 
-/** How a run can end: a verdict, or none. */
+/** The outcome of a run: a verdict, or none. */
 export type Outcome = "pass" | "inconclusive" | "fail" | "error" | "interrupted";
 
-/** Who moved in a step; all breakdowns look alike. */
+/** The kind of a step, by the side that moved; all breakdowns are one kind. */
 export type StepKind = "input" | "output" | "quiescence" | "delay" | "observed" | "breakdown";
