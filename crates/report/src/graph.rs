@@ -18,9 +18,9 @@ use ioxide_model::sts::{GateKind, Model, Switch, SwitchId};
 use crate::control_characters::show_control_characters;
 use crate::describe::{SwitchText, describe};
 
-ioxide_model::index! { /// A node of a [`Graph`].
+ioxide_model::index! { /// A node of a [`PictureGraph`].
 pub struct GraphNodeId; }
-ioxide_model::index! { /// An edge of a [`Graph`].
+ioxide_model::index! { /// An edge of a [`PictureGraph`].
 pub struct EdgeId; }
 
 /// Nodes and edges to be drawn.

@@ -5,9 +5,9 @@
 
 use ioxide_model::index::IndexVec;
 
-ioxide_model::index! { /// A node, label or bend of a [`Part`]; nodes come first.
+ioxide_model::index! { /// A node, label or bend of a [`ConnectedPart`]; nodes come first.
 pub struct ItemId; }
-ioxide_model::index! { /// An edge of a [`Part`] between two different nodes.
+ioxide_model::index! { /// An edge of a [`ConnectedPart`] between two different nodes.
 pub struct LinkId; }
 
 /// A connected graph without self loops.
