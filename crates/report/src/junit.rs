@@ -27,6 +27,7 @@ use ioxide_runner::reporter::Reporter;
 
 use self::case::{JunitCase, JunitProblem, Totals};
 use self::xml::attribute;
+use crate::run_number::from_one;
 use crate::summary::story::{self, plural};
 use crate::summary::{ENDLESS, EndedRun, Novelty, Summary};
 
@@ -182,7 +183,7 @@ impl<W: Write + Seek> JunitReport<W> {
         match (ended.outcome, ended.novelty) {
             (RunOutcome::Fail, Novelty::Known(at)) => {
                 let kind = &self.summary.kinds[at];
-                (format!("as in run {}: {}", kind.run.number + 1, kind.signature), Vec::new())
+                (format!("as in run {}: {}", from_one(kind.run.number), kind.signature), Vec::new())
             }
             (RunOutcome::Fail, _) => (ended.run.signature().to_owned(), story::ending(&ended.run)),
             (RunOutcome::Error, _) => (

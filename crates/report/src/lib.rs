@@ -43,6 +43,7 @@ pub mod junit;
 pub mod layout;
 pub mod markdown;
 pub mod mermaid;
+pub mod run_number;
 pub mod step_kind;
 pub mod summary;
 pub mod svg;
@@ -50,6 +51,8 @@ pub mod terminal;
 pub mod text;
 pub mod values;
 
+#[cfg(test)]
+mod extreme_tests;
 #[cfg(test)]
 mod samples;
 #[cfg(test)]

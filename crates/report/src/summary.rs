@@ -144,9 +144,15 @@ impl Summary {
     /// Adds an event, and returns the run it ended, if it ended one.
     pub fn add(&mut self, event: &Event) -> Option<EndedRun> {
         self.time_ns = self.time_ns.max(event.time_ns);
+        let ended = self.fold(event);
+        self.counts.cut = self.runs.n_given_up();
+        ended
+    }
+
+    fn fold(&mut self, event: &Event) -> Option<EndedRun> {
         match &event.event {
             EventKind::CampaignStarted(told) => self.started = Some(told.clone()),
-            EventKind::RunStarted(told) => self.counts.cut += self.runs.start(told, event.time_ns),
+            EventKind::RunStarted(told) => self.runs.start(told, event.time_ns),
             EventKind::Stimulus(told) | EventKind::Observation(told) => self.step(event, told),
             EventKind::Patience(told) => self.late.add(told),
             EventKind::Verdict(told) => self.runs.of(event).verdict(told),
@@ -219,7 +225,7 @@ impl Summary {
     fn end(&mut self, told: &RunFinished, time_ns: u64) -> EndedRun {
         let run = self.runs.end(told.run);
         self.counts.add(told.outcome);
-        self.doubts += told.doubts as u64;
+        self.doubts = self.doubts.saturating_add(told.doubts as u64);
         match told.outcome {
             RunOutcome::Inconclusive => self.inconclusive.add(run.reason()),
             RunOutcome::Error => self.errors.add(run.reason()),

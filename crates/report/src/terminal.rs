@@ -19,6 +19,7 @@ use ioxide_runner::reporter::Reporter;
 
 use self::meter::SpeedMeter;
 use crate::control_characters::excerpt;
+use crate::run_number::from_one;
 use crate::summary::story::{self, plural};
 use crate::summary::{ENDLESS, EndedRun, Novelty, RunSummary, Summary};
 
@@ -98,7 +99,7 @@ impl<W: Write, P: FnMut(&str)> TerminalReporter<W, P> {
         });
         let mut lines = found.unwrap_or_default();
         if let (Some(_), Some(first)) = (event.run, lines.first_mut()) {
-            *first = format!("run {}: {}", run + 1, first.trim_start());
+            *first = format!("run {}: {}", from_one(run), first.trim_start());
         }
         self.lines(&lines)
     }
@@ -150,11 +151,11 @@ impl<W: Write, P: FnMut(&str)> TerminalReporter<W, P> {
 
 /// Returns the beginning of a line: the number of its run, unless the line stands below that run anyway.
 fn lead(event: &Event, run: u64) -> String {
-    if event.run.is_some() { format!("run {}: ", run + 1) } else { "    ".to_owned() }
+    if event.run.is_some() { format!("run {}: ", from_one(run)) } else { "    ".to_owned() }
 }
 
 fn ended_lines(ended: &EndedRun, summary: &Summary) -> Vec<String> {
-    let lead = format!("run {}:", ended.run.number + 1);
+    let lead = format!("run {}:", from_one(ended.run.number));
     let steps = plural(ended.steps as u64, "step");
     match ended.outcome {
         RunOutcome::Pass => Vec::new(),
@@ -182,7 +183,7 @@ fn failure(lead: &str, ended: &EndedRun, summary: &Summary) -> Vec<String> {
         }
         Novelty::Known(at) => {
             let kind = &summary.kinds[at];
-            let line = format!("{lead} FAIL as in run {}: {}", kind.run.number + 1, kind.signature);
+            let line = format!("{lead} FAIL as in run {}: {}", from_one(kind.run.number), kind.signature);
             repeated(line, kind.runs - 1)
         }
         Novelty::Unlisted | Novelty::None => {

@@ -66,6 +66,7 @@ export function runsPage({ campaign }: DocumentView): Child {
     h("div", { class: "toolbar" }, chips, field, count),
     h("div", { class: "card list-card" }, list.element),
     unlisted > 0 && h("p", { class: "soft" }, `${plural(unlisted, "more run")} are in the record only.`),
+    campaign.smaller_unkept > 0 && h("p", { class: "soft" }, `${plural(campaign.smaller_unkept, "run")} that were made smaller are in the record only.`),
   );
 }
 

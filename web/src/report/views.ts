@@ -17,6 +17,8 @@ seed: string, runs: RunsView,
 taken: { [key in string]: TakenView }, latency: Array<LatencyView>,
 /** The smaller runs, by the number of the run each was made from, from 1. */
 smaller: Array<[number, SmallerView]>,
+/** The number of smaller runs for which there was no room. */
+smaller_unkept: number,
 /** The frequencies of the values sent, by field. */
 values: Array<SentView>, parts: Array<PartFamily>, };
 

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use ioxide_runner::event::{Event, EventKind};
+use ioxide_runner::event::{Event, EventKind, ShrunkTold};
 use ioxide_runner::reporter::Reporter;
 use serde::Serialize;
 
@@ -14,6 +14,7 @@ use super::latency::LatencyView;
 use super::run_tape::RunTape;
 use super::runs::{RunsPage, RunsView};
 use super::switch_totals::TakenView;
+use crate::run_number::from_one;
 use crate::summary::Summary;
 use crate::summary::json::{FiguresJson, ShapeJson};
 use crate::summary::parts::PartFamily;
@@ -26,8 +27,42 @@ pub struct CampaignPage {
     /// Its figures.
     pub summary: Summary,
     runs: RunsPage,
-    /// The smaller runs: the number of the run each was made from, from 1, and its steps.
-    smaller: Vec<(u64, SmallerView)>,
+    smaller: SmallerRuns,
+}
+
+/// The bytes of tapes kept of runs that were made smaller.
+const ROOM_FOR_SMALLER: usize = 16 << 20;
+/// The number of smaller runs kept.
+const MAX_SMALLER: usize = 1000;
+
+/// The runs that were made smaller.
+#[derive(Default)]
+struct SmallerRuns {
+    /// The number of the run each was made from, from 1, and its steps; each number occurs once.
+    kept: Vec<(u64, SmallerView)>,
+    room_used: usize,
+    /// The number of those for which there was no room.
+    unkept: u64,
+}
+
+impl SmallerRuns {
+    /// Keeps a smaller run; it replaces an earlier one that was made from the same run.
+    fn add(&mut self, told: &ShrunkTold) {
+        let number = from_one(told.run);
+        if let Some(at) = self.kept.iter().position(|(other, _)| *other == number) {
+            let (_, earlier) = self.kept.remove(at);
+            self.room_used -= earlier.tape.weight();
+        }
+        let smaller = SmallerView::of(told);
+        // The first of all is kept however large it is: somebody will want to see it.
+        let has_room = self.room_used == 0 || self.room_used + smaller.tape.weight() <= ROOM_FOR_SMALLER;
+        if has_room && self.kept.len() < MAX_SMALLER {
+            self.room_used += smaller.tape.weight();
+            self.kept.push((number, smaller));
+        } else {
+            self.unkept += 1;
+        }
+    }
 }
 
 impl CampaignPage {
@@ -53,7 +88,8 @@ impl CampaignPage {
             runs: self.runs.view(),
             taken: self.runs.taken.view(),
             latency: self.runs.latency.view(),
-            smaller: &self.smaller,
+            smaller: &self.smaller.kept,
+            smaller_unkept: self.smaller.unkept,
             values: self.summary.values.counts().map(SentView::of).collect(),
             parts: self.summary.families(),
         }
@@ -73,6 +109,8 @@ pub(super) struct CampaignView<'c> {
     latency: Vec<LatencyView<'c>>,
     /// The smaller runs, by the number of the run each was made from, from 1.
     smaller: &'c [(u64, SmallerView)],
+    /// The number of smaller runs for which there was no room.
+    smaller_unkept: u64,
     /// The frequencies of the values sent, by field.
     values: Vec<SentView<'c>>,
     parts: Vec<PartFamily>,
@@ -89,6 +127,19 @@ struct SmallerView {
     minimal: bool,
     reproduced: u32,
     of: u32,
+}
+
+impl SmallerView {
+    fn of(told: &ShrunkTold) -> Self {
+        Self {
+            tape: RunTape::of(&told.trace),
+            from: told.from,
+            attempts: told.attempts,
+            minimal: told.minimal,
+            reproduced: told.reproduced,
+            of: told.of,
+        }
+    }
 }
 
 /// The frequencies of the values of a field.
@@ -115,17 +166,7 @@ impl Reporter for CampaignPage {
         match &event.event {
             EventKind::RunStarted(told) => self.runs.start(told, event.time_ns),
             EventKind::Stimulus(told) | EventKind::Observation(told) => self.runs.step(event, told),
-            EventKind::Shrunk(told) => {
-                let smaller = SmallerView {
-                    tape: RunTape::of(&told.trace),
-                    from: told.from,
-                    attempts: told.attempts,
-                    minimal: told.minimal,
-                    reproduced: told.reproduced,
-                    of: told.of,
-                };
-                self.smaller.push((told.run + 1, smaller));
-            }
+            EventKind::Shrunk(told) => self.smaller.add(told),
             EventKind::CampaignStarted(_)
             | EventKind::Patience(_)
             | EventKind::Verdict(_)
@@ -138,5 +179,39 @@ impl Reporter for CampaignPage {
             self.runs.end(&ended);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::summary::samples::failing;
+    use ioxide_runner::event::LabelTold;
+
+    #[test]
+    fn smaller_runs_are_bounded_and_those_left_out_counted() {
+        let mut told = failing().into_iter().find_map(|event| match event.event {
+            EventKind::Shrunk(told) => Some(told),
+            _ => None,
+        });
+        let told = told.as_mut().expect("a run was made smaller");
+        let mut smaller = SmallerRuns::default();
+        for run in 0..3 {
+            smaller.add(&ShrunkTold { run, ..told.clone() });
+            smaller.add(&ShrunkTold { run, ..told.clone() });
+        }
+        assert_eq!((smaller.kept.len(), smaller.unkept), (3, 0), "one for each run");
+        let used = smaller.room_used;
+        assert_eq!(used, smaller.kept.iter().map(|(_, kept)| kept.tape.weight()).sum::<usize>());
+        let step = told.trace.first().expect("it has steps").clone();
+        told.trace = (0..100)
+            .map(|n| LabelTold { text: format!("{n} {}", "x".repeat(90_000)), ..step.clone() })
+            .collect();
+        for run in [3, 4, u64::MAX] {
+            smaller.add(&ShrunkTold { run, ..told.clone() });
+        }
+        assert!(smaller.room_used <= ROOM_FOR_SMALLER);
+        assert_eq!(smaller.kept.len() as u64 + smaller.unkept, 6);
+        assert!(smaller.unkept > 0);
     }
 }

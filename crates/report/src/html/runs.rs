@@ -12,6 +12,7 @@ use serde::Serialize;
 use super::latency::LatencyPage;
 use super::run_tape::RunTape;
 use super::switch_totals::{self, InRun, SwitchTotals};
+use crate::run_number::from_one;
 use crate::summary::{EndedRun, Novelty};
 
 /// The number of runs listed.
@@ -52,19 +53,24 @@ struct OpenRun {
 impl RunsPage {
     pub(super) fn start(&mut self, told: &RunStarted, time_ns: u64) {
         self.begun_last = told.run;
-        let open = OpenRun { tape: RunTape::new(time_ns), in_run: InRun::new(), last_ns: time_ns };
-        self.open.insert(told.run, open);
-        if self.open.len() > MAX_OPEN {
+        *self.open(told.run) =
+            OpenRun { tape: RunTape::new(time_ns), in_run: InRun::new(), last_ns: time_ns };
+    }
+
+    /// Returns the run under way of this number; it begins if there is none.
+    fn open(&mut self, number: u64) -> &mut OpenRun {
+        if self.open.len() >= MAX_OPEN && !self.open.contains_key(&number) {
             self.open.pop_first();
         }
+        self.open.entry(number).or_default()
     }
 
     pub(super) fn step(&mut self, event: &Event, told: &StepTold) {
-        let open = self.open.entry(event.run.unwrap_or(self.begun_last)).or_default();
+        let open = self.open(event.run.unwrap_or(self.begun_last));
         open.tape.add(told, event.time_ns);
         switch_totals::count(&mut open.in_run, told);
-        self.latency.add(&told.label, event.time_ns.saturating_sub(open.last_ns));
-        open.last_ns = event.time_ns;
+        let passed_ns = event.time_ns.saturating_sub(std::mem::replace(&mut open.last_ns, event.time_ns));
+        self.latency.add(&told.label, passed_ns);
     }
 
     pub(super) fn end(&mut self, ended: &EndedRun) {
@@ -85,7 +91,7 @@ impl RunsPage {
             Novelty::None | Novelty::Unlisted => None,
         };
         self.listed.push(RunRow(
-            number + 1,
+            from_one(number),
             ended.outcome,
             ended.steps,
             ended.time_ns,
@@ -166,9 +172,9 @@ impl RunsPage {
             columns: &COLUMNS,
             listed: &self.listed,
             unlisted: self.unlisted,
-            open: self.open.keys().map(|number| number + 1).collect(),
-            details: self.details.iter().map(|(number, told)| (number + 1, told)).collect(),
-            tapes: tapes.map(|(number, tape)| (number + 1, tape)).collect(),
+            open: self.open.keys().map(|number| from_one(*number)).collect(),
+            details: self.details.iter().map(|(number, told)| (from_one(*number), told)).collect(),
+            tapes: tapes.map(|(number, tape)| (from_one(*number), tape)).collect(),
         }
     }
 }

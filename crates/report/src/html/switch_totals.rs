@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::run_number::from_one;
 use ioxide_model::label::certain_switch;
 use ioxide_runner::event::{RunOutcome, StepTold};
 use serde::Serialize;
@@ -64,7 +65,7 @@ impl SwitchTotals {
             let (n, first) = &mut told.runs[column];
             *n += 1;
             if first.len() < MAX_RUNS {
-                first.push(number + 1);
+                first.push(from_one(number));
             }
         }
     }

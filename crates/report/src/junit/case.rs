@@ -1,6 +1,7 @@
 //! One `testcase`, and the totals over all of them.
 
 use super::xml::{attribute, line};
+use crate::run_number::from_one;
 use crate::summary::RunSummary;
 
 /// One `testcase`.
@@ -41,8 +42,8 @@ impl JunitCase<'_> {
 /// Returns the name of a run: its goal, if any, and its number, which keeps names apart.
 pub(super) fn name(run: &RunSummary) -> String {
     match &*run.goal {
-        "" => format!("run {}", run.number + 1),
-        goal => format!("{goal} (run {})", run.number + 1),
+        "" => format!("run {}", from_one(run.number)),
+        goal => format!("{goal} (run {})", from_one(run.number)),
     }
 }
 

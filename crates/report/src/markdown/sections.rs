@@ -4,6 +4,7 @@ use ioxide_runner::event::MeasureTold;
 
 use super::escape::{block, cell, code, word};
 use crate::control_characters::show_control_characters;
+use crate::run_number::from_one;
 use crate::summary::parts::PartFamily;
 use crate::summary::story::{self, plural};
 use crate::summary::{FailureSummary, Reasons, Summary};
@@ -87,7 +88,7 @@ fn heading(kind: &FailureSummary) -> String {
         "**{}**: {}, first run {}{goal}.",
         code(&kind.signature),
         plural(kind.runs, "run"),
-        kind.run.number + 1
+        from_one(kind.run.number)
     )
 }
 
@@ -106,7 +107,7 @@ fn failure(summary: &Summary, kind: &FailureSummary, record: &str) -> String {
     let command = format!(
         "ioxide replay {} --number {} --sut {sut}",
         word(&show_control_characters(record)),
-        kind.run.number + 1
+        from_one(kind.run.number)
     );
     format!(
         "\n{}{again}\n\n<details><summary>Failing run: {}{smaller}</summary>\n\n{}\n</details>\n\n{}",
@@ -153,7 +154,7 @@ fn measures(summary: &Summary) -> String {
     let row = |told: &MeasureTold| {
         let seen = told.total.map_or(told.seen.to_string(), |total| format!("{} of {total}", told.seen));
         let missing: Vec<String> = told.missing.iter().take(MAX_MISSING).map(|name| cell(name)).collect();
-        let left = told.total.unwrap_or(told.seen) - told.seen;
+        let left = story::unseen(told);
         let more = left.saturating_sub(missing.len() as u64);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         format!("| {} | {seen} | {}{more} |", told.measure, missing.join(", "))

@@ -12,6 +12,7 @@ use serde_json::Value as Json;
 
 use super::{FailureSummary, Reasons, Summary};
 use crate::chart::ChartStep;
+use crate::run_number::from_one;
 use crate::values::{ShapeTold, ValueRow};
 
 /// The version of this format; it changes when a field changes its meaning or goes away.
@@ -260,7 +261,7 @@ impl<'s> FailureJson<'s> {
         Self {
             signature: &kind.signature,
             runs: kind.runs,
-            first: run.number + 1,
+            first: from_one(run.number),
             seed: run.seed,
             goal: &run.goal,
             steps: kind.steps,

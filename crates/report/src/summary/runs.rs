@@ -106,7 +106,7 @@ impl RunSummary {
 /// Returns the end of the text that a system wrote outside its protocol.
 fn last_of(words: &str) -> String {
     let words = words.trim_end();
-    let from = words.char_indices().rev().nth(MAX_WORDS).map_or(0, |(at, _)| at);
+    let from = words.char_indices().rev().nth(MAX_WORDS - 1).map_or(0, |(at, _)| at);
     words[from..].to_owned()
 }
 
@@ -142,6 +142,8 @@ fn trimmed(told: &Explanation) -> Explanation {
 pub(super) struct OpenRuns {
     open: BTreeMap<u64, RunSummary>,
     begun_last: u64,
+    /// The number of runs given up.
+    given_up: u64,
 }
 
 impl OpenRuns {
@@ -149,8 +151,13 @@ impl OpenRuns {
         self.open.len()
     }
 
-    /// Adds a run, and returns the number of runs given up for it.
-    pub(super) fn start(&mut self, told: &RunStarted, time_ns: u64) -> u64 {
+    /// Returns the number of runs given up: too many were under way, or one of the same number began.
+    pub(super) fn n_given_up(&self) -> u64 {
+        self.given_up
+    }
+
+    /// Adds a run.
+    pub(super) fn start(&mut self, told: &RunStarted, time_ns: u64) {
         self.begun_last = told.run;
         let run = RunSummary {
             number: told.run,
@@ -160,12 +167,17 @@ impl OpenRuns {
             ..RunSummary::default()
         };
         // A run of this number that has not ended never will.
-        let mut given_up = u64::from(self.open.insert(told.run, run).is_some());
-        if self.open.len() > MAX_OPEN {
+        self.given_up += u64::from(self.open.remove(&told.run).is_some());
+        self.make_room();
+        self.open.insert(told.run, run);
+    }
+
+    /// Gives up the run with the lowest number if there are as many as can be.
+    fn make_room(&mut self) {
+        if self.open.len() >= MAX_OPEN {
             self.open.pop_first();
-            given_up += 1;
+            self.given_up += 1;
         }
-        given_up
     }
 
     /// Returns the run an event belongs to: the one it names, else the one that began last.
@@ -179,6 +191,41 @@ impl OpenRuns {
     }
 
     fn named(&mut self, number: u64) -> &mut RunSummary {
+        if !self.open.contains_key(&number) {
+            self.make_room();
+        }
         self.open.entry(number).or_insert_with(|| RunSummary { number, ..RunSummary::default() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::summary::samples::{run_started, sent};
+    use ioxide_runner::event::EventKind;
+
+    #[test]
+    fn last_words_are_kept_from_the_end() {
+        let said = format!("{}end", "é".repeat(MAX_WORDS));
+        let kept = last_of(&said);
+        assert_eq!(kept.chars().count(), MAX_WORDS);
+        assert!(kept.ends_with("éend"));
+        assert_eq!((last_of("all of it\n"), last_of("")), ("all of it".to_owned(), String::new()));
+    }
+
+    /// Events of runs that never began take no more room than those that did.
+    #[test]
+    fn runs_under_way_are_bounded_however_they_are_named() {
+        let mut open = OpenRuns::default();
+        for run in 0..MAX_OPEN as u64 + 5 {
+            let event = Event { seq: 0, time_ns: 0, run: Some(run), event: sent(1, "a") };
+            let EventKind::Stimulus(told) = &event.event else { panic!("it is an input") };
+            open.of(&event).step(told);
+        }
+        assert_eq!((open.n_open(), open.n_given_up()), (MAX_OPEN, 5));
+        let EventKind::RunStarted(told) = run_started(7) else { panic!("it begins") };
+        open.start(&told, 0);
+        open.start(&told, 0);
+        assert_eq!((open.n_open(), open.n_given_up()), (MAX_OPEN, 7));
     }
 }

@@ -2,12 +2,14 @@
 //! run.
 
 use ioxide_runner::event::{
-    Allowed, Explanation, FindingTold, Replayed, RunOutcome, ShrinkingTold, SystemTrouble, VerdictTold,
+    Allowed, Explanation, FindingTold, MeasureTold, Replayed, RunOutcome, ShrinkingTold, SystemTrouble,
+    VerdictTold,
 };
 
 use super::{FailureSummary, RunSummary, ShrunkSummary, Summary};
 use crate::chart::{ChartStep, LastStepNote, SequenceChart, WIDTH, draw};
 use crate::control_characters::{excerpt, show_control_characters};
+use crate::run_number::from_one;
 
 /// The number of states, reasons and last words shown.
 const MAX_LINES: usize = 8;
@@ -79,7 +81,7 @@ pub fn silence(summary: &Summary) -> Vec<String> {
             late.to_ms
         ));
     }
-    let n: u64 = finished.latencies.iter().map(|told| told.n).sum();
+    let n = finished.latencies.iter().fold(0_u64, |n, told| n.saturating_add(told.n));
     let longest = finished.latencies.iter().map(|told| told.max_us).max().unwrap_or(0) as f64 / 1e3;
     lines.push(match finished.suggested_patience_ms {
         Some(fits) if fits < used || longest * 2.0 > used as f64 => format!(
@@ -174,7 +176,7 @@ pub fn instead(told: &Replayed) -> Vec<String> {
 #[must_use]
 pub fn shrinking(told: &ShrinkingTold) -> String {
     let (moves, tried) = (plural(told.steps as u64, "move"), plural(u64::from(told.attempts), "run"));
-    format!("run {} is made smaller: {moves} left, {tried} tried", told.run + 1)
+    format!("run {} is made smaller: {moves} left, {tried} tried", from_one(told.run))
 }
 
 /// Returns the chart of the smaller run; it is not drawn if it equals `run`, of which [`ending`] shows all.
@@ -200,6 +202,13 @@ pub fn smaller(told: &ShrunkSummary, run: &RunSummary) -> Vec<String> {
 #[must_use]
 pub fn trouble(told: &SystemTrouble) -> Vec<String> {
     said(&told.last_words).collect()
+}
+
+/// Returns the number of items of a measure that were not seen; 0 if their total is not known. A record from elsewhere
+/// may have seen more than there are.
+#[must_use]
+pub fn unseen(told: &MeasureTold) -> u64 {
+    told.total.map_or(0, |total| total.saturating_sub(told.seen))
 }
 
 /// Returns the number with the word, in the plural unless `n` is 1.

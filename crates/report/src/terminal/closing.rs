@@ -4,6 +4,7 @@ use ioxide_runner::event::{LatencyTold, MeasureTold};
 
 use super::meter::{duration, seconds};
 use crate::control_characters::excerpt;
+use crate::run_number::from_one;
 use crate::summary::Summary;
 use crate::summary::parts::PartFamily;
 use crate::summary::story::{self, listed, plural};
@@ -63,7 +64,7 @@ fn failures(summary: &Summary) -> Vec<String> {
     let kinds = summary.kinds.len() as u64;
     let mut lines = vec![format!("failures: {}", plural(kinds, "kind"))];
     lines.extend(summary.kinds.iter().map(|kind| {
-        let runs = format!("{}, first run {}", plural(kind.runs, "run"), kind.run.number + 1);
+        let runs = format!("{}, first run {}", plural(kind.runs, "run"), from_one(kind.run.number));
         format!("  {runs}: {}", kind.signature)
     }));
     if summary.unlisted > 0 {
@@ -164,7 +165,7 @@ fn measures(summary: &Summary) -> Vec<String> {
 fn measure(told: &MeasureTold) -> String {
     let seen = told.total.map_or(told.seen.to_string(), |total| format!("{} of {total}", told.seen));
     let mut line = format!("  {:<11}  {seen}", told.measure);
-    let left = told.total.unwrap_or(told.seen) - told.seen;
+    let left = story::unseen(told);
     if left > 0 {
         let named: Vec<String> = told.missing.iter().take(MAX_MISSING).map(|it| excerpt(it, 60)).collect();
         let more = left.saturating_sub(named.len() as u64);
