@@ -269,7 +269,7 @@ impl WalkView {
             choices,
             refused,
             silence: false,
-            doubts: usize::from(along.is_doubtful),
+            doubts: along.n_doubtful(),
             truncated: false,
         }
     }

@@ -17,8 +17,8 @@ pub struct SwitchPath {
     pub states: Vec<SymState>,
     /// The switches taken.
     pub switches: Vec<SwitchId>,
-    /// True if the solver could not decide whether some switch among them can be taken.
-    pub is_doubtful: bool,
+    /// The positions of the switches among them of which the solver could not decide whether they can be taken.
+    doubtful: Vec<usize>,
 }
 
 /// The possibility of taking a switch.
@@ -35,7 +35,7 @@ pub enum SwitchPossibility {
 impl SwitchPath {
     /// Returns the empty sequence at the initial state.
     pub fn new(cx: &mut Ctx<'_>) -> Self {
-        Self { states: vec![SymState::initial(cx)], switches: Vec::new(), is_doubtful: false }
+        Self { states: vec![SymState::initial(cx)], switches: Vec::new(), doubtful: Vec::new() }
     }
 
     /// The state after the last switch.
@@ -50,7 +50,7 @@ impl SwitchPath {
             SwitchStep::Refuted => return false,
             SwitchStep::Taken(state) => self.states.push(state),
             SwitchStep::Doubtful(state, _) => {
-                self.is_doubtful = true;
+                self.doubtful.push(self.switches.len());
                 self.states.push(state);
             }
         }
@@ -62,7 +62,14 @@ impl SwitchPath {
     pub fn undo(&mut self) -> Option<SwitchId> {
         let switch = self.switches.pop()?;
         self.states.pop();
+        self.doubtful.retain(|&at| at < self.switches.len());
         Some(switch)
+    }
+
+    /// Returns the number of switches taken of which the solver could not decide whether they can be.
+    #[must_use]
+    pub fn n_doubtful(&self) -> usize {
+        self.doubtful.len()
     }
 
     /// Returns the switches of the current location, each with its possibility.

@@ -2,6 +2,7 @@ use ioxide_lang::{LoadOptions, load};
 use ioxide_model::label::Label;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
+use ioxide_smt::scripted::ScriptedSolver;
 use ioxide_smt::stack::{SolverConfig, stack};
 use ioxide_symex::{Ctx, Monitor};
 use proptest::prelude::*;
@@ -110,6 +111,23 @@ fn switches_are_followed_symbolically_and_have_a_concrete_trace() {
         let witness = along.witness(&mut walk.cx).expect("the path is possible");
         assert_eq!(walk.follow(&witness), (5, None));
     });
+}
+
+/// A switch that was taken back leaves no doubt behind.
+#[test]
+fn doubt_goes_with_the_switch_that_is_undone() {
+    let mut model = model(MACHINE);
+    let mut solver = ScriptedSolver::default();
+    let mut cx = Ctx::new(&mut model, &mut solver);
+    let mut along = SwitchPath::new(&mut cx);
+    let [coin, more] = ["a", "c"].map(|name| cx.sts.switch_named(name).expect(name));
+    assert!(along.take(&mut cx, coin) && along.take(&mut cx, more) && along.take(&mut cx, more));
+    let n = along.n_doubtful();
+    assert!(n >= 2, "a solver that answers nothing leaves the guards open: {n}");
+    along.undo();
+    assert_eq!(along.n_doubtful(), n - 1);
+    while along.undo().is_some() {}
+    assert_eq!(along.n_doubtful(), 0);
 }
 
 #[test]
