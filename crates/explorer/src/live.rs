@@ -195,6 +195,15 @@ impl LiveCampaign {
     /// # Errors
     /// If one is running, or there is no system to test.
     pub fn start(self: &Arc<Self>, wish: CampaignRequest) -> Result<(), &'static str> {
+        self.start_by(wish, |work| thread::Builder::new().name("campaign".into()).spawn(work).map(drop))
+    }
+
+    /// Starts a campaign in the thread that `spawn` makes for it.
+    fn start_by(
+        self: &Arc<Self>,
+        wish: CampaignRequest,
+        spawn: impl FnOnce(Box<dyn FnOnce() + Send>) -> io::Result<()>,
+    ) -> Result<(), &'static str> {
         if self.launcher.is_none() {
             return Err("there is no system under test; start `ioxide explore` with `--sut`");
         }
@@ -202,34 +211,35 @@ impl LiveCampaign {
         if !matches!(state.phase, CampaignPhase::Idle | CampaignPhase::Over) {
             return Err("a campaign is running already");
         }
-        let (version, pace) = (state.version + 1, state.pace);
+        let (version, pace) = (state.version, state.pace);
         *state = LiveState {
             version,
             pace,
             phase: CampaignPhase::Running,
             ..LiveState::new(Arc::clone(&state.names), state.seen.len())
         };
-        drop(state);
-        self.changed.notify_all();
+        self.tell(state);
         let live = Arc::clone(self);
-        let work = move || live.work(&wish);
-        match thread::Builder::new().name("campaign".into()).spawn(work) {
-            Ok(_) => Ok(()),
-            Err(_) => {
-                self.lock().phase = CampaignPhase::Over;
-                Err("no thread could be started")
-            }
-        }
+        spawn(Box::new(move || live.work(&wish))).map_err(|_| {
+            let why = "no thread could be started";
+            self.end(Some(why.to_owned()));
+            why
+        })
     }
 
     fn work(self: Arc<Self>, wish: &CampaignRequest) {
         let Some(launcher) = &self.launcher else { return };
+        let mut end = LiveEnd { live: &self, message: Some("the campaign broke off".to_owned()) };
         let mut reporter = LiveWatcher { live: &self };
-        let ended = launcher.launch(wish, &mut reporter);
+        end.message = launcher.launch(wish, &mut reporter).err().map(|why| why.to_string());
+    }
+
+    /// Ends the campaign, and shows `message` if there is one.
+    fn end(&self, message: Option<String>) {
         let mut state = self.lock();
         state.phase = CampaignPhase::Over;
-        if let Err(why) = ended {
-            state.message = why.to_string();
+        if let Some(message) = message {
+            state.message = message;
         }
         self.tell(state);
     }
@@ -358,6 +368,18 @@ impl LiveState {
     }
 }
 
+/// The end of a campaign, told when it is dropped: also when the campaign panics.
+struct LiveEnd<'l> {
+    live: &'l LiveCampaign,
+    message: Option<String>,
+}
+
+impl Drop for LiveEnd<'_> {
+    fn drop(&mut self) {
+        self.live.end(self.message.take());
+    }
+}
+
 /// The reporter that receives the events of a campaign.
 struct LiveWatcher<'l> {
     live: &'l LiveCampaign,
@@ -385,7 +407,7 @@ impl LiveWatcher<'_> {
             | EventKind::CampaignFinished(_) => (),
         }
         if let Some(run) = state.collector.event(event) {
-            state.collector.forget();
+            state.collector.forget(&run);
             self.keep(state, run);
         }
     }

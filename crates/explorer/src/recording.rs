@@ -10,6 +10,8 @@ const MAX_RUNS: usize = 10_000;
 const MAX_STEPS: usize = 2_000_000;
 /// The bytes of label texts kept of one record; a single label may have a million.
 const MAX_TEXT: usize = 256 << 20;
+/// The number of runs under way; beyond it the one that began first is taken for broken off.
+const MAX_OPEN: usize = 1000;
 
 /// The position of a recorded run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,11 +44,22 @@ pub struct RecordedRun {
     pub verdict: Option<VerdictTold>,
     /// Its outcome; `None` if the record breaks off before the run ended.
     pub outcome: Option<RunOutcome>,
+    /// True if some steps were left out, since there were too many.
+    pub is_cut: bool,
 }
 
 impl RecordedRun {
     fn new(started: RunStarted) -> Self {
-        Self { started, steps: Vec::new(), verdict: None, outcome: None }
+        Self { started, steps: Vec::new(), verdict: None, outcome: None, is_cut: false }
+    }
+
+    fn has_failed(&self) -> bool {
+        self.outcome == Some(RunOutcome::Fail)
+    }
+
+    /// Returns the numbers of steps and of bytes of their texts.
+    fn size(&self) -> (usize, usize) {
+        (self.steps.len(), self.steps.iter().map(|step| step.label.text.len()).sum())
     }
 }
 
@@ -54,25 +67,17 @@ impl RecordedRun {
 #[derive(Debug, Default)]
 pub struct RunCollector {
     open: Vec<RecordedRun>,
+    /// The numbers of steps and of bytes of texts in the runs under way and in those returned and not forgotten.
     n_steps: usize,
     n_text: usize,
-    is_cut: bool,
 }
 
 impl RunCollector {
     /// Adds an event, and returns the run that it ends.
     pub fn event(&mut self, event: &Event) -> Option<RecordedRun> {
         match &event.event {
-            EventKind::RunStarted(told) => self.open.push(RecordedRun::new(told.clone())),
-            EventKind::Stimulus(step) | EventKind::Observation(step) => {
-                let is_full = self.n_steps >= MAX_STEPS || self.n_text >= MAX_TEXT;
-                self.is_cut |= is_full;
-                if let Some(run) = self.current(event.run).filter(|_| !is_full) {
-                    run.steps.push(step.clone());
-                    self.n_steps += 1;
-                    self.n_text += step.label.text.len();
-                }
-            }
+            EventKind::RunStarted(told) => return self.start(told),
+            EventKind::Stimulus(step) | EventKind::Observation(step) => self.step(event.run, step),
             EventKind::Verdict(told) => {
                 if let Some(run) = self.current(event.run) {
                     run.verdict = Some(told.clone());
@@ -84,11 +89,7 @@ impl RunCollector {
                 run.outcome = Some(told.outcome);
                 return Some(run);
             }
-            EventKind::Patience(told) => {
-                if let Some(run) = self.current(event.run) {
-                    run.steps.retain(|step| !told.not_silent.contains(&step.step));
-                }
-            }
+            EventKind::Patience(told) => self.retract(event.run, &told.not_silent),
             EventKind::CampaignStarted(_)
             | EventKind::Trouble(_)
             | EventKind::Replayed(_)
@@ -98,9 +99,42 @@ impl RunCollector {
         None
     }
 
-    /// Resets the count of steps and texts kept, since the runs returned so far are kept elsewhere.
-    pub fn forget(&mut self) {
-        (self.n_steps, self.n_text) = (0, 0);
+    /// Frees the room of a run that was returned, since it is kept elsewhere or not at all.
+    pub fn forget(&mut self, run: &RecordedRun) {
+        let (steps, text) = run.size();
+        self.n_steps = self.n_steps.saturating_sub(steps);
+        self.n_text = self.n_text.saturating_sub(text);
+    }
+
+    /// Begins a run, and returns the one that never ends: that of the same number, or the first of too many.
+    fn start(&mut self, told: &RunStarted) -> Option<RecordedRun> {
+        let same = self.open.iter().position(|run| run.started.run == told.run);
+        let never_ends = same.or((self.open.len() >= MAX_OPEN).then_some(0));
+        let broken_off = never_ends.map(|at| self.open.remove(at));
+        self.open.push(RecordedRun::new(told.clone()));
+        broken_off
+    }
+
+    fn step(&mut self, run: Option<u64>, step: &StepTold) {
+        let is_full = self.n_steps >= MAX_STEPS || self.n_text >= MAX_TEXT;
+        let Some(run) = self.current(run) else { return };
+        if is_full {
+            run.is_cut = true;
+            return;
+        }
+        run.steps.push(step.clone());
+        self.n_steps += 1;
+        self.n_text += step.label.text.len();
+    }
+
+    /// Takes back the silence that a late message disproved.
+    fn retract(&mut self, run: Option<u64>, not_silent: &[usize]) {
+        let Some(run) = self.current(run) else { return };
+        let before = run.size();
+        run.steps.retain(|step| !not_silent.contains(&step.step));
+        let after = run.size();
+        self.n_steps -= before.0 - after.0;
+        self.n_text -= before.1 - after.1;
     }
 
     fn current(&mut self, run: Option<u64>) -> Option<&mut RecordedRun> {
@@ -113,24 +147,62 @@ impl RunCollector {
 
 impl Recording {
     /// Returns the record called `name` with the runs of these events; a run that broke off is kept as far as it went.
+    /// Where there are too many, failing runs take precedence.
     pub fn of<'e>(name: impl Into<String>, events: impl IntoIterator<Item = &'e Event>) -> Self {
         let mut collector = RunCollector::default();
-        let mut recording = Self { name: name.into(), ..Self::default() };
+        let mut shelf = RunShelf { recording: Self { name: name.into(), ..Self::default() }, n_spare: 0 };
         for event in events {
-            let over = collector.event(event);
-            recording.keep(over);
+            if let Some(run) = collector.event(event) {
+                shelf.put(run, &mut collector);
+            }
         }
-        let broken_off = std::mem::take(&mut collector.open);
-        recording.keep(broken_off);
-        recording.is_cut |= collector.is_cut;
+        for run in std::mem::take(&mut collector.open) {
+            shelf.put(run, &mut collector);
+        }
+        let mut recording = shelf.recording;
         recording.runs.sort_by_key(|run| run.started.run);
         recording
     }
 
-    fn keep(&mut self, runs: impl IntoIterator<Item = RecordedRun>) {
-        for run in runs {
-            if self.runs.len() < MAX_RUNS { self.runs.push(Arc::new(run)) } else { self.is_cut = true }
+    /// Keeps a run; returns it if there is no room.
+    fn keep(&mut self, run: RecordedRun) -> Result<(), Box<RecordedRun>> {
+        self.is_cut |= run.is_cut;
+        if self.runs.len() < MAX_RUNS {
+            self.runs.push(Arc::new(run));
+            return Ok(());
         }
+        self.is_cut = true;
+        Err(Box::new(run))
+    }
+}
+
+/// A record in the making.
+struct RunShelf {
+    recording: Recording,
+    /// The number of runs at the front among which are all that may give way to failing ones.
+    n_spare: usize,
+}
+
+impl RunShelf {
+    /// Keeps a run; a failing one for which there is no room takes the place of the last that did not fail.
+    fn put(&mut self, run: RecordedRun, collector: &mut RunCollector) {
+        match self.recording.keep(run) {
+            Ok(()) => self.n_spare = self.recording.runs.len(),
+            Err(run) if run.has_failed() => match self.spare() {
+                Some(at) => {
+                    let gone = std::mem::replace(&mut self.recording.runs[at], Arc::new(*run));
+                    collector.forget(&gone);
+                }
+                None => collector.forget(&run),
+            },
+            Err(run) => collector.forget(&run),
+        }
+    }
+
+    fn spare(&mut self) -> Option<usize> {
+        let at = self.recording.runs[..self.n_spare].iter().rposition(|run| !run.has_failed());
+        self.n_spare = at.unwrap_or(0);
+        at
     }
 }
 
@@ -171,9 +243,8 @@ impl Records {
     pub fn add(&self, record: usize, run: RecordedRun) -> Option<RecordPlace> {
         let mut list = self.list.write().unwrap_or_else(PoisonError::into_inner);
         let recording = list.get_mut(record)?;
-        let before = recording.runs.len();
-        recording.keep([run]);
-        (recording.runs.len() > before).then_some(RecordPlace { record, run: before })
+        let place = RecordPlace { record, run: recording.runs.len() };
+        recording.keep(run).ok().map(|()| place)
     }
 }
 

@@ -77,12 +77,15 @@ fn live(most: usize) -> Arc<LiveCampaign> {
 }
 
 fn live_with(most: usize, may_hold: bool) -> Arc<LiveCampaign> {
+    launched_by(Box::new(Arc::new(Steps { stopped: AtomicBool::new(false), most, may_hold })))
+}
+
+fn launched_by(launcher: Box<dyn Launcher>) -> Arc<LiveCampaign> {
     let text = "model M { input go state s { a: on go -> t } state t { b: on go -> s c: on go -> t } }";
     let mut sources = Sources::new();
     let file = sources.add("m.iox", text);
     let model = load(&sources, file, &LoadOptions::default()).model.expect("a model");
-    let launcher = Arc::new(Steps { stopped: AtomicBool::new(false), most, may_hold });
-    LiveCampaign::new(&model.sts, Arc::new(Records::new(Vec::new())), Some(Box::new(launcher)))
+    LiveCampaign::new(&model.sts, Arc::new(Records::new(Vec::new())), Some(launcher))
 }
 
 const WISH: CampaignRequest =
@@ -146,4 +149,49 @@ fn where_time_is_judged_no_step_is_held_up() {
     wait(&live, |state| state.n_steps == 3);
     live.pause(false);
     wait(&live, |state| state.phase == CampaignPhase::Over);
+}
+
+/// Whoever streams the state hears of a campaign that could not begin, and the next one may begin.
+#[test]
+fn a_campaign_without_a_thread_is_over_for_everybody() {
+    let live = live(3);
+    let mut begun = 0;
+    let why = live.start_by(WISH, |_| {
+        begun = live.lock().version;
+        Err(io::Error::other("no more threads"))
+    });
+    assert!(why.is_err());
+    let (version, _) = live.changed(Some(begun), Duration::from_secs(60)).expect("there is news");
+    assert!(version > begun);
+    assert_eq!(live.lock().phase, CampaignPhase::Over);
+    assert!(!live.lock().message.is_empty());
+    live.start(WISH).expect("starts");
+    wait(&live, |state| state.phase == CampaignPhase::Over && state.passed == 1);
+}
+
+/// Panics as soon as it is asked for a campaign.
+struct Panics;
+
+impl Launcher for Panics {
+    fn sut(&self) -> String {
+        "none".into()
+    }
+
+    fn may_hold(&self) -> bool {
+        true
+    }
+
+    fn launch(&self, _: &CampaignRequest, _: &mut dyn Reporter) -> Result<(), LaunchError> {
+        panic!("this is what the test is about")
+    }
+
+    fn stop(&self) {}
+}
+
+#[test]
+fn a_campaign_that_panics_is_over() {
+    let live = launched_by(Box::new(Panics));
+    live.start(WISH).expect("starts");
+    wait(&live, |state| state.phase == CampaignPhase::Over);
+    assert_eq!(live.lock().message, "the campaign broke off");
 }

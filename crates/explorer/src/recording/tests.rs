@@ -88,3 +88,62 @@ fn live_runs_join_at_the_end() {
             && records.run(RecordPlace { record: 2, run: 0 }).is_none()
     );
 }
+
+/// The room of a run that is over is free again, that of the others is not.
+#[test]
+fn the_bound_holds_for_several_runs_at_once() {
+    let mut collector = RunCollector::default();
+    let long = "x".repeat(MAX_TEXT / 2 + 1);
+    for run in 0..2 {
+        assert!(collector.event(&event(Some(run), started(run))).is_none());
+        assert!(collector.event(&event(Some(run), step(&long))).is_none());
+    }
+    assert!(collector.event(&event(Some(2), started(2))).is_none());
+    let run = collector.event(&event(Some(0), finished(0, RunOutcome::Pass))).expect("it is over");
+    collector.forget(&run);
+    for (text, n) in [("a", 1), (long.as_str(), 2), ("b", 2)] {
+        collector.event(&event(Some(2), step(text)));
+        assert_eq!(collector.open.last().expect("run 2").steps.len(), n, "{}", text.len());
+    }
+    assert!(!run.is_cut && collector.open.last().expect("run 2").is_cut);
+}
+
+#[test]
+fn silence_that_is_taken_back_takes_no_room() {
+    let mut collector = RunCollector::default();
+    collector.event(&event(None, started(0)));
+    collector.event(&event(None, step("late")));
+    assert_eq!((collector.n_steps, collector.n_text), (1, 4));
+    collector.retract(None, &[1]);
+    assert_eq!((collector.n_steps, collector.n_text), (0, 0));
+}
+
+/// A record from elsewhere may begin runs without end, or one twice.
+#[test]
+fn runs_that_never_end_are_broken_off() {
+    let twice =
+        [event(None, started(0)), event(None, step("a")), event(None, started(0)), event(None, step("b"))];
+    let recording = Recording::of("r", &twice);
+    assert_eq!(recording.runs.iter().map(|run| run.steps.len()).collect::<Vec<_>>(), [1, 1]);
+    let mut collector = RunCollector::default();
+    let many = 0..=MAX_OPEN as u64;
+    let given_up: Vec<u64> = many
+        .filter_map(|run| collector.event(&event(None, started(run))))
+        .map(|run| run.started.run)
+        .collect();
+    assert_eq!((given_up, collector.open.len()), (vec![0], MAX_OPEN));
+}
+
+#[test]
+fn failing_runs_are_kept_before_others() {
+    let n = MAX_RUNS as u64 + 3;
+    let outcome = |run| if run >= n - 2 { RunOutcome::Fail } else { RunOutcome::Pass };
+    let events: Vec<Event> = (0..n)
+        .flat_map(|run| [event(None, started(run)), event(None, finished(run, outcome(run)))])
+        .collect();
+    let recording = Recording::of("r", &events);
+    let failing: Vec<u64> =
+        recording.runs.iter().filter(|run| run.has_failed()).map(|run| run.started.run).collect();
+    assert_eq!((recording.runs.len(), failing), (MAX_RUNS, vec![n - 2, n - 1]));
+    assert!(recording.is_cut);
+}
