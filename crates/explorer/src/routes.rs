@@ -109,7 +109,7 @@ fn recorded(explorer: &Explorer, record: &str, run: &str, request: &ExplorerRequ
     };
     let (from, count) = (request.number("from").unwrap_or(0), request.number("count").unwrap_or(200));
     match explorer.records.run(place) {
-        Some(run) => json(&RunView::of(&run, from, count)),
+        Some(run) => json(&RunView::of(&run, place.run, from, count)),
         None => problem(404, "there is no such run"),
     }
 }
@@ -120,9 +120,18 @@ fn recorded(explorer: &Explorer, record: &str, run: &str, request: &ExplorerRequ
 struct LiveWish {
     tester: Option<String>,
     runs: Option<u64>,
-    seed: Option<u64>,
+    /// A text, since it may exceed the numbers of JavaScript; a number will do.
+    seed: Option<serde_json::Value>,
     keep_going: bool,
     pace_ms: Option<u64>,
+}
+
+/// A seed that is no number of 64 bits.
+struct BadSeed;
+
+fn seed(told: &serde_json::Value) -> Result<u64, BadSeed> {
+    let of_text = || told.as_str().and_then(|text| text.trim().parse().ok());
+    told.as_u64().or_else(of_text).ok_or(BadSeed)
 }
 
 fn live(explorer: &Explorer, act: &str, wanted: &LiveWish) -> ExplorerResponse {
@@ -137,7 +146,10 @@ fn live(explorer: &Explorer, act: &str, wanted: &LiveWish) -> ExplorerResponse {
                 return problem(400, "there is no such tester");
             };
             let runs = wanted.runs.map(|runs| runs.clamp(1, MAX_RUNS));
-            let wish = CampaignRequest { tester, runs, seed: wanted.seed, keeps_going: wanted.keep_going };
+            let Ok(seed) = wanted.seed.as_ref().map(seed).transpose() else {
+                return problem(400, "a seed is a whole number of at most 64 bits");
+            };
+            let wish = CampaignRequest { tester, runs, seed, keeps_going: wanted.keep_going };
             if let Err(why) = live.start(wish) {
                 return problem(409, why);
             }

@@ -20,7 +20,7 @@ use ioxide_report::control_characters::excerpt;
 use serde::Serialize;
 
 /// The version of all views.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// The number of characters of a text in a view.
 const MAX_TEXT: usize = 2_000;
 

@@ -92,7 +92,7 @@ export class LiveScreen implements Screen {
       event.preventDefault();
       if (start.disabled) return;
       (document.activeElement as HTMLElement | null)?.blur();
-      const wish = { tester: tester.value, runs: number(runs.value), seed: number(seed.value), keep_going: going.checked };
+      const wish = { tester: tester.value, runs: number(runs.value), seed: seed.value.trim() || null, keep_going: going.checked };
       void this.act("start", { ...wish, pace_ms: Number(pace.value) });
     };
     const field = (name: string, input: HTMLElement): HTMLElement => h("label", null, h("span", null, name), input);

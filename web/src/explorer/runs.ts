@@ -45,9 +45,9 @@ export class RunsScreen implements Screen {
   leave(): void {}
 
   private record(recording: RecordView, record: number): HTMLElement {
-    const open = (run: number): void => {
-      const brief = recording.runs[run];
-      if (brief !== undefined) go({ screen: "run", record, run, step: brief.steps });
+    const open = (row: number): void => {
+      const brief = recording.runs[row];
+      if (brief !== undefined) go({ screen: "run", record, run: brief.at, step: brief.steps });
     };
     const list = new VirtualList({
       label: `runs of ${recording.name}`,
@@ -60,12 +60,11 @@ export class RunsScreen implements Screen {
     box.style.height = `${Math.min(12, Math.max(1, recording.runs.length)) * 34 + 4}px`;
     const first = recording.runs.findIndex(({ outcome }) => outcome === "fail");
     if (first >= 0) list.select(first, "quietly");
-    const failed = recording.runs.filter(({ outcome }) => outcome === "fail").length;
     return h(
       "section",
       { class: "card" },
       h("h2", null, excerpt(recording.name, 120)),
-      h("p", { class: "soft" }, `${recording.n_runs.toLocaleString("en")} runs, ${failed.toLocaleString("en")} failed`, recording.cut && "; not all of them are kept"),
+      h("p", { class: "soft" }, `${recording.n_runs.toLocaleString("en")} runs, ${recording.n_failed.toLocaleString("en")} failed`, recording.cut && "; not all of them are listed"),
       recording.runs.length > 0 && box,
     );
   }

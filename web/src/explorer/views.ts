@@ -25,8 +25,12 @@ states: Array<StateView>, };
 
 /** A run in one line. */
 export type BriefView = {
+/** Its position in the record, from 0. */
+at: number,
 /** Its number in the campaign, from 1. */
-number: number, seed: number, goal: string, outcome: Outcome, steps: number, };
+number: number,
+/** The seed as text, since it may exceed the numbers of JavaScript. */
+seed: string, goal: string, outcome: Outcome, steps: number, };
 
 /** The phase of a campaign. */
 export type CampaignPhase = "idle" | "running" | "paused" | "stopping" | "over";
@@ -72,7 +76,9 @@ export type LastView = { number: number, kind: StepKind, gate: string, text: str
 /** A campaign under way, or the last one. */
 export type LiveView = { version: number, phase: CampaignPhase, pace_ms: number,
 /** One character per switch: `.` never, `m` maybe, `t` taken. */
-seen: string, steps: number, passed: number, failed: number, other: number, planned: number, seed: number,
+seen: string, steps: number, passed: number, failed: number, other: number, planned: number,
+/** The seed as text, since it may exceed the numbers of JavaScript. */
+seed: string,
 /** The number of the run under way, from 1. */
 run: number, goal: string, last: Array<LastView>, failures: Array<FailureView>, message: string, };
 
@@ -113,7 +119,11 @@ text: string,
 /** The reason. */
 why: string, };
 
-export type RecordView = { name: string, n_runs: number, cut: boolean, runs: Array<BriefView>, };
+export type RecordView = { name: string, n_runs: number,
+/** The number of failing runs. */
+n_failed: number, cut: boolean,
+/** The first runs; where there are too many, failing ones before others. */
+runs: Array<BriefView>, };
 
 export type RecordedStepView = { kind: StepKind, gate: string, text: string, switches: Array<string>, };
 
@@ -127,8 +137,12 @@ export type RefusedView = { switch: number, why: string, };
 export type RunView = { version: number,
 /** The position of the first step, from 0. */
 from: number, list: Array<RecordedStepView>, reason: string, explanation: ExplanationView | null,
+/** Its position in the record, from 0. */
+at: number,
 /** Its number in the campaign, from 1. */
-number: number, seed: number, goal: string, outcome: Outcome, steps: number, };
+number: number,
+/** The seed as text, since it may exceed the numbers of JavaScript. */
+seed: string, goal: string, outcome: Outcome, steps: number, };
 
 /** A state. */
 export type StateView = { location: number, values: Array<[string, string]>, path: Array<string>,

@@ -1,5 +1,6 @@
 //! A campaign under way as the page sees it; all of it, every time, so that a page can join or come back.
 
+use ioxide_report::run_number::from_one;
 use ioxide_report::step_kind::ShownStepKind;
 use serde::Serialize;
 
@@ -20,7 +21,8 @@ pub struct LiveView {
     failed: u64,
     other: u64,
     planned: u64,
-    seed: u64,
+    /// The seed as text, since it may exceed the numbers of JavaScript.
+    seed: String,
     /// The number of the run under way, from 1.
     run: u64,
     goal: String,
@@ -80,8 +82,8 @@ impl LiveView {
             failed: state.failed,
             other: state.other,
             planned: state.planned,
-            seed: state.seed,
-            run: state.run + 1,
+            seed: state.seed.to_string(),
+            run: from_one(state.run),
             goal: shown_text(&state.goal),
             last: state.last.iter().map(last).collect(),
             failures: state.failures.iter().map(failure).collect(),

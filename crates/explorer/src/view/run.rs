@@ -1,5 +1,6 @@
 //! Recorded runs as the page sees them: a list of records, and a run piece by piece.
 
+use ioxide_report::run_number::from_one;
 use ioxide_report::step_kind::ShownStepKind;
 use ioxide_runner::event::{RunOutcome, StepTold};
 use serde::Serialize;
@@ -26,7 +27,10 @@ pub struct RecordsView {
 struct RecordView {
     name: String,
     n_runs: usize,
+    /// The number of failing runs.
+    n_failed: usize,
     cut: bool,
+    /// The first runs; where there are too many, failing ones before others.
     runs: Vec<BriefView>,
 }
 
@@ -34,9 +38,12 @@ struct RecordView {
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 struct BriefView {
+    /// Its position in the record, from 0.
+    at: usize,
     /// Its number in the campaign, from 1.
     number: u64,
-    seed: u64,
+    /// The seed as text, since it may exceed the numbers of JavaScript.
+    seed: String,
     goal: String,
     outcome: RunOutcome,
     steps: usize,
@@ -67,29 +74,49 @@ struct RecordedStepView {
 }
 
 impl RecordsView {
-    /// Returns the view of `list`, with the first runs of each record.
+    /// Returns the view of `list`, with the first runs of each record, failing ones before others.
     #[must_use]
     pub fn of(list: &[Recording]) -> Self {
-        let record = |recording: &Recording| RecordView {
-            name: shown_text(&recording.name),
-            n_runs: recording.runs.len(),
-            cut: recording.is_cut || recording.runs.len() > MAX_RUNS,
-            runs: recording.runs.iter().take(MAX_RUNS).map(|run| brief(run)).collect(),
-        };
-        Self { version: VERSION, records: list.iter().map(record).collect() }
+        Self { version: VERSION, records: list.iter().map(RecordView::of).collect() }
     }
 }
 
+impl RecordView {
+    fn of(recording: &Recording) -> Self {
+        let runs = &recording.runs;
+        let n_failed = runs.iter().filter(|run| has_failed(run)).count();
+        // Of each kind the first: as many failing runs as there is room for, and others in the rest of it.
+        let mut room = [n_failed.min(MAX_RUNS), MAX_RUNS.saturating_sub(n_failed)];
+        let listed = runs.iter().enumerate().filter(|(_, run)| {
+            let left = &mut room[usize::from(!has_failed(run))];
+            let is_listed = *left > 0;
+            *left = left.saturating_sub(1);
+            is_listed
+        });
+        Self {
+            name: shown_text(&recording.name),
+            n_runs: runs.len(),
+            n_failed,
+            cut: recording.is_cut || runs.len() > MAX_RUNS,
+            runs: listed.map(|(at, run)| brief(run, at)).collect(),
+        }
+    }
+}
+
+fn has_failed(run: &RecordedRun) -> bool {
+    run.outcome == Some(RunOutcome::Fail)
+}
+
 impl RunView {
-    /// Up to `count` steps of `run`, beginning with number `from`.
+    /// Returns up to `count` steps of the run at position `at` of its record, beginning with number `from`.
     #[must_use]
-    pub fn of(run: &RecordedRun, from: usize, count: usize) -> Self {
+    pub fn of(run: &RecordedRun, at: usize, from: usize, count: usize) -> Self {
         let list = run.steps.iter().skip(from).take(count.min(MAX_STEPS)).map(step).collect();
         let verdict = run.verdict.as_ref();
         let explanation = verdict.and_then(|verdict| verdict.explanation.as_ref());
         Self {
             version: VERSION,
-            brief: brief(run),
+            brief: brief(run, at),
             from,
             list,
             reason: verdict.map(|verdict| shown_text(&verdict.reason)).unwrap_or_default(),
@@ -98,10 +125,11 @@ impl RunView {
     }
 }
 
-fn brief(run: &RecordedRun) -> BriefView {
+fn brief(run: &RecordedRun, at: usize) -> BriefView {
     BriefView {
-        number: run.started.run + 1,
-        seed: run.started.seed,
+        at,
+        number: from_one(run.started.run),
+        seed: run.started.seed.to_string(),
         goal: shown_text(&run.started.goal),
         // A run that is not over was cut off.
         outcome: run.outcome.unwrap_or(RunOutcome::Interrupted),
@@ -115,5 +143,50 @@ fn step(step: &StepTold) -> RecordedStepView {
         gate: shown_text(&step.label.label),
         text: shown_text(&step.label.text),
         switches: step.switches.iter().map(|switch| shown_text(switch)).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ioxide_runner::event::RunStarted;
+    use std::sync::Arc;
+
+    fn run(number: u64, seed: u64, outcome: RunOutcome) -> Arc<RecordedRun> {
+        let started = RunStarted {
+            run: number,
+            seed,
+            goal: String::new(),
+            tolerance: None,
+            unconfirmed: false,
+            connections: Vec::new(),
+        };
+        Arc::new(RecordedRun {
+            started,
+            steps: Vec::new(),
+            verdict: None,
+            outcome: Some(outcome),
+            is_cut: false,
+        })
+    }
+
+    #[test]
+    fn failing_runs_are_listed_wherever_they_are() {
+        let n = MAX_RUNS as u64 + 10;
+        let outcome = |number| if number >= n - 2 { RunOutcome::Fail } else { RunOutcome::Pass };
+        let runs = (0..n).map(|number| run(number, 0, outcome(number))).collect();
+        let view = RecordView::of(&Recording { runs, ..Recording::default() });
+        assert_eq!((view.runs.len(), view.n_runs, view.n_failed, view.cut), (MAX_RUNS, n as usize, 2, true));
+        let failing: Vec<usize> =
+            view.runs.iter().filter(|run| run.outcome == RunOutcome::Fail).map(|run| run.at).collect();
+        assert_eq!(failing, [n as usize - 2, n as usize - 1]);
+        assert!(view.runs.is_sorted_by_key(|run| run.at));
+    }
+
+    #[test]
+    fn numbers_beyond_those_of_javascript_keep_their_digits() {
+        let odd = (1 << 53) + 1;
+        let view = serde_json::to_value(RunView::of(&run(u64::MAX, odd, RunOutcome::Pass), 0, 0, 1));
+        assert_eq!(view.expect("JSON")["seed"], "9007199254740993");
     }
 }
