@@ -397,6 +397,7 @@ impl<'a> Parser<'a> {
             && self.kind_after(2) == TokenKind::OpenBrace
             || self.at_word("any") && self.kind_after(1) == TokenKind::OpenBrace
             || self.at_word("test") && self.kind_after(1) == TokenKind::Str
+            || self.is_heading(0)
     }
 
     /// Returns the name that the unreadable declaration at token `start` would declare, if it has one.

@@ -185,13 +185,23 @@ fn ten_megabytes_are_answered_quickly() {
     let found = codes("m.iox", &wrong);
     assert_eq!(found.len(), 101, "errors are limited");
     assert_eq!(found.last(), Some(&Code::TooManyErrors));
+}
 
+#[test]
+fn junk_without_end_is_answered_quickly() {
     for junk in
         ["€", "model M { ", "var x: int\n", "on on on ", "/// x\n", "\"", "(", "{", "} ", "0", "x ", "@"]
     {
         let text = format!("model M {{\n{}", junk.repeat(200_000));
         assert!(!codes("m.iox", &text).is_empty(), "{junk}");
         assert!(!codes("m.iox", &junk.repeat(20_000)).is_empty(), "{junk}");
+    }
+    for (front, junk, back) in [
+        ("model M {\ntest \"x\" {\n", "/// x\n", ""),
+        ("system S {\n", "/// x\n", ""),
+        ("", "model M {\n", "system S {\n}\n"),
+    ] {
+        assert!(!codes("m.iox", &format!("{front}{}{back}", junk.repeat(200_000))).is_empty(), "{junk}");
     }
 }
 

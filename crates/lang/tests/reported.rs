@@ -120,3 +120,75 @@ fn a_value_that_grows_too_large_is_told_where_it_does() {
         MODELDEF M ::= CHAN IN In CHAN OUT Out BEHAVIOUR grow [ In, Out ] (40, \"x\") ENDDEF";
     check("m.txs", text, &["E0314"]);
 }
+
+/// The parts of a system in one file, with a state and a test in the first.
+const PARTS: &str = "model A {
+    input go
+    output say
+    enum E { one, two }
+    state s { on go -> t }
+    state t { emit say -> s }
+    test \"x\" { send go }
+}
+/// The other part.
+model B {
+    input say
+    output done
+    state s { on say -> t }
+    state t { emit done -> s }
+}
+system S {
+    a: A
+    b: B
+    a.say -> b.say
+}
+";
+
+/// A brace that is forgotten before another model or the system is one mistake: it is told where the block was opened, and
+/// what is proposed mends it.
+#[test]
+fn a_brace_forgotten_before_another_model_is_told_once() {
+    let (_, whole) = load_text("s.iox", PARTS);
+    assert!(whole.model.is_some(), "{:?}", whole.diagnostics);
+    for (closed, open, opened) in [
+        ("send go }\n}\n", "send go }\n", "{\n    input go"),
+        ("send go }\n}\n", "send go\n", "{ send go"),
+        ("test \"x\" { send go }\n}\n", "", "{\n    input go"),
+        ("emit done -> s }\n}\n", "emit done -> s }\n", "{\n    input say"),
+        ("emit done -> s }\n}\n", "emit done -> s\n", "{ emit done"),
+    ] {
+        let text = PARTS.replacen(closed, open, 1);
+        let (sources, loaded) = load_text("s.iox", &text);
+        let shown = render(&sources, &loaded.diagnostics);
+        let errors: Vec<_> = loaded.diagnostics.iter().filter(|finding| finding.is_error()).collect();
+        let [error] = errors[..] else { panic!("{text}\n{shown}") };
+        assert_eq!(error.code.id(), "E0108", "{shown}");
+        assert_eq!(Some(error.span.start as usize), text.find(opened), "{shown}");
+        let fix = error.fix.as_ref().expect("a fix");
+        let mut mended = text.clone();
+        mended.replace_range(fix.span.start as usize..fix.span.end as usize, &fix.replacement);
+        let (sources, loaded) = load_text("s.iox", &mended);
+        assert!(loaded.model.is_some(), "{mended}\n{}", render(&sources, &loaded.diagnostics));
+    }
+}
+
+#[test]
+fn a_forgotten_bracket_before_another_model_is_told_once() {
+    for (closed, open) in [
+        (
+            "enum E { one, two }\n    state s { on go -> t }\n    state t { emit say -> s }\n    test \"x\" { send go }\n}",
+            "enum E { one, two",
+        ),
+        ("test \"x\" { send go }\n}", "purpose p { state i { on go -> hit"),
+        ("on go -> t }\n    state t { emit say -> s }\n    test \"x\" { send go }\n}", "on go(x: 1"),
+    ] {
+        check("s.iox", &PARTS.replacen(closed, open, 1), &["E0108"]);
+    }
+    let two = "model A {\n    input go\n    on go\nmodel B {\n    input go\n    on go\n}\n";
+    check("m.iox", two, &["E0108"]);
+    check(
+        "s.iox",
+        &PARTS.replacen("b.say\n}\n", "b.say\nmodel C {\n    input go\n    on go\n}\n", 1),
+        &["E0108"],
+    );
+}

@@ -18,13 +18,14 @@ impl Parser<'_> {
     pub(crate) fn file(&mut self) -> (Option<ModelDecl>, Option<SystemDecl>) {
         let mut models = Vec::new();
         let mut system: Option<SystemDecl> = None;
+        let last_system = self.last_system();
         while system.is_none() {
             if self.at_system() {
                 system = self.system().ok();
                 break;
             }
             // The first model may be all there is; another one is only read where a system follows.
-            if !models.is_empty() && !self.has_system_behind() {
+            if !models.is_empty() && last_system.is_none_or(|last| last < self.position) {
                 break;
             }
             match self.model() {
@@ -50,17 +51,65 @@ impl Parser<'_> {
 
     /// Skips to the next heading of a model or system, if there is one behind this place.
     fn skip_to_heading(&mut self) -> bool {
-        let heading = |parser: &Self| {
-            parser.token(0).first_on_line
-                && (parser.at_word("model") || parser.at_word("system"))
-                && parser.kind_after(1) == TokenKind::Name
-                && parser.kind_after(2) == TokenKind::OpenBrace
-        };
-        while !self.at(TokenKind::End) && !heading(self) {
+        while !self.at(TokenKind::End) && !self.is_heading(0) {
             self.bump();
         }
         self.braces = 0;
         !self.at(TokenKind::End)
+    }
+
+    /// Returns whether `model Name {` or `system Name {` begins a line here, `ahead` tokens further.
+    pub(super) fn is_heading(&self, ahead: usize) -> bool {
+        let token = self.token(ahead);
+        token.kind == TokenKind::Name
+            && token.first_on_line
+            && matches!(self.slice_at(ahead), "model" | "system")
+            && self.kind_after(ahead + 1) == TokenKind::Name
+            && self.kind_after(ahead + 2) == TokenKind::OpenBrace
+    }
+
+    /// Returns whether a block ends here: with its brace, with the text, or because another model or system begins, perhaps
+    /// behind doc comments.
+    pub(super) fn at_block_end(&self) -> bool {
+        matches!(self.kind(), TokenKind::CloseBrace | TokenKind::End) || self.is_heading(self.docs_ahead())
+    }
+
+    /// Returns the number of doc comments here; 0 behind another one, so that work stays linear where they are skipped one
+    /// by one.
+    fn docs_ahead(&self) -> usize {
+        let is_first =
+            self.position.checked_sub(1).is_none_or(|last| self.tokens[last].kind != TokenKind::Doc);
+        if is_first { (0..).take_while(|&ahead| self.kind_after(ahead) == TokenKind::Doc).count() } else { 0 }
+    }
+
+    /// Closes the block that `open` opened. A missing brace is reported once for all blocks that lack it, at the innermost,
+    /// and the block is complete all the same.
+    pub(super) fn close_block(&mut self, open: Span) {
+        let docs = self.docs_ahead();
+        if !self.is_heading(docs) {
+            let _ = self.close(TokenKind::CloseBrace, open);
+            return;
+        }
+        // An error at doc comments that were skipped since is about the same brace.
+        if let Some((place, told)) = self.last_error
+            && self.tokens[place..self.position].iter().all(|token| token.kind == TokenKind::Doc)
+        {
+            self.last_error = Some((self.position, told));
+        }
+        let (word, next) = (self.slice_at(docs), self.span_of(self.token(docs)));
+        let (n_open, fix) = (self.braces, self.behind());
+        self.report(
+            Diagnostic::new(
+                Code::UnclosedDelimiter,
+                open,
+                format!("`{{` is not closed before the next `{word}`"),
+            )
+            .caret("opened here")
+            .label(next, format!("another {word} begins here"))
+            .help("close it with `}`")
+            .fix(fix, "\n}".repeat(n_open)),
+        );
+        self.braces = n_open.saturating_sub(1);
     }
 
     /// Reads the name of a block; if it is missing before `{`, the block is read all the same.
@@ -100,7 +149,7 @@ impl Parser<'_> {
         self.expect(TokenKind::OpenBrace)?;
         let level = self.braces;
         let (mut items, mut broken) = (Vec::new(), Vec::new());
-        while !matches!(self.kind(), TokenKind::CloseBrace | TokenKind::End) {
+        while !self.at_block_end() {
             let (start, place) = (self.position, self.span());
             match self.item() {
                 Ok(item) => items.push(item),
@@ -111,8 +160,7 @@ impl Parser<'_> {
                 }
             }
         }
-        // A missing brace is reported; the model is complete all the same.
-        let _ = self.close(TokenKind::CloseBrace, open);
+        self.close_block(open);
         Ok(ModelDecl { meta, name, items, broken, span: self.since(start) })
     }
 
@@ -121,7 +169,7 @@ impl Parser<'_> {
     pub(crate) fn recover_here(&mut self, level: usize) {
         let before = self.position;
         self.recover(level);
-        if self.position == before && self.has_error_here() && !self.at(TokenKind::CloseBrace) {
+        if self.position == before && self.has_error_here() && !self.at_block_end() {
             self.bump();
             self.recover(level);
         }

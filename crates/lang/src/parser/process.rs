@@ -36,7 +36,7 @@ impl Parser<'_> {
         self.expect(TokenKind::OpenBrace)?;
         let level = self.braces;
         let mut transitions = Vec::new();
-        while !matches!(self.kind(), TokenKind::CloseBrace | TokenKind::End) {
+        while !self.at_block_end() {
             if self.leaves_block(open) {
                 self.braces = level.saturating_sub(1);
                 return Ok(transitions);
@@ -52,8 +52,7 @@ impl Parser<'_> {
                 }
             }
         }
-        // A missing brace is reported; the block is complete all the same.
-        let _ = self.close(TokenKind::CloseBrace, open);
+        self.close_block(open);
         Ok(transitions)
     }
 
@@ -357,12 +356,12 @@ impl Parser<'_> {
         self.bump();
         let level = self.braces;
         let mut observer = ObserverDecl { items: Vec::new(), states: Vec::new() };
-        while !matches!(self.kind(), TokenKind::CloseBrace | TokenKind::End) {
+        while !self.at_block_end() {
             if self.observer_part(&mut observer).is_err() {
                 self.recover_here(level);
             }
         }
-        self.close(TokenKind::CloseBrace, open)?;
+        self.close_block(open);
         Ok(observer)
     }
 
@@ -412,7 +411,7 @@ impl Parser<'_> {
         self.expect(TokenKind::OpenBrace)?;
         let level = self.braces;
         let mut steps = Vec::new();
-        while !matches!(self.kind(), TokenKind::CloseBrace | TokenKind::End) {
+        while !self.at_block_end() {
             if self.leaves_block(open) {
                 self.braces = level.saturating_sub(1);
                 return Ok(TestDecl { name, name_span, steps });
@@ -423,7 +422,7 @@ impl Parser<'_> {
             }
             while self.eat(TokenKind::Semicolon) {}
         }
-        let _ = self.close(TokenKind::CloseBrace, open);
+        self.close_block(open);
         Ok(TestDecl { name, name_span, steps })
     }
 

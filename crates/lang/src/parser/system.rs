@@ -14,18 +14,14 @@ impl Parser<'_> {
         self.is_system(docs)
     }
 
-    /// Returns whether a system stands somewhere behind this place.
-    pub(super) fn has_system_behind(&self) -> bool {
-        (0..self.tokens.len() - self.position).any(|ahead| self.is_system(ahead))
+    /// Returns the position of the last heading of a system behind this place.
+    pub(super) fn last_system(&self) -> Option<usize> {
+        let ahead = (0..self.tokens.len() - self.position).rfind(|&ahead| self.is_system(ahead))?;
+        Some(self.position + ahead)
     }
 
     fn is_system(&self, ahead: usize) -> bool {
-        let token = self.token(ahead);
-        token.kind == TokenKind::Name
-            && token.first_on_line
-            && self.slice_at(ahead) == "system"
-            && self.kind_after(ahead + 1) == TokenKind::Name
-            && self.kind_after(ahead + 2) == TokenKind::OpenBrace
+        self.is_heading(ahead) && self.slice_at(ahead) == "system"
     }
 
     pub(super) fn system(&mut self) -> ParseResult<SystemDecl> {
@@ -37,22 +33,21 @@ impl Parser<'_> {
         self.expect(TokenKind::OpenBrace)?;
         let level = self.braces;
         let mut items = Vec::new();
-        while !matches!(self.kind(), TokenKind::CloseBrace | TokenKind::End) {
+        while !self.at_block_end() {
             match self.system_item() {
                 Ok(item) => items.push(item),
                 Err(_) => self.recover_line(level),
             }
         }
-        // A missing brace is reported; the system is complete all the same.
-        let _ = self.close(TokenKind::CloseBrace, open);
+        self.close_block(open);
         Ok(SystemDecl { meta, name, models: Vec::new(), items, span: self.since(start) })
     }
 
     /// Skips to the next line, at least past one token.
     fn recover_line(&mut self, level: usize) {
         let before = self.position();
-        self.skip_to(level, |parser, inside| !inside && parser.position() > before);
-        if self.position() == before && !self.at(TokenKind::CloseBrace) {
+        self.skip_to(level, |parser, inside| parser.is_heading(0) || !inside && parser.position() > before);
+        if self.position() == before && !self.at_block_end() {
             self.bump();
         }
     }
