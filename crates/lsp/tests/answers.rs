@@ -474,8 +474,14 @@ fn completion_knows_the_parts_of_a_system() {
     };
     let messages = complete(&SYSTEM.replacen("other.PUT", "other.¦PUT", 1));
     assert!(messages.contains(&"PUT".to_owned()) && messages.contains(&"EMPTY".to_owned()), "{messages:?}");
-    let models = complete(&SYSTEM.replacen("other: Queue", "other: ¦", 1));
-    assert!(models.contains(&"Queue".to_owned()) && models.contains(&"fifo".to_owned()), "{models:?}");
+    for index in ["i", "a[i]", "(a[i] + 1)", "a[b[i]][1]"] {
+        let messages = complete(&SYSTEM.replacen("queue[i].GOT", &format!("queue[{index}].¦GOT"), 1));
+        assert!(messages.contains(&"GOT".to_owned()), "{index}: {messages:?}");
+    }
+    for (part, cursor) in [("other: Queue", "other: ¦"), ("1..N]: Queue", "1..N]: ¦")] {
+        let models = complete(&SYSTEM.replacen(part, cursor, 1));
+        assert!(models.contains(&"Queue".to_owned()) && models.contains(&"fifo".to_owned()), "{models:?}");
+    }
     let parts = complete(&SYSTEM.replacen("hide other", "hide ¦", 1));
     assert!(parts.contains(&"other".to_owned()), "{parts:?}");
 }

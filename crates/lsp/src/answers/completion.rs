@@ -124,7 +124,7 @@ impl CompletionProposals<'_> {
         let first = place.word(start);
         let is_label = place.pieces.len() == start + 2;
         match (block, first) {
-            (CursorBlock::System, _) if is_label => {
+            (CursorBlock::System, _) if !place.in_brackets() => {
                 self.kinds(&[DefinitionKind::Model, DefinitionKind::UsedModel]);
                 self.words(&["fifo", "bag"]);
             }
@@ -266,11 +266,7 @@ impl CompletionProposals<'_> {
         analysis: &Arc<TextAnalysis>,
         library: &dyn TextLibrary,
     ) {
-        let mut at = dot;
-        while at > 0 && place.word(at) != "[" && place.word(dot.saturating_sub(1)) == "]" {
-            at -= 1;
-        }
-        let part = at.checked_sub(1).map_or("", |at| place.word(at));
+        let Some(part) = place.part_before(dot) else { return };
         let Some(model) = model_of_part(analysis, part) else { return };
         let other =
             analysis.index.files.get(&model).and_then(|file| library.analysis(&beside(&analysis.path, file)));

@@ -326,6 +326,15 @@ impl<'a> CursorPlace<'a> {
         self.follow(&links)
     }
 
+    /// Returns the name of the part before the dot at `dot`, in `part.` or `part[i].`.
+    #[must_use]
+    pub fn part_before(&self, dot: usize) -> Option<&'a str> {
+        let last = dot.checked_sub(1)?;
+        let name = if self.word(last) == "]" { self.partner(last)?.checked_sub(1)? } else { last };
+        Some(self.word(name))
+    }
+
+    /// Returns the position of the bracket that the one at `closing` closes.
     fn partner(&self, closing: usize) -> Option<usize> {
         let mut depth = 0_usize;
         for at in (0..=closing).rev() {
