@@ -4,7 +4,7 @@
 //!
 //! A thread per connection, a bounded number of them, one request each. A client that sends or reads slowly loses its
 //! connection and delays no other client. The body of a request is read once its head has been admitted; see
-//! [`pending`](crate::pending) for the numbers of connections.
+//! the module `pending` for the numbers of connections.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};

@@ -1,7 +1,7 @@
 //! The protocol: documents are opened and changed, requests are answered, findings are published.
 //!
 //! One thread answers requests; none waits for a check of a text that changes faster than it is read, since findings
-//! are sought only when no message has arrived for [`CALM`]. Deep checks have threads of their own.
+//! are sought only when no message has arrived for `CALM`. Deep checks have threads of their own.
 
 mod deep;
 mod document;

@@ -1,6 +1,6 @@
 //! Steps of a walk as text, and back: `?coin(n: 3)`, `!tea`, `quiet`, `+1.5s`.
 //!
-//! [`label`] reads the texts that [`text`] writes, so a path of them can be passed on to other people.
+//! `label` reads the texts that [`text`] writes, so a path of them can be passed on to other people.
 
 use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
