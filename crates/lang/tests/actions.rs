@@ -12,6 +12,7 @@ use std::collections::BTreeSet;
 use common::{load_text, render};
 use ioxide_model::code::Code;
 use ioxide_model::concrete::{ConcreteState, initial_state, is_enabled, successor};
+use ioxide_model::number::Int;
 use ioxide_model::sort::Sort;
 use ioxide_model::sts::Model;
 use ioxide_model::value::Value;
@@ -93,4 +94,67 @@ fn random_bodies_do_what_their_statements_do_one_after_the_other() {
     println!("{n_bodies} bodies, {n_paths} paths, {n_enabled} enabled, {n_choices} with a choice");
     assert!(n_bodies * 2 > wanted && n_paths > 2 * n_bodies, "{n_bodies} of {wanted}, {n_paths} paths");
     assert!(n_enabled > 5 * n_bodies && n_choices > n_bodies, "{n_enabled}, {n_choices}");
+}
+
+/// Numbers about which a limit may be wrong: small ones, the ends of machine integers and their neighbours, and beyond.
+const CORNERS: [&str; 12] = [
+    "-1000000000000000000000",
+    "-9223372036854775809",
+    "-9223372036854775808",
+    "-9223372036854775807",
+    "0",
+    "1",
+    "2",
+    "3",
+    "9223372036854775806",
+    "9223372036854775807",
+    "9223372036854775808",
+    "1000000000000000000000",
+];
+
+fn holds(x: &Int, sign: &str, limit: &Int) -> bool {
+    match sign {
+        "==" => x == limit,
+        "!=" => x != limit,
+        "<=" => x <= limit,
+        ">=" => x >= limit,
+        "<" => x < limit,
+        _ => x > limit,
+    }
+}
+
+#[test]
+fn conditions_on_numbers_of_any_size_are_kept() {
+    let number = |at: usize| CORNERS[at].parse::<Int>().expect("a number");
+    let mut dice = Dice(0x2545_f491_4f6c_dd1d);
+    let (mut n_enabled, mut n_not) = (0usize, 0usize);
+    for round in 0..400 {
+        // Long paths are not looked at after every condition: what they keep is all there is.
+        let n = if round % 4 == 0 { 70 + dice.below(30) } else { 1 + dice.below(4) };
+        let signs = ["==", "!=", "<=", ">=", "<", ">"];
+        let mut conditions: Vec<(&str, usize)> =
+            (0..n.min(4)).map(|_| (signs[dice.below(signs.len())], dice.below(CORNERS.len()))).collect();
+        (4..n).for_each(|_| conditions.insert(0, (">=", 0)));
+        let whens = |(at, (sign, limit)): (usize, &(&str, usize))| {
+            format!("when x {sign} {} {{ b := b + {at} }}", CORNERS[*limit])
+        };
+        let body: Vec<String> = conditions.iter().enumerate().map(whens).collect();
+        let text = format!(
+            "def M {{ state {{ b: int }} init {{ b := 0 }} actions {{ ?go(x: int) if True then {{\n{}\n}} }} }}",
+            body.join(" then\n")
+        );
+        let (sources, loaded) = load_text("limits.as", &text);
+        let Some(model) = loaded.model else { panic!("{text}\n{}", render(&sources, &loaded.diagnostics)) };
+        let Model { pool, sts } = &model;
+        let state = initial_state(pool, sts).expect("initial values");
+        for x in (0..CORNERS.len()).map(number) {
+            let wanted = conditions.iter().all(|(sign, limit)| holds(&x, sign, &number(*limit)));
+            let values = [Value::Int(x.clone())];
+            let is_on =
+                |it: &ioxide_model::sts::Switch| is_enabled(pool, sts, &state, it, &values).expect("known");
+            assert_eq!(sts.switches.iter().any(is_on), wanted, "{text}\nwith x = {x}");
+            *(if wanted { &mut n_enabled } else { &mut n_not }) += 1;
+        }
+    }
+    assert!(n_enabled > 200 && n_not > 200, "{n_enabled}, {n_not}");
 }

@@ -6,6 +6,7 @@
 //!
 //! The same knowledge drops redundant bounds: `n >= 1 && n >= 2` is `n >= 2`, and a variable is within its type.
 
+use ioxide_model::number::Int;
 use ioxide_model::sort::Sort;
 use ioxide_model::term::{Term, TermNode, TermPool};
 use ioxide_model::value::Value;
@@ -38,12 +39,41 @@ pub(super) fn tightened(pool: &TermPool, conditions: &[Term], others: &[Term]) -
     own.into_iter().filter(|part| known.needs(*part)).collect()
 }
 
-/// The known bounds and value of a term.
+/// The known bounds and value of a term. Numbers have no limit, so a bound that is not known is none, not a large one.
 #[derive(Clone, Debug)]
 struct TermKnowledge {
-    lo: i64,
-    hi: i64,
+    lo: Option<Int>,
+    hi: Option<Int>,
     value: Option<Value>,
+}
+
+impl TermKnowledge {
+    fn is_empty(&self) -> bool {
+        matches!((&self.lo, &self.hi), (Some(lo), Some(hi)) if lo > hi)
+    }
+}
+
+/// The side of a term on which a limit lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LimitSide {
+    Below,
+    Above,
+}
+
+/// A comparison of a whole number with a constant: `limit <= term`, or `term <= limit`.
+struct ConstantLimit {
+    term: Term,
+    limit: Int,
+    side: LimitSide,
+}
+
+impl ConstantLimit {
+    fn holds_at(&self, n: &Int) -> bool {
+        match self.side {
+            LimitSide::Below => self.limit <= *n,
+            LimitSide::Above => *n <= self.limit,
+        }
+    }
 }
 
 struct KnownFacts<'p> {
@@ -60,73 +90,80 @@ impl KnownFacts<'_> {
                 (Some(value), None) => self.equals(b, value.clone()),
                 _ => true,
             },
-            TermNode::Le(a, b) => self.bounded(a, b, 0),
-            TermNode::Lt(a, b) if self.pool.sort(a).base() == Sort::Int => self.bounded(a, b, 1),
-            _ => true,
+            _ => self.limit_of(part).is_none_or(|limit| self.bounded(limit)),
+        }
+    }
+
+    /// Returns the limits that the sort of `term` sets.
+    fn sort_limits(&self, term: Term) -> (Option<Int>, Option<Int>) {
+        match self.pool.sort(term) {
+            Sort::Range { lo, hi } => (Some(Int::from(lo)), Some(Int::from(hi))),
+            _ => (None, None),
+        }
+    }
+
+    /// Returns the limit that `part` says, if it compares a whole number with a constant.
+    fn limit_of(&self, part: Term) -> Option<ConstantLimit> {
+        let (a, b, gap) = match *self.pool.node(part) {
+            TermNode::Le(a, b) => (a, b, Int::ZERO),
+            TermNode::Lt(a, b) if self.pool.sort(a).base() == Sort::Int => (a, b, Int::ONE),
+            _ => return None,
+        };
+        match (self.pool.as_value(a), self.pool.as_value(b)) {
+            (Some(n), None) => {
+                Some(ConstantLimit { term: b, limit: n.as_int()? + &gap, side: LimitSide::Below })
+            }
+            (None, Some(n)) => {
+                Some(ConstantLimit { term: a, limit: n.as_int()? - &gap, side: LimitSide::Above })
+            }
+            _ => None,
         }
     }
 
     fn of(&mut self, term: Term) -> &mut TermKnowledge {
-        let (lo, hi) = match self.pool.sort(term) {
-            Sort::Range { lo, hi } => (lo, hi),
-            _ => (i64::MIN, i64::MAX),
-        };
+        let (lo, hi) = self.sort_limits(term);
         self.about.entry(term).or_insert(TermKnowledge { lo, hi, value: None })
     }
 
     fn equals(&mut self, term: Term, value: Value) -> bool {
-        let number = value.as_int().and_then(|n| n.to_i64());
         let about = self.of(term);
-        if let Some(n) = number {
-            (about.lo, about.hi) = (about.lo.max(n), about.hi.min(n));
+        if let Some(n) = value.as_int() {
+            about.lo = about.lo.take().max(Some(n.clone()));
+            about.hi = Some(about.hi.take().map_or_else(|| n.clone(), |hi| hi.min(n.clone())));
         }
         let agrees = about.value.as_ref().is_none_or(|other| *other == value);
         about.value = Some(value);
-        agrees && about.lo <= about.hi
+        agrees && !about.is_empty()
     }
 
-    /// Assumes `a + gap <= b` for whole numbers; returns whether the bounds leave a number.
-    fn bounded(&mut self, a: Term, b: Term, gap: i64) -> bool {
-        let number = |term| self.pool.as_value(term).and_then(|value| value.as_int()?.to_i64());
-        match (number(a), number(b)) {
-            (Some(n), None) => {
-                let about = self.of(b);
-                about.lo = about.lo.max(n.saturating_add(gap));
-                about.lo <= about.hi
+    /// Assumes a limit; returns whether the limits leave a number.
+    fn bounded(&mut self, ConstantLimit { term, limit, side }: ConstantLimit) -> bool {
+        let about = self.of(term);
+        match side {
+            LimitSide::Below => about.lo = about.lo.take().max(Some(limit)),
+            LimitSide::Above => {
+                about.hi = Some(about.hi.take().map_or_else(|| limit.clone(), |hi| hi.min(limit.clone())));
             }
-            (None, Some(n)) => {
-                let about = self.of(a);
-                about.hi = about.hi.min(n.saturating_sub(gap));
-                about.lo <= about.hi
-            }
-            _ => true,
         }
+        !about.is_empty()
     }
 
-    /// Returns whether `part` is no bound, or the tightest of its kind and not implied by a known value.
+    /// Returns whether `part` has to be said: it is no limit, or it does not hold at the value that is known, or no
+    /// value is known and it is the tightest on its side.
+    ///
+    /// A limit that contradicts a known value is needed: [`is_refuted`] does not look at every path.
     fn needs(&self, part: Term) -> bool {
-        let (a, b, gap) = match *self.pool.node(part) {
-            TermNode::Le(a, b) => (a, b, 0),
-            TermNode::Lt(a, b) if self.pool.sort(a).base() == Sort::Int => (a, b, 1),
-            _ => return true,
-        };
-        let number = |term| self.pool.as_value(term).and_then(|value| value.as_int()?.to_i64());
-        let sort = |term| match self.pool.sort(term) {
-            Sort::Range { lo, hi } => (lo, hi),
-            _ => (i64::MIN, i64::MAX),
-        };
-        let about = |term| self.about.get(&term);
-        match (number(a), number(b)) {
-            (Some(n), None) => about(b).is_none_or(|it| {
-                let n = n.saturating_add(gap);
-                it.value.is_none() && n == it.lo && n > sort(b).0
-            }),
-            (None, Some(n)) => about(a).is_none_or(|it| {
-                let n = n.saturating_sub(gap);
-                it.value.is_none() && n == it.hi && n < sort(a).1
-            }),
-            _ => true,
+        let Some(limit) = self.limit_of(part) else { return true };
+        let Some(about) = self.about.get(&limit.term) else { return true };
+        if let Some(n) = about.value.as_ref().and_then(Value::as_int) {
+            return !limit.holds_at(n);
         }
+        let (lo, hi) = self.sort_limits(limit.term);
+        let (tightest, of_sort) = match limit.side {
+            LimitSide::Below => (&about.lo, lo),
+            LimitSide::Above => (&about.hi, hi),
+        };
+        tightest.as_ref() == Some(&limit.limit) && of_sort.as_ref() != Some(&limit.limit)
     }
 
     /// Returns whether `inner`, which must not hold, is known to hold.
