@@ -23,7 +23,7 @@ mod synchronise;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 pub use channel::{CarriedMessage, Channel, ChannelDelay, Discipline};
@@ -47,11 +47,24 @@ pub struct Composition {
     pub parts: IndexVec<PartId, PartSystem>,
     /// The steps of the parts behind every switch, by the label of the switch.
     pub moves: BTreeMap<Arc<str>, Vec<PartMove>>,
-    /// The part and the name of its location from which every behaviour is allowed, if there is such a location. A
-    /// switch to or from it is no test goal.
-    pub open: Option<(PartId, Arc<str>)>,
+    /// The location of a part from which every behaviour is allowed, if there is such a location.
+    pub open: Option<OpenLocation>,
     /// The part and the message of that part behind every message of the system.
     pub messages: BTreeMap<GateId, PartMessage>,
+}
+
+/// The location of a part from which every behaviour is allowed, with the switches that complete the part by it.
+///
+/// It is known by its position: the model may have a location of any name.
+#[derive(Clone, Debug)]
+pub struct OpenLocation {
+    /// The part.
+    pub part: PartId,
+    /// The location of the part's model.
+    pub place: LocId,
+    /// The labels of the part's switches to and from the location, which are no test goals. No other switch of the
+    /// part has one of these labels.
+    pub completions: BTreeSet<Arc<str>>,
 }
 
 /// A message of the system as a message of a part.
@@ -109,10 +122,15 @@ impl Composition {
     /// is none.
     #[must_use]
     pub fn open_value(&self) -> Option<(VarId, u32)> {
-        let (part, place) = self.open.as_ref()?;
-        let part = &self.parts[*part];
-        let at = part.places.iter().position(|name| name == place)?;
-        Some((part.control?, u32::try_from(at).ok()?))
+        let OpenLocation { part, place, .. } = self.open.as_ref()?;
+        Some((self.parts[*part].control?, u32::try_from(place.index()).ok()?))
+    }
+
+    /// Returns whether `step` was added only to complete an underspecified part.
+    #[must_use]
+    pub fn is_completion(&self, step: &PartMove) -> bool {
+        let is_it = |open: &OpenLocation| open.part == step.part && open.completions.contains(&step.switch);
+        self.open.as_ref().is_some_and(is_it)
     }
 
     /// Returns the message of the system that is `message` of one instance of `family`, if there is one. A message of
@@ -307,9 +325,9 @@ impl Composer {
         &mut self.pool
     }
 
-    /// Declares that every behaviour is allowed while `part` is at the location `place`.
-    pub fn open(&mut self, part: PartId, place: &str) {
-        self.composition.open = Some((part, place.into()));
+    /// Declares that every behaviour is allowed while a part is at this location.
+    pub fn open(&mut self, location: OpenLocation) {
+        self.composition.open = Some(location);
     }
 
     /// Returns the composed system.

@@ -266,7 +266,7 @@ impl Sts {
     pub fn is_completion(&self, switch: &Switch) -> bool {
         let Some(composition) = &self.composition else { return false };
         let moves = composition.moves.get(&switch.label).into_iter().flatten();
-        composition.open.is_some() && moves.into_iter().any(|step| step.switch.starts_with(Self::COMPLETION))
+        moves.into_iter().any(|step| composition.is_completion(step))
     }
 
     /// Returns whether `switch` can be observed and is a test goal: neither internal nor a completion.
@@ -274,9 +274,6 @@ impl Sts {
     pub fn is_seen(&self, switch: &Switch) -> bool {
         self.kind_of(switch) != GateKind::Internal && !self.is_completion(switch)
     }
-
-    /// The prefix of the labels of switches that complete an underspecified part.
-    pub const COMPLETION: &'static str = "unspecified-";
 
     /// Returns whether the model has clocks.
     #[must_use]

@@ -8,9 +8,13 @@
 //! in a channel: when such an input is taken, everything may follow. For that the model is completed with a location
 //! from which all outputs may come, which bypass the channel, and a silent one.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use ioxide_model::code::Code;
 use ioxide_model::compose::{
-    CarriedMessage, Channel, ChannelDelay, Composer, Discipline, SyncFieldSource, SyncMember, Synchronisation,
+    CarriedMessage, Channel, ChannelDelay, Composer, Discipline, OpenLocation, SyncFieldSource, SyncMember,
+    Synchronisation,
 };
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::index::Idx;
@@ -18,6 +22,7 @@ use ioxide_model::number::Rational;
 use ioxide_model::source::{FileId, Sources};
 use ioxide_model::sts::{GateId, GateKind, LocId, Location, Model, Sts, Switch};
 use ioxide_model::term::{Term, VarId};
+use rustc_hash::FxHashSet;
 
 use super::constant::{Constants, KnownConstant};
 use crate::ast::{ExprKind, Name, PinDecl};
@@ -149,14 +154,14 @@ pub fn through(model: &Model, channel: &Channel) -> Result<Model, NotAChannel> {
             "the model has no clocks: a delay would say nothing, its messages may take as long as they like";
         return Err(NotAChannel(why.into()));
     }
-    let (completed, chaos) = completed(model);
+    let CompletedModel { completed, outputs: chaos, place, labels: completions } = completed(model);
     let sts = &completed.sts;
     let span = sts.locations[sts.initial].span;
     let mut composer = Composer::new(&sts.name, span);
     let no = |why: &str| NotAChannel(why.to_owned());
-    let part = composer.part("model", None, &completed).map_err(|clash| no(&clash.0))?;
+    let part = composer.part(&free_family(model), None, &completed).map_err(|clash| no(&clash.0))?;
     let ways = [GateKind::Input, GateKind::Output].map(|kind| {
-        let gates: Vec<GateId> = passing(sts, kind).collect();
+        let gates: Vec<GateId> = passing(&model.sts, kind).collect();
         let messages: Vec<CarriedMessage> =
             gates.iter().map(|&gate| carried(&composer, &completed, part, gate)).collect();
         (gates, messages)
@@ -186,7 +191,7 @@ pub fn through(model: &Model, channel: &Channel) -> Result<Model, NotAChannel> {
         composer.meet(&meeting(visible, &fields, &[(part, chaos[at])])).map_err(open)?;
     }
     composer.internal(part).map_err(open)?;
-    composer.open(part, "unspecified");
+    composer.open(OpenLocation { part, place, completions });
     let mut seen = composer.finish();
     seen.sts.doc.clone_from(&sts.doc);
     Ok(seen)
@@ -195,7 +200,7 @@ pub fn through(model: &Model, channel: &Channel) -> Result<Model, NotAChannel> {
 /// Returns the messages of one direction; observed inputs go with the inputs.
 fn passing(sts: &Sts, kind: GateKind) -> impl Iterator<Item = GateId> + '_ {
     let fits = move |&gate: &GateId| match sts.gates[gate].kind {
-        GateKind::Output => kind == GateKind::Output && !sts.gates[gate].name.starts_with("chaos."),
+        GateKind::Output => kind == GateKind::Output,
         GateKind::Input | GateKind::Observed => kind == GateKind::Input,
         GateKind::Internal => false,
     };
@@ -235,21 +240,61 @@ fn meeting(
     }
 }
 
-/// Returns `model` with an open location, from which everything may follow, reached by inputs it does not mention; and
-/// for each of its outputs the message of that location.
-fn completed(model: &Model) -> (Model, Vec<GateId>) {
+/// Returns a name for the model as a part such that no type of the model is called like the type of its places.
+fn free_family(model: &Model) -> String {
+    let taken: FxHashSet<&str> = model.pool.data_types().map(|(_, data)| &*data.name).collect();
+    let mut family = "model".to_owned();
+    while taken.contains(format!("{family}.state").as_str()) {
+        family.push('\'');
+    }
+    family
+}
+
+/// Names that are in use, to which others are added.
+struct CompletionNames(FxHashSet<Arc<str>>);
+
+impl CompletionNames {
+    /// Returns `name`, changed if it is in use already, and takes it.
+    fn fresh(&mut self, mut name: String) -> Arc<str> {
+        while self.0.contains(name.as_str()) {
+            name.push('\'');
+        }
+        let name: Arc<str> = name.into();
+        self.0.insert(name.clone());
+        name
+    }
+}
+
+/// A model with a location from which everything may follow.
+struct CompletedModel {
+    completed: Model,
+    /// For each output of the model, the message of the open location, which bypasses the channel.
+    outputs: Vec<GateId>,
+    place: LocId,
+    /// The labels of the switches that were added.
+    labels: BTreeSet<Arc<str>>,
+}
+
+/// Returns `model` with an open location, from which everything may follow, reached by inputs it does not mention.
+///
+/// What is added has names that the model does not have, and is known by ids: a model may well have a state
+/// `unspecified` or a part `chaos`.
+fn completed(model: &Model) -> CompletedModel {
     let mut completed = model.clone();
     let Model { pool, sts } = &mut completed;
     let span = sts.locations[sts.initial].span;
     let inputs: Vec<GateId> = passing(sts, GateKind::Input).collect();
     let outputs: Vec<GateId> = passing(sts, GateKind::Output).collect();
     let places: Vec<LocId> = (0..sts.locations.len()).map(LocId::new).collect();
+    let mut names = CompletionNames(sts.locations.iter().map(|location| location.name.clone()).collect());
     let mut place = |name: &str| {
-        sts.locations.push(Location { name: name.into(), span, doc: "everything may follow".into() })
+        let (name, doc) = (names.fresh(name.to_owned()), "everything may follow".into());
+        sts.locations.push(Location { name, span, doc })
     };
     let (anything, nothing) = (place("unspecified"), place("unspecified, silent"));
-    let switch = |label: String, source, gate, guard: Term, target| Switch {
-        label: label.into(),
+    let mut taken = CompletionNames(sts.switches.iter().map(|switch| switch.label.clone()).collect());
+    let mut switch = |label: String, source, gate, guard: Term, target| Switch {
+        label: taken.fresh(format!("unspecified-{label}")),
         source,
         gate,
         guard,
@@ -273,20 +318,14 @@ fn completed(model: &Model) -> (Model, Vec<GateId>) {
             let none = pool.not(some);
             if !pool.is_false(none) {
                 let place = sts.locations[loc].name.clone();
-                more.push(switch(format!("{}{name}@{place}", Sts::COMPLETION), loc, gate, none, anything));
+                more.push(switch(format!("{name}@{place}"), loc, gate, none, anything));
             }
         }
         for loc in [anything, nothing] {
-            more.push(switch(
-                format!("{}{name}@{}", Sts::COMPLETION, loc.index()),
-                loc,
-                gate,
-                always,
-                anything,
-            ));
+            more.push(switch(format!("{name}@{}", loc.index()), loc, gate, always, anything));
         }
     }
-    more.push(switch(format!("{}silence", Sts::COMPLETION), anything, Sts::TAU, always, nothing));
+    more.push(switch("silence".to_owned(), anything, Sts::TAU, always, nothing));
     let mut chaos = Vec::with_capacity(outputs.len());
     for &gate in &outputs {
         let mut free = sts.gates[gate].clone();
@@ -302,11 +341,12 @@ fn completed(model: &Model) -> (Model, Vec<GateId>) {
         let name = sts.gates[gate].name.clone();
         let gate = sts.gates.push(free);
         chaos.push(gate);
-        more.push(switch(format!("{}{name}", Sts::COMPLETION), anything, gate, always, anything));
+        more.push(switch(name.to_string(), anything, gate, always, anything));
     }
+    let labels = more.iter().map(|switch| switch.label.clone()).collect();
     for switch in more {
         sts.switches.push(switch);
     }
     sts.goals.clear();
-    (completed, chaos)
+    CompletedModel { completed, outputs: chaos, place: anything, labels }
 }

@@ -106,7 +106,8 @@ impl CarriedMessage {
 
 impl Composer {
     /// Adds a channel as the part `name`. It carries `messages`, each [accepted](CarriedMessage::accepted) and
-    /// [delivered](CarriedMessage::delivered) at gates of its own.
+    /// [delivered](CarriedMessage::delivered) at gates of its own. A channel without messages is a part that does
+    /// nothing.
     pub fn channel(
         &mut self,
         name: &str,
@@ -114,6 +115,9 @@ impl Composer {
         messages: &[CarriedMessage],
         span: Span,
     ) -> PartId {
+        if messages.is_empty() {
+            return self.channel_part(name, vec![Vec::new()], Vec::new(), Vec::new());
+        }
         if let Some(delay) = &channel.delay {
             return self.delayed_channel(name, channel, delay, messages, span);
         }
@@ -155,7 +159,7 @@ impl Composer {
         self.imported.push(ImportedPart { gates, switches })
     }
 
-    /// Declares the data type of the packets: one constructor for each message.
+    /// Declares the data type of the packets: one constructor for each message, of which there is at least one.
     fn packets(&mut self, name: &str, messages: &[CarriedMessage]) -> DataId {
         let field = |(name, sort): &(String, Sort)| DataField { name: name.as_str().into(), sort: *sort };
         let ctor = |message: &CarriedMessage| Constructor {
