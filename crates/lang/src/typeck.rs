@@ -85,8 +85,17 @@ impl<T> From<Result<T, Reported>> for DeclaredItem<T> {
 pub(crate) struct BoundName {
     pub(crate) name: String,
     pub(crate) term: Term,
-    /// The parameter of the function being defined that it is a proper part of, by position.
-    pub(crate) part_of: Option<usize>,
+    /// The parameter of the function being defined that it is a part of.
+    pub(crate) part_of: Option<ParameterPart>,
+}
+
+/// A part of a parameter of the function being defined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ParameterPart {
+    /// The position of the parameter.
+    pub(crate) param: usize,
+    /// False if it may be the whole parameter.
+    pub(crate) is_proper: bool,
 }
 
 /// A function while its body is checked.

@@ -111,3 +111,29 @@ fn a_model_that_only_sends_or_only_receives_is_seen_through_a_channel() {
     let silent = through(&model("model A { clock c state s { } }"), &timed).expect("it can be seen");
     assert_eq!(silent.sts.gates.len(), 1);
 }
+
+#[test]
+fn a_rest_of_all_items_is_no_part() {
+    let with = |body: &str| {
+        format!(
+            "model M {{ fn f(xs: list<int>) -> int = {body}
+             input go(xs: list<int>) state s {{ on go when f(xs) == 1 -> s }} }}"
+        )
+    };
+    for endless in [
+        "match xs { [] => 0, [..rest] => f(rest) + 1 }",
+        "match xs { [] => 0, [..rest] => match rest { [] => 0, [..more] => f(more) + 1 } }",
+        "match (xs) { [] => 0, [..rest] => f((rest)) + 1 }",
+    ] {
+        let found = errors("m.iox", &with(endless));
+        assert_eq!(found.iter().map(|it| it.code).collect::<Vec<_>>(), [Code::MayNotEnd], "{endless}");
+    }
+    for ending in [
+        "match xs { [] => 0, [_, ..rest] => f(rest) + 1 }",
+        "match xs { [] => 0, [_, ..rest] => match rest { [] => 0, [..more] => f(more) + 1 } }",
+        "match xs { [] => 0, [..rest] => match rest { [] => 0, [_, ..more] => f(more) + 1 } }",
+    ] {
+        let found = errors("m.iox", &with(ending));
+        assert!(found.is_empty(), "{ending}: {found:?}");
+    }
+}

@@ -10,7 +10,7 @@ use ioxide_model::sort::{CollectionId, CollectionKind, CollectionSort, Sort};
 use ioxide_model::source::Span;
 use ioxide_model::term::{Term, TermOp, VarId};
 
-use super::{BoundName, Checker, SortRole};
+use super::{BoundName, Checker, ParameterPart, SortRole};
 use crate::ast::{AddOp, Expr, Name, OverWord, Type};
 use crate::builtin::{LIST_FUNCTIONS, MAP_FUNCTIONS, SET_FUNCTIONS, names};
 use crate::sink::Reported;
@@ -243,7 +243,7 @@ impl Checker<'_, '_> {
         };
         self.warn_if_hidden(name);
         let (var, term) = self.pool.fresh(&name.text, over.member());
-        let part_of = self.part_inside(of);
+        let part_of = self.part_inside(of).map(|param| ParameterPart { param, is_proper: true });
         self.bound.push(BoundName { name: name.text.clone(), term, part_of });
         Ok((collection, over, var))
     }

@@ -10,7 +10,7 @@ use ioxide_model::source::Span;
 use ioxide_model::term::{Term, TermOp};
 use ioxide_model::value::Value;
 
-use super::{BoundName, Checker, SortRole, ValueItem};
+use super::{BoundName, Checker, ParameterPart, SortRole, ValueItem};
 use crate::ast::{Expr, ExprKind, LetExpr, Name, PatternExpr, PatternKind};
 use crate::sink::Reported;
 use crate::suggest;
@@ -192,7 +192,10 @@ impl Checker<'_, '_> {
         of: &Expr,
     ) -> usize {
         let before = self.bound.len();
-        let part_of = self.part_inside(of);
+        // `[..rest]` takes nothing away: its rest is the value itself.
+        let is_whole = matches!(&pattern.kind, PatternKind::List(names, _) if names.is_empty());
+        let is_proper = !is_whole || self.proper_part(of).is_some();
+        let part_of = self.part_inside(of).map(|param| ParameterPart { param, is_proper });
         let parts: Vec<(&Name, Term)> = match (&pattern.kind, case) {
             (PatternKind::Some(name), _) => vec![(name, self.pool.select(1, 0, value))],
             (PatternKind::Case(_, names), PatternCase::Ctor(ctor)) => {
@@ -237,7 +240,7 @@ impl Checker<'_, '_> {
             ExprKind::Paren(inner) => self.part_inside(inner),
             ExprKind::Field(inner, _) => self.part_inside(inner),
             ExprKind::Name(name) => match self.bound.iter().rev().find(|bound| bound.name == *name) {
-                Some(bound) => bound.part_of,
+                Some(bound) => bound.part_of.map(|part| part.param),
                 None => self.param_order.iter().position(|param| param == name),
             },
             _ => None,
@@ -253,7 +256,10 @@ impl Checker<'_, '_> {
                 let part = self.proper_part(otherwise)?;
                 arms.iter().all(|(_, value)| self.proper_part(value) == Some(part)).then_some(part)
             }
-            ExprKind::Name(name) => self.bound.iter().rev().find(|bound| bound.name == *name)?.part_of,
+            ExprKind::Name(name) => {
+                let part = self.bound.iter().rev().find(|bound| bound.name == *name)?.part_of?;
+                part.is_proper.then_some(part.param)
+            }
             _ => None,
         }
     }
