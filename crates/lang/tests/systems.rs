@@ -113,6 +113,59 @@ fn a_model_that_only_sends_or_only_receives_is_seen_through_a_channel() {
 }
 
 #[test]
+fn messages_of_one_name_have_the_same_fields() {
+    let bool_field = "model A { output x(p: bool) state s { emit x(p: true) -> s } }";
+    for (sender, why) in [
+        ("model A { output x state s { emit x -> s } }", "no fields"),
+        (bool_field, "`(p: bool)`"),
+        ("model A { output x(p: 0..3) state s { emit x(p: 1) -> s } }", "`(p: 0..3)`"),
+        ("model A { output x(a: bool) state s { emit x(a: true) -> s } }", "`(a: bool)`"),
+    ] {
+        let text = format!(
+            "{sender}\n model B {{ output y(a: 0..3) state s {{ emit y(a: 1) -> s }} }}
+             system S {{ a: A b: B expose a.x as m expose b.y as m }}"
+        );
+        let found = errors("m.iox", &text);
+        let [only] = &found[..] else { panic!("{text}\n{found:?}") };
+        assert_eq!((only.code, only.labels.len()), (Code::BadConnection, 1), "{only:?}");
+        assert!(only.labels[0].text.contains(why) && only.caret.contains("`(a: 0..3)`"), "{only:?}");
+        let at = |n: usize| text.match_indices("as m").nth(n).map(|(at, _)| at + 3);
+        let places = [only.labels[0].span, only.span].map(|span| Some(span.start as usize));
+        assert_eq!(places, [at(0), at(1)], "both places");
+    }
+    // With an index, and without one.
+    let text = format!("{bool_field}\n system S {{ a: A b[i in 1..3]: A expose a.x as m expose b.x as m }}");
+    let found = errors("m.iox", &text);
+    assert_eq!(found.iter().map(|it| it.code).collect::<Vec<_>>(), [Code::BadConnection], "{found:?}");
+}
+
+#[test]
+fn messages_of_one_name_have_the_values_of_all() {
+    let texts = [
+        "model A { output x(v: 0..1) state s { emit x -> s } }\n model B { output x(v: 0..7) state s { emit x -> s } }
+         system S { a: A b: B expose a.x as m expose b.x as m }",
+        "model A { const N = 1 output x(v: 0..N) state s { emit x -> s } }
+         system S { a[i in 1..3]: A(N: 3 * i - 2) expose a.x as m }",
+    ];
+    for text in texts {
+        let Model { pool, sts } = &model(text);
+        let gate = sts.gate_named("m").expect("it is exposed");
+        let values = *sts.gates[gate].fields.last().expect("a field");
+        assert_eq!(pool.var_info(values).sort, Sort::Range { lo: 0, hi: 7 }, "{text}");
+        let state = initial_state(pool, sts).expect("initial values");
+        let emits = |owner: i64, v: i64| {
+            let all = if sts.gates[gate].fields.len() == 2 { vec![owner, v] } else { vec![v] };
+            let all: Vec<Value> = all.into_iter().map(Value::int).collect();
+            sts.switches.iter().filter(|it| is_enabled(pool, sts, &state, it, &all) == Ok(true)).count()
+        };
+        // The last part has the widest range; the others keep theirs.
+        assert_eq!(emits(3, 7), 1, "{text}");
+        assert!(emits(1, 1) >= 1, "{text}");
+        assert!(sts.gates[gate].fields.len() < 2 || emits(1, 7) == 0, "{text}");
+    }
+}
+
+#[test]
 fn a_rest_of_all_items_is_no_part() {
     let with = |body: &str| {
         format!(

@@ -1,24 +1,27 @@
 //! Connections: the meetings of parts, and their messages.
 
+mod face;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use ioxide_model::code::Code;
 use ioxide_model::compose::{
-    CarriedMessage, Channel, Composer, MessageOwner, PartId, PartMessage, SyncFieldSource, SyncMember,
-    Synchronisation,
+    CarriedMessage, Channel, Composer, PartId, SyncFieldSource, SyncMember, Synchronisation,
 };
 use ioxide_model::diag::Diagnostic;
-use ioxide_model::sort::Sort;
 use ioxide_model::source::Span;
 use ioxide_model::sts::{GateId, GateKind, Sts};
 use ioxide_model::term::VarId;
 use ioxide_model::value::Value;
 
+use self::face::{MessageShape, SystemMessage, index_ranges};
 use super::constant::Constants;
 use super::open_field;
 use super::parts::Instance;
 use super::through::channel_of;
-use crate::ast::{ChannelDecl, ConnectionDecl, ExprKind, PinDecl, PortDecl, SystemDecl, SystemItemKind};
+use crate::ast::{
+    ChannelDecl, ConnectionDecl, ExprKind, Name, PinDecl, PortDecl, SystemDecl, SystemItemKind,
+};
 use crate::sink::{FindingSink, Reported};
 use crate::suggest;
 
@@ -39,15 +42,6 @@ struct PartWire {
     span: Span,
 }
 
-/// A message of the system.
-struct SystemMessage {
-    gate: GateId,
-    kind: GateKind,
-    /// The field for the index of the instance, if there is one; it precedes `fields`.
-    index: Option<VarId>,
-    fields: Vec<VarId>,
-}
-
 /// Adds the meetings that `system` declares.
 pub(super) fn connect(
     composer: &mut Composer,
@@ -63,10 +57,13 @@ pub(super) fn connect(
         constants,
         sink,
         wires: Vec::new(),
+        index_ranges: index_ranges(instances),
+        shapes: BTreeMap::new(),
         faces: BTreeMap::new(),
     };
     wiring.resolve();
     wiring.channels();
+    wiring.find_shapes();
     if !wiring.sink.has_errors() {
         wiring.meetings();
     }
@@ -79,6 +76,10 @@ struct SystemWiring<'a> {
     constants: &'a Constants,
     sink: &'a mut FindingSink,
     wires: Vec<PartWire>,
+    /// The least and the greatest index of every array.
+    index_ranges: BTreeMap<String, (i64, i64)>,
+    /// The fields of the messages of the system that are not made yet, by name.
+    shapes: BTreeMap<String, MessageShape>,
     faces: BTreeMap<String, SystemMessage>,
 }
 
@@ -552,73 +553,6 @@ impl<'a> SystemWiring<'a> {
         }
     }
 
-    /// Returns the message of the system that stands for a message of a part, made at first use.
-    fn face(&mut self, end: WireEnd, kind: GateKind) -> &SystemMessage {
-        let instance = &self.instances[end.0];
-        let gate = &instance.model.sts.gates[end.1];
-        let name = self.exposed(end).unwrap_or_else(|| format!("{}.{}", instance.family, gate.name));
-        if let Some(face) = self.faces.get(&name)
-            && face.kind != kind
-        {
-            let message = format!("`{name}` would be both an input and an output of the system");
-            self.sink.push(
-                Diagnostic::new(Code::BadConnection, instance.span, message)
-                    .help("connect the message of all instances, or of none"),
-            );
-        }
-        if !self.faces.contains_key(&name) {
-            let face = self.new_face(end, kind, &name);
-            self.faces.insert(name.clone(), face);
-        }
-        &self.faces[&name]
-    }
-
-    fn new_face(&mut self, end: WireEnd, kind: GateKind, name: &str) -> SystemMessage {
-        let instance = &self.instances[end.0];
-        let gate = &instance.model.sts.gates[end.1];
-        let (span, doc) = (gate.span, gate.doc.clone());
-        let names = self.field_names(end);
-        // An instance with a message of its own needs no field to say which one it is.
-        let index =
-            if self.is_exposed_alone(end) { None } else { self.index_field(&instance.family, &names) };
-        let index = index.map(|(name, sort)| self.composer.field(&name, sort));
-        let mut fields = Vec::with_capacity(names.len());
-        for (at, field) in names.iter().enumerate() {
-            let sort = self.composer.field_sort(self.part(end.0), end.1, at);
-            fields.push(self.composer.field(field, sort));
-        }
-        let all = index.into_iter().chain(fields.iter().copied()).collect();
-        let gate = self.composer.gate(name, kind, all, span, &doc);
-        self.composer.belongs(gate, self.message_of(end, index.is_some()));
-        SystemMessage { gate, kind, index, fields }
-    }
-
-    /// Returns the part and message that a message of the system stands for.
-    fn message_of(&self, end: WireEnd, has_index: bool) -> PartMessage {
-        let instance = &self.instances[end.0];
-        let owner = match (instance.index, has_index) {
-            (None, _) => MessageOwner::Only,
-            (Some(at), false) => MessageOwner::Instance(at),
-            (Some(_), true) => MessageOwner::FirstField,
-        };
-        let message = instance.model.sts.gates[end.1].name.clone();
-        PartMessage { family: instance.family.as_str().into(), message, owner }
-    }
-
-    /// Returns name and sort of the field for the index of the instance; `None` if the part is no array.
-    fn index_field(&self, family: &str, taken: &[String]) -> Option<(String, Sort)> {
-        let indices: Vec<i64> =
-            self.instances.iter().filter(|i| i.family == family).filter_map(|i| i.index).collect();
-        let (lo, hi) = (*indices.iter().min()?, *indices.iter().max()?);
-        let decl = self.system.items.iter().find_map(|item| match &item.kind {
-            SystemItemKind::Part(decl) if decl.name.text == family => decl.index.as_ref(),
-            _ => None,
-        });
-        let name = decl.map_or("index", |(name, ..)| name.text.as_str());
-        let name = if taken.iter().any(|field| field == name) { family.to_owned() } else { name.to_owned() };
-        Some((name, Sort::Range { lo, hi }))
-    }
-
     /// Returns whether `port` refers to `end`.
     fn is_meant(&self, port: &PortDecl, end: WireEnd) -> bool {
         let instance = &self.instances[end.0];
@@ -639,9 +573,9 @@ impl<'a> SystemWiring<'a> {
         })
     }
 
-    fn exposed(&self, end: WireEnd) -> Option<String> {
+    fn exposed(&self, end: WireEnd) -> Option<&'a Name> {
         self.system.items.iter().find_map(|item| match &item.kind {
-            SystemItemKind::Expose(port, name) if self.is_meant(port, end) => Some(name.text.clone()),
+            SystemItemKind::Expose(port, name) if self.is_meant(port, end) => Some(name),
             _ => None,
         })
     }
