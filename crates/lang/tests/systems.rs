@@ -166,6 +166,54 @@ fn messages_of_one_name_have_the_values_of_all() {
 }
 
 #[test]
+fn a_file_that_uses_itself_many_times_is_told_soon() {
+    let uses: String = (0..8).map(|at| format!("use M{at} from \"m.iox\"\n")).collect();
+    let mut sources = Sources::new();
+    let file = sources.add("m.iox", format!("system M0 {{\n{uses} s: M0 }}"));
+    gather(&mut sources, file, &mut |_| Err::<String, _>("there is none"));
+    let start = Instant::now();
+    let loaded = load(&sources, file, &LoadOptions::default());
+    assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+    let codes: Vec<Code> = loaded.diagnostics.iter().map(|it| it.code).collect();
+    assert_eq!(codes, [Code::BadImport], "{}", render(&sources, &loaded.diagnostics));
+}
+
+#[test]
+fn files_that_many_others_use_are_not_too_deep() {
+    // Every file uses the two behind it: few files, many ways.
+    let mut sources = Sources::new();
+    let text = |at: usize| match at {
+        14 => "model M14 { output x state s { emit x -> s } }".to_owned(),
+        13 => "system M13 { use M14 from \"m14.iox\" p: M14 }".to_owned(),
+        _ => format!(
+            "system M{at} {{ use M{0} from \"m{0}.iox\" use M{1} from \"m{1}.iox\" p: M{0} }}",
+            at + 1,
+            at + 2
+        ),
+    };
+    let file = sources.add("m0.iox", text(0));
+    gather(&mut sources, file, &mut |path| {
+        let number = path.trim_start_matches('m').trim_end_matches(".iox").parse::<usize>();
+        number.map(text).map_err(|_| "there is none".to_owned())
+    });
+    let start = Instant::now();
+    let loaded = load(&sources, file, &LoadOptions::default());
+    assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+    assert!(loaded.model.is_some(), "{}", render(&sources, &loaded.diagnostics));
+}
+
+#[test]
+fn parts_beyond_the_limit_are_told() {
+    let parts = "model A { input go state s { on go -> s } }\n model B { output x state s { emit x -> s } }";
+    let text = |n: usize| format!("{parts}\n system S {{ a[i in 1..{n}]: A b: B c: B }}");
+    let found = errors("m.iox", &text(10_000));
+    let [only] = &found[..] else { panic!("{found:?}") };
+    assert_eq!(only.code, Code::BadRange);
+    assert!(only.message.contains("10000"), "{only:?}");
+    assert_eq!(&text(10_000)[only.span.start as usize..only.span.end as usize], "b");
+}
+
+#[test]
 fn a_rest_of_all_items_is_no_part() {
     let with = |body: &str| {
         format!(

@@ -35,7 +35,7 @@ pub fn gather<E: fmt::Display>(
 }
 
 /// Returns the paths of the files that `file` uses, seen from here.
-fn named(sources: &Sources, file: FileId) -> Vec<String> {
+pub(super) fn named(sources: &Sources, file: FileId) -> Vec<String> {
     let source = sources.file(file);
     if extension(&source.name) != Some("iox") {
         return Vec::new();

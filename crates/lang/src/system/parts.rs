@@ -9,13 +9,13 @@ use ioxide_model::source::{FileId, Sources, Span};
 use ioxide_model::sts::Model;
 
 use super::constant::{Constants, as_text};
-use super::files::beside;
+use super::files::{beside, named};
 use crate::ast::{Name, PartDecl, SystemDecl, SystemItemKind, UseDecl};
 use crate::resolve::NameTable;
 use crate::sink::{FindingSink, Reported};
 use crate::{LintLevel, LoadOptions, lower, suggest};
 
-/// The greatest number of instances of an array; once all parts together have as many, further parts are ignored.
+/// The greatest number of instances of all parts together.
 const MAX_INSTANCES: usize = 10_000;
 /// The greatest number of messages of all parts together: systems of systems of systems grow fast.
 const MAX_MESSAGES: usize = 10_000;
@@ -49,6 +49,8 @@ pub(super) struct SystemParts<'a> {
     /// The number of messages of the parts so far; those of an array count once.
     messages: usize,
     switches: usize,
+    /// True once a part was refused because there are too many; those behind it are refused silently.
+    is_full: bool,
 }
 
 impl<'a> SystemParts<'a> {
@@ -59,7 +61,17 @@ impl<'a> SystemParts<'a> {
         options: &'a LoadOptions,
         constants: &'a Constants,
     ) -> Self {
-        Self { sources, file, system, options, constants, loaded: BTreeMap::new(), messages: 0, switches: 0 }
+        Self {
+            sources,
+            file,
+            system,
+            options,
+            constants,
+            loaded: BTreeMap::new(),
+            messages: 0,
+            switches: 0,
+            is_full: false,
+        }
     }
 
     /// Returns every instance of every part.
@@ -70,7 +82,7 @@ impl<'a> SystemParts<'a> {
         for item in &system.items {
             let SystemItemKind::Part(decl) = &item.kind else { continue };
             names.declare(sink, &decl.name, ());
-            if all.len() < MAX_INSTANCES {
+            if !self.is_full {
                 self.instances_of(decl, sink, &mut all);
             }
         }
@@ -84,27 +96,13 @@ impl<'a> SystemParts<'a> {
     }
 
     fn instances_of(&mut self, decl: &PartDecl, sink: &mut FindingSink, all: &mut Vec<Instance>) {
-        let indices: Vec<Option<i64>> = match &decl.index {
-            None => vec![None],
-            Some((_, lo, hi)) => match (self.constants.int(lo), self.constants.int(hi)) {
-                (Ok(lo), Ok(hi)) => {
-                    let n = hi.checked_sub(lo).map_or(i128::MAX, |n| n + 1);
-                    if !(1..=MAX_INSTANCES as i128).contains(&n) {
-                        let message = format!("an array of {n} instances");
-                        sink.push(
-                            Diagnostic::new(Code::BadRange, decl.name.span, message)
-                                .note(format!("there are at least 1 and at most {MAX_INSTANCES}")),
-                        );
-                        return;
-                    }
-                    (lo..=hi).map(|at| i64::try_from(at).ok()).collect()
-                }
-                (lo, hi) => {
-                    [lo.err(), hi.err()].into_iter().flatten().for_each(|wrong| sink.push(*wrong));
-                    return;
-                }
-            },
-        };
+        let Ok(indices) = self.indices(decl, sink) else { return };
+        if all.len() + indices.len() > MAX_INSTANCES {
+            self.is_full = true;
+            let message = format!("the system has more than {MAX_INSTANCES} parts with this one");
+            let diagnostic = Diagnostic::new(Code::BadRange, decl.name.span, message);
+            return sink.push(diagnostic.note("every instance of an array counts"));
+        }
         for index in indices {
             let constants = match (index, &decl.index) {
                 (Some(at), Some((name, ..))) => self.constants.with(&name.text, at),
@@ -134,6 +132,31 @@ impl<'a> SystemParts<'a> {
             let family = decl.name.text.clone();
             all.push(Instance { name, family, index, model, span: decl.name.span, part: None });
         }
+    }
+
+    /// Returns the indices of the instances of a part; one `None` if it is no array.
+    fn indices(&self, decl: &PartDecl, sink: &mut FindingSink) -> Result<Vec<Option<i64>>, Reported> {
+        let Some((_, lo, hi)) = &decl.index else { return Ok(vec![None]) };
+        let (lo, hi) = match (self.constants.int(lo), self.constants.int(hi)) {
+            (Ok(lo), Ok(hi)) => (lo, hi),
+            (lo, hi) => {
+                let wrong = [lo.err(), hi.err()].into_iter().flatten();
+                return Err(wrong.map(|wrong| sink.report(*wrong)).last().expect("one of them is wrong"));
+            }
+        };
+        let n = hi.checked_sub(lo).and_then(|n| n.checked_add(1)).unwrap_or(i128::MAX);
+        if !(1..=MAX_INSTANCES as i128).contains(&n) {
+            let message = format!("an array of {n} instances");
+            let diagnostic = Diagnostic::new(Code::BadRange, decl.name.span, message);
+            return Err(
+                sink.report(diagnostic.note(format!("there are at least 1 and at most {MAX_INSTANCES}")))
+            );
+        }
+        let (Ok(lo), Ok(hi)) = (i64::try_from(lo), i64::try_from(hi)) else {
+            let message = format!("an index is from {} to {}", i64::MIN, i64::MAX);
+            return Err(sink.report(Diagnostic::new(Code::BadRange, decl.name.span, message)));
+        };
+        Ok((lo..=hi).map(Some).collect())
     }
 
     /// Returns the constants of one instance, those of `--set part.NAME=value` last.
@@ -284,20 +307,32 @@ impl<'a> SystemParts<'a> {
 
 /// Returns the nesting depth of systems below `file`; more than [`MAX_DEPTH`] if they use each other in a circle.
 fn depth_of(sources: &Sources, file: FileId) -> usize {
-    fn below(sources: &Sources, file: FileId, depth: usize) -> usize {
-        if depth > MAX_DEPTH {
+    /// Every file is looked at once: `known` has the depths below it, `above` the files on the way to this one.
+    fn below(
+        sources: &Sources,
+        file: FileId,
+        known: &mut BTreeMap<FileId, usize>,
+        above: &mut Vec<FileId>,
+    ) -> usize {
+        if let Some(&depth) = known.get(&file) {
             return depth;
         }
-        let source = sources.file(file);
-        let tree = crate::parser::parse(&source.text, file, &mut FindingSink::default());
-        let items = tree.system.into_iter().flat_map(|system| system.items);
-        let deepest = items.filter_map(|item| match item.kind {
-            SystemItemKind::Use(decl) => sources.find(&beside(&source.name, &decl.path)).ok(),
-            _ => None,
-        });
-        deepest.map(|inner| below(sources, inner, depth + 1)).max().unwrap_or(depth)
+        // A way that is too long makes the whole too deep, whatever is below its end.
+        if above.contains(&file) || above.len() > MAX_DEPTH {
+            return MAX_DEPTH + 1;
+        }
+        above.push(file);
+        let mut depth = 0;
+        for path in named(sources, file) {
+            if let Ok(inner) = sources.find(&path) {
+                depth = depth.max(1 + below(sources, inner, known, above));
+            }
+        }
+        above.pop();
+        known.insert(file, depth);
+        depth
     }
-    below(sources, file, 0)
+    below(sources, file, &mut BTreeMap::new(), &mut Vec::new())
 }
 
 /// Adds the place of the instance to a finding about the constants it sets.
