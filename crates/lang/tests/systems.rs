@@ -214,6 +214,34 @@ fn parts_beyond_the_limit_are_told() {
 }
 
 #[test]
+fn constants_of_a_system_are_numbers_of_the_language_and_never_too_large_to_tell() {
+    let parts = "model A { const N = 0 output x(v: int) state s { emit x(v: N) -> s } }";
+    let least = "(0-9223372036854775807-1)*(9223372036854775807+1)*2";
+    let greatest = format!("-({least}+1)");
+    let array = |lo: &str, hi: &str| format!("{parts}\n system S {{ a[i in {lo}..{hi}]: A }}");
+    for text in [
+        format!("{parts}\n system S {{ const N = -({least}) a: A }}"),
+        format!("{parts}\n system S {{ const N = 0-({least}) a: A }}"),
+        format!("{parts}\n system S {{ const N = ({least})/(0-1) a: A }}"),
+        format!("{parts}\n system S {{ const N = ({least})%(0-1) a: A }}"),
+        array("0", &format!("({greatest})")),
+        array(&format!("({least})"), &format!("({greatest})")),
+        array("(9223372036854775807+1)", "(9223372036854775807+2)"),
+        format!("{parts}\n system S {{ const N = 99999999999999999999 a: A }}"),
+        format!("{parts}\n system S {{ const N = 1.5 a: A }}"),
+    ] {
+        let found = errors("m.iox", &text);
+        let is_it = |it: &Diagnostic| matches!(it.code, Code::NotConstant | Code::BadRange);
+        assert!(!found.is_empty() && found.iter().all(is_it), "{text}\n{found:?}");
+    }
+    let found = model(&format!("{parts}\n system S {{ const N = 1_000 a: A(N: N + 1_0) }}"));
+    let Model { pool, sts } = &found;
+    let state = initial_state(pool, sts).expect("initial values");
+    let says = |n| is_enabled(pool, sts, &state, sts.switches.iter().next().expect("one"), &[Value::int(n)]);
+    assert_eq!((says(1_010), says(1_000)), (Ok(true), Ok(false)));
+}
+
+#[test]
 fn a_rest_of_all_items_is_no_part() {
     let with = |body: &str| {
         format!(

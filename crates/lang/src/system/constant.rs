@@ -8,6 +8,7 @@ use ioxide_model::term::TermPool;
 use ioxide_model::value::{DataValue, Value};
 
 use crate::ast::{AddOp, Expr, ExprKind, MulOp};
+use crate::literal::{self, NumberLiteral};
 
 /// A constant, or the finding that it is none.
 pub(super) type KnownConstant<T> = Result<T, Box<Diagnostic>>;
@@ -44,7 +45,10 @@ impl Constants {
         match &expr.kind {
             ExprKind::Bool(b) => Ok(Value::Bool(*b)),
             ExprKind::Str(text) => Ok(Value::str(text)),
-            ExprKind::Number(text) => text.parse::<i64>().map(Value::int).map_err(|_| no()),
+            ExprKind::Number(text) => match literal::number(text) {
+                Ok(NumberLiteral::Int(n)) => n.to_i64().map(Value::int).ok_or_else(no),
+                Ok(NumberLiteral::Real(_)) | Err(_) => Err(no()),
+            },
             ExprKind::Name(name) => self.get(name).cloned().ok_or_else(|| {
                 let message = format!("there is no constant `{name}` here");
                 Box::new(Diagnostic::new(Code::UnknownName, expr.span, message))
@@ -59,12 +63,12 @@ impl Constants {
         let message = "a constant whole number is needed here";
         let no = || Box::new(Diagnostic::new(Code::NotConstant, expr.span, message));
         match &expr.kind {
-            ExprKind::Neg(inner) => Ok(-self.int(inner)?),
+            ExprKind::Neg(inner) => self.int(inner)?.checked_neg().ok_or_else(no),
             ExprKind::Paren(inner) => self.int(inner),
             ExprKind::Sum(first, rest) => rest.iter().try_fold(self.int(first)?, |sum, (op, next)| {
                 let next = self.int(next)?;
-                let next = if *op == AddOp::Add { next } else { -next };
-                sum.checked_add(next).ok_or_else(no)
+                let sum = if *op == AddOp::Add { sum.checked_add(next) } else { sum.checked_sub(next) };
+                sum.ok_or_else(no)
             }),
             ExprKind::Product(first, rest) => {
                 rest.iter().try_fold(self.int(first)?, |product, (op, next)| {
