@@ -453,3 +453,18 @@ fn communications_on_several_hidden_channels_are_one_step() {
     let listed = joint("SYNC { B | A }, { C }", "A ? x | B ? y >-> C ! 1 >-> STOP");
     assert!(loaded_model(&listed).sts.gate_named("A_B").is_some());
 }
+
+#[test]
+fn a_function_that_calls_a_circle_is_not_in_it() {
+    let text = "FUNCDEF f (x :: Int) :: Int ::= g(x) ENDDEF\n\
+                FUNCDEF g (x :: Int) :: Int ::= h(x) ENDDEF\n\
+                FUNCDEF h (x :: Int) :: Int ::= g(x) ENDDEF\n\
+                PROCDEF p [ In, Out :: Int ] () ::= In ? x >-> Out ! f(x) >-> p [In, Out] () ENDDEF\n\
+                CHANDEF C ::= In, Out :: Int ENDDEF\n\
+                MODELDEF M ::= CHAN IN In CHAN OUT Out BEHAVIOUR p [In, Out] () ENDDEF\n";
+    let (sources, loaded) = load_text("circle.txs", text);
+    let findings = render(&sources, &loaded.diagnostics);
+    let is_told = |name: &str| findings.contains(&format!("`{name}` calls itself by way of other functions"));
+    assert!(loaded.model.is_none() && is_told("g") && is_told("h") && !is_told("f"), "{findings}");
+    assert_eq!(loaded.diagnostics.iter().filter(|it| it.is_error()).count(), 2, "{findings}");
+}

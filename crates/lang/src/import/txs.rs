@@ -21,6 +21,7 @@
 //! other reasons than descending on a part of a value; all of them are refused at their place.
 
 mod check;
+mod circles;
 mod connect;
 mod control;
 mod ends;

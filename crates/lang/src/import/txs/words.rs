@@ -12,6 +12,7 @@ use ioxide_model::sort::{Constructor, DataField, DataId, DataKind, DataSort, Sor
 use ioxide_model::term::{FnId, RecursiveFunction, Term, TermPool, VarId};
 use ioxide_model::value::Value;
 
+use super::circles::CallGraph;
 use super::ends;
 use super::tree::{FuncDef, Specification, TypeDef, VarDef};
 use super::typing::{Scope, Typing};
@@ -259,37 +260,27 @@ impl Vocabulary {
         }
     }
 
-    /// Returns every function behind those it calls; functions that call a cycle, or are in one, are reported and left
-    /// out.
+    /// Returns every function behind those it calls. Functions in a circle are reported and left out; those that only
+    /// call one are left out with it.
     fn definition_order(&mut self, defs: &[FuncDef], sink: &mut FindingSink) -> Vec<usize> {
-        let calls: Vec<BTreeSet<usize>> = defs.iter().map(|def| self.called_by(def)).collect();
-        let mut callers: Vec<Vec<usize>> = vec![Vec::new(); defs.len()];
-        let mut waits: Vec<usize> = vec![0; defs.len()];
-        for (at, called) in calls.iter().enumerate() {
-            for &other in called.iter().filter(|&&other| other != at) {
-                callers[other].push(at);
-                waits[at] += 1;
-            }
+        let graph = CallGraph::new(defs.iter().map(|def| self.called_by(def)).collect());
+        let order = graph.order();
+        let mut told = None;
+        for at in graph.in_circles() {
+            let def = &defs[at];
+            let why = sink.error(|| {
+                let message = format!("`{}` calls itself by way of other functions", def.name.text);
+                Diagnostic::new(Code::CyclicDefinition, def.name.span, message)
+                    .help("write the functions as one that calls itself")
+            });
+            self.meanings[at] = FunctionMeaning::Broken(why);
+            told = Some(why);
         }
-        let mut order: Vec<usize> = (0..defs.len()).filter(|&at| waits[at] == 0).collect();
-        let mut next = 0;
-        while next < order.len() {
-            for &caller in &callers[order[next]] {
-                waits[caller] -= 1;
-                if waits[caller] == 0 {
-                    order.push(caller);
-                }
-            }
-            next += 1;
-        }
-        for (at, def) in defs.iter().enumerate().filter(|&(at, _)| waits[at] > 0) {
-            let in_circle = calls[at].iter().any(|&other| waits[other] > 0);
-            if in_circle {
-                let why = sink.error(|| {
-                    let message = format!("`{}` calls itself by way of other functions", def.name.text);
-                    Diagnostic::new(Code::CyclicDefinition, def.name.span, message)
-                        .help("write the functions as one that calls itself")
-                });
+        // Who is left and in no circle calls one, so one was told.
+        let mut is_left = vec![told.is_some(); defs.len()];
+        order.iter().for_each(|&at| is_left[at] = false);
+        for at in (0..defs.len()).filter(|&at| is_left[at]) {
+            if let (Some(why), FunctionMeaning::Later) = (told, &self.meanings[at]) {
                 self.meanings[at] = FunctionMeaning::Broken(why);
             }
         }
