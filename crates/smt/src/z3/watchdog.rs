@@ -32,6 +32,8 @@ struct SharedWatch {
 #[derive(Debug)]
 struct WatchState {
     target: Option<Interrupter>,
+    /// True while a check runs, whether or not it has a deadline.
+    is_running: bool,
     /// The instant at which the running check must end; `None` if no check runs, or its limit is beyond the range of
     /// the clock.
     deadline: Option<Instant>,
@@ -55,6 +57,7 @@ impl Watchdog {
     pub(super) fn new() -> Self {
         let state = WatchState {
             target: None,
+            is_running: false,
             deadline: None,
             wakes_at: None,
             stopped: false,
@@ -79,6 +82,7 @@ impl Watchdog {
         // A limit beyond the clock's range is no limit.
         let deadline = now.checked_add(wall);
         let mut state = self.shared.lock();
+        state.is_running = true;
         state.deadline = deadline;
         state.stopped = false;
         state.fired = None;
@@ -89,12 +93,12 @@ impl Watchdog {
         WatchedCheck { shared: &self.shared }
     }
 
-    /// Returns a handle that ends the running check now, if there is one with a deadline.
+    /// Returns a handle that ends the running check now, if there is one.
     pub(super) fn stopper(&self) -> Stopper {
         let shared = Arc::clone(&self.shared);
         Box::new(move || {
             let mut state = shared.lock();
-            if state.deadline.is_some() {
+            if state.is_running {
                 state.deadline = Some(Instant::now());
                 state.stopped = true;
                 shared.wake.notify_one();
@@ -160,7 +164,35 @@ impl WatchedCheck<'_> {
     /// Ends the check and returns the reason if it was interrupted.
     pub(super) fn disarm(self) -> Option<UnknownReason> {
         let mut state = self.shared.lock();
+        state.is_running = false;
         state.deadline = None;
         state.fired.take()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The time within which the thread has surely noticed.
+    const SOON: Duration = Duration::from_secs(20);
+
+    #[test]
+    fn a_stopper_ends_a_check_with_any_limit() {
+        for limit in [Duration::MAX, Duration::from_secs(3600)] {
+            let mut watchdog = Watchdog::new();
+            let stop = watchdog.stopper();
+            // Nothing runs: there is nothing to stop, and the next check is not stopped in advance.
+            stop();
+            let running = watchdog.arm(limit);
+            assert_eq!(running.disarm(), None, "{limit:?}");
+            let running = watchdog.arm(limit);
+            stop();
+            let end = Instant::now() + SOON;
+            while running.shared.lock().fired.is_none() && Instant::now() < end {
+                thread::sleep(Duration::from_millis(1));
+            }
+            assert_eq!(running.disarm(), Some(UnknownReason::Interrupted), "{limit:?}");
+        }
     }
 }
