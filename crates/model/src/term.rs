@@ -485,6 +485,11 @@ impl TermPool {
         &self.patterns[id]
     }
 
+    /// Returns the patterns made so far, in order.
+    pub fn patterns(&self) -> impl Iterator<Item = &Pattern> {
+        self.patterns.iter()
+    }
+
     /// Returns whether `value` belongs to `sort`, ranges included.
     #[must_use]
     pub fn has_sort(&self, value: &Value, sort: Sort) -> bool {

@@ -2,10 +2,17 @@
 //!
 //! *Promises* that a whole string matches the result exactly if it matches the pattern;
 //! what SMT-LIB cannot say (word boundaries, anchors inside, bytes) is an error.
-//! SMT-LIB has no characters above `2FFFF`: classes are cut there.
+//! SMT-LIB has no characters above `2FFFF`: classes are cut there. That loses no string as long as others stand for
+//! those above: whatever holds of a text with such characters then holds of one with others in their place. Patterns
+//! that tell the characters above from all others are an error, too.
 
+mod doubles;
+
+use ioxide_model::term::TermPool;
 use regex_syntax::hir::{Class, Hir, HirKind, Look};
 use thiserror::Error;
+
+use self::doubles::{classes_of, have_doubles};
 
 /// The greatest character of an SMT-LIB string.
 pub(crate) const MAX_CHAR: char = '\u{2FFFF}';
@@ -41,12 +48,26 @@ pub enum UnsolvablePattern {
     },
 }
 
-/// Reads `pattern` with the flags a [`Pattern`](ioxide_model::term::Pattern) has.
-pub(crate) fn read(pattern: &str) -> Result<RegexTree, UnsolvablePattern> {
-    let syntax = |error| UnsolvablePattern::Syntax(Box::new(error));
-    let hir = regex_syntax::parse(&format!("(?s:{pattern})")).map_err(syntax)?;
+/// Reads `pattern` with the flags a [`Pattern`] has, for questions that may have any patterns of `pool`.
+///
+/// [`Pattern`]: ioxide_model::term::Pattern
+pub(crate) fn read(pool: &TermPool, pattern: &str) -> Result<RegexTree, UnsolvablePattern> {
+    let hir = parse(pattern)?;
     let unsupported = |what| UnsolvablePattern::Unsupported { pattern: pattern.to_owned(), what };
+    let others = pool.patterns().filter(|other| *other.text != *pattern);
+    // Patterns that cannot be read with themselves alone are in no question.
+    let others = others.filter_map(|other| parse(&other.text).ok()).map(|other| classes_of(&other));
+    let others = others.filter(|classes| have_doubles(classes.iter()));
+    let (own, others): (Vec<_>, Vec<_>) = (classes_of(&hir), others.collect());
+    if !have_doubles(own.iter()) || !have_doubles(own.iter().chain(others.iter().flatten())) {
+        return Err(unsupported("characters above U+2FFFF"));
+    }
     convert(strip_anchors(&hir).as_ref().unwrap_or(&hir)).map_err(unsupported)
+}
+
+fn parse(pattern: &str) -> Result<Hir, UnsolvablePattern> {
+    regex_syntax::parse(&format!("(?s:{pattern})"))
+        .map_err(|error| UnsolvablePattern::Syntax(Box::new(error)))
 }
 
 /// Removes anchors at the ends, which are redundant for a whole string.
@@ -110,18 +131,53 @@ fn ranges(class: &Class) -> Result<Vec<(char, char)>, &'static str> {
 mod tests {
     use super::*;
 
+    fn alone(pattern: &str) -> Result<RegexTree, UnsolvablePattern> {
+        read(&TermPool::new(), pattern)
+    }
+
     #[test]
     fn classes_and_repetitions_are_read() {
         let digits = RegexTree::Chars(vec![('0', '9')]);
         let expected = RegexTree::Repeat { inner: Box::new(digits), min: 2, max: Some(3) };
-        assert_eq!(read("[0-9]{2,3}"), Ok(expected.clone()));
-        assert_eq!(read("^[0-9]{2,3}$"), Ok(expected));
-        assert_eq!(read("ab"), Ok(RegexTree::Text("ab".into())));
+        assert_eq!(alone("[0-9]{2,3}"), Ok(expected.clone()));
+        assert_eq!(alone("^[0-9]{2,3}$"), Ok(expected));
+        assert_eq!(alone("ab"), Ok(RegexTree::Text("ab".into())));
     }
 
     #[test]
     fn what_solvers_do_not_know_is_an_error() {
-        assert!(read(r"a\bb").is_err_and(|bad| bad.to_string().contains("word boundary")));
-        assert!(read("a(").is_err());
+        assert!(alone(r"a\bb").is_err_and(|bad| bad.to_string().contains("word boundary")));
+        assert!(alone("a(").is_err());
+    }
+
+    #[test]
+    fn characters_that_solvers_do_not_have_need_others_that_stand_for_them() {
+        for plain in [".*", "[^a]", r"\w+", r"[^\w]", r"\p{L}\p{M}*", r"\p{Han}", r"\d\s", "[a-z]", r"\p{Co}"]
+        {
+            assert!(alone(plain).is_ok(), "{plain}");
+        }
+        let refused = |found: Result<RegexTree, UnsolvablePattern>| {
+            found.is_err_and(|bad| bad.to_string().contains("above U+2FFFF"))
+        };
+        for high in [
+            r"[\x{30000}-\x{10FFFF}]",
+            r"[a\x{30000}-\x{3FFFF}]+",
+            r"[\x{0}-\x{2FFFF}]",
+            r"a|[^\x{0}-\x{2FFF0}]*",
+        ] {
+            assert!(refused(alone(high)), "{high}");
+        }
+        // Each has others that stand for those above, but not the same ones.
+        let (few, many) = (r"[\x{0}-\x{20000}]", r"[^\x{20001}-\x{2FFFF}]");
+        let mut pool = TermPool::new();
+        for pattern in [few, many, r"[\x{30000}-\x{10FFFF}]"] {
+            pool.pattern(pattern).expect("a pattern");
+        }
+        assert!(alone(few).is_ok() && alone(many).is_ok());
+        assert!(refused(read(&pool, few)) && refused(read(&pool, many)));
+        // One that is never asked about does not speak against others.
+        let mut pool = TermPool::new();
+        pool.pattern(r"[\x{30000}-\x{10FFFF}]").expect("a pattern");
+        assert!(read(&pool, "[a-z]*").is_ok() && read(&pool, r"\w").is_ok());
     }
 }

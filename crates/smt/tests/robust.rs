@@ -185,6 +185,36 @@ fn what_no_solver_can_say_is_an_error_and_harmless() {
     assert!(matches!(solver.check(&mut pool, &[easy]), SolverAnswer::Sat(_)));
 }
 
+#[test]
+fn a_text_of_characters_that_solvers_do_not_have_is_not_refuted() {
+    let Ok(mut solver) = z3::solver(SolverLimits::default()) else { return };
+    // Each list of patterns has a common text.
+    for (patterns, text) in [
+        (vec![r"[\x{30000}-\x{10FFFF}]+"], "\u{30000}"),
+        (vec![".", r"[^\x{0}-\x{2FFFF}]"], "\u{10000F}"),
+        (vec![r"[^\x{20001}-\x{2FFFF}]", r"[^\x{0}-\x{20000}]"], "\u{40000}"),
+    ] {
+        let mut pool = TermPool::new();
+        let (_, s) = pool.fresh("s", Sort::Str);
+        let mut facts = Vec::new();
+        for pattern in patterns {
+            let regex = pool.pattern(pattern).expect("a pattern");
+            assert!(pool.pattern_info(regex).matches(text), "{pattern}");
+            facts.push(pool.matches(s, regex));
+        }
+        let answer = solver.check(&mut pool, &facts);
+        assert!(!matches!(answer, SolverAnswer::Unsat), "{text:?}: {answer:?}");
+    }
+    // What has nothing to do with such characters is still refuted.
+    let mut pool = TermPool::new();
+    let (_, s) = pool.fresh("s", Sort::Str);
+    let facts = [r"\w+", "[^a-z].*", "[a-z].*"].map(|pattern| {
+        let regex = pool.pattern(pattern).expect("a pattern");
+        pool.matches(s, regex)
+    });
+    assert!(matches!(solver.check(&mut pool, &facts), SolverAnswer::Unsat));
+}
+
 /// An executable shell script that lives as long as the returned guard.
 fn fake_solver(script: &str) -> (tempfile::TempDir, Vec<String>) {
     let dir = tempfile::tempdir().expect("a directory");

@@ -193,7 +193,7 @@ impl SmtWriter<'_> {
             TermNode::Prefix(a, b) => self.list("str.prefixof", &[*a, *b]),
             TermNode::Suffix(a, b) => self.list("str.suffixof", &[*a, *b]),
             TermNode::Matches(a, pattern) => {
-                let re = regex::read(&pool.pattern_info(*pattern).text)?;
+                let re = regex::read(pool, &pool.pattern_info(*pattern).text)?;
                 self.out.push_str("(str.in_re ");
                 self.todo.push(SmtPiece::Text(format!(" {})", regular(&re)?)));
                 self.todo.push(SmtPiece::Term(*a));

@@ -158,7 +158,8 @@ impl TranslationMemo {
             TermNode::Prefix(..) => binary(BinaryOp::Prefix),
             TermNode::Suffix(..) => binary(BinaryOp::Suffix),
             TermNode::Matches(_, pattern) => {
-                let re = regex::read(&pool.pattern_info(*pattern).text).map_err(SmtInexpressible::from)?;
+                let re =
+                    regex::read(pool, &pool.pattern_info(*pattern).text).map_err(SmtInexpressible::from)?;
                 context.binary(BinaryOp::InRegex, asts[0], regular(context, &re)?)
             }
             TermNode::Exists(vars, _) => self.exists(context, pool, vars, asts[0]),
