@@ -534,3 +534,26 @@ fn a_clock_is_no_data_and_a_purpose_must_be_deterministic() {
     );
     assert!(said.contains("both take") && said.contains("!b(x: 1)"), "{said}");
 }
+
+#[test]
+fn recursive_types_are_declared_unless_they_have_ranges_inside() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("tree.iox");
+    let written = |fields: &str| {
+        let text = format!(
+            "model R {{ enum Tree {{ leaf, node({fields}) }} input put(t: Tree) output ok clock c
+             state s {{ take: on put when t != leaf && c <= 5 {{ reset c }} -> u }}
+             state u {{ say: emit ok when c <= 2 -> s }} }}"
+        );
+        fs::write(&path, text).expect("written");
+        ioxide(&["case", path.to_str().expect("UTF-8"), "--path", "take,say", "--format", "json"])
+    };
+    let plain = written("l: Tree, r: Tree");
+    let document = json(&String::from_utf8_lossy(&plain.stdout));
+    let declared = document["smt"]["declarations"].as_array().expect("declarations");
+    let is_it = |line: &Json| line.as_str().is_some_and(|line| line.starts_with("(declare-datatypes ((Tree"));
+    assert!(plain.status.success() && declared.iter().any(is_it), "{document}");
+    let bounded = written("l: Tree, n: 0..9");
+    let why = String::from_utf8_lossy(&bounded.stderr);
+    assert!(!bounded.status.success() && why.contains("has ranges inside"), "{why}");
+}

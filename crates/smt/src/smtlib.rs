@@ -1,5 +1,6 @@
 //! SMT-LIB 2 solvers as child processes: writing and reading the language, and supervising the process.
 
+mod data_types;
 mod inexpressible;
 pub mod process;
 pub mod read;

@@ -17,6 +17,9 @@ pub enum SmtInexpressible {
     /// A list, set or map, or an operation on one.
     #[error("collections must be made scalar before a solver sees them")]
     Collection,
+    /// A recursive type with ranges inside, by name: no formula says that all of them hold.
+    #[error("type `{0}` is recursive and has ranges inside, which solvers cannot be told")]
+    RangesInside(String),
     /// A field is selected from a term that has none.
     #[error("a field of what is not data")]
     FieldOfNoData,

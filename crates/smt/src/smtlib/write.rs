@@ -13,16 +13,16 @@ use ioxide_model::term::{Term, TermNode, TermPool, VarId};
 use ioxide_model::value::Value;
 use rustc_hash::FxHashMap;
 
-use super::SmtInexpressible;
+use super::{SmtInexpressible, data_types};
 use crate::regex::{self, MAX_CHAR, RegexTree};
 
 /// A whole script that asks whether `facts` can hold together.
 ///
 /// # Errors
-/// If a fact has a pattern or a character that SMT-LIB cannot say.
+/// If a fact has a pattern, a character or a type that SMT-LIB cannot say.
 pub fn script(pool: &TermPool, facts: &[Term]) -> Result<String, SmtInexpressible> {
     let mut out = String::from("(set-option :produce-models true)\n(set-logic ALL)\n");
-    out.push_str(&declarations(pool, facts));
+    out.push_str(&declarations(pool, facts)?);
     for &fact in facts {
         assert(pool, fact, &mut out)?;
     }
@@ -32,17 +32,17 @@ pub fn script(pool: &TermPool, facts: &[Term]) -> Result<String, SmtInexpressibl
 
 /// Returns the declarations that `facts` need, a line each: data types, variables, and the assertion that these lie in
 /// their sorts.
-#[must_use]
-pub fn declarations(pool: &TermPool, facts: &[Term]) -> String {
+///
+/// # Errors
+/// If a type holds a collection, or is recursive and holds ranges: which values it has cannot be said.
+pub fn declarations(pool: &TermPool, facts: &[Term]) -> Result<String, SmtInexpressible> {
     let mut out = String::new();
     let vars = pool.free_vars_of(facts);
-    for data in data_types(pool, facts, &vars) {
-        declare_data(pool, data, &mut out);
-    }
+    data_types::declare(pool, &data_types::found(pool, facts, &vars)?, &mut out);
     for var in vars {
         declare(pool, var, &mut out);
     }
-    out
+    Ok(out)
 }
 
 /// Declares `var` and asserts that it lies in its sort.
@@ -360,7 +360,7 @@ fn joined(head: &str, none: &str, parts: Vec<String>) -> String {
     }
 }
 
-fn sort_name(pool: &TermPool, sort: Sort) -> String {
+pub(super) fn sort_name(pool: &TermPool, sort: Sort) -> String {
     match sort {
         Sort::Bool => "Bool".into(),
         Sort::Int | Sort::Range { .. } => "Int".into(),
@@ -371,12 +371,12 @@ fn sort_name(pool: &TermPool, sort: Sort) -> String {
     }
 }
 
-fn ctor_name(pool: &TermPool, data: DataId, ctor: u32) -> String {
+pub(super) fn ctor_name(pool: &TermPool, data: DataId, ctor: u32) -> String {
     let name = &pool.data(data).ctors[ctor as usize].name;
     format!("{}!{}!{ctor}", symbol(name), data.index())
 }
 
-fn field_name(pool: &TermPool, data: DataId, ctor: u32, field: u32) -> String {
+pub(super) fn field_name(pool: &TermPool, data: DataId, ctor: u32, field: u32) -> String {
     let name = &pool.data(data).ctors[ctor as usize].fields[field as usize].name;
     format!("{}!{}!{ctor}!{field}", symbol(name), data.index())
 }
@@ -395,13 +395,14 @@ fn symbol(name: &str) -> String {
     if text.starts_with(|char: char| char.is_ascii_alphabetic()) { text } else { format!("v{text}") }
 }
 
-/// Returns the constraints that `sort` puts on the expression `text`, ranges inside data included.
+/// Returns the constraints that `sort` puts on the expression `text`, ranges inside data included. Recursive types have
+/// none: those that would need some are refused where they are declared.
 fn domain_of(pool: &TermPool, text: &str, sort: Sort) -> Vec<String> {
     match sort {
         Sort::Range { lo, hi } => {
             vec![format!("(<= {} {text} {})", int(&Int::from(lo), ""), int(&Int::from(hi), ""))]
         }
-        Sort::Data(data) if !pool.has_shape(sort) => {
+        Sort::Data(data) if !pool.is_recursive(data) => {
             let mut all = Vec::new();
             for (ctor, fields) in (0..).zip(pool.data(data).ctors.iter().map(|ctor| &ctor.fields)) {
                 let inside = (0..).zip(fields).flat_map(|(field, it)| {
@@ -418,41 +419,6 @@ fn domain_of(pool: &TermPool, text: &str, sort: Sort) -> Vec<String> {
 
 fn conjunction(parts: &[String]) -> String {
     if let [only] = parts { only.clone() } else { format!("(and {})", parts.join(" ")) }
-}
-
-/// The data types that occur, those inside others first.
-fn data_types(pool: &TermPool, facts: &[Term], vars: &[VarId]) -> Vec<DataId> {
-    let mut found = Vec::new();
-    let of_vars = vars.iter().map(|&var| pool.var_info(var).sort);
-    let of_terms = pool.subterms(facts, |_| true).into_iter().map(|term| pool.sort(term));
-    for sort in of_vars.chain(of_terms) {
-        add_data(pool, sort, &mut found);
-    }
-    found
-}
-
-/// Adds the data type `sort` and those of its fields. Assumes that no data type is recursive.
-fn add_data(pool: &TermPool, sort: Sort, found: &mut Vec<DataId>) {
-    let Sort::Data(data) = sort else { return };
-    if found.contains(&data) {
-        return;
-    }
-    for field in pool.data(data).ctors.iter().flat_map(|ctor| &ctor.fields) {
-        add_data(pool, field.sort, found);
-    }
-    found.push(data);
-}
-
-fn declare_data(pool: &TermPool, data: DataId, out: &mut String) {
-    let _ = write!(out, "(declare-datatypes (({} 0)) ((", sort_name(pool, Sort::Data(data)));
-    for (ctor, fields) in (0..).zip(pool.data(data).ctors.iter().map(|ctor| &ctor.fields)) {
-        let _ = write!(out, "({}", ctor_name(pool, data, ctor));
-        for (field, it) in (0..).zip(fields) {
-            let _ = write!(out, " ({} {})", field_name(pool, data, ctor, field), sort_name(pool, it.sort));
-        }
-        out.push(')');
-    }
-    out.push_str(")))\n");
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use ioxide_model::term::{Term, VarId};
 use ioxide_model::value::{DataValue, Value};
 use ioxide_report::case::CaseView;
 use ioxide_report::case::json::{CaseSmt, SmtName};
-use ioxide_smt::smtlib::write;
+use ioxide_smt::smtlib::{SmtInexpressible, write};
 use ioxide_testgen::case::TestCase;
 
 use crate::exit::{EarlyStop, ExitStatus};
@@ -17,7 +17,8 @@ use crate::exit::{EarlyStop, ExitStatus};
 pub fn guards(model: &Model, case: &TestCase) -> Result<CaseSmt, EarlyStop> {
     let pool = &model.pool;
     let all: Vec<Term> = case.arcs().map(|arc| arc.guard).collect();
-    let declarations = write::declarations(pool, &all).lines().map(str::to_owned).collect();
+    let declarations = write::declarations(pool, &all).map_err(|error| inexpressible(&error))?;
+    let declarations = declarations.lines().map(str::to_owned).collect();
     let names = pool.free_vars_of(&all).into_iter().map(|var| named(model, var)).collect::<Result<_, _>>()?;
     let mut guards = Vec::with_capacity(case.states.len());
     for state in &case.states {
@@ -58,10 +59,12 @@ fn literal(model: &Model, value: &Value) -> Result<String, EarlyStop> {
 
 fn guard(model: &Model, guard: Term) -> Result<String, EarlyStop> {
     let mut out = String::new();
-    write::term(&model.pool, guard, &mut out).map_err(|error| {
-        EarlyStop::new(ExitStatus::Usage, format!("a guard cannot be written in SMT-LIB: {error}"))
-    })?;
+    write::term(&model.pool, guard, &mut out).map_err(|error| inexpressible(&error))?;
     Ok(out)
+}
+
+fn inexpressible(error: &SmtInexpressible) -> EarlyStop {
+    EarlyStop::new(ExitStatus::Usage, format!("a guard cannot be written in SMT-LIB: {error}"))
 }
 
 /// A script that asks, arc by arc, whether its guard can hold.

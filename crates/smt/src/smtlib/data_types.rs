@@ -1,0 +1,176 @@
+//! Declarations of data types in SMT-LIB.
+
+use std::fmt::Write as _;
+
+use ioxide_model::sort::{DataId, Sort};
+use ioxide_model::term::{Term, TermPool, VarId};
+use rustc_hash::FxHashSet;
+
+use super::SmtInexpressible;
+use super::write::{ctor_name, field_name, sort_name};
+
+/// Returns the data types that occur, those inside others first, but for those that hold each other.
+///
+/// # Errors
+/// If one holds a collection, or is recursive and holds a range.
+pub(super) fn found(
+    pool: &TermPool,
+    facts: &[Term],
+    vars: &[VarId],
+) -> Result<Vec<DataId>, SmtInexpressible> {
+    let mut types = FoundTypes { pool, seen: FxHashSet::default(), found: Vec::new() };
+    let of_vars = vars.iter().map(|&var| pool.var_info(var).sort);
+    let of_terms = pool.subterms(facts, |_| true).into_iter().map(|term| pool.sort(term));
+    for sort in of_vars.chain(of_terms) {
+        types.add(sort)?;
+    }
+    Ok(types.found)
+}
+
+struct FoundTypes<'p> {
+    pool: &'p TermPool,
+    seen: FxHashSet<DataId>,
+    found: Vec<DataId>,
+}
+
+impl FoundTypes<'_> {
+    /// Adds the data type `sort` behind those of its fields.
+    fn add(&mut self, sort: Sort) -> Result<(), SmtInexpressible> {
+        let data = match sort {
+            Sort::Data(data) => data,
+            Sort::Collection(_) => return Err(SmtInexpressible::Collection),
+            Sort::Bool | Sort::Int | Sort::Range { .. } | Sort::Real | Sort::Str => return Ok(()),
+        };
+        if !self.seen.insert(data) {
+            return Ok(());
+        }
+        let fields = || self.pool.data(data).ctors.iter().flat_map(|ctor| &ctor.fields);
+        // What is inside a recursive type is at no known place, so nothing can be said of it.
+        if fields().any(|field| self.is_bounded(field.sort)) && self.pool.is_recursive(data) {
+            return Err(SmtInexpressible::RangesInside(self.pool.data(data).name.to_string()));
+        }
+        let sorts: Vec<Sort> = fields().map(|field| field.sort).collect();
+        for sort in sorts {
+            self.add(sort)?;
+        }
+        self.found.push(data);
+        Ok(())
+    }
+
+    /// Returns whether values of `sort` are, or hold, numbers of a range.
+    fn is_bounded(&self, sort: Sort) -> bool {
+        let is_range = |sort: Sort| matches!(sort, Sort::Range { .. });
+        let holds_range = |sort: Sort| match sort {
+            Sort::Data(data) => {
+                let ctors = &self.pool.data(data).ctors;
+                ctors.iter().flat_map(|ctor| &ctor.fields).any(|field| is_range(field.sort))
+            }
+            other => is_range(other),
+        };
+        is_range(sort) || self.pool.parts_of(sort).into_iter().any(holds_range)
+    }
+}
+
+/// Declares the types in order; those that hold each other at once, where the last of them stands.
+pub(super) fn declare(pool: &TermPool, types: &[DataId], out: &mut String) {
+    for (at, &data) in types.iter().enumerate() {
+        if !pool.is_recursive(data) {
+            declare_together(pool, &[data], out);
+            continue;
+        }
+        let holds = |a: DataId, b: DataId| pool.parts_of(Sort::Data(a)).contains(&Sort::Data(b));
+        let is_with = |&other: &DataId| other == data || holds(data, other) && holds(other, data);
+        let together: Vec<DataId> = types.iter().copied().filter(is_with).collect();
+        if !types[at + 1..].iter().any(|later| together.contains(later)) {
+            declare_together(pool, &together, out);
+        }
+    }
+}
+
+fn declare_together(pool: &TermPool, types: &[DataId], out: &mut String) {
+    let names: Vec<String> =
+        types.iter().map(|&data| format!("({} 0)", sort_name(pool, Sort::Data(data)))).collect();
+    let bodies: Vec<String> = types.iter().map(|&data| constructors(pool, data)).collect();
+    let _ = writeln!(out, "(declare-datatypes ({}) ({}))", names.join(" "), bodies.join(" "));
+}
+
+fn constructors(pool: &TermPool, data: DataId) -> String {
+    let mut out = String::from("(");
+    for (ctor, fields) in (0..).zip(pool.data(data).ctors.iter().map(|ctor| &ctor.fields)) {
+        let _ = write!(out, "({}", ctor_name(pool, data, ctor));
+        for (field, it) in (0..).zip(fields) {
+            let _ = write!(out, " ({} {})", field_name(pool, data, ctor, field), sort_name(pool, it.sort));
+        }
+        out.push(')');
+    }
+    out.push(')');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use ioxide_model::sort::{Constructor, DataField, DataKind, DataSort};
+
+    use super::*;
+    use crate::smtlib::write::{declarations, script};
+
+    fn ctor(name: &str, fields: &[(&str, Sort)]) -> Constructor {
+        let fields = fields.iter().map(|&(name, sort)| DataField { name: name.into(), sort }).collect();
+        Constructor { name: name.into(), fields }
+    }
+
+    fn enumeration(pool: &mut TermPool, name: &str) -> DataId {
+        let ctors = vec![ctor("nothing", &[])];
+        pool.declare_data(DataSort { name: name.into(), kind: DataKind::Enum, ctors })
+    }
+
+    /// Returns the declarations for a variable of `sort`.
+    fn declared(pool: &mut TermPool, sort: Sort) -> Result<String, SmtInexpressible> {
+        let (_, x) = pool.fresh("x", sort);
+        let (_, y) = pool.fresh("y", sort);
+        let same = pool.eq(x, y);
+        declarations(pool, &[same])
+    }
+
+    #[test]
+    fn types_that_hold_each_other_are_declared_together_behind_what_they_need() {
+        let mut pool = TermPool::new();
+        let [tree, forest, colour, kind, wrapper] =
+            ["Tree", "Forest", "Colour", "Kind", "Wrapper"].map(|name| enumeration(&mut pool, name));
+        let [t, f, c, k] = [tree, forest, colour, kind].map(Sort::Data);
+        pool.define_data(tree, vec![ctor("leaf", &[]), ctor("node", &[("trees", f), ("colour", c)])]);
+        pool.define_data(
+            forest,
+            vec![ctor("none", &[]), ctor("more", &[("first", t), ("rest", f), ("kind", k)])],
+        );
+        pool.define_data(wrapper, vec![ctor("wrapper", &[("tree", t), ("n", Sort::Range { lo: 0, hi: 9 })])]);
+        insta::assert_snapshot!(declared(&mut pool, Sort::Data(wrapper)).expect("plain"), @r"
+        (declare-datatypes ((Kind!3 0)) (((nothing!3!0))))
+        (declare-datatypes ((Colour!2 0)) (((nothing!2!0))))
+        (declare-datatypes ((Forest!1 0) (Tree!0 0)) (((none!1!0)(more!1!1 (first!1!1!0 Tree!0) (rest!1!1!1 Forest!1) (kind!1!1!2 Kind!3))) ((leaf!0!0)(node!0!1 (trees!0!1!0 Forest!1) (colour!0!1!1 Colour!2)))))
+        (declare-datatypes ((Wrapper!4 0)) (((wrapper!4!0 (tree!4!0!0 Tree!0) (n!4!0!1 Int)))))
+        (declare-const x!0 Wrapper!4)
+        (assert (=> ((_ is wrapper!4!0) x!0) (<= 0 (n!4!0!1 x!0) 9)))
+        (declare-const y!1 Wrapper!4)
+        (assert (=> ((_ is wrapper!4!0) y!1) (<= 0 (n!4!0!1 y!1) 9)))
+        ");
+    }
+
+    #[test]
+    fn what_cannot_be_said_of_a_type_is_an_error() {
+        let mut pool = TermPool::new();
+        let [chain, held, plain] = ["Chain", "Held", "Plain"].map(|name| enumeration(&mut pool, name));
+        let next = Sort::Data(chain);
+        pool.define_data(held, vec![ctor("held", &[("n", Sort::Range { lo: 0, hi: 9 })])]);
+        pool.define_data(
+            chain,
+            vec![ctor("end", &[]), ctor("link", &[("held", Sort::Data(held)), ("next", next)])],
+        );
+        assert_eq!(declared(&mut pool, next), Err(SmtInexpressible::RangesInside("Chain".into())));
+        let list = pool.list_of(Sort::Int);
+        pool.define_data(plain, vec![ctor("plain", &[("items", Sort::Collection(list))])]);
+        assert_eq!(declared(&mut pool, Sort::Data(plain)), Err(SmtInexpressible::Collection));
+        let fact = pool.tt();
+        assert!(script(&pool, &[fact]).is_ok());
+    }
+}
