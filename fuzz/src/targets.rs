@@ -63,13 +63,21 @@ fn chosen(bytes: &[u8]) -> (usize, &[u8]) {
     bytes.split_first().map_or((0, bytes), |(first, rest)| (usize::from(*first), rest))
 }
 
-/// A model of some form; what is formatted stays as it is.
+/// The most switches of a model that is seen through channels: a channel makes several of each.
+const MAX_SEEN: usize = 300;
+
+/// A model of some form, also seen through channels; what is formatted stays as it is.
 pub fn model(bytes: &[u8]) {
     let (which, rest) = chosen(bytes);
     let Ok(text) = std::str::from_utf8(rest) else { return };
     let mut sources = Sources::new();
     let loaded = loaded(&mut sources, which, text);
     assert!(loaded.model.is_some() || !loaded.diagnostics.is_empty(), "no model, and nobody says why");
+    if let Some(model) = loaded.model.filter(|model| model.sts.switches.len() < MAX_SEEN) {
+        for text in ["fifo(capacity: 2)", "bag(capacity: 2, may_lose: true)", "fifo(max_delay: 1s)"] {
+            let _ = channel(text).and_then(|channel| through(&model, &channel));
+        }
+    }
     let plain = sources.add("m.iox", text);
     if let Ok(once) = format(&sources, plain) {
         let again = sources.add("m.iox", once.clone());
@@ -100,10 +108,17 @@ fn parts(sources: &mut Sources, text: &str) -> FileId {
     file
 }
 
-/// A channel as it is typed, and a model seen through it.
+/// A channel as it is typed, and a model seen through it: the one behind the first line, if there is one.
 pub fn through_channel(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    let _ = channel(text).and_then(|channel| through(&MODEL, &channel));
+    let (typed, behind) = text.split_once('\n').unwrap_or((text, ""));
+    let _ = channel(text);
+    let Ok(channel) = channel(typed) else { return };
+    let mut sources = Sources::new();
+    let file = parts(&mut sources, behind);
+    let loaded = load(&sources, file, &LoadOptions::default()).model;
+    let model = loaded.filter(|model| model.sts.switches.len() < MAX_SEEN);
+    let _ = through(model.as_ref().unwrap_or(&MODEL), &channel);
 }
 
 /// A project file: every system of it.

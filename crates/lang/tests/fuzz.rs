@@ -7,10 +7,13 @@ mod grammar;
 use std::time::{Duration, Instant};
 
 use common::load_text;
-use ioxide_lang::format;
+use ioxide_lang::{channel, format, through};
 use ioxide_model::code::Code;
 use ioxide_model::source::Sources;
+use ioxide_model::sts::Model;
 use proptest::prelude::*;
+use proptest::strategy::ValueTree as _;
+use proptest::test_runner::TestRunner;
 
 const EXTENSIONS: [&str; 5] = ["iox", "as", "dot", "xml", "txs"];
 
@@ -25,6 +28,24 @@ fn survives(text: &str) {
     if let Ok(once) = format(&sources, file) {
         let again = sources.add("m.iox", once.clone());
         assert_eq!(format(&sources, again), Ok(once), "formatting again changes {text:?}");
+    }
+}
+
+/// Looks at the model of `text`, if it is one, through channels: there is a system, or a reason why not.
+fn seen_through_channels(text: &str) {
+    let Some(model) = load_text("m.iox", text).1.model else { return };
+    for typed in ["fifo(capacity: 2)", "bag(capacity: 2, may_lose: true)", "fifo(max_delay: 1s)"] {
+        let channel = channel(typed).expect("a channel");
+        if let Ok(seen) = through(&model, &channel) {
+            // What the tester sees is what it saw before, whatever it is called.
+            let names = |model: &Model| -> Vec<_> {
+                let gates = model.sts.gates.iter().skip(1);
+                let mut names: Vec<_> = gates.map(|gate| (gate.name.clone(), gate.kind)).collect();
+                names.sort_by(|a, b| a.0.cmp(&b.0));
+                names
+            };
+            assert_eq!(names(&seen), names(&model), "{typed}: {text}");
+        }
     }
 }
 
@@ -55,6 +76,17 @@ proptest! {
     }
 
     #[test]
+    fn any_mostly_good_system_gives_an_answer(text in grammar::system()) {
+        survives(&text);
+        seen_through_channels(&text);
+    }
+
+    #[test]
+    fn any_mostly_good_model_is_seen_through_a_channel(text in grammar::model()) {
+        seen_through_channels(&text);
+    }
+
+    #[test]
     fn a_broken_example_gives_an_answer(at in 0usize..4000, cut in 0usize..60, which in 0usize..64) {
         let paths = common::files("examples", &["iox", "as", "dot"]);
         let path = &paths[which % paths.len()];
@@ -62,6 +94,14 @@ proptest! {
         let (from, to) = (floor(&text, at), floor(&text, at + cut));
         survives(&format!("{}{}", &text[..from], &text[to..]));
     }
+}
+
+#[test]
+fn many_random_systems_are_models() {
+    let mut runner = TestRunner::deterministic();
+    let texts = (0..200).map(|_| grammar::system().new_tree(&mut runner).expect("a system").current());
+    let n_models = texts.filter(|text| load_text("m.iox", text).1.model.is_some()).count();
+    assert!((30..190).contains(&n_models), "{n_models} of 200 systems are in order");
 }
 
 /// The nearest character boundary not above `at`.

@@ -151,6 +151,89 @@ pub fn action_system() -> impl Strategy<Value = String> {
     })
 }
 
+/// The models of [`system`].
+const PART_MODELS: &str = "model Both {
+    const N = 2
+    input go
+    output x(v: 0..N)
+    output y(v: bool, w: int)
+    state s { on go -> t }
+    state t {
+        emit x -> s
+        emit y -> s
+    }
+}
+model Sends {
+    const N = 2
+    output x(v: 0..N)
+    output y
+    state s {
+        emit x -> s
+        emit y -> s
+    }
+}
+model Hears {
+    const N = 2
+    input go(v: 0..N)
+    input out
+    var k: int = 0
+    state unspecified { on go { k = v } -> unspecified }
+}
+";
+
+/// Models, and a system with parts, connections, channels and exposed messages of them: mostly well formed.
+pub fn system() -> impl Strategy<Value = String> {
+    let name = || proptest::sample::select(&["m", "x", "go"]);
+    let port = || {
+        proptest::sample::select(&[
+            "a.go",
+            "a.x",
+            "a.y",
+            "chaos.x",
+            "chaos.y",
+            "model.go",
+            "model.out",
+            "to.x",
+            "a[1].x",
+        ])
+    };
+    let model = || proptest::sample::select(&["Both", "Sends", "Hears"]);
+    let part = move |name: &'static str, usual: &'static str| {
+        prop_oneof![
+            6 => Just(format!("{name}: {usual}")),
+            2 => (1..3, 0..4).prop_map(move |(n, d)| format!("{name}[i in 1..{n}]: {usual}(N: {d} + i)")),
+            1 => (number(), number()).prop_map(move |(lo, hi)| format!("{name}[i in {lo}..{hi}]: {usual}")),
+            1 => model().prop_map(move |model| format!("{name}: {model}")),
+        ]
+    };
+    let item = prop_oneof![
+        1 => number().prop_map(|n| format!("const C = {n}")),
+        1 => proptest::sample::select(&["a.x -> model.go", "a[i].x -> model.go(v: 1)", "chaos.x -> model.go"])
+            .prop_map(str::to_owned),
+        1 => (port(), port()).prop_map(|(from, to)| format!("{from} -> {to}")),
+        1 => number().prop_map(|n| format!("net: fifo(capacity: {n}) between a and model")),
+        1 => port().prop_map(|port| format!("hide {port}")),
+        4 => (port(), name()).prop_map(|(port, name)| format!("expose {port} as {name}")),
+    ];
+    let parts = (part("a", "Both"), part("chaos", "Sends"), part("model", "Hears"));
+    (parts, proptest::collection::vec(item, 0..5)).prop_map(|((a, chaos, model), items)| {
+        let items: String = items.iter().map(|item| format!("    {item}\n")).collect();
+        format!("{PART_MODELS}system S {{\n    {a}\n    {chaos}\n    {model}\n{items}}}\n")
+    })
+}
+
+/// Constant numbers of a system, some of them large.
+fn number() -> impl Strategy<Value = String> {
+    let leaf = proptest::sample::select(&["0", "1", "2", "1_0", "C", "i", "9223372036854775807"]);
+    leaf.prop_map(str::to_owned).prop_recursive(5, 12, 2, |inner| {
+        let sign = proptest::sample::select(&["+", "-", "*", "/", "%"]);
+        prop_oneof![
+            (inner.clone(), sign, inner.clone()).prop_map(|(a, sign, b)| format!("({a} {sign} {b})")),
+            inner.prop_map(|a| format!("-({a})")),
+        ]
+    })
+}
+
 /// A block of statements.
 fn statements() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
